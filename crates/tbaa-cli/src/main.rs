@@ -1,0 +1,2 @@
+//! The `tbaa` command.
+fn main() {}

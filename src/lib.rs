@@ -1,0 +1,1 @@
+//! Type-based alias analysis.
