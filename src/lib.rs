@@ -1,1 +1,14 @@
-//! Type-based alias analysis.
+//! Type-based alias analysis: build LLVM TBAA metadata, store the type DAG,
+//! and ask whether two accesses may alias.
+
+mod builder;
+mod graph;
+mod oracle;
+pub mod verify;
+
+pub use builder::{BuildError, Builder, SizedField};
+pub use graph::{
+    CopyEntry, CopyId, Edge, Field, Format, Graph, GraphError, Int, MalformedTag, NodeId, Operand,
+    Tag, TagId, TypeDag, TypeId, TypeKind, TypeNode,
+};
+pub use oracle::{AliasResult, Oracle, Rules};

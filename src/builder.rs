@@ -1,0 +1,641 @@
+//! Making well-formed nodes: the counterpart of LLVM's `MDBuilder`.
+//!
+//! | here | LLVM |
+//! |---|---|
+//! | [`Builder::root`] | `createTBAARoot` |
+//! | [`Builder::anonymous_root`] | `createAnonymousTBAARoot` |
+//! | [`Builder::scalar_type`] | `createTBAAScalarTypeNode` |
+//! | [`Builder::struct_type`] | `createTBAAStructTypeNode` |
+//! | [`Builder::struct_tag`] | `createTBAAStructTagNode` |
+//! | [`Builder::sized_type`] | `createTBAATypeNode` |
+//! | [`Builder::access_tag`] | `createTBAAAccessTag` |
+//! | [`Builder::mutable_tag`] | `createMutableTBAAAccessTag` |
+//! | [`Builder::struct_copy`] | `createTBAAStructNode` |
+
+use std::collections::HashSet;
+use std::fmt;
+
+use crate::graph::{
+    CopyEntry, CopyId, Format, Graph, GraphError, Int, NodeId, Operand, TagId, TagParts, TypeId,
+    TypeKind,
+};
+
+/// Why the builder refused a request. Nothing was added to the graph.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// The graph is full.
+    Graph(GraphError),
+    /// An id that another graph issued.
+    ForeignId {
+        /// Which argument: `"parent"`, `"base"`, `"access"`, `"field 2"`, ...
+        argument: String,
+    },
+    /// A type node that no well-formed node may refer to, which only a text
+    /// can bring in.
+    Malformed {
+        /// Which argument.
+        argument: String,
+    },
+    /// A struct type of the old format without fields: its node would read as
+    /// a root, and a tag under a different root may alias everything.
+    NoFields {
+        /// The struct's name.
+        name: String,
+    },
+    /// A field of root type: a root is no type of any memory.
+    RootAsField {
+        /// The struct's name.
+        name: String,
+        /// The field's position, from 0.
+        field: usize,
+    },
+    /// A field that starts before the field in front of it. LLVM requires
+    /// offsets to ascend; equal offsets make a union.
+    DescendingOffset {
+        /// The struct's name.
+        name: String,
+        /// The field's position, from 0.
+        field: usize,
+        /// Its offset, in bytes.
+        offset: u64,
+        /// The offset of the field in front of it.
+        previous: u64,
+    },
+    /// A field that ends past the end of its struct.
+    FieldPastEnd {
+        /// The struct's name.
+        name: String,
+        /// The field's position, from 0.
+        field: usize,
+        /// Where the field ends, in bytes.
+        end: u64,
+        /// The struct's size, in bytes.
+        size: u64,
+    },
+    /// Old-format and size-aware nodes under one root: LLVM answers NoAlias
+    /// between them, silently.
+    MixedFormats {
+        /// Which argument.
+        argument: String,
+        /// The format of the node being made.
+        wanted: Format,
+    },
+    /// A field under another root than the fields (or the parent) before it.
+    MixedRoots {
+        /// Which argument.
+        argument: String,
+    },
+    /// A tag of or into a root.
+    RootInTag {
+        /// `"base"` or `"access"`.
+        argument: String,
+    },
+    /// An old-format tag whose access type has fields; only size-aware tags
+    /// may access an aggregate as a whole.
+    AggregateAccess {
+        /// The access type's name.
+        access: String,
+    },
+    /// An offset other than 0 into a scalar.
+    OffsetInScalar {
+        /// The base type's name.
+        base: String,
+        /// The offset, in bytes.
+        offset: u64,
+    },
+    /// No path from the base type ends at the access type at that offset.
+    NoPath {
+        /// The base type's name.
+        base: String,
+        /// The access type's name.
+        access: String,
+        /// The offset, in bytes from the start of the base type.
+        offset: u64,
+    },
+    /// An entry of a struct copy that starts before the end of the entry in
+    /// front of it.
+    OverlappingCopy {
+        /// The entry's position, from 0.
+        entry: usize,
+    },
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BuildError::Graph(error) => write!(f, "{error}"),
+            BuildError::ForeignId { argument } => {
+                write!(f, "{argument}: the id was issued by another graph")
+            }
+            BuildError::Malformed { argument } => {
+                write!(f, "{argument}: a malformed node; `verify` says what is wrong with it")
+            }
+            BuildError::NoFields { name } => write!(
+                f,
+                "struct {name:?} has no fields: its old-format node would read as a root; \
+                 leave it out, or make it a scalar"
+            ),
+            BuildError::RootAsField { name, field } => {
+                write!(f, "field {field} of {name:?} is of root type: give a scalar or a struct")
+            }
+            BuildError::DescendingOffset { name, field, offset, previous } => write!(
+                f,
+                "field {field} of {name:?} at offset {offset} follows one at {previous}: \
+                 offsets must not descend, sort the fields"
+            ),
+            BuildError::FieldPastEnd { name, field, end, size } => {
+                write!(f, "field {field} of {name:?} ends at byte {end}, its struct at {size}")
+            }
+            BuildError::MixedFormats { argument, wanted } => {
+                let (this, other) = match wanted {
+                    Format::Old => ("an old-format", "size-aware"),
+                    Format::New => ("a size-aware", "old-format"),
+                };
+                write!(
+                    f,
+                    "{argument}: {this} node under a root that has {other} nodes; \
+                     keep to one format per root"
+                )
+            }
+            BuildError::MixedRoots { argument } => {
+                write!(f, "{argument}: of another root than what stands before it")
+            }
+            BuildError::RootInTag { argument } => {
+                write!(f, "{argument}: a root is no type of any memory; give a type under it")
+            }
+            BuildError::AggregateAccess { access } => write!(
+                f,
+                "access type {access:?} is a struct: an old-format tag must end at a scalar; \
+                 tag each field, or use the size-aware format"
+            ),
+            BuildError::OffsetInScalar { base, offset } => {
+                write!(f, "offset {offset} into scalar {base:?}: a scalar has offset 0 only")
+            }
+            BuildError::NoPath { base, access, offset } => write!(
+                f,
+                "no path from {base:?} ends at {access:?} at offset {offset}: \
+                 give the offset of a field of that type"
+            ),
+            BuildError::OverlappingCopy { entry } => {
+                write!(f, "entry {entry} of the struct copy starts before the one in front ends")
+            }
+        }
+    }
+}
+
+impl std::error::Error for BuildError {}
+
+impl From<GraphError> for BuildError {
+    fn from(error: GraphError) -> Self {
+        BuildError::Graph(error)
+    }
+}
+
+/// A field of a size-aware type, as given to [`Builder::sized_type`].
+///
+/// LLVM: `MDBuilder::TBAAStructField`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SizedField {
+    /// The field's type; an array's element type.
+    pub ty: TypeId,
+    /// Bytes from the start of the struct.
+    pub offset: u64,
+    /// Bytes that the field occupies; more than its type's size for an array,
+    /// 0 for a flexible array member.
+    pub size: u64,
+}
+
+/// Adds well-formed nodes to a graph. Made by [`Graph::builder`]; making one
+/// costs nothing, so a JIT may make one for each node.
+///
+/// ```
+/// use tbaa::{AliasResult, Graph, Oracle, Rules};
+///
+/// let mut graph = Graph::new();
+/// let mut b = graph.builder();
+/// let root = b.root("Simple C/C++ TBAA")?;
+/// let char = b.scalar_type("omnipotent char", root)?;
+/// let ptr = b.scalar_type("any pointer", char)?;
+/// let int = b.scalar_type("int", char)?;
+/// let call_info = b.struct_type("CallInfo", &[(ptr, 0), (ptr, 8), (int, 16)])?;
+/// let func = b.struct_tag(call_info, ptr, 0, false)?;
+/// let top = b.struct_tag(call_info, ptr, 8, false)?;
+///
+/// let oracle = Oracle::new(&graph, Rules::Llvm);
+/// assert_eq!(oracle.alias(func, top), AliasResult::NoAlias);
+/// # Ok::<(), tbaa::BuildError>(())
+/// ```
+///
+/// LLVM: `MDBuilder`.
+#[derive(Debug)]
+pub struct Builder<'g> {
+    graph: &'g mut Graph,
+}
+
+impl Graph {
+    /// Returns a builder that adds to this graph.
+    pub fn builder(&mut self) -> Builder<'_> {
+        Builder { graph: self }
+    }
+}
+
+impl Builder<'_> {
+    /// Adds the named root, or finds it. Types under roots of different names
+    /// are unrelated type systems: queries across them answer `MayAlias`.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::Graph`].
+    ///
+    /// LLVM: `MDBuilder::createTBAARoot`.
+    pub fn root(&mut self, name: impl AsRef<[u8]>) -> Result<TypeId, BuildError> {
+        let node = self.graph.insert(&[Operand::String(name.as_ref())])?;
+        Ok(self.graph.mark_type(node))
+    }
+
+    /// Adds a new root that no other module can share: a distinct node that
+    /// refers to itself.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::Graph`].
+    ///
+    /// LLVM: `MDBuilder::createAnonymousTBAARoot`.
+    pub fn anonymous_root(&mut self) -> Result<TypeId, BuildError> {
+        let node = self.graph.reserve(1, true)?;
+        self.graph.fill(node, &[Operand::Node(node)])?;
+        Ok(self.graph.mark_type(node))
+    }
+
+    /// Adds the root `!{}`, or finds it: a uniqued node without operands,
+    /// which some front ends use (Wasmer). All its users share it.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::Graph`].
+    pub fn empty_root(&mut self) -> Result<TypeId, BuildError> {
+        let node = self.graph.insert(&[])?;
+        Ok(self.graph.mark_type(node))
+    }
+
+    /// Adds an old-format scalar type under `parent`, a root or a scalar.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::MixedFormats`] under a root with size-aware types;
+    /// [`BuildError::AggregateAccess`] when `parent` is a struct, for then
+    /// LLVM would read the node as a struct; [`BuildError::ForeignId`],
+    /// [`BuildError::Malformed`], [`BuildError::Graph`].
+    ///
+    /// LLVM: `MDBuilder::createTBAAScalarTypeNode`.
+    pub fn scalar_type(
+        &mut self,
+        name: impl AsRef<[u8]>,
+        parent: TypeId,
+    ) -> Result<TypeId, BuildError> {
+        let kind = self.check_type(parent, "parent")?;
+        if kind == TypeKind::Aggregate {
+            return Err(BuildError::AggregateAccess { access: self.name(parent) });
+        }
+        self.check_format(parent, "parent", Format::Old)?;
+        self.add_type(
+            parent,
+            Format::Old,
+            &[Operand::String(name.as_ref()), Operand::Node(parent.0), Operand::Int(Int::i64(0))],
+        )
+    }
+
+    /// Adds an old-format struct type with `fields`, each a type and its
+    /// offset in bytes from the start of the struct, in ascending order.
+    /// Fields at one offset make a union. An array field is given as its
+    /// element type.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::NoFields`], [`BuildError::RootAsField`],
+    /// [`BuildError::DescendingOffset`], [`BuildError::MixedFormats`],
+    /// [`BuildError::MixedRoots`], [`BuildError::ForeignId`],
+    /// [`BuildError::Malformed`], [`BuildError::Graph`].
+    ///
+    /// LLVM: `MDBuilder::createTBAAStructTypeNode`.
+    pub fn struct_type(
+        &mut self,
+        name: impl AsRef<[u8]>,
+        fields: &[(TypeId, u64)],
+    ) -> Result<TypeId, BuildError> {
+        let name = name.as_ref();
+        let [(first, _), ..] = fields else {
+            return Err(BuildError::NoFields { name: lossy(name) });
+        };
+        let offsets = fields.iter().map(|&(ty, offset)| (ty, offset));
+        self.check_fields(name, *first, offsets, Format::Old)?;
+        let mut operands = Vec::with_capacity(1 + 2 * fields.len());
+        operands.push(Operand::String(name));
+        for &(ty, offset) in fields {
+            operands.extend([Operand::Node(ty.0), Operand::Int(Int::i64(offset))]);
+        }
+        self.add_type(*first, Format::Old, &operands)
+    }
+
+    /// Adds a size-aware type: a scalar when `fields` is empty, else a struct
+    /// or union. `size` is in bytes; `parent` is a root or a size-aware type.
+    ///
+    /// # Errors
+    ///
+    /// As [`Builder::struct_type`], and [`BuildError::FieldPastEnd`].
+    ///
+    /// LLVM: `MDBuilder::createTBAATypeNode`.
+    pub fn sized_type(
+        &mut self,
+        parent: TypeId,
+        size: u64,
+        name: impl AsRef<[u8]>,
+        fields: &[SizedField],
+    ) -> Result<TypeId, BuildError> {
+        let name = name.as_ref();
+        self.check_type(parent, "parent")?;
+        self.check_format(parent, "parent", Format::New)?;
+        let offsets = fields.iter().map(|field| (field.ty, field.offset));
+        self.check_fields(name, parent, offsets, Format::New)?;
+        for (position, field) in fields.iter().enumerate() {
+            let end = field.offset.saturating_add(field.size);
+            if end > size {
+                return Err(BuildError::FieldPastEnd {
+                    name: lossy(name),
+                    field: position,
+                    end,
+                    size,
+                });
+            }
+        }
+        let mut operands = Vec::with_capacity(3 + 3 * fields.len());
+        operands.extend([
+            Operand::Node(parent.0),
+            Operand::Int(Int::i64(size)),
+            Operand::String(name),
+        ]);
+        for field in fields {
+            operands.extend([
+                Operand::Node(field.ty.0),
+                Operand::Int(Int::i64(field.offset)),
+                Operand::Int(Int::i64(field.size)),
+            ]);
+        }
+        self.add_type(parent, Format::New, &operands)
+    }
+
+    /// Adds an old-format access tag: `access`, a scalar, at `offset` bytes
+    /// from the start of `base`. `immutable` promises that the memory is never
+    /// modified while it can be read.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::NoPath`], [`BuildError::OffsetInScalar`],
+    /// [`BuildError::AggregateAccess`], [`BuildError::RootInTag`],
+    /// [`BuildError::MixedFormats`], [`BuildError::ForeignId`],
+    /// [`BuildError::Malformed`], [`BuildError::Graph`].
+    ///
+    /// LLVM: `MDBuilder::createTBAAStructTagNode`.
+    pub fn struct_tag(
+        &mut self,
+        base: TypeId,
+        access: TypeId,
+        offset: u64,
+        immutable: bool,
+    ) -> Result<TagId, BuildError> {
+        self.check_path(base, access, offset, Format::Old)?;
+        self.add_tag(base, access, offset, None, immutable)
+    }
+
+    /// Adds a size-aware access tag of `size` bytes, 0 when unknown. The
+    /// access type may be an aggregate.
+    ///
+    /// # Errors
+    ///
+    /// As [`Builder::struct_tag`], but for [`BuildError::AggregateAccess`].
+    ///
+    /// LLVM: `MDBuilder::createTBAAAccessTag`.
+    pub fn access_tag(
+        &mut self,
+        base: TypeId,
+        access: TypeId,
+        offset: u64,
+        size: u64,
+        immutable: bool,
+    ) -> Result<TagId, BuildError> {
+        self.check_path(base, access, offset, Format::New)?;
+        self.add_tag(base, access, offset, Some(size), immutable)
+    }
+
+    /// Returns the tag without its immutable flag; the same tag if it has
+    /// none.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::ForeignId`], [`BuildError::Malformed`],
+    /// [`BuildError::Graph`].
+    ///
+    /// LLVM: `MDBuilder::createMutableTBAAAccessTag`.
+    pub fn mutable_tag(&mut self, tag: TagId) -> Result<TagId, BuildError> {
+        if !self.graph.owns_tag(tag) {
+            return Err(BuildError::ForeignId { argument: "tag".to_owned() });
+        }
+        let Ok(parts) = self.graph.tag(tag) else {
+            return Err(BuildError::Malformed { argument: "tag".to_owned() });
+        };
+        if !parts.immutable {
+            return Ok(tag);
+        }
+        self.add_tag(parts.base, parts.access, parts.offset, parts.size, false)
+    }
+
+    /// Adds a `tbaa.struct` node: the accesses that a copy of a struct makes,
+    /// in ascending order and without overlap.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError::OverlappingCopy`], [`BuildError::ForeignId`],
+    /// [`BuildError::Graph`].
+    ///
+    /// LLVM: `MDBuilder::createTBAAStructNode`.
+    pub fn struct_copy(&mut self, entries: &[CopyEntry]) -> Result<CopyId, BuildError> {
+        let mut operands = Vec::with_capacity(3 * entries.len());
+        let mut end = 0;
+        for (position, entry) in entries.iter().enumerate() {
+            if !self.graph.owns_tag(entry.tag) {
+                return Err(BuildError::ForeignId { argument: format!("entry {position}") });
+            }
+            if entry.offset < end {
+                return Err(BuildError::OverlappingCopy { entry: position });
+            }
+            end = entry.offset.saturating_add(entry.size);
+            operands.extend([
+                Operand::Int(Int::i64(entry.offset)),
+                Operand::Int(Int::i64(entry.size)),
+                Operand::Node(self.graph.tag_node(entry.tag)),
+            ]);
+        }
+        let node = self.graph.insert(&operands)?;
+        Ok(self.graph.mark_copy(node))
+    }
+
+    fn add_type(
+        &mut self,
+        relative: TypeId,
+        format: Format,
+        operands: &[Operand<'_>],
+    ) -> Result<TypeId, BuildError> {
+        let node = self.graph.insert(operands)?;
+        if let Some(root) = self.graph.root_of(relative) {
+            self.graph.set_root_format(root, format);
+        }
+        Ok(self.graph.mark_type(node))
+    }
+
+    fn add_tag(
+        &mut self,
+        base: TypeId,
+        access: TypeId,
+        offset: u64,
+        size: Option<u64>,
+        immutable: bool,
+    ) -> Result<TagId, BuildError> {
+        let operands = TagParts::operands(base.0, access.0, offset, size, immutable);
+        let node = self.graph.insert(&operands)?;
+        Ok(self.graph.mark_tag(node))
+    }
+
+    fn check_type(&self, ty: TypeId, argument: &str) -> Result<TypeKind, BuildError> {
+        if !self.graph.owns(ty.0) {
+            return Err(BuildError::ForeignId { argument: argument.to_owned() });
+        }
+        match self.graph.ty(ty).kind() {
+            TypeKind::Malformed => Err(BuildError::Malformed { argument: argument.to_owned() }),
+            kind => Ok(kind),
+        }
+    }
+
+    fn check_format(&self, ty: TypeId, argument: &str, wanted: Format) -> Result<(), BuildError> {
+        let Some(root) = self.graph.root_of(ty) else {
+            return Err(BuildError::Malformed { argument: argument.to_owned() });
+        };
+        let of_type = self.graph.ty(ty);
+        let mixed = of_type.kind() != TypeKind::Root && of_type.format() != wanted;
+        match self.graph.root_format(root) {
+            Some(format) if format != wanted => {
+                Err(BuildError::MixedFormats { argument: argument.to_owned(), wanted })
+            }
+            _ if mixed => Err(BuildError::MixedFormats { argument: argument.to_owned(), wanted }),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_fields(
+        &self,
+        name: &[u8],
+        relative: TypeId,
+        fields: impl Iterator<Item = (TypeId, u64)>,
+        format: Format,
+    ) -> Result<(), BuildError> {
+        let mut previous = 0;
+        for (position, (ty, offset)) in fields.enumerate() {
+            let argument = format!("field {position} of {:?}", lossy(name));
+            if self.check_type(ty, &argument)? == TypeKind::Root {
+                return Err(BuildError::RootAsField { name: lossy(name), field: position });
+            }
+            self.check_format(ty, &argument, format)?;
+            if self.graph.root_of(ty) != self.graph.root_of(relative) {
+                return Err(BuildError::MixedRoots { argument });
+            }
+            if offset < previous {
+                return Err(BuildError::DescendingOffset {
+                    name: lossy(name),
+                    field: position,
+                    offset,
+                    previous,
+                });
+            }
+            previous = offset;
+        }
+        Ok(())
+    }
+
+    fn check_path(
+        &self,
+        base: TypeId,
+        access: TypeId,
+        offset: u64,
+        format: Format,
+    ) -> Result<(), BuildError> {
+        for (ty, argument) in [(base, "base"), (access, "access")] {
+            if self.check_type(ty, argument)? == TypeKind::Root {
+                return Err(BuildError::RootInTag { argument: argument.to_owned() });
+            }
+            self.check_format(ty, argument, format)?;
+        }
+        let access_kind = self.graph.ty(access).kind();
+        if format == Format::Old && access_kind != TypeKind::Scalar {
+            return Err(BuildError::AggregateAccess { access: self.name(access) });
+        }
+        if offset != 0 && self.graph.ty(base).kind() == TypeKind::Scalar {
+            return Err(BuildError::OffsetInScalar { base: self.name(base), offset });
+        }
+        if !path_exists(self.graph, base, access, offset) {
+            return Err(BuildError::NoPath {
+                base: self.name(base),
+                access: self.name(access),
+                offset,
+            });
+        }
+        Ok(())
+    }
+
+    fn name(&self, ty: TypeId) -> String {
+        lossy(self.graph.ty(ty).name().unwrap_or_default())
+    }
+}
+
+fn lossy(name: &[u8]) -> String {
+    String::from_utf8_lossy(name).into_owned()
+}
+
+/// Returns whether some path from `base` ends at `access` at `offset` bytes:
+/// through any member of a union, and with an array's element index either
+/// folded into the offset or left out of it.
+///
+/// Each (type, remaining offset) is visited once, so diamonds cost nothing.
+fn path_exists(graph: &Graph, base: TypeId, access: TypeId, offset: u64) -> bool {
+    let mut seen: HashSet<(NodeId, u64)> = HashSet::new();
+    let mut work = vec![(base, offset)];
+    while let Some((ty, rest)) = work.pop() {
+        if ty == access && rest == 0 {
+            return true;
+        }
+        if !seen.insert((ty.0, rest)) {
+            continue;
+        }
+        let node = graph.ty(ty);
+        // In the old format a path that ends at a scalar ends at its ancestors.
+        let up = (node.format() == Format::Old && node.kind() == TypeKind::Scalar)
+            .then(|| node.parent())
+            .flatten();
+        work.extend(up.map(|parent| (parent, rest)));
+        for field in node.fields() {
+            let Some(inside) = rest.checked_sub(field.offset) else { continue };
+            let element = graph.ty(field.ty).size().unwrap_or(0);
+            match field.extent {
+                // No size to go by: any depth into the field may be meant.
+                None => work.push((field.ty, inside)),
+                Some(extent) if extent != 0 && inside >= extent => {}
+                Some(_) => {
+                    work.push((field.ty, inside));
+                    if element != 0 && inside >= element {
+                        work.push((field.ty, inside % element));
+                    }
+                }
+            }
+        }
+    }
+    false
+}

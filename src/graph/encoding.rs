@@ -1,0 +1,185 @@
+//! Where each fact stands among a node's operands: the only place that knows.
+//!
+//! | node | old format | size-aware (new) format |
+//! |---|---|---|
+//! | root | `name` or nothing | the same |
+//! | scalar | `name, parent [, 0]` | `parent, size, id` |
+//! | struct | `name, (type, offset)...` | `parent, size, id, (type, offset, size)...` |
+//! | tag | `base, access, offset [, immutable]` | `base, access, offset, size [, immutable]` |
+//!
+//! LLVM: `TypeBasedAliasAnalysis.cpp`, where the wrappers around `MDNode`
+//! repeat these positions, and `MDBuilder.cpp`, which writes them.
+
+use super::{Graph, Int, NodeId, Operand};
+
+/// Which of the two encodings of a type node is meant.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Format {
+    /// Struct-path nodes with offsets only, what clang writes by default.
+    Old,
+    /// Size-aware nodes, what `clang -new-struct-path-tbaa` writes.
+    New,
+}
+
+/// Positions of the base and access type in a tag.
+pub(crate) const TAG_TYPES: [usize; 2] = [0, 1];
+/// Position of the first tag in a `tbaa.struct` node of (offset, size, tag).
+pub(crate) const COPY_TAG: usize = 2;
+/// Operands per entry of a `tbaa.struct` node.
+pub(crate) const COPY_STRIDE: usize = 3;
+
+const TAG_OFFSET: usize = 2;
+const TAG_SIZE: usize = 3;
+
+/// Where a type node's facts stand, from its format and length alone.
+#[derive(Clone, Copy)]
+pub(crate) struct Shape {
+    pub(crate) format: Format,
+    pub(crate) len: usize,
+}
+
+impl Shape {
+    /// Reads the shape of `node` as a type.
+    ///
+    /// LLVM: `isNewFormatTypeNode`.
+    pub(crate) fn of(graph: &Graph, node: NodeId) -> Shape {
+        let len = graph.operand_count(node);
+        let parent_first = matches!(graph.operand(node, 0), Some(Operand::Node(_)));
+        let format = if len >= 3 && parent_first { Format::New } else { Format::Old };
+        Shape { format, len }
+    }
+
+    /// Operands before the first field.
+    pub(crate) fn first_field(self) -> usize {
+        match self.format {
+            Format::Old => 1,
+            Format::New => 3,
+        }
+    }
+
+    /// Operands per field.
+    pub(crate) fn stride(self) -> usize {
+        match self.format {
+            Format::Old => 2,
+            Format::New => 3,
+        }
+    }
+
+    /// Whether the node has no parent to name: fewer than two operands.
+    ///
+    /// LLVM: `IsRootTBAANode`.
+    pub(crate) fn is_root(self) -> bool {
+        self.len < 2
+    }
+
+    /// The next type up: the parent, or in the old format an aggregate's first
+    /// field.
+    ///
+    /// LLVM: `TBAANode::getParent`.
+    pub(crate) fn parent(self, graph: &Graph, node: NodeId) -> Option<NodeId> {
+        let position = match self.format {
+            Format::New => 0,
+            Format::Old if self.is_root() => return None,
+            Format::Old => 1,
+        };
+        graph.operand(node, position)?.node()
+    }
+
+    /// Position of the name.
+    pub(crate) fn name(self) -> usize {
+        match self.format {
+            Format::Old => 0,
+            Format::New => 2,
+        }
+    }
+
+    /// Position of the type's size, in the new format.
+    pub(crate) fn size(self) -> Option<usize> {
+        (self.format == Format::New).then_some(1)
+    }
+
+    /// Positions of the fields' types.
+    pub(crate) fn fields(self) -> impl DoubleEndedIterator<Item = usize> + ExactSizeIterator {
+        // A two-operand scalar has a parent and no offset: no field.
+        let end = if self.len == 2 { 0 } else { self.len };
+        (self.first_field()..end.max(self.first_field())).step_by(self.stride())
+    }
+}
+
+/// The operands of a tag, where they are of the right kind.
+#[derive(Clone, Copy)]
+pub(crate) struct TagParts {
+    pub(crate) base: NodeId,
+    pub(crate) access: NodeId,
+    pub(crate) offset: Int,
+    /// The size operand, present in the new format.
+    pub(crate) size: Option<Int>,
+    pub(crate) format: Format,
+    /// Whether the last bit of the immutability operand is set.
+    pub(crate) immutable: bool,
+}
+
+impl TagParts {
+    /// Reads the format of a tag from its access type.
+    ///
+    /// LLVM: `TBAAStructTagNode::isNewFormat`, `isNewFormatTBAATypeNode`.
+    pub(crate) fn format(graph: &Graph, tag: NodeId) -> Format {
+        match graph.operand(tag, TAG_TYPES[1]).and_then(Operand::node) {
+            Some(access) => Shape::of(graph, access).format,
+            None => Format::Old,
+        }
+    }
+
+    /// Position of the immutability flag in a tag of `format`.
+    pub(crate) fn immutable_position(format: Format) -> usize {
+        match format {
+            Format::Old => TAG_SIZE,
+            Format::New => TAG_SIZE + 1,
+        }
+    }
+
+    /// Reads a tag, or returns the position of the first operand that is of
+    /// the wrong kind or missing.
+    pub(crate) fn of(graph: &Graph, tag: NodeId) -> Result<TagParts, usize> {
+        let node =
+            |position: usize| graph.operand(tag, position).and_then(Operand::node).ok_or(position);
+        let int =
+            |position: usize| graph.operand(tag, position).and_then(Operand::int).ok_or(position);
+        let (base, access) = (node(TAG_TYPES[0])?, node(TAG_TYPES[1])?);
+        let offset = int(TAG_OFFSET)?;
+        let format = TagParts::format(graph, tag);
+        let size = match format {
+            Format::Old => None,
+            Format::New => Some(int(TAG_SIZE)?),
+        };
+        let flag = TagParts::immutable_position(format);
+        let immutable = match graph.operand(tag, flag) {
+            None => false,
+            Some(operand) => operand.int().ok_or(flag)?.value & 1 == 1,
+        };
+        match graph.operand(tag, flag + 1) {
+            None => Ok(TagParts { base, access, offset, size, format, immutable }),
+            Some(_) => Err(flag + 1),
+        }
+    }
+
+    /// The operands of a tag.
+    ///
+    /// LLVM: `MDBuilder::createTBAAStructTagNode`, `createTBAAAccessTag`.
+    pub(crate) fn operands(
+        base: NodeId,
+        access: NodeId,
+        offset: u64,
+        size: Option<u64>,
+        immutable: bool,
+    ) -> Vec<Operand<'static>> {
+        let mut operands =
+            vec![Operand::Node(base), Operand::Node(access), Operand::Int(Int::i64(offset))];
+        operands.extend(size.map(|size| Operand::Int(Int::i64(size))));
+        if immutable {
+            operands.push(Operand::Int(Int::i64(1)));
+        }
+        operands
+    }
+}

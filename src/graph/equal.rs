@@ -1,0 +1,93 @@
+//! Equality of graphs: the same tags, copies and types in the same order, up
+//! to numbering.
+
+use super::{Graph, NodeId, Operand};
+
+/// A one-to-one pairing of two graphs' nodes, grown on demand.
+struct Pairing<'g> {
+    left: &'g Graph,
+    right: &'g Graph,
+    to_right: Vec<Option<NodeId>>,
+    to_left: Vec<Option<NodeId>>,
+}
+
+impl Pairing<'_> {
+    /// Pairs two nodes and all that they reach; false where they differ.
+    fn pair(&mut self, left: NodeId, right: NodeId) -> bool {
+        let mut work = vec![(left, right)];
+        while let Some((l, r)) = work.pop() {
+            match (self.to_right[l.index()], self.to_left[r.index()]) {
+                (None, None) => {}
+                (Some(paired), _) if paired == r => continue,
+                _ => return false,
+            }
+            self.to_right[l.index()] = Some(r);
+            self.to_left[r.index()] = Some(l);
+            if self.left.is_distinct(l) != self.right.is_distinct(r)
+                || self.left.operand_count(l) != self.right.operand_count(r)
+            {
+                return false;
+            }
+            for pair in self.left.operands(l).zip(self.right.operands(r)) {
+                match pair {
+                    (Operand::Node(l), Operand::Node(r)) => work.push((l, r)),
+                    (l, r) if l == r => {}
+                    _ => return false,
+                }
+            }
+        }
+        true
+    }
+}
+
+/// Two graphs are equal when their tags, their copies and their remaining
+/// types are equal one by one in order, whatever the numbers of their nodes.
+/// This is what survives a text round trip.
+impl PartialEq for Graph {
+    fn eq(&self, other: &Graph) -> bool {
+        let mut pairing = Pairing {
+            left: self,
+            right: other,
+            to_right: vec![None; self.node_count()],
+            to_left: vec![None; other.node_count()],
+        };
+        if self.tag_count() != other.tag_count() {
+            return false;
+        }
+        let tags = self.tags().zip(other.tags());
+        for (left, right) in tags {
+            if !pairing.pair(self.tag_node(left), other.tag_node(right)) {
+                return false;
+            }
+        }
+        let (left, right): (Vec<_>, Vec<_>) = (self.copies().collect(), other.copies().collect());
+        if left.len() != right.len() {
+            return false;
+        }
+        for (left, right) in left.iter().zip(&right) {
+            if !pairing.pair(left.node(), right.node()) {
+                return false;
+            }
+        }
+        let mut left = self.types();
+        let mut right = other.types();
+        loop {
+            let l = left.find(|ty| pairing.to_right[ty.node().index()].is_none());
+            let r = right.find(|ty| pairing.to_left[ty.node().index()].is_none());
+            match (l, r) {
+                (None, None) => return true,
+                (Some(l), Some(r)) if pairing.pair(l.node(), r.node()) => {}
+                _ => return false,
+            }
+        }
+    }
+}
+
+impl Eq for Graph {}
+
+impl std::fmt::Debug for Graph {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let operands = |id| self.operands(id).collect::<Vec<_>>();
+        f.debug_map().entries(self.nodes().map(|id| (id, operands(id)))).finish()
+    }
+}

@@ -1,0 +1,522 @@
+//! The store: metadata nodes, each held once, named by checked 32-bit ids.
+//!
+//! A [`Graph`] is what LLVM calls an `LLVMContext`, cut down to the metadata
+//! that TBAA uses. Nodes are lists of [`Operand`]s; equal nodes are one node
+//! unless one of them is distinct, and ids are handed out in insertion order,
+//! which is the order of every iteration here.
+//!
+//! There are two doors. [`Graph::builder`] makes only well-formed nodes.
+//! [`Graph::insert`] and [`Graph::reserve`] keep whatever a text said; what
+//! such a node means is read by [`TypeNode`] and [`Tag`], and whether LLVM
+//! would accept it is judged by [`crate::verify`].
+
+mod encoding;
+mod equal;
+mod id;
+mod node;
+mod operand;
+#[cfg(feature = "serde")]
+mod portable;
+mod view;
+
+use std::hash::BuildHasher;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use hashbrown::{DefaultHashBuilder, HashTable};
+use indexmap::{IndexMap, IndexSet};
+
+pub use encoding::Format;
+pub(crate) use encoding::{Shape, TagParts};
+pub use id::{CopyId, NodeId, TagId, TypeId};
+pub use node::{CopyEntry, Field, MalformedTag, Tag, TypeKind, TypeNode};
+pub use operand::{Int, Operand};
+use operand::{Kind, PACKED_LIMIT, Packed};
+pub use view::{Edge, TypeDag};
+
+/// Why the store refused a node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum GraphError {
+    /// The graph holds 2^29 nodes, strings or operands already.
+    Full,
+    /// An operand's id was issued by another graph.
+    ForeignId,
+    /// The node's operands were set before, or their number differs from the
+    /// number reserved.
+    NotReserved,
+}
+
+impl std::fmt::Display for GraphError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            GraphError::Full => "the graph is full: it holds at most 2^29 nodes and operands",
+            GraphError::ForeignId => "an id that another graph issued",
+            GraphError::NotReserved => {
+                "operands given to a node that was not reserved with that number of operands"
+            }
+        })
+    }
+}
+
+impl std::error::Error for GraphError {}
+
+/// Root of a node that stands in or under a cycle, or is not filled yet.
+const NO_ROOT: u32 = u32::MAX;
+const NO_TAG: u32 = u32::MAX;
+
+const DISTINCT: u8 = 1;
+const IS_TYPE: u8 = 2;
+const IS_COPY: u8 = 4;
+const UNFILLED: u8 = 8;
+
+/// One node; its operands end where the next node's begin.
+#[derive(Clone, Copy)]
+struct Record {
+    first: u32,
+    root: u32,
+    tag: u32,
+    flags: u8,
+}
+
+/// A uniqued store of TBAA metadata.
+///
+/// Adding a node never changes or moves another, so ids and old answers stay
+/// valid. All reading takes `&self` and may run on many threads at once.
+///
+/// ```
+/// use tbaa::Graph;
+///
+/// let mut graph = Graph::new();
+/// let mut b = graph.builder();
+/// let root = b.root("Simple C/C++ TBAA")?;
+/// let char = b.scalar_type("omnipotent char", root)?;
+/// let int = b.scalar_type("int", char)?;
+/// let again = b.scalar_type("int", char)?;
+/// assert_eq!(int, again, "equal nodes are one node");
+/// assert_eq!(graph.ty(int).name(), Some(&b"int"[..]));
+/// # Ok::<(), tbaa::BuildError>(())
+/// ```
+///
+/// LLVM: `LLVMContext` with the `MDNode`s in it.
+pub struct Graph {
+    stamp: u32,
+    strings: IndexSet<Box<[u8]>>,
+    ints: IndexSet<Int>,
+    raws: IndexSet<Box<str>>,
+    operands: Vec<Packed>,
+    records: Vec<Record>,
+    /// Node index of each tag, in order of [`TagId`].
+    tags: Vec<u32>,
+    /// Node index of each uniqued node, hashed by its operands.
+    unique: HashTable<u32>,
+    hasher: DefaultHashBuilder,
+    /// The format that the builder has used under a root.
+    root_formats: IndexMap<u32, Format>,
+}
+
+impl Default for Graph {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Graph {
+    /// Returns an empty graph.
+    #[must_use]
+    pub fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        Graph {
+            stamp: NEXT.fetch_add(1, Ordering::Relaxed),
+            strings: IndexSet::new(),
+            ints: IndexSet::new(),
+            raws: IndexSet::new(),
+            operands: Vec::new(),
+            records: Vec::new(),
+            tags: Vec::new(),
+            unique: HashTable::new(),
+            hasher: DefaultHashBuilder::default(),
+            root_formats: IndexMap::new(),
+        }
+    }
+
+    /// Returns how many nodes the graph holds.
+    #[must_use]
+    pub fn node_count(&self) -> usize {
+        self.records.len()
+    }
+
+    /// Returns how many tags the graph holds.
+    #[must_use]
+    pub fn tag_count(&self) -> usize {
+        self.tags.len()
+    }
+
+    /// Returns every node, in insertion order.
+    pub fn nodes(&self) -> impl DoubleEndedIterator<Item = NodeId> + ExactSizeIterator + '_ {
+        (0..self.records.len()).map(|index| self.id(index))
+    }
+
+    /// Returns every type node, in insertion order.
+    pub fn types(&self) -> impl DoubleEndedIterator<Item = TypeId> + '_ {
+        self.nodes().filter(|id| self.records[id.index()].flags & IS_TYPE != 0).map(TypeId)
+    }
+
+    /// Returns every tag, in the order in which each first became one.
+    pub fn tags(&self) -> impl DoubleEndedIterator<Item = TagId> + ExactSizeIterator + '_ {
+        (0..self.tags.len() as u32).map(|index| TagId { index, stamp: self.stamp })
+    }
+
+    /// Returns every `tbaa.struct` node, in insertion order.
+    pub fn copies(&self) -> impl DoubleEndedIterator<Item = CopyId> + '_ {
+        self.nodes().filter(|id| self.records[id.index()].flags & IS_COPY != 0).map(CopyId)
+    }
+
+    /// Returns the operands of a node.
+    ///
+    /// # Panics
+    ///
+    /// If `id` was issued by another graph.
+    pub fn operands(
+        &self,
+        id: NodeId,
+    ) -> impl DoubleEndedIterator<Item = Operand<'_>> + ExactSizeIterator + Clone + '_ {
+        self.packed(id).iter().map(|&packed| self.unpack(packed))
+    }
+
+    /// Returns operand `position` of a node, or `None` past its last.
+    ///
+    /// # Panics
+    ///
+    /// If `id` was issued by another graph.
+    #[must_use]
+    pub fn operand(&self, id: NodeId, position: usize) -> Option<Operand<'_>> {
+        self.packed(id).get(position).map(|&packed| self.unpack(packed))
+    }
+
+    /// Returns how many operands a node has.
+    ///
+    /// # Panics
+    ///
+    /// If `id` was issued by another graph.
+    #[must_use]
+    pub fn operand_count(&self, id: NodeId) -> usize {
+        self.packed(id).len()
+    }
+
+    /// Returns whether a node is distinct: never merged with an equal one.
+    ///
+    /// # Panics
+    ///
+    /// If `id` was issued by another graph.
+    #[must_use]
+    pub fn is_distinct(&self, id: NodeId) -> bool {
+        self.record(id).flags & DISTINCT != 0
+    }
+
+    /// Returns whether this graph issued `id`.
+    #[must_use]
+    pub fn owns(&self, id: NodeId) -> bool {
+        id.stamp == self.stamp && id.index() < self.records.len()
+    }
+
+    /// Returns whether this graph issued the tag `id`.
+    #[must_use]
+    pub fn owns_tag(&self, id: TagId) -> bool {
+        id.stamp == self.stamp && id.index() < self.tags.len()
+    }
+
+    /// Returns the metadata node behind a tag.
+    ///
+    /// # Panics
+    ///
+    /// If `tag` was issued by another graph.
+    #[must_use]
+    pub fn tag_node(&self, tag: TagId) -> NodeId {
+        assert!(self.owns_tag(tag), "{tag:?} was issued by another graph");
+        self.id(self.tags[tag.index()] as usize)
+    }
+
+    /// Returns the tag that `node` is, if it is one.
+    ///
+    /// # Panics
+    ///
+    /// If `node` was issued by another graph.
+    #[must_use]
+    pub fn tag_of(&self, node: NodeId) -> Option<TagId> {
+        let index = self.record(node).tag;
+        (index != NO_TAG).then_some(TagId { index, stamp: self.stamp })
+    }
+
+    /// Returns the type that `node` is, if it has been used as one.
+    ///
+    /// # Panics
+    ///
+    /// If `node` was issued by another graph.
+    #[must_use]
+    pub fn type_of(&self, node: NodeId) -> Option<TypeId> {
+        (self.record(node).flags & IS_TYPE != 0).then_some(TypeId(node))
+    }
+
+    /// Returns the root above a type, or `None` when its parents form a cycle.
+    ///
+    /// # Panics
+    ///
+    /// If `ty` was issued by another graph.
+    #[must_use]
+    pub fn root_of(&self, ty: TypeId) -> Option<TypeId> {
+        let root = self.record(ty.0).root;
+        (root != NO_ROOT).then(|| TypeId(self.id(root as usize)))
+    }
+
+    /// Adds a uniqued node with any operands, or finds it.
+    ///
+    /// # Errors
+    ///
+    /// [`GraphError::ForeignId`] and [`GraphError::Full`]; the graph is then
+    /// unchanged as far as any node goes.
+    ///
+    /// LLVM: `MDNode::get`.
+    pub fn insert(&mut self, operands: &[Operand<'_>]) -> Result<NodeId, GraphError> {
+        let first = self.operands.len();
+        self.push_operands(operands)?;
+        let hash = self.hasher.hash_one(&self.operands[first..]);
+        let found = self
+            .unique
+            .find(hash, |&other| self.packed_at(other as usize) == &self.operands[first..]);
+        if let Some(&index) = found {
+            self.operands.truncate(first);
+            return Ok(self.id(index as usize));
+        }
+        let id = self.push_record(first, 0)?;
+        self.set_root(id);
+        let Graph { unique, hasher, records, operands, .. } = self;
+        unique.insert_unique(hash, id.index, |&other| {
+            let from = records[other as usize].first as usize;
+            let to = records.get(other as usize + 1).map_or(operands.len(), |r| r.first as usize);
+            hasher.hash_one(&operands[from..to])
+        });
+        Ok(id)
+    }
+
+    /// Adds a node outside the table of unique nodes, `len` operands to be set
+    /// by [`Graph::fill`].
+    ///
+    /// This is how a distinct node is made (`distinct`), and a node that
+    /// stands in a cycle: its id must exist before its operands do.
+    ///
+    /// # Errors
+    ///
+    /// [`GraphError::Full`].
+    ///
+    /// LLVM: `MDNode::getDistinct`, `MDNode::getTemporary`.
+    pub fn reserve(&mut self, len: usize, distinct: bool) -> Result<NodeId, GraphError> {
+        let first = self.operands.len();
+        if len > PACKED_LIMIT.saturating_sub(first) {
+            return Err(GraphError::Full);
+        }
+        self.operands.resize(first + len, Packed::NULL);
+        self.push_record(first, UNFILLED | if distinct { DISTINCT } else { 0 })
+    }
+
+    /// Sets the operands of a reserved node, once.
+    ///
+    /// A uniqued node that refers to itself becomes distinct, as in LLVM.
+    ///
+    /// # Errors
+    ///
+    /// [`GraphError::NotReserved`] if the node was not reserved with this
+    /// number of operands or was filled before; [`GraphError::ForeignId`];
+    /// [`GraphError::Full`].
+    pub fn fill(&mut self, id: NodeId, operands: &[Operand<'_>]) -> Result<(), GraphError> {
+        if !self.owns(id) {
+            return Err(GraphError::ForeignId);
+        }
+        let range = self.range(id.index());
+        if self.records[id.index()].flags & UNFILLED == 0 || range.len() != operands.len() {
+            return Err(GraphError::NotReserved);
+        }
+        let end = self.operands.len();
+        self.push_operands(operands)?;
+        self.operands.copy_within(end.., range.start);
+        self.operands.truncate(end);
+        let record = &mut self.records[id.index()];
+        record.flags &= !UNFILLED;
+        if operands.iter().any(|operand| operand.node() == Some(id)) {
+            record.flags |= DISTINCT;
+        }
+        self.set_root(id);
+        Ok(())
+    }
+
+    /// Takes `node` as an access tag, and the nodes at its type positions as
+    /// types.
+    ///
+    /// # Panics
+    ///
+    /// If `node` was issued by another graph.
+    pub fn mark_tag(&mut self, node: NodeId) -> TagId {
+        if let Some(tag) = self.tag_of(node) {
+            return tag;
+        }
+        let index = self.tags.len() as u32;
+        self.tags.push(node.index);
+        self.records[node.index()].tag = index;
+        for position in encoding::TAG_TYPES {
+            if let Some(ty) = self.operand(node, position).and_then(Operand::node) {
+                self.mark_type(ty);
+            }
+        }
+        TagId { index, stamp: self.stamp }
+    }
+
+    /// Takes `node`, and whatever types it is made of, as types.
+    ///
+    /// # Panics
+    ///
+    /// If `node` was issued by another graph.
+    pub fn mark_type(&mut self, node: NodeId) -> TypeId {
+        let mut work = vec![node];
+        while let Some(next) = work.pop() {
+            assert!(self.owns(next), "{next:?} was issued by another graph");
+            let record = &mut self.records[next.index()];
+            if record.flags & IS_TYPE != 0 {
+                continue;
+            }
+            record.flags |= IS_TYPE;
+            work.extend(self.operands(next).filter_map(Operand::node));
+        }
+        TypeId(node)
+    }
+
+    /// Takes `node` as a `tbaa.struct` node, and the nodes at its tag
+    /// positions as tags.
+    ///
+    /// # Panics
+    ///
+    /// If `node` was issued by another graph.
+    pub fn mark_copy(&mut self, node: NodeId) -> CopyId {
+        assert!(self.owns(node), "{node:?} was issued by another graph");
+        if self.records[node.index()].flags & IS_COPY == 0 {
+            self.records[node.index()].flags |= IS_COPY;
+            let tags: Vec<_> = (encoding::COPY_TAG..self.operand_count(node))
+                .step_by(encoding::COPY_STRIDE)
+                .filter_map(|position| self.operand(node, position)?.node())
+                .collect();
+            for tag in tags {
+                self.mark_tag(tag);
+            }
+        }
+        CopyId(node)
+    }
+
+    /// Returns the format of the nodes that the builder has put under `root`.
+    pub(crate) fn root_format(&self, root: TypeId) -> Option<Format> {
+        self.root_formats.get(&root.0.index).copied()
+    }
+
+    pub(crate) fn set_root_format(&mut self, root: TypeId, format: Format) {
+        self.root_formats.insert(root.0.index, format);
+    }
+
+    fn id(&self, index: usize) -> NodeId {
+        NodeId { index: index as u32, stamp: self.stamp }
+    }
+
+    fn record(&self, id: NodeId) -> &Record {
+        assert!(self.owns(id), "{id:?} was issued by another graph");
+        &self.records[id.index()]
+    }
+
+    fn range(&self, index: usize) -> std::ops::Range<usize> {
+        let first = self.records[index].first as usize;
+        let end = self.records.get(index + 1).map_or(self.operands.len(), |r| r.first as usize);
+        first..end
+    }
+
+    fn packed_at(&self, index: usize) -> &[Packed] {
+        &self.operands[self.range(index)]
+    }
+
+    fn packed(&self, id: NodeId) -> &[Packed] {
+        assert!(self.owns(id), "{id:?} was issued by another graph");
+        self.packed_at(id.index())
+    }
+
+    fn unpack(&self, packed: Packed) -> Operand<'_> {
+        let index = packed.index();
+        match packed.kind() {
+            Kind::Null => Operand::Null,
+            Kind::String => Operand::String(&self.strings[index]),
+            Kind::Int => Operand::Int(self.ints[index]),
+            Kind::Node => Operand::Node(self.id(index)),
+            Kind::Raw => Operand::Raw(&self.raws[index]),
+        }
+    }
+
+    /// Appends packed operands; on error none of them.
+    fn push_operands(&mut self, operands: &[Operand<'_>]) -> Result<(), GraphError> {
+        let first = self.operands.len();
+        if operands.len() > PACKED_LIMIT.saturating_sub(first) {
+            return Err(GraphError::Full);
+        }
+        for operand in operands {
+            match self.pack(operand) {
+                Ok(packed) => self.operands.push(packed),
+                Err(error) => {
+                    self.operands.truncate(first);
+                    return Err(error);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn pack(&mut self, operand: &Operand<'_>) -> Result<Packed, GraphError> {
+        let packed = match *operand {
+            Operand::Null => Some(Packed::NULL),
+            Operand::String(bytes) => {
+                let index = match self.strings.get_index_of(bytes) {
+                    Some(index) => index,
+                    None => self.strings.insert_full(bytes.into()).0,
+                };
+                Packed::new(Kind::String, index)
+            }
+            Operand::Int(int) => Packed::new(Kind::Int, self.ints.insert_full(int).0),
+            Operand::Node(id) if self.owns(id) => Packed::new(Kind::Node, id.index()),
+            Operand::Node(_) => return Err(GraphError::ForeignId),
+            Operand::Raw(text) => {
+                let index = match self.raws.get_index_of(text) {
+                    Some(index) => index,
+                    None => self.raws.insert_full(text.into()).0,
+                };
+                Packed::new(Kind::Raw, index)
+            }
+        };
+        packed.ok_or(GraphError::Full)
+    }
+
+    fn push_record(&mut self, first: usize, flags: u8) -> Result<NodeId, GraphError> {
+        let index = self.records.len();
+        if index >= PACKED_LIMIT {
+            self.operands.truncate(first);
+            return Err(GraphError::Full);
+        }
+        self.records.push(Record { first: first as u32, root: NO_ROOT, tag: NO_TAG, flags });
+        Ok(self.id(index))
+    }
+
+    /// Records the root of a node from its parent's, which is known already
+    /// unless the two stand in a cycle.
+    fn set_root(&mut self, id: NodeId) {
+        let root = match Shape::of(self, id).parent(self, id) {
+            None => id.index,
+            Some(parent) => self.records[parent.index()].root,
+        };
+        self.records[id.index()].root = root;
+    }
+}
+
+const _: fn() = || {
+    fn shared<T: Send + Sync>() {}
+    shared::<Graph>();
+};

@@ -1,0 +1,268 @@
+//! What type nodes and tags say, read off their operands.
+
+use std::fmt;
+
+use super::{CopyId, Format, Graph, NodeId, Operand, Shape, TagId, TagParts, TypeId, encoding};
+
+/// What part a type node plays in the DAG.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub enum TypeKind {
+    /// The top of a tree: a name alone, nothing at all, or itself.
+    Root,
+    /// A type with a parent and no fields. In the old format the node
+    /// `(name, T, 0)` is a scalar under `T` and at once an aggregate with the
+    /// one field `T` at offset 0; it counts as a scalar here, and its field is
+    /// among [`TypeNode::fields`].
+    Scalar,
+    /// A struct, union or array-holding type.
+    Aggregate,
+    /// None of these: an operand is missing, or of the wrong kind.
+    Malformed,
+}
+
+/// A field of an aggregate.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Field {
+    /// The field's type; an array's element type.
+    pub ty: TypeId,
+    /// Bytes from the start of the aggregate.
+    pub offset: u64,
+    /// Bytes that the field occupies; `None` in the old format, which does not
+    /// say. An extent larger than the type's size makes the field an array.
+    pub extent: Option<u64>,
+}
+
+/// A type node, to be read.
+///
+/// LLVM: `TBAAStructTypeNode` and `TBAANode`.
+#[derive(Clone, Copy)]
+pub struct TypeNode<'g> {
+    graph: &'g Graph,
+    id: TypeId,
+    shape: Shape,
+}
+
+impl fmt::Debug for TypeNode<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = String::from_utf8_lossy(self.name().unwrap_or(b""));
+        write!(f, "{:?} {:?} {name:?}", self.id, self.kind())
+    }
+}
+
+impl<'g> TypeNode<'g> {
+    /// Returns the type's id.
+    #[must_use]
+    pub fn id(&self) -> TypeId {
+        self.id
+    }
+
+    /// Returns the node's format. A root has none; it reads as [`Format::Old`].
+    #[must_use]
+    pub fn format(&self) -> Format {
+        self.shape.format
+    }
+
+    /// Returns what the node is.
+    #[must_use]
+    pub fn kind(&self) -> TypeKind {
+        let Shape { format, len } = self.shape;
+        if self.shape.is_root() {
+            return TypeKind::Root;
+        }
+        let named = matches!(self.operand(self.shape.name()), Some(Operand::String(_)));
+        let parented = self.parent().is_some();
+        let sized = self.shape.size().is_none_or(|size| self.int(size).is_some());
+        let whole_fields = match format {
+            Format::Old => len == 2 || len % 2 == 1,
+            Format::New => len % 3 == 0,
+        };
+        let well_formed = parented
+            && sized
+            && whole_fields
+            && (named || format == Format::New)
+            && self.shape.fields().all(|at| self.field_at(at).is_some());
+        match (well_formed, format) {
+            (false, _) => TypeKind::Malformed,
+            (true, Format::Old) if len == 2 => TypeKind::Scalar,
+            (true, Format::Old) if len == 3 && self.int(2) == Some(0) => TypeKind::Scalar,
+            (true, Format::New) if len == 3 => TypeKind::Scalar,
+            _ => TypeKind::Aggregate,
+        }
+    }
+
+    /// Returns the name's bytes; `None` for an anonymous root, or where the
+    /// identity operand is no string.
+    #[must_use]
+    pub fn name(&self) -> Option<&'g [u8]> {
+        match self.operand(self.shape.name()) {
+            Some(Operand::String(name)) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// Returns the parent. In the old format an aggregate has none of its own,
+    /// and this is the type of its first field, as LLVM reads it.
+    ///
+    /// LLVM: `TBAANode::getParent`.
+    #[must_use]
+    pub fn parent(&self) -> Option<TypeId> {
+        self.shape.parent(self.graph, self.id.0).map(TypeId)
+    }
+
+    /// Returns the type's size in bytes, which only the new format records.
+    #[must_use]
+    pub fn size(&self) -> Option<u64> {
+        self.int(self.shape.size()?)
+    }
+
+    /// Returns the fields in order; a malformed field is passed over.
+    pub fn fields(&self) -> impl DoubleEndedIterator<Item = Field> + Clone + 'g {
+        let node = *self;
+        // A vector of positions would cost an allocation on each walk.
+        let stride = self.shape.stride();
+        let first = self.shape.first_field();
+        (0..self.shape.fields().len()).filter_map(move |i| node.field_at(first + i * stride))
+    }
+
+    fn field_at(&self, at: usize) -> Option<Field> {
+        let ty = TypeId(self.operand(at)?.node()?);
+        let offset = self.int(at + 1)?;
+        let extent = match self.shape.format {
+            Format::Old => None,
+            Format::New => Some(self.int(at + 2)?),
+        };
+        Some(Field { ty, offset, extent })
+    }
+
+    fn operand(&self, position: usize) -> Option<Operand<'g>> {
+        self.graph.operand(self.id.0, position)
+    }
+
+    fn int(&self, position: usize) -> Option<u64> {
+        Some(self.operand(position)?.int()?.value)
+    }
+}
+
+/// What an access tag says.
+///
+/// LLVM: `TBAAStructTagNode`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Tag {
+    /// The type through which memory is accessed.
+    pub base: TypeId,
+    /// The type of what is accessed.
+    pub access: TypeId,
+    /// Bytes from the start of the base type.
+    pub offset: u64,
+    /// Bytes accessed, as the size-aware format records them. 0 and 2^64-1
+    /// mean unknown; the old format has no size.
+    pub size: Option<u64>,
+    /// Whether the memory is never modified while visible.
+    pub immutable: bool,
+    /// The format, which is that of the access type.
+    pub format: Format,
+}
+
+impl Tag {
+    /// Returns whether the access is to a whole object: base and access type
+    /// are one.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.base == self.access
+    }
+}
+
+/// Why a node cannot be read as a tag.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MalformedTag {
+    /// Position of the first operand that is missing, of the wrong kind, or
+    /// one too many.
+    pub operand: usize,
+}
+
+impl fmt::Display for MalformedTag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match self.operand {
+            0 => "the base type, must be a type node",
+            1 => "the access type, must be a type node",
+            2 => "the offset, must be an integer",
+            _ => "size and immutability, must be integers, and no operand may follow them",
+        };
+        write!(f, "operand {} of a tag, {what}", self.operand)
+    }
+}
+
+impl std::error::Error for MalformedTag {}
+
+/// One access of a struct copy.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct CopyEntry {
+    /// Bytes from the start of the copied memory.
+    pub offset: u64,
+    /// Bytes copied.
+    pub size: u64,
+    /// The tag of the access.
+    pub tag: TagId,
+}
+
+impl Graph {
+    /// Returns a type node, to be read.
+    ///
+    /// # Panics
+    ///
+    /// If `id` was issued by another graph.
+    #[must_use]
+    pub fn ty(&self, id: TypeId) -> TypeNode<'_> {
+        TypeNode { graph: self, id, shape: Shape::of(self, id.0) }
+    }
+
+    /// Returns what a tag says.
+    ///
+    /// Only the operands' kinds are checked here, not whether the path exists:
+    /// that is [`crate::verify`]'s business.
+    ///
+    /// # Errors
+    ///
+    /// [`MalformedTag`] when an operand is not what it must be, which only a
+    /// text can bring about.
+    ///
+    /// # Panics
+    ///
+    /// If `id` was issued by another graph.
+    pub fn tag(&self, id: TagId) -> Result<Tag, MalformedTag> {
+        let parts =
+            TagParts::of(self, self.tag_node(id)).map_err(|operand| MalformedTag { operand })?;
+        Ok(Tag {
+            base: TypeId(parts.base),
+            access: TypeId(parts.access),
+            offset: parts.offset.value,
+            size: parts.size.map(|size| size.value),
+            immutable: parts.immutable,
+            format: parts.format,
+        })
+    }
+
+    /// Returns the accesses of a struct copy, or `None` where an entry is
+    /// malformed.
+    ///
+    /// # Panics
+    ///
+    /// If `id` was issued by another graph.
+    #[must_use]
+    pub fn copy(&self, id: CopyId) -> Option<Vec<CopyEntry>> {
+        let len = self.operand_count(id.0);
+        let int = |at| Some(self.operand(id.0, at)?.int()?.value);
+        if len % encoding::COPY_STRIDE != 0 {
+            return None;
+        }
+        (0..len)
+            .step_by(encoding::COPY_STRIDE)
+            .map(|at| {
+                let tag: NodeId = self.operand(id.0, at + encoding::COPY_TAG)?.node()?;
+                Some(CopyEntry { offset: int(at)?, size: int(at + 1)?, tag: self.tag_of(tag)? })
+            })
+            .collect()
+    }
+}

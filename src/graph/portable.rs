@@ -1,0 +1,157 @@
+//! The serialised form of a graph: a list of nodes with numbered operands.
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::{Graph, Int, NodeId, Operand};
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename = "Graph", deny_unknown_fields)]
+struct Portable {
+    nodes: Vec<PortableNode>,
+    /// Nodes that are tags, in order.
+    tags: Vec<u32>,
+    /// Nodes that are types or `tbaa.struct` nodes, whether or not a tag
+    /// reaches them.
+    types: Vec<u32>,
+    copies: Vec<u32>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename = "Node", deny_unknown_fields)]
+struct PortableNode {
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    distinct: bool,
+    operands: Vec<PortableOperand>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename = "Operand")]
+enum PortableOperand {
+    Null,
+    /// A string that is UTF-8, as nearly all are.
+    Str(String),
+    Bytes(Vec<u8>),
+    Int {
+        bits: u32,
+        value: u64,
+    },
+    Node(u32),
+    Raw(String),
+}
+
+impl PortableOperand {
+    fn node(&self) -> Option<usize> {
+        match self {
+            PortableOperand::Node(index) => Some(*index as usize),
+            _ => None,
+        }
+    }
+}
+
+impl From<Operand<'_>> for PortableOperand {
+    fn from(operand: Operand<'_>) -> Self {
+        match operand {
+            Operand::Null => PortableOperand::Null,
+            Operand::String(bytes) => match std::str::from_utf8(bytes) {
+                Ok(text) => PortableOperand::Str(text.to_owned()),
+                Err(_) => PortableOperand::Bytes(bytes.to_owned()),
+            },
+            Operand::Int(Int { bits, value }) => PortableOperand::Int { bits, value },
+            Operand::Node(id) => PortableOperand::Node(id.index),
+            Operand::Raw(text) => PortableOperand::Raw(text.to_owned()),
+        }
+    }
+}
+
+impl Serialize for Graph {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let nodes = self
+            .nodes()
+            .map(|id| PortableNode {
+                distinct: self.is_distinct(id),
+                operands: self.operands(id).map(PortableOperand::from).collect(),
+            })
+            .collect();
+        Portable {
+            nodes,
+            tags: self.tags.clone(),
+            types: self.types().map(|ty| ty.0.index).collect(),
+            copies: self.copies().map(|copy| copy.0.index).collect(),
+        }
+        .serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Graph {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let portable = Portable::deserialize(deserializer)?;
+        let count = portable.nodes.len();
+        let mut graph = Graph::new();
+        let mut ids: Vec<NodeId> = Vec::with_capacity(count.min(1 << 16));
+        let mut later = Vec::new();
+        for (index, node) in portable.nodes.iter().enumerate() {
+            let newest = node.operands.iter().filter_map(PortableOperand::node).max();
+            // A node that refers to itself needs its id first; one that looks
+            // further ahead stands in a cycle and is filled when all ids exist.
+            if node.distinct || newest >= Some(index) {
+                let id = graph.reserve(node.operands.len(), node.distinct);
+                ids.push(id.map_err(D::Error::custom)?);
+                if newest > Some(index) {
+                    later.push(index);
+                } else {
+                    let operands = unpack(&node.operands, &ids).map_err(D::Error::custom)?;
+                    graph.fill(ids[index], &operands).map_err(D::Error::custom)?;
+                }
+            } else {
+                let operands = unpack(&node.operands, &ids).map_err(D::Error::custom)?;
+                ids.push(graph.insert(&operands).map_err(D::Error::custom)?);
+            }
+        }
+        for index in later {
+            let operands =
+                unpack(&portable.nodes[index].operands, &ids).map_err(D::Error::custom)?;
+            graph.fill(ids[index], &operands).map_err(D::Error::custom)?;
+        }
+        let node = |index: &u32| {
+            ids.get(*index as usize).copied().ok_or_else(|| D::Error::custom(no_node(*index)))
+        };
+        for tag in &portable.tags {
+            graph.mark_tag(node(tag)?);
+        }
+        for copy in &portable.copies {
+            graph.mark_copy(node(copy)?);
+        }
+        for ty in &portable.types {
+            graph.mark_type(node(ty)?);
+        }
+        Ok(graph)
+    }
+}
+
+fn no_node(index: u32) -> String {
+    format!("node {index} is referred to but not among the nodes")
+}
+
+fn unpack<'a>(operands: &'a [PortableOperand], ids: &[NodeId]) -> Result<Vec<Operand<'a>>, String> {
+    operands
+        .iter()
+        .map(|operand| {
+            Ok(match operand {
+                PortableOperand::Null => Operand::Null,
+                PortableOperand::Str(text) => Operand::String(text.as_bytes()),
+                PortableOperand::Bytes(bytes) => Operand::String(bytes),
+                PortableOperand::Int { bits, value } => {
+                    if *bits < 64 && *value >> bits != 0 {
+                        return Err(format!("{value} does not fit into {bits} bits"));
+                    }
+                    Operand::Int(Int { bits: *bits, value: *value })
+                }
+                PortableOperand::Node(index) => {
+                    Operand::Node(*ids.get(*index as usize).ok_or_else(|| no_node(*index))?)
+                }
+                PortableOperand::Raw(text) => Operand::Raw(text),
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,73 @@
+//! The type DAG as a petgraph graph.
+
+use petgraph::graph::{DiGraph, NodeIndex};
+
+use super::{Field, Graph, TypeId, TypeKind};
+
+/// What an edge of the type DAG stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Edge {
+    /// From a type to its parent.
+    Parent,
+    /// From an aggregate to the type of one of its fields.
+    Field {
+        /// Bytes from the start of the aggregate.
+        offset: u64,
+        /// Bytes that the field occupies, where the format records them.
+        extent: Option<u64>,
+    },
+}
+
+/// The type DAG in petgraph's own form, for its algorithms and its DOT writer.
+///
+/// Nodes stand in insertion order. petgraph yields the newest edge first;
+/// edges are added last field first, so that `edges()` yields the parent and
+/// then the fields in order.
+pub type TypeDag = DiGraph<TypeId, Edge>;
+
+impl Graph {
+    /// Copies the type DAG into petgraph's form, in time linear in its size.
+    ///
+    /// ```
+    /// use tbaa::Graph;
+    ///
+    /// let mut graph = Graph::new();
+    /// let mut b = graph.builder();
+    /// let root = b.root("R")?;
+    /// let int = b.scalar_type("int", root)?;
+    /// b.struct_type("S", &[(int, 0), (int, 4)])?;
+    /// let dag = graph.type_dag();
+    /// assert!(petgraph::algo::toposort(&dag, None).is_ok());
+    /// assert_eq!((dag.node_count(), dag.edge_count()), (3, 3));
+    /// # Ok::<(), tbaa::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn type_dag(&self) -> TypeDag {
+        let mut dag = TypeDag::new();
+        let mut index = vec![NodeIndex::end(); self.node_count()];
+        for ty in self.types() {
+            index[ty.node().index()] = dag.add_node(ty);
+        }
+        for ty in self.types() {
+            let node = self.ty(ty);
+            let from = index[ty.node().index()];
+            let (parent, fields) = match node.kind() {
+                TypeKind::Root => (None, false),
+                TypeKind::Scalar => (node.parent(), false),
+                // An old-format aggregate has no parent apart from its fields.
+                _ if node.format() == super::Format::Old => (None, true),
+                _ => (node.parent(), true),
+            };
+            if fields {
+                for Field { ty, offset, extent } in node.fields().rev() {
+                    dag.add_edge(from, index[ty.node().index()], Edge::Field { offset, extent });
+                }
+            }
+            if let Some(parent) = parent {
+                dag.add_edge(from, index[parent.node().index()], Edge::Parent);
+            }
+        }
+        dag
+    }
+}

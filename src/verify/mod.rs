@@ -1,0 +1,404 @@
+//! What LLVM's verifier says of a tag.
+//!
+//! [`Verifier::check`] gives the verdict that LLVM 22's `TBAAVerifier` gives on
+//! a fresh start: the first rule that a tag breaks, or none. Rule `llvm`
+//! answers `MayAlias` for every tag that is rejected here.
+//!
+//! LLVM: `TBAAVerifier::visitTBAAMetadata`, in `lib/IR/Verifier.cpp`.
+
+use std::collections::HashMap;
+use std::collections::HashSet;
+use std::fmt;
+
+use crate::graph::{Format, Graph, Int, NodeId, Operand, Shape, TagId, TagParts};
+
+/// A rule of LLVM's verifier, broken by a tag or by a type node that it uses.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub enum Rule {
+    /// A tag needs operands.
+    TagEmpty,
+    /// A tag is struct-path: its first operand is a node, and it has three or
+    /// more.
+    TagNotStructPath,
+    /// A tag has 3 or 4 operands in the old format, 4 or 5 in the new.
+    TagOperandCount,
+    /// The size of a size-aware tag is an integer constant.
+    TagSize,
+    /// The immutability flag is an integer constant.
+    TagImmutable,
+    /// The immutability flag is 0 or 1.
+    TagImmutableRange,
+    /// Base and access type are nodes.
+    TagTypes,
+    /// The access type of an old-format tag is a scalar.
+    AccessNotScalar,
+    /// The offset of a tag is an integer constant.
+    TagOffset,
+    /// The path from the base type comes to no type twice.
+    PathCycle,
+    /// The path arrives at its scalar, or at the access type, with offset 0.
+    OffsetAtAccess,
+    /// The tag's offset is as wide as the offsets in the types on its path.
+    OffsetWidth,
+    /// The path meets the access type.
+    AccessNotOnPath,
+    /// The path finds a field at or before its offset.
+    NoFieldAtOffset,
+    /// A two-operand type is a scalar: a name and a parent under a root.
+    TypeNotScalar,
+    /// A type has an odd number of operands in the old format, a multiple of
+    /// three in the new.
+    TypeOperandCount,
+    /// The size of a size-aware type is an integer constant.
+    TypeSize,
+    /// The name of an old-format type is a string.
+    TypeName,
+    /// A field's type is a node.
+    FieldType,
+    /// A field's offset is an integer constant.
+    FieldOffset,
+    /// The offsets of a type's fields are of one width.
+    FieldOffsetWidth,
+    /// The offsets of a type's fields do not descend.
+    FieldOrder,
+    /// The size of a size-aware field is an integer constant.
+    FieldSize,
+}
+
+impl Rule {
+    /// Returns what LLVM 22 prints when the rule is broken.
+    #[must_use]
+    pub fn llvm_message(self) -> &'static str {
+        match self {
+            Rule::TagEmpty => "TBAA metadata cannot have 0 operands",
+            Rule::TagNotStructPath => {
+                "Old-style TBAA is no longer allowed, use struct-path TBAA instead"
+            }
+            Rule::TagOperandCount => {
+                "Struct tag metadata must have either 3 or 4 operands; \
+                 Access tag metadata must have either 4 or 5 operands"
+            }
+            Rule::TagSize => "Access size field must be a constant",
+            Rule::TagImmutable => "Immutability tag on struct tag metadata must be a constant",
+            Rule::TagImmutableRange => {
+                "Immutability part of the struct tag metadata must be either 0 or 1"
+            }
+            Rule::TagTypes => {
+                "Malformed struct tag metadata: base and access-type should be non-null and \
+                 point to Metadata nodes"
+            }
+            Rule::AccessNotScalar => "Access type node must be a valid scalar type",
+            Rule::TagOffset => "Offset must be constant integer",
+            Rule::PathCycle => "Cycle detected in struct path",
+            Rule::OffsetAtAccess => "Offset not zero at the point of scalar access",
+            Rule::OffsetWidth => "Access bit-width not the same as description bit-width",
+            Rule::AccessNotOnPath => "Did not see access type in access path!",
+            Rule::NoFieldAtOffset => "Could not find TBAA parent in struct type node",
+            // LLVM rejects this one without a message.
+            Rule::TypeNotScalar => "",
+            Rule::TypeOperandCount => {
+                "Struct tag nodes must have an odd number of operands!; Access tag nodes must \
+                 have the number of operands that is a multiple of 3!"
+            }
+            Rule::TypeSize => "Type size nodes must be constants!",
+            Rule::TypeName => "Struct tag nodes have a string as their first operand",
+            Rule::FieldType => "Incorrect field entry in struct type node!",
+            Rule::FieldOffset => "Offset entries must be constants!",
+            Rule::FieldOffsetWidth => {
+                "Bitwidth between the offsets and struct type entries must match"
+            }
+            Rule::FieldOrder => "Offsets must be increasing!",
+            Rule::FieldSize => "Member size entries must be constants!",
+        }
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Rule::TagEmpty => "a tag without operands",
+            Rule::TagNotStructPath => "a tag that is not struct-path: a type node stands here",
+            Rule::TagOperandCount => "a tag with too few or too many operands",
+            Rule::TagSize => "a size-aware tag whose size is no integer",
+            Rule::TagImmutable => "an immutability flag that is no integer",
+            Rule::TagImmutableRange => "an immutability flag other than 0 and 1",
+            Rule::TagTypes => "a tag whose base or access type is no node",
+            Rule::AccessNotScalar => "an access type that is no scalar",
+            Rule::TagOffset => "a tag whose offset is no integer",
+            Rule::PathCycle => "a type that contains itself on the access path",
+            Rule::OffsetAtAccess => "an offset into the middle of the scalar accessed",
+            Rule::OffsetWidth => "an offset not as wide as those of the type",
+            Rule::AccessNotOnPath => "an access type that the access path does not meet",
+            Rule::NoFieldAtOffset => "an offset before the first field",
+            Rule::TypeNotScalar => "a two-operand type that is no scalar under a root",
+            Rule::TypeOperandCount => "a type with an operand too few or too many",
+            Rule::TypeSize => "a size-aware type whose size is no integer",
+            Rule::TypeName => "an old-format type whose name is no string",
+            Rule::FieldType => "a field whose type is no node",
+            Rule::FieldOffset => "a field whose offset is no integer",
+            Rule::FieldOffsetWidth => "field offsets of different widths",
+            Rule::FieldOrder => "field offsets that descend",
+            Rule::FieldSize => "a size-aware field whose size is no integer",
+        })
+    }
+}
+
+/// A tag that LLVM's verifier rejects.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Violation {
+    /// The first rule broken.
+    pub rule: Rule,
+    /// The tag, or the type node, that breaks it.
+    pub node: NodeId,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.rule.fmt(f)
+    }
+}
+
+impl std::error::Error for Violation {}
+
+/// The verdict of LLVM's verifier on the tags of one graph.
+///
+/// What it has found out about a type node is kept, so checking all tags of a
+/// graph takes time linear in its size.
+#[derive(Debug)]
+pub struct Verifier<'g> {
+    graph: &'g Graph,
+    scalars: HashMap<NodeId, bool>,
+    bases: HashMap<(NodeId, Format), Result<Width, Violation>>,
+}
+
+/// How wide the offsets into a type are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Width {
+    /// A type without offsets, for which only offset 0 will do.
+    Zero,
+    /// A size-aware scalar, for which any width will do.
+    Any,
+    Bits(u32),
+}
+
+impl<'g> Verifier<'g> {
+    /// Returns a verifier of the tags of `graph`.
+    #[must_use]
+    pub fn new(graph: &'g Graph) -> Self {
+        Verifier { graph, scalars: HashMap::new(), bases: HashMap::new() }
+    }
+
+    /// Returns whether LLVM 22 accepts the tag, or the first rule it breaks.
+    ///
+    /// # Errors
+    ///
+    /// The [`Violation`].
+    ///
+    /// # Panics
+    ///
+    /// If `tag` was issued by another graph.
+    ///
+    /// LLVM: `TBAAVerifier::visitTBAAMetadata`.
+    pub fn check(&mut self, tag: TagId) -> Result<(), Violation> {
+        let graph = self.graph;
+        let node = graph.tag_node(tag);
+        let fail = |rule| Err(Violation { rule, node });
+        let len = graph.operand_count(node);
+        if len == 0 {
+            return fail(Rule::TagEmpty);
+        }
+        let operand = |position| graph.operand(node, position);
+        if len < 3 || operand(0).and_then(Operand::node).is_none() {
+            return fail(Rule::TagNotStructPath);
+        }
+        let format = TagParts::format(graph, node);
+        let flag = TagParts::immutable_position(format);
+        let fits = match format {
+            Format::Old => len <= flag + 1,
+            Format::New => (flag..=flag + 1).contains(&len),
+        };
+        if !fits {
+            return fail(Rule::TagOperandCount);
+        }
+        if format == Format::New && operand(flag - 1).and_then(Operand::int).is_none() {
+            return fail(Rule::TagSize);
+        }
+        match operand(flag).map(Operand::int) {
+            None | Some(Some(Int { value: 0 | 1, .. })) => {}
+            Some(None) => return fail(Rule::TagImmutable),
+            Some(Some(_)) => return fail(Rule::TagImmutableRange),
+        }
+        let types = operand(0).and_then(Operand::node).zip(operand(1).and_then(Operand::node));
+        let Some((base, access)) = types else {
+            return fail(Rule::TagTypes);
+        };
+        if format == Format::Old && !self.is_scalar(access) {
+            return fail(Rule::AccessNotScalar);
+        }
+        let Some(offset) = operand(2).and_then(Operand::int) else {
+            return fail(Rule::TagOffset);
+        };
+        self.check_path(base, access, offset, format)
+            .map_err(|(rule, at)| Violation { rule, node: at.unwrap_or(node) })
+    }
+
+    /// Follows the path from the base type to the root, or to the access type
+    /// of a size-aware tag.
+    fn check_path(
+        &mut self,
+        base: NodeId,
+        access: NodeId,
+        mut offset: Int,
+        format: Format,
+    ) -> Result<(), (Rule, Option<NodeId>)> {
+        let mut path = HashSet::new();
+        let mut seen_access = false;
+        let mut next = base;
+        while !Shape::of(self.graph, next).is_root() {
+            if !path.insert(next) {
+                return Err((Rule::PathCycle, None));
+            }
+            let width = self.check_type(next, format).map_err(|v| (v.rule, Some(v.node)))?;
+            seen_access |= next == access;
+            if offset.value != 0 && (next == access || self.is_scalar(next)) {
+                return Err((Rule::OffsetAtAccess, None));
+            }
+            let wide_enough = match width {
+                Width::Zero => offset.value == 0,
+                Width::Any => true,
+                Width::Bits(bits) => bits == offset.bits,
+            };
+            if !wide_enough {
+                return Err((Rule::OffsetWidth, None));
+            }
+            if format == Format::New && seen_access {
+                return Ok(());
+            }
+            next = self.step(next, &mut offset, format).map_err(|rule| (rule, Some(next)))?;
+        }
+        if seen_access { Ok(()) } else { Err((Rule::AccessNotOnPath, None)) }
+    }
+
+    /// Moves to the last field that does not start after `offset`, and makes
+    /// `offset` relative to it.
+    ///
+    /// LLVM: `TBAAVerifier::getFieldNodeFromTBAABaseNode`. It reads a node by
+    /// the tag's format, not the node's own. NB: in a size-aware scalar it
+    /// takes the parent for a field at the offset of the scalar's *size*.
+    fn step(&self, node: NodeId, offset: &mut Int, format: Format) -> Result<NodeId, Rule> {
+        let len = self.graph.operand_count(node);
+        let node_at = |at| self.graph.operand(node, at).and_then(Operand::node);
+        let int_at = |at| self.graph.operand(node, at).and_then(Operand::int);
+        if len == 2 {
+            return node_at(1).ok_or(Rule::FieldType);
+        }
+        let shape = Shape { format, len };
+        let mut field = len - shape.stride();
+        for at in shape.fields() {
+            if int_at(at + 1).ok_or(Rule::FieldOffset)?.value > offset.value {
+                if at == shape.first_field() {
+                    return Err(Rule::NoFieldAtOffset);
+                }
+                field = at - shape.stride();
+                break;
+            }
+        }
+        let start = int_at(field + 1).ok_or(Rule::FieldOffset)?.value;
+        offset.value = truncate(offset.value.wrapping_sub(start), offset.bits);
+        node_at(field).ok_or(Rule::FieldType)
+    }
+
+    /// Checks a type node by itself, as a base of tags of `format`.
+    ///
+    /// LLVM: `TBAAVerifier::verifyTBAABaseNode`.
+    fn check_type(&mut self, node: NodeId, format: Format) -> Result<Width, Violation> {
+        if let Some(&known) = self.bases.get(&(node, format)) {
+            return known;
+        }
+        let verdict = self.check_type_anew(node, format).map_err(|rule| Violation { rule, node });
+        self.bases.insert((node, format), verdict);
+        verdict
+    }
+
+    fn check_type_anew(&mut self, node: NodeId, format: Format) -> Result<Width, Rule> {
+        let graph = self.graph;
+        let len = graph.operand_count(node);
+        if len == 2 {
+            return if self.is_scalar(node) { Ok(Width::Zero) } else { Err(Rule::TypeNotScalar) };
+        }
+        let shape = Shape { format, len };
+        let int_at = |at| graph.operand(node, at).and_then(Operand::int);
+        match format {
+            Format::Old => {
+                if len % 2 != 1 {
+                    return Err(Rule::TypeOperandCount);
+                }
+                if !matches!(graph.operand(node, 0), Some(Operand::String(_))) {
+                    return Err(Rule::TypeName);
+                }
+            }
+            Format::New => {
+                if len % 3 != 0 {
+                    return Err(Rule::TypeOperandCount);
+                }
+                int_at(1).ok_or(Rule::TypeSize)?;
+            }
+        }
+        let mut width = Width::Any;
+        let mut previous = 0;
+        for at in shape.fields() {
+            graph.operand(node, at).and_then(Operand::node).ok_or(Rule::FieldType)?;
+            let offset = int_at(at + 1).ok_or(Rule::FieldOffset)?;
+            match width {
+                Width::Bits(bits) if bits != offset.bits => return Err(Rule::FieldOffsetWidth),
+                _ => width = Width::Bits(offset.bits),
+            }
+            if offset.value < previous {
+                return Err(Rule::FieldOrder);
+            }
+            previous = offset.value;
+            if format == Format::New {
+                int_at(at + 2).ok_or(Rule::FieldSize)?;
+            }
+        }
+        Ok(width)
+    }
+
+    /// Returns whether the node and all above it are scalars up to a root.
+    ///
+    /// LLVM: `TBAAVerifier::isValidScalarTBAANode`.
+    fn is_scalar(&mut self, node: NodeId) -> bool {
+        let graph = self.graph;
+        let mut chain = Vec::new();
+        let mut next = node;
+        let verdict = loop {
+            if let Some(&known) = self.scalars.get(&next) {
+                break known;
+            }
+            let len = graph.operand_count(next);
+            let named = matches!(graph.operand(next, 0), Some(Operand::String(_)));
+            let at_start = len == 2
+                || len == 3
+                    && matches!(graph.operand(next, 2), Some(Operand::Int(Int { value: 0, .. })));
+            // False until the chain proves it: a cycle comes back to this.
+            self.scalars.insert(next, false);
+            chain.push(next);
+            let parent = graph.operand(next, 1).and_then(Operand::node);
+            let (true, true, Some(parent)) = (named, at_start, parent) else { break false };
+            if Shape::of(graph, parent).is_root() {
+                break true;
+            }
+            next = parent;
+        };
+        if verdict {
+            self.scalars.extend(chain.into_iter().map(|node| (node, true)));
+        }
+        verdict
+    }
+}
+
+fn truncate(value: u64, bits: u32) -> u64 {
+    if bits < 64 { value & ((1 << bits) - 1) } else { value }
+}
