@@ -280,9 +280,12 @@ impl Graph {
         let first = self.operands.len();
         self.push_operands(operands)?;
         let hash = self.hasher.hash_one(&self.operands[first..]);
-        let found = self
-            .unique
-            .find(hash, |&other| self.packed_at(other as usize) == &self.operands[first..]);
+        let found = self.unique.find(hash, |&other| {
+            let at = self.records[other as usize].first as usize;
+            // The newest node ends where the candidate begins.
+            let end = self.records.get(other as usize + 1).map_or(first, |r| r.first as usize);
+            self.operands[at..end] == self.operands[first..]
+        });
         if let Some(&index) = found {
             self.operands.truncate(first);
             return Ok(self.id(index as usize));
