@@ -3,7 +3,7 @@
 //   aa grid     [--fork] FILE...   may or no, for every pair of tags
 //   aa generic  [--fork] FILE...   the tag that replaces both, for every pair
 //   aa verify   [--fork] FILE...   does the verifier accept each tag
-//   aa constant [--fork] FILE...   does each tag say that its memory is constant
+//   aa constant [--fork] FILE...   is the memory of each tag constant
 //
 // The tags of a module are the distinct nodes in the `!tbaa` attachments of its
 // instructions, in order of first appearance. Every answer is computed by
@@ -52,9 +52,7 @@ constexpr int UnusableInput = 2;
   exit(UnusableInput);
 }
 
-// ---------------------------------------------------------------------------
-// Reading
-// ---------------------------------------------------------------------------
+// --- Reading ---------------------------------------------------------------
 
 // LLVM's reader dies on some tags (`!{}`, or a null first operand) while it
 // upgrades them from the scalar format. Say so instead of dying silently.
@@ -93,9 +91,7 @@ std::vector<MDNode *> collectTags(const Module &M) {
   return {Tags.begin(), Tags.end()};
 }
 
-// ---------------------------------------------------------------------------
-// Asking
-// ---------------------------------------------------------------------------
+// --- Asking ----------------------------------------------------------------
 
 // A function with one load, to which tags are attached for the verifier.
 class Probe {
@@ -185,9 +181,7 @@ void printTag(const MDNode &Tag, raw_ostream &OS) {
   }
 }
 
-// ---------------------------------------------------------------------------
-// Answering
-// ---------------------------------------------------------------------------
+// --- Answering -------------------------------------------------------------
 
 // A table of answers, printed line by line. Cells are numbered in row-major
 // order.
