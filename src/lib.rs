@@ -4,6 +4,7 @@
 mod builder;
 mod graph;
 mod oracle;
+pub mod text;
 pub mod verify;
 
 pub use builder::{BuildError, Builder, SizedField};

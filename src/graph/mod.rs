@@ -17,6 +17,7 @@ mod node;
 mod operand;
 #[cfg(feature = "serde")]
 mod portable;
+mod upgrade;
 mod view;
 
 use std::hash::BuildHasher;
@@ -279,6 +280,11 @@ impl Graph {
     pub fn insert(&mut self, operands: &[Operand<'_>]) -> Result<NodeId, GraphError> {
         let first = self.operands.len();
         self.push_operands(operands)?;
+        self.intern(first)
+    }
+
+    /// Makes a uniqued node of the operands from `first` on, or finds it.
+    fn intern(&mut self, first: usize) -> Result<NodeId, GraphError> {
         let hash = self.hasher.hash_one(&self.operands[first..]);
         let found = self.unique.find(hash, |&other| {
             let at = self.records[other as usize].first as usize;

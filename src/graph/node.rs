@@ -76,7 +76,7 @@ impl<'g> TypeNode<'g> {
         let sized = self.shape.size().is_none_or(|size| self.int(size).is_some());
         let whole_fields = match format {
             Format::Old => len == 2 || len % 2 == 1,
-            Format::New => len % 3 == 0,
+            Format::New => len.is_multiple_of(3),
         };
         let well_formed = parented
             && sized
@@ -254,7 +254,7 @@ impl Graph {
     pub fn copy(&self, id: CopyId) -> Option<Vec<CopyEntry>> {
         let len = self.operand_count(id.0);
         let int = |at| Some(self.operand(id.0, at)?.int()?.value);
-        if len % encoding::COPY_STRIDE != 0 {
+        if !len.is_multiple_of(encoding::COPY_STRIDE) {
             return None;
         }
         (0..len)

@@ -340,7 +340,7 @@ impl<'g> Verifier<'g> {
                 }
             }
             Format::New => {
-                if len % 3 != 0 {
+                if !len.is_multiple_of(3) {
                     return Err(Rule::TypeOperandCount);
                 }
                 int_at(1).ok_or(Rule::TypeSize)?;
