@@ -4,6 +4,8 @@
 mod builder;
 mod graph;
 mod oracle;
+#[cfg(feature = "spec")]
+pub mod spec;
 pub mod text;
 pub mod verify;
 

@@ -216,7 +216,7 @@ fn is_word(byte: u8) -> bool {
 /// itself.
 ///
 /// LLVM: `UnEscapeLexed`.
-pub(super) fn unescape(text: &[u8]) -> Vec<u8> {
+pub(crate) fn unescape(text: &[u8]) -> Vec<u8> {
     let hex = |byte: Option<&u8>| byte.and_then(|&byte| (byte as char).to_digit(16));
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text;

@@ -16,6 +16,8 @@ mod read;
 mod resolve;
 mod write;
 
+#[cfg(feature = "spec")]
+pub(crate) use cursor::unescape;
 pub use error::{TextError, TextErrorKind, position};
 pub use mlir::{MlirError, write_mlir};
 pub use module::{Instruction, Module, Opcode, Warning};
