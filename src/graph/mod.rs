@@ -532,6 +532,25 @@ impl Graph {
         }
     }
 
+    /// Makes up for nodes whose parents were reserved and not yet filled when
+    /// they were added. What still has no root after this has itself among
+    /// its parents.
+    pub(crate) fn settle(&mut self) {
+        let mut seen = vec![false; self.records.len()];
+        for start in 0..self.records.len() {
+            let mut chain = Vec::new();
+            let mut next = Some(self.id(start));
+            while let Some(id) = next.filter(|id| self.records[id.index()].root == NO_ROOT) {
+                if std::mem::replace(&mut seen[id.index()], true) {
+                    break;
+                }
+                chain.push(id);
+                next = Shape::of(self, id).parent(self, id);
+            }
+            chain.into_iter().rev().for_each(|id| self.inherit(id));
+        }
+    }
+
     /// Returns whether an old-format node is a scalar, and all above it up to
     /// a root.
     ///

@@ -15,6 +15,7 @@ pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module, TextErro
         scan: &scan,
         states: HashMap::new(),
         depths: HashMap::new(),
+        cyclic: false,
     };
     for attachment in &scan.attachments {
         let node = resolver.node(attachment.key, attachment.offset)?;
@@ -52,6 +53,9 @@ pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module, TextErro
             }
         }
     }
+    if resolver.cyclic {
+        resolver.module.graph.settle();
+    }
     Ok(resolver.module)
 }
 
@@ -61,6 +65,8 @@ struct Resolver<'s, 't> {
     states: HashMap<Key, State>,
     /// How deep an inline node is nested.
     depths: HashMap<Key, usize>,
+    /// Whether some node reaches itself.
+    cyclic: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -193,6 +199,7 @@ impl<'t> Resolver<'_, 't> {
             .reserve(len, distinct)
             .map_err(|error| TextError::new(self.scan.text, at, TextErrorKind::Graph(error)))?;
         self.states.insert(key, State::Open(Some(node)));
+        self.cyclic = true;
         // A root that is its own only operand is how an anonymous one is made.
         let anonymous_root = len == 1 && stack.last().is_some_and(|frame| frame.key == key);
         if !anonymous_root {
