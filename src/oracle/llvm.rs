@@ -6,21 +6,25 @@
 use std::collections::HashMap;
 
 use super::AliasResult;
+use super::forest::Forest;
 use crate::graph::{Format, Graph, NodeId, Operand, Shape, Tag, TagId, TagParts, TypeId};
 use crate::verify::Verifier;
 
 /// The tags of a graph, read once; `None` for those that LLVM's verifier
 /// rejects.
 #[derive(Debug)]
-pub(super) struct Tags(Vec<Option<Access>>);
+pub(super) struct Tags {
+    tags: Vec<Option<Access>>,
+    forest: Forest,
+}
 
 /// A tag as the walk needs it.
 #[derive(Clone, Copy, Debug)]
-struct Access {
-    base: NodeId,
-    access: NodeId,
-    offset: u64,
-    size_aware: bool,
+pub(super) struct Access {
+    pub(super) base: NodeId,
+    pub(super) access: NodeId,
+    pub(super) offset: u64,
+    pub(super) format: Format,
 }
 
 impl Access {
@@ -31,7 +35,7 @@ impl Access {
 
 /// LLVM would read an operand that is not there, recurse without end, or stop
 /// with a fatal error.
-struct Crash;
+pub(super) struct Crash;
 
 /// How LLVM decides on one order of two tags.
 enum Decision {
@@ -63,20 +67,31 @@ impl Tags {
                 base: parts.base,
                 access: parts.access,
                 offset: parts.offset.value,
-                size_aware: parts.format == Format::New,
+                format: parts.format,
             })
         };
-        Tags(graph.tags().map(read).collect())
+        let tags: Vec<_> = graph.tags().map(read).collect();
+        let forest = Forest::new(graph, &tags);
+        Tags { tags, forest }
     }
 
     fn get(&self, tag: TagId) -> Option<Access> {
-        self.0.get(tag.index()).copied().flatten()
+        self.tags.get(tag.index()).copied().flatten()
     }
 
     pub(super) fn alias(&self, graph: &Graph, a: TagId, b: TagId) -> AliasResult {
+        let may = self
+            .forest
+            .may_alias(a, b)
+            .inspect(|&may| debug_assert_eq!(may, self.may_alias_by_walk(graph, a, b)))
+            .unwrap_or_else(|| self.may_alias_by_walk(graph, a, b));
+        if may { AliasResult::MayAlias } else { AliasResult::NoAlias }
+    }
+
+    fn may_alias_by_walk(&self, graph: &Graph, a: TagId, b: TagId) -> bool {
         let no = |a, b| matches!(self.decide(graph, a, b), Some(Ok(d)) if !d.may_alias());
         // The two orders differ only on types that contain themselves.
-        if no(a, b) && no(b, a) { AliasResult::NoAlias } else { AliasResult::MayAlias }
+        !(no(a, b) && no(b, a))
     }
 
     /// LLVM: `MDNode::getMostGenericTBAA`.
@@ -134,6 +149,7 @@ fn subobject(
     if base.is_whole() && base.access == common {
         return Ok(Some(Decision::Common { common, may: true }));
     }
+    let size_aware = base.format == Format::New;
     let mut offset = base.offset;
     let mut ty = base.base;
     loop {
@@ -145,14 +161,14 @@ fn subobject(
                 Decision::Common { common, may: false }
             }));
         }
-        if base.size_aware && ty == base.access {
+        if size_aware && ty == base.access {
             break;
         }
         match step(graph, ty, &mut offset)? {
             Some(next) => ty = next,
             // In the old format there is no telling fields from parents, so
             // the walk goes up to the root.
-            None if base.size_aware => return Err(Crash),
+            None if size_aware => return Err(Crash),
             None => return Ok(None),
         }
     }
@@ -166,7 +182,7 @@ fn subobject(
 /// `offset` relative to it; `None` past the last type.
 ///
 /// LLVM: `TBAAStructTypeNode::getField`.
-fn step(graph: &Graph, ty: NodeId, offset: &mut u64) -> Result<Option<NodeId>, Crash> {
+pub(super) fn step(graph: &Graph, ty: NodeId, offset: &mut u64) -> Result<Option<NodeId>, Crash> {
     let shape = Shape::of(graph, ty);
     let int = |at| match graph.operand(ty, at) {
         Some(Operand::Int(int)) => Ok(int.value),

@@ -3,6 +3,7 @@
 //! An [`Oracle`] answers by one of the [`Rules`]. Any doubt is `MayAlias`: no
 //! tag, a malformed tag, different roots, an id of another graph.
 
+mod forest;
 mod llvm;
 
 use std::fmt;
