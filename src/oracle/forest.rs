@@ -23,10 +23,9 @@
 //!
 //! The intervals are those of the tags that the graph held when it was built.
 
-use std::collections::HashMap;
-
 use super::llvm::{Access, step};
 use crate::graph::{Format, Graph, NodeId, Shape, TagId, TypeId};
+use crate::table::HashMap;
 
 /// What a query reads of a tag.
 #[derive(Clone, Copy, Debug)]

@@ -134,6 +134,16 @@ impl<'t> Cursor<'t> {
         }
     }
 
+    /// Passes a name.
+    pub(super) fn skip_name(&mut self) -> Result<(), TextError> {
+        if self.peek() == Some(b'"') {
+            self.quoted()?;
+        } else if self.word().is_empty() {
+            return Err(self.expected("a name"));
+        }
+        Ok(())
+    }
+
     /// Passes text up to the first of `stops` outside strings and brackets, or
     /// up to a closing bracket that was not opened, and returns it trimmed.
     pub(super) fn until(&mut self, stops: &[u8], inside: &str) -> Result<&'t [u8], TextError> {
@@ -172,7 +182,7 @@ impl<'t> Cursor<'t> {
             byte if opening(byte) => self.bracketed("a type")?,
             Some(b'%') => {
                 self.at += 1;
-                self.name()?;
+                self.skip_name()?;
             }
             _ => {
                 if self.word().is_empty() {

@@ -2,13 +2,12 @@
 //! that access memory, and where each metadata node stands; then the nodes
 //! that are used are looked up.
 
-use std::collections::HashMap;
-
 use super::cursor::Cursor;
 use super::error::{TextError, TextErrorKind, position};
 use super::module::{Instruction, Module, Opcode};
 use super::node::{Key, reference};
 use super::{COPIES, TAGS, TYPES, resolve};
+use crate::table::HashMap;
 
 /// Which metadata nodes the reader keeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -417,7 +416,7 @@ fn to_body(cursor: &mut Cursor<'_>) -> Result<(), TextError> {
 /// here is a label (passed, with its colon), or the continuation of something.
 fn instruction_start(cursor: &mut Cursor<'_>) -> Result<Option<Opcode>, TextError> {
     if cursor.eat(b"%") {
-        cursor.name()?;
+        cursor.skip_name()?;
         cursor.skip_blanks();
         if !cursor.eat(b"=") {
             return Ok(None);

@@ -1,13 +1,12 @@
 //! From a scanned text to nodes: references looked up, equal nodes merged.
 
-use std::collections::HashMap;
-
 use super::cursor::Cursor;
 use super::error::{TextError, TextErrorKind};
 use super::module::{Module, Origin};
 use super::node::{Key, MAX_INLINE_DEPTH, RawOperand, operands};
 use super::read::{Form, Keep, Scan};
-use crate::graph::{GraphError, NodeId, Operand};
+use crate::graph::{GraphError, NodeId, Operand, TagId};
+use crate::table::HashMap;
 
 pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module, TextError> {
     let mut resolver = Resolver {
@@ -17,7 +16,15 @@ pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module, TextErro
         depths: HashMap::new(),
         cyclic: false,
     };
+    // A module has far more attachments than tags.
+    let mut attached: HashMap<Key, TagId> = HashMap::new();
     for attachment in &scan.attachments {
+        if !attachment.copy
+            && let Some(&tag) = attached.get(&attachment.key)
+        {
+            resolver.module.instructions[attachment.instruction].tag = Some(tag);
+            continue;
+        }
         let node = resolver.node(attachment.key, attachment.offset)?;
         let module = &mut resolver.module;
         if attachment.copy {
@@ -25,6 +32,7 @@ pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module, TextErro
             module.instructions[attachment.instruction].copy = Some(copy);
         } else {
             let tag = module.attach(node);
+            attached.insert(attachment.key, tag);
             module.instructions[attachment.instruction].tag = Some(tag);
         }
     }
