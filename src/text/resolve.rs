@@ -29,7 +29,9 @@ pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module, TextErro
     }
     for &(key, at) in &scan.tags {
         let node = resolver.node(key, at)?;
-        resolver.module.attach(node);
+        // LLVM upgrades what is attached, and nothing else; and a tag that the
+        // writer lists has been upgraded if ever it will be.
+        resolver.module.graph.mark_tag(node);
     }
     for &(key, at) in &scan.copies {
         let node = resolver.node(key, at)?;
