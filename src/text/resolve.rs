@@ -15,6 +15,7 @@ pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module, TextErro
         scan: &scan,
         states: HashMap::new(),
         depths: HashMap::new(),
+        warns: true,
     };
     for attachment in &scan.attachments {
         let node = resolver.node(attachment.key, attachment.offset)?;
@@ -47,6 +48,8 @@ pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module, TextErro
         resolver.module.errno.push(tag);
     }
     if keep == Keep::All || resolver.module.graph.node_count() == 0 {
+        // NB: loops have ids that refer to themselves, and no tag reaches them.
+        resolver.warns = resolver.module.functions.is_empty();
         for &number in &scan.order {
             let definition = &scan.definitions[&number];
             if definition.form != Form::Specialized {
@@ -63,6 +66,8 @@ struct Resolver<'s, 't> {
     states: HashMap<Key, State>,
     /// How deep an inline node is nested.
     depths: HashMap<Key, usize>,
+    /// Whether a node that refers back to itself is worth a warning.
+    warns: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -197,7 +202,7 @@ impl<'t> Resolver<'_, 't> {
         self.states.insert(key, State::Open(Some(node)));
         // A root that is its own only operand is how an anonymous one is made.
         let anonymous_root = len == 1 && stack.last().is_some_and(|frame| frame.key == key);
-        if !anonymous_root {
+        if self.warns && !anonymous_root {
             self.module.warn(
                 at,
                 "this node refers back to itself; a query that meets the cycle answers MayAlias"
