@@ -115,7 +115,7 @@ fn a_text_cut_anywhere_is_refused_or_whole() {
     }
 }
 
-/// Sebastiano Vigna's SplitMix64.
+/// Sebastiano Vigna's `SplitMix64`.
 struct Random(u64);
 
 impl Random {

@@ -1,0 +1,109 @@
+//! `tbaa check`.
+
+use std::io::Write;
+use std::path::Path;
+
+use tbaa::spec::RuleName;
+
+use super::{Outcome, counted};
+use crate::args::Check;
+use crate::excerpt::{Position, printable};
+use crate::input::{load_spec, read_file};
+use crate::report::{Failure, place};
+use crate::rules;
+
+/// What came of one or all specs.
+#[derive(Default)]
+struct Count {
+    checked: u64,
+    failed: u64,
+    skipped: u64,
+    /// The rules that were not there to ask.
+    missing: Vec<RuleName>,
+}
+
+pub(super) fn run(args: &Check, out: &mut dyn Write) -> Result<Outcome, Failure> {
+    let mut total = Count::default();
+    let mut unusable = None;
+    for path in &args.specs {
+        match one(path, out) {
+            Ok(count) => total.add(&count),
+            Err(Failure::Output(error)) => return Err(Failure::Output(error)),
+            Err(failure) => {
+                // The last one is reported by the caller.
+                if let Some(earlier) = unusable.replace(failure) {
+                    earlier.report();
+                }
+            }
+        }
+    }
+    if args.specs.len() > 1 {
+        writeln!(out, "total: {total}")?;
+    }
+    match unusable {
+        Some(failure) => {
+            out.flush()?;
+            Err(failure)
+        }
+        None if total.failed > 0 => Ok(Outcome::Found),
+        None => Ok(Outcome::Fine),
+    }
+}
+
+fn one(path: &Path, out: &mut dyn Write) -> Result<Count, Failure> {
+    let (file, bytes) = read_file(path)?;
+    let built = load_spec(&file, &bytes)?;
+    let report = built.check();
+    let text = String::from_utf8_lossy(&bytes);
+    for failure in &report.failures {
+        let (line, column) = failure.place.locate(&text);
+        let at = place(&file, Position { line, column });
+        writeln!(
+            out,
+            "{at}: {:?} and {:?} by rule {}: expected {}, got {} ({})",
+            failure.a,
+            failure.b,
+            rules::label(failure.rule),
+            failure.expected,
+            failure.actual,
+            printable(failure.why.as_bytes())
+        )?;
+    }
+    let mut missing: Vec<_> = built.expectations().map(|expectation| expectation.rule).collect();
+    missing.retain(|rule| rule.rules().is_none());
+    let count = Count {
+        checked: report.checked as u64,
+        failed: report.failures.len() as u64,
+        skipped: report.passed_over as u64,
+        missing,
+    };
+    writeln!(out, "{file}: {count}")?;
+    Ok(count)
+}
+
+impl Count {
+    fn add(&mut self, other: &Count) {
+        self.checked += other.checked;
+        self.failed += other.failed;
+        self.skipped += other.skipped;
+        self.missing.extend(&other.missing);
+    }
+}
+
+impl std::fmt::Display for Count {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let checked = counted(self.checked, "answer", "answers");
+        write!(f, "{checked} checked, {} failed", self.failed)?;
+        if self.skipped > 0 {
+            let mut names = Vec::new();
+            for &rule in &self.missing {
+                if !names.contains(&rules::label(rule)) {
+                    names.push(rules::label(rule));
+                }
+            }
+            let names = names.join(", ");
+            write!(f, ", {} skipped (this version has no rule {names})", self.skipped)?;
+        }
+        Ok(())
+    }
+}
