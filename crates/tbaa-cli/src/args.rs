@@ -25,7 +25,7 @@ Exit status:
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
-    /// When to colour messages; NO_COLOR is respected.
+    /// When to colour messages; `NO_COLOR` is respected.
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t)]
     pub(crate) color: Color,
 }

@@ -159,10 +159,17 @@ impl Input {
         Ok(number)
     }
 
+    /// Takes a numbered node for a tag; says so if nothing else makes it one.
     fn numbered(&mut self, number: u32) -> Result<TagId, Failure> {
         let Content::Module(module) = &mut self.content else { unreachable!("specs use names") };
-        let tag = module.tag(number);
-        tag.ok_or_else(|| Failure::unusable(format!("!{number} is not defined in {}", self.file)))
+        let count = module.graph().tag_count();
+        let tag = module.tag(number).ok_or_else(|| {
+            Failure::unusable(format!("!{number} is not defined in {}", self.file))
+        })?;
+        if module.graph().tag_count() > count {
+            note(format!("!{number} is not attached to any instruction of {}", self.file));
+        }
+        Ok(tag)
     }
 
     /// Warns of tags that LLVM's verifier rejects, which under rule `llvm` alias
@@ -342,7 +349,8 @@ pub(crate) fn read_file(path: &Path) -> Result<(String, Vec<u8>), Failure> {
     if path.is_dir() {
         return Err(failure("it is a directory; name a file in it".to_owned()));
     }
-    match fs::read(path) {
+    let text = fs::File::open(path).and_then(read_bounded);
+    match text {
         Ok(text) => Ok((file, text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             Err(failure("there is no such file".to_owned()))
@@ -352,8 +360,16 @@ pub(crate) fn read_file(path: &Path) -> Result<(String, Vec<u8>), Failure> {
 }
 
 fn read_stdin() -> Result<(String, Vec<u8>), Failure> {
-    let mut text = Vec::new();
-    let result = io::stdin().lock().read_to_end(&mut text);
-    result.map_err(|error| Failure::unusable(format!("cannot read standard input: {error}")))?;
+    let text = read_bounded(io::stdin().lock());
+    let text =
+        text.map_err(|error| Failure::unusable(format!("cannot read standard input: {error}")))?;
     Ok(("<stdin>".to_owned(), text))
+}
+
+/// Reads what the reader can take, which has to be below 4 GiB, and a byte more
+/// so that it notices. A pipe or a device may have no end.
+fn read_bounded(from: impl Read) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    from.take(u64::from(u32::MAX) + 1).read_to_end(&mut text)?;
+    Ok(text)
 }
