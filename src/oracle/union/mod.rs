@@ -114,12 +114,13 @@ impl Engine {
         if covers(&of_a, &of_b) || covers(&of_b, &of_a) {
             return decided(Clause::Generality);
         }
-        if access_a.format != access_b.format {
+        let (format, format_b) = (self.format(&of_a), self.format(&of_b));
+        if format != format_b {
             return decided(Clause::MixedFormats);
         }
-        let sized = access_a.format == Some(Format::New);
-        let overlap = |strict| {
-            if sized { self.sized(&of_a, &of_b, strict) } else { self.inferred(of_a, of_b, strict) }
+        let overlap = |strict| match format {
+            Format::New => self.sized(&of_a, &of_b, strict),
+            Format::Old => self.inferred(of_a, of_b, strict),
         };
         match overlap(strict) {
             Ok(decision) => decision,
@@ -154,11 +155,17 @@ impl Engine {
         Ok(Resolved { base, access: of_access, offset: tag.offset, size })
     }
 
+    /// The format of an access's types; a root has none of its own.
+    fn format(&self, access: &Resolved) -> Format {
+        let format = |ty| self.types.get(ty).format;
+        format(access.access).or(format(access.base)).unwrap_or(Format::Old)
+    }
+
     /// Whether a tag that can be resolved denotes any path.
     fn denotes(&self, graph: &Graph, tag: TagId) -> bool {
         let Ok(access) = self.resolve(graph, tag.into()) else { return false };
         let (mut trail, mut budget) = (Trail::default(), Budget::new(STEPS));
-        let denotes = if self.types.get(access.access).format == Some(Format::New) {
+        let denotes = if self.format(&access) == Format::New {
             denoted(&self.types, &access, &Untracked, &mut trail, &mut budget)
                 .map(|paths| !paths.is_empty())
         } else {
