@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::AliasResult;
+use super::explain::Clause;
 use crate::graph::{Format, Graph, NodeId, Operand, Shape, Tag, TagId, TagParts, TypeId};
 use crate::verify::Verifier;
 
@@ -40,7 +40,7 @@ enum Decision {
     /// The least common type covers both, or is reached through a field.
     Common {
         common: NodeId,
-        may: bool,
+        clause: Clause,
     },
     /// One walk meets the other tag's base at its offset, or one of the two
     /// accesses all of that base; LLVM takes the other tag for the generic one.
@@ -48,8 +48,13 @@ enum Decision {
 }
 
 impl Decision {
-    fn may_alias(&self) -> bool {
-        !matches!(self, Decision::Common { may: false, .. })
+    fn clause(&self) -> Clause {
+        match self {
+            Decision::Same => Clause::SameTag,
+            Decision::DifferentRoots => Clause::Roots,
+            Decision::Common { clause, .. } => *clause,
+            Decision::Meets(_) => Clause::Meets,
+        }
     }
 }
 
@@ -73,15 +78,25 @@ impl Tags {
         self.0.get(tag.index()).copied().flatten()
     }
 
-    pub(super) fn alias(&self, graph: &Graph, a: TagId, b: TagId) -> AliasResult {
-        let no = |a, b| matches!(self.decide(graph, a, b), Some(Ok(d)) if !d.may_alias());
+    pub(super) fn decide(&self, graph: &Graph, a: TagId, b: TagId) -> Clause {
+        let one_order = |a, b| match self.decide_in_order(graph, a, b) {
+            None => Clause::Malformed,
+            Some(Err(Crash)) => Clause::Crash,
+            Some(Ok(decision)) => decision.clause(),
+        };
         // The two orders differ only on types that contain themselves.
-        if no(a, b) && no(b, a) { AliasResult::NoAlias } else { AliasResult::MayAlias }
+        match one_order(a, b) {
+            no if no.is_no_alias() => match one_order(b, a) {
+                other if other.is_no_alias() => no,
+                may => may,
+            },
+            may => may,
+        }
     }
 
     /// LLVM: `MDNode::getMostGenericTBAA`.
     pub(super) fn most_generic(&self, graph: &Graph, a: TagId, b: TagId) -> Option<Tag> {
-        match self.decide(graph, a, b)?.ok()? {
+        match self.decide_in_order(graph, a, b)?.ok()? {
             Decision::Same => graph.tag(a).ok(),
             Decision::Meets(tag) => graph.tag(tag).ok(),
             Decision::DifferentRoots => None,
@@ -103,7 +118,12 @@ impl Tags {
     }
 
     /// LLVM: `matchAccessTags`. `None` for a rejected tag.
-    fn decide(&self, graph: &Graph, a: TagId, b: TagId) -> Option<Result<Decision, Crash>> {
+    fn decide_in_order(
+        &self,
+        graph: &Graph,
+        a: TagId,
+        b: TagId,
+    ) -> Option<Result<Decision, Crash>> {
         if a == b {
             return Some(Ok(Decision::Same));
         }
@@ -118,7 +138,7 @@ impl Tags {
             if let Some(decision) = subobject(graph, &of_b, (a, &of_a), common)? {
                 return Ok(decision);
             }
-            Ok(Decision::Common { common, may: false })
+            Ok(Decision::Common { common, clause: Clause::Unrelated })
         };
         Some(decide())
     }
@@ -132,7 +152,7 @@ fn subobject(
     common: NodeId,
 ) -> Result<Option<Decision>, Crash> {
     if base.is_whole() && base.access == common {
-        return Ok(Some(Decision::Common { common, may: true }));
+        return Ok(Some(Decision::Common { common, clause: Clause::Generality }));
     }
     let mut offset = base.offset;
     let mut ty = base.base;
@@ -142,7 +162,7 @@ fn subobject(
             return Ok(Some(if may {
                 Decision::Meets(other_id)
             } else {
-                Decision::Common { common, may: false }
+                Decision::Common { common, clause: Clause::OtherOffset }
             }));
         }
         if base.size_aware && ty == base.access {
@@ -157,7 +177,7 @@ fn subobject(
         }
     }
     if has_field(graph, base.access, other.base)? {
-        return Ok(Some(Decision::Common { common, may: true }));
+        return Ok(Some(Decision::Common { common, clause: Clause::Contains }));
     }
     Ok(None)
 }
