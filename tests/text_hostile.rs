@@ -60,14 +60,17 @@ fn use_all(text: &[u8]) -> Result<Module, TextErrorKind> {
         };
         let graph = module.graph();
         let mut verifier = Verifier::new(graph);
-        let oracle = Oracle::new(graph, Rules::Llvm);
-        for a in graph.tags() {
-            if verifier.check(a).is_err() {
-                assert!(graph.tags().all(|b| oracle.may_alias(a, b)), "rejected, yet it answers");
-            }
-            for b in graph.tags() {
-                assert_eq!(oracle.alias(a, b), oracle.alias(b, a));
-                let _ = oracle.most_generic(a, b);
+        for rules in [Rules::Llvm, Rules::Union, Rules::UnionStrict] {
+            let oracle = Oracle::new(graph, rules);
+            for a in graph.tags() {
+                if rules == Rules::Llvm && verifier.check(a).is_err() {
+                    assert!(graph.tags().all(|b| oracle.may_alias(a, b)), "rejected, yet answers");
+                }
+                for b in graph.tags() {
+                    assert_eq!(oracle.alias(a, b), oracle.alias(b, a));
+                    assert_eq!(oracle.explain(a, b).answer, oracle.alias(a, b));
+                    let _ = oracle.most_generic(a, b);
+                }
             }
         }
         for instruction in module.instructions() {
@@ -160,7 +163,7 @@ fn damage(text: &mut Vec<u8>, random: &mut Random) {
 #[test]
 fn a_damaged_text_is_no_danger() {
     let (mut read, mut refused) = (0, 0);
-    for seed in 0..6_000 {
+    for seed in 0..3_000 {
         let mut text = MODULE.as_bytes().to_owned();
         damage(&mut text, &mut Random(seed));
         let result = std::panic::catch_unwind(|| use_all(&text).is_ok());
@@ -171,13 +174,13 @@ fn a_damaged_text_is_no_danger() {
         }
     }
     // Both happen, so both are tested.
-    assert!(read > 1_000 && refused > 1_000, "{read} read, {refused} refused");
+    assert!(read > 500 && refused > 500, "{read} read, {refused} refused");
 }
 
 #[test]
 fn a_damaged_list_of_metadata_is_no_danger() {
     let list = &MODULE[MODULE.find("!3 = ").unwrap()..];
-    for seed in 0..4_000 {
+    for seed in 0..2_000 {
         let mut text = format!("!tbaa.tags = !{{!3, !9, !20, !6}}\n{list}").into_bytes();
         damage(&mut text, &mut Random(seed));
         if std::panic::catch_unwind(|| drop(use_all(&text))).is_err() {
