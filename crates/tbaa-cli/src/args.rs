@@ -52,6 +52,7 @@ impl Color {
 pub(crate) enum Command {
     Dump(Dump),
     Alias(Alias),
+    Explain(Explain),
     Generic(Generic),
     Matrix(Matrix),
     Eval(Eval),
@@ -111,6 +112,32 @@ Exit status:
   0  answered, whatever the answer
   2  unusable input or arguments")]
 pub(crate) struct Alias {
+    /// A .ll file, a .ron spec, or `-`.
+    pub(crate) input: PathBuf,
+    /// One tag.
+    pub(crate) a: String,
+    /// The other.
+    pub(crate) b: String,
+    #[command(flatten)]
+    pub(crate) rules: RulesArg,
+}
+
+/// Prints MayAlias or NoAlias, and why.
+///
+/// The first line is what `alias` prints. Then come the clause of the rule that
+/// decided, what the two tags say, and, where the rule compared them, the paths
+/// of the two accesses from a common type and the bytes that they touch. Offsets
+/// are in bytes from the start of the type that has the field.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  tbaa explain f.ll 8 12 --rules union
+  tbaa explain ravi.ron CallInfo.top CallInfo.func
+
+Exit status:
+  0  answered, whatever the answer
+  2  unusable input or arguments")]
+pub(crate) struct Explain {
     /// A .ll file, a .ron spec, or `-`.
     pub(crate) input: PathBuf,
     /// One tag.
@@ -237,10 +264,9 @@ pub(crate) enum EvalFormat {
     Json,
 }
 
-/// Checks the expected answers of specs.
+/// Checks the expected answers of specs, by all rules that they name.
 ///
-/// Prints each that does not hold, and a count for each spec. Expectations for
-/// rules that this version does not have are skipped, and counted as such.
+/// Prints each that does not hold, and a count for each spec.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

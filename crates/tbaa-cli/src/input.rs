@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
-use tbaa::spec::{Built, Spec};
+use tbaa::spec::{Built, Spec, TypeDecl};
 use tbaa::text::{self, Keep, Module};
 use tbaa::verify::Verifier;
 use tbaa::{Graph, NodeId, Rules, Tag, TagId, TypeId};
@@ -13,7 +13,6 @@ use tbaa::{Graph, NodeId, Rules, Tag, TagId, TypeId};
 use crate::excerpt::{Position, printable};
 use crate::listing::guess_roles;
 use crate::report::{Failure, note, place, warn};
-use crate::rules;
 
 /// A module or a spec that has been read.
 pub(crate) struct Input {
@@ -71,15 +70,11 @@ impl Input {
     }
 
     /// Returns the rules asked for, or else the input's own.
-    pub(crate) fn rules(&self, asked: Option<Rules>) -> Result<Rules, Failure> {
-        match (asked, &self.content) {
-            (Some(rules), _) => Ok(rules),
-            (None, Content::Module(_)) => Ok(Rules::Llvm),
-            (None, Content::Spec(built)) => built.spec().rules.rules().ok_or_else(|| {
-                let missing = rules::missing(built.spec().rules);
-                Failure::unusable(format!("{}: {missing}; use --rules", self.file))
-            }),
-        }
+    pub(crate) fn rules(&self, asked: Option<Rules>) -> Rules {
+        asked.unwrap_or_else(|| match &self.content {
+            Content::Module(_) => Rules::Llvm,
+            Content::Spec(built) => built.spec().rules.rules(),
+        })
     }
 
     /// Returns the tags that all-pairs commands compare, with their names: the
@@ -211,6 +206,34 @@ impl Input {
             }
             Content::Spec(_) => Some(self.file.clone()),
         }
+    }
+
+    /// Returns what a spec calls a field; `None` where it is not known, or
+    /// differs between types of one name.
+    pub(crate) fn field_name(&self, ty: &str, field: usize, offset: u64) -> Option<&str> {
+        let Content::Spec(built) = &self.content else { return None };
+        let mut found = None;
+        for decl in &built.spec().types {
+            let (known, name) = match decl {
+                TypeDecl::Struct { name, fields, .. } => {
+                    (name, fields.get(field).map(|field| (&field.name, field.offset)))
+                }
+                TypeDecl::Type { name, fields, .. } => {
+                    (name, fields.get(field).map(|field| (&field.name, field.offset)))
+                }
+                _ => continue,
+            };
+            if known != ty {
+                continue;
+            }
+            match name {
+                Some((name, at)) if at == offset && found.is_none_or(|found| found == name) => {
+                    found = Some(name);
+                }
+                _ => return None,
+            }
+        }
+        found.map(String::as_str).filter(|name| !name.is_empty())
     }
 
     /// Prints a tag that need not be in the graph.

@@ -173,7 +173,7 @@ fn completions_are_for_every_shell() {
 
 #[test]
 fn every_command_has_help_with_its_exit_status() {
-    for command in ["dump", "alias", "generic", "matrix", "eval", "check", "stats"] {
+    for command in ["dump", "alias", "explain", "generic", "matrix", "eval", "check", "stats"] {
         let help = output(&[command, "--help"], b"");
         assert_eq!(help.status.code(), Some(0));
         for part in ["Examples:", "Exit status:", "  2  "] {

@@ -16,7 +16,6 @@ use crate::args::{Eval, EvalFormat};
 use crate::excerpt::{llvm_name, printable};
 use crate::input::{Content, Input};
 use crate::report::Failure;
-use crate::rules;
 
 pub(super) fn run(args: &Eval, out: &mut dyn Write) -> Result<(), Failure> {
     let input = Input::open(&args.input)?;
@@ -26,14 +25,14 @@ pub(super) fn run(args: &Eval, out: &mut dyn Write) -> Result<(), Failure> {
             input.file()
         )));
     };
-    let rules = input.rules(args.rules.rules)?;
+    let rules = input.rules(args.rules.rules);
     input.warn_rejected(rules, module.attached_tags());
     let oracle = Oracle::new(module.graph(), rules);
     let names: Vec<_> = module.functions().collect();
     let mut total = Count::default();
     let mut separator = "";
     if args.format == EvalFormat::Json {
-        write!(out, "{{\"rules\":\"{}\",\"functions\":[", rules::name(rules))?;
+        write!(out, "{{\"rules\":\"{}\",\"functions\":[", rules)?;
     }
     for instructions in module.instructions().chunk_by(|a, b| a.function == b.function) {
         let name = names[instructions[0].function as usize];

@@ -9,7 +9,6 @@ use crate::args::{Matrix, MatrixFormat};
 use crate::excerpt::printable;
 use crate::input::Input;
 use crate::report::Failure;
-use crate::rules;
 
 /// The most tags that a terminal gets as a table unasked.
 const TABLE_TAGS: usize = 64;
@@ -20,7 +19,7 @@ const KEPT_TAGS: usize = 1 << 14;
 
 pub(super) fn run(args: &Matrix, out: &mut dyn Write) -> Result<(), Failure> {
     let input = Input::open(&args.input)?;
-    let rules = input.rules(args.rules.rules)?;
+    let rules = input.rules(args.rules.rules);
     let (names, tags): (Vec<_>, Vec<_>) = input.rows().into_iter().unzip();
     input.warn_rejected(rules, tags.iter().copied());
     let oracle = Oracle::new(input.graph(), rules);
@@ -36,7 +35,7 @@ pub(super) fn run(args: &Matrix, out: &mut dyn Write) -> Result<(), Failure> {
         })?,
         MatrixFormat::Table => table(&oracle, &names, &tags, out)?,
         MatrixFormat::Json => {
-            write!(out, "{{\"rules\":\"{}\",\"tags\":", rules::name(rules))?;
+            write!(out, "{{\"rules\":\"{}\",\"tags\":", rules)?;
             serde_json::to_writer(&mut *out, &names).map_err(io::Error::from)?;
             write!(out, ",\"rows\":[")?;
             let mut separator: &[u8] = b"\"";
@@ -49,7 +48,7 @@ pub(super) fn run(args: &Matrix, out: &mut dyn Write) -> Result<(), Failure> {
             writeln!(out, "]}}")?;
         }
         MatrixFormat::Svg => {
-            let title = format!("{}, rules {}", input.file(), rules::name(rules));
+            let title = format!("{}, rules {}", input.file(), rules);
             let mut picture = svg::Picture::new(tags.len());
             each_row(&oracle, &tags, |row| {
                 picture.row(row);

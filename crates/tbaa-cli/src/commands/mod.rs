@@ -4,6 +4,7 @@ mod check;
 mod completions;
 mod dump;
 mod eval;
+mod explain;
 mod matrix;
 mod query;
 mod stats;
@@ -29,6 +30,7 @@ pub(crate) fn run(command: Command, out: &mut dyn Write) -> Result<Outcome, Fail
     match command {
         Command::Dump(args) => dump::run(&args, out)?,
         Command::Alias(args) => query::alias(&args, out)?,
+        Command::Explain(args) => explain::run(&args, out)?,
         Command::Generic(args) => query::generic(&args, out)?,
         Command::Matrix(args) => matrix::run(&args, out)?,
         Command::Eval(args) => eval::run(&args, out)?,
