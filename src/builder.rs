@@ -86,6 +86,12 @@ pub enum BuildError {
         /// The access type's name.
         access: String,
     },
+    /// An old-format scalar under a struct: LLVM would read it as a struct with
+    /// one field.
+    AggregateParent {
+        /// The parent's name.
+        parent: String,
+    },
     /// An offset other than 0 into a scalar.
     OffsetInScalar {
         /// The base type's name.
@@ -155,6 +161,9 @@ impl fmt::Display for BuildError {
                 "access type {access:?} is a struct: an old-format tag must end at a scalar; \
                  tag each field, or use the size-aware format"
             ),
+            BuildError::AggregateParent { parent } => {
+                write!(f, "parent {parent:?} is a struct: a scalar's parent is a scalar or a root")
+            }
             BuildError::OffsetInScalar { base, offset } => {
                 write!(f, "offset {offset} into scalar {base:?}: a scalar has offset 0 only")
             }
@@ -270,8 +279,7 @@ impl Builder<'_> {
     /// # Errors
     ///
     /// [`BuildError::MixedFormats`] under a root with size-aware types;
-    /// [`BuildError::AggregateAccess`] when `parent` is a struct, for then
-    /// LLVM would read the node as a struct; [`BuildError::ForeignId`],
+    /// [`BuildError::AggregateParent`], [`BuildError::ForeignId`],
     /// [`BuildError::Malformed`], [`BuildError::Graph`].
     ///
     /// LLVM: `MDBuilder::createTBAAScalarTypeNode`.
@@ -282,7 +290,7 @@ impl Builder<'_> {
     ) -> Result<TypeId, BuildError> {
         let kind = self.check_type(parent, "parent")?;
         if kind == TypeKind::Aggregate {
-            return Err(BuildError::AggregateAccess { access: self.name(parent) });
+            return Err(BuildError::AggregateParent { parent: self.name(parent) });
         }
         self.check_format(parent, "parent", Format::Old)?;
         self.add_type(

@@ -12,9 +12,9 @@ pub enum TypeKind {
     /// The top of a tree: a name alone, nothing at all, or itself.
     Root,
     /// A type with a parent and no fields. In the old format the node
-    /// `(name, T, 0)` is a scalar under `T` and at once an aggregate with the
-    /// one field `T` at offset 0; it counts as a scalar here, and its field is
-    /// among [`TypeNode::fields`].
+    /// `(name, T, 0)`, with `T` a scalar or a root, is a scalar under `T` and
+    /// at once an aggregate with the one field `T` at offset 0; it counts as a
+    /// scalar here, and its field is among [`TypeNode::fields`].
     Scalar,
     /// A struct, union or array-holding type.
     Aggregate,
@@ -85,8 +85,9 @@ impl<'g> TypeNode<'g> {
             && self.shape.fields().all(|at| self.field_at(at).is_some());
         match (well_formed, format) {
             (false, _) => TypeKind::Malformed,
-            (true, Format::Old) if len == 2 => TypeKind::Scalar,
-            (true, Format::Old) if len == 3 && self.int(2) == Some(0) => TypeKind::Scalar,
+            (true, Format::Old) if self.graph.is_old_scalar(self.id.0) => TypeKind::Scalar,
+            // A name and a parent, and what is above is no scalar.
+            (true, Format::Old) if len == 2 => TypeKind::Malformed,
             (true, Format::New) if len == 3 => TypeKind::Scalar,
             _ => TypeKind::Aggregate,
         }

@@ -169,7 +169,7 @@ impl<'t> Cursor<'t> {
         let start = self.at;
         let opening = |byte| matches!(byte, Some(b'[' | b'{' | b'<' | b'('));
         match self.peek() {
-            byte if opening(byte) => self.bracketed()?,
+            byte if opening(byte) => self.bracketed("a type")?,
             Some(b'%') => {
                 self.at += 1;
                 self.name()?;
@@ -185,10 +185,10 @@ impl<'t> Cursor<'t> {
             self.skip_blanks();
             match self.peek() {
                 Some(b'*') => self.at += 1,
-                Some(b'(') => self.bracketed()?,
+                Some(b'(') => self.bracketed("a type")?,
                 Some(b'a') if self.rest().starts_with(b"addrspace(") => {
                     self.word();
-                    self.bracketed()?;
+                    self.bracketed("a type")?;
                 }
                 _ => break,
             }
@@ -199,10 +199,10 @@ impl<'t> Cursor<'t> {
     }
 
     /// Passes a bracket, which must stand here, up to the one that closes it.
-    pub(super) fn bracketed(&mut self) -> Result<(), TextError> {
+    pub(super) fn bracketed(&mut self, inside: &str) -> Result<(), TextError> {
         self.at += 1;
         // `until` passes inner pairs, so this is the bracket that closes it.
-        self.until(&[], "brackets")?;
+        self.until(&[], inside)?;
         self.at += 1;
         Ok(())
     }

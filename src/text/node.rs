@@ -90,7 +90,7 @@ pub(super) fn reference(cursor: &mut Cursor<'_>) -> Result<Option<Key>, TextErro
         Some(b'{') => {
             cursor.at += 1;
             let start = cursor.at as u32;
-            cursor.bracketed()?;
+            cursor.bracketed("a metadata node")?;
             Ok(Some(Key::Inline(start)))
         }
         _ => Ok(None),

@@ -159,7 +159,7 @@ impl<'t> Scan<'t> {
                 return Err(cursor.cut_or("`{` or `(` of a metadata node", "a metadata node"));
             }
         }
-        cursor.bracketed()?;
+        cursor.bracketed("a metadata node")?;
         if let Some(first) = self.definitions.get(&number) {
             let (first_line, _) = position(self.text, first.offset);
             let kind = TextErrorKind::DefinedTwice { number, first_line };
@@ -175,7 +175,7 @@ impl<'t> Scan<'t> {
             return Err(cursor.cut_or("a list of nodes, `!{`", "named metadata"));
         }
         let mut list = *cursor;
-        cursor.bracketed()?;
+        cursor.bracketed("a metadata node")?;
         let into = match name {
             b"llvm.errno.tbaa" => &mut self.errno,
             _ if name == TAGS.as_bytes() => &mut self.tags,
@@ -403,7 +403,7 @@ fn to_body(cursor: &mut Cursor<'_>) -> Result<(), TextError> {
             .iter()
             .any(|clause| passed.ends_with(clause));
         if opens || in_constant && passed.is_empty() {
-            cursor.bracketed()?;
+            cursor.bracketed("a function header")?;
             // The type's braces may be followed by those of the value.
             in_constant = opens;
         } else {
@@ -561,7 +561,7 @@ impl Scan<'_> {
         let mut cursor = Cursor::new(self.text, definition.body + 1);
         cursor.word();
         // The scan has passed the same brackets.
-        let _ = cursor.bracketed();
+        let _ = cursor.bracketed("a metadata node");
         String::from_utf8_lossy(&self.text[definition.body..cursor.at]).into_owned()
     }
 }

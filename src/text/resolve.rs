@@ -16,6 +16,7 @@ pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module, TextErro
         states: HashMap::new(),
         depths: HashMap::new(),
         warns: true,
+        cyclic: false,
     };
     for attachment in &scan.attachments {
         let node = resolver.node(attachment.key, attachment.offset)?;
@@ -57,6 +58,9 @@ pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module, TextErro
             }
         }
     }
+    if resolver.cyclic {
+        resolver.module.graph.settle();
+    }
     Ok(resolver.module)
 }
 
@@ -68,6 +72,8 @@ struct Resolver<'s, 't> {
     depths: HashMap<Key, usize>,
     /// Whether a node that refers back to itself is worth a warning.
     warns: bool,
+    /// Whether some node reaches itself.
+    cyclic: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -200,6 +206,7 @@ impl<'t> Resolver<'_, 't> {
             .reserve(len, distinct)
             .map_err(|error| TextError::new(self.scan.text, at, TextErrorKind::Graph(error)))?;
         self.states.insert(key, State::Open(Some(node)));
+        self.cyclic = true;
         // A root that is its own only operand is how an anonymous one is made.
         let anonymous_root = len == 1 && stack.last().is_some_and(|frame| frame.key == key);
         if self.warns && !anonymous_root {

@@ -35,6 +35,7 @@ fn assemble(text: &[u8]) {
     let mut command = Command::new("llvm-as-22");
     command.args(["-o", "/dev/null"]).stdin(Stdio::piped()).stderr(Stdio::piped());
     let Ok(mut child) = command.spawn() else {
+        assert!(std::env::var_os("TBAA_LLVM").is_none(), "llvm-as-22 cannot be run");
         eprintln!("llvm-as-22 is not there; what dump prints is not shown to it");
         return;
     };
