@@ -73,7 +73,10 @@ pub use graph::{
     CopyEntry, CopyId, Edge, Field, Format, Graph, GraphError, Int, MalformedTag, NodeId, Operand,
     Tag, TagId, TypeDag, TypeId, TypeKind, TypeNode,
 };
-pub use oracle::{AliasResult, Oracle, Rules};
+pub use oracle::{
+    Access, AccessKind, AccessPath, AliasResult, ByteRange, Clause, Comparison, Conflict, Elements,
+    Explanation, Oracle, PathStep, Rules, Side,
+};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -37,10 +37,9 @@ fn on_every_spec(check: impl Fn(&Built, &str) -> Vec<String>) {
     assert!(failures.is_empty(), "{} failures\n{}", failures.len(), failures.join("\n"));
 }
 
-/// The rules that the oracle has, by their names in specs.
-fn rules() -> Vec<Rules> {
-    let names = [RuleName::Llvm, RuleName::Union, RuleName::UnionStrict];
-    names.into_iter().filter_map(RuleName::rules).collect()
+/// The rules, by their names in specs.
+fn rules() -> [Rules; 3] {
+    [RuleName::Llvm, RuleName::Union, RuleName::UnionStrict].map(RuleName::rules)
 }
 
 /// A small generator: tests must not depend on the version of a crate.
@@ -71,7 +70,7 @@ fn expectations_hold_with_arguments_swapped() {
         let oracles: Vec<_> = oracles.collect();
         let mut failures = Vec::new();
         for expectation in built.expectations() {
-            let asked = oracles.iter().filter(|o| Some(o.rules()) == expectation.rule.rules());
+            let asked = oracles.iter().filter(|o| o.rules() == expectation.rule.rules());
             for oracle in asked {
                 if oracle.alias(expectation.b, expectation.a) != expectation.answer {
                     failures.push(format!("{expectation:?}"));
@@ -197,7 +196,7 @@ fn a_wrong_expectation_is_found() {
         ],
     )"#;
     let report = Spec::load(text).unwrap().check();
-    assert_eq!((report.checked, report.passed_over, report.failures.len()), (2, 0, 1));
+    assert_eq!((report.checked, report.failures.len()), (2, 1));
     let failure = &report.failures[0];
     assert_eq!(failure.place.locate(text), (10, 13));
     assert_eq!(

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::AliasResult;
+use super::explain::Clause;
 use super::forest::Forest;
 use crate::graph::{Format, Graph, NodeId, Operand, Shape, Tag, TagId, TagParts, TypeId};
 use crate::verify::Verifier;
@@ -44,7 +44,7 @@ enum Decision {
     /// The least common type covers both, or is reached through a field.
     Common {
         common: NodeId,
-        may: bool,
+        clause: Clause,
     },
     /// One walk meets the other tag's base at its offset, or one of the two
     /// accesses all of that base; LLVM takes the other tag for the generic one.
@@ -52,8 +52,13 @@ enum Decision {
 }
 
 impl Decision {
-    fn may_alias(&self) -> bool {
-        !matches!(self, Decision::Common { may: false, .. })
+    fn clause(&self) -> Clause {
+        match self {
+            Decision::Same => Clause::SameTag,
+            Decision::DifferentRoots => Clause::Roots,
+            Decision::Common { clause, .. } => *clause,
+            Decision::Meets(_) => Clause::Meets,
+        }
     }
 }
 
@@ -79,24 +84,31 @@ impl Tags {
         self.tags.get(tag.index()).copied().flatten()
     }
 
-    pub(super) fn alias(&self, graph: &Graph, a: TagId, b: TagId) -> AliasResult {
-        let may = self
-            .forest
-            .may_alias(a, b)
-            .inspect(|&may| debug_assert_eq!(may, self.may_alias_by_walk(graph, a, b)))
-            .unwrap_or_else(|| self.may_alias_by_walk(graph, a, b));
-        if may { AliasResult::MayAlias } else { AliasResult::NoAlias }
+    pub(super) fn may_alias(&self, graph: &Graph, a: TagId, b: TagId) -> bool {
+        let by_walk = || !self.decide(graph, a, b).is_no_alias();
+        let may = self.forest.may_alias(a, b);
+        may.inspect(|&may| debug_assert_eq!(may, by_walk())).unwrap_or_else(by_walk)
     }
 
-    fn may_alias_by_walk(&self, graph: &Graph, a: TagId, b: TagId) -> bool {
-        let no = |a, b| matches!(self.decide(graph, a, b), Some(Ok(d)) if !d.may_alias());
+    pub(super) fn decide(&self, graph: &Graph, a: TagId, b: TagId) -> Clause {
+        let one_order = |a, b| match self.decide_in_order(graph, a, b) {
+            None => Clause::Malformed,
+            Some(Err(Crash)) => Clause::Crash,
+            Some(Ok(decision)) => decision.clause(),
+        };
         // The two orders differ only on types that contain themselves.
-        !(no(a, b) && no(b, a))
+        match one_order(a, b) {
+            no if no.is_no_alias() => match one_order(b, a) {
+                other if other.is_no_alias() => no,
+                may => may,
+            },
+            may => may,
+        }
     }
 
     /// LLVM: `MDNode::getMostGenericTBAA`.
     pub(super) fn most_generic(&self, graph: &Graph, a: TagId, b: TagId) -> Option<Tag> {
-        match self.decide(graph, a, b)?.ok()? {
+        match self.decide_in_order(graph, a, b)?.ok()? {
             Decision::Same => graph.tag(a).ok(),
             Decision::Meets(tag) => graph.tag(tag).ok(),
             Decision::DifferentRoots => None,
@@ -118,7 +130,12 @@ impl Tags {
     }
 
     /// LLVM: `matchAccessTags`. `None` for a rejected tag.
-    fn decide(&self, graph: &Graph, a: TagId, b: TagId) -> Option<Result<Decision, Crash>> {
+    fn decide_in_order(
+        &self,
+        graph: &Graph,
+        a: TagId,
+        b: TagId,
+    ) -> Option<Result<Decision, Crash>> {
         if a == b {
             return Some(Ok(Decision::Same));
         }
@@ -133,7 +150,7 @@ impl Tags {
             if let Some(decision) = subobject(graph, &of_b, (a, &of_a), common)? {
                 return Ok(decision);
             }
-            Ok(Decision::Common { common, may: false })
+            Ok(Decision::Common { common, clause: Clause::Unrelated })
         };
         Some(decide())
     }
@@ -147,7 +164,7 @@ fn subobject(
     common: NodeId,
 ) -> Result<Option<Decision>, Crash> {
     if base.is_whole() && base.access == common {
-        return Ok(Some(Decision::Common { common, may: true }));
+        return Ok(Some(Decision::Common { common, clause: Clause::Generality }));
     }
     let size_aware = base.format == Format::New;
     let mut offset = base.offset;
@@ -158,7 +175,7 @@ fn subobject(
             return Ok(Some(if may {
                 Decision::Meets(other_id)
             } else {
-                Decision::Common { common, may: false }
+                Decision::Common { common, clause: Clause::OtherOffset }
             }));
         }
         if size_aware && ty == base.access {
@@ -173,7 +190,7 @@ fn subobject(
         }
     }
     if has_field(graph, base.access, other.base)? {
-        return Ok(Some(Decision::Common { common, may: true }));
+        return Ok(Some(Decision::Common { common, clause: Clause::Contains }));
     }
     Ok(None)
 }

@@ -3,10 +3,19 @@
 //! An [`Oracle`] answers by one of the [`Rules`]. Any doubt is `MayAlias`: no
 //! tag, a malformed tag, different roots, an id of another graph.
 
+mod access;
+mod copy;
+mod explain;
 mod forest;
 mod llvm;
+mod union;
 
 use std::fmt;
+
+pub use access::{Access, AccessKind, Conflict};
+pub use explain::{
+    AccessPath, ByteRange, Clause, Comparison, Elements, Explanation, PathStep, Side,
+};
 
 use crate::graph::{Graph, Tag, TagId};
 
@@ -21,6 +30,23 @@ pub enum Rules {
     /// ignored.
     #[default]
     Llvm,
+    /// Every member of a union is followed, array elements are distinguished
+    /// by their offset in the element alone, and sizes count. What aliases
+    /// through a union, aliases: type punning is allowed.
+    Union,
+    /// As [`Rules::Union`], but an access to one member of a union does not
+    /// alias an access to another member that does not name the union.
+    UnionStrict,
+}
+
+impl fmt::Display for Rules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Rules::Llvm => "llvm",
+            Rules::Union => "union",
+            Rules::UnionStrict => "union-strict",
+        })
+    }
 }
 
 /// The answer to an alias query.
@@ -69,14 +95,26 @@ impl fmt::Display for AliasResult {
 pub struct Oracle<'g> {
     graph: &'g Graph,
     rules: Rules,
-    llvm: llvm::Tags,
+    engine: Engine,
+}
+
+#[derive(Debug)]
+enum Engine {
+    Llvm(llvm::Tags),
+    Union { engine: union::Engine, strict: bool },
 }
 
 impl<'g> Oracle<'g> {
     /// Returns an oracle for the tags that `graph` holds now.
     #[must_use]
     pub fn new(graph: &'g Graph, rules: Rules) -> Self {
-        Oracle { graph, rules, llvm: llvm::Tags::new(graph) }
+        let union = |strict| Engine::Union { engine: union::Engine::new(graph), strict };
+        let engine = match rules {
+            Rules::Llvm => Engine::Llvm(llvm::Tags::new(graph)),
+            Rules::Union => union(false),
+            Rules::UnionStrict => union(true),
+        };
+        Oracle { graph, rules, engine }
     }
 
     /// Returns the graph whose tags the oracle knows.
@@ -91,30 +129,120 @@ impl<'g> Oracle<'g> {
         self.rules
     }
 
-    /// Returns whether accesses tagged `a` and `b` may overlap.
+    /// Returns whether accesses `a` and `b` may overlap. An access is a tag, an
+    /// optional tag, or an [`Access`].
     ///
     /// A missing tag gives `MayAlias`. So do different roots: they may be
     /// unrelated type systems, so nothing is proved. So does a tag that is
     /// malformed, or that another graph issued. The answer does not depend on
-    /// the order of `a` and `b`.
+    /// the order of `a` and `b`. Rule `llvm` ignores the accesses' sizes, and
+    /// no rule looks at their kinds here.
     ///
     /// LLVM: `TypeBasedAAResult::alias`.
     #[must_use]
-    pub fn alias(&self, a: impl Into<Option<TagId>>, b: impl Into<Option<TagId>>) -> AliasResult {
-        match (a.into(), b.into()) {
-            (Some(a), Some(b)) if self.graph.owns_tag(a) && self.graph.owns_tag(b) => {
-                match self.rules {
-                    Rules::Llvm => self.llvm.alias(self.graph, a, b),
+    pub fn alias(&self, a: impl Into<Access>, b: impl Into<Access>) -> AliasResult {
+        let (a, b) = (a.into(), b.into());
+        match &self.engine {
+            Engine::Llvm(tags) => match (a.tag, b.tag) {
+                (Some(a), Some(b))
+                    if self.graph.owns_tag(a)
+                        && self.graph.owns_tag(b)
+                        && !tags.may_alias(self.graph, a, b) =>
+                {
+                    AliasResult::NoAlias
                 }
+                _ => AliasResult::MayAlias,
+            },
+            Engine::Union { engine, strict } => {
+                engine.decide(self.graph, a, b, *strict).clause.answer()
             }
-            _ => AliasResult::MayAlias,
         }
     }
 
     /// Returns whether [`Oracle::alias`] answers `MayAlias`.
     #[must_use]
-    pub fn may_alias(&self, a: impl Into<Option<TagId>>, b: impl Into<Option<TagId>>) -> bool {
+    pub fn may_alias(&self, a: impl Into<Access>, b: impl Into<Access>) -> bool {
         self.alias(a, b) == AliasResult::MayAlias
+    }
+
+    /// Returns which dependences may hold between access `first` and access
+    /// `second`, which comes after it: `None` if they cannot overlap, or only
+    /// read.
+    ///
+    /// ```
+    /// use tbaa::{Access, Graph, Oracle, Rules};
+    ///
+    /// let mut graph = Graph::new();
+    /// let mut b = graph.builder();
+    /// let root = b.root("R")?;
+    /// let int = b.scalar_type("int", root)?;
+    /// let int = Access::from(b.struct_tag(int, int, 0, false)?);
+    ///
+    /// let oracle = Oracle::new(&graph, Rules::Union);
+    /// assert_eq!(oracle.may_conflict(int.reading(), int.reading()), None);
+    /// let conflict = oracle.may_conflict(int.reading(), int.writing()).unwrap();
+    /// assert_eq!(conflict.to_string(), "write after read");
+    /// # Ok::<(), tbaa::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn may_conflict(
+        &self,
+        first: impl Into<Access>,
+        second: impl Into<Access>,
+    ) -> Option<Conflict> {
+        let (first, second) = (first.into(), second.into());
+        let conflict = Conflict::between(first.kind, second.kind)?;
+        self.may_alias(first, second).then_some(conflict)
+    }
+
+    /// Returns the answer of [`Oracle::alias`] with the clause that gives it,
+    /// and the paths and bytes that the clause speaks of.
+    ///
+    /// ```
+    /// use tbaa::{Clause, Graph, Oracle, Rules, SizedField};
+    ///
+    /// let mut graph = Graph::new();
+    /// let mut b = graph.builder();
+    /// let root = b.root("R")?;
+    /// let int = b.sized_type(root, 4, "int", &[])?;
+    /// let float = b.sized_type(root, 4, "float", &[])?;
+    /// let at_0 = |ty| SizedField { ty, offset: 0, size: 4 };
+    /// let u = b.sized_type(root, 4, "U", &[at_0(int), at_0(float)])?;
+    /// let u_i = b.access_tag(u, int, 0, 4, false)?;
+    /// let f = b.access_tag(float, float, 0, 4, false)?;
+    ///
+    /// let why = Oracle::new(&graph, Rules::Union).explain(u_i, f);
+    /// assert_eq!(why.clause, Clause::Overlap);
+    /// assert_eq!(
+    ///     why.to_string(),
+    ///     "MayAlias
+    /// rule union: the accesses share bytes
+    /// from U
+    ///   a: field 0 at 0: int; bytes 0-3
+    ///   b: field 1 at 0: float; bytes 0-3"
+    /// );
+    /// # Ok::<(), tbaa::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn explain(&self, a: impl Into<Access>, b: impl Into<Access>) -> Explanation {
+        let (a, b) = (a.into(), b.into());
+        match &self.engine {
+            Engine::Llvm(tags) => Explanation::plain(self.rules, self.llvm_clause(tags, a, b)),
+            Engine::Union { engine, strict } => {
+                let decision = engine.decide(self.graph, a, b, *strict);
+                Explanation::new(self.graph, self.rules, &decision)
+            }
+        }
+    }
+
+    fn llvm_clause(&self, tags: &llvm::Tags, a: Access, b: Access) -> Clause {
+        match (a.tag, b.tag) {
+            (Some(a), Some(b)) if self.graph.owns_tag(a) && self.graph.owns_tag(b) => {
+                tags.decide(self.graph, a, b)
+            }
+            (Some(_), Some(_)) => Clause::ForeignTag,
+            _ => Clause::NoTag,
+        }
     }
 
     /// Returns whether the tag promises that its memory is never modified
@@ -138,6 +266,9 @@ impl<'g> Oracle<'g> {
     /// `b`, and where an aggregate access meets one of its fields it may be
     /// the field's tag.
     ///
+    /// The union rules promise more: what may alias `a` or `b` may alias the
+    /// result, and so will accesses to types added later.
+    ///
     /// LLVM: `MDNode::getMostGenericTBAA`.
     #[must_use]
     pub fn most_generic(
@@ -149,8 +280,9 @@ impl<'g> Oracle<'g> {
         if !self.graph.owns_tag(a) || !self.graph.owns_tag(b) {
             return None;
         }
-        let generic = match self.rules {
-            Rules::Llvm => self.llvm.most_generic(self.graph, a, b)?,
+        let generic = match &self.engine {
+            Engine::Llvm(tags) => tags.most_generic(self.graph, a, b)?,
+            Engine::Union { engine, .. } => engine.most_generic(self.graph, a, b)?,
         };
         Some(Tag { immutable: self.is_constant(a) && self.is_constant(b), ..generic })
     }

@@ -434,7 +434,7 @@ fn instruction_start(cursor: &mut Cursor<'_>) -> Result<Option<Opcode>, TextErro
     }
     if word.is_empty() {
         // Nothing that starts an instruction: pass it, whatever it is.
-        cursor.at = before + 1;
+        cursor.at = cursor.text.len().min(before + 1);
         return Ok(None);
     }
     if matches!(word, b"tail" | b"musttail" | b"notail") {

@@ -14,6 +14,7 @@ pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module, TextErro
         scan: &scan,
         states: HashMap::new(),
         depths: HashMap::new(),
+        warns: true,
         cyclic: false,
     };
     // A module has far more attachments than tags.
@@ -38,7 +39,9 @@ pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module, TextErro
     }
     for &(key, at) in &scan.tags {
         let node = resolver.node(key, at)?;
-        resolver.module.attach(node);
+        // LLVM upgrades what is attached, and nothing else; and a tag that the
+        // writer lists has been upgraded if ever it will be.
+        resolver.module.graph.mark_tag(node);
     }
     for &(key, at) in &scan.copies {
         let node = resolver.node(key, at)?;
@@ -54,6 +57,8 @@ pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module, TextErro
         resolver.module.errno.push(tag);
     }
     if keep == Keep::All || resolver.module.graph.node_count() == 0 {
+        // NB: loops have ids that refer to themselves, and no tag reaches them.
+        resolver.warns = resolver.module.functions.is_empty();
         for &number in &scan.order {
             let definition = &scan.definitions[&number];
             if definition.form != Form::Specialized {
@@ -73,6 +78,8 @@ struct Resolver<'s, 't> {
     states: HashMap<Key, State>,
     /// How deep an inline node is nested.
     depths: HashMap<Key, usize>,
+    /// Whether a node that refers back to itself is worth a warning.
+    warns: bool,
     /// Whether some node reaches itself.
     cyclic: bool,
 }
@@ -210,7 +217,7 @@ impl<'t> Resolver<'_, 't> {
         self.cyclic = true;
         // A root that is its own only operand is how an anonymous one is made.
         let anonymous_root = len == 1 && stack.last().is_some_and(|frame| frame.key == key);
-        if !anonymous_root {
+        if self.warns && !anonymous_root {
             self.module.warn(
                 at,
                 "this node refers back to itself; a query that meets the cycle answers MayAlias"

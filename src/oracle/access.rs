@@ -1,0 +1,144 @@
+//! What a query is about.
+
+use std::fmt;
+
+use crate::graph::TagId;
+
+/// What an access does to the memory.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+pub enum AccessKind {
+    /// It loads.
+    Read,
+    /// It stores.
+    Write,
+    /// It may do either, or both: an atomic exchange, a call, or not known.
+    #[default]
+    Both,
+}
+
+impl AccessKind {
+    fn reads(self) -> bool {
+        self != AccessKind::Write
+    }
+
+    fn writes(self) -> bool {
+        self != AccessKind::Read
+    }
+}
+
+/// A memory access, as far as its type says anything about it.
+///
+/// A [`TagId`], or an `Option` of one, converts into an access of the tag's
+/// own size that may read and write.
+///
+/// ```
+/// use tbaa::{Graph, Oracle, Access, Rules, SizedField};
+///
+/// let mut graph = Graph::new();
+/// let mut b = graph.builder();
+/// let root = b.root("R")?;
+/// let int = b.sized_type(root, 4, "int", &[])?;
+/// let at = |offset| SizedField { ty: int, offset, size: 4 };
+/// let pair = b.sized_type(root, 8, "pair", &[at(0), at(4)])?;
+/// let x = b.access_tag(pair, int, 0, 4, false)?;
+/// let y = b.access_tag(pair, int, 4, 4, false)?;
+///
+/// let oracle = Oracle::new(&graph, Rules::Union);
+/// assert!(!oracle.may_alias(x, y));
+/// // A vectoriser that loads both through the tag of the first.
+/// assert!(oracle.may_alias(Access::from(x).with_size(8), y));
+/// # Ok::<(), tbaa::BuildError>(())
+/// ```
+///
+/// LLVM: `MemoryLocation`, of which rule `llvm` reads the tag alone.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[non_exhaustive]
+pub struct Access {
+    /// The tag; without one the access may touch anything.
+    pub tag: Option<TagId>,
+    /// Bytes accessed, in place of what the tag says. 0 and 2^64-1 mean
+    /// unknown.
+    pub size: Option<u64>,
+    /// Whether the access reads or writes; only [`may_conflict`] asks.
+    ///
+    /// [`may_conflict`]: crate::Oracle::may_conflict
+    pub kind: AccessKind,
+}
+
+impl Access {
+    /// Returns the access with a size in bytes that overrides the tag's.
+    #[must_use]
+    pub fn with_size(self, size: u64) -> Self {
+        Access { size: Some(size), ..self }
+    }
+
+    /// Returns the access as one of a kind.
+    #[must_use]
+    pub fn with_kind(self, kind: AccessKind) -> Self {
+        Access { kind, ..self }
+    }
+
+    /// Returns the access as one that only reads.
+    #[must_use]
+    pub fn reading(self) -> Self {
+        self.with_kind(AccessKind::Read)
+    }
+
+    /// Returns the access as one that only writes.
+    #[must_use]
+    pub fn writing(self) -> Self {
+        self.with_kind(AccessKind::Write)
+    }
+}
+
+impl From<TagId> for Access {
+    fn from(tag: TagId) -> Self {
+        Some(tag).into()
+    }
+}
+
+impl From<Option<TagId>> for Access {
+    fn from(tag: Option<TagId>) -> Self {
+        Access { tag, ..Access::default() }
+    }
+}
+
+/// Which dependences may hold between two accesses, the first of which comes
+/// first; at least one does.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct Conflict {
+    /// The second reads what the first wrote.
+    pub read_after_write: bool,
+    /// The second overwrites what the first read.
+    pub write_after_read: bool,
+    /// The second overwrites what the first wrote.
+    pub write_after_write: bool,
+}
+
+impl Conflict {
+    /// The dependences between kinds of accesses to one memory.
+    pub(super) fn between(first: AccessKind, second: AccessKind) -> Option<Conflict> {
+        let conflict = Conflict {
+            read_after_write: first.writes() && second.reads(),
+            write_after_read: first.reads() && second.writes(),
+            write_after_write: first.writes() && second.writes(),
+        };
+        (first.writes() || second.writes()).then_some(conflict)
+    }
+}
+
+impl fmt::Display for Conflict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words = [
+            (self.read_after_write, "read after write"),
+            (self.write_after_read, "write after read"),
+            (self.write_after_write, "write after write"),
+        ];
+        let held: Vec<_> = words.iter().filter(|(held, _)| *held).map(|(_, word)| *word).collect();
+        f.pad(&held.join(", "))
+    }
+}

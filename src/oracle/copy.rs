@@ -1,0 +1,99 @@
+//! Struct copies and other sets of accesses.
+
+use super::{Access, AccessKind, AliasResult, Conflict, Oracle};
+use crate::graph::{CopyId, TagId};
+
+impl Oracle<'_> {
+    /// Returns the accesses that one side of a struct copy makes: reads of the
+    /// source or writes to the destination. `None` when the copy is malformed.
+    ///
+    /// Each access has its entry's size; it covers the bytes of the copy at
+    /// the entry's offset. What lies between the entries is padding, which the
+    /// copy may leave out.
+    ///
+    /// # Panics
+    ///
+    /// If `copy` was issued by another graph.
+    ///
+    /// LLVM: `AAMDNodes::TBAAStruct`.
+    #[must_use]
+    pub fn copy_accesses(&self, copy: CopyId, kind: AccessKind) -> Option<Vec<Access>> {
+        let entries = self.graph().copy(copy)?;
+        let access = |entry: crate::graph::CopyEntry| {
+            Access::from(entry.tag).with_size(entry.size).with_kind(kind)
+        };
+        // An entry of no bytes touches nothing, where size 0 means unknown.
+        Some(entries.into_iter().filter(|entry| entry.size != 0).map(access).collect())
+    }
+
+    /// Returns whether the source or the destination of a struct copy may
+    /// overlap with an access.
+    ///
+    /// ```
+    /// use tbaa::{CopyEntry, Graph, Oracle, Rules};
+    ///
+    /// let mut graph = Graph::new();
+    /// let mut b = graph.builder();
+    /// let root = b.root("R")?;
+    /// let int = b.scalar_type("int", root)?;
+    /// let float = b.scalar_type("float", root)?;
+    /// let int = b.struct_tag(int, int, 0, false)?;
+    /// let float = b.struct_tag(float, float, 0, false)?;
+    /// let ints = b.struct_copy(&[CopyEntry { offset: 0, size: 4, tag: int }])?;
+    ///
+    /// let oracle = Oracle::new(&graph, Rules::Union);
+    /// assert!(oracle.copy_may_alias(ints, int));
+    /// assert!(!oracle.copy_may_alias(ints, float));
+    /// # Ok::<(), tbaa::BuildError>(())
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If `copy` was issued by another graph.
+    #[must_use]
+    pub fn copy_may_alias(&self, copy: CopyId, access: impl Into<Access>) -> bool {
+        let access = access.into();
+        match self.copy_accesses(copy, AccessKind::Both) {
+            Some(accesses) => accesses.into_iter().any(|one| self.may_alias(one, access)),
+            None => true,
+        }
+    }
+
+    /// Returns which dependences may hold between a struct copy and an access
+    /// that follows it. The source is read and the destination written, and
+    /// the two have the same tags; so a read after the copy depends on what it
+    /// wrote, and a write on both sides.
+    ///
+    /// # Panics
+    ///
+    /// If `copy` was issued by another graph.
+    #[must_use]
+    pub fn copy_may_conflict(&self, copy: CopyId, access: impl Into<Access>) -> Option<Conflict> {
+        let access = access.into();
+        let conflict = Conflict::between(AccessKind::Both, access.kind)?;
+        self.copy_may_alias(copy, access).then_some(conflict)
+    }
+
+    /// Returns whether an access may overlap with one that bears any of the
+    /// given tags.
+    ///
+    /// With the tags of `!llvm.errno.tbaa` this tells whether an access may
+    /// read or change `errno`. NB: no tags at all means that nothing is known,
+    /// and the answer is `MayAlias`.
+    ///
+    /// LLVM: `TypeBasedAAResult::aliasErrno`.
+    #[must_use]
+    pub fn alias_any(
+        &self,
+        access: impl Into<Access>,
+        tags: impl IntoIterator<Item = TagId>,
+    ) -> AliasResult {
+        let access = access.into();
+        let mut tags = tags.into_iter().peekable();
+        if tags.peek().is_none() || tags.any(|tag| self.may_alias(access, tag)) {
+            AliasResult::MayAlias
+        } else {
+            AliasResult::NoAlias
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! Where the engine stops and answers `MayAlias`.
+//!
+//! Each limit bounds the time and memory of one query. Only graphs made to
+//! reach one do: whether a path of a given offset exists at all is the
+//! subset-sum problem once fields may overlap at will.
+
+/// Steps of the search in one query: places visited and byte patterns
+/// compared. A million of them take some tens of milliseconds, and the largest
+/// query on a struct with 10,000 members at one offset takes 20,000.
+pub(crate) const STEPS: u32 = 1 << 20;
+
+/// Element combinations tried when two byte patterns have more than two array
+/// strides between them that simplification does not remove. The contract asks
+/// for 4,096; a trial is an `O(log)` computation, so there is room for more.
+pub(crate) const ELEMENTS: u32 = 1 << 16;
+
+/// Array strides of two byte patterns together, after simplification. Each has
+/// at least two elements, so with more of them than this the combinations
+/// exceed 4,096 (two strides need no trials).
+pub(crate) const STRIDES: usize = 14;
+
+/// What is left of a limit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Budget(u32);
+
+/// A limit was reached: nothing is known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Exhausted;
+
+impl Budget {
+    pub(crate) fn new(steps: u32) -> Self {
+        Budget(steps)
+    }
+
+    /// Takes one step.
+    pub(crate) fn spend(&mut self) -> Result<(), Exhausted> {
+        self.0 = self.0.checked_sub(1).ok_or(Exhausted)?;
+        Ok(())
+    }
+}

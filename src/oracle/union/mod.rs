@@ -1,0 +1,278 @@
+//! Rules `union` and `union-strict`: every member of a union is followed, and
+//! bytes decide.
+//!
+//! # Theory
+//!
+//! Two accesses may alias iff one of these holds: their roots differ; one is
+//! whole and its access type an ancestor of the other's; one denotes no path;
+//! or they *overlap*: a path q leads from one base type to an object of the
+//! other access, and the bytes of some denoted path p of the one meet those of
+//! some denoted path r of the other, moved by q. The first three are look-ups.
+//! The rest of this module decides overlap without listing paths, elements or
+//! bytes.
+//!
+//! **A path in brief.** All denoted paths have one collapsed offset, so a path
+//! matters only by the arrays it crosses: the bytes are an interval at a fixed
+//! start, repeated at the strides of the arrays, with the innermost array
+//! cutting its last elements short. The cut leaves at most two such patterns:
+//! the uncut elements, and the first cut one, which covers those after it. The
+//! order of the strides does not matter, and equal ones add up.
+//!
+//! **Merging.** The floods in `sized` visit types in topological order, so all
+//! ways to a type have arrived before any goes on. Ways to one place (a type
+//! and an offset) merge: a way whose strides are among another's is dropped,
+//! for the other's bytes include its own. Diamonds therefore cost what their
+//! types cost. Objects (q) are sought only where their bytes may lie near p's.
+//!
+//! **Meeting.** Whether two patterns share a byte is an equation in integers,
+//! decided in `stride` by division, Euclid's algorithm, and trials where more
+//! than two strides remain.
+//!
+//! **Strict.** p and q choose the same field wherever both choose. So q ends at
+//! a place on p's way, and the flood for p carries along where that was; or q
+//! goes on where p ends.
+//!
+//! **Old format.** Without sizes only the place where two paths part says
+//! anything; see `inferred`.
+//!
+//! # Limits
+//!
+//! All loops are charged to a budget per query (`limits`), nothing recurses
+//! with the depth of the types, and beyond a limit the answer is `MayAlias`.
+//! Under `union-strict` that answer is checked against `union`, so that the
+//! stricter rule never answers `MayAlias` where the other proves more.
+
+mod generic;
+mod inferred;
+mod limits;
+mod sized;
+mod stride;
+mod trail;
+mod types;
+
+use inferred::{Found, Paths, Search, Side};
+use limits::{Budget, Exhausted, STEPS};
+use sized::{AtObjects, Denoted, Objects, Prefix, Resolved, Untracked, Witness, denoted};
+pub(super) use stride::{Pattern, UNBOUNDED};
+use trail::{Link, Trail};
+use types::Types;
+
+use super::access::Access;
+use super::explain::Clause;
+use crate::graph::{Format, Graph, TagId, TypeId};
+
+/// The engine of both rules, for the types that a graph holds.
+#[derive(Debug)]
+pub(super) struct Engine {
+    types: Types,
+}
+
+/// An answer, by the clause that gives it.
+#[derive(Debug)]
+pub(super) struct Decision {
+    pub(super) clause: Clause,
+    pub(super) meeting: Option<Meeting>,
+}
+
+/// The paths that were compared last, each a list of types and field numbers.
+#[derive(Debug)]
+pub(super) struct Meeting {
+    /// Whether the paths start from `b`'s base type, not `a`'s.
+    pub(super) from_b: bool,
+    pub(super) base: TypeId,
+    pub(super) p: Vec<(TypeId, usize)>,
+    pub(super) q: Vec<(TypeId, usize)>,
+    pub(super) r: Vec<(TypeId, usize)>,
+    /// The bytes of p, and those of r moved by q.
+    pub(super) bytes: Option<(Pattern, Pattern)>,
+}
+
+impl Engine {
+    pub(super) fn new(graph: &Graph) -> Self {
+        Engine { types: Types::new(graph) }
+    }
+
+    /// Decides on two accesses.
+    pub(super) fn decide(&self, graph: &Graph, a: Access, b: Access, strict: bool) -> Decision {
+        let decided = |clause| Decision { clause, meeting: None };
+        let (of_a, of_b) = match (self.resolve(graph, a), self.resolve(graph, b)) {
+            (Ok(a), Ok(b)) => (a, b),
+            // No tag is a plainer reason than a malformed one.
+            (Err(a), Err(b)) => return decided(a.min(b)),
+            (Err(clause), _) | (_, Err(clause)) => return decided(clause),
+        };
+        if a.tag == b.tag {
+            return decided(Clause::SameTag);
+        }
+        let types = &self.types;
+        let (access_a, access_b) = (types.get(of_a.access), types.get(of_b.access));
+        if access_a.root != access_b.root {
+            return decided(Clause::Roots);
+        }
+        let covers =
+            |a: &Resolved, b: &Resolved| a.is_whole() && types.is_ancestor(a.access, b.access);
+        if covers(&of_a, &of_b) || covers(&of_b, &of_a) {
+            return decided(Clause::Generality);
+        }
+        let (format, format_b) = (self.format(&of_a), self.format(&of_b));
+        if format != format_b {
+            return decided(Clause::MixedFormats);
+        }
+        let overlap = |strict| match format {
+            Format::New => self.sized(&of_a, &of_b, strict),
+            Format::Old => self.inferred(of_a, of_b, strict),
+        };
+        match overlap(strict) {
+            Ok(decision) => decision,
+            // The search for q alone may be the shorter one.
+            Err(Exhausted) if strict => match overlap(false) {
+                Ok(decision) if decision.clause.is_no_alias() => decision,
+                _ => decided(Clause::Limit),
+            },
+            Err(Exhausted) => decided(Clause::Limit),
+        }
+    }
+
+    /// Reads an access, or says why nothing is known about it.
+    fn resolve(&self, graph: &Graph, access: Access) -> Result<Resolved, Clause> {
+        let tag = access.tag.ok_or(Clause::NoTag)?;
+        if !graph.owns_tag(tag) {
+            return Err(Clause::ForeignTag);
+        }
+        let tag = graph.tag(tag).map_err(|_| Clause::Malformed)?;
+        let sound = |ty| self.types.index(ty).filter(|&ty| self.types.get(ty).sound);
+        let (Some(base), Some(of_access)) = (sound(tag.base), sound(tag.access)) else {
+            return Err(Clause::Malformed);
+        };
+        // A root has no format of its own.
+        let formats = [base, of_access].map(|ty| self.types.get(ty).format);
+        if let [Some(base), Some(access)] = formats
+            && base != access
+        {
+            return Err(Clause::Malformed);
+        }
+        let size = access.size.or(tag.size).filter(|&size| size != 0 && size != u64::MAX);
+        Ok(Resolved { base, access: of_access, offset: tag.offset, size })
+    }
+
+    /// The format of an access's types; a root has none of its own.
+    fn format(&self, access: &Resolved) -> Format {
+        let format = |ty| self.types.get(ty).format;
+        format(access.access).or(format(access.base)).unwrap_or(Format::Old)
+    }
+
+    /// Whether a tag that can be resolved denotes any path.
+    fn denotes(&self, graph: &Graph, tag: TagId) -> bool {
+        let Ok(access) = self.resolve(graph, tag.into()) else { return false };
+        let (mut trail, mut budget) = (Trail::default(), Budget::new(STEPS));
+        let denotes = if self.format(&access) == Format::New {
+            denoted(&self.types, &access, &Untracked, &mut trail, &mut budget)
+                .map(|paths| !paths.is_empty())
+        } else {
+            Side::new(&self.types, access, &mut budget).map(|side| side.denotes())
+        };
+        denotes.unwrap_or(false)
+    }
+
+    fn sized(&self, a: &Resolved, b: &Resolved, strict: bool) -> Result<Decision, Exhausted> {
+        let (mut trail, mut budget) = (Trail::default(), Budget::new(STEPS));
+        let mut denote = |access| denoted(&self.types, access, &Untracked, &mut trail, &mut budget);
+        let (of_a, of_b) = (denote(a)?, denote(b)?);
+        if of_a.is_empty() || of_b.is_empty() {
+            return Ok(Decision { clause: Clause::Malformed, meeting: None });
+        }
+        let mut apart = None;
+        for from_b in [false, true] {
+            let ((a, p), (b, r)) =
+                if from_b { ((b, &of_b), (a, &of_a)) } else { ((a, &of_a), (b, &of_b)) };
+            let mut objects = Objects::new(&self.types, a.base, *b, r, &mut budget)?;
+            let witness = if strict {
+                self.search_along(a, &mut objects, &mut trail, &mut budget)?
+            } else {
+                let start = (Prefix { at: 0, strides: Vec::new() }, Link::START);
+                objects.search(p, (a.base, UNBOUNDED), start, &mut trail, &mut budget)?
+            };
+            let meets = witness.is_some();
+            let meeting = witness.or(objects.apart.take());
+            let meeting = meeting.map(|witness| self.meeting(from_b, a, witness, &trail));
+            if meets {
+                return Ok(Decision { clause: Clause::Overlap, meeting });
+            }
+            if objects.unsure {
+                return Err(Exhausted);
+            }
+            apart = apart.or(meeting);
+        }
+        Ok(Decision {
+            clause: if apart.is_some() { Clause::Apart } else { Clause::Unrelated },
+            meeting: apart,
+        })
+    }
+
+    /// Compares each p with the objects that lie on its way or beyond its end.
+    fn search_along(
+        &self,
+        a: &Resolved,
+        objects: &mut Objects<'_>,
+        trail: &mut Trail,
+        budget: &mut Budget,
+    ) -> Result<Option<Witness>, Exhausted> {
+        let tracked = AtObjects(&self.types, objects.b);
+        for p in denoted(&self.types, a, &tracked, trail, budget)? {
+            let only: &[Denoted] = std::slice::from_ref(&p);
+            let found = match &p.prefix {
+                Some((prefix, link)) => objects.compare(only, prefix, *link, budget)?,
+                None => {
+                    let start = (p.end.clone(), p.link);
+                    objects.search(only, (a.access, p.slot), start, trail, budget)?
+                }
+            };
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+
+    fn inferred(&self, a: Resolved, b: Resolved, strict: bool) -> Result<Decision, Exhausted> {
+        let (mut trail, mut budget) = (Trail::default(), Budget::new(STEPS));
+        let of_a = Side::new(&self.types, a, &mut budget)?;
+        let of_b = Side::new(&self.types, b, &mut budget)?;
+        if !of_a.denotes() || !of_b.denotes() {
+            return Ok(Decision { clause: Clause::Malformed, meeting: None });
+        }
+        let mut apart = None;
+        for from_b in [false, true] {
+            let (a, b) = if from_b { (&of_b, &of_a) } else { (&of_a, &of_b) };
+            let search = Search::new(&self.types, a, b, strict, &mut budget)?;
+            let (meets, paths) = match search.run(&mut trail, &mut budget)? {
+                Found::Meet(paths) => (true, paths),
+                Found::Apart(paths) => (false, paths),
+                Found::Nothing => continue,
+            };
+            let Paths { p, q, r } = paths;
+            let meeting = Some(self.paths(from_b, &a.access, [p, q, r], &trail));
+            if meets {
+                return Ok(Decision { clause: Clause::Overlap, meeting });
+            }
+            apart = apart.or(meeting);
+        }
+        Ok(Decision {
+            clause: if apart.is_some() { Clause::Apart } else { Clause::Unrelated },
+            meeting: apart,
+        })
+    }
+
+    fn meeting(&self, from_b: bool, outer: &Resolved, found: Witness, trail: &Trail) -> Meeting {
+        let Witness { p, q, r, p_bytes, r_bytes } = found;
+        let bytes = Some((p_bytes, r_bytes));
+        Meeting { bytes, ..self.paths(from_b, outer, [p, q, r], trail) }
+    }
+
+    fn paths(&self, from_b: bool, outer: &Resolved, links: [Link; 3], trail: &Trail) -> Meeting {
+        let id = |ty| self.types.get(ty).id;
+        let [p, q, r] = links
+            .map(|link| trail.path(link).into_iter().map(|(ty, field)| (id(ty), field)).collect());
+        Meeting { from_b, base: id(outer.base), p, q, r, bytes: None }
+    }
+}

@@ -1,0 +1,388 @@
+//! Whether two strided byte patterns share a byte, by arithmetic.
+//!
+//! A [`Pattern`] is an interval repeated at the strides of the arrays around
+//! it. Patterns `a` and `b` share a byte iff the distance between two of their
+//! intervals is small enough, and that distance is `start + sum k_i * step_i`
+//! with every `k_i` in `0..=last_i`, once `a`'s elements are counted from their
+//! other end. So the question is whether such a sum hits a window. Steps no
+//! wider than the window, and steps that continue one another, go first; two
+//! that remain are decided by Euclid's algorithm, one by a division; further
+//! ones are tried out, those first that take the fewest trials.
+
+use super::limits::{Budget, ELEMENTS, Exhausted, STRIDES};
+
+/// Stands for "without end". No finite pattern reaches so far: offsets and
+/// extents have 64 bits.
+pub(crate) const UNBOUNDED: u128 = 1 << 80;
+
+/// Elements of an array: `0..=last`, each `step` bytes after the one before.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Stride {
+    pub(crate) step: u128,
+    pub(crate) last: u128,
+}
+
+/// The bytes `start + sum k_i * step_i + [0, len)`; `len` is not 0.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Pattern {
+    pub(crate) start: u128,
+    pub(crate) len: u128,
+    pub(crate) strides: Vec<Stride>,
+}
+
+impl Pattern {
+    /// Where the last of the bytes ends.
+    pub(crate) fn end(&self) -> u128 {
+        self.start + self.len + span(&self.strides)
+    }
+}
+
+/// How far the last element of all lies from the first.
+pub(crate) fn span(strides: &[Stride]) -> u128 {
+    strides.iter().map(|stride| stride.step * stride.last).sum()
+}
+
+/// Adds a stride to a list that ascends and has each step once.
+pub(crate) fn add_stride(strides: &mut Vec<Stride>, stride: Stride) {
+    if stride.last == 0 {
+        return;
+    }
+    match strides.binary_search_by_key(&stride.step, |s| s.step) {
+        Ok(at) => strides[at].last += stride.last,
+        Err(at) => strides.insert(at, stride),
+    }
+}
+
+/// Whether each displacement by `less` is one by `more`; both ascend.
+pub(crate) fn is_covered(less: &[Stride], more: &[Stride]) -> bool {
+    less.iter().all(|stride| {
+        more.binary_search_by_key(&stride.step, |s| s.step)
+            .is_ok_and(|at| more[at].last >= stride.last)
+    })
+}
+
+/// Returns whether `a`, and `b` moved by `by` bytes and the strides `moved`,
+/// share a byte.
+pub(crate) fn meets(
+    a: &Pattern,
+    b: &Pattern,
+    by: u128,
+    moved: &[Stride],
+) -> Result<bool, Exhausted> {
+    let mut strides = a.strides.clone();
+    for &stride in b.strides.iter().chain(moved) {
+        add_stride(&mut strides, stride);
+    }
+    // The sum over all strides, `a`'s counted from their far ends, is the
+    // distance from a's interval to b's plus this.
+    let base = (a.start + span(&a.strides)) as i128 - (b.start + by) as i128;
+    let window = Window { from: base - b.len as i128 + 1, to: base + a.len as i128 - 1 };
+    hits(strides, window, &mut Budget::new(ELEMENTS))
+}
+
+/// The integers `from..=to`.
+#[derive(Clone, Copy, Debug)]
+struct Window {
+    from: i128,
+    to: i128,
+}
+
+impl Window {
+    fn shifted_down(self, by: u128) -> Window {
+        Window { from: self.from - by as i128, to: self.to - by as i128 }
+    }
+
+    fn contains(self, value: u128) -> bool {
+        (self.from..=self.to).contains(&(value as i128))
+    }
+}
+
+/// Returns whether some `sum k_i * step_i` lies in the window.
+fn hits(
+    mut strides: Vec<Stride>,
+    mut window: Window,
+    budget: &mut Budget,
+) -> Result<bool, Exhausted> {
+    if let Some(answer) = simplify(&mut strides, &mut window) {
+        return Ok(answer);
+    }
+    match strides[..] {
+        [only] => return Ok(one_hits(only, window)),
+        [a, b] => return Ok(two_hit(a, b, window)),
+        _ if strides.len() > STRIDES => return Err(Exhausted),
+        _ => {}
+    }
+    for Trial { at, from, to } in trials(&strides) {
+        let mut rest = strides.clone();
+        let Stride { step, .. } = rest.swap_remove(at);
+        for k in from..=to {
+            budget.spend()?;
+            if hits(rest.clone(), window.shifted_down(k * step), budget)? {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// Removes what can be removed without changing the answer, or finds it.
+fn simplify(strides: &mut Vec<Stride>, window: &mut Window) -> Option<bool> {
+    loop {
+        strides.retain(|stride| stride.last != 0);
+        let total = span(strides);
+        if window.to < window.from || window.to < 0 || window.from > total as i128 {
+            return Some(false);
+        }
+        if window.contains(0) || window.contains(total) {
+            return Some(true);
+        }
+        // Now 0 < from <= to < total, and at least one stride remains.
+        let common = strides.iter().fold(0, |common, stride| gcd(common, stride.step)) as i128;
+        if common > 1 {
+            window.from = (window.from - 1).div_euclid(common) + 1;
+            window.to = window.to.div_euclid(common);
+            strides.iter_mut().for_each(|stride| stride.step /= common as u128);
+            continue;
+        }
+        if !(fold(strides, window) || tighten(strides, window, total) || merge(strides)) {
+            return None;
+        }
+    }
+}
+
+/// Widens the window by a stride whose steps it bridges.
+fn fold(strides: &mut Vec<Stride>, window: &mut Window) -> bool {
+    let width = (window.to - window.from + 1) as u128;
+    let Some(at) = strides.iter().position(|stride| stride.step <= width) else {
+        return false;
+    };
+    let Stride { step, last } = strides.swap_remove(at);
+    window.from -= (step * last) as i128;
+    true
+}
+
+/// Drops elements from which no sum reaches the window, whatever the rest.
+fn tighten(strides: &mut [Stride], window: &mut Window, total: u128) -> bool {
+    let mut total = total;
+    let mut changed = false;
+    for stride in strides {
+        let most = window.to as u128 / stride.step;
+        if most < stride.last {
+            total -= (stride.last - most) * stride.step;
+            stride.last = most;
+            changed = true;
+        }
+        let others = total - stride.step * stride.last;
+        let least = (window.from as u128).saturating_sub(others).div_ceil(stride.step);
+        if least > 0 {
+            // Only an empty window can ask for more elements than there are.
+            let least = least.min(stride.last);
+            stride.last -= least;
+            total -= least * stride.step;
+            *window = window.shifted_down(least * stride.step);
+            changed |= least > 0;
+            if window.from < 0 || window.to < 0 {
+                return true;
+            }
+        }
+    }
+    changed
+}
+
+/// Joins two strides when one continues the other: `int a[3][4]` is an array
+/// of 12.
+fn merge(strides: &mut Vec<Stride>) -> bool {
+    for small in 0..strides.len() {
+        for large in 0..strides.len() {
+            let (s, l) = (strides[small], strides[large]);
+            let ratio = l.step / s.step;
+            if small != large && l.step % s.step == 0 && ratio <= s.last + 1 {
+                strides[small].last += ratio * l.last;
+                strides.swap_remove(large);
+                return true;
+            }
+        }
+    }
+    false
+}
+
+fn one_hits(Stride { step, last }: Stride, window: Window) -> bool {
+    // The window lies within the sums, so it starts above 0.
+    let first = (window.from as u128).div_ceil(step);
+    first <= last && window.contains(first * step)
+}
+
+/// Decides for two strides: `k` elements of `a` bring the sum to the window iff
+/// a multiple of `b`'s step fills the gap.
+fn two_hit(a: Stride, b: Stride, window: Window) -> bool {
+    let (from, to) = (window.from as u128, window.to as u128);
+    // Only these k leave a gap that b's elements span.
+    let least = from.saturating_sub(b.step * b.last).div_ceil(a.step);
+    let most = (to / a.step).min(a.last);
+    if least > most {
+        return false;
+    }
+    // (to - k * a.step) mod b.step must be less than the window is wide.
+    let wide = to - from;
+    let gap = (to - least * a.step) % b.step;
+    if gap <= wide {
+        return true;
+    }
+    let step = (b.step - a.step % b.step) % b.step;
+    let low = b.step - gap;
+    first_in(step, b.step, low, low + wide).is_some_and(|k| k <= most - least)
+}
+
+/// Returns the least `k` with `low <= k * a mod m <= high`, for
+/// `0 < low <= high < m` and `a < m`.
+///
+/// Each turn is one of Euclid's algorithm on `a` and `m`.
+fn first_in(a: u128, m: u128, low: u128, high: u128) -> Option<u128> {
+    if a == 0 {
+        return None;
+    }
+    let k = low.div_ceil(a);
+    if a * k <= high {
+        return Some(k);
+    }
+    // No multiple of `a` lies in low..=high, so the remainders do not wrap.
+    let rounds = first_in(m % a, a, a - high % a, a - low % a)?;
+    Some((low + m * rounds).div_ceil(a))
+}
+
+/// Elements `from..=to` of stride number `at`, to be tried one by one.
+struct Trial {
+    at: usize,
+    from: u128,
+    to: u128,
+}
+
+/// The fewest trials that decide.
+///
+/// With steps `s = h * g` and `t = i * g`, `i` elements of `s` weigh as much as
+/// `h` of `t`. So where there is a solution there is one with fewer than `i`
+/// elements of `s`, or with all but fewer than `h` of `t`.
+fn trials(strides: &[Stride]) -> Vec<Trial> {
+    let mut best = u128::MAX;
+    let mut trials = Vec::new();
+    for (s, a) in strides.iter().enumerate() {
+        if a.last < best {
+            best = a.last;
+            trials = vec![Trial { at: s, from: 0, to: a.last }];
+        }
+        for (t, b) in strides.iter().enumerate().filter(|&(t, _)| t != s) {
+            let common = gcd(a.step, b.step);
+            let few = (b.step / common - 1).min(a.last);
+            let most = (a.step / common - 1).min(b.last);
+            if few + most + 1 < best {
+                best = few + most + 1;
+                trials = vec![
+                    Trial { at: s, from: 0, to: few },
+                    Trial { at: t, from: b.last - most, to: b.last },
+                ];
+            }
+        }
+    }
+    trials
+}
+
+fn gcd(mut a: u128, mut b: u128) -> u128 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `SplitMix64`.
+    fn next(state: &mut u64) -> u64 {
+        *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = *state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn starts(pattern: &Pattern) -> Vec<u128> {
+        pattern.strides.iter().fold(vec![pattern.start], |starts, stride| {
+            starts
+                .iter()
+                .flat_map(|start| (0..=stride.last).map(move |k| start + k * stride.step))
+                .collect()
+        })
+    }
+
+    fn brute_force(a: &Pattern, b: &Pattern) -> bool {
+        let theirs = starts(b);
+        starts(a).iter().any(|&x| theirs.iter().any(|&y| x < y + b.len && y < x + a.len))
+    }
+
+    fn pattern(state: &mut u64, strides: u64, step: u64, last: u64, len: u64) -> Pattern {
+        let mut of = |limit: u64| u128::from(next(state) % limit);
+        let (start, len) = (of(3 * step), 1 + of(len));
+        let mut list = Vec::new();
+        for _ in 0..strides {
+            let stride = Stride { step: 1 + of(step), last: of(last) };
+            add_stride(&mut list, stride);
+        }
+        Pattern { start, len, strides: list }
+    }
+
+    #[test]
+    fn arithmetic_equals_enumeration() {
+        let mut state = 1;
+        let mut found = [0; 2];
+        for round in 0..60_000_u64 {
+            let (left, right) = (round % 3, round / 3 % 3);
+            let few = if left + right > 2 { 7 } else { 30 };
+            let step = [6, 40, 300][(round % 7 % 3) as usize];
+            let a = pattern(&mut state, left, step, few, 1 + step / 8);
+            let b = pattern(&mut state, right, step, few, 1 + step / 8);
+            let by = u128::from(next(&mut state) % 50);
+            let moved = Pattern { start: b.start + by, ..b.clone() };
+            let expected = brute_force(&a, &moved);
+            assert_eq!(meets(&a, &b, by, &[]), Ok(expected), "round {round}: {a:?} {moved:?}");
+            found[usize::from(expected)] += 1;
+        }
+        assert!(found[0] > 10_000 && found[1] > 10_000, "one-sided test: {found:?}");
+    }
+
+    /// With hardly a trial allowed, an answer that is given is still right.
+    #[test]
+    fn a_low_limit_never_gives_a_wrong_answer() {
+        let mut state = 2;
+        let mut unknown = 0;
+        for round in 0..20_000 {
+            let a = pattern(&mut state, 2, 200, 9, 4);
+            let b = pattern(&mut state, 2, 200, 9, 4);
+            let mut strides = a.strides.clone();
+            b.strides.iter().for_each(|&stride| add_stride(&mut strides, stride));
+            let base = (a.start + span(&a.strides)) as i128 - b.start as i128;
+            let window = Window { from: base - b.len as i128 + 1, to: base + a.len as i128 - 1 };
+            match hits(strides, window, &mut Budget::new(3)) {
+                Ok(answer) => assert_eq!(answer, brute_force(&a, &b), "round {round}"),
+                Err(Exhausted) => unknown += 1,
+            }
+        }
+        assert!(unknown > 100, "the limit was never reached");
+    }
+
+    #[test]
+    fn huge_counts_take_no_time() {
+        let giga = 1_000_000_000;
+        let at =
+            |start, step, last| Pattern { start, len: 4, strides: vec![Stride { step, last }] };
+        // a[i].y at 8i + 4, b[j].p at 8j.
+        assert_eq!(meets(&at(4, 8, giga), &at(0, 8, giga), 0, &[]), Ok(false));
+        // 8i + 4 against 12j: 12 is hit by both.
+        assert_eq!(meets(&at(4, 8, giga), &at(0, 12, giga), 0, &[]), Ok(true));
+        // Strides of 2^40 and 2^40 + 1024 drift apart and never come within 4
+        // bytes of a start that is off by 512.
+        let (s, t) = (1 << 40, (1 << 40) + 1024);
+        assert_eq!(meets(&at(512, s, giga), &at(0, t, giga), 0, &[]), Ok(false));
+        assert_eq!(meets(&at(512, s, giga), &at(0, t - 512, giga), 0, &[]), Ok(true));
+    }
+}

@@ -1,0 +1,244 @@
+//! The types of a graph, read once into the form that the search wants.
+
+use crate::graph::{Format, Graph, NodeId, Shape, TypeId, TypeKind};
+
+/// Position of a type in [`Types`].
+pub(crate) type TypeIndex = u32;
+
+const NONE: u32 = u32::MAX;
+
+/// A field, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Field {
+    pub(crate) ty: TypeIndex,
+    pub(crate) offset: u64,
+    /// 0 in the old format, which does not say.
+    pub(crate) extent: u64,
+}
+
+/// A type. In the old format a scalar has its parent as its one field, at
+/// offset 0: nothing tells such a scalar from a struct with one field, and a
+/// path that ends at a scalar ends at the scalar's ancestors.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Type {
+    pub(crate) id: TypeId,
+    /// `None` for a root.
+    pub(crate) format: Option<Format>,
+    /// Whether the node is a scalar; in the old format only these have parents.
+    pub(crate) scalar: bool,
+    /// 0 in the old format, which does not say.
+    pub(crate) size: u64,
+    /// Whether two fields stand at one offset.
+    pub(crate) overlapping: bool,
+    /// Whether a field is a flexible array.
+    pub(crate) flexible: bool,
+    /// Whether this node and all below and above it are well formed, of one
+    /// format, and do not contain themselves.
+    pub(crate) sound: bool,
+    /// A type's fields and parent have lower ranks than the type.
+    pub(crate) rank: u32,
+    /// The root above a sound type.
+    pub(crate) root: TypeIndex,
+    parent: u32,
+    first: u32,
+    end: u32,
+}
+
+/// Every type of a graph.
+#[derive(Debug)]
+pub(crate) struct Types {
+    types: Vec<Type>,
+    fields: Vec<Field>,
+    /// By node index; `NONE` for nodes that are no types.
+    by_node: Vec<u32>,
+    /// Numbers of each type and of all that have it as an ancestor.
+    trees: Vec<(u32, u32)>,
+}
+
+impl Types {
+    pub(crate) fn new(graph: &Graph) -> Types {
+        let mut by_node = vec![NONE; graph.node_count()];
+        for (index, ty) in graph.types().enumerate() {
+            by_node[ty.node().index()] = index as u32;
+        }
+        let mut types = Types { types: Vec::new(), fields: Vec::new(), by_node, trees: Vec::new() };
+        for ty in graph.types() {
+            let read = types.read(graph, ty);
+            types.types.push(read);
+        }
+        types.judge();
+        types.number();
+        types
+    }
+
+    pub(crate) fn index(&self, ty: TypeId) -> Option<TypeIndex> {
+        self.by_node.get(ty.node().index()).copied().filter(|&index| index != NONE)
+    }
+
+    pub(crate) fn get(&self, ty: TypeIndex) -> &Type {
+        &self.types[ty as usize]
+    }
+
+    pub(crate) fn fields(&self, ty: TypeIndex) -> &[Field] {
+        let ty = self.get(ty);
+        &self.fields[ty.first as usize..ty.end as usize]
+    }
+
+    /// Returns the parent; in the old format only scalars have one.
+    pub(crate) fn parent(&self, ty: TypeIndex) -> Option<TypeIndex> {
+        let parent = self.get(ty).parent;
+        (parent != NONE).then_some(parent)
+    }
+
+    /// Returns a sound type, its parent, its parent's parent and so on.
+    pub(crate) fn ancestors(&self, ty: TypeIndex) -> impl Iterator<Item = TypeIndex> + '_ {
+        std::iter::successors(Some(ty), |&ty| self.parent(ty))
+    }
+
+    /// Returns whether sound type `upper` is among the ancestors of sound type
+    /// `ty`, which are `ty` itself and all above it.
+    pub(crate) fn is_ancestor(&self, upper: TypeIndex, ty: TypeIndex) -> bool {
+        let (from, to) = self.trees[upper as usize];
+        (from..to).contains(&self.trees[ty as usize].0)
+    }
+
+    fn read(&mut self, graph: &Graph, id: TypeId) -> Type {
+        let node = graph.ty(id);
+        let kind = node.kind();
+        let first = self.fields.len() as u32;
+        let old = node.format() == Format::Old;
+        let index = |types: &Types, node: NodeId| types.by_node[node.index()];
+        let parent = match kind {
+            TypeKind::Root => None,
+            TypeKind::Aggregate if old => None,
+            _ => Shape::of(graph, id.node()).parent(graph, id.node()),
+        };
+        let parent = parent.map_or(NONE, |parent| index(self, parent));
+        // A text may name a parent or field type before it is a type.
+        let mut sound = kind != TypeKind::Malformed && (kind != TypeKind::Scalar || parent != NONE);
+        let (mut overlapping, mut flexible) = (false, false);
+        if kind == TypeKind::Scalar && old && parent != NONE {
+            self.fields.push(Field { ty: parent, offset: 0, extent: 0 });
+        } else if kind == TypeKind::Aggregate {
+            let mut previous = None;
+            for field in node.fields() {
+                let element = graph.ty(field.ty).size();
+                flexible |= field.extent == Some(0) && element != Some(0);
+                overlapping |= previous == Some(field.offset);
+                let ty = index(self, field.ty.node());
+                sound &= previous <= Some(field.offset) && ty != NONE;
+                previous = Some(field.offset);
+                self.fields.push(Field {
+                    ty,
+                    offset: field.offset,
+                    extent: field.extent.unwrap_or(0),
+                });
+            }
+        }
+        Type {
+            id,
+            format: (kind != TypeKind::Root).then(|| node.format()),
+            scalar: kind == TypeKind::Scalar,
+            size: node.size().unwrap_or(0),
+            overlapping,
+            flexible,
+            sound,
+            rank: NONE,
+            root: self.types.len() as u32,
+            parent,
+            first,
+            end: self.fields.len() as u32,
+        }
+    }
+
+    /// Sets each type's rank, and withdraws `sound` from the types that reach
+    /// a malformed node, another format, or themselves.
+    fn judge(&mut self) {
+        const OPEN: u32 = NONE - 1;
+        let mut ranks = 0;
+        // Types whose fields are being looked at, and the next field of each.
+        let mut open: Vec<(TypeIndex, usize)> = Vec::new();
+        for start in 0..self.types.len() as u32 {
+            if self.get(start).rank != NONE {
+                continue;
+            }
+            self.types[start as usize].rank = OPEN;
+            open.push((start, 0));
+            while let Some((ty, next)) = open.last_mut() {
+                let (ty, position) = (*ty, *next);
+                *next += 1;
+                let fields = self.fields(ty);
+                let (child, is_field) = match fields.get(position) {
+                    Some(field) => (field.ty, !self.get(ty).scalar),
+                    None if position == fields.len() => (self.get(ty).parent, false),
+                    None => {
+                        self.types[ty as usize].rank = ranks;
+                        ranks += 1;
+                        open.pop();
+                        // What the type is part of is as unsound as the type.
+                        if let Some(&(outer, _)) = open.last() {
+                            self.types[outer as usize].sound &= self.get(ty).sound;
+                        }
+                        continue;
+                    }
+                };
+                if child == NONE {
+                    continue;
+                }
+                let of_child = *self.get(child);
+                // A root has no format and is the type of no memory.
+                let fits = match of_child.format {
+                    None => !is_field,
+                    format => format == self.get(ty).format,
+                };
+                // An open child contains this very type.
+                let closed = of_child.rank != OPEN;
+                self.types[ty as usize].sound &= fits && closed;
+                if of_child.rank == NONE {
+                    self.types[child as usize].rank = OPEN;
+                    open.push((child, 0));
+                } else {
+                    self.types[ty as usize].sound &= of_child.sound;
+                }
+            }
+        }
+    }
+
+    /// Numbers the types so that those below a type in the tree of parents are
+    /// numbered consecutively.
+    fn number(&mut self) {
+        let mut order: Vec<TypeIndex> = (0..self.types.len() as u32).collect();
+        order.sort_unstable_by_key(|&ty| self.get(ty).rank);
+        // An unsound type may be its own ancestor; nobody asks for those.
+        let parents: Vec<_> = (0..self.types.len() as u32)
+            .map(|ty| self.parent(ty).filter(|_| self.get(ty).sound))
+            .collect();
+        let parent = |ty: TypeIndex| parents[ty as usize];
+        let mut sizes = vec![1; order.len()];
+        for &ty in order.iter().rev() {
+            if let Some(parent) = parent(ty) {
+                sizes[parent as usize] += sizes[ty as usize];
+            }
+        }
+        // Where the next tree under each type begins; parents come first.
+        let mut next = vec![0; order.len()];
+        let mut next_root = 0;
+        let mut trees = vec![(0, 0); order.len()];
+        for &ty in &order {
+            // An old-format aggregate has its fields' root.
+            let above = parent(ty).or_else(|| self.fields(ty).first().map(|field| field.ty));
+            if let Some(above) = above.filter(|_| self.get(ty).sound) {
+                self.types[ty as usize].root = self.get(above).root;
+            }
+            let free = match parent(ty) {
+                Some(parent) => &mut next[parent as usize],
+                None => &mut next_root,
+            };
+            let from = *free;
+            *free += sizes[ty as usize];
+            trees[ty as usize] = (from, from + sizes[ty as usize]);
+            next[ty as usize] = from + 1;
+        }
+        self.trees = trees;
+    }
+}

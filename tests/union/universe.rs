@@ -1,0 +1,328 @@
+//! Types and tags as plain data, from which both the graph and the naive
+//! answer are made.
+
+use std::fmt::{self, Write as _};
+
+use tbaa::{Graph, Int, NodeId, Operand, TagId};
+
+use super::rng::Rng;
+
+#[derive(Clone, Debug)]
+pub struct Field {
+    pub ty: usize,
+    pub offset: u64,
+    pub extent: u64,
+}
+
+#[derive(Clone, Debug)]
+pub struct Type {
+    pub name: String,
+    /// `None` for a root and for an old-format aggregate.
+    pub parent: Option<usize>,
+    pub size: u64,
+    pub fields: Vec<Field>,
+    pub root: bool,
+    /// An old-format scalar without the offset: a name and a parent.
+    pub brief: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Tag {
+    pub base: usize,
+    pub access: usize,
+    pub offset: u64,
+    pub size: u64,
+}
+
+/// A world of types and tags in one format.
+#[derive(Clone, Default)]
+pub struct Universe {
+    pub sized: bool,
+    pub types: Vec<Type>,
+    pub tags: Vec<Tag>,
+}
+
+impl Universe {
+    pub fn new(sized: bool) -> Universe {
+        Universe { sized, ..Universe::default() }
+    }
+
+    pub fn root(&mut self, name: &str) -> usize {
+        self.add(name, None, 0, Vec::new(), true)
+    }
+
+    pub fn scalar(&mut self, name: &str, parent: usize, size: u64) -> usize {
+        self.add(name, Some(parent), size, Vec::new(), false)
+    }
+
+    /// Adds an aggregate; fields are type, offset, extent.
+    pub fn aggregate(
+        &mut self,
+        name: &str,
+        parent: usize,
+        size: u64,
+        fields: &[(usize, u64, u64)],
+    ) -> usize {
+        let fields =
+            fields.iter().map(|&(ty, offset, extent)| Field { ty, offset, extent }).collect();
+        self.add(name, self.sized.then_some(parent), size, fields, false)
+    }
+
+    fn add(
+        &mut self,
+        name: &str,
+        parent: Option<usize>,
+        size: u64,
+        fields: Vec<Field>,
+        root: bool,
+    ) -> usize {
+        self.types.push(Type { name: name.into(), parent, size, fields, root, brief: false });
+        self.types.len() - 1
+    }
+
+    pub fn tag(&mut self, base: usize, access: usize, offset: u64, size: u64) -> usize {
+        self.tags.push(Tag { base, access, offset, size });
+        self.tags.len() - 1
+    }
+
+    /// The graph, and the id of each tag. Ids coincide for equal tags.
+    pub fn graph(&self) -> (Graph, Vec<TagId>) {
+        let mut graph = Graph::new();
+        let nodes = self.add_types(&mut graph);
+        let tags = self.tags.iter().map(|tag| self.add_tag(&mut graph, &nodes, tag)).collect();
+        (graph, tags)
+    }
+
+    pub fn add_types(&self, graph: &mut Graph) -> Vec<NodeId> {
+        let mut nodes: Vec<NodeId> = Vec::new();
+        for ty in &self.types {
+            let int = |value| Operand::Int(Int::i64(value));
+            let mut operands = vec![Operand::String(ty.name.as_bytes())];
+            let parent = ty.parent.map(|parent| Operand::Node(nodes[parent]));
+            if let (true, Some(parent)) = (self.sized, parent) {
+                operands = vec![parent, int(ty.size), operands[0]];
+            } else if let Some(parent) = parent {
+                operands.push(parent);
+                if !ty.brief {
+                    operands.push(int(0));
+                }
+            }
+            for field in &ty.fields {
+                operands.extend([Operand::Node(nodes[field.ty]), int(field.offset)]);
+                if self.sized {
+                    operands.push(int(field.extent));
+                }
+            }
+            let node = graph.insert(&operands).unwrap();
+            graph.mark_type(node);
+            nodes.push(node);
+        }
+        nodes
+    }
+
+    pub fn add_tag(&self, graph: &mut Graph, nodes: &[NodeId], tag: &Tag) -> TagId {
+        let int = |value| Operand::Int(Int::i64(value));
+        let mut operands =
+            vec![Operand::Node(nodes[tag.base]), Operand::Node(nodes[tag.access]), int(tag.offset)];
+        if self.sized {
+            operands.push(int(tag.size));
+        }
+        let node = graph.insert(&operands).unwrap();
+        graph.mark_tag(node)
+    }
+
+    pub fn show_tag(&self, tag: &Tag) -> String {
+        let Tag { base, access, offset, size } = tag;
+        format!("({}, {}, {offset}, {size})", self.types[*base].name, self.types[*access].name)
+    }
+}
+
+impl fmt::Debug for Universe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", if self.sized { "sized" } else { "old format" })?;
+        for ty in &self.types {
+            let parent = ty.parent.map_or("-", |parent| &self.types[parent].name);
+            let mut fields = String::new();
+            for Field { ty, offset, extent } in &ty.fields {
+                write!(fields, " {}@{offset}+{extent}", self.types[*ty].name)?;
+            }
+            writeln!(f, "  {} under {parent}, size {}:{fields}", ty.name, ty.size)?;
+        }
+        Ok(())
+    }
+}
+
+/// How wild a universe may be.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Taste {
+    /// Unions, odd offsets, cut elements, flexible arrays, types larger than
+    /// they say, several roots, malformed tags.
+    Wild,
+    /// No overlap, honest sizes, scalar accesses of well-formed tags, and
+    /// aggregates whose parents cover their fields: what a C compiler emits
+    /// for a program without unions.
+    Tame,
+}
+
+/// Makes a universe of at most a few hundred concrete paths per type.
+pub fn random(rng: &mut Rng, sized: bool, taste: Taste) -> Universe {
+    let mut u = Universe::new(sized);
+    let wild = taste == Taste::Wild;
+    let mut scalars = Vec::new();
+    let roots = if wild && rng.one_in(4) { 2 } else { 1 };
+    for number in 0..roots {
+        let root = u.root(&format!("root{number}"));
+        let mut parents = vec![root];
+        for _ in 0..2 + rng.below(3) {
+            let parent = rng.pick(&parents);
+            let size = match rng.below(24) {
+                0 if wild => 0,
+                1 if wild => 3,
+                n => [1, 2, 4, 8][(n % 4) as usize],
+            };
+            let scalar = u.scalar(&format!("s{}", u.types.len()), parent, size);
+            u.types[scalar].brief = !sized && rng.one_in(4);
+            parents.push(scalar);
+            scalars.push(scalar);
+        }
+    }
+    for _ in 0..1 + rng.below(5) {
+        let kept = u.types.len();
+        let ty = random_aggregate(rng, &u, &scalars, wild);
+        u.types.push(ty);
+        if concrete_paths(&u, kept) > 300 {
+            u.types.pop();
+        }
+    }
+    for _ in 0..12 {
+        let tag = random_tag(rng, &u, wild);
+        u.tags.push(tag);
+    }
+    u
+}
+
+fn random_aggregate(rng: &mut Rng, u: &Universe, scalars: &[usize], wild: bool) -> Type {
+    let root_of = |mut ty: usize| loop {
+        match u.types[ty].parent.or(u.types[ty].fields.first().map(|field| field.ty)) {
+            Some(up) => ty = up,
+            None => return ty,
+        }
+    };
+    let all: Vec<usize> = (0..u.types.len()).filter(|&ty| !u.types[ty].root).collect();
+    let recent = &all[all.len().saturating_sub(3)..];
+    let first = if rng.one_in(2) { rng.pick(recent) } else { rng.pick(scalars) };
+    let root = root_of(first);
+    let mut fields: Vec<Field> = Vec::new();
+    let union = wild && rng.one_in(3);
+    let odd = wild && rng.one_in(4);
+    let mut end = 0;
+    for number in 0..1 + rng.below(4) {
+        let from = if rng.one_in(2) { recent } else { &all };
+        let mut ty = if number == 0 { first } else { rng.pick(from) };
+        if root_of(ty) != root {
+            if !wild || !rng.one_in(20) {
+                ty = first;
+            }
+        }
+        let size = u.types[ty].size;
+        let count = if rng.one_in(3) { 1 + rng.below(5) } else { 1 };
+        let mut extent = size * count;
+        if wild && u.sized {
+            match rng.below(30) {
+                0 => extent = 0,
+                1 => extent = extent.saturating_sub(1 + rng.below(3)),
+                2..=5 if size > 1 => extent += rng.below(size),
+                _ => {}
+            }
+        }
+        let offset = match () {
+            () if odd => rng.below(10),
+            () if union => 0,
+            () if !u.sized && number > 0 => end.max(fields.last().map_or(0, |f| f.offset) + 1),
+            () => end + if rng.one_in(4) { rng.below(4) } else { 0 },
+        };
+        end = end.max(offset + extent);
+        if !wild {
+            // Two fields at one offset would overlap.
+            end = end.max(offset + 1);
+        }
+        fields.push(Field { ty, offset, extent });
+    }
+    fields.sort_by_key(|field| field.offset);
+    let mut size = end + if rng.one_in(4) { rng.below(4) } else { 0 };
+    if wild && rng.one_in(12) {
+        size = size.saturating_sub(rng.below(4));
+    }
+    let parent = if wild && rng.one_in(2) {
+        let kin: Vec<usize> = all.iter().copied().filter(|&ty| root_of(ty) == root).collect();
+        rng.pick(&kin)
+    } else {
+        root
+    };
+    Type {
+        name: format!("{}{}", if union { "U" } else { "S" }, u.types.len()),
+        parent: u.sized.then_some(parent),
+        size,
+        fields,
+        root: false,
+        brief: false,
+    }
+}
+
+/// How many paths there are with all elements told apart.
+fn concrete_paths(u: &Universe, ty: usize) -> u64 {
+    let below = |field: &Field| {
+        let size = u.types[field.ty].size;
+        let elements = match field.extent {
+            _ if size == 0 || !u.sized => 1,
+            0 => 40,
+            extent => extent.div_ceil(size).max(1),
+        };
+        elements.saturating_mul(concrete_paths(u, field.ty))
+    };
+    1 + u.types[ty].fields.iter().map(below).sum::<u64>()
+}
+
+fn random_tag(rng: &mut Rng, u: &Universe, wild: bool) -> Tag {
+    let types: Vec<usize> = (0..u.types.len()).filter(|&ty| !u.types[ty].root || wild).collect();
+    let base = if rng.one_in(3) {
+        rng.pick(&types)
+    } else {
+        rng.pick(&types[types.len().saturating_sub(4)..])
+    };
+    // Walk down to a scalar, or stop on the way.
+    let (mut access, mut offset, mut displaced) = (base, 0, 0);
+    while !u.types[access].fields.is_empty() {
+        if wild && rng.one_in(5) {
+            break;
+        }
+        let fields = &u.types[access].fields;
+        let Field { ty, offset: at, extent } = fields[rng.below(fields.len() as u64) as usize];
+        let size = u.types[ty].size;
+        let elements = if size == 0 { 1 } else { extent.div_ceil(size).max(1) };
+        offset += at;
+        displaced += at + size * rng.below(elements);
+        access = ty;
+    }
+    if !u.sized && rng.one_in(6) {
+        // An old tag may name an ancestor of the scalar at the path's end.
+        access = u.types[access].parent.filter(|&up| !u.types[up].root).unwrap_or(access);
+    }
+    let mut size = u.types[access].size;
+    if wild {
+        match rng.below(12) {
+            0 => size = 0,
+            1 => size = u64::MAX,
+            2 => size = 1 + rng.below(12),
+            3 => size *= 2,
+            _ => {}
+        }
+        match rng.below(16) {
+            0 => offset = displaced,
+            1 => offset = rng.below(12),
+            2 => access = rng.pick(&types),
+            _ => {}
+        }
+    }
+    Tag { base, access, offset, size }
+}

@@ -1,0 +1,94 @@
+//! Rules `union` and `union-strict` against the naive definition, on random
+//! universes.
+
+#[allow(unreachable_pub, reason = "shared by several test programs")]
+mod union;
+
+use tbaa::{Access, Oracle, Rules};
+use union::naive::Naive;
+use union::rng::Rng;
+use union::universe::{self, Taste, Universe};
+
+#[derive(Default, Debug)]
+struct Count {
+    pairs: u64,
+    /// `NoAlias` answers of rule `union`, and of `union-strict` alone.
+    no: u64,
+    strict_no: u64,
+}
+
+fn compare(seed: u64, u: &Universe, sizes: &mut Rng, count: &mut Count) {
+    let (graph, ids) = u.graph();
+    let naive = Naive::new(u);
+    let (union, strict) =
+        (Oracle::new(&graph, Rules::Union), Oracle::new(&graph, Rules::UnionStrict));
+    for (i, &a) in ids.iter().enumerate() {
+        for (j, &b) in ids.iter().enumerate().skip(i) {
+            let mut descriptions = [u.tags[i], u.tags[j]];
+            let mut accesses = [Access::from(a), Access::from(b)];
+            for (tag, access) in descriptions.iter_mut().zip(&mut accesses) {
+                // A size of the access's own, in old-format universes too.
+                if sizes.one_in(5) {
+                    tag.size = sizes.pick(&[0, 1, 2, 4, 7, 16, u64::MAX]);
+                    *access = access.with_size(tag.size);
+                } else if !u.sized {
+                    tag.size = 0;
+                }
+            }
+            let [of_a, of_b] = &descriptions;
+            let mut expected = naive.alias(of_a, of_b);
+            if a == b {
+                // One tag, or two that became one.
+                expected.union = true;
+                expected.strict = true;
+            }
+            let [a, b] = accesses;
+            for (oracle, expected) in [(&union, expected.union), (&strict, expected.strict)] {
+                let answers = [oracle.may_alias(a, b), oracle.may_alias(b, a)];
+                assert_eq!(
+                    answers,
+                    [expected, expected],
+                    "seed {seed}, rule {}: {} and {}\n{u:?}{}",
+                    oracle.rules(),
+                    u.show_tag(of_a),
+                    u.show_tag(of_b),
+                    oracle.explain(a, b),
+                );
+            }
+            count.pairs += 1;
+            count.no += u64::from(!expected.union);
+            count.strict_no += u64::from(expected.union && !expected.strict);
+        }
+    }
+}
+
+fn run(sized: bool, taste: Taste) -> Count {
+    let mut count = Count::default();
+    let mut seed = 0;
+    while count.pairs < union::pairs() {
+        seed += 1;
+        let mut rng = Rng::new(seed);
+        let u = universe::random(&mut rng, sized, taste);
+        compare(seed, &u, &mut rng, &mut count);
+    }
+    println!("sized: {sized}, {seed} universes, {count:?}");
+    count
+}
+
+#[test]
+fn sized_universes_equal_the_naive_definition() {
+    let count = run(true, Taste::Wild);
+    assert!(count.no > count.pairs / 50 && count.strict_no > count.pairs / 500, "{count:?}");
+}
+
+#[test]
+fn old_universes_equal_the_naive_definition() {
+    let count = run(false, Taste::Wild);
+    assert!(count.no > count.pairs / 50 && count.strict_no > count.pairs / 500, "{count:?}");
+}
+
+#[test]
+fn tame_universes_equal_the_naive_definition() {
+    run(true, Taste::Tame);
+    run(false, Taste::Tame);
+}
