@@ -6,7 +6,6 @@
 mod access;
 mod copy;
 mod explain;
-mod forest;
 mod llvm;
 mod union;
 

@@ -30,6 +30,15 @@ impl<'t> Cursor<'t> {
         )
     }
 
+    /// The error for something else than `wanted` standing here, which is the
+    /// end of a text that was cut off.
+    pub(super) fn cut_or(&self, wanted: &'static str, inside: &str) -> TextError {
+        match self.peek() {
+            None => self.truncated(inside),
+            Some(_) => self.expected(wanted),
+        }
+    }
+
     pub(super) fn rest(&self) -> &'t [u8] {
         &self.text[self.at..]
     }

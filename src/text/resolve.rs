@@ -4,9 +4,20 @@ use super::cursor::Cursor;
 use super::error::{TextError, TextErrorKind};
 use super::module::{Module, Origin};
 use super::node::{Key, MAX_INLINE_DEPTH, RawOperand, operands};
-use super::read::{Form, Keep, Scan};
+use super::scan::{Form, Scan};
 use crate::graph::{GraphError, NodeId, Operand, TagId};
 use crate::table::HashMap;
+
+/// Which metadata nodes the reader keeps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Keep {
+    /// Those that `!tbaa`, `!tbaa.struct` and `!llvm.errno.tbaa` reach; in a
+    /// text where nothing is attached, all plain nodes.
+    #[default]
+    Used,
+    /// All plain nodes, debug information's lists among them.
+    All,
+}
 
 pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module, TextError> {
     let mut resolver = Resolver {

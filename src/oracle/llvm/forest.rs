@@ -19,11 +19,11 @@
 //!
 //! That is an ancestor test, and with the forest numbered in preorder it is
 //! whether two intervals meet. Tags that access aggregates, and whatever else
-//! is not covered by this argument, are *irregular*: [`super::llvm`] walks.
+//! is not covered by this argument, are *irregular*: [`super::Tags`] walks.
 //!
 //! The intervals are those of the tags that the graph held when it was built.
 
-use super::llvm::{Access, step};
+use super::walk::{Access, step};
 use crate::graph::{Format, Graph, NodeId, Shape, TagId, TypeId};
 use crate::table::HashMap;
 
