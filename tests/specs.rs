@@ -1,9 +1,12 @@
 //! Every spec in the repository is a test, run straight, with its arguments
 //! swapped, with its types in another order, and after a round trip.
 
+mod support;
+
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use support::Rng;
 
 use tbaa::spec::{Built, RuleName, Spec, TypeDecl, write};
 use tbaa::{AliasResult, Graph, Oracle, Rules, TagId, text};
@@ -40,18 +43,6 @@ fn on_every_spec(check: impl Fn(&Built, &str) -> Vec<String>) {
 /// The rules, by their names in specs.
 fn rules() -> [Rules; 3] {
     [RuleName::Llvm, RuleName::Union, RuleName::UnionStrict].map(RuleName::rules)
-}
-
-/// A small generator: tests must not depend on the version of a crate.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % limit as u64) as usize
-    }
 }
 
 #[test]
@@ -97,7 +88,7 @@ fn answers(graph: &Graph, tags: &[TagId]) -> Vec<AliasResult> {
 
 /// Puts the types into a random order in which each is still declared before
 /// it is used, and the tags into any.
-fn shuffle(spec: &mut Spec, random: &mut Random) {
+fn shuffle(spec: &mut Spec, random: &mut Rng) {
     let mut waiting = std::mem::take(&mut spec.types);
     let mut declared: Vec<String> = Vec::new();
     while !waiting.is_empty() {
@@ -132,7 +123,7 @@ fn the_order_of_declarations_does_not_matter() {
         let mut failures = Vec::new();
         for seed in 1..=8 {
             let mut spec = built.spec().clone();
-            shuffle(&mut spec, &mut Random(seed));
+            shuffle(&mut spec, &mut Rng(seed));
             let shuffled = spec.build().unwrap();
             let tags: Vec<TagId> = built.tags().keys().map(|name| shuffled.tags()[name]).collect();
             if answers(shuffled.graph(), &tags) != expected {
