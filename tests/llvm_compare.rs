@@ -11,7 +11,7 @@ use std::process::Command;
 
 use pretty_assertions::assert_eq;
 use support::llvm::{Llvm, WAYS, scratch};
-use support::random::{self, Universe};
+use support::random::{self, Shape, Universe};
 use support::{Rng, setting};
 use tbaa::verify::Verifier;
 use tbaa::{Format, Graph, Oracle, Rules, TagId, text};
@@ -189,7 +189,7 @@ fn random_graphs() {
         while pairs < wanted {
             let mut rng = Rng(seed as u64);
             let tags = if seed % 5 == 0 { 60 } else { 200 };
-            let universe = Universe { format, structs: 4 + rng.below(40), tags };
+            let universe = Universe { format, structs: 4 + rng.below(40), tags, shape: Shape::Any };
             let graph = random::graph(&mut rng, &universe);
             let what = format!("random/{format:?}-{seed}");
             pairs += compare(llvm, &what, random::module(&graph).as_bytes());
@@ -209,7 +209,8 @@ fn aa_eval_agrees() {
     let Some(llvm) = Llvm::get() else { return };
     for (seed, format) in [(1, Format::Old), (2, Format::New)] {
         let mut rng = Rng(seed);
-        let graph = random::graph(&mut rng, &Universe { format, structs: 20, tags: 80 });
+        let graph =
+            random::graph(&mut rng, &Universe { format, structs: 20, tags: 80, shape: Shape::Any });
         let source = random::module(&graph);
         let module = text::read(source.as_bytes()).unwrap();
         let tags = module.attached_tags();

@@ -7,7 +7,7 @@
 mod support;
 
 use support::llvm::{Llvm, scratch};
-use support::random::{self, Universe};
+use support::random::{self, Shape, Universe};
 use support::{Rng, setting};
 use tbaa::verify::Verifier;
 use tbaa::{Format, Oracle, Rules, TypeKind, text};
@@ -69,7 +69,7 @@ fn damaged_modules() {
     for seed in first_seed..first_seed + wanted {
         let mut rng = Rng(seed as u64);
         let format = if rng.one_in(2) { Format::Old } else { Format::New };
-        let universe = Universe { format, structs: 1 + rng.below(5), tags: 12 };
+        let universe = Universe { format, structs: 1 + rng.below(5), tags: 12, shape: Shape::Any };
         let graph = random::graph(&mut rng, &universe);
         let source = damage(&mut rng, &random::module(&graph));
         let file = scratch("damaged.ll", source.as_bytes());

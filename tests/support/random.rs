@@ -10,6 +10,19 @@ pub struct Universe {
     pub structs: usize,
     /// Tags asked for; equal ones merge.
     pub tags: usize,
+    pub shape: Shape,
+}
+
+/// What the types and tags of a random graph are like.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// Fields at one offset, aggregate accesses and sizes of all kinds.
+    Any,
+    /// No two fields overlap, and every access is to one whole scalar.
+    PlainScalars,
+    /// No two fields overlap; accesses to scalars and to whole structs, each of
+    /// its own size.
+    PlainAggregates,
 }
 
 /// Makes a graph of one or a few type systems, each with a tree of scalars and
@@ -25,7 +38,7 @@ pub fn graph(rng: &mut Rng, universe: &Universe) -> Graph {
     for _ in 0..2 * universe.tags {
         if graph.tag_count() < universe.tags {
             let base = *rng.pick(&types);
-            tag(rng, &mut graph, base, universe.format);
+            tag(rng, &mut graph, base, universe);
         }
     }
     graph
@@ -88,7 +101,7 @@ fn type_system(
             fields.push((ty, offset, extent));
             end = end.max(offset + extent);
             // Fields at one offset make a union; LLVM follows the last.
-            if !rng.one_in(12) {
+            if universe.shape != Shape::Any || !rng.one_in(12) {
                 offset = end + rng.below(4) as u64;
             }
         }
@@ -103,7 +116,13 @@ fn type_system(
                     .iter()
                     .map(|&(ty, offset, size)| SizedField { ty, offset, size })
                     .collect();
-                b.sized_type(*rng.pick(&scalars), end, name, &fields).unwrap()
+                // Where rule `union` is to say what LLVM says, an aggregate's
+                // parent is above all its fields, as clang has it.
+                let parent = match universe.shape {
+                    Shape::Any => *rng.pick(&scalars),
+                    _ => scalars[0],
+                };
+                b.sized_type(parent, end, name, &fields).unwrap()
             }
         };
         aggregates.push(Aggregate { ty, size: end, depth });
@@ -113,13 +132,15 @@ fn type_system(
 }
 
 /// Walks from `base` through fields as LLVM does, and tags where it ends.
-fn tag(rng: &mut Rng, graph: &mut Graph, base: TypeId, format: Format) -> TagId {
+fn tag(rng: &mut Rng, graph: &mut Graph, base: TypeId, universe: &Universe) -> TagId {
+    let Universe { format, shape, .. } = *universe;
     let (mut ty, mut offset) = (base, 0);
     loop {
         let node = graph.ty(ty);
         let scalar = node.kind() == TypeKind::Scalar;
         // Only a size-aware tag may access an aggregate.
-        if scalar || format == Format::New && rng.one_in(4) {
+        let aggregates = format == Format::New && shape != Shape::PlainScalars;
+        if scalar || aggregates && rng.one_in(4) {
             break;
         }
         let fields: Vec<_> = node.fields().collect();
@@ -129,12 +150,15 @@ fn tag(rng: &mut Rng, graph: &mut Graph, base: TypeId, format: Format) -> TagId 
         ty = field.ty;
     }
     let immutable = rng.one_in(6);
-    let mut b = graph.builder();
     match format {
-        Format::Old => b.struct_tag(base, ty, offset, immutable).unwrap(),
+        Format::Old => graph.builder().struct_tag(base, ty, offset, immutable).unwrap(),
         Format::New => {
-            let size = *rng.pick(&[0, 1, 4, 8, 24, u64::MAX]);
-            b.access_tag(base, ty, offset, size, immutable).unwrap()
+            let of_type = graph.ty(ty).size().unwrap();
+            let size = match shape {
+                Shape::Any => *rng.pick(&[0, 1, 4, 8, 24, u64::MAX]),
+                _ => of_type,
+            };
+            graph.builder().access_tag(base, ty, offset, size, immutable).unwrap()
         }
     }
 }
