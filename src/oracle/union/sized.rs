@@ -81,20 +81,19 @@ pub(crate) struct Reach {
     displaced: u128,
 }
 
-/// Finds the types under `base` that contain a target or are one.
+/// Finds the types under `base` that contain a target or are one, in time
+/// linear in the types under `base`.
 pub(crate) fn reach(
     types: &Types,
     base: TypeIndex,
     is_target: impl Fn(TypeIndex) -> bool,
-    budget: &mut Budget,
-) -> Result<HashMap<TypeIndex, Reach>, Exhausted> {
+) -> HashMap<TypeIndex, Reach> {
     let mut seen = HashSet::from([base]);
     let mut below = vec![base];
     let mut next = 0;
     while let Some(&ty) = below.get(next) {
         next += 1;
         for field in types.fields(ty) {
-            budget.spend()?;
             if seen.insert(field.ty) {
                 below.push(field.ty);
             }
@@ -118,7 +117,7 @@ pub(crate) fn reach(
             reach.insert(ty, farthest);
         }
     }
-    Ok(reach)
+    reach
 }
 
 /// A place on the way, apart from the elements that lead there.
@@ -244,7 +243,7 @@ pub(crate) fn denoted<T: Tracked>(
             prefix: None,
         }]);
     }
-    let reach = reach(types, access.base, |ty| ty == access.access, budget)?;
+    let reach = reach(types, access.base, |ty| ty == access.access);
     for folded in [true, false] {
         let mut walk =
             Walk { types, access, tracked, folded, reach: &reach, trail, found: IndexMap::new() };
@@ -469,15 +468,9 @@ pub(crate) struct Objects<'o> {
 }
 
 impl<'o> Objects<'o> {
-    pub(crate) fn new(
-        types: &'o Types,
-        from: TypeIndex,
-        b: Resolved,
-        r: &'o [Denoted],
-        budget: &mut Budget,
-    ) -> Result<Self, Exhausted> {
-        let reach = reach(types, from, |ty| b.has_object(types, ty), budget)?;
-        Ok(Objects { types, b, r, reach, apart: None, unsure: false })
+    pub(crate) fn new(types: &'o Types, from: TypeIndex, b: Resolved, r: &'o [Denoted]) -> Self {
+        let reach = reach(types, from, |ty| b.has_object(types, ty));
+        Objects { types, b, r, reach, apart: None, unsure: false }
     }
 
     /// Compares the bytes of each p with those of each r moved by one q.

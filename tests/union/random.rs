@@ -1,20 +1,29 @@
 //! Rules `union` and `union-strict` against the naive definition, on random
 //! universes.
 
-#[allow(unreachable_pub, reason = "shared by several test programs")]
-mod union;
+use std::collections::BTreeMap;
+use std::fmt;
 
-use tbaa::{Access, Oracle, Rules};
-use union::naive::Naive;
-use union::rng::Rng;
-use union::universe::{self, Taste, Universe};
+use super::naive::Naive;
+use super::rng::Rng;
+use super::universe::{self, Taste, Universe};
+use tbaa::{Access, Clause, Oracle, Rules};
 
-#[derive(Default, Debug)]
+#[derive(Default)]
 struct Count {
     pairs: u64,
     /// `NoAlias` answers of rule `union`, and of `union-strict` alone.
     no: u64,
     strict_no: u64,
+    /// Answers of rule `union` by the clause that gave them.
+    clauses: BTreeMap<Clause, u64>,
+}
+
+impl fmt::Debug for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Count { pairs, no, strict_no, clauses } = self;
+        write!(f, "{pairs} pairs, {no} NoAlias, {strict_no} more under union-strict: {clauses:?}")
+    }
 }
 
 fn compare(seed: u64, u: &Universe, sizes: &mut Rng, count: &mut Count) {
@@ -55,6 +64,10 @@ fn compare(seed: u64, u: &Universe, sizes: &mut Rng, count: &mut Count) {
                     oracle.explain(a, b),
                 );
             }
+            let why = union.explain(a, b);
+            assert_ne!(why.clause, Clause::Limit, "seed {seed}: a limit in a small universe");
+            assert_eq!(why.answer, union.alias(a, b));
+            *count.clauses.entry(why.clause).or_default() += 1;
             count.pairs += 1;
             count.no += u64::from(!expected.union);
             count.strict_no += u64::from(expected.union && !expected.strict);
@@ -65,13 +78,13 @@ fn compare(seed: u64, u: &Universe, sizes: &mut Rng, count: &mut Count) {
 fn run(sized: bool, taste: Taste) -> Count {
     let mut count = Count::default();
     let mut seed = 0;
-    while count.pairs < union::pairs() {
+    while count.pairs < super::pairs() {
         seed += 1;
         let mut rng = Rng::new(seed);
         let u = universe::random(&mut rng, sized, taste);
         compare(seed, &u, &mut rng, &mut count);
     }
-    println!("sized: {sized}, {seed} universes, {count:?}");
+    println!("sized: {sized}, seeds 1 to {seed}, {count:?}");
     count
 }
 
