@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::Engine;
-use super::sized::Resolved;
+use super::flood::Resolved;
 use super::types::TypeIndex;
 use crate::graph::{Format, Graph, Tag, TagId};
 

@@ -10,8 +10,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::flood::{Reach, Resolved, reach};
 use super::limits::{Budget, Exhausted};
-use super::sized::{Reach, Resolved, reach};
 use super::trail::{Link, Trail};
 use super::types::{Field, TypeIndex, Types};
 

@@ -18,7 +18,7 @@
 //! the uncut elements, and the first cut one, which covers those after it. The
 //! order of the strides does not matter, and equal ones add up.
 //!
-//! **Merging.** The floods in `sized` visit types in topological order, so all
+//! **Merging.** The floods (`denoted`, `objects`) visit types in topological order, so all
 //! ways to a type have arrived before any goes on. Ways to one place (a type
 //! and an offset) merge: a way whose strides are among another's is dropped,
 //! for the other's bytes include its own. Diamonds therefore cost what their
@@ -42,17 +42,21 @@
 //! Under `union-strict` that answer is checked against `union`, so that the
 //! stricter rule never answers `MayAlias` where the other proves more.
 
+mod denoted;
+mod flood;
 mod generic;
 mod inferred;
 mod limits;
-mod sized;
+mod objects;
 mod stride;
 mod trail;
 mod types;
 
+use denoted::{AtObjects, Denoted, Prefix, Untracked, denoted};
+use flood::Resolved;
 use inferred::{Found, Paths, Search, Side};
 use limits::{Budget, Exhausted, STEPS};
-use sized::{AtObjects, Denoted, Objects, Prefix, Resolved, Untracked, Witness, denoted};
+use objects::{Objects, Witness};
 pub(super) use stride::{Pattern, UNBOUNDED};
 use trail::{Link, Trail};
 use types::Types;

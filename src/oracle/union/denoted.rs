@@ -1,124 +1,17 @@
-//! The search where sizes and extents are known.
+//! The paths that a tag denotes, as byte patterns.
 //!
-//! Three floods, each of which visits a type only after everything that
-//! contains it, so that whatever arrives at one place by different paths is
-//! merged before it goes on:
-//!
-//! * [`denoted`]: the paths that a tag denotes, as byte patterns;
-//! * the same with [`Tracked`] prefixes, for rule `union-strict`;
-//! * [`Objects`]: the objects inside a type at which an access may start.
+//! For rule `union-strict` the same flood carries along where q may have ended
+//! on the way: [`Tracked`].
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::HashMap;
 
 use indexmap::IndexMap;
 
+use super::flood::{Elements, Pending, Reach, Resolved, Way, elements, reach, slot_of};
 use super::limits::{Budget, Exhausted};
-use super::stride::{Pattern, Stride, UNBOUNDED, add_stride, is_covered, meets, span};
+use super::stride::{Pattern, Stride, UNBOUNDED, add_stride};
 use super::trail::{Link, Trail};
 use super::types::{Field, TypeIndex, Types};
-
-/// An access whose tag has been read and found sound.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Resolved {
-    pub(crate) base: TypeIndex,
-    pub(crate) access: TypeIndex,
-    pub(crate) offset: u64,
-    /// Bytes; `None` when unknown.
-    pub(crate) size: Option<u64>,
-}
-
-impl Resolved {
-    pub(crate) fn is_whole(&self) -> bool {
-        self.base == self.access
-    }
-
-    /// Whether a path that ends at `ty` ends at an object of this access.
-    pub(crate) fn has_object(&self, types: &Types, ty: TypeIndex) -> bool {
-        ty == self.base || self.is_whole() && types.is_ancestor(self.base, ty)
-    }
-}
-
-/// The elements of an array field.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Elements {
-    pub(crate) stride: Stride,
-    /// Bytes of all elements together.
-    pub(crate) extent: u128,
-}
-
-/// Returns the elements of a field of a type that occupies `slot` bytes;
-/// `None` for a field that is no array.
-pub(crate) fn elements(types: &Types, field: &Field, slot: u128) -> Option<Elements> {
-    let size = u128::from(types.get(field.ty).size);
-    if size == 0 || u128::from(field.extent) <= size && field.extent != 0 {
-        return None;
-    }
-    let extent = match u128::from(field.extent) {
-        // A flexible array without room in its slot must run past it.
-        0 if slot == UNBOUNDED || slot <= u128::from(field.offset) => UNBOUNDED,
-        0 => slot - u128::from(field.offset),
-        extent => extent,
-    };
-    Some(Elements { stride: Stride { step: size, last: extent.div_ceil(size) - 1 }, extent })
-}
-
-/// Returns how many bytes the type of `field` has to itself, where a flexible
-/// array in it asks.
-fn slot_of(types: &Types, field: &Field, elements: Option<Elements>) -> u128 {
-    match elements {
-        _ if !types.get(field.ty).flexible => UNBOUNDED,
-        Some(elements) => elements.stride.step,
-        None => field.extent.into(),
-    }
-}
-
-/// The farthest that a target lies below a type.
-#[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct Reach {
-    /// In bytes of collapsed offset.
-    pub(crate) collapsed: u128,
-    /// In bytes of displacement.
-    displaced: u128,
-}
-
-/// Finds the types under `base` that contain a target or are one, in time
-/// linear in the types under `base`.
-pub(crate) fn reach(
-    types: &Types,
-    base: TypeIndex,
-    is_target: impl Fn(TypeIndex) -> bool,
-) -> HashMap<TypeIndex, Reach> {
-    let mut seen = HashSet::from([base]);
-    let mut below = vec![base];
-    let mut next = 0;
-    while let Some(&ty) = below.get(next) {
-        next += 1;
-        for field in types.fields(ty) {
-            if seen.insert(field.ty) {
-                below.push(field.ty);
-            }
-        }
-    }
-    below.sort_unstable_by_key(|&ty| types.get(ty).rank);
-    let mut reach = HashMap::<TypeIndex, Reach>::new();
-    for ty in below {
-        let mut farthest = is_target(ty).then(Reach::default);
-        for field in types.fields(ty) {
-            let Some(inside) = reach.get(&field.ty) else { continue };
-            let offset = u128::from(field.offset);
-            let array =
-                elements(types, field, UNBOUNDED).map_or(0, |elements| span(&[elements.stride]));
-            let farthest = farthest.get_or_insert_default();
-            farthest.collapsed = farthest.collapsed.max(offset + inside.collapsed);
-            let displaced = (offset + array + inside.displaced).min(UNBOUNDED);
-            farthest.displaced = farthest.displaced.max(displaced);
-        }
-        if let Some(farthest) = farthest {
-            reach.insert(ty, farthest);
-        }
-    }
-    reach
-}
 
 /// A place on the way, apart from the elements that lead there.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -140,15 +33,6 @@ struct Place {
 pub(crate) struct Prefix {
     pub(crate) at: u64,
     pub(crate) strides: Vec<Stride>,
-}
-
-/// One way to a place.
-#[derive(Clone, Debug)]
-struct Way {
-    /// The arrays around the innermost one; in a displaced path all arrays.
-    outer: Vec<Stride>,
-    link: Link,
-    prefix_link: Link,
 }
 
 /// The end of a denoted path.
@@ -190,33 +74,6 @@ impl Tracked for AtObjects<'_> {
     const WANTED: bool = true;
     fn ends_at(&self, ty: TypeIndex) -> bool {
         self.1.has_object(self.0, ty)
-    }
-}
-
-/// Places by type, those with the highest rank first, and at each place the
-/// ways that no other way covers.
-struct Pending<P> {
-    by_rank: BTreeMap<u32, (TypeIndex, IndexMap<P, Vec<Way>>)>,
-}
-
-impl<P: Eq + std::hash::Hash> Pending<P> {
-    fn new() -> Self {
-        Pending { by_rank: BTreeMap::new() }
-    }
-
-    fn add(&mut self, types: &Types, ty: TypeIndex, place: P, way: Way) {
-        let (_, places) =
-            self.by_rank.entry(types.get(ty).rank).or_insert_with(|| (ty, IndexMap::new()));
-        let ways = places.entry(place).or_default();
-        if ways.iter().any(|other| is_covered(&way.outer, &other.outer)) {
-            return;
-        }
-        ways.retain(|other| !is_covered(&other.outer, &way.outer));
-        ways.push(way);
-    }
-
-    fn pop(&mut self) -> Option<(TypeIndex, IndexMap<P, Vec<Way>>)> {
-        self.by_rank.pop_last().map(|(_, entry)| entry)
     }
 }
 
@@ -435,130 +292,4 @@ fn patterns(place: &Place, way: &Way, len: u128, folded: bool) -> Vec<Pattern> {
         });
     }
     patterns
-}
-
-/// Where a pair of accesses meets.
-#[derive(Clone, Debug)]
-pub(crate) struct Witness {
-    pub(crate) p: Link,
-    pub(crate) q: Link,
-    /// Of `Denoted::link` of r, from the other access's base.
-    pub(crate) r: Link,
-    pub(crate) p_bytes: Pattern,
-    /// From the start of p's base type, like p's.
-    pub(crate) r_bytes: Pattern,
-}
-
-fn moved(bytes: &Pattern, q: &Prefix) -> Pattern {
-    let mut strides = bytes.strides.clone();
-    q.strides.iter().for_each(|&stride| add_stride(&mut strides, stride));
-    Pattern { start: bytes.start + u128::from(q.at), len: bytes.len, strides }
-}
-
-/// The search for objects of `b` near the bytes of `a`.
-pub(crate) struct Objects<'o> {
-    pub(crate) types: &'o Types,
-    pub(crate) b: Resolved,
-    pub(crate) r: &'o [Denoted],
-    pub(crate) reach: HashMap<TypeIndex, Reach>,
-    /// The first pair of paths that was compared and found apart.
-    pub(crate) apart: Option<Witness>,
-    /// A comparison reached its limit.
-    pub(crate) unsure: bool,
-}
-
-impl<'o> Objects<'o> {
-    pub(crate) fn new(types: &'o Types, from: TypeIndex, b: Resolved, r: &'o [Denoted]) -> Self {
-        let reach = reach(types, from, |ty| b.has_object(types, ty));
-        Objects { types, b, r, reach, apart: None, unsure: false }
-    }
-
-    /// Compares the bytes of each p with those of each r moved by one q.
-    pub(crate) fn compare(
-        &mut self,
-        p: &[Denoted],
-        q: &Prefix,
-        q_link: Link,
-        budget: &mut Budget,
-    ) -> Result<Option<Witness>, Exhausted> {
-        for p in p {
-            for r in self.r {
-                budget.spend()?;
-                let (Some(p_bytes), Some(r_bytes)) = (&p.bytes, &r.bytes) else { continue };
-                let witness = || Witness {
-                    p: p.link,
-                    q: q_link,
-                    r: r.link,
-                    p_bytes: p_bytes.clone(),
-                    r_bytes: moved(r_bytes, q),
-                };
-                match meets(p_bytes, r_bytes, q.at.into(), &q.strides) {
-                    Ok(true) => return Ok(Some(witness())),
-                    Ok(false) if self.apart.is_none() => self.apart = Some(witness()),
-                    Ok(false) => {}
-                    Err(Exhausted) => self.unsure = true,
-                }
-            }
-        }
-        Ok(None)
-    }
-
-    /// Visits each object from `ty` down, at `start` and in a slot of `slot`
-    /// bytes, that may lie near the bytes of some p.
-    pub(crate) fn search(
-        &mut self,
-        p: &[Denoted],
-        (ty, slot): (TypeIndex, u128),
-        start: (Prefix, Link),
-        trail: &mut Trail,
-        budget: &mut Budget,
-    ) -> Result<Option<Witness>, Exhausted> {
-        let (Some(near), Some(theirs)) = (hull(p), hull(self.r)) else { return Ok(None) };
-        let mut pending = Pending::<(u128, u64)>::new();
-        let (Prefix { at, strides }, link) = start;
-        if self.reach.contains_key(&ty) {
-            let way = Way { outer: strides, link, prefix_link: link };
-            pending.add(self.types, ty, (slot, at), way);
-        }
-        while let Some((ty, places)) = pending.pop() {
-            let is_object = self.b.has_object(self.types, ty);
-            for ((slot, at), ways) in places {
-                for way in ways {
-                    if is_object {
-                        let q = Prefix { at, strides: way.outer.clone() };
-                        if let Some(witness) = self.compare(p, &q, way.link, budget)? {
-                            return Ok(Some(witness));
-                        }
-                    }
-                    let so_far = span(&way.outer);
-                    for (number, field) in self.types.fields(ty).iter().enumerate() {
-                        budget.spend()?;
-                        let Some(reach) = self.reach.get(&field.ty) else { continue };
-                        let at = at.checked_add(field.offset).ok_or(Exhausted)?;
-                        let array = elements(self.types, field, slot);
-                        let far = array.map_or(0, |array| span(&[array.stride])) + so_far;
-                        let lowest = u128::from(at) + theirs.0;
-                        let highest = u128::from(at) + far + reach.displaced + theirs.1;
-                        if lowest >= near.1 || highest <= near.0 {
-                            continue;
-                        }
-                        let mut outer = way.outer.clone();
-                        array.into_iter().for_each(|array| add_stride(&mut outer, array.stride));
-                        let link = trail.step(way.link, ty, number);
-                        let next = Way { outer, link, prefix_link: link };
-                        let slot = slot_of(self.types, field, array);
-                        pending.add(self.types, field.ty, (slot, at), next);
-                    }
-                }
-            }
-        }
-        Ok(None)
-    }
-}
-
-/// The first byte and the end of the last, of all patterns.
-fn hull(paths: &[Denoted]) -> Option<(u128, u128)> {
-    let all = || paths.iter().filter_map(|path| path.bytes.as_ref());
-    let from = all().map(|pattern| pattern.start).min()?;
-    Some((from, all().map(Pattern::end).max()?))
 }
