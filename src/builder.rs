@@ -62,17 +62,6 @@ pub enum BuildError {
         /// The offset of the field in front of it.
         previous: u64,
     },
-    /// A field that ends past the end of its struct.
-    FieldPastEnd {
-        /// The struct's name.
-        name: String,
-        /// The field's position, from 0.
-        field: usize,
-        /// Where the field ends, in bytes.
-        end: u64,
-        /// The struct's size, in bytes.
-        size: u64,
-    },
     /// Old-format and size-aware nodes under one root: LLVM answers NoAlias
     /// between them, silently.
     MixedFormats {
@@ -96,6 +85,12 @@ pub enum BuildError {
     AggregateAccess {
         /// The access type's name.
         access: String,
+    },
+    /// An old-format scalar under a struct: LLVM would read it as a struct with
+    /// one field.
+    AggregateParent {
+        /// The parent's name.
+        parent: String,
     },
     /// An offset other than 0 into a scalar.
     OffsetInScalar {
@@ -144,9 +139,6 @@ impl fmt::Display for BuildError {
                 "field {field} of {name:?} at offset {offset} follows one at {previous}: \
                  offsets must not descend, sort the fields"
             ),
-            BuildError::FieldPastEnd { name, field, end, size } => {
-                write!(f, "field {field} of {name:?} ends at byte {end}, its struct at {size}")
-            }
             BuildError::MixedFormats { argument, wanted } => {
                 let (this, other) = match wanted {
                     Format::Old => ("an old-format", "size-aware"),
@@ -169,6 +161,9 @@ impl fmt::Display for BuildError {
                 "access type {access:?} is a struct: an old-format tag must end at a scalar; \
                  tag each field, or use the size-aware format"
             ),
+            BuildError::AggregateParent { parent } => {
+                write!(f, "parent {parent:?} is a struct: a scalar's parent is a scalar or a root")
+            }
             BuildError::OffsetInScalar { base, offset } => {
                 write!(f, "offset {offset} into scalar {base:?}: a scalar has offset 0 only")
             }
@@ -284,8 +279,7 @@ impl Builder<'_> {
     /// # Errors
     ///
     /// [`BuildError::MixedFormats`] under a root with size-aware types;
-    /// [`BuildError::AggregateAccess`] when `parent` is a struct, for then
-    /// LLVM would read the node as a struct; [`BuildError::ForeignId`],
+    /// [`BuildError::AggregateParent`], [`BuildError::ForeignId`],
     /// [`BuildError::Malformed`], [`BuildError::Graph`].
     ///
     /// LLVM: `MDBuilder::createTBAAScalarTypeNode`.
@@ -296,7 +290,7 @@ impl Builder<'_> {
     ) -> Result<TypeId, BuildError> {
         let kind = self.check_type(parent, "parent")?;
         if kind == TypeKind::Aggregate {
-            return Err(BuildError::AggregateAccess { access: self.name(parent) });
+            return Err(BuildError::AggregateParent { parent: self.name(parent) });
         }
         self.check_format(parent, "parent", Format::Old)?;
         self.add_type(
@@ -340,10 +334,12 @@ impl Builder<'_> {
 
     /// Adds a size-aware type: a scalar when `fields` is empty, else a struct
     /// or union. `size` is in bytes; `parent` is a root or a size-aware type.
+    /// A field may end past its struct: clang gives a bit-field the whole size
+    /// of its declared type.
     ///
     /// # Errors
     ///
-    /// As [`Builder::struct_type`], and [`BuildError::FieldPastEnd`].
+    /// As [`Builder::struct_type`], but for [`BuildError::NoFields`].
     ///
     /// LLVM: `MDBuilder::createTBAATypeNode`.
     pub fn sized_type(
@@ -358,17 +354,6 @@ impl Builder<'_> {
         self.check_format(parent, "parent", Format::New)?;
         let offsets = fields.iter().map(|field| (field.ty, field.offset));
         self.check_fields(name, parent, offsets, Format::New)?;
-        for (position, field) in fields.iter().enumerate() {
-            let end = field.offset.saturating_add(field.size);
-            if end > size {
-                return Err(BuildError::FieldPastEnd {
-                    name: lossy(name),
-                    field: position,
-                    end,
-                    size,
-                });
-            }
-        }
         let mut operands = Vec::with_capacity(3 + 3 * fields.len());
         operands.extend([
             Operand::Node(parent.0),

@@ -86,6 +86,19 @@ impl Shape {
         graph.operand(node, position)?.node()
     }
 
+    /// Whether the operands are those of an old-format scalar: a name, a
+    /// parent, and no offset or 0.
+    pub(crate) fn is_scalar(self, graph: &Graph, node: NodeId) -> bool {
+        let named = matches!(graph.operand(node, 0), Some(Operand::String(_)));
+        let parented = matches!(graph.operand(node, 1), Some(Operand::Node(_)));
+        let at_start = match graph.operand(node, 2) {
+            None => true,
+            Some(Operand::Int(offset)) => offset.value == 0,
+            Some(_) => false,
+        };
+        named && parented && at_start && self.len <= 3
+    }
+
     /// Position of the name.
     pub(crate) fn name(self) -> usize {
         match self.format {

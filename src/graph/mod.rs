@@ -17,6 +17,7 @@ mod node;
 mod operand;
 #[cfg(feature = "serde")]
 mod portable;
+mod upgrade;
 mod view;
 
 use std::hash::BuildHasher;
@@ -68,6 +69,8 @@ const DISTINCT: u8 = 1;
 const IS_TYPE: u8 = 2;
 const IS_COPY: u8 = 4;
 const UNFILLED: u8 = 8;
+/// An old-format scalar: it and all above it up to a root are.
+const IS_SCALAR: u8 = 16;
 
 /// One node; its operands end where the next node's begin.
 #[derive(Clone, Copy)]
@@ -279,6 +282,11 @@ impl Graph {
     pub fn insert(&mut self, operands: &[Operand<'_>]) -> Result<NodeId, GraphError> {
         let first = self.operands.len();
         self.push_operands(operands)?;
+        self.intern(first)
+    }
+
+    /// Makes a uniqued node of the operands from `first` on, or finds it.
+    fn intern(&mut self, first: usize) -> Result<NodeId, GraphError> {
         let hash = self.hasher.hash_one(&self.operands[first..]);
         let found = self.unique.find(hash, |&other| {
             let at = self.records[other as usize].first as usize;
@@ -291,7 +299,7 @@ impl Graph {
             return Ok(self.id(index as usize));
         }
         let id = self.push_record(first, 0)?;
-        self.set_root(id);
+        self.inherit(id);
         let Graph { unique, hasher, records, operands, .. } = self;
         unique.insert_unique(hash, id.index, |&other| {
             let from = records[other as usize].first as usize;
@@ -347,7 +355,7 @@ impl Graph {
         if operands.iter().any(|operand| operand.node() == Some(id)) {
             record.flags |= DISTINCT;
         }
-        self.set_root(id);
+        self.inherit(id);
         Ok(())
     }
 
@@ -508,14 +516,47 @@ impl Graph {
         Ok(self.id(index))
     }
 
-    /// Records the root of a node from its parent's, which is known already
-    /// unless the two stand in a cycle.
-    fn set_root(&mut self, id: NodeId) {
-        let root = match Shape::of(self, id).parent(self, id) {
-            None => id.index,
-            Some(parent) => self.records[parent.index()].root,
-        };
-        self.records[id.index()].root = root;
+    /// Records what a node has from its parent, which is known already unless
+    /// the two stand in a cycle: its root, and whether it is a scalar.
+    fn inherit(&mut self, id: NodeId) {
+        let shape = Shape::of(self, id);
+        let parent = shape.parent(self, id);
+        let above = parent.map(|parent| &self.records[parent.index()]);
+        let root = above.map_or(id.index, |above| above.root);
+        let scalar = above.is_some_and(|above| above.flags & IS_SCALAR != 0)
+            || parent.is_some_and(|parent| Shape::of(self, parent).is_root());
+        let record = &mut self.records[id.index()];
+        record.root = root;
+        if scalar && shape.is_scalar(self, id) {
+            self.records[id.index()].flags |= IS_SCALAR;
+        }
+    }
+
+    /// Makes up for nodes whose parents were reserved and not yet filled when
+    /// they were added. What still has no root after this has itself among
+    /// its parents.
+    pub(crate) fn settle(&mut self) {
+        let mut seen = vec![false; self.records.len()];
+        for start in 0..self.records.len() {
+            let mut chain = Vec::new();
+            let mut next = Some(self.id(start));
+            while let Some(id) = next.filter(|id| self.records[id.index()].root == NO_ROOT) {
+                if std::mem::replace(&mut seen[id.index()], true) {
+                    break;
+                }
+                chain.push(id);
+                next = Shape::of(self, id).parent(self, id);
+            }
+            chain.into_iter().rev().for_each(|id| self.inherit(id));
+        }
+    }
+
+    /// Returns whether an old-format node is a scalar, and all above it up to
+    /// a root.
+    ///
+    /// LLVM: `TBAAVerifier::isValidScalarTBAANode`.
+    pub(crate) fn is_old_scalar(&self, id: NodeId) -> bool {
+        self.record(id).flags & IS_SCALAR != 0
     }
 }
 

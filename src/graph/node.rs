@@ -12,9 +12,9 @@ pub enum TypeKind {
     /// The top of a tree: a name alone, nothing at all, or itself.
     Root,
     /// A type with a parent and no fields. In the old format the node
-    /// `(name, T, 0)` is a scalar under `T` and at once an aggregate with the
-    /// one field `T` at offset 0; it counts as a scalar here, and its field is
-    /// among [`TypeNode::fields`].
+    /// `(name, T, 0)`, with `T` a scalar or a root, is a scalar under `T` and
+    /// at once an aggregate with the one field `T` at offset 0; it counts as a
+    /// scalar here, and its field is among [`TypeNode::fields`].
     Scalar,
     /// A struct, union or array-holding type.
     Aggregate,
@@ -76,7 +76,7 @@ impl<'g> TypeNode<'g> {
         let sized = self.shape.size().is_none_or(|size| self.int(size).is_some());
         let whole_fields = match format {
             Format::Old => len == 2 || len % 2 == 1,
-            Format::New => len % 3 == 0,
+            Format::New => len.is_multiple_of(3),
         };
         let well_formed = parented
             && sized
@@ -85,8 +85,9 @@ impl<'g> TypeNode<'g> {
             && self.shape.fields().all(|at| self.field_at(at).is_some());
         match (well_formed, format) {
             (false, _) => TypeKind::Malformed,
-            (true, Format::Old) if len == 2 => TypeKind::Scalar,
-            (true, Format::Old) if len == 3 && self.int(2) == Some(0) => TypeKind::Scalar,
+            (true, Format::Old) if self.graph.is_old_scalar(self.id.0) => TypeKind::Scalar,
+            // A name and a parent, and what is above is no scalar.
+            (true, Format::Old) if len == 2 => TypeKind::Malformed,
             (true, Format::New) if len == 3 => TypeKind::Scalar,
             _ => TypeKind::Aggregate,
         }
@@ -254,7 +255,7 @@ impl Graph {
     pub fn copy(&self, id: CopyId) -> Option<Vec<CopyEntry>> {
         let len = self.operand_count(id.0);
         let int = |at| Some(self.operand(id.0, at)?.int()?.value);
-        if len % encoding::COPY_STRIDE != 0 {
+        if !len.is_multiple_of(encoding::COPY_STRIDE) {
             return None;
         }
         (0..len)

@@ -169,7 +169,6 @@ impl std::error::Error for Violation {}
 #[derive(Debug)]
 pub struct Verifier<'g> {
     graph: &'g Graph,
-    scalars: HashMap<NodeId, bool>,
     bases: HashMap<(NodeId, Format), Result<Width, Violation>>,
 }
 
@@ -187,7 +186,7 @@ impl<'g> Verifier<'g> {
     /// Returns a verifier of the tags of `graph`.
     #[must_use]
     pub fn new(graph: &'g Graph) -> Self {
-        Verifier { graph, scalars: HashMap::new(), bases: HashMap::new() }
+        Verifier { graph, bases: HashMap::new() }
     }
 
     /// Returns whether LLVM 22 accepts the tag, or the first rule it breaks.
@@ -234,7 +233,7 @@ impl<'g> Verifier<'g> {
         let Some((base, access)) = types else {
             return fail(Rule::TagTypes);
         };
-        if format == Format::Old && !self.is_scalar(access) {
+        if format == Format::Old && !self.graph.is_old_scalar(access) {
             return fail(Rule::AccessNotScalar);
         }
         let Some(offset) = operand(2).and_then(Operand::int) else {
@@ -262,7 +261,7 @@ impl<'g> Verifier<'g> {
             }
             let width = self.check_type(next, format).map_err(|v| (v.rule, Some(v.node)))?;
             seen_access |= next == access;
-            if offset.value != 0 && (next == access || self.is_scalar(next)) {
+            if offset.value != 0 && (next == access || self.graph.is_old_scalar(next)) {
                 return Err((Rule::OffsetAtAccess, None));
             }
             let wide_enough = match width {
@@ -326,7 +325,11 @@ impl<'g> Verifier<'g> {
         let graph = self.graph;
         let len = graph.operand_count(node);
         if len == 2 {
-            return if self.is_scalar(node) { Ok(Width::Zero) } else { Err(Rule::TypeNotScalar) };
+            return if self.graph.is_old_scalar(node) {
+                Ok(Width::Zero)
+            } else {
+                Err(Rule::TypeNotScalar)
+            };
         }
         let shape = Shape { format, len };
         let int_at = |at| graph.operand(node, at).and_then(Operand::int);
@@ -340,7 +343,7 @@ impl<'g> Verifier<'g> {
                 }
             }
             Format::New => {
-                if len % 3 != 0 {
+                if !len.is_multiple_of(3) {
                     return Err(Rule::TypeOperandCount);
                 }
                 int_at(1).ok_or(Rule::TypeSize)?;
@@ -364,38 +367,6 @@ impl<'g> Verifier<'g> {
             }
         }
         Ok(width)
-    }
-
-    /// Returns whether the node and all above it are scalars up to a root.
-    ///
-    /// LLVM: `TBAAVerifier::isValidScalarTBAANode`.
-    fn is_scalar(&mut self, node: NodeId) -> bool {
-        let graph = self.graph;
-        let mut chain = Vec::new();
-        let mut next = node;
-        let verdict = loop {
-            if let Some(&known) = self.scalars.get(&next) {
-                break known;
-            }
-            let len = graph.operand_count(next);
-            let named = matches!(graph.operand(next, 0), Some(Operand::String(_)));
-            let at_start = len == 2
-                || len == 3
-                    && matches!(graph.operand(next, 2), Some(Operand::Int(Int { value: 0, .. })));
-            // False until the chain proves it: a cycle comes back to this.
-            self.scalars.insert(next, false);
-            chain.push(next);
-            let parent = graph.operand(next, 1).and_then(Operand::node);
-            let (true, true, Some(parent)) = (named, at_start, parent) else { break false };
-            if Shape::of(graph, parent).is_root() {
-                break true;
-            }
-            next = parent;
-        };
-        if verdict {
-            self.scalars.extend(chain.into_iter().map(|node| (node, true)));
-        }
-        verdict
     }
 }
 

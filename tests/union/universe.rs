@@ -227,10 +227,8 @@ fn random_aggregate(rng: &mut Rng, u: &Universe, scalars: &[usize], wild: bool) 
     for number in 0..1 + rng.below(4) {
         let from = if rng.one_in(2) { recent } else { &all };
         let mut ty = if number == 0 { first } else { rng.pick(from) };
-        if root_of(ty) != root {
-            if !wild || !rng.one_in(20) {
-                ty = first;
-            }
+        if root_of(ty) != root && !(wild && rng.one_in(20)) {
+            ty = first;
         }
         let size = u.types[ty].size;
         let count = if rng.one_in(3) { 1 + rng.below(5) } else { 1 };

@@ -335,7 +335,7 @@ mod tests {
     fn arithmetic_equals_enumeration() {
         let mut state = 1;
         let mut found = [0; 2];
-        for round in 0..60_000_u64 {
+        for round in 0..9_000_u64 {
             let (left, right) = (round % 3, round / 3 % 3);
             let few = if left + right > 2 { 7 } else { 30 };
             let step = [6, 40, 300][(round % 7 % 3) as usize];
@@ -347,7 +347,7 @@ mod tests {
             assert_eq!(meets(&a, &b, by, &[]), Ok(expected), "round {round}: {a:?} {moved:?}");
             found[usize::from(expected)] += 1;
         }
-        assert!(found[0] > 10_000 && found[1] > 10_000, "one-sided test: {found:?}");
+        assert!(found[0] > 1_500 && found[1] > 1_500, "one-sided test: {found:?}");
     }
 
     /// With hardly a trial allowed, an answer that is given is still right.
@@ -355,7 +355,7 @@ mod tests {
     fn a_low_limit_never_gives_a_wrong_answer() {
         let mut state = 2;
         let mut unknown = 0;
-        for round in 0..20_000 {
+        for round in 0..4_000 {
             let a = pattern(&mut state, 2, 200, 9, 4);
             let b = pattern(&mut state, 2, 200, 9, 4);
             let mut strides = a.strides.clone();

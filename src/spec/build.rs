@@ -1,0 +1,285 @@
+//! From the document to a graph, through the builder.
+
+use std::collections::HashMap;
+
+use indexmap::IndexMap;
+use indexmap::map::Entry;
+
+use super::document::{CopyDecl, Spec, TagDecl, TypeDecl};
+use super::name::bytes;
+use super::nearest::suggestion;
+use super::place::Place;
+use super::{Built, SpecError};
+use crate::builder::{BuildError, SizedField};
+use crate::graph::{CopyEntry, CopyId, Format, Graph, TagId, TypeId};
+
+pub(super) fn build(spec: Spec) -> Result<Built, SpecError> {
+    check_types(&spec)?;
+    let mut declared = Declared::default();
+    for (index, decl) in spec.types.iter().enumerate() {
+        let place = Place::list("types").item(index);
+        let id = declared.add_type(decl).map_err(|error| error.within(place))?;
+        declared.types.insert(decl.key().to_owned(), id);
+    }
+    let mut tags: IndexMap<&str, usize> = IndexMap::new();
+    for (index, decl) in spec.tags.iter().enumerate() {
+        let place = Place::list("tags").item(index);
+        unique(&mut tags, &decl.name, index).map_err(|first| {
+            SpecError::new(
+                place.clone().field("name"),
+                format!("a second tag {:?}: rename one", decl.name),
+            )
+            .with_other(Place::list("tags").item(first))
+        })?;
+        let id = declared.add_tag(decl).map_err(|error| error.within(place))?;
+        declared.tags.insert(decl.name.clone(), id);
+    }
+    for (index, decl) in spec.copies.iter().enumerate() {
+        let place = Place::list("copies").item(index);
+        declared.add_copy(decl).map_err(|error| error.within(place))?;
+    }
+    check_expectations(&spec, &declared)?;
+    let Declared { graph, types, tags } = declared;
+    Ok(Built { spec, graph, types, tags })
+}
+
+/// Remembers where a name is declared, or returns where it was before.
+fn unique<'s>(
+    names: &mut IndexMap<&'s str, usize>,
+    name: &'s str,
+    index: usize,
+) -> Result<(), usize> {
+    match names.entry(name) {
+        Entry::Occupied(first) => Err(*first.get()),
+        Entry::Vacant(vacant) => {
+            vacant.insert(index);
+            Ok(())
+        }
+    }
+}
+
+/// Checks that keys are unique and types declared before use.
+fn check_types(spec: &Spec) -> Result<(), SpecError> {
+    let mut keys = IndexMap::new();
+    for (index, decl) in spec.types.iter().enumerate() {
+        unique(&mut keys, decl.key(), index).map_err(|first| {
+            let remedy = match decl {
+                TypeDecl::AnonymousRoot { .. } | TypeDecl::EmptyRoot { .. } => "give another key",
+                _ => "tell them apart with `key: \"...\"`",
+            };
+            SpecError::new(
+                Place::list("types").item(index).join(&key_place(decl)),
+                format!("a second type {:?}: {remedy}", decl.key()),
+            )
+            .with_other(Place::list("types").item(first))
+        })?;
+    }
+    for (index, decl) in spec.types.iter().enumerate() {
+        for (place, key) in references(decl) {
+            let place = Place::list("types").item(index).join(&place);
+            match keys.get(key) {
+                Some(&at) if at < index => {}
+                Some(&at) if at == index => {
+                    let message = format!("type {key:?} contains itself: no type can");
+                    return Err(SpecError::new(place, message));
+                }
+                Some(&at) => {
+                    let message = format!(
+                        "type {key:?} is declared later: declare before use, \
+                         a type cannot contain itself"
+                    );
+                    let other = Place::list("types").item(at);
+                    return Err(SpecError::new(place, message).with_other(other));
+                }
+                None => return Err(no_type(place, key, keys.keys().copied())),
+            }
+        }
+        let mut names = IndexMap::new();
+        for (field, (name, ..)) in decl.fields().into_iter().enumerate() {
+            if !name.is_empty() && unique(&mut names, name, field).is_err() {
+                let place = Place::list("types").item(index).field("fields").item(field).item(0);
+                let message = format!("a second field {name:?} in {:?}: rename one", decl.key());
+                return Err(SpecError::new(place, message));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn no_type<'k>(place: Place, key: &str, keys: impl Iterator<Item = &'k str>) -> SpecError {
+    let hint = suggestion(key, keys, "declare it under `types`");
+    SpecError::new(place, format!("no type {key:?}{hint}"))
+}
+
+/// Checks what does not need the oracle.
+fn check_expectations(spec: &Spec, declared: &Declared) -> Result<(), SpecError> {
+    let mut pairs: HashMap<(usize, usize), usize> = HashMap::new();
+    for (index, expect) in spec.expect.iter().enumerate() {
+        let place = || Place::list("expect").item(index);
+        let a = declared.tag(&expect.a).map_err(|e| e.within(place().field("a")))?;
+        let b = declared.tag(&expect.b).map_err(|e| e.within(place().field("b")))?;
+        if let Some(first) = pairs.insert((a.min(b), a.max(b)), index) {
+            let message = format!(
+                "a second expectation for {:?} and {:?}: keep one, the order does not matter",
+                expect.a, expect.b
+            );
+            return Err(SpecError::new(place().field("a"), message)
+                .with_other(Place::list("expect").item(first)));
+        }
+        if expect.answers().next().is_none() {
+            let message = "an expectation without an answer: give llvm, union or union_strict";
+            return Err(SpecError::new(place(), message));
+        }
+        if expect.why.trim().is_empty() {
+            let message = "an empty reason: say what decides";
+            return Err(SpecError::new(place().field("why"), message));
+        }
+    }
+    Ok(())
+}
+
+/// Every reference of a type to another, with its place in the entry.
+fn references(decl: &TypeDecl) -> Vec<(Place, &str)> {
+    let mut references = Vec::new();
+    if let TypeDecl::Scalar { parent, .. } | TypeDecl::Type { parent, .. } = decl {
+        references.push((Place::list("parent"), parent.as_str()));
+    }
+    for (field, (_, ty, _)) in decl.fields().into_iter().enumerate() {
+        references.push((Place::list("fields").item(field).item(1), ty));
+    }
+    references
+}
+
+/// Where an entry says its key.
+fn key_place(decl: &TypeDecl) -> Place {
+    match decl {
+        TypeDecl::AnonymousRoot { .. }
+        | TypeDecl::EmptyRoot { .. }
+        | TypeDecl::Root { key: Some(_), .. }
+        | TypeDecl::Scalar { key: Some(_), .. }
+        | TypeDecl::Struct { key: Some(_), .. }
+        | TypeDecl::Type { key: Some(_), .. } => Place::list("key"),
+        _ => Place::list("name"),
+    }
+}
+
+/// What has been declared so far. Places in its errors are those in the entry.
+#[derive(Default)]
+pub(super) struct Declared {
+    pub(super) graph: Graph,
+    /// Each type by its key.
+    pub(super) types: IndexMap<String, TypeId>,
+    /// Each tag by its name.
+    pub(super) tags: IndexMap<String, TagId>,
+}
+
+impl Declared {
+    fn ty(&self, key: &str, place: &Place) -> Result<TypeId, SpecError> {
+        let keys = self.types.keys().map(String::as_str);
+        self.types.get(key).copied().ok_or_else(|| no_type(place.clone(), key, keys))
+    }
+
+    /// Returns the position of a tag in [`Declared::tags`].
+    fn tag(&self, name: &str) -> Result<usize, SpecError> {
+        self.tags.get_index_of(name).ok_or_else(|| {
+            let names = self.tags.keys().map(String::as_str);
+            let hint = suggestion(name, names, "declare it under `tags`");
+            SpecError::new(Place::default(), format!("no tag {name:?}{hint}"))
+        })
+    }
+
+    /// Adds the node of a type, whose key is left to the caller.
+    pub(super) fn add_type(&mut self, decl: &TypeDecl) -> Result<TypeId, SpecError> {
+        let mut ids = Vec::new();
+        for (place, key) in references(decl) {
+            ids.push(self.ty(key, &place)?);
+        }
+        let mut b = self.graph.builder();
+        let id = match decl {
+            TypeDecl::Root { name, .. } => b.root(bytes(name)),
+            TypeDecl::AnonymousRoot { .. } => b.anonymous_root(),
+            TypeDecl::EmptyRoot { .. } => b.empty_root(),
+            TypeDecl::Scalar { name, .. } => b.scalar_type(bytes(name), ids[0]),
+            TypeDecl::Struct { name, fields, .. } => {
+                let fields = fields.iter().zip(&ids).map(|(field, &ty)| (ty, field.offset));
+                b.struct_type(bytes(name), &fields.collect::<Vec<_>>())
+            }
+            TypeDecl::Type { name, size, fields, .. } => {
+                let fields = fields.iter().zip(&ids[1..]);
+                let fields = fields.map(|(field, &ty)| SizedField {
+                    ty,
+                    offset: field.offset,
+                    size: field.size,
+                });
+                b.sized_type(ids[0], *size, bytes(name), &fields.collect::<Vec<_>>())
+            }
+        };
+        id.map_err(|error| match error {
+            BuildError::AggregateAccess { access } => SpecError::new(
+                Place::list("parent"),
+                format!("{access:?} is a struct: the parent of a Scalar is a root or a Scalar"),
+            ),
+            error => refused(&error, &key_place(decl)),
+        })
+    }
+
+    /// Adds the node of a tag, whose name is left to the caller.
+    pub(super) fn add_tag(&mut self, decl: &TagDecl) -> Result<TagId, SpecError> {
+        let base = self.ty(&decl.base, &Place::list("base"))?;
+        let access = self.ty(&decl.access, &Place::list("access"))?;
+        let format = self.graph.ty(base).format();
+        let mut b = self.graph.builder();
+        let id = match (format, decl.size) {
+            (Format::New, size) => {
+                b.access_tag(base, access, decl.offset, size.unwrap_or(0), decl.immutable)
+            }
+            (Format::Old, None) => b.struct_tag(base, access, decl.offset, decl.immutable),
+            (Format::Old, Some(_)) => {
+                let message = "a size in an old-format tag: only tags of size-aware types \
+                               (`Type`) have one, leave it out";
+                return Err(SpecError::new(Place::list("size"), message));
+            }
+        };
+        id.map_err(|error| refused(&error, &Place::list("name")))
+    }
+
+    /// Adds the node of a struct copy.
+    pub(super) fn add_copy(&mut self, decl: &CopyDecl) -> Result<CopyId, SpecError> {
+        let place = |entry| Place::list("entries").item(entry);
+        let mut entries = Vec::with_capacity(decl.entries.len());
+        for (index, (offset, size, name)) in decl.entries.iter().enumerate() {
+            let tag = self.tag(name).map_err(|error| error.within(place(index).item(2)))?;
+            entries.push(CopyEntry { offset: *offset, size: *size, tag: self.tags[tag] });
+        }
+        let id = self.graph.builder().struct_copy(&entries);
+        id.map_err(|error| refused(&error, &Place::list("entries")))
+    }
+}
+
+/// Points at what the builder refused: as narrowly as its error tells, or at
+/// the name of the entry.
+fn refused(error: &BuildError, name: &Place) -> SpecError {
+    let field = |field| Place::list("fields").item(field);
+    let place = match error {
+        BuildError::RootAsField { field: index, .. } => field(*index).item(1),
+        BuildError::DescendingOffset { field: index, .. } => field(*index).item(2),
+        BuildError::OverlappingCopy { entry } => Place::list("entries").item(*entry),
+        BuildError::OffsetInScalar { .. } => Place::list("offset"),
+        BuildError::AggregateAccess { .. } => Place::list("access"),
+        BuildError::MixedFormats { argument, .. }
+        | BuildError::MixedRoots { argument }
+        | BuildError::RootInTag { argument }
+        | BuildError::Malformed { argument } => match argument.as_str() {
+            "parent" => Place::list("parent"),
+            "base" => Place::list("base"),
+            "access" => Place::list("access"),
+            // "field 2 of ..."
+            other => other
+                .strip_prefix("field ")
+                .and_then(|rest| rest.split(' ').next()?.parse().ok())
+                .map_or_else(|| name.clone(), |index| field(index).item(1)),
+        },
+        _ => name.clone(),
+    };
+    SpecError::new(place, error.to_string())
+}

@@ -1,0 +1,302 @@
+//! A spec made into a graph: tags by name or path, and expectations.
+
+use std::fmt;
+
+use indexmap::IndexMap;
+
+use super::document::{RuleName, Spec};
+use super::nearest::suggestion;
+use super::place::Place;
+use crate::builder::BuildError;
+use crate::graph::{Format, Graph, TagId, TypeId};
+use crate::oracle::{AliasResult, Oracle};
+
+/// A spec that was found consistent, and the graph that it describes.
+#[derive(Debug)]
+pub struct Built {
+    pub(super) spec: Spec,
+    pub(super) graph: Graph,
+    /// In step with `spec.types`.
+    pub(super) types: IndexMap<String, TypeId>,
+    /// In step with `spec.tags`.
+    pub(super) tags: IndexMap<String, TagId>,
+}
+
+/// One expected answer.
+#[derive(Clone, Debug)]
+pub struct Expectation<'b> {
+    /// The place of the expectation in the spec.
+    pub place: Place,
+    /// The name of the one tag.
+    pub a_name: &'b str,
+    /// The name of the other.
+    pub b_name: &'b str,
+    /// The one tag.
+    pub a: TagId,
+    /// The other.
+    pub b: TagId,
+    /// The rule that is to give the answer.
+    pub rule: RuleName,
+    /// The answer.
+    pub answer: AliasResult,
+    /// What decides.
+    pub why: &'b str,
+    /// The LLVM that confirmed the answer; of answers by rule `llvm` only.
+    pub confirmed: Option<&'b str>,
+}
+
+/// An expectation that does not hold.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Failure {
+    /// The place of the expectation in the spec.
+    pub place: Place,
+    /// The name of the one tag.
+    pub a: String,
+    /// The name of the other.
+    pub b: String,
+    /// The rule that was asked.
+    pub rule: RuleName,
+    /// The answer that the spec expects.
+    pub expected: AliasResult,
+    /// The answer that the oracle gives.
+    pub actual: AliasResult,
+    /// What, according to the spec, decides.
+    pub why: String,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Failure { a, b, rule, expected, actual, why, .. } = self;
+        write!(f, "{a:?} and {b:?} by rule {rule}: expected {expected}, got {actual} ({why})")
+    }
+}
+
+/// What came of checking a spec's expectations.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Report {
+    /// Expected answers that the oracle was asked for.
+    pub checked: usize,
+    /// Expected answers by rules that the oracle does not have.
+    pub passed_over: usize,
+    /// Those that do not hold, in file order.
+    pub failures: Vec<Failure>,
+}
+
+/// Why a name or path means no tag.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum NameError {
+    /// Neither a tag of that name, nor a type that the path could start at.
+    NoTag {
+        /// The name that was asked for.
+        name: String,
+        /// What to write instead.
+        hint: String,
+    },
+    /// A type on the path has no such field.
+    NoField {
+        /// The key of the type.
+        ty: String,
+        /// The name that the path gives.
+        field: String,
+        /// What to write instead.
+        hint: String,
+    },
+    /// The builder refuses a tag for what the path ends at.
+    Refused {
+        /// The path.
+        path: String,
+        /// The builder's reason.
+        error: BuildError,
+    },
+}
+
+impl fmt::Display for NameError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NameError::NoTag { name, hint } => write!(f, "no tag {name:?}{hint}"),
+            NameError::NoField { ty, field, hint } => {
+                write!(f, "type {ty:?} has no field {field:?}{hint}")
+            }
+            NameError::Refused { path, error } => write!(f, "no tag for {path:?}: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for NameError {}
+
+/// Returns each way to cut a path at one of its dots or not at all, longest
+/// first part first.
+fn cuts(path: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
+    let dots = path.rmatch_indices('.');
+    std::iter::once((path, None)).chain(dots.map(|(at, _)| (&path[..at], Some(&path[at + 1..]))))
+}
+
+impl Built {
+    /// Returns the spec.
+    #[must_use]
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// Returns the graph: the spec's types, tags and copies.
+    #[must_use]
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// Returns the graph alone.
+    #[must_use]
+    pub fn into_graph(self) -> Graph {
+        self.graph
+    }
+
+    /// Returns each type by its key, in file order. Keys of equal nodes share
+    /// an id.
+    #[must_use]
+    pub fn types(&self) -> &IndexMap<String, TypeId> {
+        &self.types
+    }
+
+    /// Returns each tag by its name, in file order. Names of equal tags share
+    /// an id.
+    #[must_use]
+    pub fn tags(&self) -> &IndexMap<String, TagId> {
+        &self.tags
+    }
+
+    /// Returns the tag of that name, or the one for the access that a path
+    /// describes, such as `CallInfo.l.base`.
+    ///
+    /// A path is the key of a type (the longest that fits, as keys may hold
+    /// dots), then names of fields. It means an access to the last field, at
+    /// the sum of the offsets; a key alone means the whole type. The access is
+    /// as large as its type. Its tag is added to the graph unless it is there.
+    ///
+    /// # Errors
+    ///
+    /// [`NameError`], which suggests the nearest name.
+    ///
+    /// ```
+    /// use tbaa::spec::Spec;
+    ///
+    /// let mut built = Spec::load(r#"Spec(name: "paths", types: [
+    ///     Root(name: "runtime"),
+    ///     Scalar(name: "any pointer", parent: "runtime"),
+    ///     Struct(name: "CallInfo_l", fields: [("base", "any pointer", 0)]),
+    ///     Struct(name: "CallInfo", fields: [("func", "any pointer", 0), ("l", "CallInfo_l", 32)]),
+    /// ])"#)?;
+    /// let base = built.tag("CallInfo.l.base")?;
+    /// assert_eq!(built.graph().tag(base)?.offset, 32);
+    ///
+    /// let error = built.tag("CallInfo.l.bsae").unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     r#"type "CallInfo_l" has no field "bsae": did you mean "base"?"#
+    /// );
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn tag(&mut self, name: &str) -> Result<TagId, NameError> {
+        if let Some(&tag) = self.tags.get(name) {
+            return Ok(tag);
+        }
+        let (base, access, offset) = self.path(name)?;
+        let ty = self.graph.ty(access);
+        let (format, size) = (ty.format(), ty.size().unwrap_or(0));
+        let mut b = self.graph.builder();
+        match format {
+            Format::Old => b.struct_tag(base, access, offset, false),
+            Format::New => b.access_tag(base, access, offset, size, false),
+        }
+        .map_err(|error| NameError::Refused { path: name.to_owned(), error })
+    }
+
+    /// Follows a path to its base type, access type and offset.
+    fn path(&self, path: &str) -> Result<(TypeId, TypeId, u64), NameError> {
+        let start = cuts(path).find_map(|(key, rest)| Some((self.types.get_index_of(key)?, rest)));
+        let Some((base, mut rest)) = start else {
+            let names = self.tags.keys().chain(self.types.keys()).map(String::as_str);
+            let otherwise = "give a tag of the spec, or a path such as `Type.field`";
+            let hint = suggestion(path, names, otherwise);
+            return Err(NameError::NoTag { name: path.to_owned(), hint });
+        };
+        let (mut access, mut offset) = (base, 0_u64);
+        while let Some(names) = rest {
+            let fields = self.spec.types[access].fields();
+            let step = cuts(names).find_map(|(name, after)| {
+                let &(_, ty, at) = fields.iter().find(|&&(known, ..)| known == name)?;
+                // An empty name means that the field's name is not known.
+                let ty = self.types.get_index_of(ty).filter(|_| !name.is_empty())?;
+                Some((ty, at, after))
+            });
+            let Some((ty, at, after)) = step else {
+                let name = names.split('.').next().unwrap_or(names);
+                let known: Vec<&str> =
+                    fields.iter().map(|&(name, ..)| name).filter(|name| !name.is_empty()).collect();
+                let otherwise = match known[..] {
+                    [] => "it has no named fields".to_owned(),
+                    _ => format!("it has {}", known.join(", ")),
+                };
+                return Err(NameError::NoField {
+                    ty: self.spec.types[access].key().to_owned(),
+                    hint: suggestion(name, known, &otherwise),
+                    field: name.to_owned(),
+                });
+            };
+            (access, offset, rest) = (ty, offset.saturating_add(at), after);
+        }
+        Ok((self.types[base], self.types[access], offset))
+    }
+
+    /// Returns every expected answer, in file order.
+    pub fn expectations(&self) -> impl Iterator<Item = Expectation<'_>> {
+        self.spec.expect.iter().enumerate().flat_map(move |(index, expect)| {
+            let confirmed = expect.confirmed.as_deref().or(self.spec.confirmed.as_deref());
+            expect.answers().map(move |(rule, answer)| Expectation {
+                place: Place::list("expect").item(index),
+                a_name: &expect.a,
+                b_name: &expect.b,
+                a: self.tags[&expect.a],
+                b: self.tags[&expect.b],
+                rule,
+                answer,
+                why: &expect.why,
+                confirmed: confirmed.filter(|_| rule == RuleName::Llvm),
+            })
+        })
+    }
+
+    /// Asks the oracle for every expected answer by a rule that it has.
+    #[must_use]
+    pub fn check(&self) -> Report {
+        let mut report = Report::default();
+        let mut oracles: Vec<(RuleName, Option<Oracle<'_>>)> = Vec::new();
+        for expectation in self.expectations() {
+            let Expectation { rule, answer: expected, .. } = expectation;
+            let known = oracles.iter().position(|&(known, _)| known == rule);
+            let index = known.unwrap_or_else(|| {
+                let oracle = rule.rules().map(|rules| Oracle::new(&self.graph, rules));
+                oracles.push((rule, oracle));
+                oracles.len() - 1
+            });
+            let Some(oracle) = &oracles[index].1 else {
+                report.passed_over += 1;
+                continue;
+            };
+            report.checked += 1;
+            let actual = oracle.alias(expectation.a, expectation.b);
+            if actual != expected {
+                report.failures.push(Failure {
+                    place: expectation.place,
+                    a: expectation.a_name.to_owned(),
+                    b: expectation.b_name.to_owned(),
+                    rule,
+                    expected,
+                    actual,
+                    why: expectation.why.to_owned(),
+                });
+            }
+        }
+        report
+    }
+}

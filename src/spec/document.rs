@@ -1,0 +1,318 @@
+//! The document as it is written: plain data, form checked, content not.
+
+use ron::extensions::Extensions;
+use serde::{Deserialize, Serialize};
+
+use super::{Built, SpecError, build, error};
+use crate::oracle::{AliasResult, Rules};
+
+/// A spec as its text says it. [`Spec::build`] checks what it says.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spec {
+    /// What the spec is called, by custom the file's name without `.ron`.
+    pub name: String,
+    /// What is described, in a sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<String>,
+    /// Where the types and tags were taken from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// The rule that a command follows when none is asked for.
+    #[serde(default)]
+    pub rules: RuleName,
+    /// The LLVM that confirmed every `llvm` answer, such as `LLVM 22.1.8`:
+    /// some of its answers differ from version to version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confirmed: Option<String>,
+    /// The types, each declared before it is used.
+    pub types: Vec<TypeDecl>,
+    /// The tags.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<TagDecl>,
+    /// The struct copies, `!tbaa.struct` in LLVM.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub copies: Vec<CopyDecl>,
+    /// The expected answers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expect: Vec<Expect>,
+}
+
+/// The name of a rule in a spec.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RuleName {
+    /// What LLVM answers.
+    #[default]
+    Llvm,
+    /// Unions as aggregates whose members overlap, punning allowed.
+    Union,
+    /// The same, but an access through one member is no access to another.
+    UnionStrict,
+}
+
+impl RuleName {
+    /// Returns the rules of the oracle that go by this name, or `None` while
+    /// the oracle does not have them.
+    #[must_use]
+    pub fn rules(self) -> Option<Rules> {
+        match self {
+            RuleName::Llvm => Some(Rules::Llvm),
+            RuleName::Union | RuleName::UnionStrict => None,
+        }
+    }
+}
+
+impl std::fmt::Display for RuleName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(match self {
+            RuleName::Llvm => "llvm",
+            RuleName::Union => "union",
+            RuleName::UnionStrict => "union_strict",
+        })
+    }
+}
+
+/// A type node. Others refer to it by its key, or by its name if it has none.
+///
+/// Keys serve two types of one name, which metadata allows. A name is written
+/// as in `.ll` text, so that it may hold any bytes: `\` and two hexadecimal
+/// digits stand for a byte, `\\` for a backslash. This comes after RON's own
+/// escapes, so it is `"\\FF"` in a spec, or `r"\FF"`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub enum TypeDecl {
+    /// A named root.
+    Root {
+        /// The name.
+        name: String,
+        /// What others call it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        key: Option<String>,
+    },
+    /// A root that no other module shares: a distinct node that refers to
+    /// itself.
+    AnonymousRoot {
+        /// What others call it.
+        key: String,
+    },
+    /// The root `!{}`.
+    EmptyRoot {
+        /// What others call it.
+        key: String,
+    },
+    /// An old-format scalar.
+    Scalar {
+        /// The name.
+        name: String,
+        /// What others call it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        key: Option<String>,
+        /// A root or a scalar.
+        parent: String,
+    },
+    /// An old-format struct or union.
+    Struct {
+        /// The name.
+        name: String,
+        /// What others call it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        key: Option<String>,
+        /// The fields, by ascending offset.
+        fields: Vec<FieldDecl>,
+    },
+    /// A size-aware type: a scalar when it has no fields.
+    Type {
+        /// The name.
+        name: String,
+        /// What others call it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        key: Option<String>,
+        /// A root or a size-aware type.
+        parent: String,
+        /// The size in bytes.
+        size: u64,
+        /// The fields, by ascending offset.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        fields: Vec<SizedFieldDecl>,
+    },
+}
+
+impl TypeDecl {
+    /// Returns what other entries call this type: its key, or else its name.
+    #[must_use]
+    pub fn key(&self) -> &str {
+        match self {
+            TypeDecl::AnonymousRoot { key } | TypeDecl::EmptyRoot { key } => key,
+            TypeDecl::Root { name, key }
+            | TypeDecl::Scalar { name, key, .. }
+            | TypeDecl::Struct { name, key, .. }
+            | TypeDecl::Type { name, key, .. } => key.as_ref().unwrap_or(name),
+        }
+    }
+
+    /// Returns the name and type key of each field, with its offset.
+    pub(super) fn fields(&self) -> Vec<(&str, &str, u64)> {
+        match self {
+            TypeDecl::Struct { fields, .. } => {
+                fields.iter().map(|f| (&*f.name, &*f.ty, f.offset)).collect()
+            }
+            TypeDecl::Type { fields, .. } => {
+                fields.iter().map(|f| (&*f.name, &*f.ty, f.offset)).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// A field of an old-format struct, written `("name", "type", offset)`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(from = "(String, String, u64)", into = "(String, String, u64)")]
+pub struct FieldDecl {
+    /// The field's name, for paths; empty when it is not known.
+    pub name: String,
+    /// The key of the field's type; of an array, the element's type.
+    pub ty: String,
+    /// Bytes from the start of the struct.
+    pub offset: u64,
+}
+
+impl From<(String, String, u64)> for FieldDecl {
+    fn from((name, ty, offset): (String, String, u64)) -> Self {
+        FieldDecl { name, ty, offset }
+    }
+}
+
+impl From<FieldDecl> for (String, String, u64) {
+    fn from(field: FieldDecl) -> Self {
+        (field.name, field.ty, field.offset)
+    }
+}
+
+/// A field of a size-aware type, written `("name", "type", offset, size)`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(from = "(String, String, u64, u64)", into = "(String, String, u64, u64)")]
+pub struct SizedFieldDecl {
+    /// The field's name, for paths; empty when it is not known.
+    pub name: String,
+    /// The key of the field's type; of an array, the element's type.
+    pub ty: String,
+    /// Bytes from the start of the type.
+    pub offset: u64,
+    /// Bytes that the field occupies; of an array, all of it.
+    pub size: u64,
+}
+
+impl From<(String, String, u64, u64)> for SizedFieldDecl {
+    fn from((name, ty, offset, size): (String, String, u64, u64)) -> Self {
+        SizedFieldDecl { name, ty, offset, size }
+    }
+}
+
+impl From<SizedFieldDecl> for (String, String, u64, u64) {
+    fn from(field: SizedFieldDecl) -> Self {
+        (field.name, field.ty, field.offset, field.size)
+    }
+}
+
+/// An access tag. Its format is that of its base type.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename = "Tag", deny_unknown_fields)]
+pub struct TagDecl {
+    /// What expectations and commands call it. Two names may mean one tag.
+    pub name: String,
+    /// The key of the base type.
+    pub base: String,
+    /// The key of the access type.
+    pub access: String,
+    /// Bytes from the start of the base type.
+    pub offset: u64,
+    /// Bytes accessed, in the size-aware format only; unknown when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<u64>,
+    /// Whether the memory is never modified while it can be read.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub immutable: bool,
+}
+
+/// The accesses that a copy of a struct makes: a `!tbaa.struct` node.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename = "Copy", deny_unknown_fields)]
+pub struct CopyDecl {
+    /// Offset and size in bytes, and the name of a tag, for each access.
+    pub entries: Vec<(u64, u64, String)>,
+}
+
+/// What the answer to a query should be, by one rule or more.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Expect {
+    /// The name of a tag.
+    pub a: String,
+    /// The name of another, or of the same.
+    pub b: String,
+    /// The answer by rule `llvm`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub llvm: Option<AliasResult>,
+    /// The answer by rule `union`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub union: Option<AliasResult>,
+    /// The answer by rule `union_strict`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub union_strict: Option<AliasResult>,
+    /// What decides, for whoever sees the expectation fail.
+    pub why: String,
+    /// The LLVM that confirmed the `llvm` answer, if not [`Spec::confirmed`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confirmed: Option<String>,
+}
+
+impl Expect {
+    /// Returns the answers that are given, each with its rule.
+    pub fn answers(&self) -> impl Iterator<Item = (RuleName, AliasResult)> + use<> {
+        let answers = [
+            (RuleName::Llvm, self.llvm),
+            (RuleName::Union, self.union),
+            (RuleName::UnionStrict, self.union_strict),
+        ];
+        answers.into_iter().filter_map(|(rule, answer)| Some((rule, answer?)))
+    }
+}
+
+/// RON as specs use it: `llvm: NoAlias` without a `Some` around it.
+pub(super) fn options() -> ron::Options {
+    ron::Options::default().with_default_extension(Extensions::IMPLICIT_SOME)
+}
+
+impl Spec {
+    /// Reads a spec, which must be of the right form: fields and variants that
+    /// exist, each field once, none missing.
+    ///
+    /// # Errors
+    ///
+    /// [`SpecError`], with the line and column of the culprit.
+    pub fn parse(text: &str) -> Result<Spec, SpecError> {
+        options().from_str(text).map_err(|error| error::of_ron(text, &error))
+    }
+
+    /// Makes the graph that a spec describes.
+    ///
+    /// # Errors
+    ///
+    /// [`SpecError`] for names declared twice, references to nothing or to
+    /// something declared later, and whatever [`Builder`](crate::Builder)
+    /// refuses. It knows the [`Place`](super::Place) in the spec, not the line
+    /// and column: use [`Spec::load`] for those.
+    pub fn build(self) -> Result<Built, SpecError> {
+        build::build(self)
+    }
+
+    /// Reads a spec and makes the graph that it describes.
+    ///
+    /// # Errors
+    ///
+    /// As [`Spec::parse`] and [`Spec::build`], always with line and column.
+    pub fn load(text: &str) -> Result<Built, SpecError> {
+        Spec::parse(text)?.build().map_err(|error| error.located(text))
+    }
+}

@@ -1,0 +1,180 @@
+//! What is wrong with a spec, and where.
+
+use std::fmt;
+
+use ron::error::{Error as RonError, SpannedError};
+
+use super::nearest::suggestion;
+use super::place::{Place, enclosing, offset};
+use crate::text::position;
+
+/// What is wrong with a spec: what was found, what is expected instead, and
+/// where.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SpecError {
+    message: String,
+    place: Option<Place>,
+    /// Where the other of two that clash is.
+    other: Option<Place>,
+    position: Option<(usize, usize)>,
+}
+
+impl SpecError {
+    pub(super) fn new(place: Place, message: impl Into<String>) -> SpecError {
+        SpecError { message: message.into(), place: Some(place), other: None, position: None }
+    }
+
+    pub(super) fn with_other(mut self, other: Place) -> SpecError {
+        self.other = Some(other);
+        self
+    }
+
+    /// Puts an error that was found in an entry into the whole.
+    pub(super) fn within(mut self, entry: Place) -> SpecError {
+        self.place = Some(entry.join(&self.place.unwrap_or_default()));
+        self
+    }
+
+    /// Adds line and column from the text of the spec.
+    pub(super) fn located(mut self, text: &str) -> SpecError {
+        self.position = self.place.as_ref().map(|place| place.locate(text));
+        if let Some(other) = self.other.take() {
+            self.message.push_str(&format!(" (the other is on line {})", other.locate(text).0));
+        }
+        self
+    }
+
+    /// Returns the line, from 1; 1 when the spec was built from data, not text.
+    #[must_use]
+    pub fn line(&self) -> usize {
+        self.position.map_or(1, |(line, _)| line)
+    }
+
+    /// Returns the column in characters, from 1; 1 when the spec was built
+    /// from data, not text.
+    #[must_use]
+    pub fn column(&self) -> usize {
+        self.position.map_or(1, |(_, column)| column)
+    }
+
+    /// Returns what is wrong and what to do about it, without the position.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// Returns the place in the spec's data; `None` when the text has not the
+    /// form of a spec.
+    #[must_use]
+    pub fn place(&self) -> Option<&Place> {
+        self.place.as_ref()
+    }
+}
+
+impl fmt::Display for SpecError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.position, &self.place) {
+            (Some((line, column)), _) => write!(f, "{line}:{column}: {}", self.message),
+            (None, Some(place)) => write!(f, "{place}: {}", self.message),
+            (None, None) => f.write_str(&self.message),
+        }
+    }
+}
+
+impl std::error::Error for SpecError {}
+
+/// Translates an error of RON's parser, whose span tells more or less than
+/// where the culprit stands, depending on the error.
+pub(super) fn of_ron(text: &str, error: &SpannedError) -> SpecError {
+    let start = offset(text, (error.span.start.line, error.span.start.col));
+    let end = offset(text, (error.span.end.line, error.span.end.col));
+    let at = match &error.code {
+        // The culprit is a word that was read.
+        RonError::NoSuchStructField { .. }
+        | RonError::DuplicateStructField { .. }
+        | RonError::NoSuchEnumVariant { .. }
+        | RonError::ExpectedDifferentStructName { .. }
+        | RonError::NoSuchExtension(_)
+        | RonError::ExpectedStringEnd
+        | RonError::IntegerOutOfBounds => start,
+        // The culprit is the entry that ended too soon.
+        RonError::MissingStructField { .. } | RonError::ExpectedDifferentLength { .. } => {
+            enclosing(text, end).unwrap_or(end)
+        }
+        RonError::InvalidEscape(_) => text[..end].rfind('\\').unwrap_or(start),
+        _ => end,
+    };
+    SpecError {
+        message: explain(&error.code, &text[at..]),
+        place: None,
+        other: None,
+        position: Some(position(text.as_bytes(), at)),
+    }
+}
+
+/// Says what RON's error means for somebody who writes a spec; `rest` is the
+/// text from the culprit on.
+fn explain(code: &RonError, rest: &str) -> String {
+    let found = match rest.chars().next() {
+        None => "the end of the text".to_owned(),
+        Some(c) => format!("{c:?}"),
+    };
+    match code {
+        RonError::NoSuchStructField { expected, found, outer } => {
+            let all = format!("it has {}", expected.join(", "));
+            let hint = suggestion(found, expected.iter().copied(), &all);
+            format!("no field `{found}` in {}{hint}", outer_name(outer.as_ref()))
+        }
+        RonError::NoSuchEnumVariant { expected, found, .. } => {
+            let all = format!("write one of {}", expected.join(", "));
+            format!("unknown word `{found}`{}", suggestion(found, expected.iter().copied(), &all))
+        }
+        RonError::MissingStructField { field, outer } => {
+            format!("{} lacks the field `{field}`", outer_name(outer.as_ref()))
+        }
+        RonError::DuplicateStructField { field, outer } => {
+            format!("a second field `{field}` in {}: keep one", outer_name(outer.as_ref()))
+        }
+        RonError::ExpectedDifferentStructName { expected, found } => {
+            format!("expected `{expected}(...)`, found `{found}`")
+        }
+        RonError::ExpectedNamedStructLike(name) => {
+            format!("expected `{name}(...)`, found {found}")
+        }
+        RonError::ExpectedDifferentLength { .. } => format!("too few values: {TUPLES}"),
+        RonError::ExpectedStructLikeEnd => format!("expected `)`, found {found}: {TUPLES}"),
+        RonError::ExpectedStructLike => format!("expected `(`, found {found}"),
+        RonError::ExpectedArray => format!("expected `[`, found {found}"),
+        RonError::ExpectedComma => format!("expected `,` or a closing bracket, found {found}"),
+        RonError::ExpectedMapColon => format!("expected `:`, found {found}"),
+        RonError::ExpectedIdentifier => format!("expected a word, found {found}"),
+        RonError::ExpectedString => format!("expected a string in quotes, found {found}"),
+        RonError::ExpectedStringEnd => "a string that does not end: expected `\"`".to_owned(),
+        RonError::ExpectedInteger => format!("expected a number of bytes, found {found}"),
+        RonError::ExpectedBoolean => format!("expected `true` or `false`, found {found}"),
+        RonError::IntegerOutOfBounds => {
+            format!("a number out of range: bytes are counted from 0 to {}", u64::MAX)
+        }
+        RonError::TrailingCharacters => format!("expected nothing after the spec, found {found}"),
+        RonError::Eof => "the text ends in the middle of the spec".to_owned(),
+        RonError::UnclosedBlockComment => "a comment that does not end: expected `*/`".to_owned(),
+        RonError::ExceededRecursionLimit => "nested too deep for a spec".to_owned(),
+        other => {
+            // RON's own messages begin with a capital.
+            let message = other.to_string();
+            let mut chars = message.chars();
+            chars.next().map_or_else(String::new, |c| c.to_lowercase().chain(chars).collect())
+        }
+    }
+}
+
+const TUPLES: &str = "a field of a Struct is (name, type, offset), of a Type (name, type, offset, \
+                      size), an entry of a Copy (offset, size, tag)";
+
+fn outer_name(outer: Option<&String>) -> &str {
+    match outer.map(String::as_str) {
+        // Written without its name.
+        Some("Expect") | None => "an expectation",
+        Some(name) => name,
+    }
+}

@@ -1,0 +1,53 @@
+//! Names of nodes are bytes; strings in RON are not. The escape is that of
+//! `.ll` text, so that a name looks alike in both.
+
+use crate::text::unescape;
+
+/// Returns the bytes that a written name stands for: `\` and two hexadecimal
+/// digits are a byte, `\\` is a backslash, any other `\` is itself.
+pub(super) fn bytes(written: &str) -> Vec<u8> {
+    unescape(written.as_bytes())
+}
+
+/// Writes bytes so that [`bytes`] gives them back. UTF-8 stays as it is, where
+/// `.ll` text would escape all but ASCII.
+pub(super) fn escape(bytes: &[u8]) -> String {
+    let mut written = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        written.push_str(&chunk.valid().replace('\\', r"\\"));
+        for byte in chunk.invalid() {
+            written.push_str(&format!("\\{byte:02X}"));
+        }
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_bytes_survive() {
+        for name in [
+            &b"int"[..],
+            b"",
+            b"\\",
+            b"\\\\",
+            b"\\41",
+            b"\\FF\\",
+            b"\xff\xfe",
+            b"a\xc3",
+            b"\x00\n",
+            "\u{e9}\\\u{e9}".as_bytes(),
+        ] {
+            assert_eq!(bytes(&escape(name)), name, "{}", escape(name));
+        }
+        let all: Vec<u8> = (0..=255).collect();
+        assert_eq!(bytes(&escape(&all)), all);
+    }
+
+    #[test]
+    fn escapes_are_those_of_ll_text() {
+        assert_eq!(bytes(r"\41\5c\\41\zz\4"), *br"A\\41\zz\4");
+    }
+}

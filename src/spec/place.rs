@@ -1,0 +1,347 @@
+//! Places in a spec, and where they stand in its text.
+//!
+//! The data of a spec carries no positions. An error names a place in the
+//! data, and the text is searched for it only then, by a scan that relies on
+//! RON's parser having accepted the text.
+
+use std::fmt;
+
+use crate::text::position;
+
+/// A place in a spec, such as `types[3].fields[1]`: a list, an entry in it, a
+/// field of that.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Place(Vec<Step>);
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Step {
+    Field(&'static str),
+    Item(usize),
+}
+
+impl Place {
+    pub(super) fn list(name: &'static str) -> Place {
+        Place(vec![Step::Field(name)])
+    }
+
+    pub(super) fn field(mut self, name: &'static str) -> Place {
+        self.0.push(Step::Field(name));
+        self
+    }
+
+    pub(super) fn item(mut self, index: usize) -> Place {
+        self.0.push(Step::Item(index));
+        self
+    }
+
+    /// Continues this place by one that starts where it ends.
+    pub(super) fn join(mut self, rest: &Place) -> Place {
+        self.0.extend_from_slice(&rest.0);
+        self
+    }
+
+    /// Returns the line and the column, both from 1 and the column in
+    /// characters, at which the place begins in the text of its spec; of what
+    /// the text does not have, where the thing around it begins.
+    #[must_use]
+    pub fn locate(&self, text: &str) -> (usize, usize) {
+        let tokens: Vec<Token> = Tokens { text, at: 0 }.collect();
+        let mut cursor = Cursor { text, tokens: &tokens, at: 0 };
+        cursor.skip_attributes();
+        for &step in &self.0 {
+            let whole = cursor.at;
+            if !cursor.enter(step) {
+                cursor.at = whole;
+                break;
+            }
+        }
+        position(text.as_bytes(), tokens.get(cursor.at).map_or(text.len(), |token| token.start))
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (position, step) in self.0.iter().enumerate() {
+            match step {
+                Step::Field(name) if position == 0 => f.write_str(name)?,
+                Step::Field(name) => write!(f, ".{name}")?,
+                Step::Item(index) => write!(f, "[{index}]")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the byte offset of a line and column, or the end of the text.
+pub(super) fn offset(text: &str, (line, column): (usize, usize)) -> usize {
+    let mut start = 0;
+    for _ in 1..line {
+        start += text[start..].find('\n').map_or(text.len() - start, |newline| newline + 1);
+    }
+    text[start..].char_indices().nth(column - 1).map_or(text.len(), |(at, _)| start + at)
+}
+
+/// Returns where the innermost entry that is still open before `end` begins:
+/// its name if it has one, or else its bracket.
+pub(super) fn enclosing(text: &str, end: usize) -> Option<usize> {
+    let mut open = Vec::new();
+    let mut name = None;
+    for token in (Tokens { text, at: 0 }).take_while(|token| token.start < end) {
+        match token.kind {
+            Kind::Open => open.push(name.unwrap_or(token.start)),
+            Kind::Close => drop(open.pop()),
+            _ => {}
+        }
+        name = (token.kind == Kind::Word).then_some(token.start);
+    }
+    open.pop()
+}
+
+#[derive(Clone, Copy)]
+struct Token {
+    kind: Kind,
+    start: usize,
+    end: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Word,
+    String,
+    Open,
+    Close,
+    Colon,
+    Comma,
+    Other,
+}
+
+/// Splits RON text into tokens; comments and white space are passed over.
+struct Tokens<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+impl Tokens<'_> {
+    /// Returns the end of the string whose opening quote is at `quote`.
+    fn string_end(&self, quote: usize) -> usize {
+        let bytes = self.text.as_bytes();
+        let mut at = quote + 1;
+        while at < bytes.len() && bytes[at] != b'"' {
+            at += if bytes[at] == b'\\' { 2 } else { 1 };
+        }
+        self.boundary(at + 1)
+    }
+
+    /// Returns the end of a raw string at `start`, if one starts there.
+    fn raw_string_end(&self, start: usize) -> Option<usize> {
+        let rest = self.text[start..].strip_prefix('r')?;
+        let hashes = rest.len() - rest.trim_start_matches('#').len();
+        let body = rest[hashes..].strip_prefix('"')?;
+        let close = format!("\"{}", &rest[..hashes]);
+        let length = body.find(&close).map_or(body.len(), |at| at + close.len());
+        Some(self.text.len() - body.len() + length)
+    }
+
+    /// Returns the end of a comment at `start`, if one starts there. Block
+    /// comments nest.
+    fn comment_end(&self, start: usize) -> Option<usize> {
+        let rest = &self.text[start..];
+        if rest.starts_with("//") {
+            return Some(start + rest.find('\n').unwrap_or(rest.len()));
+        }
+        if !rest.starts_with("/*") {
+            return None;
+        }
+        let bytes = rest.as_bytes();
+        let (mut at, mut depth) = (2, 1_usize);
+        while at < bytes.len() && depth > 0 {
+            match (bytes[at], bytes.get(at + 1)) {
+                (b'/', Some(b'*')) => (at, depth) = (at + 2, depth + 1),
+                (b'*', Some(b'/')) => (at, depth) = (at + 2, depth - 1),
+                _ => at += 1,
+            }
+        }
+        Some(start + at)
+    }
+
+    /// Returns `at`, or the end of the text or of the character before it.
+    fn boundary(&self, at: usize) -> usize {
+        (at..self.text.len()).find(|&at| self.text.is_char_boundary(at)).unwrap_or(self.text.len())
+    }
+}
+
+impl Iterator for Tokens<'_> {
+    type Item = Token;
+
+    fn next(&mut self) -> Option<Token> {
+        let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '+' | '-');
+        loop {
+            let start = self.at;
+            let first = self.text[start..].chars().next()?;
+            if let Some(end) = self.comment_end(start) {
+                self.at = end;
+                continue;
+            }
+            let (kind, end) = match first {
+                '"' => (Kind::String, self.string_end(start)),
+                '(' | '[' | '{' => (Kind::Open, start + 1),
+                ')' | ']' | '}' => (Kind::Close, start + 1),
+                ':' => (Kind::Colon, start + 1),
+                ',' => (Kind::Comma, start + 1),
+                'r' if self.raw_string_end(start).is_some() => {
+                    (Kind::String, self.raw_string_end(start)?)
+                }
+                _ if is_word(first) => {
+                    // `r#types` is how RON writes a name that is a keyword.
+                    let raw = if self.text[start..].starts_with("r#") { 2 } else { 0 };
+                    let rest = &self.text[start + raw..];
+                    let length = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
+                    (Kind::Word, start + raw + length)
+                }
+                _ => (Kind::Other, start + first.len_utf8()),
+            };
+            self.at = end;
+            // White space of RON's that is not Unicode's, such as a mark of
+            // direction, ends up as a token that nothing looks for.
+            if !first.is_whitespace() && !matches!(first, '\u{200e}' | '\u{200f}') {
+                return Some(Token { kind, start, end });
+            }
+        }
+    }
+}
+
+/// A walk along the tokens; `at` is where a value begins.
+struct Cursor<'t> {
+    text: &'t str,
+    tokens: &'t [Token],
+    at: usize,
+}
+
+impl Cursor<'_> {
+    fn kind(&self) -> Option<Kind> {
+        self.tokens.get(self.at).map(|token| token.kind)
+    }
+
+    /// Passes over `#![enable(...)]`.
+    fn skip_attributes(&mut self) {
+        while self.kind() == Some(Kind::Other) {
+            self.at += 2;
+            self.skip_bracketed();
+        }
+    }
+
+    /// Passes over a bracket and all up to its partner.
+    fn skip_bracketed(&mut self) {
+        let mut depth = 0_usize;
+        while let Some(kind) = self.kind() {
+            self.at += 1;
+            match kind {
+                Kind::Open => depth += 1,
+                Kind::Close => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            if depth == 0 {
+                return;
+            }
+        }
+    }
+
+    /// Passes over an item and the comma after it.
+    fn skip_item(&mut self) {
+        while let Some(kind) = self.kind() {
+            match kind {
+                Kind::Open => self.skip_bracketed(),
+                Kind::Close => return,
+                Kind::Comma => {
+                    self.at += 1;
+                    return;
+                }
+                _ => self.at += 1,
+            }
+        }
+    }
+
+    /// Moves from a value to one inside it; false when there is none.
+    fn enter(&mut self, step: Step) -> bool {
+        if self.kind() == Some(Kind::Word) {
+            self.at += 1;
+        }
+        if self.kind() != Some(Kind::Open) {
+            return false;
+        }
+        self.at += 1;
+        let mut index = 0;
+        while !matches!(self.kind(), None | Some(Kind::Close)) {
+            match step {
+                Step::Item(wanted) if wanted == index => return true,
+                Step::Field(name) => {
+                    let token = self.tokens[self.at];
+                    let word = &self.text[token.start..token.end];
+                    if word.strip_prefix("r#").unwrap_or(word) == name {
+                        self.at += 2;
+                        return true;
+                    }
+                }
+                Step::Item(_) => {}
+            }
+            self.skip_item();
+            index += 1;
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn found(text: &str, place: Place) -> &str {
+        let at = place.locate(text);
+        let rest = &text[offset(text, at)..];
+        assert_eq!(position(text.as_bytes(), offset(text, at)), at);
+        &rest[..rest.len().min(3)]
+    }
+
+    #[test]
+    fn places_are_found_through_everything_ron_allows() {
+        let text = r###"// types: [(1)]
+            #![enable(implicit_some)]
+            /* name: /* "nested" */ " */ Spec(
+                name: "types: [\"(", about: r#"types: ["("#, r#source: "",
+                types: [Root(name: "é,\\"), /* ( */ T(fields: [("a", 10, 4), ("b", 20)],)],
+                tags: [],
+            )"###;
+        let types = || Place::list("types");
+        assert_eq!(found(text, types()), "[Ro");
+        assert_eq!(found(text, types().item(0)), "Roo");
+        assert_eq!(found(text, types().item(1)), "T(f");
+        let fields = || types().item(1).field("fields");
+        assert_eq!(found(text, fields().item(0).item(1)), "10,");
+        assert_eq!(found(text, fields().item(1).item(1)), "20)");
+        assert_eq!(found(text, Place::list("source")), "\"\",");
+        assert_eq!(found(text, Place::list("tags")), "[],");
+        // What is not there is where the thing around it is.
+        assert_eq!(found(text, Place::list("tags").item(2)), "[],");
+        assert_eq!(found(text, types().item(0).field("key").item(3)), "Roo");
+        assert_eq!(found(text, Place::list("expect")), "Spe");
+        assert_eq!(found("", types()), "");
+    }
+
+    #[test]
+    fn the_entry_around_an_offset_is_found() {
+        let text = r#"Spec(types: [Root(name: "(("), (1, [2"#;
+        let around = |needle| enclosing(text, text.find(needle).unwrap()).map(|at| &text[at..]);
+        assert_eq!(around("Root"), Some("[Root(name: \"((\"), (1, [2"));
+        assert_eq!(around("name"), Some("Root(name: \"((\"), (1, [2"));
+        assert_eq!(around("1"), Some("(1, [2"));
+        assert_eq!(around("2"), Some("[2"));
+        assert_eq!(around("Spec"), None);
+    }
+
+    #[test]
+    fn places_print_as_paths() {
+        let place = Place::list("types").item(3).field("fields").item(1);
+        assert_eq!(place.to_string(), "types[3].fields[1]");
+    }
+}

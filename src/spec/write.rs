@@ -1,0 +1,306 @@
+//! From a graph to a spec.
+//!
+//! Every entry goes through the builder as it is written, as it will when the
+//! spec is read: what the builder refuses is left out, with a comment, so what
+//! is written always loads.
+
+use std::collections::{HashMap, HashSet};
+
+use ron::ser::PrettyConfig;
+use serde::Serialize;
+
+use super::build::Declared;
+use super::document::{CopyDecl, FieldDecl, RuleName, SizedFieldDecl, TagDecl, TypeDecl, options};
+use super::name::escape;
+use crate::graph::{CopyId, Format, Graph, NodeId, Operand, TagId, TypeId, TypeKind};
+
+/// Longer entries are spread over several lines.
+const LINE: usize = 92;
+
+/// Writes the types, tags and struct copies of a graph as a spec, such that
+/// [`Spec::load`](super::Spec::load) of it makes an equal graph if a
+/// [`Builder`](crate::Builder) made this one.
+///
+/// Types of one name are told apart by keys, tags are named after what they
+/// access, and field names are empty, for a graph knows none. A node that a
+/// builder would not make (only a text brings it in) is left out, or written
+/// as the nearest one that a builder makes; a comment says so.
+///
+/// ```
+/// use tbaa::Graph;
+/// use tbaa::spec::{Spec, write};
+///
+/// let mut graph = Graph::new();
+/// let mut b = graph.builder();
+/// let root = b.root("my runtime")?;
+/// let int = b.scalar_type("int", root)?;
+/// let pair = b.struct_type("Pair", &[(int, 0), (int, 4)])?;
+/// b.struct_tag(pair, int, 4, false)?;
+///
+/// let text = write(&graph);
+/// assert!(text.contains(r#"Struct(name: "Pair", fields: [("", "int", 0), ("", "int", 4)]),"#));
+/// assert!(text.contains(r#"Tag(name: "Pair+4", base: "Pair", access: "int", offset: 4),"#));
+/// assert_eq!(*Spec::load(&text)?.graph(), graph);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn write(graph: &Graph) -> String {
+    let mut writer = Writer {
+        graph,
+        declared: Declared::default(),
+        keys: HashMap::new(),
+        nodes: HashMap::new(),
+        names: HashMap::new(),
+        taken: Taken::default(),
+        out: String::new(),
+    };
+    writer.out.push_str("Spec(\n    name: \"graph\",\n");
+    writer.out.push_str(&format!("    rules: {},\n", RuleName::default()));
+    writer.out.push_str("    types: [\n");
+    for ty in declaration_order(graph) {
+        writer.ty(ty);
+    }
+    writer.out.push_str("    ],\n    tags: [\n");
+    writer.taken = Taken::default();
+    for tag in graph.tags() {
+        writer.tag(tag);
+    }
+    writer.out.push_str("    ],\n");
+    if graph.copies().next().is_some() {
+        writer.out.push_str("    copies: [\n");
+        for copy in graph.copies() {
+            writer.copy(copy);
+        }
+        writer.out.push_str("    ],\n");
+    }
+    writer.out.push_str(")\n");
+    writer.out
+}
+
+/// Returns the types in insertion order, but each after those that it is made
+/// of, where that is possible.
+fn declaration_order(graph: &Graph) -> Vec<TypeId> {
+    let mut order = Vec::new();
+    let mut seen: HashSet<TypeId> = HashSet::new();
+    // A type stands on the stack twice: to push what it is made of, and below
+    // that to be listed.
+    let mut stack: Vec<(TypeId, bool)> = graph.types().rev().map(|ty| (ty, false)).collect();
+    while let Some((ty, complete)) = stack.pop() {
+        if complete {
+            order.push(ty);
+        } else if seen.insert(ty) {
+            stack.push((ty, true));
+            let node = graph.ty(ty);
+            let parts = node.parent().into_iter().chain(node.fields().map(|field| field.ty));
+            stack.extend(parts.map(|part| (part, false)));
+        }
+    }
+    order
+}
+
+/// Names given out, each with the last number that was added to it.
+#[derive(Default)]
+struct Taken(HashMap<String, u32>);
+
+impl Taken {
+    /// Returns the name, with a number if it is taken.
+    fn take(&mut self, name: String) -> String {
+        let mut number = self.0.get(&name).copied().unwrap_or(0);
+        let mut free = name.clone();
+        while self.0.contains_key(&free) {
+            number += 1;
+            free = format!("{name}#{}", number + 1);
+        }
+        self.0.insert(free.clone(), 0);
+        self.0.insert(name, number);
+        free
+    }
+}
+
+struct Writer<'g> {
+    graph: &'g Graph,
+    /// What a reader of the text will have built.
+    declared: Declared,
+    /// The key of each type that is written.
+    keys: HashMap<TypeId, String>,
+    /// What each node that is written will be for a reader.
+    nodes: HashMap<NodeId, NodeId>,
+    /// The name of each tag that is written.
+    names: HashMap<TagId, String>,
+    taken: Taken,
+    out: String,
+}
+
+impl Writer<'_> {
+    fn ty(&mut self, id: TypeId) {
+        let name = self.graph.ty(id).name().map(escape);
+        let built = self.type_decl(id).and_then(|decl| {
+            let built = self.declared.add_type(&decl).map_err(|e| e.message().to_owned())?;
+            Ok((decl, built))
+        });
+        match built {
+            Err(reason) => self.leave_out("type", name, &reason),
+            Ok((decl, built)) => {
+                let key = decl.key().to_owned();
+                self.declared.types.insert(key.clone(), built);
+                self.keys.insert(id, key);
+                self.note_change(id.node(), built.node());
+                self.entry(&decl);
+            }
+        }
+    }
+
+    fn type_decl(&mut self, id: TypeId) -> Result<TypeDecl, String> {
+        let node = self.graph.ty(id);
+        let key = |ty: &TypeId| -> Result<String, String> {
+            self.keys.get(ty).cloned().ok_or_else(|| "made of a type that is left out".to_owned())
+        };
+        let name = node.name().map(escape);
+        if node.kind() == TypeKind::Malformed {
+            return Err("malformed".to_owned());
+        }
+        if node.kind() == TypeKind::Root && name.is_none() {
+            return match self.graph.operand(id.node(), 0) {
+                Some(Operand::Node(own)) if own == id.node() => {
+                    Ok(TypeDecl::AnonymousRoot { key: self.taken.take("anonymous".to_owned()) })
+                }
+                None => Ok(TypeDecl::EmptyRoot { key: self.taken.take("empty".to_owned()) }),
+                _ => Err("a root named by something else than a string".to_owned()),
+            };
+        }
+        let name = name.ok_or("its identity is no string")?;
+        let parent = || node.parent().as_ref().map_or(Err("no parent".to_owned()), key);
+        // A struct with one struct at offset 0 reads as a scalar, but a scalar
+        // under a struct is refused.
+        let wraps_struct =
+            node.parent().is_some_and(|parent| self.graph.ty(parent).kind() == TypeKind::Aggregate);
+        let old_struct = node.kind() == TypeKind::Aggregate || wraps_struct;
+        let mut decl = match (node.kind(), node.format()) {
+            (TypeKind::Root, _) => TypeDecl::Root { name, key: None },
+            (_, Format::New) => {
+                let fields = node.fields().map(|field| {
+                    Ok(SizedFieldDecl {
+                        name: String::new(),
+                        ty: key(&field.ty)?,
+                        offset: field.offset,
+                        size: field.extent.unwrap_or(0),
+                    })
+                });
+                let fields = fields.collect::<Result<_, String>>()?;
+                let size = node.size().unwrap_or(0);
+                TypeDecl::Type { name, key: None, parent: parent()?, size, fields }
+            }
+            (_, Format::Old) if old_struct => {
+                let fields = node.fields().map(|field| {
+                    Ok(FieldDecl { name: String::new(), ty: key(&field.ty)?, offset: field.offset })
+                });
+                let fields = fields.collect::<Result<_, String>>()?;
+                TypeDecl::Struct { name, key: None, fields }
+            }
+            (_, Format::Old) => TypeDecl::Scalar { name, key: None, parent: parent()? },
+        };
+        if let TypeDecl::Root { name, key }
+        | TypeDecl::Scalar { name, key, .. }
+        | TypeDecl::Struct { name, key, .. }
+        | TypeDecl::Type { name, key, .. } = &mut decl
+        {
+            let free = self.taken.take(name.clone());
+            *key = (free != *name).then_some(free);
+        }
+        Ok(decl)
+    }
+
+    fn tag(&mut self, id: TagId) {
+        let built = self.tag_decl(id).and_then(|decl| {
+            let built = self.declared.add_tag(&decl).map_err(|e| e.message().to_owned())?;
+            Ok((decl, built))
+        });
+        match built {
+            Err(reason) => self.leave_out("tag", Some(format!("{}", id.index())), &reason),
+            Ok((decl, built)) => {
+                self.declared.tags.insert(decl.name.clone(), built);
+                self.names.insert(id, decl.name.clone());
+                self.note_change(self.graph.tag_node(id), self.declared.graph.tag_node(built));
+                self.entry(&decl);
+            }
+        }
+    }
+
+    fn tag_decl(&mut self, id: TagId) -> Result<TagDecl, String> {
+        let tag = self.graph.tag(id).map_err(|malformed| malformed.to_string())?;
+        let key = |ty| self.keys.get(ty).cloned().ok_or("of a type that is left out");
+        let (base, access) = (key(&tag.base)?, key(&tag.access)?);
+        let name = if tag.is_whole() && tag.offset == 0 {
+            base.clone()
+        } else {
+            format!("{base}+{}", tag.offset)
+        };
+        Ok(TagDecl {
+            name: self.taken.take(name),
+            base,
+            access,
+            offset: tag.offset,
+            size: tag.size.filter(|&size| size != 0),
+            immutable: tag.immutable,
+        })
+    }
+
+    fn copy(&mut self, id: CopyId) {
+        let decl = self.graph.copy(id).ok_or("malformed".to_owned()).and_then(|entries| {
+            let entries = entries.into_iter().map(|entry| {
+                let name = self.names.get(&entry.tag).cloned();
+                Ok((entry.offset, entry.size, name.ok_or("of a tag that is left out")?))
+            });
+            let decl = CopyDecl { entries: entries.collect::<Result<_, String>>()? };
+            let built = self.declared.add_copy(&decl).map_err(|e| e.message().to_owned())?;
+            Ok((decl, built))
+        });
+        match decl {
+            Err(reason) => self.leave_out("struct copy", None, &reason),
+            Ok((decl, built)) => {
+                self.note_change(id.node(), built.node());
+                self.entry(&decl);
+            }
+        }
+    }
+
+    /// Writes a comment in place of an entry.
+    fn leave_out(&mut self, what: &str, name: Option<String>, reason: &str) {
+        // Quoted for its escapes: a newline would end the comment.
+        let name = name.map_or_else(String::new, |name| format!(" {name:?}"));
+        let reason = reason.escape_debug().to_string().replace("\\\"", "\"");
+        self.out.push_str(&format!("        // left out: {what}{name}: {reason}\n"));
+    }
+
+    /// Writes a comment if a reader's node differs from the graph's.
+    fn note_change(&mut self, node: NodeId, built: NodeId) {
+        self.nodes.insert(node, built);
+        let reader = &self.declared.graph;
+        let same = |(ours, theirs): (Operand<'_>, Operand<'_>)| match (ours, theirs) {
+            (Operand::Node(ours), theirs) => self.nodes.get(&ours).copied() == theirs.node(),
+            (ours, theirs) => ours == theirs,
+        };
+        let unchanged = self.graph.is_distinct(node) == reader.is_distinct(built)
+            && self.graph.operand_count(node) == reader.operand_count(built)
+            && self.graph.operands(node).zip(reader.operands(built)).all(same);
+        if !unchanged {
+            self.out
+                .push_str("        // rewritten: not what a builder makes (distinct, not i64)\n");
+        }
+    }
+
+    fn entry(&mut self, entry: &impl Serialize) {
+        let pretty = PrettyConfig::new().struct_names(true).compact_structs(true);
+        let line = serialise(entry, pretty.clone().compact_arrays(true));
+        let text = if line.len() <= LINE { line } else { serialise(entry, pretty) };
+        for line in text.lines() {
+            self.out.push_str(&format!("        {line}\n"));
+        }
+        self.out.insert(self.out.len() - 1, ',');
+    }
+}
+
+fn serialise(entry: &impl Serialize, pretty: PrettyConfig) -> String {
+    let text = options().to_string_pretty(entry, pretty.new_line("\n"));
+    text.expect("strings, numbers and lists of them are written to a string")
+}

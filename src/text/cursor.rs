@@ -1,0 +1,265 @@
+//! A place in a text, and the tokens that can stand there.
+
+use super::error::{TextError, TextErrorKind};
+
+/// A place in a text. Copying it is how the reader looks ahead.
+#[derive(Clone, Copy)]
+pub(super) struct Cursor<'t> {
+    pub(super) text: &'t [u8],
+    pub(super) at: usize,
+}
+
+impl<'t> Cursor<'t> {
+    pub(super) fn new(text: &'t [u8], at: usize) -> Self {
+        Cursor { text, at }
+    }
+
+    pub(super) fn error(&self, kind: TextErrorKind) -> TextError {
+        TextError::new(self.text, self.at, kind)
+    }
+
+    pub(super) fn expected(&self, wanted: &'static str) -> TextError {
+        self.error(TextErrorKind::Expected { wanted })
+    }
+
+    pub(super) fn truncated(&self, inside: impl Into<String>) -> TextError {
+        TextError::new(
+            self.text,
+            self.text.len(),
+            TextErrorKind::Truncated { inside: inside.into() },
+        )
+    }
+
+    pub(super) fn rest(&self) -> &'t [u8] {
+        &self.text[self.at..]
+    }
+
+    pub(super) fn peek(&self) -> Option<u8> {
+        self.text.get(self.at).copied()
+    }
+
+    /// Passes the bytes if they stand here.
+    pub(super) fn eat(&mut self, bytes: &[u8]) -> bool {
+        let here = self.rest().starts_with(bytes);
+        if here {
+            self.at += bytes.len();
+        }
+        here
+    }
+
+    /// Passes the word if it stands here as a whole word.
+    pub(super) fn eat_word(&mut self, word: &[u8]) -> bool {
+        let mut ahead = *self;
+        let here = ahead.word() == word;
+        if here {
+            *self = ahead;
+        }
+        here
+    }
+
+    /// Passes spaces and tabs, not line ends.
+    pub(super) fn skip_blanks(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\t' | b'\r')) {
+            self.at += 1;
+        }
+    }
+
+    /// Passes white space, line ends and comments.
+    pub(super) fn skip_space(&mut self) {
+        loop {
+            match self.peek() {
+                Some(b' ' | b'\t' | b'\r' | b'\n') => self.at += 1,
+                Some(b';') => self.skip_line(),
+                _ => return,
+            }
+        }
+    }
+
+    /// Passes the rest of the line, and its end.
+    pub(super) fn skip_line(&mut self) {
+        self.at = match memchr::memchr(b'\n', self.rest()) {
+            Some(newline) => self.at + newline + 1,
+            None => self.text.len(),
+        };
+    }
+
+    /// Takes a bare word: letters, digits, `_`, `.`, `$` and `-`; empty if
+    /// none stands here.
+    pub(super) fn word(&mut self) -> &'t [u8] {
+        let start = self.at;
+        while self.peek().is_some_and(is_word) {
+            self.at += 1;
+        }
+        &self.text[start..self.at]
+    }
+
+    /// Takes a decimal metadata number, which must stand here.
+    pub(super) fn number(&mut self) -> Result<u32, TextError> {
+        let start = *self;
+        while self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
+            self.at += 1;
+        }
+        let digits = &self.text[start.at..self.at];
+        if digits.is_empty() {
+            return Err(start.expected("a metadata number"));
+        }
+        let number = digits.iter().try_fold(0_u32, |number, digit| {
+            number.checked_mul(10)?.checked_add(u32::from(digit - b'0'))
+        });
+        number.ok_or_else(|| start.error(TextErrorKind::NumberOutOfRange))
+    }
+
+    /// Passes a quoted string, the quote standing here, and returns what is
+    /// between the quotes, escapes untouched.
+    pub(super) fn quoted(&mut self) -> Result<&'t [u8], TextError> {
+        let start = self.at + 1;
+        match memchr::memchr(b'"', &self.text[start..]) {
+            Some(end) => {
+                self.at = start + end + 1;
+                Ok(&self.text[start..start + end])
+            }
+            None => Err(self.truncated("a string")),
+        }
+    }
+
+    /// Takes a name: a bare word or a quoted string.
+    pub(super) fn name(&mut self) -> Result<Vec<u8>, TextError> {
+        if self.peek() == Some(b'"') {
+            return Ok(unescape(self.quoted()?));
+        }
+        let start = *self;
+        match self.word() {
+            [] => Err(start.expected("a name")),
+            word => Ok(word.to_owned()),
+        }
+    }
+
+    /// Passes text up to the first of `stops` outside strings and brackets, or
+    /// up to a closing bracket that was not opened, and returns it trimmed.
+    pub(super) fn until(&mut self, stops: &[u8], inside: &str) -> Result<&'t [u8], TextError> {
+        let start = self.at;
+        let mut depth = 0_usize;
+        loop {
+            let Some(byte) = self.peek() else { return Err(self.truncated(inside)) };
+            match byte {
+                _ if depth == 0 && stops.contains(&byte) => break,
+                b'"' => {
+                    self.quoted()?;
+                    continue;
+                }
+                b';' => {
+                    self.skip_line();
+                    continue;
+                }
+                b'(' | b'[' | b'{' | b'<' => depth += 1,
+                b')' | b']' | b'}' | b'>' if depth == 0 => break,
+                b')' | b']' | b'}' | b'>' => depth -= 1,
+                _ => {}
+            }
+            self.at += 1;
+        }
+        Ok(self.text[start..self.at].trim_ascii())
+    }
+
+    /// Passes a type, and returns it.
+    ///
+    /// A type is a first token or bracket, then any number of `*`,
+    /// `addrspace(N)` and parameter lists.
+    pub(super) fn ty(&mut self) -> Result<&'t [u8], TextError> {
+        let start = self.at;
+        let opening = |byte| matches!(byte, Some(b'[' | b'{' | b'<' | b'('));
+        match self.peek() {
+            byte if opening(byte) => self.bracketed("a type")?,
+            Some(b'%') => {
+                self.at += 1;
+                self.name()?;
+            }
+            _ => {
+                if self.word().is_empty() {
+                    return Err(self.expected("a type"));
+                }
+            }
+        }
+        let mut end = self.at;
+        loop {
+            self.skip_blanks();
+            match self.peek() {
+                Some(b'*') => self.at += 1,
+                Some(b'(') => self.bracketed("a type")?,
+                Some(b'a') if self.rest().starts_with(b"addrspace(") => {
+                    self.word();
+                    self.bracketed("a type")?;
+                }
+                _ => break,
+            }
+            end = self.at;
+        }
+        self.at = end;
+        Ok(&self.text[start..end])
+    }
+
+    /// Passes a bracket, which must stand here, up to the one that closes it.
+    pub(super) fn bracketed(&mut self, inside: &str) -> Result<(), TextError> {
+        self.at += 1;
+        // `until` passes inner pairs, so this is the bracket that closes it.
+        self.until(&[], inside)?;
+        self.at += 1;
+        Ok(())
+    }
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'$' | b'-')
+}
+
+/// Resolves `\xx` and `\\` as LLVM does; any other backslash stands for
+/// itself.
+///
+/// LLVM: `UnEscapeLexed`.
+pub(crate) fn unescape(text: &[u8]) -> Vec<u8> {
+    let hex = |byte: Option<&u8>| byte.and_then(|&byte| (byte as char).to_digit(16));
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(backslash) = memchr::memchr(b'\\', rest) {
+        bytes.extend_from_slice(&rest[..backslash]);
+        rest = &rest[backslash + 1..];
+        if rest.first() == Some(&b'\\') {
+            bytes.push(b'\\');
+            rest = &rest[1..];
+        } else if let (Some(high), Some(low)) = (hex(rest.first()), hex(rest.get(1))) {
+            bytes.push((high * 16 + low) as u8);
+            rest = &rest[2..];
+        } else {
+            bytes.push(b'\\');
+        }
+    }
+    bytes.extend_from_slice(rest);
+    bytes
+}
+
+/// Writes bytes as LLVM prints them between quotes.
+///
+/// LLVM: `printEscapedString`.
+pub(super) fn escape(bytes: &[u8], out: &mut String) {
+    for &byte in bytes {
+        match byte {
+            b'\\' => out.push_str("\\\\"),
+            b' '..=b'~' if byte != b'"' => out.push(byte as char),
+            _ => out.push_str(&format!("\\{byte:02X}")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{escape, unescape};
+
+    /// What `llvm-as-22 | llvm-dis-22` makes of the same strings.
+    #[test]
+    fn strings_are_read_and_written_as_llvm_does() {
+        assert_eq!(unescape(br"a\41\zz\\x\22"), b"aA\\zz\\x\"");
+        let mut out = String::new();
+        escape(b"aA\\zz\"\n\xff", &mut out);
+        assert_eq!(out, r"aA\\zz\22\0A\FF");
+    }
+}

@@ -1,0 +1,117 @@
+//! Why a text cannot be read.
+
+use std::fmt;
+
+use crate::graph::GraphError;
+
+/// What is wrong with a text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum TextErrorKind {
+    /// The text ends inside something: it was cut off.
+    Truncated {
+        /// What was not closed: `"a string"`, `"the body of function @f"`, ...
+        inside: String,
+    },
+    /// Something else stands here than must.
+    Expected {
+        /// What must stand here.
+        wanted: &'static str,
+    },
+    /// A metadata number has two definitions.
+    DefinedTwice {
+        /// The number.
+        number: u32,
+        /// The line of the first definition, from 1.
+        first_line: usize,
+    },
+    /// A metadata number without a definition.
+    Undefined {
+        /// The number.
+        number: u32,
+    },
+    /// A metadata number that does not fit into 32 bits.
+    NumberOutOfRange,
+    /// An integer constant that its type cannot hold.
+    IntegerOutOfRange,
+    /// Inline nodes nested deeper than [`MAX_INLINE_DEPTH`].
+    ///
+    /// [`MAX_INLINE_DEPTH`]: super::MAX_INLINE_DEPTH
+    TooDeep,
+    /// A text of 4 GiB or more.
+    TooLarge,
+    /// The store refused a node.
+    Graph(GraphError),
+}
+
+impl fmt::Display for TextErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TextErrorKind::Truncated { inside } => {
+                write!(f, "the text ends inside {inside}: it has been cut off")
+            }
+            TextErrorKind::Expected { wanted } => write!(f, "expected {wanted}"),
+            TextErrorKind::DefinedTwice { number, first_line } => {
+                write!(f, "!{number} is defined a second time; line {first_line} defines it first")
+            }
+            TextErrorKind::Undefined { number } => {
+                write!(f, "!{number} is used but the text does not define it")
+            }
+            TextErrorKind::NumberOutOfRange => {
+                f.write_str("a metadata number must be less than 4294967296")
+            }
+            TextErrorKind::IntegerOutOfRange => {
+                f.write_str("the integer does not fit its type; write one that does")
+            }
+            TextErrorKind::TooDeep => write!(
+                f,
+                "nodes nested more than {} deep; give the inner ones numbers",
+                super::MAX_INLINE_DEPTH
+            ),
+            TextErrorKind::TooLarge => f.write_str("a text must be shorter than 4 GiB"),
+            TextErrorKind::Graph(error) => write!(f, "{error}"),
+        }
+    }
+}
+
+/// An error in a text, and where.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TextError {
+    /// What is wrong.
+    pub kind: TextErrorKind,
+    /// Bytes from the start of the text.
+    pub offset: usize,
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+}
+
+impl TextError {
+    pub(super) fn new(text: &[u8], offset: usize, kind: TextErrorKind) -> Self {
+        let (line, column) = position(text, offset);
+        TextError { kind, offset, line, column }
+    }
+}
+
+impl fmt::Display for TextError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.line, self.column, self.kind)
+    }
+}
+
+impl std::error::Error for TextError {}
+
+/// Returns the line and the column in characters, both from 1, of a byte of a
+/// text; the place after its end for an offset past it.
+///
+/// ```
+/// assert_eq!(tbaa::text::position(b"one\ntwo", 5), (2, 2));
+/// ```
+#[must_use]
+pub fn position(text: &[u8], offset: usize) -> (usize, usize) {
+    let before = &text[..offset.min(text.len())];
+    let line = memchr::memchr_iter(b'\n', before).count() + 1;
+    let start = memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
+    (line, String::from_utf8_lossy(&before[start..]).chars().count() + 1)
+}

@@ -1,0 +1,182 @@
+//! Writing a graph as attributes of MLIR's LLVM dialect.
+
+use std::fmt::{self, Write};
+
+use super::cursor::escape;
+use crate::graph::{Field, Format, Graph, NodeId, TagId, TypeId, TypeKind};
+
+/// Why MLIR cannot express a graph.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum MlirError {
+    /// MLIR has no size-aware format.
+    SizeAware {
+        /// The type's name.
+        name: String,
+    },
+    /// A malformed type or tag.
+    Malformed {
+        /// The node's position in [`Graph::nodes`].
+        node: usize,
+    },
+    /// More than one anonymous root, or a distinct type: MLIR merges equal
+    /// attributes, and would answer NoAlias between unrelated types.
+    Distinct {
+        /// The node's position in [`Graph::nodes`].
+        node: usize,
+    },
+}
+
+impl fmt::Display for MlirError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MlirError::SizeAware { name } => {
+                write!(f, "type {name:?} is size-aware, and MLIR knows the old format only")
+            }
+            MlirError::Malformed { node } => {
+                write!(f, "node {node} is malformed; `verify` says what is wrong with it")
+            }
+            MlirError::Distinct { node } => {
+                write!(f, "node {node} must stay apart from equal ones, and MLIR would merge them")
+            }
+        }
+    }
+}
+
+impl std::error::Error for MlirError {}
+
+/// Prints a graph's tags, and the types that they use, as aliases of MLIR's
+/// `#llvm.tbaa_*` attributes, each before its use.
+///
+/// # Errors
+///
+/// A [`MlirError`] where MLIR cannot say what the graph says.
+///
+/// MLIR: `TBAARootAttr`, `TBAATypeDescriptorAttr`, `TBAATagAttr`.
+pub fn write_mlir(graph: &Graph) -> Result<String, MlirError> {
+    let mut writer = Writer {
+        graph,
+        names: vec![None; graph.node_count()],
+        types: 0,
+        roots: 0,
+        anonymous: false,
+        out: String::new(),
+    };
+    for tag in graph.tags() {
+        writer.tag(tag)?;
+    }
+    for ty in graph.types() {
+        writer.ty(ty)?;
+    }
+    Ok(writer.out)
+}
+
+struct Writer<'g> {
+    graph: &'g Graph,
+    /// The alias of each type written.
+    names: Vec<Option<String>>,
+    types: usize,
+    roots: usize,
+    anonymous: bool,
+    out: String,
+}
+
+impl Writer<'_> {
+    fn tag(&mut self, id: TagId) -> Result<(), MlirError> {
+        let node = self.graph.tag_node(id);
+        let malformed = MlirError::Malformed { node: node.index() };
+        let tag = self.graph.tag(id).map_err(|_| malformed)?;
+        if tag.format == Format::New {
+            return Err(self.size_aware(tag.access));
+        }
+        self.ty(tag.base)?;
+        self.ty(tag.access)?;
+        let constant = if tag.immutable { ", constant = true" } else { "" };
+        let (base, access) = (self.name(tag.base).to_owned(), self.name(tag.access).to_owned());
+        let _ = writeln!(
+            self.out,
+            "#tbaa_tag{} = #llvm.tbaa_tag<base_type = {base}, access_type = {access}, \
+             offset = {}{constant}>",
+            id.index(),
+            tag.offset
+        );
+        Ok(())
+    }
+
+    /// Writes a type after the types that it is made of.
+    fn ty(&mut self, ty: TypeId) -> Result<(), MlirError> {
+        let mut open = vec![(ty, false)];
+        let mut on_path = std::collections::HashSet::<NodeId>::new();
+        while let Some((next, ready)) = open.pop() {
+            if self.names[next.node().index()].is_some() {
+                continue;
+            }
+            let node = self.graph.ty(next);
+            let members: Vec<Field> = match node.kind() {
+                TypeKind::Malformed => {
+                    return Err(MlirError::Malformed { node: next.node().index() });
+                }
+                TypeKind::Root => Vec::new(),
+                _ if node.format() == Format::New => return Err(self.size_aware(next)),
+                TypeKind::Scalar => node
+                    .parent()
+                    .map(|ty| Field { ty, offset: 0, extent: None })
+                    .into_iter()
+                    .collect(),
+                TypeKind::Aggregate => node.fields().collect(),
+            };
+            if !ready {
+                if !on_path.insert(next.node()) {
+                    return Err(MlirError::Malformed { node: next.node().index() });
+                }
+                open.push((next, true));
+                open.extend(members.iter().rev().map(|member| (member.ty, false)));
+                continue;
+            }
+            self.define(next, &members)?;
+        }
+        Ok(())
+    }
+
+    fn define(&mut self, ty: TypeId, members: &[Field]) -> Result<(), MlirError> {
+        let node = self.graph.ty(ty);
+        let distinct = MlirError::Distinct { node: ty.node().index() };
+        let mut id = String::new();
+        escape(node.name().unwrap_or_default(), &mut id);
+        let (alias, attribute) = if node.kind() == TypeKind::Root {
+            self.roots += 1;
+            let attribute = match node.name() {
+                Some(_) if self.graph.is_distinct(ty.node()) => return Err(distinct),
+                Some(_) => format!("#llvm.tbaa_root<id = \"{id}\">"),
+                None if std::mem::replace(&mut self.anonymous, true) => return Err(distinct),
+                None => "#llvm.tbaa_root".to_owned(),
+            };
+            (format!("#tbaa_root{}", self.roots - 1), attribute)
+        } else if self.graph.is_distinct(ty.node()) {
+            return Err(distinct);
+        } else {
+            self.types += 1;
+            let members: Vec<_> = members
+                .iter()
+                .map(|member| format!("<{}, {}>", self.name(member.ty), member.offset))
+                .collect();
+            let attribute = format!(
+                "#llvm.tbaa_type_desc<id = \"{id}\", members = {{{}}}>",
+                members.join(", ")
+            );
+            (format!("#tbaa_type_desc{}", self.types - 1), attribute)
+        };
+        let _ = writeln!(self.out, "{alias} = {attribute}");
+        self.names[ty.node().index()] = Some(alias);
+        Ok(())
+    }
+
+    fn name(&self, ty: TypeId) -> &str {
+        self.names[ty.node().index()].as_deref().unwrap_or_default()
+    }
+
+    fn size_aware(&self, ty: TypeId) -> MlirError {
+        let name = self.graph.ty(ty).name().unwrap_or_default();
+        MlirError::SizeAware { name: String::from_utf8_lossy(name).into_owned() }
+    }
+}

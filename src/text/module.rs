@@ -1,0 +1,209 @@
+//! What a module's text says of memory accesses.
+
+use std::collections::HashMap;
+
+use indexmap::IndexSet;
+
+use super::position;
+use crate::graph::{CopyId, Graph, NodeId, TagId};
+
+/// What kind of instruction an [`Instruction`] is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub enum Opcode {
+    /// `load`.
+    Load,
+    /// `store`.
+    Store,
+    /// `call`, `invoke` or `callbr`.
+    Call,
+    /// `atomicrmw`.
+    AtomicRmw,
+    /// `cmpxchg`.
+    CmpXchg,
+    /// `va_arg`.
+    VaArg,
+    /// Any other, on which LLVM accepts no tag.
+    Other,
+}
+
+impl Opcode {
+    /// Returns whether this is one of the instructions that access memory by
+    /// themselves, which a module lists even when untagged.
+    #[must_use]
+    pub fn accesses_memory(self) -> bool {
+        !matches!(self, Opcode::Call | Opcode::Other)
+    }
+}
+
+/// An instruction that accesses memory, or that has a tag.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Instruction {
+    /// Index into [`Module::functions`].
+    pub function: u32,
+    /// The instruction's position in its function, from 0.
+    pub index: u32,
+    /// What it is.
+    pub opcode: Opcode,
+    /// Its `!tbaa` attachment.
+    pub tag: Option<TagId>,
+    /// Its `!tbaa.struct` attachment.
+    pub copy: Option<CopyId>,
+    /// Bytes from the start of the text.
+    pub offset: u32,
+    pub(super) ty: u32,
+}
+
+/// Something readable that is likely wrong.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Warning {
+    /// Bytes from the start of the text.
+    pub offset: usize,
+    /// What it is, and what comes of it.
+    pub message: String,
+}
+
+/// The TBAA of a module, read from its text.
+///
+/// ```
+/// let text = br#"
+/// define i32 @f(ptr %p) {
+///   %v = load i32, ptr %p, align 4, !tbaa !0
+///   ret i32 %v
+/// }
+/// !0 = !{!1, !1, i64 0}
+/// !1 = !{!"int", !2, i64 0}
+/// !2 = !{!"Simple C/C++ TBAA"}
+/// "#;
+/// let module = tbaa::text::read(text)?;
+/// let load = &module.instructions()[0];
+/// assert_eq!(module.access_type(load), b"i32");
+/// assert_eq!(module.number_of(module.graph().tag_node(load.tag.unwrap())), Some(0));
+/// # Ok::<(), tbaa::text::TextError>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Module {
+    pub(super) graph: Graph,
+    pub(super) functions: Vec<Box<[u8]>>,
+    pub(super) instructions: Vec<Instruction>,
+    pub(super) types: IndexSet<Box<[u8]>>,
+    pub(super) errno: Vec<TagId>,
+    pub(super) numbers: HashMap<u32, NodeId>,
+    pub(super) origins: HashMap<NodeId, Origin>,
+    pub(super) warnings: Vec<Warning>,
+}
+
+/// Where a node stands in the text.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Origin {
+    pub(super) number: Option<u32>,
+    pub(super) offset: usize,
+}
+
+impl Module {
+    /// Returns the nodes.
+    #[must_use]
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// Returns the nodes, to add to them.
+    pub fn graph_mut(&mut self) -> &mut Graph {
+        &mut self.graph
+    }
+
+    /// Takes the nodes out of the module.
+    #[must_use]
+    pub fn into_graph(self) -> Graph {
+        self.graph
+    }
+
+    /// Returns the names of the functions that have a body, in file order.
+    pub fn functions(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+        self.functions.iter().map(|name| &name[..])
+    }
+
+    /// Returns the instructions that access memory or have a tag, in file
+    /// order.
+    #[must_use]
+    pub fn instructions(&self) -> &[Instruction] {
+        &self.instructions
+    }
+
+    /// Returns the type that an instruction loads or stores, as the text
+    /// writes it; empty for a call.
+    #[must_use]
+    pub fn access_type(&self, instruction: &Instruction) -> &[u8] {
+        &self.types[instruction.ty as usize]
+    }
+
+    /// Returns the distinct tags of `!tbaa` attachments, in order of first
+    /// appearance on an instruction.
+    #[must_use]
+    pub fn attached_tags(&self) -> Vec<TagId> {
+        let mut seen = vec![false; self.graph.tag_count()];
+        let attached = self.instructions.iter().filter_map(|instruction| instruction.tag);
+        attached.filter(|tag| !std::mem::replace(&mut seen[tag.index()], true)).collect()
+    }
+
+    /// Returns the tags in `!llvm.errno.tbaa`: accesses that may touch `errno`.
+    #[must_use]
+    pub fn errno_tags(&self) -> &[TagId] {
+        &self.errno
+    }
+
+    /// Returns what is readable and likely wrong, in the order found.
+    #[must_use]
+    pub fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    /// Returns the node that the text defines as `!number`, if it was kept.
+    #[must_use]
+    pub fn node(&self, number: u32) -> Option<NodeId> {
+        self.numbers.get(&number).copied()
+    }
+
+    /// Returns the number that the text gives a node; `None` for an inline
+    /// one. Of equal nodes that the store merged, the first number read.
+    #[must_use]
+    pub fn number_of(&self, node: NodeId) -> Option<u32> {
+        self.origins.get(&node)?.number
+    }
+
+    /// Returns where the text defines a node, in bytes from its start.
+    #[must_use]
+    pub fn offset_of(&self, node: NodeId) -> Option<usize> {
+        Some(self.origins.get(&node)?.offset)
+    }
+
+    /// Takes the node that the text defines as `!number` for a tag, as if it
+    /// were attached to an instruction.
+    pub fn tag(&mut self, number: u32) -> Option<TagId> {
+        let node = self.node(number)?;
+        Some(self.attach(node))
+    }
+
+    /// Makes a tag of an attached node, which the scalar format's upgrade may
+    /// wrap into another.
+    pub(super) fn attach(&mut self, node: NodeId) -> TagId {
+        let tag = self.graph.mark_attached(node);
+        if let Some(&origin) = self.origins.get(&node) {
+            self.origins.entry(self.graph.tag_node(tag)).or_insert(origin);
+        }
+        tag
+    }
+
+    pub(super) fn warn(&mut self, offset: usize, message: String) {
+        self.warnings.push(Warning { offset, message });
+    }
+}
+
+impl Warning {
+    /// Returns the line and column of the warning in `text`, from 1.
+    #[must_use]
+    pub fn position(&self, text: &[u8]) -> (usize, usize) {
+        position(text, self.offset)
+    }
+}

@@ -1,0 +1,141 @@
+//! A metadata node as a text writes it, its references not yet looked up.
+
+use super::cursor::{Cursor, unescape};
+use super::error::{TextError, TextErrorKind};
+use crate::graph::Int;
+
+/// Inline nodes (`!{!{!{...}}}`) may nest this deep. Producers nest two or
+/// three deep; reading one level looks over all levels inside it, so a bound
+/// keeps a hostile text from taking quadratic time.
+pub const MAX_INLINE_DEPTH: usize = 64;
+
+/// The widest integer type of LLVM, `IntegerType::MAX_INT_BITS`.
+const MAX_INT_BITS: u32 = 1 << 23;
+
+/// Names a node of the text: by number, or by where it stands.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Key {
+    Number(u32),
+    /// Bytes from the start of the text to the node's `{`.
+    Inline(u32),
+}
+
+pub(super) enum RawOperand<'t> {
+    Null,
+    String(Vec<u8>),
+    Int(Int),
+    /// A reference, and where it stands.
+    Node(Key, usize),
+    Other(&'t [u8]),
+}
+
+/// Reads the operands of a node from its `{` on.
+pub(super) fn operands<'t>(cursor: &mut Cursor<'t>) -> Result<Vec<RawOperand<'t>>, TextError> {
+    let mut operands = Vec::new();
+    cursor.at += 1;
+    cursor.skip_space();
+    if cursor.eat(b"}") {
+        return Ok(operands);
+    }
+    loop {
+        operands.push(operand(cursor)?);
+        cursor.skip_space();
+        if cursor.eat(b"}") {
+            return Ok(operands);
+        }
+        if !cursor.eat(b",") {
+            return Err(match cursor.peek() {
+                None => cursor.truncated("a metadata node"),
+                Some(_) => cursor.expected("`,` or `}` in a metadata node"),
+            });
+        }
+        cursor.skip_space();
+    }
+}
+
+fn operand<'t>(cursor: &mut Cursor<'t>) -> Result<RawOperand<'t>, TextError> {
+    // LLVM 3 writes `metadata` before a string or node.
+    if cursor.eat_word(b"metadata") {
+        cursor.skip_space();
+    }
+    let start = *cursor;
+    if cursor.peek() == Some(b'!') {
+        if let Some(key) = reference(cursor)? {
+            return Ok(RawOperand::Node(key, start.at));
+        }
+        if cursor.text.get(cursor.at + 1) == Some(&b'"') {
+            cursor.at += 1;
+            return Ok(RawOperand::String(unescape(cursor.quoted()?)));
+        }
+    }
+    let text = cursor.until(b",", "a metadata node")?;
+    Ok(match text {
+        b"" => return Err(start.expected("an operand")),
+        b"null" => RawOperand::Null,
+        _ => match int(text) {
+            Some(Ok(int)) => RawOperand::Int(int),
+            Some(Err(kind)) => return Err(start.error(kind)),
+            None => RawOperand::Other(text),
+        },
+    })
+}
+
+/// Takes a reference to a plain node, `!4` or `!{...}`, if one stands here.
+pub(super) fn reference(cursor: &mut Cursor<'_>) -> Result<Option<Key>, TextError> {
+    match cursor.text.get(cursor.at + 1) {
+        Some(b'0'..=b'9') => {
+            cursor.at += 1;
+            Ok(Some(Key::Number(cursor.number()?)))
+        }
+        Some(b'{') => {
+            cursor.at += 1;
+            let start = cursor.at as u32;
+            cursor.bracketed("a metadata node")?;
+            Ok(Some(Key::Inline(start)))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Reads an integer constant such as `i64 -1`, `i1 true` or `i8 u0xFF`.
+/// `None` if the text is no such thing, or takes more than 64 bits to hold.
+fn int(text: &[u8]) -> Option<Result<Int, TextErrorKind>> {
+    let text = std::str::from_utf8(text).ok()?;
+    let (ty, literal) = text.strip_prefix('i')?.split_once(|c: char| c.is_ascii_whitespace())?;
+    let bits = ty.parse().ok().filter(|bits| (1..=MAX_INT_BITS).contains(bits))?;
+    let literal = literal.trim();
+    let out_of_range = Some(Err(TextErrorKind::IntegerOutOfRange));
+    let mask = if bits < 64 { (1_u64 << bits) - 1 } else { u64::MAX };
+    let value = match literal {
+        "true" => 1,
+        "false" => 0,
+        _ => {
+            let (digits, radix) = match literal.get(..3) {
+                Some("u0x" | "s0x") => (&literal[3..], 16),
+                _ => (literal.strip_prefix('-').unwrap_or(literal), 10),
+            };
+            if digits.is_empty() || !digits.bytes().all(|b| (b as char).is_digit(radix)) {
+                return None;
+            }
+            let Ok(magnitude) = u64::from_str_radix(digits, radix) else {
+                // A wide type may hold it, though an offset cannot.
+                return if bits > 64 { None } else { out_of_range };
+            };
+            if literal.starts_with('-') {
+                if bits > 64 {
+                    return None;
+                }
+                if magnitude > mask / 2 + 1 {
+                    return out_of_range;
+                }
+                magnitude.wrapping_neg() & mask
+            } else {
+                magnitude
+            }
+        }
+    };
+    if value > mask {
+        return out_of_range;
+    }
+    Some(Ok(Int { bits, value }))
+}

@@ -1,0 +1,265 @@
+//! From a scanned text to nodes: references looked up, equal nodes merged.
+
+use std::collections::HashMap;
+
+use super::cursor::Cursor;
+use super::error::{TextError, TextErrorKind};
+use super::module::{Module, Origin};
+use super::node::{Key, MAX_INLINE_DEPTH, RawOperand, operands};
+use super::read::{Form, Keep, Scan};
+use crate::graph::{GraphError, NodeId, Operand};
+
+pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module, TextError> {
+    let mut resolver = Resolver {
+        module: std::mem::take(&mut scan.module),
+        scan: &scan,
+        states: HashMap::new(),
+        depths: HashMap::new(),
+        cyclic: false,
+    };
+    for attachment in &scan.attachments {
+        let node = resolver.node(attachment.key, attachment.offset)?;
+        let module = &mut resolver.module;
+        if attachment.copy {
+            let copy = module.graph.mark_copy(node);
+            module.instructions[attachment.instruction].copy = Some(copy);
+        } else {
+            let tag = module.attach(node);
+            module.instructions[attachment.instruction].tag = Some(tag);
+        }
+    }
+    for &(key, at) in &scan.tags {
+        let node = resolver.node(key, at)?;
+        resolver.module.attach(node);
+    }
+    for &(key, at) in &scan.copies {
+        let node = resolver.node(key, at)?;
+        resolver.module.graph.mark_copy(node);
+    }
+    for &(key, at) in &scan.types {
+        let node = resolver.node(key, at)?;
+        resolver.module.graph.mark_type(node);
+    }
+    for &(key, at) in &scan.errno {
+        let node = resolver.node(key, at)?;
+        let tag = resolver.module.attach(node);
+        resolver.module.errno.push(tag);
+    }
+    if keep == Keep::All || resolver.module.graph.node_count() == 0 {
+        for &number in &scan.order {
+            let definition = &scan.definitions[&number];
+            if definition.form != Form::Specialized {
+                resolver.node(Key::Number(number), definition.offset)?;
+            }
+        }
+    }
+    if resolver.cyclic {
+        resolver.module.graph.settle();
+    }
+    Ok(resolver.module)
+}
+
+struct Resolver<'s, 't> {
+    module: Module,
+    scan: &'s Scan<'t>,
+    states: HashMap<Key, State>,
+    /// How deep an inline node is nested.
+    depths: HashMap<Key, usize>,
+    /// Whether some node reaches itself.
+    cyclic: bool,
+}
+
+#[derive(Clone, Copy)]
+enum State {
+    /// Its operands are being looked up; with an id if one of them reaches
+    /// back to it.
+    Open(Option<NodeId>),
+    Done(NodeId),
+}
+
+/// A node whose operands are being looked up.
+struct Frame<'t> {
+    key: Key,
+    offset: usize,
+    distinct: bool,
+    raw: Vec<RawOperand<'t>>,
+    /// Ids of the node operands so far, in order of the operands.
+    resolved: Vec<Resolved>,
+}
+
+enum Resolved {
+    Node(NodeId),
+    /// A node of another kind, by its text.
+    Specialized(String),
+    /// An operand that refers to nothing.
+    Plain,
+}
+
+impl<'t> Resolver<'_, 't> {
+    /// Returns the node of a reference that stands at `at`.
+    ///
+    /// Depth first on a stack of its own: a chain of nodes may be as long as
+    /// the text.
+    fn node(&mut self, key: Key, at: usize) -> Result<NodeId, TextError> {
+        if let Some(State::Done(node)) = self.states.get(&key) {
+            return Ok(*node);
+        }
+        let root = self.open(key, at)?;
+        let Some(root) = root else {
+            return Err(TextError::new(
+                self.scan.text,
+                at,
+                TextErrorKind::Expected { wanted: "a plain node, `!{...}`, as a tag" },
+            ));
+        };
+        let mut stack = vec![root];
+        loop {
+            let Some(frame) = stack.last_mut() else {
+                return Err(TextError::new(
+                    self.scan.text,
+                    at,
+                    TextErrorKind::Graph(GraphError::NotReserved),
+                ));
+            };
+            let Some(operand) = frame.raw.get(frame.resolved.len()) else {
+                let frame = stack.pop().expect("the frame just looked at");
+                let node = self.finish(frame)?;
+                if stack.is_empty() {
+                    return Ok(node);
+                }
+                continue;
+            };
+            let &RawOperand::Node(key, at) = operand else {
+                frame.resolved.push(Resolved::Plain);
+                continue;
+            };
+            match self.states.get(&key).copied() {
+                Some(State::Done(node) | State::Open(Some(node))) => {
+                    frame.resolved.push(Resolved::Node(node));
+                }
+                Some(State::Open(None)) => {
+                    let node = self.reserve_in_cycle(key, at, &stack)?;
+                    let frame = stack.last_mut().expect("the frame just looked at");
+                    frame.resolved.push(Resolved::Node(node));
+                }
+                None => {
+                    let depth = self.depths.get(&frame.key).copied().unwrap_or(0) + 1;
+                    if matches!(key, Key::Inline(_)) {
+                        if depth > MAX_INLINE_DEPTH {
+                            return Err(TextError::new(self.scan.text, at, TextErrorKind::TooDeep));
+                        }
+                        self.depths.insert(key, depth);
+                    }
+                    match self.open(key, at)? {
+                        Some(inner) => stack.push(inner),
+                        None => {
+                            let Key::Number(number) = key else { unreachable!() };
+                            let text = self.scan.specialized(&self.scan.definitions[&number]);
+                            let frame = stack.last_mut().expect("the frame just looked at");
+                            frame.resolved.push(Resolved::Specialized(text));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reads a node's operands. `None` for a node of another kind.
+    fn open(&mut self, key: Key, at: usize) -> Result<Option<Frame<'t>>, TextError> {
+        let text = self.scan.text;
+        let (offset, body, distinct) = match key {
+            Key::Inline(body) => (at, body as usize, false),
+            Key::Number(number) => {
+                let Some(definition) = self.scan.definitions.get(&number) else {
+                    return Err(TextError::new(text, at, TextErrorKind::Undefined { number }));
+                };
+                if definition.form == Form::Specialized {
+                    return Ok(None);
+                }
+                (definition.offset, definition.body, definition.form == Form::Distinct)
+            }
+        };
+        let raw = operands(&mut Cursor::new(text, body))?;
+        self.states.insert(key, State::Open(None));
+        Ok(Some(Frame { key, offset, distinct, raw, resolved: Vec::new() }))
+    }
+
+    /// Gives an id to a node that one of its own operands refers to.
+    fn reserve_in_cycle(
+        &mut self,
+        key: Key,
+        at: usize,
+        stack: &[Frame<'t>],
+    ) -> Result<NodeId, TextError> {
+        let frame = stack.iter().rev().find(|frame| frame.key == key);
+        let (len, distinct) = frame.map_or((0, false), |frame| (frame.raw.len(), frame.distinct));
+        let node = self
+            .module
+            .graph
+            .reserve(len, distinct)
+            .map_err(|error| TextError::new(self.scan.text, at, TextErrorKind::Graph(error)))?;
+        self.states.insert(key, State::Open(Some(node)));
+        self.cyclic = true;
+        // A root that is its own only operand is how an anonymous one is made.
+        let anonymous_root = len == 1 && stack.last().is_some_and(|frame| frame.key == key);
+        if !anonymous_root {
+            self.module.warn(
+                at,
+                "this node refers back to itself; a query that meets the cycle answers MayAlias"
+                    .to_owned(),
+            );
+        }
+        Ok(node)
+    }
+
+    fn finish(&mut self, frame: Frame<'t>) -> Result<NodeId, TextError> {
+        let others: Vec<_> = frame
+            .raw
+            .iter()
+            .map(|operand| match operand {
+                RawOperand::Other(text) => String::from_utf8_lossy(text),
+                _ => "".into(),
+            })
+            .collect();
+        let operands: Vec<_> = frame
+            .raw
+            .iter()
+            .zip(&frame.resolved)
+            .zip(&others)
+            .map(|((raw, resolved), other)| match (raw, resolved) {
+                (_, Resolved::Node(node)) => Operand::Node(*node),
+                (_, Resolved::Specialized(text)) => Operand::Raw(text),
+                (RawOperand::String(bytes), _) => Operand::String(bytes),
+                (RawOperand::Int(int), _) => Operand::Int(*int),
+                (RawOperand::Other(_), _) => Operand::Raw(other),
+                (RawOperand::Null | RawOperand::Node(..), _) => Operand::Null,
+            })
+            .collect();
+        let graph = &mut self.module.graph;
+        let node = match self.states.get(&frame.key) {
+            Some(State::Open(Some(node))) => graph.fill(*node, &operands).map(|()| *node),
+            _ if frame.distinct => graph
+                .reserve(operands.len(), true)
+                .and_then(|node| graph.fill(node, &operands).map(|()| node)),
+            _ => graph.insert(&operands),
+        }
+        .map_err(|error| {
+            TextError::new(self.scan.text, frame.offset, TextErrorKind::Graph(error))
+        })?;
+        self.states.insert(frame.key, State::Done(node));
+        let number = match frame.key {
+            Key::Number(number) => Some(number),
+            Key::Inline(_) => None,
+        };
+        if let Some(number) = number {
+            self.module.numbers.insert(number, node);
+        }
+        let origin = Origin { number, offset: frame.offset };
+        let known = self.module.origins.entry(node).or_insert(origin);
+        // A number says more than a place.
+        if known.number.is_none() {
+            *known = origin;
+        }
+        Ok(node)
+    }
+}

@@ -1,0 +1,28 @@
+#!/bin/sh
+# Installs what the tests need (Debian packages; cargo fetches the rest) and
+# runs all of them, the comparisons with LLVM 22 included.
+set -eu
+cd "$(dirname "$0")/.."
+
+packages="clang-22 llvm-22 llvm-22-dev libc6-dev libstdc++-12-dev"
+missing=
+for package in $packages; do
+    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
+        missing="$missing $package"
+done
+if [ -n "$missing" ]; then
+    echo "installing$missing"
+    sudo=
+    [ "$(id -u)" = 0 ] || sudo=sudo
+    $sudo apt-get update -qq
+    # shellcheck disable=SC2086 # a list of packages
+    DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends \
+        $missing >/dev/null
+fi
+
+cargo fmt --all --check
+cargo clippy --workspace --all-targets --quiet -- -D warnings
+cargo clippy --no-default-features --quiet -- -D warnings
+RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --quiet
+# A missing LLVM fails the comparisons instead of skipping them.
+TBAA_LLVM=require cargo test --workspace "$@"

@@ -1,0 +1,126 @@
+//! Asking the real LLVM 22, through `tests/llvm/aa.cpp` and its own tools.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+/// The tools of LLVM 22, or why they are not there.
+///
+/// Without them the comparisons say that they are skipped, unless `TBAA_LLVM`
+/// is `require`, as it is in the README's test command.
+pub struct Llvm {
+    aa: PathBuf,
+}
+
+impl Llvm {
+    pub fn get() -> Option<&'static Llvm> {
+        static LLVM: OnceLock<Option<Llvm>> = OnceLock::new();
+        LLVM.get_or_init(|| match build() {
+            Ok(aa) => Some(Llvm { aa }),
+            Err(why) if std::env::var("TBAA_LLVM").is_ok_and(|v| v == "require") => {
+                panic!("LLVM 22 is required and not usable: {why}")
+            }
+            Err(why) => {
+                eprintln!("skipped, for LLVM 22 is not usable: {why}");
+                None
+            }
+        })
+        .as_ref()
+    }
+
+    /// What `aa COMMAND FILE` prints.
+    pub fn aa(&self, arguments: &[&str], file: &Path) -> String {
+        let output = Command::new(&self.aa).args(arguments).arg(file).output().unwrap();
+        text_of(output, &format!("aa {arguments:?} {}", file.display()))
+    }
+
+    /// What clang prints for a source file, as a module's text.
+    pub fn clang(&self, source: &Path, options: &[&str]) -> Vec<u8> {
+        let cpp = source.extension().is_some_and(|extension| extension == "cpp");
+        let clang = if cpp { "clang++-22" } else { "clang-22" };
+        let output = Command::new(clang)
+            .args(["-S", "-emit-llvm", "-o", "-", "-w"])
+            .args(options)
+            .arg(source)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{clang} {options:?} {}", source.display());
+        output.stdout
+    }
+
+    /// Panics unless `llvm-as-22` accepts the text.
+    pub fn assemble(&self, name: &str, text: &str) {
+        let file = scratch(name, text.as_bytes());
+        let output = Command::new("llvm-as-22").args(["-o", "/dev/null"]).arg(&file).output();
+        text_of(output.unwrap(), &format!("llvm-as-22 {}", file.display()));
+    }
+
+    /// What `llvm-link-22` makes of modules' texts.
+    pub fn link(&self, files: &[PathBuf]) -> Vec<u8> {
+        let output = Command::new("llvm-link-22").arg("-S").args(files).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        output.stdout
+    }
+
+    /// What `opt-22` with the pass `aa-eval` prints on standard error.
+    pub fn aa_eval(&self, file: &Path) -> String {
+        let output = Command::new("opt-22")
+            .args(["-disable-output", "-aa-pipeline=tbaa", "-passes=aa-eval"])
+            .args(["-evaluate-aa-metadata", "-print-all-alias-modref-info"])
+            .arg(file)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "opt-22 {}", file.display());
+        String::from_utf8(output.stderr).unwrap()
+    }
+}
+
+/// Writes a file that the tests of this run may use.
+pub fn scratch(name: &str, content: &[u8]) -> PathBuf {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(&file, content).unwrap();
+    file
+}
+
+/// The four ways in which the corpus is compiled.
+pub const WAYS: [(&str, &[&str]); 4] = [
+    ("O1-old", &["-O1", "-Xclang", "-disable-llvm-passes"]),
+    ("O1-new", &["-O1", "-Xclang", "-disable-llvm-passes", "-Xclang", "-new-struct-path-tbaa"]),
+    ("O2-old", &["-O2"]),
+    ("O2-new", &["-O2", "-Xclang", "-new-struct-path-tbaa"]),
+];
+
+fn build() -> Result<PathBuf, String> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/llvm/aa.cpp");
+    // Two test programs may build at once: each has a binary of its own.
+    let binary = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("aa-{}", std::process::id()));
+    let config = |options: &[&str]| -> Result<Vec<String>, String> {
+        let output = Command::new("llvm-config-22")
+            .args(options)
+            .output()
+            .map_err(|error| format!("llvm-config-22: {error}"))?;
+        let words = String::from_utf8_lossy(&output.stdout).into_owned();
+        Ok(words.split_whitespace().map(str::to_owned).collect())
+    };
+    let output = Command::new("clang++-22")
+        .arg("-O1")
+        .args(config(&["--cxxflags"])?)
+        .arg(&source)
+        .arg("-o")
+        .arg(&binary)
+        .args(config(&["--ldflags", "--libs"])?)
+        .output()
+        .map_err(|error| format!("clang++-22: {error}"))?;
+    if output.status.success() {
+        Ok(binary)
+    } else {
+        Err(format!("aa.cpp does not compile: {}", String::from_utf8_lossy(&output.stderr)))
+    }
+}
+
+fn text_of(output: Output, what: &str) -> String {
+    assert!(output.status.success(), "{what}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}

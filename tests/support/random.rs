@@ -1,0 +1,155 @@
+//! Random well-formed graphs, and modules that use their tags.
+
+use super::Rng;
+use tbaa::{Format, Graph, SizedField, TagId, TypeId, TypeKind, text};
+
+/// What a random graph may hold.
+pub struct Universe {
+    pub format: Format,
+    /// Struct types.
+    pub structs: usize,
+    /// Tags asked for; equal ones merge.
+    pub tags: usize,
+}
+
+/// Makes a graph of one or a few type systems, each with a tree of scalars and
+/// structs of 1 to 40 fields nested to a depth of 12, and tags that LLVM's
+/// verifier accepts. Every type has a name of its own.
+pub fn graph(rng: &mut Rng, universe: &Universe) -> Graph {
+    let mut graph = Graph::new();
+    let mut types = Vec::new();
+    for system in 0..1 + rng.below(3) {
+        types.extend(type_system(rng, &mut graph, universe, system));
+    }
+    // A small universe does not have that many.
+    for _ in 0..2 * universe.tags {
+        if graph.tag_count() < universe.tags {
+            let base = *rng.pick(&types);
+            tag(rng, &mut graph, base, universe.format);
+        }
+    }
+    graph
+}
+
+#[derive(Clone, Copy)]
+struct Aggregate {
+    ty: TypeId,
+    size: u64,
+    depth: usize,
+}
+
+fn type_system(
+    rng: &mut Rng,
+    graph: &mut Graph,
+    universe: &Universe,
+    system: usize,
+) -> Vec<TypeId> {
+    let mut b = graph.builder();
+    let root = match rng.below(4) {
+        0 => b.anonymous_root().unwrap(),
+        _ => b.root(format!("root {system}")).unwrap(),
+    };
+    let mut scalars = Vec::new();
+    let mut parent = root;
+    for i in 0..2 + rng.below(8) {
+        let name = format!("scalar {system} {i}");
+        let ty = match universe.format {
+            Format::Old => b.scalar_type(name, parent).unwrap(),
+            Format::New => b.sized_type(parent, 8, name, &[]).unwrap(),
+        };
+        scalars.push(ty);
+        // A bushy tree, with a long chain now and then.
+        parent = if rng.one_in(3) { ty } else { *rng.pick(&scalars) };
+    }
+    let mut aggregates: Vec<Aggregate> = Vec::new();
+    for i in 0..universe.structs {
+        let count = match rng.below(4) {
+            0 => 1,
+            1 => 1 + rng.below(40),
+            _ => 1 + rng.below(8),
+        };
+        // LLVM visits a nested type once for every path to it: few nested
+        // structs a struct keep its time within bounds.
+        let mut nested = rng.below(3);
+        let (mut fields, mut depth) = (Vec::new(), 0);
+        let (mut offset, mut end) = (0, 0);
+        for _ in 0..count {
+            let candidate = (!aggregates.is_empty()).then(|| *rng.pick(&aggregates));
+            let (ty, size) = match candidate {
+                Some(inner) if nested > 0 && inner.depth < 12 && rng.one_in(2) => {
+                    nested -= 1;
+                    depth = depth.max(inner.depth + 1);
+                    (inner.ty, inner.size)
+                }
+                _ => (*rng.pick(&scalars), 8),
+            };
+            // An array now and then.
+            let extent = if rng.one_in(6) { size * (1 + rng.below(4) as u64) } else { size };
+            fields.push((ty, offset, extent));
+            end = end.max(offset + extent);
+            // Fields at one offset make a union; LLVM follows the last.
+            if !rng.one_in(12) {
+                offset = end + rng.below(4) as u64;
+            }
+        }
+        let name = format!("struct {system} {i}");
+        let ty = match universe.format {
+            Format::Old => {
+                let fields: Vec<_> = fields.iter().map(|&(ty, offset, _)| (ty, offset)).collect();
+                b.struct_type(name, &fields).unwrap()
+            }
+            Format::New => {
+                let fields: Vec<_> = fields
+                    .iter()
+                    .map(|&(ty, offset, size)| SizedField { ty, offset, size })
+                    .collect();
+                b.sized_type(*rng.pick(&scalars), end, name, &fields).unwrap()
+            }
+        };
+        aggregates.push(Aggregate { ty, size: end, depth });
+    }
+    scalars.extend(aggregates.iter().map(|aggregate| aggregate.ty));
+    scalars
+}
+
+/// Walks from `base` through fields as LLVM does, and tags where it ends.
+fn tag(rng: &mut Rng, graph: &mut Graph, base: TypeId, format: Format) -> TagId {
+    let (mut ty, mut offset) = (base, 0);
+    loop {
+        let node = graph.ty(ty);
+        let scalar = node.kind() == TypeKind::Scalar;
+        // Only a size-aware tag may access an aggregate.
+        if scalar || format == Format::New && rng.one_in(4) {
+            break;
+        }
+        let fields: Vec<_> = node.fields().collect();
+        let picked = rng.pick(&fields).offset;
+        let field = fields.iter().rfind(|field| field.offset == picked).unwrap();
+        offset += field.offset;
+        ty = field.ty;
+    }
+    let immutable = rng.one_in(6);
+    let mut b = graph.builder();
+    match format {
+        Format::Old => b.struct_tag(base, ty, offset, immutable).unwrap(),
+        Format::New => {
+            let size = *rng.pick(&[0, 1, 4, 8, 24, u64::MAX]);
+            b.access_tag(base, ty, offset, size, immutable).unwrap()
+        }
+    }
+}
+
+/// Prints a module in which a function stores through each tag in order: the
+/// store of tag `k` stores the number `k`.
+pub fn module(graph: &Graph) -> String {
+    let metadata = text::write(graph);
+    // The first line lists the numbers of the tags.
+    let list = metadata.lines().next().unwrap();
+    let numbers = list.split_once('{').unwrap().1.trim_end_matches('}');
+    let mut out = String::from("define void @f(ptr %p) {\n");
+    for (k, number) in numbers.split(", ").enumerate() {
+        out.push_str(&format!("  store i64 {k}, ptr %p, align 1, !tbaa {number}\n"));
+    }
+    out.push_str("  ret void\n}\n\n");
+    out + &metadata
+}
