@@ -19,6 +19,10 @@ pub(crate) const ELEMENTS: u32 = 1 << 16;
 /// exceed 4,096 (two strides need no trials).
 pub(crate) const STRIDES: usize = 14;
 
+/// Times that the bounds of a sum are tightened before its elements are tried
+/// or computed. One or two do nearly all the good.
+pub(crate) const TIGHTENINGS: u32 = 4;
+
 /// What is left of a limit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget(u32);

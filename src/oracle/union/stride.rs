@@ -9,7 +9,7 @@
 //! that remain are decided by Euclid's algorithm, one by a division; further
 //! ones are tried out, those first that take the fewest trials.
 
-use super::limits::{Budget, ELEMENTS, Exhausted, STRIDES};
+use super::limits::{Budget, ELEMENTS, Exhausted, STRIDES, TIGHTENINGS};
 
 /// Stands for "without end". No finite pattern reaches so far: offsets and
 /// extents have 64 bits.
@@ -127,6 +127,8 @@ fn hits(
 
 /// Removes what can be removed without changing the answer, or finds it.
 fn simplify(strides: &mut Vec<Stride>, window: &mut Window) -> Option<bool> {
+    // Bounds may tighten each other one element at a time, for ever so long.
+    let mut tightenings = 0..TIGHTENINGS;
     loop {
         strides.retain(|stride| stride.last != 0);
         let total = span(strides);
@@ -144,7 +146,10 @@ fn simplify(strides: &mut Vec<Stride>, window: &mut Window) -> Option<bool> {
             strides.iter_mut().for_each(|stride| stride.step /= common as u128);
             continue;
         }
-        if !(fold(strides, window) || tighten(strides, window, total) || merge(strides)) {
+        let changed = fold(strides, window)
+            || tightenings.next().is_some() && tighten(strides, window, total)
+            || merge(strides);
+        if !changed {
             return None;
         }
     }
