@@ -41,4 +41,14 @@ impl Budget {
         self.0 = self.0.checked_sub(1).ok_or(Exhausted)?;
         Ok(())
     }
+
+    /// Sets `limit` steps apart for one task, and calls it with them; what it
+    /// spends is spent here, too.
+    pub(crate) fn within<T>(&mut self, limit: u32, task: impl FnOnce(&mut Budget) -> T) -> T {
+        let mut part = Budget(limit.min(self.0));
+        let before = part.0;
+        let result = task(&mut part);
+        self.0 -= before - part.0;
+        result
+    }
 }

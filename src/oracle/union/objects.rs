@@ -65,7 +65,7 @@ impl<'o> Objects<'o> {
                     p_bytes: p_bytes.clone(),
                     r_bytes: moved(r_bytes, q),
                 };
-                match meets(p_bytes, r_bytes, q.at.into(), &q.strides) {
+                match meets(p_bytes, r_bytes, q.at.into(), &q.strides, budget) {
                     Ok(true) => return Ok(Some(witness())),
                     Ok(false) if self.apart.is_none() => self.apart = Some(witness()),
                     Ok(false) => {}
