@@ -115,6 +115,30 @@ fn unions_in_arrays_in_unions() {
     world.expect(first_float, bare_float, "-MM");
 }
 
+/// `union { T one; T many[3]; }`, the members in either order: what is reached
+/// through both must keep the array's elements.
+#[test]
+fn one_type_plain_and_as_an_array() {
+    for extents in [[8, 24], [24, 8]] {
+        let mut u = Universe::new(true);
+        let root = u.root("R");
+        let int = u.scalar("int", root, 4);
+        let float = u.scalar("float", root, 4);
+        let pair = u.aggregate("pair", root, 8, &[(int, 0, 4), (float, 4, 4)]);
+        let inner = u.aggregate("inner", root, 8, &[(pair, 0, 8)]);
+        let union = u.aggregate("U", root, 24, &extents.map(|extent| (inner, 0, extent)));
+        let flat = u.aggregate("flat", root, 24, &[(union, 0, 24), (int, 16, 4), (float, 16, 4)]);
+        let any_int = u.tag(flat, int, 0, 4);
+        let third_float = u.tag(flat, float, 16, 4);
+        let pair_int = u.tag(pair, int, 0, 4);
+        let pair_float = u.tag(pair, float, 4, 4);
+        let world = World::new(u);
+        world.expect(any_int, third_float, "-MM");
+        world.expect(third_float, pair_int, "-MN");
+        world.expect(third_float, pair_float, "-NN");
+    }
+}
+
 /// Bug 21725 of the RFC's last section: reading one member and writing another
 /// depend on each other both ways.
 #[test]
@@ -176,8 +200,14 @@ fn an_offset_into_the_middle_of_an_array() {
     let fourth = u.tag(s, int, 12, 4);
     let any = u.tag(s, int, 0, 4);
     let unaligned = u.tag(s, int, 10, 4);
+    let third_onward = u.tag(s, int, 8, 0);
+    let second = u.tag(s, int, 4, 4);
+    let after = u.tag(s, int, 40, 4);
     let world = World::new(u);
     world.expect(third, fourth, "MNN");
     world.expect(third, any, "MMM");
     world.expect(unaligned, fourth, "MMM");
+    world.expect(third_onward, fourth, "MMM");
+    world.expect(third_onward, second, "MNN");
+    world.expect(third_onward, after, "MNN");
 }

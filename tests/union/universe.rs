@@ -227,6 +227,10 @@ fn random_aggregate(rng: &mut Rng, u: &Universe, scalars: &[usize], wild: bool) 
     for number in 0..1 + rng.below(4) {
         let from = if rng.one_in(2) { recent } else { &all };
         let mut ty = if number == 0 { first } else { rng.pick(from) };
+        // One type at one offset, now plain and now an array.
+        if let Some(last) = fields.last().filter(|_| rng.one_in(5)) {
+            ty = last.ty;
+        }
         if root_of(ty) != root && !(wild && rng.one_in(20)) {
             ty = first;
         }

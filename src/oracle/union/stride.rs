@@ -70,6 +70,12 @@ pub(crate) fn meets(
     moved: &[Stride],
     budget: &mut Budget,
 ) -> Result<bool, Exhausted> {
+    let (strides, window) = distances(a, b, by, moved);
+    decide(strides, window, ELEMENTS, budget)
+}
+
+/// Returns the strides and the window that a sum over them must hit.
+fn distances(a: &Pattern, b: &Pattern, by: u128, moved: &[Stride]) -> (Vec<Stride>, Window) {
     let mut strides = a.strides.clone();
     for &stride in b.strides.iter().chain(moved) {
         add_stride(&mut strides, stride);
@@ -78,7 +84,7 @@ pub(crate) fn meets(
     // distance from a's interval to b's plus this.
     let base = (a.start + span(&a.strides)) as i128 - (b.start + by) as i128;
     let window = Window { from: base - b.len as i128 + 1, to: base + a.len as i128 - 1 };
-    decide(strides, window, ELEMENTS, budget)
+    (strides, window)
 }
 
 /// Which elements to try first.
@@ -386,7 +392,11 @@ mod tests {
             let by = u128::from(next(&mut state) % 50);
             let moved = Pattern { start: b.start + by, ..b.clone() };
             let expected = brute_force(&a, &moved);
-            assert_eq!(share_byte(&a, &b, by), Ok(expected), "round {round}: {a:?} {moved:?}");
+            let (strides, window) = distances(&a, &b, by, &[]);
+            for order in [Order::Widest, Order::Fewest] {
+                let answer = hits(strides.clone(), window, order, &mut Budget::new(ELEMENTS));
+                assert_eq!(answer, Ok(expected), "round {round}: {a:?} {moved:?}");
+            }
             found[usize::from(expected)] += 1;
         }
         assert!(found[0] > 1_500 && found[1] > 1_500, "one-sided test: {found:?}");
@@ -400,10 +410,7 @@ mod tests {
         for round in 0..4_000 {
             let a = pattern(&mut state, 2, 200, 9, 4);
             let b = pattern(&mut state, 2, 200, 9, 4);
-            let mut strides = a.strides.clone();
-            b.strides.iter().for_each(|&stride| add_stride(&mut strides, stride));
-            let base = (a.start + span(&a.strides)) as i128 - b.start as i128;
-            let window = Window { from: base - b.len as i128 + 1, to: base + a.len as i128 - 1 };
+            let (strides, window) = distances(&a, &b, 0, &[]);
             match decide(strides, window, 6, &mut Budget::new(ELEMENTS)) {
                 Ok(answer) => assert_eq!(answer, brute_force(&a, &b), "round {round}"),
                 Err(Exhausted) => unknown += 1,
