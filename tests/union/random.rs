@@ -7,7 +7,7 @@ use std::fmt;
 use super::naive::Naive;
 use super::rng::Rng;
 use super::universe::{self, Taste, Universe};
-use tbaa::{Access, Clause, Oracle, Rules};
+use tbaa::{Access, AccessPath, ByteRange, Clause, Comparison, Explanation, Oracle, Rules};
 
 #[derive(Default)]
 struct Count {
@@ -67,12 +67,46 @@ fn compare(seed: u64, u: &Universe, sizes: &mut Rng, count: &mut Count) {
             let why = union.explain(a, b);
             assert_ne!(why.clause, Clause::Limit, "seed {seed}: a limit in a small universe");
             assert_eq!(why.answer, union.alias(a, b));
+            if let Some(comparison) = &why.comparison {
+                check_comparison(&why, comparison);
+            }
             *count.clauses.entry(why.clause).or_default() += 1;
             count.pairs += 1;
             count.no += u64::from(!expected.union);
             count.strict_no += u64::from(expected.union && !expected.strict);
         }
     }
+}
+
+/// The paths of an explanation are connected, start from one type, and their
+/// bytes meet or not as the clause says.
+fn check_comparison(why: &Explanation, comparison: &Comparison) {
+    for AccessPath { steps, to_base, .. } in [&comparison.a, &comparison.b] {
+        assert!(steps.first().is_none_or(|step| step.ty == comparison.base), "{why}");
+        assert!(steps.windows(2).all(|pair| pair[0].into == pair[1].ty), "{why}");
+        assert!(*to_base <= steps.len(), "{why}");
+    }
+    let (Some(a), Some(b)) = (&comparison.a.bytes, &comparison.b.bytes) else { return };
+    let meet = intervals(a)
+        .iter()
+        .any(|&(from, to)| intervals(b).iter().any(|&(start, end)| from < end && start < to));
+    assert_eq!(meet, why.clause == Clause::Overlap, "{why}");
+}
+
+/// The first few hundred bytes' worth of the intervals of a range.
+fn intervals(range: &ByteRange) -> Vec<(u64, u64)> {
+    let mut starts = vec![range.start];
+    for repeat in &range.repeats {
+        let count = repeat.count.unwrap_or(u64::MAX).min(600 / repeat.stride + 1);
+        starts = starts
+            .iter()
+            .flat_map(|start| (0..count).map(move |element| start + element * repeat.stride))
+            .collect();
+        starts.sort_unstable();
+        starts.dedup();
+    }
+    let len = range.end.map_or(u64::MAX, |end| end - range.start);
+    starts.into_iter().map(|start| (start, start.saturating_add(len))).collect()
 }
 
 fn run(sized: bool, taste: Taste) -> Count {
