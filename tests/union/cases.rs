@@ -127,15 +127,17 @@ fn one_type_plain_and_as_an_array() {
         let pair = u.aggregate("pair", root, 8, &[(int, 0, 4), (float, 4, 4)]);
         let inner = u.aggregate("inner", root, 8, &[(pair, 0, 8)]);
         let union = u.aggregate("U", root, 24, &extents.map(|extent| (inner, 0, extent)));
-        let flat = u.aggregate("flat", root, 24, &[(union, 0, 24), (int, 16, 4), (float, 16, 4)]);
-        let any_int = u.tag(flat, int, 0, 4);
-        let third_float = u.tag(flat, float, 16, 4);
-        let pair_int = u.tag(pair, int, 0, 4);
+        let wide = u.aggregate("wide", root, 12, &[(float, 0, 4), (int, 4, 4)]);
+        let both = u.aggregate("both", root, 24, &[(union, 0, 24), (wide, 0, 24)]);
+        // Bytes 0-3 and 12-15; the pairs' floats are at 4, 12 and 20.
+        let wide_float = u.tag(both, float, 0, 4);
         let pair_float = u.tag(pair, float, 4, 4);
+        let pair_int = u.tag(pair, int, 0, 4);
+        let wide_int = u.tag(both, int, 4, 4);
         let world = World::new(u);
-        world.expect(any_int, third_float, "-MM");
-        world.expect(third_float, pair_int, "-MN");
-        world.expect(third_float, pair_float, "-NN");
+        world.expect(wide_float, pair_float, "-MN");
+        world.expect(wide_float, pair_int, "-MN");
+        world.expect(wide_int, pair_int, "-MN");
     }
 }
 
