@@ -93,11 +93,11 @@ fn check_comparison(why: &Explanation, comparison: &Comparison) {
     assert_eq!(meet, why.clause == Clause::Overlap, "{why}");
 }
 
-/// The first few hundred bytes' worth of the intervals of a range.
+/// The intervals of a range; of a flexible array's, those not too far out.
 fn intervals(range: &ByteRange) -> Vec<(u64, u64)> {
     let mut starts = vec![range.start];
     for repeat in &range.repeats {
-        let count = repeat.count.unwrap_or(u64::MAX).min(600 / repeat.stride + 1);
+        let count = repeat.count.unwrap_or(4_000 / repeat.stride + 1);
         starts = starts
             .iter()
             .flat_map(|start| (0..count).map(move |element| start + element * repeat.stride))
