@@ -64,6 +64,7 @@ mod graph;
 mod oracle;
 #[cfg(feature = "spec")]
 pub mod spec;
+mod table;
 pub mod text;
 pub mod verify;
 

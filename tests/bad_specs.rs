@@ -178,7 +178,7 @@ fn the_content_of_types_is_checked() {
         ),
         (
             "Scalar(name: \"x\", parent: §\"Pair\")",
-            "\"Pair\" is a struct: the parent of a Scalar is a root or a Scalar",
+            "parent \"Pair\" is a struct: a scalar's parent is a scalar or a root",
         ),
         (
             "Scalar(name: \"x\", parent: §\"byte\")",

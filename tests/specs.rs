@@ -1,9 +1,12 @@
 //! Every spec in the repository is a test, run straight, with its arguments
 //! swapped, with its types in another order, and after a round trip.
 
+mod support;
+
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use support::Rng;
 
 use tbaa::spec::{Built, RuleName, Spec, TypeDecl, write};
 use tbaa::{AliasResult, Graph, Oracle, Rules, TagId, text};
@@ -37,22 +40,9 @@ fn on_every_spec(check: impl Fn(&Built, &str) -> Vec<String>) {
     assert!(failures.is_empty(), "{} failures\n{}", failures.len(), failures.join("\n"));
 }
 
-/// The rules that the oracle has, by their names in specs.
-fn rules() -> Vec<Rules> {
-    let names = [RuleName::Llvm, RuleName::Union, RuleName::UnionStrict];
-    names.into_iter().filter_map(RuleName::rules).collect()
-}
-
-/// A small generator: tests must not depend on the version of a crate.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % limit as u64) as usize
-    }
+/// The rules, by their names in specs.
+fn rules() -> [Rules; 3] {
+    [RuleName::Llvm, RuleName::Union, RuleName::UnionStrict].map(RuleName::rules)
 }
 
 #[test]
@@ -71,7 +61,7 @@ fn expectations_hold_with_arguments_swapped() {
         let oracles: Vec<_> = oracles.collect();
         let mut failures = Vec::new();
         for expectation in built.expectations() {
-            let asked = oracles.iter().filter(|o| Some(o.rules()) == expectation.rule.rules());
+            let asked = oracles.iter().filter(|o| o.rules() == expectation.rule.rules());
             for oracle in asked {
                 if oracle.alias(expectation.b, expectation.a) != expectation.answer {
                     failures.push(format!("{expectation:?}"));
@@ -98,7 +88,7 @@ fn answers(graph: &Graph, tags: &[TagId]) -> Vec<AliasResult> {
 
 /// Puts the types into a random order in which each is still declared before
 /// it is used, and the tags into any.
-fn shuffle(spec: &mut Spec, random: &mut Random) {
+fn shuffle(spec: &mut Spec, random: &mut Rng) {
     let mut waiting = std::mem::take(&mut spec.types);
     let mut declared: Vec<String> = Vec::new();
     while !waiting.is_empty() {
@@ -133,7 +123,7 @@ fn the_order_of_declarations_does_not_matter() {
         let mut failures = Vec::new();
         for seed in 1..=8 {
             let mut spec = built.spec().clone();
-            shuffle(&mut spec, &mut Random(seed));
+            shuffle(&mut spec, &mut Rng(seed));
             let shuffled = spec.build().unwrap();
             let tags: Vec<TagId> = built.tags().keys().map(|name| shuffled.tags()[name]).collect();
             if answers(shuffled.graph(), &tags) != expected {
@@ -197,7 +187,7 @@ fn a_wrong_expectation_is_found() {
         ],
     )"#;
     let report = Spec::load(text).unwrap().check();
-    assert_eq!((report.checked, report.passed_over, report.failures.len()), (2, 0, 1));
+    assert_eq!((report.checked, report.failures.len()), (2, 1));
     let failure = &report.failures[0];
     assert_eq!(failure.place.locate(text), (10, 13));
     assert_eq!(

@@ -1,23 +1,10 @@
 //! Graphs written as specs: equal again when read, whatever is in them.
 
+mod support;
+
+use support::Rng;
 use tbaa::spec::{Spec, write};
 use tbaa::{BuildError, CopyEntry, Graph, Int, Operand, SizedField, TagId, TypeId};
-
-/// A small generator: tests must not depend on the version of a crate.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % limit as u64) as usize
-    }
-
-    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[self.below(from.len())]
-    }
-}
 
 /// Names that clash with each other, with keys that are made up, and with RON.
 const NAMES: [&[u8]; 12] = [
@@ -36,15 +23,15 @@ const NAMES: [&[u8]; 12] = [
 ];
 
 /// Makes a graph by random requests, of which many are refused.
-fn random_graph(random: &mut Random) -> Graph {
+fn random_graph(random: &mut Rng) -> Graph {
     let mut graph = Graph::new();
     let mut types: Vec<TypeId> = Vec::new();
     let mut tags: Vec<TagId> = Vec::new();
     let mut b = graph.builder();
     types.push(b.root("first").unwrap());
     for _ in 0..80 {
-        let name = random.pick(&NAMES);
-        let [one, two] = [random.pick(&types), random.pick(&types)];
+        let name = *random.pick(&NAMES);
+        let [one, two] = [*random.pick(&types), *random.pick(&types)];
         let offsets = [random.below(3) as u64 * 4, 8 + random.below(3) as u64 * 4];
         let made: Result<(), BuildError> = match random.below(16) {
             0 => b.root(name).map(|ty| types.push(ty)),
@@ -64,8 +51,8 @@ fn random_graph(random: &mut Random) -> Graph {
             }
             9..=12 => {
                 let immutable = random.below(2) == 0;
-                let offset = random.pick(&[0, 0, offsets[0], offsets[1]]);
-                let size = random.pick(&[0, 4, u64::MAX]);
+                let offset = *random.pick(&[0, 0, offsets[0], offsets[1]]);
+                let size = *random.pick(&[0, 4, u64::MAX]);
                 b.struct_tag(one, two, offset, immutable)
                     .or_else(|_| b.access_tag(one, two, offset, size, immutable))
                     .map(|tag| tags.push(tag))
@@ -73,7 +60,7 @@ fn random_graph(random: &mut Random) -> Graph {
             13 | 14 => b.struct_tag(one, one, 0, false).map(|tag| tags.push(tag)),
             _ if tags.is_empty() => Ok(()),
             _ => {
-                let [first, second] = [random.pick(&tags), random.pick(&tags)];
+                let [first, second] = [*random.pick(&tags), *random.pick(&tags)];
                 let entry = |offset, tag| CopyEntry { offset, size: 4, tag };
                 b.struct_copy(&[entry(0, first), entry(offsets[1], second)]).map(drop)
             }
@@ -88,7 +75,7 @@ fn random_graph(random: &mut Random) -> Graph {
 fn graphs_that_a_builder_made_survive() {
     let (mut tags, mut copies, mut types) = (0, 0, 0);
     for seed in 1..=500 {
-        let graph = random_graph(&mut Random(seed));
+        let graph = random_graph(&mut Rng(seed));
         let text = write(&graph);
         let built = Spec::load(&text).unwrap_or_else(|e| panic!("seed {seed}: {e}\n{text}"));
         assert_eq!(*built.graph(), graph, "seed {seed}\n{text}");

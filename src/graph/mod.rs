@@ -23,8 +23,9 @@ mod view;
 use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use hashbrown::{DefaultHashBuilder, HashTable};
-use indexmap::{IndexMap, IndexSet};
+use hashbrown::HashTable;
+
+use crate::table::{DefaultHashBuilder, IndexMap, IndexSet};
 
 pub use encoding::Format;
 pub(crate) use encoding::{Shape, TagParts};
@@ -130,15 +131,15 @@ impl Graph {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         Graph {
             stamp: NEXT.fetch_add(1, Ordering::Relaxed),
-            strings: IndexSet::new(),
-            ints: IndexSet::new(),
-            raws: IndexSet::new(),
+            strings: IndexSet::default(),
+            ints: IndexSet::default(),
+            raws: IndexSet::default(),
             operands: Vec::new(),
             records: Vec::new(),
             tags: Vec::new(),
             unique: HashTable::new(),
             hasher: DefaultHashBuilder::default(),
-            root_formats: IndexMap::new(),
+            root_formats: IndexMap::default(),
         }
     }
 

@@ -142,7 +142,16 @@ impl<'g> Oracle<'g> {
     pub fn alias(&self, a: impl Into<Access>, b: impl Into<Access>) -> AliasResult {
         let (a, b) = (a.into(), b.into());
         match &self.engine {
-            Engine::Llvm(tags) => self.llvm_clause(tags, a, b).answer(),
+            Engine::Llvm(tags) => match (a.tag, b.tag) {
+                (Some(a), Some(b))
+                    if self.graph.owns_tag(a)
+                        && self.graph.owns_tag(b)
+                        && !tags.may_alias(self.graph, a, b) =>
+                {
+                    AliasResult::NoAlias
+                }
+                _ => AliasResult::MayAlias,
+            },
             Engine::Union { engine, strict } => {
                 engine.decide(self.graph, a, b, *strict).clause.answer()
             }

@@ -214,13 +214,7 @@ impl Declared {
                 b.sized_type(ids[0], *size, bytes(name), &fields.collect::<Vec<_>>())
             }
         };
-        id.map_err(|error| match error {
-            BuildError::AggregateAccess { access } => SpecError::new(
-                Place::list("parent"),
-                format!("{access:?} is a struct: the parent of a Scalar is a root or a Scalar"),
-            ),
-            error => refused(&error, &key_place(decl)),
-        })
+        id.map_err(|error| refused(&error, &key_place(decl)))
     }
 
     /// Adds the node of a tag, whose name is left to the caller.
@@ -266,6 +260,7 @@ fn refused(error: &BuildError, name: &Place) -> SpecError {
         BuildError::OverlappingCopy { entry } => Place::list("entries").item(*entry),
         BuildError::OffsetInScalar { .. } => Place::list("offset"),
         BuildError::AggregateAccess { .. } => Place::list("access"),
+        BuildError::AggregateParent { .. } => Place::list("parent"),
         BuildError::MixedFormats { argument, .. }
         | BuildError::MixedRoots { argument }
         | BuildError::RootInTag { argument }

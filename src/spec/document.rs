@@ -52,13 +52,13 @@ pub enum RuleName {
 }
 
 impl RuleName {
-    /// Returns the rules of the oracle that go by this name, or `None` while
-    /// the oracle does not have them.
+    /// Returns the rules of the oracle that go by this name.
     #[must_use]
-    pub fn rules(self) -> Option<Rules> {
+    pub fn rules(self) -> Rules {
         match self {
-            RuleName::Llvm => Some(Rules::Llvm),
-            RuleName::Union | RuleName::UnionStrict => None,
+            RuleName::Llvm => Rules::Llvm,
+            RuleName::Union => Rules::Union,
+            RuleName::UnionStrict => Rules::UnionStrict,
         }
     }
 }

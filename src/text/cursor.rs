@@ -30,6 +30,15 @@ impl<'t> Cursor<'t> {
         )
     }
 
+    /// The error for something else than `wanted` standing here, which is the
+    /// end of a text that was cut off.
+    pub(super) fn cut_or(&self, wanted: &'static str, inside: &str) -> TextError {
+        match self.peek() {
+            None => self.truncated(inside),
+            Some(_) => self.expected(wanted),
+        }
+    }
+
     pub(super) fn rest(&self) -> &'t [u8] {
         &self.text[self.at..]
     }
@@ -134,6 +143,16 @@ impl<'t> Cursor<'t> {
         }
     }
 
+    /// Passes a name.
+    pub(super) fn skip_name(&mut self) -> Result<(), TextError> {
+        if self.peek() == Some(b'"') {
+            self.quoted()?;
+        } else if self.word().is_empty() {
+            return Err(self.expected("a name"));
+        }
+        Ok(())
+    }
+
     /// Passes text up to the first of `stops` outside strings and brackets, or
     /// up to a closing bracket that was not opened, and returns it trimmed.
     pub(super) fn until(&mut self, stops: &[u8], inside: &str) -> Result<&'t [u8], TextError> {
@@ -172,7 +191,7 @@ impl<'t> Cursor<'t> {
             byte if opening(byte) => self.bracketed("a type")?,
             Some(b'%') => {
                 self.at += 1;
-                self.name()?;
+                self.skip_name()?;
             }
             _ => {
                 if self.word().is_empty() {

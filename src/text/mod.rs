@@ -9,11 +9,13 @@
 
 mod cursor;
 mod error;
+mod function;
 mod mlir;
 mod module;
 mod node;
 mod read;
 mod resolve;
+mod scan;
 mod write;
 
 #[cfg(feature = "spec")]
@@ -22,7 +24,8 @@ pub use error::{TextError, TextErrorKind, position};
 pub use mlir::{MlirError, write_mlir};
 pub use module::{Instruction, Module, Opcode, Warning};
 pub use node::MAX_INLINE_DEPTH;
-pub use read::{Keep, read, read_with};
+pub use read::{read, read_with};
+pub use resolve::Keep;
 pub use write::{write, write_operands};
 
 /// Named metadata in which [`write()`] lists tags, so that `llvm-as` and

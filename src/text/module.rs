@@ -1,11 +1,8 @@
 //! What a module's text says of memory accesses.
 
-use std::collections::HashMap;
-
-use indexmap::IndexSet;
-
 use super::position;
 use crate::graph::{CopyId, Graph, NodeId, TagId};
+use crate::table::{HashMap, IndexSet};
 
 /// What kind of instruction an [`Instruction`] is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

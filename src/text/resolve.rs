@@ -1,13 +1,23 @@
 //! From a scanned text to nodes: references looked up, equal nodes merged.
 
-use std::collections::HashMap;
-
 use super::cursor::Cursor;
 use super::error::{TextError, TextErrorKind};
 use super::module::{Module, Origin};
 use super::node::{Key, MAX_INLINE_DEPTH, RawOperand, operands};
-use super::read::{Form, Keep, Scan};
-use crate::graph::{GraphError, NodeId, Operand};
+use super::scan::{Form, Scan};
+use crate::graph::{GraphError, NodeId, Operand, TagId};
+use crate::table::HashMap;
+
+/// Which metadata nodes the reader keeps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Keep {
+    /// Those that `!tbaa`, `!tbaa.struct` and `!llvm.errno.tbaa` reach; in a
+    /// text where nothing is attached, all plain nodes.
+    #[default]
+    Used,
+    /// All plain nodes, debug information's lists among them.
+    All,
+}
 
 pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module, TextError> {
     let mut resolver = Resolver {
@@ -15,9 +25,18 @@ pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module, TextErro
         scan: &scan,
         states: HashMap::new(),
         depths: HashMap::new(),
+        warns: true,
         cyclic: false,
     };
+    // A module has far more attachments than tags.
+    let mut attached: HashMap<Key, TagId> = HashMap::new();
     for attachment in &scan.attachments {
+        if !attachment.copy
+            && let Some(&tag) = attached.get(&attachment.key)
+        {
+            resolver.module.instructions[attachment.instruction].tag = Some(tag);
+            continue;
+        }
         let node = resolver.node(attachment.key, attachment.offset)?;
         let module = &mut resolver.module;
         if attachment.copy {
@@ -25,12 +44,15 @@ pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module, TextErro
             module.instructions[attachment.instruction].copy = Some(copy);
         } else {
             let tag = module.attach(node);
+            attached.insert(attachment.key, tag);
             module.instructions[attachment.instruction].tag = Some(tag);
         }
     }
     for &(key, at) in &scan.tags {
         let node = resolver.node(key, at)?;
-        resolver.module.attach(node);
+        // LLVM upgrades what is attached, and nothing else; and a tag that the
+        // writer lists has been upgraded if ever it will be.
+        resolver.module.graph.mark_tag(node);
     }
     for &(key, at) in &scan.copies {
         let node = resolver.node(key, at)?;
@@ -46,6 +68,8 @@ pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module, TextErro
         resolver.module.errno.push(tag);
     }
     if keep == Keep::All || resolver.module.graph.node_count() == 0 {
+        // NB: loops have ids that refer to themselves, and no tag reaches them.
+        resolver.warns = resolver.module.functions.is_empty();
         for &number in &scan.order {
             let definition = &scan.definitions[&number];
             if definition.form != Form::Specialized {
@@ -65,6 +89,8 @@ struct Resolver<'s, 't> {
     states: HashMap<Key, State>,
     /// How deep an inline node is nested.
     depths: HashMap<Key, usize>,
+    /// Whether a node that refers back to itself is worth a warning.
+    warns: bool,
     /// Whether some node reaches itself.
     cyclic: bool,
 }
@@ -202,7 +228,7 @@ impl<'t> Resolver<'_, 't> {
         self.cyclic = true;
         // A root that is its own only operand is how an anonymous one is made.
         let anonymous_root = len == 1 && stack.last().is_some_and(|frame| frame.key == key);
-        if !anonymous_root {
+        if self.warns && !anonymous_root {
             self.module.warn(
                 at,
                 "this node refers back to itself; a query that meets the cycle answers MayAlias"

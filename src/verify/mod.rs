@@ -6,11 +6,10 @@
 //!
 //! LLVM: `TBAAVerifier::visitTBAAMetadata`, in `lib/IR/Verifier.cpp`.
 
-use std::collections::HashMap;
-use std::collections::HashSet;
 use std::fmt;
 
 use crate::graph::{Format, Graph, Int, NodeId, Operand, Shape, TagId, TagParts};
+use crate::table::{HashMap, HashSet};
 
 /// A rule of LLVM's verifier, broken by a tag or by a type node that it uses.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]

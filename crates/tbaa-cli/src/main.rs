@@ -1,2 +1,45 @@
-//! The `tbaa` command.
-fn main() {}
+//! The `tbaa` command: dump, query and explain TBAA metadata.
+//!
+//! Standard output carries answers and nothing else; warnings, notes and errors
+//! go to standard error. The exit status is 0 when all is well, 1 when the
+//! input was readable and something was found in it, and 2 when the input or
+//! the arguments are unusable.
+
+mod args;
+mod commands;
+mod excerpt;
+mod input;
+mod listing;
+mod report;
+mod rules;
+
+use std::io::{self, BufWriter, Write};
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::Args;
+use commands::Outcome;
+use report::Failure;
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    args.color.into_choice().write_global();
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let outcome = commands::run(args.command, &mut out)
+        .and_then(|outcome| out.flush().map(|()| outcome).map_err(Failure::Output));
+    match outcome {
+        Ok(Outcome::Fine) => ExitCode::SUCCESS,
+        Ok(Outcome::Found) => ExitCode::from(1),
+        // Whoever read the output has seen enough.
+        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+            // What is still in the buffer has nowhere to go.
+            let (_, _) = out.into_parts();
+            ExitCode::SUCCESS
+        }
+        Err(failure) => {
+            failure.report();
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,322 @@
+//! What the command line accepts, and its help.
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand, ValueEnum};
+use tbaa::Rules;
+
+use crate::rules;
+
+const STATUS: &str = "\
+Exit status:
+  0  fine
+  1  the input is readable, and something was found in it (check)
+  2  unusable input or arguments";
+
+/// Reads, dumps and queries type-based alias analysis metadata (`!tbaa`).
+///
+/// INPUT is LLVM assembly text as any LLVM since 3.0 prints it, a spec (a file
+/// whose name ends in .ron), or `-` for assembly text on standard input.
+///
+/// A and B name access tags: a metadata number such as `!8` (or 8) of assembly
+/// text; a tag's name, or a path such as CallInfo.l.base, of a spec.
+#[derive(Parser)]
+#[command(name = "tbaa", version, arg_required_else_help = true, after_help = STATUS)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    /// When to colour messages; `NO_COLOR` is respected.
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t)]
+    pub(crate) color: Color,
+}
+
+#[derive(Clone, Copy, ValueEnum, Default)]
+pub(crate) enum Color {
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+impl Color {
+    pub(crate) fn into_choice(self) -> anstream::ColorChoice {
+        match self {
+            Color::Auto => anstream::ColorChoice::Auto,
+            Color::Always => anstream::ColorChoice::Always,
+            Color::Never => anstream::ColorChoice::Never,
+        }
+    }
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    Dump(Dump),
+    Alias(Alias),
+    Explain(Explain),
+    Generic(Generic),
+    Matrix(Matrix),
+    Eval(Eval),
+    Check(Check),
+    Stats(Stats),
+    Completions(Completions),
+}
+
+/// Prints the metadata.
+///
+/// Of a module, what `!tbaa`, `!tbaa.struct` and `!llvm.errno.tbaa` reach. Of a
+/// text without any instruction, every node that has the form of a tag, a type
+/// or a struct copy.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  tbaa dump f.ll                  the TBAA of a module, numbered afresh
+  tbaa dump ravi.ron | llvm-as    what a spec describes, through LLVM
+  tbaa dump f.ll --format ron     a spec to start from
+
+Exit status:
+  0  fine
+  2  unusable input or arguments, or metadata that the format cannot express")]
+pub(crate) struct Dump {
+    /// A .ll file, a .ron spec, or `-`.
+    pub(crate) input: PathBuf,
+    /// What to print.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: DumpFormat,
+}
+
+#[derive(Clone, Copy, ValueEnum, Default)]
+pub(crate) enum DumpFormat {
+    /// Metadata that llvm-as accepts.
+    #[default]
+    Llvm,
+    /// Attributes of MLIR's LLVM dialect.
+    Mlir,
+    /// A spec.
+    Ron,
+    /// All nodes with their operands, and which are tags, types and copies.
+    Json,
+}
+
+/// Prints MayAlias or NoAlias.
+///
+/// Any doubt is MayAlias: different roots, a malformed tag. A tag that LLVM's
+/// verifier rejects is warned of.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  tbaa alias f.ll '!8' '!12'
+  tbaa alias f.ll 8 12
+  tbaa alias ravi.ron CallInfo.top TString.len
+
+Exit status:
+  0  answered, whatever the answer
+  2  unusable input or arguments")]
+pub(crate) struct Alias {
+    /// A .ll file, a .ron spec, or `-`.
+    pub(crate) input: PathBuf,
+    /// One tag.
+    pub(crate) a: String,
+    /// The other.
+    pub(crate) b: String,
+    #[command(flatten)]
+    pub(crate) rules: RulesArg,
+}
+
+/// Prints MayAlias or NoAlias, and why.
+///
+/// The first line is what `alias` prints. Then come the clause of the rule that
+/// decided, what the two tags say, and, where the rule compared them, the paths
+/// of the two accesses from a common type and the bytes that they touch. Offsets
+/// are in bytes from the start of the type that has the field.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  tbaa explain f.ll 8 12 --rules union
+  tbaa explain ravi.ron CallInfo.top CallInfo.func
+
+Exit status:
+  0  answered, whatever the answer
+  2  unusable input or arguments")]
+pub(crate) struct Explain {
+    /// A .ll file, a .ron spec, or `-`.
+    pub(crate) input: PathBuf,
+    /// One tag.
+    pub(crate) a: String,
+    /// The other.
+    pub(crate) b: String,
+    #[command(flatten)]
+    pub(crate) rules: RulesArg,
+}
+
+#[derive(clap::Args)]
+pub(crate) struct RulesArg {
+    /// llvm, union or union-strict; by default llvm for assembly text, and what
+    /// a spec says for a spec.
+    #[arg(long, value_name = "RULES", value_parser = rules::parse)]
+    pub(crate) rules: Option<Rules>,
+}
+
+/// Prints the tag of an access that replaces two, or `none`.
+///
+/// For assembly text the tag is printed as metadata that refers to the file's
+/// own numbers, and an unknown size as `i64 -1`, as LLVM prints it; for a spec
+/// by the names of its types. `none` means that no tag covers both accesses, and
+/// the new access must go untagged.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  tbaa generic f.ll 8 12                              !{!3, !3, i64 0}
+  tbaa generic ravi.ron CallInfo.top CallInfo.func    (base: \"any pointer\", ...)
+
+Exit status:
+  0  answered, `none` included
+  2  unusable input or arguments")]
+pub(crate) struct Generic {
+    /// A .ll file, a .ron spec, or `-`.
+    pub(crate) input: PathBuf,
+    /// The tag of the first access; the order can matter, as it does in LLVM.
+    pub(crate) a: String,
+    /// The tag of the second access.
+    pub(crate) b: String,
+    #[command(flatten)]
+    pub(crate) rules: RulesArg,
+}
+
+/// Prints the answers for all pairs of tags.
+///
+/// Rows and columns stand in the order in which tags first appear on an
+/// instruction, functions, blocks and instructions in file order; where nothing
+/// is attached, in the order of `!tbaa.tags`; for a spec in file order, two names
+/// of one tag being two rows.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Formats:
+  grid   one line a tag, one letter a tag: M (MayAlias) or N (NoAlias)
+  table  the same with names, and `.` for NoAlias, to be read by people
+  json   {\"rules\": \"llvm\", \"tags\": [\"!8\", ...], \"rows\": [\"MN...\", ...]}
+  svg    a picture; above 256 tags a cell stands for a block of pairs
+The default is table on a terminal if there are at most 64 tags, and grid
+otherwise.
+
+Examples:
+  tbaa matrix f.ll --rules llvm --format grid
+  tbaa matrix ravi.ron --format svg > ravi.svg
+
+Exit status:
+  0  fine
+  2  unusable input or arguments")]
+pub(crate) struct Matrix {
+    /// A .ll file, a .ron spec, or `-`.
+    pub(crate) input: PathBuf,
+    #[command(flatten)]
+    pub(crate) rules: RulesArg,
+    /// What to print.
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<MatrixFormat>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum MatrixFormat {
+    Grid,
+    Table,
+    Json,
+    Svg,
+}
+
+/// Compares all tagged accesses of each function with one another.
+///
+/// A pair is two instructions of one function that both have a `!tbaa`
+/// attachment. Untagged accesses may alias everything; they are counted, and no
+/// pair is made of them.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Formats:
+  text   per function its accesses, then for each tag with how many accesses it
+         has the tags that it aliases and does not alias, and the counts
+  pairs  a line for each pair, tab-separated: function; index, opcode, type and
+         tag of the one access; the same of the other; MayAlias or NoAlias
+  json   one document, a row of M and N for each tag of a function
+The index is the instruction's position in its function, from 0.
+
+Examples:
+  tbaa eval f.ll
+  tbaa eval f.ll --format pairs | grep -c NoAlias
+  clang -O1 -S -emit-llvm -o - f.c | tbaa eval -
+
+Exit status:
+  0  fine
+  2  unusable input or arguments")]
+pub(crate) struct Eval {
+    /// A .ll file, or `-`.
+    pub(crate) input: PathBuf,
+    #[command(flatten)]
+    pub(crate) rules: RulesArg,
+    /// What to print.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: EvalFormat,
+}
+
+#[derive(Clone, Copy, ValueEnum, Default, PartialEq)]
+pub(crate) enum EvalFormat {
+    #[default]
+    Text,
+    Pairs,
+    Json,
+}
+
+/// Checks the expected answers of specs, by all rules that they name.
+///
+/// Prints each that does not hold, and a count for each spec.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  tbaa check specs/*.ron
+
+Exit status:
+  0  every expectation holds
+  1  one does not
+  2  a spec is unusable; the others are checked all the same")]
+pub(crate) struct Check {
+    /// Specs.
+    #[arg(required = true, value_name = "SPEC")]
+    pub(crate) specs: Vec<PathBuf>,
+}
+
+/// Prints how many nodes, tags, types and fields there are, how deep they go,
+/// and how many loads and stores have a tag.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  tbaa stats f.ll
+  tbaa stats f.ll --format json
+
+Exit status:
+  0  fine
+  2  unusable input or arguments")]
+pub(crate) struct Stats {
+    /// A .ll file, a .ron spec, or `-`.
+    pub(crate) input: PathBuf,
+    /// What to print.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: StatsFormat,
+}
+
+#[derive(Clone, Copy, ValueEnum, Default)]
+pub(crate) enum StatsFormat {
+    #[default]
+    Text,
+    Json,
+}
+
+/// Prints a completion script for a shell.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  tbaa completions bash > ~/.local/share/bash-completion/completions/tbaa
+  tbaa completions zsh > ~/.zfunc/_tbaa
+  tbaa completions fish > ~/.config/fish/completions/tbaa.fish")]
+pub(crate) struct Completions {
+    /// The shell.
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}

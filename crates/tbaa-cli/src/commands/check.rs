@@ -1,0 +1,82 @@
+//! `tbaa check`.
+
+use std::io::Write;
+use std::path::Path;
+
+use super::{Outcome, counted};
+use crate::args::Check;
+use crate::excerpt::{Position, printable};
+use crate::input::{load_spec, read_file};
+use crate::report::{Failure, place};
+
+/// What came of one or all specs.
+#[derive(Default)]
+struct Count {
+    checked: u64,
+    failed: u64,
+}
+
+pub(super) fn run(args: &Check, out: &mut dyn Write) -> Result<Outcome, Failure> {
+    let mut total = Count::default();
+    let mut unusable = None;
+    for path in &args.specs {
+        match one(path, out) {
+            Ok(count) => total.add(&count),
+            Err(Failure::Output(error)) => return Err(Failure::Output(error)),
+            Err(failure) => {
+                // The last one is reported by the caller.
+                if let Some(earlier) = unusable.replace(failure) {
+                    earlier.report();
+                }
+            }
+        }
+    }
+    if args.specs.len() > 1 {
+        writeln!(out, "total: {total}")?;
+    }
+    match unusable {
+        Some(failure) => {
+            out.flush()?;
+            Err(failure)
+        }
+        None if total.failed > 0 => Ok(Outcome::Found),
+        None => Ok(Outcome::Fine),
+    }
+}
+
+fn one(path: &Path, out: &mut dyn Write) -> Result<Count, Failure> {
+    let (file, bytes) = read_file(path)?;
+    let built = load_spec(&file, &bytes)?;
+    let report = built.check();
+    let text = String::from_utf8_lossy(&bytes);
+    for failure in &report.failures {
+        let (line, column) = failure.place.locate(&text);
+        let at = place(&file, Position { line, column });
+        writeln!(
+            out,
+            "{at}: {:?} and {:?} by rule {}: expected {}, got {} ({})",
+            failure.a,
+            failure.b,
+            failure.rule.rules(),
+            failure.expected,
+            failure.actual,
+            printable(failure.why.as_bytes())
+        )?;
+    }
+    let count = Count { checked: report.checked as u64, failed: report.failures.len() as u64 };
+    writeln!(out, "{file}: {count}")?;
+    Ok(count)
+}
+
+impl Count {
+    fn add(&mut self, other: &Count) {
+        self.checked += other.checked;
+        self.failed += other.failed;
+    }
+}
+
+impl std::fmt::Display for Count {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} checked, {} failed", counted(self.checked, "answer", "answers"), self.failed)
+    }
+}

@@ -1,0 +1,58 @@
+//! `tbaa dump`.
+
+use std::collections::HashMap;
+use std::io::Write;
+
+use tbaa::spec::{self, Built};
+use tbaa::text;
+
+use crate::args::{Dump, DumpFormat};
+use crate::excerpt::printable;
+use crate::input::{Content, Input};
+use crate::report::Failure;
+
+pub(super) fn run(args: &Dump, out: &mut dyn Write) -> Result<(), Failure> {
+    let input = Input::open(&args.input)?;
+    input.warn_rejected(tbaa::Rules::Llvm, input.graph().tags());
+    let graph = input.graph();
+    match (args.format, &input.content) {
+        (DumpFormat::Llvm, Content::Module(_)) => out.write_all(text::write(graph).as_bytes())?,
+        (DumpFormat::Llvm, Content::Spec(built)) => write_named(built, out)?,
+        (DumpFormat::Mlir, _) => {
+            let mlir = text::write_mlir(graph).map_err(|error| {
+                Failure::unusable(format!("{} cannot be expressed in MLIR: {error}", input.file()))
+            })?;
+            out.write_all(mlir.as_bytes())?;
+        }
+        (DumpFormat::Ron, _) => out.write_all(spec::write(graph).as_bytes())?,
+        (DumpFormat::Json, _) => {
+            serde_json::to_writer(&mut *out, graph).map_err(std::io::Error::from)?;
+            writeln!(out)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes a spec's metadata with the name of each tag as a comment behind it.
+fn write_named(built: &Built, out: &mut dyn Write) -> Result<(), Failure> {
+    let text = text::write(built.graph());
+    // Tags stand in the same order in both graphs.
+    let module = text::read(text.as_bytes())
+        .map_err(|error| Failure::unusable(format!("the metadata cannot be read back: {error}")))?;
+    let mut names: HashMap<u32, Vec<&str>> = HashMap::new();
+    let numbers: Vec<_> =
+        module.graph().tags().map(|tag| module.number_of(module.graph().tag_node(tag))).collect();
+    for (name, tag) in built.tags() {
+        if let Some(&Some(number)) = numbers.get(tag.index()) {
+            names.entry(number).or_default().push(name);
+        }
+    }
+    for line in text.lines() {
+        let number = line.strip_prefix('!').and_then(|line| line.split_once(" = ")?.0.parse().ok());
+        match number.and_then(|number: u32| names.get(&number)) {
+            Some(names) => writeln!(out, "{line} ; {}", printable(names.join(", ").as_bytes()))?,
+            None => writeln!(out, "{line}")?,
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,244 @@
+//! `tbaa eval`: the tagged accesses of each function against one another.
+//!
+//! A function with thousands of accesses has millions of pairs, but the answer
+//! depends on the tags alone: it is asked once for each pair of distinct tags,
+//! and counted for the pairs of accesses.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+use serde::Serialize;
+use tbaa::text::{Instruction, Module, Opcode};
+use tbaa::{AliasResult, Oracle, TagId};
+
+use super::{counted, letter, percent};
+use crate::args::{Eval, EvalFormat};
+use crate::excerpt::{llvm_name, printable};
+use crate::input::{Content, Input};
+use crate::report::Failure;
+
+pub(super) fn run(args: &Eval, out: &mut dyn Write) -> Result<(), Failure> {
+    let input = Input::open(&args.input)?;
+    let Content::Module(module) = &input.content else {
+        return Err(Failure::unusable(format!(
+            "{} is a spec, which has no functions; `tbaa matrix` compares its tags",
+            input.file()
+        )));
+    };
+    let rules = input.rules(args.rules.rules);
+    input.warn_rejected(rules, module.attached_tags());
+    let oracle = Oracle::new(module.graph(), rules);
+    let names: Vec<_> = module.functions().collect();
+    let mut total = Count::default();
+    let mut separator = "";
+    if args.format == EvalFormat::Json {
+        write!(out, "{{\"rules\":\"{}\",\"functions\":[", rules)?;
+    }
+    for instructions in module.instructions().chunk_by(|a, b| a.function == b.function) {
+        let name = names[instructions[0].function as usize];
+        let function = Function::new(&input, module, &oracle, name, instructions);
+        total.add(&function.count);
+        if function.accesses.is_empty() {
+            continue;
+        }
+        match args.format {
+            EvalFormat::Text => function.text(out)?,
+            EvalFormat::Pairs => function.pairs(out)?,
+            EvalFormat::Json => {
+                write!(out, "{separator}")?;
+                separator = ",";
+                serde_json::to_writer(&mut *out, &function).map_err(io::Error::from)?;
+            }
+        }
+    }
+    match args.format {
+        EvalFormat::Text => {
+            let functions = counted(names.len() as u64, "function", "functions");
+            writeln!(out, "total: {functions}, {total}")?;
+        }
+        EvalFormat::Pairs => {}
+        EvalFormat::Json => {
+            write!(out, "],\"total\":")?;
+            serde_json::to_writer(&mut *out, &total).map_err(io::Error::from)?;
+            writeln!(out, "}}")?;
+        }
+    }
+    Ok(())
+}
+
+/// Accesses and pairs, of a function or of all.
+#[derive(Default, Serialize)]
+struct Count {
+    tagged: u64,
+    untagged: u64,
+    pairs: u64,
+    no_alias: u64,
+    may_alias: u64,
+}
+
+impl Count {
+    fn add(&mut self, other: &Count) {
+        self.tagged += other.tagged;
+        self.untagged += other.untagged;
+        self.pairs += other.pairs;
+        self.no_alias += other.no_alias;
+        self.may_alias += other.may_alias;
+    }
+}
+
+impl std::fmt::Display for Count {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "{}, {} untagged; {}: {} NoAlias ({}), {} MayAlias",
+            counted(self.tagged, "tagged access", "tagged accesses"),
+            self.untagged,
+            counted(self.pairs, "pair", "pairs"),
+            self.no_alias,
+            percent(self.no_alias, self.pairs),
+            self.may_alias
+        )
+    }
+}
+
+/// A tagged access.
+#[derive(Serialize)]
+struct Access {
+    index: u32,
+    opcode: &'static str,
+    #[serde(rename = "type")]
+    ty: String,
+    /// Which of the function's tags.
+    tag: usize,
+}
+
+#[derive(Serialize)]
+struct Function {
+    name: String,
+    #[serde(flatten)]
+    count: Count,
+    /// The function's distinct tags in order of appearance.
+    tags: Vec<String>,
+    /// Accesses with each tag.
+    #[serde(skip)]
+    uses: Vec<u64>,
+    accesses: Vec<Access>,
+    /// A row of `M` and `N` for each tag.
+    rows: Vec<String>,
+}
+
+impl Function {
+    fn new(
+        input: &Input,
+        module: &Module,
+        oracle: &Oracle<'_>,
+        name: &[u8],
+        instructions: &[Instruction],
+    ) -> Function {
+        let mut tags: Vec<TagId> = Vec::new();
+        let mut places = HashMap::new();
+        let mut uses = Vec::new();
+        let mut accesses = Vec::new();
+        let mut count = Count::default();
+        for instruction in instructions {
+            let Some(tag) = instruction.tag else {
+                count.untagged += u64::from(instruction.opcode.accesses_memory());
+                continue;
+            };
+            let place = *places.entry(tag).or_insert(tags.len());
+            if place == tags.len() {
+                tags.push(tag);
+                uses.push(0);
+            }
+            uses[place] += 1;
+            accesses.push(Access {
+                index: instruction.index,
+                opcode: opcode(instruction.opcode),
+                ty: match module.access_type(instruction) {
+                    b"" => "-".to_owned(),
+                    ty => printable(ty),
+                },
+                tag: place,
+            });
+        }
+        let mut rows = vec![vec![b'M'; tags.len()]; tags.len()];
+        for i in 0..tags.len() {
+            for j in 0..=i {
+                let answer = oracle.alias(tags[i], tags[j]);
+                (rows[i][j], rows[j][i]) = (letter(answer), letter(answer));
+                let pairs = if i == j { uses[i] * (uses[i] - 1) / 2 } else { uses[i] * uses[j] };
+                count.pairs += pairs;
+                match answer {
+                    AliasResult::NoAlias => count.no_alias += pairs,
+                    AliasResult::MayAlias => count.may_alias += pairs,
+                }
+            }
+        }
+        count.tagged = accesses.len() as u64;
+        Function {
+            name: format!("@{}", llvm_name(name)),
+            count,
+            tags: tags.iter().map(|&tag| input.label(tag)).collect(),
+            uses,
+            accesses,
+            rows: rows.iter().map(|row| String::from_utf8_lossy(row).into_owned()).collect(),
+        }
+    }
+
+    fn text(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "{}: {}", self.name, self.count)?;
+        let digits = self.accesses.last().map_or(0, |last| last.index.to_string().len());
+        let ty = self.accesses.iter().map(|access| access.ty.chars().count()).max().unwrap_or(0);
+        for access in &self.accesses {
+            let tag = &self.tags[access.tag];
+            let Access { index, opcode, ty: accessed, .. } = access;
+            writeln!(out, "  {index:>digits$}  {opcode:9}  {accessed:ty$}  {tag}")?;
+        }
+        for (i, row) in self.rows.iter().enumerate() {
+            writeln!(out, "  {} on {}", self.tags[i], counted(self.uses[i], "access", "accesses"))?;
+            for (wanted, word) in [(b'N', "NoAlias "), (b'M', "MayAlias")] {
+                // A tag with itself is a pair where two accesses have it.
+                let others: Vec<_> = row
+                    .bytes()
+                    .enumerate()
+                    .filter(|&(j, answer)| answer == wanted && (i != j || self.uses[i] > 1))
+                    .map(|(j, _)| &*self.tags[j])
+                    .collect();
+                if !others.is_empty() {
+                    writeln!(out, "    {word}  {}", others.join(" "))?;
+                }
+            }
+        }
+        writeln!(out)
+    }
+
+    fn pairs(&self, out: &mut dyn Write) -> io::Result<()> {
+        for (i, a) in self.accesses.iter().enumerate() {
+            for b in &self.accesses[i + 1..] {
+                write!(out, "{}", self.name)?;
+                for access in [a, b] {
+                    let tag = &self.tags[access.tag];
+                    write!(out, "\t{}\t{}\t{}\t{tag}", access.index, access.opcode, access.ty)?;
+                }
+                let answer = match self.rows[a.tag].as_bytes()[b.tag] {
+                    b'N' => AliasResult::NoAlias,
+                    _ => AliasResult::MayAlias,
+                };
+                writeln!(out, "\t{answer}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn opcode(opcode: Opcode) -> &'static str {
+    match opcode {
+        Opcode::Load => "load",
+        Opcode::Store => "store",
+        Opcode::Call => "call",
+        Opcode::AtomicRmw => "atomicrmw",
+        Opcode::CmpXchg => "cmpxchg",
+        Opcode::VaArg => "va_arg",
+        _ => "other",
+    }
+}

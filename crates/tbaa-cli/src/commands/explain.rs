@@ -1,0 +1,63 @@
+//! `tbaa explain`.
+
+use std::io::Write;
+
+use tbaa::{AccessPath, Oracle, TagId};
+
+use crate::args::Explain;
+use crate::excerpt::printable;
+use crate::input::{Content, Input};
+use crate::report::Failure;
+
+pub(super) fn run(args: &Explain, out: &mut dyn Write) -> Result<(), Failure> {
+    let mut input = Input::open(&args.input)?;
+    let rules = input.rules(args.rules.rules);
+    let (a, b) = input.pair(&args.a, &args.b)?;
+    input.warn_rejected(rules, [a, b]);
+    let why = Oracle::new(input.graph(), rules).explain(a, b);
+    writeln!(out, "{}\nrule {rules}: {}", why.answer, why.clause)?;
+    for (side, asked, tag) in [("a", &args.a, a), ("b", &args.b, b)] {
+        // What was asked for may be a path, which is no tag's name.
+        let name = match input.content {
+            Content::Module(_) => input.label(tag),
+            Content::Spec(_) => printable(asked.as_bytes()),
+        };
+        writeln!(out, "  {side}: {name} = {}", says(&input, tag))?;
+    }
+    if let Some(comparison) = &why.comparison {
+        writeln!(out, "from {}", printable(comparison.base.as_bytes()))?;
+        writeln!(out, "  a: {}", path(&input, &comparison.a))?;
+        writeln!(out, "  b: {}", path(&input, &comparison.b))?;
+    }
+    Ok(())
+}
+
+/// Returns the tag's operands, or what is wrong with them.
+fn says(input: &Input, tag: TagId) -> String {
+    match input.graph().tag(tag) {
+        Ok(tag) => input.tag_text(&tag),
+        Err(malformed) => format!("malformed: {malformed}"),
+    }
+}
+
+/// Returns the steps of a path, and the bytes at its end. A field goes by its
+/// name where a spec gives it one.
+fn path(input: &Input, path: &AccessPath) -> String {
+    let steps: Vec<_> = path
+        .steps
+        .iter()
+        .map(|step| {
+            let name = match input.field_name(&step.ty, step.field, step.offset) {
+                Some(name) => printable(name.as_bytes()),
+                None => format!("field {}", step.field),
+            };
+            let elements = if step.array { "[]" } else { "" };
+            format!("{name} at {}: {}{elements}", step.offset, printable(step.into.as_bytes()))
+        })
+        .collect();
+    let steps = if steps.is_empty() { "the object itself".to_owned() } else { steps.join(", ") };
+    match &path.bytes {
+        Some(bytes) => format!("{steps}; {bytes}"),
+        None => steps,
+    }
+}

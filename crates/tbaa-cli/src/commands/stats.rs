@@ -1,0 +1,284 @@
+//! `tbaa stats`.
+
+use std::collections::HashSet;
+use std::io::{self, Write};
+
+use serde::Serialize;
+use tbaa::text::{Module, Opcode};
+use tbaa::verify::Verifier;
+use tbaa::{Format, Graph, Rules, TypeId, TypeKind};
+
+use super::percent;
+use crate::args::{Stats, StatsFormat};
+use crate::input::{Content, Input};
+use crate::report::Failure;
+
+pub(super) fn run(args: &Stats, out: &mut dyn Write) -> Result<(), Failure> {
+    let input = Input::open(&args.input)?;
+    input.warn_rejected(Rules::Llvm, input.graph().tags());
+    let figures = Figures::of(&input);
+    match args.format {
+        StatsFormat::Text => figures.write(out)?,
+        StatsFormat::Json => {
+            serde_json::to_writer(&mut *out, &figures).map_err(io::Error::from)?;
+            writeln!(out)?;
+        }
+    }
+    Ok(())
+}
+
+#[derive(Serialize)]
+struct Figures {
+    nodes: usize,
+    tags: Tags,
+    types: Types,
+    struct_copies: usize,
+    /// Of a module only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<Code>,
+}
+
+#[derive(Serialize, Default)]
+struct Tags {
+    all: usize,
+    old_format: usize,
+    size_aware: usize,
+    /// Base and access type are one.
+    whole: usize,
+    immutable: usize,
+    rejected_by_llvm: usize,
+}
+
+#[derive(Serialize, Default)]
+struct Types {
+    all: usize,
+    roots: usize,
+    /// One-operand nodes with nothing under them: in the old format, what
+    /// clang makes of a C++ class without data.
+    lone: usize,
+    scalars: usize,
+    aggregates: usize,
+    malformed: usize,
+    fields: usize,
+    most_fields: usize,
+    /// Types on the longest way from a type up to its root; none where a type
+    /// is its own ancestor.
+    longest_parent_chain: Option<usize>,
+    /// Aggregates in one another; none where one contains itself.
+    deepest_nesting: Option<usize>,
+}
+
+#[derive(Serialize, Default)]
+struct Code {
+    functions: usize,
+    loads: Coverage,
+    stores: Coverage,
+    /// `atomicrmw`, `cmpxchg` and `va_arg`.
+    others: Coverage,
+    tagged_calls: usize,
+    copying_instructions: usize,
+    errno_tags: usize,
+}
+
+#[derive(Serialize, Default)]
+struct Coverage {
+    all: u64,
+    tagged: u64,
+}
+
+impl Figures {
+    fn of(input: &Input) -> Figures {
+        let graph = input.graph();
+        Figures {
+            nodes: graph.node_count(),
+            tags: tags(graph),
+            types: types(graph),
+            struct_copies: graph.copies().count(),
+            code: match &input.content {
+                Content::Module(module) => Some(code(module)),
+                Content::Spec(_) => None,
+            },
+        }
+    }
+
+    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let Figures { nodes, tags, types, struct_copies, code } = self;
+        let depth = |depth: Option<usize>| match depth {
+            Some(depth) => depth.to_string(),
+            None => "endless: a type contains itself".to_owned(),
+        };
+        let mut rows = vec![
+            ("nodes", nodes.to_string()),
+            ("tags", tags.all.to_string()),
+            ("  old format", tags.old_format.to_string()),
+            ("  size-aware", tags.size_aware.to_string()),
+            ("  of whole objects", tags.whole.to_string()),
+            ("  immutable", tags.immutable.to_string()),
+            ("  rejected by LLVM", tags.rejected_by_llvm.to_string()),
+            ("types", types.all.to_string()),
+            ("  roots", types.roots.to_string()),
+            ("  one-operand, childless", types.lone.to_string()),
+            ("  scalars", types.scalars.to_string()),
+            ("  aggregates", types.aggregates.to_string()),
+            ("  malformed", types.malformed.to_string()),
+            ("fields of aggregates", types.fields.to_string()),
+            ("  most in one", types.most_fields.to_string()),
+            ("longest parent chain", depth(types.longest_parent_chain)),
+            ("deepest nesting", depth(types.deepest_nesting)),
+            ("struct copies", struct_copies.to_string()),
+        ];
+        if let Some(code) = code {
+            let coverage = |of: &Coverage| {
+                let Coverage { all, tagged } = *of;
+                format!("{all}, {tagged} tagged ({})", percent(tagged, all))
+            };
+            rows.extend([
+                ("functions", code.functions.to_string()),
+                ("  loads", coverage(&code.loads)),
+                ("  stores", coverage(&code.stores)),
+                ("  atomics and va_arg", coverage(&code.others)),
+                ("  tagged calls", code.tagged_calls.to_string()),
+                ("  with tbaa.struct", code.copying_instructions.to_string()),
+                ("errno tags", code.errno_tags.to_string()),
+            ]);
+        }
+        for (name, figure) in rows {
+            writeln!(out, "{name:26}{figure}")?;
+        }
+        Ok(())
+    }
+}
+
+fn tags(graph: &Graph) -> Tags {
+    let mut verifier = Verifier::new(graph);
+    let mut tags = Tags { all: graph.tag_count(), ..Tags::default() };
+    for id in graph.tags() {
+        tags.rejected_by_llvm += usize::from(verifier.check(id).is_err());
+        let Ok(tag) = graph.tag(id) else { continue };
+        tags.immutable += usize::from(tag.immutable);
+        tags.whole += usize::from(tag.is_whole());
+        match tag.format {
+            Format::Old => tags.old_format += 1,
+            Format::New => tags.size_aware += 1,
+        }
+    }
+    tags
+}
+
+fn types(graph: &Graph) -> Types {
+    let mut types = Types::default();
+    // In the old format an aggregate has fields, and no parent.
+    let parent = |ty: TypeId| {
+        let node = graph.ty(ty);
+        match node.kind() {
+            TypeKind::Scalar => node.parent(),
+            TypeKind::Aggregate if node.format() == Format::New => node.parent(),
+            _ => None,
+        }
+    };
+    let parents: HashSet<_> = graph.types().filter_map(parent).collect();
+    for ty in graph.types() {
+        types.all += 1;
+        let node = graph.ty(ty);
+        match node.kind() {
+            TypeKind::Root if parents.contains(&ty) => types.roots += 1,
+            TypeKind::Root => types.lone += 1,
+            TypeKind::Scalar => types.scalars += 1,
+            TypeKind::Aggregate => {
+                types.aggregates += 1;
+                let fields = node.fields().count();
+                types.fields += fields;
+                types.most_fields = types.most_fields.max(fields);
+            }
+            _ => types.malformed += 1,
+        }
+    }
+    types.longest_parent_chain = longest(graph, |ty| (1, parent(ty).into_iter().collect()));
+    types.deepest_nesting = longest(graph, |ty| {
+        let node = graph.ty(ty);
+        match node.kind() {
+            TypeKind::Aggregate => (1, node.fields().map(|field| field.ty).collect()),
+            _ => (0, Vec::new()),
+        }
+    });
+    types
+}
+
+/// Returns the greatest sum of weights along a way through the types, or
+/// `None` if one comes back to where it was.
+///
+/// `step` gives the weight of a type and where to go from it.
+fn longest(graph: &Graph, step: impl Fn(TypeId) -> (usize, Vec<TypeId>)) -> Option<usize> {
+    struct Frame {
+        ty: TypeId,
+        weight: usize,
+        next: std::vec::IntoIter<TypeId>,
+        below: usize,
+    }
+    #[derive(Clone, Copy)]
+    enum State {
+        New,
+        Open,
+        Done(usize),
+    }
+    let open = |ty| {
+        let (weight, next) = step(ty);
+        Frame { ty, weight, next: next.into_iter(), below: 0 }
+    };
+    let mut states = vec![State::New; graph.node_count()];
+    let mut longest = 0;
+    for start in graph.types() {
+        if matches!(states[start.node().index()], State::Done(_)) {
+            continue;
+        }
+        // On a stack of its own: a chain may be as long as the file.
+        states[start.node().index()] = State::Open;
+        let mut stack = vec![open(start)];
+        while let Some(frame) = stack.last_mut() {
+            let Some(next) = frame.next.next() else {
+                let depth = frame.weight + frame.below;
+                states[frame.ty.node().index()] = State::Done(depth);
+                longest = longest.max(depth);
+                stack.pop();
+                if let Some(above) = stack.last_mut() {
+                    above.below = above.below.max(depth);
+                }
+                continue;
+            };
+            match states[next.node().index()] {
+                State::Done(depth) => frame.below = frame.below.max(depth),
+                State::Open => return None,
+                State::New => {
+                    states[next.node().index()] = State::Open;
+                    stack.push(open(next));
+                }
+            }
+        }
+    }
+    Some(longest)
+}
+
+fn code(module: &Module) -> Code {
+    let mut code = Code {
+        functions: module.functions().len(),
+        errno_tags: module.errno_tags().len(),
+        ..Code::default()
+    };
+    for instruction in module.instructions() {
+        let tagged = instruction.tag.is_some();
+        code.copying_instructions += usize::from(instruction.copy.is_some());
+        let coverage = match instruction.opcode {
+            Opcode::Load => &mut code.loads,
+            Opcode::Store => &mut code.stores,
+            Opcode::Call => {
+                code.tagged_calls += usize::from(tagged);
+                continue;
+            }
+            opcode if opcode.accesses_memory() => &mut code.others,
+            _ => continue,
+        };
+        coverage.all += 1;
+        coverage.tagged += u64::from(tagged);
+    }
+    code
+}

@@ -1,0 +1,398 @@
+//! One type for whatever INPUT names, and the names of its tags.
+
+use std::collections::HashSet;
+use std::fs;
+use std::io::{self, Read};
+use std::path::Path;
+
+use tbaa::spec::{Built, Spec, TypeDecl};
+use tbaa::text::{self, Keep, Module};
+use tbaa::verify::Verifier;
+use tbaa::{Graph, NodeId, Rules, Tag, TagId, TypeId};
+
+use crate::excerpt::{Position, printable};
+use crate::listing::guess_roles;
+use crate::report::{Failure, note, place, warn};
+
+/// A module or a spec that has been read.
+pub(crate) struct Input {
+    file: String,
+    text: Vec<u8>,
+    pub(crate) content: Content,
+}
+
+pub(crate) enum Content {
+    Module(Module),
+    Spec(Built),
+}
+
+impl Input {
+    /// Reads INPUT, and prints what the reader warns of.
+    pub(crate) fn open(path: &Path) -> Result<Input, Failure> {
+        if path.extension().is_some_and(|extension| extension == "ron") {
+            let (file, text) = read_file(path)?;
+            let built = load_spec(&file, &text)?;
+            return Ok(Input { file, text, content: Content::Spec(built) });
+        }
+        let (file, text) = if path.as_os_str() == "-" { read_stdin()? } else { read_file(path)? };
+        let mut module = read_module(&file, &text, Keep::Used)?;
+        let warnings: Vec<_> = module
+            .warnings()
+            .iter()
+            .map(|warning| {
+                let position = Position::of(&text, warning.offset);
+                (Some(place(&file, position)), warning.message.clone())
+            })
+            .collect();
+        warn(&warnings);
+        let graph = module.graph();
+        if module.functions().len() == 0 && graph.tag_count() == 0 && graph.node_count() > 0 {
+            let tags = guess_roles(&mut module);
+            note(format!(
+                "{file} lists metadata alone; {tags} of its nodes have the form of a tag and are taken for one"
+            ));
+        } else if graph.tag_count() == 0 {
+            note(format!("{file} has no access tags"));
+        }
+        Ok(Input { file, text, content: Content::Module(module) })
+    }
+
+    /// Returns the name of the input in messages.
+    pub(crate) fn file(&self) -> &str {
+        &self.file
+    }
+
+    pub(crate) fn graph(&self) -> &Graph {
+        match &self.content {
+            Content::Module(module) => module.graph(),
+            Content::Spec(built) => built.graph(),
+        }
+    }
+
+    /// Returns the rules asked for, or else the input's own.
+    pub(crate) fn rules(&self, asked: Option<Rules>) -> Rules {
+        asked.unwrap_or_else(|| match &self.content {
+            Content::Module(_) => Rules::Llvm,
+            Content::Spec(built) => built.spec().rules.rules(),
+        })
+    }
+
+    /// Returns the tags that all-pairs commands compare, with their names: the
+    /// attached ones of a module in order of first appearance, or else all that
+    /// it lists; all names of a spec.
+    pub(crate) fn rows(&self) -> Vec<(String, TagId)> {
+        let module = match &self.content {
+            Content::Spec(built) => {
+                return built.tags().iter().map(|(name, &tag)| (name.clone(), tag)).collect();
+            }
+            Content::Module(module) => module,
+        };
+        let mut tags = module.attached_tags();
+        if tags.is_empty() {
+            tags = module.graph().tags().collect();
+        }
+        tags.into_iter().map(|tag| (self.label(tag), tag)).collect()
+    }
+
+    /// Returns what the input calls a tag: `!8`, its operands if it has no
+    /// number, or the name that a spec gives it.
+    pub(crate) fn label(&self, tag: TagId) -> String {
+        match &self.content {
+            Content::Module(module) => reference(module, module.graph().tag_node(tag)),
+            Content::Spec(built) => {
+                let named = built.tags().iter().find(|&(_, &known)| known == tag);
+                named.map_or_else(|| "?".to_owned(), |(name, _)| name.clone())
+            }
+        }
+    }
+
+    /// Finds two tags by name.
+    pub(crate) fn pair(&mut self, a: &str, b: &str) -> Result<(TagId, TagId), Failure> {
+        match &mut self.content {
+            Content::Spec(built) => {
+                let file = &self.file;
+                let mut tag = |name: &str| {
+                    let tag = built.tag(name);
+                    tag.map_err(|error| Failure::unusable(format!("{file}: {error}")))
+                };
+                Ok((tag(a)?, tag(b)?))
+            }
+            Content::Module(_) => {
+                let (a, b) = (self.number(a)?, self.number(b)?);
+                Ok((self.numbered(a)?, self.numbered(b)?))
+            }
+        }
+    }
+
+    /// Takes the number out of `!8` or `8`, and sees to it that it is known.
+    fn number(&mut self, name: &str) -> Result<u32, Failure> {
+        let Content::Module(module) = &mut self.content else { unreachable!("specs use names") };
+        let digits = name.strip_prefix('!').unwrap_or(name);
+        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(Failure::unusable(format!(
+                "{name:?} is no metadata number, which is how a tag of {} is named: {}",
+                self.file,
+                known_tags(module)
+            )));
+        }
+        let unknown = |module: &Module| {
+            Failure::unusable(format!(
+                "!{digits} is no plain metadata node that {} defines: {}",
+                self.file,
+                known_tags(module)
+            ))
+        };
+        let number = digits.parse().map_err(|_| unknown(module))?;
+        if module.node(number).is_none() {
+            // It may be among the nodes that no attachment reaches.
+            let all = read_module(&self.file, &self.text, Keep::All)?;
+            if all.node(number).is_none() {
+                return Err(unknown(module));
+            }
+            *module = all;
+        }
+        Ok(number)
+    }
+
+    /// Takes a numbered node for a tag; says so if nothing else makes it one.
+    fn numbered(&mut self, number: u32) -> Result<TagId, Failure> {
+        let Content::Module(module) = &mut self.content else { unreachable!("specs use names") };
+        let count = module.graph().tag_count();
+        let tag = module.tag(number).ok_or_else(|| {
+            Failure::unusable(format!("!{number} is not defined in {}", self.file))
+        })?;
+        if module.graph().tag_count() > count {
+            note(format!("!{number} is not attached to any instruction of {}", self.file));
+        }
+        Ok(tag)
+    }
+
+    /// Warns of tags that LLVM's verifier rejects, which under rule `llvm` alias
+    /// everything.
+    pub(crate) fn warn_rejected(&self, rules: Rules, tags: impl IntoIterator<Item = TagId>) {
+        if rules != Rules::Llvm {
+            return;
+        }
+        let mut verifier = Verifier::new(self.graph());
+        let mut seen = HashSet::new();
+        let mut warnings = Vec::new();
+        for tag in tags {
+            let Err(violation) = verifier.check(tag) else { continue };
+            if !seen.insert(tag) {
+                continue;
+            }
+            let label = self.label(tag);
+            let node = self.graph().tag_node(tag);
+            let within = match &self.content {
+                Content::Module(module) if violation.node != node => {
+                    format!(", in {}", reference(module, violation.node))
+                }
+                _ => String::new(),
+            };
+            let text = format!(
+                "LLVM rejects tag {label}: {violation}{within}; every query answers MayAlias"
+            );
+            warnings.push((self.place_of(node), text));
+        }
+        warn(&warnings);
+    }
+
+    /// Returns `file:line:column` of a node; the file where a spec made it.
+    fn place_of(&self, node: NodeId) -> Option<String> {
+        match &self.content {
+            Content::Module(module) => {
+                let offset = module.offset_of(node)?;
+                Some(place(&self.file, Position::of(&self.text, offset)))
+            }
+            Content::Spec(_) => Some(self.file.clone()),
+        }
+    }
+
+    /// Returns what a spec calls a field; `None` where it is not known, or
+    /// differs between types of one name.
+    pub(crate) fn field_name(&self, ty: &str, field: usize, offset: u64) -> Option<&str> {
+        let Content::Spec(built) = &self.content else { return None };
+        let mut found = None;
+        for decl in &built.spec().types {
+            let (known, name) = match decl {
+                TypeDecl::Struct { name, fields, .. } => {
+                    (name, fields.get(field).map(|field| (&field.name, field.offset)))
+                }
+                TypeDecl::Type { name, fields, .. } => {
+                    (name, fields.get(field).map(|field| (&field.name, field.offset)))
+                }
+                _ => continue,
+            };
+            if known != ty {
+                continue;
+            }
+            match name {
+                Some((name, at)) if at == offset && found.is_none_or(|found| found == name) => {
+                    found = Some(name);
+                }
+                _ => return None,
+            }
+        }
+        found.map(String::as_str).filter(|name| !name.is_empty())
+    }
+
+    /// Prints a tag that need not be in the graph.
+    pub(crate) fn tag_text(&self, tag: &Tag) -> String {
+        match &self.content {
+            Content::Module(module) => {
+                let (base, access) =
+                    (reference(module, tag.base.node()), reference(module, tag.access.node()));
+                // LLVM prints `i64` as a signed number.
+                let size =
+                    tag.size.map(|size| format!(", i64 {}", size as i64)).unwrap_or_default();
+                let immutable = if tag.immutable { ", i64 1" } else { "" };
+                format!("!{{{base}, {access}, i64 {}{size}{immutable}}}", tag.offset as i64)
+            }
+            Content::Spec(built) => {
+                let key = |ty: TypeId| {
+                    let known = built.types().iter().find(|&(_, &known)| known == ty);
+                    known.map_or_else(|| "?".to_owned(), |(key, _)| key.clone())
+                };
+                let size = tag.size.map(|size| format!(", size: {size}")).unwrap_or_default();
+                let immutable = if tag.immutable { ", immutable: true" } else { "" };
+                format!(
+                    "(base: {:?}, access: {:?}, offset: {}{size}{immutable})",
+                    key(tag.base),
+                    key(tag.access),
+                    tag.offset
+                )
+            }
+        }
+    }
+}
+
+/// Prints a node of a module: its number, or its operands if it has none.
+///
+/// The reader bounds how deep inline nodes nest, and a cycle cannot be written
+/// without a number.
+fn reference(module: &Module, node: NodeId) -> String {
+    match module.number_of(node) {
+        Some(number) => format!("!{number}"),
+        None => {
+            let operands =
+                text::write_operands(module.graph(), node, |inner| reference(module, inner));
+            format!("!{{{operands}}}")
+        }
+    }
+}
+
+/// Says which tags could have been meant.
+fn known_tags(module: &Module) -> String {
+    const SHOWN: usize = 8;
+    let mut tags = module.attached_tags();
+    if tags.is_empty() {
+        tags = module.graph().tags().collect();
+    }
+    if tags.is_empty() {
+        return "it has no tags".to_owned();
+    }
+    let shown: Vec<_> = tags
+        .iter()
+        .take(SHOWN)
+        .map(|&tag| reference(module, module.graph().tag_node(tag)))
+        .collect();
+    match tags.len().saturating_sub(SHOWN) {
+        0 => format!("its tags are {}", shown.join(", ")),
+        more => format!("its tags are {} and {more} more", shown.join(", ")),
+    }
+}
+
+/// Reads a spec and checks its form and content.
+pub(crate) fn load_spec(file: &str, text: &[u8]) -> Result<Built, Failure> {
+    let text = std::str::from_utf8(text).map_err(|error| {
+        Failure::at(file, text, error.valid_up_to(), "a spec must be UTF-8, and this byte is not")
+    })?;
+    Spec::load(text).map_err(|error| {
+        let position = Position { line: error.line(), column: error.column() };
+        Failure::at(file, text.as_bytes(), position.offset(text), error.message())
+    })
+}
+
+fn read_module(file: &str, text: &[u8], keep: Keep) -> Result<Module, Failure> {
+    let bitcode = text.starts_with(b"BC\xc0\xde") || text.starts_with(b"\xde\xc0\x17\x0b");
+    if bitcode {
+        return Err(Failure::unusable(format!(
+            "{file} is LLVM bitcode; `llvm-dis` makes assembly text of it"
+        )));
+    }
+    let module = text::read_with(text, keep)
+        .map_err(|error| Failure::at(file, text, error.offset, error.kind.to_string()))?;
+    if module.functions().len() == 0 && module.graph().node_count() == 0 {
+        expect_assembly(file, text)?;
+    }
+    Ok(module)
+}
+
+/// Refuses a text in which nothing was found and that does not begin as LLVM
+/// assembly does. The reader passes over what it does not know.
+fn expect_assembly(file: &str, text: &[u8]) -> Result<(), Failure> {
+    const WORDS: [&str; 9] = [
+        "attributes",
+        "declare",
+        "define",
+        "deplibs",
+        "module",
+        "source_filename",
+        "target",
+        "uselistorder",
+        "uselistorder_bb",
+    ];
+    let mut offset = 0;
+    for line in text.split_inclusive(|&byte| byte == b'\n') {
+        let start = line.len() - line.trim_ascii_start().len();
+        let rest = line.trim_ascii();
+        let word: Vec<u8> = rest
+            .iter()
+            .copied()
+            .take_while(|&byte| byte.is_ascii_alphanumeric() || byte == b'_')
+            .collect();
+        match rest.first() {
+            None | Some(b';') => offset += line.len(),
+            Some(b'@' | b'%' | b'!' | b'$' | b'^') => return Ok(()),
+            _ if WORDS.iter().any(|known| known.as_bytes() == word) => return Ok(()),
+            _ => {
+                let message = "this is not LLVM assembly: expected `define`, `target`, `@`, `%`, `!` or \
+                               the like, and a spec's name must end in .ron";
+                return Err(Failure::at(file, text, offset + start, message));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Reads a file, and returns its name too.
+pub(crate) fn read_file(path: &Path) -> Result<(String, Vec<u8>), Failure> {
+    let file = printable(path.as_os_str().as_encoded_bytes());
+    let failure = |why: String| Failure::unusable(format!("cannot read {file}: {why}"));
+    if path.is_dir() {
+        return Err(failure("it is a directory; name a file in it".to_owned()));
+    }
+    let text = fs::File::open(path).and_then(read_bounded);
+    match text {
+        Ok(text) => Ok((file, text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(failure("there is no such file".to_owned()))
+        }
+        Err(error) => Err(failure(error.to_string())),
+    }
+}
+
+fn read_stdin() -> Result<(String, Vec<u8>), Failure> {
+    let text = read_bounded(io::stdin().lock());
+    let text =
+        text.map_err(|error| Failure::unusable(format!("cannot read standard input: {error}")))?;
+    Ok(("<stdin>".to_owned(), text))
+}
+
+/// Reads what the reader can take, which has to be below 4 GiB, and a byte more
+/// so that it notices. A pipe or a device may have no end.
+fn read_bounded(from: impl Read) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    from.take(u64::from(u32::MAX) + 1).read_to_end(&mut text)?;
+    Ok(text)
+}

@@ -1,0 +1,185 @@
+//! The command, run as its users run it.
+//!
+//! Each file under `tests/cases` is a test: arguments, standard input, and the
+//! expected output and exit status; it runs in `tests/inputs`. With
+//! `TRYCMD=overwrite` the files are rewritten with what the command prints now:
+//! look at the difference before it is committed.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+fn tbaa(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tbaa"));
+    command.args(args).current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/inputs"));
+    command
+}
+
+fn output(args: &[&str], stdin: &[u8]) -> Output {
+    let mut child = tbaa(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(stdin).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+/// Sees to it that LLVM accepts a text, where LLVM is there to be asked.
+fn assemble(text: &[u8]) {
+    let mut command = Command::new("llvm-as-22");
+    command.args(["-o", "/dev/null"]).stdin(Stdio::piped()).stderr(Stdio::piped());
+    let Ok(mut child) = command.spawn() else {
+        let required = std::env::var("TBAA_LLVM").is_ok_and(|value| value == "require");
+        assert!(!required, "llvm-as-22 is required and cannot be run");
+        eprintln!("llvm-as-22 is not there; what dump prints is not shown to it");
+        return;
+    };
+    child.stdin.take().unwrap().write_all(text).unwrap();
+    let out = child.wait_with_output().unwrap();
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+}
+
+/// A list of scalar tags; every tag NoAlias with every other.
+fn scalars(count: usize) -> String {
+    let tags: Vec<_> = (0..count).map(|tag| format!("!{tag}")).collect();
+    let mut list = format!("!tbaa.tags = !{{{}}}\n", tags.join(", "));
+    for tag in 0..count {
+        let ty = count + tag;
+        list += &format!("!{tag} = !{{!{ty}, !{ty}, i64 0}}\n");
+        list += &format!("!{ty} = !{{!\"t{tag}\", !{}, i64 0}}\n", 2 * count);
+    }
+    list + &format!("!{} = !{{!\"root\"}}\n", 2 * count)
+}
+
+#[test]
+fn cases() {
+    trycmd::TestCases::new().case("tests/cases/*.toml");
+}
+
+#[test]
+fn a_grid_is_a_line_a_tag_and_a_letter_a_tag() {
+    for count in [0, 1, 3, 64, 65, 200] {
+        let out = output(&["matrix", "-", "--format", "grid"], scalars(count).as_bytes());
+        assert_eq!(out.status.code(), Some(0));
+        let expected: String = (0..count)
+            .flat_map(|row| {
+                let letter = move |column| if row == column { 'M' } else { 'N' };
+                (0..count).map(letter).chain(['\n'])
+            })
+            .collect();
+        assert_eq!(text(&out.stdout), expected);
+    }
+}
+
+#[test]
+fn the_locale_changes_nothing() {
+    for args in [
+        &["eval", "shapes.ll"][..],
+        &["alias", "shapes.ll", "!2", "!99"],
+        &["dump", "missing.ll"],
+        &["dump", "."],
+    ] {
+        let run = |locale| tbaa(args).env("LC_ALL", locale).output().unwrap();
+        let posix = run("C");
+        for locale in ["", "de_DE.UTF-8", "tr_TR.UTF-8", "nonsense"] {
+            assert_eq!(run(locale), posix, "{args:?} in {locale:?}");
+        }
+    }
+}
+
+#[test]
+fn what_dump_prints_reads_back() {
+    let inputs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/inputs");
+    for name in ["shapes", "sized", "inline", "llvm3", "crlf", "named", "cycle", "classes"] {
+        let file = format!("{name}.ll");
+        let graph = |bytes: &[u8]| tbaa::text::read(bytes).unwrap().into_graph();
+        let original = std::fs::read(inputs.join(&file)).unwrap();
+        let llvm = output(&["dump", &file], b"").stdout;
+        assert_eq!(graph(&llvm), graph(&original), "{file}");
+        assemble(&llvm);
+        let json = output(&["dump", &file, "--format", "json"], b"").stdout;
+        let from_json: tbaa::Graph = serde_json::from_slice(&json).unwrap();
+        assert_eq!(from_json, graph(&original), "{file}");
+        let ron = output(&["dump", &file, "--format", "ron"], b"").stdout;
+        assert!(tbaa::spec::Spec::load(text(&ron)).is_ok(), "{file}");
+    }
+    let spec = tbaa::spec::Spec::load(&std::fs::read_to_string(inputs.join("pair.ron")).unwrap());
+    let named = output(&["dump", "pair.ron"], b"").stdout;
+    assert_eq!(tbaa::text::read(&named).unwrap().graph(), spec.unwrap().graph());
+    assemble(&named);
+}
+
+#[test]
+fn a_reader_that_leaves_early_is_no_error() {
+    let mut child = tbaa(&["matrix", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    child.stdin.take().unwrap().write_all(scalars(600).as_bytes()).unwrap();
+    let out = child.wait_with_output().unwrap();
+    assert_eq!((out.status.code(), text(&out.stderr)), (Some(0), ""));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error() {
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let out = tbaa(&["matrix", "shapes.ll"]).stdout(full).output().unwrap();
+    assert_eq!(out.status.code(), Some(2));
+    assert!(text(&out.stderr).starts_with("error: cannot write to standard output: "));
+}
+
+#[test]
+fn an_error_in_an_endless_line_is_short() {
+    let line = format!("!0 = !{{{}!\"", "i64 0, ".repeat(400_000));
+    let out = output(&["dump", "-"], line.as_bytes());
+    assert_eq!(out.status.code(), Some(2));
+    assert!(out.stderr.len() < 500, "{}", text(&out.stderr));
+    let caret = text(&out.stderr).lines().last().unwrap();
+    assert!(caret.ends_with('^'), "{caret}");
+}
+
+#[test]
+fn color_is_for_terminals_or_on_demand() {
+    let run = |args: &[&str], no_color: bool| {
+        let mut command = tbaa(args);
+        if no_color {
+            command.env("NO_COLOR", "1");
+        }
+        command.output().unwrap().stderr.contains(&0x1b)
+    };
+    assert!(!run(&["dump", "missing.ll"], false));
+    assert!(run(&["dump", "missing.ll", "--color", "always"], false));
+    assert!(!run(&["dump", "missing.ll", "--color", "never"], true));
+    assert!(!run(&["dump", "missing.ll"], true));
+}
+
+#[test]
+fn completions_are_for_every_shell() {
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let out = output(&["completions", shell], b"");
+        assert_eq!(out.status.code(), Some(0));
+        assert!(text(&out.stdout).contains("matrix"), "{shell}");
+    }
+    assert_eq!(output(&["completions", "csh"], b"").status.code(), Some(2));
+}
+
+#[test]
+fn every_command_has_help_with_its_exit_status() {
+    for command in ["dump", "alias", "explain", "generic", "matrix", "eval", "check", "stats"] {
+        let help = output(&[command, "--help"], b"");
+        assert_eq!(help.status.code(), Some(0));
+        for part in ["Examples:", "Exit status:", "  2  "] {
+            assert!(text(&help.stdout).contains(part), "{command}: {part}");
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! The pass over a module's text, outside function bodies.
+
+use super::cursor::Cursor;
+use super::error::{TextError, TextErrorKind, position};
+use super::module::Module;
+use super::node::{Key, reference};
+use super::{COPIES, TAGS, TYPES};
+use crate::table::HashMap;
+
+/// Where a numbered node stands.
+#[derive(Clone, Copy)]
+pub(super) struct Definition {
+    /// Bytes from the start of the text to the number.
+    pub(super) offset: usize,
+    /// To the node's `{`, or to the `!` of a node of another kind.
+    pub(super) body: usize,
+    pub(super) form: Form,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    Uniqued,
+    Distinct,
+    /// `!DIFile(...)` and the like.
+    Specialized,
+}
+
+/// What the pass over the text finds.
+pub(super) struct Scan<'t> {
+    pub(super) text: &'t [u8],
+    pub(super) module: Module,
+    pub(super) definitions: HashMap<u32, Definition>,
+    /// Numbers in file order.
+    pub(super) order: Vec<u32>,
+    /// What `!tbaa` and `!tbaa.struct` attach, to which instruction.
+    pub(super) attachments: Vec<Attachment>,
+    pub(super) errno: Vec<(Key, usize)>,
+    pub(super) tags: Vec<(Key, usize)>,
+    pub(super) copies: Vec<(Key, usize)>,
+    pub(super) types: Vec<(Key, usize)>,
+}
+
+pub(super) struct Attachment {
+    pub(super) instruction: usize,
+    pub(super) key: Key,
+    /// Bytes from the start of the text to the reference.
+    pub(super) offset: usize,
+    /// Whether it is `!tbaa.struct`.
+    pub(super) copy: bool,
+}
+
+impl<'t> Scan<'t> {
+    pub(super) fn new(text: &'t [u8]) -> Self {
+        Scan {
+            text,
+            module: Module::default(),
+            definitions: HashMap::new(),
+            order: Vec::new(),
+            attachments: Vec::new(),
+            errno: Vec::new(),
+            tags: Vec::new(),
+            copies: Vec::new(),
+            types: Vec::new(),
+        }
+    }
+
+    pub(super) fn top_level(&mut self) -> Result<(), TextError> {
+        let mut cursor = Cursor::new(self.text, 0);
+        loop {
+            cursor.skip_space();
+            match cursor.peek() {
+                None => return Ok(()),
+                Some(b'!') => self.metadata(&mut cursor)?,
+                _ if cursor.eat_word(b"define") => self.function(&mut cursor)?,
+                _ => pass_line(&mut cursor)?,
+            }
+        }
+    }
+
+    /// `!4 = distinct !{...}` or `!llvm.ident = !{!4}`.
+    fn metadata(&mut self, cursor: &mut Cursor<'t>) -> Result<(), TextError> {
+        let offset = cursor.at;
+        cursor.at += 1;
+        let name = *cursor;
+        if !cursor.peek().is_some_and(|byte| byte.is_ascii_digit()) {
+            // Names may hold `\xx`; none that is looked for does.
+            while cursor.peek().is_some_and(|byte| !matches!(byte, b'=' | b'\n' | b' ')) {
+                cursor.at += 1;
+            }
+            let name = &self.text[name.at..cursor.at];
+            equals(cursor)?;
+            return self.named_metadata(cursor, name);
+        }
+        let number = cursor.number()?;
+        equals(cursor)?;
+        let mut form = Form::Uniqued;
+        if cursor.eat_word(b"distinct") {
+            form = Form::Distinct;
+            cursor.skip_space();
+        }
+        if cursor.eat_word(b"metadata") {
+            cursor.skip_space();
+        }
+        let mut body = cursor.at;
+        if !cursor.eat(b"!") {
+            return Err(cursor.cut_or("a metadata node, `!{`", "a metadata definition"));
+        }
+        if cursor.peek() == Some(b'{') {
+            body = cursor.at;
+        } else {
+            form = Form::Specialized;
+            cursor.word();
+            if cursor.peek() != Some(b'(') {
+                return Err(cursor.cut_or("`{` or `(` of a metadata node", "a metadata node"));
+            }
+        }
+        cursor.bracketed("a metadata node")?;
+        if let Some(first) = self.definitions.get(&number) {
+            let (first_line, _) = position(self.text, first.offset);
+            let kind = TextErrorKind::DefinedTwice { number, first_line };
+            return Err(TextError::new(self.text, offset, kind));
+        }
+        self.definitions.insert(number, Definition { offset, body, form });
+        self.order.push(number);
+        Ok(())
+    }
+
+    fn named_metadata(&mut self, cursor: &mut Cursor<'t>, name: &[u8]) -> Result<(), TextError> {
+        if !cursor.eat(b"!") || cursor.peek() != Some(b'{') {
+            return Err(cursor.cut_or("a list of nodes, `!{`", "named metadata"));
+        }
+        let mut list = *cursor;
+        cursor.bracketed("a metadata node")?;
+        let into = match name {
+            b"llvm.errno.tbaa" => &mut self.errno,
+            _ if name == TAGS.as_bytes() => &mut self.tags,
+            _ if name == COPIES.as_bytes() => &mut self.copies,
+            _ if name == TYPES.as_bytes() => &mut self.types,
+            _ => return Ok(()),
+        };
+        list.at += 1;
+        list.skip_space();
+        while list.peek() == Some(b'!') {
+            let at = list.at;
+            match reference(&mut list)? {
+                Some(key) => into.push((key, at)),
+                None => break,
+            }
+            list.skip_space();
+            list.eat(b",");
+            list.skip_space();
+        }
+        if list.peek() != Some(b'}') {
+            return Err(list.expected("a metadata number in the list"));
+        }
+        Ok(())
+    }
+
+    /// The text of a node of another kind, `!DIFile(...)`.
+    pub(super) fn specialized(&self, definition: &Definition) -> String {
+        let mut cursor = Cursor::new(self.text, definition.body + 1);
+        cursor.word();
+        // The scan has passed the same brackets.
+        let _ = cursor.bracketed("a metadata node");
+        String::from_utf8_lossy(&self.text[definition.body..cursor.at]).into_owned()
+    }
+}
+
+fn equals(cursor: &mut Cursor<'_>) -> Result<(), TextError> {
+    cursor.skip_space();
+    if !cursor.eat(b"=") {
+        return Err(cursor.cut_or("`=`", "a metadata definition"));
+    }
+    cursor.skip_space();
+    Ok(())
+}
+
+/// Passes the rest of a line, and of strings that begin on it.
+fn pass_line(cursor: &mut Cursor<'_>) -> Result<(), TextError> {
+    loop {
+        match memchr::memchr2(b'\n', b'"', cursor.rest()) {
+            None => {
+                cursor.at = cursor.text.len();
+                return Ok(());
+            }
+            Some(next) => {
+                cursor.at += next;
+                if cursor.peek() == Some(b'\n') {
+                    cursor.at += 1;
+                    return Ok(());
+                }
+                cursor.quoted()?;
+            }
+        }
+    }
+}
