@@ -85,3 +85,7 @@ mod readme {}
 #[cfg(doctest)]
 #[doc = include_str!("../docs/tbaa.md")]
 mod guide {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../docs/rules.md")]
+mod rules {}

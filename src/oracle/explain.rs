@@ -46,6 +46,9 @@ pub enum Clause {
     OtherOffset,
     /// No: objects of both accesses lie in one type, and all their bytes apart.
     Apart,
+    /// No, rule `union-strict` only: bytes are shared, but by accesses to
+    /// different members, one of which does not name the union.
+    Parted,
     /// No: neither base type leads to an object of the other access.
     Unrelated,
 }
@@ -54,7 +57,7 @@ impl Clause {
     /// Returns whether the clause answers `NoAlias`.
     #[must_use]
     pub fn is_no_alias(self) -> bool {
-        matches!(self, Clause::OtherOffset | Clause::Apart | Clause::Unrelated)
+        matches!(self, Clause::OtherOffset | Clause::Apart | Clause::Parted | Clause::Unrelated)
     }
 
     pub(super) fn answer(self) -> AliasResult {
@@ -81,6 +84,7 @@ impl fmt::Display for Clause {
                 "the walk from one base type meets the other tag's, at another offset"
             }
             Clause::Apart => "the accesses lie in one type, at bytes that never meet",
+            Clause::Parted => "the accesses share bytes, but part at the members of a union",
             Clause::Unrelated => "neither base type leads to the other access",
         })
     }

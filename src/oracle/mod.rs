@@ -228,7 +228,7 @@ impl<'g> Oracle<'g> {
         match &self.engine {
             Engine::Llvm(tags) => Explanation::plain(self.rules, self.llvm_clause(tags, a, b)),
             Engine::Union { engine, strict } => {
-                let decision = engine.decide(self.graph, a, b, *strict);
+                let decision = engine.explain(self.graph, a, b, *strict);
                 Explanation::new(self.graph, self.rules, &decision)
             }
         }

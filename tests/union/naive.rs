@@ -9,7 +9,7 @@ const HORIZON: u64 = 4_000;
 const NO_END: u64 = u64::MAX;
 
 #[derive(Clone, Debug)]
-pub struct Path {
+pub(crate) struct Path {
     /// Field and element of each step.
     steps: Vec<(usize, u64)>,
     end: usize,
@@ -23,9 +23,9 @@ pub struct Path {
 
 /// What the definition says of one pair.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Answer {
-    pub union: bool,
-    pub strict: bool,
+pub(crate) struct Answer {
+    pub(crate) union: bool,
+    pub(crate) strict: bool,
 }
 
 fn both(may: bool) -> Answer {
@@ -33,14 +33,14 @@ fn both(may: bool) -> Answer {
 }
 
 /// The naive rules over one universe.
-pub struct Naive<'u> {
+pub(crate) struct Naive<'u> {
     u: &'u Universe,
     /// All paths from each type as the base of a tag.
     paths: Vec<Vec<Path>>,
 }
 
 impl<'u> Naive<'u> {
-    pub fn new(u: &'u Universe) -> Self {
+    pub(crate) fn new(u: &'u Universe) -> Self {
         let mut naive = Naive { u, paths: Vec::new() };
         naive.paths = (0..u.types.len()).map(|ty| naive.paths_from(ty, NO_END)).collect();
         naive
@@ -158,7 +158,7 @@ impl<'u> Naive<'u> {
         (path.displacement, end.min(path.array_end.unwrap_or(NO_END)))
     }
 
-    pub fn alias(&self, a: &Tag, b: &Tag) -> Answer {
+    pub(crate) fn alias(&self, a: &Tag, b: &Tag) -> Answer {
         let covers =
             |a: &Tag, b: &Tag| a.base == a.access && self.ancestors(b.access).contains(&a.access);
         if self.root(a.access) != self.root(b.access) || covers(a, b) || covers(b, a) {

@@ -8,55 +8,55 @@ use tbaa::{Graph, Int, NodeId, Operand, TagId};
 use super::rng::Rng;
 
 #[derive(Clone, Debug)]
-pub struct Field {
-    pub ty: usize,
-    pub offset: u64,
-    pub extent: u64,
+pub(crate) struct Field {
+    pub(crate) ty: usize,
+    pub(crate) offset: u64,
+    pub(crate) extent: u64,
 }
 
 #[derive(Clone, Debug)]
-pub struct Type {
-    pub name: String,
+pub(crate) struct Type {
+    pub(crate) name: String,
     /// `None` for a root and for an old-format aggregate.
-    pub parent: Option<usize>,
-    pub size: u64,
-    pub fields: Vec<Field>,
-    pub root: bool,
+    pub(crate) parent: Option<usize>,
+    pub(crate) size: u64,
+    pub(crate) fields: Vec<Field>,
+    pub(crate) root: bool,
     /// An old-format scalar without the offset: a name and a parent.
-    pub brief: bool,
+    pub(crate) brief: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub struct Tag {
-    pub base: usize,
-    pub access: usize,
-    pub offset: u64,
-    pub size: u64,
+pub(crate) struct Tag {
+    pub(crate) base: usize,
+    pub(crate) access: usize,
+    pub(crate) offset: u64,
+    pub(crate) size: u64,
 }
 
 /// A world of types and tags in one format.
 #[derive(Clone, Default)]
-pub struct Universe {
-    pub sized: bool,
-    pub types: Vec<Type>,
-    pub tags: Vec<Tag>,
+pub(crate) struct Universe {
+    pub(crate) sized: bool,
+    pub(crate) types: Vec<Type>,
+    pub(crate) tags: Vec<Tag>,
 }
 
 impl Universe {
-    pub fn new(sized: bool) -> Universe {
+    pub(crate) fn new(sized: bool) -> Universe {
         Universe { sized, ..Universe::default() }
     }
 
-    pub fn root(&mut self, name: &str) -> usize {
+    pub(crate) fn root(&mut self, name: &str) -> usize {
         self.add(name, None, 0, Vec::new(), true)
     }
 
-    pub fn scalar(&mut self, name: &str, parent: usize, size: u64) -> usize {
+    pub(crate) fn scalar(&mut self, name: &str, parent: usize, size: u64) -> usize {
         self.add(name, Some(parent), size, Vec::new(), false)
     }
 
     /// Adds an aggregate; fields are type, offset, extent.
-    pub fn aggregate(
+    pub(crate) fn aggregate(
         &mut self,
         name: &str,
         parent: usize,
@@ -80,20 +80,20 @@ impl Universe {
         self.types.len() - 1
     }
 
-    pub fn tag(&mut self, base: usize, access: usize, offset: u64, size: u64) -> usize {
+    pub(crate) fn tag(&mut self, base: usize, access: usize, offset: u64, size: u64) -> usize {
         self.tags.push(Tag { base, access, offset, size });
         self.tags.len() - 1
     }
 
     /// The graph, and the id of each tag. Ids coincide for equal tags.
-    pub fn graph(&self) -> (Graph, Vec<TagId>) {
+    pub(crate) fn graph(&self) -> (Graph, Vec<TagId>) {
         let mut graph = Graph::new();
         let nodes = self.add_types(&mut graph);
         let tags = self.tags.iter().map(|tag| self.add_tag(&mut graph, &nodes, tag)).collect();
         (graph, tags)
     }
 
-    pub fn add_types(&self, graph: &mut Graph) -> Vec<NodeId> {
+    pub(crate) fn add_types(&self, graph: &mut Graph) -> Vec<NodeId> {
         let mut nodes: Vec<NodeId> = Vec::new();
         for ty in &self.types {
             let int = |value| Operand::Int(Int::i64(value));
@@ -120,7 +120,7 @@ impl Universe {
         nodes
     }
 
-    pub fn add_tag(&self, graph: &mut Graph, nodes: &[NodeId], tag: &Tag) -> TagId {
+    pub(crate) fn add_tag(&self, graph: &mut Graph, nodes: &[NodeId], tag: &Tag) -> TagId {
         let int = |value| Operand::Int(Int::i64(value));
         let mut operands =
             vec![Operand::Node(nodes[tag.base]), Operand::Node(nodes[tag.access]), int(tag.offset)];
@@ -131,7 +131,7 @@ impl Universe {
         graph.mark_tag(node)
     }
 
-    pub fn show_tag(&self, tag: &Tag) -> String {
+    pub(crate) fn show_tag(&self, tag: &Tag) -> String {
         let Tag { base, access, offset, size } = tag;
         format!("({}, {}, {offset}, {size})", self.types[*base].name, self.types[*access].name)
     }
@@ -154,21 +154,20 @@ impl fmt::Debug for Universe {
 
 /// How wild a universe may be.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Taste {
+pub(crate) enum Taste {
     /// Unions, odd offsets, cut elements, flexible arrays, types larger than
     /// they say, several roots, malformed tags.
     Wild,
-    /// No overlap, honest sizes, scalar accesses of well-formed tags, and
-    /// aggregates whose parents cover their fields: what a C compiler emits
-    /// for a program without unions.
+    /// No overlap, honest sizes, scalar accesses of well-formed tags, scalars
+    /// no smaller than their parents, and aggregates whose parents cover their
+    /// fields: what a C compiler emits for a program without unions.
     Tame,
 }
 
 /// Makes a universe of at most a few hundred concrete paths per type.
-pub fn random(rng: &mut Rng, sized: bool, taste: Taste) -> Universe {
+pub(crate) fn random(rng: &mut Rng, sized: bool, taste: Taste) -> Universe {
     let mut u = Universe::new(sized);
     let wild = taste == Taste::Wild;
-    let mut scalars = Vec::new();
     let roots = if wild && rng.one_in(4) { 2 } else { 1 };
     for number in 0..roots {
         let root = u.root(&format!("root{number}"));
@@ -180,25 +179,34 @@ pub fn random(rng: &mut Rng, sized: bool, taste: Taste) -> Universe {
                 1 if wild => 3,
                 n => [1, 2, 4, 8][(n % 4) as usize],
             };
+            let size = if wild { size } else { size.max(u.types[parent].size) };
             let scalar = u.scalar(&format!("s{}", u.types.len()), parent, size);
             u.types[scalar].brief = !sized && rng.one_in(4);
             parents.push(scalar);
-            scalars.push(scalar);
         }
     }
+    grow(rng, &mut u, taste);
+    u
+}
+
+/// Adds aggregates that may contain what is there, and tags.
+pub(crate) fn grow(rng: &mut Rng, u: &mut Universe, taste: Taste) {
+    let wild = taste == Taste::Wild;
+    let scalars: Vec<usize> = (0..u.types.len())
+        .filter(|&ty| u.types[ty].fields.is_empty() && !u.types[ty].root)
+        .collect();
     for _ in 0..1 + rng.below(5) {
         let kept = u.types.len();
-        let ty = random_aggregate(rng, &u, &scalars, wild);
+        let ty = random_aggregate(rng, u, &scalars, wild);
         u.types.push(ty);
-        if concrete_paths(&u, kept) > 300 {
+        if concrete_paths(u, kept) > 300 {
             u.types.pop();
         }
     }
     for _ in 0..12 {
-        let tag = random_tag(rng, &u, wild);
+        let tag = random_tag(rng, u, wild);
         u.tags.push(tag);
     }
-    u
 }
 
 fn random_aggregate(rng: &mut Rng, u: &Universe, scalars: &[usize], wild: bool) -> Type {
@@ -219,10 +227,12 @@ fn random_aggregate(rng: &mut Rng, u: &Universe, scalars: &[usize], wild: bool) 
     for number in 0..1 + rng.below(4) {
         let from = if rng.one_in(2) { recent } else { &all };
         let mut ty = if number == 0 { first } else { rng.pick(from) };
-        if root_of(ty) != root {
-            if !wild || !rng.one_in(20) {
-                ty = first;
-            }
+        // One type at one offset, now plain and now an array.
+        if let Some(last) = fields.last().filter(|_| rng.one_in(5)) {
+            ty = last.ty;
+        }
+        if root_of(ty) != root && !(wild && rng.one_in(20)) {
+            ty = first;
         }
         let size = u.types[ty].size;
         let count = if rng.one_in(3) { 1 + rng.below(5) } else { 1 };

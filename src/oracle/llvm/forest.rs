@@ -97,12 +97,18 @@ impl Cursors<'_> {
         let (mut ty, mut offset) = (tag.base, tag.offset);
         let mut met_access = false;
         // A verified walk comes to no type twice: it has an end.
+        // The first cursor that an earlier walk came by. A size-aware walk goes
+        // on from there until it meets its access type: the earlier one may
+        // have met its own, and gone up to a type that this one must not.
+        let mut known = None;
         let end = loop {
             met_access |= ty == tag.access;
-            if let Some(&known) = self.of.get(&(ty, offset)) {
-                break Some(known);
+            known = known.or_else(|| self.of.get(&(ty, offset)).copied());
+            match known {
+                Some(_) if met_access || tag.format == Format::Old => break known,
+                Some(_) => {}
+                None => path.push((ty, offset)),
             }
-            path.push((ty, offset));
             if Shape::of(self.graph, ty).is_root() {
                 break None;
             }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::Engine;
-use super::sized::Resolved;
+use super::flood::Resolved;
 use super::types::TypeIndex;
 use crate::graph::{Format, Graph, Tag, TagId};
 
@@ -23,14 +23,11 @@ impl Engine {
             return Some(tag_a);
         }
         // A malformed tag aliases everything, and so must its replacement.
-        for tag in [a, b] {
-            if !self.denotes(graph, tag) {
-                return None;
-            }
-        }
+        let (bytes_a, bytes_b) = (self.denotes(&of_a)?, self.denotes(&of_b)?);
         let size = (tag_a.format == Format::New).then(|| covering(of_a.size, of_b.size));
         let path = |access: &Resolved| (access.base, access.access, access.offset);
-        if path(&of_a) == path(&of_b) {
+        // A tag without a byte aliases itself, but no other tag of its path.
+        if path(&of_a) == path(&of_b) && bytes_a && bytes_b {
             return Some(Tag { size, immutable: false, ..tag_a });
         }
         if tag_a.format != tag_b.format {

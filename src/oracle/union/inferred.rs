@@ -10,8 +10,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::flood::{Reach, Resolved, reach};
 use super::limits::{Budget, Exhausted};
-use super::sized::{Reach, Resolved, reach};
 use super::trail::{Link, Trail};
 use super::types::{Field, TypeIndex, Types};
 
@@ -30,7 +30,7 @@ impl Side {
         access: Resolved,
         budget: &mut Budget,
     ) -> Result<Side, Exhausted> {
-        let reach = reach(types, access.base, |ty| ty == access.access, budget)?;
+        let reach = reach(types, access.base, |ty| ty == access.access);
         let start = (access.base, access.offset);
         let mut places = vec![start];
         let mut alive = HashSet::from([start]);
@@ -120,8 +120,9 @@ pub(crate) struct Paths {
 pub(crate) enum Found {
     /// The paths never part, or part where slots meet.
     Meet(Paths),
-    /// There are paths, but all part where slots do not meet.
-    Apart(Paths),
+    /// There are paths, but all part where slots do not meet; or under
+    /// `union-strict`, which gives no example, where p and q must not part.
+    Apart(Option<Paths>),
     /// No object of the other access lies in this one's base.
     Nothing,
 }
@@ -147,15 +148,9 @@ struct Place {
 }
 
 impl<'s> Search<'s> {
-    pub(crate) fn new(
-        types: &'s Types,
-        a: &'s Side,
-        b: &'s Side,
-        strict: bool,
-        budget: &mut Budget,
-    ) -> Result<Self, Exhausted> {
-        let objects = reach(types, a.access.base, |ty| b.access.has_object(types, ty), budget)?;
-        Ok(Search { types, a, b, strict, objects, apart: None })
+    pub(crate) fn new(types: &'s Types, a: &'s Side, b: &'s Side, strict: bool) -> Self {
+        let objects = reach(types, a.access.base, |ty| b.access.has_object(types, ty));
+        Search { types, a, b, strict, objects, apart: None }
     }
 
     pub(crate) fn run(
@@ -187,7 +182,7 @@ impl<'s> Search<'s> {
                 }
             }
         }
-        Ok(self.apart.map_or(Found::Nothing, Found::Apart))
+        Ok(Found::Apart(self.apart))
     }
 
     /// p and q have come to one place. Returns paths that meet, or the places

@@ -19,6 +19,10 @@ pub(crate) const ELEMENTS: u32 = 1 << 16;
 /// exceed 4,096 (two strides need no trials).
 pub(crate) const STRIDES: usize = 14;
 
+/// Times that the bounds of a sum are tightened before its elements are tried
+/// or computed. One or two do nearly all the good.
+pub(crate) const TIGHTENINGS: u32 = 4;
+
 /// What is left of a limit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget(u32);
@@ -36,5 +40,15 @@ impl Budget {
     pub(crate) fn spend(&mut self) -> Result<(), Exhausted> {
         self.0 = self.0.checked_sub(1).ok_or(Exhausted)?;
         Ok(())
+    }
+
+    /// Sets `limit` steps apart for one task, and calls it with them; what it
+    /// spends is spent here, too.
+    pub(crate) fn within<T>(&mut self, limit: u32, task: impl FnOnce(&mut Budget) -> T) -> T {
+        let mut part = Budget(limit.min(self.0));
+        let before = part.0;
+        let result = task(&mut part);
+        self.0 -= before - part.0;
+        result
     }
 }

@@ -18,7 +18,7 @@
 //! the uncut elements, and the first cut one, which covers those after it. The
 //! order of the strides does not matter, and equal ones add up.
 //!
-//! **Merging.** The floods in `sized` visit types in topological order, so all
+//! **Merging.** The floods (`denoted`, `objects`) visit types in topological order, so all
 //! ways to a type have arrived before any goes on. Ways to one place (a type
 //! and an offset) merge: a way whose strides are among another's is dropped,
 //! for the other's bytes include its own. Diamonds therefore cost what their
@@ -42,24 +42,28 @@
 //! Under `union-strict` that answer is checked against `union`, so that the
 //! stricter rule never answers `MayAlias` where the other proves more.
 
+mod denoted;
+mod flood;
 mod generic;
 mod inferred;
 mod limits;
-mod sized;
+mod objects;
 mod stride;
 mod trail;
 mod types;
 
+use denoted::{AtObjects, Denoted, Prefix, Untracked, denoted};
+use flood::Resolved;
 use inferred::{Found, Paths, Search, Side};
 use limits::{Budget, Exhausted, STEPS};
-use sized::{AtObjects, Denoted, Objects, Prefix, Resolved, Untracked, Witness, denoted};
+use objects::{Objects, Witness};
 pub(super) use stride::{Pattern, UNBOUNDED};
 use trail::{Link, Trail};
 use types::Types;
 
 use super::access::Access;
 use super::explain::Clause;
-use crate::graph::{Format, Graph, TagId, TypeId};
+use crate::graph::{Format, Graph, TypeId};
 
 /// The engine of both rules, for the types that a graph holds.
 #[derive(Debug)]
@@ -90,6 +94,19 @@ pub(super) struct Meeting {
 impl Engine {
     pub(super) fn new(graph: &Graph) -> Self {
         Engine { types: Types::new(graph) }
+    }
+
+    /// Decides on two accesses, and where rule `union-strict` proves more than
+    /// `union`, shows what it does not count.
+    pub(super) fn explain(&self, graph: &Graph, a: Access, b: Access, strict: bool) -> Decision {
+        let decision = self.decide(graph, a, b, strict);
+        if strict && decision.clause.is_no_alias() {
+            let loose = self.decide(graph, a, b, false);
+            if !loose.clause.is_no_alias() {
+                return Decision { clause: Clause::Parted, ..loose };
+            }
+        }
+        decision
     }
 
     /// Decides on two accesses.
@@ -161,17 +178,21 @@ impl Engine {
         format(access.access).or(format(access.base)).unwrap_or(Format::Old)
     }
 
-    /// Whether a tag that can be resolved denotes any path.
-    fn denotes(&self, graph: &Graph, tag: TagId) -> bool {
-        let Ok(access) = self.resolve(graph, tag.into()) else { return false };
+    /// What a tag that can be resolved denotes: `None` if no path, else whether
+    /// any of the paths holds a byte.
+    fn denotes(&self, access: &Resolved) -> Option<bool> {
         let (mut trail, mut budget) = (Trail::default(), Budget::new(STEPS));
-        let denotes = if self.format(&access) == Format::New {
-            denoted(&self.types, &access, &Untracked, &mut trail, &mut budget)
-                .map(|paths| !paths.is_empty())
-        } else {
-            Side::new(&self.types, access, &mut budget).map(|side| side.denotes())
-        };
-        denotes.unwrap_or(false)
+        match self.format(access) {
+            Format::New => {
+                let paths =
+                    denoted(&self.types, access, &Untracked, &mut trail, &mut budget).ok()?;
+                (!paths.is_empty()).then(|| paths.iter().any(|path| path.bytes.is_some()))
+            }
+            Format::Old => {
+                let side = Side::new(&self.types, *access, &mut budget).ok()?;
+                side.denotes().then_some(true)
+            }
+        }
     }
 
     fn sized(&self, a: &Resolved, b: &Resolved, strict: bool) -> Result<Decision, Exhausted> {
@@ -181,17 +202,18 @@ impl Engine {
         if of_a.is_empty() || of_b.is_empty() {
             return Ok(Decision { clause: Clause::Malformed, meeting: None });
         }
-        let mut apart = None;
+        let (mut related, mut apart) = (false, None);
         for from_b in [false, true] {
             let ((a, p), (b, r)) =
                 if from_b { ((b, &of_b), (a, &of_a)) } else { ((a, &of_a), (b, &of_b)) };
-            let mut objects = Objects::new(&self.types, a.base, *b, r, &mut budget)?;
+            let mut objects = Objects::new(&self.types, a.base, *b, r);
             let witness = if strict {
                 self.search_along(a, &mut objects, &mut trail, &mut budget)?
             } else {
                 let start = (Prefix { at: 0, strides: Vec::new() }, Link::START);
                 objects.search(p, (a.base, UNBOUNDED), start, &mut trail, &mut budget)?
             };
+            related |= objects.reach.contains_key(&a.base);
             let meets = witness.is_some();
             let meeting = witness.or(objects.apart.take());
             let meeting = meeting.map(|witness| self.meeting(from_b, a, witness, &trail));
@@ -204,7 +226,7 @@ impl Engine {
             apart = apart.or(meeting);
         }
         Ok(Decision {
-            clause: if apart.is_some() { Clause::Apart } else { Clause::Unrelated },
+            clause: if related { Clause::Apart } else { Clause::Unrelated },
             meeting: apart,
         })
     }
@@ -241,24 +263,25 @@ impl Engine {
         if !of_a.denotes() || !of_b.denotes() {
             return Ok(Decision { clause: Clause::Malformed, meeting: None });
         }
-        let mut apart = None;
+        let (mut related, mut apart) = (false, None);
         for from_b in [false, true] {
             let (a, b) = if from_b { (&of_b, &of_a) } else { (&of_a, &of_b) };
-            let search = Search::new(&self.types, a, b, strict, &mut budget)?;
+            let search = Search::new(&self.types, a, b, strict);
             let (meets, paths) = match search.run(&mut trail, &mut budget)? {
-                Found::Meet(paths) => (true, paths),
+                Found::Meet(paths) => (true, Some(paths)),
                 Found::Apart(paths) => (false, paths),
                 Found::Nothing => continue,
             };
-            let Paths { p, q, r } = paths;
-            let meeting = Some(self.paths(from_b, &a.access, [p, q, r], &trail));
+            related = true;
+            let links = paths.map(|Paths { p, q, r }| [p, q, r]);
+            let meeting = links.map(|links| self.paths(from_b, &a.access, links, &trail));
             if meets {
                 return Ok(Decision { clause: Clause::Overlap, meeting });
             }
             apart = apart.or(meeting);
         }
         Ok(Decision {
-            clause: if apart.is_some() { Clause::Apart } else { Clause::Unrelated },
+            clause: if related { Clause::Apart } else { Clause::Unrelated },
             meeting: apart,
         })
     }

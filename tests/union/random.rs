@@ -1,20 +1,29 @@
 //! Rules `union` and `union-strict` against the naive definition, on random
 //! universes.
 
-#[allow(unreachable_pub, reason = "shared by several test programs")]
-mod union;
+use std::collections::BTreeMap;
+use std::fmt;
 
-use tbaa::{Access, Oracle, Rules};
-use union::naive::Naive;
-use union::rng::Rng;
-use union::universe::{self, Taste, Universe};
+use super::naive::Naive;
+use super::rng::Rng;
+use super::universe::{self, Taste, Universe};
+use tbaa::{Access, AccessPath, ByteRange, Clause, Comparison, Explanation, Oracle, Rules};
 
-#[derive(Default, Debug)]
+#[derive(Default)]
 struct Count {
     pairs: u64,
     /// `NoAlias` answers of rule `union`, and of `union-strict` alone.
     no: u64,
     strict_no: u64,
+    /// Answers of rule `union` by the clause that gave them.
+    clauses: BTreeMap<Clause, u64>,
+}
+
+impl fmt::Debug for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Count { pairs, no, strict_no, clauses } = self;
+        write!(f, "{pairs} pairs, {no} NoAlias, {strict_no} more under union-strict: {clauses:?}")
+    }
 }
 
 fn compare(seed: u64, u: &Universe, sizes: &mut Rng, count: &mut Count) {
@@ -55,6 +64,13 @@ fn compare(seed: u64, u: &Universe, sizes: &mut Rng, count: &mut Count) {
                     oracle.explain(a, b),
                 );
             }
+            let why = union.explain(a, b);
+            assert_ne!(why.clause, Clause::Limit, "seed {seed}: a limit in a small universe");
+            assert_eq!(why.answer, union.alias(a, b));
+            if let Some(comparison) = &why.comparison {
+                check_comparison(&why, comparison);
+            }
+            *count.clauses.entry(why.clause).or_default() += 1;
             count.pairs += 1;
             count.no += u64::from(!expected.union);
             count.strict_no += u64::from(expected.union && !expected.strict);
@@ -62,16 +78,47 @@ fn compare(seed: u64, u: &Universe, sizes: &mut Rng, count: &mut Count) {
     }
 }
 
+/// The paths of an explanation are connected, start from one type, and their
+/// bytes meet or not as the clause says.
+fn check_comparison(why: &Explanation, comparison: &Comparison) {
+    for AccessPath { steps, to_base, .. } in [&comparison.a, &comparison.b] {
+        assert!(steps.first().is_none_or(|step| step.ty == comparison.base), "{why}");
+        assert!(steps.windows(2).all(|pair| pair[0].into == pair[1].ty), "{why}");
+        assert!(*to_base <= steps.len(), "{why}");
+    }
+    let (Some(a), Some(b)) = (&comparison.a.bytes, &comparison.b.bytes) else { return };
+    let meet = intervals(a)
+        .iter()
+        .any(|&(from, to)| intervals(b).iter().any(|&(start, end)| from < end && start < to));
+    assert_eq!(meet, why.clause == Clause::Overlap, "{why}");
+}
+
+/// The intervals of a range; of a flexible array's, those not too far out.
+fn intervals(range: &ByteRange) -> Vec<(u64, u64)> {
+    let mut starts = vec![range.start];
+    for repeat in &range.repeats {
+        let count = repeat.count.unwrap_or(4_000 / repeat.stride + 1);
+        starts = starts
+            .iter()
+            .flat_map(|start| (0..count).map(move |element| start + element * repeat.stride))
+            .collect();
+        starts.sort_unstable();
+        starts.dedup();
+    }
+    let len = range.end.map_or(u64::MAX, |end| end - range.start);
+    starts.into_iter().map(|start| (start, start.saturating_add(len))).collect()
+}
+
 fn run(sized: bool, taste: Taste) -> Count {
     let mut count = Count::default();
     let mut seed = 0;
-    while count.pairs < union::pairs() {
+    while count.pairs < super::pairs() {
         seed += 1;
         let mut rng = Rng::new(seed);
         let u = universe::random(&mut rng, sized, taste);
         compare(seed, &u, &mut rng, &mut count);
     }
-    println!("sized: {sized}, {seed} universes, {count:?}");
+    println!("sized: {sized}, seeds 1 to {seed}, {count:?}");
     count
 }
 

@@ -1,0 +1,153 @@
+//! What the floods through the types have in common.
+//!
+//! A flood visits a type only after everything that contains it, so that
+//! whatever arrives at one place by different paths is merged before it goes
+//! on.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::Hash;
+
+use indexmap::IndexMap;
+
+use super::stride::{Stride, UNBOUNDED, is_covered, span};
+use super::trail::Link;
+use super::types::{Field, TypeIndex, Types};
+
+/// An access whose tag has been read and found sound.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Resolved {
+    pub(crate) base: TypeIndex,
+    pub(crate) access: TypeIndex,
+    pub(crate) offset: u64,
+    /// Bytes; `None` when unknown.
+    pub(crate) size: Option<u64>,
+}
+
+impl Resolved {
+    pub(crate) fn is_whole(&self) -> bool {
+        self.base == self.access
+    }
+
+    /// Whether a path that ends at `ty` ends at an object of this access.
+    pub(crate) fn has_object(&self, types: &Types, ty: TypeIndex) -> bool {
+        ty == self.base || self.is_whole() && types.is_ancestor(self.base, ty)
+    }
+}
+
+/// The elements of an array field.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Elements {
+    pub(crate) stride: Stride,
+    /// Bytes of all elements together.
+    pub(crate) extent: u128,
+}
+
+/// Returns the elements of a field of a type that occupies `slot` bytes;
+/// `None` for a field that is no array.
+pub(crate) fn elements(types: &Types, field: &Field, slot: u128) -> Option<Elements> {
+    let size = u128::from(types.get(field.ty).size);
+    if size == 0 || u128::from(field.extent) <= size && field.extent != 0 {
+        return None;
+    }
+    let extent = match u128::from(field.extent) {
+        // A flexible array without room in its slot must run past it.
+        0 if slot == UNBOUNDED || slot <= u128::from(field.offset) => UNBOUNDED,
+        0 => slot - u128::from(field.offset),
+        extent => extent,
+    };
+    Some(Elements { stride: Stride { step: size, last: extent.div_ceil(size) - 1 }, extent })
+}
+
+/// Returns how many bytes the type of `field` has to itself, where a flexible
+/// array in it asks.
+pub(crate) fn slot_of(types: &Types, field: &Field, elements: Option<Elements>) -> u128 {
+    match elements {
+        _ if !types.get(field.ty).flexible => UNBOUNDED,
+        Some(elements) => elements.stride.step,
+        None => field.extent.into(),
+    }
+}
+
+/// The farthest that a target lies below a type.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Reach {
+    /// In bytes of collapsed offset.
+    pub(crate) collapsed: u128,
+    /// In bytes of displacement.
+    pub(crate) displaced: u128,
+}
+
+/// Finds the types under `base` that contain a target or are one, in time
+/// linear in the types under `base`.
+pub(crate) fn reach(
+    types: &Types,
+    base: TypeIndex,
+    is_target: impl Fn(TypeIndex) -> bool,
+) -> HashMap<TypeIndex, Reach> {
+    let mut seen = HashSet::from([base]);
+    let mut below = vec![base];
+    let mut next = 0;
+    while let Some(&ty) = below.get(next) {
+        next += 1;
+        for field in types.fields(ty) {
+            if seen.insert(field.ty) {
+                below.push(field.ty);
+            }
+        }
+    }
+    below.sort_unstable_by_key(|&ty| types.get(ty).rank);
+    let mut reach = HashMap::<TypeIndex, Reach>::new();
+    for ty in below {
+        let mut farthest = is_target(ty).then(Reach::default);
+        for field in types.fields(ty) {
+            let Some(inside) = reach.get(&field.ty) else { continue };
+            let offset = u128::from(field.offset);
+            let array =
+                elements(types, field, UNBOUNDED).map_or(0, |elements| span(&[elements.stride]));
+            let farthest = farthest.get_or_insert_default();
+            farthest.collapsed = farthest.collapsed.max(offset + inside.collapsed);
+            let displaced = (offset + array + inside.displaced).min(UNBOUNDED);
+            farthest.displaced = farthest.displaced.max(displaced);
+        }
+        if let Some(farthest) = farthest {
+            reach.insert(ty, farthest);
+        }
+    }
+    reach
+}
+
+/// One way to a place.
+#[derive(Clone, Debug)]
+pub(crate) struct Way {
+    /// The arrays around the innermost one; in a displaced path all arrays.
+    pub(crate) outer: Vec<Stride>,
+    pub(crate) link: Link,
+    pub(crate) prefix_link: Link,
+}
+
+/// Places by type, those with the highest rank first, and at each place the
+/// ways that no other way covers.
+pub(crate) struct Pending<P> {
+    by_rank: BTreeMap<u32, (TypeIndex, IndexMap<P, Vec<Way>>)>,
+}
+
+impl<P: Eq + Hash> Pending<P> {
+    pub(crate) fn new() -> Self {
+        Pending { by_rank: BTreeMap::new() }
+    }
+
+    pub(crate) fn add(&mut self, types: &Types, ty: TypeIndex, place: P, way: Way) {
+        let (_, places) =
+            self.by_rank.entry(types.get(ty).rank).or_insert_with(|| (ty, IndexMap::new()));
+        let ways = places.entry(place).or_default();
+        if ways.iter().any(|other| is_covered(&way.outer, &other.outer)) {
+            return;
+        }
+        ways.retain(|other| !is_covered(&other.outer, &way.outer));
+        ways.push(way);
+    }
+
+    pub(crate) fn pop(&mut self) -> Option<(TypeIndex, IndexMap<P, Vec<Way>>)> {
+        self.by_rank.pop_last().map(|(_, entry)| entry)
+    }
+}
