@@ -213,3 +213,38 @@ fn an_offset_into_the_middle_of_an_array() {
     world.expect(third_onward, second, "MNN");
     world.expect(third_onward, after, "MNN");
 }
+
+/// clang's old-format node for a C++ class without data is a name alone, which
+/// reads as a root. A struct that has one as a field, or as a base at the
+/// offset of its first field, is as good as without it.
+#[test]
+fn a_class_without_data() {
+    let text = br#"
+define void @f(ptr %p) {
+  store i32 0, ptr %p, !tbaa !0
+  store float 0.0, ptr %p, !tbaa !1
+  store i32 0, ptr %p, !tbaa !2
+  store float 0.0, ptr %p, !tbaa !3
+  ret void
+}
+!0 = !{!4, !5, i64 0}
+!1 = !{!4, !6, i64 4}
+!2 = !{!5, !5, i64 0}
+!3 = !{!6, !6, i64 0}
+!4 = !{!"Derived", !8, i64 0, !5, i64 0, !8, i64 4, !6, i64 4}
+!5 = !{!"int", !7, i64 0}
+!6 = !{!"float", !7, i64 0}
+!7 = !{!"root"}
+!8 = !{!"Empty"}
+"#;
+    let module = tbaa::text::read(text).unwrap();
+    let tags = module.attached_tags();
+    for rules in [Rules::Llvm, Rules::Union, Rules::UnionStrict] {
+        let oracle = Oracle::new(module.graph(), rules);
+        let row = |a| -> String {
+            tags.iter().map(|&b| if oracle.may_alias(a, b) { 'M' } else { 'N' }).collect()
+        };
+        let grid: Vec<_> = tags.iter().map(|&tag| row(tag)).collect();
+        assert_eq!(grid, ["MNMN", "NMNM", "MNMN", "NMNM"], "{rules:?}");
+    }
+}

@@ -120,11 +120,14 @@ impl Types {
         if kind == TypeKind::Scalar && old && parent != NONE {
             self.fields.push(Field { ty: parent, offset: 0, extent: 0 });
         } else if kind == TypeKind::Aggregate {
-            let mut previous = None;
+            let (mut previous, mut occupied) = (None, None);
             for field in node.fields() {
+                // A class without data: clang's node for it is a name alone.
+                let empty = old && graph.ty(field.ty).kind() == TypeKind::Root;
                 let element = graph.ty(field.ty).size();
                 flexible |= field.extent == Some(0) && element != Some(0);
-                overlapping |= previous == Some(field.offset);
+                overlapping |= !empty && occupied == Some(field.offset);
+                occupied = if empty { occupied } else { Some(field.offset) };
                 let ty = index(self, field.ty.node());
                 sound &= previous <= Some(field.offset) && ty != NONE;
                 previous = Some(field.offset);
@@ -186,9 +189,11 @@ impl Types {
                     continue;
                 }
                 let of_child = *self.get(child);
-                // A root has no format and is the type of no memory.
+                // A root has no format and is the type of no memory. In the
+                // old format a class without data looks like one.
+                let old = self.get(ty).format == Some(Format::Old);
                 let fits = match of_child.format {
-                    None => !is_field,
+                    None => old || !is_field,
                     format => format == self.get(ty).format,
                 };
                 // An open child contains this very type.
@@ -226,7 +231,8 @@ impl Types {
         let mut trees = vec![(0, 0); order.len()];
         for &ty in &order {
             // An old-format aggregate has its fields' root.
-            let above = parent(ty).or_else(|| self.fields(ty).first().map(|field| field.ty));
+            let mut of_fields = self.fields(ty).iter().map(|field| field.ty);
+            let above = parent(ty).or_else(|| of_fields.find(|&ty| self.get(ty).format.is_some()));
             if let Some(above) = above.filter(|_| self.get(ty).sound) {
                 self.types[ty as usize].root = self.get(above).root;
             }
