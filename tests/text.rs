@@ -295,6 +295,29 @@ fn cycles_are_kept_warned_of_and_may_alias() {
     assert_eq!(anonymous.warnings(), [], "this is how an anonymous root looks");
 }
 
+/// LLVM's verifier takes the size of a size-aware scalar for the offset of its
+/// parent, so it accepts the second tag; LLVM's analysis then runs off the end
+/// of the path and crashes. The first tag's walk shares the cursor `s2` at 0.
+#[test]
+fn a_tag_on_which_llvm_crashes_may_alias() {
+    let module = module_of(
+        &[0, 1],
+        r#"
+!0 = !{!4, !3, i64 0, i64 1}
+!1 = !{!5, !2, i64 3, i64 1}
+!2 = !{!6, i64 1, !"s1"}
+!3 = !{!2, i64 0, !"s2"}
+!4 = !{!2, i64 1, !"S3", !3, i64 0, i64 0, !3, i64 0, i64 0}
+!5 = !{!2, i64 9, !"S4", !3, i64 2, i64 0, !4, i64 3, i64 0, !3, i64 3, i64 0, !3, i64 8, i64 0}
+!6 = !{!"root"}
+"#,
+    );
+    let tags = module.attached_tags();
+    let mut verifier = Verifier::new(module.graph());
+    assert!(tags.iter().all(|&tag| verifier.check(tag).is_ok()));
+    assert_eq!(grid(&module), ["MM", "MM"]);
+}
+
 #[test]
 fn strings_are_bytes() {
     let mut names: Vec<u8> = Vec::new();

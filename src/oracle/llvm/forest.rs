@@ -96,11 +96,11 @@ impl Cursors<'_> {
         let mut path = Vec::new();
         let (mut ty, mut offset) = (tag.base, tag.offset);
         let mut met_access = false;
-        // A verified walk comes to no type twice: it has an end.
         // The first cursor that an earlier walk came by. A size-aware walk goes
         // on from there until it meets its access type: the earlier one may
         // have met its own, and gone up to a type that this one must not.
         let mut known = None;
+        // A verified walk comes to no type twice: it has an end.
         let end = loop {
             met_access |= ty == tag.access;
             known = known.or_else(|| self.of.get(&(ty, offset)).copied());
