@@ -35,6 +35,14 @@ impl Llvm {
         text_of(output, &format!("aa {arguments:?} {}", file.display()))
     }
 
+    /// The same, or `None` if a signal ended it: LLVM reads what is no node as
+    /// one, and what comes of it depends on what lies in memory there.
+    pub fn aa_unless_killed(&self, arguments: &[&str], file: &Path) -> Option<String> {
+        let output = Command::new(&self.aa).args(arguments).arg(file).output().unwrap();
+        output.status.code()?;
+        Some(text_of(output, &format!("aa {arguments:?} {}", file.display())))
+    }
+
     /// What clang prints for a source file, as a module's text.
     pub fn clang(&self, source: &Path, options: &[&str]) -> Vec<u8> {
         let cpp = source.extension().is_some_and(|extension| extension == "cpp");
@@ -121,6 +129,7 @@ fn build() -> Result<PathBuf, String> {
 }
 
 fn text_of(output: Output, what: &str) -> String {
-    assert!(output.status.success(), "{what}: {}", String::from_utf8_lossy(&output.stderr));
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{what}: {}: {message}", output.status);
     String::from_utf8(output.stdout).unwrap()
 }
