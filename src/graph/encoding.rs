@@ -112,6 +112,22 @@ impl Shape {
         (self.format == Format::New).then_some(1)
     }
 
+    /// Finds the last field that does not start after `offset`: the position of
+    /// its type, and where it starts. `None` where the first field starts
+    /// later, or an offset is no integer. The fields' offsets must not
+    /// descend.
+    pub(crate) fn field_at(self, graph: &Graph, node: NodeId, offset: u64) -> Option<(usize, u64)> {
+        let at = |field: usize| self.first_field() + field * self.stride();
+        let start = |field| graph.operand(node, at(field) + 1)?.int().map(|int| int.value);
+        let (mut low, mut high) = (0, self.fields().len());
+        while low < high {
+            let middle = low.midpoint(high);
+            if start(middle)? <= offset { low = middle + 1 } else { high = middle }
+        }
+        let last = low.checked_sub(1)?;
+        Some((at(last), start(last)?))
+    }
+
     /// Positions of the fields' types.
     pub(crate) fn fields(self) -> impl DoubleEndedIterator<Item = usize> + ExactSizeIterator {
         // A two-operand scalar has a parent and no offset: no field.

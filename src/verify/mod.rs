@@ -293,17 +293,11 @@ impl<'g> Verifier<'g> {
             return node_at(1).ok_or(Rule::FieldType);
         }
         let shape = Shape { format, len };
-        let mut field = len - shape.stride();
-        for at in shape.fields() {
-            if int_at(at + 1).ok_or(Rule::FieldOffset)?.value > offset.value {
-                if at == shape.first_field() {
-                    return Err(Rule::NoFieldAtOffset);
-                }
-                field = at - shape.stride();
-                break;
-            }
-        }
-        let start = int_at(field + 1).ok_or(Rule::FieldOffset)?.value;
+        let (field, start) = if shape.fields().len() == 0 {
+            (0, int_at(1).ok_or(Rule::FieldOffset)?.value)
+        } else {
+            shape.field_at(self.graph, node, offset.value).ok_or(Rule::NoFieldAtOffset)?
+        };
         offset.value = truncate(offset.value.wrapping_sub(start), offset.bits);
         node_at(field).ok_or(Rule::FieldType)
     }

@@ -1,16 +1,17 @@
 //! Rule `llvm` in constant time, for tags that access a scalar.
 //!
-//! **Theory.** A *cursor* is a place on a walk: a type and an offset into it.
-//! The walk's next cursor is the field at that offset, and after a scalar the
-//! scalar's parent; so every cursor has one successor, and cursors form a
-//! forest whose roots are the type systems' roots. A tag begins at the cursor
-//! (base, offset).
+//! **Theory.** A *cursor* is a place on a walk. Downwards it is a type and an
+//! offset into it, and its successor is the field at that offset; at the scalar
+//! that the tag accesses the walk turns upwards, to the scalar's parents. So
+//! every cursor has one successor, and cursors form a forest whose roots are
+//! the type systems' roots. A tag begins at the cursor (base, offset). In the
+//! old format nothing tells fields from parents, and there is one direction.
 //!
 //! Two tags that the verifier accepts and that access scalars may alias iff
 //! their roots differ, or one tag's cursor lies on the other's walk:
 //!
 //! - *A whole tag covers its descendants.* A tag that ends at a descendant
-//!   walks through the whole tag's scalar at offset 0, which is its cursor.
+//!   walks up through the whole tag's scalar, which is its cursor.
 //! - *A walk meets the other's base at the other's offset*: at its cursor. Met
 //!   at another offset, the answer is no, and no cursor can lie on the other
 //!   walk: a walk that came back to the base would visit it twice, which the
@@ -18,10 +19,9 @@
 //!   scalar, which the verifier lets be met at offset 0 only.
 //!
 //! That is an ancestor test, and with the forest numbered in preorder it is
-//! whether two intervals meet. Tags that access aggregates, and whatever else
-//! is not covered by this argument, are *irregular*: [`super::Tags`] walks.
-//!
-//! The intervals are those of the tags that the graph held when it was built.
+//! whether two intervals meet. Tags that access aggregates, whose walk ends at
+//! another scalar than they access (LLVM crashes on those), or with parents
+//! that are no scalars are *irregular*: [`super::Tags`] walks.
 
 use super::walk::{Access, step};
 use crate::graph::{Format, Graph, NodeId, Shape, TagId, TypeId};
@@ -53,7 +53,8 @@ impl Forest {
         // Across formats a walk may meet what LLVM's would not.
         let mixed = accepted().find(formats(Format::Old)).is_some()
             && accepted().find(formats(Format::New)).is_some();
-        let mut cursors = Cursors { graph, next: Vec::new(), of: HashMap::new() };
+        let (next, down, up) = (Vec::new(), HashMap::new(), HashMap::new());
+        let mut cursors = Cursors { graph, next, down, up };
         let at: Vec<_> = tags
             .iter()
             .map(|tag| tag.as_ref().filter(|_| !mixed).and_then(|tag| cursors.walk(tag)))
@@ -81,68 +82,79 @@ struct Cursors<'g> {
     graph: &'g Graph,
     /// Each cursor's successor; a root's is itself.
     next: Vec<u32>,
-    of: HashMap<(NodeId, u64), u32>,
+    /// Cursors on the way down, and in the old format all. The type is the
+    /// scalar at which the way down ends.
+    down: HashMap<(NodeId, u64), (u32, NodeId)>,
+    /// Size-aware scalars and roots on the way up.
+    up: HashMap<NodeId, u32>,
 }
 
 impl Cursors<'_> {
     /// Adds a tag's walk up to the root. `None` if the tag is irregular.
     fn walk(&mut self, tag: &Access) -> Option<u32> {
-        let shape = Shape::of(self.graph, tag.access);
-        // The verifier does not look at what is above a size-aware type.
-        let scalar = shape.format == Format::Old || shape.len == 3;
-        if !scalar || self.graph.root_of(TypeId(tag.access)).is_none() {
-            return None;
-        }
+        let end = match tag.format {
+            // A verified walk goes up to the root.
+            Format::Old => None,
+            Format::New => Some(self.climb(tag.access)?),
+        };
         let mut path = Vec::new();
         let (mut ty, mut offset) = (tag.base, tag.offset);
-        let mut met_access = false;
-        // The first cursor that an earlier walk came by. A size-aware walk goes
-        // on from there until it meets its access type: the earlier one may
-        // have met its own, and gone up to a type that this one must not.
-        let mut known = None;
         // A verified walk comes to no type twice: it has an end.
-        let end = loop {
-            met_access |= ty == tag.access;
-            known = known.or_else(|| self.of.get(&(ty, offset)).copied());
-            match known {
-                Some(_) if met_access || tag.format == Format::Old => break known,
-                Some(_) => {}
-                None => path.push((ty, offset)),
+        let mut next = loop {
+            if end.is_some() && ty == tag.access {
+                break end;
             }
-            if Shape::of(self.graph, ty).is_root() {
+            if let Some(&(known, scalar)) = self.down.get(&(ty, offset)) {
+                if end.is_some() && scalar != tag.access {
+                    return None;
+                }
+                break Some(known);
+            }
+            path.push((ty, offset));
+            if end.is_none() && Shape::of(self.graph, ty).is_root() {
                 break None;
             }
-            ty = self.successor(tag, ty, &mut offset, met_access)?;
+            ty = step(self.graph, ty, &mut offset).ok()??;
         };
-        // A cursor that is known leads to where every walk from it leads.
-        let mut next = end;
         for cursor in path.into_iter().rev() {
-            let index = self.next.len() as u32;
-            self.next.push(next.unwrap_or(index));
-            self.of.insert(cursor, index);
+            let index = self.push(next);
+            self.down.insert(cursor, (index, tag.access));
             next = Some(index);
         }
         next
     }
 
-    fn successor(
-        &self,
-        tag: &Access,
-        ty: NodeId,
-        offset: &mut u64,
-        met_access: bool,
-    ) -> Option<NodeId> {
-        let shape = Shape::of(self.graph, ty);
-        if tag.format == Format::Old {
-            return step(self.graph, ty, offset).ok()?;
+    /// Adds a size-aware scalar and its parents. `None` unless all are scalars
+    /// of three operands, under a root: the verifier does not look at them.
+    fn climb(&mut self, scalar: NodeId) -> Option<u32> {
+        self.graph.root_of(TypeId(scalar))?;
+        let mut path = Vec::new();
+        let mut ty = scalar;
+        let mut next = loop {
+            if let Some(&known) = self.up.get(&ty) {
+                break Some(known);
+            }
+            path.push(ty);
+            let shape = Shape::of(self.graph, ty);
+            match (shape.format, shape.len) {
+                (Format::New, 3) => ty = shape.parent(self.graph, ty)?,
+                _ if shape.is_root() => break None,
+                _ => return None,
+            }
+        };
+        for ty in path.into_iter().rev() {
+            let index = self.push(next);
+            self.up.insert(ty, index);
+            next = Some(index);
         }
-        // A size-aware walk ends at its access type. Its parents go on only
-        // if all is regular: scalars of three operands, under a root.
-        match (shape.format, shape.len) {
-            (Format::New, 3) if met_access => shape.parent(self.graph, ty),
-            (Format::New, len) if len >= 6 && !met_access => step(self.graph, ty, offset).ok()?,
-            _ => None,
-        }
+        next
+    }
+
+    /// Adds a cursor with this successor, or without one.
+    fn push(&mut self, next: Option<u32>) -> u32 {
+        let index = self.next.len() as u32;
+        self.next.push(next.unwrap_or(index));
+        index
     }
 }
 

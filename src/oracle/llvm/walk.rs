@@ -29,10 +29,6 @@ pub(super) struct Crash;
 /// LLVM: `TBAAStructTypeNode::getField`.
 pub(super) fn step(graph: &Graph, ty: NodeId, offset: &mut u64) -> Result<Option<NodeId>, Crash> {
     let shape = Shape::of(graph, ty);
-    let int = |at| match graph.operand(ty, at) {
-        Some(Operand::Int(int)) => Ok(int.value),
-        _ => Err(Crash),
-    };
     let node = |at| graph.operand(ty, at).and_then(Operand::node);
     match shape.format {
         Format::Old if shape.is_root() => return Ok(None),
@@ -41,16 +37,8 @@ pub(super) fn step(graph: &Graph, ty: NodeId, offset: &mut u64) -> Result<Option
         Format::New if shape.len < 6 => return Ok(None),
         Format::New => {}
     }
-    let mut last = None;
-    for at in shape.fields() {
-        let start = int(at + 1)?;
-        if start > *offset {
-            break;
-        }
-        last = Some((at, start));
-    }
     // The verifier lets no offset pass that stands before the first field.
-    let (at, start) = last.ok_or(Crash)?;
+    let (at, start) = shape.field_at(graph, ty, *offset).ok_or(Crash)?;
     *offset -= start;
     Ok(node(at))
 }
