@@ -260,7 +260,7 @@ fn tags_and_copies_are_checked() {
         ("], copies: [Copy(entries: [(0, 4, §\"t\")])", "no tag \"t\": declare it under `tags`"),
         (
             "Tag(name: \"t\", base: \"int\", access: \"int\", offset: 0)], copies: [Copy(entries: [(0, 4, \"t\"), §(2, 4, \"t\")])",
-            "entry 1 of the struct copy starts before the one in front ends",
+            "entry 1 of the struct copy starts before the one in front ends, or has no end",
         ),
     ];
     all_reported(cases.map(|(tags, message)| {

@@ -157,7 +157,7 @@ fn ill_formed_requests_are_refused_with_field_and_rule() {
                 let entry = |offset| CopyEntry { offset, size: 4, tag };
                 b.struct_copy(&[entry(0), entry(3)])
             },
-            "entry 1 of the struct copy starts before the one in front ends",
+            "entry 1 of the struct copy starts before the one in front ends, or has no end",
         ),
     ];
     for (name, ask, message) in cases {
@@ -269,4 +269,49 @@ fn a_cycle_cannot_be_built_and_is_refused_where_it_was_read() {
     let ty = graph.mark_type(node);
     let error = graph.builder().scalar_type("child", ty).unwrap_err();
     assert_eq!(error.to_string(), "parent: a malformed node; `verify` says what is wrong with it");
+}
+
+/// What a text brought in counts as what the builder made.
+#[test]
+fn formats_do_not_mix_under_a_root_that_was_read() {
+    let text = b"!tbaa.tags = !{!0}\n!0 = !{!1, !1, i64 0}\n!1 = !{!\"int\", !{!\"R\"}}\n";
+    let mut graph = text::read(text).unwrap().into_graph();
+    let mut b = graph.builder();
+    let root = b.root("R").unwrap();
+    let error = b.sized_type(root, 4, "int", &[]).unwrap_err();
+    assert!(matches!(error, BuildError::MixedFormats { wanted: Format::New, .. }), "{error}");
+    assert!(b.scalar_type("float", root).is_ok());
+}
+
+/// Struct T(k) holds T(k-1) at 0 and again at 2^k: without sizes a place in it
+/// can be reached in exponentially many ways.
+#[test]
+fn a_search_for_a_path_has_an_end() {
+    let mut graph = Graph::new();
+    let mut b = graph.builder();
+    let [_, char, int, _] = old(&mut b);
+    let mut ty = b.struct_type("T0", &[(int, 0), (int, 4)]).unwrap();
+    for k in 1..60 {
+        ty = b.struct_type(format!("T{k}"), &[(ty, 0), (ty, 1 << k)]).unwrap();
+    }
+    assert!(b.struct_tag(ty, int, 4, false).is_ok());
+    let other = b.scalar_type("other", char).unwrap();
+    let error = b.struct_tag(ty, other, (1 << 60) - 1, false).unwrap_err();
+    assert!(matches!(error, BuildError::NoPath { limit: true, .. }), "{error}");
+}
+
+/// The builder lets a path lead through any member of a union; LLVM's verifier
+/// follows the last.
+#[test]
+fn a_tag_to_the_first_member_of_a_union_is_for_the_union_rules() {
+    let mut graph = Graph::new();
+    let mut b = graph.builder();
+    let [_, char, int, _] = old(&mut b);
+    let float = b.scalar_type("float", char).unwrap();
+    let union = b.struct_type("U", &[(int, 0), (float, 0)]).unwrap();
+    let [first, last] = [int, float].map(|ty| b.struct_tag(union, ty, 0, false).unwrap());
+    let mut verifier = tbaa::verify::Verifier::new(&graph);
+    assert!(verifier.check(first).is_err());
+    assert!(verifier.check(last).is_ok());
+    assert!(tbaa::Oracle::new(&graph, tbaa::Rules::Union).may_alias(first, last));
 }

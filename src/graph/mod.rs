@@ -114,7 +114,7 @@ pub struct Graph {
     /// Node index of each uniqued node, hashed by its operands.
     unique: HashTable<u32>,
     hasher: DefaultHashBuilder,
-    /// The format that the builder has used under a root.
+    /// The format of the first type under each root.
     root_formats: IndexMap<u32, Format>,
 }
 
@@ -395,6 +395,11 @@ impl Graph {
                 continue;
             }
             record.flags |= IS_TYPE;
+            let root = record.root;
+            let shape = Shape::of(self, next);
+            if !shape.is_root() && root != NO_ROOT {
+                self.root_formats.entry(root).or_insert(shape.format);
+            }
             work.extend(self.operands(next).filter_map(Operand::node));
         }
         TypeId(node)
@@ -421,13 +426,9 @@ impl Graph {
         CopyId(node)
     }
 
-    /// Returns the format of the nodes that the builder has put under `root`.
+    /// Returns the format of the first type under `root`.
     pub(crate) fn root_format(&self, root: TypeId) -> Option<Format> {
         self.root_formats.get(&root.0.index).copied()
-    }
-
-    pub(crate) fn set_root_format(&mut self, root: TypeId, format: Format) {
-        self.root_formats.insert(root.0.index, format);
     }
 
     fn id(&self, index: usize) -> NodeId {

@@ -12,180 +12,13 @@
 //! | [`Builder::mutable_tag`] | `createMutableTBAAAccessTag` |
 //! | [`Builder::struct_copy`] | `createTBAAStructNode` |
 
-use std::collections::HashSet;
-use std::fmt;
+mod error;
+mod path;
 
 use crate::graph::{
-    CopyEntry, CopyId, Format, Graph, GraphError, Int, NodeId, Operand, TagId, TagParts, TypeId,
-    TypeKind,
+    CopyEntry, CopyId, Format, Graph, Int, Operand, TagId, TagParts, TypeId, TypeKind,
 };
-
-/// Why the builder refused a request. Nothing was added to the graph.
-#[derive(Clone, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum BuildError {
-    /// The graph is full.
-    Graph(GraphError),
-    /// An id that another graph issued.
-    ForeignId {
-        /// Which argument: `"parent"`, `"base"`, `"access"`, `"field 2"`, ...
-        argument: String,
-    },
-    /// A type node that no well-formed node may refer to, which only a text
-    /// can bring in.
-    Malformed {
-        /// Which argument.
-        argument: String,
-    },
-    /// A struct type of the old format without fields: its node would read as
-    /// a root, and a tag under a different root may alias everything.
-    NoFields {
-        /// The struct's name.
-        name: String,
-    },
-    /// A field of root type: a root is no type of any memory.
-    RootAsField {
-        /// The struct's name.
-        name: String,
-        /// The field's position, from 0.
-        field: usize,
-    },
-    /// A field that starts before the field in front of it. LLVM requires
-    /// offsets to ascend; equal offsets make a union.
-    DescendingOffset {
-        /// The struct's name.
-        name: String,
-        /// The field's position, from 0.
-        field: usize,
-        /// Its offset, in bytes.
-        offset: u64,
-        /// The offset of the field in front of it.
-        previous: u64,
-    },
-    /// Old-format and size-aware nodes under one root: LLVM answers NoAlias
-    /// between them, silently.
-    MixedFormats {
-        /// Which argument.
-        argument: String,
-        /// The format of the node being made.
-        wanted: Format,
-    },
-    /// A field under another root than the fields (or the parent) before it.
-    MixedRoots {
-        /// Which argument.
-        argument: String,
-    },
-    /// A tag of or into a root.
-    RootInTag {
-        /// `"base"` or `"access"`.
-        argument: String,
-    },
-    /// An old-format tag whose access type has fields; only size-aware tags
-    /// may access an aggregate as a whole.
-    AggregateAccess {
-        /// The access type's name.
-        access: String,
-    },
-    /// An old-format scalar under a struct: LLVM would read it as a struct with
-    /// one field.
-    AggregateParent {
-        /// The parent's name.
-        parent: String,
-    },
-    /// An offset other than 0 into a scalar.
-    OffsetInScalar {
-        /// The base type's name.
-        base: String,
-        /// The offset, in bytes.
-        offset: u64,
-    },
-    /// No path from the base type ends at the access type at that offset.
-    NoPath {
-        /// The base type's name.
-        base: String,
-        /// The access type's name.
-        access: String,
-        /// The offset, in bytes from the start of the base type.
-        offset: u64,
-    },
-    /// An entry of a struct copy that starts before the end of the entry in
-    /// front of it.
-    OverlappingCopy {
-        /// The entry's position, from 0.
-        entry: usize,
-    },
-}
-
-impl fmt::Display for BuildError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            BuildError::Graph(error) => write!(f, "{error}"),
-            BuildError::ForeignId { argument } => {
-                write!(f, "{argument}: the id was issued by another graph")
-            }
-            BuildError::Malformed { argument } => {
-                write!(f, "{argument}: a malformed node; `verify` says what is wrong with it")
-            }
-            BuildError::NoFields { name } => write!(
-                f,
-                "struct {name:?} has no fields: its old-format node would read as a root; \
-                 leave it out, or make it a scalar"
-            ),
-            BuildError::RootAsField { name, field } => {
-                write!(f, "field {field} of {name:?} is of root type: give a scalar or a struct")
-            }
-            BuildError::DescendingOffset { name, field, offset, previous } => write!(
-                f,
-                "field {field} of {name:?} at offset {offset} follows one at {previous}: \
-                 offsets must not descend, sort the fields"
-            ),
-            BuildError::MixedFormats { argument, wanted } => {
-                let (this, other) = match wanted {
-                    Format::Old => ("an old-format", "size-aware"),
-                    Format::New => ("a size-aware", "old-format"),
-                };
-                write!(
-                    f,
-                    "{argument}: {this} node under a root that has {other} nodes; \
-                     keep to one format per root"
-                )
-            }
-            BuildError::MixedRoots { argument } => {
-                write!(f, "{argument}: of another root than what stands before it")
-            }
-            BuildError::RootInTag { argument } => {
-                write!(f, "{argument}: a root is no type of any memory; give a type under it")
-            }
-            BuildError::AggregateAccess { access } => write!(
-                f,
-                "access type {access:?} is a struct: an old-format tag must end at a scalar; \
-                 tag each field, or use the size-aware format"
-            ),
-            BuildError::AggregateParent { parent } => {
-                write!(f, "parent {parent:?} is a struct: a scalar's parent is a scalar or a root")
-            }
-            BuildError::OffsetInScalar { base, offset } => {
-                write!(f, "offset {offset} into scalar {base:?}: a scalar has offset 0 only")
-            }
-            BuildError::NoPath { base, access, offset } => write!(
-                f,
-                "no path from {base:?} ends at {access:?} at offset {offset}: \
-                 give the offset of a field of that type"
-            ),
-            BuildError::OverlappingCopy { entry } => {
-                write!(f, "entry {entry} of the struct copy starts before the one in front ends")
-            }
-        }
-    }
-}
-
-impl std::error::Error for BuildError {}
-
-impl From<GraphError> for BuildError {
-    fn from(error: GraphError) -> Self {
-        BuildError::Graph(error)
-    }
-}
+pub use error::BuildError;
 
 /// A field of a size-aware type, as given to [`Builder::sized_type`].
 ///
@@ -293,11 +126,11 @@ impl Builder<'_> {
             return Err(BuildError::AggregateParent { parent: self.name(parent) });
         }
         self.check_format(parent, "parent", Format::Old)?;
-        self.add_type(
-            parent,
-            Format::Old,
-            &[Operand::String(name.as_ref()), Operand::Node(parent.0), Operand::Int(Int::i64(0))],
-        )
+        self.add_type(&[
+            Operand::String(name.as_ref()),
+            Operand::Node(parent.0),
+            Operand::Int(Int::i64(0)),
+        ])
     }
 
     /// Adds an old-format struct type with `fields`, each a type and its
@@ -329,7 +162,7 @@ impl Builder<'_> {
         for &(ty, offset) in fields {
             operands.extend([Operand::Node(ty.0), Operand::Int(Int::i64(offset))]);
         }
-        self.add_type(*first, Format::Old, &operands)
+        self.add_type(&operands)
     }
 
     /// Adds a size-aware type: a scalar when `fields` is empty, else a struct
@@ -367,12 +200,16 @@ impl Builder<'_> {
                 Operand::Int(Int::i64(field.size)),
             ]);
         }
-        self.add_type(parent, Format::New, &operands)
+        self.add_type(&operands)
     }
 
     /// Adds an old-format access tag: `access`, a scalar, at `offset` bytes
     /// from the start of `base`. `immutable` promises that the memory is never
     /// modified while it can be read.
+    ///
+    /// NB: the path may lead through any member of a union. LLVM's verifier
+    /// follows the last member only and rejects a tag to another; ask
+    /// [`crate::verify::Verifier`] before handing such a tag to LLVM.
     ///
     /// # Errors
     ///
@@ -394,7 +231,8 @@ impl Builder<'_> {
     }
 
     /// Adds a size-aware access tag of `size` bytes, 0 when unknown. The
-    /// access type may be an aggregate.
+    /// access type may be an aggregate. The path may lead through any member
+    /// of a union; see [`Builder::struct_tag`] for what LLVM makes of that.
     ///
     /// # Errors
     ///
@@ -451,10 +289,11 @@ impl Builder<'_> {
             if !self.graph.owns_tag(entry.tag) {
                 return Err(BuildError::ForeignId { argument: format!("entry {position}") });
             }
-            if entry.offset < end {
-                return Err(BuildError::OverlappingCopy { entry: position });
-            }
-            end = entry.offset.saturating_add(entry.size);
+            let next = entry.offset.checked_add(entry.size);
+            end = match next {
+                Some(next) if entry.offset >= end => next,
+                _ => return Err(BuildError::OverlappingCopy { entry: position }),
+            };
             operands.extend([
                 Operand::Int(Int::i64(entry.offset)),
                 Operand::Int(Int::i64(entry.size)),
@@ -465,16 +304,8 @@ impl Builder<'_> {
         Ok(self.graph.mark_copy(node))
     }
 
-    fn add_type(
-        &mut self,
-        relative: TypeId,
-        format: Format,
-        operands: &[Operand<'_>],
-    ) -> Result<TypeId, BuildError> {
+    fn add_type(&mut self, operands: &[Operand<'_>]) -> Result<TypeId, BuildError> {
         let node = self.graph.insert(operands)?;
-        if let Some(root) = self.graph.root_of(relative) {
-            self.graph.set_root_format(root, format);
-        }
         Ok(self.graph.mark_type(node))
     }
 
@@ -566,14 +397,14 @@ impl Builder<'_> {
         if offset != 0 && self.graph.ty(base).kind() == TypeKind::Scalar {
             return Err(BuildError::OffsetInScalar { base: self.name(base), offset });
         }
-        if !path_exists(self.graph, base, access, offset) {
-            return Err(BuildError::NoPath {
-                base: self.name(base),
-                access: self.name(access),
-                offset,
-            });
+        match path::exists(self.graph, base, access, offset) {
+            Some(true) => Ok(()),
+            found => {
+                let (base, access) = (self.name(base), self.name(access));
+                let limit = found.is_none();
+                Err(BuildError::NoPath { base, access, offset, limit })
+            }
         }
-        Ok(())
     }
 
     fn name(&self, ty: TypeId) -> String {
@@ -583,44 +414,4 @@ impl Builder<'_> {
 
 fn lossy(name: &[u8]) -> String {
     String::from_utf8_lossy(name).into_owned()
-}
-
-/// Returns whether some path from `base` ends at `access` at `offset` bytes:
-/// through any member of a union, and with an array's element index either
-/// folded into the offset or left out of it.
-///
-/// Each (type, remaining offset) is visited once, so diamonds cost nothing.
-fn path_exists(graph: &Graph, base: TypeId, access: TypeId, offset: u64) -> bool {
-    let mut seen: HashSet<(NodeId, u64)> = HashSet::new();
-    let mut work = vec![(base, offset)];
-    while let Some((ty, rest)) = work.pop() {
-        if ty == access && rest == 0 {
-            return true;
-        }
-        if !seen.insert((ty.0, rest)) {
-            continue;
-        }
-        let node = graph.ty(ty);
-        // In the old format a path that ends at a scalar ends at its ancestors.
-        let up = (node.format() == Format::Old && node.kind() == TypeKind::Scalar)
-            .then(|| node.parent())
-            .flatten();
-        work.extend(up.map(|parent| (parent, rest)));
-        for field in node.fields() {
-            let Some(inside) = rest.checked_sub(field.offset) else { continue };
-            let element = graph.ty(field.ty).size().unwrap_or(0);
-            match field.extent {
-                // No size to go by: any depth into the field may be meant.
-                None => work.push((field.ty, inside)),
-                Some(extent) if extent != 0 && inside >= extent => {}
-                Some(_) => {
-                    work.push((field.ty, inside));
-                    if element != 0 && inside >= element {
-                        work.push((field.ty, inside % element));
-                    }
-                }
-            }
-        }
-    }
-    false
 }

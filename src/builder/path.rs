@@ -1,0 +1,79 @@
+//! Whether a tag's path exists.
+
+use crate::graph::{Format, Graph, NodeId, Operand, Shape, TypeId, TypeKind};
+use crate::table::HashSet;
+
+/// Places tried before the search is given up. Without sizes, fields that
+/// contain one another at many offsets lead to a place in exponentially many
+/// ways.
+pub(super) const LIMIT: usize = 1 << 16;
+
+/// Returns whether some path from `base` ends at `access` at `offset` bytes:
+/// through any member of a union, and with an array's element index either
+/// folded into the offset or left out of it. `None` beyond [`LIMIT`].
+pub(super) fn exists(graph: &Graph, base: TypeId, access: TypeId, offset: u64) -> Option<bool> {
+    // What LLVM would follow is nearly always the path meant.
+    if last_fields(graph, base, access, offset) {
+        return Some(true);
+    }
+    let mut seen: HashSet<(NodeId, u64)> = HashSet::new();
+    let mut work = vec![(base, offset)];
+    while let Some((ty, rest)) = work.pop() {
+        if ty == access && rest == 0 {
+            return Some(true);
+        }
+        if !seen.insert((ty.0, rest)) {
+            continue;
+        }
+        if seen.len() > LIMIT {
+            return None;
+        }
+        let node = graph.ty(ty);
+        // In the old format a path that ends at a scalar ends at its ancestors.
+        let up = (node.format() == Format::Old && node.kind() == TypeKind::Scalar)
+            .then(|| node.parent())
+            .flatten();
+        work.extend(up.map(|parent| (parent, rest)));
+        for field in node.fields() {
+            let Some(inside) = rest.checked_sub(field.offset) else { continue };
+            let element = graph.ty(field.ty).size().unwrap_or(0);
+            match field.extent {
+                // No size to go by: any depth into the field may be meant.
+                None => work.push((field.ty, inside)),
+                Some(extent) if extent != 0 && inside >= extent => {}
+                Some(_) => {
+                    work.push((field.ty, inside));
+                    if element != 0 && inside >= element {
+                        work.push((field.ty, inside % element));
+                    }
+                }
+            }
+        }
+    }
+    Some(false)
+}
+
+/// Follows the last field that does not start after the offset, as LLVM does.
+fn last_fields(graph: &Graph, base: TypeId, access: TypeId, offset: u64) -> bool {
+    let (mut ty, mut rest) = (base.0, offset);
+    // A type that a text made contain itself must not keep the walk going.
+    for _ in 0..=graph.node_count() {
+        if ty == access.0 && rest == 0 {
+            return true;
+        }
+        let shape = Shape::of(graph, ty);
+        let next = match shape.field_at(graph, ty, rest) {
+            Some((at, start)) => {
+                rest -= start;
+                graph.operand(ty, at).and_then(Operand::node)
+            }
+            None if shape.format == Format::Old => shape.parent(graph, ty),
+            None => None,
+        };
+        match next {
+            Some(next) => ty = next,
+            None => return false,
+        }
+    }
+    false
+}
