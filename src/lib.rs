@@ -68,6 +68,9 @@ mod table;
 pub mod text;
 pub mod verify;
 
+// The version of petgraph that `Graph::type_dag` speaks.
+pub use petgraph;
+
 pub use builder::{BuildError, Builder, SizedField};
 pub use graph::{
     CopyEntry, CopyId, Edge, Field, Format, Graph, GraphError, Int, MalformedTag, NodeId, Operand,

@@ -30,7 +30,7 @@ impl Graph {
     /// Copies the type DAG into petgraph's form, in time linear in its size.
     ///
     /// ```
-    /// use tbaa::Graph;
+    /// use tbaa::{Graph, petgraph};
     ///
     /// let mut graph = Graph::new();
     /// let mut b = graph.builder();
@@ -40,6 +40,8 @@ impl Graph {
     /// let dag = graph.type_dag();
     /// assert!(petgraph::algo::toposort(&dag, None).is_ok());
     /// assert_eq!((dag.node_count(), dag.edge_count()), (3, 3));
+    /// let dot = format!("{:?}", petgraph::dot::Dot::new(&dag));
+    /// assert!(dot.starts_with("digraph"));
     /// # Ok::<(), tbaa::BuildError>(())
     /// ```
     #[must_use]
