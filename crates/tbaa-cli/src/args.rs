@@ -106,7 +106,7 @@ pub(crate) enum DumpFormat {
 Examples:
   tbaa alias f.ll '!8' '!12'
   tbaa alias f.ll 8 12
-  tbaa alias ravi.ron CallInfo.top TString.len
+  tbaa alias ravi.ron CallInfo.top TValue.n
 
 Exit status:
   0  answered, whatever the answer

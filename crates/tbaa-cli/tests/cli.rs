@@ -183,3 +183,69 @@ fn every_command_has_help_with_its_exit_status() {
         }
     }
 }
+
+/// The `f.ll` of the examples in the help.
+#[cfg(unix)]
+const EXAMPLE: &str = "\
+define void @f(ptr %p, ptr %q) {
+  store i32 1, ptr %p, !tbaa !8
+  store float 1.0, ptr %q, !tbaa !12
+  ret void
+}
+!3 = !{!\"omnipotent char\", !4, i64 0}
+!4 = !{!\"Simple C/C++ TBAA\"}
+!7 = !{!\"int\", !3, i64 0}
+!8 = !{!7, !7, i64 0}
+!11 = !{!\"float\", !3, i64 0}
+!12 = !{!11, !11, i64 0}
+";
+
+/// Writes a program that stands in for one of LLVM's.
+#[cfg(unix)]
+fn stand_in(file: &Path, script: &str) {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::write(file, format!("#!/bin/sh\n{script}\n")).unwrap();
+    std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn every_example_in_the_help_runs() {
+    let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("examples");
+    let _ = std::fs::remove_dir_all(&home);
+    for dir in ["bin", "specs", ".local/share/bash-completion/completions", ".zfunc"] {
+        std::fs::create_dir_all(home.join(dir)).unwrap();
+    }
+    std::fs::create_dir_all(home.join(".config/fish/completions")).unwrap();
+    let specs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../specs");
+    for name in ["ravi.ron", "clang-c.ron"] {
+        std::fs::copy(specs.join(name), home.join("specs").join(name)).unwrap();
+    }
+    std::fs::copy(specs.join("ravi.ron"), home.join("ravi.ron")).unwrap();
+    std::fs::write(home.join("f.ll"), EXAMPLE).unwrap();
+    stand_in(&home.join("bin/llvm-as"), "cat > llvm-as.in");
+    stand_in(&home.join("bin/clang"), "cat f.ll");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_tbaa"), home.join("bin/tbaa")).unwrap();
+    let path = format!("{}:{}", home.join("bin").display(), std::env::var("PATH").unwrap());
+
+    let commands =
+        ["dump", "alias", "explain", "generic", "matrix", "eval", "check", "stats", "completions"];
+    for command in commands {
+        let help = output(&[command, "--help"], b"").stdout;
+        let (_, examples) = text(&help).split_once("Examples:\n").unwrap();
+        for line in examples.lines().take_while(|line| !line.is_empty()) {
+            // Behind the example, and well away from it, stands what it is about.
+            let (example, remark) = line.trim().split_once("  ").unwrap_or((line.trim(), ""));
+            let mut shell = Command::new("sh");
+            shell.args(["-c", example]).current_dir(&home).env("HOME", &home).env("PATH", &path);
+            let out = shell.output().unwrap();
+            // In a pipe the status is that of the last program.
+            let errors = text(&out.stderr);
+            assert!(out.status.success() && !errors.contains("error"), "{example}: {errors}");
+            if command == "generic" {
+                let shown = remark.trim().trim_end_matches("...)");
+                assert!(text(&out.stdout).starts_with(shown), "{example}: {}", text(&out.stdout));
+            }
+        }
+    }
+}
