@@ -36,15 +36,10 @@ impl Input {
         }
         let (file, text) = if path.as_os_str() == "-" { read_stdin()? } else { read_file(path)? };
         let mut module = read_module(&file, &text, Keep::Used)?;
-        let warnings: Vec<_> = module
-            .warnings()
-            .iter()
-            .map(|warning| {
-                let position = Position::of(&text, warning.offset);
-                (Some(place(&file, position)), warning.message.clone())
-            })
-            .collect();
-        warn(&warnings);
+        warn(module.warnings(), |warning| {
+            let position = Position::of(&text, warning.offset);
+            (Some(place(&file, position)), warning.message.clone())
+        });
         let graph = module.graph();
         if module.functions().len() == 0 && graph.tag_count() == 0 && graph.node_count() > 0 {
             let tags = guess_roles(&mut module);
@@ -168,19 +163,26 @@ impl Input {
     }
 
     /// Warns of tags that LLVM's verifier rejects, which under rule `llvm` alias
-    /// everything.
-    pub(crate) fn warn_rejected(&self, rules: Rules, tags: impl IntoIterator<Item = TagId>) {
+    /// everything. Returns how many they are; none under another rule.
+    pub(crate) fn warn_rejected(
+        &self,
+        rules: Rules,
+        tags: impl IntoIterator<Item = TagId>,
+    ) -> usize {
         if rules != Rules::Llvm {
-            return;
+            return 0;
         }
         let mut verifier = Verifier::new(self.graph());
         let mut seen = HashSet::new();
-        let mut warnings = Vec::new();
+        let mut rejected = Vec::new();
         for tag in tags {
-            let Err(violation) = verifier.check(tag) else { continue };
-            if !seen.insert(tag) {
-                continue;
+            if let Err(violation) = verifier.check(tag)
+                && seen.insert(tag)
+            {
+                rejected.push((tag, violation));
             }
+        }
+        warn(&rejected, |&(tag, violation)| {
             let label = self.label(tag);
             let node = self.graph().tag_node(tag);
             let within = match &self.content {
@@ -192,9 +194,9 @@ impl Input {
             let text = format!(
                 "LLVM rejects tag {label}: {violation}{within}; every query answers MayAlias"
             );
-            warnings.push((self.place_of(node), text));
-        }
-        warn(&warnings);
+            (self.place_of(node), text)
+        });
+        rejected.len()
     }
 
     /// Returns `file:line:column` of a node; the file where a spec made it.

@@ -148,6 +148,24 @@ fn an_error_in_an_endless_line_is_short() {
     assert!(caret.ends_with('^'), "{caret}");
 }
 
+/// Two hundred thousand warnings: each at a place that takes a look at all the
+/// text before it, if it were looked for.
+#[test]
+fn only_warnings_that_are_printed_cost_time() {
+    const COUNT: usize = 200_000;
+    let mut listing = String::from("!0 = !{!\"root\"}\n!1 = !{!\"int\", !0, i64 0}\n");
+    for tag in 2..COUNT + 2 {
+        listing += &format!("!{tag} = distinct !{{!1, !1, i64 1}}\n");
+    }
+    let started = std::time::Instant::now();
+    let out = output(&["stats", "-"], listing.as_bytes());
+    assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
+    assert!(text(&out.stdout).contains(&COUNT.to_string()));
+    let errors = text(&out.stderr);
+    assert_eq!(errors.matches("<stdin>:").count(), 10, "{errors}");
+    assert!(errors.ends_with("and 199990 more warnings of this kind\n"), "{errors}");
+}
+
 #[test]
 fn color_is_for_terminals_or_on_demand() {
     let run = |args: &[&str], no_color: bool| {
