@@ -167,6 +167,37 @@ fn only_warnings_that_are_printed_cost_time() {
 }
 
 #[test]
+fn many_failures_are_placed_in_one_pass() {
+    const TAGS: usize = 200;
+    let mut spec = String::from("Spec(name: \"many\", types: [Root(name: \"root\"),\n");
+    for tag in 0..TAGS {
+        spec += &format!("Scalar(name: \"t{tag}\", parent: \"root\"),\n");
+    }
+    spec += "], tags: [\n";
+    for tag in 0..TAGS {
+        spec +=
+            &format!("Tag(name: \"t{tag}\", base: \"t{tag}\", access: \"t{tag}\", offset: 0),\n");
+    }
+    spec += "], expect: [\n";
+    for (a, b) in (0..TAGS).flat_map(|a| (0..a).map(move |b| (a, b))) {
+        spec += &format!("(a: \"t{a}\", b: \"t{b}\", llvm: MayAlias, why: \"it is not\"),\n");
+    }
+    spec += "])\n";
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("many.ron");
+    std::fs::write(&file, spec).unwrap();
+    let started = std::time::Instant::now();
+    let out = output(&["check", file.to_str().unwrap()], b"");
+    assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
+    assert_eq!(out.status.code(), Some(1));
+    let lines: Vec<&str> = text(&out.stdout).lines().collect();
+    assert_eq!(lines.len(), TAGS * (TAGS - 1) / 2 + 1);
+    for (index, line) in lines[..lines.len() - 1].iter().enumerate() {
+        let place = format!("many.ron:{}:1: ", 2 * TAGS + 4 + index);
+        assert!(line.contains(&place), "{line}: {place}");
+    }
+}
+
+#[test]
 fn color_is_for_terminals_or_on_demand() {
     let run = |args: &[&str], no_color: bool| {
         let mut command = tbaa(args);

@@ -3,6 +3,8 @@
 use std::io::Write;
 use std::path::Path;
 
+use tbaa::spec::Place;
+
 use super::{Outcome, counted};
 use crate::args::Check;
 use crate::excerpt::{Position, printable};
@@ -49,8 +51,8 @@ fn one(path: &Path, out: &mut dyn Write) -> Result<Count, Failure> {
     let built = load_spec(&file, &bytes)?;
     let report = built.check();
     let text = String::from_utf8_lossy(&bytes);
-    for failure in &report.failures {
-        let (line, column) = failure.place.locate(&text);
+    let places = report.failures.iter().map(|failure| &failure.place);
+    for (failure, (line, column)) in report.failures.iter().zip(Place::locate_all(places, &text)) {
         let at = place(&file, Position { line, column });
         writeln!(
             out,
