@@ -19,7 +19,8 @@ Exit status:
 /// whose name ends in .ron), or `-` for assembly text on standard input.
 ///
 /// A and B name access tags: a metadata number such as `!8` (or 8) of assembly
-/// text; a tag's name, or a path such as CallInfo.l.base, of a spec.
+/// text, or the operands that `matrix` prints for a tag without a number; a
+/// tag's name, or a path such as CallInfo.l.base, of a spec.
 #[derive(Parser)]
 #[command(name = "tbaa", version, arg_required_else_help = true, after_help = STATUS)]
 pub(crate) struct Args {

@@ -8,7 +8,7 @@ use std::path::Path;
 use tbaa::spec::{Built, Spec, TypeDecl};
 use tbaa::text::{self, Keep, Module};
 use tbaa::verify::Verifier;
-use tbaa::{Graph, NodeId, Rules, Tag, TagId, TypeId};
+use tbaa::{Graph, NodeId, Operand, Rules, Tag, TagId, TypeId};
 
 use crate::excerpt::{Position, printable};
 use crate::listing::guess_roles;
@@ -24,6 +24,14 @@ pub(crate) struct Input {
 pub(crate) enum Content {
     Module(Module),
     Spec(Built),
+}
+
+/// What a tag of a module is called.
+enum Name<'n> {
+    /// `!8` or `8`.
+    Number(u32),
+    /// `!{!3, !3, i64 0}`: one that is written where it is attached.
+    Operands(&'n str),
 }
 
 impl Input {
@@ -113,15 +121,19 @@ impl Input {
                 Ok((tag(a)?, tag(b)?))
             }
             Content::Module(_) => {
-                let (a, b) = (self.number(a)?, self.number(b)?);
-                Ok((self.numbered(a)?, self.numbered(b)?))
+                // All reading comes first, because ids of one graph mean nothing in another.
+                let (a, b) = (self.name(a)?, self.name(b)?);
+                Ok((self.named(a)?, self.named(b)?))
             }
         }
     }
 
     /// Takes the number out of `!8` or `8`, and sees to it that it is known.
-    fn number(&mut self, name: &str) -> Result<u32, Failure> {
+    fn name<'n>(&mut self, name: &'n str) -> Result<Name<'n>, Failure> {
         let Content::Module(module) = &mut self.content else { unreachable!("specs use names") };
+        if name.starts_with("!{") {
+            return Ok(Name::Operands(name));
+        }
         let digits = name.strip_prefix('!').unwrap_or(name);
         if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(Failure::unusable(format!(
@@ -146,17 +158,46 @@ impl Input {
             }
             *module = all;
         }
-        Ok(number)
+        Ok(Name::Number(number))
+    }
+
+    fn named(&mut self, name: Name<'_>) -> Result<TagId, Failure> {
+        match name {
+            Name::Number(number) => self.numbered(number),
+            Name::Operands(label) => self.inline(label),
+        }
+    }
+
+    /// Finds the inline tag that `matrix` and `eval` print as `label`.
+    fn inline(&self, label: &str) -> Result<TagId, Failure> {
+        let Content::Module(module) = &self.content else { unreachable!("specs use names") };
+        let mut tags = module.graph().tags();
+        tags.find(|&tag| reference(module, module.graph().tag_node(tag)) == label).ok_or_else(
+            || {
+                let (file, known) = (&self.file, known_tags(module));
+                Failure::unusable(format!("no inline tag of {file} prints as {label}: {known}"))
+            },
+        )
     }
 
     /// Takes a numbered node for a tag; says so if nothing else makes it one.
     fn numbered(&mut self, number: u32) -> Result<TagId, Failure> {
         let Content::Module(module) = &mut self.content else { unreachable!("specs use names") };
+        let undefined = || Failure::unusable(format!("!{number} is not defined in {}", self.file));
+        let node = module.node(number).ok_or_else(undefined)?;
         let count = module.graph().tag_count();
-        let tag = module.tag(number).ok_or_else(|| {
-            Failure::unusable(format!("!{number} is not defined in {}", self.file))
-        })?;
-        if module.graph().tag_count() > count {
+        let tag = module.tag(number).ok_or_else(undefined)?;
+        let added = module.graph().tag_count() > count;
+        let tag_node = module.graph().tag_node(tag);
+        // A tag that the text has already made of this type has its number.
+        let known = !added && module.number_of(tag_node) == module.number_of(node);
+        let is_type = matches!(module.graph().operand(node, 0), Some(Operand::String(_)));
+        if is_type && tag_node != node && !known {
+            note(format!(
+                "!{number} is a type node of {}, read as a tag of the scalar format: an access to that whole type",
+                self.file
+            ));
+        } else if added {
             note(format!("!{number} is not attached to any instruction of {}", self.file));
         }
         Ok(tag)
