@@ -47,6 +47,11 @@ pub(super) fn run(args: &Check, out: &mut dyn Write) -> Result<Outcome, Failure>
 }
 
 fn one(path: &Path, out: &mut dyn Write) -> Result<Count, Failure> {
+    if path.as_os_str() == "-" {
+        return Err(Failure::unusable(
+            "specs are not read from standard input; name a file, or `./-` for one of that name",
+        ));
+    }
     let (file, bytes) = read_file(path)?;
     let built = load_spec(&file, &bytes)?;
     let report = built.check();
