@@ -356,9 +356,12 @@ pub(crate) fn load_spec(file: &str, text: &[u8]) -> Result<Built, Failure> {
     })
 }
 
+fn is_bitcode(text: &[u8]) -> bool {
+    text.starts_with(b"BC\xc0\xde") || text.starts_with(b"\xde\xc0\x17\x0b")
+}
+
 fn read_module(file: &str, text: &[u8], keep: Keep) -> Result<Module, Failure> {
-    let bitcode = text.starts_with(b"BC\xc0\xde") || text.starts_with(b"\xde\xc0\x17\x0b");
-    if bitcode {
+    if is_bitcode(text) {
         return Err(Failure::unusable(format!(
             "{file} is LLVM bitcode; `llvm-dis` makes assembly text of it"
         )));
@@ -434,8 +437,22 @@ fn read_stdin() -> Result<(String, Vec<u8>), Failure> {
 
 /// Reads what the reader can take, which has to be below 4 GiB, and a byte more
 /// so that it notices. A pipe or a device may have no end.
+///
+/// What cannot be text is not read to its end: it may be a device or a disk
+/// image. Of bitcode the beginning is returned, which tells what it is.
 fn read_bounded(from: impl Read) -> io::Result<Vec<u8>> {
+    const FIRST: u64 = 1 << 16;
     let mut text = Vec::new();
-    from.take(u64::from(u32::MAX) + 1).read_to_end(&mut text)?;
+    let mut from = from.take(FIRST);
+    from.read_to_end(&mut text)?;
+    if is_bitcode(&text) {
+        return Ok(text);
+    }
+    if let Some(at) = text.iter().position(|&byte| byte == 0) {
+        let message = format!("byte {at} is 0, which no text has");
+        return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+    }
+    from.set_limit(u64::from(u32::MAX) + 1 - FIRST);
+    from.read_to_end(&mut text)?;
     Ok(text)
 }

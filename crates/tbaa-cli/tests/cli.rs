@@ -138,6 +138,22 @@ fn a_full_disk_is_an_error() {
     assert!(text(&out.stderr).starts_with("error: cannot write to standard output: "));
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_device_without_end_is_refused_at_once() {
+    for args in [&["dump", "/dev/zero"][..], &["check", "/dev/zero"]] {
+        let started = std::time::Instant::now();
+        let out = output(args, b"");
+        assert!(started.elapsed().as_secs() < 2, "{:?}", started.elapsed());
+        assert_eq!(out.status.code(), Some(2));
+        let expected = "error: cannot read /dev/zero: byte 0 is 0, which no text has\n";
+        assert_eq!(text(&out.stderr), expected);
+    }
+    // Text that is longer than the part that is looked at first.
+    let long = format!("{}\n{}", "; comment\n".repeat(10_000), scalars(3));
+    assert_eq!(output(&["matrix", "-"], long.as_bytes()).stdout, b"MNN\nNMN\nNNM\n");
+}
+
 #[test]
 fn an_error_in_an_endless_line_is_short() {
     let line = format!("!0 = !{{{}!\"", "i64 0, ".repeat(400_000));
