@@ -113,14 +113,8 @@ Exit status:
   0  answered, whatever the answer
   2  unusable input or arguments")]
 pub(crate) struct Alias {
-    /// A .ll file, a .ron spec, or `-`.
-    pub(crate) input: PathBuf,
-    /// One tag.
-    pub(crate) a: String,
-    /// The other.
-    pub(crate) b: String,
     #[command(flatten)]
-    pub(crate) rules: RulesArg,
+    pub(crate) pair: Pair,
 }
 
 /// Prints MayAlias or NoAlias, and why.
@@ -139,6 +133,13 @@ Exit status:
   0  answered, whatever the answer
   2  unusable input or arguments")]
 pub(crate) struct Explain {
+    #[command(flatten)]
+    pub(crate) pair: Pair,
+}
+
+/// Two tags to compare.
+#[derive(clap::Args)]
+pub(crate) struct Pair {
     /// A .ll file, a .ron spec, or `-`.
     pub(crate) input: PathBuf,
     /// One tag.
@@ -162,7 +163,8 @@ pub(crate) struct RulesArg {
 /// For assembly text the tag is printed as metadata that refers to the file's
 /// own numbers, and an unknown size as `i64 -1`, as LLVM prints it; for a spec
 /// by the names of its types. `none` means that no tag covers both accesses, and
-/// the new access must go untagged.
+/// the new access must go untagged. The order of the two can matter, as it does
+/// in LLVM.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -173,14 +175,8 @@ Exit status:
   0  answered, `none` included
   2  unusable input or arguments")]
 pub(crate) struct Generic {
-    /// A .ll file, a .ron spec, or `-`.
-    pub(crate) input: PathBuf,
-    /// The tag of the first access; the order can matter, as it does in LLVM.
-    pub(crate) a: String,
-    /// The tag of the second access.
-    pub(crate) b: String,
     #[command(flatten)]
-    pub(crate) rules: RulesArg,
+    pub(crate) pair: Pair,
 }
 
 /// Prints the answers for all pairs of tags.
