@@ -76,7 +76,7 @@ impl Input {
     pub(crate) fn rules(&self, asked: Option<Rules>) -> Rules {
         asked.unwrap_or_else(|| match &self.content {
             Content::Module(_) => Rules::Llvm,
-            Content::Spec(built) => built.spec().rules.rules(),
+            Content::Spec(built) => built.spec().rules,
         })
     }
 

@@ -64,7 +64,7 @@ fn one(path: &Path, out: &mut dyn Write) -> Result<Count, Failure> {
             "{at}: {:?} and {:?} by rule {}: expected {}, got {} ({})",
             failure.a,
             failure.b,
-            failure.rule.rules(),
+            failure.rule,
             failure.expected,
             failure.actual,
             printable(failure.why.as_bytes())
