@@ -4,12 +4,12 @@ use std::fmt;
 
 use indexmap::IndexMap;
 
-use super::document::{RuleName, Spec};
+use super::document::Spec;
 use super::nearest::suggestion;
 use super::place::Place;
 use crate::builder::BuildError;
 use crate::graph::{Format, Graph, TagId, TypeId};
-use crate::oracle::{AliasResult, Oracle};
+use crate::oracle::{AliasResult, Oracle, Rules};
 
 /// A spec that was found consistent, and the graph that it describes.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ pub struct Expectation<'b> {
     /// The other.
     pub b: TagId,
     /// The rule that is to give the answer.
-    pub rule: RuleName,
+    pub rule: Rules,
     /// The answer.
     pub answer: AliasResult,
     /// What decides.
@@ -55,7 +55,7 @@ pub struct Failure {
     /// The name of the other.
     pub b: String,
     /// The rule that was asked.
-    pub rule: RuleName,
+    pub rule: Rules,
     /// The answer that the spec expects.
     pub expected: AliasResult,
     /// The answer that the oracle gives.
@@ -259,7 +259,7 @@ impl Built {
                 rule,
                 answer,
                 why: &expect.why,
-                confirmed: confirmed.filter(|_| rule == RuleName::Llvm),
+                confirmed: confirmed.filter(|_| rule == Rules::Llvm),
             })
         })
     }
@@ -268,12 +268,12 @@ impl Built {
     #[must_use]
     pub fn check(&self) -> Report {
         let mut report = Report::default();
-        let mut oracles: Vec<(RuleName, Oracle<'_>)> = Vec::new();
+        let mut oracles: Vec<(Rules, Oracle<'_>)> = Vec::new();
         for expectation in self.expectations() {
             let Expectation { rule, answer: expected, .. } = expectation;
             let known = oracles.iter().position(|&(known, _)| known == rule);
             let index = known.unwrap_or_else(|| {
-                oracles.push((rule, Oracle::new(&self.graph, rule.rules())));
+                oracles.push((rule, Oracle::new(&self.graph, rule)));
                 oracles.len() - 1
             });
             report.checked += 1;

@@ -20,7 +20,7 @@ pub struct Spec {
     pub source: Option<String>,
     /// The rule that a command follows when none is asked for.
     #[serde(default)]
-    pub rules: RuleName,
+    pub rules: Rules,
     /// The LLVM that confirmed every `llvm` answer, such as `LLVM 22.1.8`:
     /// some of its answers differ from version to version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -36,41 +36,6 @@ pub struct Spec {
     /// The expected answers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expect: Vec<Expect>,
-}
-
-/// The name of a rule in a spec.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RuleName {
-    /// What LLVM answers.
-    #[default]
-    Llvm,
-    /// Unions as aggregates whose members overlap, punning allowed.
-    Union,
-    /// The same, but an access through one member is no access to another.
-    UnionStrict,
-}
-
-impl RuleName {
-    /// Returns the rules of the oracle that go by this name.
-    #[must_use]
-    pub fn rules(self) -> Rules {
-        match self {
-            RuleName::Llvm => Rules::Llvm,
-            RuleName::Union => Rules::Union,
-            RuleName::UnionStrict => Rules::UnionStrict,
-        }
-    }
-}
-
-impl std::fmt::Display for RuleName {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(match self {
-            RuleName::Llvm => "llvm",
-            RuleName::Union => "union",
-            RuleName::UnionStrict => "union_strict",
-        })
-    }
 }
 
 /// A type node. Others refer to it by its key, or by its name if it has none.
@@ -269,11 +234,11 @@ pub struct Expect {
 
 impl Expect {
     /// Returns the answers that are given, each with its rule.
-    pub fn answers(&self) -> impl Iterator<Item = (RuleName, AliasResult)> + use<> {
+    pub fn answers(&self) -> impl Iterator<Item = (Rules, AliasResult)> + use<> {
         let answers = [
-            (RuleName::Llvm, self.llvm),
-            (RuleName::Union, self.union),
-            (RuleName::UnionStrict, self.union_strict),
+            (Rules::Llvm, self.llvm),
+            (Rules::Union, self.union),
+            (Rules::UnionStrict, self.union_strict),
         ];
         answers.into_iter().filter_map(|(rule, answer)| Some((rule, answer?)))
     }

@@ -52,9 +52,7 @@ mod place;
 mod write;
 
 pub use built::{Built, Expectation, Failure, NameError, Report};
-pub use document::{
-    CopyDecl, Expect, FieldDecl, RuleName, SizedFieldDecl, Spec, TagDecl, TypeDecl,
-};
+pub use document::{CopyDecl, Expect, FieldDecl, SizedFieldDecl, Spec, TagDecl, TypeDecl};
 pub use error::SpecError;
 pub use place::Place;
 pub use write::write;

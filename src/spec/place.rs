@@ -4,9 +4,8 @@
 //! data, and the text is searched for it only then, by a scan that relies on
 //! RON's parser having accepted the text.
 
+use std::collections::HashMap;
 use std::fmt;
-
-use crate::text::position;
 
 /// A place in a spec, such as `types[3].fields[1]`: a list, an entry in it, a
 /// field of that.
@@ -45,18 +44,45 @@ impl Place {
     /// the text does not have, where the thing around it begins.
     #[must_use]
     pub fn locate(&self, text: &str) -> (usize, usize) {
-        let tokens: Vec<Token> = Tokens { text, at: 0 }.collect();
-        let mut cursor = Cursor { text, tokens: &tokens, at: 0 };
-        cursor.skip_attributes();
-        for &step in &self.0 {
-            let whole = cursor.at;
-            if !cursor.enter(step) {
-                cursor.at = whole;
-                break;
-            }
-        }
-        position(text.as_bytes(), tokens.get(cursor.at).map_or(text.len(), |token| token.start))
+        Place::locate_all([self], text)[0]
     }
+
+    /// Returns what [`Place::locate`] returns for each of many places, in their
+    /// order, in a single pass over the text.
+    #[must_use]
+    pub fn locate_all<'p>(
+        places: impl IntoIterator<Item = &'p Place>,
+        text: &str,
+    ) -> Vec<(usize, usize)> {
+        let tokens: Vec<Token> = Tokens { text, at: 0 }.collect();
+        let mut cursor = Cursor { text, tokens: &tokens, at: 0, entries: HashMap::new() };
+        cursor.skip_attributes();
+        let top = cursor.at;
+        let mut offset = |place: &Place| {
+            cursor.at = top;
+            // Up to the first step that the text does not have.
+            let _ = place.0.iter().all(|&step| cursor.enter(step));
+            tokens.get(cursor.at).map_or(text.len(), |token| token.start)
+        };
+        let offsets: Vec<usize> = places.into_iter().map(&mut offset).collect();
+        positions(text, &offsets)
+    }
+}
+
+/// Returns the line and column of each offset.
+fn positions(text: &str, offsets: &[usize]) -> Vec<(usize, usize)> {
+    let mut found = vec![(1, 1); offsets.len()];
+    let mut order: Vec<usize> = (0..offsets.len()).collect();
+    order.sort_by_key(|&index| offsets[index]);
+    let (mut at, mut line, mut column) = (0, 1, 1);
+    for index in order {
+        for c in text[at..offsets[index]].chars() {
+            (line, column) = if c == '\n' { (line + 1, 1) } else { (line, column + 1) };
+        }
+        at = offsets[index];
+        found[index] = (line, column);
+    }
+    found
 }
 
 impl fmt::Display for Place {
@@ -215,6 +241,8 @@ struct Cursor<'t> {
     text: &'t str,
     tokens: &'t [Token],
     at: usize,
+    /// Where the entries of a bracket begin, for each bracket that was entered.
+    entries: HashMap<usize, Vec<usize>>,
 }
 
 impl Cursor<'_> {
@@ -261,39 +289,50 @@ impl Cursor<'_> {
         }
     }
 
-    /// Moves from a value to one inside it; false when there is none.
-    fn enter(&mut self, step: Step) -> bool {
-        if self.kind() == Some(Kind::Word) {
-            self.at += 1;
+    /// Returns where the entries of the bracket at `open` begin.
+    fn entries(&mut self, open: usize) -> &[usize] {
+        if !self.entries.contains_key(&open) {
+            let whole = std::mem::replace(&mut self.at, open + 1);
+            let mut found = Vec::new();
+            while !matches!(self.kind(), None | Some(Kind::Close)) {
+                found.push(self.at);
+                self.skip_item();
+            }
+            self.at = whole;
+            self.entries.insert(open, found);
         }
-        if self.kind() != Some(Kind::Open) {
+        &self.entries[&open]
+    }
+
+    /// Moves from a value to one inside it; stays and returns false when there
+    /// is none.
+    fn enter(&mut self, step: Step) -> bool {
+        let open = self.at + usize::from(self.kind() == Some(Kind::Word));
+        if self.tokens.get(open).is_none_or(|token| token.kind != Kind::Open) {
             return false;
         }
-        self.at += 1;
-        let mut index = 0;
-        while !matches!(self.kind(), None | Some(Kind::Close)) {
-            match step {
-                Step::Item(wanted) if wanted == index => return true,
-                Step::Field(name) => {
-                    let token = self.tokens[self.at];
-                    let word = &self.text[token.start..token.end];
-                    if word.strip_prefix("r#").unwrap_or(word) == name {
-                        self.at += 2;
-                        return true;
-                    }
-                }
-                Step::Item(_) => {}
+        let (text, tokens) = (self.text, self.tokens);
+        let entries = self.entries(open);
+        let found = match step {
+            Step::Item(index) => entries.get(index).copied(),
+            Step::Field(name) => {
+                let named = |&&entry: &&usize| {
+                    let word = &text[tokens[entry].start..tokens[entry].end];
+                    word.strip_prefix("r#").unwrap_or(word) == name
+                };
+                // The value comes after the name and the colon.
+                entries.iter().find(named).map(|entry| entry + 2)
             }
-            self.skip_item();
-            index += 1;
-        }
-        false
+        };
+        self.at = found.unwrap_or(self.at);
+        found.is_some()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::position;
 
     #[track_caller]
     fn found(text: &str, place: Place) -> &str {
@@ -326,6 +365,18 @@ mod tests {
         assert_eq!(found(text, types().item(0).field("key").item(3)), "Roo");
         assert_eq!(found(text, Place::list("expect")), "Spe");
         assert_eq!(found("", types()), "");
+    }
+
+    #[test]
+    fn many_places_are_found_in_the_order_asked_for() {
+        let text = "Spec(\n  name: \"é\", types: [a, é,\n b],\n expect: [(a: 1), (a: 2)])";
+        let expect = |index| Place::list("expect").item(index);
+        let types = |index| Place::list("types").item(index);
+        let places = [expect(1), types(0), types(2), expect(1).field("a"), types(1), expect(2)];
+        let each: Vec<_> = places.iter().map(|place| place.locate(text)).collect();
+        assert_eq!(each, [(4, 19), (2, 22), (3, 2), (4, 23), (2, 25), (4, 10)]);
+        assert_eq!(Place::locate_all(&places, text), each);
+        assert_eq!(Place::locate_all([], text), []);
     }
 
     #[test]

@@ -10,9 +10,10 @@ use ron::ser::PrettyConfig;
 use serde::Serialize;
 
 use super::build::Declared;
-use super::document::{CopyDecl, FieldDecl, RuleName, SizedFieldDecl, TagDecl, TypeDecl, options};
+use super::document::{CopyDecl, FieldDecl, SizedFieldDecl, TagDecl, TypeDecl, options};
 use super::name::escape;
 use crate::graph::{CopyId, Format, Graph, NodeId, Operand, TagId, TypeId, TypeKind};
+use crate::oracle::Rules;
 
 /// Longer entries are spread over several lines.
 const LINE: usize = 92;
@@ -55,7 +56,7 @@ pub fn write(graph: &Graph) -> String {
         out: String::new(),
     };
     writer.out.push_str("Spec(\n    name: \"graph\",\n");
-    writer.out.push_str(&format!("    rules: {},\n", RuleName::default()));
+    writer.out.push_str(&format!("    rules: {},\n", Rules::default()));
     writer.out.push_str("    types: [\n");
     for ty in declaration_order(graph) {
         writer.ty(ty);

@@ -19,7 +19,8 @@ Exit status:
 /// whose name ends in .ron), or `-` for assembly text on standard input.
 ///
 /// A and B name access tags: a metadata number such as `!8` (or 8) of assembly
-/// text; a tag's name, or a path such as CallInfo.l.base, of a spec.
+/// text, or the operands that `matrix` prints for a tag without a number; a
+/// tag's name, or a path such as CallInfo.l.base, of a spec.
 #[derive(Parser)]
 #[command(name = "tbaa", version, arg_required_else_help = true, after_help = STATUS)]
 pub(crate) struct Args {
@@ -106,20 +107,14 @@ pub(crate) enum DumpFormat {
 Examples:
   tbaa alias f.ll '!8' '!12'
   tbaa alias f.ll 8 12
-  tbaa alias ravi.ron CallInfo.top TString.len
+  tbaa alias ravi.ron CallInfo.top TValue.n
 
 Exit status:
   0  answered, whatever the answer
   2  unusable input or arguments")]
 pub(crate) struct Alias {
-    /// A .ll file, a .ron spec, or `-`.
-    pub(crate) input: PathBuf,
-    /// One tag.
-    pub(crate) a: String,
-    /// The other.
-    pub(crate) b: String,
     #[command(flatten)]
-    pub(crate) rules: RulesArg,
+    pub(crate) pair: Pair,
 }
 
 /// Prints MayAlias or NoAlias, and why.
@@ -138,6 +133,13 @@ Exit status:
   0  answered, whatever the answer
   2  unusable input or arguments")]
 pub(crate) struct Explain {
+    #[command(flatten)]
+    pub(crate) pair: Pair,
+}
+
+/// Two tags to compare.
+#[derive(clap::Args)]
+pub(crate) struct Pair {
     /// A .ll file, a .ron spec, or `-`.
     pub(crate) input: PathBuf,
     /// One tag.
@@ -161,7 +163,8 @@ pub(crate) struct RulesArg {
 /// For assembly text the tag is printed as metadata that refers to the file's
 /// own numbers, and an unknown size as `i64 -1`, as LLVM prints it; for a spec
 /// by the names of its types. `none` means that no tag covers both accesses, and
-/// the new access must go untagged.
+/// the new access must go untagged. The order of the two can matter, as it does
+/// in LLVM.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -172,14 +175,8 @@ Exit status:
   0  answered, `none` included
   2  unusable input or arguments")]
 pub(crate) struct Generic {
-    /// A .ll file, a .ron spec, or `-`.
-    pub(crate) input: PathBuf,
-    /// The tag of the first access; the order can matter, as it does in LLVM.
-    pub(crate) a: String,
-    /// The tag of the second access.
-    pub(crate) b: String,
     #[command(flatten)]
-    pub(crate) rules: RulesArg,
+    pub(crate) pair: Pair,
 }
 
 /// Prints the answers for all pairs of tags.

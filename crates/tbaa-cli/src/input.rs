@@ -8,7 +8,7 @@ use std::path::Path;
 use tbaa::spec::{Built, Spec, TypeDecl};
 use tbaa::text::{self, Keep, Module};
 use tbaa::verify::Verifier;
-use tbaa::{Graph, NodeId, Rules, Tag, TagId, TypeId};
+use tbaa::{Graph, NodeId, Operand, Rules, Tag, TagId, TypeId};
 
 use crate::excerpt::{Position, printable};
 use crate::listing::guess_roles;
@@ -26,6 +26,14 @@ pub(crate) enum Content {
     Spec(Built),
 }
 
+/// What a tag of a module is called.
+enum Name<'n> {
+    /// `!8` or `8`.
+    Number(u32),
+    /// `!{!3, !3, i64 0}`: one that is written where it is attached.
+    Operands(&'n str),
+}
+
 impl Input {
     /// Reads INPUT, and prints what the reader warns of.
     pub(crate) fn open(path: &Path) -> Result<Input, Failure> {
@@ -36,15 +44,10 @@ impl Input {
         }
         let (file, text) = if path.as_os_str() == "-" { read_stdin()? } else { read_file(path)? };
         let mut module = read_module(&file, &text, Keep::Used)?;
-        let warnings: Vec<_> = module
-            .warnings()
-            .iter()
-            .map(|warning| {
-                let position = Position::of(&text, warning.offset);
-                (Some(place(&file, position)), warning.message.clone())
-            })
-            .collect();
-        warn(&warnings);
+        warn(module.warnings(), |warning| {
+            let position = Position::of(&text, warning.offset);
+            (Some(place(&file, position)), warning.message.clone())
+        });
         let graph = module.graph();
         if module.functions().len() == 0 && graph.tag_count() == 0 && graph.node_count() > 0 {
             let tags = guess_roles(&mut module);
@@ -73,7 +76,7 @@ impl Input {
     pub(crate) fn rules(&self, asked: Option<Rules>) -> Rules {
         asked.unwrap_or_else(|| match &self.content {
             Content::Module(_) => Rules::Llvm,
-            Content::Spec(built) => built.spec().rules.rules(),
+            Content::Spec(built) => built.spec().rules,
         })
     }
 
@@ -118,15 +121,19 @@ impl Input {
                 Ok((tag(a)?, tag(b)?))
             }
             Content::Module(_) => {
-                let (a, b) = (self.number(a)?, self.number(b)?);
-                Ok((self.numbered(a)?, self.numbered(b)?))
+                // All reading comes first, because ids of one graph mean nothing in another.
+                let (a, b) = (self.name(a)?, self.name(b)?);
+                Ok((self.named(a)?, self.named(b)?))
             }
         }
     }
 
     /// Takes the number out of `!8` or `8`, and sees to it that it is known.
-    fn number(&mut self, name: &str) -> Result<u32, Failure> {
+    fn name<'n>(&mut self, name: &'n str) -> Result<Name<'n>, Failure> {
         let Content::Module(module) = &mut self.content else { unreachable!("specs use names") };
+        if name.starts_with("!{") {
+            return Ok(Name::Operands(name));
+        }
         let digits = name.strip_prefix('!').unwrap_or(name);
         if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(Failure::unusable(format!(
@@ -151,36 +158,72 @@ impl Input {
             }
             *module = all;
         }
-        Ok(number)
+        Ok(Name::Number(number))
+    }
+
+    fn named(&mut self, name: Name<'_>) -> Result<TagId, Failure> {
+        match name {
+            Name::Number(number) => self.numbered(number),
+            Name::Operands(label) => self.inline(label),
+        }
+    }
+
+    /// Finds the inline tag that `matrix` and `eval` print as `label`.
+    fn inline(&self, label: &str) -> Result<TagId, Failure> {
+        let Content::Module(module) = &self.content else { unreachable!("specs use names") };
+        let mut tags = module.graph().tags();
+        tags.find(|&tag| reference(module, module.graph().tag_node(tag)) == label).ok_or_else(
+            || {
+                let (file, known) = (&self.file, known_tags(module));
+                Failure::unusable(format!("no inline tag of {file} prints as {label}: {known}"))
+            },
+        )
     }
 
     /// Takes a numbered node for a tag; says so if nothing else makes it one.
     fn numbered(&mut self, number: u32) -> Result<TagId, Failure> {
         let Content::Module(module) = &mut self.content else { unreachable!("specs use names") };
+        let undefined = || Failure::unusable(format!("!{number} is not defined in {}", self.file));
+        let node = module.node(number).ok_or_else(undefined)?;
         let count = module.graph().tag_count();
-        let tag = module.tag(number).ok_or_else(|| {
-            Failure::unusable(format!("!{number} is not defined in {}", self.file))
-        })?;
-        if module.graph().tag_count() > count {
+        let tag = module.tag(number).ok_or_else(undefined)?;
+        let added = module.graph().tag_count() > count;
+        let tag_node = module.graph().tag_node(tag);
+        // A tag that the text has already made of this type has its number.
+        let known = !added && module.number_of(tag_node) == module.number_of(node);
+        let is_type = matches!(module.graph().operand(node, 0), Some(Operand::String(_)));
+        if is_type && tag_node != node && !known {
+            note(format!(
+                "!{number} is a type node of {}, read as a tag of the scalar format: an access to that whole type",
+                self.file
+            ));
+        } else if added {
             note(format!("!{number} is not attached to any instruction of {}", self.file));
         }
         Ok(tag)
     }
 
     /// Warns of tags that LLVM's verifier rejects, which under rule `llvm` alias
-    /// everything.
-    pub(crate) fn warn_rejected(&self, rules: Rules, tags: impl IntoIterator<Item = TagId>) {
+    /// everything. Returns how many they are; none under another rule.
+    pub(crate) fn warn_rejected(
+        &self,
+        rules: Rules,
+        tags: impl IntoIterator<Item = TagId>,
+    ) -> usize {
         if rules != Rules::Llvm {
-            return;
+            return 0;
         }
         let mut verifier = Verifier::new(self.graph());
         let mut seen = HashSet::new();
-        let mut warnings = Vec::new();
+        let mut rejected = Vec::new();
         for tag in tags {
-            let Err(violation) = verifier.check(tag) else { continue };
-            if !seen.insert(tag) {
-                continue;
+            if let Err(violation) = verifier.check(tag)
+                && seen.insert(tag)
+            {
+                rejected.push((tag, violation));
             }
+        }
+        warn(&rejected, |&(tag, violation)| {
             let label = self.label(tag);
             let node = self.graph().tag_node(tag);
             let within = match &self.content {
@@ -192,9 +235,9 @@ impl Input {
             let text = format!(
                 "LLVM rejects tag {label}: {violation}{within}; every query answers MayAlias"
             );
-            warnings.push((self.place_of(node), text));
-        }
-        warn(&warnings);
+            (self.place_of(node), text)
+        });
+        rejected.len()
     }
 
     /// Returns `file:line:column` of a node; the file where a spec made it.
@@ -313,9 +356,12 @@ pub(crate) fn load_spec(file: &str, text: &[u8]) -> Result<Built, Failure> {
     })
 }
 
+fn is_bitcode(text: &[u8]) -> bool {
+    text.starts_with(b"BC\xc0\xde") || text.starts_with(b"\xde\xc0\x17\x0b")
+}
+
 fn read_module(file: &str, text: &[u8], keep: Keep) -> Result<Module, Failure> {
-    let bitcode = text.starts_with(b"BC\xc0\xde") || text.starts_with(b"\xde\xc0\x17\x0b");
-    if bitcode {
+    if is_bitcode(text) {
         return Err(Failure::unusable(format!(
             "{file} is LLVM bitcode; `llvm-dis` makes assembly text of it"
         )));
@@ -391,8 +437,22 @@ fn read_stdin() -> Result<(String, Vec<u8>), Failure> {
 
 /// Reads what the reader can take, which has to be below 4 GiB, and a byte more
 /// so that it notices. A pipe or a device may have no end.
+///
+/// What cannot be text is not read to its end: it may be a device or a disk
+/// image. Of bitcode the beginning is returned, which tells what it is.
 fn read_bounded(from: impl Read) -> io::Result<Vec<u8>> {
+    const FIRST: u64 = 1 << 16;
     let mut text = Vec::new();
-    from.take(u64::from(u32::MAX) + 1).read_to_end(&mut text)?;
+    let mut from = from.take(FIRST);
+    from.read_to_end(&mut text)?;
+    if is_bitcode(&text) {
+        return Ok(text);
+    }
+    if let Some(at) = text.iter().position(|&byte| byte == 0) {
+        let message = format!("byte {at} is 0, which no text has");
+        return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+    }
+    from.set_limit(u64::from(u32::MAX) + 1 - FIRST);
+    from.read_to_end(&mut text)?;
     Ok(text)
 }

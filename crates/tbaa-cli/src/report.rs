@@ -99,10 +99,12 @@ pub(crate) fn note(text: impl Into<String>) {
 /// Warnings printed before the rest is only counted.
 const SHOWN: usize = 10;
 
-/// Prints warnings, each at its place; many of them as a count.
-pub(crate) fn warn(warnings: &[(Option<String>, String)]) {
-    for (place, text) in warnings.iter().take(SHOWN) {
-        Message { place: place.clone(), text: text.clone(), excerpt: None }.print(Level::Warning);
+/// Prints warnings, each at its place as `show` gives it; many of them as a
+/// count, because places are dear and nobody reads a thousand.
+pub(crate) fn warn<T>(warnings: &[T], show: impl Fn(&T) -> (Option<String>, String)) {
+    for warning in warnings.iter().take(SHOWN) {
+        let (place, text) = show(warning);
+        Message { place, text, excerpt: None }.print(Level::Warning);
     }
     if let more @ 1.. = warnings.len().saturating_sub(SHOWN) {
         let text = format!("and {more} more warnings of this kind");

@@ -138,6 +138,22 @@ fn a_full_disk_is_an_error() {
     assert!(text(&out.stderr).starts_with("error: cannot write to standard output: "));
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_device_without_end_is_refused_at_once() {
+    for args in [&["dump", "/dev/zero"][..], &["check", "/dev/zero"]] {
+        let started = std::time::Instant::now();
+        let out = output(args, b"");
+        assert!(started.elapsed().as_secs() < 2, "{:?}", started.elapsed());
+        assert_eq!(out.status.code(), Some(2));
+        let expected = "error: cannot read /dev/zero: byte 0 is 0, which no text has\n";
+        assert_eq!(text(&out.stderr), expected);
+    }
+    // Text that is longer than the part that is looked at first.
+    let long = format!("{}\n{}", "; comment\n".repeat(10_000), scalars(3));
+    assert_eq!(output(&["matrix", "-"], long.as_bytes()).stdout, b"MNN\nNMN\nNNM\n");
+}
+
 #[test]
 fn an_error_in_an_endless_line_is_short() {
     let line = format!("!0 = !{{{}!\"", "i64 0, ".repeat(400_000));
@@ -146,6 +162,55 @@ fn an_error_in_an_endless_line_is_short() {
     assert!(out.stderr.len() < 500, "{}", text(&out.stderr));
     let caret = text(&out.stderr).lines().last().unwrap();
     assert!(caret.ends_with('^'), "{caret}");
+}
+
+/// Two hundred thousand warnings: each at a place that takes a look at all the
+/// text before it, if it were looked for.
+#[test]
+fn only_warnings_that_are_printed_cost_time() {
+    const COUNT: usize = 200_000;
+    let mut listing = String::from("!0 = !{!\"root\"}\n!1 = !{!\"int\", !0, i64 0}\n");
+    for tag in 2..COUNT + 2 {
+        listing += &format!("!{tag} = distinct !{{!1, !1, i64 1}}\n");
+    }
+    let started = std::time::Instant::now();
+    let out = output(&["stats", "-"], listing.as_bytes());
+    assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
+    assert!(text(&out.stdout).contains(&COUNT.to_string()));
+    let errors = text(&out.stderr);
+    assert_eq!(errors.matches("<stdin>:").count(), 10, "{errors}");
+    assert!(errors.ends_with("and 199990 more warnings of this kind\n"), "{errors}");
+}
+
+#[test]
+fn many_failures_are_placed_in_one_pass() {
+    const TAGS: usize = 200;
+    let mut spec = String::from("Spec(name: \"many\", types: [Root(name: \"root\"),\n");
+    for tag in 0..TAGS {
+        spec += &format!("Scalar(name: \"t{tag}\", parent: \"root\"),\n");
+    }
+    spec += "], tags: [\n";
+    for tag in 0..TAGS {
+        spec +=
+            &format!("Tag(name: \"t{tag}\", base: \"t{tag}\", access: \"t{tag}\", offset: 0),\n");
+    }
+    spec += "], expect: [\n";
+    for (a, b) in (0..TAGS).flat_map(|a| (0..a).map(move |b| (a, b))) {
+        spec += &format!("(a: \"t{a}\", b: \"t{b}\", llvm: MayAlias, why: \"it is not\"),\n");
+    }
+    spec += "])\n";
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("many.ron");
+    std::fs::write(&file, spec).unwrap();
+    let started = std::time::Instant::now();
+    let out = output(&["check", file.to_str().unwrap()], b"");
+    assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
+    assert_eq!(out.status.code(), Some(1));
+    let lines: Vec<&str> = text(&out.stdout).lines().collect();
+    assert_eq!(lines.len(), TAGS * (TAGS - 1) / 2 + 1);
+    for (index, line) in lines[..lines.len() - 1].iter().enumerate() {
+        let place = format!("many.ron:{}:1: ", 2 * TAGS + 4 + index);
+        assert!(line.contains(&place), "{line}: {place}");
+    }
 }
 
 #[test]
@@ -180,6 +245,72 @@ fn every_command_has_help_with_its_exit_status() {
         assert_eq!(help.status.code(), Some(0));
         for part in ["Examples:", "Exit status:", "  2  "] {
             assert!(text(&help.stdout).contains(part), "{command}: {part}");
+        }
+    }
+}
+
+/// The `f.ll` of the examples in the help.
+#[cfg(unix)]
+const EXAMPLE: &str = "\
+define void @f(ptr %p, ptr %q) {
+  store i32 1, ptr %p, !tbaa !8
+  store float 1.0, ptr %q, !tbaa !12
+  ret void
+}
+!3 = !{!\"omnipotent char\", !4, i64 0}
+!4 = !{!\"Simple C/C++ TBAA\"}
+!7 = !{!\"int\", !3, i64 0}
+!8 = !{!7, !7, i64 0}
+!11 = !{!\"float\", !3, i64 0}
+!12 = !{!11, !11, i64 0}
+";
+
+/// Writes a program that stands in for one of LLVM's.
+#[cfg(unix)]
+fn stand_in(file: &Path, script: &str) {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::write(file, format!("#!/bin/sh\n{script}\n")).unwrap();
+    std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn every_example_in_the_help_runs() {
+    let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("examples");
+    let _ = std::fs::remove_dir_all(&home);
+    for dir in ["bin", "specs", ".local/share/bash-completion/completions", ".zfunc"] {
+        std::fs::create_dir_all(home.join(dir)).unwrap();
+    }
+    std::fs::create_dir_all(home.join(".config/fish/completions")).unwrap();
+    let specs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../specs");
+    for name in ["ravi.ron", "clang-c.ron"] {
+        std::fs::copy(specs.join(name), home.join("specs").join(name)).unwrap();
+    }
+    std::fs::copy(specs.join("ravi.ron"), home.join("ravi.ron")).unwrap();
+    std::fs::write(home.join("f.ll"), EXAMPLE).unwrap();
+    stand_in(&home.join("bin/llvm-as"), "cat > llvm-as.in");
+    stand_in(&home.join("bin/clang"), "cat f.ll");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_tbaa"), home.join("bin/tbaa")).unwrap();
+    let path = format!("{}:{}", home.join("bin").display(), std::env::var("PATH").unwrap());
+
+    let commands =
+        ["dump", "alias", "explain", "generic", "matrix", "eval", "check", "stats", "completions"];
+    for command in commands {
+        let help = output(&[command, "--help"], b"").stdout;
+        let (_, examples) = text(&help).split_once("Examples:\n").unwrap();
+        for line in examples.lines().take_while(|line| !line.is_empty()) {
+            // Behind the example, and well away from it, stands what it is about.
+            let (example, remark) = line.trim().split_once("  ").unwrap_or((line.trim(), ""));
+            let mut shell = Command::new("sh");
+            shell.args(["-c", example]).current_dir(&home).env("HOME", &home).env("PATH", &path);
+            let out = shell.output().unwrap();
+            // In a pipe the status is that of the last program.
+            let errors = text(&out.stderr);
+            assert!(out.status.success() && !errors.contains("error"), "{example}: {errors}");
+            if command == "generic" {
+                let shown = remark.trim().trim_end_matches("...)");
+                assert!(text(&out.stdout).starts_with(shown), "{example}: {}", text(&out.stdout));
+            }
         }
     }
 }

@@ -3,6 +3,8 @@
 use std::io::Write;
 use std::path::Path;
 
+use tbaa::spec::Place;
+
 use super::{Outcome, counted};
 use crate::args::Check;
 use crate::excerpt::{Position, printable};
@@ -45,19 +47,24 @@ pub(super) fn run(args: &Check, out: &mut dyn Write) -> Result<Outcome, Failure>
 }
 
 fn one(path: &Path, out: &mut dyn Write) -> Result<Count, Failure> {
+    if path.as_os_str() == "-" {
+        return Err(Failure::unusable(
+            "specs are not read from standard input; name a file, or `./-` for one of that name",
+        ));
+    }
     let (file, bytes) = read_file(path)?;
     let built = load_spec(&file, &bytes)?;
     let report = built.check();
     let text = String::from_utf8_lossy(&bytes);
-    for failure in &report.failures {
-        let (line, column) = failure.place.locate(&text);
+    let places = report.failures.iter().map(|failure| &failure.place);
+    for (failure, (line, column)) in report.failures.iter().zip(Place::locate_all(places, &text)) {
         let at = place(&file, Position { line, column });
         writeln!(
             out,
             "{at}: {:?} and {:?} by rule {}: expected {}, got {} ({})",
             failure.a,
             failure.b,
-            failure.rule.rules(),
+            failure.rule,
             failure.expected,
             failure.actual,
             printable(failure.why.as_bytes())

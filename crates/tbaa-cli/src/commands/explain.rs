@@ -4,19 +4,18 @@ use std::io::Write;
 
 use tbaa::{AccessPath, Oracle, TagId};
 
+use super::query::Question;
 use crate::args::Explain;
 use crate::excerpt::printable;
 use crate::input::{Content, Input};
 use crate::report::Failure;
 
 pub(super) fn run(args: &Explain, out: &mut dyn Write) -> Result<(), Failure> {
-    let mut input = Input::open(&args.input)?;
-    let rules = input.rules(args.rules.rules);
-    let (a, b) = input.pair(&args.a, &args.b)?;
-    input.warn_rejected(rules, [a, b]);
+    let Explain { pair } = args;
+    let Question { input, rules, a, b } = Question::read(pair)?;
     let why = Oracle::new(input.graph(), rules).explain(a, b);
     writeln!(out, "{}\nrule {rules}: {}", why.answer, why.clause)?;
-    for (side, asked, tag) in [("a", &args.a, a), ("b", &args.b, b)] {
+    for (side, asked, tag) in [("a", &pair.a, a), ("b", &pair.b, b)] {
         // What was asked for may be a path, which is no tag's name.
         let name = match input.content {
             Content::Module(_) => input.label(tag),
