@@ -459,3 +459,40 @@ fn mlir_attributes_stand_before_their_use() {
         "type \"int\" is size-aware, and MLIR knows the old format only"
     );
 }
+
+/// LLVM 22 reads both kinds of comments wherever white space may stand.
+#[test]
+fn comments_stand_anywhere() {
+    let module = read(
+        r#"
+@g = global i32 0 ; it's "open
+/* "also /* open
+define void @no() { */
+@h = global i32 /* "a */ 0 ; "
+define void @f(ptr %p ; {
+  ) /* { @no */ {
+  store i32 0, ptr %p, !tbaa !0 /* , !tbaa !98
+  store i32 0, ptr %p */
+  /* a label: */ store i32 0, ptr %p, !tbaa !0 ; !tbaa !99
+  ret void /* } */
+}
+!0 = !{!1, !1, i64/**/0 ; "offset"
+}
+!1 = !{!"int;/*", /* parent */ !2, i64 0 ; offset
+}
+!2 = /* root */ !{!"R"}
+!tbaa.types = !{!1 /* "int" */, ; and no other
+  !2}
+"#,
+    );
+    assert_eq!(module.functions().collect::<Vec<_>>(), [b"f"]);
+    let seen: Vec<_> = module.instructions().iter().map(|i| (i.index, i.tag.is_some())).collect();
+    assert_eq!(seen, [(0, true), (1, true)]);
+    assert_eq!(tag_names(&module), ["int;/*+0 int;/*"]);
+    assert_eq!(Verifier::new(module.graph()).check(module.attached_tags()[0]), Ok(()));
+    for text in ["/* a", "@g = global i32 /* a", "!0 = !{/* a", "define void @f() {/* a"] {
+        let error = text::read(text.as_bytes()).map(|_| ()).unwrap_err();
+        assert_eq!(error.kind, TextErrorKind::Truncated { inside: "a comment".to_owned() });
+        assert_eq!(error.offset, text.len());
+    }
+}

@@ -1,7 +1,7 @@
 //! The pass over a function: its instructions that access memory, and what is
 //! attached to them.
 
-use super::cursor::Cursor;
+use super::cursor::{Cursor, without_comments};
 use super::error::TextError;
 use super::module::{Instruction, Opcode};
 use super::node::reference;
@@ -37,10 +37,11 @@ impl<'t> Scan<'t> {
                 return Err(cursor.truncated(format!("the body of function @{name}")));
             };
             match byte {
-                b'\n' | b';' => {
-                    cursor.skip_line();
+                b'\n' => {
+                    cursor.at += 1;
                     at_start = depth == 0;
                 }
+                b';' | b'/' if cursor.comment()? => {}
                 b' ' | b'\t' | b'\r' => cursor.at += 1,
                 b'}' if depth == 0 => {
                     cursor.at += 1;
@@ -148,7 +149,7 @@ struct Current {
 /// Bytes at which the scan of a function body looks closer.
 const INTERESTING: [bool; 256] = {
     let mut table = [false; 256];
-    let bytes = b"\n;\"!{}()[]";
+    let bytes = b"\n;/\"!{}()[]";
     let mut i = 0;
     while i < bytes.len() {
         table[bytes[i] as usize] = true;
@@ -162,7 +163,7 @@ const INTERESTING: [bool; 256] = {
 fn to_body(cursor: &mut Cursor<'_>) -> Result<(), TextError> {
     let mut in_constant = false;
     loop {
-        let passed = cursor.until(b"{", "a function header")?;
+        let passed = without_comments(cursor.until(b"{", "a function header")?);
         if cursor.peek() != Some(b'{') {
             return Err(cursor.expected("`{` and the function's body"));
         }

@@ -1,6 +1,8 @@
 //! A metadata node as a text writes it, its references not yet looked up.
 
-use super::cursor::{Cursor, unescape};
+use std::borrow::Cow;
+
+use super::cursor::{Cursor, unescape, without_comments};
 use super::error::{TextError, TextErrorKind};
 use crate::graph::Int;
 
@@ -26,20 +28,21 @@ pub(super) enum RawOperand<'t> {
     Int(Int),
     /// A reference, and where it stands.
     Node(Key, usize),
-    Other(&'t [u8]),
+    /// Anything else, without comments.
+    Other(Cow<'t, [u8]>),
 }
 
 /// Reads the operands of a node from its `{` on.
 pub(super) fn operands<'t>(cursor: &mut Cursor<'t>) -> Result<Vec<RawOperand<'t>>, TextError> {
     let mut operands = Vec::new();
     cursor.at += 1;
-    cursor.skip_space();
+    cursor.skip_space()?;
     if cursor.eat(b"}") {
         return Ok(operands);
     }
     loop {
         operands.push(operand(cursor)?);
-        cursor.skip_space();
+        cursor.skip_space()?;
         if cursor.eat(b"}") {
             return Ok(operands);
         }
@@ -49,14 +52,14 @@ pub(super) fn operands<'t>(cursor: &mut Cursor<'t>) -> Result<Vec<RawOperand<'t>
                 Some(_) => cursor.expected("`,` or `}` in a metadata node"),
             });
         }
-        cursor.skip_space();
+        cursor.skip_space()?;
     }
 }
 
 fn operand<'t>(cursor: &mut Cursor<'t>) -> Result<RawOperand<'t>, TextError> {
     // LLVM 3 writes `metadata` before a string or node.
     if cursor.eat_word(b"metadata") {
-        cursor.skip_space();
+        cursor.skip_space()?;
     }
     let start = *cursor;
     if cursor.peek() == Some(b'!') {
@@ -68,11 +71,11 @@ fn operand<'t>(cursor: &mut Cursor<'t>) -> Result<RawOperand<'t>, TextError> {
             return Ok(RawOperand::String(unescape(cursor.quoted()?)));
         }
     }
-    let text = cursor.until(b",", "a metadata node")?;
-    Ok(match text {
+    let text = without_comments(cursor.until(b",", "a metadata node")?);
+    Ok(match &*text {
         b"" => return Err(start.expected("an operand")),
         b"null" => RawOperand::Null,
-        _ => match int(text) {
+        _ => match int(&text) {
             Some(Ok(int)) => RawOperand::Int(int),
             Some(Err(kind)) => return Err(start.error(kind)),
             None => RawOperand::Other(text),

@@ -1,6 +1,6 @@
 //! The pass over a module's text, outside function bodies.
 
-use super::cursor::Cursor;
+use super::cursor::{Cursor, without_comments};
 use super::error::{TextError, TextErrorKind, position};
 use super::module::Module;
 use super::node::{Key, reference};
@@ -67,7 +67,7 @@ impl<'t> Scan<'t> {
     pub(super) fn top_level(&mut self) -> Result<(), TextError> {
         let mut cursor = Cursor::new(self.text, 0);
         loop {
-            cursor.skip_space();
+            cursor.skip_space()?;
             match cursor.peek() {
                 None => return Ok(()),
                 Some(b'!') => self.metadata(&mut cursor)?,
@@ -96,10 +96,10 @@ impl<'t> Scan<'t> {
         let mut form = Form::Uniqued;
         if cursor.eat_word(b"distinct") {
             form = Form::Distinct;
-            cursor.skip_space();
+            cursor.skip_space()?;
         }
         if cursor.eat_word(b"metadata") {
-            cursor.skip_space();
+            cursor.skip_space()?;
         }
         let mut body = cursor.at;
         if !cursor.eat(b"!") {
@@ -139,16 +139,16 @@ impl<'t> Scan<'t> {
             _ => return Ok(()),
         };
         list.at += 1;
-        list.skip_space();
+        list.skip_space()?;
         while list.peek() == Some(b'!') {
             let at = list.at;
             match reference(&mut list)? {
                 Some(key) => into.push((key, at)),
                 None => break,
             }
-            list.skip_space();
+            list.skip_space()?;
             list.eat(b",");
-            list.skip_space();
+            list.skip_space()?;
         }
         if list.peek() != Some(b'}') {
             return Err(list.expected("a metadata number in the list"));
@@ -162,35 +162,31 @@ impl<'t> Scan<'t> {
         cursor.word();
         // The scan has passed the same brackets.
         let _ = cursor.bracketed("a metadata node");
-        String::from_utf8_lossy(&self.text[definition.body..cursor.at]).into_owned()
+        let text = without_comments(&self.text[definition.body..cursor.at]);
+        String::from_utf8_lossy(&text).into_owned()
     }
 }
 
 fn equals(cursor: &mut Cursor<'_>) -> Result<(), TextError> {
-    cursor.skip_space();
+    cursor.skip_space()?;
     if !cursor.eat(b"=") {
         return Err(cursor.cut_or("`=`", "a metadata definition"));
     }
-    cursor.skip_space();
+    cursor.skip_space()?;
     Ok(())
 }
 
-/// Passes the rest of a line, and of strings that begin on it.
+/// Passes the rest of a line, and of strings and comments that begin on it.
 fn pass_line(cursor: &mut Cursor<'_>) -> Result<(), TextError> {
-    loop {
-        match memchr::memchr2(b'\n', b'"', cursor.rest()) {
-            None => {
-                cursor.at = cursor.text.len();
-                return Ok(());
-            }
-            Some(next) => {
-                cursor.at += next;
-                if cursor.peek() == Some(b'\n') {
-                    cursor.at += 1;
-                    return Ok(());
-                }
+    while let Some(byte) = cursor.peek() {
+        match byte {
+            b'\n' => return Ok(()),
+            b'"' => {
                 cursor.quoted()?;
             }
+            b';' | b'/' if cursor.comment()? => {}
+            _ => cursor.at += 1,
         }
     }
+    Ok(())
 }
