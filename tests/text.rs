@@ -496,3 +496,21 @@ define void @f(ptr %p ; {
         assert_eq!(error.offset, text.len());
     }
 }
+
+#[test]
+fn a_node_in_a_function_header_is_not_the_body() {
+    let module = read(
+        r#"
+define void @f(ptr %p) prefix { i8 } { i8 1 } !foo !{!"x"} !bar ! {!{!"store"}} !baz !0 {
+  store i32 0, ptr %p, !tbaa !0
+  ret void
+}
+define void @g() { ret void }
+!0 = !{!1, !1, i64 0}
+!1 = !{!"int", !{!"R"}}
+"#,
+    );
+    assert_eq!(module.functions().collect::<Vec<_>>(), [b"f", b"g"]);
+    assert_eq!(module.instructions().len(), 1);
+    assert_eq!(tag_names(&module), ["int+0 int"]);
+}

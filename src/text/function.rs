@@ -159,7 +159,8 @@ const INTERESTING: [bool; 256] = {
 };
 
 /// Passes a function header from its name to after the `{` of its body, over
-/// the braces of struct constants in `prefix`, `prologue` and `personality`.
+/// the braces of struct constants in `prefix`, `prologue` and `personality`,
+/// and of metadata nodes.
 fn to_body(cursor: &mut Cursor<'_>) -> Result<(), TextError> {
     let mut in_constant = false;
     loop {
@@ -170,7 +171,7 @@ fn to_body(cursor: &mut Cursor<'_>) -> Result<(), TextError> {
         let opens = [&b"prefix"[..], b"prologue", b"personality"]
             .iter()
             .any(|clause| passed.ends_with(clause));
-        if opens || in_constant && passed.is_empty() {
+        if opens || in_constant && passed.is_empty() || passed.ends_with(b"!") {
             cursor.bracketed("a function header")?;
             // The type's braces may be followed by those of the value.
             in_constant = opens;
