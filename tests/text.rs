@@ -514,3 +514,45 @@ define void @g() { ret void }
     assert_eq!(module.instructions().len(), 1);
     assert_eq!(tag_names(&module), ["int+0 int"]);
 }
+
+/// LLVM takes a line end for any other white space.
+#[test]
+fn an_instruction_may_go_on_over_lines() {
+    let module = read(
+        r#"
+define void @f(ptr %p) {
+  %v =
+    load i32, ptr %p, !tbaa !0
+  %w
+    = /* its value */ load i64, ptr
+    %p, !tbaa !0
+  atomicrmw volatile
+    add ptr %p, i32 1 seq_cst, !tbaa !0
+  atomicrmw ; the operation:
+    sub ptr %p, i16 1 seq_cst, !tbaa !0
+  %n = opcode_of_tomorrow i32 0
+  %c = tail
+    call i32 @h(), !tbaa !0
+  ret void
+}
+!0 = !{!1, !1, i64 0}
+!1 = !{!"int", !{!"R"}}
+"#,
+    );
+    use Opcode::*;
+    let seen: Vec<_> = module
+        .instructions()
+        .iter()
+        .map(|i| (i.index, i.opcode, i.tag.is_some(), module.access_type(i)))
+        .collect();
+    assert_eq!(
+        seen,
+        [
+            (0, Load, true, &b"i32"[..]),
+            (1, Load, true, b"i64"),
+            (2, AtomicRmw, true, b"i32"),
+            (3, AtomicRmw, true, b"i16"),
+            (5, Call, true, b""),
+        ]
+    );
+}

@@ -185,13 +185,17 @@ fn to_body(cursor: &mut Cursor<'_>) -> Result<(), TextError> {
 /// Passes what stands before an instruction's operands. `None` if what stands
 /// here is a label (passed, with its colon), or the continuation of something.
 fn instruction_start(cursor: &mut Cursor<'_>) -> Result<Option<Opcode>, TextError> {
+    let mut named = false;
     if cursor.eat(b"%") {
         cursor.skip_name()?;
-        cursor.skip_blanks();
-        if !cursor.eat(b"=") {
+        let mut ahead = *cursor;
+        ahead.skip_space()?;
+        if !ahead.eat(b"=") {
             return Ok(None);
         }
-        cursor.skip_blanks();
+        ahead.skip_space()?;
+        *cursor = ahead;
+        named = true;
     } else if cursor.peek() == Some(b'"') {
         cursor.quoted()?;
         cursor.eat(b":");
@@ -199,17 +203,25 @@ fn instruction_start(cursor: &mut Cursor<'_>) -> Result<Option<Opcode>, TextErro
     }
     let before = cursor.at;
     let mut word = cursor.word();
-    if cursor.eat(b":") {
+    if named {
+        // Whatever follows `%name =` is an instruction, if an unknown one.
+    } else if cursor.eat(b":") {
         return Ok(None);
-    }
-    if word.is_empty() {
+    } else if word.is_empty() {
         // Nothing that starts an instruction: pass it, whatever it is.
         cursor.at = cursor.text.len().min(before + 1);
         return Ok(None);
     }
     if matches!(word, b"tail" | b"musttail" | b"notail") {
-        cursor.skip_blanks();
+        cursor.skip_space()?;
         word = cursor.word();
+    } else if word == b"atomicrmw" {
+        // The operation may stand on the next line, and is often an opcode too.
+        cursor.skip_space()?;
+        if cursor.eat_word(b"volatile") {
+            cursor.skip_space()?;
+        }
+        cursor.word();
     }
     Ok(match word {
         b"load" => Some(Opcode::Load),
@@ -218,7 +230,7 @@ fn instruction_start(cursor: &mut Cursor<'_>) -> Result<Option<Opcode>, TextErro
         b"atomicrmw" => Some(Opcode::AtomicRmw),
         b"cmpxchg" => Some(Opcode::CmpXchg),
         b"va_arg" => Some(Opcode::VaArg),
-        _ if OTHER_OPCODES.binary_search(&word).is_ok() => Some(Opcode::Other),
+        _ if named || OTHER_OPCODES.binary_search(&word).is_ok() => Some(Opcode::Other),
         _ => None,
     })
 }
