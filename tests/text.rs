@@ -556,3 +556,28 @@ define void @f(ptr %p) {
         ]
     );
 }
+
+/// To LLVM, `!` is a token of its own before a number, a brace or a string.
+#[test]
+fn space_may_follow_an_exclamation_mark() {
+    let module = read(
+        r#"
+define void @f(ptr %p) {
+  store i32 0, ptr %p, !tbaa
+    !0
+  store i32 0, ptr %p, !tbaa /* which? */ ! 0 /* that */ store i8 0, ptr %p
+  store i32 0, ptr %p, !tbaa ! {! 1,
+    ! /* again */ 1, i64 0}, !nontemporal ! {i32 1}
+  ret void
+}
+!0 = ! {! 1, !
+  1, i64 0}
+! 1 = distinct ! {! "int", ! {! "R"}}
+!tbaa.types = ! {! 1}
+"#,
+    );
+    let seen: Vec<_> = module.instructions().iter().map(|i| (i.index, i.tag.is_some())).collect();
+    assert_eq!(seen, [(0, true), (1, true), (2, false), (3, true)]);
+    assert_eq!(tag_names(&module), ["int+0 int"]);
+    assert_eq!(Verifier::new(module.graph()).check(module.attached_tags()[0]), Ok(()));
+}

@@ -108,7 +108,7 @@ impl<'t> Scan<'t> {
     }
 
     /// A `!`, which may begin an attachment such as `!tbaa !4`. Returns whether
-    /// an instruction may start after it.
+    /// it does: then an instruction may start after it.
     fn attachment(
         &mut self,
         cursor: &mut Cursor<'t>,
@@ -121,7 +121,7 @@ impl<'t> Scan<'t> {
             b"tbaa.struct" => true,
             _ => return Ok(false),
         };
-        cursor.skip_blanks();
+        cursor.skip_space()?;
         let offset = cursor.at;
         if cursor.peek() != Some(b'!') {
             return Err(cursor.cut_or("a metadata node after `!tbaa`", "an attachment"));
@@ -131,8 +131,7 @@ impl<'t> Scan<'t> {
         };
         let instruction = self.instruction(current, b"");
         self.attachments.push(Attachment { instruction, key, offset, copy });
-        cursor.skip_blanks();
-        Ok(cursor.peek().is_some_and(|byte| byte == b'%' || byte.is_ascii_alphabetic()))
+        Ok(true)
     }
 }
 

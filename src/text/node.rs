@@ -66,8 +66,11 @@ fn operand<'t>(cursor: &mut Cursor<'t>) -> Result<RawOperand<'t>, TextError> {
         if let Some(key) = reference(cursor)? {
             return Ok(RawOperand::Node(key, start.at));
         }
-        if cursor.text.get(cursor.at + 1) == Some(&b'"') {
-            cursor.at += 1;
+        let mut string = *cursor;
+        string.at += 1;
+        string.skip_space()?;
+        if string.peek() == Some(b'"') {
+            *cursor = string;
             return Ok(RawOperand::String(unescape(cursor.quoted()?)));
         }
     }
@@ -83,15 +86,19 @@ fn operand<'t>(cursor: &mut Cursor<'t>) -> Result<RawOperand<'t>, TextError> {
     })
 }
 
-/// Takes a reference to a plain node, `!4` or `!{...}`, if one stands here.
+/// Takes a reference to a plain node, `!4` or `!{...}`, if one stands here; a
+/// `!` does. White space may follow it.
 pub(super) fn reference(cursor: &mut Cursor<'_>) -> Result<Option<Key>, TextError> {
-    match cursor.text.get(cursor.at + 1) {
+    let mut ahead = *cursor;
+    ahead.at += 1;
+    ahead.skip_space()?;
+    match ahead.peek() {
         Some(b'0'..=b'9') => {
-            cursor.at += 1;
+            *cursor = ahead;
             Ok(Some(Key::Number(cursor.number()?)))
         }
         Some(b'{') => {
-            cursor.at += 1;
+            *cursor = ahead;
             let start = cursor.at as u32;
             cursor.bracketed("a metadata node")?;
             Ok(Some(Key::Inline(start)))

@@ -82,7 +82,11 @@ impl<'t> Scan<'t> {
         let offset = cursor.at;
         cursor.at += 1;
         let name = *cursor;
-        if !cursor.peek().is_some_and(|byte| byte.is_ascii_digit()) {
+        let mut number = *cursor;
+        number.skip_space()?;
+        if number.peek().is_some_and(|byte| byte.is_ascii_digit()) {
+            *cursor = number;
+        } else {
             // Names may hold `\xx`; none that is looked for does.
             while cursor.peek().is_some_and(|byte| !matches!(byte, b'=' | b'\n' | b' ')) {
                 cursor.at += 1;
@@ -105,7 +109,10 @@ impl<'t> Scan<'t> {
         if !cursor.eat(b"!") {
             return Err(cursor.cut_or("a metadata node, `!{`", "a metadata definition"));
         }
-        if cursor.peek() == Some(b'{') {
+        let mut brace = *cursor;
+        brace.skip_space()?;
+        if brace.peek() == Some(b'{') {
+            *cursor = brace;
             body = cursor.at;
         } else {
             form = Form::Specialized;
@@ -126,7 +133,9 @@ impl<'t> Scan<'t> {
     }
 
     fn named_metadata(&mut self, cursor: &mut Cursor<'t>, name: &[u8]) -> Result<(), TextError> {
-        if !cursor.eat(b"!") || cursor.peek() != Some(b'{') {
+        let marked = cursor.eat(b"!");
+        cursor.skip_space()?;
+        if !marked || cursor.peek() != Some(b'{') {
             return Err(cursor.cut_or("a list of nodes, `!{`", "named metadata"));
         }
         let mut list = *cursor;
