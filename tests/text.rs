@@ -581,3 +581,24 @@ define void @f(ptr %p) {
     assert_eq!(tag_names(&module), ["int+0 int"]);
     assert_eq!(Verifier::new(module.graph()).check(module.attached_tags()[0]), Ok(()));
 }
+
+#[test]
+fn names_of_metadata_may_hold_escapes() {
+    let module = read(
+        r#"
+define void @f(ptr %p) {
+  store i32 0, ptr %p, !\74baa !0
+  call void @g(), !tbaa\2estruct !2
+  ret void
+}
+!0 = !{!1, !1, i64 0}
+!1 = !{!"int", !{!"R"}}
+!2 = !{i64 0, i64 4, !0}
+!llvm\2Eerrno.tbaa = !{!0}
+"#,
+    );
+    let seen: Vec<_> =
+        module.instructions().iter().map(|i| (i.tag.is_some(), i.copy.is_some())).collect();
+    assert_eq!(seen, [(true, false), (false, true)]);
+    assert_eq!(module.errno_tags().len(), 1);
+}

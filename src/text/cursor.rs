@@ -118,6 +118,19 @@ impl<'t> Cursor<'t> {
         &self.text[start..self.at]
     }
 
+    /// Takes what follows the `!` of `!tbaa` or `!DIFile`, its escapes resolved;
+    /// empty if no name stands here.
+    ///
+    /// LLVM: `LLLexer::LexExclaim`.
+    pub(super) fn metadata_name(&mut self) -> Cow<'t, [u8]> {
+        let start = self.at;
+        while self.peek().is_some_and(|byte| is_word(byte) || byte == b'\\') {
+            self.at += 1;
+        }
+        let name = &self.text[start..self.at];
+        if name.contains(&b'\\') { Cow::Owned(unescape(name)) } else { Cow::Borrowed(name) }
+    }
+
     /// Takes a decimal metadata number, which must stand here.
     pub(super) fn number(&mut self) -> Result<u32, TextError> {
         let start = *self;

@@ -115,8 +115,8 @@ impl<'t> Scan<'t> {
         current: &mut Current,
     ) -> Result<bool, TextError> {
         cursor.at += 1;
-        let kind = cursor.word();
-        let copy = match kind {
+        let kind = cursor.metadata_name();
+        let copy = match &*kind {
             b"tbaa" => false,
             b"tbaa.struct" => true,
             _ => return Ok(false),

@@ -81,19 +81,14 @@ impl<'t> Scan<'t> {
     fn metadata(&mut self, cursor: &mut Cursor<'t>) -> Result<(), TextError> {
         let offset = cursor.at;
         cursor.at += 1;
-        let name = *cursor;
         let mut number = *cursor;
         number.skip_space()?;
         if number.peek().is_some_and(|byte| byte.is_ascii_digit()) {
             *cursor = number;
         } else {
-            // Names may hold `\xx`; none that is looked for does.
-            while cursor.peek().is_some_and(|byte| !matches!(byte, b'=' | b'\n' | b' ')) {
-                cursor.at += 1;
-            }
-            let name = &self.text[name.at..cursor.at];
+            let name = cursor.metadata_name();
             equals(cursor)?;
-            return self.named_metadata(cursor, name);
+            return self.named_metadata(cursor, &name);
         }
         let number = cursor.number()?;
         equals(cursor)?;
