@@ -602,3 +602,26 @@ define void @f(ptr %p) {
     assert_eq!(seen, [(true, false), (false, true)]);
     assert_eq!(module.errno_tags().len(), 1);
 }
+
+#[test]
+fn attachments_of_globals_go_on_over_lines() {
+    let module = read(
+        r#"
+@g = global i32 0,
+ !foo !8
+@h = global i32 0, !foo
+ !8
+@i = global i32 0, !foo !8,
+ !bar ; which?
+ !8, !f\6F !{!"a
+ ", !8,
+ !8}
+!8 = !{}
+"#,
+    );
+    assert_eq!(module.graph().node_count(), 1);
+    let cut = TextErrorKind::Truncated { inside: "a metadata definition".to_owned() };
+    for text in ["!8", "!8 =", "!foo", "!foo "] {
+        assert_eq!(text::read(text.as_bytes()).map(|_| ()).unwrap_err().kind, cut, "{text}");
+    }
+}

@@ -79,6 +79,7 @@ impl<'t> Scan<'t> {
 
     /// `!4 = distinct !{...}` or `!llvm.ident = !{!4}`.
     fn metadata(&mut self, cursor: &mut Cursor<'t>) -> Result<(), TextError> {
+        let start = *cursor;
         let offset = cursor.at;
         cursor.at += 1;
         let mut number = *cursor;
@@ -87,6 +88,12 @@ impl<'t> Scan<'t> {
             *cursor = number;
         } else {
             let name = cursor.metadata_name();
+            cursor.skip_space()?;
+            if cursor.peek().is_some_and(|byte| byte != b'=') {
+                // An attachment of the global variable on the line before.
+                *cursor = start;
+                return pass_line(cursor);
+            }
             equals(cursor)?;
             return self.named_metadata(cursor, &name);
         }
@@ -180,7 +187,8 @@ fn equals(cursor: &mut Cursor<'_>) -> Result<(), TextError> {
     Ok(())
 }
 
-/// Passes the rest of a line, and of strings and comments that begin on it.
+/// Passes the rest of a line, and of strings, comments and attachments that
+/// begin on it.
 fn pass_line(cursor: &mut Cursor<'_>) -> Result<(), TextError> {
     while let Some(byte) = cursor.peek() {
         match byte {
@@ -189,6 +197,15 @@ fn pass_line(cursor: &mut Cursor<'_>) -> Result<(), TextError> {
                 cursor.quoted()?;
             }
             b';' | b'/' if cursor.comment()? => {}
+            b'!' => {
+                cursor.at += 1;
+                cursor.metadata_name();
+                let mut node = *cursor;
+                node.skip_space()?;
+                if node.peek() == Some(b'!') && reference(&mut node)?.is_some() {
+                    *cursor = node;
+                }
+            }
             _ => cursor.at += 1,
         }
     }
