@@ -349,7 +349,7 @@ fn integers_of_every_width_survive() {
     let operands = text::write_operands(module.graph(), node, |_| unreachable!());
     assert_eq!(
         operands,
-        "i64 -1, i1 true, i8 -128, i8 -56, i32 255, i64 8, i65 7, \
+        "i64 -1, i1 true, i8 -128, i8 -56, i32 255, i64 -8, i65 7, \
          i128 340282366920938463463374607431768211455, i1 false, i64 -1"
     );
 }
@@ -624,4 +624,23 @@ fn attachments_of_globals_go_on_over_lines() {
     for text in ["!8", "!8 =", "!foo", "!foo "] {
         assert_eq!(text::read(text.as_bytes()).map(|_| ()).unwrap_err().kind, cut, "{text}");
     }
+}
+
+/// What `llvm-as-22 | llvm-dis-22` makes of them.
+#[test]
+fn signed_hexadecimals_take_their_first_bit_for_the_sign() {
+    let module = read(
+        "!0 = !{i64 s0x8, i64 s0x08, i64 s0x0, i64 s0x1, i64 s0x7, i64 s0x10, i64 s0x18, i64 s0xaB, \
+         i8 s0x80, i8 s0x180, i8 s0x0FF, i4 s0xFF, i1 s0x1, i3 s0xC, i32 s0x7fffffff, \
+         i64 s0x8000000000000000, i128 s0x8}",
+    );
+    let node = module.node(0).unwrap();
+    assert_eq!(
+        text::write_operands(module.graph(), node, |_| unreachable!()),
+        "i64 -8, i64 -8, i64 0, i64 -1, i64 -1, i64 -16, i64 -8, i64 -85, \
+         i8 -128, i8 -128, i8 -1, i4 -1, i1 true, i3 -4, i32 -1, \
+         i64 -9223372036854775808, i128 s0x8"
+    );
+    let error = text::read(b"!0 = !{i8 s0x100}").map(|_| ()).unwrap_err();
+    assert_eq!(error.kind, TextErrorKind::IntegerOutOfRange, "-256");
 }

@@ -107,6 +107,14 @@ pub(super) fn reference(cursor: &mut Cursor<'_>) -> Result<Option<Key>, TextErro
     }
 }
 
+/// Takes the first bit that is set for the sign of the number.
+///
+/// LLVM: `LLLexer::LexIdentifier`.
+fn sign_extended(magnitude: u64) -> i64 {
+    let unused = magnitude.leading_zeros() % u64::BITS;
+    (magnitude << unused) as i64 >> unused
+}
+
 /// Reads an integer constant such as `i64 -1`, `i1 true` or `i8 u0xFF`.
 /// `None` if the text is no such thing, or takes more than 64 bits to hold.
 fn int(text: &[u8]) -> Option<Result<Int, TextErrorKind>> {
@@ -131,14 +139,21 @@ fn int(text: &[u8]) -> Option<Result<Int, TextErrorKind>> {
                 // A wide type may hold it, though an offset cannot.
                 return if bits > 64 { None } else { out_of_range };
             };
-            if literal.starts_with('-') {
+            let below_zero = match literal.as_bytes()[0] {
+                b'-' => magnitude,
+                // The first bit that is set is the sign, so that `s0x8` and
+                // `s0x08` are both -8.
+                b's' => sign_extended(magnitude).unsigned_abs(),
+                _ => 0,
+            };
+            if below_zero > 0 {
                 if bits > 64 {
                     return None;
                 }
-                if magnitude > mask / 2 + 1 {
+                if below_zero > mask / 2 + 1 {
                     return out_of_range;
                 }
-                magnitude.wrapping_neg() & mask
+                below_zero.wrapping_neg() & mask
             } else {
                 magnitude
             }
