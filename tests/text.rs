@@ -524,12 +524,14 @@ define void @f(ptr %p) {
   %v =
     load i32, ptr %p, !tbaa !0
   %w
-    = /* its value */ load i64, ptr
+    = /* its value */ load
+    i64, ptr
     %p, !tbaa !0
   atomicrmw volatile
     add ptr %p, i32 1 seq_cst, !tbaa !0
   atomicrmw ; the operation:
-    sub ptr %p, i16 1 seq_cst, !tbaa !0
+    sub ptr
+    %p, i16 1 seq_cst, !tbaa !0
   %n = opcode_of_tomorrow i32 0
   %c = tail
     call i32 @h(), !tbaa !0

@@ -68,13 +68,6 @@ impl<'t> Cursor<'t> {
         here
     }
 
-    /// Passes spaces and tabs, not line ends.
-    pub(super) fn skip_blanks(&mut self) {
-        while matches!(self.peek(), Some(b' ' | b'\t' | b'\r')) {
-            self.at += 1;
-        }
-    }
-
     /// Passes white space, line ends and comments.
     pub(super) fn skip_space(&mut self) -> Result<(), TextError> {
         loop {
@@ -228,7 +221,7 @@ impl<'t> Cursor<'t> {
         }
         let mut end = self.at;
         loop {
-            self.skip_blanks();
+            self.skip_space()?;
             match self.peek() {
                 Some(b'*') => self.at += 1,
                 Some(b'(') => self.bracketed("a type")?,

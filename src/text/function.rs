@@ -301,22 +301,28 @@ const OTHER_OPCODES: &[&[u8]] = &[
     b"zext",
 ];
 
+/// How far after its opcode an instruction's type is looked for, in bytes.
+///
+/// A constant expression may stand before the type; one longer than this is
+/// unheard of. Without a bound, ill-formed instructions without a comma would
+/// each search the rest of the text.
+const TYPE_SEARCH: usize = 4096;
+
 /// Returns the type that an instruction accesses, from after its opcode on;
 /// empty where it cannot be made out.
 fn access_type<'t>(opcode: Opcode, mut cursor: Cursor<'t>) -> &'t [u8] {
-    // The line bounds the search, however ill-formed the instruction is.
-    let line = memchr::memchr(b'\n', cursor.rest()).map_or(cursor.text.len(), |n| cursor.at + n);
-    cursor.text = &cursor.text[..line];
+    let end = cursor.text.len().min(cursor.at + TYPE_SEARCH);
+    cursor.text = &cursor.text[..end];
     let mut ty = || {
-        cursor.skip_blanks();
+        cursor.skip_space().ok()?;
         while cursor.eat_word(b"atomic") || cursor.eat_word(b"volatile") || cursor.eat_word(b"weak")
         {
-            cursor.skip_blanks();
+            cursor.skip_space().ok()?;
         }
         match opcode {
             Opcode::Load => {
                 let ty = cursor.ty().ok()?;
-                cursor.skip_blanks();
+                cursor.skip_space().ok()?;
                 if cursor.peek() == Some(b',') {
                     return Some(ty);
                 }
@@ -327,12 +333,13 @@ fn access_type<'t>(opcode: Opcode, mut cursor: Cursor<'t>) -> &'t [u8] {
             _ => {
                 cursor.until(b",", "an instruction").ok()?;
                 cursor.eat(b",");
-                cursor.skip_blanks();
+                cursor.skip_space().ok()?;
                 cursor.ty().ok()
             }
         }
     };
-    ty().unwrap_or_default()
+    // A type at the end of what was searched has been cut off.
+    ty().filter(|_| cursor.peek().is_some()).unwrap_or_default()
 }
 
 #[cfg(test)]
