@@ -66,7 +66,7 @@ fn llvm_3_reads() {
         .iter()
         .map(|i| String::from_utf8_lossy(module.access_type(i)))
         .collect();
-    assert_eq!(types, ["%struct.TValue*", "double", "i32 addrspace(1)"]);
+    assert_eq!(types, ["%struct.TValue*", "double", "i32"]);
     let places: Vec<_> = module.instructions().iter().map(|i| (i.index, i.opcode)).collect();
     assert_eq!(places, [(1, Opcode::Load), (2, Opcode::Store), (3, Opcode::Load)]);
 }

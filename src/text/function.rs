@@ -327,7 +327,7 @@ fn access_type<'t>(opcode: Opcode, mut cursor: Cursor<'t>) -> &'t [u8] {
                     return Some(ty);
                 }
                 // Before LLVM 3.7 a load names the pointer's type alone.
-                Some(ty.strip_suffix(b"*")?.trim_ascii_end())
+                Some(without_address_space(ty.strip_suffix(b"*")?.trim_ascii_end()))
             }
             Opcode::Store => cursor.ty().ok(),
             _ => {
@@ -342,8 +342,34 @@ fn access_type<'t>(opcode: Opcode, mut cursor: Cursor<'t>) -> &'t [u8] {
     ty().filter(|_| cursor.peek().is_some()).unwrap_or_default()
 }
 
+/// Takes off the `addrspace(N)` of a pointer type without its `*`.
+fn without_address_space(pointer: &[u8]) -> &[u8] {
+    let strip = || {
+        let number = pointer.strip_suffix(b")")?.trim_ascii_end();
+        let digits = number.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+        let before = number[..number.len() - digits].trim_ascii_end();
+        Some(before.strip_suffix(b"addrspace(")?.trim_ascii_end())
+    };
+    strip().unwrap_or(pointer)
+}
+
 #[cfg(test)]
 mod tests {
+    use super::without_address_space;
+
+    #[test]
+    fn the_last_address_space_goes() {
+        for (pointer, pointee) in [
+            ("i32", "i32"),
+            ("i32 addrspace(1)", "i32"),
+            ("i8 addrspace(2)* addrspace( 11 )", "i8 addrspace(2)*"),
+            ("void (i32 addrspace(1)*)", "void (i32 addrspace(1)*)"),
+            ("i32 addrspace(1)*", "i32 addrspace(1)*"),
+        ] {
+            assert_eq!(without_address_space(pointer.as_bytes()), pointee.as_bytes());
+        }
+    }
+
     #[test]
     fn opcodes_are_sorted() {
         assert!(super::OTHER_OPCODES.is_sorted());
