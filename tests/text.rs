@@ -646,3 +646,22 @@ fn signed_hexadecimals_take_their_first_bit_for_the_sign() {
     let error = text::read(b"!0 = !{i8 s0x100}").map(|_| ()).unwrap_err();
     assert_eq!(error.kind, TextErrorKind::IntegerOutOfRange, "-256");
 }
+
+#[test]
+fn the_tags_of_errno_are_not_upgraded() {
+    let module = read(
+        r#"
+define void @f(ptr %p) {
+  store i32 0, ptr %p, !tbaa !1
+  ret void
+}
+!0 = !{!"R"}
+!1 = !{!"int", !0}
+!llvm.errno.tbaa = !{!1}
+"#,
+    );
+    let mut verifier = Verifier::new(module.graph());
+    assert_eq!(verifier.check(module.attached_tags()[0]), Ok(()));
+    let verdict = verifier.check(module.errno_tags()[0]).map_err(|violation| violation.rule);
+    assert_eq!(verdict, Err(Rule::TagNotStructPath));
+}

@@ -64,7 +64,8 @@ pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module, TextErro
     }
     for &(key, at) in &scan.errno {
         let node = resolver.node(key, at)?;
-        let tag = resolver.module.attach(node);
+        // LLVM does not upgrade these either: it rejects the scalar format here.
+        let tag = resolver.module.graph.mark_tag(node);
         resolver.module.errno.push(tag);
     }
     if keep == Keep::All || resolver.module.graph.node_count() == 0 {
