@@ -665,3 +665,45 @@ define void @f(ptr %p) {
     let verdict = verifier.check(module.errno_tags()[0]).map_err(|violation| violation.rule);
     assert_eq!(verdict, Err(Rule::TagNotStructPath));
 }
+
+/// What a dump cannot name is null in it, so that LLVM takes the dump and no
+/// other node gets the name.
+#[test]
+fn a_dump_names_nothing_outside_it() {
+    let module = module_of(
+        &[0],
+        r#"
+!0 = !{!3, !3, i64 0, ptr @"g;
+"}
+!3 = !{!"S", !4, %T { ptr @g }, !DIDerivedType(tag: DW_TAG_typedef, baseType: !6), ptr null,
+       [2 x i8] c"@!", { i8 } { i8 1 }, !5}
+!4 = !DICompileUnit(language: DW_LANG_C11, file: !DIFile(filename: "a very long name", directory: ""))
+!5 = !{!"R", i128 -1}
+!6 = !{!"not in the dump"}
+"#,
+    );
+    let dumped = text::write(module.graph());
+    assert_eq!(
+        dumped,
+        r#"!tbaa.tags = !{!0}
+
+!0 = !{!1, !1, i64 0, null} ; operand 3 was ptr @\22g;\0A\22
+!1 = !{!"S", null, null, null, ptr null, [2 x i8] c"@!", { i8 } { i8 1 }, !2} ; operand 1 was !DICompileUnit(language: DW_LANG_C11, file: !DIFile(filename..., operand 2 was %T { ptr @g }, operand 3 was !DIDerivedType(tag: DW_TAG_typedef, baseType: !6)
+!2 = !{!"R", i128 -1}
+"#
+    );
+    let again = read(&dumped);
+    assert_eq!(
+        text::write(again.graph()),
+        dumped
+            .lines()
+            .map(|line| { line.split(" ; ").next().unwrap().to_owned() + "\n" })
+            .collect::<String>()
+    );
+    let rule = |module: &Module| {
+        let tag = module.graph().tags().next().unwrap();
+        Verifier::new(module.graph()).check(tag).map_err(|violation| violation.rule)
+    };
+    assert!(rule(&module).is_err());
+    assert_eq!(rule(&again), rule(&module));
+}
