@@ -707,3 +707,19 @@ fn a_dump_names_nothing_outside_it() {
     assert!(rule(&module).is_err());
     assert_eq!(rule(&again), rule(&module));
 }
+
+#[test]
+fn a_function_may_follow_another_on_its_line() {
+    let module = read(
+        r#"
+define void @f(ptr %p) { store i32 0, ptr %p, !tbaa !0 ret void } define void @g(ptr %p) {
+  store i32 0, ptr %p, !tbaa !0
+  ret void } /* and */ define void @h() { ret void } !0 = !{!1, !1, i64 0} ; the tag
+!1 = !{!"int", !{!"R"}}
+"#,
+    );
+    assert_eq!(module.functions().collect::<Vec<_>>(), [b"f", b"g", b"h"]);
+    assert_eq!(tag_names(&module), ["int+0 int"]);
+    let seen: Vec<_> = module.instructions().iter().map(|i| (i.function, i.index)).collect();
+    assert_eq!(seen, [(0, 0), (1, 0)]);
+}
