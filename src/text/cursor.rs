@@ -1,5 +1,7 @@
 //! A place in a text, and the tokens that can stand there.
 
+use std::borrow::Cow;
+
 use super::error::{TextError, TextErrorKind};
 
 /// A place in a text. Copying it is how the reader looks ahead.
@@ -66,30 +68,37 @@ impl<'t> Cursor<'t> {
         here
     }
 
-    /// Passes spaces and tabs, not line ends.
-    pub(super) fn skip_blanks(&mut self) {
-        while matches!(self.peek(), Some(b' ' | b'\t' | b'\r')) {
-            self.at += 1;
-        }
-    }
-
     /// Passes white space, line ends and comments.
-    pub(super) fn skip_space(&mut self) {
+    pub(super) fn skip_space(&mut self) -> Result<(), TextError> {
         loop {
             match self.peek() {
                 Some(b' ' | b'\t' | b'\r' | b'\n') => self.at += 1,
-                Some(b';') => self.skip_line(),
-                _ => return,
+                _ if self.comment()? => {}
+                _ => return Ok(()),
             }
         }
     }
 
-    /// Passes the rest of the line, and its end.
-    pub(super) fn skip_line(&mut self) {
-        self.at = match memchr::memchr(b'\n', self.rest()) {
-            Some(newline) => self.at + newline + 1,
-            None => self.text.len(),
-        };
+    /// Passes a comment if one stands here: from `;` up to the end of the line,
+    /// or `/* ... */`, which LLVM reads since version 22.
+    ///
+    /// LLVM: `LLLexer::SkipLineComment`, `LLLexer::SkipCComment`.
+    pub(super) fn comment(&mut self) -> Result<bool, TextError> {
+        if self.peek() == Some(b';') {
+            self.at = match memchr::memchr(b'\n', self.rest()) {
+                Some(newline) => self.at + newline,
+                None => self.text.len(),
+            };
+            return Ok(true);
+        }
+        if !self.rest().starts_with(b"/*") {
+            return Ok(false);
+        }
+        match memchr::memmem::find(&self.rest()[2..], b"*/") {
+            Some(end) => self.at += 2 + end + 2,
+            None => return Err(self.truncated("a comment")),
+        }
+        Ok(true)
     }
 
     /// Takes a bare word: letters, digits, `_`, `.`, `$` and `-`; empty if
@@ -100,6 +109,19 @@ impl<'t> Cursor<'t> {
             self.at += 1;
         }
         &self.text[start..self.at]
+    }
+
+    /// Takes what follows the `!` of `!tbaa` or `!DIFile`, its escapes resolved;
+    /// empty if no name stands here.
+    ///
+    /// LLVM: `LLLexer::LexExclaim`.
+    pub(super) fn metadata_name(&mut self) -> Cow<'t, [u8]> {
+        let start = self.at;
+        while self.peek().is_some_and(|byte| is_word(byte) || byte == b'\\') {
+            self.at += 1;
+        }
+        let name = &self.text[start..self.at];
+        if name.contains(&b'\\') { Cow::Owned(unescape(name)) } else { Cow::Borrowed(name) }
     }
 
     /// Takes a decimal metadata number, which must stand here.
@@ -154,7 +176,8 @@ impl<'t> Cursor<'t> {
     }
 
     /// Passes text up to the first of `stops` outside strings and brackets, or
-    /// up to a closing bracket that was not opened, and returns it trimmed.
+    /// up to a closing bracket that was not opened, and returns it trimmed,
+    /// comments in it untouched.
     pub(super) fn until(&mut self, stops: &[u8], inside: &str) -> Result<&'t [u8], TextError> {
         let start = self.at;
         let mut depth = 0_usize;
@@ -166,10 +189,7 @@ impl<'t> Cursor<'t> {
                     self.quoted()?;
                     continue;
                 }
-                b';' => {
-                    self.skip_line();
-                    continue;
-                }
+                b';' | b'/' if self.comment()? => continue,
                 b'(' | b'[' | b'{' | b'<' => depth += 1,
                 b')' | b']' | b'}' | b'>' if depth == 0 => break,
                 b')' | b']' | b'}' | b'>' => depth -= 1,
@@ -201,7 +221,7 @@ impl<'t> Cursor<'t> {
         }
         let mut end = self.at;
         loop {
-            self.skip_blanks();
+            self.skip_space()?;
             match self.peek() {
                 Some(b'*') => self.at += 1,
                 Some(b'(') => self.bracketed("a type")?,
@@ -229,6 +249,28 @@ impl<'t> Cursor<'t> {
 
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'$' | b'-')
+}
+
+/// Takes the comments out of a text that [`Cursor::until`] has passed, a space
+/// standing for each, and trims it.
+pub(super) fn without_comments(text: &[u8]) -> Cow<'_, [u8]> {
+    if memchr::memchr2(b';', b'/', text).is_none() {
+        return Cow::Borrowed(text.trim_ascii());
+    }
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut cursor = Cursor::new(text, 0);
+    while let Some(byte) = cursor.peek() {
+        let start = cursor.at;
+        if cursor.comment().unwrap_or(false) {
+            bytes.push(b' ');
+            continue;
+        }
+        if byte != b'"' || cursor.quoted().is_err() {
+            cursor.at += 1;
+        }
+        bytes.extend_from_slice(&text[start..cursor.at]);
+    }
+    Cow::Owned(bytes.trim_ascii().to_owned())
 }
 
 /// Resolves `\xx` and `\\` as LLVM does; any other backslash stands for

@@ -1,7 +1,7 @@
 //! The pass over a function: its instructions that access memory, and what is
 //! attached to them.
 
-use super::cursor::Cursor;
+use super::cursor::{Cursor, without_comments};
 use super::error::TextError;
 use super::module::{Instruction, Opcode};
 use super::node::reference;
@@ -37,10 +37,11 @@ impl<'t> Scan<'t> {
                 return Err(cursor.truncated(format!("the body of function @{name}")));
             };
             match byte {
-                b'\n' | b';' => {
-                    cursor.skip_line();
+                b'\n' => {
+                    cursor.at += 1;
                     at_start = depth == 0;
                 }
+                b';' | b'/' if cursor.comment()? => {}
                 b' ' | b'\t' | b'\r' => cursor.at += 1,
                 b'}' if depth == 0 => {
                     cursor.at += 1;
@@ -107,20 +108,20 @@ impl<'t> Scan<'t> {
     }
 
     /// A `!`, which may begin an attachment such as `!tbaa !4`. Returns whether
-    /// an instruction may start after it.
+    /// it does: then an instruction may start after it.
     fn attachment(
         &mut self,
         cursor: &mut Cursor<'t>,
         current: &mut Current,
     ) -> Result<bool, TextError> {
         cursor.at += 1;
-        let kind = cursor.word();
-        let copy = match kind {
+        let kind = cursor.metadata_name();
+        let copy = match &*kind {
             b"tbaa" => false,
             b"tbaa.struct" => true,
             _ => return Ok(false),
         };
-        cursor.skip_blanks();
+        cursor.skip_space()?;
         let offset = cursor.at;
         if cursor.peek() != Some(b'!') {
             return Err(cursor.cut_or("a metadata node after `!tbaa`", "an attachment"));
@@ -130,8 +131,7 @@ impl<'t> Scan<'t> {
         };
         let instruction = self.instruction(current, b"");
         self.attachments.push(Attachment { instruction, key, offset, copy });
-        cursor.skip_blanks();
-        Ok(cursor.peek().is_some_and(|byte| byte == b'%' || byte.is_ascii_alphabetic()))
+        Ok(true)
     }
 }
 
@@ -148,7 +148,7 @@ struct Current {
 /// Bytes at which the scan of a function body looks closer.
 const INTERESTING: [bool; 256] = {
     let mut table = [false; 256];
-    let bytes = b"\n;\"!{}()[]";
+    let bytes = b"\n;/\"!{}()[]";
     let mut i = 0;
     while i < bytes.len() {
         table[bytes[i] as usize] = true;
@@ -158,18 +158,19 @@ const INTERESTING: [bool; 256] = {
 };
 
 /// Passes a function header from its name to after the `{` of its body, over
-/// the braces of struct constants in `prefix`, `prologue` and `personality`.
+/// the braces of struct constants in `prefix`, `prologue` and `personality`,
+/// and of metadata nodes.
 fn to_body(cursor: &mut Cursor<'_>) -> Result<(), TextError> {
     let mut in_constant = false;
     loop {
-        let passed = cursor.until(b"{", "a function header")?;
+        let passed = without_comments(cursor.until(b"{", "a function header")?);
         if cursor.peek() != Some(b'{') {
             return Err(cursor.expected("`{` and the function's body"));
         }
         let opens = [&b"prefix"[..], b"prologue", b"personality"]
             .iter()
             .any(|clause| passed.ends_with(clause));
-        if opens || in_constant && passed.is_empty() {
+        if opens || in_constant && passed.is_empty() || passed.ends_with(b"!") {
             cursor.bracketed("a function header")?;
             // The type's braces may be followed by those of the value.
             in_constant = opens;
@@ -183,13 +184,17 @@ fn to_body(cursor: &mut Cursor<'_>) -> Result<(), TextError> {
 /// Passes what stands before an instruction's operands. `None` if what stands
 /// here is a label (passed, with its colon), or the continuation of something.
 fn instruction_start(cursor: &mut Cursor<'_>) -> Result<Option<Opcode>, TextError> {
+    let mut named = false;
     if cursor.eat(b"%") {
         cursor.skip_name()?;
-        cursor.skip_blanks();
-        if !cursor.eat(b"=") {
+        let mut ahead = *cursor;
+        ahead.skip_space()?;
+        if !ahead.eat(b"=") {
             return Ok(None);
         }
-        cursor.skip_blanks();
+        ahead.skip_space()?;
+        *cursor = ahead;
+        named = true;
     } else if cursor.peek() == Some(b'"') {
         cursor.quoted()?;
         cursor.eat(b":");
@@ -197,17 +202,25 @@ fn instruction_start(cursor: &mut Cursor<'_>) -> Result<Option<Opcode>, TextErro
     }
     let before = cursor.at;
     let mut word = cursor.word();
-    if cursor.eat(b":") {
+    if named {
+        // Whatever follows `%name =` is an instruction, if an unknown one.
+    } else if cursor.eat(b":") {
         return Ok(None);
-    }
-    if word.is_empty() {
+    } else if word.is_empty() {
         // Nothing that starts an instruction: pass it, whatever it is.
         cursor.at = cursor.text.len().min(before + 1);
         return Ok(None);
     }
     if matches!(word, b"tail" | b"musttail" | b"notail") {
-        cursor.skip_blanks();
+        cursor.skip_space()?;
         word = cursor.word();
+    } else if word == b"atomicrmw" {
+        // The operation may stand on the next line, and is often an opcode too.
+        cursor.skip_space()?;
+        if cursor.eat_word(b"volatile") {
+            cursor.skip_space()?;
+        }
+        cursor.word();
     }
     Ok(match word {
         b"load" => Some(Opcode::Load),
@@ -216,7 +229,7 @@ fn instruction_start(cursor: &mut Cursor<'_>) -> Result<Option<Opcode>, TextErro
         b"atomicrmw" => Some(Opcode::AtomicRmw),
         b"cmpxchg" => Some(Opcode::CmpXchg),
         b"va_arg" => Some(Opcode::VaArg),
-        _ if OTHER_OPCODES.binary_search(&word).is_ok() => Some(Opcode::Other),
+        _ if named || OTHER_OPCODES.binary_search(&word).is_ok() => Some(Opcode::Other),
         _ => None,
     })
 }
@@ -288,42 +301,75 @@ const OTHER_OPCODES: &[&[u8]] = &[
     b"zext",
 ];
 
+/// How far after its opcode an instruction's type is looked for, in bytes.
+///
+/// A constant expression may stand before the type; one longer than this is
+/// unheard of. Without a bound, ill-formed instructions without a comma would
+/// each search the rest of the text.
+const TYPE_SEARCH: usize = 4096;
+
 /// Returns the type that an instruction accesses, from after its opcode on;
 /// empty where it cannot be made out.
 fn access_type<'t>(opcode: Opcode, mut cursor: Cursor<'t>) -> &'t [u8] {
-    // The line bounds the search, however ill-formed the instruction is.
-    let line = memchr::memchr(b'\n', cursor.rest()).map_or(cursor.text.len(), |n| cursor.at + n);
-    cursor.text = &cursor.text[..line];
+    let end = cursor.text.len().min(cursor.at + TYPE_SEARCH);
+    cursor.text = &cursor.text[..end];
     let mut ty = || {
-        cursor.skip_blanks();
+        cursor.skip_space().ok()?;
         while cursor.eat_word(b"atomic") || cursor.eat_word(b"volatile") || cursor.eat_word(b"weak")
         {
-            cursor.skip_blanks();
+            cursor.skip_space().ok()?;
         }
         match opcode {
             Opcode::Load => {
                 let ty = cursor.ty().ok()?;
-                cursor.skip_blanks();
+                cursor.skip_space().ok()?;
                 if cursor.peek() == Some(b',') {
                     return Some(ty);
                 }
                 // Before LLVM 3.7 a load names the pointer's type alone.
-                Some(ty.strip_suffix(b"*")?.trim_ascii_end())
+                Some(without_address_space(ty.strip_suffix(b"*")?.trim_ascii_end()))
             }
             Opcode::Store => cursor.ty().ok(),
             _ => {
                 cursor.until(b",", "an instruction").ok()?;
                 cursor.eat(b",");
-                cursor.skip_blanks();
+                cursor.skip_space().ok()?;
                 cursor.ty().ok()
             }
         }
     };
-    ty().unwrap_or_default()
+    // A type at the end of what was searched has been cut off.
+    ty().filter(|_| cursor.peek().is_some()).unwrap_or_default()
+}
+
+/// Takes off the `addrspace(N)` of a pointer type without its `*`.
+fn without_address_space(pointer: &[u8]) -> &[u8] {
+    let strip = || {
+        let number = pointer.strip_suffix(b")")?.trim_ascii_end();
+        let digits = number.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+        let before = number[..number.len() - digits].trim_ascii_end();
+        Some(before.strip_suffix(b"addrspace(")?.trim_ascii_end())
+    };
+    strip().unwrap_or(pointer)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::without_address_space;
+
+    #[test]
+    fn the_last_address_space_goes() {
+        for (pointer, pointee) in [
+            ("i32", "i32"),
+            ("i32 addrspace(1)", "i32"),
+            ("i8 addrspace(2)* addrspace( 11 )", "i8 addrspace(2)*"),
+            ("void (i32 addrspace(1)*)", "void (i32 addrspace(1)*)"),
+            ("i32 addrspace(1)*", "i32 addrspace(1)*"),
+        ] {
+            assert_eq!(without_address_space(pointer.as_bytes()), pointee.as_bytes());
+        }
+    }
+
     #[test]
     fn opcodes_are_sorted() {
         assert!(super::OTHER_OPCODES.is_sorted());

@@ -6,6 +6,20 @@
 //! `llvm-as` accepts and [`read`] reads back as an equal graph.
 //!
 //! Strings are bytes: a text need not be UTF-8.
+//!
+//! # Limits
+//!
+//! LLVM takes a line end for any other white space. The reader relies on it in
+//! two places, where LLVM's own printer always has one:
+//!
+//! - An instruction starts on a line of its own, or after a label or a `!tbaa`
+//!   attachment. Of `store i8 0, ptr %p store i8 1, ptr %p` on one line, the
+//!   second is not seen.
+//! - A function's `define` starts a line, or follows the `}` of a function. It
+//!   is not seen after another entity, such as a `declare`, on one line.
+//!
+//! An instruction or a global variable may go on over any number of lines, and
+//! comments may stand anywhere.
 
 mod cursor;
 mod error;

@@ -1,6 +1,8 @@
 //! A metadata node as a text writes it, its references not yet looked up.
 
-use super::cursor::{Cursor, unescape};
+use std::borrow::Cow;
+
+use super::cursor::{Cursor, unescape, without_comments};
 use super::error::{TextError, TextErrorKind};
 use crate::graph::Int;
 
@@ -26,20 +28,21 @@ pub(super) enum RawOperand<'t> {
     Int(Int),
     /// A reference, and where it stands.
     Node(Key, usize),
-    Other(&'t [u8]),
+    /// Anything else, without comments.
+    Other(Cow<'t, [u8]>),
 }
 
 /// Reads the operands of a node from its `{` on.
 pub(super) fn operands<'t>(cursor: &mut Cursor<'t>) -> Result<Vec<RawOperand<'t>>, TextError> {
     let mut operands = Vec::new();
     cursor.at += 1;
-    cursor.skip_space();
+    cursor.skip_space()?;
     if cursor.eat(b"}") {
         return Ok(operands);
     }
     loop {
         operands.push(operand(cursor)?);
-        cursor.skip_space();
+        cursor.skip_space()?;
         if cursor.eat(b"}") {
             return Ok(operands);
         }
@@ -49,30 +52,33 @@ pub(super) fn operands<'t>(cursor: &mut Cursor<'t>) -> Result<Vec<RawOperand<'t>
                 Some(_) => cursor.expected("`,` or `}` in a metadata node"),
             });
         }
-        cursor.skip_space();
+        cursor.skip_space()?;
     }
 }
 
 fn operand<'t>(cursor: &mut Cursor<'t>) -> Result<RawOperand<'t>, TextError> {
     // LLVM 3 writes `metadata` before a string or node.
     if cursor.eat_word(b"metadata") {
-        cursor.skip_space();
+        cursor.skip_space()?;
     }
     let start = *cursor;
     if cursor.peek() == Some(b'!') {
         if let Some(key) = reference(cursor)? {
             return Ok(RawOperand::Node(key, start.at));
         }
-        if cursor.text.get(cursor.at + 1) == Some(&b'"') {
-            cursor.at += 1;
+        let mut string = *cursor;
+        string.at += 1;
+        string.skip_space()?;
+        if string.peek() == Some(b'"') {
+            *cursor = string;
             return Ok(RawOperand::String(unescape(cursor.quoted()?)));
         }
     }
-    let text = cursor.until(b",", "a metadata node")?;
-    Ok(match text {
+    let text = without_comments(cursor.until(b",", "a metadata node")?);
+    Ok(match &*text {
         b"" => return Err(start.expected("an operand")),
         b"null" => RawOperand::Null,
-        _ => match int(text) {
+        _ => match int(&text) {
             Some(Ok(int)) => RawOperand::Int(int),
             Some(Err(kind)) => return Err(start.error(kind)),
             None => RawOperand::Other(text),
@@ -80,21 +86,33 @@ fn operand<'t>(cursor: &mut Cursor<'t>) -> Result<RawOperand<'t>, TextError> {
     })
 }
 
-/// Takes a reference to a plain node, `!4` or `!{...}`, if one stands here.
+/// Takes a reference to a plain node, `!4` or `!{...}`, if one stands here; a
+/// `!` does. White space may follow it.
 pub(super) fn reference(cursor: &mut Cursor<'_>) -> Result<Option<Key>, TextError> {
-    match cursor.text.get(cursor.at + 1) {
+    let mut ahead = *cursor;
+    ahead.at += 1;
+    ahead.skip_space()?;
+    match ahead.peek() {
         Some(b'0'..=b'9') => {
-            cursor.at += 1;
+            *cursor = ahead;
             Ok(Some(Key::Number(cursor.number()?)))
         }
         Some(b'{') => {
-            cursor.at += 1;
+            *cursor = ahead;
             let start = cursor.at as u32;
             cursor.bracketed("a metadata node")?;
             Ok(Some(Key::Inline(start)))
         }
         _ => Ok(None),
     }
+}
+
+/// Takes the first bit that is set for the sign of the number.
+///
+/// LLVM: `LLLexer::LexIdentifier`.
+fn sign_extended(magnitude: u64) -> i64 {
+    let unused = magnitude.leading_zeros() % u64::BITS;
+    (magnitude << unused) as i64 >> unused
 }
 
 /// Reads an integer constant such as `i64 -1`, `i1 true` or `i8 u0xFF`.
@@ -121,14 +139,21 @@ fn int(text: &[u8]) -> Option<Result<Int, TextErrorKind>> {
                 // A wide type may hold it, though an offset cannot.
                 return if bits > 64 { None } else { out_of_range };
             };
-            if literal.starts_with('-') {
+            let below_zero = match literal.as_bytes()[0] {
+                b'-' => magnitude,
+                // The first bit that is set is the sign, so that `s0x8` and
+                // `s0x08` are both -8.
+                b's' => sign_extended(magnitude).unsigned_abs(),
+                _ => 0,
+            };
+            if below_zero > 0 {
                 if bits > 64 {
                     return None;
                 }
-                if magnitude > mask / 2 + 1 {
+                if below_zero > mask / 2 + 1 {
                     return out_of_range;
                 }
-                magnitude.wrapping_neg() & mask
+                below_zero.wrapping_neg() & mask
             } else {
                 magnitude
             }

@@ -64,7 +64,8 @@ pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module, TextErro
     }
     for &(key, at) in &scan.errno {
         let node = resolver.node(key, at)?;
-        let tag = resolver.module.attach(node);
+        // LLVM does not upgrade these either: it rejects the scalar format here.
+        let tag = resolver.module.graph.mark_tag(node);
         resolver.module.errno.push(tag);
     }
     if keep == Keep::All || resolver.module.graph.node_count() == 0 {
@@ -97,9 +98,13 @@ struct Resolver<'s, 't> {
 
 #[derive(Clone, Copy)]
 enum State {
-    /// Its operands are being looked up; with an id if one of them reaches
-    /// back to it.
-    Open(Option<NodeId>),
+    /// Its operands are being looked up.
+    Open {
+        /// Its place on the stack.
+        frame: usize,
+        /// Its id, if one of its operands reaches back to it.
+        node: Option<NodeId>,
+    },
     Done(NodeId),
 }
 
@@ -130,7 +135,7 @@ impl<'t> Resolver<'_, 't> {
         if let Some(State::Done(node)) = self.states.get(&key) {
             return Ok(*node);
         }
-        let root = self.open(key, at)?;
+        let root = self.open(key, at, 0)?;
         let Some(root) = root else {
             return Err(TextError::new(
                 self.scan.text,
@@ -160,11 +165,11 @@ impl<'t> Resolver<'_, 't> {
                 continue;
             };
             match self.states.get(&key).copied() {
-                Some(State::Done(node) | State::Open(Some(node))) => {
+                Some(State::Done(node) | State::Open { node: Some(node), .. }) => {
                     frame.resolved.push(Resolved::Node(node));
                 }
-                Some(State::Open(None)) => {
-                    let node = self.reserve_in_cycle(key, at, &stack)?;
+                Some(State::Open { frame, node: None }) => {
+                    let node = self.reserve_in_cycle(frame, at, &stack)?;
                     let frame = stack.last_mut().expect("the frame just looked at");
                     frame.resolved.push(Resolved::Node(node));
                 }
@@ -176,7 +181,7 @@ impl<'t> Resolver<'_, 't> {
                         }
                         self.depths.insert(key, depth);
                     }
-                    match self.open(key, at)? {
+                    match self.open(key, at, stack.len())? {
                         Some(inner) => stack.push(inner),
                         None => {
                             let Key::Number(number) = key else { unreachable!() };
@@ -190,8 +195,9 @@ impl<'t> Resolver<'_, 't> {
         }
     }
 
-    /// Reads a node's operands. `None` for a node of another kind.
-    fn open(&mut self, key: Key, at: usize) -> Result<Option<Frame<'t>>, TextError> {
+    /// Reads a node's operands, for a frame at that place on the stack. `None`
+    /// for a node of another kind.
+    fn open(&mut self, key: Key, at: usize, frame: usize) -> Result<Option<Frame<'t>>, TextError> {
         let text = self.scan.text;
         let (offset, body, distinct) = match key {
             Key::Inline(body) => (at, body as usize, false),
@@ -206,28 +212,28 @@ impl<'t> Resolver<'_, 't> {
             }
         };
         let raw = operands(&mut Cursor::new(text, body))?;
-        self.states.insert(key, State::Open(None));
+        self.states.insert(key, State::Open { frame, node: None });
         Ok(Some(Frame { key, offset, distinct, raw, resolved: Vec::new() }))
     }
 
     /// Gives an id to a node that one of its own operands refers to.
     fn reserve_in_cycle(
         &mut self,
-        key: Key,
+        frame: usize,
         at: usize,
         stack: &[Frame<'t>],
     ) -> Result<NodeId, TextError> {
-        let frame = stack.iter().rev().find(|frame| frame.key == key);
-        let (len, distinct) = frame.map_or((0, false), |frame| (frame.raw.len(), frame.distinct));
+        let &Frame { key, distinct, ref raw, .. } = &stack[frame];
+        let len = raw.len();
         let node = self
             .module
             .graph
             .reserve(len, distinct)
             .map_err(|error| TextError::new(self.scan.text, at, TextErrorKind::Graph(error)))?;
-        self.states.insert(key, State::Open(Some(node)));
+        self.states.insert(key, State::Open { frame, node: Some(node) });
         self.cyclic = true;
         // A root that is its own only operand is how an anonymous one is made.
-        let anonymous_root = len == 1 && stack.last().is_some_and(|frame| frame.key == key);
+        let anonymous_root = len == 1 && frame + 1 == stack.len();
         if self.warns && !anonymous_root {
             self.module.warn(
                 at,
@@ -263,7 +269,9 @@ impl<'t> Resolver<'_, 't> {
             .collect();
         let graph = &mut self.module.graph;
         let node = match self.states.get(&frame.key) {
-            Some(State::Open(Some(node))) => graph.fill(*node, &operands).map(|()| *node),
+            Some(State::Open { node: Some(node), .. }) => {
+                graph.fill(*node, &operands).map(|()| *node)
+            }
             _ if frame.distinct => graph
                 .reserve(operands.len(), true)
                 .and_then(|node| graph.fill(node, &operands).map(|()| node)),

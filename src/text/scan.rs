@@ -1,6 +1,6 @@
 //! The pass over a module's text, outside function bodies.
 
-use super::cursor::Cursor;
+use super::cursor::{Cursor, without_comments};
 use super::error::{TextError, TextErrorKind, position};
 use super::module::Module;
 use super::node::{Key, reference};
@@ -67,7 +67,7 @@ impl<'t> Scan<'t> {
     pub(super) fn top_level(&mut self) -> Result<(), TextError> {
         let mut cursor = Cursor::new(self.text, 0);
         loop {
-            cursor.skip_space();
+            cursor.skip_space()?;
             match cursor.peek() {
                 None => return Ok(()),
                 Some(b'!') => self.metadata(&mut cursor)?,
@@ -79,33 +79,42 @@ impl<'t> Scan<'t> {
 
     /// `!4 = distinct !{...}` or `!llvm.ident = !{!4}`.
     fn metadata(&mut self, cursor: &mut Cursor<'t>) -> Result<(), TextError> {
+        let start = *cursor;
         let offset = cursor.at;
         cursor.at += 1;
-        let name = *cursor;
-        if !cursor.peek().is_some_and(|byte| byte.is_ascii_digit()) {
-            // Names may hold `\xx`; none that is looked for does.
-            while cursor.peek().is_some_and(|byte| !matches!(byte, b'=' | b'\n' | b' ')) {
-                cursor.at += 1;
+        let mut number = *cursor;
+        number.skip_space()?;
+        if number.peek().is_some_and(|byte| byte.is_ascii_digit()) {
+            *cursor = number;
+        } else {
+            let name = cursor.metadata_name();
+            cursor.skip_space()?;
+            if cursor.peek().is_some_and(|byte| byte != b'=') {
+                // An attachment of the global variable on the line before.
+                *cursor = start;
+                return pass_line(cursor);
             }
-            let name = &self.text[name.at..cursor.at];
             equals(cursor)?;
-            return self.named_metadata(cursor, name);
+            return self.named_metadata(cursor, &name);
         }
         let number = cursor.number()?;
         equals(cursor)?;
         let mut form = Form::Uniqued;
         if cursor.eat_word(b"distinct") {
             form = Form::Distinct;
-            cursor.skip_space();
+            cursor.skip_space()?;
         }
         if cursor.eat_word(b"metadata") {
-            cursor.skip_space();
+            cursor.skip_space()?;
         }
         let mut body = cursor.at;
         if !cursor.eat(b"!") {
             return Err(cursor.cut_or("a metadata node, `!{`", "a metadata definition"));
         }
-        if cursor.peek() == Some(b'{') {
+        let mut brace = *cursor;
+        brace.skip_space()?;
+        if brace.peek() == Some(b'{') {
+            *cursor = brace;
             body = cursor.at;
         } else {
             form = Form::Specialized;
@@ -126,7 +135,9 @@ impl<'t> Scan<'t> {
     }
 
     fn named_metadata(&mut self, cursor: &mut Cursor<'t>, name: &[u8]) -> Result<(), TextError> {
-        if !cursor.eat(b"!") || cursor.peek() != Some(b'{') {
+        let marked = cursor.eat(b"!");
+        cursor.skip_space()?;
+        if !marked || cursor.peek() != Some(b'{') {
             return Err(cursor.cut_or("a list of nodes, `!{`", "named metadata"));
         }
         let mut list = *cursor;
@@ -139,16 +150,16 @@ impl<'t> Scan<'t> {
             _ => return Ok(()),
         };
         list.at += 1;
-        list.skip_space();
+        list.skip_space()?;
         while list.peek() == Some(b'!') {
             let at = list.at;
             match reference(&mut list)? {
                 Some(key) => into.push((key, at)),
                 None => break,
             }
-            list.skip_space();
+            list.skip_space()?;
             list.eat(b",");
-            list.skip_space();
+            list.skip_space()?;
         }
         if list.peek() != Some(b'}') {
             return Err(list.expected("a metadata number in the list"));
@@ -162,35 +173,41 @@ impl<'t> Scan<'t> {
         cursor.word();
         // The scan has passed the same brackets.
         let _ = cursor.bracketed("a metadata node");
-        String::from_utf8_lossy(&self.text[definition.body..cursor.at]).into_owned()
+        let text = without_comments(&self.text[definition.body..cursor.at]);
+        String::from_utf8_lossy(&text).into_owned()
     }
 }
 
 fn equals(cursor: &mut Cursor<'_>) -> Result<(), TextError> {
-    cursor.skip_space();
+    cursor.skip_space()?;
     if !cursor.eat(b"=") {
         return Err(cursor.cut_or("`=`", "a metadata definition"));
     }
-    cursor.skip_space();
+    cursor.skip_space()?;
     Ok(())
 }
 
-/// Passes the rest of a line, and of strings that begin on it.
+/// Passes the rest of a line, and of strings, comments and attachments that
+/// begin on it.
 fn pass_line(cursor: &mut Cursor<'_>) -> Result<(), TextError> {
-    loop {
-        match memchr::memchr2(b'\n', b'"', cursor.rest()) {
-            None => {
-                cursor.at = cursor.text.len();
-                return Ok(());
-            }
-            Some(next) => {
-                cursor.at += next;
-                if cursor.peek() == Some(b'\n') {
-                    cursor.at += 1;
-                    return Ok(());
-                }
+    while let Some(byte) = cursor.peek() {
+        match byte {
+            b'\n' => return Ok(()),
+            b'"' => {
                 cursor.quoted()?;
             }
+            b';' | b'/' if cursor.comment()? => {}
+            b'!' => {
+                cursor.at += 1;
+                cursor.metadata_name();
+                let mut node = *cursor;
+                node.skip_space()?;
+                if node.peek() == Some(b'!') && reference(&mut node)?.is_some() {
+                    *cursor = node;
+                }
+            }
+            _ => cursor.at += 1,
         }
     }
+    Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::cursor::escape;
+use super::cursor::{Cursor, escape};
 use super::{COPIES, TAGS, TYPES};
 use crate::graph::{Graph, NodeId, Operand};
 
@@ -11,8 +11,13 @@ use crate::graph::{Graph, NodeId, Operand};
 /// Nodes are numbered from 0 in the order in which LLVM itself would number
 /// them: each before its operands, tags first. The named metadata `!tbaa.tags`
 /// (and `!tbaa.structs`, `!tbaa.types`) lists them, so that tools keep them and
-/// [`read`](super::read()) finds them again. An operand that is no node, string
-/// or integer is printed as it was read.
+/// [`read`](super::read()) finds them again.
+///
+/// An operand that is no node, string or integer is printed as it was read if
+/// it is a constant, such as `ptr null`. One that names something outside the
+/// graph, such as `ptr @g` or `!DIFile(scope: !6)`, could not be assembled or
+/// would name something else: `null` stands for it, which is as ill-formed, and
+/// a comment at the end of the node's line says what it was.
 ///
 /// ```
 /// use tbaa::{Graph, text};
@@ -60,10 +65,54 @@ pub fn write(graph: &Graph) -> String {
     for (number, &node) in numbers.order.iter().enumerate() {
         let distinct = if graph.is_distinct(node) { "distinct " } else { "" };
         let _ = write!(out, "!{number} = {distinct}!{{");
-        out.push_str(&write_operands(graph, node, |node| numbers.reference(node)));
-        out.push_str("}\n");
+        let mut comment = String::new();
+        for (position, operand) in graph.operands(node).enumerate() {
+            if position > 0 {
+                out.push_str(", ");
+            }
+            match operand {
+                Operand::Raw(text) if !is_constant(text) => {
+                    out.push_str("null");
+                    comment.push_str(if comment.is_empty() { " ; " } else { ", " });
+                    let _ = write!(comment, "operand {position} was ");
+                    write_shortened(text, &mut comment);
+                }
+                _ => write_operand(operand, &mut out, |node| numbers.reference(node)),
+            }
+        }
+        let _ = writeln!(out, "}}{comment}");
     }
     out
+}
+
+/// Returns whether a text means the same in a module of its own: it names no
+/// node, value or type, and does not run into what follows it.
+fn is_constant(text: &str) -> bool {
+    let mut cursor = Cursor::new(text.as_bytes(), 0);
+    while let Some(byte) = cursor.peek() {
+        match byte {
+            b'!' | b'@' | b'%' | b'$' | b'#' | b';' | b'/' => return false,
+            b'"' if cursor.quoted().is_err() => return false,
+            b'"' => {}
+            _ => cursor.at += 1,
+        }
+    }
+    // A bracket that is not closed, or a comma, would end the operand elsewhere.
+    let followed = format!("{text},");
+    let mut end = Cursor::new(followed.as_bytes(), 0);
+    !text.is_empty() && end.until(b",", "an operand").is_ok() && end.at == text.len()
+}
+
+/// How much of an operand a comment shows, in bytes.
+const SHOWN: usize = 60;
+
+/// Prints the beginning of an operand's text for a comment.
+fn write_shortened(text: &str, out: &mut String) {
+    let bytes = text.as_bytes();
+    escape(&bytes[..bytes.len().min(SHOWN)], out);
+    if bytes.len() > SHOWN {
+        out.push_str("...");
+    }
 }
 
 /// Prints a node's operands, separated by commas, other nodes as `reference`
@@ -78,21 +127,25 @@ pub fn write_operands(
         if position > 0 {
             out.push_str(", ");
         }
-        match operand {
-            Operand::Null => out.push_str("null"),
-            Operand::String(bytes) => {
-                out.push_str("!\"");
-                escape(bytes, &mut out);
-                out.push('"');
-            }
-            Operand::Int(int) => {
-                let _ = write!(out, "{}", Literal(int));
-            }
-            Operand::Node(node) => out.push_str(&reference(node)),
-            Operand::Raw(text) => out.push_str(text),
-        }
+        write_operand(operand, &mut out, &mut reference);
     }
     out
+}
+
+fn write_operand(operand: Operand<'_>, out: &mut String, reference: impl FnOnce(NodeId) -> String) {
+    match operand {
+        Operand::Null => out.push_str("null"),
+        Operand::String(bytes) => {
+            out.push_str("!\"");
+            escape(bytes, out);
+            out.push('"');
+        }
+        Operand::Int(int) => {
+            let _ = write!(out, "{}", Literal(int));
+        }
+        Operand::Node(node) => out.push_str(&reference(node)),
+        Operand::Raw(text) => out.push_str(text),
+    }
 }
 
 /// An integer constant as LLVM prints it: signed, and `i1` as a word.
@@ -138,6 +191,22 @@ impl Numbers {
         match self.of[node.index()] {
             Some(number) => format!("!{number}"),
             None => "null".to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_constant;
+
+    #[test]
+    fn what_a_dump_may_show() {
+        for text in ["ptr null", "[2 x i8] c\"@,!\"", "<{ i8, [1 x i8] }> zeroinitializer", "undef"]
+        {
+            assert!(is_constant(text), "{text}");
+        }
+        for text in ["", "{ i8", "i8 0, i8", "i8 0}", "ptr @g", "%T undef", "!6", "c\"a", "x ; y"] {
+            assert!(!is_constant(text), "{text}");
         }
     }
 }
