@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use support::llvm::{Llvm, scratch};
 use support::random;
-use tbaa::AliasResult;
-use tbaa::spec::{Built, Expectation, RuleName, Spec};
+use tbaa::spec::{Built, Expectation, Spec};
+use tbaa::{AliasResult, Rules};
 
 /// What LLVM says of the tags of a spec, by their places in its graph.
 struct Verdicts {
@@ -72,7 +72,7 @@ fn llvm_gives_the_answers_that_specs_say_it_gives() {
         let stem = file.file_stem().unwrap().to_string_lossy();
         let built = Spec::load(&text).unwrap_or_else(|error| panic!("{stem}: {error}"));
         let verdicts = Verdicts::of(llvm, &stem, &built);
-        for expectation in built.expectations().filter(|e| e.rule == RuleName::Llvm) {
+        for expectation in built.expectations().filter(|e| e.rule == Rules::Llvm) {
             match verdicts.confirm(&expectation) {
                 Ok(true) => confirmed += 1,
                 Ok(false) => rejected += 1,

@@ -199,23 +199,20 @@ fn a_loop_id_that_no_tag_reaches_is_no_cycle_to_warn_of() {
     assert_eq!(listing.warnings().len(), 1, "and a list is all that its reader asks about");
 }
 
-/// The two take three seconds; with a search of the rest of the line or
-/// of the stack at each step, they took more than fifteen.
+/// With a search of the rest of the line or of the stack at each step, each of
+/// the two would take a quarter of an hour or more.
 #[test]
 fn no_text_takes_quadratic_time() {
-    let start = std::time::Instant::now();
-    let n = 25_000;
+    let n = 200_000;
     let instructions = "cmpxchg ptr %p !tbaa !3 ".repeat(n);
     let text = format!("define void @f(ptr %p) {{\n{instructions}}}\n!3 = !{{}}\n");
     assert_eq!(text::read(text.as_bytes()).unwrap().instructions().len(), n);
 
     // !i refers to the next node and back to the one as far from the end.
-    let n = 100_000;
+    let n = 400_000;
     let mut text = String::new();
     for i in 0..n {
         text.push_str(&format!("!{i} = !{{!{}, !{}}}\n", (i + 1) % n, n - 1 - i));
     }
     assert_eq!(text::read(text.as_bytes()).unwrap().graph().node_count(), n);
-    let taken = start.elapsed();
-    assert!(taken.as_secs() < 10, "{taken:?}");
 }
