@@ -203,7 +203,7 @@ fn a_loop_id_that_no_tag_reaches_is_no_cycle_to_warn_of() {
 /// the two would take a quarter of an hour or more.
 #[test]
 fn no_text_takes_quadratic_time() {
-    let n = 200_000;
+    let n = 100_000;
     let instructions = "cmpxchg ptr %p !tbaa !3 ".repeat(n);
     let text = format!("define void @f(ptr %p) {{\n{instructions}}}\n!3 = !{{}}\n");
     assert_eq!(text::read(text.as_bytes()).unwrap().instructions().len(), n);

@@ -310,9 +310,10 @@ const TYPE_SEARCH: usize = 4096;
 
 /// Returns the type that an instruction accesses, from after its opcode on;
 /// empty where it cannot be made out.
-fn access_type<'t>(opcode: Opcode, mut cursor: Cursor<'t>) -> &'t [u8] {
-    let end = cursor.text.len().min(cursor.at + TYPE_SEARCH);
-    cursor.text = &cursor.text[..end];
+fn access_type<'t>(opcode: Opcode, instruction: Cursor<'t>) -> &'t [u8] {
+    let rest = instruction.rest();
+    // A text of its own: the place of an error is counted from its start.
+    let mut cursor = Cursor::new(&rest[..rest.len().min(TYPE_SEARCH)], 0);
     let mut ty = || {
         cursor.skip_space().ok()?;
         while cursor.eat_word(b"atomic") || cursor.eat_word(b"volatile") || cursor.eat_word(b"weak")
