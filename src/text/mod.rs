@@ -3,7 +3,8 @@
 //! [`read`] takes the TBAA out of a module that any LLVM since 3.0 printed:
 //! metadata nodes, and the instructions that use them. Everything else is
 //! passed over and never rejected. [`write()`] prints a graph as metadata that
-//! `llvm-as` accepts and [`read`] reads back as an equal graph.
+//! `llvm-as` accepts and [`read`] reads back as an equal graph, but for operands
+//! of malformed nodes that mean nothing outside their module.
 //!
 //! Strings are bytes: a text need not be UTF-8.
 //!

@@ -1,0 +1,39 @@
+//! Reading text of every age and shape, and refusing what cannot be read.
+
+mod instructions;
+mod nodes;
+
+use tbaa::text::{self, Module};
+use tbaa::{Oracle, Rules, TagId};
+
+fn read(text: &str) -> Module {
+    text::read(text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// The grid of a module's attached tags, as `aa grid` prints it.
+fn grid(module: &Module) -> Vec<String> {
+    let tags = module.attached_tags();
+    let oracle = Oracle::new(module.graph(), Rules::Llvm);
+    let letter = |a: TagId, b: TagId| if oracle.may_alias(a, b) { 'M' } else { 'N' };
+    tags.iter().map(|&a| tags.iter().map(|&b| letter(a, b)).collect()).collect()
+}
+
+fn tag_names(module: &Module) -> Vec<String> {
+    let graph = module.graph();
+    let name = |ty| String::from_utf8_lossy(graph.ty(ty).name().unwrap_or(b"?")).into_owned();
+    module
+        .attached_tags()
+        .iter()
+        .map(|&tag| {
+            let tag = graph.tag(tag).unwrap();
+            format!("{}+{} {}", name(tag.base), tag.offset, name(tag.access))
+        })
+        .collect()
+}
+
+/// A module with one store through each tag of `metadata` that `!tags` lists.
+fn module_of(tags: &[u32], metadata: &str) -> Module {
+    let stores: String =
+        tags.iter().map(|tag| format!("  store i8 0, ptr %p, !tbaa !{tag}\n")).collect();
+    read(&format!("define void @f(ptr %p) {{\n{stores}  ret void\n}}\n{metadata}"))
+}
