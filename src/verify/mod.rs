@@ -163,8 +163,9 @@ impl std::error::Error for Violation {}
 
 /// The verdict of LLVM's verifier on the tags of one graph.
 ///
-/// What it has found out about a type node is kept, so checking all tags of a
-/// graph takes time linear in its size.
+/// What it has found out about a type node is kept, so each is looked at once.
+/// A check takes a step for each type on the tag's path, up to the root in the
+/// old format.
 #[derive(Debug)]
 pub struct Verifier<'g> {
     graph: &'g Graph,
