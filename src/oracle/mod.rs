@@ -6,6 +6,7 @@
 mod access;
 mod copy;
 mod explain;
+mod formed;
 mod llvm;
 mod union;
 
