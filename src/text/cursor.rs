@@ -237,6 +237,40 @@ impl<'t> Cursor<'t> {
         Ok(&self.text[start..end])
     }
 
+    /// Passes a pointer value: a name, a word such as `null`, or a constant
+    /// expression.
+    pub(super) fn value(&mut self) -> Result<(), TextError> {
+        if self.eat(b"%") || self.eat(b"@") {
+            return self.skip_name();
+        }
+        match self.word() {
+            b"" => return Err(self.expected("a value")),
+            b"null" | b"undef" | b"poison" | b"zeroinitializer" => return Ok(()),
+            _ => {}
+        }
+        // `getelementptr inbounds inrange(0, 8) (...)`, `dso_local_equivalent @f`
+        let mut in_range = false;
+        loop {
+            self.skip_space()?;
+            match self.peek() {
+                Some(b'(') => {
+                    self.bracketed("a constant expression")?;
+                    if !std::mem::take(&mut in_range) {
+                        return Ok(());
+                    }
+                }
+                Some(b'%' | b'@') => {
+                    self.at += 1;
+                    return self.skip_name();
+                }
+                _ => match self.word() {
+                    b"" => return Err(self.expected("a value")),
+                    word => in_range = word == b"inrange",
+                },
+            }
+        }
+    }
+
     /// Passes a bracket, which must stand here, up to the one that closes it.
     pub(super) fn bracketed(&mut self, inside: &str) -> Result<(), TextError> {
         self.at += 1;

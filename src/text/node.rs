@@ -56,7 +56,8 @@ pub(super) fn operands<'t>(cursor: &mut Cursor<'t>) -> Result<Vec<RawOperand<'t>
     }
 }
 
-fn operand<'t>(cursor: &mut Cursor<'t>) -> Result<RawOperand<'t>, TextError> {
+/// Reads an operand, and passes the white space after one that is no reference.
+pub(super) fn operand<'t>(cursor: &mut Cursor<'t>) -> Result<RawOperand<'t>, TextError> {
     // LLVM 3 writes `metadata` before a string or node.
     if cursor.eat_word(b"metadata") {
         cursor.skip_space()?;

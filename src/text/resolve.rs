@@ -2,7 +2,7 @@
 
 use super::cursor::Cursor;
 use super::error::{TextError, TextErrorKind};
-use super::module::{Module, Origin};
+use super::module::{Module, Origin, WarningKind};
 use super::node::{Key, MAX_INLINE_DEPTH, RawOperand, operands};
 use super::scan::{Form, Scan};
 use crate::graph::{GraphError, NodeId, Operand, TagId};
@@ -235,11 +235,7 @@ impl<'t> Resolver<'_, 't> {
         // A root that is its own only operand is how an anonymous one is made.
         let anonymous_root = len == 1 && frame + 1 == stack.len();
         if self.warns && !anonymous_root {
-            self.module.warn(
-                at,
-                "this node refers back to itself; a query that meets the cycle answers MayAlias"
-                    .to_owned(),
-            );
+            self.module.warn(at, WarningKind::Cycle);
         }
         Ok(node)
     }

@@ -1,8 +1,8 @@
 //! The pass over a module's text, outside function bodies.
 
-use super::cursor::{Cursor, without_comments};
+use super::cursor::{Cursor, unescape, without_comments};
 use super::error::{TextError, TextErrorKind, position};
-use super::module::Module;
+use super::module::{Module, TypeDefinition};
 use super::node::{Key, reference};
 use super::{COPIES, TAGS, TYPES};
 use crate::table::HashMap;
@@ -71,10 +71,58 @@ impl<'t> Scan<'t> {
             match cursor.peek() {
                 None => return Ok(()),
                 Some(b'!') => self.metadata(&mut cursor)?,
+                Some(b'%') => self.type_definition(&mut cursor)?,
                 _ if cursor.eat_word(b"define") => self.function(&mut cursor)?,
+                _ if cursor.eat_word(b"target") => self.target(&mut cursor)?,
                 _ => pass_line(&mut cursor)?,
             }
         }
+    }
+
+    /// `%struct.S = type { i32, ptr }`; another line that starts so is passed.
+    fn type_definition(&mut self, cursor: &mut Cursor<'t>) -> Result<(), TextError> {
+        let mut ahead = *cursor;
+        ahead.at += 1;
+        let Some(name) = optional(ahead.name())? else { return pass_line(cursor) };
+        ahead.skip_space()?;
+        if !ahead.eat(b"=") {
+            return pass_line(cursor);
+        }
+        ahead.skip_space()?;
+        if !ahead.eat_word(b"type") {
+            return pass_line(cursor);
+        }
+        ahead.skip_space()?;
+        let offset = ahead.at;
+        let Some(body) = optional(ahead.ty())? else { return pass_line(cursor) };
+        self.module.type_definitions.push(TypeDefinition {
+            name: name.into(),
+            body: body.into(),
+            offset: offset as u32,
+        });
+        *cursor = ahead;
+        pass_line(cursor)
+    }
+
+    /// `target datalayout = "..."`, from after `target`.
+    fn target(&mut self, cursor: &mut Cursor<'t>) -> Result<(), TextError> {
+        cursor.skip_space()?;
+        let into = if cursor.eat_word(b"datalayout") {
+            &mut self.module.data_layout
+        } else if cursor.eat_word(b"triple") {
+            &mut self.module.triple
+        } else {
+            return pass_line(cursor);
+        };
+        cursor.skip_space()?;
+        if cursor.eat(b"=") {
+            cursor.skip_space()?;
+            if cursor.peek() == Some(b'"') {
+                let offset = cursor.at + 1;
+                *into = Some((unescape(cursor.quoted()?).into(), offset));
+            }
+        }
+        pass_line(cursor)
     }
 
     /// `!4 = distinct !{...}` or `!llvm.ident = !{!4}`.
@@ -98,15 +146,7 @@ impl<'t> Scan<'t> {
             return self.named_metadata(cursor, &name);
         }
         let number = cursor.number()?;
-        equals(cursor)?;
-        let mut form = Form::Uniqued;
-        if cursor.eat_word(b"distinct") {
-            form = Form::Distinct;
-            cursor.skip_space()?;
-        }
-        if cursor.eat_word(b"metadata") {
-            cursor.skip_space()?;
-        }
+        let mut form = if before_body(cursor)? { Form::Distinct } else { Form::Uniqued };
         let mut body = cursor.at;
         if !cursor.eat(b"!") {
             return Err(cursor.cut_or("a metadata node, `!{`", "a metadata definition"));
@@ -178,6 +218,18 @@ impl<'t> Scan<'t> {
     }
 }
 
+/// Passes what stands between a node's number and its `!`, and returns whether
+/// the node is distinct.
+pub(super) fn before_body(cursor: &mut Cursor<'_>) -> Result<bool, TextError> {
+    equals(cursor)?;
+    let distinct = cursor.eat_word(b"distinct");
+    cursor.skip_space()?;
+    if cursor.eat_word(b"metadata") {
+        cursor.skip_space()?;
+    }
+    Ok(distinct)
+}
+
 fn equals(cursor: &mut Cursor<'_>) -> Result<(), TextError> {
     cursor.skip_space()?;
     if !cursor.eat(b"=") {
@@ -185,6 +237,14 @@ fn equals(cursor: &mut Cursor<'_>) -> Result<(), TextError> {
     }
     cursor.skip_space()?;
     Ok(())
+}
+
+/// Something that may stand here; what is cut off is no matter of may.
+fn optional<T>(parsed: Result<T, TextError>) -> Result<Option<T>, TextError> {
+    match parsed {
+        Err(error) if !matches!(error.kind, TextErrorKind::Truncated { .. }) => Ok(None),
+        parsed => parsed.map(Some),
+    }
 }
 
 /// Passes the rest of a line, and of strings, comments and attachments that
