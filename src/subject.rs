@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::diagnostic::Label;
 use crate::graph::{Graph, NodeId, Operand, Shape, TagId};
-use crate::text::{Instruction, Module, attachment_span, line_span, node_span, write_operands};
+use crate::text::{Instruction, Module, node_span, operand_span, write_operands};
 
 /// A graph, and the module and text that it was read from, if it was.
 pub(crate) struct Subject<'a> {
@@ -83,15 +83,18 @@ impl<'a> Subject<'a> {
         }
     }
 
-    pub(crate) fn node_label(&self, node: NodeId, text: impl Into<String>) -> Option<Label> {
-        let span = node_span(self.text, self.module?.offset_of(node)?)?.whole;
-        Some(Label { span, text: text.into() })
+    /// Where a node stands.
+    pub(crate) fn node_span(&self, node: NodeId) -> Option<Range<usize>> {
+        node_span(self.text, self.module?.offset_of(node)?)
     }
 
-    /// Where operands of a node stand; empty without a text.
-    pub(crate) fn operand_spans(&self, node: NodeId) -> Vec<Range<usize>> {
-        let span = || node_span(self.text, self.module?.offset_of(node)?);
-        span().map_or_else(Vec::new, |span| span.operands)
+    /// Where an operand of a node stands, found in time linear in the node.
+    pub(crate) fn operand_span(&self, node: NodeId, operand: usize) -> Option<Range<usize>> {
+        operand_span(self.text, self.module?.offset_of(node)?, operand)
+    }
+
+    pub(crate) fn node_label(&self, node: NodeId, text: impl Into<String>) -> Option<Label> {
+        Some(Label { span: self.node_span(node)?, text: text.into() })
     }
 
     /// An operand of a node, or the node where the operand is missing.
@@ -101,22 +104,31 @@ impl<'a> Subject<'a> {
         operand: usize,
         text: impl Into<String>,
     ) -> Option<Label> {
-        let parts = node_span(self.text, self.module?.offset_of(node)?)?;
-        let span = parts.operands.get(operand).cloned().unwrap_or(parts.whole);
+        let span = self.operand_span(node, operand).or_else(|| self.node_span(node))?;
         Some(Label { span, text: text.into() })
     }
 
-    /// An instruction's attachment, or its line.
-    pub(crate) fn attachment_label(
+    /// An instruction's tag, or the rest of its line where it has none.
+    pub(crate) fn tag_label(&self, instruction: &Instruction, text: impl Into<String>) -> Label {
+        let span = instruction.tag_span(self.text);
+        let span = span.unwrap_or_else(|| self.line_span(instruction));
+        Label { span, text: text.into() }
+    }
+
+    /// An instruction, as far as its first line goes.
+    pub(crate) fn instruction_label(
         &self,
         instruction: &Instruction,
         text: impl Into<String>,
     ) -> Label {
-        let offset = instruction.offset as usize;
-        let kind: &[u8] = if instruction.tag.is_some() { b"!tbaa" } else { b"!tbaa.struct" };
-        let span = attachment_span(self.text, offset, kind)
-            .unwrap_or_else(|| line_span(self.text, offset));
-        Label { span, text: text.into() }
+        Label { span: self.line_span(instruction), text: text.into() }
+    }
+
+    fn line_span(&self, instruction: &Instruction) -> Range<usize> {
+        let offset = (instruction.offset as usize).min(self.text.len());
+        let rest = &self.text[offset..];
+        let line = &rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())];
+        offset..offset + line.trim_ascii_end().len()
     }
 
     /// The name of the function that an instruction stands in: `@f`.

@@ -4,10 +4,15 @@
 //! [`Lint`] has a code, a level, and a page in `docs/lints.md` with an example
 //! that fires and one that does not. Where a lint cannot be sure it is silent.
 
+mod accesses;
+mod fields;
+mod function;
 mod kinds;
 mod names;
 mod nodes;
+mod unions;
 mod unused;
+mod width;
 
 pub use kinds::Lint;
 
@@ -90,6 +95,10 @@ fn run(subject: &Subject<'_>, options: &Options) -> Vec<Diagnostic> {
     nodes::lint(subject, &mut report);
     names::lint(subject, &mut report);
     unused::lint(subject, &mut report);
+    accesses::lint(subject, &mut report);
+    fields::lint(subject, &mut report);
+    width::lint(subject, &mut report);
+    unions::lint(subject, &mut report);
     // Stable: without a text all stand at one place, in the order found.
     report.found.sort_by_key(Diagnostic::place);
     report.found

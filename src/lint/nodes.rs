@@ -4,7 +4,6 @@ use super::{Lint, Report};
 use crate::graph::{Format, NodeId, Operand, TypeId, TypeKind};
 use crate::subject::Subject;
 use crate::table::{HashSet, IndexMap};
-use crate::text::node_span;
 use crate::verify::Verifier;
 
 pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
@@ -25,9 +24,8 @@ fn types_as_tags(subject: &Subject<'_>, report: &mut Report<'_>) {
     for instruction in module.instructions() {
         let Some(tag) = instruction.tag.filter(|&tag| seen.insert(tag)) else { continue };
         let node = graph.tag_node(tag);
-        let written = module.offset_of(node).and_then(|at| node_span(subject.text, at));
-        let first = written.as_ref().and_then(|span| span.operands.first());
-        let old_type = first.is_some_and(|operand| is_string(&subject.text[operand.clone()]));
+        let first = subject.operand_span(node, 0);
+        let old_type = first.is_some_and(|operand| is_string(&subject.text[operand]));
         // A size-aware type: parent, size, name.
         let new_type = graph.operand(node, 1).is_some_and(|operand| operand.int().is_some());
         if !old_type && !new_type {
@@ -37,7 +35,7 @@ fn types_as_tags(subject: &Subject<'_>, report: &mut Report<'_>) {
         let name = subject.name(node);
         let message = || format!("{name} is a type node, and a tag belongs here");
         let Some(found) = report.add(Lint::TypeAsTag, message) else { return };
-        found.primary = Some(subject.attachment_label(instruction, "this attachment"));
+        found.primary = Some(subject.tag_label(instruction, "this attachment"));
         found.secondary.extend(subject.node_label(node, "the type"));
         found.notes.push(
             if accepted {
@@ -56,7 +54,6 @@ fn types_as_tags(subject: &Subject<'_>, report: &mut Report<'_>) {
 }
 
 fn is_string(operand: &[u8]) -> bool {
-    let operand = operand.strip_prefix(b"metadata").unwrap_or(operand).trim_ascii_start();
     operand.strip_prefix(b"!").is_some_and(|rest| rest.trim_ascii_start().starts_with(b"\""))
 }
 
@@ -176,10 +173,10 @@ pub(super) fn has_form_of_type(
     roots: &HashSet<TypeId>,
 ) -> bool {
     let mut operands = subject.graph.operands(node);
-    let form = match (operands.next(), operands.next(), operands.next()) {
-        (Some(Operand::String(_)), Some(Operand::Node(_)), None | Some(Operand::Int(_))) => true,
-        (Some(Operand::Node(_)), Some(Operand::Int(_)), Some(Operand::String(_))) => true,
-        _ => false,
-    };
+    let form = matches!(
+        (operands.next(), operands.next(), operands.next()),
+        (Some(Operand::String(_)), Some(Operand::Node(_)), None | Some(Operand::Int(_)))
+            | (Some(Operand::Node(_)), Some(Operand::Int(_)), Some(Operand::String(_)))
+    );
     form && subject.graph.root_of(TypeId(node)).is_some_and(|root| roots.contains(&root))
 }

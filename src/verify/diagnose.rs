@@ -92,9 +92,7 @@ impl<'a> Uses<'a> {
                     more => format!("attached here and to {more} more instructions"),
                 };
                 let function = subject.function_of(first);
-                found
-                    .secondary
-                    .push(subject.attachment_label(first, format!("{text}, in {function}")));
+                found.secondary.push(subject.tag_label(first, format!("{text}, in {function}")));
             }
             None if self.errno.contains(&tag) => {
                 found.notes.push("!llvm.errno.tbaa lists the tag".to_owned());
@@ -120,7 +118,7 @@ fn instructions(subject: &Subject<'_>, found: &mut Vec<Diagnostic>) {
         }
         let message = "a tag on an instruction that may not have one".to_owned();
         let mut diagnostic = report(Rule::Instruction, message);
-        diagnostic.primary = Some(subject.attachment_label(instruction, "this attachment"));
+        diagnostic.primary = Some(subject.tag_label(instruction, "this attachment"));
         diagnostic.help = Some(
             "only load, store, call, va_arg, atomicrmw and cmpxchg take a tag; leave it out"
                 .to_owned(),
@@ -169,13 +167,11 @@ fn by_llvm(subject: &Subject<'_>, uses: &Uses<'_>, found: &mut Vec<Diagnostic>) 
         found.push(diagnostic);
     }
     for ((node, format), (tag, count)) in ill_types {
-        let spans = subject.operand_spans(node);
-        for fault in types::faults(graph, node, format) {
+        let faults = types::faults(graph, node, format);
+        for &fault in faults.iter().take(SHOWN) {
             let mut diagnostic = type_diagnostic(subject, node, format, fault);
-            diagnostic.primary = match fault.operand.and_then(|operand| spans.get(operand)) {
-                Some(span) => Some(Label { span: span.clone(), text: "here".to_owned() }),
-                None => subject.node_label(node, ""),
-            };
+            diagnostic.primary = place(subject, node, fault);
+            diagnostic.notes.extend(more(faults.len()));
             let name = subject.tag_name(tag);
             diagnostic.notes.push(match count {
                 1 => format!("tag {name} uses the type, and LLVM rejects it"),
@@ -281,9 +277,8 @@ fn copy_faults(subject: &Subject<'_>, copy: CopyId, found: &mut Vec<Diagnostic>)
     if faults.is_empty() {
         return;
     }
-    let spans = subject.operand_spans(node);
     let name = subject.name(node);
-    for fault in faults {
+    for &fault in faults.iter().take(SHOWN) {
         let (message, help) = match fault.rule {
             Rule::CopyOperandCount => (
                 format!(
@@ -310,14 +305,28 @@ fn copy_faults(subject: &Subject<'_>, copy: CopyId, found: &mut Vec<Diagnostic>)
             ),
         };
         let mut diagnostic = report(fault.rule, message);
-        diagnostic.primary = match fault.operand.and_then(|operand| spans.get(operand)) {
-            Some(span) => Some(Label { span: span.clone(), text: String::new() }),
-            None => subject.node_label(node, ""),
-        };
+        diagnostic.primary = place(subject, node, fault);
+        diagnostic.notes.extend(more(faults.len()));
         diagnostic.notes.push("LLVM 22 does not check this, and its passes rely on it".to_owned());
         diagnostic.help = Some(help.to_owned());
         found.push(diagnostic);
     }
+}
+
+/// Faults of one node that are reported. Finding a place takes time linear in
+/// the node, which may have millions of operands.
+const SHOWN: usize = 16;
+
+fn place(subject: &Subject<'_>, node: NodeId, fault: Fault) -> Option<Label> {
+    match fault.operand {
+        Some(operand) => subject.operand_label(node, operand, ""),
+        None => subject.node_label(node, ""),
+    }
+}
+
+fn more(faults: usize) -> Option<String> {
+    let more = faults.checked_sub(SHOWN + 1)? + 1;
+    Some(format!("this node has {more} more faults than are reported"))
 }
 
 fn report(rule: Rule, message: String) -> Diagnostic {
