@@ -59,11 +59,13 @@ impl<'t> Cursor<'t> {
     }
 
     /// Passes the word if it stands here as a whole word.
+    #[inline]
     pub(super) fn eat_word(&mut self, word: &[u8]) -> bool {
-        let mut ahead = *self;
-        let here = ahead.word() == word;
+        let end = self.at + word.len();
+        let here =
+            self.rest().starts_with(word) && !self.text.get(end).is_some_and(|&byte| is_word(byte));
         if here {
-            *self = ahead;
+            self.at = end;
         }
         here
     }
@@ -73,9 +75,17 @@ impl<'t> Cursor<'t> {
         loop {
             match self.peek() {
                 Some(b' ' | b'\t' | b'\r' | b'\n') => self.at += 1,
-                _ if self.comment()? => {}
+                Some(b';' | b'/') if self.comment()? => {}
                 _ => return Ok(()),
             }
+        }
+    }
+
+    /// Passes white space up to the end of the line.
+    #[inline]
+    pub(super) fn skip_blanks(&mut self) {
+        while let Some(b' ' | b'\t' | b'\r') = self.peek() {
+            self.at += 1;
         }
     }
 
@@ -165,6 +175,11 @@ impl<'t> Cursor<'t> {
         }
     }
 
+    /// Returns whether a name stands here.
+    pub(super) fn at_name(&self) -> bool {
+        self.peek().is_some_and(|byte| byte == b'"' || is_word(byte))
+    }
+
     /// Passes a name.
     pub(super) fn skip_name(&mut self) -> Result<(), TextError> {
         if self.peek() == Some(b'"') {
@@ -198,6 +213,15 @@ impl<'t> Cursor<'t> {
             self.at += 1;
         }
         Ok(self.text[start..self.at].trim_ascii())
+    }
+
+    /// Returns whether a type stands here.
+    pub(super) fn at_type(&self) -> bool {
+        match self.peek() {
+            Some(b'[' | b'{' | b'<' | b'(') => true,
+            Some(b'%') => Cursor::new(self.text, self.at + 1).at_name(),
+            byte => byte.is_some_and(is_word),
+        }
     }
 
     /// Passes a type, and returns it.
@@ -281,8 +305,21 @@ impl<'t> Cursor<'t> {
     }
 }
 
+/// The bytes of a bare word.
+const WORD: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] =
+            (byte as u8).is_ascii_alphanumeric() || matches!(byte as u8, b'_' | b'.' | b'$' | b'-');
+        byte += 1;
+    }
+    table
+};
+
+#[inline]
 fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'$' | b'-')
+    WORD[byte as usize]
 }
 
 /// Takes the comments out of a text that [`Cursor::until`] has passed, a space

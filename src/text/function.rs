@@ -7,8 +7,9 @@ use super::cursor::{Cursor, without_comments};
 use super::error::TextError;
 use super::instruction::{self, Access};
 use super::module::{Function, Instruction, Opcode};
-use super::node::reference;
+use super::node::{Key, reference};
 use super::scan::{Attachment, Scan};
+use super::stops::{BRACKETS, LINES, Stops};
 
 impl<'t> Scan<'t> {
     /// A function from after `define` to the end of its body.
@@ -32,12 +33,18 @@ impl<'t> Scan<'t> {
     /// Instructions start on a line of their own, and so do labels. That is how
     /// LLVM prints; within brackets, line ends mean nothing.
     fn body(&mut self, cursor: &mut Cursor<'t>, function: u32) -> Result<(), TextError> {
+        let mut stops = Stops::<{ LINES | BRACKETS }>::new();
         let mut depth = 0_usize;
         let mut at_start = true;
         let mut current =
             Current { function, index: 0, opcode: Opcode::Other, offset: 0, at: None };
         let mut count = 0;
         loop {
+            if at_start {
+                cursor.skip_blanks();
+            } else {
+                cursor.at = stops.next(self.text, cursor.at);
+            }
             let Some(byte) = cursor.peek() else {
                 let name = String::from_utf8_lossy(&self.module.functions[function as usize].name);
                 return Err(cursor.truncated(format!("the body of function @{name}")));
@@ -48,7 +55,6 @@ impl<'t> Scan<'t> {
                     at_start = depth == 0;
                 }
                 b';' | b'/' if cursor.comment()? => {}
-                b' ' | b'\t' | b'\r' => cursor.at += 1,
                 b'}' if depth == 0 => {
                     cursor.at += 1;
                     return Ok(());
@@ -82,10 +88,8 @@ impl<'t> Scan<'t> {
                 b'"' => {
                     cursor.quoted()?;
                 }
-                _ => {
-                    let boring = cursor.rest().iter().position(|&byte| INTERESTING[byte as usize]);
-                    cursor.at = boring.map_or(self.text.len(), |n| cursor.at + n.max(1));
-                }
+                // A `/` that begins no comment, or a `!` within brackets.
+                _ => cursor.at += 1,
             }
         }
     }
@@ -95,11 +99,8 @@ impl<'t> Scan<'t> {
         if let Some(at) = current.at {
             return at;
         }
-        let ty = match self.module.types.get_index_of(access.ty) {
-            Some(index) => index,
-            None => self.module.types.insert_full(access.ty.into()).0,
-        };
         let at = self.module.instructions.len();
+        let ty = self.ty(access.ty);
         self.module.instructions.push(Instruction {
             function: current.function,
             index: current.index,
@@ -110,10 +111,25 @@ impl<'t> Scan<'t> {
             copy: None,
             offset: current.offset as u32,
             tag_offset: None,
-            ty: ty as u32,
+            ty,
         });
         current.at = Some(at);
         at
+    }
+
+    /// Returns the index of a type. Most instructions have one of a few types,
+    /// which are found without hashing.
+    fn ty(&mut self, ty: &[u8]) -> u32 {
+        let types = &mut self.module.types;
+        let (Some(first), Some(last)) = (ty.first(), ty.last()) else { return 0 };
+        let recent = &mut self.recent_types[usize::from(first ^ last ^ ty.len() as u8) % RECENT];
+        if *types[*recent as usize] != *ty {
+            *recent = match types.get_index_of(ty) {
+                Some(index) => index,
+                None => types.insert_full(ty.into()).0,
+            } as u32;
+        }
+        *recent
     }
 
     /// A `!`, which may begin an attachment such as `!tbaa !4`. Returns whether
@@ -124,8 +140,10 @@ impl<'t> Scan<'t> {
         current: &mut Current,
     ) -> Result<bool, TextError> {
         cursor.at += 1;
-        let kind = cursor.metadata_name();
-        let copy = match &*kind {
+        if !matches!(cursor.peek(), Some(b't' | b'\\')) {
+            return Ok(false);
+        }
+        let copy = match &*cursor.metadata_name() {
             b"tbaa" => false,
             b"tbaa.struct" => true,
             _ => return Ok(false),
@@ -142,10 +160,26 @@ impl<'t> Scan<'t> {
         if !copy {
             self.module.instructions[instruction].tag_offset = NonZeroU32::new(offset as u32);
         }
-        self.attachments.push(Attachment { instruction, key, offset, copy });
+        let number = match key {
+            Key::Number(number) if !copy => Some(number),
+            _ => None,
+        };
+        let known = number.and_then(|number| self.attached.get(number));
+        let attachment = known.unwrap_or_else(|| {
+            self.attachments.push(Attachment { key, offset, copy });
+            let attachment = NonZeroU32::MIN.saturating_add(self.attachments.len() as u32 - 1);
+            if let Some(number) = number {
+                self.attached.insert(number, attachment);
+            }
+            attachment
+        });
+        self.uses.push((instruction as u32, attachment.get() - 1));
         Ok(true)
     }
 }
+
+/// How many types are remembered, to be found again without hashing.
+pub(super) const RECENT: usize = 16;
 
 /// The instruction that the scan is in.
 struct Current {
@@ -156,18 +190,6 @@ struct Current {
     /// Its index in the module's list, once there.
     at: Option<usize>,
 }
-
-/// Bytes at which the scan of a function body looks closer.
-const INTERESTING: [bool; 256] = {
-    let mut table = [false; 256];
-    let bytes = b"\n;/\"!{}()[]";
-    let mut i = 0;
-    while i < bytes.len() {
-        table[bytes[i] as usize] = true;
-        i += 1;
-    }
-    table
-};
 
 /// Passes a function header from its name to after the `{` of its body, over
 /// the braces of struct constants in `prefix`, `prologue` and `personality`,

@@ -23,16 +23,20 @@
 //! comments may stand anywhere.
 
 mod cursor;
+mod definition;
 mod error;
 mod function;
+mod header;
 mod instruction;
 mod mlir;
 mod module;
 mod node;
+mod numbers;
 mod read;
 mod resolve;
 mod scan;
 mod span;
+mod stops;
 mod write;
 
 #[cfg(feature = "spec")]

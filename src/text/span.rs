@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use super::cursor::Cursor;
+use super::definition::Definition;
 use super::instruction;
 use super::module::Instruction;
 use super::node::{operand, reference};
@@ -117,12 +118,9 @@ fn body(text: &[u8], offset: usize) -> Option<Cursor<'_>> {
     cursor.skip_space().ok()?;
     if cursor.peek()?.is_ascii_digit() {
         cursor.number().ok()?;
-        super::scan::before_body(&mut cursor).ok()?;
-        cursor.eat(b"!").then_some(())?;
-        let mut brace = cursor;
-        brace.skip_space().ok()?;
-        if brace.peek() == Some(b'{') {
-            cursor = brace;
+        cursor.at = Definition::read(&mut cursor).ok()?.body;
+        if cursor.peek()? == b'!' {
+            cursor.at += 1;
         }
     }
     Some(cursor)
