@@ -36,11 +36,10 @@ pub(super) fn is_pointer(ty: &[u8]) -> bool {
 /// say.
 fn pointer_size(module: &Module) -> Option<u64> {
     let Some((layout, _)) = module.data_layout() else { return Some(8) };
-    let specs = layout.split(|&byte| byte == b'-');
-    let spec =
-        specs.filter_map(|spec| spec.strip_prefix(b"p:").or(spec.strip_prefix(b"p0:"))).last();
+    let pointer = |spec: &'_ [u8]| spec.starts_with(b"p:") || spec.starts_with(b"p0:");
+    let spec = layout.split(|&byte| byte == b'-').rfind(|spec| pointer(spec));
     let Some(spec) = spec else { return Some(8) };
-    let bits = spec.split(|&byte| byte == b':').next()?;
+    let bits = spec.split(|&byte| byte == b':').nth(1)?;
     Some(std::str::from_utf8(bits).ok()?.parse::<u64>().ok()? / 8)
 }
 

@@ -37,13 +37,18 @@ enum Name<'n> {
 impl Input {
     /// Reads INPUT, and prints what the reader warns of.
     pub(crate) fn open(path: &Path) -> Result<Input, Failure> {
+        Self::open_keeping(path, Keep::Used)
+    }
+
+    /// As [`Input::open`], with a choice of what to keep of a module.
+    pub(crate) fn open_keeping(path: &Path, keep: Keep) -> Result<Input, Failure> {
         if path.extension().is_some_and(|extension| extension == "ron") {
             let (file, text) = read_file(path)?;
             let built = load_spec(&file, &text)?;
             return Ok(Input { file, text, content: Content::Spec(built) });
         }
         let (file, text) = if path.as_os_str() == "-" { read_stdin()? } else { read_file(path)? };
-        let mut module = read_module(&file, &text, Keep::Used)?;
+        let mut module = read_module(&file, &text, keep)?;
         warn(module.warnings(), |warning| {
             let position = Position::of(&text, warning.offset);
             (Some(place(&file, position)), warning.kind.to_string())
@@ -58,6 +63,11 @@ impl Input {
             note(format!("{file} has no access tags"));
         }
         Ok(Input { file, text, content: Content::Module(module) })
+    }
+
+    /// Returns the bytes of the input.
+    pub(crate) fn text(&self) -> &[u8] {
+        &self.text
     }
 
     /// Returns the name of the input in messages.

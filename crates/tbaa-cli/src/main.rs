@@ -10,6 +10,7 @@ mod commands;
 mod excerpt;
 mod input;
 mod listing;
+mod render;
 mod report;
 mod rules;
 
