@@ -50,6 +50,7 @@
 //! | [`Oracle`] | answers queries on [`Access`]es by one of the [`Rules`], with an [`Explanation`] |
 //! | [`verify`] | says what LLVM's verifier says of a tag, and reports all that is ill formed |
 //! | [`lint`] | reports what LLVM accepts and is still wrong or suspicious |
+//! | [`types`] | LLVM's own types and data layouts: sizes, alignments, offsets |
 //! | [`text`] | reads `.ll` modules; writes metadata for LLVM and MLIR |
 //! | [`spec`] | reads and writes RON specs: types, tags, expected answers |
 //!
@@ -70,6 +71,7 @@ pub mod spec;
 mod subject;
 mod table;
 pub mod text;
+pub mod types;
 pub mod verify;
 
 // The version of petgraph that `Graph::type_dag` speaks.
