@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 
 use super::cursor::{Cursor, without_comments};
 use super::error::TextError;
-use super::instruction::{self, Access};
+use super::instruction::{self, Access, Start};
 use super::module::{Function, Instruction, Opcode};
 use super::node::{Key, reference};
 use super::scan::{Attachment, Scan};
@@ -23,16 +23,18 @@ impl<'t> Scan<'t> {
         let function = self.module.functions.len() as u32;
         let start = cursor.at as u32;
         self.module.functions.push(Function { name: name.into(), start, end: start });
-        self.body(cursor, function)?;
+        cursor.at = self.body(cursor.at, function)?;
         self.module.functions[function as usize].end = cursor.at as u32 - 1;
         Ok(())
     }
 
-    /// A function body, from after its `{` to after its `}`.
+    /// Passes a function body from after its `{`, and returns where it ends:
+    /// after its `}`.
     ///
     /// Instructions start on a line of their own, and so do labels. That is how
     /// LLVM prints; within brackets, line ends mean nothing.
-    fn body(&mut self, cursor: &mut Cursor<'t>, function: u32) -> Result<(), TextError> {
+    fn body(&mut self, mut at: usize, function: u32) -> Result<usize, TextError> {
+        let text = self.text;
         let mut stops = Stops::<{ LINES | BRACKETS }>::new();
         let mut depth = 0_usize;
         let mut at_start = true;
@@ -40,56 +42,64 @@ impl<'t> Scan<'t> {
             Current { function, index: 0, opcode: Opcode::Other, offset: 0, at: None };
         let mut count = 0;
         loop {
-            if at_start {
-                cursor.skip_blanks();
-            } else {
-                cursor.at = stops.next(self.text, cursor.at);
-            }
+            at = if at_start { blanks(text, at) } else { stops.next(text, at) };
+            // A copy, so that the place itself stays in a register.
+            let mut cursor = Cursor::new(text, at);
             let Some(byte) = cursor.peek() else {
                 let name = String::from_utf8_lossy(&self.module.functions[function as usize].name);
                 return Err(cursor.truncated(format!("the body of function @{name}")));
             };
             match byte {
                 b'\n' => {
-                    cursor.at += 1;
+                    at += 1;
                     at_start = depth == 0;
                 }
-                b';' | b'/' if cursor.comment()? => {}
-                b'}' if depth == 0 => {
-                    cursor.at += 1;
-                    return Ok(());
-                }
+                b';' | b'/' if cursor.comment()? => at = cursor.at,
+                b'}' if depth == 0 => return Ok(at + 1),
                 b'{' | b'(' | b'[' => {
-                    cursor.at += 1;
+                    at += 1;
                     depth += 1;
                     at_start = false;
                 }
                 b'}' | b')' | b']' => {
-                    cursor.at += 1;
+                    at += 1;
                     depth = depth.saturating_sub(1);
                 }
-                b'!' if depth == 0 => at_start = self.attachment(cursor, &mut current)?,
+                b'!' if depth == 0 => {
+                    at_start = self.attachment(&mut cursor, &mut current)?;
+                    at = cursor.at;
+                }
+                b'0'..=b'9' if at_start => {
+                    let label = cursor.word().len();
+                    at_start = cursor.eat(b":");
+                    at += label + usize::from(at_start);
+                }
                 _ if at_start => {
-                    let offset = cursor.at;
-                    at_start = false;
-                    if let Some(start) = instruction::start(cursor)? {
-                        let opcode = start.opcode;
-                        current = Current { function, index: count, opcode, offset, at: None };
+                    let start = match instruction::printed(text, at) {
+                        None => instruction::start(&mut cursor)?,
+                        printed => printed,
+                    };
+                    if let Some(Start { opcode, after }) = start {
+                        current = Current { function, index: count, opcode, offset: at, at: None };
                         count += 1;
-                        let after = Cursor::new(self.text, start.after);
-                        if let Some(access) = instruction::access(opcode, after) {
+                        at_start = false;
+                        at = after.max(cursor.at);
+                        let access = instruction::access(opcode, Cursor::new(text, after));
+                        if let Some(access) = access {
                             self.instruction(&mut current, access);
                         }
-                    } else if cursor.text[cursor.at - 1] == b':' {
+                    } else {
+                        at = cursor.at;
                         // After a label the instruction may follow directly.
-                        at_start = true;
+                        at_start = text[at - 1] == b':';
                     }
                 }
                 b'"' => {
                     cursor.quoted()?;
+                    at = cursor.at;
                 }
                 // A `/` that begins no comment, or a `!` within brackets.
-                _ => cursor.at += 1,
+                _ => at += 1,
             }
         }
     }
@@ -148,7 +158,9 @@ impl<'t> Scan<'t> {
             b"tbaa.struct" => true,
             _ => return Ok(false),
         };
-        cursor.skip_space()?;
+        if !cursor.eat(b" ") || cursor.peek() != Some(b'!') {
+            cursor.skip_space()?;
+        }
         let offset = cursor.at;
         if cursor.peek() != Some(b'!') {
             return Err(cursor.cut_or("a metadata node after `!tbaa`", "an attachment"));
@@ -176,6 +188,18 @@ impl<'t> Scan<'t> {
         self.uses.push((instruction as u32, attachment.get() - 1));
         Ok(true)
     }
+}
+
+/// Passes white space up to the end of the line.
+fn blanks(text: &[u8], mut at: usize) -> usize {
+    // Comments after labels are far to the right.
+    while text[at..].starts_with(&[b' '; 8]) {
+        at += 8;
+    }
+    while let Some(b' ' | b'\t' | b'\r') = text.get(at) {
+        at += 1;
+    }
+    at
 }
 
 /// How many types are remembered, to be found again without hashing.
