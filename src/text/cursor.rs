@@ -50,6 +50,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// Passes the bytes if they stand here.
+    #[inline]
     pub(super) fn eat(&mut self, bytes: &[u8]) -> bool {
         let here = self.rest().starts_with(bytes);
         if here {
@@ -71,6 +72,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// Passes white space, line ends and comments.
+    #[inline]
     pub(super) fn skip_space(&mut self) -> Result<(), TextError> {
         loop {
             match self.peek() {
@@ -78,14 +80,6 @@ impl<'t> Cursor<'t> {
                 Some(b';' | b'/') if self.comment()? => {}
                 _ => return Ok(()),
             }
-        }
-    }
-
-    /// Passes white space up to the end of the line.
-    #[inline]
-    pub(super) fn skip_blanks(&mut self) {
-        while let Some(b' ' | b'\t' | b'\r') = self.peek() {
-            self.at += 1;
         }
     }
 
@@ -113,12 +107,12 @@ impl<'t> Cursor<'t> {
 
     /// Takes a bare word: letters, digits, `_`, `.`, `$` and `-`; empty if
     /// none stands here.
+    #[inline]
     pub(super) fn word(&mut self) -> &'t [u8] {
-        let start = self.at;
-        while self.peek().is_some_and(is_word) {
-            self.at += 1;
-        }
-        &self.text[start..self.at]
+        let rest = self.rest();
+        let len = rest.iter().position(|&byte| !is_word(byte)).unwrap_or(rest.len());
+        self.at += len;
+        &rest[..len]
     }
 
     /// Takes what follows the `!` of `!tbaa` or `!DIFile`, its escapes resolved;
@@ -137,17 +131,15 @@ impl<'t> Cursor<'t> {
     /// Takes a decimal metadata number, which must stand here.
     pub(super) fn number(&mut self) -> Result<u32, TextError> {
         let start = *self;
-        while self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
+        let mut number = 0_u64;
+        while let Some(digit @ b'0'..=b'9') = self.peek() {
+            number = number.saturating_mul(10).saturating_add(u64::from(digit - b'0'));
             self.at += 1;
         }
-        let digits = &self.text[start.at..self.at];
-        if digits.is_empty() {
+        if self.at == start.at {
             return Err(start.expected("a metadata number"));
         }
-        let number = digits.iter().try_fold(0_u32, |number, digit| {
-            number.checked_mul(10)?.checked_add(u32::from(digit - b'0'))
-        });
-        number.ok_or_else(|| start.error(TextErrorKind::NumberOutOfRange))
+        u32::try_from(number).map_err(|_| start.error(TextErrorKind::NumberOutOfRange))
     }
 
     /// Passes a quoted string, the quote standing here, and returns what is
@@ -190,13 +182,15 @@ impl<'t> Cursor<'t> {
         Ok(())
     }
 
-    /// Passes text up to the first of `stops` outside strings and brackets, or
+    /// Passes text up to the first of `stops`, of `@`, `,` and `{`, outside strings and brackets, or
     /// up to a closing bracket that was not opened, and returns it trimmed,
     /// comments in it untouched.
     pub(super) fn until(&mut self, stops: &[u8], inside: &str) -> Result<&'t [u8], TextError> {
         let start = self.at;
         let mut depth = 0_usize;
         loop {
+            let boring = self.rest().iter().position(|&byte| TELLING[byte as usize]);
+            self.at = boring.map_or(self.text.len(), |n| self.at + n);
             let Some(byte) = self.peek() else { return Err(self.truncated(inside)) };
             match byte {
                 _ if depth == 0 && stops.contains(&byte) => break,
@@ -306,16 +300,20 @@ impl<'t> Cursor<'t> {
 }
 
 /// The bytes of a bare word.
-const WORD: [bool; 256] = {
+const WORD: [bool; 256] =
+    table(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.$-");
+/// The bytes at which [`Cursor::until`] looks closer.
+const TELLING: [bool; 256] = table(b"@,\";/()[]{}<>");
+
+const fn table(bytes: &[u8]) -> [bool; 256] {
     let mut table = [false; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        table[byte] =
-            (byte as u8).is_ascii_alphanumeric() || matches!(byte as u8, b'_' | b'.' | b'$' | b'-');
-        byte += 1;
+    let mut i = 0;
+    while i < bytes.len() {
+        table[bytes[i] as usize] = true;
+        i += 1;
     }
     table
-};
+}
 
 #[inline]
 fn is_word(byte: u8) -> bool {

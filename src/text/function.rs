@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 
 use super::cursor::{Cursor, without_comments};
 use super::error::TextError;
-use super::instruction::{self, Access};
+use super::instruction::{self, Access, Start};
 use super::module::{Function, Instruction, Opcode};
 use super::node::{Key, reference};
 use super::scan::{Attachment, Scan};
@@ -23,74 +23,96 @@ impl<'t> Scan<'t> {
         let function = self.module.functions.len() as u32;
         let start = cursor.at as u32;
         self.module.functions.push(Function { name: name.into(), start, end: start });
-        self.body(cursor, function)?;
+        cursor.at = self.body(cursor.at, function)?;
         self.module.functions[function as usize].end = cursor.at as u32 - 1;
         Ok(())
     }
 
-    /// A function body, from after its `{` to after its `}`.
+    /// Passes a function body from after its `{`, and returns where it ends:
+    /// after its `}`.
     ///
     /// Instructions start on a line of their own, and so do labels. That is how
     /// LLVM prints; within brackets, line ends mean nothing.
-    fn body(&mut self, cursor: &mut Cursor<'t>, function: u32) -> Result<(), TextError> {
+    fn body(&mut self, mut at: usize, function: u32) -> Result<usize, TextError> {
+        let text = self.text;
         let mut stops = Stops::<{ LINES | BRACKETS }>::new();
         let mut depth = 0_usize;
         let mut at_start = true;
         let mut current =
-            Current { function, index: 0, opcode: Opcode::Other, offset: 0, at: None };
-        let mut count = 0;
+            Current { function, index: 0, next: 0, opcode: Opcode::Other, offset: 0, at: None };
         loop {
-            if at_start {
-                cursor.skip_blanks();
-            } else {
-                cursor.at = stops.next(self.text, cursor.at);
+            if !at_start {
+                at = stops.next(text, at);
+                at_start = depth == 0 && text.get(at) == Some(&b'\n');
             }
+            if at_start {
+                at = space(text, at);
+                if let Some(start) = instruction::printed(text, at) {
+                    self.started(&mut current, at, &start);
+                    at = start.after;
+                    at_start = false;
+                    continue;
+                }
+            }
+            // A copy, so that the place itself stays in a register.
+            let mut cursor = Cursor::new(text, at);
             let Some(byte) = cursor.peek() else {
                 let name = String::from_utf8_lossy(&self.module.functions[function as usize].name);
                 return Err(cursor.truncated(format!("the body of function @{name}")));
             };
-            match byte {
-                b'\n' => {
-                    cursor.at += 1;
-                    at_start = depth == 0;
+            // Not one `match`: what comes next is hard to foresee, and a table
+            // of jumps costs the most then.
+            let change = DEPTH[byte as usize];
+            if change != 0 {
+                if byte == b'}' && depth == 0 {
+                    return Ok(at + 1);
                 }
-                b';' | b'/' if cursor.comment()? => {}
-                b'}' if depth == 0 => {
-                    cursor.at += 1;
-                    return Ok(());
+                depth = depth.saturating_add_signed(change.into());
+                at_start &= change < 0;
+                at += 1;
+            } else if byte == b'!' && depth == 0 {
+                at += 1;
+                at_start = false;
+                // As `tbaa` begins, maybe by an escape.
+                if matches!(text.get(at), Some(b't' | b'\\')) {
+                    cursor.at = at;
+                    at_start = self.attachment(&mut cursor, &mut current)?;
+                    at = cursor.at;
                 }
-                b'{' | b'(' | b'[' => {
-                    cursor.at += 1;
-                    depth += 1;
-                    at_start = false;
-                }
-                b'}' | b')' | b']' => {
-                    cursor.at += 1;
-                    depth = depth.saturating_sub(1);
-                }
-                b'!' if depth == 0 => at_start = self.attachment(cursor, &mut current)?,
-                _ if at_start => {
-                    let offset = cursor.at;
-                    at_start = false;
-                    if let Some(start) = instruction::start(cursor)? {
-                        let opcode = start.opcode;
-                        current = Current { function, index: count, opcode, offset, at: None };
-                        count += 1;
-                        let after = Cursor::new(self.text, start.after);
-                        if let Some(access) = instruction::access(opcode, after) {
-                            self.instruction(&mut current, access);
-                        }
-                    } else if cursor.text[cursor.at - 1] == b':' {
-                        // After a label the instruction may follow directly.
-                        at_start = true;
+            } else if matches!(byte, b';' | b'/') && cursor.comment()? {
+                at = cursor.at;
+            } else if at_start {
+                match instruction::start(&mut cursor)? {
+                    Some(start) => {
+                        self.started(&mut current, at, &start);
+                        at_start = false;
                     }
+                    // After a label the instruction may follow directly.
+                    None => at_start = text[cursor.at - 1] == b':',
                 }
-                b'"' => {
-                    cursor.quoted()?;
-                }
-                // A `/` that begins no comment, or a `!` within brackets.
-                _ => cursor.at += 1,
+                at = cursor.at;
+            } else if byte == b'"' {
+                cursor.quoted()?;
+                at = cursor.at;
+            } else {
+                // A `/` that begins no comment, or a line end or `!` in brackets.
+                at += 1;
             }
+        }
+    }
+
+    /// Goes on to the instruction that starts at `at`, and lists it if it
+    /// accesses memory.
+    #[inline]
+    fn started(&mut self, current: &mut Current, at: usize, start: &Start) {
+        current.opcode = start.opcode;
+        current.index = current.next;
+        current.next += 1;
+        current.offset = at;
+        current.at = None;
+        if let Some(access) = instruction::access(start.opcode, Cursor::new(self.text, start.after))
+        {
+            self.instruction(current, access);
         }
     }
 
@@ -132,23 +154,21 @@ impl<'t> Scan<'t> {
         *recent
     }
 
-    /// A `!`, which may begin an attachment such as `!tbaa !4`. Returns whether
-    /// it does: then an instruction may start after it.
+    /// What follows a `!`, which may begin an attachment such as `!tbaa !4`.
+    /// Returns whether it does: then an instruction may start after it.
     fn attachment(
         &mut self,
         cursor: &mut Cursor<'t>,
         current: &mut Current,
     ) -> Result<bool, TextError> {
-        cursor.at += 1;
-        if !matches!(cursor.peek(), Some(b't' | b'\\')) {
-            return Ok(false);
-        }
         let copy = match &*cursor.metadata_name() {
             b"tbaa" => false,
             b"tbaa.struct" => true,
             _ => return Ok(false),
         };
-        cursor.skip_space()?;
+        if !cursor.eat(b" ") || cursor.peek() != Some(b'!') {
+            cursor.skip_space()?;
+        }
         let offset = cursor.at;
         if cursor.peek() != Some(b'!') {
             return Err(cursor.cut_or("a metadata node after `!tbaa`", "an attachment"));
@@ -178,6 +198,36 @@ impl<'t> Scan<'t> {
     }
 }
 
+/// By how much a bracket changes the depth; the angle brackets of vectors and
+/// packed structs stand in no one's way.
+const DEPTH: [i8; 256] = {
+    let mut table = [0; 256];
+    let (open, close) = (b"([{", b")]}");
+    let mut i = 0;
+    while i < open.len() {
+        table[open[i] as usize] = 1;
+        table[close[i] as usize] = -1;
+        i += 1;
+    }
+    table
+};
+
+/// Passes white space and line ends.
+#[inline]
+fn space(text: &[u8], mut at: usize) -> usize {
+    if text[at..].starts_with(b"\n  ") {
+        at += 3;
+    }
+    // Comments after labels are far to the right.
+    while text[at..].starts_with(&[b' '; 8]) {
+        at += 8;
+    }
+    while let Some(b' ' | b'\t' | b'\r' | b'\n') = text.get(at) {
+        at += 1;
+    }
+    at
+}
+
 /// How many types are remembered, to be found again without hashing.
 pub(super) const RECENT: usize = 16;
 
@@ -185,6 +235,8 @@ pub(super) const RECENT: usize = 16;
 struct Current {
     function: u32,
     index: u32,
+    /// The index of the next one.
+    next: u32,
     opcode: Opcode,
     offset: usize,
     /// Its index in the module's list, once there.

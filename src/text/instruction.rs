@@ -13,8 +13,41 @@ pub(super) struct Start {
     pub(super) after: usize,
 }
 
+/// As [`start`], for the commonest instructions as LLVM prints them; `None` for
+/// anything else.
+#[inline]
+pub(super) fn printed(text: &[u8], at: usize) -> Option<Start> {
+    let mut cursor = Cursor::new(text, at);
+    if !cursor.eat(b"%") {
+        let opcode = match cursor.peek()? {
+            b's' if cursor.eat(b"store ") => Opcode::Store,
+            b'b' if cursor.eat(b"br ") => Opcode::Other,
+            b'c' if cursor.eat(b"call ") => Opcode::Call,
+            _ => return None,
+        };
+        return Some(Start { opcode, after: cursor.at - 1 });
+    }
+    (!cursor.word().is_empty() && cursor.eat(b" = ")).then_some(())?;
+    let opcode = if cursor.eat(b"load ") {
+        Opcode::Load
+    } else if cursor.eat(b"call ") {
+        Opcode::Call
+    } else {
+        // So begin the words that `start` knows. No other needs to be passed.
+        // Without branches: what comes next is hard to foresee.
+        let first = *cursor.rest().first_chunk()?;
+        let known = [b"lo", b"st", b"ca", b"in", b"at", b"cm", b"va", b"ta", b"mu", b"no"];
+        if known.iter().fold(false, |found, &known| found | (first == *known)) {
+            return None;
+        }
+        return Some(Start { opcode: Opcode::Other, after: cursor.at });
+    };
+    Some(Start { opcode, after: cursor.at - 1 })
+}
+
 /// Passes an instruction's result and opcode. `None` if what stands here is a
 /// label (passed, with its colon), or the continuation of something.
+#[inline]
 pub(super) fn start(cursor: &mut Cursor<'_>) -> Result<Option<Start>, TextError> {
     let mut named = false;
     if cursor.eat(b"%") {
@@ -63,6 +96,8 @@ pub(super) fn start(cursor: &mut Cursor<'_>) -> Result<Option<Start>, TextError>
         }
         b"cmpxchg" => Opcode::CmpXchg,
         b"va_arg" => Opcode::VaArg,
+        // The commonest of the others first.
+        b"br" | b"ret" | b"switch" => Opcode::Other,
         _ if named || OTHER_OPCODES.binary_search(&word).is_ok() => Opcode::Other,
         _ => return Ok(None),
     };
@@ -154,11 +189,40 @@ pub(super) struct Access<'t> {
 
 /// Reads what an instruction accesses, from after its opcode on; `None` for a
 /// call of anything but `llvm.memcpy` and its like.
+#[inline]
 pub(super) fn access<'t>(opcode: Opcode, after: Cursor<'t>) -> Option<Access<'t>> {
+    match opcode {
+        Opcode::Other => None,
+        Opcode::Load | Opcode::Store => match plain_type(opcode, after) {
+            Some(ty) => Some(Access { ty, volatile: false, atomic: false }),
+            None => any_access(opcode, after),
+        },
+        _ => any_access(opcode, after),
+    }
+}
+
+/// Takes the type of most loads and stores: a word, and nothing before it.
+#[inline]
+fn plain_type<'t>(opcode: Opcode, mut cursor: Cursor<'t>) -> Option<&'t [u8]> {
+    cursor.eat(b" ").then_some(())?;
+    let word = cursor.word();
+    // Words that may stand before a type begin otherwise.
+    matches!(word.first()?, b'b'..=b'u').then_some(())?;
+    let ends = match opcode {
+        Opcode::Load => cursor.eat(b","),
+        // Not ` *`, ` (` or ` addrspace(1)`, which go on with the type.
+        _ => {
+            cursor.eat(b" ")
+                && matches!(cursor.peek()?, b'%' | b'@' | b'-' | b'0'..=b'9' | b'b'..=b'z')
+        }
+    };
+    (ends && word.len() < SEARCH).then_some(word)
+}
+
+fn any_access<'t>(opcode: Opcode, after: Cursor<'t>) -> Option<Access<'t>> {
     let mut cursor = bounded(after);
     let mut access = Access::default();
     match opcode {
-        Opcode::Other => return None,
         Opcode::Call => {
             let name = transfer(&mut cursor)?;
             let arguments = cursor.bracketed("a call").map(|()| &cursor.text[..cursor.at - 1]);
@@ -201,6 +265,9 @@ pub(super) fn access<'t>(opcode: Opcode, after: Cursor<'t>) -> Option<Access<'t>
 /// its opcode on; of a transfer, the `which`th argument.
 pub(super) fn pointer(opcode: Opcode, after: Cursor<'_>, which: usize) -> Option<Range<usize>> {
     let mut cursor = bounded(after);
+    if opcode == Opcode::Other {
+        return None;
+    }
     if opcode == Opcode::Call {
         transfer(&mut cursor)?;
         cursor.at += 1;
