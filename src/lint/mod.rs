@@ -8,6 +8,7 @@ mod accesses;
 mod fields;
 mod function;
 mod kinds;
+mod layout;
 mod names;
 mod nodes;
 mod unions;
@@ -97,6 +98,7 @@ fn run(subject: &Subject<'_>, options: &Options) -> Vec<Diagnostic> {
     unused::lint(subject, &mut report);
     accesses::lint(subject, &mut report);
     fields::lint(subject, &mut report);
+    layout::lint(subject, &mut report);
     width::lint(subject, &mut report);
     unions::lint(subject, &mut report);
     // Stable: without a text all stand at one place, in the order found.
