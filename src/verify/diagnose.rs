@@ -53,6 +53,7 @@ fn run(subject: &Subject<'_>, rules: Rules) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     if rules == Rules::Llvm {
         instructions(subject, &mut found);
+        errno(subject, &mut found);
         by_llvm(subject, &uses, &mut found);
         for copy in subject.graph.copies() {
             copy_faults(subject, copy, &mut found);
@@ -142,6 +143,38 @@ fn takes_tag(subject: &Subject<'_>, instruction: &Instruction) -> bool {
             !text.starts_with(b"invoke") && !text.starts_with(b"callbr")
         }
         _ => true,
+    }
+}
+
+/// A list of errno's tags that is there and empty. The reader keeps the tags
+/// alone, so the text is looked at again.
+fn errno(subject: &Subject<'_>, found: &mut Vec<Diagnostic>) {
+    const NAME: &[u8] = b"!llvm.errno.tbaa";
+    if subject.module.is_none_or(|module| !module.errno_tags().is_empty()) {
+        return;
+    }
+    for at in memchr::memmem::find_iter(subject.text, NAME) {
+        let line = memchr::memrchr(b'\n', &subject.text[..at]).map_or(0, |newline| newline + 1);
+        let mut end = at + NAME.len();
+        let mut is_empty = subject.text[line..at].trim_ascii().is_empty();
+        for token in [b'=', b'!', b'{', b'}'] {
+            let rest = subject.text[end..].trim_ascii_start();
+            is_empty &= rest.first() == Some(&token);
+            end = (subject.text.len() - rest.len() + 1).min(subject.text.len());
+        }
+        if is_empty {
+            let mut diagnostic =
+                report(Rule::ErrnoEmpty, "!llvm.errno.tbaa lists no tag".to_owned());
+            diagnostic.primary = Some(Label { span: at..end, text: String::new() });
+            diagnostic.notes.extend(llvm_note(Rule::ErrnoEmpty));
+            diagnostic.help = Some(
+                "list the tag of an access to `int`, or leave the list out: then any access may be \
+                 to errno"
+                    .to_owned(),
+            );
+            found.push(diagnostic);
+            return;
+        }
     }
 }
 
