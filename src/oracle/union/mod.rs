@@ -62,11 +62,12 @@ use trail::{Link, Trail};
 use types::Types;
 
 use super::access::Access;
+use super::compiled::Compiled;
 use super::explain::Clause;
-use crate::graph::{Format, Graph, TypeId};
+use crate::graph::{Format, Graph, TagId, TypeId};
 
 /// The engine of both rules, for the types that a graph holds.
-#[derive(Debug)]
+#[derive(Clone, Default, Debug)]
 pub(super) struct Engine {
     types: Types,
 }
@@ -92,8 +93,10 @@ pub(super) struct Meeting {
 }
 
 impl Engine {
-    pub(super) fn new(graph: &Graph) -> Self {
-        Engine { types: Types::new(graph) }
+    /// Adds the graph's next tag.
+    pub(super) fn add(&mut self, graph: &Graph, compiled: &mut Compiled, tag: TagId, strict: bool) {
+        self.types.extend(graph);
+        compiled.push_ask(0);
     }
 
     /// Decides on two accesses, and where rule `union-strict` proves more than

@@ -1,6 +1,7 @@
 //! The types of a graph, read once into the form that the search wants.
 
 use crate::graph::{Format, Graph, NodeId, Shape, TypeId, TypeKind};
+use crate::oracle::forest::Forest;
 
 /// Position of a type in [`Types`].
 pub(crate) type TypeIndex = u32;
@@ -45,30 +46,38 @@ pub(crate) struct Type {
 }
 
 /// Every type of a graph.
-#[derive(Debug)]
+#[derive(Clone, Default, Debug)]
 pub(crate) struct Types {
     types: Vec<Type>,
     fields: Vec<Field>,
     /// By node index; `NONE` for nodes that are no types.
     by_node: Vec<u32>,
-    /// Numbers of each type and of all that have it as an ancestor.
-    trees: Vec<(u32, u32)>,
+    /// The tree of parents.
+    tree: Forest,
+    /// Each type's node in the tree.
+    places: Vec<u32>,
+    /// The first rank not taken.
+    free_rank: u32,
 }
 
 impl Types {
-    pub(crate) fn new(graph: &Graph) -> Types {
-        let mut by_node = vec![NONE; graph.node_count()];
-        for (index, ty) in graph.types().enumerate() {
-            by_node[ty.node().index()] = index as u32;
+    /// Adds the types that the graph got since the last call.
+    pub(crate) fn extend(&mut self, graph: &Graph) {
+        let from = self.types.len();
+        let added = || graph.types_since(from);
+        if added().len() == 0 {
+            return;
         }
-        let mut types = Types { types: Vec::new(), fields: Vec::new(), by_node, trees: Vec::new() };
-        for ty in graph.types() {
-            let read = types.read(graph, ty);
-            types.types.push(read);
+        self.by_node.resize(graph.node_count(), NONE);
+        for (index, ty) in added().enumerate() {
+            self.by_node[ty.node().index()] = (from + index) as u32;
         }
-        types.judge();
-        types.number();
-        types
+        for ty in added() {
+            let read = self.read(graph, ty);
+            self.types.push(read);
+        }
+        self.judge(from as u32);
+        self.plant(from as u32);
     }
 
     pub(crate) fn index(&self, ty: TypeId) -> Option<TypeIndex> {
@@ -98,8 +107,7 @@ impl Types {
     /// Returns whether sound type `upper` is among the ancestors of sound type
     /// `ty`, which are `ty` itself and all above it.
     pub(crate) fn is_ancestor(&self, upper: TypeIndex, ty: TypeIndex) -> bool {
-        let (from, to) = self.trees[upper as usize];
-        (from..to).contains(&self.trees[ty as usize].0)
+        self.tree.is_ancestor(self.places[upper as usize], self.places[ty as usize])
     }
 
     fn read(&mut self, graph: &Graph, id: TypeId) -> Type {
@@ -154,14 +162,13 @@ impl Types {
         }
     }
 
-    /// Sets each type's rank, and withdraws `sound` from the types that reach
-    /// a malformed node, another format, or themselves.
-    fn judge(&mut self) {
+    /// Sets the rank of each type from `from` on, and withdraws `sound` from
+    /// those that reach a malformed node, another format, or themselves.
+    fn judge(&mut self, from: u32) {
         const OPEN: u32 = NONE - 1;
-        let mut ranks = 0;
         // Types whose fields are being looked at, and the next field of each.
         let mut open: Vec<(TypeIndex, usize)> = Vec::new();
-        for start in 0..self.types.len() as u32 {
+        for start in from..self.types.len() as u32 {
             if self.get(start).rank != NONE {
                 continue;
             }
@@ -175,8 +182,8 @@ impl Types {
                     Some(field) => (field.ty, !self.get(ty).scalar),
                     None if position == fields.len() => (self.get(ty).parent, false),
                     None => {
-                        self.types[ty as usize].rank = ranks;
-                        ranks += 1;
+                        self.types[ty as usize].rank = self.free_rank;
+                        self.free_rank += 1;
                         open.pop();
                         // What the type is part of is as unsound as the type.
                         if let Some(&(outer, _)) = open.last() {
@@ -209,42 +216,25 @@ impl Types {
         }
     }
 
-    /// Numbers the types so that those below a type in the tree of parents are
-    /// numbered consecutively.
-    fn number(&mut self) {
-        let mut order: Vec<TypeIndex> = (0..self.types.len() as u32).collect();
+    /// Adds the types from `from` on to the tree of parents, and sets their
+    /// roots.
+    fn plant(&mut self, from: u32) {
+        let mut order: Vec<TypeIndex> = (from..self.types.len() as u32).collect();
+        // Parents and fields come first.
         order.sort_unstable_by_key(|&ty| self.get(ty).rank);
-        // An unsound type may be its own ancestor; nobody asks for those.
-        let parents: Vec<_> = (0..self.types.len() as u32)
-            .map(|ty| self.parent(ty).filter(|_| self.get(ty).sound))
-            .collect();
-        let parent = |ty: TypeIndex| parents[ty as usize];
-        let mut sizes = vec![1; order.len()];
-        for &ty in order.iter().rev() {
-            if let Some(parent) = parent(ty) {
-                sizes[parent as usize] += sizes[ty as usize];
-            }
-        }
-        // Where the next tree under each type begins; parents come first.
-        let mut next = vec![0; order.len()];
-        let mut next_root = 0;
-        let mut trees = vec![(0, 0); order.len()];
+        self.places.resize(self.types.len(), NONE);
         for &ty in &order {
+            // An unsound type may be its own ancestor; nobody asks for those.
+            let parent = self.parent(ty).filter(|_| self.get(ty).sound);
             // An old-format aggregate has its fields' root.
             let mut of_fields = self.fields(ty).iter().map(|field| field.ty);
-            let above = parent(ty).or_else(|| of_fields.find(|&ty| self.get(ty).format.is_some()));
+            let above = parent.or_else(|| of_fields.find(|&ty| self.get(ty).format.is_some()));
             if let Some(above) = above.filter(|_| self.get(ty).sound) {
                 self.types[ty as usize].root = self.get(above).root;
             }
-            let free = match parent(ty) {
-                Some(parent) => &mut next[parent as usize],
-                None => &mut next_root,
-            };
-            let from = *free;
-            *free += sizes[ty as usize];
-            trees[ty as usize] = (from, from + sizes[ty as usize]);
-            next[ty as usize] = from + 1;
+            let parent = parent.map(|parent| self.places[parent as usize]);
+            self.places[ty as usize] = self.tree.push(parent);
         }
-        self.trees = trees;
+        self.tree.settle();
     }
 }
