@@ -116,10 +116,6 @@ impl Compiled {
         self.records.get(tag).is_none_or(|record| record.root == ROOT)
     }
 
-    pub(super) fn is_wide(&self, tag: usize) -> bool {
-        self.records[tag].root & WIDE != 0
-    }
-
     /// Adds the next tag as one that may alias all others.
     pub(super) fn push_rejected(&mut self) {
         let span = Span { start: 0, end: u32::MAX };
@@ -184,15 +180,16 @@ impl Compiled {
     }
 
     /// Returns the cursor of a place from which tags go different ways, on the
-    /// way to `next`.
-    pub(super) fn routed(&mut self, ty: u32, offset: u64, next: u32) -> u32 {
+    /// way to `next` or at its end.
+    pub(super) fn routed(&mut self, ty: u32, offset: u64, next: Option<u32>) -> u32 {
         let is_it = |&cursor: &u32| {
             self.types[cursor as usize] == ty | ROUTED
                 && self.offsets[cursor as usize] == offset
-                && self.forest.parent(cursor) == Some(next)
+                && self.forest.parent(cursor) == next
         };
-        let found = self.known.find(self.hash(ty, offset, next), is_it).copied();
-        found.unwrap_or_else(|| self.insert(ty | ROUTED, offset, Some(next), next))
+        let route = next.unwrap_or(NONE);
+        let found = self.known.find(self.hash(ty, offset, route), is_it).copied();
+        found.unwrap_or_else(|| self.insert(ty | ROUTED, offset, next, route))
     }
 
     fn insert(&mut self, ty: u32, offset: u64, next: Option<u32>, route: u32) -> u32 {
@@ -215,9 +212,5 @@ impl Compiled {
 
     pub(super) fn ty(&self, cursor: u32) -> u32 {
         self.types[cursor as usize] & !ROUTED
-    }
-
-    pub(super) fn offset(&self, cursor: u32) -> u64 {
-        self.offsets[cursor as usize]
     }
 }

@@ -42,6 +42,7 @@
 //! Under `union-strict` that answer is checked against `union`, so that the
 //! stricter rule never answers `MayAlias` where the other proves more.
 
+mod compile;
 mod denoted;
 mod flood;
 mod generic;
@@ -62,14 +63,14 @@ use trail::{Link, Trail};
 use types::Types;
 
 use super::access::Access;
-use super::compiled::Compiled;
 use super::explain::Clause;
-use crate::graph::{Format, Graph, TagId, TypeId};
+use crate::graph::{Format, Graph, TypeId};
 
 /// The engine of both rules, for the types that a graph holds.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Engine {
     types: Types,
+    tables: compile::Tables,
 }
 
 /// An answer, by the clause that gives it.
@@ -93,12 +94,6 @@ pub(super) struct Meeting {
 }
 
 impl Engine {
-    /// Adds the graph's next tag.
-    pub(super) fn add(&mut self, graph: &Graph, compiled: &mut Compiled, tag: TagId, strict: bool) {
-        self.types.extend(graph);
-        compiled.push_ask(0);
-    }
-
     /// Decides on two accesses, and where rule `union-strict` proves more than
     /// `union`, shows what it does not count.
     pub(super) fn explain(&self, graph: &Graph, a: Access, b: Access, strict: bool) -> Decision {

@@ -1,5 +1,7 @@
 //! The types of a graph, read once into the form that the search wants.
 
+use super::flood::elements;
+use super::stride::{UNBOUNDED, span};
 use crate::graph::{Format, Graph, NodeId, Shape, TypeId, TypeKind};
 use crate::oracle::forest::Forest;
 
@@ -40,6 +42,18 @@ pub(crate) struct Type {
     pub(crate) rank: u32,
     /// The root above a sound type.
     pub(crate) root: TypeIndex,
+    /// Past the last byte at which an object inside the type, or the type seen
+    /// as one of its ancestors, may end; in the old format, the last offset at
+    /// which one may start.
+    pub(crate) far: u128,
+    /// The largest size of the type and its ancestors.
+    tall: u64,
+    /// Whether what the type directly holds lies apart, field by field, so that
+    /// one way leads to each byte; whether a scalar has nothing but scalars
+    /// above it.
+    pub(crate) plain: bool,
+    /// Whether an array lies in the type.
+    pub(crate) arrays: bool,
     parent: u32,
     first: u32,
     end: u32,
@@ -156,6 +170,10 @@ impl Types {
             sound,
             rank: NONE,
             root: self.types.len() as u32,
+            far: 0,
+            tall: 0,
+            plain: false,
+            arrays: false,
             parent,
             first,
             end: self.fields.len() as u32,
@@ -234,7 +252,53 @@ impl Types {
             }
             let parent = parent.map(|parent| self.places[parent as usize]);
             self.places[ty as usize] = self.tree.push(parent);
+            if self.get(ty).sound {
+                self.measure(ty);
+            }
         }
         self.tree.settle();
+    }
+
+    /// Finds out how a type's fields lie, theirs being known.
+    fn measure(&mut self, ty: TypeIndex) {
+        let of_type = *self.get(ty);
+        let parent = self.parent(ty);
+        let above = parent.map(|parent| self.get(parent));
+        let tall = above.map_or(0, |above| above.tall).max(of_type.size);
+        let old = of_type.format != Some(Format::New);
+        let (mut far, mut arrays) = (u128::from(if old { 0 } else { tall }), false);
+        let mut plain = true;
+        if of_type.scalar {
+            plain = above.is_some_and(|above| above.format.is_none() || above.scalar && above.plain)
+                && (old || of_type.size != 0);
+        } else if of_type.format.is_some() {
+            plain = !of_type.overlapping && !of_type.flexible && (old || of_type.size != 0);
+            let mut free = 0;
+            for field in self.fields(ty) {
+                let inside = self.get(field.ty);
+                // A class without data holds no path.
+                if inside.format.is_none() {
+                    continue;
+                }
+                let start = u128::from(field.offset);
+                let end = if old {
+                    start + inside.far
+                } else {
+                    let array = elements(self, field, UNBOUNDED);
+                    arrays |= array.is_some() || inside.arrays;
+                    plain &= array.is_none_or(|_| inside.far <= inside.size.into());
+                    let last = array.map_or(0, |array| span(&[array.stride]));
+                    (start + last + inside.far).max(start + u128::from(field.extent))
+                };
+                plain &= free <= start;
+                // LLVM's: the parent's objects hold no byte that an access of
+                // the parent's type does not cover by itself.
+                plain &= old || parent.is_some_and(|up| self.is_ancestor(up, field.ty));
+                free = if old { end + 1 } else { end };
+                far = far.max(end).min(UNBOUNDED);
+            }
+        }
+        let known = &mut self.types[ty as usize];
+        (known.far, known.tall, known.plain, known.arrays) = (far, tall, plain, arrays);
     }
 }
