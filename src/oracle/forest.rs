@@ -117,7 +117,8 @@ impl Forest {
 
     fn number(&mut self) {
         let parents = &self.parents;
-        let parent = |node: usize| (parents[node] as usize != node).then_some(parents[node] as usize);
+        let parent =
+            |node: usize| (parents[node] as usize != node).then_some(parents[node] as usize);
         let mut sizes = vec![1_u32; parents.len()];
         for node in (0..parents.len()).rev() {
             if let Some(parent) = parent(node) {

@@ -121,7 +121,8 @@ pub(crate) fn is_folded(
     access: &Resolved,
     budget: &mut Budget,
 ) -> Result<bool, Exhausted> {
-    let (reach, trail) = (reach(types, access.base, |ty| ty == access.access), &mut Trail::default());
+    let (reach, trail) =
+        (reach(types, access.base, |ty| ty == access.access), &mut Trail::default());
     let (tracked, found, folded) = (&Untracked, IndexMap::new(), true);
     let mut walk = Walk { types, access, tracked, folded, reach: &reach, trail, found };
     walk.run(budget)?;

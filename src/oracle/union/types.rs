@@ -269,7 +269,8 @@ impl Types {
         let (mut far, mut arrays) = (u128::from(if old { 0 } else { tall }), false);
         let mut plain = true;
         if of_type.scalar {
-            plain = above.is_some_and(|above| above.format.is_none() || above.scalar && above.plain)
+            plain = above
+                .is_some_and(|above| above.format.is_none() || above.scalar && above.plain)
                 && (old || of_type.size != 0);
         } else if of_type.format.is_some() {
             plain = !of_type.overlapping && !of_type.flexible && (old || of_type.size != 0);

@@ -179,8 +179,8 @@ impl Engine {
         }
         let kinds = [(a, wide_a), (b, wide_b)].map(|(tag, wide)| (tag, wide.map(|w| &w.kind)));
         if kinds.iter().any(|(_, kind)| kind.is_some_and(Kind::is_inferred)) {
-            let [a, b] = kinds
-                .map(|(tag, kind)| (tag.index(), kind.map_or(&[][..], Kind::crossings)));
+            let [a, b] =
+                kinds.map(|(tag, kind)| (tag.index(), kind.map_or(&[][..], Kind::crossings)));
             return Some(tables.inferred.may_alias(compiled, a, b, strict));
         }
         let side = |(tag, kind): (TagId, Option<&'t Kind>)| {
@@ -189,6 +189,9 @@ impl Engine {
         };
         let [a, b] = kinds.map(side);
         let (a, b) = (a?, b?);
+        if a.access.access == b.access.access && (a.access.is_whole() || b.access.is_whole()) {
+            return Some(true);
+        }
         tables.sized.may_alias(&self.types, compiled, &a, &b, strict)
     }
 }
@@ -264,9 +267,7 @@ fn walk(
     let arrives = match types.get(access.access).format {
         // Whatever a scalar is, its ancestors are.
         Some(Format::Old) => true,
-        _ if is_aggregate(cursor) => {
-            forest.parent(forest.climb(cursor, is_aggregate)) == Some(end)
-        }
+        _ if is_aggregate(cursor) => forest.parent(forest.climb(cursor, is_aggregate)) == Some(end),
         _ => cursor == end,
     };
     (arrives && forest.is_ancestor(end, cursor)).then_some(cursor)

@@ -13,7 +13,7 @@
 //! An access whose walk breaks off takes its base for its frame.
 
 use super::super::denoted::{Denoted, Untracked, denoted, is_folded};
-use super::super::flood::{Pending, Resolved, Way, elements, slot_of};
+use super::super::flood::{Pending, Resolved, Way, elements, reach, slot_of};
 use super::super::limits::{Budget, Exhausted, STEPS};
 use super::super::stride::{Pattern, Stride, UNBOUNDED, add_stride, meets, span};
 use super::super::trail::{Link, Trail};
@@ -29,8 +29,8 @@ const PLACES: usize = 1 << 11;
 /// Places for each node of the graph, on average.
 const SHARE: usize = 16;
 
-/// Types on the ways of an access for which rule `union-strict` is told.
-const WAYS: usize = 1 << 6;
+/// Types that may be on the ways to an access.
+const PASSED: usize = 1 << 8;
 
 #[derive(Clone, Default, Debug)]
 pub(super) struct Tables {
@@ -61,8 +61,8 @@ pub(super) struct Wide {
     within: Vec<Pattern>,
     /// The bytes, from the base's start.
     bytes: Vec<Pattern>,
-    /// For rule `union-strict`, the types on the ways to the access and their
-    /// ancestors. `None` where they are not all.
+    /// For rule `union-strict`, the types that may be on a way to the access, and
+    /// their ancestors. `None` where they are too many.
     passed: Option<Vec<TypeIndex>>,
 }
 
@@ -81,8 +81,8 @@ impl Tables {
         graph: &Graph,
         access: &Resolved,
     ) -> Result<(u32, Wide), Aside> {
-        let (mut trail, mut budget) = (Trail::default(), Budget::new(STEPS));
-        let found = denoted(types, access, &Untracked, &mut trail, &mut budget)?;
+        let mut budget = Budget::new(STEPS);
+        let found = denoted(types, access, &Untracked, &mut Trail::default(), &mut budget)?;
         if found.is_empty() {
             return Err(Aside::Rejected);
         }
@@ -105,7 +105,7 @@ impl Tables {
             true => lay(types, compiled, (access.base, 0)).ok_or(Aside::Ask)?,
             false => way,
         };
-        let passed = passed(types, access, &found, &trail);
+        let passed = passed(types, access);
         Ok((cursor, Wide { frame: inner.base, way, group, within, bytes, passed }))
     }
 
@@ -191,7 +191,8 @@ impl Tables {
                 &found
             }
             Side { access, .. } => {
-                found = patterns(&denoted(types, access, &Untracked, &mut Trail::default(), budget)?);
+                found =
+                    patterns(&denoted(types, access, &Untracked, &mut Trail::default(), budget)?);
                 &found
             }
         };
@@ -315,29 +316,22 @@ fn near(
     Some(found)
 }
 
-/// Lists the types on the ways to an access, and their ancestors.
-fn passed(
-    types: &Types,
-    access: &Resolved,
-    found: &[Denoted],
-    trail: &Trail,
-) -> Option<Vec<TypeIndex>> {
+/// Lists the types that may be on a way to an access, and their ancestors.
+fn passed(types: &Types, access: &Resolved) -> Option<Vec<TypeIndex>> {
     // Inside an aggregate that is accessed, q goes on.
-    if found.len() > WAYS || !types.get(access.access).scalar {
+    if !types.get(access.access).scalar {
         return None;
     }
+    let on_way = reach(types, access.base, |ty| ty == access.access);
     let mut passed = Vec::new();
-    for path in found {
-        let on_way = trail.path(path.link).into_iter().map(|(ty, _)| ty);
-        for ty in on_way.chain([access.access]) {
-            passed.extend(types.ancestors(ty));
-        }
-        passed.sort_unstable();
-        passed.dedup();
-        if passed.len() > 4 * WAYS {
+    for &ty in on_way.keys() {
+        passed.extend(types.ancestors(ty));
+        if passed.len() > PASSED {
             return None;
         }
     }
+    passed.sort_unstable();
+    passed.dedup();
     Some(passed)
 }
 
