@@ -18,12 +18,30 @@ use crate::table::DefaultHashBuilder;
 /// What a query reads of a tag.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Record {
-    /// That of the tag's cursor.
+    /// That of a regular tag's cursor. A wide tag's number among the wide ones,
+    /// and its [`Filter`].
     span: Span,
     /// The root above the access type, and flags.
     root: u32,
     /// The base type.
     pub(super) base: u32,
+}
+
+/// The base types of tags that a wide tag may alias, a bit for several types.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Filter(pub(super) u32);
+
+impl Filter {
+    /// Any type.
+    pub(super) const ALL: Filter = Filter(u32::MAX);
+
+    fn bit(ty: u32) -> u32 {
+        1 << (ty.wrapping_mul(0x9e37_79b1) >> 27)
+    }
+
+    pub(super) fn add(&mut self, ty: u32) {
+        self.0 |= Filter::bit(ty);
+    }
 }
 
 /// The bits of [`Record::root`] that name the root.
@@ -71,6 +89,8 @@ pub(super) struct Compiled {
     records: Vec<Record>,
     /// Each tag's cursor, or [`NONE`].
     cursors: Vec<u32>,
+    /// Number of wide tags.
+    wides: u32,
     /// Records whose spans are set.
     settled: usize,
 }
@@ -95,13 +115,8 @@ impl Compiled {
         let (Some(x), Some(y)) = (self.records.get(a), self.records.get(b)) else {
             return Verdict::May;
         };
-        let either = x.root | y.root;
-        if either & (WIDE | ASK) != 0 {
-            return match (x.root ^ y.root) & ROOT {
-                0 if either & ASK != 0 => Verdict::Ask,
-                0 => Verdict::Wide,
-                _ => Verdict::May,
-            };
+        if (x.root | y.root) & (WIDE | ASK) != 0 {
+            return Compiled::beyond(x, y);
         }
         let apart = (x.root ^ y.root) & ROOT != 0;
         let meet = x.span.start < y.span.end && y.span.start < x.span.end;
@@ -109,6 +124,26 @@ impl Compiled {
             return Verdict::may(self.forest.related(self.cursors[a], self.cursors[b]));
         }
         Verdict::may(apart | meet)
+    }
+
+    /// What the records of two tags say if one is not regular.
+    fn beyond(x: &Record, y: &Record) -> Verdict {
+        if (x.root ^ y.root) & ROOT != 0 {
+            return Verdict::May;
+        }
+        if (x.root | y.root) & ASK != 0 {
+            return Verdict::Ask;
+        }
+        let passes = |wide: &Record, other: &Record| {
+            wide.root & WIDE != 0 && wide.span.end & Filter::bit(other.base) != 0
+        };
+        if passes(x, y) || passes(y, x) { Verdict::Wide } else { Verdict::No }
+    }
+
+    /// Returns a wide tag's number among the wide ones.
+    pub(super) fn wide(&self, tag: usize) -> Option<usize> {
+        let record = &self.records[tag];
+        (record.root & WIDE != 0).then_some(record.span.start as usize)
     }
 
     /// Returns whether a tag may alias all others; so does one not yet added.
@@ -130,11 +165,19 @@ impl Compiled {
         self.cursors.push(NONE);
     }
 
-    /// Adds the next tag, with its cursor.
-    pub(super) fn push_tag(&mut self, root: u32, base: u32, cursor: u32, wide: bool) {
-        let flags = if wide { WIDE } else { 0 };
-        let span = Span { start: 0, end: 0 };
-        self.records.push(Record { span, root: root | flags, base });
+    /// Adds the next tag, a regular one, with its cursor.
+    pub(super) fn push_regular(&mut self, root: u32, base: u32, cursor: u32) {
+        self.records.push(Record { span: Span { start: 0, end: 0 }, root, base });
+        self.cursors.push(cursor);
+    }
+
+    /// Adds the next tag, the next wide one. It aliases no tag of its root that
+    /// does not pass its filter and whose own filter, if that is wide, it does
+    /// not pass.
+    pub(super) fn push_wide(&mut self, root: u32, base: u32, cursor: u32, filter: Filter) {
+        let span = Span { start: self.wides, end: filter.0 };
+        self.wides += 1;
+        self.records.push(Record { span, root: root | WIDE, base });
         self.cursors.push(cursor);
     }
 
@@ -153,10 +196,10 @@ impl Compiled {
         }
         for tag in self.settled..self.records.len() {
             let cursor = self.cursors[tag];
-            if cursor == NONE {
+            let record = &mut self.records[tag];
+            if cursor == NONE || record.root & WIDE != 0 {
                 continue;
             }
-            let record = &mut self.records[tag];
             record.span = self.forest.span(cursor);
             record.root &= !LOOSE;
             if self.forest.is_loose(cursor) {
@@ -210,7 +253,17 @@ impl Compiled {
         self.hasher.hash_one((ty, offset, route))
     }
 
+    /// Returns the types on a walk.
+    pub(super) fn types_from(&self, cursor: u32) -> impl Iterator<Item = u32> + '_ {
+        let walk = std::iter::successors(Some(cursor), |&at| self.forest.parent(at));
+        walk.map(|cursor| self.ty(cursor))
+    }
+
     pub(super) fn ty(&self, cursor: u32) -> u32 {
         self.types[cursor as usize] & !ROUTED
     }
 }
+impl Compiled { pub(super) fn census(&self) -> String {
+    let n = |f: &dyn Fn(&Record) -> bool| self.records.iter().filter(|r| f(r)).count();
+    format!("    {} tags {} rejected {} ask {} wide; {} cursors", self.records.len(), n(&|r| r.root == ROOT), n(&|r| r.root & ASK != 0), n(&|r| r.root & WIDE != 0), self.forest.len())
+} }

@@ -257,7 +257,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
     fn compare(&self, a: Access, b: Access) -> bool {
         let (Some(tag_a), Some(tag_b)) = (a.tag, b.tag) else { return true };
         match &self.engine {
-            Engine::Llvm(compiler) => compiler.may_alias(&self.compiled, tag_a.index, tag_b.index),
+            Engine::Llvm(compiler) => compiler.may_alias(&self.compiled, tag_a.index(), tag_b.index()),
             Engine::Union { engine, strict } => engine
                 .compare(self.graph(), &self.compiled, (tag_a, tag_b), *strict)
                 .unwrap_or_else(|| self.define(a, b)),
@@ -406,4 +406,8 @@ impl<G: Borrow<Graph>> Oracle<G> {
         };
         Some(Tag { immutable: self.is_constant(a) && self.is_constant(b), ..generic })
     }
+}
+impl<G: Borrow<Graph>> Oracle<G> {
+    #[doc(hidden)]
+    pub fn census(&self) -> String { self.compiled.census() }
 }

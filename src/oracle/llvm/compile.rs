@@ -35,7 +35,7 @@
 use super::walk::{fields, step};
 use crate::graph::{Format, Graph, NodeId, Shape, TagId, TagParts, TypeId};
 use crate::oracle::below::Below;
-use crate::oracle::compiled::Compiled;
+use crate::oracle::compiled::{Compiled, Filter};
 use crate::table::{HashMap, HashSet};
 use crate::verify::Verdicts;
 
@@ -46,8 +46,7 @@ pub(in crate::oracle) struct Compiler {
     /// The format of accepted tags under each root; `None` for both.
     formats: HashMap<u32, Option<Format>>,
     below: Below,
-    /// By tag.
-    wide: HashMap<u32, Wide>,
+    wide: Vec<Wide>,
     /// Whether some cursor's successor has a type added later than its own.
     unordered: bool,
 }
@@ -61,6 +60,13 @@ struct Wide {
     end: u32,
     /// The cursor of the access type's parent.
     up: u32,
+}
+
+/// One of two tags to compare.
+struct Walk<'w> {
+    base: u32,
+    cursor: u32,
+    wide: Option<&'w Wide>,
 }
 
 impl Compiler {
@@ -90,10 +96,10 @@ impl Compiler {
         let base = parts.base.index;
         match self.place(graph, compiled, &parts) {
             None => compiled.push_ask(root),
-            Some((cursor, None)) => compiled.push_tag(root, base, cursor, false),
+            Some((cursor, None)) => compiled.push_regular(root, base, cursor),
             Some((cursor, Some(wide))) => {
-                self.wide.insert(tag.index, wide);
-                compiled.push_tag(root, base, cursor, true);
+                self.wide.push(wide);
+                compiled.push_wide(root, base, cursor, Filter::ALL);
             }
         }
     }
@@ -199,30 +205,26 @@ impl Compiler {
     }
 
     /// Decides on two tags of one root, of which one is wide.
-    pub(in crate::oracle) fn may_alias(&self, compiled: &Compiled, a: u32, b: u32) -> bool {
-        let touches = |wide: u32, other: u32| {
-            self.wide.get(&wide).is_some_and(|wide_tag| {
-                self.touches(compiled, (wide, wide_tag), (other, self.wide.get(&other)))
-            })
-        };
-        a == b || touches(a, b) || touches(b, a)
+    pub(in crate::oracle) fn may_alias(&self, compiled: &Compiled, a: usize, b: usize) -> bool {
+        let [x, y] = [a, b].map(|tag| Walk {
+            base: compiled.record(tag).base,
+            cursor: compiled.cursor(tag),
+            wide: compiled.wide(tag).map(|wide| &self.wide[wide]),
+        });
+        a == b || self.touches(compiled, &x, &y) || self.touches(compiled, &y, &x)
     }
 
-    fn touches(
-        &self,
-        compiled: &Compiled,
-        (x, wide): (u32, &Wide),
-        (y, other): (u32, Option<&Wide>),
-    ) -> bool {
+    /// Returns whether the walk of `x`, if it is wide, gives `MayAlias`.
+    fn touches(&self, compiled: &Compiled, x: &Walk<'_>, y: &Walk<'_>) -> bool {
+        let Some(wide) = x.wide else { return false };
         let forest = &compiled.forest;
-        let base = compiled.record(y as usize).base;
-        let (x, y) = (compiled.cursor(x as usize), compiled.cursor(y as usize));
-        self.below.contains(wide.access, base)
-            || forest.is_ancestor(y, wide.up)
-            || forest.is_ancestor(y, x) && forest.is_ancestor(wide.end, y)
-            || forest.is_ancestor(x, y)
-                && other.is_none_or(|other| forest.is_ancestor(other.end, x))
-            || wide.whole && self.passes(compiled, y, wide.access)
+        let (at, other) = (x.cursor, y.cursor);
+        forest.is_ancestor(other, wide.up)
+            || forest.is_ancestor(other, at) && forest.is_ancestor(wide.end, other)
+            || forest.is_ancestor(at, other)
+                && y.wide.is_none_or(|wide| forest.is_ancestor(wide.end, at))
+            || wide.whole && self.passes(compiled, other, wide.access)
+            || self.below.contains(wide.access, y.base)
     }
 
     /// Returns whether the walk from `cursor` comes to type `ty`.

@@ -17,9 +17,9 @@ use super::super::flood::Resolved;
 use super::super::inferred::Side;
 use super::super::limits::{Budget, STEPS};
 use super::super::types::{TypeIndex, Types};
-use super::{Aside, lay, next, walk};
+use super::{Aside, next, walk};
 use crate::graph::Graph;
-use crate::oracle::compiled::Compiled;
+use crate::oracle::compiled::{Compiled, Filter};
 use crate::table::HashMap;
 
 /// In place of a member: more than one.
@@ -38,8 +38,8 @@ const SHARE: usize = 16;
 pub(super) struct Tables {
     /// The member by which an overlapping aggregate contains a type.
     inside: HashMap<(TypeIndex, TypeIndex), u32>,
-    /// Whether that is known for an aggregate.
-    searched: HashMap<TypeIndex, bool>,
+    /// The types inside an aggregate; `None` where they are too many.
+    searched: HashMap<TypeIndex, Option<Filter>>,
 }
 
 /// An overlapping aggregate on the way to an access.
@@ -59,7 +59,7 @@ impl Tables {
         graph: &Graph,
         access: &Resolved,
         strict: bool,
-    ) -> Result<(u32, Vec<Crossing>), Aside> {
+    ) -> Result<(u32, Vec<Crossing>, Filter), Aside> {
         let mut budget = Budget::new(STEPS);
         let side = Side::new(types, *access, &mut budget)?;
         if !side.denotes() {
@@ -99,11 +99,11 @@ impl Tables {
             }
             at = first;
         };
-        let mut crossings = Vec::new();
+        let (mut crossings, mut filter) = (Vec::new(), Filter::default());
         for (i, &(aggregate, rest, member)) in way.iter().enumerate() {
             let Some(member) = member else { continue };
-            if !strict && !self.search(types, graph, aggregate) {
-                return Err(Aside::Ask);
+            if !strict {
+                filter.0 |= self.search(types, graph, aggregate).ok_or(Aside::Ask)?.0;
             }
             let start = compiled.routed(aggregate, 0, None);
             let before = way[..i].iter().rev();
@@ -117,22 +117,24 @@ impl Tables {
             let before = way.iter().rev();
             before.fold(tail, |next, &(ty, offset, _)| compiled.routed(ty, offset, Some(next)))
         });
-        lay(types, compiled, (access.access, 0)).ok_or(Aside::Ask)?;
-        Ok((cursor, crossings))
+        Ok((cursor, crossings, filter))
     }
 
-    /// Finds out what lies inside an overlapping aggregate. `false` if that is
+    /// Finds out what lies inside an overlapping aggregate. `None` if that is
     /// too much.
-    fn search(&mut self, types: &Types, graph: &Graph, aggregate: TypeIndex) -> bool {
+    fn search(&mut self, types: &Types, graph: &Graph, aggregate: TypeIndex) -> Option<Filter> {
         if let Some(&known) = self.searched.get(&aggregate) {
             return known;
         }
         let room = (INSIDE + SHARE * graph.node_count()).saturating_sub(self.inside.len());
-        let found = inside(types, aggregate, room.min(INSIDE));
-        self.searched.insert(aggregate, found.is_some());
-        let found = found.into_iter().flatten();
-        self.inside.extend(found.map(|(ty, member)| ((aggregate, ty), member)));
-        self.searched[&aggregate]
+        let found = inside(types, aggregate, room.min(INSIDE)).map(|found| {
+            let mut filter = Filter::default();
+            found.keys().for_each(|&ty| filter.add(ty));
+            self.inside.extend(found.into_iter().map(|(ty, member)| ((aggregate, ty), member)));
+            filter
+        });
+        self.searched.insert(aggregate, found);
+        found
     }
 
     pub(super) fn may_alias(

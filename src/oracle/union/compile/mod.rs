@@ -21,16 +21,14 @@ use super::limits::Exhausted;
 use super::types::{TypeIndex, Types};
 use super::{Access, Engine};
 use crate::graph::{Format, Graph, TagId};
-use crate::oracle::compiled::Compiled;
-use crate::table::HashMap;
+use crate::oracle::compiled::{Compiled, Filter};
 
 /// What is known of wide tags.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Tables {
     inferred: inferred::Tables,
     sized: sized::Tables,
-    /// By tag.
-    wide: HashMap<u32, Wide>,
+    wide: Vec<Wide>,
 }
 
 #[derive(Clone, Debug)]
@@ -107,10 +105,10 @@ impl Engine {
         match self.place(compiled, graph, &access, strict) {
             Err(Aside::Rejected) => compiled.push_rejected(),
             Err(Aside::Ask) => compiled.push_ask(root),
-            Ok((cursor, None)) => compiled.push_tag(root, base, cursor, false),
-            Ok((cursor, Some(wide))) => {
-                self.tables.wide.insert(tag.index, wide);
-                compiled.push_tag(root, base, cursor, true);
+            Ok((cursor, None)) => compiled.push_regular(root, base, cursor),
+            Ok((cursor, Some((wide, filter)))) => {
+                self.tables.wide.push(wide);
+                compiled.push_wide(root, base, cursor, filter);
             }
         }
     }
@@ -122,7 +120,7 @@ impl Engine {
         graph: &Graph,
         access: &Resolved,
         strict: bool,
-    ) -> Result<(u32, Option<Wide>), Aside> {
+    ) -> Result<(u32, Option<(Wide, Filter)>), Aside> {
         let types = &self.types;
         if types.get(access.access).format.is_none() {
             return Err(Aside::Ask);
@@ -132,16 +130,17 @@ impl Engine {
         {
             return Ok((cursor, None));
         }
-        let (cursor, kind) = match self.format(access) {
+        let (cursor, kind, mut filter) = match self.format(access) {
             Format::Old => {
                 let tables = &mut self.tables.inferred;
-                let (cursor, crossings) = tables.add(types, compiled, graph, access, strict)?;
-                (cursor, Kind::Inferred(crossings))
+                let (cursor, crossings, filter) =
+                    tables.add(types, compiled, graph, access, strict)?;
+                (cursor, Kind::Inferred(crossings), filter)
             }
             Format::New => {
                 let tables = &mut self.tables.sized;
-                let (cursor, wide) = tables.add(types, compiled, graph, access)?;
-                (cursor, Kind::Sized(wide))
+                let (cursor, wide, filter) = tables.add(types, compiled, graph, access)?;
+                (cursor, Kind::Sized(wide), filter)
             }
         };
         let of_access = types.get(access.access);
@@ -154,7 +153,10 @@ impl Engine {
             let covered = types.get(covered);
             covered.scalar || covered.format.is_none()
         });
-        Ok((cursor, Some(Wide { up: up.ok_or(Aside::Ask)?, kind })))
+        let up = up.ok_or(Aside::Ask)?;
+        filter.add(access.access);
+        compiled.types_from(cursor).chain(compiled.types_from(up)).for_each(|ty| filter.add(ty));
+        Ok((cursor, Some((Wide { up, kind }, filter))))
     }
 
     /// Decides on two tags of one root and format, of which one is wide; `None`
@@ -167,7 +169,8 @@ impl Engine {
         strict: bool,
     ) -> Option<bool> {
         let tables = &self.tables;
-        let (wide_a, wide_b) = (tables.wide.get(&a.index), tables.wide.get(&b.index));
+        let [wide_a, wide_b] =
+            [a, b].map(|tag| compiled.wide(tag.index()).map(|wide| &tables.wide[wide]));
         let covers = |upper: TagId, lower: TagId, wide: Option<&Wide>| {
             let base = compiled.record(upper.index()).base;
             let up = wide.map_or(compiled.cursor(lower.index()), |wide| wide.up);
@@ -183,16 +186,14 @@ impl Engine {
                 kinds.map(|(tag, kind)| (tag.index(), kind.map_or(&[][..], Kind::crossings)));
             return Some(tables.inferred.may_alias(compiled, a, b, strict));
         }
-        let side = |(tag, kind): (TagId, Option<&'t Kind>)| {
-            let access = self.resolve(graph, Access::from(tag)).ok()?;
-            Some(sized::Side { tag: tag.index(), access, wide: kind.and_then(Kind::sized) })
-        };
-        let [a, b] = kinds.map(side);
-        let (a, b) = (a?, b?);
-        if a.access.access == b.access.access && (a.access.is_whole() || b.access.is_whole()) {
-            return Some(true);
-        }
-        tables.sized.may_alias(&self.types, compiled, &a, &b, strict)
+        let [a, b] = kinds.map(|(tag, kind)| sized::Side {
+            tag,
+            base: compiled.record(tag.index()).base,
+            cursor: compiled.cursor(tag.index()),
+            wide: kind.and_then(Kind::sized),
+        });
+        let resolve = |tag: TagId| self.resolve(graph, Access::from(tag)).ok();
+        tables.sized.may_alias(&self.types, compiled, (&a, &b), strict, resolve)
     }
 }
 

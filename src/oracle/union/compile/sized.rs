@@ -19,8 +19,8 @@ use super::super::stride::{Pattern, Stride, UNBOUNDED, add_stride, meets, span};
 use super::super::trail::{Link, Trail};
 use super::super::types::{TypeIndex, Types};
 use super::{Aside, lay, next};
-use crate::graph::Graph;
-use crate::oracle::compiled::Compiled;
+use crate::graph::{Graph, TagId};
+use crate::oracle::compiled::{Compiled, Filter};
 use crate::table::HashMap;
 
 /// Places near the bytes of one access.
@@ -36,7 +36,7 @@ const PASSED: usize = 1 << 8;
 pub(super) struct Tables {
     /// Each frame and set of bytes, numbered; `None` where the places near are
     /// too many.
-    groups: HashMap<(TypeIndex, Vec<Pattern>), Option<u32>>,
+    groups: HashMap<(TypeIndex, Vec<Pattern>), Option<(u32, Filter)>>,
     /// Where the objects of a type begin in `places`, and how many there are.
     near: HashMap<(u32, TypeIndex), (u32, u32)>,
     places: Vec<Place>,
@@ -57,6 +57,8 @@ pub(super) struct Wide {
     /// The way from the base to the frame's start.
     way: u32,
     group: u32,
+    access: TypeIndex,
+    whole: bool,
     /// The bytes, from the frame's start.
     within: Vec<Pattern>,
     /// The bytes, from the base's start.
@@ -68,8 +70,9 @@ pub(super) struct Wide {
 
 /// One of two tags to compare.
 pub(super) struct Side<'s> {
-    pub(super) tag: usize,
-    pub(super) access: Resolved,
+    pub(super) tag: TagId,
+    pub(super) base: TypeIndex,
+    pub(super) cursor: u32,
     pub(super) wide: Option<&'s Wide>,
 }
 
@@ -80,7 +83,7 @@ impl Tables {
         compiled: &mut Compiled,
         graph: &Graph,
         access: &Resolved,
-    ) -> Result<(u32, Wide), Aside> {
+    ) -> Result<(u32, Wide, Filter), Aside> {
         let mut budget = Budget::new(STEPS);
         let found = denoted(types, access, &Untracked, &mut Trail::default(), &mut budget)?;
         if found.is_empty() {
@@ -96,7 +99,8 @@ impl Tables {
         if !fits(types, inner.base, &within) {
             return Err(Aside::Ask);
         }
-        let group = self.group(types, graph, inner.base, &within).ok_or(Aside::Ask)?;
+        let (group, mut filter) =
+            self.group(types, graph, inner.base, &within).ok_or(Aside::Ask)?;
         let start = compiled.routed(inner.base, 0, None);
         let way = path.iter().rev().fold(start, |next, &(ty, offset)| {
             compiled.routed(ty, offset - inner.offset, Some(next))
@@ -106,7 +110,15 @@ impl Tables {
             false => way,
         };
         let passed = passed(types, access);
-        Ok((cursor, Wide { frame: inner.base, way, group, within, bytes, passed }))
+        compiled.types_from(way).for_each(|ty| filter.add(ty));
+        let whole = access.is_whole();
+        // Tags of any base may pass a plain frame, or lie under a scalar.
+        if types.get(inner.base).plain {
+            filter = Filter::ALL;
+        }
+        let (frame, of) = (inner.base, access.access);
+        let wide = Wide { frame, way, group, within, bytes, passed, access: of, whole };
+        Ok((cursor, wide, filter))
     }
 
     /// Returns the number of a frame and set of bytes, the places near listed.
@@ -116,7 +128,7 @@ impl Tables {
         graph: &Graph,
         frame: TypeIndex,
         bytes: &[Pattern],
-    ) -> Option<u32> {
+    ) -> Option<(u32, Filter)> {
         let key = (frame, bytes.to_vec());
         if let Some(&known) = self.groups.get(&key) {
             return known;
@@ -124,7 +136,12 @@ impl Tables {
         let number = self.groups.len() as u32;
         let room = (PLACES + SHARE * graph.node_count()).saturating_sub(self.places.len());
         let found = near(types, frame, bytes, room.min(PLACES));
-        self.groups.insert(key, found.as_ref().map(|_| number));
+        let known = found.as_ref().map(|found| {
+            let mut filter = Filter::default();
+            found.iter().for_each(|&(ty, _)| filter.add(ty));
+            (number, filter)
+        });
+        self.groups.insert(key, known);
         let mut found = found?;
         found.sort_by_key(|&(ty, _)| ty);
         for objects in found.chunk_by(|a, b| a.0 == b.0) {
@@ -132,7 +149,7 @@ impl Tables {
             self.places.extend(objects.iter().map(|(_, place)| place.clone()));
             self.near.insert((number, objects[0].0), (first, objects.len() as u32));
         }
-        Some(number)
+        known
     }
 
     /// Decides on two tags; `None` leaves it to the search.
@@ -140,25 +157,32 @@ impl Tables {
         &self,
         types: &Types,
         compiled: &Compiled,
-        a: &Side<'_>,
-        b: &Side<'_>,
+        (a, b): (&Side<'_>, &Side<'_>),
         strict: bool,
+        resolve: impl Fn(TagId) -> Option<Resolved>,
     ) -> Option<bool> {
         let budget = &mut Budget::new(STEPS);
-        if let (Some(x), Some(y)) = (a.wide, b.wide)
-            && x.frame == y.frame
-            && compiled.forest.related(x.way, y.way)
-            && any_meet(&x.within, &y.within, 0, &[], budget).ok()?
-        {
-            return Some(true);
+        if let (Some(x), Some(y)) = (a.wide, b.wide) {
+            if x.access == y.access && (x.whole || y.whole) {
+                return Some(true);
+            }
+            if x.frame == y.frame
+                && compiled.forest.related(x.way, y.way)
+                && any_meet(&x.within, &y.within, (0, &[]), budget).ok()?
+            {
+                return Some(true);
+            }
         }
         for (outer, inner) in [(a, b), (b, a)] {
             let Some(wide) = outer.wide else { continue };
-            if self.holds(types, wide, inner, budget).ok()? {
-                match (strict, &wide.passed) {
-                    (false, _) => return Some(true),
-                    (true, Some(passed)) if passed.binary_search(&inner.access.base).is_err() => {}
-                    (true, _) => return None,
+            if let Some(&at) = self.near.get(&(wide.group, inner.base)) {
+                let access = resolve(inner.tag)?;
+                if self.holds(types, (wide, at), (inner.wide, &access), budget).ok()? {
+                    match (strict, &wide.passed) {
+                        (false, _) => return Some(true),
+                        (true, Some(passed)) if passed.binary_search(&inner.base).is_err() => {}
+                        (true, _) => return None,
+                    }
                 }
             }
             if types.get(wide.frame).plain && passes(types, compiled, inner, wide.frame) {
@@ -168,38 +192,32 @@ impl Tables {
         Some(false)
     }
 
-    /// Returns whether the bytes of a wide tag meet those of `inner` at some place
-    /// of the latter's base in the frame.
+    /// Returns whether the bytes of a wide tag meet those of `inner` at some of
+    /// the places near.
     fn holds(
         &self,
         types: &Types,
-        wide: &Wide,
-        inner: &Side<'_>,
+        (wide, (first, count)): (&Wide, (u32, u32)),
+        (inner, access): (Option<&Wide>, &Resolved),
         budget: &mut Budget,
     ) -> Result<bool, Exhausted> {
-        let Some(&(first, count)) = self.near.get(&(wide.group, inner.access.base)) else {
-            return Ok(false);
-        };
         let found;
-        let theirs = match inner {
-            Side { wide: Some(wide), .. } => &wide.bytes,
-            Side { access: Resolved { base, size: Some(size), offset, .. }, .. }
-                if !types.get(*base).arrays =>
-            {
-                let (start, len) = ((*offset).into(), (*size).into());
+        let theirs = match (inner, access.size) {
+            (Some(wide), _) => &wide.bytes,
+            (None, Some(size)) if !types.get(access.base).arrays => {
+                let (start, len) = (access.offset.into(), size.into());
                 found = vec![Pattern { start, len, strides: Vec::new() }];
                 &found
             }
-            Side { access, .. } => {
-                found =
-                    patterns(&denoted(types, access, &Untracked, &mut Trail::default(), budget)?);
+            _ => {
+                let trail = &mut Trail::default();
+                found = patterns(&denoted(types, access, &Untracked, trail, budget)?);
                 &found
             }
         };
-        let whole = inner.access.is_whole();
         for place in &self.places[first as usize..(first + count) as usize] {
-            if (place.direct || whole)
-                && any_meet(&wide.within, theirs, place.at.into(), &place.strides, budget)?
+            if (place.direct || access.is_whole())
+                && any_meet(&wide.within, theirs, (place.at.into(), &place.strides), budget)?
             {
                 return Ok(true);
             }
@@ -215,8 +233,7 @@ fn patterns(found: &[Denoted]) -> Vec<Pattern> {
 fn any_meet(
     ours: &[Pattern],
     theirs: &[Pattern],
-    by: u128,
-    moved: &[Stride],
+    (by, moved): (u128, &[Stride]),
     budget: &mut Budget,
 ) -> Result<bool, Exhausted> {
     for a in ours {
@@ -339,8 +356,8 @@ fn passed(types: &Types, access: &Resolved) -> Option<Vec<TypeIndex>> {
 /// its base.
 fn passes(types: &Types, compiled: &Compiled, side: &Side<'_>, ty: TypeIndex) -> bool {
     let rank = |cursor| types.get(compiled.ty(cursor)).rank;
-    let start = side.wide.map_or(compiled.cursor(side.tag), |wide| wide.way);
-    if side.access.base == ty || side.wide.is_some_and(|wide| wide.frame == ty) {
+    let start = side.wide.map_or(side.cursor, |wide| wide.way);
+    if side.base == ty || side.wide.is_some_and(|wide| wide.frame == ty) {
         return false;
     }
     let wanted = types.get(ty).rank;
