@@ -2,7 +2,7 @@
 
 use super::function::{Event, Functions, Place};
 use super::{Lint, Report};
-use crate::graph::{TagId, TypeId};
+use crate::graph::{Graph, TagId, TypeId};
 use crate::oracle::{Oracle, Rules};
 use crate::subject::Subject;
 use crate::table::{HashMap, HashSet, IndexMap};
@@ -34,7 +34,7 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
 struct State<'s> {
     subject: &'s Subject<'s>,
     module: &'s Module,
-    oracle: &'s Oracle<'s>,
+    oracle: &'s Oracle<&'s Graph>,
     /// The last access to each place since the block began or memory changed in
     /// ways that no tag tells, by its index and its number in the block.
     last: HashMap<Place, (usize, usize)>,
@@ -46,7 +46,7 @@ struct State<'s> {
 }
 
 impl<'s> State<'s> {
-    fn new(subject: &'s Subject<'s>, module: &'s Module, oracle: &'s Oracle<'s>) -> Self {
+    fn new(subject: &'s Subject<'s>, module: &'s Module, oracle: &'s Oracle<&'s Graph>) -> Self {
         State {
             subject,
             module,

@@ -1,10 +1,12 @@
 //! Which tags a rule can say anything about.
 
+use std::borrow::Borrow;
+
 use super::{Engine, Oracle};
-use crate::graph::TagId;
+use crate::graph::{Graph, TagId};
 use crate::verify::Verifier;
 
-impl Oracle<'_> {
+impl<G: Borrow<Graph>> Oracle<G> {
     /// Returns whether the oracle's rules take a tag for well formed. Every
     /// query about one that is not answers `MayAlias`.
     ///
@@ -14,10 +16,11 @@ impl Oracle<'_> {
     /// not: LLVM follows only the last member of a union.
     #[must_use]
     pub fn is_well_formed(&self, tag: TagId) -> bool {
-        self.graph.owns_tag(tag)
+        let graph = self.graph();
+        graph.owns_tag(tag)
             && match &self.engine {
-                Engine::Llvm(_) => Verifier::new(self.graph).check(tag).is_ok(),
-                Engine::Union { engine, .. } => engine.is_well_formed(self.graph, tag),
+                Engine::Llvm(_) => Verifier::new(graph).check(tag).is_ok(),
+                Engine::Union { engine, .. } => engine.is_well_formed(graph, tag),
             }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Rule;
 use crate::diagnostic::{Code, Diagnostic, Label};
-use crate::graph::{Format, NodeId, Operand, Shape, TagId, TagParts};
+use crate::graph::{Format, Graph, NodeId, Operand, Shape, TagId, TagParts};
 use crate::oracle::Oracle;
 use crate::subject::Subject;
 use crate::table::HashSet;
@@ -27,7 +27,7 @@ struct Words {
 /// type at which the path ended, where it did.
 pub(super) fn diagnostic(
     subject: &Subject<'_>,
-    union: &Oracle<'_>,
+    union: &Oracle<&Graph>,
     tag: TagId,
     rule: Rule,
     at: NodeId,
