@@ -19,6 +19,10 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
     }
 }
 
+/// Accesses that each access is compared with: a type may have a million equal
+/// fields, each with tags of its own.
+const COMPARED: usize = 64;
+
 /// Bytes of a base type that an instruction accesses.
 struct Bytes<'a> {
     start: u64,
@@ -50,11 +54,11 @@ fn accessed(subject: &Subject<'_>, report: &mut Report<'_>) {
     let oracle = Oracle::new(graph, Rules::Llvm);
     for (base, mut bytes) in by_base {
         bytes.sort_by_key(|bytes| (bytes.start, bytes.end, bytes.tag));
-        for i in 0..bytes.len() {
-            let a = &bytes[i];
-            // Scalars are at most 16 bytes: few start within one.
-            for b in bytes[i + 1..].iter().take_while(|b| b.start < a.end) {
-                if a.start == b.start || oracle.may_alias(a.tag, b.tag) {
+        for (i, a) in bytes.iter().enumerate() {
+            // Scalars are at most 16 bytes, and few tags start within one.
+            let inside = bytes[i + 1..].iter().take_while(|b| b.start < a.end);
+            for b in inside.filter(|b| b.start > a.start).take(COMPARED) {
+                if oracle.may_alias(a.tag, b.tag) {
                     continue;
                 }
                 add_accessed(subject, report, base, a, b);
@@ -106,11 +110,9 @@ fn declared(subject: &Subject<'_>, report: &mut Report<'_>) {
             let (a, b) = (&pair[0], &pair[1]);
             let Some(size) = sizes.least(a.ty) else { continue };
             let end = a.offset.saturating_add(size);
-            // Equal offsets are the members of a union, or, where the types are
-            // equal too, one field twice.
-            let twice = a.offset == b.offset && a.ty == b.ty;
-            let bit_fields = a.ty == b.ty && a.offset < b.offset;
-            if bit_fields || !(twice || a.offset < b.offset && b.offset < end) {
+            // Equal offsets are the members of a union; fields of one type that
+            // overlap are bit-fields.
+            if a.ty == b.ty || !(a.offset < b.offset && b.offset < end) {
                 continue;
             }
             let name = subject.type_name(ty.node());

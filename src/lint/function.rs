@@ -1,11 +1,20 @@
 //! What a function's text says about the pointers that it accesses.
 //!
 //! Two accesses are known to be of one place where their pointers are one
-//! value, or are computed from one value in the same way. Within a block that
-//! has run once a value is one address; in a loop it is another each time.
+//! value, or are computed from one value in the same way. A pointer that is
+//! loaded twice is one value if nothing between the loads may have changed it,
+//! which is what an optimizer makes of it too: front ends reload at will. All
+//! that holds within one block, which runs from beginning to end.
 
+use super::width;
+use crate::graph::{Graph, TagId};
+use crate::oracle::Oracle;
 use crate::table::HashMap;
 use crate::text::{Instruction, Module, Opcode};
+
+/// Loaded pointers that are remembered at a time, each of which every store
+/// must be compared with.
+const LOADED: usize = 32;
 
 /// A place in memory, as far as a function's text tells places apart. Equal
 /// ones are one place, different ones may be too.
@@ -36,6 +45,7 @@ enum Key<'t> {
 pub(super) struct Functions<'a> {
     module: &'a Module,
     text: &'a [u8],
+    oracle: &'a Oracle<&'a Graph>,
     /// The next instruction of the module.
     next: usize,
 }
@@ -45,12 +55,15 @@ struct Body<'t> {
     places: HashMap<Key<'t>, Place>,
     /// Values that are the address of a place.
     values: HashMap<&'t [u8], Place>,
+    /// What memory is known to hold: a place, the tag under which it was
+    /// accessed, and the pointer there.
+    loaded: Vec<(Place, Option<TagId>, Place)>,
     events: Vec<Event>,
 }
 
 impl<'a> Functions<'a> {
-    pub(super) fn new(module: &'a Module, text: &'a [u8]) -> Self {
-        Functions { module, text, next: 0 }
+    pub(super) fn new(module: &'a Module, text: &'a [u8], oracle: &'a Oracle<&'a Graph>) -> Self {
+        Functions { module, text, oracle, next: 0 }
     }
 
     /// Returns the events of a function; functions must be asked for in order.
@@ -61,6 +74,7 @@ impl<'a> Functions<'a> {
         let mut body = Body {
             places: HashMap::default(),
             values: HashMap::default(),
+            loaded: Vec::new(),
             events: vec![Event::Block],
         };
         let mut at = span.start.min(end);
@@ -73,7 +87,7 @@ impl<'a> Functions<'a> {
                 && instruction.function == function
                 && (instruction.offset as usize) < line_end
             {
-                body.instruction(self.text, self.next, instruction);
+                body.instruction(self, instruction);
                 self.next += 1;
                 listed = true;
             }
@@ -82,7 +96,7 @@ impl<'a> Functions<'a> {
             } else if line.starts_with(b"invoke")
                 || memchr::memmem::find(line, b"= invoke").is_some()
             {
-                body.events.push(Event::Block);
+                body.change(Event::Block);
             }
             at = line_end + 1;
         }
@@ -94,18 +108,66 @@ impl<'a> Functions<'a> {
 }
 
 impl<'t> Body<'t> {
-    fn instruction(&mut self, text: &'t [u8], index: usize, instruction: &Instruction) {
-        match instruction.opcode {
-            Opcode::Load | Opcode::Store => {
-                let pointer = instruction.pointer_span(text).map(|span| &text[span]);
-                let place = pointer.map(|pointer| self.place_of(pointer));
-                self.events.push(Event::Access(index, place));
+    fn instruction(&mut self, functions: &Functions<'t>, instruction: &Instruction) {
+        let (text, index) = (functions.text, functions.next);
+        if !matches!(instruction.opcode, Opcode::Load | Opcode::Store) {
+            self.change(Event::Barrier);
+            self.events.push(Event::Access(index, None));
+            return;
+        }
+        let span = instruction.pointer_span(text);
+        let place = span.as_ref().map(|span| self.place_of(&text[span.clone()]));
+        self.events.push(Event::Access(index, place));
+        let is_pointer = width::is_pointer(functions.module.access_type(instruction));
+        let (Some(place), Some(span)) = (place, span) else {
+            if instruction.opcode == Opcode::Store {
+                self.loaded.clear();
             }
-            _ => {
-                self.events.push(Event::Barrier);
-                self.events.push(Event::Access(index, None));
+            return;
+        };
+        let line = &text[instruction.offset as usize..span.start];
+        if instruction.opcode == Opcode::Load {
+            if is_pointer && !instruction.volatile {
+                self.load(place, instruction.tag, name_in(line));
+            }
+            return;
+        }
+        self.loaded.retain(|&(known, tag, _)| {
+            let apart = |(stored, tag)| !functions.oracle.may_alias(stored, tag);
+            known != place && instruction.tag.zip(tag).is_some_and(apart)
+        });
+        // `store ptr %value, ptr `: the first name is the value.
+        if let Some(value) = name_in(line).filter(|_| is_pointer && !instruction.volatile) {
+            let value = self.place_of(value);
+            self.remember(place, instruction.tag, value);
+        }
+    }
+
+    /// Takes note of a pointer that is loaded as `result`.
+    fn load(&mut self, place: Place, tag: Option<TagId>, result: Option<&'t [u8]>) {
+        let Some(result) = result else { return };
+        match self.loaded.iter().find(|(known, ..)| *known == place) {
+            Some(&(_, _, value)) => {
+                self.values.insert(result, value);
+            }
+            None => {
+                let value = self.intern(Key::Value(result));
+                self.remember(place, tag, value);
             }
         }
+    }
+
+    fn remember(&mut self, place: Place, tag: Option<TagId>, value: Place) {
+        if self.loaded.len() == LOADED {
+            self.loaded.remove(0);
+        }
+        self.loaded.push((place, tag, value));
+    }
+
+    /// Forgets what memory holds.
+    fn change(&mut self, event: Event) {
+        self.loaded.clear();
+        self.events.push(event);
     }
 
     /// A line on which no access stands.
@@ -139,17 +201,17 @@ impl<'t> Body<'t> {
             }
             (b"call" | b"tail" | b"musttail" | b"notail" | b"callbr" | b"invoke", _) => {
                 if !is_harmless(operands) {
-                    self.events.push(Event::Barrier);
+                    self.change(Event::Barrier);
                 }
                 if matches!(opcode, b"callbr" | b"invoke") {
-                    self.events.push(Event::Block);
+                    self.change(Event::Block);
                 }
             }
-            (b"fence", _) => self.events.push(Event::Barrier),
+            (b"fence", _) => self.change(Event::Barrier),
             (b"br" | b"switch" | b"indirectbr" | b"ret" | b"unreachable" | b"resume", None) => {
-                self.events.push(Event::Block);
+                self.change(Event::Block);
             }
-            _ if result.is_none() && is_label(line) => self.events.push(Event::Block),
+            _ if result.is_none() && is_label(line) => self.change(Event::Block),
             _ => {}
         }
     }
@@ -202,6 +264,17 @@ impl<'t> Body<'t> {
         }
         Some(self.intern(Key::Element(base, ty, indices)))
     }
+}
+
+/// The first name of a value in a line: `%x` of `store ptr %x, ptr `.
+fn name_in(line: &[u8]) -> Option<&[u8]> {
+    let start = memchr::memchr(b'%', line)?;
+    let rest = &line[start..];
+    let end = match rest.get(1) {
+        Some(b'"') => memchr::memchr(b'"', &rest[2..])? + 3,
+        _ => rest.iter().position(|byte| matches!(byte, b' ' | b',')).unwrap_or(rest.len()),
+    };
+    Some(&rest[..end])
 }
 
 /// Splits at the first comma outside brackets and strings.

@@ -162,10 +162,11 @@ pub(super) fn diagnostic(
     if matches!(rule, Rule::OffsetAtAccess | Rule::AccessNotOnPath | Rule::NoFieldAtOffset)
         && union.is_well_formed(tag)
     {
-        let text = "LLVM follows only the last of the fields at one offset; the union rules \
-                    follow all of them, and accept this tag";
+        let text = "LLVM follows only the last of the fields at one offset, and knows no elements \
+                    of arrays; the union rules know both, and accept this tag";
         words.help = format!(
-            "order the members so that this one comes last, or tag the access as the union itself; {}",
+            "list a union's member last, or tag the access as the union itself; leave an array's \
+             index out of the offset; {}",
             words.help
         );
         words.note = Some(words.note.map_or(text.to_owned(), |note| format!("{note}\n{text}")));
