@@ -10,6 +10,9 @@ use crate::table::HashSet;
 /// Types shown of an access path.
 const SHOWN: usize = 6;
 
+/// Types that are looked at above one.
+const STEPS: usize = 1000;
+
 /// What is said of a broken rule.
 #[derive(Default)]
 struct Words {
@@ -219,7 +222,7 @@ fn not_scalar(
 fn first_not_scalar(subject: &Subject<'_>, access: NodeId) -> (NodeId, &'static str) {
     let graph = subject.graph;
     let (mut next, mut seen) = (access, HashSet::default());
-    loop {
+    for _ in 0..STEPS {
         let shape = Shape::of(graph, next);
         if !seen.insert(next) {
             return (next, "its parents lead back to itself");
@@ -251,6 +254,7 @@ fn first_not_scalar(subject: &Subject<'_>, access: NodeId) -> (NodeId, &'static 
             None => return (next, "its parent is no node"),
         }
     }
+    (access, "a type far above it is no scalar")
 }
 
 /// Prints the access path: each type with the offset that remains there.

@@ -10,8 +10,8 @@ use tbaa::text::{self, Keep, Module};
 use tbaa::verify::Verifier;
 use tbaa::{Graph, NodeId, Operand, Rules, Tag, TagId, TypeId};
 
-use crate::excerpt::{Position, printable};
 use crate::listing::guess_roles;
+use crate::printable::{Position, printable};
 use crate::report::{Failure, note, place, warn};
 
 /// A module or a spec that has been read.

@@ -1,6 +1,6 @@
 //! Findings as people read them.
 //!
-//! An input may be hostile, as in [`excerpt`](crate::excerpt): of each line as
+//! An input may be hostile, as in [`excerpt`](crate::printable): of each line as
 //! much is taken as can be shown, a character for a character, so that columns
 //! stay what they are. `annotate-snippets` draws the rest, and cuts lines to the
 //! width of a terminal.
@@ -9,16 +9,21 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 use std::ops::Range;
 
-use annotate_snippets::{AnnotationKind, Level as Title, Renderer, Snippet};
+use annotate_snippets::{
+    Annotation, AnnotationKind, Element, Level as Title, Origin, Renderer, Snippet,
+};
 use tbaa::{Diagnostic, Label, Level};
 
-use crate::excerpt::printable;
+use crate::printable::{printable, printable_in_columns};
 
-/// Characters of a line that are looked at around a place.
-const WINDOW: usize = 1000;
+/// Bytes of a line that are looked at on either side of a place.
+const WINDOW: usize = 1 << 14;
 
 /// Lines between two places that are shown with them.
 const GAP: usize = 2;
+
+/// A label, with its line from 0.
+type Place<'d> = (usize, AnnotationKind, &'d Label);
 
 /// An input's text, with where its lines start.
 pub(crate) struct Source<'a> {
@@ -42,8 +47,8 @@ impl<'a> Source<'a> {
     fn line(&self, line: usize) -> Range<usize> {
         let start = self.starts[line];
         let end = self.starts.get(line + 1).map_or(self.text.len(), |next| next - 1);
-        let len = self.text[start..end.max(start)].trim_ascii_end().len();
-        start..start + len
+        let end = end.max(start);
+        start..end - usize::from(self.text[start..end].ends_with(b"\r"))
     }
 
     /// Line and column in characters, from 1, of a byte.
@@ -61,17 +66,12 @@ impl<'a> Source<'a> {
             Level::Warning => Title::WARNING,
         };
         let code = finding.code.to_string();
-        let mut group =
-            level.primary_title(printable(finding.message.as_bytes())).id(&code).elements(
-                [
-                    // Without a text the file is all there is to name.
-                    finding.primary.is_none().then(|| annotate_snippets::Origin::path(self.file)),
-                ]
-                .into_iter()
-                .flatten(),
-            );
+        let title = level.primary_title(printable(finding.message.as_bytes())).id(&code);
+        // Without a text the file is all there is to name.
+        let file = finding.primary.is_none().then(|| Origin::path(self.file));
+        let mut group = title.elements(file);
         for cluster in self.clusters(finding) {
-            group = group.element(self.snippet(&cluster));
+            group = group.elements(self.snippet(&cluster));
         }
         for note in &finding.notes {
             group = group.element(Title::NOTE.message(printable(note.as_bytes())));
@@ -84,10 +84,7 @@ impl<'a> Source<'a> {
 
     /// Groups labels that stand on neighbouring lines, the group of the primary
     /// one first.
-    fn clusters<'d>(
-        &self,
-        finding: &'d Diagnostic,
-    ) -> Vec<Vec<(usize, AnnotationKind, &'d Label)>> {
+    fn clusters<'d>(&self, finding: &'d Diagnostic) -> Vec<Vec<Place<'d>>> {
         let primary = finding.primary.iter().map(|label| (AnnotationKind::Primary, label));
         let secondary = finding.secondary.iter().map(|label| (AnnotationKind::Context, label));
         let mut labels: Vec<_> = primary
@@ -95,7 +92,7 @@ impl<'a> Source<'a> {
             .map(|(kind, label)| (self.line_of(label.span.start), kind, label))
             .collect();
         labels.sort_by_key(|&(line, ..)| line);
-        let mut clusters: Vec<Vec<(usize, AnnotationKind, &Label)>> = Vec::new();
+        let mut clusters: Vec<Vec<Place<'_>>> = Vec::new();
         for label in labels {
             match clusters.last_mut() {
                 Some(cluster)
@@ -106,50 +103,60 @@ impl<'a> Source<'a> {
                 _ => clusters.push(vec![label]),
             }
         }
-        let is_primary = |cluster: &Vec<(usize, AnnotationKind, &Label)>| {
+        let is_primary = |cluster: &Vec<Place<'_>>| {
             cluster.iter().any(|&(_, kind, _)| kind == AnnotationKind::Primary)
         };
         clusters.sort_by_key(|cluster| !is_primary(cluster));
         clusters
     }
 
-    fn snippet<'s>(
-        &'s self,
-        cluster: &[(usize, AnnotationKind, &'s Label)],
-    ) -> Snippet<'s, annotate_snippets::Annotation<'s>> {
+    fn snippet<'s>(&'s self, cluster: &[Place<'s>]) -> Vec<Element<'s>> {
         let (first, last) = (cluster[0].0, cluster[cluster.len() - 1].0);
         let (mut source, mut annotations) = (String::new(), Vec::new());
+        let mut cut = None;
         for number in first..=last {
             let line = self.line(number);
             let here: Vec<_> = cluster.iter().filter(|&&(at, ..)| at == number).collect();
             // The part of the line that has all places, or its beginning.
-            let start =
-                here.iter().map(|(_, _, label)| label.span.start).min().unwrap_or(line.start);
+            let start = here.iter().map(|(_, _, label)| label.span.start).min();
+            let start = start.map_or(line.start, |start| start.clamp(line.start, line.end));
             let from = if start - line.start > WINDOW { start - WINDOW } else { line.start };
-            let to = line.end.min(start.saturating_add(WINDOW)).max(from);
+            let to = line.end.min(start.saturating_add(WINDOW));
+            if from > line.start {
+                cut = cut.or(Some(start));
+            }
             let begin = source.len();
+            let at = |offset: usize| {
+                begin + printable_in_columns(&self.text[from..offset.clamp(from, to)]).len()
+            };
             for (_, kind, label) in here {
-                let at =
-                    |offset: usize| begin + shown(&self.text[from..offset.clamp(from, to)]).len();
-                let span = at(label.span.start)..at(label.span.end.max(label.span.start + 1));
+                let span = at(label.span.start)..at(label.span.end);
                 let text = (!label.text.is_empty()).then(|| printable(label.text.as_bytes()));
                 annotations.push(kind.span(span).label(text.map(Cow::Owned)));
             }
-            source += &shown(&self.text[from..to]);
+            source += &printable_in_columns(&self.text[from..to]);
             if number < last {
                 source.push('\n');
             }
         }
-        Snippet::source(source)
-            .line_start(first + 1)
-            .path(self.file)
-            .fold(true)
-            .annotations(annotations)
+        let snippet: Snippet<'s, Annotation<'s>> =
+            Snippet::source(source).line_start(first + 1).fold(true).annotations(annotations);
+        // Of a line without its beginning the column must be told.
+        match cut {
+            None => vec![snippet.path(self.file).into()],
+            Some(start) => {
+                let (line, column) = self.position(start);
+                let origin = Origin::path(self.file).line(line).char_column(column);
+                vec![origin.into(), snippet.into()]
+            }
+        }
     }
-}
 
-/// Bytes as text, a character for each that a reader counts.
-fn shown(bytes: &[u8]) -> String {
-    let text = String::from_utf8_lossy(bytes);
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    /// Draws an error at a byte of the text, in colour.
+    pub(crate) fn error(&self, offset: usize, message: &str) -> String {
+        let label = Label { span: offset..offset + 1, text: String::new() };
+        let place = (self.line_of(offset.min(self.text.len())), AnnotationKind::Primary, &label);
+        let title = Title::ERROR.primary_title(printable(message.as_bytes()));
+        Renderer::styled().render(&[title.elements(self.snippet(&[place]))])
+    }
 }
