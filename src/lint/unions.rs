@@ -8,7 +8,7 @@ use crate::table::HashSet;
 use crate::text::Instruction;
 
 /// Pairs that are compared in all: the union rules take microseconds a pair.
-const PAIRS: usize = 1 << 20;
+const PAIRS: usize = 1 << 18;
 
 /// A tag, with the first instruction of a function that has it.
 type Use<'a> = (TagId, Option<&'a Instruction>);
