@@ -13,7 +13,7 @@ use std::hash::BuildHasher;
 use hashbrown::HashTable;
 
 use super::forest::{Forest, Span};
-use crate::table::DefaultHashBuilder;
+use crate::table::{DefaultHashBuilder, HashMap, HashSet};
 
 /// What a query reads of a tag.
 #[derive(Clone, Copy, Debug)]
@@ -70,12 +70,6 @@ pub(super) enum Verdict {
     Ask,
 }
 
-impl Verdict {
-    fn may(may: bool) -> Verdict {
-        if may { Verdict::May } else { Verdict::No }
-    }
-}
-
 #[derive(Clone, Debug, Default)]
 pub(super) struct Compiled {
     pub(super) forest: Forest,
@@ -93,6 +87,10 @@ pub(super) struct Compiled {
     wides: u32,
     /// Records whose spans are set.
     settled: usize,
+    /// Types to which some cursor leads on.
+    entered: HashSet<u32>,
+    /// Wide tags whose filters hold until a type is entered.
+    until: HashMap<u32, Vec<u32>>,
 }
 
 impl Compiled {
@@ -119,11 +117,23 @@ impl Compiled {
             return Compiled::beyond(x, y);
         }
         let apart = (x.root ^ y.root) & ROOT != 0;
-        let meet = x.span.start < y.span.end && y.span.start < x.span.end;
-        if x.root & y.root & LOOSE != 0 && meet && !apart {
-            return Verdict::may(self.forest.related(self.cursors[a], self.cursors[b]));
+        // Of random pairs nearly all are neither, and which of the two intervals
+        // lies first is anybody's guess: one branch, on both comparisons.
+        let meet = (x.span.start < y.span.end) & (y.span.start < x.span.end);
+        if !(apart | meet) {
+            return Verdict::No;
         }
-        Verdict::may(apart | meet)
+        if apart || x.root & y.root & LOOSE == 0 {
+            return Verdict::May;
+        }
+        self.climb(a, b)
+    }
+
+    /// What two loose cursors of one number say.
+    #[cold]
+    fn climb(&self, a: usize, b: usize) -> Verdict {
+        let related = self.forest.related(self.cursors[a], self.cursors[b]);
+        if related { Verdict::May } else { Verdict::No }
     }
 
     /// What the records of two tags say if one is not regular.
@@ -173,8 +183,22 @@ impl Compiled {
 
     /// Adds the next tag, the next wide one. It aliases no tag of its root that
     /// does not pass its filter and whose own filter, if that is wide, it does
-    /// not pass.
-    pub(super) fn push_wide(&mut self, root: u32, base: u32, cursor: u32, filter: Filter) {
+    /// not pass; unless it minds whose walk enters a type: then that holds as
+    /// long as none does.
+    pub(super) fn push_wide(
+        &mut self,
+        (root, base): (u32, u32),
+        cursor: u32,
+        mut filter: Filter,
+        minds: Option<u32>,
+    ) {
+        if let Some(ty) = minds {
+            if self.entered.contains(&ty) {
+                filter = Filter::ALL;
+            } else {
+                self.until.entry(ty).or_default().push(self.records.len() as u32);
+            }
+        }
         let span = Span { start: self.wides, end: filter.0 };
         self.wides += 1;
         self.records.push(Record { span, root: root | WIDE, base });
@@ -237,6 +261,13 @@ impl Compiled {
 
     fn insert(&mut self, ty: u32, offset: u64, next: Option<u32>, route: u32) -> u32 {
         let cursor = self.forest.push(next);
+        if let Some(next) = next
+            && self.entered.insert(self.ty(next))
+        {
+            for tag in self.until.remove(&self.ty(next)).into_iter().flatten() {
+                self.records[tag as usize].span.end = Filter::ALL.0;
+            }
+        }
         self.types.push(ty);
         self.offsets.push(offset);
         let hash = self.hash(ty & !ROUTED, offset, route);
@@ -263,7 +294,16 @@ impl Compiled {
         self.types[cursor as usize] & !ROUTED
     }
 }
-impl Compiled { pub(super) fn census(&self) -> String {
-    let n = |f: &dyn Fn(&Record) -> bool| self.records.iter().filter(|r| f(r)).count();
-    format!("    {} tags {} rejected {} ask {} wide; {} cursors", self.records.len(), n(&|r| r.root == ROOT), n(&|r| r.root & ASK != 0), n(&|r| r.root & WIDE != 0), self.forest.len())
-} }
+impl Compiled {
+    pub(super) fn census(&self) -> String {
+        let n = |f: &dyn Fn(&Record) -> bool| self.records.iter().filter(|r| f(r)).count();
+        format!(
+            "    {} tags {} rejected {} ask {} wide; {} cursors",
+            self.records.len(),
+            n(&|r| r.root == ROOT),
+            n(&|r| r.root & ASK != 0),
+            n(&|r| r.root & WIDE != 0),
+            self.forest.len()
+        )
+    }
+}

@@ -236,32 +236,39 @@ impl<G: Borrow<Graph>> Oracle<G> {
         if tag_a.stamp != self.stamp || tag_b.stamp != self.stamp {
             return true;
         }
-        let sized = a.size.is_some() || b.size.is_some();
-        let may = match self.compiled.verdict(tag_a.index(), tag_b.index()) {
-            _ if sized && self.rules != Rules::Llvm => self.define(a, b),
+        let verdict = if (a.size.is_some() || b.size.is_some()) && self.rules != Rules::Llvm {
+            Verdict::Ask
+        } else {
+            self.compiled.verdict(tag_a.index(), tag_b.index())
+        };
+        let may = match verdict {
             Verdict::May => true,
             Verdict::No => false,
-            Verdict::Wide => self.compare(a, b),
-            Verdict::Ask => self.define(a, b),
+            verdict => self.beyond_records(verdict, a, b),
         };
         debug_assert!(self.agrees(a, b, may), "{:?}, {a:?}, {b:?}: {may}", self.rules);
         may
     }
 
-    /// Whether an answer is the definition's, or better where that gave up.
-    fn agrees(&self, a: Access, b: Access, may: bool) -> bool {
-        may == self.define(a, b) || !may && self.explain(a, b).clause == Clause::Limit
-    }
-
-    /// Answers from the tables beside the records.
-    fn compare(&self, a: Access, b: Access) -> bool {
-        let (Some(tag_a), Some(tag_b)) = (a.tag, b.tag) else { return true };
+    /// Answers from the tables beside the records, or by the definition.
+    #[inline(never)]
+    fn beyond_records(&self, verdict: Verdict, a: Access, b: Access) -> bool {
+        let (Some(tag_a), Some(tag_b), Verdict::Wide) = (a.tag, b.tag, verdict) else {
+            return self.define(a, b);
+        };
         match &self.engine {
-            Engine::Llvm(compiler) => compiler.may_alias(&self.compiled, tag_a.index(), tag_b.index()),
+            Engine::Llvm(compiler) => {
+                compiler.may_alias(&self.compiled, tag_a.index(), tag_b.index())
+            }
             Engine::Union { engine, strict } => engine
                 .compare(self.graph(), &self.compiled, (tag_a, tag_b), *strict)
                 .unwrap_or_else(|| self.define(a, b)),
         }
+    }
+
+    /// Whether an answer is the definition's, or better where that gave up.
+    fn agrees(&self, a: Access, b: Access, may: bool) -> bool {
+        may == self.define(a, b) || !may && self.explain(a, b).clause == Clause::Limit
     }
 
     /// Answers by the rule's definition.
@@ -409,5 +416,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
 }
 impl<G: Borrow<Graph>> Oracle<G> {
     #[doc(hidden)]
-    pub fn census(&self) -> String { self.compiled.census() }
+    pub fn census(&self) -> String {
+        self.compiled.census()
+    }
 }

@@ -35,7 +35,7 @@
 use super::walk::{fields, step};
 use crate::graph::{Format, Graph, NodeId, Shape, TagId, TagParts, TypeId};
 use crate::oracle::below::Below;
-use crate::oracle::compiled::{Compiled, Filter};
+use crate::oracle::compiled::Compiled;
 use crate::table::{HashMap, HashSet};
 use crate::verify::Verdicts;
 
@@ -98,8 +98,12 @@ impl Compiler {
             None => compiled.push_ask(root),
             Some((cursor, None)) => compiled.push_regular(root, base, cursor),
             Some((cursor, Some(wide))) => {
+                let mut filter = self.below.filter(wide.access);
+                let types = compiled.types_from(cursor).chain(compiled.types_from(wide.up));
+                types.for_each(|ty| filter.add(ty));
                 self.wide.push(wide);
-                compiled.push_wide(root, base, cursor, Filter::ALL);
+                // A walk may come through the base at the very offset.
+                compiled.push_wide((root, base), cursor, filter, Some(base));
             }
         }
     }

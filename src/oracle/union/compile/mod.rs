@@ -107,8 +107,13 @@ impl Engine {
             Err(Aside::Ask) => compiled.push_ask(root),
             Ok((cursor, None)) => compiled.push_regular(root, base, cursor),
             Ok((cursor, Some((wide, filter)))) => {
+                // A walk may come through a plain frame at any offset.
+                let minds = match &wide.kind {
+                    Kind::Sized(wide) => Some(wide.frame()).filter(|&ty| self.types.get(ty).plain),
+                    Kind::Inferred(_) => None,
+                };
                 self.tables.wide.push(wide);
-                compiled.push_wide(root, base, cursor, filter);
+                compiled.push_wide((root, base), cursor, filter, minds);
             }
         }
     }

@@ -68,6 +68,12 @@ pub(super) struct Wide {
     passed: Option<Vec<TypeIndex>>,
 }
 
+impl Wide {
+    pub(super) fn frame(&self) -> TypeIndex {
+        self.frame
+    }
+}
+
 /// One of two tags to compare.
 pub(super) struct Side<'s> {
     pub(super) tag: TagId,
@@ -112,10 +118,6 @@ impl Tables {
         let passed = passed(types, access);
         compiled.types_from(way).for_each(|ty| filter.add(ty));
         let whole = access.is_whole();
-        // Tags of any base may pass a plain frame, or lie under a scalar.
-        if types.get(inner.base).plain {
-            filter = Filter::ALL;
-        }
         let (frame, of) = (inner.base, access.access);
         let wide = Wide { frame, way, group, within, bytes, passed, access: of, whole };
         Ok((cursor, wide, filter))
