@@ -414,9 +414,3 @@ impl<G: Borrow<Graph>> Oracle<G> {
         Some(Tag { immutable: self.is_constant(a) && self.is_constant(b), ..generic })
     }
 }
-impl<G: Borrow<Graph>> Oracle<G> {
-    #[doc(hidden)]
-    pub fn census(&self) -> String {
-        self.compiled.census()
-    }
-}
