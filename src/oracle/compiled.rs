@@ -196,6 +196,17 @@ impl Compiled {
         if passes(x, y) || passes(y, x) { Verdict::Wide } else { Verdict::No }
     }
 
+    /// Returns a function from tags to their roots and spans, of no two cursors
+    /// alike; `None` for tags that are not regular.
+    pub(super) fn regular_spans(&self) -> impl Fn(usize) -> Option<(u32, Span)> + '_ {
+        let spans = self.forest.spans();
+        move |tag| {
+            let record = self.records.get(tag)?;
+            let regular = record.root & (WIDE | ASK) == 0 && record.root & ROOT != ROOT;
+            regular.then(|| (record.root & ROOT, spans[self.cursors[tag] as usize]))
+        }
+    }
+
     /// Returns a wide tag's number among the wide ones.
     pub(super) fn wide(&self, tag: usize) -> Option<usize> {
         let record = &self.records[tag];

@@ -4,6 +4,7 @@
 //! tag, a malformed tag, different roots, an id of another graph.
 
 mod access;
+mod batch;
 mod below;
 mod compiled;
 mod copy;
@@ -16,6 +17,7 @@ use std::borrow::{Borrow, BorrowMut};
 use std::fmt;
 
 pub use access::{Access, AccessKind, Conflict};
+pub use batch::{Classes, Matrix};
 pub use explain::{
     AccessPath, ByteRange, Clause, Comparison, Elements, Explanation, PathStep, Side,
 };
