@@ -119,13 +119,18 @@ impl<'t> Cursor<'t> {
     /// empty if no name stands here.
     ///
     /// LLVM: `LLLexer::LexExclaim`.
+    #[inline]
     pub(super) fn metadata_name(&mut self) -> Cow<'t, [u8]> {
         let start = self.at;
-        while self.peek().is_some_and(|byte| is_word(byte) || byte == b'\\') {
-            self.at += 1;
+        let word = self.word();
+        if self.peek() != Some(b'\\') {
+            return Cow::Borrowed(word);
         }
-        let name = &self.text[start..self.at];
-        if name.contains(&b'\\') { Cow::Owned(unescape(name)) } else { Cow::Borrowed(name) }
+        while self.peek() == Some(b'\\') {
+            self.at += 1;
+            self.word();
+        }
+        Cow::Owned(unescape(&self.text[start..self.at]))
     }
 
     /// Takes a decimal metadata number, which must stand here.

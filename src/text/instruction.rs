@@ -339,7 +339,8 @@ fn transfer<'t>(cursor: &mut Cursor<'t>) -> Option<&'t [u8]> {
     cursor.skip_space().ok()?;
     cursor.eat_word(b"void").then_some(())?;
     cursor.skip_space().ok()?;
-    cursor.eat(b"@").then_some(())?;
+    // Before the word is passed: there are many other calls.
+    (cursor.eat(b"@") && cursor.rest().starts_with(b"llvm.mem")).then_some(())?;
     let name = cursor.word();
     let known = [&b"llvm.memcpy."[..], b"llvm.memmove.", b"llvm.memset."];
     known.iter().any(|&known| name.starts_with(known)).then_some(())?;

@@ -111,10 +111,7 @@ fn damaged(rng: &mut Rng) -> Vec<u8> {
                 let copy = body[at..end].to_owned();
                 body.insert_str(near(&body, rng.below(body.len())), &copy);
             }
-            _ => {
-                let piece: &str = rng.pick(PIECES);
-                body.insert_str(at, piece);
-            }
+            _ => body.insert_str(at, rng.pick::<&str>(PIECES)),
         }
         body.push('\n');
     }
