@@ -56,7 +56,8 @@ pub(super) fn operands<'t>(cursor: &mut Cursor<'t>) -> Result<Vec<RawOperand<'t>
     }
 }
 
-fn operand<'t>(cursor: &mut Cursor<'t>) -> Result<RawOperand<'t>, TextError> {
+/// Reads an operand, and passes the white space after one that is no reference.
+pub(super) fn operand<'t>(cursor: &mut Cursor<'t>) -> Result<RawOperand<'t>, TextError> {
     // LLVM 3 writes `metadata` before a string or node.
     if cursor.eat_word(b"metadata") {
         cursor.skip_space()?;
@@ -88,10 +89,13 @@ fn operand<'t>(cursor: &mut Cursor<'t>) -> Result<RawOperand<'t>, TextError> {
 
 /// Takes a reference to a plain node, `!4` or `!{...}`, if one stands here; a
 /// `!` does. White space may follow it.
+#[inline]
 pub(super) fn reference(cursor: &mut Cursor<'_>) -> Result<Option<Key>, TextError> {
     let mut ahead = *cursor;
     ahead.at += 1;
-    ahead.skip_space()?;
+    if !ahead.peek().is_some_and(|byte| byte.is_ascii_digit()) {
+        ahead.skip_space()?;
+    }
     match ahead.peek() {
         Some(b'0'..=b'9') => {
             *cursor = ahead;
@@ -118,6 +122,14 @@ fn sign_extended(magnitude: u64) -> i64 {
 /// Reads an integer constant such as `i64 -1`, `i1 true` or `i8 u0xFF`.
 /// `None` if the text is no such thing, or takes more than 64 bits to hold.
 fn int(text: &[u8]) -> Option<Result<Int, TextErrorKind>> {
+    // Offsets, as LLVM prints them.
+    if let Some(digits @ [_, ..]) = text.strip_prefix(b"i64 ")
+        && digits.len() < 19
+        && digits.iter().all(u8::is_ascii_digit)
+    {
+        let value = digits.iter().fold(0, |value, digit| value * 10 + u64::from(digit - b'0'));
+        return Some(Ok(Int { bits: 64, value }));
+    }
     let text = std::str::from_utf8(text).ok()?;
     let (ty, literal) = text.strip_prefix('i')?.split_once(|c: char| c.is_ascii_whitespace())?;
     let bits = ty.parse().ok().filter(|bits| (1..=MAX_INT_BITS).contains(bits))?;
