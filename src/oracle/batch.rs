@@ -25,8 +25,8 @@ impl Bits {
         Bits(vec![0; len.div_ceil(64)])
     }
 
-    fn words(&self) -> usize {
-        self.0.len()
+    pub(super) fn bytes(&self) -> usize {
+        8 * self.0.len()
     }
 
     #[inline]
@@ -204,7 +204,7 @@ struct Order {
 
 impl Order {
     fn new<G: Borrow<Graph>>(oracle: &Oracle<G>, list: &[TagId]) -> Order {
-        let spans = oracle.compiled.regular_spans();
+        let spans = oracle.compiled.regular_spans(list.len().saturating_mul(list.len()));
         let place = |&index: &u32| {
             let tag = list[index as usize];
             let of_tag = (tag.stamp == oracle.stamp).then(|| spans(tag.index())).flatten();
@@ -364,7 +364,6 @@ impl<G: Borrow<Graph>> Oracle<G> {
         let order = Order::new(self, tags);
         let stride = tags.len().div_ceil(64);
         let mut rows = Bits::new(stride * 64 * tags.len());
-        debug_assert_eq!(rows.words(), stride * tags.len());
         for (position, words) in rows.0.chunks_exact_mut(stride.max(1)).enumerate() {
             order.row(position, words);
         }

@@ -197,11 +197,13 @@ impl Compiled {
     }
 
     /// Returns a function from tags to their roots and spans, of no two cursors
-    /// alike; `None` for tags that are not regular.
-    pub(super) fn regular_spans(&self) -> impl Fn(usize) -> Option<(u32, Span)> + '_ {
-        let spans = self.forest.spans();
+    /// alike; `None` for tags that are not regular, and for all where it would
+    /// take longer to find out than to answer so many `pairs`.
+    pub(super) fn regular_spans(&self, pairs: usize) -> impl Fn(usize) -> Option<(u32, Span)> + '_ {
+        let worth = !self.forest.has_loose() || pairs >= self.forest.len();
+        let spans = worth.then(|| self.forest.spans());
         move |tag| {
-            let record = self.records.get(tag)?;
+            let (record, spans) = (self.records.get(tag)?, spans.as_ref()?);
             let regular = record.root & (WIDE | ASK) == 0 && record.root & ROOT != ROOT;
             regular.then(|| (record.root & ROOT, spans[self.cursors[tag] as usize]))
         }

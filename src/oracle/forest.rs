@@ -78,6 +78,10 @@ impl Forest {
         node >= self.numbered
     }
 
+    pub(super) fn has_loose(&self) -> bool {
+        self.numbered as usize != self.len()
+    }
+
     /// Returns whether `upper` is `lower` or above it.
     pub(super) fn is_ancestor(&self, upper: u32, lower: u32) -> bool {
         let (above, below) = (self.span(upper), self.span(lower));
@@ -119,7 +123,7 @@ impl Forest {
 
     /// Returns the spans of all nodes, of which no two begin alike.
     pub(super) fn spans(&self) -> Cow<'_, [Span]> {
-        if self.numbered as usize == self.len() {
+        if !self.has_loose() {
             return Cow::Borrowed(&self.spans);
         }
         let mut numbered = self.clone();

@@ -10,6 +10,7 @@ mod compiled;
 mod copy;
 mod explain;
 mod forest;
+mod frozen;
 mod llvm;
 mod union;
 
@@ -21,6 +22,7 @@ pub use batch::{Classes, Matrix};
 pub use explain::{
     AccessPath, ByteRange, Clause, Comparison, Elements, Explanation, PathStep, Side,
 };
+pub use frozen::Frozen;
 
 use crate::graph::{Graph, Tag, TagId};
 use compiled::{Compiled, Verdict};
@@ -137,12 +139,12 @@ pub struct Oracle<G = Graph> {
 #[derive(Debug)]
 enum Engine {
     Llvm(llvm::Compiler),
-    Union { engine: union::Engine, strict: bool },
+    Union { engine: Box<union::Engine>, strict: bool },
 }
 
 impl Engine {
     fn new(rules: Rules) -> Engine {
-        let union = |strict| Engine::Union { engine: union::Engine::default(), strict };
+        let union = |strict| Engine::Union { engine: Box::default(), strict };
         match rules {
             Rules::Llvm => Engine::Llvm(llvm::Compiler::default()),
             Rules::Union => union(false),

@@ -186,7 +186,7 @@ impl Compiler {
         graph: &Graph,
         compiled: &mut Compiled,
         start: (NodeId, u64),
-        next: fn(&Graph, NodeId, u64) -> Option<Option<(NodeId, u64)>>,
+        next: fn(&Graph, NodeId, u64) -> Option<Next>,
     ) -> Option<u32> {
         let mut path = Vec::new();
         let mut at = start;
@@ -243,8 +243,11 @@ impl Compiler {
     }
 }
 
+/// The place after one, if it is not the last.
+type Next = Option<(NodeId, u64)>;
+
 /// The cursor after one of an accepted old-format walk.
-fn after_old(graph: &Graph, ty: NodeId, mut offset: u64) -> Option<Option<(NodeId, u64)>> {
+fn after_old(graph: &Graph, ty: NodeId, mut offset: u64) -> Option<Next> {
     if Shape::of(graph, ty).is_root() {
         return Some(None);
     }
@@ -253,7 +256,7 @@ fn after_old(graph: &Graph, ty: NodeId, mut offset: u64) -> Option<Option<(NodeI
 }
 
 /// The cursor after a size-aware one: down to a scalar, then up.
-fn after_new(graph: &Graph, ty: NodeId, mut offset: u64) -> Option<Option<(NodeId, u64)>> {
+fn after_new(graph: &Graph, ty: NodeId, mut offset: u64) -> Option<Next> {
     let shape = Shape::of(graph, ty);
     let next = match (shape.format, shape.len) {
         _ if shape.is_root() => return Some(None),

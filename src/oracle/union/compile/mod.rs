@@ -165,8 +165,8 @@ impl Engine {
 
     /// Decides on two tags of one root and format, of which one is wide; `None`
     /// leaves it to the search.
-    pub(in crate::oracle) fn compare<'t>(
-        &'t self,
+    pub(in crate::oracle) fn compare(
+        &self,
         graph: &Graph,
         compiled: &Compiled,
         (a, b): (TagId, TagId),

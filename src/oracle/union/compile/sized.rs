@@ -36,11 +36,14 @@ const PASSED: usize = 1 << 8;
 pub(super) struct Tables {
     /// Each frame and set of bytes, numbered; `None` where the places near are
     /// too many.
-    groups: HashMap<(TypeIndex, Vec<Pattern>), Option<(u32, Filter)>>,
+    groups: HashMap<(TypeIndex, Vec<Pattern>), Option<Group>>,
     /// Where the objects of a type begin in `places`, and how many there are.
     near: HashMap<(u32, TypeIndex), (u32, u32)>,
     places: Vec<Place>,
 }
+
+/// The number of a frame and set of bytes, and the types near.
+type Group = (u32, Filter);
 
 /// A place of an object, from the start of the frame.
 #[derive(Clone, Debug)]
@@ -133,7 +136,7 @@ impl Tables {
         graph: &Graph,
         frame: TypeIndex,
         bytes: &[Pattern],
-    ) -> Option<(u32, Filter)> {
+    ) -> Option<Group> {
         let key = (frame, bytes.to_vec());
         if let Some(&known) = self.groups.get(&key) {
             return known;
