@@ -12,7 +12,6 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
-#include "llvm/IR/ModuleSummaryIndex.h"
 #include "llvm/Support/MemoryBufferRef.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
@@ -59,7 +58,7 @@ struct Bench {
       for (const Instruction &I : instructions(F))
         if (MDNode *Tag = I.getMetadata(LLVMContext::MD_tbaa))
           Found.insert(Tag);
-    if (const NamedMDNode *List = M->getNamedMetadata("tbaa.tags"))
+    if (NamedMDNode *List = M->getNamedMetadata("tbaa.tags"))
       if (Found.empty())
         for (MDNode *Tag : List->operands())
           Found.insert(Tag);
@@ -76,11 +75,8 @@ extern "C" {
 Bench *bench_parse(const char *Text, size_t Length) {
   auto B = std::make_unique<Bench>();
   SMDiagnostic Diagnostic;
-  B->M = parseAssemblyWithIndexNoUpgradeDebugInfo(
-             MemoryBufferRef(StringRef(Text, Length), "bench"), Diagnostic,
-             B->Context, /*Slots=*/nullptr,
-             [](StringRef, StringRef) { return std::nullopt; })
-             .Mod;
+  B->M = parseAssembly(MemoryBufferRef(StringRef(Text, Length), "bench"),
+                       Diagnostic, B->Context);
   if (!B->M) {
     Diagnostic.print("bench", errs());
     return nullptr;

@@ -22,21 +22,20 @@ const SLOW: usize = 1 << 10;
 /// far more tags than caches hold, as one window does not.
 pub(crate) struct Pairs {
     numbers: Vec<[u32; 2]>,
+    /// A quick run asks windows this many times smaller.
+    shrink: usize,
     tags: Vec<(TagId, TagId)>,
 }
 
 impl Pairs {
     pub(crate) fn random(tags: &[TagId], quick: bool) -> Pairs {
         let mut rng = Rng::new(4);
-        let count = if quick {
-            FAST
-        } else {
-            (2 * tags.len()).next_power_of_two().clamp(2 * FAST, 1 << 20)
-        };
+        let count = (2 * tags.len()).next_power_of_two().clamp(2 * FAST, 1 << 20);
+        let shrink = if quick { 32 } else { 1 };
         let mut number = || rng.below(tags.len() as u64) as u32;
         let numbers: Vec<_> = (0..count).map(|_| [number(), number()]).collect();
         let pair = |&[a, b]: &[u32; 2]| (tags[a as usize], tags[b as usize]);
-        Pairs { tags: numbers.iter().map(pair).collect(), numbers }
+        Pairs { tags: numbers.iter().map(pair).collect(), numbers, shrink }
     }
 
     pub(crate) fn tags(&self) -> &[(TagId, TagId)] {
@@ -50,7 +49,7 @@ impl Pairs {
         size: usize,
         mut ask: impl FnMut(Range<usize>) -> usize + 'a,
     ) -> Contender<'a> {
-        let (count, mut at) = (self.numbers.len(), 0);
+        let (count, size, mut at) = (self.numbers.len(), size / self.shrink, 0);
         Contender::new(name, size, move || {
             let mut window = || {
                 let from = at;

@@ -74,7 +74,7 @@ pub(crate) fn figure(value: impl Into<Option<f64>>) -> String {
         Some(value) if value >= 100.0 => grouped(value),
         Some(value) if value >= 10.0 => format!("{value:.1}"),
         Some(value) if value >= 0.1 => format!("{value:.2}"),
-        Some(value) => format!("{value:.4}"),
+        Some(value) => format!("{value:.3}"),
     }
 }
 

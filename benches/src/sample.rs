@@ -86,7 +86,7 @@ impl Sampler {
             .without_plots()
             .output_directory(folder)
             .sample_size(if quick { 10 } else { 21 })
-            .nresamples(1_000)
+            .nresamples(2_000)
             .warm_up_time(Duration::from_millis(warm_up))
             .measurement_time(Duration::from_millis(measurement));
         Sampler { criterion, quick }

@@ -1,5 +1,7 @@
 //! Sizes and adversaries: what the graph and the oracle cost to make and hold.
 
+use std::time::{Duration, Instant};
+
 use tbaa::{Format, Graph, Rules};
 
 use crate::heap::growth;
@@ -89,6 +91,7 @@ pub(crate) fn ended(text: impl Into<Vec<u8>>) -> Vec<u8> {
 }
 
 /// What an adversary costs at one size.
+#[derive(Clone, Copy)]
 pub(crate) struct Cost {
     pub(crate) n: usize,
     pub(crate) graph_ms: f64,
@@ -97,15 +100,24 @@ pub(crate) struct Cost {
     pub(crate) bytes: f64,
 }
 
+impl Cost {
+    pub(crate) fn build_ms(&self) -> f64 {
+        self.graph_ms + self.oracle_ms
+    }
+}
+
 pub(crate) fn cost(adversary: Adversary, format: Format, rules: Rules, n: usize) -> Cost {
     let (of_graph, (graph_time, graph)) = growth(|| time(|| adversary.graph(format, n)));
     let (of_oracle, (oracle_time, ours)) = growth(|| time(|| Ours::new(&graph, rules)));
     let tags: Vec<_> = graph.tags().collect();
     let pairs = Pairs::random(&tags, true);
     let mut times = Vec::new();
-    // A query may take long here: no more than the median of a few needs.
-    for pair in pairs.tags().chunks(16).take(256) {
-        times.push(time(|| ours.ask(pair)).0.as_nanos() as f64 / pair.len() as f64);
+    // A query may take long here.
+    let start = Instant::now();
+    for pairs in pairs.tags().chunks(16).take(256) {
+        if start.elapsed() < Duration::from_millis(200) || times.is_empty() {
+            times.push(time(|| ours.ask(pairs)).0.as_nanos() as f64 / pairs.len() as f64);
+        }
     }
     Cost {
         n,
