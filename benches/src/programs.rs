@@ -18,7 +18,7 @@ pub(crate) struct Program {
     folder: &'static str,
     flags: &'static [&'static str],
     sources: Sources,
-    /// Keeps no functions, only the tags and their types: with them, DuckDB is
+    /// Keeps no functions, only the tags and their types: with them, `DuckDB` is
     /// 2 GB of text.
     metadata_only: bool,
 }
