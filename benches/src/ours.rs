@@ -44,6 +44,25 @@ impl<'g> Ours<'g> {
     }
 }
 
+/// An oracle that is done growing, asked by ordinals of tags.
+pub(crate) struct Frozen<'g> {
+    oracle: Oracle<'g>,
+    tags: Vec<TagId>,
+}
+
+impl<'g> Frozen<'g> {
+    pub(crate) fn new(graph: &'g Graph, rules: Rules) -> Self {
+        Frozen { oracle: Oracle::new(graph, rules), tags: graph.tags().collect() }
+    }
+
+    /// Returns how many of the pairs may alias, each named by
+    /// [`TagId::index`].
+    pub(crate) fn ask(&self, pairs: &[[u32; 2]]) -> usize {
+        let tag = |ordinal: u32| self.tags[ordinal as usize];
+        pairs.iter().filter(|&&[a, b]| self.oracle.may_alias(tag(a), tag(b))).count()
+    }
+}
+
 /// An oracle whose graph grows between queries.
 pub(crate) struct Growing {
     graph: Graph,

@@ -8,7 +8,7 @@ use tbaa::{Graph, Rules, TagId};
 
 use crate::limit::{Table, only_loop};
 use crate::llvm::LlvmModule;
-use crate::ours::{Ours, RECORD};
+use crate::ours::{Frozen, Ours, RECORD};
 use crate::rng::Rng;
 use crate::sample::{Contender, Race, Sampler, time};
 
@@ -21,10 +21,12 @@ const SLOW: usize = 1 << 10;
 /// Random pairs of tags. The windows asked one after the other together span
 /// far more tags than caches hold, as one window does not.
 pub(crate) struct Pairs {
+    /// Positions in the list of tags.
     numbers: Vec<[u32; 2]>,
+    tags: Vec<(TagId, TagId)>,
+    ordinals: Vec<[u32; 2]>,
     /// A quick run asks windows this many times smaller.
     shrink: usize,
-    tags: Vec<(TagId, TagId)>,
 }
 
 impl Pairs {
@@ -35,7 +37,9 @@ impl Pairs {
         let mut number = || rng.below(tags.len() as u64) as u32;
         let numbers: Vec<_> = (0..count).map(|_| [number(), number()]).collect();
         let pair = |&[a, b]: &[u32; 2]| (tags[a as usize], tags[b as usize]);
-        Pairs { tags: numbers.iter().map(pair).collect(), numbers, shrink }
+        let tags: Vec<_> = numbers.iter().map(pair).collect();
+        let ordinals = tags.iter().map(|(a, b)| [a.index() as u32, b.index() as u32]).collect();
+        Pairs { numbers, tags, ordinals, shrink }
     }
 
     pub(crate) fn tags(&self) -> &[(TagId, TagId)] {
@@ -91,6 +95,7 @@ impl<'a> Subject<'a> {
         let mut rng = Rng::new(5);
         let four = Table::<4>::random(&mut rng, self.tags.len());
         let own = Table::<{ RECORD / 4 }>::random(&mut rng, self.tags.len());
+        let frozen = Frozen::new(self.graph, Rules::Llvm);
         let union = Ours::new(self.graph, Rules::Union);
         let strict = Ours::new(self.graph, Rules::UnionStrict);
 
@@ -101,6 +106,7 @@ impl<'a> Subject<'a> {
             contenders.push(pairs.windows("LLVM generic", SLOW, |w| llvm.generic(w)));
         }
         contenders.extend([
+            pairs.windows("frozen", FAST, |w| frozen.ask(&pairs.ordinals[w])),
             pairs.windows("16 bytes", FAST, |w| four.ask(&numbers[w])),
             pairs.windows("own record", FAST, |w| own.ask(&numbers[w])),
             pairs.windows("loop", FAST, |w| only_loop(&numbers[w])),

@@ -65,7 +65,7 @@ pub(super) fn growing(run: &mut Run<'_>) -> Result<(), String> {
 pub(super) fn memory(run: &mut Run<'_>) -> Result<(), String> {
     // Tables double when they are full: a number just past a power of two, one
     // between, and one just before.
-    let counts: &[usize] = run.pick(&[66_000, 95_000, 131_000], &[1_000]);
+    let counts: &[usize] = run.pick(&[33_000, 47_500, 65_500], &[1_000]);
     let mut rows = Vec::new();
     let (mut tags, mut fields) = (Vec::new(), Vec::new());
     for format in [Format::Old, Format::New] {
