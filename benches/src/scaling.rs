@@ -114,7 +114,7 @@ pub(crate) fn cost(adversary: Adversary, format: Format, rules: Rules, n: usize)
     let mut times = Vec::new();
     // A query may take long here.
     let start = Instant::now();
-    for pairs in pairs.tags().chunks(16).take(256) {
+    for pairs in pairs.tags().chunks(4).take(1_024) {
         if start.elapsed() < Duration::from_millis(200) || times.is_empty() {
             times.push(time(|| ours.ask(pairs)).0.as_nanos() as f64 / pairs.len() as f64);
         }

@@ -124,10 +124,10 @@ pub(super) fn memory(run: &mut Run<'_>) -> Result<(), String> {
 
 /// An adversary that takes longer to build than this is not tried four times as
 /// large.
-const PATIENCE_MS: f64 = 4_000.0;
+const PATIENCE_MS: f64 = 2_000.0;
 
 pub(super) fn adversaries(run: &mut Run<'_>) -> Result<(), String> {
-    let sizes = run.pick([6_250, 25_000, 100_000], [25, 100, 400]);
+    let sizes = run.pick([1_600, 6_400, 25_600, 102_400], [4, 16, 64, 256]);
     let mut rows = Vec::new();
     let (mut built, mut held, mut asked) = (Vec::new(), Vec::new(), Vec::new());
     for adversary in Adversary::ALL {
@@ -172,7 +172,7 @@ pub(super) fn adversaries(run: &mut Run<'_>) -> Result<(), String> {
     run.report.section(
         "Adversaries",
         "Graphs of n types, or fields, on which an engine that lists paths or fields falls. All \
-         have 64 tags but the wide struct, which has n. What takes 4 seconds to build is not tried \
+         have 64 tags but the wide struct, which has n. What takes 2 seconds to build is not tried \
          four times as large.",
         &table(&header, &rows),
     );
