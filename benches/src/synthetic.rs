@@ -193,14 +193,16 @@ impl Program {
 }
 
 /// As many tags as asked for, each to a scalar `depth` structs deep; the
-/// innermost struct has `fields` fields.
+/// innermost struct has `fields` fields. There are 64 such types or more: within
+/// one, LLVM is soon done.
 pub(crate) fn nested(format: Format, depth: usize, fields: usize, tags: usize) -> Graph {
     let mut maker = Maker::new(format);
-    for chain in 0..tags.div_ceil(fields) {
-        let scalars: Vec<_> = (0..fields as u64)
-            .map(|position| {
-                let kind = maker.scalars[position as usize % maker.scalars.len()];
-                (Inner::Scalar(kind), position * SCALAR)
+    let chains = tags.div_ceil(fields).max(64);
+    for chain in 0..chains {
+        let scalars: Vec<_> = (0..fields)
+            .map(|field| {
+                let kind = maker.scalars[field % maker.scalars.len()];
+                (Inner::Scalar(kind), field as u64 * SCALAR)
             })
             .collect();
         let mut top = maker.aggregate(&format!("chain.{chain}.0"), scalars.clone());
@@ -209,7 +211,9 @@ pub(crate) fn nested(format: Format, depth: usize, fields: usize, tags: usize) -
             top = maker.aggregate(&format!("chain.{chain}.{level}"), above);
         }
         let (base, start) = (maker.aggregates[top].ty, (depth as u64 - 1) * SCALAR);
-        for (inner, offset) in scalars {
+        // All fields, or so many of them, from the first to the last.
+        let tagged = (tags / chains).clamp(1, fields);
+        for &(inner, offset) in scalars.iter().step_by(fields / tagged) {
             if let Inner::Scalar(access) = inner
                 && maker.graph.tag_count() < tags
             {

@@ -21,7 +21,7 @@ pub(super) fn measure(run: &mut Run<'_>) -> Result<(), String> {
         let mut races = Vec::new();
         for format in FORMATS {
             let make = |&size: &usize| match name {
-                "depth" => nested(format, size, 2, tags),
+                "depth" => nested(format, size, 16, tags),
                 _ => nested(format, 1, size, tags),
             };
             let graphs: Vec<_> = sizes.iter().map(make).collect();
@@ -64,7 +64,7 @@ fn tabulate(run: &mut Run<'_>, name: &str, sizes: &[usize], races: &[Race], tags
     ];
     let rows: Vec<_> = sizes.iter().enumerate().map(row).collect();
     let what = match name {
-        "depth" => "Each tag names a scalar that many structs deep; the innermost has 2 fields.",
+        "depth" => "Each tag names a scalar that many structs deep; the innermost has 16 fields.",
         _ => "Each tag names a field of a struct of that many.",
     };
     run.report.section(
