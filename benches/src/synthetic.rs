@@ -12,6 +12,8 @@ struct Aggregate {
     ty: TypeId,
     size: u64,
     depth: usize,
+    /// Paths to scalars.
+    scalars: usize,
     /// The scalar, or the number of the aggregate, and its offset in bytes.
     fields: Vec<(Inner, u64)>,
 }
@@ -59,14 +61,18 @@ impl Maker {
 
     /// Adds a struct; fields that start at one offset make it a union.
     fn aggregate(&mut self, name: &str, fields: Vec<(Inner, u64)>) -> usize {
-        let (mut size, mut depth) = (0, 0);
+        let (mut size, mut depth, mut scalars) = (0, 0, 0_usize);
         let mut described = Vec::with_capacity(fields.len());
         for &(inner, offset) in &fields {
             let (ty, of_field) = match inner {
-                Inner::Scalar(ty) => (ty, SCALAR),
+                Inner::Scalar(ty) => {
+                    scalars = scalars.saturating_add(1);
+                    (ty, SCALAR)
+                }
                 Inner::Aggregate(number) => {
                     let inner = &self.aggregates[number];
                     depth = depth.max(inner.depth + 1);
+                    scalars = scalars.saturating_add(inner.scalars);
                     (inner.ty, inner.size)
                 }
             };
@@ -82,7 +88,8 @@ impl Maker {
             }
             Format::New => b.sized_type(self.char, size, name, &described),
         };
-        self.aggregates.push(Aggregate { ty: ty.expect("a struct"), size, depth, fields });
+        let ty = ty.expect("a struct");
+        self.aggregates.push(Aggregate { ty, size, depth, scalars, fields });
         self.aggregates.len() - 1
     }
 
@@ -150,12 +157,20 @@ impl Program {
             let union = self.unions && rng.one_in(12);
             self.add_struct(&mut rng, &mut maker, number, union);
         }
-        // A few structs have few distinct tags.
+        // A struct is accessed the more often, the more it holds.
+        let mut last = 0;
+        let add = |aggregate: &Aggregate| {
+            last += aggregate.scalars.min(1_000);
+            last
+        };
+        let shares: Vec<_> = maker.aggregates.iter().map(add).collect();
+        // Few structs have few distinct tags.
         for _ in 0..8 * self.tags {
             if maker.graph.tag_count() >= self.tags {
                 break;
             }
-            let base = rng.below(self.structs as u64) as usize;
+            let at = rng.below(last as u64) as usize;
+            let base = shares.partition_point(|&share| share <= at);
             maker.tag_in(&mut rng, base);
         }
         maker.graph
@@ -288,5 +303,35 @@ impl Adversary {
             }
         }
         maker.graph
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Adversary, Format, Program, nested};
+    use tbaa::verify::Verifier;
+
+    /// What is measured against LLVM must be what LLVM accepts.
+    fn assert_accepted(graph: &tbaa::Graph) {
+        let mut verifier = Verifier::new(graph);
+        assert!(graph.tags().all(|tag| verifier.check(tag).is_ok()));
+    }
+
+    #[test]
+    fn graphs_are_as_asked_for() {
+        for format in [Format::Old, Format::New] {
+            let program = Program { format, structs: 1_000, tags: 10_000, unions: false };
+            let graph = program.graph();
+            assert_eq!(graph.tag_count(), 10_000);
+            assert_accepted(&graph);
+            for (depth, fields) in [(1, 2), (64, 2), (1, 4_096)] {
+                let graph = nested(format, depth, fields, 256);
+                assert_eq!(graph.tag_count(), 256, "{depth} deep, {fields} fields");
+                assert_accepted(&graph);
+            }
+            for adversary in Adversary::ALL {
+                assert!(adversary.graph(format, 100).types().count() > 13, "{}", adversary.name());
+            }
+        }
     }
 }
