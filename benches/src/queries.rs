@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::thread;
+use std::time::Duration;
 
 use tbaa::verify::Verifier;
 use tbaa::{Graph, Rules, TagId};
@@ -12,11 +13,11 @@ use crate::ours::{Frozen, Ours, RECORD};
 use crate::rng::Rng;
 use crate::sample::{Contender, Race, Sampler, time};
 
-/// Queries in a window, by the fast and by the slow: a tenth of a millisecond,
-/// more or less.
-const FAST: usize = 1 << 16;
-const MEDIUM: usize = 1 << 12;
-const SLOW: usize = 1 << 10;
+/// Queries in a window, at least and at most. So many of the fast ones bring
+/// into the caches what the contender before them drove out.
+const WINDOW: std::ops::RangeInclusive<usize> = 1 << 10..=1 << 16;
+/// How long a window of slower ones takes.
+const WINDOW_TIME: Duration = Duration::from_millis(2);
 
 /// Random pairs of tags. The windows asked one after the other together span
 /// far more tags than caches hold, as one window does not.
@@ -32,7 +33,7 @@ pub(crate) struct Pairs {
 impl Pairs {
     pub(crate) fn random(tags: &[TagId], quick: bool) -> Pairs {
         let mut rng = Rng::new(4);
-        let count = (2 * tags.len()).next_power_of_two().clamp(2 * FAST, 1 << 20);
+        let count = (2 * tags.len()).next_power_of_two().clamp(2 * WINDOW.end(), 1 << 20);
         let shrink = if quick { 32 } else { 1 };
         let mut number = || rng.below(tags.len() as u64) as u32;
         let numbers: Vec<_> = (0..count).map(|_| [number(), number()]).collect();
@@ -50,9 +51,13 @@ impl Pairs {
     fn windows<'a>(
         &self,
         name: impl Into<String>,
-        size: usize,
         mut ask: impl FnMut(Range<usize>) -> usize + 'a,
     ) -> Contender<'a> {
+        let (mut size, mut took) = (*WINDOW.start(), Duration::ZERO);
+        while size < *WINDOW.end() && took < WINDOW_TIME / 2 {
+            took = time(|| ask(0..size)).0;
+            size *= 2;
+        }
         let (count, size, mut at) = (self.numbers.len(), size / self.shrink, 0);
         Contender::new(name, size, move || {
             let mut window = || {
@@ -100,20 +105,20 @@ impl<'a> Subject<'a> {
         let strict = Ours::new(self.graph, Rules::UnionStrict);
 
         let (tags, numbers) = (&pairs.tags, &pairs.numbers);
-        let mut contenders = vec![pairs.windows("tbaa", FAST, |w| ours.ask(&tags[w]))];
+        let mut contenders = vec![pairs.windows("tbaa", |w| ours.ask(&tags[w]))];
         if let Some(llvm) = &self.llvm {
-            contenders.push(pairs.windows("LLVM", SLOW, |w| llvm.ask(w)));
-            contenders.push(pairs.windows("LLVM generic", SLOW, |w| llvm.generic(w)));
+            contenders.push(pairs.windows("LLVM", |w| llvm.ask(w)));
+            contenders.push(pairs.windows("LLVM generic", |w| llvm.generic(w)));
         }
         contenders.extend([
-            pairs.windows("frozen", FAST, |w| frozen.ask(&pairs.ordinals[w])),
-            pairs.windows("16 bytes", FAST, |w| four.ask(&numbers[w])),
-            pairs.windows("own record", FAST, |w| own.ask(&numbers[w])),
-            pairs.windows("loop", FAST, |w| only_loop(&numbers[w])),
-            pairs.windows("union", MEDIUM, |w| union.ask(&tags[w])),
-            pairs.windows("union-strict", MEDIUM, |w| strict.ask(&tags[w])),
-            pairs.windows("definition", SLOW, |w| ours.ask_by_definition(&tags[w])),
-            pairs.windows("generic", SLOW, |w| ours.generic(&tags[w])),
+            pairs.windows("frozen", |w| frozen.ask(&pairs.ordinals[w])),
+            pairs.windows("16 bytes", |w| four.ask(&numbers[w])),
+            pairs.windows("own record", |w| own.ask(&numbers[w])),
+            pairs.windows("loop", |w| only_loop(&numbers[w])),
+            pairs.windows("union", |w| union.ask(&tags[w])),
+            pairs.windows("union-strict", |w| strict.ask(&tags[w])),
+            pairs.windows("definition", |w| ours.ask_by_definition(&tags[w])),
+            pairs.windows("generic", |w| ours.generic(&tags[w])),
             two_threads(&ours, tags),
         ]);
         sampler.race("query", id, contenders)
@@ -160,7 +165,7 @@ pub(crate) fn race_many(sampler: &mut Sampler, id: &str, subjects: &mut [Subject
     // The first and the last stand first: criterion prints their ratio.
     let mut contenders: Vec<_> = with_pairs()
         .map(|(at, (ours, pairs))| {
-            pairs.windows(format!("tbaa {at}"), FAST, |w| ours.ask(&pairs.tags[w]))
+            pairs.windows(format!("tbaa {at}"), |w| ours.ask(&pairs.tags[w]))
         })
         .collect();
     if let Some(last) = contenders.pop() {
@@ -168,7 +173,7 @@ pub(crate) fn race_many(sampler: &mut Sampler, id: &str, subjects: &mut [Subject
     }
     for (at, (subject, pairs)) in subjects.iter().zip(&pairs).enumerate() {
         if let Some(llvm) = &subject.llvm {
-            contenders.push(pairs.windows(format!("LLVM {at}"), SLOW, |w| llvm.ask(w)));
+            contenders.push(pairs.windows(format!("LLVM {at}"), |w| llvm.ask(w)));
         }
     }
     sampler.race("shape", id, contenders)
