@@ -1,15 +1,13 @@
 //! How this library is asked: the one file of the bench that does.
 
-use std::ops::Range;
-
 use tbaa::{Graph, Oracle, Rules, TagId};
 
 /// Bytes that a query of rule `llvm` reads of a tag.
-pub(crate) const RECORD: usize = 12;
+pub(crate) const RECORD: usize = 16;
 
-/// An oracle of a graph that does not grow.
+/// An oracle.
 pub(crate) struct Ours<'g> {
-    oracle: Oracle<'g>,
+    oracle: Oracle<&'g Graph>,
 }
 
 impl<'g> Ours<'g> {
@@ -26,8 +24,8 @@ impl<'g> Ours<'g> {
         pairs.iter().filter(|&&(a, b)| self.oracle.may_alias(a, b)).count()
     }
 
-    /// The same without tables, as the definition has it. Only rule `llvm`
-    /// walks for an explanation as LLVM walks for an answer.
+    /// The same without tables, as the definition has it: rule `llvm` walks for
+    /// an explanation as LLVM walks for an answer.
     pub(crate) fn ask_by_definition(&self, pairs: &[(TagId, TagId)]) -> usize {
         pairs.iter().filter(|&&(a, b)| !self.oracle.explain(a, b).clause.is_no_alias()).count()
     }
@@ -37,45 +35,43 @@ impl<'g> Ours<'g> {
         pairs.iter().filter(|&&(a, b)| self.oracle.most_generic(a, b).is_some()).count()
     }
 
-    /// Returns how many pairs of one tag of `rows` and any tag may alias.
-    pub(crate) fn all_pairs(&self, tags: &[TagId], rows: Range<usize>) -> usize {
-        let row = |&a: &TagId| tags.iter().filter(|&&b| self.oracle.may_alias(a, b)).count();
-        tags[rows].iter().map(row).sum()
+    /// Answers all pairs of tags; returns how many may alias.
+    pub(crate) fn all_pairs(&self, tags: &[TagId]) -> usize {
+        self.oracle.matrix(tags).count_may_alias()
     }
 }
 
-/// An oracle that is done growing, asked by ordinals of tags.
-pub(crate) struct Frozen<'g> {
-    oracle: Oracle<'g>,
-    tags: Vec<TagId>,
+/// Stored answers, asked by ordinals of tags.
+pub(crate) struct Frozen {
+    answers: tbaa::Frozen,
 }
 
-impl<'g> Frozen<'g> {
-    pub(crate) fn new(graph: &'g Graph, rules: Rules) -> Self {
-        Frozen { oracle: Oracle::new(graph, rules), tags: graph.tags().collect() }
+impl Frozen {
+    pub(crate) fn new(graph: &Graph, rules: Rules) -> Self {
+        let tags: Vec<_> = graph.tags().collect();
+        Frozen { answers: Oracle::new(graph, rules).freeze(&tags) }
     }
 
     /// Returns how many of the pairs may alias, each named by
     /// [`TagId::index`].
     pub(crate) fn ask(&self, pairs: &[[u32; 2]]) -> usize {
-        let tag = |ordinal: u32| self.tags[ordinal as usize];
-        pairs.iter().filter(|&&[a, b]| self.oracle.may_alias(tag(a), tag(b))).count()
+        let may = |&&[a, b]: &&[u32; 2]| self.answers.may_alias(a as usize, b as usize);
+        pairs.iter().filter(may).count()
     }
 }
 
 /// An oracle whose graph grows between queries.
 pub(crate) struct Growing {
-    graph: Graph,
-    rules: Rules,
+    oracle: Oracle,
 }
 
 impl Growing {
     pub(crate) fn new(graph: Graph, rules: Rules) -> Self {
-        Growing { graph, rules }
+        Growing { oracle: Oracle::new(graph, rules) }
     }
 
     pub(crate) fn graph(&self) -> &Graph {
-        &self.graph
+        self.oracle.graph()
     }
 
     /// Adds what `add` makes and asks the tag that it returns against another.
@@ -84,7 +80,7 @@ impl Growing {
         add: impl FnOnce(&mut Graph) -> TagId,
         other: TagId,
     ) -> bool {
-        let tag = add(&mut self.graph);
-        Oracle::new(&self.graph, self.rules).may_alias(tag, other)
+        let tag = self.oracle.update(add);
+        self.oracle.may_alias(tag, other)
     }
 }
