@@ -1,17 +1,17 @@
 //! Which types lie inside others, where queries ask.
 
-use crate::table::HashMap;
-use crate::table::HashSet;
+use super::compiled::Filter;
+use crate::table::{HashMap, HashSet};
 
 /// The types inside some types, each found once by a search.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Below {
     pairs: HashSet<(u32, u32)>,
-    /// Whether the search from a type came to its end.
-    known: HashMap<u32, bool>,
+    /// The types inside one; `None` where the search did not come to its end.
+    known: HashMap<u32, Option<Filter>>,
 }
 
-/// Types inside one type. The largest of DuckDB's 84,782 types holds some
+/// Types inside one type. The largest struct of a real program holds some
 /// hundreds.
 const TYPES: usize = 1 << 14;
 
@@ -29,15 +29,23 @@ impl Below {
         nodes: usize,
         search: impl FnOnce(usize) -> Option<Vec<u32>>,
     ) -> bool {
-        if let Some(&known) = self.known.get(&ty) {
-            return known;
+        if let Some(known) = self.known.get(&ty) {
+            return known.is_some();
         }
         let room = (TYPES + SHARE * nodes).saturating_sub(self.pairs.len());
-        let found = search(TYPES.min(room));
-        self.known.insert(ty, found.is_some());
-        let found = found.into_iter().flatten();
-        self.pairs.extend(found.map(|inside| (ty, inside)));
-        self.known[&ty]
+        let found = search(TYPES.min(room)).map(|found| {
+            let mut filter = Filter::default();
+            found.iter().for_each(|&inside| filter.add(inside));
+            self.pairs.extend(found.into_iter().map(|inside| (ty, inside)));
+            filter
+        });
+        self.known.insert(ty, found);
+        found.is_some()
+    }
+
+    /// Returns the filter that the types inside `ty` pass.
+    pub(super) fn filter(&self, ty: u32) -> Filter {
+        self.known.get(&ty).copied().flatten().unwrap_or(Filter::ALL)
     }
 
     /// Returns whether `inside` was found in `ty`.

@@ -4,12 +4,14 @@
 //! tag, a malformed tag, different roots, an id of another graph.
 
 mod access;
+mod batch;
 mod below;
 mod compiled;
 mod copy;
 mod explain;
 mod forest;
 mod formed;
+mod frozen;
 mod llvm;
 mod union;
 
@@ -17,9 +19,11 @@ use std::borrow::{Borrow, BorrowMut};
 use std::fmt;
 
 pub use access::{Access, AccessKind, Conflict};
+pub use batch::{Classes, Matrix};
 pub use explain::{
     AccessPath, ByteRange, Clause, Comparison, Elements, Explanation, PathStep, Side,
 };
+pub use frozen::Frozen;
 
 use crate::graph::{Graph, Tag, TagId};
 use compiled::{Compiled, Verdict};
@@ -136,12 +140,12 @@ pub struct Oracle<G = Graph> {
 #[derive(Debug)]
 enum Engine {
     Llvm(llvm::Compiler),
-    Union { engine: union::Engine, strict: bool },
+    Union { engine: Box<union::Engine>, strict: bool },
 }
 
 impl Engine {
     fn new(rules: Rules) -> Engine {
-        let union = |strict| Engine::Union { engine: union::Engine::default(), strict };
+        let union = |strict| Engine::Union { engine: Box::default(), strict };
         match rules {
             Rules::Llvm => Engine::Llvm(llvm::Compiler::default()),
             Rules::Union => union(false),
@@ -237,26 +241,26 @@ impl<G: Borrow<Graph>> Oracle<G> {
         if tag_a.stamp != self.stamp || tag_b.stamp != self.stamp {
             return true;
         }
-        let sized = a.size.is_some() || b.size.is_some();
-        let may = match self.compiled.verdict(tag_a.index(), tag_b.index()) {
-            _ if sized && self.rules != Rules::Llvm => self.define(a, b),
+        let verdict = if (a.size.is_some() || b.size.is_some()) && self.rules != Rules::Llvm {
+            Verdict::Ask
+        } else {
+            self.compiled.verdict(tag_a.index(), tag_b.index())
+        };
+        let may = match verdict {
             Verdict::May => true,
             Verdict::No => false,
-            Verdict::Wide => self.compare(a, b),
-            Verdict::Ask => self.define(a, b),
+            verdict => self.beyond_records(verdict, a, b),
         };
         debug_assert!(self.agrees(a, b, may), "{:?}, {a:?}, {b:?}: {may}", self.rules);
         may
     }
 
-    /// Whether an answer is the definition's, or better where that gave up.
-    fn agrees(&self, a: Access, b: Access, may: bool) -> bool {
-        may == self.define(a, b) || !may && self.explain(a, b).clause == Clause::Limit
-    }
-
-    /// Answers from the tables beside the records.
-    fn compare(&self, a: Access, b: Access) -> bool {
-        let (Some(tag_a), Some(tag_b)) = (a.tag, b.tag) else { return true };
+    /// Answers from the tables beside the records, or by the definition.
+    #[inline(never)]
+    fn beyond_records(&self, verdict: Verdict, a: Access, b: Access) -> bool {
+        let (Some(tag_a), Some(tag_b), Verdict::Wide) = (a.tag, b.tag, verdict) else {
+            return self.define(a, b);
+        };
         match &self.engine {
             Engine::Llvm(compiler) => {
                 compiler.may_alias(&self.compiled, tag_a.index(), tag_b.index())
@@ -265,6 +269,11 @@ impl<G: Borrow<Graph>> Oracle<G> {
                 .compare(self.graph(), &self.compiled, (tag_a, tag_b), *strict)
                 .unwrap_or_else(|| self.define(a, b)),
         }
+    }
+
+    /// Whether an answer is the definition's, or better where that gave up.
+    fn agrees(&self, a: Access, b: Access, may: bool) -> bool {
+        may == self.define(a, b) || !may && self.explain(a, b).clause == Clause::Limit
     }
 
     /// Answers by the rule's definition.
@@ -408,11 +417,5 @@ impl<G: Borrow<Graph>> Oracle<G> {
             Engine::Union { engine, .. } => engine.most_generic(self.graph(), a, b)?,
         };
         Some(Tag { immutable: self.is_constant(a) && self.is_constant(b), ..generic })
-    }
-}
-impl<G: Borrow<Graph>> Oracle<G> {
-    #[doc(hidden)]
-    pub fn census(&self) -> String {
-        self.compiled.census()
     }
 }

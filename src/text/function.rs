@@ -60,6 +60,13 @@ impl<'t> Scan<'t> {
                 let name = String::from_utf8_lossy(&self.module.functions[function as usize].name);
                 return Err(cursor.truncated(format!("the body of function @{name}")));
             };
+            if at_start && byte.is_ascii_digit() {
+                // Most likely a label, after which an instruction may follow.
+                cursor.word();
+                at_start = cursor.eat(b":");
+                at = cursor.at;
+                continue;
+            }
             // Not one `match`: what comes next is hard to foresee, and a table
             // of jumps costs the most then.
             let change = DEPTH[byte as usize];
