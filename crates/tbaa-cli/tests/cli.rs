@@ -222,6 +222,18 @@ fn color_is_for_terminals_or_on_demand() {
     assert!(!run(&["dump", "missing.ll"], true));
 }
 
+#[test]
+fn json_reads_back_as_the_findings() {
+    for (args, code) in [(["verify", "ill.ll"], "TBAA013"), (["lint", "suspicious.ll"], "TBAA110")]
+    {
+        let out = output(&[args[0], args[1], "--format", "json"], b"");
+        let found: Vec<tbaa::Diagnostic> = serde_json::from_slice(&out.stdout).unwrap();
+        let found = found.iter().find(|it| it.code.to_string() == code).unwrap();
+        assert_eq!(found.level, tbaa::Level::Error);
+        assert!(found.primary.is_some() && !found.secondary.is_empty() && found.help.is_some());
+    }
+}
+
 /// The demands of SARIF 2.1.0 that its readers rely on.
 #[test]
 fn sarif_is_what_its_schema_wants() {
