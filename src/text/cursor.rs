@@ -50,6 +50,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// Passes the bytes if they stand here.
+    #[inline]
     pub(super) fn eat(&mut self, bytes: &[u8]) -> bool {
         let here = self.rest().starts_with(bytes);
         if here {
@@ -59,21 +60,24 @@ impl<'t> Cursor<'t> {
     }
 
     /// Passes the word if it stands here as a whole word.
+    #[inline]
     pub(super) fn eat_word(&mut self, word: &[u8]) -> bool {
-        let mut ahead = *self;
-        let here = ahead.word() == word;
+        let end = self.at + word.len();
+        let here =
+            self.rest().starts_with(word) && !self.text.get(end).is_some_and(|&byte| is_word(byte));
         if here {
-            *self = ahead;
+            self.at = end;
         }
         here
     }
 
     /// Passes white space, line ends and comments.
+    #[inline]
     pub(super) fn skip_space(&mut self) -> Result<(), TextError> {
         loop {
             match self.peek() {
                 Some(b' ' | b'\t' | b'\r' | b'\n') => self.at += 1,
-                _ if self.comment()? => {}
+                Some(b';' | b'/') if self.comment()? => {}
                 _ => return Ok(()),
             }
         }
@@ -103,12 +107,12 @@ impl<'t> Cursor<'t> {
 
     /// Takes a bare word: letters, digits, `_`, `.`, `$` and `-`; empty if
     /// none stands here.
+    #[inline]
     pub(super) fn word(&mut self) -> &'t [u8] {
-        let start = self.at;
-        while self.peek().is_some_and(is_word) {
-            self.at += 1;
-        }
-        &self.text[start..self.at]
+        let rest = self.rest();
+        let len = rest.iter().position(|&byte| !is_word(byte)).unwrap_or(rest.len());
+        self.at += len;
+        &rest[..len]
     }
 
     /// Takes what follows the `!` of `!tbaa` or `!DIFile`, its escapes resolved;
@@ -127,17 +131,15 @@ impl<'t> Cursor<'t> {
     /// Takes a decimal metadata number, which must stand here.
     pub(super) fn number(&mut self) -> Result<u32, TextError> {
         let start = *self;
-        while self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
+        let mut number = 0_u64;
+        while let Some(digit @ b'0'..=b'9') = self.peek() {
+            number = number.saturating_mul(10).saturating_add(u64::from(digit - b'0'));
             self.at += 1;
         }
-        let digits = &self.text[start.at..self.at];
-        if digits.is_empty() {
+        if self.at == start.at {
             return Err(start.expected("a metadata number"));
         }
-        let number = digits.iter().try_fold(0_u32, |number, digit| {
-            number.checked_mul(10)?.checked_add(u32::from(digit - b'0'))
-        });
-        number.ok_or_else(|| start.error(TextErrorKind::NumberOutOfRange))
+        u32::try_from(number).map_err(|_| start.error(TextErrorKind::NumberOutOfRange))
     }
 
     /// Passes a quoted string, the quote standing here, and returns what is
@@ -165,6 +167,11 @@ impl<'t> Cursor<'t> {
         }
     }
 
+    /// Returns whether a name stands here.
+    pub(super) fn at_name(&self) -> bool {
+        self.peek().is_some_and(|byte| byte == b'"' || is_word(byte))
+    }
+
     /// Passes a name.
     pub(super) fn skip_name(&mut self) -> Result<(), TextError> {
         if self.peek() == Some(b'"') {
@@ -175,13 +182,15 @@ impl<'t> Cursor<'t> {
         Ok(())
     }
 
-    /// Passes text up to the first of `stops` outside strings and brackets, or
+    /// Passes text up to the first of `stops`, of `@`, `,` and `{`, outside strings and brackets, or
     /// up to a closing bracket that was not opened, and returns it trimmed,
     /// comments in it untouched.
     pub(super) fn until(&mut self, stops: &[u8], inside: &str) -> Result<&'t [u8], TextError> {
         let start = self.at;
         let mut depth = 0_usize;
         loop {
+            let boring = self.rest().iter().position(|&byte| TELLING[byte as usize]);
+            self.at = boring.map_or(self.text.len(), |n| self.at + n);
             let Some(byte) = self.peek() else { return Err(self.truncated(inside)) };
             match byte {
                 _ if depth == 0 && stops.contains(&byte) => break,
@@ -198,6 +207,15 @@ impl<'t> Cursor<'t> {
             self.at += 1;
         }
         Ok(self.text[start..self.at].trim_ascii())
+    }
+
+    /// Returns whether a type stands here.
+    pub(super) fn at_type(&self) -> bool {
+        match self.peek() {
+            Some(b'[' | b'{' | b'<' | b'(') => true,
+            Some(b'%') => Cursor::new(self.text, self.at + 1).at_name(),
+            byte => byte.is_some_and(is_word),
+        }
     }
 
     /// Passes a type, and returns it.
@@ -237,6 +255,40 @@ impl<'t> Cursor<'t> {
         Ok(&self.text[start..end])
     }
 
+    /// Passes a pointer value: a name, a word such as `null`, or a constant
+    /// expression.
+    pub(super) fn value(&mut self) -> Result<(), TextError> {
+        if self.eat(b"%") || self.eat(b"@") {
+            return self.skip_name();
+        }
+        match self.word() {
+            b"" => return Err(self.expected("a value")),
+            b"null" | b"undef" | b"poison" | b"zeroinitializer" => return Ok(()),
+            _ => {}
+        }
+        // `getelementptr inbounds inrange(0, 8) (...)`, `dso_local_equivalent @f`
+        let mut in_range = false;
+        loop {
+            self.skip_space()?;
+            match self.peek() {
+                Some(b'(') => {
+                    self.bracketed("a constant expression")?;
+                    if !std::mem::take(&mut in_range) {
+                        return Ok(());
+                    }
+                }
+                Some(b'%' | b'@') => {
+                    self.at += 1;
+                    return self.skip_name();
+                }
+                _ => match self.word() {
+                    b"" => return Err(self.expected("a value")),
+                    word => in_range = word == b"inrange",
+                },
+            }
+        }
+    }
+
     /// Passes a bracket, which must stand here, up to the one that closes it.
     pub(super) fn bracketed(&mut self, inside: &str) -> Result<(), TextError> {
         self.at += 1;
@@ -247,8 +299,25 @@ impl<'t> Cursor<'t> {
     }
 }
 
+/// The bytes of a bare word.
+const WORD: [bool; 256] =
+    table(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.$-");
+/// The bytes at which [`Cursor::until`] looks closer.
+const TELLING: [bool; 256] = table(b"@,\";/()[]{}<>");
+
+const fn table(bytes: &[u8]) -> [bool; 256] {
+    let mut table = [false; 256];
+    let mut i = 0;
+    while i < bytes.len() {
+        table[bytes[i] as usize] = true;
+        i += 1;
+    }
+    table
+}
+
+#[inline]
 fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'$' | b'-')
+    WORD[byte as usize]
 }
 
 /// Takes the comments out of a text that [`Cursor::until`] has passed, a space

@@ -23,24 +23,31 @@
 //! comments may stand anywhere.
 
 mod cursor;
+mod definition;
 mod error;
 mod function;
+mod header;
+mod instruction;
 mod mlir;
 mod module;
 mod node;
+mod numbers;
 mod read;
 mod resolve;
 mod scan;
+mod span;
+mod stops;
 mod write;
 
 #[cfg(feature = "spec")]
 pub(crate) use cursor::unescape;
 pub use error::{TextError, TextErrorKind, position};
 pub use mlir::{MlirError, write_mlir};
-pub use module::{Instruction, Module, Opcode, Warning};
+pub use module::{Instruction, Module, Opcode, TypeDefinition, Warning, WarningKind};
 pub use node::MAX_INLINE_DEPTH;
 pub use read::{read, read_with};
 pub use resolve::Keep;
+pub use span::{node_span, operand_span};
 pub use write::{write, write_operands};
 
 /// Named metadata in which [`write()`] lists tags, so that `llvm-as` and

@@ -1,5 +1,9 @@
 //! What a module's text says of memory accesses.
 
+use std::fmt;
+use std::num::NonZeroU32;
+use std::ops::Range;
+
 use super::position;
 use crate::graph::{CopyId, Graph, NodeId, TagId};
 use crate::table::{HashMap, IndexSet};
@@ -13,7 +17,8 @@ pub enum Opcode {
     Load,
     /// `store`.
     Store,
-    /// `call`, `invoke` or `callbr`.
+    /// `call`, `invoke` or `callbr`. A module lists those of `llvm.memcpy`,
+    /// `llvm.memmove` and `llvm.memset`, and others that have a tag.
     Call,
     /// `atomicrmw`.
     AtomicRmw,
@@ -35,6 +40,9 @@ impl Opcode {
 }
 
 /// An instruction that accesses memory, or that has a tag.
+///
+/// The pointer and the tag's place are read from the text again when asked:
+/// [`pointer_span`](Self::pointer_span), [`tag_span`](Self::tag_span).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Instruction {
     /// Index into [`Module::functions`].
@@ -43,22 +51,67 @@ pub struct Instruction {
     pub index: u32,
     /// What it is.
     pub opcode: Opcode,
+    /// Whether the access is volatile.
+    pub volatile: bool,
+    /// Whether the access is atomic.
+    pub atomic: bool,
     /// Its `!tbaa` attachment.
     pub tag: Option<TagId>,
     /// Its `!tbaa.struct` attachment.
     pub copy: Option<CopyId>,
     /// Bytes from the start of the text.
     pub offset: u32,
+    /// The same to the reference after `!tbaa`.
+    pub(super) tag_offset: Option<NonZeroU32>,
     pub(super) ty: u32,
+}
+
+/// A function that has a body.
+#[derive(Debug)]
+pub(super) struct Function {
+    pub(super) name: Box<[u8]>,
+    /// Bytes from the start of the text to after the body's `{`.
+    pub(super) start: u32,
+    /// To its `}`.
+    pub(super) end: u32,
+}
+
+/// A definition such as `%struct.S = type { i32, ptr }`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TypeDefinition {
+    /// The name without its `%` and quotes, its escapes resolved.
+    pub name: Box<[u8]>,
+    /// What follows `type`, as the text writes it: `{ i32, ptr }`, `opaque`.
+    pub body: Box<[u8]>,
+    /// Bytes from the start of the text to the body.
+    pub offset: u32,
 }
 
 /// Something readable that is likely wrong.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Warning {
+    /// What it is.
+    pub kind: WarningKind,
     /// Bytes from the start of the text.
     pub offset: usize,
-    /// What it is, and what comes of it.
-    pub message: String,
+}
+
+/// What a [`Warning`] is about. Its display says what comes of it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum WarningKind {
+    /// A node other than an anonymous root reaches itself.
+    Cycle,
+}
+
+impl fmt::Display for WarningKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            WarningKind::Cycle => {
+                "this node refers back to itself; a query that meets the cycle answers MayAlias"
+            }
+        })
+    }
 }
 
 /// The TBAA of a module, read from its text.
@@ -82,7 +135,10 @@ pub struct Warning {
 #[derive(Debug, Default)]
 pub struct Module {
     pub(super) graph: Graph,
-    pub(super) functions: Vec<Box<[u8]>>,
+    pub(super) data_layout: Option<(Box<[u8]>, usize)>,
+    pub(super) triple: Option<(Box<[u8]>, usize)>,
+    pub(super) type_definitions: Vec<TypeDefinition>,
+    pub(super) functions: Vec<Function>,
     pub(super) instructions: Vec<Instruction>,
     pub(super) types: IndexSet<Box<[u8]>>,
     pub(super) errno: Vec<TagId>,
@@ -118,7 +174,40 @@ impl Module {
 
     /// Returns the names of the functions that have a body, in file order.
     pub fn functions(&self) -> impl ExactSizeIterator<Item = &[u8]> {
-        self.functions.iter().map(|name| &name[..])
+        self.functions.iter().map(|function| &function.name[..])
+    }
+
+    /// Returns where the body of a function stands in the text, without its
+    /// braces.
+    ///
+    /// # Panics
+    ///
+    /// If `function` is no index into [`functions`](Self::functions).
+    #[must_use]
+    pub fn function_span(&self, function: u32) -> Range<usize> {
+        let Function { start, end, .. } = self.functions[function as usize];
+        start as usize..end as usize
+    }
+
+    /// Returns the string of `target datalayout`, escapes resolved, and its
+    /// place in bytes from the start of the text; of several, the last.
+    #[must_use]
+    pub fn data_layout(&self) -> Option<(&[u8], usize)> {
+        self.data_layout.as_ref().map(|(string, offset)| (&string[..], *offset))
+    }
+
+    /// Returns the string of `target triple`, as
+    /// [`data_layout`](Self::data_layout) does.
+    #[must_use]
+    pub fn triple(&self) -> Option<(&[u8], usize)> {
+        self.triple.as_ref().map(|(string, offset)| (&string[..], *offset))
+    }
+
+    /// Returns the definitions of named types, in file order. Comments in a
+    /// body are untouched, and a name may be defined twice.
+    #[must_use]
+    pub fn type_definitions(&self) -> &[TypeDefinition] {
+        &self.type_definitions
     }
 
     /// Returns the instructions that access memory or have a tag, in file
@@ -192,8 +281,8 @@ impl Module {
         tag
     }
 
-    pub(super) fn warn(&mut self, offset: usize, message: String) {
-        self.warnings.push(Warning { offset, message });
+    pub(super) fn warn(&mut self, offset: usize, kind: WarningKind) {
+        self.warnings.push(Warning { kind, offset });
     }
 }
 

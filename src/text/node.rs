@@ -56,7 +56,8 @@ pub(super) fn operands<'t>(cursor: &mut Cursor<'t>) -> Result<Vec<RawOperand<'t>
     }
 }
 
-fn operand<'t>(cursor: &mut Cursor<'t>) -> Result<RawOperand<'t>, TextError> {
+/// Reads an operand, and passes the white space after one that is no reference.
+pub(super) fn operand<'t>(cursor: &mut Cursor<'t>) -> Result<RawOperand<'t>, TextError> {
     // LLVM 3 writes `metadata` before a string or node.
     if cursor.eat_word(b"metadata") {
         cursor.skip_space()?;
@@ -88,10 +89,13 @@ fn operand<'t>(cursor: &mut Cursor<'t>) -> Result<RawOperand<'t>, TextError> {
 
 /// Takes a reference to a plain node, `!4` or `!{...}`, if one stands here; a
 /// `!` does. White space may follow it.
+#[inline]
 pub(super) fn reference(cursor: &mut Cursor<'_>) -> Result<Option<Key>, TextError> {
     let mut ahead = *cursor;
     ahead.at += 1;
-    ahead.skip_space()?;
+    if !ahead.peek().is_some_and(|byte| byte.is_ascii_digit()) {
+        ahead.skip_space()?;
+    }
     match ahead.peek() {
         Some(b'0'..=b'9') => {
             *cursor = ahead;

@@ -1,11 +1,12 @@
 //! From a scanned text to nodes: references looked up, equal nodes merged.
 
 use super::cursor::Cursor;
+use super::definition::{Definition, Form, specialized};
 use super::error::{TextError, TextErrorKind};
-use super::module::{Module, Origin};
+use super::module::{Module, Origin, WarningKind};
 use super::node::{Key, MAX_INLINE_DEPTH, RawOperand, operands};
-use super::scan::{Form, Scan};
-use crate::graph::{GraphError, NodeId, Operand, TagId};
+use super::scan::{Attachment, Scan};
+use crate::graph::{CopyId, GraphError, NodeId, Operand, TagId};
 use crate::table::HashMap;
 
 /// Which metadata nodes the reader keeps.
@@ -28,24 +29,20 @@ pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module, TextErro
         warns: true,
         cyclic: false,
     };
-    // A module has far more attachments than tags.
-    let mut attached: HashMap<Key, TagId> = HashMap::new();
-    for attachment in &scan.attachments {
-        if !attachment.copy
-            && let Some(&tag) = attached.get(&attachment.key)
-        {
-            resolver.module.instructions[attachment.instruction].tag = Some(tag);
-            continue;
-        }
-        let node = resolver.node(attachment.key, attachment.offset)?;
+    let mut attached = Vec::with_capacity(scan.attachments.len());
+    for &Attachment { key, offset, copy } in &scan.attachments {
+        let node = resolver.node(key, offset)?;
         let module = &mut resolver.module;
-        if attachment.copy {
-            let copy = module.graph.mark_copy(node);
-            module.instructions[attachment.instruction].copy = Some(copy);
-        } else {
-            let tag = module.attach(node);
-            attached.insert(attachment.key, tag);
-            module.instructions[attachment.instruction].tag = Some(tag);
+        attached.push(match copy {
+            true => Attached::Copy(module.graph.mark_copy(node)),
+            false => Attached::Tag(module.attach(node)),
+        });
+    }
+    for &(instruction, attachment) in &scan.uses {
+        let instruction = &mut resolver.module.instructions[instruction as usize];
+        match attached[attachment as usize] {
+            Attached::Tag(tag) => instruction.tag = Some(tag),
+            Attached::Copy(copy) => instruction.copy = Some(copy),
         }
     }
     for &(key, at) in &scan.tags {
@@ -71,10 +68,13 @@ pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module, TextErro
     if keep == Keep::All || resolver.module.graph.node_count() == 0 {
         // NB: loops have ids that refer to themselves, and no tag reaches them.
         resolver.warns = resolver.module.functions.is_empty();
-        for &number in &scan.order {
-            let definition = &scan.definitions[&number];
-            if definition.form != Form::Specialized {
-                resolver.node(Key::Number(number), definition.offset)?;
+        let mut places: Vec<_> =
+            scan.definitions.iter().map(|(number, place)| (place, number)).collect();
+        places.sort_unstable();
+        for (place, number) in places {
+            let offset = place.get() as usize - 1;
+            if Definition::at(scan.text, offset)?.form != Form::Specialized {
+                resolver.node(Key::Number(number), offset)?;
             }
         }
     }
@@ -82,6 +82,12 @@ pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module, TextErro
         resolver.module.graph.settle();
     }
     Ok(resolver.module)
+}
+
+/// What an attachment turned out to be.
+enum Attached {
+    Tag(TagId),
+    Copy(CopyId),
 }
 
 struct Resolver<'s, 't> {
@@ -118,6 +124,12 @@ struct Frame<'t> {
     resolved: Vec<Resolved>,
 }
 
+enum Opened<'t> {
+    Plain(Frame<'t>),
+    /// A node of another kind, by its text.
+    Specialized(String),
+}
+
 enum Resolved {
     Node(NodeId),
     /// A node of another kind, by its text.
@@ -135,8 +147,7 @@ impl<'t> Resolver<'_, 't> {
         if let Some(State::Done(node)) = self.states.get(&key) {
             return Ok(*node);
         }
-        let root = self.open(key, at, 0)?;
-        let Some(root) = root else {
+        let Opened::Plain(root) = self.open(key, at, 0)? else {
             return Err(TextError::new(
                 self.scan.text,
                 at,
@@ -182,10 +193,8 @@ impl<'t> Resolver<'_, 't> {
                         self.depths.insert(key, depth);
                     }
                     match self.open(key, at, stack.len())? {
-                        Some(inner) => stack.push(inner),
-                        None => {
-                            let Key::Number(number) = key else { unreachable!() };
-                            let text = self.scan.specialized(&self.scan.definitions[&number]);
+                        Opened::Plain(inner) => stack.push(inner),
+                        Opened::Specialized(text) => {
                             let frame = stack.last_mut().expect("the frame just looked at");
                             frame.resolved.push(Resolved::Specialized(text));
                         }
@@ -195,25 +204,25 @@ impl<'t> Resolver<'_, 't> {
         }
     }
 
-    /// Reads a node's operands, for a frame at that place on the stack. `None`
-    /// for a node of another kind.
-    fn open(&mut self, key: Key, at: usize, frame: usize) -> Result<Option<Frame<'t>>, TextError> {
+    /// Reads a node's operands, for a frame at that place on the stack.
+    fn open(&mut self, key: Key, at: usize, frame: usize) -> Result<Opened<'t>, TextError> {
         let text = self.scan.text;
         let (offset, body, distinct) = match key {
             Key::Inline(body) => (at, body as usize, false),
             Key::Number(number) => {
-                let Some(definition) = self.scan.definitions.get(&number) else {
+                let Some(offset) = self.scan.definition(number) else {
                     return Err(TextError::new(text, at, TextErrorKind::Undefined { number }));
                 };
-                if definition.form == Form::Specialized {
-                    return Ok(None);
+                let Definition { body, form } = Definition::at(text, offset)?;
+                if form == Form::Specialized {
+                    return Ok(Opened::Specialized(specialized(text, body)));
                 }
-                (definition.offset, definition.body, definition.form == Form::Distinct)
+                (offset, body, form == Form::Distinct)
             }
         };
         let raw = operands(&mut Cursor::new(text, body))?;
         self.states.insert(key, State::Open { frame, node: None });
-        Ok(Some(Frame { key, offset, distinct, raw, resolved: Vec::new() }))
+        Ok(Opened::Plain(Frame { key, offset, distinct, raw, resolved: Vec::new() }))
     }
 
     /// Gives an id to a node that one of its own operands refers to.
@@ -235,11 +244,7 @@ impl<'t> Resolver<'_, 't> {
         // A root that is its own only operand is how an anonymous one is made.
         let anonymous_root = len == 1 && frame + 1 == stack.len();
         if self.warns && !anonymous_root {
-            self.module.warn(
-                at,
-                "this node refers back to itself; a query that meets the cycle answers MayAlias"
-                    .to_owned(),
-            );
+            self.module.warn(at, WarningKind::Cycle);
         }
         Ok(node)
     }

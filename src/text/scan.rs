@@ -1,39 +1,35 @@
 //! The pass over a module's text, outside function bodies.
 
-use super::cursor::{Cursor, without_comments};
+use std::num::NonZeroU32;
+
+use super::cursor::Cursor;
+use super::definition::{Definition, equals};
 use super::error::{TextError, TextErrorKind, position};
+use super::function::RECENT;
 use super::module::Module;
 use super::node::{Key, reference};
+use super::numbers::Numbers;
+use super::stops::{ANGLES, BRACKETS, LINES, Stops};
 use super::{COPIES, TAGS, TYPES};
-use crate::table::HashMap;
-
-/// Where a numbered node stands.
-#[derive(Clone, Copy)]
-pub(super) struct Definition {
-    /// Bytes from the start of the text to the number.
-    pub(super) offset: usize,
-    /// To the node's `{`, or to the `!` of a node of another kind.
-    pub(super) body: usize,
-    pub(super) form: Form,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
-    Uniqued,
-    Distinct,
-    /// `!DIFile(...)` and the like.
-    Specialized,
-}
 
 /// What the pass over the text finds.
 pub(super) struct Scan<'t> {
     pub(super) text: &'t [u8],
     pub(super) module: Module,
-    pub(super) definitions: HashMap<u32, Definition>,
-    /// Numbers in file order.
-    pub(super) order: Vec<u32>,
-    /// What `!tbaa` and `!tbaa.struct` attach, to which instruction.
+    /// Indices of types in the module, each where its hash says.
+    pub(super) recent_types: [u32; RECENT],
+    lines: Stops<LINES>,
+    /// The search for the ends of metadata nodes.
+    nodes: Stops<{ BRACKETS | ANGLES }>,
+    /// Where the `!` of each numbered node stands, and 1.
+    pub(super) definitions: Numbers,
+    /// What `!tbaa` and `!tbaa.struct` attach: a tag that has a number once, at
+    /// its first place.
     pub(super) attachments: Vec<Attachment>,
+    /// Which of `attachments` is the tag of a number, and 1.
+    pub(super) attached: Numbers,
+    /// The instructions, and which of `attachments` they have.
+    pub(super) uses: Vec<(u32, u32)>,
     pub(super) errno: Vec<(Key, usize)>,
     pub(super) tags: Vec<(Key, usize)>,
     pub(super) copies: Vec<(Key, usize)>,
@@ -41,7 +37,6 @@ pub(super) struct Scan<'t> {
 }
 
 pub(super) struct Attachment {
-    pub(super) instruction: usize,
     pub(super) key: Key,
     /// Bytes from the start of the text to the reference.
     pub(super) offset: usize,
@@ -54,9 +49,13 @@ impl<'t> Scan<'t> {
         Scan {
             text,
             module: Module::default(),
-            definitions: HashMap::new(),
-            order: Vec::new(),
+            recent_types: [0; RECENT],
+            lines: Stops::new(),
+            nodes: Stops::new(),
+            definitions: Numbers::new(text.len()),
             attachments: Vec::new(),
+            attached: Numbers::new(text.len()),
+            uses: Vec::new(),
             errno: Vec::new(),
             tags: Vec::new(),
             copies: Vec::new(),
@@ -71,8 +70,15 @@ impl<'t> Scan<'t> {
             match cursor.peek() {
                 None => return Ok(()),
                 Some(b'!') => self.metadata(&mut cursor)?,
-                _ if cursor.eat_word(b"define") => self.function(&mut cursor)?,
-                _ => pass_line(&mut cursor)?,
+                Some(b'd') if cursor.eat_word(b"define") => self.function(&mut cursor)?,
+                Some(first) => {
+                    match first {
+                        b'%' => self.type_definition(&mut cursor)?,
+                        b't' if cursor.eat_word(b"target") => self.target(&mut cursor)?,
+                        _ => {}
+                    }
+                    pass_line(&mut self.lines, &mut cursor)?;
+                }
             }
         }
     }
@@ -92,45 +98,22 @@ impl<'t> Scan<'t> {
             if cursor.peek().is_some_and(|byte| byte != b'=') {
                 // An attachment of the global variable on the line before.
                 *cursor = start;
-                return pass_line(cursor);
+                return pass_line(&mut self.lines, cursor);
             }
             equals(cursor)?;
             return self.named_metadata(cursor, &name);
         }
         let number = cursor.number()?;
-        equals(cursor)?;
-        let mut form = Form::Uniqued;
-        if cursor.eat_word(b"distinct") {
-            form = Form::Distinct;
-            cursor.skip_space()?;
-        }
-        if cursor.eat_word(b"metadata") {
-            cursor.skip_space()?;
-        }
-        let mut body = cursor.at;
-        if !cursor.eat(b"!") {
-            return Err(cursor.cut_or("a metadata node, `!{`", "a metadata definition"));
-        }
-        let mut brace = *cursor;
-        brace.skip_space()?;
-        if brace.peek() == Some(b'{') {
-            *cursor = brace;
-            body = cursor.at;
-        } else {
-            form = Form::Specialized;
-            cursor.word();
-            if cursor.peek() != Some(b'(') {
-                return Err(cursor.cut_or("`{` or `(` of a metadata node", "a metadata node"));
-            }
-        }
-        cursor.bracketed("a metadata node")?;
-        if let Some(first) = self.definitions.get(&number) {
-            let (first_line, _) = position(self.text, first.offset);
+        Definition::read(cursor)?;
+        self.nodes.bracketed(cursor, "a metadata node")?;
+        // One more than the place, so that it is not 0; a text is shorter than
+        // 4 GiB.
+        let place = NonZeroU32::MIN.saturating_add(offset as u32);
+        if let Some(first) = self.definitions.insert(number, place) {
+            let (first_line, _) = position(self.text, first.get() as usize - 1);
             let kind = TextErrorKind::DefinedTwice { number, first_line };
             return Err(TextError::new(self.text, offset, kind));
         }
-        self.definitions.insert(number, Definition { offset, body, form });
-        self.order.push(number);
         Ok(())
     }
 
@@ -167,37 +150,24 @@ impl<'t> Scan<'t> {
         Ok(())
     }
 
-    /// The text of a node of another kind, `!DIFile(...)`.
-    pub(super) fn specialized(&self, definition: &Definition) -> String {
-        let mut cursor = Cursor::new(self.text, definition.body + 1);
-        cursor.word();
-        // The scan has passed the same brackets.
-        let _ = cursor.bracketed("a metadata node");
-        let text = without_comments(&self.text[definition.body..cursor.at]);
-        String::from_utf8_lossy(&text).into_owned()
+    /// Returns where the text defines a number, in bytes from its start.
+    pub(super) fn definition(&self, number: u32) -> Option<usize> {
+        Some(self.definitions.get(number)?.get() as usize - 1)
     }
-}
-
-fn equals(cursor: &mut Cursor<'_>) -> Result<(), TextError> {
-    cursor.skip_space()?;
-    if !cursor.eat(b"=") {
-        return Err(cursor.cut_or("`=`", "a metadata definition"));
-    }
-    cursor.skip_space()?;
-    Ok(())
 }
 
 /// Passes the rest of a line, and of strings, comments and attachments that
 /// begin on it.
-fn pass_line(cursor: &mut Cursor<'_>) -> Result<(), TextError> {
-    while let Some(byte) = cursor.peek() {
-        match byte {
-            b'\n' => return Ok(()),
-            b'"' => {
+fn pass_line(lines: &mut Stops<LINES>, cursor: &mut Cursor<'_>) -> Result<(), TextError> {
+    loop {
+        cursor.at = lines.next(cursor.text, cursor.at);
+        match cursor.peek() {
+            None | Some(b'\n') => return Ok(()),
+            Some(b'"') => {
                 cursor.quoted()?;
             }
-            b';' | b'/' if cursor.comment()? => {}
-            b'!' => {
+            Some(b';' | b'/') if cursor.comment()? => {}
+            Some(b'!') => {
                 cursor.at += 1;
                 cursor.metadata_name();
                 let mut node = *cursor;
@@ -206,8 +176,7 @@ fn pass_line(cursor: &mut Cursor<'_>) -> Result<(), TextError> {
                     *cursor = node;
                 }
             }
-            _ => cursor.at += 1,
+            Some(_) => cursor.at += 1,
         }
     }
-    Ok(())
 }

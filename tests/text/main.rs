@@ -2,6 +2,7 @@
 
 mod instructions;
 mod nodes;
+mod spans;
 
 use tbaa::text::{self, Module};
 use tbaa::{Oracle, Rules, TagId};

@@ -46,7 +46,7 @@ impl Input {
         let mut module = read_module(&file, &text, Keep::Used)?;
         warn(module.warnings(), |warning| {
             let position = Position::of(&text, warning.offset);
-            (Some(place(&file, position)), warning.message.clone())
+            (Some(place(&file, position)), warning.kind.to_string())
         });
         let graph = module.graph();
         if module.functions().len() == 0 && graph.tag_count() == 0 && graph.node_count() > 0 {

@@ -1,0 +1,57 @@
+//! What stands before the functions: the target, and named types.
+
+use super::cursor::{Cursor, unescape};
+use super::error::TextError;
+use super::module::TypeDefinition;
+use super::scan::Scan;
+
+impl<'t> Scan<'t> {
+    /// `target datalayout = "..."`, from after `target`; the rest of a line
+    /// that goes on otherwise is left.
+    pub(super) fn target(&mut self, cursor: &mut Cursor<'t>) -> Result<(), TextError> {
+        cursor.skip_space()?;
+        let into = if cursor.eat_word(b"datalayout") {
+            &mut self.module.data_layout
+        } else if cursor.eat_word(b"triple") {
+            &mut self.module.triple
+        } else {
+            return Ok(());
+        };
+        cursor.skip_space()?;
+        if cursor.eat(b"=") {
+            cursor.skip_space()?;
+            if cursor.peek() == Some(b'"') {
+                let offset = cursor.at + 1;
+                *into = Some((unescape(cursor.quoted()?).into(), offset));
+            }
+        }
+        Ok(())
+    }
+
+    /// `%struct.S = type { i32, ptr }`; what stands here otherwise is left.
+    pub(super) fn type_definition(&mut self, cursor: &mut Cursor<'t>) -> Result<(), TextError> {
+        let mut ahead = *cursor;
+        ahead.at += 1;
+        if !ahead.at_name() {
+            return Ok(());
+        }
+        let name = ahead.name()?;
+        ahead.skip_space()?;
+        if !ahead.eat(b"=") {
+            return Ok(());
+        }
+        ahead.skip_space()?;
+        if !ahead.eat_word(b"type") {
+            return Ok(());
+        }
+        ahead.skip_space()?;
+        if !ahead.at_type() {
+            return Ok(());
+        }
+        let offset = ahead.at as u32;
+        let body = ahead.ty()?.into();
+        self.module.type_definitions.push(TypeDefinition { name: name.into(), body, offset });
+        *cursor = ahead;
+        Ok(())
+    }
+}

@@ -1,0 +1,408 @@
+//! An instruction as a text writes it: its opcode, and what it accesses.
+
+use std::ops::Range;
+
+use super::cursor::Cursor;
+use super::error::TextError;
+use super::module::Opcode;
+
+/// An instruction's opcode.
+pub(super) struct Start {
+    pub(super) opcode: Opcode,
+    /// Bytes from the start of the text to after the opcode.
+    pub(super) after: usize,
+}
+
+/// As [`start`], for the commonest instructions as LLVM prints them; `None` for
+/// anything else.
+#[inline]
+pub(super) fn printed(text: &[u8], at: usize) -> Option<Start> {
+    let mut cursor = Cursor::new(text, at);
+    if !cursor.eat(b"%") {
+        let opcode = match cursor.peek()? {
+            b's' if cursor.eat(b"store ") => Opcode::Store,
+            b'b' if cursor.eat(b"br ") => Opcode::Other,
+            b'c' if cursor.eat(b"call ") => Opcode::Call,
+            _ => return None,
+        };
+        return Some(Start { opcode, after: cursor.at - 1 });
+    }
+    (!cursor.word().is_empty() && cursor.eat(b" = ")).then_some(())?;
+    let opcode = match cursor.rest().first_chunk()? {
+        b"lo" if cursor.eat(b"load ") => Opcode::Load,
+        b"ca" if cursor.eat(b"call ") => Opcode::Call,
+        // So begin the words that `start` knows. No other needs to be passed.
+        b"lo" | b"ca" | b"st" | b"in" | b"at" | b"cm" | b"va" | b"ta" | b"mu" | b"no" => {
+            return None;
+        }
+        _ => return Some(Start { opcode: Opcode::Other, after: cursor.at }),
+    };
+    Some(Start { opcode, after: cursor.at - 1 })
+}
+
+/// Passes an instruction's result and opcode. `None` if what stands here is a
+/// label (passed, with its colon), or the continuation of something.
+#[inline]
+pub(super) fn start(cursor: &mut Cursor<'_>) -> Result<Option<Start>, TextError> {
+    let mut named = false;
+    if cursor.eat(b"%") {
+        cursor.skip_name()?;
+        let mut ahead = *cursor;
+        ahead.skip_space()?;
+        if !ahead.eat(b"=") {
+            return Ok(None);
+        }
+        ahead.skip_space()?;
+        *cursor = ahead;
+        named = true;
+    } else if cursor.peek() == Some(b'"') {
+        cursor.quoted()?;
+        cursor.eat(b":");
+        return Ok(None);
+    }
+    let before = cursor.at;
+    let mut word = cursor.word();
+    if named {
+        // Whatever follows `%name =` is an instruction, if an unknown one.
+    } else if cursor.eat(b":") {
+        return Ok(None);
+    } else if word.is_empty() {
+        // Nothing that starts an instruction: pass it, whatever it is.
+        cursor.at = cursor.text.len().min(before + 1);
+        return Ok(None);
+    }
+    if matches!(word, b"tail" | b"musttail" | b"notail") {
+        cursor.skip_space()?;
+        word = cursor.word();
+    }
+    let after = cursor.at;
+    let opcode = match word {
+        b"load" => Opcode::Load,
+        b"store" => Opcode::Store,
+        b"call" | b"invoke" | b"callbr" => Opcode::Call,
+        b"atomicrmw" => {
+            // The operation may stand on the next line, and is often an opcode.
+            cursor.skip_space()?;
+            if cursor.eat_word(b"volatile") {
+                cursor.skip_space()?;
+            }
+            cursor.word();
+            Opcode::AtomicRmw
+        }
+        b"cmpxchg" => Opcode::CmpXchg,
+        b"va_arg" => Opcode::VaArg,
+        // The commonest of the others first.
+        b"br" | b"ret" | b"switch" => Opcode::Other,
+        _ if named || OTHER_OPCODES.binary_search(&word).is_ok() => Opcode::Other,
+        _ => return Ok(None),
+    };
+    Ok(Some(Start { opcode, after }))
+}
+
+/// The instructions that do not access memory through a typed pointer, sorted.
+/// Source: LLVM's `Instruction.def`, and `unwind`, `free` and `malloc` of
+/// LLVM 2 and 3.
+const OTHER_OPCODES: &[&[u8]] = &[
+    b"add",
+    b"addrspacecast",
+    b"alloca",
+    b"and",
+    b"ashr",
+    b"bitcast",
+    b"br",
+    b"catchpad",
+    b"catchret",
+    b"catchswitch",
+    b"cleanuppad",
+    b"cleanupret",
+    b"extractelement",
+    b"extractvalue",
+    b"fadd",
+    b"fcmp",
+    b"fdiv",
+    b"fence",
+    b"fmul",
+    b"fneg",
+    b"fpext",
+    b"fptosi",
+    b"fptoui",
+    b"fptrunc",
+    b"free",
+    b"freeze",
+    b"frem",
+    b"fsub",
+    b"getelementptr",
+    b"icmp",
+    b"indirectbr",
+    b"insertelement",
+    b"insertvalue",
+    b"inttoptr",
+    b"landingpad",
+    b"lshr",
+    b"malloc",
+    b"mul",
+    b"or",
+    b"phi",
+    b"ptrtoaddr",
+    b"ptrtoint",
+    b"resume",
+    b"ret",
+    b"sdiv",
+    b"select",
+    b"sext",
+    b"shl",
+    b"shufflevector",
+    b"sitofp",
+    b"srem",
+    b"sub",
+    b"switch",
+    b"trunc",
+    b"udiv",
+    b"uitofp",
+    b"unreachable",
+    b"unwind",
+    b"urem",
+    b"xor",
+    b"zext",
+];
+
+/// How far after its opcode an instruction's operands are looked for, in bytes.
+///
+/// A constant expression may stand before them; one longer than this is
+/// unheard of. Without a bound, ill-formed instructions without a comma would
+/// each search the rest of the text.
+const SEARCH: usize = 4096;
+
+/// What an instruction accesses, and how.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Access<'t> {
+    /// Empty where it cannot be made out.
+    pub(super) ty: &'t [u8],
+    pub(super) volatile: bool,
+    pub(super) atomic: bool,
+}
+
+/// Reads what an instruction accesses, from after its opcode on; `None` for a
+/// call of anything but `llvm.memcpy` and its like.
+#[inline]
+pub(super) fn access<'t>(opcode: Opcode, after: Cursor<'t>) -> Option<Access<'t>> {
+    match opcode {
+        Opcode::Other => None,
+        Opcode::Load | Opcode::Store => match plain_type(opcode, after) {
+            Some(ty) => Some(Access { ty, volatile: false, atomic: false }),
+            None => any_access(opcode, after),
+        },
+        _ => any_access(opcode, after),
+    }
+}
+
+/// Takes the type of most loads and stores: a word, and nothing before it.
+#[inline]
+fn plain_type<'t>(opcode: Opcode, mut cursor: Cursor<'t>) -> Option<&'t [u8]> {
+    cursor.eat(b" ").then_some(())?;
+    let word = cursor.word();
+    // Words that may stand before a type begin otherwise.
+    matches!(word.first()?, b'b'..=b'u').then_some(())?;
+    let ends = match opcode {
+        Opcode::Load => cursor.eat(b","),
+        // Not ` *`, ` (` or ` addrspace(1)`, which go on with the type.
+        _ => {
+            cursor.eat(b" ")
+                && matches!(cursor.peek()?, b'%' | b'@' | b'-' | b'0'..=b'9' | b'b'..=b'z')
+        }
+    };
+    (ends && word.len() < SEARCH).then_some(word)
+}
+
+fn any_access<'t>(opcode: Opcode, after: Cursor<'t>) -> Option<Access<'t>> {
+    let mut cursor = bounded(after);
+    let mut access = Access::default();
+    match opcode {
+        Opcode::Call => {
+            let name = transfer(&mut cursor)?;
+            let arguments = cursor.bracketed("a call").map(|()| &cursor.text[..cursor.at - 1]);
+            // Of an atomic transfer the last argument is the element's size.
+            access.atomic = memchr::memmem::find(name, b".atomic.").is_some();
+            access.volatile =
+                arguments.is_ok_and(|arguments| arguments.trim_ascii_end().ends_with(b" true"));
+            return Some(access);
+        }
+        _ => access.atomic = matches!(opcode, Opcode::AtomicRmw | Opcode::CmpXchg),
+    }
+    let mut ty = || {
+        flags(&mut cursor, &mut access)?;
+        match opcode {
+            Opcode::Load => {
+                let ty = cursor.ty().ok()?;
+                cursor.skip_space().ok()?;
+                if cursor.peek() == Some(b',') {
+                    return Some(ty);
+                }
+                // Before LLVM 3.7 a load names the pointer's type alone.
+                Some(without_address_space(ty.strip_suffix(b"*")?.trim_ascii_end()))
+            }
+            Opcode::Store => cursor.ty().ok(),
+            _ => {
+                cursor.until(b",", "an instruction").ok()?;
+                cursor.eat(b",");
+                cursor.skip_space().ok()?;
+                cursor.ty().ok()
+            }
+        }
+    };
+    let ty = ty();
+    // A type at the end of what was searched has been cut off.
+    access.ty = ty.filter(|_| cursor.peek().is_some()).unwrap_or_default();
+    Some(access)
+}
+
+/// Finds the pointer through which an instruction accesses memory, from after
+/// its opcode on; of a transfer, the `which`th argument.
+pub(super) fn pointer(opcode: Opcode, after: Cursor<'_>, which: usize) -> Option<Range<usize>> {
+    let mut cursor = bounded(after);
+    if opcode == Opcode::Other {
+        return None;
+    }
+    if opcode == Opcode::Call {
+        transfer(&mut cursor)?;
+        cursor.at += 1;
+        for _ in 0..which {
+            cursor.until(b",", "a call").ok()?;
+            cursor.eat(b",").then_some(())?;
+        }
+        cursor.skip_space().ok()?;
+        cursor.ty().ok()?;
+        attributes(&mut cursor)?;
+    } else {
+        flags(&mut cursor, &mut Access::default())?;
+        if opcode == Opcode::AtomicRmw {
+            cursor.word();
+            cursor.skip_space().ok()?;
+        }
+        cursor.ty().ok()?;
+        cursor.skip_space().ok()?;
+        if opcode == Opcode::Store {
+            cursor.until(b",", "a store").ok()?;
+        }
+        // A load of LLVM 3.6 or older names the pointer's type alone.
+        if matches!(opcode, Opcode::Load | Opcode::Store) && cursor.eat(b",") {
+            cursor.skip_space().ok()?;
+            cursor.ty().ok()?;
+            cursor.skip_space().ok()?;
+        }
+    }
+    let start = cursor.at;
+    cursor.value().ok()?;
+    // A value at the end of what was searched has been cut off.
+    cursor.peek()?;
+    Some(after.at + start..after.at + cursor.at)
+}
+
+/// A text of its own: the place of an error is counted from its start.
+fn bounded(cursor: Cursor<'_>) -> Cursor<'_> {
+    let rest = cursor.rest();
+    Cursor::new(&rest[..rest.len().min(SEARCH)], 0)
+}
+
+/// Passes white space and the words before an instruction's type.
+fn flags(cursor: &mut Cursor<'_>, access: &mut Access<'_>) -> Option<()> {
+    loop {
+        cursor.skip_space().ok()?;
+        if cursor.eat_word(b"atomic") {
+            access.atomic = true;
+        } else if cursor.eat_word(b"volatile") {
+            access.volatile = true;
+        } else if !cursor.eat_word(b"weak") {
+            return Some(());
+        }
+    }
+}
+
+/// Passes what stands before the arguments of `void @llvm.memcpy.p0.p0.i64(`
+/// and the like, and returns the name.
+///
+/// LLVM: `AnyMemIntrinsic`.
+fn transfer<'t>(cursor: &mut Cursor<'t>) -> Option<&'t [u8]> {
+    cursor.skip_space().ok()?;
+    cursor.eat_word(b"void").then_some(())?;
+    cursor.skip_space().ok()?;
+    cursor.eat(b"@").then_some(())?;
+    let name = cursor.word();
+    let known = [&b"llvm.memcpy."[..], b"llvm.memmove.", b"llvm.memset."];
+    known.iter().any(|&known| name.starts_with(known)).then_some(())?;
+    cursor.skip_space().ok()?;
+    (cursor.peek() == Some(b'(')).then_some(name)
+}
+
+/// Passes what stands between an argument's type and its value, such as
+/// `noundef align 4 dereferenceable(8)`.
+fn attributes(cursor: &mut Cursor<'_>) -> Option<()> {
+    loop {
+        cursor.skip_space().ok()?;
+        let mut ahead = *cursor;
+        match ahead.word() {
+            // A name, or nothing that can stand here.
+            b"" => return Some(()),
+            word if CONSTANTS.contains(&word) => return Some(()),
+            _ => {}
+        }
+        ahead.skip_space().ok()?;
+        if ahead.peek() == Some(b'(') {
+            ahead.bracketed("an attribute").ok()?;
+        }
+        *cursor = ahead;
+    }
+}
+
+/// Words that begin a pointer constant.
+///
+/// LLVM: `LLParser::parseValID`.
+const CONSTANTS: &[&[u8]] = &[
+    b"addrspacecast",
+    b"bitcast",
+    b"blockaddress",
+    b"dso_local_equivalent",
+    b"getelementptr",
+    b"inttoptr",
+    b"no_cfi",
+    b"null",
+    b"poison",
+    b"ptrauth",
+    b"select",
+    b"undef",
+    b"zeroinitializer",
+];
+
+/// Takes off the `addrspace(N)` of a pointer type without its `*`.
+fn without_address_space(pointer: &[u8]) -> &[u8] {
+    let strip = || {
+        let number = pointer.strip_suffix(b")")?.trim_ascii_end();
+        let digits = number.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+        let before = number[..number.len() - digits].trim_ascii_end();
+        Some(before.strip_suffix(b"addrspace(")?.trim_ascii_end())
+    };
+    strip().unwrap_or(pointer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_address_space;
+
+    #[test]
+    fn the_last_address_space_goes() {
+        for (pointer, pointee) in [
+            ("i32", "i32"),
+            ("i32 addrspace(1)", "i32"),
+            ("i8 addrspace(2)* addrspace( 11 )", "i8 addrspace(2)*"),
+            ("void (i32 addrspace(1)*)", "void (i32 addrspace(1)*)"),
+            ("i32 addrspace(1)*", "i32 addrspace(1)*"),
+        ] {
+            assert_eq!(without_address_space(pointer.as_bytes()), pointee.as_bytes());
+        }
+    }
+
+    #[test]
+    fn opcodes_are_sorted() {
+        assert!(super::OTHER_OPCODES.is_sorted());
+    }
+}

@@ -1,0 +1,53 @@
+//! A map from metadata numbers.
+
+use std::num::NonZeroU32;
+
+use crate::table::HashMap;
+
+/// A map from metadata numbers. What LLVM prints is numbered from 0 without
+/// gaps, so that a list does; but any number may be used.
+pub(super) struct Numbers {
+    dense: Vec<Option<NonZeroU32>>,
+    /// Numbers from this on are in `sparse`: a short text must not take much
+    /// memory.
+    limit: u32,
+    sparse: HashMap<u32, NonZeroU32>,
+}
+
+impl Numbers {
+    /// Makes a map for the numbers of a text of that many bytes.
+    pub(super) fn new(text_len: usize) -> Self {
+        // Nodes that LLVM prints take at least this many bytes: `!0 = !{}`.
+        let limit = u32::try_from(text_len / 8).unwrap_or(u32::MAX);
+        Numbers { dense: Vec::new(), limit, sparse: HashMap::new() }
+    }
+
+    #[inline]
+    pub(super) fn get(&self, number: u32) -> Option<NonZeroU32> {
+        if number < self.limit {
+            *self.dense.get(number as usize)?
+        } else {
+            self.sparse.get(&number).copied()
+        }
+    }
+
+    /// Maps a number to a value, and returns the one that it had.
+    #[inline]
+    pub(super) fn insert(&mut self, number: u32, value: NonZeroU32) -> Option<NonZeroU32> {
+        if number >= self.limit {
+            return self.sparse.insert(number, value);
+        }
+        let index = number as usize;
+        if index >= self.dense.len() {
+            self.dense.resize(index + 1, None);
+        }
+        self.dense[index].replace(value)
+    }
+
+    /// Returns the numbers and their values, in no order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, NonZeroU32)> {
+        let dense = self.dense.iter().enumerate();
+        let dense = dense.filter_map(|(number, &value)| Some((number as u32, value?)));
+        dense.chain(self.sparse.iter().map(|(&number, &value)| (number, value)))
+    }
+}

@@ -1,0 +1,131 @@
+//! Where the parts of an instruction or a node stand in a text.
+//!
+//! The pass over a module keeps one offset for each of them. A diagnostic that
+//! points at a part reads the text there once more.
+
+use std::ops::Range;
+
+use super::cursor::Cursor;
+use super::definition::Definition;
+use super::instruction;
+use super::module::Instruction;
+use super::node::{operand, reference};
+
+impl Instruction {
+    /// Finds the pointer through which the instruction accesses memory, in the
+    /// text that the module was read from: `%p`, `@g`, or a constant such as
+    /// `getelementptr (i8, ptr @g, i64 8)`. Of a copy or `llvm.memset`, it is
+    /// the destination.
+    ///
+    /// Within a function, two instructions that spell their pointers alike use
+    /// the same value. `None` for other calls, for opcodes that LLVM accepts no
+    /// tag on, and where no pointer can be made out within 4,096 bytes.
+    ///
+    /// ```
+    /// let text = b"define void @f(ptr %p) {\n  store i32 0, ptr %p, align 4\n  ret void\n}\n";
+    /// let module = tbaa::text::read(text)?;
+    /// let pointer = module.instructions()[0].pointer_span(text).unwrap();
+    /// assert_eq!(&text[pointer], b"%p");
+    /// # Ok::<(), tbaa::text::TextError>(())
+    /// ```
+    #[must_use]
+    pub fn pointer_span(&self, text: &[u8]) -> Option<Range<usize>> {
+        self.nth_pointer(text, 0)
+    }
+
+    /// Finds the source of a call of `llvm.memcpy` or `llvm.memmove`, as
+    /// [`pointer_span`](Self::pointer_span) finds its destination.
+    #[must_use]
+    pub fn source_span(&self, text: &[u8]) -> Option<Range<usize>> {
+        let is_call = self.opcode == super::Opcode::Call;
+        is_call.then(|| self.nth_pointer(text, 1))?
+    }
+
+    fn nth_pointer(&self, text: &[u8], which: usize) -> Option<Range<usize>> {
+        let mut cursor = at(text, self.offset as usize)?;
+        let start = instruction::start(&mut cursor).ok()??;
+        instruction::pointer(start.opcode, Cursor::new(text, start.after), which)
+    }
+
+    /// Finds the reference after `!tbaa`, such as `!5` or `!{!1, !1, i64 0}`.
+    #[must_use]
+    pub fn tag_span(&self, text: &[u8]) -> Option<Range<usize>> {
+        let mut cursor = at(text, self.tag_offset?.get() as usize)?;
+        let start = cursor.at;
+        (cursor.peek()? == b'!').then_some(())?;
+        reference(&mut cursor).ok()??;
+        Some(start..cursor.at)
+    }
+}
+
+/// Finds the whole of the node whose `!` stands at `offset`, be it defined
+/// there as `!4 = ...` or written inline; see [`Module::offset_of`].
+///
+/// ```
+/// let text = br#"!0 = !{!"int", !1}"#;
+/// assert_eq!(tbaa::text::node_span(text, 0), Some(0..18));
+/// assert_eq!(tbaa::text::operand_span(text, 0, 1), Some(15..17));
+/// ```
+///
+/// [`Module::offset_of`]: super::Module::offset_of
+#[must_use]
+pub fn node_span(text: &[u8], offset: usize) -> Option<Range<usize>> {
+    let mut cursor = body(text, offset)?;
+    if cursor.peek()? != b'{' {
+        cursor.word();
+        (cursor.peek()? == b'(').then_some(())?;
+    }
+    cursor.bracketed("a metadata node").ok()?;
+    Some(offset..cursor.at)
+}
+
+/// Finds an operand, from 0, of the plain node whose `!` stands at `offset`,
+/// without the comments around it. Takes time linear in the node's text.
+#[must_use]
+pub fn operand_span(text: &[u8], offset: usize, position: usize) -> Option<Range<usize>> {
+    let mut cursor = body(text, offset)?;
+    cursor.eat(b"{").then_some(())?;
+    for _ in 0..position {
+        operand(&mut cursor).ok()?;
+        cursor.skip_space().ok()?;
+        cursor.eat(b",").then_some(())?;
+    }
+    cursor.skip_space().ok()?;
+    // LLVM 3 writes `metadata` before a string or node.
+    if cursor.eat_word(b"metadata") {
+        cursor.skip_space().ok()?;
+    }
+    let start = cursor.at;
+    operand(&mut cursor).ok()?;
+    // Comments may stand within an operand, and after it.
+    let (end, mut cursor) = (cursor.at, Cursor::new(&text[..cursor.at], start));
+    let mut last = start;
+    loop {
+        cursor.skip_space().ok()?;
+        match cursor.peek() {
+            _ if cursor.at >= end => return Some(start..last),
+            Some(b'"') => drop(cursor.quoted().ok()?),
+            _ => cursor.at += 1,
+        }
+        last = cursor.at;
+    }
+}
+
+/// Goes to the `{` or the name of the node whose `!` stands at `offset`.
+fn body(text: &[u8], offset: usize) -> Option<Cursor<'_>> {
+    let mut cursor = at(text, offset)?;
+    cursor.eat(b"!").then_some(())?;
+    cursor.skip_space().ok()?;
+    if cursor.peek()?.is_ascii_digit() {
+        cursor.number().ok()?;
+        cursor.at = Definition::read(&mut cursor).ok()?.body;
+        if cursor.peek()? == b'!' {
+            cursor.at += 1;
+        }
+    }
+    Some(cursor)
+}
+
+fn at(text: &[u8], offset: usize) -> Option<Cursor<'_>> {
+    (offset < text.len()).then(|| Cursor::new(text, offset))
+}

@@ -1,0 +1,124 @@
+//! A search for the few bytes that mean something to a scan, 64 bytes at a
+//! time, at several bytes a cycle.
+
+use super::cursor::Cursor;
+use super::error::TextError;
+
+/// Bytes to stop at, beside `"`, `;` and `/`: a line end and `!`.
+pub(super) const LINES: u8 = 1;
+/// `(`, `)`, `[`, `]`, `{` and `}`.
+pub(super) const BRACKETS: u8 = 2;
+/// `<` and `>`.
+pub(super) const ANGLES: u8 = 4;
+
+/// A search for the bytes of `SET`. It may jump to any place; going on from
+/// the last one is what is fast.
+pub(super) struct Stops<const SET: u8> {
+    /// Where the block begins of which `mask` tells.
+    base: usize,
+    /// A bit for each byte of the block, set for one to stop at.
+    mask: u64,
+}
+
+impl<const SET: u8> Stops<SET> {
+    pub(super) fn new() -> Self {
+        // No place is in this block.
+        Stops { base: usize::MAX, mask: 0 }
+    }
+
+    /// Returns the first place from `at` on of a byte to stop at; the end of
+    /// the text if there is none.
+    #[inline]
+    pub(super) fn next(&mut self, text: &[u8], at: usize) -> usize {
+        let base = at & !63;
+        if base != self.base {
+            self.load(text, base);
+        }
+        let here = self.mask & u64::MAX << (at & 63);
+        if here != 0 {
+            return base + here.trailing_zeros() as usize;
+        }
+        let mut base = base;
+        while base + 64 < text.len() {
+            base += 64;
+            self.load(text, base);
+            if self.mask != 0 {
+                return base + self.mask.trailing_zeros() as usize;
+            }
+        }
+        text.len()
+    }
+
+    #[inline]
+    fn load(&mut self, text: &[u8], base: usize) {
+        self.base = base;
+        let rest = text.get(base..).unwrap_or_default();
+        self.mask = match rest.first_chunk() {
+            Some(block) => mask::<SET>(block),
+            None => {
+                let mut block = [0; 64];
+                block[..rest.len()].copy_from_slice(rest);
+                mask::<SET>(&block)
+            }
+        };
+    }
+}
+
+/// Written so that the compiler uses vector instructions.
+#[inline(always)]
+fn mask<const SET: u8>(block: &[u8; 64]) -> u64 {
+    let mut stops = [0_u8; 64];
+    for (stop, &byte) in stops.iter_mut().zip(block) {
+        let mut found = byte == b'"' || byte == b';' || byte == b'/';
+        if SET & LINES != 0 {
+            found |= byte == b'\n' || byte == b'!';
+        }
+        if SET & BRACKETS != 0 {
+            // Each pair differs in one bit.
+            found |= byte | 1 == b')' || byte | 0x20 == b'{' || byte | 0x20 == b'}';
+        }
+        if SET & ANGLES != 0 {
+            found |= byte | 2 == b'>';
+        }
+        *stop = u8::from(found);
+    }
+    let mut mask = 0;
+    for (i, eight) in stops.as_chunks().0.iter().enumerate() {
+        // Gathers the lowest bit of each of eight bytes into the highest byte.
+        let bits = u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+        mask |= bits << (8 * i);
+    }
+    mask
+}
+
+impl Stops<{ BRACKETS | ANGLES }> {
+    /// As [`Cursor::bracketed`].
+    #[inline]
+    pub(super) fn bracketed(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        inside: &str,
+    ) -> Result<(), TextError> {
+        let mut depth = 0_usize;
+        cursor.at += 1;
+        loop {
+            cursor.at = self.next(cursor.text, cursor.at);
+            let Some(byte) = cursor.peek() else { return Err(cursor.truncated(inside)) };
+            match byte {
+                b'"' => {
+                    cursor.quoted()?;
+                    continue;
+                }
+                b';' | b'/' if cursor.comment()? => continue,
+                b'(' | b'[' | b'{' | b'<' => depth += 1,
+                b')' | b']' | b'}' | b'>' if depth == 0 => {
+                    cursor.at += 1;
+                    return Ok(());
+                }
+                b')' | b']' | b'}' | b'>' => depth -= 1,
+                _ => {}
+            }
+            cursor.at += 1;
+        }
+    }
+}
