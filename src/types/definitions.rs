@@ -167,9 +167,10 @@ impl Context {
             return Err(lexer.error(from, ParseErrorKind::Redefined(name.to_string())));
         }
         let opaque = lexer.keyword("opaque");
-        lexer.skip();
-        let rest = &lexer.text[lexer.at..];
-        if !opaque && !rest.starts_with(b"{") && !rest.starts_with(b"<{") {
+        let body = lexer.at;
+        let is_struct = opaque || lexer.open_struct().is_some();
+        lexer.at = body;
+        if !is_struct {
             let ty = Parser { context: self, names: reading }.ty(lexer)?;
             // LLVM allows a forward reference to a struct only.
             if reading.types.contains_key(&name) {

@@ -26,9 +26,10 @@
 
 mod context;
 mod definitions;
+mod equal;
 mod id;
 mod kind;
-pub mod layout;
+mod layout;
 mod lex;
 mod parse;
 mod print;
@@ -36,8 +37,12 @@ mod store;
 
 pub use context::Context;
 pub use definitions::Definitions;
+pub use equal::{Encoding, Equality, MAX_ENCODING, TypeClasses, canonical_name, equal};
 pub use id::Type;
 pub use kind::{ADDRESS_SPACES, MAX_INT_BITS, Primitive, TypeError, TypeKind};
-pub use layout::{DataLayout, DataLayoutError, LayoutError, Layouts, StructLayout, TypeSize};
+pub use layout::{
+    DataLayout, DataLayoutError, FunctionPointerAlign, LayoutError, Layouts, Mangling, PointerSpec,
+    PrimitiveSpec, StructLayout, TypeSize,
+};
 pub use lex::{ParseError, ParseErrorKind};
 pub use print::Display;

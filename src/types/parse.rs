@@ -146,13 +146,9 @@ impl<N> Parser<'_, N> {
     where
         N: Names<'t>,
     {
-        let packed = lexer.take("<{");
-        if !packed {
-            lexer.expect("{", "a struct body")?;
-        }
-        let close = if packed { "}>" } else { "}" };
+        let packed = lexer.open_struct().ok_or_else(|| lexer.expected("a struct body"))?;
         let mut elements = Vec::new();
-        if lexer.take(close) {
+        if lexer.close_struct(packed) {
             return Ok((elements, packed));
         }
         loop {
@@ -161,10 +157,10 @@ impl<N> Parser<'_, N> {
             let ty = self.ty(lexer)?;
             checked(lexer, from, self.context.check_elements(&[ty]))?;
             elements.push(ty);
-            if !lexer.take(",") {
-                lexer.expect(close, "`,` or the end of the struct")?;
+            if lexer.close_struct(packed) {
                 return Ok((elements, packed));
             }
+            lexer.expect(",", "`,` or the end of the struct")?;
         }
     }
 
@@ -196,10 +192,8 @@ impl<N> Parser<'_, N> {
             frames.push(Frame::Array { len });
             return Ok(Next::Type);
         }
-        let packed = lexer.take("<{");
-        if packed || lexer.take("{") {
-            let close = if packed { "}>" } else { "}" };
-            if lexer.take(close) {
+        if let Some(packed) = lexer.open_struct() {
+            if lexer.close_struct(packed) {
                 let ty = self.context.literal_struct(&[], packed);
                 return Ok(Next::Have(checked(lexer, from, ty)?, from));
             }
@@ -328,8 +322,9 @@ impl<N> Parser<'_, N> {
                     frames.push(frame);
                     return Ok(Next::Type);
                 }
-                let close = if packed { "}>" } else { "}" };
-                lexer.expect(close, "`,` or the end of the struct")?;
+                if !lexer.close_struct(packed) {
+                    return Err(lexer.expected("`,` or the end of the struct"));
+                }
                 let made = self.context.literal_struct(&values[first..], packed);
                 values.truncate(first);
                 Ok(Next::Have(checked(lexer, opened, made)?, opened))

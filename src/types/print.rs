@@ -7,7 +7,7 @@ use super::{Context, Type, TypeKind};
 
 /// Types named twice in others make the text of a type exponential in the
 /// number of types. What lies beyond this many types is printed as `...`.
-const MAX_PRINTED: usize = 1 << 24;
+const MAX_PRINTED: usize = 1 << 22;
 
 /// A type, to be printed as LLVM assembly.
 ///
@@ -24,7 +24,7 @@ impl Context {
     /// Returns a type's text: `[4 x i32]`, `%struct.Point`.
     ///
     /// A numbered struct prints as its place among the numbered structs of the
-    /// context. Of a type whose text has more than 2^24 types, the rest prints
+    /// context. Of a type whose text has more than 2^22 types, the rest prints
     /// as `...`.
     ///
     /// # Panics
