@@ -56,7 +56,7 @@ fn compare(llvm: &Llvm, what: &str, source: &[u8]) -> usize {
 }
 
 /// `getMostGenericTBAA`, but for the immutability that LLVM keeps from one side.
-fn compare_generic(llvm: &Llvm, what: &str, file: &Path, oracle: &Oracle<'_>, tags: &[TagId]) {
+fn compare_generic(llvm: &Llvm, what: &str, file: &Path, oracle: &Oracle<&Graph>, tags: &[TagId]) {
     // A line a pair: enough of them in a hundred tags.
     if tags.len() > 100 {
         return;

@@ -111,6 +111,8 @@ pub struct Graph {
     records: Vec<Record>,
     /// Node index of each tag, in order of [`TagId`].
     tags: Vec<u32>,
+    /// Node index of each type, in the order in which they became types.
+    types: Vec<u32>,
     /// Node index of each uniqued node, hashed by its operands.
     unique: HashTable<u32>,
     hasher: DefaultHashBuilder,
@@ -137,6 +139,7 @@ impl Graph {
             operands: Vec::new(),
             records: Vec::new(),
             tags: Vec::new(),
+            types: Vec::new(),
             unique: HashTable::new(),
             hasher: DefaultHashBuilder::default(),
             root_formats: IndexMap::default(),
@@ -163,6 +166,12 @@ impl Graph {
     /// Returns every type node, in insertion order.
     pub fn types(&self) -> impl DoubleEndedIterator<Item = TypeId> + '_ {
         self.nodes().filter(|id| self.records[id.index()].flags & IS_TYPE != 0).map(TypeId)
+    }
+
+    /// Returns every type from the `from`th on, in the order in which they
+    /// became types. What a type is made of became types in the same call.
+    pub(crate) fn types_since(&self, from: usize) -> impl ExactSizeIterator<Item = TypeId> + '_ {
+        self.types.get(from..).unwrap_or_default().iter().map(|&index| TypeId(self.node_at(index)))
     }
 
     /// Returns every tag, in the order in which each first became one.
@@ -215,6 +224,11 @@ impl Graph {
     #[must_use]
     pub fn is_distinct(&self, id: NodeId) -> bool {
         self.record(id).flags & DISTINCT != 0
+    }
+
+    /// The stamp in every id of this graph.
+    pub(crate) fn stamp(&self) -> u32 {
+        self.stamp
     }
 
     /// Returns whether this graph issued `id`.
@@ -395,6 +409,7 @@ impl Graph {
                 continue;
             }
             record.flags |= IS_TYPE;
+            self.types.push(next.index);
             let root = record.root;
             let shape = Shape::of(self, next);
             if !shape.is_root() && root != NO_ROOT {
@@ -429,6 +444,11 @@ impl Graph {
     /// Returns the format of the first type under `root`.
     pub(crate) fn root_format(&self, root: TypeId) -> Option<Format> {
         self.root_formats.get(&root.0.index).copied()
+    }
+
+    /// The node of this index, which must be one of the graph's.
+    pub(crate) fn node_at(&self, index: u32) -> NodeId {
+        self.id(index as usize)
     }
 
     fn id(&self, index: usize) -> NodeId {

@@ -3,7 +3,7 @@
 use super::{Access, AccessKind, AliasResult, Conflict, Oracle};
 use crate::graph::{CopyId, TagId};
 
-impl Oracle<'_> {
+impl<G: std::borrow::Borrow<crate::graph::Graph>> Oracle<G> {
     /// Returns the accesses that one side of a struct copy makes: reads of the
     /// source or writes to the destination. `None` when the copy is malformed.
     ///

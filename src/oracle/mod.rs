@@ -4,11 +4,15 @@
 //! tag, a malformed tag, different roots, an id of another graph.
 
 mod access;
+mod below;
+mod compiled;
 mod copy;
 mod explain;
+mod forest;
 mod llvm;
 mod union;
 
+use std::borrow::{Borrow, BorrowMut};
 use std::fmt;
 
 pub use access::{Access, AccessKind, Conflict};
@@ -17,6 +21,7 @@ pub use explain::{
 };
 
 use crate::graph::{Graph, Tag, TagId};
+use compiled::{Compiled, Verdict};
 
 /// Which definition of aliasing the oracle follows.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -90,35 +95,116 @@ impl fmt::Display for AliasResult {
 /// assert_eq!(oracle.alias(int, None), AliasResult::MayAlias, "no tag, no proof");
 /// # Ok::<(), tbaa::BuildError>(())
 /// ```
+///
+/// # Growing
+///
+/// An oracle owns its graph, or borrows it: `G` is [`Graph`], `&Graph`,
+/// `&mut Graph`, `Arc<Graph>` and so on. Where it can be changed, types and
+/// tags are added through [`Oracle::update`], at a cost proportional to what is
+/// added, and old answers stay. Queries take `&self` and may run on many
+/// threads at once.
+///
+/// ```
+/// use tbaa::{Graph, Oracle, Rules};
+///
+/// let mut oracle = Oracle::new(Graph::new(), Rules::Llvm);
+/// let (int, float) = oracle.update(|graph| {
+///     let mut b = graph.builder();
+///     let root = b.root("my JIT")?;
+///     let int = b.scalar_type("int", root)?;
+///     let float = b.scalar_type("float", root)?;
+///     Ok::<_, tbaa::BuildError>((
+///         b.struct_tag(int, int, 0, false)?,
+///         b.struct_tag(float, float, 0, false)?,
+///     ))
+/// })?;
+/// assert!(!oracle.may_alias(int, float));
+/// # Ok::<(), tbaa::BuildError>(())
+/// ```
 #[derive(Debug)]
-pub struct Oracle<'g> {
-    graph: &'g Graph,
+pub struct Oracle<G = Graph> {
+    graph: G,
     rules: Rules,
+    /// Of the graph that the tables describe.
+    stamp: u32,
+    compiled: Compiled,
     engine: Engine,
 }
 
+/// What is known beside the records.
 #[derive(Debug)]
 enum Engine {
-    Llvm(llvm::Tags),
+    Llvm(llvm::Compiler),
     Union { engine: union::Engine, strict: bool },
 }
 
-impl<'g> Oracle<'g> {
-    /// Returns an oracle for the tags that `graph` holds now.
-    #[must_use]
-    pub fn new(graph: &'g Graph, rules: Rules) -> Self {
-        let union = |strict| Engine::Union { engine: union::Engine::new(graph), strict };
-        let engine = match rules {
-            Rules::Llvm => Engine::Llvm(llvm::Tags::new(graph)),
+impl Engine {
+    fn new(rules: Rules) -> Engine {
+        let union = |strict| Engine::Union { engine: union::Engine::default(), strict };
+        match rules {
+            Rules::Llvm => Engine::Llvm(llvm::Compiler::default()),
             Rules::Union => union(false),
             Rules::UnionStrict => union(true),
-        };
-        Oracle { graph, rules, engine }
+        }
+    }
+}
+
+impl<G: BorrowMut<Graph>> Oracle<G> {
+    /// Changes the graph, and takes note of the types and tags added.
+    ///
+    /// Adding a tag takes time in proportion to the length of its access path,
+    /// and the first tag to use a type, to the type's fields. A graph put in
+    /// place of the old one is read from its beginning.
+    ///
+    /// A tag is judged as it stands when `change` returns: what is made of a
+    /// node that was only reserved by then ([`Graph::reserve`]) may alias
+    /// everything.
+    pub fn update<R>(&mut self, change: impl FnOnce(&mut Graph) -> R) -> R {
+        let result = change(self.graph.borrow_mut());
+        self.refresh();
+        result
+    }
+}
+
+impl<G: Borrow<Graph>> Oracle<G> {
+    /// Returns an oracle for the tags that `graph` holds.
+    #[must_use]
+    pub fn new(graph: G, rules: Rules) -> Self {
+        let stamp = graph.borrow().stamp();
+        let compiled = Compiled::default();
+        let mut oracle = Oracle { graph, rules, stamp, compiled, engine: Engine::new(rules) };
+        oracle.refresh();
+        oracle
+    }
+
+    /// Reads the tags that the graph got since the last call.
+    fn refresh(&mut self) {
+        let graph = self.graph.borrow();
+        if graph.stamp() != self.stamp {
+            self.stamp = graph.stamp();
+            self.compiled = Compiled::default();
+            self.engine = Engine::new(self.rules);
+        }
+        for tag in graph.tags().skip(self.compiled.len()) {
+            match &mut self.engine {
+                Engine::Llvm(compiler) => compiler.add(graph, &mut self.compiled, tag),
+                Engine::Union { engine, strict } => {
+                    engine.add(graph, &mut self.compiled, tag, *strict);
+                }
+            }
+        }
+        self.compiled.settle();
     }
 
     /// Returns the graph whose tags the oracle knows.
     #[must_use]
-    pub fn graph(&self) -> &'g Graph {
+    pub fn graph(&self) -> &Graph {
+        self.graph.borrow()
+    }
+
+    /// Takes the graph out of the oracle.
+    #[must_use]
+    pub fn into_graph(self) -> G {
         self.graph
     }
 
@@ -141,19 +227,57 @@ impl<'g> Oracle<'g> {
     #[must_use]
     pub fn alias(&self, a: impl Into<Access>, b: impl Into<Access>) -> AliasResult {
         let (a, b) = (a.into(), b.into());
+        if self.may_overlap(a, b) { AliasResult::MayAlias } else { AliasResult::NoAlias }
+    }
+
+    #[inline]
+    fn may_overlap(&self, a: Access, b: Access) -> bool {
+        let (Some(tag_a), Some(tag_b)) = (a.tag, b.tag) else { return true };
+        if tag_a.stamp != self.stamp || tag_b.stamp != self.stamp {
+            return true;
+        }
+        let verdict = if (a.size.is_some() || b.size.is_some()) && self.rules != Rules::Llvm {
+            Verdict::Ask
+        } else {
+            self.compiled.verdict(tag_a.index(), tag_b.index())
+        };
+        let may = match verdict {
+            Verdict::May => true,
+            Verdict::No => false,
+            verdict => self.beyond_records(verdict, a, b),
+        };
+        debug_assert!(self.agrees(a, b, may), "{:?}, {a:?}, {b:?}: {may}", self.rules);
+        may
+    }
+
+    /// Answers from the tables beside the records, or by the definition.
+    #[inline(never)]
+    fn beyond_records(&self, verdict: Verdict, a: Access, b: Access) -> bool {
+        let (Some(tag_a), Some(tag_b), Verdict::Wide) = (a.tag, b.tag, verdict) else {
+            return self.define(a, b);
+        };
         match &self.engine {
-            Engine::Llvm(tags) => match (a.tag, b.tag) {
-                (Some(a), Some(b))
-                    if self.graph.owns_tag(a)
-                        && self.graph.owns_tag(b)
-                        && !tags.may_alias(self.graph, a, b) =>
-                {
-                    AliasResult::NoAlias
-                }
-                _ => AliasResult::MayAlias,
-            },
+            Engine::Llvm(compiler) => {
+                compiler.may_alias(&self.compiled, tag_a.index(), tag_b.index())
+            }
+            Engine::Union { engine, strict } => engine
+                .compare(self.graph(), &self.compiled, (tag_a, tag_b), *strict)
+                .unwrap_or_else(|| self.define(a, b)),
+        }
+    }
+
+    /// Whether an answer is the definition's, or better where that gave up.
+    fn agrees(&self, a: Access, b: Access, may: bool) -> bool {
+        may == self.define(a, b) || !may && self.explain(a, b).clause == Clause::Limit
+    }
+
+    /// Answers by the rule's definition.
+    fn define(&self, a: Access, b: Access) -> bool {
+        match &self.engine {
+            Engine::Llvm(_) => !self.llvm_clause(a, b).is_no_alias(),
             Engine::Union { engine, strict } => {
-                engine.decide(self.graph, a, b, *strict).clause.answer()
+                let clause = engine.decide(self.graph(), a, b, *strict).clause;
+                clause.answer() == AliasResult::MayAlias
             }
         }
     }
@@ -226,18 +350,22 @@ impl<'g> Oracle<'g> {
     pub fn explain(&self, a: impl Into<Access>, b: impl Into<Access>) -> Explanation {
         let (a, b) = (a.into(), b.into());
         match &self.engine {
-            Engine::Llvm(tags) => Explanation::plain(self.rules, self.llvm_clause(tags, a, b)),
+            Engine::Llvm(_) => Explanation::plain(self.rules, self.llvm_clause(a, b)),
             Engine::Union { engine, strict } => {
-                let decision = engine.explain(self.graph, a, b, *strict);
-                Explanation::new(self.graph, self.rules, &decision)
+                let decision = engine.explain(self.graph(), a, b, *strict);
+                Explanation::new(self.graph(), self.rules, &decision)
             }
         }
     }
 
-    fn llvm_clause(&self, tags: &llvm::Tags, a: Access, b: Access) -> Clause {
+    fn definition(&self) -> llvm::Definition<'_> {
+        llvm::Definition { graph: self.graph(), compiled: &self.compiled }
+    }
+
+    fn llvm_clause(&self, a: Access, b: Access) -> Clause {
         match (a.tag, b.tag) {
-            (Some(a), Some(b)) if self.graph.owns_tag(a) && self.graph.owns_tag(b) => {
-                tags.decide(self.graph, a, b)
+            (Some(a), Some(b)) if self.graph().owns_tag(a) && self.graph().owns_tag(b) => {
+                self.definition().decide(a, b)
             }
             (Some(_), Some(_)) => Clause::ForeignTag,
             _ => Clause::NoTag,
@@ -251,7 +379,7 @@ impl<'g> Oracle<'g> {
     #[must_use]
     pub fn is_constant(&self, tag: impl Into<Option<TagId>>) -> bool {
         tag.into().is_some_and(|tag| {
-            self.graph.owns_tag(tag) && self.graph.tag(tag).is_ok_and(|tag| tag.immutable)
+            self.graph().owns_tag(tag) && self.graph().tag(tag).is_ok_and(|tag| tag.immutable)
         })
     }
 
@@ -276,13 +404,19 @@ impl<'g> Oracle<'g> {
         b: impl Into<Option<TagId>>,
     ) -> Option<Tag> {
         let (a, b) = (a.into()?, b.into()?);
-        if !self.graph.owns_tag(a) || !self.graph.owns_tag(b) {
+        if !self.graph().owns_tag(a) || !self.graph().owns_tag(b) {
             return None;
         }
         let generic = match &self.engine {
-            Engine::Llvm(tags) => tags.most_generic(self.graph, a, b)?,
-            Engine::Union { engine, .. } => engine.most_generic(self.graph, a, b)?,
+            Engine::Llvm(_) => self.definition().most_generic(a, b)?,
+            Engine::Union { engine, .. } => engine.most_generic(self.graph(), a, b)?,
         };
         Some(Tag { immutable: self.is_constant(a) && self.is_constant(b), ..generic })
+    }
+}
+impl<G: Borrow<Graph>> Oracle<G> {
+    #[doc(hidden)]
+    pub fn census(&self) -> String {
+        self.compiled.census()
     }
 }

@@ -268,7 +268,7 @@ impl Built {
     #[must_use]
     pub fn check(&self) -> Report {
         let mut report = Report::default();
-        let mut oracles: Vec<(Rules, Oracle<'_>)> = Vec::new();
+        let mut oracles: Vec<(Rules, Oracle<&Graph>)> = Vec::new();
         for expectation in self.expectations() {
             let Expectation { rule, answer: expected, .. } = expectation;
             let known = oracles.iter().position(|&(known, _)| known == rule);

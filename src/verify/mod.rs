@@ -169,7 +169,19 @@ impl std::error::Error for Violation {}
 #[derive(Debug)]
 pub struct Verifier<'g> {
     graph: &'g Graph,
+    verdicts: Verdicts,
+}
+
+/// What has been found out about the type nodes of one graph, which may grow.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Verdicts {
     bases: HashMap<(NodeId, Format), Result<Width, Violation>>,
+}
+
+/// One check.
+struct Check<'c> {
+    graph: &'c Graph,
+    bases: &'c mut HashMap<(NodeId, Format), Result<Width, Violation>>,
 }
 
 /// How wide the offsets into a type are.
@@ -186,7 +198,7 @@ impl<'g> Verifier<'g> {
     /// Returns a verifier of the tags of `graph`.
     #[must_use]
     pub fn new(graph: &'g Graph) -> Self {
-        Verifier { graph, bases: HashMap::new() }
+        Verifier { graph, verdicts: Verdicts::default() }
     }
 
     /// Returns whether LLVM 22 accepts the tag, or the first rule it breaks.
@@ -201,8 +213,38 @@ impl<'g> Verifier<'g> {
     ///
     /// LLVM: `TBAAVerifier::visitTBAAMetadata`.
     pub fn check(&mut self, tag: TagId) -> Result<(), Violation> {
-        let graph = self.graph;
+        self.verdicts.check(self.graph, tag)
+    }
+}
+
+impl Verdicts {
+    /// As [`Verifier::check`], for a tag of the graph that all calls name.
+    pub(crate) fn check(&mut self, graph: &Graph, tag: TagId) -> Result<(), Violation> {
+        let mut check = Check { graph, bases: &mut self.bases };
         let node = graph.tag_node(tag);
+        let (base, access, offset, format) = check.check_operands(node)?;
+        check
+            .check_path(base, access, offset, format)
+            .map_err(|(rule, at)| Violation { rule, node: at.unwrap_or(node) })
+    }
+
+    /// Returns whether a tag is accepted that starts on the path of an accepted
+    /// one, of the same offset there, and whose access type lies on the way.
+    /// `false` leaves it open.
+    pub(crate) fn joins(&mut self, graph: &Graph, tag: TagId) -> bool {
+        let mut check = Check { graph, bases: &mut self.bases };
+        let Ok((base, _, offset, format)) = check.check_operands(graph.tag_node(tag)) else {
+            return false;
+        };
+        // The other was as wide as the offsets in the type.
+        check.check_type(base, format) == Ok(Width::Bits(offset.bits))
+    }
+}
+
+impl Check<'_> {
+    /// Checks a tag's own operands, and reads them.
+    fn check_operands(&self, node: NodeId) -> Result<(NodeId, NodeId, Int, Format), Violation> {
+        let graph = self.graph;
         let fail = |rule| Err(Violation { rule, node });
         let len = graph.operand_count(node);
         if len == 0 {
@@ -236,11 +278,10 @@ impl<'g> Verifier<'g> {
         if format == Format::Old && !self.graph.is_old_scalar(access) {
             return fail(Rule::AccessNotScalar);
         }
-        let Some(offset) = operand(2).and_then(Operand::int) else {
-            return fail(Rule::TagOffset);
-        };
-        self.check_path(base, access, offset, format)
-            .map_err(|(rule, at)| Violation { rule, node: at.unwrap_or(node) })
+        match operand(2).and_then(Operand::int) {
+            Some(offset) => Ok((base, access, offset, format)),
+            None => fail(Rule::TagOffset),
+        }
     }
 
     /// Follows the path from the base type to the root, or to the access type

@@ -3,21 +3,20 @@
 //! LLVM: `matchAccessTags` and what it calls, in
 //! `lib/Analysis/TypeBasedAliasAnalysis.cpp`.
 
-mod forest;
+mod compile;
 mod walk;
 
+use super::compiled::Compiled;
 use super::explain::Clause;
 use crate::graph::{Format, Graph, NodeId, Shape, Tag, TagId, TagParts, TypeId};
-use crate::verify::Verifier;
-use forest::Forest;
+pub(in crate::oracle) use compile::Compiler;
 use walk::{Access, Crash, has_field, least_common_type, step};
 
-/// The tags of a graph, read once; `None` for those that LLVM's verifier
-/// rejects.
-#[derive(Debug)]
-pub(super) struct Tags {
-    tags: Vec<Option<Access>>,
-    forest: Forest,
+/// The definition, on the tags that LLVM's verifier accepts.
+#[derive(Clone, Copy)]
+pub(super) struct Definition<'d> {
+    pub(super) graph: &'d Graph,
+    pub(super) compiled: &'d Compiled,
 }
 
 /// How LLVM decides on one order of two tags.
@@ -45,36 +44,23 @@ impl Decision {
     }
 }
 
-impl Tags {
-    pub(super) fn new(graph: &Graph) -> Self {
-        let mut verifier = Verifier::new(graph);
-        let read = |tag: TagId| {
-            verifier.check(tag).ok()?;
-            let parts = TagParts::of(graph, graph.tag_node(tag)).ok()?;
-            Some(Access {
-                base: parts.base,
-                access: parts.access,
-                offset: parts.offset.value,
-                format: parts.format,
-            })
-        };
-        let tags: Vec<_> = graph.tags().map(read).collect();
-        let forest = Forest::new(graph, &tags);
-        Tags { tags, forest }
+impl Definition<'_> {
+    /// Reads a tag; `None` if the verifier rejects it.
+    fn get(self, tag: TagId) -> Option<Access> {
+        if self.compiled.is_rejected(tag.index()) {
+            return None;
+        }
+        let parts = TagParts::of(self.graph, self.graph.tag_node(tag)).ok()?;
+        Some(Access {
+            base: parts.base,
+            access: parts.access,
+            offset: parts.offset.value,
+            format: parts.format,
+        })
     }
 
-    fn get(&self, tag: TagId) -> Option<Access> {
-        self.tags.get(tag.index()).copied().flatten()
-    }
-
-    pub(super) fn may_alias(&self, graph: &Graph, a: TagId, b: TagId) -> bool {
-        let by_walk = || !self.decide(graph, a, b).is_no_alias();
-        let may = self.forest.may_alias(a, b);
-        may.inspect(|&may| debug_assert_eq!(may, by_walk())).unwrap_or_else(by_walk)
-    }
-
-    pub(super) fn decide(&self, graph: &Graph, a: TagId, b: TagId) -> Clause {
-        let one_order = |a, b| match self.decide_in_order(graph, a, b) {
+    pub(super) fn decide(self, a: TagId, b: TagId) -> Clause {
+        let one_order = |a, b| match self.decide_in_order(a, b) {
             None => Clause::Malformed,
             Some(Err(Crash)) => Clause::Crash,
             Some(Ok(decision)) => decision.clause(),
@@ -90,8 +76,9 @@ impl Tags {
     }
 
     /// LLVM: `MDNode::getMostGenericTBAA`.
-    pub(super) fn most_generic(&self, graph: &Graph, a: TagId, b: TagId) -> Option<Tag> {
-        match self.decide_in_order(graph, a, b)?.ok()? {
+    pub(super) fn most_generic(self, a: TagId, b: TagId) -> Option<Tag> {
+        let graph = self.graph;
+        match self.decide_in_order(a, b)?.ok()? {
             Decision::Same => graph.tag(a).ok(),
             Decision::Meets(tag) => graph.tag(tag).ok(),
             Decision::DifferentRoots => None,
@@ -113,12 +100,8 @@ impl Tags {
     }
 
     /// LLVM: `matchAccessTags`. `None` for a rejected tag.
-    fn decide_in_order(
-        &self,
-        graph: &Graph,
-        a: TagId,
-        b: TagId,
-    ) -> Option<Result<Decision, Crash>> {
+    fn decide_in_order(self, a: TagId, b: TagId) -> Option<Result<Decision, Crash>> {
+        let graph = self.graph;
         if a == b {
             return Some(Ok(Decision::Same));
         }

@@ -111,7 +111,7 @@ pub(super) fn has_field(graph: &Graph, ty: NodeId, wanted: NodeId) -> Result<boo
 }
 
 /// LLVM: `TBAAStructTypeNode::getNumFields` and `getFieldType`.
-fn fields(graph: &Graph, ty: NodeId) -> Result<Vec<NodeId>, Crash> {
+pub(super) fn fields(graph: &Graph, ty: NodeId) -> Result<Vec<NodeId>, Crash> {
     let shape = Shape::of(graph, ty);
     // LLVM subtracts the operands before the first field without looking.
     let operands = shape.len.checked_sub(shape.first_field()).ok_or(Crash)?;

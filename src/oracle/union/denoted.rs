@@ -101,15 +101,32 @@ pub(crate) fn denoted<T: Tracked>(
         }]);
     }
     let reach = reach(types, access.base, |ty| ty == access.access);
+    let mut found = Vec::new();
     for folded in [true, false] {
-        let mut walk =
-            Walk { types, access, tracked, folded, reach: &reach, trail, found: IndexMap::new() };
-        walk.run(budget)?;
-        if !walk.found.is_empty() {
-            return Ok(walk.found.into_values().collect());
+        if found.is_empty() {
+            let found_here = IndexMap::new();
+            let mut walk =
+                Walk { types, access, tracked, folded, reach: &reach, trail, found: found_here };
+            walk.run(budget)?;
+            found = walk.found.into_values().collect();
         }
     }
-    Ok(Vec::new())
+    Ok(found)
+}
+
+/// Returns whether an access that denotes a path denotes one of its collapsed
+/// offset.
+pub(crate) fn is_folded(
+    types: &Types,
+    access: &Resolved,
+    budget: &mut Budget,
+) -> Result<bool, Exhausted> {
+    let (reach, trail) =
+        (reach(types, access.base, |ty| ty == access.access), &mut Trail::default());
+    let (tracked, found, folded) = (&Untracked, IndexMap::new(), true);
+    let mut walk = Walk { types, access, tracked, folded, reach: &reach, trail, found };
+    walk.run(budget)?;
+    Ok(access.is_whole() || !walk.found.is_empty())
 }
 
 /// The flood towards the end of a denoted path.

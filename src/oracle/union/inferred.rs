@@ -73,7 +73,7 @@ impl Side {
     }
 
     /// The fields of a type through which a denoted path goes on.
-    fn fields<'t>(
+    pub(crate) fn fields<'t>(
         &self,
         types: &'t Types,
         ty: TypeIndex,

@@ -42,6 +42,7 @@
 //! Under `union-strict` that answer is checked against `union`, so that the
 //! stricter rule never answers `MayAlias` where the other proves more.
 
+mod compile;
 mod denoted;
 mod flood;
 mod generic;
@@ -66,9 +67,10 @@ use super::explain::Clause;
 use crate::graph::{Format, Graph, TypeId};
 
 /// The engine of both rules, for the types that a graph holds.
-#[derive(Debug)]
+#[derive(Clone, Default, Debug)]
 pub(super) struct Engine {
     types: Types,
+    tables: compile::Tables,
 }
 
 /// An answer, by the clause that gives it.
@@ -92,10 +94,6 @@ pub(super) struct Meeting {
 }
 
 impl Engine {
-    pub(super) fn new(graph: &Graph) -> Self {
-        Engine { types: Types::new(graph) }
-    }
-
     /// Decides on two accesses, and where rule `union-strict` proves more than
     /// `union`, shows what it does not count.
     pub(super) fn explain(&self, graph: &Graph, a: Access, b: Access, strict: bool) -> Decision {

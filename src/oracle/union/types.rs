@@ -1,6 +1,9 @@
 //! The types of a graph, read once into the form that the search wants.
 
+use super::flood::elements;
+use super::stride::{UNBOUNDED, span};
 use crate::graph::{Format, Graph, NodeId, Shape, TypeId, TypeKind};
+use crate::oracle::forest::Forest;
 
 /// Position of a type in [`Types`].
 pub(crate) type TypeIndex = u32;
@@ -39,36 +42,56 @@ pub(crate) struct Type {
     pub(crate) rank: u32,
     /// The root above a sound type.
     pub(crate) root: TypeIndex,
+    /// Past the last byte at which an object inside the type, or the type seen
+    /// as one of its ancestors, may end; in the old format, the last offset at
+    /// which one may start.
+    pub(crate) far: u128,
+    /// The largest size of the type and its ancestors.
+    tall: u64,
+    /// Whether what the type directly holds lies apart, field by field, so that
+    /// one way leads to each byte; whether a scalar has nothing but scalars
+    /// above it.
+    pub(crate) plain: bool,
+    /// Whether an array lies in the type.
+    pub(crate) arrays: bool,
     parent: u32,
     first: u32,
     end: u32,
 }
 
 /// Every type of a graph.
-#[derive(Debug)]
+#[derive(Clone, Default, Debug)]
 pub(crate) struct Types {
     types: Vec<Type>,
     fields: Vec<Field>,
     /// By node index; `NONE` for nodes that are no types.
     by_node: Vec<u32>,
-    /// Numbers of each type and of all that have it as an ancestor.
-    trees: Vec<(u32, u32)>,
+    /// The tree of parents.
+    tree: Forest,
+    /// Each type's node in the tree.
+    places: Vec<u32>,
+    /// The first rank not taken.
+    free_rank: u32,
 }
 
 impl Types {
-    pub(crate) fn new(graph: &Graph) -> Types {
-        let mut by_node = vec![NONE; graph.node_count()];
-        for (index, ty) in graph.types().enumerate() {
-            by_node[ty.node().index()] = index as u32;
+    /// Adds the types that the graph got since the last call.
+    pub(crate) fn extend(&mut self, graph: &Graph) {
+        let from = self.types.len();
+        let added = || graph.types_since(from);
+        if added().len() == 0 {
+            return;
         }
-        let mut types = Types { types: Vec::new(), fields: Vec::new(), by_node, trees: Vec::new() };
-        for ty in graph.types() {
-            let read = types.read(graph, ty);
-            types.types.push(read);
+        self.by_node.resize(graph.node_count(), NONE);
+        for (index, ty) in added().enumerate() {
+            self.by_node[ty.node().index()] = (from + index) as u32;
         }
-        types.judge();
-        types.number();
-        types
+        for ty in added() {
+            let read = self.read(graph, ty);
+            self.types.push(read);
+        }
+        self.judge(from as u32);
+        self.plant(from as u32);
     }
 
     pub(crate) fn index(&self, ty: TypeId) -> Option<TypeIndex> {
@@ -98,8 +121,7 @@ impl Types {
     /// Returns whether sound type `upper` is among the ancestors of sound type
     /// `ty`, which are `ty` itself and all above it.
     pub(crate) fn is_ancestor(&self, upper: TypeIndex, ty: TypeIndex) -> bool {
-        let (from, to) = self.trees[upper as usize];
-        (from..to).contains(&self.trees[ty as usize].0)
+        self.tree.is_ancestor(self.places[upper as usize], self.places[ty as usize])
     }
 
     fn read(&mut self, graph: &Graph, id: TypeId) -> Type {
@@ -148,20 +170,23 @@ impl Types {
             sound,
             rank: NONE,
             root: self.types.len() as u32,
+            far: 0,
+            tall: 0,
+            plain: false,
+            arrays: false,
             parent,
             first,
             end: self.fields.len() as u32,
         }
     }
 
-    /// Sets each type's rank, and withdraws `sound` from the types that reach
-    /// a malformed node, another format, or themselves.
-    fn judge(&mut self) {
+    /// Sets the rank of each type from `from` on, and withdraws `sound` from
+    /// those that reach a malformed node, another format, or themselves.
+    fn judge(&mut self, from: u32) {
         const OPEN: u32 = NONE - 1;
-        let mut ranks = 0;
         // Types whose fields are being looked at, and the next field of each.
         let mut open: Vec<(TypeIndex, usize)> = Vec::new();
-        for start in 0..self.types.len() as u32 {
+        for start in from..self.types.len() as u32 {
             if self.get(start).rank != NONE {
                 continue;
             }
@@ -175,8 +200,8 @@ impl Types {
                     Some(field) => (field.ty, !self.get(ty).scalar),
                     None if position == fields.len() => (self.get(ty).parent, false),
                     None => {
-                        self.types[ty as usize].rank = ranks;
-                        ranks += 1;
+                        self.types[ty as usize].rank = self.free_rank;
+                        self.free_rank += 1;
                         open.pop();
                         // What the type is part of is as unsound as the type.
                         if let Some(&(outer, _)) = open.last() {
@@ -209,42 +234,72 @@ impl Types {
         }
     }
 
-    /// Numbers the types so that those below a type in the tree of parents are
-    /// numbered consecutively.
-    fn number(&mut self) {
-        let mut order: Vec<TypeIndex> = (0..self.types.len() as u32).collect();
+    /// Adds the types from `from` on to the tree of parents, and sets their
+    /// roots.
+    fn plant(&mut self, from: u32) {
+        let mut order: Vec<TypeIndex> = (from..self.types.len() as u32).collect();
+        // Parents and fields come first.
         order.sort_unstable_by_key(|&ty| self.get(ty).rank);
-        // An unsound type may be its own ancestor; nobody asks for those.
-        let parents: Vec<_> = (0..self.types.len() as u32)
-            .map(|ty| self.parent(ty).filter(|_| self.get(ty).sound))
-            .collect();
-        let parent = |ty: TypeIndex| parents[ty as usize];
-        let mut sizes = vec![1; order.len()];
-        for &ty in order.iter().rev() {
-            if let Some(parent) = parent(ty) {
-                sizes[parent as usize] += sizes[ty as usize];
-            }
-        }
-        // Where the next tree under each type begins; parents come first.
-        let mut next = vec![0; order.len()];
-        let mut next_root = 0;
-        let mut trees = vec![(0, 0); order.len()];
+        self.places.resize(self.types.len(), NONE);
         for &ty in &order {
+            // An unsound type may be its own ancestor; nobody asks for those.
+            let parent = self.parent(ty).filter(|_| self.get(ty).sound);
             // An old-format aggregate has its fields' root.
             let mut of_fields = self.fields(ty).iter().map(|field| field.ty);
-            let above = parent(ty).or_else(|| of_fields.find(|&ty| self.get(ty).format.is_some()));
+            let above = parent.or_else(|| of_fields.find(|&ty| self.get(ty).format.is_some()));
             if let Some(above) = above.filter(|_| self.get(ty).sound) {
                 self.types[ty as usize].root = self.get(above).root;
             }
-            let free = match parent(ty) {
-                Some(parent) => &mut next[parent as usize],
-                None => &mut next_root,
-            };
-            let from = *free;
-            *free += sizes[ty as usize];
-            trees[ty as usize] = (from, from + sizes[ty as usize]);
-            next[ty as usize] = from + 1;
+            let parent = parent.map(|parent| self.places[parent as usize]);
+            self.places[ty as usize] = self.tree.push(parent);
+            if self.get(ty).sound {
+                self.measure(ty);
+            }
         }
-        self.trees = trees;
+        self.tree.settle();
+    }
+
+    /// Finds out how a type's fields lie, theirs being known.
+    fn measure(&mut self, ty: TypeIndex) {
+        let of_type = *self.get(ty);
+        let parent = self.parent(ty);
+        let above = parent.map(|parent| self.get(parent));
+        let tall = above.map_or(0, |above| above.tall).max(of_type.size);
+        let old = of_type.format != Some(Format::New);
+        let (mut far, mut arrays) = (u128::from(if old { 0 } else { tall }), false);
+        let mut plain = true;
+        if of_type.scalar {
+            plain = above
+                .is_some_and(|above| above.format.is_none() || above.scalar && above.plain)
+                && (old || of_type.size != 0);
+        } else if of_type.format.is_some() {
+            plain = !of_type.overlapping && !of_type.flexible && (old || of_type.size != 0);
+            let mut free = 0;
+            for field in self.fields(ty) {
+                let inside = self.get(field.ty);
+                // A class without data holds no path.
+                if inside.format.is_none() {
+                    continue;
+                }
+                let start = u128::from(field.offset);
+                let end = if old {
+                    start + inside.far
+                } else {
+                    let array = elements(self, field, UNBOUNDED);
+                    arrays |= array.is_some() || inside.arrays;
+                    plain &= array.is_none_or(|_| inside.far <= inside.size.into());
+                    let last = array.map_or(0, |array| span(&[array.stride]));
+                    (start + last + inside.far).max(start + u128::from(field.extent))
+                };
+                plain &= free <= start;
+                // LLVM's: the parent's objects hold no byte that an access of
+                // the parent's type does not cover by itself.
+                plain &= old || parent.is_some_and(|up| self.is_ancestor(up, field.ty));
+                free = if old { end + 1 } else { end };
+                far = far.max(end).min(UNBOUNDED);
+            }
+        }
+        let known = &mut self.types[ty as usize];
+        (known.far, known.tall, known.plain, known.arrays) = (far, tall, plain, arrays);
     }
 }

@@ -131,7 +131,7 @@ impl Function {
     fn new(
         input: &Input,
         module: &Module,
-        oracle: &Oracle<'_>,
+        oracle: &Oracle<&tbaa::Graph>,
         name: &[u8],
         instructions: &[Instruction],
     ) -> Function {

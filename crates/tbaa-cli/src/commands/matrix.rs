@@ -62,7 +62,7 @@ pub(super) fn run(args: &Matrix, out: &mut dyn Write) -> Result<(), Failure> {
 
 /// Asks for all pairs, and hands on each row of `M` and `N`.
 fn each_row(
-    oracle: &Oracle<'_>,
+    oracle: &Oracle<&tbaa::Graph>,
     tags: &[TagId],
     mut use_row: impl FnMut(&[u8]) -> io::Result<()>,
 ) -> io::Result<()> {
@@ -91,7 +91,7 @@ fn each_row(
 /// A grid with the names of the tags before the rows, and their places above
 /// the columns.
 fn table(
-    oracle: &Oracle<'_>,
+    oracle: &Oracle<&tbaa::Graph>,
     names: &[String],
     tags: &[TagId],
     out: &mut dyn Write,

@@ -1,0 +1,187 @@
+//! A forest that grows by leaves, with ancestor tests in constant time.
+//!
+//! Each node has an interval of preorder numbers that encloses those of its
+//! descendants, so one node is above another iff their intervals meet. A node
+//! added later has no number of its own: it is *loose*, and shares the first
+//! number of the lowest numbered node above it. That decides all but the tests
+//! between two loose nodes of one number, for a loose node is never above a
+//! numbered one; those two are told apart by climbing. When a quarter of the
+//! nodes are loose, all are numbered anew, so that adding a node takes
+//! constant time on average.
+//!
+//! Climbing follows jump pointers (Myers, "An applicative random-access
+//! stack", 1983): each node also knows one ancestor farther up, so placed that
+//! a climb of n nodes takes `O(log n)` steps.
+
+/// A node's interval of preorder numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Span {
+    pub(super) start: u32,
+    /// Past the last number.
+    pub(super) end: u32,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Forest {
+    /// Each node's parent, which was added before it; a root's is itself.
+    parents: Vec<u32>,
+    /// An ancestor farther up; a root's is itself.
+    jumps: Vec<u32>,
+    /// Orders of the jumps: one of order k passes 2^k - 1 nodes.
+    orders: Vec<u8>,
+    spans: Vec<Span>,
+    /// Nodes that were there at the last numbering.
+    numbered: u32,
+    /// The first number not taken.
+    free: u32,
+}
+
+impl Forest {
+    pub(super) fn len(&self) -> usize {
+        self.parents.len()
+    }
+
+    /// Adds a leaf under `parent`, or a root.
+    pub(super) fn push(&mut self, parent: Option<u32>) -> u32 {
+        let node = self.parents.len() as u32;
+        let Some(parent) = parent else {
+            self.parents.push(node);
+            self.jumps.push(node);
+            self.orders.push(0);
+            self.spans.push(Span { start: self.free, end: self.free + 1 });
+            self.free += 1;
+            return node;
+        };
+        let jump = self.jumps[parent as usize];
+        let order = self.orders[parent as usize];
+        let doubles = order == self.orders[jump as usize] && jump != parent;
+        self.parents.push(parent);
+        self.jumps.push(if doubles { self.jumps[jump as usize] } else { parent });
+        self.orders.push(if doubles { order + 1 } else { 1 });
+        let start = self.spans[parent as usize].start;
+        self.spans.push(Span { start, end: start + 1 });
+        node
+    }
+
+    pub(super) fn parent(&self, node: u32) -> Option<u32> {
+        let parent = self.parents[node as usize];
+        (parent != node).then_some(parent)
+    }
+
+    pub(super) fn span(&self, node: u32) -> Span {
+        self.spans[node as usize]
+    }
+
+    pub(super) fn is_loose(&self, node: u32) -> bool {
+        node >= self.numbered
+    }
+
+    /// Returns whether `upper` is `lower` or above it.
+    pub(super) fn is_ancestor(&self, upper: u32, lower: u32) -> bool {
+        let (above, below) = (self.span(upper), self.span(lower));
+        let within = above.start <= below.start && below.start < above.end;
+        // A loose node stands above loose ones only.
+        within && (!self.is_loose(upper) || self.climb(lower, |node| node >= upper) == upper)
+    }
+
+    /// Returns whether one of two nodes is the other or above it.
+    pub(super) fn related(&self, a: u32, b: u32) -> bool {
+        // A node is added after those above it.
+        self.is_ancestor(a.min(b), a.max(b))
+    }
+
+    /// Returns the last node on the way up from `from` for which `below`
+    /// holds, as it must for `from`; once it fails, it fails for all above.
+    pub(super) fn climb(&self, from: u32, below: impl Fn(u32) -> bool) -> u32 {
+        let mut node = from;
+        loop {
+            let (jump, parent) = (self.jumps[node as usize], self.parents[node as usize]);
+            node = match () {
+                () if jump != node && below(jump) => jump,
+                () if parent != node && below(parent) => parent,
+                () => return node,
+            };
+        }
+    }
+
+    /// Numbers all nodes if too many are loose, and says whether it did.
+    pub(super) fn settle(&mut self) -> bool {
+        const FEW: usize = 16;
+        let loose = self.len() - self.numbered as usize;
+        if loose <= FEW + self.numbered as usize / 4 {
+            return false;
+        }
+        self.number();
+        true
+    }
+
+    fn number(&mut self) {
+        let parents = &self.parents;
+        let parent =
+            |node: usize| (parents[node] as usize != node).then_some(parents[node] as usize);
+        let mut sizes = vec![1_u32; parents.len()];
+        for node in (0..parents.len()).rev() {
+            if let Some(parent) = parent(node) {
+                sizes[parent] += sizes[node];
+            }
+        }
+        // The first number not yet taken, under each node and among the roots.
+        let mut free = vec![0; parents.len()];
+        let mut free_root = 0;
+        for node in 0..parents.len() {
+            let slot = match parent(node) {
+                Some(parent) => &mut free[parent],
+                None => &mut free_root,
+            };
+            let start = *slot;
+            *slot += sizes[node];
+            free[node] = start + 1;
+            self.spans[node] = Span { start, end: start + sizes[node] };
+        }
+        self.free = free_root;
+        self.numbered = parents.len() as u32;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Forest;
+
+    /// Any forest that grows, with tests between all pairs at every size.
+    #[test]
+    fn ancestors_are_those_on_the_way_up() {
+        let mut state = 1_u64;
+        let mut below = |n: u32| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            ((state >> 33) % u64::from(n)) as u32
+        };
+        for deep in [false, true] {
+            let mut forest = Forest::default();
+            for node in 0..160_u32 {
+                let parent = match below(12) {
+                    _ if node == 0 => None,
+                    0 => None,
+                    _ if deep => Some(node - 1),
+                    _ => Some(below(node)),
+                };
+                forest.push(parent);
+                if below(3) == 0 {
+                    forest.settle();
+                }
+                for lower in 0..=node {
+                    let mut above = vec![lower];
+                    while let Some(parent) = forest.parent(above[above.len() - 1]) {
+                        above.push(parent);
+                    }
+                    for upper in 0..=node {
+                        assert_eq!(
+                            forest.is_ancestor(upper, lower),
+                            above.contains(&upper),
+                            "{upper} above {lower} of {node}, deep: {deep}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
