@@ -49,6 +49,7 @@
 //! | [`Graph`] | holds each node once; [`TypeNode`] and [`Tag`] read them |
 //! | [`Oracle`] | answers queries on [`Access`]es by one of the [`Rules`], with an [`Explanation`] |
 //! | [`verify`] | says what LLVM's verifier says of a tag |
+//! | [`link`] | merges the graphs of several modules, and says where names clash |
 //! | [`types`] | LLVM's own types and data layouts: sizes, alignments, offsets |
 //! | [`text`] | reads `.ll` modules; writes metadata for LLVM and MLIR |
 //! | [`spec`] | reads and writes RON specs: types, tags, expected answers |
@@ -62,6 +63,7 @@
 
 mod builder;
 mod graph;
+pub mod link;
 mod oracle;
 #[cfg(feature = "spec")]
 pub mod spec;

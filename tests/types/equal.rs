@@ -15,7 +15,7 @@ fn part(rng: &mut Rng, structs: usize, depth: usize) -> String {
     match if depth == 0 { rng.below(4) } else { rng.below(9) } {
         0 => "i32".to_owned(),
         1 => ["float", "i16", "[2 x i8]", "%op*", "%op.1*", "%other*"][rng.below(6)].to_owned(),
-        2 | 3 | 4 => format!("%s{}*", rng.below(structs)),
+        2..=4 => format!("%s{}*", rng.below(structs)),
         5 => format!("[2 x {}]", inner(rng)),
         6 => format!("{{ {}, {} }}", inner(rng), inner(rng)),
         7 => format!("void ({}, {})*", inner(rng), inner(rng)),
