@@ -1,7 +1,9 @@
 //! A module's TBAA nodes by their content alone, in canonical order.
 
+use std::cmp::Ordering;
+
 use crate::graph::{Graph, GraphError, Int, NodeId, Operand, TypeKind};
-use crate::table::{HashMap, IndexMap, IndexSet};
+use crate::table::{IndexMap, IndexSet};
 
 /// An operand of a summary's node; names and strings by their numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -80,10 +82,18 @@ pub struct NodeMap {
 }
 
 impl NodeMap {
-    /// Returns the place of a node in the summary; `None` if it was left out.
+    /// Returns the place of a graph's node in the summary; `None` if it was left
+    /// out.
     #[must_use]
     pub fn place(&self, node: NodeId) -> Option<usize> {
-        Some((*self.to.get(node.index())?)? as usize)
+        self.follow(node.index())
+    }
+
+    /// Returns where the node at a place of a linked summary is; `None` if it
+    /// was left out.
+    #[must_use]
+    pub fn follow(&self, place: usize) -> Option<usize> {
+        Some((*self.to.get(place)?)? as usize)
     }
 
     /// Returns this map followed by the one of a link of its summary.
@@ -309,7 +319,7 @@ impl Union {
                     Some((renumbered(key, &module_ranks, &string_ranks, &ranks), index))
                 })
                 .collect();
-            level.sort_by_cached_key(|(key, _)| sort_key(key));
+            level.sort_unstable_by(|(a, _), (b, _)| compare(a, b));
             for (key, index) in level {
                 ranks[index as usize] = Some(nodes.len() as u32);
                 let facts = self.nodes[index as usize];
@@ -344,8 +354,9 @@ fn renumbered(key: &Key, modules: &[u32], strings: &[u32], nodes: &[Option<u32>]
     Key { origin, ops: ops.collect() }
 }
 
-/// What orders nodes of one height: module and place, then the operands.
-fn sort_key(key: &Key) -> (Option<(u32, u32)>, Vec<(u8, u32, u64)>) {
+/// Orders nodes of one height: by module and place, then by operands.
+fn compare(a: &Key, b: &Key) -> Ordering {
+    let origin = |key: &Key| key.origin.map(|origin| (origin.module, origin.place));
     let op = |op: &Op| match *op {
         Op::Null => (0, 0, 0),
         Op::This => (1, 0, 0),
@@ -353,5 +364,5 @@ fn sort_key(key: &Key) -> (Option<(u32, u32)>, Vec<(u8, u32, u64)>) {
         Op::Int(Int { bits, value }) => (3, bits, value),
         Op::Node(node) => (4, 0, node.into()),
     };
-    (key.origin.map(|origin| (origin.module, origin.place)), key.ops.iter().map(op).collect())
+    origin(a).cmp(&origin(b)).then_with(|| a.ops.iter().map(op).cmp(b.ops.iter().map(op)))
 }

@@ -31,6 +31,7 @@ mod id;
 mod kind;
 mod layout;
 mod lex;
+mod merge;
 mod parse;
 mod print;
 mod store;
@@ -45,4 +46,5 @@ pub use layout::{
     PrimitiveSpec, StructLayout, TypeSize,
 };
 pub use lex::{ParseError, ParseErrorKind};
+pub use merge::{MergedTypes, TypeClash};
 pub use print::Display;

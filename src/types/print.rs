@@ -71,6 +71,13 @@ pub(super) fn shortened(context: &Context, ty: Type) -> String {
     Display { limit: 16, ..context.display(ty) }.to_string()
 }
 
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lines = self.structs().map(|ty| self.definition(ty).to_string());
+        f.debug_list().entries(lines).finish()
+    }
+}
+
 /// What is still to be printed.
 enum Step<'c> {
     Type(Type),

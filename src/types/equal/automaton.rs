@@ -11,6 +11,9 @@ use crate::types::{Context, Type, TypeKind};
 enum Label {
     /// A symbol that says it all, and how many parts there are.
     Plain(Symbol, usize),
+    /// A struct with a body, where names count: its canonical name, whether it
+    /// is packed, and how many elements there are.
+    Named(Box<[u8]>, bool, usize),
     Opaque(Box<[u8]>),
     /// An opaque struct without a name: equal to itself alone.
     Nameless(Type),
@@ -18,13 +21,17 @@ enum Label {
 }
 
 impl Label {
-    fn of(context: &Context, ty: Type) -> Label {
+    fn of(context: &Context, ty: Type, names: bool) -> Label {
         let count = context.parts(ty).len();
         match context.symbol(ty) {
             Symbol::Identified { opaque: true, .. } => match context.name(ty) {
                 Some(name) => Label::Opaque(canonical_name(name).into()),
                 None => Label::Nameless(ty),
             },
+            Symbol::Identified { packed, .. } if names => {
+                let name = canonical_name(context.name(ty).unwrap_or_default());
+                Label::Named(name.into(), packed, count)
+            }
             // What a struct is called, or that it has no name, does not count.
             Symbol::Identified { packed, .. } => Label::Plain(Symbol::Literal { packed }, count),
             Symbol::Target { .. } => match context.kind(ty) {
@@ -46,6 +53,7 @@ fn has_identity(context: &Context, ty: Type) -> bool {
 
 #[derive(Default)]
 struct Building {
+    names: bool,
     labels: IndexSet<Label>,
     symbols: Vec<u32>,
     structs: Vec<bool>,
@@ -55,7 +63,7 @@ struct Building {
 
 impl Building {
     fn push(&mut self, context: &Context, ty: Type, number: impl FnMut(Type) -> u32) {
-        self.symbols.push(self.labels.insert_full(Label::of(context, ty)).0 as u32);
+        self.symbols.push(self.labels.insert_full(Label::of(context, ty, self.names)).0 as u32);
         self.structs.push(has_identity(context, ty));
         self.edges.extend(context.parts(ty).iter().copied().map(number));
         self.ends.push(self.edges.len());
@@ -80,9 +88,10 @@ pub(super) struct Automaton {
 }
 
 impl Automaton {
-    /// Returns the graph of all types of some contexts.
-    pub(super) fn new(contexts: &[&Context]) -> Automaton {
-        let mut building = Building::default();
+    /// Returns the graph of all types of some contexts; `names` says whether
+    /// the names of structs count.
+    pub(super) fn new(contexts: &[&Context], names: bool) -> Automaton {
+        let mut building = Building { names, ..Building::default() };
         let mut bases = HashMap::default();
         for context in contexts {
             let base = building.symbols.len();

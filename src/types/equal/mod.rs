@@ -73,18 +73,29 @@ impl TypeClasses {
     /// Finds the classes of all types of `contexts`.
     #[must_use]
     pub fn new(contexts: &[&Context], equality: Equality) -> Self {
-        let automaton = Automaton::new(contexts);
-        let (mut classes, exact) = match equality {
+        let automaton = Automaton::new(contexts, false);
+        let (classes, exact) = match equality {
             Equality::Unfolding => (refine::refine(&automaton, automaton.symbols.clone()), true),
             Equality::Structural => pairing::structural(&automaton),
         };
-        // Numbered in the order of their first types.
+        Self::numbered(automaton.bases, classes, exact)
+    }
+
+    /// Finds the classes of types that unfold alike, names included.
+    pub(super) fn by_name(contexts: &[&Context]) -> Self {
+        let automaton = Automaton::new(contexts, true);
+        let classes = refine::refine(&automaton, automaton.symbols.clone());
+        Self::numbered(automaton.bases, classes, true)
+    }
+
+    /// Numbers classes in the order of the first types in them.
+    fn numbered(bases: HashMap<u32, usize>, mut classes: Vec<u32>, exact: bool) -> Self {
         let mut numbers: HashMap<u32, u32> = HashMap::default();
         for class in &mut classes {
             let next = numbers.len() as u32;
             *class = *numbers.entry(*class).or_insert(next);
         }
-        TypeClasses { bases: automaton.bases, classes, count: numbers.len(), exact }
+        TypeClasses { bases, classes, count: numbers.len(), exact }
     }
 
     /// Returns the number of classes.
