@@ -127,6 +127,15 @@ impl<'l> LinkedOracle<'l> {
         }
     }
 
+    /// Returns whether an access goes through no type whose name clashes.
+    ///
+    /// Whoever hands the merged graph to an optimizer that knows nothing of
+    /// clashes is safe if he leaves out the other tags.
+    #[must_use]
+    pub fn is_clear(&self, tag: TagId) -> bool {
+        self.oracle.graph().owns_tag(tag) && self.of_tag[tag.index()] == 0
+    }
+
     /// Returns the oracle of the merged graph, which does not know of clashes.
     #[must_use]
     pub fn merged(&self) -> &Oracle<&'l Graph> {

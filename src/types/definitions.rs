@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::lex::{Lexer, Local, ParseError, ParseErrorKind, saturating};
 use super::parse::{Names, Parser, checked};
 use super::{Context, Type, TypeError};
-use crate::table::{HashMap, HashSet, IndexMap};
+use crate::table::{HashSet, IndexMap};
 use crate::text::Module;
 
 /// What the names in one module's text stand for in a context.
@@ -15,7 +15,7 @@ use crate::text::Module;
 #[derive(Clone, Default, Debug)]
 pub struct Definitions {
     names: IndexMap<Box<[u8]>, Type>,
-    numbers: HashMap<u64, Type>,
+    numbers: IndexMap<u64, Type>,
 }
 
 impl Definitions {
@@ -29,6 +29,12 @@ impl Definitions {
     #[must_use]
     pub fn numbered(&self, number: u64) -> Option<Type> {
         self.numbers.get(&number).copied()
+    }
+
+    /// Returns the numbers with their types, in the order in which the text first
+    /// uses them.
+    pub fn numbers(&self) -> impl ExactSizeIterator<Item = (u64, Type)> {
+        self.numbers.iter().map(|(&number, &ty)| (number, ty))
     }
 
     /// Returns the names with their types, in the order in which the text first

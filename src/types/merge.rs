@@ -108,8 +108,9 @@ impl MergedTypes {
         self.types[self.classes.class_of(ty)]
     }
 
-    /// Returns the canonical names that several structs have, opaque ones
-    /// aside, in the order in which the first of them was made.
+    /// Returns the canonical names that several structs have, in the order in
+    /// which the first of them was made. Opaque structs do not count, nor does
+    /// `struct.anon`, which is how clang calls a struct without a name.
     #[must_use]
     pub fn clashes(&self) -> &[TypeClash] {
         &self.clashes
@@ -173,7 +174,11 @@ fn clashes(context: &Context) -> Vec<TypeClash> {
     let mut named: IndexMap<&[u8], Vec<Type>> = IndexMap::default();
     for ty in context.structs() {
         if let TypeKind::Identified { name: Some(name), body: Some(_), .. } = context.kind(ty) {
-            named.entry(canonical_name(name)).or_default().push(ty);
+            let name = canonical_name(name);
+            // What clang calls a struct, class or union without a name.
+            if !name.ends_with(b".anon") {
+                named.entry(name).or_default().push(ty);
+            }
         }
     }
     let several = named.into_iter().filter(|(_, types)| types.len() > 1);

@@ -164,6 +164,10 @@ fn old_answers_are_kept_or_widened_by_a_clash() {
                         let is = after.alias(x, y) == tbaa::AliasResult::MayAlias;
                         assert!(is || !was, "seed {seed}: narrowed");
                         let clash = x.zip(y).is_some_and(|(x, y)| after.clash(x, y));
+                        if let (Some(x), Some(y)) = (x, y) {
+                            let clear = after.is_clear(x) && after.is_clear(y);
+                            assert!(!clear || !clash, "seed {seed}");
+                        }
                         // Two formats under one root are a clash of another kind.
                         let merged = after.merged().may_alias(x, y);
                         assert!(is == was || clash || rules != Rules::Llvm && merged);
