@@ -50,6 +50,7 @@
 //! | [`Oracle`] | answers queries on [`Access`]es by one of the [`Rules`], with an [`Explanation`] |
 //! | [`verify`] | says what LLVM's verifier says of a tag, and reports all that is ill formed |
 //! | [`lint`] | reports what LLVM accepts and is still wrong or suspicious |
+//! | [`link`] | merges the graphs of several modules, and says where names clash |
 //! | [`types`] | LLVM's own types and data layouts: sizes, alignments, offsets |
 //! | [`text`] | reads `.ll` modules; writes metadata for LLVM and MLIR |
 //! | [`spec`] | reads and writes RON specs: types, tags, expected answers |
@@ -64,6 +65,7 @@
 mod builder;
 mod diagnostic;
 mod graph;
+pub mod link;
 pub mod lint;
 mod oracle;
 #[cfg(feature = "spec")]

@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::lex::{Lexer, Local, ParseError, ParseErrorKind};
+use super::lex::{Lexer, Local, ParseError, ParseErrorKind, saturating};
 use super::parse::{Names, Parser, checked};
 use super::{Context, Type, TypeError};
-use crate::table::{HashMap, HashSet, IndexMap};
+use crate::table::{HashSet, IndexMap};
+use crate::text::Module;
 
 /// What the names in one module's text stand for in a context.
 ///
@@ -14,7 +15,7 @@ use crate::table::{HashMap, HashSet, IndexMap};
 #[derive(Clone, Default, Debug)]
 pub struct Definitions {
     names: IndexMap<Box<[u8]>, Type>,
-    numbers: HashMap<u64, Type>,
+    numbers: IndexMap<u64, Type>,
 }
 
 impl Definitions {
@@ -28,6 +29,12 @@ impl Definitions {
     #[must_use]
     pub fn numbered(&self, number: u64) -> Option<Type> {
         self.numbers.get(&number).copied()
+    }
+
+    /// Returns the numbers with their types, in the order in which the text first
+    /// uses them.
+    pub fn numbers(&self) -> impl ExactSizeIterator<Item = (u64, Type)> {
+        self.numbers.iter().map(|(&number, &ty)| (number, ty))
     }
 
     /// Returns the names with their types, in the order in which the text first
@@ -118,8 +125,55 @@ impl Context {
         while read.is_ok() && !lexer.is_end() {
             read = self.read_definition(&mut lexer, &mut reading);
         }
+        self.finish(read, &lexer, reading)
+    }
+
+    /// As [`Context::read_definitions`], for a module that has been read from
+    /// `text`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Context::read_definitions`]; offsets are those in `text`.
+    ///
+    /// ```
+    /// use tbaa::types::Context;
+    ///
+    /// let text = b"%struct.Point = type { i32, i32 }\n%0 = type opaque\n@g = global i32 0\n";
+    /// let module = tbaa::text::read(text).unwrap();
+    /// let mut context = Context::new();
+    /// let names = context.read_module(text, &module)?;
+    /// assert_eq!(context.parts(names.named(b"struct.Point").unwrap()).len(), 2);
+    /// # Ok::<(), tbaa::types::ParseError>(())
+    /// ```
+    pub fn read_module(&mut self, text: &[u8], module: &Module) -> Result<Definitions, ParseError> {
+        let mut lexer = Lexer { text, at: 0 };
+        let mut reading = Reading::default();
+        let mut read = Ok(());
+        for definition in module.type_definitions() {
+            lexer.at = (definition.offset as usize).min(text.len());
+            // Of `%0` and `%"0"` the reader keeps the name alone.
+            let name = match &definition.name[..] {
+                name if !name.is_empty() && name.iter().all(u8::is_ascii_digit) => {
+                    Local::Number(saturating(name))
+                }
+                name => Local::Name(name.into()),
+            };
+            read = self.read_body(&mut lexer, &mut reading, name, definition.offset as usize);
+            if read.is_err() {
+                break;
+            }
+        }
+        self.finish(read, &lexer, reading)
+    }
+
+    fn finish(
+        &mut self,
+        read: Result<(), ParseError>,
+        lexer: &Lexer<'_>,
+        reading: Reading<'_>,
+    ) -> Result<Definitions, ParseError> {
         // First of all: no context holds a struct that contains itself.
-        self.refuse_cycles(&lexer, &reading)?;
+        self.refuse_cycles(lexer, &reading)?;
         read?;
         let undefined = reading.types.iter().find(|(_, entry)| !entry.defined);
         if let Some((name, entry)) = undefined {
@@ -163,13 +217,25 @@ impl Context {
         if !lexer.keyword("type") {
             return Err(lexer.expected("`type`"));
         }
+        self.read_body(lexer, reading, name, from)
+    }
+
+    /// Reads what follows `type`.
+    fn read_body<'t>(
+        &mut self,
+        lexer: &mut Lexer<'t>,
+        reading: &mut Reading<'t>,
+        name: Local<'t>,
+        from: usize,
+    ) -> Result<(), ParseError> {
         if reading.types.get(&name).is_some_and(|entry| entry.defined) {
             return Err(lexer.error(from, ParseErrorKind::Redefined(name.to_string())));
         }
         let opaque = lexer.keyword("opaque");
-        lexer.skip();
-        let rest = &lexer.text[lexer.at..];
-        if !opaque && !rest.starts_with(b"{") && !rest.starts_with(b"<{") {
+        let body = lexer.at;
+        let is_struct = opaque || lexer.open_struct().is_some();
+        lexer.at = body;
+        if !is_struct {
             let ty = Parser { context: self, names: reading }.ty(lexer)?;
             // LLVM allows a forward reference to a struct only.
             if reading.types.contains_key(&name) {

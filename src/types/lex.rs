@@ -105,6 +105,30 @@ impl<'t> Lexer<'t> {
         if self.take(token) { Ok(()) } else { Err(self.expected(wanted)) }
     }
 
+    /// Takes the start of a struct body if one comes next; tells whether it is
+    /// packed.
+    pub(super) fn open_struct(&mut self) -> Option<bool> {
+        let before = self.at;
+        if self.take("{") {
+            return Some(false);
+        }
+        if self.take("<") && self.take("{") {
+            return Some(true);
+        }
+        self.at = before;
+        None
+    }
+
+    /// Takes the end of a struct body if it comes next.
+    pub(super) fn close_struct(&mut self, packed: bool) -> bool {
+        let before = self.at;
+        let closed = self.take("}") && (!packed || self.take(">"));
+        if !closed {
+            self.at = before;
+        }
+        closed
+    }
+
     /// Takes a word of letters, digits, `_` and `.` if one comes next.
     pub(super) fn word(&mut self) -> &'t [u8] {
         self.skip();

@@ -26,18 +26,25 @@
 
 mod context;
 mod definitions;
+mod equal;
 mod id;
 mod kind;
-pub mod layout;
+mod layout;
 mod lex;
+mod merge;
 mod parse;
 mod print;
 mod store;
 
 pub use context::Context;
 pub use definitions::Definitions;
+pub use equal::{Encoding, Equality, MAX_ENCODING, TypeClasses, canonical_name, equal};
 pub use id::Type;
 pub use kind::{ADDRESS_SPACES, MAX_INT_BITS, Primitive, TypeError, TypeKind};
-pub use layout::{DataLayout, DataLayoutError, LayoutError, Layouts, StructLayout, TypeSize};
+pub use layout::{
+    DataLayout, DataLayoutError, FunctionPointerAlign, LayoutError, Layouts, Mangling, PointerSpec,
+    PrimitiveSpec, StructLayout, TypeSize,
+};
 pub use lex::{ParseError, ParseErrorKind};
+pub use merge::{MergedTypes, TypeClash};
 pub use print::Display;

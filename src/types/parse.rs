@@ -81,6 +81,7 @@ enum Frame {
     /// The result is the value at `first`, the parameters follow.
     Function {
         first: usize,
+        opened: usize,
     },
     Target {
         name: Vec<u8>,
@@ -117,13 +118,13 @@ impl<N> Parser<'_, N> {
                     if let Some(longer) = self.suffix(lexer, ty, from)? {
                         Next::Have(longer, from)
                     } else if lexer.take("(") {
-                        frames.push(Frame::Function { first: values.len() });
+                        frames.push(Frame::Function { first: values.len(), opened: from });
                         values.push(ty);
                         if lexer.take(")") {
-                            self.function(lexer, &mut frames, &mut values, false, from)?
+                            self.function(lexer, &mut frames, &mut values, false)?
                         } else if lexer.take("...") {
                             lexer.expect(")", "`)` after `...`")?;
-                            self.function(lexer, &mut frames, &mut values, true, from)?
+                            self.function(lexer, &mut frames, &mut values, true)?
                         } else {
                             Next::Type
                         }
@@ -145,13 +146,9 @@ impl<N> Parser<'_, N> {
     where
         N: Names<'t>,
     {
-        let packed = lexer.take("<{");
-        if !packed {
-            lexer.expect("{", "a struct body")?;
-        }
-        let close = if packed { "}>" } else { "}" };
+        let packed = lexer.open_struct().ok_or_else(|| lexer.expected("a struct body"))?;
         let mut elements = Vec::new();
-        if lexer.take(close) {
+        if lexer.close_struct(packed) {
             return Ok((elements, packed));
         }
         loop {
@@ -160,10 +157,10 @@ impl<N> Parser<'_, N> {
             let ty = self.ty(lexer)?;
             checked(lexer, from, self.context.check_elements(&[ty]))?;
             elements.push(ty);
-            if !lexer.take(",") {
-                lexer.expect(close, "`,` or the end of the struct")?;
+            if lexer.close_struct(packed) {
                 return Ok((elements, packed));
             }
+            lexer.expect(",", "`,` or the end of the struct")?;
         }
     }
 
@@ -195,10 +192,8 @@ impl<N> Parser<'_, N> {
             frames.push(Frame::Array { len });
             return Ok(Next::Type);
         }
-        let packed = lexer.take("<{");
-        if packed || lexer.take("{") {
-            let close = if packed { "}>" } else { "}" };
-            if lexer.take(close) {
+        if let Some(packed) = lexer.open_struct() {
+            if lexer.close_struct(packed) {
                 let ty = self.context.literal_struct(&[], packed);
                 return Ok(Next::Have(checked(lexer, from, ty)?, from));
             }
@@ -327,8 +322,9 @@ impl<N> Parser<'_, N> {
                     frames.push(frame);
                     return Ok(Next::Type);
                 }
-                let close = if packed { "}>" } else { "}" };
-                lexer.expect(close, "`,` or the end of the struct")?;
+                if !lexer.close_struct(packed) {
+                    return Err(lexer.expected("`,` or the end of the struct"));
+                }
                 let made = self.context.literal_struct(&values[first..], packed);
                 values.truncate(first);
                 Ok(Next::Have(checked(lexer, opened, made)?, opened))
@@ -341,10 +337,10 @@ impl<N> Parser<'_, N> {
                         return Ok(Next::Type);
                     }
                     lexer.expect(")", "`)` after `...`")?;
-                    return self.function(lexer, frames, values, true, from);
+                    return self.function(lexer, frames, values, true);
                 }
                 lexer.expect(")", "`,` or `)`")?;
-                self.function(lexer, frames, values, false, from)
+                self.function(lexer, frames, values, false)
             }
             Frame::Target { .. } => {
                 values.push(ty);
@@ -360,14 +356,13 @@ impl<N> Parser<'_, N> {
         frames: &mut Vec<Frame>,
         values: &mut Vec<Type>,
         var_arg: bool,
-        from: usize,
     ) -> Result<Next, ParseError> {
-        let Some(Frame::Function { first }) = frames.pop() else {
+        let Some(Frame::Function { first, opened }) = frames.pop() else {
             return Err(lexer.expected("a function type"));
         };
         let made = self.context.function(values[first], &values[first + 1..], var_arg);
         values.truncate(first);
-        Ok(Next::Have(checked(lexer, from, made)?, from))
+        Ok(Next::Have(checked(lexer, opened, made)?, opened))
     }
 
     /// Reads what follows the name or a parameter of a target type.

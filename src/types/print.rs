@@ -7,7 +7,7 @@ use super::{Context, Type, TypeKind};
 
 /// Types named twice in others make the text of a type exponential in the
 /// number of types. What lies beyond this many types is printed as `...`.
-const MAX_PRINTED: usize = 1 << 24;
+const MAX_PRINTED: usize = 1 << 22;
 
 /// A type, to be printed as LLVM assembly.
 ///
@@ -24,7 +24,7 @@ impl Context {
     /// Returns a type's text: `[4 x i32]`, `%struct.Point`.
     ///
     /// A numbered struct prints as its place among the numbered structs of the
-    /// context. Of a type whose text has more than 2^24 types, the rest prints
+    /// context. Of a type whose text has more than 2^22 types, the rest prints
     /// as `...`.
     ///
     /// # Panics
@@ -69,6 +69,13 @@ impl Context {
 /// A type's text for a message: cut off where it gets long.
 pub(super) fn shortened(context: &Context, ty: Type) -> String {
     Display { limit: 16, ..context.display(ty) }.to_string()
+}
+
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lines = self.structs().map(|ty| self.definition(ty).to_string());
+        f.debug_list().entries(lines).finish()
+    }
 }
 
 /// What is still to be printed.

@@ -6,6 +6,7 @@ mod support;
 
 mod articles;
 mod context;
+mod equal;
 mod layouts;
 
 use std::path::{Path, PathBuf};

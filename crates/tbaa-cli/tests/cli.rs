@@ -300,7 +300,8 @@ fn completions_are_for_every_shell() {
 #[test]
 fn every_command_has_help_with_its_exit_status() {
     for command in [
-        "dump", "alias", "explain", "generic", "matrix", "eval", "check", "verify", "lint", "stats",
+        "dump", "alias", "explain", "generic", "matrix", "eval", "check", "verify", "lint",
+        "stats", "types", "link",
     ] {
         let help = output(&[command, "--help"], b"");
         assert_eq!(help.status.code(), Some(0));
@@ -349,6 +350,7 @@ fn every_example_in_the_help_runs() {
     }
     std::fs::copy(specs.join("ravi.ron"), home.join("ravi.ron")).unwrap();
     std::fs::write(home.join("f.ll"), EXAMPLE).unwrap();
+    std::fs::write(home.join("g.ll"), EXAMPLE).unwrap();
     stand_in(&home.join("bin/llvm-as"), "cat > llvm-as.in");
     stand_in(&home.join("bin/clang"), "cat f.ll");
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_tbaa"), home.join("bin/tbaa")).unwrap();
@@ -365,6 +367,8 @@ fn every_example_in_the_help_runs() {
         "verify",
         "lint",
         "stats",
+        "types",
+        "link",
         "completions",
     ];
     for command in commands {

@@ -6,12 +6,14 @@ mod dump;
 mod eval;
 mod explain;
 mod findings;
+mod link;
 mod lint;
 mod matrix;
 mod query;
 mod sarif;
 mod stats;
 mod svg;
+mod types;
 mod verify;
 
 use std::io::Write;
@@ -40,6 +42,8 @@ pub(crate) fn run(command: Command, out: &mut dyn Write) -> Result<Outcome, Fail
         Command::Verify(args) => return verify::run(&args, out),
         Command::Lint(args) => return lint::run(&args, out),
         Command::Stats(args) => stats::run(&args, out)?,
+        Command::Types(args) => types::run(&args, out)?,
+        Command::Link(args) => link::run(&args, out)?,
         Command::Completions(args) => completions::run(&args, out)?,
     }
     Ok(Outcome::Fine)
