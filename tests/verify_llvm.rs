@@ -105,14 +105,23 @@ fn by_hand() -> (Vec<String>, Vec<String>) {
         "!17 = !{!16, !1, i64 12}",
         "!18 = !{}",
         "!19 = !{!16, !2, i64 4}",
+        // Ill formed from the start, for damage seldom makes such types: one that
+        // contains itself, and one of two operands that is no scalar.
+        "!20 = !{!\"cycle\", !20, i64 0, !2, i64 4}",
+        "!21 = !{!20, !2, i64 0}",
+        "!22 = !{!\"two\", !3}",
+        "!23 = !{!22, !2, i64 0}",
     ];
     let lines = lines.map(str::to_owned).to_vec();
     // Types are attached too: the scalar format, and a mistake.
     (
         lines,
-        ["!8", "!9", "!10", "!11", "!12", "!13", "!14", "!15", "!17", "!19", "!2", "!3"]
-            .map(str::to_owned)
-            .to_vec(),
+        [
+            "!8", "!9", "!10", "!11", "!12", "!13", "!14", "!15", "!17", "!19", "!21", "!23", "!2",
+            "!3",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
     )
 }
 
