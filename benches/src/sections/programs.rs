@@ -174,6 +174,14 @@ fn queries(run: &mut Run<'_>, all: &[Measured]) {
         range(ratios, "x"),
         |worst| worst >= 250.0,
     );
+    let bytes = all.iter().map(|m| Some(m.oracle_bytes));
+    run.report.target(
+        "memory of a tag, real programs, the oracle alone",
+        "48 bytes",
+        largest(bytes.clone()),
+        range(bytes, " bytes"),
+        |worst| worst <= 48.0,
+    );
     for rule in ["union", "union-strict"] {
         let ratios = all.iter().map(|m| m.query.ratio(rule, "tbaa"));
         run.report.target(
