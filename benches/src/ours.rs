@@ -44,7 +44,8 @@ impl<'g> Ours<'g> {
     }
 }
 
-/// An oracle that is done growing, asked by ordinals of tags.
+/// An oracle that is done growing, asked by ordinals of tags. Until the library
+/// has one of its own, it is one that nobody changes.
 pub(crate) struct Frozen<'g> {
     oracle: Oracle<'g>,
     tags: Vec<TagId>,
