@@ -44,8 +44,7 @@ impl<'g> Ours<'g> {
     }
 }
 
-/// An oracle that is done growing, asked by ordinals of tags. Until the library
-/// has one of its own, it is one that nobody changes.
+/// An oracle that is done growing, asked by ordinals of tags.
 pub(crate) struct Frozen<'g> {
     oracle: Oracle<'g>,
     tags: Vec<TagId>,
