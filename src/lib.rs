@@ -81,8 +81,8 @@ pub use graph::{
     Tag, TagId, TypeDag, TypeId, TypeKind, TypeNode,
 };
 pub use oracle::{
-    Access, AccessKind, AccessPath, AliasResult, ByteRange, Clause, Comparison, Conflict, Elements,
-    Explanation, Oracle, PathStep, Rules, Side,
+    Access, AccessKind, AccessPath, AliasResult, ByteRange, Classes, Clause, Comparison, Conflict,
+    Elements, Explanation, Frozen, Matrix, Oracle, PathStep, Rules, Side,
 };
 
 #[cfg(doctest)]

@@ -11,7 +11,7 @@ pub(super) struct Below {
     known: HashMap<u32, Option<Filter>>,
 }
 
-/// Types inside one type. The largest of DuckDB's 84,782 types holds some
+/// Types inside one type. The largest struct of a real program holds some
 /// hundreds.
 const TYPES: usize = 1 << 14;
 

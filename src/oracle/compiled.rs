@@ -23,24 +23,68 @@ pub(super) struct Record {
     span: Span,
     /// The root above the access type, and flags.
     root: u32,
-    /// The base type.
-    pub(super) base: u32,
+    /// The base type, and whether it is a [`SCALAR`].
+    base: u32,
 }
 
 /// The base types of tags that a wide tag may alias, a bit for several types.
 #[derive(Clone, Copy, Default, Debug)]
-pub(super) struct Filter(pub(super) u32);
+pub(super) struct Filter([u32; 8]);
 
 impl Filter {
     /// Any type.
-    pub(super) const ALL: Filter = Filter(u32::MAX);
+    pub(super) const ALL: Filter = Filter([u32::MAX; 8]);
 
-    fn bit(ty: u32) -> u32 {
-        1 << (ty.wrapping_mul(0x9e37_79b1) >> 27)
+    /// A word, and a bit in it.
+    fn place(ty: u32) -> (usize, u32) {
+        let hash = ty.wrapping_mul(0x9e37_79b1);
+        ((hash >> 24 & 7) as usize, 1 << (hash >> 27))
     }
 
     pub(super) fn add(&mut self, ty: u32) {
-        self.0 |= Filter::bit(ty);
+        let (word, bit) = Filter::place(ty);
+        self.0[word] |= bit;
+    }
+
+    pub(super) fn add_all(&mut self, other: &Filter) {
+        self.0.iter_mut().zip(other.0).for_each(|(word, other)| *word |= other);
+    }
+
+    fn passes(&self, ty: u32) -> bool {
+        let (word, bit) = Filter::place(ty);
+        self.0[word] & bit != 0
+    }
+
+    /// The filter in short, as a record holds it.
+    fn short(&self) -> u32 {
+        self.0.iter().fold(0, |all, word| all | word)
+    }
+}
+
+/// Marks the base type of a tag that is a scalar.
+const SCALAR: u32 = 1 << 31;
+
+/// A tag's base type.
+#[derive(Clone, Copy)]
+pub(super) struct Base {
+    pub(super) ty: u32,
+    pub(super) scalar: bool,
+}
+
+impl Base {
+    fn packed(self) -> u32 {
+        self.ty | if self.scalar { SCALAR } else { 0 }
+    }
+}
+
+impl Record {
+    pub(super) fn base(self) -> u32 {
+        self.base & !SCALAR
+    }
+
+    /// Whether the base type is a scalar.
+    pub(super) fn is_scalar(self) -> bool {
+        self.base & SCALAR != 0
     }
 }
 
@@ -83,8 +127,8 @@ pub(super) struct Compiled {
     records: Vec<Record>,
     /// Each tag's cursor, or [`NONE`].
     cursors: Vec<u32>,
-    /// Number of wide tags.
-    wides: u32,
+    /// The filters of the wide tags.
+    filters: Vec<Filter>,
     /// Records whose spans are set.
     settled: usize,
     /// Types to which some cursor leads on.
@@ -114,7 +158,7 @@ impl Compiled {
             return Verdict::May;
         };
         if (x.root | y.root) & (WIDE | ASK) != 0 {
-            return Compiled::beyond(x, y);
+            return self.beyond(x, y);
         }
         let apart = (x.root ^ y.root) & ROOT != 0;
         // Of random pairs nearly all are neither, and which of the two intervals
@@ -137,7 +181,7 @@ impl Compiled {
     }
 
     /// What the records of two tags say if one is not regular.
-    fn beyond(x: &Record, y: &Record) -> Verdict {
+    fn beyond(&self, x: &Record, y: &Record) -> Verdict {
         if (x.root ^ y.root) & ROOT != 0 {
             return Verdict::May;
         }
@@ -145,9 +189,24 @@ impl Compiled {
             return Verdict::Ask;
         }
         let passes = |wide: &Record, other: &Record| {
-            wide.root & WIDE != 0 && wide.span.end & Filter::bit(other.base) != 0
+            wide.root & WIDE != 0
+                && wide.span.end & Filter::place(other.base()).1 != 0
+                && self.filters[wide.span.start as usize].passes(other.base())
         };
         if passes(x, y) || passes(y, x) { Verdict::Wide } else { Verdict::No }
+    }
+
+    /// Returns a function from tags to their roots and spans, of no two cursors
+    /// alike; `None` for tags that are not regular, and for all where it would
+    /// take longer to find out than to answer so many `pairs`.
+    pub(super) fn regular_spans(&self, pairs: usize) -> impl Fn(usize) -> Option<(u32, Span)> + '_ {
+        let worth = !self.forest.has_loose() || pairs >= self.forest.len();
+        let spans = worth.then(|| self.forest.spans());
+        move |tag| {
+            let (record, spans) = (self.records.get(tag)?, spans.as_ref()?);
+            let regular = record.root & (WIDE | ASK) == 0 && record.root & ROOT != ROOT;
+            regular.then(|| (record.root & ROOT, spans[self.cursors[tag] as usize]))
+        }
     }
 
     /// Returns a wide tag's number among the wide ones.
@@ -176,7 +235,8 @@ impl Compiled {
     }
 
     /// Adds the next tag, a regular one, with its cursor.
-    pub(super) fn push_regular(&mut self, root: u32, base: u32, cursor: u32) {
+    pub(super) fn push_regular(&mut self, root: u32, base: Base, cursor: u32) {
+        let base = base.packed();
         self.records.push(Record { span: Span { start: 0, end: 0 }, root, base });
         self.cursors.push(cursor);
     }
@@ -187,7 +247,7 @@ impl Compiled {
     /// long as none does.
     pub(super) fn push_wide(
         &mut self,
-        (root, base): (u32, u32),
+        (root, base): (u32, Base),
         cursor: u32,
         mut filter: Filter,
         minds: Option<u32>,
@@ -199,8 +259,9 @@ impl Compiled {
                 self.until.entry(ty).or_default().push(self.records.len() as u32);
             }
         }
-        let span = Span { start: self.wides, end: filter.0 };
-        self.wides += 1;
+        let base = base.packed();
+        let span = Span { start: self.filters.len() as u32, end: filter.short() };
+        self.filters.push(filter);
         self.records.push(Record { span, root: root | WIDE, base });
         self.cursors.push(cursor);
     }
@@ -265,7 +326,9 @@ impl Compiled {
             && self.entered.insert(self.ty(next))
         {
             for tag in self.until.remove(&self.ty(next)).into_iter().flatten() {
-                self.records[tag as usize].span.end = Filter::ALL.0;
+                let span = &mut self.records[tag as usize].span;
+                span.end = Filter::ALL.short();
+                self.filters[span.start as usize] = Filter::ALL;
             }
         }
         self.types.push(ty);
@@ -292,18 +355,5 @@ impl Compiled {
 
     pub(super) fn ty(&self, cursor: u32) -> u32 {
         self.types[cursor as usize] & !ROUTED
-    }
-}
-impl Compiled {
-    pub(super) fn census(&self) -> String {
-        let n = |f: &dyn Fn(&Record) -> bool| self.records.iter().filter(|r| f(r)).count();
-        format!(
-            "    {} tags {} rejected {} ask {} wide; {} cursors",
-            self.records.len(),
-            n(&|r| r.root == ROOT),
-            n(&|r| r.root & ASK != 0),
-            n(&|r| r.root & WIDE != 0),
-            self.forest.len()
-        )
     }
 }

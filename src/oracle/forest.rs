@@ -13,6 +13,8 @@
 //! stack", 1983): each node also knows one ancestor farther up, so placed that
 //! a climb of n nodes takes `O(log n)` steps.
 
+use std::borrow::Cow;
+
 /// A node's interval of preorder numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Span {
@@ -76,6 +78,10 @@ impl Forest {
         node >= self.numbered
     }
 
+    pub(super) fn has_loose(&self) -> bool {
+        self.numbered as usize != self.len()
+    }
+
     /// Returns whether `upper` is `lower` or above it.
     pub(super) fn is_ancestor(&self, upper: u32, lower: u32) -> bool {
         let (above, below) = (self.span(upper), self.span(lower));
@@ -113,6 +119,16 @@ impl Forest {
         }
         self.number();
         true
+    }
+
+    /// Returns the spans of all nodes, of which no two begin alike.
+    pub(super) fn spans(&self) -> Cow<'_, [Span]> {
+        if !self.has_loose() {
+            return Cow::Borrowed(&self.spans);
+        }
+        let mut numbered = self.clone();
+        numbered.number();
+        Cow::Owned(numbered.spans)
     }
 
     fn number(&mut self) {

@@ -4,11 +4,13 @@
 //! tag, a malformed tag, different roots, an id of another graph.
 
 mod access;
+mod batch;
 mod below;
 mod compiled;
 mod copy;
 mod explain;
 mod forest;
+mod frozen;
 mod llvm;
 mod union;
 
@@ -16,9 +18,11 @@ use std::borrow::{Borrow, BorrowMut};
 use std::fmt;
 
 pub use access::{Access, AccessKind, Conflict};
+pub use batch::{Classes, Matrix};
 pub use explain::{
     AccessPath, ByteRange, Clause, Comparison, Elements, Explanation, PathStep, Side,
 };
+pub use frozen::Frozen;
 
 use crate::graph::{Graph, Tag, TagId};
 use compiled::{Compiled, Verdict};
@@ -135,12 +139,12 @@ pub struct Oracle<G = Graph> {
 #[derive(Debug)]
 enum Engine {
     Llvm(llvm::Compiler),
-    Union { engine: union::Engine, strict: bool },
+    Union { engine: Box<union::Engine>, strict: bool },
 }
 
 impl Engine {
     fn new(rules: Rules) -> Engine {
-        let union = |strict| Engine::Union { engine: union::Engine::default(), strict };
+        let union = |strict| Engine::Union { engine: Box::default(), strict };
         match rules {
             Rules::Llvm => Engine::Llvm(llvm::Compiler::default()),
             Rules::Union => union(false),
@@ -412,11 +416,5 @@ impl<G: Borrow<Graph>> Oracle<G> {
             Engine::Union { engine, .. } => engine.most_generic(self.graph(), a, b)?,
         };
         Some(Tag { immutable: self.is_constant(a) && self.is_constant(b), ..generic })
-    }
-}
-impl<G: Borrow<Graph>> Oracle<G> {
-    #[doc(hidden)]
-    pub fn census(&self) -> String {
-        self.compiled.census()
     }
 }

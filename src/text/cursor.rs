@@ -119,13 +119,18 @@ impl<'t> Cursor<'t> {
     /// empty if no name stands here.
     ///
     /// LLVM: `LLLexer::LexExclaim`.
+    #[inline]
     pub(super) fn metadata_name(&mut self) -> Cow<'t, [u8]> {
         let start = self.at;
-        while self.peek().is_some_and(|byte| is_word(byte) || byte == b'\\') {
-            self.at += 1;
+        let word = self.word();
+        if self.peek() != Some(b'\\') {
+            return Cow::Borrowed(word);
         }
-        let name = &self.text[start..self.at];
-        if name.contains(&b'\\') { Cow::Owned(unescape(name)) } else { Cow::Borrowed(name) }
+        while self.peek() == Some(b'\\') {
+            self.at += 1;
+            self.word();
+        }
+        Cow::Owned(unescape(&self.text[start..self.at]))
     }
 
     /// Takes a decimal metadata number, which must stand here.
@@ -219,14 +224,19 @@ impl<'t> Cursor<'t> {
     }
 
     /// Passes a type, and returns it.
+    pub(super) fn ty(&mut self) -> Result<&'t [u8], TextError> {
+        Ok(self.pointer_ty()?.0)
+    }
+
+    /// Passes a type, and returns it and, if it ends in `*`, what it points to.
     ///
     /// A type is a first token or bracket, then any number of `*`,
     /// `addrspace(N)` and parameter lists.
-    pub(super) fn ty(&mut self) -> Result<&'t [u8], TextError> {
+    #[allow(clippy::type_complexity)]
+    pub(super) fn pointer_ty(&mut self) -> Result<(&'t [u8], Option<&'t [u8]>), TextError> {
         let start = self.at;
-        let opening = |byte| matches!(byte, Some(b'[' | b'{' | b'<' | b'('));
         match self.peek() {
-            byte if opening(byte) => self.bracketed("a type")?,
+            Some(b'[' | b'{' | b'<' | b'(') => self.bracketed("a type")?,
             Some(b'%') => {
                 self.at += 1;
                 self.skip_name()?;
@@ -237,22 +247,31 @@ impl<'t> Cursor<'t> {
                 }
             }
         }
-        let mut end = self.at;
+        // Where the type ends, where it did before its address space, and where
+        // the pointee does.
+        let (mut end, mut unqualified, mut pointee) = (self.at, None, None);
         loop {
             self.skip_space()?;
             match self.peek() {
-                Some(b'*') => self.at += 1,
-                Some(b'(') => self.bracketed("a type")?,
+                Some(b'*') => {
+                    self.at += 1;
+                    pointee = Some(unqualified.take().unwrap_or(end));
+                }
+                Some(b'(') => {
+                    self.bracketed("a type")?;
+                    (unqualified, pointee) = (None, None);
+                }
                 Some(b'a') if self.rest().starts_with(b"addrspace(") => {
                     self.word();
                     self.bracketed("a type")?;
+                    (unqualified, pointee) = (Some(end), None);
                 }
                 _ => break,
             }
             end = self.at;
         }
         self.at = end;
-        Ok(&self.text[start..end])
+        Ok((&self.text[start..end], pointee.map(|end| &self.text[start..end])))
     }
 
     /// Passes a pointer value: a name, a word such as `null`, or a constant

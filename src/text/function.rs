@@ -39,68 +39,87 @@ impl<'t> Scan<'t> {
         let mut depth = 0_usize;
         let mut at_start = true;
         let mut current =
-            Current { function, index: 0, opcode: Opcode::Other, offset: 0, at: None };
-        let mut count = 0;
+            Current { function, index: 0, next: 0, opcode: Opcode::Other, offset: 0, at: None };
         loop {
-            at = if at_start { blanks(text, at) } else { stops.next(text, at) };
+            if !at_start {
+                at = stops.next(text, at);
+                at_start = depth == 0 && text.get(at) == Some(&b'\n');
+            }
+            if at_start {
+                at = space(text, at);
+                if let Some(start) = instruction::printed(text, at) {
+                    self.started(&mut current, at, &start);
+                    at = start.after;
+                    at_start = false;
+                    continue;
+                }
+            }
             // A copy, so that the place itself stays in a register.
             let mut cursor = Cursor::new(text, at);
             let Some(byte) = cursor.peek() else {
                 let name = String::from_utf8_lossy(&self.module.functions[function as usize].name);
                 return Err(cursor.truncated(format!("the body of function @{name}")));
             };
-            match byte {
-                b'\n' => {
-                    at += 1;
-                    at_start = depth == 0;
+            if at_start && byte.is_ascii_digit() {
+                // Most likely a label, after which an instruction may follow.
+                cursor.word();
+                at_start = cursor.eat(b":");
+                at = cursor.at;
+                continue;
+            }
+            // Not one `match`: what comes next is hard to foresee, and a table
+            // of jumps costs the most then.
+            let change = DEPTH[byte as usize];
+            if change != 0 {
+                if byte == b'}' && depth == 0 {
+                    return Ok(at + 1);
                 }
-                b';' | b'/' if cursor.comment()? => at = cursor.at,
-                b'}' if depth == 0 => return Ok(at + 1),
-                b'{' | b'(' | b'[' => {
-                    at += 1;
-                    depth += 1;
-                    at_start = false;
-                }
-                b'}' | b')' | b']' => {
-                    at += 1;
-                    depth = depth.saturating_sub(1);
-                }
-                b'!' if depth == 0 => {
+                depth = depth.saturating_add_signed(change.into());
+                at_start &= change < 0;
+                at += 1;
+            } else if byte == b'!' && depth == 0 {
+                at += 1;
+                at_start = false;
+                // As `tbaa` begins, maybe by an escape.
+                if matches!(text.get(at), Some(b't' | b'\\')) {
+                    cursor.at = at;
                     at_start = self.attachment(&mut cursor, &mut current)?;
                     at = cursor.at;
                 }
-                b'0'..=b'9' if at_start => {
-                    let label = cursor.word().len();
-                    at_start = cursor.eat(b":");
-                    at += label + usize::from(at_start);
-                }
-                _ if at_start => {
-                    let start = match instruction::printed(text, at) {
-                        None => instruction::start(&mut cursor)?,
-                        printed => printed,
-                    };
-                    if let Some(Start { opcode, after }) = start {
-                        current = Current { function, index: count, opcode, offset: at, at: None };
-                        count += 1;
+            } else if matches!(byte, b';' | b'/') && cursor.comment()? {
+                at = cursor.at;
+            } else if at_start {
+                match instruction::start(&mut cursor)? {
+                    Some(start) => {
+                        self.started(&mut current, at, &start);
                         at_start = false;
-                        at = after.max(cursor.at);
-                        let access = instruction::access(opcode, Cursor::new(text, after));
-                        if let Some(access) = access {
-                            self.instruction(&mut current, access);
-                        }
-                    } else {
-                        at = cursor.at;
-                        // After a label the instruction may follow directly.
-                        at_start = text[at - 1] == b':';
                     }
+                    // After a label the instruction may follow directly.
+                    None => at_start = text[cursor.at - 1] == b':',
                 }
-                b'"' => {
-                    cursor.quoted()?;
-                    at = cursor.at;
-                }
-                // A `/` that begins no comment, or a `!` within brackets.
-                _ => at += 1,
+                at = cursor.at;
+            } else if byte == b'"' {
+                cursor.quoted()?;
+                at = cursor.at;
+            } else {
+                // A `/` that begins no comment, or a line end or `!` in brackets.
+                at += 1;
             }
+        }
+    }
+
+    /// Goes on to the instruction that starts at `at`, and lists it if it
+    /// accesses memory.
+    #[inline]
+    fn started(&mut self, current: &mut Current, at: usize, start: &Start) {
+        current.opcode = start.opcode;
+        current.index = current.next;
+        current.next += 1;
+        current.offset = at;
+        current.at = None;
+        if let Some(access) = instruction::access(start.opcode, Cursor::new(self.text, start.after))
+        {
+            self.instruction(current, access);
         }
     }
 
@@ -142,17 +161,13 @@ impl<'t> Scan<'t> {
         *recent
     }
 
-    /// A `!`, which may begin an attachment such as `!tbaa !4`. Returns whether
-    /// it does: then an instruction may start after it.
+    /// What follows a `!`, which may begin an attachment such as `!tbaa !4`.
+    /// Returns whether it does: then an instruction may start after it.
     fn attachment(
         &mut self,
         cursor: &mut Cursor<'t>,
         current: &mut Current,
     ) -> Result<bool, TextError> {
-        cursor.at += 1;
-        if !matches!(cursor.peek(), Some(b't' | b'\\')) {
-            return Ok(false);
-        }
         let copy = match &*cursor.metadata_name() {
             b"tbaa" => false,
             b"tbaa.struct" => true,
@@ -190,13 +205,31 @@ impl<'t> Scan<'t> {
     }
 }
 
-/// Passes white space up to the end of the line.
-fn blanks(text: &[u8], mut at: usize) -> usize {
+/// By how much a bracket changes the depth; the angle brackets of vectors and
+/// packed structs stand in no one's way.
+const DEPTH: [i8; 256] = {
+    let mut table = [0; 256];
+    let (open, close) = (b"([{", b")]}");
+    let mut i = 0;
+    while i < open.len() {
+        table[open[i] as usize] = 1;
+        table[close[i] as usize] = -1;
+        i += 1;
+    }
+    table
+};
+
+/// Passes white space and line ends.
+#[inline]
+fn space(text: &[u8], mut at: usize) -> usize {
+    if text[at..].starts_with(b"\n  ") {
+        at += 3;
+    }
     // Comments after labels are far to the right.
     while text[at..].starts_with(&[b' '; 8]) {
         at += 8;
     }
-    while let Some(b' ' | b'\t' | b'\r') = text.get(at) {
+    while let Some(b' ' | b'\t' | b'\r' | b'\n') = text.get(at) {
         at += 1;
     }
     at
@@ -209,6 +242,8 @@ pub(super) const RECENT: usize = 16;
 struct Current {
     function: u32,
     index: u32,
+    /// The index of the next one.
+    next: u32,
     opcode: Opcode,
     offset: usize,
     /// Its index in the module's list, once there.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::cursor::Cursor;
+use super::cursor::{Cursor, without_comments};
 use super::error::TextError;
 use super::module::Opcode;
 
@@ -23,19 +23,27 @@ pub(super) fn printed(text: &[u8], at: usize) -> Option<Start> {
             b's' if cursor.eat(b"store ") => Opcode::Store,
             b'b' if cursor.eat(b"br ") => Opcode::Other,
             b'c' if cursor.eat(b"call ") => Opcode::Call,
+            b't' if cursor.eat(b"tail call ") => Opcode::Call,
+            b'r' if cursor.eat(b"ret ") => Opcode::Other,
             _ => return None,
         };
         return Some(Start { opcode, after: cursor.at - 1 });
     }
     (!cursor.word().is_empty() && cursor.eat(b" = ")).then_some(())?;
-    let opcode = match cursor.rest().first_chunk()? {
-        b"lo" if cursor.eat(b"load ") => Opcode::Load,
-        b"ca" if cursor.eat(b"call ") => Opcode::Call,
-        // So begin the words that `start` knows. No other needs to be passed.
-        b"lo" | b"ca" | b"st" | b"in" | b"at" | b"cm" | b"va" | b"ta" | b"mu" | b"no" => {
+    let opcode = if cursor.eat(b"load ") {
+        Opcode::Load
+    } else if cursor.eat(b"call ") || cursor.eat(b"tail call ") {
+        Opcode::Call
+    } else {
+        // No word but those that `start` knows needs to be passed. Without
+        // branches: what comes next is hard to foresee.
+        let first = *cursor.rest().first_chunk()?;
+        let known = [b"lo", b"st", b"ca", b"in", b"at", b"cm", b"va", b"ta", b"mu", b"no"];
+        let known = known.iter().fold(false, |found, &known| found | (first == *known));
+        if known | !first[0].is_ascii_lowercase() {
             return None;
         }
-        _ => return Some(Start { opcode: Opcode::Other, after: cursor.at }),
+        return Some(Start { opcode: Opcode::Other, after: cursor.at });
     };
     Some(Start { opcode, after: cursor.at - 1 })
 }
@@ -192,6 +200,10 @@ pub(super) fn access<'t>(opcode: Opcode, after: Cursor<'t>) -> Option<Access<'t>
             Some(ty) => Some(Access { ty, volatile: false, atomic: false }),
             None => any_access(opcode, after),
         },
+        // Of most calls the first letter after ` ` shows that it is not `void`.
+        Opcode::Call if matches!(after.rest(), [b' ', b'a'..=b'u' | b'w'..=b'z' | b'%', ..]) => {
+            None
+        }
         _ => any_access(opcode, after),
     }
 }
@@ -220,11 +232,15 @@ fn any_access<'t>(opcode: Opcode, after: Cursor<'t>) -> Option<Access<'t>> {
     match opcode {
         Opcode::Call => {
             let name = transfer(&mut cursor)?;
-            let arguments = cursor.bracketed("a call").map(|()| &cursor.text[..cursor.at - 1]);
+            let start = cursor.at + 1;
+            if cursor.bracketed("a call").is_ok() {
+                let arguments = without_comments(&cursor.text[start..cursor.at - 1]);
+                access.volatile = arguments
+                    .strip_suffix(b"true")
+                    .is_some_and(|before| before.last().is_some_and(u8::is_ascii_whitespace));
+            }
             // Of an atomic transfer the last argument is the element's size.
             access.atomic = memchr::memmem::find(name, b".atomic.").is_some();
-            access.volatile =
-                arguments.is_ok_and(|arguments| arguments.trim_ascii_end().ends_with(b" true"));
             return Some(access);
         }
         _ => access.atomic = matches!(opcode, Opcode::AtomicRmw | Opcode::CmpXchg),
@@ -233,13 +249,10 @@ fn any_access<'t>(opcode: Opcode, after: Cursor<'t>) -> Option<Access<'t>> {
         flags(&mut cursor, &mut access)?;
         match opcode {
             Opcode::Load => {
-                let ty = cursor.ty().ok()?;
+                let (ty, pointee) = cursor.pointer_ty().ok()?;
                 cursor.skip_space().ok()?;
-                if cursor.peek() == Some(b',') {
-                    return Some(ty);
-                }
                 // Before LLVM 3.7 a load names the pointer's type alone.
-                Some(without_address_space(ty.strip_suffix(b"*")?.trim_ascii_end()))
+                if cursor.peek() == Some(b',') { Some(ty) } else { pointee }
             }
             Opcode::Store => cursor.ty().ok(),
             _ => {
@@ -326,7 +339,8 @@ fn transfer<'t>(cursor: &mut Cursor<'t>) -> Option<&'t [u8]> {
     cursor.skip_space().ok()?;
     cursor.eat_word(b"void").then_some(())?;
     cursor.skip_space().ok()?;
-    cursor.eat(b"@").then_some(())?;
+    // Before the word is passed: there are many other calls.
+    (cursor.eat(b"@") && cursor.rest().starts_with(b"llvm.mem")).then_some(())?;
     let name = cursor.word();
     let known = [&b"llvm.memcpy."[..], b"llvm.memmove.", b"llvm.memset."];
     known.iter().any(|&known| name.starts_with(known)).then_some(())?;
@@ -373,34 +387,8 @@ const CONSTANTS: &[&[u8]] = &[
     b"zeroinitializer",
 ];
 
-/// Takes off the `addrspace(N)` of a pointer type without its `*`.
-fn without_address_space(pointer: &[u8]) -> &[u8] {
-    let strip = || {
-        let number = pointer.strip_suffix(b")")?.trim_ascii_end();
-        let digits = number.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
-        let before = number[..number.len() - digits].trim_ascii_end();
-        Some(before.strip_suffix(b"addrspace(")?.trim_ascii_end())
-    };
-    strip().unwrap_or(pointer)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::without_address_space;
-
-    #[test]
-    fn the_last_address_space_goes() {
-        for (pointer, pointee) in [
-            ("i32", "i32"),
-            ("i32 addrspace(1)", "i32"),
-            ("i8 addrspace(2)* addrspace( 11 )", "i8 addrspace(2)*"),
-            ("void (i32 addrspace(1)*)", "void (i32 addrspace(1)*)"),
-            ("i32 addrspace(1)*", "i32 addrspace(1)*"),
-        ] {
-            assert_eq!(without_address_space(pointer.as_bytes()), pointee.as_bytes());
-        }
-    }
-
     #[test]
     fn opcodes_are_sorted() {
         assert!(super::OTHER_OPCODES.is_sorted());

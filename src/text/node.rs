@@ -122,6 +122,14 @@ fn sign_extended(magnitude: u64) -> i64 {
 /// Reads an integer constant such as `i64 -1`, `i1 true` or `i8 u0xFF`.
 /// `None` if the text is no such thing, or takes more than 64 bits to hold.
 fn int(text: &[u8]) -> Option<Result<Int, TextErrorKind>> {
+    // Offsets, as LLVM prints them.
+    if let Some(digits @ [_, ..]) = text.strip_prefix(b"i64 ")
+        && digits.len() < 19
+        && digits.iter().all(u8::is_ascii_digit)
+    {
+        let value = digits.iter().fold(0, |value, digit| value * 10 + u64::from(digit - b'0'));
+        return Some(Ok(Int { bits: 64, value }));
+    }
     let text = std::str::from_utf8(text).ok()?;
     let (ty, literal) = text.strip_prefix('i')?.split_once(|c: char| c.is_ascii_whitespace())?;
     let bits = ty.parse().ok().filter(|bits| (1..=MAX_INT_BITS).contains(bits))?;

@@ -51,3 +51,26 @@ impl Numbers {
         dense.chain(self.sparse.iter().map(|(&number, &value)| (number, value)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_high_number_in_a_short_text_takes_no_memory() {
+        let mut numbers = Numbers::new(80);
+        let values: Vec<_> = (1..=4).filter_map(NonZeroU32::new).collect();
+        let keys = [0, 9, 10, u32::MAX];
+        for (&key, &value) in keys.iter().zip(&values) {
+            assert_eq!(numbers.get(key), None);
+            assert_eq!(numbers.insert(key, value), None);
+            assert_eq!(numbers.get(key), Some(value));
+        }
+        assert_eq!(numbers.dense.len(), 10);
+        assert_eq!(numbers.insert(9, values[0]), Some(values[1]));
+        assert_eq!(numbers.insert(10, values[0]), Some(values[2]));
+        let mut all: Vec<_> = numbers.iter().collect();
+        all.sort_unstable();
+        assert_eq!(all, [(0, values[0]), (9, values[0]), (10, values[0]), (u32::MAX, values[3])]);
+    }
+}

@@ -253,22 +253,24 @@ impl<'t> Resolver<'_, 't> {
         let others: Vec<_> = frame
             .raw
             .iter()
-            .map(|operand| match operand {
-                RawOperand::Other(text) => String::from_utf8_lossy(text),
-                _ => "".into(),
+            .filter_map(|operand| match operand {
+                RawOperand::Other(text) => Some(String::from_utf8_lossy(text)),
+                _ => None,
             })
             .collect();
+        let mut others = others.iter();
         let operands: Vec<_> = frame
             .raw
             .iter()
             .zip(&frame.resolved)
-            .zip(&others)
-            .map(|((raw, resolved), other)| match (raw, resolved) {
+            .map(|(raw, resolved)| match (raw, resolved) {
                 (_, Resolved::Node(node)) => Operand::Node(*node),
                 (_, Resolved::Specialized(text)) => Operand::Raw(text),
                 (RawOperand::String(bytes), _) => Operand::String(bytes),
                 (RawOperand::Int(int), _) => Operand::Int(*int),
-                (RawOperand::Other(_), _) => Operand::Raw(other),
+                (RawOperand::Other(_), _) => {
+                    others.next().map_or(Operand::Null, |text| Operand::Raw(text))
+                }
                 (RawOperand::Null | RawOperand::Node(..), _) => Operand::Null,
             })
             .collect();

@@ -27,7 +27,7 @@ impl<const SET: u8> Stops<SET> {
     }
 
     /// Returns the first place from `at` on of a byte to stop at; the end of
-    /// the text if there is none.
+    /// the text if there is none. It may also be the place of `+` or `?`.
     #[inline]
     pub(super) fn next(&mut self, text: &[u8], at: usize) -> usize {
         let base = at & !63;
@@ -69,16 +69,18 @@ impl<const SET: u8> Stops<SET> {
 fn mask<const SET: u8>(block: &[u8; 64]) -> u64 {
     let mut stops = [0_u8; 64];
     for (stop, &byte) in stops.iter_mut().zip(block) {
-        let mut found = byte == b'"' || byte == b';' || byte == b'/';
+        // Bytes that differ in one or two bits are found at once, with a few
+        // others that are rare: whoever stops there goes on.
+        let mut found = byte == b'"' || byte & !0x14 == b'+'; // + / ; ?
         if SET & LINES != 0 {
             found |= byte == b'\n' || byte == b'!';
         }
         if SET & BRACKETS != 0 {
-            // Each pair differs in one bit.
-            found |= byte | 1 == b')' || byte | 0x20 == b'{' || byte | 0x20 == b'}';
+            found |= byte | 1 == b')'; // ( )
+            found |= byte | 0x20 == b'{' || byte | 0x20 == b'}'; // [ { ] }
         }
         if SET & ANGLES != 0 {
-            found |= byte | 2 == b'>';
+            found |= byte | 2 == b'>'; // < >
         }
         *stop = u8::from(found);
     }
@@ -119,6 +121,46 @@ impl Stops<{ BRACKETS | ANGLES }> {
                 _ => {}
             }
             cursor.at += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every byte at every place of a block, and in the cut block at the end.
+    fn check<const SET: u8>(wanted: &[u8]) {
+        for byte in 0..=u8::MAX {
+            let stops = wanted.contains(&byte) || b"\";/+?".contains(&byte);
+            for at in 0..150 {
+                let mut text = [b' '; 150];
+                text[at] = byte;
+                let found = Stops::<SET>::new().next(&text, 0);
+                assert_eq!(found, if stops { at } else { 150 }, "{byte:#x} at {at}");
+                assert_eq!(Stops::<SET>::new().next(&text, at + 1), 150);
+            }
+        }
+    }
+
+    #[test]
+    fn all_bytes_of_a_set_are_found_and_no_others() {
+        check::<LINES>(b"\n!");
+        check::<{ LINES | BRACKETS }>(b"\n!()[]{}");
+        check::<{ BRACKETS | ANGLES }>(b"()[]{}<>");
+    }
+
+    #[test]
+    fn a_search_may_jump_to_any_place() {
+        let mut text = [b' '; 300];
+        let places = [0, 63, 64, 65, 127, 200, 299];
+        for at in places {
+            text[at] = b'\n';
+        }
+        let mut stops = Stops::<LINES>::new();
+        for from in (0..=300).chain((0..=300).rev()) {
+            let expected = places.into_iter().find(|&at| at >= from).unwrap_or(300);
+            assert_eq!(stops.next(&text, from), expected, "from {from}");
         }
     }
 }

@@ -47,6 +47,22 @@ fn llvm_3_reads() {
     assert_eq!(places, [(1, Opcode::Load), (2, Opcode::Store), (3, Opcode::Load)]);
 }
 
+#[test]
+fn a_load_of_llvm_3_reads_what_its_pointer_points_to() {
+    for (pointer, pointee) in [
+        ("i32*", "i32"),
+        ("i32 addrspace(1) *", "i32"),
+        ("i8 addrspace(2)*addrspace( 11 )*", "i8 addrspace(2)*"),
+        ("void (i32 addrspace(1)*)*", "void (i32 addrspace(1)*)"),
+        ("%\"a addrspace(1)\" ; no\n *", "%\"a addrspace(1)\""),
+        ("i32addrspace(1)*", "i32addrspace(1)"),
+        ("i32", ""),
+    ] {
+        let module = read(&format!("define void @f() {{\n  load {pointer} %p\n  ret void\n}}\n"));
+        assert_eq!(String::from_utf8_lossy(module.access_type(&module.instructions()[0])), pointee);
+    }
+}
+
 /// Shapes that LLVM's own printer or a person may give a function.
 const SHAPES: &str = r#"
 ; a comment with !tbaa !99 and an unclosed "quote

@@ -1,9 +1,14 @@
 //! Reading text of every age and shape, and refusing what cannot be read.
 
+mod agreement;
 mod instructions;
 mod nodes;
+mod slow;
 mod spans;
+#[path = "../support/mod.rs"]
+mod support;
 
+use support::Rng;
 use tbaa::text::{self, Module};
 use tbaa::{Oracle, Rules, TagId};
 

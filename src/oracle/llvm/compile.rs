@@ -35,7 +35,7 @@
 use super::walk::{fields, step};
 use crate::graph::{Format, Graph, NodeId, Shape, TagId, TagParts, TypeId};
 use crate::oracle::below::Below;
-use crate::oracle::compiled::Compiled;
+use crate::oracle::compiled::{Base, Compiled};
 use crate::table::{HashMap, HashSet};
 use crate::verify::Verdicts;
 
@@ -93,7 +93,7 @@ impl Compiler {
         if known.is_none() {
             return compiled.push_ask(root);
         }
-        let base = parts.base.index;
+        let base = Base { ty: parts.base.index, scalar: is_scalar(graph, parts.base) };
         match self.place(graph, compiled, &parts) {
             None => compiled.push_ask(root),
             Some((cursor, None)) => compiled.push_regular(root, base, cursor),
@@ -103,7 +103,7 @@ impl Compiler {
                 types.for_each(|ty| filter.add(ty));
                 self.wide.push(wide);
                 // A walk may come through the base at the very offset.
-                compiled.push_wide((root, base), cursor, filter, Some(base));
+                compiled.push_wide((root, base), cursor, filter, Some(base.ty));
             }
         }
     }
@@ -186,7 +186,7 @@ impl Compiler {
         graph: &Graph,
         compiled: &mut Compiled,
         start: (NodeId, u64),
-        next: fn(&Graph, NodeId, u64) -> Option<Option<(NodeId, u64)>>,
+        next: fn(&Graph, NodeId, u64) -> Option<Next>,
     ) -> Option<u32> {
         let mut path = Vec::new();
         let mut at = start;
@@ -211,7 +211,7 @@ impl Compiler {
     /// Decides on two tags of one root, of which one is wide.
     pub(in crate::oracle) fn may_alias(&self, compiled: &Compiled, a: usize, b: usize) -> bool {
         let [x, y] = [a, b].map(|tag| Walk {
-            base: compiled.record(tag).base,
+            base: compiled.record(tag).base(),
             cursor: compiled.cursor(tag),
             wide: compiled.wide(tag).map(|wide| &self.wide[wide]),
         });
@@ -243,8 +243,11 @@ impl Compiler {
     }
 }
 
+/// The place after one, if it is not the last.
+type Next = Option<(NodeId, u64)>;
+
 /// The cursor after one of an accepted old-format walk.
-fn after_old(graph: &Graph, ty: NodeId, mut offset: u64) -> Option<Option<(NodeId, u64)>> {
+fn after_old(graph: &Graph, ty: NodeId, mut offset: u64) -> Option<Next> {
     if Shape::of(graph, ty).is_root() {
         return Some(None);
     }
@@ -253,7 +256,7 @@ fn after_old(graph: &Graph, ty: NodeId, mut offset: u64) -> Option<Option<(NodeI
 }
 
 /// The cursor after a size-aware one: down to a scalar, then up.
-fn after_new(graph: &Graph, ty: NodeId, mut offset: u64) -> Option<Option<(NodeId, u64)>> {
+fn after_new(graph: &Graph, ty: NodeId, mut offset: u64) -> Option<Next> {
     let shape = Shape::of(graph, ty);
     let next = match (shape.format, shape.len) {
         _ if shape.is_root() => return Some(None),

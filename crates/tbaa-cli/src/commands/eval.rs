@@ -161,19 +161,18 @@ impl Function {
                 tag: place,
             });
         }
-        let mut rows = vec![vec![b'M'; tags.len()]; tags.len()];
+        let matrix = oracle.matrix(&tags);
         for i in 0..tags.len() {
             for j in 0..=i {
-                let answer = oracle.alias(tags[i], tags[j]);
-                (rows[i][j], rows[j][i]) = (letter(answer), letter(answer));
                 let pairs = if i == j { uses[i] * (uses[i] - 1) / 2 } else { uses[i] * uses[j] };
                 count.pairs += pairs;
-                match answer {
-                    AliasResult::NoAlias => count.no_alias += pairs,
-                    AliasResult::MayAlias => count.may_alias += pairs,
-                }
+                let answered =
+                    if matrix.may_alias(i, j) { &mut count.may_alias } else { &mut count.no_alias };
+                *answered += pairs;
             }
         }
+        let cell = |i, j| char::from(letter(matrix.may_alias(i, j)));
+        let rows = (0..tags.len()).map(|i| (0..tags.len()).map(|j| cell(i, j)).collect());
         count.tagged = accesses.len() as u64;
         Function {
             name: format!("@{}", llvm_name(name)),
@@ -181,7 +180,7 @@ impl Function {
             tags: tags.iter().map(|&tag| input.label(tag)).collect(),
             uses,
             accesses,
-            rows: rows.iter().map(|row| String::from_utf8_lossy(row).into_owned()).collect(),
+            rows: rows.collect(),
         }
     }
 

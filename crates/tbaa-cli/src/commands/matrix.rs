@@ -13,8 +13,8 @@ use crate::report::Failure;
 /// The most tags that a terminal gets as a table unasked.
 const TABLE_TAGS: usize = 64;
 
-/// Up to this many tags, answers are kept (a bit each, 32 MB at most), so that
-/// each pair is asked once.
+/// Up to this many tags, all pairs are answered at once, and kept in a bit each:
+/// 32 MB at most.
 const KEPT_TAGS: usize = 1 << 14;
 
 pub(super) fn run(args: &Matrix, out: &mut dyn Write) -> Result<(), Failure> {
@@ -66,22 +66,13 @@ fn each_row(
     tags: &[TagId],
     mut use_row: impl FnMut(&[u8]) -> io::Result<()>,
 ) -> io::Result<()> {
-    let count = tags.len();
-    let keep = count <= KEPT_TAGS;
-    // A bit for each pair of a tag with a later one that it does not alias.
-    let words = count.div_ceil(64);
-    let mut no_alias = vec![0_u64; if keep { words * count } else { 0 }];
-    let mut row = vec![0_u8; count];
-    for (i, &a) in tags.iter().enumerate() {
-        for (j, &b) in tags.iter().enumerate() {
-            row[j] = if keep && j < i {
-                if no_alias[j * words + i / 64] >> (i % 64) & 1 == 1 { b'N' } else { b'M' }
-            } else {
-                letter(oracle.alias(a, b))
-            };
-            if keep && j > i && row[j] == b'N' {
-                no_alias[i * words + j / 64] |= 1 << (j % 64);
-            }
+    let kept = (tags.len() <= KEPT_TAGS).then(|| oracle.matrix(tags));
+    let mut row = Vec::with_capacity(tags.len());
+    for (i, &tag) in tags.iter().enumerate() {
+        row.clear();
+        match &kept {
+            Some(matrix) => row.extend((0..tags.len()).map(|j| letter(matrix.may_alias(i, j)))),
+            None => row.extend(oracle.row(tag, tags).into_iter().map(letter)),
         }
         use_row(&row)?;
     }

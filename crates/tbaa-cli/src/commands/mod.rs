@@ -14,8 +14,6 @@ mod types;
 
 use std::io::Write;
 
-use tbaa::AliasResult;
-
 use crate::args::Command;
 use crate::report::Failure;
 
@@ -46,11 +44,8 @@ pub(crate) fn run(command: Command, out: &mut dyn Write) -> Result<Outcome, Fail
 }
 
 /// The letter of an answer in grids and rows.
-fn letter(answer: AliasResult) -> u8 {
-    match answer {
-        AliasResult::MayAlias => b'M',
-        AliasResult::NoAlias => b'N',
-    }
+fn letter(may_alias: bool) -> u8 {
+    if may_alias { b'M' } else { b'N' }
 }
 
 /// A count and what is counted.

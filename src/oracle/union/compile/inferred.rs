@@ -103,7 +103,7 @@ impl Tables {
         for (i, &(aggregate, rest, member)) in way.iter().enumerate() {
             let Some(member) = member else { continue };
             if !strict {
-                filter.0 |= self.search(types, graph, aggregate).ok_or(Aside::Ask)?.0;
+                filter.add_all(&self.search(types, graph, aggregate).ok_or(Aside::Ask)?);
             }
             let start = compiled.routed(aggregate, 0, None);
             let before = way[..i].iter().rev();
@@ -157,7 +157,7 @@ impl Tables {
             return true;
         }
         let beside = |crossings: &[Crossing], other: usize| {
-            let base = compiled.record(other).base;
+            let base = compiled.record(other).base();
             crossings.iter().any(|crossing| {
                 let member = self.inside.get(&(crossing.aggregate, base));
                 member.is_some_and(|&m| m != crossing.member || m == MANY)

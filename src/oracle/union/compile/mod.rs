@@ -21,7 +21,7 @@ use super::limits::Exhausted;
 use super::types::{TypeIndex, Types};
 use super::{Access, Engine};
 use crate::graph::{Format, Graph, TagId};
-use crate::oracle::compiled::{Compiled, Filter};
+use crate::oracle::compiled::{Base, Compiled, Filter};
 
 /// What is known of wide tags.
 #[derive(Clone, Default, Debug)]
@@ -44,6 +44,8 @@ enum Kind {
     /// The overlapping aggregates that the access crosses, from its base on.
     Inferred(Vec<inferred::Crossing>),
     Sized(sized::Wide),
+    /// The access is larger than its type: unless that decides, the search must.
+    Vague,
 }
 
 impl Kind {
@@ -54,14 +56,14 @@ impl Kind {
     fn crossings(&self) -> &[inferred::Crossing] {
         match self {
             Kind::Inferred(crossings) => crossings,
-            Kind::Sized(_) => &[],
+            _ => &[],
         }
     }
 
     fn sized(&self) -> Option<&sized::Wide> {
         match self {
-            Kind::Inferred(_) => None,
             Kind::Sized(wide) => Some(wide),
+            _ => None,
         }
     }
 }
@@ -101,17 +103,14 @@ impl Engine {
         // Tags of two formats under one root may alias, as those of two roots.
         let format = self.format(&access);
         let root = 2 * of_access.root + u32::from(format == Format::New);
-        let base = access.base;
+        let base = Base { ty: access.base, scalar: self.types.get(access.base).scalar };
         match self.place(compiled, graph, &access, strict) {
             Err(Aside::Rejected) => compiled.push_rejected(),
             Err(Aside::Ask) => compiled.push_ask(root),
             Ok((cursor, None)) => compiled.push_regular(root, base, cursor),
             Ok((cursor, Some((wide, filter)))) => {
                 // A walk may come through a plain frame at any offset.
-                let minds = match &wide.kind {
-                    Kind::Sized(wide) => Some(wide.frame()).filter(|&ty| self.types.get(ty).plain),
-                    Kind::Inferred(_) => None,
-                };
+                let minds = wide.kind.sized().and_then(sized::Wide::plain_frame);
                 self.tables.wide.push(wide);
                 compiled.push_wide((root, base), cursor, filter, minds);
             }
@@ -145,7 +144,7 @@ impl Engine {
             Format::New => {
                 let tables = &mut self.tables.sized;
                 let (cursor, wide, filter) = tables.add(types, compiled, graph, access)?;
-                (cursor, Kind::Sized(wide), filter)
+                (cursor, wide.map_or(Kind::Vague, Kind::Sized), filter)
             }
         };
         let of_access = types.get(access.access);
@@ -166,8 +165,8 @@ impl Engine {
 
     /// Decides on two tags of one root and format, of which one is wide; `None`
     /// leaves it to the search.
-    pub(in crate::oracle) fn compare<'t>(
-        &'t self,
+    pub(in crate::oracle) fn compare(
+        &self,
         graph: &Graph,
         compiled: &Compiled,
         (a, b): (TagId, TagId),
@@ -177,10 +176,9 @@ impl Engine {
         let [wide_a, wide_b] =
             [a, b].map(|tag| compiled.wide(tag.index()).map(|wide| &tables.wide[wide]));
         let covers = |upper: TagId, lower: TagId, wide: Option<&Wide>| {
-            let base = compiled.record(upper.index()).base;
             let up = wide.map_or(compiled.cursor(lower.index()), |wide| wide.up);
-            let upper = compiled.cursor(upper.index());
-            self.types.get(base).scalar && compiled.forest.is_ancestor(upper, up)
+            compiled.record(upper.index()).is_scalar()
+                && compiled.forest.is_ancestor(compiled.cursor(upper.index()), up)
         };
         if a == b || covers(a, b, wide_b) || covers(b, a, wide_a) {
             return Some(true);
@@ -191,9 +189,12 @@ impl Engine {
                 kinds.map(|(tag, kind)| (tag.index(), kind.map_or(&[][..], Kind::crossings)));
             return Some(tables.inferred.may_alias(compiled, a, b, strict));
         }
+        if kinds.iter().any(|(_, kind)| matches!(kind, Some(Kind::Vague))) {
+            return None;
+        }
         let [a, b] = kinds.map(|(tag, kind)| sized::Side {
             tag,
-            base: compiled.record(tag.index()).base,
+            base: compiled.record(tag.index()).base(),
             cursor: compiled.cursor(tag.index()),
             wide: kind.and_then(Kind::sized),
         });

@@ -36,11 +36,14 @@ const PASSED: usize = 1 << 8;
 pub(super) struct Tables {
     /// Each frame and set of bytes, numbered; `None` where the places near are
     /// too many.
-    groups: HashMap<(TypeIndex, Vec<Pattern>), Option<(u32, Filter)>>,
+    groups: HashMap<(TypeIndex, Vec<Pattern>), Option<Group>>,
     /// Where the objects of a type begin in `places`, and how many there are.
     near: HashMap<(u32, TypeIndex), (u32, u32)>,
     places: Vec<Place>,
 }
+
+/// The number of a frame and set of bytes, and the types near.
+type Group = (u32, Filter);
 
 /// A place of an object, from the start of the frame.
 #[derive(Clone, Debug)]
@@ -54,6 +57,8 @@ struct Place {
 #[derive(Clone, Debug)]
 pub(super) struct Wide {
     frame: TypeIndex,
+    /// Whether the frame is plain.
+    plain: bool,
     /// The way from the base to the frame's start.
     way: u32,
     group: u32,
@@ -69,8 +74,9 @@ pub(super) struct Wide {
 }
 
 impl Wide {
-    pub(super) fn frame(&self) -> TypeIndex {
-        self.frame
+    /// The frame, if other tags may pass it without one of their own.
+    pub(super) fn plain_frame(&self) -> Option<TypeIndex> {
+        self.plain.then_some(self.frame)
     }
 }
 
@@ -89,38 +95,38 @@ impl Tables {
         compiled: &mut Compiled,
         graph: &Graph,
         access: &Resolved,
-    ) -> Result<(u32, Wide, Filter), Aside> {
+    ) -> Result<(u32, Option<Wide>, Filter), Aside> {
         let mut budget = Budget::new(STEPS);
         let found = denoted(types, access, &Untracked, &mut Trail::default(), &mut budget)?;
         if found.is_empty() {
             return Err(Aside::Rejected);
         }
         let bytes = patterns(&found);
+        let scalar = types.get(access.base).scalar;
+        let own = scalar.then(|| lay(types, compiled, (access.base, 0)).ok_or(Aside::Ask));
+        let own = own.transpose()?;
         let mut path = Vec::new();
         let framed = frame(types, access, &mut path, &mut budget)?;
         let (inner, within) = framed.unwrap_or_else(|| {
             path.clear();
             (*access, bytes.clone())
         });
-        if !fits(types, inner.base, &within) {
-            return Err(Aside::Ask);
-        }
-        let (group, mut filter) =
-            self.group(types, graph, inner.base, &within).ok_or(Aside::Ask)?;
         let start = compiled.routed(inner.base, 0, None);
         let way = path.iter().rev().fold(start, |next, &(ty, offset)| {
             compiled.routed(ty, offset - inner.offset, Some(next))
         });
-        let cursor = match types.get(access.base).scalar {
-            true => lay(types, compiled, (access.base, 0)).ok_or(Aside::Ask)?,
-            false => way,
-        };
+        if !fits(types, inner.base, &within) {
+            return Ok((own.unwrap_or(way), None, Filter::ALL));
+        }
+        let (group, mut filter) =
+            self.group(types, graph, inner.base, &within).ok_or(Aside::Ask)?;
         let passed = passed(types, access);
         compiled.types_from(way).for_each(|ty| filter.add(ty));
         let whole = access.is_whole();
         let (frame, of) = (inner.base, access.access);
-        let wide = Wide { frame, way, group, within, bytes, passed, access: of, whole };
-        Ok((cursor, wide, filter))
+        let plain = types.get(frame).plain;
+        let wide = Wide { frame, plain, way, group, within, bytes, passed, access: of, whole };
+        Ok((own.unwrap_or(way), Some(wide), filter))
     }
 
     /// Returns the number of a frame and set of bytes, the places near listed.
@@ -130,7 +136,7 @@ impl Tables {
         graph: &Graph,
         frame: TypeIndex,
         bytes: &[Pattern],
-    ) -> Option<(u32, Filter)> {
+    ) -> Option<Group> {
         let key = (frame, bytes.to_vec());
         if let Some(&known) = self.groups.get(&key) {
             return known;
@@ -187,7 +193,7 @@ impl Tables {
                     }
                 }
             }
-            if types.get(wide.frame).plain && passes(types, compiled, inner, wide.frame) {
+            if wide.plain && passes(types, compiled, inner, wide.frame) {
                 return None;
             }
         }

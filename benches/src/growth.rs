@@ -1,0 +1,57 @@
+//! Adding types and tags while queries run.
+
+use std::time::{Duration, Instant};
+
+use tbaa::{Graph, Rules, TagId, TypeKind};
+
+use crate::llvm::LlvmModule;
+use crate::ours::Growing;
+use crate::sample::{median, time};
+
+/// Nanoseconds for one more struct type, a tag of it, and a query.
+pub(crate) struct Cost {
+    /// In a graph that no oracle watches, without the query.
+    pub(crate) graph: f64,
+    pub(crate) oracle: f64,
+    /// LLVM, without the query.
+    pub(crate) llvm: Option<f64>,
+}
+
+/// Measures insertions into an old-format graph that `make` makes, for up to
+/// `budget` each.
+pub(crate) fn cost(
+    make: impl Fn() -> Graph,
+    llvm: Option<&mut LlvmModule<'_>>,
+    fields: usize,
+    budget: Duration,
+) -> Cost {
+    let mut graph = make();
+    let only_graph = repeat(budget, |number| time(|| add(&mut graph, number, fields)).0);
+    let mut growing = Growing::new(make(), Rules::Llvm);
+    let other = growing.graph().tags().next().expect("a tag");
+    let oracle = repeat(budget, |number| {
+        time(|| growing.add_and_ask(|graph| add(graph, number, fields), other)).0
+    });
+    let llvm = llvm.map(|llvm| repeat(budget, |number| time(|| llvm.grow(number, fields)).0));
+    Cost { graph: only_graph, oracle, llvm }
+}
+
+/// Adds a struct type that has not been there, and the tag of its second field.
+fn add(graph: &mut Graph, number: usize, fields: usize) -> TagId {
+    let scalar = graph.types().find(|&ty| graph.ty(ty).kind() == TypeKind::Scalar);
+    let scalar = scalar.expect("a scalar");
+    let list: Vec<_> = (0..fields as u64).map(|at| (scalar, 8 * at)).collect();
+    let mut b = graph.builder();
+    let ty = b.struct_type(format!("grown.{number}"), &list).expect("a struct");
+    b.struct_tag(ty, scalar, 8, false).expect("a tag")
+}
+
+/// The median time of a step, in nanoseconds.
+fn repeat(budget: Duration, mut step: impl FnMut(usize) -> Duration) -> f64 {
+    let start = Instant::now();
+    let mut times = Vec::new();
+    while times.len() < 5 || start.elapsed() < budget && times.len() < 20_000 {
+        times.push(step(times.len()).as_nanos() as f64);
+    }
+    median(times).unwrap_or(0.0)
+}

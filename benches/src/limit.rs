@@ -1,0 +1,29 @@
+//! What the machine allows: tables that hold nothing but what is compared.
+
+use crate::rng::Rng;
+
+/// A record of `N` words for each tag.
+pub(crate) struct Table<const N: usize> {
+    records: Vec<[u32; N]>,
+}
+
+impl<const N: usize> Table<N> {
+    pub(crate) fn random(rng: &mut Rng, records: usize) -> Self {
+        Table { records: (0..records).map(|_| [0; N].map(|_: u32| rng.next() as u32)).collect() }
+    }
+
+    /// Reads the records of each pair and compares them as intervals; returns
+    /// how many meet.
+    pub(crate) fn ask(&self, pairs: &[[u32; 2]]) -> usize {
+        let meet = |&[a, b]: &[u32; 2]| {
+            let (a, b) = (&self.records[a as usize], &self.records[b as usize]);
+            usize::from((a[0] < b[1]) & (b[0] < a[1]))
+        };
+        pairs.iter().map(meet).sum()
+    }
+}
+
+/// Reads the pairs alone: the part of every figure that is not a query.
+pub(crate) fn only_loop(pairs: &[[u32; 2]]) -> usize {
+    pairs.iter().map(|&[a, b]| usize::from(a < b)).sum()
+}

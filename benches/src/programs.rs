@@ -1,0 +1,265 @@
+//! Real programs as clang prints them, made once and kept.
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{fs, thread};
+
+use tbaa::{Format, text};
+
+/// A program, and how it becomes one text.
+pub(crate) struct Program {
+    pub(crate) name: &'static str,
+    /// The crate that bundles the sources; none for this repository's.
+    package: Option<&'static str>,
+    folder: &'static str,
+    flags: &'static [&'static str],
+    sources: Sources,
+    /// Keeps no functions, only the tags and their types: with them, `DuckDB` is
+    /// 2 GB of text.
+    metadata_only: bool,
+}
+
+#[derive(Debug)]
+enum Sources {
+    /// Paths in the folder.
+    Named(&'static [&'static str]),
+    /// All files in the folder with this extension and beginning, but some.
+    All { start: &'static str, end: &'static str, but: &'static [&'static str] },
+}
+
+/// A file that takes no time to compile, for the quick run.
+pub(crate) const CORPUS: Program = Program {
+    name: "tests/corpus/nested.c",
+    package: None,
+    folder: "../tests/corpus",
+    flags: &[],
+    sources: Sources::Named(&["nested.c"]),
+    metadata_only: false,
+};
+
+pub(crate) const PROGRAMS: [Program; 4] = [
+    Program {
+        name: "Lua",
+        package: Some("lua-src"),
+        folder: "lua-5.4.9",
+        flags: &[],
+        // Two more programs with a `main` each.
+        sources: Sources::All { start: "l", end: ".c", but: &["lua.c", "luac.c"] },
+        metadata_only: false,
+    },
+    Program {
+        name: "SQLite",
+        package: Some("libsqlite3-sys"),
+        folder: "sqlite3",
+        flags: &[],
+        sources: Sources::Named(&["sqlite3.c"]),
+        metadata_only: false,
+    },
+    Program {
+        name: "RocksDB (part)",
+        package: Some("librocksdb-sys"),
+        folder: "rocksdb",
+        flags: &[
+            "-std=c++20",
+            "-I.",
+            "-Iinclude",
+            "-DOS_LINUX",
+            "-DROCKSDB_PLATFORM_POSIX",
+            "-DROCKSDB_LIB_IO_POSIX",
+            "-DROCKSDB_SUPPORT_THREAD_LOCAL",
+        ],
+        sources: Sources::Named(&[
+            "db/db_impl/db_impl.cc",
+            "db/version_set.cc",
+            "table/block_based/block_based_table_reader.cc",
+            "utilities/blob_db/blob_db_impl.cc",
+        ]),
+        metadata_only: false,
+    },
+    Program {
+        name: "DuckDB",
+        package: Some("libduckdb-sys"),
+        folder: "duckdb",
+        // With the folders that its `manifest.json` lists.
+        flags: &["-std=c++17", "-DNDEBUG", "-DDUCKDB_BUILD_LIBRARY"],
+        sources: Sources::All { start: "ub_", end: ".cpp", but: &[] },
+        metadata_only: true,
+    },
+];
+
+impl Program {
+    /// Returns the program's text in a format, from `cache` if it is there.
+    ///
+    /// # Errors
+    ///
+    /// What is missing, or does not compile.
+    pub(crate) fn text(&self, format: Format, cache: &Path) -> Result<Vec<u8>, String> {
+        let sources = self.locate(cache)?;
+        let package = self.package.and(sources.parent()).and_then(Path::file_name);
+        let package = package.map_or("corpus".into(), |name| name.to_string_lossy());
+        let mut hasher = DefaultHasher::new();
+        format!("{:?}", (self.flags, &self.sources)).hash(&mut hasher);
+        let stem = format!("{package}-{format:?}-{:08x}", hasher.finish() as u32).to_lowercase();
+        let file = cache.join(format!("{stem}.ll"));
+        // The repository's own files may change.
+        if file.exists() && self.package.is_some() {
+            return read(&file);
+        }
+        eprintln!("compiling {}, {format:?} format: the first run takes a while", self.name);
+        let units = cache.join(format!("{stem}.units"));
+        fs::create_dir_all(&units).map_err(|error| format!("{}: {error}", units.display()))?;
+        let files = self.compile(format, &sources, &units)?;
+        let whole = match &files[..] {
+            [one] => one.clone(),
+            _ => link(&files, &units)?,
+        };
+        fs::rename(&whole, &file).map_err(|error| format!("{}: {error}", file.display()))?;
+        let _ = fs::remove_dir_all(&units);
+        read(&file)
+    }
+
+    /// The folder of the sources.
+    fn locate(&self, cache: &Path) -> Result<PathBuf, String> {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let Some(package) = self.package else { return Ok(here.join(self.folder)) };
+        let krate = locate_crate(package, &here.join("sources"))?;
+        let folder = krate.join(self.folder);
+        let packed = krate.join(format!("{}.tar.gz", self.folder));
+        if folder.exists() || !packed.exists() {
+            return Ok(folder);
+        }
+        let unpacked = cache.join(krate.file_name().unwrap_or_default());
+        fs::create_dir_all(&unpacked)
+            .map_err(|error| format!("{}: {error}", unpacked.display()))?;
+        run(Command::new("tar").arg("xzf").arg(packed).arg("-C").arg(&unpacked))?;
+        Ok(unpacked.join(self.folder))
+    }
+
+    fn compile(&self, format: Format, folder: &Path, units: &Path) -> Result<Vec<PathBuf>, String> {
+        let sources = self.sources.list(folder)?;
+        let next = AtomicUsize::new(0);
+        let failure = Mutex::new(None);
+        let outputs: Vec<_> = (0..sources.len()).map(|at| units.join(format!("{at}.ll"))).collect();
+        let work = || {
+            while let Some(at) = Some(next.fetch_add(1, Ordering::Relaxed))
+                && let Some(source) = sources.get(at)
+            {
+                if let Err(error) = self.compile_one(format, folder, source, &outputs[at]) {
+                    *failure.lock().expect("no panic") = Some(error);
+                    return;
+                }
+            }
+        };
+        thread::scope(|scope| {
+            for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+                scope.spawn(work);
+            }
+        });
+        match failure.into_inner().expect("no panic") {
+            Some(error) => Err(error),
+            None => Ok(outputs),
+        }
+    }
+
+    fn compile_one(
+        &self,
+        format: Format,
+        folder: &Path,
+        source: &Path,
+        output: &Path,
+    ) -> Result<(), String> {
+        let cpp = source.extension().is_some_and(|extension| extension != "c");
+        let mut clang = Command::new(if cpp { "clang++-22" } else { "clang-22" });
+        clang.args(["-O1", "-Xclang", "-disable-llvm-passes", "-S", "-emit-llvm", "-w"]);
+        if format == Format::New {
+            clang.args(["-Xclang", "-new-struct-path-tbaa"]);
+        }
+        clang.args(self.flags).args(listed_folders(folder)).arg(source).arg("-o").arg(output);
+        run(clang.current_dir(folder))?;
+        if self.metadata_only {
+            let module = text::read(&read(output)?)
+                .map_err(|error| format!("{}: {error}", source.display()))?;
+            let metadata = text::write(module.graph());
+            fs::write(output, metadata)
+                .map_err(|error| format!("{}: {error}", output.display()))?;
+        }
+        Ok(())
+    }
+}
+
+impl Sources {
+    /// The files, in order of their names.
+    fn list(&self, folder: &Path) -> Result<Vec<PathBuf>, String> {
+        let (start, end, but) = match self {
+            Sources::Named(names) => {
+                return Ok(names.iter().map(|name| folder.join(name)).collect());
+            }
+            Sources::All { start, end, but } => (start, end, but),
+        };
+        let entries =
+            fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        let mut files: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        files.retain(|file| {
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            name.starts_with(start) && name.ends_with(end) && !but.contains(&&*name)
+        });
+        files.sort();
+        Ok(files)
+    }
+}
+
+/// The include options for the folders named in a program's `manifest.json`.
+fn listed_folders(folder: &Path) -> Vec<String> {
+    let manifest = fs::read_to_string(folder.join("manifest.json")).unwrap_or_default();
+    let mut folders: Vec<_> = manifest
+        .split('"')
+        .map(|word| word.strip_prefix("duckdb/").unwrap_or(word))
+        .filter(|word| !word.contains(char::is_whitespace) && folder.join(word).is_dir())
+        .filter(|word| !word.is_empty())
+        .map(|word| format!("-I{word}"))
+        .collect();
+    folders.dedup();
+    folders
+}
+
+/// Where cargo keeps a crate that `sources/Cargo.toml` names; downloads it.
+fn locate_crate(package: &str, manifest: &Path) -> Result<PathBuf, String> {
+    let rustc = run(Command::new("rustc").arg("-vV"))?;
+    let host = rustc.lines().find_map(|line| line.strip_prefix("host: ")).unwrap_or_default();
+    let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
+    let metadata = run(Command::new(cargo)
+        .args(["metadata", "--format-version", "1", "--locked", "--filter-platform", host])
+        .current_dir(manifest))?;
+    let found = metadata.split('"').find_map(|word| {
+        let folder = Path::new(word.strip_suffix("/Cargo.toml")?);
+        let version = folder.file_name()?.to_str()?.strip_prefix(package)?.strip_prefix('-')?;
+        version.starts_with(|c: char| c.is_ascii_digit()).then_some(folder)
+    });
+    found.map(Path::to_owned).ok_or_else(|| format!("cargo does not know the crate {package}"))
+}
+
+fn link(files: &[PathBuf], units: &Path) -> Result<PathBuf, String> {
+    let whole = units.join("whole.ll");
+    run(Command::new("llvm-link-22").arg("-S").args(files).arg("-o").arg(&whole))?;
+    Ok(whole)
+}
+
+fn read(file: &Path) -> Result<Vec<u8>, String> {
+    fs::read(file).map_err(|error| format!("{}: {error}", file.display()))
+}
+
+/// What a command prints.
+pub(crate) fn run(command: &mut Command) -> Result<String, String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().map_err(|error| format!("{name}: {error}"))?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    let errors: Vec<_> = said.lines().filter(|line| line.contains("error")).take(3).collect();
+    Err(format!("{command:?} fails: {}", errors.join("; ")))
+}

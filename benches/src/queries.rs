@@ -1,0 +1,193 @@
+//! Queries on the tags of one graph, by all who can answer them.
+
+use std::ops::Range;
+use std::thread;
+use std::time::Duration;
+
+use tbaa::verify::Verifier;
+use tbaa::{Graph, Rules, TagId};
+
+use crate::limit::{Table, only_loop};
+use crate::llvm::LlvmModule;
+use crate::ours::{Frozen, Ours, RECORD};
+use crate::rng::Rng;
+use crate::sample::{Contender, Race, Sampler, time};
+
+/// Queries in a window, at least and at most. So many of the fast ones bring
+/// into the caches what the contender before them drove out.
+const WINDOW: std::ops::RangeInclusive<usize> = 1 << 10..=1 << 16;
+/// How long a window of slower ones takes.
+const WINDOW_TIME: Duration = Duration::from_millis(2);
+
+/// Random pairs of tags. The windows asked one after the other together span
+/// far more tags than caches hold, as one window does not.
+pub(crate) struct Pairs {
+    /// Positions in the list of tags.
+    numbers: Vec<[u32; 2]>,
+    tags: Vec<(TagId, TagId)>,
+    ordinals: Vec<[u32; 2]>,
+    /// A quick run asks windows this many times smaller.
+    shrink: usize,
+}
+
+impl Pairs {
+    pub(crate) fn random(tags: &[TagId], quick: bool) -> Pairs {
+        let mut rng = Rng::new(4);
+        let count = (2 * tags.len()).next_power_of_two().clamp(2 * WINDOW.end(), 1 << 20);
+        let shrink = if quick { 32 } else { 1 };
+        let mut number = || rng.below(tags.len() as u64) as u32;
+        let numbers: Vec<_> = (0..count).map(|_| [number(), number()]).collect();
+        let pair = |&[a, b]: &[u32; 2]| (tags[a as usize], tags[b as usize]);
+        let tags: Vec<_> = numbers.iter().map(pair).collect();
+        let ordinals = tags.iter().map(|(a, b)| [a.index() as u32, b.index() as u32]).collect();
+        Pairs { numbers, tags, ordinals, shrink }
+    }
+
+    pub(crate) fn tags(&self) -> &[(TagId, TagId)] {
+        &self.tags
+    }
+
+    /// Asks window after window, one to warm up and one that counts.
+    fn windows<'a>(
+        &self,
+        name: impl Into<String>,
+        mut ask: impl FnMut(Range<usize>) -> usize + 'a,
+    ) -> Contender<'a> {
+        let (mut size, mut took) = (*WINDOW.start(), Duration::ZERO);
+        while size < *WINDOW.end() && took < WINDOW_TIME / 2 {
+            took = time(|| ask(0..size)).0;
+            size *= 2;
+        }
+        let (count, size, mut at) = (self.numbers.len(), size / self.shrink, 0);
+        Contender::new(name, size, move || {
+            let mut window = || {
+                let from = at;
+                at = (at + size) % count;
+                from..from + size
+            };
+            std::hint::black_box(ask(window()));
+            let counted = window();
+            time(|| ask(counted)).0
+        })
+    }
+}
+
+/// A graph whose tags are asked about.
+pub(crate) struct Subject<'a> {
+    pub(crate) graph: &'a Graph,
+    pub(crate) tags: Vec<TagId>,
+    pub(crate) llvm: Option<LlvmModule<'a>>,
+}
+
+impl<'a> Subject<'a> {
+    /// `llvm` has read the same text; its tags are in the same order.
+    pub(crate) fn new(graph: &'a Graph, tags: Vec<TagId>, llvm: Option<LlvmModule<'a>>) -> Self {
+        let mut llvm = llvm;
+        if let Some(llvm) = &mut llvm {
+            assert_eq!(llvm.tags(), tags.len(), "LLVM finds another number of tags");
+            let mut verifier = Verifier::new(graph);
+            let rejected = tags.iter().find(|&&tag| verifier.check(tag).is_err());
+            assert_eq!(rejected, None, "a tag on which LLVM may crash");
+        }
+        Subject { graph, tags, llvm }
+    }
+
+    /// Measures single queries by everyone.
+    pub(crate) fn race(&mut self, sampler: &mut Sampler, id: &str) -> Race {
+        let pairs = Pairs::random(&self.tags, sampler.quick);
+        let ours = Ours::new(self.graph, Rules::Llvm);
+        self.compare(&ours, &pairs);
+        let mut rng = Rng::new(5);
+        let four = Table::<4>::random(&mut rng, self.tags.len());
+        let own = Table::<{ RECORD / 4 }>::random(&mut rng, self.tags.len());
+        let frozen = Frozen::new(self.graph, Rules::Llvm);
+        let union = Ours::new(self.graph, Rules::Union);
+        let strict = Ours::new(self.graph, Rules::UnionStrict);
+
+        let (tags, numbers) = (&pairs.tags, &pairs.numbers);
+        let mut contenders = vec![pairs.windows("tbaa", |w| ours.ask(&tags[w]))];
+        if let Some(llvm) = &self.llvm {
+            contenders.push(pairs.windows("LLVM", |w| llvm.ask(w)));
+            contenders.push(pairs.windows("LLVM generic", |w| llvm.generic(w)));
+        }
+        contenders.extend([
+            pairs.windows("frozen", |w| frozen.ask(&pairs.ordinals[w])),
+            pairs.windows("16 bytes", |w| four.ask(&numbers[w])),
+            pairs.windows("own record", |w| own.ask(&numbers[w])),
+            pairs.windows("loop", |w| only_loop(&numbers[w])),
+            pairs.windows("union", |w| union.ask(&tags[w])),
+            pairs.windows("union-strict", |w| strict.ask(&tags[w])),
+            pairs.windows("definition", |w| ours.ask_by_definition(&tags[w])),
+            pairs.windows("generic", |w| ours.generic(&tags[w])),
+            two_threads(&ours, tags),
+        ]);
+        sampler.race("query", id, contenders)
+    }
+
+    /// Measures all pairs of the tags, of so many that the answers take 32 MB.
+    pub(crate) fn race_all_pairs(&mut self, sampler: &mut Sampler, id: &str) -> Race {
+        let ours = Ours::new(self.graph, Rules::Llvm);
+        let count = self.tags.len();
+        let tags = &self.tags[..count.min(1 << 14)];
+        let all = || time(|| ours.all_pairs(tags)).0;
+        let mut contenders = vec![Contender::new("tbaa", tags.len() * tags.len(), all)];
+        if let Some(llvm) = &mut self.llvm {
+            let mut next = 0;
+            contenders.push(Contender::new("LLVM", count, move || {
+                next = (next + 1) % count;
+                time(|| llvm.row(next)).0
+            }));
+        }
+        sampler.race("all pairs", id, contenders)
+    }
+
+    /// Asks both about all pairs; a difference ends the run.
+    fn compare(&mut self, ours: &Ours<'_>, pairs: &Pairs) {
+        let Some(llvm) = &mut self.llvm else { return };
+        llvm.set_pairs(&pairs.numbers);
+        let answers = llvm.answers();
+        let differs = |(&(a, b), &theirs): (&(TagId, TagId), &bool)| ours.may_alias(a, b) != theirs;
+        let at = pairs.tags.iter().zip(&answers).position(differs);
+        assert_eq!(at.map(|at| pairs.numbers[at]), None, "a pair of tags on which LLVM differs");
+    }
+}
+
+/// Measures single queries on several subjects in one race, so that their
+/// figures compare: contenders `tbaa` and `LLVM` with the subject's number.
+pub(crate) fn race_many(sampler: &mut Sampler, id: &str, subjects: &mut [Subject<'_>]) -> Race {
+    let quick = sampler.quick;
+    let pairs: Vec<_> = subjects.iter().map(|s| Pairs::random(&s.tags, quick)).collect();
+    let ours: Vec<_> = subjects.iter().map(|s| Ours::new(s.graph, Rules::Llvm)).collect();
+    for (subject, (ours, pairs)) in subjects.iter_mut().zip(ours.iter().zip(&pairs)) {
+        subject.compare(ours, pairs);
+    }
+    let with_pairs = || ours.iter().zip(&pairs).enumerate();
+    // The first and the last stand first: criterion prints their ratio.
+    let mut contenders: Vec<_> = with_pairs()
+        .map(|(at, (ours, pairs))| {
+            pairs.windows(format!("tbaa {at}"), |w| ours.ask(&pairs.tags[w]))
+        })
+        .collect();
+    if let Some(last) = contenders.pop() {
+        contenders.insert(1.min(contenders.len()), last);
+    }
+    for (at, (subject, pairs)) in subjects.iter().zip(&pairs).enumerate() {
+        if let Some(llvm) = &subject.llvm {
+            contenders.push(pairs.windows(format!("LLVM {at}"), |w| llvm.ask(w)));
+        }
+    }
+    sampler.race("shape", id, contenders)
+}
+
+/// Two threads ask half of the pairs each. What counts is the longer.
+fn two_threads<'a>(ours: &'a Ours<'_>, tags: &'a [(TagId, TagId)]) -> Contender<'a> {
+    let halves = tags.split_at(tags.len() / 2);
+    Contender::new("two threads", tags.len(), move || {
+        thread::scope(|scope| {
+            let ask = |half| move || time(|| ours.ask(half)).0;
+            let second = scope.spawn(ask(halves.1));
+            let first = ask(halves.0)();
+            first.max(second.join().expect("no panic"))
+        })
+    })
+}

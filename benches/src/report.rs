@@ -1,0 +1,117 @@
+//! The report, as Markdown.
+
+use std::fmt::Write;
+
+/// What is written into `docs/performance.md`.
+#[derive(Default)]
+pub(crate) struct Report {
+    targets: Vec<Vec<String>>,
+    sections: String,
+}
+
+impl Report {
+    /// Says whether a target was reached, by its worst figure. `None` where
+    /// nothing was measured.
+    pub(crate) fn target(
+        &mut self,
+        work: &str,
+        must: &str,
+        worst: Option<f64>,
+        figure: String,
+        holds: impl Fn(f64) -> bool,
+    ) {
+        let reached = match worst {
+            None => "not measured",
+            Some(worst) if holds(worst) => "yes",
+            Some(_) => "**no**",
+        };
+        self.targets.push([work, must, &figure, reached].map(str::to_owned).to_vec());
+    }
+
+    pub(crate) fn section(&mut self, title: &str, explanation: &str, table: &str) {
+        let _ = write!(self.sections, "\n## {title}\n\n{explanation}\n\n{table}");
+        eprintln!("\n{title}\n\n{table}");
+    }
+
+    pub(crate) fn print(&self, machine: &str) -> String {
+        let targets = table(&["work", "must reach", "figure", "reached"], &self.targets);
+        format!("{INTRODUCTION}\n{machine}\n## Targets\n\n{targets}{}", self.sections)
+    }
+}
+
+const INTRODUCTION: &str = "# Performance
+
+<!-- Written by `cargo run --release -p tbaa-bench`. Do not edit. -->
+
+```sh
+cargo run --release -p tbaa-bench              # measures everything and writes this page
+cargo run --release -p tbaa-bench -- --help    # parts of it
+```
+
+compares this library with LLVM 22, loaded into the same process and asked about the same pairs of
+tags, and with what the machine allows. The first run fetches and compiles the programs it measures,
+which takes half an hour; without `clang-22` and `llvm-22-dev` it measures the synthetic ones alone.
+
+Figures are medians. Every sample runs all contenders of a row one after the other, and a ratio is
+the median of the ratios within the samples, so that a machine that slows down for a while slows all
+of them. Everything is asked on random pairs, in windows of thousands, each after one that only
+warms up the caches. Before the clock starts, the answers are compared with LLVM's.
+";
+
+/// A Markdown table.
+pub(crate) fn table(header: &[&str], rows: &[Vec<String>]) -> String {
+    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+    let mut out = line(&header.iter().map(|&cell| cell.to_owned()).collect::<Vec<_>>());
+    out += &format!("|{}\n", "---|".repeat(header.len()));
+    rows.iter().for_each(|row| out += &line(row));
+    out
+}
+
+/// A figure in three digits, or `-`.
+pub(crate) fn figure(value: impl Into<Option<f64>>) -> String {
+    match value.into() {
+        None => "-".to_owned(),
+        Some(value) if value >= 100.0 => grouped(value),
+        Some(value) if value >= 10.0 => format!("{value:.1}"),
+        Some(value) if value >= 0.1 => format!("{value:.2}"),
+        Some(value) => format!("{value:.3}"),
+    }
+}
+
+/// A figure with its unit, or `-`.
+pub(crate) fn with_unit(value: impl Into<Option<f64>>, unit: &str) -> String {
+    value.into().map_or("-".to_owned(), |value| format!("{}{unit}", figure(value)))
+}
+
+/// An integer in groups of three digits.
+pub(crate) fn grouped(value: f64) -> String {
+    let digits = format!("{value:.0}");
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// The largest of the figures that there are.
+pub(crate) fn largest(values: impl IntoIterator<Item = Option<f64>>) -> Option<f64> {
+    values.into_iter().flatten().reduce(f64::max)
+}
+
+/// The smallest of the figures that there are.
+pub(crate) fn smallest(values: impl IntoIterator<Item = Option<f64>>) -> Option<f64> {
+    values.into_iter().flatten().reduce(f64::min)
+}
+
+/// `3`, or `3 to 5`, with a unit.
+pub(crate) fn range(values: impl IntoIterator<Item = Option<f64>> + Clone, unit: &str) -> String {
+    match (smallest(values.clone()), largest(values)) {
+        (Some(low), Some(high)) if figure(low) != figure(high) => {
+            format!("{} to {}{unit}", figure(low), figure(high))
+        }
+        (low, _) => with_unit(low, unit),
+    }
+}

@@ -1,0 +1,176 @@
+//! Measuring contenders side by side.
+//!
+//! What matters here are ratios, and a shared machine changes its speed from
+//! one second to the next. So every sample runs all contenders once, one after
+//! the other, and the ratio is taken within the sample. Criterion has no such
+//! thing, but lets a benchmark measure anything: here it measures the ratio of
+//! the first two contenders, and decides on warm-up and samples. The figures
+//! of all contenders are collected on the way.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use criterion::measurement::{Measurement, ValueFormatter};
+use criterion::{Criterion, SamplingMode, Throughput};
+
+/// Something to be measured: each call does its work once and says how long
+/// the part of it took that counts.
+pub(crate) struct Contender<'a> {
+    name: String,
+    /// Operations a call: queries, bytes.
+    operations: f64,
+    run: Box<dyn FnMut() -> Duration + 'a>,
+}
+
+impl<'a> Contender<'a> {
+    pub(crate) fn new(
+        name: impl Into<String>,
+        operations: usize,
+        run: impl FnMut() -> Duration + 'a,
+    ) -> Self {
+        Contender { name: name.into(), operations: operations as f64, run: Box::new(run) }
+    }
+}
+
+/// How long a call takes.
+pub(crate) fn time<T>(work: impl FnOnce() -> T) -> (Duration, T) {
+    let start = Instant::now();
+    let result = std::hint::black_box(work());
+    (start.elapsed(), result)
+}
+
+/// What was measured: nanoseconds an operation, a row a sample.
+pub(crate) struct Race {
+    names: Vec<String>,
+    samples: Vec<Vec<f64>>,
+}
+
+impl Race {
+    /// Median nanoseconds an operation of the contender, if it ran.
+    pub(crate) fn ns(&self, name: &str) -> Option<f64> {
+        let at = self.at(name)?;
+        median(self.samples.iter().map(|sample| sample[at]).collect())
+    }
+
+    /// How many times as long as `below` the contender `above` takes: the
+    /// median over the samples.
+    pub(crate) fn ratio(&self, above: &str, below: &str) -> Option<f64> {
+        let (above, below) = (self.at(above)?, self.at(below)?);
+        median(self.samples.iter().map(|sample| sample[above] / sample[below]).collect())
+    }
+
+    fn at(&self, name: &str) -> Option<usize> {
+        self.names.iter().position(|other| other == name)
+    }
+}
+
+pub(crate) fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let (low, high) = (values.get(values.len().checked_sub(1)? / 2)?, values[values.len() / 2]);
+    Some(f64::midpoint(*low, high))
+}
+
+/// Runs races.
+pub(crate) struct Sampler {
+    criterion: Criterion<Ratio>,
+    pub(crate) quick: bool,
+}
+
+impl Sampler {
+    /// Criterion keeps the ratios of one run in `folder`, to compare the next
+    /// one with.
+    pub(crate) fn new(folder: &Path, quick: bool) -> Sampler {
+        let (warm_up, measurement) = if quick { (1, 1) } else { (100, 600) };
+        let criterion = Criterion::default()
+            .with_measurement(Ratio)
+            .without_plots()
+            .output_directory(folder)
+            .sample_size(if quick { 10 } else { 21 })
+            .nresamples(2_000)
+            .warm_up_time(Duration::from_millis(warm_up))
+            .measurement_time(Duration::from_millis(measurement));
+        Sampler { criterion, quick }
+    }
+
+    /// Measures the contenders. The ratio that is printed is how many times as
+    /// long as the first the second takes.
+    pub(crate) fn race(
+        &mut self,
+        group: &str,
+        id: &str,
+        mut contenders: Vec<Contender<'_>>,
+    ) -> Race {
+        let names: Vec<_> = contenders.iter().map(|c| c.name.clone()).collect();
+        let what = format!("{id}: {} / {}", names.get(1).map_or("", |second| second), names[0]);
+        let mut race = Race { names, samples: Vec::new() };
+        let mut group = self.criterion.benchmark_group(group);
+        group.sampling_mode(SamplingMode::Flat);
+        group.bench_function(what, |bencher| {
+            bencher.iter_custom(|samples| {
+                let ratios = (0..samples).map(|_| {
+                    let mut sample = Vec::with_capacity(contenders.len());
+                    for contender in &mut contenders {
+                        // What takes no time to the clock still counts as some.
+                        let took = (contender.run)().as_nanos().max(1);
+                        sample.push(took as f64 / contender.operations);
+                    }
+                    let ratio = sample.get(1).map_or(1.0, |second| second / sample[0]);
+                    race.samples.push(sample);
+                    ratio
+                });
+                ratios.sum()
+            });
+        });
+        group.finish();
+        race
+    }
+}
+
+/// Ratios, as criterion measures them.
+struct Ratio;
+
+impl Measurement for Ratio {
+    type Intermediate = Instant;
+    type Value = f64;
+
+    // Not called: every benchmark brings its own loop.
+    fn start(&self) -> Instant {
+        Instant::now()
+    }
+
+    fn end(&self, start: Instant) -> f64 {
+        start.elapsed().as_secs_f64()
+    }
+
+    fn add(&self, a: &f64, b: &f64) -> f64 {
+        a + b
+    }
+
+    fn zero(&self) -> f64 {
+        0.0
+    }
+
+    fn to_f64(&self, value: &f64) -> f64 {
+        *value
+    }
+
+    fn formatter(&self) -> &dyn ValueFormatter {
+        &Times
+    }
+}
+
+struct Times;
+
+impl ValueFormatter for Times {
+    fn scale_values(&self, _: f64, _: &mut [f64]) -> &'static str {
+        "times"
+    }
+
+    fn scale_throughputs(&self, _: f64, _: &Throughput, _: &mut [f64]) -> &'static str {
+        "times"
+    }
+
+    fn scale_for_machines(&self, _: &mut [f64]) -> &'static str {
+        "times"
+    }
+}

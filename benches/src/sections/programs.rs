@@ -1,0 +1,271 @@
+//! Real programs: queries, all pairs, reading and writing.
+
+use tbaa::{Format, Rules, text};
+
+use super::Run;
+use crate::heap::growth;
+use crate::ours::Ours;
+use crate::programs::{CORPUS, PROGRAMS, Program};
+use crate::queries::Subject;
+use crate::report::{figure, grouped, largest, range, smallest, table, with_unit};
+use crate::sample::Race;
+use crate::scaling::ended;
+use crate::texts::{race_read, race_write};
+
+/// What was measured of a program in a format.
+struct Measured {
+    what: String,
+    tags: usize,
+    types: usize,
+    /// With functions, not metadata alone.
+    whole: bool,
+    /// Bytes read and written.
+    text: usize,
+    metadata: usize,
+    oracle_bytes: f64,
+    query: Race,
+    all_pairs: Race,
+    read: Race,
+    write: Race,
+}
+
+pub(super) fn measure(run: &mut Run<'_>) -> Result<(), String> {
+    let programs: &[Program] = run.pick(&PROGRAMS, std::slice::from_ref(&CORPUS));
+    let mut all = Vec::new();
+    if run.llvm.is_some() {
+        for program in programs {
+            for format in [Format::Old, Format::New] {
+                all.push(one(run, program, format)?);
+            }
+        }
+    }
+    queries(run, &all);
+    generic(run, &all);
+    texts(run, &all);
+    Ok(())
+}
+
+fn one(run: &mut Run<'_>, program: &Program, format: Format) -> Result<Measured, String> {
+    let text = ended(program.text(format, &run.cache)?);
+    let what = format!("{}, {}", program.name, name_of(format));
+    let module = text::read(&text[..text.len() - 1]).map_err(|error| format!("{what}: {error}"))?;
+    let graph = module.graph();
+    // A program of which only the metadata is kept lists its tags.
+    let attached = module.attached_tags();
+    let whole = !attached.is_empty();
+    let tags = if whole { attached } else { graph.tags().collect() };
+    let (bytes, oracle) = growth(|| Ours::new(graph, Rules::Llvm));
+    drop(oracle);
+    let llvm = run.llvm.and_then(|llvm| llvm.parse(&text));
+    let mut subject = Subject::new(graph, tags, llvm);
+    let query = subject.race(&mut run.sampler, &what);
+    let all_pairs = subject.race_all_pairs(&mut run.sampler, &what);
+    let (tags, types) = (subject.tags.len(), graph.types().count());
+    drop(subject);
+    let read = race_read(&mut run.sampler, run.llvm, &what, &text);
+    let metadata = ended(text::write(graph));
+    let write = race_write(&mut run.sampler, run.llvm, &what, &metadata);
+    Ok(Measured {
+        what,
+        tags,
+        types,
+        whole,
+        text: text.len() - 1,
+        metadata: metadata.len() - 1,
+        oracle_bytes: bytes / graph.tag_count() as f64,
+        query,
+        all_pairs,
+        read,
+        write,
+    })
+}
+
+pub(super) fn name_of(format: Format) -> &'static str {
+    match format {
+        Format::Old => "old format",
+        Format::New => "new format",
+    }
+}
+
+fn queries(run: &mut Run<'_>, all: &[Measured]) {
+    let row = |m: &Measured| {
+        let q = &m.query;
+        vec![
+            m.what.clone(),
+            grouped(m.tags as f64),
+            grouped(m.types as f64),
+            figure(q.ns("loop")),
+            figure(q.ns("16 bytes")),
+            figure(q.ns("own record")),
+            figure(q.ns("tbaa")),
+            with_unit(q.ratio("tbaa", "16 bytes"), "x"),
+            figure(q.ns("frozen")),
+            with_unit(q.ratio("frozen", "16 bytes"), "x"),
+            figure(q.ns("LLVM")),
+            with_unit(q.ratio("LLVM", "tbaa"), "x"),
+            with_unit(q.ratio("definition", "tbaa"), "x"),
+            with_unit(q.ratio("union", "tbaa"), "x"),
+            with_unit(q.ratio("union-strict", "tbaa"), "x"),
+            with_unit(q.ratio("tbaa", "two threads"), "x"),
+            figure(m.oracle_bytes),
+        ]
+    };
+    let header = [
+        "program",
+        "tags",
+        "types",
+        "loop, ns",
+        "two 16-byte records, ns",
+        "two own records, ns",
+        "tbaa, ns",
+        "tbaa / 16-byte records",
+        "frozen, ns",
+        "frozen / 16-byte records",
+        "LLVM, ns",
+        "LLVM / tbaa",
+        "definition / tbaa",
+        "union / llvm",
+        "union-strict / llvm",
+        "two threads",
+        "oracle, bytes a tag",
+    ];
+    run.report.section(
+        "Queries on real programs",
+        "One `may_alias` on a random pair of a program's distinct tags, compiled by clang 22 with \
+         `-O1` and no passes; linked. *Loop* reads the pair and asks nothing. The two records are \
+         what the machine allows: a table of random records, one a tag, of 16 bytes or of the \
+         oracle's size, of which each query reads two and compares them. *tbaa* can \
+         still grow and is asked by `TagId`, *frozen* cannot and is asked by ordinals. *Definition* is rule \
+         `llvm` walked step by step, without tables. *Two threads* is how many times as many \
+         queries two threads answer.",
+        &table(&header, &all.iter().map(row).collect::<Vec<_>>()),
+    );
+
+    let is_large = |m: &&Measured| m.tags >= 20_000;
+    for (name, call) in [("tbaa", "`may_alias`"), ("frozen", "frozen query")] {
+        let limits = all.iter().filter(|m| !is_large(m)).map(|m| m.query.ratio(name, "16 bytes"));
+        let ratios = all.iter().filter(|m| !is_large(m)).map(|m| m.query.ratio("LLVM", name));
+        let work = format!("one {call}, random pairs over a C module's tags");
+        run.report.target(
+            &work,
+            "1.25x of two random records",
+            largest(limits.clone()),
+            range(limits, "x"),
+            |worst| worst <= 1.25,
+        );
+        run.report.target(
+            &work,
+            "50 times LLVM",
+            smallest(ratios.clone()),
+            range(ratios, "x"),
+            |worst| worst >= 50.0,
+        );
+    }
+    let large = all.iter().filter(is_large).map(|m| m.query.ns("tbaa"));
+    let ratios = all.iter().filter(is_large).map(|m| m.query.ratio("LLVM", "tbaa"));
+    let work = "the same over a linked C++ program (100,000 tags)";
+    run.report.target(work, "under 5 ns", largest(large.clone()), range(large, " ns"), |worst| {
+        worst < 5.0
+    });
+    run.report.target(
+        work,
+        "250 times LLVM",
+        smallest(ratios.clone()),
+        range(ratios, "x"),
+        |worst| worst >= 250.0,
+    );
+    for rule in ["union", "union-strict"] {
+        let ratios = all.iter().map(|m| m.query.ratio(rule, "tbaa"));
+        run.report.target(
+            &format!("rule `{rule}`, real programs"),
+            "1.5x of rule `llvm`",
+            largest(ratios.clone()),
+            range(ratios, "x"),
+            |worst| worst <= 1.5,
+        );
+    }
+}
+
+fn generic(run: &mut Run<'_>, all: &[Measured]) {
+    let row = |m: &Measured| {
+        let (q, p) = (&m.query, &m.all_pairs);
+        vec![
+            m.what.clone(),
+            figure(p.ns("tbaa")),
+            figure(p.ns("LLVM")),
+            with_unit(p.ratio("LLVM", "tbaa"), "x"),
+            figure(q.ns("generic")),
+            figure(q.ns("LLVM generic")),
+            with_unit(q.ratio("LLVM generic", "generic"), "x"),
+        ]
+    };
+    let header = [
+        "program",
+        "all pairs: tbaa, ns a pair",
+        "LLVM, ns",
+        "LLVM / tbaa",
+        "most generic tag: tbaa, ns",
+        "LLVM, ns",
+        "LLVM / tbaa",
+    ];
+    run.report.section(
+        "All pairs, and the most generic tag",
+        "All pairs: rows of the matrix of a program's tags, in order; nanoseconds a pair. The most \
+         generic tag: `most_generic` against `MDNode::getMostGenericTBAA`, on random pairs.",
+        &table(&header, &all.iter().map(row).collect::<Vec<_>>()),
+    );
+    let pairs = all.iter().map(|m| m.all_pairs.ns("tbaa"));
+    run.report.target(
+        "all pairs of a module",
+        "under 0.1 ns a pair",
+        largest(pairs.clone()),
+        range(pairs, " ns"),
+        |worst| worst < 0.1,
+    );
+}
+
+/// Bytes a nanosecond are gigabytes a second.
+fn megabytes_a_second(ns_a_byte: Option<f64>) -> Option<f64> {
+    Some(1e3 / ns_a_byte?)
+}
+
+fn texts(run: &mut Run<'_>, all: &[Measured]) {
+    let row = |what: &str, m: &Measured, size: usize, race: &Race, limit: &str| {
+        vec![
+            format!("{what} {}{}", m.what, if m.whole { "" } else { ", metadata alone" }),
+            format!("{:.1}", size as f64 / 1e6),
+            figure(megabytes_a_second(race.ns("tbaa"))),
+            figure(megabytes_a_second(race.ns("LLVM"))),
+            with_unit(race.ratio("LLVM", "tbaa"), "x"),
+            figure(megabytes_a_second(race.ns(limit))),
+        ]
+    };
+    let reads = all.iter().map(|m| row("read", m, m.text, &m.read, "count lines"));
+    let writes = all.iter().map(|m| row("write", m, m.metadata, &m.write, "copy"));
+    let rows: Vec<_> = reads.chain(writes).collect();
+    let header = ["text", "MB", "tbaa, MB/s", "LLVM, MB/s", "LLVM / tbaa", "limit, MB/s"];
+    run.report.section(
+        "Reading and writing `.ll`",
+        "Reading: `text::read` against LLVM's parser; the limit counts the line ends. Writing: `text::write` against LLVM's printer, on metadata alone; the limit \
+         copies the text.",
+        &table(&header, &rows),
+    );
+    let large = || all.iter().filter(|m| m.whole && m.text >= 25_000_000).map(|m| &m.read);
+    let speeds = large().map(|race| megabytes_a_second(race.ns("tbaa")));
+    let ratios = large().map(|race| race.ratio("LLVM", "tbaa"));
+    let work = "read a 25 MB `.ll`";
+    run.report.target(
+        work,
+        "20 times LLVM's parser",
+        smallest(ratios.clone()),
+        range(ratios, "x"),
+        |worst| worst >= 20.0,
+    );
+    run.report.target(
+        work,
+        "over 1 GB/s",
+        smallest(speeds.clone()),
+        range(speeds, " MB/s"),
+        |worst| worst > 1000.0,
+    );
+}

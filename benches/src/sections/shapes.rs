@@ -1,0 +1,160 @@
+//! Synthetic graphs: depth, fields, numbers of tags.
+
+use tbaa::{Format, Graph};
+
+use super::Run;
+use super::programs::name_of;
+use crate::queries::{Subject, race_many};
+use crate::report::{figure, grouped, largest, range, table, with_unit};
+use crate::sample::Race;
+use crate::scaling::in_llvm;
+use crate::synthetic::{Program, nested};
+
+const FORMATS: [Format; 2] = [Format::Old, Format::New];
+
+/// Depth 1 to 64 and 2 to 4,096 fields, at one number of tags.
+pub(super) fn measure(run: &mut Run<'_>) -> Result<(), String> {
+    let tags = run.pick(4_096, 64);
+    let depths: &[usize] = run.pick(&[1, 2, 4, 8, 16, 32, 64], &[1, 8]);
+    let fields: &[usize] = run.pick(&[2, 8, 64, 620, 4_096], &[2, 64]);
+    for (name, sizes) in [("depth", depths), ("fields", fields)] {
+        let mut races = Vec::new();
+        for format in FORMATS {
+            let make = |&size: &usize| match name {
+                "depth" => nested(format, size, 16, tags),
+                _ => nested(format, 1, size, tags),
+            };
+            let graphs: Vec<_> = sizes.iter().map(make).collect();
+            races.push(race(run, &format!("{name}, {}", name_of(format)), &graphs));
+        }
+        tabulate(run, name, sizes, &races, tags);
+    }
+    Ok(())
+}
+
+fn race(run: &mut Run<'_>, id: &str, graphs: &[Graph]) -> Race {
+    let llvm = run.llvm;
+    let subject = |graph| Subject::new(graph, graph.tags().collect(), in_llvm(llvm, graph));
+    let mut subjects: Vec<_> = graphs.iter().map(subject).collect();
+    race_many(&mut run.sampler, id, &mut subjects)
+}
+
+fn tabulate(run: &mut Run<'_>, name: &str, sizes: &[usize], races: &[Race], tags: usize) {
+    let row = |(at, &size): (usize, &usize)| {
+        let (ours, llvm) = (format!("tbaa {at}"), format!("LLVM {at}"));
+        let mut row = vec![grouped(size as f64)];
+        for race in races {
+            row.push(figure(race.ns(&ours)));
+            row.push(with_unit(race.ratio(&ours, "tbaa 0"), "x"));
+            row.push(figure(race.ns(&llvm)));
+            row.push(with_unit(race.ratio(&llvm, &ours), "x"));
+        }
+        row
+    };
+    let header = [
+        name,
+        "old: tbaa, ns",
+        "of the first",
+        "LLVM, ns",
+        "LLVM / tbaa",
+        "new: tbaa, ns",
+        "of the first",
+        "LLVM, ns",
+        "LLVM / tbaa",
+    ];
+    let rows: Vec<_> = sizes.iter().enumerate().map(row).collect();
+    let what = match name {
+        "depth" => "Each tag names a scalar that many structs deep; the innermost has 16 fields.",
+        _ => "Each tag names a field of a struct of that many.",
+    };
+    run.report.section(
+        &format!("Queries by {name}"),
+        &format!("{what} {} tags in every graph.", grouped(tags as f64)),
+        &table(&header, &rows),
+    );
+    let flat = races
+        .iter()
+        .flat_map(|race| (1..sizes.len()).map(|at| race.ratio(&format!("tbaa {at}"), "tbaa 0")));
+    let (first, last) = (sizes[0], sizes[sizes.len() - 1]);
+    run.report.target(
+        &format!("{name} {} against {first}", grouped(last as f64)),
+        "flat: within 1.25x",
+        largest(flat.clone()),
+        range(flat, "x"),
+        |worst| worst <= 1.25,
+    );
+}
+
+/// 10 to 1,000,000 tags of synthetic programs.
+pub(super) fn sizes(run: &mut Run<'_>) -> Result<(), String> {
+    let counts: &[usize] = run.pick(&[10, 100, 1_000, 10_000, 100_000, 1_000_000], &[10, 100]);
+    let mut rows = Vec::new();
+    let (mut limits, mut unions) = (Vec::new(), Vec::new());
+    for &tags in counts {
+        let structs = tags.div_ceil(10);
+        let programs = [(Format::Old, false), (Format::New, false), (Format::New, true)];
+        for (format, unions_too) in programs {
+            let graph = Program { format, structs, tags, unions: unions_too }.graph();
+            let llvm = in_llvm(run.llvm.filter(|_| !unions_too), &graph);
+            let what = if unions_too { "new format, unions" } else { name_of(format) };
+            let mut subject = Subject::new(&graph, graph.tags().collect(), llvm);
+            let race =
+                subject.race(&mut run.sampler, &format!("{} tags, {what}", grouped(tags as f64)));
+            if tags == 1_000_000 && !unions_too {
+                limits.extend(["tbaa", "frozen"].map(|name| race.ratio(name, "16 bytes")));
+            }
+            unions.extend(["union", "union-strict"].map(|rule| race.ratio(rule, "tbaa")));
+            rows.push(vec![
+                grouped(subject.tags.len() as f64),
+                grouped(structs as f64),
+                what.to_owned(),
+                figure(race.ns("16 bytes")),
+                figure(race.ns("tbaa")),
+                with_unit(race.ratio("tbaa", "16 bytes"), "x"),
+                figure(race.ns("frozen")),
+                figure(race.ns("LLVM")),
+                with_unit(race.ratio("LLVM", "tbaa"), "x"),
+                with_unit(race.ratio("definition", "tbaa"), "x"),
+                with_unit(race.ratio("union", "tbaa"), "x"),
+                with_unit(race.ratio("union-strict", "tbaa"), "x"),
+                with_unit(race.ratio("tbaa", "two threads"), "x"),
+            ]);
+        }
+    }
+    let header = [
+        "tags",
+        "structs",
+        "format",
+        "two 16-byte records, ns",
+        "tbaa, ns",
+        "tbaa / 16-byte records",
+        "frozen, ns",
+        "LLVM, ns",
+        "LLVM / tbaa",
+        "definition / tbaa",
+        "union / llvm",
+        "union-strict / llvm",
+        "two threads",
+    ];
+    run.report.section(
+        "Queries by the number of tags",
+        "Synthetic programs of 9 fields a struct on average and at most 620, nested to a depth of \
+         26; one with every twelfth struct a union, whose tags LLVM's verifier rejects.",
+        &table(&header, &rows),
+    );
+    run.report.target(
+        "one `may_alias` over 1,000,000 tags, 100,000 struct types",
+        "1.5x of two random reads of a 16 MB table",
+        largest(limits.iter().copied()),
+        range(limits, "x"),
+        |worst| worst <= 1.5,
+    );
+    run.report.target(
+        "rules `union` and `union-strict`, synthetic programs",
+        "1.5x of rule `llvm`",
+        largest(unions.iter().copied()),
+        range(unions, "x"),
+        |worst| worst <= 1.5,
+    );
+    Ok(())
+}

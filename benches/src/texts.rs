@@ -1,0 +1,48 @@
+//! Reading and writing `.ll`.
+
+use tbaa::text;
+
+use crate::llvm::Llvm;
+use crate::sample::{Contender, Race, Sampler, time};
+
+/// Measures reading a text, which ends with a zero byte, by the byte.
+pub(crate) fn race_read(
+    sampler: &mut Sampler,
+    llvm: Option<&Llvm>,
+    id: &str,
+    ended: &[u8],
+) -> Race {
+    let text = &ended[..ended.len() - 1];
+    // Whatever is made is freed after the clock has stopped.
+    let ours = || time(|| text::read(text).expect("a text that was read before")).0;
+    let mut contenders = vec![Contender::new("tbaa", text.len(), ours)];
+    if let Some(llvm) = llvm {
+        let parse = || time(|| llvm.parse(ended).expect("a text that was read before")).0;
+        contenders.push(Contender::new("LLVM", text.len(), parse));
+    }
+    let lines = || time(|| text.iter().filter(|&&byte| byte == b'\n').count()).0;
+    contenders.push(Contender::new("count lines", text.len(), lines));
+    sampler.race("read", id, contenders)
+}
+
+/// Measures writing the metadata of a text that holds nothing else, by the
+/// byte written.
+pub(crate) fn race_write(
+    sampler: &mut Sampler,
+    llvm: Option<&Llvm>,
+    id: &str,
+    ended: &[u8],
+) -> Race {
+    let text = &ended[..ended.len() - 1];
+    let module = text::read(text).expect("a text that was read before");
+    let written = text::write(module.graph()).len();
+    let ours = || time(|| text::write(module.graph())).0;
+    let mut contenders = vec![Contender::new("tbaa", written, ours)];
+    if let Some(parsed) = llvm.and_then(|llvm| llvm.parse(ended)) {
+        let printed = parsed.print();
+        contenders.push(Contender::new("LLVM", printed, move || time(|| parsed.print()).0));
+    }
+    let copy = || time(|| text.to_vec()).0;
+    contenders.push(Contender::new("copy", text.len(), copy));
+    sampler.race("write", id, contenders)
+}

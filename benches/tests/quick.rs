@@ -1,0 +1,56 @@
+//! The quick run goes through everything that a whole run measures, so that
+//! the bench works when it is wanted. Its figures mean nothing.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn bench(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_tbaa-bench")).args(arguments).output().unwrap()
+}
+
+#[test]
+fn quick_run_fills_every_table() {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("quick.md");
+    let output = bench(&["--quick", "--out", file.to_str().unwrap()]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    let report = fs::read_to_string(&file).unwrap();
+    let llvm = !report.contains("no LLVM 22");
+    if std::env::var("TBAA_LLVM").is_ok_and(|v| v == "require") {
+        assert!(llvm, "LLVM 22 is required and not usable: {said}");
+    }
+
+    let mut sections = 0;
+    for section in report.split("\n## ").skip(1) {
+        sections += 1;
+        let title = section.lines().next().unwrap();
+        let table: Vec<_> = section.lines().filter(|line| line.starts_with('|')).collect();
+        let cells = |line: &str| line.matches('|').count();
+        assert!(table.iter().all(|line| cells(line) == cells(table[0])), "{title}: ragged");
+        assert!(llvm.then_some(3).is_none_or(|least| table.len() >= least), "{title}: no rows");
+        assert!(!section.contains("NaN") && !section.contains("inf"), "{title}: no number");
+    }
+    assert_eq!(sections, 11, "sections of the report");
+    // What a quick run has no input for.
+    let unmeasured = ["100,000 tags", "25 MB", "1,000,000 tags"];
+    for line in report.lines().filter(|line| llvm && line.contains("not measured")) {
+        assert!(unmeasured.iter().any(|input| line.contains(input)), "{line}");
+    }
+}
+
+#[test]
+fn arguments_are_checked() {
+    for (arguments, complaint) in [
+        (&["--quik"][..], "unknown argument `--quik`"),
+        (&["--only", "speed"], "--only wants a section, not `speed`"),
+        (&["--out"], "--out wants a file"),
+    ] {
+        let output = bench(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains(complaint) && said.contains("usage:"), "{said}");
+    }
+    let help = bench(&["--help"]);
+    assert!(help.status.success() && help.stdout.starts_with(b"measures tbaa"));
+}

@@ -1,0 +1,295 @@
+//! The tables behind queries: graphs that grow between queries, answers to
+//! many pairs at once, and answers stored.
+//!
+//! Debug builds compare every answer from a table with the rule's definition.
+//! Here the answers must also not depend on how the graph grew.
+
+mod support;
+
+use pretty_assertions::assert_eq;
+use support::random::{self, Shape, Universe};
+use support::{Rng, setting};
+use tbaa::{AliasResult, Format, Frozen, Graph, Operand, Oracle, Rules, TagId};
+
+const RULES: [Rules; 3] = [Rules::Llvm, Rules::Union, Rules::UnionStrict];
+
+/// The graphs of the comparisons with LLVM, of all shapes and both formats.
+fn each_graph(count: usize, mut test: impl FnMut(&mut Rng, &str, &Graph)) {
+    let first_seed = setting("TBAA_SEED", 1);
+    for seed in first_seed..first_seed + count {
+        for format in [Format::Old, Format::New] {
+            for shape in [Shape::Any, Shape::PlainScalars, Shape::PlainAggregates] {
+                let mut rng = Rng(seed as u64);
+                let universe = Universe { format, structs: 2 + rng.below(30), tags: 90, shape };
+                let graph = random::graph(&mut rng, &universe);
+                test(&mut rng, &format!("seed {seed}, {format:?}"), &graph);
+            }
+        }
+    }
+}
+
+/// Copies node after node of a graph into another, where they get the same
+/// indices.
+fn copy_node(from: &Graph, index: usize, to: &mut Graph) -> Option<TagId> {
+    let node = from.nodes().nth(index).unwrap();
+    let there: Vec<_> = to.nodes().collect();
+    let refers_to_itself = from.operands(node).any(|operand| operand.node() == Some(node));
+    let new = if refers_to_itself {
+        let new = to.reserve(from.operand_count(node), true).unwrap();
+        let operands: Vec<_> = from.operands(node).map(|_| Operand::Node(new)).collect();
+        to.fill(new, &operands).unwrap();
+        new
+    } else {
+        let operands: Vec<_> = from
+            .operands(node)
+            .map(|operand| match operand {
+                Operand::Node(id) => Operand::Node(there[id.index()]),
+                other => other,
+            })
+            .collect();
+        to.insert(&operands).unwrap()
+    };
+    assert_eq!(new.index(), index);
+    from.tag_of(node).map(|_| to.mark_tag(new))
+}
+
+#[test]
+fn answers_do_not_depend_on_how_the_graph_grew() {
+    let mut pairs = 0;
+    each_graph(setting("TBAA_GRAPHS", 6), |rng, what, graph| {
+        let oracles = RULES.map(|rules| Oracle::new(graph, rules));
+        for (rules, whole) in RULES.into_iter().zip(&oracles) {
+            let mut grown = Oracle::new(Graph::new(), rules);
+            let mut tags: Vec<(TagId, TagId)> = Vec::new();
+            let mut next = 0;
+            while next < graph.node_count() {
+                // One node at a time, or many.
+                let end = (next + 1 + if rng.one_in(4) { rng.below(40) } else { 0 })
+                    .min(graph.node_count());
+                let added = grown.update(|grown| {
+                    let copied = (next..end).map(|index| copy_node(graph, index, grown));
+                    copied.collect::<Vec<_>>()
+                });
+                for (index, new) in (next..end).zip(added) {
+                    let node = graph.nodes().nth(index).unwrap();
+                    tags.extend(graph.tag_of(node).zip(new));
+                }
+                next = end;
+                if tags.is_empty() {
+                    continue;
+                }
+                for _ in 0..12 {
+                    let (a, b) = (*rng.pick(&tags), *rng.pick(&tags));
+                    assert_eq!(
+                        grown.alias(a.1, b.1),
+                        whole.alias(a.0, b.0),
+                        "{what}, {rules}: {:?} and {:?} in a graph of {next} nodes",
+                        graph.tag(a.0),
+                        graph.tag(b.0)
+                    );
+                    pairs += 1;
+                }
+            }
+            for a in &tags {
+                for b in &tags {
+                    assert_eq!(grown.alias(a.1, b.1), whole.alias(a.0, b.0), "{what}, {rules}");
+                    pairs += 1;
+                }
+            }
+        }
+    });
+    println!("{pairs} pairs in graphs that grew");
+}
+
+#[test]
+fn many_pairs_at_once_have_the_answers_of_each() {
+    each_graph(setting("TBAA_GRAPHS", 6), |rng, what, graph| {
+        for rules in RULES {
+            let oracle = Oracle::new(graph, rules);
+            // Some tags, some of them twice, in any order.
+            let all: Vec<_> = graph.tags().collect();
+            let count = rng.below(2 * all.len());
+            let tags: Vec<_> = (0..count).map(|_| *rng.pick(&all)).collect();
+            check(&format!("{what}, {rules}"), &oracle, &tags);
+        }
+    });
+}
+
+fn check(what: &str, oracle: &Oracle<&Graph>, tags: &[TagId]) {
+    let matrix = oracle.matrix(tags);
+    let frozen = oracle.freeze(tags);
+    let classes = oracle.classes(tags);
+    let rows: Vec<Vec<bool>> =
+        tags.iter().map(|&a| tags.iter().map(|&b| oracle.may_alias(a, b)).collect()).collect();
+    let mut pairs = 0;
+    for (i, row) in rows.iter().enumerate() {
+        assert_eq!(&oracle.row(tags[i], tags), row, "{what}");
+        for (j, &may) in row.iter().enumerate() {
+            assert_eq!(matrix.may_alias(i, j), may, "{what}: matrix, {i} and {j}");
+            assert_eq!(frozen.may_alias(i, j), may, "{what}: frozen, {i} and {j}");
+            let alike = classes.as_slice()[i] == classes.as_slice()[j];
+            assert_eq!(alike, rows[i] == rows[j], "{what}: classes, {i} and {j}");
+            pairs += usize::from(i < j && may);
+        }
+    }
+    assert_eq!(matrix.count_may_alias(), pairs, "{what}");
+    assert_eq!((matrix.len(), frozen.len()), (tags.len(), tags.len()));
+    // Classes are numbered by their first tags.
+    let mut seen = 0;
+    for (i, &class) in classes.as_slice().iter().enumerate() {
+        assert!(class as usize <= seen, "{what}");
+        if class as usize == seen {
+            assert_eq!(classes.representatives()[seen] as usize, i, "{what}");
+            seen += 1;
+        }
+    }
+    assert_eq!(classes.len(), seen, "{what}");
+}
+
+/// More classes than a stored table has bits for: intervals and lists.
+#[test]
+fn many_classes_are_stored_as_intervals() {
+    for (rules, unions) in [(Rules::Llvm, 0), (Rules::Union, 5)] {
+        let graph = many_classes(unions);
+        let oracle = Oracle::new(&graph, rules);
+        let tags: Vec<_> = graph.tags().collect();
+        assert!(oracle.classes(&tags).len() > 4096);
+        let frozen = oracle.freeze(&tags);
+        let mut rng = Rng(7);
+        for _ in 0..20_000 {
+            let (a, b) = (rng.below(tags.len()), rng.below(tags.len()));
+            assert_eq!(frozen.alias(a, b), oracle.alias(tags[a], tags[b]), "{rules}: {a} and {b}");
+        }
+        // Where unions are, all pairs.
+        for a in tags.len() - 20..tags.len() {
+            for b in 0..tags.len() {
+                assert_eq!(frozen.alias(a, b), oracle.alias(tags[a], tags[b]), "{rules}: {a}, {b}");
+                assert_eq!(frozen.alias(b, a), frozen.alias(a, b), "{rules}: {a}, {b}");
+            }
+        }
+        assert!(frozen.may_alias(0, tags.len()), "a tag not in the list");
+        assert!(frozen.size_in_bytes() < 40 * tags.len());
+    }
+}
+
+/// Structs with five thousand fields in all, and then some unions.
+fn many_classes(unions: u64) -> Graph {
+    let mut graph = Graph::new();
+    let mut b = graph.builder();
+    let root = b.root("R").unwrap();
+    let int = b.scalar_type("int", root).unwrap();
+    let float = b.scalar_type("float", root).unwrap();
+    let fields: Vec<_> = (0..10).map(|i| (if i % 2 == 0 { int } else { float }, 4 * i)).collect();
+    for i in 0..500 {
+        let plain = b.struct_type(format!("P{i}"), &fields).unwrap();
+        for &(ty, offset) in &fields {
+            b.struct_tag(plain, ty, offset, false).unwrap();
+        }
+    }
+    for i in 0..unions {
+        let union = b.struct_type(format!("U{i}"), &[(int, 0), (float, 0)]).unwrap();
+        let outer = b.struct_type(format!("S{i}"), &[(int, 0), (union, 8)]).unwrap();
+        for (base, offset) in [(union, 0), (outer, 8)] {
+            b.struct_tag(base, int, offset, false).unwrap();
+            b.struct_tag(base, float, offset, false).unwrap();
+        }
+    }
+    graph
+}
+
+#[test]
+fn threads_ask_at_once() {
+    let graph = many_classes(5);
+    let tags: Vec<_> = graph.tags().collect();
+    let oracle = Oracle::new(graph, Rules::Union);
+    let answers = |seed| {
+        let mut rng = Rng(seed);
+        let mut ask = || oracle.may_alias(*rng.pick(&tags), *rng.pick(&tags));
+        (0..2_000).map(|_| ask()).collect::<Vec<_>>()
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4).map(|seed| scope.spawn(move || answers(seed))).collect();
+        for (seed, thread) in threads.into_iter().enumerate() {
+            assert_eq!(thread.join().unwrap(), answers(seed as u64));
+        }
+    });
+}
+
+#[test]
+fn a_graph_put_in_place_of_another_is_read_anew() {
+    let mut oracle = Oracle::new(many_classes(0), Rules::Llvm);
+    let old = oracle.graph().tags().next().unwrap();
+    let (int, float) = oracle.update(|graph| {
+        *graph = Graph::new();
+        let mut b = graph.builder();
+        let root = b.root("R").unwrap();
+        let int = b.scalar_type("int", root).unwrap();
+        let float = b.scalar_type("float", root).unwrap();
+        let tag = |b: &mut tbaa::Builder<'_>, ty| b.struct_tag(ty, ty, 0, false).unwrap();
+        (tag(&mut b, int), tag(&mut b, float))
+    });
+    assert_eq!(oracle.alias(int, float), AliasResult::NoAlias);
+    assert_eq!(oracle.alias(int, old), AliasResult::MayAlias, "of the graph before");
+}
+
+/// A chain of structs each of which is copied whole holds more types in types
+/// than the tables keep: then the definition is asked.
+#[test]
+fn beyond_the_tables_the_definition_answers() {
+    let mut graph = Graph::new();
+    let mut b = graph.builder();
+    let root = b.root("R").unwrap();
+    let char = b.sized_type(root, 1, "char", &[]).unwrap();
+    let int = b.sized_type(char, 4, "int", &[]).unwrap();
+    let mut types = vec![int];
+    for i in 0..600 {
+        let inner = types[types.len() - 1];
+        let size = 4 * (i + 1);
+        let fields = [
+            tbaa::SizedField { ty: inner, offset: 0, size },
+            tbaa::SizedField { ty: int, offset: size, size: 4 },
+        ];
+        types.push(b.sized_type(char, size + 4, format!("S{i}"), &fields).unwrap());
+    }
+    let mut tags = Vec::new();
+    for (i, &ty) in types.iter().enumerate() {
+        let size = 4 * (i as u64 + 1);
+        tags.push(b.access_tag(ty, ty, 0, size, false).unwrap());
+        tags.push(b.access_tag(ty, int, size - 4, 4, false).unwrap());
+    }
+    for rules in RULES {
+        let oracle = Oracle::new(&graph, rules);
+        let mut rng = Rng(3);
+        for _ in 0..400 {
+            let (i, j) = (rng.below(tags.len()), rng.below(tags.len()));
+            // Debug builds compare with the definition; so does the clause.
+            let answer = oracle.alias(tags[i], tags[j]);
+            assert_eq!(answer, oracle.explain(tags[i], tags[j]).answer, "{rules}: {i} and {j}");
+        }
+    }
+}
+
+#[test]
+#[cfg(feature = "serde")]
+fn stored_answers_come_back_whole_or_not_at_all() {
+    for unions in [0, 5] {
+        let graph = many_classes(unions);
+        let oracle = Oracle::new(&graph, Rules::Union);
+        let tags: Vec<_> = graph.tags().collect();
+        for list in [&tags[..10], &tags] {
+            let frozen = oracle.freeze(list);
+            let text = ron::to_string(&frozen).unwrap();
+            assert_eq!(ron::from_str::<Frozen>(&text).unwrap(), frozen);
+        }
+    }
+    for text in [
+        "Classes(of_tags:[0,1],classes:1,may_alias:([0]))",
+        "Classes(of_tags:[0],classes:9,may_alias:([0]))",
+        "Classes(of_tags:[],classes:4294967296,may_alias:([]))",
+        "Intervals(tags:[Listed(0)],lists:[])",
+        "Intervals(tags:[Interval(root:0,start:4,end:1)],lists:[])",
+    ] {
+        let error = ron::from_str::<Frozen>(text).unwrap_err().to_string();
+        assert!(error.contains("contradicts itself"), "{text}: {error}");
+    }
+}
