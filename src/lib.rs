@@ -49,6 +49,8 @@
 //! | [`Graph`] | holds each node once; [`TypeNode`] and [`Tag`] read them |
 //! | [`Oracle`] | answers queries on [`Access`]es by one of the [`Rules`], with an [`Explanation`] |
 //! | [`verify`] | says what LLVM's verifier says of a tag |
+//! | [`link`] | merges the graphs of several modules, and says where names clash |
+//! | [`types`] | LLVM's own types and data layouts: sizes, alignments, offsets |
 //! | [`text`] | reads `.ll` modules; writes metadata for LLVM and MLIR |
 //! | [`spec`] | reads and writes RON specs: types, tags, expected answers |
 //!
@@ -61,11 +63,13 @@
 
 mod builder;
 mod graph;
+pub mod link;
 mod oracle;
 #[cfg(feature = "spec")]
 pub mod spec;
 mod table;
 pub mod text;
+pub mod types;
 pub mod verify;
 
 // The version of petgraph that `Graph::type_dag` speaks.
@@ -92,3 +96,11 @@ mod guide {}
 #[cfg(doctest)]
 #[doc = include_str!("../docs/rules.md")]
 mod rules {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../docs/types.md")]
+mod types_guide {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../docs/linking.md")]
+mod linking_guide {}

@@ -4,6 +4,7 @@
 #![allow(dead_code, unreachable_pub)]
 
 pub mod llvm;
+pub mod lua;
 pub mod random;
 
 /// `SplitMix64`: small, and the same numbers for the same seed everywhere.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use tbaa::Rules;
+use tbaa::types::Equality;
 
 use crate::rules;
 
@@ -59,6 +60,8 @@ pub(crate) enum Command {
     Eval(Eval),
     Check(Check),
     Stats(Stats),
+    Types(Types),
+    Link(Link),
     Completions(Completions),
 }
 
@@ -303,6 +306,100 @@ pub(crate) enum StatsFormat {
     #[default]
     Text,
     Json,
+}
+
+/// Prints the struct types of modules, in classes of equal ones.
+///
+/// Names do not count, so that %struct.Point and %struct.Point.0 are in one
+/// class if they have the same body; an opaque struct stands for its name
+/// without the number. Each class is printed as its first type is defined, with
+/// the size in bytes that the file's data layout gives it, and the names that it
+/// has in each file.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Equalities:
+  structural  the two types are made of structs that match one to one
+  unfolding   the two types cannot be told apart by following elements and
+              pointers: a list is equal to a node that points to a list
+
+Examples:
+  tbaa types f.ll
+  tbaa types f.ll g.ll --equality unfolding
+
+Exit status:
+  0  fine
+  2  unusable input or arguments")]
+pub(crate) struct Types {
+    /// .ll files, or `-`.
+    #[arg(required = true, value_name = "INPUT")]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// When two types are equal.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) equality: EqualityArg,
+    /// What to print.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: TypesFormat,
+}
+
+#[derive(Clone, Copy, ValueEnum, Default)]
+pub(crate) enum EqualityArg {
+    #[default]
+    Structural,
+    Unfolding,
+}
+
+impl From<EqualityArg> for Equality {
+    fn from(arg: EqualityArg) -> Equality {
+        match arg {
+            EqualityArg::Structural => Equality::Structural,
+            EqualityArg::Unfolding => Equality::Unfolding,
+        }
+    }
+}
+
+#[derive(Clone, Copy, ValueEnum, Default)]
+pub(crate) enum TypesFormat {
+    #[default]
+    Text,
+    Json,
+}
+
+/// Links the TBAA and the struct types of modules.
+///
+/// Equal nodes become one. Types of one name with different bodies are warned
+/// of: LLVM's linker keeps both and says NoAlias of accesses that may be to one
+/// object. What is printed as metadata has both too. A file's name identifies
+/// its module.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Formats:
+  llvm     the merged struct types and metadata, which llvm-as accepts
+  report   counts, and each name that has several bodies
+  summary  JSON that `link` reads back: parts may be linked in any order
+
+Examples:
+  tbaa link f.ll g.ll --format report
+  tbaa link f.ll --format summary > f.json
+  tbaa link f.json g.ll | llvm-as
+
+Exit status:
+  0  fine
+  2  unusable input or arguments")]
+pub(crate) struct Link {
+    /// .ll files, .ron specs, .json summaries, or `-`.
+    #[arg(required = true, value_name = "INPUT")]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// What to print.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: LinkFormat,
+}
+
+#[derive(Clone, Copy, ValueEnum, Default, PartialEq)]
+pub(crate) enum LinkFormat {
+    #[default]
+    Llvm,
+    Report,
+    Summary,
 }
 
 /// Prints a completion script for a shell.

@@ -60,6 +60,23 @@ impl Input {
         Ok(Input { file, text, content: Content::Module(module) })
     }
 
+    /// Reads INPUT for its struct types alone: nothing is said of its tags.
+    pub(crate) fn open_for_types(path: &Path) -> Result<Input, Failure> {
+        let (file, text) = if path.as_os_str() == "-" { read_stdin()? } else { read_file(path)? };
+        if path.extension().is_some_and(|extension| extension == "ron") {
+            return Err(Failure::unusable(format!(
+                "{file} is a spec, which has no LLVM types; name a .ll file"
+            )));
+        }
+        let module = read_module(&file, &text, Keep::Used)?;
+        Ok(Input { file, text, content: Content::Module(module) })
+    }
+
+    /// Returns the text that was read.
+    pub(crate) fn text(&self) -> &[u8] {
+        &self.text
+    }
+
     /// Returns the name of the input in messages.
     pub(crate) fn file(&self) -> &str {
         &self.file

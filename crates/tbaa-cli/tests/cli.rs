@@ -234,7 +234,9 @@ fn completions_are_for_every_shell() {
 
 #[test]
 fn every_command_has_help_with_its_exit_status() {
-    for command in ["dump", "alias", "explain", "generic", "matrix", "eval", "check", "stats"] {
+    for command in
+        ["dump", "alias", "explain", "generic", "matrix", "eval", "check", "stats", "types", "link"]
+    {
         let help = output(&[command, "--help"], b"");
         assert_eq!(help.status.code(), Some(0));
         for part in ["Examples:", "Exit status:", "  2  "] {
@@ -282,13 +284,25 @@ fn every_example_in_the_help_runs() {
     }
     std::fs::copy(specs.join("ravi.ron"), home.join("ravi.ron")).unwrap();
     std::fs::write(home.join("f.ll"), EXAMPLE).unwrap();
+    std::fs::write(home.join("g.ll"), EXAMPLE).unwrap();
     stand_in(&home.join("bin/llvm-as"), "cat > llvm-as.in");
     stand_in(&home.join("bin/clang"), "cat f.ll");
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_tbaa"), home.join("bin/tbaa")).unwrap();
     let path = format!("{}:{}", home.join("bin").display(), std::env::var("PATH").unwrap());
 
-    let commands =
-        ["dump", "alias", "explain", "generic", "matrix", "eval", "check", "stats", "completions"];
+    let commands = [
+        "dump",
+        "alias",
+        "explain",
+        "generic",
+        "matrix",
+        "eval",
+        "check",
+        "stats",
+        "types",
+        "link",
+        "completions",
+    ];
     for command in commands {
         let help = output(&[command, "--help"], b"").stdout;
         let (_, examples) = text(&help).split_once("Examples:\n").unwrap();

@@ -5,10 +5,12 @@ mod completions;
 mod dump;
 mod eval;
 mod explain;
+mod link;
 mod matrix;
 mod query;
 mod stats;
 mod svg;
+mod types;
 
 use std::io::Write;
 
@@ -34,6 +36,8 @@ pub(crate) fn run(command: Command, out: &mut dyn Write) -> Result<Outcome, Fail
         Command::Eval(args) => eval::run(&args, out)?,
         Command::Check(args) => return check::run(&args, out),
         Command::Stats(args) => stats::run(&args, out)?,
+        Command::Types(args) => types::run(&args, out)?,
+        Command::Link(args) => link::run(&args, out)?,
         Command::Completions(args) => completions::run(&args, out)?,
     }
     Ok(Outcome::Fine)

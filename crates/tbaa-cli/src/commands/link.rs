@@ -1,0 +1,146 @@
+//! `tbaa link`.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use tbaa::link::{Clash, Linked, Summary};
+use tbaa::types::{Context, MergedTypes};
+use tbaa::{Graph, TypeId, TypeKind, text};
+
+use super::counted;
+use super::types::{FileTypes, is_opaque};
+use crate::args::{Link, LinkFormat};
+use crate::excerpt::printable;
+use crate::input::{Input, read_file};
+use crate::report::{Failure, warn};
+
+/// What `--format summary` prints, and what a `.json` input is.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Part {
+    /// Definitions of struct types.
+    types: Vec<String>,
+    tbaa: Summary,
+}
+
+pub(super) fn run(args: &Link, out: &mut dyn Write) -> Result<(), Failure> {
+    let parts: Vec<(Context, Summary)> =
+        args.inputs.iter().map(|input| open(input)).collect::<Result<_, _>>()?;
+    let unusable = |error: &dyn std::error::Error| Failure::unusable(error.to_string());
+    let contexts: Vec<&Context> = parts.iter().map(|(context, _)| context).collect();
+    let types = MergedTypes::new(&contexts).map_err(|error| unusable(&error))?;
+    let summaries: Vec<&Summary> = parts.iter().map(|(_, summary)| summary).collect();
+    let (summary, _) = Summary::link(&summaries);
+    let linked = Linked::from_summary(summary).map_err(|error| unusable(&error))?;
+    if args.format != LinkFormat::Report {
+        warn(linked.clashes(), |clash| (None, warning(linked.graph(), clash)));
+    }
+    match args.format {
+        LinkFormat::Llvm => {
+            for line in definitions(types.context()) {
+                writeln!(out, "{line}")?;
+            }
+            out.write_all(text::write(linked.graph()).as_bytes())?;
+        }
+        LinkFormat::Report => report(&linked, &types, out)?,
+        LinkFormat::Summary => {
+            let part = Part { types: definitions(types.context()), tbaa: linked.summary().clone() };
+            serde_json::to_writer(&mut *out, &part).map_err(io::Error::from)?;
+            writeln!(out)?;
+        }
+    }
+    Ok(())
+}
+
+/// Reads a module, a spec, or a summary.
+fn open(path: &Path) -> Result<(Context, Summary), Failure> {
+    if path.extension().is_none_or(|extension| extension != "json") {
+        let input = Input::open(path)?;
+        let types = FileTypes::of(&input)?;
+        return Ok((types.context, Summary::of(input.file(), input.graph()).0));
+    }
+    let (file, text) = read_file(path)?;
+    let part: Part = serde_json::from_slice(&text)
+        .map_err(|error| Failure::unusable(format!("{file} is no summary: {error}")))?;
+    let mut context = Context::new();
+    context
+        .read_definitions(part.types.join("\n").as_bytes())
+        .map_err(|error| Failure::unusable(format!("{file}, among its types: {}", error.kind)))?;
+    Ok((context, part.tbaa))
+}
+
+fn definitions(context: &Context) -> Vec<String> {
+    context.structs().map(|ty| context.definition(ty).to_string()).collect()
+}
+
+fn warning(graph: &Graph, clash: &Clash) -> String {
+    let bodies: Vec<String> = clash
+        .bodies
+        .iter()
+        .map(|body| format!("{} in {}", self::body(graph, body.ty, 3), body.module))
+        .collect();
+    let name = printable(&clash.name);
+    format!("type {name} is {}; accesses through them may alias", bodies.join(", "))
+}
+
+/// A type's parent or its first fields: `{int @0, float @4}`.
+fn body(graph: &Graph, ty: TypeId, most: usize) -> String {
+    let name = |ty: TypeId| match graph.ty(ty).name() {
+        Some(b"") | None => "unnamed".to_owned(),
+        Some(name) => printable(name),
+    };
+    let node = graph.ty(ty);
+    if node.kind() != TypeKind::Aggregate {
+        return node
+            .parent()
+            .map_or_else(|| "{}".into(), |parent| format!("under {}", name(parent)));
+    }
+    let count = node.fields().count();
+    let field = |field: tbaa::Field| match field.extent {
+        Some(extent) => format!("{} @{}+{extent}", name(field.ty), field.offset),
+        None => format!("{} @{}", name(field.ty), field.offset),
+    };
+    let mut fields: Vec<String> = node.fields().take(most).map(field).collect();
+    if count > most {
+        fields.push(format!("{} more", count - most));
+    }
+    format!("{{{}}}", fields.join(", "))
+}
+
+fn report(linked: &Linked, types: &MergedTypes, out: &mut dyn Write) -> io::Result<()> {
+    let graph = linked.graph();
+    let modules = linked.summary().modules().len();
+    let structs = types.context().structs();
+    writeln!(
+        out,
+        "{}: {}, {}, {}",
+        counted(modules as u64, "module", "modules"),
+        counted(graph.tag_count() as u64, "tag", "tags"),
+        counted(graph.types().count() as u64, "type node", "type nodes"),
+        counted(structs.len() as u64, "struct type", "struct types"),
+    )?;
+    let clashes = linked.clashes();
+    writeln!(out, "{}", several(clashes.len(), "of type nodes"))?;
+    for clash in clashes {
+        writeln!(out, "  {}", printable(&clash.name))?;
+        for body in &clash.bodies {
+            let module = printable(body.module.as_bytes());
+            writeln!(out, "    {module}: {}", self::body(graph, body.ty, 12))?;
+        }
+    }
+    writeln!(out, "{}", several(types.clashes().len(), "of struct types"))?;
+    for clash in types.clashes() {
+        for &ty in &clash.types {
+            writeln!(out, "  {}", types.context().definition(ty))?;
+        }
+    }
+    let context = types.context();
+    let opaque = context.structs().filter(|&ty| is_opaque(context, ty)).count();
+    writeln!(out, "{}", counted(opaque as u64, "opaque struct type", "opaque struct types"))
+}
+
+fn several(count: usize, what: &str) -> String {
+    let names = counted(count as u64, "name", "names");
+    format!("{names} {what} with several bodies")
+}

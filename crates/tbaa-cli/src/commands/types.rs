@@ -1,0 +1,143 @@
+//! `tbaa types`.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+use std::path::Path;
+
+use serde::Serialize;
+use tbaa::types::{Context, DataLayout, Layouts, Type, TypeClasses, TypeKind};
+
+use crate::args::{Types, TypesFormat};
+use crate::input::{Content, Input};
+use crate::report::{Failure, note};
+
+/// The struct types of a file.
+pub(super) struct FileTypes {
+    pub(super) file: String,
+    pub(super) context: Context,
+    layout: DataLayout,
+    /// What the file calls its numbered structs.
+    numbers: HashMap<Type, u64>,
+}
+
+impl FileTypes {
+    pub(super) fn of(input: &Input) -> Result<FileTypes, Failure> {
+        let file = input.file().to_owned();
+        let mut context = Context::new();
+        let (mut layout, mut numbers) = (DataLayout::default(), HashMap::new());
+        if let Content::Module(module) = &input.content {
+            let unusable = |offset, message| Failure::at(&file, input.text(), offset, message);
+            let names = context
+                .read_module(input.text(), module)
+                .map_err(|error| unusable(error.offset, error.kind.to_string()))?;
+            numbers = names.numbers().map(|(number, ty)| (ty, number)).collect();
+            if let Some((text, offset)) = module.data_layout() {
+                let text = String::from_utf8_lossy(text);
+                layout = text.parse().map_err(|error: tbaa::types::DataLayoutError| {
+                    unusable(offset, error.to_string())
+                })?;
+            }
+        }
+        Ok(FileTypes { file, context, layout, numbers })
+    }
+
+    fn name(&self, ty: Type) -> String {
+        match self.numbers.get(&ty) {
+            Some(number) => format!("%{number}"),
+            None => self.context.display(ty).to_string(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Class {
+    /// As the first of its types is defined.
+    body: String,
+    /// In bytes; none if it is opaque, or as large as the machine makes it.
+    size: Option<u64>,
+    align: Option<u64>,
+    types: Vec<Named>,
+}
+
+/// One name, and the files that have it.
+#[derive(Serialize)]
+struct Named {
+    name: String,
+    files: Vec<String>,
+}
+
+pub(super) fn run(args: &Types, out: &mut dyn Write) -> Result<(), Failure> {
+    let files: Vec<FileTypes> =
+        args.inputs.iter().map(|input| open(input)).collect::<Result<_, _>>()?;
+    let contexts: Vec<&Context> = files.iter().map(|file| &file.context).collect();
+    let classes = TypeClasses::new(&contexts, args.equality.into());
+    if !classes.is_exact() {
+        note("these types are too much alike to be compared in full: some classes may be one");
+    }
+    let mut found: Vec<Class> = Vec::new();
+    let mut place: HashMap<usize, usize> = HashMap::new();
+    for file in &files {
+        let mut layouts = file.layout.layouts(&file.context);
+        for ty in file.context.structs() {
+            let at = *place.entry(classes.class_of(ty)).or_insert_with(|| {
+                found.push(class(file, &mut layouts, ty));
+                found.len() - 1
+            });
+            let (types, name) = (&mut found[at].types, file.name(ty));
+            match types.iter_mut().find(|named| named.name == name) {
+                Some(named) => named.files.push(file.file.clone()),
+                None => types.push(Named { name, files: vec![file.file.clone()] }),
+            }
+        }
+    }
+    match args.format {
+        TypesFormat::Text => write(&found, out)?,
+        TypesFormat::Json => {
+            serde_json::to_writer(&mut *out, &found).map_err(io::Error::from)?;
+            writeln!(out)?;
+        }
+    }
+    Ok(())
+}
+
+fn open(path: &Path) -> Result<FileTypes, Failure> {
+    let input = Input::open_for_types(path)?;
+    FileTypes::of(&input)
+}
+
+fn class(file: &FileTypes, layouts: &mut Layouts<'_>, ty: Type) -> Class {
+    let definition = file.context.definition(ty).to_string();
+    let body = definition.split_once(" = type ").map_or("", |(_, body)| body).to_owned();
+    let fixed = layouts.alloc_size(ty).ok().filter(|size| !size.scalable);
+    Class {
+        body,
+        size: fixed.map(|size| size.min),
+        align: layouts.abi_align(ty).ok(),
+        types: Vec::new(),
+    }
+}
+
+fn write(classes: &[Class], out: &mut dyn Write) -> io::Result<()> {
+    for (at, class) in classes.iter().enumerate() {
+        if at > 0 {
+            writeln!(out)?;
+        }
+        write!(out, "{}", class.body)?;
+        match (class.size, class.align) {
+            (Some(size), Some(align)) => writeln!(out, "  ; size {size}, align {align}")?,
+            _ => writeln!(out)?,
+        }
+        for Named { name, files } in &class.types {
+            match files.len() - 1 {
+                0..=2 => writeln!(out, "  {name}: {}", files.join(" "))?,
+                more => writeln!(out, "  {name}: {} and {more} more", files[0])?,
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether a type is an opaque struct.
+pub(super) fn is_opaque(context: &Context, ty: Type) -> bool {
+    matches!(context.kind(ty), TypeKind::Identified { body: None, .. })
+}

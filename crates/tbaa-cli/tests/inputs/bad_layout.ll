@@ -1,0 +1,2 @@
+target datalayout = "e-i64:33"
+%a = type { i32 }

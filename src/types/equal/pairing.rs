@@ -1,0 +1,246 @@
+//! Structural equality: pairing the nodes of two types one to one.
+//!
+//! Encodings are equal exactly when walking the two types side by side pairs
+//! each struct of the one with one struct of the other, and with no second.
+//! Encoding each type of a program on its own takes quadratic time where all of
+//! them reach each other. So: the start of each encoding, which is all of it
+//! for most types, colours the nodes; refinement tells apart what leads to
+//! different colours; and what is still of one colour is walked, largest types
+//! first. A walk that succeeds settles all that it paired.
+
+use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::unionfind::UnionFind;
+
+use super::automaton::Automaton;
+use super::refine::refine;
+use super::{Context, Equality, Type};
+use crate::table::{HashMap, HashSet, IndexSet};
+
+/// How much of an encoding is looked at before nodes are compared two by two.
+const PREFIX: usize = 64;
+/// Steps of all walks, for each node and edge: on types that people write,
+/// fewer than two are taken.
+const STEPS: usize = 64;
+
+/// As [`super::equal`].
+pub(super) fn equal(equality: Equality, a: (&Context, Type), b: (&Context, Type)) -> bool {
+    assert!(a.0.owns(a.1) && b.0.owns(b.1), "a type that another context issued");
+    if a.1 == b.1 {
+        return true;
+    }
+    let automaton = Automaton::spanned([a, b]);
+    match equality {
+        Equality::Structural => {
+            let mut walk = Walk { automaton: &automaton, left: usize::MAX, components: &[] };
+            walk.pair(0, 1).is_some()
+        }
+        Equality::Unfolding => unfolds_equal(&automaton),
+    }
+}
+
+/// Whether nodes 0 and 1 are bisimilar: Hopcroft and Karp, "A linear algorithm
+/// for testing equivalence of finite automata" (1971).
+fn unfolds_equal(automaton: &Automaton) -> bool {
+    let mut sets: UnionFind<u32> = UnionFind::new(automaton.len());
+    let mut work = vec![(0, 1)];
+    while let Some((a, b)) = work.pop() {
+        if !sets.union(a, b) {
+            continue;
+        }
+        let (of_a, of_b) = (automaton.edges(a), automaton.edges(b));
+        if automaton.symbols[a as usize] != automaton.symbols[b as usize] {
+            return false;
+        }
+        work.extend(of_a.iter().copied().zip(of_b.iter().copied()));
+    }
+    true
+}
+
+/// Returns the class of each node, and whether all equal nodes have one class.
+pub(super) fn structural(automaton: &Automaton) -> (Vec<u32>, bool) {
+    let (prefixes, whole) = prefixes(automaton);
+    let colours = refine(automaton, prefixes);
+    let (components, order) = components(automaton);
+    let size = automaton.len() + automaton.edges.len();
+    let left = size.saturating_mul(STEPS);
+    let mut walk = Walk { automaton, left, components: &components };
+    let mut sets: UnionFind<u32> = UnionFind::new(automaton.len());
+    // Nodes of each colour that are known to differ.
+    let mut apart: HashMap<u32, Vec<u32>> = HashMap::default();
+    for node in order {
+        if walk.left == 0 {
+            break;
+        }
+        let known = apart.entry(colours[node as usize]).or_default();
+        let own = sets.find_mut(node);
+        if known.iter().any(|&other| sets.find_mut(other) == own) {
+            continue;
+        }
+        let mut paired = None;
+        for &other in known.iter() {
+            if whole[node as usize] {
+                paired = Some(vec![(node, other)]);
+            } else {
+                paired = walk.pair(node, other);
+            }
+            if paired.is_some() || walk.left == 0 {
+                break;
+            }
+        }
+        match paired {
+            Some(pairs) => {
+                for (a, b) in pairs {
+                    sets.union(a, b);
+                }
+            }
+            None => known.push(node),
+        }
+    }
+    let classes = (0..automaton.len() as u32).map(|node| sets.find_mut(node)).collect();
+    (classes, walk.left > 0)
+}
+
+/// Numbers the starts of all encodings, breadth first, so that they say what is
+/// near; tells which ones are whole.
+fn prefixes(automaton: &Automaton) -> (Vec<u32>, Vec<bool>) {
+    let mut known: IndexSet<Box<[u32]>> = IndexSet::default();
+    let mut whole = Vec::with_capacity(automaton.len());
+    let mut numbers = Vec::with_capacity(automaton.len());
+    let (mut out, mut structs, mut queue) = (Vec::new(), Vec::new(), Vec::new());
+    for node in 0..automaton.len() as u32 {
+        out.clear();
+        structs.clear();
+        queue.clear();
+        queue.push(node);
+        let mut at = 0;
+        while out.len() < PREFIX
+            && let Some(&node) = queue.get(at)
+        {
+            at += 1;
+            out.push(automaton.symbols[node as usize]);
+            let met = structs.iter().position(|&other| other == node);
+            if automaton.structs[node as usize] {
+                out.push(met.unwrap_or(structs.len()) as u32);
+            }
+            if met.is_none() {
+                structs.extend(automaton.structs[node as usize].then_some(node));
+                // More than that many are never looked at.
+                let room = PREFIX.saturating_sub(queue.len() - at);
+                queue.extend(automaton.edges(node).iter().take(room));
+            }
+        }
+        let is_whole = out.len() < PREFIX;
+        // One more number for those that are cut off, which go on somehow.
+        out.extend((!is_whole).then_some(u32::MAX));
+        whole.push(is_whole);
+        numbers.push(match known.get_index_of(&out[..]) {
+            Some(number) => number,
+            None => known.insert_full(out[..].into()).0,
+        } as u32);
+    }
+    (numbers, whole)
+}
+
+/// Returns the number of each node's strongly connected component, which is
+/// never less than those of the nodes it leads to; and the nodes, those that
+/// lead to others before them.
+fn components(automaton: &Automaton) -> (Vec<u32>, Vec<u32>) {
+    let mut graph: DiGraph<(), ()> = DiGraph::with_capacity(automaton.len(), automaton.edges.len());
+    for _ in 0..automaton.len() {
+        graph.add_node(());
+    }
+    for node in 0..automaton.len() as u32 {
+        for &target in automaton.edges(node) {
+            graph.add_edge(NodeIndex::from(node), NodeIndex::from(target), ());
+        }
+    }
+    let mut numbers = vec![0; automaton.len()];
+    let found = petgraph::algo::kosaraju_scc(&graph);
+    for (number, component) in found.iter().enumerate() {
+        for node in component {
+            numbers[node.index()] = number as u32;
+        }
+    }
+    let order = found.iter().rev().flatten().map(|node| node.index() as u32).collect();
+    (numbers, order)
+}
+
+struct Walk<'a> {
+    automaton: &'a Automaton,
+    /// Steps that may still be taken.
+    left: usize,
+    /// Empty where no more than one walk is made.
+    components: &'a [u32],
+}
+
+impl Walk<'_> {
+    /// Returns the nodes that are paired if the types of two nodes are equal;
+    /// `None` if they are not, or no step is left.
+    fn pair(&mut self, a: u32, b: u32) -> Option<Vec<(u32, u32)>> {
+        let mut pairs = Vec::new();
+        let mut selves = Vec::new();
+        let mut to: HashMap<u32, u32> = HashMap::default();
+        let mut from: HashMap<u32, u32> = HashMap::default();
+        let mut seen: HashSet<(u32, u32)> = HashSet::default();
+        let mut work = vec![(a, b)];
+        while let Some((a, b)) = work.pop() {
+            self.left = self.left.checked_sub(1)?;
+            if self.automaton.symbols[a as usize] != self.automaton.symbols[b as usize] {
+                return None;
+            }
+            // What both types share pairs with itself, all of it.
+            if a == b && !self.components.is_empty() {
+                selves.push(a);
+                continue;
+            }
+            if self.automaton.structs[a as usize] {
+                let (before, after) = (to.insert(a, b), from.insert(b, a));
+                match (before, after) {
+                    (None, None) => {}
+                    (Some(same), Some(_)) if same == b => continue,
+                    _ => return None,
+                }
+            } else if !seen.insert((a, b)) {
+                continue;
+            }
+            pairs.push((a, b));
+            let parts = self.automaton.edges(a).iter().zip(self.automaton.edges(b));
+            work.extend(parts.map(|(&a, &b)| (a, b)));
+        }
+        if self.consistent(&selves, &pairs) { Some(pairs) } else { None }
+    }
+
+    /// Whether nothing that pairs with another node is also reached from a node
+    /// that pairs with itself.
+    fn consistent(&mut self, selves: &[u32], pairs: &[(u32, u32)]) -> bool {
+        if selves.is_empty() {
+            return true;
+        }
+        let component = |node: u32| self.components[node as usize];
+        let highest = selves.iter().map(|&node| component(node)).max();
+        let lowest = pairs.iter().map(|&(a, b)| component(a).min(component(b))).min();
+        let (Some(highest), Some(lowest)) = (highest, lowest) else { return true };
+        if highest < lowest {
+            return true;
+        }
+        let others: HashSet<u32> = pairs
+            .iter()
+            .flat_map(|&(a, b)| [a, b])
+            .filter(|&node| self.automaton.structs[node as usize])
+            .collect();
+        let mut seen: HashSet<u32> = selves.iter().copied().collect();
+        let mut work = selves.to_vec();
+        while let Some(node) = work.pop() {
+            let Some(left) = self.left.checked_sub(1) else { return false };
+            self.left = left;
+            if others.contains(&node) {
+                return false;
+            }
+            if self.components[node as usize] >= lowest {
+                let targets = self.automaton.edges(node).iter().copied();
+                work.extend(targets.filter(|&target| seen.insert(target)));
+            }
+        }
+        true
+    }
+}

@@ -1,0 +1,133 @@
+//! Partition refinement: the coarsest classes of nodes such that equal nodes
+//! have equal colours, and equal nodes at each edge.
+//!
+//! Hopcroft's algorithm, "An n log n algorithm for minimizing states in a
+//! finite automaton" (1971), over edges numbered by their place. A class is
+//! cut by those of its nodes that have an edge of one place into another class;
+//! of the two halves only the smaller one must cut others again.
+
+use super::automaton::Automaton;
+
+/// Blocks of nodes, each a range of `nodes`.
+struct Partition {
+    nodes: Vec<u32>,
+    /// Where each node stands in `nodes`.
+    place: Vec<u32>,
+    block: Vec<u32>,
+    /// Where each block begins, ends, and up to where its nodes are marked.
+    ranges: Vec<(u32, u32, u32)>,
+}
+
+impl Partition {
+    fn new(colours: Vec<u32>) -> Partition {
+        let mut nodes: Vec<u32> = (0..colours.len() as u32).collect();
+        nodes.sort_by_key(|&node| colours[node as usize]);
+        let mut partition = Partition {
+            place: vec![0; nodes.len()],
+            block: vec![0; nodes.len()],
+            ranges: Vec::new(),
+            nodes,
+        };
+        for at in 0..partition.nodes.len() {
+            let node = partition.nodes[at] as usize;
+            let before = at.checked_sub(1).map(|at| colours[partition.nodes[at] as usize]);
+            if before != Some(colours[node]) {
+                partition.ranges.push((at as u32, at as u32, at as u32));
+            }
+            let block = partition.ranges.len() - 1;
+            partition.ranges[block].1 = at as u32 + 1;
+            partition.place[node] = at as u32;
+            partition.block[node] = block as u32;
+        }
+        partition
+    }
+
+    /// Moves a node to the marked ones at the front of its block. Returns the
+    /// block if it is the first there.
+    fn mark(&mut self, node: u32) -> Option<u32> {
+        let block = self.block[node as usize];
+        let (first, _, marked) = self.ranges[block as usize];
+        let place = self.place[node as usize];
+        if place < marked {
+            return None;
+        }
+        let other = self.nodes[marked as usize];
+        self.nodes.swap(place as usize, marked as usize);
+        self.place[node as usize] = marked;
+        self.place[other as usize] = place;
+        self.ranges[block as usize].2 = marked + 1;
+        (marked == first).then_some(block)
+    }
+
+    /// Cuts the marked nodes off a block; returns the new block, which is the
+    /// smaller half, if there are two.
+    fn cut(&mut self, block: u32) -> Option<u32> {
+        let (first, end, marked) = self.ranges[block as usize];
+        self.ranges[block as usize].2 = first;
+        if marked == end {
+            return None;
+        }
+        let new = self.ranges.len() as u32;
+        let (kept, cut) = if marked - first <= end - marked {
+            ((marked, end), (first, marked))
+        } else {
+            ((first, marked), (marked, end))
+        };
+        self.ranges[block as usize] = (kept.0, kept.1, kept.0);
+        self.ranges.push((cut.0, cut.1, cut.0));
+        for at in cut.0..cut.1 {
+            self.block[self.nodes[at as usize] as usize] = new;
+        }
+        Some(new)
+    }
+}
+
+/// Refines a colouring; returns the class of each node.
+pub(super) fn refine(automaton: &Automaton, colours: Vec<u32>) -> Vec<u32> {
+    let (sources, into) = reversed(automaton);
+    let mut partition = Partition::new(colours);
+    let mut work: Vec<u32> = (0..partition.ranges.len() as u32).collect();
+    let mut entering: Vec<(u32, u32)> = Vec::new();
+    let mut touched: Vec<u32> = Vec::new();
+    while let Some(splitter) = work.pop() {
+        let (first, end, _) = partition.ranges[splitter as usize];
+        entering.clear();
+        for &node in &partition.nodes[first as usize..end as usize] {
+            let range = into[node as usize]..into[node as usize + 1];
+            entering.extend_from_slice(&sources[range]);
+        }
+        entering.sort_unstable();
+        for group in entering.chunk_by(|a, b| a.0 == b.0) {
+            touched.clear();
+            for &(_, node) in group {
+                touched.extend(partition.mark(node));
+            }
+            for &block in &touched {
+                // If the block still waits, both halves do now; if it has had
+                // its turn, the smaller one, which is the new one, is enough.
+                work.extend(partition.cut(block));
+            }
+        }
+    }
+    partition.block
+}
+
+/// The edges by their targets: for each a place and a source.
+fn reversed(automaton: &Automaton) -> (Vec<(u32, u32)>, Vec<usize>) {
+    let mut into = vec![0; automaton.len() + 1];
+    for &target in &automaton.edges {
+        into[target as usize + 1] += 1;
+    }
+    for at in 1..into.len() {
+        into[at] += into[at - 1];
+    }
+    let mut next = into.clone();
+    let mut sources = vec![(0, 0); automaton.edges.len()];
+    for node in 0..automaton.len() as u32 {
+        for (place, &target) in automaton.edges(node).iter().enumerate() {
+            sources[next[target as usize]] = (place as u32, node);
+            next[target as usize] += 1;
+        }
+    }
+    (sources, into)
+}

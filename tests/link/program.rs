@@ -1,0 +1,187 @@
+//! A program of more than fifty files: ours against LLVM's linker.
+//!
+//! Lua 5.4 and Lua 5.1 in one program, as where a host embeds both. Each is
+//! some thirty files of shared types, and between them are names with two
+//! bodies. The symbols of 5.1 get a prefix, so that LLVM can link them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tbaa::link::{Linked, NodeMap, Summary};
+use tbaa::text::{self, Module};
+use tbaa::types::{Context, MergedTypes};
+use tbaa::{AliasResult, Graph, Oracle, Rules, TagId};
+
+use crate::support::llvm::{Llvm, scratch};
+use crate::support::lua::sources;
+
+const OPTIONS: [&str; 3] = ["-O1", "-Xclang", "-disable-llvm-passes"];
+
+/// Compiles a version's files, two at a time. All its symbols start with "lua";
+/// that becomes `prefix`.
+fn compile(llvm: &Llvm, version: &str, prefix: &str) -> Vec<PathBuf> {
+    let files = sources(version);
+    let one = |source: &PathBuf| {
+        let stem = source.file_stem().unwrap().to_string_lossy();
+        let text = String::from_utf8(llvm.clang(source, &OPTIONS)).unwrap();
+        let text = text.replace("@lua", &format!("@{prefix}"));
+        scratch(&format!("link/{version}/{stem}.ll"), text.as_bytes())
+    };
+    let (left, right) = files.split_at(files.len() / 2);
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| right.iter().map(one).collect::<Vec<_>>());
+        let mut compiled: Vec<PathBuf> = left.iter().map(one).collect();
+        compiled.extend(other.join().unwrap());
+        compiled
+    })
+}
+
+struct Program {
+    names: Vec<String>,
+    texts: Vec<Vec<u8>>,
+    modules: Vec<Module>,
+    linked: Linked,
+}
+
+fn program(files: &[PathBuf]) -> Program {
+    let texts: Vec<Vec<u8>> = files.iter().map(|file| fs::read(file).unwrap()).collect();
+    let modules: Vec<Module> = texts.iter().map(|text| text::read(text).unwrap()).collect();
+    let folder = |file: &Path| file.parent().unwrap().file_name().unwrap().to_owned();
+    let names: Vec<String> = files
+        .iter()
+        .map(|file| Path::new(&folder(file)).join(file.file_name().unwrap()))
+        .map(|name| name.to_string_lossy().into_owned())
+        .collect();
+    let named: Vec<(&str, &Graph)> =
+        names.iter().zip(&modules).map(|(name, module)| (&name[..], module.graph())).collect();
+    let linked = Linked::new(&named).unwrap();
+    Program { names, texts, modules, linked }
+}
+
+/// LLVM's tag for each of ours: the one with the same content.
+fn correspondence(linked: &Linked, theirs: &Graph) -> Vec<Option<TagId>> {
+    let (summary, map): (Summary, NodeMap) = Summary::of("linked by LLVM", theirs);
+    let (_, maps) = Summary::link(&[linked.summary(), &summary]);
+    let place = |tag: TagId| map.then(&maps[1]).place(theirs.tag_node(tag));
+    let by_place: std::collections::HashMap<usize, TagId> =
+        theirs.tags().filter_map(|tag| Some((place(tag)?, tag))).collect();
+    let mut found = vec![None; linked.graph().tag_count()];
+    for at in 0..linked.summary().node_count() {
+        let tag = linked.node_at(at).and_then(|node| linked.graph().tag_of(node));
+        if let Some(tag) = tag {
+            let place = maps[0].follow(at);
+            found[tag.index()] = place.and_then(|place| by_place.get(&place).copied());
+        }
+    }
+    found
+}
+
+#[test]
+fn answers_after_our_link_are_llvms_but_for_clashes() {
+    let Some(llvm) = Llvm::get() else { return };
+    let mut files = compile(llvm, "lua-5.4.9", "lua");
+    files.extend(compile(llvm, "lua-5.1.5", "old_lua"));
+    assert!(files.len() >= 50, "{}", files.len());
+    let Program { names, texts, modules, linked } = program(&files);
+
+    let text = llvm.link(&files);
+    let file = scratch("link/program.ll", &text);
+    let theirs = text::read(&text).unwrap();
+    let rows: Vec<TagId> = theirs.attached_tags();
+    let grid: Vec<Vec<u8>> =
+        llvm.aa(&["grid"], &file).lines().map(|line| line.as_bytes().to_vec()).collect();
+    assert_eq!(grid.len(), rows.len());
+    let mut row_of = vec![None; theirs.graph().tag_count()];
+    rows.iter().enumerate().for_each(|(row, tag)| row_of[tag.index()] = Some(row));
+    let row: Vec<Option<usize>> = correspondence(&linked, theirs.graph())
+        .iter()
+        .map(|tag| tag.and_then(|tag| row_of[tag.index()]))
+        .collect();
+
+    // Across the program: LLVM's answer, unless names clash.
+    let oracle = linked.oracle(Rules::Llvm);
+    let tags: Vec<TagId> = linked.graph().tags().filter(|tag| row[tag.index()].is_some()).collect();
+    // Some tags are those of copies alone, which LLVM was not asked about.
+    assert!(tags.len() > 500 && tags.len() * 10 > linked.graph().tag_count() * 9);
+    let mut widened = 0_usize;
+    for &a in &tags {
+        for &b in &tags {
+            let cell = row[a.index()].zip(row[b.index()]).map(|(a, b)| grid[a][b]);
+            let theirs =
+                if cell == Some(b'N') { AliasResult::NoAlias } else { AliasResult::MayAlias };
+            let ours = oracle.alias(a, b);
+            if ours != theirs {
+                assert_eq!((ours, theirs), (AliasResult::MayAlias, AliasResult::NoAlias));
+                assert!(oracle.clash(a, b), "{a:?} {b:?}");
+                widened += 1;
+            }
+        }
+    }
+    // And within each module: its own answer, unless names clash.
+    for (at, module) in modules.iter().enumerate() {
+        let own = Oracle::new(module.graph(), Rules::Llvm);
+        let tags = module.attached_tags();
+        for &a in &tags {
+            for &b in &tags {
+                let (x, y) = (linked.tag(at, a), linked.tag(at, b));
+                let (before, after) = (own.alias(a, b), oracle.alias(x, y));
+                let clash = x.zip(y).is_some_and(|(x, y)| oracle.clash(x, y));
+                assert!(
+                    before == after || clash && after == AliasResult::MayAlias,
+                    "{}",
+                    names[at]
+                );
+            }
+        }
+    }
+
+    // What LLVM keeps silently. Each of these has a body in either Lua.
+    let clashing: Vec<String> = linked
+        .clashes()
+        .iter()
+        .map(|clash| String::from_utf8_lossy(&clash.name).into_owned())
+        .collect();
+    for name in ["lua_State", "global_State", "Proto", "Table", "CallInfo"] {
+        assert!(clashing.iter().any(|clash| clash == name), "{name} in {clashing:?}");
+    }
+    let nodes = |graph: &Graph, name: &str| {
+        graph.types().filter(|&ty| graph.ty(ty).name() == Some(name.as_bytes())).count()
+    };
+    for clash in linked.clashes() {
+        let name = String::from_utf8_lossy(&clash.name);
+        assert_eq!(nodes(theirs.graph(), &name), clash.bodies.len(), "{name}: LLVM keeps both");
+    }
+    assert!(widened > 1000, "{widened}");
+
+    types(&texts, &modules, &linked);
+    println!(
+        "{} files, {} tags, {} answers widened by {} clashes: {}",
+        files.len(),
+        tags.len(),
+        widened,
+        clashing.len(),
+        clashing.join(" ")
+    );
+}
+
+/// The struct types of all files: one each where the files have one body.
+fn types(texts: &[Vec<u8>], modules: &[Module], linked: &Linked) {
+    let contexts: Vec<Context> = texts
+        .iter()
+        .zip(modules)
+        .map(|(text, module)| {
+            let mut context = Context::new();
+            context.read_module(text, module).unwrap();
+            context
+        })
+        .collect();
+    let merged = MergedTypes::new(&contexts.iter().collect::<Vec<_>>()).unwrap();
+    let names: Vec<&[u8]> = merged.clashes().iter().map(|clash| &clash.name[..]).collect();
+    for name in ["struct.lua_State", "struct.global_State", "struct.Proto"] {
+        assert!(names.contains(&name.as_bytes()), "{name}");
+    }
+    assert!(linked.summary().modules().len() == modules.len());
+    // Every file that has a lua_State has one of the two.
+    let states = merged.clashes().iter().find(|clash| clash.name == b"struct.lua_State").unwrap();
+    assert_eq!(states.types.len(), 2);
+}
