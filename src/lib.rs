@@ -48,7 +48,8 @@
 //! | [`Builder`] | makes well-formed nodes, as LLVM's `MDBuilder` |
 //! | [`Graph`] | holds each node once; [`TypeNode`] and [`Tag`] read them |
 //! | [`Oracle`] | answers queries on [`Access`]es by one of the [`Rules`], with an [`Explanation`] |
-//! | [`verify`] | says what LLVM's verifier says of a tag |
+//! | [`verify`] | says what LLVM's verifier says of a tag, and reports all that is ill formed |
+//! | [`lint`] | reports what LLVM accepts and is still wrong or suspicious |
 //! | [`link`] | merges the graphs of several modules, and says where names clash |
 //! | [`types`] | LLVM's own types and data layouts: sizes, alignments, offsets |
 //! | [`text`] | reads `.ll` modules; writes metadata for LLVM and MLIR |
@@ -62,11 +63,14 @@
 #![forbid(unsafe_code)]
 
 mod builder;
+mod diagnostic;
 mod graph;
 pub mod link;
+pub mod lint;
 mod oracle;
 #[cfg(feature = "spec")]
 pub mod spec;
+mod subject;
 mod table;
 pub mod text;
 pub mod types;
@@ -76,6 +80,7 @@ pub mod verify;
 pub use petgraph;
 
 pub use builder::{BuildError, Builder, SizedField};
+pub use diagnostic::{Code, Diagnostic, Label, Level, UnknownCode};
 pub use graph::{
     CopyEntry, CopyId, Edge, Field, Format, Graph, GraphError, Int, MalformedTag, NodeId, Operand,
     Tag, TagId, TypeDag, TypeId, TypeKind, TypeNode,

@@ -7,10 +7,9 @@ mod support;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use pretty_assertions::assert_eq;
-use support::llvm::{Llvm, WAYS, scratch};
+use support::llvm::{Llvm, WAYS, lua_sources, scratch};
 use support::random::{self, Shape, Universe};
 use support::{Rng, setting};
 use tbaa::verify::Verifier;
@@ -125,16 +124,7 @@ fn corpus() {
 #[test]
 fn lua() {
     let Some(llvm) = Llvm::get() else { return };
-    let lua = lua_sources();
-    let mut sources: Vec<PathBuf> =
-        fs::read_dir(&lua).unwrap().map(|entry| entry.unwrap().path()).collect();
-    // lua.c and luac.c have main functions of their own.
-    sources.retain(|path| {
-        let name = path.file_name().unwrap().to_string_lossy();
-        name.ends_with(".c") && !["lua.c", "luac.c"].contains(&&*name)
-    });
-    sources.sort();
-    assert!(sources.len() > 25, "Lua's sources in {}", lua.display());
+    let sources = lua_sources();
     for (way, options) in &WAYS[..2] {
         let files: Vec<_> = sources
             .iter()
@@ -158,25 +148,6 @@ fn lua() {
             .unwrap(),
         );
     }
-}
-
-/// Lua's C sources in the crate `lua-src`, wherever cargo keeps it.
-fn lua_sources() -> PathBuf {
-    // Without a platform, cargo wants the crates of all of them.
-    let rustc = Command::new("rustc").arg("-vV").output().unwrap();
-    let rustc = String::from_utf8(rustc.stdout).unwrap();
-    let host = rustc.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
-    let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--format-version", "1", "--offline", "--filter-platform", host])
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .output()
-        .unwrap();
-    let metadata = String::from_utf8(output.stdout).unwrap();
-    let manifest = metadata
-        .split('"')
-        .find(|word| word.contains("/lua-src-") && word.ends_with("/Cargo.toml"))
-        .expect("the crate lua-src");
-    Path::new(manifest).parent().unwrap().join("lua-5.4.9")
 }
 
 #[test]

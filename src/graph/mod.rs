@@ -10,7 +10,7 @@
 //! such a node means is read by [`TypeNode`] and [`Tag`], and whether LLVM
 //! would accept it is judged by [`crate::verify`].
 
-mod encoding;
+pub(crate) mod encoding;
 mod equal;
 mod id;
 mod node;

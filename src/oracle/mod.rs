@@ -10,6 +10,7 @@ mod compiled;
 mod copy;
 mod explain;
 mod forest;
+mod formed;
 mod frozen;
 mod llvm;
 mod union;

@@ -262,7 +262,9 @@ fn to_body(cursor: &mut Cursor<'_>) -> Result<(), TextError> {
         }
         let opens = [&b"prefix"[..], b"prologue", b"personality"]
             .iter()
-            .any(|clause| passed.ends_with(clause));
+            .filter_map(|&clause| passed.strip_suffix(clause))
+            // A name may end like a clause: `personality ptr @rust_eh_personality`.
+            .any(|before| before.last().is_none_or(u8::is_ascii_whitespace));
         if opens || in_constant && passed.is_empty() || passed.ends_with(b"!") {
             cursor.bracketed("a function header")?;
             // The type's braces may be followed by those of the value.

@@ -1,148 +1,25 @@
-//! What LLVM's verifier says of a tag.
+//! What LLVM's verifier says of a tag, and what else is ill formed.
 //!
-//! [`Verifier::check`] gives the verdict that LLVM 22's `TBAAVerifier` gives on
+//! [`verify`] looks over a whole module and reports everything that is ill
+//! formed, with its places. [`Verifier::check`] gives the verdict that LLVM 22's `TBAAVerifier` gives on
 //! a fresh start: the first rule that a tag breaks, or none. Rule `llvm`
 //! answers `MayAlias` for every tag that is rejected here.
 //!
 //! LLVM: `TBAAVerifier::visitTBAAMetadata`, in `lib/IR/Verifier.cpp`.
 
+mod copies;
+mod diagnose;
+mod rule;
+mod tags;
+mod types;
+
 use std::fmt;
+
+pub use diagnose::{verify, verify_graph};
+pub use rule::Rule;
 
 use crate::graph::{Format, Graph, Int, NodeId, Operand, Shape, TagId, TagParts};
 use crate::table::{HashMap, HashSet};
-
-/// A rule of LLVM's verifier, broken by a tag or by a type node that it uses.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[non_exhaustive]
-pub enum Rule {
-    /// A tag needs operands.
-    TagEmpty,
-    /// A tag is struct-path: its first operand is a node, and it has three or
-    /// more.
-    TagNotStructPath,
-    /// A tag has 3 or 4 operands in the old format, 4 or 5 in the new.
-    TagOperandCount,
-    /// The size of a size-aware tag is an integer constant.
-    TagSize,
-    /// The immutability flag is an integer constant.
-    TagImmutable,
-    /// The immutability flag is 0 or 1.
-    TagImmutableRange,
-    /// Base and access type are nodes.
-    TagTypes,
-    /// The access type of an old-format tag is a scalar.
-    AccessNotScalar,
-    /// The offset of a tag is an integer constant.
-    TagOffset,
-    /// The path from the base type comes to no type twice.
-    PathCycle,
-    /// The path arrives at its scalar, or at the access type, with offset 0.
-    OffsetAtAccess,
-    /// The tag's offset is as wide as the offsets in the types on its path.
-    OffsetWidth,
-    /// The path meets the access type.
-    AccessNotOnPath,
-    /// The path finds a field at or before its offset.
-    NoFieldAtOffset,
-    /// A two-operand type is a scalar: a name and a parent under a root.
-    TypeNotScalar,
-    /// A type has an odd number of operands in the old format, a multiple of
-    /// three in the new.
-    TypeOperandCount,
-    /// The size of a size-aware type is an integer constant.
-    TypeSize,
-    /// The name of an old-format type is a string.
-    TypeName,
-    /// A field's type is a node.
-    FieldType,
-    /// A field's offset is an integer constant.
-    FieldOffset,
-    /// The offsets of a type's fields are of one width.
-    FieldOffsetWidth,
-    /// The offsets of a type's fields do not descend.
-    FieldOrder,
-    /// The size of a size-aware field is an integer constant.
-    FieldSize,
-}
-
-impl Rule {
-    /// Returns what LLVM 22 prints when the rule is broken.
-    #[must_use]
-    pub fn llvm_message(self) -> &'static str {
-        match self {
-            Rule::TagEmpty => "TBAA metadata cannot have 0 operands",
-            Rule::TagNotStructPath => {
-                "Old-style TBAA is no longer allowed, use struct-path TBAA instead"
-            }
-            Rule::TagOperandCount => {
-                "Struct tag metadata must have either 3 or 4 operands; \
-                 Access tag metadata must have either 4 or 5 operands"
-            }
-            Rule::TagSize => "Access size field must be a constant",
-            Rule::TagImmutable => "Immutability tag on struct tag metadata must be a constant",
-            Rule::TagImmutableRange => {
-                "Immutability part of the struct tag metadata must be either 0 or 1"
-            }
-            Rule::TagTypes => {
-                "Malformed struct tag metadata: base and access-type should be non-null and \
-                 point to Metadata nodes"
-            }
-            Rule::AccessNotScalar => "Access type node must be a valid scalar type",
-            Rule::TagOffset => "Offset must be constant integer",
-            Rule::PathCycle => "Cycle detected in struct path",
-            Rule::OffsetAtAccess => "Offset not zero at the point of scalar access",
-            Rule::OffsetWidth => "Access bit-width not the same as description bit-width",
-            Rule::AccessNotOnPath => "Did not see access type in access path!",
-            Rule::NoFieldAtOffset => "Could not find TBAA parent in struct type node",
-            // LLVM rejects this one without a message.
-            Rule::TypeNotScalar => "",
-            Rule::TypeOperandCount => {
-                "Struct tag nodes must have an odd number of operands!; Access tag nodes must \
-                 have the number of operands that is a multiple of 3!"
-            }
-            Rule::TypeSize => "Type size nodes must be constants!",
-            Rule::TypeName => "Struct tag nodes have a string as their first operand",
-            Rule::FieldType => "Incorrect field entry in struct type node!",
-            Rule::FieldOffset => "Offset entries must be constants!",
-            Rule::FieldOffsetWidth => {
-                "Bitwidth between the offsets and struct type entries must match"
-            }
-            Rule::FieldOrder => "Offsets must be increasing!",
-            Rule::FieldSize => "Member size entries must be constants!",
-        }
-    }
-}
-
-impl fmt::Display for Rule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Rule::TagEmpty => "a tag without operands",
-            Rule::TagNotStructPath => "a tag that is not struct-path: a type node stands here",
-            Rule::TagOperandCount => "a tag with too few or too many operands",
-            Rule::TagSize => "a size-aware tag whose size is no integer",
-            Rule::TagImmutable => "an immutability flag that is no integer",
-            Rule::TagImmutableRange => "an immutability flag other than 0 and 1",
-            Rule::TagTypes => "a tag whose base or access type is no node",
-            Rule::AccessNotScalar => "an access type that is no scalar",
-            Rule::TagOffset => "a tag whose offset is no integer",
-            Rule::PathCycle => "a type that contains itself on the access path",
-            Rule::OffsetAtAccess => "an offset into the middle of the scalar accessed",
-            Rule::OffsetWidth => "an offset not as wide as those of the type",
-            Rule::AccessNotOnPath => "an access type that the access path does not meet",
-            Rule::NoFieldAtOffset => "an offset before the first field",
-            Rule::TypeNotScalar => "a two-operand type that is no scalar under a root",
-            Rule::TypeOperandCount => "a type with an operand too few or too many",
-            Rule::TypeSize => "a size-aware type whose size is no integer",
-            Rule::TypeName => "an old-format type whose name is no string",
-            Rule::FieldType => "a field whose type is no node",
-            Rule::FieldOffset => "a field whose offset is no integer",
-            Rule::FieldOffsetWidth => "field offsets of different widths",
-            Rule::FieldOrder => "field offsets that descend",
-            Rule::FieldSize => "a size-aware field whose size is no integer",
-        })
-    }
-}
 
 /// A tag that LLVM's verifier rejects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -3,15 +3,15 @@
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
-use tbaa::Rules;
 use tbaa::types::Equality;
+use tbaa::{Code, Rules};
 
 use crate::rules;
 
 const STATUS: &str = "\
 Exit status:
   0  fine
-  1  the input is readable, and something was found in it (check)
+  1  the input is readable, and something was found in it (check, verify, lint)
   2  unusable input or arguments";
 
 /// Reads, dumps and queries type-based alias analysis metadata (`!tbaa`).
@@ -59,6 +59,8 @@ pub(crate) enum Command {
     Matrix(Matrix),
     Eval(Eval),
     Check(Check),
+    Verify(Verify),
+    Lint(Lint),
     Stats(Stats),
     Types(Types),
     Link(Link),
@@ -280,6 +282,104 @@ pub(crate) struct Check {
     /// Specs.
     #[arg(required = true, value_name = "SPEC")]
     pub(crate) specs: Vec<PathBuf>,
+}
+
+/// Reports metadata that is ill formed: what LLVM 22's verifier rejects.
+///
+/// Each tag is judged by the first rule that it breaks, and each type that it
+/// uses by all of them. A tag that is rejected says nothing: by rule llvm every
+/// query about it answers MayAlias.
+///
+/// LLVM follows only the last member of a union. With --rules union or
+/// union-strict the tags are reported that denote no path for those rules; for
+/// each it is said what LLVM makes of it.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Formats:
+  text   each finding with the lines it is about, what LLVM says, and what to do
+  json   an array of findings; spans are in bytes from the start of the file
+  sarif  SARIF 2.1.0, which editors and code hosts read
+
+Examples:
+  tbaa verify f.ll
+  tbaa verify ravi.ron --rules union
+  tbaa verify f.ll --format sarif > f.sarif
+
+Exit status:
+  0  nothing found
+  1  something found
+  2  unusable input or arguments; other inputs are verified all the same")]
+pub(crate) struct Verify {
+    /// .ll files, .ron specs, or `-`.
+    #[arg(required = true)]
+    pub(crate) input: Vec<PathBuf>,
+    /// llvm, union or union-strict.
+    #[arg(long, value_name = "RULES", value_parser = rules::parse, default_value = "llvm")]
+    pub(crate) rules: Rules,
+    /// What to print.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: FindingFormat,
+}
+
+/// Reports what LLVM accepts and is still wrong or suspicious.
+///
+/// `--list` names the lints with their levels, and `--explain CODE` prints a
+/// lint's page; it knows the codes of `verify` too.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Formats:
+  text   each finding with the lines it is about, what comes of it, and what to do
+  json   an array of findings; spans are in bytes from the start of the file
+  sarif  SARIF 2.1.0, which editors and code hosts read
+
+Examples:
+  tbaa lint f.ll
+  tbaa lint f.ll --allow TBAA104 --warn TBAA113
+  tbaa lint --list
+  tbaa lint --explain TBAA110
+
+Exit status:
+  0  nothing found
+  1  something found
+  2  unusable input or arguments; other inputs are looked at all the same")]
+pub(crate) struct Lint {
+    /// .ll files, .ron specs, or `-`.
+    #[arg(required_unless_present_any = ["list", "explain"])]
+    pub(crate) input: Vec<PathBuf>,
+    /// Report a lint as an error.
+    #[arg(long, value_name = "CODE", value_parser = lint_code)]
+    pub(crate) deny: Vec<tbaa::lint::Lint>,
+    /// Report a lint as a warning.
+    #[arg(long, value_name = "CODE", value_parser = lint_code)]
+    pub(crate) warn: Vec<tbaa::lint::Lint>,
+    /// Do not report a lint.
+    #[arg(long, value_name = "CODE", value_parser = lint_code)]
+    pub(crate) allow: Vec<tbaa::lint::Lint>,
+    /// What to print.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: FindingFormat,
+    /// List the lints.
+    #[arg(long, conflicts_with_all = ["input", "explain"])]
+    pub(crate) list: bool,
+    /// Print the page of a code.
+    #[arg(long, value_name = "CODE", conflicts_with = "input")]
+    pub(crate) explain: Option<Code>,
+}
+
+fn lint_code(text: &str) -> Result<tbaa::lint::Lint, String> {
+    match text.parse::<Code>() {
+        Ok(Code::Lint(lint)) => Ok(lint),
+        Ok(Code::Rule(_)) => Err("a code of `verify`, which are always on".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+#[derive(Clone, Copy, ValueEnum, Default, PartialEq)]
+pub(crate) enum FindingFormat {
+    #[default]
+    Text,
+    Json,
+    Sarif,
 }
 
 /// Prints how many nodes, tags, types and fields there are, how deep they go,

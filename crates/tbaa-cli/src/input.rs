@@ -10,8 +10,8 @@ use tbaa::text::{self, Keep, Module};
 use tbaa::verify::Verifier;
 use tbaa::{Graph, NodeId, Operand, Rules, Tag, TagId, TypeId};
 
-use crate::excerpt::{Position, printable};
 use crate::listing::guess_roles;
+use crate::printable::{Position, printable};
 use crate::report::{Failure, note, place, warn};
 
 /// A module or a spec that has been read.
@@ -37,13 +37,18 @@ enum Name<'n> {
 impl Input {
     /// Reads INPUT, and prints what the reader warns of.
     pub(crate) fn open(path: &Path) -> Result<Input, Failure> {
+        Self::open_keeping(path, Keep::Used)
+    }
+
+    /// As [`Input::open`], with a choice of what to keep of a module.
+    pub(crate) fn open_keeping(path: &Path, keep: Keep) -> Result<Input, Failure> {
         if path.extension().is_some_and(|extension| extension == "ron") {
             let (file, text) = read_file(path)?;
             let built = load_spec(&file, &text)?;
             return Ok(Input { file, text, content: Content::Spec(built) });
         }
         let (file, text) = if path.as_os_str() == "-" { read_stdin()? } else { read_file(path)? };
-        let mut module = read_module(&file, &text, Keep::Used)?;
+        let mut module = read_module(&file, &text, keep)?;
         warn(module.warnings(), |warning| {
             let position = Position::of(&text, warning.offset);
             (Some(place(&file, position)), warning.kind.to_string())

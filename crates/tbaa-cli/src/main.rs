@@ -7,9 +7,10 @@
 
 mod args;
 mod commands;
-mod excerpt;
 mod input;
 mod listing;
+mod printable;
+mod render;
 mod report;
 mod rules;
 

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 
-use crate::excerpt::{Position, excerpt, printable};
+use crate::printable::{Position, printable};
+use crate::render::Source;
 
 /// Why a command cannot answer.
 pub(crate) enum Failure {
@@ -23,7 +24,7 @@ impl From<io::Error> for Failure {
 impl Failure {
     /// Something that has no place in a text.
     pub(crate) fn unusable(text: impl Into<String>) -> Failure {
-        Failure::Unusable(Message { place: None, text: text.into(), excerpt: None })
+        Failure::Unusable(Message::Plain { place: None, text: text.into() })
     }
 
     /// Something at a byte of a text.
@@ -33,12 +34,7 @@ impl Failure {
         offset: usize,
         message: impl Into<String>,
     ) -> Failure {
-        let position = Position::of(text, offset);
-        Failure::Unusable(Message {
-            place: Some(place(file, position)),
-            text: message.into(),
-            excerpt: Some(excerpt(text, offset, position.line)),
-        })
+        Failure::Unusable(Message::Drawn(Source::new(file, text).error(offset, &message.into())))
     }
 
     pub(crate) fn report(&self) {
@@ -46,7 +42,7 @@ impl Failure {
             Failure::Unusable(message) => message.print(Level::Error),
             Failure::Output(error) => {
                 let text = format!("cannot write to standard output: {error}");
-                Message { place: None, text, excerpt: None }.print(Level::Error);
+                Message::Plain { place: None, text }.print(Level::Error);
             }
         }
     }
@@ -66,10 +62,11 @@ enum Level {
 }
 
 /// A message on standard error.
-pub(crate) struct Message {
-    place: Option<String>,
-    text: String,
-    excerpt: Option<String>,
+pub(crate) enum Message {
+    /// One line, after its place if it has one.
+    Plain { place: Option<String>, text: String },
+    /// Drawn with the line that it is about, in colour.
+    Drawn(String),
 }
 
 impl Message {
@@ -80,20 +77,21 @@ impl Message {
             Level::Note => ("note", AnsiColor::Cyan),
         };
         let style = Style::new().bold().fg_color(Some(color.into()));
-        let place = self.place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
-        let excerpt = self.excerpt.as_ref().map(|lines| format!("{lines}\n")).unwrap_or_default();
         // Nobody is left to be told when standard error is closed.
-        let _ = write!(
-            anstream::stderr(),
-            "{place}{style}{word}:{style:#} {}\n{excerpt}",
-            printable(self.text.as_bytes())
-        );
+        let _ = match self {
+            Message::Plain { place, text } => {
+                let place = place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
+                let text = printable(text.as_bytes());
+                writeln!(anstream::stderr(), "{place}{style}{word}:{style:#} {text}")
+            }
+            Message::Drawn(text) => writeln!(anstream::stderr(), "{text}"),
+        };
     }
 }
 
 /// Says something that is good to know.
 pub(crate) fn note(text: impl Into<String>) {
-    Message { place: None, text: text.into(), excerpt: None }.print(Level::Note);
+    Message::Plain { place: None, text: text.into() }.print(Level::Note);
 }
 
 /// Warnings printed before the rest is only counted.
@@ -104,10 +102,10 @@ const SHOWN: usize = 10;
 pub(crate) fn warn<T>(warnings: &[T], show: impl Fn(&T) -> (Option<String>, String)) {
     for warning in warnings.iter().take(SHOWN) {
         let (place, text) = show(warning);
-        Message { place, text, excerpt: None }.print(Level::Warning);
+        Message::Plain { place, text }.print(Level::Warning);
     }
     if let more @ 1.. = warnings.len().saturating_sub(SHOWN) {
         let text = format!("and {more} more warnings of this kind");
-        Message { place: None, text, excerpt: None }.print(Level::Warning);
+        Message::Plain { place: None, text }.print(Level::Warning);
     }
 }

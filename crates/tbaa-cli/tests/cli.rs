@@ -223,6 +223,71 @@ fn color_is_for_terminals_or_on_demand() {
 }
 
 #[test]
+fn json_reads_back_as_the_findings() {
+    for (args, code) in [(["verify", "ill.ll"], "TBAA013"), (["lint", "suspicious.ll"], "TBAA110")]
+    {
+        let out = output(&[args[0], args[1], "--format", "json"], b"");
+        let found: Vec<tbaa::Diagnostic> = serde_json::from_slice(&out.stdout).unwrap();
+        let found = found.iter().find(|it| it.code.to_string() == code).unwrap();
+        assert_eq!(found.level, tbaa::Level::Error);
+        assert!(found.primary.is_some() && !found.secondary.is_empty() && found.help.is_some());
+    }
+}
+
+/// The demands of SARIF 2.1.0 that its readers rely on.
+#[test]
+fn sarif_is_what_its_schema_wants() {
+    for (args, least) in [
+        (&["verify", "ill.ll", "--format", "sarif"][..], 5),
+        (&["lint", "suspicious.ll", "--format", "sarif"], 4),
+        (&["lint", "shapes.ll", "--format", "sarif"], 0),
+        (&["verify", "union.ron", "--format", "sarif"], 1),
+    ] {
+        let out = output(args, b"");
+        let log: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
+        assert_eq!(log["version"], "2.1.0");
+        assert!(log["$schema"].as_str().unwrap().ends_with("sarif-schema-2.1.0.json"));
+        let [run] = &log["runs"].as_array().unwrap()[..] else { panic!("one run") };
+        let driver = &run["tool"]["driver"];
+        assert_eq!(driver["name"], "tbaa");
+        let rules = driver["rules"].as_array().unwrap();
+        assert_eq!(rules.len(), tbaa::Code::all().count());
+        for rule in rules {
+            assert!(rule["id"].as_str().unwrap().starts_with("TBAA"));
+            assert!(!rule["shortDescription"]["text"].as_str().unwrap().is_empty());
+            assert!(rule["help"]["markdown"].as_str().unwrap().starts_with("## "));
+        }
+        let results = run["results"].as_array().unwrap();
+        assert!(results.len() >= least, "{args:?}: {}", results.len());
+        assert_eq!(out.status.code(), Some(i32::from(!results.is_empty())));
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/inputs").join(args[1]);
+        let text = std::fs::read(file).unwrap();
+        for result in results {
+            let index = result["ruleIndex"].as_u64().unwrap() as usize;
+            assert_eq!(rules[index]["id"], result["ruleId"]);
+            assert!(["error", "warning"].contains(&result["level"].as_str().unwrap()));
+            assert!(!result["message"]["text"].as_str().unwrap().is_empty());
+            let related = result["relatedLocations"].as_array().into_iter().flatten();
+            for location in result["locations"].as_array().unwrap().iter().chain(related) {
+                let physical = &location["physicalLocation"];
+                let uri = physical["artifactLocation"]["uri"].as_str().unwrap();
+                let Some(region) = physical.get("region") else {
+                    // What a spec describes has no place in a text.
+                    assert!(uri.ends_with(".ron"));
+                    continue;
+                };
+                let number = |key: &str| region[key].as_u64().unwrap() as usize;
+                let start = number("byteOffset");
+                assert!(number("byteLength") > 0 && start + number("byteLength") <= text.len());
+                let place = (number("startLine"), number("startColumn"));
+                assert_eq!(place, tbaa::text::position(&text, start));
+                assert!((number("endLine"), number("endColumn")) > place);
+            }
+        }
+    }
+}
+
+#[test]
 fn completions_are_for_every_shell() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let out = output(&["completions", shell], b"");
@@ -234,9 +299,10 @@ fn completions_are_for_every_shell() {
 
 #[test]
 fn every_command_has_help_with_its_exit_status() {
-    for command in
-        ["dump", "alias", "explain", "generic", "matrix", "eval", "check", "stats", "types", "link"]
-    {
+    for command in [
+        "dump", "alias", "explain", "generic", "matrix", "eval", "check", "verify", "lint",
+        "stats", "types", "link",
+    ] {
         let help = output(&[command, "--help"], b"");
         assert_eq!(help.status.code(), Some(0));
         for part in ["Examples:", "Exit status:", "  2  "] {
@@ -298,6 +364,8 @@ fn every_example_in_the_help_runs() {
         "matrix",
         "eval",
         "check",
+        "verify",
+        "lint",
         "stats",
         "types",
         "link",

@@ -65,7 +65,7 @@ use types::Types;
 
 use super::access::Access;
 use super::explain::Clause;
-use crate::graph::{Format, Graph, TypeId};
+use crate::graph::{Format, Graph, TagId, TypeId};
 
 /// The engine of both rules, for the types that a graph holds.
 #[derive(Clone, Default, Debug)]
@@ -204,6 +204,11 @@ impl Engine {
                 side.denotes().then_some(true)
             }
         }
+    }
+
+    /// Whether a tag can be resolved, and denotes a path.
+    pub(super) fn is_well_formed(&self, graph: &Graph, tag: TagId) -> bool {
+        self.resolve(graph, tag.into()).is_ok_and(|access| self.denotes(&access).is_some())
     }
 
     fn sized(

@@ -7,8 +7,8 @@ use tbaa::spec::Place;
 
 use super::{Outcome, counted};
 use crate::args::Check;
-use crate::excerpt::{Position, printable};
 use crate::input::{load_spec, read_file};
+use crate::printable::{Position, printable};
 use crate::report::{Failure, place};
 
 /// What came of one or all specs.

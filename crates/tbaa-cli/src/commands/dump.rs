@@ -7,8 +7,8 @@ use tbaa::spec::{self, Built};
 use tbaa::text;
 
 use crate::args::{Dump, DumpFormat};
-use crate::excerpt::printable;
 use crate::input::{Content, Input};
+use crate::printable::printable;
 use crate::report::Failure;
 
 pub(super) fn run(args: &Dump, out: &mut dyn Write) -> Result<(), Failure> {

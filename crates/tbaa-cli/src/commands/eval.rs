@@ -13,8 +13,8 @@ use tbaa::{AliasResult, Oracle, TagId};
 
 use super::{counted, letter, percent};
 use crate::args::{Eval, EvalFormat};
-use crate::excerpt::{llvm_name, printable};
 use crate::input::{Content, Input};
+use crate::printable::{llvm_name, printable};
 use crate::report::Failure;
 
 pub(super) fn run(args: &Eval, out: &mut dyn Write) -> Result<(), Failure> {

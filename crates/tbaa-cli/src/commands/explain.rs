@@ -6,8 +6,8 @@ use tbaa::{AccessPath, Oracle, TagId};
 
 use super::query::Question;
 use crate::args::Explain;
-use crate::excerpt::printable;
 use crate::input::{Content, Input};
+use crate::printable::printable;
 use crate::report::Failure;
 
 pub(super) fn run(args: &Explain, out: &mut dyn Write) -> Result<(), Failure> {

@@ -11,8 +11,8 @@ use tbaa::{Graph, TypeId, TypeKind, text};
 use super::counted;
 use super::types::{FileTypes, is_opaque};
 use crate::args::{Link, LinkFormat};
-use crate::excerpt::printable;
 use crate::input::{Input, read_file};
+use crate::printable::printable;
 use crate::report::{Failure, warn};
 
 /// What `--format summary` prints, and what a `.json` input is.

@@ -6,8 +6,8 @@ use tbaa::{Oracle, TagId};
 
 use super::{counted, letter, percent, svg};
 use crate::args::{Matrix, MatrixFormat};
-use crate::excerpt::printable;
 use crate::input::Input;
+use crate::printable::printable;
 use crate::report::Failure;
 
 /// The most tags that a terminal gets as a table unasked.

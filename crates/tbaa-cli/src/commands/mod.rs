@@ -5,12 +5,16 @@ mod completions;
 mod dump;
 mod eval;
 mod explain;
+mod findings;
 mod link;
+mod lint;
 mod matrix;
 mod query;
+mod sarif;
 mod stats;
 mod svg;
 mod types;
+mod verify;
 
 use std::io::Write;
 
@@ -35,6 +39,8 @@ pub(crate) fn run(command: Command, out: &mut dyn Write) -> Result<Outcome, Fail
         Command::Matrix(args) => matrix::run(&args, out)?,
         Command::Eval(args) => eval::run(&args, out)?,
         Command::Check(args) => return check::run(&args, out),
+        Command::Verify(args) => return verify::run(&args, out),
+        Command::Lint(args) => return lint::run(&args, out),
         Command::Stats(args) => stats::run(&args, out)?,
         Command::Types(args) => types::run(&args, out)?,
         Command::Link(args) => link::run(&args, out)?,

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::excerpt::printable;
+use crate::printable::printable;
 
 /// The most cells in a row; with more tags than this, a cell stands for a
 /// square block of pairs.

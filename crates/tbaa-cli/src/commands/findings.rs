@@ -1,0 +1,120 @@
+//! What `verify` and `lint` print.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use tbaa::{Diagnostic, Level};
+
+use super::{Outcome, counted, sarif};
+use crate::args::FindingFormat;
+use crate::input::Input;
+use crate::render::Source;
+use crate::report::{Failure, note};
+
+/// What was found in one input.
+pub(super) struct Findings {
+    pub(super) input: Input,
+    pub(super) found: Vec<Diagnostic>,
+}
+
+/// A finding in `--format json`.
+#[derive(Serialize)]
+struct Row<'a> {
+    file: &'a str,
+    /// From 1; none of a spec's.
+    line: Option<usize>,
+    column: Option<usize>,
+    #[serde(flatten)]
+    finding: &'a Diagnostic,
+}
+
+/// Judges each input and prints what was found. An input that cannot be used
+/// does not keep the others from being looked at.
+pub(super) fn run(
+    inputs: &[PathBuf],
+    format: FindingFormat,
+    out: &mut dyn Write,
+    judge: impl Fn(&Path) -> Result<Findings, Failure>,
+) -> Result<Outcome, Failure> {
+    let (mut all, mut unusable) = (Vec::new(), None::<Failure>);
+    let (mut errors, mut warnings) = (0, 0);
+    for path in inputs {
+        match judge(path) {
+            Ok(findings) => {
+                let level = |level| findings.found.iter().filter(|it| it.level == level).count();
+                errors += level(Level::Error);
+                warnings += level(Level::Warning);
+                match format {
+                    FindingFormat::Text => write_text(&findings, out)?,
+                    _ => all.push(findings),
+                }
+            }
+            Err(failure) => {
+                // The last one is reported by the caller.
+                if let Some(earlier) = unusable.replace(failure) {
+                    earlier.report();
+                }
+            }
+        }
+    }
+    match format {
+        FindingFormat::Text => {}
+        FindingFormat::Json => write_json(&all, out)?,
+        FindingFormat::Sarif => sarif::write(&all, out)?,
+    }
+    let found = errors + warnings > 0;
+    if found && format == FindingFormat::Text {
+        out.flush()?;
+        let [errors, warnings] = [(errors, "error"), (warnings, "warning")]
+            .map(|(count, what)| counted(count as u64, what, &format!("{what}s")));
+        note(format!("{errors}, {warnings}; `tbaa lint --explain CODE` says more of a code"));
+    }
+    match unusable {
+        Some(failure) => {
+            out.flush()?;
+            Err(failure)
+        }
+        None if found => Ok(Outcome::Found),
+        None => Ok(Outcome::Fine),
+    }
+}
+
+fn write_text(Findings { input, found }: &Findings, out: &mut dyn Write) -> io::Result<()> {
+    if found.is_empty() {
+        return Ok(());
+    }
+    let source = Source::new(input.file(), input.text());
+    let mut text = Vec::new();
+    for finding in found {
+        source.write(finding, &mut text)?;
+        write_in_color(&text, out)?;
+        text.clear();
+    }
+    Ok(())
+}
+
+/// Writes text that is coloured, and takes the colour off unless standard output
+/// is to have it.
+fn write_in_color(text: &[u8], out: &mut dyn Write) -> io::Result<()> {
+    match anstream::AutoStream::choice(&io::stdout()) {
+        anstream::ColorChoice::Never => {
+            out.write_all(&anstream::adapter::strip_bytes(text).into_vec())
+        }
+        _ => out.write_all(text),
+    }
+}
+
+fn write_json(all: &[Findings], out: &mut dyn Write) -> io::Result<()> {
+    let mut rows = Vec::new();
+    for Findings { input, found } in all {
+        let source = Source::new(input.file(), input.text());
+        for finding in found {
+            let position = finding.primary.as_ref().map(|at| source.position(at.span.start));
+            let (line, column) = position.unzip();
+            rows.push(Row { file: input.file(), line, column, finding });
+        }
+    }
+    serde_json::to_writer(&mut *out, &rows).map_err(io::Error::from)?;
+    writeln!(out)
+}

@@ -1,0 +1,120 @@
+//! `--format sarif`: SARIF 2.1.0, the interchange format for what analysers
+//! find.
+//!
+//! Source: OASIS, "Static Analysis Results Interchange Format (SARIF) Version
+//! 2.1.0".
+
+use std::io::{self, Write};
+
+use serde_json::{Value, json};
+use tbaa::{Code, Diagnostic, Label, Level};
+
+use super::findings::Findings;
+use crate::render::Source;
+
+const SCHEMA: &str =
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+
+pub(super) fn write(all: &[Findings], out: &mut dyn Write) -> io::Result<()> {
+    let codes: Vec<Code> = Code::all().collect();
+    let mut results = Vec::new();
+    for Findings { input, found } in all {
+        let source = Source::new(input.file(), input.text());
+        let uri = uri(input.file());
+        results.extend(found.iter().map(|finding| result(&codes, &source, &uri, finding)));
+    }
+    let rules: Vec<Value> = codes.iter().map(|&code| rule(code)).collect();
+    let log = json!({
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "tbaa",
+                "version": env!("CARGO_PKG_VERSION"),
+                "rules": rules,
+            }},
+            // Columns count characters, as everywhere in this program.
+            "columnKind": "unicodeCodePoints",
+            "results": results,
+        }],
+    });
+    serde_json::to_writer_pretty(&mut *out, &log).map_err(io::Error::from)?;
+    writeln!(out)
+}
+
+fn rule(code: Code) -> Value {
+    json!({
+        "id": code.to_string(),
+        "shortDescription": { "text": code.title() },
+        "help": { "text": code.page(), "markdown": code.page() },
+        "defaultConfiguration": {
+            "enabled": code.level().is_some(),
+            "level": level(code.level().unwrap_or(Level::Warning)),
+        },
+    })
+}
+
+fn result(codes: &[Code], source: &Source<'_>, uri: &str, finding: &Diagnostic) -> Value {
+    let location = |label: Option<&Label>, text: Option<&str>| {
+        let mut physical = json!({ "artifactLocation": { "uri": uri } });
+        if let Some(label) = label {
+            let (start_line, start_column) = source.position(label.span.start);
+            let (end_line, end_column) = source.position(label.span.end);
+            physical["region"] = json!({
+                "startLine": start_line,
+                "startColumn": start_column,
+                "endLine": end_line,
+                "endColumn": end_column,
+                "byteOffset": label.span.start,
+                "byteLength": label.span.len(),
+            });
+        }
+        let mut location = json!({ "physicalLocation": physical });
+        if let Some(text) = text.filter(|text| !text.is_empty()) {
+            location["message"] = json!({ "text": text });
+        }
+        location
+    };
+    let mut message = finding.message.clone();
+    for more in finding.notes.iter().chain(&finding.help) {
+        message += "\n";
+        message += more;
+    }
+    let mut result = json!({
+        "ruleId": finding.code.to_string(),
+        "level": level(finding.level),
+        "message": { "text": message },
+        "locations": [location(finding.primary.as_ref(), None)],
+    });
+    if let Some(index) = codes.iter().position(|&code| code == finding.code) {
+        result["ruleIndex"] = json!(index);
+    }
+    if !finding.secondary.is_empty() {
+        let related =
+            finding.secondary.iter().map(|label| location(Some(label), Some(&label.text)));
+        result["relatedLocations"] = related.collect();
+    }
+    result
+}
+
+fn level(level: Level) -> &'static str {
+    match level {
+        Level::Error => "error",
+        Level::Warning => "warning",
+    }
+}
+
+/// A path as a URI reference: bytes that stand for something else there are
+/// escaped.
+fn uri(path: &str) -> String {
+    let mut uri = String::new();
+    for byte in path.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => {
+                uri.push(byte as char);
+            }
+            _ => uri += &format!("%{byte:02X}"),
+        }
+    }
+    uri
+}

@@ -1,0 +1,108 @@
+//! Bytes of an input, made fit to be printed: they may hold the control
+//! sequences of a terminal, or be no UTF-8.
+
+/// Where something stands.
+#[derive(Clone, Copy)]
+pub(crate) struct Position {
+    /// From 1.
+    pub(crate) line: usize,
+    /// In characters, from 1.
+    pub(crate) column: usize,
+}
+
+impl Position {
+    /// Returns the position of a byte.
+    pub(crate) fn of(text: &[u8], offset: usize) -> Position {
+        let (line, column) = tbaa::text::position(text, offset);
+        Position { line, column }
+    }
+
+    /// Returns the bytes from the start of the text to a position that was
+    /// found in UTF-8 text.
+    pub(crate) fn offset(self, text: &str) -> usize {
+        let mut start = 0;
+        for _ in 1..self.line {
+            match text[start..].find('\n') {
+                Some(newline) => start += newline + 1,
+                None => return text.len(),
+            }
+        }
+        let rest = &text[start..];
+        start + rest.char_indices().nth(self.column - 1).map_or(rest.len(), |(at, _)| at)
+    }
+}
+
+/// Returns bytes as text without control characters: `\n` and the like, `\xFF`
+/// for a byte that is no UTF-8, `\u{202e}` for what would reorder a line.
+pub(crate) fn printable(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            match c {
+                '\t' => text.push(' '),
+                _ if is_hidden(c) => text.extend(c.escape_default()),
+                _ => text.push(c),
+            }
+        }
+        for byte in chunk.invalid() {
+            text += &format!("\\x{byte:02X}");
+        }
+    }
+    text
+}
+
+/// Returns bytes as text, a character for each that a column counts: what must
+/// not be printed becomes a replacement character.
+pub(crate) fn printable_in_columns(bytes: &[u8]) -> String {
+    let hide = |c| match c {
+        '\t' => ' ',
+        _ if is_hidden(c) => char::REPLACEMENT_CHARACTER,
+        _ => c,
+    };
+    String::from_utf8_lossy(bytes).chars().map(hide).collect()
+}
+
+/// Control characters, and those that show only in what they do to others.
+fn is_hidden(c: char) -> bool {
+    c.is_control() || invisible(c)
+}
+
+/// Marks of direction, joiners and other characters that show only in what
+/// they do to others.
+fn invisible(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Returns a name as LLVM writes it after `@`: bare if it can be, otherwise
+/// quoted, `\xx` standing for a byte.
+pub(crate) fn llvm_name(name: &[u8]) -> String {
+    let bare = |byte: &u8| byte.is_ascii_alphanumeric() || b"-$._".contains(byte);
+    if !name.is_empty() && name.iter().all(bare) && !name[0].is_ascii_digit() {
+        return String::from_utf8_lossy(name).into_owned();
+    }
+    let mut out = String::from("\"");
+    for &byte in name {
+        match byte {
+            b' '..=b'~' if !matches!(byte, b'"' | b'\\') => out.push(byte as char),
+            _ => out.push_str(&format!("\\{byte:02X}")),
+        }
+    }
+    out.push('"');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{llvm_name, printable, printable_in_columns};
+
+    #[test]
+    fn what_a_terminal_would_obey_is_escaped() {
+        assert_eq!(printable(b"a\x1b[31m\xff\tz"), "a\\u{1b}[31m\\xFF z");
+        assert_eq!(printable("\u{202e}é".as_bytes()), "\\u{202e}é");
+        let columns = printable_in_columns("a\x1b\t\u{202e}é".as_bytes());
+        assert_eq!(columns, "a\u{fffd} \u{fffd}é");
+        assert_eq!(llvm_name(b"f.1"), "f.1");
+        assert_eq!(llvm_name(b"a b\"\n\xff"), r#""a b\22\0A\FF""#);
+    }
+}

@@ -1,0 +1,162 @@
+//! Findings as people read them.
+//!
+//! An input may be hostile, as in [`excerpt`](crate::printable): of each line as
+//! much is taken as can be shown, a character for a character, so that columns
+//! stay what they are. `annotate-snippets` draws the rest, and cuts lines to the
+//! width of a terminal.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+use std::ops::Range;
+
+use annotate_snippets::{
+    Annotation, AnnotationKind, Element, Level as Title, Origin, Renderer, Snippet,
+};
+use tbaa::{Diagnostic, Label, Level};
+
+use crate::printable::{printable, printable_in_columns};
+
+/// Bytes of a line that are looked at on either side of a place.
+const WINDOW: usize = 1 << 14;
+
+/// Lines between two places that are shown with them.
+const GAP: usize = 2;
+
+/// A label, with its line from 0.
+type Place<'d> = (usize, AnnotationKind, &'d Label);
+
+/// An input's text, with where its lines start.
+pub(crate) struct Source<'a> {
+    file: &'a str,
+    text: &'a [u8],
+    starts: Vec<usize>,
+}
+
+impl<'a> Source<'a> {
+    pub(crate) fn new(file: &'a str, text: &'a [u8]) -> Self {
+        let newlines = text.iter().enumerate().filter(|&(_, &byte)| byte == b'\n');
+        let starts = std::iter::once(0).chain(newlines.map(|(at, _)| at + 1)).collect();
+        Source { file, text, starts }
+    }
+
+    /// Line, from 0, of a byte.
+    fn line_of(&self, offset: usize) -> usize {
+        self.starts.partition_point(|&start| start <= offset) - 1
+    }
+
+    fn line(&self, line: usize) -> Range<usize> {
+        let start = self.starts[line];
+        let end = self.starts.get(line + 1).map_or(self.text.len(), |next| next - 1);
+        let end = end.max(start);
+        start..end - usize::from(self.text[start..end].ends_with(b"\r"))
+    }
+
+    /// Line and column in characters, from 1, of a byte.
+    pub(crate) fn position(&self, offset: usize) -> (usize, usize) {
+        let line = self.line_of(offset.min(self.text.len()));
+        let before = &self.text[self.starts[line]..offset.min(self.text.len())];
+        (line + 1, String::from_utf8_lossy(before).chars().count() + 1)
+    }
+
+    /// Prints one finding, in colour; whoever writes it out takes colour off
+    /// where it is not wanted.
+    pub(crate) fn write(&self, finding: &Diagnostic, out: &mut impl Write) -> io::Result<()> {
+        let level = match finding.level {
+            Level::Error => Title::ERROR,
+            Level::Warning => Title::WARNING,
+        };
+        let code = finding.code.to_string();
+        let title = level.primary_title(printable(finding.message.as_bytes())).id(&code);
+        // Without a text the file is all there is to name.
+        let file = finding.primary.is_none().then(|| Origin::path(self.file));
+        let mut group = title.elements(file);
+        for cluster in self.clusters(finding) {
+            group = group.elements(self.snippet(&cluster));
+        }
+        for note in &finding.notes {
+            group = group.element(Title::NOTE.message(printable(note.as_bytes())));
+        }
+        if let Some(help) = &finding.help {
+            group = group.element(Title::HELP.message(printable(help.as_bytes())));
+        }
+        writeln!(out, "{}\n", Renderer::styled().render(&[group]))
+    }
+
+    /// Groups labels that stand on neighbouring lines, the group of the primary
+    /// one first.
+    fn clusters<'d>(&self, finding: &'d Diagnostic) -> Vec<Vec<Place<'d>>> {
+        let primary = finding.primary.iter().map(|label| (AnnotationKind::Primary, label));
+        let secondary = finding.secondary.iter().map(|label| (AnnotationKind::Context, label));
+        let mut labels: Vec<_> = primary
+            .chain(secondary)
+            .map(|(kind, label)| (self.line_of(label.span.start), kind, label))
+            .collect();
+        labels.sort_by_key(|&(line, ..)| line);
+        let mut clusters: Vec<Vec<Place<'_>>> = Vec::new();
+        for label in labels {
+            match clusters.last_mut() {
+                Some(cluster)
+                    if cluster.last().is_some_and(|&(line, ..)| label.0 - line <= GAP) =>
+                {
+                    cluster.push(label);
+                }
+                _ => clusters.push(vec![label]),
+            }
+        }
+        let is_primary = |cluster: &Vec<Place<'_>>| {
+            cluster.iter().any(|&(_, kind, _)| kind == AnnotationKind::Primary)
+        };
+        clusters.sort_by_key(|cluster| !is_primary(cluster));
+        clusters
+    }
+
+    fn snippet<'s>(&'s self, cluster: &[Place<'s>]) -> Vec<Element<'s>> {
+        let (first, last) = (cluster[0].0, cluster[cluster.len() - 1].0);
+        let (mut source, mut annotations) = (String::new(), Vec::new());
+        let mut cut = None;
+        for number in first..=last {
+            let line = self.line(number);
+            let here: Vec<_> = cluster.iter().filter(|&&(at, ..)| at == number).collect();
+            // The part of the line that has all places, or its beginning.
+            let start = here.iter().map(|(_, _, label)| label.span.start).min();
+            let start = start.map_or(line.start, |start| start.clamp(line.start, line.end));
+            let from = if start - line.start > WINDOW { start - WINDOW } else { line.start };
+            let to = line.end.min(start.saturating_add(WINDOW));
+            if from > line.start {
+                cut = cut.or(Some(start));
+            }
+            let begin = source.len();
+            let at = |offset: usize| {
+                begin + printable_in_columns(&self.text[from..offset.clamp(from, to)]).len()
+            };
+            for (_, kind, label) in here {
+                let span = at(label.span.start)..at(label.span.end);
+                let text = (!label.text.is_empty()).then(|| printable(label.text.as_bytes()));
+                annotations.push(kind.span(span).label(text.map(Cow::Owned)));
+            }
+            source += &printable_in_columns(&self.text[from..to]);
+            if number < last {
+                source.push('\n');
+            }
+        }
+        let snippet: Snippet<'s, Annotation<'s>> =
+            Snippet::source(source).line_start(first + 1).fold(true).annotations(annotations);
+        // Of a line without its beginning the column must be told.
+        match cut {
+            None => vec![snippet.path(self.file).into()],
+            Some(start) => {
+                let (line, column) = self.position(start);
+                let origin = Origin::path(self.file).line(line).char_column(column);
+                vec![origin.into(), snippet.into()]
+            }
+        }
+    }
+
+    /// Draws an error at a byte of the text, in colour.
+    pub(crate) fn error(&self, offset: usize, message: &str) -> String {
+        let label = Label { span: offset..offset + 1, text: String::new() };
+        let place = (self.line_of(offset.min(self.text.len())), AnnotationKind::Primary, &label);
+        let title = Title::ERROR.primary_title(printable(message.as_bytes()));
+        Renderer::styled().render(&[title.elements(self.snippet(&[place]))])
+    }
+}

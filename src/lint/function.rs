@@ -1,0 +1,325 @@
+//! What a function's text says about the pointers that it accesses.
+//!
+//! Two accesses are known to be of one place where their pointers are one
+//! value, or are computed from one value in the same way. A pointer that is
+//! loaded twice is one value if nothing between the loads may have changed it,
+//! which is what an optimizer makes of it too: front ends reload at will. All
+//! that holds within one block, which runs from beginning to end.
+
+use super::width;
+use crate::graph::{Graph, TagId};
+use crate::oracle::Oracle;
+use crate::table::HashMap;
+use crate::text::{Instruction, Module, Opcode};
+
+/// Loaded pointers that are remembered at a time, each of which every store
+/// must be compared with.
+const LOADED: usize = 32;
+
+/// A place in memory, as far as a function's text tells places apart. Equal
+/// ones are one place, different ones may be too.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Place(u32);
+
+/// What a function does, in the order of its text.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Event {
+    /// A block begins.
+    Block,
+    /// Memory may change that no tag speaks of.
+    Barrier,
+    /// An access, by its index into the module's instructions.
+    Access(usize, Option<Place>),
+}
+
+/// How a place is computed from another.
+#[derive(PartialEq, Eq, Hash)]
+enum Key<'t> {
+    /// A value that is not looked into.
+    Value(&'t [u8]),
+    /// `getelementptr` of the type, with the indices.
+    Element(Place, &'t [u8], &'t [u8]),
+}
+
+/// Reads the events of one function after the other.
+pub(super) struct Functions<'a> {
+    module: &'a Module,
+    text: &'a [u8],
+    oracle: &'a Oracle<&'a Graph>,
+    /// The next instruction of the module.
+    next: usize,
+}
+
+/// The state of reading one function.
+struct Body<'t> {
+    places: HashMap<Key<'t>, Place>,
+    /// Values that are the address of a place.
+    values: HashMap<&'t [u8], Place>,
+    /// What memory is known to hold: a place, the tag under which it was
+    /// accessed, and the pointer there.
+    loaded: Vec<(Place, Option<TagId>, Place)>,
+    events: Vec<Event>,
+}
+
+impl<'a> Functions<'a> {
+    pub(super) fn new(module: &'a Module, text: &'a [u8], oracle: &'a Oracle<&'a Graph>) -> Self {
+        Functions { module, text, oracle, next: 0 }
+    }
+
+    /// Returns the events of a function; functions must be asked for in order.
+    pub(super) fn events(&mut self, function: u32) -> Vec<Event> {
+        let span = self.module.function_span(function);
+        let instructions = self.module.instructions();
+        let end = span.end.min(self.text.len());
+        let mut body = Body {
+            places: HashMap::default(),
+            values: HashMap::default(),
+            loaded: Vec::new(),
+            events: vec![Event::Block],
+        };
+        let mut at = span.start.min(end);
+        while at < end {
+            let line_end =
+                memchr::memchr(b'\n', &self.text[at..end]).map_or(end, |newline| at + newline);
+            let line = self.text[at..line_end].trim_ascii();
+            let mut listed = false;
+            while let Some(instruction) = instructions.get(self.next)
+                && instruction.function == function
+                && (instruction.offset as usize) < line_end
+            {
+                body.instruction(self, instruction);
+                self.next += 1;
+                listed = true;
+            }
+            if !listed {
+                body.line(line);
+            } else if line.starts_with(b"invoke")
+                || memchr::memmem::find(line, b"= invoke").is_some()
+            {
+                body.change(Event::Block);
+            }
+            at = line_end + 1;
+        }
+        while instructions.get(self.next).is_some_and(|it| it.function == function) {
+            self.next += 1;
+        }
+        body.events
+    }
+}
+
+impl<'t> Body<'t> {
+    fn instruction(&mut self, functions: &Functions<'t>, instruction: &Instruction) {
+        let (text, index) = (functions.text, functions.next);
+        if !matches!(instruction.opcode, Opcode::Load | Opcode::Store) {
+            self.change(Event::Barrier);
+            self.events.push(Event::Access(index, None));
+            return;
+        }
+        let span = instruction.pointer_span(text);
+        let place = span.as_ref().map(|span| self.place_of(&text[span.clone()]));
+        self.events.push(Event::Access(index, place));
+        let is_pointer = width::is_pointer(functions.module.access_type(instruction));
+        let (Some(place), Some(span)) = (place, span) else {
+            if instruction.opcode == Opcode::Store {
+                self.loaded.clear();
+            }
+            return;
+        };
+        let line = &text[instruction.offset as usize..span.start];
+        if instruction.opcode == Opcode::Load {
+            if is_pointer && !instruction.volatile {
+                self.load(place, instruction.tag, name_in(line));
+            }
+            return;
+        }
+        self.loaded.retain(|&(known, tag, _)| {
+            let apart = |(stored, tag)| !functions.oracle.may_alias(stored, tag);
+            known != place && instruction.tag.zip(tag).is_some_and(apart)
+        });
+        // `store ptr %value, ptr `: the first name is the value.
+        if let Some(value) = name_in(line).filter(|_| is_pointer && !instruction.volatile) {
+            let value = self.place_of(value);
+            self.remember(place, instruction.tag, value);
+        }
+    }
+
+    /// Takes note of a pointer that is loaded as `result`.
+    fn load(&mut self, place: Place, tag: Option<TagId>, result: Option<&'t [u8]>) {
+        let Some(result) = result else { return };
+        match self.loaded.iter().find(|(known, ..)| *known == place) {
+            Some(&(_, _, value)) => {
+                self.values.insert(result, value);
+            }
+            None => {
+                let value = self.intern(Key::Value(result));
+                self.remember(place, tag, value);
+            }
+        }
+    }
+
+    fn remember(&mut self, place: Place, tag: Option<TagId>, value: Place) {
+        if self.loaded.len() == LOADED {
+            self.loaded.remove(0);
+        }
+        self.loaded.push((place, tag, value));
+    }
+
+    /// Forgets what memory holds.
+    fn change(&mut self, event: Event) {
+        self.loaded.clear();
+        self.events.push(event);
+    }
+
+    /// A line on which no access stands.
+    fn line(&mut self, line: &'t [u8]) {
+        let (result, rest) = match line.strip_prefix(b"%") {
+            Some(named) => match memchr::memchr(b'=', named) {
+                Some(equals) => (
+                    Some(line[..equals + 1].trim_ascii_end()),
+                    named[equals + 1..].trim_ascii_start(),
+                ),
+                None => return,
+            },
+            None => (None, line),
+        };
+        let opcode = rest.iter().position(|byte| !byte.is_ascii_lowercase() && *byte != b'_');
+        let (opcode, operands) = rest.split_at(opcode.unwrap_or(rest.len()));
+        match (opcode, result) {
+            (b"getelementptr", Some(result)) => {
+                if let Some(place) = self.element(operands) {
+                    self.values.insert(result, place);
+                }
+            }
+            (b"bitcast" | b"addrspacecast", Some(result)) => {
+                // The operand stands before ` to `.
+                let cast = memchr::memmem::find(operands, b" to ").map(|to| &operands[..to]);
+                let operand = cast.and_then(|cast| cast.rsplit(|&byte| byte == b' ').next());
+                if let Some(operand) = operand.filter(|operand| operand.starts_with(b"%")) {
+                    let place = self.place_of(operand);
+                    self.values.insert(result, place);
+                }
+            }
+            (b"call" | b"tail" | b"musttail" | b"notail" | b"callbr" | b"invoke", _) => {
+                if !is_harmless(operands) {
+                    self.change(Event::Barrier);
+                }
+                if matches!(opcode, b"callbr" | b"invoke") {
+                    self.change(Event::Block);
+                }
+            }
+            (b"fence", _) => self.change(Event::Barrier),
+            (b"br" | b"switch" | b"indirectbr" | b"ret" | b"unreachable" | b"resume", None) => {
+                self.change(Event::Block);
+            }
+            _ if result.is_none() && is_label(line) => self.change(Event::Block),
+            _ => {}
+        }
+    }
+
+    fn place_of(&mut self, pointer: &'t [u8]) -> Place {
+        match self.values.get(pointer) {
+            Some(&place) => place,
+            None => self.intern(Key::Value(pointer)),
+        }
+    }
+
+    fn intern(&mut self, key: Key<'t>) -> Place {
+        let next = Place(self.places.len() as u32);
+        *self.places.entry(key).or_insert(next)
+    }
+
+    /// The place that `getelementptr` computes, from after its opcode on.
+    fn element(&mut self, operands: &'t [u8]) -> Option<Place> {
+        let mut rest = operands.trim_ascii_start();
+        while let Some(flag) =
+            [&b"inbounds"[..], b"nusw", b"nuw"].iter().find_map(|&flag| rest.strip_prefix(flag))
+        {
+            rest = flag.trim_ascii_start();
+        }
+        let (mut ty, mut rest) = split(rest)?;
+        // Before LLVM 3.7 the pointer comes first.
+        let has_base = |part: &[u8]| {
+            let word = part.rsplit(|&byte| byte == b' ').next().unwrap_or_default();
+            (word.starts_with(b"%") || word.starts_with(b"@")) && part.len() > word.len()
+        };
+        let base;
+        if has_base(ty) {
+            base = ty;
+            ty = b"";
+        } else {
+            (base, rest) = split(rest)?;
+        }
+        let base = base
+            .rsplit(|&byte| byte == b' ')
+            .next()
+            .filter(|base| base.starts_with(b"%") || base.starts_with(b"@"))?;
+        let base = self.place_of(base);
+        let indices = match memchr::memmem::find(rest, b", !") {
+            Some(metadata) => &rest[..metadata],
+            None => rest,
+        };
+        let is_zero = |index: &[u8]| index.trim_ascii_end().ends_with(b" 0");
+        if indices.split(|&byte| byte == b',').all(is_zero) {
+            return Some(base);
+        }
+        Some(self.intern(Key::Element(base, ty, indices)))
+    }
+}
+
+/// The first name of a value in a line: `%x` of `store ptr %x, ptr `.
+fn name_in(line: &[u8]) -> Option<&[u8]> {
+    let start = memchr::memchr(b'%', line)?;
+    let rest = &line[start..];
+    let end = match rest.get(1) {
+        Some(b'"') => memchr::memchr(b'"', &rest[2..])? + 3,
+        _ => rest.iter().position(|byte| matches!(byte, b' ' | b',')).unwrap_or(rest.len()),
+    };
+    Some(&rest[..end])
+}
+
+/// Splits at the first comma outside brackets and strings.
+fn split(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (mut depth, mut quoted) = (0_usize, false);
+    for (at, byte) in text.iter().enumerate() {
+        match byte {
+            b'"' => quoted = !quoted,
+            _ if quoted => {}
+            b'(' | b'[' | b'{' | b'<' => depth += 1,
+            b')' | b']' | b'}' | b'>' => depth = depth.saturating_sub(1),
+            b',' if depth == 0 => {
+                return Some((text[..at].trim_ascii(), text[at + 1..].trim_ascii()));
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Whether a call leaves memory alone: an intrinsic that only computes or
+/// informs.
+fn is_harmless(call: &[u8]) -> bool {
+    const HARMFUL: &[&[u8]] = &[
+        b"mem",
+        b"lifetime",
+        b"store",
+        b"scatter",
+        b"va_",
+        b"stack",
+        b"invariant",
+        b"atomic",
+        b"coro",
+        b"init",
+    ];
+    let Some(at) = memchr::memmem::find(call, b"@llvm.") else { return false };
+    let name = &call[at..];
+    let name = &name[..memchr::memchr(b'(', name).unwrap_or(name.len())];
+    !HARMFUL.iter().any(|harmful| memchr::memmem::find(name, harmful).is_some())
+}
+
+fn is_label(line: &[u8]) -> bool {
+    let line = match memchr::memchr(b';', line) {
+        Some(comment) => line[..comment].trim_ascii_end(),
+        None => line,
+    };
+    line.ends_with(b":")
+}

@@ -1,0 +1,127 @@
+//! What LLVM accepts and is still wrong, or suspicious.
+//!
+//! [`lint`] looks over a module, [`lint_graph`] over a graph without code. Each
+//! [`Lint`] has a code, a level, and a page in `docs/lints.md` with an example
+//! that fires and one that does not. Where a lint cannot be sure it is silent.
+
+mod accesses;
+mod fields;
+mod function;
+mod kinds;
+mod layout;
+mod names;
+mod nodes;
+mod unions;
+mod unused;
+mod width;
+
+pub use kinds::Lint;
+
+use std::collections::BTreeMap;
+
+use crate::diagnostic::{Code, Diagnostic, Level};
+use crate::graph::Graph;
+use crate::subject::Subject;
+use crate::text::Module;
+
+/// Which lints report, and how bad their findings are.
+///
+/// ```
+/// use tbaa::{Level, lint::{Lint, Options}};
+///
+/// let options = Options::default().set(Lint::NameTypo, Some(Level::Error));
+/// assert_eq!(options.level(Lint::NameTypo), Some(Level::Error));
+/// assert_eq!(options.level(Lint::Untagged), None, "off unless asked for");
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Options {
+    levels: BTreeMap<Lint, Option<Level>>,
+}
+
+impl Options {
+    /// Sets how bad a lint's findings are; `None` turns it off.
+    #[must_use]
+    pub fn set(mut self, lint: Lint, level: Option<Level>) -> Self {
+        self.levels.insert(lint, level);
+        self
+    }
+
+    /// Returns how bad a lint's findings are; `None` if it is off.
+    #[must_use]
+    pub fn level(&self, lint: Lint) -> Option<Level> {
+        self.levels.get(&lint).copied().unwrap_or_else(|| lint.level())
+    }
+}
+
+/// Reports what is suspicious in a module that was read from `text`, in order
+/// of place.
+///
+/// Of a module read with [`Keep::All`](crate::text::Keep::All) the lints see
+/// nodes that nothing uses too.
+///
+/// ```
+/// use tbaa::{lint, text};
+///
+/// // The tag of the load is a type: LLVM takes it for a whole "int", but not
+/// // for the same "int" as !0.
+/// let text = br#"
+/// define i32 @f(ptr %p) {
+///   store i32 1, ptr %p, !tbaa !0
+///   %v = load i32, ptr %p, !tbaa !1
+///   ret i32 %v
+/// }
+/// !0 = !{!1, !1, i64 0}
+/// !1 = !{!"int", !2, i64 0}
+/// !2 = !{!"root"}
+/// "#;
+/// let module = text::read(text)?;
+/// let found = lint::lint(&module, text, &lint::Options::default());
+/// assert!(found.iter().any(|it| it.code.to_string() == "TBAA101"));
+/// # Ok::<(), text::TextError>(())
+/// ```
+#[must_use]
+pub fn lint(module: &Module, text: &[u8], options: &Options) -> Vec<Diagnostic> {
+    run(&Subject::of_module(module, text), options)
+}
+
+/// As [`lint`], for a graph that was not read from a text: the lints of types
+/// and tags alone.
+#[must_use]
+pub fn lint_graph(graph: &Graph, options: &Options) -> Vec<Diagnostic> {
+    run(&Subject::of_graph(graph), options)
+}
+
+fn run(subject: &Subject<'_>, options: &Options) -> Vec<Diagnostic> {
+    let mut report = Report { options, found: Vec::new() };
+    nodes::lint(subject, &mut report);
+    names::lint(subject, &mut report);
+    unused::lint(subject, &mut report);
+    accesses::lint(subject, &mut report);
+    fields::lint(subject, &mut report);
+    layout::lint(subject, &mut report);
+    width::lint(subject, &mut report);
+    unions::lint(subject, &mut report);
+    // Stable: without a text all stand at one place, in the order found.
+    report.found.sort_by_key(Diagnostic::place);
+    report.found
+}
+
+/// What has been found so far.
+struct Report<'o> {
+    options: &'o Options,
+    found: Vec<Diagnostic>,
+}
+
+impl Report<'_> {
+    /// Whether anyone wants to know.
+    fn wants(&self, lint: Lint) -> bool {
+        self.options.level(lint).is_some()
+    }
+
+    /// Adds a finding, unless the lint is off, to be filled in.
+    fn add(&mut self, lint: Lint, message: impl FnOnce() -> String) -> Option<&mut Diagnostic> {
+        let level = self.options.level(lint)?;
+        self.found.push(Diagnostic::new(Code::Lint(lint), level, message()));
+        self.found.last_mut()
+    }
+}

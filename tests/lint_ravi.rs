@@ -1,0 +1,64 @@
+//! Ravi's real defects, found in what its back end emits and in its spec.
+
+use std::path::Path;
+
+use tbaa::lint::{Options, lint, lint_graph};
+use tbaa::spec::Spec;
+use tbaa::text::{self, Keep};
+use tbaa::verify::verify;
+use tbaa::{Diagnostic, Rules};
+
+fn file(name: &str) -> Vec<u8> {
+    std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap()
+}
+
+/// Code and first line of each finding.
+fn places(text: &[u8], found: &[Diagnostic]) -> Vec<(String, usize)> {
+    let line = |it: &Diagnostic| text::position(text, it.primary.as_ref().unwrap().span.start).0;
+    found.iter().map(|it| (it.code.to_string(), line(it))).collect()
+}
+
+#[test]
+fn in_the_code() {
+    let text = file("tests/fixtures/lint/ravi.ll");
+    let module = text::read_with(&text, Keep::All).unwrap();
+    let line = |start: &str| {
+        let source = std::str::from_utf8(&text).unwrap();
+        source.lines().position(|line| line.trim().starts_with(start)).unwrap() + 1
+    };
+    let found = lint(&module, &text, &Options::default());
+    let expected = [
+        ("TBAA101", line("%ci = load")),
+        ("TBAA110", line("%table = load")),
+        ("TBAA106", line("store i16 0, ptr %nny")),
+        ("TBAA116", line("!0 =")),
+        ("TBAA107", line("!20 =")),
+    ];
+    let expected: Vec<_> = expected.map(|(code, line)| (code.to_owned(), line)).to_vec();
+    assert_eq!(places(&text, &found), expected);
+
+    let found = verify(&module, &text, Rules::Llvm);
+    let expected = [("TBAA008", line("!20 =")), ("TBAA011", line("!36 ="))];
+    let expected: Vec<_> = expected.map(|(code, line)| (code.to_owned(), line)).to_vec();
+    assert_eq!(places(&text, &found), expected);
+}
+
+#[test]
+fn in_the_spec() {
+    let spec = String::from_utf8(file("specs/ravi.ron")).unwrap();
+    let built = Spec::load(&spec).unwrap();
+    let found = lint_graph(built.graph(), &Options::default());
+    let overlaps: Vec<_> = found
+        .iter()
+        .filter(|it| it.code.to_string() == "TBAA106")
+        .map(|it| &it.message[..])
+        .collect();
+    assert_eq!(
+        overlaps,
+        [
+            "fields of \"lua_State\" overlap: \"CallInfo\" at 48, of at least 47 bytes, and \
+             \"any pointer\" at 92",
+            "fields of \"lua_State\" overlap: \"int\" at 112, of at least 4 bytes, and \"short\" at 114",
+        ]
+    );
+}
