@@ -101,3 +101,11 @@ mod guide {}
 #[cfg(doctest)]
 #[doc = include_str!("../docs/rules.md")]
 mod rules {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../docs/types.md")]
+mod types_guide {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../docs/linking.md")]
+mod linking_guide {}

@@ -248,19 +248,27 @@ pub(crate) enum Adversary {
     Wide,
     /// Each struct holds the one before it.
     Chain,
+    /// The same, but the next field begins within the held struct.
+    Crooked,
     /// Each union has an `int` and two of the unions before it for members.
     Unions,
 }
 
 impl Adversary {
-    pub(crate) const ALL: [Adversary; 4] =
-        [Adversary::Diamonds, Adversary::Wide, Adversary::Chain, Adversary::Unions];
+    pub(crate) const ALL: [Adversary; 5] = [
+        Adversary::Diamonds,
+        Adversary::Wide,
+        Adversary::Chain,
+        Adversary::Crooked,
+        Adversary::Unions,
+    ];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Adversary::Diamonds => "diamonds: each struct holds the one before it twice",
             Adversary::Wide => "one struct of n fields, n tags",
             Adversary::Chain => "a chain: each struct holds the one before it",
+            Adversary::Crooked => "the same, with a field that begins in the held struct",
             Adversary::Unions => "every type a union, of the two before it",
         }
     }
@@ -286,6 +294,11 @@ impl Adversary {
                     vec![(Inner::Aggregate(before), 0), (Inner::Aggregate(before), second)]
                 }
                 Adversary::Chain => {
+                    let end = maker.aggregates[before].size;
+                    vec![(Inner::Aggregate(before), 0), (scalar.0, end)]
+                }
+                // The offsets contradict one another.
+                Adversary::Crooked => {
                     vec![(Inner::Aggregate(before), 0), (scalar.0, 1 << 40)]
                 }
                 _ => {

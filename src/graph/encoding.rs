@@ -99,6 +99,28 @@ impl Shape {
         named && parented && at_start && self.len <= 3
     }
 
+    /// Whether a node that is no root has a parent, a name or size, and whole
+    /// fields, each operand of the right kind.
+    pub(crate) fn is_well_formed(self, graph: &Graph, node: NodeId) -> bool {
+        let operand = |at| graph.operand(node, at);
+        let is_int = |at| operand(at).and_then(Operand::int).is_some();
+        let whole_fields = match self.format {
+            Format::Old => self.len == 2 || self.len % 2 == 1,
+            Format::New => self.len.is_multiple_of(3),
+        };
+        let named = matches!(operand(self.name()), Some(Operand::String(_)));
+        let field = |at| {
+            operand(at).and_then(Operand::node).is_some()
+                && (1..self.stride()).all(|beside| is_int(at + beside))
+        };
+        !self.is_root()
+            && self.parent(graph, node).is_some()
+            && self.size().is_none_or(is_int)
+            && whole_fields
+            && (named || self.format == Format::New)
+            && self.fields().all(field)
+    }
+
     /// Position of the name.
     pub(crate) fn name(self) -> usize {
         match self.format {

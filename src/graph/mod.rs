@@ -72,6 +72,8 @@ const IS_COPY: u8 = 4;
 const UNFILLED: u8 = 8;
 /// An old-format scalar: it and all above it up to a root are.
 const IS_SCALAR: u8 = 16;
+/// A type whose operands are each of the right kind.
+const WELL_FORMED: u8 = 32;
 
 /// One node; its operands end where the next node's begin.
 #[derive(Clone, Copy)]
@@ -80,6 +82,12 @@ struct Record {
     root: u32,
     tag: u32,
     flags: u8,
+}
+
+fn operands_of<'o>(records: &[Record], operands: &'o [Packed], node: u32) -> &'o [Packed] {
+    let from = records[node as usize].first as usize;
+    let to = records.get(node as usize + 1).map_or(operands.len(), |r| r.first as usize);
+    &operands[from..to]
 }
 
 /// A uniqued store of TBAA metadata.
@@ -286,6 +294,19 @@ impl Graph {
         (root != NO_ROOT).then(|| TypeId(self.id(root as usize)))
     }
 
+    /// Gives back memory that the graph holds to grow into.
+    pub fn shrink_to_fit(&mut self) {
+        self.strings.shrink_to_fit();
+        self.ints.shrink_to_fit();
+        self.raws.shrink_to_fit();
+        self.operands.shrink_to_fit();
+        self.records.shrink_to_fit();
+        self.tags.shrink_to_fit();
+        self.types.shrink_to_fit();
+        let Graph { unique, hasher, records, operands, .. } = self;
+        unique.shrink_to_fit(|&node| hasher.hash_one(operands_of(records, operands, node)));
+    }
+
     /// Adds a uniqued node with any operands, or finds it.
     ///
     /// # Errors
@@ -317,9 +338,7 @@ impl Graph {
         self.inherit(id);
         let Graph { unique, hasher, records, operands, .. } = self;
         unique.insert_unique(hash, id.index, |&other| {
-            let from = records[other as usize].first as usize;
-            let to = records.get(other as usize + 1).map_or(operands.len(), |r| r.first as usize);
-            hasher.hash_one(&operands[from..to])
+            hasher.hash_one(operands_of(records, operands, other))
         });
         Ok(id)
     }
@@ -547,11 +566,12 @@ impl Graph {
         let root = above.map_or(id.index, |above| above.root);
         let scalar = above.is_some_and(|above| above.flags & IS_SCALAR != 0)
             || parent.is_some_and(|parent| Shape::of(self, parent).is_root());
+        let scalar = scalar && shape.is_scalar(self, id);
+        let well_formed = shape.is_well_formed(self, id);
         let record = &mut self.records[id.index()];
         record.root = root;
-        if scalar && shape.is_scalar(self, id) {
-            self.records[id.index()].flags |= IS_SCALAR;
-        }
+        record.flags |= if scalar { IS_SCALAR } else { 0 };
+        record.flags |= if well_formed { WELL_FORMED } else { 0 };
     }
 
     /// Makes up for nodes whose parents were reserved and not yet filled when
@@ -571,6 +591,11 @@ impl Graph {
             }
             chain.into_iter().rev().for_each(|id| self.inherit(id));
         }
+    }
+
+    /// Returns whether a node other than a root has the operands of a type.
+    pub(crate) fn is_well_formed(&self, id: NodeId) -> bool {
+        self.record(id).flags & WELL_FORMED != 0
     }
 
     /// Returns whether an old-format node is a scalar, and all above it up to

@@ -71,19 +71,7 @@ impl<'g> TypeNode<'g> {
         if self.shape.is_root() {
             return TypeKind::Root;
         }
-        let named = matches!(self.operand(self.shape.name()), Some(Operand::String(_)));
-        let parented = self.parent().is_some();
-        let sized = self.shape.size().is_none_or(|size| self.int(size).is_some());
-        let whole_fields = match format {
-            Format::Old => len == 2 || len % 2 == 1,
-            Format::New => len.is_multiple_of(3),
-        };
-        let well_formed = parented
-            && sized
-            && whole_fields
-            && (named || format == Format::New)
-            && self.shape.fields().all(|at| self.field_at(at).is_some());
-        match (well_formed, format) {
+        match (self.graph.is_well_formed(self.id.0), format) {
             (false, _) => TypeKind::Malformed,
             (true, Format::Old) if self.graph.is_old_scalar(self.id.0) => TypeKind::Scalar,
             // A name and a parent, and what is above is no scalar.

@@ -294,6 +294,16 @@ impl Compiled {
         self.settled = self.records.len();
     }
 
+    /// Gives back memory that the tables hold to grow into.
+    pub(super) fn shrink_to_fit(&mut self) {
+        self.forest.shrink_to_fit();
+        self.types.shrink_to_fit();
+        self.offsets.shrink_to_fit();
+        self.records.shrink_to_fit();
+        self.cursors.shrink_to_fit();
+        self.filters.shrink_to_fit();
+    }
+
     /// Returns the cursor of a place from which all tags go on alike.
     pub(super) fn find(&self, ty: u32, offset: u64) -> Option<u32> {
         let is_it = |&cursor: &u32| {

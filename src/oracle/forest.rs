@@ -65,6 +65,13 @@ impl Forest {
         node
     }
 
+    pub(super) fn shrink_to_fit(&mut self) {
+        self.parents.shrink_to_fit();
+        self.jumps.shrink_to_fit();
+        self.orders.shrink_to_fit();
+        self.spans.shrink_to_fit();
+    }
+
     pub(super) fn parent(&self, node: u32) -> Option<u32> {
         let parent = self.parents[node as usize];
         (parent != node).then_some(parent)

@@ -179,6 +179,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
         let compiled = Compiled::default();
         let mut oracle = Oracle { graph, rules, stamp, compiled, engine: Engine::new(rules) };
         oracle.refresh();
+        oracle.compiled.shrink_to_fit();
         oracle
     }
 
@@ -261,19 +262,44 @@ impl<G: Borrow<Graph>> Oracle<G> {
         let (Some(tag_a), Some(tag_b), Verdict::Wide) = (a.tag, b.tag, verdict) else {
             return self.define(a, b);
         };
+        self.compare(tag_a, tag_b).unwrap_or_else(|| self.define(a, b))
+    }
+
+    /// Answers from the tables beside the records, where those do.
+    fn compare(&self, a: TagId, b: TagId) -> Option<bool> {
         match &self.engine {
             Engine::Llvm(compiler) => {
-                compiler.may_alias(&self.compiled, tag_a.index(), tag_b.index())
+                Some(compiler.may_alias(&self.compiled, a.index(), b.index()))
             }
-            Engine::Union { engine, strict } => engine
-                .compare(self.graph(), &self.compiled, (tag_a, tag_b), *strict)
-                .unwrap_or_else(|| self.define(a, b)),
+            Engine::Union { engine, strict } => {
+                engine.compare(self.graph(), &self.compiled, (a, b), *strict)
+            }
+        }
+    }
+
+    /// Answers from any table, where one does.
+    fn tabled(&self, a: Access, b: Access) -> Option<bool> {
+        let (Some(tag_a), Some(tag_b), None, None) = (a.tag, b.tag, a.size, b.size) else {
+            return None;
+        };
+        match self.compiled.verdict(tag_a.index(), tag_b.index()) {
+            Verdict::May => Some(true),
+            Verdict::No => Some(false),
+            Verdict::Wide => self.compare(tag_a, tag_b),
+            Verdict::Ask => None,
         }
     }
 
     /// Whether an answer is the definition's, or better where that gave up.
     fn agrees(&self, a: Access, b: Access, may: bool) -> bool {
-        may == self.define(a, b) || !may && self.explain(a, b).clause == Clause::Limit
+        let limited = || match &self.engine {
+            Engine::Llvm(_) => false,
+            Engine::Union { engine, strict } => {
+                let decision = engine.decide(self.graph(), (a, b), *strict, union::STEPS);
+                decision.clause == Clause::Limit
+            }
+        };
+        may == self.define(a, b) || !may && limited()
     }
 
     /// Answers by the rule's definition.
@@ -281,7 +307,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
         match &self.engine {
             Engine::Llvm(_) => !self.llvm_clause(a, b).is_no_alias(),
             Engine::Union { engine, strict } => {
-                let clause = engine.decide(self.graph(), a, b, *strict).clause;
+                let clause = engine.decide(self.graph(), (a, b), *strict, union::STEPS).clause;
                 clause.answer() == AliasResult::MayAlias
             }
         }
@@ -357,7 +383,17 @@ impl<G: Borrow<Graph>> Oracle<G> {
         match &self.engine {
             Engine::Llvm(_) => Explanation::plain(self.rules, self.llvm_clause(a, b)),
             Engine::Union { engine, strict } => {
-                let decision = engine.explain(self.graph(), a, b, *strict);
+                let explain = |steps| engine.explain(self.graph(), (a, b), *strict, steps);
+                let mut decision = explain(union::STEPS);
+                // The tables may know more than so many steps show.
+                if decision.clause == Clause::Limit
+                    && let Some(may) = self.tabled(a, b)
+                {
+                    decision = explain(union::STEPS_TO_EXPLAIN);
+                    if decision.clause == Clause::Limit && !may {
+                        decision.clause = Clause::Apart;
+                    }
+                }
                 Explanation::new(self.graph(), self.rules, &decision)
             }
         }

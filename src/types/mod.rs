@@ -8,7 +8,9 @@
 //! assembly, that of older LLVMs with its typed pointers included.
 //!
 //! A [`DataLayout`] says how large types are and where the elements of a struct
-//! stand, as LLVM 22 computes it.
+//! stand, as LLVM 22 computes it. [`equal()`] and [`TypeClasses`] compare types
+//! of one or of several contexts by one of the [`Equality`] relations, and
+//! [`MergedTypes`] makes one context of several.
 //!
 //! ```
 //! use tbaa::types::{Context, DataLayout, TypeSize};

@@ -234,17 +234,24 @@ fn a_chain_of_a_hundred_thousand_types() {
     let root = u.root("R");
     let int = u.scalar("int", root, 0);
     let float = u.scalar("float", root, 0);
-    let mut top = int;
+    // In one chain each field begins where the struct before it has ended, in
+    // the other within it.
+    let (mut top, mut crooked) = (int, int);
     for depth in 0..100_000 {
-        top = u.aggregate(&format!("S{depth}"), root, 0, &[(top, 0, 0), (float, 8, 0)]);
+        top = u.aggregate(&format!("S{depth}"), root, 0, &[(top, 0, 0), (float, 4 * depth + 4, 0)]);
+        crooked = u.aggregate(&format!("C{depth}"), root, 0, &[(crooked, 0, 0), (float, 8, 0)]);
     }
     let i = u.tag(top, int, 0, 0);
-    let f = u.tag(top, float, 8, 0);
+    let f = u.tag(top, float, 400_000, 0);
     let bare = u.tag(int, int, 0, 0);
+    let (crooked_i, crooked_f) = (u.tag(crooked, int, 0, 0), u.tag(crooked, float, 8, 0));
     let world = World::new(u);
     for rules in BOTH {
         assert_eq!(clause(&world, rules, i, f), Clause::Apart);
         assert_eq!(clause(&world, rules, i, bare), Clause::Generality);
+        // The search is given up before it has seen all types.
+        assert_eq!(clause(&world, rules, crooked_i, crooked_f), Clause::Limit);
+        assert_eq!(clause(&world, rules, crooked_i, bare), Clause::Generality);
     }
 }
 

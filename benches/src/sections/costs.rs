@@ -106,7 +106,7 @@ pub(super) fn memory(run: &mut Run<'_>) -> Result<(), String> {
         &table(&header, &rows),
     );
     run.report.target(
-        "memory of a tag",
+        "memory of a tag, graph and oracle, synthetic",
         "48 bytes",
         largest(tags.iter().copied()),
         range(tags, " bytes"),

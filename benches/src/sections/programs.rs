@@ -134,8 +134,8 @@ fn queries(run: &mut Run<'_>, all: &[Measured]) {
         "One `may_alias` on a random pair of a program's distinct tags, compiled by clang 22 with \
          `-O1` and no passes; linked. *Loop* reads the pair and asks nothing. The two records are \
          what the machine allows: a table of random records, one a tag, of 16 bytes or of the \
-         oracle's size, of which each query reads two and compares them. *tbaa* can \
-         still grow and is asked by `TagId`, *frozen* cannot and is asked by ordinals. *Definition* is rule \
+         oracle's size, of which each query reads two and compares them. *tbaa* is \
+         asked by `TagId`, *frozen* by ordinals of tags, when nothing grows any more. *Definition* is rule \
          `llvm` walked step by step, without tables. *Two threads* is how many times as many \
          queries two threads answer.",
         &table(&header, &all.iter().map(row).collect::<Vec<_>>()),
@@ -173,6 +173,14 @@ fn queries(run: &mut Run<'_>, all: &[Measured]) {
         smallest(ratios.clone()),
         range(ratios, "x"),
         |worst| worst >= 250.0,
+    );
+    let bytes = all.iter().map(|m| Some(m.oracle_bytes));
+    run.report.target(
+        "memory of a tag, real programs, the oracle alone",
+        "48 bytes",
+        largest(bytes.clone()),
+        range(bytes, " bytes"),
+        |worst| worst <= 48.0,
     );
     for rule in ["union", "union-strict"] {
         let ratios = all.iter().map(|m| m.query.ratio(rule, "tbaa"));

@@ -100,7 +100,7 @@ pub(crate) fn denoted<T: Tracked>(
             prefix: None,
         }]);
     }
-    let reach = reach(types, access.base, |ty| ty == access.access);
+    let reach = reach(types, access.base, |ty| ty == access.access, budget)?;
     let mut found = Vec::new();
     for folded in [true, false] {
         if found.is_empty() {
@@ -121,8 +121,8 @@ pub(crate) fn is_folded(
     access: &Resolved,
     budget: &mut Budget,
 ) -> Result<bool, Exhausted> {
-    let (reach, trail) =
-        (reach(types, access.base, |ty| ty == access.access), &mut Trail::default());
+    let reach = reach(types, access.base, |ty| ty == access.access, budget)?;
+    let trail = &mut Trail::default();
     let (tracked, found, folded) = (&Untracked, IndexMap::new(), true);
     let mut walk = Walk { types, access, tracked, folded, reach: &reach, trail, found };
     walk.run(budget)?;

@@ -9,6 +9,7 @@ use std::hash::Hash;
 
 use indexmap::IndexMap;
 
+use super::limits::{Budget, Exhausted};
 use super::stride::{Stride, UNBOUNDED, is_covered, span};
 use super::trail::Link;
 use super::types::{Field, TypeIndex, Types};
@@ -83,12 +84,14 @@ pub(crate) fn reach(
     types: &Types,
     base: TypeIndex,
     is_target: impl Fn(TypeIndex) -> bool,
-) -> HashMap<TypeIndex, Reach> {
+    budget: &mut Budget,
+) -> Result<HashMap<TypeIndex, Reach>, Exhausted> {
     let mut seen = HashSet::from([base]);
     let mut below = vec![base];
     let mut next = 0;
     while let Some(&ty) = below.get(next) {
         next += 1;
+        budget.spend()?;
         for field in types.fields(ty) {
             if seen.insert(field.ty) {
                 below.push(field.ty);
@@ -113,7 +116,7 @@ pub(crate) fn reach(
             reach.insert(ty, farthest);
         }
     }
-    reach
+    Ok(reach)
 }
 
 /// One way to a place.

@@ -30,7 +30,7 @@ impl Side {
         access: Resolved,
         budget: &mut Budget,
     ) -> Result<Side, Exhausted> {
-        let reach = reach(types, access.base, |ty| ty == access.access);
+        let reach = reach(types, access.base, |ty| ty == access.access, budget)?;
         let start = (access.base, access.offset);
         let mut places = vec![start];
         let mut alive = HashSet::from([start]);
@@ -148,9 +148,14 @@ struct Place {
 }
 
 impl<'s> Search<'s> {
-    pub(crate) fn new(types: &'s Types, a: &'s Side, b: &'s Side, strict: bool) -> Self {
-        let objects = reach(types, a.access.base, |ty| b.access.has_object(types, ty));
-        Search { types, a, b, strict, objects, apart: None }
+    pub(crate) fn new(
+        types: &'s Types,
+        (a, b): (&'s Side, &'s Side),
+        strict: bool,
+        budget: &mut Budget,
+    ) -> Result<Self, Exhausted> {
+        let objects = reach(types, a.access.base, |ty| b.access.has_object(types, ty), budget)?;
+        Ok(Search { types, a, b, strict, objects, apart: None })
     }
 
     pub(crate) fn run(

@@ -4,10 +4,13 @@
 //! reach one do: whether a path of a given offset exists at all is the
 //! subset-sum problem once fields may overlap at will.
 
-/// Steps of the search in one query: places visited and byte patterns
-/// compared. A million of them take some tens of milliseconds, and the largest
-/// query on a struct with 10,000 members at one offset takes 20,000.
-pub(crate) const STEPS: u32 = 1 << 20;
+/// Steps of the search in one query: types and places visited and byte patterns
+/// compared. They take some milliseconds at most, and the largest query on a
+/// struct with 10,000 members at one offset takes 30,000.
+pub(in crate::oracle) const STEPS: u32 = 1 << 16;
+
+/// Steps of the search that explains an answer which the tables gave.
+pub(in crate::oracle) const STEPS_TO_EXPLAIN: u32 = 1 << 20;
 
 /// Element combinations tried when two byte patterns have more than two array
 /// strides between them that simplification does not remove. The contract asks

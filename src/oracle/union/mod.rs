@@ -56,7 +56,8 @@ mod types;
 use denoted::{AtObjects, Denoted, Prefix, Untracked, denoted};
 use flood::Resolved;
 use inferred::{Found, Paths, Search, Side};
-use limits::{Budget, Exhausted, STEPS};
+use limits::{Budget, Exhausted};
+pub(super) use limits::{STEPS, STEPS_TO_EXPLAIN};
 use objects::{Objects, Witness};
 pub(super) use stride::{Pattern, UNBOUNDED};
 use trail::{Link, Trail};
@@ -96,10 +97,16 @@ pub(super) struct Meeting {
 impl Engine {
     /// Decides on two accesses, and where rule `union-strict` proves more than
     /// `union`, shows what it does not count.
-    pub(super) fn explain(&self, graph: &Graph, a: Access, b: Access, strict: bool) -> Decision {
-        let decision = self.decide(graph, a, b, strict);
+    pub(super) fn explain(
+        &self,
+        graph: &Graph,
+        (a, b): (Access, Access),
+        strict: bool,
+        steps: u32,
+    ) -> Decision {
+        let decision = self.decide(graph, (a, b), strict, steps);
         if strict && decision.clause.is_no_alias() {
-            let loose = self.decide(graph, a, b, false);
+            let loose = self.decide(graph, (a, b), false, steps);
             if !loose.clause.is_no_alias() {
                 return Decision { clause: Clause::Parted, ..loose };
             }
@@ -107,8 +114,14 @@ impl Engine {
         decision
     }
 
-    /// Decides on two accesses.
-    pub(super) fn decide(&self, graph: &Graph, a: Access, b: Access, strict: bool) -> Decision {
+    /// Decides on two accesses, in so many steps of the search.
+    pub(super) fn decide(
+        &self,
+        graph: &Graph,
+        (a, b): (Access, Access),
+        strict: bool,
+        steps: u32,
+    ) -> Decision {
         let decided = |clause| Decision { clause, meeting: None };
         let (of_a, of_b) = match (self.resolve(graph, a), self.resolve(graph, b)) {
             (Ok(a), Ok(b)) => (a, b),
@@ -134,8 +147,8 @@ impl Engine {
             return decided(Clause::MixedFormats);
         }
         let overlap = |strict| match format {
-            Format::New => self.sized(&of_a, &of_b, strict),
-            Format::Old => self.inferred(of_a, of_b, strict),
+            Format::New => self.sized(&of_a, &of_b, strict, steps),
+            Format::Old => self.inferred(of_a, of_b, strict, steps),
         };
         match overlap(strict) {
             Ok(decision) => decision,
@@ -198,8 +211,14 @@ impl Engine {
         self.resolve(graph, tag.into()).is_ok_and(|access| self.denotes(&access).is_some())
     }
 
-    fn sized(&self, a: &Resolved, b: &Resolved, strict: bool) -> Result<Decision, Exhausted> {
-        let (mut trail, mut budget) = (Trail::default(), Budget::new(STEPS));
+    fn sized(
+        &self,
+        a: &Resolved,
+        b: &Resolved,
+        strict: bool,
+        steps: u32,
+    ) -> Result<Decision, Exhausted> {
+        let (mut trail, mut budget) = (Trail::default(), Budget::new(steps));
         let mut denote = |access| denoted(&self.types, access, &Untracked, &mut trail, &mut budget);
         let (of_a, of_b) = (denote(a)?, denote(b)?);
         if of_a.is_empty() || of_b.is_empty() {
@@ -209,7 +228,7 @@ impl Engine {
         for from_b in [false, true] {
             let ((a, p), (b, r)) =
                 if from_b { ((b, &of_b), (a, &of_a)) } else { ((a, &of_a), (b, &of_b)) };
-            let mut objects = Objects::new(&self.types, a.base, *b, r);
+            let mut objects = Objects::new(&self.types, a.base, (*b, r), &mut budget)?;
             let witness = if strict {
                 self.search_along(a, &mut objects, &mut trail, &mut budget)?
             } else {
@@ -259,8 +278,14 @@ impl Engine {
         Ok(None)
     }
 
-    fn inferred(&self, a: Resolved, b: Resolved, strict: bool) -> Result<Decision, Exhausted> {
-        let (mut trail, mut budget) = (Trail::default(), Budget::new(STEPS));
+    fn inferred(
+        &self,
+        a: Resolved,
+        b: Resolved,
+        strict: bool,
+        steps: u32,
+    ) -> Result<Decision, Exhausted> {
+        let (mut trail, mut budget) = (Trail::default(), Budget::new(steps));
         let of_a = Side::new(&self.types, a, &mut budget)?;
         let of_b = Side::new(&self.types, b, &mut budget)?;
         if !of_a.denotes() || !of_b.denotes() {
@@ -269,7 +294,7 @@ impl Engine {
         let (mut related, mut apart) = (false, None);
         for from_b in [false, true] {
             let (a, b) = if from_b { (&of_b, &of_a) } else { (&of_a, &of_b) };
-            let search = Search::new(&self.types, a, b, strict);
+            let search = Search::new(&self.types, (a, b), strict, &mut budget)?;
             let (meets, paths) = match search.run(&mut trail, &mut budget)? {
                 Found::Meet(paths) => (true, Some(paths)),
                 Found::Apart(paths) => (false, paths),

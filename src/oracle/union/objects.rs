@@ -41,9 +41,14 @@ pub(crate) struct Objects<'o> {
 }
 
 impl<'o> Objects<'o> {
-    pub(crate) fn new(types: &'o Types, from: TypeIndex, b: Resolved, r: &'o [Denoted]) -> Self {
-        let reach = reach(types, from, |ty| b.has_object(types, ty));
-        Objects { types, b, r, reach, apart: None, unsure: false }
+    pub(crate) fn new(
+        types: &'o Types,
+        from: TypeIndex,
+        (b, r): (Resolved, &'o [Denoted]),
+        budget: &mut Budget,
+    ) -> Result<Self, Exhausted> {
+        let reach = reach(types, from, |ty| b.has_object(types, ty), budget)?;
+        Ok(Objects { types, b, r, reach, apart: None, unsure: false })
     }
 
     /// Compares the bytes of each p with those of each r moved by one q.

@@ -24,7 +24,7 @@ use crate::oracle::compiled::{Compiled, Filter};
 use crate::table::HashMap;
 
 /// Places near the bytes of one access.
-const PLACES: usize = 1 << 11;
+const PLACES: usize = 1 << 14;
 
 /// Places for each node of the graph, on average.
 const SHARE: usize = 16;
@@ -347,7 +347,8 @@ fn passed(types: &Types, access: &Resolved) -> Option<Vec<TypeIndex>> {
     if !types.get(access.access).scalar {
         return None;
     }
-    let on_way = reach(types, access.base, |ty| ty == access.access);
+    let budget = &mut Budget::new(8 * PASSED as u32);
+    let on_way = reach(types, access.base, |ty| ty == access.access, budget).ok()?;
     let mut passed = Vec::new();
     for &ty in on_way.keys() {
         passed.extend(types.ancestors(ty));
