@@ -116,6 +116,33 @@ fn scalars_clash_with_all_that_is_made_of_them() {
     }
 }
 
+/// What stands under a clashing type goes through it.
+#[test]
+fn parents_clash_for_what_is_below_them() {
+    let old = "!4 = !{!\"any\", !1, i64 0} !5 = !{!\"p\", !4, i64 0}
+               !6 = !{!4, !4, i64 0} !7 = !{!5, !5, i64 0} !tbaa.tags = !{!6, !7}";
+    let pair = Pair::new(old, &old.replace("any\", !1", "any\", !2").replace("\"p\"", "\"q\""));
+    assert_eq!(pair.names(), ["any"]);
+    for rules in RULES {
+        assert_eq!(pair.alias(rules, 0, 1), MayAlias, "any of a, and q under any of b");
+        assert_eq!(pair.alias(rules, 1, 0), MayAlias);
+        assert_eq!(pair.alias(rules, 1, 1), MayAlias);
+    }
+    // The same in the size-aware format, where structs have parents.
+    let new = "!4 = !{!1, i64 8, !\"any\"} !5 = !{!4, i64 8, !\"S\", !2, i64 0, i64 4}
+               !6 = !{!4, !4, i64 0, i64 8} !7 = !{!5, !2, i64 0, i64 4} !tbaa.tags = !{!6, !7}
+               !2 = !{!1, i64 4, !\"int\"} !3 = !{!1, i64 4, !\"float\"} !1 = !{!0, i64 1, !\"char\"}
+               !0 = !{!\"R\"}";
+    let graph = |text: &str| text::read(text.as_bytes()).unwrap().into_graph();
+    let (a, b) = (graph(new), graph(&new.replace("!1, i64 8, !\"any", "!2, i64 8, !\"any")));
+    let linked = Linked::new(&[("a.ll", &a), ("b.ll", &b)]).unwrap();
+    let whole = linked.tag(0, a.tags().next().unwrap());
+    let field = linked.tag(1, b.tags().nth(1).unwrap());
+    for rules in RULES {
+        assert_eq!(linked.oracle(rules).alias(whole, field), MayAlias);
+    }
+}
+
 /// The root without a name of one module is not that of another.
 #[test]
 fn anonymous_roots_stay_apart() {
