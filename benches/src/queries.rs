@@ -101,6 +101,9 @@ impl<'a> Subject<'a> {
         let four = Table::<4>::random(&mut rng, self.tags.len());
         let own = Table::<{ RECORD / 4 }>::random(&mut rng, self.tags.len());
         let frozen = Frozen::new(self.graph, Rules::Llvm);
+        for (ordinals, tags) in pairs.ordinals.chunks(64).zip(pairs.tags.chunks(64)) {
+            assert_eq!(frozen.ask(ordinals), ours.ask(tags), "frozen answers differ");
+        }
         let union = Ours::new(self.graph, Rules::Union);
         let strict = Ours::new(self.graph, Rules::UnionStrict);
 
