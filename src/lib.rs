@@ -48,6 +48,7 @@
 //! | [`Builder`] | makes well-formed nodes, as LLVM's `MDBuilder` |
 //! | [`Graph`] | holds each node once; [`TypeNode`] and [`Tag`] read them |
 //! | [`Oracle`] | answers queries on [`Access`]es by one of the [`Rules`], with an [`Explanation`] |
+//! | [`Matrix`], [`Classes`], [`Frozen`] | all pairs of many tags at once, and stored |
 //! | [`verify`] | says what LLVM's verifier says of a tag, and reports all that is ill formed |
 //! | [`lint`] | reports what LLVM accepts and is still wrong or suspicious |
 //! | [`link`] | merges the graphs of several modules, and says where names clash |
