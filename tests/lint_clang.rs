@@ -5,7 +5,8 @@ mod support;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use support::llvm::{Llvm, WAYS, lua_sources};
+use support::llvm::{Llvm, WAYS};
+use support::lua;
 use tbaa::lint::{Options, lint};
 use tbaa::text::{self, Keep};
 use tbaa::verify::verify;
@@ -49,7 +50,7 @@ fn the_corpus_is_quiet() {
 #[test]
 fn lua_is_quiet() {
     let Some(llvm) = Llvm::get() else { return };
-    let found = findings(llvm, &lua_sources(), &[WAYS[0], WAYS[3]]);
+    let found = findings(llvm, &lua::sources("lua-5.4.9"), &[WAYS[0], WAYS[3]]);
     assert!(found.is_empty(), "{found:#?}");
 }
 

@@ -9,7 +9,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use pretty_assertions::assert_eq;
-use support::llvm::{Llvm, WAYS, lua_sources, scratch};
+use support::llvm::{Llvm, WAYS, scratch};
+use support::lua;
 use support::random::{self, Shape, Universe};
 use support::{Rng, setting};
 use tbaa::verify::Verifier;
@@ -124,7 +125,8 @@ fn corpus() {
 #[test]
 fn lua() {
     let Some(llvm) = Llvm::get() else { return };
-    let sources = lua_sources();
+    let sources = lua::sources("lua-5.4.9");
+    assert!(sources.len() > 25, "Lua's sources: {sources:?}");
     for (way, options) in &WAYS[..2] {
         let files: Vec<_> = sources
             .iter()

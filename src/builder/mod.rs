@@ -15,6 +15,8 @@
 mod error;
 mod path;
 
+use std::fmt;
+
 use crate::graph::{
     CopyEntry, CopyId, Format, Graph, Int, Operand, TagId, TagParts, TypeId, TypeKind,
 };
@@ -322,27 +324,32 @@ impl Builder<'_> {
         Ok(self.graph.mark_tag(node))
     }
 
-    fn check_type(&self, ty: TypeId, argument: &str) -> Result<TypeKind, BuildError> {
+    fn check_type(&self, ty: TypeId, argument: impl fmt::Display) -> Result<TypeKind, BuildError> {
         if !self.graph.owns(ty.0) {
-            return Err(BuildError::ForeignId { argument: argument.to_owned() });
+            return Err(BuildError::ForeignId { argument: argument.to_string() });
         }
         match self.graph.ty(ty).kind() {
-            TypeKind::Malformed => Err(BuildError::Malformed { argument: argument.to_owned() }),
+            TypeKind::Malformed => Err(BuildError::Malformed { argument: argument.to_string() }),
             kind => Ok(kind),
         }
     }
 
-    fn check_format(&self, ty: TypeId, argument: &str, wanted: Format) -> Result<(), BuildError> {
+    fn check_format(
+        &self,
+        ty: TypeId,
+        argument: impl fmt::Display,
+        wanted: Format,
+    ) -> Result<(), BuildError> {
         let Some(root) = self.graph.root_of(ty) else {
-            return Err(BuildError::Malformed { argument: argument.to_owned() });
+            return Err(BuildError::Malformed { argument: argument.to_string() });
         };
         let of_type = self.graph.ty(ty);
         let mixed = of_type.kind() != TypeKind::Root && of_type.format() != wanted;
         match self.graph.root_format(root) {
             Some(format) if format != wanted => {
-                Err(BuildError::MixedFormats { argument: argument.to_owned(), wanted })
+                Err(BuildError::MixedFormats { argument: argument.to_string(), wanted })
             }
-            _ if mixed => Err(BuildError::MixedFormats { argument: argument.to_owned(), wanted }),
+            _ if mixed => Err(BuildError::MixedFormats { argument: argument.to_string(), wanted }),
             _ => Ok(()),
         }
     }
@@ -356,13 +363,13 @@ impl Builder<'_> {
     ) -> Result<(), BuildError> {
         let mut previous = 0;
         for (position, (ty, offset)) in fields.enumerate() {
-            let argument = format!("field {position} of {:?}", lossy(name));
-            if self.check_type(ty, &argument)? == TypeKind::Root {
+            let argument = FieldOf { name, position };
+            if self.check_type(ty, argument)? == TypeKind::Root {
                 return Err(BuildError::RootAsField { name: lossy(name), field: position });
             }
-            self.check_format(ty, &argument, format)?;
+            self.check_format(ty, argument, format)?;
             if self.graph.root_of(ty) != self.graph.root_of(relative) {
-                return Err(BuildError::MixedRoots { argument });
+                return Err(BuildError::MixedRoots { argument: argument.to_string() });
             }
             if offset < previous {
                 return Err(BuildError::DescendingOffset {
@@ -409,6 +416,19 @@ impl Builder<'_> {
 
     fn name(&self, ty: TypeId) -> String {
         lossy(self.graph.ty(ty).name().unwrap_or_default())
+    }
+}
+
+/// A field as errors name it; written out only there.
+#[derive(Clone, Copy)]
+struct FieldOf<'n> {
+    name: &'n [u8],
+    position: usize,
+}
+
+impl fmt::Display for FieldOf<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "field {} of {:?}", self.position, lossy(self.name))
     }
 }
 

@@ -139,32 +139,3 @@ fn text_of(output: Output, what: &str) -> String {
     assert!(output.status.success(), "{what}: {}: {message}", output.status);
     String::from_utf8(output.stdout).unwrap()
 }
-
-/// Lua's C sources in the crate `lua-src`, wherever cargo keeps it, without
-/// `lua.c` and `luac.c`, which have main functions of their own.
-pub fn lua_sources() -> Vec<PathBuf> {
-    // Without a platform, cargo wants the crates of all of them.
-    let rustc = Command::new("rustc").arg("-vV").output().unwrap();
-    let rustc = String::from_utf8(rustc.stdout).unwrap();
-    let host = rustc.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
-    let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--format-version", "1", "--offline", "--filter-platform", host])
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .output()
-        .unwrap();
-    let metadata = String::from_utf8(output.stdout).unwrap();
-    let manifest = metadata
-        .split('"')
-        .find(|word| word.contains("/lua-src-") && word.ends_with("/Cargo.toml"))
-        .expect("the crate lua-src");
-    let lua = Path::new(manifest).parent().unwrap().join("lua-5.4.9");
-    let mut sources: Vec<PathBuf> =
-        fs::read_dir(&lua).unwrap().map(|entry| entry.unwrap().path()).collect();
-    sources.retain(|path| {
-        let name = path.file_name().unwrap().to_string_lossy();
-        name.ends_with(".c") && !["lua.c", "luac.c"].contains(&&*name)
-    });
-    sources.sort();
-    assert!(sources.len() > 25, "Lua's sources in {}", lua.display());
-    sources
-}
