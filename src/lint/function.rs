@@ -136,8 +136,7 @@ impl<'t> Body<'t> {
             let apart = |(stored, tag)| !functions.oracle.may_alias(stored, tag);
             known != place && instruction.tag.zip(tag).is_some_and(apart)
         });
-        // `store ptr %value, ptr `: the first name is the value.
-        if let Some(value) = name_in(line).filter(|_| is_pointer && !instruction.volatile) {
+        if let Some(value) = stored_name(line).filter(|_| is_pointer && !instruction.volatile) {
             let value = self.place_of(value);
             self.remember(place, instruction.tag, value);
         }
@@ -254,10 +253,9 @@ impl<'t> Body<'t> {
             .next()
             .filter(|base| base.starts_with(b"%") || base.starts_with(b"@"))?;
         let base = self.place_of(base);
-        let indices = match memchr::memmem::find(rest, b", !") {
-            Some(metadata) => &rest[..metadata],
-            None => rest,
-        };
+        let end = [memchr::memmem::find(rest, b", !"), memchr::memchr(b';', rest)];
+        let end = end.into_iter().flatten().min().unwrap_or(rest.len());
+        let indices = rest[..end].trim_ascii_end();
         let is_zero = |index: &[u8]| index.trim_ascii_end().ends_with(b" 0");
         if indices.split(|&byte| byte == b',').all(is_zero) {
             return Some(base);
@@ -275,6 +273,15 @@ fn name_in(line: &[u8]) -> Option<&[u8]> {
         _ => rest.iter().position(|byte| matches!(byte, b' ' | b',')).unwrap_or(rest.len()),
     };
     Some(&rest[..end])
+}
+
+/// The stored value in `store %T* %x, %T** `, unless it is a constant. The name
+/// of a typed pointer's type may be a name with a `%` itself.
+fn stored_name(line: &[u8]) -> Option<&[u8]> {
+    let (value, _) = split(line)?;
+    let name = value.rsplit(|&byte| byte == b' ').next()?;
+    // What ends with a quote is a name whose beginning a space may have cut off.
+    (name.starts_with(b"%") && !name.ends_with(b"\"")).then_some(name)
 }
 
 /// Splits at the first comma outside brackets and strings.
@@ -296,24 +303,77 @@ fn split(text: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 /// Whether a call leaves memory alone: an intrinsic that only computes or
-/// informs.
+/// informs. Those of targets store too, and some call what they are given.
 fn is_harmless(call: &[u8]) -> bool {
-    const HARMFUL: &[&[u8]] = &[
-        b"mem",
-        b"lifetime",
-        b"store",
-        b"scatter",
-        b"va_",
-        b"stack",
-        b"invariant",
-        b"atomic",
-        b"coro",
-        b"init",
+    const HARMLESS: &[&str] = &[
+        "abs.",
+        "annotation.",
+        "assume(",
+        "bitreverse.",
+        "bswap.",
+        "ceil.",
+        "copysign.",
+        "cos.",
+        "ctlz.",
+        "ctpop.",
+        "cttz.",
+        "dbg.",
+        "exp.",
+        "exp2.",
+        "expect.",
+        "experimental.noalias.scope.decl(",
+        "fabs.",
+        "floor.",
+        "fma.",
+        "fmuladd.",
+        "fptosi.sat.",
+        "fptoui.sat.",
+        "fshl.",
+        "fshr.",
+        "is.constant.",
+        "is.fpclass.",
+        "log.",
+        "log10.",
+        "log2.",
+        "masked.gather.",
+        "masked.load.",
+        "maximum.",
+        "maxnum.",
+        "minimum.",
+        "minnum.",
+        "nearbyint.",
+        "objectsize.",
+        "pow.",
+        "powi.",
+        "prefetch.",
+        "pseudoprobe(",
+        "ptrmask.",
+        "rint.",
+        "round.",
+        "roundeven.",
+        "sadd.",
+        "scmp.",
+        "sin.",
+        "smax.",
+        "smin.",
+        "smul.",
+        "sqrt.",
+        "sshl.",
+        "ssub.",
+        "trunc.",
+        "uadd.",
+        "ucmp.",
+        "umax.",
+        "umin.",
+        "umul.",
+        "ushl.",
+        "usub.",
+        "vector.reduce.",
     ];
-    let Some(at) = memchr::memmem::find(call, b"@llvm.") else { return false };
-    let name = &call[at..];
-    let name = &name[..memchr::memchr(b'(', name).unwrap_or(name.len())];
-    !HARMFUL.iter().any(|harmful| memchr::memmem::find(name, harmful).is_some())
+    // What is called comes before the arguments.
+    let Some(at) = call.iter().position(|&byte| byte == b'@') else { return false };
+    let Some(name) = call[at..].strip_prefix(b"@llvm.") else { return false };
+    HARMLESS.iter().any(|harmless| name.starts_with(harmless.as_bytes()))
 }
 
 fn is_label(line: &[u8]) -> bool {
@@ -322,4 +382,45 @@ fn is_label(line: &[u8]) -> bool {
         None => line,
     };
     line.ends_with(b":")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_harmless, stored_name};
+
+    #[test]
+    fn calls() {
+        for call in [
+            " void @llvm.dbg.value(metadata ptr %p)",
+            " i32 @llvm.smax.i32(i32 %a, i32 %b)",
+            " void @llvm.assume(i1 true) [ \"align\"(ptr %p, i64 8) ]",
+        ] {
+            assert!(is_harmless(call.as_bytes()), "{call}");
+        }
+        for call in [
+            " void @g(ptr @llvm.dbg.value)",
+            " void %g(ptr @llvm.dbg.value)",
+            " void @llvm.memset.p0.i64(ptr %p, i8 0, i64 8, i1 false)",
+            " void @llvm.aarch64.neon.st2.v4f32.p0(<4 x float> %x, <4 x float> %x, ptr %p)",
+            " token (...) @llvm.experimental.gc.statepoint.p0(i64 0, i32 0, ptr @g)",
+            " void (...) @llvm.experimental.patchpoint.void(i64 0, i32 15, ptr @g, i32 0)",
+        ] {
+            assert!(!is_harmless(call.as_bytes()), "{call}");
+        }
+    }
+
+    #[test]
+    fn stored() {
+        for (line, name) in [
+            ("store ptr %x, ptr ", Some("%x")),
+            ("store %S* %x, %S** ", Some("%x")),
+            ("store { i32, i8 }* %x, { i32, i8 }** ", Some("%x")),
+            ("store i32 (i32, i8)* %0, i32 (i32, i8)** ", Some("%0")),
+            ("store %S* null, %S** ", None),
+            ("store %S* @g, %S** ", None),
+            ("store %\"a, b\"* %\"x y\", %\"a, b\"** ", None),
+        ] {
+            assert_eq!(stored_name(line.as_bytes()), name.map(str::as_bytes), "{line}");
+        }
+    }
 }
