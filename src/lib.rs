@@ -49,6 +49,7 @@
 //! | [`Graph`] | holds each node once; [`TypeNode`] and [`Tag`] read them |
 //! | [`Oracle`] | answers queries on [`Access`]es by one of the [`Rules`], with an [`Explanation`] |
 //! | [`verify`] | says what LLVM's verifier says of a tag |
+//! | [`types`] | LLVM's own types and data layouts: sizes, alignments, offsets |
 //! | [`text`] | reads `.ll` modules; writes metadata for LLVM and MLIR |
 //! | [`spec`] | reads and writes RON specs: types, tags, expected answers |
 //!
@@ -66,6 +67,7 @@ mod oracle;
 pub mod spec;
 mod table;
 pub mod text;
+pub mod types;
 pub mod verify;
 
 // The version of petgraph that `Graph::type_dag` speaks.

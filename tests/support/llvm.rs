@@ -16,17 +16,7 @@ pub struct Llvm {
 impl Llvm {
     pub fn get() -> Option<&'static Llvm> {
         static LLVM: OnceLock<Option<Llvm>> = OnceLock::new();
-        LLVM.get_or_init(|| match build() {
-            Ok(aa) => Some(Llvm { aa }),
-            Err(why) if std::env::var("TBAA_LLVM").is_ok_and(|v| v == "require") => {
-                panic!("LLVM 22 is required and not usable: {why}")
-            }
-            Err(why) => {
-                eprintln!("skipped, for LLVM 22 is not usable: {why}");
-                None
-            }
-        })
-        .as_ref()
+        LLVM.get_or_init(|| build_or_skip("aa").map(|aa| Llvm { aa })).as_ref()
     }
 
     /// What `aa COMMAND FILE` prints.
@@ -100,10 +90,26 @@ pub const WAYS: [(&str, &[&str]); 4] = [
     ("O2-new", &["-O2", "-Xclang", "-new-struct-path-tbaa"]),
 ];
 
-fn build() -> Result<PathBuf, String> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/llvm/aa.cpp");
+/// Compiles a program of `tests/llvm`; says why where that cannot be.
+pub fn build_or_skip(name: &str) -> Option<PathBuf> {
+    match build(name) {
+        Ok(program) => Some(program),
+        Err(why) if std::env::var("TBAA_LLVM").is_ok_and(|v| v == "require") => {
+            panic!("LLVM 22 is required and not usable: {why}")
+        }
+        Err(why) => {
+            eprintln!("skipped, for LLVM 22 is not usable: {why}");
+            None
+        }
+    }
+}
+
+/// Compiles a program of `tests/llvm` against LLVM 22.
+fn build(name: &str) -> Result<PathBuf, String> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/llvm/{name}.cpp"));
     // Two test programs may build at once: each has a binary of its own.
-    let binary = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("aa-{}", std::process::id()));
+    let binary =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
     let config = |options: &[&str]| -> Result<Vec<String>, String> {
         let output = Command::new("llvm-config-22")
             .args(options)
@@ -124,7 +130,7 @@ fn build() -> Result<PathBuf, String> {
     if output.status.success() {
         Ok(binary)
     } else {
-        Err(format!("aa.cpp does not compile: {}", String::from_utf8_lossy(&output.stderr)))
+        Err(format!("{name}.cpp does not compile: {}", String::from_utf8_lossy(&output.stderr)))
     }
 }
 

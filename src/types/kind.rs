@@ -1,0 +1,210 @@
+//! What a type is, and why one is refused.
+
+use std::fmt;
+
+use super::Type;
+
+/// The widest integer type, in bits.
+///
+/// LLVM: `IntegerType::MAX_INT_BITS`.
+pub const MAX_INT_BITS: u32 = 1 << 23;
+
+/// The number of address spaces.
+///
+/// LLVM keeps the number in the 24 bits of `Type::SubclassData`.
+pub const ADDRESS_SPACES: u32 = 1 << 24;
+
+macro_rules! primitives {
+    ($($variant:ident $name:literal $doc:literal,)*) => {
+        /// A type without parts and parameters.
+        ///
+        /// LLVM: the `PrimitiveTypes` of `Type::TypeID`.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+        #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+        #[non_exhaustive]
+        pub enum Primitive {
+            $(#[doc = $doc] $variant,)*
+        }
+
+        impl Primitive {
+            /// Every primitive type.
+            pub const ALL: &'static [Primitive] = &[$(Primitive::$variant,)*];
+
+            /// Returns the type's name in LLVM assembly.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Primitive::$variant => $name,)*
+                }
+            }
+        }
+    };
+}
+
+primitives! {
+    Void "void" "No value and no size.",
+    Half "half" "16-bit IEEE floating point.",
+    BFloat "bfloat" "16-bit floating point with the exponent of `float`.",
+    Float "float" "32-bit IEEE floating point.",
+    Double "double" "64-bit IEEE floating point.",
+    X86Fp80 "x86_fp80" "80-bit x87 floating point.",
+    Fp128 "fp128" "128-bit IEEE floating point.",
+    PpcFp128 "ppc_fp128" "PowerPC's pair of two `double`s.",
+    Label "label" "A basic block.",
+    Metadata "metadata" "Metadata as an argument of a call.",
+    Token "token" "A value that must not be looked into.",
+    X86Amx "x86_amx" "An AMX tile register: 8192 bits.",
+}
+
+impl Primitive {
+    /// Returns whether this is one of the floating-point types.
+    #[must_use]
+    pub fn is_floating_point(self) -> bool {
+        use Primitive::{BFloat, Double, Float, Fp128, Half, PpcFp128, X86Fp80};
+        matches!(self, Half | BFloat | Float | Double | X86Fp80 | Fp128 | PpcFp128)
+    }
+}
+
+/// What a type is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum TypeKind<'c> {
+    /// `float`, `void`, ...
+    Primitive(Primitive),
+    /// `i32`: an integer of this many bits.
+    Int(u32),
+    /// `ptr`, `ptr addrspace(1)`; before LLVM 15 also `i8*`.
+    Pointer {
+        /// The number of the address space, less than [`ADDRESS_SPACES`].
+        address_space: u32,
+        /// What a typed pointer points to; `None` for `ptr`.
+        pointee: Option<Type>,
+    },
+    /// `[4 x i32]`.
+    Array {
+        /// The type of each element.
+        element: Type,
+        /// The number of elements.
+        len: u64,
+    },
+    /// `<4 x i32>`, `<vscale x 4 x i32>`.
+    Vector {
+        /// The type of each element.
+        element: Type,
+        /// The number of elements, or what the number is a multiple of.
+        len: u32,
+        /// Whether the number is a multiple that the machine knows.
+        scalable: bool,
+    },
+    /// `i32 (ptr, ...)`.
+    Function {
+        /// What is returned.
+        result: Type,
+        /// What is passed.
+        params: &'c [Type],
+        /// Whether more may be passed.
+        var_arg: bool,
+    },
+    /// `{ i32, float }`: uniqued by its body.
+    Literal {
+        /// The types of the elements.
+        elements: &'c [Type],
+        /// Whether there is no padding: `<{ ... }>`.
+        packed: bool,
+    },
+    /// `%struct.Point`: a type of its own, whatever its body.
+    Identified {
+        /// The name, unique in the context; `None` for a numbered struct.
+        name: Option<&'c [u8]>,
+        /// The types of the elements; `None` while it is opaque.
+        body: Option<&'c [Type]>,
+        /// Whether there is no padding.
+        packed: bool,
+    },
+    /// `target("spirv.Image", void, 1)`.
+    Target {
+        /// The name, which says whose type it is.
+        name: &'c [u8],
+        /// The type parameters.
+        types: &'c [Type],
+        /// The integer parameters.
+        ints: &'c [u32],
+    },
+}
+
+/// Why a context refused a type.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum TypeError {
+    /// An integer of no bits, or of more than [`MAX_INT_BITS`].
+    IntWidth(u64),
+    /// An address space of [`ADDRESS_SPACES`] or more.
+    AddressSpace(u64),
+    /// A vector of no elements, or of 2^32 or more.
+    VectorLength(u64),
+    /// A type that cannot stand there.
+    Element {
+        /// Where it stands: "an element of an array", ...
+        place: &'static str,
+        /// The type, as it prints.
+        ty: String,
+    },
+    /// Parameters that a target type of this name does not take.
+    TargetParameters {
+        /// What it takes.
+        takes: &'static str,
+    },
+    /// A body for what is no identified struct.
+    NotIdentified,
+    /// A second body for a struct.
+    HasBody,
+    /// A struct that would contain itself.
+    Recursive {
+        /// The struct's name, if it has one.
+        name: Option<String>,
+    },
+    /// A name with a byte 0 in it.
+    Name,
+    /// An id that another context issued.
+    ForeignId,
+    /// The context holds 2^31 types or elements already.
+    Full,
+}
+
+impl fmt::Display for TypeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TypeError::IntWidth(bits) => {
+                write!(f, "an integer of {bits} bits: it must have 1 to {MAX_INT_BITS}")
+            }
+            TypeError::AddressSpace(number) => {
+                write!(f, "address space {number}: it must be less than {ADDRESS_SPACES}")
+            }
+            TypeError::VectorLength(len) => {
+                write!(f, "a vector of {len} elements: it must have 1 to {}", u32::MAX)
+            }
+            TypeError::Element { place, ty } => write!(f, "{ty} cannot be {place}"),
+            TypeError::TargetParameters { takes } => {
+                write!(f, "the target type takes {takes}")
+            }
+            TypeError::NotIdentified => {
+                f.write_str("a body can be set only for an identified struct")
+            }
+            TypeError::HasBody => f.write_str("the struct has a body already; make another"),
+            TypeError::Recursive { name: Some(name) } => {
+                write!(f, "struct %{name} contains itself; let it contain a pointer")
+            }
+            TypeError::Recursive { name: None } => {
+                f.write_str("a struct contains itself; let it contain a pointer")
+            }
+            TypeError::Name => f.write_str("a name cannot have a byte 0"),
+            TypeError::ForeignId => f.write_str("a type that another context issued"),
+            TypeError::Full => {
+                f.write_str("the context is full: it holds at most 2^31 types and elements")
+            }
+        }
+    }
+}
+
+impl std::error::Error for TypeError {}

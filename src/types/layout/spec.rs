@@ -1,0 +1,303 @@
+//! The specifications of which a data layout string is made.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::{DataLayout, FunctionPointerAlign, Mangling, PointerSpec, PrimitiveSpec};
+
+/// Why a data layout string cannot be read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DataLayoutError {
+    /// The specification that is wrong: `i64:33`.
+    pub spec: String,
+    /// Where it stands: bytes from the start of the string.
+    pub offset: usize,
+    reason: &'static str,
+}
+
+impl fmt::Display for DataLayoutError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let spec: String = self.spec.chars().take(40).collect();
+        write!(f, "`{spec}` at byte {} of the data layout: {}", self.offset, self.reason)
+    }
+}
+
+impl std::error::Error for DataLayoutError {}
+
+/// What has a meaning only together with other specifications.
+#[derive(Default)]
+struct Seen {
+    non_integral: Vec<u32>,
+    names: Vec<String>,
+}
+
+type Parsed<T> = Result<T, &'static str>;
+
+/// Reads a data layout string as LLVM 22 does; what LLVM rejects is an error.
+///
+/// LLVM keeps a native integer's width in eight bits, so that its `n300` is
+/// `n44`; here it is 300.
+///
+/// LLVM: `DataLayout::parse`.
+impl FromStr for DataLayout {
+    type Err = DataLayoutError;
+
+    fn from_str(text: &str) -> Result<Self, DataLayoutError> {
+        let mut layout = DataLayout::default();
+        let mut seen = Seen::default();
+        let mut offset = 0;
+        if text.is_empty() {
+            return Ok(layout);
+        }
+        for spec in text.split('-') {
+            layout.read(spec, &mut seen).map_err(|reason| DataLayoutError {
+                spec: spec.to_owned(),
+                offset,
+                reason,
+            })?;
+            offset += spec.len() + 1;
+        }
+        for address_space in seen.non_integral {
+            // Where the string says nothing of it, it is like address space 0,
+            // the name included.
+            let like = layout.pointer(address_space).clone();
+            let unstable = PointerSpec { address_space, unstable: true, ..like };
+            layout.set_pointer(PointerSpec { external_state: false, ..unstable });
+        }
+        Ok(layout)
+    }
+}
+
+/// Reads decimal digits alone, as a number less than `limit`.
+fn number(text: &str, limit: u64, reason: &'static str) -> Parsed<u32> {
+    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let value = digits.then(|| text.parse::<u64>().ok()).flatten();
+    value.filter(|&value| value < limit).map(|value| value as u32).ok_or(reason)
+}
+
+fn size(text: &str) -> Parsed<u32> {
+    const REASON: &str = "a size must be a non-zero 24-bit integer";
+    number(text, 1 << 24, REASON).and_then(|bits| if bits == 0 { Err(REASON) } else { Ok(bits) })
+}
+
+/// Reads an alignment in bits; returns it in bytes.
+fn alignment(text: &str, zero: bool) -> Parsed<u64> {
+    const REASON: &str =
+        "an alignment must be 8 times a power of two, in bits, and fit into 16 bits";
+    match number(text, 1 << 16, REASON)? {
+        0 if zero => Ok(1),
+        bits if bits % 8 == 0 && (bits / 8).is_power_of_two() => Ok(u64::from(bits / 8)),
+        _ => Err(REASON),
+    }
+}
+
+/// Reads the two alignments that end a specification.
+fn alignments(abi: &str, preferred: Option<&str>, zero: bool) -> Parsed<(u64, u64)> {
+    let abi = alignment(abi, zero)?;
+    let preferred = preferred.map_or(Ok(abi), |text| alignment(text, false))?;
+    if preferred < abi {
+        return Err("the preferred alignment must not be less than the ABI alignment");
+    }
+    Ok((abi, preferred))
+}
+
+fn address_space(text: &str) -> Parsed<u32> {
+    number(text, 1 << 24, "an address space must be a 24-bit integer")
+}
+
+impl DataLayout {
+    fn read(&mut self, spec: &str, seen: &mut Seen) -> Parsed<()> {
+        if let Some(rest) = spec.strip_prefix("ni") {
+            const FORM: &str = "it must have the form ni:<address space>[:<address space>]...";
+            for part in rest.strip_prefix(':').ok_or(FORM)?.split(':') {
+                match address_space(part)? {
+                    0 => return Err("address space 0 cannot be non-integral"),
+                    number => seen.non_integral.push(number),
+                }
+            }
+            return Ok(());
+        }
+        let mut letters = spec.chars();
+        let Some(letter) = letters.next() else {
+            return Err("an empty specification; leave out the `-`");
+        };
+        let rest = letters.as_str();
+        match letter {
+            'e' | 'E' if rest.is_empty() => self.big_endian = letter == 'E',
+            'e' | 'E' => return Err("it must be just `e` or `E`"),
+            'i' | 'f' | 'v' => self.read_primitive(letter, rest)?,
+            'a' => self.read_aggregate(rest)?,
+            'p' => self.read_pointer(rest, seen)?,
+            // LLVM reads the `s` of old modules and forgets it.
+            's' => {}
+            'n' => {
+                for part in rest.split(':') {
+                    self.native_ints.push(size(part)?);
+                }
+            }
+            'S' => self.stack_align = Some(alignment(rest, false)?),
+            'F' => {
+                self.function_pointer = match rest.chars().next() {
+                    Some('i') => FunctionPointerAlign::Independent,
+                    Some('n') => FunctionPointerAlign::MultipleOfFunctionAlign,
+                    _ => return Err("it must have the form Fi<abi> or Fn<abi>"),
+                };
+                self.function_pointer_align = Some(alignment(&rest[1..], false)?);
+            }
+            'P' => self.program_address_space = address_space(rest)?,
+            'A' => self.alloca_address_space = address_space(rest)?,
+            'G' => self.globals_address_space = address_space(rest)?,
+            'm' => {
+                let mode = rest.strip_prefix(':').unwrap_or_default();
+                let named = MANGLINGS.iter().find(|(name, _)| *name == mode);
+                const UNKNOWN: &str = "the mangling must be m: and one of e, l, o, m, w, x, a";
+                self.mangling = Some(named.ok_or(UNKNOWN)?.1);
+            }
+            _ => return Err("an unknown specification"),
+        }
+        Ok(())
+    }
+
+    fn read_primitive(&mut self, letter: char, rest: &str) -> Parsed<()> {
+        let parts: Vec<&str> = rest.split(':').collect();
+        let (&bits, &abi, preferred) = match &parts[..] {
+            [bits, abi] => (bits, abi, None),
+            [bits, abi, preferred] => (bits, abi, Some(*preferred)),
+            _ => return Err("it must have the form <letter><size>:<abi>[:<pref>]"),
+        };
+        let bits = size(bits)?;
+        let (abi, preferred) = alignments(abi, preferred, false)?;
+        if letter == 'i' && bits == 8 && abi != 1 {
+            return Err("i8 must be 8-bit aligned");
+        }
+        let specs = match letter {
+            'i' => &mut self.ints,
+            'f' => &mut self.floats,
+            _ => &mut self.vectors,
+        };
+        let spec = PrimitiveSpec { bits, abi, preferred };
+        match specs.binary_search_by_key(&bits, |spec| spec.bits) {
+            Ok(at) => specs[at] = spec,
+            Err(at) => specs.insert(at, spec),
+        }
+        Ok(())
+    }
+
+    fn read_aggregate(&mut self, rest: &str) -> Parsed<()> {
+        let parts: Vec<&str> = rest.split(':').collect();
+        let (&bits, &abi, preferred) = match &parts[..] {
+            [bits, abi] => (bits, abi, None),
+            [bits, abi, preferred] => (bits, abi, Some(*preferred)),
+            _ => return Err("it must have the form a:<abi>[:<pref>]"),
+        };
+        if !bits.is_empty() && number(bits, 1, "the size of an aggregate must be 0")? != 0 {
+            return Err("the size of an aggregate must be 0");
+        }
+        (self.aggregate_abi, self.aggregate_preferred) = alignments(abi, preferred, true)?;
+        Ok(())
+    }
+
+    fn read_pointer(&mut self, rest: &str, seen: &mut Seen) -> Parsed<()> {
+        const FORM: &str =
+            "it must have the form p[<flags>][<address space>]:<size>:<abi>[:<pref>[:<idx>]]";
+        let parts: Vec<&str> = rest.split(':').collect();
+        if !(3..=5).contains(&parts.len()) {
+            return Err(FORM);
+        }
+        let place = parts[0].trim_start_matches(['e', 'u']);
+        let flags = &parts[0][..parts[0].len() - place.len()];
+        let (external_state, unstable) = (flags.contains('e'), flags.contains('u'));
+        let (number, name) = match place.find('(') {
+            None => (place, ""),
+            Some(at) => (&place[..at], check_name(&place[at..], seen)?),
+        };
+        let address_space = if number.is_empty() { 0 } else { address_space(number)? };
+        if address_space == 0 && (external_state || unstable) {
+            return Err("address space 0 cannot be unstable or have external state");
+        }
+        let bits = size(parts[1])?;
+        let (abi, preferred) = alignments(parts[2], parts.get(3).copied(), false)?;
+        let index_bits = parts.get(4).map_or(Ok(bits), |text| size(text))?;
+        if index_bits > bits {
+            return Err("the size of an index must not be larger than that of the pointer");
+        }
+        self.set_pointer(PointerSpec {
+            address_space,
+            bits,
+            abi,
+            preferred,
+            index_bits,
+            unstable,
+            external_state,
+            name: name.to_owned(),
+        });
+        Ok(())
+    }
+
+    fn set_pointer(&mut self, spec: PointerSpec) {
+        let by_number = |other: &PointerSpec| other.address_space;
+        match self.pointers.binary_search_by_key(&spec.address_space, by_number) {
+            Ok(at) => self.pointers[at] = spec,
+            Err(at) => self.pointers.insert(at, spec),
+        }
+    }
+}
+
+/// Reads the name of an address space with its parentheses.
+fn check_name<'s>(text: &'s str, seen: &mut Seen) -> Parsed<&'s str> {
+    const FORM: &str = "the name of an address space must have the form (<name>)";
+    let name = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).ok_or(FORM)?;
+    match name {
+        "" => return Err(FORM),
+        "P" | "G" | "A" => return Err("an address space cannot have the name P, G or A"),
+        _ => {}
+    }
+    if seen.names.iter().any(|other| other == name) {
+        return Err("the name of an address space must not be used before");
+    }
+    seen.names.push(name.to_owned());
+    Ok(name)
+}
+
+const MANGLINGS: [(&str, Mangling); 7] = [
+    ("e", Mangling::Elf),
+    ("l", Mangling::Goff),
+    ("o", Mangling::MachO),
+    ("m", Mangling::Mips),
+    ("w", Mangling::WinCoff),
+    ("x", Mangling::WinCoffX86),
+    ("a", Mangling::Xcoff),
+];
+
+pub(super) fn letter(mangling: Mangling) -> &'static str {
+    MANGLINGS.iter().find(|(_, other)| *other == mangling).map_or("e", |(letter, _)| letter)
+}
+
+/// Writes the alignments, given in bytes, behind the start of a specification.
+pub(super) fn with_alignments(head: String, abi: u64, preferred: u64) -> String {
+    let head = format!("{head}:{}", abi * 8);
+    if abi == preferred { head } else { format!("{head}:{}", preferred * 8) }
+}
+
+pub(super) fn pointer_text(spec: &PointerSpec) -> String {
+    let mut text = String::from("p");
+    if spec.external_state {
+        text += "e";
+        // `ni`, which says it otherwise, would take the external state away.
+        text += if spec.unstable { "u" } else { "" };
+    }
+    if spec.address_space != 0 || !spec.name.is_empty() {
+        text += &spec.address_space.to_string();
+    }
+    if !spec.name.is_empty() {
+        text += &format!("({})", spec.name);
+    }
+    text += &format!(":{}:{}", spec.bits, spec.abi * 8);
+    if spec.preferred != spec.abi || spec.index_bits != spec.bits {
+        text += &format!(":{}", spec.preferred * 8);
+    }
+    if spec.index_bits != spec.bits {
+        text += &format!(":{}", spec.index_bits);
+    }
+    text
+}

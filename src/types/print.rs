@@ -1,0 +1,227 @@
+//! Types in LLVM assembly.
+
+use std::fmt::{self, Write};
+
+use super::context::Symbol;
+use super::{Context, Type, TypeKind};
+
+/// Types named twice in others make the text of a type exponential in the
+/// number of types. What lies beyond this many types is printed as `...`.
+const MAX_PRINTED: usize = 1 << 24;
+
+/// A type, to be printed as LLVM assembly.
+///
+/// Returned by [`Context::display`] and [`Context::definition`].
+#[derive(Clone, Copy)]
+pub struct Display<'c> {
+    context: &'c Context,
+    ty: Type,
+    definition: bool,
+    limit: usize,
+}
+
+impl Context {
+    /// Returns a type's text: `[4 x i32]`, `%struct.Point`.
+    ///
+    /// A numbered struct prints as its place among the numbered structs of the
+    /// context. Of a type whose text has more than 2^24 types, the rest prints
+    /// as `...`.
+    ///
+    /// # Panics
+    ///
+    /// If `ty` was issued by another context.
+    ///
+    /// LLVM: `Type::print`.
+    #[must_use]
+    pub fn display(&self, ty: Type) -> Display<'_> {
+        assert!(self.owns(ty), "{ty:?} was issued by another context");
+        Display { context: self, ty, definition: false, limit: MAX_PRINTED }
+    }
+
+    /// Returns the line that defines an identified struct:
+    /// `%struct.Point = type { i32, i32 }`. Of any other type, its text.
+    ///
+    /// # Panics
+    ///
+    /// If `ty` was issued by another context.
+    #[must_use]
+    pub fn definition(&self, ty: Type) -> Display<'_> {
+        Display { definition: true, ..self.display(ty) }
+    }
+
+    /// Writes the definitions of all identified structs, a line each, in the
+    /// order in which they were made.
+    ///
+    /// # Errors
+    ///
+    /// Those of `out`.
+    pub fn write_definitions(&self, out: &mut impl Write) -> fmt::Result {
+        self.structs().try_for_each(|ty| writeln!(out, "{}", self.definition(ty)))
+    }
+
+    /// Returns the number under which a struct without a name prints.
+    fn number(&self, ty: Type) -> usize {
+        // Numbered structs are kept in order: the place is found by halving.
+        self.numbered.binary_search(&ty.index).unwrap_or_default()
+    }
+}
+
+/// A type's text for a message: cut off where it gets long.
+pub(super) fn shortened(context: &Context, ty: Type) -> String {
+    Display { limit: 16, ..context.display(ty) }.to_string()
+}
+
+/// What is still to be printed.
+enum Step<'c> {
+    Type(Type),
+    Text(&'static str),
+    List(&'c [Type], usize, &'static str),
+    Ints(&'c [u32]),
+    AddressSpace(u32),
+}
+
+impl fmt::Display for Display<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut left = self.limit;
+        let mut work = vec![Step::Type(self.ty)];
+        if self.definition
+            && let TypeKind::Identified { body, packed, .. } = self.context.kind(self.ty)
+        {
+            self.name(f, self.ty)?;
+            f.write_str(" = type ")?;
+            work.clear();
+            match body {
+                None => f.write_str("opaque")?,
+                Some(elements) => braces(elements, packed, &mut work),
+            }
+        }
+        while let Some(step) = work.pop() {
+            match step {
+                Step::Text(text) => f.write_str(text)?,
+                Step::AddressSpace(0) => {}
+                Step::AddressSpace(number) => write!(f, " addrspace({number})")?,
+                Step::Ints(ints) => ints.iter().try_for_each(|int| write!(f, ", {int}"))?,
+                Step::List(types, at, separator) => {
+                    if let Some(&ty) = types.get(at) {
+                        if at > 0 {
+                            f.write_str(separator)?;
+                        }
+                        work.push(Step::List(types, at + 1, separator));
+                        work.push(Step::Type(ty));
+                    }
+                }
+                Step::Type(_) if left == 0 => return f.write_str("..."),
+                Step::Type(ty) => {
+                    left -= 1;
+                    self.start(f, ty, &mut work)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn braces<'c>(elements: &'c [Type], packed: bool, work: &mut Vec<Step<'c>>) {
+    let (empty, open, close) = if packed { ("<{}>", "<{ ", " }>") } else { ("{}", "{ ", " }") };
+    if elements.is_empty() {
+        work.push(Step::Text(empty));
+    } else {
+        work.push(Step::Text(close));
+        work.push(Step::List(elements, 0, ", "));
+        work.push(Step::Text(open));
+    }
+}
+
+impl<'c> Display<'c> {
+    /// Writes how a type starts, and puts what follows on the stack.
+    fn start(&self, f: &mut fmt::Formatter<'_>, ty: Type, work: &mut Vec<Step<'c>>) -> fmt::Result {
+        match self.context.kind(ty) {
+            TypeKind::Primitive(primitive) => f.write_str(primitive.name()),
+            TypeKind::Int(bits) => write!(f, "i{bits}"),
+            TypeKind::Pointer { address_space, pointee: None } => {
+                f.write_str("ptr")?;
+                work.push(Step::AddressSpace(address_space));
+                Ok(())
+            }
+            TypeKind::Pointer { address_space, pointee: Some(pointee) } => {
+                work.push(Step::Text("*"));
+                work.push(Step::AddressSpace(address_space));
+                work.push(Step::Type(pointee));
+                Ok(())
+            }
+            TypeKind::Array { element, len } => {
+                write!(f, "[{len} x ")?;
+                work.push(Step::Text("]"));
+                work.push(Step::Type(element));
+                Ok(())
+            }
+            TypeKind::Vector { element, len, scalable } => {
+                f.write_str(if scalable { "<vscale x " } else { "<" })?;
+                write!(f, "{len} x ")?;
+                work.push(Step::Text(">"));
+                work.push(Step::Type(element));
+                Ok(())
+            }
+            TypeKind::Function { result, params, var_arg } => {
+                work.push(Step::Text(match (var_arg, params.is_empty()) {
+                    (false, _) => ")",
+                    (true, true) => "...)",
+                    (true, false) => ", ...)",
+                }));
+                work.push(Step::List(params, 0, ", "));
+                work.push(Step::Text(" ("));
+                work.push(Step::Type(result));
+                Ok(())
+            }
+            TypeKind::Literal { elements, packed } => {
+                braces(elements, packed, work);
+                Ok(())
+            }
+            TypeKind::Identified { .. } => self.name(f, ty),
+            TypeKind::Target { name, types, ints } => {
+                f.write_str("target(")?;
+                quoted(f, name)?;
+                work.push(Step::Text(")"));
+                work.push(Step::Ints(ints));
+                work.push(Step::List(types, 0, ", "));
+                if !types.is_empty() {
+                    work.push(Step::Text(", "));
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Writes the name of an identified struct.
+    ///
+    /// LLVM: `printLLVMName`.
+    fn name(&self, f: &mut fmt::Formatter<'_>, ty: Type) -> fmt::Result {
+        let Symbol::Identified { .. } = self.context.symbol(ty) else { return Ok(()) };
+        let Some(name) = self.context.name(ty) else {
+            return write!(f, "%{}", self.context.number(ty));
+        };
+        f.write_char('%')?;
+        let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._$".contains(byte);
+        if name.iter().all(plain) && !name[0].is_ascii_digit() {
+            // Each byte is ASCII.
+            f.write_str(&String::from_utf8_lossy(name))
+        } else {
+            quoted(f, name)
+        }
+    }
+}
+
+/// Writes a string with LLVM's escapes.
+///
+/// LLVM: `printEscapedString`.
+fn quoted(f: &mut fmt::Formatter<'_>, text: &[u8]) -> fmt::Result {
+    f.write_char('"')?;
+    for &byte in text {
+        if (byte == b' ' || byte.is_ascii_graphic()) && byte != b'"' && byte != b'\\' {
+            f.write_char(byte.into())?;
+        } else {
+            write!(f, "\\{byte:02X}")?;
+        }
+    }
+    f.write_char('"')
+}

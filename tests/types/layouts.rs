@@ -1,0 +1,274 @@
+//! Sizes, alignments and offsets against LLVM 22's.
+
+use std::fmt::Write;
+
+use pretty_assertions::assert_eq;
+use tbaa::types::{Context, DataLayout, LayoutError, Layouts, Type, TypeKind, TypeSize};
+
+use crate::support::llvm::scratch;
+use crate::support::{Rng, setting};
+
+/// Data layouts of LLVM 22's own targets, and one that no target has.
+const LAYOUTS: [(&str, &str); 9] = [
+    ("default", ""),
+    ("x86_64", "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"),
+    (
+        "i686",
+        "e-m:e-p:32:32-p270:32:32-p271:32:32-p272:64:64-i128:128-f64:32:64-f80:32-n8:16:32-S128",
+    ),
+    (
+        "aarch64",
+        "e-m:e-p270:32:32-p271:32:32-p272:64:64-i8:8:32-i16:16:32-i64:64-i128:128-n32:64-S128-Fn32",
+    ),
+    ("armv7", "e-m:e-p:32:32-Fi8-i64:64-v128:64:128-a:0:32-n32-S64"),
+    ("ppc64", "E-m:e-Fi64-i64:64-i128:128-n32:64-S128-v256:256:256-v512:512:512"),
+    ("s390x", "E-m:e-i1:8:16-i8:8:16-i64:64-f128:64-v128:64-a:8:16-n32:64"),
+    (
+        "amdgcn",
+        "e-p:64:64-p1:64:64-p2:32:32-p3:32:32-p4:64:64-p5:32:32-p6:32:32-p7:160:256:256:32\
+         -p8:128:128:128:48-p9:192:256:256:32-i64:64-v16:16-v24:32-v32:32-v48:64-v96:128\
+         -v192:256-v256:256-v512:512-v1024:1024-v2048:2048-n32:64-S32-A5-G1-ni:7:8:9",
+    ),
+    ("odd", "E-p:24:32:64:16-p3:96:256-i1:16-i24:64-i64:128:256-f32:64-f80:256-v40:64-a:64:128"),
+];
+
+/// A random type in LLVM assembly, over the structs `%s0` to `%s{structs}`.
+fn random(rng: &mut Rng, depth: usize, structs: usize, out: &mut String) {
+    const SIMPLE: [&str; 24] = [
+        "i1",
+        "i7",
+        "i8",
+        "i16",
+        "i24",
+        "i32",
+        "i33",
+        "i64",
+        "i65",
+        "i128",
+        "i1000",
+        "half",
+        "bfloat",
+        "float",
+        "double",
+        "x86_fp80",
+        "fp128",
+        "ppc_fp128",
+        "ptr",
+        "ptr addrspace(3)",
+        "ptr addrspace(7)",
+        "ptr addrspace(270)",
+        "x86_amx",
+        "target(\"spirv.Image\", float, 1)",
+    ];
+    const LANES: [&str; 9] = ["i1", "i8", "i24", "i32", "i64", "half", "float", "double", "ptr"];
+    let leaf = depth == 0 || rng.one_in(3);
+    match if leaf { rng.below(3) } else { 3 + rng.below(4) } {
+        0 if structs > 0 => write!(out, "%s{}", rng.below(structs)).unwrap(),
+        1 => {
+            let scale = if rng.one_in(4) { "vscale x " } else { "" };
+            write!(out, "<{scale}{} x {}>", 1 + rng.below(17), rng.pick(&LANES)).unwrap();
+        }
+        0 | 2 => *out += SIMPLE[rng.below(SIMPLE.len())],
+        3 | 4 => {
+            write!(out, "[{} x ", rng.below(6)).unwrap();
+            random(rng, depth - 1, structs, out);
+            *out += "]";
+        }
+        _ => {
+            let (open, close) = if rng.one_in(3) { ("<{", "}>") } else { ("{", "}") };
+            *out += open;
+            let count = rng.below(7);
+            let same = rng.one_in(5).then(|| {
+                let mut text = String::new();
+                random(rng, depth - 1, structs, &mut text);
+                text
+            });
+            for at in 0..count {
+                *out += if at > 0 { ", " } else { " " };
+                match &same {
+                    Some(text) => *out += text,
+                    None => random(rng, depth - 1, structs, out),
+                }
+            }
+            *out += close;
+        }
+    }
+}
+
+/// A module's struct definitions, and types to be measured.
+fn universe(rng: &mut Rng, count: usize) -> (String, Vec<String>) {
+    const STRUCTS: usize = 40;
+    let mut definitions = String::from("%opaque = type opaque\n");
+    for at in 0..STRUCTS {
+        let mut body = String::new();
+        // An array of tiles is no type.
+        while !(body.starts_with(['{']) || body.starts_with("<{")) || body.contains("amx]") {
+            body.clear();
+            random(rng, 2, at, &mut body);
+        }
+        writeln!(definitions, "%s{at} = type {body}").unwrap();
+    }
+    let mut types: Vec<String> = (0..STRUCTS).map(|at| format!("%s{at}")).collect();
+    for fixed in [
+        "label",
+        "token",
+        "metadata",
+        "i32 (ptr, ...)",
+        "%opaque",
+        "{ i32, %opaque }",
+        "[0 x %opaque]",
+        "i8388608",
+        "<4294967295 x i64>",
+        "{ i32, [0 x i32], i32 }",
+        "{}",
+        "<{ <vscale x 4 x i32>, <vscale x 4 x i32> }>",
+        "{ <vscale x 4 x i32>, <vscale x 2 x i32> }",
+        "{ [2 x <vscale x 4 x i32>], [2 x <vscale x 4 x i32>] }",
+        "[3 x <vscale x 1 x i1>]",
+        "{ { <vscale x 2 x i8>, <vscale x 2 x i8> } }",
+        "target(\"aarch64.svcount\")",
+        "{ target(\"aarch64.svcount\") }",
+        "target(\"amdgcn.named.barrier\", 0)",
+        "target(\"riscv.vector.tuple\", <vscale x 2 x i8>, 3)",
+        "target(\"dx.RawBuffer\", i8, 1, 0)",
+        "target(\"riscv.vector.tuple\", <vscale x 16 x i8>, 2)",
+        "target(\"spirv.Type\", 1, 12, 32)",
+        "target(\"spirv.Type\", 1, 0, 0)",
+        "target(\"spirv.Literal\", 3)",
+        "target(\"unheard.of\")",
+        "[2 x target(\"spirv.Sampler\")]",
+        "<2 x target(\"llvm.test.vectorelement\")>",
+    ] {
+        types.push(fixed.to_owned());
+    }
+    types.extend((0..count).map(|_| {
+        let mut text = String::new();
+        random(rng, 4, STRUCTS, &mut text);
+        text
+    }));
+    (definitions, types)
+}
+
+/// What `tests/llvm/types.cpp` prints for a type, from our own answers.
+fn measured(context: &Context, layouts: &mut Layouts<'_>, ty: Type) -> String {
+    let mut line = format!("{}\t", context.display(ty));
+    let TypeSize { min: bits, scalable } = match layouts.size_in_bits(ty) {
+        Err(LayoutError::Unsized) => return line + "unsized",
+        other => other.unwrap(),
+    };
+    let (store, alloc) = (layouts.store_size(ty).unwrap(), layouts.alloc_size(ty).unwrap());
+    let (abi, preferred) = (layouts.abi_align(ty).unwrap(), layouts.preferred_align(ty).unwrap());
+    assert_eq!((scalable, scalable), (store.scalable, alloc.scalable));
+    let mark = if scalable { "x" } else { "" };
+    write!(line, "{bits}{mark} {} {} {abi} {preferred}", store.min, alloc.min).unwrap();
+    if matches!(context.kind(ty), TypeKind::Literal { .. } | TypeKind::Identified { .. }) {
+        let layout = layouts.struct_layout(ty).unwrap();
+        let padded = if layout.padded { "padded" } else { "dense" };
+        write!(line, "\t{} {} {padded}", layout.size.min, layout.align).unwrap();
+        for offset in layout.offsets {
+            write!(line, " {}", offset.min).unwrap();
+        }
+    }
+    line
+}
+
+#[test]
+fn sizes_alignments_and_offsets_are_llvms() {
+    let Some(llvm) = crate::helper() else { return };
+    let mut rng = Rng(setting("TBAA_SEED", 22) as u64);
+    for (name, text) in LAYOUTS {
+        let (definitions, types) = universe(&mut rng, setting("TBAA_TYPES", 2_000));
+        let module =
+            format!("target datalayout = \"{text}\"\n{definitions}; types\n{}\n", types.join("\n"));
+        let answers =
+            llvm.ask("measure", &scratch(&format!("layout-{name}.ll"), module.as_bytes()));
+        let layout: DataLayout = text.parse().unwrap();
+        let mut context = Context::new();
+        let names = context.read_definitions(definitions.as_bytes()).unwrap();
+        let parsed: Vec<Option<Type>> =
+            types.iter().map(|ty| context.parse_with(&names, ty.as_bytes()).ok()).collect();
+        let mut layouts = layout.layouts(&context);
+        let ours: Vec<Option<String>> =
+            parsed.iter().map(|ty| ty.map(|ty| measured(&context, &mut layouts, ty))).collect();
+        let theirs: Vec<&str> = answers.lines().collect();
+        assert_eq!(theirs.len(), ours.len());
+        for ((ours, theirs), ty) in ours.iter().zip(theirs).zip(&types) {
+            match ours {
+                Some(ours) => assert_eq!(ours, theirs, "{name}: {ty}"),
+                None => assert!(theirs.starts_with("rejected"), "{name}: {ty}: {theirs}"),
+            }
+        }
+    }
+}
+
+/// Strings at the borders of what LLVM accepts.
+const STRINGS: &str = "\
+e|E|eX|e-|-e|e--E|i64:0|i64:33|i64:65536|i64:32768|i064:64|i8:16|i8:8:32|i64|i64:32:64:7|i:8|\
+i16777216:8|i16777215:8|i0:8|i64:64:32|f80:128|f80:|v0:8|v64:8:16|a:0|a0:8|a8:8|a00:8|a:8:4|a:0:0|\
+a|a:8|a:8:64|p:32|p:32:32|p:32:32:64|p:32:32:32:64|p:32:32:32:0|p:64:64:64:32|p0:32:32|p1:32:32|\
+p16777215:8:8|p16777216:8:8|p:16777216:32|p1(foo):32:32|p(foo):32:32|p1(P):32:32|p1(p):32:32|\
+p1(foo):32:32-p1(bar):32:32|p1(foo):32:32-p1:32:32-p2(foo):32:32|p1(foo):32:32-p2(foo):32:32|\
+p1(foo):32:32-ni:1|p0(foo):32:32-ni:1|p1(1a):32:32|p1(a b):32:32|p1():32:32|p1(a:32:32|p1(a)b:32:32|\
+p((a)):32:32|pe:32:32|pu0:32:32|pe1:32:32|pu1:32:32|peu1:32:32|pue1:32:32|peeu1:32:32|px1:32:32|\
+pe1:32:32-ni:1|pu1:32:32-ni:1|p 1:32:32|p+1:32:32|p0x1:32:32|p-1:32:32|S0|S|S8|S128|Fi0|Fi|F|Fx8|\
+Fi8|Fn64|m:|m|m:e|m:l|m:o|m:m|m:w|m:x|m:a|m:q|m:ee|m:\u{e9}|\u{e9}|P1|P|A5|A|G1|G16777216|P1(foo)|ni|ni:|ni:0|\
+ni:1|ni:1:|ni:1:2:70|n|n0|n8|n8:|n8:16:32:64|s|s64:32:hello|x|ni:1-p:32:32";
+
+#[test]
+fn layout_strings_are_accepted_as_llvm_accepts_them() {
+    let Some(llvm) = crate::helper() else { return };
+    let strings: Vec<&str> =
+        STRINGS.split('|').chain(LAYOUTS.iter().map(|(_, text)| *text)).collect();
+    // Each beside what we print for it: LLVM must find the two equal.
+    let lines: Vec<String> = strings
+        .iter()
+        .map(|&text| match text.parse::<DataLayout>() {
+            Ok(layout) => format!("{text}\t{layout}"),
+            Err(_) => text.to_owned(),
+        })
+        .collect();
+    let file = scratch("layouts.txt", (lines.join("\n") + "\n").as_bytes());
+    let answers = llvm.ask("layouts", &file);
+    assert_eq!(answers.lines().count(), lines.len());
+    for (line, answer) in lines.iter().zip(answers.lines()) {
+        if line.contains('\t') {
+            assert_eq!(answer, "equal", "{line}");
+        } else {
+            assert!(answer.starts_with("rejected"), "{line}: {answer}");
+        }
+    }
+}
+
+#[test]
+fn what_a_layout_prints_reads_back() {
+    for text in STRINGS.split('|').chain(LAYOUTS.iter().map(|(_, text)| *text)) {
+        if let Ok(layout) = text.parse::<DataLayout>() {
+            assert_eq!(layout.to_string().parse(), Ok(layout), "{text}");
+        }
+    }
+    let error = "e-i64:33-S128".parse::<DataLayout>().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "`i64:33` at byte 2 of the data layout: an alignment must be 8 times a power of two, \
+         in bits, and fit into 16 bits"
+    );
+}
+
+#[test]
+fn sizes_do_not_wrap() {
+    let mut context = Context::new();
+    let layout = DataLayout::default();
+    for (text, expected) in [
+        ("[2305843009213693951 x i8]", Ok(TypeSize::fixed((1 << 61) - 1))),
+        ("[2305843009213693952 x i8]", Err(LayoutError::TooLarge)),
+        ("[18446744073709551615 x i64]", Err(LayoutError::TooLarge)),
+        ("[4294967296 x [4294967296 x i8]]", Err(LayoutError::TooLarge)),
+        ("{ [2305843009213693951 x i8], i8 }", Err(LayoutError::TooLarge)),
+        ("{ i8, { [2305843009213693951 x i8], i64 } }", Err(LayoutError::TooLarge)),
+        ("[0 x [18446744073709551615 x i64]]", Err(LayoutError::TooLarge)),
+        ("<4294967295 x i8388608>", Ok(TypeSize::fixed(1 << 52))),
+    ] {
+        let ty = context.parse(text.as_bytes()).unwrap();
+        assert_eq!(layout.layouts(&context).alloc_size(ty), expected, "{text}");
+    }
+}
