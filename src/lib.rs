@@ -61,7 +61,9 @@
 #![forbid(unsafe_code)]
 
 mod builder;
+pub mod declare;
 mod graph;
+mod nearest;
 mod oracle;
 #[cfg(feature = "spec")]
 pub mod spec;

@@ -7,7 +7,7 @@ use indexmap::map::Entry;
 
 use super::document::{CopyDecl, Spec, TagDecl, TypeDecl};
 use super::name::bytes;
-use super::nearest::suggestion;
+use crate::nearest::suggestion;
 use super::place::Place;
 use super::{Built, SpecError};
 use crate::builder::{BuildError, SizedField};

@@ -5,7 +5,7 @@ use std::fmt;
 use indexmap::IndexMap;
 
 use super::document::Spec;
-use super::nearest::suggestion;
+use crate::nearest::suggestion;
 use super::place::Place;
 use crate::builder::BuildError;
 use crate::graph::{Format, Graph, TagId, TypeId};

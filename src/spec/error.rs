@@ -4,7 +4,7 @@ use std::fmt;
 
 use ron::error::{Error as RonError, SpannedError};
 
-use super::nearest::suggestion;
+use crate::nearest::suggestion;
 use super::place::{Place, enclosing, offset};
 use crate::text::position;
 

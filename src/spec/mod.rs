@@ -47,7 +47,6 @@ mod built;
 mod document;
 mod error;
 mod name;
-mod nearest;
 mod place;
 mod write;
 

@@ -1,0 +1,542 @@
+//! The declared types: an arena with checked ids.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::layout::LIMIT;
+use super::{DeclareError, Target};
+use crate::nearest::nearest;
+use crate::table::{HashMap, IndexMap};
+use crate::types::Primitive;
+
+/// Names one type of one [`Declarations`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct DeclId {
+    pub(super) index: u32,
+    stamp: u32,
+}
+
+impl DeclId {
+    /// Returns the type's position in [`Declarations::types`].
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.index as usize
+    }
+}
+
+/// What a declared type is.
+#[derive(Clone, Debug)]
+pub(super) enum Kind {
+    Void,
+    Function,
+    Scalar {
+        name: String,
+        /// `None` under the root.
+        parent: Option<DeclId>,
+        float: Option<Primitive>,
+    },
+    Pointer {
+        to: DeclId,
+    },
+    Array {
+        element: DeclId,
+        /// `None` of a flexible array member.
+        len: Option<u64>,
+    },
+    Vector {
+        element: DeclId,
+        len: u64,
+    },
+    Complex {
+        element: DeclId,
+    },
+    Atomic {
+        of: DeclId,
+    },
+    Enum {
+        name: String,
+        integer: DeclId,
+    },
+    Record(Box<RecordDecl>),
+}
+
+#[derive(Clone, Default, Debug)]
+pub(super) struct RecordDecl {
+    /// Empty for an unnamed one.
+    pub(super) name: String,
+    /// The name, or for an unnamed one where it stands: `CallInfo.l`.
+    pub(super) title: String,
+    pub(super) union: bool,
+    pub(super) defined: bool,
+    pub(super) may_alias: bool,
+    /// Whether it ends in a flexible array member.
+    pub(super) flexible: bool,
+    pub(super) fields: Vec<FieldDecl>,
+    /// The way to each member by its name, through anonymous ones.
+    pub(super) names: IndexMap<String, Vec<u32>>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct FieldDecl {
+    /// Empty for an anonymous one.
+    pub(super) name: String,
+    pub(super) ty: DeclId,
+    /// Bits from the start of the record.
+    pub(super) offset: u64,
+    pub(super) bits: Option<u32>,
+    pub(super) immutable: bool,
+    pub(super) base: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Decl {
+    pub(super) kind: Kind,
+    /// In bytes; `None` while it is not known.
+    pub(super) size: Option<u64>,
+    pub(super) align: u64,
+    /// The alignment that packing does not lower.
+    pub(super) required: u64,
+}
+
+/// Types that are made of another.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Derived {
+    Pointer,
+    Array(Option<u64>),
+    Vector(u64),
+    Complex,
+    Atomic,
+}
+
+/// The types of a program or runtime, laid out for a [`Target`].
+///
+/// C's own types are there from the start, by their C names. Declaring one
+/// never changes another, but that a struct that was only named gets its
+/// members.
+///
+/// ```
+/// use tbaa::declare::{Declarations, Record, Target};
+///
+/// let mut types = Declarations::new(Target::x86_64());
+/// types.define(
+///     Record::structure("Node").field("next", "struct Node *").field("key", "int"),
+/// )?;
+/// assert_eq!(types.offset_of("Node.key")?, 8);
+/// # Ok::<(), tbaa::declare::DeclareError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Declarations {
+    pub(super) target: Target,
+    pub(super) cplusplus: bool,
+    pub(super) root: String,
+    pub(super) decls: Vec<Decl>,
+    pub(super) names: IndexMap<String, DeclId>,
+    derived: HashMap<(Derived, DeclId), DeclId>,
+    stamp: u32,
+}
+
+impl Declarations {
+    /// Returns C's types on a target. Their root is clang's,
+    /// `"Simple C/C++ TBAA"`.
+    #[must_use]
+    pub fn new(target: Target) -> Self {
+        Self::with_language(target, false)
+    }
+
+    /// Returns C++'s types on a target, under clang's root for C++.
+    #[must_use]
+    pub fn cplusplus(target: Target) -> Self {
+        Self::with_language(target, true)
+    }
+
+    /// Names the root of the types: types under different roots may alias.
+    #[must_use]
+    pub fn with_root(mut self, name: impl Into<String>) -> Self {
+        self.root = name.into();
+        self
+    }
+
+    fn with_language(target: Target, cplusplus: bool) -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let root = if cplusplus { "Simple C++ TBAA" } else { "Simple C/C++ TBAA" };
+        let mut types = Declarations {
+            target,
+            cplusplus,
+            root: root.to_owned(),
+            decls: Vec::new(),
+            names: IndexMap::default(),
+            derived: HashMap::default(),
+            stamp: NEXT.fetch_add(1, Ordering::Relaxed),
+        };
+        types.add_builtins();
+        types
+    }
+
+    /// Returns the target.
+    #[must_use]
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// Returns every type, in the order in which they were declared or first
+    /// named.
+    pub fn types(&self) -> impl DoubleEndedIterator<Item = DeclId> + ExactSizeIterator + '_ {
+        (0..self.decls.len() as u32).map(|index| self.id(index))
+    }
+
+    /// Returns the structs and unions that are defined and have a name, in the
+    /// order in which they were first named.
+    pub fn records(&self) -> impl DoubleEndedIterator<Item = DeclId> + '_ {
+        self.types().filter(|&id| {
+            matches!(self.kind(id), Kind::Record(r) if r.defined && !r.name.is_empty())
+        })
+    }
+
+    /// Returns the type of a name, which is that of a scalar, an enum, a record
+    /// or an alias.
+    #[must_use]
+    pub fn named(&self, name: &str) -> Option<DeclId> {
+        self.names.get(name).copied()
+    }
+
+    /// Returns the size of a type in bytes; `None` where it has none: of
+    /// `void`, a function, a struct that is not defined.
+    ///
+    /// # Panics
+    ///
+    /// If other declarations issued `id`, as all functions here.
+    #[must_use]
+    pub fn size_of(&self, id: DeclId) -> Option<u64> {
+        self.decl(id).size
+    }
+
+    /// Returns the alignment of a type in bytes.
+    #[must_use]
+    pub fn align_of(&self, id: DeclId) -> u64 {
+        self.decl(id).align
+    }
+
+    /// Returns how C writes a type.
+    #[must_use]
+    pub fn display(&self, id: DeclId) -> String {
+        let mut suffix = String::new();
+        let mut ty = id;
+        loop {
+            let name = match self.kind(ty) {
+                Kind::Pointer { to } => {
+                    suffix.insert(0, '*');
+                    ty = *to;
+                    continue;
+                }
+                Kind::Array { element, len } => {
+                    let len = len.map_or(String::new(), |len| len.to_string());
+                    let at = suffix.find(']').map_or(suffix.len(), |_| 0);
+                    suffix.insert_str(at, &format!("[{len}]"));
+                    ty = *element;
+                    continue;
+                }
+                Kind::Complex { element } => {
+                    suffix.insert_str(0, " _Complex");
+                    ty = *element;
+                    continue;
+                }
+                Kind::Atomic { of } => {
+                    suffix.insert_str(0, " _Atomic");
+                    ty = *of;
+                    continue;
+                }
+                Kind::Vector { element, len } => format!("<{len} x {}>", self.short_name(*element)),
+                _ => self.short_name(ty),
+            };
+            let blank = if suffix.starts_with('*') { " " } else { "" };
+            return format!("{name}{blank}{suffix}");
+        }
+    }
+
+    /// Returns the name of a type that is made of no other.
+    pub(super) fn short_name(&self, id: DeclId) -> String {
+        match self.kind(id) {
+            Kind::Void => "void".to_owned(),
+            Kind::Function => "function".to_owned(),
+            Kind::Scalar { .. } if id == self.char() => "char".to_owned(),
+            Kind::Scalar { name, .. } | Kind::Enum { name, .. } => name.clone(),
+            Kind::Record(record) => record.title.clone(),
+            Kind::Pointer { .. } => "pointer".to_owned(),
+            _ => "type".to_owned(),
+        }
+    }
+
+    /// Returns whether these declarations issued `id`.
+    #[must_use]
+    pub fn owns(&self, id: DeclId) -> bool {
+        id.stamp == self.stamp && id.index() < self.decls.len()
+    }
+
+    pub(super) fn check(&self, id: DeclId) -> Result<DeclId, DeclareError> {
+        if self.owns(id) { Ok(id) } else { Err(DeclareError::ForeignId) }
+    }
+
+    pub(super) fn decl(&self, id: DeclId) -> &Decl {
+        assert!(self.owns(id), "{id:?} was issued by other declarations");
+        &self.decls[id.index()]
+    }
+
+    pub(super) fn kind(&self, id: DeclId) -> &Kind {
+        &self.decl(id).kind
+    }
+
+    /// Returns the record that a type is.
+    pub(super) fn record(&self, id: DeclId) -> Option<&RecordDecl> {
+        match self.kind(id) {
+            Kind::Record(record) => Some(record),
+            _ => None,
+        }
+    }
+
+    /// Returns the type of the innermost elements of an array, or `ty`.
+    pub(super) fn innermost(&self, mut ty: DeclId) -> DeclId {
+        while let Kind::Array { element, .. } = self.kind(ty) {
+            ty = *element;
+        }
+        ty
+    }
+
+    /// The type that aliases everything.
+    pub(super) fn char(&self) -> DeclId {
+        self.id(0)
+    }
+
+    pub(super) fn void(&self) -> DeclId {
+        self.id(1)
+    }
+
+    pub(super) fn function(&self) -> DeclId {
+        self.id(2)
+    }
+
+    fn id(&self, index: u32) -> DeclId {
+        DeclId { index, stamp: self.stamp }
+    }
+
+    pub(super) fn unknown(&self, name: &str) -> DeclareError {
+        let nearest = nearest(name, self.names.keys().map(String::as_str)).map(str::to_owned);
+        DeclareError::UnknownType { name: name.to_owned(), nearest }
+    }
+
+    pub(super) fn push(&mut self, decl: Decl) -> Result<DeclId, DeclareError> {
+        let index = u32::try_from(self.decls.len()).ok().filter(|&index| index < u32::MAX);
+        let index = index.ok_or(DeclareError::TooLarge { place: "declarations".to_owned() })?;
+        self.decls.push(decl);
+        Ok(self.id(index))
+    }
+
+    /// Gives a name to a type that has none by it.
+    pub(super) fn name(&mut self, name: &str, id: DeclId) -> Result<(), DeclareError> {
+        match self.names.contains_key(name) {
+            true => Err(DeclareError::Redefined { name: name.to_owned() }),
+            false => {
+                self.names.insert(name.to_owned(), id);
+                Ok(())
+            }
+        }
+    }
+
+    /// Declares a scalar of the program's own, of `size` and `align` bytes,
+    /// under another scalar: `"char"` in C, which aliases everything.
+    ///
+    /// # Errors
+    ///
+    /// [`DeclareError::Redefined`], [`DeclareError::UnknownType`],
+    /// [`DeclareError::Invalid`] for a parent that is no scalar, or an alignment
+    /// that is no power of two, [`DeclareError::TooLarge`].
+    pub fn scalar(
+        &mut self,
+        name: impl Into<String>,
+        size: u64,
+        align: u64,
+        parent: &str,
+    ) -> Result<DeclId, DeclareError> {
+        let name = name.into();
+        let parent = self.ty(parent)?;
+        if !matches!(self.kind(parent), Kind::Scalar { .. }) {
+            let reason = "the parent must be a scalar";
+            return Err(DeclareError::Invalid { place: name, reason });
+        }
+        check_align(&name, align)?;
+        if size >= LIMIT {
+            return Err(DeclareError::TooLarge { place: name });
+        }
+        if self.names.contains_key(&name) {
+            return Err(DeclareError::Redefined { name });
+        }
+        let kind = Kind::Scalar { name: name.clone(), parent: Some(parent), float: None };
+        let id = self.push(Decl { kind, size: Some(size), align, required: 1 })?;
+        self.name(&name, id)?;
+        Ok(id)
+    }
+
+    /// Declares an enum whose values are of an integer type; in C, where no
+    /// value is negative, `"unsigned int"`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Declarations::scalar`].
+    pub fn enumeration(&mut self, name: &str, integer: &str) -> Result<DeclId, DeclareError> {
+        let integer = self.ty(integer)?;
+        let Decl { kind: Kind::Scalar { .. }, size, align, .. } = *self.decl(integer) else {
+            let reason = "the type of an enum's values must be an integer";
+            return Err(DeclareError::Invalid { place: name.to_owned(), reason });
+        };
+        if self.names.contains_key(name) {
+            return Err(DeclareError::Redefined { name: name.to_owned() });
+        }
+        let kind = Kind::Enum { name: name.to_owned(), integer };
+        let id = self.push(Decl { kind, size, align, required: 1 })?;
+        self.name(name, id)?;
+        Ok(id)
+    }
+
+    /// Gives a type one more name: `typedef`. A typedef of the same type is no
+    /// error.
+    ///
+    /// # Errors
+    ///
+    /// As [`Declarations::ty`]; [`DeclareError::Redefined`] for another type.
+    pub fn alias(&mut self, name: &str, ty: &str) -> Result<DeclId, DeclareError> {
+        let id = self.ty(ty)?;
+        match self.names.get(name) {
+            Some(&known) if known == id => {}
+            _ => self.name(name, id)?,
+        }
+        Ok(id)
+    }
+
+    /// Declares a struct or union that may be defined later.
+    pub(super) fn forward(&mut self, name: &str, union: bool) -> Result<DeclId, DeclareError> {
+        let record = RecordDecl {
+            name: name.to_owned(),
+            title: name.to_owned(),
+            union,
+            ..RecordDecl::default()
+        };
+        let kind = Kind::Record(Box::new(record));
+        let id = self.push(Decl { kind, size: None, align: 1, required: 1 })?;
+        self.name(name, id)?;
+        Ok(id)
+    }
+
+    fn derive(
+        &mut self,
+        how: Derived,
+        of: DeclId,
+        make: impl FnOnce(&Self) -> Result<Decl, DeclareError>,
+    ) -> Result<DeclId, DeclareError> {
+        self.check(of)?;
+        if let Some(&known) = self.derived.get(&(how, of)) {
+            return Ok(known);
+        }
+        let decl = make(self)?;
+        let id = self.push(decl)?;
+        self.derived.insert((how, of), id);
+        Ok(id)
+    }
+
+    /// Returns the type of pointers to a type.
+    ///
+    /// # Errors
+    ///
+    /// [`DeclareError::ForeignId`], [`DeclareError::TooLarge`].
+    pub fn pointer_to(&mut self, to: DeclId) -> Result<DeclId, DeclareError> {
+        self.derive(Derived::Pointer, to, |types| {
+            let (size, align) = types.target.pointer;
+            Ok(Decl { kind: Kind::Pointer { to }, size: Some(size), align, required: 1 })
+        })
+    }
+
+    /// Returns the type of arrays of `len` elements; of flexible arrays for
+    /// `None`.
+    ///
+    /// # Errors
+    ///
+    /// [`DeclareError::Incomplete`] for elements without size,
+    /// [`DeclareError::Invalid`] for flexible ones, [`DeclareError::ForeignId`],
+    /// [`DeclareError::TooLarge`].
+    pub fn array_of(
+        &mut self,
+        element: DeclId,
+        len: Option<u64>,
+    ) -> Result<DeclId, DeclareError> {
+        self.derive(Derived::Array(len), element, |types| {
+            let Decl { size, align, required, .. } = *types.decl(element);
+            let place = || format!("array of {}", types.display(element));
+            if matches!(types.kind(element), Kind::Array { len: None, .. }) {
+                let reason = "only the first of several lengths may be left out";
+                return Err(DeclareError::Invalid { place: place(), reason });
+            }
+            let size = size.ok_or_else(|| types.incomplete(element, "element"))?;
+            let whole = size.checked_mul(len.unwrap_or(0)).filter(|&size| size < LIMIT);
+            let whole = whole.ok_or_else(|| DeclareError::TooLarge { place: place() })?;
+            Ok(Decl { kind: Kind::Array { element, len }, size: Some(whole), align, required })
+        })
+    }
+
+    /// Returns the type of vectors of `len` lanes.
+    ///
+    /// # Errors
+    ///
+    /// [`DeclareError::Invalid`] for no lanes, or lanes that are no scalars;
+    /// [`DeclareError::ForeignId`], [`DeclareError::TooLarge`].
+    pub fn vector_of(&mut self, element: DeclId, len: u64) -> Result<DeclId, DeclareError> {
+        self.derive(Derived::Vector(len), element, |types| {
+            let place = format!("vector of {}", types.display(element));
+            let lane = matches!(types.kind(element), Kind::Scalar { .. } | Kind::Pointer { .. });
+            let (true, Some(size @ 1..), 1..) = (lane, types.decl(element).size, len) else {
+                let reason = "a vector has one lane or more, of scalars or pointers";
+                return Err(DeclareError::Invalid { place, reason });
+            };
+            let size = size.checked_mul(len).filter(|&size| size < LIMIT / 2);
+            let size = size.ok_or(DeclareError::TooLarge { place })?.next_power_of_two();
+            let align = size.min(types.target.vector_align);
+            Ok(Decl { kind: Kind::Vector { element, len }, size: Some(size), align, required: 1 })
+        })
+    }
+
+    /// Returns the type of complex numbers.
+    pub(super) fn complex(&mut self, element: DeclId) -> Result<DeclId, DeclareError> {
+        self.derive(Derived::Complex, element, |types| {
+            let &Decl { size, align, .. } = types.decl(element);
+            let (Kind::Scalar { .. }, Some(size)) = (types.kind(element), size) else {
+                let reason = "only numbers have complex types";
+                return Err(DeclareError::Invalid { place: types.display(element), reason });
+            };
+            Ok(Decl { kind: Kind::Complex { element }, size: Some(2 * size), align, required: 1 })
+        })
+    }
+
+    /// Returns the type of atomics. Those of 16 bytes or less are as large and
+    /// as aligned as the next power of two.
+    pub(super) fn atomic(&mut self, of: DeclId) -> Result<DeclId, DeclareError> {
+        self.derive(Derived::Atomic, of, |types| {
+            let &Decl { size, align, .. } = types.decl(of);
+            let size = size.ok_or_else(|| types.incomplete(of, "atomic"))?;
+            let wide = size.next_power_of_two();
+            let (size, align) = match size {
+                1..=16 if wide <= 2 * types.target.pointer.0.max(8) => (wide, align.max(wide)),
+                _ => (size, align),
+            };
+            Ok(Decl { kind: Kind::Atomic { of }, size: Some(size), align, required: 1 })
+        })
+    }
+
+    pub(super) fn incomplete(&self, ty: DeclId, place: &str) -> DeclareError {
+        DeclareError::Incomplete { ty: self.display(ty), place: place.to_owned() }
+    }
+}
+
+/// Checks that an alignment is a power of two, and no larger than clang allows.
+pub(super) fn check_align(place: &str, align: u64) -> Result<(), DeclareError> {
+    if align.is_power_of_two() && align <= 1 << 28 {
+        return Ok(());
+    }
+    let reason = "an alignment must be a power of two, of 2^28 bytes at most";
+    Err(DeclareError::Invalid { place: place.to_owned(), reason })
+}
