@@ -131,6 +131,8 @@ pub struct Declarations {
     pub(super) decls: Vec<Decl>,
     pub(super) names: IndexMap<String, DeclId>,
     derived: HashMap<(Derived, DeclId), DeclId>,
+    /// The types of Rust types, by their names in Rust.
+    pub(super) rust_types: HashMap<String, DeclId>,
     stamp: u32,
 }
 
@@ -165,6 +167,7 @@ impl Declarations {
             decls: Vec::new(),
             names: IndexMap::default(),
             derived: HashMap::default(),
+            rust_types: HashMap::default(),
             stamp: NEXT.fetch_add(1, Ordering::Relaxed),
         };
         types.add_builtins();
@@ -186,9 +189,9 @@ impl Declarations {
     /// Returns the structs and unions that are defined and have a name, in the
     /// order in which they were first named.
     pub fn records(&self) -> impl DoubleEndedIterator<Item = DeclId> + '_ {
-        self.types().filter(|&id| {
-            matches!(self.kind(id), Kind::Record(r) if r.defined && !r.name.is_empty())
-        })
+        self.types().filter(
+            |&id| matches!(self.kind(id), Kind::Record(r) if r.defined && !r.name.is_empty()),
+        )
     }
 
     /// Returns the type of a name, which is that of a scalar, an enum, a record
@@ -460,11 +463,7 @@ impl Declarations {
     /// [`DeclareError::Incomplete`] for elements without size,
     /// [`DeclareError::Invalid`] for flexible ones, [`DeclareError::ForeignId`],
     /// [`DeclareError::TooLarge`].
-    pub fn array_of(
-        &mut self,
-        element: DeclId,
-        len: Option<u64>,
-    ) -> Result<DeclId, DeclareError> {
+    pub fn array_of(&mut self, element: DeclId, len: Option<u64>) -> Result<DeclId, DeclareError> {
         self.derive(Derived::Array(len), element, |types| {
             let Decl { size, align, required, .. } = *types.decl(element);
             let place = || format!("array of {}", types.display(element));

@@ -3,7 +3,7 @@
 use super::declarations::{Decl, FieldDecl, Kind, RecordDecl, check_align};
 use super::layout::{LIMIT, Layout, Slot, lay_out};
 use super::record::{Member, MemberType, Record};
-use super::{DeclId, DeclareError, Declarations};
+use super::{DeclId, Declarations, DeclareError};
 use crate::table::IndexMap;
 
 /// How deep records may be written inside each other, and anonymous members
@@ -61,9 +61,17 @@ impl Declarations {
         let id = self.announce(&record, &title)?;
         let mut fields = Vec::with_capacity(record.members.len());
         for (index, member) in record.members.iter().enumerate() {
-            let ty = match &member.ty {
+            let mut lens = Vec::new();
+            let mut element = &member.ty;
+            while let MemberType::Array(of, len) = element {
+                lens.push(*len);
+                element = of;
+            }
+            let mut ty = match element {
                 MemberType::Text(text) => self.ty(text)?,
                 MemberType::Declared(ty) => self.check(*ty)?,
+                // Passed over above.
+                MemberType::Array(..) => self.void(),
                 MemberType::Record(inner) => {
                     let title = match (inner.name.as_str(), member.name.as_str()) {
                         ("", "") => format!("{title}.({index})"),
@@ -73,6 +81,9 @@ impl Declarations {
                     self.define_at((**inner).clone(), title, depth + 1)?
                 }
             };
+            for len in lens.into_iter().rev() {
+                ty = self.array_of(ty, len)?;
+            }
             self.check_member(&record, &title, index, ty)?;
             fields.push(FieldDecl {
                 name: member.name.clone(),
@@ -263,7 +274,8 @@ fn explicit(record: &Record, title: &str, slots: &[Slot]) -> Result<Layout, Decl
     if size >= LIMIT {
         return Err(DeclareError::TooLarge { place: title.to_owned() });
     }
-    let natural = if attributes.packed { 1 } else { slots.iter().map(|s| s.align).max().unwrap_or(1) };
+    let natural =
+        if attributes.packed { 1 } else { slots.iter().map(|s| s.align).max().unwrap_or(1) };
     let align = attributes.align.unwrap_or(natural);
     let mut offsets = Vec::with_capacity(slots.len());
     // Beginning, end and member, in bits.
@@ -278,7 +290,11 @@ fn explicit(record: &Record, title: &str, slots: &[Slot]) -> Result<Layout, Decl
         };
         let packed = attributes.packed || member.packed || attributes.pack.is_some();
         match slot.bits {
-            None if at % 8 != 0 => return wrong("is not where it starts: only a bit-field starts inside a byte".into()),
+            None if at % 8 != 0 => {
+                return wrong(
+                    "is not where it starts: only a bit-field starts inside a byte".into(),
+                );
+            }
             None if !packed && at % (8 * slot.align) != 0 => {
                 return wrong(format!(
                     "is no multiple of the alignment of its type, {}: \
@@ -314,7 +330,7 @@ fn explicit(record: &Record, title: &str, slots: &[Slot]) -> Result<Layout, Decl
         let reason = "members of a union have offset 0";
         return Err(DeclareError::Invalid { place: title.to_owned(), reason });
     }
-    if size % align != 0 {
+    if !size.is_multiple_of(align) {
         let reason = format!("which is no multiple of the alignment, {align}");
         return Err(DeclareError::Size { place: title.to_owned(), size, reason });
     }

@@ -116,12 +116,11 @@ pub enum DeclareError {
 
 impl fmt::Display for DeclareError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let near = |f: &mut fmt::Formatter<'_>, nearest: &Option<String>, otherwise: &str| {
-            match nearest {
+        let near =
+            |f: &mut fmt::Formatter<'_>, nearest: &Option<String>, otherwise: &str| match nearest {
                 Some(nearest) => write!(f, ": did you mean {nearest:?}?"),
                 None => write!(f, ": {otherwise}"),
-            }
-        };
+            };
         match self {
             DeclareError::Syntax { text, offset, expected } => {
                 write!(f, "expected {expected} at byte {offset} of {text:?}")

@@ -1,6 +1,6 @@
 //! Types as C writes them: `unsigned long`, `struct Node *[4]`, `<4 x float>`.
 
-use super::{DeclId, DeclareError, Declarations};
+use super::{DeclId, Declarations, DeclareError};
 
 /// A place in a text.
 struct Reader<'t> {
@@ -231,7 +231,9 @@ impl Declarations {
             None if found.complex => self.names["double"],
             None => return Err(reader.error(TYPE)),
             Some(base) if !any => base,
-            Some(base) if base == self.char() && found.signed && !found.short && found.long == 0 => {
+            Some(base)
+                if base == self.char() && found.signed && !found.short && found.long == 0 =>
+            {
                 base
             }
             Some(base) if Some(base) == builtin(self, "__int128") && found.signed => base,

@@ -125,9 +125,11 @@ impl SystemV<'_> {
         packed: bool,
         pack: u64,
     ) -> (u64, u64, u64) {
-        // A bit-field of no bits is aligned whatever is packed.
-        let natural = if packed && width != 0 { None } else { Some(8 * slot.align) };
-        let mut align = natural.unwrap_or(1).max(slot.asked.map_or(1, |asked| 8 * asked));
+        // What `packed` says counts for bits, but not for one of no bits, and
+        // not where `#pragma pack` says otherwise.
+        let packed = packed && width != 0 && self.attributes.pack.is_none();
+        let natural = if packed { 1 } else { 8 * slot.align };
+        let mut align = natural.max(slot.asked.map_or(1, |asked| 8 * asked));
         if width != 0 {
             align = align.min(pack.saturating_mul(8));
         }
@@ -239,7 +241,9 @@ impl Microsoft {
             // C has no empty struct; clang gives it 4 bytes.
             self.size = if self.required >= 4 { self.align } else { 4 };
         }
-        let required = self.required.max(1);
+        // A record that asks for an alignment insists on all of its own.
+        let asks = self.attributes.align.map_or(1, |_| self.align);
+        let required = self.required.max(asks);
         Layout { offsets: self.offsets, size: self.size, align: self.align, required }
     }
 }

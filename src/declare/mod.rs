@@ -38,10 +38,12 @@ mod layout;
 mod lower;
 mod path;
 mod record;
+mod rust;
 mod target;
 
 pub use declarations::{DeclId, Declarations};
 pub use error::DeclareError;
 pub use lower::{Lowering, Place, Policy};
 pub use record::{Member, MemberType, Record};
+pub use rust::{Handle, Tbaa, TypedPath};
 pub use target::Target;

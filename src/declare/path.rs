@@ -1,7 +1,7 @@
 //! Paths such as `CallInfo.l.base` and `Table->array[*].value.n`.
 
 use super::declarations::Kind;
-use super::{DeclId, DeclareError, Declarations};
+use super::{DeclId, Declarations, DeclareError};
 use crate::nearest::nearest;
 use crate::table::HashSet;
 
@@ -107,11 +107,8 @@ impl Declarations {
 
     /// Reads a path.
     pub(super) fn walk(&mut self, path: &str) -> Result<Walk, DeclareError> {
-        let syntax = |offset, expected| DeclareError::Syntax {
-            text: path.to_owned(),
-            offset,
-            expected,
-        };
+        let syntax =
+            |offset, expected| DeclareError::Syntax { text: path.to_owned(), offset, expected };
         if path.len() > LONGEST {
             return Err(DeclareError::TooLarge { place: "path".to_owned() });
         }
@@ -146,17 +143,15 @@ impl Declarations {
             let ty = walk.end();
             if let Some(after) = rest.strip_prefix("->") {
                 self.follow(&mut walk, done, None)?;
-                rest = self.field_step(&mut walk, done, after, |at, what| {
-                    syntax(offset_of(at), what)
-                })?;
+                rest = self
+                    .field_step(&mut walk, done, after, |at, what| syntax(offset_of(at), what))?;
             } else if let Some(after) = rest.strip_prefix('.') {
                 if self.is_pointer(ty) {
                     let reason = "write `->` after a pointer, or `[*]`";
                     return Err(self.step_error(done, ty, reason));
                 }
-                rest = self.field_step(&mut walk, done, after, |at, what| {
-                    syntax(offset_of(at), what)
-                })?;
+                rest = self
+                    .field_step(&mut walk, done, after, |at, what| syntax(offset_of(at), what))?;
             } else if let Some(after) = rest.strip_prefix('[') {
                 let end = after.find(']').ok_or_else(|| syntax(path.len(), "`]`"))?;
                 let text = after[..end].trim();
@@ -190,12 +185,7 @@ impl Declarations {
         DeclareError::Step { path: path.to_owned(), ty: self.display(ty), reason }
     }
 
-    fn follow(
-        &self,
-        walk: &mut Walk,
-        path: &str,
-        index: Option<u64>,
-    ) -> Result<(), DeclareError> {
+    fn follow(&self, walk: &mut Walk, path: &str, index: Option<u64>) -> Result<(), DeclareError> {
         let ty = walk.end();
         let Kind::Pointer { to } = *self.kind(ty) else {
             return Err(self.step_error(path, ty, "only a pointer can be followed"));

@@ -166,6 +166,14 @@ impl Member {
         }
     }
 
+    /// Makes the member an array of `len` of its type; of a flexible one for
+    /// `None`. For a type as text, `"int [4]"` says the same.
+    #[must_use]
+    pub fn array(mut self, len: impl Into<Option<u64>>) -> Self {
+        self.ty = MemberType::Array(Box::new(self.ty), len.into());
+        self
+    }
+
     /// Makes the member a bit-field of `width` bits.
     #[must_use]
     pub fn bits(mut self, width: u32) -> Self {
@@ -224,6 +232,8 @@ pub enum MemberType {
     Declared(DeclId),
     /// A record that stands here only, if it has no name.
     Record(Box<Record>),
+    /// An array; without a length a flexible one.
+    Array(Box<MemberType>, Option<u64>),
 }
 
 impl From<&str> for MemberType {

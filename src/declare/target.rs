@@ -171,7 +171,8 @@ impl Target {
     #[must_use]
     pub fn from_data_layout(data_layout: DataLayout) -> Target {
         use crate::types::layout::Mangling;
-        let windows = matches!(data_layout.mangling, Some(Mangling::WinCoff | Mangling::WinCoffX86));
+        let windows =
+            matches!(data_layout.mangling, Some(Mangling::WinCoff | Mangling::WinCoffX86));
         let pointer = data_layout.pointer(0);
         let (size, align) = (u64::from(pointer.bits).div_ceil(8), pointer.abi);
         let rules = match windows {

@@ -7,11 +7,11 @@ use indexmap::map::Entry;
 
 use super::document::{CopyDecl, Spec, TagDecl, TypeDecl};
 use super::name::bytes;
-use crate::nearest::suggestion;
 use super::place::Place;
 use super::{Built, SpecError};
 use crate::builder::{BuildError, SizedField};
 use crate::graph::{CopyEntry, CopyId, Format, Graph, TagId, TypeId};
+use crate::nearest::suggestion;
 
 pub(super) fn build(spec: Spec) -> Result<Built, SpecError> {
     check_types(&spec)?;

@@ -5,10 +5,10 @@ use std::fmt;
 use indexmap::IndexMap;
 
 use super::document::Spec;
-use crate::nearest::suggestion;
 use super::place::Place;
 use crate::builder::BuildError;
 use crate::graph::{Format, Graph, TagId, TypeId};
+use crate::nearest::suggestion;
 use crate::oracle::{AliasResult, Oracle, Rules};
 
 /// A spec that was found consistent, and the graph that it describes.

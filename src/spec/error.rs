@@ -4,8 +4,8 @@ use std::fmt;
 
 use ron::error::{Error as RonError, SpannedError};
 
-use crate::nearest::suggestion;
 use super::place::{Place, enclosing, offset};
+use crate::nearest::suggestion;
 use crate::text::position;
 
 /// What is wrong with a spec: what was found, what is expected instead, and

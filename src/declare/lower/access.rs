@@ -30,11 +30,16 @@ impl Lowering {
             Policy::Clang | Policy::ClangNew => self.clang_access(walk),
             Policy::Rfc => self.rfc_access(walk),
         };
-        let Access::Ordinary { ty, .. } = access else { return access };
-        let reason = match self.types.kind(ty) {
+        if let Access::Untagged { .. } = access {
+            return access;
+        }
+        let ordinary = matches!(access, Access::Ordinary { .. });
+        let reason = match self.types.kind(walk.end()) {
             Kind::Void | Kind::Function => "it has no value; give the path of what has one",
             Kind::Record(record) if !record.defined => "it is not defined: define it first",
-            Kind::Record(record) if self.policy == Policy::Clang && self.has_node(record) => {
+            Kind::Record(record)
+                if ordinary && self.policy == Policy::Clang && self.has_node(record) =>
+            {
                 "the old format has no tag of a whole struct; use a size-aware policy, \
                  or the copy's tbaa.struct"
             }
@@ -73,7 +78,13 @@ impl Lowering {
             };
             container = ty;
         }
-        access
+        match (access, self.types.kind(walk.end())) {
+            // A copy is of the object, wherever it stands.
+            (Access::Ordinary { .. } | Access::MayAlias { .. }, Kind::Record(_)) => {
+                self.bare(walk.end())
+            }
+            _ => access,
+        }
     }
 
     /// An access of which no more than the type is known.
@@ -139,8 +150,11 @@ impl Lowering {
             return Access::MayAlias { size };
         }
         let base = Some(base).filter(|&base| {
-            base != ty && matches!(self.types.kind(self.types.innermost(base)),
-                Kind::Record(_) | Kind::Vector { .. } | Kind::Complex { .. })
+            base != ty
+                && matches!(
+                    self.types.kind(self.types.innermost(base)),
+                    Kind::Record(_) | Kind::Vector { .. } | Kind::Complex { .. }
+                )
         });
         let base = base.map(|base| self.types.innermost(base));
         Access::Ordinary { base, ty, offset, size }

@@ -4,7 +4,7 @@ mod access;
 mod copy;
 mod node;
 
-use super::{DeclId, DeclareError, Declarations};
+use super::{DeclId, Declarations, DeclareError};
 use crate::graph::{CopyId, Format, Graph, TagId, TypeId};
 use access::Access;
 
@@ -112,13 +112,7 @@ impl Declarations {
     /// [`Lowering::types_mut`].
     #[must_use]
     pub fn lower(self, policy: Policy) -> Lowering {
-        Lowering {
-            types: self,
-            policy,
-            root: None,
-            nodes: Vec::new(),
-            any_pointers: Vec::new(),
-        }
+        Lowering { types: self, policy, root: None, nodes: Vec::new(), any_pointers: Vec::new() }
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{Lowering, Policy};
 use crate::builder::SizedField;
 use crate::declare::declarations::{FieldDecl, Kind, RecordDecl};
-use crate::declare::{DeclId, DeclareError, Declarations};
+use crate::declare::{DeclId, Declarations, DeclareError};
 use crate::graph::{Format, Graph, TypeId};
 
 impl Declarations {

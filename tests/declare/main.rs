@@ -1,0 +1,17 @@
+//! Declarations: layouts and tags as clang has them, rule `union` on policy
+//! `rfc` against its definition, and what is refused.
+
+mod clang;
+mod exact;
+mod generate;
+mod layout;
+#[path = "../union/naive.rs"]
+mod naive;
+mod paths;
+#[path = "../union/rng.rs"]
+mod rng;
+#[path = "../support/mod.rs"]
+mod support;
+#[allow(dead_code)]
+#[path = "../union/universe.rs"]
+mod universe;
