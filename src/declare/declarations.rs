@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use super::derived::Derived;
 use super::layout::LIMIT;
 use super::{DeclareError, Target};
 use crate::nearest::nearest;
@@ -87,6 +88,20 @@ pub(super) struct FieldDecl {
     pub(super) base: bool,
 }
 
+/// A member of a struct or union, laid out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct MemberLayout<'a> {
+    /// The name; empty of an anonymous member.
+    pub name: &'a str,
+    /// The type.
+    pub ty: DeclId,
+    /// Bits from the start of the struct or union.
+    pub offset: u64,
+    /// The width of a bit-field.
+    pub bits: Option<u32>,
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct Decl {
     pub(super) kind: Kind,
@@ -95,16 +110,6 @@ pub(super) struct Decl {
     pub(super) align: u64,
     /// The alignment that packing does not lower.
     pub(super) required: u64,
-}
-
-/// Types that are made of another.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum Derived {
-    Pointer,
-    Array(Option<u64>),
-    Vector(u64),
-    Complex,
-    Atomic,
 }
 
 /// The types of a program or runtime, laid out for a [`Target`].
@@ -130,7 +135,7 @@ pub struct Declarations {
     pub(super) root: String,
     pub(super) decls: Vec<Decl>,
     pub(super) names: IndexMap<String, DeclId>,
-    derived: HashMap<(Derived, DeclId), DeclId>,
+    pub(super) derived: HashMap<(Derived, DeclId), DeclId>,
     /// The types of Rust types, by their names in Rust.
     pub(super) rust_types: HashMap<String, DeclId>,
     stamp: u32,
@@ -216,6 +221,27 @@ impl Declarations {
     #[must_use]
     pub fn align_of(&self, id: DeclId) -> u64 {
         self.decl(id).align
+    }
+
+    /// Returns whether a type is a union.
+    #[must_use]
+    pub fn is_union(&self, id: DeclId) -> bool {
+        self.record(id).is_some_and(|record| record.union)
+    }
+
+    /// Returns the members of a struct or union in the order of declaration;
+    /// none of another type.
+    pub fn members(
+        &self,
+        id: DeclId,
+    ) -> impl DoubleEndedIterator<Item = MemberLayout<'_>> + ExactSizeIterator + '_ {
+        let fields = self.record(id).map_or(&[][..], |record| &record.fields);
+        fields.iter().map(|field| MemberLayout {
+            name: &field.name,
+            ty: field.ty,
+            offset: field.offset,
+            bits: field.bits,
+        })
     }
 
     /// Returns how C writes a type.
@@ -425,105 +451,6 @@ impl Declarations {
         let id = self.push(Decl { kind, size: None, align: 1, required: 1 })?;
         self.name(name, id)?;
         Ok(id)
-    }
-
-    fn derive(
-        &mut self,
-        how: Derived,
-        of: DeclId,
-        make: impl FnOnce(&Self) -> Result<Decl, DeclareError>,
-    ) -> Result<DeclId, DeclareError> {
-        self.check(of)?;
-        if let Some(&known) = self.derived.get(&(how, of)) {
-            return Ok(known);
-        }
-        let decl = make(self)?;
-        let id = self.push(decl)?;
-        self.derived.insert((how, of), id);
-        Ok(id)
-    }
-
-    /// Returns the type of pointers to a type.
-    ///
-    /// # Errors
-    ///
-    /// [`DeclareError::ForeignId`], [`DeclareError::TooLarge`].
-    pub fn pointer_to(&mut self, to: DeclId) -> Result<DeclId, DeclareError> {
-        self.derive(Derived::Pointer, to, |types| {
-            let (size, align) = types.target.pointer;
-            Ok(Decl { kind: Kind::Pointer { to }, size: Some(size), align, required: 1 })
-        })
-    }
-
-    /// Returns the type of arrays of `len` elements; of flexible arrays for
-    /// `None`.
-    ///
-    /// # Errors
-    ///
-    /// [`DeclareError::Incomplete`] for elements without size,
-    /// [`DeclareError::Invalid`] for flexible ones, [`DeclareError::ForeignId`],
-    /// [`DeclareError::TooLarge`].
-    pub fn array_of(&mut self, element: DeclId, len: Option<u64>) -> Result<DeclId, DeclareError> {
-        self.derive(Derived::Array(len), element, |types| {
-            let Decl { size, align, required, .. } = *types.decl(element);
-            let place = || format!("array of {}", types.display(element));
-            if matches!(types.kind(element), Kind::Array { len: None, .. }) {
-                let reason = "only the first of several lengths may be left out";
-                return Err(DeclareError::Invalid { place: place(), reason });
-            }
-            let size = size.ok_or_else(|| types.incomplete(element, "element"))?;
-            let whole = size.checked_mul(len.unwrap_or(0)).filter(|&size| size < LIMIT);
-            let whole = whole.ok_or_else(|| DeclareError::TooLarge { place: place() })?;
-            Ok(Decl { kind: Kind::Array { element, len }, size: Some(whole), align, required })
-        })
-    }
-
-    /// Returns the type of vectors of `len` lanes.
-    ///
-    /// # Errors
-    ///
-    /// [`DeclareError::Invalid`] for no lanes, or lanes that are no scalars;
-    /// [`DeclareError::ForeignId`], [`DeclareError::TooLarge`].
-    pub fn vector_of(&mut self, element: DeclId, len: u64) -> Result<DeclId, DeclareError> {
-        self.derive(Derived::Vector(len), element, |types| {
-            let place = format!("vector of {}", types.display(element));
-            let lane = matches!(types.kind(element), Kind::Scalar { .. } | Kind::Pointer { .. });
-            let (true, Some(size @ 1..), 1..) = (lane, types.decl(element).size, len) else {
-                let reason = "a vector has one lane or more, of scalars or pointers";
-                return Err(DeclareError::Invalid { place, reason });
-            };
-            let size = size.checked_mul(len).filter(|&size| size < LIMIT / 2);
-            let size = size.ok_or(DeclareError::TooLarge { place })?.next_power_of_two();
-            let align = size.min(types.target.vector_align);
-            Ok(Decl { kind: Kind::Vector { element, len }, size: Some(size), align, required: 1 })
-        })
-    }
-
-    /// Returns the type of complex numbers.
-    pub(super) fn complex(&mut self, element: DeclId) -> Result<DeclId, DeclareError> {
-        self.derive(Derived::Complex, element, |types| {
-            let &Decl { size, align, .. } = types.decl(element);
-            let (Kind::Scalar { .. }, Some(size)) = (types.kind(element), size) else {
-                let reason = "only numbers have complex types";
-                return Err(DeclareError::Invalid { place: types.display(element), reason });
-            };
-            Ok(Decl { kind: Kind::Complex { element }, size: Some(2 * size), align, required: 1 })
-        })
-    }
-
-    /// Returns the type of atomics. Those of 16 bytes or less are as large and
-    /// as aligned as the next power of two.
-    pub(super) fn atomic(&mut self, of: DeclId) -> Result<DeclId, DeclareError> {
-        self.derive(Derived::Atomic, of, |types| {
-            let &Decl { size, align, .. } = types.decl(of);
-            let size = size.ok_or_else(|| types.incomplete(of, "atomic"))?;
-            let wide = size.next_power_of_two();
-            let (size, align) = match size {
-                1..=16 if wide <= 2 * types.target.pointer.0.max(8) => (wide, align.max(wide)),
-                _ => (size, align),
-            };
-            Ok(Decl { kind: Kind::Atomic { of }, size: Some(size), align, required: 1 })
-        })
     }
 
     pub(super) fn incomplete(&self, ty: DeclId, place: &str) -> DeclareError {

@@ -32,17 +32,20 @@
 mod builtin;
 mod declarations;
 mod define;
+mod derived;
 mod error;
 mod expr;
 mod layout;
+mod llvm;
 mod lower;
 mod path;
 mod record;
 mod rust;
 mod target;
 
-pub use declarations::{DeclId, Declarations};
+pub use declarations::{DeclId, Declarations, MemberLayout};
 pub use error::DeclareError;
+pub use llvm::LlvmTypes;
 pub use lower::{Lowering, Place, Policy};
 pub use record::{Member, MemberType, Record};
 pub use rust::{Handle, Tbaa, TypedPath};
