@@ -87,8 +87,7 @@ impl Record {
     /// be declared in C.
     #[must_use]
     pub fn base(self, ty: impl Into<MemberType>) -> Self {
-        let member = Member { base: true, ..Member::new("", ty) };
-        self.member(member)
+        self.member(Member::base(ty))
     }
 
     /// Adds a member about which there is more to say.
@@ -164,6 +163,12 @@ impl Member {
             base: false,
             at: None,
         }
+    }
+
+    /// Returns a base class, as [`Record::base`] does.
+    #[must_use]
+    pub fn base(ty: impl Into<MemberType>) -> Self {
+        Member { base: true, ..Member::new("", ty) }
     }
 
     /// Makes the member an array of `len` of its type; of a flexible one for

@@ -44,6 +44,7 @@
 
 mod build;
 mod built;
+mod declare;
 mod document;
 mod error;
 mod name;
@@ -51,6 +52,7 @@ mod place;
 mod write;
 
 pub use built::{Built, Expectation, Failure, NameError, Report};
+pub use declare::{DeclareDecl, DeclaredType, MemberDecl, RecordDecl};
 pub use document::{CopyDecl, Expect, FieldDecl, SizedFieldDecl, Spec, TagDecl, TypeDecl};
 pub use error::SpecError;
 pub use place::Place;

@@ -10,6 +10,8 @@ mod naive;
 mod paths;
 #[path = "../union/rng.rs"]
 mod rng;
+#[cfg(feature = "spec")]
+mod rust;
 #[path = "../support/mod.rs"]
 mod support;
 #[allow(dead_code)]
