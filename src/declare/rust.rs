@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
-use std::mem::{ManuallyDrop, MaybeUninit};
+use std::mem::{ManuallyDrop, MaybeUninit, align_of, size_of};
 use std::ops::Deref;
 use std::ptr::NonNull;
 use std::sync::atomic;
@@ -93,11 +93,31 @@ impl Declarations {
     }
 }
 
+/// Checks that a type has the size and alignment that Rust gives it.
+fn as_in_rust<T>(types: &Declarations, id: DeclId) -> Result<DeclId, DeclareError> {
+    let (size, align) = (size_of::<T>() as u64, align_of::<T>() as u64);
+    match types.size_of(id) {
+        Some(of_target) if (of_target, types.align_of(id)) != (size, align) => {
+            Err(DeclareError::Size {
+                place: std::any::type_name::<T>().to_owned(),
+                size,
+                reason: format!(
+                    "aligned to {align}, but on the target {of_target}, aligned to {}: declare \
+                     for the target that the program is compiled for",
+                    types.align_of(id)
+                ),
+            })
+        }
+        _ => Ok(id),
+    }
+}
+
 macro_rules! like_c {
     ($($ty:ty = $name:literal,)*) => {$(
         impl Tbaa for $ty {
             fn declare(types: &mut Declarations) -> Result<DeclId, DeclareError> {
-                types.ty($name)
+                let id = types.ty($name)?;
+                as_in_rust::<$ty>(types, id)
             }
         }
     )*};
@@ -136,7 +156,7 @@ like_c! {
 /// `i64` has the alignment of C's on every target of Rust's that has these.
 #[cfg(target_has_atomic = "64")]
 mod wide {
-    use super::{DeclId, Declarations, DeclareError, Tbaa, atomic};
+    use super::{DeclId, Declarations, DeclareError, Tbaa, as_in_rust, atomic};
 
     like_c! {
         atomic::AtomicI64 = "int64_t",
@@ -149,7 +169,8 @@ macro_rules! pointers {
         impl<T: Tbaa> Tbaa for $ty {
             fn declare(types: &mut Declarations) -> Result<DeclId, DeclareError> {
                 let to = T::declare(types)?;
-                types.pointer_to(to)
+                let id = types.pointer_to(to)?;
+                as_in_rust::<Self>(types, id)
             }
         }
     )*};
