@@ -244,52 +244,61 @@ impl Declarations {
         })
     }
 
-    /// Returns how C writes a type.
+    /// Returns how C writes a type without a name, which
+    /// [`Declarations::ty`] reads.
     #[must_use]
     pub fn display(&self, id: DeclId) -> String {
-        let mut suffix = String::new();
+        // What stands before a declarator's name, backwards, and after it.
+        let (mut left, mut right) = (String::new(), String::new());
         let mut ty = id;
         loop {
-            let name = match self.kind(ty) {
+            let enclose = |left: &mut String, right: &mut String| {
+                if left.ends_with('*') {
+                    left.push('(');
+                    right.push(')');
+                }
+            };
+            ty = match self.kind(ty) {
                 Kind::Pointer { to } => {
-                    suffix.insert(0, '*');
-                    ty = *to;
-                    continue;
-                }
-                Kind::Array { element, len } => {
-                    let len = len.map_or(String::new(), |len| len.to_string());
-                    let at = suffix.find(']').map_or(suffix.len(), |_| 0);
-                    suffix.insert_str(at, &format!("[{len}]"));
-                    ty = *element;
-                    continue;
-                }
-                Kind::Complex { element } => {
-                    suffix.insert_str(0, " _Complex");
-                    ty = *element;
-                    continue;
+                    left.push('*');
+                    *to
                 }
                 Kind::Atomic { of } => {
-                    suffix.insert_str(0, " _Atomic");
-                    ty = *of;
-                    continue;
+                    left.push_str("cimotA_");
+                    *of
                 }
-                Kind::Vector { element, len } => format!("<{len} x {}>", self.short_name(*element)),
-                _ => self.short_name(ty),
+                Kind::Array { element, len } => {
+                    enclose(&mut left, &mut right);
+                    let len = len.map_or(String::new(), |len| len.to_string());
+                    right.push_str(&format!("[{len}]"));
+                    *element
+                }
+                Kind::Function => {
+                    enclose(&mut left, &mut right);
+                    right.push_str("()");
+                    self.void()
+                }
+                _ => break,
             };
-            let blank = if suffix.starts_with('*') { " " } else { "" };
-            return format!("{name}{blank}{suffix}");
         }
+        let name = match self.kind(ty) {
+            Kind::Vector { element, len } => format!("<{len} x {}>", self.short_name(*element)),
+            Kind::Complex { element } => format!("{} _Complex", self.short_name(*element)),
+            _ => self.short_name(ty),
+        };
+        let left: String = left.chars().rev().collect();
+        let blank = if left.is_empty() && !right.starts_with('[') { "" } else { " " };
+        format!("{name}{blank}{left}{right}").trim_end().to_owned()
     }
 
     /// Returns the name of a type that is made of no other.
     pub(super) fn short_name(&self, id: DeclId) -> String {
         match self.kind(id) {
             Kind::Void => "void".to_owned(),
-            Kind::Function => "function".to_owned(),
             Kind::Scalar { .. } if id == self.char() => "char".to_owned(),
             Kind::Scalar { name, .. } | Kind::Enum { name, .. } => name.clone(),
             Kind::Record(record) => record.title.clone(),
-            Kind::Pointer { .. } => "pointer".to_owned(),
+            Kind::Pointer { .. } => "void *".to_owned(),
             _ => "type".to_owned(),
         }
     }

@@ -48,6 +48,15 @@ impl Declarations {
         self.define_at(record, title, 0)
     }
 
+    /// As [`Declarations::define`], for a record without a name.
+    pub(super) fn define_unnamed(
+        &mut self,
+        record: Record,
+        title: String,
+    ) -> Result<DeclId, DeclareError> {
+        self.define_at(record, title, 0)
+    }
+
     fn define_at(
         &mut self,
         record: Record,

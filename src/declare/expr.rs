@@ -78,6 +78,15 @@ struct Specifiers {
 
 const TYPE: &str = "a type";
 
+fn lengths(reader: &mut Reader<'_>) -> Result<Vec<Option<u64>>, DeclareError> {
+    let mut lengths = Vec::new();
+    while reader.take("[") {
+        lengths.push(reader.number());
+        reader.expect("]", "a number of elements, or `]`")?;
+    }
+    Ok(lengths)
+}
+
 impl Declarations {
     /// Returns the type that a text writes down, as C does without a name.
     ///
@@ -115,16 +124,16 @@ impl Declarations {
         };
         ty = self.pointers(&mut reader, ty)?;
         if reader.take("(") {
-            // `T (*)(...)` and `T (*)[n]`.
-            let from = reader.at;
+            // `T (*)(...)`, `T (*)[n]` and arrays of such.
             let mut depth = 0;
-            while reader.take("*") || reader.take("const") {
+            while reader.take("*") || depth > 0 && reader.take("const") {
                 depth += 1;
             }
             if depth == 0 {
                 return Err(reader.error("`*`"));
             }
-            let stars = &text[from..reader.at];
+            let stars = reader.text[..reader.at].rsplit('(').next().unwrap_or_default();
+            let lengths = lengths(&mut reader)?;
             reader.expect(")", "`)`")?;
             if reader.take("(") {
                 reader.parameters()?;
@@ -134,6 +143,9 @@ impl Declarations {
             }
             for _ in stars.bytes().filter(|&byte| byte == b'*') {
                 ty = self.pointer_to(ty)?;
+            }
+            for len in lengths.into_iter().rev() {
+                ty = self.array_of(ty, len)?;
             }
         }
         ty = self.arrays(&mut reader, ty)?;
@@ -160,11 +172,7 @@ impl Declarations {
     }
 
     fn arrays(&mut self, reader: &mut Reader<'_>, ty: DeclId) -> Result<DeclId, DeclareError> {
-        let mut lengths = Vec::new();
-        while reader.take("[") {
-            lengths.push(reader.number());
-            reader.expect("]", "a number of elements, or `]`")?;
-        }
+        let lengths = lengths(reader)?;
         let mut ty = ty;
         for len in lengths.into_iter().rev() {
             ty = self.array_of(ty, len)?;

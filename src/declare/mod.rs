@@ -35,6 +35,7 @@ mod define;
 mod derived;
 mod error;
 mod expr;
+mod import;
 mod layout;
 mod llvm;
 mod lower;
@@ -45,6 +46,7 @@ mod target;
 
 pub use declarations::{DeclId, Declarations, MemberLayout};
 pub use error::DeclareError;
+pub use import::ClangRecords;
 pub use llvm::LlvmTypes;
 pub use lower::{Lowering, Place, Policy};
 pub use record::{Member, MemberType, Record};

@@ -41,7 +41,7 @@ fn what_c_refuses_is_refused() {
     refused(Record::union("U").field("x", "int []"), "U.x: a flexible array can only end a struct");
     refused(
         new("S").field("x", "int [2][]"),
-        "array of int[]: only the first of several lengths may be left out",
+        "array of int []: only the first of several lengths may be left out",
     );
     refused(new("S").bits("x", "float", 3), "S.x: a bit-field is of an integer type");
     refused(new("S").bits("x", "int", 33), "S.x: a bit-field has no more bits than its type");

@@ -4,6 +4,7 @@
 mod clang;
 mod exact;
 mod generate;
+mod import;
 mod layout;
 #[path = "../union/naive.rs"]
 mod naive;

@@ -182,3 +182,30 @@ fn a_second_graph_is_noticed() {
     let error = types.tag(&mut Graph::new(), "TValue.tt").unwrap_err();
     assert!(error.to_string().contains("issued by another graph"), "{error}");
 }
+
+/// Types are displayed as they are written.
+#[test]
+fn types_read_back() {
+    let mut types = Declarations::new(Target::x86_64());
+    types.define(Record::structure("S").field("x", "int")).unwrap();
+    for (text, shown) in [
+        ("unsigned long int", "long"),
+        ("S *const *", "S **"),
+        ("struct S[3][4]", "S [3][4]"),
+        ("int *[3]", "int *[3]"),
+        ("int (*)[3]", "int (*)[3]"),
+        ("int (**)[3][4]", "int (**)[3][4]"),
+        ("int (*)(void *, int (*)(int))", "void (*)()"),
+        ("int (*[2])(void)", "void (*[2])()"),
+        ("double _Complex *", "double _Complex *"),
+        ("<4 x float>[2]", "<4 x float> [2]"),
+        ("_Atomic int *", "int _Atomic*"),
+        ("int *_Atomic *", "int *_Atomic*"),
+        ("signed char []", "char []"),
+        ("void **", "void **"),
+    ] {
+        let ty = types.ty(text).unwrap();
+        assert_eq!(types.display(ty), shown, "{text}");
+        assert_eq!(types.ty(shown), Ok(ty), "{text}");
+    }
+}
