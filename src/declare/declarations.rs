@@ -100,6 +100,10 @@ pub struct MemberLayout<'a> {
     pub offset: u64,
     /// The width of a bit-field.
     pub bits: Option<u32>,
+    /// Whether it is never modified while it can be read.
+    pub immutable: bool,
+    /// Whether it is a base class.
+    pub base: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -223,6 +227,17 @@ impl Declarations {
         self.decl(id).align
     }
 
+    /// Returns the type of an array's elements and its lengths, the outermost
+    /// first; of another type, itself and none.
+    pub(crate) fn array_parts(&self, mut id: DeclId) -> (DeclId, Vec<Option<u64>>) {
+        let mut lens = Vec::new();
+        while let Kind::Array { element, len } = self.kind(id) {
+            lens.push(*len);
+            id = *element;
+        }
+        (id, lens)
+    }
+
     /// Returns whether a type is a union.
     #[must_use]
     pub fn is_union(&self, id: DeclId) -> bool {
@@ -241,6 +256,38 @@ impl Declarations {
             ty: field.ty,
             offset: field.offset,
             bits: field.bits,
+            immutable: field.immutable,
+            base: field.base,
+        })
+    }
+
+    /// Returns whether the types are C++'s.
+    #[must_use]
+    pub fn is_cplusplus(&self) -> bool {
+        self.cplusplus
+    }
+
+    /// Returns whether a type is a struct or union.
+    #[must_use]
+    pub fn is_record(&self, id: DeclId) -> bool {
+        self.record(id).is_some()
+    }
+
+    /// Returns whether a type is a struct or union without a name.
+    #[must_use]
+    pub fn is_unnamed(&self, id: DeclId) -> bool {
+        self.record(id).is_some_and(|record| record.name.is_empty())
+    }
+
+    pub(crate) fn may_alias(&self, id: DeclId) -> bool {
+        self.record(id).is_some_and(|record| record.may_alias)
+    }
+
+    /// Returns the integer types of enums, with the enums' names.
+    pub(crate) fn enums(&self) -> impl Iterator<Item = (DeclId, &str)> + '_ {
+        self.decls.iter().filter_map(|decl| match &decl.kind {
+            Kind::Enum { name, integer } => Some((*integer, name.as_str())),
+            _ => None,
         })
     }
 
@@ -248,6 +295,12 @@ impl Declarations {
     /// [`Declarations::ty`] reads.
     #[must_use]
     pub fn display(&self, id: DeclId) -> String {
+        self.display_with(id, false)
+    }
+
+    /// As [`Declarations::display`]; with keywords `struct X` instead of `X`,
+    /// which can stand before X is declared.
+    pub(crate) fn display_with(&self, id: DeclId, keywords: bool) -> String {
         // What stands before a declarator's name, backwards, and after it.
         let (mut left, mut right) = (String::new(), String::new());
         let mut ty = id;
@@ -284,6 +337,8 @@ impl Declarations {
         let name = match self.kind(ty) {
             Kind::Vector { element, len } => format!("<{len} x {}>", self.short_name(*element)),
             Kind::Complex { element } => format!("{} _Complex", self.short_name(*element)),
+            Kind::Record(record) if keywords && record.union => format!("union {}", record.name),
+            Kind::Record(record) if keywords => format!("struct {}", record.name),
             _ => self.short_name(ty),
         };
         let left: String = left.chars().rev().collect();
