@@ -264,6 +264,8 @@ impl Declarations {
             lay_out(self.target.rules, record.union, &attributes, &slots, least).is_some_and(
                 |layout| {
                     layout.offsets == wanted
+                        && (!self.has_hidden_alignments()
+                            || layout.required == self.decl(id).required)
                         && Some(layout.size) == self.size_of(id)
                         && layout.align == self.align_of(id)
                 },
@@ -359,6 +361,7 @@ fn explicit(record: &Record, title: &str, slots: &[Slot]) -> Result<Layout, Decl
         let reason = format!("which is no multiple of the alignment, {align}");
         return Err(DeclareError::Size { place: title.to_owned(), size, reason });
     }
-    let required = attributes.align.unwrap_or(1);
+    // More than its members need: it was asked for.
+    let required = if align > natural { align } else { 1 };
     Ok(Layout { offsets, size, align, required })
 }

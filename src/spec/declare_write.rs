@@ -34,6 +34,7 @@ pub fn write_declarations(
         let _ = writeln!(text, "            Enum(name: {name:?}, integer: {integer:?}),");
     }
     let mut written: HashSet<DeclId> = HashSet::default();
+    let mut explicit: HashSet<DeclId> = HashSet::default();
     for &record in records {
         // Records come after those in them.
         let mut stack = vec![(record, 0)];
@@ -47,8 +48,16 @@ pub fn write_declarations(
                 continue;
             }
             written.insert(id);
-            if types.is_record(id) && !types.is_unnamed(id) {
-                write_record(&mut text, types, id, &Written::default(), 3);
+            if !types.is_record(id) {
+                continue;
+            }
+            let inside = types.members(id).any(|m| explicit.contains(&types.array_parts(m.ty).0));
+            if types.natural(id).is_none() || inside && types.has_hidden_alignments() {
+                explicit.insert(id);
+            }
+            if !types.is_unnamed(id) {
+                let place = Written { explicit: Some(&explicit), ..Written::default() };
+                write_record(&mut text, types, id, &place, 3);
             }
         }
     }
@@ -62,6 +71,8 @@ struct Written<'a> {
     name: Option<&'a str>,
     lens: Vec<Option<u64>>,
     at: Option<u64>,
+    /// The records whose offsets are written.
+    explicit: Option<&'a HashSet<DeclId>>,
 }
 
 /// Unnamed records stand inside each other only so deep that this may recurse:
@@ -87,7 +98,8 @@ fn write_record(
     if let Some(at) = place.at {
         let _ = write!(text, "at: {at}, ");
     }
-    let natural = types.natural(id);
+    let explicit = place.explicit.is_some_and(|explicit| explicit.contains(&id));
+    let natural = types.natural(id).filter(|_| !explicit);
     let (packed, align) = natural.unwrap_or((true, Some(types.align_of(id))));
     if packed {
         text.push_str("packed: true, ");
@@ -103,7 +115,7 @@ fn write_record(
     }
     text.push_str("members: [\n");
     for member in types.members(id) {
-        write_member(text, types, &member, natural.is_none(), indent + 1);
+        write_member(text, types, &member, place.explicit, natural.is_none(), indent + 1);
     }
     let _ = writeln!(text, "{space}]),");
 }
@@ -112,6 +124,7 @@ fn write_member(
     text: &mut String,
     types: &Declarations,
     member: &MemberLayout<'_>,
+    records: Option<&HashSet<DeclId>>,
     explicit: bool,
     indent: usize,
 ) {
@@ -119,7 +132,7 @@ fn write_member(
     let (element, lens) = types.array_parts(member.ty);
     let at = Some(member.offset / 8).filter(|_| explicit);
     if types.is_unnamed(element) {
-        let place = Written { name: Some(member.name), lens, at };
+        let place = Written { name: Some(member.name), lens, at, explicit: records };
         return write_record(text, types, element, &place, indent);
     }
     let (name, ty) = (member.name, types.display_with(member.ty, true));
