@@ -33,7 +33,6 @@ fn the_form_is_checked() {
         ("// nothing\n§", "expected `Spec(...)`, found the end of the text"),
         ("§{\"name\": \"x\"}", "expected `Spec(...)`, found '{'"),
         ("§Sepc(name: \"x\", types: [])", "expected `Spec(...)`, found `Sepc`"),
-        ("§Spec(name: \"x\")", "Spec lacks the field `types`"),
         ("\n §(types: [])", "Spec lacks the field `name`"),
         ("Spec(name: \"x\", types: []) §Spec()", "expected nothing after the spec, found 'S'"),
         (
@@ -42,7 +41,7 @@ fn the_form_is_checked() {
         ),
         (
             "Spec(name: \"x\", §wat: 1, types: [])",
-            "no field `wat` in Spec: it has name, about, source, rules, confirmed, types, tags, copies, expect",
+            "no field `wat` in Spec: it has name, about, source, rules, confirmed, declare, types, tags, copies, expect",
         ),
         ("Spec(name: \"x\", types: [], §name: \"y\")", "a second field `name` in Spec: keep one"),
         (
@@ -92,15 +91,15 @@ fn the_form_of_types_is_checked() {
         ),
         (
             "Struct(name: \"S\", fields: [§(\"x\", \"int\")])",
-            "too few values: a field of a Struct is (name, type, offset), of a Type (name, type, offset, size), an entry of a Copy (offset, size, tag)",
+            "too few values: a field of a Struct is (name, type, offset), of a Type (name, type, offset, size), an entry of a Copy (offset, size, tag); under declare a Field is (name, type), Bits are (name, type, width)",
         ),
         (
             "Struct(name: \"S\", fields: [(\"x\", \"int\", 0, §4)])",
-            "expected `)`, found '4': a field of a Struct is (name, type, offset), of a Type (name, type, offset, size), an entry of a Copy (offset, size, tag)",
+            "expected `)`, found '4': a field of a Struct is (name, type, offset), of a Type (name, type, offset, size), an entry of a Copy (offset, size, tag); under declare a Field is (name, type), Bits are (name, type, width)",
         ),
         (
             "Type(name: \"S\", parent: \"R\", size: 4, fields: [§(\"x\", \"int\", 0)])",
-            "too few values: a field of a Struct is (name, type, offset), of a Type (name, type, offset, size), an entry of a Copy (offset, size, tag)",
+            "too few values: a field of a Struct is (name, type, offset), of a Type (name, type, offset, size), an entry of a Copy (offset, size, tag); under declare a Field is (name, type), Bits are (name, type, width)",
         ),
         ("Struct(name: \"S\", fields: [(\"x\", §4, 0)])", "expected a string in quotes, found '4'"),
         (
@@ -202,6 +201,69 @@ fn the_content_of_types_is_checked() {
             (format!("Spec(name: \"x\", types: [{TYPES} {types}])"), message)
         }),
     );
+}
+
+#[test]
+fn declared_types_are_checked() {
+    let declare = |types: &str, rest: &str| {
+        format!(
+            "Spec(name: \"x\", declare: Declare(target: \"x86-64\", policy: rfc,\n types: [{types}]){rest})"
+        )
+    };
+    let types = [
+        (
+            "§Record(name: \"S\")",
+            "unknown word `Record`: write one of Scalar, Enum, Alias, Struct, Union",
+        ),
+        ("§Struct(name: \"S\")", "Struct lacks the field `members`"),
+        (
+            "Struct(name: \"S\", members: [§Field(\"x\")])",
+            "too few values: a field of a Struct is (name, type, offset), of a Type (name, type, offset, size), an entry of a Copy (offset, size, tag); under declare a Field is (name, type), Bits are (name, type, width)",
+        ),
+        (
+            "§Struct(name: \"S\", members: [Field(\"x\", \"itn\")])",
+            "no type \"itn\": did you mean \"int\"?",
+        ),
+        (
+            "Alias(name: \"t\", ty: \"int\"), §Alias(name: \"t\", ty: \"char\")",
+            "a second type \"t\": rename one",
+        ),
+        (
+            "§Scalar(name: \"t\", size: 3)",
+            "t: an alignment must be a power of two, of 2^28 bytes at most",
+        ),
+        (
+            "§Struct(name: \"S\", size: 8, members: [Member(name: \"x\", ty: \"int\", at: 6)])",
+            "S.x: offset 6 is no multiple of the alignment of its type, 4: declare the record packed if it is so",
+        ),
+    ];
+    let pair = "Struct(name: \"Pair\", members: [Field(\"first\", \"int\")])";
+    let rest = [
+        (
+            ", tags: [], expect: [(a: §\"Pair.frist\", b: \"Pair\", union: MayAlias, why: \"x\")]",
+            "no field \"frist\" in \"Pair\": did you mean \"first\"?",
+        ),
+        (
+            ", expect: [(a: §\"Piar.first\", b: \"Pair\", union: MayAlias, why: \"x\")]",
+            "no type \"Piar\": did you mean \"Pair\"?",
+        ),
+        (
+            ", types: [Root(name: \"R\")], tags: [Tag(name: \"x\", base: §\"Pair\", access: \"R\", offset: 0)]",
+            "no type \"Pair\": declare it under `types`",
+        ),
+    ];
+    let mut cases: Vec<_> = types.map(|(types, says)| (declare(types, ""), says)).into();
+    cases.extend(rest.map(|(rest, says)| (declare(pair, rest), says)));
+    cases.push((
+        "Spec(name: \"x\", declare: Declare(target: §\"x86_46\", policy: rfc, types: []))"
+            .to_owned(),
+        "no target \"x86_46\": did you mean \"x86-64\"?",
+    ));
+    cases.push((
+        "Spec(name: \"x\", declare: Declare(target: \"i686\", policy: rfc, types: [], tags: [§\"__int128\"]))".to_owned(),
+        "no type \"__int128\": declare it, or write `struct` before it behind a pointer",
+    ));
+    all_reported(cases);
 }
 
 #[test]

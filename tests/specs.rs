@@ -161,8 +161,10 @@ fn every_graph_survives_ll_text_and_then_a_spec() {
 
 #[test]
 fn the_data_of_a_spec_survives_serde() {
-    let options =
-        ron::Options::default().with_default_extension(ron::extensions::Extensions::IMPLICIT_SOME);
+    use ron::extensions::Extensions;
+    let options = ron::Options::default()
+        .with_default_extension(Extensions::IMPLICIT_SOME)
+        .with_default_extension(Extensions::UNWRAP_VARIANT_NEWTYPES);
     on_every_spec(|built, _| {
         let text = options.to_string(built.spec()).unwrap();
         match Spec::parse(&text) {

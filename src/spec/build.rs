@@ -7,11 +7,12 @@ use indexmap::map::Entry;
 
 use super::document::{CopyDecl, Spec, TagDecl, TypeDecl};
 use super::name::bytes;
-use super::nearest::suggestion;
 use super::place::Place;
 use super::{Built, SpecError};
 use crate::builder::{BuildError, SizedField};
+use crate::declare::Lowering;
 use crate::graph::{CopyEntry, CopyId, Format, Graph, TagId, TypeId};
+use crate::nearest::suggestion;
 
 pub(super) fn build(spec: Spec) -> Result<Built, SpecError> {
     check_types(&spec)?;
@@ -20,6 +21,9 @@ pub(super) fn build(spec: Spec) -> Result<Built, SpecError> {
         let place = Place::list("types").item(index);
         let id = declared.add_type(decl).map_err(|error| error.within(place))?;
         declared.types.insert(decl.key().to_owned(), id);
+    }
+    if let Some(declare) = &spec.declare {
+        declared.lowering = Some(declare.lower()?);
     }
     let mut tags: IndexMap<&str, usize> = IndexMap::new();
     for (index, decl) in spec.tags.iter().enumerate() {
@@ -34,13 +38,17 @@ pub(super) fn build(spec: Spec) -> Result<Built, SpecError> {
         let id = declared.add_tag(decl).map_err(|error| error.within(place))?;
         declared.tags.insert(decl.name.clone(), id);
     }
+    for (index, path) in spec.declare.iter().flat_map(|declare| &declare.tags).enumerate() {
+        let place = Place::list("declare").field("tags").item(index);
+        declared.tag_or_path(path).map_err(|error| error.within(place))?;
+    }
     for (index, decl) in spec.copies.iter().enumerate() {
         let place = Place::list("copies").item(index);
         declared.add_copy(decl).map_err(|error| error.within(place))?;
     }
-    check_expectations(&spec, &declared)?;
-    let Declared { graph, types, tags } = declared;
-    Ok(Built { spec, graph, types, tags })
+    check_expectations(&spec, &mut declared)?;
+    let Declared { graph, types, tags, lowering } = declared;
+    Ok(Built { spec, graph, types, tags, lowering })
 }
 
 /// Remembers where a name is declared, or returns where it was before.
@@ -112,12 +120,12 @@ fn no_type<'k>(place: Place, key: &str, keys: impl Iterator<Item = &'k str>) -> 
 }
 
 /// Checks what does not need the oracle.
-fn check_expectations(spec: &Spec, declared: &Declared) -> Result<(), SpecError> {
+fn check_expectations(spec: &Spec, declared: &mut Declared) -> Result<(), SpecError> {
     let mut pairs: HashMap<(usize, usize), usize> = HashMap::new();
     for (index, expect) in spec.expect.iter().enumerate() {
         let place = || Place::list("expect").item(index);
-        let a = declared.tag(&expect.a).map_err(|e| e.within(place().field("a")))?;
-        let b = declared.tag(&expect.b).map_err(|e| e.within(place().field("b")))?;
+        let a = declared.tag_or_path(&expect.a).map_err(|e| e.within(place().field("a")))?;
+        let b = declared.tag_or_path(&expect.b).map_err(|e| e.within(place().field("b")))?;
         if let Some(first) = pairs.insert((a.min(b), a.max(b)), index) {
             let message = format!(
                 "a second expectation for {:?} and {:?}: keep one, the order does not matter",
@@ -169,8 +177,10 @@ pub(super) struct Declared {
     pub(super) graph: Graph,
     /// Each type by its key.
     pub(super) types: IndexMap<String, TypeId>,
-    /// Each tag by its name.
+    /// Each tag by its name, or its path.
     pub(super) tags: IndexMap<String, TagId>,
+    /// The types with a layout.
+    pub(super) lowering: Option<Lowering>,
 }
 
 impl Declared {
@@ -186,6 +196,18 @@ impl Declared {
             let hint = suggestion(name, names, "declare it under `tags`");
             SpecError::new(Place::default(), format!("no tag {name:?}{hint}"))
         })
+    }
+
+    /// Returns the position of a tag in [`Declared::tags`], where the tag of a
+    /// path is added.
+    fn tag_or_path(&mut self, name: &str) -> Result<usize, SpecError> {
+        let Some(lowering) = self.lowering.as_mut().filter(|_| !self.tags.contains_key(name))
+        else {
+            return self.tag(name);
+        };
+        let tag = lowering.tag(&mut self.graph, name);
+        let tag = tag.map_err(|error| SpecError::new(Place::default(), error.to_string()))?;
+        Ok(self.tags.insert_full(name.to_owned(), tag).0)
     }
 
     /// Adds the node of a type, whose key is left to the caller.

@@ -5,10 +5,11 @@ use std::fmt;
 use indexmap::IndexMap;
 
 use super::document::Spec;
-use super::nearest::suggestion;
 use super::place::Place;
 use crate::builder::BuildError;
+use crate::declare::{DeclareError, Lowering};
 use crate::graph::{Format, Graph, TagId, TypeId};
+use crate::nearest::suggestion;
 use crate::oracle::{AliasResult, Oracle, Rules};
 
 /// A spec that was found consistent, and the graph that it describes.
@@ -18,8 +19,9 @@ pub struct Built {
     pub(super) graph: Graph,
     /// In step with `spec.types`.
     pub(super) types: IndexMap<String, TypeId>,
-    /// In step with `spec.tags`.
+    /// Begins with `spec.tags`, in step.
     pub(super) tags: IndexMap<String, TagId>,
+    pub(super) lowering: Option<Lowering>,
 }
 
 /// One expected answer.
@@ -107,6 +109,8 @@ pub enum NameError {
         /// The builder's reason.
         error: BuildError,
     },
+    /// The path leads nowhere among the declared types.
+    Declared(DeclareError),
 }
 
 impl fmt::Display for NameError {
@@ -116,6 +120,7 @@ impl fmt::Display for NameError {
             NameError::NoField { ty, field, hint } => {
                 write!(f, "type {ty:?} has no field {field:?}{hint}")
             }
+            NameError::Declared(error) => write!(f, "{error}"),
             NameError::Refused { path, error } => write!(f, "no tag for {path:?}: {error}"),
         }
     }
@@ -149,6 +154,12 @@ impl Built {
         self.graph
     }
 
+    /// Returns the declared types, if the spec has them.
+    #[must_use]
+    pub fn lowering(&self) -> Option<&Lowering> {
+        self.lowering.as_ref()
+    }
+
     /// Returns each type by its key, in file order. Keys of equal nodes share
     /// an id.
     #[must_use]
@@ -156,8 +167,8 @@ impl Built {
         &self.types
     }
 
-    /// Returns each tag by its name, in file order. Names of equal tags share
-    /// an id.
+    /// Returns each tag by its name, in file order, then those of declared
+    /// types by their paths. Names of equal tags share an id.
     #[must_use]
     pub fn tags(&self) -> &IndexMap<String, TagId> {
         &self.tags
@@ -166,7 +177,8 @@ impl Built {
     /// Returns the tag of that name, or the one for the access that a path
     /// describes, such as `CallInfo.l.base`.
     ///
-    /// A path is the key of a type (the longest that fits, as keys may hold
+    /// Paths into declared types are those of [`Lowering::tag`]. Else a path is
+    /// the key of a type (the longest that fits, as keys may hold
     /// dots), then names of fields. It means an access to the last field, at
     /// the sum of the offsets; a key alone means the whole type. The access is
     /// as large as its type. Its tag is added to the graph unless it is there.
@@ -197,6 +209,13 @@ impl Built {
     pub fn tag(&mut self, name: &str) -> Result<TagId, NameError> {
         if let Some(&tag) = self.tags.get(name) {
             return Ok(tag);
+        }
+        if let Some(lowering) = &mut self.lowering {
+            // Nodes that are given as such come first.
+            let key = cuts(name).any(|(key, _)| self.types.contains_key(key));
+            if !key {
+                return lowering.tag(&mut self.graph, name).map_err(NameError::Declared);
+            }
         }
         let (base, access, offset) = self.path(name)?;
         let ty = self.graph.ty(access);

@@ -3,7 +3,7 @@
 use ron::extensions::Extensions;
 use serde::{Deserialize, Serialize};
 
-use super::{Built, SpecError, build, error};
+use super::{Built, DeclareDecl, SpecError, build, error};
 use crate::oracle::{AliasResult, Rules};
 
 /// A spec as its text says it. [`Spec::build`] checks what it says.
@@ -25,7 +25,12 @@ pub struct Spec {
     /// some of its answers differ from version to version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confirmed: Option<String>,
-    /// The types, each declared before it is used.
+    /// Types declared with a layout. Beside these or instead of them there may
+    /// be nodes, in `types`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub declare: Option<DeclareDecl>,
+    /// The type nodes, each declared before it is used.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub types: Vec<TypeDecl>,
     /// The tags.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -212,7 +217,7 @@ pub struct CopyDecl {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expect {
-    /// The name of a tag.
+    /// The name of a tag, or with [`Spec::declare`] a path.
     pub a: String,
     /// The name of another, or of the same.
     pub b: String,
@@ -244,9 +249,12 @@ impl Expect {
     }
 }
 
-/// RON as specs use it: `llvm: NoAlias` without a `Some` around it.
+/// RON as specs use it: `llvm: NoAlias` without a `Some` around it, and
+/// `Struct(name: ...)` without another pair of brackets.
 pub(super) fn options() -> ron::Options {
-    ron::Options::default().with_default_extension(Extensions::IMPLICIT_SOME)
+    ron::Options::default()
+        .with_default_extension(Extensions::IMPLICIT_SOME)
+        .with_default_extension(Extensions::UNWRAP_VARIANT_NEWTYPES)
 }
 
 impl Spec {

@@ -4,8 +4,8 @@ use std::fmt;
 
 use ron::error::{Error as RonError, SpannedError};
 
-use super::nearest::suggestion;
 use super::place::{Place, enclosing, offset};
+use crate::nearest::suggestion;
 use crate::text::position;
 
 /// What is wrong with a spec: what was found, what is expected instead, and
@@ -169,7 +169,8 @@ fn explain(code: &RonError, rest: &str) -> String {
 }
 
 const TUPLES: &str = "a field of a Struct is (name, type, offset), of a Type (name, type, offset, \
-                      size), an entry of a Copy (offset, size, tag)";
+                      size), an entry of a Copy (offset, size, tag); under declare a Field is \
+                      (name, type), Bits are (name, type, width)";
 
 fn outer_name(outer: Option<&String>) -> &str {
     match outer.map(String::as_str) {

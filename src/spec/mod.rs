@@ -44,14 +44,17 @@
 
 mod build;
 mod built;
+mod declare;
+mod declare_write;
 mod document;
 mod error;
 mod name;
-mod nearest;
 mod place;
 mod write;
 
 pub use built::{Built, Expectation, Failure, NameError, Report};
+pub use declare::{DeclareDecl, DeclaredType, MemberDecl, RecordDecl};
+pub use declare_write::write_declarations;
 pub use document::{CopyDecl, Expect, FieldDecl, SizedFieldDecl, Spec, TagDecl, TypeDecl};
 pub use error::SpecError;
 pub use place::Place;

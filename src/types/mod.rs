@@ -31,7 +31,7 @@ mod definitions;
 mod equal;
 mod id;
 mod kind;
-mod layout;
+pub(crate) mod layout;
 mod lex;
 mod merge;
 mod parse;

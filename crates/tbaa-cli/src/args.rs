@@ -6,6 +6,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 use tbaa::types::Equality;
 use tbaa::{Code, Rules};
 
+use crate::commands::declare::Declare;
 use crate::rules;
 
 const STATUS: &str = "\
@@ -61,6 +62,7 @@ pub(crate) enum Command {
     Check(Check),
     Verify(Verify),
     Lint(Lint),
+    Declare(Declare),
     Stats(Stats),
     Types(Types),
     Link(Link),

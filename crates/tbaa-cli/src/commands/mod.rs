@@ -2,6 +2,7 @@
 
 mod check;
 mod completions;
+pub(crate) mod declare;
 mod dump;
 mod eval;
 mod explain;
@@ -41,6 +42,7 @@ pub(crate) fn run(command: Command, out: &mut dyn Write) -> Result<Outcome, Fail
         Command::Check(args) => return check::run(&args, out),
         Command::Verify(args) => return verify::run(&args, out),
         Command::Lint(args) => return lint::run(&args, out),
+        Command::Declare(args) => return declare::run(&args, out),
         Command::Stats(args) => stats::run(&args, out)?,
         Command::Types(args) => types::run(&args, out)?,
         Command::Link(args) => link::run(&args, out)?,

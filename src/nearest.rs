@@ -4,7 +4,7 @@
 const LONGEST: usize = 64;
 
 /// Returns the candidate that `name` most probably was to be, if any is near.
-pub(super) fn nearest<'a>(
+pub(crate) fn nearest<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
@@ -43,7 +43,7 @@ fn distance(a: &[char], b: &str, limit: usize) -> Option<usize> {
 }
 
 /// Returns `": did you mean ...?"`, or the hint when nothing is near.
-pub(super) fn suggestion<'a>(
+pub(crate) fn suggestion<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
     otherwise: &str,

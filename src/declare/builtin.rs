@@ -1,0 +1,90 @@
+//! C's own types on a target.
+
+use super::declarations::{Decl, Kind};
+use super::{DeclId, Declarations};
+use crate::types::Primitive;
+
+impl Declarations {
+    /// Adds C's types; the first three are those of `char`, `void` and
+    /// functions.
+    pub(super) fn add_builtins(&mut self) {
+        let bare = |kind| Decl { kind, size: None, align: 1, required: 1 };
+        let char = self.builtin("omnipotent char", 1, 1, None, &[]);
+        if let Some(char) = char {
+            let names = ["char", "signed char", "unsigned char", "char8_t", "int8_t", "uint8_t"];
+            self.names.extend(names.map(|name| (name.to_owned(), char)));
+        }
+        for (name, kind) in [("void", Kind::Void), ("function", Kind::Function)] {
+            if let (Ok(id), "void") = (self.push(bare(kind)), name) {
+                self.names.insert(name.to_owned(), id);
+            }
+        }
+        self.names.insert("void".to_owned(), self.void());
+        let target = self.target.clone();
+        let (pointer, long) = (target.pointer.0, target.long);
+        let align = |size| target.int_align(size);
+        let bool = if self.cplusplus { "bool" } else { "_Bool" };
+        self.builtin(bool, 1, 1, None, &["_Bool", "bool"]);
+        self.builtin("short", 2, align(2), None, &["int16_t", "uint16_t"]);
+        self.builtin("int", 4, align(4), None, &["int32_t", "uint32_t"]);
+        self.builtin("long", long, align(long), None, &[]);
+        self.builtin("long long", 8, align(8), None, &[]);
+        if target.int128 {
+            self.builtin("__int128", 16, align(16), None, &["__int128_t", "__uint128_t"]);
+        }
+        let floats = [
+            ("_Float16", 2, Primitive::Half),
+            ("__fp16", 2, Primitive::Half),
+            ("__bf16", 2, Primitive::BFloat),
+            ("float", 4, Primitive::Float),
+            ("double", 8, Primitive::Double),
+        ];
+        for (name, size, primitive) in floats {
+            self.builtin(name, size, target.align(primitive), Some(primitive), &[]);
+        }
+        let (primitive, size, align) = target.long_double;
+        self.builtin("long double", size, align, Some(primitive), &[]);
+        let word = match (pointer, long) {
+            (8, 8) => "long",
+            (8, _) => "long long",
+            _ if target.size_is_long => "long",
+            _ => "int",
+        };
+        let wide = if long == 8 && !target.int64_is_long_long { "long" } else { "long long" };
+        let wchar = if target.wchar == 2 { "short" } else { "int" };
+        for (name, of) in [("int64_t", wide), ("uint64_t", wide), ("size_t", word)] {
+            self.names.insert(name.to_owned(), self.names[of]);
+        }
+        // Where `size_t` is `unsigned int`, so is `uintptr_t`; on wasm32 both
+        // are `long`.
+        for name in ["ssize_t", "intptr_t", "uintptr_t", "ptrdiff_t"] {
+            self.names.insert(name.to_owned(), self.names[word]);
+        }
+        for (name, of) in [("wchar_t", wchar), ("char16_t", "short"), ("char32_t", "int")] {
+            if self.cplusplus {
+                let Decl { size, align, .. } = *self.decl(self.names[of]);
+                self.builtin(name, size.unwrap_or(4), align, None, &[]);
+            } else {
+                self.names.insert(name.to_owned(), self.names[of]);
+            }
+        }
+    }
+
+    fn builtin(
+        &mut self,
+        name: &str,
+        size: u64,
+        align: u64,
+        float: Option<Primitive>,
+        others: &[&str],
+    ) -> Option<DeclId> {
+        let parent = (!self.decls.is_empty()).then(|| self.char());
+        let kind = Kind::Scalar { name: name.to_owned(), parent, float };
+        let id = self.push(Decl { kind, size: Some(size), align, required: 1 }).ok()?;
+        if parent.is_some() {
+            self.names.insert(name.to_owned(), id);
+        }
+        self.names.extend(others.iter().map(|&other| (other.to_owned(), id)));
+        Some(id)
+    }
+}

@@ -1,0 +1,339 @@
+//! The declared types: an arena with checked ids.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::derived::Derived;
+use super::layout::LIMIT;
+use super::{DeclareError, Target};
+use crate::nearest::nearest;
+use crate::table::{HashMap, IndexMap};
+use crate::types::Primitive;
+
+/// Names one type of one [`Declarations`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct DeclId {
+    pub(super) index: u32,
+    stamp: u32,
+}
+
+impl DeclId {
+    /// Returns the type's position in [`Declarations::types`].
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.index as usize
+    }
+}
+
+/// What a declared type is.
+#[derive(Clone, Debug)]
+pub(super) enum Kind {
+    Void,
+    Function,
+    Scalar {
+        name: String,
+        /// `None` under the root.
+        parent: Option<DeclId>,
+        float: Option<Primitive>,
+    },
+    Pointer {
+        to: DeclId,
+    },
+    Array {
+        element: DeclId,
+        /// `None` of a flexible array member.
+        len: Option<u64>,
+    },
+    Vector {
+        element: DeclId,
+        len: u64,
+    },
+    Complex {
+        element: DeclId,
+    },
+    Atomic {
+        of: DeclId,
+    },
+    Enum {
+        name: String,
+        integer: DeclId,
+    },
+    Record(Box<RecordDecl>),
+}
+
+#[derive(Clone, Default, Debug)]
+pub(super) struct RecordDecl {
+    /// Empty for an unnamed one.
+    pub(super) name: String,
+    /// The name, or for an unnamed one where it stands: `CallInfo.l`.
+    pub(super) title: String,
+    pub(super) union: bool,
+    pub(super) defined: bool,
+    pub(super) may_alias: bool,
+    /// Whether it ends in a flexible array member.
+    pub(super) flexible: bool,
+    pub(super) fields: Vec<FieldDecl>,
+    /// The way to each member by its name, through anonymous ones.
+    pub(super) names: IndexMap<String, Vec<u32>>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct FieldDecl {
+    /// Empty for an anonymous one.
+    pub(super) name: String,
+    pub(super) ty: DeclId,
+    /// Bits from the start of the record.
+    pub(super) offset: u64,
+    pub(super) bits: Option<u32>,
+    pub(super) immutable: bool,
+    pub(super) base: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Decl {
+    pub(super) kind: Kind,
+    /// In bytes; `None` while it is not known.
+    pub(super) size: Option<u64>,
+    pub(super) align: u64,
+    /// The alignment that packing does not lower.
+    pub(super) required: u64,
+}
+
+/// The types of a program or runtime, laid out for a [`Target`].
+///
+/// C's own types are there from the start, by their C names. Declaring one
+/// never changes another, but that a struct that was only named gets its
+/// members.
+///
+/// ```
+/// use tbaa::declare::{Declarations, Record, Target};
+///
+/// let mut types = Declarations::new(Target::x86_64());
+/// types.define(
+///     Record::structure("Node").field("next", "struct Node *").field("key", "int"),
+/// )?;
+/// assert_eq!(types.offset_of("Node.key")?, 8);
+/// # Ok::<(), tbaa::declare::DeclareError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Declarations {
+    pub(super) target: Target,
+    pub(super) cplusplus: bool,
+    pub(super) root: String,
+    pub(super) decls: Vec<Decl>,
+    pub(super) names: IndexMap<String, DeclId>,
+    pub(super) derived: HashMap<(Derived, DeclId), DeclId>,
+    /// The types of Rust types, by their names in Rust.
+    pub(super) rust_types: HashMap<String, DeclId>,
+    stamp: u32,
+}
+
+impl Declarations {
+    /// Returns C's types on a target. Their root is clang's,
+    /// `"Simple C/C++ TBAA"`.
+    #[must_use]
+    pub fn new(target: Target) -> Self {
+        Self::with_language(target, false)
+    }
+
+    /// Returns C++'s types on a target, under clang's root for C++.
+    #[must_use]
+    pub fn cplusplus(target: Target) -> Self {
+        Self::with_language(target, true)
+    }
+
+    /// Names the root of the types: types under different roots may alias.
+    #[must_use]
+    pub fn with_root(mut self, name: impl Into<String>) -> Self {
+        self.root = name.into();
+        self
+    }
+
+    fn with_language(target: Target, cplusplus: bool) -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let root = if cplusplus { "Simple C++ TBAA" } else { "Simple C/C++ TBAA" };
+        let mut types = Declarations {
+            target,
+            cplusplus,
+            root: root.to_owned(),
+            decls: Vec::new(),
+            names: IndexMap::default(),
+            derived: HashMap::default(),
+            rust_types: HashMap::default(),
+            stamp: NEXT.fetch_add(1, Ordering::Relaxed),
+        };
+        types.add_builtins();
+        types
+    }
+
+    /// Returns whether these declarations issued `id`.
+    #[must_use]
+    pub fn owns(&self, id: DeclId) -> bool {
+        id.stamp == self.stamp && id.index() < self.decls.len()
+    }
+
+    pub(super) fn check(&self, id: DeclId) -> Result<DeclId, DeclareError> {
+        if self.owns(id) { Ok(id) } else { Err(DeclareError::ForeignId) }
+    }
+
+    pub(super) fn decl(&self, id: DeclId) -> &Decl {
+        assert!(self.owns(id), "{id:?} was issued by other declarations");
+        &self.decls[id.index()]
+    }
+
+    pub(super) fn kind(&self, id: DeclId) -> &Kind {
+        &self.decl(id).kind
+    }
+
+    /// Returns the record that a type is.
+    pub(super) fn record(&self, id: DeclId) -> Option<&RecordDecl> {
+        match self.kind(id) {
+            Kind::Record(record) => Some(record),
+            _ => None,
+        }
+    }
+
+    /// Returns the type of the innermost elements of an array, or `ty`.
+    pub(super) fn innermost(&self, mut ty: DeclId) -> DeclId {
+        while let Kind::Array { element, .. } = self.kind(ty) {
+            ty = *element;
+        }
+        ty
+    }
+
+    /// The type that aliases everything.
+    pub(super) fn char(&self) -> DeclId {
+        self.id(0)
+    }
+
+    pub(super) fn void(&self) -> DeclId {
+        self.id(1)
+    }
+
+    pub(super) fn function(&self) -> DeclId {
+        self.id(2)
+    }
+
+    pub(super) fn id(&self, index: u32) -> DeclId {
+        DeclId { index, stamp: self.stamp }
+    }
+
+    pub(super) fn unknown(&self, name: &str) -> DeclareError {
+        let nearest = nearest(name, self.names.keys().map(String::as_str)).map(str::to_owned);
+        DeclareError::UnknownType { name: name.to_owned(), nearest }
+    }
+
+    pub(super) fn push(&mut self, decl: Decl) -> Result<DeclId, DeclareError> {
+        let index = u32::try_from(self.decls.len()).ok().filter(|&index| index < u32::MAX);
+        let index = index.ok_or(DeclareError::TooLarge { place: "declarations".to_owned() })?;
+        self.decls.push(decl);
+        Ok(self.id(index))
+    }
+
+    /// Gives a name to a type that has none by it.
+    pub(super) fn name(&mut self, name: &str, id: DeclId) -> Result<(), DeclareError> {
+        match self.names.contains_key(name) {
+            true => Err(DeclareError::Redefined { name: name.to_owned() }),
+            false => {
+                self.names.insert(name.to_owned(), id);
+                Ok(())
+            }
+        }
+    }
+
+    /// Declares a scalar of the program's own, of `size` and `align` bytes,
+    /// under another scalar: `"char"` in C, which aliases everything.
+    ///
+    /// # Errors
+    ///
+    /// [`DeclareError::Redefined`], [`DeclareError::UnknownType`],
+    /// [`DeclareError::Invalid`] for a parent that is no scalar, or an alignment
+    /// that is no power of two, [`DeclareError::TooLarge`].
+    pub fn scalar(
+        &mut self,
+        name: impl Into<String>,
+        size: u64,
+        align: u64,
+        parent: &str,
+    ) -> Result<DeclId, DeclareError> {
+        let name = name.into();
+        let parent = self.ty(parent)?;
+        if !matches!(self.kind(parent), Kind::Scalar { .. }) {
+            let reason = "the parent must be a scalar";
+            return Err(DeclareError::Invalid { place: name, reason });
+        }
+        check_align(&name, align)?;
+        if size >= LIMIT {
+            return Err(DeclareError::TooLarge { place: name });
+        }
+        if self.names.contains_key(&name) {
+            return Err(DeclareError::Redefined { name });
+        }
+        let kind = Kind::Scalar { name: name.clone(), parent: Some(parent), float: None };
+        let id = self.push(Decl { kind, size: Some(size), align, required: 1 })?;
+        self.name(&name, id)?;
+        Ok(id)
+    }
+
+    /// Declares an enum whose values are of an integer type; in C, where no
+    /// value is negative, `"unsigned int"`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Declarations::scalar`].
+    pub fn enumeration(&mut self, name: &str, integer: &str) -> Result<DeclId, DeclareError> {
+        let integer = self.ty(integer)?;
+        let Decl { kind: Kind::Scalar { .. }, size, align, .. } = *self.decl(integer) else {
+            let reason = "the type of an enum's values must be an integer";
+            return Err(DeclareError::Invalid { place: name.to_owned(), reason });
+        };
+        if self.names.contains_key(name) {
+            return Err(DeclareError::Redefined { name: name.to_owned() });
+        }
+        let kind = Kind::Enum { name: name.to_owned(), integer };
+        let id = self.push(Decl { kind, size, align, required: 1 })?;
+        self.name(name, id)?;
+        Ok(id)
+    }
+
+    /// Gives a type one more name: `typedef`. A typedef of the same type is no
+    /// error.
+    ///
+    /// # Errors
+    ///
+    /// As [`Declarations::ty`]; [`DeclareError::Redefined`] for another type.
+    pub fn alias(&mut self, name: &str, ty: &str) -> Result<DeclId, DeclareError> {
+        let id = self.ty(ty)?;
+        match self.names.get(name) {
+            Some(&known) if known == id => {}
+            _ => self.name(name, id)?,
+        }
+        Ok(id)
+    }
+
+    /// Declares a struct or union that may be defined later.
+    pub(super) fn forward(&mut self, name: &str, union: bool) -> Result<DeclId, DeclareError> {
+        let record = RecordDecl {
+            name: name.to_owned(),
+            title: name.to_owned(),
+            union,
+            ..RecordDecl::default()
+        };
+        let kind = Kind::Record(Box::new(record));
+        let id = self.push(Decl { kind, size: None, align: 1, required: 1 })?;
+        self.name(name, id)?;
+        Ok(id)
+    }
+
+    pub(super) fn incomplete(&self, ty: DeclId, place: &str) -> DeclareError {
+        DeclareError::Incomplete { ty: self.display(ty), place: place.to_owned() }
+    }
+}
+
+/// Checks that an alignment is a power of two, and no larger than clang allows.
+pub(super) fn check_align(place: &str, align: u64) -> Result<(), DeclareError> {
+    if align.is_power_of_two() && align <= 1 << 28 {
+        return Ok(());
+    }
+    let reason = "an alignment must be a power of two, of 2^28 bytes at most";
+    Err(DeclareError::Invalid { place: place.to_owned(), reason })
+}

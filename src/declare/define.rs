@@ -1,0 +1,367 @@
+//! From a record as it is written down to one that is laid out.
+
+use super::declarations::{Decl, FieldDecl, Kind, RecordDecl, check_align};
+use super::layout::{LIMIT, Layout, Slot, lay_out};
+use super::record::{Attributes, Member, MemberType, Record};
+use super::{DeclId, Declarations, DeclareError};
+use crate::table::IndexMap;
+
+/// How deep records may be written inside each other, and anonymous members
+/// stand in each other.
+const DEPTH: usize = 64;
+
+impl Declarations {
+    /// Declares a struct or union and lays it out. A struct of that name that
+    /// was only named so far is completed.
+    ///
+    /// # Errors
+    ///
+    /// [`DeclareError`], for whatever C would not accept, for explicit offsets
+    /// and sizes that cannot be, and for names declared twice. Records and
+    /// types written inside this one may then be declared already.
+    ///
+    /// # Examples
+    ///
+    /// An offset that is given is checked:
+    ///
+    /// ```
+    /// use tbaa::declare::{Declarations, Member, Record, Target};
+    ///
+    /// let mut types = Declarations::new(Target::x86_64());
+    /// let node = Record::structure("Node").size(16);
+    /// let error = types
+    ///     .define(node.member(Member::new("next", "Node *").at(4)))
+    ///     .unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "Node.next: offset 4 is no multiple of the alignment of its type, 8: \
+    ///      declare the record packed if it is so"
+    /// );
+    /// # Ok::<(), tbaa::declare::DeclareError>(())
+    /// ```
+    pub fn define(&mut self, record: Record) -> Result<DeclId, DeclareError> {
+        if record.name.is_empty() {
+            let reason = "only a record inside another may go without a name";
+            return Err(DeclareError::Invalid { place: "record".to_owned(), reason });
+        }
+        let title = record.name.clone();
+        self.define_at(record, title, 0)
+    }
+
+    fn define_at(
+        &mut self,
+        record: Record,
+        title: String,
+        depth: usize,
+    ) -> Result<DeclId, DeclareError> {
+        if depth > DEPTH {
+            let reason = "records are written inside each other too deeply";
+            return Err(DeclareError::Invalid { place: title, reason });
+        }
+        let id = self.announce(&record, &title)?;
+        let mut fields = Vec::with_capacity(record.members.len());
+        for (index, member) in record.members.iter().enumerate() {
+            let mut lens = Vec::new();
+            let mut element = &member.ty;
+            while let MemberType::Array(of, len) = element {
+                lens.push(*len);
+                element = of;
+            }
+            let mut ty = match element {
+                MemberType::Text(text) => self.ty(text)?,
+                MemberType::Declared(ty) => self.check(*ty)?,
+                // Passed over above.
+                MemberType::Array(..) => self.void(),
+                MemberType::Record(inner) => {
+                    let title = match (inner.name.as_str(), member.name.as_str()) {
+                        ("", "") => format!("{title}.({index})"),
+                        ("", name) => format!("{title}.{name}"),
+                        (name, _) => name.to_owned(),
+                    };
+                    self.define_at((**inner).clone(), title, depth + 1)?
+                }
+            };
+            for len in lens.into_iter().rev() {
+                ty = self.array_of(ty, len)?;
+            }
+            self.check_member(&record, &title, index, ty)?;
+            fields.push(FieldDecl {
+                name: member.name.clone(),
+                ty,
+                offset: 0,
+                bits: member.bits,
+                immutable: member.immutable,
+                base: member.base,
+            });
+        }
+        let names = self.field_names(&title, &fields)?;
+        let layout = self.layout_of(&record, &title, &fields)?;
+        for (field, &offset) in fields.iter_mut().zip(&layout.offsets) {
+            field.offset = offset;
+        }
+        let flexible = fields.iter().any(|field| self.is_flexible(field.ty));
+        let kind = Kind::Record(Box::new(RecordDecl {
+            name: record.name,
+            title,
+            union: record.union,
+            defined: true,
+            may_alias: record.attributes.may_alias,
+            flexible,
+            fields,
+            names,
+        }));
+        let Layout { size, align, required, .. } = layout;
+        self.decls[id.index()] = Decl { kind, size: Some(size), align, required };
+        Ok(id)
+    }
+
+    /// Gives a record its id, so that its members may point to it.
+    fn announce(&mut self, record: &Record, title: &str) -> Result<DeclId, DeclareError> {
+        let known = self.names.get(&record.name).copied().filter(|_| !record.name.is_empty());
+        let Some(id) = known else {
+            if !record.name.is_empty() {
+                return self.forward(&record.name, record.union);
+            }
+            let decl = RecordDecl { title: title.to_owned(), ..RecordDecl::default() };
+            let kind = Kind::Record(Box::new(decl));
+            return self.push(Decl { kind, size: None, align: 1, required: 1 });
+        };
+        match self.record(id) {
+            Some(known) if !known.defined && known.union == record.union => Ok(id),
+            _ => Err(DeclareError::Redefined { name: record.name.clone() }),
+        }
+    }
+
+    fn is_flexible(&self, ty: DeclId) -> bool {
+        match self.kind(ty) {
+            Kind::Array { len, .. } => len.is_none(),
+            Kind::Record(record) => record.flexible,
+            _ => false,
+        }
+    }
+
+    fn check_member(
+        &self,
+        record: &Record,
+        title: &str,
+        index: usize,
+        ty: DeclId,
+    ) -> Result<(), DeclareError> {
+        let member = &record.members[index];
+        let place = || member_place(title, member, index);
+        let invalid = |reason| Err(DeclareError::Invalid { place: place(), reason });
+        if let Some(align) = member.align {
+            check_align(&place(), align)?;
+        }
+        let Some(size) = self.size_of(ty) else {
+            return Err(self.incomplete(ty, &place()));
+        };
+        if self.is_flexible(ty) && (record.union || index + 1 < record.members.len()) {
+            return invalid("a flexible array can only end a struct");
+        }
+        let Some(width) = member.bits else {
+            if member.name.is_empty() && self.record(ty).is_none() {
+                return invalid("only a struct or union can go without a name");
+            }
+            return Ok(());
+        };
+        let integer = match self.kind(ty) {
+            Kind::Enum { .. } => true,
+            Kind::Scalar { float, .. } => float.is_none(),
+            _ => false,
+        };
+        if !integer {
+            return invalid("a bit-field is of an integer type");
+        }
+        if width == 0 && !member.name.is_empty() {
+            return invalid("a bit-field of no bits has no name");
+        }
+        if u64::from(width) > size.saturating_mul(8) {
+            return invalid("a bit-field has no more bits than its type");
+        }
+        Ok(())
+    }
+
+    /// Returns the way to each member by its name. The record's own come before
+    /// those of its bases.
+    fn field_names(
+        &self,
+        title: &str,
+        fields: &[FieldDecl],
+    ) -> Result<IndexMap<String, Vec<u32>>, DeclareError> {
+        let mut names: IndexMap<String, Vec<u32>> = IndexMap::default();
+        for bases in [false, true] {
+            for (index, field) in fields.iter().enumerate().filter(|(_, f)| f.base == bases) {
+                let index = index as u32;
+                let below = self.record(field.ty).filter(|_| field.name.is_empty());
+                let below = below.into_iter().flat_map(|record| &record.names);
+                let own = (!field.name.is_empty()).then(|| (&field.name, Vec::new()));
+                let found = below.map(|(name, way)| (name, way.clone())).chain(own);
+                for (name, mut way) in found {
+                    way.insert(0, index);
+                    if way.len() > DEPTH {
+                        let reason = "anonymous members stand in each other too deeply";
+                        return Err(DeclareError::Invalid { place: title.to_owned(), reason });
+                    }
+                    if !names.contains_key(name) {
+                        names.insert(name.clone(), way);
+                    } else if !bases {
+                        let (record, name) = (title.to_owned(), name.clone());
+                        return Err(DeclareError::DuplicateField { record, name });
+                    }
+                }
+            }
+        }
+        Ok(names)
+    }
+
+    fn layout_of(
+        &self,
+        record: &Record,
+        title: &str,
+        fields: &[FieldDecl],
+    ) -> Result<Layout, DeclareError> {
+        let attributes = &record.attributes;
+        for align in [attributes.align, attributes.pack].into_iter().flatten() {
+            check_align(title, align)?;
+        }
+        let slots: Vec<Slot> = std::iter::zip(fields, &record.members)
+            .map(|(field, member)| self.slot(field, Some(member)))
+            .collect();
+        let placed = record.members.iter().filter(|member| member.at.is_some()).count();
+        if placed == record.members.len() && attributes.size.is_some() {
+            return explicit(record, title, &slots);
+        }
+        if placed != 0 {
+            let reason = "give the size, and offsets of all members or of none";
+            return Err(DeclareError::Invalid { place: title.to_owned(), reason });
+        }
+        let least = u64::from(self.cplusplus);
+        let layout = lay_out(self.target.rules, record.union, attributes, &slots, least);
+        let layout = layout.ok_or_else(|| DeclareError::TooLarge { place: title.to_owned() })?;
+        match attributes.size {
+            Some(said) if said != layout.size => {
+                let reason = format!("but the members take {}", layout.size);
+                Err(DeclareError::Size { place: title.to_owned(), size: said, reason })
+            }
+            _ => Ok(layout),
+        }
+    }
+}
+
+impl Declarations {
+    /// Returns the attributes with which the layout of a record is the one that
+    /// C computes; `None` where explicit offsets are needed.
+    pub(crate) fn natural(&self, id: DeclId) -> Option<(bool, Option<u64>)> {
+        let record = self.record(id)?;
+        let slots: Vec<Slot> = record.fields.iter().map(|field| self.slot(field, None)).collect();
+        let wanted: Vec<u64> = record.fields.iter().map(|field| field.offset).collect();
+        let align = self.align_of(id);
+        let ways = [(false, None), (true, None), (false, Some(align)), (true, Some(align))];
+        ways.into_iter().find(|&(packed, align)| {
+            let attributes = Attributes { packed, align, ..Attributes::default() };
+            let least = u64::from(self.cplusplus);
+            lay_out(self.target.rules, record.union, &attributes, &slots, least).is_some_and(
+                |layout| {
+                    layout.offsets == wanted
+                        && (!self.has_hidden_alignments()
+                            || layout.required == self.decl(id).required)
+                        && Some(layout.size) == self.size_of(id)
+                        && layout.align == self.align_of(id)
+                },
+            )
+        })
+    }
+
+    fn slot(&self, field: &FieldDecl, member: Option<&Member>) -> Slot {
+        let Decl { size, align, required, .. } = *self.decl(field.ty);
+        Slot {
+            size: size.unwrap_or(0),
+            align,
+            required,
+            bits: field.bits,
+            named: !field.name.is_empty(),
+            asked: member.and_then(|member| member.align),
+            packed: member.is_some_and(|member| member.packed),
+        }
+    }
+}
+
+fn member_place(title: &str, member: &Member, index: usize) -> String {
+    match member.name.as_str() {
+        "" => format!("{title}, member {index}"),
+        name => format!("{title}.{name}"),
+    }
+}
+
+/// Checks a layout that is known from elsewhere.
+fn explicit(record: &Record, title: &str, slots: &[Slot]) -> Result<Layout, DeclareError> {
+    let attributes = &record.attributes;
+    let size = attributes.size.unwrap_or(0);
+    if size >= LIMIT {
+        return Err(DeclareError::TooLarge { place: title.to_owned() });
+    }
+    let natural =
+        if attributes.packed { 1 } else { slots.iter().map(|s| s.align).max().unwrap_or(1) };
+    let align = attributes.align.unwrap_or(natural);
+    let mut offsets = Vec::with_capacity(slots.len());
+    // Beginning, end and member, in bits.
+    let mut ranges = Vec::with_capacity(slots.len());
+    for (index, (slot, member)) in slots.iter().zip(&record.members).enumerate() {
+        let at = member.at.unwrap_or(0);
+        let wrong = |reason: String| {
+            let place = member_place(title, member, index);
+            // Of a bit-field the offset is one of bits.
+            let offset = if slot.bits.is_some() { at } else { at / 8 };
+            Err(DeclareError::Offset { place, offset, reason })
+        };
+        let packed = attributes.packed || member.packed || attributes.pack.is_some();
+        match slot.bits {
+            None if at % 8 != 0 => {
+                return wrong(
+                    "is not where it starts: only a bit-field starts inside a byte".into(),
+                );
+            }
+            None if !packed && at % (8 * slot.align) != 0 => {
+                return wrong(format!(
+                    "is no multiple of the alignment of its type, {}: \
+                     declare the record packed if it is so",
+                    slot.align
+                ));
+            }
+            _ => {}
+        }
+        let width = slot.bits.map_or(8 * slot.size, u64::from);
+        let end = at.checked_add(width).filter(|&end| end <= 8 * size);
+        let Some(end) = end else {
+            return wrong(format!("lets it end past the {size} bytes of the record"));
+        };
+        offsets.push(at);
+        if width > 0 {
+            ranges.push((at, end, index));
+        }
+    }
+    ranges.sort_unstable();
+    let overlap = ranges.windows(2).find(|pair| pair[1].0 < pair[0].1);
+    if let Some(&[(.., before), (at, _, index)]) = overlap.filter(|_| !record.union) {
+        return Err(DeclareError::Offset {
+            place: member_place(title, &record.members[index], index),
+            offset: at / 8,
+            reason: format!(
+                "lies inside {}: declare a union if they overlap",
+                member_place(title, &record.members[before], before)
+            ),
+        });
+    }
+    if record.union && offsets.iter().any(|&at| at != 0) {
+        let reason = "members of a union have offset 0";
+        return Err(DeclareError::Invalid { place: title.to_owned(), reason });
+    }
+    if !size.is_multiple_of(align) {
+        let reason = format!("which is no multiple of the alignment, {align}");
+        return Err(DeclareError::Size { place: title.to_owned(), size, reason });
+    }
+    // More than its members need: it was asked for.
+    let required = if align > natural { align } else { 1 };
+    Ok(Layout { offsets, size, align, required })
+}

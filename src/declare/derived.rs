@@ -1,0 +1,116 @@
+//! Types that are made of another.
+
+use super::declarations::{Decl, Kind};
+use super::layout::LIMIT;
+use super::{DeclId, Declarations, DeclareError};
+
+/// How a type is made of another.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Derived {
+    Pointer,
+    Array(Option<u64>),
+    Vector(u64),
+    Complex,
+    Atomic,
+}
+
+impl Declarations {
+    fn derive(
+        &mut self,
+        how: Derived,
+        of: DeclId,
+        make: impl FnOnce(&Self) -> Result<Decl, DeclareError>,
+    ) -> Result<DeclId, DeclareError> {
+        self.check(of)?;
+        if let Some(&known) = self.derived.get(&(how, of)) {
+            return Ok(known);
+        }
+        let decl = make(self)?;
+        let id = self.push(decl)?;
+        self.derived.insert((how, of), id);
+        Ok(id)
+    }
+
+    /// Returns the type of pointers to a type.
+    ///
+    /// # Errors
+    ///
+    /// [`DeclareError::ForeignId`], [`DeclareError::TooLarge`].
+    pub fn pointer_to(&mut self, to: DeclId) -> Result<DeclId, DeclareError> {
+        self.derive(Derived::Pointer, to, |types| {
+            let (size, align) = types.target.pointer;
+            Ok(Decl { kind: Kind::Pointer { to }, size: Some(size), align, required: 1 })
+        })
+    }
+
+    /// Returns the type of arrays of `len` elements; of flexible arrays for
+    /// `None`.
+    ///
+    /// # Errors
+    ///
+    /// [`DeclareError::Incomplete`] for elements without size,
+    /// [`DeclareError::Invalid`] for flexible ones, [`DeclareError::ForeignId`],
+    /// [`DeclareError::TooLarge`].
+    pub fn array_of(&mut self, element: DeclId, len: Option<u64>) -> Result<DeclId, DeclareError> {
+        self.derive(Derived::Array(len), element, |types| {
+            let Decl { size, align, required, .. } = *types.decl(element);
+            let place = || format!("array of {}", types.display(element));
+            if matches!(types.kind(element), Kind::Array { len: None, .. }) {
+                let reason = "only the first of several lengths may be left out";
+                return Err(DeclareError::Invalid { place: place(), reason });
+            }
+            let size = size.ok_or_else(|| types.incomplete(element, "element"))?;
+            let whole = size.checked_mul(len.unwrap_or(0)).filter(|&size| size < LIMIT);
+            let whole = whole.ok_or_else(|| DeclareError::TooLarge { place: place() })?;
+            Ok(Decl { kind: Kind::Array { element, len }, size: Some(whole), align, required })
+        })
+    }
+
+    /// Returns the type of vectors of `len` lanes.
+    ///
+    /// # Errors
+    ///
+    /// [`DeclareError::Invalid`] for no lanes, or lanes that are no scalars;
+    /// [`DeclareError::ForeignId`], [`DeclareError::TooLarge`].
+    pub fn vector_of(&mut self, element: DeclId, len: u64) -> Result<DeclId, DeclareError> {
+        self.derive(Derived::Vector(len), element, |types| {
+            let place = format!("vector of {}", types.display(element));
+            let lane = matches!(types.kind(element), Kind::Scalar { .. } | Kind::Pointer { .. });
+            let (true, Some(size @ 1..), 1..) = (lane, types.decl(element).size, len) else {
+                let reason = "a vector has one lane or more, of scalars or pointers";
+                return Err(DeclareError::Invalid { place, reason });
+            };
+            let size = size.checked_mul(len).filter(|&size| size < LIMIT / 2);
+            let size = size.ok_or(DeclareError::TooLarge { place })?.next_power_of_two();
+            let align = size.min(types.target.vector_align);
+            Ok(Decl { kind: Kind::Vector { element, len }, size: Some(size), align, required: 1 })
+        })
+    }
+
+    /// Returns the type of complex numbers.
+    pub(super) fn complex(&mut self, element: DeclId) -> Result<DeclId, DeclareError> {
+        self.derive(Derived::Complex, element, |types| {
+            let &Decl { size, align, .. } = types.decl(element);
+            let (Kind::Scalar { .. }, Some(size)) = (types.kind(element), size) else {
+                let reason = "only numbers have complex types";
+                return Err(DeclareError::Invalid { place: types.display(element), reason });
+            };
+            Ok(Decl { kind: Kind::Complex { element }, size: Some(2 * size), align, required: 1 })
+        })
+    }
+
+    /// Returns the type of atomics. Those of 16 bytes or less are as large and
+    /// as aligned as the next power of two.
+    pub(super) fn atomic(&mut self, of: DeclId) -> Result<DeclId, DeclareError> {
+        self.derive(Derived::Atomic, of, |types| {
+            let &Decl { size, align, .. } = types.decl(of);
+            let size = size.ok_or_else(|| types.incomplete(of, "atomic"))?;
+            let wide = size.next_power_of_two();
+            let (size, align) = match size {
+                1..=16 if wide <= 2 * types.target.pointer.0.max(8) => (wide, align.max(wide)),
+                _ => (size, align),
+            };
+            Ok(Decl { kind: Kind::Atomic { of }, size: Some(size), align, required: 1 })
+        })
+    }
+}

@@ -1,0 +1,258 @@
+//! Types as C writes them: `unsigned long`, `struct Node *[4]`, `<4 x float>`.
+
+use super::{DeclId, Declarations, DeclareError};
+
+/// A place in a text.
+struct Reader<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+impl<'t> Reader<'t> {
+    fn error(&self, expected: &'static str) -> DeclareError {
+        DeclareError::Syntax { text: self.text.to_owned(), offset: self.at, expected }
+    }
+
+    fn skip(&mut self) {
+        let rest = &self.text[self.at..];
+        self.at += rest.len() - rest.trim_start().len();
+    }
+
+    fn take(&mut self, token: &str) -> bool {
+        self.skip();
+        let found = self.text[self.at..].starts_with(token);
+        self.at += if found { token.len() } else { 0 };
+        found
+    }
+
+    fn expect(&mut self, token: &str, expected: &'static str) -> Result<(), DeclareError> {
+        if self.take(token) { Ok(()) } else { Err(self.error(expected)) }
+    }
+
+    /// Takes a name, which in C++ may be qualified.
+    fn word(&mut self) -> Option<&'t str> {
+        self.skip();
+        let rest = &self.text[self.at..];
+        let ends = |(at, c): (usize, char)| {
+            let colons = rest[at..].starts_with("::") || at > 0 && rest[at - 1..].starts_with("::");
+            !(c.is_alphanumeric() || matches!(c, '_' | '$') || colons)
+        };
+        let end = rest.char_indices().find(|&at| ends(at)).map_or(rest.len(), |(at, _)| at);
+        self.at += end;
+        (end > 0).then(|| &rest[..end])
+    }
+
+    fn number(&mut self) -> Option<u64> {
+        self.skip();
+        let rest = &self.text[self.at..];
+        let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        let number = rest[..end].parse().ok()?;
+        self.at += end;
+        Some(number)
+    }
+
+    /// Passes over the rest of a parameter list.
+    fn parameters(&mut self) -> Result<(), DeclareError> {
+        let mut depth = 1;
+        while depth > 0 {
+            let rest = &self.text[self.at..];
+            let next = rest.find(['(', ')']).ok_or_else(|| self.error("`)`"))?;
+            depth = if rest[next..].starts_with('(') { depth + 1 } else { depth - 1 };
+            self.at += next + 1;
+        }
+        Ok(())
+    }
+}
+
+/// What the words of a type add up to.
+#[derive(Default)]
+struct Specifiers {
+    long: u32,
+    short: bool,
+    signed: bool,
+    int: bool,
+    complex: bool,
+    atomic: bool,
+    base: Option<DeclId>,
+}
+
+const TYPE: &str = "a type";
+
+fn lengths(reader: &mut Reader<'_>) -> Result<Vec<Option<u64>>, DeclareError> {
+    let mut lengths = Vec::new();
+    while reader.take("[") {
+        lengths.push(reader.number());
+        reader.expect("]", "a number of elements, or `]`")?;
+    }
+    Ok(lengths)
+}
+
+impl Declarations {
+    /// Returns the type that a text writes down, as C does without a name.
+    ///
+    /// `struct X` and `union X` declare a type of that name if there is none,
+    /// which must be defined before its size matters. Qualifiers count for
+    /// nothing here.
+    ///
+    /// # Errors
+    ///
+    /// [`DeclareError::Syntax`], [`DeclareError::UnknownType`],
+    /// [`DeclareError::Incomplete`], [`DeclareError::Invalid`],
+    /// [`DeclareError::TooLarge`].
+    ///
+    /// ```
+    /// use tbaa::declare::{Declarations, Target};
+    ///
+    /// let mut types = Declarations::new(Target::x86_64());
+    /// let rows = types.ty("unsigned short [3][4]")?;
+    /// assert_eq!(types.size_of(rows), Some(24));
+    /// let callback = types.ty("int (*)(void *, int)")?;
+    /// assert_eq!(types.size_of(callback), Some(8));
+    /// # Ok::<(), tbaa::declare::DeclareError>(())
+    /// ```
+    pub fn ty(&mut self, text: &str) -> Result<DeclId, DeclareError> {
+        let mut reader = Reader { text, at: 0 };
+        // Names may have blanks in them, such as that of a scalar of the
+        // program's own.
+        let head = text.find(['*', '[', '(', '<', '&']).unwrap_or(text.len());
+        let mut ty = match self.names.get(text[..head].trim()) {
+            Some(&named) => {
+                reader.at = head;
+                named
+            }
+            None => self.base(&mut reader)?,
+        };
+        ty = self.pointers(&mut reader, ty)?;
+        if reader.take("(") {
+            // `T (*)(...)`, `T (*)[n]` and arrays of such.
+            let mut depth = 0;
+            while reader.take("*") || depth > 0 && reader.take("const") {
+                depth += 1;
+            }
+            if depth == 0 {
+                return Err(reader.error("`*`"));
+            }
+            let stars = reader.text[..reader.at].rsplit('(').next().unwrap_or_default();
+            let lengths = lengths(&mut reader)?;
+            reader.expect(")", "`)`")?;
+            if reader.take("(") {
+                reader.parameters()?;
+                ty = self.function();
+            } else {
+                ty = self.arrays(&mut reader, ty)?;
+            }
+            for _ in stars.bytes().filter(|&byte| byte == b'*') {
+                ty = self.pointer_to(ty)?;
+            }
+            for len in lengths.into_iter().rev() {
+                ty = self.array_of(ty, len)?;
+            }
+        }
+        ty = self.arrays(&mut reader, ty)?;
+        reader.skip();
+        if reader.at < text.len() { Err(reader.error("`*`, `[` or the end")) } else { Ok(ty) }
+    }
+
+    fn pointers(&mut self, reader: &mut Reader<'_>, ty: DeclId) -> Result<DeclId, DeclareError> {
+        let mut ty = ty;
+        loop {
+            if reader.take("*") || reader.take("&") {
+                ty = self.pointer_to(ty)?;
+            } else if reader.take("const")
+                || reader.take("volatile")
+                || reader.take("restrict")
+                || reader.take("__restrict")
+            {
+            } else if reader.take("_Atomic") {
+                ty = self.atomic(ty)?;
+            } else {
+                return Ok(ty);
+            }
+        }
+    }
+
+    fn arrays(&mut self, reader: &mut Reader<'_>, ty: DeclId) -> Result<DeclId, DeclareError> {
+        let lengths = lengths(reader)?;
+        let mut ty = ty;
+        for len in lengths.into_iter().rev() {
+            ty = self.array_of(ty, len)?;
+        }
+        Ok(ty)
+    }
+
+    fn base(&mut self, reader: &mut Reader<'_>) -> Result<DeclId, DeclareError> {
+        if reader.take("<") {
+            let len = reader.number().ok_or_else(|| reader.error("a number of lanes"))?;
+            if reader.word() != Some("x") {
+                return Err(reader.error("`x`"));
+            }
+            let element = self.base_words(reader)?;
+            let element = self.pointers(reader, element)?;
+            reader.expect(">", "`>`")?;
+            return self.vector_of(element, len);
+        }
+        self.base_words(reader)
+    }
+
+    fn base_words(&mut self, reader: &mut Reader<'_>) -> Result<DeclId, DeclareError> {
+        let mut found = Specifiers::default();
+        loop {
+            let before = reader.at;
+            let Some(word) = reader.word() else { break };
+            match word {
+                "const" | "volatile" | "restrict" | "__restrict" => {}
+                "_Atomic" => found.atomic = true,
+                "_Complex" | "__complex__" => found.complex = true,
+                "signed" | "unsigned" => found.signed = true,
+                "long" => found.long += 1,
+                "short" => found.short = true,
+                "int" => found.int = true,
+                "struct" | "union" | "class" | "enum" if found.base.is_none() => {
+                    let name = reader.word().ok_or_else(|| reader.error("a name"))?;
+                    found.base = Some(match (self.names.get(name), word) {
+                        (Some(&known), _) => known,
+                        (None, "enum") => return Err(self.unknown(name)),
+                        (None, _) => self.forward(name, word == "union")?,
+                    });
+                }
+                _ if found.base.is_some() || found.int => {
+                    reader.at = before;
+                    break;
+                }
+                _ => {
+                    let known = self.names.get(word).copied();
+                    found.base = Some(known.ok_or_else(|| self.unknown(word))?);
+                }
+            }
+        }
+        let any = found.long > 0 || found.short || found.signed || found.int;
+        let name = match (found.short, found.long) {
+            (true, 0) => "short",
+            (false, 0) => "int",
+            (false, 1) => "long",
+            (false, 2) => "long long",
+            _ => return Err(reader.error(TYPE)),
+        };
+        let builtin = |types: &Self, name: &str| types.names.get(name).copied();
+        let mut ty = match found.base {
+            None if any => builtin(self, name).ok_or_else(|| reader.error(TYPE))?,
+            None if found.complex => self.names["double"],
+            None => return Err(reader.error(TYPE)),
+            Some(base) if !any => base,
+            Some(base)
+                if base == self.char() && found.signed && !found.short && found.long == 0 =>
+            {
+                base
+            }
+            Some(base) if Some(base) == builtin(self, "__int128") && found.signed => base,
+            Some(base) if base == self.names["double"] && found.long == 1 => {
+                builtin(self, "long double").ok_or_else(|| reader.error(TYPE))?
+            }
+            Some(_) => return Err(reader.error("words that make one type")),
+        };
+        if found.complex {
+            ty = self.complex(ty)?;
+        }
+        if found.atomic { self.atomic(ty) } else { Ok(ty) }
+    }
+}

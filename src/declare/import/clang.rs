@@ -1,0 +1,348 @@
+//! Records as clang's `-fdump-record-layouts-complete` prints them.
+
+use crate::declare::{Declarations, DeclareError, Member, MemberType, Record};
+use crate::table::{IndexMap, IndexSet};
+
+/// How deep unnamed records may stand inside each other.
+const DEPTH: usize = 32;
+
+/// What the names of probes begin with.
+const PROBE: &str = "tbaa_probe_";
+
+/// How many unnamed records one named record may hold in all.
+const UNNAMED: usize = 1 << 12;
+
+/// The structs and unions of a C header, as clang lays them out.
+///
+/// clang prints them when it is called as
+/// `clang -fsyntax-only -Xclang -fdump-record-layouts-complete -Xclang
+/// -fdump-record-layouts-canonical -x c header.h`. Offsets and sizes are
+/// clang's; they are checked against the target's types.
+///
+/// ```
+/// use tbaa::declare::{ClangRecords, Declarations, Target};
+///
+/// let dump = "
+/// *** Dumping AST Record Layout
+///          0 | struct Node
+///          0 |   struct Node * next
+///      8:0-2 |   unsigned int kind
+///         12 |   int[2] keys
+///            | [sizeof=24, align=8]
+/// ";
+/// let mut types = Declarations::new(Target::x86_64());
+/// let skipped = ClangRecords::parse(dump).declare(&mut types);
+/// assert!(skipped.is_empty());
+/// assert_eq!(types.offset_of("Node.keys[1]")?, 16);
+/// # Ok::<(), tbaa::declare::DeclareError>(())
+/// ```
+#[derive(Clone, Default, Debug)]
+pub struct ClangRecords<'t> {
+    /// By what [`key`] makes of a name.
+    records: IndexMap<&'t str, Dumped<'t>>,
+}
+
+#[derive(Clone, Default, Debug)]
+struct Dumped<'t> {
+    /// Empty for an unnamed one.
+    name: &'t str,
+    union: bool,
+    members: Vec<Line<'t>>,
+    size: u64,
+    align: u64,
+}
+
+/// A member: `164:0-8 |   int b2`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Line<'t> {
+    /// In bits.
+    offset: u64,
+    bits: Option<u32>,
+    ty: &'t str,
+    name: &'t str,
+}
+
+/// Returns what tells a record from others: its name, or where it stands.
+fn key(ty: &str) -> &str {
+    match ty.rfind(" at ").filter(|_| ty.ends_with(')')) {
+        Some(at) => &ty[at..],
+        None => ty.trim_start_matches("struct ").trim_start_matches("union "),
+    }
+}
+
+impl<'t> ClangRecords<'t> {
+    /// Reads what clang printed; lines that are no part of a record are passed
+    /// over. Of two records of one name the first counts.
+    #[must_use]
+    pub fn parse(text: &'t str) -> Self {
+        let mut records = ClangRecords::default();
+        let mut open: Option<(&str, Dumped<'_>)> = None;
+        for line in text.lines() {
+            let Some((place, rest)) = line.split_once(" | ") else { continue };
+            if let Some(sizes) = rest.strip_prefix("[sizeof=") {
+                let number = |text: &str| {
+                    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+                    text[..end].parse().unwrap_or(0)
+                };
+                if let Some((key, mut record)) = open.take() {
+                    let key = key.strip_prefix(PROBE).unwrap_or(key);
+                    record.size = number(sizes);
+                    record.align = sizes.split_once("align=").map_or(1, |(_, rest)| number(rest));
+                    records.records.entry(key).or_insert(record);
+                }
+                continue;
+            }
+            let indent = rest.len() - rest.trim_start().len();
+            match (&mut open, indent) {
+                (None, 0) => {
+                    let name = rest.trim_end();
+                    let union = name.starts_with("union ");
+                    let unnamed = name.ends_with(')') || key(name).starts_with(PROBE);
+                    let named = if unnamed { "" } else { key(name) };
+                    open = Some((key(name), Dumped { name: named, union, ..Dumped::default() }));
+                }
+                // What a probe holds is the members of its member.
+                (Some((key, record)), 4) if key.starts_with(PROBE) => {
+                    record.members.extend(member(place, &rest[4..]));
+                }
+                (Some((key, record)), 2) if !key.starts_with(PROBE) => {
+                    record.members.extend(member(place, &rest[2..]));
+                }
+                // Members of members.
+                _ => {}
+            }
+        }
+        records.probed();
+        records
+    }
+
+    /// Sees to it that what a typedef names is a union if it is one, which a
+    /// probe does not show.
+    fn probed(&mut self) {
+        let unnamed: Vec<Dumped<'_>> = self
+            .records
+            .iter()
+            .filter(|(key, record)| record.name.is_empty() && key.starts_with(" at "))
+            .map(|(_, record)| record.clone())
+            .collect();
+        self.records.retain(|key, record| {
+            !record.name.is_empty() || key.starts_with(" at ") || !record.members.is_empty()
+        });
+        for (key, record) in &mut self.records {
+            if record.name.is_empty() && !key.starts_with(" at ") {
+                let same = |other: &&Dumped<'_>| {
+                    // Types inside are called differently from outside.
+                    let place = |line: &Line<'_>| (line.offset, line.bits, line.name.to_owned());
+                    other.size == record.size
+                        && other.members.iter().map(place).eq(record.members.iter().map(place))
+                };
+                record.union = unnamed.iter().find(same).is_some_and(|other| other.union);
+            }
+        }
+    }
+
+    /// Returns C text that, behind the header, makes clang dump the records
+    /// that only a typedef names; empty if there are none. What clang then
+    /// dumps is to be parsed instead.
+    #[must_use]
+    pub fn probes(&self, types: &Declarations) -> String {
+        let members = self.records.values().flat_map(|record| &record.members);
+        let names: IndexSet<&str> = members
+            .filter_map(|member| {
+                let ty = member.ty.trim_start_matches("const ").trim_start_matches("volatile ");
+                let end = ty.find(['[', ' ']).unwrap_or(ty.len());
+                let (name, rest) = ty.split_at(end);
+                let plain = name.chars().all(|c| c.is_alphanumeric() || c == '_');
+                let alone = plain && !name.is_empty() && (rest.is_empty() || rest.starts_with('['));
+                Some(name).filter(|name| {
+                    alone && types.named(name).is_none() && !self.records.contains_key(name)
+                })
+            })
+            .collect();
+        names.iter().map(|name| format!("struct {PROBE}{name} {{ {name} member; }};\n")).collect()
+    }
+
+    /// Returns the names of the enums that members have, to be declared first:
+    /// the dump does not say which integers they are.
+    pub fn enums(&self) -> impl Iterator<Item = &'t str> + use<'t> {
+        let members = self.records.values().flat_map(|record| &record.members);
+        let names = members.filter_map(|member| {
+            let (_, rest) = member.ty.split_once("enum ")?;
+            let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_'));
+            Some(&rest[..end.unwrap_or(rest.len())]).filter(|name| !name.is_empty())
+        });
+        names.collect::<IndexSet<_>>().into_iter()
+    }
+
+    /// Declares the records that have a name, and enums that are not declared
+    /// as `unsigned int`. Returns those that cannot be declared, with the
+    /// reason.
+    pub fn declare(&self, types: &mut Declarations) -> Vec<(&'t str, DeclareError)> {
+        for name in self.enums() {
+            if types.named(name).is_none() {
+                // A name that stands for something else shows where it is used.
+                let _ = types.enumeration(name, "unsigned int");
+            }
+        }
+        let mut skipped = Vec::new();
+        let mut done: IndexSet<&str> = IndexSet::default();
+        for (&start, record) in &self.records {
+            if record.name.is_empty() {
+                continue;
+            }
+            // Records come after those in them.
+            let mut stack = vec![(start, 0)];
+            while let Some((key, next)) = stack.pop() {
+                let Some(record) = self.records.get(key).filter(|_| !done.contains(key)) else {
+                    continue;
+                };
+                if let Some(member) = record.members.get(next) {
+                    stack.push((key, next + 1));
+                    let part = self.inner(member.ty).map_or("", |(key, _)| key);
+                    if self.records.contains_key(part) && stack.len() <= self.records.len() {
+                        stack.push((part, 0));
+                    }
+                    continue;
+                }
+                done.insert(key);
+                if !record.name.is_empty()
+                    && let Err(error) = self.define(types, record)
+                {
+                    skipped.push((record.name, error));
+                }
+            }
+        }
+        skipped
+    }
+
+    /// Returns the key of a type that is a record or an array of one, and the
+    /// array's lengths.
+    fn inner(&self, ty: &'t str) -> Option<(&'t str, &'t str)> {
+        let element = match ty.find('[').filter(|_| ty.ends_with(']')) {
+            Some(at) => ty[..at].trim_end(),
+            None => ty,
+        };
+        let known = self.records.contains_key(key(element)) && !element.ends_with('*');
+        known.then(|| (key(element), &ty[element.len()..]))
+    }
+
+    fn define(&self, types: &mut Declarations, record: &Dumped<'t>) -> Result<(), DeclareError> {
+        let mut left = UNNAMED;
+        let described = self.record(types, record, record.name, 0, &mut left)?;
+        types.define(described).map(drop)
+    }
+
+    fn record(
+        &self,
+        types: &mut Declarations,
+        record: &Dumped<'t>,
+        name: &str,
+        depth: usize,
+        left: &mut usize,
+    ) -> Result<Record, DeclareError> {
+        let mut described = match record.union {
+            true => Record::union(name),
+            false => Record::structure(name),
+        };
+        let mut packed = false;
+        for line in &record.members {
+            let ty = self.ty(types, line.ty, depth, left)?;
+            let align = match (self.inner(line.ty), &ty) {
+                (Some((key, _)), _) => self.records[key].align.max(1),
+                (None, MemberType::Declared(id)) => types.align_of(*id),
+                (None, _) => 1,
+            };
+            packed |= line.bits.is_none() && !line.offset.is_multiple_of(align.saturating_mul(8));
+            let mut member = Member::new(line.name, ty).at_bit(line.offset);
+            if let Some(bits) = line.bits {
+                member = member.bits(bits);
+            }
+            described = described.member(member);
+        }
+        packed |= !record.size.is_multiple_of(record.align.max(1));
+        described = described.size(record.size).align(record.align.max(1));
+        // A packed record inside makes a member less aligned than it says.
+        Ok(if packed { described.packed() } else { described })
+    }
+
+    fn ty(
+        &self,
+        types: &mut Declarations,
+        ty: &'t str,
+        depth: usize,
+        left: &mut usize,
+    ) -> Result<MemberType, DeclareError> {
+        if let Some((key, lens)) = self.inner(ty) {
+            let record = &self.records[key];
+            let mut element = match record.name {
+                "" if depth > DEPTH || *left == 0 => {
+                    let reason = "too many unnamed records stand inside each other: name them";
+                    return Err(DeclareError::Invalid { place: ty.to_owned(), reason });
+                }
+                "" => {
+                    *left -= 1;
+                    self.record(types, record, "", depth + 1, left)?.into()
+                }
+                name => types.ty(name)?.into(),
+            };
+            // `[3][2]` is three of two.
+            for len in lens.rsplit('[').filter_map(|len| len.strip_suffix(']')) {
+                element = MemberType::Array(Box::new(element), len.trim().parse().ok());
+            }
+            return Ok(element);
+        }
+        Ok(types.ty(&spelling(ty)).or_else(|error| fallback(types, ty).ok_or(error))?.into())
+    }
+}
+
+/// Reads the place and the text of a member.
+fn member<'t>(place: &'t str, text: &'t str) -> Option<Line<'t>> {
+    let place = place.trim();
+    let (bytes, bits) = match place.split_once(':') {
+        None => (place, None),
+        Some((bytes, "-")) => (bytes, Some((0, 0))),
+        Some((bytes, range)) => {
+            let (from, to) = range.split_once('-')?;
+            let (from, to): (u64, u64) = (from.parse().ok()?, to.parse().ok()?);
+            let width = u32::try_from(to.checked_sub(from)?.checked_add(1)?).ok()?;
+            (bytes, Some((from, width)))
+        }
+    };
+    let bytes: u64 = bytes.parse().ok()?;
+    let offset = bytes.checked_mul(8)?.checked_add(bits.map_or(0, |(from, _)| from))?;
+    // An unnamed member's line ends in a blank.
+    let (ty, name) = match text.ends_with(' ') {
+        true => (text.trim_end(), ""),
+        false => text.rsplit_once(' ')?,
+    };
+    Some(Line { offset, bits: bits.map(|(_, width)| width), ty, name })
+}
+
+/// Returns clang's spelling of a type as declarations read it.
+fn spelling(ty: &str) -> String {
+    let vector = ty.strip_prefix("__attribute__((__vector_size__(").and_then(|rest| {
+        let (len, rest) = rest.split_once(" * ")?;
+        let (_, element) = rest.split_once("))) ")?;
+        let (element, lens) = element.split_at(element.find('[').unwrap_or(element.len()));
+        Some(format!("<{len} x {element}>{lens}"))
+    });
+    let atomic = ty.strip_prefix("_Atomic(").and_then(|rest| {
+        let (of, after) = rest.rsplit_once(')')?;
+        let blank = if of.contains('*') { "" } else { " " };
+        Some(format!("{of}{blank}_Atomic{after}"))
+    });
+    vector.or(atomic).unwrap_or_else(|| ty.to_owned())
+}
+
+/// Returns a type that has the same tag in clang as one that cannot be
+/// declared: of a pointer to it, or to a function.
+fn fallback(types: &mut Declarations, ty: &str) -> Option<crate::declare::DeclId> {
+    if ty.contains("(*") && ty.ends_with(')') {
+        return types.ty("void (*)()").ok();
+    }
+    // A typedef's name for an unnamed record.
+    let stars = ty.trim_end_matches("const").trim_end();
+    let name = stars.trim_end_matches(['*', ' ']);
+    let depth = stars[name.len()..].matches('*').count();
+    (depth > 0).then(|| types.ty(&format!("void {}", "*".repeat(depth))).ok()).flatten()
+}

@@ -1,0 +1,131 @@
+//! The struct types of an LLVM module as declarations.
+
+use crate::declare::{DeclId, Declarations, DeclareError, Member, Record};
+use crate::table::HashMap;
+use crate::types::{Context, Primitive, Type, TypeKind};
+
+impl Declarations {
+    /// Declares the struct types of an LLVM context, which have sizes, but not
+    /// the names of their members: those are called `f0`, `f1`, ... A pointer
+    /// is a `void *`, a union the struct that clang makes of it.
+    ///
+    /// Returns the structs declared; an opaque one has nothing to declare.
+    ///
+    /// # Errors
+    ///
+    /// [`DeclareError::Invalid`] for a type that no C type is like, such as a
+    /// scalable vector; as [`Declarations::define`].
+    ///
+    /// ```
+    /// use tbaa::declare::{Declarations, Target};
+    /// use tbaa::types::Context;
+    ///
+    /// let mut context = Context::new();
+    /// context.read_definitions(b"%struct.S = type { i8, [3 x ptr] }")?;
+    /// let mut types = Declarations::new(Target::x86_64());
+    /// types.import_llvm(&context).unwrap();
+    /// assert_eq!(types.offset_of("S.f1[2]").unwrap(), 24);
+    /// # Ok::<(), tbaa::types::ParseError>(())
+    /// ```
+    pub fn import_llvm(&mut self, context: &Context) -> Result<Vec<DeclId>, DeclareError> {
+        let mut done: HashMap<Type, DeclId> = HashMap::default();
+        let mut declared = Vec::new();
+        for start in context.structs() {
+            // Structs come after those in them.
+            let mut stack = vec![(start, 0)];
+            while let Some((ty, next)) = stack.pop() {
+                let parts = match context.kind(ty) {
+                    _ if done.contains_key(&ty) => continue,
+                    TypeKind::Array { .. } => context.parts(ty),
+                    TypeKind::Literal { elements, .. } => elements,
+                    TypeKind::Identified { body: Some(body), .. } => body,
+                    _ => continue,
+                };
+                if let Some(&part) = parts.get(next) {
+                    stack.extend([(ty, next + 1), (part, 0)]);
+                    continue;
+                }
+                let id = self.llvm_record(context, &done, ty)?;
+                done.insert(ty, id);
+                if let TypeKind::Identified { .. } = context.kind(ty) {
+                    declared.push(id);
+                }
+            }
+        }
+        Ok(declared)
+    }
+
+    /// Declares a struct, or an array, whose parts are declared.
+    fn llvm_record(
+        &mut self,
+        context: &Context,
+        done: &HashMap<Type, DeclId>,
+        ty: Type,
+    ) -> Result<DeclId, DeclareError> {
+        let (body, packed, name) = match context.kind(ty) {
+            TypeKind::Array { element, len } => {
+                let element = self.llvm_type(context, done, element)?;
+                return self.array_of(element, Some(len));
+            }
+            TypeKind::Identified { body: Some(body), packed, name } => {
+                let name = name.map(|name| String::from_utf8_lossy(name).into_owned());
+                (body, packed, name.unwrap_or_else(|| format!("anon.{}", ty.index())))
+            }
+            TypeKind::Literal { elements, packed } => {
+                (elements, packed, format!("anon.{}", ty.index()))
+            }
+            _ => return Err(unlike_c(context, ty)),
+        };
+        let short = name.strip_prefix("struct.").or(name.strip_prefix("union."));
+        let short = short.filter(|short| self.named(short).is_none()).unwrap_or(&name);
+        let mut record = Record::structure(short);
+        for (index, &ty) in body.iter().enumerate() {
+            let member = self.llvm_type(context, done, ty)?;
+            record = record.member(Member::new(format!("f{index}"), member));
+        }
+        let record = if packed { record.packed() } else { record };
+        self.define(record)
+    }
+
+    fn llvm_type(
+        &mut self,
+        context: &Context,
+        done: &HashMap<Type, DeclId>,
+        ty: Type,
+    ) -> Result<DeclId, DeclareError> {
+        if let Some(&known) = done.get(&ty) {
+            return Ok(known);
+        }
+        let text = match context.kind(ty) {
+            TypeKind::Int(bits) => match bits.div_ceil(8).next_power_of_two() {
+                1 => "char",
+                2 => "short",
+                4 => "int",
+                8 => "int64_t",
+                16 => "__int128",
+                _ => return Err(unlike_c(context, ty)),
+            },
+            TypeKind::Pointer { .. } => "void *",
+            TypeKind::Primitive(primitive) => match primitive {
+                Primitive::Half => "_Float16",
+                Primitive::BFloat => "__bf16",
+                Primitive::Float => "float",
+                Primitive::Double => "double",
+                _ if primitive == self.target.long_double.0 => "long double",
+                _ => return Err(unlike_c(context, ty)),
+            },
+            TypeKind::Vector { element, len, scalable: false } => {
+                // Of scalars and pointers: no deeper.
+                let element = self.llvm_type(context, done, element)?;
+                return self.vector_of(element, len.into());
+            }
+            _ => return Err(unlike_c(context, ty)),
+        };
+        self.ty(text)
+    }
+}
+
+fn unlike_c(context: &Context, ty: Type) -> DeclareError {
+    let reason = "no C type is like this LLVM type: leave it out";
+    DeclareError::Invalid { place: context.display(ty).to_string(), reason }
+}

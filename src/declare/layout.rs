@@ -1,0 +1,249 @@
+//! Where the members of a C struct or union stand.
+//!
+//! Offsets are in bits, sizes and alignments in bytes.
+
+use super::record::Attributes;
+use super::target::LayoutRules;
+
+/// Types have less bytes than this, so that bits and sums do not overflow.
+pub(super) const LIMIT: u64 = 1 << 56;
+
+/// What the layout of a member depends on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slot {
+    pub(super) size: u64,
+    pub(super) align: u64,
+    /// The alignment that its type insists on, whatever is packed; 1 if none.
+    pub(super) required: u64,
+    /// The width, of a bit-field.
+    pub(super) bits: Option<u32>,
+    pub(super) named: bool,
+    /// What the member itself asks for.
+    pub(super) asked: Option<u64>,
+    pub(super) packed: bool,
+}
+
+/// A record laid out.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub(super) struct Layout {
+    /// Of each member, in bits.
+    pub(super) offsets: Vec<u64>,
+    pub(super) size: u64,
+    pub(super) align: u64,
+    /// See [`Slot::required`].
+    pub(super) required: u64,
+}
+
+/// Lays out a record; `None` if it is too large. `least` is the size of a
+/// record without members.
+pub(super) fn lay_out(
+    rules: LayoutRules,
+    union: bool,
+    attributes: &Attributes,
+    slots: &[Slot],
+    least: u64,
+) -> Option<Layout> {
+    match rules {
+        LayoutRules::SystemV { unnamed_bits_align } => {
+            let mut state = SystemV { union, unnamed_bits_align, attributes, ..SystemV::new() };
+            state.align = attributes.align.unwrap_or(1);
+            for slot in slots {
+                state.place(slot)?;
+            }
+            let size = state.size.max(least.saturating_mul(8)).next_multiple_of(8 * state.align);
+            let align = state.align;
+            Some(Layout { offsets: state.offsets, size: size / 8, align, required: 1 })
+        }
+        LayoutRules::Microsoft { wide } => {
+            let mut state = Microsoft::new(union, wide, attributes);
+            for slot in slots {
+                state.place(slot)?;
+            }
+            Some(state.finish())
+        }
+    }
+}
+
+/// The System V ABI's rules, as clang and GCC apply them.
+///
+/// clang: `ItaniumRecordLayoutBuilder`.
+struct SystemV<'a> {
+    union: bool,
+    unnamed_bits_align: bool,
+    attributes: &'a Attributes,
+    offsets: Vec<u64>,
+    /// In bits, without what a last bit-field leaves of its last byte.
+    used: u64,
+    /// In bits.
+    size: u64,
+    align: u64,
+}
+
+const NONE: Attributes =
+    Attributes { packed: false, pack: None, align: None, size: None, may_alias: false };
+
+impl SystemV<'_> {
+    fn new() -> Self {
+        SystemV {
+            union: false,
+            unnamed_bits_align: false,
+            attributes: &NONE,
+            offsets: Vec::new(),
+            used: 0,
+            size: 0,
+            align: 1,
+        }
+    }
+
+    fn place(&mut self, slot: &Slot) -> Option<()> {
+        let packed = self.attributes.packed || slot.packed;
+        let pack = self.attributes.pack.unwrap_or(u64::MAX);
+        let from = if self.union { 0 } else { self.used };
+        let (offset, width, align) = match slot.bits {
+            None => {
+                let natural = if packed { 1 } else { slot.align };
+                let align = natural.max(slot.asked.unwrap_or(1)).min(pack);
+                (from.next_multiple_of(8 * align), 8 * slot.size, align)
+            }
+            Some(width) => self.bit_field(slot, from, u64::from(width), packed, pack),
+        };
+        self.offsets.push(offset);
+        let end = offset.checked_add(width).filter(|&end| end < 8 * LIMIT)?;
+        self.used = if self.union { self.used.max(end) } else { end };
+        self.size = self.size.max(end.next_multiple_of(8));
+        self.align = self.align.max(align);
+        Some(())
+    }
+
+    /// Returns the offset and width of a bit-field in bits, and what it does to
+    /// the alignment of the record.
+    fn bit_field(
+        &self,
+        slot: &Slot,
+        from: u64,
+        width: u64,
+        packed: bool,
+        pack: u64,
+    ) -> (u64, u64, u64) {
+        // What `packed` says counts for bits, but not for one of no bits, and
+        // not where `#pragma pack` says otherwise.
+        let packed = packed && width != 0 && self.attributes.pack.is_none();
+        let natural = if packed { 1 } else { 8 * slot.align };
+        let mut align = natural.max(slot.asked.map_or(1, |asked| 8 * asked));
+        if width != 0 {
+            align = align.min(pack.saturating_mul(8));
+        }
+        // It must not cross a boundary of its declared type, unless nothing
+        // may be padded.
+        let crosses = from % align + width > 8 * slot.size && self.attributes.pack.is_none();
+        let mut offset = from;
+        if width == 0 || crosses {
+            offset = from.next_multiple_of(align);
+        } else if let Some(asked) = slot.asked.filter(|&asked| asked <= pack) {
+            offset = from.next_multiple_of(8 * asked);
+        }
+        let counts = slot.named || self.unnamed_bits_align;
+        (offset, width, if counts { align.div_ceil(8) } else { 1 })
+    }
+}
+
+/// Visual C++'s rules.
+///
+/// clang: `MicrosoftRecordLayoutBuilder`.
+struct Microsoft {
+    union: bool,
+    attributes: Attributes,
+    /// The largest alignment of a member that nothing insists on.
+    pack: u64,
+    offsets: Vec<u64>,
+    /// In bytes.
+    size: u64,
+    align: u64,
+    /// What members insist on; 0 when nothing makes the size a multiple of it.
+    required: u64,
+    /// The size of the unit that holds the last bit-field, and the bits left.
+    unit: Option<(u64, u64)>,
+}
+
+impl Microsoft {
+    fn new(union: bool, wide: bool, attributes: &Attributes) -> Self {
+        let pointer = if wide { 8 } else { 4 };
+        let pack = attributes.pack.filter(|&pack| pack <= pointer).unwrap_or(u64::MAX);
+        Microsoft {
+            union,
+            attributes: *attributes,
+            pack: if attributes.packed { 1 } else { pack },
+            offsets: Vec::new(),
+            size: 0,
+            align: 1,
+            required: wide.into(),
+            unit: None,
+        }
+    }
+
+    fn place(&mut self, slot: &Slot) -> Option<()> {
+        let insisted = slot.asked.unwrap_or(1).max(slot.required);
+        let mut align = slot.align;
+        if slot.bits.is_some() {
+            align = align.max(slot.asked.unwrap_or(1));
+        } else if insisted > 1 {
+            self.required = self.required.max(insisted);
+        }
+        align = if slot.packed { 1 } else { align.min(self.pack) };
+        align = align.max(insisted);
+        let begin = if self.union { 0 } else { self.size.next_multiple_of(align) };
+        let Some(width) = slot.bits.map(u64::from) else {
+            self.unit = None;
+            self.align = self.align.max(align);
+            return self.put(8 * begin, begin, slot.size);
+        };
+        match self.unit {
+            // One of no bits counts only behind another.
+            None if width == 0 => {
+                self.offsets.push(if self.union { 0 } else { 8 * self.size });
+                return Some(());
+            }
+            Some(_) if width == 0 => {
+                self.unit = None;
+                self.align = if self.union { self.align } else { self.align.max(align) };
+                let size = if self.union { slot.size } else { 0 };
+                return self.put(8 * begin, begin, size);
+            }
+            Some((size, left)) if !self.union && size == slot.size && width <= left => {
+                self.offsets.push(8 * self.size - left);
+                self.unit = Some((size, left - width));
+                return Some(());
+            }
+            _ => {}
+        }
+        self.unit = Some((slot.size, 8 * slot.size - width));
+        if !self.union {
+            self.align = self.align.max(align);
+        }
+        self.put(8 * begin, begin, slot.size)
+    }
+
+    fn put(&mut self, offset: u64, begin: u64, size: u64) -> Option<()> {
+        self.offsets.push(offset);
+        self.size = begin.checked_add(size).filter(|&end| end < LIMIT)?.max(self.size);
+        Some(())
+    }
+
+    fn finish(mut self) -> Layout {
+        self.size = self.size.next_multiple_of(self.align);
+        self.required = self.required.max(self.attributes.align.unwrap_or(0));
+        if self.required != 0 {
+            self.align = self.align.max(self.required);
+            let rounding = self.align.min(self.pack).max(self.required);
+            self.size = self.size.next_multiple_of(rounding);
+        }
+        if self.size == 0 {
+            // C has no empty struct; clang gives it 4 bytes.
+            self.size = if self.required >= 4 { self.align } else { 4 };
+        }
+        // A record that asks for an alignment insists on all of its own.
+        let asks = self.attributes.align.map_or(1, |_| self.align);
+        let required = self.required.max(asks);
+        Layout { offsets: self.offsets, size: self.size, align: self.align, required }
+    }
+}

@@ -1,0 +1,221 @@
+//! Declared types as LLVM's: `%struct.Node = type { ptr, i32 }`.
+
+use super::declarations::Kind;
+use super::{DeclId, Declarations, DeclareError};
+use crate::table::HashMap;
+use crate::types::{Context, Type, TypeError};
+
+/// The LLVM types of declared types, in one context.
+///
+/// Each has the size of the declared type, and the members of a struct stand
+/// at the same offsets in it; where padding must be written out it is bytes, as
+/// in what clang emits. Bit-fields that share a memory location are one
+/// element, a union is its most aligned member and padding.
+///
+/// ```
+/// use tbaa::declare::{Declarations, LlvmTypes, Record, Target};
+/// use tbaa::types::Context;
+///
+/// let mut types = Declarations::new(Target::x86_64());
+/// let node = types.define(
+///     Record::structure("Node").field("next", "Node *").field("keys", "short [3]"),
+/// )?;
+/// let mut context = Context::new();
+/// let ty = LlvmTypes::new(&types, &mut context).ty(node)?;
+/// assert_eq!(context.definition(ty).to_string(), "%struct.Node = type { ptr, [3 x i16] }");
+/// # Ok::<(), tbaa::declare::DeclareError>(())
+/// ```
+///
+/// clang: `CodeGenTypes::ConvertType`.
+pub struct LlvmTypes<'a> {
+    types: &'a Declarations,
+    context: &'a mut Context,
+    made: HashMap<DeclId, Type>,
+    /// Size and alignment of structs and arrays: what is large is measured
+    /// once.
+    measured: HashMap<Type, (u64, u64)>,
+}
+
+/// The elements of a struct as they are put together.
+#[derive(Default)]
+struct Body {
+    elements: Vec<Type>,
+    packed: bool,
+    /// Bytes so far.
+    end: u64,
+    align: u64,
+}
+
+impl<'a> LlvmTypes<'a> {
+    /// Returns the LLVM types of `types` in `context`; none is made yet.
+    #[must_use]
+    pub fn new(types: &'a Declarations, context: &'a mut Context) -> Self {
+        LlvmTypes { types, context, made: HashMap::default(), measured: HashMap::default() }
+    }
+
+    /// Returns the LLVM type of a type in memory. A struct that is not defined
+    /// is opaque.
+    ///
+    /// # Errors
+    ///
+    /// [`DeclareError::ForeignId`]; [`DeclareError::Invalid`] for `void` and
+    /// functions, or when the context is full.
+    pub fn ty(&mut self, id: DeclId) -> Result<Type, DeclareError> {
+        self.types.check(id)?;
+        // What is left to do of the types around the one at the top.
+        let mut stack = vec![(id, 0)];
+        while let Some((id, next)) = stack.pop() {
+            if self.made.contains_key(&id) {
+                continue;
+            }
+            let part = match self.types.kind(id) {
+                Kind::Array { element, .. }
+                | Kind::Vector { element, .. }
+                | Kind::Complex { element } => Some(*element).filter(|_| next == 0),
+                Kind::Atomic { of } => Some(*of).filter(|_| next == 0),
+                Kind::Enum { integer, .. } => Some(*integer).filter(|_| next == 0),
+                Kind::Record(record) => record.fields.get(next).map(|field| field.ty),
+                _ => None,
+            };
+            if let Some(part) = part {
+                stack.extend([(id, next + 1), (part, 0)]);
+            } else {
+                let ty = self.make(id).map_err(|error| {
+                    let place = format!("{}: {error}", self.types.display(id));
+                    DeclareError::Invalid { place, reason: "it has no LLVM type" }
+                })?;
+                self.made.insert(id, ty);
+            }
+        }
+        Ok(self.made[&id])
+    }
+
+    fn make(&mut self, id: DeclId) -> Result<Type, TypeError> {
+        let types = self.types;
+        let size = types.size_of(id).unwrap_or(0);
+        let ty = match *types.kind(id) {
+            Kind::Void | Kind::Function => return Err(TypeError::NotIdentified),
+            Kind::Scalar { float: Some(float), .. } => self.context.primitive(float),
+            Kind::Scalar { .. } => match u32::try_from(size * 8) {
+                Ok(bits @ 1..=128) => self.context.int(bits)?,
+                _ => self.bytes(size)?,
+            },
+            Kind::Pointer { .. } => self.context.pointer(0)?,
+            Kind::Array { element, len } => {
+                let element = self.made[&element];
+                let (size, align) = self.measure(element);
+                let len = len.unwrap_or(0);
+                let ty = self.context.array(element, len)?;
+                self.measured.insert(ty, (size.saturating_mul(len), align));
+                ty
+            }
+            Kind::Vector { element, len } => match u32::try_from(len) {
+                Ok(len) => self.context.vector(self.made[&element], len, false)?,
+                Err(_) => self.bytes(size)?,
+            },
+            Kind::Complex { element } => {
+                let part = self.made[&element];
+                self.context.literal_struct(&[part, part], false)?
+            }
+            Kind::Atomic { of } => self.made[&of],
+            Kind::Enum { integer, .. } => self.made[&integer],
+            Kind::Record(_) => return self.record(id),
+        };
+        // An integer of three bytes takes four.
+        if self.measure(ty).0 == size { Ok(ty) } else { self.bytes(size) }
+    }
+
+    fn record(&mut self, id: DeclId) -> Result<Type, TypeError> {
+        let types = self.types;
+        let Some(record) = types.record(id) else { return Err(TypeError::NotIdentified) };
+        let keyword = if record.union { "union" } else { "struct" };
+        let name = if record.name.is_empty() { "anon" } else { &record.name };
+        let ty = self.context.named_struct(format!("{keyword}.{name}").as_bytes())?;
+        if !record.defined {
+            return Ok(ty);
+        }
+        // Offset and type of each element.
+        let mut elements: Vec<(u64, Type)> = Vec::new();
+        for (index, field) in record.fields.iter().enumerate() {
+            let before = index.checked_sub(1).and_then(|before| record.fields[before].bits);
+            match field.bits {
+                None => elements.push((field.offset / 8, self.made[&field.ty])),
+                Some(1..) if before.is_none_or(|bits| bits == 0) || record.union => {
+                    let (at, size) = types.unit(record, index);
+                    let ty = self.make_unit(size)?;
+                    elements.push((at, ty));
+                }
+                Some(_) => {}
+            }
+        }
+        elements.sort_by_key(|&(at, _)| at);
+        if record.union {
+            let best = elements.iter().enumerate().max_by_key(|&(number, &(_, ty))| {
+                let (size, align) = self.measure(ty);
+                (align, size, usize::MAX - number)
+            });
+            elements = best.map(|(_, &element)| element).into_iter().collect();
+        }
+        let size = types.size_of(id).unwrap_or(0);
+        let body = match self.body(&elements, size, false)? {
+            Some(body) => body,
+            None => self.body(&elements, size, true)?.unwrap_or_default(),
+        };
+        self.context.set_body(ty, &body.elements, body.packed)?;
+        self.measured.insert(ty, (size, body.align));
+        Ok(ty)
+    }
+
+    /// Puts elements at their offsets; `None` where only a packed struct can.
+    fn body(
+        &mut self,
+        elements: &[(u64, Type)],
+        size: u64,
+        packed: bool,
+    ) -> Result<Option<Body>, TypeError> {
+        let mut body = Body { packed, align: 1, ..Body::default() };
+        for &(at, ty) in elements {
+            let (len, align) = self.measure(ty);
+            let align = if packed { 1 } else { align };
+            body.align = body.align.max(align);
+            if at % align != 0 || at < body.end {
+                return Ok(None);
+            }
+            if body.end.next_multiple_of(align) < at {
+                body.elements.push(self.bytes(at - body.end)?);
+            }
+            body.elements.push(ty);
+            body.end = at.saturating_add(len);
+        }
+        if !size.is_multiple_of(body.align) || body.end > size {
+            return Ok(None);
+        }
+        if body.end.next_multiple_of(body.align) < size {
+            body.elements.push(self.bytes(size - body.end)?);
+        }
+        Ok(Some(body))
+    }
+
+    /// The type of bit-fields that share a memory location.
+    fn make_unit(&mut self, size: u64) -> Result<Type, TypeError> {
+        match size {
+            1 => self.context.int(8),
+            _ => self.bytes(size),
+        }
+    }
+
+    fn bytes(&mut self, len: u64) -> Result<Type, TypeError> {
+        let byte = self.context.int(8)?;
+        self.context.array(byte, len)
+    }
+
+    /// Returns the size and the alignment of a type, in bytes.
+    fn measure(&self, ty: Type) -> (u64, u64) {
+        if let Some(&known) = self.measured.get(&ty) {
+            return known;
+        }
+        let mut layouts = self.types.target.data_layout.layouts(self.context);
+        let size = layouts.alloc_size(ty).map_or(0, |size| size.min);
+        (size, layouts.abi_align(ty).unwrap_or(1))
+    }
+}

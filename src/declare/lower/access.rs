@@ -1,0 +1,162 @@
+//! What tag an access at the end of a path has.
+
+use super::{Lowering, Policy};
+use crate::declare::DeclId;
+use crate::declare::declarations::Kind;
+use crate::declare::path::{Step, Walk};
+
+/// What an access is to TBAA.
+///
+/// clang: `TBAAAccessInfo`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Access {
+    /// It goes without a tag.
+    Untagged { reason: &'static str },
+    /// It may alias everything.
+    MayAlias { size: u64 },
+    Ordinary {
+        /// `None` for the accessed type itself.
+        base: Option<DeclId>,
+        ty: DeclId,
+        /// Bytes from the start of the base.
+        offset: u64,
+        size: u64,
+    },
+}
+
+impl Lowering {
+    pub(super) fn access(&self, walk: &Walk) -> Access {
+        let access = match self.policy {
+            Policy::Clang | Policy::ClangNew => self.clang_access(walk),
+            Policy::Rfc => self.rfc_access(walk),
+        };
+        if let Access::Untagged { .. } = access {
+            return access;
+        }
+        let ordinary = matches!(access, Access::Ordinary { .. });
+        let reason = match self.types.kind(walk.end()) {
+            Kind::Void | Kind::Function => "it has no value; give the path of what has one",
+            Kind::Record(record) if !record.defined => "it is not defined: define it first",
+            Kind::Record(record)
+                if ordinary && self.policy == Policy::Clang && self.has_node(record) =>
+            {
+                "the old format has no tag of a whole struct; use a size-aware policy, \
+                 or the copy's tbaa.struct"
+            }
+            Kind::Complex { .. } if self.policy != Policy::Rfc => {
+                "clang tags the parts of a complex number, not the whole; index it with [0] or [1]"
+            }
+            _ => return access,
+        };
+        Access::Untagged { reason }
+    }
+
+    /// clang: `CodeGenFunction::EmitLValueForField`, `EmitArraySubscriptExpr`.
+    fn clang_access(&self, walk: &Walk) -> Access {
+        let mut access = self.bare(walk.start);
+        let mut container = walk.start;
+        for &(step, ty) in &walk.steps {
+            access = match (step, access) {
+                (Step::Follow { .. }, _) => self.bare(ty),
+                (_, Access::Untagged { .. }) => access,
+                (Step::Field { record, index }, _) => self.clang_field(access, record, index),
+                (_, Access::MayAlias { .. }) => access,
+                (Step::Lane { .. }, Access::Ordinary { .. }) => {
+                    match self.types.kind(container) {
+                        // A lane is taken out of the whole vector.
+                        Kind::Vector { .. } => access,
+                        _ => self.bare(ty),
+                    }
+                }
+                (Step::Element { .. }, Access::Ordinary { base, ty: element, offset, .. }) => {
+                    let size = self.types.size_of(ty).unwrap_or(0);
+                    match self.policy {
+                        Policy::ClangNew => Access::Ordinary { base, ty: element, offset, size },
+                        _ => self.bare(ty),
+                    }
+                }
+            };
+            container = ty;
+        }
+        match (access, self.types.kind(walk.end())) {
+            // A copy is of the object, wherever it stands.
+            (Access::Ordinary { .. } | Access::MayAlias { .. }, Kind::Record(_)) => {
+                self.bare(walk.end())
+            }
+            _ => access,
+        }
+    }
+
+    /// An access of which no more than the type is known.
+    fn bare(&self, ty: DeclId) -> Access {
+        let size = self.types.size_of(ty).unwrap_or(0);
+        match self.types.kind(ty) {
+            Kind::Record(record) if record.may_alias => Access::MayAlias { size: 0 },
+            _ => Access::Ordinary { base: None, ty, offset: 0, size },
+        }
+    }
+
+    fn clang_field(&self, access: Access, record: DeclId, index: u32) -> Access {
+        const BITS: &str = "clang gives bit-fields none: leave the access without one, \
+                            or use policy rfc";
+        let Some(of) = self.types.record(record) else { return access };
+        let field = &of.fields[index as usize];
+        if field.bits.is_some() {
+            return Access::Untagged { reason: BITS };
+        }
+        let vector = matches!(self.types.kind(field.ty), Kind::Vector { .. });
+        let Access::Ordinary { base, offset, .. } = access else {
+            return Access::MayAlias { size: 0 };
+        };
+        if field.base {
+            // A cast to a base class starts afresh.
+            return self.bare(field.ty);
+        }
+        if of.may_alias || of.union || vector {
+            return Access::MayAlias { size: 0 };
+        }
+        let base = base.or_else(|| self.has_node(of).then_some(record));
+        let offset = if base.is_some() { offset.saturating_add(field.offset / 8) } else { 0 };
+        let size = self.types.size_of(field.ty).unwrap_or(0);
+        Access::Ordinary { base, ty: field.ty, offset, size }
+    }
+
+    /// Every access is to bytes of the object that the path starts in.
+    fn rfc_access(&self, walk: &Walk) -> Access {
+        let mut base = walk.start;
+        let mut ty = walk.start;
+        let (mut offset, mut size) = (0_u64, self.types.size_of(ty).unwrap_or(0));
+        let mut may_alias = self.types.record(ty).is_some_and(|record| record.may_alias);
+        for &(step, next) in &walk.steps {
+            (ty, size) = (next, self.types.size_of(next).unwrap_or(0));
+            match step {
+                Step::Follow { .. } => (base, offset, may_alias) = (next, 0, false),
+                Step::Field { record, index } => {
+                    let Some(record) = self.types.record(record) else { continue };
+                    let field = &record.fields[index as usize];
+                    let mut at = field.offset / 8;
+                    if field.bits.is_some() {
+                        // C11: the bit-fields around it are one memory location.
+                        ty = self.types.char();
+                        (at, size) = self.types.unit(record, index as usize);
+                    }
+                    offset = offset.saturating_add(at);
+                }
+                Step::Element { .. } | Step::Lane { .. } => {}
+            }
+            may_alias |= self.types.record(next).is_some_and(|record| record.may_alias);
+        }
+        if may_alias {
+            return Access::MayAlias { size };
+        }
+        let base = Some(base).filter(|&base| {
+            base != ty
+                && matches!(
+                    self.types.kind(self.types.innermost(base)),
+                    Kind::Record(_) | Kind::Vector { .. } | Kind::Complex { .. }
+                )
+        });
+        let base = base.map(|base| self.types.innermost(base));
+        Access::Ordinary { base, ty, offset, size }
+    }
+}

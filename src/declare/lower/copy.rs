@@ -1,0 +1,79 @@
+//! What a copy of a whole type accesses.
+
+use super::access::Access;
+use super::{Lowering, Policy};
+use crate::declare::declarations::Kind;
+use crate::declare::{DeclId, DeclareError};
+use crate::graph::{CopyEntry, CopyId, Graph};
+
+/// clang lists members one by one; a larger list would help nobody.
+const LONGEST: usize = 1 << 16;
+
+impl Lowering {
+    pub(super) fn copy_of(
+        &mut self,
+        graph: &mut Graph,
+        ty: DeclId,
+    ) -> Result<Option<CopyId>, DeclareError> {
+        if self.types.size_of(ty).is_none() {
+            return Err(self.types.incomplete(ty, "copy"));
+        }
+        let Some(parts) = self.copied(ty) else { return Ok(None) };
+        let mut entries = Vec::with_capacity(parts.len());
+        for (offset, size, ty) in parts {
+            let access = Access::Ordinary { base: None, ty, offset: 0, size };
+            if let Some(tag) = self.tag_of(graph, &access, false)? {
+                entries.push(CopyEntry { offset, size, tag });
+            }
+        }
+        Ok(Some(graph.builder().struct_copy(&entries)?))
+    }
+
+    /// Returns offset, size and type of each part in ascending order; `None`
+    /// if a flexible array makes the size uncertain.
+    ///
+    /// clang: `CodeGenTBAA::CollectFields`.
+    fn copied(&self, ty: DeclId) -> Option<Vec<(u64, u64, DeclId)>> {
+        let types = &self.types;
+        let char = types.char();
+        let mut parts = Vec::new();
+        // Records that are open: where they begin, and their next member.
+        let mut stack = vec![(ty, 0_u64, 0, false)];
+        while let Some((ty, at, next, may_alias)) = stack.pop() {
+            let size = types.size_of(ty).unwrap_or(0);
+            let record = match types.kind(ty) {
+                Kind::Record(record) => record,
+                _ if size == 0 => continue,
+                Kind::Vector { .. } | Kind::Complex { .. } if self.policy == Policy::Rfc => {
+                    parts.push((at, size, if may_alias { char } else { ty }));
+                    continue;
+                }
+                _ => {
+                    parts.push((at, size, if may_alias { char } else { ty }));
+                    continue;
+                }
+            };
+            if record.flexible || parts.len() > LONGEST {
+                return None;
+            }
+            if record.union {
+                parts.push((at, size, char));
+                continue;
+            }
+            let Some(field) = record.fields.get(next) else { continue };
+            stack.push((ty, at, next + 1, may_alias));
+            let may_alias = may_alias || types.record(field.ty).is_some_and(|r| r.may_alias);
+            match field.bits {
+                None => stack.push((field.ty, at.saturating_add(field.offset / 8), 0, may_alias)),
+                // One entry for the bit-fields that share a memory location.
+                Some(1..) if next == 0 || record.fields[next - 1].bits.is_none_or(|b| b == 0) => {
+                    let (offset, size) = types.unit(record, next);
+                    parts.push((at.saturating_add(offset), size, char));
+                }
+                Some(_) => {}
+            }
+        }
+        parts.sort_by_key(|&(offset, ..)| offset);
+        Some(parts)
+    }
+}

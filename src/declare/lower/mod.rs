@@ -1,0 +1,251 @@
+//! From declared types to TBAA nodes and tags, under a policy.
+
+mod access;
+mod copy;
+mod node;
+
+use super::{DeclId, Declarations, DeclareError};
+use crate::graph::{CopyId, Format, Graph, TagId, TypeId};
+use access::Access;
+
+/// How declared types become TBAA.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum Policy {
+    /// The old format as clang 22 emits it: what stock LLVM reads best, and
+    /// what links with C. Members of unions and arrays in structs are `char`,
+    /// bit-fields have no tag.
+    #[default]
+    Clang,
+    /// The size-aware format as clang 22 emits it with
+    /// `-Xclang -new-struct-path-tbaa`. Arrays are their elements.
+    ClangNew,
+    /// The size-aware format of the 2017 RFC: unions are types with
+    /// overlapping members, for the rules
+    /// [`Union`](crate::Rules::Union) and
+    /// [`UnionStrict`](crate::Rules::UnionStrict). LLVM itself reads a tag into
+    /// a union by its last member.
+    Rfc,
+}
+
+impl Policy {
+    /// Returns the format of the nodes.
+    #[must_use]
+    pub fn format(self) -> Format {
+        match self {
+            Policy::Clang => Format::Old,
+            Policy::ClangNew | Policy::Rfc => Format::New,
+        }
+    }
+}
+
+/// Where a path leads, resolved once for all accesses there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Place {
+    /// The tag of the access; `None` where the policy has none, and the access
+    /// goes without.
+    pub tag: Option<TagId>,
+    /// The type of what is accessed.
+    pub ty: DeclId,
+    /// Bytes from the object that the path's last pointer points to, or from
+    /// the start of its first type. Indices that are not constant count as 0.
+    pub offset: u64,
+    /// Of a bit-field, its first bit from there, and its width.
+    pub bits: Option<(u64, u32)>,
+    /// Bytes of the type; 0 of a flexible array.
+    pub size: u64,
+    /// The alignment that is known of the address, in bytes.
+    pub align: u64,
+    /// Whether the path is marked `volatile`, which TBAA does not record.
+    pub volatile: bool,
+    /// Whether the tag is immutable.
+    pub immutable: bool,
+}
+
+/// Declared types under a policy, on their way into a graph: gives nodes and
+/// tags, and makes each node when it is first needed.
+///
+/// ```
+/// use tbaa::declare::{Declarations, Policy, Record, Target};
+/// use tbaa::{AliasResult, Graph, Oracle, Rules};
+///
+/// let mut types = Declarations::new(Target::x86_64());
+/// types.define(
+///     Record::structure("CallInfo")
+///         .field("func", "void *")
+///         .field("l", Record::structure("").field("base", "void *").field("pc", "int *"))
+///         .field("status", "short"),
+/// )?;
+///
+/// let mut graph = Graph::new();
+/// let mut types = types.lower(Policy::Clang);
+/// let base = types.tag(&mut graph, "CallInfo.l.base")?;
+/// let number = types.tag(&mut graph, "*double")?;
+/// assert_eq!(graph.tag(base).unwrap().offset, 8);
+///
+/// let oracle = Oracle::new(&graph, Rules::Llvm);
+/// assert_eq!(oracle.alias(base, number), AliasResult::NoAlias);
+///
+/// // A mistake says what was probably meant.
+/// let error = types.tag(&mut Graph::new(), "CallInfo.l.bse").unwrap_err();
+/// assert_eq!(error.to_string(), r#"no field "bse" in "CallInfo.l": did you mean "base"?"#);
+/// # Ok::<(), tbaa::declare::DeclareError>(())
+/// ```
+///
+/// clang: `CodeGenTBAA`.
+#[derive(Clone, Debug)]
+pub struct Lowering {
+    types: Declarations,
+    policy: Policy,
+    root: Option<TypeId>,
+    /// Nodes by [`DeclId`]; `Some(None)` for a type that has none.
+    nodes: Vec<Option<Option<TypeId>>>,
+    /// The nodes of `void *`, `void **`, ...
+    any_pointers: Vec<TypeId>,
+}
+
+impl Declarations {
+    /// Puts the types under a policy. More may be declared after this, through
+    /// [`Lowering::types_mut`].
+    #[must_use]
+    pub fn lower(self, policy: Policy) -> Lowering {
+        Lowering { types: self, policy, root: None, nodes: Vec::new(), any_pointers: Vec::new() }
+    }
+}
+
+impl Lowering {
+    /// Returns the policy.
+    #[must_use]
+    pub fn policy(&self) -> Policy {
+        self.policy
+    }
+
+    /// Returns the types.
+    #[must_use]
+    pub fn types(&self) -> &Declarations {
+        &self.types
+    }
+
+    /// Returns the types, to declare more of them.
+    pub fn types_mut(&mut self) -> &mut Declarations {
+        &mut self.types
+    }
+
+    /// Returns the tag of an access to where a path leads.
+    ///
+    /// A path starts at a type: `CallInfo.l.base`, `R.u.b[3].x`. `[3]`, `[i]`
+    /// and `[*]` are elements of arrays, which TBAA does not tell apart;
+    /// `->` follows a pointer, as does `[*]` behind one: `Table.array[*].tt`.
+    /// `*int` is an access to an `int` of which no more is known, `*T.p` one to
+    /// what the member `p` points to. `Base::x` is a member of a base class.
+    /// In front may stand `immutable`, for memory that is never modified while
+    /// it can be read, and `volatile`.
+    ///
+    /// # Errors
+    ///
+    /// [`DeclareError::Syntax`]; [`DeclareError::UnknownType`] and
+    /// [`DeclareError::UnknownField`], with the nearest name;
+    /// [`DeclareError::Step`], [`DeclareError::OutOfBounds`];
+    /// [`DeclareError::Untagged`] where the policy has no tag, which
+    /// [`Lowering::place`] does not mind; [`DeclareError::Build`].
+    pub fn tag(&mut self, graph: &mut Graph, path: &str) -> Result<TagId, DeclareError> {
+        let walk = self.types.walk(path)?;
+        let access = self.access(&walk);
+        if let Access::Untagged { reason } = access {
+            return Err(DeclareError::Untagged { path: path.to_owned(), reason });
+        }
+        let immutable = self.types.is_immutable(&walk);
+        let reason = "it has no type of memory; give the path of a member";
+        let tag = self.tag_of(graph, &access, immutable)?;
+        tag.ok_or_else(|| DeclareError::Untagged { path: path.to_owned(), reason })
+    }
+
+    /// Resolves a path, so that what emits code need not look at it again.
+    ///
+    /// # Errors
+    ///
+    /// As [`Lowering::tag`], but for [`DeclareError::Untagged`].
+    ///
+    /// ```
+    /// use tbaa::Graph;
+    /// use tbaa::declare::{Declarations, Policy, Record, Target};
+    ///
+    /// let mut types = Declarations::new(Target::x86_64());
+    /// types.define(
+    ///     Record::structure("Header").bits("kind", "unsigned", 3).bits("mark", "unsigned", 5),
+    /// )?;
+    /// let mark = types.lower(Policy::Clang).place(&mut Graph::new(), "Header.mark")?;
+    /// assert_eq!((mark.tag, mark.bits), (None, Some((3, 5))), "clang has no tag for it");
+    /// # Ok::<(), tbaa::declare::DeclareError>(())
+    /// ```
+    pub fn place(&mut self, graph: &mut Graph, path: &str) -> Result<Place, DeclareError> {
+        let walk = self.types.walk(path)?;
+        let access = self.access(&walk);
+        let immutable = self.types.is_immutable(&walk);
+        let tag = self.tag_of(graph, &access, immutable)?;
+        let spot = self.types.spot(&walk);
+        let ty = walk.end();
+        Ok(Place {
+            tag,
+            ty,
+            offset: spot.offset,
+            bits: spot.bits,
+            size: self.types.size_of(ty).unwrap_or(0),
+            align: spot.align,
+            volatile: walk.volatile,
+            immutable,
+        })
+    }
+
+    /// Returns the `tbaa.struct` node for copies of a type, which the old
+    /// format has instead of a tag of the whole; `None` where clang gives a
+    /// copy neither.
+    ///
+    /// # Errors
+    ///
+    /// [`DeclareError::ForeignId`], [`DeclareError::Incomplete`],
+    /// [`DeclareError::Build`].
+    ///
+    /// clang: `CodeGenTBAA::getTBAAStructInfo`.
+    pub fn copy(&mut self, graph: &mut Graph, ty: DeclId) -> Result<Option<CopyId>, DeclareError> {
+        self.types.check(ty)?;
+        self.copy_of(graph, ty)
+    }
+
+    /// Returns the node that stands for a type in others' fields; `None` for
+    /// one without any, such as an empty struct in the old format.
+    ///
+    /// # Errors
+    ///
+    /// [`DeclareError::ForeignId`], [`DeclareError::Build`].
+    pub fn node(&mut self, graph: &mut Graph, ty: DeclId) -> Result<Option<TypeId>, DeclareError> {
+        self.types.check(ty)?;
+        self.node_of(graph, ty)
+    }
+
+    fn tag_of(
+        &mut self,
+        graph: &mut Graph,
+        access: &Access,
+        immutable: bool,
+    ) -> Result<Option<TagId>, DeclareError> {
+        let (base, ty, offset, size) = match *access {
+            Access::Untagged { .. } => return Ok(None),
+            Access::MayAlias { size } => (None, self.types.char(), 0, size),
+            Access::Ordinary { base, ty, offset, size } => (base, ty, offset, size),
+        };
+        let Some(node) = self.node_of(graph, ty)? else { return Ok(None) };
+        let base = match base {
+            Some(base) => self.node_of(graph, base)?.unwrap_or(node),
+            None => node,
+        };
+        let mut b = graph.builder();
+        Ok(Some(match self.policy.format() {
+            Format::Old => b.struct_tag(base, node, offset, immutable)?,
+            Format::New => b.access_tag(base, node, offset, size, immutable)?,
+        }))
+    }
+}

@@ -1,0 +1,290 @@
+//! The node of a type.
+
+use super::{Lowering, Policy};
+use crate::builder::SizedField;
+use crate::declare::declarations::{FieldDecl, Kind, RecordDecl};
+use crate::declare::{DeclId, Declarations, DeclareError};
+use crate::graph::{Format, Graph, TypeId};
+
+impl Declarations {
+    /// Returns the first byte and the number of bytes of the bit-fields around
+    /// one: those next to it, up to one of no bits or another member.
+    ///
+    /// C11 section 3.14, "memory location".
+    pub(in crate::declare) fn unit(&self, record: &RecordDecl, index: usize) -> (u64, u64) {
+        let is_part = |field: &&FieldDecl| field.bits.is_some_and(|bits| bits > 0);
+        let (before, after) = record.fields.split_at(index);
+        let after = after.iter().take_while(is_part);
+        let run = before.iter().rev().take_while(is_part).chain(after);
+        let (mut from, mut to) = (u64::MAX, 0);
+        for field in run {
+            let bits = u64::from(field.bits.unwrap_or(0));
+            from = from.min(field.offset / 8);
+            to = to.max((field.offset + bits).div_ceil(8));
+        }
+        (from, to.saturating_sub(from))
+    }
+}
+
+impl Lowering {
+    /// Returns whether a record has a node that its members' tags start at.
+    ///
+    /// clang: `isValidBaseType`.
+    pub(super) fn has_node(&self, record: &RecordDecl) -> bool {
+        match self.policy {
+            Policy::Rfc => record.defined,
+            _ => record.defined && !record.union && !record.flexible,
+        }
+    }
+
+    /// Returns the type whose node stands for a type.
+    ///
+    /// clang: `CodeGenTBAA::getTypeInfo`.
+    fn representative(&self, mut ty: DeclId) -> DeclId {
+        let char = self.types.char();
+        let rfc = self.policy == Policy::Rfc;
+        loop {
+            ty = match self.types.kind(ty) {
+                Kind::Scalar { .. } | Kind::Pointer { .. } => return ty,
+                Kind::Void | Kind::Function => return char,
+                Kind::Array { .. } if self.policy == Policy::Clang => return char,
+                Kind::Array { .. } => {
+                    let element = self.types.innermost(ty);
+                    match self.types.record(element) {
+                        Some(record) if record.may_alias && !rfc => return char,
+                        _ => element,
+                    }
+                }
+                Kind::Vector { .. } | Kind::Complex { .. } if rfc => return ty,
+                Kind::Vector { .. } | Kind::Complex { .. } => return char,
+                Kind::Atomic { of } if rfc => *of,
+                Kind::Atomic { .. } => return char,
+                Kind::Enum { integer, .. } if !self.types.cplusplus => *integer,
+                Kind::Enum { .. } => return ty,
+                Kind::Record(record) => return if self.has_node(record) { ty } else { char },
+            };
+        }
+    }
+
+    /// Returns the node of a type, after those of all types in it.
+    pub(super) fn node_of(
+        &mut self,
+        graph: &mut Graph,
+        ty: DeclId,
+    ) -> Result<Option<TypeId>, DeclareError> {
+        let wanted = self.representative(ty);
+        // What is left to do of the types around the one at the top.
+        let mut stack = vec![(wanted, 0)];
+        while let Some((ty, next)) = stack.pop() {
+            if self.known(ty).is_some() {
+                continue;
+            }
+            let below = self.part(ty, next);
+            match below {
+                Some(part) => {
+                    stack.push((ty, next + 1));
+                    stack.push((part, 0));
+                }
+                None => {
+                    let node = self.make(graph, ty)?;
+                    let index = ty.index();
+                    if self.nodes.len() <= index {
+                        self.nodes.resize(index + 1, None);
+                    }
+                    self.nodes[index] = Some(node);
+                }
+            }
+        }
+        Ok(self.known(wanted).flatten())
+    }
+
+    fn known(&self, ty: DeclId) -> Option<Option<TypeId>> {
+        self.nodes.get(ty.index()).copied().flatten()
+    }
+
+    /// Returns one of the types whose nodes the node of a type is made of.
+    fn part(&self, ty: DeclId, next: usize) -> Option<DeclId> {
+        let part = match self.types.kind(ty) {
+            Kind::Record(record) => record.fields.get(next).map(|field| field.ty),
+            Kind::Scalar { parent, .. } => parent.filter(|_| next == 0),
+            Kind::Vector { element, .. } | Kind::Complex { element } => {
+                Some(*element).filter(|_| next == 0)
+            }
+            _ => None,
+        };
+        let part = part.or_else(|| {
+            let below = !matches!(self.types.kind(ty), Kind::Scalar { parent: None, .. });
+            Some(self.types.char()).filter(|_| below && self.known(self.types.char()).is_none())
+        });
+        part.map(|part| self.representative(part))
+    }
+
+    /// Makes the node of a type, whose parts have theirs.
+    fn make(&mut self, graph: &mut Graph, ty: DeclId) -> Result<Option<TypeId>, DeclareError> {
+        let size = self.types.size_of(ty).unwrap_or(0);
+        let char = self.known(self.types.char()).flatten();
+        let made = match self.types.kind(ty) {
+            Kind::Scalar { name, parent, .. } => {
+                let name = name.clone();
+                let parent = match parent.map(|parent| self.known(parent).flatten()) {
+                    Some(Some(parent)) => parent,
+                    _ => self.root(graph)?,
+                };
+                self.scalar(graph, &name, parent, size)?
+            }
+            &Kind::Pointer { to } => return self.pointer(graph, to).map(Some),
+            Kind::Enum { name, .. } => {
+                let Some(char) = char else { return Ok(None) };
+                self.scalar(graph, &format!("_ZTS{}", mangle(name)), char, size)?
+            }
+            &Kind::Vector { element, len } => {
+                let name = format!("<{len} x {}>", self.types.display(element));
+                return self.pack(graph, &name, size, element, len);
+            }
+            &Kind::Complex { element } => {
+                let name = format!("_Complex {}", self.types.display(element));
+                return self.pack(graph, &name, size, element, 2);
+            }
+            Kind::Record(_) => return self.record(graph, ty),
+            _ => return Ok(char),
+        };
+        Ok(Some(made))
+    }
+
+    fn root(&mut self, graph: &mut Graph) -> Result<TypeId, DeclareError> {
+        match self.root {
+            Some(root) => Ok(root),
+            None => {
+                let root = graph.builder().root(&self.types.root)?;
+                self.root = Some(root);
+                Ok(root)
+            }
+        }
+    }
+
+    fn scalar(
+        &self,
+        graph: &mut Graph,
+        name: &str,
+        parent: TypeId,
+        size: u64,
+    ) -> Result<TypeId, DeclareError> {
+        let mut b = graph.builder();
+        Ok(match self.policy.format() {
+            Format::Old => b.scalar_type(name, parent)?,
+            Format::New => b.sized_type(parent, size, name, &[])?,
+        })
+    }
+
+    /// clang: `CodeGenTBAA::getTypeInfoHelper`, on pointers.
+    fn pointer(&mut self, graph: &mut Graph, to: DeclId) -> Result<TypeId, DeclareError> {
+        let mut depth = 1;
+        let mut pointee = self.types.innermost(to);
+        while let Kind::Pointer { to } = *self.types.kind(pointee) {
+            depth += 1;
+            pointee = self.types.innermost(to);
+        }
+        let any = self.any_pointer(graph, depth)?;
+        let name = match self.types.kind(pointee) {
+            Kind::Scalar { name, .. } => name.clone(),
+            Kind::Record(record) if !record.name.is_empty() => {
+                format!("_ZTS{}", mangle(&record.name))
+            }
+            _ => return Ok(any),
+        };
+        self.scalar(graph, &format!("p{depth} {name}"), any, self.types.target.pointer.0)
+    }
+
+    /// clang: `CodeGenTBAA::getAnyPtr`.
+    fn any_pointer(&mut self, graph: &mut Graph, depth: usize) -> Result<TypeId, DeclareError> {
+        while self.any_pointers.len() < depth {
+            let (name, parent) = match self.any_pointers.last() {
+                Some(&below) => (format!("any p{} pointer", self.any_pointers.len() + 1), below),
+                None => {
+                    let char = self.known(self.types.char()).flatten();
+                    let root = self.root(graph)?;
+                    ("any pointer".to_owned(), char.unwrap_or(root))
+                }
+            };
+            let size = self.types.target.pointer.0;
+            let node = self.scalar(graph, &name, parent, size)?;
+            self.any_pointers.push(node);
+        }
+        Ok(self.any_pointers[depth - 1])
+    }
+
+    /// A size-aware node of `len` elements and nothing else.
+    fn pack(
+        &mut self,
+        graph: &mut Graph,
+        name: &str,
+        size: u64,
+        element: DeclId,
+        len: u64,
+    ) -> Result<Option<TypeId>, DeclareError> {
+        let extent = self.types.size_of(element).unwrap_or(0).saturating_mul(len);
+        let char = self.known(self.types.char()).flatten();
+        let element = self.known(self.representative(element)).flatten();
+        let (Some(char), Some(ty)) = (char, element) else { return Ok(None) };
+        let field = SizedField { ty, offset: 0, size: extent };
+        Ok(Some(graph.builder().sized_type(char, size, name, &[field])?))
+    }
+
+    /// clang: `CodeGenTBAA::getBaseTypeInfoHelper`.
+    fn record(&self, graph: &mut Graph, ty: DeclId) -> Result<Option<TypeId>, DeclareError> {
+        let Some(record) = self.types.record(ty) else { return Ok(None) };
+        let char = self.known(self.types.char()).flatten();
+        let mut fields = Vec::with_capacity(record.fields.len());
+        let mut unit = 0;
+        for (index, field) in record.fields.iter().enumerate() {
+            let (mut of, mut offset) = (field.ty, field.offset / 8);
+            let mut size = self.types.size_of(field.ty).unwrap_or(0);
+            match (self.policy, field.bits) {
+                (_, None) => {}
+                (Policy::Rfc, Some(0)) => continue,
+                (Policy::Rfc, Some(_)) if index < unit => continue,
+                (Policy::Rfc, Some(_)) => {
+                    let run = record.fields[index..].iter();
+                    unit = index + run.take_while(|f| f.bits.is_some_and(|b| b > 0)).count();
+                    of = self.types.char();
+                    (offset, size) = self.types.unit(record, index);
+                }
+                (_, Some(_)) if field.name.is_empty() => continue,
+                (_, Some(_)) => {}
+            }
+            if let Some(ty) = self.known(self.representative(of)).flatten() {
+                fields.push(SizedField { ty, offset, size });
+            }
+        }
+        fields.sort_by_key(|field| field.offset);
+        let name = match (self.policy, record.name.as_str()) {
+            (Policy::Rfc, _) => record.title.clone(),
+            (_, "") if self.types.cplusplus => {
+                let reason = "a C++ struct without a name has one only in clang: name it";
+                return Err(DeclareError::Invalid { place: record.title.clone(), reason });
+            }
+            (_, name) if self.types.cplusplus => format!("_ZTS{}", mangle(name)),
+            (_, name) => name.to_owned(),
+        };
+        let mut b = graph.builder();
+        match (self.policy.format(), char) {
+            // A node without fields reads as a root.
+            (Format::Old, _) if fields.is_empty() => Ok(None),
+            (Format::Old, _) => {
+                let fields: Vec<_> = fields.iter().map(|f| (f.ty, f.offset)).collect();
+                Ok(Some(b.struct_type(name, &fields)?))
+            }
+            (Format::New, Some(char)) => {
+                let size = self.types.size_of(ty).unwrap_or(0);
+                Ok(Some(b.sized_type(char, size, name, &fields)?))
+            }
+            (Format::New, None) => Ok(None),
+        }
+    }
+}
+
+/// Mangles a name as the Itanium C++ ABI does: `A::B` as `N1A1BE`.
+fn mangle(name: &str) -> String {
+    let parts: String = name.split("::").map(|part| format!("{}{part}", part.len())).collect();
+    if name.contains("::") { format!("N{parts}E") } else { parts }
+}

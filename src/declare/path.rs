@@ -1,0 +1,301 @@
+//! Paths such as `CallInfo.l.base` and `Table->array[*].value.n`.
+
+use super::declarations::Kind;
+use super::{DeclId, Declarations, DeclareError};
+use crate::nearest::nearest;
+use crate::table::HashSet;
+
+/// Longer paths are refused.
+const LONGEST: usize = 1 << 16;
+
+/// One step from a type to what is in it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Step {
+    /// To a member.
+    Field { record: DeclId, index: u32 },
+    /// To an element of an array; `None` for any of them.
+    Element { index: Option<u64> },
+    /// To a lane of a vector or a part of a complex number.
+    Lane { index: Option<u64> },
+    /// To what a pointer points to, by so many elements.
+    Follow { index: Option<u64> },
+}
+
+/// A path, checked against the types.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Walk {
+    pub(super) volatile: bool,
+    pub(super) immutable: bool,
+    pub(super) start: DeclId,
+    /// Each step with the type that it ends at.
+    pub(super) steps: Vec<(Step, DeclId)>,
+}
+
+impl Walk {
+    pub(super) fn end(&self) -> DeclId {
+        self.steps.last().map_or(self.start, |&(_, ty)| ty)
+    }
+}
+
+/// Where a path leads, in bytes and without regard to tags.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Spot {
+    /// Bytes from the object that the last pointer on the path points to, or
+    /// from the path's start.
+    pub(super) offset: u64,
+    /// Bit-fields: first bit from there, and width.
+    pub(super) bits: Option<(u64, u32)>,
+    pub(super) align: u64,
+}
+
+impl Declarations {
+    /// Returns the bytes from the start of a path's first type, or of what the
+    /// last pointer on it points to, to where the path leads. Indices that are
+    /// not constant count as 0; of a bit-field it is the first byte that has
+    /// a bit of it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Lowering::tag`](super::Lowering::tag), but for what is about tags.
+    pub fn offset_of(&mut self, path: &str) -> Result<u64, DeclareError> {
+        let walk = self.walk(path)?;
+        Ok(self.spot(&walk).offset)
+    }
+
+    /// Returns whether what a path leads to is never modified: the path says
+    /// so, or a member behind its last pointer.
+    pub(super) fn is_immutable(&self, walk: &Walk) -> bool {
+        let object = walk.steps.iter().rev();
+        let mut object = object.take_while(|(step, _)| !matches!(step, Step::Follow { .. }));
+        walk.immutable
+            || object.any(|&(step, _)| match step {
+                Step::Field { record, index } => {
+                    self.record(record).is_some_and(|r| r.fields[index as usize].immutable)
+                }
+                _ => false,
+            })
+    }
+
+    pub(super) fn spot(&self, walk: &Walk) -> Spot {
+        let mut spot = Spot { offset: 0, bits: None, align: self.align_of(walk.start) };
+        for &(step, ty) in &walk.steps {
+            let size = self.size_of(ty).unwrap_or(0);
+            let moved = |index: Option<u64>| index.unwrap_or(0).saturating_mul(size);
+            let shift = match step {
+                Step::Field { record, index } => {
+                    let field = self.record(record).map(|r| &r.fields[index as usize]);
+                    let (at, bits) = field.map_or((0, None), |field| (field.offset, field.bits));
+                    spot.bits = bits.map(|width| (8 * spot.offset + at, width));
+                    at / 8
+                }
+                Step::Element { index } | Step::Lane { index } => {
+                    if index.is_none() {
+                        spot.align = at_most(spot.align, size);
+                    }
+                    moved(index)
+                }
+                Step::Follow { index } => {
+                    spot = Spot { offset: 0, bits: None, align: self.align_of(ty) };
+                    moved(index)
+                }
+            };
+            spot.align = at_most(spot.align, shift);
+            spot.offset = spot.offset.saturating_add(shift);
+        }
+        spot
+    }
+
+    /// Reads a path.
+    pub(super) fn walk(&mut self, path: &str) -> Result<Walk, DeclareError> {
+        let syntax =
+            |offset, expected| DeclareError::Syntax { text: path.to_owned(), offset, expected };
+        if path.len() > LONGEST {
+            return Err(DeclareError::TooLarge { place: "path".to_owned() });
+        }
+        let (mut volatile, mut immutable) = (false, false);
+        let mut rest = path.trim();
+        loop {
+            let marks = [("volatile ", &mut volatile), ("immutable ", &mut immutable)];
+            let Some((word, mark)) = marks.into_iter().find(|(word, _)| rest.starts_with(word))
+            else {
+                break;
+            };
+            *mark = true;
+            rest = rest[word.len()..].trim_start();
+        }
+        let offset_of = |rest: &str| path.trim_end().len() - rest.len();
+        let starless = rest.trim_start_matches(['*', ' ']);
+        let stars = rest[..rest.len() - starless.len()].matches('*').count();
+        let first = starless.find(['.', '[']).into_iter().chain(starless.find("->")).min();
+        let head = starless[..first.unwrap_or(starless.len())].trim();
+        // `*int *` is an access to an `int *`, `*T.p` to what `p` points to.
+        let (start, stars) = match first {
+            _ if head.is_empty() => return Err(syntax(offset_of(starless), "a type")),
+            None if stars == 0 || self.names.get(head).is_none_or(|&ty| !self.is_pointer(ty)) => {
+                (self.ty(head)?, stars.saturating_sub(1))
+            }
+            _ => (self.names.get(head).copied().ok_or_else(|| self.unknown(head))?, stars),
+        };
+        let mut walk = Walk { volatile, immutable, start, steps: Vec::new() };
+        rest = &starless[first.unwrap_or(starless.len())..];
+        while !rest.is_empty() {
+            let done = path[..offset_of(rest)].trim_end();
+            let ty = walk.end();
+            if let Some(after) = rest.strip_prefix("->") {
+                self.follow(&mut walk, done, None)?;
+                rest = self
+                    .field_step(&mut walk, done, after, |at, what| syntax(offset_of(at), what))?;
+            } else if let Some(after) = rest.strip_prefix('.') {
+                if self.is_pointer(ty) {
+                    let reason = "write `->` after a pointer, or `[*]`";
+                    return Err(self.step_error(done, ty, reason));
+                }
+                rest = self
+                    .field_step(&mut walk, done, after, |at, what| syntax(offset_of(at), what))?;
+            } else if let Some(after) = rest.strip_prefix('[') {
+                let end = after.find(']').ok_or_else(|| syntax(path.len(), "`]`"))?;
+                let text = after[..end].trim();
+                let name = |c: char| c.is_alphanumeric() || c == '_';
+                let index = match text {
+                    "*" => None,
+                    _ if text.starts_with(|c: char| c.is_ascii_digit()) => {
+                        let number = text.parse().ok();
+                        Some(number.ok_or_else(|| syntax(offset_of(after), "a 64-bit index"))?)
+                    }
+                    _ if !text.is_empty() && text.chars().all(name) => None,
+                    _ => return Err(syntax(offset_of(after), "an index: a number, a name or `*`")),
+                };
+                self.index(&mut walk, done, index)?;
+                rest = after[end + 1..].trim_start();
+            } else {
+                return Err(syntax(offset_of(rest), "`.`, `->` or `[`"));
+            }
+        }
+        for _ in 0..stars {
+            self.follow(&mut walk, path, None)?;
+        }
+        Ok(walk)
+    }
+
+    fn is_pointer(&self, ty: DeclId) -> bool {
+        matches!(self.kind(ty), Kind::Pointer { .. })
+    }
+
+    fn step_error(&self, path: &str, ty: DeclId, reason: &'static str) -> DeclareError {
+        DeclareError::Step { path: path.to_owned(), ty: self.display(ty), reason }
+    }
+
+    fn follow(&self, walk: &mut Walk, path: &str, index: Option<u64>) -> Result<(), DeclareError> {
+        let ty = walk.end();
+        let Kind::Pointer { to } = *self.kind(ty) else {
+            return Err(self.step_error(path, ty, "only a pointer can be followed"));
+        };
+        let index = index.or(Some(0)).filter(|_| index.is_some());
+        walk.steps.push((Step::Follow { index }, to));
+        Ok(())
+    }
+
+    fn index(&self, walk: &mut Walk, path: &str, index: Option<u64>) -> Result<(), DeclareError> {
+        let ty = walk.end();
+        let (step, element, len) = match *self.kind(ty) {
+            Kind::Array { element, len } => (Step::Element { index }, element, len),
+            Kind::Vector { element, len } => (Step::Lane { index }, element, Some(len)),
+            Kind::Complex { element } => (Step::Lane { index }, element, Some(2)),
+            Kind::Pointer { .. } => return self.follow(walk, path, index),
+            _ => return Err(self.step_error(path, ty, "only arrays and pointers have elements")),
+        };
+        // A zero-length array is an old spelling of a flexible one.
+        if let (Some(index), Some(len @ 1..)) = (index, len)
+            && index >= len
+        {
+            return Err(DeclareError::OutOfBounds { path: path.to_owned(), index, len });
+        }
+        walk.steps.push((step, element));
+        Ok(())
+    }
+
+    /// Takes a member's name, `Base::name` included.
+    fn field_step<'t>(
+        &self,
+        walk: &mut Walk,
+        done: &str,
+        after: &'t str,
+        syntax: impl Fn(&str, &'static str) -> DeclareError,
+    ) -> Result<&'t str, DeclareError> {
+        let after = after.trim_start();
+        let ends = |c: char| matches!(c, '.' | '[' | '-') || c.is_whitespace();
+        let end = after.find(ends).unwrap_or(after.len());
+        let (mut name, rest) = (&after[..end], after[end..].trim_start());
+        if name.is_empty() {
+            return Err(syntax(after, "a member's name"));
+        }
+        let mut ty = walk.end();
+        if let Some((base, member)) = name.rsplit_once("::") {
+            self.to_base(walk, ty, base)?;
+            (ty, name) = (walk.end(), member);
+        }
+        let Some(record) = self.record(ty) else {
+            return Err(self.step_error(done, ty, "only a struct or union has members"));
+        };
+        if !record.defined {
+            return Err(self.step_error(done, ty, "the struct is only named: define it"));
+        }
+        let Some(way) = record.names.get(name) else {
+            let names = record.names.keys().map(String::as_str);
+            return Err(DeclareError::UnknownField {
+                record: record.title.clone(),
+                name: name.to_owned(),
+                nearest: nearest(name, names).map(str::to_owned),
+            });
+        };
+        for &index in way {
+            self.push_field(walk, ty, index);
+            ty = walk.end();
+        }
+        Ok(rest)
+    }
+
+    fn push_field(&self, walk: &mut Walk, record: DeclId, index: u32) {
+        if let Some(field) = self.record(record).and_then(|r| r.fields.get(index as usize)) {
+            walk.steps.push((Step::Field { record, index }, field.ty));
+        }
+    }
+
+    /// Walks to a base class, over those between: breadth first, each once.
+    fn to_base(&self, walk: &mut Walk, from: DeclId, name: &str) -> Result<(), DeclareError> {
+        let mut found: Vec<(DeclId, Option<(usize, u32)>)> = vec![(from, None)];
+        let mut seen: HashSet<DeclId> = HashSet::default();
+        let mut at = 0;
+        while at < found.len() {
+            let (ty, _) = found[at];
+            let Some(record) = self.record(ty) else { break };
+            if at > 0 && record.name == name {
+                let mut way = Vec::new();
+                let mut next = found[at].1;
+                while let Some((parent, index)) = next {
+                    way.push((found[parent].0, index));
+                    next = found[parent].1;
+                }
+                way.into_iter().rev().for_each(|(ty, index)| self.push_field(walk, ty, index));
+                return Ok(());
+            }
+            for (index, field) in record.fields.iter().enumerate().filter(|(_, f)| f.base) {
+                if seen.insert(field.ty) {
+                    found.push((field.ty, Some((at, index as u32))));
+                }
+            }
+            at += 1;
+        }
+        let names = found[1..].iter().filter_map(|&(ty, _)| Some(&*self.record(ty)?.name));
+        Err(DeclareError::UnknownField {
+            record: self.display(from),
+            name: format!("{name}::"),
+            nearest: nearest(name, names).map(|name| format!("{name}::")),
+        })
+    }
+}
+
+/// Returns the largest power of two that divides `align` and `offset`.
+fn at_most(align: u64, offset: u64) -> u64 {
+    if offset == 0 { align } else { align.min(1 << offset.trailing_zeros()) }
+}

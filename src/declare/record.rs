@@ -1,0 +1,266 @@
+//! Structs and unions as they are written down, before anything is checked.
+
+use super::DeclId;
+
+/// A struct or union to be declared, by [`Declarations::define`].
+///
+/// Types are given as C writes them without a name: `"unsigned char"`,
+/// `"TValue *"`, `"int [3][4]"`, `"double []"` for a flexible array member,
+/// `"<4 x float>"` for a vector. Members stand in the order of declaration and
+/// offsets are computed; a layout that is known from elsewhere is given with
+/// [`Member::at`] and [`Record::size`], and then only checked.
+///
+/// ```
+/// use tbaa::declare::{Declarations, Record, Target};
+///
+/// let mut types = Declarations::new(Target::x86_64());
+/// let value = types.define(
+///     Record::structure("TValue")
+///         .field("value", Record::union("Value").field("p", "void *").field("n", "double"))
+///         .field("tt", "unsigned char"),
+/// )?;
+/// assert_eq!(types.size_of(value), Some(16));
+/// # Ok::<(), tbaa::declare::DeclareError>(())
+/// ```
+///
+/// [`Declarations::define`]: super::Declarations::define
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Record {
+    pub(super) name: String,
+    pub(super) union: bool,
+    pub(super) members: Vec<Member>,
+    pub(super) attributes: Attributes,
+}
+
+/// What is said of a record beside its members.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(super) struct Attributes {
+    pub(super) packed: bool,
+    pub(super) pack: Option<u64>,
+    pub(super) align: Option<u64>,
+    pub(super) size: Option<u64>,
+    pub(super) may_alias: bool,
+}
+
+impl Record {
+    fn new(name: String, union: bool) -> Self {
+        Record { name, union, members: Vec::new(), attributes: Attributes::default() }
+    }
+
+    /// Returns a struct without members. One without a name can stand in
+    /// another record only.
+    #[must_use]
+    pub fn structure(name: impl Into<String>) -> Self {
+        Record::new(name.into(), false)
+    }
+
+    /// Returns a union without members.
+    #[must_use]
+    pub fn union(name: impl Into<String>) -> Self {
+        Record::new(name.into(), true)
+    }
+
+    /// Adds a member.
+    #[must_use]
+    pub fn field(self, name: impl Into<String>, ty: impl Into<MemberType>) -> Self {
+        self.member(Member::new(name, ty))
+    }
+
+    /// Adds a bit-field of `width` bits; one of no bits ends the unit in front
+    /// of it, and has no name.
+    #[must_use]
+    pub fn bits(self, name: impl Into<String>, ty: impl Into<MemberType>, width: u32) -> Self {
+        self.member(Member::new(name, ty).bits(width))
+    }
+
+    /// Adds an anonymous struct or union, whose members count as this record's
+    /// own.
+    #[must_use]
+    pub fn anonymous(self, record: Record) -> Self {
+        self.member(Member::new("", record))
+    }
+
+    /// Adds a base class, whose members count as this record's own. In a path
+    /// `Base::x` is a member by way of the base.
+    ///
+    /// The base is laid out as a member is, which is so for a base that could
+    /// be declared in C.
+    #[must_use]
+    pub fn base(self, ty: impl Into<MemberType>) -> Self {
+        self.member(Member::base(ty))
+    }
+
+    /// Adds a member about which there is more to say.
+    #[must_use]
+    pub fn member(mut self, member: Member) -> Self {
+        self.members.push(member);
+        self
+    }
+
+    /// Leaves out all padding between members: `__attribute__((packed))`.
+    #[must_use]
+    pub fn packed(mut self) -> Self {
+        self.attributes.packed = true;
+        self
+    }
+
+    /// Aligns no member to more than `bytes`: `#pragma pack`.
+    #[must_use]
+    pub fn pack(mut self, bytes: u64) -> Self {
+        self.attributes.pack = Some(bytes);
+        self
+    }
+
+    /// Aligns the record to at least `bytes`: `__attribute__((aligned))`. With
+    /// explicit offsets it is the alignment.
+    #[must_use]
+    pub fn align(mut self, bytes: u64) -> Self {
+        self.attributes.align = Some(bytes);
+        self
+    }
+
+    /// Says the size, in bytes, which is then not computed but checked. Needed
+    /// where members have explicit offsets.
+    #[must_use]
+    pub fn size(mut self, bytes: u64) -> Self {
+        self.attributes.size = Some(bytes);
+        self
+    }
+
+    /// Lets accesses to members alias everything: `__attribute__((may_alias))`.
+    #[must_use]
+    pub fn may_alias(mut self) -> Self {
+        self.attributes.may_alias = true;
+        self
+    }
+}
+
+/// A member of a [`Record`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Member {
+    pub(super) name: String,
+    pub(super) ty: MemberType,
+    pub(super) bits: Option<u32>,
+    pub(super) align: Option<u64>,
+    pub(super) packed: bool,
+    pub(super) immutable: bool,
+    pub(super) base: bool,
+    /// In bits, from the start of the record.
+    pub(super) at: Option<u64>,
+}
+
+impl Member {
+    /// Returns a member at the next place of its record.
+    #[must_use]
+    pub fn new(name: impl Into<String>, ty: impl Into<MemberType>) -> Self {
+        Member {
+            name: name.into(),
+            ty: ty.into(),
+            bits: None,
+            align: None,
+            packed: false,
+            immutable: false,
+            base: false,
+            at: None,
+        }
+    }
+
+    /// Returns a base class, as [`Record::base`] does.
+    #[must_use]
+    pub fn base(ty: impl Into<MemberType>) -> Self {
+        Member { base: true, ..Member::new("", ty) }
+    }
+
+    /// Makes the member an array of `len` of its type; of a flexible one for
+    /// `None`. For a type as text, `"int [4]"` says the same.
+    #[must_use]
+    pub fn array(mut self, len: impl Into<Option<u64>>) -> Self {
+        self.ty = MemberType::Array(Box::new(self.ty), len.into());
+        self
+    }
+
+    /// Makes the member a bit-field of `width` bits.
+    #[must_use]
+    pub fn bits(mut self, width: u32) -> Self {
+        self.bits = Some(width);
+        self
+    }
+
+    /// Aligns the member to at least `bytes`: `__attribute__((aligned))`.
+    #[must_use]
+    pub fn align(mut self, bytes: u64) -> Self {
+        self.align = Some(bytes);
+        self
+    }
+
+    /// Leaves out the padding before the member.
+    #[must_use]
+    pub fn packed(mut self) -> Self {
+        self.packed = true;
+        self
+    }
+
+    /// Promises that the member is never modified while it can be read: its
+    /// tags are immutable.
+    #[must_use]
+    pub fn immutable(mut self) -> Self {
+        self.immutable = true;
+        self
+    }
+
+    /// Says the offset, in bytes from the start of the record, which is then
+    /// not computed but checked. Either all members of a record have one or
+    /// none.
+    #[must_use]
+    pub fn at(mut self, offset: u64) -> Self {
+        // No record is as large as this may come out.
+        self.at = Some(offset.saturating_mul(8));
+        self
+    }
+
+    /// Says the offset of a bit-field, in bits from the start of the record.
+    #[must_use]
+    pub fn at_bit(mut self, offset: u64) -> Self {
+        self.at = Some(offset);
+        self
+    }
+}
+
+/// The type of a member: as C writes it, declared already, or a record that
+/// is declared in place.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum MemberType {
+    /// A type as C writes it.
+    Text(String),
+    /// A declared type.
+    Declared(DeclId),
+    /// A record that stands here only, if it has no name.
+    Record(Box<Record>),
+    /// An array; without a length a flexible one.
+    Array(Box<MemberType>, Option<u64>),
+}
+
+impl From<&str> for MemberType {
+    fn from(text: &str) -> Self {
+        MemberType::Text(text.to_owned())
+    }
+}
+
+impl From<String> for MemberType {
+    fn from(text: String) -> Self {
+        MemberType::Text(text)
+    }
+}
+
+impl From<DeclId> for MemberType {
+    fn from(id: DeclId) -> Self {
+        MemberType::Declared(id)
+    }
+}
+
+impl From<Record> for MemberType {
+    fn from(record: Record) -> Self {
+        MemberType::Record(Box::new(record))
+    }
+}

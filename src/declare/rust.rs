@@ -1,0 +1,330 @@
+//! Rust's own types as declarations.
+
+use std::cell::{Cell, UnsafeCell};
+use std::marker::PhantomData;
+use std::mem::{ManuallyDrop, MaybeUninit, align_of, size_of};
+use std::ops::Deref;
+use std::ptr::NonNull;
+use std::sync::atomic;
+
+use super::{DeclId, Declarations, DeclareError, Lowering, Place, Record};
+use crate::graph::Graph;
+
+/// A Rust type that can be declared, as a C type of the same layout.
+///
+/// Implemented for numbers, raw pointers, references, arrays and the
+/// transparent wrappers of `std`. Structs and unions with `#[repr(C)]` say
+/// where their members stand by `offset_of!`, which is then checked.
+///
+/// The target must be the one that the Rust program is compiled for: other
+/// sizes are an error.
+///
+/// ```
+/// use std::mem::{align_of, offset_of, size_of};
+/// use tbaa::declare::{DeclId, DeclareError, Declarations, Member, Record, Target, Tbaa};
+///
+/// #[repr(C)]
+/// struct Node {
+///     next: *mut Node,
+///     key: u32,
+/// }
+///
+/// impl Tbaa for Node {
+///     fn declare(types: &mut Declarations) -> Result<DeclId, DeclareError> {
+///         types.declare_once::<Self>("Node", false, |types| {
+///             Ok(Record::structure("Node")
+///                 .size(size_of::<Self>() as u64)
+///                 .align(align_of::<Self>() as u64)
+///                 .member(
+///                     Member::new("next", <*mut Node>::declare(types)?)
+///                         .at(offset_of!(Self, next) as u64),
+///                 )
+///                 .member(
+///                     Member::new("key", u32::declare(types)?).at(offset_of!(Self, key) as u64),
+///                 ))
+///         })
+///     }
+/// }
+///
+/// if let Some(target) = Target::host() {
+///     let mut types = Declarations::new(target);
+///     Node::declare(&mut types)?;
+///     assert_eq!(types.offset_of("Node.key")?, size_of::<usize>() as u64);
+/// }
+/// # Ok::<(), DeclareError>(())
+/// ```
+pub trait Tbaa {
+    /// Declares the type, or finds it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Declarations::define`].
+    fn declare(types: &mut Declarations) -> Result<DeclId, DeclareError>;
+}
+
+impl Declarations {
+    /// Declares a Rust type under a name, once: `record` is asked for its
+    /// members when the type is first declared. A type that leads back to
+    /// itself by a pointer finds itself named already.
+    ///
+    /// # Errors
+    ///
+    /// As [`Declarations::define`]; [`DeclareError::Redefined`] where another
+    /// type has the name.
+    pub fn declare_once<T: ?Sized>(
+        &mut self,
+        name: &str,
+        union: bool,
+        record: impl FnOnce(&mut Declarations) -> Result<Record, DeclareError>,
+    ) -> Result<DeclId, DeclareError> {
+        // Types with lifetimes have no `TypeId`.
+        let key = std::any::type_name::<T>();
+        if let Some(&known) = self.rust_types.get(key) {
+            return Ok(known);
+        }
+        let id = match self.named(name) {
+            Some(id) if self.record(id).is_some_and(|known| !known.defined) => id,
+            Some(_) => return Err(DeclareError::Redefined { name: name.to_owned() }),
+            None => self.forward(name, union)?,
+        };
+        self.rust_types.insert(key.to_owned(), id);
+        let record = record(self)?;
+        self.define(record)
+    }
+}
+
+/// Checks that a type has the size and alignment that Rust gives it.
+fn as_in_rust<T>(types: &Declarations, id: DeclId) -> Result<DeclId, DeclareError> {
+    let (size, align) = (size_of::<T>() as u64, align_of::<T>() as u64);
+    match types.size_of(id) {
+        Some(of_target) if (of_target, types.align_of(id)) != (size, align) => {
+            Err(DeclareError::Size {
+                place: std::any::type_name::<T>().to_owned(),
+                size,
+                reason: format!(
+                    "aligned to {align}, but on the target {of_target}, aligned to {}: declare \
+                     for the target that the program is compiled for",
+                    types.align_of(id)
+                ),
+            })
+        }
+        _ => Ok(id),
+    }
+}
+
+macro_rules! like_c {
+    ($($ty:ty = $name:literal,)*) => {$(
+        impl Tbaa for $ty {
+            fn declare(types: &mut Declarations) -> Result<DeclId, DeclareError> {
+                let id = types.ty($name)?;
+                as_in_rust::<$ty>(types, id)
+            }
+        }
+    )*};
+}
+
+like_c! {
+    () = "char [0]",
+    bool = "_Bool",
+    i8 = "int8_t",
+    u8 = "uint8_t",
+    i16 = "int16_t",
+    u16 = "uint16_t",
+    i32 = "int32_t",
+    u32 = "uint32_t",
+    i64 = "int64_t",
+    u64 = "uint64_t",
+    i128 = "__int128",
+    u128 = "__int128",
+    isize = "intptr_t",
+    usize = "uintptr_t",
+    f32 = "float",
+    f64 = "double",
+    char = "uint32_t",
+    std::ffi::c_void = "void",
+    atomic::AtomicBool = "_Bool",
+    atomic::AtomicI8 = "int8_t",
+    atomic::AtomicU8 = "uint8_t",
+    atomic::AtomicI16 = "int16_t",
+    atomic::AtomicU16 = "uint16_t",
+    atomic::AtomicI32 = "int32_t",
+    atomic::AtomicU32 = "uint32_t",
+    atomic::AtomicIsize = "intptr_t",
+    atomic::AtomicUsize = "uintptr_t",
+}
+
+/// `i64` has the alignment of C's on every target of Rust's that has these.
+#[cfg(target_has_atomic = "64")]
+mod wide {
+    use super::{DeclId, Declarations, DeclareError, Tbaa, as_in_rust, atomic};
+
+    like_c! {
+        atomic::AtomicI64 = "int64_t",
+        atomic::AtomicU64 = "uint64_t",
+    }
+}
+
+macro_rules! pointers {
+    ($($ty:ty,)*) => {$(
+        impl<T: Tbaa> Tbaa for $ty {
+            fn declare(types: &mut Declarations) -> Result<DeclId, DeclareError> {
+                let to = T::declare(types)?;
+                let id = types.pointer_to(to)?;
+                as_in_rust::<Self>(types, id)
+            }
+        }
+    )*};
+}
+
+pointers! {
+    *const T,
+    *mut T,
+    &T,
+    &mut T,
+    Option<&T>,
+    Option<&mut T>,
+    NonNull<T>,
+    Option<NonNull<T>>,
+    Box<T>,
+    Option<Box<T>>,
+    atomic::AtomicPtr<T>,
+}
+
+macro_rules! functions {
+    ($($parameter:ident)*) => {
+        functions! { @each extern "C" fn($($parameter),*) -> R, $($parameter)* }
+        functions! { @each unsafe extern "C" fn($($parameter),*) -> R, $($parameter)* }
+        functions! { @each Option<extern "C" fn($($parameter),*) -> R>, $($parameter)* }
+        functions! { @each Option<unsafe extern "C" fn($($parameter),*) -> R>, $($parameter)* }
+    };
+    (@each $ty:ty, $($parameter:ident)*) => {
+        impl<R, $($parameter),*> Tbaa for $ty {
+            fn declare(types: &mut Declarations) -> Result<DeclId, DeclareError> {
+                types.ty("void (*)()")
+            }
+        }
+    };
+}
+
+functions! {}
+functions! { A }
+functions! { A B }
+functions! { A B C }
+functions! { A B C D }
+functions! { A B C D E }
+functions! { A B C D E F }
+
+macro_rules! transparent {
+    ($($ty:ty,)*) => {$(
+        impl<T: Tbaa> Tbaa for $ty {
+            fn declare(types: &mut Declarations) -> Result<DeclId, DeclareError> {
+                T::declare(types)
+            }
+        }
+    )*};
+}
+
+transparent! {
+    Cell<T>,
+    UnsafeCell<T>,
+    ManuallyDrop<T>,
+    MaybeUninit<T>,
+    std::num::Wrapping<T>,
+}
+
+impl<T: Tbaa, const N: usize> Tbaa for [T; N] {
+    fn declare(types: &mut Declarations) -> Result<DeclId, DeclareError> {
+        let element = T::declare(types)?;
+        types.array_of(element, Some(N as u64))
+    }
+}
+
+impl<T: ?Sized> Tbaa for PhantomData<T> {
+    fn declare(types: &mut Declarations) -> Result<DeclId, DeclareError> {
+        types.ty("char [0]")
+    }
+}
+
+/// A path from a Rust type `B` to a member of type `F`, which the Rust
+/// compiler has checked.
+///
+/// ```
+/// use tbaa::declare::TypedPath;
+///
+/// struct Point {
+///     x: f32,
+/// }
+/// const X: TypedPath<Point, f32> = TypedPath::new(".x", |point| &point.x);
+/// # let _ = X;
+/// ```
+pub struct TypedPath<B, F> {
+    steps: &'static str,
+    marker: PhantomData<fn(B) -> F>,
+}
+
+impl<B, F> TypedPath<B, F> {
+    /// Returns the path of `steps`, such as `".l.base"`, which `member` takes
+    /// too: for the Rust compiler to check that there is such a member, and of
+    /// which type.
+    #[must_use]
+    pub const fn new(steps: &'static str, member: for<'b> fn(&'b B) -> &'b F) -> Self {
+        let _ = member;
+        TypedPath { steps, marker: PhantomData }
+    }
+
+    /// Returns the steps from the type on: `".l.base"`.
+    #[must_use]
+    pub fn steps(self) -> &'static str {
+        self.steps
+    }
+}
+
+impl<B, F> Clone for TypedPath<B, F> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<B, F> Copy for TypedPath<B, F> {}
+
+/// A [`Place`] of which Rust knows the types: that of the object, `B`, and that
+/// of the value, `F`. What emits code can ask for it in its own types, and
+/// resolves it once.
+pub struct Handle<B, F> {
+    place: Place,
+    marker: PhantomData<fn(B) -> F>,
+}
+
+impl<B, F> Clone for Handle<B, F> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<B, F> Copy for Handle<B, F> {}
+
+impl<B, F> Deref for Handle<B, F> {
+    type Target = Place;
+
+    fn deref(&self) -> &Place {
+        &self.place
+    }
+}
+
+impl Lowering {
+    /// Resolves a path of Rust types, which are declared if they are not.
+    ///
+    /// # Errors
+    ///
+    /// As [`Lowering::place`] and [`Tbaa::declare`].
+    pub fn handle<B: Tbaa, F>(
+        &mut self,
+        graph: &mut Graph,
+        path: TypedPath<B, F>,
+    ) -> Result<Handle<B, F>, DeclareError> {
+        let base = B::declare(self.types_mut())?;
+        let path = format!("{}{}", self.types().display(base), path.steps);
+        let place = self.place(graph, &path)?;
+        Ok(Handle { place, marker: PhantomData })
+    }
+}

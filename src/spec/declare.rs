@@ -1,0 +1,257 @@
+//! Types declared with a layout in a spec, instead of nodes.
+
+use serde::{Deserialize, Serialize};
+
+use super::SpecError;
+use super::place::Place;
+use crate::declare::{
+    Declarations, DeclareError, Lowering, Member, MemberType, Policy, Record, Target,
+};
+use crate::nearest::suggestion;
+
+/// The types of a runtime as its C headers declare them. Nodes and tags follow
+/// from them: tags go by their paths, such as `CallInfo.l.base`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename = "Declare", deny_unknown_fields)]
+pub struct DeclareDecl {
+    /// A preset, such as `x86-64`, or a data layout string.
+    pub target: String,
+    /// How the types become nodes.
+    pub policy: Policy,
+    /// Whether the types are C++'s.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cplusplus: bool,
+    /// The name of the root; that of clang when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root: Option<String>,
+    /// The types, each before it is used other than behind a pointer.
+    pub types: Vec<DeclaredType>,
+    /// Paths whose tags are the spec's, before those of expectations.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+}
+
+/// A declared type.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub enum DeclaredType {
+    /// A scalar of the runtime's own.
+    Scalar {
+        /// The name.
+        name: String,
+        /// The size in bytes.
+        size: u64,
+        /// The alignment in bytes; the size when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        align: Option<u64>,
+        /// A scalar that aliases it; `char`, which aliases everything, when
+        /// absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        parent: Option<String>,
+    },
+    /// An enum with values of an integer type.
+    Enum {
+        /// The name.
+        name: String,
+        /// The integer type; in C mostly `unsigned int`.
+        integer: String,
+    },
+    /// One more name for a type: a typedef.
+    Alias {
+        /// The name.
+        name: String,
+        /// The type.
+        ty: String,
+    },
+    /// A struct.
+    Struct(RecordDecl),
+    /// A union.
+    Union(RecordDecl),
+}
+
+/// A struct or union.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordDecl {
+    /// The name; of a member that is declared in place, the member's, or empty
+    /// for an anonymous one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// The members, in order.
+    pub members: Vec<MemberDecl>,
+    /// Lengths of arrays of it, of a member that is declared in place.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub array: Vec<u64>,
+    /// Whether there is no padding between members.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub packed: bool,
+    /// The largest alignment of a member, in bytes: `#pragma pack`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pack: Option<u64>,
+    /// The least alignment of the whole, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub align: Option<u64>,
+    /// The size in bytes, to be checked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<u64>,
+    /// The offset in bytes, to be checked, of a member that is declared in
+    /// place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<u64>,
+    /// Whether accesses to members may alias everything.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub may_alias: bool,
+}
+
+/// A member of a struct or union.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub enum MemberDecl {
+    /// A member's name and its type as C writes it: `Field("array", "TValue *")`.
+    Field(String, String),
+    /// A bit-field: its name, type and width.
+    Bits(String, String, u32),
+    /// A base class.
+    Base(String),
+    /// A struct that is declared in place.
+    Struct(RecordDecl),
+    /// A union that is declared in place.
+    Union(RecordDecl),
+    /// A member about which there is more to say.
+    Member {
+        /// The name.
+        name: String,
+        /// The type.
+        ty: String,
+        /// The width of a bit-field.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        bits: Option<u32>,
+        /// The offset in bytes, to be checked.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        at: Option<u64>,
+        /// The offset of a bit-field in bits, to be checked.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        at_bit: Option<u64>,
+        /// The least alignment in bytes.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        align: Option<u64>,
+        /// Whether there is no padding in front of it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        packed: bool,
+        /// Whether it is never modified while it can be read.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        immutable: bool,
+    },
+}
+
+impl RecordDecl {
+    /// Returns the record as the library declares it.
+    #[must_use]
+    pub fn record(&self, union: bool) -> Record {
+        self.named(&self.name, union)
+    }
+
+    fn named(&self, name: &str, union: bool) -> Record {
+        let record = if union { Record::union(name) } else { Record::structure(name) };
+        let mut record = self.members.iter().map(MemberDecl::member).fold(record, Record::member);
+        for (set, say) in [
+            (self.pack, Record::pack as fn(Record, u64) -> Record),
+            (self.align, Record::align),
+            (self.size, Record::size),
+        ] {
+            if let Some(value) = set {
+                record = say(record, value);
+            }
+        }
+        if self.packed {
+            record = record.packed();
+        }
+        if self.may_alias { record.may_alias() } else { record }
+    }
+
+    fn in_place(&self, union: bool) -> Member {
+        let member = Member::new(&*self.name, self.named("", union));
+        let member = self.at.into_iter().fold(member, Member::at);
+        self.array.iter().rev().fold(member, |member, &len| member.array(len))
+    }
+}
+
+impl MemberDecl {
+    fn member(&self) -> Member {
+        match self {
+            MemberDecl::Field(name, ty) => Member::new(&**name, &**ty),
+            MemberDecl::Bits(name, ty, width) => Member::new(&**name, &**ty).bits(*width),
+            MemberDecl::Base(ty) => Member::base(MemberType::from(&**ty)),
+            MemberDecl::Struct(record) => record.in_place(false),
+            MemberDecl::Union(record) => record.in_place(true),
+            MemberDecl::Member { name, ty, bits, at, at_bit, align, packed, immutable } => {
+                let mut member = Member::new(&**name, &**ty);
+                for (set, say) in [
+                    (*at, Member::at as fn(Member, u64) -> Member),
+                    (*at_bit, Member::at_bit),
+                    (*align, Member::align),
+                ] {
+                    if let Some(value) = set {
+                        member = say(member, value);
+                    }
+                }
+                if let Some(bits) = bits {
+                    member = member.bits(*bits);
+                }
+                if *packed {
+                    member = member.packed();
+                }
+                if *immutable { member.immutable() } else { member }
+            }
+        }
+    }
+}
+
+impl DeclaredType {
+    fn declare(&self, types: &mut Declarations) -> Result<(), DeclareError> {
+        match self {
+            DeclaredType::Scalar { name, size, align, parent } => {
+                let parent = parent.as_deref().unwrap_or("char");
+                types.scalar(&**name, *size, align.unwrap_or(*size), parent)
+            }
+            DeclaredType::Enum { name, integer } => types.enumeration(name, integer),
+            DeclaredType::Alias { name, ty } => types.alias(name, ty),
+            DeclaredType::Struct(record) => types.define(record.record(false)),
+            DeclaredType::Union(record) => types.define(record.record(true)),
+        }
+        .map(drop)
+    }
+}
+
+impl DeclareDecl {
+    /// Declares the types.
+    ///
+    /// # Errors
+    ///
+    /// [`SpecError`], with the place of the type.
+    pub fn declare(&self) -> Result<Declarations, SpecError> {
+        let target = Target::by_name(&self.target)
+            .map_or_else(|| self.target.parse().map(Target::from_data_layout), Ok);
+        let target = target.map_err(|error| {
+            let hint = suggestion(&self.target, Target::names(), &error.to_string());
+            let message = format!("no target {:?}{hint}", self.target);
+            SpecError::new(Place::list("declare").field("target"), message)
+        })?;
+        let mut types = match self.cplusplus {
+            true => Declarations::cplusplus(target),
+            false => Declarations::new(target),
+        };
+        if let Some(root) = &self.root {
+            types = types.with_root(&**root);
+        }
+        for (index, ty) in self.types.iter().enumerate() {
+            let place = || Place::list("declare").field("types").item(index);
+            ty.declare(&mut types).map_err(|error| SpecError::new(place(), error.to_string()))?;
+        }
+        Ok(types)
+    }
+
+    pub(super) fn lower(&self) -> Result<Lowering, SpecError> {
+        Ok(self.declare()?.lower(self.policy))
+    }
+}

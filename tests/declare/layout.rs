@@ -1,0 +1,230 @@
+//! Explicit layouts, LLVM types, and what is refused.
+
+use tbaa::Graph;
+use tbaa::declare::{
+    Declarations, DeclareError, LlvmTypes, Lowering, Member, Policy, Record, Target,
+};
+use tbaa::types::{Context, TypeKind, TypeSize};
+
+use super::generate::{Program, Taste};
+
+fn c() -> Declarations {
+    Declarations::new(Target::x86_64())
+}
+
+#[track_caller]
+fn refused(record: Record, message: &str) {
+    let mut types = c();
+    types.define(Record::structure("Known").field("x", "int")).unwrap();
+    assert_eq!(types.define(record).unwrap_err().to_string(), message);
+}
+
+#[test]
+fn what_c_refuses_is_refused() {
+    let new = Record::structure;
+    refused(new("Known").field("y", "int"), r#"a second type "Known": rename one"#);
+    refused(new("int"), r#"a second type "int": rename one"#);
+    refused(new(""), "record: only a record inside another may go without a name");
+    refused(new("S").field("x", "inr"), r#"no type "inr": did you mean "int"?"#);
+    refused(
+        new("S").field("x", "S"),
+        r#"S.x: "S" has no size here: define it first, or point to it"#,
+    );
+    refused(
+        new("S").field("x", "struct T [4]"),
+        r#"element: "T" has no size here: define it first, or point to it"#,
+    );
+    refused(
+        new("S").field("x", "int []").field("y", "int"),
+        "S.x: a flexible array can only end a struct",
+    );
+    refused(Record::union("U").field("x", "int []"), "U.x: a flexible array can only end a struct");
+    refused(
+        new("S").field("x", "int [2][]"),
+        "array of int []: only the first of several lengths may be left out",
+    );
+    refused(new("S").bits("x", "float", 3), "S.x: a bit-field is of an integer type");
+    refused(new("S").bits("x", "int", 33), "S.x: a bit-field has no more bits than its type");
+    refused(new("S").bits("x", "int", 0), "S.x: a bit-field of no bits has no name");
+    refused(new("S").field("", "int"), "S, member 0: only a struct or union can go without a name");
+    refused(new("S").align(3), "S: an alignment must be a power of two, of 2^28 bytes at most");
+    refused(
+        new("S").field("x", "int").anonymous(Record::union("").field("x", "int")),
+        r#"a second field "x" in "S": rename one"#,
+    );
+    refused(
+        new("S").field("x", "char [72057594037927936]"),
+        "array of char: too large: types have less than 2^56 bytes",
+    );
+    refused(
+        new("S").field("x", "char [72057594037927935]").field("y", "char [72057594037927935]"),
+        "S: too large: types have less than 2^56 bytes",
+    );
+    refused(
+        new("S").field("x", "int *["),
+        r#"expected a number of elements, or `]` at byte 6 of "int *[""#,
+    );
+    refused(new("S").field("x", "long short"), r#"expected a type at byte 10 of "long short""#);
+    refused(
+        new("S").field("x", "<0 x int>"),
+        "vector of int: a vector has one lane or more, of scalars or pointers",
+    );
+}
+
+#[test]
+fn explicit_layouts_are_checked() {
+    let at = |name: &str, ty: &str, at| Member::new(name, ty).at(at);
+    let new = || Record::structure("S").size(16);
+    refused(
+        new().member(at("x", "int", 0)).member(at("y", "int", 2)),
+        "S.y: offset 2 is no multiple of the alignment of its type, 4: \
+         declare the record packed if it is so",
+    );
+    refused(
+        new().member(at("x", "long", 0)).member(at("y", "int", 4)),
+        "S.y: offset 4 lies inside S.x: declare a union if they overlap",
+    );
+    refused(
+        new().member(at("x", "long", 16)),
+        "S.x: offset 16 lets it end past the 16 bytes of the record",
+    );
+    refused(
+        new().member(at("x", "long", u64::MAX)),
+        "S.x: offset 2305843009213693951 is not where it starts: only a bit-field starts inside a byte",
+    );
+    refused(
+        Record::structure("S").size(12).member(at("x", "long", 0)),
+        "S: a size of 12 bytes, which is no multiple of the alignment, 8",
+    );
+    refused(
+        Record::structure("S").size(12).field("x", "long"),
+        "S: a size of 12 bytes, but the members take 8",
+    );
+    refused(
+        new().member(at("x", "int", 0)).field("y", "int"),
+        "S: give the size, and offsets of all members or of none",
+    );
+    refused(
+        Record::union("U").size(16).member(at("x", "int", 4)),
+        "U: members of a union have offset 0",
+    );
+    // In any order, and packed.
+    let mut types = c();
+    let record = new().packed().member(at("x", "int", 9)).member(at("y", "long", 1));
+    types.define(record).unwrap();
+    let bits = Record::structure("B").size(4).align(4);
+    let bits = bits.member(Member::new("a", "int").bits(3).at_bit(0));
+    types.define(bits.member(Member::new("b", "int").bits(9).at_bit(5))).unwrap();
+    assert_eq!([types.offset_of("S.x"), types.offset_of("S.y")], [Ok(9), Ok(1)]);
+    let mut graph = Graph::new();
+    let mut types = types.lower(Policy::Clang);
+    let place = types.place(&mut graph, "S.x").unwrap();
+    assert_eq!((place.offset, place.align), (9, 1));
+    let node = types.types().named("S").unwrap();
+    let node = types.node(&mut graph, node).unwrap().unwrap();
+    let offsets: Vec<u64> = graph.ty(node).fields().map(|field| field.offset).collect();
+    assert_eq!(offsets, [1, 9], "fields of a node ascend");
+    assert_eq!(types.place(&mut graph, "B.b").unwrap().bits, Some((5, 9)));
+}
+
+/// The members of a generated struct stand in its LLVM type where they are
+/// declared to stand.
+#[test]
+fn llvm_types_have_the_declared_layout() {
+    let mut structs = 0;
+    for target in Target::names() {
+        let target = Target::by_name(target).unwrap();
+        let taste =
+            Taste { int128: target.pointer_size() == 8, odd: true, elements: 5, members: 6 };
+        let program = Program::new(3, 300, taste);
+        let types = program.declare(target.clone()).unwrap();
+        let mut context = Context::new();
+        let mut llvm = LlvmTypes::new(&types, &mut context);
+        let records: Vec<_> = types.records().collect();
+        let made: Vec<_> = records.iter().map(|&record| llvm.ty(record).unwrap()).collect();
+        let mut layouts = target.data_layout().layouts(&context);
+        for (&record, &ty) in records.iter().zip(&made) {
+            let definition = context.definition(ty);
+            let size = types.size_of(record).map(TypeSize::fixed);
+            assert_eq!(layouts.alloc_size(ty).ok(), size, "{definition}");
+            let offsets = layouts.struct_layout(ty).unwrap().offsets;
+            for member in types.members(record).filter(|member| member.bits.is_none()) {
+                let at = member.offset / 8;
+                let found = offsets.contains(&TypeSize::fixed(at));
+                assert!(found || types.is_union(record), "{definition}: {} at {at}", member.name);
+                structs += 1;
+            }
+        }
+        let mut text = String::new();
+        context.write_definitions(&mut text).unwrap();
+        let mut again = Context::new();
+        again.read_definitions(text.as_bytes()).unwrap();
+    }
+    assert!(structs > 1000);
+}
+
+#[test]
+fn llvm_types_are_those_of_clang() {
+    let mut types = c();
+    types.define(Record::structure("Pair").field("c", "char").field("i", "int")).unwrap();
+    let union = Record::union("U").field("d", "double").field("t", "char [11]");
+    types.define(union).unwrap();
+    let record = Record::structure("S")
+        .field("u", "U")
+        .field("b", "_Bool")
+        .field("pairs", "Pair [2]")
+        .field("v", "<4 x float>")
+        .field("z", "double _Complex")
+        .field("ld", "long double")
+        .field("next", "struct Opaque **");
+    types.define(record).unwrap();
+    types.define(Record::structure("P").field("c", "char").field("l", "long").packed()).unwrap();
+    let mut context = Context::new();
+    let mut llvm = LlvmTypes::new(&types, &mut context);
+    for name in ["S", "P"] {
+        llvm.ty(types.named(name).unwrap()).unwrap();
+    }
+    let mut text = String::new();
+    context.write_definitions(&mut text).unwrap();
+    // What clang 22 prints for these on x86-64, but for the order.
+    let clang = "%union.U = type { double, [8 x i8] }\n\
+                 %struct.Pair = type { i8, i32 }\n\
+                 %struct.S = type { %union.U, i8, [2 x %struct.Pair], <4 x float>, \
+                 { double, double }, x86_fp80, ptr }\n\
+                 %struct.P = type <{ i8, i64 }>\n";
+    assert_eq!(text, clang);
+}
+
+/// Recursion in declarations is bounded, and so is what hostile ones cost.
+#[test]
+fn deep_declarations_do_no_harm() {
+    let mut inner = Record::structure("").field("x", "int");
+    for _ in 0..1000 {
+        inner = Record::structure("").anonymous(inner);
+    }
+    let error = c().define(Record::structure("S").anonymous(inner)).unwrap_err();
+    assert!(error.to_string().ends_with("records are written inside each other too deeply"));
+
+    let mut types = c();
+    types.define(Record::structure("S0").field("x", "int")).unwrap();
+    for depth in 1..20_000 {
+        let field = format!("S{}", depth - 1);
+        types.define(Record::structure(format!("S{depth}")).field("f", field)).unwrap();
+    }
+    let pointer = types.ty(&format!("int {}", "*".repeat(100_000))).unwrap();
+    assert_eq!(types.display(pointer).len(), 100_004);
+    let last = types.named("S19999").unwrap();
+    let mut context = Context::new();
+    let ty = LlvmTypes::new(&types, &mut context).ty(last).unwrap();
+    assert!(matches!(context.kind(ty), TypeKind::Identified { .. }));
+    for policy in [Policy::Clang, Policy::ClangNew, Policy::Rfc] {
+        let mut types: Lowering = types.clone().lower(policy);
+        let mut graph = Graph::new();
+        let path = format!("S19999{}", ".f".repeat(19_999));
+        types.tag(&mut graph, &format!("{path}.x")).unwrap();
+        types.copy(&mut graph, last).unwrap();
+        types.tag(&mut graph, &format!("S0.x{}", "[1]".repeat(9))).unwrap_err();
+    }
+    let long = "a".repeat(1 << 17);
+    assert!(matches!(types.offset_of(&long), Err(DeclareError::TooLarge { .. })));
+}
