@@ -242,19 +242,22 @@ impl Types {
         order.sort_unstable_by_key(|&ty| self.get(ty).rank);
         self.places.resize(self.types.len(), NONE);
         for &ty in &order {
-            // An unsound type may be its own ancestor; nobody asks for those.
-            let parent = self.parent(ty).filter(|_| self.get(ty).sound);
+            // An unsound type may be its own ancestor, or have a field whose
+            // type is unknown; nobody asks for those.
+            if !self.get(ty).sound {
+                self.places[ty as usize] = self.tree.push(None);
+                continue;
+            }
+            let parent = self.parent(ty);
             // An old-format aggregate has its fields' root.
             let mut of_fields = self.fields(ty).iter().map(|field| field.ty);
             let above = parent.or_else(|| of_fields.find(|&ty| self.get(ty).format.is_some()));
-            if let Some(above) = above.filter(|_| self.get(ty).sound) {
+            if let Some(above) = above {
                 self.types[ty as usize].root = self.get(above).root;
             }
             let parent = parent.map(|parent| self.places[parent as usize]);
             self.places[ty as usize] = self.tree.push(parent);
-            if self.get(ty).sound {
-                self.measure(ty);
-            }
+            self.measure(ty);
         }
         self.tree.settle();
     }

@@ -273,9 +273,11 @@ fn frame(
         }
     }
     let inner = Resolved { base: at.0, offset: at.1, ..*access };
-    // Without a size, the bytes depend on the field that the type is in.
+    // Without a size, the bytes depend on the field that the type is in, and
+    // so does the end of a flexible array.
     if path.is_empty()
         || inner.size.is_none()
+        || types.get(inner.base).flexible
         || inner.is_whole() && inner.offset != 0
         || !is_folded(types, &inner, budget)?
     {

@@ -1,0 +1,46 @@
+//! Graphs on which the tables behind queries once failed.
+
+use tbaa::{AliasResult, Graph, Int, Operand, Oracle, Rules, SizedField};
+
+/// What the fields of such a type are made of is not known to be a type.
+#[test]
+fn a_type_may_be_marked_before_it_is_filled() {
+    for rules in [Rules::Union, Rules::UnionStrict] {
+        let mut oracle = Oracle::new(Graph::new(), rules);
+        let zero = Operand::Int(Int::i64(0));
+        let (a, b) = oracle.update(|graph| {
+            let root = graph.insert(&[Operand::String(b"R")]).unwrap();
+            let int = [Operand::String(b"int"), Operand::Node(root), zero];
+            let int = graph.insert(&int).unwrap();
+            let four = Operand::Int(Int::i64(4));
+            let reserved = graph.reserve(5, true).unwrap();
+            graph.mark_type(reserved);
+            let int = Operand::Node(int);
+            graph.fill(reserved, &[Operand::String(b"S"), int, zero, int, four]).unwrap();
+            let ty = Operand::Node(reserved);
+            let a = graph.insert(&[ty, ty, zero]).unwrap();
+            let outer = graph.insert(&[Operand::String(b"T"), ty, zero, ty, four]).unwrap();
+            let b = graph.insert(&[Operand::Node(outer), ty, zero]).unwrap();
+            (graph.mark_tag(a), graph.mark_tag(b))
+        });
+        assert_eq!(oracle.alias(a, b), AliasResult::MayAlias);
+    }
+}
+
+/// The field of a plain struct cuts a flexible array in a union in it.
+#[test]
+fn a_flexible_array_ends_with_its_slot() {
+    let mut graph = Graph::new();
+    let mut b = graph.builder();
+    let field = |ty, offset, size| SizedField { ty, offset, size };
+    let root = b.root("R").unwrap();
+    let short = b.sized_type(root, 2, "short", &[]).unwrap();
+    let double = b.sized_type(short, 8, "double", &[]).unwrap();
+    let inner = b.sized_type(root, 19, "S", &[field(double, 9, 8)]).unwrap();
+    let union = [field(short, 0, 2), field(inner, 0, 0)];
+    let union = b.sized_type(root, 2, "U", &union).unwrap();
+    let outer = b.sized_type(root, 1, "T", &[field(union, 0, 1)]).unwrap();
+    let a = b.access_tag(outer, double, 9, 8, false).unwrap();
+    let b = b.access_tag(inner, double, 9, 8, false).unwrap();
+    assert_eq!(Oracle::new(&graph, Rules::Union).alias(a, b), AliasResult::NoAlias);
+}
