@@ -44,3 +44,51 @@ fn a_flexible_array_ends_with_its_slot() {
     let b = b.access_tag(inner, double, 9, 8, false).unwrap();
     assert_eq!(Oracle::new(&graph, Rules::Union).alias(a, b), AliasResult::NoAlias);
 }
+
+/// A tag is judged as it stands when the update ends, and stays as it was
+/// judged; explanations say the same.
+#[test]
+fn a_tag_filled_after_an_update_may_alias_everything() {
+    for rules in [Rules::Llvm, Rules::Union, Rules::UnionStrict] {
+        let mut oracle = Oracle::new(Graph::new(), rules);
+        let zero = Operand::Int(Int::i64(0));
+        let (reserved, tag, int, float) = oracle.update(|graph| {
+            let root = graph.insert(&[Operand::String(b"R")]).unwrap();
+            let mut scalar = |name: &[u8]| {
+                graph.insert(&[Operand::String(name), Operand::Node(root), zero]).unwrap()
+            };
+            let (int, float) = (scalar(b"int"), scalar(b"float"));
+            let reserved = graph.reserve(3, true).unwrap();
+            let other = [Operand::Node(float), Operand::Node(float), zero];
+            let other = graph.insert(&other).unwrap();
+            (reserved, graph.mark_tag(reserved), int, graph.mark_tag(other))
+        });
+        oracle.update(|graph| {
+            graph.fill(reserved, &[Operand::Node(int), Operand::Node(int), zero]).unwrap();
+        });
+        assert!(oracle.may_alias(tag, float), "{rules}");
+        assert_eq!(oracle.explain(tag, float).answer, AliasResult::MayAlias, "{rules}");
+    }
+}
+
+/// What a change added before it panicked is not lost.
+#[test]
+fn a_change_that_panics_is_taken_note_of() {
+    for rules in [Rules::Llvm, Rules::Union, Rules::UnionStrict] {
+        let mut oracle = Oracle::new(Graph::new(), rules);
+        let mut tags = Vec::new();
+        let change = std::panic::AssertUnwindSafe(|| {
+            oracle.update(|graph| {
+                let mut b = graph.builder();
+                let root = b.root("R").unwrap();
+                for name in ["int", "float"] {
+                    let ty = b.scalar_type(name, root).unwrap();
+                    tags.push(b.struct_tag(ty, ty, 0, false).unwrap());
+                }
+                panic!("on purpose");
+            });
+        });
+        assert!(std::panic::catch_unwind(change).is_err());
+        assert_eq!(oracle.alias(tags[0], tags[1]), AliasResult::NoAlias, "{rules}");
+    }
+}

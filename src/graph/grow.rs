@@ -82,6 +82,7 @@ impl Graph {
             return Err(GraphError::Full);
         }
         self.operands.resize(first + len, Packed::NULL);
+        self.unfilled += 1;
         self.push_record(first, UNFILLED | if distinct { DISTINCT } else { 0 })
     }
 
@@ -108,6 +109,7 @@ impl Graph {
         self.operands.truncate(end);
         let record = &mut self.records[id.index()];
         record.flags &= !UNFILLED;
+        self.unfilled -= 1;
         if operands.iter().any(|operand| operand.node() == Some(id)) {
             record.flags |= DISTINCT;
         }

@@ -115,6 +115,8 @@ pub struct Graph {
     tags: Vec<u32>,
     /// Node index of each type, in the order in which they became types.
     types: Vec<u32>,
+    /// Nodes reserved and not filled yet.
+    unfilled: u32,
     /// Node index of each uniqued node, hashed by its operands.
     unique: HashTable<u32>,
     hasher: DefaultHashBuilder,
@@ -142,6 +144,7 @@ impl Graph {
             records: Vec::new(),
             tags: Vec::new(),
             types: Vec::new(),
+            unfilled: 0,
             unique: HashTable::new(),
             hasher: DefaultHashBuilder::default(),
             root_formats: IndexMap::default(),
@@ -226,6 +229,11 @@ impl Graph {
     #[must_use]
     pub fn is_distinct(&self, id: NodeId) -> bool {
         self.record(id).flags & DISTINCT != 0
+    }
+
+    /// Whether some node was reserved and not filled yet.
+    pub(crate) fn has_unfilled(&self) -> bool {
+        self.unfilled != 0
     }
 
     /// The stamp in every id of this graph.

@@ -27,6 +27,7 @@ pub use frozen::Frozen;
 pub use rules::{AliasResult, Rules};
 
 use crate::graph::{Graph, Tag, TagId};
+use crate::table::HashSet;
 use compiled::{Compiled, Verdict};
 
 /// Answers alias queries on the tags of one graph.
@@ -82,6 +83,9 @@ pub struct Oracle<G = Graph> {
     rules: Rules,
     /// Of the graph that the tables describe.
     stamp: u32,
+    /// Tags judged while the graph had nodes without operands: more may come to
+    /// be known of them than the tables say.
+    early: HashSet<u32>,
     compiled: Compiled,
     engine: Engine,
 }
@@ -115,9 +119,15 @@ impl<G: BorrowMut<Graph>> Oracle<G> {
     /// node that was only reserved by then ([`Graph::reserve`]) may alias
     /// everything.
     pub fn update<R>(&mut self, change: impl FnOnce(&mut Graph) -> R) -> R {
-        let result = change(self.graph.borrow_mut());
-        self.refresh();
-        result
+        /// Takes note even when the change panics.
+        struct Refresh<'o, G: Borrow<Graph>>(&'o mut Oracle<G>);
+        impl<G: Borrow<Graph>> Drop for Refresh<'_, G> {
+            fn drop(&mut self) {
+                self.0.refresh();
+            }
+        }
+        let refresh = Refresh(self);
+        change(refresh.0.graph.borrow_mut())
     }
 }
 
@@ -127,7 +137,8 @@ impl<G: Borrow<Graph>> Oracle<G> {
     pub fn new(graph: G, rules: Rules) -> Self {
         let stamp = graph.borrow().stamp();
         let compiled = Compiled::default();
-        let mut oracle = Oracle { graph, rules, stamp, compiled, engine: Engine::new(rules) };
+        let (early, engine) = (HashSet::default(), Engine::new(rules));
+        let mut oracle = Oracle { graph, rules, stamp, early, compiled, engine };
         oracle.refresh();
         oracle.compiled.shrink_to_fit();
         oracle
@@ -139,9 +150,13 @@ impl<G: Borrow<Graph>> Oracle<G> {
         if graph.stamp() != self.stamp {
             self.stamp = graph.stamp();
             self.compiled = Compiled::default();
+            self.early.clear();
             self.engine = Engine::new(self.rules);
         }
         for tag in graph.tags().skip(self.compiled.len()) {
+            if graph.has_unfilled() {
+                self.early.insert(tag.index);
+            }
             match &mut self.engine {
                 Engine::Llvm(compiler) => compiler.add(graph, &mut self.compiled, tag),
                 Engine::Union { engine, strict } => {
@@ -242,6 +257,10 @@ impl<G: Borrow<Graph>> Oracle<G> {
 
     /// Whether an answer is the definition's, or better where that gave up.
     fn agrees(&self, a: Access, b: Access, may: bool) -> bool {
+        let early = |access: Access| access.tag.is_some_and(|tag| self.early.contains(&tag.index));
+        if may && (early(a) || early(b)) {
+            return true;
+        }
         let limited = || match &self.engine {
             Engine::Llvm(_) => false,
             Engine::Union { engine, strict } => {
@@ -330,6 +349,15 @@ impl<G: Borrow<Graph>> Oracle<G> {
     #[must_use]
     pub fn explain(&self, a: impl Into<Access>, b: impl Into<Access>) -> Explanation {
         let (a, b) = (a.into(), b.into());
+        let explanation = self.explain_by_definition(a, b);
+        if explanation.clause.is_no_alias() && self.may_overlap(a, b) {
+            // A tag was judged before all of it was there.
+            return Explanation::plain(self.rules, Clause::Malformed);
+        }
+        explanation
+    }
+
+    fn explain_by_definition(&self, a: Access, b: Access) -> Explanation {
         match &self.engine {
             Engine::Llvm(_) => Explanation::plain(self.rules, self.llvm_clause(a, b)),
             Engine::Union { engine, strict } => {
