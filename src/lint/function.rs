@@ -373,6 +373,11 @@ fn is_harmless(call: &[u8]) -> bool {
     // What is called comes before the arguments.
     let Some(at) = call.iter().position(|&byte| byte == b'@') else { return false };
     let Some(name) = call[at..].strip_prefix(b"@llvm.") else { return false };
+    // A parenthesis after a name opens the arguments of a call through a
+    // pointer; those of a function type follow a space.
+    if call[..at].windows(2).any(|pair| pair[1] == b'(' && pair[0] != b' ') {
+        return false;
+    }
     HARMLESS.iter().any(|harmless| name.starts_with(harmless.as_bytes()))
 }
 

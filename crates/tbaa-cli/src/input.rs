@@ -21,9 +21,10 @@ pub(crate) struct Input {
     pub(crate) content: Content,
 }
 
+#[expect(clippy::large_enum_variant, reason = "there is one of it")]
 pub(crate) enum Content {
     Module(Module),
-    Spec(Box<Built>),
+    Spec(Built),
 }
 
 /// What a tag of a module is called.
@@ -45,7 +46,7 @@ impl Input {
         if path.extension().is_some_and(|extension| extension == "ron") {
             let (file, text) = read_file(path)?;
             let built = load_spec(&file, &text)?;
-            return Ok(Input { file, text, content: Content::Spec(Box::new(built)) });
+            return Ok(Input { file, text, content: Content::Spec(built) });
         }
         let (file, text) = if path.as_os_str() == "-" { read_stdin()? } else { read_file(path)? };
         let mut module = read_module(&file, &text, keep)?;
