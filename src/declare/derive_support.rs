@@ -8,7 +8,7 @@ use std::num::Wrapping;
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicPtr;
 
-use super::{DeclId, Declarations, DeclareError, TypedPath};
+use super::{DeclId, Declarations, DeclareError, Member, Record, TypedPath};
 
 /// One character of a member's name: the name `xy` as a type is
 /// `(Ch<'x'>, Ch<'y'>)`, which errors of the Rust compiler show.
@@ -96,16 +96,27 @@ macro_rules! transparent {
 
 transparent! { Cell, UnsafeCell, ManuallyDrop, MaybeUninit, Wrapping, }
 
-/// Returns the type of as many bytes that alias everything as a `T` has.
+/// Returns the type of as many bytes as a `T` has, accesses to which may alias
+/// everything. A member of type `char` would not do: LLVM takes an access to it
+/// for one to the struct around it.
 ///
 /// # Errors
 ///
-/// As [`Declarations::array_of`].
+/// As [`Declarations::define`].
 pub fn chars<T>(types: &mut Declarations) -> Result<DeclId, DeclareError> {
     let char = types.ty("char")?;
-    match size_of::<T>() as u64 {
-        1 => Ok(char),
-        size => types.array_of(char, Some(size)),
+    let size = size_of::<T>() as u64;
+    let bytes = types.array_of(char, Some(size))?;
+    let name = format!("char_{size}");
+    match types.named(&name) {
+        _ if size == 0 => Ok(bytes),
+        Some(known) if types.record(known).is_some_and(|record| record.may_alias) => {
+            as_large::<T>(types, known, &name)
+        }
+        _ => {
+            let whole = Record::structure(name).size(size).may_alias();
+            types.define(whole.member(Member::new("bytes", bytes).at(0)))
+        }
     }
 }
 
@@ -116,13 +127,19 @@ pub fn chars<T>(types: &mut Declarations) -> Result<DeclId, DeclareError> {
 /// As [`Declarations::ty`]; [`DeclareError::Size`].
 pub fn c_type<T>(types: &mut Declarations, text: &str) -> Result<DeclId, DeclareError> {
     let id = types.ty(text)?;
-    match (types.size_of(id), size_of::<T>() as u64) {
-        (Some(size), wanted) if size == wanted => Ok(id),
-        (None, _) => Err(types.incomplete(id, std::any::type_name::<T>())),
-        (Some(size), wanted) => Err(DeclareError::Size {
-            place: std::any::type_name::<T>().to_owned(),
+    as_large::<T>(types, id, text)
+}
+
+fn as_large<T>(types: &Declarations, id: DeclId, name: &str) -> Result<DeclId, DeclareError> {
+    let place = std::any::type_name::<T>();
+    let wanted = size_of::<T>() as u64;
+    match types.size_of(id) {
+        Some(size) if size == wanted => Ok(id),
+        None => Err(types.incomplete(id, place)),
+        Some(size) => Err(DeclareError::Size {
+            place: place.to_owned(),
             size: wanted,
-            reason: format!("but {text:?} has {size}: name a C type of the same size"),
+            reason: format!("but {name:?} has {size}: name a C type of the same size"),
         }),
     }
 }

@@ -4,6 +4,8 @@
 mod attributes;
 mod derive;
 mod path;
+#[cfg(test)]
+mod tests;
 
 use proc_macro::TokenStream;
 
@@ -73,7 +75,9 @@ use proc_macro::TokenStream;
 ///
 /// - `#[tbaa(name = "tt_")]`: the name in paths.
 /// - `#[tbaa(ty = "long long")]`: the C type, of the same size.
-/// - `#[tbaa(char)]`: bytes that may alias everything, whatever the Rust type.
+/// - `#[tbaa(char)]`: bytes, accesses to which may alias everything, whatever
+///   the Rust type: a struct `char_8` for 8 bytes. With `ty = "char"` an access is still to a member of this
+///   type, and no other object.
 /// - `#[tbaa(immutable)]`: never modified while it can be read.
 /// - `#[tbaa(skip)]`: padding. Copies of the whole may lose its bytes, and no
 ///   tagged access may reach them; if one may, write `char` instead.

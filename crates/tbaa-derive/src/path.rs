@@ -59,7 +59,8 @@ fn element(index: ParseStream<'_>) -> syn::Result<Option<u64>> {
         None
     } else if index.peek(LitInt) {
         let number: LitInt = index.parse()?;
-        Some(number.base10_parse()?)
+        let wrong = |_| Error::new(number.span(), "expected an index: a number below 2^64");
+        Some(number.base10_parse().map_err(wrong)?)
     } else {
         return Err(index.error("expected an index: a number, a name or `*`"));
     };

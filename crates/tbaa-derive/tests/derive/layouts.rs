@@ -153,7 +153,8 @@ struct Holder {
     plain: u32,
 }
 
-/// What is char-like has the tag of `char`, and its neighbour has not.
+/// What is char-like has the tag of `char`, and its neighbour has not. Copies
+/// of the whole take its bytes along.
 #[test]
 fn char_like_members_alias_everything() {
     use tbaa::{AliasResult, Oracle, Rules};
@@ -161,17 +162,28 @@ fn char_like_members_alias_everything() {
     for (policy, rules) in [(Policy::Clang, Rules::Llvm), (Policy::Rfc, Rules::Union)] {
         let mut graph = Graph::new();
         let mut types = Declarations::new(target.clone()).lower(policy);
-        let mut tag = |path| types.handle(&mut graph, path).unwrap().tag.unwrap();
-        let plain = tag(path!(Holder.plain));
-        let [flag] = [types.handle(&mut graph, path!(Holder.flag)).unwrap().tag.unwrap()];
+        macro_rules! tag {
+            ($($path:tt)*) => {
+                types.handle(&mut graph, path!($($path)*)).unwrap().tag.unwrap()
+            };
+        }
+        let plain = tag!(Holder.plain);
         let others = [
-            types.handle(&mut graph, path!(Holder.raw.x)).unwrap().tag.unwrap(),
-            types.handle(&mut graph, path!(Holder.bits)).unwrap().tag.unwrap(),
-            types.handle(&mut graph, path!(Holder.foreign)).unwrap().tag.unwrap(),
-            flag,
+            tag!(Holder.raw.x),
+            tag!(Holder.bits),
+            tag!(Holder.foreign),
+            tag!(Holder.flag),
+            tag!(Bits),
         ];
         let pointer = types.tag(&mut graph, "*void *").unwrap();
         let number = types.tag(&mut graph, "*double").unwrap();
+        let holder = Holder::declare(types.types_mut()).unwrap();
+        if let Some(copy) = types.copy(&mut graph, holder).unwrap() {
+            assert_eq!(types.types().size_of(holder), Some(16));
+            let entries = graph.copy(copy).unwrap();
+            let bytes: u64 = entries.iter().map(|entry| entry.size).sum();
+            assert_eq!(bytes, 4 + 4 + 2 + 1 + 4);
+        }
         let oracle = Oracle::new(&graph, rules);
         assert_eq!(oracle.alias(plain, number), AliasResult::NoAlias);
         for tag in others {

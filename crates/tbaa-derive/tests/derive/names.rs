@@ -42,7 +42,7 @@ fn generic_types_have_a_name_for_each_use() {
     assert_eq!(name::<Pair<i32>>(), "Pair_i32_u8");
     assert_eq!(name::<Pair<u32, *mut Type>>(), "Pair_u32_mut_Type");
     assert_eq!(name::<Pair<*const c_void, [f32; 2]>>(), "Pair_const_c_void_f32_2");
-    assert_eq!(name::<Pair<&'static u8, Pair<u8>>>(), "Pair_ref_u8_Pair_u8_u8");
+    assert_eq!(name::<Pair<&'static u8, Pair<u8, i8>>>(), "Pair_ref_u8_Pair_u8_i8");
     assert_eq!(name::<Buffer<Type, -3>>(), "buffer_minus_3_of_Type");
     assert_eq!(name::<Type>(), "Type");
 }

@@ -83,7 +83,7 @@ struct Op {
 
 #[derive(Tbaa)]
 #[repr(C)]
-pub struct State {
+pub(crate) struct State {
     header: GCObject,
     ok: bool,
     #[tbaa(immutable)]
@@ -103,6 +103,8 @@ struct Extra {
     pad: u64,
     #[tbaa(char)]
     scratch: (u64, &'static str),
+    #[tbaa(ty = "char [8]")]
+    text: u64,
     tail: [TValue; 0],
 }
 
@@ -140,9 +142,11 @@ const SPEC: &str = r#"Spec(name: "runtime", declare: Declare(
             Field("type", "Handle"),
             Field("op", "Op"),
         ]),
-        Struct(name: "Extra", size: Some(32), align: Some(8), members: [
-            Member(name: "scratch", ty: "char [24]", at: Some(8)),
-            Member(name: "tail", ty: "lua_TValue [0]", at: Some(32)),
+        Struct(name: "char_24", may_alias: true, members: [Field("bytes", "char [24]")]),
+        Struct(name: "Extra", size: Some(40), align: Some(8), members: [
+            Member(name: "scratch", ty: "char_24", at: Some(8)),
+            Member(name: "text", ty: "char [8]", at: Some(32)),
+            Member(name: "tail", ty: "lua_TValue [0]", at: Some(40)),
         ]),
     ],
     tags: [PATHS],
@@ -176,6 +180,7 @@ fn rust_and_ron_give_one_graph() {
         typed.add(path!(TValue.value.b));
         typed.add(path!(Vector<TValue, Stack>.len));
         typed.add(path!(Extra.scratch));
+        typed.add(path!(Extra.text));
         typed.add(path!(Extra.tail[7].tt_));
         let paths = typed.paths.iter().map(|path| format!("{path:?},")).collect::<String>();
         let spec = SPEC.replace("TARGET", target).replace("POLICY", word).replace("PATHS", &paths);
