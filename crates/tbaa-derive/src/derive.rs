@@ -27,6 +27,10 @@ pub(crate) fn expand(input: &DeriveInput) -> syn::Result<TokenStream> {
                 return Err(Error::new(input.ident.span(), text));
             };
             let ty = member.ty;
+            if member.said.name.is_some() || member.said.immutable.is_some() {
+                let text = "a transparent struct is its member: leave out `name` and `immutable`";
+                return Err(Error::new(ty.span(), text));
+            }
             scalar(input, &said, &members, &quote!(#ty), false)
         }
         Data::Struct(data) => record(input, &repr, &said, &members(&data.fields)?, false),

@@ -9,6 +9,10 @@ mod tests;
 
 use proc_macro::TokenStream;
 
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/derive.md")]
+mod guide {}
+
 /// Declares a Rust type as the C type of the same layout: implements `Tbaa`.
 ///
 /// Sizes, alignments and offsets are the Rust compiler's own.

@@ -87,6 +87,11 @@ fn attributes_that_contradict() {
         struct Node {}
     ));
     assert!(error.starts_with("of a type `#[tbaa]` says"), "{error}");
+    let error = refused(quote!(
+        #[repr(transparent)]
+        struct Id(#[tbaa(immutable)] u32);
+    ));
+    assert!(error.starts_with("a transparent struct is its member: leave out"), "{error}");
     for (attributes, says) in [
         (quote!(skip, immutable), "a skipped member has no other attributes: leave them out"),
         (quote!(char, ty = "int"), "`char` is a type already: leave out `char` or `ty`"),

@@ -55,6 +55,26 @@ where
     up: Option<&'a Nested<'a, T, N>>,
 }
 
+#[derive(Tbaa, Clone, Copy)]
+#[repr(C)]
+enum OfC {
+    One = 1,
+}
+
+#[derive(Tbaa, Clone, Copy)]
+#[repr(i16)]
+enum Short {
+    Less = -1,
+}
+
+#[derive(Tbaa)]
+#[repr(C)]
+union Overlap {
+    c: OfC,
+    short: Short,
+    pair: Pair<u8>,
+}
+
 #[test]
 fn sizes_and_offsets_are_the_compilers() {
     if host().is_none() {
@@ -72,6 +92,10 @@ fn sizes_and_offsets_are_the_compilers() {
     same::<Tuple>();
     same::<Pair<Pair<u16>>>();
     same::<Nested<'_, u32, 3>>();
+    same::<OfC>();
+    same::<Short>();
+    same::<Overlap>();
+    assert_eq!(declared::<Short>().named("Short"), None, "an enum is its integer");
 
     assert_eq!(offset(path!(Packed.y)), Ok(offset_of!(Packed, y) as u64));
     assert_eq!(offset(path!(Packed.z.b)), Ok(offset_of!(Packed, z.b) as u64));
