@@ -34,7 +34,7 @@ struct Inner {
 #[repr(C)]
 struct Tuple(u8, (), Pair<f64>, [Aligned; 2]);
 
-#[derive(Tbaa)]
+#[derive(Tbaa, Clone, Copy)]
 #[repr(C)]
 struct Pair<T>(u8, T);
 
