@@ -13,38 +13,36 @@
 //! store into a stack slot change it?
 //!
 //! ```
-//! use tbaa::{AliasResult, Graph, Oracle, Rules, text};
+//! use tbaa::declare::{Declarations, Policy, Record, Target};
+//! use tbaa::{AliasResult, Graph, Oracle, Rules};
+//!
+//! // The structs as they are in C; where their members stand is computed.
+//! let mut types = Declarations::new(Target::x86_64());
+//! let value = Record::union("").field("gc", "void *").field("n", "double");
+//! types.define(Record::structure("TValue").field("value", value).field("tt", "short"))?;
+//! let frame = Record::structure("").field("base", "TValue *").field("savedpc", "int *");
+//! types.define(Record::structure("CallInfo").field("func", "TValue *").field("l", frame))?;
 //!
 //! let mut graph = Graph::new();
-//! let mut b = graph.builder();
-//! let root = b.root("Simple C / C++ TBAA")?;
-//! let char = b.scalar_type("omnipotent char", root)?;
-//! let pointer = b.scalar_type("any pointer", char)?;
-//! let number = b.scalar_type("long long", char)?;
-//! let short = b.scalar_type("short", char)?;
+//! let mut types = types.lower(Policy::Rfc);
+//! let load_base = types.tag(&mut graph, "CallInfo.l.base")?;
+//! let store_number = types.tag(&mut graph, "TValue.value.n")?;
+//! let store_pointer = types.tag(&mut graph, "*void *")?;
 //!
-//! // struct CallInfo { TValue *func, *top; ... }, at 64-bit offsets
-//! let call_info = b.struct_type("CallInfo", &[(pointer, 0), (pointer, 8)])?;
-//! let slot = b.struct_type("TValue", &[(number, 0), (short, 8)])?;
-//!
-//! let load_top = b.struct_tag(call_info, pointer, 8, false)?;
-//! let store_number = b.struct_tag(slot, number, 0, false)?;
-//! let store_pointer = b.struct_tag(pointer, pointer, 0, false)?;
-//!
-//! let oracle = Oracle::new(&graph, Rules::Llvm);
-//! assert_eq!(oracle.alias(load_top, store_number), AliasResult::NoAlias);
-//! assert_eq!(oracle.alias(load_top, store_pointer), AliasResult::MayAlias);
-//!
-//! assert!(text::write(&graph).contains(r#"!{!"CallInfo", !2, i64 0, !2, i64 8}"#));
-//! # Ok::<(), tbaa::BuildError>(())
+//! let oracle = Oracle::new(&graph, Rules::Union);
+//! assert_eq!(oracle.alias(load_base, store_number), AliasResult::NoAlias);
+//! assert_eq!(oracle.alias(load_base, store_pointer), AliasResult::MayAlias);
+//! # Ok::<(), tbaa::declare::DeclareError>(())
 //! ```
 //!
 //! # Map
 //!
-//! Data flows one way: text or builder, graph, oracle, answer, text.
+//! Data flows one way: declarations, text or builder, graph, oracle, answer,
+//! text.
 //!
 //! | part | what it does |
 //! |---|---|
+//! | [`declare`] | lays out structs, and gives the tag of an access by its path |
 //! | [`Builder`] | makes well-formed nodes, as LLVM's `MDBuilder` |
 //! | [`Graph`] | holds each node once; [`TypeNode`] and [`Tag`] read them |
 //! | [`Oracle`] | answers queries on [`Access`]es by one of the [`Rules`], with an [`Explanation`] |
@@ -96,3 +94,7 @@ mod guide {}
 #[cfg(doctest)]
 #[doc = include_str!("../docs/rules.md")]
 mod rules {}
+
+#[cfg(doctest)]
+#[doc = include_str!("../docs/declare.md")]
+mod declarations {}

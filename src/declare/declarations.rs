@@ -88,20 +88,6 @@ pub(super) struct FieldDecl {
     pub(super) base: bool,
 }
 
-/// A member of a struct or union, laid out.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub struct MemberLayout<'a> {
-    /// The name; empty of an anonymous member.
-    pub name: &'a str,
-    /// The type.
-    pub ty: DeclId,
-    /// Bits from the start of the struct or union.
-    pub offset: u64,
-    /// The width of a bit-field.
-    pub bits: Option<u32>,
-}
-
 #[derive(Clone, Debug)]
 pub(super) struct Decl {
     pub(super) kind: Kind,
@@ -179,130 +165,6 @@ impl Declarations {
         types
     }
 
-    /// Returns the target.
-    #[must_use]
-    pub fn target(&self) -> &Target {
-        &self.target
-    }
-
-    /// Returns every type, in the order in which they were declared or first
-    /// named.
-    pub fn types(&self) -> impl DoubleEndedIterator<Item = DeclId> + ExactSizeIterator + '_ {
-        (0..self.decls.len() as u32).map(|index| self.id(index))
-    }
-
-    /// Returns the structs and unions that are defined and have a name, in the
-    /// order in which they were first named.
-    pub fn records(&self) -> impl DoubleEndedIterator<Item = DeclId> + '_ {
-        self.types().filter(
-            |&id| matches!(self.kind(id), Kind::Record(r) if r.defined && !r.name.is_empty()),
-        )
-    }
-
-    /// Returns the type of a name, which is that of a scalar, an enum, a record
-    /// or an alias.
-    #[must_use]
-    pub fn named(&self, name: &str) -> Option<DeclId> {
-        self.names.get(name).copied()
-    }
-
-    /// Returns the size of a type in bytes; `None` where it has none: of
-    /// `void`, a function, a struct that is not defined.
-    ///
-    /// # Panics
-    ///
-    /// If other declarations issued `id`, as all functions here.
-    #[must_use]
-    pub fn size_of(&self, id: DeclId) -> Option<u64> {
-        self.decl(id).size
-    }
-
-    /// Returns the alignment of a type in bytes.
-    #[must_use]
-    pub fn align_of(&self, id: DeclId) -> u64 {
-        self.decl(id).align
-    }
-
-    /// Returns whether a type is a union.
-    #[must_use]
-    pub fn is_union(&self, id: DeclId) -> bool {
-        self.record(id).is_some_and(|record| record.union)
-    }
-
-    /// Returns the members of a struct or union in the order of declaration;
-    /// none of another type.
-    pub fn members(
-        &self,
-        id: DeclId,
-    ) -> impl DoubleEndedIterator<Item = MemberLayout<'_>> + ExactSizeIterator + '_ {
-        let fields = self.record(id).map_or(&[][..], |record| &record.fields);
-        fields.iter().map(|field| MemberLayout {
-            name: &field.name,
-            ty: field.ty,
-            offset: field.offset,
-            bits: field.bits,
-        })
-    }
-
-    /// Returns how C writes a type without a name, which
-    /// [`Declarations::ty`] reads.
-    #[must_use]
-    pub fn display(&self, id: DeclId) -> String {
-        // What stands before a declarator's name, backwards, and after it.
-        let (mut left, mut right) = (String::new(), String::new());
-        let mut ty = id;
-        loop {
-            let enclose = |left: &mut String, right: &mut String| {
-                if left.ends_with('*') {
-                    left.push('(');
-                    right.push(')');
-                }
-            };
-            ty = match self.kind(ty) {
-                Kind::Pointer { to } => {
-                    left.push('*');
-                    *to
-                }
-                Kind::Atomic { of } => {
-                    left.push_str("cimotA_");
-                    *of
-                }
-                Kind::Array { element, len } => {
-                    enclose(&mut left, &mut right);
-                    let len = len.map_or(String::new(), |len| len.to_string());
-                    right.push_str(&format!("[{len}]"));
-                    *element
-                }
-                Kind::Function => {
-                    enclose(&mut left, &mut right);
-                    right.push_str("()");
-                    self.void()
-                }
-                _ => break,
-            };
-        }
-        let name = match self.kind(ty) {
-            Kind::Vector { element, len } => format!("<{len} x {}>", self.short_name(*element)),
-            Kind::Complex { element } => format!("{} _Complex", self.short_name(*element)),
-            _ => self.short_name(ty),
-        };
-        let left: String = left.chars().rev().collect();
-        let blank = if left.is_empty() && !right.starts_with('[') { "" } else { " " };
-        format!("{name}{blank}{left}{right}").trim_end().to_owned()
-    }
-
-    /// Returns the name of a type that is made of no other.
-    pub(super) fn short_name(&self, id: DeclId) -> String {
-        match self.kind(id) {
-            Kind::Void => "void".to_owned(),
-            Kind::Scalar { .. } if id == self.char() => "char".to_owned(),
-            Kind::Scalar { name, .. } | Kind::Enum { name, .. } => name.clone(),
-            Kind::Record(record) => record.title.clone(),
-            Kind::Pointer { .. } => "void *".to_owned(),
-            _ => "type".to_owned(),
-        }
-    }
-
     /// Returns whether these declarations issued `id`.
     #[must_use]
     pub fn owns(&self, id: DeclId) -> bool {
@@ -351,7 +213,7 @@ impl Declarations {
         self.id(2)
     }
 
-    fn id(&self, index: u32) -> DeclId {
+    pub(super) fn id(&self, index: u32) -> DeclId {
         DeclId { index, stamp: self.stamp }
     }
 

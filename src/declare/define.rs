@@ -2,7 +2,7 @@
 
 use super::declarations::{Decl, FieldDecl, Kind, RecordDecl, check_align};
 use super::layout::{LIMIT, Layout, Slot, lay_out};
-use super::record::{Member, MemberType, Record};
+use super::record::{Attributes, Member, MemberType, Record};
 use super::{DeclId, Declarations, DeclareError};
 use crate::table::IndexMap;
 
@@ -45,15 +45,6 @@ impl Declarations {
             return Err(DeclareError::Invalid { place: "record".to_owned(), reason });
         }
         let title = record.name.clone();
-        self.define_at(record, title, 0)
-    }
-
-    /// As [`Declarations::define`], for a record without a name.
-    pub(super) fn define_unnamed(
-        &mut self,
-        record: Record,
-        title: String,
-    ) -> Result<DeclId, DeclareError> {
         self.define_at(record, title, 0)
     }
 
@@ -235,18 +226,7 @@ impl Declarations {
             check_align(title, align)?;
         }
         let slots: Vec<Slot> = std::iter::zip(fields, &record.members)
-            .map(|(field, member)| {
-                let Decl { size, align, required, .. } = *self.decl(field.ty);
-                Slot {
-                    size: size.unwrap_or(0),
-                    align,
-                    required,
-                    bits: field.bits,
-                    named: !field.name.is_empty(),
-                    asked: member.align,
-                    packed: member.packed,
-                }
-            })
+            .map(|(field, member)| self.slot(field, Some(member)))
             .collect();
         let placed = record.members.iter().filter(|member| member.at.is_some()).count();
         if placed == record.members.len() && attributes.size.is_some() {
@@ -265,6 +245,44 @@ impl Declarations {
                 Err(DeclareError::Size { place: title.to_owned(), size: said, reason })
             }
             _ => Ok(layout),
+        }
+    }
+}
+
+impl Declarations {
+    /// Returns the attributes with which the layout of a record is the one that
+    /// C computes; `None` where explicit offsets are needed.
+    pub(crate) fn natural(&self, id: DeclId) -> Option<(bool, Option<u64>)> {
+        let record = self.record(id)?;
+        let slots: Vec<Slot> = record.fields.iter().map(|field| self.slot(field, None)).collect();
+        let wanted: Vec<u64> = record.fields.iter().map(|field| field.offset).collect();
+        let align = self.align_of(id);
+        let ways = [(false, None), (true, None), (false, Some(align)), (true, Some(align))];
+        ways.into_iter().find(|&(packed, align)| {
+            let attributes = Attributes { packed, align, ..Attributes::default() };
+            let least = u64::from(self.cplusplus);
+            lay_out(self.target.rules, record.union, &attributes, &slots, least).is_some_and(
+                |layout| {
+                    layout.offsets == wanted
+                        && (!self.has_hidden_alignments()
+                            || layout.required == self.decl(id).required)
+                        && Some(layout.size) == self.size_of(id)
+                        && layout.align == self.align_of(id)
+                },
+            )
+        })
+    }
+
+    fn slot(&self, field: &FieldDecl, member: Option<&Member>) -> Slot {
+        let Decl { size, align, required, .. } = *self.decl(field.ty);
+        Slot {
+            size: size.unwrap_or(0),
+            align,
+            required,
+            bits: field.bits,
+            named: !field.name.is_empty(),
+            asked: member.and_then(|member| member.align),
+            packed: member.is_some_and(|member| member.packed),
         }
     }
 }
@@ -343,6 +361,7 @@ fn explicit(record: &Record, title: &str, slots: &[Slot]) -> Result<Layout, Decl
         let reason = format!("which is no multiple of the alignment, {align}");
         return Err(DeclareError::Size { place: title.to_owned(), size, reason });
     }
-    let required = attributes.align.unwrap_or(1);
+    // More than its members need: it was asked for.
+    let required = if align > natural { align } else { 1 };
     Ok(Layout { offsets, size, align, required })
 }

@@ -43,15 +43,17 @@ mod layout;
 mod llvm;
 mod lower;
 mod path;
+mod read;
 mod record;
 mod rust;
 mod target;
 
-pub use declarations::{DeclId, Declarations, MemberLayout};
+pub use declarations::{DeclId, Declarations};
 pub use error::DeclareError;
 pub use import::ClangRecords;
 pub use llvm::LlvmTypes;
 pub use lower::{Lowering, Place, Policy};
+pub use read::MemberLayout;
 pub use record::{Member, MemberType, Record};
 pub use rust::{Handle, Tbaa, TypedPath};
 pub use target::Target;

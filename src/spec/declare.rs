@@ -94,6 +94,10 @@ pub struct RecordDecl {
     /// The size in bytes, to be checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
+    /// The offset in bytes, to be checked, of a member that is declared in
+    /// place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<u64>,
     /// Whether accesses to members may alias everything.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub may_alias: bool,
@@ -125,6 +129,9 @@ pub enum MemberDecl {
         /// The offset in bytes, to be checked.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         at: Option<u64>,
+        /// The offset of a bit-field in bits, to be checked.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        at_bit: Option<u64>,
         /// The least alignment in bytes.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         align: Option<u64>,
@@ -164,6 +171,7 @@ impl RecordDecl {
 
     fn in_place(&self, union: bool) -> Member {
         let member = Member::new(&*self.name, self.named("", union));
+        let member = self.at.into_iter().fold(member, Member::at);
         self.array.iter().rev().fold(member, |member, &len| member.array(len))
     }
 }
@@ -176,11 +184,13 @@ impl MemberDecl {
             MemberDecl::Base(ty) => Member::base(MemberType::from(&**ty)),
             MemberDecl::Struct(record) => record.in_place(false),
             MemberDecl::Union(record) => record.in_place(true),
-            MemberDecl::Member { name, ty, bits, at, align, packed, immutable } => {
+            MemberDecl::Member { name, ty, bits, at, at_bit, align, packed, immutable } => {
                 let mut member = Member::new(&**name, &**ty);
-                for (set, say) in
-                    [(*at, Member::at as fn(Member, u64) -> Member), (*align, Member::align)]
-                {
+                for (set, say) in [
+                    (*at, Member::at as fn(Member, u64) -> Member),
+                    (*at_bit, Member::at_bit),
+                    (*align, Member::align),
+                ] {
                     if let Some(value) = set {
                         member = say(member, value);
                     }

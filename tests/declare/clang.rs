@@ -116,7 +116,7 @@ fn builtin_types_are_clangs() {
     }
     c.push_str("};\n");
     for (number, name) in ["int64_t", "size_t", "intptr_t", "wchar_t"].into_iter().enumerate() {
-        write!(c, "{name} g{number}; void f{number}(void) {{ g{number} = 0; }}\n").unwrap();
+        writeln!(c, "{name} g{number}; void f{number}(void) {{ g{number} = 0; }}").unwrap();
     }
     for (target, triple) in TARGETS {
         let Some(ll) = clang(triple, "builtin", &c, &[]) else { return };

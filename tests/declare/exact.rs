@@ -125,6 +125,57 @@ fn restricted(u: &Universe) -> Universe {
     small
 }
 
+/// Members of one record that share a byte may alias, whatever lies between;
+/// bit-fields take all of their memory location.
+#[test]
+fn accesses_to_one_byte_may_alias() {
+    let mut shared = 0;
+    for seed in 1..=20 {
+        let taste = Taste { int128: true, odd: true, elements: 3, members: 5 };
+        let program = Program::new(seed, 6, taste);
+        let mut graph = Graph::new();
+        let mut types = program.declare(Target::x86_64()).unwrap().lower(Policy::Rfc);
+        let mut found = Vec::new();
+        for access in program.accesses(&mut Rng::new(seed)) {
+            let place = types.place(&mut graph, &access.path).unwrap();
+            let (from, to) = match place.bits {
+                Some((at, width)) => (at / 8, (at + u64::from(width)).div_ceil(8)),
+                None => (place.offset, place.offset + place.size),
+            };
+            found.push((access.record, access.path, from, to, place.tag.unwrap()));
+        }
+        let oracle = Oracle::new(&graph, Rules::Union);
+        for (i, a) in found.iter().enumerate() {
+            for b in found[..i].iter().filter(|b| b.0 == a.0 && a.2.max(b.2) < a.3.min(b.3)) {
+                assert!(oracle.may_alias(a.4, b.4), "seed {seed}: {} and {}", a.1, b.1);
+                shared += 1;
+            }
+        }
+    }
+    assert!(shared > 500, "{shared}");
+}
+
+#[test]
+fn bit_fields_are_memory_locations() {
+    use tbaa::declare::Record;
+    let mut types = Declarations::new(Target::x86_64());
+    let record = Record::structure("S").bits("a", "int", 3).bits("b", "int", 9);
+    let record = record.bits("", "int", 0).bits("c", "int", 4).field("d", "char");
+    let id = types.define(record).unwrap();
+    let mut types = types.lower(Policy::Rfc);
+    let mut graph = Graph::new();
+    let node = types.node(&mut graph, id).unwrap().unwrap();
+    let fields: Vec<_> = graph.ty(node).fields().map(|f| (f.offset, f.extent.unwrap())).collect();
+    assert_eq!(fields, [(0, 2), (4, 1), (5, 1)]);
+    let mut tag = |path: &str| types.tag(&mut graph, path).unwrap();
+    let [a, b, c, d] = ["S.a", "S.b", "S.c", "S.d"].map(&mut tag);
+    let oracle = Oracle::new(&graph, Rules::Union);
+    assert!(oracle.may_alias(a, b));
+    for (x, y) in [(a, c), (b, c), (a, d), (c, d)] {
+        assert!(!oracle.may_alias(x, y));
+    }
+}
+
 /// A union's members share bytes under policy `rfc`, and their neighbours do
 /// not: what clang's policies cannot say.
 #[test]

@@ -130,10 +130,6 @@ impl Program {
         program
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.records.len()
-    }
-
     fn record(&self, rng: &mut Rng, name: String, depth: u64) -> Rec {
         let union = rng.one_in(4);
         let odd = self.taste.odd;

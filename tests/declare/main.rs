@@ -18,3 +18,5 @@ mod support;
 #[allow(dead_code)]
 #[path = "../union/universe.rs"]
 mod universe;
+#[cfg(feature = "spec")]
+mod written;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand, ValueEnum};
 use tbaa::Rules;
 
+use crate::commands::declare::Declare;
 use crate::rules;
 
 const STATUS: &str = "\
@@ -58,6 +59,7 @@ pub(crate) enum Command {
     Matrix(Matrix),
     Eval(Eval),
     Check(Check),
+    Declare(Declare),
     Stats(Stats),
     Completions(Completions),
 }

@@ -294,7 +294,9 @@ impl Input {
             Content::Spec(built) => {
                 let key = |ty: TypeId| {
                     let known = built.types().iter().find(|&(_, &known)| known == ty);
-                    known.map_or_else(|| "?".to_owned(), |(key, _)| key.clone())
+                    // A declared type has no key, but a name.
+                    let name = || printable(built.graph().ty(ty).name().unwrap_or(b"?"));
+                    known.map_or_else(name, |(key, _)| key.clone())
                 };
                 let size = tag.size.map(|size| format!(", size: {size}")).unwrap_or_default();
                 let immutable = if tag.immutable { ", immutable: true" } else { "" };

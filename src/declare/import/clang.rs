@@ -6,6 +6,9 @@ use crate::table::{IndexMap, IndexSet};
 /// How deep unnamed records may stand inside each other.
 const DEPTH: usize = 32;
 
+/// What the names of probes begin with.
+const PROBE: &str = "tbaa_probe_";
+
 /// How many unnamed records one named record may hold in all.
 const UNNAMED: usize = 1 << 12;
 
@@ -50,7 +53,7 @@ struct Dumped<'t> {
 }
 
 /// A member: `164:0-8 |   int b2`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Line<'t> {
     /// In bits.
     offset: u64,
@@ -82,6 +85,7 @@ impl<'t> ClangRecords<'t> {
                     text[..end].parse().unwrap_or(0)
                 };
                 if let Some((key, mut record)) = open.take() {
+                    let key = key.strip_prefix(PROBE).unwrap_or(key);
                     record.size = number(sizes);
                     record.align = sizes.split_once("align=").map_or(1, |(_, rest)| number(rest));
                     records.records.entry(key).or_insert(record);
@@ -93,15 +97,69 @@ impl<'t> ClangRecords<'t> {
                 (None, 0) => {
                     let name = rest.trim_end();
                     let union = name.starts_with("union ");
-                    let named = if name.ends_with(')') { "" } else { key(name) };
+                    let unnamed = name.ends_with(')') || key(name).starts_with(PROBE);
+                    let named = if unnamed { "" } else { key(name) };
                     open = Some((key(name), Dumped { name: named, union, ..Dumped::default() }));
                 }
-                (Some((_, record)), 2) => record.members.extend(member(place, &rest[2..])),
+                // What a probe holds is the members of its member.
+                (Some((key, record)), 4) if key.starts_with(PROBE) => {
+                    record.members.extend(member(place, &rest[4..]));
+                }
+                (Some((key, record)), 2) if !key.starts_with(PROBE) => {
+                    record.members.extend(member(place, &rest[2..]));
+                }
                 // Members of members.
                 _ => {}
             }
         }
+        records.probed();
         records
+    }
+
+    /// Sees to it that what a typedef names is a union if it is one, which a
+    /// probe does not show.
+    fn probed(&mut self) {
+        let unnamed: Vec<Dumped<'_>> = self
+            .records
+            .iter()
+            .filter(|(key, record)| record.name.is_empty() && key.starts_with(" at "))
+            .map(|(_, record)| record.clone())
+            .collect();
+        self.records.retain(|key, record| {
+            !record.name.is_empty() || key.starts_with(" at ") || !record.members.is_empty()
+        });
+        for (key, record) in &mut self.records {
+            if record.name.is_empty() && !key.starts_with(" at ") {
+                let same = |other: &&Dumped<'_>| {
+                    // Types inside are called differently from outside.
+                    let place = |line: &Line<'_>| (line.offset, line.bits, line.name.to_owned());
+                    other.size == record.size
+                        && other.members.iter().map(place).eq(record.members.iter().map(place))
+                };
+                record.union = unnamed.iter().find(same).is_some_and(|other| other.union);
+            }
+        }
+    }
+
+    /// Returns C text that, behind the header, makes clang dump the records
+    /// that only a typedef names; empty if there are none. What clang then
+    /// dumps is to be parsed instead.
+    #[must_use]
+    pub fn probes(&self, types: &Declarations) -> String {
+        let members = self.records.values().flat_map(|record| &record.members);
+        let names: IndexSet<&str> = members
+            .filter_map(|member| {
+                let ty = member.ty.trim_start_matches("const ").trim_start_matches("volatile ");
+                let end = ty.find(['[', ' ']).unwrap_or(ty.len());
+                let (name, rest) = ty.split_at(end);
+                let plain = name.chars().all(|c| c.is_alphanumeric() || c == '_');
+                let alone = plain && !name.is_empty() && (rest.is_empty() || rest.starts_with('['));
+                Some(name).filter(|name| {
+                    alone && types.named(name).is_none() && !self.records.contains_key(name)
+                })
+            })
+            .collect();
+        names.iter().map(|name| format!("struct {PROBE}{name} {{ {name} member; }};\n")).collect()
     }
 
     /// Returns the names of the enums that members have, to be declared first:

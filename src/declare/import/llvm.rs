@@ -71,7 +71,9 @@ impl Declarations {
                 let name = name.map(|name| String::from_utf8_lossy(name).into_owned());
                 (body, packed, name.unwrap_or_else(|| format!("anon.{}", ty.index())))
             }
-            TypeKind::Literal { elements, packed } => (elements, packed, String::new()),
+            TypeKind::Literal { elements, packed } => {
+                (elements, packed, format!("anon.{}", ty.index()))
+            }
             _ => return Err(unlike_c(context, ty)),
         };
         let short = name.strip_prefix("struct.").or(name.strip_prefix("union."));
@@ -82,11 +84,7 @@ impl Declarations {
             record = record.member(Member::new(format!("f{index}"), member));
         }
         let record = if packed { record.packed() } else { record };
-        if name.is_empty() {
-            self.define_unnamed(record, context.display(ty).to_string())
-        } else {
-            self.define(record)
-        }
+        self.define(record)
     }
 
     fn llvm_type(

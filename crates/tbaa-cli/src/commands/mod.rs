@@ -2,6 +2,7 @@
 
 mod check;
 mod completions;
+pub(crate) mod declare;
 mod dump;
 mod eval;
 mod explain;
@@ -35,6 +36,7 @@ pub(crate) fn run(command: Command, out: &mut dyn Write) -> Result<Outcome, Fail
         Command::Matrix(args) => matrix::run(&args, out)?,
         Command::Eval(args) => eval::run(&args, out)?,
         Command::Check(args) => return check::run(&args, out),
+        Command::Declare(args) => return declare::run(&args, out),
         Command::Stats(args) => stats::run(&args, out)?,
         Command::Completions(args) => completions::run(&args, out)?,
     }

@@ -1,0 +1,380 @@
+//! `tbaa declare`.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use clap::ValueEnum;
+use tbaa::declare::{ClangRecords, DeclId, Declarations, LlvmTypes, Lowering, Policy, Target};
+use tbaa::spec::write_declarations;
+use tbaa::types::Context;
+use tbaa::{Graph, TagId, text};
+
+use crate::excerpt::printable;
+use crate::input::{load_spec, read_file};
+use crate::report::{Failure, note, warn};
+
+/// Lays out the types of a C header, and prints their layout, nodes or tags.
+///
+/// INPUT is a C header or source, which clang is asked about; a .ll file, of
+/// whose struct types the members have no names; or a spec that declares types.
+/// With paths such as `CallInfo.l.base`, where each leads and the tag of an
+/// access there.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  tbaa declare lstate.h -- -I lua/src               where each member stands
+  tbaa declare lstate.h --record CallInfo --format ron > callinfo.ron
+  tbaa declare lstate.h 'CallInfo.u.l.base' '*double'
+  tbaa declare ravi-declared.ron --format llvm      LLVM types and TBAA nodes
+  tbaa declare f.ll                                 the struct types of a module
+
+Exit status:
+  0  fine
+  1  a record could not be declared, or a path leads nowhere
+  2  unusable input or arguments")]
+pub(crate) struct Declare {
+    /// A C header or source, a .ll file, or a .ron spec.
+    pub(crate) input: PathBuf,
+    /// Paths to members.
+    pub(crate) paths: Vec<String>,
+    /// What to print.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: Format,
+    /// How types become nodes [default: the spec's, or else clang].
+    #[arg(long, value_enum)]
+    pub(crate) policy: Option<PolicyName>,
+    /// A preset, a triple or a data layout string [default: the input's].
+    #[arg(long)]
+    pub(crate) target: Option<String>,
+    /// Prints these structs and unions only, and those in them.
+    #[arg(long = "record", value_name = "NAME")]
+    pub(crate) records: Vec<String>,
+    /// The clang to ask.
+    #[arg(long, value_name = "COMMAND", default_value = "clang")]
+    pub(crate) clang: PathBuf,
+    /// Arguments for clang, behind `--`.
+    #[arg(last = true, value_name = "CLANG_ARGUMENTS")]
+    pub(crate) arguments: Vec<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Default)]
+pub(crate) enum Format {
+    /// A table of members, with offsets and sizes in bytes.
+    #[default]
+    Layout,
+    /// The LLVM types, and TBAA metadata.
+    Llvm,
+    /// A spec that declares the types.
+    Ron,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum PolicyName {
+    /// The old format, as clang emits it.
+    Clang,
+    /// The size-aware format, as clang emits it.
+    ClangNew,
+    /// The size-aware format, with unions.
+    Rfc,
+}
+
+/// The types, and what a spec has to say of them.
+struct Loaded {
+    types: Declarations,
+    target: String,
+    policy: Policy,
+    complete: bool,
+}
+
+pub(super) fn run(args: &Declare, out: &mut dyn Write) -> Result<super::Outcome, Failure> {
+    let Loaded { types, target, policy, mut complete } = load(args)?;
+    let policy = args.policy.map_or(policy, |policy| match policy {
+        PolicyName::Clang => Policy::Clang,
+        PolicyName::ClangNew => Policy::ClangNew,
+        PolicyName::Rfc => Policy::Rfc,
+    });
+    let records = chosen(&types, &args.records)?;
+    match args.format {
+        Format::Ron => {
+            let name = args.input.file_stem().unwrap_or_default().to_string_lossy();
+            out.write_all(write_declarations(&name, &types, &records, &target, policy).as_bytes())?;
+        }
+        Format::Layout if args.paths.is_empty() => {
+            for (position, &record) in records.iter().enumerate() {
+                if position > 0 {
+                    writeln!(out)?;
+                }
+                layout(&types, record, 0, 0, out)?;
+            }
+        }
+        Format::Layout | Format::Llvm => {
+            complete &= lowered(args, types.lower(policy), &records, out)?;
+        }
+    }
+    Ok(if complete { super::Outcome::Fine } else { super::Outcome::Found })
+}
+
+/// Prints what needs nodes; false if a path leads nowhere.
+fn lowered(
+    args: &Declare,
+    mut types: Lowering,
+    records: &[DeclId],
+    out: &mut dyn Write,
+) -> Result<bool, Failure> {
+    let mut graph = Graph::new();
+    let mut wrong = Vec::new();
+    for path in &args.paths {
+        match types.place(&mut graph, path) {
+            Err(error) => wrong.push(error.to_string()),
+            Ok(place) if args.format == Format::Layout => {
+                let bits = place.bits.map_or(String::new(), |(at, width)| {
+                    format!(", bits {at} to {}", at + u64::from(width.saturating_sub(1)))
+                });
+                let tag = place.tag.map_or_else(|| "no tag".to_owned(), |tag| show(&graph, tag));
+                writeln!(out, "{path}: offset {}, size {}{bits}, {tag}", place.offset, place.size)?;
+            }
+            Ok(_) => {}
+        }
+    }
+    warn(&wrong, |message| (None, message.clone()));
+    if args.format == Format::Llvm {
+        let mut context = Context::new();
+        let mut llvm = LlvmTypes::new(types.types(), &mut context);
+        for &record in records {
+            llvm.ty(record).map_err(|error| Failure::unusable(error.to_string()))?;
+        }
+        let mut text = String::new();
+        // Writing to memory does not fail.
+        let _ = context.write_definitions(&mut text);
+        for &record in records.iter().filter(|_| args.paths.is_empty()) {
+            let node = types.node(&mut graph, record);
+            node.map_err(|error| Failure::unusable(error.to_string()))?;
+        }
+        writeln!(out, "target datalayout = \"{}\"\n", types.types().target().data_layout())?;
+        out.write_all(text.as_bytes())?;
+        writeln!(out)?;
+        out.write_all(text::write(&graph).as_bytes())?;
+    }
+    Ok(wrong.is_empty())
+}
+
+fn show(graph: &Graph, tag: TagId) -> String {
+    let Ok(tag) = graph.tag(tag) else { return "malformed tag".to_owned() };
+    let name = |ty| printable(graph.ty(ty).name().unwrap_or_default());
+    let size = tag.size.map_or(String::new(), |size| format!(", {size}"));
+    let immutable = if tag.immutable { ", immutable" } else { "" };
+    format!("tag ({}, {}, {}{size}{immutable})", name(tag.base), name(tag.access), tag.offset)
+}
+
+/// Returns the records asked for, or all.
+fn chosen(types: &Declarations, names: &[String]) -> Result<Vec<DeclId>, Failure> {
+    if names.is_empty() {
+        return Ok(types.records().collect());
+    }
+    let find = |name: &String| {
+        let found = types.records().find(|&record| types.display(record) == *name);
+        found.ok_or_else(|| Failure::unusable(format!("no struct or union {name:?} in the input")))
+    };
+    names.iter().map(find).collect()
+}
+
+/// Prints a record and its unnamed members'.
+fn layout(
+    types: &Declarations,
+    record: DeclId,
+    base: u64,
+    indent: usize,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    if indent == 0 {
+        let word = if types.is_union(record) { "union" } else { "struct" };
+        let size = types.size_of(record).unwrap_or(0);
+        let name = types.display(record);
+        writeln!(out, "{word} {name}: {size} bytes, aligned to {}", types.align_of(record))?;
+    }
+    for member in types.members(record) {
+        let at = base + member.offset;
+        let size = types.size_of(member.ty).unwrap_or(0);
+        let (place, size) = match member.bits {
+            Some(width) => (format!("{}:{}", at / 8, at % 8), format!("{width}b")),
+            None => ((at / 8).to_string(), size.to_string()),
+        };
+        let (space, name) = ("  ".repeat(indent), member.name);
+        if types.is_unnamed(member.ty) {
+            let word = if types.is_union(member.ty) { "union" } else { "struct" };
+            let line = format!("{place:>8} {size:>6}  {space}{word} {name}");
+            writeln!(out, "{}", line.trim_end())?;
+            layout(types, member.ty, at, indent + 1, out)?;
+        } else {
+            let line = format!("{place:>8} {size:>6}  {space}{name}: {}", types.display(member.ty));
+            writeln!(out, "{line}")?;
+        }
+    }
+    Ok(())
+}
+
+fn load(args: &Declare) -> Result<Loaded, Failure> {
+    let extension = args.input.extension().unwrap_or_default();
+    if extension == "ron" {
+        let (file, text) = read_file(&args.input)?;
+        let built = load_spec(&file, &text)?;
+        let Some(declare) = &built.spec().declare else {
+            return Err(Failure::unusable(format!(
+                "{file} declares no types with a layout; give it a `declare` section"
+            )));
+        };
+        let mut declare = declare.clone();
+        declare.target = args.target.clone().unwrap_or(declare.target);
+        let types = declare.declare().map_err(|error| Failure::unusable(error.to_string()))?;
+        return Ok(Loaded {
+            types,
+            target: declare.target,
+            policy: declare.policy,
+            complete: true,
+        });
+    }
+    if extension == "ll" {
+        let (_, text) = read_file(&args.input)?;
+        return of_module(args, &text);
+    }
+    of_header(args)
+}
+
+/// Returns the target asked for, or that of a module's text.
+fn target(args: &Declare, module: &str) -> Result<(Target, String), Failure> {
+    let named = |name: &str| {
+        let preset = Target::by_name(name);
+        preset.or_else(|| name.parse().ok().map(Target::from_data_layout))
+    };
+    if let Some(name) = &args.target {
+        let found = named(name).ok_or_else(|| {
+            let names: Vec<_> = Target::names().collect();
+            Failure::unusable(format!(
+                "no target {name:?}: give one of {}, or a data layout string",
+                names.join(", ")
+            ))
+        })?;
+        return Ok((found, name.clone()));
+    }
+    let line = |start: &str| {
+        let line = module.lines().find_map(|line| line.strip_prefix(start))?;
+        Some(line.trim().trim_matches('"'))
+    };
+    let triple = line("target triple = ");
+    let layout = line("target datalayout = ").and_then(|layout| layout.parse().ok());
+    let found = Target::of_module(triple, layout).or_else(Target::host);
+    let found = found.ok_or_else(|| {
+        Failure::unusable("the input does not say its target: give it with --target")
+    })?;
+    let preset = Target::names().find(|name| Target::by_name(name).as_ref() == Some(&found));
+    let name = preset.map_or_else(|| found.data_layout().to_string(), str::to_owned);
+    Ok((found, name))
+}
+
+fn of_module(args: &Declare, text: &[u8]) -> Result<Loaded, Failure> {
+    let file = printable(args.input.as_os_str().as_encoded_bytes());
+    let lossy = String::from_utf8_lossy(text);
+    let (target, name) = target(args, &lossy)?;
+    let is_type =
+        |line: &&[u8]| line.starts_with(b"%") && line.windows(8).any(|part| part == b" = type ");
+    let lines: Vec<&[u8]> = text.split(|&byte| byte == b'\n').filter(is_type).collect();
+    let mut context = Context::new();
+    context
+        .read_definitions(&lines.join(&b'\n'))
+        .map_err(|error| Failure::unusable(format!("{file}: {}", error.kind)))?;
+    let mut types = Declarations::new(target);
+    types.import_llvm(&context).map_err(|error| Failure::unusable(format!("{file}: {error}")))?;
+    Ok(Loaded { types, target: name, policy: Policy::Clang, complete: true })
+}
+
+fn of_header(args: &Declare) -> Result<Loaded, Failure> {
+    let file = args.input.canonicalize().map_err(|error| {
+        let file = printable(args.input.as_os_str().as_encoded_bytes());
+        Failure::unusable(format!("cannot read {file}: {error}"))
+    })?;
+    let include = format!("#include {:?}\n", file.display().to_string());
+    let dump = |probes: &str| {
+        let mut dump = command(args);
+        dump.args(["-fsyntax-only", "-Xclang", "-fdump-record-layouts-complete"]);
+        dump.args(["-Xclang", "-fdump-record-layouts-canonical", "-"]);
+        ask(args, &mut dump, &format!("{include}{probes}"))
+    };
+    let plain = dump("")?;
+    let mut records = ClangRecords::parse(&plain);
+    let probes = records.probes(&Declarations::new(Target::x86_64()));
+    let probed;
+    if !probes.is_empty() {
+        probed = dump(&probes)?;
+        records = ClangRecords::parse(&probed);
+    }
+    let enums: Vec<&str> = records.enums().collect();
+    // A second question: the target, and the sizes of enums, which the first
+    // answer leaves out.
+    let sizes: Vec<String> = enums.iter().map(|name| format!("sizeof(enum {name})")).collect();
+    let source =
+        format!("{include}unsigned long long tbaa_sizes[] = {{ 1, {} }};\n", sizes.join(", "));
+    let mut module = command(args);
+    let module = ask(args, module.args(["-S", "-emit-llvm", "-o", "-", "-"]), &source)?;
+    let (target, name) = target(args, &module)?;
+    let mut types = Declarations::new(target);
+    for (name, size) in enums.into_iter().zip(sizes_in(&module).into_iter().skip(1)) {
+        let integer = match size {
+            1 => "char",
+            2 => "short",
+            8 => "uint64_t",
+            _ => "unsigned int",
+        };
+        types.enumeration(name, integer).map_err(|error| Failure::unusable(error.to_string()))?;
+    }
+    let skipped = records.declare(&mut types);
+    warn(&skipped, |(name, error)| (None, format!("{name} is left out: {error}")));
+    if types.records().next().is_none() {
+        note(format!("{} defines no struct or union with a name", file.display()));
+    }
+    Ok(Loaded { types, target: name, policy: Policy::Clang, complete: skipped.is_empty() })
+}
+
+fn command(args: &Declare) -> Command {
+    let mut command = Command::new(&args.clang);
+    command.args(["-w", "-x", "c"]);
+    if let Some(triple) = args.target.as_deref().filter(|target| target.contains('-')) {
+        command.arg(format!("--target={triple}"));
+    }
+    command.args(&args.arguments);
+    command
+}
+
+/// Runs clang, which reads `input` if it is told to.
+fn ask(args: &Declare, command: &mut Command, input: &str) -> Result<String, Failure> {
+    let mut run = || -> io::Result<Output> {
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+        if let Some(mut stdin) = child.stdin.take() {
+            // Clang may have ended already, and says why itself.
+            let _ = stdin.write_all(input.as_bytes());
+        }
+        child.wait_with_output()
+    };
+    let clang = Path::new(&args.clang).display().to_string();
+    let output = run().map_err(|error| {
+        Failure::unusable(format!("cannot run {clang}: {error}; name a clang with --clang"))
+    })?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        let said: Vec<&str> = said.lines().take(5).collect();
+        return Err(Failure::unusable(format!(
+            "{clang} rejects the input: {}",
+            printable(said.join("; ").as_bytes())
+        )));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Returns the numbers of the array that was asked for.
+fn sizes_in(module: &str) -> Vec<u64> {
+    let line = module.lines().find(|line| line.starts_with("@tbaa_sizes"));
+    let list = line.and_then(|line| Some(line.split_once("] [")?.1.split_once(']')?.0));
+    let number = |item: &str| item.trim().strip_prefix("i64 ")?.parse().ok();
+    list.map(|list| list.split(',').filter_map(number).collect()).unwrap_or_default()
+}

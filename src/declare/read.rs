@@ -1,0 +1,206 @@
+//! Reading declared types: sizes, members, and how C writes them.
+
+use super::declarations::Kind;
+use super::target::LayoutRules;
+use super::{DeclId, Declarations, Target};
+
+/// A member of a struct or union, laid out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct MemberLayout<'a> {
+    /// The name; empty of an anonymous member.
+    pub name: &'a str,
+    /// The type.
+    pub ty: DeclId,
+    /// Bits from the start of the struct or union.
+    pub offset: u64,
+    /// The width of a bit-field.
+    pub bits: Option<u32>,
+    /// Whether it is never modified while it can be read.
+    pub immutable: bool,
+    /// Whether it is a base class.
+    pub base: bool,
+}
+
+impl Declarations {
+    /// Returns the target.
+    #[must_use]
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// Returns every type, in the order in which they were declared or first
+    /// named.
+    pub fn types(&self) -> impl DoubleEndedIterator<Item = DeclId> + ExactSizeIterator + '_ {
+        (0..self.decls.len() as u32).map(|index| self.id(index))
+    }
+
+    /// Returns the structs and unions that are defined and have a name, in the
+    /// order in which they were first named.
+    pub fn records(&self) -> impl DoubleEndedIterator<Item = DeclId> + '_ {
+        self.types().filter(
+            |&id| matches!(self.kind(id), Kind::Record(r) if r.defined && !r.name.is_empty()),
+        )
+    }
+
+    /// Returns the type of a name, which is that of a scalar, an enum, a record
+    /// or an alias.
+    #[must_use]
+    pub fn named(&self, name: &str) -> Option<DeclId> {
+        self.names.get(name).copied()
+    }
+
+    /// Returns the size of a type in bytes; `None` where it has none: of
+    /// `void`, a function, a struct that is not defined.
+    ///
+    /// # Panics
+    ///
+    /// If other declarations issued `id`, as all functions here.
+    #[must_use]
+    pub fn size_of(&self, id: DeclId) -> Option<u64> {
+        self.decl(id).size
+    }
+
+    /// Returns the alignment of a type in bytes.
+    #[must_use]
+    pub fn align_of(&self, id: DeclId) -> u64 {
+        self.decl(id).align
+    }
+
+    /// Returns the type of an array's elements and its lengths, the outermost
+    /// first; of another type, itself and none.
+    pub(crate) fn array_parts(&self, mut id: DeclId) -> (DeclId, Vec<Option<u64>>) {
+        let mut lens = Vec::new();
+        while let Kind::Array { element, len } = self.kind(id) {
+            lens.push(*len);
+            id = *element;
+        }
+        (id, lens)
+    }
+
+    /// Returns whether a type is a union.
+    #[must_use]
+    pub fn is_union(&self, id: DeclId) -> bool {
+        self.record(id).is_some_and(|record| record.union)
+    }
+
+    /// Returns the members of a struct or union in the order of declaration;
+    /// none of another type.
+    pub fn members(
+        &self,
+        id: DeclId,
+    ) -> impl DoubleEndedIterator<Item = MemberLayout<'_>> + ExactSizeIterator + '_ {
+        let fields = self.record(id).map_or(&[][..], |record| &record.fields);
+        fields.iter().map(|field| MemberLayout {
+            name: &field.name,
+            ty: field.ty,
+            offset: field.offset,
+            bits: field.bits,
+            immutable: field.immutable,
+            base: field.base,
+        })
+    }
+
+    /// Returns whether the types are C++'s.
+    #[must_use]
+    pub fn is_cplusplus(&self) -> bool {
+        self.cplusplus
+    }
+
+    /// Returns whether a type is a struct or union.
+    #[must_use]
+    pub fn is_record(&self, id: DeclId) -> bool {
+        self.record(id).is_some()
+    }
+
+    /// Returns whether a type is a struct or union without a name.
+    #[must_use]
+    pub fn is_unnamed(&self, id: DeclId) -> bool {
+        self.record(id).is_some_and(|record| record.name.is_empty())
+    }
+
+    /// Returns whether layouts depend on how the records inside were declared,
+    /// and not on their sizes and alignments alone.
+    pub(crate) fn has_hidden_alignments(&self) -> bool {
+        matches!(self.target.rules, LayoutRules::Microsoft { .. })
+    }
+
+    pub(crate) fn may_alias(&self, id: DeclId) -> bool {
+        self.record(id).is_some_and(|record| record.may_alias)
+    }
+
+    /// Returns the integer types of enums, with the enums' names.
+    pub(crate) fn enums(&self) -> impl Iterator<Item = (DeclId, &str)> + '_ {
+        self.decls.iter().filter_map(|decl| match &decl.kind {
+            Kind::Enum { name, integer } => Some((*integer, name.as_str())),
+            _ => None,
+        })
+    }
+
+    /// Returns how C writes a type without a name, which
+    /// [`Declarations::ty`] reads.
+    #[must_use]
+    pub fn display(&self, id: DeclId) -> String {
+        self.display_with(id, false)
+    }
+
+    /// As [`Declarations::display`]; with keywords `struct X` instead of `X`,
+    /// which can stand before X is declared.
+    pub(crate) fn display_with(&self, id: DeclId, keywords: bool) -> String {
+        // What stands before a declarator's name, backwards, and after it.
+        let (mut left, mut right) = (String::new(), String::new());
+        let mut ty = id;
+        loop {
+            let enclose = |left: &mut String, right: &mut String| {
+                if left.ends_with('*') {
+                    left.push('(');
+                    right.push(')');
+                }
+            };
+            ty = match self.kind(ty) {
+                Kind::Pointer { to } => {
+                    left.push('*');
+                    *to
+                }
+                Kind::Atomic { of } => {
+                    left.push_str("cimotA_");
+                    *of
+                }
+                Kind::Array { element, len } => {
+                    enclose(&mut left, &mut right);
+                    let len = len.map_or(String::new(), |len| len.to_string());
+                    right.push_str(&format!("[{len}]"));
+                    *element
+                }
+                Kind::Function => {
+                    enclose(&mut left, &mut right);
+                    right.push_str("()");
+                    self.void()
+                }
+                _ => break,
+            };
+        }
+        let name = match self.kind(ty) {
+            Kind::Vector { element, len } => format!("<{len} x {}>", self.short_name(*element)),
+            Kind::Complex { element } => format!("{} _Complex", self.short_name(*element)),
+            Kind::Record(record) if keywords && record.union => format!("union {}", record.name),
+            Kind::Record(record) if keywords => format!("struct {}", record.name),
+            _ => self.short_name(ty),
+        };
+        let left: String = left.chars().rev().collect();
+        let blank = if left.is_empty() && !right.starts_with('[') { "" } else { " " };
+        format!("{name}{blank}{left}{right}").trim_end().to_owned()
+    }
+
+    /// Returns the name of a type that is made of no other.
+    pub(super) fn short_name(&self, id: DeclId) -> String {
+        match self.kind(id) {
+            Kind::Void => "void".to_owned(),
+            Kind::Scalar { .. } if id == self.char() => "char".to_owned(),
+            Kind::Scalar { name, .. } | Kind::Enum { name, .. } => name.clone(),
+            Kind::Record(record) => record.title.clone(),
+            Kind::Pointer { .. } => "void *".to_owned(),
+            _ => "type".to_owned(),
+        }
+    }
+}
