@@ -130,8 +130,7 @@ pub fn derive_tbaa(input: TokenStream) -> TokenStream {
 ///
 /// A path is a type and steps: `.member`, `->member` after a pointer,
 /// `[3]`, `[*]` or `[i]` for elements of arrays and of what pointers point to.
-/// Members have the names that the derive declares, of whatever visibility.
-/// Members marked `char` or `ty`, and what Rust takes no room for, are only
+/// Members have the names that the derive declares. Members marked `char` or `ty`, and what Rust takes no room for, are only
 /// checked when the path is resolved, as all that follows them.
 ///
 /// ```
