@@ -130,8 +130,9 @@ pub fn derive_tbaa(input: TokenStream) -> TokenStream {
 ///
 /// A path is a type and steps: `.member`, `->member` after a pointer,
 /// `[3]`, `[*]` or `[i]` for elements of arrays and of what pointers point to.
-/// Members have the names that the derive declares. Members marked `char` or `ty`, and what Rust takes no room for, are only
-/// checked when the path is resolved, as all that follows them.
+/// Members have the names that the derive declares. Those marked `char` or
+/// `ty`, and those that take no room, are only checked when the path is
+/// resolved, as is all that follows them.
 ///
 /// ```
 /// use tbaa::declare::{Tbaa, TypedPath, path};
