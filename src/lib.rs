@@ -58,6 +58,7 @@
 //!
 //! `spec` (default) brings [`spec`] and `serde` for the data types. Without
 //! it the crate depends on `indexmap`, `hashbrown`, `petgraph` and `memchr`.
+//! `derive` brings `#[derive(Tbaa)]` and `path!` into [`declare`].
 
 #![forbid(unsafe_code)]
 

@@ -32,6 +32,9 @@
 mod builtin;
 mod declarations;
 mod define;
+#[cfg(feature = "derive")]
+#[doc(hidden)]
+pub mod derive_support;
 mod derived;
 mod error;
 mod expr;
@@ -54,3 +57,5 @@ pub use read::MemberLayout;
 pub use record::{Member, MemberType, Record};
 pub use rust::{Handle, Tbaa, TypedPath};
 pub use target::Target;
+#[cfg(feature = "derive")]
+pub use tbaa_derive::{Tbaa, path};

@@ -53,6 +53,12 @@ use crate::graph::Graph;
 /// }
 /// # Ok::<(), DeclareError>(())
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no declaration as a C type",
+    label = "not a type that C knows",
+    note = "write `#[derive(Tbaa)]` before a type of your own; before a field of another, \
+            `#[tbaa(char)]` makes bytes of it that alias everything"
+)]
 pub trait Tbaa {
     /// Declares the type, or finds it.
     ///

@@ -1,0 +1,124 @@
+//! `path!(CallInfo.l.base)`.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::parse::{Parse, ParseStream};
+use syn::spanned::Spanned;
+use syn::{Error, Ident, LitFloat, LitInt, Token, Type, bracketed};
+
+/// A path, as it is written.
+pub(crate) struct Path {
+    base: Type,
+    steps: Vec<(Step, Span)>,
+}
+
+enum Step {
+    Member(String),
+    /// `None` for any element.
+    Element(Option<u64>),
+    Arrow,
+}
+
+/// Returns a member's name as a type.
+pub(crate) fn name_type(name: &str, span: Span) -> TokenStream {
+    let chars = name.chars();
+    quote_spanned!(span=> (#(::tbaa::declare::derive_support::Ch<#chars>,)*))
+}
+
+impl Parse for Path {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let base: Type = input.call(Type::without_plus)?;
+        let mut path = Path { base, steps: Vec::new() };
+        while !input.is_empty() {
+            if input.peek(Token![->]) {
+                let arrow: Token![->] = input.parse()?;
+                path.steps.push((Step::Arrow, arrow.span()));
+                path.members(input)?;
+            } else if input.peek(Token![.]) {
+                input.parse::<Token![.]>()?;
+                path.members(input)?;
+            } else if input.peek(syn::token::Bracket) {
+                let index;
+                let bracket = bracketed!(index in input);
+                path.steps.push((Step::Element(element(&index)?), bracket.span.join()));
+            } else {
+                return Err(input.error("expected `.`, `->` or `[`"));
+            }
+        }
+        Ok(path)
+    }
+}
+
+fn element(index: ParseStream<'_>) -> syn::Result<Option<u64>> {
+    let number = if index.peek(Token![*]) {
+        index.parse::<Token![*]>()?;
+        None
+    } else if index.peek(Ident) {
+        index.parse::<Ident>()?;
+        None
+    } else if index.peek(LitInt) {
+        let number: LitInt = index.parse()?;
+        let wrong = |_| Error::new(number.span(), "expected an index: a number below 2^64");
+        Some(number.base10_parse().map_err(wrong)?)
+    } else {
+        return Err(index.error("expected an index: a number, a name or `*`"));
+    };
+    if index.is_empty() { Ok(number) } else { Err(index.error("expected `]` after the index")) }
+}
+
+impl Path {
+    /// Takes what stands behind a `.`. Rust reads the `0.1` of a tuple in a
+    /// tuple as a number.
+    fn members(&mut self, input: ParseStream<'_>) -> syn::Result<()> {
+        let (text, span) = if input.peek(LitInt) {
+            let number: LitInt = input.parse()?;
+            (number.to_string(), number.span())
+        } else if input.peek(LitFloat) {
+            let number: LitFloat = input.parse()?;
+            (number.to_string(), number.span())
+        } else if input.peek(Ident::peek_any) {
+            let name = Ident::parse_any(input)?;
+            (name.unraw().to_string(), name.span())
+        } else {
+            return Err(input.error("expected a member's name"));
+        };
+        for name in text.split('.') {
+            if name.is_empty() {
+                return Err(Error::new(span, "expected a member's name after the `.`"));
+            }
+            self.steps.push((Step::Member(name.to_owned()), span));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn expand(&self) -> TokenStream {
+        let base = &self.base;
+        let support = quote!(::tbaa::declare::derive_support);
+        let mut end = quote!(::core::marker::PhantomData::<#base>);
+        let mut text = String::new();
+        let mut arrow = false;
+        for (step, span) in &self.steps {
+            let taken = match step {
+                Step::Member(name) => {
+                    text += if arrow { "->" } else { "." };
+                    text += name;
+                    let name = name_type(name, *span);
+                    quote_spanned!(*span=> step::<#name, _, _>)
+                }
+                Step::Element(None) => {
+                    text += "[*]";
+                    quote_spanned!(*span=> step::<#support::Element, _, _>)
+                }
+                Step::Element(Some(index)) => {
+                    text += &format!("[{index}]");
+                    quote_spanned!(*span=> element::<#index, _, _>)
+                }
+                Step::Arrow => quote_spanned!(*span=> step::<#support::Arrow, _, _>),
+            };
+            arrow = matches!(step, Step::Arrow);
+            end = quote_spanned!(*span=> #support::#taken(#end));
+        }
+        quote!(#support::typed(#text, ::core::marker::PhantomData::<#base>, #end))
+    }
+}

@@ -1,0 +1,34 @@
+//! Derived types and the same runtime as a spec: one graph.
+
+// Code that the macros write is as safe as the rest.
+#![forbid(unsafe_code)]
+// Layouts are what is looked at, not values.
+#![allow(dead_code)]
+
+mod layouts;
+mod names;
+mod runtime;
+
+use tbaa::Graph;
+use tbaa::declare::{Declarations, DeclareError, Policy, Target, Tbaa, TypedPath};
+
+/// Returns the preset of the target that this test is compiled for.
+fn host() -> Option<(&'static str, Target)> {
+    let host = Target::host()?;
+    let name = Target::names().find(|name| Target::by_name(name).as_ref() == Some(&host))?;
+    Some((name, host))
+}
+
+/// Returns types with a `T` declared.
+fn declared<T: Tbaa>() -> Declarations {
+    let (_, target) = host().expect("a target with a preset");
+    let mut types = Declarations::new(target);
+    T::declare(&mut types).unwrap();
+    types
+}
+
+/// Returns the offset of a path under the policy that knows most.
+fn offset<B: Tbaa, F>(path: TypedPath<B, F>) -> Result<u64, DeclareError> {
+    let mut types = declared::<B>().lower(Policy::Rfc);
+    types.handle(&mut Graph::new(), path).map(|handle| handle.offset)
+}

@@ -1,0 +1,199 @@
+//! What the code that `#[derive(Tbaa)]` and `path!` write stands on. No part of
+//! the public interface.
+
+use std::cell::{Cell, UnsafeCell};
+use std::marker::PhantomData;
+use std::mem::{ManuallyDrop, MaybeUninit, align_of, size_of};
+use std::num::Wrapping;
+use std::ptr::NonNull;
+use std::sync::atomic::AtomicPtr;
+
+use super::{DeclId, Declarations, DeclareError, Member, Record, TypedPath};
+
+/// One character of a member's name: the name `xy` as a type is
+/// `(Ch<'x'>, Ch<'y'>)`, which errors of the Rust compiler show.
+pub struct Ch<const C: char>;
+
+/// The step `[*]` of a path.
+pub struct Element;
+
+/// The step `->` of a path, before the member.
+pub struct Arrow;
+
+/// A type from which a path can take a step `S`, which ends at an `F`: a
+/// member's name, [`Element`] or [`Arrow`].
+// A parameter and no associated type: members may be of private types.
+#[diagnostic::on_unimplemented(
+    message = "a path has no step `{S}` from `{Self}`",
+    label = "no such member or element",
+    note = "members go by the names that `#[derive(Tbaa)]` declares, those of `#[tbaa(name)]` \
+            included; write `->` after a pointer and `.` elsewhere"
+)]
+pub trait Step<S, F> {
+    /// How many elements there are, where that is known.
+    const LEN: u64 = u64::MAX;
+}
+
+/// Takes a step.
+#[must_use]
+pub const fn step<S, B: Step<S, F>, F>(_: PhantomData<B>) -> PhantomData<F> {
+    PhantomData
+}
+
+/// Takes the step to an element, of which it checks that there is one.
+#[must_use]
+pub const fn element<const INDEX: u64, B: Step<Element, F>, F>(
+    _: PhantomData<B>,
+) -> PhantomData<F> {
+    const { assert!(INDEX < B::LEN, "an index past the end of its array") };
+    PhantomData
+}
+
+/// Returns the path of `steps` from one type to another.
+#[must_use]
+pub const fn typed<B, F>(
+    steps: &'static str,
+    _: PhantomData<B>,
+    _: PhantomData<F>,
+) -> TypedPath<B, F> {
+    // It would only have told the types.
+    TypedPath::new(steps, |_| unreachable!())
+}
+
+impl<T, const N: usize> Step<Element, T> for [T; N] {
+    // An array of no elements is C's flexible array member.
+    const LEN: u64 = if N == 0 { u64::MAX } else { N as u64 };
+}
+
+macro_rules! pointers {
+    ($($ty:ty,)*) => {$(
+        impl<T> Step<Arrow, T> for $ty {}
+        impl<T> Step<Element, T> for $ty {}
+    )*};
+}
+
+pointers! {
+    *const T,
+    *mut T,
+    &T,
+    &mut T,
+    Option<&T>,
+    Option<&mut T>,
+    NonNull<T>,
+    Option<NonNull<T>>,
+    Box<T>,
+    Option<Box<T>>,
+    AtomicPtr<T>,
+}
+
+macro_rules! transparent {
+    ($($wrapper:ident,)*) => {$(
+        impl<S, F, T: Step<S, F>> Step<S, F> for $wrapper<T> {
+            const LEN: u64 = T::LEN;
+        }
+    )*};
+}
+
+transparent! { Cell, UnsafeCell, ManuallyDrop, MaybeUninit, Wrapping, }
+
+/// Returns the type of as many bytes as a `T` has, accesses to which may alias
+/// everything. A member of type `char` would not do: LLVM takes an access to it
+/// for one to the struct around it.
+///
+/// # Errors
+///
+/// As [`Declarations::define`].
+pub fn chars<T>(types: &mut Declarations) -> Result<DeclId, DeclareError> {
+    let char = types.ty("char")?;
+    let size = size_of::<T>() as u64;
+    let bytes = types.array_of(char, Some(size))?;
+    let name = format!("char_{size}");
+    match types.named(&name) {
+        _ if size == 0 => Ok(bytes),
+        Some(known) if types.record(known).is_some_and(|record| record.may_alias) => {
+            as_large::<T>(types, known, &name)
+        }
+        _ => {
+            let whole = Record::structure(name).size(size).may_alias();
+            types.define(whole.member(Member::new("bytes", bytes).at(0)))
+        }
+    }
+}
+
+/// Returns the type that C writes as `text`, which must have the size of a `T`.
+///
+/// # Errors
+///
+/// As [`Declarations::ty`]; [`DeclareError::Size`].
+pub fn c_type<T>(types: &mut Declarations, text: &str) -> Result<DeclId, DeclareError> {
+    let id = types.ty(text)?;
+    as_large::<T>(types, id, text)
+}
+
+fn as_large<T>(types: &Declarations, id: DeclId, name: &str) -> Result<DeclId, DeclareError> {
+    let place = std::any::type_name::<T>();
+    let wanted = size_of::<T>() as u64;
+    match types.size_of(id) {
+        Some(size) if size == wanted => Ok(id),
+        None => Err(types.incomplete(id, place)),
+        Some(size) => Err(DeclareError::Size {
+            place: place.to_owned(),
+            size: wanted,
+            reason: format!("but {name:?} has {size}: name a C type of the same size"),
+        }),
+    }
+}
+
+/// Returns the scalar of a name with the layout of a `T`, below the scalar
+/// `parent`.
+///
+/// # Errors
+///
+/// As [`Declarations::scalar`].
+pub fn scalar<T>(
+    types: &mut Declarations,
+    name: &str,
+    parent: &str,
+) -> Result<DeclId, DeclareError> {
+    let key = std::any::type_name::<T>();
+    if let Some(&known) = types.rust_types.get(key) {
+        return Ok(known);
+    }
+    let id = types.scalar(name, size_of::<T>() as u64, align_of::<T>() as u64, parent)?;
+    types.rust_types.insert(key.to_owned(), id);
+    Ok(id)
+}
+
+/// Returns a Rust type's name as part of a C identifier: `mut_Node` for
+/// `*mut list::Node`.
+#[must_use]
+pub fn type_word<T: ?Sized>() -> String {
+    word(std::any::type_name::<T>())
+}
+
+/// Returns the value of a generic constant as part of a C identifier.
+#[must_use]
+pub fn const_word(value: impl ToString) -> String {
+    word(&value.to_string())
+}
+
+fn word(text: &str) -> String {
+    let mut words: Vec<String> = Vec::new();
+    let mut word = String::new();
+    for c in text.chars() {
+        if c.is_alphanumeric() || c == '_' {
+            word.push(c);
+            continue;
+        }
+        let word = std::mem::take(&mut word);
+        // What ends with a colon is the name of a module.
+        words.extend(Some(word).filter(|word| c != ':' && !word.is_empty()));
+        words.extend(match c {
+            '&' => Some("ref".to_owned()),
+            '-' => Some("minus".to_owned()),
+            _ => None,
+        });
+    }
+    words.extend(Some(word).filter(|word| !word.is_empty()));
+    if words.is_empty() { "unit".to_owned() } else { words.join("_") }
+}
