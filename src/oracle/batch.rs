@@ -221,7 +221,7 @@ impl Order {
                 let mut row = Bits::new(list.len());
                 let ask = |other: u32| {
                     let access = |index: u32| Access::from(list[index as usize]);
-                    oracle.may_overlap(access(order.tags[position]), access(other))
+                    oracle.may_alias(access(order.tags[position]), access(other))
                 };
                 for (column, &other) in order.tags.iter().enumerate() {
                     if ask(other) {
@@ -354,7 +354,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
     #[must_use]
     pub fn row(&self, a: impl Into<Access>, tags: &[TagId]) -> Vec<bool> {
         let a = a.into();
-        tags.iter().map(|&tag| self.may_overlap(a, tag.into())).collect()
+        tags.iter().map(|&tag| self.may_alias(a, tag)).collect()
     }
 
     /// Answers all pairs of `tags`, in a bit each. It takes `n^2 / 8` bytes for

@@ -18,8 +18,8 @@ use crate::table::{DefaultHashBuilder, HashMap, HashSet};
 /// What a query reads of a tag.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Record {
-    /// That of a regular tag's cursor. A wide tag's number among the wide ones,
-    /// and its [`Filter`].
+    /// That of a regular tag's cursor; of a wide tag, the two halves of its
+    /// filter in short.
     span: Span,
     /// The root above the access type, and flags.
     root: u32,
@@ -28,22 +28,23 @@ pub(super) struct Record {
 }
 
 /// The base types of tags that a wide tag may alias, a bit for several types.
-#[derive(Clone, Copy, Default, Debug)]
-pub(super) struct Filter([u32; 8]);
+#[derive(Clone, Copy, Default, PartialEq, Debug)]
+pub(super) struct Filter([u64; 4]);
 
 impl Filter {
     /// Any type.
-    pub(super) const ALL: Filter = Filter([u32::MAX; 8]);
+    pub(super) const ALL: Filter = Filter([u64::MAX; 4]);
 
     /// A word, and a bit in it.
+    #[inline]
     fn place(ty: u32) -> (usize, u32) {
         let hash = ty.wrapping_mul(0x9e37_79b1);
-        ((hash >> 24 & 7) as usize, 1 << (hash >> 27))
+        ((hash >> 30) as usize, hash >> 24 & 63)
     }
 
     pub(super) fn add(&mut self, ty: u32) {
         let (word, bit) = Filter::place(ty);
-        self.0[word] |= bit;
+        self.0[word] |= 1 << bit;
     }
 
     pub(super) fn add_all(&mut self, other: &Filter) {
@@ -52,12 +53,13 @@ impl Filter {
 
     fn passes(&self, ty: u32) -> bool {
         let (word, bit) = Filter::place(ty);
-        self.0[word] & bit != 0
+        self.0[word] >> bit & 1 != 0
     }
 
     /// The filter in short, as a record holds it.
-    fn short(&self) -> u32 {
-        self.0.iter().fold(0, |all, word| all | word)
+    fn short(&self) -> Span {
+        let short = self.0.iter().fold(0, |all, word| all | word);
+        Span { start: short as u32, end: (short >> 32) as u32 }
     }
 }
 
@@ -86,6 +88,21 @@ impl Record {
     pub(super) fn is_scalar(self) -> bool {
         self.base & SCALAR != 0
     }
+
+    /// Whether the cursors of two regular tags have numbers in common.
+    #[inline]
+    fn meets(&self, other: &Record) -> bool {
+        (self.span.start < other.span.end) & (other.span.start < self.span.end)
+    }
+
+    /// Whether this is of a wide tag that the other may alias, as far as the
+    /// filter in short says.
+    #[inline]
+    fn lets_pass(&self, other: &Record) -> bool {
+        let short = u64::from(self.span.end) << 32 | u64::from(self.span.start);
+        let (_, bit) = Filter::place(other.base());
+        (self.root & WIDE != 0) & (short >> bit & 1 != 0)
+    }
 }
 
 /// The bits of [`Record::root`] that name the root.
@@ -103,15 +120,22 @@ pub(super) const NONE: u32 = u32::MAX;
 /// Marks the type of a cursor that only tags of the same further way share.
 const ROUTED: u32 = 1 << 31;
 
-/// What the records of two tags say.
+/// What is to be done about two tags of which not both are regular.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Verdict {
-    May,
+    /// They do not alias.
     No,
-    /// One of the tags is wide.
+    /// The rule's further tables are to be asked.
     Wide,
-    /// The definition must be asked.
+    /// The definition is to be asked.
     Ask,
+}
+
+/// What the tables of all rules have of a wide tag.
+#[derive(Clone, Debug)]
+struct Wide {
+    filter: Filter,
+    cursor: u32,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -125,10 +149,10 @@ pub(super) struct Compiled {
     known: HashTable<u32>,
     hasher: DefaultHashBuilder,
     records: Vec<Record>,
-    /// Each tag's cursor, or [`NONE`].
+    /// Each regular tag's cursor, each wide tag's number among the wide ones; or
+    /// [`NONE`].
     cursors: Vec<u32>,
-    /// The filters of the wide tags.
-    filters: Vec<Filter>,
+    wide: Vec<Wide>,
     /// Records whose spans are set.
     settled: usize,
     /// Types to which some cursor leads on.
@@ -148,52 +172,46 @@ impl Compiled {
     }
 
     pub(super) fn cursor(&self, tag: usize) -> u32 {
-        self.cursors[tag]
+        self.wide(tag).map_or(self.cursors[tag], |wide| self.wide[wide].cursor)
     }
 
-    /// Returns what the records say of two tags.
+    /// Returns whether two tags may alias, where the records say it.
     #[inline]
-    pub(super) fn verdict(&self, a: usize, b: usize) -> Verdict {
-        let (Some(x), Some(y)) = (self.records.get(a), self.records.get(b)) else {
-            return Verdict::May;
+    pub(super) fn decide(&self, a: u32, b: u32) -> Option<bool> {
+        let (Some(x), Some(y)) = (self.records.get(a as usize), self.records.get(b as usize))
+        else {
+            return Some(true);
         };
-        if (x.root | y.root) & (WIDE | ASK) != 0 {
-            return self.beyond(x, y);
-        }
         let apart = (x.root ^ y.root) & ROOT != 0;
-        // Of random pairs nearly all are neither, and which of the two intervals
-        // lies first is anybody's guess: one branch, on both comparisons.
-        let meet = (x.span.start < y.span.end) & (y.span.start < x.span.end);
-        if !(apart | meet) {
-            return Verdict::No;
+        if (x.root | y.root) & (WIDE | ASK) == 0 {
+            let meet = x.meets(y);
+            // Which of the two intervals lies first is anybody's guess: no
+            // branch on it.
+            if (x.root & y.root & LOOSE == 0) | !meet {
+                return Some(apart | meet);
+            }
+            return Some(apart || self.climb(a, b));
         }
-        if apart || x.root & y.root & LOOSE == 0 {
-            return Verdict::May;
-        }
-        self.climb(a, b)
+        let beyond = (x.root | y.root) & ASK != 0 || x.lets_pass(y) | y.lets_pass(x);
+        if apart | !beyond { Some(apart) } else { None }
     }
 
-    /// What two loose cursors of one number say.
-    #[cold]
-    fn climb(&self, a: usize, b: usize) -> Verdict {
-        let related = self.forest.related(self.cursors[a], self.cursors[b]);
-        if related { Verdict::May } else { Verdict::No }
+    /// Whether two loose cursors of one number are on one walk.
+    #[inline(never)]
+    fn climb(&self, a: u32, b: u32) -> bool {
+        self.forest.related(self.cursor(a as usize), self.cursor(b as usize))
     }
 
-    /// What the records of two tags say if one is not regular.
-    fn beyond(&self, x: &Record, y: &Record) -> Verdict {
-        if (x.root ^ y.root) & ROOT != 0 {
-            return Verdict::May;
-        }
+    /// Returns where to look for what [`Compiled::decide`] leaves open.
+    pub(super) fn filter(&self, a: usize, b: usize) -> Verdict {
+        let (x, y) = (self.records[a], self.records[b]);
         if (x.root | y.root) & ASK != 0 {
             return Verdict::Ask;
         }
-        let passes = |wide: &Record, other: &Record| {
-            wide.root & WIDE != 0
-                && wide.span.end & Filter::place(other.base()).1 != 0
-                && self.filters[wide.span.start as usize].passes(other.base())
+        let passes = |tag: usize, other: &Record| {
+            self.wide(tag).is_some_and(|wide| self.wide[wide].filter.passes(other.base()))
         };
-        if passes(x, y) || passes(y, x) { Verdict::Wide } else { Verdict::No }
+        if passes(a, &y) || passes(b, &x) { Verdict::Wide } else { Verdict::No }
     }
 
     /// Returns a function from tags to their roots and spans, of no two cursors
@@ -211,8 +229,7 @@ impl Compiled {
 
     /// Returns a wide tag's number among the wide ones.
     pub(super) fn wide(&self, tag: usize) -> Option<usize> {
-        let record = &self.records[tag];
-        (record.root & WIDE != 0).then_some(record.span.start as usize)
+        (self.records[tag].root & WIDE != 0).then(|| self.cursors[tag] as usize)
     }
 
     /// Returns whether a tag may alias all others; so does one not yet added.
@@ -260,10 +277,9 @@ impl Compiled {
             }
         }
         let base = base.packed();
-        let span = Span { start: self.filters.len() as u32, end: filter.short() };
-        self.filters.push(filter);
-        self.records.push(Record { span, root: root | WIDE, base });
-        self.cursors.push(cursor);
+        self.records.push(Record { span: filter.short(), root: root | WIDE, base });
+        self.cursors.push(self.wide.len() as u32);
+        self.wide.push(Wide { filter, cursor });
     }
 
     /// Has the definition decide on all tags under `root` so far.
@@ -294,14 +310,20 @@ impl Compiled {
         self.settled = self.records.len();
     }
 
-    /// Gives back memory that the tables hold to grow into.
-    pub(super) fn shrink_to_fit(&mut self) {
+    /// Numbers all cursors, and gives back memory that the tables hold to grow
+    /// into.
+    pub(super) fn finish(&mut self) {
+        if self.forest.has_loose() {
+            self.forest.number();
+            self.settled = 0;
+        }
+        self.settle();
         self.forest.shrink_to_fit();
         self.types.shrink_to_fit();
         self.offsets.shrink_to_fit();
         self.records.shrink_to_fit();
         self.cursors.shrink_to_fit();
-        self.filters.shrink_to_fit();
+        self.wide.shrink_to_fit();
     }
 
     /// Returns the cursor of a place from which all tags go on alike.
@@ -336,9 +358,8 @@ impl Compiled {
             && self.entered.insert(self.ty(next))
         {
             for tag in self.until.remove(&self.ty(next)).into_iter().flatten() {
-                let span = &mut self.records[tag as usize].span;
-                span.end = Filter::ALL.short();
-                self.filters[span.start as usize] = Filter::ALL;
+                self.records[tag as usize].span = Filter::ALL.short();
+                self.wide[self.cursors[tag as usize] as usize].filter = Filter::ALL;
             }
         }
         self.types.push(ty);

@@ -138,7 +138,8 @@ impl Forest {
         Cow::Owned(numbered.spans)
     }
 
-    fn number(&mut self) {
+    /// Numbers all nodes.
+    pub(super) fn number(&mut self) {
         let parents = &self.parents;
         let parent =
             |node: usize| (parents[node] as usize != node).then_some(parents[node] as usize);

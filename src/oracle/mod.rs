@@ -140,7 +140,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
         let (early, engine) = (HashSet::default(), Engine::new(rules));
         let mut oracle = Oracle { graph, rules, stamp, early, compiled, engine };
         oracle.refresh();
-        oracle.compiled.shrink_to_fit();
+        oracle.compiled.finish();
         oracle
     }
 
@@ -196,42 +196,62 @@ impl<G: Borrow<Graph>> Oracle<G> {
     ///
     /// LLVM: `TypeBasedAAResult::alias`.
     #[must_use]
+    #[inline]
     pub fn alias(&self, a: impl Into<Access>, b: impl Into<Access>) -> AliasResult {
-        let (a, b) = (a.into(), b.into());
-        if self.may_overlap(a, b) { AliasResult::MayAlias } else { AliasResult::NoAlias }
+        if self.may_alias(a, b) { AliasResult::MayAlias } else { AliasResult::NoAlias }
     }
 
+    /// Returns whether [`Oracle::alias`] answers `MayAlias`.
+    #[must_use]
     #[inline]
-    fn may_overlap(&self, a: Access, b: Access) -> bool {
+    pub fn may_alias(&self, a: impl Into<Access>, b: impl Into<Access>) -> bool {
+        let (a, b) = (a.into(), b.into());
         let (Some(tag_a), Some(tag_b)) = (a.tag, b.tag) else { return true };
-        if tag_a.stamp != self.stamp || tag_b.stamp != self.stamp {
-            return true;
-        }
-        let verdict = if (a.size.is_some() || b.size.is_some()) && self.rules != Rules::Llvm {
-            Verdict::Ask
-        } else {
-            self.compiled.verdict(tag_a.index(), tag_b.index())
-        };
-        let may = match verdict {
-            Verdict::May => true,
-            Verdict::No => false,
-            verdict => self.beyond_records(verdict, a, b),
+        let may = match (a.size, b.size) {
+            (None, None) => self.tags_may_alias(tag_a, tag_b),
+            (size_a, size_b) => self.sized_may_alias((tag_a, size_a), (tag_b, size_b)),
         };
         debug_assert!(self.agrees(a, b, may), "{:?}, {a:?}, {b:?}: {may}", self.rules);
         may
     }
 
+    #[inline]
+    fn tags_may_alias(&self, a: TagId, b: TagId) -> bool {
+        if a.stamp != self.stamp || b.stamp != self.stamp {
+            return true;
+        }
+        match self.compiled.decide(a.index, b.index) {
+            Some(may) => may,
+            None => self.tags_may_alias_beyond_records(a, b),
+        }
+    }
+
     /// Answers from the tables beside the records, or by the definition.
     #[inline(never)]
-    fn beyond_records(&self, verdict: Verdict, a: Access, b: Access) -> bool {
-        let (Some(tag_a), Some(tag_b), Verdict::Wide) = (a.tag, b.tag, verdict) else {
-            return self.define(a, b);
-        };
-        self.compare(tag_a, tag_b).unwrap_or_else(|| self.define(a, b))
+    fn tags_may_alias_beyond_records(&self, a: TagId, b: TagId) -> bool {
+        self.compare(a, b).unwrap_or_else(|| self.define(a.into(), b.into()))
+    }
+
+    /// Answers on accesses of which at least one has a size of its own.
+    #[inline(never)]
+    fn sized_may_alias(&self, a: (TagId, Option<u64>), b: (TagId, Option<u64>)) -> bool {
+        if self.rules == Rules::Llvm {
+            return self.tags_may_alias(a.0, b.0);
+        }
+        if a.0.stamp != self.stamp || b.0.stamp != self.stamp {
+            return true;
+        }
+        let access = |(tag, size)| Access { size, ..Access::from(tag) };
+        self.define(access(a), access(b))
     }
 
     /// Answers from the tables beside the records, where those do.
     fn compare(&self, a: TagId, b: TagId) -> Option<bool> {
+        match self.compiled.filter(a.index(), b.index()) {
+            Verdict::No => return Some(false),
+            Verdict::Ask => return None,
+            Verdict::Wide => {}
+        }
         match &self.engine {
             Engine::Llvm(compiler) => {
                 Some(compiler.may_alias(&self.compiled, a.index(), b.index()))
@@ -247,12 +267,8 @@ impl<G: Borrow<Graph>> Oracle<G> {
         let (Some(tag_a), Some(tag_b), None, None) = (a.tag, b.tag, a.size, b.size) else {
             return None;
         };
-        match self.compiled.verdict(tag_a.index(), tag_b.index()) {
-            Verdict::May => Some(true),
-            Verdict::No => Some(false),
-            Verdict::Wide => self.compare(tag_a, tag_b),
-            Verdict::Ask => None,
-        }
+        let may = self.compiled.decide(tag_a.index, tag_b.index);
+        may.or_else(|| self.compare(tag_a, tag_b))
     }
 
     /// Whether an answer is the definition's, or better where that gave up.
@@ -280,12 +296,6 @@ impl<G: Borrow<Graph>> Oracle<G> {
                 clause.answer() == AliasResult::MayAlias
             }
         }
-    }
-
-    /// Returns whether [`Oracle::alias`] answers `MayAlias`.
-    #[must_use]
-    pub fn may_alias(&self, a: impl Into<Access>, b: impl Into<Access>) -> bool {
-        self.alias(a, b) == AliasResult::MayAlias
     }
 
     /// Returns which dependences may hold between access `first` and access
@@ -350,7 +360,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
     pub fn explain(&self, a: impl Into<Access>, b: impl Into<Access>) -> Explanation {
         let (a, b) = (a.into(), b.into());
         let explanation = self.explain_by_definition(a, b);
-        if explanation.clause.is_no_alias() && self.may_overlap(a, b) {
+        if explanation.clause.is_no_alias() && self.may_alias(a, b) {
             // A tag was judged before all of it was there.
             return Explanation::plain(self.rules, Clause::Malformed);
         }
