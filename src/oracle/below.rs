@@ -1,6 +1,6 @@
 //! Which types lie inside others, where queries ask.
 
-use super::compiled::Filter;
+use super::filter::Filter;
 use crate::table::{HashMap, HashSet};
 
 /// The types inside some types, each found once by a search.

@@ -1,4 +1,5 @@
-//! The table that queries read: a record of 16 bytes for each tag.
+//! The tables that queries read: an interval of 8 bytes for each tag, and a
+//! record where intervals meet.
 //!
 //! A *cursor* is a place on a tag's walk: a type and an offset into it, and
 //! then, from the scalar that is accessed, the scalar's parents. Each rule says
@@ -6,62 +7,30 @@
 //! [`Forest`]. Two *regular* tags of one root may alias iff one's cursor lies
 //! on the other's walk, which is one comparison of intervals. What makes a tag
 //! regular is the rule's to say, and so is what comes of the others, which are
-//! marked [`WIDE`] or [`ASK`].
+//! marked [`WIDE`] or [`ASK`]; their intervals meet all.
 
 use std::hash::BuildHasher;
 
 use hashbrown::HashTable;
 
+use super::filter::{Filter, Passers};
 use super::forest::{Forest, Span};
-use crate::table::{DefaultHashBuilder, HashMap, HashSet};
+use crate::table::DefaultHashBuilder;
 
-/// What a query reads of a tag.
+/// What is known of a tag beside its interval.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Record {
-    /// That of a regular tag's cursor; of a wide tag, the two halves of its
-    /// filter in short.
-    span: Span,
     /// The root above the access type, and flags.
     root: u32,
     /// The base type, and whether it is a [`SCALAR`].
     base: u32,
+    /// A regular tag's cursor, a wide tag's number among the wide ones, or
+    /// [`NONE`].
+    cursor: u32,
 }
 
-/// The base types of tags that a wide tag may alias, a bit for several types.
-#[derive(Clone, Copy, Default, PartialEq, Debug)]
-pub(super) struct Filter([u64; 4]);
-
-impl Filter {
-    /// Any type.
-    pub(super) const ALL: Filter = Filter([u64::MAX; 4]);
-
-    /// A word, and a bit in it.
-    #[inline]
-    fn place(ty: u32) -> (usize, u32) {
-        let hash = ty.wrapping_mul(0x9e37_79b1);
-        ((hash >> 30) as usize, hash >> 24 & 63)
-    }
-
-    pub(super) fn add(&mut self, ty: u32) {
-        let (word, bit) = Filter::place(ty);
-        self.0[word] |= 1 << bit;
-    }
-
-    pub(super) fn add_all(&mut self, other: &Filter) {
-        self.0.iter_mut().zip(other.0).for_each(|(word, other)| *word |= other);
-    }
-
-    fn passes(&self, ty: u32) -> bool {
-        let (word, bit) = Filter::place(ty);
-        self.0[word] >> bit & 1 != 0
-    }
-
-    /// The filter in short, as a record holds it.
-    fn short(&self) -> Span {
-        let short = self.0.iter().fold(0, |all, word| all | word);
-        Span { start: short as u32, end: (short >> 32) as u32 }
-    }
-}
+/// The interval of a tag that is not regular.
+const ALL: Span = Span { start: 0, end: u32::MAX };
 
 /// Marks the base type of a tag that is a scalar.
 const SCALAR: u32 = 1 << 31;
@@ -88,21 +57,6 @@ impl Record {
     pub(super) fn is_scalar(self) -> bool {
         self.base & SCALAR != 0
     }
-
-    /// Whether the cursors of two regular tags have numbers in common.
-    #[inline]
-    fn meets(&self, other: &Record) -> bool {
-        (self.span.start < other.span.end) & (other.span.start < self.span.end)
-    }
-
-    /// Whether this is of a wide tag that the other may alias, as far as the
-    /// filter in short says.
-    #[inline]
-    fn lets_pass(&self, other: &Record) -> bool {
-        let short = u64::from(self.span.end) << 32 | u64::from(self.span.start);
-        let (_, bit) = Filter::place(other.base());
-        (self.root & WIDE != 0) & (short >> bit & 1 != 0)
-    }
 }
 
 /// The bits of [`Record::root`] that name the root.
@@ -120,22 +74,14 @@ pub(super) const NONE: u32 = u32::MAX;
 /// Marks the type of a cursor that only tags of the same further way share.
 const ROUTED: u32 = 1 << 31;
 
-/// What is to be done about two tags of which not both are regular.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Verdict {
-    /// They do not alias.
-    No,
-    /// The rule's further tables are to be asked.
-    Wide,
-    /// The definition is to be asked.
-    Ask,
-}
-
 /// What the tables of all rules have of a wide tag.
 #[derive(Clone, Debug)]
 struct Wide {
-    filter: Filter,
     cursor: u32,
+    /// The base types of tags that it may alias,
+    filter: Filter,
+    /// and the type whose [`Passers`] it may alias beside, or [`NONE`].
+    minds: u32,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -148,17 +94,15 @@ pub(super) struct Compiled {
     /// The cursors, hashed by type, offset and route.
     known: HashTable<u32>,
     hasher: DefaultHashBuilder,
+    spans: Vec<Span>,
     records: Vec<Record>,
-    /// Each regular tag's cursor, each wide tag's number among the wide ones; or
-    /// [`NONE`].
-    cursors: Vec<u32>,
+    /// The root of the first tag that has one, and whether others have another.
+    root: Option<u32>,
+    mixed: bool,
     wide: Vec<Wide>,
-    /// Records whose spans are set.
+    passers: Passers,
+    /// Tags whose spans are set.
     settled: usize,
-    /// Types to which some cursor leads on.
-    entered: HashSet<u32>,
-    /// Wide tags whose filters hold until a type is entered.
-    until: HashMap<u32, Vec<u32>>,
 }
 
 impl Compiled {
@@ -172,46 +116,66 @@ impl Compiled {
     }
 
     pub(super) fn cursor(&self, tag: usize) -> u32 {
-        self.wide(tag).map_or(self.cursors[tag], |wide| self.wide[wide].cursor)
+        let cursor = self.records[tag].cursor;
+        self.wide(tag).map_or(cursor, |wide| self.wide[wide].cursor)
     }
 
-    /// Returns whether two tags may alias, where the records say it.
+    /// Returns whether two tags may alias; `None` where the rule's further
+    /// tables are to be asked, or the definition.
     #[inline]
     pub(super) fn decide(&self, a: u32, b: u32) -> Option<bool> {
-        let (Some(x), Some(y)) = (self.records.get(a as usize), self.records.get(b as usize))
-        else {
+        let (Some(x), Some(y)) = (self.spans.get(a as usize), self.spans.get(b as usize)) else {
             return Some(true);
         };
-        let apart = (x.root ^ y.root) & ROOT != 0;
-        if (x.root | y.root) & (WIDE | ASK) == 0 {
-            let meet = x.meets(y);
-            // Which of the two intervals lies first is anybody's guess: no
-            // branch on it.
-            if (x.root & y.root & LOOSE == 0) | !meet {
-                return Some(apart | meet);
-            }
-            return Some(apart || self.climb(a, b));
+        // Of random pairs nearly all are apart, and which of the two intervals
+        // lies first is anybody's guess: one branch, on both comparisons.
+        let meet = (x.start < y.end) & (y.start < x.end);
+        if !meet && !self.mixed {
+            return Some(false);
         }
-        let beyond = (x.root | y.root) & ASK != 0 || x.lets_pass(y) | y.lets_pass(x);
-        if apart | !beyond { Some(apart) } else { None }
+        self.look_up(a as usize, b as usize, meet)
+    }
+
+    #[inline]
+    fn look_up(&self, a: usize, b: usize, meet: bool) -> Option<bool> {
+        let (Some(x), Some(y)) = (self.records.get(a), self.records.get(b)) else {
+            return Some(true);
+        };
+        if (x.root ^ y.root) & ROOT != 0 {
+            return Some(true);
+        }
+        if (x.root | y.root) & (WIDE | ASK) != 0 {
+            return self.beyond(x, y);
+        }
+        if meet && x.root & y.root & LOOSE != 0 {
+            return Some(self.climb(x, y));
+        }
+        Some(meet)
     }
 
     /// Whether two loose cursors of one number are on one walk.
     #[inline(never)]
-    fn climb(&self, a: u32, b: u32) -> bool {
-        self.forest.related(self.cursor(a as usize), self.cursor(b as usize))
+    fn climb(&self, x: &Record, y: &Record) -> bool {
+        self.forest.related(x.cursor, y.cursor)
     }
 
-    /// Returns where to look for what [`Compiled::decide`] leaves open.
-    pub(super) fn filter(&self, a: usize, b: usize) -> Verdict {
-        let (x, y) = (self.records[a], self.records[b]);
-        if (x.root | y.root) & ASK != 0 {
-            return Verdict::Ask;
-        }
-        let passes = |tag: usize, other: &Record| {
-            self.wide(tag).is_some_and(|wide| self.wide[wide].filter.passes(other.base()))
+    /// The same where not both are regular.
+    #[inline(never)]
+    fn beyond(&self, x: &Record, y: &Record) -> Option<bool> {
+        let passes = |x: &Record, y: &Record| {
+            x.root & WIDE != 0 && {
+                let wide = &self.wide[x.cursor as usize];
+                let minds = |wide: &Wide| self.passers.filter(wide.minds).passes(y.base());
+                wide.filter.passes(y.base()) || wide.minds != NONE && minds(wide)
+            }
         };
-        if passes(a, &y) || passes(b, &x) { Verdict::Wide } else { Verdict::No }
+        let open = (x.root | y.root) & ASK != 0 || passes(x, y) || passes(y, x);
+        (!open).then_some(false)
+    }
+
+    /// Returns whether the definition is to be asked about a tag.
+    pub(super) fn is_ask(&self, tag: usize) -> bool {
+        self.records[tag].root & ASK != 0
     }
 
     /// Returns a function from tags to their roots and spans, of no two cursors
@@ -223,13 +187,14 @@ impl Compiled {
         move |tag| {
             let (record, spans) = (self.records.get(tag)?, spans.as_ref()?);
             let regular = record.root & (WIDE | ASK) == 0 && record.root & ROOT != ROOT;
-            regular.then(|| (record.root & ROOT, spans[self.cursors[tag] as usize]))
+            regular.then(|| (record.root & ROOT, spans[record.cursor as usize]))
         }
     }
 
     /// Returns a wide tag's number among the wide ones.
     pub(super) fn wide(&self, tag: usize) -> Option<usize> {
-        (self.records[tag].root & WIDE != 0).then(|| self.cursors[tag] as usize)
+        let record = self.records[tag];
+        (record.root & WIDE != 0).then_some(record.cursor as usize)
     }
 
     /// Returns whether a tag may alias all others; so does one not yet added.
@@ -237,55 +202,52 @@ impl Compiled {
         self.records.get(tag).is_none_or(|record| record.root == ROOT)
     }
 
+    fn push_record(&mut self, root: u32, base: u32, cursor: u32) {
+        let of_root = root & ROOT;
+        if of_root != ROOT {
+            self.mixed |= *self.root.get_or_insert(of_root) != of_root;
+        }
+        self.spans.push(ALL);
+        self.records.push(Record { root, base, cursor });
+    }
+
     /// Adds the next tag as one that may alias all others.
     pub(super) fn push_rejected(&mut self) {
-        let span = Span { start: 0, end: u32::MAX };
-        self.records.push(Record { span, root: ROOT, base: NONE });
-        self.cursors.push(NONE);
+        self.push_record(ROOT, NONE, NONE);
     }
 
     /// Adds the next tag as one on which the definition decides.
     pub(super) fn push_ask(&mut self, root: u32) {
-        let span = Span { start: 0, end: 0 };
-        self.records.push(Record { span, root: root | ASK, base: NONE });
-        self.cursors.push(NONE);
+        self.push_record(root | ASK, NONE, NONE);
     }
 
     /// Adds the next tag, a regular one, with its cursor.
     pub(super) fn push_regular(&mut self, root: u32, base: Base, cursor: u32) {
-        let base = base.packed();
-        self.records.push(Record { span: Span { start: 0, end: 0 }, root, base });
-        self.cursors.push(cursor);
+        self.push_record(root, base.packed(), cursor);
     }
 
     /// Adds the next tag, the next wide one. It aliases no tag of its root that
-    /// does not pass its filter and whose own filter, if that is wide, it does
-    /// not pass; unless it minds whose walk enters a type: then that holds as
-    /// long as none does.
+    /// does not pass its filter, whose walk does not come to the type minded,
+    /// and whose own filter, if that is wide, it does not pass.
     pub(super) fn push_wide(
         &mut self,
         (root, base): (u32, Base),
         cursor: u32,
-        mut filter: Filter,
+        filter: Filter,
         minds: Option<u32>,
     ) {
-        if let Some(ty) = minds {
-            if self.entered.contains(&ty) {
-                filter = Filter::ALL;
-            } else {
-                self.until.entry(ty).or_default().push(self.records.len() as u32);
-            }
-        }
-        let base = base.packed();
-        self.records.push(Record { span: filter.short(), root: root | WIDE, base });
-        self.cursors.push(self.wide.len() as u32);
-        self.wide.push(Wide { filter, cursor });
+        let minds = minds.map_or(NONE, |ty| self.passers.mind(ty));
+        self.push_record(root | WIDE, base.packed(), self.wide.len() as u32);
+        self.wide.push(Wide { cursor, filter, minds });
     }
 
     /// Has the definition decide on all tags under `root` so far.
     pub(super) fn ask_under(&mut self, root: u32) {
-        for record in self.records.iter_mut().filter(|record| record.root & ROOT == root) {
-            record.root |= ASK;
+        for (record, span) in self.records.iter_mut().zip(&mut self.spans) {
+            if record.root & ROOT == root {
+                record.root |= ASK;
+                *span = ALL;
+            }
         }
     }
 
@@ -293,21 +255,24 @@ impl Compiled {
     /// may be asked about; all tags, where the forest was numbered anew.
     pub(super) fn settle(&mut self) {
         if self.forest.settle() {
-            self.settled = 0;
+            self.renumbered();
         }
-        for tag in self.settled..self.records.len() {
-            let cursor = self.cursors[tag];
-            let record = &mut self.records[tag];
-            if cursor == NONE || record.root & WIDE != 0 {
+        for (span, record) in self.spans.iter_mut().zip(&mut self.records).skip(self.settled) {
+            if record.root & (WIDE | ASK) != 0 || record.cursor == NONE {
                 continue;
             }
-            record.span = self.forest.span(cursor);
+            *span = self.forest.span(record.cursor);
             record.root &= !LOOSE;
-            if self.forest.is_loose(cursor) {
+            if self.forest.is_loose(record.cursor) {
                 record.root |= LOOSE;
             }
         }
         self.settled = self.records.len();
+    }
+
+    fn renumbered(&mut self) {
+        self.settled = 0;
+        self.passers.complete(&self.forest, |cursor| self.types[cursor as usize] & !ROUTED);
     }
 
     /// Numbers all cursors, and gives back memory that the tables hold to grow
@@ -315,15 +280,18 @@ impl Compiled {
     pub(super) fn finish(&mut self) {
         if self.forest.has_loose() {
             self.forest.number();
-            self.settled = 0;
+            self.renumbered();
+            self.settle();
         }
-        self.settle();
+        let Compiled { known, hasher, types, offsets, forest, .. } = self;
+        known.shrink_to_fit(|&cursor| hash_of(hasher, types, offsets, forest, cursor));
         self.forest.shrink_to_fit();
         self.types.shrink_to_fit();
         self.offsets.shrink_to_fit();
+        self.spans.shrink_to_fit();
         self.records.shrink_to_fit();
-        self.cursors.shrink_to_fit();
         self.wide.shrink_to_fit();
+        self.passers.shrink_to_fit();
     }
 
     /// Returns the cursor of a place from which all tags go on alike.
@@ -354,23 +322,16 @@ impl Compiled {
 
     fn insert(&mut self, ty: u32, offset: u64, next: Option<u32>, route: u32) -> u32 {
         let cursor = self.forest.push(next);
-        if let Some(next) = next
-            && self.entered.insert(self.ty(next))
-        {
-            for tag in self.until.remove(&self.ty(next)).into_iter().flatten() {
-                self.records[tag as usize].span = Filter::ALL.short();
-                self.wide[self.cursors[tag as usize] as usize].filter = Filter::ALL;
-            }
+        if let Some(next) = next {
+            let Compiled { passers, forest, types, .. } = self;
+            passers.add(ty & !ROUTED, forest.walk(next).map(|at| types[at as usize] & !ROUTED));
         }
         self.types.push(ty);
         self.offsets.push(offset);
         let hash = self.hash(ty & !ROUTED, offset, route);
         let Compiled { known, hasher, types, offsets, forest, .. } = self;
-        known.insert_unique(hash, cursor, |&other| {
-            let ty = types[other as usize];
-            let route = if ty & ROUTED == 0 { NONE } else { forest.parent(other).unwrap_or(NONE) };
-            hasher.hash_one((ty & !ROUTED, offsets[other as usize], route))
-        });
+        let rehash = |&other: &u32| hash_of(hasher, types, offsets, forest, other);
+        known.insert_unique(hash, cursor, rehash);
         cursor
     }
 
@@ -380,11 +341,23 @@ impl Compiled {
 
     /// Returns the types on a walk.
     pub(super) fn types_from(&self, cursor: u32) -> impl Iterator<Item = u32> + '_ {
-        let walk = std::iter::successors(Some(cursor), |&at| self.forest.parent(at));
-        walk.map(|cursor| self.ty(cursor))
+        self.forest.walk(cursor).map(|at| self.ty(at))
     }
 
     pub(super) fn ty(&self, cursor: u32) -> u32 {
         self.types[cursor as usize] & !ROUTED
     }
+}
+
+/// The hash of a cursor that is known.
+fn hash_of(
+    hasher: &DefaultHashBuilder,
+    types: &[u32],
+    offsets: &[u64],
+    forest: &Forest,
+    cursor: u32,
+) -> u64 {
+    let ty = types[cursor as usize];
+    let route = if ty & ROUTED == 0 { NONE } else { forest.parent(cursor).unwrap_or(NONE) };
+    hasher.hash_one((ty & !ROUTED, offsets[cursor as usize], route))
 }

@@ -77,6 +77,11 @@ impl Forest {
         (parent != node).then_some(parent)
     }
 
+    /// Returns a node and those above it.
+    pub(super) fn walk(&self, from: u32) -> impl Iterator<Item = u32> + '_ {
+        std::iter::successors(Some(from), |&node| self.parent(node))
+    }
+
     pub(super) fn span(&self, node: u32) -> Span {
         self.spans[node as usize]
     }

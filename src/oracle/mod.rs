@@ -9,6 +9,7 @@ mod below;
 mod compiled;
 mod copy;
 mod explain;
+mod filter;
 mod forest;
 mod formed;
 mod frozen;
@@ -28,7 +29,7 @@ pub use rules::{AliasResult, Rules};
 
 use crate::graph::{Graph, Tag, TagId};
 use crate::table::HashSet;
-use compiled::{Compiled, Verdict};
+use compiled::Compiled;
 
 /// Answers alias queries on the tags of one graph.
 ///
@@ -247,10 +248,8 @@ impl<G: Borrow<Graph>> Oracle<G> {
 
     /// Answers from the tables beside the records, where those do.
     fn compare(&self, a: TagId, b: TagId) -> Option<bool> {
-        match self.compiled.filter(a.index(), b.index()) {
-            Verdict::No => return Some(false),
-            Verdict::Ask => return None,
-            Verdict::Wide => {}
+        if self.compiled.is_ask(a.index()) || self.compiled.is_ask(b.index()) {
+            return None;
         }
         match &self.engine {
             Engine::Llvm(compiler) => {

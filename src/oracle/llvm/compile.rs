@@ -235,7 +235,7 @@ impl Compiler {
     fn passes(&self, compiled: &Compiled, cursor: u32, ty: u32) -> bool {
         let forest = &compiled.forest;
         if self.unordered {
-            let mut walk = std::iter::successors(Some(cursor), |&at| forest.parent(at));
+            let mut walk = forest.walk(cursor);
             return walk.any(|at| compiled.ty(at) == ty);
         }
         compiled.ty(cursor) >= ty

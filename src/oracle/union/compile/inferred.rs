@@ -19,7 +19,8 @@ use super::super::limits::{Budget, STEPS};
 use super::super::types::{TypeIndex, Types};
 use super::{Aside, next, walk};
 use crate::graph::Graph;
-use crate::oracle::compiled::{Compiled, Filter};
+use crate::oracle::compiled::Compiled;
+use crate::oracle::filter::Filter;
 use crate::table::HashMap;
 
 /// In place of a member: more than one.

@@ -21,7 +21,8 @@ use super::limits::Exhausted;
 use super::types::{TypeIndex, Types};
 use super::{Access, Engine};
 use crate::graph::{Format, Graph, TagId};
-use crate::oracle::compiled::{Base, Compiled, Filter};
+use crate::oracle::compiled::{Base, Compiled};
+use crate::oracle::filter::Filter;
 
 /// What is known of wide tags.
 #[derive(Clone, Default, Debug)]

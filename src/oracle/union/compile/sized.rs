@@ -20,7 +20,8 @@ use super::super::trail::{Link, Trail};
 use super::super::types::{TypeIndex, Types};
 use super::{Aside, lay, next};
 use crate::graph::{Graph, TagId};
-use crate::oracle::compiled::{Compiled, Filter};
+use crate::oracle::compiled::Compiled;
+use crate::oracle::filter::Filter;
 use crate::table::HashMap;
 
 /// Places near the bytes of one access.
