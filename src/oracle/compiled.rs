@@ -24,7 +24,7 @@ pub(super) struct Record {
     root: u32,
     /// The base type, and whether it is a [`SCALAR`].
     base: u32,
-    /// A regular tag's cursor, a wide tag's number among the wide ones, or
+    /// A regular tag's cursor, a wide tag's place in [`Compiled::wide`], or
     /// [`NONE`].
     cursor: u32,
 }
@@ -80,11 +80,18 @@ struct Wide {
     cursor: u32,
     /// The base types of tags that it may alias,
     filter: Filter,
-    /// and the type whose [`Passers`] it may alias beside, or [`NONE`].
+    /// and the type whose [`Passers`] it may alias beside.
     minds: u32,
 }
 
-#[derive(Clone, Debug, Default)]
+impl Default for Wide {
+    /// Of a tag that is not wide.
+    fn default() -> Self {
+        Wide { cursor: NONE, filter: Filter::default(), minds: Passers::NOBODY }
+    }
+}
+
+#[derive(Clone, Debug)]
 pub(super) struct Compiled {
     pub(super) forest: Forest,
     /// Type of each cursor, and whether it is [`ROUTED`].
@@ -99,10 +106,30 @@ pub(super) struct Compiled {
     /// The root of the first tag that has one, and whether others have another.
     root: Option<u32>,
     mixed: bool,
+    /// Wide tags, after one that stands for all others.
     wide: Vec<Wide>,
     passers: Passers,
     /// Tags whose spans are set.
     settled: usize,
+}
+
+impl Default for Compiled {
+    fn default() -> Self {
+        Compiled {
+            forest: Forest::default(),
+            types: Vec::new(),
+            offsets: Vec::new(),
+            known: HashTable::new(),
+            hasher: DefaultHashBuilder::default(),
+            spans: Vec::new(),
+            records: Vec::new(),
+            root: None,
+            mixed: false,
+            wide: vec![Wide::default()],
+            passers: Passers::default(),
+            settled: 0,
+        }
+    }
 }
 
 impl Compiled {
@@ -116,8 +143,12 @@ impl Compiled {
     }
 
     pub(super) fn cursor(&self, tag: usize) -> u32 {
-        let cursor = self.records[tag].cursor;
-        self.wide(tag).map_or(cursor, |wide| self.wide[wide].cursor)
+        let record = self.records[tag];
+        if record.root & WIDE == 0 {
+            record.cursor
+        } else {
+            self.wide[record.cursor as usize].cursor
+        }
     }
 
     /// Returns whether two tags may alias; `None` where the rule's further
@@ -162,14 +193,13 @@ impl Compiled {
     /// The same where not both are regular.
     #[inline(never)]
     fn beyond(&self, x: &Record, y: &Record) -> Option<bool> {
-        let passes = |x: &Record, y: &Record| {
-            x.root & WIDE != 0 && {
-                let wide = &self.wide[x.cursor as usize];
-                let minds = |wide: &Wide| self.passers.filter(wide.minds).passes(y.base());
-                wide.filter.passes(y.base()) || wide.minds != NONE && minds(wide)
-            }
+        let open = |x: &Record, y: &Record| {
+            // Which of the two is wide is anybody's guess, too.
+            let at = if x.root & WIDE != 0 { x.cursor } else { 0 };
+            let wide = &self.wide[at as usize];
+            wide.filter.passes(y.base()) | self.passers.filter(wide.minds).passes(y.base())
         };
-        let open = (x.root | y.root) & ASK != 0 || passes(x, y) || passes(y, x);
+        let open = (x.root | y.root) & ASK != 0 || open(x, y) | open(y, x);
         (!open).then_some(false)
     }
 
@@ -194,7 +224,7 @@ impl Compiled {
     /// Returns a wide tag's number among the wide ones.
     pub(super) fn wide(&self, tag: usize) -> Option<usize> {
         let record = self.records[tag];
-        (record.root & WIDE != 0).then_some(record.cursor as usize)
+        (record.root & WIDE != 0).then(|| record.cursor as usize - 1)
     }
 
     /// Returns whether a tag may alias all others; so does one not yet added.
@@ -236,7 +266,7 @@ impl Compiled {
         filter: Filter,
         minds: Option<u32>,
     ) {
-        let minds = minds.map_or(NONE, |ty| self.passers.mind(ty));
+        let minds = minds.map_or(Passers::NOBODY, |ty| self.passers.mind(ty));
         self.push_record(root | WIDE, base.packed(), self.wide.len() as u32);
         self.wide.push(Wide { cursor, filter, minds });
     }

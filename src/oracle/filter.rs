@@ -41,14 +41,14 @@ const STEPS: usize = 64;
 ///
 /// A type that was entered before anybody minds it takes all base types for
 /// such, until [`Passers::complete`] looks at all cursors.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Passers {
     /// Types to which some cursor leads on.
     entered: HashSet<u32>,
     /// The types minded, numbered, and a filter over all of them.
     numbers: HashMap<u32, u32>,
     minded: Filter,
-    /// Each minded type's base types.
+    /// Each minded type's base types, after none for [`Passers::NOBODY`].
     filters: Vec<Filter>,
     /// Minded types whose filters are not complete.
     incomplete: HashSet<u32>,
@@ -56,7 +56,23 @@ pub(super) struct Passers {
     deep: bool,
 }
 
+impl Default for Passers {
+    fn default() -> Self {
+        Passers {
+            entered: HashSet::default(),
+            numbers: HashMap::default(),
+            minded: Filter::default(),
+            filters: vec![Filter::default()],
+            incomplete: HashSet::default(),
+            deep: false,
+        }
+    }
+}
+
 impl Passers {
+    /// The number of no type.
+    pub(super) const NOBODY: u32 = 0;
+
     /// Returns a number by which to ask who passes a type.
     pub(super) fn mind(&mut self, ty: u32) -> u32 {
         let next = self.filters.len() as u32;
@@ -85,12 +101,12 @@ impl Passers {
             if step == 0 {
                 self.entered.insert(ty);
             }
-            if self.filters.is_empty() || self.deep {
+            if self.numbers.is_empty() || self.deep {
                 return;
             }
             if step == STEPS {
                 self.deep = true;
-                self.filters.fill(Filter::ALL);
+                self.filters[1..].fill(Filter::ALL);
                 return;
             }
             if self.minded.passes(ty)
@@ -122,7 +138,7 @@ impl Passers {
                 }
                 if step == STEPS {
                     self.deep = true;
-                    self.filters.fill(Filter::ALL);
+                    self.filters[1..].fill(Filter::ALL);
                     return;
                 }
                 self.filters[self.numbers[&ty(at)] as usize].add(base);
