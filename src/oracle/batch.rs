@@ -1,60 +1,14 @@
 //! Many pairs at once: one tag against many, all pairs, and classes of tags
 //! that answer alike.
 //!
-//! All pairs are answered 64 to a word. With the regular tags in the order of
-//! their cursors' numbers, those that one of them may alias lie in a few
-//! ranges: the tags below it, the tags at each cursor above it, and the tags of
-//! other roots. What is not regular is asked pair by pair, once for both
-//! orders.
+//! All pairs are answered 64 to a word, in the order of [`Order`].
 
 use std::borrow::Borrow;
-use std::hash::BuildHasher;
-use std::ops::Range;
 
+use super::order::{Bits, Order};
 use super::{Access, Oracle};
 use crate::graph::{Graph, TagId};
-use crate::table::{DefaultHashBuilder, HashMap};
-
-/// A list of answers, 64 to a word.
-#[derive(Clone, PartialEq, Eq, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(super) struct Bits(Vec<u64>);
-
-impl Bits {
-    pub(super) fn new(len: usize) -> Bits {
-        Bits(vec![0; len.div_ceil(64)])
-    }
-
-    pub(super) fn bytes(&self) -> usize {
-        8 * self.0.len()
-    }
-
-    #[inline]
-    pub(super) fn get(&self, at: usize) -> bool {
-        self.0[at / 64] >> (at % 64) & 1 != 0
-    }
-
-    pub(super) fn set(&mut self, at: usize) {
-        self.0[at / 64] |= 1 << (at % 64);
-    }
-}
-
-/// Sets a range of bits.
-fn fill(words: &mut [u64], range: Range<usize>) {
-    let Range { start, end } = range;
-    if start >= end {
-        return;
-    }
-    let (first, last) = (start / 64, (end - 1) / 64);
-    let (from, to) = (u64::MAX << (start % 64), u64::MAX >> (63 - (end - 1) % 64));
-    if first == last {
-        words[first] |= from & to;
-        return;
-    }
-    words[first] |= from;
-    words[first + 1..last].fill(u64::MAX);
-    words[last] |= to;
-}
+use crate::table::HashMap;
 
 /// The answers to all pairs of a list of tags.
 ///
@@ -114,9 +68,8 @@ impl Matrix {
     /// alias, each pair counted once.
     #[must_use]
     pub fn count_may_alias(&self) -> usize {
-        let all: usize = self.rows.0.iter().map(|word| word.count_ones() as usize).sum();
         // Every tag may alias itself.
-        (all - self.len()) / 2
+        (self.rows.count() - self.len()) / 2
     }
 }
 
@@ -178,174 +131,20 @@ impl Classes {
     }
 }
 
-/// The tags at one cursor, in terms of positions.
-struct Group {
-    /// The tags at the cursor.
-    own: Range<usize>,
-    /// Past the tags at the cursors below.
-    below: usize,
-    /// The group next above.
-    above: Option<usize>,
-    /// The tags of its root.
-    root: Range<usize>,
-}
-
-/// The order of a list's tags in which answers lie in ranges.
-struct Order {
-    /// Place in the list of each position: first those of regular tags.
-    tags: Vec<u32>,
-    /// Of each regular position.
-    groups: Vec<u32>,
-    table: Vec<Group>,
-    /// For each position from the first not regular one on, the answers to all
-    /// positions.
-    others: Vec<Bits>,
-}
-
 impl Order {
-    fn new<G: Borrow<Graph>>(oracle: &Oracle<G>, list: &[TagId]) -> Order {
-        let spans = oracle.compiled.regular_spans(list.len().saturating_mul(list.len()));
-        let place = |&index: &u32| {
-            let tag = list[index as usize];
-            let of_tag = (tag.stamp == oracle.stamp).then(|| spans(tag.index())).flatten();
-            of_tag.map_or((u32::MAX, 0, 0), |(root, span)| (root, span.start, span.end))
-        };
-        let mut tags: Vec<u32> = (0..list.len() as u32).collect();
-        tags.sort_by_cached_key(place);
-        let places: Vec<_> = tags.iter().map(place).collect();
-        let regular = places.partition_point(|&(root, ..)| root != u32::MAX);
-        let mut order = Order { tags, groups: Vec::new(), table: Vec::new(), others: Vec::new() };
-        order.group(&places[..regular]);
-        order.others = (regular..list.len())
-            .map(|position| {
-                let mut row = Bits::new(list.len());
-                let ask = |other: u32| {
-                    let access = |index: u32| Access::from(list[index as usize]);
-                    oracle.may_alias(access(order.tags[position]), access(other))
-                };
-                for (column, &other) in order.tags.iter().enumerate() {
-                    if ask(other) {
-                        row.set(column);
-                    }
-                }
-                row
-            })
-            .collect();
-        order
-    }
-
-    fn group(&mut self, places: &[(u32, u32, u32)]) {
-        let mut open: Vec<usize> = Vec::new();
-        let close = |table: &mut Vec<Group>, group: usize, at: usize| table[group].below = at;
-        let mut at = 0;
-        for of_root in places.chunk_by(|a, b| a.0 == b.0) {
-            let root = at..at + of_root.len();
-            for here in of_root.chunk_by(|a, b| a.1 == b.1) {
-                let (_, start, _) = here[0];
-                while let Some(&last) = open.last()
-                    && places[self.table[last].own.start].2 <= start
-                {
-                    close(&mut self.table, last, at);
-                    open.pop();
-                }
-                let above = open.last().copied();
-                open.push(self.table.len());
-                self.groups.extend(here.iter().map(|_| self.table.len() as u32));
-                let own = at..at + here.len();
-                at = own.end;
-                self.table.push(Group { own, below: at, above, root: root.clone() });
+    pub(super) fn classes(&self) -> Classes {
+        let mut by_print: HashMap<u128, u32> = HashMap::new();
+        let mut found = Classes { classes: Vec::new(), representatives: Vec::new() };
+        let prints = self.fingerprints();
+        for (index, &position) in self.positions().iter().enumerate() {
+            let next = found.representatives.len() as u32;
+            let class = *by_print.entry(prints[position as usize]).or_insert(next);
+            if class == next {
+                found.representatives.push(index as u32);
             }
-            while let Some(last) = open.pop() {
-                close(&mut self.table, last, at);
-            }
+            found.classes.push(class);
         }
-    }
-
-    fn regular(&self) -> usize {
-        self.groups.len()
-    }
-
-    fn len(&self) -> usize {
-        self.tags.len()
-    }
-
-    /// Calls back with each range of regular positions that a regular position
-    /// may alias.
-    fn ranges(&self, position: usize, mut found: impl FnMut(Range<usize>)) {
-        let group = &self.table[self.groups[position] as usize];
-        found(0..group.root.start);
-        found(group.root.end..self.regular());
-        found(group.own.start..group.below);
-        let mut above = group.above;
-        while let Some(next) = above.map(|above| &self.table[above]) {
-            found(next.own.clone());
-            above = next.above;
-        }
-    }
-
-    /// Sets the bits of what a position may alias.
-    fn row(&self, position: usize, words: &mut [u64]) {
-        if let Some(other) = position.checked_sub(self.regular()) {
-            words.copy_from_slice(&self.others[other].0);
-            return;
-        }
-        self.ranges(position, |range| fill(words, range));
-        for (other, row) in self.others.iter().enumerate() {
-            let column = self.regular() + other;
-            words[column / 64] |= u64::from(row.get(position)) << (column % 64);
-        }
-    }
-
-    /// Returns each tag's position.
-    fn positions(&self) -> Vec<u32> {
-        let mut positions = vec![0; self.len()];
-        for (position, &tag) in self.tags.iter().enumerate() {
-            positions[tag as usize] = position as u32;
-        }
-        positions
-    }
-
-    /// Returns the sum of the keys of what each position may alias.
-    fn fingerprints(&self) -> Vec<u128> {
-        let hashers = [DefaultHashBuilder::default(), DefaultHashBuilder::default()];
-        let key = |position: usize| {
-            let [high, low] = hashers.each_ref().map(|hasher| hasher.hash_one(position));
-            u128::from(high) << 64 | u128::from(low)
-        };
-        // Sums of the keys before each position.
-        let mut sums = vec![0_u128];
-        for position in 0..self.regular() {
-            sums.push(sums[position].wrapping_add(key(position)));
-        }
-        let mut above = Vec::with_capacity(self.table.len());
-        let sum = |range: &Range<usize>| sums[range.end].wrapping_sub(sums[range.start]);
-        for group in &self.table {
-            // A group comes after the one above it.
-            let of_above = |above_group: usize| {
-                let of_above: u128 = above[above_group];
-                of_above.wrapping_add(sum(&self.table[above_group].own))
-            };
-            above.push(group.above.map_or(0, of_above));
-        }
-        let mut prints: Vec<u128> = (0..self.regular())
-            .map(|position| {
-                let group = self.groups[position] as usize;
-                let Group { own, below, root, .. } = &self.table[group];
-                let others = sum(&(0..self.regular())).wrapping_sub(sum(root));
-                above[group].wrapping_add(sum(&(own.start..*below))).wrapping_add(others)
-            })
-            .collect();
-        for (other, row) in self.others.iter().enumerate() {
-            let mut print = 0_u128;
-            for position in (0..self.len()).filter(|&position| row.get(position)) {
-                print = print.wrapping_add(key(position));
-                if position < self.regular() {
-                    prints[position] = prints[position].wrapping_add(key(self.regular() + other));
-                }
-            }
-            prints.push(print);
-        }
-        prints
+        found
     }
 }
 
@@ -363,34 +162,18 @@ impl<G: Borrow<Graph>> Oracle<G> {
     pub fn matrix(&self, tags: &[TagId]) -> Matrix {
         let order = Order::new(self, tags);
         let stride = tags.len().div_ceil(64);
-        let mut rows = Bits::new(stride * 64 * tags.len());
-        for (position, words) in rows.0.chunks_exact_mut(stride.max(1)).enumerate() {
-            order.row(position, words);
-        }
-        Matrix { positions: order.positions(), rows, stride }
+        Matrix { positions: order.positions(), rows: order.rows(stride), stride }
     }
 
     /// Finds the tags that answer alike in every query with one of `tags`. It
-    /// takes time in proportion to the number of tags, and to that number again
-    /// for each tag that only the rule's further tables decide on.
+    /// takes time in proportion to the number of tags, and to the number of
+    /// their base types again for each tag that only the rule's further tables
+    /// decide on.
     ///
     /// Rows of answers are compared by fingerprints of 128 bits, keyed at
     /// random.
     #[must_use]
     pub fn classes(&self, tags: &[TagId]) -> Classes {
-        let order = Order::new(self, tags);
-        let mut by_print: HashMap<u128, u32> = HashMap::new();
-        let mut found = Classes { classes: Vec::new(), representatives: Vec::new() };
-        let prints = order.fingerprints();
-        let positions = order.positions();
-        for (index, &position) in positions.iter().enumerate() {
-            let next = found.representatives.len() as u32;
-            let class = *by_print.entry(prints[position as usize]).or_insert(next);
-            if class == next {
-                found.representatives.push(index as u32);
-            }
-            found.classes.push(class);
-        }
-        found
+        Order::new(self, tags).classes()
     }
 }

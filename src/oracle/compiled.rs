@@ -74,6 +74,22 @@ pub(super) const NONE: u32 = u32::MAX;
 /// Marks the type of a cursor that only tags of the same further way share.
 const ROUTED: u32 = 1 << 31;
 
+/// What regular tags that a wide tag does not alias have in common.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Kind {
+    pub(super) root: u32,
+    pub(super) base: u32,
+}
+
+/// What is to be known of a tag to answer many pairs at once.
+pub(super) enum Place {
+    /// A regular tag, with its cursor's interval, that of no other cursor.
+    Regular(Kind, Span),
+    /// It may alias all others.
+    Rejected,
+    Other,
+}
+
 /// What the tables of all rules have of a wide tag.
 #[derive(Clone, Debug)]
 struct Wide {
@@ -193,14 +209,17 @@ impl Compiled {
     /// The same where not both are regular.
     #[inline(never)]
     fn beyond(&self, x: &Record, y: &Record) -> Option<bool> {
-        let open = |x: &Record, y: &Record| {
-            // Which of the two is wide is anybody's guess, too.
-            let at = if x.root & WIDE != 0 { x.cursor } else { 0 };
-            let wide = &self.wide[at as usize];
-            wide.filter.passes(y.base()) | self.passers.filter(wide.minds).passes(y.base())
-        };
-        let open = (x.root | y.root) & ASK != 0 || open(x, y) | open(y, x);
+        let ask = (x.root | y.root) & ASK != 0;
+        let open = ask || self.lets_pass(x, y.base()) | self.lets_pass(y, x.base());
         (!open).then_some(false)
+    }
+
+    /// Returns whether a tag is wide and may alias regular tags of a base type.
+    fn lets_pass(&self, record: &Record, base: u32) -> bool {
+        // Which of two tags is wide is anybody's guess, too: no branch on it.
+        let at = if record.root & WIDE != 0 { record.cursor } else { 0 };
+        let wide = &self.wide[at as usize];
+        wide.filter.passes(base) | self.passers.filter(wide.minds).passes(base)
     }
 
     /// Returns whether the definition is to be asked about a tag.
@@ -208,17 +227,34 @@ impl Compiled {
         self.records[tag].root & ASK != 0
     }
 
-    /// Returns a function from tags to their roots and spans, of no two cursors
-    /// alike; `None` for tags that are not regular, and for all where it would
-    /// take longer to find out than to answer so many `pairs`.
-    pub(super) fn regular_spans(&self, pairs: usize) -> impl Fn(usize) -> Option<(u32, Span)> + '_ {
+    /// Returns a function from tags to what is to be known of many at once. None
+    /// is regular where it would take longer to find out than to answer so many
+    /// `pairs`.
+    pub(super) fn places(&self, pairs: usize) -> impl Fn(usize) -> Place + '_ {
         let worth = !self.forest.has_loose() || pairs >= self.forest.len();
         let spans = worth.then(|| self.forest.spans());
         move |tag| {
-            let (record, spans) = (self.records.get(tag)?, spans.as_ref()?);
-            let regular = record.root & (WIDE | ASK) == 0 && record.root & ROOT != ROOT;
-            regular.then(|| (record.root & ROOT, spans[record.cursor as usize]))
+            let Some(record) = self.records.get(tag).filter(|record| record.root != ROOT) else {
+                return Place::Rejected;
+            };
+            let of = Kind { root: record.root & ROOT, base: record.base() };
+            match &spans {
+                Some(spans) if record.root & (WIDE | ASK) == 0 => {
+                    Place::Regular(of, spans[record.cursor as usize])
+                }
+                _ => Place::Other,
+            }
         }
+    }
+
+    /// Returns whether a tag may alias those of a kind; `None` where these are
+    /// to be asked one by one.
+    pub(super) fn may_alias_all(&self, tag: usize, of: Kind) -> Option<bool> {
+        let record = self.records[tag];
+        if record.root & ROOT != of.root {
+            return Some(true);
+        }
+        (record.root & (WIDE | ASK) == WIDE && !self.lets_pass(&record, of.base)).then_some(false)
     }
 
     /// Returns a wide tag's number among the wide ones.

@@ -2,7 +2,7 @@
 
 use std::borrow::Borrow;
 
-use super::batch::Bits;
+use super::order::{At, Bits, Order};
 use super::{AliasResult, Oracle};
 use crate::graph::{Graph, TagId};
 
@@ -58,6 +58,8 @@ enum Place {
     Interval { root: u32, start: u32, end: u32 },
     /// The tags that may alias are listed, in ascending order.
     Listed(u32),
+    /// All tags may alias.
+    Any,
 }
 
 impl Frozen {
@@ -91,6 +93,7 @@ impl Frozen {
                     Some(&Place::Interval { root, start, end }),
                     Some(&Place::Interval { root: other, start: first, end: last }),
                 ) => (root != other) | (start < last) & (first < end),
+                (Some(Place::Any), _) | (_, Some(Place::Any)) => true,
                 (Some(&Place::Listed(list)), Some(_)) => {
                     lists[list as usize].binary_search(&(b as u32)).is_ok()
                 }
@@ -125,40 +128,46 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// Stores the answers to all pairs of `tags`.
     #[must_use]
     pub fn freeze(&self, tags: &[TagId]) -> Frozen {
-        let classes = self.classes(tags);
-        let table = if classes.len() <= CLASSES {
-            let first = |&place: &u32| tags[place as usize];
-            let firsts: Vec<_> = classes.representatives().iter().map(first).collect();
-            let matrix = self.matrix(&firsts);
-            let count = firsts.len();
-            let mut may_alias = Bits::new(count * count);
-            for a in 0..count {
-                for b in (0..count).filter(|&b| matrix.may_alias(a, b)) {
-                    may_alias.set(a * count + b);
-                }
+        let order = Order::new(self, tags);
+        let classes = order.classes();
+        if classes.len() > CLASSES {
+            return Frozen { table: order.intervals() };
+        }
+        let first = |&place: &u32| tags[place as usize];
+        let firsts: Vec<_> = classes.representatives().iter().map(first).collect();
+        let matrix = self.matrix(&firsts);
+        let count = firsts.len();
+        let mut may_alias = Bits::new(count * count);
+        for a in 0..count {
+            for b in (0..count).filter(|&b| matrix.may_alias(a, b)) {
+                may_alias.set(a * count + b);
             }
-            let of_tags = classes.as_slice().iter().map(|&class| class as u16).collect();
-            Table::Classes { of_tags, classes: count, may_alias }
-        } else {
-            let spans = self.compiled.regular_spans(usize::MAX);
-            let mut lists = Vec::new();
-            let place = |&tag: &TagId| {
-                let own = tag.stamp == self.stamp;
-                match own.then(|| spans(tag.index())).flatten() {
-                    Some((root, span)) => {
-                        Place::Interval { root, start: span.start, end: span.end }
-                    }
-                    None => {
-                        let row = self.row(tag, tags);
-                        let may = (0..row.len() as u32).filter(|&other| row[other as usize]);
-                        lists.push(may.collect());
-                        Place::Listed(lists.len() as u32 - 1)
-                    }
+        }
+        let of_tags = classes.as_slice().iter().map(|&class| class as u16).collect();
+        Frozen { table: Table::Classes { of_tags, classes: count, may_alias } }
+    }
+}
+
+impl Order {
+    fn intervals(&self) -> Table {
+        let mut tags = vec![Place::Any; self.len()];
+        let mut lists = Vec::new();
+        for position in 0..self.len() {
+            tags[self.tag(position)] = match self.at(position) {
+                At::Interval { root, start, end } => {
+                    Place::Interval { root: root as u32, start: start as u32, end: end as u32 }
+                }
+                At::Anything => Place::Any,
+                At::Listed(row) => {
+                    let mut list = Vec::new();
+                    row.for_each(|other| list.push(self.tag(other) as u32));
+                    list.sort_unstable();
+                    lists.push(list);
+                    Place::Listed(lists.len() as u32 - 1)
                 }
             };
-            Table::Intervals { tags: tags.iter().map(place).collect(), lists }
-        };
-        Frozen { table }
+        }
+        Table::Intervals { tags, lists }
     }
 }
 
@@ -182,6 +191,7 @@ impl TryFrom<Table> for Frozen {
             Table::Intervals { tags, lists } => tags.iter().all(|place| match place {
                 Place::Interval { start, end, .. } => start < end,
                 Place::Listed(list) => (*list as usize) < lists.len(),
+                Place::Any => true,
             }),
         };
         if sound { Ok(Frozen { table }) } else { Err("a table of answers that contradicts itself") }

@@ -14,6 +14,7 @@ mod forest;
 mod formed;
 mod frozen;
 mod llvm;
+mod order;
 mod rules;
 mod union;
 
