@@ -74,20 +74,15 @@ pub(super) const NONE: u32 = u32::MAX;
 /// Marks the type of a cursor that only tags of the same further way share.
 const ROUTED: u32 = 1 << 31;
 
-/// What regular tags that a wide tag does not alias have in common.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Kind {
-    pub(super) root: u32,
-    pub(super) base: u32,
-}
-
 /// What is to be known of a tag to answer many pairs at once.
 pub(super) enum Place {
-    /// A regular tag, with its cursor's interval, that of no other cursor.
-    Regular(Kind, Span),
+    /// A regular tag: its root, its cursor's interval, that of no other cursor,
+    /// and its base type.
+    Regular(u32, Span, u32),
     /// It may alias all others.
     Rejected,
-    Other,
+    /// Another tag, with its root.
+    Other(u32),
 }
 
 /// What the tables of all rules have of a wide tag.
@@ -237,24 +232,27 @@ impl Compiled {
             let Some(record) = self.records.get(tag).filter(|record| record.root != ROOT) else {
                 return Place::Rejected;
             };
-            let of = Kind { root: record.root & ROOT, base: record.base() };
+            let root = record.root & ROOT;
             match &spans {
                 Some(spans) if record.root & (WIDE | ASK) == 0 => {
-                    Place::Regular(of, spans[record.cursor as usize])
+                    Place::Regular(root, spans[record.cursor as usize], record.base())
                 }
-                _ => Place::Other,
+                _ => Place::Other(root),
             }
         }
     }
 
-    /// Returns whether a tag may alias those of a kind; `None` where these are
-    /// to be asked one by one.
-    pub(super) fn may_alias_all(&self, tag: usize, of: Kind) -> Option<bool> {
+    /// Returns a filter that the base types of all regular tags pass that may
+    /// alias a tag and have its root.
+    pub(super) fn filter(&self, tag: usize) -> Filter {
         let record = self.records[tag];
-        if record.root & ROOT != of.root {
-            return Some(true);
+        if record.root & (WIDE | ASK) != WIDE {
+            return Filter::ALL;
         }
-        (record.root & (WIDE | ASK) == WIDE && !self.lets_pass(&record, of.base)).then_some(false)
+        let wide = &self.wide[record.cursor as usize];
+        let mut filter = wide.filter;
+        filter.add_all(self.passers.filter(wide.minds));
+        filter
     }
 
     /// Returns a wide tag's number among the wide ones.

@@ -12,15 +12,17 @@ impl Filter {
     /// Any type.
     pub(super) const ALL: Filter = Filter([u64::MAX; 4]);
 
-    /// A word, and a bit in it.
-    fn place(ty: u32) -> (usize, u32) {
-        let hash = ty.wrapping_mul(0x9e37_79b1);
-        ((hash >> 30) as usize, hash >> 24 & 63)
+    /// Bits in a filter.
+    pub(super) const PLACES: usize = 256;
+
+    /// Returns a type's bit, below [`Filter::PLACES`].
+    pub(super) fn place(ty: u32) -> usize {
+        (ty.wrapping_mul(0x9e37_79b1) >> 24) as usize
     }
 
     pub(super) fn add(&mut self, ty: u32) {
-        let (word, bit) = Filter::place(ty);
-        self.0[word] |= 1 << bit;
+        let place = Filter::place(ty);
+        self.0[place / 64] |= 1 << (place % 64);
     }
 
     pub(super) fn add_all(&mut self, other: &Filter) {
@@ -28,8 +30,12 @@ impl Filter {
     }
 
     pub(super) fn passes(&self, ty: u32) -> bool {
-        let (word, bit) = Filter::place(ty);
-        self.0[word] >> bit & 1 != 0
+        self.has(Filter::place(ty))
+    }
+
+    /// Returns whether a type of this bit passes.
+    pub(super) fn has(&self, place: usize) -> bool {
+        self.0[place / 64] >> (place % 64) & 1 != 0
     }
 }
 

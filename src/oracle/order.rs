@@ -10,7 +10,8 @@ use std::hash::BuildHasher;
 use std::ops::Range;
 
 use super::Oracle;
-use super::compiled::{Kind, Place};
+use super::compiled::Place;
+use super::filter::Filter;
 use crate::graph::{Graph, TagId};
 use crate::table::{DefaultHashBuilder, HashMap};
 
@@ -142,9 +143,9 @@ impl Order {
             if tag.stamp == oracle.stamp { places(tag.index()) } else { Place::Rejected }
         };
         let key = |&index: &u32| match place(index) {
-            Place::Regular(of, span) => (of.root, span.start, span.end),
+            Place::Regular(root, span, _) => (root, span.start, span.end),
             Place::Rejected => (REJECTED, 0, 0),
-            Place::Other => (OTHER, 0, 0),
+            Place::Other(_) => (OTHER, 0, 0),
         };
         let mut tags: Vec<u32> = (0..list.len() as u32).collect();
         tags.sort_by_cached_key(key);
@@ -165,26 +166,33 @@ impl Order {
         list: &[TagId],
         place: impl Fn(u32) -> Place,
     ) {
-        let tag = |position: usize| list[self.tags[position] as usize];
-        let mut kinds: HashMap<Kind, Vec<u32>> = HashMap::new();
         let others = self.rejected.end..self.len();
-        if !others.is_empty() {
-            for position in 0..self.regular() {
-                if let Place::Regular(of, _) = place(self.tags[position]) {
-                    kinds.entry(of).or_default().push(position as u32);
-                }
+        if others.is_empty() {
+            return;
+        }
+        let tag = |position: usize| list[self.tags[position] as usize];
+        // The regular positions of each root, by what their base types pass.
+        let mut by_base: HashMap<u32, Vec<Vec<u32>>> = HashMap::new();
+        for position in 0..self.regular() {
+            if let Place::Regular(root, _, base) = place(self.tags[position]) {
+                let places = || vec![Vec::new(); Filter::PLACES];
+                let of_root = by_base.entry(root).or_insert_with(places);
+                of_root[Filter::place(base)].push(position as u32);
             }
         }
         let mut rows: Vec<Vec<u32>> = others.clone().map(|_| Vec::new()).collect();
         for position in others.clone() {
             let a = tag(position);
             let mut row: Vec<_> = self.rejected.clone().map(|other| other as u32).collect();
-            for (&of, positions) in &kinds {
-                let known = oracle.compiled.may_alias_all(a.index(), of);
-                let may =
-                    |&other: &u32| known == Some(true) || oracle.may_alias(a, tag(other as usize));
-                if known != Some(false) {
-                    row.extend(positions.iter().copied().filter(may));
+            let Place::Other(root) = place(self.tags[position]) else { continue };
+            let filter = oracle.compiled.filter(a.index());
+            for (&of_root, places) in &by_base {
+                let apart = of_root != root;
+                for (place, others) in places.iter().enumerate() {
+                    let may = |&other: &u32| apart || oracle.may_alias(a, tag(other as usize));
+                    if apart || filter.has(place) {
+                        row.extend(others.iter().copied().filter(may));
+                    }
                 }
             }
             for other in others.start..position {
