@@ -15,7 +15,7 @@ use hashbrown::HashTable;
 
 use super::filter::{Filter, Passers};
 use super::forest::{Forest, Span};
-use crate::table::DefaultHashBuilder;
+use crate::table::{DefaultHashBuilder, HashMap};
 
 /// What is known of a tag beside its interval.
 #[derive(Clone, Copy, Debug)]
@@ -85,6 +85,9 @@ pub(super) enum Place {
     Other(u32),
 }
 
+/// An offset that 32 bits do not hold.
+const FAR: u32 = u32::MAX;
+
 /// What the tables of all rules have of a wide tag.
 #[derive(Clone, Debug)]
 struct Wide {
@@ -107,8 +110,10 @@ pub(super) struct Compiled {
     pub(super) forest: Forest,
     /// Type of each cursor, and whether it is [`ROUTED`].
     types: Vec<u32>,
-    /// Offset of each cursor.
-    offsets: Vec<u64>,
+    /// Offset of each cursor,
+    offsets: Vec<u32>,
+    /// and those of [`FAR`] and more.
+    far: HashMap<u32, u64>,
     /// The cursors, hashed by type, offset and route.
     known: HashTable<u32>,
     hasher: DefaultHashBuilder,
@@ -130,6 +135,7 @@ impl Default for Compiled {
             forest: Forest::default(),
             types: Vec::new(),
             offsets: Vec::new(),
+            far: HashMap::default(),
             known: HashTable::new(),
             hasher: DefaultHashBuilder::default(),
             spans: Vec::new(),
@@ -300,7 +306,12 @@ impl Compiled {
         filter: Filter,
         minds: Option<u32>,
     ) {
-        let minds = minds.map_or(Passers::NOBODY, |ty| self.passers.mind(ty));
+        let Compiled { forest, types, passers, .. } = self;
+        let entered = || {
+            let next = |cursor| forest.parent(cursor).map(|next| types[next as usize] & !ROUTED);
+            (0..forest.len() as u32).filter_map(next)
+        };
+        let minds = minds.map_or(Passers::NOBODY, |ty| passers.mind(ty, entered));
         self.push_record(root | WIDE, base.packed(), self.wide.len() as u32);
         self.wide.push(Wide { cursor, filter, minds });
     }
@@ -347,8 +358,9 @@ impl Compiled {
             self.renumbered();
             self.settle();
         }
-        let Compiled { known, hasher, types, offsets, forest, .. } = self;
-        known.shrink_to_fit(|&cursor| hash_of(hasher, types, offsets, forest, cursor));
+        let mut known = std::mem::take(&mut self.known);
+        known.shrink_to_fit(|&cursor| self.hash_of(cursor));
+        self.known = known;
         self.forest.shrink_to_fit();
         self.types.shrink_to_fit();
         self.offsets.shrink_to_fit();
@@ -360,9 +372,8 @@ impl Compiled {
 
     /// Returns the cursor of a place from which all tags go on alike.
     pub(super) fn find(&self, ty: u32, offset: u64) -> Option<u32> {
-        let is_it = |&cursor: &u32| {
-            self.types[cursor as usize] == ty && self.offsets[cursor as usize] == offset
-        };
+        let is_it =
+            |&cursor: &u32| self.types[cursor as usize] == ty && self.offset(cursor) == offset;
         self.known.find(self.hash(ty, offset, NONE), is_it).copied()
     }
 
@@ -376,7 +387,7 @@ impl Compiled {
     pub(super) fn routed(&mut self, ty: u32, offset: u64, next: Option<u32>) -> u32 {
         let is_it = |&cursor: &u32| {
             self.types[cursor as usize] == ty | ROUTED
-                && self.offsets[cursor as usize] == offset
+                && self.offset(cursor) == offset
                 && self.forest.parent(cursor) == next
         };
         let route = next.unwrap_or(NONE);
@@ -391,16 +402,33 @@ impl Compiled {
             passers.add(ty & !ROUTED, forest.walk(next).map(|at| types[at as usize] & !ROUTED));
         }
         self.types.push(ty);
-        self.offsets.push(offset);
+        self.offsets.push(u32::try_from(offset).unwrap_or(FAR));
+        if offset >= FAR.into() {
+            self.far.insert(cursor, offset);
+        }
         let hash = self.hash(ty & !ROUTED, offset, route);
-        let Compiled { known, hasher, types, offsets, forest, .. } = self;
-        let rehash = |&other: &u32| hash_of(hasher, types, offsets, forest, other);
-        known.insert_unique(hash, cursor, rehash);
+        let mut known = std::mem::take(&mut self.known);
+        known.insert_unique(hash, cursor, |&other| self.hash_of(other));
+        self.known = known;
         cursor
     }
 
     fn hash(&self, ty: u32, offset: u64, route: u32) -> u64 {
         self.hasher.hash_one((ty, offset, route))
+    }
+
+    /// The hash of a cursor that is known.
+    fn hash_of(&self, cursor: u32) -> u64 {
+        let routed = self.types[cursor as usize] & ROUTED != 0;
+        let route = self.forest.parent(cursor).filter(|_| routed).unwrap_or(NONE);
+        self.hash(self.ty(cursor), self.offset(cursor), route)
+    }
+
+    fn offset(&self, cursor: u32) -> u64 {
+        match self.offsets[cursor as usize] {
+            FAR => self.far[&cursor],
+            offset => offset.into(),
+        }
     }
 
     /// Returns the types on a walk.
@@ -411,17 +439,4 @@ impl Compiled {
     pub(super) fn ty(&self, cursor: u32) -> u32 {
         self.types[cursor as usize] & !ROUTED
     }
-}
-
-/// The hash of a cursor that is known.
-fn hash_of(
-    hasher: &DefaultHashBuilder,
-    types: &[u32],
-    offsets: &[u64],
-    forest: &Forest,
-    cursor: u32,
-) -> u64 {
-    let ty = types[cursor as usize];
-    let route = if ty & ROUTED == 0 { NONE } else { forest.parent(cursor).unwrap_or(NONE) };
-    hasher.hash_one((ty & !ROUTED, offsets[cursor as usize], route))
 }

@@ -49,7 +49,7 @@ const STEPS: usize = 64;
 /// such, until [`Passers::complete`] looks at all cursors.
 #[derive(Clone, Debug)]
 pub(super) struct Passers {
-    /// Types to which some cursor leads on.
+    /// Types to which some cursor leads on; not known before any type is minded.
     entered: HashSet<u32>,
     /// The types minded, numbered, and a filter over all of them.
     numbers: HashMap<u32, u32>,
@@ -79,8 +79,16 @@ impl Passers {
     /// The number of no type.
     pub(super) const NOBODY: u32 = 0;
 
-    /// Returns a number by which to ask who passes a type.
-    pub(super) fn mind(&mut self, ty: u32) -> u32 {
+    /// Returns a number by which to ask who passes a type. `entered` lists the
+    /// types to which some cursor leads on.
+    pub(super) fn mind<I: Iterator<Item = u32>>(
+        &mut self,
+        ty: u32,
+        entered: impl FnOnce() -> I,
+    ) -> u32 {
+        if self.numbers.is_empty() {
+            self.entered.extend(entered());
+        }
         let next = self.filters.len() as u32;
         let number = *self.numbers.entry(ty).or_insert(next);
         if number == next {
@@ -103,11 +111,14 @@ impl Passers {
     /// Takes note of a walk that begins at type `base` and goes on through
     /// `walk`.
     pub(super) fn add(&mut self, base: u32, walk: impl Iterator<Item = u32>) {
+        if self.numbers.is_empty() {
+            return;
+        }
         for (step, ty) in walk.enumerate() {
             if step == 0 {
                 self.entered.insert(ty);
             }
-            if self.numbers.is_empty() || self.deep {
+            if self.deep {
                 return;
             }
             if step == STEPS {
