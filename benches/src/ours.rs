@@ -2,8 +2,8 @@
 
 use tbaa::{Graph, Oracle, Rules, TagId};
 
-/// Bytes that a query of rule `llvm` reads of a tag.
-pub(crate) const RECORD: usize = 16;
+/// Bytes that most queries read of a tag.
+pub(crate) const RECORD: usize = 8;
 
 /// An oracle.
 pub(crate) struct Ours<'g> {

@@ -19,11 +19,9 @@ use crate::table::{DefaultHashBuilder, HashMap};
 
 /// What is known of a tag beside its interval.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Record {
+struct Record {
     /// The root above the access type, and flags.
     root: u32,
-    /// The base type, and whether it is a [`SCALAR`].
-    base: u32,
     /// A regular tag's cursor, a wide tag's place in [`Compiled::wide`], or
     /// [`NONE`].
     cursor: u32,
@@ -31,33 +29,6 @@ pub(super) struct Record {
 
 /// The interval of a tag that is not regular.
 const ALL: Span = Span { start: 0, end: u32::MAX };
-
-/// Marks the base type of a tag that is a scalar.
-const SCALAR: u32 = 1 << 31;
-
-/// A tag's base type.
-#[derive(Clone, Copy)]
-pub(super) struct Base {
-    pub(super) ty: u32,
-    pub(super) scalar: bool,
-}
-
-impl Base {
-    fn packed(self) -> u32 {
-        self.ty | if self.scalar { SCALAR } else { 0 }
-    }
-}
-
-impl Record {
-    pub(super) fn base(self) -> u32 {
-        self.base & !SCALAR
-    }
-
-    /// Whether the base type is a scalar.
-    pub(super) fn is_scalar(self) -> bool {
-        self.base & SCALAR != 0
-    }
-}
 
 /// The bits of [`Record::root`] that name the root.
 const ROOT: u32 = (1 << 29) - 1;
@@ -155,17 +126,22 @@ impl Compiled {
         self.records.len()
     }
 
-    pub(super) fn record(&self, tag: usize) -> Record {
-        self.records[tag]
+    /// Returns the cursor of a regular or wide tag.
+    pub(super) fn cursor(&self, tag: usize) -> u32 {
+        self.cursor_of(self.records[tag])
     }
 
-    pub(super) fn cursor(&self, tag: usize) -> u32 {
-        let record = self.records[tag];
+    fn cursor_of(&self, record: Record) -> u32 {
         if record.root & WIDE == 0 {
             record.cursor
         } else {
             self.wide[record.cursor as usize].cursor
         }
+    }
+
+    /// Returns the base type of a regular or wide tag.
+    pub(super) fn base(&self, tag: usize) -> u32 {
+        self.ty(self.cursor(tag))
     }
 
     /// Returns whether two tags may alias; `None` where the rule's further
@@ -210,17 +186,16 @@ impl Compiled {
     /// The same where not both are regular.
     #[inline(never)]
     fn beyond(&self, x: &Record, y: &Record) -> Option<bool> {
-        let ask = (x.root | y.root) & ASK != 0;
-        let open = ask || self.lets_pass(x, y.base()) | self.lets_pass(y, x.base());
-        (!open).then_some(false)
-    }
-
-    /// Returns whether a tag is wide and may alias regular tags of a base type.
-    fn lets_pass(&self, record: &Record, base: u32) -> bool {
-        // Which of two tags is wide is anybody's guess, too: no branch on it.
-        let at = if record.root & WIDE != 0 { record.cursor } else { 0 };
-        let wide = &self.wide[at as usize];
-        wide.filter.passes(base) | self.passers.filter(wide.minds).passes(base)
+        if (x.root | y.root) & ASK != 0 {
+            return None;
+        }
+        let passes = |x: &Record, y: &Record| {
+            // Which of the two is wide is anybody's guess, too: no branch on it.
+            let at = if x.root & WIDE != 0 { x.cursor } else { 0 };
+            let (wide, base) = (&self.wide[at as usize], self.ty(self.cursor_of(*y)));
+            wide.filter.passes(base) | self.passers.filter(wide.minds).passes(base)
+        };
+        if passes(x, y) | passes(y, x) { None } else { Some(false) }
     }
 
     /// Returns whether the definition is to be asked about a tag.
@@ -241,7 +216,8 @@ impl Compiled {
             let root = record.root & ROOT;
             match &spans {
                 Some(spans) if record.root & (WIDE | ASK) == 0 => {
-                    Place::Regular(root, spans[record.cursor as usize], record.base())
+                    let base = self.ty(record.cursor);
+                    Place::Regular(root, spans[record.cursor as usize], base)
                 }
                 _ => Place::Other(root),
             }
@@ -272,47 +248,42 @@ impl Compiled {
         self.records.get(tag).is_none_or(|record| record.root == ROOT)
     }
 
-    fn push_record(&mut self, root: u32, base: u32, cursor: u32) {
+    fn push_record(&mut self, root: u32, cursor: u32) {
         let of_root = root & ROOT;
         if of_root != ROOT {
             self.mixed |= *self.root.get_or_insert(of_root) != of_root;
         }
         self.spans.push(ALL);
-        self.records.push(Record { root, base, cursor });
+        self.records.push(Record { root, cursor });
     }
 
     /// Adds the next tag as one that may alias all others.
     pub(super) fn push_rejected(&mut self) {
-        self.push_record(ROOT, NONE, NONE);
+        self.push_record(ROOT, NONE);
     }
 
     /// Adds the next tag as one on which the definition decides.
     pub(super) fn push_ask(&mut self, root: u32) {
-        self.push_record(root | ASK, NONE, NONE);
+        self.push_record(root | ASK, NONE);
     }
 
-    /// Adds the next tag, a regular one, with its cursor.
-    pub(super) fn push_regular(&mut self, root: u32, base: Base, cursor: u32) {
-        self.push_record(root, base.packed(), cursor);
+    /// Adds the next tag, a regular one, with its cursor, which is a place in its
+    /// base type.
+    pub(super) fn push_regular(&mut self, root: u32, cursor: u32) {
+        self.push_record(root, cursor);
     }
 
     /// Adds the next tag, the next wide one. It aliases no tag of its root that
     /// does not pass its filter, whose walk does not come to the type minded,
     /// and whose own filter, if that is wide, it does not pass.
-    pub(super) fn push_wide(
-        &mut self,
-        (root, base): (u32, Base),
-        cursor: u32,
-        filter: Filter,
-        minds: Option<u32>,
-    ) {
+    pub(super) fn push_wide(&mut self, root: u32, cursor: u32, filter: Filter, minds: Option<u32>) {
         let Compiled { forest, types, passers, .. } = self;
         let entered = || {
             let next = |cursor| forest.parent(cursor).map(|next| types[next as usize] & !ROUTED);
             (0..forest.len() as u32).filter_map(next)
         };
         let minds = minds.map_or(Passers::NOBODY, |ty| passers.mind(ty, entered));
-        self.push_record(root | WIDE, base.packed(), self.wide.len() as u32);
+        self.push_record(root | WIDE, self.wide.len() as u32);
         self.wide.push(Wide { cursor, filter, minds });
     }
 

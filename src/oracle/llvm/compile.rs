@@ -35,7 +35,7 @@
 use super::walk::{fields, step};
 use crate::graph::{Format, Graph, NodeId, Shape, TagId, TagParts, TypeId};
 use crate::oracle::below::Below;
-use crate::oracle::compiled::{Base, Compiled};
+use crate::oracle::compiled::Compiled;
 use crate::table::{HashMap, HashSet};
 use crate::verify::Verdicts;
 
@@ -93,17 +93,16 @@ impl Compiler {
         if known.is_none() {
             return compiled.push_ask(root);
         }
-        let base = Base { ty: parts.base.index, scalar: is_scalar(graph, parts.base) };
         match self.place(graph, compiled, &parts) {
             None => compiled.push_ask(root),
-            Some((cursor, None)) => compiled.push_regular(root, base, cursor),
+            Some((cursor, None)) => compiled.push_regular(root, cursor),
             Some((cursor, Some(wide))) => {
                 let mut filter = self.below.filter(wide.access);
                 let types = compiled.types_from(cursor).chain(compiled.types_from(wide.up));
                 types.for_each(|ty| filter.add(ty));
                 self.wide.push(wide);
                 // A walk may come through the base at the very offset.
-                compiled.push_wide((root, base), cursor, filter, Some(base.ty));
+                compiled.push_wide(root, cursor, filter, Some(parts.base.index));
             }
         }
     }
@@ -211,7 +210,7 @@ impl Compiler {
     /// Decides on two tags of one root, of which one is wide.
     pub(in crate::oracle) fn may_alias(&self, compiled: &Compiled, a: usize, b: usize) -> bool {
         let [x, y] = [a, b].map(|tag| Walk {
-            base: compiled.record(tag).base(),
+            base: compiled.base(tag),
             cursor: compiled.cursor(tag),
             wide: compiled.wide(tag).map(|wide| &self.wide[wide]),
         });

@@ -158,7 +158,7 @@ impl Tables {
             return true;
         }
         let beside = |crossings: &[Crossing], other: usize| {
-            let base = compiled.record(other).base();
+            let base = compiled.base(other);
             crossings.iter().any(|crossing| {
                 let member = self.inside.get(&(crossing.aggregate, base));
                 member.is_some_and(|&m| m != crossing.member || m == MANY)

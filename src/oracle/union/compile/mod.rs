@@ -21,7 +21,7 @@ use super::limits::Exhausted;
 use super::types::{TypeIndex, Types};
 use super::{Access, Engine};
 use crate::graph::{Format, Graph, TagId};
-use crate::oracle::compiled::{Base, Compiled};
+use crate::oracle::compiled::Compiled;
 use crate::oracle::filter::Filter;
 
 /// What is known of wide tags.
@@ -104,16 +104,15 @@ impl Engine {
         // Tags of two formats under one root may alias, as those of two roots.
         let format = self.format(&access);
         let root = 2 * of_access.root + u32::from(format == Format::New);
-        let base = Base { ty: access.base, scalar: self.types.get(access.base).scalar };
         match self.place(compiled, graph, &access, strict) {
             Err(Aside::Rejected) => compiled.push_rejected(),
             Err(Aside::Ask) => compiled.push_ask(root),
-            Ok((cursor, None)) => compiled.push_regular(root, base, cursor),
+            Ok((cursor, None)) => compiled.push_regular(root, cursor),
             Ok((cursor, Some((wide, filter)))) => {
                 // A walk may come through a plain frame at any offset.
                 let minds = wide.kind.sized().and_then(sized::Wide::plain_frame);
                 self.tables.wide.push(wide);
-                compiled.push_wide((root, base), cursor, filter, minds);
+                compiled.push_wide(root, cursor, filter, minds);
             }
         }
     }
@@ -178,7 +177,7 @@ impl Engine {
             [a, b].map(|tag| compiled.wide(tag.index()).map(|wide| &tables.wide[wide]));
         let covers = |upper: TagId, lower: TagId, wide: Option<&Wide>| {
             let up = wide.map_or(compiled.cursor(lower.index()), |wide| wide.up);
-            compiled.record(upper.index()).is_scalar()
+            self.types.get(compiled.base(upper.index())).scalar
                 && compiled.forest.is_ancestor(compiled.cursor(upper.index()), up)
         };
         if a == b || covers(a, b, wide_b) || covers(b, a, wide_a) {
@@ -195,7 +194,7 @@ impl Engine {
         }
         let [a, b] = kinds.map(|(tag, kind)| sized::Side {
             tag,
-            base: compiled.record(tag.index()).base(),
+            base: compiled.base(tag.index()),
             cursor: compiled.cursor(tag.index()),
             wide: kind.and_then(Kind::sized),
         });
