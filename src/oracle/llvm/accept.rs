@@ -28,7 +28,7 @@ enum Rest {
     /// Nothing beyond offset 0 at scalars.
     Nothing,
     /// An offset so many bits wide.
-    Bits(u32),
+    Bits(u16),
     /// The walk must be walked.
     Unknown,
 }
@@ -60,7 +60,7 @@ impl Acceptance {
             {
                 return match self.rests[cursor as usize] {
                     Rest::Unknown => None,
-                    Rest::Bits(bits) if bits != offset.bits => Some(false),
+                    Rest::Bits(bits) if u32::from(bits) != offset.bits => Some(false),
                     _ if seen_access => Some(true),
                     _ => arrives(graph, compiled, cursor, access, format),
                 };
@@ -97,7 +97,7 @@ impl Acceptance {
         }
         let own = match self.verdicts.rules(graph).check_type(ty, shape.format) {
             Err(_) => return Rest::Unknown,
-            Ok(Width::Bits(bits)) => Rest::Bits(bits),
+            Ok(Width::Bits(bits)) => u16::try_from(bits).map_or(Rest::Unknown, Rest::Bits),
             Ok(Width::Zero | Width::Any) => Rest::Nothing,
         };
         let next = compiled.forest.parent(cursor).filter(|_| !is_scalar(graph, ty));
