@@ -61,8 +61,8 @@ impl Tables {
         strict: bool,
     ) -> Result<(u32, Vec<Crossing>, Filter), Aside> {
         let mut budget = Budget::new(STEPS);
-        let side = Side::new(types, *access, &mut budget)?;
-        if !side.denotes() {
+        let mut side = Side::new(*access);
+        if !side.denotes(types, &mut budget)? {
             return Err(Aside::Rejected);
         }
         let of_access = types.get(access.access);
@@ -86,7 +86,7 @@ impl Tables {
                 at = next(types, at).flatten().ok_or(Aside::Ask)?;
                 continue;
             }
-            let members = side.fields(types, ty, rest);
+            let members = side.fields(types, ty, rest, &mut budget)?;
             let mut places = members.iter().map(|&(_, field, rest)| (field.ty, rest));
             let (first, one) = (places.next(), members.len() == 1);
             let Some(first) = first else { return Err(Aside::Ask) };

@@ -152,13 +152,7 @@ impl Tables {
     }
 
     /// Returns the number of a frame and set of bytes, the places near listed.
-    fn group(
-        &mut self,
-        types: &Types,
-        graph: &Graph,
-        frame: TypeIndex,
-        set: u32,
-    ) -> Option<Group> {
+    fn group(&mut self, types: &Types, graph: &Graph, frame: TypeIndex, set: u32) -> Option<Group> {
         if let Some(&known) = self.groups.get(&(frame, set)) {
             return known;
         }
@@ -296,7 +290,12 @@ impl Tables {
         };
         for place in &self.places[first as usize..(first + count) as usize] {
             if (place.direct || access.is_whole())
-                && any_meet(self.set(wide.within), theirs, (place.at.into(), &place.strides), budget)?
+                && any_meet(
+                    self.set(wide.within),
+                    theirs,
+                    (place.at.into(), &place.strides),
+                    budget,
+                )?
             {
                 return Ok(true);
             }
