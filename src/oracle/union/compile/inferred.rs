@@ -28,6 +28,9 @@ const MANY: u32 = u32::MAX;
 /// Types on one way to an access; longer ones are left to the search.
 const WAY: usize = 1 << 10;
 
+/// Types on all ways to the overlapping aggregates that one access crosses.
+const CROSSED: usize = 1 << 12;
+
 /// Types inside one overlapping aggregate.
 const INSIDE: usize = 1 << 14;
 
@@ -73,6 +76,7 @@ impl Tables {
         // overlapping one.
         let mut way: Vec<(TypeIndex, u64, Option<u32>)> = Vec::new();
         let mut at = (access.base, access.offset);
+        let mut crossed = 0;
         let tail = loop {
             if let Some(tail) = walk(types, compiled, at, access) {
                 break Some(tail);
@@ -85,6 +89,10 @@ impl Tables {
                 way.push((ty, rest, None));
                 at = next(types, at).flatten().ok_or(Aside::Ask)?;
                 continue;
+            }
+            crossed += way.len();
+            if crossed > CROSSED {
+                return Err(Aside::Ask);
             }
             let members = side.fields(types, ty, rest, &mut budget)?;
             let mut places = members.iter().map(|&(_, field, rest)| (field.ty, rest));
