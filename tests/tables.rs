@@ -351,8 +351,8 @@ fn tags_are_accepted_as_the_verifier_accepts_them() {
             // Down a few steps, as most tags go; or up, from a scalar.
             for _ in 0..rng.below(30) {
                 let operands: Vec<_> = graph.operands(access).collect();
-                let nodes = (0..operands.len()).filter(|&at| operands[at].node().is_some());
-                let Some(at) = nodes.last() else { break };
+                let mut nodes = (0..operands.len()).filter(|&at| operands[at].node().is_some());
+                let Some(at) = nodes.next_back() else { break };
                 let Some(next) = operands[at].node() else { break };
                 if graph.operand_count(next) < 2 {
                     break;

@@ -28,7 +28,7 @@ enum Rest {
     /// Nothing beyond offset 0 at scalars.
     Nothing,
     /// An offset so many bits wide.
-    Bits(u16),
+    Bits(u8),
     /// The walk must be walked.
     Unknown,
 }
@@ -97,7 +97,7 @@ impl Acceptance {
         }
         let own = match self.verdicts.rules(graph).check_type(ty, shape.format) {
             Err(_) => return Rest::Unknown,
-            Ok(Width::Bits(bits)) => u16::try_from(bits).map_or(Rest::Unknown, Rest::Bits),
+            Ok(Width::Bits(bits)) => u8::try_from(bits).map_or(Rest::Unknown, Rest::Bits),
             Ok(Width::Zero | Width::Any) => Rest::Nothing,
         };
         let next = compiled.forest.parent(cursor).filter(|_| !is_scalar(graph, ty));

@@ -42,7 +42,7 @@ use crate::table::{HashMap, HashSet};
 /// What is known of a graph's tags beside their records.
 #[derive(Clone, Debug, Default)]
 pub(in crate::oracle) struct Compiler {
-    acceptance: Acceptance,
+    acceptance: Box<Acceptance>,
     /// The format of accepted tags under each root; `None` for both.
     formats: HashMap<u32, Option<Format>>,
     below: Below,
