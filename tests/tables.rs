@@ -9,7 +9,10 @@ mod support;
 use pretty_assertions::assert_eq;
 use support::random::{self, Shape, Universe};
 use support::{Rng, setting};
-use tbaa::{AliasResult, Format, Frozen, Graph, Operand, Oracle, Rules, TagId};
+use tbaa::verify::Verifier;
+use tbaa::{
+    AliasResult, Clause, Format, Frozen, Graph, Int, NodeId, Operand, Oracle, Rules, TagId, TypeId,
+};
 
 const RULES: [Rules; 3] = [Rules::Llvm, Rules::Union, Rules::UnionStrict];
 
@@ -292,4 +295,298 @@ fn stored_answers_come_back_whole_or_not_at_all() {
         let error = ron::from_str::<Frozen>(text).unwrap_err().to_string();
         assert!(error.contains("contradicts itself"), "{text}: {error}");
     }
+}
+
+/// Types that refer to those before them at will: scalars in chains, of two
+/// operands and of three, in both formats; offsets of two widths.
+fn any_types(rng: &mut Rng) -> (Graph, Vec<NodeId>) {
+    let mut graph = Graph::new();
+    let mut types = vec![graph.insert(&[Operand::String(b"root")]).unwrap()];
+    let (narrow, mixed, sized) = (rng.one_in(4), rng.one_in(6), rng.one_in(2));
+    let scalars = 1 + rng.below(3);
+    for number in 1..60 {
+        let bits = |rng: &mut Rng| if narrow && rng.one_in(30) { 32 } else { 64 };
+        let int = |rng: &mut Rng, value| Operand::Int(Int { bits: bits(rng), value });
+        let recent = |rng: &mut Rng| {
+            let pool = if rng.one_in(8) { types.len() } else { types.len().min(3) };
+            Operand::Node(types[types.len() - 1 - rng.below(pool)])
+        };
+        let name = format!("t{number}");
+        let name = Operand::String(name.as_bytes());
+        let mut offsets: Vec<u64> =
+            (0..1 + rng.below(3)).map(|_| 4 * rng.below(3) as u64).collect();
+        offsets.sort_unstable();
+        let new = if mixed { rng.one_in(2) } else { sized };
+        let mut operands = match (new, rng.below(5)) {
+            (false, _) => vec![name],
+            (true, size) => vec![recent(rng), Operand::Int(Int::i64(4 * size as u64)), name],
+        };
+        if rng.below(4) < scalars {
+            if !new {
+                operands.push(recent(rng));
+                operands.extend(rng.one_in(2).then(|| int(rng, 0)));
+            }
+        } else {
+            for offset in offsets {
+                operands.extend([recent(rng), int(rng, offset)]);
+                operands.extend(new.then(|| Operand::Int(Int::i64(4))));
+            }
+        }
+        types.push(graph.insert(&operands).unwrap());
+    }
+    (graph, types)
+}
+
+/// The tables follow a tag's path to the first known place only, and must judge
+/// as the verifier does, which follows it to the end.
+#[test]
+fn tags_are_accepted_as_the_verifier_accepts_them() {
+    let (mut accepted, mut rejected) = (0, 0);
+    for seed in 0..setting("TBAA_GRAPHS", 6) * 200 {
+        let mut rng = Rng(seed as u64);
+        let (mut graph, types) = any_types(&mut rng);
+        for _ in 0..120 {
+            let base = *rng.pick(&types);
+            let (mut access, mut offset) = (base, 0);
+            // Down a few steps, as most tags go; or up, from a scalar.
+            for _ in 0..rng.below(30) {
+                let operands: Vec<_> = graph.operands(access).collect();
+                let mut nodes = (0..operands.len()).filter(|&at| operands[at].node().is_some());
+                let Some(at) = nodes.next_back() else { break };
+                let Some(next) = operands[at].node() else { break };
+                if graph.operand_count(next) < 2 {
+                    break;
+                }
+                access = next;
+                let start = operands.get(at + 1).and_then(|it| it.int()).filter(|_| at > 0);
+                offset += start.map_or(0, |start| start.value);
+            }
+            if rng.one_in(8) {
+                offset = 4 * rng.below(5) as u64;
+            }
+            let bits = if rng.one_in(20) { 32 } else { 64 };
+            let mut operands = vec![Operand::Node(base), Operand::Node(access)];
+            operands.push(Operand::Int(Int { bits, value: offset }));
+            let new = graph.operand_count(access) > 2
+                && graph.operand(access, 0).and_then(Operand::node).is_some();
+            operands.extend(new.then(|| Operand::Int(Int::i64(4))));
+            let tag = graph.insert(&operands).unwrap();
+            graph.mark_tag(tag);
+        }
+        let mut verifier = Verifier::new(&graph);
+        let verdicts: Vec<_> = graph.tags().map(|tag| (tag, verifier.check(tag).is_ok())).collect();
+        let oracle = Oracle::new(&graph, Rules::Llvm);
+        let Some(&(known, _)) = verdicts.iter().find(|it| it.1) else { continue };
+        for &(tag, ok) in &verdicts {
+            if tag != known {
+                let clause = oracle.explain(tag, known).clause;
+                assert_eq!(clause != Clause::Malformed, ok, "seed {seed}: {:?}", graph.tag(tag));
+            }
+            *(if ok { &mut accepted } else { &mut rejected }) += 1;
+        }
+    }
+    println!("{accepted} tags accepted, {rejected} rejected");
+    assert!(accepted > rejected / 20 && rejected > 0);
+}
+
+/// Deep chains of types with a tag each, in the order in which the verifier
+/// would walk farthest: quadratic, this would take minutes.
+#[test]
+fn a_tag_for_each_type_of_a_deep_chain() {
+    const DEPTH: usize = 30_000;
+    for (format, scalars) in [(Format::Old, true), (Format::Old, false), (Format::New, false)] {
+        let mut graph = Graph::new();
+        let mut b = graph.builder();
+        let root = b.root("R").unwrap();
+        let scalar = |b: &mut tbaa::Builder<'_>, name: &str, parent| match format {
+            Format::Old => b.scalar_type(name, parent).unwrap(),
+            Format::New => b.sized_type(parent, 4, name, &[]).unwrap(),
+        };
+        let int = scalar(&mut b, "int", root);
+        let mut types = vec![int];
+        for i in 0..DEPTH {
+            let (inner, name) = (types[i], format!("t{i}"));
+            let field = tbaa::SizedField { ty: inner, offset: 0, size: 4 };
+            types.push(match format {
+                _ if scalars => scalar(&mut b, &name, inner),
+                Format::Old => b.struct_type(name, &[(inner, 0), (int, 4)]).unwrap(),
+                Format::New => b.sized_type(root, 4, name, &[field]).unwrap(),
+            });
+        }
+        for &ty in &types {
+            let access = if scalars { ty } else { int };
+            match format {
+                Format::Old => b.struct_tag(ty, access, 0, false).unwrap(),
+                Format::New => b.access_tag(ty, access, 0, 4, false).unwrap(),
+            };
+        }
+        let oracle = Oracle::new(&graph, Rules::Llvm);
+        let tags: Vec<_> = graph.tags().take(2).collect();
+        assert_eq!(oracle.alias(tags[0], tags[1]), AliasResult::MayAlias);
+    }
+}
+
+/// An operand of a node of a graph that is yet to be made.
+#[derive(Clone)]
+enum Part {
+    Name(String),
+    Int(u64),
+    Node(usize),
+}
+
+/// Nodes of any kind, some of which are reserved before they are filled and may
+/// then refer to later ones; and how many of them are types, before the tags.
+fn wild_nodes(rng: &mut Rng) -> (Vec<(bool, Vec<Part>)>, usize) {
+    const TYPES: usize = 24;
+    let mut nodes = vec![(false, vec![Part::Name("root".to_owned())])];
+    let (cyclic, mixed, sized) = (rng.one_in(3), rng.one_in(6), rng.one_in(2));
+    for number in 1..TYPES {
+        let reserved = rng.one_in(3);
+        let later = cyclic && reserved && rng.one_in(3);
+        let other = |rng: &mut Rng| {
+            Part::Node(match () {
+                () if later && rng.one_in(2) => rng.below(TYPES),
+                () => number - 1 - rng.below(number.min(4)),
+            })
+        };
+        let name = Part::Name(format!("t{number}"));
+        let new = if mixed { rng.one_in(2) } else { sized };
+        let fields = if rng.one_in(2) { 0 } else { 1 + rng.below(3) };
+        let mut parts = match (new, fields) {
+            (true, _) => vec![other(rng), Part::Int(8), name],
+            (false, 0) => vec![name, other(rng), Part::Int(0)],
+            (false, _) => vec![name],
+        };
+        for field in 0..fields as u64 {
+            let offset = if rng.one_in(8) { 0 } else { 8 * field };
+            parts.extend([other(rng), Part::Int(offset)]);
+            parts.extend(new.then_some(Part::Int(8)));
+        }
+        nodes.push((reserved, parts));
+    }
+    for _ in 0..40 {
+        let base = rng.below(TYPES);
+        let (mut access, mut offset) = (base, 0);
+        for _ in 0..rng.below(12) {
+            let parts = &nodes[access].1;
+            let below = parts.iter().enumerate().filter_map(|(at, part)| match part {
+                Part::Node(node) if *node != 0 => Some((at, *node)),
+                _ => None,
+            });
+            let below: Vec<_> = below.collect();
+            if below.is_empty() {
+                break;
+            }
+            let (at, next) = *rng.pick(&below);
+            if let Some(Part::Int(start)) = parts.get(at + 1).filter(|_| at > 0) {
+                offset += start;
+            }
+            access = next;
+        }
+        let mut tag = vec![Part::Node(base), Part::Node(access), Part::Int(offset)];
+        let new = matches!(nodes[access].1[0], Part::Node(_));
+        tag.extend(new.then_some(Part::Int(8)));
+        nodes.push((rng.one_in(3), tag));
+    }
+    (nodes, TYPES)
+}
+
+/// Makes the nodes. Reserved ones are filled some time later, and tags and some
+/// types marked as soon as they are there; or all that at the end.
+fn wild_graph(
+    nodes: &[(bool, Vec<Part>)],
+    types: usize,
+    mut bit_by_bit: Option<&mut Rng>,
+) -> Graph {
+    let mut graph = Graph::new();
+    let mut ids: Vec<NodeId> = Vec::new();
+    let mut pending: Vec<usize> = Vec::new();
+    let operands = |ids: &[NodeId], node: usize| -> Vec<Operand<'_>> {
+        let parts = nodes[node].1.iter();
+        let operands = parts.map(|part| match part {
+            Part::Name(name) => Operand::String(name.as_bytes()),
+            Part::Int(value) => Operand::Int(Int::i64(*value)),
+            Part::Node(node) => Operand::Node(ids[*node]),
+        });
+        operands.collect()
+    };
+    for (number, (reserved, parts)) in nodes.iter().enumerate() {
+        ids.push(if *reserved {
+            pending.push(number);
+            graph.reserve(parts.len(), true).unwrap()
+        } else {
+            graph.insert(&operands(&ids, number)).unwrap()
+        });
+        let Some(rng) = &mut bit_by_bit else { continue };
+        if number >= types || rng.one_in(3) {
+            if number >= types {
+                graph.mark_tag(ids[number]);
+            } else {
+                graph.mark_type(ids[number]);
+            }
+        }
+        if !pending.is_empty() && rng.one_in(3) {
+            let next = rng.below(pending.len());
+            let there = |part: &Part| !matches!(part, Part::Node(node) if *node >= ids.len());
+            if nodes[pending[next]].1.iter().all(there) {
+                let next = pending.swap_remove(next);
+                graph.fill(ids[next], &operands(&ids, next)).unwrap();
+            }
+        }
+    }
+    for next in pending {
+        graph.fill(ids[next], &operands(&ids, next)).unwrap();
+    }
+    for &ty in &ids[..types] {
+        graph.mark_type(ty);
+    }
+    for &tag in &ids[types..] {
+        graph.mark_tag(tag);
+    }
+    graph
+}
+
+/// The root above a type, by its definition.
+fn root_above(graph: &Graph, mut ty: TypeId) -> Option<TypeId> {
+    for _ in 0..=graph.node_count() {
+        match graph.ty(ty).parent() {
+            Some(parent) => ty = parent,
+            None => return Some(ty),
+        }
+    }
+    None
+}
+
+#[test]
+fn graphs_do_not_depend_on_when_their_nodes_were_filled() {
+    let mut no = 0;
+    for seed in 0..setting("TBAA_GRAPHS", 6) * 50 {
+        let mut rng = Rng(seed as u64);
+        let (nodes, types) = wild_nodes(&mut rng);
+        let whole = wild_graph(&nodes, types, None);
+        let grown = wild_graph(&nodes, types, Some(&mut rng));
+        let sorted = |graph: &Graph| {
+            let mut types: Vec<_> = graph.types().map(|ty| ty.node().index()).collect();
+            types.sort_unstable();
+            types
+        };
+        assert_eq!(sorted(&whole), sorted(&grown), "seed {seed}");
+        for graph in [&whole, &grown] {
+            for ty in graph.types() {
+                assert_eq!(graph.root_of(ty), root_above(graph, ty), "seed {seed}: {ty:?}");
+            }
+        }
+        let tags: Vec<_> = whole.tags().zip(grown.tags()).collect();
+        for rules in RULES {
+            let (whole, grown) = (Oracle::new(&whole, rules), Oracle::new(&grown, rules));
+            for (i, &(a, of_a)) in tags.iter().enumerate() {
+                for &(b, of_b) in &tags[..i] {
+                    let answer = whole.alias(a, b);
+                    assert_eq!(answer, grown.alias(of_a, of_b), "seed {seed}, {rules}");
+                    no += usize::from(answer == AliasResult::NoAlias);
+                }
+            }
+        }
+    }
+    assert!(no > 1_000, "{no}");
 }

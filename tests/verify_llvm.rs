@@ -13,7 +13,7 @@ use support::random::{self, Shape, Universe};
 use support::{Rng, setting};
 use tbaa::text::{self, Instruction, Module, Opcode};
 use tbaa::verify::{Rule, Verifier, verify};
-use tbaa::{Code, Format, Level, Rules, TagId};
+use tbaa::{Clause, Code, Format, Level, Oracle, Rules, TagId};
 
 /// Modules that one run of LLVM reads.
 const BATCH: usize = 250;
@@ -255,6 +255,7 @@ impl Tally {
             }
             assert!(alike, "seed {seed}, {tag:?}: here {words:?}, LLVM {theirs:?}\n{source}");
         }
+        tables_agree(seed, source, &module);
         self.reports_agree(seed, source, &module, &cases);
         if !crashed {
             let theirs = *verdict == "module reject";
@@ -306,6 +307,19 @@ impl Tally {
                 "seed {seed}: {span:?}"
             );
         }
+    }
+}
+
+/// Rule `llvm`'s tables, which do not walk each path to its end, reject what
+/// `check` rejects.
+fn tables_agree(seed: usize, source: &str, module: &Module) {
+    let graph = module.graph();
+    let mut verifier = Verifier::new(graph);
+    let oracle = Oracle::new(graph, Rules::Llvm);
+    let Some(known) = graph.tags().find(|&tag| verifier.check(tag).is_ok()) else { return };
+    for tag in graph.tags().filter(|&tag| tag != known) {
+        let accepted = oracle.explain(tag, known).clause != Clause::Malformed;
+        assert_eq!(accepted, verifier.check(tag).is_ok(), "seed {seed}: {tag:?}\n{source}");
     }
 }
 

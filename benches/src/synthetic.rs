@@ -252,15 +252,19 @@ pub(crate) enum Adversary {
     Crooked,
     /// Each union has an `int` and two of the unions before it for members.
     Unions,
+    /// Each scalar is the parent of the next, and has a tag; those above come
+    /// first.
+    Scalars,
 }
 
 impl Adversary {
-    pub(crate) const ALL: [Adversary; 5] = [
+    pub(crate) const ALL: [Adversary; 6] = [
         Adversary::Diamonds,
         Adversary::Wide,
         Adversary::Chain,
         Adversary::Crooked,
         Adversary::Unions,
+        Adversary::Scalars,
     ];
 
     pub(crate) fn name(self) -> &'static str {
@@ -270,6 +274,7 @@ impl Adversary {
             Adversary::Chain => "a chain: each struct holds the one before it",
             Adversary::Crooked => "the same, with a field that begins in the held struct",
             Adversary::Unions => "every type a union, of the two before it",
+            Adversary::Scalars => "a chain of n scalars, n tags",
         }
     }
 
@@ -282,6 +287,14 @@ impl Adversary {
             let fields: Vec<_> = maker.graph.ty(wide).fields().collect();
             for field in fields {
                 maker.tag(wide, field.ty, field.offset);
+            }
+            return maker.graph;
+        }
+        if self == Adversary::Scalars {
+            let mut above = maker.scalars[2];
+            for number in 0..n {
+                above = maker.scalar(&format!("s.{number}"), above);
+                maker.tag(above, above, 0);
             }
             return maker.graph;
         }

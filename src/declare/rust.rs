@@ -94,8 +94,12 @@ impl Declarations {
             None => self.forward(name, union)?,
         };
         self.rust_types.insert(key.to_owned(), id);
-        let record = record(self)?;
-        self.define(record)
+        let defined = record(self).and_then(|record| self.define(record));
+        if defined.is_err() {
+            // It is named, and nothing more: the next call must try anew.
+            self.rust_types.remove(key);
+        }
+        defined
     }
 }
 

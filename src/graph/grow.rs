@@ -8,6 +8,7 @@ use super::{
     CopyId, DISTINCT, Graph, GraphError, IS_COPY, IS_SCALAR, IS_TYPE, NO_ROOT, NO_TAG, NodeId,
     Operand, Record, TagId, TypeId, UNFILLED, WELL_FORMED,
 };
+use crate::table::HashMap;
 
 fn operands_of<'o>(records: &[Record], operands: &'o [Packed], node: u32) -> &'o [Packed] {
     let from = records[node as usize].first as usize;
@@ -109,12 +110,35 @@ impl Graph {
         self.operands.truncate(end);
         let record = &mut self.records[id.index()];
         record.flags &= !UNFILLED;
-        self.unfilled -= 1;
         if operands.iter().any(|operand| operand.node() == Some(id)) {
             record.flags |= DISTINCT;
         }
         self.inherit(id);
+        self.unfilled -= 1;
+        if self.unfilled == 0 {
+            // What still has no root stands in or under a cycle.
+            self.waiting = HashMap::default();
+        }
+        self.mark_within(id);
         Ok(())
+    }
+
+    /// Takes the operands of a node for what it makes of them, if it was taken
+    /// for something before it was filled.
+    fn mark_within(&mut self, id: NodeId) {
+        let Record { tag, flags, .. } = self.records[id.index()];
+        if flags & IS_TYPE != 0 {
+            let types: Vec<_> = self.operands(id).filter_map(Operand::node).collect();
+            for ty in types {
+                self.mark_type(ty);
+            }
+        }
+        if tag != NO_TAG {
+            self.mark_types_of(id);
+        }
+        if flags & IS_COPY != 0 {
+            self.mark_tags_of(id);
+        }
     }
 
     /// Takes `node` as an access tag, and the nodes at its type positions as
@@ -130,12 +154,16 @@ impl Graph {
         let index = self.tags.len() as u32;
         self.tags.push(node.index);
         self.records[node.index()].tag = index;
+        self.mark_types_of(node);
+        TagId { index, stamp: self.stamp }
+    }
+
+    fn mark_types_of(&mut self, tag: NodeId) {
         for position in TAG_TYPES {
-            if let Some(ty) = self.operand(node, position).and_then(Operand::node) {
+            if let Some(ty) = self.operand(tag, position).and_then(Operand::node) {
                 self.mark_type(ty);
             }
         }
-        TagId { index, stamp: self.stamp }
     }
 
     /// Takes `node`, and whatever types it is made of, as types.
@@ -153,11 +181,7 @@ impl Graph {
             }
             record.flags |= IS_TYPE;
             self.types.push(next.index);
-            let root = record.root;
-            let shape = Shape::of(self, next);
-            if !shape.is_root() && root != NO_ROOT {
-                self.root_formats.entry(root).or_insert(shape.format);
-            }
+            self.note_format(next);
             work.extend(self.operands(next).filter_map(Operand::node));
         }
         TypeId(node)
@@ -173,15 +197,28 @@ impl Graph {
         assert!(self.owns(node), "{node:?} was issued by another graph");
         if self.records[node.index()].flags & IS_COPY == 0 {
             self.records[node.index()].flags |= IS_COPY;
-            let tags: Vec<_> = (COPY_TAG..self.operand_count(node))
-                .step_by(COPY_STRIDE)
-                .filter_map(|position| self.operand(node, position)?.node())
-                .collect();
-            for tag in tags {
-                self.mark_tag(tag);
-            }
+            self.mark_tags_of(node);
         }
         CopyId(node)
+    }
+
+    fn mark_tags_of(&mut self, copy: NodeId) {
+        let tags: Vec<_> = (COPY_TAG..self.operand_count(copy))
+            .step_by(COPY_STRIDE)
+            .filter_map(|position| self.operand(copy, position)?.node())
+            .collect();
+        for tag in tags {
+            self.mark_tag(tag);
+        }
+    }
+
+    /// Takes note of a type's format, if it is the first under its root.
+    fn note_format(&mut self, ty: NodeId) {
+        let root = self.records[ty.index()].root;
+        let shape = Shape::of(self, ty);
+        if !shape.is_root() && root != NO_ROOT {
+            self.root_formats.entry(root).or_insert(shape.format);
+        }
     }
 
     /// Appends packed operands; on error none of them.
@@ -236,39 +273,37 @@ impl Graph {
         Ok(self.id(index))
     }
 
-    /// Records what a node has from its parent, which is known already unless
-    /// the two stand in a cycle: its root, and whether it is a scalar.
+    /// Records what a node has from its parent: its root, and whether it is a
+    /// scalar. A parent that does not know yet, itself or one above it being
+    /// reserved, tells the node when it does.
     fn inherit(&mut self, id: NodeId) {
-        let shape = Shape::of(self, id);
-        let parent = shape.parent(self, id);
-        let above = parent.map(|parent| &self.records[parent.index()]);
-        let root = above.map_or(id.index, |above| above.root);
-        let scalar = above.is_some_and(|above| above.flags & IS_SCALAR != 0)
-            || parent.is_some_and(|parent| Shape::of(self, parent).is_root());
-        let scalar = scalar && shape.is_scalar(self, id);
-        let well_formed = shape.is_well_formed(self, id);
-        let record = &mut self.records[id.index()];
-        record.root = root;
-        record.flags |= if scalar { IS_SCALAR } else { 0 };
-        record.flags |= if well_formed { WELL_FORMED } else { 0 };
-    }
-
-    /// Makes up for nodes whose parents were reserved and not yet filled when
-    /// they were added. What still has no root after this has itself among
-    /// its parents.
-    pub(crate) fn settle(&mut self) {
-        let mut seen = vec![false; self.records.len()];
-        for start in 0..self.records.len() {
-            let mut chain = Vec::new();
-            let mut next = Some(self.id(start));
-            while let Some(id) = next.filter(|id| self.records[id.index()].root == NO_ROOT) {
-                if std::mem::replace(&mut seen[id.index()], true) {
-                    break;
+        let mut told = Vec::new();
+        let mut next = Some(id);
+        while let Some(id) = next {
+            let shape = Shape::of(self, id);
+            let parent = shape.parent(self, id);
+            let above = parent.map(|parent| &self.records[parent.index()]);
+            let root = above.map_or(id.index, |above| above.root);
+            let scalar = above.is_some_and(|above| above.flags & IS_SCALAR != 0)
+                || parent.is_some_and(|parent| Shape::of(self, parent).is_root());
+            let scalar = scalar && shape.is_scalar(self, id);
+            let well_formed = shape.is_well_formed(self, id);
+            let record = &mut self.records[id.index()];
+            record.root = root;
+            record.flags |= if scalar { IS_SCALAR } else { 0 };
+            record.flags |= if well_formed { WELL_FORMED } else { 0 };
+            let is_type = record.flags & IS_TYPE != 0;
+            if let Some(parent) = parent.filter(|_| root == NO_ROOT) {
+                if self.unfilled != 0 {
+                    self.waiting.entry(parent.index).or_default().push(id.index);
                 }
-                chain.push(id);
-                next = Shape::of(self, id).parent(self, id);
+            } else {
+                if is_type {
+                    self.note_format(id);
+                }
+                told.extend(self.waiting.remove(&id.index).into_iter().flatten());
             }
-            chain.into_iter().rev().for_each(|id| self.inherit(id));
+            next = told.pop().map(|index| self.id(index as usize));
         }
     }
 }

@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use hashbrown::HashTable;
 
-use crate::table::{DefaultHashBuilder, IndexMap, IndexSet};
+use crate::table::{DefaultHashBuilder, HashMap, IndexMap, IndexSet};
 
 pub use encoding::Format;
 pub(crate) use encoding::{Shape, TagParts};
@@ -117,6 +117,8 @@ pub struct Graph {
     types: Vec<u32>,
     /// Nodes reserved and not filled yet.
     unfilled: u32,
+    /// The nodes whose root is that of a node which does not know it yet.
+    waiting: HashMap<u32, Vec<u32>>,
     /// Node index of each uniqued node, hashed by its operands.
     unique: HashTable<u32>,
     hasher: DefaultHashBuilder,
@@ -145,6 +147,7 @@ impl Graph {
             tags: Vec::new(),
             types: Vec::new(),
             unfilled: 0,
+            waiting: HashMap::default(),
             unique: HashTable::new(),
             hasher: DefaultHashBuilder::default(),
             root_formats: IndexMap::default(),

@@ -113,7 +113,6 @@ impl<'de> Deserialize<'de> for Graph {
                 unpack(&portable.nodes[index].operands, &ids).map_err(D::Error::custom)?;
             graph.fill(ids[index], &operands).map_err(D::Error::custom)?;
         }
-        graph.settle();
         let node = |index: &u32| {
             ids.get(*index as usize).copied().ok_or_else(|| D::Error::custom(no_node(*index)))
         };

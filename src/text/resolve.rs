@@ -27,7 +27,6 @@ pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module, TextErro
         states: HashMap::new(),
         depths: HashMap::new(),
         warns: true,
-        cyclic: false,
     };
     let mut attached = Vec::with_capacity(scan.attachments.len());
     for &Attachment { key, offset, copy } in &scan.attachments {
@@ -78,9 +77,6 @@ pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module, TextErro
             }
         }
     }
-    if resolver.cyclic {
-        resolver.module.graph.settle();
-    }
     Ok(resolver.module)
 }
 
@@ -98,8 +94,6 @@ struct Resolver<'s, 't> {
     depths: HashMap<Key, usize>,
     /// Whether a node that refers back to itself is worth a warning.
     warns: bool,
-    /// Whether some node reaches itself.
-    cyclic: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -240,7 +234,6 @@ impl<'t> Resolver<'_, 't> {
             .reserve(len, distinct)
             .map_err(|error| TextError::new(self.scan.text, at, TextErrorKind::Graph(error)))?;
         self.states.insert(key, State::Open { frame, node: Some(node) });
-        self.cyclic = true;
         // A root that is its own only operand is how an anonymous one is made.
         let anonymous_root = len == 1 && frame + 1 == stack.len();
         if self.warns && !anonymous_root {

@@ -56,14 +56,14 @@ pub(crate) struct Verdicts {
 }
 
 /// One check.
-struct Check<'c> {
+pub(crate) struct Check<'c> {
     graph: &'c Graph,
     bases: &'c mut HashMap<(NodeId, Format), Result<Width, Violation>>,
 }
 
 /// How wide the offsets into a type are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Width {
+pub(crate) enum Width {
     /// A type without offsets, for which only offset 0 will do.
     Zero,
     /// A size-aware scalar, for which any width will do.
@@ -97,7 +97,7 @@ impl<'g> Verifier<'g> {
 impl Verdicts {
     /// As [`Verifier::check`], for a tag of the graph that all calls name.
     pub(crate) fn check(&mut self, graph: &Graph, tag: TagId) -> Result<(), Violation> {
-        let mut check = Check { graph, bases: &mut self.bases };
+        let mut check = self.rules(graph);
         let node = graph.tag_node(tag);
         let (base, access, offset, format) = check.check_operands(node)?;
         check
@@ -105,22 +105,18 @@ impl Verdicts {
             .map_err(|(rule, at)| Violation { rule, node: at.unwrap_or(node) })
     }
 
-    /// Returns whether a tag is accepted that starts on the path of an accepted
-    /// one, of the same offset there, and whose access type lies on the way.
-    /// `false` leaves it open.
-    pub(crate) fn joins(&mut self, graph: &Graph, tag: TagId) -> bool {
-        let mut check = Check { graph, bases: &mut self.bases };
-        let Ok((base, _, offset, format)) = check.check_operands(graph.tag_node(tag)) else {
-            return false;
-        };
-        // The other was as wide as the offsets in the type.
-        check.check_type(base, format) == Ok(Width::Bits(offset.bits))
+    /// Returns the rules one by one, for paths whose ends are known.
+    pub(crate) fn rules<'c>(&'c mut self, graph: &'c Graph) -> Check<'c> {
+        Check { graph, bases: &mut self.bases }
     }
 }
 
 impl Check<'_> {
     /// Checks a tag's own operands, and reads them.
-    fn check_operands(&self, node: NodeId) -> Result<(NodeId, NodeId, Int, Format), Violation> {
+    pub(crate) fn check_operands(
+        &self,
+        node: NodeId,
+    ) -> Result<(NodeId, NodeId, Int, Format), Violation> {
         let graph = self.graph;
         let fail = |rule| Err(Violation { rule, node });
         let len = graph.operand_count(node);
@@ -177,19 +173,8 @@ impl Check<'_> {
             if !path.insert(next) {
                 return Err((Rule::PathCycle, None));
             }
-            let width = self.check_type(next, format).map_err(|v| (v.rule, Some(v.node)))?;
+            self.check_place(next, access, offset, format)?;
             seen_access |= next == access;
-            if offset.value != 0 && (next == access || self.graph.is_old_scalar(next)) {
-                return Err((Rule::OffsetAtAccess, None));
-            }
-            let wide_enough = match width {
-                Width::Zero => offset.value == 0,
-                Width::Any => true,
-                Width::Bits(bits) => bits == offset.bits,
-            };
-            if !wide_enough {
-                return Err((Rule::OffsetWidth, None));
-            }
             if format == Format::New && seen_access {
                 return Ok(());
             }
@@ -198,13 +183,38 @@ impl Check<'_> {
         if seen_access { Ok(()) } else { Err((Rule::AccessNotOnPath, None)) }
     }
 
+    /// Checks a type on a path, and the offset into it.
+    pub(crate) fn check_place(
+        &mut self,
+        node: NodeId,
+        access: NodeId,
+        offset: Int,
+        format: Format,
+    ) -> Result<(), (Rule, Option<NodeId>)> {
+        let width = self.check_type(node, format).map_err(|v| (v.rule, Some(v.node)))?;
+        if offset.value != 0 && (node == access || self.graph.is_old_scalar(node)) {
+            return Err((Rule::OffsetAtAccess, None));
+        }
+        let wide_enough = match width {
+            Width::Zero => offset.value == 0,
+            Width::Any => true,
+            Width::Bits(bits) => bits == offset.bits,
+        };
+        if wide_enough { Ok(()) } else { Err((Rule::OffsetWidth, None)) }
+    }
+
     /// Moves to the last field that does not start after `offset`, and makes
     /// `offset` relative to it.
     ///
     /// LLVM: `TBAAVerifier::getFieldNodeFromTBAABaseNode`. It reads a node by
     /// the tag's format, not the node's own. NB: in a size-aware scalar it
     /// takes the parent for a field at the offset of the scalar's *size*.
-    fn step(&self, node: NodeId, offset: &mut Int, format: Format) -> Result<NodeId, Rule> {
+    pub(crate) fn step(
+        &self,
+        node: NodeId,
+        offset: &mut Int,
+        format: Format,
+    ) -> Result<NodeId, Rule> {
         let len = self.graph.operand_count(node);
         let node_at = |at| self.graph.operand(node, at).and_then(Operand::node);
         let int_at = |at| self.graph.operand(node, at).and_then(Operand::int);
@@ -224,7 +234,7 @@ impl Check<'_> {
     /// Checks a type node by itself, as a base of tags of `format`.
     ///
     /// LLVM: `TBAAVerifier::verifyTBAABaseNode`.
-    fn check_type(&mut self, node: NodeId, format: Format) -> Result<Width, Violation> {
+    pub(crate) fn check_type(&mut self, node: NodeId, format: Format) -> Result<Width, Violation> {
         if let Some(&known) = self.bases.get(&(node, format)) {
             return known;
         }

@@ -184,3 +184,33 @@ fn two_types_of_one_name_are_refused() {
     let error = other::TValue::declare(&mut types).unwrap_err();
     assert_eq!(error.to_string(), "a second type \"TValue\": rename one");
 }
+
+/// A type that could not be declared is no type the second time, either, and
+/// can be declared when its members can.
+#[test]
+fn a_type_that_failed_is_tried_again() {
+    struct Node;
+    let mut types = Declarations::new(Target::x86_64());
+    let declare = |types: &mut Declarations, key: &str| {
+        types.declare_once::<Node>("Node", false, |types| {
+            // As a member's own `declare` may fail.
+            types.ty(key)?;
+            let record = Record::structure("Node").field("next", "struct Node *");
+            Ok(record.field("key", key))
+        })
+    };
+    for _ in 0..2 {
+        let error = declare(&mut types, "Key").unwrap_err();
+        assert!(matches!(error, DeclareError::UnknownType { .. }), "{error}");
+    }
+    // The members are known, and one has no size.
+    types.ty("struct Key").unwrap();
+    for _ in 0..2 {
+        let error = declare(&mut types, "struct Key").unwrap_err();
+        assert!(matches!(error, DeclareError::Incomplete { .. }), "{error}");
+    }
+    types.define(Record::structure("Key").field("id", "int")).unwrap();
+    let node = declare(&mut types, "struct Key").unwrap();
+    assert_eq!(types.size_of(node), Some(16));
+    assert_eq!(declare(&mut types, "never asked"), Ok(node));
+}

@@ -32,17 +32,17 @@
 //! scalars, of two formats under one root, or whose types contain more than
 //! [`Below`] keeps.
 
+use super::accept::Acceptance;
 use super::walk::{fields, step};
 use crate::graph::{Format, Graph, NodeId, Shape, TagId, TagParts, TypeId};
 use crate::oracle::below::Below;
 use crate::oracle::compiled::Compiled;
 use crate::table::{HashMap, HashSet};
-use crate::verify::Verdicts;
 
 /// What is known of a graph's tags beside their records.
 #[derive(Clone, Debug, Default)]
 pub(in crate::oracle) struct Compiler {
-    verdicts: Verdicts,
+    acceptance: Box<Acceptance>,
     /// The format of accepted tags under each root; `None` for both.
     formats: HashMap<u32, Option<Format>>,
     below: Below,
@@ -75,7 +75,7 @@ impl Compiler {
         let Ok(parts) = TagParts::of(graph, graph.tag_node(tag)) else {
             return compiled.push_rejected();
         };
-        if !self.accepts(graph, compiled, tag, &parts) {
+        if !self.acceptance.accepts(graph, compiled, tag) {
             return compiled.push_rejected();
         }
         let Some(root) = graph.root_of(TypeId(parts.access)) else {
@@ -105,25 +105,6 @@ impl Compiler {
                 compiled.push_wide(root, cursor, filter, Some(parts.base.index));
             }
         }
-    }
-
-    fn accepts(
-        &mut self,
-        graph: &Graph,
-        compiled: &Compiled,
-        tag: TagId,
-        parts: &TagParts,
-    ) -> bool {
-        // Every old-format cursor was laid by an accepted walk. From there on
-        // any tag of the same width is accepted whose access type lies on the
-        // way, and a type chain need not be walked once for each tag.
-        let seen = || {
-            let start = compiled.find(parts.base.index, parts.offset.value)?;
-            let end = compiled.find(parts.access.index, 0)?;
-            Some(compiled.forest.is_ancestor(end, start))
-        };
-        let seen = parts.format == Format::Old && seen() == Some(true);
-        seen && self.verdicts.joins(graph, tag) || self.verdicts.check(graph, tag).is_ok()
     }
 
     /// Returns an accepted tag's cursor, its walk added, and whether the tag
@@ -268,7 +249,7 @@ fn after_new(graph: &Graph, ty: NodeId, mut offset: u64) -> Option<Next> {
 }
 
 /// Whether a size-aware type is a scalar or a root.
-fn is_scalar(graph: &Graph, ty: NodeId) -> bool {
+pub(super) fn is_scalar(graph: &Graph, ty: NodeId) -> bool {
     let shape = Shape::of(graph, ty);
     shape.is_root() || (shape.format, shape.len) == (Format::New, 3)
 }

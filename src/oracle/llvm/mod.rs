@@ -3,6 +3,7 @@
 //! LLVM: `matchAccessTags` and what it calls, in
 //! `lib/Analysis/TypeBasedAliasAnalysis.cpp`.
 
+mod accept;
 mod compile;
 mod walk;
 

@@ -3,15 +3,12 @@
 //! For rule `union-strict` the same flood carries along where q may have ended
 //! on the way: [`Tracked`].
 
-use std::collections::HashMap;
-
-use indexmap::IndexMap;
-
 use super::flood::{Elements, Pending, Reach, Resolved, Way, elements, reach, slot_of};
 use super::limits::{Budget, Exhausted};
 use super::stride::{Pattern, Stride, UNBOUNDED, add_stride};
 use super::trail::{Link, Trail};
 use super::types::{Field, TypeIndex, Types};
+use crate::table::{HashMap, IndexMap};
 
 /// A place on the way, apart from the elements that lead there.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -104,7 +101,7 @@ pub(crate) fn denoted<T: Tracked>(
     let mut found = Vec::new();
     for folded in [true, false] {
         if found.is_empty() {
-            let found_here = IndexMap::new();
+            let found_here = IndexMap::default();
             let mut walk =
                 Walk { types, access, tracked, folded, reach: &reach, trail, found: found_here };
             walk.run(budget)?;
@@ -123,7 +120,7 @@ pub(crate) fn is_folded(
 ) -> Result<bool, Exhausted> {
     let reach = reach(types, access.base, |ty| ty == access.access, budget)?;
     let trail = &mut Trail::default();
-    let (tracked, found, folded) = (&Untracked, IndexMap::new(), true);
+    let (tracked, found, folded) = (&Untracked, IndexMap::default(), true);
     let mut walk = Walk { types, access, tracked, folded, reach: &reach, trail, found };
     walk.run(budget)?;
     Ok(access.is_whole() || !walk.found.is_empty())

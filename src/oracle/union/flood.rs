@@ -4,15 +4,14 @@
 //! whatever arrives at one place by different paths is merged before it goes
 //! on.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 use std::hash::Hash;
-
-use indexmap::IndexMap;
 
 use super::limits::{Budget, Exhausted};
 use super::stride::{Stride, UNBOUNDED, is_covered, span};
 use super::trail::Link;
 use super::types::{Field, TypeIndex, Types};
+use crate::table::{HashMap, HashSet, IndexMap};
 
 /// An access whose tag has been read and found sound.
 #[derive(Clone, Copy, Debug)]
@@ -139,15 +138,17 @@ impl<P: Eq + Hash> Pending<P> {
         Pending { by_rank: BTreeMap::new() }
     }
 
-    pub(crate) fn add(&mut self, types: &Types, ty: TypeIndex, place: P, way: Way) {
+    /// Adds a way, and returns with how many others it was compared.
+    pub(crate) fn add(&mut self, types: &Types, ty: TypeIndex, place: P, way: Way) -> usize {
         let (_, places) =
-            self.by_rank.entry(types.get(ty).rank).or_insert_with(|| (ty, IndexMap::new()));
+            self.by_rank.entry(types.get(ty).rank).or_insert_with(|| (ty, IndexMap::default()));
         let ways = places.entry(place).or_default();
-        if ways.iter().any(|other| is_covered(&way.outer, &other.outer)) {
-            return;
+        let others = ways.len();
+        if !ways.iter().any(|other| is_covered(&way.outer, &other.outer)) {
+            ways.retain(|other| !is_covered(&other.outer, &way.outer));
+            ways.push(way);
         }
-        ways.retain(|other| !is_covered(&other.outer, &way.outer));
-        ways.push(way);
+        others
     }
 
     pub(crate) fn pop(&mut self) -> Option<(TypeIndex, IndexMap<P, Vec<Way>>)> {

@@ -8,64 +8,154 @@
 //! slot need be measured, and p, q and r are followed side by side: first p
 //! and q together, then, where q has ended, p and r.
 
-use std::collections::{HashMap, HashSet};
-
-use super::flood::{Reach, Resolved, reach};
+use super::flood::Resolved;
 use super::limits::{Budget, Exhausted};
 use super::trail::{Link, Trail};
 use super::types::{Field, TypeIndex, Types};
+use crate::table::{HashMap, HashSet};
+
+/// Which types contain a target, found out as far as it is asked.
+#[derive(Clone, Default, Debug)]
+struct Reach {
+    /// Whether a type contains a target or is one. Of one that does, the fields
+    /// before the first that does are known, too.
+    contains: HashMap<TypeIndex, bool>,
+    /// The farthest that a target lies below a type, in bytes of collapsed
+    /// offset.
+    farthest: HashMap<TypeIndex, Option<u128>>,
+}
+
+impl Reach {
+    fn contains(
+        &mut self,
+        types: &Types,
+        ty: TypeIndex,
+        is_target: impl Fn(TypeIndex) -> bool,
+        budget: &mut Budget,
+    ) -> Result<bool, Exhausted> {
+        let fields = |ty| types.fields(ty).iter().map(|field| field.ty);
+        search(&mut self.contains, ty, |ty| {
+            budget.spend()?;
+            Ok((is_target(ty), fields(ty)))
+        })
+    }
+
+    fn farthest(
+        &mut self,
+        types: &Types,
+        ty: TypeIndex,
+        is_target: impl Fn(TypeIndex) -> bool,
+        budget: &mut Budget,
+    ) -> Result<Option<u128>, Exhausted> {
+        if let Some(&known) = self.farthest.get(&ty) {
+            return Ok(known);
+        }
+        let (mut seen, mut below) = (HashSet::from([ty]), vec![ty]);
+        let mut next = 0;
+        while let Some(&ty) = below.get(next) {
+            next += 1;
+            if !self.contains.contains_key(&ty) {
+                budget.spend()?;
+            }
+            for field in types.fields(ty) {
+                if !self.farthest.contains_key(&field.ty) && seen.insert(field.ty) {
+                    below.push(field.ty);
+                }
+            }
+        }
+        // What a type contains has a lower rank.
+        below.sort_unstable_by_key(|&ty| types.get(ty).rank);
+        for ty in below {
+            let inside = types.fields(ty).iter().filter_map(|field| {
+                let inside = self.farthest.get(&field.ty).copied().flatten()?;
+                Some(u128::from(field.offset) + inside)
+            });
+            let farthest = inside.max().or(is_target(ty).then_some(0));
+            self.farthest.insert(ty, farthest);
+            self.contains.insert(ty, farthest.is_some());
+        }
+        Ok(self.farthest.get(&ty).copied().flatten())
+    }
+}
+
+/// Returns whether a target can be reached from a place: depth first, in order,
+/// no place visited twice. `visit` says whether a place is a target, and what
+/// comes after it; nothing comes after itself.
+fn search<P: Copy + Eq + std::hash::Hash, N: Iterator<Item = P>>(
+    known: &mut HashMap<P, bool>,
+    start: P,
+    mut visit: impl FnMut(P) -> Result<(bool, N), Exhausted>,
+) -> Result<bool, Exhausted> {
+    let mut open: Vec<(P, N)> = Vec::new();
+    let mut at = start;
+    loop {
+        let found = match known.get(&at) {
+            Some(&known) => known,
+            None => {
+                let (is_target, next) = visit(at)?;
+                open.push((at, next));
+                is_target
+            }
+        };
+        // Back to where there is more to see.
+        at = loop {
+            let Some((place, next)) = open.last_mut() else { return Ok(found) };
+            if !found && let Some(next) = next.next() {
+                break next;
+            }
+            known.insert(*place, found);
+            open.pop();
+        };
+    }
+}
 
 /// An access and the places from which a path that it denotes goes on.
 #[derive(Debug)]
 pub(crate) struct Side {
     pub(crate) access: Resolved,
-    /// A type and the offset that remains from its start.
-    alive: HashSet<(TypeIndex, u64)>,
+    reach: Reach,
+    /// Whether a path goes on from a type and the offset that remains from its
+    /// start, as far as it was asked.
+    alive: HashMap<(TypeIndex, u64), bool>,
 }
 
 impl Side {
-    /// Follows all paths of the access's collapsed offset.
-    pub(crate) fn new(
-        types: &Types,
-        access: Resolved,
-        budget: &mut Budget,
-    ) -> Result<Side, Exhausted> {
-        let reach = reach(types, access.base, |ty| ty == access.access, budget)?;
-        let start = (access.base, access.offset);
-        let mut places = vec![start];
-        let mut alive = HashSet::from([start]);
-        let mut next = 0;
-        while let Some(&(ty, rest)) = places.get(next) {
-            next += 1;
-            for field in types.fields(ty) {
-                budget.spend()?;
-                let Some(rest) = rest.checked_sub(field.offset) else { break };
-                let far = reach.get(&field.ty).map(|reach| reach.collapsed);
-                if far >= Some(rest.into()) && alive.insert((field.ty, rest)) {
-                    places.push((field.ty, rest));
-                }
-            }
-        }
-        // Now keep those that arrive; what a type contains has a lower rank.
-        places.sort_unstable_by_key(|&(ty, _)| types.get(ty).rank);
-        for &(ty, rest) in &places {
-            let goes_on = types.fields(ty).iter().any(|field| {
-                rest.checked_sub(field.offset).is_some_and(|rest| alive.contains(&(field.ty, rest)))
-            });
-            if !goes_on && (ty, rest) != (access.access, 0) {
-                alive.remove(&(ty, rest));
-            }
-        }
-        Ok(Side { access, alive })
+    pub(crate) fn new(access: Resolved) -> Side {
+        Side { access, reach: Reach::default(), alive: HashMap::default() }
     }
 
     /// Whether the access denotes any path.
-    pub(crate) fn denotes(&self) -> bool {
-        self.is_alive(self.access.base, self.access.offset)
+    pub(crate) fn denotes(
+        &mut self,
+        types: &Types,
+        budget: &mut Budget,
+    ) -> Result<bool, Exhausted> {
+        self.is_alive(types, (self.access.base, self.access.offset), budget)
     }
 
-    fn is_alive(&self, ty: TypeIndex, rest: u64) -> bool {
-        self.alive.contains(&(ty, rest))
+    fn is_alive(
+        &mut self,
+        types: &Types,
+        place: (TypeIndex, u64),
+        budget: &mut Budget,
+    ) -> Result<bool, Exhausted> {
+        let Side { access, reach, alive } = self;
+        let is_access = |ty| ty == access.access;
+        // Not that of a class without data, which counts for nothing in `far`.
+        let formed = types.get(access.access).format.is_some();
+        search(alive, place, |(ty, rest)| {
+            budget.spend()?;
+            let may_lead = match rest {
+                0 => reach.contains(types, ty, is_access, budget)?,
+                _ if formed && u128::from(rest) > types.get(ty).far => false,
+                _ => reach.farthest(types, ty, is_access, budget)? >= Some(rest.into()),
+            };
+            let fields = if may_lead { types.fields(ty) } else { &[] };
+            let next = fields
+                .iter()
+                .map_while(move |field| Some((field.ty, rest.checked_sub(field.offset)?)));
+            Ok(((ty, rest) == (access.access, 0), next))
+        })
     }
 
     fn ends_at(&self, ty: TypeIndex, rest: u64) -> bool {
@@ -74,21 +164,23 @@ impl Side {
 
     /// The fields of a type through which a denoted path goes on.
     pub(crate) fn fields<'t>(
-        &self,
+        &mut self,
         types: &'t Types,
         ty: TypeIndex,
         rest: u64,
-    ) -> Vec<(usize, &'t Field, u64)> {
-        types
-            .fields(ty)
-            .iter()
-            .enumerate()
-            .map_while(|(number, field)| Some((number, field, rest.checked_sub(field.offset)?)))
-            .filter(|&(_, field, rest)| self.is_alive(field.ty, rest))
-            .collect()
+        budget: &mut Budget,
+    ) -> Result<Vec<(usize, &'t Field, u64)>, Exhausted> {
+        let mut fields = Vec::new();
+        for (number, field) in types.fields(ty).iter().enumerate() {
+            let Some(rest) = rest.checked_sub(field.offset) else { break };
+            if self.is_alive(types, (field.ty, rest), budget)? {
+                fields.push((number, field, rest));
+            }
+        }
+        Ok(fields)
     }
 
-    /// Goes on from a place to the end of some denoted path.
+    /// Goes on from a place where a denoted path does to the end of one.
     fn finish(
         &self,
         types: &Types,
@@ -97,10 +189,15 @@ impl Side {
         trail: &mut Trail,
     ) -> Link {
         while !self.ends_at(ty, rest) {
-            let fields = self.fields(types, ty, rest);
-            let Some(&(number, field, inside)) = fields.first() else { break };
+            // The search for it left the first behind.
+            let found = types.fields(ty).iter().enumerate().find_map(|(number, field)| {
+                let rest = rest.checked_sub(field.offset)?;
+                let alive = self.alive.get(&(field.ty, rest)) == Some(&true);
+                alive.then_some((number, field.ty, rest))
+            });
+            let Some((number, inside, left)) = found else { break };
             link = trail.step(link, ty, number);
-            (ty, rest) = (field.ty, inside);
+            (ty, rest) = (inside, left);
         }
         link
     }
@@ -129,11 +226,12 @@ pub(crate) enum Found {
 
 /// Looks for objects of `b` from `a.base` whose slots meet those of `a`.
 pub(crate) struct Search<'s> {
-    pub(crate) types: &'s Types,
-    pub(crate) a: &'s Side,
-    pub(crate) b: &'s Side,
-    pub(crate) strict: bool,
-    objects: HashMap<TypeIndex, Reach>,
+    types: &'s Types,
+    a: &'s mut Side,
+    b: &'s mut Side,
+    strict: bool,
+    /// The types that contain objects of `b`.
+    objects: Reach,
     apart: Option<Paths>,
 }
 
@@ -150,12 +248,10 @@ struct Place {
 impl<'s> Search<'s> {
     pub(crate) fn new(
         types: &'s Types,
-        (a, b): (&'s Side, &'s Side),
+        (a, b): (&'s mut Side, &'s mut Side),
         strict: bool,
-        budget: &mut Budget,
-    ) -> Result<Self, Exhausted> {
-        let objects = reach(types, a.access.base, |ty| b.access.has_object(types, ty), budget)?;
-        Ok(Search { types, a, b, strict, objects, apart: None })
+    ) -> Self {
+        Search { types, a, b, strict, objects: Reach::default(), apart: None }
     }
 
     pub(crate) fn run(
@@ -167,7 +263,7 @@ impl<'s> Search<'s> {
         let at_start = Paths { p: Link::START, q: Link::START, r: Link::START };
         let mut seen = HashSet::from([start]);
         let mut work = vec![(start, at_start)];
-        if !self.objects.contains_key(&start.ty) {
+        if !self.holds_object(start.ty, budget)? {
             return Ok(Found::Nothing);
         }
         while let Some((place, paths)) = work.pop() {
@@ -200,7 +296,7 @@ impl<'s> Search<'s> {
         budget: &mut Budget,
     ) -> Result<Result<Paths, Vec<(Place, Paths)>>, Exhausted> {
         let Place { ty, p: rest, .. } = place;
-        let b = &self.b.access;
+        let b = self.b.access;
         let mut next = Vec::new();
         if b.has_object(self.types, ty) {
             if b.is_whole() {
@@ -210,15 +306,15 @@ impl<'s> Search<'s> {
             let inside = Place { r: Some(b.offset), ..place };
             next.push((inside, Paths { q: paths.p, r: Link::START, ..paths }));
         }
-        if self.a.ends_at(ty, rest) && self.objects.contains_key(&ty) {
+        if self.a.ends_at(ty, rest) && self.holds_object(ty, budget)? {
             let paths = Paths { q: paths.p, ..paths };
             return Ok(Ok(self.finish_q(ty, paths, trail)));
         }
-        let fields = self.a.fields(self.types, ty, rest);
+        let fields = self.a.fields(self.types, ty, rest, budget)?;
         for &(number, field, inside) in &fields {
             budget.spend()?;
             let link = trail.step(paths.p, ty, number);
-            if self.objects.contains_key(&field.ty) {
+            if self.holds_object(field.ty, budget)? {
                 let place = Place { ty: field.ty, p: inside, r: None };
                 next.push((place, Paths { p: link, ..paths }));
             }
@@ -227,12 +323,13 @@ impl<'s> Search<'s> {
             }
             for (other, their_field) in self.types.fields(ty).iter().enumerate() {
                 budget.spend()?;
-                let Some(reach) = self.objects.get(&their_field.ty) else { continue };
-                if other == number {
+                if other == number || !self.holds_object(their_field.ty, budget)? {
                     continue;
                 }
                 // The farthest that b can start from this type.
-                let start = u128::from(their_field.offset) + reach.collapsed + u128::from(b.offset);
+                let start = u128::from(their_field.offset)
+                    + self.farthest_object(their_field.ty, budget)?
+                    + u128::from(b.offset);
                 let meet = self.slots_meet(ty, (field, rest.into()), (their_field, start));
                 if meet || self.apart.is_none() {
                     let q = trail.step(paths.p, ty, other);
@@ -268,8 +365,8 @@ impl<'s> Search<'s> {
             }));
         }
         let mut next = Vec::new();
-        let theirs = self.b.fields(self.types, ty, rest);
-        for (number, field, inside) in self.a.fields(self.types, ty, our_rest) {
+        let theirs = self.b.fields(self.types, ty, rest, budget)?;
+        for (number, field, inside) in self.a.fields(self.types, ty, our_rest, budget)? {
             for &(other, their_field, their_inside) in &theirs {
                 budget.spend()?;
                 let same = number == other;
@@ -299,6 +396,23 @@ impl<'s> Search<'s> {
         Ok(Err(next))
     }
 
+    /// Whether a type is an object of b or contains one.
+    fn holds_object(&mut self, ty: TypeIndex, budget: &mut Budget) -> Result<bool, Exhausted> {
+        let b = self.b.access;
+        self.objects.contains(self.types, ty, |ty| b.has_object(self.types, ty), budget)
+    }
+
+    /// How far from the start of a type an object of b may lie, where that
+    /// counts: where an access is known to be larger than its slot.
+    fn farthest_object(&mut self, ty: TypeIndex, budget: &mut Budget) -> Result<u128, Exhausted> {
+        let (a, b) = (self.a.access, self.b.access);
+        if a.size.or(b.size).is_none() {
+            return Ok(0);
+        }
+        let has_object = |ty| b.has_object(self.types, ty);
+        Ok(self.objects.farthest(self.types, ty, has_object, budget)?.unwrap_or(0))
+    }
+
     /// Whether the slots of two fields of `ty` meet. Each field comes with
     /// where its access starts, in bytes from the start of `ty`.
     fn slots_meet(&self, ty: TypeIndex, ours: (&Field, u128), theirs: (&Field, u128)) -> bool {
@@ -318,10 +432,11 @@ impl<'s> Search<'s> {
 
     /// Goes on to the first object, and from there along some r.
     fn finish_q(&self, mut ty: TypeIndex, mut paths: Paths, trail: &mut Trail) -> Paths {
-        let b = &self.b.access;
+        let b = self.b.access;
         while !b.has_object(self.types, ty) {
             let fields = self.types.fields(ty);
-            let to_object = |field: &Field| self.objects.contains_key(&field.ty);
+            // The search for it left the first behind.
+            let to_object = |field: &Field| self.objects.contains.get(&field.ty) == Some(&true);
             let Some(number) = fields.iter().position(to_object) else { break };
             paths.q = trail.step(paths.q, ty, number);
             ty = fields[number].ty;

@@ -200,8 +200,8 @@ impl Engine {
                 (!paths.is_empty()).then(|| paths.iter().any(|path| path.bytes.is_some()))
             }
             Format::Old => {
-                let side = Side::new(&self.types, *access, &mut budget).ok()?;
-                side.denotes().then_some(true)
+                let denotes = Side::new(*access).denotes(&self.types, &mut budget).ok()?;
+                denotes.then_some(true)
             }
         }
     }
@@ -286,15 +286,16 @@ impl Engine {
         steps: u32,
     ) -> Result<Decision, Exhausted> {
         let (mut trail, mut budget) = (Trail::default(), Budget::new(steps));
-        let of_a = Side::new(&self.types, a, &mut budget)?;
-        let of_b = Side::new(&self.types, b, &mut budget)?;
-        if !of_a.denotes() || !of_b.denotes() {
+        let (mut of_a, mut of_b) = (Side::new(a), Side::new(b));
+        let mut denotes = |side: &mut Side| side.denotes(&self.types, &mut budget);
+        if !denotes(&mut of_a)? || !denotes(&mut of_b)? {
             return Ok(Decision { clause: Clause::Malformed, meeting: None });
         }
         let (mut related, mut apart) = (false, None);
         for from_b in [false, true] {
-            let (a, b) = if from_b { (&of_b, &of_a) } else { (&of_a, &of_b) };
-            let search = Search::new(&self.types, (a, b), strict, &mut budget)?;
+            let sides = if from_b { (&mut of_b, &mut of_a) } else { (&mut of_a, &mut of_b) };
+            let outer = sides.0.access;
+            let search = Search::new(&self.types, sides, strict);
             let (meets, paths) = match search.run(&mut trail, &mut budget)? {
                 Found::Meet(paths) => (true, Some(paths)),
                 Found::Apart(paths) => (false, paths),
@@ -302,7 +303,7 @@ impl Engine {
             };
             related = true;
             let links = paths.map(|Paths { p, q, r }| [p, q, r]);
-            let meeting = links.map(|links| self.paths(from_b, &a.access, links, &trail));
+            let meeting = links.map(|links| self.paths(from_b, &outer, links, &trail));
             if meets {
                 return Ok(Decision { clause: Clause::Overlap, meeting });
             }

@@ -1,14 +1,13 @@
 //! The objects inside a type at which an access may start (the paths q), and
 //! the comparison of bytes there.
 
-use std::collections::HashMap;
-
 use super::denoted::{Denoted, Prefix};
 use super::flood::{Pending, Reach, Resolved, Way, elements, reach, slot_of};
 use super::limits::{Budget, Exhausted};
 use super::stride::{Pattern, add_stride, meets, span};
 use super::trail::{Link, Trail};
 use super::types::{TypeIndex, Types};
+use crate::table::HashMap;
 
 /// Where a pair of accesses meets.
 #[derive(Clone, Debug)]

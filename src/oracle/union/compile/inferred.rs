@@ -29,6 +29,9 @@ const MANY: u32 = u32::MAX;
 /// Types on one way to an access; longer ones are left to the search.
 const WAY: usize = 1 << 10;
 
+/// Types on all ways to the overlapping aggregates that one access crosses.
+const CROSSED: usize = 1 << 12;
+
 /// Types inside one overlapping aggregate.
 const INSIDE: usize = 1 << 14;
 
@@ -62,8 +65,8 @@ impl Tables {
         strict: bool,
     ) -> Result<(u32, Vec<Crossing>, Filter), Aside> {
         let mut budget = Budget::new(STEPS);
-        let side = Side::new(types, *access, &mut budget)?;
-        if !side.denotes() {
+        let mut side = Side::new(*access);
+        if !side.denotes(types, &mut budget)? {
             return Err(Aside::Rejected);
         }
         let of_access = types.get(access.access);
@@ -74,6 +77,7 @@ impl Tables {
         // overlapping one.
         let mut way: Vec<(TypeIndex, u64, Option<u32>)> = Vec::new();
         let mut at = (access.base, access.offset);
+        let mut crossed = 0;
         let tail = loop {
             if let Some(tail) = walk(types, compiled, at, access) {
                 break Some(tail);
@@ -87,7 +91,11 @@ impl Tables {
                 at = next(types, at).flatten().ok_or(Aside::Ask)?;
                 continue;
             }
-            let members = side.fields(types, ty, rest);
+            crossed += way.len();
+            if crossed > CROSSED {
+                return Err(Aside::Ask);
+            }
+            let members = side.fields(types, ty, rest, &mut budget)?;
             let mut places = members.iter().map(|&(_, field, rest)| (field.ty, rest));
             let (first, one) = (places.next(), members.len() == 1);
             let Some(first) = first else { return Err(Aside::Ask) };

@@ -12,6 +12,8 @@
 //!
 //! An access whose walk breaks off takes its base for its frame.
 
+use std::ops::Range;
+
 use super::super::denoted::{Denoted, Untracked, denoted, is_folded};
 use super::super::flood::{Pending, Resolved, Way, elements, reach, slot_of};
 use super::super::limits::{Budget, Exhausted, STEPS};
@@ -22,7 +24,7 @@ use super::{Aside, lay, next};
 use crate::graph::{Graph, TagId};
 use crate::oracle::compiled::Compiled;
 use crate::oracle::filter::Filter;
-use crate::table::HashMap;
+use crate::table::{HashMap, HashSet, IndexMap, IndexSet};
 
 /// Places near the bytes of one access.
 const PLACES: usize = 1 << 14;
@@ -33,11 +35,24 @@ const SHARE: usize = 16;
 /// Types that may be on the ways to an access.
 const PASSED: usize = 1 << 8;
 
+/// Patterns of one access: two such sets are compared pattern by pattern, here
+/// as in the search.
+const PATTERNS: usize = 1 << 5;
+
 #[derive(Clone, Default, Debug)]
 pub(super) struct Tables {
+    /// The bytes of accesses, each set once.
+    sets: IndexSet<Vec<Pattern>>,
     /// Each frame and set of bytes, numbered; `None` where the places near are
     /// too many.
-    groups: HashMap<(TypeIndex, Vec<Pattern>), Option<Group>>,
+    groups: HashMap<(TypeIndex, u32), Option<Group>>,
+    /// The fewest bytes in a frame that had too many places near.
+    crowded: HashMap<TypeIndex, u128>,
+    /// The types in a frame.
+    inside: HashMap<TypeIndex, Filter>,
+    /// For a base and an access type, the types that may be on a way from the
+    /// one to the other, and their ancestors. `None` where they are too many.
+    passed: IndexMap<(TypeIndex, TypeIndex), Option<Vec<TypeIndex>>>,
     /// Where the objects of a type begin in `places`, and how many there are.
     near: HashMap<(u32, TypeIndex), (u32, u32)>,
     places: Vec<Place>,
@@ -65,13 +80,12 @@ pub(super) struct Wide {
     group: u32,
     access: TypeIndex,
     whole: bool,
-    /// The bytes, from the frame's start.
-    within: Vec<Pattern>,
-    /// The bytes, from the base's start.
-    bytes: Vec<Pattern>,
-    /// For rule `union-strict`, the types that may be on a way to the access, and
-    /// their ancestors. `None` where they are too many.
-    passed: Option<Vec<TypeIndex>>,
+    /// The set of bytes, from the frame's start.
+    within: u32,
+    /// The set of bytes, from the base's start.
+    bytes: u32,
+    /// The position in [`Tables::passed`].
+    passed: u32,
 }
 
 impl Wide {
@@ -119,38 +133,38 @@ impl Tables {
         if !fits(types, inner.base, &within) {
             return Ok((own.unwrap_or(way), None, Filter::ALL));
         }
-        let (group, mut filter) =
-            self.group(types, graph, inner.base, &within).ok_or(Aside::Ask)?;
-        let passed = passed(types, access);
-        compiled.types_from(way).for_each(|ty| filter.add(ty));
-        let whole = access.is_whole();
         let (frame, of) = (inner.base, access.access);
         let plain = types.get(frame).plain;
+        let few = bytes.len() <= PATTERNS && within.len() <= PATTERNS;
+        let set = self.sets.insert_full(within).0 as u32;
+        let group = few.then(|| self.group(types, graph, frame, set)).flatten();
+        let Some((group, mut filter)) = group else {
+            // A walk may come through a plain frame at any offset.
+            let mut filter = if plain { Filter::ALL } else { self.inside(types, frame) };
+            compiled.types_from(way).for_each(|ty| filter.add(ty));
+            return Ok((own.unwrap_or(way), None, filter));
+        };
+        compiled.types_from(way).for_each(|ty| filter.add(ty));
+        let (within, bytes) = (set, self.sets.insert_full(bytes).0 as u32);
+        let passed = self.passed(types, access);
+        let whole = access.is_whole();
         let wide = Wide { frame, plain, way, group, within, bytes, passed, access: of, whole };
         Ok((own.unwrap_or(way), Some(wide), filter))
     }
 
     /// Returns the number of a frame and set of bytes, the places near listed.
-    fn group(
-        &mut self,
-        types: &Types,
-        graph: &Graph,
-        frame: TypeIndex,
-        bytes: &[Pattern],
-    ) -> Option<Group> {
-        let key = (frame, bytes.to_vec());
-        if let Some(&known) = self.groups.get(&key) {
+    fn group(&mut self, types: &Types, graph: &Graph, frame: TypeIndex, set: u32) -> Option<Group> {
+        if let Some(&known) = self.groups.get(&(frame, set)) {
             return known;
         }
         let number = self.groups.len() as u32;
-        let room = (PLACES + SHARE * graph.node_count()).saturating_sub(self.places.len());
-        let found = near(types, frame, bytes, room.min(PLACES));
+        let found = self.near(types, graph, frame, set);
         let known = found.as_ref().map(|found| {
             let mut filter = Filter::default();
             found.iter().for_each(|&(ty, _)| filter.add(ty));
             (number, filter)
         });
-        self.groups.insert(key, known);
+        self.groups.insert((frame, set), known);
         let mut found = found?;
         found.sort_by_key(|&(ty, _)| ty);
         for objects in found.chunk_by(|a, b| a.0 == b.0) {
@@ -159,6 +173,57 @@ impl Tables {
             self.near.insert((number, objects[0].0), (first, objects.len() as u32));
         }
         known
+    }
+
+    /// Lists the objects in a frame near a set of bytes; `None` where they are
+    /// too many, or were for fewer bytes.
+    fn near(
+        &mut self,
+        types: &Types,
+        graph: &Graph,
+        frame: TypeIndex,
+        set: u32,
+    ) -> Option<Vec<(TypeIndex, Place)>> {
+        let bytes = &self.sets[set as usize];
+        let hull = hull(bytes).unwrap_or(0..0);
+        let crowded = self.crowded.entry(frame).or_insert(u128::MAX);
+        let width = hull.end - hull.start;
+        if width >= *crowded {
+            return None;
+        }
+        let room = (PLACES + SHARE * graph.node_count()).saturating_sub(self.places.len());
+        let found = near(types, frame, hull, room.min(PLACES));
+        if found.is_none() && room >= PLACES {
+            *crowded = width;
+        }
+        found
+    }
+
+    /// Returns the types in a frame, and their ancestors.
+    fn inside(&mut self, types: &Types, frame: TypeIndex) -> Filter {
+        *self.inside.entry(frame).or_insert_with(|| {
+            let (mut filter, mut seen, mut open) =
+                (Filter::default(), HashSet::from([frame]), vec![frame]);
+            while let Some(ty) = open.pop() {
+                filter.add(ty);
+                let inside = types.fields(ty).iter().map(|field| field.ty);
+                let next = inside.chain(types.parent(ty)).filter(|&ty| seen.insert(ty));
+                open.extend(next);
+            }
+            filter
+        })
+    }
+
+    /// Returns the position in [`Tables::passed`] of what an access passes.
+    fn passed(&mut self, types: &Types, access: &Resolved) -> u32 {
+        let entry = self.passed.entry((access.base, access.access));
+        let position = entry.index() as u32;
+        entry.or_insert_with(|| passed(types, access));
+        position
+    }
+
+    fn set(&self, set: u32) -> &[Pattern] {
+        &self.sets[set as usize]
     }
 
     /// Decides on two tags; `None` leaves it to the search.
@@ -177,7 +242,7 @@ impl Tables {
             }
             if x.frame == y.frame
                 && compiled.forest.related(x.way, y.way)
-                && any_meet(&x.within, &y.within, (0, &[]), budget).ok()?
+                && any_meet(self.set(x.within), self.set(y.within), (0, &[]), budget).ok()?
             {
                 return Some(true);
             }
@@ -187,18 +252,37 @@ impl Tables {
             if let Some(&at) = self.near.get(&(wide.group, inner.base)) {
                 let access = resolve(inner.tag)?;
                 if self.holds(types, (wide, at), (inner.wide, &access), budget).ok()? {
-                    match (strict, &wide.passed) {
+                    match (strict, &self.passed[wide.passed as usize]) {
                         (false, _) => return Some(true),
+                        // All of an object is accessed, by no member's name.
+                        _ if wide.whole && wide.frame == wide.access => return Some(true),
                         (true, Some(passed)) if passed.binary_search(&inner.base).is_err() => {}
                         (true, _) => return None,
                     }
                 }
             }
             if wide.plain && passes(types, compiled, inner, wide.frame) {
-                return None;
+                // All of the object is accessed that the other's walk comes
+                // through.
+                let all = outer.base == wide.frame && self.is_all(types, wide);
+                let access = resolve(inner.tag)?;
+                let some = inner.wide.is_none() && access.size.is_some_and(|size| size > 0);
+                return (all && some).then_some(true);
             }
         }
         Some(false)
+    }
+
+    /// Whether a tag accesses all bytes of its frame.
+    fn is_all(&self, types: &Types, wide: &Wide) -> bool {
+        match self.set(wide.within) {
+            [bytes] => {
+                bytes.start == 0
+                    && bytes.strides.is_empty()
+                    && bytes.len >= types.get(wide.frame).far
+            }
+            _ => false,
+        }
     }
 
     /// Returns whether the bytes of a wide tag meet those of `inner` at some of
@@ -212,7 +296,7 @@ impl Tables {
     ) -> Result<bool, Exhausted> {
         let found;
         let theirs = match (inner, access.size) {
-            (Some(wide), _) => &wide.bytes,
+            (Some(wide), _) => self.set(wide.bytes),
             (None, Some(size)) if !types.get(access.base).arrays => {
                 let (start, len) = (access.offset.into(), size.into());
                 found = vec![Pattern { start, len, strides: Vec::new() }];
@@ -226,7 +310,12 @@ impl Tables {
         };
         for place in &self.places[first as usize..(first + count) as usize] {
             if (place.direct || access.is_whole())
-                && any_meet(&wide.within, theirs, (place.at.into(), &place.strides), budget)?
+                && any_meet(
+                    self.set(wide.within),
+                    theirs,
+                    (place.at.into(), &place.strides),
+                    budget,
+                )?
             {
                 return Ok(true);
             }
@@ -293,18 +382,23 @@ fn fits(types: &Types, ty: TypeIndex, bytes: &[Pattern]) -> bool {
     bytes.iter().all(|pattern| pattern.end() <= types.get(ty).far)
 }
 
-/// Lists the objects in a frame that may hold one of the bytes.
+/// The first byte of some patterns, and the end of the last.
+fn hull(bytes: &[Pattern]) -> Option<Range<u128>> {
+    let start = bytes.iter().map(|pattern| pattern.start).min()?;
+    Some(start..bytes.iter().map(Pattern::end).max()?)
+}
+
+/// Lists the objects in a frame that may hold a byte of a range.
 fn near(
     types: &Types,
     frame: TypeIndex,
-    bytes: &[Pattern],
+    bytes: Range<u128>,
     limit: usize,
 ) -> Option<Vec<(TypeIndex, Place)>> {
     let mut found = Vec::new();
-    let Some(from) = bytes.iter().map(|pattern| pattern.start).min() else {
+    if bytes.is_empty() {
         return Some(found);
-    };
-    let to = bytes.iter().map(Pattern::end).max()?;
+    }
     let mut steps = 0;
     let mut pending = Pending::<(u128, u64)>::new();
     let link = Link::START;
@@ -330,13 +424,13 @@ fn near(
                     let array = elements(types, field, slot);
                     let far = so_far + array.map_or(0, |array| span(&[array.stride]));
                     let end = u128::from(at) + far + types.get(field.ty).far;
-                    if u128::from(at) >= to || end <= from {
+                    if u128::from(at) >= bytes.end || end <= bytes.start {
                         continue;
                     }
                     let mut outer = outer.clone();
                     array.into_iter().for_each(|array| add_stride(&mut outer, array.stride));
                     let slot = slot_of(types, field, array);
-                    pending.add(types, field.ty, (slot, at), way(outer));
+                    steps += pending.add(types, field.ty, (slot, at), way(outer));
                 }
             }
         }

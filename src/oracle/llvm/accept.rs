@@ -1,0 +1,143 @@
+//! Whether LLVM's verifier accepts a tag, without walking every path to its end.
+//!
+//! The verifier walks from a tag's base to the access type, or in the old
+//! format to the root. A walk that comes to a known cursor goes on as the
+//! cursor does, so what its [`Rest`] asks of a tag is found out once, and not
+//! once for each type of a deep chain.
+//!
+//! The verifier also minds a type that comes twice. That is seen from afar
+//! where each type on the way was added before the one that led to it; no other
+//! rest is used.
+
+use super::compile::is_scalar;
+use crate::graph::{Format, Graph, NodeId, Shape, TagId};
+use crate::oracle::compiled::Compiled;
+use crate::verify::{Verdicts, Width};
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Acceptance {
+    verdicts: Verdicts,
+    /// That of each cursor.
+    rests: Vec<Rest>,
+}
+
+/// What the types from a cursor on, up to a size-aware scalar or a root, ask of
+/// a tag that comes there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Rest {
+    /// Nothing beyond offset 0 at scalars.
+    Nothing,
+    /// An offset so many bits wide.
+    Bits(u8),
+    /// The walk must be walked.
+    Unknown,
+}
+
+impl Acceptance {
+    pub(super) fn accepts(&mut self, graph: &Graph, compiled: &Compiled, tag: TagId) -> bool {
+        self.joins(graph, compiled, tag).unwrap_or_else(|| self.verdicts.check(graph, tag).is_ok())
+    }
+
+    /// Follows a tag's path to the first known cursor; `None` leaves it open.
+    fn joins(&mut self, graph: &Graph, compiled: &Compiled, tag: TagId) -> Option<bool> {
+        self.extend(graph, compiled);
+        let mut rules = self.verdicts.rules(graph);
+        let Ok((base, access, mut offset, format)) = rules.check_operands(graph.tag_node(tag))
+        else {
+            return Some(false);
+        };
+        if offset.bits < 64 && offset.value >> offset.bits != 0 {
+            return None;
+        }
+        let (mut next, mut seen_access) = (base, false);
+        loop {
+            let shape = Shape::of(graph, next);
+            if shape.is_root() {
+                return Some(seen_access);
+            }
+            if shape.format == format
+                && let Some(cursor) = compiled.find(next.index, offset.value)
+            {
+                return match self.rests[cursor as usize] {
+                    Rest::Unknown => None,
+                    Rest::Bits(bits) if u32::from(bits) != offset.bits => Some(false),
+                    _ if seen_access => Some(true),
+                    _ => arrives(graph, compiled, cursor, access, format),
+                };
+            }
+            if rules.check_place(next, access, offset, format).is_err() {
+                return Some(false);
+            }
+            seen_access |= next == access;
+            if format == Format::New && seen_access {
+                return Some(true);
+            }
+            let before = next;
+            next = rules.step(before, &mut offset, format).ok()?;
+            if next.index >= before.index {
+                return None;
+            }
+        }
+    }
+
+    /// Finds out what the new cursors ask; each comes after those that it leads
+    /// to.
+    fn extend(&mut self, graph: &Graph, compiled: &Compiled) {
+        for cursor in self.rests.len() as u32..compiled.forest.len() as u32 {
+            let rest = self.rest(graph, compiled, cursor);
+            self.rests.push(rest);
+        }
+    }
+
+    fn rest(&mut self, graph: &Graph, compiled: &Compiled, cursor: u32) -> Rest {
+        let ty = graph.node_at(compiled.ty(cursor));
+        let shape = Shape::of(graph, ty);
+        if shape.is_root() {
+            return Rest::Nothing;
+        }
+        let own = match self.verdicts.rules(graph).check_type(ty, shape.format) {
+            Err(_) => return Rest::Unknown,
+            Ok(Width::Bits(bits)) => u8::try_from(bits).map_or(Rest::Unknown, Rest::Bits),
+            Ok(Width::Zero | Width::Any) => Rest::Nothing,
+        };
+        let next = compiled.forest.parent(cursor).filter(|_| !is_scalar(graph, ty));
+        let Some(next) = next else { return own };
+        let to = graph.node_at(compiled.ty(next));
+        let shape_of_next = Shape::of(graph, to);
+        if to.index >= ty.index || !shape_of_next.is_root() && shape_of_next.format != shape.format
+        {
+            return Rest::Unknown;
+        }
+        match (own, self.rests[next as usize]) {
+            (own, Rest::Nothing) => own,
+            (Rest::Nothing, rest) => rest,
+            (own, rest) if own == rest => own,
+            _ => Rest::Unknown,
+        }
+    }
+}
+
+/// Returns whether a walk comes from a cursor to the start of the access type;
+/// `None` leaves it open.
+fn arrives(
+    graph: &Graph,
+    compiled: &Compiled,
+    cursor: u32,
+    access: NodeId,
+    format: Format,
+) -> Option<bool> {
+    let forest = &compiled.forest;
+    let end = compiled.find(access.index, 0);
+    let end = end.filter(|&end| forest.is_ancestor(end, cursor));
+    if format == Format::Old {
+        return Some(end.is_some());
+    }
+    // Past a size-aware scalar, the verifier goes another way than the cursors.
+    let is_scalar = |cursor| is_scalar(graph, graph.node_at(compiled.ty(cursor)));
+    let end = end?;
+    let straight = cursor == end
+        || !is_scalar(end)
+        || !is_scalar(cursor)
+            && forest.parent(forest.climb(cursor, |cursor| !is_scalar(cursor))) == Some(end);
+    straight.then_some(true)
+}
