@@ -39,6 +39,14 @@ impl Graph {
     ///
     /// LLVM: `MDNode::get`.
     pub fn insert(&mut self, operands: &[Operand<'_>]) -> Result<NodeId, GraphError> {
+        self.insert_all(operands.iter().copied())
+    }
+
+    /// As [`Graph::insert`].
+    pub(crate) fn insert_all<'o>(
+        &mut self,
+        operands: impl ExactSizeIterator<Item = Operand<'o>>,
+    ) -> Result<NodeId, GraphError> {
         let first = self.operands.len();
         self.push_operands(operands)?;
         self.intern(first)
@@ -97,6 +105,15 @@ impl Graph {
     /// number of operands or was filled before; [`GraphError::ForeignId`];
     /// [`GraphError::Full`].
     pub fn fill(&mut self, id: NodeId, operands: &[Operand<'_>]) -> Result<(), GraphError> {
+        self.fill_all(id, operands.iter().copied())
+    }
+
+    /// As [`Graph::fill`].
+    pub(crate) fn fill_all<'o>(
+        &mut self,
+        id: NodeId,
+        operands: impl ExactSizeIterator<Item = Operand<'o>>,
+    ) -> Result<(), GraphError> {
         if !self.owns(id) {
             return Err(GraphError::ForeignId);
         }
@@ -110,7 +127,8 @@ impl Graph {
         self.operands.truncate(end);
         let record = &mut self.records[id.index()];
         record.flags &= !UNFILLED;
-        if operands.iter().any(|operand| operand.node() == Some(id)) {
+        let itself = Packed::new(Kind::Node, id.index());
+        if self.operands[range].iter().any(|&operand| Some(operand) == itself) {
             record.flags |= DISTINCT;
         }
         self.inherit(id);
@@ -222,7 +240,10 @@ impl Graph {
     }
 
     /// Appends packed operands; on error none of them.
-    fn push_operands(&mut self, operands: &[Operand<'_>]) -> Result<(), GraphError> {
+    fn push_operands<'o>(
+        &mut self,
+        operands: impl ExactSizeIterator<Item = Operand<'o>>,
+    ) -> Result<(), GraphError> {
         let first = self.operands.len();
         if operands.len() > PACKED_LIMIT.saturating_sub(first) {
             return Err(GraphError::Full);
@@ -239,8 +260,8 @@ impl Graph {
         Ok(())
     }
 
-    pub(super) fn pack(&mut self, operand: &Operand<'_>) -> Result<Packed, GraphError> {
-        let packed = match *operand {
+    pub(super) fn pack(&mut self, operand: Operand<'_>) -> Result<Packed, GraphError> {
+        let packed = match operand {
             Operand::Null => Some(Packed::NULL),
             Operand::String(bytes) => {
                 let index = match self.strings.get_index_of(bytes) {

@@ -38,7 +38,7 @@ impl Graph {
             }
             _ => (node, None),
         };
-        let zero = self.pack(&Operand::Int(Int::i64(0)))?;
+        let zero = self.pack(Operand::Int(Int::i64(0)))?;
         let scalar = Packed::new(Kind::Node, scalar.index()).ok_or(GraphError::Full)?;
         let first = self.operands.len();
         self.operands.extend([scalar, scalar, zero]);

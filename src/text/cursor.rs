@@ -130,11 +130,15 @@ impl<'t> Cursor<'t> {
             self.at += 1;
             self.word();
         }
-        Cow::Owned(unescape(&self.text[start..self.at]))
+        unescaped(&self.text[start..self.at])
     }
 
     /// Takes a decimal metadata number, which must stand here.
     pub(super) fn number(&mut self) -> Result<u32, TextError> {
+        if let Some((number, len)) = self.rest().first_chunk().and_then(short_number) {
+            self.at += len;
+            return Ok(number);
+        }
         let start = *self;
         let mut number = 0_u64;
         while let Some(digit @ b'0'..=b'9') = self.peek() {
@@ -339,6 +343,25 @@ fn is_word(byte: u8) -> bool {
     WORD[byte as usize]
 }
 
+/// Reads the decimal number of one to seven digits that a text begins with, and
+/// returns it and its length. Without branches on the length.
+#[inline]
+fn short_number(text: &[u8; 8]) -> Option<(u32, usize)> {
+    let digits = u64::from_le_bytes(*text) ^ 0x3030_3030_3030_3030;
+    // The high bit of each byte over 9; of bytes after the first, maybe others.
+    let others = (digits.wrapping_add(0x7676_7676_7676_7676) | digits) & 0x8080_8080_8080_8080;
+    let len = others.trailing_zeros() / 8;
+    if !(1..8).contains(&len) {
+        return None;
+    }
+    // As eight digits, zeros first; then sums of two, and of four.
+    let eight = digits << (64 - 8 * len);
+    let pairs = eight.wrapping_mul(10).wrapping_add(eight >> 8) & 0x00ff_00ff_00ff_00ff;
+    let fours = pairs.wrapping_mul(100).wrapping_add(pairs >> 16) & 0x0000_ffff_0000_ffff;
+    let number = fours.wrapping_mul(10_000).wrapping_add(fours >> 32) as u32;
+    Some((number, len as usize))
+}
+
 /// Takes the comments out of a text that [`Cursor::until`] has passed, a space
 /// standing for each, and trims it.
 pub(super) fn without_comments(text: &[u8]) -> Cow<'_, [u8]> {
@@ -386,6 +409,14 @@ pub(crate) fn unescape(text: &[u8]) -> Vec<u8> {
     bytes
 }
 
+/// As [`unescape`], of a text that most likely has no backslash.
+pub(super) fn unescaped(text: &[u8]) -> Cow<'_, [u8]> {
+    match memchr::memchr(b'\\', text) {
+        None => Cow::Borrowed(text),
+        Some(_) => Cow::Owned(unescape(text)),
+    }
+}
+
 /// Writes bytes as LLVM prints them between quotes.
 ///
 /// LLVM: `printEscapedString`.
@@ -401,7 +432,24 @@ pub(super) fn escape(bytes: &[u8], out: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    use super::{escape, unescape};
+    use super::{Cursor, escape, short_number, unescape};
+
+    #[test]
+    fn short_numbers_are_read_as_others_are() {
+        let numbers = [0, 1, 7, 10, 99, 100, 4_321, 65_536, 123_456, 9_999_999];
+        for number in numbers {
+            for after in [" ", ",", "}", "\n", "/", ":", "a", "\u{ff}", "0 ", "00 "] {
+                let text = format!("{number}{after}         ");
+                let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+                let first = text.as_bytes().first_chunk().unwrap();
+                let known = text[..digits].parse().unwrap();
+                let expected = (digits < 8).then_some((known, digits));
+                assert_eq!(short_number(first), expected, "{text:?}");
+                assert_eq!(Cursor::new(text.as_bytes(), 0).number().unwrap(), known);
+            }
+        }
+        assert_eq!(short_number(b"x1234567"), None);
+    }
 
     /// What `llvm-as-22 | llvm-dis-22` makes of the same strings.
     #[test]

@@ -9,7 +9,7 @@ use super::instruction::{self, Access, Start};
 use super::module::{Function, Instruction, Opcode};
 use super::node::{Key, reference};
 use super::scan::{Attachment, Scan};
-use super::stops::{BRACKETS, LINES, Stops};
+use super::stops::{ANGLES, BODY, BRACKETS, Stops, deeper};
 
 impl<'t> Scan<'t> {
     /// A function from after `define` to the end of its body.
@@ -19,7 +19,7 @@ impl<'t> Scan<'t> {
             return Err(cursor.expected("`@` and the function's name"));
         }
         let name = cursor.name()?;
-        to_body(cursor)?;
+        to_body(&mut self.nodes, cursor)?;
         let function = self.module.functions.len() as u32;
         let start = cursor.at as u32;
         self.module.functions.push(Function { name: name.into(), start, end: start });
@@ -35,14 +35,14 @@ impl<'t> Scan<'t> {
     /// LLVM prints; within brackets, line ends mean nothing.
     fn body(&mut self, mut at: usize, function: u32) -> Result<usize, TextError> {
         let text = self.text;
-        let mut stops = Stops::<{ LINES | BRACKETS }>::new();
+        let mut stops = Stops::<BODY>::new();
         let mut depth = 0_usize;
         let mut at_start = true;
         let mut current =
             Current { function, index: 0, next: 0, opcode: Opcode::Other, offset: 0, at: None };
         loop {
             if !at_start {
-                at = stops.next(text, at);
+                at = stops.next_in_body(text, at, &mut depth);
                 at_start = depth == 0 && text.get(at) == Some(&b'\n');
             }
             if at_start {
@@ -69,13 +69,12 @@ impl<'t> Scan<'t> {
             }
             // Not one `match`: what comes next is hard to foresee, and a table
             // of jumps costs the most then.
-            let change = DEPTH[byte as usize];
-            if change != 0 {
+            if matches!(byte, b'(' | b')' | b'[' | b']' | b'{' | b'}') {
                 if byte == b'}' && depth == 0 {
                     return Ok(at + 1);
                 }
-                depth = depth.saturating_add_signed(change.into());
-                at_start &= change < 0;
+                depth = deeper(depth, byte);
+                at_start &= depth == 0;
                 at += 1;
             } else if byte == b'!' && depth == 0 {
                 at += 1;
@@ -168,12 +167,15 @@ impl<'t> Scan<'t> {
         cursor: &mut Cursor<'t>,
         current: &mut Current,
     ) -> Result<bool, TextError> {
-        let copy = match &*cursor.metadata_name() {
-            b"tbaa" => false,
-            b"tbaa.struct" => true,
-            _ => return Ok(false),
-        };
-        if !cursor.eat(b" ") || cursor.peek() != Some(b'!') {
+        let mut copy = false;
+        if cursor.rest().starts_with(b"tbaa !") {
+            cursor.at += 5;
+        } else {
+            match &*cursor.metadata_name() {
+                b"tbaa" => {}
+                b"tbaa.struct" => copy = true,
+                _ => return Ok(false),
+            }
             cursor.skip_space()?;
         }
         let offset = cursor.at;
@@ -204,20 +206,6 @@ impl<'t> Scan<'t> {
         Ok(true)
     }
 }
-
-/// By how much a bracket changes the depth; the angle brackets of vectors and
-/// packed structs stand in no one's way.
-const DEPTH: [i8; 256] = {
-    let mut table = [0; 256];
-    let (open, close) = (b"([{", b")]}");
-    let mut i = 0;
-    while i < open.len() {
-        table[open[i] as usize] = 1;
-        table[close[i] as usize] = -1;
-        i += 1;
-    }
-    table
-};
 
 /// Passes white space and line ends.
 #[inline]
@@ -253,10 +241,13 @@ struct Current {
 /// Passes a function header from its name to after the `{` of its body, over
 /// the braces of struct constants in `prefix`, `prologue` and `personality`,
 /// and of metadata nodes.
-fn to_body(cursor: &mut Cursor<'_>) -> Result<(), TextError> {
+fn to_body(
+    stops: &mut Stops<{ BRACKETS | ANGLES }>,
+    cursor: &mut Cursor<'_>,
+) -> Result<(), TextError> {
     let mut in_constant = false;
     loop {
-        let passed = without_comments(cursor.until(b"{", "a function header")?);
+        let passed = without_comments(stops.until_brace(cursor, "a function header")?);
         if cursor.peek() != Some(b'{') {
             return Err(cursor.expected("`{` and the function's body"));
         }
@@ -266,7 +257,7 @@ fn to_body(cursor: &mut Cursor<'_>) -> Result<(), TextError> {
             // A name may end like a clause: `personality ptr @rust_eh_personality`.
             .any(|before| before.last().is_none_or(u8::is_ascii_whitespace));
         if opens || in_constant && passed.is_empty() || passed.ends_with(b"!") {
-            cursor.bracketed("a function header")?;
+            stops.bracketed(cursor, "a function header")?;
             // The type's braces may be followed by those of the value.
             in_constant = opens;
         } else {

@@ -24,6 +24,7 @@ pub(super) fn printed(text: &[u8], at: usize) -> Option<Start> {
             b'b' if cursor.eat(b"br ") => Opcode::Other,
             b'c' if cursor.eat(b"call ") => Opcode::Call,
             b't' if cursor.eat(b"tail call ") => Opcode::Call,
+            b'i' if cursor.eat(b"invoke ") => Opcode::Call,
             b'r' if cursor.eat(b"ret ") => Opcode::Other,
             _ => return None,
         };
@@ -32,7 +33,7 @@ pub(super) fn printed(text: &[u8], at: usize) -> Option<Start> {
     (!cursor.word().is_empty() && cursor.eat(b" = ")).then_some(())?;
     let opcode = if cursor.eat(b"load ") {
         Opcode::Load
-    } else if cursor.eat(b"call ") || cursor.eat(b"tail call ") {
+    } else if cursor.eat(b"call ") || cursor.eat(b"tail call ") || cursor.eat(b"invoke ") {
         Opcode::Call
     } else {
         // No word but those that `start` knows needs to be passed. Without
@@ -101,6 +102,8 @@ pub(super) fn start(cursor: &mut Cursor<'_>) -> Result<Option<Start>, TextError>
         b"va_arg" => Opcode::VaArg,
         // The commonest of the others first.
         b"br" | b"ret" | b"switch" => Opcode::Other,
+        // The commonest that continue an `invoke` or a `landingpad`.
+        b"to" | b"cleanup" | b"catch" if !named => return Ok(None),
         _ if named || OTHER_OPCODES.binary_search(&word).is_ok() => Opcode::Other,
         _ => return Ok(None),
     };

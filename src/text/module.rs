@@ -4,9 +4,10 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::ops::Range;
 
+use super::numbers::Numbers;
 use super::position;
 use crate::graph::{CopyId, Graph, NodeId, TagId};
-use crate::table::{HashMap, IndexSet};
+use crate::table::IndexSet;
 
 /// What kind of instruction an [`Instruction`] is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -142,8 +143,8 @@ pub struct Module {
     pub(super) instructions: Vec<Instruction>,
     pub(super) types: IndexSet<Box<[u8]>>,
     pub(super) errno: Vec<TagId>,
-    pub(super) numbers: HashMap<u32, NodeId>,
-    pub(super) origins: HashMap<NodeId, Origin>,
+    pub(super) numbers: Numbers<NodeId>,
+    pub(super) origins: Origins,
     pub(super) warnings: Vec<Warning>,
 }
 
@@ -151,7 +152,34 @@ pub struct Module {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Origin {
     pub(super) number: Option<u32>,
-    pub(super) offset: usize,
+    pub(super) offset: u32,
+}
+
+/// Where the nodes of one graph stand, by their index.
+#[derive(Debug, Default)]
+pub(super) struct Origins {
+    /// The stamp of the graph.
+    stamp: u32,
+    places: Vec<Option<Origin>>,
+}
+
+impl Origins {
+    fn get(&self, node: NodeId) -> Option<Origin> {
+        *self.places.get(node.index()).filter(|_| node.stamp == self.stamp)?
+    }
+
+    /// Sets a node's place. Of equal nodes that the store merged the first
+    /// stands, but a number says more than a place.
+    pub(super) fn insert(&mut self, node: NodeId, origin: Origin) {
+        self.stamp = node.stamp;
+        if node.index() >= self.places.len() {
+            self.places.resize(node.index() + 1, None);
+        }
+        let known = &mut self.places[node.index()];
+        if known.is_none_or(|known| known.number.is_none()) {
+            *known = Some(origin);
+        }
+    }
 }
 
 impl Module {
@@ -248,20 +276,20 @@ impl Module {
     /// Returns the node that the text defines as `!number`, if it was kept.
     #[must_use]
     pub fn node(&self, number: u32) -> Option<NodeId> {
-        self.numbers.get(&number).copied()
+        self.numbers.get(number)
     }
 
     /// Returns the number that the text gives a node; `None` for an inline
     /// one. Of equal nodes that the store merged, the first number read.
     #[must_use]
     pub fn number_of(&self, node: NodeId) -> Option<u32> {
-        self.origins.get(&node)?.number
+        self.origins.get(node)?.number
     }
 
     /// Returns where the text defines a node, in bytes from its start.
     #[must_use]
     pub fn offset_of(&self, node: NodeId) -> Option<usize> {
-        Some(self.origins.get(&node)?.offset)
+        Some(self.origins.get(node)?.offset as usize)
     }
 
     /// Takes the node that the text defines as `!number` for a tag, as if it
@@ -275,8 +303,11 @@ impl Module {
     /// wrap into another.
     pub(super) fn attach(&mut self, node: NodeId) -> TagId {
         let tag = self.graph.mark_attached(node);
-        if let Some(&origin) = self.origins.get(&node) {
-            self.origins.entry(self.graph.tag_node(tag)).or_insert(origin);
+        let upgraded = self.graph.tag_node(tag);
+        if let Some(origin) = self.origins.get(node)
+            && self.origins.get(upgraded).is_none()
+        {
+            self.origins.insert(upgraded, origin);
         }
         tag
     }

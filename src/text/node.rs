@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::cursor::{Cursor, unescape, without_comments};
+use super::cursor::{Cursor, unescaped, without_comments};
 use super::error::{TextError, TextErrorKind};
-use crate::graph::Int;
+use crate::graph::{Int, NodeId};
 
 /// Inline nodes (`!{!{!{...}}}`) may nest this deep. Producers nest two or
 /// three deep; reading one level looks over all levels inside it, so a bound
@@ -24,27 +24,31 @@ pub(super) enum Key {
 
 pub(super) enum RawOperand<'t> {
     Null,
-    String(Vec<u8>),
+    String(Cow<'t, [u8]>),
     Int(Int),
     /// A reference, and where it stands.
     Node(Key, usize),
+    /// A reference that has been looked up.
+    Known(NodeId),
     /// Anything else, without comments.
-    Other(Cow<'t, [u8]>),
+    Other(Cow<'t, str>),
 }
 
-/// Reads the operands of a node from its `{` on.
-pub(super) fn operands<'t>(cursor: &mut Cursor<'t>) -> Result<Vec<RawOperand<'t>>, TextError> {
-    let mut operands = Vec::new();
+/// Appends the operands of a node, read from its `{` on.
+pub(super) fn operands<'t>(
+    cursor: &mut Cursor<'t>,
+    into: &mut Vec<RawOperand<'t>>,
+) -> Result<(), TextError> {
     cursor.at += 1;
     cursor.skip_space()?;
     if cursor.eat(b"}") {
-        return Ok(operands);
+        return Ok(());
     }
     loop {
-        operands.push(operand(cursor)?);
+        into.push(operand(cursor)?);
         cursor.skip_space()?;
         if cursor.eat(b"}") {
-            return Ok(operands);
+            return Ok(());
         }
         if !cursor.eat(b",") {
             return Err(match cursor.peek() {
@@ -72,8 +76,11 @@ pub(super) fn operand<'t>(cursor: &mut Cursor<'t>) -> Result<RawOperand<'t>, Tex
         string.skip_space()?;
         if string.peek() == Some(b'"') {
             *cursor = string;
-            return Ok(RawOperand::String(unescape(cursor.quoted()?)));
+            return Ok(RawOperand::String(unescaped(cursor.quoted()?)));
         }
+    }
+    if let Some(int) = printed_int(cursor) {
+        return Ok(RawOperand::Int(int));
     }
     let text = without_comments(cursor.until(b",", "a metadata node")?);
     Ok(match &*text {
@@ -82,7 +89,10 @@ pub(super) fn operand<'t>(cursor: &mut Cursor<'t>) -> Result<RawOperand<'t>, Tex
         _ => match int(&text) {
             Some(Ok(int)) => RawOperand::Int(int),
             Some(Err(kind)) => return Err(start.error(kind)),
-            None => RawOperand::Other(text),
+            None => RawOperand::Other(match text {
+                Cow::Borrowed(text) => String::from_utf8_lossy(text),
+                Cow::Owned(text) => String::from_utf8_lossy(&text).into_owned().into(),
+            }),
         },
     })
 }
@@ -119,17 +129,25 @@ fn sign_extended(magnitude: u64) -> i64 {
     (magnitude << unused) as i64 >> unused
 }
 
+/// Takes an offset as LLVM prints it, before a `,` or `}`.
+#[inline]
+fn printed_int(cursor: &mut Cursor<'_>) -> Option<Int> {
+    let digits = cursor.rest().strip_prefix(b"i64 ")?;
+    let (mut value, mut len) = (0, 0);
+    while let Some(digit @ b'0'..=b'9') = digits.get(len) {
+        // 19 digits and more may not fit.
+        (len < 18).then_some(())?;
+        value = value * 10 + u64::from(digit - b'0');
+        len += 1;
+    }
+    (len > 0 && matches!(digits.get(len)?, b',' | b'}')).then_some(())?;
+    cursor.at += 4 + len;
+    Some(Int { bits: 64, value })
+}
+
 /// Reads an integer constant such as `i64 -1`, `i1 true` or `i8 u0xFF`.
 /// `None` if the text is no such thing, or takes more than 64 bits to hold.
 fn int(text: &[u8]) -> Option<Result<Int, TextErrorKind>> {
-    // Offsets, as LLVM prints them.
-    if let Some(digits @ [_, ..]) = text.strip_prefix(b"i64 ")
-        && digits.len() < 19
-        && digits.iter().all(u8::is_ascii_digit)
-    {
-        let value = digits.iter().fold(0, |value, digit| value * 10 + u64::from(digit - b'0'));
-        return Some(Ok(Int { bits: 64, value }));
-    }
     let text = std::str::from_utf8(text).ok()?;
     let (ty, literal) = text.strip_prefix('i')?.split_once(|c: char| c.is_ascii_whitespace())?;
     let bits = ty.parse().ok().filter(|bits| (1..=MAX_INT_BITS).contains(bits))?;

@@ -1,29 +1,34 @@
 //! A map from metadata numbers.
 
-use std::num::NonZeroU32;
-
 use crate::table::HashMap;
 
 /// A map from metadata numbers. What LLVM prints is numbered from 0 without
 /// gaps, so that a list does; but any number may be used.
-pub(super) struct Numbers {
-    dense: Vec<Option<NonZeroU32>>,
+#[derive(Debug)]
+pub(super) struct Numbers<V> {
+    dense: Vec<Option<V>>,
     /// Numbers from this on are in `sparse`: a short text must not take much
     /// memory.
     limit: u32,
-    sparse: HashMap<u32, NonZeroU32>,
+    sparse: HashMap<u32, V>,
 }
 
-impl Numbers {
+impl<V> Default for Numbers<V> {
+    fn default() -> Self {
+        Numbers { dense: Vec::new(), limit: 0, sparse: HashMap::new() }
+    }
+}
+
+impl<V: Copy> Numbers<V> {
     /// Makes a map for the numbers of a text of that many bytes.
     pub(super) fn new(text_len: usize) -> Self {
         // Nodes that LLVM prints take at least this many bytes: `!0 = !{}`.
         let limit = u32::try_from(text_len / 8).unwrap_or(u32::MAX);
-        Numbers { dense: Vec::new(), limit, sparse: HashMap::new() }
+        Numbers { limit, ..Numbers::default() }
     }
 
     #[inline]
-    pub(super) fn get(&self, number: u32) -> Option<NonZeroU32> {
+    pub(super) fn get(&self, number: u32) -> Option<V> {
         if number < self.limit {
             *self.dense.get(number as usize)?
         } else {
@@ -33,7 +38,7 @@ impl Numbers {
 
     /// Maps a number to a value, and returns the one that it had.
     #[inline]
-    pub(super) fn insert(&mut self, number: u32, value: NonZeroU32) -> Option<NonZeroU32> {
+    pub(super) fn insert(&mut self, number: u32, value: V) -> Option<V> {
         if number >= self.limit {
             return self.sparse.insert(number, value);
         }
@@ -45,7 +50,7 @@ impl Numbers {
     }
 
     /// Returns the numbers and their values, in no order.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, NonZeroU32)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, V)> {
         let dense = self.dense.iter().enumerate();
         let dense = dense.filter_map(|(number, &value)| Some((number as u32, value?)));
         dense.chain(self.sparse.iter().map(|(&number, &value)| (number, value)))
@@ -54,6 +59,8 @@ impl Numbers {
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroU32;
+
     use super::*;
 
     #[test]

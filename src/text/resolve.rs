@@ -5,9 +5,9 @@ use super::definition::{Definition, Form, specialized};
 use super::error::{TextError, TextErrorKind};
 use super::module::{Module, Origin, WarningKind};
 use super::node::{Key, MAX_INLINE_DEPTH, RawOperand, operands};
+use super::numbers::Numbers;
 use super::scan::{Attachment, Scan};
 use crate::graph::{CopyId, GraphError, NodeId, Operand, TagId};
-use crate::table::HashMap;
 
 /// Which metadata nodes the reader keeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -21,11 +21,14 @@ pub enum Keep {
 }
 
 pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module, TextError> {
+    let mut module = std::mem::take(&mut scan.module);
+    module.numbers = Numbers::new(scan.text.len());
     let mut resolver = Resolver {
-        module: std::mem::take(&mut scan.module),
+        module,
         scan: &scan,
-        states: HashMap::new(),
-        depths: HashMap::new(),
+        open: Numbers::new(scan.text.len()),
+        stack: Vec::new(),
+        operands: Vec::new(),
         warns: true,
     };
     let mut attached = Vec::with_capacity(scan.attachments.len());
@@ -89,47 +92,32 @@ enum Attached {
 struct Resolver<'s, 't> {
     module: Module,
     scan: &'s Scan<'t>,
-    states: HashMap<Key, State>,
-    /// How deep an inline node is nested.
-    depths: HashMap<Key, usize>,
+    /// Where a numbered node stands on the stack. Only of use while the module
+    /// has no node of the number.
+    open: Numbers<u32>,
+    /// Nodes whose operands are being looked up, each an operand of the one
+    /// below.
+    stack: Vec<Frame>,
+    /// The operands of those nodes, one node's after another's.
+    operands: Vec<RawOperand<'t>>,
     /// Whether a node that refers back to itself is worth a warning.
     warns: bool,
 }
 
-#[derive(Clone, Copy)]
-enum State {
-    /// Its operands are being looked up.
-    Open {
-        /// Its place on the stack.
-        frame: usize,
-        /// Its id, if one of its operands reaches back to it.
-        node: Option<NodeId>,
-    },
-    Done(NodeId),
-}
-
 /// A node whose operands are being looked up.
-struct Frame<'t> {
+#[derive(Clone, Copy)]
+struct Frame {
     key: Key,
     offset: usize,
     distinct: bool,
-    raw: Vec<RawOperand<'t>>,
-    /// Ids of the node operands so far, in order of the operands.
-    resolved: Vec<Resolved>,
-}
-
-enum Opened<'t> {
-    Plain(Frame<'t>),
-    /// A node of another kind, by its text.
-    Specialized(String),
-}
-
-enum Resolved {
-    Node(NodeId),
-    /// A node of another kind, by its text.
-    Specialized(String),
-    /// An operand that refers to nothing.
-    Plain,
+    /// How deep an inline node is nested.
+    depth: usize,
+    /// Where its operands begin, how many there are, and which is next.
+    first: usize,
+    len: usize,
+    next: usize,
+    /// Its id, if one of its operands reaches back to it.
+    node: Option<NodeId>,
 }
 
 impl<'t> Resolver<'_, 't> {
@@ -138,149 +126,122 @@ impl<'t> Resolver<'_, 't> {
     /// Depth first on a stack of its own: a chain of nodes may be as long as
     /// the text.
     fn node(&mut self, key: Key, at: usize) -> Result<NodeId, TextError> {
-        if let Some(State::Done(node)) = self.states.get(&key) {
-            return Ok(*node);
+        if let Key::Number(number) = key
+            && let Some(node) = self.module.numbers.get(number)
+        {
+            return Ok(node);
         }
-        let Opened::Plain(root) = self.open(key, at, 0)? else {
-            return Err(TextError::new(
-                self.scan.text,
-                at,
-                TextErrorKind::Expected { wanted: "a plain node, `!{...}`, as a tag" },
-            ));
-        };
-        let mut stack = vec![root];
+        if self.open(key, at, 0)?.is_some() {
+            let wanted = "a plain node, `!{...}`, as a tag";
+            return Err(TextError::new(self.scan.text, at, TextErrorKind::Expected { wanted }));
+        }
         loop {
-            let Some(frame) = stack.last_mut() else {
-                return Err(TextError::new(
-                    self.scan.text,
-                    at,
-                    TextErrorKind::Graph(GraphError::NotReserved),
-                ));
+            let Some(frame) = self.stack.last_mut() else {
+                let kind = TextErrorKind::Graph(GraphError::NotReserved);
+                return Err(TextError::new(self.scan.text, at, kind));
             };
-            let Some(operand) = frame.raw.get(frame.resolved.len()) else {
-                let frame = stack.pop().expect("the frame just looked at");
-                let node = self.finish(frame)?;
-                if stack.is_empty() {
-                    return Ok(node);
-                }
+            if frame.next == frame.len {
+                let done = *frame;
+                self.stack.pop();
+                let node = self.finish(done)?;
+                let Some(above) = self.stack.last() else { return Ok(node) };
+                self.operands[above.first + above.next] = RawOperand::Known(node);
+                continue;
+            }
+            let (index, depth) = (frame.first + frame.next, frame.depth + 1);
+            let RawOperand::Node(key, at) = self.operands[index] else {
+                frame.next += 1;
                 continue;
             };
-            let &RawOperand::Node(key, at) = operand else {
-                frame.resolved.push(Resolved::Plain);
-                continue;
+            let known = match key {
+                Key::Number(number) => match self.module.numbers.get(number) {
+                    Some(node) => Some(node),
+                    None => match self.open.get(number) {
+                        Some(frame) => Some(self.in_cycle(frame as usize, at)?),
+                        None => None,
+                    },
+                },
+                // What holds an inline node is opened once, and so is the node.
+                Key::Inline(_) if depth > MAX_INLINE_DEPTH => {
+                    return Err(TextError::new(self.scan.text, at, TextErrorKind::TooDeep));
+                }
+                Key::Inline(_) => None,
             };
-            match self.states.get(&key).copied() {
-                Some(State::Done(node) | State::Open { node: Some(node), .. }) => {
-                    frame.resolved.push(Resolved::Node(node));
-                }
-                Some(State::Open { frame, node: None }) => {
-                    let node = self.reserve_in_cycle(frame, at, &stack)?;
-                    let frame = stack.last_mut().expect("the frame just looked at");
-                    frame.resolved.push(Resolved::Node(node));
-                }
-                None => {
-                    let depth = self.depths.get(&frame.key).copied().unwrap_or(0) + 1;
-                    if matches!(key, Key::Inline(_)) {
-                        if depth > MAX_INLINE_DEPTH {
-                            return Err(TextError::new(self.scan.text, at, TextErrorKind::TooDeep));
-                        }
-                        self.depths.insert(key, depth);
-                    }
-                    match self.open(key, at, stack.len())? {
-                        Opened::Plain(inner) => stack.push(inner),
-                        Opened::Specialized(text) => {
-                            let frame = stack.last_mut().expect("the frame just looked at");
-                            frame.resolved.push(Resolved::Specialized(text));
-                        }
-                    }
-                }
+            if let Some(node) = known {
+                self.operands[index] = RawOperand::Known(node);
+            } else if let Some(text) = self.open(key, at, depth)? {
+                self.operands[index] = RawOperand::Other(text.into());
             }
         }
     }
 
-    /// Reads a node's operands, for a frame at that place on the stack.
-    fn open(&mut self, key: Key, at: usize, frame: usize) -> Result<Opened<'t>, TextError> {
+    /// Reads a node's operands and puts it on the stack; returns the text of a
+    /// node of another kind instead.
+    fn open(&mut self, key: Key, at: usize, depth: usize) -> Result<Option<String>, TextError> {
         let text = self.scan.text;
-        let (offset, body, distinct) = match key {
-            Key::Inline(body) => (at, body as usize, false),
+        let (offset, body, distinct, depth) = match key {
+            Key::Inline(body) => (at, body as usize, false, depth),
             Key::Number(number) => {
                 let Some(offset) = self.scan.definition(number) else {
                     return Err(TextError::new(text, at, TextErrorKind::Undefined { number }));
                 };
                 let Definition { body, form } = Definition::at(text, offset)?;
                 if form == Form::Specialized {
-                    return Ok(Opened::Specialized(specialized(text, body)));
+                    return Ok(Some(specialized(text, body)));
                 }
-                (offset, body, form == Form::Distinct)
+                self.open.insert(number, self.stack.len() as u32);
+                (offset, body, form == Form::Distinct, 0)
             }
         };
-        let raw = operands(&mut Cursor::new(text, body))?;
-        self.states.insert(key, State::Open { frame, node: None });
-        Ok(Opened::Plain(Frame { key, offset, distinct, raw, resolved: Vec::new() }))
+        let first = self.operands.len();
+        operands(&mut Cursor::new(text, body), &mut self.operands)?;
+        let len = self.operands.len() - first;
+        self.stack.push(Frame { key, offset, distinct, depth, first, len, next: 0, node: None });
+        Ok(None)
     }
 
-    /// Gives an id to a node that one of its own operands refers to.
-    fn reserve_in_cycle(
-        &mut self,
-        frame: usize,
-        at: usize,
-        stack: &[Frame<'t>],
-    ) -> Result<NodeId, TextError> {
-        let &Frame { key, distinct, ref raw, .. } = &stack[frame];
-        let len = raw.len();
+    /// Returns the node of a frame, to which one of its own operands refers.
+    fn in_cycle(&mut self, frame: usize, at: usize) -> Result<NodeId, TextError> {
+        let top = frame + 1 == self.stack.len();
+        let frame = &mut self.stack[frame];
+        if let Some(node) = frame.node {
+            return Ok(node);
+        }
         let node = self
             .module
             .graph
-            .reserve(len, distinct)
+            .reserve(frame.len, frame.distinct)
             .map_err(|error| TextError::new(self.scan.text, at, TextErrorKind::Graph(error)))?;
-        self.states.insert(key, State::Open { frame, node: Some(node) });
+        frame.node = Some(node);
         // A root that is its own only operand is how an anonymous one is made.
-        let anonymous_root = len == 1 && frame + 1 == stack.len();
+        let anonymous_root = frame.len == 1 && top;
         if self.warns && !anonymous_root {
             self.module.warn(at, WarningKind::Cycle);
         }
         Ok(node)
     }
 
-    fn finish(&mut self, frame: Frame<'t>) -> Result<NodeId, TextError> {
-        let others: Vec<_> = frame
-            .raw
-            .iter()
-            .filter_map(|operand| match operand {
-                RawOperand::Other(text) => Some(String::from_utf8_lossy(text)),
-                _ => None,
-            })
-            .collect();
-        let mut others = others.iter();
-        let operands: Vec<_> = frame
-            .raw
-            .iter()
-            .zip(&frame.resolved)
-            .map(|(raw, resolved)| match (raw, resolved) {
-                (_, Resolved::Node(node)) => Operand::Node(*node),
-                (_, Resolved::Specialized(text)) => Operand::Raw(text),
-                (RawOperand::String(bytes), _) => Operand::String(bytes),
-                (RawOperand::Int(int), _) => Operand::Int(*int),
-                (RawOperand::Other(_), _) => {
-                    others.next().map_or(Operand::Null, |text| Operand::Raw(text))
-                }
-                (RawOperand::Null | RawOperand::Node(..), _) => Operand::Null,
-            })
-            .collect();
+    /// Makes a node of the frame that was the last on the stack.
+    fn finish(&mut self, frame: Frame) -> Result<NodeId, TextError> {
+        let operands = self.operands[frame.first..].iter().map(|operand| match operand {
+            RawOperand::Known(node) => Operand::Node(*node),
+            RawOperand::String(bytes) => Operand::String(bytes),
+            RawOperand::Int(int) => Operand::Int(*int),
+            RawOperand::Other(text) => Operand::Raw(text),
+            RawOperand::Null | RawOperand::Node(..) => Operand::Null,
+        });
         let graph = &mut self.module.graph;
-        let node = match self.states.get(&frame.key) {
-            Some(State::Open { node: Some(node), .. }) => {
-                graph.fill(*node, &operands).map(|()| *node)
-            }
-            _ if frame.distinct => graph
-                .reserve(operands.len(), true)
-                .and_then(|node| graph.fill(node, &operands).map(|()| node)),
-            _ => graph.insert(&operands),
+        let node = match frame.node {
+            Some(node) => graph.fill_all(node, operands).map(|()| node),
+            None if frame.distinct => graph
+                .reserve(frame.len, true)
+                .and_then(|node| graph.fill_all(node, operands).map(|()| node)),
+            None => graph.insert_all(operands),
         }
         .map_err(|error| {
             TextError::new(self.scan.text, frame.offset, TextErrorKind::Graph(error))
         })?;
-        self.states.insert(frame.key, State::Done(node));
+        self.operands.truncate(frame.first);
         let number = match frame.key {
             Key::Number(number) => Some(number),
             Key::Inline(_) => None,
@@ -288,12 +249,7 @@ impl<'t> Resolver<'_, 't> {
         if let Some(number) = number {
             self.module.numbers.insert(number, node);
         }
-        let origin = Origin { number, offset: frame.offset };
-        let known = self.module.origins.entry(node).or_insert(origin);
-        // A number says more than a place.
-        if known.number.is_none() {
-            *known = origin;
-        }
+        self.module.origins.insert(node, Origin { number, offset: frame.offset as u32 });
         Ok(node)
     }
 }

@@ -19,15 +19,15 @@ pub(super) struct Scan<'t> {
     /// Indices of types in the module, each where its hash says.
     pub(super) recent_types: [u32; RECENT],
     lines: Stops<LINES>,
-    /// The search for the ends of metadata nodes.
-    nodes: Stops<{ BRACKETS | ANGLES }>,
+    /// The search for the ends of metadata nodes and function headers.
+    pub(super) nodes: Stops<{ BRACKETS | ANGLES }>,
     /// Where the `!` of each numbered node stands, and 1.
-    pub(super) definitions: Numbers,
+    pub(super) definitions: Numbers<NonZeroU32>,
     /// What `!tbaa` and `!tbaa.struct` attach: a tag that has a number once, at
     /// its first place.
     pub(super) attachments: Vec<Attachment>,
     /// Which of `attachments` is the tag of a number, and 1.
-    pub(super) attached: Numbers,
+    pub(super) attached: Numbers<NonZeroU32>,
     /// The instructions, and which of `attachments` they have.
     pub(super) uses: Vec<(u32, u32)>,
     pub(super) errno: Vec<(Key, usize)>,
@@ -46,9 +46,13 @@ pub(super) struct Attachment {
 
 impl<'t> Scan<'t> {
     pub(super) fn new(text: &'t [u8]) -> Self {
+        let mut module = Module::default();
+        // C++ has a load or store in so many bytes, and C twice as many. Short
+        // of memory, the list grows as it must.
+        let _ = module.instructions.try_reserve(text.len() / 256);
         Scan {
             text,
-            module: Module::default(),
+            module,
             recent_types: [0; RECENT],
             lines: Stops::new(),
             nodes: Stops::new(),

@@ -10,6 +10,9 @@ pub(super) const LINES: u8 = 1;
 pub(super) const BRACKETS: u8 = 2;
 /// `<` and `>`.
 pub(super) const ANGLES: u8 = 4;
+/// What means something in a function body: line ends, `!t` and `!\\`, and
+/// brackets.
+pub(super) const BODY: u8 = 8;
 
 /// A search for the bytes of `SET`. It may jump to any place; going on from
 /// the last one is what is fast.
@@ -56,41 +59,107 @@ impl<const SET: u8> Stops<SET> {
         self.mask = match rest.first_chunk() {
             Some(block) => mask::<SET>(block),
             None => {
-                let mut block = [0; 64];
-                block[..rest.len()].copy_from_slice(rest);
+                let mut block = [0; 65];
+                let len = rest.len().min(64);
+                block[..len].copy_from_slice(&rest[..len]);
                 mask::<SET>(&block)
             }
         };
     }
 }
 
-/// Written so that the compiler uses vector instructions.
+/// Of the first 64 bytes. Written so that the compiler uses vector
+/// instructions.
 #[inline(always)]
-fn mask<const SET: u8>(block: &[u8; 64]) -> u64 {
+fn mask<const SET: u8>(block: &[u8; 65]) -> u64 {
     let mut stops = [0_u8; 64];
-    for (stop, &byte) in stops.iter_mut().zip(block) {
-        // Bytes that differ in one or two bits are found at once, with a few
-        // others that are rare: whoever stops there goes on.
-        let mut found = byte == b'"' || byte & !0x14 == b'+'; // + / ; ?
+    for ((stop, &byte), &next) in stops.iter_mut().zip(block).zip(&block[1..]) {
+        let mut found = is_common(byte);
         if SET & LINES != 0 {
             found |= byte == b'\n' || byte == b'!';
         }
         if SET & BRACKETS != 0 {
-            found |= byte | 1 == b')'; // ( )
-            found |= byte | 0x20 == b'{' || byte | 0x20 == b'}'; // [ { ] }
+            found |= is_bracket(byte);
         }
         if SET & ANGLES != 0 {
             found |= byte | 2 == b'>'; // < >
         }
+        if SET & BODY != 0 {
+            // `!tbaa`, whose `t` may be written as an escape.
+            let attachment = (byte == b'!') & ((next == b't') | (next == b'\\'));
+            found |= is_bracket(byte) | (byte == b'\n') | attachment;
+        }
         *stop = u8::from(found);
     }
+    gathered(&stops)
+}
+
+// Bytes that differ in one or two bits are found at once, with a few others
+// that are rare: whoever stops there goes on.
+
+/// `"`, `;`, `/`, and also `+` and `?`.
+#[inline(always)]
+fn is_common(byte: u8) -> bool {
+    byte == b'"' || byte & !0x14 == b'+'
+}
+
+#[inline(always)]
+fn is_bracket(byte: u8) -> bool {
+    // ( ) and [ { ] }
+    byte | 1 == b')' || byte | 0x20 == b'{' || byte | 0x20 == b'}'
+}
+
+/// A bit for each byte, which is 0 or 1.
+#[inline(always)]
+fn gathered(bytes: &[u8; 64]) -> u64 {
     let mut mask = 0;
-    for (i, eight) in stops.as_chunks().0.iter().enumerate() {
+    for (i, eight) in bytes.as_chunks().0.iter().enumerate() {
         // Gathers the lowest bit of each of eight bytes into the highest byte.
         let bits = u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
         mask |= bits << (8 * i);
     }
     mask
+}
+
+impl Stops<BODY> {
+    /// As [`next`](Self::next), passing brackets, and within them line ends and
+    /// attachments; not past a `}` that was not opened.
+    #[inline]
+    pub(super) fn next_in_body(&mut self, text: &[u8], at: usize, depth: &mut usize) -> usize {
+        let mut base = at & !63;
+        if base != self.base {
+            self.load(text, base);
+        }
+        let mut left = self.mask & u64::MAX << (at & 63);
+        loop {
+            while left != 0 {
+                let at = base + left.trailing_zeros() as usize;
+                left &= left - 1;
+                let Some(&byte) = text.get(at) else { return text.len() };
+                if is_bracket(byte) {
+                    if byte == b'}' && *depth == 0 {
+                        return at;
+                    }
+                    *depth = deeper(*depth, byte);
+                } else if *depth == 0 || !matches!(byte, b'\n' | b'!') {
+                    return at;
+                }
+            }
+            if base + 64 >= text.len() {
+                return text.len();
+            }
+            base += 64;
+            self.load(text, base);
+            left = self.mask;
+        }
+    }
+}
+
+/// The depth after a bracket; a closing one that was not opened is passed over.
+#[inline]
+pub(super) fn deeper(depth: usize, bracket: u8) -> usize {
+    let opens = matches!(bracket, b'(' | b'[' | b'{');
+    if opens { depth + 1 } else { depth.saturating_sub(1) }
 }
 
 impl Stops<{ BRACKETS | ANGLES }> {
@@ -101,8 +170,33 @@ impl Stops<{ BRACKETS | ANGLES }> {
         cursor: &mut Cursor<'_>,
         inside: &str,
     ) -> Result<(), TextError> {
-        let mut depth = 0_usize;
         cursor.at += 1;
+        self.close(cursor, None, inside)?;
+        cursor.at += 1;
+        Ok(())
+    }
+
+    /// As [`Cursor::until`] a `{`.
+    pub(super) fn until_brace<'t>(
+        &mut self,
+        cursor: &mut Cursor<'t>,
+        inside: &str,
+    ) -> Result<&'t [u8], TextError> {
+        let start = cursor.at;
+        self.close(cursor, Some(b'{'), inside)?;
+        Ok(cursor.text[start..cursor.at].trim_ascii())
+    }
+
+    /// Goes to a bracket that closes one not opened here, or outside brackets
+    /// to the bracket given.
+    #[inline]
+    fn close(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        stop: Option<u8>,
+        inside: &str,
+    ) -> Result<(), TextError> {
+        let mut depth = 0_usize;
         loop {
             cursor.at = self.next(cursor.text, cursor.at);
             let Some(byte) = cursor.peek() else { return Err(cursor.truncated(inside)) };
@@ -112,11 +206,9 @@ impl Stops<{ BRACKETS | ANGLES }> {
                     continue;
                 }
                 b';' | b'/' if cursor.comment()? => continue,
+                _ if depth == 0 && Some(byte) == stop => return Ok(()),
                 b'(' | b'[' | b'{' | b'<' => depth += 1,
-                b')' | b']' | b'}' | b'>' if depth == 0 => {
-                    cursor.at += 1;
-                    return Ok(());
-                }
+                b')' | b']' | b'}' | b'>' if depth == 0 => return Ok(()),
                 b')' | b']' | b'}' | b'>' => depth -= 1,
                 _ => {}
             }
@@ -146,8 +238,33 @@ mod tests {
     #[test]
     fn all_bytes_of_a_set_are_found_and_no_others() {
         check::<LINES>(b"\n!");
-        check::<{ LINES | BRACKETS }>(b"\n!()[]{}");
+        check::<BODY>(b"\n()[]{}");
         check::<{ BRACKETS | ANGLES }>(b"()[]{}<>");
+    }
+
+    #[test]
+    fn an_attachment_is_found_wherever_it_begins() {
+        for at in 0..149 {
+            let mut text = [b' '; 150];
+            text[at] = b'!';
+            for (next, found) in [(b't', at), (b'\\', at), (b'T', 150), (b' ', 150)] {
+                text[at + 1] = next;
+                assert_eq!(Stops::<BODY>::new().next(&text, 0), found, "{next:#x} at {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn in_brackets_neither_lines_nor_attachments_stop_a_search() {
+        let text = b") [(\n!t \"\n]) ]!t {]!x}";
+        let (mut stops, mut depth, mut at) = (Stops::<BODY>::new(), 0, 0);
+        let mut found = Vec::new();
+        while at < text.len() {
+            at = stops.next_in_body(text, at, &mut depth);
+            found.push((at, depth));
+            at += 1;
+        }
+        assert_eq!(found, [(8, 2), (14, 0), (21, 0)]);
     }
 
     #[test]
