@@ -116,7 +116,7 @@ pub(super) struct Order {
     table: Vec<Group>,
     /// The positions of tags that may alias all others.
     rejected: Range<usize>,
-    /// What each position after those may alias.
+    /// What each position after those may alias beside.
     others: Vec<Row>,
 }
 
@@ -183,7 +183,7 @@ impl Order {
         let mut rows: Vec<Vec<u32>> = others.clone().map(|_| Vec::new()).collect();
         for position in others.clone() {
             let a = tag(position);
-            let mut row: Vec<_> = self.rejected.clone().map(|other| other as u32).collect();
+            let mut row = Vec::new();
             let Place::Other(root) = place(self.tags[position]) else { continue };
             let filter = oracle.compiled.filter(a.index());
             for (&of_root, places) in &by_base {
@@ -260,11 +260,13 @@ impl Order {
     pub(super) fn rows(&self, stride: usize) -> Bits {
         let mut rows = Bits::new(64 * stride * self.len());
         for (position, words) in rows.0.chunks_exact_mut(stride.max(1)).enumerate() {
+            if self.rejected.contains(&position) {
+                fill(words, 0..self.len());
+                continue;
+            }
+            fill(words, self.rejected.clone());
             if position < self.regular() {
                 self.ranges(position, |range| fill(words, range));
-                fill(words, self.rejected.clone());
-            } else if position < self.rejected.end {
-                fill(words, 0..self.len());
             }
         }
         for (position, row) in (self.rejected.end..).zip(&self.others) {
@@ -338,7 +340,7 @@ impl Order {
         let all = total(0..self.len());
         prints.extend(self.rejected.clone().map(|_| all));
         for (column, row) in (self.rejected.end..).zip(&self.others) {
-            let mut print = 0_u128;
+            let mut print = of_rejected;
             row.for_each(|position| {
                 print = print.wrapping_add(key(position));
                 if position < self.regular() {
