@@ -414,11 +414,13 @@ fn a_tag_for_each_type_of_a_deep_chain() {
             });
         }
         for &ty in &types {
+            // The builder would look for the path, which is as long.
             let access = if scalars { ty } else { int };
-            match format {
-                Format::Old => b.struct_tag(ty, access, 0, false).unwrap(),
-                Format::New => b.access_tag(ty, access, 0, 4, false).unwrap(),
-            };
+            let mut tag = vec![Operand::Node(ty.node()), Operand::Node(access.node())];
+            tag.push(Operand::Int(Int::i64(0)));
+            tag.extend((format == Format::New).then(|| Operand::Int(Int::i64(4))));
+            let tag = graph.insert(&tag).unwrap();
+            graph.mark_tag(tag);
         }
         let oracle = Oracle::new(&graph, Rules::Llvm);
         let tags: Vec<_> = graph.tags().take(2).collect();
