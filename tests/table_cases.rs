@@ -45,6 +45,28 @@ fn a_flexible_array_ends_with_its_slot() {
     assert_eq!(Oracle::new(&graph, Rules::Union).alias(a, b), AliasResult::NoAlias);
 }
 
+/// An object is one of its type's parent, too, which may reach farther than its
+/// own size and its parent's.
+#[test]
+fn an_ancestor_may_reach_past_its_size() {
+    for extent in [0, 8] {
+        let mut graph = Graph::new();
+        let mut b = graph.builder();
+        let field = |ty, offset, size| SizedField { ty, offset, size };
+        let root = b.root("R").unwrap();
+        let char = b.sized_type(root, 1, "char", &[]).unwrap();
+        let int = b.sized_type(root, 4, "int", &[]).unwrap();
+        let parent = [field(char, 0, extent), field(int, 0, 4)];
+        let parent = b.sized_type(root, 4, "P", &parent).unwrap();
+        let inner = b.sized_type(parent, 4, "S", &[field(char, 0, 4)]).unwrap();
+        let outer = [field(inner, 0, 4), field(int, 4, 4)];
+        let outer = b.sized_type(root, 8, "T", &outer).unwrap();
+        let a = b.access_tag(parent, parent, 0, 8, false).unwrap();
+        let b = b.access_tag(outer, int, 4, 4, false).unwrap();
+        assert_eq!(Oracle::new(&graph, Rules::Union).alias(a, b), AliasResult::MayAlias);
+    }
+}
+
 /// A tag is judged as it stands when the update ends, and stays as it was
 /// judged; explanations say the same.
 #[test]
