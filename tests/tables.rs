@@ -649,6 +649,25 @@ fn whole_accesses_in_a_deep_chain() {
             let inside = inside(&mut b);
             (whole(&mut b), inside)
         };
+        // More types around those, accessed whole before and after walks come
+        // to them.
+        let (mut whole, mut inside) = (whole, inside);
+        let (mut inner, mut size) = types[DEPTH - 1];
+        for i in 0..6 {
+            let fields = [field(int, 0, 4), field(inner, 4, size)];
+            let outer = b.sized_type(root, size + 4, format!("T{i}"), &fields).unwrap();
+            if i % 3 == 0 {
+                whole.push(b.access_tag(outer, outer, 0, size + 4, false).unwrap());
+            }
+            inside.push(b.access_tag(outer, float, size, 4, false).unwrap());
+            if i == 2 {
+                whole.push(b.access_tag(inner, inner, 0, size, false).unwrap());
+                for offset in 0..60 {
+                    b.access_tag(types[DEPTH - 1].0, int, 4 * offset, 4, false).unwrap();
+                }
+            }
+            (inner, size) = (outer, size + 4);
+        }
         for rules in RULES {
             let mut grown = Oracle::new(Graph::new(), rules);
             for index in 0..graph.node_count() {
