@@ -45,6 +45,28 @@ fn a_flexible_array_ends_with_its_slot() {
     assert_eq!(Oracle::new(&graph, Rules::Union).alias(a, b), AliasResult::NoAlias);
 }
 
+/// An object is one of its type's parent, too, which may reach farther than its
+/// own size and its parent's.
+#[test]
+fn an_ancestor_may_reach_past_its_size() {
+    for extent in [0, 8] {
+        let mut graph = Graph::new();
+        let mut b = graph.builder();
+        let field = |ty, offset, size| SizedField { ty, offset, size };
+        let root = b.root("R").unwrap();
+        let char = b.sized_type(root, 1, "char", &[]).unwrap();
+        let int = b.sized_type(root, 4, "int", &[]).unwrap();
+        let parent = [field(char, 0, extent), field(int, 0, 4)];
+        let parent = b.sized_type(root, 4, "P", &parent).unwrap();
+        let inner = b.sized_type(parent, 4, "S", &[field(char, 0, 4)]).unwrap();
+        let outer = [field(inner, 0, 4), field(int, 4, 4)];
+        let outer = b.sized_type(root, 8, "T", &outer).unwrap();
+        let a = b.access_tag(parent, parent, 0, 8, false).unwrap();
+        let b = b.access_tag(outer, int, 4, 4, false).unwrap();
+        assert_eq!(Oracle::new(&graph, Rules::Union).alias(a, b), AliasResult::MayAlias);
+    }
+}
+
 /// A tag is judged as it stands when the update ends, and stays as it was
 /// judged; explanations say the same.
 #[test]
@@ -90,5 +112,39 @@ fn a_change_that_panics_is_taken_note_of() {
         });
         assert!(std::panic::catch_unwind(change).is_err());
         assert_eq!(oracle.alias(tags[0], tags[1]), AliasResult::NoAlias, "{rules}");
+    }
+}
+
+/// Tags that may alias all others, among those that do not.
+#[test]
+fn many_pairs_with_malformed_and_foreign_tags() {
+    let mut other = Graph::new();
+    let node = other.insert(&[Operand::String(b"R")]).unwrap();
+    let foreign = other.mark_tag(node);
+    let mut graph = Graph::new();
+    let mut b = graph.builder();
+    let root = b.root("R").unwrap();
+    let int = b.scalar_type("int", root).unwrap();
+    let float = b.scalar_type("float", root).unwrap();
+    let union = b.struct_type("U", &[(int, 0), (float, 0)]).unwrap();
+    let int = b.struct_tag(int, int, 0, false).unwrap();
+    let wide = b.struct_tag(union, float, 0, false).unwrap();
+    let float = b.struct_tag(float, float, 0, false).unwrap();
+    let node = graph.insert(&[Operand::String(b"no tag")]).unwrap();
+    let tags = [int, foreign, float, graph.mark_tag(node), wide, foreign];
+    for rules in [Rules::Llvm, Rules::Union, Rules::UnionStrict] {
+        let oracle = Oracle::new(&graph, rules);
+        let (matrix, frozen) = (oracle.matrix(&tags), oracle.freeze(&tags));
+        let classes = oracle.classes(&tags);
+        let rows = tags.map(|tag| oracle.row(tag, &tags));
+        assert_eq!(rows[1], [true; 6], "{rules}");
+        assert!(!rows[0][2], "{rules}");
+        for (i, row) in rows.iter().enumerate() {
+            for (j, &may) in row.iter().enumerate() {
+                assert_eq!((matrix.may_alias(i, j), frozen.may_alias(i, j)), (may, may), "{rules}");
+                let alike = classes.as_slice()[i] == classes.as_slice()[j];
+                assert_eq!(alike, rows[i] == rows[j], "{rules}: {i}, {j}");
+            }
+        }
     }
 }

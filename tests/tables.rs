@@ -6,6 +6,8 @@
 
 mod support;
 
+use std::borrow::Borrow;
+
 use pretty_assertions::assert_eq;
 use support::random::{self, Shape, Universe};
 use support::{Rng, setting};
@@ -118,7 +120,7 @@ fn many_pairs_at_once_have_the_answers_of_each() {
     });
 }
 
-fn check(what: &str, oracle: &Oracle<&Graph>, tags: &[TagId]) {
+fn check<G: Borrow<Graph>>(what: &str, oracle: &Oracle<G>, tags: &[TagId]) {
     let matrix = oracle.matrix(tags);
     let frozen = oracle.freeze(tags);
     let classes = oracle.classes(tags);
@@ -591,4 +593,151 @@ fn graphs_do_not_depend_on_when_their_nodes_were_filled() {
         }
     }
     assert!(no > 1_000, "{no}");
+}
+
+/// Asserts that all pairs have one answer, at once or alone, in a graph that
+/// grows node by node and in one that is there from the start.
+fn check_grown(what: &str, graph: &Graph) {
+    for rules in RULES {
+        let mut grown = Oracle::new(Graph::new(), rules);
+        for index in 0..graph.node_count() {
+            grown.update(|grown| copy_node(graph, index, grown));
+        }
+        let whole = Oracle::new(graph, rules);
+        let (new, old): (Vec<_>, Vec<_>) = (grown.graph().tags().collect(), graph.tags().collect());
+        assert_eq!(new.len(), old.len(), "{what}");
+        check(&format!("{what}, {rules}, grown"), &grown, &new);
+        check(&format!("{what}, {rules}"), &whole, &old);
+        for (i, &a) in old.iter().enumerate() {
+            let answers = |oracle: &Oracle<&Graph>| oracle.row(a, &old);
+            assert_eq!(grown.row(new[i], &new), answers(&whole), "{what}, {rules}, tag {i}");
+        }
+    }
+}
+
+/// Structs in structs, deeper than tables look when a tag is added: some are
+/// accessed whole before or after accesses to what is inside them. Debug builds
+/// compare with the definition.
+#[test]
+fn whole_accesses_in_a_deep_chain() {
+    const DEPTH: usize = 90;
+    for (whole_first, every) in [(true, 1), (false, 1), (true, 30)] {
+        let mut graph = Graph::new();
+        let mut b = graph.builder();
+        let root = b.root("R").unwrap();
+        let int = b.sized_type(root, 4, "int", &[]).unwrap();
+        let float = b.sized_type(root, 4, "float", &[]).unwrap();
+        let field = |ty, offset, size| tbaa::SizedField { ty, offset, size };
+        let pair = [field(int, 0, 4), field(float, 4, 4)];
+        let mut types = vec![(b.sized_type(root, 8, "S0", &pair).unwrap(), 8)];
+        for i in 1..DEPTH {
+            let (inner, size) = types[i - 1];
+            let fields = [field(int, 0, 4), field(inner, 4, size)];
+            let outer = b.sized_type(root, size + 4, format!("S{i}"), &fields).unwrap();
+            types.push((outer, size + 4));
+        }
+        let whole = |b: &mut tbaa::Builder<'_>| -> Vec<TagId> {
+            let some = types.iter().step_by(every);
+            some.map(|&(ty, size)| b.access_tag(ty, ty, 0, size, false).unwrap()).collect()
+        };
+        let inside = |b: &mut tbaa::Builder<'_>| -> Vec<TagId> {
+            let some = types[DEPTH - 8..].iter().rev();
+            some.map(|&(ty, size)| b.access_tag(ty, float, size - 4, 4, false).unwrap()).collect()
+        };
+        let (whole, inside) = if whole_first {
+            let whole = whole(&mut b);
+            (whole, inside(&mut b))
+        } else {
+            let inside = inside(&mut b);
+            (whole(&mut b), inside)
+        };
+        // More types around those, accessed whole before and after walks come
+        // to them.
+        let (mut whole, mut inside) = (whole, inside);
+        let (mut inner, mut size) = types[DEPTH - 1];
+        for i in 0..6 {
+            let fields = [field(int, 0, 4), field(inner, 4, size)];
+            let outer = b.sized_type(root, size + 4, format!("T{i}"), &fields).unwrap();
+            if i % 3 == 0 {
+                whole.push(b.access_tag(outer, outer, 0, size + 4, false).unwrap());
+            }
+            inside.push(b.access_tag(outer, float, size, 4, false).unwrap());
+            if i == 2 {
+                whole.push(b.access_tag(inner, inner, 0, size, false).unwrap());
+                for offset in 0..60 {
+                    b.access_tag(types[DEPTH - 1].0, int, 4 * offset, 4, false).unwrap();
+                }
+            }
+            (inner, size) = (outer, size + 4);
+        }
+        for rules in RULES {
+            let mut grown = Oracle::new(Graph::new(), rules);
+            for index in 0..graph.node_count() {
+                grown.update(|grown| copy_node(&graph, index, grown));
+            }
+            let new: Vec<_> = grown.graph().tags().collect();
+            let oracle = Oracle::new(&graph, rules);
+            for &a in &inside {
+                let matrix = oracle.matrix(&[&[a], &whole[..]].concat());
+                for (i, &b) in whole.iter().enumerate() {
+                    let may = oracle.may_alias(a, b);
+                    assert_eq!(matrix.may_alias(0, i + 1), may, "{rules}");
+                    assert_eq!(grown.may_alias(new[a.index()], new[b.index()]), may, "{rules}");
+                }
+            }
+        }
+    }
+}
+
+/// Offsets that differ in bits that 32 do not hold.
+#[test]
+fn offsets_beyond_32_bits() {
+    let far = 1_u64 << 32;
+    let offsets =
+        [0, 4, far - 2, far - 1, far, far + 1, 2 * far - 1, 2 * far, 2 * far + 4, 1 << 40];
+    for format in [Format::Old, Format::New] {
+        let mut graph = Graph::new();
+        let mut b = graph.builder();
+        let root = b.root("R").unwrap();
+        let scalar = |b: &mut tbaa::Builder<'_>, name: &str| match format {
+            Format::Old => b.scalar_type(name, root).unwrap(),
+            Format::New => b.sized_type(root, 1, name, &[]).unwrap(),
+        };
+        let (int, float) = (scalar(&mut b, "int"), scalar(&mut b, "float"));
+        let strukt = |b: &mut tbaa::Builder<'_>, name: &str, fields: &[(TypeId, u64, u64)]| {
+            let (_, start, size) = fields[fields.len() - 1];
+            let sized = |&(ty, offset, size)| tbaa::SizedField { ty, offset, size };
+            let sized: Vec<_> = fields.iter().map(sized).collect();
+            let old: Vec<_> = fields.iter().map(|&(ty, offset, _)| (ty, offset)).collect();
+            match format {
+                Format::Old => b.struct_type(name, &old).unwrap(),
+                Format::New => b.sized_type(root, start + size, name, &sized).unwrap(),
+            }
+        };
+        let fields: Vec<_> = offsets.iter().map(|&offset| (int, offset, 1)).collect();
+        let inner = strukt(&mut b, "S", &fields);
+        let union = strukt(&mut b, "U", &[(float, 0, 1), (inner, 0, (1 << 40) + 1)]);
+        let outer = strukt(&mut b, "T", &[(int, 0, 1), (union, far, (1 << 40) + 1)]);
+        let mut first = 0;
+        for (base, start) in [(inner, 0), (union, 0), (outer, far)] {
+            for offset in offsets {
+                match format {
+                    Format::Old => b.struct_tag(base, int, start + offset, false).unwrap(),
+                    Format::New => b.access_tag(base, int, start + offset, 1, false).unwrap(),
+                };
+            }
+            if base == inner {
+                first = offsets.len();
+            }
+        }
+        check_grown(&format!("{format:?}"), &graph);
+        let tags: Vec<_> = graph.tags().collect();
+        for rules in RULES {
+            let oracle = Oracle::new(&graph, rules);
+            for (i, &a) in tags[..first].iter().enumerate() {
+                let row: Vec<_> = (0..first).map(|j| i == j).collect();
+                assert_eq!(oracle.row(a, &tags[..first]), row, "{format:?}, {rules}: {i}");
+            }
+        }
+    }
 }

@@ -46,8 +46,6 @@ pub(crate) struct Type {
     /// as one of its ancestors, may end; in the old format, the last offset at
     /// which one may start.
     pub(crate) far: u128,
-    /// The largest size of the type and its ancestors.
-    tall: u64,
     /// Whether what the type directly holds lies apart, field by field, so that
     /// one way leads to each byte; whether a scalar has nothing but scalars
     /// above it.
@@ -171,7 +169,6 @@ impl Types {
             rank: NONE,
             root: self.types.len() as u32,
             far: 0,
-            tall: 0,
             plain: false,
             arrays: false,
             parent,
@@ -267,9 +264,10 @@ impl Types {
         let of_type = *self.get(ty);
         let parent = self.parent(ty);
         let above = parent.map(|parent| self.get(parent));
-        let tall = above.map_or(0, |above| above.tall).max(of_type.size);
+        // An ancestor's objects may reach past the size it says.
+        let tall = above.map_or(0, |above| above.far).max(of_type.size.into());
         let old = of_type.format != Some(Format::New);
-        let (mut far, mut arrays) = (u128::from(if old { 0 } else { tall }), false);
+        let (mut far, mut arrays) = (if old { 0 } else { tall }, false);
         let mut plain = true;
         if of_type.scalar {
             plain = above
@@ -303,6 +301,6 @@ impl Types {
             }
         }
         let known = &mut self.types[ty as usize];
-        (known.far, known.tall, known.plain, known.arrays) = (far, tall, plain, arrays);
+        (known.far, known.plain, known.arrays) = (far, plain, arrays);
     }
 }
