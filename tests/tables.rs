@@ -291,7 +291,7 @@ fn stored_answers_come_back_whole_or_not_at_all() {
         "Classes(of_tags:[0,1],classes:1,may_alias:([0]))",
         "Classes(of_tags:[0],classes:9,may_alias:([0]))",
         "Classes(of_tags:[],classes:4294967296,may_alias:([]))",
-        "Intervals(tags:[Listed(0)],lists:[])",
+        "Intervals(tags:[Listed(root:None,list:0)],lists:[])",
         "Intervals(tags:[Interval(root:0,start:4,end:1)],lists:[])",
     ] {
         let error = ron::from_str::<Frozen>(text).unwrap_err().to_string();

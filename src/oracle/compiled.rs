@@ -15,12 +15,13 @@ use hashbrown::HashTable;
 
 use super::filter::{Filter, Passers};
 use super::forest::{Forest, Span};
-use crate::table::{DefaultHashBuilder, HashMap};
+use crate::table::{DefaultHashBuilder, HashMap, HashSet};
 
 /// What is known of a tag beside its interval.
 #[derive(Clone, Copy, Debug)]
 struct Record {
-    /// The root above the access type, and flags.
+    /// The number of the root above the access type, what the base type passes in
+    /// a [`Filter`], and flags.
     root: u32,
     /// A regular tag's cursor, a wide tag's place in [`Compiled::wide`], or
     /// [`NONE`].
@@ -30,8 +31,19 @@ struct Record {
 /// The interval of a tag that is not regular.
 const ALL: Span = Span { start: 0, end: u32::MAX };
 
-/// The bits of [`Record::root`] that name the root.
-const ROOT: u32 = (1 << 29) - 1;
+impl Record {
+    fn place(self) -> usize {
+        (self.root >> PLACE) as usize % Filter::PLACES
+    }
+}
+
+/// The bits of [`Record::root`] that name the root; all are set for a tag that
+/// may alias all others.
+const ROOT: u32 = (1 << PLACE) - 1;
+/// The number of all roots for which there is none left.
+const MANY: u32 = ROOT - 1;
+/// The first bit of [`Record::place`].
+const PLACE: u32 = 21;
 /// The tag's cursor is loose.
 const LOOSE: u32 = 1 << 29;
 /// The tag is not regular; the rule's further tables decide.
@@ -48,8 +60,8 @@ const ROUTED: u32 = 1 << 31;
 /// What is to be known of a tag to answer many pairs at once.
 pub(super) enum Place {
     /// A regular tag: its root, its cursor's interval, that of no other cursor,
-    /// and its base type.
-    Regular(u32, Span, u32),
+    /// and what its base type passes in a [`Filter`].
+    Regular(u32, Span, usize),
     /// It may alias all others.
     Rejected,
     /// Another tag, with its root.
@@ -90,9 +102,13 @@ pub(super) struct Compiled {
     hasher: DefaultHashBuilder,
     spans: Vec<Span>,
     records: Vec<Record>,
-    /// The root of the first tag that has one, and whether others have another.
-    root: Option<u32>,
+    /// Numbers of the roots of tags, and whether there are several.
+    roots: HashMap<u32, u32>,
     mixed: bool,
+    /// Roots, by number, under which the definition decides; and whether there
+    /// may be tags that do not say so yet.
+    asked: HashSet<u32>,
+    asks: bool,
     /// Wide tags, after one that stands for all others.
     wide: Vec<Wide>,
     passers: Passers,
@@ -111,8 +127,10 @@ impl Default for Compiled {
             hasher: DefaultHashBuilder::default(),
             spans: Vec::new(),
             records: Vec::new(),
-            root: None,
+            roots: HashMap::default(),
             mixed: false,
+            asked: HashSet::default(),
+            asks: false,
             wide: vec![Wide::default()],
             passers: Passers::default(),
             settled: 0,
@@ -192,8 +210,8 @@ impl Compiled {
         let passes = |x: &Record, y: &Record| {
             // Which of the two is wide is anybody's guess, too: no branch on it.
             let at = if x.root & WIDE != 0 { x.cursor } else { 0 };
-            let (wide, base) = (&self.wide[at as usize], self.ty(self.cursor_of(*y)));
-            wide.filter.passes(base) | self.passers.filter(wide.minds).passes(base)
+            let wide = &self.wide[at as usize];
+            wide.filter.has(y.place()) | self.passers.filter(wide.minds).has(y.place())
         };
         if passes(x, y) | passes(y, x) { None } else { Some(false) }
     }
@@ -216,8 +234,7 @@ impl Compiled {
             let root = record.root & ROOT;
             match &spans {
                 Some(spans) if record.root & (WIDE | ASK) == 0 => {
-                    let base = self.ty(record.cursor);
-                    Place::Regular(root, spans[record.cursor as usize], base)
+                    Place::Regular(root, spans[record.cursor as usize], record.place())
                 }
                 _ => Place::Other(root),
             }
@@ -248,29 +265,36 @@ impl Compiled {
         self.records.get(tag).is_none_or(|record| record.root == ROOT)
     }
 
-    fn push_record(&mut self, root: u32, cursor: u32) {
-        let of_root = root & ROOT;
-        if of_root != ROOT {
-            self.mixed |= *self.root.get_or_insert(of_root) != of_root;
-        }
-        self.spans.push(ALL);
-        self.records.push(Record { root, cursor });
-    }
-
     /// Adds the next tag as one that may alias all others.
     pub(super) fn push_rejected(&mut self) {
-        self.push_record(ROOT, NONE);
+        self.spans.push(ALL);
+        self.records.push(Record { root: ROOT, cursor: NONE });
+    }
+
+    fn push_record(&mut self, root: u32, flags: u32, base: u32, cursor: u32) {
+        let number = self.number(root);
+        let place = (Filter::place(base) as u32) << PLACE;
+        let flags = flags | if number == MANY { ASK } else { 0 };
+        self.spans.push(ALL);
+        self.records.push(Record { root: number | place | flags, cursor });
+    }
+
+    fn number(&mut self, root: u32) -> u32 {
+        let next = self.roots.len().min(MANY as usize) as u32;
+        let number = *self.roots.entry(root).or_insert(next);
+        self.mixed = self.roots.len() > 1;
+        number
     }
 
     /// Adds the next tag as one on which the definition decides.
     pub(super) fn push_ask(&mut self, root: u32) {
-        self.push_record(root | ASK, NONE);
+        self.push_record(root, ASK, NONE, NONE);
     }
 
     /// Adds the next tag, a regular one, with its cursor, which is a place in its
     /// base type.
     pub(super) fn push_regular(&mut self, root: u32, cursor: u32) {
-        self.push_record(root, cursor);
+        self.push_record(root, 0, self.ty(cursor), cursor);
     }
 
     /// Adds the next tag, the next wide one. It aliases no tag of its root that
@@ -283,18 +307,14 @@ impl Compiled {
             (0..forest.len() as u32).filter_map(next)
         };
         let minds = minds.map_or(Passers::NOBODY, |ty| passers.mind(ty, entered));
-        self.push_record(root | WIDE, self.wide.len() as u32);
+        self.push_record(root, WIDE, self.ty(cursor), self.wide.len() as u32);
         self.wide.push(Wide { cursor, filter, minds });
     }
 
     /// Has the definition decide on all tags under `root` so far.
     pub(super) fn ask_under(&mut self, root: u32) {
-        for (record, span) in self.records.iter_mut().zip(&mut self.spans) {
-            if record.root & ROOT == root {
-                record.root |= ASK;
-                *span = ALL;
-            }
-        }
+        let number = self.number(root);
+        self.asks |= self.asked.insert(number);
     }
 
     /// Gives the tags added since the last call their spans, after which they
@@ -302,6 +322,14 @@ impl Compiled {
     pub(super) fn settle(&mut self) {
         if self.forest.settle() {
             self.renumbered();
+        }
+        if std::mem::take(&mut self.asks) {
+            for (record, span) in self.records.iter_mut().zip(&mut self.spans) {
+                if self.asked.contains(&(record.root & ROOT)) {
+                    record.root |= ASK;
+                    *span = ALL;
+                }
+            }
         }
         for (span, record) in self.spans.iter_mut().zip(&mut self.records).skip(self.settled) {
             if record.root & (WIDE | ASK) != 0 || record.cursor == NONE {

@@ -56,10 +56,18 @@ enum Table {
 enum Place {
     /// Tags of one root may alias iff their intervals meet.
     Interval { root: u32, start: u32, end: u32 },
-    /// The tags that may alias are listed, in ascending order.
-    Listed(u32),
+    /// Tags of no interval, and intervals of the same root, may alias iff they
+    /// are listed, in ascending order.
+    Listed { root: Option<u32>, list: u32 },
     /// All tags may alias.
     Any,
+}
+
+impl Place {
+    /// Whether it is an interval of another root.
+    fn is_apart(self, of: Option<u32>) -> bool {
+        matches!(self, Place::Interval { root, .. } if Some(root) != of)
+    }
 }
 
 impl Frozen {
@@ -94,11 +102,11 @@ impl Frozen {
                     Some(&Place::Interval { root: other, start: first, end: last }),
                 ) => (root != other) | (start < last) & (first < end),
                 (Some(Place::Any), _) | (_, Some(Place::Any)) => true,
-                (Some(&Place::Listed(list)), Some(_)) => {
-                    lists[list as usize].binary_search(&(b as u32)).is_ok()
+                (Some(&Place::Listed { root, list }), Some(other)) => {
+                    other.is_apart(root) || lists[list as usize].binary_search(&(b as u32)).is_ok()
                 }
-                (Some(_), Some(&Place::Listed(list))) => {
-                    lists[list as usize].binary_search(&(a as u32)).is_ok()
+                (Some(other), Some(&Place::Listed { root, list })) => {
+                    other.is_apart(root) || lists[list as usize].binary_search(&(a as u32)).is_ok()
                 }
                 _ => true,
             },
@@ -163,7 +171,8 @@ impl Order {
                     row.for_each(|other| list.push(self.tag(other) as u32));
                     list.sort_unstable();
                     lists.push(list);
-                    Place::Listed(lists.len() as u32 - 1)
+                    let root = row.root().map(|root| root as u32);
+                    Place::Listed { root, list: lists.len() as u32 - 1 }
                 }
             };
         }
@@ -190,7 +199,7 @@ impl TryFrom<Table> for Frozen {
             }
             Table::Intervals { tags, lists } => tags.iter().all(|place| match place {
                 Place::Interval { start, end, .. } => start < end,
-                Place::Listed(list) => (*list as usize) < lists.len(),
+                Place::Listed { list, .. } => (*list as usize) < lists.len(),
                 Place::Any => true,
             }),
         };

@@ -72,28 +72,49 @@ struct Group {
     root: Range<usize>,
 }
 
-/// The positions that one may alias.
-pub(super) enum Row {
-    /// Listed, in ascending order.
+/// The positions that one which is not regular may alias, beside those of tags
+/// that may alias all others.
+pub(super) struct Row {
+    /// The regular positions of its root: it may alias all others of them.
+    root: Range<usize>,
+    set: Set,
+}
+
+/// Positions below a length.
+enum Set {
     Few(Vec<u32>),
     Many(Bits),
 }
 
 impl Row {
-    fn new(mut list: Vec<u32>, len: usize) -> Row {
-        if list.len() <= len / 32 {
-            list.sort_unstable();
-            return Row::Few(list);
-        }
-        let mut bits = Bits::new(len);
-        list.into_iter().for_each(|position| bits.set(position as usize));
-        Row::Many(bits)
+    fn new(root: Range<usize>) -> Row {
+        Row { root, set: Set::Few(Vec::new()) }
     }
 
+    /// Adds a position that is not there.
+    fn add(&mut self, position: u32, len: usize) {
+        match &mut self.set {
+            Set::Few(list) if list.len() < len / 32 => list.push(position),
+            Set::Few(list) => {
+                let mut bits = Bits::new(len);
+                list.iter().for_each(|&position| bits.set(position as usize));
+                bits.set(position as usize);
+                self.set = Set::Many(bits);
+            }
+            Set::Many(bits) => bits.set(position as usize),
+        }
+    }
+
+    /// Returns where the regular positions of its root begin, if there are any.
+    pub(super) fn root(&self) -> Option<usize> {
+        (!self.root.is_empty()).then_some(self.root.start)
+    }
+
+    /// Calls back with each position that is no regular one of another root.
     pub(super) fn for_each(&self, mut found: impl FnMut(usize)) {
-        match self {
-            Row::Few(list) => list.iter().for_each(|&position| found(position as usize)),
-            Row::Many(bits) => {
+        match &self.set {
+            Set::Few(list) => list.iter().for_each(|&position| found(position as usize)),
+            Set::Many(bits) => {
                 for (at, &word) in bits.0.iter().enumerate() {
                     let mut rest = word;
                     while rest != 0 {
@@ -116,14 +137,59 @@ pub(super) struct Order {
     table: Vec<Group>,
     /// The positions of tags that may alias all others.
     rejected: Range<usize>,
-    /// What each position after those may alias beside.
+    /// What each position after those may alias.
     others: Vec<Row>,
+}
+
+/// The regular positions of a root.
+struct OfRoot {
+    range: Range<usize>,
+    /// Where those with each bit in a filter end in `sorted`, after 0; empty if
+    /// they are few.
+    ends: Vec<usize>,
+    /// The positions, by what their base types pass.
+    sorted: Vec<u32>,
+}
+
+impl OfRoot {
+    fn new(range: Range<usize>, place: impl Fn(usize) -> Place) -> OfRoot {
+        if range.len() < Filter::PLACES {
+            return OfRoot {
+                sorted: range.clone().map(|at| at as u32).collect(),
+                range,
+                ends: Vec::new(),
+            };
+        }
+        let key = |position| match place(position) {
+            Place::Regular(_, _, key) => key,
+            _ => 0,
+        };
+        let mut ends = vec![0; Filter::PLACES + 1];
+        range.clone().for_each(|position| ends[key(position) + 1] += 1);
+        (1..ends.len()).for_each(|key| ends[key] += ends[key - 1]);
+        let (mut free, mut sorted) = (ends.clone(), vec![0; range.len()]);
+        for position in range.clone() {
+            let at = &mut free[key(position)];
+            sorted[*at] = position as u32;
+            *at += 1;
+        }
+        OfRoot { range, ends, sorted }
+    }
+
+    /// Lists positions, with all whose base types pass the filter.
+    fn passing(&self, filter: Filter) -> impl Iterator<Item = u32> + '_ {
+        let all = if self.ends.is_empty() { &self.sorted[..] } else { &[] };
+        let ends = self.ends.windows(2).enumerate();
+        let passing = ends.filter(move |&(place, _)| filter.has(place));
+        let passing = passing.flat_map(|(_, ends)| &self.sorted[ends[0]..ends[1]]);
+        all.iter().chain(passing).copied()
+    }
 }
 
 /// What a position may alias.
 pub(super) enum At<'o> {
-    /// Positions of the same root whose intervals meet this one, and all of
-    /// other roots.
+    /// Regular positions of the same root whose intervals meet this one, and all
+    /// of other roots.
     Interval {
         root: usize,
         start: usize,
@@ -171,40 +237,45 @@ impl Order {
             return;
         }
         let tag = |position: usize| list[self.tags[position] as usize];
-        // The regular positions of each root, by what their base types pass.
-        let mut by_base: HashMap<u32, Vec<Vec<u32>>> = HashMap::new();
-        for position in 0..self.regular() {
-            if let Place::Regular(root, _, base) = place(self.tags[position]) {
-                let places = || vec![Vec::new(); Filter::PLACES];
-                let of_root = by_base.entry(root).or_insert_with(places);
-                of_root[Filter::place(base)].push(position as u32);
-            }
-        }
-        let mut rows: Vec<Vec<u32>> = others.clone().map(|_| Vec::new()).collect();
+        let mut of_roots: HashMap<u32, OfRoot> = HashMap::new();
         for position in others.clone() {
-            let a = tag(position);
-            let mut row = Vec::new();
-            let Place::Other(root) = place(self.tags[position]) else { continue };
-            let filter = oracle.compiled.filter(a.index());
-            for (&of_root, places) in &by_base {
-                let apart = of_root != root;
-                for (place, others) in places.iter().enumerate() {
-                    let may = |&other: &u32| apart || oracle.may_alias(a, tag(other as usize));
-                    if apart || filter.has(place) {
-                        row.extend(others.iter().copied().filter(may));
-                    }
-                }
+            if let Place::Other(root) = place(self.tags[position]) {
+                let at = |position: usize| place(self.tags[position]);
+                let of_root = || OfRoot::new(self.root_range(root, &place), at);
+                of_roots.entry(root).or_insert_with(of_root);
             }
-            for other in others.start..position {
-                if oracle.may_alias(a, tag(other)) {
-                    row.push(other as u32);
-                    rows[other - others.start].push(position as u32);
-                }
-            }
-            row.push(position as u32);
-            rows[position - others.start] = row;
         }
-        self.others = rows.into_iter().map(|row| Row::new(row, self.tags.len())).collect();
+        let mut rows: Vec<Row> = Vec::with_capacity(others.len());
+        for position in others.clone() {
+            let Place::Other(root) = place(self.tags[position]) else { continue };
+            let (a, of_root) = (tag(position), &of_roots[&root]);
+            let mut row = Row::new(of_root.range.clone());
+            for other in of_root.passing(oracle.compiled.filter(a.index())) {
+                if oracle.may_alias(a, tag(other as usize)) {
+                    row.add(other, self.len());
+                }
+            }
+            for (other, above) in (others.start..).zip(&mut rows) {
+                if oracle.may_alias(a, tag(other)) {
+                    row.add(other as u32, self.len());
+                    above.add(position as u32, self.len());
+                }
+            }
+            row.add(position as u32, self.len());
+            rows.push(row);
+        }
+        self.others = rows;
+    }
+
+    /// Returns the regular positions of a root.
+    fn root_range(&self, root: u32, place: impl Fn(u32) -> Place) -> Range<usize> {
+        let tags = &self.tags[..self.regular()];
+        let root_of = |&tag: &u32| match place(tag) {
+            Place::Regular(root, ..) => root,
+            _ => u32::MAX,
+        };
+        let from = tags.partition_point(|tag| root_of(tag) < root);
+        from..tags.partition_point(|tag| root_of(tag) <= root)
     }
 
     fn group(&mut self, places: &[(u32, u32, u32)]) {
@@ -234,6 +305,11 @@ impl Order {
         }
     }
 
+    /// The regular positions of all other roots.
+    fn outside(&self, root: &Range<usize>) -> [Range<usize>; 2] {
+        [0..root.start, root.end..self.regular()]
+    }
+
     fn regular(&self) -> usize {
         self.groups.len()
     }
@@ -246,8 +322,7 @@ impl Order {
     /// may alias.
     fn ranges(&self, position: usize, mut found: impl FnMut(Range<usize>)) {
         let group = &self.table[self.groups[position] as usize];
-        found(0..group.root.start);
-        found(group.root.end..self.regular());
+        self.outside(&group.root).into_iter().for_each(&mut found);
         found(group.own.start..group.below);
         let mut above = group.above;
         while let Some(next) = above.map(|above| &self.table[above]) {
@@ -270,10 +345,12 @@ impl Order {
             }
         }
         for (position, row) in (self.rejected.end..).zip(&self.others) {
-            row.for_each(|column| {
+            let mut both = |column| {
                 rows.set(64 * stride * position + column);
                 rows.set(64 * stride * column + position);
-            });
+            };
+            row.for_each(&mut both);
+            self.outside(&row.root).into_iter().flatten().for_each(both);
         }
         rows
     }
@@ -341,12 +418,14 @@ impl Order {
         prints.extend(self.rejected.clone().map(|_| all));
         for (column, row) in (self.rejected.end..).zip(&self.others) {
             let mut print = of_rejected;
-            row.for_each(|position| {
+            let mut add = |position| {
                 print = print.wrapping_add(key(position));
                 if position < self.regular() {
                     prints[position] = prints[position].wrapping_add(key(column));
                 }
-            });
+            };
+            row.for_each(&mut add);
+            self.outside(&row.root).into_iter().flatten().for_each(add);
             prints.push(print);
         }
         prints
