@@ -119,7 +119,7 @@ impl<G: BorrowMut<Graph>> Oracle<G> {
     ///
     /// A tag is judged as it stands when `change` returns: what is made of a
     /// node that was only reserved by then ([`Graph::reserve`]) may alias
-    /// everything.
+    /// everything, and so may later tags of a type that was judged so.
     pub fn update<R>(&mut self, change: impl FnOnce(&mut Graph) -> R) -> R {
         /// Takes note even when the change panics.
         struct Refresh<'o, G: Borrow<Graph>>(&'o mut Oracle<G>);
