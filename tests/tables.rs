@@ -291,8 +291,10 @@ fn stored_answers_come_back_whole_or_not_at_all() {
         "Classes(of_tags:[0,1],classes:1,may_alias:([0]))",
         "Classes(of_tags:[0],classes:9,may_alias:([0]))",
         "Classes(of_tags:[],classes:4294967296,may_alias:([]))",
-        "Intervals(tags:[Listed(root:None,list:0)],lists:[])",
-        "Intervals(tags:[Interval(root:0,start:4,end:1)],lists:[])",
+        "Intervals(spans:[(0,4294967295)],kinds:[Listed(0)],lists:[])",
+        "Intervals(spans:[(4,1)],kinds:[Root(0)],lists:[])",
+        "Intervals(spans:[(1,4)],kinds:[Any],lists:[])",
+        "Intervals(spans:[(1,4)],kinds:[],lists:[])",
     ] {
         let error = ron::from_str::<Frozen>(text).unwrap_err().to_string();
         assert!(error.contains("contradicts itself"), "{text}: {error}");

@@ -39,6 +39,8 @@ const CLASSES: usize = 1 << 12;
 #[cfg_attr(feature = "serde", serde(try_from = "Table", into = "Table"))]
 pub struct Frozen {
     table: Table,
+    /// Whether there are intervals of several roots.
+    mixed: bool,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -47,26 +49,38 @@ pub struct Frozen {
 enum Table {
     /// Each tag's class, and the answers to pairs of classes.
     Classes { of_tags: Vec<u16>, classes: usize, may_alias: Bits },
-    /// Each tag's interval, and the lists of what others may alias.
-    Intervals { tags: Vec<Place>, lists: Vec<Vec<u32>> },
+    /// Each tag's interval, from the first number to past the last, what it
+    /// means, and the lists of what tags without one may alias.
+    Intervals { spans: Vec<(u32, u32)>, kinds: Vec<Kind>, lists: Vec<List> },
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-enum Place {
-    /// Tags of one root may alias iff their intervals meet.
-    Interval { root: u32, start: u32, end: u32 },
-    /// Tags of no interval, and intervals of the same root, may alias iff they
-    /// are listed, in ascending order.
-    Listed { root: Option<u32>, list: u32 },
-    /// All tags may alias.
+enum Kind {
+    /// Tags of one root, this one, may alias iff their intervals meet.
+    Root(u32),
+    /// A list says which tags may alias; the interval is [`ALL`].
+    Listed(u32),
+    /// All tags may alias; the interval is [`ALL`].
     Any,
 }
 
-impl Place {
-    /// Whether it is an interval of another root.
-    fn is_apart(self, of: Option<u32>) -> bool {
-        matches!(self, Place::Interval { root, .. } if Some(root) != of)
+/// What a tag may alias beside all intervals of other roots.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct List {
+    root: Option<u32>,
+    /// In ascending order.
+    tags: Vec<u32>,
+}
+
+/// An interval that meets all others.
+const ALL: (u32, u32) = (0, u32::MAX);
+
+impl List {
+    fn may_alias(&self, tag: usize, kind: Kind) -> bool {
+        matches!(kind, Kind::Root(root) if Some(root) != self.root)
+            || self.tags.binary_search(&(tag as u32)).is_ok()
     }
 }
 
@@ -76,7 +90,7 @@ impl Frozen {
     pub fn len(&self) -> usize {
         match &self.table {
             Table::Classes { of_tags, .. } => of_tags.len(),
-            Table::Intervals { tags, .. } => tags.len(),
+            Table::Intervals { spans, .. } => spans.len(),
         }
     }
 
@@ -96,20 +110,19 @@ impl Frozen {
                 let (Some(&a), Some(&b)) = (of_tags.get(a), of_tags.get(b)) else { return true };
                 may_alias.get(usize::from(a) * classes + usize::from(b))
             }
-            Table::Intervals { tags, lists } => match (tags.get(a), tags.get(b)) {
-                (
-                    Some(&Place::Interval { root, start, end }),
-                    Some(&Place::Interval { root: other, start: first, end: last }),
-                ) => (root != other) | (start < last) & (first < end),
-                (Some(Place::Any), _) | (_, Some(Place::Any)) => true,
-                (Some(&Place::Listed { root, list }), Some(other)) => {
-                    other.is_apart(root) || lists[list as usize].binary_search(&(b as u32)).is_ok()
+            Table::Intervals { spans, kinds, lists } => {
+                let (Some(x), Some(y)) = (spans.get(a), spans.get(b)) else { return true };
+                let meet = (x.0 < y.1) & (y.0 < x.1);
+                if !meet && !self.mixed {
+                    return false;
                 }
-                (Some(other), Some(&Place::Listed { root, list })) => {
-                    other.is_apart(root) || lists[list as usize].binary_search(&(a as u32)).is_ok()
+                match (kinds[a], kinds[b]) {
+                    (Kind::Root(root), Kind::Root(other)) => meet || root != other,
+                    (Kind::Any, _) | (_, Kind::Any) => true,
+                    (Kind::Listed(list), kind) => lists[list as usize].may_alias(b, kind),
+                    (kind, Kind::Listed(list)) => lists[list as usize].may_alias(a, kind),
                 }
-                _ => true,
-            },
+            }
         }
     }
 
@@ -124,9 +137,10 @@ impl Frozen {
     pub fn size_in_bytes(&self) -> usize {
         match &self.table {
             Table::Classes { of_tags, may_alias, .. } => 2 * of_tags.len() + may_alias.bytes(),
-            Table::Intervals { tags, lists } => {
-                let listed: usize = lists.iter().map(Vec::len).sum();
-                size_of_val(&tags[..]) + size_of_val(&lists[..]) + 4 * listed
+            Table::Intervals { spans, kinds, lists } => {
+                let listed: usize = lists.iter().map(|list| list.tags.len()).sum();
+                let fixed = size_of_val(&spans[..]) + size_of_val(&kinds[..]);
+                fixed + size_of_val(&lists[..]) + 4 * listed
             }
         }
     }
@@ -139,7 +153,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
         let order = Order::new(self, tags);
         let classes = order.classes();
         if classes.len() > CLASSES {
-            return Frozen { table: order.intervals() };
+            return order.intervals().frozen();
         }
         let first = |&place: &u32| tags[place as usize];
         let firsts: Vec<_> = classes.representatives().iter().map(first).collect();
@@ -152,31 +166,70 @@ impl<G: Borrow<Graph>> Oracle<G> {
             }
         }
         let of_tags = classes.as_slice().iter().map(|&class| class as u16).collect();
-        Frozen { table: Table::Classes { of_tags, classes: count, may_alias } }
+        Table::Classes { of_tags, classes: count, may_alias }.frozen()
     }
 }
 
 impl Order {
     fn intervals(&self) -> Table {
-        let mut tags = vec![Place::Any; self.len()];
+        let (mut spans, mut kinds) = (vec![ALL; self.len()], vec![Kind::Any; self.len()]);
         let mut lists = Vec::new();
         for position in 0..self.len() {
-            tags[self.tag(position)] = match self.at(position) {
+            let tag = self.tag(position);
+            match self.at(position) {
                 At::Interval { root, start, end } => {
-                    Place::Interval { root: root as u32, start: start as u32, end: end as u32 }
+                    spans[tag] = (start as u32, end as u32);
+                    kinds[tag] = Kind::Root(root as u32);
                 }
-                At::Anything => Place::Any,
+                At::Anything => {}
                 At::Listed(row) => {
-                    let mut list = Vec::new();
-                    row.for_each(|other| list.push(self.tag(other) as u32));
-                    list.sort_unstable();
-                    lists.push(list);
-                    let root = row.root().map(|root| root as u32);
-                    Place::Listed { root, list: lists.len() as u32 - 1 }
+                    let mut tags = Vec::new();
+                    row.for_each(|other| tags.push(self.tag(other) as u32));
+                    tags.sort_unstable();
+                    kinds[tag] = Kind::Listed(lists.len() as u32);
+                    lists.push(List { root: row.root().map(|root| root as u32), tags });
                 }
-            };
+            }
         }
-        Table::Intervals { tags, lists }
+        Table::Intervals { spans, kinds, lists }
+    }
+}
+
+impl Table {
+    /// Returns the table, which must be sound, ready to be asked.
+    fn frozen(self) -> Frozen {
+        let mixed = match &self {
+            Table::Classes { .. } => false,
+            Table::Intervals { kinds, .. } => {
+                let mut roots = kinds.iter().filter_map(|kind| match kind {
+                    Kind::Root(root) => Some(root),
+                    _ => None,
+                });
+                let first = roots.next();
+                roots.any(|root| Some(root) != first)
+            }
+        };
+        Frozen { table: self, mixed }
+    }
+
+    /// Whether no query can fail.
+    fn is_sound(&self) -> bool {
+        match self {
+            Table::Classes { of_tags, classes, may_alias } => {
+                of_tags.iter().all(|&class| usize::from(class) < *classes)
+                    && classes
+                        .checked_mul(*classes)
+                        .is_some_and(|pairs| may_alias.bytes() == pairs.div_ceil(64) * 8)
+            }
+            Table::Intervals { spans, kinds, lists } => {
+                let is_sound = |(&span, &kind): (&(u32, u32), &Kind)| match kind {
+                    Kind::Root(_) => span.0 < span.1,
+                    Kind::Listed(list) => span == ALL && (list as usize) < lists.len(),
+                    Kind::Any => span == ALL,
+                };
+                spans.len() == kinds.len() && spans.iter().zip(kinds).all(is_sound)
+            }
+        }
     }
 }
 
@@ -190,19 +243,7 @@ impl TryFrom<Table> for Frozen {
     type Error = &'static str;
 
     fn try_from(table: Table) -> Result<Frozen, &'static str> {
-        let sound = match &table {
-            Table::Classes { of_tags, classes, may_alias } => {
-                of_tags.iter().all(|&class| usize::from(class) < *classes)
-                    && classes
-                        .checked_mul(*classes)
-                        .is_some_and(|pairs| may_alias.bytes() == pairs.div_ceil(64) * 8)
-            }
-            Table::Intervals { tags, lists } => tags.iter().all(|place| match place {
-                Place::Interval { start, end, .. } => start < end,
-                Place::Listed { list, .. } => (*list as usize) < lists.len(),
-                Place::Any => true,
-            }),
-        };
-        if sound { Ok(Frozen { table }) } else { Err("a table of answers that contradicts itself") }
+        let unsound = "a table of answers that contradicts itself";
+        if table.is_sound() { Ok(table.frozen()) } else { Err(unsound) }
     }
 }

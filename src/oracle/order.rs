@@ -12,6 +12,7 @@ use std::ops::Range;
 use super::Oracle;
 use super::compiled::Place;
 use super::filter::Filter;
+use super::forest::Span;
 use crate::graph::{Graph, TagId};
 use crate::table::{DefaultHashBuilder, HashMap};
 
@@ -208,19 +209,24 @@ impl Order {
             let tag = list[index as usize];
             if tag.stamp == oracle.stamp { places(tag.index()) } else { Place::Rejected }
         };
-        let key = |&index: &u32| match place(index) {
-            Place::Regular(root, span, _) => (root, span.start, span.end),
-            Place::Rejected => (REJECTED, 0, 0),
-            Place::Other(_) => (OTHER, 0, 0),
-        };
-        let mut tags: Vec<u32> = (0..list.len() as u32).collect();
-        tags.sort_by_cached_key(key);
-        let keys: Vec<_> = tags.iter().map(key).collect();
-        let regular = keys.partition_point(|&(root, ..)| root < REJECTED);
-        let rejected = regular..keys.partition_point(|&(root, ..)| root < OTHER);
+        // By root and number, which no two cursors share.
+        let mut sorted: Vec<(u64, Span, u32)> = (0..list.len() as u32)
+            .map(|index| {
+                let (root, span) = match place(index) {
+                    Place::Regular(root, span, _) => (root, span),
+                    Place::Rejected => (REJECTED, Span { start: 0, end: 0 }),
+                    Place::Other(_) => (OTHER, Span { start: 0, end: 0 }),
+                };
+                (u64::from(root) << 32 | u64::from(span.start), span, index)
+            })
+            .collect();
+        sorted.sort_unstable_by_key(|&(key, _, index)| (key, index));
+        let before = |root: u32| sorted.partition_point(|&(key, ..)| key < u64::from(root) << 32);
+        let (regular, rejected) = (before(REJECTED), before(OTHER));
+        let tags = sorted.iter().map(|&(.., index)| index).collect();
         let (groups, table, others) = (Vec::new(), Vec::new(), Vec::new());
-        let mut order = Order { tags, groups, table, rejected, others };
-        order.group(&keys[..regular]);
+        let mut order = Order { tags, groups, table, rejected: regular..rejected, others };
+        order.group(&sorted[..regular]);
         order.ask(oracle, list, place);
         order
     }
@@ -278,16 +284,16 @@ impl Order {
         from..tags.partition_point(|tag| root_of(tag) <= root)
     }
 
-    fn group(&mut self, places: &[(u32, u32, u32)]) {
+    fn group(&mut self, places: &[(u64, Span, u32)]) {
         let mut open: Vec<usize> = Vec::new();
         let close = |table: &mut Vec<Group>, group: usize, at: usize| table[group].below = at;
         let mut at = 0;
-        for of_root in places.chunk_by(|a, b| a.0 == b.0) {
+        for of_root in places.chunk_by(|a, b| a.0 >> 32 == b.0 >> 32) {
             let root = at..at + of_root.len();
-            for here in of_root.chunk_by(|a, b| a.1 == b.1) {
-                let (_, start, _) = here[0];
+            for here in of_root.chunk_by(|a, b| a.0 == b.0) {
+                let (_, span, _) = here[0];
                 while let Some(&last) = open.last()
-                    && places[self.table[last].own.start].2 <= start
+                    && places[self.table[last].own.start].1.end <= span.start
                 {
                     close(&mut self.table, last, at);
                     open.pop();
