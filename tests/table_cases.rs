@@ -67,6 +67,31 @@ fn an_ancestor_may_reach_past_its_size() {
     }
 }
 
+/// A struct of too many objects to list, accessed whole, and through a type that
+/// holds it.
+#[test]
+fn a_crowded_struct_lies_inside_others() {
+    let mut graph = Graph::new();
+    let mut b = graph.builder();
+    let root = b.root("R").unwrap();
+    let char = b.sized_type(root, 1, "char", &[]).unwrap();
+    let int = b.sized_type(char, 4, "int", &[]).unwrap();
+    let float = b.sized_type(char, 4, "float", &[]).unwrap();
+    let at = |ty, offset, size| SizedField { ty, offset, size };
+    let fields: Vec<_> = (0..9_000).map(|i| at(int, 4 * i, 4)).collect();
+    let inner = b.sized_type(char, 36_000, "S", &fields).unwrap();
+    let fields = [at(float, 0, 4), at(inner, 4, 36_000)];
+    let outer = b.sized_type(char, 36_004, "T", &fields).unwrap();
+    let whole = b.access_tag(inner, inner, 0, 36_000, false).unwrap();
+    let through = b.access_tag(outer, int, 404, 4, false).unwrap();
+    let beside = b.access_tag(outer, float, 0, 4, false).unwrap();
+    for rules in [Rules::Llvm, Rules::Union, Rules::UnionStrict] {
+        let oracle = Oracle::new(&graph, rules);
+        assert_eq!(oracle.alias(whole, through), AliasResult::MayAlias, "{rules}");
+        assert_eq!(oracle.alias(whole, beside), AliasResult::NoAlias, "{rules}");
+    }
+}
+
 /// A tag is judged as it stands when the update ends, and stays as it was
 /// judged; explanations say the same.
 #[test]
