@@ -172,8 +172,8 @@ pub(super) fn adversaries(run: &mut Run<'_>) -> Result<(), String> {
     run.report.section(
         "Adversaries",
         "Graphs of n types, or fields, on which an engine that lists paths or fields falls. All \
-         have 64 tags but the wide struct and the scalars, which have n. What takes 2 seconds to build is not tried \
-         four times as large.",
+         have 64 tags but the wide struct and the scalars, which have n. What takes 2 seconds to \
+         build is not tried four times as large.",
         &table(&header, &rows),
     );
     let targets = [("time to build", built), ("memory", held), ("a query", asked)];
