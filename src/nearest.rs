@@ -43,6 +43,7 @@ fn distance(a: &[char], b: &str, limit: usize) -> Option<usize> {
 }
 
 /// Returns `": did you mean ...?"`, or the hint when nothing is near.
+#[cfg(feature = "spec")]
 pub(crate) fn suggestion<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,

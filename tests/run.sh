@@ -22,7 +22,7 @@ fi
 
 cargo fmt --all --check
 cargo clippy --workspace --all-targets --quiet -- -D warnings
-cargo clippy --no-default-features --quiet -- -D warnings
+cargo clippy -p tbaa --no-default-features --quiet -- -D warnings
 RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --quiet
 # A missing LLVM fails the comparisons instead of skipping them.
 TBAA_LLVM=require cargo test --workspace "$@"

@@ -2,7 +2,7 @@
 
 use super::declarations::{Decl, FieldDecl, Kind, RecordDecl, check_align};
 use super::layout::{LIMIT, Layout, Slot, lay_out};
-use super::record::{Attributes, Member, MemberType, Record};
+use super::record::{Member, MemberType, Record};
 use super::{DeclId, Declarations, DeclareError};
 use crate::table::IndexMap;
 
@@ -252,6 +252,7 @@ impl Declarations {
 impl Declarations {
     /// Returns the attributes with which the layout of a record is the one that
     /// C computes; `None` where explicit offsets are needed.
+    #[cfg(feature = "spec")]
     pub(crate) fn natural(&self, id: DeclId) -> Option<(bool, Option<u64>)> {
         let record = self.record(id)?;
         let slots: Vec<Slot> = record.fields.iter().map(|field| self.slot(field, None)).collect();
@@ -259,7 +260,7 @@ impl Declarations {
         let align = self.align_of(id);
         let ways = [(false, None), (true, None), (false, Some(align)), (true, Some(align))];
         ways.into_iter().find(|&(packed, align)| {
-            let attributes = Attributes { packed, align, ..Attributes::default() };
+            let attributes = super::record::Attributes { packed, align, ..Default::default() };
             let least = u64::from(self.cplusplus);
             lay_out(self.target.rules, record.union, &attributes, &slots, least).is_some_and(
                 |layout| {

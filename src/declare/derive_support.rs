@@ -5,9 +5,8 @@ use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
 use std::mem::{ManuallyDrop, MaybeUninit, align_of, size_of};
 use std::num::Wrapping;
-use std::ptr::NonNull;
-use std::sync::atomic::AtomicPtr;
 
+use super::rust::with_pointers;
 use super::{DeclId, Declarations, DeclareError, Member, Record, TypedPath};
 
 /// One character of a member's name: the name `xy` as a type is
@@ -72,19 +71,7 @@ macro_rules! pointers {
     )*};
 }
 
-pointers! {
-    *const T,
-    *mut T,
-    &T,
-    &mut T,
-    Option<&T>,
-    Option<&mut T>,
-    NonNull<T>,
-    Option<NonNull<T>>,
-    Box<T>,
-    Option<Box<T>>,
-    AtomicPtr<T>,
-}
+with_pointers! { pointers }
 
 macro_rules! transparent {
     ($($wrapper:ident,)*) => {$(

@@ -1,7 +1,6 @@
 //! Reading declared types: sizes, members, and how C writes them.
 
 use super::declarations::Kind;
-use super::target::LayoutRules;
 use super::{DeclId, Declarations, Target};
 
 /// A member of a struct or union, laid out.
@@ -69,6 +68,7 @@ impl Declarations {
 
     /// Returns the type of an array's elements and its lengths, the outermost
     /// first; of another type, itself and none.
+    #[cfg(feature = "spec")]
     pub(crate) fn array_parts(&self, mut id: DeclId) -> (DeclId, Vec<Option<u64>>) {
         let mut lens = Vec::new();
         while let Kind::Array { element, len } = self.kind(id) {
@@ -121,15 +121,18 @@ impl Declarations {
 
     /// Returns whether layouts depend on how the records inside were declared,
     /// and not on their sizes and alignments alone.
+    #[cfg(feature = "spec")]
     pub(crate) fn has_hidden_alignments(&self) -> bool {
-        matches!(self.target.rules, LayoutRules::Microsoft { .. })
+        matches!(self.target.rules, super::target::LayoutRules::Microsoft { .. })
     }
 
+    #[cfg(feature = "spec")]
     pub(crate) fn may_alias(&self, id: DeclId) -> bool {
         self.record(id).is_some_and(|record| record.may_alias)
     }
 
     /// Returns the integer types of enums, with the enums' names.
+    #[cfg(feature = "spec")]
     pub(crate) fn enums(&self) -> impl Iterator<Item = (DeclId, &str)> + '_ {
         self.decls.iter().filter_map(|decl| match &decl.kind {
             Kind::Enum { name, integer } => Some((*integer, name.as_str())),

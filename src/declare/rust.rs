@@ -4,7 +4,6 @@ use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
 use std::mem::{ManuallyDrop, MaybeUninit, align_of, size_of};
 use std::ops::Deref;
-use std::ptr::NonNull;
 use std::sync::atomic;
 
 use super::{DeclId, Declarations, DeclareError, Lowering, Place, Record};
@@ -174,6 +173,27 @@ mod wide {
     }
 }
 
+/// Calls a macro with the types of one pointer to a `T`.
+macro_rules! with_pointers {
+    ($each:ident) => {
+        $each! {
+            *const T,
+            *mut T,
+            &T,
+            &mut T,
+            Option<&T>,
+            Option<&mut T>,
+            std::ptr::NonNull<T>,
+            Option<std::ptr::NonNull<T>>,
+            Box<T>,
+            Option<Box<T>>,
+            std::sync::atomic::AtomicPtr<T>,
+        }
+    };
+}
+#[cfg(feature = "derive")]
+pub(super) use with_pointers;
+
 macro_rules! pointers {
     ($($ty:ty,)*) => {$(
         impl<T: Tbaa> Tbaa for $ty {
@@ -186,19 +206,7 @@ macro_rules! pointers {
     )*};
 }
 
-pointers! {
-    *const T,
-    *mut T,
-    &T,
-    &mut T,
-    Option<&T>,
-    Option<&mut T>,
-    NonNull<T>,
-    Option<NonNull<T>>,
-    Box<T>,
-    Option<Box<T>>,
-    atomic::AtomicPtr<T>,
-}
+with_pointers! { pointers }
 
 macro_rules! functions {
     ($($parameter:ident)*) => {

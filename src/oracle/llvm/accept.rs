@@ -9,7 +9,7 @@
 //! where each type on the way was added before the one that led to it; no other
 //! rest is used.
 
-use super::compile::is_scalar;
+use super::compile::{comes_to, is_scalar};
 use crate::graph::{Format, Graph, NodeId, Shape, TagId};
 use crate::oracle::compiled::Compiled;
 use crate::verify::{Verdicts, Width};
@@ -126,18 +126,9 @@ fn arrives(
     access: NodeId,
     format: Format,
 ) -> Option<bool> {
-    let forest = &compiled.forest;
     let end = compiled.find(access.index, 0);
-    let end = end.filter(|&end| forest.is_ancestor(end, cursor));
-    if format == Format::Old {
-        return Some(end.is_some());
+    match format {
+        Format::Old => Some(end.is_some_and(|end| compiled.forest.is_ancestor(end, cursor))),
+        Format::New => comes_to(graph, compiled, cursor, end?).then_some(true),
     }
-    // Past a size-aware scalar, the verifier goes another way than the cursors.
-    let is_scalar = |cursor| is_scalar(graph, graph.node_at(compiled.ty(cursor)));
-    let end = end?;
-    let straight = cursor == end
-        || !is_scalar(end)
-        || !is_scalar(cursor)
-            && forest.parent(forest.climb(cursor, |cursor| !is_scalar(cursor))) == Some(end);
-    straight.then_some(true)
 }

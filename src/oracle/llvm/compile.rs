@@ -150,13 +150,7 @@ impl Compiler {
         end: u32,
     ) -> Option<u32> {
         let cursor = self.lay(graph, compiled, start, after_new)?;
-        let forest = &compiled.forest;
-        let is_scalar = |cursor| is_scalar(graph, graph.node_at(compiled.ty(cursor)));
-        let straight = cursor == end
-            || !is_scalar(end)
-            || !is_scalar(cursor)
-                && forest.parent(forest.climb(cursor, |cursor| !is_scalar(cursor))) == Some(end);
-        (straight && forest.is_ancestor(end, cursor)).then_some(cursor)
+        comes_to(graph, compiled, cursor, end).then_some(cursor)
     }
 
     /// Adds the cursors from `start` on until one is known or has none after
@@ -246,6 +240,18 @@ fn after_new(graph: &Graph, ty: NodeId, mut offset: u64) -> Option<Next> {
         (Format::New, _) => step(graph, ty, &mut offset).ok()??,
     };
     Some(Some((next, offset)))
+}
+
+/// Whether a size-aware walk comes from a cursor to cursor `end`, and to no scalar
+/// before that: past a scalar, the verifier goes another way than the cursors.
+pub(super) fn comes_to(graph: &Graph, compiled: &Compiled, cursor: u32, end: u32) -> bool {
+    let forest = &compiled.forest;
+    let is_scalar = |cursor| is_scalar(graph, graph.node_at(compiled.ty(cursor)));
+    let straight = cursor == end
+        || !is_scalar(end)
+        || !is_scalar(cursor)
+            && forest.parent(forest.climb(cursor, |cursor| !is_scalar(cursor))) == Some(end);
+    straight && forest.is_ancestor(end, cursor)
 }
 
 /// Whether a size-aware type is a scalar or a root.
