@@ -333,8 +333,10 @@ impl Lowering {
             }
             None => Vec::new(),
         };
+        let sized: Vec<Key> =
+            batch.iter().map(|&(key, _)| key).filter(|key| key.size.is_some()).collect();
         let mut marks_of: IndexSet<Vec<u32>> = IndexSet::default();
-        let mut classes: IndexMap<(usize, Option<usize>), Class> = IndexMap::default();
+        let mut classes: IndexMap<(usize, usize, Vec<bool>), Class> = IndexMap::default();
         let mut with_old = Pairs::default();
         let mut at_plain = 0;
         for (at, &(key, weight)) in batch.iter().enumerate() {
@@ -351,11 +353,16 @@ impl Lowering {
             let class = match key.size {
                 None => {
                     at_plain += 1;
-                    (plain_classes.as_slice()[at_plain - 1] as usize, Some(marks))
+                    plain_classes.as_slice()[at_plain - 1] as usize
                 }
                 // Each is a class of its own.
-                Some(_) => (plain_classes.len() + at, None),
+                Some(_) => plain_classes.len() + at,
             };
+            let beside = match key.size {
+                None => sized.iter().map(|other| other.may_alias(&key, oracle)).collect(),
+                Some(_) => Vec::new(),
+            };
+            let class = (class, marks, beside);
             let class = classes.entry(class).or_insert_with(|| Class {
                 members: Vec::new(),
                 sum: Sum::default(),
@@ -589,8 +596,7 @@ fn relate<G: Borrow<Graph>>(oracle: &Oracle<G>, classes: &[Class]) -> Relation {
     for a in sized {
         let key = classes[a].members[0].0;
         for (b, other) in classes.iter().enumerate() {
-            // A class is alike to what is in the list, not to this access.
-            if other.members.iter().any(|(other, _)| key.may_alias(other, oracle)) {
+            if key.may_alias(&other.members[0].0, oracle) {
                 relation.relate(a, b);
             }
         }
