@@ -20,6 +20,14 @@ pub(super) struct Class {
     pub(super) rank: u32,
 }
 
+/// A source that is there, or somebody else's tag.
+struct Old {
+    key: Key,
+    node: Option<u32>,
+    scope: Option<u32>,
+    sum: Sum,
+}
+
 /// What a newcomer is to the sources that are there.
 #[derive(PartialEq, Eq, Hash)]
 pub(super) struct Row {
@@ -31,18 +39,18 @@ pub(super) struct Row {
 
 impl Row {
     /// Returns the row, and the sources that the newcomer may alias.
-    fn of<G: Borrow<Graph>>(oracle: &Oracle<G>, key: &Key, old: &[(&Key, &Entry)]) -> (Row, Sum) {
+    fn of<G: Borrow<Graph>>(oracle: &Oracle<G>, key: &Key, old: &[Old]) -> (Row, Sum) {
         let mut nodes = Vec::new();
         let mut sum = Sum::default();
         let mut scopes: IndexMap<u32, (bool, Option<u32>)> = IndexMap::default();
-        for (old, entry) in old {
-            let may = old.may_alias(key, oracle);
+        for old in old {
+            let may = old.key.may_alias(key, oracle);
             if may {
-                nodes.extend(entry.node);
-                sum += Sum::of(entry.weight);
+                nodes.extend(old.node);
+                sum += old.sum;
             }
-            if let Some(scope) = entry.scope {
-                scopes.entry(scope).or_insert((false, entry.node)).0 |= may;
+            if let Some(scope) = old.scope {
+                scopes.entry(scope).or_insert((false, old.node)).0 |= may;
             }
         }
         nodes.sort_unstable();
@@ -89,6 +97,28 @@ fn relate<G: Borrow<Graph>>(oracle: &Oracle<G>, classes: &[Class]) -> Relation {
 }
 
 impl Lowering {
+    /// What is there under one root.
+    fn old(&self, group: u32) -> Vec<Old> {
+        let inside = |entry: &Entry| entry.group == Some(group);
+        let sources =
+            self.sources.iter().filter(|(_, entry)| inside(entry)).map(|(&key, entry)| Old {
+                key,
+                node: entry.node,
+                scope: entry.scope,
+                sum: Sum::of(entry.weight),
+            });
+        // Their pairs are not the lowering's to lose.
+        let fixed = self.fixed.iter().map(|&(key, node)| Old {
+            key,
+            node: Some(node),
+            scope: None,
+            sum: Sum::default(),
+        });
+        let here =
+            |old: &Old| old.node.is_none_or(|node| self.forest.nodes[node as usize].group == group);
+        sources.chain(fixed.filter(here)).collect()
+    }
+
     /// Sorts newcomers under one root into classes that may alias the same.
     pub(super) fn prepare<G: Borrow<Graph>>(
         &self,
@@ -108,10 +138,8 @@ impl Lowering {
                 .map(|tag| oracle.graph().root_of(tag.access))??;
             self.groups.get_index_of(&root)
         });
-        let old: Vec<(&Key, &Entry)> = match group {
-            Some(group) => {
-                self.sources.iter().filter(|(_, entry)| entry.group == Some(group as u32)).collect()
-            }
+        let old: Vec<Old> = match group {
+            Some(group) => self.old(group as u32),
             None => Vec::new(),
         };
         let sized: Vec<Key> =

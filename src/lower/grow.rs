@@ -7,7 +7,8 @@ use super::place::Newcomers;
 use super::relation::{Relation, ones};
 use super::scopes::Scoped;
 use super::source::Key;
-use super::{Entry, LowerError, Lowering, ScopeForm};
+use super::{Entry, Lowering, ScopeForm};
+use crate::builder::BuildError;
 use crate::graph::Graph;
 
 impl Lowering {
@@ -17,7 +18,6 @@ impl Lowering {
         source: &Graph,
         group: u32,
         batch: Batch,
-        first: bool,
         entries: &mut Vec<(Key, Entry)>,
     ) {
         let Batch { classes, relation, rows, with_old } = batch;
@@ -26,9 +26,7 @@ impl Lowering {
         let newcomers = Newcomers { relation: &relation, marks, rank: &rank, group };
         let placed = self.forest.place(newcomers, self.options.depth, self.options.steps);
         self.count(group, &classes, &relation, &placed.nodes, with_old);
-        if first {
-            self.loss.bound = self.loss.bound.saturating_add(placed.bound);
-        }
+        self.loss.bound = self.loss.bound.saturating_add(placed.bound);
         let scopes = self.scope(source, &classes, &relation, &rows, &placed.nodes);
         for (at, class) in classes.into_iter().enumerate() {
             let (node, why, scope) = (placed.nodes[at], placed.why[at], scopes[at]);
@@ -119,11 +117,16 @@ impl Lowering {
 
     /// Names the nodes from `kept` on after the first source at each.
     pub(super) fn name_nodes(&mut self, source: &Graph, kept: usize, entries: &[(Key, Entry)]) {
+        let unique = self.unique_name("node");
         for (key, entry) in entries {
             let Some(node) = entry.node.filter(|&node| node as usize >= kept) else { continue };
             let name = &mut self.forest.nodes[node as usize].name;
             if name.is_empty() {
-                *name = format!("{node} {}", key.describe(source));
+                // Under somebody else's root the name alone tells lineages apart.
+                *name = match self.fixed.is_empty() {
+                    true => format!("{node} {}", key.describe(source)),
+                    false => format!("{unique} {node} {}", key.describe(source)),
+                };
             }
         }
     }
@@ -153,32 +156,43 @@ impl Lowering {
         }
     }
 
-    /// Makes the metadata of new nodes, and enters the newcomers.
-    pub(super) fn make(
+    /// Makes the roots of groups that have none; `anonymous` tells which go
+    /// without a name.
+    pub(super) fn make_roots(
         &mut self,
-        source: &Graph,
-        kept: usize,
-        entries: Vec<(Key, Entry)>,
-    ) -> Result<(), LowerError> {
+        anonymous: impl Fn(usize) -> bool,
+    ) -> Result<(), BuildError> {
         for group in self.roots.len()..self.groups.len() {
-            let distinct = entries
-                .iter()
-                .filter(|(_, entry)| entry.group == Some(group as u32))
-                .map(|(key, _)| key.tag);
-            let distinct = Fingerprint::new().tags(source, distinct);
             let name = self.unique_name(&format!("root {group}"));
             let mut b = self.graph.builder();
-            let root = match &self.options.lineage {
-                // Equal content does not make such types equal.
-                None if distinct => b.anonymous_root()?,
-                _ => b.root(name)?,
-            };
+            let root = if anonymous(group) { b.anonymous_root()? } else { b.root(name)? };
             self.roots.push(root);
         }
+        Ok(())
+    }
+
+    /// Whether the types of a group's sources are unlike all others, whatever
+    /// these say.
+    pub(super) fn is_distinct(source: &Graph, group: u32, entries: &[(Key, Entry)]) -> bool {
+        let inside = entries.iter().filter(|(_, entry)| entry.group == Some(group));
+        Fingerprint::new().tags(source, inside.map(|(key, _)| key.tag))
+    }
+
+    /// Makes the metadata of the nodes from `kept` on.
+    pub(super) fn make_nodes(&mut self, kept: usize) -> Result<(), BuildError> {
         for node in kept..self.forest.nodes.len() {
             let Lowering { forest, graph, roots, options, .. } = self;
             forest.make(node as u32, graph, roots, options.format)?;
         }
+        Ok(())
+    }
+
+    /// Enters newcomers, whose nodes are made, and makes their tags.
+    pub(super) fn enter(
+        &mut self,
+        source: &Graph,
+        entries: impl IntoIterator<Item = (Key, Entry)>,
+    ) -> Result<(), BuildError> {
         for (key, mut entry) in entries {
             if let Some(node) = entry.node {
                 let immutable = source.tag(key.tag).is_ok_and(|tag| tag.immutable);

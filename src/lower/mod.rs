@@ -51,6 +51,7 @@ mod batch;
 mod complete;
 mod exact;
 mod fingerprint;
+mod fixed;
 mod forest;
 mod grow;
 mod levels;
@@ -60,15 +61,20 @@ mod place;
 mod rank;
 mod relation;
 mod replay;
+#[cfg(feature = "serde")]
+mod saved;
 mod scopes;
 mod source;
 
 use std::borrow::Borrow;
 use std::fmt;
 
+pub use fixed::FixError;
 pub use loss::Loss;
 pub use options::{MAX_DEPTH, Options};
 pub use replay::Violation;
+#[cfg(feature = "serde")]
+pub use saved::{LoadError, Saved};
 pub use scopes::{AccessScopes, ScopeForm};
 pub use source::Source;
 
@@ -205,6 +211,10 @@ pub struct Lowering {
     groups: IndexSet<TypeId>,
     roots: Vec<TypeId>,
     sources: IndexMap<Key, Entry>,
+    /// Somebody else's tags of the same memory, with their nodes.
+    fixed: Vec<(Key, u32)>,
+    /// The nodes of these, which are the first.
+    others: usize,
     fingerprint: Option<Fingerprint>,
     scopes: Scopes,
     loss: Loss,
@@ -222,6 +232,8 @@ impl Lowering {
             groups: IndexSet::default(),
             roots: Vec::new(),
             sources: IndexMap::default(),
+            fixed: Vec::new(),
+            others: 0,
             fingerprint: None,
             scopes: Scopes::default(),
             loss: Loss::default(),
@@ -274,17 +286,26 @@ impl Lowering {
         let mut entries = Vec::new();
         for (root, batch) in prepared {
             let group = self.groups.insert_full(root).0 as u32;
-            self.settle(source, group, batch, first, &mut entries);
+            self.settle(source, group, batch, &mut entries);
         }
         entries.extend(malformed.into_iter().map(|(key, weight)| {
             let why = Why::Malformed;
             (key, Entry { node: None, group: None, tag: None, why, weight, scope: None })
         }));
-        self.name_nodes(source, kept, &entries);
         if first {
             self.fingerprint = Some(self.fingerprint_of(source, &entries));
         }
-        self.make(source, kept, entries)
+        self.name_nodes(source, kept, &entries);
+        let distinct: Vec<bool> = (0..self.groups.len())
+            .map(|group| {
+                self.options.lineage.is_none() && Self::is_distinct(source, group as u32, &entries)
+            })
+            .collect();
+        // Equal content does not make such types equal.
+        self.make_roots(|group| distinct[group])?;
+        self.make_nodes(kept)?;
+        self.enter(source, entries)?;
+        Ok(())
     }
 
     /// The sources that are not there yet, each once.
@@ -297,7 +318,8 @@ impl Lowering {
             return Err(LowerError::OtherRules { before });
         }
         let graph = oracle.graph();
-        if self.sources.keys().next().is_some_and(|key| !graph.owns_tag(key.tag)) {
+        let known = self.sources.keys().chain(self.fixed.iter().map(|(key, _)| key)).next();
+        if known.is_some_and(|key| !graph.owns_tag(key.tag)) {
             return Err(LowerError::ForeignTag);
         }
         let mut new: IndexMap<Key, u32> = IndexMap::default();
