@@ -13,5 +13,6 @@ mod rng;
 mod universe;
 
 mod llvm;
+mod open;
 mod random;
 mod real;
