@@ -16,3 +16,4 @@ mod llvm;
 mod open;
 mod random;
 mod real;
+mod run;
