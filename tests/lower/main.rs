@@ -14,6 +14,7 @@ mod universe;
 
 mod llvm;
 mod open;
+mod precision;
 mod random;
 mod real;
 mod run;
