@@ -6,7 +6,6 @@
 //! pair by pair, but not about the base types that its filter keeps out.
 
 use std::borrow::Borrow;
-use std::hash::BuildHasher;
 use std::ops::Range;
 
 use super::Oracle;
@@ -14,7 +13,7 @@ use super::compiled::Place;
 use super::filter::Filter;
 use super::forest::Span;
 use crate::graph::{Graph, TagId};
-use crate::table::{DefaultHashBuilder, HashMap};
+use crate::table::HashMap;
 
 /// A list of answers, 64 to a word.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -62,22 +61,22 @@ fn fill(words: &mut [u64], range: Range<usize>) {
 }
 
 /// The tags at one cursor, in terms of positions.
-struct Group {
+pub(super) struct Group {
     /// The tags at the cursor.
-    own: Range<usize>,
+    pub(super) own: Range<usize>,
     /// Past the tags at the cursors below.
-    below: usize,
+    pub(super) below: usize,
     /// The group next above.
-    above: Option<usize>,
+    pub(super) above: Option<usize>,
     /// The tags of its root.
-    root: Range<usize>,
+    pub(super) root: Range<usize>,
 }
 
 /// The positions that one which is not regular may alias, beside those of tags
 /// that may alias all others.
 pub(super) struct Row {
-    /// The regular positions of its root: it may alias all others of them.
-    root: Range<usize>,
+    /// The regular positions of its root: it may alias those of all others.
+    pub(super) root: Range<usize>,
     set: Set,
 }
 
@@ -311,12 +310,44 @@ impl Order {
         }
     }
 
+    pub(super) fn groups(&self) -> &[Group] {
+        &self.table
+    }
+
+    /// Returns the group of a regular position.
+    pub(super) fn group_of(&self, position: usize) -> Option<usize> {
+        self.groups.get(position).map(|&group| group as usize)
+    }
+
+    /// Returns whether one group is the other or above it.
+    pub(super) fn is_related(&self, a: usize, b: usize) -> bool {
+        let (a, b) = (&self.table[a], &self.table[b]);
+        a.own.start < b.below && b.own.start < a.below
+    }
+
+    /// Returns the lists of the positions that are neither regular nor alias
+    /// everything, in the order of these.
+    pub(super) fn lists(&self) -> &[Row] {
+        &self.others
+    }
+
+    /// Returns the positions that have lists.
+    pub(super) fn listed(&self) -> Range<usize> {
+        self.rejected.end..self.len()
+    }
+
+    /// Returns the positions that may alias everything.
+    pub(super) fn rejected(&self) -> Range<usize> {
+        self.rejected.clone()
+    }
+
     /// The regular positions of all other roots.
     fn outside(&self, root: &Range<usize>) -> [Range<usize>; 2] {
         [0..root.start, root.end..self.regular()]
     }
 
-    fn regular(&self) -> usize {
+    /// Returns the number of regular positions, which come first.
+    pub(super) fn regular(&self) -> usize {
         self.groups.len()
     }
 
@@ -385,55 +416,5 @@ impl Order {
             positions[tag as usize] = position as u32;
         }
         positions
-    }
-
-    /// Returns the sum of the keys of what each position may alias.
-    pub(super) fn fingerprints(&self) -> Vec<u128> {
-        let hashers = [DefaultHashBuilder::default(), DefaultHashBuilder::default()];
-        let key = |position: usize| {
-            let [high, low] = hashers.each_ref().map(|hasher| hasher.hash_one(position));
-            u128::from(high) << 64 | u128::from(low)
-        };
-        // Sums of the keys before each position.
-        let mut sums = vec![0_u128];
-        for position in 0..self.regular() {
-            sums.push(sums[position].wrapping_add(key(position)));
-        }
-        let mut above = Vec::with_capacity(self.table.len());
-        let sum = |range: &Range<usize>| sums[range.end].wrapping_sub(sums[range.start]);
-        for group in &self.table {
-            // A group comes after the one above it.
-            let of_above = |above_group: usize| {
-                let of_above: u128 = above[above_group];
-                of_above.wrapping_add(sum(&self.table[above_group].own))
-            };
-            above.push(group.above.map_or(0, of_above));
-        }
-        let mut prints: Vec<u128> = (0..self.regular())
-            .map(|position| {
-                let group = self.groups[position] as usize;
-                let Group { own, below, root, .. } = &self.table[group];
-                let others = sum(&(0..self.regular())).wrapping_sub(sum(root));
-                above[group].wrapping_add(sum(&(own.start..*below))).wrapping_add(others)
-            })
-            .collect();
-        let total = |range: Range<usize>| range.map(key).fold(0, u128::wrapping_add);
-        let of_rejected = total(self.rejected.clone());
-        prints.iter_mut().for_each(|print| *print = print.wrapping_add(of_rejected));
-        let all = total(0..self.len());
-        prints.extend(self.rejected.clone().map(|_| all));
-        for (column, row) in (self.rejected.end..).zip(&self.others) {
-            let mut print = of_rejected;
-            let mut add = |position| {
-                print = print.wrapping_add(key(position));
-                if position < self.regular() {
-                    prints[position] = prints[position].wrapping_add(key(column));
-                }
-            };
-            row.for_each(&mut add);
-            self.outside(&row.root).into_iter().flatten().for_each(add);
-            prints.push(print);
-        }
-        prints
     }
 }

@@ -11,7 +11,7 @@
 //! Any other tag is *wide*: see [`inferred`] for the old format and [`sized`]
 //! for the new. What these do not cover is left to the search, and so are
 //! accesses of a size of their own. All three agree, where no limit is
-//! reached; debug builds check it on every query.
+//! reached; feature `self-check` compares them on every query.
 
 mod inferred;
 mod sized;
