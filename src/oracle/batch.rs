@@ -4,8 +4,9 @@
 
 use std::borrow::Borrow;
 
+use super::access::Access;
 use super::order::{Bits, Order};
-use super::{Access, Oracle};
+use super::query::Oracle;
 use crate::graph::{Graph, TagId};
 
 /// The answers to all pairs of a list of tags.

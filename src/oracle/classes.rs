@@ -13,8 +13,8 @@
 
 use std::borrow::Borrow;
 
-use super::Oracle;
 use super::order::{Order, Row};
+use super::query::Oracle;
 use crate::graph::{Graph, TagId};
 use crate::table::HashMap;
 

@@ -3,7 +3,8 @@
 use std::borrow::Borrow;
 
 use super::order::{At, Bits, Order};
-use super::{AliasResult, Oracle};
+use super::query::Oracle;
+use super::rules::AliasResult;
 use crate::graph::{Graph, TagId};
 
 /// Up to this many classes of tags, every answer is stored: 2 MB.

@@ -13,57 +13,65 @@
 
 use std::collections::BTreeMap;
 
-use super::super::flood::Resolved;
+use super::super::access::Resolved;
 use super::super::inferred::Side;
-use super::super::limits::{Budget, STEPS};
 use super::super::types::{TypeIndex, Types};
-use super::{Aside, next, walk};
+use super::{Aside, add_walk, next, walk};
 use crate::graph::Graph;
-use crate::oracle::compiled::Compiled;
-use crate::oracle::filter::Filter;
+use crate::oracle::index::Index;
+use crate::oracle::inside::{self, Inside};
+use crate::oracle::limits::{Budget, STEPS};
 use crate::table::HashMap;
 
 /// In place of a member: more than one.
 const MANY: u32 = u32::MAX;
 
-/// Types on one way to an access; longer ones are left to the search.
+/// Types on one way to an access; longer ones are left to the definition.
 const WAY: usize = 1 << 10;
 
 /// Types on all ways to the overlapping aggregates that one access crosses.
 const CROSSED: usize = 1 << 12;
 
-/// Types inside one overlapping aggregate.
-const INSIDE: usize = 1 << 14;
-
-/// Entries in [`Tables::inside`] for each node of the graph, on average.
-const SHARE: usize = 16;
-
 #[derive(Clone, Default, Debug)]
 pub(super) struct Tables {
-    /// The member by which an overlapping aggregate contains a type.
-    inside: HashMap<(TypeIndex, TypeIndex), u32>,
-    /// The types inside an aggregate; `None` where they are too many.
-    searched: HashMap<TypeIndex, Option<Filter>>,
+    /// The types inside an overlapping aggregate, and the member that contains
+    /// each.
+    members: Inside<u32>,
+}
+
+/// What is known of a tag.
+#[derive(Clone, Debug)]
+pub(super) struct Crossings {
+    /// The cursor of the access type: whole scalars on its walk cover the access.
+    up: u32,
+    /// The overlapping aggregates that the access crosses, from its base on.
+    crossings: Vec<Crossing>,
 }
 
 /// An overlapping aggregate on the way to an access.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Crossing {
+struct Crossing {
     aggregate: TypeIndex,
+    /// The member by which the way goes on.
     member: u32,
     /// The way from the base to the aggregate's start.
     cursor: u32,
 }
 
+/// The cursor of one of two tags to compare, and what is known of an irregular
+/// one.
+type Compared<'t> = (u32, Option<&'t Crossings>);
+
 impl Tables {
+    /// Returns the cursor of an irregular tag, and what else is to be known.
     pub(super) fn add(
         &mut self,
         types: &Types,
-        compiled: &mut Compiled,
+        index: &mut Index,
         graph: &Graph,
         access: &Resolved,
         strict: bool,
-    ) -> Result<(u32, Vec<Crossing>, Filter), Aside> {
+    ) -> Result<(u32, Crossings), Aside> {
         let mut budget = Budget::new(STEPS);
         let mut side = Side::new(*access);
         if !side.denotes(types, &mut budget)? {
@@ -71,7 +79,7 @@ impl Tables {
         }
         let of_access = types.get(access.access);
         if !of_access.scalar || !of_access.plain {
-            return Err(Aside::Ask);
+            return Err(Aside::Unindexed);
         }
         // Types passed and offsets into them, with the member of each
         // overlapping one.
@@ -79,84 +87,74 @@ impl Tables {
         let mut at = (access.base, access.offset);
         let mut crossed = 0;
         let tail = loop {
-            if let Some(tail) = walk(types, compiled, at, access) {
+            if let Some(tail) = walk(types, index, at, access) {
                 break Some(tail);
             }
             if way.len() >= WAY {
-                return Err(Aside::Ask);
+                return Err(Aside::Unindexed);
             }
             let (ty, rest) = at;
             if !types.get(ty).overlapping {
                 way.push((ty, rest, None));
-                at = next(types, at).flatten().ok_or(Aside::Ask)?;
+                at = next(types, ty, rest).flatten().ok_or(Aside::Unindexed)?;
                 continue;
             }
             crossed += way.len();
             if crossed > CROSSED {
-                return Err(Aside::Ask);
+                return Err(Aside::Unindexed);
             }
             let members = side.fields(types, ty, rest, &mut budget)?;
             let mut places = members.iter().map(|&(_, field, rest)| (field.ty, rest));
             let (first, one) = (places.next(), members.len() == 1);
-            let Some(first) = first else { return Err(Aside::Ask) };
+            let Some(first) = first else { return Err(Aside::Unindexed) };
             way.push((ty, rest, Some(if one { members[0].0 as u32 } else { MANY })));
             if !places.all(|place| place == first) {
                 if strict {
-                    return Err(Aside::Ask);
+                    return Err(Aside::Unindexed);
                 }
                 break None;
             }
             at = first;
         };
-        let (mut crossings, mut filter) = (Vec::new(), Filter::default());
+        let mut crossings = Vec::new();
         for (i, &(aggregate, rest, member)) in way.iter().enumerate() {
             let Some(member) = member else { continue };
-            if !strict {
-                filter.add_all(&self.search(types, graph, aggregate).ok_or(Aside::Ask)?);
+            let search = |limit| members(types, aggregate, limit);
+            if !strict && !self.members.add(aggregate, graph.node_count(), search) {
+                return Err(Aside::Unindexed);
             }
-            let start = compiled.routed(aggregate, 0, None);
+            let start = index.routed(aggregate, 0, None);
             let before = way[..i].iter().rev();
-            let cursor = before.fold(start, |next, &(ty, offset, _)| {
-                compiled.routed(ty, offset - rest, Some(next))
-            });
+            let cursor = before
+                .fold(start, |next, &(ty, offset, _)| index.routed(ty, offset - rest, Some(next)));
             crossings.push(Crossing { aggregate, member, cursor });
         }
-        let last = crossings.last().ok_or(Aside::Ask)?.cursor;
+        let last = crossings.last().ok_or(Aside::Unindexed)?.cursor;
         let cursor = tail.map_or(last, |tail| {
             let before = way.iter().rev();
-            before.fold(tail, |next, &(ty, offset, _)| compiled.routed(ty, offset, Some(next)))
+            before.fold(tail, |next, &(ty, offset, _)| index.routed(ty, offset, Some(next)))
         });
-        Ok((cursor, crossings, filter))
+        let up = add_walk(types, index, (access.access, 0)).ok_or(Aside::Unindexed)?;
+        Ok((cursor, Crossings { up, crossings }))
     }
 
-    /// Finds out what lies inside an overlapping aggregate. `None` if that is
-    /// too much.
-    fn search(&mut self, types: &Types, graph: &Graph, aggregate: TypeIndex) -> Option<Filter> {
-        if let Some(&known) = self.searched.get(&aggregate) {
-            return known;
-        }
-        let room = (INSIDE + SHARE * graph.node_count()).saturating_sub(self.inside.len());
-        let found = inside(types, aggregate, room.min(INSIDE)).map(|found| {
-            let mut filter = Filter::default();
-            found.keys().for_each(|&ty| filter.add(ty));
-            self.inside.extend(found.into_iter().map(|(ty, member)| ((aggregate, ty), member)));
-            filter
-        });
-        self.searched.insert(aggregate, found);
-        found
-    }
-
+    /// Decides on two tags, of which one is irregular.
     pub(super) fn may_alias(
         &self,
-        compiled: &Compiled,
-        (a, of_a): (usize, &[Crossing]),
-        (b, of_b): (usize, &[Crossing]),
+        types: &Types,
+        index: &Index,
+        (a, b): (Compared<'_>, Compared<'_>),
         strict: bool,
     ) -> bool {
-        let forest = &compiled.forest;
-        if forest.related(compiled.cursor(a), compiled.cursor(b)) {
+        let forest = &index.forest;
+        let covers = |(upper, _): Compared<'_>, (lower, crossings): Compared<'_>| {
+            let up = crossings.map_or(lower, |crossings| crossings.up);
+            types.get(index.ty(upper)).scalar && forest.is_ancestor(upper, up)
+        };
+        if forest.related(a.0, b.0) || covers(a, b) || covers(b, a) {
             return true;
         }
+        let [of_a, of_b] = [a.1, b.1].map(|found| found.map_or(&[][..], |found| &found.crossings));
         let parted = |x: &Crossing, y: &Crossing| {
             x.aggregate == y.aggregate
                 && (x.member != y.member || x.member == MANY)
@@ -165,19 +163,35 @@ impl Tables {
         if of_a.iter().any(|x| of_b.iter().any(|y| parted(x, y))) {
             return true;
         }
-        let beside = |crossings: &[Crossing], other: usize| {
-            let base = compiled.base(other);
+        let beside = |crossings: &[Crossing], base: u32| {
             crossings.iter().any(|crossing| {
-                let member = self.inside.get(&(crossing.aggregate, base));
-                member.is_some_and(|&m| m != crossing.member || m == MANY)
+                let list = self.members.list(crossing.aggregate).unwrap_or_default();
+                let found = inside::of_type(list, base).first();
+                found.is_some_and(|&(_, m)| m != crossing.member || m == MANY)
             })
         };
-        !strict && (beside(of_a, b) || beside(of_b, a))
+        !strict && (beside(of_a, index.ty(b.0)) || beside(of_b, index.ty(a.0)))
+    }
+
+    /// Returns the base types of tags that an irregular tag may alias.
+    pub(super) fn candidates(
+        &self,
+        index: &Index,
+        cursor: u32,
+        crossings: &Crossings,
+    ) -> Vec<TypeIndex> {
+        let mut bases: Vec<_> =
+            index.types_from(cursor).chain(index.types_from(crossings.up)).collect();
+        for crossing in &crossings.crossings {
+            bases.extend(index.types_from(crossing.cursor));
+            bases.extend(inside::types(self.members.list(crossing.aggregate).unwrap_or_default()));
+        }
+        bases
     }
 }
 
 /// Lists the types inside an aggregate, each with the member that contains it.
-fn inside(types: &Types, aggregate: TypeIndex, limit: usize) -> Option<HashMap<TypeIndex, u32>> {
+fn members(types: &Types, aggregate: TypeIndex, limit: usize) -> Option<Vec<(TypeIndex, u32)>> {
     let mut members = HashMap::new();
     // By rank, so that all that contains a type comes before it.
     let mut pending = BTreeMap::new();
@@ -201,5 +215,5 @@ fn inside(types: &Types, aggregate: TypeIndex, limit: usize) -> Option<HashMap<T
             note(&mut pending, field.ty, member);
         }
     }
-    Some(members)
+    Some(members.into_iter().collect())
 }

@@ -7,10 +7,10 @@
 /// Steps of the search in one query: types and places visited and byte patterns
 /// compared. They take some milliseconds at most, and the largest query on a
 /// struct with 10,000 members at one offset takes 30,000.
-pub(in crate::oracle) const STEPS: u32 = 1 << 16;
+pub(crate) const STEPS: u32 = 1 << 16;
 
 /// Steps of the search that explains an answer which the tables gave.
-pub(in crate::oracle) const STEPS_TO_EXPLAIN: u32 = 1 << 20;
+pub(crate) const STEPS_TO_EXPLAIN: u32 = 1 << 20;
 
 /// Element combinations tried when two byte patterns have more than two array
 /// strides between them that simplification does not remove. The contract asks
@@ -25,6 +25,17 @@ pub(crate) const STRIDES: usize = 14;
 /// Times that the bounds of a sum are tightened before its elements are tried
 /// or computed. One or two do nearly all the good.
 pub(crate) const TIGHTENINGS: u32 = 4;
+
+/// Entries in one type's list of what is inside it. The largest struct of a real
+/// program holds some hundreds.
+pub(crate) const LISTED_A_TYPE: usize = 1 << 14;
+
+/// Entries in all such lists of a small graph.
+pub(crate) const LISTED: usize = 1 << 14;
+
+/// Further entries for each node of the graph. Real modules need less than one;
+/// a chain of structs each of which is copied whole needs half its length.
+pub(crate) const LISTED_A_NODE: usize = 16;
 
 /// What is left of a limit.
 #[derive(Clone, Copy, Debug)]
