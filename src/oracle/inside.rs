@@ -1,56 +1,59 @@
-//! What lies inside a type: each type's list is found once, by a search, and
-//! looked up by queries.
+//! What lies inside a type: each list is found once, by a search, and looked up
+//! by queries.
 
+use std::hash::Hash;
 use std::ops::Range;
 
-use super::limits::{LISTED, LISTED_A_NODE, LISTED_A_TYPE};
+use super::limits::{Allowance, Budget, Exhausted, LISTED, LISTED_A_NODE, LISTED_A_TYPE};
 use crate::table::HashMap;
 
-/// For some outer types, the types inside each, with what `P` says of them.
+/// Lists of the types inside some others, with what `P` says of each. `K` names
+/// a list: the outer type, say.
 #[derive(Clone, Debug)]
-pub(super) struct Inside<P> {
-    /// Where an outer type's entries stand; `None` if they are too many.
-    lists: HashMap<u32, Option<Range<u32>>>,
+pub(super) struct Inside<K, P> {
+    /// The number of each list; `None` where the search found no end.
+    known: HashMap<K, Option<u32>>,
+    lists: Vec<Range<u32>>,
     /// An inner type and what is known of it; each list ascends by type.
     entries: Vec<(u32, P)>,
+    allowance: Allowance,
 }
 
-impl<P> Default for Inside<P> {
+impl<K, P> Default for Inside<K, P> {
     fn default() -> Self {
-        Inside { lists: HashMap::default(), entries: Vec::new() }
+        let (known, lists, entries) = Default::default();
+        Inside { known, lists, entries, allowance: Allowance::new(LISTED, LISTED_A_NODE) }
     }
 }
 
-impl<P> Inside<P> {
-    /// Makes the list of `outer`, if there is none yet. `search` lists what is
-    /// inside; it gets the number of entries and of steps after which to give
-    /// up, and returns `None` then. `nodes` is the size of the graph. Returns
-    /// whether there is a list.
+impl<K: Eq + Hash, P> Inside<K, P> {
+    /// Returns the number of a list, which `search` finds if it is not known;
+    /// `None` if it is too long. `nodes` is the size of the graph.
     pub(super) fn add(
         &mut self,
-        outer: u32,
+        key: K,
         nodes: usize,
-        search: impl FnOnce(usize) -> Option<Vec<(u32, P)>>,
-    ) -> bool {
-        if let Some(known) = self.lists.get(&outer) {
-            return known.is_some();
+        search: impl FnOnce(&mut Budget) -> Result<Vec<(u32, P)>, Exhausted>,
+    ) -> Option<u32> {
+        if let Some(&known) = self.known.get(&key) {
+            return known;
         }
-        let room = (LISTED + LISTED_A_NODE * nodes).saturating_sub(self.entries.len());
-        let list = search(room.min(LISTED_A_TYPE)).map(|mut found| {
+        let found = self.allowance.within(nodes, LISTED_A_TYPE, search).ok();
+        let number = found.map(|mut found| {
             found.sort_by_key(|&(inner, _)| inner);
             let first = self.entries.len() as u32;
             self.entries.extend(found);
-            first..self.entries.len() as u32
+            self.lists.push(first..self.entries.len() as u32);
+            self.lists.len() as u32 - 1
         });
-        let is_some = list.is_some();
-        self.lists.insert(outer, list);
-        is_some
+        self.known.insert(key, number);
+        number
     }
 
-    /// Returns the list of `outer`; `None` if it has none.
-    pub(super) fn list(&self, outer: u32) -> Option<&[(u32, P)]> {
-        let range = self.lists.get(&outer)?.as_ref()?;
-        Some(&self.entries[range.start as usize..range.end as usize])
+    /// Returns the list of a number.
+    pub(super) fn list(&self, number: u32) -> &[(u32, P)] {
+        let Range { start, end } = self.lists[number as usize];
+        &self.entries[start as usize..end as usize]
     }
 }
 

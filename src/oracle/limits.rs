@@ -26,16 +26,58 @@ pub(crate) const STRIDES: usize = 14;
 /// or computed. One or two do nearly all the good.
 pub(crate) const TIGHTENINGS: u32 = 4;
 
-/// Entries in one type's list of what is inside it. The largest struct of a real
-/// program holds some hundreds.
-pub(crate) const LISTED_A_TYPE: usize = 1 << 14;
+/// Steps to list what is inside one type: an entry, or a field looked at. The
+/// largest struct of a real program takes some hundreds.
+pub(crate) const LISTED_A_TYPE: u32 = 1 << 16;
 
-/// Entries in all such lists of a small graph.
-pub(crate) const LISTED: usize = 1 << 14;
+/// Steps to list what is inside the types of a small graph.
+pub(crate) const LISTED: usize = 1 << 18;
 
-/// Further entries for each node of the graph. Real modules need less than one;
-/// a chain of structs each of which is copied whole needs half its length.
-pub(crate) const LISTED_A_NODE: usize = 16;
+/// Further such steps for each node of the graph. Real modules need less than
+/// one; a chain of structs each of which is copied whole needs half its length.
+pub(crate) const LISTED_A_NODE: usize = 64;
+
+/// Steps to find out what the tags of a small graph denote.
+pub(crate) const JUDGED: usize = 1 << 22;
+
+/// Further such steps for each node of the graph. Real tags take some tens.
+pub(crate) const JUDGED_A_NODE: usize = 256;
+
+/// Steps for all tags of a graph, which grows with it. Beyond it, a tag may alias
+/// everything: tables must not take time in proportion to tags times members.
+#[derive(Clone, Debug)]
+pub(crate) struct Allowance {
+    base: usize,
+    a_node: usize,
+    spent: usize,
+}
+
+impl Allowance {
+    pub(crate) fn new(base: usize, a_node: usize) -> Self {
+        Allowance { base, a_node, spent: 0 }
+    }
+
+    /// Calls a task with at most so many steps, for a graph of so many nodes.
+    pub(crate) fn within<T>(
+        &mut self,
+        nodes: usize,
+        limit: u32,
+        task: impl FnOnce(&mut Budget) -> T,
+    ) -> T {
+        let all = self.base.saturating_add(self.a_node.saturating_mul(nodes));
+        let left = all.saturating_sub(self.spent).min(limit as usize) as u32;
+        let mut budget = Budget(left);
+        let result = task(&mut budget);
+        self.spent += (left - budget.0) as usize;
+        result
+    }
+
+    /// Whether a task that was given `limit` steps got fewer.
+    pub(crate) fn is_short(&self, nodes: usize, limit: u32) -> bool {
+        let all = self.base.saturating_add(self.a_node.saturating_mul(nodes));
+        all.saturating_sub(self.spent) < limit as usize
+    }
+}
 
 /// What is left of a limit.
 #[derive(Clone, Copy, Debug)]

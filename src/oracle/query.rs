@@ -12,7 +12,7 @@ use super::rule::{Candidates, Decision, Rule};
 use super::rules::{AliasResult, Rules};
 use super::union::Union;
 use crate::graph::{Graph, Tag, TagId};
-use crate::table::HashSet;
+use crate::table::HashMap;
 
 /// Answers alias queries on the tags of one graph.
 ///
@@ -67,9 +67,10 @@ pub struct Oracle<G = Graph> {
     rules: Rules,
     /// Of the graph that the tables describe.
     stamp: u32,
-    /// Tags judged while the graph had nodes without operands: more may come to
-    /// be known of them than the tables say.
-    unfilled: HashSet<u32>,
+    /// Tags of which the definition may know more than the tables, and the clause
+    /// that answers `MayAlias` for these: they were judged while the graph had
+    /// nodes without operands, or with too few steps.
+    vague: HashMap<u32, Clause>,
     index: Index,
     engine: Engine,
 }
@@ -132,9 +133,8 @@ impl<G: Borrow<Graph>> Oracle<G> {
     #[must_use]
     pub fn new(graph: G, rules: Rules) -> Self {
         let stamp = graph.borrow().stamp();
-        let (unfilled, index) = (HashSet::default(), Index::default());
-        let mut oracle =
-            Oracle { graph, rules, stamp, unfilled, index, engine: Engine::new(rules) };
+        let (vague, index) = (HashMap::default(), Index::default());
+        let mut oracle = Oracle { graph, rules, stamp, vague, index, engine: Engine::new(rules) };
         oracle.refresh();
         oracle.index.finish();
         oracle
@@ -146,15 +146,17 @@ impl<G: Borrow<Graph>> Oracle<G> {
         if graph.stamp() != self.stamp {
             self.stamp = graph.stamp();
             self.index = Index::default();
-            self.unfilled.clear();
+            self.vague.clear();
             self.engine = Engine::new(self.rules);
         }
         let rule = self.engine.rule_mut();
         for tag in graph.tags().skip(self.index.len()) {
             if graph.has_unfilled() {
-                self.unfilled.insert(tag.index);
+                self.vague.insert(tag.index, Clause::Malformed);
             }
-            rule.add(graph, &mut self.index, tag);
+            if !rule.add(graph, &mut self.index, tag) {
+                self.vague.insert(tag.index, Clause::Limit);
+            }
         }
         self.index.catch_up();
     }
@@ -245,11 +247,14 @@ impl<G: Borrow<Graph>> Oracle<G> {
         self.engine.rule().define(self.graph(), &self.index, (a, b), steps)
     }
 
+    /// Returns why the tables may know less of an access than the definition.
+    fn vague(&self, access: Access) -> Option<Clause> {
+        self.vague.get(&access.tag?.index).copied()
+    }
+
     /// Whether an answer is the definition's, or better where that gave up.
     fn agrees(&self, a: Access, b: Access, may: bool) -> bool {
-        let unfilled =
-            |access: Access| access.tag.is_some_and(|tag| self.unfilled.contains(&tag.index));
-        if may && (unfilled(a) || unfilled(b)) {
+        if may && (self.vague(a).is_some() || self.vague(b).is_some()) {
             return true;
         }
         let defined = self.define(a, b, STEPS);
@@ -319,8 +324,8 @@ impl<G: Borrow<Graph>> Oracle<G> {
         let (a, b) = (a.into(), b.into());
         let explanation = self.explain_by_definition(a, b);
         if explanation.clause.is_no_alias() && self.may_alias(a, b) {
-            // A tag was judged before all of it was there.
-            return Explanation::plain(self.rules, Clause::Malformed);
+            let clause = self.vague(a).or(self.vague(b)).unwrap_or(Clause::Limit);
+            return Explanation::plain(self.rules, clause);
         }
         explanation
     }

@@ -9,8 +9,9 @@ use crate::graph::{Graph, Tag, TagId, TypeId};
 /// A rule, with what it knows of a graph's tags beside the index. The graph and
 /// the index are always those to which [`Rule::add`] added the tags.
 pub(super) trait Rule {
-    /// Adds the graph's next tag to the index.
-    fn add(&mut self, graph: &Graph, index: &mut Index, tag: TagId);
+    /// Adds the graph's next tag to the index. Returns whether it was judged with
+    /// as many steps as the definition has; else it may alias everything.
+    fn add(&mut self, graph: &Graph, index: &mut Index, tag: TagId) -> bool;
 
     /// Decides on two tags of one root that are not both regular and neither of
     /// which is rejected; `None` leaves them to the definition.

@@ -20,8 +20,9 @@ use steps::{Crash, Path, has_field, least_common_type, step};
 pub(super) struct Llvm(tables::Tables);
 
 impl Rule for Llvm {
-    fn add(&mut self, graph: &Graph, index: &mut Index, tag: TagId) {
+    fn add(&mut self, graph: &Graph, index: &mut Index, tag: TagId) -> bool {
         self.0.add(graph, index, tag);
+        true
     }
 
     fn decide(&self, _: &Graph, index: &Index, a: TagId, b: TagId) -> Option<bool> {

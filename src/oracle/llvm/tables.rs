@@ -33,10 +33,11 @@
 //! under one root, or whose types contain more than [`Inside`] lists.
 
 use super::accept::{self, Acceptance};
-use super::steps::{fields, is_scalar, step};
+use super::steps::{Crash, fields, is_scalar, step};
 use crate::graph::{Format, Graph, NodeId, Shape, TagId, TagParts, TypeId};
 use crate::oracle::index::{Class, Index, TypeSet};
 use crate::oracle::inside::{self, Inside};
+use crate::oracle::limits::{Budget, Exhausted};
 use crate::oracle::rule::Candidates;
 use crate::table::{HashMap, HashSet};
 
@@ -47,7 +48,7 @@ pub(super) struct Tables {
     /// The format of accepted tags under each root; `None` for both.
     formats: HashMap<u32, Option<Format>>,
     /// The types inside each type that a tag accesses, and it itself.
-    inside: Inside<()>,
+    inside: Inside<u32, ()>,
     /// What is known of each irregular tag.
     aggregates: Vec<Aggregate>,
     /// Whether some cursor's successor has a type added later than its own.
@@ -57,7 +58,8 @@ pub(super) struct Tables {
 /// An accepted tag that accesses an aggregate.
 #[derive(Clone, Copy, Debug)]
 struct Aggregate {
-    access: u32,
+    /// The list of what is inside the type accessed.
+    inside: u32,
     whole: bool,
     /// The cursor at the start of what is accessed.
     end: u32,
@@ -125,10 +127,8 @@ impl Tables {
             let end = self.add_walk(graph, index, (access.index, 0), after_new)?;
             return Some((self.descend(graph, index, start, end)?, None));
         }
-        let inside = |limit| inside(graph, access, limit);
-        if !self.inside.add(access.index, graph.node_count(), inside) {
-            return None;
-        }
+        let search = |budget: &mut Budget| inside(graph, access, budget);
+        let inside = self.inside.add(access.index, graph.node_count(), search)?;
         let parent = Shape::of(graph, access).parent(graph, access);
         let parent = parent.filter(|&parent| is_scalar(graph, parent))?;
         let up = self.add_walk(graph, index, (parent.index, 0), after_new)?;
@@ -138,7 +138,7 @@ impl Tables {
         let cursor = self.descend(graph, index, start, end)?;
         let whole = parts.base == access;
         let around = index.types_on_walk(cursor).union(index.types_on_walk(up));
-        Some((cursor, Some(Aggregate { access: access.index, whole, end, up, around })))
+        Some((cursor, Some(Aggregate { inside, whole, end, up, around })))
     }
 
     /// Returns the cursor at the start of a size-aware walk, if it comes to
@@ -192,8 +192,7 @@ impl Tables {
         let Some(aggregate) = x.aggregate else { return false };
         let (forest, from, other) = (&index.forest, x.cursor, y.cursor);
         let (base, other_base) = (index.ty(from), index.ty(other));
-        let inside = self.inside.list(aggregate.access).unwrap_or_default();
-        if !inside::of_type(inside, other_base).is_empty() {
+        if !inside::of_type(self.inside.list(aggregate.inside), other_base).is_empty() {
             return true;
         }
         if aggregate.around.may_have(other_base)
@@ -218,7 +217,7 @@ impl Tables {
     pub(super) fn candidates(&self, index: &Index, tag: TagId) -> Option<Candidates> {
         let Class::Irregular(_, cursor, number) = index.class(tag.index()) else { return None };
         let aggregate = &self.aggregates[number as usize];
-        let mut bases: Vec<u32> = inside::types(self.inside.list(aggregate.access)?).collect();
+        let mut bases: Vec<u32> = inside::types(self.inside.list(aggregate.inside)).collect();
         bases.extend(index.types_from(cursor).chain(index.types_from(aggregate.up)));
         Some(Candidates { bases, base: index.ty(cursor) })
     }
@@ -250,13 +249,15 @@ fn after_new(graph: &Graph, ty: NodeId, mut offset: u64) -> Option<Next> {
 }
 
 /// Lists a type and all inside it. `None` where LLVM's search might not end or
-/// not be defined, and beyond `limit`.
-fn inside(graph: &Graph, ty: NodeId, limit: usize) -> Option<Vec<(u32, ())>> {
+/// not be defined.
+fn inside(graph: &Graph, ty: NodeId, budget: &mut Budget) -> Result<Vec<(u32, ())>, Exhausted> {
+    let fields = |ty| fields(graph, ty).map(Vec::into_iter).map_err(|Crash| Exhausted);
     let mut found = vec![(ty.index, ())];
     let mut done = HashSet::new();
     let mut open = HashSet::from([ty]);
-    let mut stack = vec![(ty, fields(graph, ty).ok()?.into_iter())];
+    let mut stack = vec![(ty, fields(ty)?)];
     while let Some((node, rest)) = stack.last_mut() {
+        budget.spend()?;
         let Some(field) = rest.next() else {
             open.remove(node);
             done.insert(*node);
@@ -266,11 +267,11 @@ fn inside(graph: &Graph, ty: NodeId, limit: usize) -> Option<Vec<(u32, ())>> {
         if done.contains(&field) {
             continue;
         }
-        if !open.insert(field) || found.len() >= limit {
-            return None;
+        if !open.insert(field) {
+            return Err(Exhausted);
         }
         found.push((field.index, ()));
-        stack.push((field, fields(graph, field).ok()?.into_iter()));
+        stack.push((field, fields(field)?));
     }
-    Some(found)
+    Ok(found)
 }

@@ -83,8 +83,8 @@ impl Union {
 }
 
 impl Rule for Union {
-    fn add(&mut self, graph: &Graph, index: &mut Index, tag: TagId) {
-        self.engine.add(graph, index, tag, self.strict);
+    fn add(&mut self, graph: &Graph, index: &mut Index, tag: TagId) -> bool {
+        self.engine.add(graph, index, tag, self.strict)
     }
 
     fn decide(&self, graph: &Graph, index: &Index, a: TagId, b: TagId) -> Option<bool> {

@@ -20,7 +20,7 @@ use super::{Aside, add_walk, next, walk};
 use crate::graph::Graph;
 use crate::oracle::index::Index;
 use crate::oracle::inside::{self, Inside};
-use crate::oracle::limits::{Budget, STEPS};
+use crate::oracle::limits::{Budget, Exhausted};
 use crate::table::HashMap;
 
 /// In place of a member: more than one.
@@ -36,7 +36,7 @@ const CROSSED: usize = 1 << 12;
 pub(super) struct Tables {
     /// The types inside an overlapping aggregate, and the member that contains
     /// each.
-    members: Inside<u32>,
+    members: Inside<TypeIndex, u32>,
 }
 
 /// What is known of a tag.
@@ -52,6 +52,8 @@ pub(super) struct Crossings {
 #[derive(Clone, Copy, Debug)]
 struct Crossing {
     aggregate: TypeIndex,
+    /// The list of what is inside it; `None` under `union-strict`.
+    inside: Option<u32>,
     /// The member by which the way goes on.
     member: u32,
     /// The way from the base to the aggregate's start.
@@ -69,12 +71,11 @@ impl Tables {
         types: &Types,
         index: &mut Index,
         graph: &Graph,
-        access: &Resolved,
-        strict: bool,
+        (access, strict): (&Resolved, bool),
+        budget: &mut Budget,
     ) -> Result<(u32, Crossings), Aside> {
-        let mut budget = Budget::new(STEPS);
         let mut side = Side::new(*access);
-        if !side.denotes(types, &mut budget)? {
+        if !side.denotes(types, budget)? {
             return Err(Aside::Rejected);
         }
         let of_access = types.get(access.access);
@@ -103,7 +104,7 @@ impl Tables {
             if crossed > CROSSED {
                 return Err(Aside::Unindexed);
             }
-            let members = side.fields(types, ty, rest, &mut budget)?;
+            let members = side.fields(types, ty, rest, budget)?;
             let mut places = members.iter().map(|&(_, field, rest)| (field.ty, rest));
             let (first, one) = (places.next(), members.len() == 1);
             let Some(first) = first else { return Err(Aside::Unindexed) };
@@ -119,15 +120,20 @@ impl Tables {
         let mut crossings = Vec::new();
         for (i, &(aggregate, rest, member)) in way.iter().enumerate() {
             let Some(member) = member else { continue };
-            let search = |limit| members(types, aggregate, limit);
-            if !strict && !self.members.add(aggregate, graph.node_count(), search) {
-                return Err(Aside::Unindexed);
-            }
+            let search = |budget: &mut Budget| members(types, aggregate, budget);
+            let inside = match strict {
+                true => None,
+                false => Some(
+                    self.members
+                        .add(aggregate, graph.node_count(), search)
+                        .ok_or(Aside::Unindexed)?,
+                ),
+            };
             let start = index.routed(aggregate, 0, None);
             let before = way[..i].iter().rev();
             let cursor = before
                 .fold(start, |next, &(ty, offset, _)| index.routed(ty, offset - rest, Some(next)));
-            crossings.push(Crossing { aggregate, member, cursor });
+            crossings.push(Crossing { aggregate, inside, member, cursor });
         }
         let last = crossings.last().ok_or(Aside::Unindexed)?.cursor;
         let cursor = tail.map_or(last, |tail| {
@@ -165,12 +171,16 @@ impl Tables {
         }
         let beside = |crossings: &[Crossing], base: u32| {
             crossings.iter().any(|crossing| {
-                let list = self.members.list(crossing.aggregate).unwrap_or_default();
-                let found = inside::of_type(list, base).first();
+                let found = inside::of_type(self.members(crossing), base).first();
                 found.is_some_and(|&(_, m)| m != crossing.member || m == MANY)
             })
         };
         !strict && (beside(of_a, index.ty(b.0)) || beside(of_b, index.ty(a.0)))
+    }
+
+    /// Returns the types inside the members of an aggregate.
+    fn members(&self, crossing: &Crossing) -> &[(TypeIndex, u32)] {
+        crossing.inside.map_or(&[], |inside| self.members.list(inside))
     }
 
     /// Returns the base types of tags that an irregular tag may alias.
@@ -184,14 +194,18 @@ impl Tables {
             index.types_from(cursor).chain(index.types_from(crossings.up)).collect();
         for crossing in &crossings.crossings {
             bases.extend(index.types_from(crossing.cursor));
-            bases.extend(inside::types(self.members.list(crossing.aggregate).unwrap_or_default()));
+            bases.extend(inside::types(self.members(crossing)));
         }
         bases
     }
 }
 
 /// Lists the types inside an aggregate, each with the member that contains it.
-fn members(types: &Types, aggregate: TypeIndex, limit: usize) -> Option<Vec<(TypeIndex, u32)>> {
+fn members(
+    types: &Types,
+    aggregate: TypeIndex,
+    budget: &mut Budget,
+) -> Result<Vec<(TypeIndex, u32)>, Exhausted> {
     let mut members = HashMap::new();
     // By rank, so that all that contains a type comes before it.
     let mut pending = BTreeMap::new();
@@ -203,17 +217,15 @@ fn members(types: &Types, aggregate: TypeIndex, limit: usize) -> Option<Vec<(Typ
         pending.insert(types.get(ty).rank, (ty, *known));
     };
     for (member, field) in types.fields(aggregate).iter().enumerate() {
+        budget.spend()?;
         note(&mut pending, field.ty, member as u32);
     }
-    let mut steps = 0;
     while let Some((_, (ty, member))) = pending.pop_last() {
-        steps += 1 + types.fields(ty).len();
-        if steps > limit {
-            return None;
-        }
+        budget.spend()?;
         for field in types.fields(ty) {
+            budget.spend()?;
             note(&mut pending, field.ty, member);
         }
     }
-    Some(members.into_iter().collect())
+    Ok(members.into_iter().collect())
 }

@@ -22,15 +22,23 @@ use super::access::Resolved;
 use super::types::{TypeIndex, Types};
 use crate::graph::{Format, Graph, TagId};
 use crate::oracle::index::{Class, Index};
-use crate::oracle::limits::Exhausted;
+use crate::oracle::limits::{Allowance, Exhausted, JUDGED, JUDGED_A_NODE, STEPS};
 use crate::oracle::rule::Candidates;
 
 /// What is known of irregular tags.
-#[derive(Clone, Default, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Tables {
     inferred: inferred::Tables,
     sized: sized::Tables,
     irregular: Vec<Irregular>,
+    allowance: Allowance,
+}
+
+impl Default for Tables {
+    fn default() -> Self {
+        let (inferred, sized, irregular) = Default::default();
+        Tables { inferred, sized, irregular, allowance: Allowance::new(JUDGED, JUDGED_A_NODE) }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -43,33 +51,48 @@ enum Irregular {
 enum Aside {
     /// It may alias everything.
     Rejected,
+    /// It took more steps to judge than there were.
+    Limited,
     /// The definition decides.
     Unindexed,
 }
 
 impl From<Exhausted> for Aside {
     fn from(_: Exhausted) -> Self {
-        Aside::Rejected
+        Aside::Limited
     }
 }
 
 impl Engine {
-    /// Adds the graph's next tag to the index.
-    pub(super) fn add(&mut self, graph: &Graph, index: &mut Index, tag: TagId, strict: bool) {
+    /// Adds the graph's next tag to the index. Returns whether it was judged with
+    /// as many steps as the definition has.
+    pub(super) fn add(
+        &mut self,
+        graph: &Graph,
+        index: &mut Index,
+        tag: TagId,
+        strict: bool,
+    ) -> bool {
         self.types.extend(graph);
         let Ok(access) = self.resolve(graph, tag.into()) else {
-            return index.push_rejected();
+            index.push_rejected();
+            return true;
         };
         // All else under its root lies in an object of the root.
         let of_access = self.types.get(access.access);
         if of_access.format.is_none() && access.is_whole() {
-            return index.push_rejected();
+            index.push_rejected();
+            return true;
         }
         // Tags of two formats under one root may alias, as those of two roots.
         let format = self.format(&access);
         let root = 2 * of_access.root + u32::from(format == Format::New);
         match self.place(index, graph, &access, strict) {
             Err(Aside::Rejected) => index.push_rejected(),
+            Err(Aside::Limited) => {
+                index.push_rejected();
+                return !self.tables.allowance.is_short(graph.node_count(), STEPS);
+            }
             Err(Aside::Unindexed) => index.push_unindexed(root),
             Ok((cursor, None)) => index.push_regular(root, cursor),
             Ok((cursor, Some(irregular))) => {
@@ -77,6 +100,7 @@ impl Engine {
                 index.push_irregular(root, cursor);
             }
         }
+        true
     }
 
     /// Returns a tag's cursor, and what else is to be known of an irregular tag.
@@ -97,18 +121,18 @@ impl Engine {
             return Ok((cursor, None));
         }
         let format = self.format(access);
-        let tables = &mut self.tables;
-        let (cursor, irregular) = match format {
+        let Tables { inferred, sized, allowance, .. } = &mut self.tables;
+        allowance.within(graph.node_count(), STEPS, |budget| match format {
             Format::Old => {
-                let (cursor, found) = tables.inferred.add(types, index, graph, access, strict)?;
-                (cursor, Irregular::Inferred(found))
+                let (cursor, found) =
+                    inferred.add(types, index, graph, (access, strict), budget)?;
+                Ok((cursor, Some(Irregular::Inferred(found))))
             }
             Format::New => {
-                let (cursor, found) = tables.sized.add(types, index, graph, access)?;
-                (cursor, Irregular::Sized(found))
+                let (cursor, found) = sized.add(types, index, graph, access, budget)?;
+                Ok((cursor, Some(Irregular::Sized(found))))
             }
-        };
-        Ok((cursor, Some(irregular)))
+        })
     }
 
     /// Decides on two tags of one root and format, of which one is irregular;
@@ -164,7 +188,7 @@ impl Engine {
             Irregular::Inferred(crossings) => {
                 self.tables.inferred.candidates(index, cursor, crossings)
             }
-            Irregular::Sized(_) => self.tables.sized.candidates(index.ty(cursor))?,
+            Irregular::Sized(bytes) => self.tables.sized.candidates(*bytes),
         };
         Some(Candidates { bases, base: index.ty(cursor) })
     }

@@ -23,7 +23,7 @@ use crate::graph::{Graph, TagId};
 use crate::oracle::index::Index;
 use crate::oracle::inside::{self, Inside};
 use crate::oracle::limits::{Budget, Exhausted, STEPS};
-use crate::table::{HashSet, IndexSet};
+use crate::table::IndexSet;
 
 /// Patterns of one access: two such sets are compared pattern by pattern, here
 /// as in the definition.
@@ -32,8 +32,9 @@ const PATTERNS: usize = 1 << 5;
 #[derive(Clone, Default, Debug)]
 pub(super) struct Tables {
     patterns: Vec<Pattern>,
-    /// The objects in each base type, and in it itself.
-    objects: Inside<Place>,
+    /// The objects in a base type, and it itself: all, or where they are too many
+    /// those that may hold one of some bytes.
+    objects: Inside<(TypeIndex, Option<Bounds>), Place>,
     /// The arrays around objects, each list once; the first is empty.
     arrays: IndexSet<Vec<Stride>>,
 }
@@ -44,20 +45,42 @@ pub(super) struct Tables {
 pub(super) struct Bytes {
     first: u32,
     count: u32,
+    /// The list of the objects in the base type.
+    objects: u32,
 }
+
+/// The first of some bytes, and past the last.
+type Bounds = (u128, u128);
 
 /// Where an object lies.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Place {
-    /// Bytes from the start of the outer type; [`ANYWHERE`] if not known.
-    at: u32,
-    /// Number of the arrays around it, twice; plus 1 if the object is of a
-    /// descendant of the type, not of the type itself.
-    arrays: u32,
+    /// Bytes from the start of the outer type, times 2^16; plus the number of the
+    /// arrays around it.
+    packed: u64,
+    /// Whether the object is of the type itself, not of a descendant.
+    direct: bool,
 }
 
-/// The offset of an object that may lie anywhere.
-const ANYWHERE: u32 = u32::MAX;
+impl Place {
+    /// Somewhere in the outer type.
+    const ANYWHERE: Place = Place { packed: u64::MAX, direct: true };
+
+    fn new(at: u64, arrays: usize, direct: bool) -> Place {
+        match (at >> 47, u16::try_from(arrays)) {
+            (0, Ok(arrays)) => Place { packed: at << 16 | u64::from(arrays), direct },
+            _ => Place::ANYWHERE,
+        }
+    }
+
+    fn at(self) -> u128 {
+        (self.packed >> 16).into()
+    }
+
+    fn arrays(self) -> usize {
+        self.packed as u16 as usize
+    }
+}
 
 /// One of two tags to compare.
 pub(super) struct Side {
@@ -75,23 +98,24 @@ impl Tables {
         index: &mut Index,
         graph: &Graph,
         access: &Resolved,
+        budget: &mut Budget,
     ) -> Result<(u32, Bytes), Aside> {
-        let mut budget = Budget::new(STEPS);
-        let found = patterns(types, access, &mut budget)?.ok_or(Aside::Rejected)?;
+        let found = patterns(types, access, budget)?.ok_or(Aside::Rejected)?;
         // An object whose access reaches past it touches what no list says.
         let far = types.get(access.base).far;
         if found.len() > PATTERNS || found.iter().any(|pattern| pattern.end() > far) {
             return Err(Aside::Unindexed);
         }
         let Tables { objects, arrays, .. } = self;
-        let search = |limit| {
-            let listed = list_objects(types, arrays, access.base, limit);
-            listed.or_else(|| list_types(types, access.base, limit))
+        let (base, nodes) = (access.base, graph.node_count());
+        let mut add = |bounds: Option<Bounds>| {
+            let search = |budget: &mut Budget| list_objects(types, arrays, (base, bounds), budget);
+            objects.add((base, bounds), nodes, search)
         };
-        if !objects.add(access.base, graph.node_count(), search) {
-            return Err(Aside::Unindexed);
-        }
-        let bytes = Bytes { first: self.patterns.len() as u32, count: found.len() as u32 };
+        let objects = add(None).or_else(|| add(Some(hull(&found).unwrap_or_default())));
+        let objects = objects.ok_or(Aside::Unindexed)?;
+        let (first, count) = (self.patterns.len() as u32, found.len() as u32);
+        let bytes = Bytes { first, count, objects };
         self.patterns.extend(found);
         Ok((index.routed(access.base, 0, None), bytes))
     }
@@ -108,8 +132,8 @@ impl Tables {
         let budget = &mut Budget::new(STEPS);
         for (outer, inner) in [(a, b), (b, a)] {
             let (base, inner_base) = (index.ty(outer.cursor), index.ty(inner.cursor));
-            if outer.bytes.is_some() {
-                let places = inside::of_type(self.objects.list(base)?, inner_base);
+            if let Some(bytes) = outer.bytes {
+                let places = inside::of_type(self.objects.list(bytes.objects), inner_base);
                 if places.is_empty() {
                     continue;
                 }
@@ -154,7 +178,7 @@ impl Tables {
         budget: &mut Budget,
     ) -> Result<Cow<'_, [Pattern]>, Exhausted> {
         match side.bytes {
-            Some(Bytes { first, count }) => {
+            Some(Bytes { first, count, .. }) => {
                 Ok(Cow::Borrowed(&self.patterns[first as usize..(first + count) as usize]))
             }
             None => bytes_of(types, access, budget).map(Cow::Owned),
@@ -173,14 +197,14 @@ impl Tables {
         let (Some((from, to)), Some((start, end))) = (hull(ours), hull(theirs)) else {
             return Some(false);
         };
-        for &(_, Place { at, arrays }) in places {
-            if at == ANYWHERE {
+        for &(_, place) in places {
+            if place == Place::ANYWHERE {
                 return None;
             }
-            if arrays % 2 == 1 && !whole {
+            if !place.direct && !whole {
                 continue;
             }
-            let (at, arrays) = (u128::from(at), &self.arrays[arrays as usize / 2]);
+            let (at, arrays) = (place.at(), &self.arrays[place.arrays()]);
             let near = at + start < to && from < at + span(arrays) + end;
             if near && any_meet(ours, theirs, (at, arrays), budget).ok()? {
                 return Some(true);
@@ -189,9 +213,9 @@ impl Tables {
         Some(false)
     }
 
-    /// Returns the base types of which objects lie in a type.
-    pub(super) fn candidates(&self, base: TypeIndex) -> Option<Vec<TypeIndex>> {
-        Some(inside::types(self.objects.list(base)?).collect())
+    /// Returns the base types of tags that an irregular tag may alias.
+    pub(super) fn candidates(&self, bytes: Bytes) -> Vec<TypeIndex> {
+        inside::types(self.objects.list(bytes.objects)).collect()
     }
 }
 
@@ -246,16 +270,15 @@ fn hull(bytes: &[Pattern]) -> Option<(u128, u128)> {
     Some((start, bytes.iter().map(Pattern::end).max()?))
 }
 
-/// Lists the objects in a type: the type itself, and each object of a type or
-/// seen as one of an ancestor.
+/// Lists the objects in a type that may hold one of some bytes: the type itself,
+/// and each object of a type or seen as one of an ancestor.
 fn list_objects(
     types: &Types,
     arrays: &mut IndexSet<Vec<Stride>>,
-    outer: TypeIndex,
-    limit: usize,
-) -> Option<Vec<(TypeIndex, Place)>> {
-    arrays.insert(Vec::new());
-    let (mut found, mut steps) = (Vec::new(), 0);
+    (outer, bounds): (TypeIndex, Option<Bounds>),
+    budget: &mut Budget,
+) -> Result<Vec<(TypeIndex, Place)>, Exhausted> {
+    let mut found = Vec::new();
     let mut pending = Pending::<(u128, u64)>::new();
     let link = Link::START;
     let way = |outer| Way { outer, link, prefix_link: link };
@@ -263,41 +286,28 @@ fn list_objects(
     while let Some((ty, places)) = pending.pop() {
         for ((slot, at), ways) in places {
             for Way { outer, .. } in ways {
-                let place = u32::try_from(at).ok().filter(|&at| at != ANYWHERE)?;
-                let number = arrays.insert_full(outer.clone()).0 as u32;
-                let memory = |&up: &TypeIndex| types.get(up).format.is_some();
-                found.extend(types.ancestors(ty).filter(memory).map(|object| {
-                    let arrays = 2 * number + u32::from(object != ty);
-                    (object, Place { at: place, arrays })
-                }));
+                let number = arrays.insert_full(outer.clone()).0;
+                for object in types.ancestors(ty).filter(|&up| types.get(up).format.is_some()) {
+                    budget.spend()?;
+                    found.push((object, Place::new(at, number, object == ty)));
+                }
                 for field in types.fields(ty) {
+                    budget.spend()?;
+                    let at = at.checked_add(field.offset).ok_or(Exhausted)?;
                     let array = elements(types, field, slot);
                     let mut outer = outer.clone();
                     array.into_iter().for_each(|array| add_stride(&mut outer, array.stride));
+                    let end = u128::from(at) + span(&outer) + types.get(field.ty).far;
+                    if bounds.is_some_and(|(from, to)| u128::from(at) >= to || end <= from) {
+                        continue;
+                    }
                     let slot = slot_of(types, field, array);
-                    let at = at.checked_add(field.offset)?;
-                    steps += 1 + pending.add(types, field.ty, (slot, at), way(outer));
-                }
-                if found.len() > limit || steps > 8 * limit {
-                    return None;
+                    for _ in 0..pending.add(types, field.ty, (slot, at), way(outer)) {
+                        budget.spend()?;
+                    }
                 }
             }
         }
     }
-    Some(found)
-}
-
-/// Lists the types of the objects in a type, where they are too many to say
-/// where they lie.
-fn list_types(types: &Types, outer: TypeIndex, limit: usize) -> Option<Vec<(TypeIndex, Place)>> {
-    let (mut found, mut seen, mut open) = (Vec::new(), HashSet::from([outer]), vec![outer]);
-    while let Some(ty) = open.pop() {
-        found.push((ty, Place { at: ANYWHERE, arrays: 0 }));
-        if found.len() > limit {
-            return None;
-        }
-        let inside = types.fields(ty).iter().map(|field| field.ty);
-        open.extend(inside.chain(types.parent(ty)).filter(|&ty| seen.insert(ty)));
-    }
-    Some(found)
+    Ok(found)
 }
