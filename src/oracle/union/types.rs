@@ -56,6 +56,9 @@ pub(crate) struct Type {
     pub(crate) plain: bool,
     /// Whether an array lies in the type.
     pub(crate) arrays: bool,
+    /// Objects in the type, as far as 32 bits count: itself, and those of each
+    /// field, the elements of an array as one.
+    pub(crate) objects: u32,
     parent: u32,
     first: u32,
     end: u32,
@@ -176,6 +179,7 @@ impl Types {
             far: 0,
             plain: false,
             arrays: false,
+            objects: 1,
             parent,
             first,
             end: self.fields.len() as u32,
@@ -273,7 +277,7 @@ impl Types {
         // An ancestor's objects may reach past the size it says.
         let tall = above.map_or(0, |above| above.far).max(of_type.size.into());
         let (mut far, mut arrays) = (if old { 0 } else { tall }, false);
-        let mut plain = false;
+        let (mut plain, mut objects) = (false, 1_u32);
         if of_type.scalar {
             plain = above
                 .is_some_and(|above| above.format.is_none() || above.scalar && above.plain)
@@ -283,12 +287,14 @@ impl Types {
             for (field, slot) in self.fields(ty).iter().zip(&slots) {
                 far = far.max(slot.end).min(UNBOUNDED);
                 let array = !old && elements(self, field, UNBOUNDED).is_some();
+                objects = objects.saturating_add(self.get(field.ty).objects);
                 arrays |= array || !old && self.get(field.ty).arrays;
             }
             self.clear(ty, &slots);
         }
         let known = &mut self.types[ty as usize];
         (known.far, known.plain, known.arrays) = (far, plain, arrays);
+        known.objects = objects;
     }
 
     /// Returns where each field and what is inside it begins and may end; in the

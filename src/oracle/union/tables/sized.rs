@@ -29,6 +29,9 @@ use crate::table::IndexSet;
 /// as in the definition.
 const PATTERNS: usize = 1 << 5;
 
+/// Objects in a base type beyond which only those near an access are listed.
+const OBJECTS: u32 = 1 << 12;
+
 #[derive(Clone, Default, Debug)]
 pub(super) struct Tables {
     patterns: Vec<Pattern>,
@@ -112,7 +115,8 @@ impl Tables {
             let search = |budget: &mut Budget| list_objects(types, arrays, (base, bounds), budget);
             objects.add((base, bounds), nodes, search)
         };
-        let objects = add(None).or_else(|| add(Some(hull(&found).unwrap_or_default())));
+        let all = if types.get(base).objects <= OBJECTS { add(None) } else { None };
+        let objects = all.or_else(|| add(Some(hull(&found).unwrap_or_default())));
         let objects = objects.ok_or(Aside::Unindexed)?;
         let (first, count) = (self.patterns.len() as u32, found.len() as u32);
         let bytes = Bytes { first, count, objects };
