@@ -70,6 +70,7 @@ pub mod link;
 pub mod lint;
 mod nearest;
 mod oracle;
+mod source;
 #[cfg(feature = "spec")]
 pub mod spec;
 mod subject;
@@ -77,6 +78,7 @@ mod table;
 pub mod text;
 pub mod types;
 pub mod verify;
+mod wellformed;
 
 // The version of petgraph that `Graph::type_dag` speaks.
 pub use petgraph;

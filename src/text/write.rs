@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
-use super::cursor::{Cursor, escape};
+use super::cursor::Cursor;
 use super::{COPIES, TAGS, TYPES};
 use crate::graph::{Graph, NodeId, Operand};
+use crate::source::escape;
 
 /// Prints a graph's tags, copies and types as metadata that `llvm-as` accepts.
 ///

@@ -12,7 +12,7 @@
 use super::steps::is_scalar;
 use crate::graph::{Format, Graph, NodeId, Shape, TagId};
 use crate::oracle::index::Index;
-use crate::verify::{Verdicts, Width};
+use crate::wellformed::{Verdicts, Width};
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Acceptance {

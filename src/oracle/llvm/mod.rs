@@ -12,7 +12,7 @@ use super::clause::Clause;
 use super::index::{Class, Index};
 use super::rule::{Candidates, Decision, Rule};
 use crate::graph::{Format, Graph, NodeId, Shape, Tag, TagId, TagParts, TypeId};
-use crate::verify::Verifier;
+use crate::wellformed::Verifier;
 use steps::{Crash, Path, has_field, least_common_type, step};
 
 /// Rule `llvm`.
