@@ -2,8 +2,8 @@
 
 use pretty_assertions::assert_eq;
 use tbaa::{
-    BuildError, Builder, CopyEntry, Format, Graph, Operand, SizedField, TagId, TypeId, TypeKind,
-    text,
+    BuildError, Builder, CopyEntry, Draft, DraftOperand, Format, Graph, Operand, SizedField, TagId,
+    TypeId, TypeKind, text,
 };
 
 /// Root, char, int and a struct of two ints.
@@ -264,8 +264,8 @@ fn a_struct_around_one_struct_is_no_scalar() {
 #[test]
 fn a_cycle_cannot_be_built_and_is_refused_where_it_was_read() {
     let mut graph = Graph::new();
-    let node = graph.reserve(2, false).unwrap();
-    graph.fill(node, &[Operand::String(b"loop"), Operand::Node(node)]).unwrap();
+    let operands = vec![Operand::String(b"loop").into(), DraftOperand::Member(0)];
+    let node = graph.insert_group(&[Draft { distinct: false, operands }]).unwrap()[0];
     let ty = graph.mark_type(node);
     let error = graph.builder().scalar_type("child", ty).unwrap_err();
     assert_eq!(error.to_string(), "parent: a malformed node; `verify` says what is wrong with it");

@@ -4,7 +4,9 @@ mod support;
 
 use support::Rng;
 use tbaa::spec::{Spec, write};
-use tbaa::{BuildError, CopyEntry, Graph, Int, Operand, SizedField, TagId, TypeId};
+use tbaa::{
+    BuildError, CopyEntry, Draft, DraftOperand, Graph, Int, Operand, SizedField, TagId, TypeId,
+};
 
 /// Names that clash with each other, with keys that are made up, and with RON.
 const NAMES: [&[u8]; 12] = [
@@ -138,8 +140,8 @@ fn what_only_a_text_can_say_is_left_out_with_a_comment() {
     let lost_tag = add(&[Operand::Node(descending), Operand::Node(int), i64(4)]);
     let short_tag = add(&[Operand::Node(int), Operand::Node(int)]);
     let copy = add(&[i64(0), i64(4), Operand::Node(lost_tag)]);
-    let cycle = graph.reserve(3, false).unwrap();
-    graph.fill(cycle, &[string("cycle"), Operand::Node(cycle), i64(0)]).unwrap();
+    let operands = vec![string("cycle").into(), DraftOperand::Member(0), i64(0).into()];
+    let cycle = graph.insert_group(&[Draft { distinct: false, operands }]).unwrap()[0];
     for ty in [narrow, uses_it, cycle] {
         graph.mark_type(ty);
     }

@@ -6,14 +6,17 @@
 //! which is the order of every iteration here.
 //!
 //! There are two doors. [`Graph::builder`] makes only well-formed nodes.
-//! [`Graph::insert`] and [`Graph::reserve`] keep whatever a text said; what
+//! [`Graph::insert`] and [`Graph::insert_group`] keep whatever a text said; what
 //! such a node means is read by [`TypeNode`] and [`Tag`], and whether LLVM
 //! would accept it is judged by [`crate::verify`].
 
+mod cycle;
+mod draft;
 pub(crate) mod encoding;
 mod equal;
 mod grow;
 mod id;
+pub(crate) mod import;
 mod node;
 mod operand;
 #[cfg(feature = "serde")]
@@ -25,8 +28,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use hashbrown::HashTable;
 
-use crate::table::{DefaultHashBuilder, HashMap, IndexMap, IndexSet};
+use crate::table::{DefaultHashBuilder, IndexMap, IndexSet};
 
+pub use draft::{Draft, DraftOperand};
 pub use encoding::Format;
 pub(crate) use encoding::{Shape, TagParts};
 pub use id::{CopyId, NodeId, TagId, TypeId};
@@ -43,9 +47,8 @@ pub enum GraphError {
     Full,
     /// An operand's id was issued by another graph.
     ForeignId,
-    /// The node's operands were set before, or their number differs from the
-    /// number reserved.
-    NotReserved,
+    /// A draft refers to one that is not in its group.
+    NoMember,
 }
 
 impl std::fmt::Display for GraphError {
@@ -53,27 +56,24 @@ impl std::fmt::Display for GraphError {
         f.write_str(match self {
             GraphError::Full => "the graph is full: it holds at most 2^29 nodes and operands",
             GraphError::ForeignId => "an id that another graph issued",
-            GraphError::NotReserved => {
-                "operands given to a node that was not reserved with that number of operands"
-            }
+            GraphError::NoMember => "a draft refers to a draft that is not in the group",
         })
     }
 }
 
 impl std::error::Error for GraphError {}
 
-/// Root of a node that stands in or under a cycle, or is not filled yet.
+/// Root of a node whose parents form a cycle, or lead to one.
 const NO_ROOT: u32 = u32::MAX;
 const NO_TAG: u32 = u32::MAX;
 
 const DISTINCT: u8 = 1;
 const IS_TYPE: u8 = 2;
 const IS_COPY: u8 = 4;
-const UNFILLED: u8 = 8;
 /// An old-format scalar: it and all above it up to a root are.
-const IS_SCALAR: u8 = 16;
+const IS_SCALAR: u8 = 8;
 /// A type whose operands are each of the right kind.
-const WELL_FORMED: u8 = 32;
+const WELL_FORMED: u8 = 16;
 
 /// One node; its operands end where the next node's begin.
 #[derive(Clone, Copy)]
@@ -115,10 +115,6 @@ pub struct Graph {
     tags: Vec<u32>,
     /// Node index of each type, in the order in which they became types.
     types: Vec<u32>,
-    /// Nodes reserved and not filled yet.
-    unfilled: u32,
-    /// The nodes whose root is that of a node which does not know it yet.
-    waiting: HashMap<u32, Vec<u32>>,
     /// Node index of each uniqued node, hashed by its operands.
     unique: HashTable<u32>,
     hasher: DefaultHashBuilder,
@@ -146,8 +142,6 @@ impl Graph {
             records: Vec::new(),
             tags: Vec::new(),
             types: Vec::new(),
-            unfilled: 0,
-            waiting: HashMap::default(),
             unique: HashTable::new(),
             hasher: DefaultHashBuilder::default(),
             root_formats: IndexMap::default(),
@@ -232,11 +226,6 @@ impl Graph {
     #[must_use]
     pub fn is_distinct(&self, id: NodeId) -> bool {
         self.record(id).flags & DISTINCT != 0
-    }
-
-    /// Whether some node was reserved and not filled yet.
-    pub(crate) fn has_unfilled(&self) -> bool {
-        self.unfilled != 0
     }
 
     /// The stamp in every id of this graph.

@@ -29,7 +29,6 @@ pub use frozen::Frozen;
 pub use rules::{AliasResult, Rules};
 
 use crate::graph::{Graph, Tag, TagId};
-use crate::table::HashSet;
 use compiled::Compiled;
 
 /// Answers alias queries on the tags of one graph.
@@ -85,9 +84,6 @@ pub struct Oracle<G = Graph> {
     rules: Rules,
     /// Of the graph that the tables describe.
     stamp: u32,
-    /// Tags judged while the graph had nodes without operands: more may come to
-    /// be known of them than the tables say.
-    early: HashSet<u32>,
     compiled: Compiled,
     engine: Engine,
 }
@@ -116,10 +112,6 @@ impl<G: BorrowMut<Graph>> Oracle<G> {
     /// Adding a tag takes time in proportion to the length of its access path,
     /// and the first tag to use a type, to the type's fields. A graph put in
     /// place of the old one is read from its beginning.
-    ///
-    /// A tag is judged as it stands when `change` returns: what is made of a
-    /// node that was only reserved by then ([`Graph::reserve`]) may alias
-    /// everything, and so may later tags of a type that was judged so.
     pub fn update<R>(&mut self, change: impl FnOnce(&mut Graph) -> R) -> R {
         /// Takes note even when the change panics.
         struct Refresh<'o, G: Borrow<Graph>>(&'o mut Oracle<G>);
@@ -139,8 +131,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
     pub fn new(graph: G, rules: Rules) -> Self {
         let stamp = graph.borrow().stamp();
         let compiled = Compiled::default();
-        let (early, engine) = (HashSet::default(), Engine::new(rules));
-        let mut oracle = Oracle { graph, rules, stamp, early, compiled, engine };
+        let mut oracle = Oracle { graph, rules, stamp, compiled, engine: Engine::new(rules) };
         oracle.refresh();
         oracle.compiled.finish();
         oracle
@@ -152,13 +143,9 @@ impl<G: Borrow<Graph>> Oracle<G> {
         if graph.stamp() != self.stamp {
             self.stamp = graph.stamp();
             self.compiled = Compiled::default();
-            self.early.clear();
             self.engine = Engine::new(self.rules);
         }
         for tag in graph.tags().skip(self.compiled.len()) {
-            if graph.has_unfilled() {
-                self.early.insert(tag.index);
-            }
             match &mut self.engine {
                 Engine::Llvm(compiler) => compiler.add(graph, &mut self.compiled, tag),
                 Engine::Union { engine, strict } => {
@@ -273,10 +260,6 @@ impl<G: Borrow<Graph>> Oracle<G> {
 
     /// Whether an answer is the definition's, or better where that gave up.
     fn agrees(&self, a: Access, b: Access, may: bool) -> bool {
-        let early = |access: Access| access.tag.is_some_and(|tag| self.early.contains(&tag.index));
-        if may && (early(a) || early(b)) {
-            return true;
-        }
         let limited = || match &self.engine {
             Engine::Llvm(_) => false,
             Engine::Union { engine, strict } => {

@@ -3,7 +3,7 @@
 
 use tbaa::link::{Linked, NodeMap, Summary};
 use tbaa::types::{Context, MergedTypes};
-use tbaa::{Format, Graph, NodeId, Operand, Oracle, Rules, TagId};
+use tbaa::{Draft, DraftOperand, Format, Graph, NodeId, Operand, Oracle, Rules, TagId};
 
 use crate::support::random::{self, Shape, Universe};
 use crate::support::{Rng, setting};
@@ -17,21 +17,13 @@ fn module(rng: &mut Rng, sources: &[&Graph]) -> Graph {
     for source in sources {
         let mut ids: Vec<NodeId> = Vec::new();
         for id in source.nodes() {
-            let own = source
-                .is_distinct(id)
-                .then(|| graph.reserve(source.operand_count(id), true).unwrap());
-            let operands: Vec<Operand<'_>> = source
-                .operands(id)
-                .map(|operand| match operand {
-                    Operand::Node(node) if node == id => Operand::Node(own.unwrap()),
-                    Operand::Node(node) => Operand::Node(ids[node.index()]),
-                    other => other,
-                })
-                .collect();
-            let copy = match own {
-                Some(own) => graph.fill(own, &operands).map(|()| own).unwrap(),
-                None => graph.insert(&operands).unwrap(),
-            };
+            let operands = source.operands(id).map(|operand| match operand {
+                Operand::Node(node) if node == id => DraftOperand::Member(0),
+                Operand::Node(node) => Operand::Node(ids[node.index()]).into(),
+                other => other.into(),
+            });
+            let draft = Draft { distinct: source.is_distinct(id), operands: operands.collect() };
+            let copy = graph.insert_group(&[draft]).unwrap()[0];
             ids.push(copy);
         }
         for tag in source.tags() {

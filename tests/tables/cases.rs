@@ -3,7 +3,7 @@
 use crate::support::Rng;
 use crate::{RULES, check, copy_node};
 use pretty_assertions::assert_eq;
-use tbaa::{AliasResult, Format, Graph, Int, Operand, Oracle, Rules, SizedField, TagId, TypeId};
+use tbaa::{AliasResult, Format, Graph, Operand, Oracle, Rules, SizedField, TagId, TypeId};
 
 /// A chain of structs each of which is copied whole holds more types in types
 /// than the tables keep: then the definition is asked.
@@ -189,31 +189,6 @@ fn offsets_beyond_32_bits() {
     }
 }
 
-/// What the fields of such a type are made of is not known to be a type.
-#[test]
-fn a_type_may_be_marked_before_it_is_filled() {
-    for rules in [Rules::Union, Rules::UnionStrict] {
-        let mut oracle = Oracle::new(Graph::new(), rules);
-        let zero = Operand::Int(Int::i64(0));
-        let (a, b) = oracle.update(|graph| {
-            let root = graph.insert(&[Operand::String(b"R")]).unwrap();
-            let int = [Operand::String(b"int"), Operand::Node(root), zero];
-            let int = graph.insert(&int).unwrap();
-            let four = Operand::Int(Int::i64(4));
-            let reserved = graph.reserve(5, true).unwrap();
-            graph.mark_type(reserved);
-            let int = Operand::Node(int);
-            graph.fill(reserved, &[Operand::String(b"S"), int, zero, int, four]).unwrap();
-            let ty = Operand::Node(reserved);
-            let a = graph.insert(&[ty, ty, zero]).unwrap();
-            let outer = graph.insert(&[Operand::String(b"T"), ty, zero, ty, four]).unwrap();
-            let b = graph.insert(&[Operand::Node(outer), ty, zero]).unwrap();
-            (graph.mark_tag(a), graph.mark_tag(b))
-        });
-        assert_eq!(oracle.alias(a, b), AliasResult::MayAlias);
-    }
-}
-
 /// The field of a plain struct cuts a flexible array in a union in it.
 #[test]
 fn a_flexible_array_ends_with_its_slot() {
@@ -276,32 +251,6 @@ fn a_crowded_struct_lies_inside_others() {
         let oracle = Oracle::new(&graph, rules);
         assert_eq!(oracle.alias(whole, through), AliasResult::MayAlias, "{rules}");
         assert_eq!(oracle.alias(whole, beside), AliasResult::NoAlias, "{rules}");
-    }
-}
-
-/// A tag is judged as it stands when the update ends, and stays as it was
-/// judged; explanations say the same.
-#[test]
-fn a_tag_filled_after_an_update_may_alias_everything() {
-    for rules in [Rules::Llvm, Rules::Union, Rules::UnionStrict] {
-        let mut oracle = Oracle::new(Graph::new(), rules);
-        let zero = Operand::Int(Int::i64(0));
-        let (reserved, tag, int, float) = oracle.update(|graph| {
-            let root = graph.insert(&[Operand::String(b"R")]).unwrap();
-            let mut scalar = |name: &[u8]| {
-                graph.insert(&[Operand::String(name), Operand::Node(root), zero]).unwrap()
-            };
-            let (int, float) = (scalar(b"int"), scalar(b"float"));
-            let reserved = graph.reserve(3, true).unwrap();
-            let other = [Operand::Node(float), Operand::Node(float), zero];
-            let other = graph.insert(&other).unwrap();
-            (reserved, graph.mark_tag(reserved), int, graph.mark_tag(other))
-        });
-        oracle.update(|graph| {
-            graph.fill(reserved, &[Operand::Node(int), Operand::Node(int), zero]).unwrap();
-        });
-        assert!(oracle.may_alias(tag, float), "{rules}");
-        assert_eq!(oracle.explain(tag, float).answer, AliasResult::MayAlias, "{rules}");
     }
 }
 

@@ -9,7 +9,6 @@ mod support;
 
 mod accepted;
 mod cases;
-mod filled;
 mod growth;
 mod many;
 
@@ -18,7 +17,7 @@ use std::borrow::Borrow;
 use pretty_assertions::assert_eq;
 use support::random::{self, Shape, Universe};
 use support::{Rng, setting};
-use tbaa::{Format, Graph, Operand, Oracle, Rules, TagId};
+use tbaa::{Draft, DraftOperand, Format, Graph, Operand, Oracle, Rules, TagId};
 
 const RULES: [Rules; 3] = [Rules::Llvm, Rules::Union, Rules::UnionStrict];
 
@@ -44,10 +43,8 @@ fn copy_node(from: &Graph, index: usize, to: &mut Graph) -> Option<TagId> {
     let there: Vec<_> = to.nodes().collect();
     let refers_to_itself = from.operands(node).any(|operand| operand.node() == Some(node));
     let new = if refers_to_itself {
-        let new = to.reserve(from.operand_count(node), true).unwrap();
-        let operands: Vec<_> = from.operands(node).map(|_| Operand::Node(new)).collect();
-        to.fill(new, &operands).unwrap();
-        new
+        let operands = from.operands(node).map(|_| DraftOperand::Member(0)).collect();
+        to.insert_group(&[Draft { distinct: true, operands }]).unwrap()[0]
     } else {
         let operands: Vec<_> = from
             .operands(node)

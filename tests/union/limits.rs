@@ -1,6 +1,6 @@
 //! Sizes and shapes that enumeration would not survive.
 
-use tbaa::{Clause, Graph, Int, NodeId, Operand, Oracle, Rules, TagId};
+use tbaa::{Clause, Draft, DraftOperand, Graph, Int, NodeId, Operand, Oracle, Rules, TagId};
 
 use super::World;
 use super::universe::Universe;
@@ -207,9 +207,17 @@ fn types_that_contain_themselves() {
     let four = Operand::Int(Int::i64(4));
     let scalar = graph.insert(&[Operand::String(b"int"), Operand::Node(root), int]).unwrap();
     let float = graph.insert(&[Operand::String(b"float"), Operand::Node(root), int]).unwrap();
-    let looped = graph.reserve(5, true).unwrap();
-    let operands = [Operand::String(b"S"), Operand::Node(scalar), int, Operand::Node(looped), four];
-    graph.fill(looped, &operands).unwrap();
+    let looped = Draft {
+        distinct: true,
+        operands: vec![
+            Operand::String(b"S").into(),
+            Operand::Node(scalar).into(),
+            int.into(),
+            DraftOperand::Member(0),
+            four.into(),
+        ],
+    };
+    let looped = graph.insert_group(&[looped]).unwrap()[0];
     let outer = graph
         .insert(&[Operand::String(b"O"), Operand::Node(scalar), int, Operand::Node(looped), four])
         .unwrap();

@@ -1,0 +1,8 @@
+//! The store: which nodes are one, and how graphs come about.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod groups;
+#[cfg(feature = "serde")]
+mod serial;
