@@ -89,7 +89,7 @@ pub use graph::{
 };
 pub use oracle::{
     Access, AccessKind, AccessPath, AliasResult, ByteRange, Classes, Clause, Comparison, Conflict,
-    Elements, Explanation, Frozen, Matrix, Oracle, PathStep, Rules, Side,
+    Elements, Explanation, Frozen, Matrix, Oracle, PathStep, Rules, Side, UnknownRules,
 };
 
 #[cfg(doctest)]

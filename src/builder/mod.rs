@@ -18,7 +18,7 @@ mod path;
 use std::fmt;
 
 use crate::graph::{
-    CopyEntry, CopyId, Draft, DraftOperand, Format, Graph, Int, Operand, TagId, TagParts, TypeId,
+    CopyEntry, CopyId, Draft, DraftOperand, Format, Graph, Int, Operand, Tag, TagId, TypeId,
     TypeKind,
 };
 pub use error::BuildError;
@@ -320,9 +320,9 @@ impl Builder<'_> {
         size: Option<u64>,
         immutable: bool,
     ) -> Result<TagId, BuildError> {
-        let operands = TagParts::operands(base.0, access.0, offset, size, immutable);
-        let node = self.graph.insert(&operands)?;
-        Ok(self.graph.mark_tag(node))
+        let format = if size.is_some() { Format::New } else { Format::Old };
+        let tag = Tag { base, access, offset, size, immutable, format };
+        Ok(self.graph.insert_tag(tag)?)
     }
 
     fn check_type(&self, ty: TypeId, argument: impl fmt::Display) -> Result<TypeKind, BuildError> {

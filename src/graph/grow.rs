@@ -2,11 +2,11 @@
 
 use std::hash::BuildHasher;
 
-use super::encoding::{COPY_STRIDE, COPY_TAG, Shape, TAG_TYPES};
+use super::encoding::{COPY_STRIDE, COPY_TAG, Format, Shape, TAG_TYPES, TagParts};
 use super::operand::{Kind, PACKED_LIMIT, Packed};
 use super::{
     CopyId, DISTINCT, Graph, GraphError, IS_COPY, IS_SCALAR, IS_TYPE, NO_ROOT, NO_TAG, NodeId,
-    Operand, Record, TagId, TypeId, WELL_FORMED,
+    Operand, Record, Tag, TagId, TypeId, WELL_FORMED,
 };
 
 fn operands_of<'o>(records: &[Record], operands: &'o [Packed], node: u32) -> &'o [Packed] {
@@ -24,6 +24,7 @@ impl Graph {
         self.operands.shrink_to_fit();
         self.records.shrink_to_fit();
         self.tags.shrink_to_fit();
+        self.copies.shrink_to_fit();
         self.types.shrink_to_fit();
         let Graph { unique, hasher, records, operands, .. } = self;
         unique.shrink_to_fit(|&node| hasher.hash_one(operands_of(records, operands, node)));
@@ -117,12 +118,41 @@ impl Graph {
         TagId { index, stamp: self.stamp }
     }
 
+    /// Adds the tag of these parts, or finds it: the node that LLVM would make,
+    /// all integers `i64`. As [`Graph::insert`] it takes any path;
+    /// [`Builder`](crate::Builder) checks that there is one.
+    ///
+    /// # Errors
+    ///
+    /// [`GraphError::TagFormat`] if the format is not that of the access type,
+    /// or a size is there and not the format's, or the other way round;
+    /// [`GraphError::ForeignId`]; [`GraphError::Full`].
+    ///
+    /// LLVM: `MDBuilder::createTBAAStructTagNode`, `createTBAAAccessTag`.
+    pub fn insert_tag(&mut self, tag: Tag) -> Result<TagId, GraphError> {
+        let Tag { base, access, offset, size, immutable, format } = tag;
+        if !self.owns(base.0) || !self.owns(access.0) {
+            return Err(GraphError::ForeignId);
+        }
+        if format != Shape::of(self, access.0).format || size.is_some() != (format == Format::New) {
+            return Err(GraphError::TagFormat);
+        }
+        let node = self.insert(&TagParts::operands(base.0, access.0, offset, size, immutable))?;
+        Ok(self.mark_tag(node))
+    }
+
     fn mark_types_of(&mut self, tag: NodeId) {
         for position in TAG_TYPES {
             if let Some(ty) = self.operand(tag, position).and_then(Operand::node) {
                 self.mark_type(ty);
             }
         }
+    }
+
+    /// The nodes that a tag makes types, with what these are made of.
+    pub(crate) fn types_of_tag(&self, tag: TagId) -> impl Iterator<Item = NodeId> + '_ {
+        let node = self.tag_node(tag);
+        TAG_TYPES.into_iter().filter_map(move |at| self.operand(node, at)?.node())
     }
 
     /// Takes `node`, and whatever types it is made of, as types.
@@ -156,6 +186,7 @@ impl Graph {
         assert!(self.owns(node), "{node:?} was issued by another graph");
         if self.records[node.index()].flags & IS_COPY == 0 {
             self.records[node.index()].flags |= IS_COPY;
+            self.copies.push(node.index);
             self.mark_tags_of(node);
         }
         CopyId(node)

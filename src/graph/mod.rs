@@ -21,6 +21,7 @@ mod node;
 mod operand;
 #[cfg(feature = "serde")]
 mod portable;
+mod post_order;
 mod upgrade;
 mod view;
 
@@ -47,6 +48,9 @@ pub enum GraphError {
     Full,
     /// An operand's id was issued by another graph.
     ForeignId,
+    /// A tag's format is not that of its access type, or its size is not the
+    /// format's.
+    TagFormat,
     /// A draft refers to one that is not in its group.
     NoMember,
 }
@@ -56,6 +60,9 @@ impl std::fmt::Display for GraphError {
         f.write_str(match self {
             GraphError::Full => "the graph is full: it holds at most 2^29 nodes and operands",
             GraphError::ForeignId => "an id that another graph issued",
+            GraphError::TagFormat => {
+                "a tag has the format of its access type, and a size if that is the size-aware one"
+            }
             GraphError::NoMember => "a draft refers to a draft that is not in the group",
         })
     }
@@ -103,6 +110,37 @@ struct Record {
 /// # Ok::<(), tbaa::BuildError>(())
 /// ```
 ///
+/// # Ids of another graph
+///
+/// Every id knows the graph that issued it. One that another graph issued is
+/// never taken for one of this graph's:
+///
+/// - what adds nodes refuses it: [`GraphError::ForeignId`], and
+///   [`BuildError::ForeignId`](crate::BuildError::ForeignId);
+/// - what answers a query gives the answer of a missing tag, `MayAlias`;
+/// - what reads or marks a node panics, as an index out of range does. It cannot
+///   come of an input, only of a mistake in the program; [`Graph::owns`] and
+///   [`Graph::owns_tag`] tell beforehand.
+///
+/// A clone is another graph: from then on the two grow apart, and the next id of
+/// one would name something else in the other. Its nodes and tags have the same
+/// positions as the original's, so that `clone.tag_at(tag.index())` is the
+/// clone's id of the original's `tag`.
+///
+/// ```
+/// # use tbaa::Graph;
+/// let mut graph = Graph::new();
+/// let mut b = graph.builder();
+/// let root = b.root("R")?;
+/// let int = b.scalar_type("int", root)?;
+/// let tag = b.struct_tag(int, int, 0, false)?;
+/// let clone = graph.clone();
+/// assert!(!clone.owns_tag(tag));
+/// let same = clone.tag_at(tag.index()).unwrap();
+/// assert_eq!(clone.ty(clone.tag(same)?.base).name(), Some(&b"int"[..]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// LLVM: `LLVMContext` with the `MDNode`s in it.
 pub struct Graph {
     stamp: u32,
@@ -113,6 +151,9 @@ pub struct Graph {
     records: Vec<Record>,
     /// Node index of each tag, in order of [`TagId`].
     tags: Vec<u32>,
+    /// Node index of each `tbaa.struct` node, in the order in which they became
+    /// such.
+    copies: Vec<u32>,
     /// Node index of each type, in the order in which they became types.
     types: Vec<u32>,
     /// Node index of each uniqued node, hashed by its operands.
@@ -120,6 +161,34 @@ pub struct Graph {
     hasher: DefaultHashBuilder,
     /// The format of the first type under each root.
     root_formats: IndexMap<u32, Format>,
+}
+
+/// The stamp of a graph that is new.
+fn new_stamp() -> u32 {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+/// The copy is a graph of its own: see [Ids of another
+/// graph](Graph#ids-of-another-graph).
+impl Clone for Graph {
+    fn clone(&self) -> Self {
+        Graph {
+            stamp: new_stamp(),
+            strings: self.strings.clone(),
+            ints: self.ints.clone(),
+            raws: self.raws.clone(),
+            operands: self.operands.clone(),
+            records: self.records.clone(),
+            tags: self.tags.clone(),
+            copies: self.copies.clone(),
+            types: self.types.clone(),
+            unique: self.unique.clone(),
+            // The table's hashes are this hasher's.
+            hasher: self.hasher.clone(),
+            root_formats: self.root_formats.clone(),
+        }
+    }
 }
 
 impl Default for Graph {
@@ -132,15 +201,15 @@ impl Graph {
     /// Returns an empty graph.
     #[must_use]
     pub fn new() -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
         Graph {
-            stamp: NEXT.fetch_add(1, Ordering::Relaxed),
+            stamp: new_stamp(),
             strings: IndexSet::default(),
             ints: IndexSet::default(),
             raws: IndexSet::default(),
             operands: Vec::new(),
             records: Vec::new(),
             tags: Vec::new(),
+            copies: Vec::new(),
             types: Vec::new(),
             unique: HashTable::new(),
             hasher: DefaultHashBuilder::default(),
@@ -181,9 +250,16 @@ impl Graph {
         (0..self.tags.len() as u32).map(|index| TagId { index, stamp: self.stamp })
     }
 
-    /// Returns every `tbaa.struct` node, in insertion order.
-    pub fn copies(&self) -> impl DoubleEndedIterator<Item = CopyId> + '_ {
-        self.nodes().filter(|id| self.records[id.index()].flags & IS_COPY != 0).map(CopyId)
+    /// Returns the tag whose [`TagId::index`] is `index`.
+    #[must_use]
+    pub fn tag_at(&self, index: usize) -> Option<TagId> {
+        (index < self.tags.len()).then_some(TagId { index: index as u32, stamp: self.stamp })
+    }
+
+    /// Returns every `tbaa.struct` node, in the order in which each first became
+    /// one.
+    pub fn copies(&self) -> impl DoubleEndedIterator<Item = CopyId> + ExactSizeIterator + '_ {
+        self.copies.iter().map(|&index| CopyId(self.node_at(index)))
     }
 
     /// Returns the operands of a node.
@@ -265,6 +341,16 @@ impl Graph {
     pub fn tag_of(&self, node: NodeId) -> Option<TagId> {
         let index = self.record(node).tag;
         (index != NO_TAG).then_some(TagId { index, stamp: self.stamp })
+    }
+
+    /// Returns the `tbaa.struct` node that `node` is, if it has been used as one.
+    ///
+    /// # Panics
+    ///
+    /// If `node` was issued by another graph.
+    #[must_use]
+    pub fn copy_of(&self, node: NodeId) -> Option<CopyId> {
+        (self.record(node).flags & IS_COPY != 0).then_some(CopyId(node))
     }
 
     /// Returns the type that `node` is, if it has been used as one.

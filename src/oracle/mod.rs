@@ -26,7 +26,7 @@ pub use explain::{
     AccessPath, ByteRange, Clause, Comparison, Elements, Explanation, PathStep, Side,
 };
 pub use frozen::Frozen;
-pub use rules::{AliasResult, Rules};
+pub use rules::{AliasResult, Rules, UnknownRules};
 
 use crate::graph::{Graph, Tag, TagId};
 use compiled::Compiled;

@@ -12,6 +12,7 @@ use crate::graph::{CopyId, Graph, GraphError, NodeId, TagId};
 
 /// Which metadata nodes the reader keeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub enum Keep {
     /// Those that `!tbaa`, `!tbaa.struct` and `!llvm.errno.tbaa` reach; in a
     /// text where nothing is attached, all plain nodes.

@@ -105,9 +105,8 @@ pub(crate) fn shuffled(rng: &mut Rng, count: usize) -> Vec<usize> {
     order
 }
 
-/// Adds the nodes in an order of the caller's, and marks tags and types.
-/// Returns each node's id.
-fn graph_of(nodes: &[Wild], order: &[usize]) -> (Graph, Vec<NodeId>) {
+/// Adds the nodes in an order of the caller's; returns each node's id.
+pub(crate) fn unmarked(nodes: &[Wild], order: &[usize]) -> (Graph, Vec<NodeId>) {
     let mut place = vec![0; nodes.len()];
     order.iter().enumerate().for_each(|(at, &node)| place[node] = at);
     let drafts = order.iter().map(|&node| {
@@ -120,7 +119,12 @@ fn graph_of(nodes: &[Wild], order: &[usize]) -> (Graph, Vec<NodeId>) {
     });
     let mut graph = Graph::new();
     let ids = graph.insert_group(&drafts.collect::<Vec<_>>()).unwrap();
-    let ids: Vec<NodeId> = place.iter().map(|&at| ids[at]).collect();
+    (graph, place.iter().map(|&at| ids[at]).collect())
+}
+
+/// The same, tags and types marked.
+fn graph_of(nodes: &[Wild], order: &[usize]) -> (Graph, Vec<NodeId>) {
+    let (mut graph, ids) = unmarked(nodes, order);
     ids[TYPES..].iter().for_each(|&tag| _ = graph.mark_tag(tag));
     ids[..TYPES].iter().for_each(|&ty| _ = graph.mark_type(ty));
     (graph, ids)

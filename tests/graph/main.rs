@@ -3,6 +3,9 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod embedded;
 mod groups;
+#[cfg(feature = "serde")]
+mod round;
 #[cfg(feature = "serde")]
 mod serial;
