@@ -3,8 +3,10 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod builder;
 mod embedded;
 mod groups;
+
 #[cfg(feature = "serde")]
 mod round;
 #[cfg(feature = "serde")]
