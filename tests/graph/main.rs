@@ -6,6 +6,7 @@ mod support;
 mod builder;
 mod embedded;
 mod groups;
+mod layers;
 
 #[cfg(feature = "serde")]
 mod round;
