@@ -1,10 +1,11 @@
 //! Types in a tag's place, and types that are there twice.
 
-use super::{Lint, Report};
+use super::report::Report;
+use crate::diagnostic::Lint;
 use crate::graph::{Format, NodeId, Operand, TypeId, TypeKind};
 use crate::subject::Subject;
 use crate::table::{HashSet, IndexMap};
-use crate::verify::Verifier;
+use crate::wellformed::Verifier;
 
 pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
     types_as_tags(subject, report);

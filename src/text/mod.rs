@@ -42,12 +42,10 @@ mod span;
 mod stops;
 mod write;
 
-#[cfg(feature = "spec")]
-pub(crate) use cursor::unescape;
-pub use error::{TextError, TextErrorKind, position};
+pub use crate::source::position;
+pub use error::{MAX_INLINE_DEPTH, TextError, TextErrorKind};
 pub use mlir::{MlirError, write_mlir};
 pub use module::{Instruction, Module, Opcode, TypeDefinition, Warning, WarningKind};
-pub use node::MAX_INLINE_DEPTH;
 pub use read::{read, read_with};
 pub use resolve::Keep;
 pub use rewrite::{RewriteError, Rewriter};

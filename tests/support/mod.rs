@@ -5,7 +5,10 @@
 
 pub mod llvm;
 pub mod lua;
+pub mod naive;
 pub mod random;
+pub mod rng;
+pub mod universe;
 
 /// `SplitMix64`: small, and the same numbers for the same seed everywhere.
 ///
