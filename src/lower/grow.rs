@@ -1,17 +1,122 @@
-//! Giving newcomers places, names and metadata.
+//! Adding sources: places, names and metadata for newcomers.
+
+use std::borrow::Borrow;
 
 use super::batch::{Batch, Class, Row};
+use super::error::LowerError;
 use super::fingerprint::Fingerprint;
 use super::loss::{self, Pairs, Sum};
+use super::options::ScopeForm;
 use super::place::{Newcomers, Placed, Strategy};
+use super::rank::Ranks;
 use super::relation::{Relation, ones};
 use super::scopes::Scoped;
 use super::source::Key;
-use super::{Entry, Lowering, ScopeForm};
+use super::source::Source;
+use super::state::{Entry, Lowering};
+use super::why::Why;
 use crate::builder::BuildError;
-use crate::graph::Graph;
+use crate::graph::{Graph, TypeId};
+use crate::oracle::Oracle;
+use crate::table::IndexMap;
 
 impl Lowering {
+    /// Adds sources: tags of the oracle's graph, accesses with a size of their
+    /// own, either with a weight that says how often it is asked about.
+    ///
+    /// The first call lowers its sources as well as [`Options::steps`] allows.
+    /// Later calls find places for more, and change no tag that was given out;
+    /// they take time in proportion to the sources added, times those there.
+    /// A source that is there already is passed over.
+    ///
+    /// # Errors
+    ///
+    /// [`LowerError::ForeignTag`], [`LowerError::OtherRules`],
+    /// [`LowerError::NoLineage`], [`LowerError::TooMany`]; the lowering is then
+    /// unchanged. [`LowerError::Build`] where the lowered graph is full.
+    pub fn lower<G: Borrow<Graph>, S: Into<Source>>(
+        &mut self,
+        oracle: &Oracle<G>,
+        sources: impl IntoIterator<Item = S>,
+    ) -> Result<(), LowerError> {
+        let new = self.newcomers(oracle, sources)?;
+        if new.is_empty() {
+            return Ok(());
+        }
+        let first = self.fingerprint.is_none();
+        if !first && self.options.lineage.is_none() {
+            return Err(LowerError::NoLineage);
+        }
+        let source = oracle.graph();
+        let mut batches: IndexMap<TypeId, Vec<(Key, u32)>> = IndexMap::default();
+        let mut malformed = Vec::new();
+        for (&key, &weight) in &new {
+            let root = source.tag(key.tag).ok().and_then(|tag| source.root_of(tag.access));
+            match root {
+                Some(root) => batches.entry(root).or_default().push((key, weight)),
+                None => malformed.push((key, weight)),
+            }
+        }
+        let mut ranks = Ranks::default();
+        let mut prepared = Vec::new();
+        for (&root, batch) in &batches {
+            prepared.push((root, self.prepare(oracle, &mut ranks, batch)?));
+        }
+        self.rules = Some(oracle.rules());
+        let kept = self.forest.nodes.len();
+        let mut entries = Vec::new();
+        for (root, batch) in prepared {
+            let group = self.groups.insert_full(root).0 as u32;
+            self.settle(source, group, batch, &mut entries);
+        }
+        entries.extend(malformed.into_iter().map(|(key, weight)| {
+            let why = Why::Malformed;
+            (key, Entry { node: None, group: None, tag: None, why, weight, scope: None })
+        }));
+        if first {
+            self.fingerprint = Some(self.fingerprint_of(source, &entries));
+        }
+        self.name_nodes(source, kept, &entries);
+        let distinct: Vec<bool> = (0..self.groups.len())
+            .map(|group| {
+                self.options.lineage.is_none() && Self::is_distinct(source, group as u32, &entries)
+            })
+            .collect();
+        // Equal content does not make such types equal.
+        self.make_roots(|group| distinct[group])?;
+        self.make_nodes(kept)?;
+        self.enter(source, entries)?;
+        Ok(())
+    }
+
+    /// The sources that are not there yet, each once.
+    fn newcomers<G: Borrow<Graph>, S: Into<Source>>(
+        &self,
+        oracle: &Oracle<G>,
+        sources: impl IntoIterator<Item = S>,
+    ) -> Result<IndexMap<Key, u32>, LowerError> {
+        if let Some(before) = self.rules.filter(|&rules| rules != oracle.rules()) {
+            return Err(LowerError::OtherRules { before });
+        }
+        let graph = oracle.graph();
+        let known = self.sources.keys().chain(self.fixed.iter().map(|(key, _)| key)).next();
+        if known.is_some_and(|key| !graph.owns_tag(key.tag)) {
+            return Err(LowerError::ForeignTag);
+        }
+        let mut new: IndexMap<Key, u32> = IndexMap::default();
+        for source in sources {
+            let source: Source = source.into();
+            if !graph.owns_tag(source.tag) {
+                return Err(LowerError::ForeignTag);
+            }
+            if !self.sources.contains_key(&source.key()) {
+                let weight = new.entry(source.key()).or_insert(0);
+                *weight = weight.saturating_add(source.weight.max(1));
+            }
+        }
+        Ok(new)
+    }
+
     /// Gives a batch its places.
     pub(super) fn settle(
         &mut self,
@@ -175,15 +280,6 @@ impl Lowering {
             print.number(node.above.map_or(u64::MAX, u64::from));
         }
         print
-    }
-
-    /// A name that no other lineage has.
-    pub(super) fn unique_name(&self, of: &str) -> String {
-        let lineage = self.options.lineage.as_deref().unwrap_or("lowered");
-        match self.fingerprint {
-            Some(print) => format!("{lineage} {print} {of}"),
-            None => format!("{lineage} {of}"),
-        }
     }
 
     /// Makes the roots of groups that have none; `anonymous` tells which go

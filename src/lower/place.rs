@@ -7,11 +7,11 @@
 //! if they were alone. The first newcomers, in an empty forest, are of that
 //! kind: closed lowering is growth from nothing.
 
-use super::Why;
 use super::complete::complete;
 use super::forest::{Forest, Position};
 use super::levels::levels;
 use super::relation::{Relation, ones, parts};
+use super::why::Why;
 
 /// Classes that have no place yet, all under one root.
 #[derive(Clone)]

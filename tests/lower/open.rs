@@ -4,7 +4,7 @@ use tbaa::declare::{Declarations, Policy, Record, Target};
 use tbaa::lower::{Lowering, Options, Saved, ScopeForm, access_paths, tags_of_clang};
 use tbaa::{Access, Graph, Oracle, Rules, TagId};
 
-use super::rng::Rng;
+use super::support::rng::Rng;
 use super::support::setting;
 
 /// A few random records: structs, unions, arrays, nested.
@@ -44,14 +44,14 @@ pub(crate) fn declarations(rng: &mut Rng) -> Declarations {
 }
 
 /// What the others' tags and ours are, for one random program.
-struct Open {
-    source: Graph,
-    pairs: Vec<(TagId, TagId)>,
-    lowering: Lowering,
+pub(crate) struct Open {
+    pub(crate) source: Graph,
+    pub(crate) pairs: Vec<(TagId, TagId)>,
+    pub(crate) lowering: Lowering,
 }
 
 /// Opens a lowering for the records that are shared, and lowers all accesses.
-fn open(seed: u64, mixed: bool, grown: bool) -> Open {
+pub(crate) fn open(seed: u64, mixed: bool, grown: bool) -> Open {
     let mut rng = Rng::new(seed);
     let types = declarations(&mut rng);
     let mut source = Graph::new();

@@ -10,9 +10,9 @@ use tbaa::spec::Spec;
 use tbaa::{Graph, Oracle, Rules, TagId};
 
 use super::open::declarations;
-use super::rng::Rng;
 use super::support::llvm::{Llvm, scratch};
 use super::support::lua;
+use super::support::rng::Rng;
 
 /// Pairs kept, of rule `union`'s.
 #[derive(Default)]
