@@ -266,9 +266,10 @@ impl Lowering {
             let name = &mut self.forest.nodes[node as usize].name;
             if name.is_empty() {
                 // Under somebody else's root the name alone tells lineages apart.
-                *name = match self.fixed.is_empty() {
-                    true => format!("{node} {}", key.describe(source)),
-                    false => format!("{unique} {node} {}", key.describe(source)),
+                *name = if self.others == 0 {
+                    format!("{node} {}", key.describe(source))
+                } else {
+                    format!("{unique} {node} {}", key.describe(source))
                 };
             }
         }
