@@ -18,13 +18,15 @@ fn through_llvm(name: &str, text: &[u8]) -> Vec<u8> {
     output.stdout
 }
 
+/// Base, access, offset and size.
+type Tag = (Vec<u8>, Vec<u8>, u64, Option<u64>);
+
 /// What is attached to an instruction.
 #[derive(PartialEq, Debug)]
 struct Row {
     function: u32,
     opcode: Opcode,
-    /// Base, access, offset and size.
-    tag: Option<(Vec<u8>, Vec<u8>, u64, Option<u64>)>,
+    tag: Option<Tag>,
     copy: bool,
 }
 
