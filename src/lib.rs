@@ -49,6 +49,7 @@
 //! | [`Matrix`], [`Classes`], [`Frozen`] | all pairs of many tags at once, and stored |
 //! | [`verify`] | says what LLVM's verifier says of a tag, and reports all that is ill formed |
 //! | [`lint`] | reports what LLVM accepts and is still wrong or suspicious |
+//! | [`lower`] | turns tags into others that stock LLVM answers soundly |
 //! | [`link`] | merges the graphs of several modules, and says where names clash |
 //! | [`types`] | LLVM's own types and data layouts: sizes, alignments, offsets |
 //! | [`text`] | reads `.ll` modules; writes metadata for LLVM and MLIR |
@@ -68,6 +69,7 @@ mod diagnostic;
 mod graph;
 pub mod link;
 pub mod lint;
+pub mod lower;
 mod nearest;
 mod oracle;
 mod source;

@@ -1,0 +1,14 @@
+//! Lowering: soundness, growth, precision, and what LLVM makes of the result.
+//!
+//! `TBAA_PAIRS` is the number of random pairs, `TBAA_SEED` the first seed;
+//! `TBAA_LLVM=require` makes a missing LLVM an error.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod llvm;
+mod open;
+mod precision;
+mod random;
+mod real;
+mod run;
