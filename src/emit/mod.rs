@@ -260,7 +260,8 @@ impl<S: Sink> Emitter<S> {
         }
         for operand in graph.operands(copy.node()) {
             if let Some(tag) = operand.node().and_then(|node| graph.tag_of(node)) {
-                self.tag(graph, tag)?;
+                let checked = self.emitted(graph).check.check_copied(graph, tag);
+                checked.map_err(EmitError::Refused)?;
             }
         }
         self.node(graph, copy.node())
