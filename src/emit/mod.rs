@@ -38,6 +38,7 @@
 
 mod bisect;
 mod check;
+mod lowered;
 mod plan;
 mod scopes;
 mod sinks;
