@@ -1,11 +1,10 @@
 //! Lowered tags as a plan.
 
 use super::{Plan, ScopeNames};
-use crate::graph::{CopyId, Graph, TagId};
+use crate::graph::{Graph, TagId};
 use crate::lower::Lowering;
 
-/// The lowered tags. A source that was not lowered gets none, and a copy has no
-/// `!tbaa.struct`.
+/// The lowered tags. A source that was not lowered gets none.
 impl Plan for Lowering {
     fn graph(&self) -> &Graph {
         self.graph()
@@ -13,10 +12,6 @@ impl Plan for Lowering {
 
     fn tag(&self, tag: TagId) -> Option<TagId> {
         self.tag(tag)
-    }
-
-    fn copy(&self, _: CopyId) -> Option<CopyId> {
-        None
     }
 
     fn scopes(&self, _: TagId) -> Option<ScopeNames<'_>> {

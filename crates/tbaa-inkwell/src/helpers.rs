@@ -96,17 +96,20 @@ impl<'ctx> Helpers<'ctx> {
         Ok(Helpers { accesses, copies, kinds })
     }
 
-    /// Returns the tags that the helpers' accesses have, each once, in the
-    /// order in which they come.
+    /// Returns the tags that the helpers' accesses and copies have, each once,
+    /// in the order in which they come. `graph` is that of [`Helpers::read`].
     #[must_use]
-    pub fn tags(&self) -> Vec<TagId> {
+    pub fn tags(&self, graph: &Graph) -> Vec<TagId> {
         let mut seen = std::collections::HashSet::new();
-        let tags = self.accesses.iter().filter_map(|&(_, tag)| tag);
+        let copies = self.copies.iter().filter_map(|&(_, copy)| graph.copy(copy?));
+        let copied = copies.flatten().map(|entry| entry.tag);
+        let tags = self.accesses.iter().filter_map(|&(_, tag)| tag).chain(copied);
         tags.filter(|&tag| seen.insert(tag)).collect()
     }
 
     /// Puts the plan's tags and scopes in place of clang's. An access that no
-    /// tag was found for goes without. Returns how many accesses have a tag or
+    /// tag was found for goes without. `graph` is that of [`Helpers::read`].
+    /// Returns how many accesses have a tag or
     /// scopes, and how many have none.
     ///
     /// A bisection leaves off these tags as it does all others; clang's own are
@@ -119,6 +122,7 @@ impl<'ctx> Helpers<'ctx> {
         &self,
         tagger: &mut Tagger<'ctx>,
         plan: &impl Plan,
+        graph: &Graph,
     ) -> Result<(usize, usize), AttachError> {
         let remove = |instruction: &InstructionValue<'ctx>, kind| {
             // SAFETY: the instruction is alive; no node removes what there is.
@@ -135,7 +139,7 @@ impl<'ctx> Helpers<'ctx> {
         for (instruction, copy) in &self.copies {
             remove(instruction, self.kinds[1]);
             if let Some(copy) = *copy {
-                tagger.attach_copy(plan, copy, *instruction)?;
+                tagger.attach_copy(plan, graph, copy, *instruction)?;
             }
         }
         Ok((with, without))
