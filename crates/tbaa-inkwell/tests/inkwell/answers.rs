@@ -2,8 +2,8 @@
 
 use inkwell::context::Context;
 use tbaa::declare::Policy;
-use tbaa::emit::{Bisect, Plan, ScopePlan, Scopes};
-use tbaa::lower::{Lowering, Options};
+use tbaa::emit::{Bisect, Lowered, Plan, ScopePlan, Scopes};
+use tbaa::lower::{Lowering, Options, ScopeForm};
 use tbaa::{Graph, Oracle, Rules, TagId};
 use tbaa_inkwell::{LlvmSink, Tagger};
 
@@ -65,6 +65,17 @@ fn lowered_tags_scopes_and_both() {
         let scopes = Scopes::new("runtime", &oracle, &tags, Some(&told_apart));
         let both = ScopePlan { tags: &lowering, alone: false, scopes: &scopes, oracle: &oracle };
         assert_eq!(module_of(&name("both"), &both, &tags), promised);
+        // The lowering's own scopes.
+        for form in [ScopeForm::Lost, ScopeForm::All] {
+            let mut lowering = Lowering::new(Options::new().scopes(form));
+            lowering.lower(&oracle, tags.iter().copied()).unwrap();
+            let plan = Lowered::new(&lowering, &oracle);
+            assert_eq!(module_of(&name(&format!("{form:?}")), &plan, &tags), promised);
+            if form == ScopeForm::All {
+                let alone = plan.scopes_alone();
+                assert_eq!(module_of(&name("alone"), &alone, &tags), promised);
+            }
+        }
         println!(
             "{rules:?}: of {} ordered pairs NoAlias {} by the rule, {} lowered; {} scopes beside",
             tags.len() * tags.len(),
