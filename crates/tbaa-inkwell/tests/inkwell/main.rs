@@ -8,6 +8,7 @@ mod bisect;
 mod hazards;
 mod helpers;
 #[path = "../../../../tests/support/random.rs"]
+#[allow(dead_code)]
 mod random;
 #[path = "../../../../tests/support/rng.rs"]
 #[allow(dead_code)]
