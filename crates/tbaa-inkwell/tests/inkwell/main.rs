@@ -10,10 +10,10 @@ mod helpers;
 #[path = "../../../../tests/support/random.rs"]
 #[allow(dead_code)]
 mod random;
-#[path = "../../../../tests/support/rng.rs"]
-#[allow(dead_code)]
-mod rng;
 mod runtime;
+#[path = "../../../../tests/support/splitmix.rs"]
+#[allow(dead_code)]
+mod splitmix;
 mod support;
 
-use rng::Rng;
+use splitmix::Rng;
