@@ -17,6 +17,7 @@ use tbaa::petgraph::graph::DiGraph;
 const ARROWS: &[(&str, &[&str])] = &[
     ("builder", &["graph", "table"]),
     ("declare", &["builder", "graph", "nearest", "table", "types"]),
+    ("emit", &["diagnostic", "graph", "lower", "oracle", "source", "table", "wellformed"]),
     ("graph", &["table"]),
     ("link", &["graph", "oracle", "table"]),
     ("lint", &["diagnostic", "graph", "oracle", "subject", "table", "text", "types", "wellformed"]),
