@@ -39,7 +39,7 @@
 /* The same, never modified while it can be read. */
 #define TBAA_IMMUTABLE_MEMBER(record, member, type_name)                                         \
     {TBAA_STR(#member), TBAA_STR(type_name), offsetof(record, member),                           \
-     sizeof(((record *)0)->member), 0, 0, TBAA_MEMBER_FLAGS_IMMUTABLE}
+     sizeof(((record *)0)->member), 0, 0, TBAA_MEMBER_FLAG_IMMUTABLE}
 
 /* A flexible array member, which has no size: TBAA_FLEXIBLE(Proto, code, "int []"). */
 #define TBAA_FLEXIBLE(record, member, type_name)                                                 \
@@ -48,7 +48,7 @@
 /* A bit-field, for which there is no offsetof: the place of its first bit. */
 #define TBAA_BITS(member, type_name, first_bit, width)                                           \
     {TBAA_STR(#member), TBAA_STR(type_name), (first_bit), 0, 0, (width),                         \
-     TBAA_MEMBER_FLAGS_BIT_FIELD}
+     TBAA_MEMBER_FLAG_BIT_FIELD}
 
 /* An anonymous struct or union of a declared type, at the place of one of its members. */
 #define TBAA_ANONYMOUS(record, first_member, type_name)                                          \
@@ -175,7 +175,7 @@ typedef uint32_t tbaa_rule;
 /**
  * What an access, or a call, does to memory: bits of a mask.
  */
-enum tbaa_access_bits
+enum tbaa_effect
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : uint32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -183,21 +183,21 @@ enum tbaa_access_bits
     /**
      * It loads.
      */
-    TBAA_ACCESS_BITS_READ = 1,
+    TBAA_EFFECT_READ = 1,
     /**
      * It stores.
      */
-    TBAA_ACCESS_BITS_WRITE = 2,
+    TBAA_EFFECT_WRITE = 2,
     /**
-     * Both, or not known; so does 0 in a `tbaa_access`.
+     * Both, or not known; so does 0 in a `tbaa_memory_access`.
      */
-    TBAA_ACCESS_BITS_BOTH = 3,
+    TBAA_EFFECT_BOTH = 3,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
-typedef enum tbaa_access_bits tbaa_access_bits;
+typedef enum tbaa_effect tbaa_effect;
 #else
-typedef uint32_t tbaa_access_bits;
+typedef uint32_t tbaa_effect;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
@@ -205,7 +205,7 @@ typedef uint32_t tbaa_access_bits;
  * Which dependences may hold between an access and one after it: bits of a
  * mask.
  */
-enum tbaa_conflict_bits
+enum tbaa_conflict
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : uint32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -213,21 +213,21 @@ enum tbaa_conflict_bits
     /**
      * The second reads what the first wrote.
      */
-    TBAA_CONFLICT_BITS_READ_AFTER_WRITE = 1,
+    TBAA_CONFLICT_READ_AFTER_WRITE = 1,
     /**
      * The second overwrites what the first read.
      */
-    TBAA_CONFLICT_BITS_WRITE_AFTER_READ = 2,
+    TBAA_CONFLICT_WRITE_AFTER_READ = 2,
     /**
      * The second overwrites what the first wrote.
      */
-    TBAA_CONFLICT_BITS_WRITE_AFTER_WRITE = 4,
+    TBAA_CONFLICT_WRITE_AFTER_WRITE = 4,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
-typedef enum tbaa_conflict_bits tbaa_conflict_bits;
+typedef enum tbaa_conflict tbaa_conflict;
 #else
-typedef uint32_t tbaa_conflict_bits;
+typedef uint32_t tbaa_conflict;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
@@ -264,7 +264,7 @@ typedef uint32_t tbaa_policy;
 /**
  * What is said of a member beside its type: bits of a mask.
  */
-enum tbaa_member_flags
+enum tbaa_member_flag
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : uint32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -273,32 +273,32 @@ enum tbaa_member_flags
      * It is never modified while it can be read: a promise, on which LLVM
      * builds.
      */
-    TBAA_MEMBER_FLAGS_IMMUTABLE = 1,
+    TBAA_MEMBER_FLAG_IMMUTABLE = 1,
     /**
      * It is not aligned.
      */
-    TBAA_MEMBER_FLAGS_PACKED = 2,
+    TBAA_MEMBER_FLAG_PACKED = 2,
     /**
      * It is a base class, without a name.
      */
-    TBAA_MEMBER_FLAGS_BASE = 4,
+    TBAA_MEMBER_FLAG_BASE = 4,
     /**
      * It is a bit-field; `offset` counts bits.
      */
-    TBAA_MEMBER_FLAGS_BIT_FIELD = 8,
+    TBAA_MEMBER_FLAG_BIT_FIELD = 8,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
-typedef enum tbaa_member_flags tbaa_member_flags;
+typedef enum tbaa_member_flag tbaa_member_flag;
 #else
-typedef uint32_t tbaa_member_flags;
+typedef uint32_t tbaa_member_flag;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
 /**
  * What is said of a record beside its members: bits of a mask.
  */
-enum tbaa_record_flags
+enum tbaa_record_flag
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : uint32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -306,26 +306,26 @@ enum tbaa_record_flags
     /**
      * It is a union.
      */
-    TBAA_RECORD_FLAGS_UNION = 1,
+    TBAA_RECORD_FLAG_UNION = 1,
     /**
      * Its members are not aligned.
      */
-    TBAA_RECORD_FLAGS_PACKED = 2,
+    TBAA_RECORD_FLAG_PACKED = 2,
     /**
      * Accesses to its members may alias everything.
      */
-    TBAA_RECORD_FLAGS_MAY_ALIAS = 4,
+    TBAA_RECORD_FLAG_MAY_ALIAS = 4,
     /**
      * Offsets and size are not given but computed, as the compiler of the
      * target would: for a target other than this machine.
      */
-    TBAA_RECORD_FLAGS_COMPUTED = 8,
+    TBAA_RECORD_FLAG_COMPUTED = 8,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
-typedef enum tbaa_record_flags tbaa_record_flags;
+typedef enum tbaa_record_flag tbaa_record_flag;
 #else
-typedef uint32_t tbaa_record_flags;
+typedef uint32_t tbaa_record_flag;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
@@ -495,7 +495,7 @@ typedef struct tbaa_record_member {
      */
     uint32_t bits;
     /**
-     * Of `tbaa_member_flags`.
+     * Of `tbaa_member_flag`.
      */
     uint32_t flags;
 } tbaa_record_member;
@@ -525,7 +525,7 @@ typedef struct tbaa_record {
      */
     uint64_t align;
     /**
-     * Of `tbaa_record_flags`.
+     * Of `tbaa_record_flag`.
      */
     uint32_t flags;
 } tbaa_record;
@@ -590,7 +590,7 @@ typedef struct tbaa_memory_access {
      */
     struct tbaa_tag tag;
     /**
-     * What it does, of `tbaa_access_bits`; 0 is taken for both.
+     * What it does, of `tbaa_effect`; 0 is taken for both.
      */
     uint32_t kind;
     /**
@@ -671,14 +671,14 @@ struct tbaa_str tbaa_version(void);
  * Makes a context in which nothing but C's own types is declared. Options of
  * NULL are as all zero. Free it with `tbaa_context_free`.
  */
-tbaa_status tbaa_context_new(const struct tbaa_options *options, Out<tbaa_context*> context);
+tbaa_status tbaa_context_new(const struct tbaa_options *options, struct tbaa_context **context);
 
 /**
  * Makes a context of a spec in RON, the text of a file: `docs/specs.md`. Its
  * tags go by their names and paths. `rule` is of `tbaa_rule`; by default the
  * spec's own. What is wrong is reported with its line and column.
  */
-tbaa_status tbaa_context_load(struct tbaa_str spec, uint32_t rule, Out<tbaa_context*> context);
+tbaa_status tbaa_context_load(struct tbaa_str spec, uint32_t rule, struct tbaa_context **context);
 
 /**
  * Frees a context and its oracle; not its snapshots. NULL is no error.
@@ -706,7 +706,7 @@ tbaa_status tbaa_context_check(struct tbaa_context *context);
  * tag's name. `docs/declare.md` says what a path can be. The same path has the
  * same tag: keep it.
  */
-tbaa_status tbaa_tag_of(struct tbaa_context *context, struct tbaa_str path, Out<tbaa_tag> tag);
+tbaa_status tbaa_tag_of(struct tbaa_context *context, struct tbaa_str path, struct tbaa_tag *tag);
 
 /**
  * Gives the tags of many paths, as `tbaa_tag_of`, in their order. Where one has
@@ -723,7 +723,7 @@ tbaa_status tbaa_tags_of(struct tbaa_context *context,
  */
 tbaa_status tbaa_place_of(struct tbaa_context *context,
                           struct tbaa_str path,
-                          Out<tbaa_place> place);
+                          struct tbaa_place *place);
 
 /**
  * Declares a struct or union, with the offsets and sizes that the C compiler
@@ -761,17 +761,13 @@ tbaa_status tbaa_declare_alias(struct tbaa_context *context,
 /**
  * Gives the size of a type on the target, in bytes.
  */
-tbaa_status tbaa_size_of(struct tbaa_context *context,
-                         struct tbaa_str type_text,
-                         Out<uint64_t> size);
+tbaa_status tbaa_size_of(struct tbaa_context *context, struct tbaa_str type_text, uint64_t *size);
 
 /**
  * Gives the offset to which a path leads, as `offset` of `tbaa_place_of`,
  * without making a tag.
  */
-tbaa_status tbaa_offset_of(struct tbaa_context *context,
-                           struct tbaa_str path,
-                           Out<uint64_t> offset);
+tbaa_status tbaa_offset_of(struct tbaa_context *context, struct tbaa_str path, uint64_t *offset);
 
 /**
  * Gives the type node that stands for a declared type in others; 0 for one that
@@ -779,7 +775,7 @@ tbaa_status tbaa_offset_of(struct tbaa_context *context,
  */
 tbaa_status tbaa_type_of(struct tbaa_context *context,
                          struct tbaa_str type_text,
-                         Out<tbaa_type> node);
+                         struct tbaa_type *node);
 
 /**
  * Gives the `tbaa.struct` node for copies of a whole declared type, for
@@ -787,14 +783,14 @@ tbaa_status tbaa_type_of(struct tbaa_context *context,
  */
 tbaa_status tbaa_copy_of(struct tbaa_context *context,
                          struct tbaa_str type_text,
-                         Out<tbaa_copy> copy);
+                         struct tbaa_copy *copy);
 
 /**
  * Says what a tag says.
  */
 tbaa_status tbaa_describe_tag(const struct tbaa_oracle *oracle,
                               struct tbaa_tag tag,
-                              Out<tbaa_tag_description> description);
+                              struct tbaa_tag_description *description);
 
 /**
  * Gives the name of a type; empty of one without. It belongs to the oracle, and
@@ -802,7 +798,7 @@ tbaa_status tbaa_describe_tag(const struct tbaa_oracle *oracle,
  */
 tbaa_status tbaa_type_name(const struct tbaa_oracle *oracle,
                            struct tbaa_type node,
-                           Out<tbaa_str> name);
+                           struct tbaa_str *name);
 
 /**
  * Says whether LLVM 22's verifier accepts a tag: `TBAA_STATUS_REFUSED` where it
@@ -820,13 +816,13 @@ tbaa_status tbaa_verify_tag(const struct tbaa_oracle *oracle, struct tbaa_tag ta
 tbaa_status tbaa_explain(const struct tbaa_oracle *oracle,
                          struct tbaa_memory_access a,
                          struct tbaa_memory_access b,
-                         Out<tbaa_text> text);
+                         struct tbaa_text *text);
 
 /**
  * Writes all tags, copies and types as text in a format of `tbaa_dump_format`.
  * Free the text with `tbaa_text_free`.
  */
-tbaa_status tbaa_dump(const struct tbaa_oracle *oracle, uint32_t format, Out<tbaa_text> text);
+tbaa_status tbaa_dump(const struct tbaa_oracle *oracle, uint32_t format, struct tbaa_text *text);
 
 /**
  * Makes a named root, or finds it. Types under roots of different names may
@@ -836,14 +832,14 @@ tbaa_status tbaa_dump(const struct tbaa_oracle *oracle, uint32_t format, Out<tba
  */
 tbaa_status tbaa_build_root(struct tbaa_context *context,
                             struct tbaa_str name,
-                            Out<tbaa_type> root);
+                            struct tbaa_type *root);
 
 /**
  * Makes a root that no other module shares.
  *
  * LLVM: `MDBuilder::createAnonymousTBAARoot`.
  */
-tbaa_status tbaa_build_anonymous_root(struct tbaa_context *context, Out<tbaa_type> root);
+tbaa_status tbaa_build_anonymous_root(struct tbaa_context *context, struct tbaa_type *root);
 
 /**
  * Makes a scalar type of the old format under a root or a scalar.
@@ -853,7 +849,7 @@ tbaa_status tbaa_build_anonymous_root(struct tbaa_context *context, Out<tbaa_typ
 tbaa_status tbaa_build_scalar_type(struct tbaa_context *context,
                                    struct tbaa_str name,
                                    struct tbaa_type parent,
-                                   Out<tbaa_type> node);
+                                   struct tbaa_type *node);
 
 /**
  * Makes a struct type of the old format. Fields stand by ascending offset; those
@@ -865,7 +861,7 @@ tbaa_status tbaa_build_struct_type(struct tbaa_context *context,
                                    struct tbaa_str name,
                                    const struct tbaa_field *fields,
                                    size_t count,
-                                   Out<tbaa_type> node);
+                                   struct tbaa_type *node);
 
 /**
  * Makes a type of the size-aware format, of `size` bytes: a scalar without
@@ -879,7 +875,7 @@ tbaa_status tbaa_build_sized_type(struct tbaa_context *context,
                                   uint64_t size,
                                   const struct tbaa_field *fields,
                                   size_t count,
-                                  Out<tbaa_type> node);
+                                  struct tbaa_type *node);
 
 /**
  * Makes a tag of the old format: an access to an `access`, a scalar, that lies
@@ -893,7 +889,7 @@ tbaa_status tbaa_build_struct_tag(struct tbaa_context *context,
                                   struct tbaa_type access,
                                   uint64_t offset,
                                   bool immutable,
-                                  Out<tbaa_tag> tag);
+                                  struct tbaa_tag *tag);
 
 /**
  * Makes a tag of the size-aware format, of `size` bytes, 0 when unknown. The
@@ -907,7 +903,7 @@ tbaa_status tbaa_build_access_tag(struct tbaa_context *context,
                                   uint64_t offset,
                                   uint64_t size,
                                   bool immutable,
-                                  Out<tbaa_tag> tag);
+                                  struct tbaa_tag *tag);
 
 /**
  * Gives a tag without the promise that its memory is never modified.
@@ -916,7 +912,7 @@ tbaa_status tbaa_build_access_tag(struct tbaa_context *context,
  */
 tbaa_status tbaa_build_mutable_tag(struct tbaa_context *context,
                                    struct tbaa_tag tag,
-                                   Out<tbaa_tag> without);
+                                   struct tbaa_tag *without);
 
 /**
  * Makes a `tbaa.struct` node: the accesses that a copy of a struct makes, by
@@ -927,7 +923,7 @@ tbaa_status tbaa_build_mutable_tag(struct tbaa_context *context,
 tbaa_status tbaa_build_copy(struct tbaa_context *context,
                             const struct tbaa_part *parts,
                             size_t count,
-                            Out<tbaa_copy> copy);
+                            struct tbaa_copy *copy);
 
 /**
  * Gives the tag for one access that replaces two, by the rule of the context:
@@ -938,7 +934,7 @@ tbaa_status tbaa_build_copy(struct tbaa_context *context,
 tbaa_status tbaa_build_merged_tag(struct tbaa_context *context,
                                   struct tbaa_tag a,
                                   struct tbaa_tag b,
-                                  Out<tbaa_tag> merged);
+                                  struct tbaa_tag *merged);
 
 /**
  * Returns whether accesses with two tags may overlap. True in any doubt: no
@@ -962,7 +958,7 @@ bool tbaa_access_may_alias(const struct tbaa_oracle *oracle,
 
 /**
  * Returns which dependences may hold between an access and one that comes after
- * it, as bits of `tbaa_conflict_bits`: 0 if they cannot overlap, or only read.
+ * it, as bits of `tbaa_conflict`: 0 if they cannot overlap, or only read.
  * All bits for a NULL oracle.
  */
 uint32_t tbaa_may_conflict(const struct tbaa_oracle *oracle,
@@ -971,7 +967,7 @@ uint32_t tbaa_may_conflict(const struct tbaa_oracle *oracle,
 
 /**
  * Returns what a call may do to the memory of an access, as bits of
- * `tbaa_access_bits`, given all that it does: 0 if it leaves that memory alone.
+ * `tbaa_effect`, given all that it does: 0 if it leaves that memory alone.
  * A call of which nothing is known has one effect, with tag 0.
  *
  * What the access itself does is not asked for. Both bits for a NULL oracle, or
@@ -1019,7 +1015,7 @@ uint32_t tbaa_tag_count(const struct tbaa_oracle *oracle);
  */
 tbaa_status tbaa_context_snapshot(struct tbaa_context *context,
                                   uint32_t rule,
-                                  Out<const tbaa_oracle*> snapshot);
+                                  const struct tbaa_oracle **snapshot);
 
 /**
  * Counts one more holder of a snapshot, which must be released once more, and
@@ -1058,7 +1054,8 @@ void tbaa_text_free(struct tbaa_text *text);
 
 #endif  /* TBAA_H */
 
-#if !defined(TBAA_NO_INLINE)
+#if !defined(TBAA_NO_INLINE) && !defined(TBAA_INLINE_H)
+#define TBAA_INLINE_H
 #include <string.h>
 
 /* A string of one that ends in a NUL. */
@@ -1069,7 +1066,7 @@ static inline tbaa_str tbaa_cstr(const char *text) {
     return str;
 }
 
-/* An access with a tag's own size; `kind` is of tbaa_access_bits. */
+/* An access with a tag's own size; `kind` is of tbaa_effect. */
 static inline tbaa_memory_access tbaa_access(tbaa_tag tag, uint32_t kind) {
     tbaa_memory_access access;
     access.tag = tag;

@@ -1,5 +1,6 @@
 //! Contexts: the types and tags of one program or runtime, which grow.
 
+use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
 use tbaa::Graph;
@@ -9,7 +10,7 @@ use tbaa::spec::{Built, DeclareDecl, NameError, Spec};
 use crate::oracle::{Oracle, Tag, rules};
 use crate::snapshot::Kept;
 use crate::status::{Error, OrStatus, Status, answer, given, status};
-use crate::text::{Out, Str, constant, slice, write};
+use crate::text::{Str, constant, slice, write};
 
 /// How declared types become TBAA.
 #[repr(u32)]
@@ -167,7 +168,7 @@ fn host() -> Result<&'static str, Error> {
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_context_new(
     options: Option<&Options>,
-    context: Out<'_, Box<Context>>,
+    context: Option<&mut MaybeUninit<Box<Context>>>,
 ) -> Status {
     status(|| {
         write(context, || {
@@ -207,7 +208,7 @@ pub extern "C" fn tbaa_context_new(
 pub extern "C" fn tbaa_context_load(
     spec: Str,
     rule: u32,
-    context: Out<'_, Box<Context>>,
+    context: Option<&mut MaybeUninit<Box<Context>>>,
 ) -> Status {
     status(|| {
         write(context, || {
@@ -264,7 +265,7 @@ fn tag_of(built: &mut Built, path: Str) -> Result<Tag, Error> {
 pub extern "C" fn tbaa_tag_of(
     context: Option<&mut Context>,
     path: Str,
-    tag: Out<'_, Tag>,
+    tag: Option<&mut MaybeUninit<Tag>>,
 ) -> Status {
     change(context, |context| write(tag, || context.grow_spec(|built| tag_of(built, path))))
 }
@@ -305,7 +306,7 @@ pub extern "C" fn tbaa_tags_of(
 pub extern "C" fn tbaa_place_of(
     context: Option<&mut Context>,
     path: Str,
-    place: Out<'_, Place>,
+    place: Option<&mut MaybeUninit<Place>>,
 ) -> Status {
     change(context, |context| {
         write(place, || {

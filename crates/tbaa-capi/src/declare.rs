@@ -1,15 +1,17 @@
 //! Declaring structs from `offsetof` and `sizeof`.
 
+use std::mem::MaybeUninit;
+
 use tbaa::declare::{Lowering, Member, Record};
 
 use crate::context::{Context, change};
 use crate::oracle::{Copy, Type};
 use crate::status::{Error, OrStatus, Status, given};
-use crate::text::{Out, Str, slice, write};
+use crate::text::{Str, slice, write};
 
 /// What is said of a member beside its type: bits of a mask.
 #[repr(u32)]
-pub enum MemberFlags {
+pub enum MemberFlag {
     /// It is never modified while it can be read: a promise, on which LLVM
     /// builds.
     Immutable = 1,
@@ -23,7 +25,7 @@ pub enum MemberFlags {
 
 /// What is said of a record beside its members: bits of a mask.
 #[repr(u32)]
-pub enum RecordFlags {
+pub enum RecordFlag {
     /// It is a union.
     Union = 1,
     /// Its members are not aligned.
@@ -52,7 +54,7 @@ pub struct RecordMember {
     pub align: u64,
     /// The width of a bit-field.
     pub bits: u32,
-    /// Of `tbaa_member_flags`.
+    /// Of `tbaa_member_flag`.
     pub flags: u32,
 }
 
@@ -69,7 +71,7 @@ pub struct RecordDeclaration {
     pub size: u64,
     /// What `alignof` says of it; 0 for what its members' types say.
     pub align: u64,
-    /// Of `tbaa_record_flags`.
+    /// Of `tbaa_record_flag`.
     pub flags: u32,
 }
 
@@ -84,29 +86,29 @@ fn known_flags(flags: u32, known: u32, name: &str) -> Result<(), Error> {
 }
 
 fn member(of: &RecordMember, computed: bool) -> Result<Member, Error> {
-    known_flags(of.flags, MEMBER_FLAGS, "tbaa_member_flags")?;
-    let has = |flag: MemberFlags| of.flags & flag as u32 != 0;
+    known_flags(of.flags, MEMBER_FLAGS, "tbaa_member_flag")?;
+    let has = |flag: MemberFlag| of.flags & flag as u32 != 0;
     let (name, ty) = (of.name.text()?, of.type_text.text()?);
-    let mut member = match has(MemberFlags::Base) {
+    let mut member = match has(MemberFlag::Base) {
         true => Member::base(ty),
         false => Member::new(name, ty),
     };
-    if has(MemberFlags::BitField) {
+    if has(MemberFlag::BitField) {
         member = member.bits(of.bits);
     } else if of.bits != 0 {
-        let message = format!("{name}: bits are of a member with TBAA_MEMBER_FLAGS_BIT_FIELD");
+        let message = format!("{name}: bits are of a member with TBAA_MEMBER_FLAG_BIT_FIELD");
         return Err(Error::argument(message));
     }
     if of.align != 0 {
         member = member.align(of.align);
     }
-    if has(MemberFlags::Packed) {
+    if has(MemberFlag::Packed) {
         member = member.packed();
     }
-    if has(MemberFlags::Immutable) {
+    if has(MemberFlag::Immutable) {
         member = member.immutable();
     }
-    Ok(match (computed, has(MemberFlags::BitField)) {
+    Ok(match (computed, has(MemberFlag::BitField)) {
         (true, _) => member,
         (false, true) => member.at_bit(of.offset),
         (false, false) => member.at(of.offset),
@@ -123,7 +125,9 @@ fn check_sizes(
     // A member may point to the record itself. What is wrong with that name or
     // a type here is for the declaration to say.
     let keyword = if union { "union" } else { "struct" };
-    let _ = types.types_mut().ty(&format!("{keyword} {record} *"));
+    if record.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '$' | ':')) {
+        let _ = types.types_mut().ty(&format!("{keyword} {record} *"));
+    }
     for member in members.iter().filter(|member| member.size != 0) {
         let (name, text) = (member.name.text()?, member.type_text.text()?);
         let found = types.types_mut().ty(text).ok().and_then(|ty| types.types().size_of(ty));
@@ -150,12 +154,12 @@ pub extern "C" fn tbaa_declare(
 ) -> Status {
     change(context, |context| {
         let record = given(record, "the record")?;
-        known_flags(record.flags, RECORD_FLAGS, "tbaa_record_flags")?;
+        known_flags(record.flags, RECORD_FLAGS, "tbaa_record_flag")?;
         // SAFETY: the caller promises `count` members.
         let members = unsafe { slice(record.members, record.count, "members") }?;
-        let has = |flag: RecordFlags| record.flags & flag as u32 != 0;
-        let (name, union) = (record.name.text()?, has(RecordFlags::Union));
-        let computed = has(RecordFlags::Computed);
+        let has = |flag: RecordFlag| record.flags & flag as u32 != 0;
+        let (name, union) = (record.name.text()?, has(RecordFlag::Union));
+        let computed = has(RecordFlag::Computed);
         let mut made = if union { Record::union(name) } else { Record::structure(name) };
         for one in members {
             made = made.member(member(one, computed)?);
@@ -166,10 +170,10 @@ pub extern "C" fn tbaa_declare(
         if record.align != 0 {
             made = made.align(record.align);
         }
-        if has(RecordFlags::Packed) {
+        if has(RecordFlag::Packed) {
             made = made.packed();
         }
-        if has(RecordFlags::MayAlias) {
+        if has(RecordFlag::MayAlias) {
             made = made.may_alias();
         }
         context.grow_declared(|types, _| {
@@ -235,7 +239,7 @@ pub extern "C" fn tbaa_declare_alias(
 pub extern "C" fn tbaa_size_of(
     context: Option<&mut Context>,
     type_text: Str,
-    size: Out<'_, u64>,
+    size: Option<&mut MaybeUninit<u64>>,
 ) -> Status {
     change(context, |context| {
         write(size, || {
@@ -256,7 +260,7 @@ pub extern "C" fn tbaa_size_of(
 pub extern "C" fn tbaa_offset_of(
     context: Option<&mut Context>,
     path: Str,
-    offset: Out<'_, u64>,
+    offset: Option<&mut MaybeUninit<u64>>,
 ) -> Status {
     change(context, |context| {
         write(offset, || {
@@ -273,7 +277,7 @@ pub extern "C" fn tbaa_offset_of(
 pub extern "C" fn tbaa_type_of(
     context: Option<&mut Context>,
     type_text: Str,
-    node: Out<'_, Type>,
+    node: Option<&mut MaybeUninit<Type>>,
 ) -> Status {
     change(context, |context| {
         write(node, || {
@@ -293,7 +297,7 @@ pub extern "C" fn tbaa_type_of(
 pub extern "C" fn tbaa_copy_of(
     context: Option<&mut Context>,
     type_text: Str,
-    copy: Out<'_, Copy>,
+    copy: Option<&mut MaybeUninit<Copy>>,
 ) -> Status {
     change(context, |context| {
         write(copy, || {

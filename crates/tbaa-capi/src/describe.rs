@@ -1,11 +1,13 @@
 //! What tags say and why an answer is what it is, for people and for tools.
 
+use std::mem::MaybeUninit;
+
 use tbaa::verify::Verifier;
 use tbaa::{spec, text};
 
 use crate::oracle::{MemoryAccess, Oracle, Tag, Type};
 use crate::status::{OrStatus, Status, given, status};
-use crate::text::{Out, Str, Text, constant, write};
+use crate::text::{Str, Text, constant, write};
 
 /// Formats of `tbaa_dump`.
 #[repr(u32)]
@@ -41,7 +43,7 @@ pub struct TagDescription {
 pub extern "C" fn tbaa_describe_tag(
     oracle: Option<&Oracle>,
     tag: Tag,
-    description: Out<'_, TagDescription>,
+    description: Option<&mut MaybeUninit<TagDescription>>,
 ) -> Status {
     status(|| {
         write(description, || {
@@ -65,7 +67,7 @@ pub extern "C" fn tbaa_describe_tag(
 pub extern "C" fn tbaa_type_name(
     oracle: Option<&Oracle>,
     node: Type,
-    name: Out<'_, Str>,
+    name: Option<&mut MaybeUninit<Str>>,
 ) -> Status {
     status(|| {
         write(name, || {
@@ -97,7 +99,7 @@ pub extern "C" fn tbaa_explain(
     oracle: Option<&Oracle>,
     a: MemoryAccess,
     b: MemoryAccess,
-    text: Out<'_, Text>,
+    text: Option<&mut MaybeUninit<Text>>,
 ) -> Status {
     status(|| {
         write(text, || {
@@ -111,7 +113,11 @@ pub extern "C" fn tbaa_explain(
 /// Writes all tags, copies and types as text in a format of `tbaa_dump_format`.
 /// Free the text with `tbaa_text_free`.
 #[unsafe(no_mangle)]
-pub extern "C" fn tbaa_dump(oracle: Option<&Oracle>, format: u32, text: Out<'_, Text>) -> Status {
+pub extern "C" fn tbaa_dump(
+    oracle: Option<&Oracle>,
+    format: u32,
+    text: Option<&mut MaybeUninit<Text>>,
+) -> Status {
     status(|| {
         write(text, || {
             let graph = given(oracle, "the oracle")?.graph();

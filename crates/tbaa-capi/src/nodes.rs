@@ -1,6 +1,8 @@
 //! Making nodes one by one, as LLVM's `MDBuilder` does, for front ends whose
 //! types are not C's.
 
+use std::mem::MaybeUninit;
+
 use tbaa::{BuildError, CopyEntry, Format, Graph, SizedField, TypeId};
 
 use crate::context::{Context, change};
@@ -63,7 +65,7 @@ fn fields_of(graph: &Graph, fields: *const Field, count: usize) -> Result<Vec<Si
 pub extern "C" fn tbaa_build_root(
     context: Option<&mut Context>,
     name: Str,
-    root: Out<'_, Type>,
+    root: Option<&mut MaybeUninit<Type>>,
 ) -> Status {
     build(context, root, |graph| Ok(graph.builder().root(name.bytes()?)))
 }
@@ -74,7 +76,7 @@ pub extern "C" fn tbaa_build_root(
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_build_anonymous_root(
     context: Option<&mut Context>,
-    root: Out<'_, Type>,
+    root: Option<&mut MaybeUninit<Type>>,
 ) -> Status {
     build(context, root, |graph| Ok(graph.builder().anonymous_root()))
 }
@@ -87,7 +89,7 @@ pub extern "C" fn tbaa_build_scalar_type(
     context: Option<&mut Context>,
     name: Str,
     parent: Type,
-    node: Out<'_, Type>,
+    node: Option<&mut MaybeUninit<Type>>,
 ) -> Status {
     build(context, node, |graph| {
         let parent = known_type(graph, parent)?;
@@ -105,7 +107,7 @@ pub extern "C" fn tbaa_build_struct_type(
     name: Str,
     fields: *const Field,
     count: usize,
-    node: Out<'_, Type>,
+    node: Option<&mut MaybeUninit<Type>>,
 ) -> Status {
     build(context, node, |graph| {
         let fields = fields_of(graph, fields, count)?;
@@ -126,7 +128,7 @@ pub extern "C" fn tbaa_build_sized_type(
     size: u64,
     fields: *const Field,
     count: usize,
-    node: Out<'_, Type>,
+    node: Option<&mut MaybeUninit<Type>>,
 ) -> Status {
     build(context, node, |graph| {
         let parent = known_type(graph, parent)?;
@@ -147,7 +149,7 @@ pub extern "C" fn tbaa_build_struct_tag(
     access: Type,
     offset: u64,
     immutable: bool,
-    tag: Out<'_, Tag>,
+    tag: Option<&mut MaybeUninit<Tag>>,
 ) -> Status {
     build(context, tag, |graph| {
         let (base, access) = (known_type(graph, base)?, known_type(graph, access)?);
@@ -167,7 +169,7 @@ pub extern "C" fn tbaa_build_access_tag(
     offset: u64,
     size: u64,
     immutable: bool,
-    tag: Out<'_, Tag>,
+    tag: Option<&mut MaybeUninit<Tag>>,
 ) -> Status {
     build(context, tag, |graph| {
         let (base, access) = (known_type(graph, base)?, known_type(graph, access)?);
@@ -182,7 +184,7 @@ pub extern "C" fn tbaa_build_access_tag(
 pub extern "C" fn tbaa_build_mutable_tag(
     context: Option<&mut Context>,
     tag: Tag,
-    without: Out<'_, Tag>,
+    without: Option<&mut MaybeUninit<Tag>>,
 ) -> Status {
     build(context, without, |graph| {
         let tag = known_tag(graph, tag)?;
@@ -199,7 +201,7 @@ pub extern "C" fn tbaa_build_copy(
     context: Option<&mut Context>,
     parts: *const Part,
     count: usize,
-    copy: Out<'_, Copy>,
+    copy: Option<&mut MaybeUninit<Copy>>,
 ) -> Status {
     build(context, copy, |graph| {
         // SAFETY: the caller promises `count` parts.
@@ -221,7 +223,7 @@ pub extern "C" fn tbaa_build_merged_tag(
     context: Option<&mut Context>,
     a: Tag,
     b: Tag,
-    merged: Out<'_, Tag>,
+    merged: Option<&mut MaybeUninit<Tag>>,
 ) -> Status {
     change(context, |context| {
         write(merged, || {

@@ -51,19 +51,19 @@ pub(crate) fn rules(number: u32, default: Rules) -> Result<Rules, Error> {
 
 /// What an access, or a call, does to memory: bits of a mask.
 #[repr(u32)]
-pub enum AccessBits {
+pub enum Effect {
     /// It loads.
     Read = 1,
     /// It stores.
     Write = 2,
-    /// Both, or not known; so does 0 in a `tbaa_access`.
+    /// Both, or not known; so does 0 in a `tbaa_memory_access`.
     Both = 3,
 }
 
 /// Which dependences may hold between an access and one after it: bits of a
 /// mask.
 #[repr(u32)]
-pub enum ConflictBits {
+pub enum Conflicts {
     /// The second reads what the first wrote.
     ReadAfterWrite = 1,
     /// The second overwrites what the first read.
@@ -78,7 +78,7 @@ pub enum ConflictBits {
 pub struct MemoryAccess {
     /// The tag; 0 for one of which nothing is known.
     pub tag: Tag,
-    /// What it does, of `tbaa_access_bits`; 0 is taken for both.
+    /// What it does, of `tbaa_effect`; 0 is taken for both.
     pub kind: u32,
     /// Bytes, in place of what the tag says: a vector load under the tag of its
     /// first lane. 0 for the tag's own, `UINT64_MAX` for unknown.
@@ -173,7 +173,7 @@ fn bits(conflict: Option<Conflict>) -> u32 {
     })
 }
 
-/// All bits of `tbaa_conflict_bits`.
+/// All bits of `tbaa_conflict`.
 const ANY_CONFLICT: u32 = 7;
 
 /// Returns whether accesses with two tags may overlap. True in any doubt: no
@@ -207,7 +207,7 @@ pub extern "C" fn tbaa_access_may_alias(
 }
 
 /// Returns which dependences may hold between an access and one that comes after
-/// it, as bits of `tbaa_conflict_bits`: 0 if they cannot overlap, or only read.
+/// it, as bits of `tbaa_conflict`: 0 if they cannot overlap, or only read.
 /// All bits for a NULL oracle.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_may_conflict(
@@ -223,7 +223,7 @@ pub extern "C" fn tbaa_may_conflict(
 }
 
 /// Returns what a call may do to the memory of an access, as bits of
-/// `tbaa_access_bits`, given all that it does: 0 if it leaves that memory alone.
+/// `tbaa_effect`, given all that it does: 0 if it leaves that memory alone.
 /// A call of which nothing is known has one effect, with tag 0.
 ///
 /// What the access itself does is not asked for. Both bits for a NULL oracle, or

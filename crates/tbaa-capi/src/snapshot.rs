@@ -5,14 +5,15 @@
 //! holds any more is brought up to date by what was added since, instead of
 //! being made again.
 
+use std::mem::MaybeUninit;
 use std::sync::Arc;
 
-use tbaa::{Graph, GraphError, NodeId, Operand, Rules};
+use tbaa::{BuildError, Graph, GraphError, NodeId, Operand, Rules};
 
 use crate::context::{Context, change};
 use crate::oracle::{Oracle, rules};
 use crate::status::{Error, OrStatus, Status, answer};
-use crate::text::{Out, write};
+use crate::text::write;
 
 /// How many snapshots a context keeps.
 const KEPT: usize = 4;
@@ -21,21 +22,19 @@ const KEPT: usize = 4;
 /// nodes and tags alike.
 ///
 /// `graph` was made by the builder alone: a node refers to earlier ones, or is
-/// distinct and refers to itself.
-fn catch_up(copy: &mut Graph, graph: &Graph) -> Result<(), GraphError> {
+/// an anonymous root.
+fn catch_up(copy: &mut Graph, graph: &Graph) -> Result<(), BuildError> {
     for from in graph.nodes().skip(copy.node_count()) {
-        let len = graph.operand_count(from);
-        let reserved = graph.is_distinct(from).then(|| copy.reserve(len, true)).transpose()?;
-        let operands = graph.operands(from).map(|operand| match operand {
-            Operand::Node(node) => copy.get_node(node.index()).map(Operand::Node),
-            other => Some(other),
-        });
-        let operands: Option<Vec<_>> = operands.collect();
-        let operands = operands.ok_or(GraphError::ForeignId)?;
-        match reserved {
-            Some(node) => copy.fill(node, &operands)?,
-            None => drop(copy.insert(&operands)?),
+        if graph.is_distinct(from) {
+            copy.builder().anonymous_root()?;
+            continue;
         }
+        let operands = graph.operands(from).map(|operand| match operand {
+            Operand::Node(node) => same(copy, node).map(Operand::Node),
+            other => Ok(other),
+        });
+        let operands: Vec<_> = operands.collect::<Result<_, _>>()?;
+        copy.insert(&operands)?;
     }
     // In the order of the builder: types, then tags, then copies of tags. A node
     // may be taken for one of them long after it was made.
@@ -54,6 +53,11 @@ fn catch_up(copy: &mut Graph, graph: &Graph) -> Result<(), GraphError> {
         copy.mark_copy(node);
     }
     Ok(())
+}
+
+/// The node of the same number.
+fn same(copy: &Graph, node: NodeId) -> Result<NodeId, GraphError> {
+    copy.get_node(node.index()).ok_or(GraphError::ForeignId)
 }
 
 /// A snapshot that was handed out.
@@ -103,7 +107,7 @@ impl Context {
 pub extern "C" fn tbaa_context_snapshot(
     context: Option<&mut Context>,
     rule: u32,
-    snapshot: Out<'_, *const Oracle>,
+    snapshot: Option<&mut MaybeUninit<*const Oracle>>,
 ) -> Status {
     change(context, |context| {
         write(snapshot, || {
