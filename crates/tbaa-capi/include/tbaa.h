@@ -359,10 +359,65 @@ typedef uint32_t tbaa_dump_format;
 #endif // __cplusplus
 
 /**
+ * What an operand of a node is.
+ */
+enum tbaa_operand_kind
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * `null`.
+     */
+    TBAA_OPERAND_KIND_NULL = 0,
+    /**
+     * A string: any bytes.
+     */
+    TBAA_OPERAND_KIND_BYTES = 1,
+    /**
+     * An integer constant.
+     */
+    TBAA_OPERAND_KIND_INTEGER = 2,
+    /**
+     * A node that the callback made.
+     */
+    TBAA_OPERAND_KIND_NODE = 3,
+    /**
+     * The node that is being made.
+     */
+    TBAA_OPERAND_KIND_ITSELF = 4,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum tbaa_operand_kind tbaa_operand_kind;
+#else
+typedef uint32_t tbaa_operand_kind;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Answers of a rule as `!alias.scope` and `!noalias`, exact pair by pair.
+ */
+typedef struct tbaa_scopes tbaa_scopes;
+
+/**
  * Types, tags and an oracle that knows them. Functions that take a `tbaa_context
  * *` need it for themselves; with a `const` one they may run at the same time.
  */
 typedef struct tbaa_context tbaa_context;
+
+/**
+ * Tags in place of a program's, with which LLVM answers that accesses may
+ * overlap wherever the program's rule does, and on as few other pairs as can
+ * be.
+ */
+typedef struct tbaa_lowered tbaa_lowered;
+
+/**
+ * Hands nodes to one sink, each once, operands first: what grows costs only what
+ * is new. It lives no longer than what the sink's nodes live in.
+ */
+typedef struct tbaa_emitter tbaa_emitter;
 
 /**
  * Answers questions about the tags of one graph. Functions that take a `const
@@ -615,6 +670,143 @@ typedef struct tbaa_text {
 } tbaa_text;
 
 /**
+ * One operand of a node. What its kind does not need is 0 or NULL.
+ */
+typedef struct tbaa_operand {
+    /**
+     * Of `tbaa_operand_kind`.
+     */
+    uint32_t kind;
+    /**
+     * The width of an integer.
+     */
+    uint32_t bits;
+    /**
+     * The value of an integer, zero-extended.
+     */
+    uint64_t value;
+    /**
+     * The bytes of a string, for the time of the call.
+     */
+    struct tbaa_str bytes;
+    /**
+     * What the callback returned for a node.
+     */
+    void *node;
+} tbaa_operand;
+
+/**
+ * Makes a node from its operands and returns it, or NULL if it cannot. A node
+ * that is `distinct` is never the same as another; one that is an operand of
+ * itself always is so. The callback must not call the emitter that calls it,
+ * nor leave by `longjmp` or a C++ exception.
+ *
+ * LLVM: `MDNode::get`, `MDNode::getDistinct`.
+ */
+typedef void *(*tbaa_make_node)(void *data,
+                                const struct tbaa_operand *operands,
+                                size_t count,
+                                bool distinct);
+
+/**
+ * Where nodes go. `tbaa-llvm.h` has one ready for llvm-c.
+ */
+typedef struct tbaa_sink {
+    /**
+     * Makes a node.
+     */
+    tbaa_make_node make_node;
+    /**
+     * Passed to it: LLVM's context, say.
+     */
+    void *data;
+} tbaa_sink;
+
+/**
+ * What accesses are to get: tags, scopes or both.
+ */
+typedef struct tbaa_plan {
+    /**
+     * Whose tags the accesses have.
+     */
+    const struct tbaa_oracle *oracle;
+    /**
+     * The tags to attach in their place; NULL to attach them as they are.
+     */
+    const struct tbaa_lowered *lowered;
+    /**
+     * The scopes to attach; NULL for none.
+     */
+    const struct tbaa_scopes *scopes;
+    /**
+     * Whether scopes are all that is attached.
+     */
+    bool scopes_alone;
+} tbaa_plan;
+
+/**
+ * What an access, a call or a copy is to get: nodes to attach, NULL for none.
+ */
+typedef struct tbaa_attachments {
+    /**
+     * `!tbaa`
+     */
+    void *tag;
+    /**
+     * `!tbaa.struct`
+     */
+    void *tbaa_struct;
+    /**
+     * `!alias.scope`
+     */
+    void *alias_scope;
+    /**
+     * `!noalias`
+     */
+    void *noalias;
+} tbaa_attachments;
+
+/**
+ * How tags are lowered. All zero is the old format, for a lowering that does
+ * not grow.
+ */
+typedef struct tbaa_lower_options {
+    /**
+     * Names the type system of the lowered tags, so that it may grow: no two
+     * lowerings that grow may have one name. Empty for one that does not.
+     */
+    struct tbaa_str lineage;
+    /**
+     * The most nodes one above the other: more say more, and LLVM takes longer.
+     * 0 for the default.
+     */
+    uint32_t depth;
+    /**
+     * Whether the lowered tags are of the size-aware format.
+     */
+    bool size_aware;
+} tbaa_lower_options;
+
+/**
+ * An access to be lowered.
+ */
+typedef struct tbaa_source {
+    /**
+     * Its tag.
+     */
+    struct tbaa_tag tag;
+    /**
+     * How often it is asked about: pairs that cannot all be told apart are
+     * weighed by it. 0 is taken for 1.
+     */
+    uint32_t weight;
+    /**
+     * Bytes, in place of what the tag says; 0 for the tag's own.
+     */
+    uint64_t size;
+} tbaa_source;
+
+/**
  * A field of a type.
  */
 typedef struct tbaa_field {
@@ -823,6 +1015,118 @@ tbaa_status tbaa_explain(const struct tbaa_oracle *oracle,
  * Free the text with `tbaa_text_free`.
  */
 tbaa_status tbaa_dump(const struct tbaa_oracle *oracle, uint32_t format, struct tbaa_text *text);
+
+/**
+ * Makes an emitter that has emitted nothing. One for each LLVM context, from
+ * the thread that uses that; free it with `tbaa_emitter_free` before the
+ * context.
+ */
+tbaa_status tbaa_emitter_new(const struct tbaa_sink *sink, struct tbaa_emitter **emitter);
+
+/**
+ * Frees an emitter; the nodes are the sink's. NULL is no error.
+ */
+void tbaa_emitter_free(struct tbaa_emitter *emitter);
+
+/**
+ * Emits what an access is to get: nothing for one without a tag. A tag that LLVM
+ * would reject, crash on or get wrong is `TBAA_STATUS_REFUSED`: lower it, or
+ * leave the access without.
+ *
+ * Nodes are remembered by the graph of the plan's oracle: a snapshot's are
+ * asked for anew, and an anonymous root of it is another to LLVM.
+ */
+tbaa_status tbaa_emit_access(struct tbaa_emitter *emitter,
+                             const struct tbaa_plan *plan,
+                             struct tbaa_memory_access access,
+                             struct tbaa_attachments *nodes);
+
+/**
+ * Emits what a call is to get, of which all effects on memory that somebody
+ * else can access are given: scopes that it leaves alone, and with one effect
+ * its tag. A call of which nothing is known gets nothing.
+ */
+tbaa_status tbaa_emit_call(struct tbaa_emitter *emitter,
+                           const struct tbaa_plan *plan,
+                           const struct tbaa_memory_access *effects,
+                           size_t count,
+                           struct tbaa_attachments *nodes);
+
+/**
+ * Emits what a copy of a struct is to get: its `tbaa.struct` node, unless the
+ * plan lowers tags or has scopes alone.
+ */
+tbaa_status tbaa_emit_copy(struct tbaa_emitter *emitter,
+                           const struct tbaa_plan *plan,
+                           struct tbaa_copy copy,
+                           struct tbaa_attachments *nodes);
+
+/**
+ * Emits a tag whatever LLVM makes of it. LLVM 22 crashes on some, and moves
+ * loads over stores for others: this is for tests of LLVM, and for sinks that
+ * are not LLVM.
+ */
+tbaa_status tbaa_emit_tag_as_is(struct tbaa_emitter *emitter,
+                                const struct tbaa_oracle *oracle,
+                                struct tbaa_tag tag,
+                                void **node);
+
+/**
+ * Makes a lowering of no tags. Options of NULL are as all zero. Free it with
+ * `tbaa_lowered_free`.
+ */
+tbaa_status tbaa_lowered_new(const struct tbaa_lower_options *options,
+                             struct tbaa_lowered **lowered);
+
+/**
+ * Frees a lowering. NULL is no error.
+ */
+void tbaa_lowered_free(struct tbaa_lowered *lowered);
+
+/**
+ * Lowers accesses by the rule of an oracle, which must be the same each time.
+ * The first call lowers its sources together and best: give it all that are
+ * known. Later calls, of a lowering with a lineage, find places for more and
+ * change no tag that was given out. What is there already is passed over. On
+ * an error nothing is added.
+ */
+tbaa_status tbaa_lower(struct tbaa_lowered *lowered,
+                       const struct tbaa_oracle *oracle,
+                       const struct tbaa_source *sources,
+                       size_t count);
+
+/**
+ * Gives the number of pairs of lowered accesses that the rule tells apart, and
+ * of those among them that LLVM does not: `lost` of `told_apart`.
+ */
+tbaa_status tbaa_lowered_loss(const struct tbaa_lowered *lowered,
+                              uint64_t *told_apart,
+                              uint64_t *lost);
+
+/**
+ * Writes the lowered metadata as text, as `tbaa_dump` does a program's.
+ */
+tbaa_status tbaa_lowered_dump(const struct tbaa_lowered *lowered,
+                              uint32_t format,
+                              struct tbaa_text *text);
+
+/**
+ * Makes scopes of an oracle's answers on some tags: accesses as large as their
+ * tags say. It takes time and memory in proportion to the number of pairs.
+ *
+ * `domain` names the program to LLVM: modules that may be linked or inlined
+ * into each other share it only if their tags are of one context.
+ */
+tbaa_status tbaa_scopes_new(const struct tbaa_oracle *oracle,
+                            struct tbaa_str domain,
+                            const struct tbaa_tag *tags,
+                            size_t count,
+                            struct tbaa_scopes **scopes);
+
+/**
+ * Frees scopes. NULL is no error.
+ */
+void tbaa_scopes_free(struct tbaa_scopes *scopes);
 
 /**
  * Makes a named root, or finds it. Types under roots of different names may

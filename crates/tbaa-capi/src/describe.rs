@@ -3,10 +3,10 @@
 use std::mem::MaybeUninit;
 
 use tbaa::verify::Verifier;
-use tbaa::{spec, text};
+use tbaa::{Graph, spec, text};
 
 use crate::oracle::{MemoryAccess, Oracle, Tag, Type};
-use crate::status::{OrStatus, Status, given, status};
+use crate::status::{Error, OrStatus, Status, given, status};
 use crate::text::{Str, Text, constant, write};
 
 /// Formats of `tbaa_dump`.
@@ -118,16 +118,15 @@ pub extern "C" fn tbaa_dump(
     format: u32,
     text: Option<&mut MaybeUninit<Text>>,
 ) -> Status {
-    status(|| {
-        write(text, || {
-            let graph = given(oracle, "the oracle")?.graph();
-            let all = [DumpFormat::Llvm, DumpFormat::Mlir, DumpFormat::Ron];
-            let dump = match constant(&all, format, "tbaa_dump_format")? {
-                DumpFormat::Llvm => text::write(graph),
-                DumpFormat::Mlir => text::write_mlir(graph).or_status(Status::Unwritable)?,
-                DumpFormat::Ron => spec::write(graph),
-            };
-            Ok(Text::from(dump))
-        })
-    })
+    status(|| write(text, || dumped(given(oracle, "the oracle")?.graph(), format)))
+}
+
+/// The text of a graph in a format of `DumpFormat`.
+pub(crate) fn dumped(graph: &Graph, format: u32) -> Result<Text, Error> {
+    let all = [DumpFormat::Llvm, DumpFormat::Mlir, DumpFormat::Ron];
+    Ok(Text::from(match constant(&all, format, "tbaa_dump_format")? {
+        DumpFormat::Llvm => text::write(graph),
+        DumpFormat::Mlir => text::write_mlir(graph).or_status(Status::Unwritable)?,
+        DumpFormat::Ron => spec::write(graph),
+    }))
 }

@@ -10,6 +10,8 @@
 pub mod context;
 pub mod declare;
 pub mod describe;
+pub mod emit;
+pub mod lower;
 pub mod nodes;
 pub mod oracle;
 pub mod snapshot;

@@ -1,7 +1,7 @@
 //! Queries. What they take does not change, so threads may ask at once and none
 //! waits for another.
 
-use tbaa::{Access, AccessKind, Conflict, Graph, Rules};
+use tbaa::{Access, Graph, Rules};
 
 use crate::status::{Error, Status, answer};
 use crate::text::{constant, slice};
@@ -113,12 +113,21 @@ impl Oracle {
         known_type(self.graph(), ty)
     }
 
+    /// Returns whether two accesses may overlap, whatever they do.
+    #[inline]
+    fn overlap(&self, a: MemoryAccess, b: MemoryAccess) -> bool {
+        if a.size != 0 || b.size != 0 {
+            return self.inner.may_alias(self.access(a), self.access(b));
+        }
+        match (self.tag(a.tag), self.tag(b.tag)) {
+            (Some(a), Some(b)) => self.inner.may_alias(a, b),
+            _ => true,
+        }
+    }
+
+    /// The access; what it does is looked at here alone.
     pub(crate) fn access(&self, access: MemoryAccess) -> Access {
-        let mut found = Access::from(self.tag(access.tag)).with_kind(match access.kind {
-            1 => AccessKind::Read,
-            2 => AccessKind::Write,
-            _ => AccessKind::Both,
-        });
+        let mut found = Access::from(self.tag(access.tag));
         found.size = (access.size != 0).then_some(access.size);
         found
     }
@@ -165,12 +174,21 @@ impl From<tbaa::CopyId> for Copy {
     }
 }
 
-fn bits(conflict: Option<Conflict>) -> u32 {
-    conflict.map_or(0, |found| {
-        u32::from(found.read_after_write)
-            | u32::from(found.write_after_read) << 1
-            | u32::from(found.write_after_write) << 2
-    })
+impl MemoryAccess {
+    /// Returns what it does, as `Effect` has it.
+    #[inline]
+    fn effect(self) -> u32 {
+        if matches!(self.kind, 1 | 2) { self.kind } else { 3 }
+    }
+}
+
+/// Returns the dependences between accesses of two kinds to one memory, as
+/// `Conflicts` has them.
+#[inline]
+fn conflicts(first: u32, second: u32) -> u32 {
+    let (read, write) = (Effect::Read as u32, Effect::Write as u32);
+    let both = |a, b| u32::from(first & a != 0 && second & b != 0);
+    both(write, read) | both(read, write) << 1 | both(write, write) << 2
 }
 
 /// All bits of `tbaa_conflict`.
@@ -202,7 +220,7 @@ pub extern "C" fn tbaa_access_may_alias(
 ) -> bool {
     answer(true, || {
         let oracle = oracle?;
-        Some(oracle.inner.may_alias(oracle.access(a), oracle.access(b)))
+        Some(oracle.overlap(a, b))
     })
 }
 
@@ -217,8 +235,8 @@ pub extern "C" fn tbaa_may_conflict(
 ) -> u32 {
     answer(ANY_CONFLICT, || {
         let oracle = oracle?;
-        let found = oracle.inner.may_conflict(oracle.access(first), oracle.access(second));
-        Some(bits(found))
+        let found = conflicts(first.effect(), second.effect());
+        Some(if found != 0 && oracle.overlap(first, second) { found } else { 0 })
     })
 }
 
@@ -241,11 +259,10 @@ pub extern "C" fn tbaa_call_effects(
         let oracle = oracle?;
         // SAFETY: the caller promises `count` effects.
         let effects = unsafe { slice(effects, count, "effects") }.ok()?;
-        let access = oracle.access(access);
         let mut found = 0;
         for &effect in effects {
-            let kind = if matches!(effect.kind, 1 | 2) { effect.kind } else { 3 };
-            if found & kind != kind && oracle.inner.may_alias(access, oracle.access(effect)) {
+            let kind = effect.effect();
+            if found & kind != kind && oracle.overlap(access, effect) {
                 found |= kind;
             }
             if found == 3 {
@@ -268,7 +285,8 @@ pub extern "C" fn tbaa_copy_may_conflict(
     answer(ANY_CONFLICT, || {
         let oracle = oracle?;
         let copy = known_copy(oracle.graph(), copy).ok()?;
-        Some(bits(oracle.inner.copy_may_conflict(copy, oracle.access(second))))
+        let found = conflicts(Effect::Both as u32, second.effect());
+        Some(if oracle.inner.copy_may_alias(copy, oracle.access(second)) { found } else { 0 })
     })
 }
 

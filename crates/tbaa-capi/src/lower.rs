@@ -1,0 +1,187 @@
+//! Tags and scopes that stock LLVM gets right.
+
+use std::mem::MaybeUninit;
+
+use tbaa::emit::Scopes;
+use tbaa::lower::{Lowering, Options, Source};
+use tbaa::{Access, Format, Graph, TagId};
+
+use crate::describe::dumped;
+use crate::oracle::{Oracle, Tag};
+use crate::status::{Error, OrStatus, Status, answer, given, status};
+use crate::text::{Str, Text, slice, write};
+
+/// An access to be lowered.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct LowerSource {
+    /// Its tag.
+    pub tag: Tag,
+    /// How often it is asked about: pairs that cannot all be told apart are
+    /// weighed by it. 0 is taken for 1.
+    pub weight: u32,
+    /// Bytes, in place of what the tag says; 0 for the tag's own.
+    pub size: u64,
+}
+
+/// How tags are lowered. All zero is the old format, for a lowering that does
+/// not grow.
+#[repr(C)]
+pub struct LowerOptions {
+    /// Names the type system of the lowered tags, so that it may grow: no two
+    /// lowerings that grow may have one name. Empty for one that does not.
+    pub lineage: Str,
+    /// The most nodes one above the other: more say more, and LLVM takes longer.
+    /// 0 for the default.
+    pub depth: u32,
+    /// Whether the lowered tags are of the size-aware format.
+    pub size_aware: bool,
+}
+
+/// Tags in place of a program's, with which LLVM answers that accesses may
+/// overlap wherever the program's rule does, and on as few other pairs as can
+/// be.
+pub struct Lowered {
+    inner: Lowering,
+}
+
+impl Lowered {
+    pub(crate) fn graph(&self) -> &Graph {
+        self.inner.graph()
+    }
+
+    /// Returns the lowered tag of an access that was lowered.
+    pub(crate) fn tag(&self, access: Access, tag: Tag) -> Result<Option<TagId>, Error> {
+        if self.inner.why(access).is_none() {
+            let message = format!(
+                "tag {} was not lowered, of this oracle and with this size: give it to `tbaa_lower`",
+                tag.id
+            );
+            return Err(Error::new(Status::UnknownId, message));
+        }
+        Ok(self.inner.tag(access))
+    }
+}
+
+/// Makes a lowering of no tags. Options of NULL are as all zero. Free it with
+/// `tbaa_lowered_free`.
+#[unsafe(no_mangle)]
+pub extern "C" fn tbaa_lowered_new(
+    options: Option<&LowerOptions>,
+    lowered: Option<&mut MaybeUninit<Box<Lowered>>>,
+) -> Status {
+    status(|| {
+        write(lowered, || {
+            let mut made = Options::new();
+            if let Some(options) = options {
+                let lineage = options.lineage.text()?;
+                if !lineage.is_empty() {
+                    made = made.lineage(lineage);
+                }
+                if options.depth != 0 {
+                    made = made.depth(usize::try_from(options.depth).unwrap_or(usize::MAX));
+                }
+                if options.size_aware {
+                    made = made.format(Format::New);
+                }
+            }
+            Ok(Box::new(Lowered { inner: Lowering::new(made) }))
+        })
+    })
+}
+
+/// Frees a lowering. NULL is no error.
+#[unsafe(no_mangle)]
+pub extern "C" fn tbaa_lowered_free(lowered: Option<Box<Lowered>>) {
+    answer((), || Some(drop(lowered)));
+}
+
+/// Lowers accesses by the rule of an oracle, which must be the same each time.
+/// The first call lowers its sources together and best: give it all that are
+/// known. Later calls, of a lowering with a lineage, find places for more and
+/// change no tag that was given out. What is there already is passed over. On
+/// an error nothing is added.
+#[unsafe(no_mangle)]
+pub extern "C" fn tbaa_lower(
+    lowered: Option<&mut Lowered>,
+    oracle: Option<&Oracle>,
+    sources: *const LowerSource,
+    count: usize,
+) -> Status {
+    status(|| {
+        let (lowered, oracle) = (given(lowered, "the lowering")?, given(oracle, "the oracle")?);
+        // SAFETY: the caller promises `count` sources.
+        let sources = unsafe { slice(sources, count, "sources") }?;
+        let source = |source: &LowerSource| {
+            let mut made = Source::from((oracle.known_tag(source.tag)?, source.weight));
+            made.size = (source.size != 0).then_some(source.size);
+            Ok(made)
+        };
+        let sources: Vec<Source> = sources.iter().map(source).collect::<Result<_, Error>>()?;
+        lowered.inner.lower(&oracle.inner, sources).or_status(Status::Build)
+    })
+}
+
+/// Gives the number of pairs of lowered accesses that the rule tells apart, and
+/// of those among them that LLVM does not: `lost` of `told_apart`.
+#[unsafe(no_mangle)]
+pub extern "C" fn tbaa_lowered_loss(
+    lowered: Option<&Lowered>,
+    told_apart: Option<&mut MaybeUninit<u64>>,
+    lost: Option<&mut MaybeUninit<u64>>,
+) -> Status {
+    status(|| {
+        let loss = given(lowered, "the lowering")?.inner.lost();
+        let lost = given(lost, "the place of the result")?;
+        write(told_apart, || Ok(loss.no_alias))?;
+        lost.write(loss.pairs);
+        Ok(())
+    })
+}
+
+/// Writes the lowered metadata as text, as `tbaa_dump` does a program's.
+#[unsafe(no_mangle)]
+pub extern "C" fn tbaa_lowered_dump(
+    lowered: Option<&Lowered>,
+    format: u32,
+    text: Option<&mut MaybeUninit<Text>>,
+) -> Status {
+    status(|| write(text, || dumped(given(lowered, "the lowering")?.graph(), format)))
+}
+
+/// Answers of a rule as `!alias.scope` and `!noalias`, exact pair by pair.
+pub struct AliasScopes {
+    pub(crate) inner: Scopes,
+}
+
+/// Makes scopes of an oracle's answers on some tags: accesses as large as their
+/// tags say. It takes time and memory in proportion to the number of pairs.
+///
+/// `domain` names the program to LLVM: modules that may be linked or inlined
+/// into each other share it only if their tags are of one context.
+#[unsafe(no_mangle)]
+pub extern "C" fn tbaa_scopes_new(
+    oracle: Option<&Oracle>,
+    domain: Str,
+    tags: *const Tag,
+    count: usize,
+    scopes: Option<&mut MaybeUninit<Box<AliasScopes>>>,
+) -> Status {
+    status(|| {
+        write(scopes, || {
+            let oracle = given(oracle, "the oracle")?;
+            // SAFETY: the caller promises `count` tags.
+            let tags = unsafe { slice(tags, count, "tags") }?;
+            let known = tags.iter().map(|&tag| oracle.known_tag(tag));
+            let known: Vec<TagId> = known.collect::<Result<_, Error>>()?;
+            let inner = Scopes::new(domain.text()?, &oracle.inner, &known, None);
+            Ok(Box::new(AliasScopes { inner }))
+        })
+    })
+}
+
+/// Frees scopes. NULL is no error.
+#[unsafe(no_mangle)]
+pub extern "C" fn tbaa_scopes_free(scopes: Option<Box<AliasScopes>>) {
+    answer((), || Some(drop(scopes)));
+}
