@@ -153,8 +153,7 @@ int main(void) {
 
     const tbaa_oracle *oracle = tbaa_context_oracle(context);
     for (int at = 0; at < LENGTH; at++)
-        printf("%-24s%s\n", code[at].text,
-               is_redundant(oracle, tags, at) ? "  (known)" : "");
+        printf("%s %s\n", is_redundant(oracle, tags, at) ? "known" : "     ", code[at].text);
 
     /* Why is one of them not known? */
     tbaa_text why;

@@ -169,7 +169,7 @@ impl Graph {
     /// Returns the node at a position of [`Graph::nodes`]: the inverse of
     /// [`NodeId::index`].
     #[must_use]
-    pub fn get_node(&self, index: usize) -> Option<NodeId> {
+    pub fn nth_node(&self, index: usize) -> Option<NodeId> {
         (index < self.records.len()).then(|| self.id(index))
     }
 
@@ -184,13 +184,13 @@ impl Graph {
     /// let root = b.root("R")?;
     /// let int = b.scalar_type("int", root)?;
     /// let tag = b.struct_tag(int, int, 0, false)?;
-    /// assert_eq!(graph.get_tag(tag.index()), Some(tag));
-    /// assert_eq!(graph.get_tag(1), None);
+    /// assert_eq!(graph.tag_at(tag.index()), Some(tag));
+    /// assert_eq!(graph.tag_at(1), None);
     /// # Ok::<(), tbaa::BuildError>(())
     /// ```
     #[must_use]
     #[inline]
-    pub fn get_tag(&self, index: usize) -> Option<TagId> {
+    pub fn tag_at(&self, index: usize) -> Option<TagId> {
         (index < self.tags.len()).then_some(TagId { index: index as u32, stamp: self.stamp })
     }
 

@@ -45,7 +45,7 @@ fn build<T, I: From<T>>(
 }
 
 fn known_tag(graph: &Graph, tag: Tag) -> Result<tbaa::TagId, Error> {
-    graph.get_tag((tag.id as usize).wrapping_sub(1)).ok_or_else(|| unknown("tag", tag.id))
+    graph.tag_at((tag.id as usize).wrapping_sub(1)).ok_or_else(|| unknown("tag", tag.id))
 }
 
 fn fields_of(graph: &Graph, fields: *const Field, count: usize) -> Result<Vec<SizedField>, Error> {

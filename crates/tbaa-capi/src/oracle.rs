@@ -102,7 +102,7 @@ impl Oracle {
     /// which may alias everything.
     #[inline]
     pub(crate) fn tag(&self, tag: Tag) -> Option<tbaa::TagId> {
-        self.graph().get_tag((tag.id as usize).wrapping_sub(1))
+        self.graph().tag_at((tag.id as usize).wrapping_sub(1))
     }
 
     pub(crate) fn known_tag(&self, tag: Tag) -> Result<tbaa::TagId, Error> {
@@ -142,12 +142,12 @@ pub(crate) fn unknown(what: &str, id: u32) -> Error {
 }
 
 pub(crate) fn known_type(graph: &Graph, ty: Type) -> Result<tbaa::TypeId, Error> {
-    let node = graph.get_node((ty.id as usize).wrapping_sub(1));
+    let node = graph.nth_node((ty.id as usize).wrapping_sub(1));
     node.and_then(|node| graph.type_of(node)).ok_or_else(|| unknown("type", ty.id))
 }
 
 pub(crate) fn known_copy(graph: &Graph, copy: Copy) -> Result<tbaa::CopyId, Error> {
-    let node = graph.get_node((copy.id as usize).wrapping_sub(1));
+    let node = graph.nth_node((copy.id as usize).wrapping_sub(1));
     node.and_then(|node| graph.copy_of(node)).ok_or_else(|| unknown("copy", copy.id))
 }
 

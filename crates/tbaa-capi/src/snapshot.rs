@@ -38,8 +38,6 @@ fn catch_up(copy: &mut Graph, graph: &Graph) -> Result<(), BuildError> {
     }
     // In the order of the builder: types, then tags, then copies of tags. A node
     // may be taken for one of them long after it was made.
-    let same =
-        |copy: &Graph, node: NodeId| copy.get_node(node.index()).ok_or(GraphError::ForeignId);
     for ty in graph.types() {
         let node = same(copy, ty.node())?;
         copy.mark_type(node);
@@ -57,7 +55,7 @@ fn catch_up(copy: &mut Graph, graph: &Graph) -> Result<(), BuildError> {
 
 /// The node of the same number.
 fn same(copy: &Graph, node: NodeId) -> Result<NodeId, GraphError> {
-    copy.get_node(node.index()).ok_or(GraphError::ForeignId)
+    copy.nth_node(node.index()).ok_or(GraphError::ForeignId)
 }
 
 /// A snapshot that was handed out.
