@@ -38,6 +38,7 @@
 
 mod bisect;
 mod check;
+mod lowered;
 mod plan;
 mod scopes;
 mod sinks;
@@ -260,11 +261,20 @@ impl<S: Sink> Emitter<S> {
         }
         for operand in graph.operands(copy.node()) {
             if let Some(tag) = operand.node().and_then(|node| graph.tag_of(node)) {
-                let checked = self.emitted(graph).check.check_copied(graph, tag);
-                checked.map_err(EmitError::Refused)?;
+                self.copied_tag(graph, tag)?;
             }
         }
         self.node(graph, copy.node())
+    }
+
+    /// Emits a tag in a copy's list.
+    fn copied_tag(&mut self, graph: &Graph, tag: TagId) -> Result<S::Node, EmitError<S::Error>> {
+        if !graph.owns_tag(tag) {
+            return Err(EmitError::ForeignId);
+        }
+        let checked = self.emitted(graph).check.check_copied(graph, tag);
+        checked.map_err(EmitError::Refused)?;
+        self.tag_as_is(graph, tag)
     }
 
     /// Emits any node as it is: a type, a root.

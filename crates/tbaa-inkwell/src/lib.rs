@@ -12,9 +12,13 @@
 //! another, switch the default features off. How LLVM is linked is a matter of
 //! inkwell's own features.
 
+mod helpers;
+mod read;
 mod sink;
 mod tagger;
 
+pub use helpers::{HelperError, Helpers};
+pub use read::ModuleTags;
 pub use sink::{LlvmSink, Metadata, SinkError};
 pub use tagger::{AttachError, Tagger};
 

@@ -10,7 +10,7 @@ use inkwell::llvm_sys::core::{
 use inkwell::values::{AnyValue, AsValueRef, InstructionOpcode, InstructionValue};
 use tbaa::declare::Place;
 use tbaa::emit::{Attachments, Bisect, BisectError, EmitError, Emitter, Plan};
-use tbaa::{CopyId, TagId};
+use tbaa::{CopyId, Graph, TagId};
 
 use crate::{LlvmSink, Metadata, SinkError};
 
@@ -220,7 +220,8 @@ impl<'ctx> Tagger<'ctx> {
     }
 
     /// Attaches the `!tbaa.struct` of a copy of a struct to the call that
-    /// copies it.
+    /// copies it, and the scopes of what it leaves alone. `graph` is the one
+    /// that `copy` is of.
     ///
     /// # Errors
     ///
@@ -228,10 +229,11 @@ impl<'ctx> Tagger<'ctx> {
     pub fn attach_copy(
         &mut self,
         plan: &impl Plan,
+        graph: &Graph,
         copy: CopyId,
         instruction: InstructionValue<'ctx>,
     ) -> Result<(), AttachError> {
-        let nodes = self.emitter.copy(plan, copy)?;
+        let nodes = self.emitter.copy(plan, graph, copy)?;
         self.attach_nodes(nodes, instruction)
     }
 

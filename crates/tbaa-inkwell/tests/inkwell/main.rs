@@ -1,0 +1,11 @@
+//! What LLVM 22 makes of what is attached.
+
+#![allow(unreachable_pub)]
+
+mod answers;
+mod attach;
+mod bisect;
+mod hazards;
+mod helpers;
+mod runtime;
+mod support;
