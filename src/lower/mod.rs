@@ -47,10 +47,13 @@
 //! so the root bears a fingerprint. Two accesses that LLVM merges get the tag of
 //! their nearest common node, which aliases whatever either did.
 
+mod batch;
 mod complete;
 mod exact;
 mod fingerprint;
+mod fixed;
 mod forest;
+mod grow;
 mod levels;
 mod loss;
 mod options;
@@ -58,14 +61,21 @@ mod place;
 mod rank;
 mod relation;
 mod replay;
+#[cfg(feature = "serde")]
+mod saved;
+mod scopes;
 mod source;
 
 use std::borrow::Borrow;
 use std::fmt;
 
+pub use fixed::FixError;
 pub use loss::Loss;
 pub use options::{MAX_DEPTH, Options};
 pub use replay::Violation;
+#[cfg(feature = "serde")]
+pub use saved::{LoadError, Saved};
+pub use scopes::{AccessScopes, ScopeForm};
 pub use source::Source;
 
 use crate::builder::BuildError;
@@ -74,10 +84,8 @@ use crate::oracle::{Access, Oracle, Rules};
 use crate::table::{IndexMap, IndexSet};
 use fingerprint::Fingerprint;
 use forest::Forest;
-use loss::{Pairs, Sum};
-use place::Newcomers;
 use rank::Ranks;
-use relation::{Relation, ones};
+use scopes::Scopes;
 use source::Key;
 
 /// The most classes of sources under one root that one call may add: their
@@ -189,6 +197,7 @@ struct Entry {
     tag: Option<TagId>,
     why: Why,
     weight: u32,
+    scope: Option<u32>,
 }
 
 /// Source tags with the tags that they are lowered to; it may grow.
@@ -202,7 +211,12 @@ pub struct Lowering {
     groups: IndexSet<TypeId>,
     roots: Vec<TypeId>,
     sources: IndexMap<Key, Entry>,
+    /// Somebody else's tags of the same memory, with their nodes.
+    fixed: Vec<(Key, u32)>,
+    /// The nodes of these, which are the first.
+    others: usize,
     fingerprint: Option<Fingerprint>,
+    scopes: Scopes,
     loss: Loss,
 }
 
@@ -218,7 +232,10 @@ impl Lowering {
             groups: IndexSet::default(),
             roots: Vec::new(),
             sources: IndexMap::default(),
+            fixed: Vec::new(),
+            others: 0,
             fingerprint: None,
+            scopes: Scopes::default(),
             loss: Loss::default(),
         }
     }
@@ -269,16 +286,26 @@ impl Lowering {
         let mut entries = Vec::new();
         for (root, batch) in prepared {
             let group = self.groups.insert_full(root).0 as u32;
-            self.settle(group, batch, first, &mut entries);
+            self.settle(source, group, batch, &mut entries);
         }
-        let entry =
-            |weight| Entry { node: None, group: None, tag: None, why: Why::Malformed, weight };
-        entries.extend(malformed.into_iter().map(|(key, weight)| (key, entry(weight))));
-        self.name_nodes(source, kept, &entries);
+        entries.extend(malformed.into_iter().map(|(key, weight)| {
+            let why = Why::Malformed;
+            (key, Entry { node: None, group: None, tag: None, why, weight, scope: None })
+        }));
         if first {
             self.fingerprint = Some(self.fingerprint_of(source, &entries));
         }
-        self.make(source, kept, entries)
+        self.name_nodes(source, kept, &entries);
+        let distinct: Vec<bool> = (0..self.groups.len())
+            .map(|group| {
+                self.options.lineage.is_none() && Self::is_distinct(source, group as u32, &entries)
+            })
+            .collect();
+        // Equal content does not make such types equal.
+        self.make_roots(|group| distinct[group])?;
+        self.make_nodes(kept)?;
+        self.enter(source, entries)?;
+        Ok(())
     }
 
     /// The sources that are not there yet, each once.
@@ -291,7 +318,8 @@ impl Lowering {
             return Err(LowerError::OtherRules { before });
         }
         let graph = oracle.graph();
-        if self.sources.keys().next().is_some_and(|key| !graph.owns_tag(key.tag)) {
+        let known = self.sources.keys().chain(self.fixed.iter().map(|(key, _)| key)).next();
+        if known.is_some_and(|key| !graph.owns_tag(key.tag)) {
             return Err(LowerError::ForeignTag);
         }
         let mut new: IndexMap<Key, u32> = IndexMap::default();
@@ -306,207 +334,6 @@ impl Lowering {
             }
         }
         Ok(new)
-    }
-
-    /// Sorts newcomers under one root into classes that may alias the same.
-    fn prepare<G: Borrow<Graph>>(
-        &self,
-        oracle: &Oracle<G>,
-        ranks: &mut Ranks,
-        batch: &[(Key, u32)],
-    ) -> Result<Batch, LowerError> {
-        let plain: Vec<TagId> =
-            batch.iter().filter(|(key, _)| key.size.is_none()).map(|(key, _)| key.tag).collect();
-        let plain_classes = oracle.classes(&plain);
-        // What is there tells classes apart, too.
-        let group = batch.first().and_then(|(key, _)| {
-            let root = oracle
-                .graph()
-                .tag(key.tag)
-                .ok()
-                .map(|tag| oracle.graph().root_of(tag.access))??;
-            self.groups.get_index_of(&root)
-        });
-        let old: Vec<(&Key, &Entry)> = match group {
-            Some(group) => {
-                self.sources.iter().filter(|(_, entry)| entry.group == Some(group as u32)).collect()
-            }
-            None => Vec::new(),
-        };
-        let sized: Vec<Key> =
-            batch.iter().map(|&(key, _)| key).filter(|key| key.size.is_some()).collect();
-        let mut marks_of: IndexSet<Vec<u32>> = IndexSet::default();
-        let mut classes: IndexMap<(usize, usize, Vec<bool>), Class> = IndexMap::default();
-        let mut with_old = Pairs::default();
-        let mut at_plain = 0;
-        for (at, &(key, weight)) in batch.iter().enumerate() {
-            let mut marks = Vec::new();
-            for (old, entry) in &old {
-                if old.may_alias(&key, oracle) {
-                    marks.extend(entry.node);
-                    with_old += Sum::of(weight).with(Sum::of(entry.weight));
-                }
-            }
-            marks.sort_unstable();
-            marks.dedup();
-            let marks = marks_of.insert_full(marks).0;
-            let class = match key.size {
-                None => {
-                    at_plain += 1;
-                    plain_classes.as_slice()[at_plain - 1] as usize
-                }
-                // Each is a class of its own.
-                Some(_) => plain_classes.len() + at,
-            };
-            let beside = match key.size {
-                None => sized.iter().map(|other| other.may_alias(&key, oracle)).collect(),
-                Some(_) => Vec::new(),
-            };
-            let class = (class, marks, beside);
-            let class = classes.entry(class).or_insert_with(|| Class {
-                members: Vec::new(),
-                sum: Sum::default(),
-                marks,
-                rank: ranks.of(oracle.graph(), key.tag),
-            });
-            class.members.push((key, weight));
-            class.sum += Sum::of(weight);
-        }
-        if classes.len() > MAX_CLASSES {
-            return Err(LowerError::TooMany { classes: classes.len() });
-        }
-        let classes: Vec<Class> = classes.into_values().collect();
-        let relation = relate(oracle, &classes);
-        Ok(Batch { classes, relation, marks: marks_of.into_iter().collect(), with_old })
-    }
-
-    /// Gives a batch its places.
-    fn settle(&mut self, group: u32, batch: Batch, first: bool, entries: &mut Vec<(Key, Entry)>) {
-        let Batch { classes, relation, marks, with_old } = batch;
-        let rank: Vec<u32> = classes.iter().map(|class| class.rank).collect();
-        let marks = classes.iter().map(|class| marks[class.marks].clone()).collect();
-        let newcomers = Newcomers { relation: &relation, marks, rank: &rank, group };
-        let placed = self.forest.place(newcomers, self.options.depth, self.options.steps);
-        self.count(group, &classes, &relation, &placed.nodes, with_old);
-        if first {
-            self.loss.bound = self.loss.bound.saturating_add(placed.bound);
-        }
-        for (at, class) in classes.into_iter().enumerate() {
-            for (key, weight) in class.members {
-                let (node, why) = (placed.nodes[at], placed.why[at]);
-                entries.push((key, Entry { node, group: Some(group), tag: None, why, weight }));
-            }
-        }
-    }
-
-    /// Counts what a batch loses, in itself and with what was there.
-    fn count(
-        &mut self,
-        group: u32,
-        classes: &[Class],
-        relation: &Relation,
-        nodes: &[Option<u32>],
-        with_old: Pairs,
-    ) {
-        let len = self.forest.nodes.len();
-        let (mut old, mut new) = (vec![Sum::default(); len], vec![Sum::default(); len]);
-        let (mut old_bare, mut new_bare) = (Sum::default(), Sum::default());
-        let (mut old_all, mut new_all) = (Sum::default(), Sum::default());
-        for entry in self.sources.values().filter(|entry| entry.group == Some(group)) {
-            let sum = Sum::of(entry.weight);
-            *entry.node.map_or(&mut old_bare, |node| &mut old[node as usize]) += sum;
-            old_all += sum;
-        }
-        let mut may = with_old;
-        for (at, class) in classes.iter().enumerate() {
-            *nodes[at].map_or(&mut new_bare, |node| &mut new[node as usize]) += class.sum;
-            new_all += class.sum;
-            may += class.sum.within();
-            for other in ones(relation.row(at).iter().copied()).filter(|&other| other > at) {
-                may += class.sum.with(classes[other].sum);
-            }
-        }
-        let mut all = new_all.within();
-        all += new_all.with(old_all);
-        let mut found = loss::comparable(&self.forest, &old, &new);
-        // What has no tag may alias everything.
-        let mut new_tagged = Sum::default();
-        new.iter().for_each(|&sum| new_tagged += sum);
-        found += new_bare.within();
-        found += new_bare.with(new_tagged);
-        found += new_bare.with(old_all);
-        found += old_bare.with(new_tagged);
-        let lost = found - may;
-        let add = |to: &mut u64, more: u128| {
-            *to = to.saturating_add(u64::try_from(more).unwrap_or(u64::MAX));
-        };
-        add(&mut self.loss.no_alias, (all - may).count);
-        add(&mut self.loss.pairs, lost.count);
-        add(&mut self.loss.weight, lost.weight);
-    }
-
-    /// Names the nodes from `kept` on after the first source at each.
-    fn name_nodes(&mut self, source: &Graph, kept: usize, entries: &[(Key, Entry)]) {
-        for (key, entry) in entries {
-            let Some(node) = entry.node.filter(|&node| node as usize >= kept) else { continue };
-            let name = &mut self.forest.nodes[node as usize].name;
-            if name.is_empty() {
-                *name = format!("{node} {}", key.describe(source));
-            }
-        }
-    }
-
-    /// What tells this lineage from all others: its sources and their places.
-    fn fingerprint_of(&self, source: &Graph, entries: &[(Key, Entry)]) -> Fingerprint {
-        let mut print = Fingerprint::new();
-        print.bytes(self.options.lineage.as_deref().unwrap_or_default().as_bytes());
-        print.number(self.options.format as u64);
-        print.tags(source, entries.iter().map(|(key, _)| key.tag));
-        for (key, entry) in entries {
-            print.number(key.size.unwrap_or(0));
-            print.number(entry.node.map_or(u64::MAX, u64::from));
-        }
-        for node in &self.forest.nodes {
-            print.number(node.above.map_or(u64::MAX, u64::from));
-        }
-        print
-    }
-
-    /// Makes the metadata of new nodes, and enters the newcomers.
-    fn make(
-        &mut self,
-        source: &Graph,
-        kept: usize,
-        entries: Vec<(Key, Entry)>,
-    ) -> Result<(), LowerError> {
-        let print = self.fingerprint.expect("it is set before nodes are made");
-        for group in self.roots.len()..self.groups.len() {
-            let distinct = entries
-                .iter()
-                .filter(|(_, entry)| entry.group == Some(group as u32))
-                .map(|(key, _)| key.tag);
-            let distinct = Fingerprint::new().tags(source, distinct);
-            let mut b = self.graph.builder();
-            let root = match &self.options.lineage {
-                // Equal content does not make such types equal.
-                None if distinct => b.anonymous_root()?,
-                None => b.root(format!("lowered {print} {group}"))?,
-                Some(lineage) => b.root(format!("{lineage} {print} {group}"))?,
-            };
-            self.roots.push(root);
-        }
-        for node in kept..self.forest.nodes.len() {
-            let Lowering { forest, graph, roots, options, .. } = self;
-            forest.make(node as u32, graph, roots, options.format)?;
-        }
-        for (key, mut entry) in entries {
-            if let Some(node) = entry.node {
-                let immutable = source.tag(key.tag).is_ok_and(|tag| tag.immutable);
-                entry.tag = Some(self.forest.tag(node, immutable, &mut self.graph)?);
-            }
-            self.sources.insert(key, entry);
-        }
-        Ok(())
     }
 
     /// Returns the lowered metadata.
@@ -557,49 +384,4 @@ impl Lowering {
     pub fn lost(&self) -> Loss {
         self.loss
     }
-}
-
-/// Sources that may alias the same.
-struct Class {
-    members: Vec<(Key, u32)>,
-    sum: Sum,
-    /// Which of the batch's lists of nodes.
-    marks: usize,
-    rank: u32,
-}
-
-/// Newcomers under one root.
-struct Batch {
-    classes: Vec<Class>,
-    relation: Relation,
-    marks: Vec<Vec<u32>>,
-    /// The pairs with what was there that may alias.
-    with_old: Pairs,
-}
-
-/// The answers to all pairs of classes.
-fn relate<G: Borrow<Graph>>(oracle: &Oracle<G>, classes: &[Class]) -> Relation {
-    let weight = |class: &Class| u64::try_from(class.sum.weight).unwrap_or(u64::MAX);
-    let mut relation = Relation::new(classes.iter().map(weight).collect());
-    let plain: Vec<usize> =
-        (0..classes.len()).filter(|&at| classes[at].members[0].0.size.is_none()).collect();
-    let tags: Vec<TagId> = plain.iter().map(|&at| classes[at].members[0].0.tag).collect();
-    let matrix = oracle.matrix(&tags);
-    for (row, &a) in plain.iter().enumerate() {
-        for (column, &b) in plain.iter().enumerate().skip(row + 1) {
-            if matrix.may_alias(row, column) {
-                relation.relate(a, b);
-            }
-        }
-    }
-    let sized = (0..classes.len()).filter(|&at| classes[at].members[0].0.size.is_some());
-    for a in sized {
-        let key = classes[a].members[0].0;
-        for (b, other) in classes.iter().enumerate() {
-            if key.may_alias(&other.members[0].0, oracle) {
-                relation.relate(a, b);
-            }
-        }
-    }
-    relation
 }

@@ -1,5 +1,6 @@
 //! What a lowering is asked to do.
 
+use super::ScopeForm;
 use crate::graph::Format;
 
 /// The most nodes from the top down to another: LLVM's time for a query grows
@@ -28,11 +29,19 @@ pub struct Options {
     pub depth: usize,
     /// How many sets the search for the optimum may branch on.
     pub steps: u64,
+    /// Which pairs the scopes speak of.
+    pub scopes: ScopeForm,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { lineage: None, format: Format::Old, depth: MAX_DEPTH, steps: 20_000 }
+        Options {
+            lineage: None,
+            format: Format::Old,
+            depth: MAX_DEPTH,
+            steps: 20_000,
+            scopes: ScopeForm::None,
+        }
     }
 }
 
@@ -75,5 +84,11 @@ impl Options {
     #[must_use]
     pub fn steps(self, steps: u64) -> Self {
         Options { steps, ..self }
+    }
+
+    /// Adds scopes beside the tags: see [`ScopeForm`].
+    #[must_use]
+    pub fn scopes(self, scopes: ScopeForm) -> Self {
+        Options { scopes, ..self }
     }
 }

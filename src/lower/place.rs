@@ -28,8 +28,7 @@ pub(super) struct Placed {
     /// Of each class its node, or `None` where it goes without a tag.
     pub(super) nodes: Vec<Option<u32>>,
     pub(super) why: Vec<Why>,
-    /// The least that the pairs lost among newcomers can weigh; a proof only
-    /// where the forest was empty.
+    /// The least that the pairs lost among newcomers can weigh.
     pub(super) bound: u64,
 }
 

@@ -1,0 +1,205 @@
+//! Giving newcomers places, names and metadata.
+
+use super::batch::{Batch, Class, Row};
+use super::fingerprint::Fingerprint;
+use super::loss::{self, Pairs, Sum};
+use super::place::Newcomers;
+use super::relation::{Relation, ones};
+use super::scopes::Scoped;
+use super::source::Key;
+use super::{Entry, Lowering, ScopeForm};
+use crate::builder::BuildError;
+use crate::graph::Graph;
+
+impl Lowering {
+    /// Gives a batch its places.
+    pub(super) fn settle(
+        &mut self,
+        source: &Graph,
+        group: u32,
+        batch: Batch,
+        entries: &mut Vec<(Key, Entry)>,
+    ) {
+        let Batch { classes, relation, rows, with_old } = batch;
+        let rank: Vec<u32> = classes.iter().map(|class| class.rank).collect();
+        let marks = classes.iter().map(|class| rows[class.row].nodes.clone()).collect();
+        let newcomers = Newcomers { relation: &relation, marks, rank: &rank, group };
+        let placed = self.forest.place(newcomers, self.options.depth, self.options.steps);
+        self.count(group, &classes, &relation, &placed.nodes, with_old);
+        self.loss.bound = self.loss.bound.saturating_add(placed.bound);
+        let scopes = self.scope(source, &classes, &relation, &rows, &placed.nodes);
+        for (at, class) in classes.into_iter().enumerate() {
+            let (node, why, scope) = (placed.nodes[at], placed.why[at], scopes[at]);
+            for (key, weight) in class.members {
+                let entry = Entry { node, group: Some(group), tag: None, why, weight, scope };
+                entries.push((key, entry));
+            }
+        }
+    }
+
+    /// Gives the classes of a batch their scopes.
+    fn scope(
+        &mut self,
+        source: &Graph,
+        classes: &[Class],
+        relation: &Relation,
+        rows: &[Row],
+        nodes: &[Option<u32>],
+    ) -> Vec<Option<u32>> {
+        let Lowering { forest, scopes, options, .. } = self;
+        let lost = |a: Option<u32>, b: Option<u32>| match (a, b) {
+            (Some(a), Some(b)) => forest.comparable(a, b),
+            _ => true,
+        };
+        let form = options.scopes;
+        let wanted = |a, b| form == ScopeForm::All || lost(a, b);
+        let apart: Vec<Vec<u32>> = classes
+            .iter()
+            .zip(nodes)
+            .map(|(class, &node)| {
+                let old = rows[class.row].apart.iter();
+                old.filter(|old| wanted(node, old.1)).map(|old| old.0).collect()
+            })
+            .collect();
+        let scoped: Vec<Scoped<'_>> = classes
+            .iter()
+            .zip(&apart)
+            .map(|(class, apart)| Scoped { name: class.members[0].0.describe(source), apart })
+            .collect();
+        scopes.add(form, relation, &scoped, |a, b| wanted(nodes[a], nodes[b]))
+    }
+
+    /// Counts what a batch loses, in itself and with what was there.
+    fn count(
+        &mut self,
+        group: u32,
+        classes: &[Class],
+        relation: &Relation,
+        nodes: &[Option<u32>],
+        with_old: Pairs,
+    ) {
+        let len = self.forest.nodes.len();
+        let (mut old, mut new) = (vec![Sum::default(); len], vec![Sum::default(); len]);
+        let (mut old_bare, mut new_bare) = (Sum::default(), Sum::default());
+        let (mut old_all, mut new_all) = (Sum::default(), Sum::default());
+        for entry in self.sources.values().filter(|entry| entry.group == Some(group)) {
+            let sum = Sum::of(entry.weight);
+            *entry.node.map_or(&mut old_bare, |node| &mut old[node as usize]) += sum;
+            old_all += sum;
+        }
+        let mut may = with_old;
+        for (at, class) in classes.iter().enumerate() {
+            *nodes[at].map_or(&mut new_bare, |node| &mut new[node as usize]) += class.sum;
+            new_all += class.sum;
+            may += class.sum.within();
+            for other in ones(relation.row(at).iter().copied()).filter(|&other| other > at) {
+                may += class.sum.with(classes[other].sum);
+            }
+        }
+        let mut all = new_all.within();
+        all += new_all.with(old_all);
+        let mut found = loss::comparable(&self.forest, &old, &new);
+        // What has no tag may alias everything.
+        let mut new_tagged = Sum::default();
+        new.iter().for_each(|&sum| new_tagged += sum);
+        found += new_bare.within();
+        found += new_bare.with(new_tagged);
+        found += new_bare.with(old_all);
+        found += old_bare.with(new_tagged);
+        let lost = found - may;
+        let add = |to: &mut u64, more: u128| {
+            *to = to.saturating_add(u64::try_from(more).unwrap_or(u64::MAX));
+        };
+        add(&mut self.loss.no_alias, (all - may).count);
+        add(&mut self.loss.pairs, lost.count);
+        add(&mut self.loss.weight, lost.weight);
+    }
+
+    /// Names the nodes from `kept` on after the first source at each.
+    pub(super) fn name_nodes(&mut self, source: &Graph, kept: usize, entries: &[(Key, Entry)]) {
+        let unique = self.unique_name("node");
+        for (key, entry) in entries {
+            let Some(node) = entry.node.filter(|&node| node as usize >= kept) else { continue };
+            let name = &mut self.forest.nodes[node as usize].name;
+            if name.is_empty() {
+                // Under somebody else's root the name alone tells lineages apart.
+                *name = match self.fixed.is_empty() {
+                    true => format!("{node} {}", key.describe(source)),
+                    false => format!("{unique} {node} {}", key.describe(source)),
+                };
+            }
+        }
+    }
+
+    /// What tells this lineage from all others: its sources and their places.
+    pub(super) fn fingerprint_of(&self, source: &Graph, entries: &[(Key, Entry)]) -> Fingerprint {
+        let mut print = Fingerprint::new();
+        print.bytes(self.options.lineage.as_deref().unwrap_or_default().as_bytes());
+        print.number(self.options.format as u64);
+        print.tags(source, entries.iter().map(|(key, _)| key.tag));
+        for (key, entry) in entries {
+            print.number(key.size.unwrap_or(0));
+            print.number(entry.node.map_or(u64::MAX, u64::from));
+        }
+        for node in &self.forest.nodes {
+            print.number(node.above.map_or(u64::MAX, u64::from));
+        }
+        print
+    }
+
+    /// A name that no other lineage has.
+    pub(super) fn unique_name(&self, of: &str) -> String {
+        let lineage = self.options.lineage.as_deref().unwrap_or("lowered");
+        match self.fingerprint {
+            Some(print) => format!("{lineage} {print} {of}"),
+            None => format!("{lineage} {of}"),
+        }
+    }
+
+    /// Makes the roots of groups that have none; `anonymous` tells which go
+    /// without a name.
+    pub(super) fn make_roots(
+        &mut self,
+        anonymous: impl Fn(usize) -> bool,
+    ) -> Result<(), BuildError> {
+        for group in self.roots.len()..self.groups.len() {
+            let name = self.unique_name(&format!("root {group}"));
+            let mut b = self.graph.builder();
+            let root = if anonymous(group) { b.anonymous_root()? } else { b.root(name)? };
+            self.roots.push(root);
+        }
+        Ok(())
+    }
+
+    /// Whether the types of a group's sources are unlike all others, whatever
+    /// these say.
+    pub(super) fn is_distinct(source: &Graph, group: u32, entries: &[(Key, Entry)]) -> bool {
+        let inside = entries.iter().filter(|(_, entry)| entry.group == Some(group));
+        Fingerprint::new().tags(source, inside.map(|(key, _)| key.tag))
+    }
+
+    /// Makes the metadata of the nodes from `kept` on.
+    pub(super) fn make_nodes(&mut self, kept: usize) -> Result<(), BuildError> {
+        for node in kept..self.forest.nodes.len() {
+            let Lowering { forest, graph, roots, options, .. } = self;
+            forest.make(node as u32, graph, roots, options.format)?;
+        }
+        Ok(())
+    }
+
+    /// Enters newcomers, whose nodes are made, and makes their tags.
+    pub(super) fn enter(
+        &mut self,
+        source: &Graph,
+        entries: impl IntoIterator<Item = (Key, Entry)>,
+    ) -> Result<(), BuildError> {
+        for (key, mut entry) in entries {
+            if let Some(node) = entry.node {
+                let immutable = source.tag(key.tag).is_ok_and(|tag| tag.immutable);
+                entry.tag = Some(self.forest.tag(node, immutable, &mut self.graph)?);
+            }
+            self.sources.insert(key, entry);
+        }
+        Ok(())
+    }
+}
