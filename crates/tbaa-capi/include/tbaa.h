@@ -396,6 +396,35 @@ typedef uint32_t tbaa_operand_kind;
 #endif // __cplusplus
 
 /**
+ * Which pairs a lowering's scopes speak of.
+ */
+enum tbaa_scope_form
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * There are no scopes.
+     */
+    TBAA_SCOPE_FORM_NONE = 0,
+    /**
+     * The pairs that the lowered tags lose: few scopes, and short lists.
+     */
+    TBAA_SCOPE_FORM_LOST = 1,
+    /**
+     * All pairs: tags are not needed beside them.
+     */
+    TBAA_SCOPE_FORM_ALL = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum tbaa_scope_form tbaa_scope_form;
+#else
+typedef uint32_t tbaa_scope_form;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
  * Answers of a rule as `!alias.scope` and `!noalias`, exact pair by pair.
  */
 typedef struct tbaa_scopes tbaa_scopes;
@@ -735,7 +764,7 @@ typedef struct tbaa_plan {
      */
     const struct tbaa_lowered *lowered;
     /**
-     * The scopes to attach; NULL for none.
+     * The scopes to attach; NULL for those of the lowering, if it has any.
      */
     const struct tbaa_scopes *scopes;
     /**
@@ -781,6 +810,10 @@ typedef struct tbaa_lower_options {
      * 0 for the default.
      */
     uint32_t depth;
+    /**
+     * Of `tbaa_scope_form`: what scopes say beside the tags.
+     */
+    uint32_t scopes;
     /**
      * Whether the lowered tags are of the size-aware format.
      */

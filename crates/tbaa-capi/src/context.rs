@@ -76,12 +76,6 @@ pub struct Context {
     broken: bool,
 }
 
-// SAFETY: the oracle is the context's own, and may be sent and shared, as all
-// else in a context.
-unsafe impl Send for Context {}
-// SAFETY: as above.
-unsafe impl Sync for Context {}
-
 impl Drop for Context {
     fn drop(&mut self) {
         // SAFETY: `new` made it from a box, and no one else frees it.
@@ -222,7 +216,10 @@ pub extern "C" fn tbaa_context_load(
 /// Frees a context and its oracle; not its snapshots. NULL is no error.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_context_free(context: Option<Box<Context>>) {
-    answer((), || Some(drop(context)));
+    answer((), || {
+        drop(context);
+        Some(())
+    });
 }
 
 /// Returns the oracle that knows all tags of a context, whatever is added: ask
@@ -273,7 +270,7 @@ pub extern "C" fn tbaa_tag_of(
 /// Gives the tags of many paths, as `tbaa_tag_of`, in their order. Where one has
 /// none, the error says which, and no tag is written.
 #[unsafe(no_mangle)]
-pub extern "C" fn tbaa_tags_of(
+pub unsafe extern "C" fn tbaa_tags_of(
     context: Option<&mut Context>,
     paths: *const Str,
     count: usize,
@@ -327,4 +324,46 @@ pub extern "C" fn tbaa_place_of(
             })
         })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::oracle::tbaa_may_alias;
+    use crate::status::tbaa_last_error;
+
+    #[test]
+    fn a_change_that_panics_breaks_the_context_and_nothing_else() {
+        let mut made = MaybeUninit::uninit();
+        assert_eq!(tbaa_context_new(None, Some(&mut made)), Status::Ok);
+        // SAFETY: written, as the status says.
+        let mut context = unsafe { made.assume_init() };
+        let mut tags = [Tag { id: 0 }; 2];
+        for (tag, path) in tags.iter_mut().zip(["*int", "*double"]) {
+            let mut made = MaybeUninit::uninit();
+            let status = tbaa_tag_of(Some(&mut context), Str::of(path), Some(&mut made));
+            assert_eq!(status, Status::Ok);
+            // SAFETY: as above.
+            *tag = unsafe { made.assume_init() };
+        }
+        // SAFETY: the context lives.
+        let ask = |context: &Context| {
+            let oracle = unsafe { tbaa_context_oracle(Some(context)).as_ref() };
+            tbaa_may_alias(oracle, tags[0], tags[1])
+        };
+        assert!(!ask(&context));
+
+        // In the middle of a change, when the graph is not in its place.
+        let status = change(Some(&mut context), |context| context.grow_spec(|_| panic!("oops")));
+        assert_eq!(status, Status::Panicked);
+        assert!(tbaa_last_error().text().is_ok_and(|text| text.ends_with("please report: oops")));
+        assert!(ask(&context), "what is lost may alias everything");
+        let mut unwritten = MaybeUninit::new(Tag { id: 77 });
+        let again = tbaa_tag_of(Some(&mut context), Str::of("*int"), Some(&mut unwritten));
+        assert_eq!(again, Status::Panicked);
+        assert!(tbaa_last_error().text().is_ok_and(|text| text.contains("free it")));
+        // SAFETY: initialised above, and not written since.
+        assert_eq!(unsafe { unwritten.assume_init() }.id, 77);
+        tbaa_context_free(Some(context));
+    }
 }

@@ -148,7 +148,7 @@ fn check_sizes(
 /// place, overlaps another, or is of another size, is an error, and so is a
 /// second record of the name.
 #[unsafe(no_mangle)]
-pub extern "C" fn tbaa_declare(
+pub unsafe extern "C" fn tbaa_declare(
     context: Option<&mut Context>,
     record: Option<&RecordDeclaration>,
 ) -> Status {

@@ -1,5 +1,6 @@
 //! Handing nodes to whoever keeps metadata, by a callback.
 
+use std::borrow::Cow;
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
@@ -147,7 +148,7 @@ pub struct EmitPlan<'a> {
     pub oracle: Option<&'a Oracle>,
     /// The tags to attach in their place; NULL to attach them as they are.
     pub lowered: Option<&'a Lowered>,
-    /// The scopes to attach; NULL for none.
+    /// The scopes to attach; NULL for those of the lowering, if it has any.
     pub scopes: Option<&'a AliasScopes>,
     /// Whether scopes are all that is attached.
     pub scopes_alone: bool,
@@ -183,14 +184,56 @@ impl NodeEmitter {
     }
 
     /// Emits lists of scopes.
-    fn scopes(
-        &mut self,
-        names: Option<ScopeNames<'_>>,
-    ) -> Result<(Option<Node>, Option<Node>), Error> {
+    fn scopes(&mut self, names: Option<Names<'_>>) -> Result<(Option<Node>, Option<Node>), Error> {
         let Some(names) = names else { return Ok((None, None)) };
-        let alias_scope = emitted(self.emitter.scope_list(names.domain, names.own))?;
-        let noalias = emitted(self.emitter.scope_list(names.domain, names.noalias))?;
+        let alias_scope = emitted(self.emitter.scope_list(&names.domain, names.own))?;
+        let noalias = emitted(self.emitter.scope_list(&names.domain, names.noalias))?;
         Ok((alias_scope, noalias))
+    }
+}
+
+/// Scopes by name.
+pub(crate) struct Names<'a> {
+    pub(crate) domain: Cow<'a, str>,
+    pub(crate) own: Vec<&'a str>,
+    pub(crate) noalias: Vec<&'a str>,
+}
+
+impl<'a> From<ScopeNames<'a>> for Names<'a> {
+    fn from(names: ScopeNames<'a>) -> Self {
+        let ScopeNames { domain, own, noalias } = names;
+        Names { domain: Cow::Borrowed(domain), own, noalias }
+    }
+}
+
+impl<'a> EmitPlan<'a> {
+    /// Returns the scopes of an access.
+    fn access_scopes(&self, oracle: &Oracle, access: MemoryAccess) -> Option<Names<'a>> {
+        match (self.scopes, self.lowered) {
+            // These were made of accesses as large as their tags say.
+            (Some(_), _) if access.size != 0 => None,
+            (Some(scopes), _) => scopes.inner.of(oracle.tag(access.tag)?).map(Names::from),
+            (None, Some(lowered)) => lowered.scopes(oracle.access(access)),
+            (None, None) => None,
+        }
+    }
+
+    /// Returns the scopes that a call leaves alone.
+    fn call_scopes(&self, oracle: &Oracle, effects: &[MemoryAccess]) -> Option<Names<'a>> {
+        match (self.scopes, self.lowered) {
+            (Some(scopes), _) => {
+                // An effect without a tag, or wider than it, may be on anything.
+                let tag =
+                    |effect: &MemoryAccess| oracle.tag(effect.tag).filter(|_| effect.size == 0);
+                let touched: Vec<TagId> = effects.iter().map(tag).collect::<Option<_>>()?;
+                Some(scopes.inner.of_call(&oracle.inner, &touched).into())
+            }
+            (None, Some(lowered)) => {
+                let effects: Vec<_> = effects.iter().map(|&effect| oracle.access(effect)).collect();
+                Some(lowered.call_scopes(oracle, &effects))
+            }
+            (None, None) => None,
+        }
     }
 }
 
@@ -228,7 +271,10 @@ pub extern "C" fn tbaa_emitter_new(
 /// Frees an emitter; the nodes are the sink's. NULL is no error.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_emitter_free(emitter: Option<Box<NodeEmitter>>) {
-    answer((), || Some(drop(emitter)));
+    answer((), || {
+        drop(emitter);
+        Some(())
+    });
 }
 
 /// Emits what an access is to get: nothing for one without a tag. A tag that LLVM
@@ -249,9 +295,7 @@ pub extern "C" fn tbaa_emit_access(
             let (emitter, plan) = (given(emitter, "the emitter")?, given(plan, "the plan")?);
             let oracle = given(plan.oracle, "the plan's oracle")?;
             let tag = emitter.tag(plan, oracle, access)?;
-            // Scopes were made of accesses as large as their tags say.
-            let known = oracle.tag(access.tag).filter(|_| access.size == 0);
-            let names = plan.scopes.zip(known).and_then(|(scopes, tag)| scopes.inner.of(tag));
+            let names = plan.access_scopes(oracle, access);
             Ok(attachments(tag, None, emitter.scopes(names)?))
         })
     })
@@ -261,7 +305,7 @@ pub extern "C" fn tbaa_emit_access(
 /// else can access are given: scopes that it leaves alone, and with one effect
 /// its tag. A call of which nothing is known gets nothing.
 #[unsafe(no_mangle)]
-pub extern "C" fn tbaa_emit_call(
+pub unsafe extern "C" fn tbaa_emit_call(
     emitter: Option<&mut NodeEmitter>,
     plan: Option<&EmitPlan<'_>>,
     effects: *const MemoryAccess,
@@ -278,14 +322,7 @@ pub extern "C" fn tbaa_emit_call(
                 &[effect] => emitter.tag(plan, oracle, effect)?,
                 _ => None,
             };
-            // An effect without a tag, or wider than it, may be on anything.
-            let touched: Option<Vec<TagId>> = effects
-                .iter()
-                .map(|effect| oracle.tag(effect.tag).filter(|_| effect.size == 0))
-                .collect();
-            let names = plan.scopes.zip(touched);
-            let names =
-                names.map(|(scopes, touched)| scopes.inner.of_call(&oracle.inner, &touched));
+            let names = plan.call_scopes(oracle, effects);
             Ok(attachments(tag, None, emitter.scopes(names)?))
         })
     })

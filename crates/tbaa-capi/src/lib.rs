@@ -7,6 +7,11 @@
 //! NULL, and whoever calls from C promises what a reference promises. So unsafe
 //! code is left to strings, arrays, and handles that are counted or shared.
 
+#![allow(
+    clippy::missing_safety_doc,
+    reason = "what callers promise is said once, in the header's opening comment"
+)]
+
 pub mod context;
 pub mod declare;
 pub mod describe;

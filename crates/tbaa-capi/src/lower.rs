@@ -1,15 +1,17 @@
 //! Tags and scopes that stock LLVM gets right.
 
+use std::borrow::Cow;
 use std::mem::MaybeUninit;
 
 use tbaa::emit::Scopes;
-use tbaa::lower::{Lowering, Options, Source};
+use tbaa::lower::{Lowering, Options, ScopeForm, Source};
 use tbaa::{Access, Format, Graph, TagId};
 
 use crate::describe::dumped;
+use crate::emit::Names;
 use crate::oracle::{Oracle, Tag};
 use crate::status::{Error, OrStatus, Status, answer, given, status};
-use crate::text::{Str, Text, slice, write};
+use crate::text::{Str, Text, constant, slice, write};
 
 /// An access to be lowered.
 #[repr(C)]
@@ -34,8 +36,21 @@ pub struct LowerOptions {
     /// The most nodes one above the other: more say more, and LLVM takes longer.
     /// 0 for the default.
     pub depth: u32,
+    /// Of `tbaa_scope_form`: what scopes say beside the tags.
+    pub scopes: u32,
     /// Whether the lowered tags are of the size-aware format.
     pub size_aware: bool,
+}
+
+/// Which pairs a lowering's scopes speak of.
+#[repr(u32)]
+pub enum ScopeFormNumber {
+    /// There are no scopes.
+    None = 0,
+    /// The pairs that the lowered tags lose: few scopes, and short lists.
+    Lost = 1,
+    /// All pairs: tags are not needed beside them.
+    All = 2,
 }
 
 /// Tags in place of a program's, with which LLVM answers that accesses may
@@ -61,6 +76,33 @@ impl Lowered {
         }
         Ok(self.inner.tag(access))
     }
+
+    fn names(&self, own: Option<u32>, noalias: impl Iterator<Item = u32>) -> Names<'_> {
+        let name = |scope: u32| self.inner.scope_names()[scope as usize].as_str();
+        Names {
+            domain: Cow::Owned(self.inner.scope_domain()),
+            own: own.into_iter().map(name).collect(),
+            noalias: noalias.map(name).collect(),
+        }
+    }
+
+    /// Returns the scopes of an access that was lowered.
+    pub(crate) fn scopes(&self, access: Access) -> Option<Names<'_>> {
+        let scopes = self.inner.scopes_of(access)?;
+        Some(self.names(Some(scopes.scope), scopes.noalias()))
+    }
+
+    /// Returns the scopes that a call leaves alone: those of which no source may
+    /// alias what it touches.
+    pub(crate) fn call_scopes(&self, oracle: &Oracle, touched: &[Access]) -> Names<'_> {
+        let mut alone = vec![true; self.inner.scope_names().len()];
+        for source in self.inner.sources() {
+            let Some(scopes) = self.inner.scopes_of(source) else { continue };
+            let alone = &mut alone[scopes.scope as usize];
+            *alone = *alone && !touched.iter().any(|&of| oracle.inner.may_alias(source, of));
+        }
+        self.names(None, (0..).zip(alone).filter(|&(_, alone)| alone).map(|(scope, _)| scope))
+    }
 }
 
 /// Makes a lowering of no tags. Options of NULL are as all zero. Free it with
@@ -81,6 +123,8 @@ pub extern "C" fn tbaa_lowered_new(
                 if options.depth != 0 {
                     made = made.depth(usize::try_from(options.depth).unwrap_or(usize::MAX));
                 }
+                let all = [ScopeForm::None, ScopeForm::Lost, ScopeForm::All];
+                made = made.scopes(constant(&all, options.scopes, "tbaa_scope_form")?);
                 if options.size_aware {
                     made = made.format(Format::New);
                 }
@@ -93,7 +137,10 @@ pub extern "C" fn tbaa_lowered_new(
 /// Frees a lowering. NULL is no error.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_lowered_free(lowered: Option<Box<Lowered>>) {
-    answer((), || Some(drop(lowered)));
+    answer((), || {
+        drop(lowered);
+        Some(())
+    });
 }
 
 /// Lowers accesses by the rule of an oracle, which must be the same each time.
@@ -102,7 +149,7 @@ pub extern "C" fn tbaa_lowered_free(lowered: Option<Box<Lowered>>) {
 /// change no tag that was given out. What is there already is passed over. On
 /// an error nothing is added.
 #[unsafe(no_mangle)]
-pub extern "C" fn tbaa_lower(
+pub unsafe extern "C" fn tbaa_lower(
     lowered: Option<&mut Lowered>,
     oracle: Option<&Oracle>,
     sources: *const LowerSource,
@@ -160,7 +207,7 @@ pub struct AliasScopes {
 /// `domain` names the program to LLVM: modules that may be linked or inlined
 /// into each other share it only if their tags are of one context.
 #[unsafe(no_mangle)]
-pub extern "C" fn tbaa_scopes_new(
+pub unsafe extern "C" fn tbaa_scopes_new(
     oracle: Option<&Oracle>,
     domain: Str,
     tags: *const Tag,
@@ -183,5 +230,8 @@ pub extern "C" fn tbaa_scopes_new(
 /// Frees scopes. NULL is no error.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_scopes_free(scopes: Option<Box<AliasScopes>>) {
-    answer((), || Some(drop(scopes)));
+    answer((), || {
+        drop(scopes);
+        Some(())
+    });
 }

@@ -48,7 +48,14 @@ fn known_tag(graph: &Graph, tag: Tag) -> Result<tbaa::TagId, Error> {
     graph.tag_at((tag.id as usize).wrapping_sub(1)).ok_or_else(|| unknown("tag", tag.id))
 }
 
-fn fields_of(graph: &Graph, fields: *const Field, count: usize) -> Result<Vec<SizedField>, Error> {
+/// # Safety
+///
+/// As of [`slice`].
+unsafe fn fields_of(
+    graph: &Graph,
+    fields: *const Field,
+    count: usize,
+) -> Result<Vec<SizedField>, Error> {
     // SAFETY: the caller promises `count` fields.
     let fields = unsafe { slice(fields, count, "fields") }?;
     let sized = |&Field { node, offset, size }: &Field| {
@@ -102,7 +109,7 @@ pub extern "C" fn tbaa_build_scalar_type(
 ///
 /// LLVM: `MDBuilder::createTBAAStructTypeNode`.
 #[unsafe(no_mangle)]
-pub extern "C" fn tbaa_build_struct_type(
+pub unsafe extern "C" fn tbaa_build_struct_type(
     context: Option<&mut Context>,
     name: Str,
     fields: *const Field,
@@ -110,7 +117,8 @@ pub extern "C" fn tbaa_build_struct_type(
     node: Option<&mut MaybeUninit<Type>>,
 ) -> Status {
     build(context, node, |graph| {
-        let fields = fields_of(graph, fields, count)?;
+        // SAFETY: the caller promises `count` fields.
+        let fields = unsafe { fields_of(graph, fields, count) }?;
         let fields: Vec<(TypeId, u64)> = fields.iter().map(|f| (f.ty, f.offset)).collect();
         Ok(graph.builder().struct_type(name.bytes()?, &fields))
     })
@@ -121,7 +129,7 @@ pub extern "C" fn tbaa_build_struct_type(
 ///
 /// LLVM: `MDBuilder::createTBAATypeNode`.
 #[unsafe(no_mangle)]
-pub extern "C" fn tbaa_build_sized_type(
+pub unsafe extern "C" fn tbaa_build_sized_type(
     context: Option<&mut Context>,
     name: Str,
     parent: Type,
@@ -132,7 +140,8 @@ pub extern "C" fn tbaa_build_sized_type(
 ) -> Status {
     build(context, node, |graph| {
         let parent = known_type(graph, parent)?;
-        let fields = fields_of(graph, fields, count)?;
+        // SAFETY: the caller promises `count` fields.
+        let fields = unsafe { fields_of(graph, fields, count) }?;
         Ok(graph.builder().sized_type(parent, size, name.bytes()?, &fields))
     })
 }
@@ -197,7 +206,7 @@ pub extern "C" fn tbaa_build_mutable_tag(
 ///
 /// LLVM: `MDBuilder::createTBAAStructNode`.
 #[unsafe(no_mangle)]
-pub extern "C" fn tbaa_build_copy(
+pub unsafe extern "C" fn tbaa_build_copy(
     context: Option<&mut Context>,
     parts: *const Part,
     count: usize,

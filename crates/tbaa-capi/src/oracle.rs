@@ -93,6 +93,12 @@ pub struct Oracle {
     pub(crate) shared: bool,
 }
 
+/// Threads ask an oracle at once.
+const _: () = {
+    const fn may_be_shared<T: Send + Sync>() {}
+    may_be_shared::<Oracle>();
+};
+
 impl Oracle {
     pub(crate) fn graph(&self) -> &Graph {
         self.inner.graph()
@@ -114,7 +120,7 @@ impl Oracle {
     }
 
     /// Returns whether two accesses may overlap, whatever they do.
-    #[inline]
+    #[inline(always)]
     fn overlap(&self, a: MemoryAccess, b: MemoryAccess) -> bool {
         if a.size != 0 || b.size != 0 {
             return self.inner.may_alias(self.access(a), self.access(b));
@@ -249,7 +255,7 @@ pub extern "C" fn tbaa_may_conflict(
 ///
 /// LLVM: `AAResults::getModRefInfo`.
 #[unsafe(no_mangle)]
-pub extern "C" fn tbaa_call_effects(
+pub unsafe extern "C" fn tbaa_call_effects(
     oracle: Option<&Oracle>,
     access: MemoryAccess,
     effects: *const MemoryAccess,

@@ -118,7 +118,7 @@ pub extern "C" fn tbaa_context_snapshot(
 /// Counts one more holder of a snapshot, which must be released once more, and
 /// returns it. Of a context's own oracle, which nobody counts, it returns that.
 #[unsafe(no_mangle)]
-pub extern "C" fn tbaa_oracle_retain(oracle: *const Oracle) -> *const Oracle {
+pub unsafe extern "C" fn tbaa_oracle_retain(oracle: *const Oracle) -> *const Oracle {
     answer((), || {
         // SAFETY: NULL, or an oracle that the caller holds.
         if unsafe { oracle.as_ref() }?.shared {
@@ -134,7 +134,7 @@ pub extern "C" fn tbaa_oracle_retain(oracle: *const Oracle) -> *const Oracle {
 /// Releases a snapshot; the last holder frees it. NULL, and a context's own
 /// oracle, are left alone. Any thread may do it.
 #[unsafe(no_mangle)]
-pub extern "C" fn tbaa_oracle_release(oracle: *const Oracle) {
+pub unsafe extern "C" fn tbaa_oracle_release(oracle: *const Oracle) {
     answer((), || {
         // SAFETY: NULL, or an oracle that the caller holds.
         if unsafe { oracle.as_ref() }?.shared {

@@ -149,3 +149,26 @@ pub extern "C" fn tbaa_status_name(status: u32) -> Str {
     let name = usize::try_from(status).ok().and_then(|status| NAMES.get(status));
     Str::of(name.unwrap_or(&"unknown status"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_a_status_or_the_answer_in_doubt() {
+        assert_eq!(status(|| panic!("number {}", 7)), Status::Panicked);
+        assert!(tbaa_last_error().text().is_ok_and(|text| text.ends_with("number 7")));
+        assert!(answer(true, || panic!("other")));
+        assert!(tbaa_last_error().text().is_ok_and(|text| text.ends_with("other")));
+        assert_eq!(status(|| std::panic::panic_any(7)), Status::Panicked);
+        assert_eq!(status(|| Ok(())), Status::Ok);
+    }
+
+    #[test]
+    fn errors_are_of_the_thread() {
+        status(|| Err(Error::argument("here")));
+        let there = std::thread::spawn(|| tbaa_last_error().text().map(str::len).unwrap_or(99));
+        assert_eq!(there.join().unwrap_or(99), 0);
+        assert!(tbaa_last_error().text().is_ok_and(|text| text == "here"));
+    }
+}

@@ -181,6 +181,22 @@ fn every_function_is_called_by_a_program() {
 }
 
 #[test]
+fn the_guide_shows_what_the_programs_say() {
+    let guide = fs::read_to_string(repository().join("docs/embed-c.md")).unwrap();
+    let files = ["emit.c", "threads.c", "jit.c", "metadata.cpp"];
+    let files = files.map(|file| fs::read_to_string(source(file)).unwrap());
+    let mut shown = 0;
+    for opening in ["```c\n", "```cpp\n"] {
+        for code in guide.split(opening).skip(1) {
+            let code = code.split("```").next().unwrap();
+            assert!(files.iter().any(|file| file.contains(code)), "in no program:\n{code}");
+            shown += 1;
+        }
+    }
+    assert!(shown > 8, "{shown}");
+}
+
+#[test]
 fn the_library_exports_what_the_header_declares_and_no_more() {
     if !have(&["cc", "pkg-config", "nm", "readelf"]) {
         return;

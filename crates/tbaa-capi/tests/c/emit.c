@@ -258,13 +258,78 @@ static void unions(void) {
     tbaa_emitter_free(emitter);
     tbaa_context_free(context);
 
-    /* One that does not grow. */
+}
+
+/* Four types in a ring, each in a union with the next: more than a tree can say.
+ * The scopes of a lowering say the rest. */
+static void scopes_of_a_lowering(void) {
+    tbaa_context *context = values(TBAA_POLICY_RFC, TBAA_RULE_UNION);
+    static const char *const types[] = {"int", "double", "float", "void *"};
+    static char names[4][8];
+    tbaa_tag tags[8];
+    tbaa_source sources[8];
+    for (int i = 0; i < 4; i++) {
+        tbaa_record_member members[2];
+        memset(members, 0, sizeof members);
+        members[0].name = tbaa_cstr("a");
+        members[0].type_text = tbaa_cstr(types[i]);
+        members[1].name = tbaa_cstr("b");
+        members[1].type_text = tbaa_cstr(types[(i + 1) % 4]);
+        snprintf(names[i], sizeof names[i], "U%d", i);
+        tbaa_record record = {tbaa_cstr(names[i]), members, 2, 0, 0,
+                              TBAA_RECORD_FLAG_UNION | TBAA_RECORD_FLAG_COMPUTED};
+        CHECK_OK(tbaa_declare(context, &record));
+        char path[16];
+        snprintf(path, sizeof path, "U%d.a", i);
+        tags[2 * i] = tag_of(context, path);
+        snprintf(path, sizeof path, "*%s", types[i]);
+        tags[2 * i + 1] = tag_of(context, path);
+    }
+    memset(sources, 0, sizeof sources);
+    for (int i = 0; i < 8; i++)
+        sources[i].tag = tags[i];
+    const tbaa_oracle *oracle = tbaa_context_oracle(context);
+    uint64_t apart, lost;
+    tbaa_lowered *lowered = NULL;
+    tbaa_lower_options options = {0};
+    options.scopes = 3;
+    CHECK(tbaa_lowered_new(&options, &lowered) == TBAA_STATUS_INVALID_ARGUMENT);
+    options.scopes = TBAA_SCOPE_FORM_LOST;
+    options.size_aware = true;
+    options.depth = 8;
+    CHECK_OK(tbaa_lowered_new(&options, &lowered));
+    CHECK_OK(tbaa_lower(lowered, oracle, sources, 8));
+    CHECK_FAILS(tbaa_lower(lowered, oracle, (tbaa_source[]){{tag_of(context, "*short"), 1, 0}}, 1),
+                TBAA_STATUS_BUILD, "lineage");
+    CHECK_OK(tbaa_lowered_loss(lowered, &apart, &lost));
+    CHECK(lost > 0 && lost < apart);
+
+    tbaa_emitter *emitter = emitter_to(&notes);
+    tbaa_plan plan = {oracle, lowered, NULL, false};
+    tbaa_attachments nodes;
+    int with_scopes = 0;
+    for (int i = 0; i < 8; i++) {
+        CHECK_OK(tbaa_emit_access(emitter, &plan, tbaa_access(tags[i], 0), &nodes));
+        with_scopes += nodes.alias_scope != NULL && nodes.noalias != NULL;
+    }
+    CHECK(with_scopes > 0);
+    /* A call that touches nothing leaves all alone; one that may touch anything
+     * leaves nothing alone. */
+    tbaa_memory_access effect = tbaa_access(tbaa_no_tag(), 0);
+    CHECK_OK(tbaa_emit_call(emitter, &plan, NULL, 0, &nodes));
+    CHECK(nodes.noalias != NULL && nodes.alias_scope == NULL && nodes.tag == NULL);
+    CHECK_OK(tbaa_emit_call(emitter, &plan, &effect, 1, &nodes));
+    CHECK(nodes.noalias == NULL && nodes.tag == NULL);
+    tbaa_emitter_free(emitter);
+    tbaa_lowered_free(lowered);
     CHECK_OK(tbaa_lowered_new(NULL, &lowered));
     tbaa_lowered_free(lowered);
+    tbaa_context_free(context);
 }
 
 int main(void) {
     plain();
+    scopes_of_a_lowering();
     unions();
     puts("ok");
     return 0;
