@@ -74,6 +74,7 @@ pub mod lint;
 pub mod lower;
 mod nearest;
 mod oracle;
+mod source;
 #[cfg(feature = "spec")]
 pub mod spec;
 mod subject;
@@ -81,6 +82,7 @@ mod table;
 pub mod text;
 pub mod types;
 pub mod verify;
+mod wellformed;
 
 // The version of petgraph that `Graph::type_dag` speaks.
 pub use petgraph;

@@ -2,9 +2,10 @@
 
 use std::fmt;
 
+use crate::diagnostic::Rule;
 use crate::graph::{Format, Graph, NodeId, Shape, Tag, TagId, TypeId};
 use crate::table::{HashMap, HashSet, IndexSet};
-use crate::verify::{Rule, Verdicts};
+use crate::wellformed::Verdicts;
 
 /// Says which tags may be given to stock LLVM.
 ///

@@ -47,6 +47,7 @@ use std::fmt;
 
 pub use bisect::{Bisect, BisectError};
 pub use check::{Reason, Refusal, TagCheck};
+pub use lowered::Lowered;
 pub use plan::{Attachments, Plan, ScopePlan};
 pub use scopes::{ScopeNames, Scopes};
 pub use sinks::TextSink;

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::{Sink, SinkOperand};
 use crate::graph::{Graph, GraphError, NodeId, Operand};
-use crate::text::{Literal, escape};
+use crate::source::escape;
 
 /// Writes each node as a line of `.ll` text, operands first: for a front end
 /// that prints LLVM's text itself.
@@ -54,7 +54,7 @@ impl Sink for TextSink {
                     escape(bytes, text);
                     write!(text, "\"")
                 }
-                SinkOperand::Int(int) => write!(text, "{}", Literal(*int)),
+                SinkOperand::Int(int) => write!(text, "{int}"),
                 SinkOperand::Node(node) => write!(text, "!{node}"),
                 SinkOperand::Itself => write!(text, "!{number}"),
             };

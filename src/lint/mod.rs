@@ -7,7 +7,6 @@
 mod accesses;
 mod fields;
 mod function;
-mod kinds;
 mod layout;
 mod names;
 mod nodes;
@@ -15,7 +14,7 @@ mod unions;
 mod unused;
 mod width;
 
-pub use kinds::Lint;
+pub use crate::diagnostic::Lint;
 
 use std::collections::BTreeMap;
 

@@ -4,7 +4,7 @@ use super::{Lint, Report};
 use crate::graph::{Format, NodeId, Operand, TypeId, TypeKind};
 use crate::subject::Subject;
 use crate::table::{HashSet, IndexMap};
-use crate::verify::Verifier;
+use crate::wellformed::Verifier;
 
 pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
     types_as_tags(subject, report);

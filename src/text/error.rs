@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::graph::GraphError;
+use crate::source::position;
 
 /// What is wrong with a text.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -101,17 +102,3 @@ impl fmt::Display for TextError {
 }
 
 impl std::error::Error for TextError {}
-
-/// Returns the line and the column in characters, both from 1, of a byte of a
-/// text; the place after its end for an offset past it.
-///
-/// ```
-/// assert_eq!(tbaa::text::position(b"one\ntwo", 5), (2, 2));
-/// ```
-#[must_use]
-pub fn position(text: &[u8], offset: usize) -> (usize, usize) {
-    let before = &text[..offset.min(text.len())];
-    let line = memchr::memchr_iter(b'\n', before).count() + 1;
-    let start = memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
-    (line, String::from_utf8_lossy(&before[start..]).chars().count() + 1)
-}

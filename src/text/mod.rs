@@ -39,17 +39,14 @@ mod span;
 mod stops;
 mod write;
 
-pub(crate) use cursor::escape;
-#[cfg(feature = "spec")]
-pub(crate) use cursor::unescape;
-pub use error::{TextError, TextErrorKind, position};
+pub use crate::source::position;
+pub use error::{TextError, TextErrorKind};
 pub use mlir::{MlirError, write_mlir};
 pub use module::{Instruction, Module, Opcode, TypeDefinition, Warning, WarningKind};
 pub use node::MAX_INLINE_DEPTH;
 pub use read::{read, read_with};
 pub use resolve::Keep;
 pub use span::{node_span, operand_span};
-pub(crate) use write::Literal;
 pub use write::{write, write_operands};
 
 /// Named metadata in which [`write()`] lists tags, so that `llvm-as` and

@@ -5,8 +5,8 @@ use std::num::NonZeroU32;
 use std::ops::Range;
 
 use super::numbers::Numbers;
-use super::position;
 use crate::graph::{CopyId, Graph, NodeId, TagId};
+use crate::source::position;
 use crate::table::IndexSet;
 
 /// What kind of instruction an [`Instruction`] is.

@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::cursor::{Cursor, unescaped, without_comments};
+use super::cursor::{Cursor, without_comments};
 use super::error::{TextError, TextErrorKind};
 use crate::graph::{Int, NodeId};
+use crate::source::unescaped;
 
 /// Inline nodes (`!{!{!{...}}}`) may nest this deep. Producers nest two or
 /// three deep; reading one level looks over all levels inside it, so a bound

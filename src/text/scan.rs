@@ -4,13 +4,14 @@ use std::num::NonZeroU32;
 
 use super::cursor::Cursor;
 use super::definition::{Definition, equals};
-use super::error::{TextError, TextErrorKind, position};
+use super::error::{TextError, TextErrorKind};
 use super::function::RECENT;
 use super::module::Module;
 use super::node::{Key, reference};
 use super::numbers::Numbers;
 use super::stops::{ANGLES, BRACKETS, LINES, Stops};
 use super::{COPIES, TAGS, TYPES};
+use crate::source::position;
 
 /// What the pass over the text finds.
 pub(super) struct Scan<'t> {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::TypeError;
-use crate::text::position;
+use crate::source::position;
 
 /// What is wrong with the text of a type.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -35,7 +35,7 @@ fn beyond_the_tables_the_definition_answers() {
         let mut rng = Rng(3);
         for _ in 0..400 {
             let (i, j) = (rng.below(tags.len()), rng.below(tags.len()));
-            // Debug builds compare with the definition; so does the clause.
+            // Feature `self-check` compares with the definition; so does the clause.
             let answer = oracle.alias(tags[i], tags[j]);
             assert_eq!(answer, oracle.explain(tags[i], tags[j]).answer, "{rules}: {i} and {j}");
         }
@@ -63,8 +63,8 @@ fn check_grown(what: &str, graph: &Graph) {
 }
 
 /// Structs in structs, deeper than tables look when a tag is added: some are
-/// accessed whole before or after accesses to what is inside them. Debug builds
-/// compare with the definition.
+/// accessed whole before or after accesses to what is inside them. Feature
+/// `self-check` compares with the definition.
 #[test]
 fn whole_accesses_in_a_deep_chain() {
     const DEPTH: usize = 90;

@@ -1,6 +1,6 @@
 //! The tables behind queries.
 //!
-//! Debug builds compare every answer from a table with the rule's definition.
+//! Feature `self-check` compares every answer from a table with the rule's definition.
 //! Here the answers must also not depend on how the graph grew, nor on how many
 //! are asked for at once.
 

@@ -45,6 +45,35 @@ fn many_classes_are_stored_as_intervals() {
     }
 }
 
+/// More classes than a stored table has bits for, under two roots: tags of
+/// different roots may alias wherever their intervals lie.
+#[test]
+fn stored_intervals_tell_roots_apart() {
+    let mut graph = many_classes(5);
+    let mut b = graph.builder();
+    let root = b.root("another").unwrap();
+    let int = b.scalar_type("int", root).unwrap();
+    let float = b.scalar_type("float", root).unwrap();
+    let pair = b.struct_type("pair", &[(int, 0), (float, 4)]).unwrap();
+    b.struct_tag(pair, int, 0, false).unwrap();
+    b.struct_tag(pair, float, 4, false).unwrap();
+    for rules in RULES {
+        let oracle = Oracle::new(&graph, rules);
+        let tags: Vec<_> = graph.tags().collect();
+        assert!(oracle.classes(&tags).len() > 4096);
+        let frozen = oracle.freeze(&tags);
+        for a in (0..tags.len()).step_by(7).chain(tags.len() - 2..tags.len()) {
+            for b in tags.len() - 30..tags.len() {
+                let answer = oracle.alias(tags[a], tags[b]);
+                assert_eq!(frozen.alias(a, b), answer, "{rules}: {a}, {b}");
+                assert_eq!(frozen.alias(b, a), answer, "{rules}: {b}, {a}");
+            }
+        }
+        assert!(frozen.may_alias(0, tags.len() - 1), "two roots");
+        assert!(!frozen.may_alias(tags.len() - 2, tags.len() - 1), "one root");
+    }
+}
+
 /// Structs with five thousand fields in all, and then some unions.
 pub(crate) fn many_classes(unions: u64) -> Graph {
     let mut graph = Graph::new();
@@ -109,6 +138,17 @@ fn stored_answers_come_back_whole_or_not_at_all() {
         "Intervals(spans:[(4,1)],kinds:[Root(0)],lists:[])",
         "Intervals(spans:[(1,4)],kinds:[Any],lists:[])",
         "Intervals(spans:[(1,4)],kinds:[],lists:[])",
+        // Irreflexive, asymmetric.
+        "Classes(of_tags:[0],classes:1,may_alias:([0]))",
+        "Classes(of_tags:[0,1],classes:2,may_alias:([11]))",
+        // A list that does not name its own tag; that descends; that is not
+        // returned; that names no tag.
+        "Intervals(spans:[(0,4294967295)],kinds:[Listed(0)],lists:[(root:None,tags:[])])",
+        "Intervals(spans:[(0,4294967295),(0,1)],kinds:[Listed(0),Root(0)],\
+         lists:[(root:None,tags:[1,0])])",
+        "Intervals(spans:[(0,4294967295),(0,4294967295)],kinds:[Listed(0),Listed(1)],\
+         lists:[(root:None,tags:[0,1]),(root:None,tags:[1])])",
+        "Intervals(spans:[(0,4294967295)],kinds:[Listed(0)],lists:[(root:None,tags:[0,9])])",
     ] {
         let error = ron::from_str::<Frozen>(text).unwrap_err().to_string();
         assert!(error.contains("contradicts itself"), "{text}: {error}");

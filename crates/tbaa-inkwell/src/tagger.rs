@@ -297,6 +297,7 @@ impl<'ctx> Tagger<'ctx> {
                 LLVMSetMetadata(instruction.as_value_ref(), kind, node.as_value().as_value_ref());
             }
         }
+        self.note(instruction);
         Ok(())
     }
 
@@ -334,13 +335,17 @@ impl<'ctx> Tagger<'ctx> {
             name.extend_from_slice(format!(" {asked}").as_bytes());
             *asked += 1;
         }
-        let keep = self.bisect.keep(&name);
-        if keep && self.bisect.is_at_limit() {
+        self.bisect.keep(&name)
+    }
+
+    /// Takes note of the last attachment that a bisection keeps.
+    fn note(&mut self, instruction: InstructionValue<'ctx>) {
+        if self.bisect.is_at_limit() {
             let function = function_of(instruction);
             let function = String::from_utf8_lossy(&function);
-            self.last = Some(format!("{function}: {}", instruction.print_to_string()));
+            let text = instruction.print_to_string();
+            self.last = Some(format!("{function}: {}", text.to_string_lossy().trim()));
         }
-        keep
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::Engine;
-use super::flood::Resolved;
+use super::access::Resolved;
 use super::types::TypeIndex;
 use crate::graph::{Format, Graph, Tag, TagId};
 
@@ -15,7 +15,7 @@ impl Engine {
     /// give a whole tag of a common ancestor, as in LLVM, but the lowest one
     /// that also covers all else inside the two base types: where a union
     /// brings in a type from elsewhere, an access to that may alias too.
-    pub(in super::super) fn most_generic(&self, graph: &Graph, a: TagId, b: TagId) -> Option<Tag> {
+    pub(super) fn most_generic(&self, graph: &Graph, a: TagId, b: TagId) -> Option<Tag> {
         let (of_a, of_b) =
             (self.resolve(graph, a.into()).ok()?, self.resolve(graph, b.into()).ok()?);
         let (tag_a, tag_b) = (graph.tag(a).ok()?, graph.tag(b).ok()?);

@@ -18,7 +18,7 @@
 //! the uncut elements, and the first cut one, which covers those after it. The
 //! order of the strides does not matter, and equal ones add up.
 //!
-//! **Merging.** The floods (`denoted`, `objects`) visit types in topological order, so all
+//! **Merging.** The traversals (`denoted`, `objects`) visit types in topological order, so all
 //! ways to a type have arrived before any goes on. Ways to one place (a type
 //! and an offset) merge: a way whose strides are among another's is dropped,
 //! for the other's bytes include its own. Diamonds therefore cost what their
@@ -29,7 +29,7 @@
 //! than two strides remain.
 //!
 //! **Strict.** p and q choose the same field wherever both choose. So q ends at
-//! a place on p's way, and the flood for p carries along where that was; or q
+//! a place on p's way, and the search for p carries along where that was; or q
 //! goes on where p ends.
 //!
 //! **Old format.** Without sizes only the place where two paths part says
@@ -42,87 +42,108 @@
 //! Under `union-strict` that answer is checked against `union`, so that the
 //! stricter rule never answers `MayAlias` where the other proves more.
 
-mod compile;
+mod access;
+mod arena;
 mod denoted;
-mod flood;
 mod generic;
 mod inferred;
-mod limits;
 mod objects;
 mod stride;
-mod trail;
+mod tables;
+mod traversal;
 mod types;
 
+use access::Resolved;
+use arena::{Link, PathArena};
 use denoted::{AtObjects, Denoted, Prefix, Untracked, denoted};
-use flood::Resolved;
 use inferred::{Found, Paths, Search, Side};
-use limits::{Budget, Exhausted};
-pub(super) use limits::{STEPS, STEPS_TO_EXPLAIN};
 use objects::{Objects, Witness};
-pub(super) use stride::{Pattern, UNBOUNDED};
-use trail::{Link, Trail};
+use stride::{Pattern, Stride, UNBOUNDED};
 use types::Types;
 
 use super::access::Access;
-use super::explain::Clause;
-use crate::graph::{Format, Graph, TagId, TypeId};
+use super::bytes::{ByteRange, Elements};
+use super::clause::Clause;
+use super::index::Index;
+use super::limits::{Budget, Exhausted, STEPS};
+use super::rule::{Candidates, Decision, Meeting, Rule};
+use crate::graph::{Format, Graph, Tag, TagId};
 
-/// The engine of both rules, for the types that a graph holds.
-#[derive(Clone, Default, Debug)]
-pub(super) struct Engine {
-    types: Types,
-    tables: compile::Tables,
+/// Rules `union` and `union-strict`.
+#[derive(Clone, Debug)]
+pub(super) struct Union {
+    strict: bool,
+    engine: Engine,
 }
 
-/// An answer, by the clause that gives it.
-#[derive(Debug)]
-pub(super) struct Decision {
-    pub(super) clause: Clause,
-    pub(super) meeting: Option<Meeting>,
+impl Union {
+    pub(super) fn new(strict: bool) -> Self {
+        Union { strict, engine: Engine::default() }
+    }
 }
 
-/// The paths that were compared last, each a list of types and field numbers.
-#[derive(Debug)]
-pub(super) struct Meeting {
-    /// Whether the paths start from `b`'s base type, not `a`'s.
-    pub(super) from_b: bool,
-    pub(super) base: TypeId,
-    pub(super) p: Vec<(TypeId, usize)>,
-    pub(super) q: Vec<(TypeId, usize)>,
-    pub(super) r: Vec<(TypeId, usize)>,
-    /// The bytes of p, and those of r moved by q.
-    pub(super) bytes: Option<(Pattern, Pattern)>,
-}
+impl Rule for Union {
+    fn add(&mut self, graph: &Graph, index: &mut Index, tag: TagId) -> bool {
+        self.engine.add(graph, index, tag, self.strict)
+    }
 
-impl Engine {
-    /// Decides on two accesses, and where rule `union-strict` proves more than
-    /// `union`, shows what it does not count.
-    pub(super) fn explain(
+    fn decide(&self, graph: &Graph, index: &Index, a: TagId, b: TagId) -> Option<bool> {
+        self.engine.decide_indexed(graph, index, (a, b), self.strict)
+    }
+
+    fn define(&self, graph: &Graph, _: &Index, pair: (Access, Access), steps: u32) -> Decision {
+        self.engine.define(graph, pair, self.strict, steps)
+    }
+
+    /// Where rule `union-strict` proves more than `union`, shows what it does not
+    /// count.
+    fn explain(
         &self,
         graph: &Graph,
-        (a, b): (Access, Access),
-        strict: bool,
+        index: &Index,
+        pair: (Access, Access),
         steps: u32,
     ) -> Decision {
-        let decision = self.decide(graph, (a, b), strict, steps);
-        if strict && decision.clause.is_no_alias() {
-            let loose = self.decide(graph, (a, b), false, steps);
-            if !loose.clause.is_no_alias() {
-                return Decision { clause: Clause::Parted, ..loose };
+        let decision = self.define(graph, index, pair, steps);
+        if self.strict && decision.clause.is_no_alias() {
+            let union = self.engine.define(graph, pair, false, steps);
+            if !union.clause.is_no_alias() {
+                return Decision { clause: Clause::Parted, ..union };
             }
         }
         decision
     }
 
+    fn candidates(&self, index: &Index, tag: TagId) -> Option<Candidates> {
+        self.engine.candidates(index, tag)
+    }
+
+    fn most_generic(&self, graph: &Graph, _: &Index, a: TagId, b: TagId) -> Option<Tag> {
+        self.engine.most_generic(graph, a, b)
+    }
+
+    fn is_well_formed(&self, graph: &Graph, tag: TagId) -> bool {
+        self.engine.is_well_formed(graph, tag)
+    }
+}
+
+/// What both rules know of the types that a graph holds.
+#[derive(Clone, Default, Debug)]
+struct Engine {
+    types: Types,
+    tables: tables::Tables,
+}
+
+impl Engine {
     /// Decides on two accesses, in so many steps of the search.
-    pub(super) fn decide(
+    fn define(
         &self,
         graph: &Graph,
         (a, b): (Access, Access),
         strict: bool,
         steps: u32,
     ) -> Decision {
-        let decided = |clause| Decision { clause, meeting: None };
+        let decided = Decision::from;
         let (of_a, of_b) = match (self.resolve(graph, a), self.resolve(graph, b)) {
             (Ok(a), Ok(b)) => (a, b),
             // No tag is a plainer reason than a malformed one.
@@ -192,11 +213,11 @@ impl Engine {
     /// What a tag that can be resolved denotes: `None` if no path, else whether
     /// any of the paths holds a byte.
     fn denotes(&self, access: &Resolved) -> Option<bool> {
-        let (mut trail, mut budget) = (Trail::default(), Budget::new(STEPS));
+        let (mut arena, mut budget) = (PathArena::default(), Budget::new(STEPS));
         match self.format(access) {
             Format::New => {
                 let paths =
-                    denoted(&self.types, access, &Untracked, &mut trail, &mut budget).ok()?;
+                    denoted(&self.types, access, &Untracked, &mut arena, &mut budget).ok()?;
                 (!paths.is_empty()).then(|| paths.iter().any(|path| path.bytes.is_some()))
             }
             Format::Old => {
@@ -207,7 +228,7 @@ impl Engine {
     }
 
     /// Whether a tag can be resolved, and denotes a path.
-    pub(super) fn is_well_formed(&self, graph: &Graph, tag: TagId) -> bool {
+    fn is_well_formed(&self, graph: &Graph, tag: TagId) -> bool {
         self.resolve(graph, tag.into()).is_ok_and(|access| self.denotes(&access).is_some())
     }
 
@@ -218,11 +239,11 @@ impl Engine {
         strict: bool,
         steps: u32,
     ) -> Result<Decision, Exhausted> {
-        let (mut trail, mut budget) = (Trail::default(), Budget::new(steps));
-        let mut denote = |access| denoted(&self.types, access, &Untracked, &mut trail, &mut budget);
+        let (mut arena, mut budget) = (PathArena::default(), Budget::new(steps));
+        let mut denote = |access| denoted(&self.types, access, &Untracked, &mut arena, &mut budget);
         let (of_a, of_b) = (denote(a)?, denote(b)?);
         if of_a.is_empty() || of_b.is_empty() {
-            return Ok(Decision { clause: Clause::Malformed, meeting: None });
+            return Ok(Clause::Malformed.into());
         }
         let (mut related, mut apart) = (false, None);
         for from_b in [false, true] {
@@ -230,15 +251,15 @@ impl Engine {
                 if from_b { ((b, &of_b), (a, &of_a)) } else { ((a, &of_a), (b, &of_b)) };
             let mut objects = Objects::new(&self.types, a.base, (*b, r), &mut budget)?;
             let witness = if strict {
-                self.search_along(a, &mut objects, &mut trail, &mut budget)?
+                self.search_along(a, &mut objects, &mut arena, &mut budget)?
             } else {
                 let start = (Prefix { at: 0, strides: Vec::new() }, Link::START);
-                objects.search(p, (a.base, UNBOUNDED), start, &mut trail, &mut budget)?
+                objects.search(p, (a.base, UNBOUNDED), start, &mut arena, &mut budget)?
             };
             related |= objects.reach.contains_key(&a.base);
             let meets = witness.is_some();
             let meeting = witness.or(objects.apart.take());
-            let meeting = meeting.map(|witness| self.meeting(from_b, a, witness, &trail));
+            let meeting = meeting.map(|witness| self.meeting(from_b, a, witness, &arena));
             if meets {
                 return Ok(Decision { clause: Clause::Overlap, meeting });
             }
@@ -258,17 +279,17 @@ impl Engine {
         &self,
         a: &Resolved,
         objects: &mut Objects<'_>,
-        trail: &mut Trail,
+        arena: &mut PathArena,
         budget: &mut Budget,
     ) -> Result<Option<Witness>, Exhausted> {
         let tracked = AtObjects(&self.types, objects.b);
-        for p in denoted(&self.types, a, &tracked, trail, budget)? {
+        for p in denoted(&self.types, a, &tracked, arena, budget)? {
             let only: &[Denoted] = std::slice::from_ref(&p);
             let found = match &p.prefix {
                 Some((prefix, link)) => objects.compare(only, prefix, *link, budget)?,
                 None => {
                     let start = (p.end.clone(), p.link);
-                    objects.search(only, (a.access, p.slot), start, trail, budget)?
+                    objects.search(only, (a.access, p.slot), start, arena, budget)?
                 }
             };
             if found.is_some() {
@@ -285,25 +306,25 @@ impl Engine {
         strict: bool,
         steps: u32,
     ) -> Result<Decision, Exhausted> {
-        let (mut trail, mut budget) = (Trail::default(), Budget::new(steps));
+        let (mut arena, mut budget) = (PathArena::default(), Budget::new(steps));
         let (mut of_a, mut of_b) = (Side::new(a), Side::new(b));
         let mut denotes = |side: &mut Side| side.denotes(&self.types, &mut budget);
         if !denotes(&mut of_a)? || !denotes(&mut of_b)? {
-            return Ok(Decision { clause: Clause::Malformed, meeting: None });
+            return Ok(Clause::Malformed.into());
         }
         let (mut related, mut apart) = (false, None);
         for from_b in [false, true] {
             let sides = if from_b { (&mut of_b, &mut of_a) } else { (&mut of_a, &mut of_b) };
             let outer = sides.0.access;
             let search = Search::new(&self.types, sides, strict);
-            let (meets, paths) = match search.run(&mut trail, &mut budget)? {
+            let (meets, paths) = match search.run(&mut arena, &mut budget)? {
                 Found::Meet(paths) => (true, Some(paths)),
                 Found::Apart(paths) => (false, paths),
                 Found::Nothing => continue,
             };
             related = true;
             let links = paths.map(|Paths { p, q, r }| [p, q, r]);
-            let meeting = links.map(|links| self.paths(from_b, &outer, links, &trail));
+            let meeting = links.map(|links| self.paths(from_b, &outer, links, &arena));
             if meets {
                 return Ok(Decision { clause: Clause::Overlap, meeting });
             }
@@ -315,16 +336,45 @@ impl Engine {
         })
     }
 
-    fn meeting(&self, from_b: bool, outer: &Resolved, found: Witness, trail: &Trail) -> Meeting {
+    fn meeting(
+        &self,
+        from_b: bool,
+        outer: &Resolved,
+        found: Witness,
+        arena: &PathArena,
+    ) -> Meeting {
         let Witness { p, q, r, p_bytes, r_bytes } = found;
-        let bytes = Some((p_bytes, r_bytes));
-        Meeting { bytes, ..self.paths(from_b, outer, [p, q, r], trail) }
+        let bytes = Some((byte_range(&p_bytes), byte_range(&r_bytes)));
+        Meeting { bytes, ..self.paths(from_b, outer, [p, q, r], arena) }
     }
 
-    fn paths(&self, from_b: bool, outer: &Resolved, links: [Link; 3], trail: &Trail) -> Meeting {
+    fn paths(
+        &self,
+        from_b: bool,
+        outer: &Resolved,
+        links: [Link; 3],
+        arena: &PathArena,
+    ) -> Meeting {
         let id = |ty| self.types.get(ty).id;
         let [p, q, r] = links
-            .map(|link| trail.path(link).into_iter().map(|(ty, field)| (id(ty), field)).collect());
+            .map(|link| arena.path(link).into_iter().map(|(ty, field)| (id(ty), field)).collect());
         Meeting { from_b, base: id(outer.base), p, q, r, bytes: None }
+    }
+}
+
+fn byte_range(pattern: &Pattern) -> ByteRange {
+    let end = pattern.start + pattern.len;
+    let elements = |&Stride { step, last }: &Stride| {
+        let count = last + 1;
+        let bounded = count.saturating_mul(step) < UNBOUNDED;
+        Elements {
+            stride: u64::try_from(step).unwrap_or(u64::MAX),
+            count: u64::try_from(count).ok().filter(|_| bounded),
+        }
+    };
+    ByteRange {
+        start: u64::try_from(pattern.start).unwrap_or(u64::MAX),
+        end: u64::try_from(end).ok(),
+        repeats: pattern.strides.iter().map(elements).collect(),
     }
 }

@@ -1,72 +1,17 @@
-//! What the floods through the types have in common.
+//! What the traversals of the types have in common.
 //!
-//! A flood visits a type only after everything that contains it, so that
+//! A traversal visits a type only after everything that contains it, so that
 //! whatever arrives at one place by different paths is merged before it goes
 //! on.
 
 use std::collections::BTreeMap;
 use std::hash::Hash;
 
-use super::limits::{Budget, Exhausted};
+use super::arena::Link;
 use super::stride::{Stride, UNBOUNDED, is_covered, span};
-use super::trail::Link;
-use super::types::{Field, TypeIndex, Types};
+use super::types::{TypeIndex, Types, elements};
+use crate::oracle::limits::{Budget, Exhausted};
 use crate::table::{HashMap, HashSet, IndexMap};
-
-/// An access whose tag has been read and found sound.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Resolved {
-    pub(crate) base: TypeIndex,
-    pub(crate) access: TypeIndex,
-    pub(crate) offset: u64,
-    /// Bytes; `None` when unknown.
-    pub(crate) size: Option<u64>,
-}
-
-impl Resolved {
-    pub(crate) fn is_whole(&self) -> bool {
-        self.base == self.access
-    }
-
-    /// Whether a path that ends at `ty` ends at an object of this access.
-    pub(crate) fn has_object(&self, types: &Types, ty: TypeIndex) -> bool {
-        ty == self.base || self.is_whole() && types.is_ancestor(self.base, ty)
-    }
-}
-
-/// The elements of an array field.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Elements {
-    pub(crate) stride: Stride,
-    /// Bytes of all elements together.
-    pub(crate) extent: u128,
-}
-
-/// Returns the elements of a field of a type that occupies `slot` bytes;
-/// `None` for a field that is no array.
-pub(crate) fn elements(types: &Types, field: &Field, slot: u128) -> Option<Elements> {
-    let size = u128::from(types.get(field.ty).size);
-    if size == 0 || u128::from(field.extent) <= size && field.extent != 0 {
-        return None;
-    }
-    let extent = match u128::from(field.extent) {
-        // A flexible array without room in its slot must run past it.
-        0 if slot == UNBOUNDED || slot <= u128::from(field.offset) => UNBOUNDED,
-        0 => slot - u128::from(field.offset),
-        extent => extent,
-    };
-    Some(Elements { stride: Stride { step: size, last: extent.div_ceil(size) - 1 }, extent })
-}
-
-/// Returns how many bytes the type of `field` has to itself, where a flexible
-/// array in it asks.
-pub(crate) fn slot_of(types: &Types, field: &Field, elements: Option<Elements>) -> u128 {
-    match elements {
-        _ if !types.get(field.ty).flexible => UNBOUNDED,
-        Some(elements) => elements.stride.step,
-        None => field.extent.into(),
-    }
-}
 
 /// The farthest that a target lies below a type.
 #[derive(Clone, Copy, Default, Debug)]

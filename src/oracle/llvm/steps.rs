@@ -5,14 +5,14 @@ use crate::table::HashMap;
 
 /// A tag as the walk needs it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Access {
+pub(super) struct Path {
     pub(super) base: NodeId,
     pub(super) access: NodeId,
     pub(super) offset: u64,
     pub(super) format: Format,
 }
 
-impl Access {
+impl Path {
     pub(super) fn is_whole(&self) -> bool {
         self.base == self.access
     }
@@ -121,4 +121,10 @@ pub(super) fn fields(graph: &Graph, ty: NodeId) -> Result<Vec<NodeId>, Crash> {
             graph.operand(ty, at).and_then(Operand::node).ok_or(Crash)
         })
         .collect()
+}
+
+/// Whether a size-aware type is a scalar or a root.
+pub(super) fn is_scalar(graph: &Graph, ty: NodeId) -> bool {
+    let shape = Shape::of(graph, ty);
+    shape.is_root() || (shape.format, shape.len) == (Format::New, 3)
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::diagnostic::Level;
+use super::level::Level;
 
 /// A rule that well-formed metadata keeps.
 ///

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::diagnostic::Level;
+use super::level::Level;
 
 /// Something that LLVM accepts and is still wrong or suspicious.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]

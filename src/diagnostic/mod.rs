@@ -1,31 +1,16 @@
 //! What [`verify`](crate::verify) and [`lint`](crate::lint) report.
 
+mod level;
+mod lint;
+mod rule;
+
 use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
 
-use crate::lint::Lint;
-use crate::verify::Rule;
-
-/// How bad a finding is.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
-pub enum Level {
-    /// Likely wrong, or a loss.
-    Warning,
-    /// LLVM rejects it, or miscompiles it.
-    Error,
-}
-
-impl fmt::Display for Level {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Level::Warning => "warning",
-            Level::Error => "error",
-        })
-    }
-}
+pub use level::Level;
+pub use lint::Lint;
+pub use rule::Rule;
 
 /// What a finding is about: a rule of the verifier, `TBAA001` to `TBAA099`, or
 /// a lint, from `TBAA101` on. A code never changes its meaning.
@@ -104,8 +89,8 @@ impl Code {
     #[must_use]
     pub fn page(self) -> &'static str {
         let book = match self {
-            Code::Rule(_) => include_str!("../docs/verify.md"),
-            Code::Lint(_) => include_str!("../docs/lints.md"),
+            Code::Rule(_) => include_str!("../../docs/verify.md"),
+            Code::Lint(_) => include_str!("../../docs/lints.md"),
         };
         let heading = format!("## {self} ");
         let start = book.find(&heading).unwrap_or(book.len());

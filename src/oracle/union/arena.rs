@@ -13,9 +13,9 @@ impl Link {
 
 /// Every step taken in a query, each with the one before it.
 #[derive(Default, Debug)]
-pub(crate) struct Trail(Vec<(Link, TypeIndex, u32)>);
+pub(crate) struct PathArena(Vec<(Link, TypeIndex, u32)>);
 
-impl Trail {
+impl PathArena {
     /// Goes on from `link` through field number `field` of `ty`.
     pub(crate) fn step(&mut self, link: Link, ty: TypeIndex, field: usize) -> Link {
         self.0.push((link, ty, field as u32));
