@@ -3,7 +3,7 @@
 use super::batch::{Batch, Class, Row};
 use super::fingerprint::Fingerprint;
 use super::loss::{self, Pairs, Sum};
-use super::place::Newcomers;
+use super::place::{Newcomers, Placed, Strategy};
 use super::relation::{Relation, ones};
 use super::scopes::Scoped;
 use super::source::Key;
@@ -24,8 +24,22 @@ impl Lowering {
         let rank: Vec<u32> = classes.iter().map(|class| class.rank).collect();
         let marks = classes.iter().map(|class| rows[class.row].nodes.clone()).collect();
         let newcomers = Newcomers { relation: &relation, marks, rank: &rank, group };
-        let placed = self.forest.place(newcomers, self.options.depth, self.options.steps);
-        self.count(group, &classes, &relation, &placed.nodes, with_old);
+        let (depth, steps) = (self.options.depth, self.options.steps);
+        let kept = self.forest.nodes.len();
+        let mut placed = self.forest.place(newcomers.clone(), depth, steps, Strategy::Together);
+        let mut found = self.comparable(group, &classes, &placed.nodes);
+        if kept > 0 && classes.len() > 1 {
+            let together = self.forest.nodes.split_off(kept);
+            let single = self.forest.place(newcomers, depth, steps, Strategy::OneByOne);
+            let less = self.comparable(group, &classes, &single.nodes);
+            if less.weight < found.weight {
+                (placed, found) = (Placed { bound: placed.bound, ..single }, less);
+            } else {
+                self.forest.nodes.truncate(kept);
+                self.forest.nodes.extend(together);
+            }
+        }
+        self.count(group, &classes, &relation, found, with_old);
         self.loss.bound = self.loss.bound.saturating_add(placed.bound);
         let scopes = self.scope(source, &classes, &relation, &rows, &placed.nodes);
         for (at, class) in classes.into_iter().enumerate() {
@@ -69,27 +83,51 @@ impl Lowering {
         scopes.add(form, relation, &scoped, |a, b| wanted(nodes[a], nodes[b]))
     }
 
-    /// Counts what a batch loses, in itself and with what was there.
+    /// The pairs that a batch makes `MayAlias` in LLVM, in itself and with what
+    /// was there.
+    fn comparable(&self, group: u32, classes: &[Class], nodes: &[Option<u32>]) -> Pairs {
+        let len = self.forest.nodes.len();
+        let (mut old, mut new) = (vec![Sum::default(); len], vec![Sum::default(); len]);
+        let (mut old_bare, mut new_bare) = (Sum::default(), Sum::default());
+        let mut new_tagged = Sum::default();
+        for entry in self.sources.values().filter(|entry| entry.group == Some(group)) {
+            *entry.node.map_or(&mut old_bare, |node| &mut old[node as usize]) +=
+                Sum::of(entry.weight);
+        }
+        for (class, node) in classes.iter().zip(nodes) {
+            *node.map_or(&mut new_bare, |node| &mut new[node as usize]) += class.sum;
+            if node.is_some() {
+                new_tagged += class.sum;
+            }
+        }
+        let mut found = loss::comparable(&self.forest, &old, &new);
+        // What has no tag may alias everything.
+        found += new_bare.within();
+        found += new_bare.with(new_tagged);
+        found += new_bare.with(self.old_sum(group));
+        found += old_bare.with(new_tagged);
+        found
+    }
+
+    fn old_sum(&self, group: u32) -> Sum {
+        let mut sum = Sum::default();
+        let old = self.sources.values().filter(|entry| entry.group == Some(group));
+        old.for_each(|entry| sum += Sum::of(entry.weight));
+        sum
+    }
+
+    /// Counts what a batch loses, of which `found` are comparable.
     fn count(
         &mut self,
         group: u32,
         classes: &[Class],
         relation: &Relation,
-        nodes: &[Option<u32>],
+        found: Pairs,
         with_old: Pairs,
     ) {
-        let len = self.forest.nodes.len();
-        let (mut old, mut new) = (vec![Sum::default(); len], vec![Sum::default(); len]);
-        let (mut old_bare, mut new_bare) = (Sum::default(), Sum::default());
-        let (mut old_all, mut new_all) = (Sum::default(), Sum::default());
-        for entry in self.sources.values().filter(|entry| entry.group == Some(group)) {
-            let sum = Sum::of(entry.weight);
-            *entry.node.map_or(&mut old_bare, |node| &mut old[node as usize]) += sum;
-            old_all += sum;
-        }
         let mut may = with_old;
+        let mut new_all = Sum::default();
         for (at, class) in classes.iter().enumerate() {
-            *nodes[at].map_or(&mut new_bare, |node| &mut new[node as usize]) += class.sum;
             new_all += class.sum;
             may += class.sum.within();
             for other in ones(relation.row(at).iter().copied()).filter(|&other| other > at) {
@@ -97,15 +135,7 @@ impl Lowering {
             }
         }
         let mut all = new_all.within();
-        all += new_all.with(old_all);
-        let mut found = loss::comparable(&self.forest, &old, &new);
-        // What has no tag may alias everything.
-        let mut new_tagged = Sum::default();
-        new.iter().for_each(|&sum| new_tagged += sum);
-        found += new_bare.within();
-        found += new_bare.with(new_tagged);
-        found += new_bare.with(old_all);
-        found += old_bare.with(new_tagged);
+        all += new_all.with(self.old_sum(group));
         let lost = found - may;
         let add = |to: &mut u64, more: u128| {
             *to = to.saturating_add(u64::try_from(more).unwrap_or(u64::MAX));

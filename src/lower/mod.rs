@@ -48,6 +48,7 @@
 //! their nearest common node, which aliases whatever either did.
 
 mod batch;
+mod clang;
 mod complete;
 mod exact;
 mod fingerprint;
@@ -69,6 +70,7 @@ mod source;
 use std::borrow::Borrow;
 use std::fmt;
 
+pub use clang::{access_paths, tags_of_clang};
 pub use fixed::FixError;
 pub use loss::Loss;
 pub use options::{MAX_DEPTH, Options};

@@ -13,5 +13,7 @@ mod rng;
 mod universe;
 
 mod llvm;
+mod open;
 mod random;
 mod real;
+mod run;

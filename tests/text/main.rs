@@ -3,6 +3,7 @@
 mod agreement;
 mod instructions;
 mod nodes;
+mod rewrite;
 mod slow;
 mod spans;
 #[path = "../support/mod.rs"]
