@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use super::super::access::Resolved;
 use super::super::inferred::Side;
 use super::super::types::{TypeIndex, Types};
-use super::{Aside, add_walk, next, walk};
+use super::clear::{Aside, add_walk, next, walk};
 use crate::graph::Graph;
 use crate::oracle::index::Index;
 use crate::oracle::inside::{self, Inside};

@@ -18,7 +18,7 @@ use super::super::denoted::{Denoted, Untracked, denoted};
 use super::super::stride::{Pattern, Stride, UNBOUNDED, add_stride, meets, span};
 use super::super::traversal::{Pending, Way};
 use super::super::types::{TypeIndex, Types, elements, slot_of};
-use super::Aside;
+use super::clear::Aside;
 use crate::graph::{Graph, TagId};
 use crate::oracle::index::Index;
 use crate::oracle::inside::{self, Inside};
