@@ -1117,7 +1117,8 @@ tbaa_status tbaa_lowered_new(const struct tbaa_lower_options *options,
 void tbaa_lowered_free(struct tbaa_lowered *lowered);
 
 /**
- * Lowers accesses by the rule of an oracle, which must be the same each time.
+ * Lowers accesses by the rule of an oracle, which must be the same each time: a
+ * context's own, or one snapshot. The lowered tags are for the tags of all.
  * The first call lowers its sources together and best: give it all that are
  * known. Later calls, of a lowering with a lineage, find places for more and
  * change no tag that was given out. What is there already is passed over. On
@@ -1146,6 +1147,9 @@ tbaa_status tbaa_lowered_dump(const struct tbaa_lowered *lowered,
 /**
  * Makes scopes of an oracle's answers on some tags: accesses as large as their
  * tags say. It takes time and memory in proportion to the number of pairs.
+ *
+ * Accesses may be emitted with any oracle of the context; calls get scopes with
+ * this one only.
  *
  * `domain` names the program to LLVM: modules that may be linked or inlined
  * into each other share it only if their tags are of one context.

@@ -167,13 +167,12 @@ impl NodeEmitter {
         if plan.scopes_alone || access.tag.id == 0 {
             return Ok(None);
         }
-        let tag = oracle.known_tag(access.tag)?;
         let (graph, tag) = match plan.lowered {
-            Some(lowered) => match lowered.tag(oracle.access(access), access.tag)? {
+            Some(lowered) => match lowered.tag(access)? {
                 Some(tag) => (lowered.graph(), tag),
                 None => return Ok(None),
             },
-            None if access.size == 0 => (oracle.graph(), tag),
+            None if access.size == 0 => (oracle.graph(), oracle.known_tag(access.tag)?),
             None => {
                 let message = "an access with a size of its own, at which LLVM does not look: \
                                lower it, or leave it without a tag";
@@ -208,12 +207,12 @@ impl<'a> From<ScopeNames<'a>> for Names<'a> {
 
 impl<'a> EmitPlan<'a> {
     /// Returns the scopes of an access.
-    fn access_scopes(&self, oracle: &Oracle, access: MemoryAccess) -> Option<Names<'a>> {
+    fn access_scopes(&self, access: MemoryAccess) -> Option<Names<'a>> {
         match (self.scopes, self.lowered) {
             // These were made of accesses as large as their tags say.
             (Some(_), _) if access.size != 0 => None,
-            (Some(scopes), _) => scopes.inner.of(oracle.tag(access.tag)?).map(Names::from),
-            (None, Some(lowered)) => lowered.scopes(oracle.access(access)),
+            (Some(scopes), _) => scopes.access(access.tag),
+            (None, Some(lowered)) => lowered.scopes(access),
             (None, None) => None,
         }
     }
@@ -226,7 +225,7 @@ impl<'a> EmitPlan<'a> {
                 let tag =
                     |effect: &MemoryAccess| oracle.tag(effect.tag).filter(|_| effect.size == 0);
                 let touched: Vec<TagId> = effects.iter().map(tag).collect::<Option<_>>()?;
-                Some(scopes.inner.of_call(&oracle.inner, &touched).into())
+                Some(scopes.call(oracle, &touched))
             }
             (None, Some(lowered)) => {
                 let effects: Vec<_> = effects.iter().map(|&effect| oracle.access(effect)).collect();
@@ -295,7 +294,7 @@ pub extern "C" fn tbaa_emit_access(
             let (emitter, plan) = (given(emitter, "the emitter")?, given(plan, "the plan")?);
             let oracle = given(plan.oracle, "the plan's oracle")?;
             let tag = emitter.tag(plan, oracle, access)?;
-            let names = plan.access_scopes(oracle, access);
+            let names = plan.access_scopes(access);
             Ok(attachments(tag, None, emitter.scopes(names)?))
         })
     })
@@ -319,7 +318,9 @@ pub unsafe extern "C" fn tbaa_emit_call(
             // SAFETY: the caller promises `count` effects.
             let effects = unsafe { slice(effects, count, "effects") }?;
             let tag = match effects {
-                &[effect] => emitter.tag(plan, oracle, effect)?,
+                &[effect] if plan.lowered.is_none_or(|lowered| lowered.knows(effect)) => {
+                    emitter.tag(plan, oracle, effect)?
+                }
                 _ => None,
             };
             let names = plan.call_scopes(oracle, effects);

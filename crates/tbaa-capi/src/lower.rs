@@ -1,6 +1,7 @@
 //! Tags and scopes that stock LLVM gets right.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::mem::MaybeUninit;
 
 use tbaa::emit::Scopes;
@@ -9,7 +10,7 @@ use tbaa::{Access, Format, Graph, TagId};
 
 use crate::describe::dumped;
 use crate::emit::Names;
-use crate::oracle::{Oracle, Tag};
+use crate::oracle::{MemoryAccess, Oracle, Tag};
 use crate::status::{Error, OrStatus, Status, answer, given, status};
 use crate::text::{Str, Text, constant, slice, write};
 
@@ -58,23 +59,42 @@ pub enum ScopeFormNumber {
 /// be.
 pub struct Lowered {
     inner: Lowering,
+    given: Given,
 }
+
+/// The tags that were given, by id: a snapshot has other `TagId`s for the same.
+type Given = HashMap<u32, TagId>;
 
 impl Lowered {
     pub(crate) fn graph(&self) -> &Graph {
         self.inner.graph()
     }
 
+    /// Returns an access as it was lowered.
+    fn source(&self, access: MemoryAccess) -> Option<Access> {
+        let mut source = Access::from(*self.given.get(&access.tag.id)?);
+        source.size = (access.size != 0).then_some(access.size);
+        Some(source)
+    }
+
+    pub(crate) fn knows(&self, access: MemoryAccess) -> bool {
+        self.source(access).is_some_and(|source| self.inner.why(source).is_some())
+    }
+
     /// Returns the lowered tag of an access that was lowered.
-    pub(crate) fn tag(&self, access: Access, tag: Tag) -> Result<Option<TagId>, Error> {
-        if self.inner.why(access).is_none() {
-            let message = format!(
-                "tag {} was not lowered, of this oracle and with this size: give it to `tbaa_lower`",
-                tag.id
-            );
-            return Err(Error::new(Status::UnknownId, message));
+    pub(crate) fn tag(&self, access: MemoryAccess) -> Result<Option<TagId>, Error> {
+        match self.source(access).filter(|&source| self.inner.why(source).is_some()) {
+            Some(source) => Ok(self.inner.tag(source)),
+            None => {
+                let MemoryAccess { tag, size, .. } = access;
+                let of = if size == 0 { String::new() } else { format!(", of {size} bytes,") };
+                let message = format!(
+                    "an access with tag {}{of} was not lowered: give it to `tbaa_lower`",
+                    tag.id
+                );
+                Err(Error::new(Status::UnknownId, message))
+            }
         }
-        Ok(self.inner.tag(access))
     }
 
     fn names(&self, own: Option<u32>, noalias: impl Iterator<Item = u32>) -> Names<'_> {
@@ -87,8 +107,8 @@ impl Lowered {
     }
 
     /// Returns the scopes of an access that was lowered.
-    pub(crate) fn scopes(&self, access: Access) -> Option<Names<'_>> {
-        let scopes = self.inner.scopes_of(access)?;
+    pub(crate) fn scopes(&self, access: MemoryAccess) -> Option<Names<'_>> {
+        let scopes = self.inner.scopes_of(self.source(access)?)?;
         Some(self.names(Some(scopes.scope), scopes.noalias()))
     }
 
@@ -99,7 +119,10 @@ impl Lowered {
         for source in self.inner.sources() {
             let Some(scopes) = self.inner.scopes_of(source) else { continue };
             let alone = &mut alone[scopes.scope as usize];
-            *alone = *alone && !touched.iter().any(|&of| oracle.inner.may_alias(source, of));
+            let tag = source.tag.and_then(|tag| oracle.graph().tag_at(tag.index()));
+            let mut here = Access::from(tag);
+            here.size = source.size;
+            *alone = *alone && !touched.iter().any(|&of| oracle.inner.may_alias(here, of));
         }
         self.names(None, (0..).zip(alone).filter(|&(_, alone)| alone).map(|(scope, _)| scope))
     }
@@ -129,7 +152,7 @@ pub extern "C" fn tbaa_lowered_new(
                     made = made.format(Format::New);
                 }
             }
-            Ok(Box::new(Lowered { inner: Lowering::new(made) }))
+            Ok(Box::new(Lowered { inner: Lowering::new(made), given: Given::new() }))
         })
     })
 }
@@ -143,7 +166,8 @@ pub extern "C" fn tbaa_lowered_free(lowered: Option<Box<Lowered>>) {
     });
 }
 
-/// Lowers accesses by the rule of an oracle, which must be the same each time.
+/// Lowers accesses by the rule of an oracle, which must be the same each time: a
+/// context's own, or one snapshot. The lowered tags are for the tags of all.
 /// The first call lowers its sources together and best: give it all that are
 /// known. Later calls, of a lowering with a lineage, find places for more and
 /// change no tag that was given out. What is there already is passed over. On
@@ -159,13 +183,17 @@ pub unsafe extern "C" fn tbaa_lower(
         let (lowered, oracle) = (given(lowered, "the lowering")?, given(oracle, "the oracle")?);
         // SAFETY: the caller promises `count` sources.
         let sources = unsafe { slice(sources, count, "sources") }?;
+        let given = |source: &LowerSource| Some((source.tag.id, oracle.tag(source.tag)?));
+        let given: Vec<_> = sources.iter().filter_map(given).collect();
         let source = |source: &LowerSource| {
             let mut made = Source::from((oracle.known_tag(source.tag)?, source.weight));
             made.size = (source.size != 0).then_some(source.size);
             Ok(made)
         };
         let sources: Vec<Source> = sources.iter().map(source).collect::<Result<_, Error>>()?;
-        lowered.inner.lower(&oracle.inner, sources).or_status(Status::Build)
+        lowered.inner.lower(&oracle.inner, sources).or_status(Status::Build)?;
+        lowered.given.extend(given);
+        Ok(())
     })
 }
 
@@ -198,11 +226,27 @@ pub extern "C" fn tbaa_lowered_dump(
 
 /// Answers of a rule as `!alias.scope` and `!noalias`, exact pair by pair.
 pub struct AliasScopes {
-    pub(crate) inner: Scopes,
+    inner: Scopes,
+    given: Given,
+}
+
+impl AliasScopes {
+    /// Returns the scopes of an access as large as its tag says.
+    pub(crate) fn access(&self, tag: Tag) -> Option<Names<'_>> {
+        self.inner.of(*self.given.get(&tag.id)?).map(Names::from)
+    }
+
+    /// Returns the scopes that a call leaves alone.
+    pub(crate) fn call(&self, oracle: &Oracle, touched: &[TagId]) -> Names<'_> {
+        self.inner.of_call(&oracle.inner, touched).into()
+    }
 }
 
 /// Makes scopes of an oracle's answers on some tags: accesses as large as their
 /// tags say. It takes time and memory in proportion to the number of pairs.
+///
+/// Accesses may be emitted with any oracle of the context; calls get scopes with
+/// this one only.
 ///
 /// `domain` names the program to LLVM: modules that may be linked or inlined
 /// into each other share it only if their tags are of one context.
@@ -222,7 +266,8 @@ pub unsafe extern "C" fn tbaa_scopes_new(
             let known = tags.iter().map(|&tag| oracle.known_tag(tag));
             let known: Vec<TagId> = known.collect::<Result<_, Error>>()?;
             let inner = Scopes::new(domain.text()?, &oracle.inner, &known, None);
-            Ok(Box::new(AliasScopes { inner }))
+            let given = tags.iter().map(|tag| tag.id).zip(known).collect();
+            Ok(Box::new(AliasScopes { inner, given }))
         })
     })
 }

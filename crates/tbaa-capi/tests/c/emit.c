@@ -135,7 +135,7 @@ static void plain(void) {
     tbaa_memory_access wide = tbaa_access(tt, 0);
     wide.size = 16;
     CHECK_FAILS(tbaa_emit_access(emitter, &plan, wide, &nodes), TBAA_STATUS_REFUSED, "size");
-    wide.tag.id = 1000;
+    wide = tbaa_access((tbaa_tag){1000}, 0);
     CHECK(tbaa_emit_access(emitter, &plan, wide, &nodes) == TBAA_STATUS_UNKNOWN_ID);
 
     /* A copy: three operands a part. */
@@ -320,6 +320,20 @@ static void scopes_of_a_lowering(void) {
     CHECK(nodes.noalias != NULL && nodes.alias_scope == NULL && nodes.tag == NULL);
     CHECK_OK(tbaa_emit_call(emitter, &plan, &effect, 1, &nodes));
     CHECK(nodes.noalias == NULL && nodes.tag == NULL);
+    /* A snapshot's tags are the same. */
+    tbaa_attachments again;
+    CHECK_OK(tbaa_emit_access(emitter, &plan, tbaa_access(tags[0], 0), &nodes));
+    CHECK_OK(tbaa_context_snapshot(context, TBAA_RULE_DEFAULT, &plan.oracle));
+    CHECK_OK(tbaa_emit_access(emitter, &plan, tbaa_access(tags[0], 0), &again));
+    CHECK(nodes.tag == again.tag && nodes.noalias == again.noalias);
+    uintptr_t made = notes.made;
+    CHECK_OK(tbaa_emit_call(emitter, &plan, NULL, 0, &again));
+    CHECK(notes.made == made && again.noalias != NULL);
+    /* A call with an effect that was not lowered has scopes alone. */
+    effect = tbaa_access(tag_of(context, "*short"), 0);
+    CHECK_OK(tbaa_emit_call(emitter, &plan, &effect, 1, &again));
+    CHECK(again.tag == NULL && again.noalias == NULL);
+    tbaa_oracle_release(plan.oracle);
     tbaa_emitter_free(emitter);
     tbaa_lowered_free(lowered);
     CHECK_OK(tbaa_lowered_new(NULL, &lowered));
