@@ -90,12 +90,12 @@ pub use petgraph;
 pub use builder::{BuildError, Builder, SizedField};
 pub use diagnostic::{Code, Diagnostic, Label, Level, UnknownCode};
 pub use graph::{
-    CopyEntry, CopyId, Edge, Field, Format, Graph, GraphError, Int, MalformedTag, NodeId, Operand,
-    Tag, TagId, TypeDag, TypeId, TypeKind, TypeNode,
+    CopyEntry, CopyId, Draft, DraftOperand, Edge, Field, Format, Graph, GraphError, Int,
+    MalformedTag, NodeId, Operand, Tag, TagId, TypeDag, TypeId, TypeKind, TypeNode,
 };
 pub use oracle::{
     Access, AccessKind, AccessPath, AliasResult, ByteRange, Classes, Clause, Comparison, Conflict,
-    Elements, Explanation, Frozen, Matrix, Oracle, PathStep, Rules, Side,
+    Elements, Explanation, Frozen, Matrix, Oracle, PathStep, Rules, Side, UnknownRules,
 };
 
 #[cfg(doctest)]

@@ -148,6 +148,7 @@ pub struct Label {
 /// control characters before a terminal sees them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Diagnostic {
     /// What it is about.
     pub code: Code,

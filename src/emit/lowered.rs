@@ -3,7 +3,8 @@
 use std::borrow::Borrow;
 use std::cell::OnceCell;
 
-use super::{Plan, ScopeNames};
+use super::plan::Plan;
+use super::scopes::ScopeNames;
 use crate::graph::{Graph, TagId};
 use crate::lower::{AccessScopes, Lowering};
 use crate::oracle::{Access, Oracle};

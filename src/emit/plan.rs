@@ -2,7 +2,9 @@
 
 use std::borrow::Borrow;
 
-use super::{EmitError, Emitter, ScopeNames, Scopes, Sink, SinkOperand};
+use super::emitter::{EmitError, Emitter};
+use super::scopes::{ScopeNames, Scopes};
+use super::sink::{Sink, SinkOperand};
 use crate::graph::{CopyEntry, CopyId, Graph, Int, TagId};
 use crate::oracle::Oracle;
 

@@ -1,7 +1,8 @@
 //! What a function's accesses say together.
 
 use super::function::{Event, Functions, Place};
-use super::{Lint, Report};
+use super::report::Report;
+use crate::diagnostic::Lint;
 use crate::graph::{Graph, TagId, TypeId};
 use crate::oracle::{Oracle, Rules};
 use crate::subject::Subject;

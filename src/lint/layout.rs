@@ -1,7 +1,8 @@
 //! Field offsets against the module's own struct types.
 
-use super::{Lint, Report};
+use super::report::Report;
 use crate::diagnostic::Label;
+use crate::diagnostic::Lint;
 use crate::graph::{Format, TypeId, TypeKind as NodeKind};
 use crate::subject::Subject;
 use crate::table::HashMap;

@@ -1,6 +1,7 @@
 //! How many bytes instructions access, and what their tags say of it.
 
-use super::{Lint, Report};
+use super::report::Report;
+use crate::diagnostic::Lint;
 use crate::graph::{Format, Graph, TagId, TypeId};
 use crate::subject::Subject;
 use crate::table::HashSet;

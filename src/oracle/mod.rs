@@ -49,4 +49,4 @@ pub use clause::Clause;
 pub use explain::{AccessPath, Comparison, Explanation, PathStep, Side};
 pub use frozen::Frozen;
 pub use query::Oracle;
-pub use rules::{AliasResult, Rules};
+pub use rules::{AliasResult, Rules, UnknownRules};

@@ -12,7 +12,7 @@ use super::rule::{Candidates, Decision, Rule};
 use super::rules::{AliasResult, Rules};
 use super::union::Union;
 use crate::graph::{Graph, Tag, TagId};
-use crate::table::HashMap;
+use crate::table::HashSet;
 
 /// Answers alias queries on the tags of one graph.
 ///
@@ -67,10 +67,9 @@ pub struct Oracle<G = Graph> {
     rules: Rules,
     /// Of the graph that the tables describe.
     stamp: u32,
-    /// Tags of which the definition may know more than the tables, and the clause
-    /// that answers `MayAlias` for these: they were judged while the graph had
-    /// nodes without operands, or with too few steps.
-    vague: HashMap<u32, Clause>,
+    /// Tags judged with fewer steps than the definition has, which may know more
+    /// of them than that they may alias everything.
+    limited: HashSet<u32>,
     index: Index,
     engine: Engine,
 }
@@ -111,10 +110,6 @@ impl<G: BorrowMut<Graph>> Oracle<G> {
     /// Adding a tag takes time in proportion to the length of its access path,
     /// and the first tag to use a type, to the type's fields. A graph put in
     /// place of the old one is read from its beginning.
-    ///
-    /// A tag is judged as it stands when `change` returns: what is made of a
-    /// node that was only reserved by then ([`Graph::reserve`]) may alias
-    /// everything, and so may later tags of a type that was judged so.
     pub fn update<R>(&mut self, change: impl FnOnce(&mut Graph) -> R) -> R {
         /// Takes note even when the change panics.
         struct Refresh<'o, G: Borrow<Graph>>(&'o mut Oracle<G>);
@@ -133,8 +128,8 @@ impl<G: Borrow<Graph>> Oracle<G> {
     #[must_use]
     pub fn new(graph: G, rules: Rules) -> Self {
         let stamp = graph.borrow().stamp();
-        let (vague, index) = (HashMap::default(), Index::default());
-        let mut oracle = Oracle { graph, rules, stamp, vague, index, engine: Engine::new(rules) };
+        let (limited, index) = (HashSet::default(), Index::default());
+        let mut oracle = Oracle { graph, rules, stamp, limited, index, engine: Engine::new(rules) };
         oracle.refresh();
         oracle.index.finish();
         oracle
@@ -146,16 +141,13 @@ impl<G: Borrow<Graph>> Oracle<G> {
         if graph.stamp() != self.stamp {
             self.stamp = graph.stamp();
             self.index = Index::default();
-            self.vague.clear();
+            self.limited.clear();
             self.engine = Engine::new(self.rules);
         }
         let rule = self.engine.rule_mut();
         for tag in graph.tags().skip(self.index.len()) {
-            if graph.has_unfilled() {
-                self.vague.insert(tag.index, Clause::Malformed);
-            }
             if !rule.add(graph, &mut self.index, tag) {
-                self.vague.insert(tag.index, Clause::Limit);
+                self.limited.insert(tag.index);
             }
         }
         self.index.catch_up();
@@ -247,14 +239,11 @@ impl<G: Borrow<Graph>> Oracle<G> {
         self.engine.rule().define(self.graph(), &self.index, (a, b), steps)
     }
 
-    /// Returns why the tables may know less of an access than the definition.
-    fn vague(&self, access: Access) -> Option<Clause> {
-        self.vague.get(&access.tag?.index).copied()
-    }
-
     /// Whether an answer is the definition's, or better where that gave up.
     fn agrees(&self, a: Access, b: Access, may: bool) -> bool {
-        if may && (self.vague(a).is_some() || self.vague(b).is_some()) {
+        let limited =
+            |access: Access| access.tag.is_some_and(|tag| self.limited.contains(&tag.index));
+        if may && (limited(a) || limited(b)) {
             return true;
         }
         let defined = self.define(a, b, STEPS);
@@ -324,8 +313,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
         let (a, b) = (a.into(), b.into());
         let explanation = self.explain_by_definition(a, b);
         if explanation.clause.is_no_alias() && self.may_alias(a, b) {
-            let clause = self.vague(a).or(self.vague(b)).unwrap_or(Clause::Limit);
-            return Explanation::plain(self.rules, clause);
+            return Explanation::plain(self.rules, Clause::Limit);
         }
         explanation
     }

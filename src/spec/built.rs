@@ -26,6 +26,7 @@ pub struct Built {
 
 /// One expected answer.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Expectation<'b> {
     /// The place of the expectation in the spec.
     pub place: Place,
@@ -49,6 +50,7 @@ pub struct Expectation<'b> {
 
 /// An expectation that does not hold.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Failure {
     /// The place of the expectation in the spec.
     pub place: Place,
@@ -75,6 +77,7 @@ impl fmt::Display for Failure {
 
 /// What came of checking a spec's expectations.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub struct Report {
     /// Expected answers that the oracle was asked for.
     pub checked: usize,

@@ -5,6 +5,11 @@ use std::fmt;
 use crate::graph::GraphError;
 use crate::source::position;
 
+/// Inline nodes (`!{!{!{...}}}`) may nest this deep. Producers nest two or
+/// three deep; reading one level looks over all levels inside it, so a bound
+/// keeps a hostile text from taking quadratic time.
+pub const MAX_INLINE_DEPTH: usize = 64;
+
 /// What is wrong with a text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
@@ -36,8 +41,6 @@ pub enum TextErrorKind {
     /// An integer constant that its type cannot hold.
     IntegerOutOfRange,
     /// Inline nodes nested deeper than [`MAX_INLINE_DEPTH`].
-    ///
-    /// [`MAX_INLINE_DEPTH`]: super::MAX_INLINE_DEPTH
     TooDeep,
     /// A text of 4 GiB or more.
     TooLarge,
@@ -70,7 +73,7 @@ impl fmt::Display for TextErrorKind {
             TextErrorKind::TooDeep => write!(
                 f,
                 "nodes nested more than {} deep; give the inner ones numbers",
-                super::MAX_INLINE_DEPTH
+                MAX_INLINE_DEPTH
             ),
             TextErrorKind::TooLarge => f.write_str("a text must be shorter than 4 GiB"),
             TextErrorKind::NoEnd => f.write_str(

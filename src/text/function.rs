@@ -8,7 +8,7 @@ use super::error::TextError;
 use super::instruction::{self, Access, Start};
 use super::module::{Function, Instruction, Opcode};
 use super::node::{Key, reference};
-use super::scan::{Attachment, Scan};
+use super::scan::{Attachment, RECENT, Scan};
 use super::stops::{ANGLES, BODY, BRACKETS, Stops, deeper};
 
 impl<'t> Scan<'t> {
@@ -222,9 +222,6 @@ fn space(text: &[u8], mut at: usize) -> usize {
     }
     at
 }
-
-/// How many types are remembered, to be found again without hashing.
-pub(super) const RECENT: usize = 16;
 
 /// The instruction that the scan is in.
 struct Current {

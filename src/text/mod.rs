@@ -43,10 +43,9 @@ mod stops;
 mod write;
 
 pub use crate::source::position;
-pub use error::{TextError, TextErrorKind};
+pub use error::{MAX_INLINE_DEPTH, TextError, TextErrorKind};
 pub use mlir::{MlirError, write_mlir};
 pub use module::{Instruction, Module, Opcode, TypeDefinition, Warning, WarningKind};
-pub use node::MAX_INLINE_DEPTH;
 pub use read::{read, read_with};
 pub use resolve::Keep;
 pub use rewrite::{RewriteError, Rewriter};

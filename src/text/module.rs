@@ -45,6 +45,7 @@ impl Opcode {
 /// The pointer and the tag's place are read from the text again when asked:
 /// [`pointer_span`](Self::pointer_span), [`tag_span`](Self::tag_span).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Instruction {
     /// Index into [`Module::functions`].
     pub function: u32,
@@ -79,6 +80,7 @@ pub(super) struct Function {
 
 /// A definition such as `%struct.S = type { i32, ptr }`.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct TypeDefinition {
     /// The name without its `%` and quotes, its escapes resolved.
     pub name: Box<[u8]>,
@@ -90,6 +92,7 @@ pub struct TypeDefinition {
 
 /// Something readable that is likely wrong.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Warning {
     /// What it is.
     pub kind: WarningKind,

@@ -5,13 +5,15 @@ use std::num::NonZeroU32;
 use super::cursor::Cursor;
 use super::definition::{Definition, equals};
 use super::error::{TextError, TextErrorKind};
-use super::function::RECENT;
 use super::module::Module;
 use super::node::{Key, reference};
 use super::numbers::Numbers;
 use super::stops::{ANGLES, BRACKETS, LINES, Stops};
 use super::{COPIES, TAGS, TYPES};
 use crate::source::position;
+
+/// How many types are remembered, to be found again without hashing.
+pub(super) const RECENT: usize = 16;
 
 /// What the pass over the text finds.
 pub(super) struct Scan<'t> {

@@ -23,6 +23,7 @@ pub enum ParseErrorKind {
 
 /// An error in the text of a type, and where.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct ParseError {
     /// What is wrong.
     pub kind: ParseErrorKind,

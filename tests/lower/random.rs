@@ -3,9 +3,9 @@
 use tbaa::lower::{Lowering, Options, ScopeForm, Source};
 use tbaa::{Access, Format, Graph, Oracle, Rules, TagId};
 
-use super::rng::Rng;
+use super::support::rng::Rng;
 use super::support::setting;
-use super::universe::{self, Taste};
+use super::support::universe::{self, Taste};
 
 /// A random source graph, its lowering, and the sources.
 pub(crate) struct Case {

@@ -5,10 +5,13 @@
 
 pub mod llvm;
 pub mod lua;
+pub mod naive;
 pub mod random;
 pub mod rng;
+mod splitmix;
+pub mod universe;
 
-pub use rng::Rng;
+pub use splitmix::Rng;
 
 /// A number that the environment sets, so that a longer run needs no new build.
 pub fn setting(name: &str, default: usize) -> usize {

@@ -1,13 +1,14 @@
-//! Random numbers that are the same everywhere.
+//! A small generator of random numbers: the same seed, the same universe.
 
-/// `SplitMix64`: small, and the same numbers for the same seed everywhere.
-///
-/// Source: Steele, Lea, Flood, "Fast splittable pseudorandom number
-/// generators", OOPSLA 2014.
-pub struct Rng(pub u64);
+/// `SplitMix64`.
+pub(crate) struct Rng(u64);
 
 impl Rng {
-    pub fn next(&mut self) -> u64 {
+    pub(crate) fn new(seed: u64) -> Rng {
+        Rng(seed)
+    }
+
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -15,17 +16,17 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// A number below `bound`, which is not 0.
-    pub fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound as u64) as usize
+    /// A number below `limit`, which is not 0.
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
+        self.next() % limit
     }
 
-    /// True once in `n` times.
-    pub fn one_in(&mut self, n: usize) -> bool {
-        self.below(n) == 0
+    /// True once in `times`.
+    pub(crate) fn one_in(&mut self, times: u64) -> bool {
+        self.below(times) == 0
     }
 
-    pub fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
-        &items[self.below(items.len())]
+    pub(crate) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        from[self.below(from.len() as u64) as usize]
     }
 }

@@ -1,6 +1,7 @@
 //! Reading text of every age and shape, and refusing what cannot be read.
 
 mod agreement;
+mod hostile;
 mod instructions;
 mod nodes;
 mod rewrite;

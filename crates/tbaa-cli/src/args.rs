@@ -8,7 +8,6 @@ use tbaa::types::Equality;
 use tbaa::{Code, Rules};
 
 use crate::commands::declare::Declare;
-use crate::rules;
 
 const STATUS: &str = "\
 Exit status:
@@ -165,7 +164,7 @@ pub(crate) struct Pair {
 pub(crate) struct RulesArg {
     /// llvm, union or union-strict; by default llvm for assembly text, and what
     /// a spec says for a spec.
-    #[arg(long, value_name = "RULES", value_parser = rules::parse)]
+    #[arg(long, value_name = "RULES")]
     pub(crate) rules: Option<Rules>,
 }
 
@@ -320,7 +319,7 @@ pub(crate) struct Verify {
     #[arg(required = true)]
     pub(crate) input: Vec<PathBuf>,
     /// llvm, union or union-strict.
-    #[arg(long, value_name = "RULES", value_parser = rules::parse, default_value = "llvm")]
+    #[arg(long, value_name = "RULES", default_value = "llvm")]
     pub(crate) rules: Rules,
     /// What to print.
     #[arg(long, value_enum, default_value_t)]

@@ -24,3 +24,7 @@ pub use tagger::{AttachError, Tagger};
 
 // The version of inkwell that is spoken here.
 pub use inkwell;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/embed-inkwell.md")]
+mod guide {}

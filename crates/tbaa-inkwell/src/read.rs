@@ -14,7 +14,7 @@ use inkwell::llvm_sys::debuginfo::{LLVMGetMetadataKind, LLVMMetadataKind};
 use inkwell::llvm_sys::prelude::{LLVMContextRef, LLVMMetadataRef, LLVMValueRef};
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, InstructionValue, MetadataValue};
-use tbaa::{CopyId, Graph, GraphError, Int, NodeId, Operand, TagId};
+use tbaa::{CopyId, Draft, DraftOperand, Graph, GraphError, Int, NodeId, Operand, TagId};
 
 /// The TBAA of a module: its nodes as a graph, and the instructions with it.
 #[derive(Debug)]
@@ -41,20 +41,25 @@ impl<'ctx> ModuleTags<'ctx> {
     pub fn read(module: &Module<'ctx>) -> Result<Self, GraphError> {
         let context = module.get_context();
         let [tag_kind, copy_kind] = ["tbaa", "tbaa.struct"].map(|kind| context.get_kind_id(kind));
-        let mut reader =
-            Reader { context: context.as_ctx_ref(), graph: Graph::new(), nodes: HashMap::new() };
-        let (mut accesses, mut copies) = (Vec::new(), Vec::new());
+        let raw = context.as_ctx_ref();
+        let mut nodes = Nodes::default();
+        let (mut tags, mut lists) = (Vec::new(), Vec::new());
         for instruction in instructions(module) {
-            if let Some(node) = instruction.get_metadata(tag_kind) {
-                let node = reader.read(node)?;
-                accesses.push((instruction, reader.graph.mark_tag(node)));
-            }
-            if let Some(node) = instruction.get_metadata(copy_kind) {
-                let node = reader.read(node)?;
-                copies.push((instruction, reader.graph.mark_copy(node)));
-            }
+            let mut read = |kind| Some(nodes.add(raw, instruction.get_metadata(kind)?));
+            tags.extend(read(tag_kind).map(|node| (instruction, node)));
+            lists.extend(read(copy_kind).map(|node| (instruction, node)));
         }
-        Ok(ModuleTags { graph: reader.graph, accesses, copies })
+        let mut graph = Graph::new();
+        let ids = nodes.insert(&mut graph)?;
+        let mut accesses = Vec::with_capacity(tags.len());
+        for (instruction, node) in tags {
+            accesses.push((instruction, graph.mark_tag(ids[node])));
+        }
+        let mut copies = Vec::with_capacity(lists.len());
+        for (instruction, node) in lists {
+            copies.push((instruction, graph.mark_copy(ids[node])));
+        }
+        Ok(ModuleTags { graph, accesses, copies })
     }
 }
 
@@ -68,167 +73,125 @@ pub(crate) fn instructions<'ctx>(
         .flat_map(|block| block.get_instructions())
 }
 
-struct Reader {
-    context: LLVMContextRef,
-    graph: Graph,
-    nodes: HashMap<LLVMMetadataRef, State>,
+/// The nodes that a module's attachments lead to.
+#[derive(Default)]
+struct Nodes {
+    numbers: HashMap<LLVMMetadataRef, usize>,
+    nodes: Vec<Node>,
 }
 
-#[derive(Clone, Copy)]
-enum State {
-    /// Its operands are being read. It has an id where one of them leads back.
-    Open(Option<NodeId>),
-    Read(NodeId),
+struct Node {
+    distinct: bool,
+    operands: Vec<Read>,
 }
 
-/// A node whose operands are being read.
-struct Frame {
-    node: LLVMMetadataRef,
-    operands: Vec<LLVMValueRef>,
-    next: usize,
-}
-
-/// An operand of a node that is read.
+/// An operand of a node.
 enum Read {
     Null,
     String(Vec<u8>),
     Int(Int),
-    Node(NodeId),
-    Itself,
+    Node(usize),
     Raw(String),
 }
 
-impl Reader {
-    fn read(&mut self, node: MetadataValue<'_>) -> Result<NodeId, GraphError> {
-        let mut stack = vec![frame(node.as_value_ref())];
-        if let Some(State::Read(id)) = self.nodes.get(&stack[0].node) {
-            return Ok(*id);
-        }
-        self.nodes.insert(stack[0].node, State::Open(None));
-        loop {
-            let Some(top) = stack.last_mut() else { return Err(GraphError::NotReserved) };
-            let Some(&operand) = top.operands.get(top.next) else {
-                let id = self.finish(top)?;
-                stack.pop();
-                if stack.is_empty() {
-                    return Ok(id);
-                }
-                continue;
+impl Nodes {
+    /// Reads a node, and all that it leads to. Returns its number.
+    fn add(&mut self, context: LLVMContextRef, node: MetadataValue<'_>) -> usize {
+        let mut found = Vec::new();
+        let first = self.number(node.as_value_ref(), &mut found);
+        while let Some((number, value)) = found.pop() {
+            // SAFETY: the value is a node; LLVM writes as many operands as it
+            // says.
+            let operands = unsafe {
+                let mut operands = vec![ptr::null_mut(); LLVMGetMDNodeNumOperands(value) as usize];
+                LLVMGetMDNodeOperands(value, operands.as_mut_ptr());
+                operands
             };
-            top.next += 1;
-            if !is_tuple(operand) {
-                continue;
-            }
-            let itself = top.node;
-            let len = |frame: &Frame| frame.operands.len();
-            // SAFETY: the operand is a node.
-            let below = unsafe { LLVMValueAsMetadata(operand) };
-            match self.nodes.get(&below) {
-                Some(State::Open(None)) if below != itself => {
-                    // A cycle, which no type has: the node is named before it
-                    // is known.
-                    let open = stack.iter().find(|frame| frame.node == below).map_or(0, len);
-                    let id = self.graph.reserve(open, false)?;
-                    self.nodes.insert(below, State::Open(Some(id)));
-                }
-                Some(_) => {}
-                None => {
-                    self.nodes.insert(below, State::Open(None));
-                    stack.push(frame(operand));
-                }
-            }
+            let distinct = is_distinct(context, value, &operands);
+            let read = |operand: LLVMValueRef| match is_tuple(operand) {
+                true => Read::Node(self.number(operand, &mut found)),
+                false => leaf(operand),
+            };
+            let operands = operands.into_iter().map(read).collect();
+            self.nodes[number] = Node { distinct, operands };
         }
+        first
     }
 
-    /// Adds a node whose operands are there.
-    fn finish(&mut self, frame: &Frame) -> Result<NodeId, GraphError> {
-        let operands: Vec<_> =
-            frame.operands.iter().map(|&operand| self.operand(frame.node, operand)).collect();
-        let itself = operands.iter().any(|operand| matches!(operand, Read::Itself));
-        let reserved = match self.nodes.get(&frame.node) {
-            Some(State::Open(Some(id))) => Some(*id),
-            _ if itself || self.is_distinct(frame) => {
-                Some(self.graph.reserve(operands.len(), true)?)
-            }
-            _ => None,
+    /// Returns the number of a node; a new one is to be read.
+    fn number(&mut self, value: LLVMValueRef, found: &mut Vec<(usize, LLVMValueRef)>) -> usize {
+        // SAFETY: the value is a node.
+        let node = unsafe { LLVMValueAsMetadata(value) };
+        let next = self.nodes.len();
+        let number = *self.numbers.entry(node).or_insert(next);
+        if number == next {
+            self.nodes.push(Node { distinct: false, operands: Vec::new() });
+            found.push((number, value));
+        }
+        number
+    }
+
+    /// Adds the nodes to a graph.
+    fn insert(&self, graph: &mut Graph) -> Result<Vec<NodeId>, GraphError> {
+        let mut drafts = Vec::with_capacity(self.nodes.len());
+        for Node { distinct, operands } in &self.nodes {
+            let operands = operands.iter().map(|operand| match operand {
+                Read::Null => Operand::Null.into(),
+                Read::String(bytes) => Operand::String(bytes).into(),
+                Read::Int(int) => Operand::Int(*int).into(),
+                Read::Node(number) => DraftOperand::Member(*number),
+                Read::Raw(text) => Operand::Raw(text).into(),
+            });
+            drafts.push(Draft { distinct: *distinct, operands: operands.collect() });
+        }
+        graph.insert_group(&drafts)
+    }
+}
+
+/// Whether a uniqued node with the same operands is another.
+fn is_distinct(context: LLVMContextRef, node: LLVMValueRef, operands: &[LLVMValueRef]) -> bool {
+    // SAFETY: the operands are values of the context, or null.
+    unsafe {
+        let metadata = |&operand: &LLVMValueRef| match operand.is_null() {
+            true => ptr::null_mut(),
+            false => LLVMValueAsMetadata(operand),
         };
-        let operands: Vec<_> = operands
-            .iter()
-            .map(|operand| match operand {
-                Read::Null => Operand::Null,
-                Read::String(bytes) => Operand::String(bytes),
-                Read::Int(int) => Operand::Int(*int),
-                Read::Node(id) => Operand::Node(*id),
-                Read::Itself => reserved.map_or(Operand::Null, Operand::Node),
-                Read::Raw(text) => Operand::Raw(text),
-            })
-            .collect();
-        let id = match reserved {
-            Some(id) => {
-                self.graph.fill(id, &operands)?;
-                id
-            }
-            None => self.graph.insert(&operands)?,
-        };
-        self.nodes.insert(frame.node, State::Read(id));
-        Ok(id)
+        let mut operands: Vec<_> = operands.iter().map(metadata).collect();
+        let uniqued = LLVMMDNodeInContext2(context, operands.as_mut_ptr(), operands.len());
+        uniqued != LLVMValueAsMetadata(node)
     }
+}
 
-    /// Whether a uniqued node with the same operands is another.
-    fn is_distinct(&self, frame: &Frame) -> bool {
-        let mut operands: Vec<_> = frame
-            .operands
-            .iter()
-            .map(|&operand| match operand.is_null() {
-                true => ptr::null_mut(),
-                // SAFETY: the operand is a value of the context.
-                false => unsafe { LLVMValueAsMetadata(operand) },
-            })
-            .collect();
-        // SAFETY: as many operands as said, all in the context.
-        let uniqued =
-            unsafe { LLVMMDNodeInContext2(self.context, operands.as_mut_ptr(), operands.len()) };
-        uniqued != frame.node
+/// Reads an operand that is no node of operands.
+fn leaf(operand: LLVMValueRef) -> Read {
+    if operand.is_null() {
+        return Read::Null;
     }
-
-    fn operand(&self, itself: LLVMMetadataRef, operand: LLVMValueRef) -> Read {
-        if operand.is_null() {
-            return Read::Null;
+    // SAFETY: the operand is a value, and each function is called on the kind of
+    // values that it is for; the strings are as long as said.
+    unsafe {
+        if !LLVMIsAMDString(operand).is_null() {
+            let mut len = 0;
+            let text = LLVMGetMDString(operand, &raw mut len);
+            return Read::String(bytes(text.cast(), len as usize));
         }
-        // SAFETY: the operand is a value, and each function is called on the
-        // kind of values that it is for; the strings are as long as said.
-        unsafe {
-            if is_tuple(operand) {
-                let below = LLVMValueAsMetadata(operand);
-                return match self.nodes.get(&below) {
-                    Some(State::Read(id) | State::Open(Some(id))) => Read::Node(*id),
-                    _ if below == itself => Read::Itself,
-                    _ => Read::Null,
-                };
+        if !LLVMIsAConstantInt(operand).is_null() {
+            let bits = LLVMGetIntTypeWidth(LLVMTypeOf(operand));
+            if bits <= 64 {
+                return Read::Int(Int { bits, value: LLVMConstIntGetZExtValue(operand) });
             }
-            if !LLVMIsAMDString(operand).is_null() {
-                let mut len = 0;
-                let text = LLVMGetMDString(operand, &raw mut len);
-                return Read::String(bytes(text.cast(), len as usize));
-            }
-            if !LLVMIsAConstantInt(operand).is_null() {
-                let bits = LLVMGetIntTypeWidth(LLVMTypeOf(operand));
-                if bits <= 64 {
-                    return Read::Int(Int { bits, value: LLVMConstIntGetZExtValue(operand) });
-                }
-            }
-            if !LLVMIsAGlobalValue(operand).is_null() {
-                // Printed, it would be all of the function.
-                let mut len = 0;
-                let name = LLVMGetValueName2(operand, &raw mut len);
-                let name = bytes(name.cast(), len);
-                return Read::Raw(format!("ptr @\"{}\"", name.escape_ascii()));
-            }
-            let message = LLVMPrintValueToString(operand);
-            let text = std::ffi::CStr::from_ptr(message).to_string_lossy().into_owned();
-            LLVMDisposeMessage(message);
-            Read::Raw(text)
         }
+        if !LLVMIsAGlobalValue(operand).is_null() {
+            // Printed, it would be all of the function.
+            let mut len = 0;
+            let name = LLVMGetValueName2(operand, &raw mut len);
+            let name = bytes(name.cast(), len);
+            return Read::Raw(format!("ptr @\"{}\"", name.escape_ascii()));
+        }
+        let message = LLVMPrintValueToString(operand);
+        let text = std::ffi::CStr::from_ptr(message).to_string_lossy().into_owned();
+        LLVMDisposeMessage(message);
+        Read::Raw(text)
     }
 }
 
@@ -240,16 +203,6 @@ unsafe fn bytes(start: *const u8, len: usize) -> Vec<u8> {
         0 => Vec::new(),
         // SAFETY: said above.
         _ => unsafe { std::slice::from_raw_parts(start, len) }.to_vec(),
-    }
-}
-
-fn frame(node: LLVMValueRef) -> Frame {
-    // SAFETY: the value is a node; LLVM writes as many operands as it says.
-    unsafe {
-        let len = LLVMGetMDNodeNumOperands(node) as usize;
-        let mut operands = vec![ptr::null_mut(); len];
-        LLVMGetMDNodeOperands(node, operands.as_mut_ptr());
-        Frame { node: LLVMValueAsMetadata(node), operands, next: 0 }
     }
 }
 

@@ -109,8 +109,7 @@ fn round_trips() {
         Operand::Int(tbaa::Int { bits: 32, value: 0 }),
     ];
     for _ in 0..2 {
-        let int = graph.reserve(3, true).unwrap();
-        graph.fill(int, &operands).unwrap();
+        let int = graph.insert_distinct(&operands).unwrap();
         let zero = Operand::Int(tbaa::Int { bits: 32, value: 0 });
         let tag = graph.insert(&[Operand::Node(int), Operand::Node(int), zero]).unwrap();
         graph.mark_tag(tag);

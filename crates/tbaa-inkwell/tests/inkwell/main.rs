@@ -8,11 +8,12 @@ mod bisect;
 mod hazards;
 mod helpers;
 #[path = "../../../../tests/support/random.rs"]
-mod random;
-#[path = "../../../../tests/support/rng.rs"]
 #[allow(dead_code)]
-mod rng;
+mod random;
 mod runtime;
+#[path = "../../../../tests/support/splitmix.rs"]
+#[allow(dead_code)]
+mod splitmix;
 mod support;
 
-use rng::Rng;
+use splitmix::Rng;
