@@ -8,6 +8,7 @@ mod support;
 
 mod llvm;
 mod open;
+mod precision;
 mod random;
 mod real;
 mod run;

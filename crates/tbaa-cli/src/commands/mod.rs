@@ -10,6 +10,7 @@ mod explain;
 mod findings;
 mod link;
 mod lint;
+mod lower;
 mod matrix;
 mod query;
 mod sarif;
@@ -48,6 +49,7 @@ pub(crate) fn run(command: Command, out: &mut dyn Write) -> Result<Outcome, Fail
         Command::Stats(args) => stats::run(&args, out)?,
         Command::Types(args) => types::run(&args, out)?,
         Command::Link(args) => link::run(&args, out)?,
+        Command::Lower(args) => lower::run(&args, out)?,
         Command::Strip(args) => strip::run(&args, out)?,
         Command::Bisect(args) => return bisect::run(&args, out),
         Command::Completions(args) => completions::run(&args, out)?,
