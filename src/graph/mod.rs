@@ -229,32 +229,10 @@ impl Graph {
         self.tags.len()
     }
 
-    /// Returns the node at a position of [`Graph::nodes`]: the inverse of
-    /// [`NodeId::index`].
+    /// Returns the node whose [`NodeId::index`] is `index`.
     #[must_use]
     pub fn nth_node(&self, index: usize) -> Option<NodeId> {
         (index < self.records.len()).then(|| self.id(index))
-    }
-
-    /// Returns the tag at a position of [`Graph::tags`]: the inverse of
-    /// [`TagId::index`].
-    ///
-    /// ```
-    /// use tbaa::Graph;
-    ///
-    /// let mut graph = Graph::new();
-    /// let mut b = graph.builder();
-    /// let root = b.root("R")?;
-    /// let int = b.scalar_type("int", root)?;
-    /// let tag = b.struct_tag(int, int, 0, false)?;
-    /// assert_eq!(graph.tag_at(tag.index()), Some(tag));
-    /// assert_eq!(graph.tag_at(1), None);
-    /// # Ok::<(), tbaa::BuildError>(())
-    /// ```
-    #[must_use]
-    #[inline]
-    pub fn tag_at(&self, index: usize) -> Option<TagId> {
-        (index < self.tags.len()).then_some(TagId { index: index as u32, stamp: self.stamp })
     }
 
     /// Returns every node, in insertion order.
@@ -280,6 +258,7 @@ impl Graph {
 
     /// Returns the tag whose [`TagId::index`] is `index`.
     #[must_use]
+    #[inline]
     pub fn tag_at(&self, index: usize) -> Option<TagId> {
         (index < self.tags.len()).then_some(TagId { index: index as u32, stamp: self.stamp })
     }
@@ -389,16 +368,6 @@ impl Graph {
     #[must_use]
     pub fn type_of(&self, node: NodeId) -> Option<TypeId> {
         (self.record(node).flags & IS_TYPE != 0).then_some(TypeId(node))
-    }
-
-    /// Returns the `tbaa.struct` node that `node` is, if it is one.
-    ///
-    /// # Panics
-    ///
-    /// If `node` was issued by another graph.
-    #[must_use]
-    pub fn copy_of(&self, node: NodeId) -> Option<CopyId> {
-        (self.record(node).flags & IS_COPY != 0).then_some(CopyId(node))
     }
 
     /// Returns the root above a type, or `None` when its parents form a cycle.
