@@ -49,6 +49,7 @@
 //! | [`Matrix`], [`Classes`], [`Frozen`] | all pairs of many tags at once, and stored |
 //! | [`verify`] | says what LLVM's verifier says of a tag, and reports all that is ill formed |
 //! | [`lint`] | reports what LLVM accepts and is still wrong or suspicious |
+//! | [`emit`] | hands nodes to LLVM, a text or a callback; says which tags LLVM gets wrong |
 //! | [`link`] | merges the graphs of several modules, and says where names clash |
 //! | [`types`] | LLVM's own types and data layouts: sizes, alignments, offsets |
 //! | [`text`] | reads `.ll` modules; writes metadata for LLVM and MLIR |
@@ -65,6 +66,7 @@
 mod builder;
 pub mod declare;
 mod diagnostic;
+pub mod emit;
 mod graph;
 pub mod link;
 pub mod lint;

@@ -239,6 +239,11 @@ impl Graph {
         self.unfilled != 0
     }
 
+    /// Whether a node was reserved and not filled yet.
+    pub(crate) fn is_unfilled(&self, id: NodeId) -> bool {
+        self.record(id).flags & UNFILLED != 0
+    }
+
     /// The stamp in every id of this graph.
     pub(crate) fn stamp(&self) -> u32 {
         self.stamp

@@ -420,7 +420,7 @@ pub(super) fn unescaped(text: &[u8]) -> Cow<'_, [u8]> {
 /// Writes bytes as LLVM prints them between quotes.
 ///
 /// LLVM: `printEscapedString`.
-pub(super) fn escape(bytes: &[u8], out: &mut String) {
+pub(crate) fn escape(bytes: &[u8], out: &mut String) {
     for &byte in bytes {
         match byte {
             b'\\' => out.push_str("\\\\"),

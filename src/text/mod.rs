@@ -39,6 +39,7 @@ mod span;
 mod stops;
 mod write;
 
+pub(crate) use cursor::escape;
 #[cfg(feature = "spec")]
 pub(crate) use cursor::unescape;
 pub use error::{TextError, TextErrorKind, position};
@@ -48,6 +49,7 @@ pub use node::MAX_INLINE_DEPTH;
 pub use read::{read, read_with};
 pub use resolve::Keep;
 pub use span::{node_span, operand_span};
+pub(crate) use write::Literal;
 pub use write::{write, write_operands};
 
 /// Named metadata in which [`write()`] lists tags, so that `llvm-as` and

@@ -149,7 +149,7 @@ fn write_operand(operand: Operand<'_>, out: &mut String, reference: impl FnOnce(
 }
 
 /// An integer constant as LLVM prints it: signed, and `i1` as a word.
-struct Literal(crate::graph::Int);
+pub(crate) struct Literal(pub(crate) crate::graph::Int);
 
 impl std::fmt::Display for Literal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

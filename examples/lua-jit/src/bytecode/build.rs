@@ -9,6 +9,10 @@ use crate::syntax::ast::{Function, Source, Type, VarId};
 /// Slots that one function may use.
 const MOST_SLOTS: u32 = 1000;
 
+/// Parameters of one function, and variables that it takes from around it; a
+/// byte counts them.
+const MOST_NAMES: usize = 200;
+
 pub(super) struct Builder<'f> {
     pub(super) function: &'f Function,
     pub(super) code: Vec<(Op, u32)>,
@@ -60,6 +64,13 @@ impl<'f> Builder<'f> {
             let message = format!(
                 "function `{}` needs {} slots of the stack, more than {MOST_SLOTS}",
                 function.name, builder.slots
+            );
+            return Err(SyntaxError::new(0, message));
+        }
+        if function.params.len().max(function.upvalues.len()) > MOST_NAMES {
+            let message = format!(
+                "function `{}` has more than {MOST_NAMES} parameters, or variables from around it",
+                function.name
             );
             return Err(SyntaxError::new(0, message));
         }

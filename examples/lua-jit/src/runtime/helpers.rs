@@ -8,52 +8,66 @@ use super::{layout, number};
 use crate::bytecode::UpvalueAt;
 use crate::syntax::ast::Binary;
 
-/// A function of this file: its name, its address, and whether it reads no
-/// memory and writes none.
+/// What memory a helper touches of that which compiled code touches.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Effect {
+    /// All: it runs other code, and moves the stack.
+    All,
+    /// All but the state and the frames: the stack stays where it is.
+    NoFrames,
+    /// None.
+    Nothing,
+}
+
+/// A function of this file.
 pub(crate) struct Helper {
     pub(crate) name: &'static str,
     pub(crate) address: usize,
-    pub(crate) pure: bool,
+    pub(crate) effect: Effect,
+    /// The types of its result and parameters: `p`ointer, `i`nt, `l`ong,
+    /// `d`ouble, `v`oid.
+    pub(crate) signature: &'static str,
 }
 
 macro_rules! helpers {
-    ($($name:ident $pure:literal,)*) => {
+    ($($name:ident $effect:ident $signature:literal,)*) => {
         /// All of them.
         pub(crate) fn all() -> Vec<Helper> {
             vec![$(Helper {
                 name: stringify!($name),
                 address: $name as *const () as usize,
-                pure: $pure,
+                effect: Effect::$effect,
+                signature: $signature,
             },)*]
         }
     };
 }
 
 helpers! {
-    lua_call false,
-    lua_return false,
-    lua_vararg false,
-    lua_check false,
-    lua_newbox false,
-    lua_closure false,
-    lua_newtable false,
-    lua_newarray false,
-    lua_append false,
-    lua_setlist false,
-    lua_index false,
-    lua_setindex false,
-    lua_length false,
-    lua_arith false,
-    lua_minus false,
-    lua_less false,
-    lua_forprep false,
-    lua_forloop false,
-    lua_fail false,
-    lua_equal true,
-    lua_power true,
-    lua_float_modulo true,
-    lua_floor_div true,
-    lua_modulo true,
+    lua_call All "ipiiii",
+    lua_return NoFrames "ipii",
+    lua_vararg NoFrames "vpi",
+    lua_check NoFrames "ipiii",
+    lua_newbox NoFrames "vpili",
+    lua_closure NoFrames "vpii",
+    lua_newtable NoFrames "vpiii",
+    lua_newarray NoFrames "vpii",
+    lua_append NoFrames "ipplli",
+    lua_setlist NoFrames "ipiiiii",
+    lua_index NoFrames "ipililii",
+    lua_setindex NoFrames "iplililii",
+    lua_length NoFrames "lplii",
+    lua_arith NoFrames "ipiililii",
+    lua_minus NoFrames "ipilii",
+    lua_less NoFrames "ipililii",
+    lua_forprep NoFrames "ipii",
+    lua_forloop NoFrames "ipi",
+    lua_fail NoFrames "ipii",
+    lua_equal Nothing "ilili",
+    lua_power Nothing "ddd",
+    lua_float_modulo Nothing "ddd",
+    lua_floor_div Nothing "lll",
+    lua_modulo Nothing "lll",
 }
 
 /// What [`lua_fail`] says.
@@ -277,8 +291,8 @@ unsafe fn element(array: *mut layout::RaviArray, key: TValue) -> Option<*mut i64
 unsafe extern "C" fn lua_index(
     l: *mut State,
     to: u32,
-    (table, table_tt): (i64, i32),
-    (key, key_tt): (i64, i32),
+    table: i64, table_tt: i32,
+    key: i64, key_tt: i32,
     line: u32,
 ) -> i32 {
     // SAFETY: the tags say what the words are.
@@ -295,11 +309,12 @@ unsafe extern "C" fn lua_index(
     }
 }
 
+#[expect(clippy::too_many_arguments, reason = "a value is two words")]
 unsafe extern "C" fn lua_setindex(
     l: *mut State,
-    (table, table_tt): (i64, i32),
-    (key, key_tt): (i64, i32),
-    (bits, tt): (i64, i32),
+    table: i64, table_tt: i32,
+    key: i64, key_tt: i32,
+    bits: i64, tt: i32,
     line: u32,
 ) -> i32 {
     // SAFETY: the tags say what the words are.
@@ -360,12 +375,13 @@ pub(crate) const OPERATORS: [Binary; 7] = [
     Binary::Pow,
 ];
 
+#[expect(clippy::too_many_arguments, reason = "a value is two words")]
 unsafe extern "C" fn lua_arith(
     l: *mut State,
     to: u32,
     op: u32,
-    (a, a_tt): (i64, i32),
-    (b, b_tt): (i64, i32),
+    a: i64, a_tt: i32,
+    b: i64, b_tt: i32,
     line: u32,
 ) -> i32 {
     let result = number::arith(OPERATORS[op as usize], value(a, a_tt), value(b, b_tt));
@@ -385,8 +401,8 @@ unsafe extern "C" fn lua_minus(l: *mut State, to: u32, bits: i64, tt: i32, line:
 unsafe extern "C" fn lua_less(
     l: *mut State,
     or_equal: u32,
-    (a, a_tt): (i64, i32),
-    (b, b_tt): (i64, i32),
+    a: i64, a_tt: i32,
+    b: i64, b_tt: i32,
     line: u32,
 ) -> i32 {
     match number::less(or_equal != 0, value(a, a_tt), value(b, b_tt)) {
@@ -396,7 +412,7 @@ unsafe extern "C" fn lua_less(
     }
 }
 
-extern "C" fn lua_equal((a, a_tt): (i64, i32), (b, b_tt): (i64, i32)) -> i32 {
+extern "C" fn lua_equal(a: i64, a_tt: i32, b: i64, b_tt: i32) -> i32 {
     number::equal(value(a, a_tt), value(b, b_tt)).into()
 }
 
