@@ -50,6 +50,7 @@
 //! | [`verify`] | says what LLVM's verifier says of a tag, and reports all that is ill formed |
 //! | [`lint`] | reports what LLVM accepts and is still wrong or suspicious |
 //! | [`emit`] | hands nodes to LLVM, a text or a callback; says which tags LLVM gets wrong |
+//! | [`lower`] | turns tags into others that stock LLVM answers soundly |
 //! | [`link`] | merges the graphs of several modules, and says where names clash |
 //! | [`types`] | LLVM's own types and data layouts: sizes, alignments, offsets |
 //! | [`text`] | reads `.ll` modules; writes metadata for LLVM and MLIR |
@@ -70,6 +71,7 @@ pub mod emit;
 mod graph;
 pub mod link;
 pub mod lint;
+pub mod lower;
 mod nearest;
 mod oracle;
 #[cfg(feature = "spec")]

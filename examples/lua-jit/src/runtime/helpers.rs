@@ -65,6 +65,7 @@ helpers! {
     lua_fail NoFrames "ipii",
     lua_equal Nothing "ilili",
     lua_power Nothing "ddd",
+    lua_floor Nothing "dd",
     lua_float_modulo Nothing "ddd",
     lua_floor_div Nothing "lll",
     lua_modulo Nothing "lll",
@@ -491,6 +492,10 @@ unsafe extern "C" fn lua_fail(l: *mut State, which: u32, line: u32) -> i32 {
 
 extern "C" fn lua_power(a: f64, b: f64) -> f64 {
     number::power(a, b)
+}
+
+extern "C" fn lua_floor(n: f64) -> f64 {
+    n.floor()
 }
 
 extern "C" fn lua_float_modulo(a: f64, b: f64) -> f64 {

@@ -1,0 +1,79 @@
+//! What a lowering is asked to do.
+
+use crate::graph::Format;
+
+/// The most nodes from the top down to another: LLVM's time for a query grows
+/// with it, some 16 ns a node.
+pub const MAX_DEPTH: usize = 64;
+
+/// How tags are lowered.
+///
+/// ```
+/// use tbaa::Format;
+/// use tbaa::lower::Options;
+///
+/// let options = Options::new().lineage("my JIT, process 4711").format(Format::Old);
+/// assert_eq!(options.depth, 64);
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct Options {
+    /// What names the lineage; without it a lowering cannot grow, and its
+    /// fingerprint alone tells it from others.
+    pub lineage: Option<String>,
+    /// The format of the metadata.
+    pub format: Format,
+    /// The most nodes from the top down to another.
+    pub depth: usize,
+    /// How many sets the search for the optimum may branch on.
+    pub steps: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { lineage: None, format: Format::Old, depth: MAX_DEPTH, steps: 20_000 }
+    }
+}
+
+impl Options {
+    /// Returns the default: the old format, which every LLVM since 3.4 reads,
+    /// 64 nodes deep, and no lineage to grow.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Names the lineage, so that the lowering can grow.
+    ///
+    /// Modules of one lineage may be linked: their tags are of one type system.
+    /// NB: the name is a promise that one lowering alone grows under it.
+    /// Two that start alike and then grow apart, each unaware of the other's
+    /// tags, must bear two names; a process's number or a time will do. See
+    /// [`Lowering::save`](super::Lowering::save) for a lineage that several
+    /// processes continue, one after the other.
+    #[must_use]
+    pub fn lineage(self, name: impl Into<String>) -> Self {
+        Options { lineage: Some(name.into()), ..self }
+    }
+
+    /// Sets the format of the metadata.
+    #[must_use]
+    pub fn format(self, format: Format) -> Self {
+        Options { format, ..self }
+    }
+
+    /// Sets the most nodes from the top down to another: at least 1, at most
+    /// 64.
+    #[must_use]
+    pub fn depth(self, nodes: usize) -> Self {
+        Options { depth: nodes.clamp(1, MAX_DEPTH), ..self }
+    }
+
+    /// Sets how many sets the search for the optimum may branch on. With 0 the
+    /// heuristic's result stands.
+    #[must_use]
+    pub fn steps(self, steps: u64) -> Self {
+        Options { steps, ..self }
+    }
+}

@@ -1,0 +1,168 @@
+//! Giving classes of newcomers places in a forest whose nodes stay.
+//!
+//! A newcomer must be comparable to each class that it may alias. Where those
+//! that have a place stand one above the other, it may stand below the lowest;
+//! else it stands at their nearest common node. Newcomers that are connected
+//! and may stand below one node make a forest of their own there, completed as
+//! if they were alone. The first newcomers, in an empty forest, are of that
+//! kind: closed lowering is growth from nothing.
+
+use super::Why;
+use super::complete::complete;
+use super::forest::{Forest, Position};
+use super::levels::levels;
+use super::relation::{Relation, ones, parts};
+
+/// Classes that have no place yet, all under one root.
+pub(super) struct Newcomers<'r> {
+    pub(super) relation: &'r Relation,
+    /// Of each class, the nodes at which stands what it may alias.
+    pub(super) marks: Vec<Vec<u32>>,
+    /// Of each class, its place in an order from general to special.
+    pub(super) rank: &'r [u32],
+    pub(super) group: u32,
+}
+
+/// Where classes were put.
+pub(super) struct Placed {
+    /// Of each class its node, or `None` where it goes without a tag.
+    pub(super) nodes: Vec<Option<u32>>,
+    pub(super) why: Vec<Why>,
+    /// The least that the pairs lost among newcomers can weigh; a proof only
+    /// where the forest was empty.
+    pub(super) bound: u64,
+}
+
+impl Forest {
+    /// Gives each newcomer a place, at most `depth` nodes from the top.
+    pub(super) fn place(&mut self, mut new: Newcomers<'_>, depth: usize, steps: u64) -> Placed {
+        let len = new.relation.len();
+        let mut placed =
+            Placed { nodes: vec![None; len], why: vec![Why::Completed; len], bound: 0 };
+        let all: Vec<u32> = (0..len as u32).collect();
+        let mut work = parts(new.relation, &all);
+        let mut positions: Vec<Option<Position>> = vec![None; len];
+        while let Some(part) = work.pop() {
+            for &at in &part {
+                let marks = &mut new.marks[at as usize];
+                positions[at as usize].get_or_insert_with(|| {
+                    marks.sort_unstable();
+                    marks.dedup();
+                    self.position(marks)
+                });
+            }
+            // One with one place to stand goes there, and marks it for others.
+            let at = |class: &&u32| matches!(positions[**class as usize], Some(Position::At(_)));
+            if let Some(&class) = part.iter().find(at) {
+                let Some(Position::At(node)) = positions[class as usize] else { continue };
+                let node = self.usable(node);
+                let why = if node.is_none() { Why::NothingInCommon } else { Why::CommonAncestor };
+                (placed.nodes[class as usize], placed.why[class as usize]) = (node, why);
+                new.note(class, node, &part, &mut positions);
+                work.extend(without(new.relation, &part, class));
+                continue;
+            }
+            let anchors: Vec<u32> =
+                part.iter().filter_map(|&at| anchor(positions[at as usize])).collect();
+            if let Position::Below(anchor) = self.position(&anchors) {
+                self.hang(&part, anchor, &new, depth, steps, &mut placed);
+                continue;
+            }
+            // Some must stand higher than it would alone: the most general.
+            let near = |at: u32| {
+                let row = new.relation.row(at as usize).iter().copied();
+                ones(row).filter(|&other| part.binary_search(&(other as u32)).is_ok())
+            };
+            let weigh = |at: u32| {
+                near(at).fold(0, |sum: u64, other| sum.saturating_add(new.relation.weights[other]))
+            };
+            let top = part.iter().copied().max_by_key(|&at| (weigh(at), u32::MAX - at));
+            let top = top.expect("a part has members");
+            let mut marks = new.marks[top as usize].clone();
+            marks.extend(near(top).filter_map(|other| anchor(positions[other])));
+            match self.position(&marks) {
+                Position::Below(above) => {
+                    self.hang(&[top], above, &new, depth, steps, &mut placed);
+                }
+                Position::At(node) => {
+                    let node = self.usable(node);
+                    let why =
+                        if node.is_none() { Why::NothingInCommon } else { Why::CommonAncestor };
+                    (placed.nodes[top as usize], placed.why[top as usize]) = (node, why);
+                }
+            }
+            new.note(top, placed.nodes[top as usize], &part, &mut positions);
+            work.extend(without(new.relation, &part, top));
+        }
+        placed
+    }
+
+    /// Puts a connected part below a node, as a forest of its own.
+    fn hang(
+        &mut self,
+        part: &[u32],
+        above: Option<u32>,
+        new: &Newcomers<'_>,
+        depth: usize,
+        steps: u64,
+        placed: &mut Placed,
+    ) {
+        let left = depth.saturating_sub(self.depth(above));
+        if above.is_some() && (left == 0 || !self.takes_children(above)) {
+            let node = self.usable(above);
+            for &at in part {
+                placed.nodes[at as usize] = node;
+                placed.why[at as usize] = match (node, left) {
+                    (None, _) => Why::NothingInCommon,
+                    (_, 0) => Why::DepthLimit,
+                    _ => Why::CommonAncestor,
+                };
+            }
+            return;
+        }
+        let done = complete(new.relation, part, new.rank, steps);
+        placed.bound = placed.bound.saturating_add(done.bound);
+        let mut nodes = Vec::new();
+        for level in levels(&done.forest, &new.relation.weights, left.max(1)) {
+            let up = level.above.map_or(above, |up| Some(nodes[up]));
+            let node = self.add(up, new.group);
+            nodes.push(node);
+            for member in level.members {
+                placed.nodes[member as usize] = Some(node);
+                placed.why[member as usize] =
+                    if level.capped { Why::DepthLimit } else { Why::Completed };
+            }
+        }
+    }
+}
+
+impl Newcomers<'_> {
+    /// Has those of a part that a class may alias know where it stands.
+    fn note(
+        &mut self,
+        class: u32,
+        node: Option<u32>,
+        part: &[u32],
+        positions: &mut [Option<Position>],
+    ) {
+        let Some(node) = node else { return };
+        for &other in part {
+            if other != class && self.relation.related(class as usize, other as usize) {
+                self.marks[other as usize].push(node);
+                positions[other as usize] = None;
+            }
+        }
+    }
+}
+
+fn without(relation: &Relation, part: &[u32], class: u32) -> Vec<Vec<u32>> {
+    let rest: Vec<u32> = part.iter().copied().filter(|&at| at != class).collect();
+    parts(relation, &rest)
+}
+
+fn anchor(position: Option<Position>) -> Option<u32> {
+    match position {
+        Some(Position::Below(node)) => node,
+        _ => None,
+    }
+}
