@@ -3,13 +3,13 @@
 
 use std::fmt;
 
-use tbaa::declare::{Declarations, Place, Policy, Target, Tbaa};
+use tbaa::declare::{Declarations, Place, Policy, Target};
 use tbaa::emit::{Plan, ScopeNames, Scopes};
 use tbaa::lower::{Lowering, Options};
 use tbaa::spec::Spec;
 use tbaa::{CopyId, Graph, Oracle, Rules, TagId};
 
-use crate::runtime::layout::State;
+use crate::runtime::layout;
 
 /// Where tags come from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -143,7 +143,7 @@ impl Tags {
     pub(crate) fn new(switch: Switch) -> Result<Tags, Error> {
         let target = Target::host().ok_or("this machine's layouts are not known")?;
         let mut types = Declarations::new(target);
-        State::declare(&mut types)?;
+        layout::declare(&mut types)?;
         let policy = match switch {
             Switch::None | Switch::Clang | Switch::Ravi => Policy::Clang,
             Switch::Lowered | Switch::Scopes | Switch::LoweredScopes => Policy::Rfc,

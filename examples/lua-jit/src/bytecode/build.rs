@@ -76,7 +76,6 @@ impl<'f> Builder<'f> {
         }
         let labels = builder.labels.into_iter().map(|at| at.expect("each label is placed"));
         Ok(Proto {
-            name: function.name.clone(),
             code: builder.code,
             labels: labels.collect(),
             strings: builder.strings,

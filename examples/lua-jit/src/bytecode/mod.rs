@@ -82,7 +82,6 @@ pub(crate) enum Op {
 /// A function, compiled.
 #[derive(Debug)]
 pub(crate) struct Proto {
-    pub(crate) name: Rc<str>,
     /// Operations, each with its line.
     pub(crate) code: Vec<(Op, u32)>,
     /// Where each label is in `code`.

@@ -1,6 +1,6 @@
 //! Built-in functions: `print` and a little of `math`.
 
-use super::layout::{FAILED, Function, State, TString, TValue, Value, tag};
+use super::layout::{FAILED, Function, State, TString, TValue, Table, Value, tag};
 use super::number;
 
 const MATH: [(&str, Function); 4] = [
@@ -13,7 +13,9 @@ const MATH: [(&str, Function); 4] = [
 /// Puts the functions into the table of globals.
 pub(super) fn install(state: &mut State) {
     let math = state.new_table();
-    let mut set = |table, name: &str, value| {
+    // SAFETY: the state is whole.
+    let globals = unsafe { (*state.l_g).globals };
+    let mut set = |table: *mut Table, name: &str, value| {
         let key = TValue { value: Value { s: state.string(name) }, tt: tag::STRING };
         // SAFETY: the tables are the state's own.
         unsafe { (*table).set(key, value) }
@@ -21,15 +23,8 @@ pub(super) fn install(state: &mut State) {
     for (name, f) in MATH {
         set(math, name, TValue { value: Value { f }, tt: tag::BUILTIN });
     }
-    // SAFETY: the state is whole.
-    let globals = unsafe { (*state.l_g).globals };
-    let mut set = |name: &str, value| {
-        let key = TValue { value: Value { s: state.string(name) }, tt: tag::STRING };
-        // SAFETY: as above.
-        unsafe { (*globals).set(key, value) }
-    };
-    set("print", TValue { value: Value { f: Some(print) }, tt: tag::BUILTIN });
-    set("math", TValue { value: Value { h: math }, tt: tag::TABLE });
+    set(globals, "print", TValue { value: Value { f: Some(print) }, tt: tag::BUILTIN });
+    set(globals, "math", TValue { value: Value { h: math }, tt: tag::TABLE });
 }
 
 /// The arguments of the built-in function that runs.

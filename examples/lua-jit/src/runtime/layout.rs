@@ -6,7 +6,7 @@
 
 use std::ffi::c_void;
 
-use tbaa::declare::Tbaa;
+use tbaa::declare::{Declarations, DeclareError, Tbaa};
 
 /// What compiled code and built-in functions return: the number of results, or
 /// [`FAILED`].
@@ -40,14 +40,21 @@ pub(crate) struct GCObject {
     pub(crate) marked: u8,
 }
 
+/// Where it points to is said by name: those structs hold values themselves, and
+/// cannot be declared before this is whole.
 #[derive(Clone, Copy, Tbaa)]
 #[repr(C)]
 pub(crate) union Value {
     pub(crate) gc: *mut GCObject,
+    #[tbaa(ty = "struct Table *")]
     pub(crate) h: *mut Table,
+    #[tbaa(ty = "struct RaviArray *")]
     pub(crate) a: *mut RaviArray,
+    #[tbaa(ty = "struct TString *")]
     pub(crate) s: *mut TString,
+    #[tbaa(ty = "struct LClosure *")]
     pub(crate) cl: *mut LClosure,
+    #[tbaa(ty = "struct UpVal *")]
     pub(crate) uv: *mut UpVal,
     pub(crate) f: Function,
     pub(crate) b: i32,
@@ -254,6 +261,19 @@ pub(crate) struct State {
     pub(crate) calls: i32,
 }
 
+/// Declares all structs.
+///
+/// # Errors
+///
+/// Where the target is not the machine that this runs on.
+pub(crate) fn declare(types: &mut Declarations) -> Result<(), DeclareError> {
+    State::declare(types)?;
+    RaviArray::declare(types)?;
+    TString::declare(types)?;
+    LClosure::declare(types)?;
+    Ok(())
+}
+
 impl TValue {
     pub(crate) const NIL: TValue = TValue { value: Value { i: 0 }, tt: tag::NIL };
 
@@ -263,10 +283,6 @@ impl TValue {
 
     pub(crate) fn number(n: f64) -> TValue {
         TValue { value: Value { n }, tt: tag::NUMBER }
-    }
-
-    pub(crate) fn boolean(b: bool) -> TValue {
-        TValue { value: Value { b: b.into() }, tt: tag::BOOLEAN }
     }
 
     /// An integer, if this is one.

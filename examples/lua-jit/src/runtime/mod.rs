@@ -11,4 +11,4 @@ mod state;
 mod table;
 
 pub(crate) use builtin::show;
-pub(crate) use state::{Lua, ProtoInfo};
+pub(crate) use state::Lua;

@@ -1,7 +1,7 @@
 //! Tables: an array for the keys from 1 on, and a hash of linked nodes with
 //! Brent's variation, as Lua has them.
 
-use super::layout::{Node, NodeKey, TKey, TString, TValue, Table, Value, tag};
+use super::layout::{Node, NodeKey, TKey, TValue, Table, Value, tag};
 use super::number;
 
 /// The most elements of an array part.
@@ -87,10 +87,6 @@ impl Table {
                 }
             }
         }
-    }
-
-    pub(crate) fn find_string(&self, key: *mut TString) -> Option<*mut TValue> {
-        self.find(&TValue { value: Value { s: key }, tt: tag::STRING })
     }
 
     /// The value of a normal key.

@@ -71,8 +71,6 @@ pub(crate) struct Function {
     pub(crate) vars: Vec<Var>,
     pub(crate) upvalues: Vec<Upvalue>,
     pub(crate) body: Vec<Stat>,
-    /// The main chunk, the only function with `...`.
-    pub(crate) main: bool,
     pub(crate) line: u32,
 }
 

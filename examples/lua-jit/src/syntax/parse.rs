@@ -31,7 +31,7 @@ pub(crate) fn parse(source: &str) -> Result<Function> {
     let open = parser.scopes.leave_function();
     let name = "main chunk".into();
     let (vars, upvalues) = (open.vars, open.upvalues);
-    Ok(Function { name, params: Vec::new(), vars, upvalues, body, main: true, line: 1 })
+    Ok(Function { name, params: Vec::new(), vars, upvalues, body, line: 1 })
 }
 
 struct Parser {
@@ -341,7 +341,7 @@ impl Parser {
         self.loops.pop();
         let open = self.scopes.leave_function();
         let (vars, upvalues) = (open.vars, open.upvalues);
-        let function = Function { name, params, vars, upvalues, body, main: false, line };
+        let function = Function { name, params, vars, upvalues, body, line };
         Ok(Expr { kind: ExprKind::Function(Box::new(function)), offset, line })
     }
 
