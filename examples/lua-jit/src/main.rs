@@ -53,8 +53,9 @@ fn run(options: &Options) -> Result<(), String> {
     let file = options.files.first().ok_or("name a program")?;
     let source = std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
     let proto = measure::read(file, &source)?;
+    let mut stages = [options.ir_before, options.ir].into_iter();
     let mut ir = |text: &str| {
-        if options.ir {
+        if stages.next() == Some(true) {
             eprintln!("{text}");
         }
     };

@@ -12,6 +12,7 @@ tbaa-lua-jit --all [OPTIONS] [FILE...] runs programs under every switch; all of
   --tags SWITCH  what LLVM is told of memory accesses:
                  none, clang, ravi, lowered, scopes, lowered-scopes (default)
   --bits         print floats as the 16 hexadecimal digits of their bits
+  --ir-before    print the IR on standard error, as it is before optimizing
   --ir           print the optimized IR on standard error
   --statistics   print loads left and times on standard error
   --runs COUNT   with --all: the shortest run of so many counts (default 5)
@@ -30,6 +31,7 @@ pub(crate) struct Options {
     pub(crate) command: Command,
     pub(crate) switch: Switch,
     pub(crate) bits: bool,
+    pub(crate) ir_before: bool,
     pub(crate) ir: bool,
     pub(crate) statistics: bool,
     pub(crate) runs: usize,
@@ -43,6 +45,7 @@ impl Options {
             command: Command::Run,
             switch: Switch::LoweredScopes,
             bits: false,
+            ir_before: false,
             ir: false,
             statistics: false,
             runs: 5,
@@ -55,6 +58,7 @@ impl Options {
                 "--help" | "-h" => options.command = Command::Help,
                 "--all" => options.command = Command::All,
                 "--bits" => options.bits = true,
+                "--ir-before" => options.ir_before = true,
                 "--ir" => options.ir = true,
                 "--statistics" => options.statistics = true,
                 "--tags" => {

@@ -148,11 +148,18 @@ impl Tags {
             Switch::None | Switch::Clang | Switch::Ravi => Policy::Clang,
             Switch::Lowered | Switch::Scopes | Switch::LoweredScopes => Policy::Rfc,
         };
+        types.scalar("integer element", 8, 8, "long long")?;
+        types.scalar("number element", 8, 8, "double")?;
         let mut graph = Graph::new();
         let mut types = types.lower(policy);
+        let path = |at, path| match (policy, at) {
+            (Policy::Rfc, At::IntElement) => "*integer element",
+            (Policy::Rfc, At::NumElement) => "*number element",
+            _ => path,
+        };
         let mut places = ACCESSES
             .iter()
-            .map(|&(_, _, path, _)| types.place(&mut graph, path))
+            .map(|&(at, _, of_c, _)| types.place(&mut graph, path(at, of_c)))
             .collect::<Result<Vec<_>, _>>()?;
         match switch {
             Switch::None => places.iter_mut().for_each(|place| place.tag = None),

@@ -59,7 +59,7 @@ pub(crate) fn flatten(main: &Proto) -> Vec<&Proto> {
     all
 }
 
-/// Compiles a program; `show` gets the IR after optimizing.
+/// Compiles a program; `show` gets the IR before optimizing, and then after.
 ///
 /// # Errors
 ///
@@ -97,6 +97,7 @@ pub(crate) fn compile<'ctx>(
     compiled.emitting = start.elapsed();
     module.verify().map_err(|error| error.to_string())?;
     let before = count_loads(&module, tags);
+    show(&module.print_to_string().to_string());
 
     let start = Instant::now();
     let run = module.run_passes("default<O2>", &machine, PassBuilderOptions::create());
