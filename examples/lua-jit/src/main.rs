@@ -17,6 +17,7 @@ mod tests;
 
 use std::process::ExitCode;
 
+use codegen::Loads;
 use options::{Command, Options};
 
 /// Bytes of the machine's stack: Lua calls nest on it.
@@ -66,15 +67,16 @@ fn run(options: &Options) -> Result<(), String> {
     }
     if options.statistics {
         let compiled = outcome.compiled;
+        let (before, after) = (Loads::sum(&compiled.before), Loads::sum(&compiled.after));
         let ms = |time: std::time::Duration| time.as_secs_f64() * 1e3;
         eprintln!(
             "tags {}: base loads {} of {} left, all loads {} of {}; compiled in {:.1} ms (IR {:.1}, \
              O2 {:.1}, code {:.1}), ran {:.1} ms, the stack moved {} times",
             options.switch,
-            compiled.base_loads.1,
-            compiled.base_loads.0,
-            compiled.loads.1,
-            compiled.loads.0,
+            after.bases,
+            before.bases,
+            after.all,
+            before.all,
             ms(compiled.time()),
             ms(compiled.emitting),
             ms(compiled.optimizing),

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 use inkwell::context::Context;
 
 use crate::bytecode::{self, Proto};
-use crate::codegen::{self, Compiled, Error};
+use crate::codegen::{self, Compiled, Error, Reload};
 use crate::runtime::{Lua, show};
 use crate::syntax;
-use crate::tags::{Switch, Tags};
+use crate::tags::{Elements, Switch, Tags};
 
 /// What a run gave.
 pub(crate) struct Outcome {
@@ -42,9 +42,27 @@ pub(crate) fn run(
     argument: Option<i64>,
     ir: &mut dyn FnMut(&str),
 ) -> Result<Outcome, Error> {
-    let tags = Tags::new(switch)?;
+    let reload = match switch {
+        Switch::ByHand => Reload::AfterCalls,
+        _ => Reload::EachOperation,
+    };
+    run_with(proto, &Tags::new(switch, Elements::Own)?, reload, argument, ir)
+}
+
+/// As [`run`]; `reload` says when functions load their base.
+///
+/// # Errors
+///
+/// As [`run`].
+pub(crate) fn run_with(
+    proto: &Proto,
+    tags: &Tags,
+    reload: Reload,
+    argument: Option<i64>,
+    ir: &mut dyn FnMut(&str),
+) -> Result<Outcome, Error> {
     let context = Context::create();
-    let code = codegen::compile(&context, proto, &tags, ir)?;
+    let code = codegen::compile(&context, proto, tags, reload, ir)?;
     let mut lua = Lua::new();
     let mut functions = Vec::new();
     let main = lua.load(proto, &mut functions);

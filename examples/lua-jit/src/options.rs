@@ -10,7 +10,8 @@ tbaa-lua-jit --all [OPTIONS] [FILE...] runs programs under every switch; all of
                                        examples/lua-jit/programs without a FILE
 
   --tags SWITCH  what LLVM is told of memory accesses:
-                 none, clang, ravi, lowered, scopes, lowered-scopes (default)
+                 none, by-hand, clang, ravi, lowered, scopes, lowered-scopes
+                 (the default)
   --bits         print floats as the 16 hexadecimal digits of their bits
   --ir-before    print the IR on standard error, as it is before optimizing
   --ir           print the optimized IR on standard error
@@ -83,8 +84,7 @@ impl Options {
                 2 => {
                     let last = options.files.pop().unwrap_or_default();
                     let number = last.parse();
-                    options.argument =
-                        Some(number.map_err(|_| format!("`{last}` is no integer"))?);
+                    options.argument = Some(number.map_err(|_| format!("`{last}` is no integer"))?);
                 }
                 _ => return Err("name one program, and perhaps its argument".to_owned()),
             }

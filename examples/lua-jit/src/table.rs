@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::codegen::Loads;
 use crate::measure::{self, Outcome};
 use crate::options::Options;
 use crate::tags::Switch;
@@ -29,7 +30,9 @@ pub(crate) fn programs() -> Result<Vec<String>, String> {
 /// What went wrong, and in which program.
 pub(crate) fn print(options: &Options) -> Result<(), String> {
     let files = if options.files.is_empty() { programs()? } else { options.files.clone() };
-    println!("| program | tags | base loads left | all loads left | compiled, ms | ran, ms | gain |");
+    println!(
+        "| program | tags | base loads left | all loads left | compiled, ms | ran, ms | gain |"
+    );
     println!("|---|---|---|---|---|---|---|");
     for file in &files {
         let source = std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
@@ -58,14 +61,15 @@ pub(crate) fn print(options: &Options) -> Result<(), String> {
                 return Err(format!("{file}: tags {switch} change the result"));
             }
             let ms = |time: std::time::Duration| time.as_secs_f64() * 1e3;
-            let (bases, loads) = (best.compiled.base_loads, best.compiled.loads);
+            let before = Loads::sum(&best.compiled.before);
+            let after = Loads::sum(&best.compiled.after);
             println!(
                 "| {} | {switch} | {} of {} | {} of {} | {:.1} | {:.1} | {:.2} |",
                 if first.is_none() { &name } else { "" },
-                bases.1,
-                bases.0,
-                loads.1,
-                loads.0,
+                after.bases,
+                before.bases,
+                after.all,
+                before.all,
                 ms(best.compiled.time()),
                 ms(best.running),
                 plain.running.as_secs_f64() / best.running.as_secs_f64().max(1e-9),

@@ -14,17 +14,27 @@ use crate::runtime::layout;
 /// Where tags come from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Switch {
+    /// No tags.
     None,
+    /// No tags, and the base is loaded only at the start and after calls: what
+    /// the others are to be compared with.
+    ByHand,
+    /// Clang's policy.
     Clang,
+    /// Ravi's own table.
     Ravi,
+    /// Rule `union`, lowered to a forest of tags.
     Lowered,
+    /// Rule `union` as scopes, and what calls leave alone.
     Scopes,
+    /// Both.
     LoweredScopes,
 }
 
 impl Switch {
-    pub(crate) const ALL: [Switch; 6] = [
+    pub(crate) const ALL: [Switch; 7] = [
         Switch::None,
+        Switch::ByHand,
         Switch::Clang,
         Switch::Ravi,
         Switch::Lowered,
@@ -35,6 +45,7 @@ impl Switch {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Switch::None => "none",
+            Switch::ByHand => "by-hand",
             Switch::Clang => "clang",
             Switch::Ravi => "ravi",
             Switch::Lowered => "lowered",
@@ -122,6 +133,16 @@ impl At {
     }
 }
 
+/// What the elements of typed arrays are to rule `union`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Elements {
+    /// Scalars of their own: no element is ever accessed as another value, so a
+    /// store of one leaves the integers and floats in stack slots alone.
+    Own,
+    /// C's `long long` and `double`, which a [`Value`](layout::Value) may hold.
+    OfC,
+}
+
 /// The accesses' places, and what becomes of their tags.
 pub(crate) struct Tags {
     pub(crate) switch: Switch,
@@ -140,21 +161,21 @@ impl Tags {
     ///
     /// Where the structs cannot be declared: on a machine that is not x86-64, or
     /// after a mistake in them.
-    pub(crate) fn new(switch: Switch) -> Result<Tags, Error> {
+    pub(crate) fn new(switch: Switch, elements: Elements) -> Result<Tags, Error> {
         let target = Target::host().ok_or("this machine's layouts are not known")?;
         let mut types = Declarations::new(target);
         layout::declare(&mut types)?;
         let policy = match switch {
-            Switch::None | Switch::Clang | Switch::Ravi => Policy::Clang,
+            Switch::None | Switch::ByHand | Switch::Clang | Switch::Ravi => Policy::Clang,
             Switch::Lowered | Switch::Scopes | Switch::LoweredScopes => Policy::Rfc,
         };
         types.scalar("integer element", 8, 8, "long long")?;
         types.scalar("number element", 8, 8, "double")?;
         let mut graph = Graph::new();
         let mut types = types.lower(policy);
-        let path = |at, path| match (policy, at) {
-            (Policy::Rfc, At::IntElement) => "*integer element",
-            (Policy::Rfc, At::NumElement) => "*number element",
+        let path = |at, path| match (policy, elements, at) {
+            (Policy::Rfc, Elements::Own, At::IntElement) => "*integer element",
+            (Policy::Rfc, Elements::Own, At::NumElement) => "*number element",
             _ => path,
         };
         let mut places = ACCESSES
@@ -162,7 +183,9 @@ impl Tags {
             .map(|&(at, _, of_c, _)| types.place(&mut graph, path(at, of_c)))
             .collect::<Result<Vec<_>, _>>()?;
         match switch {
-            Switch::None => places.iter_mut().for_each(|place| place.tag = None),
+            Switch::None | Switch::ByHand => {
+                places.iter_mut().for_each(|place| place.tag = None);
+            }
             Switch::Ravi => {
                 let mut ravi = Spec::load(include_str!("../../../specs/ravi.ron"))?;
                 for (place, &(_, _, _, name)) in places.iter_mut().zip(ACCESSES) {
@@ -193,6 +216,27 @@ impl Tags {
 
     pub(crate) fn touched(&self) -> &[TagId] {
         &self.touched
+    }
+}
+
+#[cfg(test)]
+impl Tags {
+    /// Pairs of accesses of which LLVM is told more than the rule says.
+    pub(crate) fn violations(&self) -> Vec<String> {
+        let lowering = self.lowering.as_ref().map(|forest| forest.check(&self.oracle));
+        let mut found: Vec<String> =
+            lowering.into_iter().flatten().map(|violation| format!("{violation:?}")).collect();
+        for (a, &(.., first, _)) in self.places.iter().zip(ACCESSES) {
+            for (b, &(.., second, _)) in self.places.iter().zip(ACCESSES) {
+                let (Some(a), Some(b)) = (a.tag, b.tag) else { continue };
+                let (Some(of_a), Some(of_b)) = (self.scopes(a), self.scopes(b)) else { continue };
+                let apart = of_b.own.iter().all(|scope| of_a.noalias.contains(scope));
+                if apart == self.oracle.may_alias(a, b) {
+                    found.push(format!("{first} and {second}: told apart {apart}"));
+                }
+            }
+        }
+        found
     }
 }
 

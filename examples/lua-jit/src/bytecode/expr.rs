@@ -158,7 +158,9 @@ impl Builder<'_> {
     pub(super) fn key(&mut self, ty: Type, key: &Expr) -> Result<Value> {
         let value = self.value(key)?;
         let message = match (ty, value.ty) {
-            (Type::Integer | Type::Number, _) => format!("a value of type {} has no elements", ty.name()),
+            (Type::Integer | Type::Number, _) => {
+                format!("a value of type {} has no elements", ty.name())
+            }
             (Type::IntegerArray | Type::NumberArray, Type::Integer) => return Ok(value),
             (Type::IntegerArray | Type::NumberArray, Type::Any)
                 if matches!(value.operand, Operand::Reg(_)) =>

@@ -41,42 +41,145 @@ pub(crate) struct Value {
 /// top of the stack.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Op {
-    Move { to: Reg, from: Operand },
+    Move {
+        to: Reg,
+        from: Operand,
+    },
     /// Makes the value what the annotation says, or fails.
-    Check { reg: Reg, ty: Type },
-    Vararg { to: Reg },
-    Upvalue { to: Reg, index: usize },
-    SetUpvalue { index: usize, from: Operand },
+    Check {
+        reg: Reg,
+        ty: Type,
+    },
+    Vararg {
+        to: Reg,
+    },
+    Upvalue {
+        to: Reg,
+        index: usize,
+    },
+    SetUpvalue {
+        index: usize,
+        from: Operand,
+    },
     /// Makes a box for a variable that inner functions use.
-    NewBox { to: Reg, from: Operand },
-    Unbox { to: Reg, boxed: Reg },
-    SetBox { boxed: Reg, from: Operand },
-    Global { to: Reg, name: usize },
-    SetGlobal { name: usize, from: Operand },
-    Index { to: Reg, table: Reg, key: Value },
-    SetIndex { table: Reg, key: Value, from: Operand },
+    NewBox {
+        to: Reg,
+        from: Operand,
+    },
+    Unbox {
+        to: Reg,
+        boxed: Reg,
+    },
+    SetBox {
+        boxed: Reg,
+        from: Operand,
+    },
+    Global {
+        to: Reg,
+        name: usize,
+    },
+    SetGlobal {
+        name: usize,
+        from: Operand,
+    },
+    Index {
+        to: Reg,
+        table: Reg,
+        key: Value,
+    },
+    SetIndex {
+        table: Reg,
+        key: Value,
+        from: Operand,
+    },
     /// Of typed arrays; `element` is the type of their elements.
-    Element { to: Reg, array: Reg, key: Value, element: Type },
-    SetElement { array: Reg, key: Value, from: Value, element: Type },
-    Arith { op: Binary, to: Reg, a: Value, b: Value },
-    Minus { to: Reg, from: Value },
-    Not { to: Reg, from: Operand },
-    Length { to: Reg, from: Value },
-    Jump { target: Label },
+    Element {
+        to: Reg,
+        array: Reg,
+        key: Value,
+        element: Type,
+    },
+    SetElement {
+        array: Reg,
+        key: Value,
+        from: Value,
+        element: Type,
+    },
+    Arith {
+        op: Binary,
+        to: Reg,
+        a: Value,
+        b: Value,
+    },
+    Minus {
+        to: Reg,
+        from: Value,
+    },
+    Not {
+        to: Reg,
+        from: Operand,
+    },
+    Length {
+        to: Reg,
+        from: Value,
+    },
+    Jump {
+        target: Label,
+    },
     /// Jumps if the value's truth is `when`.
-    Test { value: Operand, when: bool, target: Label },
-    Compare { op: Binary, a: Value, b: Value, when: bool, target: Label },
+    Test {
+        value: Operand,
+        when: bool,
+        target: Label,
+    },
+    Compare {
+        op: Binary,
+        a: Value,
+        b: Value,
+        when: bool,
+        target: Label,
+    },
     /// Calls what is at `at` with the arguments behind it.
-    Call { at: Reg, arguments: Option<u32>, results: Option<u32> },
-    Return { at: Reg, count: Option<u32> },
+    Call {
+        at: Reg,
+        arguments: Option<u32>,
+        results: Option<u32>,
+    },
+    Return {
+        at: Reg,
+        count: Option<u32>,
+    },
     /// `at` is the index, then come the limit or count, the step, the variable.
-    ForPrep { at: Reg, all_integers: bool, exit: Label },
-    ForLoop { at: Reg, ty: Type, body: Label },
-    Closure { to: Reg, function: usize },
-    NewTable { to: Reg, items: u32, pairs: u32 },
-    NewArray { to: Reg, element: Type },
+    ForPrep {
+        at: Reg,
+        all_integers: bool,
+        exit: Label,
+    },
+    ForLoop {
+        at: Reg,
+        ty: Type,
+        body: Label,
+    },
+    Closure {
+        to: Reg,
+        function: usize,
+    },
+    NewTable {
+        to: Reg,
+        items: u32,
+        pairs: u32,
+    },
+    NewArray {
+        to: Reg,
+        element: Type,
+    },
     /// Stores what stands from `at` on into a table, from index `first` on.
-    SetList { table: Reg, at: Reg, first: u32, count: Option<u32> },
+    SetList {
+        table: Reg,
+        at: Reg,
+        first: u32,
+        count: Option<u32>,
+    },
 }
 
 /// A function, compiled.

@@ -82,7 +82,11 @@ impl<'ctx, 't> Emitter<'ctx, 't> {
 
     pub(super) fn add_function(&self, name: &str) -> FunctionValue<'ctx> {
         let pointer = self.context.ptr_type(AddressSpace::default());
-        self.module.add_function(name, self.context.i32_type().fn_type(&[pointer.into()], false), None)
+        self.module.add_function(
+            name,
+            self.context.i32_type().fn_type(&[pointer.into()], false),
+            None,
+        )
     }
 
     fn type_of(&self, kind: Kind) -> BasicTypeEnum<'ctx> {
@@ -155,7 +159,11 @@ impl<'ctx, 't> Emitter<'ctx, 't> {
         Ok(self.load(object, at)?.into_pointer_value())
     }
 
-    pub(super) fn load_int(&mut self, object: PointerValue<'ctx>, at: At) -> Result<IntValue<'ctx>> {
+    pub(super) fn load_int(
+        &mut self,
+        object: PointerValue<'ctx>,
+        at: At,
+    ) -> Result<IntValue<'ctx>> {
         Ok(self.load(object, at)?.into_int_value())
     }
 

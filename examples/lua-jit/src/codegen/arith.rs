@@ -47,8 +47,7 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
         let number = OPERATORS.iter().position(|&known| known == op).unwrap_or(0);
         let (a, b) = (self.words(a.operand)?, self.words(b.operand)?);
         let (to, number) = (self.e.int(to.into()), self.e.int(number as i64));
-        let arguments =
-            [to.into(), number.into(), a.0.into(), a.1.into(), b.0.into(), b.1.into()];
+        let arguments = [to.into(), number.into(), a.0.into(), a.1.into(), b.0.into(), b.1.into()];
         self.fallible("lua_arith", &arguments)?;
         self.go(done)?;
         self.begin(done);

@@ -2,14 +2,15 @@
 //!
 //! Every operation loads the base of the frame from `CallInfo` before it touches
 //! a slot, for a call may have moved the stack. Whether the load is needed is
-//! left to LLVM, as in Ravi.
+//! left to LLVM, as in Ravi. To compare, the base may also be loaded where a
+//! compiler that keeps track of calls would.
 
 use inkwell::basic_block::BasicBlock;
 use inkwell::values::{BasicValueEnum, FloatValue, FunctionValue, IntValue, PointerValue};
 use inkwell::{FloatPredicate, IntPredicate};
 
-use super::Result;
 use super::access::Emitter;
+use super::{Reload, Result};
 use crate::bytecode::{Label, Operand, Proto, Reg, Value};
 use crate::runtime::layout::{TValue, tag};
 use crate::syntax::ast::Type;
@@ -23,6 +24,9 @@ pub(super) struct FunctionGen<'e, 'ctx, 't> {
     pub(super) ci: PointerValue<'ctx>,
     /// The base that this operation has loaded.
     base: Option<PointerValue<'ctx>>,
+    reload: Reload,
+    /// Where the base is kept if not every operation loads it.
+    kept: PointerValue<'ctx>,
     /// Where each operation begins.
     blocks: Vec<BasicBlock<'ctx>>,
     /// Where a function goes that fails.
@@ -31,13 +35,23 @@ pub(super) struct FunctionGen<'e, 'ctx, 't> {
 }
 
 impl<'e, 'ctx, 't> FunctionGen<'e, 'ctx, 't> {
-    pub(super) fn emit(e: &'e mut Emitter<'ctx, 't>, name: &str, proto: &'e Proto) -> Result<()> {
+    pub(super) fn emit(
+        e: &'e mut Emitter<'ctx, 't>,
+        name: &str,
+        proto: &'e Proto,
+        reload: Reload,
+    ) -> Result<()> {
         let function = e.add_function(name);
         let entry = e.context.append_basic_block(function, "entry");
         e.builder.position_at_end(entry);
         let l = function.get_nth_param(0).ok_or("no parameter")?.into_pointer_value();
         l.set_name("L");
         let ci = e.load_named(l, At::Ci, "ci")?.into_pointer_value();
+        let kept = e.builder.build_alloca(ci.get_type(), "kept")?;
+        if reload != Reload::EachOperation {
+            let base = e.load_named(ci, At::Base, "base")?;
+            e.builder.build_store(kept, base)?;
+        }
         let blocks: Vec<_> = (0..proto.code.len())
             .map(|at| e.context.append_basic_block(function, &format!("op{at}")))
             .collect();
@@ -45,8 +59,19 @@ impl<'e, 'ctx, 't> FunctionGen<'e, 'ctx, 't> {
         e.builder.build_unconditional_branch(blocks[0])?;
         e.builder.position_at_end(failed);
         e.builder.build_return(Some(&e.int(-1)))?;
-        let mut function =
-            FunctionGen { e, proto, function, l, ci, base: None, blocks, failed, line: 0 };
+        let mut function = FunctionGen {
+            e,
+            proto,
+            function,
+            l,
+            ci,
+            base: None,
+            reload,
+            kept,
+            blocks,
+            failed,
+            line: 0,
+        };
         for (at, (op, line)) in proto.code.iter().enumerate() {
             function.e.builder.position_at_end(function.blocks[at]);
             (function.base, function.line) = (None, *line);
@@ -109,7 +134,11 @@ impl<'e, 'ctx, 't> FunctionGen<'e, 'ctx, 't> {
         if let Some(base) = self.base {
             return Ok(base);
         }
-        let base = self.e.load_named(self.ci, At::Base, "base")?.into_pointer_value();
+        let base = match self.reload {
+            Reload::EachOperation => self.e.load_named(self.ci, At::Base, "base")?,
+            _ => self.e.builder.build_load(self.kept.get_type(), self.kept, "base")?,
+        };
+        let base = base.into_pointer_value();
         self.base = Some(base);
         Ok(base)
     }
@@ -283,6 +312,15 @@ impl<'e, 'ctx, 't> FunctionGen<'e, 'ctx, 't> {
         all.extend_from_slice(arguments);
         let result = self.e.call(name, &all)?;
         self.base = None;
+        let moved = match self.reload {
+            Reload::EachOperation => false,
+            Reload::AfterCalls => name == "lua_call",
+            Reload::AfterHelpers => true,
+        };
+        if moved {
+            let base = self.e.load_named(self.ci, At::Base, "base")?;
+            self.e.builder.build_store(self.kept, base)?;
+        }
         Ok(result)
     }
 

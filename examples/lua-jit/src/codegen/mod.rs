@@ -14,7 +14,7 @@ use inkwell::execution_engine::ExecutionEngine;
 use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::{CodeModel, InitializationConfig, RelocMode, Target, TargetMachine};
-use inkwell::values::InstructionOpcode;
+use inkwell::values::{InstructionOpcode, InstructionValue};
 
 use crate::bytecode::Proto;
 use crate::runtime::helpers;
@@ -25,13 +25,26 @@ use function::FunctionGen;
 pub(crate) type Error = Box<dyn std::error::Error>;
 type Result<T> = std::result::Result<T, Error>;
 
+/// When a function loads the base of its frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Reload {
+    /// Before every operation that touches a slot, as Ravi does.
+    EachOperation,
+    /// At its start, and after calls that may move the stack: the fewest loads,
+    /// as one would place them by hand.
+    AfterCalls,
+    /// At its start, and after all calls of helpers that touch memory: the
+    /// fewest where LLVM knows nothing of the helpers.
+    AfterHelpers,
+}
+
 /// What came of compiling.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Compiled {
-    /// Loads of a frame's base: before and after `default<O2>`.
-    pub(crate) base_loads: (usize, usize),
-    /// All loads: before and after.
-    pub(crate) loads: (usize, usize),
+    /// Each function's loads as they are emitted.
+    pub(crate) before: Vec<Loads>,
+    /// The same after `default<O2>`.
+    pub(crate) after: Vec<Loads>,
     /// Making IR, tags included.
     pub(crate) emitting: Duration,
     pub(crate) optimizing: Duration,
@@ -41,6 +54,23 @@ pub(crate) struct Compiled {
 impl Compiled {
     pub(crate) fn time(&self) -> Duration {
         self.emitting + self.optimizing + self.generating
+    }
+}
+
+/// Loads of a function.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Loads {
+    /// Those of a frame's base.
+    pub(crate) bases: usize,
+    pub(crate) all: usize,
+}
+
+impl Loads {
+    pub(crate) fn sum(functions: &[Loads]) -> Loads {
+        functions.iter().fold(Loads::default(), |sum, loads| Loads {
+            bases: sum.bases + loads.bases,
+            all: sum.all + loads.all,
+        })
     }
 }
 
@@ -68,6 +98,7 @@ pub(crate) fn compile<'ctx>(
     context: &'ctx Context,
     main: &Proto,
     tags: &Tags,
+    reload: Reload,
     show: &mut dyn FnMut(&str),
 ) -> Result<Code<'ctx>> {
     Target::initialize_native(&InitializationConfig::default())?;
@@ -76,8 +107,9 @@ pub(crate) fn compile<'ctx>(
         .map_err(|error| error.to_string())?
         .create_target_machine(
             &triple,
-            &TargetMachine::get_host_cpu_name().to_string(),
-            &TargetMachine::get_host_cpu_features().to_string(),
+            // The counts of loads are then the same on every machine.
+            "x86-64",
+            "",
             OptimizationLevel::Default,
             RelocMode::Default,
             CodeModel::JITDefault,
@@ -87,24 +119,23 @@ pub(crate) fn compile<'ctx>(
     module.set_triple(&triple);
     module.set_data_layout(&machine.get_target_data().get_data_layout());
 
+    let functions = flatten(main);
     let mut compiled = Compiled::default();
     let start = Instant::now();
-    let functions = flatten(main);
     let mut emitter = Emitter::new(context, &module, tags)?;
     for (number, proto) in functions.iter().enumerate() {
-        FunctionGen::emit(&mut emitter, &name(number), proto)?;
+        FunctionGen::emit(&mut emitter, &name(number), proto, reload)?;
     }
     compiled.emitting = start.elapsed();
     module.verify().map_err(|error| error.to_string())?;
-    let before = count_loads(&module, tags);
+    compiled.before = count_loads(&module, tags);
     show(&module.print_to_string().to_string());
 
     let start = Instant::now();
     let run = module.run_passes("default<O2>", &machine, PassBuilderOptions::create());
     run.map_err(|error| error.to_string())?;
     compiled.optimizing = start.elapsed();
-    let after = count_loads(&module, tags);
-    (compiled.base_loads, compiled.loads) = ((before.0, after.0), (before.1, after.1));
+    compiled.after = count_loads(&module, tags);
     show(&module.print_to_string().to_string());
 
     let start = Instant::now();
@@ -127,31 +158,31 @@ fn name(number: usize) -> String {
     format!("lua_function_{number}")
 }
 
-/// Counts the loads of frames' bases, and all loads.
+/// Counts the loads of each Lua function.
 ///
 /// A frame's base is at its offset from the value `ci`, which each function
 /// loads once and which LLVM leaves its name.
-fn count_loads(module: &Module<'_>, tags: &Tags) -> (usize, usize) {
-    let (mut bases, mut all) = (0, 0);
+fn count_loads(module: &Module<'_>, tags: &Tags) -> Vec<Loads> {
     let offset = tags.place(At::Base).offset;
-    for function in module.get_functions() {
-        let instructions = function.get_basic_block_iter().flat_map(|block| block.get_instructions());
-        for load in instructions.filter(|i| i.get_opcode() == InstructionOpcode::Load) {
-            all += 1;
-            let address = load.get_operand(0).and_then(|operand| operand.value());
-            let address = address.and_then(|value| value.into_pointer_value().as_instruction());
-            let Some(address) = address else { continue };
-            let operand = |index| address.get_operand(index)?.value();
-            let of_frame = operand(0).is_some_and(|object| {
-                object.is_pointer_value()
-                    && object.into_pointer_value().get_name().to_bytes() == b"ci"
-            });
-            let at_base = operand(1).is_some_and(|index| {
-                index.is_int_value()
-                    && index.into_int_value().get_zero_extended_constant() == Some(offset)
-            });
-            bases += usize::from(of_frame && at_base);
-        }
-    }
-    (bases, all)
+    let is_base = |load: &InstructionValue<'_>| {
+        let address = load.get_operand(0)?.value()?.into_pointer_value().as_instruction()?;
+        let operand = |index| address.get_operand(index)?.value();
+        let (object, index) = (operand(0)?, operand(1)?);
+        let of_frame = object.is_pointer_value() && object.into_pointer_value().get_name() == c"ci";
+        let constant = index.is_int_value().then(|| index.into_int_value());
+        let at = constant.and_then(|index| index.get_zero_extended_constant());
+        Some(of_frame && at == Some(offset))
+    };
+    let functions = module.get_functions().filter(|function| function.count_basic_blocks() > 0);
+    functions
+        .map(|function| {
+            let blocks = function.get_basic_block_iter();
+            let instructions = blocks.flat_map(|block| block.get_instructions());
+            let loads = instructions.filter(|i| i.get_opcode() == InstructionOpcode::Load);
+            loads.fold(Loads::default(), |sum, load| Loads {
+                bases: sum.bases + usize::from(is_base(&load) == Some(true)),
+                all: sum.all + 1,
+            })
+        })
+        .collect()
 }

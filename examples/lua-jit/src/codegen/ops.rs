@@ -63,7 +63,8 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
             Op::Not { to, from } => {
                 let truth = self.truth(from)?;
                 let falsy = self.e.builder.build_not(truth, "")?;
-                let word = self.e.builder.build_int_z_extend(falsy, self.e.context.i64_type(), "")?;
+                let word =
+                    self.e.builder.build_int_z_extend(falsy, self.e.context.i64_type(), "")?;
                 let slot = self.slot(to)?;
                 self.put_words(slot, (word, self.e.int(tag::BOOLEAN.into())))?;
             }
@@ -135,7 +136,9 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
 
     fn length(&mut self, to: Reg, from: Value) -> Result<()> {
         let length = if from.ty.element() != Type::Any {
-            let Operand::Reg(reg) = from.operand else { return Err("an array is in a slot".into()) };
+            let Operand::Reg(reg) = from.operand else {
+                return Err("an array is in a slot".into());
+            };
             let slot = self.slot(reg)?;
             let array = self.e.load_pointer(slot, At::Array)?;
             let len = self.e.load_int(array, At::Len)?;

@@ -201,13 +201,7 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
         self.e.element(data, index, 8)
     }
 
-    pub(super) fn element(
-        &mut self,
-        to: Reg,
-        array: Reg,
-        key: Value,
-        element: Type,
-    ) -> Result<()> {
+    pub(super) fn element(&mut self, to: Reg, array: Reg, key: Value, element: Type) -> Result<()> {
         let base = self.fork()?;
         let outside = self.block("outside");
         let slot = self.slot(array)?;

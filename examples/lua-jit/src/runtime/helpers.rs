@@ -292,8 +292,10 @@ unsafe fn element(array: *mut layout::RaviArray, key: TValue) -> Option<*mut i64
 unsafe extern "C" fn lua_index(
     l: *mut State,
     to: u32,
-    table: i64, table_tt: i32,
-    key: i64, key_tt: i32,
+    table: i64,
+    table_tt: i32,
+    key: i64,
+    key_tt: i32,
     line: u32,
 ) -> i32 {
     // SAFETY: the tags say what the words are.
@@ -313,9 +315,12 @@ unsafe extern "C" fn lua_index(
 #[expect(clippy::too_many_arguments, reason = "a value is two words")]
 unsafe extern "C" fn lua_setindex(
     l: *mut State,
-    table: i64, table_tt: i32,
-    key: i64, key_tt: i32,
-    bits: i64, tt: i32,
+    table: i64,
+    table_tt: i32,
+    key: i64,
+    key_tt: i32,
+    bits: i64,
+    tt: i32,
     line: u32,
 ) -> i32 {
     // SAFETY: the tags say what the words are.
@@ -381,8 +386,10 @@ unsafe extern "C" fn lua_arith(
     l: *mut State,
     to: u32,
     op: u32,
-    a: i64, a_tt: i32,
-    b: i64, b_tt: i32,
+    a: i64,
+    a_tt: i32,
+    b: i64,
+    b_tt: i32,
     line: u32,
 ) -> i32 {
     let result = number::arith(OPERATORS[op as usize], value(a, a_tt), value(b, b_tt));
@@ -402,8 +409,10 @@ unsafe extern "C" fn lua_minus(l: *mut State, to: u32, bits: i64, tt: i32, line:
 unsafe extern "C" fn lua_less(
     l: *mut State,
     or_equal: u32,
-    a: i64, a_tt: i32,
-    b: i64, b_tt: i32,
+    a: i64,
+    a_tt: i32,
+    b: i64,
+    b_tt: i32,
     line: u32,
 ) -> i32 {
     match number::less(or_equal != 0, value(a, a_tt), value(b, b_tt)) {
@@ -437,7 +446,8 @@ unsafe extern "C" fn lua_forprep(l: *mut State, at: u32, line: u32) -> i32 {
                 let clipped = if n > 0.0 { i64::MAX } else { i64::MIN };
                 (!n.is_nan()).then(|| number::exact_integer(n).unwrap_or(clipped))
             });
-            let Some(last) = last.filter(|&last| if by > 0 { first <= last } else { first >= last })
+            let Some(last) =
+                last.filter(|&last| if by > 0 { first <= last } else { first >= last })
             else {
                 return 0;
             };

@@ -314,7 +314,8 @@ impl State {
             let mut slots = vec![TValue::NIL; size];
             slots[..old.len()].copy_from_slice(&old);
             let stack = give(slots);
-            let moved = |pointer: *mut TValue| stack.add(pointer.offset_from(old.as_ptr()) as usize);
+            let moved =
+                |pointer: *mut TValue| stack.add(pointer.offset_from(old.as_ptr()) as usize);
             self.top = moved(self.top);
             let mut ci = self.ci;
             while !ci.is_null() {

@@ -165,7 +165,8 @@ impl Table {
             let mut other = self.main_position(value, tt);
             if other == main {
                 // The new key goes into the free node, second in the row.
-                let after = if next == 0 { 0 } else { main.offset(next as isize).offset_from(free) };
+                let after =
+                    if next == 0 { 0 } else { main.offset(next as isize).offset_from(free) };
                 (*free).i_key.nk = link(key.value, key.tt, after as i32);
                 (*main).i_key.nk.next = free.offset_from(main) as i32;
                 return Some(free);

@@ -116,7 +116,10 @@ pub(crate) enum ExprKind {
     Binary(Binary, Box<Expr>, Box<Expr>),
     And(Box<Expr>, Box<Expr>),
     Or(Box<Expr>, Box<Expr>),
-    Table { items: Vec<Expr>, pairs: Vec<(Expr, Expr)> },
+    Table {
+        items: Vec<Expr>,
+        pairs: Vec<(Expr, Expr)>,
+    },
     Function(Box<Function>),
 }
 
