@@ -2,11 +2,12 @@
 
 use std::borrow::Borrow;
 
+use super::error::{LowerError, MAX_CLASSES};
 use super::loss::{Pairs, Sum};
 use super::rank::Ranks;
 use super::relation::Relation;
 use super::source::Key;
-use super::{Entry, LowerError, Lowering, MAX_CLASSES};
+use super::state::{Entry, Lowering};
 use crate::graph::{Graph, TagId};
 use crate::oracle::Oracle;
 use crate::table::{IndexMap, IndexSet};

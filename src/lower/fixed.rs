@@ -10,14 +10,14 @@
 use std::borrow::Borrow;
 use std::fmt;
 
-use super::Lowering;
 use super::forest::{Made, Node};
 use super::source::Source;
+use super::state::Lowering;
 use crate::builder::BuildError;
 use crate::graph::{Format, Graph, TagId, TypeId, TypeKind};
 use crate::oracle::Oracle;
 use crate::table::HashMap;
-use crate::verify::{Verifier, Violation};
+use crate::wellformed::{Verifier, Violation};
 
 /// Why tags could not be fixed.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -1,7 +1,21 @@
 //! What a lowering is asked to do.
 
-use super::ScopeForm;
 use crate::graph::Format;
+
+/// Which pairs the scopes speak of.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+pub enum ScopeForm {
+    /// There are no scopes.
+    #[default]
+    None,
+    /// The pairs that the forest loses: few lists, and short ones.
+    Lost,
+    /// All pairs: tags are not needed beside them. A list has up to as many
+    /// scopes as there are classes, and LLVM looks through it at each query.
+    All,
+}
 
 /// The most nodes from the top down to another: LLVM's time for a query grows
 /// with it, some 16 ns a node.

@@ -6,10 +6,14 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::fingerprint::Fingerprint;
+use super::fixed::FixError;
 use super::forest::{Forest, Node};
+use super::loss::Loss;
+use super::options::{MAX_DEPTH, Options};
 use super::scopes::Scopes;
 use super::source::{Key, Source};
-use super::{Entry, FixError, Loss, Lowering, MAX_DEPTH, Options, Why};
+use super::state::{Entry, Lowering};
+use super::why::Why;
 use crate::builder::BuildError;
 use crate::graph::{Graph, TagId};
 use crate::oracle::{Oracle, Rules};

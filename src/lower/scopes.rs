@@ -8,25 +8,8 @@
 //!
 //! LLVM: `ScopedNoAliasAAResult`, `MDNode::getMostGenericAliasScope`.
 
-use super::Lowering;
+use super::options::ScopeForm;
 use super::relation::{Relation, ones};
-use super::source::Key;
-use crate::oracle::Access;
-
-/// Which pairs the scopes speak of.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
-pub enum ScopeForm {
-    /// There are no scopes.
-    #[default]
-    None,
-    /// The pairs that the forest loses: few lists, and short ones.
-    Lost,
-    /// All pairs: tags are not needed beside them. A list has up to as many
-    /// scopes as there are classes, and LLVM looks through it at each query.
-    All,
-}
 
 /// The scopes of one lowering.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -38,13 +21,13 @@ pub(super) struct Scopes {
 }
 
 /// What an access bears: its scope, and those that it does not alias. Both are
-/// indices into [`Lowering::scope_names`].
+/// indices into [`Lowering::scope_names`](super::Lowering::scope_names).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct AccessScopes<'l> {
     /// The one scope of its `!alias.scope` list.
     pub scope: u32,
-    noalias: &'l [u64],
+    pub(super) noalias: &'l [u64],
 }
 
 impl<'l> AccessScopes<'l> {
@@ -100,29 +83,5 @@ impl Scopes {
             self.noalias.push(list);
         }
         numbers
-    }
-}
-
-impl Lowering {
-    /// Returns the name of the scopes' domain, which no other lineage has.
-    #[must_use]
-    pub fn scope_domain(&self) -> String {
-        self.unique_name("scopes")
-    }
-
-    /// Returns the names of the scopes; without [`Options::scopes`] there are
-    /// none. Growing adds to the end.
-    ///
-    /// [`Options::scopes`]: super::Options::scopes
-    #[must_use]
-    pub fn scope_names(&self) -> &[String] {
-        &self.scopes.names
-    }
-
-    /// Returns what an access with this source bears, `None` if nothing.
-    #[must_use]
-    pub fn scopes_of(&self, source: impl Into<Access>) -> Option<AccessScopes<'_>> {
-        let scope = self.sources.get(&Key::of(source.into())?)?.scope?;
-        Some(AccessScopes { scope, noalias: &self.scopes.noalias[scope as usize] })
     }
 }

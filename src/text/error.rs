@@ -44,6 +44,9 @@ pub enum TextErrorKind {
     TooDeep,
     /// A text of 4 GiB or more.
     TooLarge,
+    /// An instruction to which nothing can be attached, for its end cannot be
+    /// made out.
+    NoEnd,
     /// The store refused a node.
     Graph(GraphError),
 }
@@ -73,6 +76,9 @@ impl fmt::Display for TextErrorKind {
                 MAX_INLINE_DEPTH
             ),
             TextErrorKind::TooLarge => f.write_str("a text must be shorter than 4 GiB"),
+            TextErrorKind::NoEnd => f.write_str(
+                "the end of this instruction cannot be made out; write it as LLVM prints it",
+            ),
             TextErrorKind::Graph(error) => write!(f, "{error}"),
         }
     }

@@ -4,7 +4,8 @@
 //! metadata nodes, and the instructions that use them. Everything else is
 //! passed over and never rejected. [`write()`] prints a graph as metadata that
 //! `llvm-as` accepts and [`read`] reads back as an equal graph, but for operands
-//! of malformed nodes that mean nothing outside their module.
+//! of malformed nodes that mean nothing outside their module. A [`Rewriter`]
+//! changes what is attached to instructions and leaves the rest of a text alone.
 //!
 //! Strings are bytes: a text need not be UTF-8.
 //!
@@ -22,6 +23,7 @@
 //! An instruction or a global variable may go on over any number of lines, and
 //! comments may stand anywhere.
 
+mod attachments;
 mod cursor;
 mod definition;
 mod error;
@@ -34,6 +36,7 @@ mod node;
 mod numbers;
 mod read;
 mod resolve;
+mod rewrite;
 mod scan;
 mod span;
 mod stops;
@@ -45,6 +48,7 @@ pub use mlir::{MlirError, write_mlir};
 pub use module::{Instruction, Module, Opcode, TypeDefinition, Warning, WarningKind};
 pub use read::{read, read_with};
 pub use resolve::Keep;
+pub use rewrite::{RewriteError, Rewriter};
 pub use span::{node_span, operand_span};
 pub use write::{write, write_operands};
 

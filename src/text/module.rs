@@ -149,6 +149,8 @@ pub struct Module {
     pub(super) numbers: Numbers<NodeId>,
     pub(super) origins: Origins,
     pub(super) warnings: Vec<Warning>,
+    /// The largest number that the text defines, and 1.
+    pub(super) next_number: u64,
 }
 
 /// Where a node stands in the text.
@@ -280,6 +282,13 @@ impl Module {
     #[must_use]
     pub fn node(&self, number: u32) -> Option<NodeId> {
         self.numbers.get(number)
+    }
+
+    /// Returns the number after the largest that the text defines, kept or not;
+    /// `None` if that is the largest of all.
+    #[must_use]
+    pub fn next_number(&self) -> Option<u32> {
+        u32::try_from(self.next_number).ok()
     }
 
     /// Returns the number that the text gives a node; `None` for an inline

@@ -111,6 +111,8 @@ impl<'t> Scan<'t> {
             return self.named_metadata(cursor, &name);
         }
         let number = cursor.number()?;
+        let next_number = &mut self.module.next_number;
+        *next_number = (*next_number).max(u64::from(number) + 1);
         Definition::read(cursor)?;
         self.nodes.bracketed(cursor, "a metadata node")?;
         // One more than the place, so that it is not 0; a text is shorter than

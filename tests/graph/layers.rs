@@ -21,7 +21,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("graph", &["table"]),
     ("link", &["graph", "oracle", "table"]),
     ("lint", &["diagnostic", "graph", "oracle", "subject", "table", "text", "types", "wellformed"]),
-    ("lower", &["builder", "graph", "oracle", "table", "wellformed"]),
+    ("lower", &["builder", "declare", "graph", "oracle", "table", "wellformed"]),
     ("oracle", &["graph", "table", "wellformed"]),
     ("spec", &["builder", "declare", "graph", "nearest", "oracle", "source", "table"]),
     ("subject", &["diagnostic", "graph", "text"]),

@@ -7,5 +7,8 @@
 mod support;
 
 mod llvm;
+mod open;
+mod precision;
 mod random;
 mod real;
+mod run;

@@ -76,6 +76,13 @@ fn use_all(text: &[u8]) -> Result<Module, TextErrorKind> {
         for instruction in module.instructions() {
             let _ = module.access_type(instruction);
         }
+        let mut rewriter = text::Rewriter::new(text, &module);
+        assert_eq!(rewriter.to_bytes().unwrap(), text);
+        for instruction in 0..module.instructions().len() {
+            let node = (instruction % 2 == 0).then_some(3);
+            rewriter.set_metadata(instruction, "tbaa", node);
+        }
+        let _ = rewriter.to_bytes();
         let _ = (text::write_mlir(graph), graph.type_dag());
         #[cfg(feature = "spec")]
         assert!(

@@ -4,6 +4,7 @@ mod agreement;
 mod hostile;
 mod instructions;
 mod nodes;
+mod rewrite;
 mod slow;
 mod spans;
 #[path = "../support/mod.rs"]
