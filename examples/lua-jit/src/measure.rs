@@ -1,0 +1,91 @@
+//! A program under a switch: compiled, run, measured.
+
+use std::time::{Duration, Instant};
+
+use inkwell::context::Context;
+
+use crate::bytecode::{self, Proto};
+use crate::codegen::{self, Compiled, Error, Reload};
+use crate::runtime::{Lua, show};
+use crate::syntax;
+use crate::tags::{Elements, Switch, Tags};
+
+/// What a run gave.
+pub(crate) struct Outcome {
+    /// What was printed: each line as Lua prints it, and with all bits.
+    pub(crate) output: Vec<(String, String)>,
+    pub(crate) compiled: Compiled,
+    pub(crate) running: Duration,
+    /// Times that the stack moved.
+    pub(crate) moves: usize,
+}
+
+/// Reads a program and compiles it to bytecode.
+///
+/// # Errors
+///
+/// The first mistake in it, with its place.
+pub(crate) fn read(file: &str, source: &str) -> Result<Proto, String> {
+    let proto = syntax::parse(source).and_then(|main| bytecode::compile(&main));
+    proto.map_err(|error| error.render(file, source))
+}
+
+/// Compiles a program under a switch and runs it; `argument` is its `...`, and
+/// `ir` gets the optimized IR.
+///
+/// # Errors
+///
+/// What LLVM or the program says.
+pub(crate) fn run(
+    proto: &Proto,
+    switch: Switch,
+    argument: Option<i64>,
+    ir: &mut dyn FnMut(&str),
+) -> Result<Outcome, Error> {
+    let reload = match switch {
+        Switch::ByHand => Reload::AfterCalls,
+        _ => Reload::EachOperation,
+    };
+    run_with(proto, &Tags::new(switch, Elements::Own)?, reload, argument, ir)
+}
+
+/// As [`run`]; `reload` says when functions load their base.
+///
+/// # Errors
+///
+/// As [`run`].
+pub(crate) fn run_with(
+    proto: &Proto,
+    tags: &Tags,
+    reload: Reload,
+    argument: Option<i64>,
+    ir: &mut dyn FnMut(&str),
+) -> Result<Outcome, Error> {
+    let context = Context::create();
+    let code = codegen::compile(&context, proto, tags, reload, ir)?;
+    let mut lua = Lua::new();
+    let mut functions = Vec::new();
+    let main = lua.load(proto, &mut functions);
+    for (&function, &address) in functions.iter().zip(&code.addresses) {
+        // SAFETY: `load` has just made the function, and LLVM code for it, with
+        // this signature.
+        unsafe { (*function).jit = std::mem::transmute::<usize, _>(address) };
+    }
+    let start = Instant::now();
+    // SAFETY: the code was made for these structs, and `code` lives.
+    let output = unsafe { lua.run(main, argument) };
+    let running = start.elapsed();
+    let lines = output.map(|lines| {
+        let line = |values: &Vec<_>, bits| {
+            values.iter().map(|value| show(value, bits)).collect::<Vec<_>>().join("\t")
+        };
+        lines.iter().map(|values| (line(values, false), line(values, true))).collect()
+    });
+    let moves = lua.moves();
+    drop(lua);
+    for (function, proto) in functions.into_iter().zip(codegen::flatten(proto)) {
+        // SAFETY: nothing runs any more, and the state is gone.
+        unsafe { Lua::unload(function, proto) };
+    }
+    Ok(Outcome { output: lines?, compiled: code.compiled, running, moves })
+}
