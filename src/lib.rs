@@ -74,6 +74,7 @@ pub mod lint;
 pub mod lower;
 mod nearest;
 mod oracle;
+mod source;
 #[cfg(feature = "spec")]
 pub mod spec;
 mod subject;
@@ -81,6 +82,7 @@ mod table;
 pub mod text;
 pub mod types;
 pub mod verify;
+mod wellformed;
 
 // The version of petgraph that `Graph::type_dag` speaks.
 pub use petgraph;
@@ -88,12 +90,12 @@ pub use petgraph;
 pub use builder::{BuildError, Builder, SizedField};
 pub use diagnostic::{Code, Diagnostic, Label, Level, UnknownCode};
 pub use graph::{
-    CopyEntry, CopyId, Edge, Field, Format, Graph, GraphError, Int, MalformedTag, NodeId, Operand,
-    Tag, TagId, TypeDag, TypeId, TypeKind, TypeNode,
+    CopyEntry, CopyId, Draft, DraftOperand, Edge, Field, Format, Graph, GraphError, Int,
+    MalformedTag, NodeId, Operand, Tag, TagId, TypeDag, TypeId, TypeKind, TypeNode,
 };
 pub use oracle::{
     Access, AccessKind, AccessPath, AliasResult, ByteRange, Classes, Clause, Comparison, Conflict,
-    Elements, Explanation, Frozen, Matrix, Oracle, PathStep, Rules, Side,
+    Elements, Explanation, Frozen, Matrix, Oracle, PathStep, Rules, Side, UnknownRules,
 };
 
 #[cfg(doctest)]

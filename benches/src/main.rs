@@ -17,11 +17,11 @@ mod synthetic;
 mod texts;
 
 // The definition of the union rules, as the tests have it.
-#[path = "../../tests/union/naive.rs"]
+#[path = "../../tests/support/naive.rs"]
 mod naive;
-#[path = "../../tests/union/rng.rs"]
+#[path = "../../tests/support/rng.rs"]
 mod rng;
-#[path = "../../tests/union/universe.rs"]
+#[path = "../../tests/support/universe.rs"]
 #[allow(dead_code)]
 mod universe;
 

@@ -18,7 +18,8 @@ mod path;
 use std::fmt;
 
 use crate::graph::{
-    CopyEntry, CopyId, Format, Graph, Int, Operand, TagId, TagParts, TypeId, TypeKind,
+    CopyEntry, CopyId, Draft, DraftOperand, Format, Graph, Int, Operand, Tag, TagId, TypeId,
+    TypeKind,
 };
 pub use error::BuildError;
 
@@ -93,9 +94,9 @@ impl Builder<'_> {
     ///
     /// LLVM: `MDBuilder::createAnonymousTBAARoot`.
     pub fn anonymous_root(&mut self) -> Result<TypeId, BuildError> {
-        let node = self.graph.reserve(1, true)?;
-        self.graph.fill(node, &[Operand::Node(node)])?;
-        Ok(self.graph.mark_type(node))
+        let itself = Draft { distinct: true, operands: vec![DraftOperand::Member(0)] };
+        let nodes = self.graph.insert_group(&[itself])?;
+        Ok(self.graph.mark_type(nodes[0]))
     }
 
     /// Adds the root `!{}`, or finds it: a uniqued node without operands,
@@ -319,9 +320,9 @@ impl Builder<'_> {
         size: Option<u64>,
         immutable: bool,
     ) -> Result<TagId, BuildError> {
-        let operands = TagParts::operands(base.0, access.0, offset, size, immutable);
-        let node = self.graph.insert(&operands)?;
-        Ok(self.graph.mark_tag(node))
+        let format = if size.is_some() { Format::New } else { Format::Old };
+        let tag = Tag { base, access, offset, size, immutable, format };
+        Ok(self.graph.insert_tag(tag)?)
     }
 
     fn check_type(&self, ty: TypeId, argument: impl fmt::Display) -> Result<TypeKind, BuildError> {

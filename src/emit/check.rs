@@ -2,9 +2,10 @@
 
 use std::fmt;
 
+use crate::diagnostic::Rule;
 use crate::graph::{Format, Graph, NodeId, Shape, Tag, TagId, TypeId};
-use crate::table::HashMap;
-use crate::verify::{Rule, Verdicts};
+use crate::table::{HashMap, HashSet, IndexSet};
+use crate::wellformed::Verdicts;
 
 /// Says which tags may be given to stock LLVM.
 ///
@@ -24,7 +25,12 @@ pub struct TagCheck {
     /// Positions of the fields of a type that share bytes with another, where
     /// there are any.
     shared: HashMap<NodeId, Box<[usize]>>,
+    /// Of structs accessed whole, the first type hidden.
+    hidden: HashMap<NodeId, Option<TypeId>>,
 }
+
+/// Types in a struct accessed whole that are looked at.
+const MOST_TYPES: usize = 1 << 14;
 
 /// A tag that is not for stock LLVM.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -56,6 +62,14 @@ pub enum Reason {
     /// It accesses a struct inside its base type; LLVM does not see that the
     /// access covers the struct's fields.
     PartialStruct,
+    /// It accesses a whole struct, and LLVM does not see that this covers what
+    /// accesses to `ty` may: the type stands above that of a field, but neither
+    /// above the struct nor among the types in it. (Or the struct has more than
+    /// 16,384 types in it, which are not all looked at.)
+    HiddenAncestor {
+        /// The type.
+        ty: TypeId,
+    },
     /// It accesses more bytes than its type and field have; LLVM does not look
     /// at the size.
     Wide {
@@ -79,6 +93,9 @@ impl fmt::Display for Refusal {
             )?,
             Reason::PartialStruct => f.write_str(
                 "a whole struct inside another, whose fields LLVM takes for unrelated to it",
+            )?,
+            Reason::HiddenAncestor { .. } => f.write_str(
+                "a whole struct, which LLVM takes for unrelated to the type above a field's type",
             )?,
             Reason::Wide { size, room } => {
                 write!(f, "{size} bytes in a place of {room}, and LLVM does not look at sizes")?;
@@ -116,6 +133,20 @@ impl TagCheck {
         }
     }
 
+    /// As [`TagCheck::check`], for a tag in a copy's list: a whole tag may be of
+    /// several objects one after the other, as clang has it of arrays.
+    pub(super) fn check_copied(&mut self, graph: &Graph, tag: TagId) -> Result<(), Refusal> {
+        let array = |size: u64, of: u64| of != 0 && size.is_multiple_of(of);
+        match self.check(graph, tag) {
+            Err(Refusal { reason: Reason::Wide { size, room }, .. })
+                if array(size, room) && graph.tag(tag).is_ok_and(|tag| tag.is_whole()) =>
+            {
+                Ok(())
+            }
+            checked => checked,
+        }
+    }
+
     fn reason(&mut self, graph: &Graph, tag: TagId) -> Option<Reason> {
         if let Err(violation) = self.verdicts.check(graph, tag) {
             return Some(Reason::Rejected(violation.rule));
@@ -148,8 +179,14 @@ impl TagCheck {
         if format == Format::Old {
             return None;
         }
-        if ty != base && graph.ty(access).fields().next().is_some() {
-            return Some(Reason::PartialStruct);
+        if graph.ty(access).fields().next().is_some() {
+            if ty != base {
+                return Some(Reason::PartialStruct);
+            }
+            let hidden = self.hidden.entry(ty.0).or_insert_with(|| hidden(graph, ty));
+            if let Some(ty) = *hidden {
+                return Some(Reason::HiddenAncestor { ty });
+            }
         }
         let room = room.unwrap_or(0).max(graph.ty(access).size().unwrap_or(0));
         match size {
@@ -207,6 +244,34 @@ fn shared(graph: &Graph, ty: TypeId) -> Box<[usize]> {
     found.sort_unstable();
     found.dedup();
     found.into()
+}
+
+/// The first type above a type in `of` that LLVM does not find from `of`.
+///
+/// LLVM: `hasField`, in `TypeBasedAliasAnalysis.cpp`.
+fn hidden(graph: &Graph, of: TypeId) -> Option<TypeId> {
+    let above = |ty| {
+        let mut steps = 0;
+        std::iter::successors(graph.ty(ty).parent(), move |&ty| {
+            steps += 1;
+            graph.ty(ty).parent().filter(|_| steps < MOST_TYPES)
+        })
+    };
+    let above_of: HashSet<TypeId> = above(of).collect();
+    let mut found: IndexSet<TypeId> = std::iter::once(of).collect();
+    let mut next = 0;
+    while let Some(&ty) = found.get_index(next) {
+        if next == MOST_TYPES {
+            return Some(ty);
+        }
+        next += 1;
+        found.extend(graph.ty(ty).fields().map(|field| field.ty));
+    }
+    let seen = |ty: &TypeId| found.contains(ty) || above_of.contains(ty);
+    found
+        .iter()
+        .flat_map(|&ty| above(ty).take_while(|ty| !above_of.contains(ty)))
+        .find(|ty| !seen(ty))
 }
 
 /// A tag as messages have it: `("S", "int", 4)`.

@@ -2,8 +2,10 @@
 
 use std::borrow::Borrow;
 
-use super::{EmitError, Emitter, ScopeNames, Scopes, Sink};
-use crate::graph::{CopyId, Graph, TagId};
+use super::emitter::{EmitError, Emitter};
+use super::scopes::{ScopeNames, Scopes};
+use super::sink::{Sink, SinkOperand};
+use crate::graph::{CopyEntry, CopyId, Graph, Int, TagId};
 use crate::oracle::Oracle;
 
 /// What a program's tags become on LLVM's instructions: tags, of the program's
@@ -17,9 +19,6 @@ pub trait Plan {
 
     /// Returns what to attach as `!tbaa` for one of the program's tags.
     fn tag(&self, tag: TagId) -> Option<TagId>;
-
-    /// Returns what to attach as `!tbaa.struct`.
-    fn copy(&self, copy: CopyId) -> Option<CopyId>;
 
     /// Returns the scopes of an access with one of the program's tags.
     fn scopes(&self, tag: TagId) -> Option<ScopeNames<'_>>;
@@ -36,10 +35,6 @@ impl Plan for Graph {
 
     fn tag(&self, tag: TagId) -> Option<TagId> {
         Some(tag)
-    }
-
-    fn copy(&self, copy: CopyId) -> Option<CopyId> {
-        Some(copy)
     }
 
     fn scopes(&self, _: TagId) -> Option<ScopeNames<'_>> {
@@ -71,10 +66,6 @@ impl<P: Plan, G: Borrow<Graph>> Plan for ScopePlan<'_, P, G> {
 
     fn tag(&self, tag: TagId) -> Option<TagId> {
         if self.alone { None } else { self.tags.tag(tag) }
-    }
-
-    fn copy(&self, copy: CopyId) -> Option<CopyId> {
-        if self.alone { None } else { self.tags.copy(copy) }
     }
 
     fn scopes(&self, tag: TagId) -> Option<ScopeNames<'_>> {
@@ -143,7 +134,9 @@ impl<S: Sink> Emitter<S> {
         Ok(Attachments { tag, ..self.scopes(scopes)? })
     }
 
-    /// Emits what a copy of a struct is to get.
+    /// Emits what a copy of a struct is to get: the list of the plan's tags,
+    /// and the scopes of what it leaves alone. `graph` is the program's, which
+    /// `copy` is of.
     ///
     /// # Errors
     ///
@@ -151,10 +144,39 @@ impl<S: Sink> Emitter<S> {
     pub fn copy(
         &mut self,
         plan: &impl Plan,
+        graph: &Graph,
         copy: CopyId,
     ) -> Result<Attachments<S::Node>, EmitError<S::Error>> {
-        let copy = plan.copy(copy).map(|copy| self.copy_node(plan.graph(), copy)).transpose()?;
-        Ok(Attachments { copy, ..Attachments::default() })
+        if !graph.owns(copy.node()) {
+            return Err(EmitError::ForeignId);
+        }
+        // A malformed list is none.
+        let Some(entries) = graph.copy(copy) else { return Ok(Attachments::default()) };
+        let touched: Vec<TagId> = entries.iter().map(|entry| entry.tag).collect();
+        let scopes = self.scopes(plan.call_scopes(&touched))?;
+        let list = self.entries(plan, &entries)?;
+        Ok(Attachments { copy: list, ..scopes })
+    }
+
+    /// Emits a `tbaa.struct` node of the plan's tags; `None` if an entry has
+    /// none.
+    fn entries(
+        &mut self,
+        plan: &impl Plan,
+        entries: &[CopyEntry],
+    ) -> Result<Option<S::Node>, EmitError<S::Error>> {
+        let mut tags = Vec::with_capacity(entries.len());
+        for entry in entries {
+            let Some(tag) = plan.tag(entry.tag) else { return Ok(None) };
+            tags.push(self.copied_tag(plan.graph(), tag)?);
+        }
+        let int = |value| SinkOperand::Int(Int::i64(value));
+        let operands: Vec<_> = entries
+            .iter()
+            .zip(&tags)
+            .flat_map(|(entry, tag)| [int(entry.offset), int(entry.size), SinkOperand::Node(tag)])
+            .collect();
+        self.sink.node(&operands, false).map(Some).map_err(EmitError::Sink)
     }
 
     fn scopes(

@@ -3,7 +3,6 @@
 use std::borrow::Borrow;
 use std::fmt::Write;
 
-use super::{EmitError, Emitter, Sink, SinkOperand};
 use crate::graph::{Graph, TagId};
 use crate::oracle::{Matrix, Oracle};
 use crate::table::HashMap;
@@ -182,81 +181,4 @@ fn name(graph: &Graph, members: &[TagId]) -> String {
         };
     }
     name
-}
-
-/// The scopes that were emitted.
-#[derive(Clone, Debug)]
-pub(super) struct ScopeNodes<N>(HashMap<Box<str>, Domain<N>>);
-
-impl<N> Default for ScopeNodes<N> {
-    fn default() -> Self {
-        ScopeNodes(HashMap::default())
-    }
-}
-
-#[derive(Clone, Debug)]
-struct Domain<N> {
-    node: N,
-    /// Each scope's number and node.
-    scopes: HashMap<Box<str>, (u32, N)>,
-    /// Lists, by the numbers of the scopes in them.
-    lists: HashMap<Box<[u32]>, N>,
-}
-
-impl<S: Sink> Emitter<S> {
-    /// Emits a list of scopes of one domain, for `!alias.scope` or `!noalias`;
-    /// `None` of an empty list.
-    ///
-    /// Scopes and domain are uniqued by their names, not distinct: the inliner
-    /// copies them, and copies of distinct ones would be strangers to the rest
-    /// of the caller.
-    ///
-    /// # Errors
-    ///
-    /// [`EmitError::Sink`].
-    ///
-    /// LLVM: `MDBuilder::createAliasScope`, which makes distinct ones.
-    pub fn scope_list<'n>(
-        &mut self,
-        domain: &str,
-        names: impl IntoIterator<Item = &'n str>,
-    ) -> Result<Option<S::Node>, EmitError<S::Error>> {
-        let Emitter { sink, scopes, .. } = self;
-        let mut make = |operands: &[SinkOperand<'_, S::Node>]| {
-            sink.node(operands, false).map_err(EmitError::Sink)
-        };
-        let mut names = names.into_iter().peekable();
-        if names.peek().is_none() {
-            return Ok(None);
-        }
-        if !scopes.0.contains_key(domain) {
-            let node = make(&[SinkOperand::Bytes(domain.as_bytes())])?;
-            let (scopes_of, lists) = (HashMap::default(), HashMap::default());
-            scopes.0.insert(domain.into(), Domain { node, scopes: scopes_of, lists });
-        }
-        let Some(known) = scopes.0.get_mut(domain) else { return Ok(None) };
-        let mut numbers = Vec::new();
-        let mut nodes = Vec::new();
-        for name in names {
-            let (number, node) = match known.scopes.get(name) {
-                Some(known) => known.clone(),
-                None => {
-                    let domain = SinkOperand::Node(&known.node);
-                    let node = make(&[SinkOperand::Bytes(name.as_bytes()), domain])?;
-                    let number = known.scopes.len() as u32;
-                    known.scopes.insert(name.into(), (number, node.clone()));
-                    (number, node)
-                }
-            };
-            numbers.push(number);
-            nodes.push(node);
-        }
-        if let Some(list) = known.lists.get(&*numbers) {
-            return Ok(Some(list.clone()));
-        }
-        let operands: Vec<_> = nodes.iter().map(SinkOperand::Node).collect();
-        let list = make(&operands)?;
-        known.lists.insert(numbers.into(), list.clone());
-        Ok(Some(list))
-    }
 }

@@ -3,9 +3,9 @@
 use std::convert::Infallible;
 use std::fmt::Write;
 
-use super::{Sink, SinkOperand};
-use crate::graph::{Graph, GraphError, NodeId, Operand};
-use crate::text::{Literal, escape};
+use super::sink::{Sink, SinkOperand};
+use crate::graph::{Draft, DraftOperand, Graph, GraphError, NodeId, Operand};
+use crate::source::escape;
 
 /// Writes each node as a line of `.ll` text, operands first: for a front end
 /// that prints LLVM's text itself.
@@ -54,7 +54,7 @@ impl Sink for TextSink {
                     escape(bytes, text);
                     write!(text, "\"")
                 }
-                SinkOperand::Int(int) => write!(text, "{}", Literal(*int)),
+                SinkOperand::Int(int) => write!(text, "{int}"),
                 SinkOperand::Node(node) => write!(text, "!{node}"),
                 SinkOperand::Itself => write!(text, "!{number}"),
             };
@@ -75,25 +75,15 @@ impl Sink for Graph {
         operands: &[SinkOperand<'_, NodeId>],
         distinct: bool,
     ) -> Result<NodeId, GraphError> {
-        let operand = |itself: Option<NodeId>, operand: &SinkOperand<'_, NodeId>| match *operand {
-            SinkOperand::Null => Operand::Null,
-            SinkOperand::Int(int) => Operand::Int(int),
-            SinkOperand::Node(node) => Operand::Node(*node),
-            SinkOperand::Itself => itself.map_or(Operand::Null, Operand::Node),
-            SinkOperand::Bytes(_) => Operand::Null,
-        };
-        let pack = |itself| {
-            let each = operands.iter().map(|one| match one {
-                SinkOperand::Bytes(bytes) => Operand::String(bytes),
-                one => operand(itself, one),
-            });
-            each.collect::<Vec<_>>()
-        };
-        if !distinct && !operands.contains(&SinkOperand::Itself) {
-            return self.insert(&pack(None));
-        }
-        let node = self.reserve(operands.len(), distinct)?;
-        self.fill(node, &pack(Some(node)))?;
-        Ok(node)
+        let operands = operands.iter().map(|operand| match *operand {
+            SinkOperand::Null => Operand::Null.into(),
+            SinkOperand::Bytes(bytes) => Operand::String(bytes).into(),
+            SinkOperand::Int(int) => Operand::Int(int).into(),
+            SinkOperand::Node(node) => Operand::Node(*node).into(),
+            SinkOperand::Itself => DraftOperand::Member(0),
+        });
+        let draft = Draft { distinct, operands: operands.collect() };
+        // One draft makes one node.
+        self.insert_group(&[draft])?.pop().ok_or(GraphError::NoMember)
     }
 }

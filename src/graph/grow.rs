@@ -2,13 +2,12 @@
 
 use std::hash::BuildHasher;
 
-use super::encoding::{COPY_STRIDE, COPY_TAG, Shape, TAG_TYPES};
+use super::encoding::{COPY_STRIDE, COPY_TAG, Format, Shape, TAG_TYPES, TagParts};
 use super::operand::{Kind, PACKED_LIMIT, Packed};
 use super::{
     CopyId, DISTINCT, Graph, GraphError, IS_COPY, IS_SCALAR, IS_TYPE, NO_ROOT, NO_TAG, NodeId,
-    Operand, Record, TagId, TypeId, UNFILLED, WELL_FORMED,
+    Operand, Record, Tag, TagId, TypeId, WELL_FORMED,
 };
-use crate::table::HashMap;
 
 fn operands_of<'o>(records: &[Record], operands: &'o [Packed], node: u32) -> &'o [Packed] {
     let from = records[node as usize].first as usize;
@@ -25,6 +24,7 @@ impl Graph {
         self.operands.shrink_to_fit();
         self.records.shrink_to_fit();
         self.tags.shrink_to_fit();
+        self.copies.shrink_to_fit();
         self.types.shrink_to_fit();
         let Graph { unique, hasher, records, operands, .. } = self;
         unique.shrink_to_fit(|&node| hasher.hash_one(operands_of(records, operands, node)));
@@ -39,17 +39,7 @@ impl Graph {
     ///
     /// LLVM: `MDNode::get`.
     pub fn insert(&mut self, operands: &[Operand<'_>]) -> Result<NodeId, GraphError> {
-        self.insert_all(operands.iter().copied())
-    }
-
-    /// As [`Graph::insert`].
-    pub(crate) fn insert_all<'o>(
-        &mut self,
-        operands: impl ExactSizeIterator<Item = Operand<'o>>,
-    ) -> Result<NodeId, GraphError> {
-        let first = self.operands.len();
-        self.push_operands(operands)?;
-        self.intern(first)
+        self.add(false, operands.iter().copied())
     }
 
     /// Makes a uniqued node of the operands from `first` on, or finds it.
@@ -67,96 +57,48 @@ impl Graph {
         }
         let id = self.push_record(first, 0)?;
         self.inherit(id);
-        let Graph { unique, hasher, records, operands, .. } = self;
-        unique.insert_unique(hash, id.index, |&other| {
-            hasher.hash_one(operands_of(records, operands, other))
-        });
+        self.make_unique(id.index, hash);
         Ok(id)
     }
 
-    /// Adds a node outside the table of unique nodes, `len` operands to be set
-    /// by [`Graph::fill`].
-    ///
-    /// This is how a distinct node is made (`distinct`), and a node that
-    /// stands in a cycle: its id must exist before its operands do.
+    pub(super) fn hash_of(&self, node: u32) -> u64 {
+        self.hasher.hash_one(self.packed_at(node as usize))
+    }
+
+    /// Lets a node be found by its operands, whose hash is `hash`.
+    pub(super) fn make_unique(&mut self, node: u32, hash: u64) {
+        let Graph { unique, hasher, records, operands, .. } = self;
+        unique.insert_unique(hash, node, |&other| {
+            hasher.hash_one(operands_of(records, operands, other))
+        });
+    }
+
+    /// Adds a distinct node, which is never merged with an equal one. A node
+    /// that refers to itself is added by [`Graph::insert_group`].
     ///
     /// # Errors
     ///
-    /// [`GraphError::Full`].
+    /// As [`Graph::insert`].
     ///
-    /// LLVM: `MDNode::getDistinct`, `MDNode::getTemporary`.
-    pub fn reserve(&mut self, len: usize, distinct: bool) -> Result<NodeId, GraphError> {
-        let first = self.operands.len();
-        if len > PACKED_LIMIT.saturating_sub(first) {
-            return Err(GraphError::Full);
-        }
-        self.operands.resize(first + len, Packed::NULL);
-        self.unfilled += 1;
-        self.push_record(first, UNFILLED | if distinct { DISTINCT } else { 0 })
+    /// LLVM: `MDNode::getDistinct`.
+    pub fn insert_distinct(&mut self, operands: &[Operand<'_>]) -> Result<NodeId, GraphError> {
+        self.add(true, operands.iter().copied())
     }
 
-    /// Sets the operands of a reserved node, once.
-    ///
-    /// A uniqued node that refers to itself becomes distinct, as in LLVM.
-    ///
-    /// # Errors
-    ///
-    /// [`GraphError::NotReserved`] if the node was not reserved with this
-    /// number of operands or was filled before; [`GraphError::ForeignId`];
-    /// [`GraphError::Full`].
-    pub fn fill(&mut self, id: NodeId, operands: &[Operand<'_>]) -> Result<(), GraphError> {
-        self.fill_all(id, operands.iter().copied())
-    }
-
-    /// As [`Graph::fill`].
-    pub(crate) fn fill_all<'o>(
+    /// As [`Graph::insert`] or [`Graph::insert_distinct`].
+    pub(super) fn add<'o>(
         &mut self,
-        id: NodeId,
+        distinct: bool,
         operands: impl ExactSizeIterator<Item = Operand<'o>>,
-    ) -> Result<(), GraphError> {
-        if !self.owns(id) {
-            return Err(GraphError::ForeignId);
-        }
-        let range = self.range(id.index());
-        if self.records[id.index()].flags & UNFILLED == 0 || range.len() != operands.len() {
-            return Err(GraphError::NotReserved);
-        }
-        let end = self.operands.len();
+    ) -> Result<NodeId, GraphError> {
+        let first = self.operands.len();
         self.push_operands(operands)?;
-        self.operands.copy_within(end.., range.start);
-        self.operands.truncate(end);
-        let record = &mut self.records[id.index()];
-        record.flags &= !UNFILLED;
-        let itself = Packed::new(Kind::Node, id.index());
-        if self.operands[range].iter().any(|&operand| Some(operand) == itself) {
-            record.flags |= DISTINCT;
+        if !distinct {
+            return self.intern(first);
         }
+        let id = self.push_record(first, DISTINCT)?;
         self.inherit(id);
-        self.unfilled -= 1;
-        if self.unfilled == 0 {
-            // What still has no root stands in or under a cycle.
-            self.waiting = HashMap::default();
-        }
-        self.mark_within(id);
-        Ok(())
-    }
-
-    /// Takes the operands of a node for what it makes of them, if it was taken
-    /// for something before it was filled.
-    fn mark_within(&mut self, id: NodeId) {
-        let Record { tag, flags, .. } = self.records[id.index()];
-        if flags & IS_TYPE != 0 {
-            let types: Vec<_> = self.operands(id).filter_map(Operand::node).collect();
-            for ty in types {
-                self.mark_type(ty);
-            }
-        }
-        if tag != NO_TAG {
-            self.mark_types_of(id);
-        }
-        if flags & IS_COPY != 0 {
-            self.mark_tags_of(id);
-        }
+        Ok(id)
     }
 
     /// Takes `node` as an access tag, and the nodes at its type positions as
@@ -176,12 +118,41 @@ impl Graph {
         TagId { index, stamp: self.stamp }
     }
 
+    /// Adds the tag of these parts, or finds it: the node that LLVM would make,
+    /// all integers `i64`. As [`Graph::insert`] it takes any path;
+    /// [`Builder`](crate::Builder) checks that there is one.
+    ///
+    /// # Errors
+    ///
+    /// [`GraphError::TagFormat`] if the format is not that of the access type,
+    /// or a size is there and not the format's, or the other way round;
+    /// [`GraphError::ForeignId`]; [`GraphError::Full`].
+    ///
+    /// LLVM: `MDBuilder::createTBAAStructTagNode`, `createTBAAAccessTag`.
+    pub fn insert_tag(&mut self, tag: Tag) -> Result<TagId, GraphError> {
+        let Tag { base, access, offset, size, immutable, format } = tag;
+        if !self.owns(base.0) || !self.owns(access.0) {
+            return Err(GraphError::ForeignId);
+        }
+        if format != Shape::of(self, access.0).format || size.is_some() != (format == Format::New) {
+            return Err(GraphError::TagFormat);
+        }
+        let node = self.insert(&TagParts::operands(base.0, access.0, offset, size, immutable))?;
+        Ok(self.mark_tag(node))
+    }
+
     fn mark_types_of(&mut self, tag: NodeId) {
         for position in TAG_TYPES {
             if let Some(ty) = self.operand(tag, position).and_then(Operand::node) {
                 self.mark_type(ty);
             }
         }
+    }
+
+    /// The nodes that a tag makes types, with what these are made of.
+    pub(crate) fn types_of_tag(&self, tag: TagId) -> impl Iterator<Item = NodeId> + '_ {
+        let node = self.tag_node(tag);
+        TAG_TYPES.into_iter().filter_map(move |at| self.operand(node, at)?.node())
     }
 
     /// Takes `node`, and whatever types it is made of, as types.
@@ -215,6 +186,7 @@ impl Graph {
         assert!(self.owns(node), "{node:?} was issued by another graph");
         if self.records[node.index()].flags & IS_COPY == 0 {
             self.records[node.index()].flags |= IS_COPY;
+            self.copies.push(node.index);
             self.mark_tags_of(node);
         }
         CopyId(node)
@@ -284,7 +256,7 @@ impl Graph {
         packed.ok_or(GraphError::Full)
     }
 
-    fn push_record(&mut self, first: usize, flags: u8) -> Result<NodeId, GraphError> {
+    pub(super) fn push_record(&mut self, first: usize, flags: u8) -> Result<NodeId, GraphError> {
         let index = self.records.len();
         if index >= PACKED_LIMIT {
             self.operands.truncate(first);
@@ -294,37 +266,20 @@ impl Graph {
         Ok(self.id(index))
     }
 
-    /// Records what a node has from its parent: its root, and whether it is a
-    /// scalar. A parent that does not know yet, itself or one above it being
-    /// reserved, tells the node when it does.
-    fn inherit(&mut self, id: NodeId) {
-        let mut told = Vec::new();
-        let mut next = Some(id);
-        while let Some(id) = next {
-            let shape = Shape::of(self, id);
-            let parent = shape.parent(self, id);
-            let above = parent.map(|parent| &self.records[parent.index()]);
-            let root = above.map_or(id.index, |above| above.root);
-            let scalar = above.is_some_and(|above| above.flags & IS_SCALAR != 0)
-                || parent.is_some_and(|parent| Shape::of(self, parent).is_root());
-            let scalar = scalar && shape.is_scalar(self, id);
-            let well_formed = shape.is_well_formed(self, id);
-            let record = &mut self.records[id.index()];
-            record.root = root;
-            record.flags |= if scalar { IS_SCALAR } else { 0 };
-            record.flags |= if well_formed { WELL_FORMED } else { 0 };
-            let is_type = record.flags & IS_TYPE != 0;
-            if let Some(parent) = parent.filter(|_| root == NO_ROOT) {
-                if self.unfilled != 0 {
-                    self.waiting.entry(parent.index).or_default().push(id.index);
-                }
-            } else {
-                if is_type {
-                    self.note_format(id);
-                }
-                told.extend(self.waiting.remove(&id.index).into_iter().flatten());
-            }
-            next = told.pop().map(|index| self.id(index as usize));
-        }
+    /// Records what a node has from its parent, which knows it: its root, and
+    /// whether it is a scalar.
+    pub(super) fn inherit(&mut self, id: NodeId) {
+        let shape = Shape::of(self, id);
+        let parent = shape.parent(self, id);
+        let above = parent.map(|parent| &self.records[parent.index()]);
+        let root = above.map_or(id.index, |above| above.root);
+        let scalar = above.is_some_and(|above| above.flags & IS_SCALAR != 0)
+            || parent.is_some_and(|parent| Shape::of(self, parent).is_root());
+        let scalar = scalar && shape.is_scalar(self, id);
+        let well_formed = shape.is_well_formed(self, id);
+        let record = &mut self.records[id.index()];
+        record.root = root;
+        record.flags |= if scalar { IS_SCALAR } else { 0 };
+        record.flags |= if well_formed { WELL_FORMED } else { 0 };
     }
 }

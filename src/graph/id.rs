@@ -2,6 +2,7 @@
 //!
 //! An id is an index plus the stamp of the graph that issued it, so that an id
 //! taken to another graph is noticed instead of naming an unrelated node there.
+//! What comes of such an id is said at [`Graph`](crate::Graph#ids-of-another-graph).
 
 use std::fmt;
 

@@ -6,18 +6,22 @@
 //! which is the order of every iteration here.
 //!
 //! There are two doors. [`Graph::builder`] makes only well-formed nodes.
-//! [`Graph::insert`] and [`Graph::reserve`] keep whatever a text said; what
+//! [`Graph::insert`] and [`Graph::insert_group`] keep whatever a text said; what
 //! such a node means is read by [`TypeNode`] and [`Tag`], and whether LLVM
 //! would accept it is judged by [`crate::verify`].
 
+mod cycle;
+mod draft;
 pub(crate) mod encoding;
 mod equal;
 mod grow;
 mod id;
+pub(crate) mod import;
 mod node;
 mod operand;
 #[cfg(feature = "serde")]
 mod portable;
+mod post_order;
 mod upgrade;
 mod view;
 
@@ -25,8 +29,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use hashbrown::HashTable;
 
-use crate::table::{DefaultHashBuilder, HashMap, IndexMap, IndexSet};
+use crate::table::{DefaultHashBuilder, IndexMap, IndexSet};
 
+pub use draft::{Draft, DraftOperand};
 pub use encoding::Format;
 pub(crate) use encoding::{Shape, TagParts};
 pub use id::{CopyId, NodeId, TagId, TypeId};
@@ -43,9 +48,11 @@ pub enum GraphError {
     Full,
     /// An operand's id was issued by another graph.
     ForeignId,
-    /// The node's operands were set before, or their number differs from the
-    /// number reserved.
-    NotReserved,
+    /// A tag's format is not that of its access type, or its size is not the
+    /// format's.
+    TagFormat,
+    /// A draft refers to one that is not in its group.
+    NoMember,
 }
 
 impl std::fmt::Display for GraphError {
@@ -53,27 +60,27 @@ impl std::fmt::Display for GraphError {
         f.write_str(match self {
             GraphError::Full => "the graph is full: it holds at most 2^29 nodes and operands",
             GraphError::ForeignId => "an id that another graph issued",
-            GraphError::NotReserved => {
-                "operands given to a node that was not reserved with that number of operands"
+            GraphError::TagFormat => {
+                "a tag has the format of its access type, and a size if that is the size-aware one"
             }
+            GraphError::NoMember => "a draft refers to a draft that is not in the group",
         })
     }
 }
 
 impl std::error::Error for GraphError {}
 
-/// Root of a node that stands in or under a cycle, or is not filled yet.
+/// Root of a node whose parents form a cycle, or lead to one.
 const NO_ROOT: u32 = u32::MAX;
 const NO_TAG: u32 = u32::MAX;
 
 const DISTINCT: u8 = 1;
 const IS_TYPE: u8 = 2;
 const IS_COPY: u8 = 4;
-const UNFILLED: u8 = 8;
 /// An old-format scalar: it and all above it up to a root are.
-const IS_SCALAR: u8 = 16;
+const IS_SCALAR: u8 = 8;
 /// A type whose operands are each of the right kind.
-const WELL_FORMED: u8 = 32;
+const WELL_FORMED: u8 = 16;
 
 /// One node; its operands end where the next node's begin.
 #[derive(Clone, Copy)]
@@ -103,6 +110,37 @@ struct Record {
 /// # Ok::<(), tbaa::BuildError>(())
 /// ```
 ///
+/// # Ids of another graph
+///
+/// Every id knows the graph that issued it. One that another graph issued is
+/// never taken for one of this graph's:
+///
+/// - what adds nodes refuses it: [`GraphError::ForeignId`], and
+///   [`BuildError::ForeignId`](crate::BuildError::ForeignId);
+/// - what answers a query gives the answer of a missing tag, `MayAlias`;
+/// - what reads or marks a node panics, as an index out of range does. It cannot
+///   come of an input, only of a mistake in the program; [`Graph::owns`] and
+///   [`Graph::owns_tag`] tell beforehand.
+///
+/// A clone is another graph: from then on the two grow apart, and the next id of
+/// one would name something else in the other. Its nodes and tags have the same
+/// positions as the original's, so that `clone.tag_at(tag.index())` is the
+/// clone's id of the original's `tag`.
+///
+/// ```
+/// # use tbaa::Graph;
+/// let mut graph = Graph::new();
+/// let mut b = graph.builder();
+/// let root = b.root("R")?;
+/// let int = b.scalar_type("int", root)?;
+/// let tag = b.struct_tag(int, int, 0, false)?;
+/// let clone = graph.clone();
+/// assert!(!clone.owns_tag(tag));
+/// let same = clone.tag_at(tag.index()).unwrap();
+/// assert_eq!(clone.ty(clone.tag(same)?.base).name(), Some(&b"int"[..]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// LLVM: `LLVMContext` with the `MDNode`s in it.
 pub struct Graph {
     stamp: u32,
@@ -113,17 +151,44 @@ pub struct Graph {
     records: Vec<Record>,
     /// Node index of each tag, in order of [`TagId`].
     tags: Vec<u32>,
+    /// Node index of each `tbaa.struct` node, in the order in which they became
+    /// such.
+    copies: Vec<u32>,
     /// Node index of each type, in the order in which they became types.
     types: Vec<u32>,
-    /// Nodes reserved and not filled yet.
-    unfilled: u32,
-    /// The nodes whose root is that of a node which does not know it yet.
-    waiting: HashMap<u32, Vec<u32>>,
     /// Node index of each uniqued node, hashed by its operands.
     unique: HashTable<u32>,
     hasher: DefaultHashBuilder,
     /// The format of the first type under each root.
     root_formats: IndexMap<u32, Format>,
+}
+
+/// The stamp of a graph that is new.
+fn new_stamp() -> u32 {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+/// The copy is a graph of its own: see [Ids of another
+/// graph](Graph#ids-of-another-graph).
+impl Clone for Graph {
+    fn clone(&self) -> Self {
+        Graph {
+            stamp: new_stamp(),
+            strings: self.strings.clone(),
+            ints: self.ints.clone(),
+            raws: self.raws.clone(),
+            operands: self.operands.clone(),
+            records: self.records.clone(),
+            tags: self.tags.clone(),
+            copies: self.copies.clone(),
+            types: self.types.clone(),
+            unique: self.unique.clone(),
+            // The table's hashes are this hasher's.
+            hasher: self.hasher.clone(),
+            root_formats: self.root_formats.clone(),
+        }
+    }
 }
 
 impl Default for Graph {
@@ -136,18 +201,16 @@ impl Graph {
     /// Returns an empty graph.
     #[must_use]
     pub fn new() -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
         Graph {
-            stamp: NEXT.fetch_add(1, Ordering::Relaxed),
+            stamp: new_stamp(),
             strings: IndexSet::default(),
             ints: IndexSet::default(),
             raws: IndexSet::default(),
             operands: Vec::new(),
             records: Vec::new(),
             tags: Vec::new(),
+            copies: Vec::new(),
             types: Vec::new(),
-            unfilled: 0,
-            waiting: HashMap::default(),
             unique: HashTable::new(),
             hasher: DefaultHashBuilder::default(),
             root_formats: IndexMap::default(),
@@ -164,6 +227,12 @@ impl Graph {
     #[must_use]
     pub fn tag_count(&self) -> usize {
         self.tags.len()
+    }
+
+    /// Returns the node whose [`NodeId::index`] is `index`.
+    #[must_use]
+    pub fn nth_node(&self, index: usize) -> Option<NodeId> {
+        (index < self.records.len()).then(|| self.id(index))
     }
 
     /// Returns every node, in insertion order.
@@ -187,9 +256,17 @@ impl Graph {
         (0..self.tags.len() as u32).map(|index| TagId { index, stamp: self.stamp })
     }
 
-    /// Returns every `tbaa.struct` node, in insertion order.
-    pub fn copies(&self) -> impl DoubleEndedIterator<Item = CopyId> + '_ {
-        self.nodes().filter(|id| self.records[id.index()].flags & IS_COPY != 0).map(CopyId)
+    /// Returns the tag whose [`TagId::index`] is `index`.
+    #[must_use]
+    #[inline]
+    pub fn tag_at(&self, index: usize) -> Option<TagId> {
+        (index < self.tags.len()).then_some(TagId { index: index as u32, stamp: self.stamp })
+    }
+
+    /// Returns every `tbaa.struct` node, in the order in which each first became
+    /// one.
+    pub fn copies(&self) -> impl DoubleEndedIterator<Item = CopyId> + ExactSizeIterator + '_ {
+        self.copies.iter().map(|&index| CopyId(self.node_at(index)))
     }
 
     /// Returns the operands of a node.
@@ -234,16 +311,6 @@ impl Graph {
         self.record(id).flags & DISTINCT != 0
     }
 
-    /// Whether some node was reserved and not filled yet.
-    pub(crate) fn has_unfilled(&self) -> bool {
-        self.unfilled != 0
-    }
-
-    /// Whether a node was reserved and not filled yet.
-    pub(crate) fn is_unfilled(&self, id: NodeId) -> bool {
-        self.record(id).flags & UNFILLED != 0
-    }
-
     /// The stamp in every id of this graph.
     pub(crate) fn stamp(&self) -> u32 {
         self.stamp
@@ -281,6 +348,16 @@ impl Graph {
     pub fn tag_of(&self, node: NodeId) -> Option<TagId> {
         let index = self.record(node).tag;
         (index != NO_TAG).then_some(TagId { index, stamp: self.stamp })
+    }
+
+    /// Returns the `tbaa.struct` node that `node` is, if it has been used as one.
+    ///
+    /// # Panics
+    ///
+    /// If `node` was issued by another graph.
+    #[must_use]
+    pub fn copy_of(&self, node: NodeId) -> Option<CopyId> {
+        (self.record(node).flags & IS_COPY != 0).then_some(CopyId(node))
     }
 
     /// Returns the type that `node` is, if it has been used as one.

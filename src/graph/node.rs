@@ -24,6 +24,7 @@ pub enum TypeKind {
 
 /// A field of an aggregate.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
 pub struct Field {
     /// The field's type; an array's element type.
     pub ty: TypeId,
@@ -165,6 +166,7 @@ impl Tag {
 
 /// Why a node cannot be read as a tag.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct MalformedTag {
     /// Position of the first operand that is missing, of the wrong kind, or
     /// one too many.

@@ -3,7 +3,7 @@
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Graph, Int, NodeId, Operand};
+use super::{Draft, DraftOperand, Graph, GraphError, Int, Operand};
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename = "Graph", deny_unknown_fields)]
@@ -40,12 +40,30 @@ enum PortableOperand {
     Raw(String),
 }
 
+impl PortableNode {
+    fn draft(&self) -> Result<Draft<'_>, String> {
+        let operands =
+            self.operands.iter().map(PortableOperand::draft).collect::<Result<_, _>>()?;
+        Ok(Draft { distinct: self.distinct, operands })
+    }
+}
+
 impl PortableOperand {
-    fn node(&self) -> Option<usize> {
-        match self {
-            PortableOperand::Node(index) => Some(*index as usize),
-            _ => None,
-        }
+    fn draft(&self) -> Result<DraftOperand<'_>, String> {
+        let operand = match self {
+            PortableOperand::Null => Operand::Null,
+            PortableOperand::Str(text) => Operand::String(text.as_bytes()),
+            PortableOperand::Bytes(bytes) => Operand::String(bytes),
+            PortableOperand::Int { bits, value } => {
+                if *bits < 64 && *value >> bits != 0 {
+                    return Err(format!("{value} does not fit into {bits} bits"));
+                }
+                Operand::Int(Int { bits: *bits, value: *value })
+            }
+            PortableOperand::Node(index) => return Ok(DraftOperand::Member(*index as usize)),
+            PortableOperand::Raw(text) => Operand::Raw(text),
+        };
+        Ok(operand.into())
     }
 }
 
@@ -86,33 +104,15 @@ impl Serialize for Graph {
 impl<'de> Deserialize<'de> for Graph {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let portable = Portable::deserialize(deserializer)?;
-        let count = portable.nodes.len();
+        let drafts: Result<Vec<Draft<'_>>, D::Error> =
+            portable.nodes.iter().map(|node| node.draft().map_err(D::Error::custom)).collect();
         let mut graph = Graph::new();
-        let mut ids: Vec<NodeId> = Vec::with_capacity(count.min(1 << 16));
-        let mut later = Vec::new();
-        for (index, node) in portable.nodes.iter().enumerate() {
-            let newest = node.operands.iter().filter_map(PortableOperand::node).max();
-            // A node that refers to itself needs its id first; one that looks
-            // further ahead stands in a cycle and is filled when all ids exist.
-            if node.distinct || newest >= Some(index) {
-                let id = graph.reserve(node.operands.len(), node.distinct);
-                ids.push(id.map_err(D::Error::custom)?);
-                if newest > Some(index) {
-                    later.push(index);
-                } else {
-                    let operands = unpack(&node.operands, &ids).map_err(D::Error::custom)?;
-                    graph.fill(ids[index], &operands).map_err(D::Error::custom)?;
-                }
-            } else {
-                let operands = unpack(&node.operands, &ids).map_err(D::Error::custom)?;
-                ids.push(graph.insert(&operands).map_err(D::Error::custom)?);
+        let ids = graph.insert_group(&drafts?).map_err(|error| match error {
+            GraphError::NoMember => {
+                D::Error::custom("a node is referred to but not among the nodes")
             }
-        }
-        for index in later {
-            let operands =
-                unpack(&portable.nodes[index].operands, &ids).map_err(D::Error::custom)?;
-            graph.fill(ids[index], &operands).map_err(D::Error::custom)?;
-        }
+            error => D::Error::custom(error),
+        })?;
         let node = |index: &u32| {
             ids.get(*index as usize).copied().ok_or_else(|| D::Error::custom(no_node(*index)))
         };
@@ -131,27 +131,4 @@ impl<'de> Deserialize<'de> for Graph {
 
 fn no_node(index: u32) -> String {
     format!("node {index} is referred to but not among the nodes")
-}
-
-fn unpack<'a>(operands: &'a [PortableOperand], ids: &[NodeId]) -> Result<Vec<Operand<'a>>, String> {
-    operands
-        .iter()
-        .map(|operand| {
-            Ok(match operand {
-                PortableOperand::Null => Operand::Null,
-                PortableOperand::Str(text) => Operand::String(text.as_bytes()),
-                PortableOperand::Bytes(bytes) => Operand::String(bytes),
-                PortableOperand::Int { bits, value } => {
-                    if *bits < 64 && *value >> bits != 0 {
-                        return Err(format!("{value} does not fit into {bits} bits"));
-                    }
-                    Operand::Int(Int { bits: *bits, value: *value })
-                }
-                PortableOperand::Node(index) => {
-                    Operand::Node(*ids.get(*index as usize).ok_or_else(|| no_node(*index))?)
-                }
-                PortableOperand::Raw(text) => Operand::Raw(text),
-            })
-        })
-        .collect()
 }

@@ -7,6 +7,7 @@ use super::{Field, Graph, TypeId, TypeKind};
 /// What an edge of the type DAG stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub enum Edge {
     /// From a type to its parent.
     Parent,

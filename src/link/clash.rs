@@ -8,6 +8,7 @@ use crate::table::{HashMap, HashSet, IndexMap};
 
 /// A name that several types have under one root.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Clash {
     /// The root.
     pub root: TypeId,
@@ -19,6 +20,7 @@ pub struct Clash {
 
 /// One of the types of a [`Clash`].
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Body {
     /// The type in the merged graph.
     pub ty: TypeId,

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::graph::{Graph, GraphError, Int, NodeId, Operand, TypeKind};
+use crate::graph::{Draft, DraftOperand, Graph, GraphError, Int, NodeId, Operand, TypeKind};
 use crate::table::{IndexMap, IndexSet};
 
 /// An operand of a summary's node; names and strings by their numbers.
@@ -168,26 +168,20 @@ impl Summary {
     /// [`GraphError::Full`].
     pub fn graph(&self) -> Result<(Graph, Vec<NodeId>), GraphError> {
         let mut graph = Graph::new();
-        let mut ids: Vec<NodeId> = Vec::with_capacity(self.nodes.len());
-        for (key, _) in &self.nodes {
-            let reserved = match key.origin {
-                Some(_) => Some(graph.reserve(key.ops.len(), true)?),
-                None => None,
-            };
+        let drafts = self.nodes.iter().enumerate().map(|(at, (key, _))| {
             let operand = |op: &Op| match *op {
-                Op::Null => Operand::Null,
-                Op::This => reserved.map_or(Operand::Null, Operand::Node),
-                Op::Str(string) => Operand::String(&self.strings[string as usize]),
-                Op::Int(int) => Operand::Int(int),
-                Op::Node(node) => Operand::Node(ids[node as usize]),
+                Op::Null => Operand::Null.into(),
+                Op::This => DraftOperand::Member(at),
+                Op::Str(string) => Operand::String(&self.strings[string as usize]).into(),
+                Op::Int(int) => Operand::Int(int).into(),
+                Op::Node(node) => DraftOperand::Member(node as usize),
             };
-            let operands: Vec<Operand<'_>> = key.ops.iter().map(operand).collect();
-            let id = match reserved {
-                Some(id) => graph.fill(id, &operands).map(|()| id)?,
-                None => graph.insert(&operands)?,
-            };
-            ids.push(id);
-        }
+            Draft {
+                distinct: key.origin.is_some(),
+                operands: key.ops.iter().map(operand).collect(),
+            }
+        });
+        let ids = graph.insert_group(&drafts.collect::<Vec<_>>())?;
         // Tags are numbered in the order in which they are marked.
         for role in [TAG, COPY, TYPE] {
             for (&id, (_, facts)) in ids.iter().zip(&self.nodes) {

@@ -1,6 +1,8 @@
 //! Fields that overlap although accesses to them are taken for apart.
 
-use super::{Lint, Report, width};
+use super::report::Report;
+use super::width;
+use crate::diagnostic::Lint;
 use crate::graph::{Format, Graph, NodeId, TagId, TypeId, TypeKind};
 use crate::oracle::{Oracle, Rules};
 use crate::subject::Subject;

@@ -7,51 +7,22 @@
 mod accesses;
 mod fields;
 mod function;
-mod kinds;
 mod layout;
 mod names;
 mod nodes;
+mod report;
 mod unions;
 mod unused;
 mod width;
 
-pub use kinds::Lint;
+pub use crate::diagnostic::Lint;
+pub use report::Options;
 
-use std::collections::BTreeMap;
-
-use crate::diagnostic::{Code, Diagnostic, Level};
+use crate::diagnostic::Diagnostic;
 use crate::graph::Graph;
 use crate::subject::Subject;
 use crate::text::Module;
-
-/// Which lints report, and how bad their findings are.
-///
-/// ```
-/// use tbaa::{Level, lint::{Lint, Options}};
-///
-/// let options = Options::default().set(Lint::NameTypo, Some(Level::Error));
-/// assert_eq!(options.level(Lint::NameTypo), Some(Level::Error));
-/// assert_eq!(options.level(Lint::Untagged), None, "off unless asked for");
-/// ```
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Options {
-    levels: BTreeMap<Lint, Option<Level>>,
-}
-
-impl Options {
-    /// Sets how bad a lint's findings are; `None` turns it off.
-    #[must_use]
-    pub fn set(mut self, lint: Lint, level: Option<Level>) -> Self {
-        self.levels.insert(lint, level);
-        self
-    }
-
-    /// Returns how bad a lint's findings are; `None` if it is off.
-    #[must_use]
-    pub fn level(&self, lint: Lint) -> Option<Level> {
-        self.levels.get(&lint).copied().unwrap_or_else(|| lint.level())
-    }
-}
+use report::Report;
 
 /// Reports what is suspicious in a module that was read from `text`, in order
 /// of place.
@@ -92,7 +63,7 @@ pub fn lint_graph(graph: &Graph, options: &Options) -> Vec<Diagnostic> {
 }
 
 fn run(subject: &Subject<'_>, options: &Options) -> Vec<Diagnostic> {
-    let mut report = Report { options, found: Vec::new() };
+    let mut report = Report::new(options);
     nodes::lint(subject, &mut report);
     names::lint(subject, &mut report);
     unused::lint(subject, &mut report);
@@ -104,24 +75,4 @@ fn run(subject: &Subject<'_>, options: &Options) -> Vec<Diagnostic> {
     // Stable: without a text all stand at one place, in the order found.
     report.found.sort_by_key(Diagnostic::place);
     report.found
-}
-
-/// What has been found so far.
-struct Report<'o> {
-    options: &'o Options,
-    found: Vec<Diagnostic>,
-}
-
-impl Report<'_> {
-    /// Whether anyone wants to know.
-    fn wants(&self, lint: Lint) -> bool {
-        self.options.level(lint).is_some()
-    }
-
-    /// Adds a finding, unless the lint is off, to be filled in.
-    fn add(&mut self, lint: Lint, message: impl FnOnce() -> String) -> Option<&mut Diagnostic> {
-        let level = self.options.level(lint)?;
-        self.found.push(Diagnostic::new(Code::Lint(lint), level, message()));
-        self.found.last_mut()
-    }
 }

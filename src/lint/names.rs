@@ -4,7 +4,8 @@
 //! names up to the root, so a slip in a name that is meant to be shared costs
 //! every proof, or, below the root, every alias.
 
-use super::{Lint, Report};
+use super::report::Report;
+use crate::diagnostic::Lint;
 use crate::graph::{TypeId, TypeKind};
 use crate::subject::Subject;
 use crate::table::{HashMap, IndexMap};

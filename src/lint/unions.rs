@@ -1,6 +1,7 @@
 //! Pairs that rule `llvm` takes for apart and rule `union` does not.
 
-use super::{Lint, Report};
+use super::report::Report;
+use crate::diagnostic::Lint;
 use crate::graph::{Graph, TagId, TypeId, TypeKind};
 use crate::oracle::{AccessPath, Clause, Explanation, Oracle, Rules};
 use crate::subject::Subject;

@@ -1,7 +1,8 @@
 //! Nodes that nothing uses.
 
 use super::nodes::has_form_of_type;
-use super::{Lint, Report};
+use super::report::Report;
+use crate::diagnostic::Lint;
 use crate::graph::{NodeId, Operand, TypeId, TypeKind};
 use crate::subject::Subject;
 use crate::table::HashSet;

@@ -17,6 +17,14 @@ impl Fingerprint {
         Fingerprint(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d)
     }
 
+    /// Reads what `Display` wrote.
+    #[cfg(feature = "serde")]
+    pub(super) fn parse(text: &str) -> Option<Fingerprint> {
+        let lower = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+        let whole = text.len() == 32 && text.bytes().all(lower);
+        whole.then(|| u128::from_str_radix(text, 16).ok().map(Fingerprint)).flatten()
+    }
+
     fn byte(&mut self, byte: u8) {
         self.0 = (self.0 ^ u128::from(byte)).wrapping_mul(0x0100_0000_0000_0000_0000_013b);
     }

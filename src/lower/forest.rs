@@ -5,7 +5,6 @@ use crate::graph::{Format, Graph, TagId, TypeId};
 
 /// A node: what stands at it may alias what stands at it, above it and below.
 #[derive(Clone, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Node {
     /// The node above, which comes before.
     pub(super) above: Option<u32>,
@@ -19,7 +18,6 @@ pub(super) struct Node {
     /// cannot be made.
     pub(super) usable: bool,
     /// Its metadata, once made.
-    #[cfg_attr(feature = "serde", serde(skip))]
     pub(super) made: Option<Made>,
 }
 

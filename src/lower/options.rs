@@ -2,6 +2,21 @@
 
 use crate::graph::Format;
 
+/// Which pairs the scopes speak of.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+pub enum ScopeForm {
+    /// There are no scopes.
+    #[default]
+    None,
+    /// The pairs that the forest loses: few lists, and short ones.
+    Lost,
+    /// All pairs: tags are not needed beside them. A list has up to as many
+    /// scopes as there are classes, and LLVM looks through it at each query.
+    All,
+}
+
 /// The most nodes from the top down to another: LLVM's time for a query grows
 /// with it, some 16 ns a node.
 pub const MAX_DEPTH: usize = 64;
@@ -28,11 +43,19 @@ pub struct Options {
     pub depth: usize,
     /// How many sets the search for the optimum may branch on.
     pub steps: u64,
+    /// Which pairs the scopes speak of.
+    pub scopes: ScopeForm,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { lineage: None, format: Format::Old, depth: MAX_DEPTH, steps: 20_000 }
+        Options {
+            lineage: None,
+            format: Format::Old,
+            depth: MAX_DEPTH,
+            steps: 20_000,
+            scopes: ScopeForm::None,
+        }
     }
 }
 
@@ -75,5 +98,11 @@ impl Options {
     #[must_use]
     pub fn steps(self, steps: u64) -> Self {
         Options { steps, ..self }
+    }
+
+    /// Adds scopes beside the tags: see [`ScopeForm`].
+    #[must_use]
+    pub fn scopes(self, scopes: ScopeForm) -> Self {
+        Options { scopes, ..self }
     }
 }

@@ -7,13 +7,14 @@
 //! if they were alone. The first newcomers, in an empty forest, are of that
 //! kind: closed lowering is growth from nothing.
 
-use super::Why;
 use super::complete::complete;
 use super::forest::{Forest, Position};
 use super::levels::levels;
 use super::relation::{Relation, ones, parts};
+use super::why::Why;
 
 /// Classes that have no place yet, all under one root.
+#[derive(Clone)]
 pub(super) struct Newcomers<'r> {
     pub(super) relation: &'r Relation,
     /// Of each class, the nodes at which stands what it may alias.
@@ -28,18 +29,36 @@ pub(super) struct Placed {
     /// Of each class its node, or `None` where it goes without a tag.
     pub(super) nodes: Vec<Option<u32>>,
     pub(super) why: Vec<Why>,
-    /// The least that the pairs lost among newcomers can weigh; a proof only
-    /// where the forest was empty.
+    /// The least that the pairs lost among newcomers can weigh.
     pub(super) bound: u64,
+}
+
+/// In which order newcomers find their places.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Strategy {
+    /// Those that may alias one another together.
+    Together,
+    /// One by one, the most general first.
+    OneByOne,
 }
 
 impl Forest {
     /// Gives each newcomer a place, at most `depth` nodes from the top.
-    pub(super) fn place(&mut self, mut new: Newcomers<'_>, depth: usize, steps: u64) -> Placed {
+    pub(super) fn place(
+        &mut self,
+        mut new: Newcomers<'_>,
+        depth: usize,
+        steps: u64,
+        strategy: Strategy,
+    ) -> Placed {
         let len = new.relation.len();
         let mut placed =
             Placed { nodes: vec![None; len], why: vec![Why::Completed; len], bound: 0 };
         let all: Vec<u32> = (0..len as u32).collect();
+        if strategy == Strategy::OneByOne {
+            self.place_one_by_one(new, depth, &mut placed);
+            return placed;
+        }
         let mut work = parts(new.relation, &all);
         let mut positions: Vec<Option<Position>> = vec![None; len];
         while let Some(part) = work.pop() {
@@ -95,6 +114,25 @@ impl Forest {
             work.extend(without(new.relation, &part, top));
         }
         placed
+    }
+
+    fn place_one_by_one(&mut self, new: Newcomers<'_>, depth: usize, placed: &mut Placed) {
+        let mut order: Vec<u32> = (0..new.relation.len() as u32).collect();
+        order.sort_by_key(|&class| (new.rank[class as usize], class));
+        for class in order {
+            let row = new.relation.row(class as usize).iter().copied();
+            let mut marks = new.marks[class as usize].clone();
+            marks.extend(ones(row).filter_map(|other| placed.nodes[other]));
+            match self.position(&marks) {
+                Position::Below(above) => self.hang(&[class], above, &new, depth, 0, placed),
+                Position::At(node) => {
+                    let node = self.usable(node);
+                    let why =
+                        if node.is_none() { Why::NothingInCommon } else { Why::CommonAncestor };
+                    (placed.nodes[class as usize], placed.why[class as usize]) = (node, why);
+                }
+            }
+        }
     }
 
     /// Puts a connected part below a node, as a forest of its own.

@@ -3,11 +3,11 @@
 use std::borrow::Borrow;
 use std::fmt;
 
-use super::Lowering;
 use super::source::Key;
+use super::state::Lowering;
 use crate::graph::{Graph, TagId};
 use crate::oracle::{Access, Oracle, Rules};
-use crate::verify::{self, Verifier};
+use crate::wellformed::{self, Verifier};
 
 /// Something that a lowering got wrong; there should be none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,7 +25,7 @@ pub enum Violation {
         /// The tag's source.
         source: Access,
         /// What the verifier says.
-        violation: verify::Violation,
+        violation: wellformed::Violation,
     },
 }
 

@@ -1,6 +1,8 @@
 //! Struct copies and other sets of accesses.
 
-use super::{Access, AccessKind, AliasResult, Conflict, Oracle};
+use super::access::{Access, AccessKind, Conflict};
+use super::query::Oracle;
+use super::rules::AliasResult;
 use crate::graph::{CopyId, TagId};
 
 impl<G: std::borrow::Borrow<crate::graph::Graph>> Oracle<G> {

@@ -2,93 +2,11 @@
 
 use std::fmt;
 
-use super::union::{Decision, Meeting, Pattern, UNBOUNDED};
-use super::{AliasResult, Rules};
+use super::bytes::ByteRange;
+use super::clause::Clause;
+use super::rule::{Decision, Meeting};
+use super::rules::{AliasResult, Rules};
 use crate::graph::{Graph, TypeId};
-
-/// The clause of a rule that decided.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
-#[non_exhaustive]
-pub enum Clause {
-    /// May: an access has no tag.
-    NoTag,
-    /// May: another graph issued a tag.
-    ForeignTag,
-    /// May: a tag, or a type that it reaches, is ill formed, contains itself,
-    /// or mixes formats; or the tag denotes no path; for rule `llvm`, LLVM's
-    /// verifier rejects the tag.
-    Malformed,
-    /// May: the two tags are one.
-    SameTag,
-    /// May: the access types stand under different roots.
-    Roots,
-    /// May: one access is to a whole object of a type that is the other's
-    /// access type or an ancestor of it.
-    Generality,
-    /// May: the tags are of different formats.
-    MixedFormats,
-    /// May: a byte is shared, or in the old format two slots meet.
-    Overlap,
-    /// May: the search reached a limit.
-    Limit,
-    /// May, rule `llvm` only: LLVM would crash or not terminate.
-    Crash,
-    /// May, rule `llvm` only: the walk from one base type meets the other at
-    /// the other's offset, or at a whole object.
-    Meets,
-    /// May, rule `llvm` only, new format: one access type contains the other's
-    /// base type.
-    Contains,
-    /// No: the walk from one base type meets the other, at another offset; rule
-    /// `llvm` only.
-    OtherOffset,
-    /// No: objects of both accesses lie in one type, and all their bytes apart.
-    Apart,
-    /// No, rule `union-strict` only: bytes are shared, but by accesses to
-    /// different members, one of which does not name the union.
-    Parted,
-    /// No: neither base type leads to an object of the other access.
-    Unrelated,
-}
-
-impl Clause {
-    /// Returns whether the clause answers `NoAlias`.
-    #[must_use]
-    pub fn is_no_alias(self) -> bool {
-        matches!(self, Clause::OtherOffset | Clause::Apart | Clause::Parted | Clause::Unrelated)
-    }
-
-    pub(super) fn answer(self) -> AliasResult {
-        if self.is_no_alias() { AliasResult::NoAlias } else { AliasResult::MayAlias }
-    }
-}
-
-impl fmt::Display for Clause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Clause::NoTag => "an access has no tag",
-            Clause::ForeignTag => "another graph issued a tag",
-            Clause::Malformed => "a tag is malformed or denotes no path",
-            Clause::SameTag => "the tags are one",
-            Clause::Roots => "the access types stand under different roots",
-            Clause::Generality => "a whole access to a type that covers the other's access type",
-            Clause::MixedFormats => "one tag is of the old format, one of the new",
-            Clause::Overlap => "the accesses share bytes",
-            Clause::Limit => "the types are too entangled: a limit of the search was reached",
-            Clause::Crash => "LLVM would crash on these tags",
-            Clause::Meets => "the walk from one base type meets the other tag's",
-            Clause::Contains => "one access type contains the other tag's base type",
-            Clause::OtherOffset => {
-                "the walk from one base type meets the other tag's, at another offset"
-            }
-            Clause::Apart => "the accesses lie in one type, at bytes that never meet",
-            Clause::Parted => "the accesses share bytes, but part at the members of a union",
-            Clause::Unrelated => "neither base type leads to the other access",
-        })
-    }
-}
 
 /// One of the two accesses of a query.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -99,28 +17,6 @@ pub enum Side {
     A,
     /// The second.
     B,
-}
-
-/// The elements of an array.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[non_exhaustive]
-pub struct Elements {
-    /// Bytes from one element to the next.
-    pub stride: u64,
-    /// How many; `None` for a flexible array without end.
-    pub count: Option<u64>,
-}
-
-impl Elements {
-    fn new(stride: u128, last: u128) -> Self {
-        let count = last + 1;
-        let bounded = count.saturating_mul(stride) < UNBOUNDED;
-        Elements {
-            stride: u64::try_from(stride).unwrap_or(u64::MAX),
-            count: u64::try_from(count).ok().filter(|_| bounded),
-        }
-    }
 }
 
 /// One step of a path: into a field.
@@ -138,48 +34,6 @@ pub struct PathStep {
     pub into: String,
     /// Whether the field is an array, as far as the format tells.
     pub array: bool,
-}
-
-/// The bytes of an access: an interval, repeated for each array element.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[non_exhaustive]
-pub struct ByteRange {
-    /// The first byte, from the start of the type that the path starts from.
-    pub start: u64,
-    /// The byte after the last; `None` without end.
-    pub end: Option<u64>,
-    /// The arrays whose elements repeat the interval.
-    pub repeats: Vec<Elements>,
-}
-
-impl ByteRange {
-    fn new(pattern: &Pattern) -> Self {
-        let end = pattern.start + pattern.len;
-        ByteRange {
-            start: u64::try_from(pattern.start).unwrap_or(u64::MAX),
-            end: u64::try_from(end).ok(),
-            repeats: pattern.strides.iter().map(|s| Elements::new(s.step, s.last)).collect(),
-        }
-    }
-}
-
-impl fmt::Display for ByteRange {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "bytes {}", self.start)?;
-        match self.end {
-            Some(end) if end == self.start + 1 => {}
-            Some(end) => write!(f, "-{}", end - 1)?,
-            None => write!(f, " onward")?,
-        }
-        for Elements { stride, count } in &self.repeats {
-            write!(f, ", every {stride}")?;
-            if let Some(count) = count {
-                write!(f, " ({count} times)")?;
-            }
-        }
-        Ok(())
-    }
 }
 
 /// How an access is reached from the common base type.
@@ -289,10 +143,7 @@ fn compare(graph: &Graph, meeting: &Meeting) -> Comparison {
             }),
         }
     };
-    let (outer_bytes, inner_bytes) = match &meeting.bytes {
-        Some((outer, inner)) => (Some(ByteRange::new(outer)), Some(ByteRange::new(inner))),
-        None => (None, None),
-    };
+    let (outer_bytes, inner_bytes) = meeting.bytes.clone().unzip();
     let outer =
         AccessPath { steps: meeting.p.iter().map(step).collect(), to_base: 0, bytes: outer_bytes };
     let inner = AccessPath {

@@ -2,12 +2,11 @@
 //!
 //! Each node has an interval of preorder numbers that encloses those of its
 //! descendants, so one node is above another iff their intervals meet. A node
-//! added later has no number of its own: it is *loose*, and shares the first
-//! number of the lowest numbered node above it. That decides all but the tests
-//! between two loose nodes of one number, for a loose node is never above a
-//! numbered one; those two are told apart by climbing. When a quarter of the
-//! nodes are loose, all are numbered anew, so that adding a node takes
-//! constant time on average.
+//! added later is *unnumbered*: it shares the first number of the lowest numbered
+//! node above it. That decides all but the tests between two unnumbered nodes that
+//! share one, for none of them is above a numbered one; those two are told apart
+//! by climbing. When a quarter of the nodes are unnumbered, all are numbered anew,
+//! so that adding a node takes constant time on average.
 //!
 //! Climbing follows jump pointers (Myers, "An applicative random-access
 //! stack", 1983): each node also knows one ancestor farther up, so placed that
@@ -86,11 +85,11 @@ impl Forest {
         self.spans[node as usize]
     }
 
-    pub(super) fn is_loose(&self, node: u32) -> bool {
+    pub(super) fn is_unnumbered(&self, node: u32) -> bool {
         node >= self.numbered
     }
 
-    pub(super) fn has_loose(&self) -> bool {
+    pub(super) fn has_unnumbered(&self) -> bool {
         self.numbered as usize != self.len()
     }
 
@@ -98,8 +97,8 @@ impl Forest {
     pub(super) fn is_ancestor(&self, upper: u32, lower: u32) -> bool {
         let (above, below) = (self.span(upper), self.span(lower));
         let within = above.start <= below.start && below.start < above.end;
-        // A loose node stands above loose ones only.
-        within && (!self.is_loose(upper) || self.climb(lower, |node| node >= upper) == upper)
+        // An unnumbered node stands above such nodes only.
+        within && (!self.is_unnumbered(upper) || self.climb(lower, |node| node >= upper) == upper)
     }
 
     /// Returns whether one of two nodes is the other or above it.
@@ -122,11 +121,11 @@ impl Forest {
         }
     }
 
-    /// Numbers all nodes if too many are loose, and says whether it did.
-    pub(super) fn settle(&mut self) -> bool {
+    /// Numbers all nodes if too many are unnumbered, and says whether it did.
+    pub(super) fn catch_up(&mut self) -> bool {
         const FEW: usize = 16;
-        let loose = self.len() - self.numbered as usize;
-        if loose <= FEW + self.numbered as usize / 4 {
+        let unnumbered = self.len() - self.numbered as usize;
+        if unnumbered <= FEW + self.numbered as usize / 4 {
             return false;
         }
         self.number();
@@ -135,7 +134,7 @@ impl Forest {
 
     /// Returns the spans of all nodes, of which no two begin alike.
     pub(super) fn spans(&self) -> Cow<'_, [Span]> {
-        if !self.has_loose() {
+        if !self.has_unnumbered() {
             return Cow::Borrowed(&self.spans);
         }
         let mut numbered = self.clone();
@@ -195,7 +194,7 @@ mod tests {
                 };
                 forest.push(parent);
                 if below(3) == 0 {
-                    forest.settle();
+                    forest.catch_up();
                 }
                 for lower in 0..=node {
                     let mut above = vec![lower];

@@ -3,7 +3,8 @@
 use std::borrow::Borrow;
 
 use super::order::{At, Bits, Order};
-use super::{AliasResult, Oracle};
+use super::query::Oracle;
+use super::rules::AliasResult;
 use crate::graph::{Graph, TagId};
 
 /// Up to this many classes of tags, every answer is stored: 2 MB.
@@ -16,8 +17,10 @@ const CLASSES: usize = 1 << 12;
 /// 4,096 classes, a query reads a bit, whatever the rules; else it compares two
 /// intervals, and searches a list for tags on which that does not decide.
 ///
-/// With the feature `serde` it can be serialised; what is read back is checked
-/// so far that no query can fail.
+/// With the feature `serde` it can be serialised. What is read back is checked:
+/// no query can fail, and the answers are reflexive and symmetric. NB: whether
+/// they are the answers of the caller's graph, nothing tells. They are trusted
+/// as the program's own code is; store them where nobody else writes.
 ///
 /// ```
 /// use tbaa::{Graph, Oracle, Rules};
@@ -81,6 +84,20 @@ impl List {
     fn may_alias(&self, tag: usize, kind: Kind) -> bool {
         matches!(kind, Kind::Root(root) if Some(root) != self.root)
             || self.tags.binary_search(&(tag as u32)).is_ok()
+    }
+
+    /// Whether the list of a tag ascends and names the tag itself, and each tag
+    /// that has a list and is named here names this one.
+    fn is_sound(&self, tag: usize, kinds: &[Kind], lists: &[List]) -> bool {
+        let names_back = |other: &u32| match kinds.get(*other as usize) {
+            Some(&Kind::Listed(list)) => lists
+                .get(list as usize)
+                .is_some_and(|list| list.tags.binary_search(&(tag as u32)).is_ok()),
+            kind => kind.is_some(),
+        };
+        self.tags.is_sorted_by(|a, b| a < b)
+            && self.tags.binary_search(&(tag as u32)).is_ok()
+            && self.tags.iter().all(names_back)
     }
 }
 
@@ -212,22 +229,29 @@ impl Table {
         Frozen { table: self, mixed }
     }
 
-    /// Whether no query can fail.
+    /// Whether no query can fail, and every answer is reflexive and symmetric.
     fn is_sound(&self) -> bool {
         match self {
             Table::Classes { of_tags, classes, may_alias } => {
-                of_tags.iter().all(|&class| usize::from(class) < *classes)
-                    && classes
-                        .checked_mul(*classes)
-                        .is_some_and(|pairs| may_alias.bytes() == pairs.div_ceil(64) * 8)
+                let classes = *classes;
+                let may = |a: usize, b: usize| may_alias.get(a * classes + b);
+                let whole = classes
+                    .checked_mul(classes)
+                    .is_some_and(|pairs| may_alias.bytes() == pairs.div_ceil(64) * 8);
+                whole
+                    && of_tags.iter().all(|&class| usize::from(class) < classes)
+                    && (0..classes).all(|a| may(a, a) && (0..a).all(|b| may(a, b) == may(b, a)))
             }
             Table::Intervals { spans, kinds, lists } => {
-                let is_sound = |(&span, &kind): (&(u32, u32), &Kind)| match kind {
-                    Kind::Root(_) => span.0 < span.1,
-                    Kind::Listed(list) => span == ALL && (list as usize) < lists.len(),
-                    Kind::Any => span == ALL,
-                };
-                spans.len() == kinds.len() && spans.iter().zip(kinds).all(is_sound)
+                spans.len() == kinds.len()
+                    && spans.iter().zip(kinds).enumerate().all(|(tag, (&span, &kind))| match kind {
+                        Kind::Root(_) => span.0 < span.1,
+                        Kind::Any => span == ALL,
+                        Kind::Listed(list) => {
+                            let list = lists.get(list as usize);
+                            span == ALL && list.is_some_and(|list| list.is_sound(tag, kinds, lists))
+                        }
+                    })
             }
         }
     }

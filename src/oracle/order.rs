@@ -3,18 +3,17 @@
 //! With the regular tags in the order of their cursors' numbers, those that one
 //! of them may alias lie in a few ranges: the tags below it, the tags at each
 //! cursor above it, and the tags of other roots. What is not regular is asked
-//! pair by pair, but not about the base types that its filter keeps out.
+//! pair by pair, about those tags alone that its rule names as candidates.
 
 use std::borrow::Borrow;
-use std::hash::BuildHasher;
 use std::ops::Range;
 
-use super::Oracle;
-use super::compiled::Place;
-use super::filter::Filter;
 use super::forest::Span;
+use super::index::{Class, Index};
+use super::query::Oracle;
+use super::rule::Candidates;
 use crate::graph::{Graph, TagId};
-use crate::table::{DefaultHashBuilder, HashMap};
+use crate::table::{HashMap, HashSet};
 
 /// A list of answers, 64 to a word.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -62,22 +61,23 @@ fn fill(words: &mut [u64], range: Range<usize>) {
 }
 
 /// The tags at one cursor, in terms of positions.
-struct Group {
+pub(super) struct Group {
     /// The tags at the cursor.
-    own: Range<usize>,
+    pub(super) own: Range<usize>,
     /// Past the tags at the cursors below.
-    below: usize,
+    pub(super) below: usize,
     /// The group next above.
-    above: Option<usize>,
+    pub(super) above: Option<usize>,
     /// The tags of its root.
-    root: Range<usize>,
+    pub(super) root: Range<usize>,
+    cursor: u32,
 }
 
 /// The positions that one which is not regular may alias, beside those of tags
 /// that may alias all others.
 pub(super) struct Row {
-    /// The regular positions of its root: it may alias all others of them.
-    root: Range<usize>,
+    /// The regular positions of its root: it may alias those of all others.
+    pub(super) root: Range<usize>,
     set: Set,
 }
 
@@ -142,48 +142,100 @@ pub(super) struct Order {
     others: Vec<Row>,
 }
 
-/// The regular positions of a root.
-struct OfRoot {
-    range: Range<usize>,
-    /// Where those with each bit in a filter end in `sorted`, after 0; empty if
-    /// they are few.
-    ends: Vec<usize>,
-    /// The positions, by what their base types pass.
-    sorted: Vec<u32>,
+/// The pairs of a listed position and another that may alias at all.
+struct Pairs {
+    /// Positions by their base types.
+    by_base: HashMap<u32, Vec<u32>>,
+    /// Listed positions by the base types of what they may alias.
+    by_candidate: HashMap<u32, Vec<u32>>,
+    /// Regular positions whose walks come to a type, beyond their own base.
+    passing: HashMap<u32, Vec<Range<usize>>>,
+    several_roots: bool,
+    any_unindexed: bool,
 }
 
-impl OfRoot {
-    fn new(range: Range<usize>, place: impl Fn(usize) -> Place) -> OfRoot {
-        if range.len() < Filter::PLACES {
-            return OfRoot {
-                sorted: range.clone().map(|at| at as u32).collect(),
-                range,
-                ends: Vec::new(),
-            };
-        }
-        let key = |position| match place(position) {
-            Place::Regular(_, _, key) => key,
-            _ => 0,
+impl Pairs {
+    /// `candidates` are those of the listed positions.
+    fn new(
+        order: &Order,
+        index: &Index,
+        candidates: &[Option<Candidates>],
+        class: impl Fn(usize) -> Class,
+    ) -> Pairs {
+        let mut pairs = Pairs {
+            by_base: HashMap::default(),
+            by_candidate: HashMap::default(),
+            passing: HashMap::default(),
+            several_roots: index.has_several_roots(),
+            any_unindexed: candidates.iter().any(Option::is_none),
         };
-        let mut ends = vec![0; Filter::PLACES + 1];
-        range.clone().for_each(|position| ends[key(position) + 1] += 1);
-        (1..ends.len()).for_each(|key| ends[key] += ends[key - 1]);
-        let (mut free, mut sorted) = (ends.clone(), vec![0; range.len()]);
-        for position in range.clone() {
-            let at = &mut free[key(position)];
-            sorted[*at] = position as u32;
-            *at += 1;
+        for position in (0..order.regular()).chain(order.listed()) {
+            if let Class::Regular(_, cursor) | Class::Irregular(_, cursor, _) = class(position) {
+                pairs.by_base.entry(index.ty(cursor)).or_default().push(position as u32);
+            }
         }
-        OfRoot { range, ends, sorted }
+        for (position, found) in order.listed().zip(candidates) {
+            let Some(found) = found else { continue };
+            for &base in &found.bases {
+                pairs.by_candidate.entry(base).or_default().push(position as u32);
+            }
+            pairs.passing.entry(found.base).or_default();
+        }
+        pairs.pass(order, index);
+        pairs
     }
 
-    /// Lists positions, with all whose base types pass the filter.
-    fn passing(&self, filter: Filter) -> impl Iterator<Item = u32> + '_ {
-        let all = if self.ends.is_empty() { &self.sorted[..] } else { &[] };
-        let ends = self.ends.windows(2).enumerate();
-        let passing = ends.filter(move |&(place, _)| filter.has(place));
-        let passing = passing.flat_map(|(_, ends)| &self.sorted[ends[0]..ends[1]]);
-        all.iter().chain(passing).copied()
+    /// Finds out which walks come to the base types of listed positions.
+    fn pass(&mut self, order: &Order, index: &Index) {
+        let groups: HashSet<u32> = order.groups().iter().map(|group| group.cursor).collect();
+        // The next cursor that counts, from some cursor on.
+        let mut next = HashMap::default();
+        for group in order.groups() {
+            let mut at = Some(group.cursor);
+            while let Some(cursor) = at {
+                if let Some(ranges) = self.passing.get_mut(&index.ty(cursor)) {
+                    ranges.push(group.own.start..group.below);
+                }
+                // What is above another group comes with that group's range.
+                at = self.next(index, &groups, &mut next, cursor);
+                at = at.filter(|cursor| !groups.contains(cursor));
+            }
+        }
+    }
+
+    /// Returns the next cursor above one that is a group's or of a type asked
+    /// about.
+    fn next(
+        &self,
+        index: &Index,
+        groups: &HashSet<u32>,
+        known: &mut HashMap<u32, Option<u32>>,
+        from: u32,
+    ) -> Option<u32> {
+        let counts = |at: u32| groups.contains(&at) || self.passing.contains_key(&index.ty(at));
+        let mut walked = vec![from];
+        let found = loop {
+            let at = walked[walked.len() - 1];
+            if let Some(&known) = known.get(&at) {
+                break known;
+            }
+            match index.forest.parent(at) {
+                Some(parent) if !counts(parent) => walked.push(parent),
+                found => break found,
+            }
+        };
+        known.extend(walked.into_iter().map(|at| (at, found)));
+        found
+    }
+
+    /// Calls back with the positions that an irregular tag may alias at most,
+    /// perhaps more than once; beside those of other roots and those on which
+    /// the definition decides.
+    fn each(&self, found: &Candidates, mut callback: impl FnMut(usize)) {
+        let lists = found.bases.iter().filter_map(|base| self.by_base.get(base));
+        let lists = lists.chain(self.by_candidate.get(&found.base));
+        lists.flatten().for_each(|&position| callback(position as usize));
+        self.passing[&found.base].iter().cloned().flatten().for_each(callback);
     }
 }
 
@@ -200,102 +252,135 @@ pub(super) enum At<'o> {
     Listed(&'o Row),
 }
 
+/// How a tag is to be placed.
+#[derive(Clone, Copy)]
+enum Place {
+    /// Its root, and its cursor with an interval that no other cursor has.
+    Regular(u32, u32, Span),
+    Rejected,
+    /// Its root.
+    Listed(u32),
+}
+
 impl Order {
     pub(super) fn new<G: Borrow<Graph>>(oracle: &Oracle<G>, list: &[TagId]) -> Order {
         const REJECTED: u32 = u32::MAX - 1;
-        const OTHER: u32 = u32::MAX;
-        let places = oracle.compiled.places(list.len().saturating_mul(list.len()));
-        let place = |index: u32| {
-            let tag = list[index as usize];
-            if tag.stamp == oracle.stamp { places(tag.index()) } else { Place::Rejected }
-        };
-        // By root and number, which no two cursors share.
-        let mut sorted: Vec<(u64, Span, u32)> = (0..list.len() as u32)
-            .map(|index| {
-                let (root, span) = match place(index) {
-                    Place::Regular(root, span, _) => (root, span),
-                    Place::Rejected => (REJECTED, Span { start: 0, end: 0 }),
-                    Place::Other(_) => (OTHER, Span { start: 0, end: 0 }),
-                };
-                (u64::from(root) << 32 | u64::from(span.start), span, index)
+        const LISTED: u32 = u32::MAX;
+        let forest = &oracle.index().forest;
+        // To number all cursors may take longer than to answer a few pairs.
+        let pairs = list.len().saturating_mul(list.len());
+        let worth = !forest.has_unnumbered() || pairs >= forest.len();
+        let spans = worth.then(|| forest.spans());
+        let places: Vec<Place> = list
+            .iter()
+            .map(|&tag| match (oracle.class(tag), &spans) {
+                (Class::Rejected, _) => Place::Rejected,
+                (Class::Regular(root, cursor), Some(spans)) => {
+                    Place::Regular(root, cursor, spans[cursor as usize])
+                }
+                (Class::Regular(root, _), None) => Place::Listed(root),
+                (Class::Irregular(root, ..) | Class::Unindexed(root), _) => Place::Listed(root),
             })
             .collect();
-        sorted.sort_unstable_by_key(|&(key, _, index)| (key, index));
-        let before = |root: u32| sorted.partition_point(|&(key, ..)| key < u64::from(root) << 32);
-        let (regular, rejected) = (before(REJECTED), before(OTHER));
-        let tags = sorted.iter().map(|&(.., index)| index).collect();
+        // By root and number, which no two cursors share.
+        let key = |&index: &u32| match places[index as usize] {
+            Place::Regular(root, _, span) => (root, span.start, index),
+            Place::Rejected => (REJECTED, 0, index),
+            Place::Listed(_) => (LISTED, 0, index),
+        };
+        let mut tags: Vec<u32> = (0..list.len() as u32).collect();
+        tags.sort_unstable_by_key(key);
+        let before = |root: u32| tags.partition_point(|index| key(index).0 < root);
+        let (regular, rejected) = (before(REJECTED), before(LISTED));
         let (groups, table, others) = (Vec::new(), Vec::new(), Vec::new());
         let mut order = Order { tags, groups, table, rejected: regular..rejected, others };
-        order.group(&sorted[..regular]);
-        order.ask(oracle, list, place);
+        order.group(&places);
+        if rejected < list.len() {
+            let tag = |position: usize| list[order.tags[position] as usize];
+            let root = |position: usize| match places[order.tags[position] as usize] {
+                Place::Regular(root, ..) | Place::Listed(root) => Some(root),
+                Place::Rejected => None,
+            };
+            order.others = order.ask(oracle, tag, root);
+        }
         order
     }
 
     /// Answers for the positions that ranges say nothing about.
     fn ask<G: Borrow<Graph>>(
-        &mut self,
+        &self,
         oracle: &Oracle<G>,
-        list: &[TagId],
-        place: impl Fn(u32) -> Place,
-    ) {
-        let others = self.rejected.end..self.len();
-        if others.is_empty() {
-            return;
-        }
-        let tag = |position: usize| list[self.tags[position] as usize];
-        let mut of_roots: HashMap<u32, OfRoot> = HashMap::new();
-        for position in others.clone() {
-            if let Place::Other(root) = place(self.tags[position]) {
-                let at = |position: usize| place(self.tags[position]);
-                let of_root = || OfRoot::new(self.root_range(root, &place), at);
-                of_roots.entry(root).or_insert_with(of_root);
-            }
-        }
-        let mut rows: Vec<Row> = Vec::with_capacity(others.len());
-        for position in others.clone() {
-            let Place::Other(root) = place(self.tags[position]) else { continue };
-            let (a, of_root) = (tag(position), &of_roots[&root]);
-            let mut row = Row::new(of_root.range.clone());
-            for other in of_root.passing(oracle.compiled.filter(a.index())) {
-                if oracle.may_alias(a, tag(other as usize)) {
-                    row.add(other, self.len());
+        tag: impl Fn(usize) -> TagId,
+        root: impl Fn(usize) -> Option<u32>,
+    ) -> Vec<Row> {
+        let (listed, len) = (self.listed(), self.len());
+        let candidates: Vec<_> = listed.clone().map(|at| oracle.candidates(tag(at))).collect();
+        let pairs = Pairs::new(self, oracle.index(), &candidates, |at| oracle.class(tag(at)));
+        let mut rows: Vec<Row> = Vec::with_capacity(listed.len());
+        // The last position whose row each position was considered for.
+        let mut seen = vec![0; len];
+        for position in listed.clone() {
+            let range = self.root_range(root(position), &root);
+            let mut row = Row::new(range.clone());
+            row.add(position as u32, len);
+            let mut consider = |other: usize| {
+                if std::mem::replace(&mut seen[other], position) == position || other == position {
+                    return;
+                }
+                if other >= position || !oracle.may_alias(tag(position), tag(other)) {
+                    return;
+                }
+                row.add(other as u32, len);
+                if let Some(other) = other.checked_sub(listed.start) {
+                    rows[other].add(position as u32, len);
+                }
+            };
+            match &candidates[position - listed.start] {
+                // Whatever its root is, another listed position may be of another.
+                None => range.chain(listed.start..position).for_each(&mut consider),
+                Some(found) => {
+                    pairs.each(found, &mut consider);
+                    let others = listed.start..position;
+                    let of_other = |&other: &usize| {
+                        candidates[other - listed.start].is_none() || root(other) != root(position)
+                    };
+                    if pairs.several_roots || pairs.any_unindexed {
+                        others.filter(of_other).for_each(&mut consider);
+                    }
                 }
             }
-            for (other, above) in (others.start..).zip(&mut rows) {
-                if oracle.may_alias(a, tag(other)) {
-                    row.add(other as u32, self.len());
-                    above.add(position as u32, self.len());
-                }
-            }
-            row.add(position as u32, self.len());
             rows.push(row);
         }
-        self.others = rows;
+        rows
     }
 
     /// Returns the regular positions of a root.
-    fn root_range(&self, root: u32, place: impl Fn(u32) -> Place) -> Range<usize> {
-        let tags = &self.tags[..self.regular()];
-        let root_of = |&tag: &u32| match place(tag) {
-            Place::Regular(root, ..) => root,
-            _ => u32::MAX,
+    fn root_range(&self, wanted: Option<u32>, root: impl Fn(usize) -> Option<u32>) -> Range<usize> {
+        let first = |table: &[Group], below: fn(Option<u32>, Option<u32>) -> bool| {
+            table.partition_point(|group| below(root(group.own.start), wanted))
         };
-        let from = tags.partition_point(|tag| root_of(tag) < root);
-        from..tags.partition_point(|tag| root_of(tag) <= root)
+        let from = first(&self.table, |root, wanted| root < wanted);
+        let group = self.table.get(from).filter(|group| root(group.own.start) == wanted);
+        group.map_or(0..0, |group| group.root.clone())
     }
 
-    fn group(&mut self, places: &[(u64, Span, u32)]) {
+    /// Groups the regular positions by cursor.
+    fn group(&mut self, places: &[Place]) {
+        let place = |at: &u32| match places[*at as usize] {
+            Place::Regular(root, cursor, span) => (root, cursor, span),
+            _ => (u32::MAX, u32::MAX, Span { start: 0, end: 0 }),
+        };
         let mut open: Vec<usize> = Vec::new();
-        let close = |table: &mut Vec<Group>, group: usize, at: usize| table[group].below = at;
+        let regular = &self.tags[..self.rejected.start];
         let mut at = 0;
-        for of_root in places.chunk_by(|a, b| a.0 >> 32 == b.0 >> 32) {
+        for of_root in regular.chunk_by(|a, b| place(a).0 == place(b).0) {
             let root = at..at + of_root.len();
-            for here in of_root.chunk_by(|a, b| a.0 == b.0) {
-                let (_, span, _) = here[0];
+            for here in of_root.chunk_by(|a, b| place(a).1 == place(b).1) {
+                let (_, cursor, span) = place(&here[0]);
                 while let Some(&last) = open.last()
-                    && places[self.table[last].own.start].1.end <= span.start
+                    && place(&regular[self.table[last].own.start]).2.end <= span.start
                 {
-                    close(&mut self.table, last, at);
+                    self.table[last].below = at;
                     open.pop();
                 }
                 let above = open.last().copied();
@@ -303,12 +388,43 @@ impl Order {
                 self.groups.extend(here.iter().map(|_| self.table.len() as u32));
                 let own = at..at + here.len();
                 at = own.end;
-                self.table.push(Group { own, below: at, above, root: root.clone() });
+                self.table.push(Group { own, below: at, above, root: root.clone(), cursor });
             }
-            while let Some(last) = open.pop() {
-                close(&mut self.table, last, at);
+            for last in open.drain(..) {
+                self.table[last].below = at;
             }
         }
+    }
+
+    pub(super) fn groups(&self) -> &[Group] {
+        &self.table
+    }
+
+    /// Returns the group of a regular position.
+    pub(super) fn group_of(&self, position: usize) -> Option<usize> {
+        self.groups.get(position).map(|&group| group as usize)
+    }
+
+    /// Returns whether one group is the other or above it.
+    pub(super) fn is_related(&self, a: usize, b: usize) -> bool {
+        let (a, b) = (&self.table[a], &self.table[b]);
+        a.own.start < b.below && b.own.start < a.below
+    }
+
+    /// Returns the lists of the positions that are neither regular nor alias
+    /// everything, in the order of these.
+    pub(super) fn lists(&self) -> &[Row] {
+        &self.others
+    }
+
+    /// Returns the positions that have lists.
+    pub(super) fn listed(&self) -> Range<usize> {
+        self.rejected.end..self.len()
+    }
+
+    /// Returns the positions that may alias everything.
+    pub(super) fn rejected(&self) -> Range<usize> {
+        self.rejected.clone()
     }
 
     /// The regular positions of all other roots.
@@ -316,7 +432,8 @@ impl Order {
         [0..root.start, root.end..self.regular()]
     }
 
-    fn regular(&self) -> usize {
+    /// Returns the number of regular positions, which come first.
+    pub(super) fn regular(&self) -> usize {
         self.groups.len()
     }
 
@@ -385,55 +502,5 @@ impl Order {
             positions[tag as usize] = position as u32;
         }
         positions
-    }
-
-    /// Returns the sum of the keys of what each position may alias.
-    pub(super) fn fingerprints(&self) -> Vec<u128> {
-        let hashers = [DefaultHashBuilder::default(), DefaultHashBuilder::default()];
-        let key = |position: usize| {
-            let [high, low] = hashers.each_ref().map(|hasher| hasher.hash_one(position));
-            u128::from(high) << 64 | u128::from(low)
-        };
-        // Sums of the keys before each position.
-        let mut sums = vec![0_u128];
-        for position in 0..self.regular() {
-            sums.push(sums[position].wrapping_add(key(position)));
-        }
-        let mut above = Vec::with_capacity(self.table.len());
-        let sum = |range: &Range<usize>| sums[range.end].wrapping_sub(sums[range.start]);
-        for group in &self.table {
-            // A group comes after the one above it.
-            let of_above = |above_group: usize| {
-                let of_above: u128 = above[above_group];
-                of_above.wrapping_add(sum(&self.table[above_group].own))
-            };
-            above.push(group.above.map_or(0, of_above));
-        }
-        let mut prints: Vec<u128> = (0..self.regular())
-            .map(|position| {
-                let group = self.groups[position] as usize;
-                let Group { own, below, root, .. } = &self.table[group];
-                let others = sum(&(0..self.regular())).wrapping_sub(sum(root));
-                above[group].wrapping_add(sum(&(own.start..*below))).wrapping_add(others)
-            })
-            .collect();
-        let total = |range: Range<usize>| range.map(key).fold(0, u128::wrapping_add);
-        let of_rejected = total(self.rejected.clone());
-        prints.iter_mut().for_each(|print| *print = print.wrapping_add(of_rejected));
-        let all = total(0..self.len());
-        prints.extend(self.rejected.clone().map(|_| all));
-        for (column, row) in (self.rejected.end..).zip(&self.others) {
-            let mut print = of_rejected;
-            let mut add = |position| {
-                print = print.wrapping_add(key(position));
-                if position < self.regular() {
-                    prints[position] = prints[position].wrapping_add(key(column));
-                }
-            };
-            row.for_each(&mut add);
-            self.outside(&row.root).into_iter().flatten().for_each(add);
-            prints.push(print);
-        }
-        prints
     }
 }

@@ -32,6 +32,41 @@ impl fmt::Display for Rules {
     }
 }
 
+/// A name that no rule has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct UnknownRules;
+
+impl fmt::Display for UnknownRules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("expected llvm, union or union-strict")
+    }
+}
+
+impl std::error::Error for UnknownRules {}
+
+/// Reads the name that [`Rules`] displays, or the one in a spec, with `_`.
+///
+/// ```
+/// use tbaa::Rules;
+///
+/// assert_eq!("union-strict".parse(), Ok(Rules::UnionStrict));
+/// assert_eq!("union_strict".parse(), Ok(Rules::UnionStrict));
+/// assert!("Union".parse::<Rules>().is_err());
+/// ```
+impl std::str::FromStr for Rules {
+    type Err = UnknownRules;
+
+    fn from_str(name: &str) -> Result<Rules, UnknownRules> {
+        match name {
+            "llvm" => Ok(Rules::Llvm),
+            "union" => Ok(Rules::Union),
+            "union-strict" | "union_strict" => Ok(Rules::UnionStrict),
+            _ => Err(UnknownRules),
+        }
+    }
+}
+
 /// The answer to an alias query.
 ///
 /// LLVM: `AliasResult`, of which TBAA gives these two.

@@ -26,6 +26,7 @@ pub struct Built {
 
 /// One expected answer.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Expectation<'b> {
     /// The place of the expectation in the spec.
     pub place: Place,
@@ -49,6 +50,7 @@ pub struct Expectation<'b> {
 
 /// An expectation that does not hold.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Failure {
     /// The place of the expectation in the spec.
     pub place: Place,
@@ -75,6 +77,7 @@ impl fmt::Display for Failure {
 
 /// What came of checking a spec's expectations.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub struct Report {
     /// Expected answers that the oracle was asked for.
     pub checked: usize,
@@ -152,6 +155,19 @@ impl Built {
     #[must_use]
     pub fn into_graph(self) -> Graph {
         self.graph
+    }
+
+    /// Returns the graph, to add to it, or to put it elsewhere while an
+    /// [`Oracle`] owns it; it must be back for [`Built::tag`] and
+    /// [`Built::check`], which know the ids of this graph alone.
+    pub fn graph_mut(&mut self) -> &mut Graph {
+        &mut self.graph
+    }
+
+    /// Returns the declared types, to declare more of them, with the graph in
+    /// which their nodes and tags are.
+    pub fn lowering_mut(&mut self) -> Option<(&mut Lowering, &mut Graph)> {
+        self.lowering.as_mut().map(|lowering| (lowering, &mut self.graph))
     }
 
     /// Returns the declared types, if the spec has them.

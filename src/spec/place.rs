@@ -332,7 +332,7 @@ impl Cursor<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::position;
+    use crate::source::position;
 
     #[track_caller]
     fn found(text: &str, place: Place) -> &str {

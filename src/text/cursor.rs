@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::error::{TextError, TextErrorKind};
+use crate::source::{unescape, unescaped};
 
 /// A place in a text. Copying it is how the reader looks ahead.
 #[derive(Clone, Copy)]
@@ -339,7 +340,7 @@ const fn table(bytes: &[u8]) -> [bool; 256] {
 }
 
 #[inline]
-fn is_word(byte: u8) -> bool {
+pub(super) fn is_word(byte: u8) -> bool {
     WORD[byte as usize]
 }
 
@@ -384,55 +385,9 @@ pub(super) fn without_comments(text: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(bytes.trim_ascii().to_owned())
 }
 
-/// Resolves `\xx` and `\\` as LLVM does; any other backslash stands for
-/// itself.
-///
-/// LLVM: `UnEscapeLexed`.
-pub(crate) fn unescape(text: &[u8]) -> Vec<u8> {
-    let hex = |byte: Option<&u8>| byte.and_then(|&byte| (byte as char).to_digit(16));
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(backslash) = memchr::memchr(b'\\', rest) {
-        bytes.extend_from_slice(&rest[..backslash]);
-        rest = &rest[backslash + 1..];
-        if rest.first() == Some(&b'\\') {
-            bytes.push(b'\\');
-            rest = &rest[1..];
-        } else if let (Some(high), Some(low)) = (hex(rest.first()), hex(rest.get(1))) {
-            bytes.push((high * 16 + low) as u8);
-            rest = &rest[2..];
-        } else {
-            bytes.push(b'\\');
-        }
-    }
-    bytes.extend_from_slice(rest);
-    bytes
-}
-
-/// As [`unescape`], of a text that most likely has no backslash.
-pub(super) fn unescaped(text: &[u8]) -> Cow<'_, [u8]> {
-    match memchr::memchr(b'\\', text) {
-        None => Cow::Borrowed(text),
-        Some(_) => Cow::Owned(unescape(text)),
-    }
-}
-
-/// Writes bytes as LLVM prints them between quotes.
-///
-/// LLVM: `printEscapedString`.
-pub(crate) fn escape(bytes: &[u8], out: &mut String) {
-    for &byte in bytes {
-        match byte {
-            b'\\' => out.push_str("\\\\"),
-            b' '..=b'~' if byte != b'"' => out.push(byte as char),
-            _ => out.push_str(&format!("\\{byte:02X}")),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Cursor, escape, short_number, unescape};
+    use super::{Cursor, short_number};
 
     #[test]
     fn short_numbers_are_read_as_others_are() {
@@ -449,14 +404,5 @@ mod tests {
             }
         }
         assert_eq!(short_number(b"x1234567"), None);
-    }
-
-    /// What `llvm-as-22 | llvm-dis-22` makes of the same strings.
-    #[test]
-    fn strings_are_read_and_written_as_llvm_does() {
-        assert_eq!(unescape(br"a\41\zz\\x\22"), b"aA\\zz\\x\"");
-        let mut out = String::new();
-        escape(b"aA\\zz\"\n\xff", &mut out);
-        assert_eq!(out, r"aA\\zz\22\0A\FF");
     }
 }

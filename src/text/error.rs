@@ -3,6 +3,12 @@
 use std::fmt;
 
 use crate::graph::GraphError;
+use crate::source::position;
+
+/// Inline nodes (`!{!{!{...}}}`) may nest this deep. Producers nest two or
+/// three deep; reading one level looks over all levels inside it, so a bound
+/// keeps a hostile text from taking quadratic time.
+pub const MAX_INLINE_DEPTH: usize = 64;
 
 /// What is wrong with a text.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -35,11 +41,12 @@ pub enum TextErrorKind {
     /// An integer constant that its type cannot hold.
     IntegerOutOfRange,
     /// Inline nodes nested deeper than [`MAX_INLINE_DEPTH`].
-    ///
-    /// [`MAX_INLINE_DEPTH`]: super::MAX_INLINE_DEPTH
     TooDeep,
     /// A text of 4 GiB or more.
     TooLarge,
+    /// An instruction to which nothing can be attached, for its end cannot be
+    /// made out.
+    NoEnd,
     /// The store refused a node.
     Graph(GraphError),
 }
@@ -66,9 +73,12 @@ impl fmt::Display for TextErrorKind {
             TextErrorKind::TooDeep => write!(
                 f,
                 "nodes nested more than {} deep; give the inner ones numbers",
-                super::MAX_INLINE_DEPTH
+                MAX_INLINE_DEPTH
             ),
             TextErrorKind::TooLarge => f.write_str("a text must be shorter than 4 GiB"),
+            TextErrorKind::NoEnd => f.write_str(
+                "the end of this instruction cannot be made out; write it as LLVM prints it",
+            ),
             TextErrorKind::Graph(error) => write!(f, "{error}"),
         }
     }
@@ -101,17 +111,3 @@ impl fmt::Display for TextError {
 }
 
 impl std::error::Error for TextError {}
-
-/// Returns the line and the column in characters, both from 1, of a byte of a
-/// text; the place after its end for an offset past it.
-///
-/// ```
-/// assert_eq!(tbaa::text::position(b"one\ntwo", 5), (2, 2));
-/// ```
-#[must_use]
-pub fn position(text: &[u8], offset: usize) -> (usize, usize) {
-    let before = &text[..offset.min(text.len())];
-    let line = memchr::memchr_iter(b'\n', before).count() + 1;
-    let start = memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
-    (line, String::from_utf8_lossy(&before[start..]).chars().count() + 1)
-}

@@ -1,9 +1,10 @@
 //! What stands before the functions: the target, and named types.
 
-use super::cursor::{Cursor, unescape};
+use super::cursor::Cursor;
 use super::error::TextError;
 use super::module::TypeDefinition;
 use super::scan::Scan;
+use crate::source::unescape;
 
 impl<'t> Scan<'t> {
     /// `target datalayout = "..."`, from after `target`; the rest of a line

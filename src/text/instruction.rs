@@ -275,7 +275,16 @@ fn any_access<'t>(opcode: Opcode, after: Cursor<'t>) -> Option<Access<'t>> {
 /// Finds the pointer through which an instruction accesses memory, from after
 /// its opcode on; of a transfer, the `which`th argument.
 pub(super) fn pointer(opcode: Opcode, after: Cursor<'_>, which: usize) -> Option<Range<usize>> {
-    let mut cursor = bounded(after);
+    let span = pointer_in(opcode, bounded(after), which)?;
+    Some(after.at + span.start..after.at + span.end)
+}
+
+/// As [`pointer`], however far it is.
+pub(super) fn pointer_in(
+    opcode: Opcode,
+    mut cursor: Cursor<'_>,
+    which: usize,
+) -> Option<Range<usize>> {
     if opcode == Opcode::Other {
         return None;
     }
@@ -311,7 +320,7 @@ pub(super) fn pointer(opcode: Opcode, after: Cursor<'_>, which: usize) -> Option
     cursor.value().ok()?;
     // A value at the end of what was searched has been cut off.
     cursor.peek()?;
-    Some(after.at + start..after.at + cursor.at)
+    Some(start..cursor.at)
 }
 
 /// A text of its own: the place of an error is counted from its start.
@@ -338,7 +347,7 @@ fn flags(cursor: &mut Cursor<'_>, access: &mut Access<'_>) -> Option<()> {
 /// and the like, and returns the name.
 ///
 /// LLVM: `AnyMemIntrinsic`.
-fn transfer<'t>(cursor: &mut Cursor<'t>) -> Option<&'t [u8]> {
+pub(super) fn transfer<'t>(cursor: &mut Cursor<'t>) -> Option<&'t [u8]> {
     cursor.skip_space().ok()?;
     cursor.eat_word(b"void").then_some(())?;
     cursor.skip_space().ok()?;

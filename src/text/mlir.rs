@@ -2,8 +2,8 @@
 
 use std::fmt::{self, Write};
 
-use super::cursor::escape;
 use crate::graph::{Field, Format, Graph, NodeId, TagId, TypeId, TypeKind};
+use crate::source::escape;
 
 /// Why MLIR cannot express a graph.
 #[derive(Clone, PartialEq, Eq, Debug)]

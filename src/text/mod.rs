@@ -4,7 +4,8 @@
 //! metadata nodes, and the instructions that use them. Everything else is
 //! passed over and never rejected. [`write()`] prints a graph as metadata that
 //! `llvm-as` accepts and [`read`] reads back as an equal graph, but for operands
-//! of malformed nodes that mean nothing outside their module.
+//! of malformed nodes that mean nothing outside their module. A [`Rewriter`]
+//! changes what is attached to instructions and leaves the rest of a text alone.
 //!
 //! Strings are bytes: a text need not be UTF-8.
 //!
@@ -14,14 +15,15 @@
 //! two places, where LLVM's own printer always has one:
 //!
 //! - An instruction starts on a line of its own, or after a label or a `!tbaa`
-//!   attachment. Of `store i8 0, ptr %p store i8 1, ptr %p` on one line, the
-//!   second is not seen.
+//!   attachment, or it has a result, as in `%x = load`. Of
+//!   `store i8 0, ptr %p store i8 1, ptr %p` on one line, the second is not seen.
 //! - A function's `define` starts a line, or follows the `}` of a function. It
 //!   is not seen after another entity, such as a `declare`, on one line.
 //!
 //! An instruction or a global variable may go on over any number of lines, and
 //! comments may stand anywhere.
 
+mod attachments;
 mod cursor;
 mod definition;
 mod error;
@@ -34,22 +36,20 @@ mod node;
 mod numbers;
 mod read;
 mod resolve;
+mod rewrite;
 mod scan;
 mod span;
 mod stops;
 mod write;
 
-pub(crate) use cursor::escape;
-#[cfg(feature = "spec")]
-pub(crate) use cursor::unescape;
-pub use error::{TextError, TextErrorKind, position};
+pub use crate::source::position;
+pub use error::{MAX_INLINE_DEPTH, TextError, TextErrorKind};
 pub use mlir::{MlirError, write_mlir};
 pub use module::{Instruction, Module, Opcode, TypeDefinition, Warning, WarningKind};
-pub use node::MAX_INLINE_DEPTH;
 pub use read::{read, read_with};
 pub use resolve::Keep;
+pub use rewrite::{RewriteError, Rewriter};
 pub use span::{node_span, operand_span};
-pub(crate) use write::Literal;
 pub use write::{write, write_operands};
 
 /// Named metadata in which [`write()`] lists tags, so that `llvm-as` and

@@ -5,8 +5,8 @@ use std::num::NonZeroU32;
 use std::ops::Range;
 
 use super::numbers::Numbers;
-use super::position;
 use crate::graph::{CopyId, Graph, NodeId, TagId};
+use crate::source::position;
 use crate::table::IndexSet;
 
 /// What kind of instruction an [`Instruction`] is.
@@ -45,6 +45,7 @@ impl Opcode {
 /// The pointer and the tag's place are read from the text again when asked:
 /// [`pointer_span`](Self::pointer_span), [`tag_span`](Self::tag_span).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Instruction {
     /// Index into [`Module::functions`].
     pub function: u32,
@@ -79,6 +80,7 @@ pub(super) struct Function {
 
 /// A definition such as `%struct.S = type { i32, ptr }`.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct TypeDefinition {
     /// The name without its `%` and quotes, its escapes resolved.
     pub name: Box<[u8]>,
@@ -90,6 +92,7 @@ pub struct TypeDefinition {
 
 /// Something readable that is likely wrong.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct Warning {
     /// What it is.
     pub kind: WarningKind,
@@ -146,6 +149,8 @@ pub struct Module {
     pub(super) numbers: Numbers<NodeId>,
     pub(super) origins: Origins,
     pub(super) warnings: Vec<Warning>,
+    /// The largest number that the text defines, and 1.
+    pub(super) next_number: u64,
 }
 
 /// Where a node stands in the text.
@@ -277,6 +282,13 @@ impl Module {
     #[must_use]
     pub fn node(&self, number: u32) -> Option<NodeId> {
         self.numbers.get(number)
+    }
+
+    /// Returns the number after the largest that the text defines, kept or not;
+    /// `None` if that is the largest of all.
+    #[must_use]
+    pub fn next_number(&self) -> Option<u32> {
+        u32::try_from(self.next_number).ok()
     }
 
     /// Returns the number that the text gives a node; `None` for an inline

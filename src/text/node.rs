@@ -2,14 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::cursor::{Cursor, unescaped, without_comments};
+use super::cursor::{Cursor, without_comments};
 use super::error::{TextError, TextErrorKind};
-use crate::graph::{Int, NodeId};
-
-/// Inline nodes (`!{!{!{...}}}`) may nest this deep. Producers nest two or
-/// three deep; reading one level looks over all levels inside it, so a bound
-/// keeps a hostile text from taking quadratic time.
-pub const MAX_INLINE_DEPTH: usize = 64;
+use crate::graph::Int;
+use crate::graph::import::Part;
+use crate::source::unescaped;
 
 /// The widest integer type of LLVM, `IntegerType::MAX_INT_BITS`.
 const MAX_INT_BITS: u32 = 1 << 23;
@@ -22,22 +19,32 @@ pub(super) enum Key {
     Inline(u32),
 }
 
-pub(super) enum RawOperand<'t> {
-    Null,
-    String(Cow<'t, [u8]>),
-    Int(Int),
-    /// A reference, and where it stands.
-    Node(Key, usize),
-    /// A reference that has been looked up.
-    Known(NodeId),
-    /// Anything else, without comments.
-    Other(Cow<'t, str>),
+/// A reference to a node.
+#[derive(Clone, Copy)]
+pub(super) struct Reference {
+    pub(super) key: Key,
+    /// Bytes from the start of the text to the reference.
+    pub(super) at: u32,
+    /// How deep an inline node is nested.
+    pub(super) depth: u32,
 }
 
-/// Appends the operands of a node, read from its `{` on.
+/// What to make of an integer that its type cannot hold. LLVM leaves bits out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Overflow {
+    /// An error: an offset or a size must not change.
+    Refuse,
+    /// Text, in a node that says nothing of types.
+    Keep,
+}
+
+/// Appends the operands of a node that is nested `depth` deep, read from its
+/// `{` on.
 pub(super) fn operands<'t>(
     cursor: &mut Cursor<'t>,
-    into: &mut Vec<RawOperand<'t>>,
+    depth: u32,
+    overflow: Overflow,
+    into: &mut Vec<Part<'t, Reference>>,
 ) -> Result<(), TextError> {
     cursor.at += 1;
     cursor.skip_space()?;
@@ -45,7 +52,7 @@ pub(super) fn operands<'t>(
         return Ok(());
     }
     loop {
-        into.push(operand(cursor)?);
+        into.push(operand(cursor, depth, overflow)?);
         cursor.skip_space()?;
         if cursor.eat(b"}") {
             return Ok(());
@@ -61,7 +68,11 @@ pub(super) fn operands<'t>(
 }
 
 /// Reads an operand, and passes the white space after one that is no reference.
-pub(super) fn operand<'t>(cursor: &mut Cursor<'t>) -> Result<RawOperand<'t>, TextError> {
+pub(super) fn operand<'t>(
+    cursor: &mut Cursor<'t>,
+    depth: u32,
+    overflow: Overflow,
+) -> Result<Part<'t, Reference>, TextError> {
     // LLVM 3 writes `metadata` before a string or node.
     if cursor.eat_word(b"metadata") {
         cursor.skip_space()?;
@@ -69,27 +80,28 @@ pub(super) fn operand<'t>(cursor: &mut Cursor<'t>) -> Result<RawOperand<'t>, Tex
     let start = *cursor;
     if cursor.peek() == Some(b'!') {
         if let Some(key) = reference(cursor)? {
-            return Ok(RawOperand::Node(key, start.at));
+            let at = start.at as u32;
+            return Ok(Part::Key(Reference { key, at, depth: depth + 1 }));
         }
         let mut string = *cursor;
         string.at += 1;
         string.skip_space()?;
         if string.peek() == Some(b'"') {
             *cursor = string;
-            return Ok(RawOperand::String(unescaped(cursor.quoted()?)));
+            return Ok(Part::String(unescaped(cursor.quoted()?)));
         }
     }
     if let Some(int) = printed_int(cursor) {
-        return Ok(RawOperand::Int(int));
+        return Ok(Part::Int(int));
     }
     let text = without_comments(cursor.until(b",", "a metadata node")?);
     Ok(match &*text {
         b"" => return Err(start.expected("an operand")),
-        b"null" => RawOperand::Null,
+        b"null" => Part::Null,
         _ => match int(&text) {
-            Some(Ok(int)) => RawOperand::Int(int),
-            Some(Err(kind)) => return Err(start.error(kind)),
-            None => RawOperand::Other(match text {
+            Some(Ok(int)) => Part::Int(int),
+            Some(Err(kind)) if overflow == Overflow::Refuse => return Err(start.error(kind)),
+            _ => Part::Raw(match text {
                 Cow::Borrowed(text) => String::from_utf8_lossy(text),
                 Cow::Owned(text) => String::from_utf8_lossy(&text).into_owned().into(),
             }),

@@ -4,13 +4,16 @@ use std::num::NonZeroU32;
 
 use super::cursor::Cursor;
 use super::definition::{Definition, equals};
-use super::error::{TextError, TextErrorKind, position};
-use super::function::RECENT;
+use super::error::{TextError, TextErrorKind};
 use super::module::Module;
 use super::node::{Key, reference};
 use super::numbers::Numbers;
 use super::stops::{ANGLES, BRACKETS, LINES, Stops};
 use super::{COPIES, TAGS, TYPES};
+use crate::source::position;
+
+/// How many types are remembered, to be found again without hashing.
+pub(super) const RECENT: usize = 16;
 
 /// What the pass over the text finds.
 pub(super) struct Scan<'t> {
@@ -108,6 +111,8 @@ impl<'t> Scan<'t> {
             return self.named_metadata(cursor, &name);
         }
         let number = cursor.number()?;
+        let next_number = &mut self.module.next_number;
+        *next_number = (*next_number).max(u64::from(number) + 1);
         Definition::read(cursor)?;
         self.nodes.bracketed(cursor, "a metadata node")?;
         // One more than the place, so that it is not 0; a text is shorter than

@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
-use super::cursor::{Cursor, escape};
+use super::cursor::Cursor;
 use super::{COPIES, TAGS, TYPES};
-use crate::graph::{Graph, NodeId, Operand};
+use crate::graph::{Graph, NodeId, Operand, TypeId};
+use crate::source::escape;
 
 /// Prints a graph's tags, copies and types as metadata that `llvm-as` accepts.
 ///
@@ -45,13 +46,8 @@ pub fn write(graph: &Graph) -> String {
     let tags: Vec<_> = graph.tags().map(|tag| graph.tag_node(tag)).collect();
     let copies: Vec<_> = graph.copies().map(|copy| copy.node()).collect();
     tags.iter().chain(&copies).for_each(|&node| numbers.number(graph, node));
-    let mut rest = Vec::new();
-    for ty in graph.types() {
-        if numbers.of[ty.node().index()].is_none() {
-            numbers.number(graph, ty.node());
-            rest.push(ty.node());
-        }
-    }
+    let rest = types_of_their_own(graph, &numbers.order);
+    rest.iter().for_each(|&node| numbers.number(graph, node));
     let mut out = String::new();
     for (name, nodes) in [(TAGS, tags), (COPIES, copies), (TYPES, rest)] {
         if !nodes.is_empty() {
@@ -83,6 +79,26 @@ pub fn write(graph: &Graph) -> String {
         let _ = writeln!(out, "}}{comment}");
     }
     out
+}
+
+/// The types that are types although no tag and no other type makes them so:
+/// first those among the nodes that tags and copies lead to, in that order.
+fn types_of_their_own(graph: &Graph, reached: &[NodeId]) -> Vec<NodeId> {
+    let mut implied = vec![false; graph.node_count()];
+    let mut work: Vec<NodeId> = graph.tags().flat_map(|tag| graph.types_of_tag(tag)).collect();
+    let mut own = Vec::new();
+    let reached = reached.iter().filter_map(|&node| graph.type_of(node));
+    let mut types = reached.chain(graph.types()).map(TypeId::node);
+    loop {
+        while let Some(next) = work.pop() {
+            if !std::mem::replace(&mut implied[next.index()], true) {
+                work.extend(graph.operands(next).filter_map(Operand::node));
+            }
+        }
+        let Some(next) = types.find(|ty| !implied[ty.index()]) else { return own };
+        own.push(next);
+        work.push(next);
+    }
 }
 
 /// Returns whether a text means the same in a module of its own: it names no
@@ -141,27 +157,10 @@ fn write_operand(operand: Operand<'_>, out: &mut String, reference: impl FnOnce(
             out.push('"');
         }
         Operand::Int(int) => {
-            let _ = write!(out, "{}", Literal(int));
+            let _ = write!(out, "{int}");
         }
         Operand::Node(node) => out.push_str(&reference(node)),
         Operand::Raw(text) => out.push_str(text),
-    }
-}
-
-/// An integer constant as LLVM prints it: signed, and `i1` as a word.
-pub(crate) struct Literal(pub(crate) crate::graph::Int);
-
-impl std::fmt::Display for Literal {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let crate::graph::Int { bits, value } = self.0;
-        match bits {
-            1 => write!(f, "i1 {}", value != 0),
-            2..=64 => {
-                let unused = 64 - bits;
-                write!(f, "i{bits} {}", (value << unused) as i64 >> unused)
-            }
-            _ => write!(f, "i{bits} {value}"),
-        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::TypeError;
-use crate::text::position;
+use crate::source::position;
 
 /// What is wrong with the text of a type.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -23,6 +23,7 @@ pub enum ParseErrorKind {
 
 /// An error in the text of a type, and where.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct ParseError {
     /// What is wrong.
     pub kind: ParseErrorKind,

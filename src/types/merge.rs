@@ -45,6 +45,7 @@ pub struct MergedTypes {
 
 /// A canonical name that several structs have.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct TypeClash {
     /// The name's bytes.
     pub name: Vec<u8>,

@@ -6,12 +6,9 @@
 #[path = "../support/mod.rs"]
 mod support;
 
-#[path = "../union/rng.rs"]
-mod rng;
-#[path = "../union/universe.rs"]
-#[allow(dead_code, reason = "the union rules' tests use the rest")]
-mod universe;
-
 mod llvm;
+mod open;
+mod precision;
 mod random;
 mod real;
+mod run;

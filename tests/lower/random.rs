@@ -1,11 +1,11 @@
 //! Random universes, rich in unions, lowered and checked pair by pair.
 
-use tbaa::lower::{Lowering, Options, Source};
+use tbaa::lower::{Lowering, Options, ScopeForm, Source};
 use tbaa::{Access, Format, Graph, Oracle, Rules, TagId};
 
-use super::rng::Rng;
+use super::support::rng::Rng;
 use super::support::setting;
-use super::universe::{self, Taste};
+use super::support::universe::{self, Taste};
 
 /// A random source graph, its lowering, and the sources.
 pub(crate) struct Case {
@@ -28,7 +28,9 @@ pub(crate) fn case(seed: u64, grown: bool) -> Case {
     let rules = rng.pick(&[Rules::Union, Rules::Union, Rules::UnionStrict, Rules::Llvm]);
     let format = rng.pick(&[Format::Old, Format::New]);
     let depth = rng.pick(&[64, 64, 3, 1]);
-    let options = Options::new().format(format).depth(depth).steps(rng.pick(&[0, 1, 20_000]));
+    let scopes = rng.pick(&[ScopeForm::None, ScopeForm::Lost, ScopeForm::All]);
+    let options = Options::new().format(format).depth(depth).scopes(scopes);
+    let options = options.steps(rng.pick(&[0, 1, 20_000]));
     let source = |rng: &mut Rng, tag: TagId| match rng.below(8) {
         0 => Source::sized(tag, rng.pick(&[0, 1, 8, 16])),
         1 => (tag, 1 + rng.below(50) as u32).into(),
@@ -57,9 +59,16 @@ pub(crate) fn case(seed: u64, grown: bool) -> Case {
     Case { graph, rules, lowering, accesses }
 }
 
+/// Whether all scopes of `a` are in the list of those that `b` does not alias.
+fn apart_by_scopes(lowering: &Lowering, a: Access, b: Access) -> bool {
+    let (Some(a), Some(b)) = (lowering.scopes_of(a), lowering.scopes_of(b)) else { return false };
+    b.noalias().any(|scope| scope == a.scope)
+}
+
 /// Every pair that the rule calls `MayAlias` is one for LLVM; what is lost is
 /// counted right; and `check` agrees.
 fn check(seed: u64, case: &Case) -> (u64, u64) {
+    let grown = case.lowering.options().lineage.is_some();
     let Case { graph, rules, lowering, accesses } = case;
     let source = Oracle::new(graph, *rules);
     let llvm = Oracle::new(lowering.graph(), Rules::Llvm);
@@ -70,6 +79,15 @@ fn check(seed: u64, case: &Case) -> (u64, u64) {
             let (may, lowered) =
                 (source.may_alias(a, b), llvm.may_alias(lowering.tag(a), lowering.tag(b)));
             assert!(lowered || !may, "seed {seed}: {a:?} and {b:?} may alias");
+            let scoped = apart_by_scopes(lowering, a, b) || apart_by_scopes(lowering, b, a);
+            assert!(!scoped || !may, "seed {seed}: scopes of {a:?} and {b:?}");
+            match lowering.options().scopes {
+                ScopeForm::None => assert!(!scoped),
+                // A class that had no scope cannot be given one.
+                ScopeForm::Lost => assert!(grown || scoped == (lowered && !may), "seed {seed}"),
+                // A class that is there is not parted.
+                ScopeForm::All => assert!(grown || scoped == !may, "seed {seed}"),
+            }
             pairs += 1;
             no_alias += u64::from(!may);
             if lowered && !may {

@@ -74,9 +74,12 @@ impl Llvm {
     }
 }
 
-/// Writes a file that the tests of this run may use.
+/// Writes a file of this test's own: the tests of a program run side by side, and
+/// each has a thread that is named after it.
 pub fn scratch(name: &str, content: &[u8]) -> PathBuf {
-    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let thread = std::thread::current();
+    let test = thread.name().unwrap_or("no test").replace("::", "-");
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test).join(name);
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(&file, content).unwrap();
     file

@@ -1,8 +1,10 @@
 //! Reading text of every age and shape, and refusing what cannot be read.
 
 mod agreement;
+mod hostile;
 mod instructions;
 mod nodes;
+mod rewrite;
 mod slow;
 mod spans;
 #[path = "../support/mod.rs"]

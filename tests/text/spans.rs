@@ -183,7 +183,7 @@ define void @f() {
     let definitions: Vec<_> = module
         .type_definitions()
         .iter()
-        .map(|TypeDefinition { name, body, offset }| {
+        .map(|TypeDefinition { name, body, offset, .. }| {
             assert_eq!(&text.as_bytes()[*offset as usize..][..body.len()], &body[..]);
             (str::from_utf8(name).unwrap(), str::from_utf8(body).unwrap())
         })

@@ -1,11 +1,12 @@
 //! LLVM-style types: text, the articles' examples, layouts as LLVM 22 has
-//! them, equality.
+//! them, equality; declarations.
 
 #[path = "../support/mod.rs"]
 mod support;
 
 mod articles;
 mod context;
+mod declare;
 mod equal;
 mod layouts;
 

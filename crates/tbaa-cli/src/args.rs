@@ -1,5 +1,6 @@
 //! What the command line accepts, and its help.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
@@ -7,12 +8,12 @@ use tbaa::types::Equality;
 use tbaa::{Code, Rules};
 
 use crate::commands::declare::Declare;
-use crate::rules;
 
 const STATUS: &str = "\
 Exit status:
   0  fine
-  1  the input is readable, and something was found in it (check, verify, lint)
+  1  the input is readable, and something was found in it (check, verify, lint,
+     bisect)
   2  unusable input or arguments";
 
 /// Reads, dumps and queries type-based alias analysis metadata (`!tbaa`).
@@ -66,6 +67,9 @@ pub(crate) enum Command {
     Stats(Stats),
     Types(Types),
     Link(Link),
+    Lower(Lower),
+    Strip(Strip),
+    Bisect(Bisect),
     Completions(Completions),
 }
 
@@ -161,7 +165,7 @@ pub(crate) struct Pair {
 pub(crate) struct RulesArg {
     /// llvm, union or union-strict; by default llvm for assembly text, and what
     /// a spec says for a spec.
-    #[arg(long, value_name = "RULES", value_parser = rules::parse)]
+    #[arg(long, value_name = "RULES")]
     pub(crate) rules: Option<Rules>,
 }
 
@@ -316,7 +320,7 @@ pub(crate) struct Verify {
     #[arg(required = true)]
     pub(crate) input: Vec<PathBuf>,
     /// llvm, union or union-strict.
-    #[arg(long, value_name = "RULES", value_parser = rules::parse, default_value = "llvm")]
+    #[arg(long, value_name = "RULES", default_value = "llvm")]
     pub(crate) rules: Rules,
     /// What to print.
     #[arg(long, value_enum, default_value_t)]
@@ -502,6 +506,203 @@ pub(crate) enum LinkFormat {
     Llvm,
     Report,
     Summary,
+}
+
+/// Replaces tags by others that stock LLVM gets right.
+///
+/// LLVM follows one member of a union and ignores sizes. The tags printed here
+/// are of another type system, on which it answers MayAlias wherever the rule
+/// does, by default `union`, and on as few other pairs as can be. Of a .ll file
+/// the whole module is printed, with `!tbaa`, `!tbaa.struct` and
+/// `!llvm.errno.tbaa` replaced; of a spec the metadata. How many NoAlias pairs
+/// LLVM keeps is said on standard error.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Formats:
+  llvm   the module, or the metadata of a spec with the names of its tags
+  table  a line for each source: its name, its new type, and why this one; then
+         a line for each pair that is lost
+  json   the same, with the scopes
+
+Examples:
+  tbaa lower f.ll | opt -O2 -S
+  tbaa lower f.ll --scopes lost              what the tags lose, by !noalias
+  tbaa lower ravi-declared.ron --format table
+  tbaa lower ravi-declared.ron --open        for memory that clang's code shares
+
+Exit status:
+  0  fine
+  2  unusable input or arguments")]
+pub(crate) struct Lower {
+    /// A .ll file, a .ron spec, or `-`.
+    pub(crate) input: PathBuf,
+    /// The rule to be sound by: llvm, union or union-strict; by default union,
+    /// or union-strict where a spec says so.
+    #[arg(long, value_name = "RULES", value_parser = rules::parse)]
+    pub(crate) rules: Option<Rules>,
+    /// Share the memory with what clang 22 makes of the declared types: its
+    /// tags stay, and the others stand among them.
+    #[arg(long, conflicts_with = "size_aware")]
+    pub(crate) open: bool,
+    /// The memory is tagged by nobody else under the same root: the default.
+    #[arg(long, conflicts_with = "open")]
+    pub(crate) closed: bool,
+    /// What to print.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: LowerFormat,
+    /// Add `!alias.scope` and `!noalias`, in place of what the module has.
+    #[arg(long, value_enum, value_name = "PAIRS")]
+    pub(crate) scopes: Option<LowerScopes>,
+    /// Print the size-aware format.
+    #[arg(long)]
+    pub(crate) size_aware: bool,
+    /// What the root's name begins with.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) lineage: Option<String>,
+    /// The most types one below the other, 1 to 64.
+    #[arg(long, value_name = "TYPES")]
+    pub(crate) depth: Option<usize>,
+    /// How long to search for the optimum.
+    #[arg(long, value_name = "STEPS")]
+    pub(crate) steps: Option<u64>,
+}
+
+#[derive(Clone, Copy, ValueEnum, Default)]
+pub(crate) enum LowerFormat {
+    #[default]
+    Llvm,
+    Table,
+    Json,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum LowerScopes {
+    /// Those that the tags lose.
+    Lost,
+    /// All.
+    All,
+}
+
+/// Prints a module with its tags left off, all or some.
+///
+/// Left off are `!tbaa` and `!tbaa.struct`; every other byte stays as it is. An
+/// access is an instruction with one of them.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  tbaa strip f.ll                       no tags
+  tbaa strip f.ll --keep 1              those of the first access
+  tbaa strip f.ll --hash 0 --hash 11    those of three quarters of the accesses
+  tbaa strip f.ll --drop '!12'          all but !12
+
+Exit status:
+  0  fine
+  2  unusable input or arguments")]
+pub(crate) struct Strip {
+    /// A .ll file, or `-`.
+    pub(crate) input: PathBuf,
+    /// Keep the tags of the first N accesses, in file order.
+    #[arg(long, value_name = "N", default_value_t = 0, conflicts_with_all = ["hash", "drop"])]
+    pub(crate) keep: usize,
+    /// Keep those of the accesses whose hash ends in these binary digits. It is
+    /// made of the function's name and the instruction's position in it.
+    #[arg(long, value_name = "BITS", conflicts_with = "drop")]
+    pub(crate) hash: Vec<Bits>,
+    /// Keep all tags but this.
+    #[arg(long, value_name = "TAG")]
+    pub(crate) drop: Vec<String>,
+}
+
+/// The end of a hash, in binary.
+#[derive(Clone, Copy)]
+pub(crate) struct Bits {
+    pub(crate) value: u64,
+    pub(crate) len: u32,
+}
+
+impl std::str::FromStr for Bits {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let expected = "expected 1 to 32 binary digits, such as 0110";
+        let digits =
+            (1..=32).contains(&text.len()) && text.bytes().all(|b| matches!(b, b'0' | b'1'));
+        let value = u64::from_str_radix(text, 2).ok().filter(|_| digits).ok_or(expected)?;
+        Ok(Bits { value, len: text.len() as u32 })
+    }
+}
+
+/// Finds the tags that make a program go wrong.
+///
+/// The command is run on copies of the module in which some tags are left off.
+/// The fewest accesses are looked for whose tags show the fault by themselves,
+/// and the pairs that LLVM takes for different memory because of them are
+/// printed: two accesses among 5,000 take at most 36 runs.
+///
+/// The name of the copy stands for `{}` in the command; without any, the copy is
+/// its standard input. Its exit status says whether the fault shows.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Exit status of the command:
+  0           the fault is gone
+  125 to 127  nothing can be said; the search ends
+  any other   the fault shows; so it does when the command is killed, or
+              reaches the time limit
+
+Recipes: the fault shows where the output or the exit status of the program is
+another than without tags
+  run     opt -O2, then lli
+  native  clang -O2, then the program
+Arguments after `--` are the program's.
+
+Examples:
+  tbaa bisect f.ll -- sh -c 'opt -O2 {} | lli - | diff - expected.txt'
+  tbaa bisect f.ll --recipe run
+  tbaa bisect f.ll --recipe native --opt '-O3 -lm' --state f.state -- 100
+
+Exit status:
+  0  the tags are not to blame
+  1  guilty tags were found
+  2  unusable input or arguments, or a command that cannot be run")]
+pub(crate) struct Bisect {
+    /// A .ll file, or `-`.
+    pub(crate) input: PathBuf,
+    /// Compile and run the program instead of a command.
+    #[arg(long, value_enum)]
+    pub(crate) recipe: Option<Recipe>,
+    /// What a recipe gives to the compiler.
+    #[arg(
+        long,
+        value_name = "FLAGS",
+        default_value = "-O2",
+        allow_hyphen_values = true,
+        requires = "recipe"
+    )]
+    pub(crate) opt: String,
+    /// The time limit of a run.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub(crate) timeout: u64,
+    /// Go on with an interrupted search: answers are kept in this file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) state: Option<PathBuf>,
+    /// Look for this many guilty sets.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) sets: usize,
+    /// Show what the command prints, on standard error.
+    #[arg(long)]
+    pub(crate) verbose: bool,
+    /// The command, or the program's arguments.
+    #[arg(last = true, value_name = "COMMAND", required_unless_present = "recipe")]
+    pub(crate) command: Vec<OsString>,
+}
+
+#[derive(Clone, Copy, ValueEnum, Debug)]
+pub(crate) enum Recipe {
+    /// `opt` and `lli`.
+    Run,
+    /// `clang`.
+    Native,
 }
 
 /// Prints a completion script for a shell.

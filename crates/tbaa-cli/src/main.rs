@@ -12,7 +12,6 @@ mod listing;
 mod printable;
 mod render;
 mod report;
-mod rules;
 
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;

@@ -301,7 +301,7 @@ fn completions_are_for_every_shell() {
 fn every_command_has_help_with_its_exit_status() {
     for command in [
         "dump", "alias", "explain", "generic", "matrix", "eval", "check", "verify", "lint",
-        "stats", "types", "link",
+        "stats", "types", "link", "strip", "bisect",
     ] {
         let help = output(&[command, "--help"], b"");
         assert_eq!(help.status.code(), Some(0));
@@ -353,6 +353,15 @@ fn every_example_in_the_help_runs() {
     std::fs::write(home.join("g.ll"), EXAMPLE).unwrap();
     stand_in(&home.join("bin/llvm-as"), "cat > llvm-as.in");
     stand_in(&home.join("bin/clang"), "cat f.ll");
+    for program in ["opt", "opt-22", "lli", "lli-22"] {
+        stand_in(&home.join("bin").join(program), "true");
+    }
+    // The program is its last argument.
+    stand_in(
+        &home.join("bin/clang-22"),
+        "for out; do true; done; echo '#!/bin/sh' > \"$out\"; chmod +x \"$out\"",
+    );
+    std::fs::write(home.join("expected.txt"), "").unwrap();
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_tbaa"), home.join("bin/tbaa")).unwrap();
     let path = format!("{}:{}", home.join("bin").display(), std::env::var("PATH").unwrap());
 
@@ -369,6 +378,8 @@ fn every_example_in_the_help_runs() {
         "stats",
         "types",
         "link",
+        "strip",
+        "bisect",
         "completions",
     ];
     for command in commands {

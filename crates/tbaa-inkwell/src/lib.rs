@@ -12,11 +12,19 @@
 //! another, switch the default features off. How LLVM is linked is a matter of
 //! inkwell's own features.
 
+mod helpers;
+mod read;
 mod sink;
 mod tagger;
 
+pub use helpers::{HelperError, Helpers};
+pub use read::ModuleTags;
 pub use sink::{LlvmSink, Metadata, SinkError};
 pub use tagger::{AttachError, Tagger};
 
 // The version of inkwell that is spoken here.
 pub use inkwell;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/embed-inkwell.md")]
+mod guide {}

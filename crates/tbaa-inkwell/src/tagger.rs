@@ -10,7 +10,7 @@ use inkwell::llvm_sys::core::{
 use inkwell::values::{AnyValue, AsValueRef, InstructionOpcode, InstructionValue};
 use tbaa::declare::Place;
 use tbaa::emit::{Attachments, Bisect, BisectError, EmitError, Emitter, Plan};
-use tbaa::{CopyId, TagId};
+use tbaa::{CopyId, Graph, TagId};
 
 use crate::{LlvmSink, Metadata, SinkError};
 
@@ -220,7 +220,8 @@ impl<'ctx> Tagger<'ctx> {
     }
 
     /// Attaches the `!tbaa.struct` of a copy of a struct to the call that
-    /// copies it.
+    /// copies it, and the scopes of what it leaves alone. `graph` is the one
+    /// that `copy` is of.
     ///
     /// # Errors
     ///
@@ -228,10 +229,11 @@ impl<'ctx> Tagger<'ctx> {
     pub fn attach_copy(
         &mut self,
         plan: &impl Plan,
+        graph: &Graph,
         copy: CopyId,
         instruction: InstructionValue<'ctx>,
     ) -> Result<(), AttachError> {
-        let nodes = self.emitter.copy(plan, copy)?;
+        let nodes = self.emitter.copy(plan, graph, copy)?;
         self.attach_nodes(nodes, instruction)
     }
 
@@ -295,6 +297,7 @@ impl<'ctx> Tagger<'ctx> {
                 LLVMSetMetadata(instruction.as_value_ref(), kind, node.as_value().as_value_ref());
             }
         }
+        self.note(instruction);
         Ok(())
     }
 
@@ -332,13 +335,17 @@ impl<'ctx> Tagger<'ctx> {
             name.extend_from_slice(format!(" {asked}").as_bytes());
             *asked += 1;
         }
-        let keep = self.bisect.keep(&name);
-        if keep && self.bisect.is_at_limit() {
+        self.bisect.keep(&name)
+    }
+
+    /// Takes note of the last attachment that a bisection keeps.
+    fn note(&mut self, instruction: InstructionValue<'ctx>) {
+        if self.bisect.is_at_limit() {
             let function = function_of(instruction);
             let function = String::from_utf8_lossy(&function);
-            self.last = Some(format!("{function}: {}", instruction.print_to_string()));
+            let text = instruction.print_to_string();
+            self.last = Some(format!("{function}: {}", text.to_string_lossy().trim()));
         }
-        keep
     }
 }
 

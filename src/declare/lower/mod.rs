@@ -1,6 +1,7 @@
 //! From declared types to TBAA nodes and tags, under a policy.
 
 mod access;
+mod adopt;
 mod copy;
 mod node;
 

@@ -9,10 +9,10 @@
 //! where each type on the way was added before the one that led to it; no other
 //! rest is used.
 
-use super::compile::{comes_to, is_scalar};
+use super::steps::is_scalar;
 use crate::graph::{Format, Graph, NodeId, Shape, TagId};
-use crate::oracle::compiled::Compiled;
-use crate::verify::{Verdicts, Width};
+use crate::oracle::index::Index;
+use crate::wellformed::{Verdicts, Width};
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Acceptance {
@@ -34,13 +34,13 @@ enum Rest {
 }
 
 impl Acceptance {
-    pub(super) fn accepts(&mut self, graph: &Graph, compiled: &Compiled, tag: TagId) -> bool {
-        self.joins(graph, compiled, tag).unwrap_or_else(|| self.verdicts.check(graph, tag).is_ok())
+    pub(super) fn accepts(&mut self, graph: &Graph, index: &Index, tag: TagId) -> bool {
+        self.joins(graph, index, tag).unwrap_or_else(|| self.verdicts.check(graph, tag).is_ok())
     }
 
     /// Follows a tag's path to the first known cursor; `None` leaves it open.
-    fn joins(&mut self, graph: &Graph, compiled: &Compiled, tag: TagId) -> Option<bool> {
-        self.extend(graph, compiled);
+    fn joins(&mut self, graph: &Graph, index: &Index, tag: TagId) -> Option<bool> {
+        self.extend(graph, index);
         let mut rules = self.verdicts.rules(graph);
         let Ok((base, access, mut offset, format)) = rules.check_operands(graph.tag_node(tag))
         else {
@@ -56,13 +56,13 @@ impl Acceptance {
                 return Some(seen_access);
             }
             if shape.format == format
-                && let Some(cursor) = compiled.find(next.index, offset.value)
+                && let Some(cursor) = index.find(next.index, offset.value)
             {
                 return match self.rests[cursor as usize] {
                     Rest::Unknown => None,
                     Rest::Bits(bits) if u32::from(bits) != offset.bits => Some(false),
                     _ if seen_access => Some(true),
-                    _ => arrives(graph, compiled, cursor, access, format),
+                    _ => arrives(graph, index, cursor, access, format),
                 };
             }
             if rules.check_place(next, access, offset, format).is_err() {
@@ -82,15 +82,15 @@ impl Acceptance {
 
     /// Finds out what the new cursors ask; each comes after those that it leads
     /// to.
-    fn extend(&mut self, graph: &Graph, compiled: &Compiled) {
-        for cursor in self.rests.len() as u32..compiled.forest.len() as u32 {
-            let rest = self.rest(graph, compiled, cursor);
+    fn extend(&mut self, graph: &Graph, index: &Index) {
+        for cursor in self.rests.len() as u32..index.forest.len() as u32 {
+            let rest = self.rest(graph, index, cursor);
             self.rests.push(rest);
         }
     }
 
-    fn rest(&mut self, graph: &Graph, compiled: &Compiled, cursor: u32) -> Rest {
-        let ty = graph.node_at(compiled.ty(cursor));
+    fn rest(&mut self, graph: &Graph, index: &Index, cursor: u32) -> Rest {
+        let ty = graph.node_at(index.ty(cursor));
         let shape = Shape::of(graph, ty);
         if shape.is_root() {
             return Rest::Nothing;
@@ -100,9 +100,9 @@ impl Acceptance {
             Ok(Width::Bits(bits)) => u8::try_from(bits).map_or(Rest::Unknown, Rest::Bits),
             Ok(Width::Zero | Width::Any) => Rest::Nothing,
         };
-        let next = compiled.forest.parent(cursor).filter(|_| !is_scalar(graph, ty));
+        let next = index.forest.parent(cursor).filter(|_| !is_scalar(graph, ty));
         let Some(next) = next else { return own };
-        let to = graph.node_at(compiled.ty(next));
+        let to = graph.node_at(index.ty(next));
         let shape_of_next = Shape::of(graph, to);
         if to.index >= ty.index || !shape_of_next.is_root() && shape_of_next.format != shape.format
         {
@@ -121,14 +121,26 @@ impl Acceptance {
 /// `None` leaves it open.
 fn arrives(
     graph: &Graph,
-    compiled: &Compiled,
+    index: &Index,
     cursor: u32,
     access: NodeId,
     format: Format,
 ) -> Option<bool> {
-    let end = compiled.find(access.index, 0);
+    let end = index.find(access.index, 0);
     match format {
-        Format::Old => Some(end.is_some_and(|end| compiled.forest.is_ancestor(end, cursor))),
-        Format::New => comes_to(graph, compiled, cursor, end?).then_some(true),
+        Format::Old => Some(end.is_some_and(|end| index.forest.is_ancestor(end, cursor))),
+        Format::New => comes_to(graph, index, cursor, end?).then_some(true),
     }
+}
+
+/// Whether a size-aware walk comes from a cursor to cursor `end`, and to no scalar
+/// before that: past a scalar, the verifier goes another way than the cursors.
+pub(super) fn comes_to(graph: &Graph, index: &Index, cursor: u32, end: u32) -> bool {
+    let forest = &index.forest;
+    let is_scalar = |cursor| is_scalar(graph, graph.node_at(index.ty(cursor)));
+    let straight = cursor == end
+        || !is_scalar(end)
+        || !is_scalar(cursor)
+            && forest.parent(forest.climb(cursor, |cursor| !is_scalar(cursor))) == Some(end);
+    straight && forest.is_ancestor(end, cursor)
 }

@@ -4,24 +4,74 @@
 //! `lib/Analysis/TypeBasedAliasAnalysis.cpp`.
 
 mod accept;
-mod compile;
-mod walk;
+mod steps;
+mod tables;
 
-use super::compiled::Compiled;
-use super::explain::Clause;
+use super::access::Access;
+use super::clause::Clause;
+use super::index::{Class, Index};
+use super::rule::{Candidates, Decision, Rule};
 use crate::graph::{Format, Graph, NodeId, Shape, Tag, TagId, TagParts, TypeId};
-pub(in crate::oracle) use compile::Compiler;
-use walk::{Access, Crash, has_field, least_common_type, step};
+use crate::wellformed::Verifier;
+use steps::{Crash, Path, has_field, least_common_type, step};
+
+/// Rule `llvm`.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Llvm(tables::Tables);
+
+impl Rule for Llvm {
+    fn add(&mut self, graph: &Graph, index: &mut Index, tag: TagId) -> bool {
+        self.0.add(graph, index, tag);
+        true
+    }
+
+    fn decide(&self, _: &Graph, index: &Index, a: TagId, b: TagId) -> Option<bool> {
+        self.0.decide(index, a, b)
+    }
+
+    fn define(&self, graph: &Graph, index: &Index, pair: (Access, Access), _: u32) -> Decision {
+        let clause = match (pair.0.tag, pair.1.tag) {
+            (Some(a), Some(b)) if graph.owns_tag(a) && graph.owns_tag(b) => {
+                Definition { graph, index }.decide(a, b)
+            }
+            (Some(_), Some(_)) => Clause::ForeignTag,
+            _ => Clause::NoTag,
+        };
+        clause.into()
+    }
+
+    fn explain(
+        &self,
+        graph: &Graph,
+        index: &Index,
+        pair: (Access, Access),
+        steps: u32,
+    ) -> Decision {
+        self.define(graph, index, pair, steps)
+    }
+
+    fn candidates(&self, index: &Index, tag: TagId) -> Option<Candidates> {
+        self.0.candidates(index, tag)
+    }
+
+    fn most_generic(&self, graph: &Graph, index: &Index, a: TagId, b: TagId) -> Option<Tag> {
+        Definition { graph, index }.most_generic(a, b)
+    }
+
+    fn is_well_formed(&self, graph: &Graph, tag: TagId) -> bool {
+        Verifier::new(graph).check(tag).is_ok()
+    }
+}
 
 /// The definition, on the tags that LLVM's verifier accepts.
 #[derive(Clone, Copy)]
-pub(super) struct Definition<'d> {
-    pub(super) graph: &'d Graph,
-    pub(super) compiled: &'d Compiled,
+struct Definition<'d> {
+    graph: &'d Graph,
+    index: &'d Index,
 }
 
 /// How LLVM decides on one order of two tags.
-enum Decision {
+enum Match {
     Same,
     DifferentRoots,
     /// The least common type covers both, or is reached through a field.
@@ -34,25 +84,25 @@ enum Decision {
     Meets(TagId),
 }
 
-impl Decision {
+impl Match {
     fn clause(&self) -> Clause {
         match self {
-            Decision::Same => Clause::SameTag,
-            Decision::DifferentRoots => Clause::Roots,
-            Decision::Common { clause, .. } => *clause,
-            Decision::Meets(_) => Clause::Meets,
+            Match::Same => Clause::SameTag,
+            Match::DifferentRoots => Clause::Roots,
+            Match::Common { clause, .. } => *clause,
+            Match::Meets(_) => Clause::Meets,
         }
     }
 }
 
 impl Definition<'_> {
     /// Reads a tag; `None` if the verifier rejects it.
-    fn get(self, tag: TagId) -> Option<Access> {
-        if self.compiled.is_rejected(tag.index()) {
+    fn get(self, tag: TagId) -> Option<Path> {
+        if self.index.class(tag.index()) == Class::Rejected {
             return None;
         }
         let parts = TagParts::of(self.graph, self.graph.tag_node(tag)).ok()?;
-        Some(Access {
+        Some(Path {
             base: parts.base,
             access: parts.access,
             offset: parts.offset.value,
@@ -60,11 +110,11 @@ impl Definition<'_> {
         })
     }
 
-    pub(super) fn decide(self, a: TagId, b: TagId) -> Clause {
+    fn decide(self, a: TagId, b: TagId) -> Clause {
         let one_order = |a, b| match self.decide_in_order(a, b) {
             None => Clause::Malformed,
             Some(Err(Crash)) => Clause::Crash,
-            Some(Ok(decision)) => decision.clause(),
+            Some(Ok(found)) => found.clause(),
         };
         // The two orders differ only on types that contain themselves.
         match one_order(a, b) {
@@ -77,13 +127,13 @@ impl Definition<'_> {
     }
 
     /// LLVM: `MDNode::getMostGenericTBAA`.
-    pub(super) fn most_generic(self, a: TagId, b: TagId) -> Option<Tag> {
+    fn most_generic(self, a: TagId, b: TagId) -> Option<Tag> {
         let graph = self.graph;
         match self.decide_in_order(a, b)?.ok()? {
-            Decision::Same => graph.tag(a).ok(),
-            Decision::Meets(tag) => graph.tag(tag).ok(),
-            Decision::DifferentRoots => None,
-            Decision::Common { common, .. } => {
+            Match::Same => graph.tag(a).ok(),
+            Match::Meets(tag) => graph.tag(tag).ok(),
+            Match::DifferentRoots => None,
+            Match::Common { common, .. } => {
                 let shape = Shape::of(graph, common);
                 if shape.is_root() {
                     return None;
@@ -101,23 +151,23 @@ impl Definition<'_> {
     }
 
     /// LLVM: `matchAccessTags`. `None` for a rejected tag.
-    fn decide_in_order(self, a: TagId, b: TagId) -> Option<Result<Decision, Crash>> {
+    fn decide_in_order(self, a: TagId, b: TagId) -> Option<Result<Match, Crash>> {
         let graph = self.graph;
         if a == b {
-            return Some(Ok(Decision::Same));
+            return Some(Ok(Match::Same));
         }
         let (of_a, of_b) = (self.get(a)?, self.get(b)?);
         let decide = || {
             let Some(common) = least_common_type(graph, of_a.access, of_b.access)? else {
-                return Ok(Decision::DifferentRoots);
+                return Ok(Match::DifferentRoots);
             };
-            if let Some(decision) = subobject(graph, &of_a, (b, &of_b), common)? {
-                return Ok(decision);
+            if let Some(found) = subobject(graph, &of_a, (b, &of_b), common)? {
+                return Ok(found);
             }
-            if let Some(decision) = subobject(graph, &of_b, (a, &of_a), common)? {
-                return Ok(decision);
+            if let Some(found) = subobject(graph, &of_b, (a, &of_a), common)? {
+                return Ok(found);
             }
-            Ok(Decision::Common { common, clause: Clause::Unrelated })
+            Ok(Match::Common { common, clause: Clause::Unrelated })
         };
         Some(decide())
     }
@@ -126,12 +176,12 @@ impl Definition<'_> {
 /// LLVM: `mayBeAccessToSubobjectOf`, with `base` the tag that is walked.
 fn subobject(
     graph: &Graph,
-    base: &Access,
-    (other_id, other): (TagId, &Access),
+    base: &Path,
+    (other_id, other): (TagId, &Path),
     common: NodeId,
-) -> Result<Option<Decision>, Crash> {
+) -> Result<Option<Match>, Crash> {
     if base.is_whole() && base.access == common {
-        return Ok(Some(Decision::Common { common, clause: Clause::Generality }));
+        return Ok(Some(Match::Common { common, clause: Clause::Generality }));
     }
     let size_aware = base.format == Format::New;
     let mut offset = base.offset;
@@ -140,9 +190,9 @@ fn subobject(
         if ty == other.base {
             let may = offset == other.offset || ty == base.access || other.is_whole();
             return Ok(Some(if may {
-                Decision::Meets(other_id)
+                Match::Meets(other_id)
             } else {
-                Decision::Common { common, clause: Clause::OtherOffset }
+                Match::Common { common, clause: Clause::OtherOffset }
             }));
         }
         if size_aware && ty == base.access {
@@ -157,7 +207,7 @@ fn subobject(
         }
     }
     if has_field(graph, base.access, other.base)? {
-        return Ok(Some(Decision::Common { common, clause: Clause::Contains }));
+        return Ok(Some(Match::Common { common, clause: Clause::Contains }));
     }
     Ok(None)
 }

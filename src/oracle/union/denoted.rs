@@ -1,13 +1,14 @@
 //! The paths that a tag denotes, as byte patterns.
 //!
-//! For rule `union-strict` the same flood carries along where q may have ended
+//! For rule `union-strict` the same search carries along where q may have ended
 //! on the way: [`Tracked`].
 
-use super::flood::{Elements, Pending, Reach, Resolved, Way, elements, reach, slot_of};
-use super::limits::{Budget, Exhausted};
+use super::access::Resolved;
+use super::arena::{Link, PathArena};
 use super::stride::{Pattern, Stride, UNBOUNDED, add_stride};
-use super::trail::{Link, Trail};
-use super::types::{Field, TypeIndex, Types};
+use super::traversal::{Pending, Reach, Way, reach};
+use super::types::{Elements, Field, TypeIndex, Types, elements, slot_of};
+use crate::oracle::limits::{Budget, Exhausted};
 use crate::table::{HashMap, IndexMap};
 
 /// A place on the way, apart from the elements that lead there.
@@ -80,7 +81,7 @@ pub(crate) fn denoted<T: Tracked>(
     types: &Types,
     access: &Resolved,
     tracked: &T,
-    trail: &mut Trail,
+    arena: &mut PathArena,
     budget: &mut Budget,
 ) -> Result<Vec<Denoted>, Exhausted> {
     if access.is_whole() {
@@ -103,7 +104,7 @@ pub(crate) fn denoted<T: Tracked>(
         if found.is_empty() {
             let found_here = IndexMap::default();
             let mut walk =
-                Walk { types, access, tracked, folded, reach: &reach, trail, found: found_here };
+                Walk { types, access, tracked, folded, reach: &reach, arena, found: found_here };
             walk.run(budget)?;
             found = walk.found.into_values().collect();
         }
@@ -111,22 +112,7 @@ pub(crate) fn denoted<T: Tracked>(
     Ok(found)
 }
 
-/// Returns whether an access that denotes a path denotes one of its collapsed
-/// offset.
-pub(crate) fn is_folded(
-    types: &Types,
-    access: &Resolved,
-    budget: &mut Budget,
-) -> Result<bool, Exhausted> {
-    let reach = reach(types, access.base, |ty| ty == access.access, budget)?;
-    let trail = &mut Trail::default();
-    let (tracked, found, folded) = (&Untracked, IndexMap::default(), true);
-    let mut walk = Walk { types, access, tracked, folded, reach: &reach, trail, found };
-    walk.run(budget)?;
-    Ok(access.is_whole() || !walk.found.is_empty())
-}
-
-/// The flood towards the end of a denoted path.
+/// The search for the ends of a denoted path.
 struct Walk<'w, T> {
     types: &'w Types,
     access: &'w Resolved,
@@ -134,7 +120,7 @@ struct Walk<'w, T> {
     /// Whether the offset leaves element indices out.
     folded: bool,
     reach: &'w HashMap<TypeIndex, Reach>,
-    trail: &'w mut Trail,
+    arena: &'w mut PathArena,
     /// Of ends that differ in length alone, the longest.
     found: IndexMap<End, Denoted>,
 }
@@ -218,7 +204,7 @@ impl<T: Tracked> Walk<'_, T> {
                         add_stride(&mut outer, stride);
                     }
                 }
-                let link = self.trail.step(way.link, ty, number);
+                let link = self.arena.step(way.link, ty, number);
                 let way = Way { outer, link, prefix_link: way.prefix_link };
                 if field.ty != self.access.access {
                     pending.add(self.types, field.ty, next, way);

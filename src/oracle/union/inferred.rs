@@ -8,10 +8,10 @@
 //! slot need be measured, and p, q and r are followed side by side: first p
 //! and q together, then, where q has ended, p and r.
 
-use super::flood::Resolved;
-use super::limits::{Budget, Exhausted};
-use super::trail::{Link, Trail};
+use super::access::Resolved;
+use super::arena::{Link, PathArena};
 use super::types::{Field, TypeIndex, Types};
+use crate::oracle::limits::{Budget, Exhausted};
 use crate::table::{HashMap, HashSet};
 
 /// Which types contain a target, found out as far as it is asked.
@@ -186,7 +186,7 @@ impl Side {
         types: &Types,
         (mut ty, mut rest): (TypeIndex, u64),
         mut link: Link,
-        trail: &mut Trail,
+        arena: &mut PathArena,
     ) -> Link {
         while !self.ends_at(ty, rest) {
             // The search for it left the first behind.
@@ -196,7 +196,7 @@ impl Side {
                 alive.then_some((number, field.ty, rest))
             });
             let Some((number, inside, left)) = found else { break };
-            link = trail.step(link, ty, number);
+            link = arena.step(link, ty, number);
             (ty, rest) = (inside, left);
         }
         link
@@ -256,7 +256,7 @@ impl<'s> Search<'s> {
 
     pub(crate) fn run(
         mut self,
-        trail: &mut Trail,
+        arena: &mut PathArena,
         budget: &mut Budget,
     ) -> Result<Found, Exhausted> {
         let start = Place { ty: self.a.access.base, p: self.a.access.offset, r: None };
@@ -269,8 +269,8 @@ impl<'s> Search<'s> {
         while let Some((place, paths)) = work.pop() {
             budget.spend()?;
             let met = match place.r {
-                None => self.together(place, paths, trail, budget)?,
-                Some(rest) => self.inside(place, rest, paths, trail, budget)?,
+                None => self.together(place, paths, arena, budget)?,
+                Some(rest) => self.inside(place, rest, paths, arena, budget)?,
             };
             match met {
                 Ok(paths) => return Ok(Found::Meet(paths)),
@@ -292,7 +292,7 @@ impl<'s> Search<'s> {
         &mut self,
         place: Place,
         paths: Paths,
-        trail: &mut Trail,
+        arena: &mut PathArena,
         budget: &mut Budget,
     ) -> Result<Result<Paths, Vec<(Place, Paths)>>, Exhausted> {
         let Place { ty, p: rest, .. } = place;
@@ -301,19 +301,19 @@ impl<'s> Search<'s> {
         if b.has_object(self.types, ty) {
             if b.is_whole() {
                 // r is empty, so p goes on where q and r have ended.
-                return Ok(Ok(self.finish_p((ty, rest), paths, trail)));
+                return Ok(Ok(self.finish_p((ty, rest), paths, arena)));
             }
             let inside = Place { r: Some(b.offset), ..place };
             next.push((inside, Paths { q: paths.p, r: Link::START, ..paths }));
         }
         if self.a.ends_at(ty, rest) && self.holds_object(ty, budget)? {
             let paths = Paths { q: paths.p, ..paths };
-            return Ok(Ok(self.finish_q(ty, paths, trail)));
+            return Ok(Ok(self.finish_q(ty, paths, arena)));
         }
         let fields = self.a.fields(self.types, ty, rest, budget)?;
         for &(number, field, inside) in &fields {
             budget.spend()?;
-            let link = trail.step(paths.p, ty, number);
+            let link = arena.step(paths.p, ty, number);
             if self.holds_object(field.ty, budget)? {
                 let place = Place { ty: field.ty, p: inside, r: None };
                 next.push((place, Paths { p: link, ..paths }));
@@ -332,10 +332,10 @@ impl<'s> Search<'s> {
                     + u128::from(b.offset);
                 let meet = self.slots_meet(ty, (field, rest.into()), (their_field, start));
                 if meet || self.apart.is_none() {
-                    let q = trail.step(paths.p, ty, other);
+                    let q = arena.step(paths.p, ty, other);
                     let paths =
-                        self.finish_p((field.ty, inside), Paths { p: link, q, ..paths }, trail);
-                    let paths = self.finish_q(their_field.ty, paths, trail);
+                        self.finish_p((field.ty, inside), Paths { p: link, q, ..paths }, arena);
+                    let paths = self.finish_q(their_field.ty, paths, arena);
                     if meet {
                         return Ok(Ok(paths));
                     }
@@ -353,14 +353,14 @@ impl<'s> Search<'s> {
         place: Place,
         rest: u64,
         paths: Paths,
-        trail: &mut Trail,
+        arena: &mut PathArena,
         budget: &mut Budget,
     ) -> Result<Result<Paths, Vec<(Place, Paths)>>, Exhausted> {
         let Place { ty, p: our_rest, .. } = place;
         if self.a.ends_at(ty, our_rest) || self.b.ends_at(ty, rest) {
-            let paths = self.finish_p((ty, our_rest), paths, trail);
+            let paths = self.finish_p((ty, our_rest), paths, arena);
             return Ok(Ok(Paths {
-                r: self.b.finish(self.types, (ty, rest), paths.r, trail),
+                r: self.b.finish(self.types, (ty, rest), paths.r, arena),
                 ..paths
             }));
         }
@@ -376,16 +376,16 @@ impl<'s> Search<'s> {
                     continue;
                 }
                 let paths = Paths {
-                    p: trail.step(paths.p, ty, number),
-                    r: trail.step(paths.r, ty, other),
+                    p: arena.step(paths.p, ty, number),
+                    r: arena.step(paths.r, ty, other),
                     ..paths
                 };
                 if same {
                     next.push((Place { ty: field.ty, p: inside, r: Some(their_inside) }, paths));
                     continue;
                 }
-                let paths = self.finish_p((field.ty, inside), paths, trail);
-                let r = self.b.finish(self.types, (their_field.ty, their_inside), paths.r, trail);
+                let paths = self.finish_p((field.ty, inside), paths, arena);
+                let r = self.b.finish(self.types, (their_field.ty, their_inside), paths.r, arena);
                 let paths = Paths { r, ..paths };
                 if meet {
                     return Ok(Ok(paths));
@@ -426,22 +426,22 @@ impl<'s> Search<'s> {
         size.is_some_and(|size| start + u128::from(size) > u128::from(after.offset))
     }
 
-    fn finish_p(&self, from: (TypeIndex, u64), paths: Paths, trail: &mut Trail) -> Paths {
-        Paths { p: self.a.finish(self.types, from, paths.p, trail), ..paths }
+    fn finish_p(&self, from: (TypeIndex, u64), paths: Paths, arena: &mut PathArena) -> Paths {
+        Paths { p: self.a.finish(self.types, from, paths.p, arena), ..paths }
     }
 
     /// Goes on to the first object, and from there along some r.
-    fn finish_q(&self, mut ty: TypeIndex, mut paths: Paths, trail: &mut Trail) -> Paths {
+    fn finish_q(&self, mut ty: TypeIndex, mut paths: Paths, arena: &mut PathArena) -> Paths {
         let b = self.b.access;
         while !b.has_object(self.types, ty) {
             let fields = self.types.fields(ty);
             // The search for it left the first behind.
             let to_object = |field: &Field| self.objects.contains.get(&field.ty) == Some(&true);
             let Some(number) = fields.iter().position(to_object) else { break };
-            paths.q = trail.step(paths.q, ty, number);
+            paths.q = arena.step(paths.q, ty, number);
             ty = fields[number].ty;
         }
-        paths.r = self.b.finish(self.types, (b.base, b.offset), Link::START, trail);
+        paths.r = self.b.finish(self.types, (b.base, b.offset), Link::START, arena);
         paths
     }
 }

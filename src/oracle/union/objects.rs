@@ -1,12 +1,13 @@
 //! The objects inside a type at which an access may start (the paths q), and
 //! the comparison of bytes there.
 
+use super::access::Resolved;
+use super::arena::{Link, PathArena};
 use super::denoted::{Denoted, Prefix};
-use super::flood::{Pending, Reach, Resolved, Way, elements, reach, slot_of};
-use super::limits::{Budget, Exhausted};
 use super::stride::{Pattern, add_stride, meets, span};
-use super::trail::{Link, Trail};
-use super::types::{TypeIndex, Types};
+use super::traversal::{Pending, Reach, Way, reach};
+use super::types::{TypeIndex, Types, elements, slot_of};
+use crate::oracle::limits::{Budget, Exhausted};
 use crate::table::HashMap;
 
 /// Where a pair of accesses meets.
@@ -87,7 +88,7 @@ impl<'o> Objects<'o> {
         p: &[Denoted],
         (ty, slot): (TypeIndex, u128),
         start: (Prefix, Link),
-        trail: &mut Trail,
+        arena: &mut PathArena,
         budget: &mut Budget,
     ) -> Result<Option<Witness>, Exhausted> {
         let (Some(near), Some(theirs)) = (hull(p), hull(self.r)) else { return Ok(None) };
@@ -121,7 +122,7 @@ impl<'o> Objects<'o> {
                         }
                         let mut outer = way.outer.clone();
                         array.into_iter().for_each(|array| add_stride(&mut outer, array.stride));
-                        let link = trail.step(way.link, ty, number);
+                        let link = arena.step(way.link, ty, number);
                         let next = Way { outer, link, prefix_link: link };
                         let slot = slot_of(self.types, field, array);
                         pending.add(self.types, field.ty, (slot, at), next);

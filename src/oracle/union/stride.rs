@@ -9,7 +9,7 @@
 //! that remain are decided by Euclid's algorithm, one by a division; elements of
 //! further ones are tried out.
 
-use super::limits::{Budget, ELEMENTS, Exhausted, STRIDES, TIGHTENINGS};
+use crate::oracle::limits::{Budget, ELEMENTS, Exhausted, STRIDES, TIGHTENINGS};
 
 /// Stands for "without end". No finite pattern reaches so far: offsets and
 /// extents have 64 bits.

@@ -1,9 +1,11 @@
 //! The types of a graph, read once into the form that the search wants.
 
-use super::flood::elements;
-use super::stride::{UNBOUNDED, span};
+use std::ops::Range;
+
+use super::stride::{Stride, UNBOUNDED, span};
 use crate::graph::{Format, Graph, NodeId, Shape, TypeId, TypeKind};
 use crate::oracle::forest::Forest;
+use crate::table::HashSet;
 
 /// Position of a type in [`Types`].
 pub(crate) type TypeIndex = u32;
@@ -17,6 +19,9 @@ pub(crate) struct Field {
     pub(crate) offset: u64,
     /// 0 in the old format, which does not say.
     pub(crate) extent: u64,
+    /// Whether no other field reaches into this one's slot, and what is inside
+    /// it keeps to it: one way leads to each of its bytes.
+    pub(crate) clear: bool,
 }
 
 /// A type. In the old format a scalar has its parent as its one field, at
@@ -46,12 +51,14 @@ pub(crate) struct Type {
     /// as one of its ancestors, may end; in the old format, the last offset at
     /// which one may start.
     pub(crate) far: u128,
-    /// Whether what the type directly holds lies apart, field by field, so that
-    /// one way leads to each byte; whether a scalar has nothing but scalars
-    /// above it.
+    /// Whether a scalar has a size, if the format says sizes, and nothing but
+    /// scalars above it.
     pub(crate) plain: bool,
     /// Whether an array lies in the type.
     pub(crate) arrays: bool,
+    /// Objects in the type, as far as 32 bits count: itself, and those of each
+    /// field, the elements of an array as one.
+    pub(crate) objects: u32,
     parent: u32,
     first: u32,
     end: u32,
@@ -89,7 +96,7 @@ impl Types {
             self.types.push(read);
         }
         self.judge(from as u32);
-        self.plant(from as u32);
+        self.add_to_tree(from as u32);
     }
 
     pub(crate) fn index(&self, ty: TypeId) -> Option<TypeIndex> {
@@ -138,7 +145,7 @@ impl Types {
         let mut sound = kind != TypeKind::Malformed && (kind != TypeKind::Scalar || parent != NONE);
         let (mut overlapping, mut flexible) = (false, false);
         if kind == TypeKind::Scalar && old && parent != NONE {
-            self.fields.push(Field { ty: parent, offset: 0, extent: 0 });
+            self.fields.push(Field { ty: parent, offset: 0, extent: 0, clear: false });
         } else if kind == TypeKind::Aggregate {
             let (mut previous, mut occupied) = (None, None);
             for field in node.fields() {
@@ -155,6 +162,7 @@ impl Types {
                     ty,
                     offset: field.offset,
                     extent: field.extent.unwrap_or(0),
+                    clear: false,
                 });
             }
         }
@@ -171,6 +179,7 @@ impl Types {
             far: 0,
             plain: false,
             arrays: false,
+            objects: 1,
             parent,
             first,
             end: self.fields.len() as u32,
@@ -233,7 +242,7 @@ impl Types {
 
     /// Adds the types from `from` on to the tree of parents, and sets their
     /// roots.
-    fn plant(&mut self, from: u32) {
+    fn add_to_tree(&mut self, from: u32) {
         let mut order: Vec<TypeIndex> = (from..self.types.len() as u32).collect();
         // Parents and fields come first.
         order.sort_unstable_by_key(|&ty| self.get(ty).rank);
@@ -256,7 +265,7 @@ impl Types {
             self.places[ty as usize] = self.tree.push(parent);
             self.measure(ty);
         }
-        self.tree.settle();
+        self.tree.catch_up();
     }
 
     /// Finds out how a type's fields lie, theirs being known.
@@ -264,43 +273,127 @@ impl Types {
         let of_type = *self.get(ty);
         let parent = self.parent(ty);
         let above = parent.map(|parent| self.get(parent));
+        let old = of_type.format != Some(Format::New);
         // An ancestor's objects may reach past the size it says.
         let tall = above.map_or(0, |above| above.far).max(of_type.size.into());
-        let old = of_type.format != Some(Format::New);
         let (mut far, mut arrays) = (if old { 0 } else { tall }, false);
-        let mut plain = true;
+        let (mut plain, mut objects) = (false, 1_u32);
         if of_type.scalar {
             plain = above
                 .is_some_and(|above| above.format.is_none() || above.scalar && above.plain)
                 && (old || of_type.size != 0);
         } else if of_type.format.is_some() {
-            plain = !of_type.overlapping && !of_type.flexible && (old || of_type.size != 0);
-            let mut free = 0;
-            for field in self.fields(ty) {
-                let inside = self.get(field.ty);
-                // A class without data holds no path.
-                if inside.format.is_none() {
-                    continue;
-                }
-                let start = u128::from(field.offset);
-                let end = if old {
-                    start + inside.far
-                } else {
-                    let array = elements(self, field, UNBOUNDED);
-                    arrays |= array.is_some() || inside.arrays;
-                    plain &= array.is_none_or(|_| inside.far <= inside.size.into());
-                    let last = array.map_or(0, |array| span(&[array.stride]));
-                    (start + last + inside.far).max(start + u128::from(field.extent))
-                };
-                plain &= free <= start;
-                // LLVM's: the parent's objects hold no byte that an access of
-                // the parent's type does not cover by itself.
-                plain &= old || parent.is_some_and(|up| self.is_ancestor(up, field.ty));
-                free = if old { end + 1 } else { end };
-                far = far.max(end).min(UNBOUNDED);
+            let slots = self.slots(ty, old);
+            for (field, slot) in self.fields(ty).iter().zip(&slots) {
+                far = far.max(slot.end).min(UNBOUNDED);
+                let array = !old && elements(self, field, UNBOUNDED).is_some();
+                objects = objects.saturating_add(self.get(field.ty).objects);
+                arrays |= array || !old && self.get(field.ty).arrays;
             }
+            self.clear(ty, &slots);
         }
         let known = &mut self.types[ty as usize];
         (known.far, known.plain, known.arrays) = (far, plain, arrays);
+        known.objects = objects;
+    }
+
+    /// Returns where each field and what is inside it begins and may end; in the
+    /// old format, past the last offset at which an object inside it may start.
+    fn slots(&self, ty: TypeIndex, old: bool) -> Vec<Range<u128>> {
+        let slot = |field: &Field| {
+            let inside = self.get(field.ty);
+            let start = u128::from(field.offset);
+            let end = match inside.format {
+                // A class without data holds no path.
+                None => start,
+                _ if old => start + inside.far,
+                _ => {
+                    let array = elements(self, field, UNBOUNDED);
+                    let last = array.map_or(0, |array| span(&[array.stride]));
+                    (start + last + inside.far).max(start + u128::from(field.extent))
+                }
+            };
+            start..end
+        };
+        self.fields(ty).iter().map(slot).collect()
+    }
+
+    /// Finds out which fields of an aggregate are clear.
+    fn clear(&mut self, ty: TypeIndex, slots: &[Range<u128>]) {
+        let of_type = *self.get(ty);
+        let old = of_type.format == Some(Format::Old);
+        if of_type.flexible || old && of_type.overlapping || !old && of_type.size == 0 {
+            return;
+        }
+        let (fields, parent) = (self.fields(ty), self.parent(ty));
+        let keeps = |field: &Field| {
+            let inside = self.get(field.ty);
+            let is_array = elements(self, field, UNBOUNDED).is_some();
+            // LLVM's: the parent's objects hold no byte that an access of the
+            // parent's type does not cover by itself.
+            let below = parent.is_some_and(|up| self.is_ancestor(up, field.ty));
+            inside.format.is_some()
+                && (old || below && (!is_array || inside.far <= inside.size.into()))
+        };
+        let mut clear: Vec<bool> = fields.iter().map(keeps).collect();
+        // Two fields of one type at one place are one way to their bytes.
+        let place = |at: usize| (fields[at].ty, fields[at].offset, fields[at].extent);
+        let mut crossed = HashSet::default();
+        // How far the fields so far reach, and the one that reaches there.
+        let mut farthest: Option<(u128, usize)> = None;
+        for at in (0..fields.len()).filter(|&at| self.get(fields[at].ty).format.is_some()) {
+            if let Some((reached, before)) = farthest
+                && reached > slots[at].start
+                && place(before) != place(at)
+            {
+                crossed.extend([place(before), place(at)]);
+            }
+            // In the old format an offset at which an object starts is taken.
+            let end = slots[at].end + u128::from(old);
+            if farthest.is_none_or(|(reached, _)| end >= reached) {
+                farthest = Some((end, at));
+            }
+        }
+        (0..fields.len()).for_each(|at| clear[at] &= !crossed.contains(&place(at)));
+        if old && !crossed.is_empty() {
+            clear.fill(false);
+        }
+        for (field, clear) in self.fields[of_type.first as usize..].iter_mut().zip(clear) {
+            field.clear = clear;
+        }
+    }
+}
+
+/// The elements of an array field.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Elements {
+    pub(crate) stride: Stride,
+    /// Bytes of all elements together.
+    pub(crate) extent: u128,
+}
+
+/// Returns the elements of a field of a type that occupies `slot` bytes;
+/// `None` for a field that is no array.
+pub(crate) fn elements(types: &Types, field: &Field, slot: u128) -> Option<Elements> {
+    let size = u128::from(types.get(field.ty).size);
+    if size == 0 || u128::from(field.extent) <= size && field.extent != 0 {
+        return None;
+    }
+    let extent = match u128::from(field.extent) {
+        // A flexible array without room in its slot must run past it.
+        0 if slot == UNBOUNDED || slot <= u128::from(field.offset) => UNBOUNDED,
+        0 => slot - u128::from(field.offset),
+        extent => extent,
+    };
+    Some(Elements { stride: Stride { step: size, last: extent.div_ceil(size) - 1 }, extent })
+}
+
+/// Returns how many bytes the type of `field` has to itself, where a flexible
+/// array in it asks.
+pub(crate) fn slot_of(types: &Types, field: &Field, elements: Option<Elements>) -> u128 {
+    match elements {
+        _ if !types.get(field.ty).flexible => UNBOUNDED,
+        Some(elements) => elements.stride.step,
+        None => field.extent.into(),
     }
 }

@@ -53,6 +53,7 @@ impl std::error::Error for LayoutError {}
 ///
 /// LLVM: `StructLayout`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
 pub struct StructLayout {
     /// Bytes from the start of the struct to each element.
     pub offsets: Vec<TypeSize>,

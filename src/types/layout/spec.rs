@@ -7,6 +7,7 @@ use super::{DataLayout, FunctionPointerAlign, Mangling, PointerSpec, PrimitiveSp
 
 /// Why a data layout string cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct DataLayoutError {
     /// The specification that is wrong: `i64:33`.
     pub spec: String,

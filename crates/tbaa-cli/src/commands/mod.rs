@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod bisect;
 mod check;
 mod completions;
 pub(crate) mod declare;
@@ -9,10 +10,12 @@ mod explain;
 mod findings;
 mod link;
 mod lint;
+mod lower;
 mod matrix;
 mod query;
 mod sarif;
 mod stats;
+mod strip;
 mod svg;
 mod types;
 mod verify;
@@ -46,6 +49,9 @@ pub(crate) fn run(command: Command, out: &mut dyn Write) -> Result<Outcome, Fail
         Command::Stats(args) => stats::run(&args, out)?,
         Command::Types(args) => types::run(&args, out)?,
         Command::Link(args) => link::run(&args, out)?,
+        Command::Lower(args) => lower::run(&args, out)?,
+        Command::Strip(args) => strip::run(&args, out)?,
+        Command::Bisect(args) => return bisect::run(&args, out),
         Command::Completions(args) => completions::run(&args, out)?,
     }
     Ok(Outcome::Fine)

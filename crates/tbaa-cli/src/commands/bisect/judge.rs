@@ -1,0 +1,211 @@
+//! Whether the fault shows in a copy of the module.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::run::{Ended, Output, run};
+use crate::args::{Bisect, Recipe};
+use crate::report::Failure;
+
+/// Runs the command or the recipe on copies of the module.
+pub(super) struct Judge<'a> {
+    args: &'a Bisect,
+    /// Where the copy is, and what is made of it.
+    folder: Folder,
+    /// What the program does without any tag.
+    reference: Option<Outcome>,
+}
+
+/// What became of the program that a recipe compiled and ran.
+#[derive(PartialEq)]
+enum Outcome {
+    NotCompiled(Ended),
+    Ran { ended: Ended, output: Vec<u8> },
+}
+
+impl<'a> Judge<'a> {
+    pub(super) fn new(args: &'a Bisect) -> Result<Self, Failure> {
+        let folder = Folder::new().map_err(|error| {
+            Failure::unusable(format!("cannot make a folder for copies: {error}"))
+        })?;
+        Ok(Judge { args, folder, reference: None })
+    }
+
+    /// Returns whether a recipe needs to know what the program does without
+    /// any tag: it must be shown that copy first.
+    pub(super) fn needs_reference(&self) -> bool {
+        self.args.recipe.is_some() && self.reference.is_none()
+    }
+
+    /// Returns whether the fault shows in the copy that `write` writes.
+    pub(super) fn shows(
+        &mut self,
+        write: impl FnOnce(&mut File) -> Result<(), Failure>,
+    ) -> Result<bool, Failure> {
+        let copy = self.folder.file("copy.ll");
+        let mut file = File::create(&copy).map_err(|error| {
+            Failure::unusable(format!("cannot write {}: {error}", copy.display()))
+        })?;
+        write(&mut file)?;
+        drop(file);
+        let deadline = Instant::now() + Duration::from_secs(self.args.timeout);
+        match self.args.recipe {
+            None => self.command(&copy, deadline),
+            Some(recipe) => self.recipe(recipe, &copy, deadline),
+        }
+    }
+
+    fn output(&self) -> Output<'static> {
+        if self.args.verbose { Output::Error } else { Output::Nowhere }
+    }
+
+    /// Runs the user's command. Its exit status is that of `git bisect run`.
+    fn command(&self, copy: &Path, deadline: Instant) -> Result<bool, Failure> {
+        let named = |argument: &OsString| contains(argument, "{}");
+        let words: Vec<_> =
+            self.args.command.iter().map(|argument| replace(argument, copy)).collect();
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]);
+        command.stdin(match self.args.command.iter().any(named) {
+            true => Stdio::null(),
+            false => File::open(copy).map_or_else(|_| Stdio::null(), Stdio::from),
+        });
+        let ended = run(&mut command, &self.output(), deadline)
+            .map_err(|error| cannot_run(&words[0], &error))?;
+        match ended {
+            Ended::Status(status) => match status.code() {
+                Some(0) => Ok(false),
+                Some(code @ 125..=127) => Err(Failure::unusable(format!(
+                    "the command ended with status {code}, which says nothing of the fault; \
+                     it must end with 0 where the fault is gone, and with 1 where it shows"
+                ))),
+                _ => Ok(true),
+            },
+            Ended::TimedOut | Ended::TooMuchOutput => Ok(true),
+        }
+    }
+
+    fn recipe(&mut self, recipe: Recipe, copy: &Path, deadline: Instant) -> Result<bool, Failure> {
+        let first = self.reference.is_none();
+        let outcome = self.outcome(recipe, copy, first, deadline)?;
+        let Some(reference) = &self.reference else {
+            match outcome {
+                Outcome::NotCompiled(_) => {
+                    return Err(Failure::unusable("the module does not compile without tags"));
+                }
+                Outcome::Ran { ended: Ended::Status(_), .. } => {}
+                Outcome::Ran { .. } => {
+                    return Err(Failure::unusable(
+                        "without tags the program does not end in time, or writes over 64 MB; \
+                         see --timeout",
+                    ));
+                }
+            }
+            self.reference = Some(outcome);
+            return Ok(false);
+        };
+        Ok(outcome != *reference)
+    }
+
+    fn outcome(
+        &self,
+        recipe: Recipe,
+        copy: &Path,
+        first: bool,
+        deadline: Instant,
+    ) -> Result<Outcome, Failure> {
+        let flags = self.args.opt.split_whitespace();
+        let program = self.folder.file("program");
+        let (mut compile, mut execute) = match recipe {
+            Recipe::Run => {
+                let mut compile = Command::new(tool("opt"));
+                compile.args(flags).arg(copy).arg("-o").arg(&program);
+                let mut execute = Command::new(tool("lli"));
+                execute.arg(&program);
+                (compile, execute)
+            }
+            Recipe::Native => {
+                let mut compile = Command::new(tool("clang"));
+                compile.args(["-Wno-override-module", "-x", "ir"]).arg(copy);
+                compile.args(flags).arg("-o").arg(&program);
+                (compile, Command::new(&program))
+            }
+        };
+        // Why the module does not compile is worth seeing once.
+        let messages = if first { Output::Error } else { self.output() };
+        let _ = std::fs::remove_file(&program);
+        let ended = run(compile.stdin(Stdio::null()), &messages, deadline)
+            .map_err(|error| cannot_run(compile.get_program(), &error))?;
+        if !matches!(ended, Ended::Status(status) if status.success()) {
+            return Ok(Outcome::NotCompiled(ended));
+        }
+        let printed = self.folder.file("output");
+        execute.args(&self.args.command).stdin(Stdio::null());
+        let ended = run(&mut execute, &Output::File(&printed), deadline)
+            .map_err(|error| cannot_run(execute.get_program(), &error))?;
+        let output = match ended {
+            Ended::Status(_) => std::fs::read(&printed).map_err(Failure::Output)?,
+            _ => Vec::new(),
+        };
+        Ok(Outcome::Ran { ended, output })
+    }
+}
+
+fn cannot_run(program: &OsStr, error: &io::Error) -> Failure {
+    Failure::unusable(format!("cannot run {}: {error}", program.display()))
+}
+
+fn contains(argument: &OsStr, what: &str) -> bool {
+    argument.as_encoded_bytes().windows(what.len()).any(|bytes| bytes == what.as_bytes())
+}
+
+/// Puts the file's name in place of each `{}`.
+fn replace(argument: &OsStr, file: &Path) -> OsString {
+    if !contains(argument, "{}") {
+        return argument.to_owned();
+    }
+    // Text that is no Unicode has no place in a command with a placeholder.
+    argument.to_string_lossy().replace("{}", &file.to_string_lossy()).into()
+}
+
+/// Returns LLVM 22's program of that name, or whichever there is.
+fn tool(name: &str) -> OsString {
+    let versioned = format!("{name}-22");
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let there = std::env::split_paths(&path).any(|folder| folder.join(&versioned).is_file());
+    if there { versioned.into() } else { name.into() }
+}
+
+/// A folder that is removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> io::Result<Folder> {
+        let mut number = 0;
+        loop {
+            let name = format!("tbaa-bisect-{}-{number}", std::process::id());
+            let folder = std::env::temp_dir().join(name);
+            match std::fs::create_dir(&folder) {
+                Ok(()) => return Ok(Folder(folder)),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 1000 => {
+                    number += 1;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,169 @@
+//! The search for a smallest set of accesses whose tags show a fault.
+//!
+//! Positions stand in an order in which accesses with one tag are neighbours.
+//! Under the assumption that more tags show no less, halving the candidates
+//! finds the last access without which they show nothing; it is kept, the
+//! accesses after it are not needed, and the search goes on among those before
+//! it. A set of k among n accesses takes at most k (log2 n + 3) questions.
+//!
+//! Where the assumption does not hold, what is found still shows the fault, and
+//! no access can be left out of it.
+//!
+//! Source: Zeller, Hildebrandt, "Simplifying and isolating failure-inducing
+//! input", 2002; the order of the questions is that of Junker, `QuickXplain`,
+//! 2004.
+
+use std::collections::BTreeSet;
+
+/// Finds a smallest set among `candidates`, which are in ascending order. They
+/// must show the fault, and no candidate at all must not.
+///
+/// `class` names the tag of an access, and `shows` is asked with accesses in
+/// ascending order; asked twice, it must answer the same.
+pub(super) fn smallest<E>(
+    mut candidates: Vec<usize>,
+    class: impl Fn(usize) -> usize,
+    mut shows: impl FnMut(&[usize]) -> Result<bool, E>,
+) -> Result<Vec<usize>, E> {
+    // The fault shows with the known ones and the candidates.
+    let mut known: Vec<usize> = Vec::new();
+    while !candidates.is_empty() && (known.is_empty() || !shows(&known)?) {
+        // A pair did not do. More accesses with the same tags are likely.
+        let classes: BTreeSet<_> = known.iter().map(|&access| class(access)).collect();
+        if classes.len() > 1 {
+            let near = candidates.iter().filter(|&&access| classes.contains(&class(access)));
+            let near: Vec<_> = near.copied().collect();
+            if !near.is_empty() && near.len() < candidates.len() && shows(&union(&near, &known))? {
+                candidates = near;
+            }
+        }
+        // It shows with the first `with` candidates, and not with `without`.
+        let (mut without, mut with) = (0, candidates.len());
+        while with - without > 1 {
+            let middle = without + (with - without) / 2;
+            if shows(&union(&candidates[..middle], &known))? {
+                with = middle;
+            } else {
+                without = middle;
+            }
+        }
+        known.push(candidates[with - 1]);
+        known.sort_unstable();
+        candidates.truncate(with - 1);
+    }
+    let mut next = 0;
+    while next < known.len() && known.len() > 1 {
+        let mut fewer = known.clone();
+        fewer.remove(next);
+        if shows(&fewer)? {
+            // What was needed may not be without that one.
+            (known, next) = (fewer, 0);
+        } else {
+            next += 1;
+        }
+    }
+    Ok(known)
+}
+
+/// Returns the accesses of two sets, in ascending order.
+fn union(a: &[usize], b: &[usize]) -> Vec<usize> {
+    let mut all = [a, b].concat();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+    use std::convert::Infallible;
+
+    use super::smallest;
+
+    /// Searches for a set by its own answers, and counts the distinct questions.
+    fn search(n: usize, classes: usize, shows: impl Fn(&[usize]) -> bool) -> (Vec<usize>, usize) {
+        let mut asked = HashMap::new();
+        assert!(shows(&(0..n).collect::<Vec<_>>()) && !shows(&[]));
+        asked.insert((0..n).collect(), true);
+        let ask = |set: &[usize]| {
+            assert!(set.is_sorted_by(|a, b| a < b), "{set:?}");
+            let answer = *asked.entry(set.to_vec()).or_insert_with(|| shows(set));
+            Ok::<_, Infallible>(answer)
+        };
+        let Ok(found) = smallest((0..n).collect(), |access| access * classes / n, ask);
+        (found, asked.len() - 1)
+    }
+
+    #[test]
+    fn every_pair_is_found() {
+        for n in [2, 3, 8, 9, 33] {
+            for b in 1..n {
+                for a in 0..b {
+                    let shows = |set: &[usize]| set.contains(&a) && set.contains(&b);
+                    let (found, asked) = search(n, 5.min(n), shows);
+                    assert_eq!(found, [a, b]);
+                    assert!(asked <= 2 * n.next_power_of_two().ilog2() as usize + 3, "{asked}");
+                }
+            }
+        }
+    }
+
+    /// Three questions more are asked before and after: all tags, no tag, and
+    /// whether the fault is gone without the pair. Two more are about each of
+    /// its tags.
+    #[test]
+    fn a_pair_among_5000_accesses_takes_35_questions() {
+        const N: usize = 5000;
+        let mut most = 0;
+        for i in 0..2000 {
+            let (a, b) = (i * 7919 % N, i * 104_729 % (N - 1));
+            let b = if b >= a { b + 1 } else { b };
+            let shows =
+                |set: &[usize]| set.binary_search(&a).is_ok() && set.binary_search(&b).is_ok();
+            let (found, asked) = search(N, 1 + i % N, shows);
+            assert_eq!(found, [a.min(b), a.max(b)]);
+            most = most.max(asked);
+        }
+        assert!((26..=30).contains(&most), "{most}");
+    }
+
+    #[test]
+    fn one_access_or_many_are_found() {
+        for set in [&[0][..], &[99], &[3, 50, 51], &[10, 11, 12, 13, 14, 15, 90]] {
+            let shows = |kept: &[usize]| set.iter().all(|access| kept.contains(access));
+            let (found, _) = search(100, 10, shows);
+            assert_eq!(found, set);
+        }
+    }
+
+    /// Several accesses with the same two tags: the search stays among these.
+    #[test]
+    fn more_accesses_with_the_tags_of_a_pair_are_cheap() {
+        const N: usize = 10_000;
+        let set = [4_001, 4_002, 4_003, 7_005];
+        let shows = |kept: &[usize]| set.iter().all(|access| kept.binary_search(access).is_ok());
+        let (found, asked) = search(N, N / 10, shows);
+        assert_eq!(found, set);
+        assert!(asked <= 2 * 14 + 2 * 8 + 8, "{asked}");
+    }
+
+    /// More tags may hide a fault. What is found shows it all the same.
+    #[test]
+    fn what_is_found_shows_the_fault_whatever_the_answers() {
+        for seed in 1..500_u64 {
+            let shows = |set: &[usize]| {
+                let hash = set.iter().fold(seed, |hash, &access| {
+                    (hash ^ access as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23)
+                });
+                set.len() == 40 || !set.is_empty() && hash % 3 == 0
+            };
+            let (found, _) = search(40, 6, shows);
+            assert!(shows(&found));
+            for leave_out in 0..if found.len() > 1 { found.len() } else { 0 } {
+                let mut fewer = found.clone();
+                fewer.remove(leave_out);
+                assert!(!shows(&fewer), "{found:?} without {leave_out}");
+            }
+        }
+    }
+}

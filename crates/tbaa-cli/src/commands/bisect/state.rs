@@ -1,0 +1,101 @@
+//! What the command has answered, in memory and in a file.
+
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::Path;
+
+use crate::report::Failure;
+
+/// The answers known. A set of accesses is written as ranges, `0-1249,3000`.
+pub(super) struct State {
+    known: HashMap<String, bool>,
+    file: Option<File>,
+}
+
+impl State {
+    /// Keeps answers in memory alone.
+    pub(super) fn new() -> State {
+        State { known: HashMap::new(), file: None }
+    }
+
+    /// Reads the answers of an earlier search, and adds to them what is found.
+    /// `identity` tells searches apart.
+    pub(super) fn open(path: &Path, identity: &str) -> Result<State, Failure> {
+        let file = path.display();
+        let failed = |error: io::Error| Failure::unusable(format!("cannot use {file}: {error}"));
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(failed(error)),
+        };
+        // The last line may have been cut off.
+        let whole = &text[..text.rfind('\n').map_or(0, |at| at + 1)];
+        let header = format!("tbaa bisect 1 {identity}");
+        let mut known = HashMap::new();
+        for (index, line) in whole.lines().enumerate() {
+            let answer = match line.split_once(' ') {
+                _ if index == 0 && line == header => continue,
+                Some(("tbaa", _)) if index == 0 && line.starts_with("tbaa bisect ") => {
+                    return Err(Failure::unusable(format!(
+                        "{file} is of a search in another module or with another command; \
+                         delete it, or name another file"
+                    )));
+                }
+                Some(("shows", set)) if index > 0 => (set, true),
+                Some(("gone", set)) if index > 0 => (set, false),
+                _ => {
+                    return Err(Failure::unusable(format!(
+                        "line {} of {file} is not what `tbaa bisect` writes; name another file",
+                        index + 1
+                    )));
+                }
+            };
+            known.insert(answer.0.to_owned(), answer.1);
+        }
+        let mut into = OpenOptions::new();
+        let mut into = into.create(true).append(true).open(path).map_err(failed)?;
+        into.set_len(whole.len() as u64).map_err(failed)?;
+        if whole.is_empty() {
+            writeln!(into, "{header}").map_err(failed)?;
+        }
+        Ok(State { known, file: Some(into) })
+    }
+
+    pub(super) fn get(&self, set: &[usize]) -> Option<bool> {
+        self.known.get(&ranges(set)).copied()
+    }
+
+    pub(super) fn insert(&mut self, set: &[usize], shows: bool) -> Result<(), Failure> {
+        let set = ranges(set);
+        if let Some(file) = &mut self.file {
+            let word = if shows { "shows" } else { "gone" };
+            writeln!(file, "{word} {set}").map_err(|error| {
+                Failure::unusable(format!("cannot write to the state file: {error}"))
+            })?;
+        }
+        self.known.insert(set, shows);
+        Ok(())
+    }
+}
+
+/// Writes ascending numbers as ranges.
+fn ranges(set: &[usize]) -> String {
+    let chunks = set.chunk_by(|a, b| a + 1 == *b).map(|chunk| match chunk {
+        [one] => one.to_string(),
+        chunk => format!("{}-{}", chunk[0], chunk[chunk.len() - 1]),
+    });
+    chunks.collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ranges;
+
+    #[test]
+    fn neighbours_are_one_range() {
+        for (set, expected) in [(&[][..], ""), (&[7], "7"), (&[0, 1, 2, 4, 8, 9], "0-2,4,8-9")] {
+            assert_eq!(ranges(set), expected);
+        }
+    }
+}

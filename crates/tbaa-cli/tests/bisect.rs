@@ -1,0 +1,332 @@
+//! `tbaa bisect` and `tbaa strip`: on programs that `opt -O2` makes go wrong
+//! because of a planted tag, and on searches whose answer is known.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use tbaa::text;
+
+fn tbaa(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_tbaa")).args(args).output().unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// Returns whether LLVM is there to be asked; says so where it is not.
+fn llvm_is_there() -> bool {
+    let missing = ["opt-22", "lli-22", "clang-22"]
+        .into_iter()
+        .find(|tool| Command::new(tool).arg("--version").output().is_err());
+    let Some(tool) = missing else { return true };
+    let required = std::env::var("TBAA_LLVM").is_ok_and(|value| value == "require");
+    assert!(!required, "{tool} is required and cannot be run");
+    eprintln!("skipped, for {tool} cannot be run");
+    false
+}
+
+/// A file in a folder for this test.
+fn scratch(name: &str, content: &str) -> String {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bisect").join(name);
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(&file, content).unwrap();
+    file.to_str().unwrap().to_owned()
+}
+
+fn planted() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bisect");
+    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+/// The lines that a report names.
+fn found_lines(report: &str) -> Vec<usize> {
+    let places = report.lines().filter_map(|line| line.split_once(".ll:"));
+    places.map(|(_, place)| place.split(':').next().unwrap().parse().unwrap()).collect()
+}
+
+fn runs(report: &str) -> usize {
+    report.lines().last().unwrap().strip_suffix(" runs").unwrap().parse().unwrap()
+}
+
+#[test]
+fn planted_miscompiles_are_found() {
+    if !llvm_is_there() {
+        return;
+    }
+    let files = planted();
+    assert!(files.len() > 10);
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap();
+        let guilty = (1..).zip(text.lines()).filter(|(_, line)| line.ends_with("; guilty"));
+        let guilty: Vec<usize> = guilty.map(|(number, _)| number).collect();
+        // Without a target, only clang chooses one with vectors.
+        let recipe = if file.ends_with("vectorized.ll") { "native" } else { "run" };
+        let out = tbaa(&["bisect", file.to_str().unwrap(), "--recipe", recipe]);
+        let report = stdout(&out);
+        let what = format!("{}: {report}{}", file.display(), stderr(&out));
+        assert_eq!(out.status.code(), Some(1), "{what}");
+        assert_eq!(found_lines(&report), guilty, "{what}");
+        assert!(runs(&report) <= 20, "{what}");
+        let union =
+            report.lines().find(|line| line.starts_with("  union")).map(|line| &line[9..12]);
+        let expected = match file.file_stem().unwrap().to_str().unwrap() {
+            "sized" => Some("May"),
+            "constant" => None,
+            _ => Some("NoA"),
+        };
+        assert_eq!(union, expected, "{what}");
+    }
+}
+
+/// What the guide shows is what is printed.
+#[test]
+fn the_guide_is_right() {
+    if !llvm_is_there() {
+        return;
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let guide = fs::read_to_string(root.join("docs/bisect.md")).unwrap();
+    let (_, shown) = guide.split_once("$ tbaa ").unwrap();
+    let (command, shown) = shown.split_once('\n').unwrap();
+    let (shown, _) = shown.split_once("```").unwrap();
+    let mut run = Command::new(env!("CARGO_BIN_EXE_tbaa"));
+    let out = run.args(command.split(' ')).current_dir(root).output().unwrap();
+    assert_eq!(stdout(&out), shown, "{}", stderr(&out));
+}
+
+/// A module with a planted fault in its midst.
+fn with_5000_accesses(planted: &str) -> String {
+    let (before, rest) = planted.split_once("\n; Accesses that have nothing").unwrap();
+    let (other, after) = rest.split_once("\n@format").unwrap();
+    let (_, other) = other.split_once('\n').unwrap();
+    let copies = |range: std::ops::Range<usize>| -> String {
+        range.map(|n| other.replace("@other", &format!("@other.{n}"))).collect()
+    };
+    let count = (5000 - text::read(planted.as_bytes()).unwrap().instructions().len()) / 7;
+    format!("{before}\n{}\n{other}{}@format{after}", copies(0..count / 3), copies(count / 3..count))
+}
+
+#[test]
+fn a_pair_among_5000_accesses_takes_40_runs_at_most() {
+    if !llvm_is_there() {
+        return;
+    }
+    for name in ["hoisted", "struct_copy"] {
+        let file = planted().into_iter().find(|file| file.file_stem().unwrap() == name).unwrap();
+        let text = fs::read_to_string(file).unwrap();
+        let large = with_5000_accesses(&text);
+        let count = text::read(large.as_bytes()).unwrap().instructions().len();
+        assert!((4990..=5000).contains(&count), "{count}");
+        let file = scratch(&format!("{name}-5000.ll"), &large);
+        let out = tbaa(&["bisect", &file, "--recipe", "run"]);
+        let report = stdout(&out);
+        let found: Vec<&str> =
+            found_lines(&report).iter().map(|line| large.lines().nth(line - 1).unwrap()).collect();
+        assert_eq!(found.len(), 2, "{report}{}", stderr(&out));
+        assert!(found.iter().all(|line| line.ends_with("; guilty")), "{report}");
+        println!("{name} among {count} accesses: {} runs", runs(&report));
+        assert!(runs(&report) <= 36, "{report}");
+    }
+}
+
+/// A function with `count` stores, each of its own number, of three types.
+fn stores(count: usize) -> String {
+    let mut text = String::from("define void @f(ptr %p) {\n");
+    for n in 0..count {
+        text += &format!("  store i32 {n}, ptr %p, !tbaa !{}\n", n % 3);
+    }
+    text += "  ret void\n}\n";
+    for n in 0..3 {
+        text += &format!("!{n} = !{{!{}, !{0}, i64 0}}\n!{} = !{{!\"t{n}\", !9}}\n", n + 3, n + 3);
+    }
+    text + "!9 = !{!\"root\"}\n"
+}
+
+/// A shell command that shows a fault where these stores have tags.
+fn needs(stores: &[usize], file: &str) -> String {
+    let tests: Vec<_> = stores.iter().map(|n| format!("/store i32 {n},.*tbaa/s++")).collect();
+    let count = stores.len();
+    format!("awk '{}; END {{ exit s == {count} }}' {file}", tests.join(";").replace("s++", "{s++}"))
+}
+
+#[cfg(unix)]
+#[test]
+fn the_search_is_the_same_by_file_and_by_standard_input() {
+    let file = scratch("5000.ll", &stores(5000));
+    for (wanted, least, most) in
+        [(&[17][..], 15, 22), (&[4000, 4999], 28, 36), (&[3, 4, 5], 40, 50)]
+    {
+        let mut first = None;
+        for copy in ["{}", "-"] {
+            let out = tbaa(&["bisect", &file, "--", "sh", "-c", &needs(wanted, copy)]);
+            let report = stdout(&out);
+            assert_eq!(out.status.code(), Some(1), "{report}{}", stderr(&out));
+            let lines: Vec<_> = wanted.iter().map(|n| n + 2).collect();
+            assert_eq!(found_lines(&report), lines, "{report}");
+            assert!((least..=most).contains(&runs(&report)), "{wanted:?}: {report}");
+            assert_eq!(stderr(&out).lines().count(), runs(&report));
+            assert_eq!(*first.get_or_insert(report.clone()), report);
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_search_goes_on() {
+    let file = scratch("resumed.ll", &stores(500));
+    let state = scratch("state", "");
+    let count = scratch("count", "");
+    let limit = scratch("limit", "10");
+    fs::remove_file(&state).unwrap();
+    let command = format!(
+        "echo >> {count}; test $(wc -l < {count}) -le $(cat {limit}) || exit 125; {}",
+        needs(&[100, 302], "{}")
+    );
+    let bisect =
+        |file: &str| tbaa(&["bisect", file, "--state", &state, "--", "sh", "-c", &command]);
+    let out = bisect(&file);
+    assert_eq!(out.status.code(), Some(2));
+    assert!(stderr(&out).contains("error: the command ended with status 125"), "{}", stderr(&out));
+    assert_eq!(fs::read_to_string(&state).unwrap().lines().count(), 11);
+    // A line that was not written to its end.
+    let mut torn = fs::read_to_string(&state).unwrap();
+    torn += "shows 0-4";
+    fs::write(&state, torn).unwrap();
+    fs::write(&limit, "1000").unwrap();
+    let out = bisect(&file);
+    let report = stdout(&out);
+    assert_eq!(found_lines(&report), [102, 304], "{report}{}", stderr(&out));
+    let rest = runs(&report);
+    // All of it is known now.
+    let again = stdout(&bisect(&file));
+    assert_eq!(again, report.replace(&format!("{rest} runs"), "0 runs"));
+    // And it is as many as in one go.
+    let whole = stdout(&tbaa(&["bisect", &file, "--", "sh", "-c", &needs(&[100, 302], "{}")]));
+    assert_eq!(runs(&whole), 10 + rest);
+
+    let other = scratch("other.ll", &stores(501));
+    let out = bisect(&other);
+    assert_eq!(out.status.code(), Some(2));
+    assert!(stderr(&out).contains("another module"), "{}", stderr(&out));
+    fs::write(&state, "something else\n").unwrap();
+    let out = bisect(&file);
+    assert!(stderr(&out).contains("line 1 of"), "{}", stderr(&out));
+    assert_eq!(fs::read_to_string(&state).unwrap(), "something else\n");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_over_the_time_limit_shows_the_fault_and_ends() {
+    let file = scratch("slow.ll", &stores(1));
+    let pid = scratch("pid", "");
+    let command =
+        format!("grep -q tbaa {{}} || exit 0; sh -c 'echo $$ > {pid}; exec sleep 600'; true");
+    let out = tbaa(&["bisect", &file, "--timeout", "1", "--", "sh", "-c", &command]);
+    assert_eq!(found_lines(&stdout(&out)), [2], "{}", stderr(&out));
+    let pid = fs::read_to_string(pid).unwrap();
+    // It may take a moment to die, and stays on as a zombie if nobody waits.
+    let stat = Path::new("/proc").join(pid.trim()).join("stat");
+    let is_dead = || {
+        let stat = fs::read_to_string(&stat).unwrap_or_default();
+        stat.is_empty() || stat.contains(") Z ")
+    };
+    let dies = (0..500).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        is_dead()
+    });
+    assert!(dies, "process {pid} was left");
+}
+
+#[cfg(unix)]
+#[test]
+fn other_guilty_tags_are_said_or_found() {
+    let file = scratch("two.ll", &stores(300));
+    // A fault by the first two types, and another by the third alone.
+    let command =
+        format!("if {}; then {}; else false; fi", needs(&[30, 31], "{}"), needs(&[32], "{}"));
+    let run = |args: &[&str]| {
+        let all = [&["bisect", &file][..], args, &["--", "sh", "-c", &command]].concat();
+        stdout(&tbaa(&all))
+    };
+    let report = run(&[]);
+    assert_eq!(found_lines(&report), [32, 33], "{report}");
+    assert!(
+        report.contains("\n  no   without any of these: other tags are guilty too"),
+        "{report}"
+    );
+    assert_eq!(found_lines(&run(&["--sets", "2"])), [32, 33, 34]);
+}
+
+#[cfg(unix)]
+#[test]
+fn tags_that_are_not_to_blame_are_acquitted() {
+    let file = scratch("innocent.ll", &stores(20));
+    let none = scratch("none.ll", "define void @f() {\n  ret void\n}\n");
+    for (file, command, why) in [
+        (&file, "true", "the fault does not show with all of them"),
+        (&file, "false", "the fault shows without any of them"),
+        (&none, "false", "there are none"),
+    ] {
+        let out = tbaa(&["bisect", file, "--", command]);
+        assert_eq!(out.status.code(), Some(0));
+        assert_eq!(stdout(&out), format!("the tags are not to blame: {why}\n"));
+    }
+    let out = tbaa(&["bisect", &file, "--", "no-such-program"]);
+    assert_eq!(out.status.code(), Some(2));
+    assert!(stderr(&out).starts_with("error: cannot run no-such-program: "), "{}", stderr(&out));
+    assert!(stdout(&out).is_empty());
+    for args in [&["bisect", &file][..], &["bisect", &file, "--opt", "-O3", "--", "true"]] {
+        assert_eq!(tbaa(args).status.code(), Some(2));
+    }
+}
+
+#[test]
+fn stripped_are_the_tags_asked_for() {
+    let original = stores(64);
+    let file = scratch("strip.ll", &original);
+    let kept = |args: &[&str]| -> Vec<usize> {
+        let out = tbaa(&[&["strip", &file][..], args].concat());
+        assert_eq!((out.status.code(), &*stderr(&out)), (Some(0), ""));
+        let text = stdout(&out);
+        let module = text::read(text.as_bytes()).unwrap();
+        assert_eq!(module.instructions().len(), 64);
+        let tagged = module.instructions().iter().enumerate().filter(|(_, i)| i.tag.is_some());
+        let tagged: Vec<_> = tagged.map(|(n, _)| n).collect();
+        // Every other byte stays.
+        for (n, (line, before)) in text.lines().zip(original.lines()).enumerate() {
+            let is_kept = n == 0 || n > 64 || tagged.contains(&(n - 1));
+            let expected = if is_kept { before } else { before.split(", !tbaa").next().unwrap() };
+            assert_eq!(line, expected);
+        }
+        tagged
+    };
+    assert_eq!(kept(&[]), []);
+    assert_eq!(kept(&["--keep", "5"]), [0, 1, 2, 3, 4]);
+    assert_eq!(kept(&["--keep", "500"]).len(), 64);
+    assert_eq!(kept(&["--drop", "!1", "--drop", "2"]), (0..64).step_by(3).collect::<Vec<_>>());
+    let halves = [kept(&["--hash", "0"]), kept(&["--hash", "1"])];
+    assert!(halves.iter().all(|half| half.len() > 20), "{halves:?}");
+    let mut all = halves.concat();
+    all.sort_unstable();
+    assert_eq!(all, (0..64).collect::<Vec<_>>());
+    let quarter = kept(&["--hash", "01"]);
+    assert!(quarter.len() > 8 && quarter.iter().all(|n| halves[1].contains(n)));
+    assert_eq!(kept(&["--hash", "01", "--hash", "11"]), halves[1]);
+    // Another function before it changes nothing.
+    let moved = scratch("moved.ll", &format!("define void @g() {{\n  ret void\n}}\n{original}"));
+    let out = stdout(&tbaa(&["strip", &moved, "--hash", "01"]));
+    let module = text::read(out.as_bytes()).unwrap();
+    let tagged = module.instructions().iter().filter(|i| i.tag.is_some());
+    assert!(tagged.map(|i| i.index as usize).eq(quarter));
+    for bits in ["", "2", "+1", "000000000000000000000000000000000"] {
+        assert_eq!(tbaa(&["strip", &file, "--hash", bits]).status.code(), Some(2), "{bits}");
+    }
+}

@@ -1,0 +1,183 @@
+//! Nodes that refer to one another in a cycle, added together.
+
+use std::hash::BuildHasher;
+
+use super::import::Open;
+use super::operand::{Kind, PACKED_LIMIT, Packed};
+use super::{DISTINCT, Graph, GraphError, NodeId, Shape};
+use crate::table::HashMap;
+
+impl Graph {
+    /// Adds the nodes of a cycle, whose open operands are numbered from `base`
+    /// on. Returns the node of each.
+    ///
+    /// Uniqued nodes with equal operands are one node, and so on for the users
+    /// of the two. No node of the store can be one of these: each has an operand
+    /// that is new. A uniqued node that refers to itself becomes distinct.
+    ///
+    /// LLVM: `MDNode::resolveCycles`, `MDNode::handleChangedOperand`.
+    pub(super) fn add_cycle<K, P>(
+        &mut self,
+        nodes: &[Open<'_, K, P>],
+        base: u32,
+    ) -> Result<Vec<NodeId>, GraphError> {
+        let first = self.records.len();
+        let count = nodes.iter().map(|node| node.parts.len()).sum::<usize>();
+        if nodes.len() > PACKED_LIMIT.saturating_sub(first)
+            || count > PACKED_LIMIT.saturating_sub(self.operands.len())
+        {
+            return Err(GraphError::Full);
+        }
+        let mut members = Vec::with_capacity(nodes.len());
+        for (at, node) in nodes.iter().enumerate() {
+            let mut operands = Vec::with_capacity(node.parts.len());
+            for part in &node.parts {
+                operands.push(match (part.operand(), part) {
+                    (Some(operand), _) => self.pack(operand)?,
+                    (None, super::import::Part::Open(open)) => {
+                        member(first, (open - base) as usize)
+                    }
+                    (None, _) => Packed::NULL,
+                });
+            }
+            let distinct = node.distinct || operands.contains(&member(first, at));
+            members.push(Member { distinct, operands });
+        }
+        let classes = merge_equal(&mut members, first, &self.hasher);
+        // Depth first, as they would be read from what is written of them.
+        let mut numbers: Vec<Option<usize>> = vec![None; members.len()];
+        let mut kept: Vec<usize> = Vec::new();
+        let mut work = vec![0];
+        while let Some(at) = work.pop() {
+            let class = classes[at];
+            if numbers[class].is_none() {
+                numbers[class] = Some(kept.len());
+                kept.push(class);
+                let operands = members[class].operands.iter().rev();
+                work.extend(operands.filter_map(|&operand| of_member(operand, first)));
+            }
+        }
+        let number = |at: usize| numbers[classes[at]].unwrap_or_default();
+        for &class in &kept {
+            let from = self.operands.len();
+            let Member { distinct, operands } = &members[class];
+            let renumbered = operands.iter().map(|&operand| match of_member(operand, first) {
+                Some(at) => member(first, number(at)),
+                None => operand,
+            });
+            self.operands.extend(renumbered);
+            self.push_record(from, if *distinct { DISTINCT } else { 0 })?;
+        }
+        self.inherit_in_cycle(first);
+        for (index, &class) in (first..).zip(&kept) {
+            if !members[class].distinct {
+                let hash = self.hash_of(index as u32);
+                self.make_unique(index as u32, hash);
+            }
+        }
+        Ok((0..nodes.len()).map(|at| self.id(first + number(at))).collect())
+    }
+
+    /// Tells the nodes from `first` on what they have from their parents, parents
+    /// first. Where parents form a cycle, no node of it has a root.
+    fn inherit_in_cycle(&mut self, first: usize) {
+        let mut children: Vec<Vec<usize>> = vec![Vec::new(); self.records.len() - first];
+        let mut ready = Vec::new();
+        for index in first..self.records.len() {
+            let id = self.id(index);
+            // What does not depend on the parent is set for all.
+            self.inherit(id);
+            match Shape::of(self, id).parent(self, id) {
+                Some(parent) if parent.index() >= first => {
+                    children[parent.index() - first].push(index);
+                }
+                _ => ready.push(index),
+            }
+        }
+        while let Some(index) = ready.pop() {
+            self.inherit(self.id(index));
+            ready.append(&mut children[index - first]);
+        }
+    }
+}
+
+/// A node of a cycle, its references to others of the cycle as if each were
+/// added behind those in the store.
+struct Member {
+    /// Never one with another.
+    distinct: bool,
+    operands: Vec<Packed>,
+}
+
+fn member(first: usize, at: usize) -> Packed {
+    // Checked before: that many nodes fit.
+    Packed::new(Kind::Node, first + at).unwrap_or(Packed::NULL)
+}
+
+fn of_member(operand: Packed, first: usize) -> Option<usize> {
+    (operand.kind() == Kind::Node).then(|| operand.index().checked_sub(first)).flatten()
+}
+
+/// Finds the members that are equal because their operands are; returns for each
+/// the one that stands for it.
+///
+/// A member's hash is the sum of its operands' hashes, so that an operand that
+/// turns out to be another's equal changes it in one step. The smaller set of
+/// users changes: near-linear time in all.
+fn merge_equal(members: &mut [Member], first: usize, hasher: &impl BuildHasher) -> Vec<usize> {
+    let term = |position: usize, operand: Packed| hasher.hash_one((position, operand));
+    let mut users: Vec<Vec<(usize, usize)>> = vec![Vec::new(); members.len()];
+    let mut hashes: Vec<u64> = Vec::with_capacity(members.len());
+    for (at, node) in members.iter().enumerate() {
+        let mut hash = 0_u64;
+        for (position, &operand) in node.operands.iter().enumerate() {
+            hash = hash.wrapping_add(term(position, operand));
+            if let Some(used) = of_member(operand, first) {
+                users[used].push((at, position));
+            }
+        }
+        hashes.push(hash);
+    }
+    let mut stands_for: Vec<usize> = (0..members.len()).collect();
+    let mut table: HashMap<u64, Vec<usize>> = HashMap::default();
+    let mut work: Vec<usize> = (0..members.len()).rev().collect();
+    while let Some(at) = work.pop() {
+        if members[at].distinct || stands_for[at] != at {
+            continue;
+        }
+        let bucket = table.entry(hashes[at]).or_default();
+        let equal =
+            bucket.iter().position(|&other| members[other].operands == members[at].operands);
+        let Some(place) = equal else {
+            bucket.push(at);
+            continue;
+        };
+        let other = bucket[place];
+        if other == at {
+            continue;
+        }
+        let (kept, gone) =
+            if users[other].len() < users[at].len() { (at, other) } else { (other, at) };
+        bucket[place] = kept;
+        stands_for[gone] = kept;
+        for (user, position) in std::mem::take(&mut users[gone]) {
+            if let Some(bucket) = table.get_mut(&hashes[user]) {
+                bucket.retain(|&other| other != user);
+            }
+            let (old, new) = (members[user].operands[position], member(first, kept));
+            members[user].operands[position] = new;
+            hashes[user] =
+                hashes[user].wrapping_sub(term(position, old)).wrapping_add(term(position, new));
+            users[kept].push((user, position));
+            work.push(user);
+        }
+    }
+    (0..members.len())
+        .map(|mut at| {
+            while stands_for[at] != at {
+                at = stands_for[at];
+            }
+            at
+        })
+        .collect()
+}

@@ -1,0 +1,63 @@
+//! Why sources are not lowered.
+
+use std::fmt;
+
+use crate::builder::BuildError;
+use crate::oracle::Rules;
+
+/// The most classes of sources under one root that one call may add: their
+/// answers take a bit a pair.
+pub const MAX_CLASSES: usize = 1 << 16;
+
+/// Why sources were not lowered.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum LowerError {
+    /// A tag was issued by another graph than the oracle's, or than that of the
+    /// sources before.
+    ForeignTag,
+    /// The oracle follows other rules than the one of the sources before.
+    OtherRules {
+        /// The rules of the sources before.
+        before: Rules,
+    },
+    /// Sources were added to a lowering whose lineage has no name.
+    NoLineage,
+    /// More classes under one root than [`MAX_CLASSES`].
+    TooMany {
+        /// How many.
+        classes: usize,
+    },
+    /// The lowered graph is full.
+    Build(BuildError),
+}
+
+impl fmt::Display for LowerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LowerError::ForeignTag => f.write_str(
+                "a tag that another graph issued: a lowering's sources are tags of one graph",
+            ),
+            LowerError::OtherRules { before } => {
+                write!(f, "the sources before were lowered by rule {before}: go on with that")
+            }
+            LowerError::NoLineage => {
+                f.write_str("the lowering has no lineage to grow: name one with `Options::lineage`")
+            }
+            LowerError::TooMany { classes } => write!(
+                f,
+                "{classes} classes of tags under one root, and at most {MAX_CLASSES} can be \
+                 lowered at once: lower them in several calls"
+            ),
+            LowerError::Build(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for LowerError {}
+
+impl From<BuildError> for LowerError {
+    fn from(error: BuildError) -> Self {
+        LowerError::Build(error)
+    }
+}

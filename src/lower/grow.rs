@@ -1,0 +1,331 @@
+//! Adding sources: places, names and metadata for newcomers.
+
+use std::borrow::Borrow;
+
+use super::batch::{Batch, Class, Row};
+use super::error::LowerError;
+use super::fingerprint::Fingerprint;
+use super::loss::{self, Pairs, Sum};
+use super::options::ScopeForm;
+use super::place::{Newcomers, Placed, Strategy};
+use super::rank::Ranks;
+use super::relation::{Relation, ones};
+use super::scopes::Scoped;
+use super::source::Key;
+use super::source::Source;
+use super::state::{Entry, Lowering};
+use super::why::Why;
+use crate::builder::BuildError;
+use crate::graph::{Graph, TypeId};
+use crate::oracle::Oracle;
+use crate::table::IndexMap;
+
+impl Lowering {
+    /// Adds sources: tags of the oracle's graph, accesses with a size of their
+    /// own, either with a weight that says how often it is asked about.
+    ///
+    /// The first call lowers its sources as well as [`Options::steps`] allows.
+    /// Later calls find places for more, and change no tag that was given out;
+    /// they take time in proportion to the sources added, times those there.
+    /// A source that is there already is passed over.
+    ///
+    /// # Errors
+    ///
+    /// [`LowerError::ForeignTag`], [`LowerError::OtherRules`],
+    /// [`LowerError::NoLineage`], [`LowerError::TooMany`]; the lowering is then
+    /// unchanged. [`LowerError::Build`] where the lowered graph is full.
+    pub fn lower<G: Borrow<Graph>, S: Into<Source>>(
+        &mut self,
+        oracle: &Oracle<G>,
+        sources: impl IntoIterator<Item = S>,
+    ) -> Result<(), LowerError> {
+        let new = self.newcomers(oracle, sources)?;
+        if new.is_empty() {
+            return Ok(());
+        }
+        let first = self.fingerprint.is_none();
+        if !first && self.options.lineage.is_none() {
+            return Err(LowerError::NoLineage);
+        }
+        let source = oracle.graph();
+        let mut batches: IndexMap<TypeId, Vec<(Key, u32)>> = IndexMap::default();
+        let mut malformed = Vec::new();
+        for (&key, &weight) in &new {
+            let root = source.tag(key.tag).ok().and_then(|tag| source.root_of(tag.access));
+            match root {
+                Some(root) => batches.entry(root).or_default().push((key, weight)),
+                None => malformed.push((key, weight)),
+            }
+        }
+        let mut ranks = Ranks::default();
+        let mut prepared = Vec::new();
+        for (&root, batch) in &batches {
+            prepared.push((root, self.prepare(oracle, &mut ranks, batch)?));
+        }
+        self.rules = Some(oracle.rules());
+        let kept = self.forest.nodes.len();
+        let mut entries = Vec::new();
+        for (root, batch) in prepared {
+            let group = self.groups.insert_full(root).0 as u32;
+            self.settle(source, group, batch, &mut entries);
+        }
+        entries.extend(malformed.into_iter().map(|(key, weight)| {
+            let why = Why::Malformed;
+            (key, Entry { node: None, group: None, tag: None, why, weight, scope: None })
+        }));
+        if first {
+            self.fingerprint = Some(self.fingerprint_of(source, &entries));
+        }
+        self.name_nodes(source, kept, &entries);
+        let distinct: Vec<bool> = (0..self.groups.len())
+            .map(|group| {
+                self.options.lineage.is_none() && Self::is_distinct(source, group as u32, &entries)
+            })
+            .collect();
+        // Equal content does not make such types equal.
+        self.make_roots(|group| distinct[group])?;
+        self.make_nodes(kept)?;
+        self.enter(source, entries)?;
+        Ok(())
+    }
+
+    /// The sources that are not there yet, each once.
+    fn newcomers<G: Borrow<Graph>, S: Into<Source>>(
+        &self,
+        oracle: &Oracle<G>,
+        sources: impl IntoIterator<Item = S>,
+    ) -> Result<IndexMap<Key, u32>, LowerError> {
+        if let Some(before) = self.rules.filter(|&rules| rules != oracle.rules()) {
+            return Err(LowerError::OtherRules { before });
+        }
+        let graph = oracle.graph();
+        let known = self.sources.keys().chain(self.fixed.iter().map(|(key, _)| key)).next();
+        if known.is_some_and(|key| !graph.owns_tag(key.tag)) {
+            return Err(LowerError::ForeignTag);
+        }
+        let mut new: IndexMap<Key, u32> = IndexMap::default();
+        for source in sources {
+            let source: Source = source.into();
+            if !graph.owns_tag(source.tag) {
+                return Err(LowerError::ForeignTag);
+            }
+            if !self.sources.contains_key(&source.key()) {
+                let weight = new.entry(source.key()).or_insert(0);
+                *weight = weight.saturating_add(source.weight.max(1));
+            }
+        }
+        Ok(new)
+    }
+
+    /// Gives a batch its places.
+    pub(super) fn settle(
+        &mut self,
+        source: &Graph,
+        group: u32,
+        batch: Batch,
+        entries: &mut Vec<(Key, Entry)>,
+    ) {
+        let Batch { classes, relation, rows, with_old } = batch;
+        let rank: Vec<u32> = classes.iter().map(|class| class.rank).collect();
+        let marks = classes.iter().map(|class| rows[class.row].nodes.clone()).collect();
+        let newcomers = Newcomers { relation: &relation, marks, rank: &rank, group };
+        let (depth, steps) = (self.options.depth, self.options.steps);
+        let kept = self.forest.nodes.len();
+        let mut placed = self.forest.place(newcomers.clone(), depth, steps, Strategy::Together);
+        let mut found = self.comparable(group, &classes, &placed.nodes);
+        if kept > 0 && classes.len() > 1 {
+            let together = self.forest.nodes.split_off(kept);
+            let single = self.forest.place(newcomers, depth, steps, Strategy::OneByOne);
+            let less = self.comparable(group, &classes, &single.nodes);
+            if less.weight < found.weight {
+                (placed, found) = (Placed { bound: placed.bound, ..single }, less);
+            } else {
+                self.forest.nodes.truncate(kept);
+                self.forest.nodes.extend(together);
+            }
+        }
+        self.count(group, &classes, &relation, found, with_old);
+        self.loss.bound = self.loss.bound.saturating_add(placed.bound);
+        let scopes = self.scope(source, &classes, &relation, &rows, &placed.nodes);
+        for (at, class) in classes.into_iter().enumerate() {
+            let (node, why, scope) = (placed.nodes[at], placed.why[at], scopes[at]);
+            for (key, weight) in class.members {
+                let entry = Entry { node, group: Some(group), tag: None, why, weight, scope };
+                entries.push((key, entry));
+            }
+        }
+    }
+
+    /// Gives the classes of a batch their scopes.
+    fn scope(
+        &mut self,
+        source: &Graph,
+        classes: &[Class],
+        relation: &Relation,
+        rows: &[Row],
+        nodes: &[Option<u32>],
+    ) -> Vec<Option<u32>> {
+        let Lowering { forest, scopes, options, .. } = self;
+        let lost = |a: Option<u32>, b: Option<u32>| match (a, b) {
+            (Some(a), Some(b)) => forest.comparable(a, b),
+            _ => true,
+        };
+        let form = options.scopes;
+        let wanted = |a, b| form == ScopeForm::All || lost(a, b);
+        let apart: Vec<Vec<u32>> = classes
+            .iter()
+            .zip(nodes)
+            .map(|(class, &node)| {
+                let old = rows[class.row].apart.iter();
+                old.filter(|old| wanted(node, old.1)).map(|old| old.0).collect()
+            })
+            .collect();
+        let scoped: Vec<Scoped<'_>> = classes
+            .iter()
+            .zip(&apart)
+            .map(|(class, apart)| Scoped { name: class.members[0].0.describe(source), apart })
+            .collect();
+        scopes.add(form, relation, &scoped, |a, b| wanted(nodes[a], nodes[b]))
+    }
+
+    /// The pairs that a batch makes `MayAlias` in LLVM, in itself and with what
+    /// was there.
+    fn comparable(&self, group: u32, classes: &[Class], nodes: &[Option<u32>]) -> Pairs {
+        let len = self.forest.nodes.len();
+        let (mut old, mut new) = (vec![Sum::default(); len], vec![Sum::default(); len]);
+        let (mut old_bare, mut new_bare) = (Sum::default(), Sum::default());
+        let mut new_tagged = Sum::default();
+        for entry in self.sources.values().filter(|entry| entry.group == Some(group)) {
+            *entry.node.map_or(&mut old_bare, |node| &mut old[node as usize]) +=
+                Sum::of(entry.weight);
+        }
+        for (class, node) in classes.iter().zip(nodes) {
+            *node.map_or(&mut new_bare, |node| &mut new[node as usize]) += class.sum;
+            if node.is_some() {
+                new_tagged += class.sum;
+            }
+        }
+        let mut found = loss::comparable(&self.forest, &old, &new);
+        // What has no tag may alias everything.
+        found += new_bare.within();
+        found += new_bare.with(new_tagged);
+        found += new_bare.with(self.old_sum(group));
+        found += old_bare.with(new_tagged);
+        found
+    }
+
+    fn old_sum(&self, group: u32) -> Sum {
+        let mut sum = Sum::default();
+        let old = self.sources.values().filter(|entry| entry.group == Some(group));
+        old.for_each(|entry| sum += Sum::of(entry.weight));
+        sum
+    }
+
+    /// Counts what a batch loses, of which `found` are comparable.
+    fn count(
+        &mut self,
+        group: u32,
+        classes: &[Class],
+        relation: &Relation,
+        found: Pairs,
+        with_old: Pairs,
+    ) {
+        let mut may = with_old;
+        let mut new_all = Sum::default();
+        for (at, class) in classes.iter().enumerate() {
+            new_all += class.sum;
+            may += class.sum.within();
+            for other in ones(relation.row(at).iter().copied()).filter(|&other| other > at) {
+                may += class.sum.with(classes[other].sum);
+            }
+        }
+        let mut all = new_all.within();
+        all += new_all.with(self.old_sum(group));
+        let lost = found - may;
+        let add = |to: &mut u64, more: u128| {
+            *to = to.saturating_add(u64::try_from(more).unwrap_or(u64::MAX));
+        };
+        add(&mut self.loss.no_alias, (all - may).count);
+        add(&mut self.loss.pairs, lost.count);
+        add(&mut self.loss.weight, lost.weight);
+    }
+
+    /// Names the nodes from `kept` on after the first source at each.
+    pub(super) fn name_nodes(&mut self, source: &Graph, kept: usize, entries: &[(Key, Entry)]) {
+        let unique = self.unique_name("node");
+        for (key, entry) in entries {
+            let Some(node) = entry.node.filter(|&node| node as usize >= kept) else { continue };
+            let name = &mut self.forest.nodes[node as usize].name;
+            if name.is_empty() {
+                // Under somebody else's root the name alone tells lineages apart.
+                *name = match self.fixed.is_empty() {
+                    true => format!("{node} {}", key.describe(source)),
+                    false => format!("{unique} {node} {}", key.describe(source)),
+                };
+            }
+        }
+    }
+
+    /// What tells this lineage from all others: its sources and their places.
+    pub(super) fn fingerprint_of(&self, source: &Graph, entries: &[(Key, Entry)]) -> Fingerprint {
+        let mut print = Fingerprint::new();
+        print.bytes(self.options.lineage.as_deref().unwrap_or_default().as_bytes());
+        print.number(self.options.format as u64);
+        print.tags(source, entries.iter().map(|(key, _)| key.tag));
+        for (key, entry) in entries {
+            print.number(key.size.unwrap_or(0));
+            print.number(entry.node.map_or(u64::MAX, u64::from));
+        }
+        for node in &self.forest.nodes {
+            print.number(node.above.map_or(u64::MAX, u64::from));
+        }
+        print
+    }
+
+    /// Makes the roots of groups that have none; `anonymous` tells which go
+    /// without a name.
+    pub(super) fn make_roots(
+        &mut self,
+        anonymous: impl Fn(usize) -> bool,
+    ) -> Result<(), BuildError> {
+        for group in self.roots.len()..self.groups.len() {
+            let name = self.unique_name(&format!("root {group}"));
+            let mut b = self.graph.builder();
+            let root = if anonymous(group) { b.anonymous_root()? } else { b.root(name)? };
+            self.roots.push(root);
+        }
+        Ok(())
+    }
+
+    /// Whether the types of a group's sources are unlike all others, whatever
+    /// these say.
+    pub(super) fn is_distinct(source: &Graph, group: u32, entries: &[(Key, Entry)]) -> bool {
+        let inside = entries.iter().filter(|(_, entry)| entry.group == Some(group));
+        Fingerprint::new().tags(source, inside.map(|(key, _)| key.tag))
+    }
+
+    /// Makes the metadata of the nodes from `kept` on.
+    pub(super) fn make_nodes(&mut self, kept: usize) -> Result<(), BuildError> {
+        for node in kept..self.forest.nodes.len() {
+            let Lowering { forest, graph, roots, options, .. } = self;
+            forest.make(node as u32, graph, roots, options.format)?;
+        }
+        Ok(())
+    }
+
+    /// Enters newcomers, whose nodes are made, and makes their tags.
+    pub(super) fn enter(
+        &mut self,
+        source: &Graph,
+        entries: impl IntoIterator<Item = (Key, Entry)>,
+    ) -> Result<(), BuildError> {
+        for (key, mut entry) in entries {
+            if let Some(node) = entry.node {
+                let immutable = source.tag(key.tag).is_ok_and(|tag| tag.immutable);
+                entry.tag = Some(self.forest.tag(node, immutable, &mut self.graph)?);
+            }
+            self.sources.insert(key, entry);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,33 @@
+//! Why a tag stands where it does.
+
+use std::fmt;
+
+/// Why a source's tag stands where it does.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum Why {
+    /// It has its place in the forest of the sources that came with it.
+    Completed,
+    /// What it may alias stands on branches that part: it stands where they do.
+    CommonAncestor,
+    /// It stood deeper than may be, and was put at a node above.
+    DepthLimit,
+    /// What it may alias has no node in common: it has no tag.
+    NothingInCommon,
+    /// Its source is no tag that can be read: it has no tag.
+    Malformed,
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Why::Completed => "its place in the forest",
+            Why::CommonAncestor => "the nearest node that covers all that it may alias",
+            Why::DepthLimit => "the depth limit",
+            Why::NothingInCommon => "no tag: no node covers all that it may alias",
+            Why::Malformed => "no tag: the source is malformed",
+        })
+    }
+}

@@ -1,0 +1,89 @@
+//! The clauses of the rules.
+
+use std::fmt;
+
+use super::rules::AliasResult;
+
+/// The clause of a rule that decided.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum Clause {
+    /// May: an access has no tag.
+    NoTag,
+    /// May: another graph issued a tag.
+    ForeignTag,
+    /// May: a tag, or a type that it reaches, is ill formed, contains itself,
+    /// or mixes formats; or the tag denotes no path; for rule `llvm`, LLVM's
+    /// verifier rejects the tag.
+    Malformed,
+    /// May: the two tags are one.
+    SameTag,
+    /// May: the access types stand under different roots.
+    Roots,
+    /// May: one access is to a whole object of a type that is the other's
+    /// access type or an ancestor of it.
+    Generality,
+    /// May: the tags are of different formats.
+    MixedFormats,
+    /// May: a byte is shared, or in the old format two slots meet.
+    Overlap,
+    /// May: the search reached a limit.
+    Limit,
+    /// May, rule `llvm` only: LLVM would crash or not terminate.
+    Crash,
+    /// May, rule `llvm` only: the walk from one base type meets the other at
+    /// the other's offset, or at a whole object.
+    Meets,
+    /// May, rule `llvm` only, new format: one access type contains the other's
+    /// base type.
+    Contains,
+    /// No: the walk from one base type meets the other, at another offset; rule
+    /// `llvm` only.
+    OtherOffset,
+    /// No: objects of both accesses lie in one type, and all their bytes apart.
+    Apart,
+    /// No, rule `union-strict` only: bytes are shared, but by accesses to
+    /// different members, one of which does not name the union.
+    Parted,
+    /// No: neither base type leads to an object of the other access.
+    Unrelated,
+}
+
+impl Clause {
+    /// Returns whether the clause answers `NoAlias`.
+    #[must_use]
+    pub fn is_no_alias(self) -> bool {
+        matches!(self, Clause::OtherOffset | Clause::Apart | Clause::Parted | Clause::Unrelated)
+    }
+
+    pub(super) fn answer(self) -> AliasResult {
+        if self.is_no_alias() { AliasResult::NoAlias } else { AliasResult::MayAlias }
+    }
+}
+
+impl fmt::Display for Clause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Clause::NoTag => "an access has no tag",
+            Clause::ForeignTag => "another graph issued a tag",
+            Clause::Malformed => "a tag is malformed or denotes no path",
+            Clause::SameTag => "the tags are one",
+            Clause::Roots => "the access types stand under different roots",
+            Clause::Generality => "a whole access to a type that covers the other's access type",
+            Clause::MixedFormats => "one tag is of the old format, one of the new",
+            Clause::Overlap => "the accesses share bytes",
+            Clause::Limit => "the types are too entangled: a limit of the search was reached",
+            Clause::Crash => "LLVM would crash on these tags",
+            Clause::Meets => "the walk from one base type meets the other tag's",
+            Clause::Contains => "one access type contains the other tag's base type",
+            Clause::OtherOffset => {
+                "the walk from one base type meets the other tag's, at another offset"
+            }
+            Clause::Apart => "the accesses lie in one type, at bytes that never meet",
+            Clause::Parted => "the accesses share bytes, but part at the members of a union",
+            Clause::Unrelated => "neither base type leads to the other access",
+        })
+    }
+}

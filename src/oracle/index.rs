@@ -1,0 +1,386 @@
+//! The index: an interval of 8 bytes for each tag decides most queries, and a
+//! record of 8 bytes says what to do where intervals meet.
+//!
+//! A *cursor* is a place on a tag's walk: a type and an offset into it, and
+//! then, from the scalar that is accessed, the scalar's parents. Each rule says
+//! which cursor comes next. Each cursor has one successor, so cursors form a
+//! [`Forest`]. A tag is one of these:
+//!
+//! - *regular*: two regular tags of one root may alias iff one's cursor lies on
+//!   the other's walk, which is one comparison of intervals;
+//! - *irregular*: the rule's own tables decide;
+//! - *unindexed*: the rule's definition decides;
+//! - *rejected*: it may alias everything.
+//!
+//! The rule says which ([`Class`]). The intervals of all but regular tags meet
+//! all others.
+
+use std::hash::BuildHasher;
+
+use hashbrown::HashTable;
+
+use super::forest::{Forest, Span};
+use crate::table::{DefaultHashBuilder, HashMap, HashSet};
+
+/// How a tag is indexed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Class {
+    Rejected,
+    /// Its root's number.
+    Unindexed(u32),
+    /// Its root's number and its cursor.
+    Regular(u32, u32),
+    /// Its root's number, its cursor, and its number among the irregular tags.
+    Irregular(u32, u32, u32),
+}
+
+/// A tag in the index.
+#[derive(Clone, Copy, Debug)]
+struct Record {
+    /// The number of the root above the access type, and flags.
+    root: u32,
+    /// A regular tag's cursor; an irregular tag's number.
+    link: u32,
+}
+
+/// The interval of a tag that is not regular.
+const ALL: Span = Span { start: 0, end: u32::MAX };
+
+/// The bits of [`Record::root`] that number the root; all are set for a rejected
+/// tag.
+const ROOT: u32 = (1 << 29) - 1;
+/// The tag's cursor has no number of its own in the forest.
+const UNNUMBERED: u32 = 1 << 29;
+const IRREGULAR: u32 = 1 << 30;
+const UNINDEXED: u32 = 1 << 31;
+
+/// No cursor.
+const NONE: u32 = u32::MAX;
+
+/// Marks the type of a cursor that leads another way than the cursor of its
+/// place, for tags of which a place has several.
+const ROUTED: u32 = 1 << 31;
+
+/// An offset that 32 bits do not hold.
+const FAR: u32 = u32::MAX;
+
+/// A set of types, with others by mistake: it tells what is certainly not in it.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct TypeSet(u64);
+
+impl TypeSet {
+    pub(super) fn of(ty: u32) -> TypeSet {
+        TypeSet(1 << (ty.wrapping_mul(0x9e37_79b1) >> 26))
+    }
+
+    pub(super) fn union(self, other: TypeSet) -> TypeSet {
+        TypeSet(self.0 | other.0)
+    }
+
+    /// Whether the type may be in the set.
+    pub(super) fn may_have(self, ty: u32) -> bool {
+        self.0 & TypeSet::of(ty).0 != 0
+    }
+}
+
+#[derive(Clone, Default, Debug)]
+pub(super) struct Index {
+    pub(super) forest: Forest,
+    /// Type of each cursor, and whether it is [`ROUTED`].
+    types: Vec<u32>,
+    /// Offset of each cursor,
+    offsets: Vec<u32>,
+    /// and those of [`FAR`] and more.
+    far: HashMap<u32, u64>,
+    /// The types on each cursor's walk.
+    walks: Vec<TypeSet>,
+    /// The cursors, hashed by type, offset and route.
+    known: HashTable<u32>,
+    hasher: DefaultHashBuilder,
+    spans: Vec<Span>,
+    records: Vec<Record>,
+    /// The cursors of irregular tags.
+    irregular: Vec<u32>,
+    /// Numbers of the roots of tags.
+    roots: HashMap<u32, u32>,
+    /// Whether there are several roots.
+    mixed: bool,
+    /// The numbers of roots whose tags are all unindexed.
+    unindexed: HashSet<u32>,
+    /// Whether tags are to be marked so.
+    unindexing: bool,
+    /// Tags whose intervals are set.
+    indexed: usize,
+}
+
+impl Index {
+    /// Number of tags in the index.
+    pub(super) fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    /// Returns how a tag is indexed; one not added yet is rejected.
+    pub(super) fn class(&self, tag: usize) -> Class {
+        let Some(&Record { root, link }) = self.records.get(tag) else { return Class::Rejected };
+        let number = root & ROOT;
+        match root {
+            ROOT => Class::Rejected,
+            _ if root & UNINDEXED != 0 => Class::Unindexed(number),
+            _ if root & IRREGULAR != 0 => {
+                Class::Irregular(number, self.irregular[link as usize], link)
+            }
+            _ => Class::Regular(number, link),
+        }
+    }
+
+    /// Returns whether two tags may alias; `None` leaves it to the rule.
+    #[inline]
+    pub(super) fn decide(&self, a: u32, b: u32) -> Option<bool> {
+        let (Some(x), Some(y)) = (self.spans.get(a as usize), self.spans.get(b as usize)) else {
+            return Some(true);
+        };
+        // Of random pairs nearly all are apart, and which of the two intervals
+        // lies first is anybody's guess: one branch, on both comparisons.
+        let meet = (x.start < y.end) & (y.start < x.end);
+        if !meet && !self.mixed {
+            return Some(false);
+        }
+        self.look_up(a as usize, b as usize, meet)
+    }
+
+    #[inline]
+    fn look_up(&self, a: usize, b: usize, meet: bool) -> Option<bool> {
+        let (Some(x), Some(y)) = (self.records.get(a), self.records.get(b)) else {
+            return Some(true);
+        };
+        if (x.root ^ y.root) & ROOT != 0 {
+            return Some(true);
+        }
+        if (x.root | y.root) & (IRREGULAR | UNINDEXED) != 0 {
+            return None;
+        }
+        if meet && x.root & y.root & UNNUMBERED != 0 {
+            return Some(self.forest.related(x.link, y.link));
+        }
+        Some(meet)
+    }
+
+    /// Adds the next tag as one that may alias everything.
+    pub(super) fn push_rejected(&mut self) {
+        self.spans.push(ALL);
+        self.records.push(Record { root: ROOT, link: NONE });
+    }
+
+    /// Adds the next tag as one on which the definition decides.
+    pub(super) fn push_unindexed(&mut self, root: u32) {
+        self.push_record(root, UNINDEXED, NONE);
+    }
+
+    /// Adds the next tag, a regular one.
+    pub(super) fn push_regular(&mut self, root: u32, cursor: u32) {
+        self.push_record(root, 0, cursor);
+    }
+
+    /// Adds the next tag, the next irregular one.
+    pub(super) fn push_irregular(&mut self, root: u32, cursor: u32) {
+        self.push_record(root, IRREGULAR, self.irregular.len() as u32);
+        self.irregular.push(cursor);
+    }
+
+    fn push_record(&mut self, root: u32, flags: u32, link: u32) {
+        let number = self.number(root);
+        self.spans.push(ALL);
+        self.records.push(Record { root: number | flags, link });
+    }
+
+    /// Returns a root's number. There are fewer than 2^29 - 1: a graph of so
+    /// many roots, with a tag for each, is larger than node ids reach.
+    fn number(&mut self, root: u32) -> u32 {
+        let next = self.roots.len() as u32;
+        let number = *self.roots.entry(root).or_insert(next);
+        self.mixed = self.roots.len() > 1;
+        number
+    }
+
+    /// Returns whether tags stand under several roots.
+    pub(super) fn has_several_roots(&self) -> bool {
+        self.mixed
+    }
+
+    /// Leaves all tags under `root` so far to the definition.
+    pub(super) fn unindex(&mut self, root: u32) {
+        let number = self.number(root);
+        self.unindexing |= self.unindexed.insert(number);
+    }
+
+    /// Gives the tags added since the last call their intervals, after which
+    /// they may be asked about; all tags, where the forest was numbered anew.
+    pub(super) fn catch_up(&mut self) {
+        if self.forest.catch_up() {
+            self.indexed = 0;
+        }
+        if std::mem::take(&mut self.unindexing) {
+            for (record, span) in self.records.iter_mut().zip(&mut self.spans) {
+                if self.unindexed.contains(&(record.root & ROOT)) {
+                    record.root |= UNINDEXED;
+                    *span = ALL;
+                }
+            }
+        }
+        for (span, record) in self.spans.iter_mut().zip(&mut self.records).skip(self.indexed) {
+            if record.root & (IRREGULAR | UNINDEXED) != 0 || record.link == NONE {
+                continue;
+            }
+            *span = self.forest.span(record.link);
+            record.root &= !UNNUMBERED;
+            if self.forest.is_unnumbered(record.link) {
+                record.root |= UNNUMBERED;
+            }
+        }
+        self.indexed = self.records.len();
+    }
+
+    /// Numbers all cursors, and gives back memory that the tables hold to grow
+    /// into.
+    pub(super) fn finish(&mut self) {
+        if self.forest.has_unnumbered() {
+            self.forest.number();
+            self.indexed = 0;
+            self.catch_up();
+        }
+        let mut known = std::mem::take(&mut self.known);
+        known.shrink_to_fit(|&cursor| self.hash_of(cursor));
+        self.known = known;
+        self.forest.shrink_to_fit();
+        self.types.shrink_to_fit();
+        self.offsets.shrink_to_fit();
+        self.walks.shrink_to_fit();
+        self.spans.shrink_to_fit();
+        self.records.shrink_to_fit();
+        self.irregular.shrink_to_fit();
+    }
+
+    /// Returns the cursor of a place from which all tags go on alike.
+    pub(super) fn find(&self, ty: u32, offset: u64) -> Option<u32> {
+        let is_it =
+            |&cursor: &u32| self.types[cursor as usize] == ty && self.offset(cursor) == offset;
+        self.known.find(self.hash(ty, offset, NONE), is_it).copied()
+    }
+
+    /// Returns the cursor of a place, with the walk from there added. `next`
+    /// gives the place after one, or `Some(None)` at the walk's end; `None`
+    /// gives up, and so does a walk of more than `longest` new places.
+    pub(super) fn add_walk(
+        &mut self,
+        start: (u32, u64),
+        longest: usize,
+        mut next: impl FnMut(u32, u64) -> Option<Option<(u32, u64)>>,
+    ) -> Option<u32> {
+        let mut path = Vec::new();
+        let mut at = start;
+        let mut cursor = loop {
+            if let Some(known) = self.find(at.0, at.1) {
+                break Some(known);
+            }
+            path.push(at);
+            match next(at.0, at.1)? {
+                Some(next) if path.len() <= longest => at = next,
+                Some(_) => return None,
+                None => break None,
+            }
+        };
+        for (ty, offset) in path.into_iter().rev() {
+            cursor = Some(self.push(ty, offset, cursor));
+        }
+        cursor
+    }
+
+    /// Adds a cursor that [`Index::find`] did not find, before `next`.
+    pub(super) fn push(&mut self, ty: u32, offset: u64, next: Option<u32>) -> u32 {
+        self.insert(ty, offset, next, NONE)
+    }
+
+    /// Returns the cursor of a place from which tags go different ways, on the
+    /// way to `next` or at its end.
+    pub(super) fn routed(&mut self, ty: u32, offset: u64, next: Option<u32>) -> u32 {
+        let is_it = |&cursor: &u32| {
+            self.types[cursor as usize] == ty | ROUTED
+                && self.offset(cursor) == offset
+                && self.forest.parent(cursor) == next
+        };
+        let route = next.unwrap_or(NONE);
+        let found = self.known.find(self.hash(ty, offset, route), is_it).copied();
+        found.unwrap_or_else(|| self.insert(ty | ROUTED, offset, next, route))
+    }
+
+    fn insert(&mut self, ty: u32, offset: u64, next: Option<u32>, route: u32) -> u32 {
+        let cursor = self.forest.push(next);
+        let beyond = next.map_or(TypeSet::default(), |next| self.walks[next as usize]);
+        self.walks.push(beyond.union(TypeSet::of(ty & !ROUTED)));
+        self.types.push(ty);
+        self.offsets.push(u32::try_from(offset).unwrap_or(FAR));
+        if offset >= FAR.into() {
+            self.far.insert(cursor, offset);
+        }
+        let hash = self.hash(ty & !ROUTED, offset, route);
+        let mut known = std::mem::take(&mut self.known);
+        known.insert_unique(hash, cursor, |&other| self.hash_of(other));
+        self.known = known;
+        cursor
+    }
+
+    fn hash(&self, ty: u32, offset: u64, route: u32) -> u64 {
+        self.hasher.hash_one((ty, offset, route))
+    }
+
+    /// The hash of a cursor that is known.
+    fn hash_of(&self, cursor: u32) -> u64 {
+        let routed = self.types[cursor as usize] & ROUTED != 0;
+        let route = self.forest.parent(cursor).filter(|_| routed).unwrap_or(NONE);
+        self.hash(self.ty(cursor), self.offset(cursor), route)
+    }
+
+    /// Returns a cursor's offset, in bytes from the start of its type.
+    pub(super) fn offset(&self, cursor: u32) -> u64 {
+        match self.offsets[cursor as usize] {
+            FAR => self.far[&cursor],
+            offset => offset.into(),
+        }
+    }
+
+    pub(super) fn ty(&self, cursor: u32) -> u32 {
+        self.types[cursor as usize] & !ROUTED
+    }
+
+    /// Returns the types on a cursor's walk.
+    pub(super) fn types_from(&self, cursor: u32) -> impl Iterator<Item = u32> + '_ {
+        self.forest.walk(cursor).map(|at| self.ty(at))
+    }
+
+    /// Returns the types on a cursor's walk, as a set.
+    pub(super) fn types_on_walk(&self, cursor: u32) -> TypeSet {
+        self.walks[cursor as usize]
+    }
+
+    /// Returns the place at which a walk comes to type `ty`, itself included.
+    /// `rank` descends along every walk; without one, every step is looked at.
+    pub(super) fn find_on_walk(
+        &self,
+        from: u32,
+        ty: u32,
+        rank: Option<impl Fn(u32) -> u32>,
+    ) -> Option<u32> {
+        if !self.walks[from as usize].may_have(ty) {
+            return None;
+        }
+        let Some(rank) = rank else {
+            return self.forest.walk(from).find(|&at| self.ty(at) == ty);
+        };
+        let wanted = rank(ty);
+        if rank(self.ty(from)) < wanted {
+            return None;
+        }
+        let found = self.forest.climb(from, |at| rank(self.ty(at)) >= wanted);
+        (self.ty(found) == ty).then_some(found)
+    }
+}

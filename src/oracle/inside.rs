@@ -1,0 +1,70 @@
+//! What lies inside a type: each list is found once, by a search, and looked up
+//! by queries.
+
+use std::hash::Hash;
+use std::ops::Range;
+
+use super::limits::{Allowance, Budget, Exhausted, LISTED, LISTED_A_NODE, LISTED_A_TYPE};
+use crate::table::HashMap;
+
+/// Lists of the types inside some others, with what `P` says of each. `K` names
+/// a list: the outer type, say.
+#[derive(Clone, Debug)]
+pub(super) struct Inside<K, P> {
+    /// The number of each list; `None` where the search found no end.
+    known: HashMap<K, Option<u32>>,
+    lists: Vec<Range<u32>>,
+    /// An inner type and what is known of it; each list ascends by type.
+    entries: Vec<(u32, P)>,
+    allowance: Allowance,
+}
+
+impl<K, P> Default for Inside<K, P> {
+    fn default() -> Self {
+        let (known, lists, entries) = Default::default();
+        Inside { known, lists, entries, allowance: Allowance::new(LISTED, LISTED_A_NODE) }
+    }
+}
+
+impl<K: Eq + Hash, P> Inside<K, P> {
+    /// Returns the number of a list, which `search` finds if it is not known;
+    /// `None` if it is too long. `nodes` is the size of the graph.
+    pub(super) fn add(
+        &mut self,
+        key: K,
+        nodes: usize,
+        search: impl FnOnce(&mut Budget) -> Result<Vec<(u32, P)>, Exhausted>,
+    ) -> Option<u32> {
+        if let Some(&known) = self.known.get(&key) {
+            return known;
+        }
+        let found = self.allowance.within(nodes, LISTED_A_TYPE, search).ok();
+        let number = found.map(|mut found| {
+            found.sort_by_key(|&(inner, _)| inner);
+            let first = self.entries.len() as u32;
+            self.entries.extend(found);
+            self.lists.push(first..self.entries.len() as u32);
+            self.lists.len() as u32 - 1
+        });
+        self.known.insert(key, number);
+        number
+    }
+
+    /// Returns the list of a number.
+    pub(super) fn list(&self, number: u32) -> &[(u32, P)] {
+        let Range { start, end } = self.lists[number as usize];
+        &self.entries[start as usize..end as usize]
+    }
+}
+
+/// Returns the entries of type `inner` in a list.
+pub(super) fn of_type<P>(list: &[(u32, P)], inner: u32) -> &[(u32, P)] {
+    let start = list.partition_point(|&(ty, _)| ty < inner);
+    let len = list[start..].partition_point(|&(ty, _)| ty == inner);
+    &list[start..start + len]
+}
+
+/// Returns the distinct types in a list.
+pub(super) fn types<P>(list: &[(u32, P)]) -> impl Iterator<Item = u32> + '_ {
+    list.chunk_by(|a, b| a.0 == b.0).map(|same| same[0].0)
+}

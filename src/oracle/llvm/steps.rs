@@ -1,0 +1,130 @@
+//! Steps through the type DAG as LLVM takes them, and where LLVM would crash.
+
+use crate::graph::{Format, Graph, NodeId, Operand, Shape};
+use crate::table::HashMap;
+
+/// A tag as the walk needs it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Path {
+    pub(super) base: NodeId,
+    pub(super) access: NodeId,
+    pub(super) offset: u64,
+    pub(super) format: Format,
+}
+
+impl Path {
+    pub(super) fn is_whole(&self) -> bool {
+        self.base == self.access
+    }
+}
+
+/// LLVM would read an operand that is not there, recurse without end, or stop
+/// with a fatal error.
+#[derive(Debug)]
+pub(super) struct Crash;
+
+/// Moves into the last field that does not start after `offset`, and makes
+/// `offset` relative to it; `None` past the last type.
+///
+/// LLVM: `TBAAStructTypeNode::getField`.
+pub(super) fn step(graph: &Graph, ty: NodeId, offset: &mut u64) -> Result<Option<NodeId>, Crash> {
+    let shape = Shape::of(graph, ty);
+    let node = |at| graph.operand(ty, at).and_then(Operand::node);
+    match shape.format {
+        Format::Old if shape.is_root() => return Ok(None),
+        Format::Old if shape.len == 2 => return Ok(node(1)),
+        Format::Old => {}
+        Format::New if shape.len < 6 => return Ok(None),
+        Format::New => {}
+    }
+    // The verifier lets no offset pass that stands before the first field.
+    let (at, start) = shape.field_at(graph, ty, *offset).ok_or(Crash)?;
+    *offset -= start;
+    Ok(node(at))
+}
+
+/// Returns the lowest type that is an ancestor of both, or `None` where the
+/// roots differ.
+///
+/// LLVM: `getLeastCommonType`.
+pub(super) fn least_common_type(
+    graph: &Graph,
+    a: NodeId,
+    b: NodeId,
+) -> Result<Option<NodeId>, Crash> {
+    if a == b {
+        return Ok(Some(a));
+    }
+    let (up_a, up_b) = (ancestors(graph, a)?, ancestors(graph, b)?);
+    let shared = up_a.iter().rev().zip(up_b.iter().rev()).take_while(|(a, b)| a == b);
+    Ok(shared.last().map(|(&common, _)| common))
+}
+
+/// A type and all above it, up to the root.
+fn ancestors(graph: &Graph, ty: NodeId) -> Result<Vec<NodeId>, Crash> {
+    let mut chain = vec![ty];
+    let mut next = ty;
+    while let Some(parent) = Shape::of(graph, next).parent(graph, next) {
+        chain.push(parent);
+        next = parent;
+        // A chain longer than the graph has come round.
+        if chain.len() > graph.node_count() {
+            return Err(Crash);
+        }
+    }
+    Ok(chain)
+}
+
+/// Returns whether `wanted` is the type of a field of `ty`, or of a field of a
+/// field, and so on.
+///
+/// LLVM: `hasField`, which visits a type once for every path to it and does
+/// not notice a type that contains itself.
+pub(super) fn has_field(graph: &Graph, ty: NodeId, wanted: NodeId) -> Result<bool, Crash> {
+    /// A type is open while its fields are looked at.
+    #[derive(PartialEq)]
+    enum State {
+        Open,
+        Done,
+    }
+    let mut states = HashMap::from([(ty, State::Open)]);
+    let mut open = vec![(ty, fields(graph, ty)?.into_iter())];
+    while let Some((node, rest)) = open.last_mut() {
+        let Some(field) = rest.next() else {
+            states.insert(*node, State::Done);
+            open.pop();
+            continue;
+        };
+        if field == wanted {
+            return Ok(true);
+        }
+        match states.get(&field) {
+            Some(State::Done) => {}
+            Some(State::Open) => return Err(Crash),
+            None => {
+                states.insert(field, State::Open);
+                open.push((field, fields(graph, field)?.into_iter()));
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// LLVM: `TBAAStructTypeNode::getNumFields` and `getFieldType`.
+pub(super) fn fields(graph: &Graph, ty: NodeId) -> Result<Vec<NodeId>, Crash> {
+    let shape = Shape::of(graph, ty);
+    // LLVM subtracts the operands before the first field without looking.
+    let operands = shape.len.checked_sub(shape.first_field()).ok_or(Crash)?;
+    (0..operands / shape.stride())
+        .map(|field| {
+            let at = shape.first_field() + field * shape.stride();
+            graph.operand(ty, at).and_then(Operand::node).ok_or(Crash)
+        })
+        .collect()
+}
+
+/// Whether a size-aware type is a scalar or a root.
+pub(super) fn is_scalar(graph: &Graph, ty: NodeId) -> bool {
+    let shape = Shape::of(graph, ty);
+    shape.is_root() || (shape.format, shape.len) == (Format::New, 3)
+}

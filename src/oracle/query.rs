@@ -1,0 +1,400 @@
+//! One query at a time, and the tables growing between queries.
+
+use std::borrow::{Borrow, BorrowMut};
+
+use super::access::{Access, Conflict};
+use super::clause::Clause;
+use super::explain::Explanation;
+use super::index::{Class, Index};
+use super::limits::{STEPS, STEPS_TO_EXPLAIN};
+use super::llvm::Llvm;
+use super::rule::{Candidates, Decision, Rule};
+use super::rules::{AliasResult, Rules};
+use super::union::Union;
+use crate::graph::{Graph, Tag, TagId};
+use crate::table::HashSet;
+
+/// Answers alias queries on the tags of one graph.
+///
+/// ```
+/// use tbaa::{AliasResult, Graph, Oracle, Rules};
+///
+/// let mut graph = Graph::new();
+/// let mut b = graph.builder();
+/// let root = b.root("Simple C/C++ TBAA")?;
+/// let char = b.scalar_type("omnipotent char", root)?;
+/// let int = b.scalar_type("int", char)?;
+/// let float = b.scalar_type("float", char)?;
+/// let char = b.struct_tag(char, char, 0, false)?;
+/// let int = b.struct_tag(int, int, 0, false)?;
+/// let float = b.struct_tag(float, float, 0, false)?;
+///
+/// let oracle = Oracle::new(&graph, Rules::Llvm);
+/// assert_eq!(oracle.alias(int, float), AliasResult::NoAlias);
+/// assert_eq!(oracle.alias(int, char), AliasResult::MayAlias);
+/// assert_eq!(oracle.alias(int, None), AliasResult::MayAlias, "no tag, no proof");
+/// # Ok::<(), tbaa::BuildError>(())
+/// ```
+///
+/// # Growing
+///
+/// An oracle owns its graph, or borrows it: `G` is [`Graph`], `&Graph`,
+/// `&mut Graph`, `Arc<Graph>` and so on. Where it can be changed, types and
+/// tags are added through [`Oracle::update`], at a cost proportional to what is
+/// added, and old answers stay. Queries take `&self` and may run on many
+/// threads at once.
+///
+/// ```
+/// use tbaa::{Graph, Oracle, Rules};
+///
+/// let mut oracle = Oracle::new(Graph::new(), Rules::Llvm);
+/// let (int, float) = oracle.update(|graph| {
+///     let mut b = graph.builder();
+///     let root = b.root("my JIT")?;
+///     let int = b.scalar_type("int", root)?;
+///     let float = b.scalar_type("float", root)?;
+///     Ok::<_, tbaa::BuildError>((
+///         b.struct_tag(int, int, 0, false)?,
+///         b.struct_tag(float, float, 0, false)?,
+///     ))
+/// })?;
+/// assert!(!oracle.may_alias(int, float));
+/// # Ok::<(), tbaa::BuildError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Oracle<G = Graph> {
+    graph: G,
+    rules: Rules,
+    /// Of the graph that the tables describe.
+    stamp: u32,
+    /// Tags judged with fewer steps than the definition has, which may know more
+    /// of them than that they may alias everything.
+    limited: HashSet<u32>,
+    index: Index,
+    engine: Engine,
+}
+
+#[derive(Clone, Debug)]
+enum Engine {
+    Llvm(Box<Llvm>),
+    Union(Box<Union>),
+}
+
+impl Engine {
+    fn new(rules: Rules) -> Engine {
+        match rules {
+            Rules::Llvm => Engine::Llvm(Box::default()),
+            Rules::Union => Engine::Union(Box::new(Union::new(false))),
+            Rules::UnionStrict => Engine::Union(Box::new(Union::new(true))),
+        }
+    }
+
+    fn rule(&self) -> &dyn Rule {
+        match self {
+            Engine::Llvm(rule) => &**rule,
+            Engine::Union(rule) => &**rule,
+        }
+    }
+
+    fn rule_mut(&mut self) -> &mut dyn Rule {
+        match self {
+            Engine::Llvm(rule) => &mut **rule,
+            Engine::Union(rule) => &mut **rule,
+        }
+    }
+}
+
+impl<G: BorrowMut<Graph>> Oracle<G> {
+    /// Changes the graph, and takes note of the types and tags added.
+    ///
+    /// Adding a tag takes time in proportion to the length of its access path,
+    /// and the first tag to use a type, to the type's fields. A graph put in
+    /// place of the old one is read from its beginning.
+    pub fn update<R>(&mut self, change: impl FnOnce(&mut Graph) -> R) -> R {
+        /// Takes note even when the change panics.
+        struct Refresh<'o, G: Borrow<Graph>>(&'o mut Oracle<G>);
+        impl<G: Borrow<Graph>> Drop for Refresh<'_, G> {
+            fn drop(&mut self) {
+                self.0.refresh();
+            }
+        }
+        let refresh = Refresh(self);
+        change(refresh.0.graph.borrow_mut())
+    }
+}
+
+impl<G: Borrow<Graph>> Oracle<G> {
+    /// Returns an oracle for the tags that `graph` holds.
+    #[must_use]
+    pub fn new(graph: G, rules: Rules) -> Self {
+        let stamp = graph.borrow().stamp();
+        let (limited, index) = (HashSet::default(), Index::default());
+        let mut oracle = Oracle { graph, rules, stamp, limited, index, engine: Engine::new(rules) };
+        oracle.refresh();
+        oracle.index.finish();
+        oracle
+    }
+
+    /// Reads the tags that the graph got since the last call.
+    fn refresh(&mut self) {
+        let graph = self.graph.borrow();
+        if graph.stamp() != self.stamp {
+            self.stamp = graph.stamp();
+            self.index = Index::default();
+            self.limited.clear();
+            self.engine = Engine::new(self.rules);
+        }
+        let rule = self.engine.rule_mut();
+        for tag in graph.tags().skip(self.index.len()) {
+            if !rule.add(graph, &mut self.index, tag) {
+                self.limited.insert(tag.index);
+            }
+        }
+        self.index.catch_up();
+    }
+
+    /// Returns the graph whose tags the oracle knows.
+    #[must_use]
+    pub fn graph(&self) -> &Graph {
+        self.graph.borrow()
+    }
+
+    /// Takes the graph out of the oracle.
+    #[must_use]
+    pub fn into_graph(self) -> G {
+        self.graph
+    }
+
+    /// Returns the rules that the oracle follows.
+    #[must_use]
+    pub fn rules(&self) -> Rules {
+        self.rules
+    }
+
+    /// Returns whether accesses `a` and `b` may overlap. An access is a tag, an
+    /// optional tag, or an [`Access`].
+    ///
+    /// A missing tag gives `MayAlias`. So do different roots: they may be
+    /// unrelated type systems, so nothing is proved. So does a tag that is
+    /// malformed, or that another graph issued. The answer does not depend on
+    /// the order of `a` and `b`. Rule `llvm` ignores the accesses' sizes, and
+    /// no rule looks at their kinds here.
+    ///
+    /// LLVM: `TypeBasedAAResult::alias`.
+    #[must_use]
+    #[inline]
+    pub fn alias(&self, a: impl Into<Access>, b: impl Into<Access>) -> AliasResult {
+        if self.may_alias(a, b) { AliasResult::MayAlias } else { AliasResult::NoAlias }
+    }
+
+    /// Returns whether [`Oracle::alias`] answers `MayAlias`.
+    #[must_use]
+    #[inline]
+    pub fn may_alias(&self, a: impl Into<Access>, b: impl Into<Access>) -> bool {
+        let (a, b) = (a.into(), b.into());
+        let (Some(tag_a), Some(tag_b)) = (a.tag, b.tag) else { return true };
+        let may = match (a.size, b.size) {
+            (None, None) => self.tags_may_alias(tag_a, tag_b),
+            (size_a, size_b) => self.sized_may_alias((tag_a, size_a), (tag_b, size_b)),
+        };
+        if cfg!(feature = "self-check") {
+            assert!(self.agrees(a, b, may), "{:?}, {a:?}, {b:?}: {may}", self.rules);
+        }
+        may
+    }
+
+    #[inline]
+    fn tags_may_alias(&self, a: TagId, b: TagId) -> bool {
+        if a.stamp != self.stamp || b.stamp != self.stamp {
+            return true;
+        }
+        match self.index.decide(a.index, b.index) {
+            Some(may) => may,
+            None => self.tags_may_alias_by_rule(a, b),
+        }
+    }
+
+    /// Answers from the rule's tables, or by its definition.
+    #[inline(never)]
+    fn tags_may_alias_by_rule(&self, a: TagId, b: TagId) -> bool {
+        let decided = self.engine.rule().decide(self.graph(), &self.index, a, b);
+        decided.unwrap_or_else(|| self.define(a.into(), b.into(), STEPS).is_may())
+    }
+
+    /// Answers on accesses of which at least one has a size of its own.
+    #[inline(never)]
+    fn sized_may_alias(&self, a: (TagId, Option<u64>), b: (TagId, Option<u64>)) -> bool {
+        if self.rules == Rules::Llvm {
+            return self.tags_may_alias(a.0, b.0);
+        }
+        if a.0.stamp != self.stamp || b.0.stamp != self.stamp {
+            return true;
+        }
+        let access = |(tag, size)| Access { size, ..Access::from(tag) };
+        self.define(access(a), access(b), STEPS).is_may()
+    }
+
+    /// Answers by the rule's definition.
+    fn define(&self, a: Access, b: Access, steps: u32) -> Decision {
+        self.engine.rule().define(self.graph(), &self.index, (a, b), steps)
+    }
+
+    /// Whether an answer is the definition's, or better where that gave up.
+    fn agrees(&self, a: Access, b: Access, may: bool) -> bool {
+        let limited =
+            |access: Access| access.tag.is_some_and(|tag| self.limited.contains(&tag.index));
+        if may && (limited(a) || limited(b)) {
+            return true;
+        }
+        let defined = self.define(a, b, STEPS);
+        may == defined.is_may() || !may && defined.clause == Clause::Limit
+    }
+
+    /// Returns which dependences may hold between access `first` and access
+    /// `second`, which comes after it: `None` if they cannot overlap, or only
+    /// read.
+    ///
+    /// ```
+    /// use tbaa::{Access, Graph, Oracle, Rules};
+    ///
+    /// let mut graph = Graph::new();
+    /// let mut b = graph.builder();
+    /// let root = b.root("R")?;
+    /// let int = b.scalar_type("int", root)?;
+    /// let int = Access::from(b.struct_tag(int, int, 0, false)?);
+    ///
+    /// let oracle = Oracle::new(&graph, Rules::Union);
+    /// assert_eq!(oracle.may_conflict(int.reading(), int.reading()), None);
+    /// let conflict = oracle.may_conflict(int.reading(), int.writing()).unwrap();
+    /// assert_eq!(conflict.to_string(), "write after read");
+    /// # Ok::<(), tbaa::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn may_conflict(
+        &self,
+        first: impl Into<Access>,
+        second: impl Into<Access>,
+    ) -> Option<Conflict> {
+        let (first, second) = (first.into(), second.into());
+        let conflict = Conflict::between(first.kind, second.kind)?;
+        self.may_alias(first, second).then_some(conflict)
+    }
+
+    /// Returns the answer of [`Oracle::alias`] with the clause that gives it,
+    /// and the paths and bytes that the clause speaks of.
+    ///
+    /// ```
+    /// use tbaa::{Clause, Graph, Oracle, Rules, SizedField};
+    ///
+    /// let mut graph = Graph::new();
+    /// let mut b = graph.builder();
+    /// let root = b.root("R")?;
+    /// let int = b.sized_type(root, 4, "int", &[])?;
+    /// let float = b.sized_type(root, 4, "float", &[])?;
+    /// let at_0 = |ty| SizedField { ty, offset: 0, size: 4 };
+    /// let u = b.sized_type(root, 4, "U", &[at_0(int), at_0(float)])?;
+    /// let u_i = b.access_tag(u, int, 0, 4, false)?;
+    /// let f = b.access_tag(float, float, 0, 4, false)?;
+    ///
+    /// let why = Oracle::new(&graph, Rules::Union).explain(u_i, f);
+    /// assert_eq!(why.clause, Clause::Overlap);
+    /// assert_eq!(
+    ///     why.to_string(),
+    ///     "MayAlias
+    /// rule union: the accesses share bytes
+    /// from U
+    ///   a: field 0 at 0: int; bytes 0-3
+    ///   b: field 1 at 0: float; bytes 0-3"
+    /// );
+    /// # Ok::<(), tbaa::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn explain(&self, a: impl Into<Access>, b: impl Into<Access>) -> Explanation {
+        let (a, b) = (a.into(), b.into());
+        let explanation = self.explain_by_definition(a, b);
+        if explanation.clause.is_no_alias() && self.may_alias(a, b) {
+            return Explanation::plain(self.rules, Clause::Limit);
+        }
+        explanation
+    }
+
+    fn explain_by_definition(&self, a: Access, b: Access) -> Explanation {
+        let explain = |steps| self.engine.rule().explain(self.graph(), &self.index, (a, b), steps);
+        let mut decision = explain(STEPS);
+        // The tables may know more than so many steps show.
+        if decision.clause == Clause::Limit {
+            decision = explain(STEPS_TO_EXPLAIN);
+            if decision.clause == Clause::Limit && !self.may_alias(a, b) {
+                decision.clause = Clause::Apart;
+            }
+        }
+        Explanation::new(self.graph(), self.rules, &decision)
+    }
+
+    /// Returns whether the tag promises that its memory is never modified
+    /// while it can be read.
+    ///
+    /// LLVM: `TypeBasedAAResult::getModRefInfoMask`.
+    #[must_use]
+    pub fn is_constant(&self, tag: impl Into<Option<TagId>>) -> bool {
+        tag.into().is_some_and(|tag| {
+            self.graph().owns_tag(tag) && self.graph().tag(tag).is_ok_and(|tag| tag.immutable)
+        })
+    }
+
+    /// Returns what the tag of one access that replaces accesses `a` and `b`
+    /// must say, or `None` when no tag can say it and the access must go
+    /// untagged.
+    ///
+    /// Rule `llvm` answers what LLVM 22 answers, but for immutability: the
+    /// result is immutable only if both are, where LLVM sometimes keeps one
+    /// side's flag. NB: as in LLVM the result depends on the order of `a` and
+    /// `b`, and where an aggregate access meets one of its fields it may be
+    /// the field's tag.
+    ///
+    /// The union rules promise more: what may alias `a` or `b` may alias the
+    /// result, and so will accesses to types added later.
+    ///
+    /// LLVM: `MDNode::getMostGenericTBAA`.
+    #[must_use]
+    pub fn most_generic(
+        &self,
+        a: impl Into<Option<TagId>>,
+        b: impl Into<Option<TagId>>,
+    ) -> Option<Tag> {
+        let (a, b) = (a.into()?, b.into()?);
+        if !self.graph().owns_tag(a) || !self.graph().owns_tag(b) {
+            return None;
+        }
+        let generic = self.engine.rule().most_generic(self.graph(), &self.index, a, b)?;
+        Some(Tag { immutable: self.is_constant(a) && self.is_constant(b), ..generic })
+    }
+
+    /// Returns whether the oracle's rules take a tag for well formed. Every
+    /// query about one that is not answers `MayAlias`.
+    ///
+    /// For rule `llvm` that is LLVM's own verdict. For the union rules the tag
+    /// must denote a path, through types that are well formed, of one format,
+    /// and do not contain themselves. Either accepts tags that the other does
+    /// not: LLVM follows only the last member of a union.
+    #[must_use]
+    pub fn is_well_formed(&self, tag: TagId) -> bool {
+        let graph = self.graph();
+        graph.owns_tag(tag) && self.engine.rule().is_well_formed(graph, tag)
+    }
+
+    /// Returns the index of the tags, for answers to many pairs.
+    pub(super) fn index(&self) -> &Index {
+        &self.index
+    }
+
+    /// Returns how a tag is indexed; one of another graph is rejected.
+    pub(super) fn class(&self, tag: TagId) -> Class {
+        if tag.stamp == self.stamp { self.index.class(tag.index()) } else { Class::Rejected }
+    }
+
+    /// Says which tags of its root an irregular tag may alias at most.
+    pub(super) fn candidates(&self, tag: TagId) -> Option<Candidates> {
+        self.engine.rule().candidates(&self.index, tag)
+    }
+}

@@ -1,0 +1,218 @@
+//! The definition of both rules: the paths are followed, and their bytes
+//! compared.
+
+use super::access::Resolved;
+use super::arena::{Link, PathArena};
+use super::denoted::{AtObjects, Denoted, Prefix, Untracked, denoted};
+use super::inferred::{Found, Paths, Search, Side};
+use super::objects::{Objects, Witness};
+use super::stride::{Pattern, Stride, UNBOUNDED};
+use super::types::Types;
+use crate::graph::{Format, Graph};
+use crate::oracle::access::Access;
+use crate::oracle::bytes::{ByteRange, Elements};
+use crate::oracle::clause::Clause;
+use crate::oracle::limits::{Budget, Exhausted};
+use crate::oracle::rule::{Decision, Meeting};
+
+/// The definition, on the types that a graph holds.
+pub(super) struct Definition<'d> {
+    pub(super) types: &'d Types,
+    /// Steps of one search.
+    pub(super) steps: u32,
+}
+
+impl Definition<'_> {
+    /// Decides on two accesses.
+    pub(super) fn decide(&self, graph: &Graph, (a, b): (Access, Access), strict: bool) -> Decision {
+        let decided = Decision::from;
+        let (of_a, of_b) =
+            match (Resolved::new(self.types, graph, a), Resolved::new(self.types, graph, b)) {
+                (Ok(a), Ok(b)) => (a, b),
+                // No tag is a plainer reason than a malformed one.
+                (Err(a), Err(b)) => return decided(a.min(b)),
+                (Err(clause), _) | (_, Err(clause)) => return decided(clause),
+            };
+        if a.tag == b.tag {
+            return decided(Clause::SameTag);
+        }
+        let types = self.types;
+        let (access_a, access_b) = (types.get(of_a.access), types.get(of_b.access));
+        if access_a.root != access_b.root {
+            return decided(Clause::Roots);
+        }
+        let covers =
+            |a: &Resolved, b: &Resolved| a.is_whole() && types.is_ancestor(a.access, b.access);
+        if covers(&of_a, &of_b) || covers(&of_b, &of_a) {
+            return decided(Clause::Generality);
+        }
+        let (format, format_b) = (of_a.format(types), of_b.format(types));
+        if format != format_b {
+            return decided(Clause::MixedFormats);
+        }
+        let overlap = |strict| match format {
+            Format::New => self.sized(&of_a, &of_b, strict),
+            Format::Old => self.inferred(of_a, of_b, strict),
+        };
+        match overlap(strict) {
+            Ok(decision) => decision,
+            // The search for q alone may be the shorter one.
+            Err(Exhausted) if strict => match overlap(false) {
+                Ok(decision) if decision.clause.is_no_alias() => decision,
+                _ => decided(Clause::Limit),
+            },
+            Err(Exhausted) => decided(Clause::Limit),
+        }
+    }
+
+    /// What a tag that can be resolved denotes: `None` if no path, else whether
+    /// any of the paths holds a byte.
+    pub(super) fn denotes(&self, access: &Resolved) -> Option<bool> {
+        let (mut arena, mut budget) = (PathArena::default(), Budget::new(self.steps));
+        match access.format(self.types) {
+            Format::New => {
+                let paths =
+                    denoted(self.types, access, &Untracked, &mut arena, &mut budget).ok()?;
+                (!paths.is_empty()).then(|| paths.iter().any(|path| path.bytes.is_some()))
+            }
+            Format::Old => {
+                let denotes = Side::new(*access).denotes(self.types, &mut budget).ok()?;
+                denotes.then_some(true)
+            }
+        }
+    }
+
+    fn sized(&self, a: &Resolved, b: &Resolved, strict: bool) -> Result<Decision, Exhausted> {
+        let (mut arena, mut budget) = (PathArena::default(), Budget::new(self.steps));
+        let mut denote = |access| denoted(self.types, access, &Untracked, &mut arena, &mut budget);
+        let (of_a, of_b) = (denote(a)?, denote(b)?);
+        if of_a.is_empty() || of_b.is_empty() {
+            return Ok(Clause::Malformed.into());
+        }
+        let (mut related, mut apart) = (false, None);
+        for from_b in [false, true] {
+            let ((a, p), (b, r)) =
+                if from_b { ((b, &of_b), (a, &of_a)) } else { ((a, &of_a), (b, &of_b)) };
+            let mut objects = Objects::new(self.types, a.base, (*b, r), &mut budget)?;
+            let witness = if strict {
+                self.search_along(a, &mut objects, &mut arena, &mut budget)?
+            } else {
+                let start = (Prefix { at: 0, strides: Vec::new() }, Link::START);
+                objects.search(p, (a.base, UNBOUNDED), start, &mut arena, &mut budget)?
+            };
+            related |= objects.reach.contains_key(&a.base);
+            let meets = witness.is_some();
+            let meeting = witness.or(objects.apart.take());
+            let meeting = meeting.map(|witness| self.meeting(from_b, a, witness, &arena));
+            if meets {
+                return Ok(Decision { clause: Clause::Overlap, meeting });
+            }
+            if objects.unsure {
+                return Err(Exhausted);
+            }
+            apart = apart.or(meeting);
+        }
+        Ok(Decision {
+            clause: if related { Clause::Apart } else { Clause::Unrelated },
+            meeting: apart,
+        })
+    }
+
+    /// Compares each p with the objects that lie on its way or beyond its end.
+    fn search_along(
+        &self,
+        a: &Resolved,
+        objects: &mut Objects<'_>,
+        arena: &mut PathArena,
+        budget: &mut Budget,
+    ) -> Result<Option<Witness>, Exhausted> {
+        let tracked = AtObjects(self.types, objects.b);
+        for p in denoted(self.types, a, &tracked, arena, budget)? {
+            let only: &[Denoted] = std::slice::from_ref(&p);
+            let found = match &p.prefix {
+                Some((prefix, link)) => objects.compare(only, prefix, *link, budget)?,
+                None => {
+                    let start = (p.end.clone(), p.link);
+                    objects.search(only, (a.access, p.slot), start, arena, budget)?
+                }
+            };
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+
+    fn inferred(&self, a: Resolved, b: Resolved, strict: bool) -> Result<Decision, Exhausted> {
+        let (mut arena, mut budget) = (PathArena::default(), Budget::new(self.steps));
+        let (mut of_a, mut of_b) = (Side::new(a), Side::new(b));
+        let mut denotes = |side: &mut Side| side.denotes(self.types, &mut budget);
+        if !denotes(&mut of_a)? || !denotes(&mut of_b)? {
+            return Ok(Clause::Malformed.into());
+        }
+        let (mut related, mut apart) = (false, None);
+        for from_b in [false, true] {
+            let sides = if from_b { (&mut of_b, &mut of_a) } else { (&mut of_a, &mut of_b) };
+            let outer = sides.0.access;
+            let search = Search::new(self.types, sides, strict);
+            let (meets, paths) = match search.run(&mut arena, &mut budget)? {
+                Found::Meet(paths) => (true, Some(paths)),
+                Found::Apart(paths) => (false, paths),
+                Found::Nothing => continue,
+            };
+            related = true;
+            let links = paths.map(|Paths { p, q, r }| [p, q, r]);
+            let meeting = links.map(|links| self.paths(from_b, &outer, links, &arena));
+            if meets {
+                return Ok(Decision { clause: Clause::Overlap, meeting });
+            }
+            apart = apart.or(meeting);
+        }
+        Ok(Decision {
+            clause: if related { Clause::Apart } else { Clause::Unrelated },
+            meeting: apart,
+        })
+    }
+
+    fn meeting(
+        &self,
+        from_b: bool,
+        outer: &Resolved,
+        found: Witness,
+        arena: &PathArena,
+    ) -> Meeting {
+        let Witness { p, q, r, p_bytes, r_bytes } = found;
+        let bytes = Some((byte_range(&p_bytes), byte_range(&r_bytes)));
+        Meeting { bytes, ..self.paths(from_b, outer, [p, q, r], arena) }
+    }
+
+    fn paths(
+        &self,
+        from_b: bool,
+        outer: &Resolved,
+        links: [Link; 3],
+        arena: &PathArena,
+    ) -> Meeting {
+        let id = |ty| self.types.get(ty).id;
+        let [p, q, r] = links
+            .map(|link| arena.path(link).into_iter().map(|(ty, field)| (id(ty), field)).collect());
+        Meeting { from_b, base: id(outer.base), p, q, r, bytes: None }
+    }
+}
+
+fn byte_range(pattern: &Pattern) -> ByteRange {
+    let end = pattern.start + pattern.len;
+    let elements = |&Stride { step, last }: &Stride| {
+        let count = last + 1;
+        let bounded = count.saturating_mul(step) < UNBOUNDED;
+        Elements {
+            stride: u64::try_from(step).unwrap_or(u64::MAX),
+            count: u64::try_from(count).ok().filter(|_| bounded),
+        }
+    };
+    ByteRange {
+        start: u64::try_from(pattern.start).unwrap_or(u64::MAX),
+        end: u64::try_from(end).ok(),
+        repeats: pattern.strides.iter().map(elements).collect(),
+    }
+}

@@ -1,0 +1,175 @@
+//! Rules `union` and `union-strict` in constant time, for the tags that real
+//! programs have.
+//!
+//! **Regular tags.** A field is *clear* if no other field of its type reaches
+//! into its slot, and all inside it keeps to the slot. A tag that accesses one
+//! scalar, and comes to it through clear fields only, is regular: to its bytes
+//! leads one way from its base. So its cursors are as those of rule `llvm`, and
+//! two regular tags of one root and format share a byte iff one's cursor lies
+//! on the other's walk. (That is the theorem that both rules agree where nothing
+//! overlaps.)
+//!
+//! **Irregular tags**: see [`inferred`] for the old format and [`sized`] for the
+//! new. What these do not cover is unindexed, and so are accesses of a size of
+//! their own. All agree with the definition, where no limit is reached; feature
+//! `self-check` compares them on every query.
+
+mod clear;
+mod inferred;
+mod sized;
+
+use super::access::Resolved;
+use super::types::Types;
+use crate::graph::{Format, Graph, TagId};
+use crate::oracle::index::{Class, Index};
+use crate::oracle::limits::{Allowance, JUDGED, JUDGED_A_NODE, STEPS};
+use crate::oracle::rule::Candidates;
+use clear::{Aside, is_regular, walk};
+
+/// What is known of irregular tags.
+#[derive(Clone, Debug)]
+pub(super) struct Tables {
+    inferred: inferred::Tables,
+    sized: sized::Tables,
+    irregular: Vec<Irregular>,
+    allowance: Allowance,
+    strict: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Irregular {
+    Inferred(inferred::Crossings),
+    Sized(sized::Bytes),
+}
+
+impl Tables {
+    pub(super) fn new(strict: bool) -> Self {
+        let (inferred, sized, irregular) = Default::default();
+        let allowance = Allowance::new(JUDGED, JUDGED_A_NODE);
+        Tables { inferred, sized, irregular, allowance, strict }
+    }
+
+    /// Adds the graph's next tag to the index. Returns whether it was judged with
+    /// as many steps as the definition has.
+    pub(super) fn add(
+        &mut self,
+        types: &Types,
+        graph: &Graph,
+        index: &mut Index,
+        tag: TagId,
+    ) -> bool {
+        let Ok(access) = Resolved::new(types, graph, tag.into()) else {
+            index.push_rejected();
+            return true;
+        };
+        // All else under its root lies in an object of the root.
+        let of_access = types.get(access.access);
+        if of_access.format.is_none() && access.is_whole() {
+            index.push_rejected();
+            return true;
+        }
+        // Tags of two formats under one root may alias, as those of two roots.
+        let format = access.format(types);
+        let root = 2 * of_access.root + u32::from(format == Format::New);
+        match self.place(types, graph, index, &access) {
+            Err(Aside::Rejected) => index.push_rejected(),
+            Err(Aside::Limited) => {
+                index.push_rejected();
+                return !self.allowance.is_short(graph.node_count(), STEPS);
+            }
+            Err(Aside::Unindexed) => index.push_unindexed(root),
+            Ok((cursor, None)) => index.push_regular(root, cursor),
+            Ok((cursor, Some(irregular))) => {
+                self.irregular.push(irregular);
+                index.push_irregular(root, cursor);
+            }
+        }
+        true
+    }
+
+    /// Returns a tag's cursor, and what else is to be known of an irregular tag.
+    fn place(
+        &mut self,
+        types: &Types,
+        graph: &Graph,
+        index: &mut Index,
+        access: &Resolved,
+    ) -> Result<(u32, Option<Irregular>), Aside> {
+        if types.get(access.access).format.is_none() {
+            return Err(Aside::Unindexed);
+        }
+        if is_regular(types, access)
+            && let Some(cursor) = walk(types, index, (access.base, access.offset), access)
+        {
+            return Ok((cursor, None));
+        }
+        let Tables { inferred, sized, allowance, strict, .. } = self;
+        allowance.within(graph.node_count(), STEPS, |budget| match access.format(types) {
+            Format::Old => {
+                let (cursor, found) =
+                    inferred.add(types, index, graph, (access, *strict), budget)?;
+                Ok((cursor, Some(Irregular::Inferred(found))))
+            }
+            Format::New => {
+                let (cursor, found) = sized.add(types, index, graph, access, budget)?;
+                Ok((cursor, Some(Irregular::Sized(found))))
+            }
+        })
+    }
+
+    /// Decides on two tags of one root and format, of which one is irregular;
+    /// `None` leaves it to the definition.
+    pub(super) fn decide(
+        &self,
+        types: &Types,
+        graph: &Graph,
+        index: &Index,
+        (a, b): (TagId, TagId),
+    ) -> Option<bool> {
+        let classes = [a, b].map(|tag| index.class(tag.index()));
+        if a == b {
+            return Some(true);
+        }
+        let irregular = |class: Class| match class {
+            Class::Irregular(_, _, number) => Some(&self.irregular[number as usize]),
+            _ => None,
+        };
+        let cursor = |class: Class| match class {
+            Class::Regular(_, cursor) | Class::Irregular(_, cursor, _) => Some(cursor),
+            Class::Rejected | Class::Unindexed(_) => None,
+        };
+        let cursors = (cursor(classes[0])?, cursor(classes[1])?);
+        match classes.map(irregular) {
+            [Some(Irregular::Sized(_)), _] | [_, Some(Irregular::Sized(_))] => {
+                let side = |tag, cursor, class| {
+                    let bytes = match irregular(class) {
+                        Some(Irregular::Sized(bytes)) => Some(*bytes),
+                        _ => None,
+                    };
+                    sized::Side { tag, cursor, bytes }
+                };
+                let sides = (&side(a, cursors.0, classes[0]), &side(b, cursors.1, classes[1]));
+                let resolve = |tag: TagId| Resolved::new(types, graph, tag.into()).ok();
+                self.sized.may_alias(types, index, sides, self.strict, resolve)
+            }
+            crossings => {
+                let [x, y] = crossings.map(|irregular| match irregular {
+                    Some(Irregular::Inferred(crossings)) => Some(crossings),
+                    _ => None,
+                });
+                let sides = ((cursors.0, x), (cursors.1, y));
+                Some(self.inferred.may_alias(types, index, sides, self.strict))
+            }
+        }
+    }
+
+    /// Says which tags an irregular one may alias at most.
+    pub(super) fn candidates(&self, index: &Index, tag: TagId) -> Option<Candidates> {
+        let Class::Irregular(_, cursor, number) = index.class(tag.index()) else { return None };
+        let bases = match &self.irregular[number as usize] {
+            Irregular::Inferred(crossings) => self.inferred.candidates(index, cursor, crossings),
+            Irregular::Sized(bytes) => self.sized.candidates(*bytes),
+        };
+        Some(Candidates { bases, base: index.ty(cursor) })
+    }
+}

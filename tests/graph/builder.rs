@@ -1,0 +1,317 @@
+//! The builder refuses what would be ill-formed, and says why.
+
+use pretty_assertions::assert_eq;
+use tbaa::{
+    BuildError, Builder, CopyEntry, Draft, DraftOperand, Format, Graph, Operand, SizedField, TagId,
+    TypeId, TypeKind, text,
+};
+
+/// Root, char, int and a struct of two ints.
+fn old(b: &mut Builder<'_>) -> [TypeId; 4] {
+    let root = b.root("R").unwrap();
+    let char = b.scalar_type("char", root).unwrap();
+    let int = b.scalar_type("int", char).unwrap();
+    let pair = b.struct_type("Pair", &[(int, 0), (int, 4)]).unwrap();
+    [root, char, int, pair]
+}
+
+fn sized(b: &mut Builder<'_>) -> [TypeId; 3] {
+    let root = b.root("R2").unwrap();
+    let int = b.sized_type(root, 4, "int", &[]).unwrap();
+    let fields = [0, 4].map(|offset| SizedField { ty: int, offset, size: 4 });
+    let pair = b.sized_type(root, 8, "Pair", &fields).unwrap();
+    [root, int, pair]
+}
+
+/// One refusal: what was asked, and the message.
+type Case = (&'static str, Box<dyn Fn(&mut Builder<'_>) -> Option<BuildError>>, &'static str);
+
+fn case<T>(
+    name: &'static str,
+    ask: impl Fn(&mut Builder<'_>) -> Result<T, BuildError> + 'static,
+    message: &'static str,
+) -> Case {
+    (name, Box::new(move |b| ask(b).err()), message)
+}
+
+#[test]
+fn ill_formed_requests_are_refused_with_field_and_rule() {
+    let cases = [
+        case(
+            "offset inside a scalar",
+            |b| {
+                let [_, _, int, _] = old(b);
+                b.struct_tag(int, int, 2, false)
+            },
+            "offset 2 into scalar \"int\": a scalar has offset 0 only",
+        ),
+        case(
+            "no such path",
+            |b| {
+                let [_, _, int, pair] = old(b);
+                b.struct_tag(pair, int, 6, false)
+            },
+            "no path from \"Pair\" ends at \"int\" at offset 6: \
+             give the offset of a field of that type",
+        ),
+        case(
+            "no such path, size-aware",
+            |b| {
+                let [_, int, pair] = sized(b);
+                b.access_tag(pair, int, 8, 4, false)
+            },
+            "no path from \"Pair\" ends at \"int\" at offset 8: \
+             give the offset of a field of that type",
+        ),
+        case(
+            "descending offsets",
+            |b| {
+                let [_, _, int, _] = old(b);
+                b.struct_type("S", &[(int, 4), (int, 0)])
+            },
+            "field 1 of \"S\" at offset 0 follows one at 4: \
+             offsets must not descend, sort the fields",
+        ),
+        case(
+            "mixed formats, by a field",
+            |b| {
+                let [_, _, int, _] = old(b);
+                let [root, ..] = sized(b);
+                b.sized_type(root, 4, "S", &[SizedField { ty: int, offset: 0, size: 4 }])
+            },
+            "field 0 of \"S\": a size-aware node under a root that has old-format nodes; \
+             keep to one format per root",
+        ),
+        case(
+            "mixed formats, by the root",
+            |b| {
+                let [root, ..] = old(b);
+                b.sized_type(root, 4, "int", &[])
+            },
+            "parent: a size-aware node under a root that has old-format nodes; \
+             keep to one format per root",
+        ),
+        case(
+            "mixed formats, by a tag",
+            |b| {
+                let [_, int, pair] = sized(b);
+                b.struct_tag(pair, int, 0, false)
+            },
+            "base: an old-format node under a root that has size-aware nodes; \
+             keep to one format per root",
+        ),
+        case(
+            "mixed roots",
+            |b| {
+                let [_, _, int, _] = old(b);
+                let other = b.root("other").unwrap();
+                let long = b.scalar_type("long", other).unwrap();
+                b.struct_type("S", &[(int, 0), (long, 8)])
+            },
+            "field 1 of \"S\": of another root than what stands before it",
+        ),
+        case(
+            "root as a field",
+            |b| {
+                let [root, ..] = old(b);
+                b.struct_type("S", &[(root, 0)])
+            },
+            "field 0 of \"S\" is of root type: give a scalar or a struct",
+        ),
+        case(
+            "no fields",
+            |b| b.struct_type("S", &[]),
+            "struct \"S\" has no fields: its old-format node would read as a root; \
+             leave it out, or make it a scalar",
+        ),
+        case(
+            "root in a tag",
+            |b| {
+                let [root, ..] = old(b);
+                b.struct_tag(root, root, 0, false)
+            },
+            "base: a root is no type of any memory; give a type under it",
+        ),
+        case(
+            "aggregate access",
+            |b| {
+                let [_, _, _, pair] = old(b);
+                b.struct_tag(pair, pair, 0, false)
+            },
+            "access type \"Pair\" is a struct: an old-format tag must end at a scalar; \
+             tag each field, or use the size-aware format",
+        ),
+        case(
+            "scalar under a struct",
+            |b| {
+                let [_, _, _, pair] = old(b);
+                b.scalar_type("s", pair)
+            },
+            "parent \"Pair\" is a struct: a scalar's parent is a scalar or a root",
+        ),
+        case(
+            "overlapping copy",
+            |b| {
+                let [_, _, int, _] = old(b);
+                let tag = b.struct_tag(int, int, 0, false).unwrap();
+                let entry = |offset| CopyEntry { offset, size: 4, tag };
+                b.struct_copy(&[entry(0), entry(3)])
+            },
+            "entry 1 of the struct copy starts before the one in front ends, or has no end",
+        ),
+    ];
+    for (name, ask, message) in cases {
+        let mut graph = Graph::new();
+        let error = ask(&mut graph.builder());
+        let error = error.unwrap_or_else(|| panic!("{name}: accepted"));
+        assert_eq!(error.to_string(), message, "{name}");
+    }
+}
+
+#[test]
+fn ids_of_another_graph_are_noticed() {
+    let (mut one, mut two) = (Graph::new(), Graph::new());
+    let [_, char, int, pair] = old(&mut one.builder());
+    let tag = one.builder().struct_tag(pair, int, 4, false).unwrap();
+    // The same numbers mean something in the other graph, too.
+    old(&mut two.builder());
+    let mut b = two.builder();
+    let foreign = |argument: &str| BuildError::ForeignId { argument: argument.to_owned() };
+    assert_eq!(b.scalar_type("x", char), Err(foreign("parent")));
+    assert_eq!(b.struct_type("S", &[(int, 0)]), Err(foreign("field 0 of \"S\"")));
+    assert_eq!(b.struct_tag(pair, int, 4, false), Err(foreign("base")));
+    assert_eq!(b.mutable_tag(tag), Err(foreign("tag")));
+    let entry = CopyEntry { offset: 0, size: 4, tag };
+    assert_eq!(b.struct_copy(&[entry]), Err(foreign("entry 0")));
+    assert_eq!(two.node_count(), 4, "nothing was added");
+    let oracle = tbaa::Oracle::new(&two, tbaa::Rules::Llvm);
+    assert!(oracle.may_alias(tag, tag), "any doubt is MayAlias");
+}
+
+/// The nodes that LLVM's `MDBuilder` makes, as `llvm-dis` prints them.
+#[test]
+fn every_builder_call_prints_as_llvm_prints_it() {
+    let mut graph = Graph::new();
+    let mut b = graph.builder();
+    let [_, char, int, pair] = old(&mut b);
+    let tag = b.struct_tag(pair, int, 4, true).unwrap();
+    let mutable = b.mutable_tag(tag).unwrap();
+    assert_eq!(b.mutable_tag(mutable), Ok(mutable));
+    let [_, sized_int, sized_pair] = sized(&mut b);
+    b.access_tag(sized_pair, sized_int, 4, 4, true).unwrap();
+    b.access_tag(sized_pair, sized_pair, 0, 8, false).unwrap();
+    let anonymous = b.anonymous_root().unwrap();
+    assert_ne!(anonymous, b.anonymous_root().unwrap(), "each is a root of its own");
+    let lone = b.scalar_type("lone", anonymous).unwrap();
+    b.struct_tag(lone, lone, 0, false).unwrap();
+    let empty = b.empty_root().unwrap();
+    assert_eq!(empty, b.empty_root().unwrap());
+    let wasm = b.scalar_type("wasm", empty).unwrap();
+    b.struct_tag(wasm, wasm, 0, false).unwrap();
+    b.struct_tag(char, char, 0, false).unwrap();
+    b.struct_copy(&[
+        CopyEntry { offset: 0, size: 4, tag: mutable },
+        CopyEntry { offset: 4, size: 4, tag: mutable },
+    ])
+    .unwrap();
+    assert_eq!(
+        text::write(&graph),
+        r#"!tbaa.tags = !{!0, !5, !6, !10, !11, !14, !17}
+!tbaa.structs = !{!18}
+!tbaa.types = !{!19}
+
+!0 = !{!1, !2, i64 4, i64 1}
+!1 = !{!"Pair", !2, i64 0, !2, i64 4}
+!2 = !{!"int", !3, i64 0}
+!3 = !{!"char", !4, i64 0}
+!4 = !{!"R"}
+!5 = !{!1, !2, i64 4}
+!6 = !{!7, !9, i64 4, i64 4, i64 1}
+!7 = !{!8, i64 8, !"Pair", !9, i64 0, i64 4, !9, i64 4, i64 4}
+!8 = !{!"R2"}
+!9 = !{!8, i64 4, !"int"}
+!10 = !{!7, !7, i64 0, i64 8}
+!11 = !{!12, !12, i64 0}
+!12 = !{!"lone", !13, i64 0}
+!13 = distinct !{!13}
+!14 = !{!15, !15, i64 0}
+!15 = !{!"wasm", !16, i64 0}
+!16 = !{}
+!17 = !{!3, !3, i64 0}
+!18 = !{i64 0, i64 4, !5, i64 4, i64 4, !5}
+!19 = distinct !{!19}
+"#
+    );
+    let read = text::read(text::write(&graph).as_bytes()).unwrap().into_graph();
+    assert_eq!(read, graph);
+}
+
+#[test]
+fn a_struct_around_one_struct_is_no_scalar() {
+    let mut graph = Graph::new();
+    let mut b = graph.builder();
+    let [_, _, int, pair] = old(&mut b);
+    let wrap = b.struct_type("Wrap", &[(pair, 0)]).unwrap();
+    let inner: TagId = b.struct_tag(wrap, int, 4, false).unwrap();
+    let whole_int = b.struct_type("W", &[(int, 0)]).unwrap();
+    assert_eq!(graph.ty(wrap).kind(), TypeKind::Aggregate);
+    assert_eq!(graph.ty(whole_int).kind(), TypeKind::Scalar, "nothing tells the two apart");
+    assert_eq!(graph.tag(inner).unwrap().format, Format::Old);
+}
+
+/// A type that holds itself needs its id before its operands, which only the
+/// raw door offers; the builder takes no part in it.
+#[test]
+fn a_cycle_cannot_be_built_and_is_refused_where_it_was_read() {
+    let mut graph = Graph::new();
+    let operands = vec![Operand::String(b"loop").into(), DraftOperand::Member(0)];
+    let node = graph.insert_group(&[Draft { distinct: false, operands }]).unwrap()[0];
+    let ty = graph.mark_type(node);
+    let error = graph.builder().scalar_type("child", ty).unwrap_err();
+    assert_eq!(error.to_string(), "parent: a malformed node; `verify` says what is wrong with it");
+}
+
+/// What a text brought in counts as what the builder made.
+#[test]
+fn formats_do_not_mix_under_a_root_that_was_read() {
+    let text = b"!tbaa.tags = !{!0}\n!0 = !{!1, !1, i64 0}\n!1 = !{!\"int\", !{!\"R\"}}\n";
+    let mut graph = text::read(text).unwrap().into_graph();
+    let mut b = graph.builder();
+    let root = b.root("R").unwrap();
+    let error = b.sized_type(root, 4, "int", &[]).unwrap_err();
+    assert!(matches!(error, BuildError::MixedFormats { wanted: Format::New, .. }), "{error}");
+    assert!(b.scalar_type("float", root).is_ok());
+}
+
+/// Struct T(k) holds T(k-1) at 0 and again at 2^k: without sizes a place in it
+/// can be reached in exponentially many ways.
+#[test]
+fn a_search_for_a_path_has_an_end() {
+    let mut graph = Graph::new();
+    let mut b = graph.builder();
+    let [_, char, int, _] = old(&mut b);
+    let mut ty = b.struct_type("T0", &[(int, 0), (int, 4)]).unwrap();
+    for k in 1..60 {
+        ty = b.struct_type(format!("T{k}"), &[(ty, 0), (ty, 1 << k)]).unwrap();
+    }
+    assert!(b.struct_tag(ty, int, 4, false).is_ok());
+    let other = b.scalar_type("other", char).unwrap();
+    let error = b.struct_tag(ty, other, (1 << 60) - 1, false).unwrap_err();
+    assert!(matches!(error, BuildError::NoPath { limit: true, .. }), "{error}");
+}
+
+/// The builder lets a path lead through any member of a union; LLVM's verifier
+/// follows the last.
+#[test]
+fn a_tag_to_the_first_member_of_a_union_is_for_the_union_rules() {
+    let mut graph = Graph::new();
+    let mut b = graph.builder();
+    let [_, char, int, _] = old(&mut b);
+    let float = b.scalar_type("float", char).unwrap();
+    let union = b.struct_type("U", &[(int, 0), (float, 0)]).unwrap();
+    let [first, last] = [int, float].map(|ty| b.struct_tag(union, ty, 0, false).unwrap());
+    let mut verifier = tbaa::verify::Verifier::new(&graph);
+    assert!(verifier.check(first).is_err());
+    assert!(verifier.check(last).is_ok());
+    assert!(tbaa::Oracle::new(&graph, tbaa::Rules::Union).may_alias(first, last));
+}

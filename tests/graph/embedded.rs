@@ -1,0 +1,144 @@
+//! What embedders build on: clones, tags by index or by parts, and an order for
+//! writers.
+
+use crate::groups::{shuffled, unmarked, wild_nodes};
+use crate::support::random::{self, Shape, Universe};
+use crate::support::{Rng, setting};
+use pretty_assertions::assert_eq;
+use tbaa::{AliasResult, Format, Graph, GraphError, Operand, Oracle, Rules};
+
+fn random_graph(seed: u64) -> Graph {
+    let format = if seed.is_multiple_of(2) { Format::Old } else { Format::New };
+    let universe = Universe { format, structs: 10, tags: 40, shape: Shape::Any };
+    random::graph(&mut Rng(seed), &universe)
+}
+
+#[test]
+fn a_clone_grows_apart_and_no_id_is_taken_for_another() {
+    let graph = random_graph(1);
+    let (mut one, mut two) = (graph.clone(), graph.clone());
+    assert!(one == graph && two == graph);
+    let add = |graph: &mut Graph, name: &str| {
+        let mut b = graph.builder();
+        let root = b.root("R2").unwrap();
+        let ty = b.scalar_type(name, root).unwrap();
+        b.struct_tag(ty, ty, 0, false).unwrap()
+    };
+    let (int, float) = (add(&mut one, "int"), add(&mut two, "float"));
+    // The same place in each, and yet no one's but its own.
+    assert_eq!(int.index(), float.index());
+    assert!(one != two && !one.owns_tag(float) && !two.owns_tag(int));
+    assert_eq!(graph.tag_count(), int.index());
+    // What was there before the clone is found again, equal nodes too.
+    let known = one.node_count();
+    assert_eq!(add(&mut one, "int"), int);
+    assert_eq!(one.node_count(), known);
+    for rules in [Rules::Llvm, Rules::Union, Rules::UnionStrict] {
+        let (of_one, whole) = (Oracle::new(&one, rules), Oracle::new(&graph, rules));
+        assert_eq!(of_one.alias(int, float), AliasResult::MayAlias);
+        for (a, b) in graph.tags().zip(graph.tags().rev()) {
+            let [x, y] = [a, b].map(|tag| one.tag_at(tag.index()).unwrap());
+            assert_eq!(of_one.alias(x, y), whole.alias(a, b), "{rules}");
+            assert_eq!(of_one.alias(a, b), AliasResult::MayAlias, "ids of the original");
+        }
+    }
+    assert_eq!(one.tag_at(one.tag_count()), None);
+}
+
+/// An oracle whose graph is replaced by a clone that grew reads it anew.
+#[test]
+fn a_clone_put_in_the_place_of_its_original_is_read() {
+    for rules in [Rules::Llvm, Rules::Union, Rules::UnionStrict] {
+        let mut graph = Graph::new();
+        let mut b = graph.builder();
+        let root = b.root("R").unwrap();
+        let [int, float] = ["int", "float"].map(|name| b.scalar_type(name, root).unwrap());
+        b.struct_tag(int, int, 0, false).unwrap();
+        let mut other = graph.clone();
+        let mut oracle = Oracle::new(graph, rules);
+        oracle.update(|graph| graph.builder().struct_tag(float, float, 0, false).unwrap());
+        let types: Vec<_> = other.types().collect();
+        let pair = other.builder().struct_type("S", &[(types[1], 0)]).unwrap();
+        let new = other.builder().struct_tag(pair, types[1], 0, false).unwrap();
+        let old = other.tag_at(0).unwrap();
+        let answer = Oracle::new(&other, rules).alias(old, new);
+        assert_eq!(answer, AliasResult::MayAlias);
+        oracle.update(|graph| *graph = other);
+        assert_eq!(oracle.alias(old, new), answer, "{rules}");
+    }
+}
+
+#[test]
+fn a_tag_is_found_by_its_parts() {
+    for seed in 0..setting("TBAA_GRAPHS", 6) as u64 {
+        let mut graph = random_graph(seed);
+        for tag in graph.tags().collect::<Vec<_>>() {
+            let parts = graph.tag(tag).unwrap();
+            assert_eq!(graph.insert_tag(parts), Ok(tag));
+            assert_eq!(graph.tag_at(tag.index()), Some(tag));
+            let mut other = parts;
+            other.immutable = !parts.immutable;
+            let other = graph.insert_tag(other).unwrap();
+            assert_eq!(graph.tag(other).unwrap().immutable, !parts.immutable);
+        }
+        let parts = graph.tag(graph.tag_at(0).unwrap()).unwrap();
+        let format = if parts.format == Format::Old { Format::New } else { Format::Old };
+        for (size, format) in [
+            (parts.size, format),
+            (parts.size.xor(Some(4)), format),
+            (parts.size.xor(Some(4)), parts.format),
+        ] {
+            let tag = tbaa::Tag { size, format, ..parts };
+            assert_eq!(graph.insert_tag(tag), Err(GraphError::TagFormat));
+        }
+        assert_eq!(Graph::new().insert_tag(parts), Err(GraphError::ForeignId));
+    }
+}
+
+#[test]
+fn operands_come_first() {
+    let mut behind = 0;
+    for seed in 0..setting("TBAA_GRAPHS", 6) * 10 {
+        let mut rng = Rng(seed as u64);
+        let nodes = wild_nodes(&mut rng);
+        let order = shuffled(&mut rng, nodes.len());
+        let graph = unmarked(&nodes, &order).0;
+        let all: Vec<_> = graph.nodes().collect();
+        let from: Vec<_> = (0..1 + rng.below(4)).map(|_| *rng.pick(&all)).collect();
+        let order: Vec<_> = graph.post_order(from.iter().copied()).collect();
+        let mut reached = vec![false; all.len()];
+        let mut work = from;
+        while let Some(node) = work.pop() {
+            if !std::mem::replace(&mut reached[node.index()], true) {
+                work.extend(graph.operands(node).filter_map(Operand::node));
+            }
+        }
+        let mut place = vec![None; all.len()];
+        for (at, node) in order.iter().enumerate() {
+            assert_eq!(place[node.index()].replace(at), None, "seed {seed}: twice");
+        }
+        for node in graph.nodes() {
+            let at = place[node.index()];
+            assert_eq!(at.is_some(), reached[node.index()], "seed {seed}");
+            // Of an operand that stands behind its user, the user is an operand
+            // in turn.
+            for operand in graph.operands(node).filter_map(Operand::node) {
+                if at.is_some() && place[operand.index()] > at {
+                    assert!(graph.post_order([operand]).any(|below| below == node), "seed {seed}");
+                    behind += 1;
+                }
+            }
+        }
+    }
+    assert!(behind > 0);
+}
+
+#[test]
+fn a_long_chain_is_ordered_without_recursion() {
+    let mut graph = Graph::new();
+    let mut last = graph.insert(&[Operand::String(b"R")]).unwrap();
+    for _ in 0..200_000 {
+        last = graph.insert(&[Operand::Node(last), Operand::Node(last)]).unwrap();
+    }
+    assert!(graph.post_order([last]).eq(graph.nodes()));
+}

@@ -1,0 +1,14 @@
+//! The store: which nodes are one, and how graphs come about.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod builder;
+mod embedded;
+mod groups;
+mod layers;
+
+#[cfg(feature = "serde")]
+mod round;
+#[cfg(feature = "serde")]
+mod serial;

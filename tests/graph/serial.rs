@@ -1,0 +1,180 @@
+//! Serialised graphs.
+
+use crate::groups::{Part, TYPES, equal_nodes, shuffled, wild_nodes};
+use crate::support::random::{self, Shape, Universe};
+use crate::support::{Rng, setting};
+use pretty_assertions::assert_eq;
+use tbaa::{AliasResult, Format, Graph, Operand, Oracle, Rules, text};
+
+const RULES: [Rules; 3] = [Rules::Llvm, Rules::Union, Rules::UnionStrict];
+
+/// Uniqued nodes that refer ahead are one if they are equal: as two types, an
+/// `int` would not alias itself.
+#[test]
+fn equal_nodes_that_refer_ahead_are_one() {
+    let serialised = r#"Graph(
+        nodes: [
+            Node(operands: [Str("int"), Node(2), Int(bits: 64, value: 0)]),
+            Node(operands: [Str("int"), Node(2), Int(bits: 64, value: 0)]),
+            Node(operands: [Str("R")]),
+            Node(operands: [Node(0), Node(0), Int(bits: 64, value: 0)]),
+            Node(operands: [Node(1), Node(1), Int(bits: 64, value: 0)]),
+            Node(operands: [Str("float"), Node(2), Int(bits: 64, value: 0)]),
+            Node(operands: [Node(5), Node(5), Int(bits: 64, value: 0)]),
+        ],
+        tags: [3, 4, 6],
+        types: [],
+        copies: [],
+    )"#;
+    let graph: Graph = ron::from_str(serialised).unwrap();
+    let module = b"!0 = !{!\"int\", !2, i64 0}\n!1 = !{!\"int\", !2, i64 0}\n!2 = !{!\"R\"}\n\
+        !3 = !{!0, !0, i64 0}\n!4 = !{!1, !1, i64 0}\n!5 = !{!\"float\", !2, i64 0}\n\
+        !6 = !{!5, !5, i64 0}\n!tbaa.tags = !{!3, !4, !6}\n";
+    assert_eq!(graph, text::read(module).unwrap().into_graph());
+    assert_eq!(graph.tag_count(), 2);
+    for rules in RULES {
+        let oracle = Oracle::new(&graph, rules);
+        let [int, float] = graph.tags().collect::<Vec<_>>()[..] else { panic!() };
+        assert_eq!(oracle.alias(int, int), AliasResult::MayAlias);
+        assert_eq!(oracle.alias(int, float), AliasResult::NoAlias);
+    }
+}
+
+/// The serialised form of nodes, in an order of the caller's; `role` gives the
+/// tags and types by number.
+fn serialised(
+    nodes: &[(bool, Vec<String>, Vec<usize>)],
+    order: &[usize],
+    [tags, types]: [&[usize]; 2],
+) -> String {
+    let mut place = vec![0; nodes.len()];
+    order.iter().enumerate().for_each(|(at, &node)| place[node] = at);
+    let list = order.iter().map(|&node| {
+        let (distinct, operands, references) = &nodes[node];
+        let references = &mut references.iter();
+        let operands = operands.iter().map(|operand| match operand.as_str() {
+            "node" => format!("Node({})", place[*references.next().unwrap()]),
+            other => other.to_owned(),
+        });
+        let operands = operands.collect::<Vec<_>>().join(", ");
+        format!("(distinct: {distinct}, operands: [{operands}])")
+    });
+    let list = list.collect::<Vec<_>>().join(", ");
+    let tags: Vec<usize> = tags.iter().map(|&tag| place[tag]).collect();
+    let types: Vec<usize> = types.iter().map(|&ty| place[ty]).collect();
+    format!("(nodes: [{list}], tags: {tags:?}, types: {types:?}, copies: [])")
+}
+
+fn int(value: u64) -> String {
+    format!("Int(bits: 64, value: {value})")
+}
+
+/// Answers of all pairs, by all rules.
+fn answers(graph: &Graph) -> Vec<bool> {
+    let tags: Vec<_> = graph.tags().collect();
+    let mut answers = Vec::new();
+    for rules in RULES {
+        let oracle = Oracle::new(graph, rules);
+        for &a in &tags {
+            answers.extend(tags.iter().map(|&b| oracle.may_alias(a, b)));
+        }
+    }
+    answers
+}
+
+#[test]
+fn a_shuffled_graph_reads_as_the_same() {
+    for seed in 0..setting("TBAA_GRAPHS", 6) * 4 {
+        let mut rng = Rng(seed as u64);
+        let format = if rng.one_in(2) { Format::Old } else { Format::New };
+        let universe = Universe { format, structs: 12, tags: 40, shape: Shape::Any };
+        let graph = random::graph(&mut rng, &universe);
+        let back: Graph = ron::from_str(&ron::to_string(&graph).unwrap()).unwrap();
+        assert_eq!(back, graph, "seed {seed}");
+        assert!(back.nodes().map(|n| n.index()).eq(graph.nodes().map(|n| n.index())));
+        let nodes: Vec<_> = graph
+            .nodes()
+            .map(|node| {
+                let operand = |operand: Operand<'_>| match operand {
+                    Operand::Null => "Null".to_owned(),
+                    Operand::String(text) => {
+                        format!("Str({:?})", std::str::from_utf8(text).unwrap())
+                    }
+                    Operand::Int(value) => int(value.value),
+                    Operand::Node(_) => "node".to_owned(),
+                    other => panic!("{other:?}"),
+                };
+                let references = graph.operands(node).filter_map(Operand::node);
+                (
+                    graph.is_distinct(node),
+                    graph.operands(node).map(operand).collect(),
+                    references.map(|node| node.index()).collect(),
+                )
+            })
+            .collect();
+        let tags: Vec<_> = graph.tags().map(|tag| graph.tag_node(tag).index()).collect();
+        let types: Vec<_> = graph.types().map(|ty| ty.node().index()).collect();
+        let order = shuffled(&mut rng, nodes.len());
+        let other: Graph = ron::from_str(&serialised(&nodes, &order, [&tags, &types])).unwrap();
+        assert_eq!(other.tag_count(), graph.tag_count(), "seed {seed}");
+        assert_eq!(other.node_count(), graph.node_count(), "seed {seed}");
+        assert_eq!(answers(&other), answers(&graph), "seed {seed}");
+    }
+}
+
+#[test]
+fn equal_and_cyclic_nodes_in_any_order_read_as_the_same() {
+    for seed in 0..setting("TBAA_GRAPHS", 6) * 20 {
+        let mut rng = Rng(seed as u64);
+        let wild = wild_nodes(&mut rng);
+        let nodes: Vec<_> = wild
+            .iter()
+            .map(|node| {
+                let operands = node.parts.iter().map(|part| match part {
+                    Part::Name(name) => format!("Str({name:?})"),
+                    Part::Int(value) => int(*value),
+                    Part::Node(_) => "node".to_owned(),
+                });
+                let references = node.parts.iter().filter_map(|part| match part {
+                    Part::Node(node) => Some(*node),
+                    _ => None,
+                });
+                (node.distinct, operands.collect(), references.collect())
+            })
+            .collect();
+        let (tags, types): (Vec<_>, Vec<_>) =
+            ((TYPES..nodes.len()).collect(), (0..TYPES).collect());
+        let read = |order: &[usize]| -> Graph {
+            ron::from_str(&serialised(&nodes, order, [&tags, &types])).unwrap()
+        };
+        let ordered = read(&(0..nodes.len()).collect::<Vec<_>>());
+        let other = read(&shuffled(&mut rng, nodes.len()));
+        let mut classes = equal_nodes(&wild);
+        classes.sort_unstable();
+        classes.dedup();
+        assert_eq!(ordered.node_count(), classes.len(), "seed {seed}");
+        assert_eq!(other.node_count(), classes.len(), "seed {seed}");
+        assert_eq!(other.tag_count(), ordered.tag_count(), "seed {seed}");
+        assert_eq!(answers(&other), answers(&ordered), "seed {seed}");
+        let back: Graph = ron::from_str(&ron::to_string(&other).unwrap()).unwrap();
+        assert_eq!(ron::to_string(&back).unwrap(), ron::to_string(&other).unwrap(), "seed {seed}");
+    }
+}
+
+#[test]
+fn a_serialised_graph_with_a_hole_is_refused() {
+    for (text, what) in [
+        (
+            "(nodes: [(operands: [Node(1)])], tags: [], types: [], copies: [])",
+            "not among the nodes",
+        ),
+        ("(nodes: [], tags: [0], types: [], copies: [])", "node 0 is referred to"),
+        (
+            "(nodes: [(operands: [Int(bits: 8, value: 256)])], tags: [], types: [], copies: [])",
+            "256 does not fit into 8 bits",
+        ),
+    ] {
+        let error = ron::from_str::<Graph>(text).unwrap_err().to_string();
+        assert!(error.contains(what), "{error}");
+    }
+}

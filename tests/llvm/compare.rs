@@ -1,0 +1,204 @@
+//! Rule `llvm` against the real LLVM 22.
+//!
+//! `TBAA_LLVM=require` makes a missing LLVM an error. `TBAA_PAIRS` is the number
+//! of random pairs a format, `TBAA_SEED` the first seed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::support::llvm::{Llvm, WAYS, scratch};
+use crate::support::lua;
+use crate::support::random::{self, Shape, Universe};
+use crate::support::{Rng, setting};
+use pretty_assertions::assert_eq;
+use tbaa::verify::Verifier;
+use tbaa::{Format, Graph, Oracle, Rules, TagId, text};
+
+/// What LLVM and this library say of one module must be the same, letter by
+/// letter. Returns how many pairs of tags were compared.
+fn compare(llvm: &Llvm, what: &str, source: &[u8]) -> usize {
+    let file = scratch(&format!("{what}.ll"), source);
+    let module = text::read(source).unwrap_or_else(|error| panic!("{what}: {error}"));
+    let graph = module.graph();
+    let tags = module.attached_tags();
+    let oracle = Oracle::new(graph, Rules::Llvm);
+
+    let mut verifier = Verifier::new(graph);
+    let accepted: Vec<bool> = tags.iter().map(|&tag| verifier.check(tag).is_ok()).collect();
+    let verdicts: Vec<bool> =
+        llvm.aa(&["verify"], &file).lines().map(|line| line == "accept").collect();
+    assert_eq!(accepted, verdicts, "{what}: verifier's verdicts");
+    assert!(accepted.iter().all(|&accepted| accepted), "{what}: all tags should be well-formed");
+
+    let constant: Vec<_> = tags
+        .iter()
+        .zip(&accepted)
+        .map(|(&tag, &accepted)| if accepted && oracle.is_constant(tag) { "1" } else { "0" })
+        .collect();
+    let constants = llvm.aa(&["constant"], &file);
+    assert_eq!(constant, constants.lines().collect::<Vec<_>>(), "{what}: constant memory");
+
+    let grid = llvm.aa(&["grid"], &file);
+    assert_eq!(grid.lines().count(), tags.len(), "{what}: number of tags");
+    for (&a, row) in tags.iter().zip(grid.lines()) {
+        let ours: String =
+            tags.iter().map(|&b| if oracle.may_alias(a, b) { 'M' } else { 'N' }).collect();
+        if ours != row {
+            let at = ours.bytes().zip(row.bytes()).position(|(a, b)| a != b).unwrap_or(0);
+            let (a, b) = (tags.iter().position(|&t| t == a).unwrap(), at);
+            panic!("{what}: tags {a} and {b} in order: LLVM {}", &row[at..=at]);
+        }
+    }
+    compare_generic(llvm, what, &file, &oracle, &tags);
+    tags.len() * (tags.len() + 1) / 2
+}
+
+/// `getMostGenericTBAA`, but for the immutability that LLVM keeps from one side.
+fn compare_generic(llvm: &Llvm, what: &str, file: &Path, oracle: &Oracle<&Graph>, tags: &[TagId]) {
+    // A line a pair: enough of them in a hundred tags.
+    if tags.len() > 100 {
+        return;
+    }
+    let graph = oracle.graph();
+    let printed = llvm.aa(&["generic"], file);
+    let mut lines = printed.lines();
+    for &a in tags {
+        for &b in tags {
+            let line = lines.next().unwrap();
+            if line == "rejected" {
+                continue;
+            }
+            let ours = oracle.most_generic(a, b).map(|tag| {
+                let name = |ty| match graph.ty(ty).name() {
+                    Some(name) => String::from_utf8_lossy(name).into_owned(),
+                    None => "!".to_owned(),
+                };
+                let mut words = vec![name(tag.base), name(tag.access), tag.offset.to_string()];
+                words.extend(tag.size.map(|size| size.to_string()));
+                (words.join("\t"), tag.format, tag.immutable)
+            });
+            let Some((words, format, immutable)) = ours else {
+                assert_eq!(line, "none", "{what}: {a:?} {b:?}");
+                continue;
+            };
+            let operands = if format == Format::Old { 3 } else { 4 };
+            let theirs: Vec<_> = line.split('\t').take(operands).collect();
+            assert_eq!(words, theirs.join("\t"), "{what}: most generic of {a:?} and {b:?}");
+            assert_eq!(immutable, oracle.is_constant(a) && oracle.is_constant(b));
+        }
+    }
+    assert_eq!(lines.next(), None, "{what}");
+}
+
+/// The metadata that is dumped must be good for `llvm-as`, and read back equal.
+fn round_trip(llvm: &Llvm, what: &str, graph: &Graph) {
+    let dumped = text::write(graph);
+    llvm.assemble(&format!("{what}.dump.ll"), &dumped);
+    let again = text::read(dumped.as_bytes()).unwrap();
+    assert_eq!(again.graph(), graph, "{what}: read(write(graph)) is another graph");
+}
+
+#[test]
+fn corpus() {
+    let Some(llvm) = Llvm::get() else { return };
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+    let mut sources: Vec<PathBuf> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    sources.retain(|path| path.extension().is_some_and(|e| e == "c" || e == "cpp"));
+    sources.sort();
+    assert!(sources.len() >= 15);
+    let mut pairs = 0;
+    for source in &sources {
+        let stem = source.file_stem().unwrap().to_string_lossy();
+        for (way, options) in WAYS {
+            let what = format!("corpus/{stem}-{way}");
+            let text = llvm.clang(source, options);
+            pairs += compare(llvm, &what, &text);
+            round_trip(llvm, &what, text::read(&text).unwrap().graph());
+        }
+    }
+    println!("{} sources, 4 ways each: {pairs} pairs, no difference", sources.len());
+}
+
+#[test]
+fn lua() {
+    let Some(llvm) = Llvm::get() else { return };
+    let sources = lua::sources("lua-5.4.9");
+    assert!(sources.len() > 25, "Lua's sources: {sources:?}");
+    for (way, options) in &WAYS[..2] {
+        let files: Vec<_> = sources
+            .iter()
+            .map(|source| {
+                let stem = source.file_stem().unwrap().to_string_lossy();
+                scratch(&format!("lua/{stem}-{way}.ll"), &llvm.clang(source, options))
+            })
+            .collect();
+        let linked = llvm.link(&files);
+        let what = format!("lua/all-{way}");
+        let pairs = compare(llvm, &what, &linked);
+        round_trip(llvm, &what, text::read(&linked).unwrap().graph());
+        println!("Lua, {} files, {way}: {pairs} pairs, no difference", files.len());
+        // The generic tags of one file: the whole has too many pairs.
+        compare(
+            llvm,
+            &format!("lua/lstring-{way}"),
+            &fs::read(
+                &files[sources.iter().position(|source| source.ends_with("lstring.c")).unwrap()],
+            )
+            .unwrap(),
+        );
+    }
+}
+
+#[test]
+fn random_graphs() {
+    let Some(llvm) = Llvm::get() else { return };
+    let wanted = setting("TBAA_PAIRS", 500_000);
+    let first_seed = setting("TBAA_SEED", 1);
+    for format in [Format::Old, Format::New] {
+        let (mut pairs, mut seed) = (0, first_seed);
+        while pairs < wanted {
+            let mut rng = Rng(seed as u64);
+            let tags = if seed % 5 == 0 { 60 } else { 200 };
+            let universe = Universe { format, structs: 4 + rng.below(40), tags, shape: Shape::Any };
+            let graph = random::graph(&mut rng, &universe);
+            let what = format!("random/{format:?}-{seed}");
+            pairs += compare(llvm, &what, random::module(&graph).as_bytes());
+            round_trip(llvm, &what, &graph);
+            let _ = fs::remove_file(scratch(&format!("{what}.ll"), b""));
+            let _ = fs::remove_file(scratch(&format!("{what}.dump.ll"), b""));
+            seed += 1;
+        }
+        println!("{format:?} format, seeds {first_seed}..{seed}: {pairs} pairs, no difference");
+    }
+}
+
+/// `aa-eval`, LLVM's own pass run by `opt`, shares no code with the program
+/// that the other comparisons ask.
+#[test]
+fn aa_eval_agrees() {
+    let Some(llvm) = Llvm::get() else { return };
+    for (seed, format) in [(1, Format::Old), (2, Format::New)] {
+        let mut rng = Rng(seed);
+        let graph =
+            random::graph(&mut rng, &Universe { format, structs: 20, tags: 80, shape: Shape::Any });
+        let source = random::module(&graph);
+        let module = text::read(source.as_bytes()).unwrap();
+        let tags = module.attached_tags();
+        let oracle = Oracle::new(module.graph(), Rules::Llvm);
+        let printed = llvm.aa_eval(&scratch(&format!("aa-eval-{seed}.ll"), source.as_bytes()));
+        let mut pairs = 0;
+        for line in printed.lines() {
+            let Some((answer, stores)) = line.trim().split_once(':') else { continue };
+            let Some((a, b)) = stores.split_once("<->") else { continue };
+            let tag = |store: &str| {
+                let number = store.trim().strip_prefix("store i64 ").unwrap();
+                tags[number.split_once(',').unwrap().0.parse::<usize>().unwrap()]
+            };
+            assert_eq!(oracle.alias(tag(a), tag(b)).to_string(), answer, "seed {seed}: {line}");
+            pairs += 1;
+        }
+        assert_eq!(pairs, tags.len() * (tags.len() - 1) / 2, "aa-eval: {printed:.300}");
+        println!("aa-eval, {format:?} format, seed {seed}: {pairs} pairs, no difference");
+    }
+}

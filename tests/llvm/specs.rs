@@ -1,0 +1,94 @@
+//! Every `llvm` answer of the specs is what the real LLVM 22 answers.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::support::llvm::{Llvm, scratch};
+use crate::support::random;
+use tbaa::spec::{Built, Expectation, Spec};
+use tbaa::{AliasResult, Rules};
+
+/// What LLVM says of the tags of a spec, by their places in its graph.
+struct Verdicts {
+    accepted: Vec<bool>,
+    /// A line a tag, a letter a tag: `M`, `N`, or `C` where LLVM crashes.
+    grid: Vec<Vec<u8>>,
+}
+
+impl Verdicts {
+    fn of(llvm: &Llvm, stem: &str, built: &Built) -> Self {
+        let module = random::module(built.graph());
+        let file = scratch(&format!("spec-{stem}.ll"), module.as_bytes());
+        let verdicts = llvm.aa(&["verify"], &file);
+        let grid = llvm.aa(&["grid", "--fork"], &file);
+        let this = Verdicts {
+            accepted: verdicts.lines().map(|line| line == "accept").collect(),
+            grid: grid.lines().map(|line| line.as_bytes().to_vec()).collect(),
+        };
+        // Equal nodes are one in the graph and in LLVM, so places agree.
+        assert_eq!(this.grid.len(), built.graph().tag_count(), "{stem}: number of tags");
+        assert_eq!(this.accepted.len(), this.grid.len(), "{stem}: number of verdicts");
+        this
+    }
+
+    /// Whether LLVM gave the answer, which it does for accepted tags only; or
+    /// why the spec must not say that it did. Of a rejected tag nothing is
+    /// known, and a spec may say so.
+    fn confirm(&self, expectation: &Expectation<'_>) -> Result<bool, String> {
+        let (a, b) = (expectation.a.index(), expectation.b.index());
+        if !(self.accepted[a] && self.accepted[b]) {
+            return match expectation.answer {
+                AliasResult::MayAlias => Ok(false),
+                AliasResult::NoAlias => Err("LLVM rejects a tag: leave `llvm` out".to_owned()),
+            };
+        }
+        let expected = match expectation.answer {
+            AliasResult::MayAlias => b'M',
+            AliasResult::NoAlias => b'N',
+        };
+        for letter in [self.grid[a][b], self.grid[b][a]] {
+            if letter != expected {
+                return Err(format!("LLVM answers {}", char::from(letter)));
+            }
+        }
+        Ok(true)
+    }
+}
+
+#[test]
+fn llvm_gives_the_answers_that_specs_say_it_gives() {
+    let Some(llvm) = Llvm::get() else { return };
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("specs");
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "ron"));
+    files.sort();
+
+    let (mut confirmed, mut rejected, mut failures) = (0, 0, Vec::new());
+    for file in &files {
+        let text = fs::read_to_string(file).unwrap();
+        let stem = file.file_stem().unwrap().to_string_lossy();
+        let built = Spec::load(&text).unwrap_or_else(|error| panic!("{stem}: {error}"));
+        let verdicts = Verdicts::of(llvm, &stem, &built);
+        for expectation in built.expectations().filter(|e| e.rule == Rules::Llvm) {
+            match verdicts.confirm(&expectation) {
+                Ok(true) => confirmed += 1,
+                Ok(false) => rejected += 1,
+                Err(why) => {
+                    let (line, _) = expectation.place.locate(&text);
+                    let Expectation { a_name, b_name, answer, .. } = expectation;
+                    failures.push(format!(
+                        "{stem}.ron:{line}: {a_name:?} and {b_name:?}: expected {answer}; {why}"
+                    ));
+                }
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{} failures\n{}", failures.len(), failures.join("\n"));
+    assert!(confirmed > 0, "no spec has an answer by rule llvm");
+    println!(
+        "{} specs: LLVM confirms {confirmed} answers; {rejected} more are MayAlias for a tag that \
+         it rejects",
+        files.len()
+    );
+}

@@ -1,0 +1,162 @@
+//! How many of rule `union`'s `NoAlias` pairs each scheme keeps.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use tbaa::declare::{ClangRecords, Declarations, Policy, Target};
+use tbaa::lower::{Lowering, Options, access_paths, tags_of_clang};
+use tbaa::spec::Spec;
+use tbaa::{Graph, Oracle, Rules, TagId};
+
+use super::open::declarations;
+use super::support::llvm::{Llvm, scratch};
+use super::support::lua;
+use super::support::rng::Rng;
+
+/// Pairs kept, of rule `union`'s.
+#[derive(Default)]
+struct Row {
+    accesses: usize,
+    no_alias: u64,
+    clang: u64,
+    open: u64,
+    mixed: u64,
+    closed: u64,
+    /// What any forest loses.
+    bound: u64,
+}
+
+impl Row {
+    fn add(&mut self, other: &Row) {
+        self.accesses += other.accesses;
+        self.no_alias += other.no_alias;
+        self.clang += other.clang;
+        self.open += other.open;
+        self.mixed += other.mixed;
+        self.closed += other.closed;
+        self.bound += other.bound;
+    }
+
+    fn print(&self, name: &str) {
+        let share = |kept: u64| kept as f64 / self.no_alias.max(1) as f64;
+        println!(
+            "| {name} | {} | {} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} |",
+            self.accesses,
+            self.no_alias,
+            share(self.clang),
+            share(self.open),
+            share(self.mixed),
+            share(self.closed),
+            share(self.no_alias - self.bound),
+        );
+    }
+}
+
+/// Measures all accesses that declared types give rise to.
+fn measure(name: &str, types: &Declarations) -> Row {
+    let mut source = Graph::new();
+    let mut rfc = types.clone().lower(Policy::Rfc);
+    let mut clang = types.clone().lower(Policy::Clang);
+    let mut clang_graph = Graph::new();
+    let (mut tags, mut theirs): (Vec<TagId>, Vec<Option<TagId>>) = Default::default();
+    for path in access_paths(types, |_| true) {
+        let Ok(tag) = rfc.tag(&mut source, &path) else { continue };
+        if !tags.contains(&tag) {
+            tags.push(tag);
+            theirs.push(clang.tag(&mut clang_graph, &path).ok());
+        }
+    }
+    let fixed = tags_of_clang(types, &mut source, |_| true).unwrap();
+    // The records are private, and pointers to scalars may lead into them.
+    let scalars = tags_of_clang(types, &mut source, |_| false).unwrap();
+    let oracle = Oracle::new(&source, Rules::Union);
+
+    let llvm = Oracle::new(&clang_graph, Rules::Llvm);
+    let matrix = oracle.matrix(&tags);
+    let mut row = Row { accesses: tags.len(), ..Row::default() };
+    for i in 0..tags.len() {
+        for j in i + 1..tags.len() {
+            if !matrix.may_alias(i, j) {
+                row.no_alias += 1;
+                row.clang += u64::from(!llvm.may_alias(theirs[i], theirs[j]));
+            }
+        }
+    }
+    let mut kept = |others: Option<(Graph, Vec<(TagId, TagId)>)>| {
+        let mut lowering = Lowering::new(Options::new());
+        if let Some((graph, pairs)) = others {
+            lowering.fix(&oracle, graph, pairs).unwrap();
+        }
+        lowering.lower(&oracle, &tags).unwrap();
+        assert_eq!(lowering.check(&oracle), [], "{name}");
+        let lost = lowering.lost();
+        assert_eq!(lost.no_alias, row.no_alias, "{name}");
+        row.bound = lost.bound;
+        lost.no_alias - lost.pairs
+    };
+    let (open, mixed) = (kept(Some(fixed)), kept(Some(scalars)));
+    let closed = kept(None);
+    let row = Row { open, mixed, closed, ..row };
+    assert!(row.closed >= row.clang, "{name}: clang keeps {}, closed {}", row.clang, row.closed);
+    row
+}
+
+/// The records of a C text, as clang 22 lays them out.
+fn records(name: &str, text: &str, flags: &[&str]) -> Declarations {
+    let file = scratch(&format!("lower/{name}.c"), text.as_bytes());
+    let output = Command::new("clang-22")
+        .args(["-fsyntax-only", "-w", "-target", "x86_64-linux-gnu"])
+        .args(["-Xclang", "-fdump-record-layouts-complete"])
+        .args(["-Xclang", "-fdump-record-layouts-canonical"])
+        .args(flags)
+        .arg(file)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let dump = String::from_utf8(output.stdout).unwrap();
+    let mut types = Declarations::new(Target::x86_64());
+    ClangRecords::parse(&dump).declare(&mut types);
+    types
+}
+
+#[test]
+fn table() {
+    println!("| types | accesses | NoAlias pairs | clang | open | mixed | closed | bound |");
+    println!("|---|---|---|---|---|---|---|---|");
+    let mut random = Row::default();
+    for seed in 1..40 {
+        let types = declarations(&mut Rng::new(seed));
+        random.add(&measure(&format!("seed {seed}"), &types));
+    }
+    random.print("random, rich in unions");
+    let ravi = Spec::load(include_str!("../../specs/ravi-declared.ron")).unwrap();
+    let ravi = measure("Ravi", ravi.lowering().unwrap().types());
+    ravi.print("Ravi");
+    assert!(random.closed > random.clang && ravi.closed > ravi.clang);
+    if Llvm::get().is_none() {
+        return;
+    }
+    let sources = lua::sources("lua-5.4.9");
+    let folder = sources[0].parent().unwrap().to_str().unwrap();
+    let text = "#include \"lstate.h\"\n#include \"lobject.h\"\n#include \"lfunc.h\"\n";
+    let types = records("lua", text, &["-I", folder]);
+    let lua = measure("Lua", &types);
+    lua.print("Lua 5.4");
+    assert!(lua.closed > lua.clang);
+    // Headers that a machine may have.
+    for (name, text, flags, at) in [(
+        "CPython 3.11",
+        "#include <Python.h>\n",
+        "-I/usr/include/python3.11",
+        "/usr/include/python3.11/Python.h",
+    )] {
+        if Path::new(at).exists() {
+            measure(name, &records("headers", text, &[flags])).print(name);
+        }
+    }
+    if let Ok(header) = std::env::var("TBAA_HEADER") {
+        let text = fs::read_to_string(&header).unwrap();
+        measure(&header, &records("given", &text, &[])).print(&header);
+    }
+}

@@ -1,0 +1,271 @@
+//! Programs that are optimised by LLVM 22 and run.
+
+use std::path::Path;
+use std::process::Command;
+
+use tbaa::declare::{Declarations, Lowering as Declared, Policy, Record, Target};
+use tbaa::lower::{Lowering, Options, Saved};
+use tbaa::{Graph, Oracle, Rules, TagId, text};
+
+use super::support::llvm::{Llvm, scratch};
+
+/// Puts tags where a program says `@{path}`: `, !tbaa !N`, or nothing.
+fn with_tags(program: &str, graph: &Graph, tag: impl Fn(&str) -> Option<TagId>) -> String {
+    let metadata = text::write(graph);
+    let list = metadata.lines().next().unwrap();
+    let numbers: Vec<&str> =
+        list.split_once('{').unwrap().1.trim_end_matches('}').split(", ").collect();
+    let mut out = String::new();
+    let mut rest = program;
+    while let Some((before, after)) = rest.split_once("@{") {
+        let (path, after) = after.split_once('}').unwrap();
+        out.push_str(before);
+        if let Some(tag) = tag(path) {
+            out.push_str(&format!(", !tbaa {}", numbers[tag.index()]));
+        }
+        rest = after;
+    }
+    out + rest + "\n" + &metadata
+}
+
+fn tool(name: &str, arguments: &[&str], files: &[&Path]) -> String {
+    let output = Command::new(name).args(arguments).args(files).output().unwrap();
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{name} {arguments:?}: {message}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Optimises modules, linked if they are several, and runs them: the optimised
+/// text, and what the program prints.
+fn optimise_and_run(name: &str, modules: &[String]) -> (String, String) {
+    let files: Vec<_> = modules
+        .iter()
+        .enumerate()
+        .map(|(at, module)| scratch(&format!("lower/{name}-{at}.ll"), module.as_bytes()))
+        .collect();
+    let paths: Vec<&Path> = files.iter().map(|file| file.as_path()).collect();
+    let linked = tool("llvm-link-22", &["-S"], &paths);
+    let linked = scratch(&format!("lower/{name}-linked.ll"), linked.as_bytes());
+    tool("opt-22", &["-passes=verify", "-disable-output"], &[&linked]);
+    let optimised = tool("opt-22", &["-O2", "-S"], &[&linked]);
+    let file = scratch(&format!("lower/{name}-O2.ll"), optimised.as_bytes());
+    let printed = tool("lli-22", &[], &[&file]);
+    (optimised, printed)
+}
+
+/// A union that is read as another member than was written through a pointer,
+/// and a loop that asks for a field that no store in it can change.
+const PUN: &str = r#"
+@format = private constant [12 x i8] c"%08x %d %d\0A\00"
+declare i32 @printf(ptr, ...)
+
+; float f(union { int i; float f; } *u, int *p) { u->f = 1; *p = 5; return u->f; }
+define float @f(ptr %u, ptr %p) noinline {
+  store float 1.0, ptr %u@{U.f}
+  store i32 5, ptr %p@{*int}
+  %f = load float, ptr %u@{U.f}
+  ret float %f
+}
+
+; The count is asked for in each round.
+define i32 @sum(ptr %t, ptr %u, i32 %rounds) noinline {
+entry:
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %next, %loop ]
+  %s = phi i32 [ 0, %entry ], [ %more, %loop ]
+  %at = getelementptr i8, ptr %t, i64 8
+  %n = load i32, ptr %at@{T.count}
+  %more = add i32 %s, %n
+  %f = sitofp i32 %i to float
+  %slot = getelementptr float, ptr %u, i32 %i
+  store float %f, ptr %slot@{U.f}
+  %next = add i32 %i, 1
+  %again = icmp slt i32 %next, %rounds
+  br i1 %again, label %loop, label %exit
+exit:
+  ret i32 %more
+}
+
+; struct T { int *p; int count; } *t, with t->p = &t->count.
+define i32 @g(ptr %t) noinline {
+  %at = getelementptr i8, ptr %t, i64 8
+  store i32 7, ptr %at@{T.count}
+  %p = load ptr, ptr %t@{T.p}
+  store i32 8, ptr %p@{*int}
+  %n = load i32, ptr %at@{T.count}
+  ret i32 %n
+}
+
+define i32 @main() {
+  %u = alloca [8 x i32], align 8
+  %t = alloca [16 x i8], align 8
+  %f = call float @f(ptr %u, ptr %u)
+  %bits = bitcast float %f to i32
+  %at = getelementptr i8, ptr %t, i64 8
+  store ptr %at, ptr %t@{T.p}
+  %g = call i32 @g(ptr %t)
+  store i32 3, ptr %at@{T.count}
+  %s = call i32 @sum(ptr %t, ptr %u, i32 5)
+  call i32 (ptr, ...) @printf(ptr @format, i32 %bits, i32 %g, i32 %s)
+  ret i32 0
+}
+"#;
+
+const PATHS: [&str; 5] = ["U.f", "U.i", "*int", "T.count", "T.p"];
+
+/// The types of the programs, and their tags by policy `Rfc`.
+fn types() -> (Declared, Graph) {
+    let mut types = Declarations::new(Target::x86_64());
+    types.define(Record::union("U").field("i", "int").field("f", "float")).unwrap();
+    types.define(Record::structure("T").field("p", "int *").field("count", "int")).unwrap();
+    let (mut declared, mut graph) = (types.lower(Policy::Rfc), Graph::new());
+    for path in PATHS {
+        declared.tag(&mut graph, path).unwrap();
+    }
+    (declared, graph)
+}
+
+/// How often a function of the optimised text loads.
+fn loads(optimised: &str, function: &str) -> usize {
+    let start = optimised.find(&format!(" @{function}(")).expect(function);
+    let body = &optimised[start..];
+    let body = &body[..body.find("\n}").unwrap()];
+    body.lines().filter(|line| line.contains(" = load i32")).count()
+}
+
+#[test]
+fn a_pun_that_llvm_would_miscompile() {
+    if Llvm::get().is_none() {
+        return;
+    }
+    let (mut declared, mut graph) = types();
+    let mut tags = PATHS.map(|path| (path, declared.tag(&mut graph, path).unwrap()));
+    tags.sort_unstable();
+    let source = |path: &str| tags[tags.binary_search_by_key(&path, |tag| tag.0).unwrap()].1;
+
+    let none = with_tags(PUN, &graph, |_| None);
+    let (plain, printed) = optimise_and_run("pun-none", &[none]);
+    assert_eq!(printed, "00000005 8 15\n", "without tags nothing goes wrong");
+    assert_eq!(loads(&plain, "sum"), 1, "nothing is said of the loop: the load stays in it");
+    assert!(loop_loads(&plain));
+
+    let rfc = with_tags(PUN, &graph, |path| Some(source(path)));
+    let (_, printed) = optimise_and_run("pun-rfc", &[rfc]);
+    assert_eq!(printed, "3f800000 8 15\n", "LLVM takes the pun for two memories");
+
+    let oracle = Oracle::new(&graph, Rules::Union);
+    let mut lowering = Lowering::new(Options::new());
+    lowering.lower(&oracle, tags.map(|tag| tag.1)).unwrap();
+    let lowered = with_tags(PUN, lowering.graph(), |path| lowering.tag(source(path)));
+    let (optimised, printed) = optimise_and_run("pun-lowered", &[lowered]);
+    assert_eq!(printed, "00000005 8 15\n");
+    assert!(!loop_loads(&optimised), "the load that may be lost is lost");
+}
+
+/// Whether the loop of `sum` loads.
+fn loop_loads(optimised: &str) -> bool {
+    let start = optimised.find(" @sum(").unwrap();
+    let body = &optimised[start..];
+    let body = &body[..body.find("\n}").unwrap()];
+    let start = body.find("\nloop:").unwrap();
+    body[start..].contains("load i32")
+}
+
+/// One function in each of two modules; linked, one is inlined into the other.
+const HERE: &str = r#"
+@format = private constant [6 x i8] c"%08x\0A\00"
+declare i32 @printf(ptr, ...)
+declare void @put(ptr)
+
+define i32 @main() {
+  %u = alloca [2 x i32], align 8
+  %bits = call i32 @f(ptr %u, ptr %u)
+  call i32 (ptr, ...) @printf(ptr @format, i32 %bits)
+  ret i32 0
+}
+
+define i32 @f(ptr %u, ptr %p) noinline {
+  store float 1.0, ptr %u@{U.f}
+  call void @put(ptr %p)
+  %f = load float, ptr %u@{U.f}
+  %bits = bitcast float %f to i32
+  ret i32 %bits
+}
+"#;
+const THERE: &str = "
+define void @put(ptr %p) {
+  store i32 5, ptr %p@{*int}
+  ret void
+}
+";
+
+#[test]
+fn linked_modules() {
+    if Llvm::get().is_none() {
+        return;
+    }
+    let (mut declared, mut graph) = types();
+    let mut tag = |path| declared.tag(&mut graph, path).unwrap();
+    let (f, int, count) = (tag("U.f"), tag("*int"), tag("T.count"));
+    let oracle = Oracle::new(graph, Rules::Union);
+    let lowering = |options: Options, tags: &[TagId]| {
+        let mut lowering = Lowering::new(options);
+        lowering.lower(&oracle, tags).unwrap();
+        lowering
+    };
+    let module = |program, lowering: &Lowering, by: &[(&str, TagId)]| {
+        let tag = |path: &str| by.iter().find(|by| by.0 == path).unwrap().1;
+        with_tags(program, lowering.graph(), |path| lowering.tag(tag(path)))
+    };
+    let by = [("U.f", f), ("*int", int)];
+
+    // Two lineages that know nothing of each other: here `U.f` is alone, there
+    // `int`, and both are the first node below a root.
+    let (here, there) = (lowering(Options::new(), &[f, count]), lowering(Options::new(), &[int]));
+    let modules = [module(HERE, &here, &by), module(THERE, &there, &by)];
+    let (optimised, printed) = optimise_and_run("lineages", &modules);
+    assert!(!optimised.contains("call void @put"), "it is inlined");
+    assert_eq!(printed, "00000005\n");
+
+    // One lineage: the second module is made in a later process, grown.
+    let here = lowering(Options::new().lineage("one"), &[f, count]);
+    let stored = ron::to_string(&here.save(&oracle)).unwrap();
+    let saved: Saved<'static> = ron::from_str(&stored).unwrap();
+    let (mut there, source) = Lowering::load(saved).unwrap();
+    let later = Oracle::new(source, Rules::Union);
+    let int = later.graph().tags().nth(int.index()).unwrap();
+    there.lower(&later, [int]).unwrap();
+    let modules = [module(HERE, &here, &by), module(THERE, &there, &[("*int", int)])];
+    let (optimised, printed) = optimise_and_run("grown", &modules);
+    assert!(!optimised.contains("call void @put"), "it is inlined");
+    assert_eq!(printed, "00000005\n");
+
+    // The same lineage grown apart in two processes: each a fork.
+    let grow = |name: &str, index: usize| {
+        let saved: Saved<'static> = ron::from_str(&stored).unwrap();
+        let (mut fork, source) = Lowering::load(saved.fork(name)).unwrap();
+        let oracle = Oracle::new(source, Rules::Union);
+        let tags: Vec<TagId> = oracle.graph().tags().collect();
+        fork.lower(&oracle, [tags[index]]).unwrap();
+        (fork, tags)
+    };
+    let ((one, tags_one), (two, tags_two)) = (grow("a", f.index()), grow("b", int.index()));
+    let modules = [
+        module(HERE, &one, &[("U.f", tags_one[f.index()])]),
+        module(THERE, &two, &[("*int", tags_two[int.index()])]),
+    ];
+    assert_eq!(optimise_and_run("forks", &modules).1, "00000005\n");
+
+    // What the fingerprint is for: two lowerings with the same names.
+    let clash = |lowering: &Lowering, by: &[(&str, TagId)], program| {
+        let text = module(program, lowering, by);
+        let line = text.lines().find(|line| line.contains("root 0")).unwrap().to_owned();
+        let bare = format!("{} = !{{!\"one root\"}}", line.split_once(" = ").unwrap().0);
+        text.replace(&line, &bare)
+    };
+    let (here, there) =
+        (lowering(Options::new(), &[f, count]), lowering(Options::new(), &by.map(|by| by.1)[1..]));
+    let modules = [clash(&here, &by, HERE), clash(&there, &by, THERE)];
+    assert_eq!(optimise_and_run("clash", &modules).1, "3f800000\n", "LLVM takes them for one");
+}

@@ -1,0 +1,196 @@
+//! Names that clash, as C programs have them, and what does not clash.
+
+use tbaa::link::Linked;
+use tbaa::{AliasResult, Graph, Rules, TagId, text};
+
+use super::laws::RULES;
+use AliasResult::{MayAlias, NoAlias};
+
+/// A metadata listing with a root `!0`, `char`, `int` and `float`; its tags are
+/// those in `!tbaa.tags`, in order.
+fn module(listing: &str) -> Graph {
+    let text = format!(
+        "!0 = !{{!\"Simple C/C++ TBAA\"}}
+         !1 = !{{!\"omnipotent char\", !0, i64 0}}
+         !2 = !{{!\"int\", !1, i64 0}}
+         !3 = !{{!\"float\", !1, i64 0}}
+         {listing}"
+    );
+    text::read(text.as_bytes()).unwrap().into_graph()
+}
+
+struct Pair {
+    linked: Linked,
+    tags: [Vec<Option<TagId>>; 2],
+}
+
+impl Pair {
+    fn new(a: &str, b: &str) -> Pair {
+        let (a, b) = (module(a), module(b));
+        let linked = Linked::new(&[("a.ll", &a), ("b.ll", &b)]).unwrap();
+        let tags = [
+            a.tags().map(|tag| linked.tag(0, tag)).collect(),
+            b.tags().map(|tag| linked.tag(1, tag)).collect(),
+        ];
+        Pair { linked, tags }
+    }
+
+    fn alias(&self, rules: Rules, a: usize, b: usize) -> AliasResult {
+        self.linked.oracle(rules).alias(self.tags[0][a], self.tags[1][b])
+    }
+
+    fn names(&self) -> Vec<String> {
+        let names = self.linked.clashes().iter();
+        names.map(|clash| String::from_utf8_lossy(&clash.name).into_owned()).collect()
+    }
+}
+
+#[test]
+fn one_struct_in_two_bodies() {
+    // struct S { int x; float y; }, and struct S { float x; int y; }.
+    let pair = Pair::new(
+        "!4 = !{!\"S\", !2, i64 0, !3, i64 4}
+         !5 = !{!4, !2, i64 0} !6 = !{!2, !2, i64 0} !tbaa.tags = !{!5, !6}",
+        "!4 = !{!\"S\", !3, i64 0, !2, i64 4}
+         !5 = !{!4, !3, i64 0} !6 = !{!3, !3, i64 0} !tbaa.tags = !{!5, !6}",
+    );
+    assert_eq!(pair.names(), ["S"]);
+    let bodies = pair.linked.clashes()[0].bodies.iter();
+    let mut modules: Vec<&str> = bodies.map(|body| &body.module[..]).collect();
+    modules.sort_unstable();
+    assert_eq!(modules, ["a.ll", "b.ll"]);
+    for rules in RULES {
+        assert_eq!(pair.alias(rules, 0, 0), MayAlias, "S.x and S.x");
+        assert_eq!(pair.alias(rules, 0, 1), NoAlias, "S.x, an int, and a float");
+        assert_eq!(pair.alias(rules, 1, 0), NoAlias);
+        assert_eq!(pair.alias(rules, 1, 1), NoAlias);
+    }
+}
+
+#[test]
+fn a_struct_in_other_structs() {
+    // T contains S at 8; U contains the other S at 0, and an int at 16.
+    let pair = Pair::new(
+        "!4 = !{!\"S\", !2, i64 0} !5 = !{!\"T\", !2, i64 0, !4, i64 8}
+         !6 = !{!5, !2, i64 8} !7 = !{!5, !2, i64 0} !tbaa.tags = !{!6, !7}",
+        "!4 = !{!\"S\", !3, i64 0} !5 = !{!\"U\", !4, i64 0, !3, i64 16}
+         !6 = !{!5, !3, i64 0} !7 = !{!5, !3, i64 16} !tbaa.tags = !{!6, !7}",
+    );
+    assert_eq!(pair.names(), ["S"]);
+    for rules in RULES {
+        assert_eq!(pair.alias(rules, 0, 0), MayAlias, "T.s.x and U.s.x");
+        assert_eq!(pair.alias(rules, 0, 1), NoAlias, "U.i is not in S");
+        assert_eq!(pair.alias(rules, 1, 0), NoAlias, "T.i is not in S");
+    }
+}
+
+#[test]
+fn equal_bodies_and_unnamed_structs_do_not_clash() {
+    let pair = Pair::new(
+        "!4 = !{!\"S\", !2, i64 0, !3, i64 4} !5 = !{!\"\", !2, i64 0}
+         !6 = !{!4, !2, i64 0} !7 = !{!5, !2, i64 0} !tbaa.tags = !{!6, !7}",
+        "!4 = !{!\"S\", !2, i64 0, !3, i64 4} !5 = !{!\"\", !3, i64 0}
+         !6 = !{!4, !3, i64 4} !7 = !{!5, !3, i64 0} !tbaa.tags = !{!6, !7}",
+    );
+    assert!(pair.names().is_empty());
+    assert_eq!(pair.alias(Rules::Llvm, 0, 0), NoAlias, "S.x and S.y of one S");
+    assert_eq!(pair.alias(Rules::Llvm, 1, 1), NoAlias);
+    let again = Pair::new(
+        "!4 = !{!2, !2, i64 0} !tbaa.tags = !{!4}",
+        "!4 = !{!2, !2, i64 0} !tbaa.tags = !{!4}",
+    );
+    assert_eq!(again.tags[0], again.tags[1], "equal tags are one");
+}
+
+#[test]
+fn scalars_clash_with_all_that_is_made_of_them() {
+    let pair = Pair::new(
+        "!4 = !{!\"long\", !1, i64 0} !5 = !{!\"S\", !4, i64 0}
+         !6 = !{!5, !4, i64 0} !7 = !{!4, !4, i64 0} !tbaa.tags = !{!6, !7}",
+        "!4 = !{!\"long\", !2, i64 0} !5 = !{!\"S\", !4, i64 0}
+         !6 = !{!5, !4, i64 0} !7 = !{!4, !4, i64 0} !tbaa.tags = !{!6, !7}",
+    );
+    assert_eq!(pair.names(), ["S", "long"]);
+    for (a, b) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+        assert_eq!(pair.alias(Rules::Llvm, a, b), MayAlias);
+    }
+}
+
+/// What stands under a clashing type goes through it.
+#[test]
+fn parents_clash_for_what_is_below_them() {
+    let old = "!4 = !{!\"any\", !1, i64 0} !5 = !{!\"p\", !4, i64 0}
+               !6 = !{!4, !4, i64 0} !7 = !{!5, !5, i64 0} !tbaa.tags = !{!6, !7}";
+    let pair = Pair::new(old, &old.replace("any\", !1", "any\", !2").replace("\"p\"", "\"q\""));
+    assert_eq!(pair.names(), ["any"]);
+    for rules in RULES {
+        assert_eq!(pair.alias(rules, 0, 1), MayAlias, "any of a, and q under any of b");
+        assert_eq!(pair.alias(rules, 1, 0), MayAlias);
+        assert_eq!(pair.alias(rules, 1, 1), MayAlias);
+    }
+    // The same in the size-aware format, where structs have parents.
+    let new = "!4 = !{!1, i64 8, !\"any\"} !5 = !{!4, i64 8, !\"S\", !2, i64 0, i64 4}
+               !6 = !{!4, !4, i64 0, i64 8} !7 = !{!5, !2, i64 0, i64 4} !tbaa.tags = !{!6, !7}
+               !2 = !{!1, i64 4, !\"int\"} !3 = !{!1, i64 4, !\"float\"} !1 = !{!0, i64 1, !\"char\"}
+               !0 = !{!\"R\"}";
+    let graph = |text: &str| text::read(text.as_bytes()).unwrap().into_graph();
+    let (a, b) = (graph(new), graph(&new.replace("!1, i64 8, !\"any", "!2, i64 8, !\"any")));
+    let linked = Linked::new(&[("a.ll", &a), ("b.ll", &b)]).unwrap();
+    let whole = linked.tag(0, a.tags().next().unwrap());
+    let field = linked.tag(1, b.tags().nth(1).unwrap());
+    for rules in RULES {
+        assert_eq!(linked.oracle(rules).alias(whole, field), MayAlias);
+    }
+}
+
+/// The root without a name of one module is not that of another.
+#[test]
+fn anonymous_roots_stay_apart() {
+    for root in ["distinct !{}", "!{}", "distinct !{!4}"] {
+        let listing = format!(
+            "!4 = {root} !5 = !{{!\"i\", !4, i64 0}} !6 = !{{!\"f\", !4, i64 0}}
+             !7 = !{{!5, !5, i64 0}} !8 = !{{!6, !6, i64 0}} !tbaa.tags = !{{!7, !8}}"
+        );
+        let pair = Pair::new(&listing, &listing);
+        assert!(pair.names().is_empty());
+        assert_eq!(pair.alias(Rules::Llvm, 0, 1), MayAlias, "{root}");
+        let oracle = pair.linked.oracle(Rules::Llvm);
+        assert_eq!(oracle.alias(pair.tags[0][0], pair.tags[0][1]), NoAlias, "{root}");
+        // The same module twice is one module.
+        let a = module(&listing);
+        let twice = Linked::new(&[("a.ll", &a), ("a.ll", &a)]).unwrap();
+        let tags: Vec<TagId> = a.tags().collect();
+        assert_eq!(twice.tag(0, tags[0]), twice.tag(1, tags[0]));
+    }
+}
+
+#[test]
+fn cycles_and_values_are_left_out_and_alias_everything() {
+    let pair = Pair::new(
+        "!4 = !{!\"A\", !5, i64 0} !5 = !{!\"B\", !4, i64 0} !6 = !{!4, !2, i64 0}
+         !7 = !{!\"S\", !2, i64 0, ptr @g} !8 = !{!7, !2, i64 0} !9 = !{!2, !2, i64 0}
+         !tbaa.tags = !{!6, !8, !9}",
+        "!4 = !{!3, !3, i64 0} !tbaa.tags = !{!4}",
+    );
+    assert_eq!(pair.tags[0][..2], [None, None]);
+    assert_eq!(pair.alias(Rules::Llvm, 0, 0), MayAlias);
+    assert_eq!(pair.alias(Rules::Llvm, 1, 0), MayAlias);
+    assert_eq!(pair.alias(Rules::Llvm, 2, 0), NoAlias);
+}
+
+/// A path through more clashing types than are told apart.
+#[test]
+fn very_many_clashes_answer_may() {
+    let chain = |scalar: usize| {
+        let mut text = format!("!100 = !{{!\"n100\", !{scalar}, i64 0, !2, i64 8}}\n");
+        for at in 101..300 {
+            text += &format!("!{at} = !{{!\"n{at}\", !{}, i64 0, !2, i64 {}}}\n", at - 1, 8 * at);
+        }
+        text + &format!("!4 = !{{!299, !{scalar}, i64 0}} !tbaa.tags = !{{!4}}")
+    };
+    let pair = Pair::new(&chain(2), &chain(3));
+    assert_eq!(pair.linked.clashes().len(), 200);
+    for rules in RULES {
+        assert_eq!(pair.alias(rules, 0, 0), MayAlias);
+    }
+}

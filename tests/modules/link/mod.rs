@@ -1,0 +1,6 @@
+//! Linking: its laws, what it may change of an answer, and a real program
+//! against LLVM's linker.
+
+mod clashes;
+mod laws;
+mod program;

@@ -1,0 +1,70 @@
+//! What clang prints for real C and C++ verifies clean, and no lint fires.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::support::llvm::{Llvm, WAYS};
+use crate::support::lua;
+use tbaa::lint::{Options, lint};
+use tbaa::text::{self, Keep};
+use tbaa::verify::verify;
+use tbaa::{Diagnostic, Rules};
+
+/// Compiles sources in some ways, and returns what is found in them.
+fn findings(
+    llvm: &Llvm,
+    sources: &[PathBuf],
+    ways: &[(&str, &[&str])],
+) -> Vec<(String, Diagnostic)> {
+    let mut all = Vec::new();
+    for source in sources {
+        for (way, options) in ways {
+            let text = llvm.clang(source, options);
+            let module = text::read_with(&text, Keep::All).unwrap();
+            let mut found = verify(&module, &text, Rules::Llvm);
+            found.extend(lint(&module, &text, &Options::default()));
+            let what = format!("{} {way}", source.file_name().unwrap().display());
+            all.extend(found.into_iter().map(|it| (what.clone(), it)));
+        }
+    }
+    all
+}
+
+#[test]
+fn the_corpus_is_quiet() {
+    let Some(llvm) = Llvm::get() else { return };
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+    let mut sources: Vec<PathBuf> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    sources.retain(|path| path.extension().is_some_and(|e| e == "c" || e == "cpp"));
+    sources.sort();
+    assert!(sources.len() >= 15);
+    // Storage that is used again, as C++ containers do.
+    sources.push(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/lint/reuse.cpp"));
+    let found = findings(llvm, &sources, &WAYS);
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+#[test]
+fn lua_is_quiet() {
+    let Some(llvm) = Llvm::get() else { return };
+    let found = findings(llvm, &lua::sources("lua-5.4.9"), &[WAYS[0], WAYS[3]]);
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+#[test]
+fn punning_through_pointers_is_found() {
+    let Some(llvm) = Llvm::get() else { return };
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/lint/punning.c");
+    for (way, options) in &WAYS[..2] {
+        let text = llvm.clang(&source, options);
+        let module = text::read(&text).unwrap();
+        let found = lint(&module, &text, &Options::default());
+        let functions: Vec<_> = found
+            .iter()
+            .map(|it| (it.code.to_string(), it.message.rsplit('@').next().unwrap()))
+            .collect();
+        let expected = [("TBAA110", "stored"), ("TBAA109", "loaded"), ("TBAA110", "field")];
+        assert_eq!(functions, expected.map(|(code, name)| (code.to_owned(), name)), "{way}");
+    }
+}

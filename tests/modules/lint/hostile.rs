@@ -1,0 +1,119 @@
+//! Texts that mean harm: no panic, no endless search, and every place lies in
+//! the text.
+
+use std::fmt::Write;
+
+use crate::support::random::{self, Shape, Universe};
+use crate::support::{Rng, setting};
+use tbaa::lint::{Lint, Options, lint, lint_graph};
+use tbaa::text::{self, Keep};
+use tbaa::verify::{verify, verify_graph};
+use tbaa::{Diagnostic, Format, Level, Rules};
+
+/// Everything that is found, every lint being on.
+fn everything(source: &[u8]) -> Vec<Diagnostic> {
+    let Ok(module) = text::read_with(source, Keep::All) else { return Vec::new() };
+    let options = Lint::ALL
+        .iter()
+        .fold(Options::default(), |options, &lint| options.set(lint, Some(Level::Warning)));
+    let mut found = lint(&module, source, &options);
+    for rules in [Rules::Llvm, Rules::Union] {
+        found.extend(verify(&module, source, rules));
+    }
+    for finding in &found {
+        let primary = finding.primary.as_ref().expect("a place");
+        for label in finding.secondary.iter().chain([primary]) {
+            assert!(
+                label.span.start < label.span.end && label.span.end <= source.len(),
+                "{finding:?}"
+            );
+        }
+    }
+    // The same without places.
+    let without = lint_graph(module.graph(), &options);
+    assert!(
+        without
+            .iter()
+            .chain(&verify_graph(module.graph(), Rules::Llvm))
+            .all(|it| it.primary.is_none())
+    );
+    found
+}
+
+#[test]
+fn damaged_bytes() {
+    let first = setting("TBAA_SEED", 1);
+    let mut found = 0;
+    for seed in first..first + setting("TBAA_DAMAGED", 400) {
+        let mut rng = Rng(seed as u64);
+        let format = if rng.one_in(2) { Format::Old } else { Format::New };
+        let universe = Universe { format, structs: 4, tags: 12, shape: Shape::Any };
+        let mut source = random::module(&random::graph(&mut rng, &universe));
+        // What lints read beside metadata.
+        source.insert_str(
+            0,
+            "target datalayout = \"e-p:64:64\"\n%struct.S = type { ptr, [2 x { i32, float }] }\n\
+             define void @g(ptr %p) {\n  %q = getelementptr inbounds %struct.S, ptr %p, i32 0, i32 1\n  \
+             store ptr %q, ptr %p, !tbaa !0\n  %r = load ptr, ptr %p, !tbaa !0\n  \
+             %s = bitcast ptr %r to ptr\n  %v = load i64, ptr %s, !tbaa !0\nl:\n  ret void\n}\n",
+        );
+        let mut bytes = source.into_bytes();
+        for _ in 0..rng.below(6) {
+            let at = rng.below(bytes.len());
+            let from = rng.below(bytes.len());
+            match rng.below(4) {
+                0 => bytes[at] = *rng.pick(b"!{}(),\"%@0 \n;=-*\xff\x00"),
+                1 => bytes[at] = bytes[from],
+                2 => drop(bytes.remove(at)),
+                _ => bytes.truncate(at.max(bytes.len() / 2)),
+            }
+        }
+        found += everything(&bytes).len();
+    }
+    assert!(found > 0);
+}
+
+#[test]
+fn large_texts() {
+    const COUNT: usize = 10_000;
+    // A type with a fault in each of its fields.
+    let fields = ", !\"x\", i64 0".repeat(COUNT);
+    let store = "define void @f(ptr %p) {\n  store i32 1, ptr %p, !tbaa !0\n  ret void\n}\n";
+    let types = "!1 = !{!\"int\", !2, i64 0}\n!2 = !{!\"root\"}\n";
+    let wide =
+        format!("{store}!0 = !{{!3, !1, i64 0}}\n{types}!3 = !{{!\"S\", !1, i64 0{fields}}}\n");
+    assert!(everything(wide.as_bytes()).len() < 100);
+
+    // A copy with as many.
+    let copy = "define void @f(ptr %p) {\n  call void @g(ptr %p), !tbaa.struct !0\n  ret void\n}\n";
+    let entries = "i64 0, i64 8, null, ".repeat(COUNT);
+    let wide = format!("{copy}!0 = !{{{entries}i64 0}}\n");
+    assert!(everything(wide.as_bytes()).len() < 100);
+
+    // A tag for each of many types that contain one another, all of them
+    // accessed through one pointer, and each with a twin.
+    let mut deep = String::from("define void @f(ptr %p) {\n");
+    for tag in 0..COUNT {
+        let _ = writeln!(deep, "  store i32 1, ptr %p, !tbaa !{}", 2 * tag + 10);
+        let _ = writeln!(deep, "  %v{tag} = load i64, ptr %p, !tbaa !{}", 2 * tag + 10);
+    }
+    deep += "  ret void\n}\n!1 = !{!\"int\", !2, i64 0}\n!2 = !{!\"root\"}\n!9 = !{!\"T\", !1, i64 0, !1, i64 2}\n";
+    for tag in 0..COUNT {
+        let (number, ty) = (2 * tag + 10, 2 * tag + 11);
+        // A check takes as many steps as types are nested.
+        let inner = if tag % 32 == 0 { 9 } else { ty - 2 };
+        let _ = writeln!(deep, "!{number} = distinct !{{!{ty}, !1, i64 {}}}", 2 * (tag % 2));
+        let _ = writeln!(deep, "!{ty} = !{{!\"T\", !{inner}, i64 0, !1, i64 {tag}}}");
+    }
+    assert!(!everything(deep.as_bytes()).is_empty());
+
+    // Lines of quotes, brackets and names without end.
+    for line in
+        ["\"", "(", "%\"", "%a = getelementptr ", "!tbaa !{", "%a = load ptr, ptr %", "@llvm."]
+    {
+        let body = format!("define void @f() {{\n  {}\n  ret void\n}}\n", line.repeat(COUNT));
+        everything(body.as_bytes());
+        let lines = format!("  {line}\n").repeat(COUNT);
+        everything(format!("define void @f() {{\n{lines}  ret void\n}}\n").as_bytes());
+    }
+}

@@ -1,0 +1,8 @@
+//! Lints and the verifier on texts of all kinds, and the pages about them.
+
+mod clang;
+mod hostile;
+mod pages;
+#[cfg(feature = "spec")]
+mod ravi;
+mod silent;

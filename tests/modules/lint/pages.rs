@@ -1,0 +1,103 @@
+//! Every code has a page, and the page's examples do what they are there for.
+
+use std::collections::HashSet;
+
+use tbaa::lint::{Options, lint};
+use tbaa::text::{self, Keep};
+use tbaa::verify::verify;
+use tbaa::{Code, Diagnostic, Level, Rules};
+
+/// The example after a heading of a page.
+fn example<'p>(page: &'p str, heading: &str) -> Option<&'p str> {
+    let (_, rest) = page.split_once(&format!("\n{heading}\n\n```llvm\n"))?;
+    Some(rest.split_once("```")?.0)
+}
+
+/// An example as a module: metadata alone gets a store that it tags.
+fn whole(example: &str) -> String {
+    let lists = ["define", "!llvm.errno.tbaa"].iter().any(|word| example.contains(word));
+    let store =
+        "define void @f(ptr %p) {\n  store i32 1, ptr %p, align 4, !tbaa !0\n  ret void\n}\n";
+    if lists { example.to_owned() } else { store.to_owned() + example }
+}
+
+fn findings(code: Code, source: &str) -> Vec<Diagnostic> {
+    let bytes = source.as_bytes();
+    let module = text::read_with(bytes, Keep::All)
+        .unwrap_or_else(|error| panic!("{code}: {error}\n{source}"));
+    match code {
+        Code::Rule(_) if code.number() == 41 => verify(&module, bytes, Rules::Union),
+        Code::Rule(_) => verify(&module, bytes, Rules::Llvm),
+        Code::Lint(lint_of_page) => {
+            let options = match lint_of_page.level() {
+                Some(_) => Options::default(),
+                None => Options::default().set(lint_of_page, Some(Level::Warning)),
+            };
+            lint(&module, bytes, &options)
+        }
+    }
+}
+
+#[test]
+fn every_code_fires_and_is_silent() {
+    for code in Code::all() {
+        let page = code.page();
+        let (fires, silent) = (example(page, "Fires:"), example(page, "Silent:"));
+        let fires = whole(fires.unwrap_or_else(|| panic!("{code} has no example that fires")));
+        let silent = whole(silent.unwrap_or_else(|| panic!("{code} has no silent example")));
+        let found = findings(code, &fires);
+        assert!(
+            found.iter().any(|it| it.code == code),
+            "{code} does not fire: {found:#?}\n{fires}"
+        );
+        // What else is found would take the reader's eye off the point.
+        for other in found.iter().filter(|it| it.code != code) {
+            let known = [(101, 110), (102, 103)];
+            let pair = (code.number(), other.code.number());
+            assert!(known.contains(&pair), "{code}'s example has {other}\n{fires}");
+        }
+        let found = findings(code, &silent);
+        assert!(found.is_empty(), "{code} is not silent: {found:#?}\n{silent}");
+    }
+}
+
+#[test]
+fn findings_have_places_and_say_what_to_do() {
+    for code in Code::all() {
+        let source = whole(example(code.page(), "Fires:").unwrap());
+        for finding in findings(code, &source) {
+            let primary = finding.primary.as_ref().unwrap_or_else(|| panic!("{code}: no place"));
+            for label in finding.secondary.iter().chain([primary]) {
+                let shown = source.get(label.span.clone());
+                assert!(shown.is_some_and(|shown| !shown.trim().is_empty()), "{finding:?}");
+            }
+            assert!(finding.help.is_some(), "{code}: no help");
+            for text in finding.notes.iter().chain([&finding.message]).chain(&finding.help) {
+                assert!(!text.ends_with('.') && !text.contains('\n'), "{code}: {text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn pages_stand_in_order_under_their_titles() {
+    let mut titles = HashSet::new();
+    let mut last = 0;
+    for code in Code::all() {
+        let page = code.page();
+        let heading = format!("## {code} {}", code.title());
+        assert_eq!(page.lines().next(), Some(&heading[..]));
+        assert!(code.number() > last && titles.insert(code.title()), "{code}");
+        assert_eq!(code.to_string().parse(), Ok(code));
+        last = code.number();
+    }
+    for book in [include_str!("../../../docs/verify.md"), include_str!("../../../docs/lints.md")] {
+        for heading in book.lines().filter_map(|line| line.strip_prefix("## ")) {
+            let code = heading.split(' ').next().unwrap();
+            assert!(code.parse::<Code>().is_ok(), "{code} has a page and is no code");
+        }
+    }
+    for text in ["TBAA000", "TBAA1", "tbaa001", "TBAA001 ", "", "TBAA0001"] {
+        assert!(text.parse::<Code>().is_err(), "{text}");
+    }
+}

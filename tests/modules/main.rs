@@ -1,0 +1,7 @@
+//! Questions to whole modules: linting and linking.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod link;
+mod lint;

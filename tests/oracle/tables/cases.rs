@@ -1,0 +1,311 @@
+//! Graphs on which the tables once failed, or that no random graph would be.
+
+use super::{RULES, check, copy_node};
+use crate::support::Rng;
+use pretty_assertions::assert_eq;
+use tbaa::{AliasResult, Format, Graph, Operand, Oracle, Rules, SizedField, TagId, TypeId};
+
+/// A chain of structs each of which is copied whole holds more types in types
+/// than the tables keep: then the definition is asked.
+#[test]
+fn beyond_the_tables_the_definition_answers() {
+    let mut graph = Graph::new();
+    let mut b = graph.builder();
+    let root = b.root("R").unwrap();
+    let char = b.sized_type(root, 1, "char", &[]).unwrap();
+    let int = b.sized_type(char, 4, "int", &[]).unwrap();
+    let mut types = vec![int];
+    for i in 0..600 {
+        let inner = types[types.len() - 1];
+        let size = 4 * (i + 1);
+        let fields = [
+            tbaa::SizedField { ty: inner, offset: 0, size },
+            tbaa::SizedField { ty: int, offset: size, size: 4 },
+        ];
+        types.push(b.sized_type(char, size + 4, format!("S{i}"), &fields).unwrap());
+    }
+    let mut tags = Vec::new();
+    for (i, &ty) in types.iter().enumerate() {
+        let size = 4 * (i as u64 + 1);
+        tags.push(b.access_tag(ty, ty, 0, size, false).unwrap());
+        tags.push(b.access_tag(ty, int, size - 4, 4, false).unwrap());
+    }
+    for rules in RULES {
+        let oracle = Oracle::new(&graph, rules);
+        let mut rng = Rng(3);
+        for _ in 0..400 {
+            let (i, j) = (rng.below(tags.len()), rng.below(tags.len()));
+            // Feature `self-check` compares with the definition; so does the clause.
+            let answer = oracle.alias(tags[i], tags[j]);
+            assert_eq!(answer, oracle.explain(tags[i], tags[j]).answer, "{rules}: {i} and {j}");
+        }
+    }
+}
+
+/// Asserts that all pairs have one answer, at once or alone, in a graph that
+/// grows node by node and in one that is there from the start.
+fn check_grown(what: &str, graph: &Graph) {
+    for rules in RULES {
+        let mut grown = Oracle::new(Graph::new(), rules);
+        for index in 0..graph.node_count() {
+            grown.update(|grown| copy_node(graph, index, grown));
+        }
+        let whole = Oracle::new(graph, rules);
+        let (new, old): (Vec<_>, Vec<_>) = (grown.graph().tags().collect(), graph.tags().collect());
+        assert_eq!(new.len(), old.len(), "{what}");
+        check(&format!("{what}, {rules}, grown"), &grown, &new);
+        check(&format!("{what}, {rules}"), &whole, &old);
+        for (i, &a) in old.iter().enumerate() {
+            let answers = |oracle: &Oracle<&Graph>| oracle.row(a, &old);
+            assert_eq!(grown.row(new[i], &new), answers(&whole), "{what}, {rules}, tag {i}");
+        }
+    }
+}
+
+/// Structs in structs, deeper than tables look when a tag is added: some are
+/// accessed whole before or after accesses to what is inside them. Feature
+/// `self-check` compares with the definition.
+#[test]
+fn whole_accesses_in_a_deep_chain() {
+    const DEPTH: usize = 90;
+    for (whole_first, every) in [(true, 1), (false, 1), (true, 30)] {
+        let mut graph = Graph::new();
+        let mut b = graph.builder();
+        let root = b.root("R").unwrap();
+        let int = b.sized_type(root, 4, "int", &[]).unwrap();
+        let float = b.sized_type(root, 4, "float", &[]).unwrap();
+        let field = |ty, offset, size| tbaa::SizedField { ty, offset, size };
+        let pair = [field(int, 0, 4), field(float, 4, 4)];
+        let mut types = vec![(b.sized_type(root, 8, "S0", &pair).unwrap(), 8)];
+        for i in 1..DEPTH {
+            let (inner, size) = types[i - 1];
+            let fields = [field(int, 0, 4), field(inner, 4, size)];
+            let outer = b.sized_type(root, size + 4, format!("S{i}"), &fields).unwrap();
+            types.push((outer, size + 4));
+        }
+        let whole = |b: &mut tbaa::Builder<'_>| -> Vec<TagId> {
+            let some = types.iter().step_by(every);
+            some.map(|&(ty, size)| b.access_tag(ty, ty, 0, size, false).unwrap()).collect()
+        };
+        let inside = |b: &mut tbaa::Builder<'_>| -> Vec<TagId> {
+            let some = types[DEPTH - 8..].iter().rev();
+            some.map(|&(ty, size)| b.access_tag(ty, float, size - 4, 4, false).unwrap()).collect()
+        };
+        let (whole, inside) = if whole_first {
+            let whole = whole(&mut b);
+            (whole, inside(&mut b))
+        } else {
+            let inside = inside(&mut b);
+            (whole(&mut b), inside)
+        };
+        // More types around those, accessed whole before and after walks come
+        // to them.
+        let (mut whole, mut inside) = (whole, inside);
+        let (mut inner, mut size) = types[DEPTH - 1];
+        for i in 0..6 {
+            let fields = [field(int, 0, 4), field(inner, 4, size)];
+            let outer = b.sized_type(root, size + 4, format!("T{i}"), &fields).unwrap();
+            if i % 3 == 0 {
+                whole.push(b.access_tag(outer, outer, 0, size + 4, false).unwrap());
+            }
+            inside.push(b.access_tag(outer, float, size, 4, false).unwrap());
+            if i == 2 {
+                whole.push(b.access_tag(inner, inner, 0, size, false).unwrap());
+                for offset in 0..60 {
+                    b.access_tag(types[DEPTH - 1].0, int, 4 * offset, 4, false).unwrap();
+                }
+            }
+            (inner, size) = (outer, size + 4);
+        }
+        for rules in RULES {
+            let mut grown = Oracle::new(Graph::new(), rules);
+            for index in 0..graph.node_count() {
+                grown.update(|grown| copy_node(&graph, index, grown));
+            }
+            let new: Vec<_> = grown.graph().tags().collect();
+            let oracle = Oracle::new(&graph, rules);
+            for &a in &inside {
+                let matrix = oracle.matrix(&[&[a], &whole[..]].concat());
+                for (i, &b) in whole.iter().enumerate() {
+                    let may = oracle.may_alias(a, b);
+                    assert_eq!(matrix.may_alias(0, i + 1), may, "{rules}");
+                    assert_eq!(grown.may_alias(new[a.index()], new[b.index()]), may, "{rules}");
+                }
+            }
+        }
+    }
+}
+
+/// Offsets that differ in bits that 32 do not hold.
+#[test]
+fn offsets_beyond_32_bits() {
+    let far = 1_u64 << 32;
+    let offsets =
+        [0, 4, far - 2, far - 1, far, far + 1, 2 * far - 1, 2 * far, 2 * far + 4, 1 << 40];
+    for format in [Format::Old, Format::New] {
+        let mut graph = Graph::new();
+        let mut b = graph.builder();
+        let root = b.root("R").unwrap();
+        let scalar = |b: &mut tbaa::Builder<'_>, name: &str| match format {
+            Format::Old => b.scalar_type(name, root).unwrap(),
+            Format::New => b.sized_type(root, 1, name, &[]).unwrap(),
+        };
+        let (int, float) = (scalar(&mut b, "int"), scalar(&mut b, "float"));
+        let strukt = |b: &mut tbaa::Builder<'_>, name: &str, fields: &[(TypeId, u64, u64)]| {
+            let (_, start, size) = fields[fields.len() - 1];
+            let sized = |&(ty, offset, size)| tbaa::SizedField { ty, offset, size };
+            let sized: Vec<_> = fields.iter().map(sized).collect();
+            let old: Vec<_> = fields.iter().map(|&(ty, offset, _)| (ty, offset)).collect();
+            match format {
+                Format::Old => b.struct_type(name, &old).unwrap(),
+                Format::New => b.sized_type(root, start + size, name, &sized).unwrap(),
+            }
+        };
+        let fields: Vec<_> = offsets.iter().map(|&offset| (int, offset, 1)).collect();
+        let inner = strukt(&mut b, "S", &fields);
+        let union = strukt(&mut b, "U", &[(float, 0, 1), (inner, 0, (1 << 40) + 1)]);
+        let outer = strukt(&mut b, "T", &[(int, 0, 1), (union, far, (1 << 40) + 1)]);
+        let mut first = 0;
+        for (base, start) in [(inner, 0), (union, 0), (outer, far)] {
+            for offset in offsets {
+                match format {
+                    Format::Old => b.struct_tag(base, int, start + offset, false).unwrap(),
+                    Format::New => b.access_tag(base, int, start + offset, 1, false).unwrap(),
+                };
+            }
+            if base == inner {
+                first = offsets.len();
+            }
+        }
+        check_grown(&format!("{format:?}"), &graph);
+        let tags: Vec<_> = graph.tags().collect();
+        for rules in RULES {
+            let oracle = Oracle::new(&graph, rules);
+            for (i, &a) in tags[..first].iter().enumerate() {
+                let row: Vec<_> = (0..first).map(|j| i == j).collect();
+                assert_eq!(oracle.row(a, &tags[..first]), row, "{format:?}, {rules}: {i}");
+            }
+        }
+    }
+}
+
+/// The field of a plain struct cuts a flexible array in a union in it.
+#[test]
+fn a_flexible_array_ends_with_its_slot() {
+    let mut graph = Graph::new();
+    let mut b = graph.builder();
+    let field = |ty, offset, size| SizedField { ty, offset, size };
+    let root = b.root("R").unwrap();
+    let short = b.sized_type(root, 2, "short", &[]).unwrap();
+    let double = b.sized_type(short, 8, "double", &[]).unwrap();
+    let inner = b.sized_type(root, 19, "S", &[field(double, 9, 8)]).unwrap();
+    let union = [field(short, 0, 2), field(inner, 0, 0)];
+    let union = b.sized_type(root, 2, "U", &union).unwrap();
+    let outer = b.sized_type(root, 1, "T", &[field(union, 0, 1)]).unwrap();
+    let a = b.access_tag(outer, double, 9, 8, false).unwrap();
+    let b = b.access_tag(inner, double, 9, 8, false).unwrap();
+    assert_eq!(Oracle::new(&graph, Rules::Union).alias(a, b), AliasResult::NoAlias);
+}
+
+/// An object is one of its type's parent, too, which may reach farther than its
+/// own size and its parent's.
+#[test]
+fn an_ancestor_may_reach_past_its_size() {
+    for extent in [0, 8] {
+        let mut graph = Graph::new();
+        let mut b = graph.builder();
+        let field = |ty, offset, size| SizedField { ty, offset, size };
+        let root = b.root("R").unwrap();
+        let char = b.sized_type(root, 1, "char", &[]).unwrap();
+        let int = b.sized_type(root, 4, "int", &[]).unwrap();
+        let parent = [field(char, 0, extent), field(int, 0, 4)];
+        let parent = b.sized_type(root, 4, "P", &parent).unwrap();
+        let inner = b.sized_type(parent, 4, "S", &[field(char, 0, 4)]).unwrap();
+        let outer = [field(inner, 0, 4), field(int, 4, 4)];
+        let outer = b.sized_type(root, 8, "T", &outer).unwrap();
+        let a = b.access_tag(parent, parent, 0, 8, false).unwrap();
+        let b = b.access_tag(outer, int, 4, 4, false).unwrap();
+        assert_eq!(Oracle::new(&graph, Rules::Union).alias(a, b), AliasResult::MayAlias);
+    }
+}
+
+/// A struct of too many objects to list, accessed whole, and through a type that
+/// holds it.
+#[test]
+fn a_crowded_struct_lies_inside_others() {
+    let mut graph = Graph::new();
+    let mut b = graph.builder();
+    let root = b.root("R").unwrap();
+    let char = b.sized_type(root, 1, "char", &[]).unwrap();
+    let int = b.sized_type(char, 4, "int", &[]).unwrap();
+    let float = b.sized_type(char, 4, "float", &[]).unwrap();
+    let at = |ty, offset, size| SizedField { ty, offset, size };
+    let fields: Vec<_> = (0..9_000).map(|i| at(int, 4 * i, 4)).collect();
+    let inner = b.sized_type(char, 36_000, "S", &fields).unwrap();
+    let fields = [at(float, 0, 4), at(inner, 4, 36_000)];
+    let outer = b.sized_type(char, 36_004, "T", &fields).unwrap();
+    let whole = b.access_tag(inner, inner, 0, 36_000, false).unwrap();
+    let through = b.access_tag(outer, int, 404, 4, false).unwrap();
+    let beside = b.access_tag(outer, float, 0, 4, false).unwrap();
+    for rules in [Rules::Llvm, Rules::Union, Rules::UnionStrict] {
+        let oracle = Oracle::new(&graph, rules);
+        assert_eq!(oracle.alias(whole, through), AliasResult::MayAlias, "{rules}");
+        assert_eq!(oracle.alias(whole, beside), AliasResult::NoAlias, "{rules}");
+    }
+}
+
+/// What a change added before it panicked is not lost.
+#[test]
+fn a_change_that_panics_is_taken_note_of() {
+    for rules in [Rules::Llvm, Rules::Union, Rules::UnionStrict] {
+        let mut oracle = Oracle::new(Graph::new(), rules);
+        let mut tags = Vec::new();
+        let change = std::panic::AssertUnwindSafe(|| {
+            oracle.update(|graph| {
+                let mut b = graph.builder();
+                let root = b.root("R").unwrap();
+                for name in ["int", "float"] {
+                    let ty = b.scalar_type(name, root).unwrap();
+                    tags.push(b.struct_tag(ty, ty, 0, false).unwrap());
+                }
+                panic!("on purpose");
+            });
+        });
+        assert!(std::panic::catch_unwind(change).is_err());
+        assert_eq!(oracle.alias(tags[0], tags[1]), AliasResult::NoAlias, "{rules}");
+    }
+}
+
+/// Tags that may alias all others, among those that do not.
+#[test]
+fn many_pairs_with_malformed_and_foreign_tags() {
+    let mut other = Graph::new();
+    let node = other.insert(&[Operand::String(b"R")]).unwrap();
+    let foreign = other.mark_tag(node);
+    let mut graph = Graph::new();
+    let mut b = graph.builder();
+    let root = b.root("R").unwrap();
+    let int = b.scalar_type("int", root).unwrap();
+    let float = b.scalar_type("float", root).unwrap();
+    let union = b.struct_type("U", &[(int, 0), (float, 0)]).unwrap();
+    let int = b.struct_tag(int, int, 0, false).unwrap();
+    let wide = b.struct_tag(union, float, 0, false).unwrap();
+    let float = b.struct_tag(float, float, 0, false).unwrap();
+    let node = graph.insert(&[Operand::String(b"no tag")]).unwrap();
+    let tags = [int, foreign, float, graph.mark_tag(node), wide, foreign];
+    for rules in [Rules::Llvm, Rules::Union, Rules::UnionStrict] {
+        let oracle = Oracle::new(&graph, rules);
+        let (matrix, frozen) = (oracle.matrix(&tags), oracle.freeze(&tags));
+        let classes = oracle.classes(&tags);
+        let rows = tags.map(|tag| oracle.row(tag, &tags));
+        assert_eq!(rows[1], [true; 6], "{rules}");
+        assert!(!rows[0][2], "{rules}");
+        for (i, row) in rows.iter().enumerate() {
+            for (j, &may) in row.iter().enumerate() {
+                assert_eq!((matrix.may_alias(i, j), frozen.may_alias(i, j)), (may, may), "{rules}");
+                let alike = classes.as_slice()[i] == classes.as_slice()[j];
+                assert_eq!(alike, rows[i] == rows[j], "{rules}: {i}, {j}");
+            }
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! Sizes and shapes that enumeration would not survive.
+
+use tbaa::{Clause, Draft, DraftOperand, Graph, Int, NodeId, Operand, Oracle, Rules, TagId};
+
+use super::World;
+use crate::support::universe::Universe;
+
+const BOTH: [Rules; 2] = [Rules::Union, Rules::UnionStrict];
+
+fn clause(world: &World, rules: Rules, a: usize, b: usize) -> Clause {
+    let oracle = Oracle::new(&world.graph, rules);
+    oracle.explain(world.tags[a], world.tags[b]).clause
+}
+
+const GIGA: u64 = 1_000_000_000;
+
+#[test]
+fn a_union_of_two_arrays_of_a_billion_elements() {
+    let mut u = Universe::new(true);
+    let root = u.root("R");
+    let int = u.scalar("int", root, 4);
+    let float = u.scalar("float", root, 4);
+    let xy = u.aggregate("xy", root, 8, &[(int, 0, 4), (float, 4, 4)]);
+    let pq = u.aggregate("pq", root, 8, &[(float, 0, 4), (int, 4, 4)]);
+    let wide = u.aggregate("wide", root, 12, &[(float, 0, 4), (int, 8, 4)]);
+    let arrays = u.aggregate(
+        "U",
+        root,
+        12 * GIGA,
+        &[(xy, 0, 8 * GIGA), (pq, 0, 8 * GIGA), (wide, 0, 12 * GIGA)],
+    );
+    let y = u.tag(arrays, float, 4, 4);
+    let p = u.tag(arrays, float, 0, 4);
+    let wide_int = u.tag(arrays, int, 8, 4);
+    let world = World::new(u);
+    for rules in BOTH {
+        // p is also wide's first float, which comes by at 12.
+        assert_eq!(clause(&world, rules, y, p), Clause::Overlap);
+        assert_eq!(clause(&world, rules, y, wide_int), Clause::Overlap);
+        assert_eq!(clause(&world, rules, wide_int, wide_int), Clause::SameTag);
+    }
+}
+
+/// Two nested arrays on each side: `a[i][j].y` and `b[k][l].p` with strides
+/// that share a factor but never an offset.
+#[test]
+fn two_strides_on_each_side() {
+    let mut u = Universe::new(true);
+    let root = u.root("R");
+    let int = u.scalar("int", root, 4);
+    let float = u.scalar("float", root, 4);
+    let inner_a = u.aggregate("inner a", root, 24, &[(int, 0, 4), (float, 4, 4)]);
+    let row_a = u.aggregate("row a", root, 24_000_016, &[(inner_a, 0, 24_000_000)]);
+    let inner_b = u.aggregate("inner b", root, 40, &[(float, 0, 4), (int, 8, 4)]);
+    let row_b = u.aggregate("row b", root, 40_000_024, &[(inner_b, 0, 40_000_000)]);
+    let (all_a, all_b) = (24_000_016 * 1_000_000, 40_000_024 * 1_000_000);
+    let arrays = u.aggregate("U", root, all_b, &[(row_a, 0, all_a), (row_b, 0, all_b)]);
+    let a_y = u.tag(arrays, float, 4, 4);
+    let b_i = u.tag(arrays, int, 8, 4);
+    let a_x = u.tag(arrays, int, 0, 4);
+    let world = World::new(u);
+    for rules in BOTH {
+        // Multiples of 8, and 4 more.
+        assert_eq!(clause(&world, rules, a_y, b_i), Clause::Apart);
+        // Both are ints, and some a[i][j].x is at 8 more than a b[k][l].
+        assert_eq!(clause(&world, rules, a_x, b_i), Clause::Overlap);
+    }
+}
+
+#[test]
+fn nesting_a_thousand_deep() {
+    let mut u = Universe::new(true);
+    let root = u.root("R");
+    let int = u.scalar("int", root, 4);
+    let float = u.scalar("float", root, 4);
+    let mut nested = u.aggregate("U0", root, 4, &[(int, 0, 4), (float, 0, 4)]);
+    for depth in 1..=1_000_u64 {
+        let size = 4 + 4 * depth;
+        let name = format!("U{depth}");
+        nested = u.aggregate(&name, root, size, &[(nested, 0, size - 4), (int, size - 4, 4)]);
+    }
+    let deep_int = u.tag(nested, int, 0, 4);
+    let deep_float = u.tag(nested, float, 0, 4);
+    let last = u.tag(nested, int, 4_000, 4);
+    let bare = u.tag(float, float, 0, 4);
+    let world = World::new(u);
+    for rules in BOTH {
+        assert_eq!(clause(&world, rules, deep_int, deep_float), Clause::Overlap);
+        assert_eq!(clause(&world, rules, deep_float, last), Clause::Apart);
+    }
+    assert_eq!(clause(&world, Rules::Union, deep_int, bare), Clause::Overlap);
+    assert_eq!(clause(&world, Rules::UnionStrict, deep_int, bare), Clause::Parted);
+}
+
+#[test]
+fn ten_thousand_members_at_one_offset() {
+    for sized in [true, false] {
+        let mut u = Universe::new(sized);
+        let root = u.root("R");
+        let mut fields = Vec::new();
+        for number in 0..10_000 {
+            let scalar = u.scalar(&format!("s{number}"), root, 4);
+            fields.push((scalar, 0, 4));
+        }
+        let other = u.scalar("other", root, 4);
+        let first = fields[0].0;
+        fields.push((first, 0, 4));
+        fields.push((other, 4, 4));
+        let union = u.aggregate("U", root, 8, &fields);
+        let a = u.tag(union, fields[17].0, 0, 4);
+        let b = u.tag(union, fields[9_999].0, 0, 4);
+        let after = u.tag(union, other, 4, 4);
+        let bare = u.tag(fields[3].0, fields[3].0, 0, 4);
+        let world = World::new(u);
+        for rules in BOTH {
+            assert_eq!(clause(&world, rules, a, b), Clause::Overlap);
+            let apart = if sized { Clause::Apart } else { Clause::Overlap };
+            assert_eq!(clause(&world, rules, a, after), apart);
+        }
+        assert_eq!(clause(&world, Rules::Union, a, bare), Clause::Overlap);
+        assert_eq!(clause(&world, Rules::UnionStrict, a, bare), Clause::Parted);
+    }
+}
+
+/// 2^500 paths, all to one place.
+#[test]
+fn a_diamond_of_unions() {
+    for sized in [true, false] {
+        let mut u = Universe::new(sized);
+        let root = u.root("R");
+        let int = u.scalar("int", root, 4);
+        let float = u.scalar("float", root, 4);
+        let mut top = u.aggregate("U", root, 4, &[(int, 0, 4), (float, 0, 4)]);
+        for depth in 0..500 {
+            top = u.aggregate(&format!("D{depth}"), root, 4, &[(top, 0, 4), (top, 0, 4)]);
+        }
+        let s = u.aggregate("S", root, 8, &[(top, 0, 4), (int, 4, 4)]);
+        let i = u.tag(s, int, 0, 4);
+        let f = u.tag(s, float, 0, 4);
+        let after = u.tag(s, int, 4, 4);
+        let world = World::new(u);
+        for rules in BOTH {
+            assert_eq!(clause(&world, rules, i, f), Clause::Overlap);
+            assert_eq!(clause(&world, rules, f, after), Clause::Apart);
+        }
+    }
+}
+
+/// 2^40 objects at different places, of which those near the access count.
+#[test]
+fn doubling_structs() {
+    let mut u = Universe::new(true);
+    let root = u.root("R");
+    let int = u.scalar("int", root, 4);
+    let float = u.scalar("float", root, 4);
+    let pair = u.aggregate("pair", root, 8, &[(int, 0, 4), (float, 4, 4)]);
+    let mut top = pair;
+    let mut size = 8;
+    for depth in 0..40 {
+        top =
+            u.aggregate(&format!("D{depth}"), root, 2 * size, &[(top, 0, size), (top, size, size)]);
+        size *= 2;
+    }
+    let first = u.tag(top, int, 0, 4);
+    let far = u.tag(top, float, 8 * 1_234_567 + 4, 4);
+    let pair_int = u.tag(pair, int, 0, 4);
+    let pair_float = u.tag(pair, float, 4, 4);
+    let world = World::new(u);
+    for rules in BOTH {
+        assert_eq!(clause(&world, rules, first, far), Clause::Apart);
+        assert_eq!(clause(&world, rules, far, pair_float), Clause::Overlap);
+        assert_eq!(clause(&world, rules, far, pair_int), Clause::Apart);
+    }
+}
+
+/// Whether fields at will lead to an offset is the subset-sum problem.
+#[test]
+fn subset_sum_gives_up_soundly() {
+    for sized in [true, false] {
+        let mut u = Universe::new(sized);
+        let root = u.root("R");
+        let int = u.scalar("int", root, 4);
+        let float = u.scalar("float", root, 4);
+        let mut top = u.aggregate("U", root, 4, &[(int, 0, 4), (float, 0, 4)]);
+        let mut sum = 0;
+        for depth in 0..60_u64 {
+            let offset = (1 << 40) + depth * depth * 7_919 * 64;
+            sum += offset;
+            let fields = [(top, 0, sum + 4), (top, offset, sum + 4)];
+            top = u.aggregate(&format!("D{depth}"), root, sum + offset + 4, &fields);
+        }
+        let a = u.tag(top, int, 30 << 40, 4);
+        let b = u.tag(top, float, (30 << 40) + 64, 4);
+        let world = World::new(u);
+        for rules in BOTH {
+            assert!(!clause(&world, rules, a, b).is_no_alias());
+        }
+    }
+}
+
+/// Tags whose types contain themselves, which only a text can bring in.
+#[test]
+fn types_that_contain_themselves() {
+    let mut graph = Graph::new();
+    let root = graph.insert(&[Operand::String(b"R")]).unwrap();
+    let int = Operand::Int(Int::i64(0));
+    let four = Operand::Int(Int::i64(4));
+    let scalar = graph.insert(&[Operand::String(b"int"), Operand::Node(root), int]).unwrap();
+    let float = graph.insert(&[Operand::String(b"float"), Operand::Node(root), int]).unwrap();
+    let looped = Draft {
+        distinct: true,
+        operands: vec![
+            Operand::String(b"S").into(),
+            Operand::Node(scalar).into(),
+            int.into(),
+            DraftOperand::Member(0),
+            four.into(),
+        ],
+    };
+    let looped = graph.insert_group(&[looped]).unwrap()[0];
+    let outer = graph
+        .insert(&[Operand::String(b"O"), Operand::Node(scalar), int, Operand::Node(looped), four])
+        .unwrap();
+    let mut tag = |base: NodeId| -> TagId {
+        let node = graph.insert(&[Operand::Node(base), Operand::Node(scalar), int]).unwrap();
+        graph.mark_tag(node)
+    };
+    let (in_loop, over_loop, plain) = (tag(looped), tag(outer), tag(scalar));
+    let node = graph.insert(&[Operand::Node(float), Operand::Node(float), int]).unwrap();
+    let other = graph.mark_tag(node);
+    for rules in BOTH {
+        let oracle = Oracle::new(&graph, rules);
+        assert_eq!(oracle.explain(in_loop, other).clause, Clause::Malformed);
+        assert_eq!(oracle.explain(over_loop, other).clause, Clause::Malformed);
+        assert!(!oracle.may_alias(plain, other));
+    }
+}
+
+#[test]
+fn a_chain_of_a_hundred_thousand_types() {
+    let mut u = Universe::new(false);
+    let root = u.root("R");
+    let int = u.scalar("int", root, 0);
+    let float = u.scalar("float", root, 0);
+    // In one chain each field begins where the struct before it has ended, in
+    // the other within it.
+    let (mut top, mut crooked) = (int, int);
+    for depth in 0..100_000 {
+        top = u.aggregate(&format!("S{depth}"), root, 0, &[(top, 0, 0), (float, 4 * depth + 4, 0)]);
+        crooked = u.aggregate(&format!("C{depth}"), root, 0, &[(crooked, 0, 0), (float, 8, 0)]);
+    }
+    let i = u.tag(top, int, 0, 0);
+    let f = u.tag(top, float, 400_000, 0);
+    let bare = u.tag(int, int, 0, 0);
+    let (crooked_i, crooked_f) = (u.tag(crooked, int, 0, 0), u.tag(crooked, float, 8, 0));
+    let world = World::new(u);
+    for rules in BOTH {
+        assert_eq!(clause(&world, rules, i, f), Clause::Apart);
+        assert_eq!(clause(&world, rules, i, bare), Clause::Generality);
+        // The search is given up before it has seen all types.
+        assert_eq!(clause(&world, rules, crooked_i, crooked_f), Clause::Limit);
+        assert_eq!(clause(&world, rules, crooked_i, bare), Clause::Generality);
+    }
+}
+
+/// Offsets and sizes near 2^64 do not wrap.
+#[test]
+fn arithmetic_at_the_end_of_the_address_space() {
+    let mut u = Universe::new(true);
+    let root = u.root("R");
+    let int = u.scalar("int", root, 4);
+    let float = u.scalar("float", root, 4);
+    let end = u64::MAX - 4;
+    let s = u.aggregate("S", root, u64::MAX, &[(int, 0, 4), (int, 4, u64::MAX), (float, end, 4)]);
+    let outer = u.aggregate("O", root, u64::MAX, &[(s, 0, u64::MAX), (s, u64::MAX - 8, u64::MAX)]);
+    let first = u.tag(s, int, 0, 4);
+    let array = u.tag(s, int, 4, u64::MAX - 1);
+    let last = u.tag(s, float, end, 4);
+    let twice = u.tag(outer, float, end, 4);
+    let world = World::new(u);
+    for rules in BOTH {
+        assert_eq!(clause(&world, rules, first, last), Clause::Apart);
+        assert_eq!(clause(&world, rules, array, last), Clause::Overlap);
+        assert!(!clause(&world, rules, twice, last).is_no_alias());
+    }
+}

@@ -1,0 +1,135 @@
+//! Rewritten texts, read by LLVM 22.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use support::llvm::{Llvm, WAYS, scratch};
+use tbaa::text::{self, Module, Opcode, Rewriter};
+
+/// What LLVM prints of a text that it has read and verified.
+fn through_llvm(name: &str, text: &[u8]) -> Vec<u8> {
+    let file = scratch(name, text);
+    let output = Command::new("opt-22").args(["-S", "-passes=verify"]).arg(&file).output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "opt-22 {}: {errors}", file.display());
+    output.stdout
+}
+
+/// Base, access, offset and size.
+type Tag = (Vec<u8>, Vec<u8>, u64, Option<u64>);
+
+/// What is attached to an instruction.
+#[derive(PartialEq, Debug)]
+struct Row {
+    function: u32,
+    opcode: Opcode,
+    tag: Option<Tag>,
+    copy: bool,
+}
+
+/// The instructions that are listed with or without a tag.
+fn rows(text: &[u8]) -> Vec<Row> {
+    let module = text::read(text).unwrap();
+    let graph = module.graph();
+    let name = |ty| graph.ty(ty).name().unwrap_or(b"root").to_owned();
+    let tag = |tag| {
+        let tag = graph.tag(tag).unwrap();
+        (name(tag.base), name(tag.access), tag.offset, tag.size)
+    };
+    listed(text, &module)
+        .map(|(_, i)| Row {
+            function: i.function,
+            opcode: i.opcode,
+            tag: i.tag.map(tag),
+            copy: i.copy.is_some(),
+        })
+        .collect()
+}
+
+fn listed<'m>(
+    text: &'m [u8],
+    module: &'m Module,
+) -> impl Iterator<Item = (usize, &'m text::Instruction)> {
+    let all = module.instructions().iter().enumerate();
+    all.filter(|(_, i)| i.opcode.accesses_memory() || i.pointer_span(text).is_some())
+}
+
+/// Asks LLVM what it reads in a module rewritten in four ways.
+fn check(what: &str, text: &[u8]) -> usize {
+    let module = text::read(text).unwrap();
+    let before = rows(text);
+    assert_eq!(Rewriter::new(text, &module).to_bytes().unwrap(), text, "{what}");
+
+    let mut rewriter = Rewriter::new(text, &module);
+    for i in 0..module.instructions().len() {
+        rewriter.set_metadata(i, "tbaa", None);
+        rewriter.set_metadata(i, "tbaa.struct", None);
+    }
+    let printed = through_llvm(&format!("rewrite/{what}-none.ll"), &rewriter.to_bytes().unwrap());
+    let after = rows(&printed);
+    let none = |row: &Row| row.tag.is_none() && !row.copy;
+    assert!(after.iter().all(none) && after.len() == before.len(), "{what}");
+
+    // Every second tag is dropped, and each other becomes that of the tagged
+    // instruction before.
+    let mut rewriter = Rewriter::new(text, &module);
+    let numbered = |i: &text::Instruction| module.number_of(module.graph().tag_node(i.tag?));
+    let mut expected = rows(text);
+    let mut last = None;
+    for (row, (index, i)) in listed(text, &module).enumerate() {
+        let known = last.replace((row, numbered(i)));
+        if i.tag.is_none() {
+            last = known;
+        } else if row % 2 == 0 {
+            rewriter.set_metadata(index, "tbaa", None);
+            expected[row].tag = None;
+        } else if let Some((from, Some(number))) = known {
+            rewriter.set_metadata(index, "tbaa", Some(number));
+            expected[row].tag = before[from].tag.clone();
+        }
+    }
+    let printed = through_llvm(&format!("rewrite/{what}-some.ll"), &rewriter.to_bytes().unwrap());
+    assert_eq!(rows(&printed), expected, "{what}");
+
+    let mut rewriter = Rewriter::new(text, &module);
+    let domain = rewriter.define_distinct("!\"domain\"").unwrap();
+    let scope = rewriter.define_distinct(format_args!("!{domain}")).unwrap();
+    let list = rewriter.define(format_args!("!{{!{scope}}}")).unwrap();
+    let mut added = 0;
+    for (index, _) in listed(text, &module) {
+        rewriter.set_metadata(index, "noalias", Some(list));
+        rewriter.set_metadata(index, "alias.scope", Some(list));
+        added += 1;
+    }
+    let printed = through_llvm(&format!("rewrite/{what}-more.ll"), &rewriter.to_bytes().unwrap());
+    assert_eq!(rows(&printed), before, "{what}");
+    let printed = String::from_utf8(printed).unwrap();
+    for kind in ["!noalias !", "!alias.scope !"] {
+        let body = printed.lines().filter(|line| line.contains(kind)).count();
+        assert!(body >= added, "{what}: {kind} on {body} of {added}");
+    }
+    before.len()
+}
+
+#[test]
+fn llvm_reads_what_was_set() {
+    let Some(llvm) = Llvm::get() else { return };
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+    let mut count = 0;
+    for entry in fs::read_dir(folder).unwrap() {
+        let source = entry.unwrap().path();
+        if !source.extension().is_some_and(|e| e == "c" || e == "cpp") {
+            continue;
+        }
+        let stem = source.file_stem().unwrap().to_string_lossy().into_owned();
+        for (way, options) in WAYS {
+            count += check(&format!("{stem}-{way}"), &llvm.clang(&source, options));
+        }
+        count += check(&format!("{stem}-debug"), &llvm.clang(&source, &["-O2", "-g"]));
+    }
+    println!("{count} instructions");
+    assert!(count > 1000);
+}

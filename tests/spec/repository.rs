@@ -1,0 +1,275 @@
+//! Every spec in the repository is a test, run straight, with its arguments
+//! swapped, with its types in another order, and after a round trip.
+
+use crate::support::Rng;
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tbaa::spec::{Built, Spec, TypeDecl, write};
+use tbaa::{AliasResult, Graph, Oracle, Rules, TagId, text};
+
+/// Every spec: the path from the repository's root, and the text.
+fn specs() -> Vec<(String, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut paths: Vec<PathBuf> = ["specs", "tests/fixtures/specs"]
+        .iter()
+        .filter_map(|folder| fs::read_dir(root.join(folder)).ok())
+        .flatten()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "ron"))
+        .collect();
+    paths.sort();
+    assert!(!paths.is_empty(), "no spec found under {}", root.display());
+    let name = |path: &Path| path.strip_prefix(root).unwrap().display().to_string();
+    paths.iter().map(|path| (name(path), fs::read_to_string(path).unwrap())).collect()
+}
+
+/// Runs a check on every spec and reports all that fail, together.
+fn on_every_spec(check: impl Fn(&Built, &str) -> Vec<String>) {
+    let mut failures = Vec::new();
+    for (file, text) in specs() {
+        match Spec::load(&text) {
+            Err(error) => failures.push(format!("{file}:{error}")),
+            Ok(built) => failures
+                .extend(check(&built, &text).into_iter().map(|line| format!("{file}: {line}"))),
+        }
+    }
+    assert!(failures.is_empty(), "{} failures\n{}", failures.len(), failures.join("\n"));
+}
+
+/// All rules.
+fn rules() -> [Rules; 3] {
+    [Rules::Llvm, Rules::Union, Rules::UnionStrict]
+}
+
+#[test]
+fn expectations_hold() {
+    on_every_spec(|built, text| {
+        let report = built.check();
+        let at = |failure: &tbaa::spec::Failure| failure.place.locate(text).0;
+        report.failures.iter().map(|f| format!("line {}: {f}", at(f))).collect()
+    });
+}
+
+#[test]
+fn expectations_hold_with_arguments_swapped() {
+    on_every_spec(|built, _| {
+        let oracles = rules().into_iter().map(|rules| Oracle::new(built.graph(), rules));
+        let oracles: Vec<_> = oracles.collect();
+        let mut failures = Vec::new();
+        for expectation in built.expectations() {
+            let asked = oracles.iter().filter(|o| o.rules() == expectation.rule);
+            for oracle in asked {
+                if oracle.alias(expectation.b, expectation.a) != expectation.answer {
+                    failures.push(format!("{expectation:?}"));
+                }
+            }
+        }
+        failures
+    });
+}
+
+/// The answers for all pairs of tags, in the order given.
+fn answers(graph: &Graph, tags: &[TagId]) -> Vec<AliasResult> {
+    let mut answers = Vec::new();
+    for rules in rules() {
+        let oracle = Oracle::new(graph, rules);
+        answers.extend(
+            tags.iter()
+                .flat_map(|&a| tags.iter().map(move |&b| (a, b)))
+                .map(|(a, b)| oracle.alias(a, b)),
+        );
+    }
+    answers
+}
+
+/// Puts the types into a random order in which each is still declared before
+/// it is used, and the tags into any.
+fn shuffle(spec: &mut Spec, random: &mut Rng) {
+    let mut waiting = std::mem::take(&mut spec.types);
+    let mut declared: Vec<String> = Vec::new();
+    while !waiting.is_empty() {
+        let ready: Vec<usize> = (0..waiting.len())
+            .filter(|&index| parts(&waiting[index]).iter().all(|part| declared.contains(part)))
+            .collect();
+        let next = waiting.remove(ready[random.below(ready.len())]);
+        declared.push(next.key().to_owned());
+        spec.types.push(next);
+    }
+    for index in (1..spec.tags.len()).rev() {
+        spec.tags.swap(index, random.below(index + 1));
+    }
+}
+
+fn parts(decl: &TypeDecl) -> Vec<String> {
+    match decl {
+        TypeDecl::Scalar { parent, .. } => vec![parent.clone()],
+        TypeDecl::Struct { fields, .. } => fields.iter().map(|field| field.ty.clone()).collect(),
+        TypeDecl::Type { parent, fields, .. } => {
+            fields.iter().map(|field| &field.ty).chain([parent]).cloned().collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+#[test]
+fn the_order_of_declarations_does_not_matter() {
+    on_every_spec(|built, _| {
+        let tags: Vec<TagId> = built.tags().values().copied().collect();
+        let expected = answers(built.graph(), &tags);
+        let mut failures = Vec::new();
+        for seed in 1..=8 {
+            let mut spec = built.spec().clone();
+            shuffle(&mut spec, &mut Rng(seed));
+            let shuffled = spec.build().unwrap();
+            let tags: Vec<TagId> = built.tags().keys().map(|name| shuffled.tags()[name]).collect();
+            if answers(shuffled.graph(), &tags) != expected {
+                failures.push(format!("seed {seed}: answers differ"));
+            }
+            failures.extend(shuffled.check().failures.iter().map(|f| format!("seed {seed}: {f}")));
+        }
+        failures
+    });
+}
+
+#[test]
+fn every_graph_is_written_and_read_again() {
+    on_every_spec(|built, _| {
+        let text = write(built.graph());
+        match Spec::load(&text) {
+            Err(error) => vec![format!("written as {text}\n{error}")],
+            Ok(read) if read.graph() != built.graph() => vec![format!("read otherwise: {text}")],
+            Ok(_) => Vec::new(),
+        }
+    });
+}
+
+#[test]
+fn every_graph_survives_ll_text_and_then_a_spec() {
+    on_every_spec(|built, _| {
+        let ll = text::write(built.graph());
+        let read = text::read(ll.as_bytes()).unwrap().into_graph();
+        match Spec::load(&write(&read)) {
+            Ok(again) if read == *built.graph() && *again.graph() == read => Vec::new(),
+            other => vec![format!("read otherwise, {:?}: {ll}", other.err())],
+        }
+    });
+}
+
+#[test]
+fn the_data_of_a_spec_survives_serde() {
+    use ron::extensions::Extensions;
+    let options = ron::Options::default()
+        .with_default_extension(Extensions::IMPLICIT_SOME)
+        .with_default_extension(Extensions::UNWRAP_VARIANT_NEWTYPES);
+    on_every_spec(|built, _| {
+        let text = options.to_string(built.spec()).unwrap();
+        match Spec::parse(&text) {
+            Ok(spec) if spec == *built.spec() => Vec::new(),
+            other => vec![format!("{text} reads as {other:?}")],
+        }
+    });
+}
+
+#[test]
+fn a_wrong_expectation_is_found() {
+    let text = r#"Spec(
+        name: "wrong",
+        types: [Root(name: "R"), Scalar(name: "int", parent: "R"), Scalar(name: "float", parent: "R")],
+        tags: [
+            Tag(name: "*i", base: "int", access: "int", offset: 0),
+            Tag(name: "*f", base: "float", access: "float", offset: 0),
+        ],
+        expect: [
+            (a: "*i", b: "*i", llvm: MayAlias, why: "right"),
+            (a: "*i", b: "*f", llvm: MayAlias, why: "wrong"),
+        ],
+    )"#;
+    let report = Spec::load(text).unwrap().check();
+    assert_eq!((report.checked, report.failures.len()), (2, 1));
+    let failure = &report.failures[0];
+    assert_eq!(failure.place.locate(text), (10, 13));
+    assert_eq!(
+        failure.to_string(),
+        r#""*i" and "*f" by rule llvm: expected MayAlias, got NoAlias (wrong)"#
+    );
+}
+
+#[test]
+fn tags_go_by_name_or_path() {
+    let text = include_str!("../fixtures/specs/everything.ron");
+    let mut built = Spec::load(text).unwrap();
+    let before = built.graph().tag_count();
+    for (path, name) in [
+        ("p->first", "p->first"),
+        ("int", "int"),
+        ("Pair.first", "p->first"),
+        ("Nest.p.q.pair.second", "n->p.q.pair.second"),
+        ("Nest.odd", "n->odd"),
+        ("private int", "private"),
+        ("List.head", "l->head"),
+        ("List.data", "l->data[i]"),
+        ("List", "*l"),
+    ] {
+        assert_eq!(built.tag(path), Ok(built.tags()[name]), "{path}");
+    }
+    assert_eq!(built.graph().tag_count(), before, "all of these were there");
+
+    let new = built.tag("Nest.p.q.pair.first").unwrap();
+    assert_eq!(new.index(), before);
+    assert_eq!(built.graph().tag(new).unwrap().offset, 8);
+    assert_eq!(built.tag("Nest.p.q.pair.first"), Ok(new));
+
+    for (path, message) in [
+        ("Pair.frist", r#"type "Pair" has no field "frist": did you mean "first"?"#),
+        ("Pair.zzz", r#"type "Pair" has no field "zzz": it has first, second"#),
+        ("Pair.first.x", r#"type "int" has no field "x": it has no named fields"#),
+        ("Pair.", r#"type "Pair" has no field "": it has first, second"#),
+        ("Nest.", r#"type "Nest" has no field "": it has p.q, odd"#),
+        (
+            "Piar.first",
+            r#"no tag "Piar.first": give a tag of the spec, or a path such as `Type.field`"#,
+        ),
+        ("Piar", r#"no tag "Piar": did you mean "Pair"?"#),
+        ("", r#"no tag "": give a tag of the spec, or a path such as `Type.field`"#),
+        (
+            "Wrap.pair",
+            "no tag for \"Wrap.pair\": access type \"Pair\" is a struct: an old-format tag must \
+             end at a scalar; tag each field, or use the size-aware format",
+        ),
+        (
+            "sized C",
+            "no tag for \"sized C\": base: a root is no type of any memory; give a type under it",
+        ),
+    ] {
+        assert_eq!(built.tag(path).unwrap_err().to_string(), message);
+    }
+}
+
+#[test]
+fn the_llvm_that_confirmed_an_answer_is_known() {
+    let built = Spec::load(include_str!("../fixtures/specs/everything.ron")).unwrap();
+    let confirmed: HashMap<_, _> =
+        built.expectations().map(|e| ((e.a_name, e.b_name, e.rule), e.confirmed)).collect();
+    let of = |a, b, rule| confirmed[&(a, b, rule)];
+    assert_eq!(of("p->first", "p->second", Rules::Llvm), Some("LLVM 22.1.8"));
+    assert_eq!(of("p->first", "p->second", Rules::Union), None);
+    assert_eq!(of("l->head", "l->data[i]", Rules::Llvm), Some("LLVM 21"));
+}
+
+/// The example of the documentation, a block of RON in it.
+#[test]
+fn the_documented_example_holds() {
+    let page = include_str!("../../docs/specs.md");
+    let blocks: Vec<&str> =
+        page.split("```ron\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
+    let whole: Vec<&&str> = blocks.iter().filter(|block| block.contains("Spec(")).collect();
+    assert!(!whole.is_empty());
+    for text in whole {
+        let built = Spec::load(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let report = built.check();
+        assert_eq!(report.failures, []);
+        assert!(report.checked > 0);
+    }
+}

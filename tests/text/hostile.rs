@@ -1,0 +1,225 @@
+//! Texts that are cut off, damaged or not TBAA at all: nothing panics, and
+//! nothing is made of half a text without saying so.
+
+use tbaa::text::{self, Keep, Module, TextErrorKind};
+use tbaa::verify::Verifier;
+use tbaa::{Oracle, Rules};
+
+/// Something of everything that the reader knows.
+const MODULE: &str = r#"; ModuleID = 'f.c'
+source_filename = "f.c"
+target datalayout = "e-m:e-i64:64"
+%struct.S = type { i32, [2 x float], ptr }
+@g = global [4 x i8] c"a\22;\00", align 1, !dbg !30
+!llvm.errno.tbaa = !{!3}
+define dso_local i32 @"odd \22name"(ptr noundef %p, { i32, i64 } %q) #0 personality ptr @h {
+entry:
+  %0 = load i32, ptr %p, align 4, !tbaa !3
+  store volatile float 1.0e+00, ptr %p, align 4, !range !{i32 0, i32 2}, !tbaa !{!6, !8, i64 4}
+  call void @llvm.memcpy.p0.p0.i64(ptr %p, ptr @g, i64 16, i1 false), !tbaa.struct !10 ; copy
+  %old = atomicrmw add ptr %p, i32 1 seq_cst, !tbaa !9
+  switch i32 %0, label %next [ i32 0, label %next
+                               i32 1, label %next ], !prof !31
+next:                                             ; preds = %entry
+  %2 = load i32* bitcast (i8* @x to i32*), !tbaa !20
+  br label %next, !llvm.loop !32
+}
+define void @empty() { unreachable }
+attributes #0 = { nounwind "s"="x" }
+!3 = !{!4, !4, i64 0}
+!4 = !{!"int", !5, i64 0}
+!5 = !{!"omnipotent char", !7, i64 0}
+!6 = !{!"S\00\\", !4, i64 0, !8, i64 4, !5, i64 12}
+!7 = !{!"Simple C/C++ TBAA"}
+!8 = !{!"float", !5, i64 0}
+!9 = !{!12, !11, i64 4, i64 4, i1 true}
+!10 = !{i64 0, i64 4, !3, i64 4, i64 8, !{!8, !8, i64 0}}
+!11 = !{!13, i64 4, !"int"}
+!12 = !{!13, i64 8, !"T", !11, i64 0, i64 4, !11, i64 4, i64 -1}
+!13 = distinct !{!13}
+!20 = metadata !{metadata !"old scalar", metadata !21}
+!21 = metadata !{metadata !"old root", null}
+!30 = !DIGlobalVariable(name: "g}", scope: !33)
+!31 = !{!"branch_weights", i32 1, i32 u0xFF}
+!32 = distinct !{!32, !34, ptr @g}
+!33 = distinct !DICompileUnit(language: DW_LANG_C11)
+!34 = !{!"llvm.loop.mustprogress"}
+"#;
+
+/// Does with a text all that the library can do.
+fn use_all(text: &[u8]) -> Result<Module, TextErrorKind> {
+    for keep in [Keep::All, Keep::Used] {
+        let module = match text::read_with(text, keep) {
+            Ok(module) => module,
+            Err(error) => {
+                assert!(error.offset <= text.len());
+                assert_eq!((error.line, error.column), text::position(text, error.offset));
+                assert!(!error.to_string().is_empty());
+                return Err(error.kind);
+            }
+        };
+        let graph = module.graph();
+        let mut verifier = Verifier::new(graph);
+        for rules in [Rules::Llvm, Rules::Union, Rules::UnionStrict] {
+            let oracle = Oracle::new(graph, rules);
+            for a in graph.tags() {
+                if rules == Rules::Llvm && verifier.check(a).is_err() {
+                    assert!(graph.tags().all(|b| oracle.may_alias(a, b)), "rejected, yet answers");
+                }
+                for b in graph.tags() {
+                    assert_eq!(oracle.alias(a, b), oracle.alias(b, a));
+                    assert_eq!(oracle.explain(a, b).answer, oracle.alias(a, b));
+                    let _ = oracle.most_generic(a, b);
+                }
+            }
+        }
+        for instruction in module.instructions() {
+            let _ = module.access_type(instruction);
+        }
+        let mut rewriter = text::Rewriter::new(text, &module);
+        assert_eq!(rewriter.to_bytes().unwrap(), text);
+        for instruction in 0..module.instructions().len() {
+            let node = (instruction % 2 == 0).then_some(3);
+            rewriter.set_metadata(instruction, "tbaa", node);
+        }
+        let _ = rewriter.to_bytes();
+        let _ = (text::write_mlir(graph), graph.type_dag());
+        #[cfg(feature = "spec")]
+        assert!(
+            tbaa::spec::Spec::load(&tbaa::spec::write(graph)).is_ok(),
+            "a spec that does not load"
+        );
+        if keep == Keep::Used {
+            let again = text::read(text::write(graph).as_bytes());
+            assert_eq!(again.map(|module| module.graph().tag_count()), Ok(graph.tag_count()));
+            return Ok(module);
+        }
+    }
+    unreachable!("one of two is the last")
+}
+
+#[test]
+fn the_text_itself_is_readable() {
+    let module = use_all(MODULE.as_bytes()).unwrap();
+    assert_eq!(module.instructions().len(), 5);
+    assert_eq!(module.attached_tags().len(), 4);
+    assert_eq!(module.graph().copies().count(), 1);
+    assert_eq!(module.warnings(), []);
+}
+
+#[test]
+fn a_text_cut_anywhere_is_refused_or_whole() {
+    for text in [MODULE.to_owned(), MODULE.replace('\n', "\r\n")] {
+        let whole = text::write(use_all(text.as_bytes()).unwrap().graph());
+        let mut refused = 0;
+        for end in 0..text.len() {
+            match use_all(&text.as_bytes()[..end]) {
+                Err(_) => refused += 1,
+                // Cut before anything that is used, or behind all of it.
+                Ok(module) if module.functions().len() < 2 && module.attached_tags().is_empty() => {
+                }
+                Ok(module) => assert_eq!(text::write(module.graph()), whole, "cut at byte {end}"),
+            }
+        }
+        assert!(refused > text.len() / 2, "{refused}");
+    }
+}
+
+/// Sebastiano Vigna's `SplitMix64`.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ z >> 31) % limit as u64) as usize
+    }
+}
+
+/// Bytes that mean something to the reader.
+const TELLING: &[u8] = b"!{}()[]<>\"\\;:,=@%*\n\r\t 0123456789i-\0\xff";
+
+fn damage(text: &mut Vec<u8>, random: &mut Random) {
+    for _ in 0..1 + random.below(4) {
+        let at = random.below(text.len());
+        let byte = TELLING[random.below(TELLING.len())];
+        let end = text.len().min(at + 1 + random.below(30));
+        match random.below(6) {
+            0 => text[at] = byte,
+            1 => text.insert(at, byte),
+            2 => drop(text.remove(at)),
+            3 => drop(text.drain(at..end)),
+            4 => {
+                let copy = text[at..end].to_owned();
+                let to = random.below(text.len());
+                text.splice(to..to, copy);
+            }
+            // Another number: references to the wrong node, and cycles.
+            _ => {
+                let digit = (at..text.len()).find(|&at| text[at].is_ascii_digit());
+                if let Some(digit) = digit {
+                    text[digit] = b'0' + random.below(10) as u8;
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_damaged_text_is_no_danger() {
+    let (mut read, mut refused) = (0, 0);
+    for seed in 0..3_000 {
+        let mut text = MODULE.as_bytes().to_owned();
+        damage(&mut text, &mut Random(seed));
+        let result = std::panic::catch_unwind(|| use_all(&text).is_ok());
+        match result {
+            Ok(true) => read += 1,
+            Ok(false) => refused += 1,
+            Err(_) => panic!("seed {seed}:\n{}", String::from_utf8_lossy(&text)),
+        }
+    }
+    // Both happen, so both are tested.
+    assert!(read > 500 && refused > 500, "{read} read, {refused} refused");
+}
+
+#[test]
+fn a_damaged_list_of_metadata_is_no_danger() {
+    let list = &MODULE[MODULE.find("!3 = ").unwrap()..];
+    for seed in 0..2_000 {
+        let mut text = format!("!tbaa.tags = !{{!3, !9, !20, !6}}\n{list}").into_bytes();
+        damage(&mut text, &mut Random(seed));
+        if std::panic::catch_unwind(|| drop(use_all(&text))).is_err() {
+            panic!("seed {seed}:\n{}", String::from_utf8_lossy(&text));
+        }
+    }
+}
+
+#[test]
+fn a_loop_id_that_no_tag_reaches_is_no_cycle_to_warn_of() {
+    let all = text::read_with(MODULE.as_bytes(), Keep::All).unwrap();
+    assert_eq!(all.warnings(), []);
+    let used = text::read(MODULE.replace("!tbaa !9", "!tbaa !32").as_bytes()).unwrap();
+    assert_eq!(used.warnings().len(), 1, "but a tag may reach it");
+    let listing = text::read(b"!0 = distinct !{!0, !1}\n!1 = !{}\n").unwrap();
+    assert_eq!(listing.warnings().len(), 1, "and a list is all that its reader asks about");
+}
+
+/// With a search of the rest of the line or of the stack at each step, each of
+/// the two would take a quarter of an hour or more.
+#[test]
+fn no_text_takes_quadratic_time() {
+    let n = 100_000;
+    let instructions = "cmpxchg ptr %p !tbaa !3 ".repeat(n);
+    let text = format!("define void @f(ptr %p) {{\n{instructions}}}\n!3 = !{{}}\n");
+    assert_eq!(text::read(text.as_bytes()).unwrap().instructions().len(), n);
+
+    // !i refers to the next node and back to the one as far from the end.
+    let n = 400_000;
+    let mut text = String::new();
+    for i in 0..n {
+        text.push_str(&format!("!{i} = !{{!{}, !{}}}\n", (i + 1) % n, n - 1 - i));
+    }
+    assert_eq!(text::read(text.as_bytes()).unwrap().graph().node_count(), n);
+}

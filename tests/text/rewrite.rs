@@ -1,0 +1,301 @@
+//! Texts with other attachments, every other byte as it was.
+
+use pretty_assertions::assert_eq;
+use tbaa::text::{self, Module, RewriteError, Rewriter, TextErrorKind};
+
+use super::{Rng, read};
+
+const METADATA: &str = "\
+!0 = !{!1, !1, i64 0}
+!1 = !{!\"int\", !2, i64 0}
+!2 = !{!\"R\"}
+!3 = !{i64 0, i64 4, !0}
+!4 = distinct !{!4}
+!5 = !{!6, !6, i64 0}
+!6 = !{!\"float\", !2, i64 0}
+!7 = !DILocation(line: 1, scope: !8)
+";
+
+/// A function of these instructions.
+fn module_text(body: &str) -> String {
+    format!("define void @f(ptr %p, ptr %q) {{\n{body}  ret void\n}}\n{METADATA}")
+}
+
+/// What becomes of a function's body.
+fn rewritten(body: &str, change: impl Fn(&mut Rewriter<'_>, usize)) -> String {
+    let eol = if body.contains("\r\n") { "\r\n" } else { "\n" };
+    let marked = module_text("\0").replace('\n', eol);
+    let text = marked.replace('\0', body);
+    let module = read(&text);
+    let mut rewriter = Rewriter::new(text.as_bytes(), &module);
+    for instruction in 0..module.instructions().len() {
+        change(&mut rewriter, instruction);
+    }
+    let new = String::from_utf8(rewriter.to_bytes().unwrap()).unwrap();
+    read(&new);
+    let (before, after) = marked.split_once('\0').unwrap();
+    new.strip_prefix(before).unwrap().strip_suffix(after).unwrap().to_owned()
+}
+
+/// An instruction; without its tag; with another; with one more attachment.
+const CASES: &[[&str; 4]] = &[
+    [
+        "  %v = load i32, ptr %p, align 4, !tbaa !0\n",
+        "  %v = load i32, ptr %p, align 4\n",
+        "  %v = load i32, ptr %p, align 4, !tbaa !5\n",
+        "  %v = load i32, ptr %p, align 4, !tbaa !0, !noalias !4\n",
+    ],
+    [
+        "  %v = load i32, ptr %p, !tbaa !0, !range !{i32 0, i32 2}, !dbg !7\n",
+        "  %v = load i32, ptr %p, !range !{i32 0, i32 2}, !dbg !7\n",
+        "  %v = load i32, ptr %p, !tbaa !5, !range !{i32 0, i32 2}, !dbg !7\n",
+        "  %v = load i32, ptr %p, !tbaa !0, !range !{i32 0, i32 2}, !dbg !7, !noalias !4\n",
+    ],
+    [
+        "  store volatile i32 0, ptr %p,!dbg !DILocation(line: 2, scope: !8) , !tbaa!{!1, !{!\"a,}\", !2}, i64 0},!x.y !4;!tbaa !0\n",
+        "  store volatile i32 0, ptr %p,!dbg !DILocation(line: 2, scope: !8) ,!x.y !4;!tbaa !0\n",
+        "  store volatile i32 0, ptr %p,!dbg !DILocation(line: 2, scope: !8) , !tbaa!5,!x.y !4;!tbaa !0\n",
+        "  store volatile i32 0, ptr %p,!dbg !DILocation(line: 2, scope: !8) , !tbaa!{!1, !{!\"a,}\", !2}, i64 0},!x.y !4, !noalias !4;!tbaa !0\n",
+    ],
+    [
+        "  store i32 0, ptr %p, ; a comma, !tbaa !4\n    !tbaa /* !x !4 */ ! ; number\n 0 ; end\n",
+        "  store i32 0, ptr %p ; a comma, !tbaa !4\n     ; end\n",
+        "  store i32 0, ptr %p, ; a comma, !tbaa !4\n    !tbaa /* !x !4 */ !5 ; end\n",
+        "  store i32 0, ptr %p, ; a comma, !tbaa !4\n    !tbaa /* !x !4 */ ! ; number\n 0, !noalias !4 ; end\n",
+    ],
+    [
+        "  %v = load i32* %p, !\\74baa !0\n",
+        "  %v = load i32* %p\n",
+        "  %v = load i32* %p, !\\74baa !5\n",
+        "  %v = load i32* %p, !\\74baa !0, !noalias !4\n",
+    ],
+    [
+        "  %v = load i32, ptr %p, !tbaa !0  store i32 %v, ptr %q, !tbaa !0 ret void }\ndefine void @g() {\n",
+        "  %v = load i32, ptr %p\n  store i32 %v, ptr %q\n ret void }\ndefine void @g() {\n",
+        "  %v = load i32, ptr %p, !tbaa !5  store i32 %v, ptr %q, !tbaa !5 ret void }\ndefine void @g() {\n",
+        "  %v = load i32, ptr %p, !tbaa !0, !noalias !4\n  store i32 %v, ptr %q, !tbaa !0, !noalias !4\n ret void }\ndefine void @g() {\n",
+    ],
+    [
+        "  store i32 0, ptr %p, align 4,!tbaa !0store i32 0, ptr %q, !tbaa !0}\ndefine void @g() {\n",
+        "  store i32 0, ptr %p, align 4\nstore i32 0, ptr %q}\ndefine void @g() {\n",
+        "  store i32 0, ptr %p, align 4,!tbaa !5store i32 0, ptr %q, !tbaa !5}\ndefine void @g() {\n",
+        "  store i32 0, ptr %p, align 4,!tbaa !0, !noalias !4\nstore i32 0, ptr %q, !tbaa !0, !noalias !4}\ndefine void @g() {\n",
+    ],
+    [
+        "  %r = invoke i32 @g(ptr %p, metadata !\"x, !tbaa !0\")\n          to label %a unwind label %b, !tbaa !0, !prof !4\n",
+        "  %r = invoke i32 @g(ptr %p, metadata !\"x, !tbaa !0\")\n          to label %a unwind label %b, !prof !4\n",
+        "  %r = invoke i32 @g(ptr %p, metadata !\"x, !tbaa !0\")\n          to label %a unwind label %b, !tbaa !5, !prof !4\n",
+        "  %r = invoke i32 @g(ptr %p, metadata !\"x, !tbaa !0\")\n          to label %a unwind label %b, !tbaa !0, !prof !4, !noalias !4\n",
+    ],
+    [
+        "  call void asm sideeffect \"a, !tbaa !0\", \"~{x}\"(ptr %p), !srcloc !4, !tbaa !0, !tbaa !0\n",
+        "  call void asm sideeffect \"a, !tbaa !0\", \"~{x}\"(ptr %p), !srcloc !4\n",
+        "  call void asm sideeffect \"a, !tbaa !0\", \"~{x}\"(ptr %p), !srcloc !4, !tbaa !5, !tbaa !5\n",
+        "  call void asm sideeffect \"a, !tbaa !0\", \"~{x}\"(ptr %p), !srcloc !4, !tbaa !0, !tbaa !0, !noalias !4\n",
+    ],
+];
+
+#[test]
+fn a_tag_is_kept_replaced_or_dropped_and_another_added() {
+    for eol in ["\n", "\r\n"] {
+        for case in CASES {
+            let [body, dropped, replaced, added] = case.map(|text| text.replace('\n', eol));
+            let run = |change: &dyn Fn(&mut Rewriter<'_>, usize)| rewritten(&body, change);
+            assert_eq!(run(&|_, _| {}), body);
+            assert_eq!(run(&|it, i| it.set_metadata(i, "other", None)), body);
+            assert_eq!(run(&|it, i| it.set_metadata(i, "tbaa", None)), dropped);
+            assert_eq!(run(&|it, i| it.set_metadata(i, "tbaa", Some(5))), replaced);
+            assert_eq!(run(&|it, i| it.set_metadata(i, "noalias", Some(4))), added);
+        }
+    }
+}
+
+/// Instructions without attachments, and what stands after them.
+const UNTAGGED: &[(&str, &str)] = &[
+    ("%v = load i32, ptr %p", " ; c\n"),
+    ("%v = load i32, ptr %p, align 4", " %w = load i32, ptr %q\n"),
+    ("%v = load i32, ptr getelementptr inbounds (i8, ptr @g, i64 8)", "\n"),
+    ("%v = load atomic i32, ptr addrspace(1) %p syncscope(\"a\") seq_cst, align 4", "\n"),
+    ("%v = load i32*, i32** %p", "\nx:\n"),
+    ("store [2 x i8] c\"a,\", ptr @\"b, c\"", " store i8 0, ptr %p\n"),
+    ("store i64 ptrtoint (ptr @g to i64), ptr %p", " load i32, ptr %p\n"),
+    ("store float 1.0e+00, ptr %p, align 4", "\n  #dbg_value(ptr %p, !7, !DIExpression(), !7)\n"),
+    ("%v = atomicrmw volatile fadd ptr %p, float 1.0e+00 syncscope(\"x\") seq_cst, align 4", "\n"),
+    ("%v = atomicrmw xchg ptr %p, ptr null release", " br label %x\n"),
+    ("%v = cmpxchg weak ptr %p, i1 true, i1 false acq_rel monotonic, align 8", "\n"),
+    ("%v = va_arg ptr %p, { i32, ptr addrspace(1) }", "\n"),
+    ("call void @llvm.memcpy.p0.p0.i64(ptr %p, ptr %q, i64 8, i1 false)", " x:\n"),
+    ("tail call void @llvm.memset.p0.i64(ptr %p, i8 0, i64 8, i1 false) #2", " %v = add i8 1, 2\n"),
+    (
+        "call void @llvm.memmove.p0.p0.i64(ptr %p, ptr %q, i64 8, i1 false) nounwind memory(argmem: read) \"k\"=\"v\" [ \"deopt\"(i32 1) ]",
+        " fence seq_cst\n",
+    ),
+    (
+        "invoke void @llvm.memcpy.p0.p0.i64(ptr %p, ptr %q, i64 8, i1 false)\n      to label %a unwind label %b",
+        "\n\"a\":\n",
+    ),
+];
+
+#[test]
+fn an_instruction_without_attachments_gets_one() {
+    for &(instruction, after) in UNTAGGED {
+        let body = format!("  {instruction}{after}");
+        let alone = after.starts_with('\n') || after.starts_with(" ;");
+        let separator = if alone { "" } else { "\n" };
+        let set = |it: &mut Rewriter<'_>, i| {
+            if i == 0 {
+                it.set_metadata(i, "alias.scope", Some(4));
+                it.set_metadata(i, "noalias", Some(5));
+            }
+        };
+        let expected = format!("  {instruction}, !alias.scope !4, !noalias !5{separator}{after}");
+        assert_eq!(rewritten(&body, set), expected);
+    }
+}
+
+#[test]
+fn the_last_change_of_a_kind_stands() {
+    let body = "  store i32 0, ptr %p, !tbaa !0, !tbaa.struct !3\n";
+    let new = rewritten(body, |it, i| {
+        it.set_metadata(i, "tbaa", None);
+        it.set_metadata(i, "tbaa.struct", Some(4));
+        it.set_metadata(i, "tbaa", Some(5));
+        it.set_metadata(i, "tbaa.struct", None);
+        it.set_metadata(i, "x", Some(5));
+        it.set_metadata(i, "x", None);
+    });
+    assert_eq!(new, "  store i32 0, ptr %p, !tbaa !5\n");
+}
+
+#[test]
+fn definitions_are_numbered_after_all_others() {
+    for (text, number, expected) in [
+        ("", 0, "!0 = !{}\n!1 = !{!0}\n"),
+        ("!7 = !{}\r\n!3 = !{}\r\n", 8, "!7 = !{}\r\n!3 = !{}\r\n!8 = !{}\r\n!9 = !{!8}\r\n"),
+        ("!2 = !DIFile()", 3, "!2 = !DIFile()\n!3 = !{}\n!4 = !{!3}\n"),
+    ] {
+        let module = read(text);
+        let mut rewriter = Rewriter::new(text.as_bytes(), &module);
+        assert_eq!(rewriter.next_number(), Some(number));
+        assert_eq!(rewriter.define("!{}"), Ok(number));
+        assert_eq!(rewriter.define(format_args!("!{{!{number}}}")), Ok(number + 1));
+        assert_eq!(rewriter.to_bytes().unwrap(), expected.as_bytes());
+    }
+    let text = format!("!{} = !{{}}", u32::MAX - 1);
+    let module = read(&text);
+    let mut rewriter = Rewriter::new(text.as_bytes(), &module);
+    assert_eq!(rewriter.define("!{}"), Ok(u32::MAX));
+    assert_eq!(rewriter.next_number(), None);
+    assert_eq!(rewriter.define("!{}").unwrap_err().kind, TextErrorKind::NumberOutOfRange);
+}
+
+#[test]
+fn what_cannot_be_changed_is_said() {
+    let text = module_text("  %v = load <2 x i32> strange\n  store i32 0, ptr %p, !tbaa !0\n");
+    let module = read(&text);
+    let mut rewriter = Rewriter::new(text.as_bytes(), &module);
+    rewriter.set_metadata(0, "tbaa", None);
+    assert_eq!(rewriter.to_bytes().unwrap(), text.as_bytes());
+    rewriter.set_metadata(0, "tbaa", Some(0));
+    let error = rewriter.to_bytes().unwrap_err();
+    assert_eq!((error.kind, error.line, error.column), (TextErrorKind::NoEnd, 2, 3));
+    // A text that the module was not read from.
+    for text in [&b""[..], b"define", &text.as_bytes()[..60], &[b'('; 500]] {
+        let mut rewriter = Rewriter::new(text, &module);
+        rewriter.set_metadata(1, "tbaa", None);
+        let _ = rewriter.to_bytes();
+    }
+    struct Full;
+    impl std::io::Write for Full {
+        fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+            Err(std::io::ErrorKind::StorageFull.into())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let error = Rewriter::new(text.as_bytes(), &module).write(&mut Full).unwrap_err();
+    assert!(matches!(error, RewriteError::Output(_)), "{error}");
+}
+
+/// What an instruction is, but for its place and its tag.
+fn kinds(module: &Module) -> Vec<(u32, u32, text::Opcode, bool, bool, Vec<u8>)> {
+    let all = module.instructions().iter();
+    all.map(|i| {
+        (i.function, i.index, i.opcode, i.volatile, i.atomic, module.access_type(i).to_owned())
+    })
+    .collect()
+}
+
+/// The names of the types that the instructions' tags access.
+fn tags(module: &Module) -> Vec<Option<String>> {
+    let graph = module.graph();
+    let name = |tag| {
+        let access = graph.tag(tag).unwrap().access;
+        String::from_utf8_lossy(graph.ty(access).name().unwrap()).into_owned()
+    };
+    module.instructions().iter().map(|i| i.tag.map(name)).collect()
+}
+
+/// Random functions of all kinds of instructions, each changed at random: what
+/// is read again is what was asked for.
+#[test]
+fn what_is_read_again_is_what_was_set() {
+    let mut rng = Rng(17);
+    let mut kinds_seen = [0; 4];
+    for _ in 0..super::support::setting("TBAA_TEXTS", 400) {
+        let mut body = String::new();
+        for _ in 0..1 + rng.below(8) {
+            if rng.one_in(2) {
+                body += rng.pick(CASES)[rng.below(4)];
+            } else {
+                // The reader does not see what else starts on the line.
+                let &(instruction, after) = rng.pick(UNTAGGED);
+                let alone = after.starts_with('\n') || after.starts_with(" ;");
+                let after = if alone { after } else { "\n" };
+                body += &format!("  {instruction}{after}");
+            }
+        }
+        // These end the function that they stand in.
+        let mut text = module_text(&body);
+        for n in 0.. {
+            let Some(at) = text.find("@g() {") else { break };
+            text.replace_range(at..at + 2, &format!("@g{n}"));
+        }
+        if rng.one_in(2) {
+            text = text.replace('\n', "\r\n");
+        }
+        let module = read(&text);
+        let mut rewriter = Rewriter::new(text.as_bytes(), &module);
+        assert_eq!(rewriter.to_bytes().unwrap(), text.as_bytes());
+        let mut expected = tags(&module);
+        for (i, expected) in expected.iter_mut().enumerate() {
+            let choice = rng.below(4);
+            kinds_seen[choice] += 1;
+            match choice {
+                0 => {}
+                1 => {
+                    // A call other than a copy is not listed without a tag.
+                    let listed = module.instructions()[i];
+                    if listed.opcode != text::Opcode::Call
+                        || listed.pointer_span(text.as_bytes()).is_some()
+                    {
+                        rewriter.set_metadata(i, "tbaa", None);
+                        *expected = None;
+                    }
+                }
+                2 => {
+                    rewriter.set_metadata(i, "tbaa", Some(5));
+                    *expected = Some("float".to_owned());
+                }
+                _ => rewriter.set_metadata(i, "alias.scope", Some(4)),
+            }
+        }
+        let new = rewriter.to_bytes().unwrap();
+        let again = read(std::str::from_utf8(&new).unwrap());
+        let message = || format!("{text}\nbecame\n{}", String::from_utf8_lossy(&new));
+        assert_eq!(kinds(&module), kinds(&again), "{}", message());
+        assert_eq!(tags(&again), expected, "{}", message());
+    }
+    assert!(kinds_seen.iter().all(|&seen| seen > 100), "{kinds_seen:?}");
+}

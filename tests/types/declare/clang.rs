@@ -1,0 +1,352 @@
+//! Layouts and tags of generated types against clang 22's.
+
+use std::fmt::Write as _;
+use std::process::Command;
+
+use tbaa::declare::{Declarations, DeclareError, Policy, Target};
+use tbaa::text;
+
+use super::generate::{Access, Program, Taste, What};
+use crate::support::llvm::scratch;
+use crate::support::rng::Rng;
+use crate::support::setting;
+
+const TARGETS: [(&str, &str); 6] = [
+    ("x86-64", "x86_64-linux-gnu"),
+    ("aarch64", "aarch64-linux-gnu"),
+    ("i686", "i686-linux-gnu"),
+    ("windows", "x86_64-pc-windows-msvc"),
+    ("riscv64", "riscv64-linux-gnu"),
+    ("wasm32", "wasm32-unknown-unknown"),
+];
+
+/// What clang prints for C text, or `None` where there is no clang 22.
+fn clang(triple: &str, name: &str, c: &str, options: &[&str]) -> Option<String> {
+    let file = scratch(&format!("declare/{name}-{triple}.c"), c.as_bytes());
+    let output = Command::new("clang-22")
+        .args(["-target", triple, "-O1", "-Xclang", "-disable-llvm-passes"])
+        .args(["-S", "-emit-llvm", "-w", "-ffreestanding", "-fstrict-aliasing", "-o", "-"])
+        .args(options)
+        .arg(&file)
+        .output();
+    match output {
+        Ok(output) => {
+            let message = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{}: {message}", file.display());
+            Some(String::from_utf8(output.stdout).unwrap())
+        }
+        Err(why) if std::env::var("TBAA_LLVM").is_ok_and(|v| v == "require") => {
+            panic!("clang 22 is required and not usable: {why}")
+        }
+        Err(why) => {
+            eprintln!("skipped, for clang 22 is not usable: {why}");
+            None
+        }
+    }
+}
+
+/// The numbers of `unsigned long long name[] = { ... }` in a module's text.
+fn numbers(module: &str, name: &str) -> Vec<u64> {
+    let line = module.lines().find(|line| line.starts_with(&format!("@{name} ="))).unwrap();
+    let (_, list) = line.split_once("] [").unwrap();
+    let (list, _) = list.split_once(']').unwrap();
+    list.split(", ").map(|item| item.strip_prefix("i64 ").unwrap().parse().unwrap()).collect()
+}
+
+fn program(seed: u64, target: &str) -> (Program, Vec<Access>) {
+    let taste = Taste { int128: target != "i686", odd: true, elements: 5, members: 6 };
+    let program = Program::new(seed, setting("TBAA_RECORDS", 240), taste);
+    let accesses = program.accesses(&mut Rng::new(seed));
+    (program, accesses)
+}
+
+#[test]
+fn presets_have_clangs_data_layouts() {
+    for (name, triple) in TARGETS.into_iter().chain([("apple", "arm64-apple-macosx")]) {
+        let Some(module) = clang(triple, "empty", "", &[]) else { return };
+        let line = module.lines().find_map(|line| line.strip_prefix("target datalayout = \""));
+        let layout = line.unwrap().trim_end_matches('"').parse().unwrap();
+        assert_eq!(Target::by_name(name).unwrap().data_layout(), &layout, "{name}");
+        assert_eq!(Target::by_name(name), Target::by_name(triple));
+    }
+}
+
+#[test]
+fn builtin_types_are_clangs() {
+    let names = [
+        "char",
+        "_Bool",
+        "short",
+        "int",
+        "long",
+        "long long",
+        "float",
+        "double",
+        "long double",
+        "void *",
+        "int64_t",
+        "size_t",
+        "intptr_t",
+        "wchar_t",
+        "char16_t",
+        "char32_t",
+        "int32_t",
+        "float _Complex",
+        "long double _Complex",
+        "_Atomic short",
+        "<3 x float>",
+        "<16 x double>",
+        "<2 x short>",
+    ];
+    let mut c = String::from(
+        "typedef __INT64_TYPE__ int64_t; typedef __SIZE_TYPE__ size_t;\n\
+         typedef __INTPTR_TYPE__ intptr_t; typedef __WCHAR_TYPE__ wchar_t;\n\
+         typedef __CHAR16_TYPE__ char16_t; typedef __CHAR32_TYPE__ char32_t;\n\
+         typedef int int32_t;\nunsigned long long found[] = {",
+    );
+    for name in names {
+        let name = match name.strip_prefix('<').and_then(|rest| rest.strip_suffix('>')) {
+            Some(vector) => {
+                let (len, lane) = vector.split_once(" x ").unwrap();
+                format!("{lane} __attribute__((ext_vector_type({len})))")
+            }
+            None => name.to_owned(),
+        };
+        write!(c, "sizeof({name}), _Alignof({name}), ").unwrap();
+    }
+    c.push_str("};\n");
+    for (number, name) in ["int64_t", "size_t", "intptr_t", "wchar_t"].into_iter().enumerate() {
+        writeln!(c, "{name} g{number}; void f{number}(void) {{ g{number} = 0; }}").unwrap();
+    }
+    for (target, triple) in TARGETS {
+        let Some(ll) = clang(triple, "builtin", &c, &[]) else { return };
+        let mut types = Declarations::new(Target::by_name(target).unwrap());
+        let found = numbers(&ll, "found");
+        for (name, found) in names.into_iter().zip(found.chunks(2)) {
+            let ty = types.ty(name).unwrap();
+            let ours = [types.size_of(ty).unwrap(), types.align_of(ty)];
+            assert_eq!(ours, found, "{name} on {target}");
+        }
+        let mut module = text::read(ll.as_bytes()).unwrap();
+        let tags: Vec<_> = module.instructions().iter().map(|i| i.tag.unwrap()).collect();
+        let mut types = types.lower(Policy::Clang);
+        for (name, tag) in ["int64_t", "size_t", "intptr_t", "wchar_t"].into_iter().zip(tags) {
+            assert_eq!(types.tag(module.graph_mut(), name), Ok(tag), "{name} on {target}");
+        }
+    }
+}
+
+#[test]
+fn layouts_are_clangs() {
+    let (mut records, mut members) = (0, 0);
+    for (target, triple) in TARGETS {
+        let seed = setting("TBAA_SEED", 1) as u64;
+        let (program, accesses) = program(seed, target);
+        let mut c = program.c();
+        c.push_str("unsigned long long sizes[] = {\n");
+        for (_, name) in program.names() {
+            writeln!(c, "sizeof({name}), _Alignof({name}),").unwrap();
+        }
+        c.push_str("};\nunsigned long long offsets[] = {\n");
+        let measured: Vec<&Access> = accesses.iter().filter(|a| a.has_offset).collect();
+        for access in &measured {
+            let (_, name) = program.names().find(|(name, _)| *name == access.record).unwrap();
+            let way = &access.path[access.record.len() + 1..];
+            writeln!(c, "__builtin_offsetof({name}, {way}),").unwrap();
+        }
+        c.push_str("};\n");
+        let Some(module) = clang(triple, "layout", &c, &[]) else { return };
+        let mut types = program.declare(Target::by_name(target).unwrap()).unwrap();
+        let mut wrong = Vec::new();
+        for ((name, _), found) in program.names().zip(numbers(&module, "sizes").chunks(2)) {
+            let ty = types.named(name).unwrap();
+            let ours = [types.size_of(ty).unwrap(), types.align_of(ty)];
+            if ours != found {
+                wrong.push(format!("{name}: size and alignment {ours:?}, clang {found:?}"));
+            }
+            records += 1;
+        }
+        for (access, found) in measured.into_iter().zip(numbers(&module, "offsets")) {
+            let ours = types.offset_of(&access.path).unwrap();
+            if ours != found {
+                wrong.push(format!("{}: offset {ours}, clang {found}", access.path));
+            }
+            members += 1;
+        }
+        assert!(
+            wrong.is_empty(),
+            "seed {seed}, {triple}, see declare/layout-{triple}.c:\n{wrong:#?}"
+        );
+    }
+    println!("{records} records, {members} members");
+    assert!(members > records);
+}
+
+#[test]
+fn tags_are_clangs() {
+    let mut counts = [0; 5];
+    for (target, triple) in TARGETS {
+        let seed = setting("TBAA_SEED", 1) as u64;
+        let (program, accesses) = program(seed, target);
+        let mut c = program.c();
+        for (number, Access { lvalue, what, .. }) in accesses.iter().enumerate() {
+            let value = match what {
+                What::Vector => format!("(__typeof__({lvalue})){{0}}"),
+                What::Copy { .. } => lvalue.replacen("g_", "h_", 1),
+                _ => "0".to_owned(),
+            };
+            writeln!(c, "void f{number}(void) {{ {lvalue} = {value}; }}").unwrap();
+        }
+        for (policy, options) in
+            [(Policy::Clang, &[][..]), (Policy::ClangNew, &["-Xclang", "-new-struct-path-tbaa"])]
+        {
+            let Some(ll) = clang(triple, &format!("tags-{policy:?}"), &c, options) else { return };
+            let mut module = text::read(ll.as_bytes()).unwrap();
+            let last = last_accesses(&module);
+            let types = program.declare(Target::by_name(target).unwrap()).unwrap();
+            let mut types = types.lower(policy);
+            let mut wrong = Vec::new();
+            for (number, access) in accesses.iter().enumerate() {
+                let (tag, copy) = last.get(&format!("f{number}")).copied().unwrap_or_default();
+                if let (What::Copy { bits }, Policy::Clang) = (access.what, policy) {
+                    if bits {
+                        continue;
+                    }
+                    let place = types.place(module.graph_mut(), &access.path).unwrap();
+                    let ours = types.copy(module.graph_mut(), place.ty).unwrap();
+                    counts[3] += 1;
+                    if ours != copy {
+                        let graph = module.graph();
+                        let show = |copy: Option<_>| copy.map(|copy| show_copy(graph, copy));
+                        wrong.push(format!(
+                            "{}: copy {:?}, clang {:?}",
+                            access.path,
+                            show(ours),
+                            show(copy)
+                        ));
+                    }
+                    continue;
+                }
+                let ours = match types.tag(module.graph_mut(), &access.path) {
+                    Ok(tag) => Some(tag),
+                    Err(DeclareError::Untagged { .. }) => None,
+                    Err(error) => panic!("{}: {error}", access.path),
+                };
+                counts[match (ours, access.what) {
+                    (None, _) => 0,
+                    (_, What::Copy { .. }) => 2,
+                    _ => 1,
+                }] += 1;
+                if ours != tag {
+                    let graph = module.graph();
+                    let show = |tag: Option<tbaa::TagId>| tag.map(|tag| show(graph, tag));
+                    wrong.push(format!("{}: {:?}, clang {:?}", access.path, show(ours), show(tag)));
+                }
+            }
+            counts[4] += wrong.len();
+            let shown: Vec<_> = wrong.iter().take(20).collect();
+            assert!(
+                wrong.is_empty(),
+                "seed {seed}, {triple}, {policy:?}, {} of {}: {shown:#?}",
+                wrong.len(),
+                accesses.len()
+            );
+        }
+    }
+    println!("untagged, tags, tags of copies, tbaa.struct, wrong: {counts:?}");
+    assert!(counts[..4].iter().all(|&count| count > 100), "{counts:?}");
+}
+
+type Attached = (Option<tbaa::TagId>, Option<tbaa::CopyId>);
+
+/// What is attached to the last access of each function.
+fn last_accesses(module: &text::Module) -> std::collections::HashMap<String, Attached> {
+    let names: Vec<_> = module.functions().map(String::from_utf8_lossy).collect();
+    let mut last = std::collections::HashMap::new();
+    for instruction in module.instructions() {
+        let name = names[instruction.function as usize].clone().into_owned();
+        last.insert(name, (instruction.tag, instruction.copy));
+    }
+    last
+}
+
+/// C++ where its names are those of the Itanium ABI.
+#[test]
+fn cplusplus_tags_are_clangs() {
+    use tbaa::declare::Record;
+    let cpp = "namespace n { struct A { int x; char c; }; enum E { Q };
+        struct B : A { short y; struct C { long z; } c; E e; }; }
+        enum class F : unsigned char { R };
+        struct D { n::B b; F f; bool t; wchar_t w; char16_t h; n::B::C *pc; int &r; n::A as[3];
+                   unsigned char u; F *pf; };
+        extern D d;
+        void f0() { d.b.x = 0; } void f1() { d.b.y = 0; } void f2() { d.b.c.z = 0; }
+        void f3() { d.b.e = n::Q; } void f4() { d.f = F::R; } void f5() { d.t = 0; }
+        void f6() { d.w = 0; } void f7() { d.h = 0; } void f8() { d.pc = 0; }
+        void f9() { d.pc->z = 0; } void f10() { d.r = 0; } void f11() { d.as[1].c = 0; }
+        void f12() { d.u = 0; } void f13() { d.pf = 0; } void f14() { *d.pf = F::R; }";
+    let paths = [
+        "D.b.x",
+        "D.b.y",
+        "D.b.c.z",
+        "D.b.e",
+        "D.f",
+        "D.t",
+        "D.w",
+        "D.h",
+        "D.pc",
+        "D.pc->z",
+        "*D.r",
+        "D.as[1].c",
+        "D.u",
+        "D.pf",
+        "*D.pf",
+    ];
+    for (policy, options) in [
+        (Policy::Clang, &["-x", "c++"][..]),
+        (Policy::ClangNew, &["-x", "c++", "-Xclang", "-new-struct-path-tbaa"]),
+    ] {
+        let Some(ll) = clang("x86_64-linux-gnu", "cpp", cpp, options) else { return };
+        let mut module = text::read(ll.as_bytes()).unwrap();
+        let names: Vec<_> =
+            module.functions().map(|f| String::from_utf8_lossy(f).into_owned()).collect();
+        let tags: Vec<_> = (0..paths.len())
+            .map(|number| {
+                let name = format!("_Z{}f{number}v", format!("f{number}").len());
+                let of = |i: &&text::Instruction| names[i.function as usize] == name;
+                module.instructions().iter().rfind(of).unwrap().tag
+            })
+            .collect();
+        let mut types = Declarations::cplusplus(Target::x86_64());
+        types.define(Record::structure("n::A").field("x", "int").field("c", "char")).unwrap();
+        types.enumeration("n::E", "unsigned int").unwrap();
+        types.define(Record::structure("n::B::C").field("z", "long")).unwrap();
+        let b = Record::structure("n::B").base("n::A").field("y", "short");
+        types.define(b.field("c", "n::B::C").field("e", "n::E")).unwrap();
+        types.enumeration("F", "unsigned char").unwrap();
+        let d = Record::structure("D").field("b", "n::B").field("f", "F").field("t", "bool");
+        let d = d.field("w", "wchar_t").field("h", "char16_t").field("pc", "n::B::C *");
+        let d = d.field("r", "int &").field("as", "n::A [3]").field("u", "unsigned char");
+        types.define(d.field("pf", "F *")).unwrap();
+        let mut types = types.lower(policy);
+        for (path, tag) in paths.into_iter().zip(tags) {
+            let ours = types.tag(module.graph_mut(), path).unwrap();
+            let (graph, show_all) = (module.graph(), show);
+            let shown = (show_all(graph, ours), tag.map(|tag| show_all(graph, tag)));
+            assert_eq!(Some(ours), tag, "{path}: {shown:?}");
+        }
+    }
+}
+
+fn show(graph: &tbaa::Graph, tag: tbaa::TagId) -> String {
+    let tag = graph.tag(tag).unwrap();
+    let name = |ty| String::from_utf8_lossy(graph.ty(ty).name().unwrap()).into_owned();
+    let base = format!("{:?}", graph.ty(tag.base).fields().map(|f| f.offset).collect::<Vec<_>>());
+    format!("({} {base}, {}, {}, {:?})", name(tag.base), name(tag.access), tag.offset, tag.size)
+}
+
+fn show_copy(graph: &tbaa::Graph, copy: tbaa::CopyId) -> String {
+    let entries = graph.copy(copy).unwrap().into_iter();
+    let entries = entries.map(|e| format!("{}+{} {}", e.offset, e.size, show(graph, e.tag)));
+    entries.collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,13 @@
+//! Declarations: layouts and tags as clang has them, rule `union` on policy
+//! `rfc` against its definition, and what is refused.
+
+mod clang;
+mod exact;
+mod generate;
+mod import;
+mod layout;
+mod paths;
+#[cfg(feature = "spec")]
+mod rust;
+#[cfg(feature = "spec")]
+mod written;
