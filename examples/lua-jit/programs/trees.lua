@@ -1,5 +1,5 @@
 -- Binary trees on tables, from the Computer Language Benchmarks Game.
-local deepest --[[: integer]] = math.tointeger(... or 12)
+local deepest --[[: integer]] = math.tointeger(... or 16)
 
 local function tree(depth --[[: integer]])
   if depth == 0 then

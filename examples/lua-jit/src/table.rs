@@ -37,26 +37,26 @@ pub(crate) fn print(options: &Options) -> Result<(), String> {
     for file in &files {
         let source = std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
         let proto = measure::read(file, &source)?;
-        let mut first: Option<Outcome> = None;
-        for switch in Switch::ALL {
-            let mut best: Option<Outcome> = None;
-            for _ in 0..options.runs {
+        let mut best: Vec<Outcome> = Vec::new();
+        // One switch after the other, so that all see the machine's moods.
+        for _ in 0..options.runs {
+            for (at, switch) in Switch::ALL.into_iter().enumerate() {
                 let outcome = measure::run(&proto, switch, None, &mut |_| {})
                     .map_err(|error| format!("{file}: {error}"))?;
-                best = Some(match best {
-                    Some(mut best) => {
+                match best.get_mut(at) {
+                    None => best.push(outcome),
+                    Some(best) => {
                         best.running = best.running.min(outcome.running);
                         if outcome.compiled.time() < best.compiled.time() {
                             best.compiled = outcome.compiled;
                         }
-                        best
                     }
-                    None => outcome,
-                });
+                }
             }
-            let Some(best) = best else { continue };
-            let name = Path::new(file).file_stem().unwrap_or_default().to_string_lossy();
-            let plain = first.as_ref().unwrap_or(&best);
+        }
+        let Some(plain) = best.first() else { continue };
+        let name = Path::new(file).file_stem().unwrap_or_default().to_string_lossy();
+        for (switch, best) in Switch::ALL.into_iter().zip(&best) {
             if plain.output != best.output {
                 return Err(format!("{file}: tags {switch} change the result"));
             }
@@ -65,7 +65,7 @@ pub(crate) fn print(options: &Options) -> Result<(), String> {
             let after = Loads::sum(&best.compiled.after);
             println!(
                 "| {} | {switch} | {} of {} | {} of {} | {:.1} | {:.1} | {:.2} |",
-                if first.is_none() { &name } else { "" },
+                if switch == Switch::None { &name } else { "" },
                 after.bases,
                 before.bases,
                 after.all,
@@ -74,9 +74,6 @@ pub(crate) fn print(options: &Options) -> Result<(), String> {
                 ms(best.running),
                 plain.running.as_secs_f64() / best.running.as_secs_f64().max(1e-9),
             );
-            if first.is_none() {
-                first = Some(best);
-            }
         }
     }
     Ok(())

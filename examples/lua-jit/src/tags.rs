@@ -7,7 +7,7 @@ use tbaa::declare::{Declarations, Place, Policy, Target};
 use tbaa::emit::{Plan, ScopeNames, Scopes};
 use tbaa::lower::{Lowering, Options};
 use tbaa::spec::Spec;
-use tbaa::{CopyId, Graph, Oracle, Rules, TagId};
+use tbaa::{Graph, Oracle, Rules, TagId};
 
 use crate::runtime::layout;
 
@@ -251,11 +251,6 @@ impl Plan for Tags {
             (_, Some(lowering)) => lowering.tag(tag),
             _ => Some(tag),
         }
-    }
-
-    fn copy(&self, _: CopyId) -> Option<CopyId> {
-        // No struct is copied whole.
-        None
     }
 
     fn scopes(&self, tag: TagId) -> Option<ScopeNames<'_>> {

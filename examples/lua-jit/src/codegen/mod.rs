@@ -6,7 +6,7 @@ mod function;
 mod ops;
 mod tables;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use inkwell::OptimizationLevel;
 use inkwell::context::Context;
@@ -17,6 +17,7 @@ use inkwell::targets::{CodeModel, InitializationConfig, RelocMode, Target, Targe
 use inkwell::values::{InstructionOpcode, InstructionValue};
 
 use crate::bytecode::Proto;
+use crate::measure::processor_time;
 use crate::runtime::helpers;
 use crate::tags::{At, Tags};
 use access::Emitter;
@@ -121,24 +122,24 @@ pub(crate) fn compile<'ctx>(
 
     let functions = flatten(main);
     let mut compiled = Compiled::default();
-    let start = Instant::now();
+    let start = processor_time();
     let mut emitter = Emitter::new(context, &module, tags)?;
     for (number, proto) in functions.iter().enumerate() {
         FunctionGen::emit(&mut emitter, &name(number), proto, reload)?;
     }
-    compiled.emitting = start.elapsed();
+    compiled.emitting = processor_time() - start;
     module.verify().map_err(|error| error.to_string())?;
     compiled.before = count_loads(&module, tags);
     show(&module.print_to_string().to_string());
 
-    let start = Instant::now();
+    let start = processor_time();
     let run = module.run_passes("default<O2>", &machine, PassBuilderOptions::create());
     run.map_err(|error| error.to_string())?;
-    compiled.optimizing = start.elapsed();
+    compiled.optimizing = processor_time() - start;
     compiled.after = count_loads(&module, tags);
     show(&module.print_to_string().to_string());
 
-    let start = Instant::now();
+    let start = processor_time();
     let engine = module
         .create_jit_execution_engine(OptimizationLevel::Default)
         .map_err(|error| error.to_string())?;
@@ -149,7 +150,7 @@ pub(crate) fn compile<'ctx>(
     }
     let addresses = (0..functions.len()).map(|number| engine.get_function_address(&name(number)));
     let addresses = addresses.collect::<std::result::Result<_, _>>()?;
-    compiled.generating = start.elapsed();
+    compiled.generating = processor_time() - start;
     Ok(Code { _engine: engine, addresses, compiled })
 }
 
