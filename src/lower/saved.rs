@@ -283,7 +283,8 @@ impl Lowering {
             for &(one, tag) in &saved.fixed {
                 let tag = *theirs.get(tag as usize).ok_or(damaged("a fixed tag's number"))?;
                 let Key { tag: from, size } = key(one)?;
-                pairs.push((Source { tag: from, size, weight: 1 }, tag));
+                let source = Source::from(from);
+                pairs.push((Source { size, ..source }, tag));
             }
             let oracle = Oracle::new(&source, rules);
             lowering.fix(&oracle, others, pairs).map_err(LoadError::Fix)?;
