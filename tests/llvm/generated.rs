@@ -17,7 +17,7 @@ fn generated_graphs() {
     let Some(llvm) = Llvm::get() else { return };
     let seed = setting("TBAA_SEED", 1);
     let mut runner = strategy::runner(1, seed);
-    let universes = strategy::universes();
+    let universes = strategy::universes(true);
     let mut tally = Tally::default();
     for module in 0..setting("TBAA_MODULES", 12) {
         let mut graph = Graph::new();

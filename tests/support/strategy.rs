@@ -21,7 +21,8 @@ type TagPlan = (Index, Vec<(Index, Index)>, u8, Index);
 
 /// Any universe of a few hundred paths per type: unions, arrays, odd offsets and
 /// sizes, several roots, malformed tags; in either format.
-pub fn universes() -> impl Strategy<Value = Universe> {
+/// `across`: a type may hold types of other roots.
+pub fn universes(across: bool) -> impl Strategy<Value = Universe> {
     let scalar = (any::<Index>(), 0..7_u8, any::<bool>());
     let field = (any::<Index>(), 0..14_u8, 1..6_u64, 0..12_u8);
     let aggregate = (vec(field, 1..5), any::<Index>(), -6..10_i64);
@@ -29,11 +30,11 @@ pub fn universes() -> impl Strategy<Value = Universe> {
     let tag = (any::<Index>(), vec(step, 0..6), 0..24_u8, any::<Index>());
     let parts =
         (any::<bool>(), 1..3_usize, vec(scalar, 1..5), vec(aggregate, 0..6), vec(tag, 1..12));
-    parts.prop_map(|(sized, roots, scalars, aggregates, tags)| {
+    parts.prop_map(move |(sized, roots, scalars, aggregates, tags)| {
         let mut u = Universe::new(sized);
         (0..roots).for_each(|number| _ = u.root(&format!("root{number}")));
         scalars.iter().for_each(|plan| add_scalar(&mut u, plan));
-        aggregates.iter().for_each(|plan| add_aggregate(&mut u, plan, roots));
+        aggregates.iter().for_each(|plan| add_aggregate(&mut u, plan, roots, across));
         tags.iter().for_each(|plan| add_tag(&mut u, plan, roots));
         u
     })
@@ -46,11 +47,30 @@ fn add_scalar(u: &mut Universe, &(parent, size, brief): &ScalarPlan) {
     u.types[scalar].brief = brief && !u.sized;
 }
 
-fn add_aggregate(u: &mut Universe, (plans, parent, odd): &AggregatePlan, roots: usize) {
+/// The root above a type; above an old-format aggregate, that of its first field.
+fn root_of(u: &Universe, mut ty: usize) -> usize {
+    while let Some(up) = u.types[ty].parent.or(u.types[ty].fields.first().map(|field| field.ty)) {
+        ty = up;
+    }
+    ty
+}
+
+fn add_aggregate(
+    u: &mut Universe,
+    (plans, parent, odd): &AggregatePlan,
+    roots: usize,
+    across: bool,
+) {
     let mut fields: Vec<Field> = Vec::new();
     let mut end = 0;
     for &(ty, place, count, odd) in plans {
-        let ty = roots + ty.index(u.types.len() - roots);
+        let mut ty = roots + ty.index(u.types.len() - roots);
+        if let Some(first) = fields.first().map(|field| field.ty)
+            && !across
+            && root_of(u, ty) != root_of(u, first)
+        {
+            ty = first;
+        }
         let size = u.types[ty].size;
         let extent = match odd {
             0..=7 => size * count,
@@ -71,7 +91,11 @@ fn add_aggregate(u: &mut Universe, (plans, parent, odd): &AggregatePlan, roots: 
     fields.sort_by_key(|field| field.offset);
     let size = if (1..=4).contains(odd) { end + odd.unsigned_abs() } else { end };
     let size = if *odd < 0 { size.saturating_sub(odd.unsigned_abs()) } else { size };
-    let parent = u.sized.then(|| parent.index(u.types.len()));
+    let mut parent = parent.index(u.types.len());
+    if !across && root_of(u, parent) != root_of(u, fields[0].ty) {
+        parent = root_of(u, fields[0].ty);
+    }
+    let parent = u.sized.then_some(parent);
     let name = format!("S{}", u.types.len());
     u.types.push(Type { name, parent, size, fields, root: false, brief: false });
     if concrete_paths(u, u.types.len() - 1) > 300 {
@@ -122,9 +146,14 @@ pub fn runner(cases: usize, seed: usize) -> TestRunner {
 
 /// Checks universes, and panics with the smallest one found that fails; its
 /// metadata belongs into a file under `specs/regressions`.
-pub fn check(cases: usize, seed: usize, test: impl Fn(&Universe) -> Result<(), String>) {
+pub fn check(
+    universes: impl Strategy<Value = Universe>,
+    cases: usize,
+    seed: usize,
+    test: impl Fn(&Universe) -> Result<(), String>,
+) {
     let run = |u: Universe| test(&u).map_err(TestCaseError::fail);
-    match runner(cases, seed).run(&universes(), run) {
+    match runner(cases, seed).run(&universes, run) {
         Ok(()) => {}
         Err(TestError::Fail(why, u)) => {
             let text = tbaa::text::write(&u.graph().0);
