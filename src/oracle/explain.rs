@@ -127,7 +127,9 @@ impl Explanation {
 }
 
 fn compare(graph: &Graph, meeting: &Meeting) -> Comparison {
-    let step = |&(ty, field): &(TypeId, usize)| {
+    let type_at = |node| TypeId(graph.node_at(node));
+    let step = |&(ty, field): &(u32, usize)| {
+        let ty = type_at(ty);
         let node = graph.ty(ty);
         // A field number of the old format's scalars stands for the parent.
         let found = node.fields().nth(field);
@@ -153,7 +155,7 @@ fn compare(graph: &Graph, meeting: &Meeting) -> Comparison {
     };
     let (side, a, b) =
         if meeting.from_b { (Side::B, inner, outer) } else { (Side::A, outer, inner) };
-    Comparison { outer: side, base: name(graph, meeting.base), a, b }
+    Comparison { outer: side, base: name(graph, type_at(meeting.base)), a, b }
 }
 
 fn name(graph: &Graph, ty: TypeId) -> String {

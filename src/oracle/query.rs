@@ -61,7 +61,7 @@ use crate::table::HashSet;
 /// assert!(!oracle.may_alias(int, float));
 /// # Ok::<(), tbaa::BuildError>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Oracle<G = Graph> {
     graph: G,
     rules: Rules,
@@ -100,6 +100,23 @@ impl Engine {
         match self {
             Engine::Llvm(rule) => &mut **rule,
             Engine::Union(rule) => &mut **rule,
+        }
+    }
+}
+
+impl<G: Borrow<Graph> + Clone> Clone for Oracle<G> {
+    /// Returns an oracle for a clone of the graph, with the same tables.
+    fn clone(&self) -> Self {
+        let graph = self.graph.clone();
+        // A clone's ids are its own, and stand for the same nodes.
+        let stamp = graph.borrow().stamp();
+        Oracle {
+            graph,
+            stamp,
+            rules: self.rules,
+            limited: self.limited.clone(),
+            index: self.index.clone(),
+            engine: self.engine.clone(),
         }
     }
 }

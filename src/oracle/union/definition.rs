@@ -193,7 +193,7 @@ impl Definition<'_> {
         links: [Link; 3],
         arena: &PathArena,
     ) -> Meeting {
-        let id = |ty| self.types.get(ty).id;
+        let id = |ty| self.types.get(ty).node;
         let [p, q, r] = links
             .map(|link| arena.path(link).into_iter().map(|(ty, field)| (id(ty), field)).collect());
         Meeting { from_b, base: id(outer.base), p, q, r, bytes: None }

@@ -29,7 +29,8 @@ pub(crate) struct Field {
 /// path that ends at a scalar ends at the scalar's ancestors.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Type {
-    pub(crate) id: TypeId,
+    /// The index of its node.
+    pub(crate) node: u32,
     /// `None` for a root.
     pub(crate) format: Option<Format>,
     /// Whether the node is a scalar; in the old format only these have parents.
@@ -167,7 +168,7 @@ impl Types {
             }
         }
         Type {
-            id,
+            node: id.node().index,
             format: (kind != TypeKind::Root).then(|| node.format()),
             scalar: kind == TypeKind::Scalar,
             size: node.size().unwrap_or(0),
