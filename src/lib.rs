@@ -111,6 +111,10 @@ mod guide {}
 mod rules {}
 
 #[cfg(doctest)]
+#[doc = include_str!("../docs/lowering.md")]
+mod lowering_guide {}
+
+#[cfg(doctest)]
 #[doc = include_str!("../docs/types.md")]
 mod types_guide {}
 

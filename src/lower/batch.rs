@@ -19,12 +19,23 @@ pub(super) struct Class {
     /// Which of the batch's rows.
     pub(super) row: usize,
     pub(super) rank: u32,
+    pub(super) private: bool,
+}
+
+/// A source to be added.
+#[derive(Clone, Copy)]
+pub(super) struct Newcomer {
+    pub(super) key: Key,
+    pub(super) weight: u32,
+    pub(super) private: bool,
 }
 
 /// A source that is there, or somebody else's tag.
 struct Old {
     key: Key,
     node: Option<u32>,
+    /// Whether it is somebody else's, and aliases not everything.
+    others: bool,
     scope: Option<u32>,
     sum: Sum,
 }
@@ -40,12 +51,18 @@ pub(super) struct Row {
 
 impl Row {
     /// Returns the row, and the sources that the newcomer may alias.
-    fn of<G: Borrow<Graph>>(oracle: &Oracle<G>, key: &Key, old: &[Old]) -> (Row, Sum) {
+    fn of<G: Borrow<Graph>>(
+        oracle: &Oracle<G>,
+        key: &Key,
+        private: bool,
+        old: &[Old],
+    ) -> (Row, Sum) {
         let mut nodes = Vec::new();
         let mut sum = Sum::default();
         let mut scopes: IndexMap<u32, (bool, Option<u32>)> = IndexMap::default();
         for old in old {
-            let may = old.key.may_alias(key, oracle);
+            let reach = !(private && old.others);
+            let may = reach && old.key.may_alias(key, oracle);
             if may {
                 nodes.extend(old.node);
                 sum += old.sum;
@@ -101,17 +118,20 @@ impl Lowering {
     /// What is there under one root.
     fn old(&self, group: u32) -> Vec<Old> {
         let inside = |entry: &Entry| entry.group == Some(group);
-        let sources =
-            self.sources.iter().filter(|(_, entry)| inside(entry)).map(|(&key, entry)| Old {
-                key,
-                node: entry.node,
-                scope: entry.scope,
-                sum: Sum::of(entry.weight),
-            });
+        let sources = self.sources.iter().filter(|(_, entry)| inside(entry));
+        let sources = sources.map(|(&key, entry)| Old {
+            key,
+            node: entry.node,
+            others: false,
+            scope: entry.scope,
+            sum: Sum::of(entry.weight),
+        });
+        let top = |node: u32| self.forest.nodes[node as usize].above.is_none();
         // Their pairs are not the lowering's to lose.
         let fixed = self.fixed.iter().map(|&(key, node)| Old {
             key,
             node: Some(node),
+            others: !top(node),
             scope: None,
             sum: Sum::default(),
         });
@@ -125,16 +145,16 @@ impl Lowering {
         &self,
         oracle: &Oracle<G>,
         ranks: &mut Ranks,
-        batch: &[(Key, u32)],
+        batch: &[Newcomer],
     ) -> Result<Batch, LowerError> {
         let plain: Vec<TagId> =
-            batch.iter().filter(|(key, _)| key.size.is_none()).map(|(key, _)| key.tag).collect();
+            batch.iter().filter(|new| new.key.size.is_none()).map(|new| new.key.tag).collect();
         let plain_classes = oracle.classes(&plain);
         // What is there tells classes apart, too.
-        let group = batch.first().and_then(|(key, _)| {
+        let group = batch.first().and_then(|new| {
             let root = oracle
                 .graph()
-                .tag(key.tag)
+                .tag(new.key.tag)
                 .ok()
                 .map(|tag| oracle.graph().root_of(tag.access))??;
             self.groups.get_index_of(&root)
@@ -144,13 +164,13 @@ impl Lowering {
             None => Vec::new(),
         };
         let sized: Vec<Key> =
-            batch.iter().map(|&(key, _)| key).filter(|key| key.size.is_some()).collect();
+            batch.iter().map(|new| new.key).filter(|key| key.size.is_some()).collect();
         let mut rows: IndexSet<Row> = IndexSet::default();
-        let mut classes: IndexMap<(usize, usize, Vec<bool>), Class> = IndexMap::default();
+        let mut classes: IndexMap<(usize, usize, bool, Vec<bool>), Class> = IndexMap::default();
         let mut with_old = Pairs::default();
         let mut at_plain = 0;
-        for (at, &(key, weight)) in batch.iter().enumerate() {
-            let (row, may) = Row::of(oracle, &key, &old);
+        for (at, &Newcomer { key, weight, private }) in batch.iter().enumerate() {
+            let (row, may) = Row::of(oracle, &key, private, &old);
             with_old += Sum::of(weight).with(may);
             let row = rows.insert_full(row).0;
             let class = match key.size {
@@ -165,12 +185,13 @@ impl Lowering {
                 None => sized.iter().map(|other| other.may_alias(&key, oracle)).collect(),
                 Some(_) => Vec::new(),
             };
-            let class = (class, row, beside);
+            let class = (class, row, private, beside);
             let class = classes.entry(class).or_insert_with(|| Class {
                 members: Vec::new(),
                 sum: Sum::default(),
                 row,
                 rank: ranks.of(oracle.graph(), key.tag),
+                private,
             });
             class.members.push((key, weight));
             class.sum += Sum::of(weight);

@@ -2,12 +2,12 @@
 
 use std::borrow::Borrow;
 
-use super::batch::{Batch, Class, Row};
+use super::batch::{Batch, Class, Newcomer, Row};
 use super::error::LowerError;
 use super::fingerprint::Fingerprint;
 use super::loss::{self, Pairs, Sum};
 use super::options::ScopeForm;
-use super::place::{Newcomers, Placed, Strategy};
+use super::place::{Newcomers, Strategy};
 use super::rank::Ranks;
 use super::relation::{Relation, ones};
 use super::scopes::Scoped;
@@ -48,13 +48,14 @@ impl Lowering {
             return Err(LowerError::NoLineage);
         }
         let source = oracle.graph();
-        let mut batches: IndexMap<TypeId, Vec<(Key, u32)>> = IndexMap::default();
+        let mut batches: IndexMap<TypeId, Vec<Newcomer>> = IndexMap::default();
         let mut malformed = Vec::new();
-        for (&key, &weight) in &new {
+        for &new in new.values() {
+            let key = new.key;
             let root = source.tag(key.tag).ok().and_then(|tag| source.root_of(tag.access));
             match root {
-                Some(root) => batches.entry(root).or_default().push((key, weight)),
-                None => malformed.push((key, weight)),
+                Some(root) => batches.entry(root).or_default().push(new),
+                None => malformed.push((key, new.weight)),
             }
         }
         let mut ranks = Ranks::default();
@@ -94,7 +95,7 @@ impl Lowering {
         &self,
         oracle: &Oracle<G>,
         sources: impl IntoIterator<Item = S>,
-    ) -> Result<IndexMap<Key, u32>, LowerError> {
+    ) -> Result<IndexMap<Key, Newcomer>, LowerError> {
         if let Some(before) = self.rules.filter(|&rules| rules != oracle.rules()) {
             return Err(LowerError::OtherRules { before });
         }
@@ -103,15 +104,18 @@ impl Lowering {
         if known.is_some_and(|key| !graph.owns_tag(key.tag)) {
             return Err(LowerError::ForeignTag);
         }
-        let mut new: IndexMap<Key, u32> = IndexMap::default();
+        let mut new: IndexMap<Key, Newcomer> = IndexMap::default();
         for source in sources {
             let source: Source = source.into();
             if !graph.owns_tag(source.tag) {
                 return Err(LowerError::ForeignTag);
             }
             if !self.sources.contains_key(&source.key()) {
-                let weight = new.entry(source.key()).or_insert(0);
-                *weight = weight.saturating_add(source.weight.max(1));
+                let Source { private, .. } = source;
+                let key = source.key();
+                let one = new.entry(key).or_insert(Newcomer { key, weight: 0, private });
+                one.weight = one.weight.saturating_add(source.weight.max(1));
+                one.private &= private;
             }
         }
         Ok(new)
@@ -128,24 +132,28 @@ impl Lowering {
         let Batch { classes, relation, rows, with_old } = batch;
         let rank: Vec<u32> = classes.iter().map(|class| class.rank).collect();
         let marks = classes.iter().map(|class| rows[class.row].nodes.clone()).collect();
-        let newcomers = Newcomers { relation: &relation, marks, rank: &rank, group };
+        let private: Vec<bool> = classes.iter().map(|class| class.private).collect();
+        let newcomers =
+            Newcomers { relation: &relation, marks, rank: &rank, private: &private, group };
         let (depth, steps) = (self.options.depth, self.options.steps);
         let kept = self.forest.nodes.len();
-        let mut placed = self.forest.place(newcomers.clone(), depth, steps, Strategy::Together);
-        let mut found = self.comparable(group, &classes, &placed.nodes);
-        if kept > 0 && classes.len() > 1 {
-            let together = self.forest.nodes.split_off(kept);
-            let single = self.forest.place(newcomers, depth, steps, Strategy::OneByOne);
-            let less = self.comparable(group, &classes, &single.nodes);
-            if less.weight < found.weight {
-                (placed, found) = (Placed { bound: placed.bound, ..single }, less);
-            } else {
-                self.forest.nodes.truncate(kept);
-                self.forest.nodes.extend(together);
-            }
+        let strategies: &[Strategy] = match (kept, classes.len()) {
+            (0, _) | (_, 1) => &[Strategy::Together],
+            _ if private.contains(&true) => &Strategy::ALL,
+            _ => &Strategy::ALL[..2],
+        };
+        let mut tried = Vec::new();
+        for &strategy in strategies {
+            let placed = self.forest.place(newcomers.clone(), depth, steps, strategy);
+            let found = self.comparable(group, &classes, &placed.nodes);
+            tried.push((found, placed, self.forest.nodes.split_off(kept)));
         }
+        let bound = tried.iter().map(|(_, placed, _)| placed.bound).max().unwrap_or(0);
+        let best = tried.into_iter().min_by_key(|(found, ..)| found.weight);
+        let (found, placed, nodes) = best.expect("there is a strategy");
+        self.forest.nodes.extend(nodes);
         self.count(group, &classes, &relation, found, with_old);
-        self.loss.bound = self.loss.bound.saturating_add(placed.bound);
+        self.loss.bound = self.loss.bound.saturating_add(bound);
         let scopes = self.scope(source, &classes, &relation, &rows, &placed.nodes);
         for (at, class) in classes.into_iter().enumerate() {
             let (node, why, scope) = (placed.nodes[at], placed.why[at], scopes[at]);
@@ -278,6 +286,8 @@ impl Lowering {
         }
         for node in &self.forest.nodes {
             print.number(node.above.map_or(u64::MAX, u64::from));
+            // Others' nodes have their names already.
+            print.bytes(node.name.as_bytes());
         }
         print
     }

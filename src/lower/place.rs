@@ -21,6 +21,8 @@ pub(super) struct Newcomers<'r> {
     pub(super) marks: Vec<Vec<u32>>,
     /// Of each class, its place in an order from general to special.
     pub(super) rank: &'r [u32],
+    /// Whether others' tags are no concern of it.
+    pub(super) private: &'r [bool],
     pub(super) group: u32,
 }
 
@@ -40,6 +42,14 @@ pub(super) enum Strategy {
     Together,
     /// One by one, the most general first.
     OneByOne,
+    /// Those in private memory together, then the others: these may stand
+    /// higher than the fixed tags ask for.
+    PrivateFirst,
+}
+
+impl Strategy {
+    pub(super) const ALL: [Strategy; 3] =
+        [Strategy::Together, Strategy::OneByOne, Strategy::PrivateFirst];
 }
 
 impl Forest {
@@ -55,12 +65,34 @@ impl Forest {
         let mut placed =
             Placed { nodes: vec![None; len], why: vec![Why::Completed; len], bound: 0 };
         let all: Vec<u32> = (0..len as u32).collect();
-        if strategy == Strategy::OneByOne {
-            self.place_one_by_one(new, depth, &mut placed);
-            return placed;
+        match strategy {
+            Strategy::Together => self.together(&all, &mut new, depth, steps, &mut placed),
+            Strategy::OneByOne => self.place_one_by_one(new, depth, &mut placed),
+            Strategy::PrivateFirst => {
+                let (first, rest): (Vec<u32>, Vec<u32>) =
+                    all.into_iter().partition(|&class| new.private[class as usize]);
+                self.together(&first, &mut new, depth, steps, &mut placed);
+                let mut positions = vec![None; len];
+                for class in first {
+                    new.note(class, placed.nodes[class as usize], &rest, &mut positions);
+                }
+                self.together(&rest, &mut new, depth, steps, &mut placed);
+            }
         }
-        let mut work = parts(new.relation, &all);
-        let mut positions: Vec<Option<Position>> = vec![None; len];
+        placed
+    }
+
+    /// Gives places to a set of newcomers, part by part.
+    fn together(
+        &mut self,
+        set: &[u32],
+        new: &mut Newcomers<'_>,
+        depth: usize,
+        steps: u64,
+        placed: &mut Placed,
+    ) {
+        let mut work = parts(new.relation, set);
+        let mut positions: Vec<Option<Position>> = vec![None; new.relation.len()];
         while let Some(part) = work.pop() {
             for &at in &part {
                 let marks = &mut new.marks[at as usize];
@@ -84,7 +116,7 @@ impl Forest {
             let anchors: Vec<u32> =
                 part.iter().filter_map(|&at| anchor(positions[at as usize])).collect();
             if let Position::Below(anchor) = self.position(&anchors) {
-                self.hang(&part, anchor, &new, depth, steps, &mut placed);
+                self.hang(&part, anchor, new, depth, steps, placed);
                 continue;
             }
             // Some must stand higher than it would alone: the most general.
@@ -101,7 +133,7 @@ impl Forest {
             marks.extend(near(top).filter_map(|other| anchor(positions[other])));
             match self.position(&marks) {
                 Position::Below(above) => {
-                    self.hang(&[top], above, &new, depth, steps, &mut placed);
+                    self.hang(&[top], above, new, depth, steps, placed);
                 }
                 Position::At(node) => {
                     let node = self.usable(node);
@@ -113,7 +145,6 @@ impl Forest {
             new.note(top, placed.nodes[top as usize], &part, &mut positions);
             work.extend(without(new.relation, &part, top));
         }
-        placed
     }
 
     fn place_one_by_one(&mut self, new: Newcomers<'_>, depth: usize, placed: &mut Placed) {

@@ -29,13 +29,24 @@ pub struct Source {
     /// How often the access is asked about, at least 1. A pair that is lost
     /// counts with the product of its two weights.
     pub weight: u32,
+    /// Whether the memory is out of reach of those whose tags are fixed, but
+    /// for tags that alias everything.
+    pub private: bool,
 }
 
 impl Source {
     /// Returns an access of a number of bytes.
     #[must_use]
     pub fn sized(tag: TagId, size: u64) -> Self {
-        Source { tag, size: Some(size), weight: 1 }
+        Source { size: Some(size), ..Source::from(tag) }
+    }
+
+    /// Returns the access as one to private memory: in an open lowering no other
+    /// code touches it, through whatever pointer, except by tags that alias
+    /// everything, as `char` does.
+    #[must_use]
+    pub fn private(self) -> Self {
+        Source { private: true, ..self }
     }
 
     pub(super) fn key(self) -> Key {
@@ -57,7 +68,7 @@ impl From<&TagId> for Source {
 
 impl From<(TagId, u32)> for Source {
     fn from((tag, weight): (TagId, u32)) -> Self {
-        Source { tag, size: None, weight }
+        Source { tag, size: None, weight, private: false }
     }
 }
 

@@ -6,6 +6,7 @@ mod support;
 
 mod compare;
 mod malformed;
+mod rewrite;
 #[cfg(feature = "spec")]
 mod specs;
 mod union;

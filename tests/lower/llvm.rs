@@ -94,11 +94,13 @@ fn llvm_agrees_on_open_and_mixed_lowerings() {
         let mut seed = setting("TBAA_SEED", 1) as u64;
         let mut pairs = 0;
         while pairs < wanted {
-            let Open { source, pairs: fixed, lowering } = open(seed, mixed, grown);
+            let Open { source, pairs: fixed, lowering, .. } = open(seed, mixed, grown);
             let mut all = lowered(&lowering);
             let ours = all.len();
             let theirs: Vec<TagId> = lowering.graph().tags().collect();
-            all.extend(fixed.iter().map(|&(from, tag)| (from.into(), Some(theirs[tag.index()]))));
+            // Private memory is out of their reach.
+            let fixed = fixed.iter().filter(|_| !mixed);
+            all.extend(fixed.map(|&(from, tag)| (from.into(), Some(theirs[tag.index()]))));
             let what = format!("mixed {mixed}, seed {seed}");
             pairs += ask(llvm, &what, (&source, Rules::Union), lowering.graph(), &all, ours);
             seed += 1;
@@ -112,11 +114,7 @@ fn llvm_agrees_on_open_and_mixed_lowerings() {
 /// The pairs of stores that an `opt` calls `NoAlias`, by the numbers stored.
 /// `None` if there is no such program.
 fn no_alias(opt: &str, pipeline: &str, file: &Path) -> Option<BTreeSet<(usize, usize)>> {
-    let mut command = Command::new(opt);
-    if opt == "opt-14" {
-        command.arg("-opaque-pointers");
-    }
-    let output = command
+    let output = Command::new(opt)
         .args(["-disable-output", "-passes=verify,aa-eval", "-evaluate-aa-metadata"])
         .arg(format!("-aa-pipeline={pipeline}"))
         .arg("-print-all-alias-modref-info")
@@ -163,7 +161,10 @@ fn older_llvms_agree() {
                 accesses.into_iter().filter(|&access| lowering.tag(access).is_some()).collect();
             let tags: Vec<TagId> =
                 tagged.iter().map(|&access| lowering.tag(access).unwrap()).collect();
-            let text = module(lowering.graph(), &tags);
+            let mut text = module(lowering.graph(), &tags);
+            if opt == "opt-14" {
+                text = text.replace("ptr %p", "i64* %p");
+            }
             let file = scratch("lower/older.ll", text.as_bytes());
             let Some(found) = no_alias(opt, "tbaa", &file) else {
                 println!("skipped: there is no {opt}");

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use tbaa::declare::{ClangRecords, Declarations, Policy, Target};
-use tbaa::lower::{Lowering, Options, access_paths, tags_of_clang};
+use tbaa::lower::{Lowering, Options, Source, access_paths, tags_of_clang};
 use tbaa::spec::Spec;
 use tbaa::{Graph, Oracle, Rules, TagId};
 
@@ -68,7 +68,7 @@ fn measure(name: &str, types: &Declarations) -> Row {
         }
     }
     let fixed = tags_of_clang(types, &mut source, |_| true).unwrap();
-    // The records are private, and pointers to scalars may lead into them.
+    // The records are private; a pointer may lead into them, or to the others' memory.
     let scalars = tags_of_clang(types, &mut source, |_| false).unwrap();
     let oracle = Oracle::new(&source, Rules::Union);
 
@@ -83,20 +83,25 @@ fn measure(name: &str, types: &Declarations) -> Row {
             }
         }
     }
-    let mut kept = |others: Option<(Graph, Vec<(TagId, TagId)>)>| {
+    let is_field = |tag: TagId| source.tag(tag).is_ok_and(|tag| !tag.is_whole());
+    let mut kept = |others: Option<(Graph, Vec<(TagId, TagId)>)>, private: bool| {
         let mut lowering = Lowering::new(Options::new());
         if let Some((graph, pairs)) = others {
             lowering.fix(&oracle, graph, pairs).unwrap();
         }
-        lowering.lower(&oracle, &tags).unwrap();
+        let sources = tags.iter().map(|&tag| match private && is_field(tag) {
+            true => Source::from(tag).private(),
+            false => tag.into(),
+        });
+        lowering.lower(&oracle, sources).unwrap();
         assert_eq!(lowering.check(&oracle), [], "{name}");
         let lost = lowering.lost();
         assert_eq!(lost.no_alias, row.no_alias, "{name}");
         row.bound = lost.bound;
         lost.no_alias - lost.pairs
     };
-    let (open, mixed) = (kept(Some(fixed)), kept(Some(scalars)));
-    let closed = kept(None);
+    let (open, mixed) = (kept(Some(fixed), false), kept(Some(scalars), true));
+    let closed = kept(None, false);
     let row = Row { open, mixed, closed, ..row };
     assert!(row.closed >= row.clang, "{name}: clang keeps {}, closed {}", row.clang, row.closed);
     row
