@@ -19,6 +19,7 @@ use std::process::ExitCode;
 
 use codegen::Loads;
 use options::{Command, Options};
+use tags::Tags;
 
 /// Bytes of the machine's stack: Lua calls nest on it.
 const STACK: usize = 1 << 29;
@@ -60,8 +61,10 @@ fn run(options: &Options) -> Result<(), String> {
             eprintln!("{text}");
         }
     };
-    let outcome = measure::run(&proto, options.switch, options.argument, &mut ir)
-        .map_err(|error| format!("{file}: {error}"))?;
+    let failed = |error| format!("{file}: {error}");
+    let tags = Tags::new(options.switch, options.elements).map_err(failed)?;
+    let reload = options.reload.unwrap_or(measure::reload(options.switch));
+    let outcome = measure::run(&proto, &tags, reload, options.argument, &mut ir).map_err(failed)?;
     for (text, bits) in &outcome.output {
         println!("{}", if options.bits { bits } else { text });
     }

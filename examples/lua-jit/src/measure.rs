@@ -8,7 +8,7 @@ use crate::bytecode::{self, Proto};
 use crate::codegen::{self, Compiled, Error, Reload};
 use crate::runtime::{Lua, show};
 use crate::syntax;
-use crate::tags::{Elements, Switch, Tags};
+use crate::tags::{Switch, Tags};
 
 /// The time that this thread has had of a processor so far: what else runs on
 /// the machine does not count.
@@ -57,31 +57,21 @@ pub(crate) fn read(file: &str, source: &str) -> Result<Proto, String> {
     proto.map_err(|error| error.render(file, source))
 }
 
-/// Compiles a program under a switch and runs it; `argument` is its `...`, and
-/// `ir` gets the optimized IR.
+/// When functions load their base under a switch.
+pub(crate) fn reload(switch: Switch) -> Reload {
+    match switch {
+        Switch::ByHand => Reload::AfterCalls,
+        _ => Reload::EachOperation,
+    }
+}
+
+/// Compiles a program and runs it. `argument` is its `...`, and `ir` gets the IR
+/// before optimizing, and then after.
 ///
 /// # Errors
 ///
 /// What LLVM or the program says.
 pub(crate) fn run(
-    proto: &Proto,
-    switch: Switch,
-    argument: Option<i64>,
-    ir: &mut dyn FnMut(&str),
-) -> Result<Outcome, Error> {
-    let reload = match switch {
-        Switch::ByHand => Reload::AfterCalls,
-        _ => Reload::EachOperation,
-    };
-    run_with(proto, &Tags::new(switch, Elements::Own)?, reload, argument, ir)
-}
-
-/// As [`run`]; `reload` says when functions load their base.
-///
-/// # Errors
-///
-/// As [`run`].
-pub(crate) fn run_with(
     proto: &Proto,
     tags: &Tags,
     reload: Reload,

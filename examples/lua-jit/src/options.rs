@@ -1,6 +1,7 @@
 //! The command line.
 
-use crate::tags::Switch;
+use crate::codegen::Reload;
+use crate::tags::{Elements, Switch};
 
 pub(crate) const USAGE: &str = "\
 Compiles a Lua program with Ravi's annotations by LLVM 22, and runs it.
@@ -12,6 +13,11 @@ tbaa-lua-jit --all [OPTIONS] [FILE...] runs programs under every switch; all of
   --tags SWITCH  what LLVM is told of memory accesses:
                  none, by-hand, clang, ravi, lowered, scopes, lowered-scopes
                  (the default)
+  --elements own|c  whether rule `union` takes the elements of typed arrays for
+                 scalars of their own (default), or for C's long long and double
+  --reload each|calls|helpers  load the frame's base in each operation (default),
+                 or only after calls that may move the stack, or after all
+                 calls of the runtime
   --bits         print floats as the 16 hexadecimal digits of their bits
   --ir-before    print the IR on standard error, as it is before optimizing
   --ir           print the optimized IR on standard error
@@ -31,6 +37,8 @@ pub(crate) enum Command {
 pub(crate) struct Options {
     pub(crate) command: Command,
     pub(crate) switch: Switch,
+    pub(crate) elements: Elements,
+    pub(crate) reload: Option<Reload>,
     pub(crate) bits: bool,
     pub(crate) ir_before: bool,
     pub(crate) ir: bool,
@@ -45,6 +53,8 @@ impl Options {
         let mut options = Options {
             command: Command::Run,
             switch: Switch::LoweredScopes,
+            elements: Elements::Own,
+            reload: None,
             bits: false,
             ir_before: false,
             ir: false,
@@ -68,6 +78,21 @@ impl Options {
                     let names = Switch::ALL.map(Switch::name).join(", ");
                     options.switch =
                         found.ok_or_else(|| format!("no tags `{name}`: there are {names}"))?;
+                }
+                "--elements" => {
+                    options.elements = match arguments.next().as_deref() {
+                        Some("own") => Elements::Own,
+                        Some("c") => Elements::OfC,
+                        _ => return Err("--elements is own or c".to_owned()),
+                    };
+                }
+                "--reload" => {
+                    options.reload = Some(match arguments.next().as_deref() {
+                        Some("each") => Reload::EachOperation,
+                        Some("calls") => Reload::AfterCalls,
+                        Some("helpers") => Reload::AfterHelpers,
+                        _ => return Err("--reload is each, calls or helpers".to_owned()),
+                    });
                 }
                 "--runs" => {
                     let count = arguments.next().and_then(|count| count.parse().ok());

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::codegen::Loads;
 use crate::measure::{self, Outcome};
 use crate::options::Options;
-use crate::tags::Switch;
+use crate::tags::{Switch, Tags};
 
 /// Where the programs are.
 pub(crate) const PROGRAMS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/programs");
@@ -41,7 +41,11 @@ pub(crate) fn print(options: &Options) -> Result<(), String> {
         // One switch after the other, so that all see the machine's moods.
         for _ in 0..options.runs {
             for (at, switch) in Switch::ALL.into_iter().enumerate() {
-                let outcome = measure::run(&proto, switch, None, &mut |_| {})
+                let outcome = Tags::new(switch, options.elements)
+                    .and_then(|tags| {
+                        let reload = measure::reload(switch);
+                        measure::run(&proto, &tags, reload, None, &mut |_| {})
+                    })
                     .map_err(|error| format!("{file}: {error}"))?;
                 match best.get_mut(at) {
                     None => best.push(outcome),

@@ -58,13 +58,16 @@ fn with_stack(test: impl FnOnce() + Send + 'static) {
 
 fn run(source: &str, switch: Switch) -> Result<Outcome, String> {
     let proto = measure::read("test.lua", source)?;
-    measure::run(&proto, switch, None, &mut |_| {}).map_err(|error| error.to_string())
+    let tags = Tags::new(switch, Elements::Own).unwrap();
+    let run = measure::run(&proto, &tags, measure::reload(switch), None, &mut |_| {});
+    run.map_err(|error| error.to_string())
 }
 
 /// Runs a file under a switch.
 fn run_file(file: &str, switch: Switch, argument: Option<i64>) -> Outcome {
     let proto = measure::read(file, &std::fs::read_to_string(file).unwrap()).unwrap();
-    let outcome = measure::run(&proto, switch, argument, &mut |_| {});
+    let tags = Tags::new(switch, Elements::Own).unwrap();
+    let outcome = measure::run(&proto, &tags, measure::reload(switch), argument, &mut |_| {});
     outcome.unwrap_or_else(|error| panic!("{file} {switch}: {error}"))
 }
 
@@ -147,7 +150,7 @@ fn programs_give_the_same_under_all_switches_and_in_lua() {
 fn loads(name: &str, tags: &Tags, reload: Reload) -> Loads {
     let file = format!("{PROGRAMS}/{name}.lua");
     let proto = measure::read(&file, &std::fs::read_to_string(&file).unwrap()).unwrap();
-    let run = measure::run_with(&proto, tags, reload, Some(5), &mut |_| {});
+    let run = measure::run(&proto, tags, reload, Some(5), &mut |_| {});
     Loads::sum(&run.unwrap().compiled.after)
 }
 
