@@ -2,12 +2,13 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::derived::Derived;
-use super::layout::LIMIT;
 use super::{DeclareError, Target};
 use crate::nearest::nearest;
 use crate::table::{HashMap, IndexMap};
 use crate::types::Primitive;
+
+/// Types have less bytes than this, so that bits and sums do not overflow.
+pub(super) const LIMIT: u64 = 1 << 56;
 
 /// Names one type of one [`Declarations`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -96,6 +97,16 @@ pub(super) struct Decl {
     pub(super) align: u64,
     /// The alignment that packing does not lower.
     pub(super) required: u64,
+}
+
+/// How a type is made of another.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Derived {
+    Pointer,
+    Array(Option<u64>),
+    Vector(u64),
+    Complex,
+    Atomic,
 }
 
 /// The types of a program or runtime, laid out for a [`Target`].

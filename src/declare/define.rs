@@ -1,7 +1,7 @@
 //! From a record as it is written down to one that is laid out.
 
-use super::declarations::{Decl, FieldDecl, Kind, RecordDecl, check_align};
-use super::layout::{LIMIT, Layout, Slot, lay_out};
+use super::declarations::{Decl, FieldDecl, Kind, LIMIT, RecordDecl, check_align};
+use super::layout::{Layout, Slot, lay_out};
 use super::record::{Member, MemberType, Record};
 use super::{DeclId, Declarations, DeclareError};
 use crate::table::IndexMap;

@@ -7,7 +7,6 @@ mod node;
 
 use super::{DeclId, Declarations, DeclareError};
 use crate::graph::{CopyId, Format, Graph, TagId, TypeId};
-use access::Access;
 
 /// How declared types become TBAA.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
@@ -106,6 +105,25 @@ pub struct Lowering {
     nodes: Vec<Option<Option<TypeId>>>,
     /// The nodes of `void *`, `void **`, ...
     any_pointers: Vec<TypeId>,
+}
+
+/// What an access is to TBAA.
+///
+/// clang: `TBAAAccessInfo`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Access {
+    /// It goes without a tag.
+    Untagged { reason: &'static str },
+    /// It may alias everything.
+    MayAlias { size: u64 },
+    Ordinary {
+        /// `None` for the accessed type itself.
+        base: Option<DeclId>,
+        ty: DeclId,
+        /// Bytes from the start of the base.
+        offset: u64,
+        size: u64,
+    },
 }
 
 impl Declarations {
