@@ -128,7 +128,7 @@ impl Declarations {
         };
         match self.record(id) {
             Some(known) if !known.defined && known.union == record.union => Ok(id),
-            _ => Err(DeclareError::Redefined { name: record.name.clone() }),
+            _ => Err(DeclareError::Redefined { name: record.name.clone(), first: id }),
         }
     }
 

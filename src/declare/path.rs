@@ -182,7 +182,7 @@ impl Declarations {
     }
 
     fn step_error(&self, path: &str, ty: DeclId, reason: &'static str) -> DeclareError {
-        DeclareError::Step { path: path.to_owned(), ty: self.display(ty), reason }
+        DeclareError::Step { path: path.to_owned(), ty: self.display(ty), reason, id: ty }
     }
 
     fn follow(&self, walk: &mut Walk, path: &str, index: Option<u64>) -> Result<(), DeclareError> {
@@ -246,6 +246,7 @@ impl Declarations {
                 record: record.title.clone(),
                 name: name.to_owned(),
                 nearest: nearest(name, names).map(str::to_owned),
+                id: ty,
             });
         };
         for &index in way {
@@ -291,6 +292,7 @@ impl Declarations {
             record: self.display(from),
             name: format!("{name}::"),
             nearest: nearest(name, names).map(|name| format!("{name}::")),
+            id: from,
         })
     }
 }

@@ -317,9 +317,9 @@ fn refused(error: &BuildError, name: &Place) -> SpecError {
         BuildError::AggregateAccess { .. } => Place::list("access"),
         BuildError::AggregateParent { .. } => Place::list("parent"),
         BuildError::MixedFormats { argument, .. }
-        | BuildError::MixedRoots { argument }
-        | BuildError::RootInTag { argument }
-        | BuildError::Malformed { argument } => match argument.as_str() {
+        | BuildError::MixedRoots { argument, .. }
+        | BuildError::RootInTag { argument, .. }
+        | BuildError::Malformed { argument, .. } => match argument.as_str() {
             "parent" => Place::list("parent"),
             "base" => Place::list("base"),
             "access" => Place::list("access"),

@@ -23,6 +23,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("lint", &["diagnostic", "graph", "oracle", "subject", "table", "text", "types", "wellformed"]),
     ("lower", &["builder", "declare", "graph", "oracle", "table", "wellformed"]),
     ("oracle", &["graph", "table", "wellformed"]),
+    ("session", &["declare", "graph", "oracle"]),
     ("spec", &["builder", "declare", "graph", "nearest", "oracle", "source", "table"]),
     ("subject", &["diagnostic", "graph", "text"]),
     ("text", &["graph", "source", "table"]),

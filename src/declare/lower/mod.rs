@@ -182,6 +182,20 @@ impl Lowering {
         tag.ok_or_else(|| DeclareError::Untagged { path: path.to_owned(), reason })
     }
 
+    /// Returns the tags of accesses to where several paths lead, in their order.
+    ///
+    /// # Errors
+    ///
+    /// As [`Lowering::tag`], of the first path that is wrong. Tags of paths
+    /// before it may be in the graph.
+    pub fn tags(
+        &mut self,
+        graph: &mut Graph,
+        paths: &[impl AsRef<str>],
+    ) -> Result<Vec<TagId>, DeclareError> {
+        paths.iter().map(|path| self.tag(graph, path.as_ref())).collect()
+    }
+
     /// Resolves a path, so that what emits code need not look at it again.
     ///
     /// # Errors
