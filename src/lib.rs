@@ -54,6 +54,8 @@
 //! | [`text`] | reads `.ll` modules; writes metadata for LLVM and MLIR |
 //! | [`spec`] | reads and writes RON specs: types, tags, expected answers |
 //!
+//! The [`guide`] explains TBAA, the rules, and each of these parts.
+//!
 //! # Features
 //!
 //! `spec` (default) brings [`spec`] and `serde` for the data types. Without
@@ -67,6 +69,8 @@ pub mod declare;
 mod diagnostic;
 pub mod emit;
 mod graph;
+#[cfg(any(doc, doctest))]
+pub mod guide;
 pub mod link;
 pub mod lint;
 pub mod lower;
@@ -102,27 +106,3 @@ pub use session::Session;
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}
-
-#[cfg(doctest)]
-#[doc = include_str!("../docs/tbaa.md")]
-mod guide {}
-
-#[cfg(doctest)]
-#[doc = include_str!("../docs/rules.md")]
-mod rules {}
-
-#[cfg(doctest)]
-#[doc = include_str!("../docs/lowering.md")]
-mod lowering_guide {}
-
-#[cfg(doctest)]
-#[doc = include_str!("../docs/types.md")]
-mod types_guide {}
-
-#[cfg(doctest)]
-#[doc = include_str!("../docs/linking.md")]
-mod linking_guide {}
-
-#[cfg(doctest)]
-#[doc = include_str!("../docs/declare.md")]
-mod declarations {}
