@@ -297,6 +297,40 @@ impl<G: Borrow<Graph>> Oracle<G> {
         self.may_alias(first, second).then_some(conflict)
     }
 
+    /// Returns which dependences may hold between any of several accesses, such
+    /// as those that a call makes, and access `second`, which comes after them.
+    /// No accesses at all conflict with nothing; a call of which nothing is
+    /// known makes one without a tag.
+    ///
+    /// ```
+    /// use tbaa::{Access, Graph, Oracle, Rules};
+    ///
+    /// let mut graph = Graph::new();
+    /// let mut b = graph.builder();
+    /// let root = b.root("R")?;
+    /// let (int, float) = (b.scalar_type("int", root)?, b.scalar_type("float", root)?);
+    /// let int = Access::from(b.struct_tag(int, int, 0, false)?);
+    /// let float = Access::from(b.struct_tag(float, float, 0, false)?);
+    ///
+    /// let oracle = Oracle::new(&graph, Rules::Llvm);
+    /// let call = [int.reading(), float.writing()];
+    /// assert_eq!(oracle.may_conflict_any(&call, int.reading()), None);
+    /// let conflict = oracle.may_conflict_any(&call, float.reading()).unwrap();
+    /// assert_eq!(conflict.to_string(), "read after write");
+    /// assert_eq!(oracle.may_conflict_any(&[], float), None, "a pure function");
+    /// assert!(oracle.may_conflict_any(&[Access::default()], int.reading()).is_some());
+    /// # Ok::<(), tbaa::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn may_conflict_any(
+        &self,
+        firsts: &[Access],
+        second: impl Into<Access>,
+    ) -> Option<Conflict> {
+        let second = second.into();
+        firsts.iter().filter_map(|&first| self.may_conflict(first, second)).reduce(Conflict::or)
+    }
+
     /// Returns the answer of [`Oracle::alias`] with the clause that gives it,
     /// and the paths and bytes that the clause speaks of.
     ///

@@ -318,32 +318,49 @@ impl<'s> Search<'s> {
                 let place = Place { ty: field.ty, p: inside, r: None };
                 next.push((place, Paths { p: link, ..paths }));
             }
-            if self.strict {
-                continue;
-            }
-            for (other, their_field) in self.types.fields(ty).iter().enumerate() {
-                budget.spend()?;
-                if other == number || !self.holds_object(their_field.ty, budget)? {
-                    continue;
-                }
-                // The farthest that b can start from this type.
-                let start = u128::from(their_field.offset)
-                    + self.farthest_object(their_field.ty, budget)?
-                    + u128::from(b.offset);
-                let meet = self.slots_meet(ty, (field, rest.into()), (their_field, start));
-                if meet || self.apart.is_none() {
-                    let q = arena.step(paths.p, ty, other);
-                    let paths =
-                        self.finish_p((field.ty, inside), Paths { p: link, q, ..paths }, arena);
-                    let paths = self.finish_q(their_field.ty, paths, arena);
-                    if meet {
-                        return Ok(Ok(paths));
-                    }
-                    self.apart = Some(paths);
-                }
+            if !self.strict
+                && let Some(met) =
+                    self.part(place, (number, field, inside), paths, arena, budget)?
+            {
+                return Ok(Ok(met));
             }
         }
         Ok(Err(next))
+    }
+
+    /// p goes on by one field, with so much of its offset left, and q by another.
+    /// Returns paths that meet.
+    fn part(
+        &mut self,
+        place: Place,
+        (number, field, inside): (usize, &Field, u64),
+        paths: Paths,
+        arena: &mut PathArena,
+        budget: &mut Budget,
+    ) -> Result<Option<Paths>, Exhausted> {
+        let Place { ty, p: rest, .. } = place;
+        let p = arena.step(paths.p, ty, number);
+        for (other, their_field) in self.types.fields(ty).iter().enumerate() {
+            budget.spend()?;
+            if other == number || !self.holds_object(their_field.ty, budget)? {
+                continue;
+            }
+            // The farthest that b can start from this type.
+            let start = u128::from(their_field.offset)
+                + self.farthest_object(their_field.ty, budget)?
+                + u128::from(self.b.access.offset);
+            let meet = self.slots_meet(ty, (field, rest.into()), (their_field, start));
+            if meet || self.apart.is_none() {
+                let q = arena.step(paths.p, ty, other);
+                let paths = self.finish_p((field.ty, inside), Paths { p, q, ..paths }, arena);
+                let paths = self.finish_q(their_field.ty, paths, arena);
+                if meet {
+                    return Ok(Some(paths));
+                }
+                self.apart = Some(paths);
+            }
+        }
+        Ok(None)
     }
 
     /// q has ended; p and r have come to one place, with `rest` of r's offset
