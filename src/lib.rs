@@ -44,6 +44,7 @@
 //! | [`Builder`] | makes well-formed nodes, as LLVM's `MDBuilder` |
 //! | [`Graph`] | holds each node once; [`TypeNode`] and [`Tag`] read them |
 //! | [`Oracle`] | answers queries on [`Access`]es by one of the [`Rules`], with an [`Explanation`] |
+//! | [`proof`] | what [`Oracle::prove`] gives: a `NoAlias` that a checker can confirm |
 //! | [`Matrix`], [`Classes`], [`Frozen`] | all pairs of many tags at once, and stored |
 //! | [`verify`] | says what LLVM's verifier says of a tag, and reports all that is ill formed |
 //! | [`lint`] | reports what LLVM accepts and is still wrong or suspicious |
@@ -98,7 +99,7 @@ pub use graph::{
 };
 pub use oracle::{
     Access, AccessKind, AccessPath, AliasResult, ByteRange, Classes, Clause, Comparison, Conflict,
-    Elements, Explanation, Frozen, Matrix, Oracle, PathStep, Rules, Side, UnknownRules,
+    Elements, Explanation, Frozen, Matrix, Oracle, PathStep, Rules, Side, UnknownRules, proof,
 };
 
 pub use session::Session;

@@ -317,10 +317,10 @@ fn member_end(
 ) -> Result<u64, String> {
     let at = member.at.unwrap_or(0);
     let packed = attributes.packed || member.packed || attributes.pack.is_some();
-    if slot.bits.is_none() && at % 8 != 0 {
+    if slot.bits.is_none() && !at.is_multiple_of(8) {
         return Err("is not where it starts: only a bit-field starts inside a byte".to_owned());
     }
-    if slot.bits.is_none() && !packed && at % (8 * slot.align) != 0 {
+    if slot.bits.is_none() && !packed && !at.is_multiple_of(8 * slot.align) {
         return Err(format!(
             "is no multiple of the alignment of its type, {}: declare the record packed if it is so",
             slot.align

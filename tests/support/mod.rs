@@ -3,6 +3,7 @@
 // Each test program uses a part of this.
 #![allow(dead_code, unreachable_pub)]
 
+pub mod check_proof;
 pub mod engines;
 pub mod llvm;
 pub mod lua;
