@@ -2,8 +2,8 @@
 //!
 //! [What TBAA is](tbaa), and how to read an answer; [the three rules](rules);
 //! what is [verified](verify) and [linted](lints); [lowering], for stock LLVM, and [bisecting](bisect) what it breaks; [declarations](declare) and
-//! [Rust types](derive); [specs](specs); LLVM's [types](mod@types) and
-//! [linking](linking); [performance](performance); [architecture](architecture).
+//! [Rust types](mod@derive); [specs]; LLVM's [types](mod@types) and
+//! [linking]; [performance]; [architecture].
 
 /// One page for each file. A link to another page is a reference, `[rules]`:
 /// the file says where that is among the files, and the line in front of it,
