@@ -114,13 +114,9 @@ impl Declarations {
         }
         let (mut volatile, mut immutable) = (false, false);
         let mut rest = path.trim();
-        loop {
-            let marks = [("volatile ", &mut volatile), ("immutable ", &mut immutable)];
-            let Some((word, mark)) = marks.into_iter().find(|(word, _)| rest.starts_with(word))
-            else {
-                break;
-            };
-            *mark = true;
+        let mut marks = [("volatile ", &mut volatile), ("immutable ", &mut immutable)];
+        while let Some((word, mark)) = marks.iter_mut().find(|(word, _)| rest.starts_with(*word)) {
+            **mark = true;
             rest = rest[word.len()..].trim_start();
         }
         let offset_of = |rest: &str| path.trim_end().len() - rest.len();
@@ -154,17 +150,8 @@ impl Declarations {
                     .field_step(&mut walk, done, after, |at, what| syntax(offset_of(at), what))?;
             } else if let Some(after) = rest.strip_prefix('[') {
                 let end = after.find(']').ok_or_else(|| syntax(path.len(), "`]`"))?;
-                let text = after[..end].trim();
-                let name = |c: char| c.is_alphanumeric() || c == '_';
-                let index = match text {
-                    "*" => None,
-                    _ if text.starts_with(|c: char| c.is_ascii_digit()) => {
-                        let number = text.parse().ok();
-                        Some(number.ok_or_else(|| syntax(offset_of(after), "a 64-bit index"))?)
-                    }
-                    _ if !text.is_empty() && text.chars().all(name) => None,
-                    _ => return Err(syntax(offset_of(after), "an index: a number, a name or `*`")),
-                };
+                let index = index_of(after[..end].trim())
+                    .map_err(|expected| syntax(offset_of(after), expected))?;
                 self.index(&mut walk, done, index)?;
                 rest = after[end + 1..].trim_start();
             } else {
@@ -182,7 +169,7 @@ impl Declarations {
     }
 
     fn step_error(&self, path: &str, ty: DeclId, reason: &'static str) -> DeclareError {
-        DeclareError::Step { path: path.to_owned(), ty: self.display(ty), reason }
+        DeclareError::Step { path: path.to_owned(), ty: self.display(ty), reason, id: ty }
     }
 
     fn follow(&self, walk: &mut Walk, path: &str, index: Option<u64>) -> Result<(), DeclareError> {
@@ -246,6 +233,7 @@ impl Declarations {
                 record: record.title.clone(),
                 name: name.to_owned(),
                 nearest: nearest(name, names).map(str::to_owned),
+                id: ty,
             });
         };
         for &index in way {
@@ -291,7 +279,22 @@ impl Declarations {
             record: self.display(from),
             name: format!("{name}::"),
             nearest: nearest(name, names).map(|name| format!("{name}::")),
+            id: from,
         })
+    }
+}
+
+/// Reads what stands between the brackets: a number, or any element. An error
+/// says what must stand there.
+fn index_of(text: &str) -> Result<Option<u64>, &'static str> {
+    let name = |c: char| c.is_alphanumeric() || c == '_';
+    match text {
+        "*" => Ok(None),
+        _ if text.starts_with(|c: char| c.is_ascii_digit()) => {
+            text.parse().map(Some).map_err(|_| "a 64-bit index")
+        }
+        _ if !text.is_empty() && text.chars().all(name) => Ok(None),
+        _ => Err("an index: a number, a name or `*`"),
     }
 }
 

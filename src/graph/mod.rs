@@ -229,6 +229,12 @@ impl Graph {
         self.tags.len()
     }
 
+    /// Returns the node whose [`NodeId::index`] is `index`.
+    #[must_use]
+    pub fn nth_node(&self, index: usize) -> Option<NodeId> {
+        (index < self.records.len()).then(|| self.id(index))
+    }
+
     /// Returns every node, in insertion order.
     pub fn nodes(&self) -> impl DoubleEndedIterator<Item = NodeId> + ExactSizeIterator + '_ {
         (0..self.records.len()).map(|index| self.id(index))
@@ -252,6 +258,7 @@ impl Graph {
 
     /// Returns the tag whose [`TagId::index`] is `index`.
     #[must_use]
+    #[inline]
     pub fn tag_at(&self, index: usize) -> Option<TagId> {
         (index < self.tags.len()).then_some(TagId { index: index as u32, stamp: self.stamp })
     }

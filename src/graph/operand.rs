@@ -1,5 +1,7 @@
 //! What a metadata node is made of.
 
+use std::fmt;
+
 use super::NodeId;
 
 /// An integer constant operand, such as `i64 16`.
@@ -18,6 +20,21 @@ impl Int {
     #[must_use]
     pub fn i64(value: u64) -> Self {
         Int { bits: 64, value }
+    }
+}
+
+/// As LLVM prints it, signed, and `i1` as a word: `i64 16`, `i8 -1`, `i1 true`.
+impl fmt::Display for Int {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Int { bits, value } = *self;
+        match bits {
+            1 => write!(f, "i1 {}", value != 0),
+            2..=64 => {
+                let unused = 64 - bits;
+                write!(f, "i{bits} {}", (value << unused) as i64 >> unused)
+            }
+            _ => write!(f, "i{bits} {value}"),
+        }
     }
 }
 

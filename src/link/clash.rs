@@ -1,6 +1,5 @@
 //! Types of one name with several bodies, and answers that allow for them.
 
-use super::Linked;
 use super::summary::Summary;
 use crate::graph::{Format, Graph, NodeId, TagId, TypeId, TypeKind};
 use crate::oracle::{Access, AliasResult, Oracle, Rules};
@@ -77,10 +76,9 @@ pub struct LinkedOracle<'l> {
 }
 
 impl<'l> LinkedOracle<'l> {
-    pub(super) fn new(linked: &'l Linked, rules: Rules) -> Self {
-        let graph = linked.graph();
+    pub(super) fn new(graph: &'l Graph, clashes: &[Clash], rules: Rules) -> Self {
         let mut clash_of: HashMap<TypeId, u32> = HashMap::default();
-        for (number, clash) in linked.clashes().iter().enumerate() {
+        for (number, clash) in clashes.iter().enumerate() {
             clash_of.extend(clash.bodies.iter().map(|body| (body.ty, number as u32)));
         }
         let mut of_tag = vec![0; graph.tag_count()];

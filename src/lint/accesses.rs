@@ -1,6 +1,6 @@
 //! What a function's accesses say together.
 
-use super::function::{Event, Functions, Place};
+use super::function::{Event, Functions, Place, Slot};
 use super::report::Report;
 use crate::diagnostic::Lint;
 use crate::graph::{Graph, TagId, TypeId};
@@ -39,6 +39,8 @@ struct State<'s> {
     /// The last access to each place since the block began or memory changed in
     /// ways that no tag tells, by its index and its number in the block.
     last: HashMap<Place, (usize, usize)>,
+    /// When slots last became fresh, and any of them, by number in the block.
+    fresh: HashMap<Option<Slot>, usize>,
     /// The number of the last store under each tag.
     stores: IndexMap<TagId, usize>,
     count: usize,
@@ -53,6 +55,7 @@ impl<'s> State<'s> {
             module,
             oracle,
             last: HashMap::default(),
+            fresh: HashMap::default(),
             stores: IndexMap::default(),
             count: 0,
             comparisons: COMPARISONS,
@@ -65,6 +68,14 @@ impl<'s> State<'s> {
             Event::Block | Event::Barrier => {
                 self.last.clear();
                 self.stores.clear();
+                self.fresh.clear();
+                return;
+            }
+            Event::Fresh(slot) => {
+                self.count += 1;
+                self.fresh.insert(Some(slot), self.count);
+                // Any pointer that is not known to be elsewhere may be into it.
+                self.fresh.insert(None, self.count);
                 return;
             }
             Event::Access(index, place) => (index, place),
@@ -81,7 +92,9 @@ impl<'s> State<'s> {
         };
         self.count += 1;
         let Some(place) = place else { return };
-        if let Some(&(earlier, number)) = self.last.get(&place) {
+        if let Some(&(earlier, number)) = self.last.get(&place)
+            && self.fresh.get(&place.slot).is_none_or(|&at| at < number)
+        {
             let other = self.module.instructions()[earlier].tag;
             if let Some(other) = other.filter(|&other| other != tag)
                 && !self.reported.contains(&(other, tag))

@@ -6,6 +6,8 @@
 //! which is what an optimizer makes of it too: front ends reload at will. All
 //! that holds within one block, which runs from beginning to end.
 
+use std::ops::Range;
+
 use super::width;
 use crate::graph::{Graph, TagId};
 use crate::oracle::Oracle;
@@ -19,7 +21,15 @@ const LOADED: usize = 32;
 /// A place in memory, as far as a function's text tells places apart. Equal
 /// ones are one place, different ones may be too.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Place(u32);
+pub(super) struct Place {
+    number: u32,
+    /// The stack slot that it is in, if it is known to be in one.
+    pub(super) slot: Option<Slot>,
+}
+
+/// The memory of an `alloca`. Different ones are apart.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Slot(u32);
 
 /// What a function does, in the order of its text.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +38,8 @@ pub(super) enum Event {
     Block,
     /// Memory may change that no tag speaks of.
     Barrier,
+    /// The lifetime of a slot begins or ends: what it held is gone.
+    Fresh(Slot),
     /// An access, by its index into the module's instructions.
     Access(usize, Option<Place>),
 }
@@ -115,7 +127,9 @@ impl<'t> Body<'t> {
             self.events.push(Event::Access(index, None));
             return;
         }
-        let span = instruction.pointer_span(text);
+        // What is accessed through `undef` is nothing, each time another.
+        let nothing = |span: &Range<usize>| matches!(&text[span.clone()], b"undef" | b"poison");
+        let span = instruction.pointer_span(text).filter(|span| !nothing(span));
         let place = span.as_ref().map(|span| self.place_of(&text[span.clone()]));
         self.events.push(Event::Access(index, place));
         let is_pointer = width::is_pointer(functions.module.access_type(instruction));
@@ -198,8 +212,11 @@ impl<'t> Body<'t> {
                     self.values.insert(result, place);
                 }
             }
+            (b"alloca", Some(result)) => self.slot(result),
             (b"call" | b"tail" | b"musttail" | b"notail" | b"callbr" | b"invoke", _) => {
-                if !is_harmless(operands) {
+                if let Some(slot) = self.lifetime(operands) {
+                    self.change(Event::Fresh(slot));
+                } else if !is_harmless(operands) {
                     self.change(Event::Barrier);
                 }
                 if matches!(opcode, b"callbr" | b"invoke") {
@@ -223,8 +240,29 @@ impl<'t> Body<'t> {
     }
 
     fn intern(&mut self, key: Key<'t>) -> Place {
-        let next = Place(self.places.len() as u32);
+        let slot = match key {
+            Key::Value(_) => None,
+            Key::Element(base, ..) => base.slot,
+        };
+        let next = Place { number: self.places.len() as u32, slot };
         *self.places.entry(key).or_insert(next)
+    }
+
+    /// Gives an `alloca` a slot of its own.
+    fn slot(&mut self, result: &'t [u8]) {
+        let number = self.places.len() as u32;
+        let place = Place { number, slot: Some(Slot(number)) };
+        self.places.insert(Key::Value(result), place);
+        self.values.insert(result, place);
+    }
+
+    /// The slot whose lifetime a call begins or ends, from after `call` on.
+    fn lifetime(&mut self, call: &'t [u8]) -> Option<Slot> {
+        let at = memchr::memmem::find(call, b"@llvm.lifetime.")?;
+        // Before LLVM 22 the size comes first.
+        let arguments = &call[at..memchr::memchr(b')', call)?];
+        let pointer = arguments.rsplit(|&byte| matches!(byte, b' ' | b'(')).next()?;
+        self.place_of(pointer).slot
     }
 
     /// The place that `getelementptr` computes, from after its opcode on.

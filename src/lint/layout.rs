@@ -30,7 +30,8 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
     if named.is_empty() {
         return;
     }
-    let layout = module.data_layout().map_or(Some(""), |(text, _)| std::str::from_utf8(text).ok());
+    // Without a data layout, that of another target may be set later.
+    let layout = module.data_layout().and_then(|(text, _)| std::str::from_utf8(text).ok());
     let Some(layout) = layout.and_then(|layout| layout.parse::<DataLayout>().ok()) else { return };
     let mut context = Context::new();
     let Ok(read) = context.read_definitions(&definitions_text(module.type_definitions())) else {

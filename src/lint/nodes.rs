@@ -5,6 +5,7 @@ use crate::diagnostic::Lint;
 use crate::graph::{Format, NodeId, Operand, TypeId, TypeKind};
 use crate::subject::Subject;
 use crate::table::{HashSet, IndexMap};
+use crate::text::{Module, operand_span};
 use crate::wellformed::Verifier;
 
 pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
@@ -23,23 +24,41 @@ fn types_as_tags(subject: &Subject<'_>, report: &mut Report<'_>) {
     let mut verifier = Verifier::new(graph);
     let mut seen = HashSet::default();
     for instruction in module.instructions() {
-        let Some(tag) = instruction.tag.filter(|&tag| seen.insert(tag)) else { continue };
-        let node = graph.tag_node(tag);
-        let first = subject.operand_span(node, 0);
-        let old_type = first.is_some_and(|operand| is_string(&subject.text[operand]));
+        let (Some(tag), Some(span)) = (instruction.tag, instruction.tag_span(subject.text)) else {
+            continue;
+        };
+        let attached = &subject.text[span.clone()];
+        // A tag of this type may stand in the text as well, and be the same to
+        // the reader.
+        let numbered = numbered(module, attached);
+        let node = numbered.unwrap_or_else(|| graph.tag_node(tag));
+        let old_type = match graph.operand(node, 0) {
+            Some(Operand::String(_)) => true,
+            // What an inline type has become says nothing of it.
+            _ => operand_span(subject.text, span.start, 0)
+                .is_some_and(|operand| is_string(&subject.text[operand])),
+        };
         // A size-aware type: parent, size, name.
         let new_type = graph.operand(node, 1).is_some_and(|operand| operand.int().is_some());
-        if !old_type && !new_type {
+        if !(old_type || new_type) || !seen.insert((node, tag)) {
             continue;
         }
         let accepted = verifier.check(tag).is_ok();
+        // LLVM: `UpgradeTBAANode` makes another type of one with an offset.
+        let same_type = match numbered {
+            Some(node) => graph.operand_count(node) == 2,
+            None => operand_span(subject.text, span.start, 2).is_none(),
+        };
         let name = subject.name(node);
         let message = || format!("{name} is a type node, and a tag belongs here");
         let Some(found) = report.add(Lint::TypeAsTag, message) else { return };
         found.primary = Some(subject.tag_label(instruction, "this attachment"));
         found.secondary.extend(subject.node_label(node, "the type"));
         found.notes.push(
-            if accepted {
+            if accepted && same_type {
+                "LLVM takes it for an access to all of the type, which is what LLVM before 3.4 \
+                 meant by it; newer ones upgrade it at each reading"
+            } else if accepted {
                 "LLVM takes it for an access to all of the type, without a word; but the type it \
                  makes for that is another than this one, and it answers NoAlias between the two"
             } else {
@@ -52,6 +71,12 @@ fn types_as_tags(subject: &Subject<'_>, report: &mut Report<'_>) {
              field's scalar type and its offset"
         ));
     }
+}
+
+/// The node that a reference such as `!5` is to, as the text defines it.
+fn numbered(module: &Module, reference: &[u8]) -> Option<NodeId> {
+    let digits = std::str::from_utf8(reference.strip_prefix(b"!")?).ok()?;
+    module.node(digits.trim().parse().ok()?)
 }
 
 fn is_string(operand: &[u8]) -> bool {
@@ -69,15 +94,28 @@ fn formats(subject: &Subject<'_>, report: &mut Report<'_>) {
             continue;
         };
         let format = usize::from(node.format() == Format::New);
-        firsts.entry(root).or_default()[format].get_or_insert(ty.node());
+        let first = firsts.entry(root).or_default()[format].get_or_insert(ty.node());
+        if has_form_of_tag(subject, *first) {
+            *first = ty.node();
+        }
     }
     for (root, firsts) in firsts {
         let [Some(old), Some(new)] = firsts else { continue };
         let root = subject.type_name(root.node());
         let message = || format!("old-format and size-aware types stand under one root, {root}");
         let Some(found) = report.add(Lint::MixedFormats, message) else { return };
-        found.primary = subject.node_label(new, "a size-aware type");
         found.secondary.extend(subject.node_label(old, "an old-format type"));
+        if has_form_of_tag(subject, new) {
+            found.primary = subject.node_label(new, "a tag, read as a size-aware type");
+            let name = subject.name(new);
+            found.notes.push(format!(
+                "{name} has the form of a tag and stands where a type belongs: a tag refers to it, \
+                 and that one is malformed"
+            ));
+            found.help = Some(format!("refer to the base or access type of {name} instead"));
+            continue;
+        }
+        found.primary = subject.node_label(new, "a size-aware type");
         found.notes.push(
             "LLVM compares types of the two formats as it finds them, and answers NoAlias between \
              equal ones"
@@ -89,6 +127,12 @@ fn formats(subject: &Subject<'_>, report: &mut Report<'_>) {
                 .to_owned(),
         );
     }
+}
+
+/// Whether a node begins as a tag does: with two types.
+fn has_form_of_tag(subject: &Subject<'_>, node: NodeId) -> bool {
+    let mut operands = subject.graph.operands(node);
+    matches!((operands.next(), operands.next()), (Some(Operand::Node(_)), Some(Operand::Node(_))))
 }
 
 /// Types that share root, format and name.

@@ -34,9 +34,9 @@ pub(super) fn is_pointer(ty: &[u8]) -> bool {
 }
 
 /// The bytes of a pointer in address space 0: 8 where the data layout does not
-/// say.
+/// say, and unknown where there is none: it may be set later.
 fn pointer_size(module: &Module) -> Option<u64> {
-    let Some((layout, _)) = module.data_layout() else { return Some(8) };
+    let (layout, _) = module.data_layout()?;
     let pointer = |spec: &'_ [u8]| spec.starts_with(b"p:") || spec.starts_with(b"p0:");
     let spec = layout.split(|&byte| byte == b'-').rfind(|spec| pointer(spec));
     let Some(spec) = spec else { return Some(8) };
@@ -68,7 +68,8 @@ pub(super) fn of_type(graph: &Graph, module: Option<&Module>, ty: TypeId) -> Opt
 /// Accesses that are wider than the type their tag names.
 ///
 /// A narrower one touches nothing that the tag does not speak of: passes narrow
-/// loads, and front ends copy a union by its bytes.
+/// loads, and front ends copy a union by its bytes. Nor does one to several
+/// whole objects of the type, such as an array's elements.
 pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
     let Some(module) = subject.module else { return };
     let graph = subject.graph;
@@ -87,7 +88,9 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
         };
         // `char` covers everything, at any width.
         let covers_all = graph.ty(tag.access).name() == Some(b"omnipotent char");
-        if width <= size || covers_all && by_tag.is_none() {
+        // Passes merge accesses to neighbouring elements.
+        let elements = tag.is_whole() && width % size == 0;
+        if width <= size || elements || covers_all && by_tag.is_none() {
             continue;
         }
         let access = subject.type_name(tag.access.node());

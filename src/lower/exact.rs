@@ -47,12 +47,15 @@ pub(super) struct Exact {
     touched: Vec<usize>,
 }
 
+/// Members of a forest, each after the one above it.
+pub(super) type Parents = Vec<(u32, Option<u32>)>;
+
 /// What the search found.
 pub(super) struct Solution {
     pub(super) lower: u64,
     /// The cost of the forest, and its members with those above them, top
     /// first; `None` if nothing cheaper than the limit was found.
-    pub(super) forest: Option<(u64, Vec<(u32, Option<u32>)>)>,
+    pub(super) forest: Option<(u64, Parents)>,
 }
 
 fn members(mut set: Mask) -> impl Iterator<Item = usize> {

@@ -24,7 +24,7 @@ impl Lowering {
     /// Adds sources: tags of the oracle's graph, accesses with a size of their
     /// own, either with a weight that says how often it is asked about.
     ///
-    /// The first call lowers its sources as well as [`Options::steps`] allows.
+    /// The first call lowers its sources as well as [`Options::steps`](super::Options::steps) allows.
     /// Later calls find places for more, and change no tag that was given out;
     /// they take time in proportion to the sources added, times those there.
     /// A source that is there already is passed over.

@@ -75,7 +75,7 @@ struct SavedSource {
 #[derive(Debug)]
 enum Held<'l> {
     Lent(&'l Graph),
-    Owned(Graph),
+    Owned(Box<Graph>),
 }
 
 impl Serialize for Held<'_> {
@@ -89,7 +89,7 @@ impl Serialize for Held<'_> {
 
 impl<'de> Deserialize<'de> for Held<'_> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Graph::deserialize(deserializer).map(Held::Owned)
+        Graph::deserialize(deserializer).map(|graph| Held::Owned(Box::new(graph)))
     }
 }
 
@@ -265,6 +265,7 @@ impl Lowering {
         let Held::Owned(source) = saved.source else {
             return Err(LoadError::Damaged("it was not stored"));
         };
+        let source = *source;
         let damaged = LoadError::Damaged;
         let tags: Vec<TagId> = source.tags().collect();
         let key = |saved: SavedKey| -> Result<Key, LoadError> {
@@ -276,6 +277,7 @@ impl Lowering {
         lowering.options.depth = lowering.options.depth.clamp(1, MAX_DEPTH);
         if let Some(others) = saved.others {
             let Held::Owned(others) = others else { return Err(damaged("it was not stored")) };
+            let others = *others;
             let theirs: Vec<TagId> = others.tags().collect();
             let mut pairs = Vec::new();
             for &(one, tag) in &saved.fixed {

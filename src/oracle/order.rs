@@ -327,7 +327,10 @@ impl Order {
                 if std::mem::replace(&mut seen[other], position) == position || other == position {
                     return;
                 }
-                if other >= position || !oracle.may_alias(tag(position), tag(other)) {
+                // Of regular tags a row names those of its own root: all others are
+                // on it.
+                let implied = other < listed.start && !range.contains(&other);
+                if implied || other >= position || !oracle.may_alias(tag(position), tag(other)) {
                     return;
                 }
                 row.add(other as u32, len);
@@ -337,7 +340,7 @@ impl Order {
             };
             match &candidates[position - listed.start] {
                 // Whatever its root is, another listed position may be of another.
-                None => range.chain(listed.start..position).for_each(&mut consider),
+                None => range.clone().chain(listed.start..position).for_each(&mut consider),
                 Some(found) => {
                     pairs.each(found, &mut consider);
                     let others = listed.start..position;

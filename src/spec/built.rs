@@ -157,6 +157,19 @@ impl Built {
         self.graph
     }
 
+    /// Returns the graph, to add to it, or to put it elsewhere while an
+    /// [`Oracle`] owns it; it must be back for [`Built::tag`] and
+    /// [`Built::check`], which know the ids of this graph alone.
+    pub fn graph_mut(&mut self) -> &mut Graph {
+        &mut self.graph
+    }
+
+    /// Returns the declared types, to declare more of them, with the graph in
+    /// which their nodes and tags are.
+    pub fn lowering_mut(&mut self) -> Option<(&mut Lowering, &mut Graph)> {
+        self.lowering.as_mut().map(|lowering| (lowering, &mut self.graph))
+    }
+
     /// Returns the declared types, if the spec has them.
     #[must_use]
     pub fn lowering(&self) -> Option<&Lowering> {

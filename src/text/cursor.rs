@@ -340,7 +340,7 @@ const fn table(bytes: &[u8]) -> [bool; 256] {
 }
 
 #[inline]
-fn is_word(byte: u8) -> bool {
+pub(super) fn is_word(byte: u8) -> bool {
     WORD[byte as usize]
 }
 

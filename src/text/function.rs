@@ -3,7 +3,7 @@
 
 use std::num::NonZeroU32;
 
-use super::cursor::{Cursor, without_comments};
+use super::cursor::{Cursor, is_word, without_comments};
 use super::error::TextError;
 use super::instruction::{self, Access, Start};
 use super::module::{Function, Instruction, Opcode};
@@ -100,8 +100,15 @@ impl<'t> Scan<'t> {
             } else if byte == b'"' {
                 cursor.quoted()?;
                 at = cursor.at;
+            } else if byte == b'='
+                && depth == 0
+                && let Some(result) = result_before(text, at)
+            {
+                // An instruction that does not begin its line.
+                at = result;
+                at_start = true;
             } else {
-                // A `/` that begins no comment, or a line end or `!` in brackets.
+                // A `/` that begins no comment, or a line end, `=` or `!` in brackets.
                 at += 1;
             }
         }
@@ -205,6 +212,15 @@ impl<'t> Scan<'t> {
         self.uses.push((instruction as u32, attachment.get() - 1));
         Ok(true)
     }
+}
+
+/// Returns where the `%` of `%x =` stands, whose `=` stands at `at`.
+#[cold]
+fn result_before(text: &[u8], at: usize) -> Option<usize> {
+    let blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r');
+    let end = text[..at].iter().rposition(|byte| !blank(byte))? + 1;
+    let start = text[..end].iter().rposition(|&byte| !is_word(byte))?;
+    (text[start] == b'%' && start + 1 < end).then_some(start)
 }
 
 /// Passes white space and line ends.

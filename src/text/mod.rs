@@ -15,8 +15,8 @@
 //! two places, where LLVM's own printer always has one:
 //!
 //! - An instruction starts on a line of its own, or after a label or a `!tbaa`
-//!   attachment. Of `store i8 0, ptr %p store i8 1, ptr %p` on one line, the
-//!   second is not seen.
+//!   attachment, or it has a result, as in `%x = load`. Of
+//!   `store i8 0, ptr %p store i8 1, ptr %p` on one line, the second is not seen.
 //! - A function's `define` starts a line, or follows the `}` of a function. It
 //!   is not seen after another entity, such as a `declare`, on one line.
 //!

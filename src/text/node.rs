@@ -29,11 +29,21 @@ pub(super) struct Reference {
     pub(super) depth: u32,
 }
 
+/// What to make of an integer that its type cannot hold. LLVM leaves bits out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Overflow {
+    /// An error: an offset or a size must not change.
+    Refuse,
+    /// Text, in a node that says nothing of types.
+    Keep,
+}
+
 /// Appends the operands of a node that is nested `depth` deep, read from its
 /// `{` on.
 pub(super) fn operands<'t>(
     cursor: &mut Cursor<'t>,
     depth: u32,
+    overflow: Overflow,
     into: &mut Vec<Part<'t, Reference>>,
 ) -> Result<(), TextError> {
     cursor.at += 1;
@@ -42,7 +52,7 @@ pub(super) fn operands<'t>(
         return Ok(());
     }
     loop {
-        into.push(operand(cursor, depth)?);
+        into.push(operand(cursor, depth, overflow)?);
         cursor.skip_space()?;
         if cursor.eat(b"}") {
             return Ok(());
@@ -61,6 +71,7 @@ pub(super) fn operands<'t>(
 pub(super) fn operand<'t>(
     cursor: &mut Cursor<'t>,
     depth: u32,
+    overflow: Overflow,
 ) -> Result<Part<'t, Reference>, TextError> {
     // LLVM 3 writes `metadata` before a string or node.
     if cursor.eat_word(b"metadata") {
@@ -89,8 +100,8 @@ pub(super) fn operand<'t>(
         b"null" => Part::Null,
         _ => match int(&text) {
             Some(Ok(int)) => Part::Int(int),
-            Some(Err(kind)) => return Err(start.error(kind)),
-            None => Part::Raw(match text {
+            Some(Err(kind)) if overflow == Overflow::Refuse => return Err(start.error(kind)),
+            _ => Part::Raw(match text {
                 Cow::Borrowed(text) => String::from_utf8_lossy(text),
                 Cow::Owned(text) => String::from_utf8_lossy(&text).into_owned().into(),
             }),

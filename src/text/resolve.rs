@@ -5,7 +5,7 @@ use super::definition::{Definition, Form, specialized};
 use super::error::MAX_INLINE_DEPTH;
 use super::error::{TextError, TextErrorKind};
 use super::module::{Module, Origin, WarningKind};
-use super::node::{Key, Reference, operands};
+use super::node::{Key, Overflow, Reference, operands};
 use super::numbers::Numbers;
 use super::scan::{Attachment, Scan};
 use crate::graph::import::{Import, Opened, Part, Source, State};
@@ -27,7 +27,7 @@ pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module, TextErro
     let mut module = std::mem::take(&mut scan.module);
     module.numbers = Numbers::new(scan.text.len());
     let open = Numbers::new(scan.text.len());
-    let nodes = Nodes { module, scan: &scan, open, warns: true };
+    let nodes = Nodes { module, scan: &scan, open, warns: true, overflow: Overflow::Refuse };
     let mut resolver = Resolver { nodes, import: Import::new() };
     let mut attached = Vec::with_capacity(scan.attachments.len());
     for &Attachment { key, offset, copy } in &scan.attachments {
@@ -67,7 +67,11 @@ pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module, TextErro
     }
     if keep == Keep::All || resolver.nodes.module.graph.node_count() == 0 {
         // NB: loops have ids that refer to themselves, and no tag reaches them.
-        resolver.nodes.warns = resolver.nodes.module.functions.is_empty();
+        // Nor does one reach a profile's counts. Of a listing all may be tags.
+        if !resolver.nodes.module.functions.is_empty() {
+            resolver.nodes.warns = false;
+            resolver.nodes.overflow = Overflow::Keep;
+        }
         let mut places: Vec<_> =
             scan.definitions.iter().map(|(number, place)| (place, number)).collect();
         places.sort_unstable();
@@ -112,6 +116,7 @@ struct Nodes<'s, 't> {
     open: Numbers<u32>,
     /// Whether a node that refers back to itself is worth a warning.
     warns: bool,
+    overflow: Overflow,
 }
 
 impl<'t> Source<'t> for Nodes<'_, 't> {
@@ -160,7 +165,7 @@ impl<'t> Source<'t> for Nodes<'_, 't> {
                 (origin, body, form == Form::Distinct, 0)
             }
         };
-        operands(&mut Cursor::new(text, body), depth, parts)?;
+        operands(&mut Cursor::new(text, body), depth, self.overflow, parts)?;
         Ok(Opened::Node { place: origin, distinct })
     }
 

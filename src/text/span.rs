@@ -9,7 +9,7 @@ use super::cursor::Cursor;
 use super::definition::Definition;
 use super::instruction;
 use super::module::Instruction;
-use super::node::{operand, reference};
+use super::node::{Overflow, operand, reference};
 
 impl Instruction {
     /// Finds the pointer through which the instruction accesses memory, in the
@@ -86,7 +86,7 @@ pub fn operand_span(text: &[u8], offset: usize, position: usize) -> Option<Range
     let mut cursor = body(text, offset)?;
     cursor.eat(b"{").then_some(())?;
     for _ in 0..position {
-        operand(&mut cursor, 0).ok()?;
+        operand(&mut cursor, 0, Overflow::Keep).ok()?;
         cursor.skip_space().ok()?;
         cursor.eat(b",").then_some(())?;
     }
@@ -96,7 +96,7 @@ pub fn operand_span(text: &[u8], offset: usize, position: usize) -> Option<Range
         cursor.skip_space().ok()?;
     }
     let start = cursor.at;
-    operand(&mut cursor, 0).ok()?;
+    operand(&mut cursor, 0, Overflow::Keep).ok()?;
     // Comments may stand within an operand, and after it.
     let (end, mut cursor) = (cursor.at, Cursor::new(&text[..cursor.at], start));
     let mut last = start;

@@ -10,7 +10,7 @@ pub(super) const LINES: u8 = 1;
 pub(super) const BRACKETS: u8 = 2;
 /// `<` and `>`.
 pub(super) const ANGLES: u8 = 4;
-/// What means something in a function body: line ends, `!t` and `!\\`, and
+/// What means something in a function body: line ends, `=`, `!t` and `!\\`, and
 /// brackets.
 pub(super) const BODY: u8 = 8;
 
@@ -87,7 +87,7 @@ fn mask<const SET: u8>(block: &[u8; 65]) -> u64 {
         if SET & BODY != 0 {
             // `!tbaa`, whose `t` may be written as an escape.
             let attachment = (byte == b'!') & ((next == b't') | (next == b'\\'));
-            found |= is_bracket(byte) | (byte == b'\n') | attachment;
+            found |= is_bracket(byte) | (byte == b'\n') | (byte == b'=') | attachment;
         }
         *stop = u8::from(found);
     }
@@ -122,8 +122,8 @@ fn gathered(bytes: &[u8; 64]) -> u64 {
 }
 
 impl Stops<BODY> {
-    /// As [`next`](Self::next), passing brackets, and within them line ends and
-    /// attachments; not past a `}` that was not opened.
+    /// As [`next`](Self::next), passing brackets, and within them line ends, `=`
+    /// and attachments; not past a `}` that was not opened.
     #[inline]
     pub(super) fn next_in_body(&mut self, text: &[u8], at: usize, depth: &mut usize) -> usize {
         let mut base = at & !63;
@@ -141,7 +141,7 @@ impl Stops<BODY> {
                         return at;
                     }
                     *depth = deeper(*depth, byte);
-                } else if *depth == 0 || !matches!(byte, b'\n' | b'!') {
+                } else if *depth == 0 || !matches!(byte, b'\n' | b'=' | b'!') {
                     return at;
                 }
             }
@@ -238,7 +238,7 @@ mod tests {
     #[test]
     fn all_bytes_of_a_set_are_found_and_no_others() {
         check::<LINES>(b"\n!");
-        check::<BODY>(b"\n()[]{}");
+        check::<BODY>(b"\n=()[]{}");
         check::<{ BRACKETS | ANGLES }>(b"()[]{}<>");
     }
 
@@ -256,7 +256,7 @@ mod tests {
 
     #[test]
     fn in_brackets_neither_lines_nor_attachments_stop_a_search() {
-        let text = b") [(\n!t \"\n]) ]!t {]!x}";
+        let text = b") [(\n!t=\"\n]) ]!t {]!x}";
         let (mut stops, mut depth, mut at) = (Stops::<BODY>::new(), 0, 0);
         let mut found = Vec::new();
         while at < text.len() {

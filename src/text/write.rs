@@ -157,27 +157,10 @@ fn write_operand(operand: Operand<'_>, out: &mut String, reference: impl FnOnce(
             out.push('"');
         }
         Operand::Int(int) => {
-            let _ = write!(out, "{}", Literal(int));
+            let _ = write!(out, "{int}");
         }
         Operand::Node(node) => out.push_str(&reference(node)),
         Operand::Raw(text) => out.push_str(text),
-    }
-}
-
-/// An integer constant as LLVM prints it: signed, and `i1` as a word.
-struct Literal(crate::graph::Int);
-
-impl std::fmt::Display for Literal {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let crate::graph::Int { bits, value } = self.0;
-        match bits {
-            1 => write!(f, "i1 {}", value != 0),
-            2..=64 => {
-                let unused = 64 - bits;
-                write!(f, "i{bits} {}", (value << unused) as i64 >> unused)
-            }
-            _ => write!(f, "i{bits} {value}"),
-        }
     }
 }
 

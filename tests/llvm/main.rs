@@ -5,7 +5,9 @@
 mod support;
 
 mod compare;
+mod generated;
 mod malformed;
+mod rewrite;
 #[cfg(feature = "spec")]
 mod specs;
 mod union;

@@ -18,6 +18,8 @@ pub struct Universe {
 pub enum Shape {
     /// Fields at one offset, aggregate accesses and sizes of all kinds.
     Any,
+    /// The same, and an aggregate's parent is above all its fields.
+    Parented,
     /// No two fields overlap, and every access is to one whole scalar.
     PlainScalars,
     /// No two fields overlap; accesses to scalars and to whole structs, each of
@@ -101,7 +103,8 @@ fn type_system(
             fields.push((ty, offset, extent));
             end = end.max(offset + extent);
             // Fields at one offset make a union; LLVM follows the last.
-            if universe.shape != Shape::Any || !rng.one_in(12) {
+            let plain = !matches!(universe.shape, Shape::Any | Shape::Parented);
+            if plain || !rng.one_in(12) {
                 offset = end + rng.below(4) as u64;
             }
         }
@@ -155,7 +158,7 @@ fn tag(rng: &mut Rng, graph: &mut Graph, base: TypeId, universe: &Universe) -> T
         Format::New => {
             let of_type = graph.ty(ty).size().unwrap();
             let size = match shape {
-                Shape::Any => *rng.pick(&[0, 1, 4, 8, 24, u64::MAX]),
+                Shape::Any | Shape::Parented => *rng.pick(&[0, 1, 4, 8, 24, u64::MAX]),
                 _ => of_type,
             };
             graph.builder().access_tag(base, ty, offset, size, immutable).unwrap()

@@ -39,6 +39,8 @@ const LINES: &[&str] = &[
     "  %e = cmpxchg weak ptr %p, i16 0, i16 1 monotonic monotonic, !tbaa !0\n",
     "  %w = va_arg ptr %p, double, !tbaa !0\n",
     "  fence seq_cst\n",
+    "  %q = getelementptr i8, ptr %p, i64 4  %z = load i32, ptr %q, !tbaa !0\n",
+    "  %q = freeze ptr %p %\"a b\" = load i32, ptr %q %z=load i8, ptr %q ; %c = load i8, ptr %q\n",
     "  unreachable\n",
     "  ret { i32, ptr } { i32 1, ptr null }\n",
 ];
@@ -73,6 +75,8 @@ const PIECES: &[&str] = &[
     "!{}",
     "!1",
     "%",
+    "%x = ",
+    "%y\t=\n",
     "@",
     "=",
     ":",

@@ -333,3 +333,29 @@ define void @f(ptr %p) { store i32 0, ptr %p, !tbaa !0 ret void } define void @g
     let seen: Vec<_> = module.instructions().iter().map(|i| (i.function, i.index)).collect();
     assert_eq!(seen, [(0, 0), (1, 0)]);
 }
+
+#[test]
+fn several_instructions_may_stand_on_a_line() {
+    let module = read(
+        r#"
+define i32 @f(ptr %p) {
+  %q = getelementptr i8, ptr %p, i64 4  %v = load i32, ptr %q, !tbaa !0 %w=load i8, ptr %q
+  call void asm "%x = load", "=r"(ptr %q) "k"="v" %r	= atomicrmw add ptr %q, i32 1 seq_cst ret i32 %v
+}
+!0 = !{!1, !1, i64 0}
+!1 = !{!"int", !{!"R"}}
+"#,
+    );
+    let seen: Vec<_> = module
+        .instructions()
+        .iter()
+        .map(|i| (i.index, i.opcode, module.access_type(i), i.tag.is_some()))
+        .collect();
+    let expected: [(u32, Opcode, &[u8], bool); 3] = [
+        (1, Opcode::Load, b"i32", true),
+        (2, Opcode::Load, b"i8", false),
+        (4, Opcode::AtomicRmw, b"i32", false),
+    ];
+    assert_eq!(seen, expected);
+    assert_eq!(Verifier::new(module.graph()).check(module.attached_tags()[0]), Ok(()));
+}

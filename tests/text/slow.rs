@@ -100,6 +100,7 @@ impl Slow<'_> {
                         }
                     }
                 }
+                b'%' if !fresh && depth == 0 && self.at_result() => fresh = true,
                 _ if fresh => {
                     let start = self.at;
                     match self.opcode()? {
@@ -121,6 +122,14 @@ impl Slow<'_> {
                 _ => self.at += 1,
             }
         }
+    }
+
+    /// Whether `%x =` stands here, on one line.
+    fn at_result(&self) -> bool {
+        let rest = &self.text[self.at + 1..];
+        let name = rest.iter().take_while(|&&byte| is_word(byte)).count();
+        let mut rest = rest[name..].iter().filter(|&&byte| !matches!(byte, b' ' | b'\t' | b'\r'));
+        name > 0 && rest.next() == Some(&b'=')
     }
 
     /// Passes the result and the opcode, and an `atomicrmw`'s operation. Also

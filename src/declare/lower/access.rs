@@ -1,28 +1,9 @@
 //! What tag an access at the end of a path has.
 
-use super::{Lowering, Policy};
+use super::{Access, Lowering, Policy};
 use crate::declare::DeclId;
 use crate::declare::declarations::Kind;
 use crate::declare::path::{Step, Walk};
-
-/// What an access is to TBAA.
-///
-/// clang: `TBAAAccessInfo`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Access {
-    /// It goes without a tag.
-    Untagged { reason: &'static str },
-    /// It may alias everything.
-    MayAlias { size: u64 },
-    Ordinary {
-        /// `None` for the accessed type itself.
-        base: Option<DeclId>,
-        ty: DeclId,
-        /// Bytes from the start of the base.
-        offset: u64,
-        size: u64,
-    },
-}
 
 impl Lowering {
     pub(super) fn access(&self, walk: &Walk) -> Access {

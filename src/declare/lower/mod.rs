@@ -1,12 +1,12 @@
 //! From declared types to TBAA nodes and tags, under a policy.
 
 mod access;
+mod adopt;
 mod copy;
 mod node;
 
 use super::{DeclId, Declarations, DeclareError};
 use crate::graph::{CopyId, Format, Graph, TagId, TypeId};
-use access::Access;
 
 /// How declared types become TBAA.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
@@ -107,6 +107,25 @@ pub struct Lowering {
     any_pointers: Vec<TypeId>,
 }
 
+/// What an access is to TBAA.
+///
+/// clang: `TBAAAccessInfo`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Access {
+    /// It goes without a tag.
+    Untagged { reason: &'static str },
+    /// It may alias everything.
+    MayAlias { size: u64 },
+    Ordinary {
+        /// `None` for the accessed type itself.
+        base: Option<DeclId>,
+        ty: DeclId,
+        /// Bytes from the start of the base.
+        offset: u64,
+        size: u64,
+    },
+}
+
 impl Declarations {
     /// Puts the types under a policy. More may be declared after this, through
     /// [`Lowering::types_mut`].
@@ -161,6 +180,20 @@ impl Lowering {
         let reason = "it has no type of memory; give the path of a member";
         let tag = self.tag_of(graph, &access, immutable)?;
         tag.ok_or_else(|| DeclareError::Untagged { path: path.to_owned(), reason })
+    }
+
+    /// Returns the tags of accesses to where several paths lead, in their order.
+    ///
+    /// # Errors
+    ///
+    /// As [`Lowering::tag`], of the first path that is wrong. Tags of paths
+    /// before it may be in the graph.
+    pub fn tags(
+        &mut self,
+        graph: &mut Graph,
+        paths: &[impl AsRef<str>],
+    ) -> Result<Vec<TagId>, DeclareError> {
+        paths.iter().map(|path| self.tag(graph, path.as_ref())).collect()
     }
 
     /// Resolves a path, so that what emits code need not look at it again.

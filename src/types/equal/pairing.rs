@@ -13,7 +13,6 @@ use petgraph::unionfind::UnionFind;
 
 use super::automaton::Automaton;
 use super::refine::refine;
-use super::{Context, Equality, Type};
 use crate::table::{HashMap, HashSet, IndexSet};
 
 /// How much of an encoding is looked at before nodes are compared two by two.
@@ -22,25 +21,14 @@ const PREFIX: usize = 64;
 /// fewer than two are taken.
 const STEPS: usize = 64;
 
-/// As [`super::equal`].
-pub(super) fn equal(equality: Equality, a: (&Context, Type), b: (&Context, Type)) -> bool {
-    assert!(a.0.owns(a.1) && b.0.owns(b.1), "a type that another context issued");
-    if a.1 == b.1 {
-        return true;
-    }
-    let automaton = Automaton::spanned([a, b]);
-    match equality {
-        Equality::Structural => {
-            let mut walk = Walk { automaton: &automaton, left: usize::MAX, components: &[] };
-            walk.pair(0, 1).is_some()
-        }
-        Equality::Unfolding => unfolds_equal(&automaton),
-    }
+/// Whether the types of nodes 0 and 1 are equal.
+pub(super) fn pairs(automaton: &Automaton) -> bool {
+    Walk { automaton, left: usize::MAX, components: &[] }.pair(0, 1).is_some()
 }
 
 /// Whether nodes 0 and 1 are bisimilar: Hopcroft and Karp, "A linear algorithm
 /// for testing equivalence of finite automata" (1971).
-fn unfolds_equal(automaton: &Automaton) -> bool {
+pub(super) fn unfold_alike(automaton: &Automaton) -> bool {
     let mut sets: UnionFind<u32> = UnionFind::new(automaton.len());
     let mut work = vec![(0, 1)];
     while let Some((a, b)) = work.pop() {

@@ -82,3 +82,79 @@ fn intrinsics_that_call_or_store() {
         ));
     }
 }
+
+#[test]
+fn a_slot_that_begins_anew() {
+    let function = |slot: &str, pointer: &str| {
+        format!(
+            "define i32 @f(ptr %q) {{
+  %p = alloca float
+  %t = alloca i32
+  store float 1.0, ptr {pointer}, align 4, !tbaa !3
+  call void @llvm.lifetime.end.p0(ptr {slot}) #2
+  call void @llvm.lifetime.start.p0(i64 4, ptr nonnull {slot})
+  %v = load i32, ptr {pointer}, align 4, !tbaa !0
+  ret i32 %v
+}}
+"
+        )
+    };
+    silent(&function("%p", "%p"));
+    // A pointer that may be into the slot.
+    silent(&function("%p", "%q"));
+    silent(&function("%q", "%p"));
+}
+
+#[test]
+fn elements_that_a_pass_copies_at_once() {
+    silent(
+        "define void @f(ptr %p, ptr %q) {
+  %v = load i64, ptr %p, align 4, !tbaa !9
+  store i64 %v, ptr %q, align 4, !tbaa !9
+  ret void
+}
+!7 = !{!\"Simple C/C++ TBAA\"}
+!8 = !{!\"int\", !7, i64 0}
+!9 = !{!8, !8, i64 0}
+",
+    );
+}
+
+#[test]
+fn without_a_data_layout_nobody_knows_a_pointer() {
+    let code = "%struct.S = type { ptr, ptr }
+define void @f(ptr %p, ptr %q) {
+  store ptr null, ptr %p, align 4, !tbaa !10
+  store ptr null, ptr %q, align 4, !tbaa !11
+  ret void
+}
+!7 = !{!\"Simple C/C++ TBAA\"}
+!8 = !{!\"any pointer\", !7, i64 0}
+!9 = !{!\"S\", !8, i64 0, !8, i64 4}
+!10 = !{!9, !8, i64 0}
+!11 = !{!9, !8, i64 4}
+";
+    silent(code);
+    let source = format!("target datalayout = \"e-p:64:64\"\n{code}{TAGS}");
+    let module = text::read_with(source.as_bytes(), Keep::All).unwrap();
+    let found = lint(&module, source.as_bytes(), &Options::default());
+    let codes: Vec<_> = found.iter().map(|it| it.code.to_string()).collect();
+    for code in ["TBAA106", "TBAA107"] {
+        assert!(codes.contains(&code.to_owned()), "{codes:?}");
+    }
+}
+
+#[test]
+fn what_is_accessed_through_no_pointer() {
+    for nothing in ["undef", "poison"] {
+        silent(&format!(
+            "define void @f() {{
+  store float 1.0, ptr {nothing}, align 4, !tbaa !3
+  %v = load i32, ptr {nothing}, align 4, !tbaa !0
+  %w = load float, ptr {nothing}, align 4, !tbaa !3
+  ret void
+}}
+"
+        ));
+    }
+}

@@ -1,12 +1,10 @@
 //! Rewritten texts, read by LLVM 22.
 
-mod support;
-
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use support::llvm::{Llvm, WAYS, scratch};
+use crate::support::llvm::{Llvm, WAYS, scratch};
 use tbaa::text::{self, Module, Opcode, Rewriter};
 
 /// What LLVM prints of a text that it has read and verified.

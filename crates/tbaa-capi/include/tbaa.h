@@ -1,0 +1,1425 @@
+/* libtbaa: type-based alias analysis for compilers.
+ *
+ * The guide is docs/embed-c.md. This file is written by cbindgen: do not edit it.
+ *
+ * Rules that all functions share:
+ *
+ * - A pointer is to what its type says, or NULL. NULL is an error where nothing
+ *   is said of it, never a crash.
+ * - A function that can fail returns a status, and writes its results only when
+ *   that is TBAA_STATUS_OK. tbaa_last_error has the text of the last failure, for
+ *   each thread its own.
+ * - Functions that answer questions cannot fail: in any doubt they answer that
+ *   accesses may overlap.
+ * - Ids are small numbers by value, good in the context that made them and in all
+ *   its snapshots. 0 is none. The library cannot tell an id of another context
+ *   from its own, if it has one of that number.
+ * - Functions that take a `const` context or oracle may run on many threads at
+ *   once. Others need what they take for themselves; what is not the same context
+ *   may be used on other threads meanwhile.
+ * - Strings are bytes and their number; results live as long as is said there.
+ * - Enumerations are passed as uint32_t; a number that is no constant is an error.
+ */
+
+#ifndef TBAA_H
+#define TBAA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#if !defined(TBAA_NO_INLINE)
+/* A string's bytes, for initialisers: TBAA_STR("TValue *"). */
+#define TBAA_STR(literal) {(literal), sizeof(literal) - 1}
+
+/* A member of struct `record`, as `type_name`; see tbaa_record_member. */
+#define TBAA_MEMBER(record, member, type_name)                                                   \
+    {TBAA_STR(#member), TBAA_STR(type_name), offsetof(record, member),                           \
+     sizeof(((record *)0)->member), 0, 0, 0}
+
+/* The same, never modified while it can be read. */
+#define TBAA_IMMUTABLE_MEMBER(record, member, type_name)                                         \
+    {TBAA_STR(#member), TBAA_STR(type_name), offsetof(record, member),                           \
+     sizeof(((record *)0)->member), 0, 0, TBAA_MEMBER_FLAG_IMMUTABLE}
+
+/* A flexible array member, which has no size: TBAA_FLEXIBLE(Proto, code, "int []"). */
+#define TBAA_FLEXIBLE(record, member, type_name)                                                 \
+    {TBAA_STR(#member), TBAA_STR(type_name), offsetof(record, member), 0, 0, 0, 0}
+
+/* A bit-field, for which there is no offsetof: the place of its first bit. */
+#define TBAA_BITS(member, type_name, first_bit, width)                                           \
+    {TBAA_STR(#member), TBAA_STR(type_name), (first_bit), 0, 0, (width),                         \
+     TBAA_MEMBER_FLAG_BIT_FIELD}
+
+/* An anonymous struct or union of a declared type, at the place of one of its members. */
+#define TBAA_ANONYMOUS(record, first_member, type_name)                                          \
+    {TBAA_STR(""), TBAA_STR(type_name), offsetof(record, first_member), 0, 0, 0, 0}
+
+/* A struct or union whose members stand in an array. */
+#define TBAA_RECORD(record, record_members, record_flags)                                        \
+    {TBAA_STR(#record), (record_members), sizeof(record_members) / sizeof((record_members)[0]),  \
+     sizeof(record), 0, (record_flags)}
+#endif
+
+
+/**
+ * Counts the changes of this interface that a compiled program would notice.
+ * The shared library's name ends in it: `libtbaa.so.1`.
+ */
+#define TBAA_ABI_VERSION 1
+
+/**
+ * What came of a call. Where it is not `TBAA_STATUS_OK`, nothing was written
+ * to out-parameters, and `tbaa_last_error` says what is wrong and what to do.
+ */
+enum tbaa_status
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * Done.
+     */
+    TBAA_STATUS_OK = 0,
+    /**
+     * A NULL where none may be, a number that no constant has, text that is
+     * not UTF-8, or an array without end.
+     */
+    TBAA_STATUS_INVALID_ARGUMENT = 1,
+    /**
+     * An id that this context or oracle did not issue.
+     */
+    TBAA_STATUS_UNKNOWN_ID = 2,
+    /**
+     * A declaration that C would not accept, or whose offsets or sizes are
+     * not those of its types.
+     */
+    TBAA_STATUS_DECLARATION = 3,
+    /**
+     * A path that leads nowhere.
+     */
+    TBAA_STATUS_PATH = 4,
+    /**
+     * The policy has no tag for what a path leads to: the access goes without.
+     */
+    TBAA_STATUS_UNTAGGED = 5,
+    /**
+     * A spec that cannot be read.
+     */
+    TBAA_STATUS_SPEC = 6,
+    /**
+     * Expected answers of a spec that do not hold.
+     */
+    TBAA_STATUS_EXPECTATION = 7,
+    /**
+     * Nodes that the builder refuses to make.
+     */
+    TBAA_STATUS_BUILD = 8,
+    /**
+     * A tag that LLVM would reject, crash on or get wrong.
+     */
+    TBAA_STATUS_REFUSED = 9,
+    /**
+     * A callback said that it failed.
+     */
+    TBAA_STATUS_SINK = 10,
+    /**
+     * The format cannot say what the graph holds.
+     */
+    TBAA_STATUS_UNWRITABLE = 11,
+    /**
+     * A defect of the library. The context it was given can only be freed.
+     */
+    TBAA_STATUS_PANICKED = 12,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum tbaa_status tbaa_status;
+#else
+typedef uint32_t tbaa_status;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * By which rule questions are answered: `docs/rules.md` says which one wants.
+ */
+enum tbaa_rule
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * A spec's own rule; otherwise LLVM's.
+     */
+    TBAA_RULE_DEFAULT = 0,
+    /**
+     * What LLVM 22 answers, bit for bit.
+     */
+    TBAA_RULE_LLVM = 1,
+    /**
+     * Every member of a union is followed, and bytes count.
+     */
+    TBAA_RULE_UNION = 2,
+    /**
+     * As that, but a union is only accessed by name.
+     */
+    TBAA_RULE_UNION_STRICT = 3,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum tbaa_rule tbaa_rule;
+#else
+typedef uint32_t tbaa_rule;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What an access, or a call, does to memory: bits of a mask.
+ */
+enum tbaa_effect
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * It loads.
+     */
+    TBAA_EFFECT_READ = 1,
+    /**
+     * It stores.
+     */
+    TBAA_EFFECT_WRITE = 2,
+    /**
+     * Both, or not known; so does 0 in a `tbaa_memory_access`.
+     */
+    TBAA_EFFECT_BOTH = 3,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum tbaa_effect tbaa_effect;
+#else
+typedef uint32_t tbaa_effect;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Which dependences may hold between an access and one after it: bits of a
+ * mask.
+ */
+enum tbaa_conflict
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * The second reads what the first wrote.
+     */
+    TBAA_CONFLICT_READ_AFTER_WRITE = 1,
+    /**
+     * The second overwrites what the first read.
+     */
+    TBAA_CONFLICT_WRITE_AFTER_READ = 2,
+    /**
+     * The second overwrites what the first wrote.
+     */
+    TBAA_CONFLICT_WRITE_AFTER_WRITE = 4,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum tbaa_conflict tbaa_conflict;
+#else
+typedef uint32_t tbaa_conflict;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * How declared types become TBAA.
+ */
+enum tbaa_policy
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * As clang 22: what stock LLVM reads best, and what links with C.
+     */
+    TBAA_POLICY_CLANG = 0,
+    /**
+     * As clang 22 with `-new-struct-path-tbaa`.
+     */
+    TBAA_POLICY_CLANG_NEW = 1,
+    /**
+     * Unions are types with overlapping members. For the union rules; never
+     * for LLVM, unless lowered.
+     */
+    TBAA_POLICY_RFC = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum tbaa_policy tbaa_policy;
+#else
+typedef uint32_t tbaa_policy;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What is said of a member beside its type: bits of a mask.
+ */
+enum tbaa_member_flag
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * It is never modified while it can be read: a promise, on which LLVM
+     * builds.
+     */
+    TBAA_MEMBER_FLAG_IMMUTABLE = 1,
+    /**
+     * It is not aligned.
+     */
+    TBAA_MEMBER_FLAG_PACKED = 2,
+    /**
+     * It is a base class, without a name.
+     */
+    TBAA_MEMBER_FLAG_BASE = 4,
+    /**
+     * It is a bit-field; `offset` counts bits.
+     */
+    TBAA_MEMBER_FLAG_BIT_FIELD = 8,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum tbaa_member_flag tbaa_member_flag;
+#else
+typedef uint32_t tbaa_member_flag;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What is said of a record beside its members: bits of a mask.
+ */
+enum tbaa_record_flag
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * It is a union.
+     */
+    TBAA_RECORD_FLAG_UNION = 1,
+    /**
+     * Its members are not aligned.
+     */
+    TBAA_RECORD_FLAG_PACKED = 2,
+    /**
+     * Accesses to its members may alias everything.
+     */
+    TBAA_RECORD_FLAG_MAY_ALIAS = 4,
+    /**
+     * Offsets and size are not given but computed, as the compiler of the
+     * target would: for a target other than this machine.
+     */
+    TBAA_RECORD_FLAG_COMPUTED = 8,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum tbaa_record_flag tbaa_record_flag;
+#else
+typedef uint32_t tbaa_record_flag;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Formats of `tbaa_dump`.
+ */
+enum tbaa_dump_format
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * Metadata that `llvm-as` accepts.
+     */
+    TBAA_DUMP_FORMAT_LLVM = 0,
+    /**
+     * Attributes of MLIR's LLVM dialect; of the old format only.
+     */
+    TBAA_DUMP_FORMAT_MLIR = 1,
+    /**
+     * A spec, which `tbaa_context_load` and the `tbaa` command read.
+     */
+    TBAA_DUMP_FORMAT_RON = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum tbaa_dump_format tbaa_dump_format;
+#else
+typedef uint32_t tbaa_dump_format;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What an operand of a node is.
+ */
+enum tbaa_operand_kind
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * `null`.
+     */
+    TBAA_OPERAND_KIND_NULL = 0,
+    /**
+     * A string: any bytes.
+     */
+    TBAA_OPERAND_KIND_BYTES = 1,
+    /**
+     * An integer constant.
+     */
+    TBAA_OPERAND_KIND_INTEGER = 2,
+    /**
+     * A node that the callback made.
+     */
+    TBAA_OPERAND_KIND_NODE = 3,
+    /**
+     * The node that is being made.
+     */
+    TBAA_OPERAND_KIND_ITSELF = 4,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum tbaa_operand_kind tbaa_operand_kind;
+#else
+typedef uint32_t tbaa_operand_kind;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Which pairs a lowering's scopes speak of.
+ */
+enum tbaa_scope_form
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * There are no scopes.
+     */
+    TBAA_SCOPE_FORM_NONE = 0,
+    /**
+     * The pairs that the lowered tags lose: few scopes, and short lists.
+     */
+    TBAA_SCOPE_FORM_LOST = 1,
+    /**
+     * All pairs: tags are not needed beside them.
+     */
+    TBAA_SCOPE_FORM_ALL = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum tbaa_scope_form tbaa_scope_form;
+#else
+typedef uint32_t tbaa_scope_form;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Answers of a rule as `!alias.scope` and `!noalias`, exact pair by pair.
+ */
+typedef struct tbaa_scopes tbaa_scopes;
+
+/**
+ * Types, tags and an oracle that knows them. Functions that take a `tbaa_context
+ * *` need it for themselves; with a `const` one they may run at the same time.
+ */
+typedef struct tbaa_context tbaa_context;
+
+/**
+ * Tags in place of a program's, with which LLVM answers that accesses may
+ * overlap wherever the program's rule does, and on as few other pairs as can
+ * be.
+ */
+typedef struct tbaa_lowered tbaa_lowered;
+
+/**
+ * Hands nodes to one sink, each once, operands first: what grows costs only what
+ * is new. It lives no longer than what the sink's nodes live in.
+ */
+typedef struct tbaa_emitter tbaa_emitter;
+
+/**
+ * Answers questions about the tags of one graph. Functions that take a `const
+ * tbaa_oracle *` may run on many threads at once.
+ */
+typedef struct tbaa_oracle tbaa_oracle;
+
+/**
+ * A string that somebody else owns: bytes and their number. It need not end in
+ * a NUL. `data` may be NULL where `len` is 0. Names of types may hold any
+ * bytes; all other strings are UTF-8.
+ */
+typedef struct tbaa_str {
+    /**
+     * The first byte.
+     */
+    const char *data;
+    /**
+     * The number of bytes.
+     */
+    size_t len;
+} tbaa_str;
+
+/**
+ * What a context is made for. All zero is C on this machine, for LLVM.
+ */
+typedef struct tbaa_options {
+    /**
+     * A target, such as `x86-64` or a triple, or a data layout string. Empty
+     * for the machine that the program runs on.
+     */
+    struct tbaa_str target;
+    /**
+     * The name of the root of all types. Empty for clang's, so that tags may
+     * be linked with C's.
+     */
+    struct tbaa_str root;
+    /**
+     * Of `tbaa_policy`.
+     */
+    uint32_t policy;
+    /**
+     * Of `tbaa_rule`: what `tbaa_context_oracle` answers by.
+     */
+    uint32_t rule;
+    /**
+     * Whether the types are those of C++.
+     */
+    bool cplusplus;
+} tbaa_options;
+
+/**
+ * A tag: what one access says of its type. 0 is no tag, of which nothing is
+ * known: it may alias everything.
+ */
+typedef struct tbaa_tag {
+    /**
+     * Dense from 1, in order of first use: `id - 1` may index a table.
+     */
+    uint32_t id;
+} tbaa_tag;
+
+/**
+ * Where a path leads, for the code that accesses it.
+ */
+typedef struct tbaa_place {
+    /**
+     * The tag; 0 where the policy has none, and the access goes without.
+     */
+    struct tbaa_tag tag;
+    /**
+     * The width of a bit-field; 0 of all else.
+     */
+    uint32_t bit_width;
+    /**
+     * The first bit of a bit-field, counted from where `offset` is.
+     */
+    uint64_t first_bit;
+    /**
+     * Bytes from what the path's last pointer points to, or from its start.
+     * Indices that are no constants count as 0.
+     */
+    uint64_t offset;
+    /**
+     * Bytes of what is there; 0 of a flexible array.
+     */
+    uint64_t size;
+    /**
+     * The alignment known of the address, in bytes.
+     */
+    uint64_t align;
+    /**
+     * Whether the path says `volatile`, which is for the instruction.
+     */
+    bool is_volatile;
+    /**
+     * Whether the memory is never modified while it can be read.
+     */
+    bool immutable;
+} tbaa_place;
+
+/**
+ * A member. `TBAA_MEMBER` and its like fill one in.
+ */
+typedef struct tbaa_record_member {
+    /**
+     * The name; empty for an anonymous struct or union, whose members count as
+     * the record's own.
+     */
+    struct tbaa_str name;
+    /**
+     * The type as C writes it without a name: `unsigned char`, `TValue *`,
+     * `int [3][4]`, `double []`, `struct Node *` before `Node` is declared.
+     */
+    struct tbaa_str type_text;
+    /**
+     * Bytes from the start of the record: `offsetof`. Of a bit-field, bits.
+     */
+    uint64_t offset;
+    /**
+     * What `sizeof` says of the member, which is checked; 0 to leave that.
+     */
+    uint64_t size;
+    /**
+     * The alignment that the declaration asks for, in bytes; 0 if it does not.
+     */
+    uint64_t align;
+    /**
+     * The width of a bit-field.
+     */
+    uint32_t bits;
+    /**
+     * Of `tbaa_member_flag`.
+     */
+    uint32_t flags;
+} tbaa_record_member;
+
+/**
+ * A struct or union.
+ */
+typedef struct tbaa_record {
+    /**
+     * The name. One without a name in C needs one here.
+     */
+    struct tbaa_str name;
+    /**
+     * The members, as they stand.
+     */
+    const struct tbaa_record_member *members;
+    /**
+     * The number of members.
+     */
+    size_t count;
+    /**
+     * What `sizeof` says of the record.
+     */
+    uint64_t size;
+    /**
+     * What `alignof` says of it; 0 for what its members' types say.
+     */
+    uint64_t align;
+    /**
+     * Of `tbaa_record_flag`.
+     */
+    uint32_t flags;
+} tbaa_record;
+
+/**
+ * A type node. It is no tag: C will not let one be attached in place of the
+ * other. 0 is none.
+ */
+typedef struct tbaa_type {
+    /**
+     * From 1; ids of types and copies are not dense.
+     */
+    uint32_t id;
+} tbaa_type;
+
+/**
+ * A `tbaa.struct` node: the accesses that a copy of a struct makes. 0 is none.
+ */
+typedef struct tbaa_copy {
+    /**
+     * From 1; ids of types and copies are not dense.
+     */
+    uint32_t id;
+} tbaa_copy;
+
+/**
+ * What a tag says.
+ */
+typedef struct tbaa_tag_description {
+    /**
+     * The type through which memory is accessed.
+     */
+    struct tbaa_type base;
+    /**
+     * The type of what is accessed.
+     */
+    struct tbaa_type access;
+    /**
+     * Bytes from the start of the base type.
+     */
+    uint64_t offset;
+    /**
+     * Bytes accessed; 0 if unknown, and in the old format.
+     */
+    uint64_t size;
+    /**
+     * Whether the memory is never modified while it can be read.
+     */
+    bool immutable;
+    /**
+     * Whether the tag is of the size-aware format.
+     */
+    bool size_aware;
+} tbaa_tag_description;
+
+/**
+ * An access to memory, as far as types say anything about it.
+ */
+typedef struct tbaa_memory_access {
+    /**
+     * The tag; 0 for one of which nothing is known.
+     */
+    struct tbaa_tag tag;
+    /**
+     * What it does, of `tbaa_effect`; 0 is taken for both.
+     */
+    uint32_t kind;
+    /**
+     * Bytes, in place of what the tag says: a vector load under the tag of its
+     * first lane. 0 for the tag's own, `UINT64_MAX` for unknown.
+     */
+    uint64_t size;
+} tbaa_memory_access;
+
+/**
+ * A string that the library made and `tbaa_text_free` frees.
+ */
+typedef struct tbaa_text {
+    /**
+     * The first byte. A NUL follows the last.
+     */
+    char *data;
+    /**
+     * The number of bytes, without the NUL.
+     */
+    size_t len;
+} tbaa_text;
+
+/**
+ * One operand of a node. What its kind does not need is 0 or NULL.
+ */
+typedef struct tbaa_operand {
+    /**
+     * Of `tbaa_operand_kind`.
+     */
+    uint32_t kind;
+    /**
+     * The width of an integer.
+     */
+    uint32_t bits;
+    /**
+     * The value of an integer, zero-extended.
+     */
+    uint64_t value;
+    /**
+     * The bytes of a string, for the time of the call.
+     */
+    struct tbaa_str bytes;
+    /**
+     * What the callback returned for a node.
+     */
+    void *node;
+} tbaa_operand;
+
+/**
+ * Makes a node from its operands and returns it, or NULL if it cannot. A node
+ * that is `distinct` is never the same as another; one that is an operand of
+ * itself always is so. The callback must not call the emitter that calls it,
+ * nor leave by `longjmp` or a C++ exception.
+ *
+ * LLVM: `MDNode::get`, `MDNode::getDistinct`.
+ */
+typedef void *(*tbaa_make_node)(void *data,
+                                const struct tbaa_operand *operands,
+                                size_t count,
+                                bool distinct);
+
+/**
+ * Where nodes go. `tbaa-llvm.h` has one ready for llvm-c.
+ */
+typedef struct tbaa_sink {
+    /**
+     * Makes a node.
+     */
+    tbaa_make_node make_node;
+    /**
+     * Passed to it: LLVM's context, say.
+     */
+    void *data;
+} tbaa_sink;
+
+/**
+ * What accesses are to get: tags, scopes or both.
+ */
+typedef struct tbaa_plan {
+    /**
+     * Whose tags the accesses have.
+     */
+    const struct tbaa_oracle *oracle;
+    /**
+     * The tags to attach in their place; NULL to attach them as they are.
+     */
+    const struct tbaa_lowered *lowered;
+    /**
+     * The scopes to attach; NULL for those of the lowering, if it has any.
+     */
+    const struct tbaa_scopes *scopes;
+    /**
+     * Whether scopes are all that is attached.
+     */
+    bool scopes_alone;
+} tbaa_plan;
+
+/**
+ * What an access, a call or a copy is to get: nodes to attach, NULL for none.
+ */
+typedef struct tbaa_attachments {
+    /**
+     * `!tbaa`
+     */
+    void *tag;
+    /**
+     * `!tbaa.struct`
+     */
+    void *tbaa_struct;
+    /**
+     * `!alias.scope`
+     */
+    void *alias_scope;
+    /**
+     * `!noalias`
+     */
+    void *noalias;
+} tbaa_attachments;
+
+/**
+ * How tags are lowered. All zero is the old format, for a lowering that does
+ * not grow.
+ */
+typedef struct tbaa_lower_options {
+    /**
+     * Names the type system of the lowered tags, so that it may grow: no two
+     * lowerings that grow may have one name. Empty for one that does not.
+     */
+    struct tbaa_str lineage;
+    /**
+     * The most nodes one above the other: more say more, and LLVM takes longer.
+     * 0 for the default.
+     */
+    uint32_t depth;
+    /**
+     * Of `tbaa_scope_form`: what scopes say beside the tags.
+     */
+    uint32_t scopes;
+    /**
+     * Whether the lowered tags are of the size-aware format.
+     */
+    bool size_aware;
+} tbaa_lower_options;
+
+/**
+ * An access to be lowered.
+ */
+typedef struct tbaa_source {
+    /**
+     * Its tag.
+     */
+    struct tbaa_tag tag;
+    /**
+     * How often it is asked about: pairs that cannot all be told apart are
+     * weighed by it. 0 is taken for 1.
+     */
+    uint32_t weight;
+    /**
+     * Bytes, in place of what the tag says; 0 for the tag's own.
+     */
+    uint64_t size;
+} tbaa_source;
+
+/**
+ * A field of a type.
+ */
+typedef struct tbaa_field {
+    /**
+     * The field's type; of an array, that of its elements.
+     */
+    struct tbaa_type node;
+    /**
+     * Bytes from the start of the type that has it.
+     */
+    uint64_t offset;
+    /**
+     * Bytes that it occupies, all elements of an array; 0 for a flexible one.
+     * `tbaa_build_struct_type` does not look at it.
+     */
+    uint64_t size;
+} tbaa_field;
+
+/**
+ * One access of a struct copy.
+ */
+typedef struct tbaa_part {
+    /**
+     * The tag of the access.
+     */
+    struct tbaa_tag tag;
+    /**
+     * Bytes from the start of what is copied.
+     */
+    uint64_t offset;
+    /**
+     * Bytes copied.
+     */
+    uint64_t size;
+} tbaa_part;
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+/**
+ * Returns the `TBAA_ABI_VERSION` of the library that is loaded. A program that
+ * opens the library at run time compares it with its header's.
+ */
+uint32_t tbaa_abi_version(void);
+
+/**
+ * Returns the library's version, such as `0.1.0`. It lives as long as the
+ * program.
+ */
+struct tbaa_str tbaa_version(void);
+
+/**
+ * Makes a context in which nothing but C's own types is declared. Options of
+ * NULL are as all zero. Free it with `tbaa_context_free`.
+ */
+tbaa_status tbaa_context_new(const struct tbaa_options *options, struct tbaa_context **context);
+
+/**
+ * Makes a context of a spec in RON, the text of a file: `docs/specs.md`. Its
+ * tags go by their names and paths. `rule` is of `tbaa_rule`; by default the
+ * spec's own. What is wrong is reported with its line and column.
+ */
+tbaa_status tbaa_context_load(struct tbaa_str spec, uint32_t rule, struct tbaa_context **context);
+
+/**
+ * Frees a context and its oracle; not its snapshots. NULL is no error.
+ */
+void tbaa_context_free(struct tbaa_context *context);
+
+/**
+ * Returns the oracle that knows all tags of a context, whatever is added: ask
+ * it from the thread that adds. It is the context's own, lives as long, and
+ * must not be asked while another thread changes the context;
+ * `tbaa_context_snapshot` makes one that may be. NULL for NULL.
+ */
+const struct tbaa_oracle *tbaa_context_oracle(const struct tbaa_context *context);
+
+/**
+ * Asks for every answer that the spec of a context expects. Where some do not
+ * hold, the status is `TBAA_STATUS_EXPECTATION` and the error has a line for
+ * each.
+ */
+tbaa_status tbaa_context_check(struct tbaa_context *context);
+
+/**
+ * Gives the tag of an access by its path, such as `CallInfo.l.base`,
+ * `Table.array[*].tt`, `*double`, `immutable Proto.code`; of a spec also by the
+ * tag's name. `docs/declare.md` says what a path can be. The same path has the
+ * same tag: keep it.
+ */
+tbaa_status tbaa_tag_of(struct tbaa_context *context, struct tbaa_str path, struct tbaa_tag *tag);
+
+/**
+ * Gives the tags of many paths, as `tbaa_tag_of`, in their order. Where one has
+ * none, the error says which, and no tag is written.
+ */
+tbaa_status tbaa_tags_of(struct tbaa_context *context,
+                         const struct tbaa_str *paths,
+                         size_t count,
+                         struct tbaa_tag *tags);
+
+/**
+ * Gives all that there is to know of a path, for the code that accesses what it
+ * leads to. A path without a tag is no error here.
+ */
+tbaa_status tbaa_place_of(struct tbaa_context *context,
+                          struct tbaa_str path,
+                          struct tbaa_place *place);
+
+/**
+ * Declares a struct or union, with the offsets and sizes that the C compiler
+ * has. They are checked against the members' types: a member that is out of
+ * place, overlaps another, or is of another size, is an error, and so is a
+ * second record of the name.
+ */
+tbaa_status tbaa_declare(struct tbaa_context *context, const struct tbaa_record *record);
+
+/**
+ * Declares a scalar of the runtime's own, of so many bytes, under another
+ * scalar: `char` in C, which aliases everything.
+ */
+tbaa_status tbaa_declare_scalar(struct tbaa_context *context,
+                                struct tbaa_str name,
+                                uint64_t size,
+                                uint64_t align,
+                                struct tbaa_str parent);
+
+/**
+ * Declares an enum, whose values are of an integer type: `unsigned int` in C
+ * where none is negative.
+ */
+tbaa_status tbaa_declare_enum(struct tbaa_context *context,
+                              struct tbaa_str name,
+                              struct tbaa_str integer);
+
+/**
+ * Gives a type one more name: `typedef`.
+ */
+tbaa_status tbaa_declare_alias(struct tbaa_context *context,
+                               struct tbaa_str name,
+                               struct tbaa_str type_text);
+
+/**
+ * Gives the size of a type on the target, in bytes.
+ */
+tbaa_status tbaa_size_of(struct tbaa_context *context, struct tbaa_str type_text, uint64_t *size);
+
+/**
+ * Gives the offset to which a path leads, as `offset` of `tbaa_place_of`,
+ * without making a tag.
+ */
+tbaa_status tbaa_offset_of(struct tbaa_context *context, struct tbaa_str path, uint64_t *offset);
+
+/**
+ * Gives the type node that stands for a declared type in others; 0 for one that
+ * has none, such as an empty struct.
+ */
+tbaa_status tbaa_type_of(struct tbaa_context *context,
+                         struct tbaa_str type_text,
+                         struct tbaa_type *node);
+
+/**
+ * Gives the `tbaa.struct` node for copies of a whole declared type, for
+ * `memcpy`; 0 where clang gives such a copy none.
+ */
+tbaa_status tbaa_copy_of(struct tbaa_context *context,
+                         struct tbaa_str type_text,
+                         struct tbaa_copy *copy);
+
+/**
+ * Says what a tag says.
+ */
+tbaa_status tbaa_describe_tag(const struct tbaa_oracle *oracle,
+                              struct tbaa_tag tag,
+                              struct tbaa_tag_description *description);
+
+/**
+ * Gives the name of a type; empty of one without. It belongs to the oracle, and
+ * lives until its context changes or the snapshot is released.
+ */
+tbaa_status tbaa_type_name(const struct tbaa_oracle *oracle,
+                           struct tbaa_type node,
+                           struct tbaa_str *name);
+
+/**
+ * Says whether LLVM 22's verifier accepts a tag: `TBAA_STATUS_REFUSED` where it
+ * does not, and the error says which rule the tag breaks.
+ *
+ * LLVM: `TBAAVerifier::visitTBAAMetadata`.
+ */
+tbaa_status tbaa_verify_tag(const struct tbaa_oracle *oracle, struct tbaa_tag tag);
+
+/**
+ * Says why two accesses may overlap or cannot: the answer alone on the first
+ * line, then the clause that decided, with the paths and bytes compared. Free
+ * the text with `tbaa_text_free`.
+ */
+tbaa_status tbaa_explain(const struct tbaa_oracle *oracle,
+                         struct tbaa_memory_access a,
+                         struct tbaa_memory_access b,
+                         struct tbaa_text *text);
+
+/**
+ * Writes all tags, copies and types as text in a format of `tbaa_dump_format`.
+ * Free the text with `tbaa_text_free`.
+ */
+tbaa_status tbaa_dump(const struct tbaa_oracle *oracle, uint32_t format, struct tbaa_text *text);
+
+/**
+ * Makes an emitter that has emitted nothing. One for each LLVM context, from
+ * the thread that uses that; free it with `tbaa_emitter_free` before the
+ * context.
+ */
+tbaa_status tbaa_emitter_new(const struct tbaa_sink *sink, struct tbaa_emitter **emitter);
+
+/**
+ * Frees an emitter; the nodes are the sink's. NULL is no error.
+ */
+void tbaa_emitter_free(struct tbaa_emitter *emitter);
+
+/**
+ * Emits what an access is to get: nothing for one without a tag. A tag that LLVM
+ * would reject, crash on or get wrong is `TBAA_STATUS_REFUSED`: lower it, or
+ * leave the access without.
+ *
+ * Nodes are remembered by the graph of the plan's oracle: a snapshot's are
+ * asked for anew, and an anonymous root of it is another to LLVM.
+ */
+tbaa_status tbaa_emit_access(struct tbaa_emitter *emitter,
+                             const struct tbaa_plan *plan,
+                             struct tbaa_memory_access access,
+                             struct tbaa_attachments *nodes);
+
+/**
+ * Emits what a call is to get, of which all effects on memory that somebody
+ * else can access are given: scopes that it leaves alone, and with one effect
+ * its tag. A call of which nothing is known gets nothing.
+ */
+tbaa_status tbaa_emit_call(struct tbaa_emitter *emitter,
+                           const struct tbaa_plan *plan,
+                           const struct tbaa_memory_access *effects,
+                           size_t count,
+                           struct tbaa_attachments *nodes);
+
+/**
+ * Emits what a copy of a struct is to get: its `tbaa.struct` node, unless the
+ * plan lowers tags or has scopes alone.
+ */
+tbaa_status tbaa_emit_copy(struct tbaa_emitter *emitter,
+                           const struct tbaa_plan *plan,
+                           struct tbaa_copy copy,
+                           struct tbaa_attachments *nodes);
+
+/**
+ * Emits a tag whatever LLVM makes of it. LLVM 22 crashes on some, and moves
+ * loads over stores for others: this is for tests of LLVM, and for sinks that
+ * are not LLVM.
+ */
+tbaa_status tbaa_emit_tag_as_is(struct tbaa_emitter *emitter,
+                                const struct tbaa_oracle *oracle,
+                                struct tbaa_tag tag,
+                                void **node);
+
+/**
+ * Makes a lowering of no tags. Options of NULL are as all zero. Free it with
+ * `tbaa_lowered_free`.
+ */
+tbaa_status tbaa_lowered_new(const struct tbaa_lower_options *options,
+                             struct tbaa_lowered **lowered);
+
+/**
+ * Frees a lowering. NULL is no error.
+ */
+void tbaa_lowered_free(struct tbaa_lowered *lowered);
+
+/**
+ * Lowers accesses by the rule of an oracle, which must be the same each time: a
+ * context's own, or one snapshot. The lowered tags are for the tags of all.
+ * The first call lowers its sources together and best: give it all that are
+ * known. Later calls, of a lowering with a lineage, find places for more and
+ * change no tag that was given out. What is there already is passed over. On
+ * an error nothing is added.
+ */
+tbaa_status tbaa_lower(struct tbaa_lowered *lowered,
+                       const struct tbaa_oracle *oracle,
+                       const struct tbaa_source *sources,
+                       size_t count);
+
+/**
+ * Gives the number of pairs of lowered accesses that the rule tells apart, and
+ * of those among them that LLVM does not: `lost` of `told_apart`.
+ */
+tbaa_status tbaa_lowered_loss(const struct tbaa_lowered *lowered,
+                              uint64_t *told_apart,
+                              uint64_t *lost);
+
+/**
+ * Writes the lowered metadata as text, as `tbaa_dump` does a program's.
+ */
+tbaa_status tbaa_lowered_dump(const struct tbaa_lowered *lowered,
+                              uint32_t format,
+                              struct tbaa_text *text);
+
+/**
+ * Makes scopes of an oracle's answers on some tags: accesses as large as their
+ * tags say. It takes time and memory in proportion to the number of pairs.
+ *
+ * Accesses may be emitted with any oracle of the context; calls get scopes with
+ * this one only.
+ *
+ * `domain` names the program to LLVM: modules that may be linked or inlined
+ * into each other share it only if their tags are of one context.
+ */
+tbaa_status tbaa_scopes_new(const struct tbaa_oracle *oracle,
+                            struct tbaa_str domain,
+                            const struct tbaa_tag *tags,
+                            size_t count,
+                            struct tbaa_scopes **scopes);
+
+/**
+ * Frees scopes. NULL is no error.
+ */
+void tbaa_scopes_free(struct tbaa_scopes *scopes);
+
+/**
+ * Makes a named root, or finds it. Types under roots of different names may
+ * alias.
+ *
+ * LLVM: `MDBuilder::createTBAARoot`.
+ */
+tbaa_status tbaa_build_root(struct tbaa_context *context,
+                            struct tbaa_str name,
+                            struct tbaa_type *root);
+
+/**
+ * Makes a root that no other module shares.
+ *
+ * LLVM: `MDBuilder::createAnonymousTBAARoot`.
+ */
+tbaa_status tbaa_build_anonymous_root(struct tbaa_context *context, struct tbaa_type *root);
+
+/**
+ * Makes a scalar type of the old format under a root or a scalar.
+ *
+ * LLVM: `MDBuilder::createTBAAScalarTypeNode`.
+ */
+tbaa_status tbaa_build_scalar_type(struct tbaa_context *context,
+                                   struct tbaa_str name,
+                                   struct tbaa_type parent,
+                                   struct tbaa_type *node);
+
+/**
+ * Makes a struct type of the old format. Fields stand by ascending offset; those
+ * at one offset make a union.
+ *
+ * LLVM: `MDBuilder::createTBAAStructTypeNode`.
+ */
+tbaa_status tbaa_build_struct_type(struct tbaa_context *context,
+                                   struct tbaa_str name,
+                                   const struct tbaa_field *fields,
+                                   size_t count,
+                                   struct tbaa_type *node);
+
+/**
+ * Makes a type of the size-aware format, of `size` bytes: a scalar without
+ * fields, otherwise a struct, or a union where fields overlap.
+ *
+ * LLVM: `MDBuilder::createTBAATypeNode`.
+ */
+tbaa_status tbaa_build_sized_type(struct tbaa_context *context,
+                                  struct tbaa_str name,
+                                  struct tbaa_type parent,
+                                  uint64_t size,
+                                  const struct tbaa_field *fields,
+                                  size_t count,
+                                  struct tbaa_type *node);
+
+/**
+ * Makes a tag of the old format: an access to an `access`, a scalar, that lies
+ * `offset` bytes into a `base`. For a variable that is part of nothing the two
+ * are one type.
+ *
+ * LLVM: `MDBuilder::createTBAAStructTagNode`.
+ */
+tbaa_status tbaa_build_struct_tag(struct tbaa_context *context,
+                                  struct tbaa_type base,
+                                  struct tbaa_type access,
+                                  uint64_t offset,
+                                  bool immutable,
+                                  struct tbaa_tag *tag);
+
+/**
+ * Makes a tag of the size-aware format, of `size` bytes, 0 when unknown. The
+ * access may be to a whole struct.
+ *
+ * LLVM: `MDBuilder::createTBAAAccessTag`.
+ */
+tbaa_status tbaa_build_access_tag(struct tbaa_context *context,
+                                  struct tbaa_type base,
+                                  struct tbaa_type access,
+                                  uint64_t offset,
+                                  uint64_t size,
+                                  bool immutable,
+                                  struct tbaa_tag *tag);
+
+/**
+ * Gives a tag without the promise that its memory is never modified.
+ *
+ * LLVM: `MDBuilder::createMutableTBAAAccessTag`.
+ */
+tbaa_status tbaa_build_mutable_tag(struct tbaa_context *context,
+                                   struct tbaa_tag tag,
+                                   struct tbaa_tag *without);
+
+/**
+ * Makes a `tbaa.struct` node: the accesses that a copy of a struct makes, by
+ * ascending offset and without overlap.
+ *
+ * LLVM: `MDBuilder::createTBAAStructNode`.
+ */
+tbaa_status tbaa_build_copy(struct tbaa_context *context,
+                            const struct tbaa_part *parts,
+                            size_t count,
+                            struct tbaa_copy *copy);
+
+/**
+ * Gives the tag for one access that replaces two, by the rule of the context:
+ * 0 where no tag can say it and the access goes without.
+ *
+ * LLVM: `MDNode::getMostGenericTBAA`.
+ */
+tbaa_status tbaa_build_merged_tag(struct tbaa_context *context,
+                                  struct tbaa_tag a,
+                                  struct tbaa_tag b,
+                                  struct tbaa_tag *merged);
+
+/**
+ * Returns whether accesses with two tags may overlap. True in any doubt: no
+ * tag, one that is not known here or ill formed, different roots, NULL.
+ *
+ * It reads a few words of tables and allocates nothing, but for the few tags
+ * that `docs/rules.md` lists under "Limits".
+ *
+ * LLVM: `TypeBasedAAResult::alias`.
+ */
+bool tbaa_may_alias(const struct tbaa_oracle *oracle, struct tbaa_tag a, struct tbaa_tag b);
+
+/**
+ * Returns whether two accesses may overlap, as `tbaa_may_alias`. A size of the
+ * access's own counts under the union rules, where the definition is followed:
+ * microseconds, and it allocates.
+ */
+bool tbaa_access_may_alias(const struct tbaa_oracle *oracle,
+                           struct tbaa_memory_access a,
+                           struct tbaa_memory_access b);
+
+/**
+ * Returns which dependences may hold between an access and one that comes after
+ * it, as bits of `tbaa_conflict`: 0 if they cannot overlap, or only read.
+ * All bits for a NULL oracle.
+ */
+uint32_t tbaa_may_conflict(const struct tbaa_oracle *oracle,
+                           struct tbaa_memory_access first,
+                           struct tbaa_memory_access second);
+
+/**
+ * Returns what a call may do to the memory of an access, as bits of
+ * `tbaa_effect`, given all that it does: 0 if it leaves that memory alone.
+ * A call of which nothing is known has one effect, with tag 0.
+ *
+ * What the access itself does is not asked for. Both bits for a NULL oracle, or
+ * where the effects are NULL though their count is not 0.
+ *
+ * LLVM: `AAResults::getModRefInfo`.
+ */
+uint32_t tbaa_call_effects(const struct tbaa_oracle *oracle,
+                           struct tbaa_memory_access access,
+                           const struct tbaa_memory_access *effects,
+                           size_t count);
+
+/**
+ * Returns which dependences may hold between a struct copy and an access that
+ * comes after it, as `tbaa_may_conflict`. The copy reads its source and writes
+ * its destination. It allocates.
+ */
+uint32_t tbaa_copy_may_conflict(const struct tbaa_oracle *oracle,
+                                struct tbaa_copy copy,
+                                struct tbaa_memory_access second);
+
+/**
+ * Returns whether a tag promises that its memory is never modified while it can
+ * be read. False in any doubt.
+ *
+ * LLVM: `TypeBasedAAResult::getModRefInfoMask`.
+ */
+bool tbaa_is_constant(const struct tbaa_oracle *oracle, struct tbaa_tag tag);
+
+/**
+ * Returns the number of tags that the oracle knows: their ids are 1 to that.
+ */
+uint32_t tbaa_tag_count(const struct tbaa_oracle *oracle);
+
+/**
+ * Makes an oracle of the tags that the context has now. It never changes, does
+ * not mind what becomes of the context, and may be asked by any number of
+ * threads while one thread adds to the context. Ids mean the same in both; a
+ * tag that was made later may alias everything here.
+ *
+ * `rule` is one of `tbaa_rule`, and need not be the context's own. It takes
+ * time in proportion to what was added since the last snapshot by that rule
+ * that is not held any more; where all are, or the rule is new, to all there
+ * is. Release it with `tbaa_oracle_release`.
+ */
+tbaa_status tbaa_context_snapshot(struct tbaa_context *context,
+                                  uint32_t rule,
+                                  const struct tbaa_oracle **snapshot);
+
+/**
+ * Counts one more holder of a snapshot, which must be released once more, and
+ * returns it. Of a context's own oracle, which nobody counts, it returns that.
+ */
+const struct tbaa_oracle *tbaa_oracle_retain(const struct tbaa_oracle *oracle);
+
+/**
+ * Releases a snapshot; the last holder frees it. NULL, and a context's own
+ * oracle, are left alone. Any thread may do it.
+ */
+void tbaa_oracle_release(const struct tbaa_oracle *oracle);
+
+/**
+ * Returns what the last call on this thread that failed said: lowercase, one
+ * line mostly, with the remedy. Empty where none failed. It lives until the
+ * next call on this thread fails.
+ */
+struct tbaa_str tbaa_last_error(void);
+
+/**
+ * Returns a status in words, such as `unknown id`; of a number that is no
+ * status, `unknown status`. It lives as long as the program.
+ */
+struct tbaa_str tbaa_status_name(uint32_t status);
+
+/**
+ * Frees a string that the library made, and clears it, so that it may be freed
+ * again. NULL is no error.
+ */
+void tbaa_text_free(struct tbaa_text *text);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* TBAA_H */
+
+#if !defined(TBAA_NO_INLINE) && !defined(TBAA_INLINE_H)
+#define TBAA_INLINE_H
+#include <string.h>
+
+/* A string of one that ends in a NUL. */
+static inline tbaa_str tbaa_cstr(const char *text) {
+    tbaa_str str;
+    str.data = text;
+    str.len = text == NULL ? 0 : strlen(text);
+    return str;
+}
+
+/* An access with a tag's own size; `kind` is of tbaa_effect. */
+static inline tbaa_memory_access tbaa_access(tbaa_tag tag, uint32_t kind) {
+    tbaa_memory_access access;
+    access.tag = tag;
+    access.kind = kind;
+    access.size = 0;
+    return access;
+}
+
+/* No tag: the access may be to anything. */
+static inline tbaa_tag tbaa_no_tag(void) {
+    tbaa_tag tag;
+    tag.id = 0;
+    return tag;
+}
+#endif

@@ -1,0 +1,369 @@
+//! Contexts: the types and tags of one program or runtime, which grow.
+
+use std::mem::MaybeUninit;
+use std::ptr::NonNull;
+
+use tbaa::Graph;
+use tbaa::declare::{DeclareError, Lowering, Policy, Target};
+use tbaa::spec::{Built, DeclareDecl, NameError, Spec};
+
+use crate::oracle::{Oracle, Tag, rules};
+use crate::snapshot::Kept;
+use crate::status::{Error, OrStatus, Status, answer, given, status};
+use crate::text::{Str, constant, slice, write};
+
+/// How declared types become TBAA.
+#[repr(u32)]
+pub enum PolicyNumber {
+    /// As clang 22: what stock LLVM reads best, and what links with C.
+    Clang = 0,
+    /// As clang 22 with `-new-struct-path-tbaa`.
+    ClangNew = 1,
+    /// Unions are types with overlapping members. For the union rules; never
+    /// for LLVM, unless lowered.
+    Rfc = 2,
+}
+
+/// What a context is made for. All zero is C on this machine, for LLVM.
+#[repr(C)]
+pub struct Options {
+    /// A target, such as `x86-64` or a triple, or a data layout string. Empty
+    /// for the machine that the program runs on.
+    pub target: Str,
+    /// The name of the root of all types. Empty for clang's, so that tags may
+    /// be linked with C's.
+    pub root: Str,
+    /// Of `tbaa_policy`.
+    pub policy: u32,
+    /// Of `tbaa_rule`: what `tbaa_context_oracle` answers by.
+    pub rule: u32,
+    /// Whether the types are those of C++.
+    pub cplusplus: bool,
+}
+
+/// Where a path leads, for the code that accesses it.
+#[repr(C)]
+pub struct Place {
+    /// The tag; 0 where the policy has none, and the access goes without.
+    pub tag: Tag,
+    /// The width of a bit-field; 0 of all else.
+    pub bit_width: u32,
+    /// The first bit of a bit-field, counted from where `offset` is.
+    pub first_bit: u64,
+    /// Bytes from what the path's last pointer points to, or from its start.
+    /// Indices that are no constants count as 0.
+    pub offset: u64,
+    /// Bytes of what is there; 0 of a flexible array.
+    pub size: u64,
+    /// The alignment known of the address, in bytes.
+    pub align: u64,
+    /// Whether the path says `volatile`, which is for the instruction.
+    pub is_volatile: bool,
+    /// Whether the memory is never modified while it can be read.
+    pub immutable: bool,
+}
+
+/// Types, tags and an oracle that knows them. Functions that take a `tbaa_context
+/// *` need it for themselves; with a `const` one they may run at the same time.
+pub struct Context {
+    /// Allocated apart, for C holds pointers to it. Owns the graph.
+    live: NonNull<Oracle>,
+    /// The names of the tags and the declared types; its own graph is empty
+    /// but during a change.
+    built: Built,
+    pub(crate) kept: Vec<Kept>,
+    /// Whether a change did not come to its end.
+    broken: bool,
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        // SAFETY: `new` made it from a box, and no one else frees it.
+        drop(unsafe { Box::from_raw(self.live.as_ptr()) });
+    }
+}
+
+impl Context {
+    fn new(mut built: Built, rule: tbaa::Rules) -> Box<Context> {
+        let graph = std::mem::take(built.graph_mut());
+        let oracle = Oracle { inner: tbaa::Oracle::new(graph, rule), shared: false };
+        let live = NonNull::from(Box::leak(Box::new(oracle)));
+        Box::new(Context { live, built, kept: Vec::new(), broken: false })
+    }
+
+    pub(crate) fn oracle(&self) -> &Oracle {
+        // SAFETY: it lives as long as the context, and only `grow` changes it,
+        // for which one must have the context for oneself.
+        unsafe { self.live.as_ref() }
+    }
+
+    /// Changes the graph, and lets the oracle take note.
+    pub(crate) fn grow<R>(&mut self, change: impl FnOnce(&mut Graph) -> R) -> R {
+        // SAFETY: as in `oracle`; the header asks callers not to use the oracle
+        // meanwhile.
+        unsafe { self.live.as_mut() }.inner.update(change)
+    }
+
+    /// Changes the graph as part of its spec.
+    pub(crate) fn grow_spec<R>(&mut self, change: impl FnOnce(&mut Built) -> R) -> R {
+        let Context { live, built, .. } = self;
+        // SAFETY: as in `grow`.
+        unsafe { live.as_mut() }.inner.update(|graph| {
+            std::mem::swap(graph, built.graph_mut());
+            let result = change(built);
+            std::mem::swap(graph, built.graph_mut());
+            result
+        })
+    }
+
+    /// Changes the graph by its declared types.
+    pub(crate) fn grow_declared<R>(
+        &mut self,
+        change: impl FnOnce(&mut Lowering, &mut Graph) -> Result<R, Error>,
+    ) -> Result<R, Error> {
+        self.grow_spec(|built| match built.lowering_mut() {
+            Some((lowering, graph)) => change(lowering, graph),
+            None => {
+                let message = "the spec of this context declares no types: give it a `declare`";
+                Err(Error::new(Status::Declaration, message))
+            }
+        })
+    }
+}
+
+/// Runs the body of a function that changes a context, unless an earlier one
+/// panicked half-way.
+pub(crate) fn change(
+    context: Option<&mut Context>,
+    body: impl FnOnce(&mut Context) -> Result<(), Error>,
+) -> Status {
+    status(|| {
+        let context = given(context, "the context")?;
+        if context.broken {
+            let message = "an earlier call on this context panicked: free it and make another";
+            return Err(Error::new(Status::Panicked, message));
+        }
+        context.broken = true;
+        let result = body(context);
+        context.broken = false;
+        result
+    })
+}
+
+fn host() -> Result<&'static str, Error> {
+    let host = Target::host();
+    let found = Target::names().find(|name| host.is_some() && Target::by_name(name) == host);
+    let message = "this machine is no target by name: give its data layout string";
+    found.ok_or_else(|| Error::argument(message))
+}
+
+/// Makes a context in which nothing but C's own types is declared. Options of
+/// NULL are as all zero. Free it with `tbaa_context_free`.
+#[unsafe(no_mangle)]
+pub extern "C" fn tbaa_context_new(
+    options: Option<&Options>,
+    context: Option<&mut MaybeUninit<Box<Context>>>,
+) -> Status {
+    status(|| {
+        write(context, || {
+            let mut declare = DeclareDecl {
+                target: String::new(),
+                policy: Policy::Clang,
+                cplusplus: false,
+                root: None,
+                types: Vec::new(),
+                tags: Vec::new(),
+            };
+            let mut rule = 0;
+            if let Some(options) = options {
+                let all = [Policy::Clang, Policy::ClangNew, Policy::Rfc];
+                declare.policy = constant(&all, options.policy, "tbaa_policy")?;
+                declare.cplusplus = options.cplusplus;
+                declare.target = options.target.text()?.to_owned();
+                declare.root =
+                    Some(options.root.text()?.to_owned()).filter(|root| !root.is_empty());
+                rule = options.rule;
+            }
+            if declare.target.is_empty() {
+                declare.target = host()?.to_owned();
+            }
+            let name = "context".to_owned();
+            let spec = Spec { name, declare: Some(declare), ..Spec::default() };
+            let built = spec.build().map_err(|error| Error::argument(error.message()))?;
+            Ok(Context::new(built, rules(rule, tbaa::Rules::Llvm)?))
+        })
+    })
+}
+
+/// Makes a context of a spec in RON, the text of a file: `docs/specs.md`. Its
+/// tags go by their names and paths. `rule` is of `tbaa_rule`; by default the
+/// spec's own. What is wrong is reported with its line and column.
+#[unsafe(no_mangle)]
+pub extern "C" fn tbaa_context_load(
+    spec: Str,
+    rule: u32,
+    context: Option<&mut MaybeUninit<Box<Context>>>,
+) -> Status {
+    status(|| {
+        write(context, || {
+            let built = Spec::load(spec.text()?).or_status(Status::Spec)?;
+            let rules = rules(rule, built.spec().rules)?;
+            Ok(Context::new(built, rules))
+        })
+    })
+}
+
+/// Frees a context and its oracle; not its snapshots. NULL is no error.
+#[unsafe(no_mangle)]
+pub extern "C" fn tbaa_context_free(context: Option<Box<Context>>) {
+    answer((), || {
+        drop(context);
+        Some(())
+    });
+}
+
+/// Returns the oracle that knows all tags of a context, whatever is added: ask
+/// it from the thread that adds. It is the context's own, lives as long, and
+/// must not be asked while another thread changes the context;
+/// `tbaa_context_snapshot` makes one that may be. NULL for NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn tbaa_context_oracle(context: Option<&Context>) -> *const Oracle {
+    context.map_or(std::ptr::null(), |context| context.live.as_ptr())
+}
+
+/// Asks for every answer that the spec of a context expects. Where some do not
+/// hold, the status is `TBAA_STATUS_EXPECTATION` and the error has a line for
+/// each.
+#[unsafe(no_mangle)]
+pub extern "C" fn tbaa_context_check(context: Option<&mut Context>) -> Status {
+    change(context, |context| {
+        let failures = context.grow_spec(|built| built.check()).failures;
+        if failures.is_empty() {
+            return Ok(());
+        }
+        let lines: Vec<_> = failures.iter().map(|failure| failure.to_string()).collect();
+        Err(Error::new(Status::Expectation, lines.join("\n")))
+    })
+}
+
+fn tag_of(built: &mut Built, path: Str) -> Result<Tag, Error> {
+    let found = built.tag(path.text()?);
+    found.map(Tag::from).map_err(|error| {
+        let untagged = matches!(error, NameError::Declared(DeclareError::Untagged { .. }));
+        Error::new(if untagged { Status::Untagged } else { Status::Path }, error)
+    })
+}
+
+/// Gives the tag of an access by its path, such as `CallInfo.l.base`,
+/// `Table.array[*].tt`, `*double`, `immutable Proto.code`; of a spec also by the
+/// tag's name. `docs/declare.md` says what a path can be. The same path has the
+/// same tag: keep it.
+#[unsafe(no_mangle)]
+pub extern "C" fn tbaa_tag_of(
+    context: Option<&mut Context>,
+    path: Str,
+    tag: Option<&mut MaybeUninit<Tag>>,
+) -> Status {
+    change(context, |context| write(tag, || context.grow_spec(|built| tag_of(built, path))))
+}
+
+/// Gives the tags of many paths, as `tbaa_tag_of`, in their order. Where one has
+/// none, the error says which, and no tag is written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tbaa_tags_of(
+    context: Option<&mut Context>,
+    paths: *const Str,
+    count: usize,
+    tags: *mut Tag,
+) -> Status {
+    change(context, |context| {
+        // SAFETY: the caller promises `count` paths.
+        let paths = unsafe { slice(paths, count, "paths") }?;
+        if tags.is_null() && count > 0 {
+            return Err(Error::argument("the place of the tags is NULL"));
+        }
+        let mut found = Vec::with_capacity(count);
+        context.grow_spec(|built| {
+            for (index, &path) in paths.iter().enumerate() {
+                found.push(tag_of(built, path).map_err(|error| {
+                    Error::new(error.status, format!("path {index}: {}", error.message))
+                })?);
+            }
+            Ok(())
+        })?;
+        // SAFETY: the caller promises room for `count` tags; `found` is our own.
+        unsafe { std::ptr::copy_nonoverlapping(found.as_ptr(), tags, found.len()) };
+        Ok(())
+    })
+}
+
+/// Gives all that there is to know of a path, for the code that accesses what it
+/// leads to. A path without a tag is no error here.
+#[unsafe(no_mangle)]
+pub extern "C" fn tbaa_place_of(
+    context: Option<&mut Context>,
+    path: Str,
+    place: Option<&mut MaybeUninit<Place>>,
+) -> Status {
+    change(context, |context| {
+        write(place, || {
+            let path = path.text()?;
+            let found = context
+                .grow_declared(|types, graph| types.place(graph, path).or_status(Status::Path))?;
+            let (first_bit, bit_width) = found.bits.unwrap_or((0, 0));
+            Ok(Place {
+                tag: found.tag.map_or(Tag { id: 0 }, Tag::from),
+                bit_width,
+                // Counted from the place itself.
+                first_bit: first_bit.saturating_sub(found.offset.saturating_mul(8)),
+                offset: found.offset,
+                size: found.size,
+                align: found.align,
+                is_volatile: found.volatile,
+                immutable: found.immutable,
+            })
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::oracle::tbaa_may_alias;
+    use crate::status::tbaa_last_error;
+
+    #[test]
+    fn a_change_that_panics_breaks_the_context_and_nothing_else() {
+        let mut made = MaybeUninit::uninit();
+        assert_eq!(tbaa_context_new(None, Some(&mut made)), Status::Ok);
+        // SAFETY: written, as the status says.
+        let mut context = unsafe { made.assume_init() };
+        let mut tags = [Tag { id: 0 }; 2];
+        for (tag, path) in tags.iter_mut().zip(["*int", "*double"]) {
+            let mut made = MaybeUninit::uninit();
+            let status = tbaa_tag_of(Some(&mut context), Str::of(path), Some(&mut made));
+            assert_eq!(status, Status::Ok);
+            // SAFETY: as above.
+            *tag = unsafe { made.assume_init() };
+        }
+        // SAFETY: the context lives.
+        let ask = |context: &Context| {
+            let oracle = unsafe { tbaa_context_oracle(Some(context)).as_ref() };
+            tbaa_may_alias(oracle, tags[0], tags[1])
+        };
+        assert!(!ask(&context));
+
+        // In the middle of a change, when the graph is not in its place.
+        let status = change(Some(&mut context), |context| context.grow_spec(|_| panic!("oops")));
+        assert_eq!(status, Status::Panicked);
+        assert!(tbaa_last_error().text().is_ok_and(|text| text.ends_with("please report: oops")));
+        assert!(ask(&context), "what is lost may alias everything");
+        let mut unwritten = MaybeUninit::new(Tag { id: 77 });
+        let again = tbaa_tag_of(Some(&mut context), Str::of("*int"), Some(&mut unwritten));
+        assert_eq!(again, Status::Panicked);
+        assert!(tbaa_last_error().text().is_ok_and(|text| text.contains("free it")));
+        // SAFETY: initialised above, and not written since.
+        assert_eq!(unsafe { unwritten.assume_init() }.id, 77);
+        tbaa_context_free(Some(context));
+    }
+}

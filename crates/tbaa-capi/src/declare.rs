@@ -1,0 +1,312 @@
+//! Declaring structs from `offsetof` and `sizeof`.
+
+use std::mem::MaybeUninit;
+
+use tbaa::declare::{Lowering, Member, Record};
+
+use crate::context::{Context, change};
+use crate::oracle::{Copy, Type};
+use crate::status::{Error, OrStatus, Status, given};
+use crate::text::{Str, slice, write};
+
+/// What is said of a member beside its type: bits of a mask.
+#[repr(u32)]
+pub enum MemberFlag {
+    /// It is never modified while it can be read: a promise, on which LLVM
+    /// builds.
+    Immutable = 1,
+    /// It is not aligned.
+    Packed = 2,
+    /// It is a base class, without a name.
+    Base = 4,
+    /// It is a bit-field; `offset` counts bits.
+    BitField = 8,
+}
+
+/// What is said of a record beside its members: bits of a mask.
+#[repr(u32)]
+pub enum RecordFlag {
+    /// It is a union.
+    Union = 1,
+    /// Its members are not aligned.
+    Packed = 2,
+    /// Accesses to its members may alias everything.
+    MayAlias = 4,
+    /// Offsets and size are not given but computed, as the compiler of the
+    /// target would: for a target other than this machine.
+    Computed = 8,
+}
+
+/// A member. `TBAA_MEMBER` and its like fill one in.
+#[repr(C)]
+pub struct RecordMember {
+    /// The name; empty for an anonymous struct or union, whose members count as
+    /// the record's own.
+    pub name: Str,
+    /// The type as C writes it without a name: `unsigned char`, `TValue *`,
+    /// `int [3][4]`, `double []`, `struct Node *` before `Node` is declared.
+    pub type_text: Str,
+    /// Bytes from the start of the record: `offsetof`. Of a bit-field, bits.
+    pub offset: u64,
+    /// What `sizeof` says of the member, which is checked; 0 to leave that.
+    pub size: u64,
+    /// The alignment that the declaration asks for, in bytes; 0 if it does not.
+    pub align: u64,
+    /// The width of a bit-field.
+    pub bits: u32,
+    /// Of `tbaa_member_flag`.
+    pub flags: u32,
+}
+
+/// A struct or union.
+#[repr(C)]
+pub struct RecordDeclaration {
+    /// The name. One without a name in C needs one here.
+    pub name: Str,
+    /// The members, as they stand.
+    pub members: *const RecordMember,
+    /// The number of members.
+    pub count: usize,
+    /// What `sizeof` says of the record.
+    pub size: u64,
+    /// What `alignof` says of it; 0 for what its members' types say.
+    pub align: u64,
+    /// Of `tbaa_record_flag`.
+    pub flags: u32,
+}
+
+const MEMBER_FLAGS: u32 = 15;
+const RECORD_FLAGS: u32 = 15;
+
+fn known_flags(flags: u32, known: u32, name: &str) -> Result<(), Error> {
+    match flags & !known {
+        0 => Ok(()),
+        other => Err(Error::argument(format!("{other:#x} is no {name}"))),
+    }
+}
+
+fn member(of: &RecordMember, computed: bool) -> Result<Member, Error> {
+    known_flags(of.flags, MEMBER_FLAGS, "tbaa_member_flag")?;
+    let has = |flag: MemberFlag| of.flags & flag as u32 != 0;
+    let (name, ty) = (of.name.text()?, of.type_text.text()?);
+    let mut member = match has(MemberFlag::Base) {
+        true => Member::base(ty),
+        false => Member::new(name, ty),
+    };
+    if has(MemberFlag::BitField) {
+        member = member.bits(of.bits);
+    } else if of.bits != 0 {
+        let message = format!("{name}: bits are of a member with TBAA_MEMBER_FLAG_BIT_FIELD");
+        return Err(Error::argument(message));
+    }
+    if of.align != 0 {
+        member = member.align(of.align);
+    }
+    if has(MemberFlag::Packed) {
+        member = member.packed();
+    }
+    if has(MemberFlag::Immutable) {
+        member = member.immutable();
+    }
+    Ok(match (computed, has(MemberFlag::BitField)) {
+        (true, _) => member,
+        (false, true) => member.at_bit(of.offset),
+        (false, false) => member.at(of.offset),
+    })
+}
+
+/// Compares what `sizeof` says of members with their types.
+fn check_sizes(
+    types: &mut Lowering,
+    record: &str,
+    union: bool,
+    members: &[RecordMember],
+) -> Result<(), Error> {
+    // A member may point to the record itself. What is wrong with that name or
+    // a type here is for the declaration to say.
+    let keyword = if union { "union" } else { "struct" };
+    if record.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '$' | ':')) {
+        let _ = types.types_mut().ty(&format!("{keyword} {record} *"));
+    }
+    for member in members.iter().filter(|member| member.size != 0) {
+        let (name, text) = (member.name.text()?, member.type_text.text()?);
+        let found = types.types_mut().ty(text).ok().and_then(|ty| types.types().size_of(ty));
+        if let Some(size) = found.filter(|&size| size != member.size) {
+            let message = format!(
+                "{record}.{name}: sizeof is {}, but {text:?} takes {size} bytes on this target: \
+                 give the type that the member has",
+                member.size
+            );
+            return Err(Error::new(Status::Declaration, message));
+        }
+    }
+    Ok(())
+}
+
+/// Declares a struct or union, with the offsets and sizes that the C compiler
+/// has. They are checked against the members' types: a member that is out of
+/// place, overlaps another, or is of another size, is an error, and so is a
+/// second record of the name.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tbaa_declare(
+    context: Option<&mut Context>,
+    record: Option<&RecordDeclaration>,
+) -> Status {
+    change(context, |context| {
+        let record = given(record, "the record")?;
+        known_flags(record.flags, RECORD_FLAGS, "tbaa_record_flag")?;
+        // SAFETY: the caller promises `count` members.
+        let members = unsafe { slice(record.members, record.count, "members") }?;
+        let has = |flag: RecordFlag| record.flags & flag as u32 != 0;
+        let (name, union) = (record.name.text()?, has(RecordFlag::Union));
+        let computed = has(RecordFlag::Computed);
+        let mut made = if union { Record::union(name) } else { Record::structure(name) };
+        for one in members {
+            made = made.member(member(one, computed)?);
+        }
+        if !computed {
+            made = made.size(record.size);
+        }
+        if record.align != 0 {
+            made = made.align(record.align);
+        }
+        if has(RecordFlag::Packed) {
+            made = made.packed();
+        }
+        if has(RecordFlag::MayAlias) {
+            made = made.may_alias();
+        }
+        context.grow_declared(|types, _| {
+            check_sizes(types, name, union, members)?;
+            types.types_mut().define(made).map(drop).or_status(Status::Declaration)
+        })
+    })
+}
+
+/// Declares a scalar of the runtime's own, of so many bytes, under another
+/// scalar: `char` in C, which aliases everything.
+#[unsafe(no_mangle)]
+pub extern "C" fn tbaa_declare_scalar(
+    context: Option<&mut Context>,
+    name: Str,
+    size: u64,
+    align: u64,
+    parent: Str,
+) -> Status {
+    change(context, |context| {
+        let (name, parent) = (name.text()?, parent.text()?);
+        context.grow_declared(|types, _| {
+            let made = types.types_mut().scalar(name, size, align, parent);
+            made.map(drop).or_status(Status::Declaration)
+        })
+    })
+}
+
+/// Declares an enum, whose values are of an integer type: `unsigned int` in C
+/// where none is negative.
+#[unsafe(no_mangle)]
+pub extern "C" fn tbaa_declare_enum(
+    context: Option<&mut Context>,
+    name: Str,
+    integer: Str,
+) -> Status {
+    change(context, |context| {
+        let (name, integer) = (name.text()?, integer.text()?);
+        context.grow_declared(|types, _| {
+            let made = types.types_mut().enumeration(name, integer);
+            made.map(drop).or_status(Status::Declaration)
+        })
+    })
+}
+
+/// Gives a type one more name: `typedef`.
+#[unsafe(no_mangle)]
+pub extern "C" fn tbaa_declare_alias(
+    context: Option<&mut Context>,
+    name: Str,
+    type_text: Str,
+) -> Status {
+    change(context, |context| {
+        let (name, ty) = (name.text()?, type_text.text()?);
+        context.grow_declared(|types, _| {
+            types.types_mut().alias(name, ty).map(drop).or_status(Status::Declaration)
+        })
+    })
+}
+
+/// Gives the size of a type on the target, in bytes.
+#[unsafe(no_mangle)]
+pub extern "C" fn tbaa_size_of(
+    context: Option<&mut Context>,
+    type_text: Str,
+    size: Option<&mut MaybeUninit<u64>>,
+) -> Status {
+    change(context, |context| {
+        write(size, || {
+            let text = type_text.text()?;
+            context.grow_declared(|types, _| {
+                let ty = types.types_mut().ty(text).or_status(Status::Declaration)?;
+                let message = || format!("{text:?} has no size: define it first");
+                let size = types.types().size_of(ty);
+                size.ok_or_else(|| Error::new(Status::Declaration, message()))
+            })
+        })
+    })
+}
+
+/// Gives the offset to which a path leads, as `offset` of `tbaa_place_of`,
+/// without making a tag.
+#[unsafe(no_mangle)]
+pub extern "C" fn tbaa_offset_of(
+    context: Option<&mut Context>,
+    path: Str,
+    offset: Option<&mut MaybeUninit<u64>>,
+) -> Status {
+    change(context, |context| {
+        write(offset, || {
+            let path = path.text()?;
+            context
+                .grow_declared(|types, _| types.types_mut().offset_of(path).or_status(Status::Path))
+        })
+    })
+}
+
+/// Gives the type node that stands for a declared type in others; 0 for one that
+/// has none, such as an empty struct.
+#[unsafe(no_mangle)]
+pub extern "C" fn tbaa_type_of(
+    context: Option<&mut Context>,
+    type_text: Str,
+    node: Option<&mut MaybeUninit<Type>>,
+) -> Status {
+    change(context, |context| {
+        write(node, || {
+            let text = type_text.text()?;
+            context.grow_declared(|types, graph| {
+                let ty = types.types_mut().ty(text).or_status(Status::Declaration)?;
+                let node = types.node(graph, ty).or_status(Status::Declaration)?;
+                Ok(node.map_or(Type { id: 0 }, Type::from))
+            })
+        })
+    })
+}
+
+/// Gives the `tbaa.struct` node for copies of a whole declared type, for
+/// `memcpy`; 0 where clang gives such a copy none.
+#[unsafe(no_mangle)]
+pub extern "C" fn tbaa_copy_of(
+    context: Option<&mut Context>,
+    type_text: Str,
+    copy: Option<&mut MaybeUninit<Copy>>,
+) -> Status {
+    change(context, |context| {
+        write(copy, || {
+            let text = type_text.text()?;
+            context.grow_declared(|types, graph| {
+                let ty = types.types_mut().ty(text).or_status(Status::Declaration)?;
+                let copy = types.copy(graph, ty).or_status(Status::Declaration)?;
+                Ok(copy.map_or(Copy { id: 0 }, Copy::from))
+            })
+        })
+    })
+}

@@ -1,0 +1,44 @@
+//! libtbaa: the C interface of [`tbaa`].
+//!
+//! `include/tbaa.h` is written by cbindgen from this crate; its opening comment
+//! holds the rules that all functions share. The guide is `docs/embed-c.md`.
+//!
+//! Pointers come in as references: `Option<&T>` is a C pointer that may be
+//! NULL, and whoever calls from C promises what a reference promises. So unsafe
+//! code is left to strings, arrays, and handles that are counted or shared.
+
+#![allow(
+    clippy::missing_safety_doc,
+    reason = "what callers promise is said once, in the header's opening comment"
+)]
+
+pub mod context;
+pub mod declare;
+pub mod describe;
+pub mod emit;
+pub mod lower;
+pub mod nodes;
+pub mod oracle;
+pub mod snapshot;
+pub mod status;
+pub mod text;
+
+use text::Str;
+
+/// Counts the changes of this interface that a compiled program would notice.
+/// The shared library's name ends in it: `libtbaa.so.1`.
+pub const TBAA_ABI_VERSION: u32 = 1;
+
+/// Returns the `TBAA_ABI_VERSION` of the library that is loaded. A program that
+/// opens the library at run time compares it with its header's.
+#[unsafe(no_mangle)]
+pub extern "C" fn tbaa_abi_version() -> u32 {
+    TBAA_ABI_VERSION
+}
+
+/// Returns the library's version, such as `0.1.0`. It lives as long as the
+/// program.
+#[unsafe(no_mangle)]
+pub extern "C" fn tbaa_version() -> Str {
+    Str::of(env!("CARGO_PKG_VERSION"))
+}

@@ -1,0 +1,257 @@
+//! Making nodes one by one, as LLVM's `MDBuilder` does, for front ends whose
+//! types are not C's.
+
+use std::mem::MaybeUninit;
+
+use tbaa::{BuildError, CopyEntry, Format, Graph, SizedField, TypeId};
+
+use crate::context::{Context, change};
+use crate::oracle::{Copy, Tag, Type, known_type, unknown};
+use crate::status::{Error, OrStatus, Status};
+use crate::text::{Out, Str, slice, write};
+
+/// A field of a type.
+#[repr(C)]
+pub struct Field {
+    /// The field's type; of an array, that of its elements.
+    pub node: Type,
+    /// Bytes from the start of the type that has it.
+    pub offset: u64,
+    /// Bytes that it occupies, all elements of an array; 0 for a flexible one.
+    /// `tbaa_build_struct_type` does not look at it.
+    pub size: u64,
+}
+
+/// One access of a struct copy.
+#[repr(C)]
+pub struct Part {
+    /// The tag of the access.
+    pub tag: Tag,
+    /// Bytes from the start of what is copied.
+    pub offset: u64,
+    /// Bytes copied.
+    pub size: u64,
+}
+
+/// Makes a node, and writes its id.
+fn build<T, I: From<T>>(
+    context: Option<&mut Context>,
+    id: Out<'_, I>,
+    make: impl FnOnce(&mut Graph) -> Result<Result<T, BuildError>, Error>,
+) -> Status {
+    change(context, |context| {
+        write(id, || context.grow(|graph| make(graph)?.map(I::from).or_status(Status::Build)))
+    })
+}
+
+fn known_tag(graph: &Graph, tag: Tag) -> Result<tbaa::TagId, Error> {
+    graph.tag_at((tag.id as usize).wrapping_sub(1)).ok_or_else(|| unknown("tag", tag.id))
+}
+
+/// # Safety
+///
+/// As of [`slice`].
+unsafe fn fields_of(
+    graph: &Graph,
+    fields: *const Field,
+    count: usize,
+) -> Result<Vec<SizedField>, Error> {
+    // SAFETY: the caller promises `count` fields.
+    let fields = unsafe { slice(fields, count, "fields") }?;
+    let sized = |&Field { node, offset, size }: &Field| {
+        Ok(SizedField { ty: known_type(graph, node)?, offset, size })
+    };
+    fields.iter().map(sized).collect()
+}
+
+/// Makes a named root, or finds it. Types under roots of different names may
+/// alias.
+///
+/// LLVM: `MDBuilder::createTBAARoot`.
+#[unsafe(no_mangle)]
+pub extern "C" fn tbaa_build_root(
+    context: Option<&mut Context>,
+    name: Str,
+    root: Option<&mut MaybeUninit<Type>>,
+) -> Status {
+    build(context, root, |graph| Ok(graph.builder().root(name.bytes()?)))
+}
+
+/// Makes a root that no other module shares.
+///
+/// LLVM: `MDBuilder::createAnonymousTBAARoot`.
+#[unsafe(no_mangle)]
+pub extern "C" fn tbaa_build_anonymous_root(
+    context: Option<&mut Context>,
+    root: Option<&mut MaybeUninit<Type>>,
+) -> Status {
+    build(context, root, |graph| Ok(graph.builder().anonymous_root()))
+}
+
+/// Makes a scalar type of the old format under a root or a scalar.
+///
+/// LLVM: `MDBuilder::createTBAAScalarTypeNode`.
+#[unsafe(no_mangle)]
+pub extern "C" fn tbaa_build_scalar_type(
+    context: Option<&mut Context>,
+    name: Str,
+    parent: Type,
+    node: Option<&mut MaybeUninit<Type>>,
+) -> Status {
+    build(context, node, |graph| {
+        let parent = known_type(graph, parent)?;
+        Ok(graph.builder().scalar_type(name.bytes()?, parent))
+    })
+}
+
+/// Makes a struct type of the old format. Fields stand by ascending offset; those
+/// at one offset make a union.
+///
+/// LLVM: `MDBuilder::createTBAAStructTypeNode`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tbaa_build_struct_type(
+    context: Option<&mut Context>,
+    name: Str,
+    fields: *const Field,
+    count: usize,
+    node: Option<&mut MaybeUninit<Type>>,
+) -> Status {
+    build(context, node, |graph| {
+        // SAFETY: the caller promises `count` fields.
+        let fields = unsafe { fields_of(graph, fields, count) }?;
+        let fields: Vec<(TypeId, u64)> = fields.iter().map(|f| (f.ty, f.offset)).collect();
+        Ok(graph.builder().struct_type(name.bytes()?, &fields))
+    })
+}
+
+/// Makes a type of the size-aware format, of `size` bytes: a scalar without
+/// fields, otherwise a struct, or a union where fields overlap.
+///
+/// LLVM: `MDBuilder::createTBAATypeNode`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tbaa_build_sized_type(
+    context: Option<&mut Context>,
+    name: Str,
+    parent: Type,
+    size: u64,
+    fields: *const Field,
+    count: usize,
+    node: Option<&mut MaybeUninit<Type>>,
+) -> Status {
+    build(context, node, |graph| {
+        let parent = known_type(graph, parent)?;
+        // SAFETY: the caller promises `count` fields.
+        let fields = unsafe { fields_of(graph, fields, count) }?;
+        Ok(graph.builder().sized_type(parent, size, name.bytes()?, &fields))
+    })
+}
+
+/// Makes a tag of the old format: an access to an `access`, a scalar, that lies
+/// `offset` bytes into a `base`. For a variable that is part of nothing the two
+/// are one type.
+///
+/// LLVM: `MDBuilder::createTBAAStructTagNode`.
+#[unsafe(no_mangle)]
+pub extern "C" fn tbaa_build_struct_tag(
+    context: Option<&mut Context>,
+    base: Type,
+    access: Type,
+    offset: u64,
+    immutable: bool,
+    tag: Option<&mut MaybeUninit<Tag>>,
+) -> Status {
+    build(context, tag, |graph| {
+        let (base, access) = (known_type(graph, base)?, known_type(graph, access)?);
+        Ok(graph.builder().struct_tag(base, access, offset, immutable))
+    })
+}
+
+/// Makes a tag of the size-aware format, of `size` bytes, 0 when unknown. The
+/// access may be to a whole struct.
+///
+/// LLVM: `MDBuilder::createTBAAAccessTag`.
+#[unsafe(no_mangle)]
+pub extern "C" fn tbaa_build_access_tag(
+    context: Option<&mut Context>,
+    base: Type,
+    access: Type,
+    offset: u64,
+    size: u64,
+    immutable: bool,
+    tag: Option<&mut MaybeUninit<Tag>>,
+) -> Status {
+    build(context, tag, |graph| {
+        let (base, access) = (known_type(graph, base)?, known_type(graph, access)?);
+        Ok(graph.builder().access_tag(base, access, offset, size, immutable))
+    })
+}
+
+/// Gives a tag without the promise that its memory is never modified.
+///
+/// LLVM: `MDBuilder::createMutableTBAAAccessTag`.
+#[unsafe(no_mangle)]
+pub extern "C" fn tbaa_build_mutable_tag(
+    context: Option<&mut Context>,
+    tag: Tag,
+    without: Option<&mut MaybeUninit<Tag>>,
+) -> Status {
+    build(context, without, |graph| {
+        let tag = known_tag(graph, tag)?;
+        Ok(graph.builder().mutable_tag(tag))
+    })
+}
+
+/// Makes a `tbaa.struct` node: the accesses that a copy of a struct makes, by
+/// ascending offset and without overlap.
+///
+/// LLVM: `MDBuilder::createTBAAStructNode`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tbaa_build_copy(
+    context: Option<&mut Context>,
+    parts: *const Part,
+    count: usize,
+    copy: Option<&mut MaybeUninit<Copy>>,
+) -> Status {
+    build(context, copy, |graph| {
+        // SAFETY: the caller promises `count` parts.
+        let parts = unsafe { slice(parts, count, "parts") }?;
+        let entry = |&Part { tag, offset, size }: &Part| {
+            Ok(CopyEntry { tag: known_tag(graph, tag)?, offset, size })
+        };
+        let entries: Vec<CopyEntry> = parts.iter().map(entry).collect::<Result<_, Error>>()?;
+        Ok(graph.builder().struct_copy(&entries))
+    })
+}
+
+/// Gives the tag for one access that replaces two, by the rule of the context:
+/// 0 where no tag can say it and the access goes without.
+///
+/// LLVM: `MDNode::getMostGenericTBAA`.
+#[unsafe(no_mangle)]
+pub extern "C" fn tbaa_build_merged_tag(
+    context: Option<&mut Context>,
+    a: Tag,
+    b: Tag,
+    merged: Option<&mut MaybeUninit<Tag>>,
+) -> Status {
+    change(context, |context| {
+        write(merged, || {
+            let oracle = context.oracle();
+            let (Some(a), Some(b)) = (oracle.tag(a), oracle.tag(b)) else {
+                return Ok(Tag { id: 0 });
+            };
+            let Some(tag) = oracle.inner.most_generic(a, b) else { return Ok(Tag { id: 0 }) };
+            let made = context.grow(|graph| {
+                let mut b = graph.builder();
+                match tag.format {
+                    Format::Old => b.struct_tag(tag.base, tag.access, tag.offset, tag.immutable),
+                    Format::New => {
+                        let size = tag.size.unwrap_or(0);
+                        b.access_tag(tag.base, tag.access, tag.offset, size, tag.immutable)
+                    }
+                }
+            });
+            made.map(Tag::from).or_status(Status::Build)
+        })
+    })
+}

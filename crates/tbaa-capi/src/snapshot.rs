@@ -1,0 +1,147 @@
+//! Oracles that do not change, for threads that ask while another one adds.
+//!
+//! A snapshot is a graph and its tables of its own, so that what is added to the
+//! context never shows in it. The context keeps the last few: one that nobody
+//! holds any more is brought up to date by what was added since, instead of
+//! being made again.
+
+use std::mem::MaybeUninit;
+use std::sync::Arc;
+
+use tbaa::{BuildError, Graph, GraphError, NodeId, Operand, Rules};
+
+use crate::context::{Context, change};
+use crate::oracle::{Oracle, rules};
+use crate::status::{Error, OrStatus, Status, answer};
+use crate::text::write;
+
+/// How many snapshots a context keeps.
+const KEPT: usize = 4;
+
+/// Adds to `copy` the nodes that `graph` has beyond it. Both then number all
+/// nodes and tags alike.
+///
+/// `graph` was made by the builder alone: a node refers to earlier ones, or is
+/// an anonymous root.
+fn catch_up(copy: &mut Graph, graph: &Graph) -> Result<(), BuildError> {
+    for from in graph.nodes().skip(copy.node_count()) {
+        if graph.is_distinct(from) {
+            copy.builder().anonymous_root()?;
+            continue;
+        }
+        let operands = graph.operands(from).map(|operand| match operand {
+            Operand::Node(node) => same(copy, node).map(Operand::Node),
+            other => Ok(other),
+        });
+        let operands: Vec<_> = operands.collect::<Result<_, _>>()?;
+        copy.insert(&operands)?;
+    }
+    // In the order of the builder: types, then tags, then copies of tags. A node
+    // may be taken for one of them long after it was made.
+    for ty in graph.types() {
+        let node = same(copy, ty.node())?;
+        copy.mark_type(node);
+    }
+    for tag in graph.tags().skip(copy.tag_count()) {
+        let node = same(copy, graph.tag_node(tag))?;
+        copy.mark_tag(node);
+    }
+    for made in graph.copies() {
+        let node = same(copy, made.node())?;
+        copy.mark_copy(node);
+    }
+    Ok(())
+}
+
+/// The node of the same number.
+fn same(copy: &Graph, node: NodeId) -> Result<NodeId, GraphError> {
+    copy.nth_node(node.index()).ok_or(GraphError::ForeignId)
+}
+
+/// A snapshot that was handed out.
+pub(crate) struct Kept {
+    rules: Rules,
+    oracle: Arc<Oracle>,
+}
+
+impl Context {
+    fn snapshot(&mut self, rules: Rules) -> Result<Arc<Oracle>, Error> {
+        let (nodes, tags) = (self.oracle().graph().node_count(), self.oracle().graph().tag_count());
+        let current = |kept: &&Kept| {
+            let graph = kept.oracle.graph();
+            kept.rules == rules && (graph.node_count(), graph.tag_count()) == (nodes, tags)
+        };
+        if let Some(kept) = self.kept.iter().find(current) {
+            return Ok(Arc::clone(&kept.oracle));
+        }
+        // The oldest that can be changed, or a new one.
+        let free =
+            |kept: &mut Kept| kept.rules == rules && Arc::get_mut(&mut kept.oracle).is_some();
+        let free = self.kept.iter_mut().position(free).map(|at| self.kept.remove(at));
+        let fresh = || Oracle { inner: tbaa::Oracle::new(Graph::new(), rules), shared: true };
+        let mut oracle = free.map_or_else(|| Arc::new(fresh()), |kept| kept.oracle);
+        if let Some(oracle) = Arc::get_mut(&mut oracle) {
+            let graph = self.oracle().graph();
+            oracle.inner.update(|copy| catch_up(copy, graph)).or_status(Status::Build)?;
+        }
+        if self.kept.len() == KEPT {
+            self.kept.remove(0);
+        }
+        self.kept.push(Kept { rules, oracle: Arc::clone(&oracle) });
+        Ok(oracle)
+    }
+}
+
+/// Makes an oracle of the tags that the context has now. It never changes, does
+/// not mind what becomes of the context, and may be asked by any number of
+/// threads while one thread adds to the context. Ids mean the same in both; a
+/// tag that was made later may alias everything here.
+///
+/// `rule` is one of `tbaa_rule`, and need not be the context's own. It takes
+/// time in proportion to what was added since the last snapshot by that rule
+/// that is not held any more; where all are, or the rule is new, to all there
+/// is. Release it with `tbaa_oracle_release`.
+#[unsafe(no_mangle)]
+pub extern "C" fn tbaa_context_snapshot(
+    context: Option<&mut Context>,
+    rule: u32,
+    snapshot: Option<&mut MaybeUninit<*const Oracle>>,
+) -> Status {
+    change(context, |context| {
+        write(snapshot, || {
+            let rules = rules(rule, context.oracle().inner.rules())?;
+            Ok(Arc::into_raw(context.snapshot(rules)?))
+        })
+    })
+}
+
+/// Counts one more holder of a snapshot, which must be released once more, and
+/// returns it. Of a context's own oracle, which nobody counts, it returns that.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tbaa_oracle_retain(oracle: *const Oracle) -> *const Oracle {
+    answer((), || {
+        // SAFETY: NULL, or an oracle that the caller holds.
+        if unsafe { oracle.as_ref() }?.shared {
+            // SAFETY: snapshots come from `Arc::into_raw`, and the caller's own
+            // hold keeps the count above 0.
+            unsafe { Arc::increment_strong_count(oracle) };
+        }
+        Some(())
+    });
+    oracle
+}
+
+/// Releases a snapshot; the last holder frees it. NULL, and a context's own
+/// oracle, are left alone. Any thread may do it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tbaa_oracle_release(oracle: *const Oracle) {
+    answer((), || {
+        // SAFETY: NULL, or an oracle that the caller holds.
+        if unsafe { oracle.as_ref() }?.shared {
+            // SAFETY: snapshots come from `Arc::into_raw`; the caller gives up
+            // one hold, which the library or `retain` counted.
+            unsafe { Arc::decrement_strong_count(oracle) };
+        }
+        Some(())
+    });
+}

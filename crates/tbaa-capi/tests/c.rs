@@ -1,0 +1,229 @@
+//! C and C++ programs against libtbaa as it is installed: under two compilers
+//! with all warnings, valgrind and the sanitizers.
+
+mod support;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use support::{compile, flags, have, prefix, repository, run, source};
+
+/// The C programs, and what each prints in the end.
+const PROGRAMS: [&str; 4] = ["api.c", "emit.c", "threads.c", "jit.c"];
+
+fn shared() -> Vec<String> {
+    let mut flags = flags(&["--cflags", "--libs"]);
+    flags.push("-pthread".to_owned());
+    flags
+}
+
+/// As `shared`, with the library inside the program.
+fn with_static_library() -> Vec<String> {
+    let mut found = flags(&["--cflags"]);
+    found.push(prefix().join("lib/libtbaa.a").display().to_string());
+    let private = flags(&["--libs", "--static"]);
+    found.extend(private.into_iter().filter(|flag| flag != "-ltbaa"));
+    found.push("-pthread".to_owned());
+    found
+}
+
+#[track_caller]
+fn expect(program: &Path, output: &str) {
+    let name = program.file_name().unwrap().to_string_lossy();
+    if name.starts_with("jit") {
+        let expected = fs::read_to_string(source("jit.expected")).unwrap();
+        assert_eq!(output, expected, "{name}");
+    } else {
+        assert_eq!(output.lines().last(), Some("ok"), "{name}");
+    }
+}
+
+#[test]
+fn programs_run_under_two_compilers_and_valgrind() {
+    if !have(&["cc", "gcc", "clang-22", "pkg-config", "valgrind"]) {
+        return;
+    }
+    for name in PROGRAMS {
+        let stem = name.trim_end_matches(".c");
+        for (compiler, way, arguments) in [
+            ("gcc", "shared", shared()),
+            ("clang-22", "shared", shared()),
+            ("gcc", "static", with_static_library()),
+        ] {
+            let program =
+                compile(compiler, &source(name), arguments, &format!("{stem}-{compiler}-{way}"));
+            expect(&program, &run(&mut Command::new(&program)));
+        }
+        let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{stem}-gcc-shared"));
+        let mut valgrind = Command::new("valgrind");
+        valgrind.args(["--quiet", "--error-exitcode=9", "--leak-check=full"]);
+        expect(
+            &program,
+            &run(valgrind.args(["--show-leak-kinds=definite,indirect"]).arg(&program)),
+        );
+    }
+}
+
+#[test]
+fn programs_run_under_sanitizers() {
+    if !have(&["cc", "clang-22", "pkg-config"]) {
+        return;
+    }
+    for name in PROGRAMS {
+        let stem = name.trim_end_matches(".c");
+        let mut arguments = shared();
+        arguments.push("-fsanitize=address,undefined".to_owned());
+        arguments.push("-fno-sanitize-recover=all".to_owned());
+        let program = compile("clang-22", &source(name), arguments, &format!("{stem}-asan"));
+        expect(&program, &run(&mut Command::new(&program)));
+    }
+    // Two threads ask while one adds.
+    let mut arguments = shared();
+    arguments.push("-fsanitize=thread".to_owned());
+    let program = compile("clang-22", &source("threads.c"), arguments, "threads-tsan");
+    // The library is not instrumented, so its counting of snapshots' holders is
+    // not seen; what is called from it is not looked at. What the library shares
+    // between threads is `Sync`, as the compiler checks.
+    let options = "halt_on_error=1 suppressions=";
+    let suppressions = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tsan.supp");
+    fs::write(&suppressions, "called_from_lib:libtbaa\n").unwrap();
+    let options = format!("{options}{}", suppressions.display());
+    expect(&program, &run(Command::new(&program).env("TSAN_OPTIONS", options)));
+}
+
+#[test]
+fn headers_are_c_and_cpp_of_several_standards() {
+    if !have(&["cc", "gcc", "g++", "clang-22", "clang++-22", "pkg-config"]) {
+        return;
+    }
+    for (compiler, language, standards) in [
+        ("gcc", "c", ["c99", "c11", "c2x"]),
+        ("clang-22", "c", ["c99", "c11", "c23"]),
+        ("g++", "c++", ["c++11", "c++17", "c++20"]),
+        ("clang++-22", "c++", ["c++11", "c++17", "c++23"]),
+    ] {
+        for standard in standards {
+            let mut command = Command::new(compiler);
+            command.args(["-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-pedantic", "-x"]);
+            command.arg(language).arg(format!("-std={standard}"));
+            command.args(["-include", "tbaa.h", "-include", "tbaa.h"]);
+            run(command.args(flags(&["--cflags"])).arg("/dev/null"));
+        }
+    }
+}
+
+#[test]
+fn llvm_gets_the_same_nodes_as_from_its_own_builder() {
+    if !have(&["cc", "gcc", "g++", "clang-22", "clang++-22", "pkg-config", "llvm-config-22"]) {
+        return;
+    }
+    let config = |option: &[&str]| {
+        let words = run(Command::new("llvm-config-22").args(option));
+        words.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let mut arguments = vec!["-isystem".to_owned()];
+    arguments.extend(config(&["--includedir"]));
+    arguments.extend(shared());
+    arguments.extend(config(&["--ldflags", "--libs", "core"]));
+    for compiler in ["gcc", "clang-22"] {
+        let name = format!("llvm-{compiler}");
+        let program = compile(compiler, &source("llvm.c"), &arguments, &name);
+        assert_eq!(run(&mut Command::new(&program)), "ok\n");
+    }
+    arguments.push("-fno-rtti".to_owned());
+    for compiler in ["g++", "clang++-22"] {
+        let name = format!("metadata-{compiler}");
+        let program = compile(compiler, &source("metadata.cpp"), &arguments, &name);
+        let expected = fs::read_to_string(source("metadata.expected")).unwrap();
+        assert_eq!(run(&mut Command::new(&program)), expected, "{compiler}");
+    }
+}
+
+#[test]
+fn cmake_finds_the_package() {
+    if !have(&["cc", "cmake"]) {
+        return;
+    }
+    let build = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cmake");
+    let mut configure = Command::new("cmake");
+    configure.arg("-S").arg(repository().join("examples/c")).arg("-B").arg(&build);
+    run(configure.arg(format!("-DCMAKE_PREFIX_PATH={}", prefix().display())));
+    run(Command::new("cmake").arg("--build").arg(&build));
+    for program in ["jit", "jit-static"] {
+        let program = build.join(program);
+        expect(&program, &run(&mut Command::new(&program)));
+    }
+}
+
+/// The functions that the header declares.
+fn declared() -> BTreeSet<String> {
+    let header = Path::new(env!("CARGO_MANIFEST_DIR")).join("include/tbaa.h");
+    let header = fs::read_to_string(header).unwrap();
+    let declarations = header.split("extern \"C\" {").nth(1).unwrap();
+    let declarations = declarations.split("}  // extern").next().unwrap();
+    // Names in front of a bracket, on lines that are no comment.
+    let lines = declarations.lines().filter(|line| !line.starts_with([' ', '/', '#']));
+    let name = |line: &str| Some(line.split_once('(')?.0.rsplit([' ', '*']).next()?.to_owned());
+    let names: BTreeSet<String> = lines.filter_map(name).collect();
+    assert!(names.len() > 50 && names.iter().all(|name| name.starts_with("tbaa_")), "{names:?}");
+    names
+}
+
+#[test]
+fn every_function_is_called_by_a_program() {
+    let files = ["api.c", "emit.c", "threads.c", "llvm.c", "jit.c", "metadata.cpp"];
+    let text: String = files.map(|file| fs::read_to_string(source(file)).unwrap()).concat();
+    let called = |name: &&String| !text.contains(&format!("{name}("));
+    let missing: Vec<_> = declared().iter().filter(called).cloned().collect();
+    assert_eq!(missing, [""; 0], "functions that no program calls");
+}
+
+#[test]
+fn the_guide_shows_what_the_programs_say() {
+    let guide = fs::read_to_string(repository().join("docs/embed-c.md")).unwrap();
+    let files = ["emit.c", "threads.c", "jit.c", "metadata.cpp"];
+    let files = files.map(|file| fs::read_to_string(source(file)).unwrap());
+    let mut shown = 0;
+    for opening in ["```c\n", "```cpp\n"] {
+        for code in guide.split(opening).skip(1) {
+            let code = code.split("```").next().unwrap();
+            assert!(files.iter().any(|file| file.contains(code)), "in no program:\n{code}");
+            shown += 1;
+        }
+    }
+    assert!(shown > 8, "{shown}");
+}
+
+#[test]
+fn the_library_exports_what_the_header_declares_and_no_more() {
+    if !have(&["cc", "pkg-config", "nm", "readelf"]) {
+        return;
+    }
+    let library: PathBuf = prefix().join("lib/libtbaa.so");
+    let symbols = run(Command::new("nm").args(["-D", "--defined-only", "-j"]).arg(&library));
+    let exported: BTreeSet<String> = symbols.lines().map(str::to_owned).collect();
+    assert_eq!(exported, declared());
+    let header = run(Command::new("readelf").arg("-d").arg(&library));
+    let soname = format!("libtbaa.so.{}", tbaa_capi::TBAA_ABI_VERSION);
+    assert!(header.contains(&format!("[{soname}]")), "{header}");
+    for needed in header.lines().filter(|line| line.contains("(NEEDED)")) {
+        let known = ["libc.so", "libgcc_s.so", "libm.so", "ld-linux"];
+        assert!(known.iter().any(|known| needed.contains(known)), "{needed}");
+    }
+    let size = fs::metadata(&library).unwrap().len();
+    println!("libtbaa.so: {size} bytes");
+    assert!(size < 8 << 20, "libtbaa.so has {size} bytes: what got in?");
+}
+
+#[test]
+fn costs_are_measured() {
+    if !have(&["cc", "gcc", "pkg-config"]) {
+        return;
+    }
+    let mut arguments = shared();
+    arguments.push("-O2".to_owned());
+    let program = compile("gcc", &source("cost.c"), arguments, "cost");
+    println!("{}", run(&mut Command::new(&program)));
+}

@@ -1,0 +1,108 @@
+/* Two threads ask while one adds: each asks snapshots, which the adding thread
+ * hands over. Built with -fsanitize=thread by the test. */
+#include "check.h"
+#include <pthread.h>
+
+enum { ASKING = 2, STRUCTS = 200, FIELDS = 4, KNOWN = 64 };
+
+/* What the threads share. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static const tbaa_oracle *current;
+static bool done;
+
+static const tbaa_oracle *take(bool *last) {
+    pthread_mutex_lock(&lock);
+    const tbaa_oracle *oracle = tbaa_oracle_retain(current);
+    *last = done;
+    pthread_mutex_unlock(&lock);
+    return oracle;
+}
+
+static void hand_over(const tbaa_oracle *next, bool last) {
+    pthread_mutex_lock(&lock);
+    const tbaa_oracle *before = current;
+    current = next;
+    done = last;
+    pthread_mutex_unlock(&lock);
+    tbaa_oracle_release(before);
+}
+
+/* Asks all pairs of the first tags, again and again: an answer never changes but
+ * from "not known yet". */
+static void *ask(void *result) {
+    static _Thread_local bool known[KNOWN][KNOWN], answers[KNOWN][KNOWN];
+    size_t asked = 0;
+    for (bool last = false; !last;) {
+        const tbaa_oracle *oracle = take(&last);
+        uint32_t count = tbaa_tag_count(oracle);
+        uint32_t first = count < KNOWN ? count : KNOWN;
+        for (uint32_t i = 0; i < first; i++)
+            for (uint32_t j = 0; j < first; j++) {
+                tbaa_tag a = {i + 1}, b = {j + 1};
+                bool may = tbaa_may_alias(oracle, a, b);
+                CHECK(!known[i][j] || answers[i][j] == may);
+                known[i][j] = true;
+                answers[i][j] = may;
+                asked++;
+            }
+        if (count > 1) {
+            tbaa_tag newest = {count}, next = {count - 1};
+            CHECK(tbaa_may_alias(oracle, newest, newest));
+            CHECK(!tbaa_may_alias(oracle, newest, next));
+            tbaa_text why;
+            CHECK_OK(tbaa_explain(oracle, tbaa_access(newest, 0), tbaa_access(next, 0), &why));
+            tbaa_text_free(&why);
+        }
+        /* Errors are each thread's own. */
+        tbaa_tag_description description;
+        CHECK_FAILS(tbaa_describe_tag(oracle, tbaa_no_tag(), &description),
+                    TBAA_STATUS_UNKNOWN_ID, "tag 0");
+        tbaa_oracle_release(oracle);
+    }
+    *(size_t *)result = asked;
+    return NULL;
+}
+
+int main(void) {
+    tbaa_context *context;
+    tbaa_options options = {0};
+    options.policy = TBAA_POLICY_RFC;
+    options.rule = TBAA_RULE_UNION;
+    CHECK_OK(tbaa_context_new(&options, &context));
+    CHECK_OK(tbaa_context_snapshot(context, TBAA_RULE_DEFAULT, &current));
+
+    pthread_t threads[ASKING];
+    size_t asked[ASKING];
+    for (int i = 0; i < ASKING; i++)
+        CHECK(pthread_create(&threads[i], NULL, ask, &asked[i]) == 0);
+    for (int i = 0; i < STRUCTS; i++) {
+        static const tbaa_record_member members[FIELDS] = {
+            {TBAA_STR("a"), TBAA_STR("int"), 0, 0, 0, 0, 0},
+            {TBAA_STR("b"), TBAA_STR("double"), 0, 0, 0, 0, 0},
+            {TBAA_STR("c"), TBAA_STR("int"), 0, 0, 0, 0, 0},
+            {TBAA_STR("d"), TBAA_STR("void *"), 0, 0, 0, 0, 0},
+        };
+        char name[16], path[24];
+        snprintf(name, sizeof name, "S%d", i);
+        tbaa_record record = {tbaa_cstr(name), members, FIELDS, 0, 0, TBAA_RECORD_FLAG_COMPUTED};
+        CHECK_OK(tbaa_declare(context, &record));
+        for (int f = 0; f < FIELDS; f++) {
+            tbaa_tag tag;
+            snprintf(path, sizeof path, "%s.%c", name, 'a' + f);
+            CHECK_OK(tbaa_tag_of(context, tbaa_cstr(path), &tag));
+        }
+        /* The context's own oracle is this thread's. */
+        CHECK(tbaa_tag_count(tbaa_context_oracle(context)) == (uint32_t)(FIELDS * (i + 1)));
+        const tbaa_oracle *next;
+        CHECK_OK(tbaa_context_snapshot(context, TBAA_RULE_DEFAULT, &next));
+        hand_over(next, i == STRUCTS - 1);
+    }
+    tbaa_context_free(context);
+    for (int i = 0; i < ASKING; i++) {
+        CHECK(pthread_join(threads[i], NULL) == 0);
+        CHECK(asked[i] > 0);
+    }
+    hand_over(NULL, true);
+    puts("ok");
+    return 0;
+}

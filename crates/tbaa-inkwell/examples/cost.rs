@@ -1,0 +1,230 @@
+//! What tags and scopes cost, in metadata and in compile time.
+//!
+//! `cargo run --release -p tbaa-inkwell --example cost [STRUCTS]` compiles the
+//! functions of a made-up runtime of so many structs with each kind of
+//! metadata, and prints what that took.
+
+use std::error::Error;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use inkwell::context::Context;
+use inkwell::module::Module;
+use inkwell::passes::PassBuilderOptions;
+use inkwell::targets::{
+    CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine,
+};
+use inkwell::values::{BasicValue, InstructionOpcode, IntValue};
+use inkwell::{AddressSpace, OptimizationLevel};
+use tbaa::declare::{Declarations, Place, Policy, Record, Target as Layout};
+use tbaa::emit::{Lowered, Plan, ScopeNames};
+use tbaa::lower::{Lowering, Options, ScopeForm};
+use tbaa::{Graph, Oracle, Rules, TagId};
+use tbaa_inkwell::Tagger;
+
+const FUNCTIONS: u64 = 40;
+const OPCODES: u64 = 60;
+const RUNS: usize = 7;
+
+/// Time that this thread has run, so that others on the machine count little;
+/// where Linux does not say, time that has passed.
+fn now() -> Duration {
+    static START: OnceLock<Instant> = OnceLock::new();
+    let passed = || START.get_or_init(Instant::now).elapsed();
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat");
+    let nanoseconds = text.ok().and_then(|text| text.split(' ').next()?.parse().ok());
+    nanoseconds.map_or_else(passed, Duration::from_nanos)
+}
+
+/// A frame whose base every opcode loads, values that are unions, and structs
+/// with a few fields each.
+struct Runtime {
+    graph: Graph,
+    base: Place,
+    number: Place,
+    kind: Place,
+    fields: Vec<Place>,
+}
+
+impl Runtime {
+    fn new(structs: usize) -> Result<Self, Box<dyn Error>> {
+        let mut types = Declarations::new(Layout::x86_64());
+        let value = Record::union("").field("n", "double").field("i", "long").field("p", "void *");
+        types.define(Record::structure("Value").field("value", value).field("kind", "short"))?;
+        types
+            .define(Record::structure("Frame").field("func", "Value *").field("base", "Value *"))?;
+        for number in 0..structs {
+            types.define(
+                Record::structure(format!("S{number}"))
+                    .field("next", "void *")
+                    .field("size", "long")
+                    .field("u", Record::union("").field("d", "double").field("l", "long"))
+                    .field("v", "Value"),
+            )?;
+        }
+        let mut graph = Graph::new();
+        let mut types = types.lower(Policy::Rfc);
+        let mut place = |path: &str| types.place(&mut graph, path);
+        let (base, number) = (place("Frame.base")?, place("Value.value.n")?);
+        let kind = place("Value.kind")?;
+        let mut fields = Vec::new();
+        for number in 0..structs {
+            for field in ["next", "size", "u.d", "u.l", "v.value.i"] {
+                fields.push(place(&format!("S{number}.{field}"))?);
+            }
+        }
+        Ok(Runtime { graph, base, number, kind, fields })
+    }
+
+    fn tags(&self) -> Vec<TagId> {
+        let own = [&self.base, &self.number, &self.kind];
+        own.into_iter().chain(&self.fields).filter_map(|place| place.tag).collect()
+    }
+
+    /// Builds the functions, and attaches what the plan has. Returns the time
+    /// that attaching took.
+    fn build<'ctx, P: Plan>(
+        &self,
+        context: &'ctx Context,
+        module: &Module<'ctx>,
+        plan: Option<&P>,
+    ) -> Result<(Duration, usize), Box<dyn Error>> {
+        let pointer = context.ptr_type(AddressSpace::default());
+        let (i8, i64) = (context.i8_type(), context.i64_type());
+        let builder = context.create_builder();
+        let mut accesses = Vec::new();
+        for number in 0..FUNCTIONS {
+            let ty = i64.fn_type(&[pointer.into(), pointer.into()], false);
+            let function = module.add_function(&format!("f{number}"), ty, None);
+            builder.position_at_end(context.append_basic_block(function, "entry"));
+            let parameter = |at| function.get_nth_param(at).map(|value| value.into_pointer_value());
+            let (Some(frame), Some(object)) = (parameter(0), parameter(1)) else {
+                return Err("no parameters".into());
+            };
+            let at = |pointer, offset| {
+                let offset: IntValue<'ctx> = i64.const_int(offset, false);
+                // SAFETY: nothing is run.
+                unsafe { builder.build_in_bounds_gep(i8, pointer, &[offset], "") }
+            };
+            let mut sum = i64.const_zero();
+            for opcode in 0..OPCODES {
+                let base = builder.build_load(pointer, at(frame, self.base.offset)?, "")?;
+                accesses.extend(base.as_instruction_value().map(|load| (&self.base, load)));
+                let register = at(base.into_pointer_value(), 16 * (opcode % 7))?;
+                let field = &self.fields[(number * 31 + opcode * 7) as usize % self.fields.len()];
+                let address = at(object, field.offset)?;
+                let value = builder.build_load(i64, address, "")?;
+                accesses.extend(value.as_instruction_value().map(|load| (field, load)));
+                sum = builder.build_int_add(sum, value.into_int_value(), "")?;
+                accesses.push((&self.number, builder.build_store(register, sum)?));
+                let kind = at(register, self.kind.offset)?;
+                let value = context.i16_type().const_int(3, false);
+                accesses.push((&self.kind, builder.build_store(kind, value)?));
+            }
+            builder.build_return(Some(&sum))?;
+        }
+        // Too short for the scheduler's clock.
+        let start = Instant::now();
+        let attached = accesses.len();
+        if let Some(plan) = plan {
+            let mut tagger = Tagger::new(context)?;
+            for (place, instruction) in accesses {
+                tagger.attach(plan, place, instruction)?;
+            }
+        }
+        Ok((start.elapsed(), attached))
+    }
+}
+
+/// What one kind of metadata cost.
+struct Cost {
+    bytes: usize,
+    loads: usize,
+    attach: Duration,
+    passes: Duration,
+    code: Duration,
+}
+
+fn measure<P: Plan>(runtime: &Runtime, plan: Option<&P>) -> Result<Cost, Box<dyn Error>> {
+    let machine = machine()?;
+    let mut runs = Vec::new();
+    for _ in 0..RUNS {
+        let context = Context::create();
+        let module = context.create_module("cost");
+        let (attach, _) = runtime.build(&context, &module, plan)?;
+        let bytes = module.write_bitcode_to_memory().get_size();
+        let start = now();
+        module.run_passes("default<O2>", &machine, PassBuilderOptions::create())?;
+        let passes = now() - start;
+        let start = now();
+        machine.write_to_memory_buffer(&module, FileType::Object)?;
+        let code = now() - start;
+        let blocks = module.get_functions().flat_map(|function| function.get_basic_block_iter());
+        let loads = blocks
+            .flat_map(|block| block.get_instructions())
+            .filter(|instruction| instruction.get_opcode() == InstructionOpcode::Load)
+            .count();
+        runs.push(Cost { bytes, loads, attach, passes, code });
+    }
+    let least = |time: fn(&Cost) -> Duration| runs.iter().map(time).min().unwrap_or_default();
+    let (attach, passes) = (least(|run| run.attach), least(|run| run.passes));
+    let code = least(|run| run.code);
+    Ok(Cost { bytes: runs[0].bytes, loads: runs[0].loads, attach, passes, code })
+}
+
+fn machine() -> Result<TargetMachine, Box<dyn Error>> {
+    Target::initialize_native(&InitializationConfig::default())?;
+    let triple = TargetMachine::get_default_triple();
+    let (level, reloc) = (OptimizationLevel::Default, RelocMode::Default);
+    Target::from_triple(&triple)?
+        .create_target_machine(&triple, "generic", "", level, reloc, CodeModel::Default)
+        .ok_or_else(|| "no target machine".into())
+}
+
+fn print(name: &str, cost: &Cost, bare: usize) {
+    let us = |time: Duration| time.as_secs_f64() * 1e6 / FUNCTIONS as f64;
+    println!(
+        "{name:24} {:8.1} {:8.1} {:9.1} {:9.1} {:9.1}",
+        (cost.bytes - bare) as f64 / FUNCTIONS as f64,
+        cost.loads as f64 / FUNCTIONS as f64,
+        us(cost.attach),
+        us(cost.passes),
+        us(cost.code),
+    );
+}
+
+/// A plan's scopes, but short lists for those that stand first.
+fn list_lengths(plan: &impl Plan, tags: &[TagId]) -> (usize, usize) {
+    let noalias = |names: Option<ScopeNames<'_>>| names.map_or(0, |names| names.noalias.len());
+    let lengths = tags.iter().map(|&tag| noalias(plan.scopes(tag)));
+    (lengths.clone().sum(), lengths.max().unwrap_or(0))
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let structs = match std::env::args().nth(1) {
+        Some(number) => number.parse()?,
+        None => 8,
+    };
+    let runtime = Runtime::new(structs)?;
+    let tags = runtime.tags();
+    let oracle = Oracle::new(&runtime.graph, Rules::Union);
+    let lower = |form| {
+        let mut lowering = Lowering::new(Options::new().scopes(form));
+        lowering.lower(&oracle, tags.iter().copied()).map(|()| lowering)
+    };
+    let (lost, all) = (lower(ScopeForm::Lost)?, lower(ScopeForm::All)?);
+    println!("{} tags, {} accesses a function; all figures a function\n", tags.len(), 4 * OPCODES);
+    println!("metadata                    bytes    loads attach us     O2 us   code us");
+    let none = measure::<Graph>(&runtime, None)?;
+    print("none", &none, none.bytes);
+    print("lowered tags", &measure(&runtime, Some(&lost))?, none.bytes);
+    let plan = Lowered::new(&lost, &oracle);
+    print("lowered, lost scopes", &measure(&runtime, Some(&plan))?, none.bytes);
+    let few = list_lengths(&plan, &tags);
+    let plan = Lowered::new(&all, &oracle);
+    print("lowered, all scopes", &measure(&runtime, Some(&plan))?, none.bytes);
+    let many = list_lengths(&plan, &tags);
+    print("all scopes alone", &measure(&runtime, Some(&plan.scopes_alone()))?, none.bytes);
+    println!("\n!noalias lists, total and longest: lost {few:?}, all {many:?}");
+    Ok(())
+}

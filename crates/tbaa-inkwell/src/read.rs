@@ -1,0 +1,220 @@
+//! Reading TBAA back from a module.
+
+use std::collections::HashMap;
+use std::ptr;
+
+use inkwell::context::AsContextRef;
+use inkwell::llvm_sys::core::{
+    LLVMConstIntGetZExtValue, LLVMDisposeMessage, LLVMGetIntTypeWidth, LLVMGetMDNodeNumOperands,
+    LLVMGetMDNodeOperands, LLVMGetMDString, LLVMGetValueName2, LLVMIsAConstantInt,
+    LLVMIsAGlobalValue, LLVMIsAMDNode, LLVMIsAMDString, LLVMMDNodeInContext2,
+    LLVMPrintValueToString, LLVMTypeOf, LLVMValueAsMetadata,
+};
+use inkwell::llvm_sys::debuginfo::{LLVMGetMetadataKind, LLVMMetadataKind};
+use inkwell::llvm_sys::prelude::{LLVMContextRef, LLVMMetadataRef, LLVMValueRef};
+use inkwell::module::Module;
+use inkwell::values::{AsValueRef, InstructionValue, MetadataValue};
+use tbaa::{CopyId, Draft, DraftOperand, Graph, GraphError, Int, NodeId, Operand, TagId};
+
+/// The TBAA of a module: its nodes as a graph, and the instructions with it.
+#[derive(Debug)]
+pub struct ModuleTags<'ctx> {
+    /// The nodes.
+    pub graph: Graph,
+    /// The instructions with `!tbaa`, in the module's order.
+    pub accesses: Vec<(InstructionValue<'ctx>, TagId)>,
+    /// The instructions with `!tbaa.struct`, in the module's order.
+    pub copies: Vec<(InstructionValue<'ctx>, CopyId)>,
+}
+
+impl<'ctx> ModuleTags<'ctx> {
+    /// Reads a module's TBAA. What is malformed is read as it is, for
+    /// [`tbaa::verify`] to judge.
+    ///
+    /// NB: `llvm-c` does not say whether a node is distinct. It is found out by
+    /// asking for a uniqued one with the same operands, which stays in the
+    /// context where there was none.
+    ///
+    /// # Errors
+    ///
+    /// [`GraphError::Full`].
+    pub fn read(module: &Module<'ctx>) -> Result<Self, GraphError> {
+        let context = module.get_context();
+        let [tag_kind, copy_kind] = ["tbaa", "tbaa.struct"].map(|kind| context.get_kind_id(kind));
+        let raw = context.as_ctx_ref();
+        let mut nodes = Nodes::default();
+        let (mut tags, mut lists) = (Vec::new(), Vec::new());
+        for instruction in instructions(module) {
+            let mut read = |kind| Some(nodes.add(raw, instruction.get_metadata(kind)?));
+            tags.extend(read(tag_kind).map(|node| (instruction, node)));
+            lists.extend(read(copy_kind).map(|node| (instruction, node)));
+        }
+        let mut graph = Graph::new();
+        let ids = nodes.insert(&mut graph)?;
+        let mut accesses = Vec::with_capacity(tags.len());
+        for (instruction, node) in tags {
+            accesses.push((instruction, graph.mark_tag(ids[node])));
+        }
+        let mut copies = Vec::with_capacity(lists.len());
+        for (instruction, node) in lists {
+            copies.push((instruction, graph.mark_copy(ids[node])));
+        }
+        Ok(ModuleTags { graph, accesses, copies })
+    }
+}
+
+/// A module's instructions, in order.
+pub(crate) fn instructions<'ctx>(
+    module: &Module<'ctx>,
+) -> impl Iterator<Item = InstructionValue<'ctx>> {
+    module
+        .get_functions()
+        .flat_map(|function| function.get_basic_block_iter())
+        .flat_map(|block| block.get_instructions())
+}
+
+/// The nodes that a module's attachments lead to.
+#[derive(Default)]
+struct Nodes {
+    numbers: HashMap<LLVMMetadataRef, usize>,
+    nodes: Vec<Node>,
+}
+
+struct Node {
+    distinct: bool,
+    operands: Vec<Read>,
+}
+
+/// An operand of a node.
+enum Read {
+    Null,
+    String(Vec<u8>),
+    Int(Int),
+    Node(usize),
+    Raw(String),
+}
+
+impl Nodes {
+    /// Reads a node, and all that it leads to. Returns its number.
+    fn add(&mut self, context: LLVMContextRef, node: MetadataValue<'_>) -> usize {
+        let mut found = Vec::new();
+        let first = self.number(node.as_value_ref(), &mut found);
+        while let Some((number, value)) = found.pop() {
+            // SAFETY: the value is a node; LLVM writes as many operands as it
+            // says.
+            let operands = unsafe {
+                let mut operands = vec![ptr::null_mut(); LLVMGetMDNodeNumOperands(value) as usize];
+                LLVMGetMDNodeOperands(value, operands.as_mut_ptr());
+                operands
+            };
+            let distinct = is_distinct(context, value, &operands);
+            let read = |operand: LLVMValueRef| match is_tuple(operand) {
+                true => Read::Node(self.number(operand, &mut found)),
+                false => leaf(operand),
+            };
+            let operands = operands.into_iter().map(read).collect();
+            self.nodes[number] = Node { distinct, operands };
+        }
+        first
+    }
+
+    /// Returns the number of a node; a new one is to be read.
+    fn number(&mut self, value: LLVMValueRef, found: &mut Vec<(usize, LLVMValueRef)>) -> usize {
+        // SAFETY: the value is a node.
+        let node = unsafe { LLVMValueAsMetadata(value) };
+        let next = self.nodes.len();
+        let number = *self.numbers.entry(node).or_insert(next);
+        if number == next {
+            self.nodes.push(Node { distinct: false, operands: Vec::new() });
+            found.push((number, value));
+        }
+        number
+    }
+
+    /// Adds the nodes to a graph.
+    fn insert(&self, graph: &mut Graph) -> Result<Vec<NodeId>, GraphError> {
+        let mut drafts = Vec::with_capacity(self.nodes.len());
+        for Node { distinct, operands } in &self.nodes {
+            let operands = operands.iter().map(|operand| match operand {
+                Read::Null => Operand::Null.into(),
+                Read::String(bytes) => Operand::String(bytes).into(),
+                Read::Int(int) => Operand::Int(*int).into(),
+                Read::Node(number) => DraftOperand::Member(*number),
+                Read::Raw(text) => Operand::Raw(text).into(),
+            });
+            drafts.push(Draft { distinct: *distinct, operands: operands.collect() });
+        }
+        graph.insert_group(&drafts)
+    }
+}
+
+/// Whether a uniqued node with the same operands is another.
+fn is_distinct(context: LLVMContextRef, node: LLVMValueRef, operands: &[LLVMValueRef]) -> bool {
+    // SAFETY: the operands are values of the context, or null.
+    unsafe {
+        let metadata = |&operand: &LLVMValueRef| match operand.is_null() {
+            true => ptr::null_mut(),
+            false => LLVMValueAsMetadata(operand),
+        };
+        let mut operands: Vec<_> = operands.iter().map(metadata).collect();
+        let uniqued = LLVMMDNodeInContext2(context, operands.as_mut_ptr(), operands.len());
+        uniqued != LLVMValueAsMetadata(node)
+    }
+}
+
+/// Reads an operand that is no node of operands.
+fn leaf(operand: LLVMValueRef) -> Read {
+    if operand.is_null() {
+        return Read::Null;
+    }
+    // SAFETY: the operand is a value, and each function is called on the kind of
+    // values that it is for; the strings are as long as said.
+    unsafe {
+        if !LLVMIsAMDString(operand).is_null() {
+            let mut len = 0;
+            let text = LLVMGetMDString(operand, &raw mut len);
+            return Read::String(bytes(text.cast(), len as usize));
+        }
+        if !LLVMIsAConstantInt(operand).is_null() {
+            let bits = LLVMGetIntTypeWidth(LLVMTypeOf(operand));
+            if bits <= 64 {
+                return Read::Int(Int { bits, value: LLVMConstIntGetZExtValue(operand) });
+            }
+        }
+        if !LLVMIsAGlobalValue(operand).is_null() {
+            // Printed, it would be all of the function.
+            let mut len = 0;
+            let name = LLVMGetValueName2(operand, &raw mut len);
+            let name = bytes(name.cast(), len);
+            return Read::Raw(format!("ptr @\"{}\"", name.escape_ascii()));
+        }
+        let message = LLVMPrintValueToString(operand);
+        let text = std::ffi::CStr::from_ptr(message).to_string_lossy().into_owned();
+        LLVMDisposeMessage(message);
+        Read::Raw(text)
+    }
+}
+
+/// # Safety
+///
+/// There must be `len` bytes at `start`.
+unsafe fn bytes(start: *const u8, len: usize) -> Vec<u8> {
+    match len {
+        0 => Vec::new(),
+        // SAFETY: said above.
+        _ => unsafe { std::slice::from_raw_parts(start, len) }.to_vec(),
+    }
+}
+
+/// Whether an operand is a node of operands, and not one of debug information.
+fn is_tuple(operand: LLVMValueRef) -> bool {
+    // SAFETY: a value, which is looked at as metadata only if it is.
+    unsafe {
+        !operand.is_null()
+            && !LLVMIsAMDNode(operand).is_null()
+            && matches!(
+                LLVMGetMetadataKind(LLVMValueAsMetadata(operand)),
+                LLVMMetadataKind::LLVMMDTupleMetadataKind
+            )
+    }
+}

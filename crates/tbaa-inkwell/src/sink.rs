@@ -1,0 +1,200 @@
+//! LLVM's own metadata as a sink.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ptr;
+
+use inkwell::context::{AsContextRef, Context};
+use inkwell::llvm_sys::core::{
+    LLVMConstInt, LLVMIntTypeInContext, LLVMMDNodeInContext2, LLVMMDStringInContext2,
+    LLVMMetadataAsValue, LLVMReplaceMDNodeOperandWith, LLVMValueAsMetadata,
+};
+use inkwell::llvm_sys::debuginfo::{LLVMMetadataReplaceAllUsesWith, LLVMTemporaryMDNode};
+use inkwell::llvm_sys::prelude::{LLVMContextRef, LLVMMetadataRef};
+use inkwell::values::MetadataValue;
+use tbaa::Int;
+use tbaa::emit::{Sink, SinkOperand};
+
+/// A node in an LLVM context.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Metadata<'ctx> {
+    node: LLVMMetadataRef,
+    context: LLVMContextRef,
+    life: PhantomData<&'ctx Context>,
+}
+
+impl fmt::Debug for Metadata<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Metadata({:p})", self.node)
+    }
+}
+
+impl<'ctx> Metadata<'ctx> {
+    /// Returns the node as `llvm-c` has it.
+    #[must_use]
+    pub fn as_raw(self) -> LLVMMetadataRef {
+        self.node
+    }
+
+    /// Returns the node as a value, to be attached to an instruction.
+    ///
+    /// NB: LLVM takes a node with one operand that is null or an integer for
+    /// something else; no tag is one.
+    #[must_use]
+    pub fn as_value(self) -> MetadataValue<'ctx> {
+        // SAFETY: the node is in the context, which is alive.
+        unsafe { MetadataValue::new(LLVMMetadataAsValue(self.context, self.node)) }
+    }
+
+    pub(crate) fn context(self) -> LLVMContextRef {
+        self.context
+    }
+}
+
+/// What LLVM has no node for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum SinkError {
+    /// An integer whose type LLVM does not have: it has those of 1 to 2^23
+    /// bits.
+    IntegerWidth {
+        /// The bits asked for.
+        bits: u32,
+    },
+}
+
+impl fmt::Display for SinkError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SinkError::IntegerWidth { bits } => write!(
+                f,
+                "an integer of {bits} bits, where LLVM has 1 to {MAX_INTEGER_BITS}; \
+                 offsets are `i64`"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for SinkError {}
+
+/// LLVM: `IntegerType::MAX_INT_BITS`.
+const MAX_INTEGER_BITS: u32 = 1 << 23;
+
+/// Makes nodes in an LLVM context, through inkwell or through `llvm-sys`.
+///
+/// The nodes live as long as the context, and so does the sink: it cannot
+/// outlive it, nor meet another at the same address.
+pub struct LlvmSink<'ctx> {
+    context: LLVMContextRef,
+    life: PhantomData<&'ctx Context>,
+}
+
+impl fmt::Debug for LlvmSink<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "LlvmSink({:p})", self.context)
+    }
+}
+
+impl<'ctx> LlvmSink<'ctx> {
+    /// Returns a sink that makes nodes in a context.
+    #[must_use]
+    pub fn new(context: impl AsContextRef<'ctx>) -> Self {
+        // SAFETY: inkwell's contexts are alive for 'ctx.
+        unsafe { Self::from_raw(context.as_ctx_ref()) }
+    }
+
+    /// Returns a sink that makes nodes in a context of `llvm-c`.
+    ///
+    /// # Safety
+    ///
+    /// The context must be alive for all of `'ctx`, and must not be used by
+    /// another thread while the sink is.
+    #[must_use]
+    pub unsafe fn from_raw(context: LLVMContextRef) -> Self {
+        LlvmSink { context, life: PhantomData }
+    }
+
+    pub(crate) fn context(&self) -> LLVMContextRef {
+        self.context
+    }
+
+    fn operand(
+        &self,
+        operand: &SinkOperand<'_, Metadata<'ctx>>,
+    ) -> Result<LLVMMetadataRef, SinkError> {
+        Ok(match operand {
+            SinkOperand::Null | SinkOperand::Itself => ptr::null_mut(),
+            // SAFETY: the bytes are as many as said; LLVM copies them.
+            SinkOperand::Bytes(bytes) => unsafe {
+                LLVMMDStringInContext2(self.context, bytes.as_ptr().cast(), bytes.len())
+            },
+            SinkOperand::Int(Int { bits, .. }) if !(1..=MAX_INTEGER_BITS).contains(bits) => {
+                return Err(SinkError::IntegerWidth { bits: *bits });
+            }
+            // SAFETY: the type is one of the context.
+            SinkOperand::Int(int) => unsafe {
+                let ty = LLVMIntTypeInContext(self.context, int.bits);
+                LLVMValueAsMetadata(LLVMConstInt(ty, int.value, 0))
+            },
+            SinkOperand::Node(node) => node.node,
+        })
+    }
+}
+
+impl<'ctx> Sink for LlvmSink<'ctx> {
+    type Node = Metadata<'ctx>;
+    type Error = SinkError;
+
+    fn node(
+        &mut self,
+        operands: &[SinkOperand<'_, Metadata<'ctx>>],
+        distinct: bool,
+    ) -> Result<Metadata<'ctx>, SinkError> {
+        let mut nodes = Vec::with_capacity(operands.len());
+        for operand in operands {
+            nodes.push(self.operand(operand)?);
+        }
+        let itself = |at: usize| matches!(operands.get(at), Some(SinkOperand::Itself));
+        let node = if !distinct && !(0..operands.len()).any(itself) {
+            // SAFETY: all operands are in the context.
+            unsafe { LLVMMDNodeInContext2(self.context, nodes.as_mut_ptr(), nodes.len()) }
+        } else {
+            self.distinct(&mut nodes, itself)
+        };
+        Ok(Metadata { node, context: self.context, life: PhantomData })
+    }
+}
+
+impl LlvmSink<'_> {
+    /// Makes a distinct node, for which `llvm-c` has no function: a uniqued
+    /// node becomes distinct when it comes to refer to itself.
+    fn distinct(
+        &self,
+        nodes: &mut [LLVMMetadataRef],
+        itself: impl Fn(usize) -> bool,
+    ) -> LLVMMetadataRef {
+        // A node without operands has none to make it distinct by; one that is
+        // null makes no difference to what it means.
+        let mut null = [ptr::null_mut()];
+        let nodes = if nodes.is_empty() { &mut null[..] } else { nodes };
+        let first = nodes[0];
+        // SAFETY: the operands are in the context, and so is the temporary
+        // node, which has no user left when LLVM deletes it.
+        unsafe {
+            let temporary = LLVMTemporaryMDNode(self.context, ptr::null_mut(), 0);
+            nodes[0] = temporary;
+            for (position, node) in nodes.iter_mut().enumerate() {
+                if itself(position) {
+                    *node = temporary;
+                }
+            }
+            let node = LLVMMDNodeInContext2(self.context, nodes.as_mut_ptr(), nodes.len());
+            LLVMMetadataReplaceAllUsesWith(temporary, node);
+            if !itself(0) {
+                let value = LLVMMetadataAsValue(self.context, node);
+                LLVMReplaceMDNodeOperandWith(value, 0, first);
+            }
+            node
+        }
+    }
+}

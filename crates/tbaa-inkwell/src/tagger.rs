@@ -1,0 +1,357 @@
+//! Attaching to instructions.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use inkwell::context::AsContextRef;
+use inkwell::llvm_sys::core::{
+    LLVMGetMDKindIDInContext, LLVMGetTypeContext, LLVMSetMetadata, LLVMTypeOf,
+};
+use inkwell::values::{AnyValue, AsValueRef, InstructionOpcode, InstructionValue};
+use tbaa::declare::Place;
+use tbaa::emit::{Attachments, Bisect, BisectError, EmitError, Emitter, Plan};
+use tbaa::{CopyId, Graph, TagId};
+
+use crate::{LlvmSink, Metadata, SinkError};
+
+/// Why nothing was attached.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum AttachError {
+    /// A node cannot be emitted, or LLVM would get the tag wrong.
+    Emit(EmitError<SinkError>),
+    /// The instruction cannot have a tag: LLVM's verifier would refuse the
+    /// module.
+    Instruction {
+        /// What it is.
+        opcode: InstructionOpcode,
+    },
+    /// The instruction is in another context than the tagger.
+    OtherContext,
+}
+
+impl fmt::Display for AttachError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AttachError::Emit(error) => error.fmt(f),
+            AttachError::Instruction { opcode } => write!(
+                f,
+                "{opcode:?} cannot have a tag: loads, stores, calls, va_arg, atomicrmw and \
+                 cmpxchg can"
+            ),
+            AttachError::OtherContext => f.write_str(
+                "the instruction is in another LLVM context than the tagger; make one for each",
+            ),
+        }
+    }
+}
+
+impl std::error::Error for AttachError {}
+
+impl From<EmitError<SinkError>> for AttachError {
+    fn from(error: EmitError<SinkError>) -> Self {
+        AttachError::Emit(error)
+    }
+}
+
+/// Attaches tags, scopes, alignment and volatility to the instructions of one
+/// LLVM context.
+///
+/// Make one for each context, and keep it: what is emitted stays emitted. It
+/// borrows the context, so it cannot outlive it.
+///
+/// ```
+/// use inkwell::values::BasicValue;
+/// use inkwell::{AddressSpace, context::Context};
+/// use tbaa::Graph;
+/// use tbaa::declare::{Declarations, Policy, Record, Target};
+/// use tbaa_inkwell::Tagger;
+///
+/// let mut types = Declarations::new(Target::x86_64());
+/// types.define(Record::structure("Counter").field("name", "char *").field("hits", "int"))?;
+/// let mut types = types.lower(Policy::Clang);
+/// let mut graph = Graph::new();
+/// let hits = types.place(&mut graph, "Counter.hits")?;
+///
+/// let context = Context::create();
+/// let mut tagger = Tagger::new(&context)?;
+/// let module = context.create_module("example");
+/// let pointer = context.ptr_type(AddressSpace::default());
+/// let function = module.add_function(
+///     "hits",
+///     context.i32_type().fn_type(&[pointer.into()], false),
+///     None,
+/// );
+/// let builder = context.create_builder();
+/// builder.position_at_end(context.append_basic_block(function, "entry"));
+/// let counter = function.get_nth_param(0).unwrap().into_pointer_value();
+/// let offset = context.i64_type().const_int(hits.offset, false);
+/// // SAFETY: the offset is that of a member.
+/// let address =
+///     unsafe { builder.build_in_bounds_gep(context.i8_type(), counter, &[offset], "") }?;
+/// let value = builder.build_load(context.i32_type(), address, "")?;
+/// builder.build_return(Some(&value))?;
+///
+/// tagger.attach(&graph, &hits, value.as_instruction_value().unwrap())?;
+///
+/// let text = module.print_to_string().to_string();
+/// assert!(text.contains("load i32, ptr %1, align 8, !tbaa !0"), "{text}");
+/// module.verify()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Tagger<'ctx> {
+    emitter: Emitter<LlvmSink<'ctx>>,
+    kinds: Kinds,
+    bisect: Bisect,
+    /// Attachments asked for in each function, where names are needed.
+    asked: HashMap<Vec<u8>, u64>,
+    /// What the last attachment kept was.
+    last: Option<String>,
+}
+
+/// LLVM's numbers of the kinds of metadata.
+#[derive(Clone, Copy, Debug)]
+struct Kinds {
+    tag: u32,
+    copy: u32,
+    alias_scope: u32,
+    noalias: u32,
+}
+
+impl<'ctx> Tagger<'ctx> {
+    /// Returns a tagger for a context. It leaves off tags as the environment
+    /// variable `TBAA_BISECT` says: see [`Bisect`].
+    ///
+    /// # Errors
+    ///
+    /// [`BisectError`] where the variable says nothing.
+    pub fn new(context: impl AsContextRef<'ctx>) -> Result<Self, BisectError> {
+        Ok(Self::with_sink(LlvmSink::new(context), Bisect::from_env()?))
+    }
+
+    /// Returns a tagger for a sink's context that leaves off tags as `bisect`
+    /// says, whatever the environment has.
+    #[must_use]
+    pub fn with_sink(sink: LlvmSink<'ctx>, bisect: Bisect) -> Self {
+        let kind = |name: &str| {
+            // SAFETY: the context is alive, and the name as long as said.
+            unsafe {
+                LLVMGetMDKindIDInContext(sink.context(), name.as_ptr().cast(), name.len() as u32)
+            }
+        };
+        let kinds = Kinds {
+            tag: kind("tbaa"),
+            copy: kind("tbaa.struct"),
+            alias_scope: kind("alias.scope"),
+            noalias: kind("noalias"),
+        };
+        Tagger { emitter: Emitter::new(sink), kinds, bisect, asked: HashMap::new(), last: None }
+    }
+
+    /// Leaves off tags as `bisect` says, from now on.
+    pub fn set_bisect(&mut self, bisect: Bisect) {
+        self.bisect = bisect;
+    }
+
+    /// Returns the bisection, with the number of attachments so far.
+    #[must_use]
+    pub fn bisect(&self) -> &Bisect {
+        &self.bisect
+    }
+
+    /// Returns what the last attachment was that a bisection by number kept:
+    /// function and instruction. `None` before there are so many.
+    #[must_use]
+    pub fn last_kept(&self) -> Option<&str> {
+        self.last.as_deref()
+    }
+
+    /// Returns the emitter, for nodes that are attached by other means.
+    pub fn emitter(&mut self) -> &mut Emitter<LlvmSink<'ctx>> {
+        &mut self.emitter
+    }
+
+    /// Attaches what an access at a place is to have: the tag and the scopes of
+    /// the plan, the known alignment, and volatility.
+    ///
+    /// `plan` is the graph that the place's tag is of, or what is made of it.
+    /// Of a bit-field the alignment is left as it is, for the place says
+    /// nothing of the unit that is accessed; so is that of calls and atomics.
+    /// A place without a tag gets none.
+    ///
+    /// # Errors
+    ///
+    /// [`AttachError`]; the instruction is then unchanged.
+    pub fn attach(
+        &mut self,
+        plan: &impl Plan,
+        place: &Place,
+        instruction: InstructionValue<'ctx>,
+    ) -> Result<(), AttachError> {
+        self.check(instruction)?;
+        let nodes = self.emitter.access(plan, place.tag)?;
+        if let (None, Ok(align), InstructionOpcode::Load | InstructionOpcode::Store) =
+            (place.bits, u32::try_from(place.align), instruction.get_opcode())
+        {
+            // Cannot fail: it is a load or a store.
+            let _ = instruction.set_alignment(align.max(1));
+        }
+        if place.volatile {
+            // A call has an operand for it.
+            let _ = instruction.set_volatile(true);
+        }
+        self.attach_nodes(nodes, instruction)
+    }
+
+    /// Attaches what an access with a tag is to have: tag and scopes.
+    ///
+    /// # Errors
+    ///
+    /// [`AttachError`]; the instruction is then unchanged.
+    pub fn attach_tag(
+        &mut self,
+        plan: &impl Plan,
+        tag: Option<TagId>,
+        instruction: InstructionValue<'ctx>,
+    ) -> Result<(), AttachError> {
+        let nodes = self.emitter.access(plan, tag)?;
+        self.attach_nodes(nodes, instruction)
+    }
+
+    /// Attaches the `!tbaa.struct` of a copy of a struct to the call that
+    /// copies it, and the scopes of what it leaves alone. `graph` is the one
+    /// that `copy` is of.
+    ///
+    /// # Errors
+    ///
+    /// [`AttachError`]; the instruction is then unchanged.
+    pub fn attach_copy(
+        &mut self,
+        plan: &impl Plan,
+        graph: &Graph,
+        copy: CopyId,
+        instruction: InstructionValue<'ctx>,
+    ) -> Result<(), AttachError> {
+        let nodes = self.emitter.copy(plan, graph, copy)?;
+        self.attach_nodes(nodes, instruction)
+    }
+
+    /// Attaches what a call is to have that reads and writes memory with the
+    /// tags `touched` only, apart from memory that nobody else accesses: the
+    /// tag if there is one tag, and the scopes of all memory that it leaves
+    /// alone.
+    ///
+    /// NB: a helper that reallocates, collects garbage or calls back touches
+    /// whatever those touch.
+    ///
+    /// # Errors
+    ///
+    /// [`AttachError`]; the instruction is then unchanged.
+    pub fn attach_call(
+        &mut self,
+        plan: &impl Plan,
+        touched: &[TagId],
+        call: InstructionValue<'ctx>,
+    ) -> Result<(), AttachError> {
+        let mut nodes = self.emitter.call(plan, touched)?;
+        if call.get_opcode() == InstructionOpcode::Invoke {
+            // LLVM's verifier refuses a tag on it, but not scopes.
+            nodes.tag = None;
+        }
+        self.attach_nodes(nodes, call)
+    }
+
+    /// Attaches nodes that were emitted before, such as those of a place that
+    /// many instructions access: [`Emitter::access`].
+    ///
+    /// # Errors
+    ///
+    /// [`AttachError`]; the instruction is then unchanged.
+    pub fn attach_nodes(
+        &mut self,
+        nodes: Attachments<Metadata<'ctx>>,
+        instruction: InstructionValue<'ctx>,
+    ) -> Result<(), AttachError> {
+        self.check(instruction)?;
+        if let (InstructionOpcode::Invoke, Some(_)) = (instruction.get_opcode(), nodes.tag) {
+            return Err(AttachError::Instruction { opcode: InstructionOpcode::Invoke });
+        }
+        let kinds = self.kinds;
+        let attachments = [
+            (kinds.tag, nodes.tag),
+            (kinds.copy, nodes.copy),
+            (kinds.alias_scope, nodes.alias_scope),
+            (kinds.noalias, nodes.noalias),
+        ];
+        let mut present = attachments.into_iter().filter_map(|(kind, node)| Some((kind, node?)));
+        let Some(first) = present.next() else { return Ok(()) };
+        if !self.keep(instruction) {
+            return Ok(());
+        }
+        for (kind, node) in std::iter::once(first).chain(present) {
+            debug_assert_eq!(node.context(), self.emitter.sink().context());
+            // SAFETY: instruction and node are in the same context, and the
+            // node is no temporary one.
+            unsafe {
+                LLVMSetMetadata(instruction.as_value_ref(), kind, node.as_value().as_value_ref());
+            }
+        }
+        self.note(instruction);
+        Ok(())
+    }
+
+    /// Checks that LLVM lets the instruction have a tag.
+    ///
+    /// LLVM: `TBAAVerifier::visitTBAAMetadata`, "This instruction shall not
+    /// have a TBAA access tag!".
+    fn check(&self, instruction: InstructionValue<'ctx>) -> Result<(), AttachError> {
+        let opcode = instruction.get_opcode();
+        match opcode {
+            InstructionOpcode::Load
+            | InstructionOpcode::Store
+            | InstructionOpcode::Call
+            | InstructionOpcode::Invoke
+            | InstructionOpcode::VAArg
+            | InstructionOpcode::AtomicRMW
+            | InstructionOpcode::AtomicCmpXchg => {}
+            _ => return Err(AttachError::Instruction { opcode }),
+        }
+        // SAFETY: the instruction is alive.
+        let context = unsafe { LLVMGetTypeContext(LLVMTypeOf(instruction.as_value_ref())) };
+        if context == self.emitter.sink().context() {
+            Ok(())
+        } else {
+            Err(AttachError::OtherContext)
+        }
+    }
+
+    /// Whether the bisection keeps an attachment to the instruction.
+    fn keep(&mut self, instruction: InstructionValue<'ctx>) -> bool {
+        let mut name = Vec::new();
+        if self.bisect.wants_names() {
+            name = function_of(instruction);
+            let asked = self.asked.entry(name.clone()).or_insert(0);
+            name.extend_from_slice(format!(" {asked}").as_bytes());
+            *asked += 1;
+        }
+        self.bisect.keep(&name)
+    }
+
+    /// Takes note of the last attachment that a bisection keeps.
+    fn note(&mut self, instruction: InstructionValue<'ctx>) {
+        if self.bisect.is_at_limit() {
+            let function = function_of(instruction);
+            let function = String::from_utf8_lossy(&function);
+            let text = instruction.print_to_string();
+            self.last = Some(format!("{function}: {}", text.to_string_lossy().trim()));
+        }
+    }
+}
+
+/// The name of the function that an instruction is in; empty where it is in
+/// none.
+fn function_of(instruction: InstructionValue<'_>) -> Vec<u8> {
+    let function = instruction.get_parent().and_then(|block| block.get_parent());
+    function.map(|function| function.get_name().to_bytes().to_vec()).unwrap_or_default()
+}

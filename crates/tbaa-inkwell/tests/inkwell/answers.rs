@@ -1,0 +1,113 @@
+//! LLVM's answers, pair by pair.
+
+use inkwell::context::Context;
+use tbaa::declare::Policy;
+use tbaa::emit::{Bisect, Lowered, Plan, ScopePlan, Scopes};
+use tbaa::lower::{Lowering, Options, ScopeForm};
+use tbaa::{Format, Graph, Oracle, Rules, TagId};
+use tbaa_inkwell::{LlvmSink, Tagger};
+
+use crate::random::{self, Shape, Universe};
+use crate::support::{Code, answers};
+use crate::{Rng, runtime};
+
+/// A load and a store with each tag, each through a pointer of its own.
+fn module_of(name: &str, plan: &impl Plan, tags: &[TagId]) -> Vec<Vec<bool>> {
+    let context = Context::create();
+    let mut tagger = Tagger::with_sink(LlvmSink::new(&context), Bisect::all());
+    let code = Code::new(&context, tags.len());
+    for (number, &tag) in tags.iter().enumerate() {
+        let pointer = code.parameter(number);
+        let (_, load) = code.load(pointer, 32, &format!("l{number}"));
+        let store = code.store(pointer, 32, number as u64);
+        tagger.attach_tag(plan, Some(tag), load).unwrap();
+        tagger.attach_tag(plan, Some(tag), store).unwrap();
+    }
+    code.end(context.i64_type().const_zero().into());
+    code.verify();
+    let answers = answers(&format!("{name}.ll"), &code.text());
+    assert_eq!(answers.len(), tags.len() * tags.len(), "{name}: pairs");
+    let row = |a| (0..tags.len()).map(|b| answers[&(a, b)]).collect();
+    (0..tags.len()).map(row).collect()
+}
+
+fn by_rule(oracle: &Oracle<&Graph>, tags: &[TagId]) -> Vec<Vec<bool>> {
+    tags.iter().map(|&a| oracle.row(a, tags)).collect()
+}
+
+fn count(rows: &[Vec<bool>]) -> usize {
+    rows.iter().flatten().filter(|&&may| !may).count()
+}
+
+/// Asserts that LLVM's answers are the promised ones: of lowered tags those
+/// that the lowering says, of scopes and of both the rule's. Returns how many
+/// ordered pairs are `NoAlias` by the rule, and how many of them by tags alone.
+fn compare(what: &str, graph: &Graph, tags: &[TagId], rules: Rules) -> (usize, usize) {
+    let name = |part: &str| format!("{what}-{rules:?}-{part}");
+    let oracle = Oracle::new(graph, rules);
+    let promised = by_rule(&oracle, tags);
+    let lower = |form| {
+        let mut lowering = Lowering::new(Options::new().scopes(form));
+        lowering.lower(&oracle, tags.iter().copied()).unwrap();
+        lowering
+    };
+
+    let lowering = lower(ScopeForm::None);
+    let lowered = Oracle::new(lowering.graph(), Rules::Llvm);
+    let pair = |a, b| lowered.may_alias(lowering.tag(a), lowering.tag(b));
+    let expected: Vec<Vec<bool>> =
+        tags.iter().map(|&a| tags.iter().map(|&b| pair(a, b)).collect()).collect();
+    assert_eq!(module_of(&name("lowered"), &lowering, tags), expected, "{what}");
+
+    // The lowering's own scopes.
+    let lost = lower(ScopeForm::Lost);
+    let both = Lowered::new(&lost, &oracle);
+    assert_eq!(module_of(&name("lost"), &both, tags), promised, "{what}");
+    let all = lower(ScopeForm::All);
+    let both = Lowered::new(&all, &oracle);
+    assert_eq!(module_of(&name("all"), &both, tags), promised, "{what}");
+    assert_eq!(module_of(&name("alone"), &both.scopes_alone(), tags), promised, "{what}");
+
+    // Scopes without a lowering.
+    let scopes = Scopes::new(what, &oracle, tags, None);
+    let plan = ScopePlan { tags: graph, alone: true, scopes: &scopes, oracle: &oracle };
+    assert_eq!(module_of(&name("scopes"), &plan, tags), promised, "{what}");
+    (count(&promised), count(&expected))
+}
+
+#[test]
+fn a_runtime_like_lua_s() {
+    let (graph, _, tags) = runtime::tags(Policy::Rfc);
+    assert_eq!(tags.len(), runtime::PATHS.len());
+    for rules in [Rules::Union, Rules::UnionStrict] {
+        let (promised, lowered) = compare("runtime", &graph, &tags, rules);
+        println!("{rules:?}: of {promised} NoAlias pairs {lowered} by lowered tags alone");
+        assert!(promised > 400 && lowered * 10 > promised * 9);
+    }
+}
+
+#[test]
+fn random_graphs() {
+    let (mut promised, mut lowered) = (0, 0);
+    for seed in 0..6 {
+        let format = if seed % 3 == 0 { Format::Old } else { Format::New };
+        let universe = Universe { format, structs: 10, tags: 40, shape: Shape::Any };
+        let graph = random::graph(&mut Rng(seed), &universe);
+        let tags: Vec<_> = graph.tags().collect();
+        let counts = compare(&format!("random-{seed}"), &graph, &tags, Rules::Union);
+        promised += counts.0;
+        lowered += counts.1;
+    }
+    println!("of {promised} NoAlias pairs {lowered} by lowered tags alone");
+    assert!(lowered < promised, "scopes add nothing");
+}
+
+#[test]
+fn tags_as_clang_has_them() {
+    for policy in [Policy::Clang, Policy::ClangNew] {
+        let (graph, _, tags) = runtime::tags(policy);
+        let oracle = Oracle::new(&graph, Rules::Llvm);
+        let answers = module_of(&format!("clang-{policy:?}"), &graph, &tags);
+        assert_eq!(answers, by_rule(&oracle, &tags));
+    }
+}

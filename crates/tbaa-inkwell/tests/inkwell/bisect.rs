@@ -1,0 +1,125 @@
+//! Finding a wrong tag.
+
+use std::process::Command;
+
+use inkwell::context::Context;
+use tbaa::declare::Policy;
+use tbaa::emit::Bisect;
+use tbaa::lower::{Lowering, Options};
+use tbaa::{Oracle, Rules};
+use tbaa_inkwell::{LlvmSink, Tagger};
+
+use crate::runtime;
+use crate::support::{Code, TBAA};
+
+/// A program of which one store, that of 7, has a wrong tag; it returns 7 where
+/// the tag does no harm.
+fn program(bisect: Bisect) -> (u64, String, u64) {
+    let (mut graph, mut types, tags) = runtime::tags(Policy::Rfc);
+    let [number, kind] =
+        ["TValue.value.n", "TValue.tt"].map(|path| types.tag(&mut graph, path).unwrap());
+    let oracle = Oracle::new(&graph, Rules::Union);
+    let mut lowering = Lowering::new(Options::new());
+    lowering.lower(&oracle, tags).unwrap();
+    let context = Context::create();
+    let mut tagger = Tagger::with_sink(LlvmSink::new(&context), bisect);
+    let code = Code::new(&context, 2);
+    let mut accesses = Vec::new();
+    for value in 0..5 {
+        accesses.push((number, code.store(code.parameter(0), 64, value)));
+        accesses.push((kind, code.store(code.address(code.parameter(1), 8), 16, value)));
+    }
+    // A number is stored by the tag of a kind.
+    accesses.push((kind, code.store(code.parameter(1), 64, 7)));
+    let (value, load) = code.load(code.parameter(0), 64, "");
+    // Without a tag on the load none of a store does harm.
+    accesses.insert(0, (number, load));
+    for (tag, instruction) in accesses {
+        tagger.attach_tag(&lowering, Some(tag), instruction).unwrap();
+    }
+    code.end(value);
+    let last = tagger.last_kept().unwrap_or_default().to_owned();
+    code.optimise();
+    (code.run(&mut [0; 16]), last, tagger.bisect().asked())
+}
+
+#[test]
+fn a_wrong_tag_is_found_by_number() {
+    assert_eq!(program(Bisect::first(0)).0, 7);
+    let (result, _, attachments) = program(Bisect::all());
+    assert_eq!((result, attachments), (4, 12));
+    let (mut good, mut bad) = (0, attachments);
+    while bad - good > 1 {
+        let middle = u64::midpoint(good, bad);
+        match program(Bisect::first(middle)).0 {
+            7 => good = middle,
+            _ => bad = middle,
+        }
+    }
+    let (_, culprit, _) = program(Bisect::first(bad));
+    assert_eq!(bad, 12);
+    assert!(culprit.starts_with("f: store i64 7, ptr %1, align 4, !tbaa !"), "{culprit}");
+}
+
+#[test]
+fn a_wrong_tag_is_found_by_hash() {
+    let bad = |pattern: &str| program(Bisect::hash(pattern).unwrap()).0 != 7;
+    assert!(bad(""));
+    // One pattern keeps both the store and the load, if none of its halves does.
+    let mut pattern = String::new();
+    while let Some(digit) = ["0", "1"].into_iter().find(|digit| bad(&format!("{digit}{pattern}"))) {
+        pattern = format!("{digit}{pattern}");
+        assert!(pattern.len() < 64);
+    }
+    assert!(!bad(&format!("0{pattern}")) && !bad(&format!("1{pattern}")));
+}
+
+/// Alignment and volatility stay, for they are no matter of aliasing.
+#[test]
+fn what_is_left_off() {
+    let (mut graph, mut types, _) = runtime::tags(Policy::Clang);
+    let place = types.place(&mut graph, "volatile TValue.tt").unwrap();
+    let context = Context::create();
+    let mut tagger = Tagger::with_sink(LlvmSink::new(&context), Bisect::first(1));
+    let code = Code::new(&context, 1);
+    for number in 0..2 {
+        let store = code.store(code.parameter(0), 16, 1);
+        tagger.attach(&graph, &place, store).unwrap();
+        assert_eq!(store.get_metadata(TBAA).is_some(), number == 0);
+        assert_eq!((store.get_volatile(), store.get_alignment()), (Ok(true), Ok(8)));
+    }
+}
+
+#[test]
+fn the_environment_variable() {
+    let run = |setting: &str| {
+        let output = Command::new(std::env::current_exe().unwrap())
+            .args(["--ignored", "--exact", "bisect::child", "--nocapture"])
+            .env(Bisect::VARIABLE, setting)
+            .output()
+            .unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert!(run("2").contains("kept 2\n"));
+    assert!(run("").contains("kept 3\n"));
+    assert!(run("two").contains("TBAA_BISECT: \"two\" is no setting; give"));
+}
+
+/// What the test above starts.
+#[test]
+#[ignore = "another test starts it"]
+fn child() {
+    let (graph, _, tags) = runtime::tags(Policy::Clang);
+    let context = Context::create();
+    let mut tagger = match Tagger::new(&context) {
+        Ok(tagger) => tagger,
+        Err(error) => return println!("{error}"),
+    };
+    let code = Code::new(&context, 1);
+    let kept = (0..3).filter(|_| {
+        let store = code.store(code.parameter(0), 16, 1);
+        tagger.attach_tag(&graph, Some(tags[0]), store).unwrap();
+        store.get_metadata(TBAA).is_some()
+    });
+    println!("kept {}", kept.count());
+}

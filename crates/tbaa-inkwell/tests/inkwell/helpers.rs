@@ -1,0 +1,126 @@
+//! Helpers that clang compiled, linked into what a JIT made.
+
+use std::process::Command;
+
+use inkwell::AddressSpace;
+use inkwell::attributes::AttributeLoc;
+use inkwell::context::Context;
+use inkwell::memory_buffer::MemoryBuffer;
+use inkwell::module::Module;
+use inkwell::values::BasicValue;
+use tbaa::declare::Policy;
+use tbaa::emit::Bisect;
+use tbaa::lower::{Lowering, Options};
+use tbaa::{Graph, Oracle, Rules};
+use tbaa_inkwell::{Helpers, LlvmSink, Tagger};
+
+use crate::runtime;
+use crate::support::{Code, scratch};
+
+/// The structs are those of `runtime`.
+const SOURCE: &str = "
+typedef struct TValue {
+  union { void *gc; void *p; double n; long long i; int b; } value;
+  unsigned short tt;
+} TValue;
+typedef struct CallInfo { TValue *func; struct { TValue *base; int *savedpc; } l; short nresults; }
+  CallInfo;
+struct Unknown { float f; int i; };
+void set_kind(TValue *v) { v->tt = 3; }
+void set_number(TValue *v) { v->value.n = 1; }
+void set_other(struct Unknown *u) { u->i = 1; }
+void set_base(CallInfo *ci, TValue *v) { ci->l.base = v; }
+void set_func(CallInfo *ci, TValue *v) { ci->func = v; }
+void copy(CallInfo *to, CallInfo *from) { *to = *from; }
+";
+
+fn compile<'ctx>(context: &'ctx Context, name: &str, options: &[&str]) -> Module<'ctx> {
+    let source = scratch(&format!("{name}.c"), SOURCE);
+    let bitcode = source.with_extension("bc");
+    let status = Command::new("clang-22")
+        .args(["-O1", "-Xclang", "-disable-llvm-passes", "-emit-llvm", "-c", "-o"])
+        .args([&bitcode, &source])
+        .args(options)
+        .status()
+        .unwrap();
+    assert!(status.success());
+    let buffer = MemoryBuffer::create_from_file(&bitcode).unwrap();
+    let module = Module::parse_bitcode_from_buffer(&buffer, context).unwrap();
+    for function in module.get_functions() {
+        // LLVM inlines a function only where the caller has its features.
+        for attribute in ["target-cpu", "target-features", "tune-cpu"] {
+            function.remove_string_attribute(AttributeLoc::Function, attribute);
+        }
+    }
+    module
+}
+
+/// Loads the base around a call of a helper. Returns the loads left when all is
+/// inlined, and what the second load read beyond the first.
+fn loads_around(helper: &str, adopt: bool, options: &[&str]) -> (usize, u64) {
+    let mut graph = Graph::new();
+    let mut types = runtime::types().lower(Policy::Rfc);
+    let base = types.place(&mut graph, "CallInfo.l.base").unwrap();
+    let context = Context::create();
+    let module = compile(&context, &format!("{helper}-{adopt}-{}", options.len()), options);
+    let helpers = Helpers::read(&module, &mut types, &mut graph).unwrap();
+    let mut tags = helpers.tags(&graph);
+    tags.extend(base.tag);
+    let oracle = Oracle::new(&graph, Rules::Union);
+    let mut lowering = Lowering::new(Options::new());
+    lowering.lower(&oracle, tags).unwrap();
+    let mut tagger = Tagger::with_sink(LlvmSink::new(&context), Bisect::all());
+    if adopt {
+        let (with, without) = helpers.attach(&mut tagger, &lowering, &graph).unwrap();
+        assert!(with >= 5, "{with}, {without}");
+    }
+
+    let code = Code::new(&context, 2);
+    let field = code.address(code.parameter(0), base.offset);
+    let (first, load) = code.load(field, 64, "");
+    tagger.attach(&lowering, &base, load).unwrap();
+    let pointer = context.ptr_type(AddressSpace::default());
+    let parameters = module.get_function(helper).unwrap().count_params() as usize;
+    let ty = context.void_type().fn_type(&vec![pointer.into(); parameters], false);
+    let declared = code.module.add_function(helper, ty, None);
+    let arguments: Vec<_> =
+        [1, 0][..parameters].iter().map(|&number| code.parameter(number).into()).collect();
+    code.builder.build_call(declared, &arguments, "").unwrap();
+    let (second, load) = code.load(field, 64, "");
+    tagger.attach(&lowering, &base, load).unwrap();
+    let difference =
+        code.builder.build_int_sub(second.into_int_value(), first.into_int_value(), "").unwrap();
+    code.end(difference.as_basic_value_enum());
+    code.module.link_in_module(module).unwrap();
+    code.verify();
+    code.optimise();
+    let blocks = code.function.get_basic_block_iter();
+    let loads = blocks
+        .flat_map(|block| block.get_instructions())
+        .filter(|instruction| instruction.to_string().contains("= load"))
+        .count();
+    let mut memory = [0; 16];
+    (loads, code.run(&mut memory))
+}
+
+#[test]
+fn helpers_meet_the_jit_in_one_tree() {
+    for options in [&[][..], &["-Xclang", "-new-struct-path-tbaa"]] {
+        let loads = |helper, adopt| loads_around(helper, adopt, options).0;
+        assert_eq!((loads("set_kind", false), loads("set_kind", true)), (2, 0), "a member");
+        assert_eq!((loads("set_other", false), loads("set_other", true)), (2, 0), "an int");
+        assert_eq!((loads("set_func", false), loads("set_func", true)), (2, 0), "the next member");
+        // clang says `char` of a union's member; and a base may change a base.
+        assert_eq!((loads("set_number", false), loads("set_number", true)), (2, 2), "a union");
+        assert_eq!((loads("set_base", false), loads("set_base", true)), (2, 2), "the base");
+        assert_eq!((loads("copy", false), loads("copy", true)), (2, 2), "a copy");
+    }
+}
+
+/// What a helper changes is seen: the object is the same, through another
+/// pointer.
+#[test]
+fn helpers_change_what_they_change() {
+    let (_, difference) = loads_around("set_base", true, &[]);
+    assert_ne!(difference, 0, "the base was null, and is the object");
+}

@@ -1,0 +1,163 @@
+//! Modules to attach to, LLVM's answers, and running what was compiled.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use inkwell::builder::Builder;
+use inkwell::context::Context;
+use inkwell::module::Module;
+use inkwell::passes::PassBuilderOptions;
+use inkwell::targets::{CodeModel, InitializationConfig, RelocMode, Target, TargetMachine};
+use inkwell::values::{
+    BasicValue, BasicValueEnum, FunctionValue, InstructionOpcode, InstructionValue, PointerValue,
+};
+use inkwell::{AddressSpace, OptimizationLevel};
+
+/// LLVM: `MD_tbaa`, whose number is fixed.
+pub const TBAA: u32 = 1;
+
+/// A function under construction, whose parameters are all pointers.
+pub struct Code<'ctx> {
+    pub context: &'ctx Context,
+    pub module: Module<'ctx>,
+    pub builder: Builder<'ctx>,
+    pub function: FunctionValue<'ctx>,
+}
+
+impl<'ctx> Code<'ctx> {
+    pub fn new(context: &'ctx Context, parameters: usize) -> Self {
+        let module = context.create_module("test");
+        let pointer = context.ptr_type(AddressSpace::default());
+        let parameters = vec![pointer.into(); parameters];
+        let ty = context.i64_type().fn_type(&parameters, false);
+        let function = module.add_function("f", ty, None);
+        let builder = context.create_builder();
+        builder.position_at_end(context.append_basic_block(function, "entry"));
+        Code { context, module, builder, function }
+    }
+
+    pub fn parameter(&self, number: usize) -> PointerValue<'ctx> {
+        self.function.get_nth_param(number as u32).unwrap().into_pointer_value()
+    }
+
+    pub fn address(&self, pointer: PointerValue<'ctx>, offset: u64) -> PointerValue<'ctx> {
+        let offset = self.context.i64_type().const_int(offset, false);
+        // SAFETY: the tests' structs are as large.
+        unsafe { self.builder.build_in_bounds_gep(self.context.i8_type(), pointer, &[offset], "") }
+            .unwrap()
+    }
+
+    /// Stores an integer of so many bits.
+    pub fn store(&self, to: PointerValue<'ctx>, bits: u32, value: u64) -> InstructionValue<'ctx> {
+        let bits = bits.try_into().unwrap();
+        let value = self.context.custom_width_int_type(bits).unwrap().const_int(value, false);
+        self.builder.build_store(to, value).unwrap()
+    }
+
+    pub fn load(
+        &self,
+        from: PointerValue<'ctx>,
+        bits: u32,
+        name: &str,
+    ) -> (BasicValueEnum<'ctx>, InstructionValue<'ctx>) {
+        let bits = bits.try_into().unwrap();
+        let ty = self.context.custom_width_int_type(bits).unwrap();
+        let value = self.builder.build_load(ty, from, name).unwrap();
+        (value, value.as_instruction_value().unwrap())
+    }
+
+    /// Returns a value, widened to 64 bits.
+    pub fn end(&self, value: BasicValueEnum<'ctx>) {
+        let value = value.into_int_value();
+        let wide = self.builder.build_int_z_extend(value, self.context.i64_type(), "").unwrap();
+        self.builder.build_return(Some(&wide)).unwrap();
+    }
+
+    pub fn text(&self) -> String {
+        self.module.print_to_string().to_string()
+    }
+
+    pub fn verify(&self) {
+        self.module.verify().unwrap_or_else(|error| panic!("{error}\n{}", self.text()));
+    }
+
+    /// Optimises, as a JIT does.
+    pub fn optimise(&self) {
+        let passes =
+            self.module.run_passes("default<O2>", &machine(), PassBuilderOptions::create());
+        passes.unwrap();
+    }
+
+    /// Compiles and calls the function with two pointers to `memory`.
+    pub fn run(&self, memory: &mut [u64]) -> u64 {
+        let engine = self.module.create_jit_execution_engine(OptimizationLevel::Default).unwrap();
+        let pointer = memory.as_mut_ptr();
+        // SAFETY: the function has two pointers as parameters, and stays within
+        // what the test gives it.
+        unsafe {
+            let function = engine
+                .get_function::<unsafe extern "C" fn(*mut u64, *mut u64) -> u64>("f")
+                .unwrap();
+            function.call(pointer, pointer)
+        }
+    }
+
+    pub fn loads(&self) -> usize {
+        count(&self.module, InstructionOpcode::Load)
+    }
+}
+
+pub fn count(module: &Module<'_>, opcode: InstructionOpcode) -> usize {
+    let blocks = module.get_functions().flat_map(|function| function.get_basic_block_iter());
+    let instructions = blocks.flat_map(|block| block.get_instructions());
+    instructions.filter(|instruction| instruction.get_opcode() == opcode).count()
+}
+
+pub fn machine() -> TargetMachine {
+    Target::initialize_native(&InitializationConfig::default()).unwrap();
+    let triple = TargetMachine::get_default_triple();
+    Target::from_triple(&triple)
+        .unwrap()
+        .create_target_machine(
+            &triple,
+            "generic",
+            "",
+            OptimizationLevel::Default,
+            RelocMode::Default,
+            CodeModel::Default,
+        )
+        .unwrap()
+}
+
+/// Writes a file that the tests of this run may use.
+pub fn scratch(name: &str, content: &str) -> PathBuf {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::write(&file, content).unwrap();
+    file
+}
+
+/// What LLVM answers on each pair of a load of `%lN` and a store of `N`, as
+/// numbers and whether they may alias.
+pub fn answers(name: &str, text: &str) -> BTreeMap<(usize, usize), bool> {
+    let file = scratch(name, text);
+    let output = Command::new("opt-22")
+        .args(["-disable-output", "-aa-pipeline=tbaa,scoped-noalias-aa", "-passes=aa-eval"])
+        .args(["-evaluate-aa-metadata", "-print-all-alias-modref-info"])
+        .arg(&file)
+        .output()
+        .unwrap();
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{}: {errors}", file.display());
+    let mut answers = BTreeMap::new();
+    for line in errors.lines() {
+        let Some((answer, pair)) = line.trim().split_once(':') else { continue };
+        let Some((load, store)) = pair.split_once("<->") else { continue };
+        let Some(load) = load.trim().strip_prefix("%l") else { continue };
+        let store = store.trim().strip_prefix("store i32 ").unwrap();
+        let number = |text: &str, end| text.split_once(end).unwrap().0.parse().unwrap();
+        answers.insert((number(load, " "), number(store, ",")), answer == "MayAlias");
+    }
+    answers
+}

@@ -1,0 +1,14 @@
+//! What a running program needs: values, tables, the stack, built-in functions.
+//!
+//! Nothing is collected while a program runs; all objects are in one list, and
+//! are freed together at its end.
+
+mod builtin;
+pub(crate) mod helpers;
+pub(crate) mod layout;
+mod number;
+mod state;
+mod table;
+
+pub(crate) use builtin::show;
+pub(crate) use state::Lua;

@@ -1,0 +1,285 @@
+//! Tables: an array for the keys from 1 on, and a hash of linked nodes with
+//! Brent's variation, as Lua has them.
+
+use super::layout::{Node, NodeKey, TKey, TValue, Table, Value, tag};
+use super::number;
+
+/// The most elements of an array part.
+const MOST: u32 = 1 << 28;
+
+/// The node of all tables without a hash part; nobody writes to it.
+struct Dummy(Node);
+// SAFETY: it is never written.
+unsafe impl Sync for Dummy {}
+static DUMMY: Dummy = Dummy(EMPTY);
+
+const EMPTY: Node = Node {
+    i_val: TValue::NIL,
+    i_key: TKey { nk: NodeKey { value: Value { i: 0 }, tt: tag::NIL, next: 0 } },
+};
+
+/// What a table without nodes points to.
+pub(crate) fn no_nodes() -> *mut Node {
+    (&raw const DUMMY.0).cast_mut()
+}
+
+/// A float with an integer's value is that integer as a key.
+pub(crate) fn normal(key: TValue) -> TValue {
+    match key.as_number().and_then(number::exact_integer) {
+        Some(i) => TValue::integer(i),
+        None => key,
+    }
+}
+
+fn hash(value: Value, tt: u16) -> u64 {
+    // SAFETY: the tag says which member was written.
+    unsafe {
+        match tt {
+            tag::STRING => u64::from((*value.s).hash),
+            tag::BOOLEAN => value.b as u64,
+            tag::INTEGER => value.i as u64,
+            tag::NUMBER => value.n.to_bits() >> 17 ^ value.n.to_bits() >> 50,
+            _ => value.gc as u64 >> 4,
+        }
+    }
+}
+
+fn same(key: &NodeKey, other: &TValue) -> bool {
+    // SAFETY: the tag says which member was written.
+    key.tt == other.tt
+        && unsafe {
+            match key.tt {
+                tag::NIL => true,
+                tag::BOOLEAN => key.value.b == other.value.b,
+                tag::NUMBER => key.value.n == other.value.n,
+                _ => key.value.i == other.value.i,
+            }
+        }
+}
+
+impl Table {
+    fn has_nodes(&self) -> bool {
+        !std::ptr::eq(self.node, no_nodes())
+    }
+
+    fn main_position(&self, value: Value, tt: u16) -> *mut Node {
+        let mask = (1u64 << self.lsizenode) - 1;
+        // SAFETY: the hash is masked to the number of nodes.
+        unsafe { self.node.add((hash(value, tt) & mask) as usize) }
+    }
+
+    /// Where the value of a normal key is.
+    pub(crate) fn find(&self, key: &TValue) -> Option<*mut TValue> {
+        if let Some(i) = key.as_integer().filter(|&i| i >= 1 && i as u64 <= self.sizearray.into()) {
+            // SAFETY: the index is inside the array.
+            return Some(unsafe { self.array.add(i as usize - 1) });
+        }
+        let mut node = self.main_position(key.value, key.tt);
+        // SAFETY: links lead to nodes of the same table.
+        unsafe {
+            loop {
+                if (*node).i_key.nk.tt != tag::NIL && same(&(*node).i_key.nk, key) {
+                    return Some(&raw mut (*node).i_val);
+                }
+                match (*node).i_key.nk.next {
+                    0 => return None,
+                    next => node = node.offset(next as isize),
+                }
+            }
+        }
+    }
+
+    /// The value of a normal key.
+    pub(crate) fn get(&self, key: &TValue) -> TValue {
+        // SAFETY: `find` leads into the table.
+        self.find(key).map_or(TValue::NIL, |at| unsafe { *at })
+    }
+
+    /// Sets the value of a key that is normal, and neither nil nor NaN. `false`
+    /// if the table would be too large.
+    pub(crate) fn set(&mut self, key: TValue, value: TValue) -> bool {
+        // SAFETY: `find` leads into the table, and nodes are the table's own.
+        unsafe {
+            if let Some(at) = self.find(&key) {
+                *at = value;
+                return true;
+            }
+            if value.tt == tag::NIL {
+                return true;
+            }
+            if key.as_integer() == Some(i64::from(self.sizearray) + 1) {
+                if !self.grow_array((self.sizearray * 2).max(4)) {
+                    return false;
+                }
+                *self.array.add(key.value.i as usize - 1) = value;
+                return true;
+            }
+            let Some(node) = self.new_key(key) else {
+                return self.grow_nodes() && self.set(key, value);
+            };
+            (*node).i_val = value;
+        }
+        true
+    }
+
+    /// Makes the array part larger, and takes keys over from the nodes.
+    pub(crate) fn grow_array(&mut self, size: u32) -> bool {
+        if size > MOST {
+            return false;
+        }
+        let mut array = take(self.array, self.sizearray as usize).into_vec();
+        array.resize(size as usize, TValue::NIL);
+        self.array = give(array);
+        let old = std::mem::replace(&mut self.sizearray, size);
+        for i in 0..if self.has_nodes() { 1usize << self.lsizenode } else { 0 } {
+            // SAFETY: there are so many nodes. A key that has moved keeps its node,
+            // whose value nobody finds any more.
+            unsafe {
+                let node = &mut *self.node.add(i);
+                let NodeKey { value, tt, .. } = node.i_key.nk;
+                if tt == tag::INTEGER && value.i > old.into() && value.i <= size.into() {
+                    *self.array.add(value.i as usize - 1) = node.i_val;
+                    node.i_val = TValue::NIL;
+                }
+            }
+        }
+        true
+    }
+
+    /// A node for a new key; `None` if none is free.
+    unsafe fn new_key(&mut self, key: TValue) -> Option<*mut Node> {
+        if !self.has_nodes() {
+            return None;
+        }
+        let link = |value: Value, tt, next| NodeKey { value, tt, next };
+        // SAFETY: all nodes are the table's own, and free ones are below
+        // `lastfree`.
+        unsafe {
+            let main = self.main_position(key.value, key.tt);
+            if (*main).i_key.nk.tt == tag::NIL {
+                (*main).i_key.nk = link(key.value, key.tt, 0);
+                return Some(main);
+            }
+            let free = self.free_node()?;
+            let NodeKey { value, tt, next } = (*main).i_key.nk;
+            let mut other = self.main_position(value, tt);
+            if other == main {
+                // The new key goes into the free node, second in the row.
+                let after =
+                    if next == 0 { 0 } else { main.offset(next as isize).offset_from(free) };
+                (*free).i_key.nk = link(key.value, key.tt, after as i32);
+                (*main).i_key.nk.next = free.offset_from(main) as i32;
+                return Some(free);
+            }
+            // What stands there belongs elsewhere and moves to the free node.
+            loop {
+                let next = other.offset((*other).i_key.nk.next as isize);
+                if next == main {
+                    break;
+                }
+                other = next;
+            }
+            (*other).i_key.nk.next = free.offset_from(other) as i32;
+            *free = *main;
+            if next != 0 {
+                (*free).i_key.nk.next = main.offset(next as isize).offset_from(free) as i32;
+            }
+            (*main).i_key.nk = link(key.value, key.tt, 0);
+            (*main).i_val = TValue::NIL;
+            Some(main)
+        }
+    }
+
+    unsafe fn free_node(&mut self) -> Option<*mut Node> {
+        while self.lastfree > self.node {
+            // SAFETY: it stays within the nodes.
+            unsafe {
+                self.lastfree = self.lastfree.sub(1);
+                if (*self.lastfree).i_key.nk.tt == tag::NIL {
+                    return Some(self.lastfree);
+                }
+            }
+        }
+        None
+    }
+
+    fn grow_nodes(&mut self) -> bool {
+        let old = self.take_nodes();
+        let live = old.iter().filter(|node| node.i_val.tt != tag::NIL).count();
+        if !self.make_nodes(live as u32 + 1) {
+            return false;
+        }
+        old.iter().filter(|node| node.i_val.tt != tag::NIL).all(|node| {
+            // SAFETY: all members of the union begin with a value's two.
+            let NodeKey { value, tt, .. } = unsafe { node.i_key.nk };
+            self.set(TValue { value, tt }, node.i_val)
+        })
+    }
+
+    /// Makes room for so many keys in a table that has no nodes.
+    pub(crate) fn make_nodes(&mut self, count: u32) -> bool {
+        if count == 0 {
+            return true;
+        }
+        if count > MOST {
+            return false;
+        }
+        let size = count.next_power_of_two();
+        self.node = give(vec![EMPTY; size as usize]);
+        self.lsizenode = size.trailing_zeros() as u8;
+        // SAFETY: one behind the last.
+        self.lastfree = unsafe { self.node.add(size as usize) };
+        true
+    }
+
+    fn take_nodes(&mut self) -> Box<[Node]> {
+        let count = if self.has_nodes() { 1 << self.lsizenode } else { 0 };
+        let old = take(self.node, count);
+        (self.node, self.lsizenode) = (no_nodes(), 0);
+        self.lastfree = std::ptr::null_mut();
+        old
+    }
+
+    /// A border: a count of elements after which there is none.
+    pub(crate) fn length(&self) -> i64 {
+        let filled = |i: u32| {
+            // SAFETY: callers ask inside the array.
+            unsafe { (*self.array.add(i as usize)).tt != tag::NIL }
+        };
+        if self.sizearray > 0 && !filled(self.sizearray - 1) {
+            let (mut low, mut high) = (0, self.sizearray - 1);
+            // Everything below `low` counts; there is none at `high`.
+            while low < high {
+                let middle = low + (high - low) / 2;
+                if filled(middle) { low = middle + 1 } else { high = middle }
+            }
+            return low.into();
+        }
+        let mut length = i64::from(self.sizearray);
+        while self.get(&TValue::integer(length + 1)).tt != tag::NIL {
+            length += 1;
+        }
+        length
+    }
+
+    /// Gives back what the table points to.
+    pub(crate) fn free_parts(&mut self) {
+        self.take_nodes();
+        drop(take(self.array, self.sizearray as usize));
+        self.sizearray = 0;
+    }
+}
+
+/// Makes a bare pointer of a vector, which [`take`] takes back.
+pub(super) fn give<T>(items: Vec<T>) -> *mut T {
+    Box::into_raw(items.into_boxed_slice()).cast()
+}
+
+/// Takes back what [`give`] gave, or nothing if the count is 0.
+pub(super) fn take<T>(pointer: *mut T, count: usize) -> Box<[T]> {
+    if count == 0 {
+        return Box::new([]);
+    }
+    // SAFETY: callers keep the pointer with the count that it was made of.
+    unsafe { Box::from_raw(std::ptr::slice_from_raw_parts_mut(pointer, count)) }
+}

@@ -1,0 +1,263 @@
+//! What compiled code accesses, and what LLVM is told of it: the one place where
+//! the switches differ.
+
+use std::fmt;
+
+use tbaa::declare::{Declarations, Place, Policy, Target};
+use tbaa::emit::{Plan, ScopeNames, Scopes};
+use tbaa::lower::{Lowering, Options};
+use tbaa::spec::Spec;
+use tbaa::{Graph, Oracle, Rules, TagId};
+
+use crate::runtime::layout;
+
+/// Where tags come from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Switch {
+    /// No tags.
+    None,
+    /// No tags, and the base is loaded only at the start and after calls: what
+    /// the others are to be compared with.
+    ByHand,
+    /// Clang's policy.
+    Clang,
+    /// Ravi's own table.
+    Ravi,
+    /// Rule `union`, lowered to a forest of tags.
+    Lowered,
+    /// Rule `union` as scopes, and what calls leave alone.
+    Scopes,
+    /// Both.
+    LoweredScopes,
+}
+
+impl Switch {
+    pub(crate) const ALL: [Switch; 7] = [
+        Switch::None,
+        Switch::ByHand,
+        Switch::Clang,
+        Switch::Ravi,
+        Switch::Lowered,
+        Switch::Scopes,
+        Switch::LoweredScopes,
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Switch::None => "none",
+            Switch::ByHand => "by-hand",
+            Switch::Clang => "clang",
+            Switch::Ravi => "ravi",
+            Switch::Lowered => "lowered",
+            Switch::Scopes => "scopes",
+            Switch::LoweredScopes => "lowered-scopes",
+        }
+    }
+}
+
+impl fmt::Display for Switch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// The machine's type of what is accessed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    Pointer,
+    Byte,
+    Short,
+    Int,
+    Long,
+    Double,
+}
+
+macro_rules! accesses {
+    ($($(#[$doc:meta])* $name:ident $kind:ident $path:literal $ravi:literal;)*) => {
+        /// An access that compiled code makes.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub(crate) enum At { $($(#[$doc])* $name,)* }
+
+        /// Of each access: itself, its type, its path, and its tag in Ravi's own
+        /// table.
+        pub(crate) const ACCESSES: &[(At, Kind, &str, &str)] =
+            &[$((At::$name, Kind::$kind, $path, $ravi),)*];
+    };
+}
+
+accesses! {
+    Ci          Pointer "lua_State.ci"                  "lua_State.ci";
+    Global      Pointer "lua_State.l_g"                 "any pointer";
+    Globals     Pointer "global_State.globals"          "any pointer";
+    Base        Pointer "CallInfo.u.l.base"             "CallInfo.l.base";
+    Func        Pointer "CallInfo.func"                 "CallInfo.func";
+    Proto       Pointer "LClosure.p"                    "LClosure.p";
+    Upvals      Pointer "LClosure.upvals"               "LClosure.upvals";
+    Upval       Pointer "LClosure.upvals[*]"            "any pointer";
+    Constants   Pointer "Proto.k"                       "Proto.k";
+    V           Pointer "UpVal.v"                       "UpVal.v";
+    /// Any value as a word, when it is copied.
+    Word        Long    "TValue.value"                  "TValue.n";
+    Integer     Long    "TValue.value.i"                "TValue.n";
+    Number      Double  "TValue.value.n"                "TValue.n";
+    Boolean     Int     "TValue.value.b"                "TValue.n";
+    Table       Pointer "TValue.value.h"                "TValue.h";
+    Array       Pointer "TValue.value.a"                "TValue.h";
+    Closure     Pointer "TValue.value.cl"               "CallInfo.func.LClosure";
+    Box         Pointer "TValue.value.uv"               "TValue.h";
+    String      Pointer "TValue.value.s"                "TValue.h";
+    Tag         Short   "TValue.tt"                     "TValue.tt";
+    Hash        Int     "TString.hash"                  "int";
+    Sizearray   Int     "Table.sizearray"               "Table.sizearray";
+    Elements    Pointer "Table.array"                   "Table.array";
+    Nodes       Pointer "Table.node"                    "Table.node";
+    Lsizenode   Byte    "Table.lsizenode"               "Table.lsizenode";
+    KeyString   Pointer "Node.i_key.nk.value.s"         "any pointer";
+    KeyTag      Short   "Node.i_key.nk.tt"              "short";
+    KeyNext     Int     "Node.i_key.nk.next"            "int";
+    Len         Int     "RaviArray.len"                 "RaviArray.len";
+    Data        Pointer "RaviArray.data"                "RaviArray.data";
+    IntElement  Long    "*long long"                    "long long";
+    NumElement  Double  "*double"                       "double";
+}
+
+impl At {
+    pub(crate) fn kind(self) -> Kind {
+        ACCESSES[self as usize].1
+    }
+
+    /// Whether only frames and the state have it. Compiled code does not write
+    /// there, and of the helpers only calls do.
+    fn is_of_frames(self) -> bool {
+        matches!(self, At::Ci | At::Global | At::Base | At::Func)
+    }
+}
+
+/// What the elements of typed arrays are to rule `union`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Elements {
+    /// Scalars of their own: no element is ever accessed as another value, so a
+    /// store of one leaves the integers and floats in stack slots alone.
+    Own,
+    /// C's `long long` and `double`, which a [`Value`](layout::Value) may hold.
+    OfC,
+}
+
+/// The accesses' places, and what becomes of their tags.
+pub(crate) struct Tags {
+    pub(crate) switch: Switch,
+    places: Vec<Place>,
+    /// What a helper touches that leaves the frames alone.
+    touched: Vec<TagId>,
+    oracle: Oracle<Graph>,
+    lowering: Option<Lowering>,
+    scopes: Option<Scopes>,
+}
+
+type Error = Box<dyn std::error::Error>;
+
+impl Tags {
+    /// # Errors
+    ///
+    /// Where the structs cannot be declared: on a machine that is not x86-64, or
+    /// after a mistake in them.
+    pub(crate) fn new(switch: Switch, elements: Elements) -> Result<Tags, Error> {
+        let target = Target::host().ok_or("this machine's layouts are not known")?;
+        let mut types = Declarations::new(target);
+        layout::declare(&mut types)?;
+        let policy = match switch {
+            Switch::None | Switch::ByHand | Switch::Clang | Switch::Ravi => Policy::Clang,
+            Switch::Lowered | Switch::Scopes | Switch::LoweredScopes => Policy::Rfc,
+        };
+        types.scalar("integer element", 8, 8, "long long")?;
+        types.scalar("number element", 8, 8, "double")?;
+        let mut graph = Graph::new();
+        let mut types = types.lower(policy);
+        let path = |at, path| match (policy, elements, at) {
+            (Policy::Rfc, Elements::Own, At::IntElement) => "*integer element",
+            (Policy::Rfc, Elements::Own, At::NumElement) => "*number element",
+            _ => path,
+        };
+        let mut places = ACCESSES
+            .iter()
+            .map(|&(at, _, of_c, _)| types.place(&mut graph, path(at, of_c)))
+            .collect::<Result<Vec<_>, _>>()?;
+        match switch {
+            Switch::None | Switch::ByHand => {
+                places.iter_mut().for_each(|place| place.tag = None);
+            }
+            Switch::Ravi => {
+                let mut ravi = Spec::load(include_str!("../../../specs/ravi.ron"))?;
+                for (place, &(_, _, _, name)) in places.iter_mut().zip(ACCESSES) {
+                    place.tag = Some(ravi.tag(name)?);
+                }
+                graph = ravi.into_graph();
+            }
+            _ => {}
+        }
+        let tags: Vec<TagId> = places.iter().filter_map(|place| place.tag).collect();
+        let of = |at: &(At, Kind, &str, &str)| places[at.0 as usize].tag;
+        let touched = ACCESSES.iter().filter(|at| !at.0.is_of_frames()).filter_map(of).collect();
+        let oracle = Oracle::new(graph, Rules::Union);
+        let mut lowering = None;
+        if matches!(switch, Switch::Lowered | Switch::LoweredScopes) {
+            let mut forest = Lowering::new(Options::new());
+            forest.lower(&oracle, tags.iter().copied())?;
+            lowering = Some(forest);
+        }
+        let scopes = matches!(switch, Switch::Scopes | Switch::LoweredScopes)
+            .then(|| Scopes::new("tbaa-lua-jit", &oracle, &tags, None));
+        Ok(Tags { switch, places, touched, oracle, lowering, scopes })
+    }
+
+    pub(crate) fn place(&self, at: At) -> &Place {
+        &self.places[at as usize]
+    }
+
+    pub(crate) fn touched(&self) -> &[TagId] {
+        &self.touched
+    }
+}
+
+#[cfg(test)]
+impl Tags {
+    /// Pairs of accesses of which LLVM is told more than the rule says.
+    pub(crate) fn violations(&self) -> Vec<String> {
+        let lowering = self.lowering.as_ref().map(|forest| forest.check(&self.oracle));
+        let mut found: Vec<String> =
+            lowering.into_iter().flatten().map(|violation| format!("{violation:?}")).collect();
+        for (a, &(.., first, _)) in self.places.iter().zip(ACCESSES) {
+            for (b, &(.., second, _)) in self.places.iter().zip(ACCESSES) {
+                let (Some(a), Some(b)) = (a.tag, b.tag) else { continue };
+                let (Some(of_a), Some(of_b)) = (self.scopes(a), self.scopes(b)) else { continue };
+                let apart = of_b.own.iter().all(|scope| of_a.noalias.contains(scope));
+                if apart == self.oracle.may_alias(a, b) {
+                    found.push(format!("{first} and {second}: told apart {apart}"));
+                }
+            }
+        }
+        found
+    }
+}
+
+impl Plan for Tags {
+    fn graph(&self) -> &Graph {
+        self.lowering.as_ref().map_or(self.oracle.graph(), Lowering::graph)
+    }
+
+    fn tag(&self, tag: TagId) -> Option<TagId> {
+        match (self.switch, &self.lowering) {
+            (Switch::Scopes, _) => None,
+            (_, Some(lowering)) => lowering.tag(tag),
+            _ => Some(tag),
+        }
+    }
+
+    fn scopes(&self, tag: TagId) -> Option<ScopeNames<'_>> {
+        self.scopes.as_ref()?.of(tag)
+    }
+
+    fn call_scopes(&self, touched: &[TagId]) -> Option<ScopeNames<'_>> {
+        Some(self.scopes.as_ref()?.of_call(&self.oracle, touched))
+    }
+}

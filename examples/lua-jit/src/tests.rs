@@ -1,0 +1,330 @@
+//! Programs under all switches, against each other and against Debian's Lua.
+
+use std::mem::{offset_of, size_of};
+use std::process::Command;
+
+use tbaa::declare::{Declarations, Target};
+
+use crate::codegen::{Loads, Reload};
+use crate::measure::{self, Outcome};
+use crate::runtime::layout::{
+    self, CallInfo, GCObject, Global, LClosure, Node, Proto, RaviArray, State, TString, TValue,
+    Table, UpVal,
+};
+use crate::table::{PROGRAMS, programs};
+use crate::tags::{Elements, Switch, Tags};
+
+/// What `lua5.4` prints, with all bits of floats; `None` where there is no
+/// `lua5.4`.
+fn lua(file: &str, argument: Option<i64>) -> Option<Vec<String>> {
+    const PRINT: &str = r#"
+        function print(...)
+            local texts = table.pack(...)
+            for i = 1, texts.n do
+                local value = texts[i]
+                if math.type(value) == "float" then
+                    texts[i] = string.format("%016x", string.unpack("<i8", string.pack("<d", value)))
+                else
+                    texts[i] = tostring(value)
+                end
+            end
+            io.write(table.concat(texts, "\t"), "\n")
+        end
+    "#;
+    let argument = argument.map(|argument| argument.to_string());
+    let output = Command::new("lua5.4").args(["-e", PRINT, file]).args(argument).output();
+    let Ok(output) = output else {
+        let required = std::env::var("TBAA_LLVM").is_ok_and(|value| value == "require");
+        assert!(!required, "lua5.4 is required and not there");
+        eprintln!("not compared with Lua: there is no `lua5.4`");
+        return None;
+    };
+    assert!(output.status.success(), "{file}: {}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    Some(text.lines().map(str::to_owned).collect())
+}
+
+fn bits(outcome: &Outcome) -> Vec<String> {
+    outcome.output.iter().map(|(_, bits)| bits.clone()).collect()
+}
+
+/// Runs with a machine's stack that Lua calls may nest on.
+fn with_stack(test: impl FnOnce() + Send + 'static) {
+    let thread = std::thread::Builder::new().stack_size(1 << 28).spawn(test).unwrap();
+    if let Err(panic) = thread.join() {
+        std::panic::resume_unwind(panic);
+    }
+}
+
+fn run(source: &str, switch: Switch) -> Result<Outcome, String> {
+    let proto = measure::read("test.lua", source)?;
+    let tags = Tags::new(switch, Elements::Own).unwrap();
+    let run = measure::run(&proto, &tags, measure::reload(switch), None, &mut |_| {});
+    run.map_err(|error| error.to_string())
+}
+
+/// Runs a file under a switch.
+fn run_file(file: &str, switch: Switch, argument: Option<i64>) -> Outcome {
+    let proto = measure::read(file, &std::fs::read_to_string(file).unwrap()).unwrap();
+    let tags = Tags::new(switch, Elements::Own).unwrap();
+    let outcome = measure::run(&proto, &tags, measure::reload(switch), argument, &mut |_| {});
+    outcome.unwrap_or_else(|error| panic!("{file} {switch}: {error}"))
+}
+
+#[test]
+fn the_declared_structs_are_those_of_rust() {
+    let mut types = Declarations::new(Target::host().unwrap());
+    layout::declare(&mut types).unwrap();
+    macro_rules! check {
+        ($($ty:ident $name:literal: $($field:ident)*;)*) => {$(
+            let id = types.named($name).expect($name);
+            assert_eq!(types.size_of(id), Some(size_of::<$ty>() as u64), $name);
+            $({
+                let path = concat!($name, ".", stringify!($field));
+                let declared = types.offset_of(path).unwrap();
+                assert_eq!(declared, offset_of!($ty, $field) as u64, "{path}");
+            })*
+        )*};
+    }
+    check! {
+        GCObject "GCObject": next tt marked;
+        TValue "TValue": value tt;
+        TString "TString": next tt marked hash len bytes;
+        Node "Node": i_val i_key;
+        Table "Table": next tt flags lsizenode sizearray array node lastfree metatable gclist;
+        RaviArray "RaviArray": next tt flags len size data;
+        UpVal "UpVal": next v u;
+        Proto "Proto": next numparams sizeupvalues maxstacksize k p jit info;
+        LClosure "LClosure": next nupvalues gclist p upvals;
+        CallInfo "CallInfo": func top previous next_ci u extra nresults callstatus jitstatus;
+        Global "global_State": globals runtime;
+        State "lua_State": next status top l_g ci stack_last stack openupval base_ci stacksize calls;
+    }
+    assert_eq!(types.offset_of("CallInfo.u.l.base"), Ok(offset_of!(CallInfo, u.l.base) as u64));
+    assert_eq!(types.offset_of("Node.i_key.nk.next"), Ok(offset_of!(Node, i_key.nk.next) as u64));
+}
+
+/// Base loads left in all functions of a program under each switch, in the order
+/// of [`Switch::ALL`].
+const BASES: [(&str, i64, [usize; 7]); 6] = [
+    ("fannkuch", 7, [100, 3, 100, 17, 14, 3, 3]),
+    ("matrix", 12, [105, 8, 105, 36, 36, 8, 8]),
+    ("nbody", 50, [352, 14, 352, 130, 130, 16, 16]),
+    ("sieve", 1000, [36, 3, 36, 8, 8, 3, 3]),
+    ("sum", 1000, [25, 3, 25, 6, 6, 3, 3]),
+    ("trees", 8, [59, 11, 59, 28, 28, 11, 11]),
+];
+
+#[test]
+fn programs_give_the_same_under_all_switches_and_in_lua() {
+    with_stack(|| {
+        let names = BASES.map(|(name, ..)| format!("{PROGRAMS}/{name}.lua"));
+        assert_eq!(programs().unwrap(), names, "a program is not tested");
+        let mut found = Vec::new();
+        for ((name, argument, _), file) in BASES.into_iter().zip(&names) {
+            let outcomes = Switch::ALL.map(|switch| run_file(file, switch, Some(argument)));
+            let first = bits(&outcomes[0]);
+            assert!(!first.is_empty(), "{name} prints nothing");
+            for (switch, outcome) in Switch::ALL.into_iter().zip(&outcomes) {
+                assert_eq!(bits(outcome), first, "{name} {switch}");
+            }
+            if let Some(lua) = lua(file, Some(argument)) {
+                assert_eq!(first, lua, "{name}");
+            }
+            let bases = outcomes.each_ref().map(|o| Loads::sum(&o.compiled.after).bases);
+            found.push((name, argument, bases));
+            // Clang's policy gains nothing; each of ours gains.
+            let [none, by_hand, clang, ravi, lowered, scopes, both] = bases;
+            assert_eq!(clang, none, "{name}");
+            assert!(lowered <= ravi && scopes <= lowered && both == scopes, "{name} {bases:?}");
+            // LLVM may copy a reload into two branches.
+            assert!(scopes <= by_hand + 2, "{name} {bases:?}");
+            let all = outcomes.each_ref().map(|o| Loads::sum(&o.compiled.after).all);
+            assert!(all[5] < all[1] && all[6] == all[5], "{name} {all:?}");
+        }
+        assert_eq!(found, BASES);
+    });
+}
+
+/// Loads left in a program's functions, in sum.
+fn loads(name: &str, tags: &Tags, reload: Reload) -> Loads {
+    let file = format!("{PROGRAMS}/{name}.lua");
+    let proto = measure::read(&file, &std::fs::read_to_string(&file).unwrap()).unwrap();
+    let run = measure::run(&proto, tags, reload, Some(5), &mut |_| {});
+    Loads::sum(&run.unwrap().compiled.after)
+}
+
+/// Lowered tags leave as few base loads as a compiler that reloads after each
+/// call, for LLVM knows nothing of calls.
+#[test]
+fn lowered_tags_leave_the_reloads_after_calls() {
+    with_stack(|| {
+        let tags = Tags::new(Switch::Lowered, Elements::Own).unwrap();
+        for (name, ..) in BASES {
+            let lowered = loads(name, &tags, Reload::EachOperation).bases;
+            let by_hand = loads(name, &tags, Reload::AfterHelpers).bases;
+            // LLVM copies one reload into two branches.
+            assert!(lowered <= by_hand + usize::from(name == "trees"), "{name}: {lowered}");
+            assert!(by_hand <= lowered, "{name}: not the fewest, {by_hand}");
+        }
+    });
+}
+
+/// On the same relation between accesses, scopes leave no more loads than
+/// lowered tags. On another they may: if an array's integer may be the integer in
+/// a stack slot, as in C, each store of an element has the slots reloaded.
+#[test]
+fn scopes_keep_loads_only_where_they_are_told_less() {
+    with_stack(|| {
+        let left = |name, switch, elements| {
+            loads(name, &Tags::new(switch, elements).unwrap(), Reload::EachOperation).all
+        };
+        for (name, ..) in BASES {
+            for elements in [Elements::Own, Elements::OfC] {
+                let [lowered, scopes] =
+                    [Switch::Lowered, Switch::Scopes].map(|switch| left(name, switch, elements));
+                assert!(scopes <= lowered, "{name} {elements:?}: {scopes} {lowered}");
+            }
+        }
+        let lowered = left("fannkuch", Switch::Lowered, Elements::Own);
+        let scopes = left("fannkuch", Switch::Scopes, Elements::OfC);
+        assert!(scopes > lowered, "{scopes} {lowered}");
+    });
+}
+
+#[test]
+fn a_function_that_calls_nothing_loads_its_base_once() {
+    let source = "
+        local function leaf()
+            local sum --[[: integer]] = 0
+            local product --[[: number]] = 1.0
+            for i = 1, 100 do
+                sum = sum + i * i
+                product = product * 1.5 + sum
+                if sum > 1000 then sum = sum - 999 end
+            end
+            return sum, product
+        end
+        print(leaf())";
+    let leaf = |switch| run(source, switch).unwrap().compiled.after[1].bases;
+    for switch in [Switch::Lowered, Switch::Scopes, Switch::LoweredScopes, Switch::ByHand] {
+        assert_eq!(leaf(switch), 1, "{switch}");
+    }
+    assert!(leaf(Switch::None) > 10 && leaf(Switch::Clang) > 10);
+}
+
+#[test]
+fn the_language_is_as_in_lua() {
+    with_stack(|| {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/language.lua");
+        let lua = lua(file, None);
+        for switch in Switch::ALL {
+            let outcome = run_file(file, switch, None);
+            assert!(outcome.moves >= 5, "the stack moves");
+            if let Some(lua) = &lua {
+                assert_eq!(bits(&outcome), *lua, "{switch}");
+            }
+        }
+    });
+}
+
+#[test]
+fn what_is_printed_looks_as_in_lua() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/language.lua");
+    let Ok(output) = Command::new("lua5.4").arg(file).output() else { return };
+    with_stack(move || {
+        let outcome = run_file(file, Switch::None, None);
+        let printed: Vec<&str> = outcome.output.iter().map(|(text, _)| &**text).collect();
+        let lua = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(printed, lua.lines().collect::<Vec<_>>());
+    });
+}
+
+#[test]
+fn ravi_s_annotations_mean_the_same_in_comments() {
+    let plain = "local a: integer[] = {1} local x: number = a[1] print(x)";
+    let comments = "local a --[[: integer[] ]] = {1} local x --[[: number]] = a[1] print(x)";
+    for source in [plain, comments] {
+        assert_eq!(run(source, Switch::None).unwrap().output[0].0, "1.0");
+    }
+}
+
+#[test]
+fn mistakes_are_reported_where_they_stand() {
+    let cases = [
+        ("x = ", "1:5: expected an expression, found the end of the program"),
+        ("if x then\nprint(1)", "2:9: expected `end` for the `if` of line 1, found the end"),
+        ("local x: string = 1", "1:10: no such type: there are integer, number, integer[]"),
+        ("local x: integer = nil", "1:20: `x` is of type integer, and this is of type nil"),
+        ("local x: integer[] = 1", "1:22: `x` is of type integer[], and this is of type integer"),
+        ("local x: integer[] = {}\nx = x + 1", "2:7: arithmetic on a value of type integer[]"),
+        ("local x: number = 1.0 print(x.y)", "1:31: a value of type number has no elements"),
+        ("break", "1:1: `break` outside a loop"),
+        ("return 1 print(2)", "1:10: expected the end of the block, for `return` is its last"),
+        ("for k in x do end", "1:7: `for ... in` is not part of this Lua"),
+        ("local s = 'a' .. 'b'", "1:15: strings are not joined in this Lua"),
+        ("x = 1 & 2", "1:7: the operator `&` is not part of this Lua"),
+        ("1 + 2", "1:1: expected an expression, found `1`"),
+        ("f() = 2", "1:2: only a variable or a table's element can be assigned to"),
+        ("x + 1", "1:1: an expression is no statement, unless it is a call"),
+        ("print('a", "1:7: this string does not end in its line"),
+        ("--[[ never", "1:1: this comment does not end: close it by `]]`"),
+        ("x = 1e", "1:5: `1e` is no number"),
+        ("x = é", "1:5: `\\u{e9}` begins nothing in Lua"),
+        ("local function f() return ... end", "1:27: only the main chunk has `...`"),
+        ("a:b()", "1:2: methods are not part of this Lua"),
+    ];
+    for (source, expected) in cases {
+        let error = run(source, Switch::None).map(|_| ()).unwrap_err();
+        assert!(error.starts_with(&format!("test.lua:{expected}")), "{source}\n{error}");
+    }
+    let deep = format!("x = {}1{}", "(".repeat(500), ")".repeat(500));
+    assert!(run(&deep, Switch::None).map(|_| ()).unwrap_err().contains("nested more than 200"));
+    let long = format!("x = 1{}", "+1".repeat(5000));
+    assert!(run(&long, Switch::None).map(|_| ()).unwrap_err().contains("more than 1000"));
+}
+
+#[test]
+fn a_program_that_fails_says_why() {
+    let cases = [
+        ("local t\nprint(t.x)", "line 2: attempt to index a nil value"),
+        ("local t = {}\nt[nil] = 1", "line 2: index is nil"),
+        ("local t = {}\nt[0/0] = 1", "line 2: index is NaN"),
+        ("undefined()", "line 1: attempt to call a nil value"),
+        ("print(1 + {})", "line 1: attempt to perform arithmetic on a table value"),
+        ("print(1 < 'x')", "line 1: attempt to compare number with string"),
+        ("local zero = 0\nprint(1 // zero)", "line 2: attempt to perform 'n//0'"),
+        ("local zero: integer = 0\nprint(1 % zero)", "line 2: attempt to perform 'n%%0'"),
+        ("local a: integer[] = {}\na[2] = 1", "line 2: array index out of bounds"),
+        ("local a: number[] = {}\nprint(a[1])", "line 2: array index out of bounds"),
+        ("local x = 'a'\nlocal y: integer = x", "line 2: integer expected, got string"),
+        ("local x = 1.5\nlocal y: integer = x", "line 2: integer expected, got number"),
+        ("print(#nil)", "line 1: attempt to get length of a nil value"),
+        ("for i = 1, 10, 0 do end", "line 1: 'for' step is zero"),
+        ("for i = 1, 'x' do end", "line 1: 'for' limit value must be a number"),
+        (
+            "print(math.sqrt('x'))",
+            "line 1: bad argument #1 to 'sqrt' (number expected, got string)",
+        ),
+    ];
+    for switch in [Switch::None, Switch::LoweredScopes] {
+        for (source, expected) in cases {
+            let error = run(source, switch).map(|_| ()).unwrap_err();
+            assert_eq!(error, expected, "{source}");
+        }
+    }
+    with_stack(|| {
+        let endless = "local function f(n) return 1 + f(n + 1) end f(1)";
+        let error = run(endless, Switch::LoweredScopes).map(|_| ()).unwrap_err();
+        assert_eq!(error, "line 1: stack overflow");
+    });
+}
+
+/// All of the accesses' pairs: rule `union` is kept by what LLVM is told.
+#[test]
+fn llvm_is_told_no_more_than_rule_union() {
+    for switch in [Switch::Lowered, Switch::Scopes, Switch::LoweredScopes] {
+        let violations = Tags::new(switch, Elements::Own).unwrap().violations();
+        assert_eq!(violations, Vec::<String>::new(), "{switch}");
+    }
+}

@@ -1,0 +1,188 @@
+//! Tags of accesses that clang compiled.
+
+use super::{Access, Lowering};
+use crate::declare::declarations::Kind;
+use crate::declare::path::{Step, Walk};
+use crate::declare::{DeclId, DeclareError};
+use crate::graph::{Graph, Tag, TagId, TypeId};
+
+/// The roots of clang's types.
+const CLANG_ROOTS: [&[u8]; 2] = [b"Simple C/C++ TBAA", b"Simple C++ TBAA"];
+/// The deepest nesting followed, which is that of real structs many times over.
+const DEEPEST: usize = 1 << 10;
+
+impl Lowering {
+    /// Returns the tag under these declarations of an access that clang tagged
+    /// in another module: so that accesses of a runtime's functions, compiled
+    /// from C, and of a front end's own meet in one tree of types.
+    ///
+    /// A member of a struct declared here becomes that member, if it has the
+    /// type that clang says, and anything else an access of which no more than
+    /// the type is known: of clang's type if it is declared, else of the nearest
+    /// type above that is, `char` in the end. The new tag so may alias
+    /// whatever clang's may. `None` for a tag that is not under clang's root,
+    /// or malformed: such an access must go without.
+    ///
+    /// Structs are told by their names: those of one name must be the same
+    /// struct.
+    ///
+    /// ```
+    /// use tbaa::declare::{Declarations, Policy, Record, Target};
+    /// use tbaa::{Graph, text};
+    ///
+    /// let helper = br#"
+    /// !0 = !{!1, !4, i64 8}
+    /// !1 = !{!"Point", !2, i64 0, !4, i64 8}
+    /// !2 = !{!"double", !3, i64 0}
+    /// !3 = !{!"omnipotent char", !5, i64 0}
+    /// !4 = !{!"int", !3, i64 0}
+    /// !5 = !{!"Simple C/C++ TBAA"}
+    /// !tbaa.tags = !{!0}
+    /// "#;
+    /// let helper = text::read(helper).unwrap().into_graph();
+    /// let theirs = helper.tags().next().unwrap();
+    ///
+    /// let mut types = Declarations::new(Target::x86_64());
+    /// types.define(Record::structure("Point").field("x", "double").field("kind", "int"))?;
+    /// let mut types = types.lower(Policy::Rfc);
+    /// let mut graph = Graph::new();
+    /// let ours = types.tag(&mut graph, "Point.kind")?;
+    /// assert_eq!(types.adopt(&mut graph, &helper, theirs)?, Some(ours));
+    /// # Ok::<(), tbaa::declare::DeclareError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`DeclareError::Build`] where the graph is full.
+    ///
+    /// # Panics
+    ///
+    /// If `tag` was issued by another graph than `clang`.
+    pub fn adopt(
+        &mut self,
+        graph: &mut Graph,
+        clang: &Graph,
+        tag: TagId,
+    ) -> Result<Option<TagId>, DeclareError> {
+        let Ok(Tag { base, access, offset, .. }) = clang.tag(tag) else { return Ok(None) };
+        let root = clang.root_of(access).and_then(|root| clang.ty(root).name());
+        if !root.is_some_and(|root| CLANG_ROOTS.contains(&root)) {
+            return Ok(None);
+        }
+        let name = |ty: TypeId| clang.ty(ty).name().and_then(|name| str::from_utf8(name).ok());
+        if let Some(record) = name(base).and_then(|name| self.record_named(name))
+            && let Some(walk) = self.member_at(record, offset, base == access)
+        {
+            let member = self.access(&walk);
+            let ours = self.node_of(graph, walk.end())?;
+            let same = ours.is_some_and(|ours| {
+                base == access || graph.ty(ours).name() == clang.ty(access).name()
+            });
+            if let (true, Access::Ordinary { .. }) = (same, member)
+                && let Some(tag) = self.tag_of(graph, &member, false)?
+            {
+                return Ok(Some(tag));
+            }
+        }
+        // The first type above that is known here.
+        let mut above = Some(access);
+        for _ in 0..DEEPEST {
+            let Some(ty) = above else { break };
+            if let Some(ty) = name(ty).and_then(|name| self.scalar_named(name)) {
+                let size = self.types.size_of(ty).unwrap_or(0);
+                let bare = Access::Ordinary { base: None, ty, offset: 0, size };
+                return self.tag_of(graph, &bare, false);
+            }
+            above = clang.ty(ty).parent();
+        }
+        Ok(None)
+    }
+
+    /// The struct that clang's node of this name is of.
+    fn record_named(&self, name: &str) -> Option<DeclId> {
+        let id = self.types.named(&demangle(name)).or_else(|| self.types.named(name))?;
+        self.types.record(id).filter(|record| record.defined)?;
+        Some(id)
+    }
+
+    /// The scalar or pointer that clang's node of this name is of.
+    fn scalar_named(&mut self, name: &str) -> Option<DeclId> {
+        if name == "any pointer" {
+            return self.pointer_to("void", 1);
+        }
+        if let Some(depth) = name.strip_prefix("any p").and_then(|d| d.strip_suffix(" pointer")) {
+            return self.pointer_to("void", depth.parse().ok()?);
+        }
+        if let Some((depth, pointee)) = name.strip_prefix('p').and_then(|rest| rest.split_once(' '))
+        {
+            let depth = depth.parse().ok()?;
+            let pointee = self.record_named(pointee).or_else(|| self.scalar_of(pointee))?;
+            let pointee = self.types.display(pointee);
+            return self.pointer_to(&pointee, depth);
+        }
+        self.scalar_of(name)
+    }
+
+    fn scalar_of(&self, name: &str) -> Option<DeclId> {
+        let demangled = demangle(name);
+        self.types.types().find(|&id| match self.types.kind(id) {
+            Kind::Scalar { name: known, .. } => known == name,
+            Kind::Enum { name: known, .. } => self.types.cplusplus && *known == demangled,
+            _ => false,
+        })
+    }
+
+    fn pointer_to(&mut self, pointee: &str, depth: usize) -> Option<DeclId> {
+        if !(1..=DEEPEST).contains(&depth) {
+            return None;
+        }
+        self.types.ty(&format!("{pointee} {}", "*".repeat(depth))).ok()
+    }
+
+    /// The member of a struct that starts at an offset and has no members, or
+    /// the whole struct. `None` where a union lies on the way, or a bit-field.
+    fn member_at(&self, record: DeclId, mut offset: u64, whole: bool) -> Option<Walk> {
+        let mut walk = Walk { volatile: false, immutable: false, start: record, steps: Vec::new() };
+        while !whole && walk.steps.len() < DEEPEST {
+            let ty = walk.end();
+            match self.types.kind(ty) {
+                Kind::Record(of) if of.union || !of.defined => return None,
+                Kind::Record(of) => {
+                    let (index, field) = of.fields.iter().enumerate().find(|(_, field)| {
+                        let size = self.types.size_of(field.ty).unwrap_or(0);
+                        let inside = offset.checked_sub(field.offset / 8);
+                        field.bits.is_none() && inside.is_some_and(|inside| inside < size)
+                    })?;
+                    offset -= field.offset / 8;
+                    walk.steps.push((Step::Field { record: ty, index: index as u32 }, field.ty));
+                }
+                Kind::Array { element, .. } => {
+                    let size = self.types.size_of(*element).filter(|&size| size > 0)?;
+                    offset %= size;
+                    walk.steps.push((Step::Element { index: None }, *element));
+                }
+                _ if offset == 0 => return Some(walk),
+                _ => return None,
+            }
+        }
+        whole.then_some(walk)
+    }
+}
+
+/// `A::B` of `_ZTSN1A1BE`; what is no such name as it is.
+fn demangle(name: &str) -> String {
+    let parts = |mut rest: &str| -> Option<String> {
+        let mut parts = Vec::new();
+        while !rest.is_empty() {
+            let digits = rest.find(|c: char| !c.is_ascii_digit())?;
+            let len: usize = rest[..digits].parse().ok()?;
+            let part = rest[digits..].get(..len)?;
+            parts.push(part);
+            rest = &rest[digits + len..];
+        }
+        (!parts.is_empty()).then(|| parts.join("::"))
+    };
+    let Some(mangled) = name.strip_prefix("_ZTS") else { return name.to_owned() };
+    let nested = mangled.strip_prefix('N').and_then(|rest| rest.strip_suffix('E'));
+    parts(nested.unwrap_or(mangled)).unwrap_or_else(|| name.to_owned())
+}
