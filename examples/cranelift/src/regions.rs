@@ -189,13 +189,12 @@ mod tests {
         for _ in 0..200 {
             let count = 4 + random() as usize % 7;
             let mut may = vec![vec![false; count]; count];
-            for a in 0..count {
-                may[a][a] = true;
-                for b in 0..a {
-                    // A few vague classes, and few other pairs.
-                    may[a][b] = random() % 6 == 0 || b == 0 && random() % 3 != 0;
-                    may[b][a] = may[a][b];
-                }
+            let pairs = (0..count).flat_map(|a| (0..=a).map(move |b| (a, b)));
+            for (a, b) in pairs {
+                // A few vague classes, and few other pairs.
+                let vague = random() % 6 == 0 || b == 0 && random() % 3 != 0;
+                may[a][b] = a == b || vague;
+                may[b][a] = may[a][b];
             }
             let sizes = (0..count).map(|_| 1 + random() as usize % 3).collect();
             let relation = Relation { may, sizes };

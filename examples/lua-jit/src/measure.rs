@@ -6,6 +6,7 @@ use inkwell::context::Context;
 
 use crate::bytecode::{self, Proto};
 use crate::codegen::{self, Compiled, Error, Reload};
+use crate::runtime::layout::Function;
 use crate::runtime::{Lua, show};
 use crate::syntax;
 use crate::tags::{Switch, Tags};
@@ -86,7 +87,7 @@ pub(crate) fn run(
     for (&function, &address) in functions.iter().zip(&code.addresses) {
         // SAFETY: `load` has just made the function, and LLVM code for it, with
         // this signature.
-        unsafe { (*function).jit = std::mem::transmute::<usize, _>(address) };
+        unsafe { (*function).jit = std::mem::transmute::<usize, Function>(address) };
     }
     let start = processor_time();
     // SAFETY: the code was made for these structs, and `code` lives.

@@ -180,7 +180,7 @@ impl Builder<'_> {
 
     /// Computes an expression into a slot as a value of the type that an
     /// annotation gives it.
-    pub(super) fn into_typed(&mut self, expr: &Expr, to: Reg, ty: Type, what: &str) -> Result<()> {
+    pub(super) fn put_typed(&mut self, expr: &Expr, to: Reg, ty: Type, what: &str) -> Result<()> {
         if let (ExprKind::Table { items, pairs }, true) = (&expr.kind, ty.element() != Type::Any) {
             if let Some((key, _)) = pairs.first() {
                 let message = format!("a value of type {} has no fields", ty.name());
@@ -228,7 +228,7 @@ impl Builder<'_> {
         for (at, item) in items.iter().enumerate() {
             let mark = self.mark();
             let slot = self.temporary();
-            self.into_typed(item, slot, element, "an element")?;
+            self.put_typed(item, slot, element, "an element")?;
             let key = Value { operand: Operand::Integer(at as i64 + 1), ty: Type::Integer };
             let from = Value { operand: Operand::Reg(slot), ty: element };
             self.emit(Op::SetElement { array, key, from, element });

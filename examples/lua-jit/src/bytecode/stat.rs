@@ -138,7 +138,7 @@ impl Builder<'_> {
                 self.refine(var, found);
             } else {
                 let what = format!("`{}`", self.function.vars[var].name);
-                self.into_typed(expr, to, declared, &what)?;
+                self.put_typed(expr, to, declared, &what)?;
             }
         }
         let open = values.last().is_some_and(is_open);
@@ -246,11 +246,11 @@ impl Builder<'_> {
         };
         let value = match home {
             // The slot is written last, so the expression may read it.
-            Target::Slot(to) => return self.into_typed(value, to, ty, &what),
+            Target::Slot(to) => return self.put_typed(value, to, ty, &what),
             _ if ty == Type::Any => self.value(value)?,
             _ => {
                 let slot = self.temporary();
-                self.into_typed(value, slot, ty, &what)?;
+                self.put_typed(value, slot, ty, &what)?;
                 Value { operand: Operand::Reg(slot), ty }
             }
         };

@@ -312,7 +312,6 @@ unsafe extern "C" fn lua_index(
     }
 }
 
-#[expect(clippy::too_many_arguments, reason = "a value is two words")]
 unsafe extern "C" fn lua_setindex(
     l: *mut State,
     table: i64,
@@ -381,7 +380,6 @@ pub(crate) const OPERATORS: [Binary; 7] = [
     Binary::Pow,
 ];
 
-#[expect(clippy::too_many_arguments, reason = "a value is two words")]
 unsafe extern "C" fn lua_arith(
     l: *mut State,
     to: u32,

@@ -287,14 +287,16 @@ impl TValue {
 
     /// An integer, if this is one.
     pub(crate) fn as_integer(&self) -> Option<i64> {
-        // SAFETY: the tag says which member was written.
-        (self.tt == tag::INTEGER).then(|| unsafe { self.value.i })
+        // SAFETY: the word is always written, and any bits are an integer.
+        let i = unsafe { self.value.i };
+        (self.tt == tag::INTEGER).then_some(i)
     }
 
     /// A float, if this is one.
     pub(crate) fn as_number(&self) -> Option<f64> {
-        // SAFETY: the tag says which member was written.
-        (self.tt == tag::NUMBER).then(|| unsafe { self.value.n })
+        // SAFETY: the word is always written, and any bits are a float.
+        let n = unsafe { self.value.n };
+        (self.tt == tag::NUMBER).then_some(n)
     }
 
     /// A number of either kind as a float.
