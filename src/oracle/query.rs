@@ -5,7 +5,7 @@ use std::borrow::{Borrow, BorrowMut};
 use super::access::{Access, Conflict};
 use super::clause::Clause;
 use super::explain::Explanation;
-use super::index::{Class, Index};
+use super::index::{Index, Role};
 use super::limits::{STEPS, STEPS_TO_EXPLAIN};
 use super::llvm::Llvm;
 use super::proof::{Proof, Unproved};
@@ -480,8 +480,8 @@ impl<G: Borrow<Graph>> Oracle<G> {
     }
 
     /// Returns how a tag is indexed; one of another graph is rejected.
-    pub(super) fn class(&self, tag: TagId) -> Class {
-        if tag.stamp == self.stamp { self.index.class(tag.index()) } else { Class::Rejected }
+    pub(super) fn role(&self, tag: TagId) -> Role {
+        if tag.stamp == self.stamp { self.index.role(tag.index()) } else { Role::Rejected }
     }
 
     /// Says which tags of its root an irregular tag may alias at most.

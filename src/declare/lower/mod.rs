@@ -171,12 +171,12 @@ impl Lowering {
     /// [`DeclareError::Untagged`] where the policy has no tag, which
     /// [`Lowering::place`] does not mind; [`DeclareError::Build`].
     pub fn tag(&mut self, graph: &mut Graph, path: &str) -> Result<TagId, DeclareError> {
-        let walk = self.types.walk(path)?;
-        let access = self.access(&walk);
+        let resolved = self.types.resolve(path)?;
+        let access = self.access(&resolved);
         if let Access::Untagged { reason } = access {
             return Err(DeclareError::Untagged { path: path.to_owned(), reason });
         }
-        let immutable = self.types.is_immutable(&walk);
+        let immutable = self.types.is_immutable(&resolved);
         let reason = "it has no type of memory; give the path of a member";
         let tag = self.tag_of(graph, &access, immutable)?;
         tag.ok_or_else(|| DeclareError::Untagged { path: path.to_owned(), reason })
@@ -215,12 +215,12 @@ impl Lowering {
     /// # Ok::<(), tbaa::declare::DeclareError>(())
     /// ```
     pub fn place(&mut self, graph: &mut Graph, path: &str) -> Result<Place, DeclareError> {
-        let walk = self.types.walk(path)?;
-        let access = self.access(&walk);
-        let immutable = self.types.is_immutable(&walk);
+        let resolved = self.types.resolve(path)?;
+        let access = self.access(&resolved);
+        let immutable = self.types.is_immutable(&resolved);
         let tag = self.tag_of(graph, &access, immutable)?;
-        let spot = self.types.spot(&walk);
-        let ty = walk.end();
+        let spot = self.types.spot(&resolved);
+        let ty = resolved.end();
         Ok(Place {
             tag,
             ty,
@@ -228,7 +228,7 @@ impl Lowering {
             bits: spot.bits,
             size: self.types.size_of(ty).unwrap_or(0),
             align: spot.align,
-            volatile: walk.volatile,
+            volatile: resolved.volatile,
             immutable,
         })
     }

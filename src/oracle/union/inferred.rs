@@ -16,7 +16,7 @@ use crate::table::{HashMap, HashSet};
 
 /// Which types contain a target, found out as far as it is asked.
 #[derive(Clone, Default, Debug)]
-struct Reach {
+struct Containing {
     /// Whether a type contains a target or is one. Of one that does, the fields
     /// before the first that does are known, too.
     contains: HashMap<TypeIndex, bool>,
@@ -25,7 +25,7 @@ struct Reach {
     farthest: HashMap<TypeIndex, Option<u128>>,
 }
 
-impl Reach {
+impl Containing {
     fn contains(
         &mut self,
         types: &Types,
@@ -113,7 +113,7 @@ fn search<P: Copy + Eq + std::hash::Hash, N: Iterator<Item = P>>(
 #[derive(Debug)]
 pub(crate) struct Side {
     pub(crate) access: Resolved,
-    reach: Reach,
+    reach: Containing,
     /// Whether a path goes on from a type and the offset that remains from its
     /// start, as far as it was asked.
     alive: HashMap<(TypeIndex, u64), bool>,
@@ -121,7 +121,7 @@ pub(crate) struct Side {
 
 impl Side {
     pub(crate) fn new(access: Resolved) -> Side {
-        Side { access, reach: Reach::default(), alive: HashMap::default() }
+        Side { access, reach: Containing::default(), alive: HashMap::default() }
     }
 
     /// Whether the access denotes any path.
@@ -236,7 +236,7 @@ pub(crate) struct Search<'s> {
     b: &'s mut Side,
     strict: bool,
     /// The types that contain objects of `b`.
-    objects: Reach,
+    objects: Containing,
     apart: Option<Paths>,
     /// Types and fields at which paths part, for a proof.
     pub(crate) record: Option<Vec<(TypeIndex, usize, usize)>>,
@@ -258,7 +258,7 @@ impl<'s> Search<'s> {
         (a, b): (&'s mut Side, &'s mut Side),
         strict: bool,
     ) -> Self {
-        Search { types, a, b, strict, objects: Reach::default(), apart: None, record: None }
+        Search { types, a, b, strict, objects: Containing::default(), apart: None, record: None }
     }
 
     pub(crate) fn run(

@@ -52,9 +52,9 @@ pub(crate) struct Type {
     /// as one of its ancestors, may end; in the old format, the last offset at
     /// which one may start.
     pub(crate) far: u128,
-    /// Whether a scalar has a size, if the format says sizes, and nothing but
-    /// scalars above it.
-    pub(crate) plain: bool,
+    /// Whether the type is a proper scalar: it has a size, if the format says
+    /// sizes, and nothing but scalars above it.
+    pub(crate) proper: bool,
     /// Whether an array lies in the type.
     pub(crate) arrays: bool,
     /// Objects in the type, as far as 32 bits count: itself, and those of each
@@ -178,7 +178,7 @@ impl Types {
             rank: NONE,
             root: self.types.len() as u32,
             far: 0,
-            plain: false,
+            proper: false,
             arrays: false,
             objects: 1,
             parent,
@@ -287,10 +287,10 @@ impl Types {
         // An ancestor's objects may reach past the size it says.
         let tall = above.map_or(0, |above| above.far).max(of_type.size.into());
         let (mut far, mut arrays) = (if old { 0 } else { tall }, false);
-        let (mut plain, mut objects) = (false, 1_u32);
+        let (mut proper, mut objects) = (false, 1_u32);
         if of_type.scalar {
-            plain = above
-                .is_some_and(|above| above.format.is_none() || above.scalar && above.plain)
+            proper = above
+                .is_some_and(|above| above.format.is_none() || above.scalar && above.proper)
                 && (old || of_type.size != 0);
         } else if of_type.format.is_some() {
             let slots = self.slots(ty, old);
@@ -303,7 +303,7 @@ impl Types {
             self.clear(ty, &slots);
         }
         let known = &mut self.types[ty as usize];
-        (known.far, known.plain, known.arrays) = (far, plain, arrays);
+        (known.far, known.proper, known.arrays) = (far, proper, arrays);
         known.objects = objects;
     }
 

@@ -6,7 +6,7 @@
 //! them reach each other. So: the start of each encoding, which is all of it
 //! for most types, colours the nodes; refinement tells apart what leads to
 //! different colours; and what is still of one colour is walked, largest types
-//! first. A walk that succeeds settles all that it paired.
+//! first. A pairing that succeeds settles all that it paired.
 
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::unionfind::UnionFind;
@@ -23,7 +23,7 @@ const STEPS: usize = 64;
 
 /// Whether the types of nodes 0 and 1 are equal.
 pub(super) fn pairs(automaton: &Automaton) -> bool {
-    Walk { automaton, left: usize::MAX, components: &[] }.pair(0, 1).is_some()
+    Pairing { automaton, left: usize::MAX, components: &[] }.pair(0, 1).is_some()
 }
 
 /// Whether nodes 0 and 1 are bisimilar: Hopcroft and Karp, "A linear algorithm
@@ -51,12 +51,12 @@ pub(super) fn structural(automaton: &Automaton) -> (Vec<u32>, bool) {
     let (components, order) = components(automaton);
     let size = automaton.len() + automaton.edges.len();
     let left = size.saturating_mul(STEPS);
-    let mut walk = Walk { automaton, left, components: &components };
+    let mut pairing = Pairing { automaton, left, components: &components };
     let mut sets: UnionFind<u32> = UnionFind::new(automaton.len());
     // Nodes of each colour that are known to differ.
     let mut apart: HashMap<u32, Vec<u32>> = HashMap::default();
     for node in order {
-        if walk.left == 0 {
+        if pairing.left == 0 {
             break;
         }
         let known = apart.entry(colours[node as usize]).or_default();
@@ -69,9 +69,9 @@ pub(super) fn structural(automaton: &Automaton) -> (Vec<u32>, bool) {
             if whole[node as usize] {
                 paired = Some(vec![(node, other)]);
             } else {
-                paired = walk.pair(node, other);
+                paired = pairing.pair(node, other);
             }
-            if paired.is_some() || walk.left == 0 {
+            if paired.is_some() || pairing.left == 0 {
                 break;
             }
         }
@@ -85,7 +85,7 @@ pub(super) fn structural(automaton: &Automaton) -> (Vec<u32>, bool) {
         }
     }
     let classes = (0..automaton.len() as u32).map(|node| sets.find_mut(node)).collect();
-    (classes, walk.left > 0)
+    (classes, pairing.left > 0)
 }
 
 /// Numbers the starts of all encodings, breadth first, so that they say what is
@@ -153,15 +153,15 @@ fn components(automaton: &Automaton) -> (Vec<u32>, Vec<u32>) {
     (numbers, order)
 }
 
-struct Walk<'a> {
+struct Pairing<'a> {
     automaton: &'a Automaton,
     /// Steps that may still be taken.
     left: usize,
-    /// Empty where no more than one walk is made.
+    /// Empty where no more than one pairing is made.
     components: &'a [u32],
 }
 
-impl Walk<'_> {
+impl Pairing<'_> {
     /// Returns the nodes that are paired if the types of two nodes are equal;
     /// `None` if they are not, or no step is left.
     fn pair(&mut self, a: u32, b: u32) -> Option<Vec<(u32, u32)>> {

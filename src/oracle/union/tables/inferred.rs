@@ -124,7 +124,7 @@ impl Tables {
             return Err(Aside::Rejected);
         }
         let of_access = types.get(access.access);
-        if !of_access.scalar || !of_access.plain {
+        if !of_access.scalar || !of_access.proper {
             return Err(Aside::Unindexed);
         }
         let (way, tail) = way(types, index, &mut side, budget)?;
