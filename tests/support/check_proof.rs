@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use indexmap::IndexSet;
 use tbaa::proof::{Apart, Direction, Gap, Parting, Proof};
-use tbaa::{Access, ByteRange, Elements, Format, Graph, TypeId, TypeKind};
+use tbaa::{Access, ByteRange, Elements, Format, Graph, Tag, TypeId, TypeKind};
 
 /// Stands for "without end".
 const END: i128 = 1 << 100;
@@ -15,14 +15,6 @@ type Verdict<T = ()> = Result<T, &'static str>;
 
 fn ensure(holds: bool, otherwise: &'static str) -> Verdict {
     if holds { Ok(()) } else { Err(otherwise) }
-}
-
-struct Of {
-    base: TypeId,
-    access: TypeId,
-    offset: i128,
-    size: Option<i128>,
-    format: Format,
 }
 
 /// Arrays by stride, with the number of the last element.
@@ -96,45 +88,32 @@ fn holds(Gap { outer, inner, apart, .. }: &Gap) -> bool {
     misses(r.0 - p.0, &arrays, (1 - r.1, p.1 - 1), apart)
 }
 
-/// Compares the bytes of an access with those of another's objects at `at`.
-fn compare(gaps: &[(Bytes, Bytes)], p: &Bytes, r: &[Bytes], at: i128, by: &Arrays) -> Verdict {
-    let covers = |more: &Bytes, less: &Bytes| {
-        let within = |(step, last)| more.2.get(step).is_some_and(|most| most >= last);
-        more.0 == less.0 && more.1 >= less.1 && less.2.iter().all(within)
-    };
-    let before = |a: &Bytes, b: &Bytes| a.0 + a.1 + span(a.2.clone().into_iter()).1 <= b.0;
-    r.iter().try_for_each(|r| {
-        let mut r = (r.0 + at, r.1, r.2.clone());
-        add(&mut r.2, by.clone());
-        let listed = || gaps.iter().any(|gap| covers(&gap.0, p) && covers(&gap.1, &r));
-        ensure(before(p, &r) || before(&r, p) || listed(), "bytes that may meet are not listed")
-    })
+fn covers(more: &Bytes, less: &Bytes) -> bool {
+    let within = |(step, last)| more.2.get(step).is_some_and(|most| most >= last);
+    more.0 == less.0 && more.1 >= less.1 && less.2.iter().all(within)
+}
+
+fn before(a: &Bytes, b: &Bytes) -> bool {
+    a.0 + a.1 + span(a.2.clone().into_iter()).1 <= b.0
 }
 
 /// A place on the way to something.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Place {
     ty: TypeId,
-    /// What a flexible array in the type may take; what the field holds.
+    /// What a flexible array in the type may take, and what the field holds.
     slot: i128,
     len: i128,
     /// Without elements, and as the tag's offset counts.
     collapsed: i128,
     offset: i128,
-    /// The innermost array, and where it ends.
+    /// The innermost array, where it ends, those around it, and all.
     inner: Option<(i128, i128)>,
     end: i128,
     outer: Arrays,
+    all: Arrays,
     /// Where an object of the other access was passed.
     object: Option<(i128, Arrays)>,
-}
-
-impl Place {
-    fn arrays(&self) -> Arrays {
-        let mut all = self.outer.clone();
-        add(&mut all, self.inner);
-        all
-    }
 }
 
 /// Confirms proofs about the types of one graph.
@@ -155,24 +134,23 @@ impl Checker<'_> {
     }
 
     fn fields(&self, ty: TypeId) -> Vec<Field> {
-        let node = self.0.ty(ty);
-        let scalar = node.kind() == TypeKind::Scalar;
-        let parent = node.parent().filter(|_| scalar && node.format() == Format::Old);
-        let fields = node.fields().filter(|_| !scalar);
+        let (node, up) = (self.0.ty(ty), self.parent(ty));
+        let up = up.filter(|_| node.format() == Format::Old);
+        let fields = node.fields().filter(|_| up.is_none());
         let fields = fields.map(|f| (f.ty, f.offset.into(), f.extent.unwrap_or(0).into()));
-        parent.into_iter().map(|up| (up, 0, 0)).chain(fields).collect()
+        up.into_iter().map(|up| (up, 0, 0)).chain(fields).collect()
     }
 
     fn is_above(&self, upper: TypeId, ty: TypeId) -> bool {
         std::iter::successors(Some(ty), |&ty| self.parent(ty)).any(|ty| ty == upper)
     }
 
-    fn is_object(&self, of: &Of, ty: TypeId) -> bool {
-        ty == of.base || of.base == of.access && self.is_above(of.base, ty)
+    fn is_object(&self, of: &Tag, ty: TypeId) -> bool {
+        ty == of.base || of.is_whole() && self.is_above(of.base, ty)
     }
 
     /// How far from a type's start an object begins at most, elements left out.
-    fn far(&self, of: &Of, ty: TypeId, known: &mut Far) -> Option<i128> {
+    fn far(&self, of: &Tag, ty: TypeId, known: &mut Far) -> Option<i128> {
         if !known.contains_key(&ty) {
             let here = self.is_object(of, ty).then_some(0);
             let inside = self.fields(ty).into_iter();
@@ -183,7 +161,7 @@ impl Checker<'_> {
     }
 
     /// Whether a denoted path goes on from a type with so many bytes left.
-    fn goes_on(&self, of: &Of, at: (TypeId, i128), known: &mut Known) -> bool {
+    fn goes_on(&self, of: &Tag, at: (TypeId, i128), known: &mut Known) -> bool {
         if !known.contains_key(&at) {
             let mut next = self.fields(at.0).into_iter().map(|f| (f.0, at.1 - f.1));
             let inside = at.1 >= 0 && next.any(|next| self.goes_on(of, next, known));
@@ -192,19 +170,17 @@ impl Checker<'_> {
         known[&at]
     }
 
-    fn read(&self, access: Access) -> Verdict<Of> {
+    fn read(&self, access: Access) -> Verdict<Tag> {
         let tag = access.tag.and_then(|tag| self.0.tag(tag).ok()).ok_or("no tag")?;
         let size = access.size.or(tag.size).filter(|&size| size != 0 && size != u64::MAX);
-        let of = if self.is_root(tag.access) { tag.base } else { tag.access };
-        let (offset, size) = (tag.offset.into(), size.map(i128::from));
-        Ok(Of { base: tag.base, access: tag.access, offset, size, format: self.0.ty(of).format() })
+        Ok(Tag { size, ..tag })
     }
 
     /// Confirms that two accesses do not alias by rule `union`, or if `strict` by
     /// rule `union-strict`; or says what is wrong.
     pub fn confirm(&self, strict: bool, a: Access, b: Access, proof: &Proof) -> Verdict {
         let (of_a, of_b) = (self.read(a)?, self.read(b)?);
-        let general = |a: &Of, b: &Of| a.base == a.access && self.is_above(a.access, b.access);
+        let general = |a: &Tag, b: &Tag| a.is_whole() && self.is_above(a.access, b.access);
         ensure(a.tag != b.tag && of_a.format == of_b.format, "one tag, or two formats")?;
         ensure(self.0.root_of(of_a.access) == self.0.root_of(of_b.access), "two roots")?;
         ensure(!general(&of_a, &of_b) && !general(&of_b, &of_a), "one covers the other")?;
@@ -214,66 +190,66 @@ impl Checker<'_> {
         check(self, proof.strict, &of_b, &of_a, &proof.directions[1])
     }
 
-    /// Step, last and extent of an array field in a type that has `slot` bytes.
-    fn array(&self, &(ty, offset, extent): &Field, slot: i128) -> Option<(i128, i128, i128)> {
-        let size = self.size(ty);
-        let room = if slot == END || slot <= offset { END } else { slot - offset };
-        let whole = if extent == 0 { room } else { extent };
-        let last = if whole == END { END } else { (whole - 1) / size.max(1) };
-        (size != 0 && (extent == 0 || extent > size)).then_some((size, last, whole))
-    }
-
     fn start(&self, ty: TypeId) -> Place {
-        let (collapsed, offset, len, outer) = (0, 0, self.size(ty), Arrays::new());
-        Place { ty, slot: END, len, collapsed, offset, inner: None, end: END, outer, object: None }
+        let (collapsed, offset, len, inner, object) = (0, 0, self.size(ty), None, None);
+        let (slot, end, outer, all) = (END, END, Arrays::new(), Arrays::new());
+        Place { ty, slot, len, collapsed, offset, inner, end, outer, all, object }
     }
 
-    /// Returns all places from `start` on that are to be kept. If there is a `goal`,
-    /// offsets count elements.
+    /// Returns all places from `start` on up to the offset `most`, which counts
+    /// elements or not; where an object of `passed` was passed, in two forms.
     fn walk(
         &self,
         start: Place,
-        goal: Option<i128>,
-        passed: Option<&Of>,
-        mut keep: impl FnMut(&Place) -> bool,
+        most: i128,
+        folded: bool,
+        passed: Option<&Tag>,
     ) -> IndexSet<Place> {
         let (mut seen, mut at) = (IndexSet::from([start]), 0);
         while let Some(place) = seen.get_index(at).cloned() {
             at += 1;
             if place.object.is_none() && passed.is_some_and(|of| self.is_object(of, place.ty)) {
-                let object = Some((place.collapsed, place.arrays()));
+                let object = Some((place.collapsed, place.all.clone()));
                 seen.insert(Place { object, ..place.clone() });
             }
-            for field in self.fields(place.ty) {
-                let (array, begin) = (self.array(&field, place.slot), place.offset + field.1);
+            for (ty, offset, extent) in self.fields(place.ty) {
+                let (size, begin) = (self.size(ty), place.offset + offset);
+                let room = if place.slot > offset { place.slot - offset } else { END };
+                let room = if place.slot == END { END } else { room };
+                let whole = if extent == 0 { room } else { extent };
+                let last = if whole == END { END } else { (whole - 1) / size.max(1) };
+                let is_array = size != 0 && (extent == 0 || extent > size);
                 let is_flexible = |f: Field| f.2 == 0 && self.size(f.0) != 0;
-                let flexible = self.fields(field.0).into_iter().any(is_flexible);
-                let mut next = Place { ty: field.0, ..place.clone() };
-                next.slot = if flexible { array.map_or(field.2, |array| array.0) } else { END };
-                next.len = if self.size(field.0) == 0 { 0 } else { array.map_or(field.2, |_| END) };
-                next.collapsed += field.1;
-                if let Some((step, last, whole)) = array {
-                    next.end = if whole == END { END } else { begin + whole };
-                    next.outer = place.arrays();
-                    next.inner = Some((step, last));
+                let flexible = self.fields(ty).into_iter().any(is_flexible);
+                let mut next = Place { ty, slot: END, len: extent, ..place.clone() };
+                next.collapsed += offset;
+                if flexible {
+                    next.slot = if is_array { size } else { extent };
                 }
-                let (step, last, _) = array.filter(|_| goal.is_some()).unwrap_or((1, 0, 0));
-                let most = goal.map_or(0, |goal| (goal - begin).div_euclid(step).min(last));
-                let moved = (0..=most).map(|e| Place { offset: begin + e * step, ..next.clone() });
-                seen.extend(moved.filter(&mut keep));
+                if is_array {
+                    next.end = if whole == END { END } else { begin + whole };
+                    next.outer = place.all.clone();
+                    next.inner = Some((size, last));
+                    add(&mut next.all, next.inner);
+                    next.len = END;
+                } else if size == 0 {
+                    next.len = 0;
+                }
+                let (step, last) = if is_array && !folded { (size, last) } else { (1, 0) };
+                let last = (most - begin).div_euclid(step).min(last);
+                seen.extend((0..=last).map(|e| Place { offset: begin + e * step, ..next.clone() }));
             }
         }
         seen
     }
 
     /// Returns the ends of the paths that an access denotes, each with bytes.
-    fn ends(&self, of: &Of, passed: Option<&Of>) -> Verdict<Vec<(Place, Bytes)>> {
-        for goal in [None, Some(of.offset)] {
-            let near = |place: &Place| place.offset <= of.offset;
-            let mut places = self.walk(self.start(of.base), goal, passed, near);
-            places.retain(|place| place.ty == of.access && place.offset == of.offset);
+    fn ends(&self, of: &Tag, passed: Option<&Tag>) -> Verdict<Vec<(Place, Bytes)>> {
+        for folded in [true, false] {
+            let mut places = self.walk(self.start(of.base), of.offset.into(), folded, passed);
+            places.retain(|at| (at.ty, at.offset) == (of.access, of.offset.into()));
             if !places.is_empty() {
-                return Ok(places.into_iter().flat_map(|p| Self::bytes(of, p, goal)).collect());
+                return Ok(places.into_iter().flat_map(|p| Self::bytes(of, p, folded)).collect());
             }
         }
         Err("a tag denotes nothing")
@@ -281,13 +257,11 @@ impl Checker<'_> {
 
     /// The bytes of an access at a place: those of the elements that its array does
     /// not cut, and those of the first cut one.
-    fn bytes(of: &Of, place: Place, goal: Option<i128>) -> Vec<(Place, Bytes)> {
-        let len = of.size.unwrap_or(place.len);
+    fn bytes(of: &Tag, place: Place, folded: bool) -> Vec<(Place, Bytes)> {
+        let len = of.size.map_or(place.len, i128::from);
         let room = if place.end == END { END } else { place.end - place.offset };
-        let (outer, inner) = match goal {
-            None => (place.outer.clone(), place.inner.unwrap_or((1, 0))),
-            Some(_) => (Arrays::new(), (1, 0)),
-        };
+        let outer = if folded { place.outer.clone() } else { Arrays::new() };
+        let inner = place.inner.filter(|_| folded).unwrap_or((1, 0));
         let fit = if room == END { END } else { (room - len).div_euclid(inner.0) };
         let uncut = fit.max(-1).min(inner.1) + 1;
         let mut repeated = outer.clone();
@@ -300,78 +274,69 @@ impl Checker<'_> {
     }
 
     /// Follows the objects of one access in the other's base type; sizes known.
-    fn sized(&self, strict: bool, p: &Of, r: &Of, said: &Direction) -> Verdict {
+    fn sized(&self, strict: bool, p: &Tag, r: &Tag, said: &Direction) -> Verdict {
         ensure(said.gaps.iter().all(holds), "bytes that are said to part do not")?;
         let gaps: Vec<_> = said.gaps.iter().map(|g| (bytes(&g.outer), bytes(&g.inner))).collect();
-        let r_bytes: Vec<_> = self.ends(r, None)?.into_iter().map(|end| end.1).collect();
-        let mut far = Far::new();
-        for (end, bytes) in self.ends(p, strict.then_some(r))? {
-            let holding = |place: &Place| self.far(r, place.ty, &mut far).is_some();
-            let objects = match (&end.object, strict) {
-                (Some((at, arrays)), _) => {
-                    compare(&gaps, &bytes, &r_bytes, *at, arrays)?;
-                    continue;
-                }
-                (None, true) => {
-                    self.walk(Place { offset: end.collapsed, ..end }, None, None, holding)
-                }
-                (None, false) => self.walk(self.start(p.base), None, None, holding),
-            };
-            for q in objects.iter().filter(|q| self.is_object(r, q.ty)) {
-                compare(&gaps, &bytes, &r_bytes, q.offset, &q.arrays())?;
+        let r_ends = self.ends(r, None)?;
+        for (end, p_bytes) in self.ends(p, strict.then_some(r))? {
+            let from = Place { offset: end.collapsed, ..end.clone() };
+            let from = if strict { from } else { self.start(p.base) };
+            let places = self.walk(from, END, true, None).into_iter();
+            let places = places.filter(|q| q.object.is_none() && self.is_object(r, q.ty));
+            let places = places.map(|q| (q.offset, q.all)).collect::<Vec<_>>();
+            let objects = end.object.into_iter().chain(places);
+            let pairs = objects.flat_map(|q| r_ends.iter().map(move |r| (q.clone(), &r.1)));
+            for ((at, arrays), r_bytes) in pairs {
+                let mut moved = (r_bytes.0 + at, r_bytes.1, r_bytes.2.clone());
+                add(&mut moved.2, arrays);
+                let listed =
+                    |gap: &(Bytes, Bytes)| covers(&gap.0, &p_bytes) && covers(&gap.1, &moved);
+                let apart = before(&p_bytes, &moved) || before(&moved, &p_bytes);
+                ensure(apart || gaps.iter().any(listed), "bytes that may meet are not listed")?;
             }
         }
         Ok(())
     }
 
     /// Follows the paths of both side by side; sizes unknown.
-    fn inferred(&self, strict: bool, p: &Of, r: &Of, said: &Direction) -> Verdict {
+    fn inferred(&self, strict: bool, p: &Tag, r: &Tag, said: &Direction) -> Verdict {
         let (mut far, mut p_on, mut r_on) = (Far::new(), Known::new(), Known::new());
-        let denote = self.goes_on(p, (p.base, p.offset), &mut p_on)
-            && self.goes_on(r, (r.base, r.offset), &mut r_on);
-        ensure(denote, "a tag denotes nothing")?;
+        let (p_offset, r_offset) = (p.offset.into(), r.offset.into());
+        ensure(self.goes_on(p, (p.base, p_offset), &mut p_on), "a tag denotes nothing")?;
+        ensure(self.goes_on(r, (r.base, r_offset), &mut r_on), "a tag denotes nothing")?;
         // Type, what remains of p's offset, and, past the end of q, of r's.
-        let (mut seen, mut at) = (IndexSet::from([(p.base, p.offset, None)]), 0);
+        let (mut seen, mut at) = (IndexSet::from([(p.base, p_offset, None)]), 0);
         while let Some(&(ty, left, inner)) = seen.get_index(at) {
             at += 1;
             let object = inner.is_none() && self.is_object(r, ty);
-            let ended = (ty, left) == (p.access, 0)
-                && (inner.is_some() || self.far(r, ty, &mut far).is_some());
-            let r_ended =
-                inner.map_or(object && r.base == r.access, |rest| (ty, rest) == (r.access, 0));
-            ensure(!ended && !r_ended, "the paths do not part")?;
-            seen.extend(object.then_some((ty, left, Some(r.offset))));
-            let fields = self.fields(ty);
+            let holds = inner.is_some() || self.far(r, ty, &mut far).is_some();
+            let ended = (ty, left) == (p.access, 0) && holds || object && r.is_whole();
+            ensure(!ended && inner.is_none_or(|at| (ty, at) != (r.access, 0)), "no paths part")?;
+            seen.extend(object.then_some((ty, left, Some(r_offset))));
+            let (fields, index) = (self.fields(ty), ty.node().index());
             let data: Vec<_> = fields.iter().filter(|f| !self.is_root(f.0)).map(|f| f.1).collect();
             let is_union = data.iter().collect::<HashSet<_>>().len() < data.len();
-            for (i, ours) in fields.iter().enumerate() {
-                if !self.goes_on(p, (ours.0, left - ours.1), &mut p_on) {
-                    continue;
-                }
+            let on = |field: &Field| self.goes_on(p, (field.0, left - field.1), &mut p_on);
+            let ours: Vec<bool> = fields.iter().map(on).collect();
+            for (i, ours) in fields.iter().enumerate().filter(|(i, _)| ours[*i]) {
                 for (j, theirs) in fields.iter().enumerate() {
                     let below = inner.map(|rest| rest - theirs.1);
-                    let begin = match (below, inner) {
-                        (Some(below), _) => {
-                            self.goes_on(r, (theirs.0, below), &mut r_on).then_some(inner)
+                    let begin = match below {
+                        Some(at) => self.goes_on(r, (theirs.0, at), &mut r_on).then_some(inner),
+                        None => {
+                            self.far(r, theirs.0, &mut far).map(|at| Some(theirs.1 + at + r_offset))
                         }
-                        _ => self
-                            .far(r, theirs.0, &mut far)
-                            .map(|far| Some(theirs.1 + far + r.offset)),
                     };
                     let Some(Some(begin)) = begin else { continue };
                     if i == j {
                         seen.insert((ours.0, left - ours.1, below));
                     } else if inner.is_some() || !strict {
-                        let part = |part: &Parting| {
-                            (part.ty, part.outer, part.inner) == (ty.node().index(), i, j)
-                        };
+                        let part = |p: &Parting| (p.ty, p.outer, p.inner) == (index, i, j);
                         ensure(said.partings.iter().any(part), "two fields are not listed")?;
-                        let (start, size, after) = if ours.1 < theirs.1 {
-                            (left, p.size, theirs.1)
-                        } else {
-                            (begin, r.size, ours.1)
-                        };
-                        let meet = is_union || size.is_some_and(|size| start + size > after);
+                        let first = ours.1 < theirs.1;
+                        let (start, size) = if first { (left, p.size) } else { (begin, r.size) };
+                        let end = size.map_or(0, |size| start + i128::from(size));
+                        let meet = is_union || end > ours.1.max(theirs.1);
                         ensure(!meet, "two fields that are said to part meet")?;
                     }
                 }
