@@ -14,9 +14,8 @@ struct Array {
     step: i128,
     /// `NO_END` without end.
     count: i128,
-    /// Whether it is the second range's, and its position there.
+    /// Whether it is the second range's.
     second: bool,
-    at: usize,
 }
 
 impl Array {
@@ -41,11 +40,10 @@ pub(super) fn apart(first: &ByteRange, second: &ByteRange, budget: &mut Budget) 
         range.end.map_or(NO_END, |end| i128::from(end) - i128::from(range.start))
     };
     let arrays = [(first, false), (second, true)].into_iter().flat_map(|(range, second)| {
-        range.repeats.iter().enumerate().map(move |(at, elements)| Array {
+        range.repeats.iter().map(move |elements| Array {
             step: elements.stride.into(),
             count: elements.count.map_or(NO_END, i128::from),
             second,
-            at,
         })
     });
     let distances = Distances {
@@ -57,14 +55,14 @@ pub(super) fn apart(first: &ByteRange, second: &ByteRange, budget: &mut Budget) 
 }
 
 impl Distances {
-    /// The least and the greatest sum over the arrays for which `counts` holds.
-    fn bounds(&self, counts: impl Fn(&Array) -> bool) -> (i128, i128) {
+    /// The least and the greatest sum over the arrays that count.
+    fn bounds(&self, counts: impl Fn(usize, &Array) -> bool) -> (i128, i128) {
         let span = |second| {
-            let counted =
-                self.arrays.iter().filter(|array| array.second == second && counts(array));
-            counted.map(Array::span).sum::<i128>()
+            let arrays = self.arrays.iter().enumerate().filter(|(_, array)| array.second == second);
+            arrays.filter(|&(at, array)| counts(at, array)).map(|(_, array)| array.span()).sum()
         };
-        (-span(false), span(true))
+        let nearer: i128 = span(false);
+        (-nearer, span(true))
     }
 
     /// Returns why no distance is in the window.
@@ -78,7 +76,7 @@ impl Distances {
             .filter(|&at| self.arrays[at].count > 1)
             .map(|at| (at, self.near(at)))
             .min_by_key(|&(_, (from, to))| to - from)?;
-        let Array { count, second, at: array, .. } = self.arrays[at];
+        let count = self.arrays[at].count;
         let all = from == 0 && to == count - 1;
         if all && count > CASES {
             return None;
@@ -95,7 +93,7 @@ impl Distances {
                 begin = end;
             }
         }
-        Some(Apart::Cases { second, array, runs })
+        Some(Apart::Cases { array: at, runs })
     }
 
     /// Moduli that might tell distances and window apart.
@@ -115,8 +113,8 @@ impl Distances {
 
     fn residue(&self, modulus: i128) -> Option<Apart> {
         let multiple = |array: &Array| array.step % modulus == 0;
-        let (nearer, farther) = self.bounds(|array| !multiple(array));
-        let (least, greatest) = self.bounds(multiple);
+        let (nearer, farther) = self.bounds(|_, array| !multiple(array));
+        let (least, greatest) = self.bounds(|_, array| multiple(array));
         let from = (self.window.0 - farther).max(self.start + least);
         let to = (self.window.1 - nearer).min(self.start + greatest);
         let first = from + (self.start - from).rem_euclid(modulus);
@@ -131,8 +129,8 @@ impl Distances {
     /// The first and the last element of an array with which a distance may be
     /// in the window, as far as bounds say.
     fn near(&self, at: usize) -> (i128, i128) {
-        let Array { step, count, second, at: position } = self.arrays[at];
-        let (least, greatest) = self.bounds(|array| (array.second, array.at) != (second, position));
+        let Array { step, count, second } = self.arrays[at];
+        let (least, greatest) = self.bounds(|other, _| other != at);
         let (from, to) =
             (self.window.0 - self.start - greatest, self.window.1 - self.start - least);
         let (from, to) = if second { (from, to) } else { (-to, -from) };

@@ -1,14 +1,11 @@
 //! Proofs that two accesses never share a byte, for a checker to confirm.
 //!
-//! A proof says where there is nothing to look for ([`Inside`], [`Denoted::dead`])
-//! and why what is found does not meet ([`Gap`], [`Parting`]). Each of its
-//! statements can be checked by itself: what is said of a type, by looking at the
-//! type's fields and at what is said of theirs; a gap, by a division or two. A
-//! checker then follows the fields, and looks up each end in the proof; it
-//! searches and decides nothing.
-//!
-//! Types are named by [`NodeId::index`](crate::NodeId::index), for names may be
-//! shared or missing. Offsets and sizes are in bytes.
+//! A proof has a reason for each two ends of paths that could meet: a [`Gap`]
+//! between strided byte ranges, or without sizes a [`Parting`] of two paths. Each
+//! can be checked by itself, in a division or two. A checker then follows the
+//! fields and looks up what it comes to; what is not in the proof must be out of
+//! reach, one before the other. Ways that lead to one place share a reason, so a
+//! proof is small where there are many paths.
 
 use std::fmt;
 
@@ -22,23 +19,9 @@ pub struct Proof {
     /// Whether only objects are considered to which the path does not part from
     /// the outer access's at a member, as rule `union-strict` has it.
     pub strict: bool,
-    /// What each access denotes: the first's, then the second's.
-    pub denoted: [Denoted; 2],
     /// The objects of one access inside the base type of the other: the second's
     /// in the first's, then the first's in the second's.
     pub directions: [Direction; 2],
-}
-
-/// Where the paths lie that an access denotes.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[non_exhaustive]
-pub struct Denoted {
-    /// The types in the base type that contain the access type or are it.
-    pub inside: Vec<Inside>,
-    /// Types and remaining offsets from which no denoted path goes on although
-    /// `inside` does not rule it out. The old format's.
-    pub dead: Vec<(usize, u64)>,
 }
 
 /// The comparison of an *outer* access with the objects of an *inner* one that
@@ -47,28 +30,12 @@ pub struct Denoted {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Direction {
-    /// The types in the outer base type that contain an object of the inner
-    /// access or are one.
-    pub inside: Vec<Inside>,
-    /// Every two byte ranges that had to be compared. The size-aware format's.
-    /// Of ranges with one start, those with the most bytes stand for the others.
+    /// All byte ranges that do not meet though one may reach past the other's
+    /// start. The size-aware format's. Of ranges with one start, those with the
+    /// most bytes and elements stand for the others.
     pub gaps: Vec<Gap>,
     /// Every two fields at which paths part. The old format's.
     pub partings: Vec<Parting>,
-}
-
-/// A type that contains a target or is one. What is not listed contains none.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[non_exhaustive]
-pub struct Inside {
-    /// The type.
-    pub ty: usize,
-    /// The farthest that a target begins from the type's start, array elements
-    /// left out; `None` without bound.
-    pub collapsed: Option<u64>,
-    /// The same with the farthest array elements.
-    pub displaced: Option<u64>,
 }
 
 /// Two byte ranges from one start that share no byte.
@@ -108,9 +75,8 @@ pub enum Apart {
     },
     /// The elements of one array, case by case.
     Cases {
-        /// Whether the array is the second range's.
-        second: bool,
-        /// Its position among that range's repeats.
+        /// Its position among the first range's repeats and, after those, the
+        /// second's.
         array: usize,
         /// Runs of elements from the first on, with the number of them (`None`
         /// for all that are left) and the reason for that run alone.
@@ -139,7 +105,7 @@ impl fmt::Display for Apart {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Parting {
-    /// The aggregate.
+    /// [`NodeId::index`](crate::NodeId::index) of the aggregate.
     pub ty: usize,
     /// The position of the field on the outer access's path.
     pub outer: usize,

@@ -5,8 +5,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use indexmap::IndexSet;
-use tbaa::proof::{Apart, Denoted, Direction, Gap, Inside, Proof};
-use tbaa::{Access, ByteRange, Elements, Format, Graph, TypeId, TypeKind};
+use tbaa::proof::{Apart, Direction, Gap, Parting, Proof};
+use tbaa::{Access, ByteRange, Elements, Format, Graph, Tag, TypeId, TypeKind};
 
 /// Stands for "without end".
 const END: i128 = 1 << 100;
@@ -17,25 +17,15 @@ fn ensure(holds: bool, otherwise: &'static str) -> Verdict {
     if holds { Ok(()) } else { Err(otherwise) }
 }
 
-struct Type {
-    root: bool,
-    old: bool,
-    size: i128,
-    parent: Option<usize>,
-    /// Type, offset, extent.
-    fields: Vec<(usize, i128, i128)>,
-}
-
-struct Of {
-    base: usize,
-    access: usize,
-    offset: i128,
-    size: Option<i128>,
-    format: Format,
-}
-
 /// Arrays by stride, with the number of the last element.
 type Arrays = BTreeMap<i128, i128>;
+/// Start, length, and where they are repeated.
+type Bytes = (i128, i128, Arrays);
+/// Type, offset, extent.
+type Field = (TypeId, i128, i128);
+/// What types contain at most that far from their start, as far as it was asked.
+type Far = HashMap<TypeId, Option<i128>>;
+type Known = HashMap<(TypeId, i128), bool>;
 
 fn add(arrays: &mut Arrays, more: impl IntoIterator<Item = (i128, i128)>) {
     for (step, last) in more.into_iter().filter(|(_, last)| *last != 0) {
@@ -44,55 +34,46 @@ fn add(arrays: &mut Arrays, more: impl IntoIterator<Item = (i128, i128)>) {
     }
 }
 
-fn last(elements: &Elements) -> i128 {
-    elements.count.map_or(END, |count| i128::from(count) - 1)
+fn array(elements: &Elements) -> (i128, i128) {
+    (elements.stride.into(), elements.count.map_or(END, |count| i128::from(count) - 1))
 }
-
-fn span<'a>(arrays: impl IntoIterator<Item = (&'a i128, &'a i128)>) -> i128 {
-    arrays.into_iter().map(|(step, last)| step.saturating_mul(*last).min(END)).sum()
-}
-
-/// Start, length, and where they are repeated.
-type Bytes = (i128, i128, Arrays);
 
 fn bytes(range: &ByteRange) -> Bytes {
     let len = range.end.map_or(END, |end| i128::from(end) - i128::from(range.start));
-    let arrays = range.repeats.iter().map(|e| (e.stride.into(), last(e))).collect();
-    (range.start.into(), len, arrays)
+    (range.start.into(), len, range.repeats.iter().map(array).collect())
 }
 
-/// An array of the first range or the second, its position there, step and last.
-type Sided = (bool, usize, i128, i128);
+/// How far sums over arrays reach to either side; negative steps go back.
+fn span(arrays: impl Iterator<Item = (i128, i128)>) -> (i128, i128) {
+    arrays.fold((0, 0), |(back, on), (step, last)| {
+        let span = step.saturating_mul(last).clamp(-END, END);
+        (back + span.min(0), on + span.max(0))
+    })
+}
 
-fn apart(at: i128, arrays: &[Sided], (from, to): (i128, i128), why: &Apart) -> bool {
+/// Whether no distance is in the window.
+fn misses(at: i128, arrays: &[(i128, i128)], (from, to): (i128, i128), why: &Apart) -> bool {
     match why {
+        Apart::Residue { modulus: 0, .. } => false,
         Apart::Residue { modulus, residue, window } => {
             let m = i128::from(*modulus);
-            let span = |second, multiple| {
-                let counts = |a: &&Sided| a.0 == second && (a.2 % m == 0) == multiple;
-                span(arrays.iter().filter(counts).map(|(_, _, step, last)| (step, last)))
-            };
-            if m == 0 || at.rem_euclid(m) != i128::from(*residue) {
-                return false;
-            }
-            let from = (from - span(true, false)).max(at - span(false, true));
-            let to = (to + span(false, false)).min(at + span(true, true));
-            let said = [(window.0, from), (window.1, to)];
-            said.iter().all(|(said, is)| said.is_none_or(|said| said == *is))
+            let of = |multiple| arrays.iter().copied().filter(move |a| (a.0 % m == 0) == multiple);
+            let ((back, on), (least, greatest)) = (span(of(false)), span(of(true)));
+            let (from, to) = ((from - on).max(at + least), (to - back).min(at + greatest));
+            let says = |said: Option<i128>, is| said.is_none_or(|said| said == is);
+            at.rem_euclid(m) == i128::from(*residue)
+                && (says(window.0, from) && says(window.1, to))
                 && from + (at - from).rem_euclid(m) > to
         }
-        Apart::Cases { second, array, runs } => {
-            let (mut cases, mut next) = (arrays.to_vec(), 0);
-            let Some(of) = cases.iter().position(|a| (a.0, a.1) == (*second, *array)) else {
-                return false;
-            };
-            let (.., step, last) = cases[of];
+        Apart::Cases { array, runs } if *array < arrays.len() => {
+            let (mut cases, (step, last), mut next) = (arrays.to_vec(), arrays[*array], 0);
             let each = runs.iter().all(|(count, why)| {
-                let moved = step.saturating_mul(next).min(END);
-                next = count.map_or(last + 1, |count| next + i128::from(count));
-                cases[of].3 = next - 1 - if moved == 0 { 0 } else { moved / step };
-                let at = if *second { at + moved } else { at - moved };
-                cases[of].3 >= 0 && apart(at, &cases, (from, to), why)
+                let at = at + step.saturating_mul(next).clamp(-END, END);
+                let end = count.map_or(last + 1, |count| next + i128::from(count));
+                cases[*array].1 = end - next - 1;
+                let is_run = end > next;
+                next = end;
+                is_run && misses(at, &cases, (from, to), why)
             });
             each && next > last
         }
@@ -100,388 +81,267 @@ fn apart(at: i128, arrays: &[Sided], (from, to): (i128, i128), why: &Apart) -> b
     }
 }
 
-fn holds(Gap { outer, inner, apart: why, .. }: &Gap) -> bool {
-    let sided = |side, range: &ByteRange| -> Vec<Sided> {
-        let numbered = range.repeats.iter().enumerate();
-        numbered.map(|(at, e)| (side, at, e.stride.into(), last(e))).collect()
-    };
+fn holds(Gap { outer, inner, apart, .. }: &Gap) -> bool {
+    let back = outer.repeats.iter().map(array).map(|(step, last)| (-step, last));
+    let arrays: Vec<_> = back.chain(inner.repeats.iter().map(array)).collect();
     let (p, r) = (bytes(outer), bytes(inner));
-    apart(r.0 - p.0, &[sided(false, outer), sided(true, inner)].concat(), (1 - r.1, p.1 - 1), why)
+    misses(r.0 - p.0, &arrays, (1 - r.1, p.1 - 1), apart)
+}
+
+fn covers(more: &Bytes, less: &Bytes) -> bool {
+    let within = |(step, last)| more.2.get(step).is_some_and(|most| most >= last);
+    more.0 == less.0 && more.1 >= less.1 && less.2.iter().all(within)
+}
+
+fn before(a: &Bytes, b: &Bytes) -> bool {
+    a.0 + a.1 + span(a.2.clone().into_iter()).1 <= b.0
 }
 
 /// A place on the way to something.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Place {
-    ty: usize,
-    /// What a flexible array in the type may take; what the field holds.
+    ty: TypeId,
+    /// What a flexible array in the type may take, and what the field holds.
     slot: i128,
     len: i128,
     /// Without elements, and as the tag's offset counts.
     collapsed: i128,
     offset: i128,
-    /// The innermost array, and where it ends.
+    /// The innermost array, where it ends, those around it, and all.
     inner: Option<(i128, i128)>,
     end: i128,
     outer: Arrays,
+    all: Arrays,
     /// Where an object of the other access was passed.
     object: Option<(i128, Arrays)>,
 }
 
-/// How far targets lie below a type, without elements and with them.
-type Far = HashMap<usize, (i128, i128)>;
-
-/// Compares the bytes of an access with those of another's objects at `at`.
-fn compare(
-    gaps: &[(Bytes, Bytes)],
-    p: &[Bytes],
-    r: &[Bytes],
-    at: i128,
-    arrays: &Arrays,
-) -> Verdict {
-    let covers = |more: &Bytes, less: &Bytes| {
-        let within = |(step, last): (&i128, &i128)| more.2.get(step).is_some_and(|m| m >= last);
-        more.0 == less.0 && more.1 >= less.1 && less.2.iter().all(within)
-    };
-    for (p, r) in p.iter().flat_map(|p| r.iter().map(move |r| (p, r))) {
-        let mut r = (r.0 + at, r.1, r.2.clone());
-        add(&mut r.2, arrays.clone());
-        let beyond = p.0 + p.1 + span(&p.2) <= r.0 || r.0 + r.1 + span(&r.2) <= p.0;
-        let mut listed = gaps.iter().filter(|gap| covers(&gap.0, p) && covers(&gap.1, &r));
-        ensure(beyond || listed.next().is_some(), "two byte ranges are not listed")?;
-    }
-    Ok(())
-}
-
 /// Confirms proofs about the types of one graph.
-pub struct Checker<'g>(&'g Graph, HashMap<usize, Type>);
+pub struct Checker<'g>(pub &'g Graph);
 
-impl<'g> Checker<'g> {
-    pub fn new(graph: &'g Graph) -> Self {
-        let index = |ty: TypeId| ty.node().index();
-        let read = |ty: TypeId| {
-            let (node, kind) = (graph.ty(ty), graph.ty(ty).kind());
-            let old = node.format() == Format::Old;
-            let has_parent = kind == TypeKind::Scalar || kind == TypeKind::Aggregate && !old;
-            let parent = node.parent().filter(|_| has_parent).map(index);
-            let field = |f: tbaa::Field| {
-                (index(f.ty), f.offset.into(), f.extent.unwrap_or_default().into())
-            };
-            let fields = match kind {
-                TypeKind::Scalar if old => parent.iter().map(|&up| (up, 0, 0)).collect(),
-                _ => node.fields().map(field).collect(),
-            };
-            let size = node.size().unwrap_or_default().into();
-            Type { root: kind == TypeKind::Root, old, size, parent, fields }
-        };
-        Checker(graph, graph.types().map(|ty| (index(ty), read(ty))).collect())
+impl Checker<'_> {
+    fn is_root(&self, ty: TypeId) -> bool {
+        self.0.ty(ty).kind() == TypeKind::Root
     }
 
-    fn is_above(&self, upper: usize, ty: usize) -> bool {
-        std::iter::successors(Some(ty), |ty| self.1[ty].parent).any(|ty| ty == upper)
+    fn size(&self, ty: TypeId) -> i128 {
+        self.0.ty(ty).size().unwrap_or(0).into()
     }
 
-    fn root(&self, mut ty: usize) -> usize {
-        let data = |ty: usize| self.1[&ty].fields.iter().map(|f| f.0).find(|ty| !self.1[ty].root);
-        while let Some(up) = self.1[&ty].parent.or_else(|| data(ty)) {
-            ty = up;
+    fn parent(&self, ty: TypeId) -> Option<TypeId> {
+        let (node, new) = (self.0.ty(ty), self.0.ty(ty).format() == Format::New);
+        node.parent().filter(|_| new || node.kind() == TypeKind::Scalar)
+    }
+
+    fn fields(&self, ty: TypeId) -> Vec<Field> {
+        let (node, up) = (self.0.ty(ty), self.parent(ty));
+        let up = up.filter(|_| node.format() == Format::Old);
+        let fields = node.fields().filter(|_| up.is_none());
+        let fields = fields.map(|f| (f.ty, f.offset.into(), f.extent.unwrap_or(0).into()));
+        up.into_iter().map(|up| (up, 0, 0)).chain(fields).collect()
+    }
+
+    fn is_above(&self, upper: TypeId, ty: TypeId) -> bool {
+        std::iter::successors(Some(ty), |&ty| self.parent(ty)).any(|ty| ty == upper)
+    }
+
+    fn is_object(&self, of: &Tag, ty: TypeId) -> bool {
+        ty == of.base || of.is_whole() && self.is_above(of.base, ty)
+    }
+
+    /// How far from a type's start an object begins at most, elements left out.
+    fn far(&self, of: &Tag, ty: TypeId, known: &mut Far) -> Option<i128> {
+        if !known.contains_key(&ty) {
+            let here = self.is_object(of, ty).then_some(0);
+            let inside = self.fields(ty).into_iter();
+            let inside = inside.filter_map(|f| Some(f.1 + self.far(of, f.0, known)?)).max();
+            known.insert(ty, inside.max(here));
         }
-        ty
+        known[&ty]
     }
 
-    fn read(&self, access: Access) -> Verdict<Of> {
+    /// Whether a denoted path goes on from a type with so many bytes left.
+    fn goes_on(&self, of: &Tag, at: (TypeId, i128), known: &mut Known) -> bool {
+        if !known.contains_key(&at) {
+            let mut next = self.fields(at.0).into_iter().map(|f| (f.0, at.1 - f.1));
+            let inside = at.1 >= 0 && next.any(|next| self.goes_on(of, next, known));
+            known.insert(at, inside || at == (of.access, 0));
+        }
+        known[&at]
+    }
+
+    fn read(&self, access: Access) -> Verdict<Tag> {
         let tag = access.tag.and_then(|tag| self.0.tag(tag).ok()).ok_or("no tag")?;
         let size = access.size.or(tag.size).filter(|&size| size != 0 && size != u64::MAX);
-        let [base, access] = [tag.base, tag.access].map(|ty| ty.node().index());
-        let of = if self.1[&access].root { base } else { access };
-        let format = if self.1[&of].old { Format::Old } else { Format::New };
-        let size = size.map(i128::from);
-        Ok(Of { base, access, offset: tag.offset.into(), size, format })
-    }
-
-    /// Whether a type is an object of an access.
-    fn is_object(&self, of: &Of, ty: usize) -> bool {
-        ty == of.base || of.base == of.access && self.is_above(of.base, ty)
+        Ok(Tag { size, ..tag })
     }
 
     /// Confirms that two accesses do not alias by rule `union`, or if `strict` by
     /// rule `union-strict`; or says what is wrong.
     pub fn confirm(&self, strict: bool, a: Access, b: Access, proof: &Proof) -> Verdict {
         let (of_a, of_b) = (self.read(a)?, self.read(b)?);
-        let general = |a: &Of, b: &Of| a.base == a.access && self.is_above(a.access, b.access);
+        let general = |a: &Tag, b: &Tag| a.is_whole() && self.is_above(a.access, b.access);
         ensure(a.tag != b.tag && of_a.format == of_b.format, "one tag, or two formats")?;
-        ensure(self.root(of_a.access) == self.root(of_b.access), "two roots")?;
+        ensure(self.0.root_of(of_a.access) == self.0.root_of(of_b.access), "two roots")?;
         ensure(!general(&of_a, &of_b) && !general(&of_b, &of_a), "one covers the other")?;
         ensure(strict || !proof.strict, "a proof by the other rule")?;
-        let [a, b] = [(&of_a, &proof.denoted[0]), (&of_b, &proof.denoted[1])];
-        let sides = [(a, b), (b, a)].into_iter().zip(&proof.directions);
-        sides.into_iter().try_for_each(|((outer, inner), direction)| match of_a.format {
-            Format::New => self.sized(proof.strict, outer, inner, direction),
-            Format::Old => self.inferred(proof.strict, outer, inner, direction),
-        })
+        let check = if of_a.format == Format::New { Self::sized } else { Self::inferred };
+        check(self, proof.strict, &of_a, &of_b, &proof.directions[0])?;
+        check(self, proof.strict, &of_b, &of_a, &proof.directions[1])
     }
 
-    /// Checks what is said of the types below `base`.
-    fn inside(&self, list: &[Inside], base: usize, target: impl Fn(usize) -> bool) -> Verdict<Far> {
-        let bound = |bytes: Option<u64>| bytes.map_or(END << 8, i128::from);
-        let far: Far =
-            list.iter().map(|i| (i.ty, (bound(i.collapsed), bound(i.displaced)))).collect();
-        let (mut seen, mut left) = (HashSet::from([base]), vec![base]);
-        while let Some(ty) = left.pop() {
-            let of = far.get(&ty);
-            ensure(of.is_some() || !target(ty), "a target is not listed")?;
-            for field in &self.1[&ty].fields {
-                if let Some(inner) = far.get(&field.0) {
-                    let last =
-                        self.array(field, END).map_or(0, |(step, last, _)| span([(&step, &last)]));
-                    let whole = (field.1 + last + inner.1).min(END);
-                    let enough =
-                        of.is_some_and(|of| of.0 >= (field.1 + inner.0).min(END) && of.1 >= whole);
-                    ensure(enough, "a type that contains a target is not listed")?;
-                }
-                left.extend(seen.insert(field.0).then_some(field.0));
-            }
-        }
-        Ok(far)
+    fn start(&self, ty: TypeId) -> Place {
+        let (collapsed, offset, len, inner, object) = (0, 0, self.size(ty), None, None);
+        let (slot, end, outer, all) = (END, END, Arrays::new(), Arrays::new());
+        Place { ty, slot, len, collapsed, offset, inner, end, outer, all, object }
     }
 
-    /// Step, last and extent of an array field in a type that has `slot` bytes.
-    fn array(&self, field: &(usize, i128, i128), slot: i128) -> Option<(i128, i128, i128)> {
-        let &(ty, offset, extent) = field;
-        let size = self.1[&ty].size;
-        let room = if slot == END || slot <= offset { END } else { slot - offset };
-        let whole = if extent == 0 { room } else { extent };
-        let last = if whole == END { END } else { (whole - 1) / size.max(1) };
-        (size != 0 && (extent == 0 || extent > size)).then_some((size, last, whole))
-    }
-
-    fn start(&self, ty: usize) -> Place {
-        let (collapsed, offset, len, outer) = (0, 0, self.1[&ty].size, Arrays::new());
-        Place { ty, slot: END, len, collapsed, offset, inner: None, end: END, outer, object: None }
-    }
-
-    /// Returns all places from `start` on that are to be kept. If `goal` is an
-    /// offset, it counts elements.
+    /// Returns all places from `start` on up to the offset `most`, which counts
+    /// elements or not; where an object of `passed` was passed, in two forms.
     fn walk(
         &self,
         start: Place,
-        goal: Option<i128>,
-        passed: Option<&Of>,
-        keep: impl Fn(&Place) -> bool,
-    ) -> Vec<Place> {
-        let mut seen = IndexSet::from([start]);
-        let mut at = 0;
+        most: i128,
+        folded: bool,
+        passed: Option<&Tag>,
+    ) -> IndexSet<Place> {
+        let (mut seen, mut at) = (IndexSet::from([start]), 0);
         while let Some(place) = seen.get_index(at).cloned() {
             at += 1;
-            let mut arrays = place.outer.clone();
-            add(&mut arrays, place.inner);
             if place.object.is_none() && passed.is_some_and(|of| self.is_object(of, place.ty)) {
-                let object = Some((place.collapsed, arrays.clone()));
+                let object = Some((place.collapsed, place.all.clone()));
                 seen.insert(Place { object, ..place.clone() });
             }
-            for field in &self.1[&place.ty].fields {
-                let &(ty, offset, extent) = field;
-                let array = self.array(field, place.slot);
-                let flexible = |f: &(usize, _, i128)| f.2 == 0 && self.1[&f.0].size != 0;
-                let flexible = self.1[&ty].fields.iter().any(flexible);
-                let begin = place.offset + offset;
-                let mut next = Place {
-                    ty,
-                    offset: begin,
-                    collapsed: place.collapsed + offset,
-                    ..place.clone()
-                };
-                next.slot = if !flexible { END } else { array.map_or(extent, |array| array.0) };
-                next.len = if self.1[&ty].size == 0 { 0 } else { array.map_or(extent, |_| END) };
-                if let Some((step, last, whole)) = array {
-                    next.end = if whole == END { END } else { begin + whole };
-                    next.outer = arrays.clone();
-                    next.inner = Some((step, last));
+            for (ty, offset, extent) in self.fields(place.ty) {
+                let (size, begin) = (self.size(ty), place.offset + offset);
+                let room = if place.slot > offset { place.slot - offset } else { END };
+                let room = if place.slot == END { END } else { room };
+                let whole = if extent == 0 { room } else { extent };
+                let last = if whole == END { END } else { (whole - 1) / size.max(1) };
+                let is_array = size != 0 && (extent == 0 || extent > size);
+                let is_flexible = |f: Field| f.2 == 0 && self.size(f.0) != 0;
+                let flexible = self.fields(ty).into_iter().any(is_flexible);
+                let mut next = Place { ty, slot: END, len: extent, ..place.clone() };
+                next.collapsed += offset;
+                if flexible {
+                    next.slot = if is_array { size } else { extent };
                 }
-                let (step, last, _) = array.filter(|_| goal.is_some()).unwrap_or((1, 0, 0));
-                let most = goal.map_or(0, |goal| (goal - begin).div_euclid(step).min(last));
-                let moved = (0..=most).map(|e| Place { offset: begin + e * step, ..next.clone() });
-                seen.extend(moved.filter(&keep));
+                if is_array {
+                    next.end = if whole == END { END } else { begin + whole };
+                    next.outer = place.all.clone();
+                    next.inner = Some((size, last));
+                    add(&mut next.all, next.inner);
+                    next.len = END;
+                } else if size == 0 {
+                    next.len = 0;
+                }
+                let (step, last) = if is_array && !folded { (size, last) } else { (1, 0) };
+                let last = (most - begin).div_euclid(step).min(last);
+                seen.extend((0..=last).map(|e| Place { offset: begin + e * step, ..next.clone() }));
             }
         }
-        seen.into_iter().collect()
+        seen
     }
 
-    /// Returns the ends of the paths that an access denotes, with their bytes.
-    fn ends(
-        &self,
-        of: &Of,
-        denoted: &Denoted,
-        passed: Option<&Of>,
-    ) -> Verdict<Vec<(Place, Vec<Bytes>)>> {
-        let far = self.inside(&denoted.inside, of.base, |ty| ty == of.access)?;
-        for goal in [None, Some(of.offset)] {
-            let near = |place: &Place| {
-                let far = far.get(&place.ty).map(|far| if goal.is_some() { far.1 } else { far.0 });
-                let left = of.offset - place.offset;
-                left >= 0 && far.is_some_and(|far| left <= far)
-            };
-            let mut places = self.walk(self.start(of.base), goal, passed, near);
-            places.retain(|place| place.ty == of.access && place.offset == of.offset);
+    /// Returns the ends of the paths that an access denotes, each with bytes.
+    fn ends(&self, of: &Tag, passed: Option<&Tag>) -> Verdict<Vec<(Place, Bytes)>> {
+        for folded in [true, false] {
+            let mut places = self.walk(self.start(of.base), of.offset.into(), folded, passed);
+            places.retain(|at| (at.ty, at.offset) == (of.access, of.offset.into()));
             if !places.is_empty() {
-                let end = |place: Place| (place.clone(), self.bytes(of, &place, goal.is_none()));
-                return Ok(places.into_iter().map(end).collect());
+                return Ok(places.into_iter().flat_map(|p| Self::bytes(of, p, folded)).collect());
             }
         }
         Err("a tag denotes nothing")
     }
 
-    /// The bytes of an access at the end of a denoted path.
-    fn bytes(&self, of: &Of, place: &Place, folded: bool) -> Vec<Bytes> {
-        let len = of.size.unwrap_or(place.len);
+    /// The bytes of an access at a place: those of the elements that its array does
+    /// not cut, and those of the first cut one.
+    fn bytes(of: &Tag, place: Place, folded: bool) -> Vec<(Place, Bytes)> {
+        let len = of.size.map_or(place.len, i128::from);
         let room = if place.end == END { END } else { place.end - place.offset };
         let outer = if folded { place.outer.clone() } else { Arrays::new() };
-        let (step, last) = place.inner.filter(|_| folded).unwrap_or((1, 0));
-        // Elements before the first that is cut.
-        let whole = if room == END {
-            last + 1
-        } else if room < len {
-            0
-        } else {
-            last.min((room - len) / step) + 1
-        };
+        let inner = place.inner.filter(|_| folded).unwrap_or((1, 0));
+        let fit = if room == END { END } else { (room - len).div_euclid(inner.0) };
+        let uncut = fit.max(-1).min(inner.1) + 1;
         let mut repeated = outer.clone();
-        add(&mut repeated, [(step, whole - 1)]);
-        let cut = (place.offset + whole * step, room - whole * step, outer);
-        let mut found = vec![];
-        found.extend((whole > 0).then_some((place.offset, len, repeated)));
-        found.extend((whole <= last).then_some(cut));
-        found.retain(|bytes: &Bytes| bytes.1 > 0 && len > 0);
-        found
+        add(&mut repeated, [(inner.0, uncut - 1)]);
+        let whole = (place.offset, if uncut > 0 { len } else { 0 }, repeated);
+        let first = uncut.min(inner.1) * inner.0;
+        let cut = (place.offset + first, if uncut > inner.1 { 0 } else { room - first }, outer);
+        let held = |bytes: &Bytes| bytes.1 > 0 && len > 0;
+        [whole, cut].into_iter().filter(held).map(|bytes| (place.clone(), bytes)).collect()
     }
 
     /// Follows the objects of one access in the other's base type; sizes known.
-    fn sized(
-        &self,
-        strict: bool,
-        p: (&Of, &Denoted),
-        r: (&Of, &Denoted),
-        direction: &Direction,
-    ) -> Verdict {
-        ensure(direction.gaps.iter().all(holds), "bytes that are said to part do not")?;
-        let gaps: Vec<_> =
-            direction.gaps.iter().map(|gap| (bytes(&gap.outer), bytes(&gap.inner))).collect();
-        let holding = self.inside(&direction.inside, p.0.base, |ty| self.is_object(r.0, ty))?;
-        let r_bytes: Vec<Bytes> =
-            self.ends(r.0, r.1, None)?.into_iter().flat_map(|end| end.1).collect();
-        let mut ends = self.ends(p.0, p.1, strict.then_some(r.0))?;
-        if !strict {
-            let all = ends.iter().flat_map(|end| end.1.clone()).collect();
-            ends = vec![(self.start(p.0.base), all)];
-        }
-        for (end, bytes) in ends {
-            if let Some((at, arrays)) = &end.object {
-                compare(&gaps, &bytes, &r_bytes, *at, arrays)?;
-                continue;
-            }
-            let start = Place { offset: end.collapsed, ..end };
-            let keep = |place: &Place| holding.contains_key(&place.ty);
-            for q in self.walk(start, None, None, keep).iter().filter(|q| self.is_object(r.0, q.ty))
-            {
-                let mut arrays = q.outer.clone();
-                add(&mut arrays, q.inner);
-                compare(&gaps, &bytes, &r_bytes, q.offset, &arrays)?;
+    fn sized(&self, strict: bool, p: &Tag, r: &Tag, said: &Direction) -> Verdict {
+        ensure(said.gaps.iter().all(holds), "bytes that are said to part do not")?;
+        let gaps: Vec<_> = said.gaps.iter().map(|g| (bytes(&g.outer), bytes(&g.inner))).collect();
+        let r_ends = self.ends(r, None)?;
+        for (end, p_bytes) in self.ends(p, strict.then_some(r))? {
+            let from = Place { offset: end.collapsed, ..end.clone() };
+            let from = if strict { from } else { self.start(p.base) };
+            let places = self.walk(from, END, true, None).into_iter();
+            let places = places.filter(|q| q.object.is_none() && self.is_object(r, q.ty));
+            let places = places.map(|q| (q.offset, q.all)).collect::<Vec<_>>();
+            let objects = end.object.into_iter().chain(places);
+            let pairs = objects.flat_map(|q| r_ends.iter().map(move |r| (q.clone(), &r.1)));
+            for ((at, arrays), r_bytes) in pairs {
+                let mut moved = (r_bytes.0 + at, r_bytes.1, r_bytes.2.clone());
+                add(&mut moved.2, arrays);
+                let listed =
+                    |gap: &(Bytes, Bytes)| covers(&gap.0, &p_bytes) && covers(&gap.1, &moved);
+                let apart = before(&p_bytes, &moved) || before(&moved, &p_bytes);
+                ensure(apart || gaps.iter().any(listed), "bytes that may meet are not listed")?;
             }
         }
         Ok(())
     }
 
     /// Follows the paths of both side by side; sizes unknown.
-    fn inferred(
-        &self,
-        strict: bool,
-        p: (&Of, &Denoted),
-        r: (&Of, &Denoted),
-        direction: &Direction,
-    ) -> Verdict {
-        let holding = self.inside(&direction.inside, p.0.base, |ty| self.is_object(r.0, ty))?;
-        let (p_on, r_on) = (self.alive(p.0, p.1)?, self.alive(r.0, r.1)?);
-        let partings: HashSet<_> =
-            direction.partings.iter().map(|p| (p.ty, p.outer, p.inner)).collect();
+    fn inferred(&self, strict: bool, p: &Tag, r: &Tag, said: &Direction) -> Verdict {
+        let (mut far, mut p_on, mut r_on) = (Far::new(), Known::new(), Known::new());
+        let (p_offset, r_offset) = (p.offset.into(), r.offset.into());
+        ensure(self.goes_on(p, (p.base, p_offset), &mut p_on), "a tag denotes nothing")?;
+        ensure(self.goes_on(r, (r.base, r_offset), &mut r_on), "a tag denotes nothing")?;
         // Type, what remains of p's offset, and, past the end of q, of r's.
-        let start = (p.0.base, p.0.offset, None);
-        let (mut seen, mut left) = (HashSet::from([start]), vec![start]);
-        while let Some((ty, at, inner)) = left.pop() {
-            let fields = &self.1[&ty].fields;
-            let ended = (ty, at) == (p.0.access, 0);
-            let mut next = Vec::new();
-            match inner {
-                None => {
-                    let whole = r.0.base == r.0.access;
-                    let object = self.is_object(r.0, ty);
-                    ensure(
-                        !(object && whole || ended && holding.contains_key(&ty)),
-                        "the paths do not part",
-                    )?;
-                    next.extend(object.then_some((ty, at, Some(r.0.offset))));
-                }
-                Some(rest) => {
-                    let r_ended = (ty, rest) == (r.0.access, 0);
-                    ensure(!ended && !r_ended, "the paths do not part")?;
-                }
-            }
-            for (i, ours) in fields.iter().enumerate().filter(|(_, f)| p_on(f.0, at - f.1)) {
+        let (mut seen, mut at) = (IndexSet::from([(p.base, p_offset, None)]), 0);
+        while let Some(&(ty, left, inner)) = seen.get_index(at) {
+            at += 1;
+            let object = inner.is_none() && self.is_object(r, ty);
+            let holds = inner.is_some() || self.far(r, ty, &mut far).is_some();
+            let ended = (ty, left) == (p.access, 0) && holds || object && r.is_whole();
+            ensure(!ended && inner.is_none_or(|at| (ty, at) != (r.access, 0)), "no paths part")?;
+            seen.extend(object.then_some((ty, left, Some(r_offset))));
+            let (fields, index) = (self.fields(ty), ty.node().index());
+            let data: Vec<_> = fields.iter().filter(|f| !self.is_root(f.0)).map(|f| f.1).collect();
+            let is_union = data.iter().collect::<HashSet<_>>().len() < data.len();
+            let on = |field: &Field| self.goes_on(p, (field.0, left - field.1), &mut p_on);
+            let ours: Vec<bool> = fields.iter().map(on).collect();
+            for (i, ours) in fields.iter().enumerate().filter(|(i, _)| ours[*i]) {
                 for (j, theirs) in fields.iter().enumerate() {
-                    let (goes_on, begin) = match inner {
+                    let below = inner.map(|rest| rest - theirs.1);
+                    let begin = match below {
+                        Some(at) => self.goes_on(r, (theirs.0, at), &mut r_on).then_some(inner),
                         None => {
-                            let far = holding.get(&theirs.0);
-                            (
-                                far.is_some() && (i == j || !strict),
-                                theirs.1 + far.map_or(0, |far| far.0) + r.0.offset,
-                            )
+                            self.far(r, theirs.0, &mut far).map(|at| Some(theirs.1 + at + r_offset))
                         }
-                        Some(rest) => (r_on(theirs.0, rest - theirs.1), rest),
                     };
-                    if goes_on && i == j {
-                        next.push((ours.0, at - ours.1, inner.map(|rest| rest - ours.1)));
-                    } else if goes_on {
-                        ensure(partings.contains(&(ty, i, j)), "two fields are not listed")?;
-                        let ((start, size), after) = if ours.1 < theirs.1 {
-                            ((at, p.0.size), theirs)
-                        } else {
-                            ((begin, r.0.size), ours)
-                        };
-                        let taken =
-                            self.1[&ty].fields.iter().filter(|f| !self.1[&f.0].root).map(|f| f.1);
-                        let union = taken.clone().count() > taken.collect::<HashSet<_>>().len();
-                        let meet = union || size.is_some_and(|size| start + size > after.1);
+                    let Some(Some(begin)) = begin else { continue };
+                    if i == j {
+                        seen.insert((ours.0, left - ours.1, below));
+                    } else if inner.is_some() || !strict {
+                        let part = |p: &Parting| (p.ty, p.outer, p.inner) == (index, i, j);
+                        ensure(said.partings.iter().any(part), "two fields are not listed")?;
+                        let first = ours.1 < theirs.1;
+                        let (start, size) = if first { (left, p.size) } else { (begin, r.size) };
+                        let end = size.map_or(0, |size| start + i128::from(size));
+                        let meet = is_union || end > ours.1.max(theirs.1);
                         ensure(!meet, "two fields that are said to part meet")?;
                     }
                 }
             }
-            left.extend(next.into_iter().filter(|&place| seen.insert(place)));
         }
         Ok(())
-    }
-
-    /// Returns where a denoted path may go on: from which types and offsets.
-    fn alive(&self, of: &Of, denoted: &Denoted) -> Verdict<impl Fn(usize, i128) -> bool> {
-        let far = self.inside(&denoted.inside, of.base, |ty| ty == of.access)?;
-        let dead: HashSet<_> = denoted.dead.iter().map(|&(ty, at)| (ty, i128::from(at))).collect();
-        let alive = move |ty, at| {
-            at >= 0 && far.get(&ty).is_some_and(|far| at <= far.0) && !dead.contains(&(ty, at))
-        };
-        let (mut seen, mut left) = (HashSet::new(), vec![(of.base, of.offset)]);
-        let ends = |place| place == (of.access, 0);
-        for &(ty, at) in &denoted.dead {
-            let mut next =
-                self.1[&ty].fields.iter().map(|field| (field.0, i128::from(at) - field.1));
-            ensure(
-                !ends((ty, at.into())) && !next.any(|(ty, at)| alive(ty, at)),
-                "a path goes on where none is said to",
-            )?;
-        }
-        while let Some((ty, at)) = left.pop() {
-            if ends((ty, at)) {
-                return Ok(alive);
-            }
-            let next = self.1[&ty].fields.iter().map(|field| (field.0, at - field.1));
-            left.extend(next.filter(|&(ty, at)| alive(ty, at) && seen.insert((ty, at))));
-        }
-        Err("a tag denotes nothing")
     }
 }

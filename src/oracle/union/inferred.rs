@@ -158,11 +158,6 @@ impl Side {
         })
     }
 
-    /// The places from which no path was found to go on.
-    pub(crate) fn dead(&self) -> impl Iterator<Item = (TypeIndex, u64)> + '_ {
-        self.alive.iter().filter(|&(_, &alive)| !alive).map(|(&place, _)| place)
-    }
-
     fn ends_at(&self, ty: TypeIndex, rest: u64) -> bool {
         (ty, rest) == (self.access.access, 0)
     }

@@ -1,4 +1,4 @@
-//! Proofs: a reason for each comparison that the definition's search made.
+//! Proofs: a reason for each comparison that the definition's search makes.
 
 use super::access::Resolved;
 use super::arena::{Link, PathArena};
@@ -7,156 +7,101 @@ use super::denoted::{Prefix, Untracked, denoted};
 use super::inferred::{Found, Search, Side};
 use super::objects::Objects;
 use super::stride::{Pattern, UNBOUNDED};
-use super::traversal::reach;
-use super::types::{TypeIndex, Types};
 use crate::graph::{Format, Graph};
 use crate::oracle::access::Access;
 use crate::oracle::gap;
 use crate::oracle::limits::{Budget, CASES_IN_ALL};
-use crate::oracle::proof::{Denoted, Direction, Gap, Inside, Parting, Proof};
-use crate::table::{IndexMap, IndexSet};
+use crate::oracle::proof::{Apart, Direction, Gap, Parting, Proof};
+use crate::table::{HashSet, IndexSet};
 
-/// Proves of two accesses that they do not meet; `None` if they do, or if that
-/// takes too long.
+/// Proves of two accesses that they do not meet, by all ways or, if `strict`, by
+/// those that rule `union-strict` follows; `None` if they do, or if that takes
+/// too long.
 pub(super) fn prove(
     definition: &Definition<'_>,
     graph: &Graph,
     (a, b): (Access, Access),
     strict: bool,
 ) -> Option<Proof> {
-    let types = definition.types;
-    let resolve = |access| Resolved::new(types, graph, access).ok();
+    let resolve = |access| Resolved::new(definition.types, graph, access).ok();
     let accesses = [resolve(a)?, resolve(b)?];
-    let mut prover = Prover { definition, types, strict, budget: Budget::new(definition.steps) };
-    let (denoted, directions) = match accesses[0].format(types) {
-        Format::New => prover.sized(accesses)?,
-        Format::Old => prover.inferred(accesses)?,
+    let directions = match accesses[0].format(definition.types) {
+        Format::New => sized(definition, accesses, strict)?,
+        Format::Old => inferred(definition, accesses, strict)?,
     };
-    Some(Proof { strict, denoted, directions })
+    Some(Proof { strict, directions: directions.try_into().ok()? })
 }
 
-struct Prover<'p> {
-    definition: &'p Definition<'p>,
-    types: &'p Types,
+fn sized(
+    definition: &Definition<'_>,
+    accesses: [Resolved; 2],
     strict: bool,
-    budget: Budget,
+) -> Option<Vec<Direction>> {
+    let types = definition.types;
+    let (mut arena, mut budget) = (PathArena::default(), Budget::new(definition.steps));
+    let mut denote = |access| denoted(types, access, &Untracked, &mut arena, &mut budget).ok();
+    let paths = [denote(&accesses[0])?, denote(&accesses[1])?];
+    let direction = |(outer, inner): (usize, usize)| {
+        let (a, b) = (&accesses[outer], accesses[inner]);
+        let mut objects = Objects::new(types, a.base, (b, &paths[inner]), &mut budget).ok()?;
+        objects.gaps = Some(Vec::new());
+        let found = if strict {
+            definition.search_along(a, &mut objects, &mut arena, &mut budget)
+        } else {
+            let start = (Prefix { at: 0, strides: Vec::new() }, Link::START);
+            objects.search(&paths[outer], (a.base, UNBOUNDED), start, &mut arena, &mut budget)
+        };
+        let proved = found.ok()?.is_none() && !objects.unsure;
+        let gaps = compare(objects.gaps.filter(|_| proved)?)?;
+        Some(Direction { gaps, partings: Vec::new() })
+    };
+    [(0, 1), (1, 0)].into_iter().map(direction).collect()
 }
 
-type Parts = ([Denoted; 2], [Direction; 2]);
-
-impl Prover<'_> {
-    fn sized(&mut self, accesses: [Resolved; 2]) -> Option<Parts> {
-        let types = self.types;
-        let mut arena = PathArena::default();
-        let mut paths = Vec::new();
-        let mut proofs = Vec::new();
-        for access in &accesses {
-            let budget = &mut self.budget;
-            paths.push(denoted(types, access, &Untracked, &mut arena, budget).ok()?);
-            proofs.push(self.denoted(access)?);
-        }
-        let mut directions = Vec::new();
-        for (outer, inner) in [(0, 1), (1, 0)] {
-            let (a, b) = (&accesses[outer], accesses[inner]);
-            let mut objects =
-                Objects::new(types, a.base, (b, &paths[inner]), &mut self.budget).ok()?;
-            objects.gaps = Some(Vec::new());
-            let budget = &mut self.budget;
-            let found = if self.strict {
-                self.definition.search_along(a, &mut objects, &mut arena, budget)
-            } else {
-                let start = (Prefix { at: 0, strides: Vec::new() }, Link::START);
-                objects.search(&paths[outer], (a.base, UNBOUNDED), start, &mut arena, budget)
-            };
-            if found.ok()?.is_some() || objects.unsure {
-                return None;
-            }
-            let (gaps, partings) = (compare(objects.gaps?)?, Vec::new());
-            let inside = self.inside(a.base, |ty| b.has_object(types, ty))?;
-            directions.push(Direction { inside, gaps, partings });
-        }
-        Some((proofs.try_into().ok()?, directions.try_into().ok()?))
-    }
-
-    fn inferred(&mut self, accesses: [Resolved; 2]) -> Option<Parts> {
-        let types = self.types;
-        let mut arena = PathArena::default();
-        let mut sides = accesses.map(Side::new);
-        for side in &mut sides {
-            side.denotes(types, &mut self.budget).ok().filter(|&denotes| denotes)?;
-        }
-        let mut directions = Vec::new();
-        for from_b in [false, true] {
-            let [a, b] = &mut sides;
-            let (outer, inner) = if from_b { (b, a) } else { (a, b) };
-            let (base, b) = (outer.access.base, inner.access);
-            let mut search = Search::new(types, (outer, inner), self.strict);
-            search.record = Some(Vec::new());
-            if let Found::Meet(_) = search.run(&mut arena, &mut self.budget).ok()? {
-                return None;
-            }
-            let distinct: IndexSet<_> = search.record?.into_iter().collect();
-            let parting =
-                |(ty, outer, inner)| Parting { ty: types.get(ty).node as usize, outer, inner };
-            let (gaps, partings) = (Vec::new(), distinct.into_iter().map(parting).collect());
-            let inside = self.inside(base, |ty| b.has_object(types, ty))?;
-            directions.push(Direction { inside, gaps, partings });
-        }
-        let mut proofs = Vec::new();
-        for side in &sides {
-            let dead = side.dead().map(|(ty, rest)| (types.get(ty).node as usize, rest));
-            let mut dead: Vec<_> = dead.collect();
-            dead.sort_unstable();
-            proofs.push(Denoted { dead, ..self.denoted(&side.access)? });
-        }
-        Some((proofs.try_into().ok()?, directions.try_into().ok()?))
-    }
-
-    fn denoted(&mut self, access: &Resolved) -> Option<Denoted> {
-        let inside = self.inside(access.base, |ty| ty == access.access)?;
-        Some(Denoted { inside, dead: Vec::new() })
-    }
-
-    fn inside(
-        &mut self,
-        base: TypeIndex,
-        is_target: impl Fn(TypeIndex) -> bool,
-    ) -> Option<Vec<Inside>> {
-        let reach = reach(self.types, base, is_target, &mut self.budget).ok()?;
-        let mut inside: Vec<Inside> = reach
-            .iter()
-            .map(|(&ty, far)| Inside {
-                ty: self.types.get(ty).node as usize,
-                collapsed: finite(far.collapsed),
-                displaced: finite(far.displaced),
-            })
-            .collect();
-        inside.sort_unstable_by_key(|inside| inside.ty);
-        Some(inside)
-    }
-}
-
-/// Bytes; `None` without end, or where 64 bits do not hold them.
-fn finite(bytes: u128) -> Option<u64> {
-    u64::try_from(bytes).ok()
-}
-
-/// Gives a reason for each comparison. Bytes beyond the end of all memory, where
-/// an array without end would be cut, need none.
-fn compare(gaps: Vec<(Pattern, Pattern)>) -> Option<Vec<Gap>> {
+/// Gives a reason for each comparison that needs one. Bytes beyond the end of all
+/// memory, where an array without end would be cut, need none.
+fn compare(compared: Vec<(Pattern, Pattern)>) -> Option<Vec<Gap>> {
     let mut budget = Budget::new(CASES_IN_ALL);
-    let mut reasons = IndexMap::default();
-    for (outer, inner) in gaps {
-        if outer.start.max(inner.start) >= UNBOUNDED / 2 {
+    let (mut seen, mut gaps) = (HashSet::default(), Vec::new());
+    for (outer, inner) in compared {
+        let far = outer.start.max(inner.start);
+        if far >= UNBOUNDED / 2 {
             continue;
         }
-        finite(outer.start.max(inner.start))?;
-        let pair = (byte_range(&outer), byte_range(&inner));
-        if !reasons.contains_key(&pair) {
-            let apart = gap::apart(&pair.0, &pair.1, &mut budget)?;
-            reasons.insert(pair, apart);
+        u64::try_from(far).ok()?;
+        let (outer, inner) = (byte_range(&outer), byte_range(&inner));
+        if seen.insert((outer.clone(), inner.clone())) {
+            let apart = gap::apart(&outer, &inner, &mut budget)?;
+            if !matches!(apart, Apart::Residue { modulus: 1, .. }) {
+                gaps.push(Gap { outer, inner, apart });
+            }
         }
     }
-    let gap = |((outer, inner), apart)| Gap { outer, inner, apart };
-    Some(reasons.into_iter().map(gap).collect())
+    Some(gaps)
+}
+
+fn inferred(
+    definition: &Definition<'_>,
+    accesses: [Resolved; 2],
+    strict: bool,
+) -> Option<Vec<Direction>> {
+    let types = definition.types;
+    let (mut arena, mut budget) = (PathArena::default(), Budget::new(definition.steps));
+    let mut sides = accesses.map(Side::new);
+    for side in &mut sides {
+        side.denotes(types, &mut budget).ok().filter(|&denotes| denotes)?;
+    }
+    let direction = |from_b| {
+        let [a, b] = &mut sides;
+        let mut search = Search::new(types, if from_b { (b, a) } else { (a, b) }, strict);
+        search.record = Some(Vec::new());
+        let found = search.run(&mut arena, &mut budget).ok()?;
+        let partings = search.record.filter(|_| !matches!(found, Found::Meet(_)))?;
+        let distinct: IndexSet<_> = partings.into_iter().collect();
+        let parting =
+            |(ty, outer, inner)| Parting { ty: types.get(ty).node as usize, outer, inner };
+        let partings = distinct.into_iter().map(parting).collect();
+        Some(Direction { gaps: Vec::new(), partings })
+    };
+    [false, true].into_iter().map(direction).collect()
 }

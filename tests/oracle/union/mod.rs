@@ -5,6 +5,7 @@ mod cases;
 mod copies;
 mod laws;
 mod limits;
+mod proofs;
 mod random;
 mod table;
 

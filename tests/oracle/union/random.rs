@@ -38,7 +38,7 @@ impl fmt::Debug for Count {
 fn compare(seed: u64, u: &Universe, sizes: &mut Rng, count: &mut Count) {
     let (graph, ids) = u.graph();
     let naive = Naive::new(u);
-    let checker = Checker::new(&graph);
+    let checker = Checker(&graph);
     let (union, strict) =
         (Oracle::new(&graph, Rules::Union), Oracle::new(&graph, Rules::UnionStrict));
     for (i, &a) in ids.iter().enumerate() {
