@@ -14,24 +14,21 @@
 //!
 //! ```
 //! use tbaa::declare::{Declarations, Policy, Record, Target};
-//! use tbaa::{AliasResult, Graph, Oracle, Rules};
+//! use tbaa::{AliasResult, Rules, Session};
 //!
 //! // The structs as they are in C; where their members stand is computed.
-//! let mut types = Declarations::new(Target::x86_64());
+//! let types = Declarations::new(Target::x86_64());
+//! let mut session = Session::new(types, Policy::Rfc, Rules::Union);
 //! let value = Record::union("").field("gc", "void *").field("n", "double");
-//! types.define(Record::structure("TValue").field("value", value).field("tt", "short"))?;
+//! session.define(Record::structure("TValue").field("value", value).field("tt", "short"))?;
 //! let frame = Record::structure("").field("base", "TValue *").field("savedpc", "int *");
-//! types.define(Record::structure("CallInfo").field("func", "TValue *").field("l", frame))?;
+//! session.define(Record::structure("CallInfo").field("func", "TValue *").field("l", frame))?;
 //!
-//! let mut graph = Graph::new();
-//! let mut types = types.lower(Policy::Rfc);
-//! let load_base = types.tag(&mut graph, "CallInfo.l.base")?;
-//! let store_number = types.tag(&mut graph, "TValue.value.n")?;
-//! let store_pointer = types.tag(&mut graph, "*void *")?;
-//!
-//! let oracle = Oracle::new(&graph, Rules::Union);
-//! assert_eq!(oracle.alias(load_base, store_number), AliasResult::NoAlias);
-//! assert_eq!(oracle.alias(load_base, store_pointer), AliasResult::MayAlias);
+//! let load_base = session.tag("CallInfo.l.base")?;
+//! let store_number = session.tag("TValue.value.n")?;
+//! let store_pointer = session.tag("*void *")?;
+//! assert_eq!(session.alias(load_base, store_number), AliasResult::NoAlias);
+//! assert_eq!(session.alias(load_base, store_pointer), AliasResult::MayAlias);
 //! # Ok::<(), tbaa::declare::DeclareError>(())
 //! ```
 //!
@@ -42,10 +39,12 @@
 //!
 //! | part | what it does |
 //! |---|---|
+//! | [`Session`] | holds declared types, graph and oracle as one |
 //! | [`declare`] | lays out structs, and gives the tag of an access by its path |
 //! | [`Builder`] | makes well-formed nodes, as LLVM's `MDBuilder` |
 //! | [`Graph`] | holds each node once; [`TypeNode`] and [`Tag`] read them |
 //! | [`Oracle`] | answers queries on [`Access`]es by one of the [`Rules`], with an [`Explanation`] |
+//! | [`proof`] | what [`Oracle::prove`] gives: a `NoAlias` that a checker can confirm |
 //! | [`Matrix`], [`Classes`], [`Frozen`] | all pairs of many tags at once, and stored |
 //! | [`verify`] | says what LLVM's verifier says of a tag, and reports all that is ill formed |
 //! | [`lint`] | reports what LLVM accepts and is still wrong or suspicious |
@@ -55,6 +54,8 @@
 //! | [`types`] | LLVM's own types and data layouts: sizes, alignments, offsets |
 //! | [`text`] | reads `.ll` modules; writes metadata for LLVM and MLIR |
 //! | [`spec`] | reads and writes RON specs: types, tags, expected answers |
+//!
+//! The [`guide`] explains TBAA, the rules, and each of these parts.
 //!
 //! # Features
 //!
@@ -69,11 +70,14 @@ pub mod declare;
 mod diagnostic;
 pub mod emit;
 mod graph;
+#[cfg(any(doc, doctest))]
+pub mod guide;
 pub mod link;
 pub mod lint;
 pub mod lower;
 mod nearest;
 mod oracle;
+mod session;
 mod source;
 #[cfg(feature = "spec")]
 pub mod spec;
@@ -95,33 +99,11 @@ pub use graph::{
 };
 pub use oracle::{
     Access, AccessKind, AccessPath, AliasResult, ByteRange, Classes, Clause, Comparison, Conflict,
-    Elements, Explanation, Frozen, Matrix, Oracle, PathStep, Rules, Side, UnknownRules,
+    Elements, Explanation, Frozen, Matrix, Oracle, PathStep, Rules, Side, UnknownRules, proof,
 };
+
+pub use session::Session;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}
-
-#[cfg(doctest)]
-#[doc = include_str!("../docs/tbaa.md")]
-mod guide {}
-
-#[cfg(doctest)]
-#[doc = include_str!("../docs/rules.md")]
-mod rules {}
-
-#[cfg(doctest)]
-#[doc = include_str!("../docs/lowering.md")]
-mod lowering_guide {}
-
-#[cfg(doctest)]
-#[doc = include_str!("../docs/types.md")]
-mod types_guide {}
-
-#[cfg(doctest)]
-#[doc = include_str!("../docs/linking.md")]
-mod linking_guide {}
-
-#[cfg(doctest)]
-#[doc = include_str!("../docs/declare.md")]
-mod declarations {}

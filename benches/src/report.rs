@@ -77,7 +77,9 @@ const REASONS: &str = "Where a target is not reached, it is for one of these rea
 - **Accesses larger than their types** (the union rules; 24 tags of DuckDB's) may touch whatever lies
   beside any object of that type. They have no place in the tables, and are searched in microseconds.
 - **Adversaries under the union rules** leave the tables where these would grow with the square, and
-  are searched, in up to a few milliseconds; see the limits in [rules.md](rules.md).
+  are searched, in up to a few milliseconds; see the limits in [rules].
+
+[rules]: rules.md
 ";
 
 /// A Markdown table.

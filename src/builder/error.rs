@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::graph::{Format, GraphError};
+use crate::graph::{Format, GraphError, NodeId, TypeId};
 
 /// Why the builder refused a request. Nothing was added to the graph.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -20,6 +20,8 @@ pub enum BuildError {
     Malformed {
         /// Which argument.
         argument: String,
+        /// The node.
+        node: NodeId,
     },
     /// A struct type of the old format without fields: its node would read as
     /// a root, and a tag under a different root may alias everything.
@@ -33,6 +35,8 @@ pub enum BuildError {
         name: String,
         /// The field's position, from 0.
         field: usize,
+        /// The root.
+        root: TypeId,
     },
     /// A field that starts before the field in front of it. LLVM requires
     /// offsets to ascend; equal offsets make a union.
@@ -53,28 +57,38 @@ pub enum BuildError {
         argument: String,
         /// The format of the node being made.
         wanted: Format,
+        /// The argument.
+        ty: TypeId,
     },
     /// A field under another root than the fields (or the parent) before it.
     MixedRoots {
         /// Which argument.
         argument: String,
+        /// The argument.
+        ty: TypeId,
     },
     /// A tag of or into a root.
     RootInTag {
         /// `"base"` or `"access"`.
         argument: String,
+        /// The root.
+        root: TypeId,
     },
     /// An old-format tag whose access type has fields; only size-aware tags
     /// may access an aggregate as a whole.
     AggregateAccess {
         /// The access type's name.
         access: String,
+        /// The access type.
+        ty: TypeId,
     },
     /// An old-format scalar under a struct: LLVM would read it as a struct with
     /// one field.
     AggregateParent {
         /// The parent's name.
         parent: String,
+        /// The parent.
+        ty: TypeId,
     },
     /// An offset other than 0 into a scalar.
     OffsetInScalar {
@@ -82,6 +96,8 @@ pub enum BuildError {
         base: String,
         /// The offset, in bytes.
         offset: u64,
+        /// The base type.
+        ty: TypeId,
     },
     /// No path from the base type ends at the access type at that offset.
     NoPath {
@@ -94,6 +110,8 @@ pub enum BuildError {
         /// Whether the search was given up: overlapping fields of unknown size
         /// can lead to an offset in more ways than can be tried.
         limit: bool,
+        /// The base and the access type.
+        types: (TypeId, TypeId),
     },
     /// An entry of a struct copy that starts before the end of the entry in
     /// front of it, or ends past byte 2^64.
@@ -110,7 +128,7 @@ impl fmt::Display for BuildError {
             BuildError::ForeignId { argument } => {
                 write!(f, "{argument}: the id was issued by another graph")
             }
-            BuildError::Malformed { argument } => {
+            BuildError::Malformed { argument, .. } => {
                 write!(f, "{argument}: a malformed node; `verify` says what is wrong with it")
             }
             BuildError::NoFields { name } => write!(
@@ -118,7 +136,7 @@ impl fmt::Display for BuildError {
                 "struct {name:?} has no fields: its old-format node would read as a root; \
                  leave it out, or make it a scalar"
             ),
-            BuildError::RootAsField { name, field } => {
+            BuildError::RootAsField { name, field, .. } => {
                 write!(f, "field {field} of {name:?} is of root type: give a scalar or a struct")
             }
             BuildError::DescendingOffset { name, field, offset, previous } => write!(
@@ -126,7 +144,7 @@ impl fmt::Display for BuildError {
                 "field {field} of {name:?} at offset {offset} follows one at {previous}: \
                  offsets must not descend, sort the fields"
             ),
-            BuildError::MixedFormats { argument, wanted } => {
+            BuildError::MixedFormats { argument, wanted, .. } => {
                 let (this, other) = match wanted {
                     Format::Old => ("an old-format", "size-aware"),
                     Format::New => ("a size-aware", "old-format"),
@@ -137,29 +155,29 @@ impl fmt::Display for BuildError {
                      keep to one format per root"
                 )
             }
-            BuildError::MixedRoots { argument } => {
+            BuildError::MixedRoots { argument, .. } => {
                 write!(f, "{argument}: of another root than what stands before it")
             }
-            BuildError::RootInTag { argument } => {
+            BuildError::RootInTag { argument, .. } => {
                 write!(f, "{argument}: a root is no type of any memory; give a type under it")
             }
-            BuildError::AggregateAccess { access } => write!(
+            BuildError::AggregateAccess { access, .. } => write!(
                 f,
                 "access type {access:?} is a struct: an old-format tag must end at a scalar; \
                  tag each field, or use the size-aware format"
             ),
-            BuildError::AggregateParent { parent } => {
+            BuildError::AggregateParent { parent, .. } => {
                 write!(f, "parent {parent:?} is a struct: a scalar's parent is a scalar or a root")
             }
-            BuildError::OffsetInScalar { base, offset } => {
+            BuildError::OffsetInScalar { base, offset, .. } => {
                 write!(f, "offset {offset} into scalar {base:?}: a scalar has offset 0 only")
             }
-            BuildError::NoPath { base, access, offset, limit: false } => write!(
+            BuildError::NoPath { base, access, offset, limit: false, .. } => write!(
                 f,
                 "no path from {base:?} ends at {access:?} at offset {offset}: \
                  give the offset of a field of that type"
             ),
-            BuildError::NoPath { base, access, offset, limit: true } => write!(
+            BuildError::NoPath { base, access, offset, limit: true, .. } => write!(
                 f,
                 "no path from {base:?} to {access:?} at offset {offset} was found among the first \
                  {}: use the size-aware format, which says where fields end",

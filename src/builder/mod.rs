@@ -126,7 +126,7 @@ impl Builder<'_> {
     ) -> Result<TypeId, BuildError> {
         let kind = self.check_type(parent, "parent")?;
         if kind == TypeKind::Aggregate {
-            return Err(BuildError::AggregateParent { parent: self.name(parent) });
+            return Err(BuildError::AggregateParent { parent: self.name(parent), ty: parent });
         }
         self.check_format(parent, "parent", Format::Old)?;
         self.add_type(&[
@@ -268,7 +268,10 @@ impl Builder<'_> {
             return Err(BuildError::ForeignId { argument: "tag".to_owned() });
         }
         let Ok(parts) = self.graph.tag(tag) else {
-            return Err(BuildError::Malformed { argument: "tag".to_owned() });
+            return Err(BuildError::Malformed {
+                argument: "tag".to_owned(),
+                node: self.graph.tag_node(tag),
+            });
         };
         if !parts.immutable {
             return Ok(tag);
@@ -330,7 +333,9 @@ impl Builder<'_> {
             return Err(BuildError::ForeignId { argument: argument.to_string() });
         }
         match self.graph.ty(ty).kind() {
-            TypeKind::Malformed => Err(BuildError::Malformed { argument: argument.to_string() }),
+            TypeKind::Malformed => {
+                Err(BuildError::Malformed { argument: argument.to_string(), node: ty.0 })
+            }
             kind => Ok(kind),
         }
     }
@@ -342,15 +347,14 @@ impl Builder<'_> {
         wanted: Format,
     ) -> Result<(), BuildError> {
         let Some(root) = self.graph.root_of(ty) else {
-            return Err(BuildError::Malformed { argument: argument.to_string() });
+            return Err(BuildError::Malformed { argument: argument.to_string(), node: ty.0 });
         };
         let of_type = self.graph.ty(ty);
         let mixed = of_type.kind() != TypeKind::Root && of_type.format() != wanted;
         match self.graph.root_format(root) {
-            Some(format) if format != wanted => {
-                Err(BuildError::MixedFormats { argument: argument.to_string(), wanted })
+            format if mixed || format.is_some_and(|format| format != wanted) => {
+                Err(BuildError::MixedFormats { argument: argument.to_string(), wanted, ty })
             }
-            _ if mixed => Err(BuildError::MixedFormats { argument: argument.to_string(), wanted }),
             _ => Ok(()),
         }
     }
@@ -366,11 +370,15 @@ impl Builder<'_> {
         for (position, (ty, offset)) in fields.enumerate() {
             let argument = FieldOf { name, position };
             if self.check_type(ty, argument)? == TypeKind::Root {
-                return Err(BuildError::RootAsField { name: lossy(name), field: position });
+                return Err(BuildError::RootAsField {
+                    name: lossy(name),
+                    field: position,
+                    root: ty,
+                });
             }
             self.check_format(ty, argument, format)?;
             if self.graph.root_of(ty) != self.graph.root_of(relative) {
-                return Err(BuildError::MixedRoots { argument: argument.to_string() });
+                return Err(BuildError::MixedRoots { argument: argument.to_string(), ty });
             }
             if offset < previous {
                 return Err(BuildError::DescendingOffset {
@@ -394,23 +402,23 @@ impl Builder<'_> {
     ) -> Result<(), BuildError> {
         for (ty, argument) in [(base, "base"), (access, "access")] {
             if self.check_type(ty, argument)? == TypeKind::Root {
-                return Err(BuildError::RootInTag { argument: argument.to_owned() });
+                return Err(BuildError::RootInTag { argument: argument.to_owned(), root: ty });
             }
             self.check_format(ty, argument, format)?;
         }
         let access_kind = self.graph.ty(access).kind();
         if format == Format::Old && access_kind != TypeKind::Scalar {
-            return Err(BuildError::AggregateAccess { access: self.name(access) });
+            return Err(BuildError::AggregateAccess { access: self.name(access), ty: access });
         }
         if offset != 0 && self.graph.ty(base).kind() == TypeKind::Scalar {
-            return Err(BuildError::OffsetInScalar { base: self.name(base), offset });
+            return Err(BuildError::OffsetInScalar { base: self.name(base), offset, ty: base });
         }
         match path::exists(self.graph, base, access, offset) {
             Some(true) => Ok(()),
             found => {
+                let types = (base, access);
                 let (base, access) = (self.name(base), self.name(access));
-                let limit = found.is_none();
-                Err(BuildError::NoPath { base, access, offset, limit })
+                Err(BuildError::NoPath { base, access, offset, limit: found.is_none(), types })
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Whether a tag's path exists.
 
-use crate::graph::{Format, Graph, NodeId, Operand, Shape, TypeId, TypeKind};
+use crate::graph::{Format, Graph, NodeId, Shape, TypeId, TypeKind};
 use crate::table::HashSet;
 
 /// Places tried before the search is given up. Without sizes, fields that
@@ -54,23 +54,17 @@ pub(super) fn exists(graph: &Graph, base: TypeId, access: TypeId, offset: u64) -
 }
 
 /// Follows the last field that does not start after the offset, as LLVM does.
-fn last_fields(graph: &Graph, base: TypeId, access: TypeId, offset: u64) -> bool {
-    let (mut ty, mut rest) = (base.0, offset);
+fn last_fields(graph: &Graph, base: TypeId, access: TypeId, mut rest: u64) -> bool {
+    let mut ty = base.0;
     // A type that a text made contain itself must not keep the walk going.
     for _ in 0..=graph.node_count() {
         if ty == access.0 && rest == 0 {
             return true;
         }
         let shape = Shape::of(graph, ty);
-        let next = match shape.field_at(graph, ty, rest) {
-            Some((at, start)) => {
-                rest -= start;
-                graph.operand(ty, at).and_then(Operand::node)
-            }
-            None if shape.format == Format::Old => shape.parent(graph, ty),
-            None => None,
-        };
-        match next {
+        // In the size-aware format a path ends at a scalar, not at its parents.
+        let goes_on = shape.format == Format::Old || shape.fields().len() > 0;
+        match shape.step(graph, ty, &mut rest).filter(|_| goes_on) {
             Some(next) => ty = next,
             None => return false,
         }

@@ -2,27 +2,14 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::derived::Derived;
-use super::layout::LIMIT;
+use super::id::DeclId;
 use super::{DeclareError, Target};
 use crate::nearest::nearest;
 use crate::table::{HashMap, IndexMap};
 use crate::types::Primitive;
 
-/// Names one type of one [`Declarations`].
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub struct DeclId {
-    pub(super) index: u32,
-    stamp: u32,
-}
-
-impl DeclId {
-    /// Returns the type's position in [`Declarations::types`].
-    #[must_use]
-    pub fn index(self) -> usize {
-        self.index as usize
-    }
-}
+/// Types have less bytes than this, so that bits and sums do not overflow.
+pub(super) const LIMIT: u64 = 1 << 56;
 
 /// What a declared type is.
 #[derive(Clone, Debug)]
@@ -96,6 +83,16 @@ pub(super) struct Decl {
     pub(super) align: u64,
     /// The alignment that packing does not lower.
     pub(super) required: u64,
+}
+
+/// How a type is made of another.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Derived {
+    Pointer,
+    Array(Option<u64>),
+    Vector(u64),
+    Complex,
+    Atomic,
 }
 
 /// The types of a program or runtime, laid out for a [`Target`].
@@ -231,12 +228,16 @@ impl Declarations {
 
     /// Gives a name to a type that has none by it.
     pub(super) fn name(&mut self, name: &str, id: DeclId) -> Result<(), DeclareError> {
-        match self.names.contains_key(name) {
-            true => Err(DeclareError::Redefined { name: name.to_owned() }),
-            false => {
-                self.names.insert(name.to_owned(), id);
-                Ok(())
-            }
+        self.check_new(name)?;
+        self.names.insert(name.to_owned(), id);
+        Ok(())
+    }
+
+    /// Checks that no type has a name.
+    fn check_new(&self, name: &str) -> Result<(), DeclareError> {
+        match self.names.get(name) {
+            Some(&first) => Err(DeclareError::Redefined { name: name.to_owned(), first }),
+            None => Ok(()),
         }
     }
 
@@ -265,9 +266,7 @@ impl Declarations {
         if size >= LIMIT {
             return Err(DeclareError::TooLarge { place: name });
         }
-        if self.names.contains_key(&name) {
-            return Err(DeclareError::Redefined { name });
-        }
+        self.check_new(&name)?;
         let kind = Kind::Scalar { name: name.clone(), parent: Some(parent), float: None };
         let id = self.push(Decl { kind, size: Some(size), align, required: 1 })?;
         self.name(&name, id)?;
@@ -286,9 +285,7 @@ impl Declarations {
             let reason = "the type of an enum's values must be an integer";
             return Err(DeclareError::Invalid { place: name.to_owned(), reason });
         };
-        if self.names.contains_key(name) {
-            return Err(DeclareError::Redefined { name: name.to_owned() });
-        }
+        self.check_new(name)?;
         let kind = Kind::Enum { name: name.to_owned(), integer };
         let id = self.push(Decl { kind, size, align, required: 1 })?;
         self.name(name, id)?;
@@ -325,7 +322,7 @@ impl Declarations {
     }
 
     pub(super) fn incomplete(&self, ty: DeclId, place: &str) -> DeclareError {
-        DeclareError::Incomplete { ty: self.display(ty), place: place.to_owned() }
+        DeclareError::Incomplete { ty: self.display(ty), place: place.to_owned(), id: ty }
     }
 }
 

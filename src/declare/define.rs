@@ -1,8 +1,8 @@
 //! From a record as it is written down to one that is laid out.
 
-use super::declarations::{Decl, FieldDecl, Kind, RecordDecl, check_align};
-use super::layout::{LIMIT, Layout, Slot, lay_out};
-use super::record::{Member, MemberType, Record};
+use super::declarations::{Decl, FieldDecl, Kind, LIMIT, RecordDecl, check_align};
+use super::layout::{Layout, Slot, lay_out};
+use super::record::{Attributes, Member, MemberType, Record};
 use super::{DeclId, Declarations, DeclareError};
 use crate::table::IndexMap;
 
@@ -61,29 +61,7 @@ impl Declarations {
         let id = self.announce(&record, &title)?;
         let mut fields = Vec::with_capacity(record.members.len());
         for (index, member) in record.members.iter().enumerate() {
-            let mut lens = Vec::new();
-            let mut element = &member.ty;
-            while let MemberType::Array(of, len) = element {
-                lens.push(*len);
-                element = of;
-            }
-            let mut ty = match element {
-                MemberType::Text(text) => self.ty(text)?,
-                MemberType::Declared(ty) => self.check(*ty)?,
-                // Passed over above.
-                MemberType::Array(..) => self.void(),
-                MemberType::Record(inner) => {
-                    let title = match (inner.name.as_str(), member.name.as_str()) {
-                        ("", "") => format!("{title}.({index})"),
-                        ("", name) => format!("{title}.{name}"),
-                        (name, _) => name.to_owned(),
-                    };
-                    self.define_at((**inner).clone(), title, depth + 1)?
-                }
-            };
-            for len in lens.into_iter().rev() {
-                ty = self.array_of(ty, len)?;
-            }
+            let ty = self.member_type(&title, member, index, depth)?;
             self.check_member(&record, &title, index, ty)?;
             fields.push(FieldDecl {
                 name: member.name.clone(),
@@ -115,6 +93,40 @@ impl Declarations {
         Ok(id)
     }
 
+    /// Returns the type of a member, declared if it is written in place.
+    fn member_type(
+        &mut self,
+        title: &str,
+        member: &Member,
+        index: usize,
+        depth: usize,
+    ) -> Result<DeclId, DeclareError> {
+        let mut lens = Vec::new();
+        let mut element = &member.ty;
+        while let MemberType::Array(of, len) = element {
+            lens.push(*len);
+            element = of;
+        }
+        let mut ty = match element {
+            MemberType::Text(text) => self.ty(text)?,
+            MemberType::Declared(ty) => self.check(*ty)?,
+            // Passed over above.
+            MemberType::Array(..) => self.void(),
+            MemberType::Record(inner) => {
+                let title = match (inner.name.as_str(), member.name.as_str()) {
+                    ("", "") => format!("{title}.({index})"),
+                    ("", name) => format!("{title}.{name}"),
+                    (name, _) => name.to_owned(),
+                };
+                self.define_at((**inner).clone(), title, depth + 1)?
+            }
+        };
+        for len in lens.into_iter().rev() {
+            ty = self.array_of(ty, len)?;
+        }
+        Ok(ty)
+    }
+
     /// Gives a record its id, so that its members may point to it.
     fn announce(&mut self, record: &Record, title: &str) -> Result<DeclId, DeclareError> {
         let known = self.names.get(&record.name).copied().filter(|_| !record.name.is_empty());
@@ -128,7 +140,7 @@ impl Declarations {
         };
         match self.record(id) {
             Some(known) if !known.defined && known.union == record.union => Ok(id),
-            _ => Err(DeclareError::Redefined { name: record.name.clone() }),
+            _ => Err(DeclareError::Redefined { name: record.name.clone(), first: id }),
         }
     }
 
@@ -260,7 +272,7 @@ impl Declarations {
         let align = self.align_of(id);
         let ways = [(false, None), (true, None), (false, Some(align)), (true, Some(align))];
         ways.into_iter().find(|&(packed, align)| {
-            let attributes = super::record::Attributes { packed, align, ..Default::default() };
+            let attributes = Attributes { packed, align, ..Default::default() };
             let least = u64::from(self.cplusplus);
             lay_out(self.target.rules, record.union, &attributes, &slots, least).is_some_and(
                 |layout| {
@@ -295,6 +307,30 @@ fn member_place(title: &str, member: &Member, index: usize) -> String {
     }
 }
 
+/// Returns where a member ends, in bits, or what is wrong with its offset in a
+/// record of `size` bytes.
+fn member_end(
+    attributes: &Attributes,
+    member: &Member,
+    slot: &Slot,
+    size: u64,
+) -> Result<u64, String> {
+    let at = member.at.unwrap_or(0);
+    let packed = attributes.packed || member.packed || attributes.pack.is_some();
+    if slot.bits.is_none() && !at.is_multiple_of(8) {
+        return Err("is not where it starts: only a bit-field starts inside a byte".to_owned());
+    }
+    if slot.bits.is_none() && !packed && !at.is_multiple_of(8 * slot.align) {
+        return Err(format!(
+            "is no multiple of the alignment of its type, {}: declare the record packed if it is so",
+            slot.align
+        ));
+    }
+    let width = slot.bits.map_or(8 * slot.size, u64::from);
+    let end = at.checked_add(width).filter(|&end| end <= 8 * size);
+    end.ok_or_else(|| format!("lets it end past the {size} bytes of the record"))
+}
+
 /// Checks a layout that is known from elsewhere.
 fn explicit(record: &Record, title: &str, slots: &[Slot]) -> Result<Layout, DeclareError> {
     let attributes = &record.attributes;
@@ -310,35 +346,14 @@ fn explicit(record: &Record, title: &str, slots: &[Slot]) -> Result<Layout, Decl
     let mut ranges = Vec::with_capacity(slots.len());
     for (index, (slot, member)) in slots.iter().zip(&record.members).enumerate() {
         let at = member.at.unwrap_or(0);
-        let wrong = |reason: String| {
+        let end = member_end(attributes, member, slot, size).map_err(|reason| {
             let place = member_place(title, member, index);
             // Of a bit-field the offset is one of bits.
             let offset = if slot.bits.is_some() { at } else { at / 8 };
-            Err(DeclareError::Offset { place, offset, reason })
-        };
-        let packed = attributes.packed || member.packed || attributes.pack.is_some();
-        match slot.bits {
-            None if at % 8 != 0 => {
-                return wrong(
-                    "is not where it starts: only a bit-field starts inside a byte".into(),
-                );
-            }
-            None if !packed && at % (8 * slot.align) != 0 => {
-                return wrong(format!(
-                    "is no multiple of the alignment of its type, {}: \
-                     declare the record packed if it is so",
-                    slot.align
-                ));
-            }
-            _ => {}
-        }
-        let width = slot.bits.map_or(8 * slot.size, u64::from);
-        let end = at.checked_add(width).filter(|&end| end <= 8 * size);
-        let Some(end) = end else {
-            return wrong(format!("lets it end past the {size} bytes of the record"));
-        };
+            DeclareError::Offset { place, offset, reason }
+        })?;
         offsets.push(at);
-        if width > 0 {
+        if end > at {
             ranges.push((at, end, index));
         }
     }

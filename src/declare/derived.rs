@@ -1,18 +1,7 @@
 //! Types that are made of another.
 
-use super::declarations::{Decl, Kind};
-use super::layout::LIMIT;
+use super::declarations::{Decl, Derived, Kind, LIMIT};
 use super::{DeclId, Declarations, DeclareError};
-
-/// How a type is made of another.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Derived {
-    Pointer,
-    Array(Option<u64>),
-    Vector(u64),
-    Complex,
-    Atomic,
-}
 
 impl Declarations {
     fn derive(

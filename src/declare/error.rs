@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::id::DeclId;
 use crate::builder::BuildError;
 
 /// Why a declaration or a path was refused. The declarations are as they were,
@@ -33,11 +34,15 @@ pub enum DeclareError {
         name: String,
         /// The nearest member, if one is near.
         nearest: Option<String>,
+        /// The record.
+        id: DeclId,
     },
     /// A second type of one name.
     Redefined {
         /// The name.
         name: String,
+        /// The type that has it.
+        first: DeclId,
     },
     /// A second member of one name, those of anonymous members included.
     DuplicateField {
@@ -52,6 +57,8 @@ pub enum DeclareError {
         ty: String,
         /// What it was needed for.
         place: String,
+        /// The type.
+        id: DeclId,
     },
     /// A member, an attribute or a type that cannot be so.
     Invalid {
@@ -68,6 +75,8 @@ pub enum DeclareError {
         ty: String,
         /// What is wrong and what to do.
         reason: &'static str,
+        /// The type.
+        id: DeclId,
     },
     /// A constant index past the end of an array.
     OutOfBounds {
@@ -129,21 +138,21 @@ impl fmt::Display for DeclareError {
                 write!(f, "no type {name:?}")?;
                 near(f, nearest, "declare it, or write `struct` before it behind a pointer")
             }
-            DeclareError::UnknownField { record, name, nearest } => {
+            DeclareError::UnknownField { record, name, nearest, .. } => {
                 write!(f, "no field {name:?} in {record:?}")?;
                 near(f, nearest, "none is near in name")
             }
-            DeclareError::Redefined { name } => {
+            DeclareError::Redefined { name, .. } => {
                 write!(f, "a second type {name:?}: rename one")
             }
             DeclareError::DuplicateField { record, name } => {
                 write!(f, "a second field {name:?} in {record:?}: rename one")
             }
-            DeclareError::Incomplete { ty, place } => {
+            DeclareError::Incomplete { ty, place, .. } => {
                 write!(f, "{place}: {ty:?} has no size here: define it first, or point to it")
             }
             DeclareError::Invalid { place, reason } => write!(f, "{place}: {reason}"),
-            DeclareError::Step { path, ty, reason } => {
+            DeclareError::Step { path, ty, reason, .. } => {
                 write!(f, "{path:?} is of type {ty:?}: {reason}")
             }
             DeclareError::OutOfBounds { path, index, len } => {

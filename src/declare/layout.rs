@@ -2,11 +2,9 @@
 //!
 //! Offsets are in bits, sizes and alignments in bytes.
 
+use super::declarations::LIMIT;
 use super::record::Attributes;
 use super::target::LayoutRules;
-
-/// Types have less bytes than this, so that bits and sums do not overflow.
-pub(super) const LIMIT: u64 = 1 << 56;
 
 /// What the layout of a member depends on.
 #[derive(Clone, Copy, Debug)]

@@ -38,6 +38,7 @@ pub mod derive_support;
 mod derived;
 mod error;
 mod expr;
+mod id;
 mod import;
 mod layout;
 mod llvm;
@@ -48,8 +49,9 @@ mod record;
 mod rust;
 mod target;
 
-pub use declarations::{DeclId, Declarations};
+pub use declarations::Declarations;
 pub use error::DeclareError;
+pub use id::DeclId;
 pub use import::ClangRecords;
 pub use llvm::LlvmTypes;
 pub use lower::{Lowering, Place, Policy};

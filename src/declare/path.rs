@@ -23,7 +23,7 @@ pub(super) enum Step {
 
 /// A path, checked against the types.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Walk {
+pub(super) struct ResolvedPath {
     pub(super) volatile: bool,
     pub(super) immutable: bool,
     pub(super) start: DeclId,
@@ -31,7 +31,7 @@ pub(super) struct Walk {
     pub(super) steps: Vec<(Step, DeclId)>,
 }
 
-impl Walk {
+impl ResolvedPath {
     pub(super) fn end(&self) -> DeclId {
         self.steps.last().map_or(self.start, |&(_, ty)| ty)
     }
@@ -58,16 +58,16 @@ impl Declarations {
     ///
     /// As [`Lowering::tag`](super::Lowering::tag), but for what is about tags.
     pub fn offset_of(&mut self, path: &str) -> Result<u64, DeclareError> {
-        let walk = self.walk(path)?;
-        Ok(self.spot(&walk).offset)
+        let resolved = self.resolve(path)?;
+        Ok(self.spot(&resolved).offset)
     }
 
     /// Returns whether what a path leads to is never modified: the path says
     /// so, or a member behind its last pointer.
-    pub(super) fn is_immutable(&self, walk: &Walk) -> bool {
-        let object = walk.steps.iter().rev();
+    pub(super) fn is_immutable(&self, resolved: &ResolvedPath) -> bool {
+        let object = resolved.steps.iter().rev();
         let mut object = object.take_while(|(step, _)| !matches!(step, Step::Follow { .. }));
-        walk.immutable
+        resolved.immutable
             || object.any(|&(step, _)| match step {
                 Step::Field { record, index } => {
                     self.record(record).is_some_and(|r| r.fields[index as usize].immutable)
@@ -76,9 +76,9 @@ impl Declarations {
             })
     }
 
-    pub(super) fn spot(&self, walk: &Walk) -> Spot {
-        let mut spot = Spot { offset: 0, bits: None, align: self.align_of(walk.start) };
-        for &(step, ty) in &walk.steps {
+    pub(super) fn spot(&self, resolved: &ResolvedPath) -> Spot {
+        let mut spot = Spot { offset: 0, bits: None, align: self.align_of(resolved.start) };
+        for &(step, ty) in &resolved.steps {
             let size = self.size_of(ty).unwrap_or(0);
             let moved = |index: Option<u64>| index.unwrap_or(0).saturating_mul(size);
             let shift = match step {
@@ -106,7 +106,7 @@ impl Declarations {
     }
 
     /// Reads a path.
-    pub(super) fn walk(&mut self, path: &str) -> Result<Walk, DeclareError> {
+    pub(super) fn resolve(&mut self, path: &str) -> Result<ResolvedPath, DeclareError> {
         let syntax =
             |offset, expected| DeclareError::Syntax { text: path.to_owned(), offset, expected };
         if path.len() > LONGEST {
@@ -114,13 +114,9 @@ impl Declarations {
         }
         let (mut volatile, mut immutable) = (false, false);
         let mut rest = path.trim();
-        loop {
-            let marks = [("volatile ", &mut volatile), ("immutable ", &mut immutable)];
-            let Some((word, mark)) = marks.into_iter().find(|(word, _)| rest.starts_with(word))
-            else {
-                break;
-            };
-            *mark = true;
+        let mut marks = [("volatile ", &mut volatile), ("immutable ", &mut immutable)];
+        while let Some((word, mark)) = marks.iter_mut().find(|(word, _)| rest.starts_with(*word)) {
+            **mark = true;
             rest = rest[word.len()..].trim_start();
         }
         let offset_of = |rest: &str| path.trim_end().len() - rest.len();
@@ -136,45 +132,38 @@ impl Declarations {
             }
             _ => (self.names.get(head).copied().ok_or_else(|| self.unknown(head))?, stars),
         };
-        let mut walk = Walk { volatile, immutable, start, steps: Vec::new() };
+        let mut resolved = ResolvedPath { volatile, immutable, start, steps: Vec::new() };
         rest = &starless[first.unwrap_or(starless.len())..];
         while !rest.is_empty() {
             let done = path[..offset_of(rest)].trim_end();
-            let ty = walk.end();
+            let ty = resolved.end();
             if let Some(after) = rest.strip_prefix("->") {
-                self.follow(&mut walk, done, None)?;
-                rest = self
-                    .field_step(&mut walk, done, after, |at, what| syntax(offset_of(at), what))?;
+                self.follow(&mut resolved, done, None)?;
+                rest = self.field_step(&mut resolved, done, after, |at, what| {
+                    syntax(offset_of(at), what)
+                })?;
             } else if let Some(after) = rest.strip_prefix('.') {
                 if self.is_pointer(ty) {
                     let reason = "write `->` after a pointer, or `[*]`";
                     return Err(self.step_error(done, ty, reason));
                 }
-                rest = self
-                    .field_step(&mut walk, done, after, |at, what| syntax(offset_of(at), what))?;
+                rest = self.field_step(&mut resolved, done, after, |at, what| {
+                    syntax(offset_of(at), what)
+                })?;
             } else if let Some(after) = rest.strip_prefix('[') {
                 let end = after.find(']').ok_or_else(|| syntax(path.len(), "`]`"))?;
-                let text = after[..end].trim();
-                let name = |c: char| c.is_alphanumeric() || c == '_';
-                let index = match text {
-                    "*" => None,
-                    _ if text.starts_with(|c: char| c.is_ascii_digit()) => {
-                        let number = text.parse().ok();
-                        Some(number.ok_or_else(|| syntax(offset_of(after), "a 64-bit index"))?)
-                    }
-                    _ if !text.is_empty() && text.chars().all(name) => None,
-                    _ => return Err(syntax(offset_of(after), "an index: a number, a name or `*`")),
-                };
-                self.index(&mut walk, done, index)?;
+                let index = index_of(after[..end].trim())
+                    .map_err(|expected| syntax(offset_of(after), expected))?;
+                self.index(&mut resolved, done, index)?;
                 rest = after[end + 1..].trim_start();
             } else {
                 return Err(syntax(offset_of(rest), "`.`, `->` or `[`"));
             }
         }
         for _ in 0..stars {
-            self.follow(&mut walk, path, None)?;
+            self.follow(&mut resolved, path, None)?;
         }
-        Ok(walk)
+        Ok(resolved)
     }
 
     fn is_pointer(&self, ty: DeclId) -> bool {
@@ -182,26 +171,36 @@ impl Declarations {
     }
 
     fn step_error(&self, path: &str, ty: DeclId, reason: &'static str) -> DeclareError {
-        DeclareError::Step { path: path.to_owned(), ty: self.display(ty), reason }
+        DeclareError::Step { path: path.to_owned(), ty: self.display(ty), reason, id: ty }
     }
 
-    fn follow(&self, walk: &mut Walk, path: &str, index: Option<u64>) -> Result<(), DeclareError> {
-        let ty = walk.end();
+    fn follow(
+        &self,
+        resolved: &mut ResolvedPath,
+        path: &str,
+        index: Option<u64>,
+    ) -> Result<(), DeclareError> {
+        let ty = resolved.end();
         let Kind::Pointer { to } = *self.kind(ty) else {
             return Err(self.step_error(path, ty, "only a pointer can be followed"));
         };
         let index = index.or(Some(0)).filter(|_| index.is_some());
-        walk.steps.push((Step::Follow { index }, to));
+        resolved.steps.push((Step::Follow { index }, to));
         Ok(())
     }
 
-    fn index(&self, walk: &mut Walk, path: &str, index: Option<u64>) -> Result<(), DeclareError> {
-        let ty = walk.end();
+    fn index(
+        &self,
+        resolved: &mut ResolvedPath,
+        path: &str,
+        index: Option<u64>,
+    ) -> Result<(), DeclareError> {
+        let ty = resolved.end();
         let (step, element, len) = match *self.kind(ty) {
             Kind::Array { element, len } => (Step::Element { index }, element, len),
             Kind::Vector { element, len } => (Step::Lane { index }, element, Some(len)),
             Kind::Complex { element } => (Step::Lane { index }, element, Some(2)),
-            Kind::Pointer { .. } => return self.follow(walk, path, index),
+            Kind::Pointer { .. } => return self.follow(resolved, path, index),
             _ => return Err(self.step_error(path, ty, "only arrays and pointers have elements")),
         };
         // A zero-length array is an old spelling of a flexible one.
@@ -210,14 +209,14 @@ impl Declarations {
         {
             return Err(DeclareError::OutOfBounds { path: path.to_owned(), index, len });
         }
-        walk.steps.push((step, element));
+        resolved.steps.push((step, element));
         Ok(())
     }
 
     /// Takes a member's name, `Base::name` included.
     fn field_step<'t>(
         &self,
-        walk: &mut Walk,
+        resolved: &mut ResolvedPath,
         done: &str,
         after: &'t str,
         syntax: impl Fn(&str, &'static str) -> DeclareError,
@@ -229,10 +228,10 @@ impl Declarations {
         if name.is_empty() {
             return Err(syntax(after, "a member's name"));
         }
-        let mut ty = walk.end();
+        let mut ty = resolved.end();
         if let Some((base, member)) = name.rsplit_once("::") {
-            self.to_base(walk, ty, base)?;
-            (ty, name) = (walk.end(), member);
+            self.to_base(resolved, ty, base)?;
+            (ty, name) = (resolved.end(), member);
         }
         let Some(record) = self.record(ty) else {
             return Err(self.step_error(done, ty, "only a struct or union has members"));
@@ -246,23 +245,29 @@ impl Declarations {
                 record: record.title.clone(),
                 name: name.to_owned(),
                 nearest: nearest(name, names).map(str::to_owned),
+                id: ty,
             });
         };
         for &index in way {
-            self.push_field(walk, ty, index);
-            ty = walk.end();
+            self.push_field(resolved, ty, index);
+            ty = resolved.end();
         }
         Ok(rest)
     }
 
-    fn push_field(&self, walk: &mut Walk, record: DeclId, index: u32) {
+    fn push_field(&self, resolved: &mut ResolvedPath, record: DeclId, index: u32) {
         if let Some(field) = self.record(record).and_then(|r| r.fields.get(index as usize)) {
-            walk.steps.push((Step::Field { record, index }, field.ty));
+            resolved.steps.push((Step::Field { record, index }, field.ty));
         }
     }
 
     /// Walks to a base class, over those between: breadth first, each once.
-    fn to_base(&self, walk: &mut Walk, from: DeclId, name: &str) -> Result<(), DeclareError> {
+    fn to_base(
+        &self,
+        resolved: &mut ResolvedPath,
+        from: DeclId,
+        name: &str,
+    ) -> Result<(), DeclareError> {
         let mut found: Vec<(DeclId, Option<(usize, u32)>)> = vec![(from, None)];
         let mut seen: HashSet<DeclId> = HashSet::default();
         let mut at = 0;
@@ -276,7 +281,7 @@ impl Declarations {
                     way.push((found[parent].0, index));
                     next = found[parent].1;
                 }
-                way.into_iter().rev().for_each(|(ty, index)| self.push_field(walk, ty, index));
+                way.into_iter().rev().for_each(|(ty, index)| self.push_field(resolved, ty, index));
                 return Ok(());
             }
             for (index, field) in record.fields.iter().enumerate().filter(|(_, f)| f.base) {
@@ -291,7 +296,22 @@ impl Declarations {
             record: self.display(from),
             name: format!("{name}::"),
             nearest: nearest(name, names).map(|name| format!("{name}::")),
+            id: from,
         })
+    }
+}
+
+/// Reads what stands between the brackets: a number, or any element. An error
+/// says what must stand there.
+fn index_of(text: &str) -> Result<Option<u64>, &'static str> {
+    let name = |c: char| c.is_alphanumeric() || c == '_';
+    match text {
+        "*" => Ok(None),
+        _ if text.starts_with(|c: char| c.is_ascii_digit()) => {
+            text.parse().map(Some).map_err(|_| "a 64-bit index")
+        }
+        _ if !text.is_empty() && text.chars().all(name) => Ok(None),
+        _ => Err("an index: a number, a name or `*`"),
     }
 }
 

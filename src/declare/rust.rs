@@ -89,7 +89,7 @@ impl Declarations {
         }
         let id = match self.named(name) {
             Some(id) if self.record(id).is_some_and(|known| !known.defined) => id,
-            Some(_) => return Err(DeclareError::Redefined { name: name.to_owned() }),
+            Some(first) => return Err(DeclareError::Redefined { name: name.to_owned(), first }),
             None => self.forward(name, union)?,
         };
         self.rust_types.insert(key.to_owned(), id);

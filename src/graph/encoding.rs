@@ -150,6 +150,18 @@ impl Shape {
         Some((at(last), start(last)?))
     }
 
+    /// Moves from a type to the next on a walk: to the last field that does not
+    /// start after `offset`, which becomes relative to it; from a type without
+    /// fields to its parent. `None` from a root, and before the first field.
+    pub(crate) fn step(self, graph: &Graph, node: NodeId, offset: &mut u64) -> Option<NodeId> {
+        if self.is_root() || self.fields().len() == 0 {
+            return self.parent(graph, node).filter(|_| !self.is_root());
+        }
+        let (at, start) = self.field_at(graph, node, *offset)?;
+        *offset -= start;
+        graph.operand(node, at)?.node()
+    }
+
     /// Positions of the fields' types.
     pub(crate) fn fields(self) -> impl DoubleEndedIterator<Item = usize> + ExactSizeIterator {
         // A two-operand scalar has a parent and no offset: no field.

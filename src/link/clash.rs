@@ -1,6 +1,5 @@
 //! Types of one name with several bodies, and answers that allow for them.
 
-use super::Linked;
 use super::summary::Summary;
 use crate::graph::{Format, Graph, NodeId, TagId, TypeId, TypeKind};
 use crate::oracle::{Access, AliasResult, Oracle, Rules};
@@ -77,10 +76,9 @@ pub struct LinkedOracle<'l> {
 }
 
 impl<'l> LinkedOracle<'l> {
-    pub(super) fn new(linked: &'l Linked, rules: Rules) -> Self {
-        let graph = linked.graph();
+    pub(super) fn new(graph: &'l Graph, clashes: &[Clash], rules: Rules) -> Self {
         let mut clash_of: HashMap<TypeId, u32> = HashMap::default();
-        for (number, clash) in linked.clashes().iter().enumerate() {
+        for (number, clash) in clashes.iter().enumerate() {
             clash_of.extend(clash.bodies.iter().map(|body| (body.ty, number as u32)));
         }
         let mut of_tag = vec![0; graph.tag_count()];
@@ -165,9 +163,9 @@ fn differ(a: &[(u32, TypeId)], b: &[(u32, TypeId)]) -> bool {
 fn bodies(graph: &Graph, clash_of: &HashMap<TypeId, u32>, tag: TagId) -> Through {
     let Ok(parts) = graph.tag(tag) else { return Through::These(Vec::new()) };
     let mut found: HashSet<(u32, TypeId)> = HashSet::default();
-    let mut seen: HashSet<(TypeId, Place)> = HashSet::default();
+    let mut seen: HashSet<(TypeId, Part)> = HashSet::default();
     // The access as such, and the way to it.
-    let mut work = vec![(parts.access, Place::Whole), (parts.base, Place::At(parts.offset))];
+    let mut work = vec![(parts.access, Part::Whole), (parts.base, Part::At(parts.offset))];
     while let Some((ty, place)) = work.pop() {
         if !seen.insert((ty, place)) {
             continue;
@@ -180,7 +178,7 @@ fn bodies(graph: &Graph, clash_of: &HashMap<TypeId, u32>, tag: TagId) -> Through
         let is_aggregate = node.kind() == TypeKind::Aggregate;
         // In the old format an aggregate's first step up is its field.
         if !is_aggregate || node.format() == Format::New {
-            work.extend(node.parent().map(|parent| (parent, Place::Above)));
+            work.extend(node.parent().map(|parent| (parent, Part::Above)));
         }
         if is_aggregate {
             descend(graph, ty, place, &mut work);
@@ -193,7 +191,7 @@ fn bodies(graph: &Graph, clash_of: &HashMap<TypeId, u32>, tag: TagId) -> Through
 
 /// What part of a type an access is to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Place {
+enum Part {
     Whole,
     /// Bytes from its start.
     At(u64),
@@ -201,15 +199,15 @@ enum Place {
     Above,
 }
 
-fn descend(graph: &Graph, ty: TypeId, place: Place, work: &mut Vec<(TypeId, Place)>) {
+fn descend(graph: &Graph, ty: TypeId, place: Part, work: &mut Vec<(TypeId, Part)>) {
     let node = graph.ty(ty);
     let offset = match place {
-        Place::Above => return,
-        Place::Whole => {
-            work.extend(node.fields().map(|field| (field.ty, Place::Whole)));
+        Part::Above => return,
+        Part::Whole => {
+            work.extend(node.fields().map(|field| (field.ty, Part::Whole)));
             return;
         }
-        Place::At(offset) => offset,
+        Part::At(offset) => offset,
     };
     let before = || node.fields().filter(|field| field.offset <= offset);
     let overlapping = node.fields().zip(node.fields().skip(1)).any(|(a, b)| a.offset == b.offset);
@@ -223,7 +221,7 @@ fn descend(graph: &Graph, ty: TypeId, place: Place, work: &mut Vec<(TypeId, Plac
         if inside {
             // The element of an array, if the field is one.
             let size = graph.ty(field.ty).size().filter(|&size| size > 0);
-            work.push((field.ty, Place::At(size.map_or(into, |size| into % size))));
+            work.push((field.ty, Part::At(size.map_or(into, |size| into % size))));
         }
     }
 }

@@ -145,6 +145,6 @@ impl Linked {
     /// Returns an oracle that allows for the clashes.
     #[must_use]
     pub fn oracle(&self, rules: Rules) -> LinkedOracle<'_> {
-        LinkedOracle::new(self, rules)
+        LinkedOracle::new(&self.graph, &self.clashes, rules)
     }
 }

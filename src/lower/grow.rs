@@ -24,7 +24,7 @@ impl Lowering {
     /// Adds sources: tags of the oracle's graph, accesses with a size of their
     /// own, either with a weight that says how often it is asked about.
     ///
-    /// The first call lowers its sources as well as [`Options::steps`] allows.
+    /// The first call lowers its sources as well as [`Options::steps`](super::Options::steps) allows.
     /// Later calls find places for more, and change no tag that was given out;
     /// they take time in proportion to the sources added, times those there.
     /// A source that is there already is passed over.
@@ -266,9 +266,10 @@ impl Lowering {
             let name = &mut self.forest.nodes[node as usize].name;
             if name.is_empty() {
                 // Under somebody else's root the name alone tells lineages apart.
-                *name = match self.fixed.is_empty() {
-                    true => format!("{node} {}", key.describe(source)),
-                    false => format!("{unique} {node} {}", key.describe(source)),
+                *name = if self.others == 0 {
+                    format!("{node} {}", key.describe(source))
+                } else {
+                    format!("{unique} {node} {}", key.describe(source))
                 };
             }
         }

@@ -129,6 +129,15 @@ impl Conflict {
         };
         (first.writes() || second.writes()).then_some(conflict)
     }
+
+    /// The dependences of either.
+    pub(super) fn or(self, other: Conflict) -> Conflict {
+        Conflict {
+            read_after_write: self.read_after_write || other.read_after_write,
+            write_after_read: self.write_after_read || other.write_after_read,
+            write_after_write: self.write_after_write || other.write_after_write,
+        }
+    }
 }
 
 impl fmt::Display for Conflict {

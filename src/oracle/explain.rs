@@ -4,6 +4,9 @@ use std::fmt;
 
 use super::bytes::ByteRange;
 use super::clause::Clause;
+use super::gap;
+use super::limits::{Budget, CASES};
+use super::proof::Apart;
 use super::rule::{Decision, Meeting};
 use super::rules::{AliasResult, Rules};
 use crate::graph::{Graph, TypeId};
@@ -83,6 +86,18 @@ pub struct Comparison {
     pub a: AccessPath,
     /// The path of the second access.
     pub b: AccessPath,
+    /// Why the bytes do not meet, where they do not and that is soon said; with
+    /// distances from the outer access's bytes to the other's.
+    pub apart: Option<Apart>,
+}
+
+impl Comparison {
+    /// Returns [`Comparison::apart`] where it says more than that one access
+    /// ends before the other begins.
+    #[must_use]
+    pub fn arithmetic(&self) -> Option<&Apart> {
+        self.apart.as_ref().filter(|apart| !matches!(apart, Apart::Residue { modulus: 1, .. }))
+    }
 }
 
 /// The answer to a query and the reason for it, by [`Oracle::explain`].
@@ -107,8 +122,12 @@ pub struct Explanation {
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}\nrule {}: {}", self.answer, self.rules, self.clause)?;
-        if let Some(Comparison { base, a, b, .. }) = &self.comparison {
+        if let Some(comparison) = &self.comparison {
+            let Comparison { base, a, b, .. } = comparison;
             write!(f, "\nfrom {base}\n  a: {a}\n  b: {b}")?;
+            if let Some(apart) = comparison.arithmetic() {
+                write!(f, "\n  {apart}")?;
+            }
         }
         Ok(())
     }
@@ -127,7 +146,9 @@ impl Explanation {
 }
 
 fn compare(graph: &Graph, meeting: &Meeting) -> Comparison {
-    let step = |&(ty, field): &(TypeId, usize)| {
+    let type_at = |node| TypeId(graph.node_at(node));
+    let step = |&(ty, field): &(u32, usize)| {
+        let ty = type_at(ty);
         let node = graph.ty(ty);
         // A field number of the old format's scalars stands for the parent.
         let found = node.fields().nth(field);
@@ -143,6 +164,9 @@ fn compare(graph: &Graph, meeting: &Meeting) -> Comparison {
             }),
         }
     };
+    let mut budget = Budget::new(CASES as u32);
+    let bytes = meeting.bytes.as_ref();
+    let apart = bytes.and_then(|(outer, inner)| gap::apart(outer, inner, &mut budget));
     let (outer_bytes, inner_bytes) = meeting.bytes.clone().unzip();
     let outer =
         AccessPath { steps: meeting.p.iter().map(step).collect(), to_base: 0, bytes: outer_bytes };
@@ -153,7 +177,7 @@ fn compare(graph: &Graph, meeting: &Meeting) -> Comparison {
     };
     let (side, a, b) =
         if meeting.from_b { (Side::B, inner, outer) } else { (Side::A, outer, inner) };
-    Comparison { outer: side, base: name(graph, meeting.base), a, b }
+    Comparison { outer: side, base: name(graph, type_at(meeting.base)), a, b, apart }
 }
 
 fn name(graph: &Graph, ty: TypeId) -> String {

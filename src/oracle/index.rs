@@ -12,7 +12,7 @@
 //! - *unindexed*: the rule's definition decides;
 //! - *rejected*: it may alias everything.
 //!
-//! The rule says which ([`Class`]). The intervals of all but regular tags meet
+//! The rule says which ([`Role`]). The intervals of all but regular tags meet
 //! all others.
 
 use std::hash::BuildHasher;
@@ -22,9 +22,9 @@ use hashbrown::HashTable;
 use super::forest::{Forest, Span};
 use crate::table::{DefaultHashBuilder, HashMap, HashSet};
 
-/// How a tag is indexed.
+/// A tag's role in the index: how it is decided on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Class {
+pub(super) enum Role {
     Rejected,
     /// Its root's number.
     Unindexed(u32),
@@ -120,16 +120,16 @@ impl Index {
     }
 
     /// Returns how a tag is indexed; one not added yet is rejected.
-    pub(super) fn class(&self, tag: usize) -> Class {
-        let Some(&Record { root, link }) = self.records.get(tag) else { return Class::Rejected };
+    pub(super) fn role(&self, tag: usize) -> Role {
+        let Some(&Record { root, link }) = self.records.get(tag) else { return Role::Rejected };
         let number = root & ROOT;
         match root {
-            ROOT => Class::Rejected,
-            _ if root & UNINDEXED != 0 => Class::Unindexed(number),
+            ROOT => Role::Rejected,
+            _ if root & UNINDEXED != 0 => Role::Unindexed(number),
             _ if root & IRREGULAR != 0 => {
-                Class::Irregular(number, self.irregular[link as usize], link)
+                Role::Irregular(number, self.irregular[link as usize], link)
             }
-            _ => Class::Regular(number, link),
+            _ => Role::Regular(number, link),
         }
     }
 

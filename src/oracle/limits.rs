@@ -26,6 +26,15 @@ pub(crate) const STRIDES: usize = 14;
 /// or computed. One or two do nearly all the good.
 pub(crate) const TIGHTENINGS: u32 = 4;
 
+/// Cases into which the elements of one array fall in a proof,
+pub(crate) const CASES: i128 = 1 << 12;
+
+/// how many cases of cases,
+pub(crate) const CASE_DEPTH: u32 = 24;
+
+/// and how many in all.
+pub(crate) const CASES_IN_ALL: u32 = 1 << 16;
+
 /// Steps to list what is inside one type: an entry, or a field looked at. The
 /// largest struct of a real program takes some hundreds.
 pub(crate) const LISTED_A_TYPE: u32 = 1 << 16;

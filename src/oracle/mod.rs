@@ -16,6 +16,7 @@
 //! |---|---|
 //! | one pair, conflicts, growth | `query.rs`, by way of `index.rs` and a [`Rule`](rule::Rule) |
 //! | why | `explain.rs`, from the rule's definition |
+//! | why not, for a checker | `proof.rs`, `gap.rs`, from `union/prove.rs` |
 //! | all pairs, a row | `batch.rs`, by way of `order.rs` |
 //! | tags that answer alike | `classes.rs`, by way of `order.rs` |
 //! | stored answers | `frozen.rs`, by way of `order.rs` |
@@ -31,11 +32,13 @@ mod copy;
 mod explain;
 mod forest;
 mod frozen;
+mod gap;
 mod index;
 mod inside;
 mod limits;
 mod llvm;
 mod order;
+pub mod proof;
 mod query;
 mod rule;
 mod rules;

@@ -9,7 +9,7 @@ use std::borrow::Borrow;
 use std::ops::Range;
 
 use super::forest::Span;
-use super::index::{Class, Index};
+use super::index::{Index, Role};
 use super::query::Oracle;
 use super::rule::Candidates;
 use crate::graph::{Graph, TagId};
@@ -131,7 +131,7 @@ impl Row {
 /// The order of a list's tags in which answers lie in ranges: regular tags, tags
 /// that may alias all others, and the rest.
 pub(super) struct Order {
-    /// Place in the list of each position.
+    /// Standing in the list of each position.
     tags: Vec<u32>,
     /// Of each regular position.
     groups: Vec<u32>,
@@ -160,7 +160,7 @@ impl Pairs {
         order: &Order,
         index: &Index,
         candidates: &[Option<Candidates>],
-        class: impl Fn(usize) -> Class,
+        role: impl Fn(usize) -> Role,
     ) -> Pairs {
         let mut pairs = Pairs {
             by_base: HashMap::default(),
@@ -170,7 +170,7 @@ impl Pairs {
             any_unindexed: candidates.iter().any(Option::is_none),
         };
         for position in (0..order.regular()).chain(order.listed()) {
-            if let Class::Regular(_, cursor) | Class::Irregular(_, cursor, _) = class(position) {
+            if let Role::Regular(_, cursor) | Role::Irregular(_, cursor, _) = role(position) {
                 pairs.by_base.entry(index.ty(cursor)).or_default().push(position as u32);
             }
         }
@@ -254,7 +254,7 @@ pub(super) enum At<'o> {
 
 /// How a tag is to be placed.
 #[derive(Clone, Copy)]
-enum Place {
+enum Standing {
     /// Its root, and its cursor with an interval that no other cursor has.
     Regular(u32, u32, Span),
     Rejected,
@@ -271,22 +271,22 @@ impl Order {
         let pairs = list.len().saturating_mul(list.len());
         let worth = !forest.has_unnumbered() || pairs >= forest.len();
         let spans = worth.then(|| forest.spans());
-        let places: Vec<Place> = list
+        let places: Vec<Standing> = list
             .iter()
-            .map(|&tag| match (oracle.class(tag), &spans) {
-                (Class::Rejected, _) => Place::Rejected,
-                (Class::Regular(root, cursor), Some(spans)) => {
-                    Place::Regular(root, cursor, spans[cursor as usize])
+            .map(|&tag| match (oracle.role(tag), &spans) {
+                (Role::Rejected, _) => Standing::Rejected,
+                (Role::Regular(root, cursor), Some(spans)) => {
+                    Standing::Regular(root, cursor, spans[cursor as usize])
                 }
-                (Class::Regular(root, _), None) => Place::Listed(root),
-                (Class::Irregular(root, ..) | Class::Unindexed(root), _) => Place::Listed(root),
+                (Role::Regular(root, _), None) => Standing::Listed(root),
+                (Role::Irregular(root, ..) | Role::Unindexed(root), _) => Standing::Listed(root),
             })
             .collect();
         // By root and number, which no two cursors share.
         let key = |&index: &u32| match places[index as usize] {
-            Place::Regular(root, _, span) => (root, span.start, index),
-            Place::Rejected => (REJECTED, 0, index),
-            Place::Listed(_) => (LISTED, 0, index),
+            Standing::Regular(root, _, span) => (root, span.start, index),
+            Standing::Rejected => (REJECTED, 0, index),
+            Standing::Listed(_) => (LISTED, 0, index),
         };
         let mut tags: Vec<u32> = (0..list.len() as u32).collect();
         tags.sort_unstable_by_key(key);
@@ -298,16 +298,16 @@ impl Order {
         if rejected < list.len() {
             let tag = |position: usize| list[order.tags[position] as usize];
             let root = |position: usize| match places[order.tags[position] as usize] {
-                Place::Regular(root, ..) | Place::Listed(root) => Some(root),
-                Place::Rejected => None,
+                Standing::Regular(root, ..) | Standing::Listed(root) => Some(root),
+                Standing::Rejected => None,
             };
-            order.others = order.ask(oracle, tag, root);
+            order.others = order.by_pair(oracle, tag, root);
         }
         order
     }
 
     /// Answers for the positions that ranges say nothing about.
-    fn ask<G: Borrow<Graph>>(
+    fn by_pair<G: Borrow<Graph>>(
         &self,
         oracle: &Oracle<G>,
         tag: impl Fn(usize) -> TagId,
@@ -315,7 +315,7 @@ impl Order {
     ) -> Vec<Row> {
         let (listed, len) = (self.listed(), self.len());
         let candidates: Vec<_> = listed.clone().map(|at| oracle.candidates(tag(at))).collect();
-        let pairs = Pairs::new(self, oracle.index(), &candidates, |at| oracle.class(tag(at)));
+        let pairs = Pairs::new(self, oracle.index(), &candidates, |at| oracle.role(tag(at)));
         let mut rows: Vec<Row> = Vec::with_capacity(listed.len());
         // The last position whose row each position was considered for.
         let mut seen = vec![0; len];
@@ -327,7 +327,10 @@ impl Order {
                 if std::mem::replace(&mut seen[other], position) == position || other == position {
                     return;
                 }
-                if other >= position || !oracle.may_alias(tag(position), tag(other)) {
+                // Of regular tags a row names those of its own root: all others are
+                // on it.
+                let implied = other < listed.start && !range.contains(&other);
+                if implied || other >= position || !oracle.may_alias(tag(position), tag(other)) {
                     return;
                 }
                 row.add(other as u32, len);
@@ -337,7 +340,7 @@ impl Order {
             };
             match &candidates[position - listed.start] {
                 // Whatever its root is, another listed position may be of another.
-                None => range.chain(listed.start..position).for_each(&mut consider),
+                None => range.clone().chain(listed.start..position).for_each(&mut consider),
                 Some(found) => {
                     pairs.each(found, &mut consider);
                     let others = listed.start..position;
@@ -365,9 +368,9 @@ impl Order {
     }
 
     /// Groups the regular positions by cursor.
-    fn group(&mut self, places: &[Place]) {
+    fn group(&mut self, places: &[Standing]) {
         let place = |at: &u32| match places[*at as usize] {
-            Place::Regular(root, cursor, span) => (root, cursor, span),
+            Standing::Regular(root, cursor, span) => (root, cursor, span),
             _ => (u32::MAX, u32::MAX, Span { start: 0, end: 0 }),
         };
         let mut open: Vec<usize> = Vec::new();

@@ -5,9 +5,10 @@ use std::borrow::{Borrow, BorrowMut};
 use super::access::{Access, Conflict};
 use super::clause::Clause;
 use super::explain::Explanation;
-use super::index::{Class, Index};
+use super::index::{Index, Role};
 use super::limits::{STEPS, STEPS_TO_EXPLAIN};
 use super::llvm::Llvm;
+use super::proof::{Proof, Unproved};
 use super::rule::{Candidates, Decision, Rule};
 use super::rules::{AliasResult, Rules};
 use super::union::Union;
@@ -61,7 +62,7 @@ use crate::table::HashSet;
 /// assert!(!oracle.may_alias(int, float));
 /// # Ok::<(), tbaa::BuildError>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Oracle<G = Graph> {
     graph: G,
     rules: Rules,
@@ -100,6 +101,23 @@ impl Engine {
         match self {
             Engine::Llvm(rule) => &mut **rule,
             Engine::Union(rule) => &mut **rule,
+        }
+    }
+}
+
+impl<G: Borrow<Graph> + Clone> Clone for Oracle<G> {
+    /// Returns an oracle for a clone of the graph, with the same tables.
+    fn clone(&self) -> Self {
+        let graph = self.graph.clone();
+        // A clone's ids are its own, and stand for the same nodes.
+        let stamp = graph.borrow().stamp();
+        Oracle {
+            graph,
+            stamp,
+            rules: self.rules,
+            limited: self.limited.clone(),
+            index: self.index.clone(),
+            engine: self.engine.clone(),
         }
     }
 }
@@ -280,6 +298,40 @@ impl<G: Borrow<Graph>> Oracle<G> {
         self.may_alias(first, second).then_some(conflict)
     }
 
+    /// Returns which dependences may hold between any of several accesses, such
+    /// as those that a call makes, and access `second`, which comes after them.
+    /// No accesses at all conflict with nothing; a call of which nothing is
+    /// known makes one without a tag.
+    ///
+    /// ```
+    /// use tbaa::{Access, Graph, Oracle, Rules};
+    ///
+    /// let mut graph = Graph::new();
+    /// let mut b = graph.builder();
+    /// let root = b.root("R")?;
+    /// let (int, float) = (b.scalar_type("int", root)?, b.scalar_type("float", root)?);
+    /// let int = Access::from(b.struct_tag(int, int, 0, false)?);
+    /// let float = Access::from(b.struct_tag(float, float, 0, false)?);
+    ///
+    /// let oracle = Oracle::new(&graph, Rules::Llvm);
+    /// let call = [int.reading(), float.writing()];
+    /// assert_eq!(oracle.may_conflict_any(&call, int.reading()), None);
+    /// let conflict = oracle.may_conflict_any(&call, float.reading()).unwrap();
+    /// assert_eq!(conflict.to_string(), "read after write");
+    /// assert_eq!(oracle.may_conflict_any(&[], float), None, "a pure function");
+    /// assert!(oracle.may_conflict_any(&[Access::default()], int.reading()).is_some());
+    /// # Ok::<(), tbaa::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn may_conflict_any(
+        &self,
+        firsts: &[Access],
+        second: impl Into<Access>,
+    ) -> Option<Conflict> {
+        let second = second.into();
+        firsts.iter().filter_map(|&first| self.may_conflict(first, second)).reduce(Conflict::or)
+    }
+
     /// Returns the answer of [`Oracle::alias`] with the clause that gives it,
     /// and the paths and bytes that the clause speaks of.
     ///
@@ -316,6 +368,45 @@ impl<G: Borrow<Graph>> Oracle<G> {
             return Explanation::plain(self.rules, Clause::Limit);
         }
         explanation
+    }
+
+    /// Proves that [`Oracle::alias`] is right to answer `NoAlias`, so that a
+    /// checker can confirm it by following each field once.
+    ///
+    /// ```
+    /// use tbaa::{Graph, Oracle, Rules, SizedField};
+    ///
+    /// let mut graph = Graph::new();
+    /// let mut b = graph.builder();
+    /// let root = b.root("R")?;
+    /// let int = b.sized_type(root, 4, "int", &[])?;
+    /// let float = b.sized_type(root, 4, "float", &[])?;
+    /// let at = |ty, offset| SizedField { ty, offset, size: 4 };
+    /// let pair = b.sized_type(root, 8, "pair", &[at(int, 0), at(float, 4)])?;
+    /// let array = SizedField { ty: pair, offset: 0, size: 80 };
+    /// let s = b.sized_type(root, 80, "S", &[array])?;
+    /// let x = b.access_tag(s, int, 0, 4, false)?;
+    /// let y = b.access_tag(s, float, 4, 4, false)?;
+    ///
+    /// let proof = Oracle::new(&graph, Rules::Union).prove(x, y)?;
+    /// let gap = &proof.directions[0].gaps[0];
+    /// assert_eq!(gap.apart.to_string(), "distances are 4 modulo 8, the bytes need -3..3");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Unproved`] says why there is no proof. It takes up to some seconds to
+    /// find out that a limit is reached.
+    pub fn prove(&self, a: impl Into<Access>, b: impl Into<Access>) -> Result<Proof, Unproved> {
+        let (a, b) = (a.into(), b.into());
+        if self.rules == Rules::Llvm {
+            return Err(Unproved::Rules);
+        }
+        if self.may_alias(a, b) {
+            return Err(Unproved::MayAlias);
+        }
+        self.engine.rule().prove(self.graph(), (a, b)).ok_or(Unproved::Limit)
     }
 
     fn explain_by_definition(&self, a: Access, b: Access) -> Explanation {
@@ -389,8 +480,8 @@ impl<G: Borrow<Graph>> Oracle<G> {
     }
 
     /// Returns how a tag is indexed; one of another graph is rejected.
-    pub(super) fn class(&self, tag: TagId) -> Class {
-        if tag.stamp == self.stamp { self.index.class(tag.index()) } else { Class::Rejected }
+    pub(super) fn role(&self, tag: TagId) -> Role {
+        if tag.stamp == self.stamp { self.index.role(tag.index()) } else { Role::Rejected }
     }
 
     /// Says which tags of its root an irregular tag may alias at most.

@@ -4,7 +4,8 @@ use super::access::Access;
 use super::bytes::ByteRange;
 use super::clause::Clause;
 use super::index::Index;
-use crate::graph::{Graph, Tag, TagId, TypeId};
+use super::proof::Proof;
+use crate::graph::{Graph, Tag, TagId};
 
 /// A rule, with what it knows of a graph's tags beside the index. The graph and
 /// the index are always those to which [`Rule::add`] added the tags.
@@ -23,6 +24,11 @@ pub(super) trait Rule {
     /// As [`Rule::define`], with the paths that a reader wants to see.
     fn explain(&self, graph: &Graph, index: &Index, pair: (Access, Access), steps: u32)
     -> Decision;
+
+    /// Proves that two accesses, on which the rule answers so, do not alias.
+    fn prove(&self, _: &Graph, _: (Access, Access)) -> Option<Proof> {
+        None
+    }
 
     /// Says which tags of its root an irregular tag may alias at most; `None` if
     /// any.
@@ -64,18 +70,19 @@ impl From<Clause> for Decision {
     }
 }
 
-/// The paths that were compared last, each a list of types and field numbers.
+/// The paths that were compared last, each a list of types, by the indices of
+/// their nodes, and field numbers.
 #[derive(Debug)]
 pub(super) struct Meeting {
     /// Whether the paths start from `b`'s base type, not `a`'s.
     pub(super) from_b: bool,
-    pub(super) base: TypeId,
+    pub(super) base: u32,
     /// From the base type to what the one access touches.
-    pub(super) p: Vec<(TypeId, usize)>,
+    pub(super) p: Vec<(u32, usize)>,
     /// From the base type to an object of the other access,
-    pub(super) q: Vec<(TypeId, usize)>,
+    pub(super) q: Vec<(u32, usize)>,
     /// and from there to what that access touches.
-    pub(super) r: Vec<(TypeId, usize)>,
+    pub(super) r: Vec<(u32, usize)>,
     /// The bytes at the ends of p, and of q and r.
     pub(super) bytes: Option<(ByteRange, ByteRange)>,
 }

@@ -5,16 +5,49 @@ use std::collections::HashMap;
 use indexmap::IndexMap;
 use indexmap::map::Entry;
 
-use super::document::{CopyDecl, Spec, TagDecl, TypeDecl};
+use super::document::{CopyDecl, Spec, TagDecl, TypeDecl, options};
 use super::name::bytes;
 use super::place::Place;
-use super::{Built, SpecError};
+use super::{Built, SpecError, error};
 use crate::builder::{BuildError, SizedField};
 use crate::declare::Lowering;
 use crate::graph::{CopyEntry, CopyId, Format, Graph, TagId, TypeId};
 use crate::nearest::suggestion;
 
-pub(super) fn build(spec: Spec) -> Result<Built, SpecError> {
+impl Spec {
+    /// Reads a spec, which must be of the right form: fields and variants that
+    /// exist, each field once, none missing.
+    ///
+    /// # Errors
+    ///
+    /// [`SpecError`], with the line and column of the culprit.
+    pub fn parse(text: &str) -> Result<Spec, SpecError> {
+        options().from_str(text).map_err(|error| error::of_ron(text, &error))
+    }
+
+    /// Makes the graph that a spec describes.
+    ///
+    /// # Errors
+    ///
+    /// [`SpecError`] for names declared twice, references to nothing or to
+    /// something declared later, and whatever [`Builder`](crate::Builder)
+    /// refuses. It knows the [`Place`](super::Place) in the spec, not the line
+    /// and column: use [`Spec::load`] for those.
+    pub fn build(self) -> Result<Built, SpecError> {
+        build(self)
+    }
+
+    /// Reads a spec and makes the graph that it describes.
+    ///
+    /// # Errors
+    ///
+    /// As [`Spec::parse`] and [`Spec::build`], always with line and column.
+    pub fn load(text: &str) -> Result<Built, SpecError> {
+        Spec::parse(text)?.build().map_err(|error| error.located(text))
+    }
+}
+
+fn build(spec: Spec) -> Result<Built, SpecError> {
     check_types(&spec)?;
     let mut declared = Declared::default();
     for (index, decl) in spec.types.iter().enumerate() {
@@ -284,9 +317,9 @@ fn refused(error: &BuildError, name: &Place) -> SpecError {
         BuildError::AggregateAccess { .. } => Place::list("access"),
         BuildError::AggregateParent { .. } => Place::list("parent"),
         BuildError::MixedFormats { argument, .. }
-        | BuildError::MixedRoots { argument }
-        | BuildError::RootInTag { argument }
-        | BuildError::Malformed { argument } => match argument.as_str() {
+        | BuildError::MixedRoots { argument, .. }
+        | BuildError::RootInTag { argument, .. }
+        | BuildError::Malformed { argument, .. } => match argument.as_str() {
             "parent" => Place::list("parent"),
             "base" => Place::list("base"),
             "access" => Place::list("access"),

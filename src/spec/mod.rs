@@ -2,7 +2,7 @@
 //!
 //! A spec says what a front end's TBAA looks like and what it should answer,
 //! so that tagging can be tested without an optimizer. The format is described
-//! field by field in `docs/specs.md`; the files under `specs/` are examples,
+//! field by field in the guide, `docs/specs.md`; the files under `specs/` are examples,
 //! and all of them are tests.
 //!
 //! ```

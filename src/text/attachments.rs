@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::cursor::Cursor;
 use super::instruction;
+use super::lexer::Lexer;
 use super::module::Opcode;
 use super::node::reference;
 
@@ -32,97 +32,97 @@ pub(super) struct Attached<'t> {
 /// LLVM: `LLParser::parseInstructionMetadata`. Each attachment has a comma
 /// before it, and nothing but an alignment stands between or after them.
 pub(super) fn attachments(text: &[u8], offset: usize) -> Option<Attachments<'_>> {
-    let mut cursor = Cursor::new(text, offset);
-    let start = instruction::start(&mut cursor).ok()??;
-    cursor.at = start.after;
-    match operands(start.opcode, cursor) {
-        Some(end) => cursor.at = end,
+    let mut lexer = Lexer::new(text, offset);
+    let start = instruction::start(&mut lexer).ok()??;
+    lexer.at = start.after;
+    match operands(start.opcode, lexer) {
+        Some(end) => lexer.at = end,
         // The place of an attachment that is there is known all the same.
-        None => to_attachment(&mut cursor)?,
+        None => to_attachment(&mut lexer)?,
     }
-    let mut found = Attachments { list: Vec::new(), end: cursor.at };
+    let mut found = Attachments { list: Vec::new(), end: lexer.at };
     loop {
-        cursor.skip_space().ok()?;
-        let comma = cursor.at;
-        if !cursor.eat(b",") {
+        lexer.skip_space().ok()?;
+        let comma = lexer.at;
+        if !lexer.eat(b",") {
             return Some(found);
         }
-        cursor.skip_space().ok()?;
-        let start = cursor.at;
-        if cursor.eat(b"!") {
-            let kind = cursor.metadata_name();
-            cursor.skip_space().ok()?;
-            let node = cursor.at;
-            skip_node(&mut cursor)?;
-            found.list.push(Attached { comma, start, kind, node: node..cursor.at });
+        lexer.skip_space().ok()?;
+        let start = lexer.at;
+        if lexer.eat(b"!") {
+            let kind = lexer.metadata_name();
+            lexer.skip_space().ok()?;
+            let node = lexer.at;
+            skip_node(&mut lexer)?;
+            found.list.push(Attached { comma, start, kind, node: node..lexer.at });
         } else {
             // `align 4`
-            (!cursor.word().is_empty()).then_some(())?;
-            cursor.skip_space().ok()?;
-            (!cursor.word().is_empty()).then_some(())?;
+            (!lexer.word().is_empty()).then_some(())?;
+            lexer.skip_space().ok()?;
+            (!lexer.word().is_empty()).then_some(())?;
         }
-        found.end = cursor.at;
+        found.end = lexer.at;
     }
 }
 
 /// Passes `!4`, `!{...}` or `!DILocation(...)`.
-fn skip_node(cursor: &mut Cursor<'_>) -> Option<()> {
-    (cursor.peek()? == b'!').then_some(())?;
-    if reference(cursor).ok()?.is_none() {
-        cursor.at += 1;
-        cursor.word();
-        (cursor.peek()? == b'(').then_some(())?;
-        cursor.bracketed("a metadata node").ok()?;
+fn skip_node(lexer: &mut Lexer<'_>) -> Option<()> {
+    (lexer.peek()? == b'!').then_some(())?;
+    if reference(lexer).ok()?.is_none() {
+        lexer.at += 1;
+        lexer.word();
+        (lexer.peek()? == b'(').then_some(())?;
+        lexer.bracketed("a metadata node").ok()?;
     }
     Some(())
 }
 
 /// Returns where the comma before the alignment and the attachments may stand,
 /// from after the opcode on.
-fn operands(opcode: Opcode, mut cursor: Cursor<'_>) -> Option<usize> {
+fn operands(opcode: Opcode, mut lexer: Lexer<'_>) -> Option<usize> {
     match opcode {
         Opcode::Other => return None,
         Opcode::Call => {
-            instruction::transfer(&mut cursor)?;
-            cursor.bracketed("a call").ok()?;
-            return call_attributes(cursor);
+            instruction::transfer(&mut lexer)?;
+            lexer.bracketed("a call").ok()?;
+            return call_attributes(lexer);
         }
         _ => {}
     }
-    cursor.at = instruction::pointer_in(opcode, cursor, 0)?.end;
+    lexer.at = instruction::pointer_in(opcode, lexer, 0)?.end;
     let values = match opcode {
         Opcode::AtomicRmw => 1,
         Opcode::CmpXchg => 2,
         _ => 0,
     };
     for _ in 0..values {
-        comma(&mut cursor)?;
-        cursor.ty().ok()?;
-        cursor.skip_space().ok()?;
-        value(&mut cursor)?;
+        comma(&mut lexer)?;
+        lexer.ty().ok()?;
+        lexer.skip_space().ok()?;
+        value(&mut lexer)?;
     }
     if opcode == Opcode::VaArg {
-        comma(&mut cursor)?;
-        cursor.ty().ok()?;
+        comma(&mut lexer)?;
+        lexer.ty().ok()?;
     }
-    let mut end = cursor.at;
+    let mut end = lexer.at;
     loop {
-        cursor.skip_space().ok()?;
-        if cursor.eat_word(b"syncscope") {
-            cursor.skip_space().ok()?;
-            (cursor.peek()? == b'(').then_some(())?;
-            cursor.bracketed("a scope").ok()?;
-        } else if !ORDERINGS.iter().any(|ordering| cursor.eat_word(ordering)) {
+        lexer.skip_space().ok()?;
+        if lexer.eat_word(b"syncscope") {
+            lexer.skip_space().ok()?;
+            (lexer.peek()? == b'(').then_some(())?;
+            lexer.bracketed("a scope").ok()?;
+        } else if !ORDERINGS.iter().any(|ordering| lexer.eat_word(ordering)) {
             return Some(end);
         }
-        end = cursor.at;
+        end = lexer.at;
     }
 }
 
-fn comma(cursor: &mut Cursor<'_>) -> Option<()> {
-    cursor.skip_space().ok()?;
-    cursor.eat(b",").then_some(())?;
-    cursor.skip_space().ok()
+fn comma(lexer: &mut Lexer<'_>) -> Option<()> {
+    lexer.skip_space().ok()?;
+    lexer.eat(b",").then_some(())?;
+    lexer.skip_space().ok()
 }
 
 /// LLVM: `LLParser::parseOrdering`.
@@ -130,43 +130,43 @@ const ORDERINGS: [&[u8]; 6] =
     [b"unordered", b"monotonic", b"acquire", b"release", b"acq_rel", b"seq_cst"];
 
 /// Passes a value of any type.
-fn value(cursor: &mut Cursor<'_>) -> Option<()> {
-    match cursor.peek()? {
-        b'<' | b'[' | b'{' => cursor.bracketed("a constant").ok(),
+fn value(lexer: &mut Lexer<'_>) -> Option<()> {
+    match lexer.peek()? {
+        b'<' | b'[' | b'{' => lexer.bracketed("a constant").ok(),
         b'0'..=b'9' | b'-' | b'+' => {
             // `1.0e+00`
-            while !cursor.word().is_empty() || cursor.eat(b"+") {}
+            while !lexer.word().is_empty() || lexer.eat(b"+") {}
             Some(())
         }
-        _ if cursor.eat_word(b"true") || cursor.eat_word(b"false") => Some(()),
-        _ => cursor.value().ok(),
+        _ if lexer.eat_word(b"true") || lexer.eat_word(b"false") => Some(()),
+        _ => lexer.value().ok(),
     }
 }
 
 /// Returns where a call ends, but for its attachments, from after its
 /// arguments on: `#2 [ "deopt"() ] to label %a unwind label %b`.
-fn call_attributes(mut cursor: Cursor<'_>) -> Option<usize> {
+fn call_attributes(mut lexer: Lexer<'_>) -> Option<usize> {
     loop {
-        let end = cursor.at;
-        cursor.skip_space().ok()?;
-        let rest = cursor.rest();
+        let end = lexer.at;
+        lexer.skip_space().ok()?;
+        let rest = lexer.rest();
         match rest.first() {
             Some(b'#') if rest.get(1).is_some_and(u8::is_ascii_digit) => {
-                cursor.at += 1;
-                cursor.word();
+                lexer.at += 1;
+                lexer.word();
             }
-            Some(b'[') => cursor.bracketed("operand bundles").ok()?,
+            Some(b'[') => lexer.bracketed("operand bundles").ok()?,
             Some(b'"') => {
-                cursor.quoted().ok()?;
-                if cursor.peek() == Some(b':') {
+                lexer.quoted().ok()?;
+                if lexer.peek() == Some(b':') {
                     return Some(end);
                 }
             }
-            Some(b'=') => cursor.at += 1,
+            Some(b'=') => lexer.at += 1,
             Some(b'%') => {
-                cursor.at += 1;
-                cursor.skip_name().ok()?;
-                let mut ahead = cursor;
+                lexer.at += 1;
+                lexer.skip_name().ok()?;
+                let mut ahead = lexer;
                 ahead.skip_space().ok()?;
                 if ahead.peek() == Some(b'=') {
                     return Some(end);
@@ -174,14 +174,14 @@ fn call_attributes(mut cursor: Cursor<'_>) -> Option<usize> {
             }
             _ => {
                 // The next instruction, but `unwind label` goes on with this.
-                let mut next = cursor;
-                let word = cursor.word();
+                let mut next = lexer;
+                let word = lexer.word();
                 let starts = matches!(instruction::start(&mut next), Ok(Some(_)));
-                if word.is_empty() || cursor.peek() == Some(b':') || starts && word != b"unwind" {
+                if word.is_empty() || lexer.peek() == Some(b':') || starts && word != b"unwind" {
                     return Some(end);
                 }
-                if cursor.peek() == Some(b'(') {
-                    cursor.bracketed("an attribute").ok()?;
+                if lexer.peek() == Some(b'(') {
+                    lexer.bracketed("an attribute").ok()?;
                 }
             }
         }
@@ -189,14 +189,14 @@ fn call_attributes(mut cursor: Cursor<'_>) -> Option<usize> {
 }
 
 /// Goes to the comma before the first attachment.
-fn to_attachment(cursor: &mut Cursor<'_>) -> Option<()> {
+fn to_attachment(lexer: &mut Lexer<'_>) -> Option<()> {
     loop {
-        match cursor.peek()? {
-            b'"' => drop(cursor.quoted().ok()?),
-            b';' | b'/' if cursor.comment().ok()? => {}
-            b'(' | b'[' | b'{' => cursor.bracketed("an instruction").ok()?,
+        match lexer.peek()? {
+            b'"' => drop(lexer.quoted().ok()?),
+            b';' | b'/' if lexer.comment().ok()? => {}
+            b'(' | b'[' | b'{' => lexer.bracketed("an instruction").ok()?,
             b',' => {
-                let mut ahead = *cursor;
+                let mut ahead = *lexer;
                 ahead.at += 1;
                 ahead.skip_space().ok()?;
                 if ahead.eat(b"!")
@@ -206,9 +206,9 @@ fn to_attachment(cursor: &mut Cursor<'_>) -> Option<()> {
                 {
                     return Some(());
                 }
-                cursor.at += 1;
+                lexer.at += 1;
             }
-            _ => cursor.at += 1,
+            _ => lexer.at += 1,
         }
     }
 }

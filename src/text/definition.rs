@@ -1,7 +1,7 @@
 //! A metadata definition such as `!4 = distinct !{...}`.
 
-use super::cursor::{Cursor, without_comments};
 use super::error::TextError;
+use super::lexer::{Lexer, without_comments};
 
 /// A numbered node, its operands not yet read.
 #[derive(Clone, Copy)]
@@ -22,27 +22,27 @@ pub(super) enum Form {
 
 impl Definition {
     /// Reads from after the node's number up to its `{` or `(`.
-    pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Self, TextError> {
-        equals(cursor)?;
-        let distinct = cursor.eat_word(b"distinct");
-        cursor.skip_space()?;
-        if cursor.eat_word(b"metadata") {
-            cursor.skip_space()?;
+    pub(super) fn read(lexer: &mut Lexer<'_>) -> Result<Self, TextError> {
+        equals(lexer)?;
+        let distinct = lexer.eat_word(b"distinct");
+        lexer.skip_space()?;
+        if lexer.eat_word(b"metadata") {
+            lexer.skip_space()?;
         }
-        let body = cursor.at;
-        if !cursor.eat(b"!") {
-            return Err(cursor.cut_or("a metadata node, `!{`", "a metadata definition"));
+        let body = lexer.at;
+        if !lexer.eat(b"!") {
+            return Err(lexer.cut_or("a metadata node, `!{`", "a metadata definition"));
         }
-        let mut brace = *cursor;
+        let mut brace = *lexer;
         brace.skip_space()?;
         if brace.peek() == Some(b'{') {
-            *cursor = brace;
+            *lexer = brace;
             let form = if distinct { Form::Distinct } else { Form::Uniqued };
             return Ok(Definition { body: brace.at, form });
         }
-        cursor.word();
-        if cursor.peek() != Some(b'(') {
-            return Err(cursor.cut_or("`{` or `(` of a metadata node", "a metadata node"));
+        lexer.word();
+        if lexer.peek() != Some(b'(') {
+            return Err(lexer.cut_or("`{` or `(` of a metadata node", "a metadata node"));
         }
         Ok(Definition { body, form: Form::Specialized })
     }
@@ -50,27 +50,27 @@ impl Definition {
     /// Reads the definition whose `!` stands at `offset`, which the scan has
     /// passed before.
     pub(super) fn at(text: &[u8], offset: usize) -> Result<Self, TextError> {
-        let mut cursor = Cursor::new(text, offset + 1);
-        cursor.skip_space()?;
-        cursor.number()?;
-        Definition::read(&mut cursor)
+        let mut lexer = Lexer::new(text, offset + 1);
+        lexer.skip_space()?;
+        lexer.number()?;
+        Definition::read(&mut lexer)
     }
 }
 
 /// Returns the text of a node of another kind from its `!` on.
 pub(super) fn specialized(text: &[u8], body: usize) -> String {
-    let mut cursor = Cursor::new(text, body + 1);
-    cursor.word();
+    let mut lexer = Lexer::new(text, body + 1);
+    lexer.word();
     // The scan has passed the same brackets.
-    let _ = cursor.bracketed("a metadata node");
-    let text = without_comments(&text[body..cursor.at]);
+    let _ = lexer.bracketed("a metadata node");
+    let text = without_comments(&text[body..lexer.at]);
     String::from_utf8_lossy(&text).into_owned()
 }
 
-pub(super) fn equals(cursor: &mut Cursor<'_>) -> Result<(), TextError> {
-    cursor.skip_space()?;
-    if !cursor.eat(b"=") {
-        return Err(cursor.cut_or("`=`", "a metadata definition"));
+pub(super) fn equals(lexer: &mut Lexer<'_>) -> Result<(), TextError> {
+    lexer.skip_space()?;
+    if !lexer.eat(b"=") {
+        return Err(lexer.cut_or("`=`", "a metadata definition"));
     }
-    cursor.skip_space()
+    lexer.skip_space()
 }

@@ -86,6 +86,7 @@ impl fmt::Display for TextErrorKind {
 
 /// An error in a text, and where.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub struct TextError {
     /// What is wrong.
     pub kind: TextErrorKind,

@@ -3,9 +3,9 @@
 
 use std::num::NonZeroU32;
 
-use super::cursor::{Cursor, is_word, without_comments};
 use super::error::TextError;
 use super::instruction::{self, Access, Start};
+use super::lexer::{Lexer, is_word, without_comments};
 use super::module::{Function, Instruction, Opcode};
 use super::node::{Key, reference};
 use super::scan::{Attachment, RECENT, Scan};
@@ -13,18 +13,18 @@ use super::stops::{ANGLES, BODY, BRACKETS, Stops, deeper};
 
 impl<'t> Scan<'t> {
     /// A function from after `define` to the end of its body.
-    pub(super) fn function(&mut self, cursor: &mut Cursor<'t>) -> Result<(), TextError> {
-        cursor.until(b"@", "a function header")?;
-        if !cursor.eat(b"@") {
-            return Err(cursor.expected("`@` and the function's name"));
+    pub(super) fn function(&mut self, lexer: &mut Lexer<'t>) -> Result<(), TextError> {
+        lexer.until(b"@", "a function header")?;
+        if !lexer.eat(b"@") {
+            return Err(lexer.expected("`@` and the function's name"));
         }
-        let name = cursor.name()?;
-        to_body(&mut self.nodes, cursor)?;
+        let name = lexer.name()?;
+        to_body(&mut self.nodes, lexer)?;
         let function = self.module.functions.len() as u32;
-        let start = cursor.at as u32;
+        let start = lexer.at as u32;
         self.module.functions.push(Function { name: name.into(), start, end: start });
-        cursor.at = self.body(cursor.at, function)?;
-        self.module.functions[function as usize].end = cursor.at as u32 - 1;
+        lexer.at = self.body(lexer.at, function)?;
+        self.module.functions[function as usize].end = lexer.at as u32 - 1;
         Ok(())
     }
 
@@ -55,16 +55,16 @@ impl<'t> Scan<'t> {
                 }
             }
             // A copy, so that the place itself stays in a register.
-            let mut cursor = Cursor::new(text, at);
-            let Some(byte) = cursor.peek() else {
+            let mut lexer = Lexer::new(text, at);
+            let Some(byte) = lexer.peek() else {
                 let name = String::from_utf8_lossy(&self.module.functions[function as usize].name);
-                return Err(cursor.truncated(format!("the body of function @{name}")));
+                return Err(lexer.truncated(format!("the body of function @{name}")));
             };
             if at_start && byte.is_ascii_digit() {
                 // Most likely a label, after which an instruction may follow.
-                cursor.word();
-                at_start = cursor.eat(b":");
-                at = cursor.at;
+                lexer.word();
+                at_start = lexer.eat(b":");
+                at = lexer.at;
                 continue;
             }
             // Not one `match`: what comes next is hard to foresee, and a table
@@ -81,25 +81,25 @@ impl<'t> Scan<'t> {
                 at_start = false;
                 // As `tbaa` begins, maybe by an escape.
                 if matches!(text.get(at), Some(b't' | b'\\')) {
-                    cursor.at = at;
-                    at_start = self.attachment(&mut cursor, &mut current)?;
-                    at = cursor.at;
+                    lexer.at = at;
+                    at_start = self.attachment(&mut lexer, &mut current)?;
+                    at = lexer.at;
                 }
-            } else if matches!(byte, b';' | b'/') && cursor.comment()? {
-                at = cursor.at;
+            } else if matches!(byte, b';' | b'/') && lexer.comment()? {
+                at = lexer.at;
             } else if at_start {
-                match instruction::start(&mut cursor)? {
+                match instruction::start(&mut lexer)? {
                     Some(start) => {
                         self.started(&mut current, at, &start);
                         at_start = false;
                     }
                     // After a label the instruction may follow directly.
-                    None => at_start = text[cursor.at - 1] == b':',
+                    None => at_start = text[lexer.at - 1] == b':',
                 }
-                at = cursor.at;
+                at = lexer.at;
             } else if byte == b'"' {
-                cursor.quoted()?;
-                at = cursor.at;
+                lexer.quoted()?;
+                at = lexer.at;
             } else if byte == b'='
                 && depth == 0
                 && let Some(result) = result_before(text, at)
@@ -123,7 +123,7 @@ impl<'t> Scan<'t> {
         current.next += 1;
         current.offset = at;
         current.at = None;
-        if let Some(access) = instruction::access(start.opcode, Cursor::new(self.text, start.after))
+        if let Some(access) = instruction::access(start.opcode, Lexer::new(self.text, start.after))
         {
             self.instruction(current, access);
         }
@@ -171,26 +171,26 @@ impl<'t> Scan<'t> {
     /// Returns whether it does: then an instruction may start after it.
     fn attachment(
         &mut self,
-        cursor: &mut Cursor<'t>,
+        lexer: &mut Lexer<'t>,
         current: &mut Current,
     ) -> Result<bool, TextError> {
         let mut copy = false;
-        if cursor.rest().starts_with(b"tbaa !") {
-            cursor.at += 5;
+        if lexer.rest().starts_with(b"tbaa !") {
+            lexer.at += 5;
         } else {
-            match &*cursor.metadata_name() {
+            match &*lexer.metadata_name() {
                 b"tbaa" => {}
                 b"tbaa.struct" => copy = true,
                 _ => return Ok(false),
             }
-            cursor.skip_space()?;
+            lexer.skip_space()?;
         }
-        let offset = cursor.at;
-        if cursor.peek() != Some(b'!') {
-            return Err(cursor.cut_or("a metadata node after `!tbaa`", "an attachment"));
+        let offset = lexer.at;
+        if lexer.peek() != Some(b'!') {
+            return Err(lexer.cut_or("a metadata node after `!tbaa`", "an attachment"));
         }
-        let Some(key) = reference(cursor)? else {
-            return Err(cursor.cut_or("a metadata number or `!{` after `!tbaa`", "an attachment"));
+        let Some(key) = reference(lexer)? else {
+            return Err(lexer.cut_or("a metadata number or `!{` after `!tbaa`", "an attachment"));
         };
         let instruction = self.instruction(current, Access::default());
         if !copy {
@@ -256,13 +256,13 @@ struct Current {
 /// and of metadata nodes.
 fn to_body(
     stops: &mut Stops<{ BRACKETS | ANGLES }>,
-    cursor: &mut Cursor<'_>,
+    lexer: &mut Lexer<'_>,
 ) -> Result<(), TextError> {
     let mut in_constant = false;
     loop {
-        let passed = without_comments(stops.until_brace(cursor, "a function header")?);
-        if cursor.peek() != Some(b'{') {
-            return Err(cursor.expected("`{` and the function's body"));
+        let passed = without_comments(stops.until_brace(lexer, "a function header")?);
+        if lexer.peek() != Some(b'{') {
+            return Err(lexer.expected("`{` and the function's body"));
         }
         let opens = [&b"prefix"[..], b"prologue", b"personality"]
             .iter()
@@ -270,11 +270,11 @@ fn to_body(
             // A name may end like a clause: `personality ptr @rust_eh_personality`.
             .any(|before| before.last().is_none_or(u8::is_ascii_whitespace));
         if opens || in_constant && passed.is_empty() || passed.ends_with(b"!") {
-            stops.bracketed(cursor, "a function header")?;
+            stops.bracketed(lexer, "a function header")?;
             // The type's braces may be followed by those of the value.
             in_constant = opens;
         } else {
-            cursor.at += 1;
+            lexer.at += 1;
             return Ok(());
         }
     }

@@ -1,7 +1,7 @@
 //! What stands before the functions: the target, and named types.
 
-use super::cursor::Cursor;
 use super::error::TextError;
+use super::lexer::Lexer;
 use super::module::TypeDefinition;
 use super::scan::Scan;
 use crate::source::unescape;
@@ -9,29 +9,29 @@ use crate::source::unescape;
 impl<'t> Scan<'t> {
     /// `target datalayout = "..."`, from after `target`; the rest of a line
     /// that goes on otherwise is left.
-    pub(super) fn target(&mut self, cursor: &mut Cursor<'t>) -> Result<(), TextError> {
-        cursor.skip_space()?;
-        let into = if cursor.eat_word(b"datalayout") {
+    pub(super) fn target(&mut self, lexer: &mut Lexer<'t>) -> Result<(), TextError> {
+        lexer.skip_space()?;
+        let into = if lexer.eat_word(b"datalayout") {
             &mut self.module.data_layout
-        } else if cursor.eat_word(b"triple") {
+        } else if lexer.eat_word(b"triple") {
             &mut self.module.triple
         } else {
             return Ok(());
         };
-        cursor.skip_space()?;
-        if cursor.eat(b"=") {
-            cursor.skip_space()?;
-            if cursor.peek() == Some(b'"') {
-                let offset = cursor.at + 1;
-                *into = Some((unescape(cursor.quoted()?).into(), offset));
+        lexer.skip_space()?;
+        if lexer.eat(b"=") {
+            lexer.skip_space()?;
+            if lexer.peek() == Some(b'"') {
+                let offset = lexer.at + 1;
+                *into = Some((unescape(lexer.quoted()?).into(), offset));
             }
         }
         Ok(())
     }
 
     /// `%struct.S = type { i32, ptr }`; what stands here otherwise is left.
-    pub(super) fn type_definition(&mut self, cursor: &mut Cursor<'t>) -> Result<(), TextError> {
-        let mut ahead = *cursor;
+    pub(super) fn type_definition(&mut self, lexer: &mut Lexer<'t>) -> Result<(), TextError> {
+        let mut ahead = *lexer;
         ahead.at += 1;
         if !ahead.at_name() {
             return Ok(());
@@ -52,7 +52,7 @@ impl<'t> Scan<'t> {
         let offset = ahead.at as u32;
         let body = ahead.ty()?.into();
         self.module.type_definitions.push(TypeDefinition { name: name.into(), body, offset });
-        *cursor = ahead;
+        *lexer = ahead;
         Ok(())
     }
 }

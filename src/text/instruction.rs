@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::cursor::{Cursor, without_comments};
 use super::error::TextError;
+use super::lexer::{Lexer, without_comments};
 use super::module::Opcode;
 
 /// An instruction's opcode.
@@ -17,85 +17,85 @@ pub(super) struct Start {
 /// anything else.
 #[inline]
 pub(super) fn printed(text: &[u8], at: usize) -> Option<Start> {
-    let mut cursor = Cursor::new(text, at);
-    if !cursor.eat(b"%") {
-        let opcode = match cursor.peek()? {
-            b's' if cursor.eat(b"store ") => Opcode::Store,
-            b'b' if cursor.eat(b"br ") => Opcode::Other,
-            b'c' if cursor.eat(b"call ") => Opcode::Call,
-            b't' if cursor.eat(b"tail call ") => Opcode::Call,
-            b'i' if cursor.eat(b"invoke ") => Opcode::Call,
-            b'r' if cursor.eat(b"ret ") => Opcode::Other,
+    let mut lexer = Lexer::new(text, at);
+    if !lexer.eat(b"%") {
+        let opcode = match lexer.peek()? {
+            b's' if lexer.eat(b"store ") => Opcode::Store,
+            b'b' if lexer.eat(b"br ") => Opcode::Other,
+            b'c' if lexer.eat(b"call ") => Opcode::Call,
+            b't' if lexer.eat(b"tail call ") => Opcode::Call,
+            b'i' if lexer.eat(b"invoke ") => Opcode::Call,
+            b'r' if lexer.eat(b"ret ") => Opcode::Other,
             _ => return None,
         };
-        return Some(Start { opcode, after: cursor.at - 1 });
+        return Some(Start { opcode, after: lexer.at - 1 });
     }
-    (!cursor.word().is_empty() && cursor.eat(b" = ")).then_some(())?;
-    let opcode = if cursor.eat(b"load ") {
+    (!lexer.word().is_empty() && lexer.eat(b" = ")).then_some(())?;
+    let opcode = if lexer.eat(b"load ") {
         Opcode::Load
-    } else if cursor.eat(b"call ") || cursor.eat(b"tail call ") || cursor.eat(b"invoke ") {
+    } else if lexer.eat(b"call ") || lexer.eat(b"tail call ") || lexer.eat(b"invoke ") {
         Opcode::Call
     } else {
         // No word but those that `start` knows needs to be passed. Without
         // branches: what comes next is hard to foresee.
-        let first = *cursor.rest().first_chunk()?;
+        let first = *lexer.rest().first_chunk()?;
         let known = [b"lo", b"st", b"ca", b"in", b"at", b"cm", b"va", b"ta", b"mu", b"no"];
         let known = known.iter().fold(false, |found, &known| found | (first == *known));
         if known | !first[0].is_ascii_lowercase() {
             return None;
         }
-        return Some(Start { opcode: Opcode::Other, after: cursor.at });
+        return Some(Start { opcode: Opcode::Other, after: lexer.at });
     };
-    Some(Start { opcode, after: cursor.at - 1 })
+    Some(Start { opcode, after: lexer.at - 1 })
 }
 
 /// Passes an instruction's result and opcode. `None` if what stands here is a
 /// label (passed, with its colon), or the continuation of something.
 #[inline]
-pub(super) fn start(cursor: &mut Cursor<'_>) -> Result<Option<Start>, TextError> {
+pub(super) fn start(lexer: &mut Lexer<'_>) -> Result<Option<Start>, TextError> {
     let mut named = false;
-    if cursor.eat(b"%") {
-        cursor.skip_name()?;
-        let mut ahead = *cursor;
+    if lexer.eat(b"%") {
+        lexer.skip_name()?;
+        let mut ahead = *lexer;
         ahead.skip_space()?;
         if !ahead.eat(b"=") {
             return Ok(None);
         }
         ahead.skip_space()?;
-        *cursor = ahead;
+        *lexer = ahead;
         named = true;
-    } else if cursor.peek() == Some(b'"') {
-        cursor.quoted()?;
-        cursor.eat(b":");
+    } else if lexer.peek() == Some(b'"') {
+        lexer.quoted()?;
+        lexer.eat(b":");
         return Ok(None);
     }
-    let before = cursor.at;
-    let mut word = cursor.word();
+    let before = lexer.at;
+    let mut word = lexer.word();
     if named {
         // Whatever follows `%name =` is an instruction, if an unknown one.
-    } else if cursor.eat(b":") {
+    } else if lexer.eat(b":") {
         return Ok(None);
     } else if word.is_empty() {
         // Nothing that starts an instruction: pass it, whatever it is.
-        cursor.at = cursor.text.len().min(before + 1);
+        lexer.at = lexer.text.len().min(before + 1);
         return Ok(None);
     }
     if matches!(word, b"tail" | b"musttail" | b"notail") {
-        cursor.skip_space()?;
-        word = cursor.word();
+        lexer.skip_space()?;
+        word = lexer.word();
     }
-    let after = cursor.at;
+    let after = lexer.at;
     let opcode = match word {
         b"load" => Opcode::Load,
         b"store" => Opcode::Store,
         b"call" | b"invoke" | b"callbr" => Opcode::Call,
         b"atomicrmw" => {
             // The operation may stand on the next line, and is often an opcode.
-            cursor.skip_space()?;
-            if cursor.eat_word(b"volatile") {
-                cursor.skip_space()?;
+            lexer.skip_space()?;
+            if lexer.eat_word(b"volatile") {
+                lexer.skip_space()?;
             }
-            cursor.word();
+            lexer.word();
             Opcode::AtomicRmw
         }
         b"cmpxchg" => Opcode::CmpXchg,
@@ -196,7 +196,7 @@ pub(super) struct Access<'t> {
 /// Reads what an instruction accesses, from after its opcode on; `None` for a
 /// call of anything but `llvm.memcpy` and its like.
 #[inline]
-pub(super) fn access<'t>(opcode: Opcode, after: Cursor<'t>) -> Option<Access<'t>> {
+pub(super) fn access<'t>(opcode: Opcode, after: Lexer<'t>) -> Option<Access<'t>> {
     match opcode {
         Opcode::Other => None,
         Opcode::Load | Opcode::Store => match plain_type(opcode, after) {
@@ -213,31 +213,31 @@ pub(super) fn access<'t>(opcode: Opcode, after: Cursor<'t>) -> Option<Access<'t>
 
 /// Takes the type of most loads and stores: a word, and nothing before it.
 #[inline]
-fn plain_type<'t>(opcode: Opcode, mut cursor: Cursor<'t>) -> Option<&'t [u8]> {
-    cursor.eat(b" ").then_some(())?;
-    let word = cursor.word();
+fn plain_type<'t>(opcode: Opcode, mut lexer: Lexer<'t>) -> Option<&'t [u8]> {
+    lexer.eat(b" ").then_some(())?;
+    let word = lexer.word();
     // Words that may stand before a type begin otherwise.
     matches!(word.first()?, b'b'..=b'u').then_some(())?;
     let ends = match opcode {
-        Opcode::Load => cursor.eat(b","),
+        Opcode::Load => lexer.eat(b","),
         // Not ` *`, ` (` or ` addrspace(1)`, which go on with the type.
         _ => {
-            cursor.eat(b" ")
-                && matches!(cursor.peek()?, b'%' | b'@' | b'-' | b'0'..=b'9' | b'b'..=b'z')
+            lexer.eat(b" ")
+                && matches!(lexer.peek()?, b'%' | b'@' | b'-' | b'0'..=b'9' | b'b'..=b'z')
         }
     };
     (ends && word.len() < SEARCH).then_some(word)
 }
 
-fn any_access<'t>(opcode: Opcode, after: Cursor<'t>) -> Option<Access<'t>> {
-    let mut cursor = bounded(after);
+fn any_access<'t>(opcode: Opcode, after: Lexer<'t>) -> Option<Access<'t>> {
+    let mut lexer = bounded(after);
     let mut access = Access::default();
     match opcode {
         Opcode::Call => {
-            let name = transfer(&mut cursor)?;
-            let start = cursor.at + 1;
-            if cursor.bracketed("a call").is_ok() {
-                let arguments = without_comments(&cursor.text[start..cursor.at - 1]);
+            let name = transfer(&mut lexer)?;
+            let start = lexer.at + 1;
+            if lexer.bracketed("a call").is_ok() {
+                let arguments = without_comments(&lexer.text[start..lexer.at - 1]);
                 access.volatile = arguments
                     .strip_suffix(b"true")
                     .is_some_and(|before| before.last().is_some_and(u8::is_ascii_whitespace));
@@ -249,32 +249,32 @@ fn any_access<'t>(opcode: Opcode, after: Cursor<'t>) -> Option<Access<'t>> {
         _ => access.atomic = matches!(opcode, Opcode::AtomicRmw | Opcode::CmpXchg),
     }
     let mut ty = || {
-        flags(&mut cursor, &mut access)?;
+        flags(&mut lexer, &mut access)?;
         match opcode {
             Opcode::Load => {
-                let (ty, pointee) = cursor.pointer_ty().ok()?;
-                cursor.skip_space().ok()?;
+                let (ty, pointee) = lexer.pointer_ty().ok()?;
+                lexer.skip_space().ok()?;
                 // Before LLVM 3.7 a load names the pointer's type alone.
-                if cursor.peek() == Some(b',') { Some(ty) } else { pointee }
+                if lexer.peek() == Some(b',') { Some(ty) } else { pointee }
             }
-            Opcode::Store => cursor.ty().ok(),
+            Opcode::Store => lexer.ty().ok(),
             _ => {
-                cursor.until(b",", "an instruction").ok()?;
-                cursor.eat(b",");
-                cursor.skip_space().ok()?;
-                cursor.ty().ok()
+                lexer.until(b",", "an instruction").ok()?;
+                lexer.eat(b",");
+                lexer.skip_space().ok()?;
+                lexer.ty().ok()
             }
         }
     };
     let ty = ty();
     // A type at the end of what was searched has been cut off.
-    access.ty = ty.filter(|_| cursor.peek().is_some()).unwrap_or_default();
+    access.ty = ty.filter(|_| lexer.peek().is_some()).unwrap_or_default();
     Some(access)
 }
 
 /// Finds the pointer through which an instruction accesses memory, from after
 /// its opcode on; of a transfer, the `which`th argument.
-pub(super) fn pointer(opcode: Opcode, after: Cursor<'_>, which: usize) -> Option<Range<usize>> {
+pub(super) fn pointer(opcode: Opcode, after: Lexer<'_>, which: usize) -> Option<Range<usize>> {
     let span = pointer_in(opcode, bounded(after), which)?;
     Some(after.at + span.start..after.at + span.end)
 }
@@ -282,62 +282,62 @@ pub(super) fn pointer(opcode: Opcode, after: Cursor<'_>, which: usize) -> Option
 /// As [`pointer`], however far it is.
 pub(super) fn pointer_in(
     opcode: Opcode,
-    mut cursor: Cursor<'_>,
+    mut lexer: Lexer<'_>,
     which: usize,
 ) -> Option<Range<usize>> {
     if opcode == Opcode::Other {
         return None;
     }
     if opcode == Opcode::Call {
-        transfer(&mut cursor)?;
-        cursor.at += 1;
+        transfer(&mut lexer)?;
+        lexer.at += 1;
         for _ in 0..which {
-            cursor.until(b",", "a call").ok()?;
-            cursor.eat(b",").then_some(())?;
+            lexer.until(b",", "a call").ok()?;
+            lexer.eat(b",").then_some(())?;
         }
-        cursor.skip_space().ok()?;
-        cursor.ty().ok()?;
-        attributes(&mut cursor)?;
+        lexer.skip_space().ok()?;
+        lexer.ty().ok()?;
+        attributes(&mut lexer)?;
     } else {
-        flags(&mut cursor, &mut Access::default())?;
+        flags(&mut lexer, &mut Access::default())?;
         if opcode == Opcode::AtomicRmw {
-            cursor.word();
-            cursor.skip_space().ok()?;
+            lexer.word();
+            lexer.skip_space().ok()?;
         }
-        cursor.ty().ok()?;
-        cursor.skip_space().ok()?;
+        lexer.ty().ok()?;
+        lexer.skip_space().ok()?;
         if opcode == Opcode::Store {
-            cursor.until(b",", "a store").ok()?;
+            lexer.until(b",", "a store").ok()?;
         }
         // A load of LLVM 3.6 or older names the pointer's type alone.
-        if matches!(opcode, Opcode::Load | Opcode::Store) && cursor.eat(b",") {
-            cursor.skip_space().ok()?;
-            cursor.ty().ok()?;
-            cursor.skip_space().ok()?;
+        if matches!(opcode, Opcode::Load | Opcode::Store) && lexer.eat(b",") {
+            lexer.skip_space().ok()?;
+            lexer.ty().ok()?;
+            lexer.skip_space().ok()?;
         }
     }
-    let start = cursor.at;
-    cursor.value().ok()?;
+    let start = lexer.at;
+    lexer.value().ok()?;
     // A value at the end of what was searched has been cut off.
-    cursor.peek()?;
-    Some(start..cursor.at)
+    lexer.peek()?;
+    Some(start..lexer.at)
 }
 
 /// A text of its own: the place of an error is counted from its start.
-fn bounded(cursor: Cursor<'_>) -> Cursor<'_> {
-    let rest = cursor.rest();
-    Cursor::new(&rest[..rest.len().min(SEARCH)], 0)
+fn bounded(lexer: Lexer<'_>) -> Lexer<'_> {
+    let rest = lexer.rest();
+    Lexer::new(&rest[..rest.len().min(SEARCH)], 0)
 }
 
 /// Passes white space and the words before an instruction's type.
-fn flags(cursor: &mut Cursor<'_>, access: &mut Access<'_>) -> Option<()> {
+fn flags(lexer: &mut Lexer<'_>, access: &mut Access<'_>) -> Option<()> {
     loop {
-        cursor.skip_space().ok()?;
-        if cursor.eat_word(b"atomic") {
+        lexer.skip_space().ok()?;
+        if lexer.eat_word(b"atomic") {
             access.atomic = true;
-        } else if cursor.eat_word(b"volatile") {
+        } else if lexer.eat_word(b"volatile") {
             access.volatile = true;
-        } else if !cursor.eat_word(b"weak") {
+        } else if !lexer.eat_word(b"weak") {
             return Some(());
         }
     }
@@ -347,25 +347,25 @@ fn flags(cursor: &mut Cursor<'_>, access: &mut Access<'_>) -> Option<()> {
 /// and the like, and returns the name.
 ///
 /// LLVM: `AnyMemIntrinsic`.
-pub(super) fn transfer<'t>(cursor: &mut Cursor<'t>) -> Option<&'t [u8]> {
-    cursor.skip_space().ok()?;
-    cursor.eat_word(b"void").then_some(())?;
-    cursor.skip_space().ok()?;
+pub(super) fn transfer<'t>(lexer: &mut Lexer<'t>) -> Option<&'t [u8]> {
+    lexer.skip_space().ok()?;
+    lexer.eat_word(b"void").then_some(())?;
+    lexer.skip_space().ok()?;
     // Before the word is passed: there are many other calls.
-    (cursor.eat(b"@") && cursor.rest().starts_with(b"llvm.mem")).then_some(())?;
-    let name = cursor.word();
+    (lexer.eat(b"@") && lexer.rest().starts_with(b"llvm.mem")).then_some(())?;
+    let name = lexer.word();
     let known = [&b"llvm.memcpy."[..], b"llvm.memmove.", b"llvm.memset."];
     known.iter().any(|&known| name.starts_with(known)).then_some(())?;
-    cursor.skip_space().ok()?;
-    (cursor.peek() == Some(b'(')).then_some(name)
+    lexer.skip_space().ok()?;
+    (lexer.peek() == Some(b'(')).then_some(name)
 }
 
 /// Passes what stands between an argument's type and its value, such as
 /// `noundef align 4 dereferenceable(8)`.
-fn attributes(cursor: &mut Cursor<'_>) -> Option<()> {
+fn attributes(lexer: &mut Lexer<'_>) -> Option<()> {
     loop {
-        cursor.skip_space().ok()?;
-        let mut ahead = *cursor;
+        lexer.skip_space().ok()?;
+        let mut ahead = *lexer;
         match ahead.word() {
             // A name, or nothing that can stand here.
             b"" => return Some(()),
@@ -376,7 +376,7 @@ fn attributes(cursor: &mut Cursor<'_>) -> Option<()> {
         if ahead.peek() == Some(b'(') {
             ahead.bracketed("an attribute").ok()?;
         }
-        *cursor = ahead;
+        *lexer = ahead;
     }
 }
 

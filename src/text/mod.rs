@@ -24,12 +24,12 @@
 //! comments may stand anywhere.
 
 mod attachments;
-mod cursor;
 mod definition;
 mod error;
 mod function;
 mod header;
 mod instruction;
+mod lexer;
 mod mlir;
 mod module;
 mod node;

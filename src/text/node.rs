@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::cursor::{Cursor, without_comments};
 use super::error::{TextError, TextErrorKind};
+use super::lexer::{Lexer, without_comments};
 use crate::graph::Int;
 use crate::graph::import::Part;
 use crate::source::unescaped;
@@ -41,60 +41,60 @@ pub(super) enum Overflow {
 /// Appends the operands of a node that is nested `depth` deep, read from its
 /// `{` on.
 pub(super) fn operands<'t>(
-    cursor: &mut Cursor<'t>,
+    lexer: &mut Lexer<'t>,
     depth: u32,
     overflow: Overflow,
     into: &mut Vec<Part<'t, Reference>>,
 ) -> Result<(), TextError> {
-    cursor.at += 1;
-    cursor.skip_space()?;
-    if cursor.eat(b"}") {
+    lexer.at += 1;
+    lexer.skip_space()?;
+    if lexer.eat(b"}") {
         return Ok(());
     }
     loop {
-        into.push(operand(cursor, depth, overflow)?);
-        cursor.skip_space()?;
-        if cursor.eat(b"}") {
+        into.push(operand(lexer, depth, overflow)?);
+        lexer.skip_space()?;
+        if lexer.eat(b"}") {
             return Ok(());
         }
-        if !cursor.eat(b",") {
-            return Err(match cursor.peek() {
-                None => cursor.truncated("a metadata node"),
-                Some(_) => cursor.expected("`,` or `}` in a metadata node"),
+        if !lexer.eat(b",") {
+            return Err(match lexer.peek() {
+                None => lexer.truncated("a metadata node"),
+                Some(_) => lexer.expected("`,` or `}` in a metadata node"),
             });
         }
-        cursor.skip_space()?;
+        lexer.skip_space()?;
     }
 }
 
 /// Reads an operand, and passes the white space after one that is no reference.
 pub(super) fn operand<'t>(
-    cursor: &mut Cursor<'t>,
+    lexer: &mut Lexer<'t>,
     depth: u32,
     overflow: Overflow,
 ) -> Result<Part<'t, Reference>, TextError> {
     // LLVM 3 writes `metadata` before a string or node.
-    if cursor.eat_word(b"metadata") {
-        cursor.skip_space()?;
+    if lexer.eat_word(b"metadata") {
+        lexer.skip_space()?;
     }
-    let start = *cursor;
-    if cursor.peek() == Some(b'!') {
-        if let Some(key) = reference(cursor)? {
+    let start = *lexer;
+    if lexer.peek() == Some(b'!') {
+        if let Some(key) = reference(lexer)? {
             let at = start.at as u32;
             return Ok(Part::Key(Reference { key, at, depth: depth + 1 }));
         }
-        let mut string = *cursor;
+        let mut string = *lexer;
         string.at += 1;
         string.skip_space()?;
         if string.peek() == Some(b'"') {
-            *cursor = string;
-            return Ok(Part::String(unescaped(cursor.quoted()?)));
+            *lexer = string;
+            return Ok(Part::String(unescaped(lexer.quoted()?)));
         }
     }
-    if let Some(int) = printed_int(cursor) {
+    if let Some(int) = printed_int(lexer) {
         return Ok(Part::Int(int));
     }
-    let text = without_comments(cursor.until(b",", "a metadata node")?);
+    let text = without_comments(lexer.until(b",", "a metadata node")?);
     Ok(match &*text {
         b"" => return Err(start.expected("an operand")),
         b"null" => Part::Null,
@@ -112,21 +112,21 @@ pub(super) fn operand<'t>(
 /// Takes a reference to a plain node, `!4` or `!{...}`, if one stands here; a
 /// `!` does. White space may follow it.
 #[inline]
-pub(super) fn reference(cursor: &mut Cursor<'_>) -> Result<Option<Key>, TextError> {
-    let mut ahead = *cursor;
+pub(super) fn reference(lexer: &mut Lexer<'_>) -> Result<Option<Key>, TextError> {
+    let mut ahead = *lexer;
     ahead.at += 1;
     if !ahead.peek().is_some_and(|byte| byte.is_ascii_digit()) {
         ahead.skip_space()?;
     }
     match ahead.peek() {
         Some(b'0'..=b'9') => {
-            *cursor = ahead;
-            Ok(Some(Key::Number(cursor.number()?)))
+            *lexer = ahead;
+            Ok(Some(Key::Number(lexer.number()?)))
         }
         Some(b'{') => {
-            *cursor = ahead;
-            let start = cursor.at as u32;
-            cursor.bracketed("a metadata node")?;
+            *lexer = ahead;
+            let start = lexer.at as u32;
+            lexer.bracketed("a metadata node")?;
             Ok(Some(Key::Inline(start)))
         }
         _ => Ok(None),
@@ -143,8 +143,8 @@ fn sign_extended(magnitude: u64) -> i64 {
 
 /// Takes an offset as LLVM prints it, before a `,` or `}`.
 #[inline]
-fn printed_int(cursor: &mut Cursor<'_>) -> Option<Int> {
-    let digits = cursor.rest().strip_prefix(b"i64 ")?;
+fn printed_int(lexer: &mut Lexer<'_>) -> Option<Int> {
+    let digits = lexer.rest().strip_prefix(b"i64 ")?;
     let (mut value, mut len) = (0, 0);
     while let Some(digit @ b'0'..=b'9') = digits.get(len) {
         // 19 digits and more may not fit.
@@ -153,7 +153,7 @@ fn printed_int(cursor: &mut Cursor<'_>) -> Option<Int> {
         len += 1;
     }
     (len > 0 && matches!(digits.get(len)?, b',' | b'}')).then_some(())?;
-    cursor.at += 4 + len;
+    lexer.at += 4 + len;
     Some(Int { bits: 64, value })
 }
 

@@ -1,9 +1,9 @@
 //! From a scanned text to nodes: references looked up, equal nodes merged.
 
-use super::cursor::Cursor;
 use super::definition::{Definition, Form, specialized};
 use super::error::MAX_INLINE_DEPTH;
 use super::error::{TextError, TextErrorKind};
+use super::lexer::Lexer;
 use super::module::{Module, Origin, WarningKind};
 use super::node::{Key, Overflow, Reference, operands};
 use super::numbers::Numbers;
@@ -165,7 +165,7 @@ impl<'t> Source<'t> for Nodes<'_, 't> {
                 (origin, body, form == Form::Distinct, 0)
             }
         };
-        operands(&mut Cursor::new(text, body), depth, self.overflow, parts)?;
+        operands(&mut Lexer::new(text, body), depth, self.overflow, parts)?;
         Ok(Opened::Node { place: origin, distinct })
     }
 

@@ -2,9 +2,9 @@
 
 use std::num::NonZeroU32;
 
-use super::cursor::Cursor;
 use super::definition::{Definition, equals};
 use super::error::{TextError, TextErrorKind};
+use super::lexer::Lexer;
 use super::module::Module;
 use super::node::{Key, reference};
 use super::numbers::Numbers;
@@ -71,50 +71,50 @@ impl<'t> Scan<'t> {
     }
 
     pub(super) fn top_level(&mut self) -> Result<(), TextError> {
-        let mut cursor = Cursor::new(self.text, 0);
+        let mut lexer = Lexer::new(self.text, 0);
         loop {
-            cursor.skip_space()?;
-            match cursor.peek() {
+            lexer.skip_space()?;
+            match lexer.peek() {
                 None => return Ok(()),
-                Some(b'!') => self.metadata(&mut cursor)?,
-                Some(b'd') if cursor.eat_word(b"define") => self.function(&mut cursor)?,
+                Some(b'!') => self.metadata(&mut lexer)?,
+                Some(b'd') if lexer.eat_word(b"define") => self.function(&mut lexer)?,
                 Some(first) => {
                     match first {
-                        b'%' => self.type_definition(&mut cursor)?,
-                        b't' if cursor.eat_word(b"target") => self.target(&mut cursor)?,
+                        b'%' => self.type_definition(&mut lexer)?,
+                        b't' if lexer.eat_word(b"target") => self.target(&mut lexer)?,
                         _ => {}
                     }
-                    pass_line(&mut self.lines, &mut cursor)?;
+                    pass_line(&mut self.lines, &mut lexer)?;
                 }
             }
         }
     }
 
     /// `!4 = distinct !{...}` or `!llvm.ident = !{!4}`.
-    fn metadata(&mut self, cursor: &mut Cursor<'t>) -> Result<(), TextError> {
-        let start = *cursor;
-        let offset = cursor.at;
-        cursor.at += 1;
-        let mut number = *cursor;
+    fn metadata(&mut self, lexer: &mut Lexer<'t>) -> Result<(), TextError> {
+        let start = *lexer;
+        let offset = lexer.at;
+        lexer.at += 1;
+        let mut number = *lexer;
         number.skip_space()?;
         if number.peek().is_some_and(|byte| byte.is_ascii_digit()) {
-            *cursor = number;
+            *lexer = number;
         } else {
-            let name = cursor.metadata_name();
-            cursor.skip_space()?;
-            if cursor.peek().is_some_and(|byte| byte != b'=') {
+            let name = lexer.metadata_name();
+            lexer.skip_space()?;
+            if lexer.peek().is_some_and(|byte| byte != b'=') {
                 // An attachment of the global variable on the line before.
-                *cursor = start;
-                return pass_line(&mut self.lines, cursor);
+                *lexer = start;
+                return pass_line(&mut self.lines, lexer);
             }
-            equals(cursor)?;
-            return self.named_metadata(cursor, &name);
+            equals(lexer)?;
+            return self.named_metadata(lexer, &name);
         }
-        let number = cursor.number()?;
+        let number = lexer.number()?;
         let next_number = &mut self.module.next_number;
         *next_number = (*next_number).max(u64::from(number) + 1);
-        Definition::read(cursor)?;
-        self.nodes.bracketed(cursor, "a metadata node")?;
+        Definition::read(lexer)?;
+        self.nodes.bracketed(lexer, "a metadata node")?;
         // One more than the place, so that it is not 0; a text is shorter than
         // 4 GiB.
         let place = NonZeroU32::MIN.saturating_add(offset as u32);
@@ -126,14 +126,14 @@ impl<'t> Scan<'t> {
         Ok(())
     }
 
-    fn named_metadata(&mut self, cursor: &mut Cursor<'t>, name: &[u8]) -> Result<(), TextError> {
-        let marked = cursor.eat(b"!");
-        cursor.skip_space()?;
-        if !marked || cursor.peek() != Some(b'{') {
-            return Err(cursor.cut_or("a list of nodes, `!{`", "named metadata"));
+    fn named_metadata(&mut self, lexer: &mut Lexer<'t>, name: &[u8]) -> Result<(), TextError> {
+        let marked = lexer.eat(b"!");
+        lexer.skip_space()?;
+        if !marked || lexer.peek() != Some(b'{') {
+            return Err(lexer.cut_or("a list of nodes, `!{`", "named metadata"));
         }
-        let mut list = *cursor;
-        cursor.bracketed("a metadata node")?;
+        let mut list = *lexer;
+        lexer.bracketed("a metadata node")?;
         let into = match name {
             b"llvm.errno.tbaa" => &mut self.errno,
             _ if name == TAGS.as_bytes() => &mut self.tags,
@@ -167,25 +167,25 @@ impl<'t> Scan<'t> {
 
 /// Passes the rest of a line, and of strings, comments and attachments that
 /// begin on it.
-fn pass_line(lines: &mut Stops<LINES>, cursor: &mut Cursor<'_>) -> Result<(), TextError> {
+fn pass_line(lines: &mut Stops<LINES>, lexer: &mut Lexer<'_>) -> Result<(), TextError> {
     loop {
-        cursor.at = lines.next(cursor.text, cursor.at);
-        match cursor.peek() {
+        lexer.at = lines.next(lexer.text, lexer.at);
+        match lexer.peek() {
             None | Some(b'\n') => return Ok(()),
             Some(b'"') => {
-                cursor.quoted()?;
+                lexer.quoted()?;
             }
-            Some(b';' | b'/') if cursor.comment()? => {}
+            Some(b';' | b'/') if lexer.comment()? => {}
             Some(b'!') => {
-                cursor.at += 1;
-                cursor.metadata_name();
-                let mut node = *cursor;
+                lexer.at += 1;
+                lexer.metadata_name();
+                let mut node = *lexer;
                 node.skip_space()?;
                 if node.peek() == Some(b'!') && reference(&mut node)?.is_some() {
-                    *cursor = node;
+                    *lexer = node;
                 }
             }
-            Some(_) => cursor.at += 1,
+            Some(_) => lexer.at += 1,
         }
     }
 }

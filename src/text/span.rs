@@ -5,9 +5,9 @@
 
 use std::ops::Range;
 
-use super::cursor::Cursor;
 use super::definition::Definition;
 use super::instruction;
+use super::lexer::Lexer;
 use super::module::Instruction;
 use super::node::{Overflow, operand, reference};
 
@@ -42,19 +42,19 @@ impl Instruction {
     }
 
     fn nth_pointer(&self, text: &[u8], which: usize) -> Option<Range<usize>> {
-        let mut cursor = at(text, self.offset as usize)?;
-        let start = instruction::start(&mut cursor).ok()??;
-        instruction::pointer(start.opcode, Cursor::new(text, start.after), which)
+        let mut lexer = at(text, self.offset as usize)?;
+        let start = instruction::start(&mut lexer).ok()??;
+        instruction::pointer(start.opcode, Lexer::new(text, start.after), which)
     }
 
     /// Finds the reference after `!tbaa`, such as `!5` or `!{!1, !1, i64 0}`.
     #[must_use]
     pub fn tag_span(&self, text: &[u8]) -> Option<Range<usize>> {
-        let mut cursor = at(text, self.tag_offset?.get() as usize)?;
-        let start = cursor.at;
-        (cursor.peek()? == b'!').then_some(())?;
-        reference(&mut cursor).ok()??;
-        Some(start..cursor.at)
+        let mut lexer = at(text, self.tag_offset?.get() as usize)?;
+        let start = lexer.at;
+        (lexer.peek()? == b'!').then_some(())?;
+        reference(&mut lexer).ok()??;
+        Some(start..lexer.at)
     }
 }
 
@@ -70,62 +70,62 @@ impl Instruction {
 /// [`Module::offset_of`]: super::Module::offset_of
 #[must_use]
 pub fn node_span(text: &[u8], offset: usize) -> Option<Range<usize>> {
-    let mut cursor = body(text, offset)?;
-    if cursor.peek()? != b'{' {
-        cursor.word();
-        (cursor.peek()? == b'(').then_some(())?;
+    let mut lexer = body(text, offset)?;
+    if lexer.peek()? != b'{' {
+        lexer.word();
+        (lexer.peek()? == b'(').then_some(())?;
     }
-    cursor.bracketed("a metadata node").ok()?;
-    Some(offset..cursor.at)
+    lexer.bracketed("a metadata node").ok()?;
+    Some(offset..lexer.at)
 }
 
 /// Finds an operand, from 0, of the plain node whose `!` stands at `offset`,
 /// without the comments around it. Takes time linear in the node's text.
 #[must_use]
 pub fn operand_span(text: &[u8], offset: usize, position: usize) -> Option<Range<usize>> {
-    let mut cursor = body(text, offset)?;
-    cursor.eat(b"{").then_some(())?;
+    let mut lexer = body(text, offset)?;
+    lexer.eat(b"{").then_some(())?;
     for _ in 0..position {
-        operand(&mut cursor, 0, Overflow::Keep).ok()?;
-        cursor.skip_space().ok()?;
-        cursor.eat(b",").then_some(())?;
+        operand(&mut lexer, 0, Overflow::Keep).ok()?;
+        lexer.skip_space().ok()?;
+        lexer.eat(b",").then_some(())?;
     }
-    cursor.skip_space().ok()?;
+    lexer.skip_space().ok()?;
     // LLVM 3 writes `metadata` before a string or node.
-    if cursor.eat_word(b"metadata") {
-        cursor.skip_space().ok()?;
+    if lexer.eat_word(b"metadata") {
+        lexer.skip_space().ok()?;
     }
-    let start = cursor.at;
-    operand(&mut cursor, 0, Overflow::Keep).ok()?;
+    let start = lexer.at;
+    operand(&mut lexer, 0, Overflow::Keep).ok()?;
     // Comments may stand within an operand, and after it.
-    let (end, mut cursor) = (cursor.at, Cursor::new(&text[..cursor.at], start));
+    let (end, mut lexer) = (lexer.at, Lexer::new(&text[..lexer.at], start));
     let mut last = start;
     loop {
-        cursor.skip_space().ok()?;
-        match cursor.peek() {
-            _ if cursor.at >= end => return Some(start..last),
-            Some(b'"') => drop(cursor.quoted().ok()?),
-            _ => cursor.at += 1,
+        lexer.skip_space().ok()?;
+        match lexer.peek() {
+            _ if lexer.at >= end => return Some(start..last),
+            Some(b'"') => drop(lexer.quoted().ok()?),
+            _ => lexer.at += 1,
         }
-        last = cursor.at;
+        last = lexer.at;
     }
 }
 
 /// Goes to the `{` or the name of the node whose `!` stands at `offset`.
-fn body(text: &[u8], offset: usize) -> Option<Cursor<'_>> {
-    let mut cursor = at(text, offset)?;
-    cursor.eat(b"!").then_some(())?;
-    cursor.skip_space().ok()?;
-    if cursor.peek()?.is_ascii_digit() {
-        cursor.number().ok()?;
-        cursor.at = Definition::read(&mut cursor).ok()?.body;
-        if cursor.peek()? == b'!' {
-            cursor.at += 1;
+fn body(text: &[u8], offset: usize) -> Option<Lexer<'_>> {
+    let mut lexer = at(text, offset)?;
+    lexer.eat(b"!").then_some(())?;
+    lexer.skip_space().ok()?;
+    if lexer.peek()?.is_ascii_digit() {
+        lexer.number().ok()?;
+        lexer.at = Definition::read(&mut lexer).ok()?.body;
+        if lexer.peek()? == b'!' {
+            lexer.at += 1;
         }
     }
-    Some(cursor)
+    Some(lexer)
 }
 
-fn at(text: &[u8], offset: usize) -> Option<Cursor<'_>> {
-    (offset < text.len()).then(|| Cursor::new(text, offset))
+fn at(text: &[u8], offset: usize) -> Option<Lexer<'_>> {
+    (offset < text.len()).then(|| Lexer::new(text, offset))
 }

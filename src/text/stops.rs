@@ -1,8 +1,8 @@
 //! A search for the few bytes that mean something to a scan, 64 bytes at a
 //! time, at several bytes a cycle.
 
-use super::cursor::Cursor;
 use super::error::TextError;
+use super::lexer::Lexer;
 
 /// Bytes to stop at, beside `"`, `;` and `/`: a line end and `!`.
 pub(super) const LINES: u8 = 1;
@@ -163,28 +163,28 @@ pub(super) fn deeper(depth: usize, bracket: u8) -> usize {
 }
 
 impl Stops<{ BRACKETS | ANGLES }> {
-    /// As [`Cursor::bracketed`].
+    /// As [`Lexer::bracketed`].
     #[inline]
     pub(super) fn bracketed(
         &mut self,
-        cursor: &mut Cursor<'_>,
+        lexer: &mut Lexer<'_>,
         inside: &str,
     ) -> Result<(), TextError> {
-        cursor.at += 1;
-        self.close(cursor, None, inside)?;
-        cursor.at += 1;
+        lexer.at += 1;
+        self.close(lexer, None, inside)?;
+        lexer.at += 1;
         Ok(())
     }
 
-    /// As [`Cursor::until`] a `{`.
+    /// As [`Lexer::until`] a `{`.
     pub(super) fn until_brace<'t>(
         &mut self,
-        cursor: &mut Cursor<'t>,
+        lexer: &mut Lexer<'t>,
         inside: &str,
     ) -> Result<&'t [u8], TextError> {
-        let start = cursor.at;
-        self.close(cursor, Some(b'{'), inside)?;
-        Ok(cursor.text[start..cursor.at].trim_ascii())
+        let start = lexer.at;
+        self.close(lexer, Some(b'{'), inside)?;
+        Ok(lexer.text[start..lexer.at].trim_ascii())
     }
 
     /// Goes to a bracket that closes one not opened here, or outside brackets
@@ -192,27 +192,27 @@ impl Stops<{ BRACKETS | ANGLES }> {
     #[inline]
     fn close(
         &mut self,
-        cursor: &mut Cursor<'_>,
+        lexer: &mut Lexer<'_>,
         stop: Option<u8>,
         inside: &str,
     ) -> Result<(), TextError> {
         let mut depth = 0_usize;
         loop {
-            cursor.at = self.next(cursor.text, cursor.at);
-            let Some(byte) = cursor.peek() else { return Err(cursor.truncated(inside)) };
+            lexer.at = self.next(lexer.text, lexer.at);
+            let Some(byte) = lexer.peek() else { return Err(lexer.truncated(inside)) };
             match byte {
                 b'"' => {
-                    cursor.quoted()?;
+                    lexer.quoted()?;
                     continue;
                 }
-                b';' | b'/' if cursor.comment()? => continue,
+                b';' | b'/' if lexer.comment()? => continue,
                 _ if depth == 0 && Some(byte) == stop => return Ok(()),
                 b'(' | b'[' | b'{' | b'<' => depth += 1,
                 b')' | b']' | b'}' | b'>' if depth == 0 => return Ok(()),
                 b')' | b']' | b'}' | b'>' => depth -= 1,
                 _ => {}
             }
-            cursor.at += 1;
+            lexer.at += 1;
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::cursor::Cursor;
+use super::lexer::Lexer;
 use super::{COPIES, TAGS, TYPES};
 use crate::graph::{Graph, NodeId, Operand, TypeId};
 use crate::source::escape;
@@ -104,18 +104,18 @@ fn types_of_their_own(graph: &Graph, reached: &[NodeId]) -> Vec<NodeId> {
 /// Returns whether a text means the same in a module of its own: it names no
 /// node, value or type, and does not run into what follows it.
 fn is_constant(text: &str) -> bool {
-    let mut cursor = Cursor::new(text.as_bytes(), 0);
-    while let Some(byte) = cursor.peek() {
+    let mut lexer = Lexer::new(text.as_bytes(), 0);
+    while let Some(byte) = lexer.peek() {
         match byte {
             b'!' | b'@' | b'%' | b'$' | b'#' | b';' | b'/' => return false,
-            b'"' if cursor.quoted().is_err() => return false,
+            b'"' if lexer.quoted().is_err() => return false,
             b'"' => {}
-            _ => cursor.at += 1,
+            _ => lexer.at += 1,
         }
     }
     // A bracket that is not closed, or a comma, would end the operand elsewhere.
     let followed = format!("{text},");
-    let mut end = Cursor::new(followed.as_bytes(), 0);
+    let mut end = Lexer::new(followed.as_bytes(), 0);
     !text.is_empty() && end.until(b",", "an operand").is_ok() && end.at == text.len()
 }
 

@@ -26,6 +26,13 @@ struct Words {
     help: String,
 }
 
+impl Words {
+    /// Words that are about an operand of the tag.
+    fn at(operand: usize, label: &str) -> Words {
+        Words { operand: Some(operand), label: label.into(), ..Words::default() }
+    }
+}
+
 /// Says what is wrong with a tag whose first broken rule is `rule`. `at` is the
 /// type at which the path ended, where it did.
 pub(super) fn diagnostic(
@@ -35,133 +42,18 @@ pub(super) fn diagnostic(
     rule: Rule,
     at: NodeId,
 ) -> Diagnostic {
-    let graph = subject.graph;
-    let node = graph.tag_node(tag);
-    let name = subject.tag_name(tag);
-    let format = TagParts::format(graph, node);
-    let type_at = |operand| graph.operand(node, operand).and_then(Operand::node);
-    let [base, access] = [0, 1].map(type_at);
-    let of = |node: Option<NodeId>| node.map_or("none".to_owned(), |node| subject.type_name(node));
-    let flag = TagParts::immutable_position(format);
-    let mut words = match rule {
-        Rule::TagEmpty => Words {
-            message: format!("tag {name} has no operands"),
-            help: "write the base type, the access type and the offset: `!{!1, !2, i64 0}`".into(),
-            ..Words::default()
-        },
-        Rule::TagNotStructPath => Words {
-            message: format!("{name} is a type or another node, and a tag must stand here"),
-            help: format!("name a tag: `!{{{name}, {name}, i64 0}}` is an access to all of a type"),
-            ..Words::default()
-        },
-        Rule::TagOperandCount => {
-            let (kind, fits) = match format {
-                Format::Old => ("an old-format", "3, and a fourth for the immutability flag"),
-                Format::New => ("a size-aware", "4, and a fifth for the immutability flag"),
-            };
-            let count = graph.operand_count(node);
-            Words {
-                message: format!("tag {name} has {count} operands, and {kind} tag has {fits}"),
-                help: "the access type decides on the format: with a parent node as its first \
-                       operand it is size-aware"
-                    .into(),
-                ..Words::default()
-            }
-        }
-        Rule::TagSize => Words {
-            message: format!("the size of size-aware tag {name} is no integer constant"),
-            operand: Some(flag - 1),
-            label: "the size in bytes".into(),
-            help: "write the bytes accessed, such as `i64 4`, or `i64 -1` for unknown".into(),
-            ..Words::default()
-        },
-        Rule::TagImmutable | Rule::TagImmutableRange => Words {
-            message: format!("the immutability flag of tag {name} is neither 0 nor 1"),
-            operand: Some(flag),
-            label: "the flag".into(),
-            help: "write `i64 1` for memory that never changes, or leave the operand out".into(),
-            ..Words::default()
-        },
-        Rule::TagTypes => Words {
-            message: format!("the access type of tag {name} is no metadata node"),
-            operand: Some(1),
-            label: "the access type".into(),
-            help: "a tag is the base type, the access type and the offset; a size-aware type node \
-                   in a tag's place looks like this too"
-                .into(),
-            ..Words::default()
-        },
-        Rule::AccessNotScalar => not_scalar(subject, &name, base, access),
-        Rule::TagOffset => Words {
-            message: format!("the offset of tag {name} is no integer constant"),
-            operand: Some(2),
-            label: "the offset".into(),
-            help: "write the bytes from the start of the base type, such as `i64 8`".into(),
-            ..Words::default()
-        },
-        Rule::PathCycle => Words {
-            message: format!("the access path of tag {name} comes to one type twice"),
-            note: Some(path(subject, node, format)),
-            help: "make a type's fields and parent types that do not contain it".into(),
-            ..Words::default()
-        },
-        Rule::OffsetAtAccess => Words {
-            message: format!(
-                "tag {name} accesses {}, but its offset ends inside a field of {}",
-                of(access),
-                of(base)
-            ),
-            operand: Some(2),
-            label: "not the start of a field of that type".into(),
-            note: Some(path(subject, node, format)),
-            help: starts(subject, node, format),
-            ..Words::default()
-        },
-        Rule::OffsetWidth => Words {
-            message: format!(
-                "the offset of tag {name} is not as wide as the offsets in the types on its path"
-            ),
-            operand: Some(2),
-            label: "the tag's offset".into(),
-            note: Some(path(subject, node, format)),
-            help: "write all offsets as `i64`".into(),
-            ..Words::default()
-        },
-        Rule::AccessNotOnPath => {
-            let roots = [base, access].map(|ty| graph.root_of(graph.type_of(ty?)?));
-            let apart = match roots {
-                [Some(a), Some(b)] if a != b => {
-                    let [a, b] = [a, b].map(|root| subject.type_name(root.node()));
-                    format!("; they stand under different roots, {a} and {b}")
-                }
-                _ => String::new(),
-            };
-            Words {
-                message: format!(
-                    "the access path of tag {name} from {} does not meet its access type {}",
-                    of(base),
-                    of(access)
-                ),
-                operand: Some(1),
-                label: "not on the path".into(),
-                note: Some(path(subject, node, format) + &apart),
-                help: starts(subject, node, format),
-                ..Words::default()
-            }
-        }
-        Rule::NoFieldAtOffset => Words {
-            message: format!(
-                "the offset of tag {name} lies before the first field of {}",
-                of(Some(at))
-            ),
-            operand: Some(2),
-            label: "the tag's offset".into(),
-            other: subject.node_label(at, "no field here starts as early"),
-            note: Some(path(subject, node, format)),
-            help: starts(subject, node, format),
-        },
-        _ => Words { message: format!("tag {name}: {rule}"), ..Words::default() },
+    let node = subject.graph.tag_node(tag);
+    let rejected = Rejected {
+        subject,
+        node,
+        name: subject.tag_name(tag),
+        format: TagParts::format(subject.graph, node),
     };
+    let words = rejected.operands(rule).or_else(|| rejected.on_path(rule, at));
+    let mut words = words.unwrap_or_else(|| Words {
+        message: format!("tag {}: {rule}", rejected.name),
+        ..Words::default()
+    });
     if matches!(rule, Rule::OffsetAtAccess | Rule::AccessNotOnPath | Rule::NoFieldAtOffset)
         && union.is_well_formed(tag)
     {
@@ -183,6 +75,186 @@ pub(super) fn diagnostic(
     found.notes.extend(words.note.iter().flat_map(|note| note.split('\n')).map(str::to_owned));
     found.help = Some(words.help).filter(|help| !help.is_empty());
     found
+}
+
+/// A tag that breaks a rule.
+struct Rejected<'s> {
+    subject: &'s Subject<'s>,
+    node: NodeId,
+    name: String,
+    format: Format,
+}
+
+impl Rejected<'_> {
+    /// The type that an operand names.
+    fn ty(&self, operand: usize) -> Option<NodeId> {
+        self.subject.graph.operand(self.node, operand).and_then(Operand::node)
+    }
+
+    /// What is said of a rule about the tag's own operands.
+    fn operands(&self, rule: Rule) -> Option<Words> {
+        let (name, flag) = (&self.name, TagParts::immutable_position(self.format));
+        let (message, help, words) = match rule {
+            Rule::TagEmpty => (
+                format!("tag {name} has no operands"),
+                "write the base type, the access type and the offset: `!{!1, !2, i64 0}`",
+                Words::default(),
+            ),
+            Rule::TagNotStructPath => {
+                let message =
+                    format!("{name} is a type or another node, and a tag must stand here");
+                let help = format!(
+                    "name a tag: `!{{{name}, {name}, i64 0}}` is an access to all of a type"
+                );
+                return Some(Words { message, help, ..Words::default() });
+            }
+            Rule::TagOperandCount => {
+                let (kind, fits) = match self.format {
+                    Format::Old => ("an old-format", "3, and a fourth for the immutability flag"),
+                    Format::New => ("a size-aware", "4, and a fifth for the immutability flag"),
+                };
+                let count = self.subject.graph.operand_count(self.node);
+                (
+                    format!("tag {name} has {count} operands, and {kind} tag has {fits}"),
+                    "the access type decides on the format: with a parent node as its first \
+                     operand it is size-aware",
+                    Words::default(),
+                )
+            }
+            Rule::TagSize => (
+                format!("the size of size-aware tag {name} is no integer constant"),
+                "write the bytes accessed, such as `i64 4`, or `i64 -1` for unknown",
+                Words::at(flag - 1, "the size in bytes"),
+            ),
+            Rule::TagImmutable | Rule::TagImmutableRange => (
+                format!("the immutability flag of tag {name} is neither 0 nor 1"),
+                "write `i64 1` for memory that never changes, or leave the operand out",
+                Words::at(flag, "the flag"),
+            ),
+            Rule::TagTypes => (
+                format!("the access type of tag {name} is no metadata node"),
+                "a tag is the base type, the access type and the offset; a size-aware type node \
+                 in a tag's place looks like this too",
+                Words::at(1, "the access type"),
+            ),
+            Rule::AccessNotScalar => {
+                return Some(not_scalar(self.subject, name, self.ty(0), self.ty(1)));
+            }
+            Rule::TagOffset => (
+                format!("the offset of tag {name} is no integer constant"),
+                "write the bytes from the start of the base type, such as `i64 8`",
+                Words::at(2, "the offset"),
+            ),
+            _ => return None,
+        };
+        Some(Words { message, help: help.into(), ..words })
+    }
+
+    /// What is said of a rule about the tag's path.
+    fn on_path(&self, rule: Rule, at: NodeId) -> Option<Words> {
+        let Rejected { subject, ref name, .. } = *self;
+        let of = |node: Option<NodeId>| match node {
+            Some(node) => subject.type_name(node),
+            None => "none".to_owned(),
+        };
+        let (base, access) = (of(self.ty(0)), of(self.ty(1)));
+        let (message, words) = match rule {
+            Rule::PathCycle => (
+                format!("the access path of tag {name} comes to one type twice"),
+                Words {
+                    help: "make a type's fields and parent types that do not contain it".into(),
+                    ..Words::default()
+                },
+            ),
+            Rule::OffsetWidth => (
+                format!(
+                    "the offset of tag {name} is not as wide as the offsets in the types on its path"
+                ),
+                Words {
+                    help: "write all offsets as `i64`".into(),
+                    ..Words::at(2, "the tag's offset")
+                },
+            ),
+            Rule::OffsetAtAccess => (
+                format!(
+                    "tag {name} accesses {access}, but its offset ends inside a field of {base}"
+                ),
+                Words {
+                    help: self.starts(),
+                    ..Words::at(2, "not the start of a field of that type")
+                },
+            ),
+            Rule::AccessNotOnPath => (
+                format!(
+                    "the access path of tag {name} from {base} does not meet its access type {access}"
+                ),
+                Words { help: self.starts(), ..Words::at(1, "not on the path") },
+            ),
+            Rule::NoFieldAtOffset => (
+                format!("the offset of tag {name} lies before the first field of {}", of(Some(at))),
+                Words {
+                    other: subject.node_label(at, "no field here starts as early"),
+                    help: self.starts(),
+                    ..Words::at(2, "the tag's offset")
+                },
+            ),
+            _ => return None,
+        };
+        let apart = self.roots().filter(|_| rule == Rule::AccessNotOnPath);
+        let note = Some(self.path() + &apart.unwrap_or_default());
+        Some(Words { message, note, ..words })
+    }
+
+    /// Says that base and access type stand under different roots, if they do.
+    fn roots(&self) -> Option<String> {
+        let graph = self.subject.graph;
+        let root = |ty: Option<NodeId>| graph.root_of(graph.type_of(ty?)?);
+        let (base, access) = (root(self.ty(0))?, root(self.ty(1))?);
+        let [a, b] = [base, access].map(|root| self.subject.type_name(root.node()));
+        (base != access).then(|| format!("; they stand under different roots, {a} and {b}"))
+    }
+
+    /// Prints the access path: each type with the offset that remains there.
+    fn path(&self) -> String {
+        let graph = self.subject.graph;
+        let Some(mut next) = self.ty(0) else { return String::new() };
+        let offset = graph.operand(self.node, 2).and_then(Operand::int);
+        let mut offset = offset.map_or(0, |int| int.value);
+        let mut text = String::from("the path is ");
+        for step in 0..SHOWN {
+            let arrow = if step > 0 { ", then " } else { "" };
+            text += &format!("{arrow}{} at {offset}", self.subject.type_name(next));
+            let shape = Shape { format: self.format, len: graph.operand_count(next) };
+            match shape.step(graph, next, &mut offset) {
+                Some(ty) => next = ty,
+                None => return text,
+            }
+        }
+        text + ", and on"
+    }
+
+    /// Says where fields of the access type start in the base type.
+    fn starts(&self) -> String {
+        let graph = self.subject.graph;
+        let (Some(base), Some(access)) = (self.ty(0), self.ty(1)) else { return String::new() };
+        let shape = Shape { format: self.format, len: graph.operand_count(base) };
+        let fields = shape
+            .fields()
+            .filter(|&at| graph.operand(base, at).and_then(Operand::node) == Some(access));
+        let starts: Vec<_> = fields
+            .filter_map(|at| graph.operand(base, at + 1).and_then(Operand::int))
+            .map(|int| int.value.to_string())
+            .take(SHOWN)
+            .collect();
+        let [base, access] = [base, access].map(|ty| self.subject.type_name(ty));
+        match &starts[..] {
+            [] => format!(
+                "{base} has no field of type {access} itself; name the type that has it, or the field's own type"
+            ),
+            [one] => format!("a field of type {access} starts at {one} in {base}"),
+            many => format!("fields of type {access} start at {} in {base}", many.join(", ")),
+        }
+    }
 }
 
 /// Says why an access type is no scalar.
@@ -255,54 +327,4 @@ fn first_not_scalar(subject: &Subject<'_>, access: NodeId) -> (NodeId, &'static 
         }
     }
     (access, "a type far above it is no scalar")
-}
-
-/// Prints the access path: each type with the offset that remains there.
-fn path(subject: &Subject<'_>, tag: NodeId, format: Format) -> String {
-    let graph = subject.graph;
-    let operand = |position| graph.operand(tag, position);
-    let Some(mut next) = operand(0).and_then(Operand::node) else { return String::new() };
-    let mut offset = operand(2).and_then(Operand::int).map_or(0, |int| int.value);
-    let mut text = String::from("the path is ");
-    for step in 0..SHOWN {
-        let arrow = if step > 0 { ", then " } else { "" };
-        text += &format!("{arrow}{} at {offset}", subject.type_name(next));
-        let shape = Shape { format, len: graph.operand_count(next) };
-        if shape.is_root() {
-            return text;
-        }
-        let field = match shape.fields().len() {
-            0 => shape.parent(graph, next).map(|parent| (parent, 0)),
-            _ => shape
-                .field_at(graph, next, offset)
-                .and_then(|(at, start)| Some((graph.operand(next, at)?.node()?, start))),
-        };
-        let Some((field, start)) = field else { return text };
-        (next, offset) = (field, offset.wrapping_sub(start));
-    }
-    text + ", and on"
-}
-
-/// Says where fields of the access type start in the base type.
-fn starts(subject: &Subject<'_>, tag: NodeId, format: Format) -> String {
-    let graph = subject.graph;
-    let ty = |position| graph.operand(tag, position).and_then(Operand::node);
-    let (Some(base), Some(access)) = (ty(0), ty(1)) else { return String::new() };
-    let shape = Shape { format, len: graph.operand_count(base) };
-    let fields = shape
-        .fields()
-        .filter(|&at| graph.operand(base, at).and_then(Operand::node) == Some(access));
-    let starts: Vec<_> = fields
-        .filter_map(|at| graph.operand(base, at + 1).and_then(Operand::int))
-        .map(|int| int.value.to_string())
-        .take(SHOWN)
-        .collect();
-    let (base, access) = (subject.type_name(base), subject.type_name(access));
-    match &starts[..] {
-        [] => format!(
-            "{base} has no field of type {access} itself; name the type that has it, or the field's own type"
-        ),
-        [one] => format!("a field of type {access} starts at {one} in {base}"),
-        many => format!("fields of type {access} start at {} in {base}", many.join(", ")),
-    }
 }

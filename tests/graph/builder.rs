@@ -283,6 +283,18 @@ fn formats_do_not_mix_under_a_root_that_was_read() {
     assert!(b.scalar_type("float", root).is_ok());
 }
 
+/// LLVM's verifier finds no field at an offset before the first.
+#[test]
+fn no_path_leads_to_what_lies_before_the_first_field() {
+    let mut graph = Graph::new();
+    let mut b = graph.builder();
+    let [_, _, int, _] = old(&mut b);
+    let padded = b.struct_type("padded", &[(int, 4)]).unwrap();
+    assert!(b.struct_tag(padded, int, 4, false).is_ok());
+    let error = b.struct_tag(padded, int, 0, false).unwrap_err();
+    assert!(matches!(error, BuildError::NoPath { limit: false, .. }), "{error}");
+}
+
 /// Struct T(k) holds T(k-1) at 0 and again at 2^k: without sizes a place in it
 /// can be reached in exponentially many ways.
 #[test]

@@ -5,6 +5,7 @@
 mod support;
 
 mod compare;
+mod generated;
 mod malformed;
 mod rewrite;
 #[cfg(feature = "spec")]

@@ -122,7 +122,7 @@ fn wild(rng: &mut Rng) -> String {
 
 /// What came of comparing modules.
 #[derive(Default)]
-struct Tally {
+pub(super) struct Tally {
     modules: usize,
     killed: usize,
     tags: usize,
@@ -134,7 +134,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn report(&self, what: &str) {
+    pub(super) fn report(&self, what: &str) {
         let Tally { modules, killed, tags, rejected, pairs, no_alias, crashes, undefined } = self;
         println!(
             "{modules} {what} modules: {tags} tags, {rejected} of them rejected; {pairs} pairs, \
@@ -146,7 +146,7 @@ impl Tally {
     }
 
     /// Compares verdicts and answers, and takes the module through a dump.
-    fn compare(&mut self, llvm: &Llvm, what: &str, source: &str) {
+    pub(super) fn compare(&mut self, llvm: &Llvm, what: &str, source: &str) {
         self.modules += 1;
         let file = scratch(&format!("{what}.ll"), source.as_bytes());
         let answers = ["verify", "grid"].map(|c| llvm.aa_unless_killed(&[c, "--fork"], &file));

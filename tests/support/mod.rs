@@ -3,12 +3,15 @@
 // Each test program uses a part of this.
 #![allow(dead_code, unreachable_pub)]
 
+pub mod check_proof;
+pub mod engines;
 pub mod llvm;
 pub mod lua;
 pub mod naive;
 pub mod random;
 pub mod rng;
 mod splitmix;
+pub mod strategy;
 pub mod universe;
 
 pub use splitmix::Rng;

@@ -280,7 +280,7 @@ fn random_aggregate(rng: &mut Rng, u: &Universe, scalars: &[usize], wild: bool) 
 }
 
 /// How many paths there are with all elements told apart.
-fn concrete_paths(u: &Universe, ty: usize) -> u64 {
+pub(crate) fn concrete_paths(u: &Universe, ty: usize) -> u64 {
     let below = |field: &Field| {
         let size = u.types[field.ty].size;
         let elements = match field.extent {

@@ -538,7 +538,7 @@ pub(crate) struct Lower {
     pub(crate) input: PathBuf,
     /// The rule to be sound by: llvm, union or union-strict; by default union,
     /// or union-strict where a spec says so.
-    #[arg(long, value_name = "RULES", value_parser = rules::parse)]
+    #[arg(long, value_name = "RULES")]
     pub(crate) rules: Option<Rules>,
     /// Share the memory with what clang 22 makes of the declared types: its
     /// tags stay, and the others stand among them.

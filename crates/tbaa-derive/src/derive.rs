@@ -159,7 +159,12 @@ fn scalar(
     if whole || said.parent.is_some() || char.is_some() || text.is_some() {
         return Ok(implemented);
     }
-    // Paths go on inside.
+    let inside = goes_on_inside(input, of);
+    Ok(quote!(#implemented #inside))
+}
+
+/// Lets paths go on in the type that another is.
+fn goes_on_inside(input: &DeriveInput, of: &TokenStream) -> TokenStream {
     let mut generics = input.generics.clone();
     generics.params.push(syn::parse_quote!(__Step));
     generics.params.push(syn::parse_quote!(__End));
@@ -167,14 +172,12 @@ fn scalar(
     generics.make_where_clause().predicates.push(syn::parse_quote!(#of: #inside));
     let (ident, (_, of_type, _)) = (&input.ident, input.generics.split_for_impl());
     let (parameters, _, bounds) = generics.split_for_impl();
-    Ok(quote! {
-        #implemented
-
+    quote! {
         #[automatically_derived]
         impl #parameters #inside for #ident #of_type #bounds {
             const LEN: u64 = <#of as #inside>::LEN;
         }
-    })
+    }
 }
 
 fn record(

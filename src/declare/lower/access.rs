@@ -1,40 +1,21 @@
 //! What tag an access at the end of a path has.
 
-use super::{Lowering, Policy};
+use super::{Access, Lowering, Policy};
 use crate::declare::DeclId;
 use crate::declare::declarations::Kind;
-use crate::declare::path::{Step, Walk};
-
-/// What an access is to TBAA.
-///
-/// clang: `TBAAAccessInfo`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Access {
-    /// It goes without a tag.
-    Untagged { reason: &'static str },
-    /// It may alias everything.
-    MayAlias { size: u64 },
-    Ordinary {
-        /// `None` for the accessed type itself.
-        base: Option<DeclId>,
-        ty: DeclId,
-        /// Bytes from the start of the base.
-        offset: u64,
-        size: u64,
-    },
-}
+use crate::declare::path::{ResolvedPath, Step};
 
 impl Lowering {
-    pub(super) fn access(&self, walk: &Walk) -> Access {
+    pub(super) fn access(&self, resolved: &ResolvedPath) -> Access {
         let access = match self.policy {
-            Policy::Clang | Policy::ClangNew => self.clang_access(walk),
-            Policy::Rfc => self.rfc_access(walk),
+            Policy::Clang | Policy::ClangNew => self.clang_access(resolved),
+            Policy::Rfc => self.rfc_access(resolved),
         };
         if let Access::Untagged { .. } = access {
             return access;
         }
         let ordinary = matches!(access, Access::Ordinary { .. });
-        let reason = match self.types.kind(walk.end()) {
+        let reason = match self.types.kind(resolved.end()) {
             Kind::Void | Kind::Function => "it has no value; give the path of what has one",
             Kind::Record(record) if !record.defined => "it is not defined: define it first",
             Kind::Record(record)
@@ -52,10 +33,10 @@ impl Lowering {
     }
 
     /// clang: `CodeGenFunction::EmitLValueForField`, `EmitArraySubscriptExpr`.
-    fn clang_access(&self, walk: &Walk) -> Access {
-        let mut access = self.bare(walk.start);
-        let mut container = walk.start;
-        for &(step, ty) in &walk.steps {
+    fn clang_access(&self, resolved: &ResolvedPath) -> Access {
+        let mut access = self.bare(resolved.start);
+        let mut container = resolved.start;
+        for &(step, ty) in &resolved.steps {
             access = match (step, access) {
                 (Step::Follow { .. }, _) => self.bare(ty),
                 (_, Access::Untagged { .. }) => access,
@@ -78,10 +59,10 @@ impl Lowering {
             };
             container = ty;
         }
-        match (access, self.types.kind(walk.end())) {
+        match (access, self.types.kind(resolved.end())) {
             // A copy is of the object, wherever it stands.
             (Access::Ordinary { .. } | Access::MayAlias { .. }, Kind::Record(_)) => {
-                self.bare(walk.end())
+                self.bare(resolved.end())
             }
             _ => access,
         }
@@ -122,12 +103,12 @@ impl Lowering {
     }
 
     /// Every access is to bytes of the object that the path starts in.
-    fn rfc_access(&self, walk: &Walk) -> Access {
-        let mut base = walk.start;
-        let mut ty = walk.start;
+    fn rfc_access(&self, resolved: &ResolvedPath) -> Access {
+        let mut base = resolved.start;
+        let mut ty = resolved.start;
         let (mut offset, mut size) = (0_u64, self.types.size_of(ty).unwrap_or(0));
         let mut may_alias = self.types.record(ty).is_some_and(|record| record.may_alias);
-        for &(step, next) in &walk.steps {
+        for &(step, next) in &resolved.steps {
             (ty, size) = (next, self.types.size_of(next).unwrap_or(0));
             match step {
                 Step::Follow { .. } => (base, offset, may_alias) = (next, 0, false),

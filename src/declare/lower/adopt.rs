@@ -2,7 +2,7 @@
 
 use super::{Access, Lowering};
 use crate::declare::declarations::Kind;
-use crate::declare::path::{Step, Walk};
+use crate::declare::path::{ResolvedPath, Step};
 use crate::declare::{DeclId, DeclareError};
 use crate::graph::{Graph, Tag, TagId, TypeId};
 
@@ -71,10 +71,10 @@ impl Lowering {
         }
         let name = |ty: TypeId| clang.ty(ty).name().and_then(|name| str::from_utf8(name).ok());
         if let Some(record) = name(base).and_then(|name| self.record_named(name))
-            && let Some(walk) = self.member_at(record, offset, base == access)
+            && let Some(resolved) = self.member_at(record, offset, base == access)
         {
-            let member = self.access(&walk);
-            let ours = self.node_of(graph, walk.end())?;
+            let member = self.access(&resolved);
+            let ours = self.node_of(graph, resolved.end())?;
             let same = ours.is_some_and(|ours| {
                 base == access || graph.ty(ours).name() == clang.ty(access).name()
             });
@@ -141,10 +141,11 @@ impl Lowering {
 
     /// The member of a struct that starts at an offset and has no members, or
     /// the whole struct. `None` where a union lies on the way, or a bit-field.
-    fn member_at(&self, record: DeclId, mut offset: u64, whole: bool) -> Option<Walk> {
-        let mut walk = Walk { volatile: false, immutable: false, start: record, steps: Vec::new() };
-        while !whole && walk.steps.len() < DEEPEST {
-            let ty = walk.end();
+    fn member_at(&self, record: DeclId, mut offset: u64, whole: bool) -> Option<ResolvedPath> {
+        let mut resolved =
+            ResolvedPath { volatile: false, immutable: false, start: record, steps: Vec::new() };
+        while !whole && resolved.steps.len() < DEEPEST {
+            let ty = resolved.end();
             match self.types.kind(ty) {
                 Kind::Record(of) if of.union || !of.defined => return None,
                 Kind::Record(of) => {
@@ -154,18 +155,20 @@ impl Lowering {
                         field.bits.is_none() && inside.is_some_and(|inside| inside < size)
                     })?;
                     offset -= field.offset / 8;
-                    walk.steps.push((Step::Field { record: ty, index: index as u32 }, field.ty));
+                    resolved
+                        .steps
+                        .push((Step::Field { record: ty, index: index as u32 }, field.ty));
                 }
                 Kind::Array { element, .. } => {
                     let size = self.types.size_of(*element).filter(|&size| size > 0)?;
                     offset %= size;
-                    walk.steps.push((Step::Element { index: None }, *element));
+                    resolved.steps.push((Step::Element { index: None }, *element));
                 }
-                _ if offset == 0 => return Some(walk),
+                _ if offset == 0 => return Some(resolved),
                 _ => return None,
             }
         }
-        whole.then_some(walk)
+        whole.then_some(resolved)
     }
 }
 

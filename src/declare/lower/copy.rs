@@ -1,7 +1,6 @@
 //! What a copy of a whole type accesses.
 
-use super::access::Access;
-use super::{Lowering, Policy};
+use super::{Access, Lowering, Policy};
 use crate::declare::declarations::Kind;
 use crate::declare::{DeclId, DeclareError};
 use crate::graph::{CopyEntry, CopyId, Graph};

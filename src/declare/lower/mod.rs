@@ -7,7 +7,6 @@ mod node;
 
 use super::{DeclId, Declarations, DeclareError};
 use crate::graph::{CopyId, Format, Graph, TagId, TypeId};
-use access::Access;
 
 /// How declared types become TBAA.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
@@ -108,6 +107,25 @@ pub struct Lowering {
     any_pointers: Vec<TypeId>,
 }
 
+/// What an access is to TBAA.
+///
+/// clang: `TBAAAccessInfo`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Access {
+    /// It goes without a tag.
+    Untagged { reason: &'static str },
+    /// It may alias everything.
+    MayAlias { size: u64 },
+    Ordinary {
+        /// `None` for the accessed type itself.
+        base: Option<DeclId>,
+        ty: DeclId,
+        /// Bytes from the start of the base.
+        offset: u64,
+        size: u64,
+    },
+}
+
 impl Declarations {
     /// Puts the types under a policy. More may be declared after this, through
     /// [`Lowering::types_mut`].
@@ -153,15 +171,29 @@ impl Lowering {
     /// [`DeclareError::Untagged`] where the policy has no tag, which
     /// [`Lowering::place`] does not mind; [`DeclareError::Build`].
     pub fn tag(&mut self, graph: &mut Graph, path: &str) -> Result<TagId, DeclareError> {
-        let walk = self.types.walk(path)?;
-        let access = self.access(&walk);
+        let resolved = self.types.resolve(path)?;
+        let access = self.access(&resolved);
         if let Access::Untagged { reason } = access {
             return Err(DeclareError::Untagged { path: path.to_owned(), reason });
         }
-        let immutable = self.types.is_immutable(&walk);
+        let immutable = self.types.is_immutable(&resolved);
         let reason = "it has no type of memory; give the path of a member";
         let tag = self.tag_of(graph, &access, immutable)?;
         tag.ok_or_else(|| DeclareError::Untagged { path: path.to_owned(), reason })
+    }
+
+    /// Returns the tags of accesses to where several paths lead, in their order.
+    ///
+    /// # Errors
+    ///
+    /// As [`Lowering::tag`], of the first path that is wrong. Tags of paths
+    /// before it may be in the graph.
+    pub fn tags(
+        &mut self,
+        graph: &mut Graph,
+        paths: &[impl AsRef<str>],
+    ) -> Result<Vec<TagId>, DeclareError> {
+        paths.iter().map(|path| self.tag(graph, path.as_ref())).collect()
     }
 
     /// Resolves a path, so that what emits code need not look at it again.
@@ -183,12 +215,12 @@ impl Lowering {
     /// # Ok::<(), tbaa::declare::DeclareError>(())
     /// ```
     pub fn place(&mut self, graph: &mut Graph, path: &str) -> Result<Place, DeclareError> {
-        let walk = self.types.walk(path)?;
-        let access = self.access(&walk);
-        let immutable = self.types.is_immutable(&walk);
+        let resolved = self.types.resolve(path)?;
+        let access = self.access(&resolved);
+        let immutable = self.types.is_immutable(&resolved);
         let tag = self.tag_of(graph, &access, immutable)?;
-        let spot = self.types.spot(&walk);
-        let ty = walk.end();
+        let spot = self.types.spot(&resolved);
+        let ty = resolved.end();
         Ok(Place {
             tag,
             ty,
@@ -196,7 +228,7 @@ impl Lowering {
             bits: spot.bits,
             size: self.types.size_of(ty).unwrap_or(0),
             align: spot.align,
-            volatile: walk.volatile,
+            volatile: resolved.volatile,
             immutable,
         })
     }

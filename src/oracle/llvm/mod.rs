@@ -9,7 +9,7 @@ mod tables;
 
 use super::access::Access;
 use super::clause::Clause;
-use super::index::{Class, Index};
+use super::index::{Index, Role};
 use super::rule::{Candidates, Decision, Rule};
 use crate::graph::{Format, Graph, NodeId, Shape, Tag, TagId, TagParts, TypeId};
 use crate::wellformed::Verifier;
@@ -98,7 +98,7 @@ impl Match {
 impl Definition<'_> {
     /// Reads a tag; `None` if the verifier rejects it.
     fn get(self, tag: TagId) -> Option<Path> {
-        if self.index.class(tag.index()) == Class::Rejected {
+        if self.index.role(tag.index()) == Role::Rejected {
             return None;
         }
         let parts = TagParts::of(self.graph, self.graph.tag_node(tag)).ok()?;

@@ -35,7 +35,7 @@
 use super::accept::{self, Acceptance};
 use super::steps::{Crash, fields, is_scalar, step};
 use crate::graph::{Format, Graph, NodeId, Shape, TagId, TagParts, TypeId};
-use crate::oracle::index::{Class, Index, TypeSet};
+use crate::oracle::index::{Index, Role, TypeSet};
 use crate::oracle::inside::{self, Inside};
 use crate::oracle::limits::{Budget, Exhausted};
 use crate::oracle::rule::Candidates;
@@ -176,12 +176,12 @@ impl Tables {
     /// Decides on two tags of one root, of which one is irregular; `None` if
     /// one is not indexed.
     pub(super) fn decide(&self, index: &Index, a: TagId, b: TagId) -> Option<bool> {
-        let side = |tag: TagId| match index.class(tag.index()) {
-            Class::Regular(_, cursor) => Some(Side { cursor, aggregate: None }),
-            Class::Irregular(_, cursor, number) => {
+        let side = |tag: TagId| match index.role(tag.index()) {
+            Role::Regular(_, cursor) => Some(Side { cursor, aggregate: None }),
+            Role::Irregular(_, cursor, number) => {
                 Some(Side { cursor, aggregate: Some(&self.aggregates[number as usize]) })
             }
-            Class::Rejected | Class::Unindexed(_) => None,
+            Role::Rejected | Role::Unindexed(_) => None,
         };
         let (x, y) = (side(a)?, side(b)?);
         Some(a == b || self.touches(index, &x, &y) || self.touches(index, &y, &x))
@@ -215,7 +215,7 @@ impl Tables {
 
     /// Says which tags an irregular one may alias at most.
     pub(super) fn candidates(&self, index: &Index, tag: TagId) -> Option<Candidates> {
-        let Class::Irregular(_, cursor, number) = index.class(tag.index()) else { return None };
+        let Role::Irregular(_, cursor, number) = index.role(tag.index()) else { return None };
         let aggregate = &self.aggregates[number as usize];
         let mut bases: Vec<u32> = inside::types(self.inside.list(aggregate.inside)).collect();
         bases.extend(index.types_from(cursor).chain(index.types_from(aggregate.up)));

@@ -119,7 +119,7 @@ impl Definition<'_> {
     }
 
     /// Compares each p with the objects that lie on its way or beyond its end.
-    fn search_along(
+    pub(super) fn search_along(
         &self,
         a: &Resolved,
         objects: &mut Objects<'_>,
@@ -154,7 +154,7 @@ impl Definition<'_> {
         for from_b in [false, true] {
             let sides = if from_b { (&mut of_b, &mut of_a) } else { (&mut of_a, &mut of_b) };
             let outer = sides.0.access;
-            let search = Search::new(self.types, sides, strict);
+            let mut search = Search::new(self.types, sides, strict);
             let (meets, paths) = match search.run(&mut arena, &mut budget)? {
                 Found::Meet(paths) => (true, Some(paths)),
                 Found::Apart(paths) => (false, paths),
@@ -193,26 +193,28 @@ impl Definition<'_> {
         links: [Link; 3],
         arena: &PathArena,
     ) -> Meeting {
-        let id = |ty| self.types.get(ty).id;
+        let id = |ty| self.types.get(ty).node;
         let [p, q, r] = links
             .map(|link| arena.path(link).into_iter().map(|(ty, field)| (id(ty), field)).collect());
         Meeting { from_b, base: id(outer.base), p, q, r, bytes: None }
     }
 }
 
-fn byte_range(pattern: &Pattern) -> ByteRange {
+pub(super) fn byte_range(pattern: &Pattern) -> ByteRange {
     let end = pattern.start + pattern.len;
-    let elements = |&Stride { step, last }: &Stride| {
-        let count = last + 1;
-        let bounded = count.saturating_mul(step) < UNBOUNDED;
-        Elements {
-            stride: u64::try_from(step).unwrap_or(u64::MAX),
-            count: u64::try_from(count).ok().filter(|_| bounded),
-        }
-    };
     ByteRange {
         start: u64::try_from(pattern.start).unwrap_or(u64::MAX),
         end: u64::try_from(end).ok(),
         repeats: pattern.strides.iter().map(elements).collect(),
+    }
+}
+
+fn elements(&Stride { step, last }: &Stride) -> Elements {
+    let count = last + 1;
+    // Of an array without end, some elements may have been cut.
+    let bounded = count.saturating_mul(step) < UNBOUNDED / 2;
+    Elements {
+        stride: u64::try_from(step).unwrap_or(u64::MAX),
+        count: u64::try_from(count).ok().filter(|_| bounded),
     }
 }

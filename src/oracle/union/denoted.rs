@@ -104,7 +104,7 @@ pub(crate) fn denoted<T: Tracked>(
         if found.is_empty() {
             let found_here = IndexMap::default();
             let mut walk =
-                Walk { types, access, tracked, folded, reach: &reach, arena, found: found_here };
+                Search { types, access, tracked, folded, reach: &reach, arena, found: found_here };
             walk.run(budget)?;
             found = walk.found.into_values().collect();
         }
@@ -113,7 +113,7 @@ pub(crate) fn denoted<T: Tracked>(
 }
 
 /// The search for the ends of a denoted path.
-struct Walk<'w, T> {
+struct Search<'w, T> {
     types: &'w Types,
     access: &'w Resolved,
     tracked: &'w T,
@@ -129,7 +129,7 @@ struct Walk<'w, T> {
 /// needs, if anyone asks, and where the bytes are.
 type End = (Option<(Prefix, u128, Option<Prefix>)>, Option<(u128, Vec<Stride>)>);
 
-impl<T: Tracked> Walk<'_, T> {
+impl<T: Tracked> Search<'_, T> {
     fn run(&mut self, budget: &mut Budget) -> Result<(), Exhausted> {
         let start =
             Place { slot: UNBOUNDED, at: 0, fixed: 0, inner: None, end: None, prefix: None };

@@ -3,7 +3,7 @@
 use super::access::Resolved;
 use super::definition::Definition;
 use super::types::{TypeIndex, Types};
-use crate::graph::{Format, Graph, Tag, TagId};
+use crate::graph::{Format, Graph, Tag, TagId, TypeId};
 use crate::table::HashSet;
 
 /// Returns a tag that may alias whatever `a` or `b` may alias, now and in
@@ -43,7 +43,7 @@ pub(super) fn most_generic(
             is_taggable(types, upper)
                 && [of_a.base, of_b.base].iter().all(|&base| covers_all(types, upper, base))
         })?;
-    let base = types.get(common).id;
+    let base = TypeId(graph.node_at(types.get(common).node));
     Some(Tag {
         base,
         access: base,

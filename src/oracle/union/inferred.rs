@@ -16,7 +16,7 @@ use crate::table::{HashMap, HashSet};
 
 /// Which types contain a target, found out as far as it is asked.
 #[derive(Clone, Default, Debug)]
-struct Reach {
+struct Containing {
     /// Whether a type contains a target or is one. Of one that does, the fields
     /// before the first that does are known, too.
     contains: HashMap<TypeIndex, bool>,
@@ -25,7 +25,7 @@ struct Reach {
     farthest: HashMap<TypeIndex, Option<u128>>,
 }
 
-impl Reach {
+impl Containing {
     fn contains(
         &mut self,
         types: &Types,
@@ -113,7 +113,7 @@ fn search<P: Copy + Eq + std::hash::Hash, N: Iterator<Item = P>>(
 #[derive(Debug)]
 pub(crate) struct Side {
     pub(crate) access: Resolved,
-    reach: Reach,
+    reach: Containing,
     /// Whether a path goes on from a type and the offset that remains from its
     /// start, as far as it was asked.
     alive: HashMap<(TypeIndex, u64), bool>,
@@ -121,7 +121,7 @@ pub(crate) struct Side {
 
 impl Side {
     pub(crate) fn new(access: Resolved) -> Side {
-        Side { access, reach: Reach::default(), alive: HashMap::default() }
+        Side { access, reach: Containing::default(), alive: HashMap::default() }
     }
 
     /// Whether the access denotes any path.
@@ -156,6 +156,11 @@ impl Side {
                 .map_while(move |field| Some((field.ty, rest.checked_sub(field.offset)?)));
             Ok(((ty, rest) == (access.access, 0), next))
         })
+    }
+
+    /// The places from which no path was found to go on.
+    pub(crate) fn dead(&self) -> impl Iterator<Item = (TypeIndex, u64)> + '_ {
+        self.alive.iter().filter(|&(_, &alive)| !alive).map(|(&place, _)| place)
     }
 
     fn ends_at(&self, ty: TypeIndex, rest: u64) -> bool {
@@ -231,8 +236,10 @@ pub(crate) struct Search<'s> {
     b: &'s mut Side,
     strict: bool,
     /// The types that contain objects of `b`.
-    objects: Reach,
+    objects: Containing,
     apart: Option<Paths>,
+    /// Types and fields at which paths part, for a proof.
+    pub(crate) record: Option<Vec<(TypeIndex, usize, usize)>>,
 }
 
 /// Where p, and q or r, have come to without having parted.
@@ -251,11 +258,11 @@ impl<'s> Search<'s> {
         (a, b): (&'s mut Side, &'s mut Side),
         strict: bool,
     ) -> Self {
-        Search { types, a, b, strict, objects: Reach::default(), apart: None }
+        Search { types, a, b, strict, objects: Containing::default(), apart: None, record: None }
     }
 
     pub(crate) fn run(
-        mut self,
+        &mut self,
         arena: &mut PathArena,
         budget: &mut Budget,
     ) -> Result<Found, Exhausted> {
@@ -318,32 +325,50 @@ impl<'s> Search<'s> {
                 let place = Place { ty: field.ty, p: inside, r: None };
                 next.push((place, Paths { p: link, ..paths }));
             }
-            if self.strict {
-                continue;
-            }
-            for (other, their_field) in self.types.fields(ty).iter().enumerate() {
-                budget.spend()?;
-                if other == number || !self.holds_object(their_field.ty, budget)? {
-                    continue;
-                }
-                // The farthest that b can start from this type.
-                let start = u128::from(their_field.offset)
-                    + self.farthest_object(their_field.ty, budget)?
-                    + u128::from(b.offset);
-                let meet = self.slots_meet(ty, (field, rest.into()), (their_field, start));
-                if meet || self.apart.is_none() {
-                    let q = arena.step(paths.p, ty, other);
-                    let paths =
-                        self.finish_p((field.ty, inside), Paths { p: link, q, ..paths }, arena);
-                    let paths = self.finish_q(their_field.ty, paths, arena);
-                    if meet {
-                        return Ok(Ok(paths));
-                    }
-                    self.apart = Some(paths);
-                }
+            if !self.strict
+                && let Some(met) =
+                    self.part(place, (number, field, inside), paths, arena, budget)?
+            {
+                return Ok(Ok(met));
             }
         }
         Ok(Err(next))
+    }
+
+    /// p goes on by one field, with so much of its offset left, and q by another.
+    /// Returns paths that meet.
+    fn part(
+        &mut self,
+        place: Place,
+        (number, field, inside): (usize, &Field, u64),
+        paths: Paths,
+        arena: &mut PathArena,
+        budget: &mut Budget,
+    ) -> Result<Option<Paths>, Exhausted> {
+        let Place { ty, p: rest, .. } = place;
+        let p = arena.step(paths.p, ty, number);
+        for (other, their_field) in self.types.fields(ty).iter().enumerate() {
+            budget.spend()?;
+            if other == number || !self.holds_object(their_field.ty, budget)? {
+                continue;
+            }
+            // The farthest that b can start from this type.
+            let start = u128::from(their_field.offset)
+                + self.farthest_object(their_field.ty, budget)?
+                + u128::from(self.b.access.offset);
+            let meet = self.slots_meet(ty, (field, rest.into()), (their_field, start));
+            self.record.iter_mut().for_each(|record| record.push((ty, number, other)));
+            if meet || self.apart.is_none() {
+                let q = arena.step(paths.p, ty, other);
+                let paths = self.finish_p((field.ty, inside), Paths { p, q, ..paths }, arena);
+                let paths = self.finish_q(their_field.ty, paths, arena);
+                if meet {
+                    return Ok(Some(paths));
+                }
+                self.apart = Some(paths);
+            }
+        }
+        Ok(None)
     }
 
     /// q has ended; p and r have come to one place, with `rest` of r's offset
@@ -372,6 +397,9 @@ impl<'s> Search<'s> {
                 let same = number == other;
                 let meet = !same
                     && self.slots_meet(ty, (field, our_rest.into()), (their_field, rest.into()));
+                if let (false, Some(record)) = (same, &mut self.record) {
+                    record.push((ty, number, other));
+                }
                 if !same && !meet && self.apart.is_some() {
                     continue;
                 }

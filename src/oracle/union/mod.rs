@@ -49,6 +49,7 @@ mod denoted;
 mod generic;
 mod inferred;
 mod objects;
+mod prove;
 mod stride;
 mod tables;
 mod traversal;
@@ -56,13 +57,15 @@ mod types;
 
 use access::Resolved;
 use definition::Definition;
+use prove::prove;
 use tables::Tables;
 use types::Types;
 
 use super::access::Access;
 use super::clause::Clause;
 use super::index::Index;
-use super::limits::STEPS;
+use super::limits::{STEPS, STEPS_TO_EXPLAIN};
+use super::proof::Proof;
 use super::rule::{Candidates, Decision, Rule};
 use crate::graph::{Graph, Tag, TagId};
 
@@ -115,6 +118,13 @@ impl Rule for Union {
             }
         }
         decision
+    }
+
+    fn prove(&self, graph: &Graph, pair: (Access, Access)) -> Option<Proof> {
+        let definition = self.definition(STEPS_TO_EXPLAIN);
+        // What does not meet by any path does not by fewer.
+        let proof = prove(&definition, graph, pair, false);
+        proof.or_else(|| self.strict.then(|| prove(&definition, graph, pair, true))?)
     }
 
     fn candidates(&self, index: &Index, tag: TagId) -> Option<Candidates> {

@@ -262,14 +262,14 @@ fn two_hit(a: Stride, b: Stride, window: Window) -> bool {
         return false;
     }
     // (to - k * a.step) mod b.step must be less than the window is wide.
-    let wide = to - from;
+    let width = to - from;
     let gap = (to - least * a.step) % b.step;
-    if gap <= wide {
+    if gap <= width {
         return true;
     }
     let step = (b.step - a.step % b.step) % b.step;
     let low = b.step - gap;
-    first_in(step, b.step, low, low + wide).is_some_and(|k| k <= most - least)
+    first_in(step, b.step, low, low + width).is_some_and(|k| k <= most - least)
 }
 
 /// Returns the least `k` with `low <= k * a mod m <= high`, for

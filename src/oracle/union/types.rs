@@ -29,7 +29,8 @@ pub(crate) struct Field {
 /// path that ends at a scalar ends at the scalar's ancestors.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Type {
-    pub(crate) id: TypeId,
+    /// The index of its node.
+    pub(crate) node: u32,
     /// `None` for a root.
     pub(crate) format: Option<Format>,
     /// Whether the node is a scalar; in the old format only these have parents.
@@ -51,9 +52,9 @@ pub(crate) struct Type {
     /// as one of its ancestors, may end; in the old format, the last offset at
     /// which one may start.
     pub(crate) far: u128,
-    /// Whether a scalar has a size, if the format says sizes, and nothing but
-    /// scalars above it.
-    pub(crate) plain: bool,
+    /// Whether the type is a proper scalar: it has a size, if the format says
+    /// sizes, and nothing but scalars above it.
+    pub(crate) proper: bool,
     /// Whether an array lies in the type.
     pub(crate) arrays: bool,
     /// Objects in the type, as far as 32 bits count: itself, and those of each
@@ -167,7 +168,7 @@ impl Types {
             }
         }
         Type {
-            id,
+            node: id.node().index,
             format: (kind != TypeKind::Root).then(|| node.format()),
             scalar: kind == TypeKind::Scalar,
             size: node.size().unwrap_or(0),
@@ -177,7 +178,7 @@ impl Types {
             rank: NONE,
             root: self.types.len() as u32,
             far: 0,
-            plain: false,
+            proper: false,
             arrays: false,
             objects: 1,
             parent,
@@ -206,13 +207,8 @@ impl Types {
                     Some(field) => (field.ty, !self.get(ty).scalar),
                     None if position == fields.len() => (self.get(ty).parent, false),
                     None => {
-                        self.types[ty as usize].rank = self.free_rank;
-                        self.free_rank += 1;
                         open.pop();
-                        // What the type is part of is as unsound as the type.
-                        if let Some(&(outer, _)) = open.last() {
-                            self.types[outer as usize].sound &= self.get(ty).sound;
-                        }
+                        self.close(ty, open.last().map(|&(outer, _)| outer));
                         continue;
                     }
                 };
@@ -220,16 +216,9 @@ impl Types {
                     continue;
                 }
                 let of_child = *self.get(child);
-                // A root has no format and is the type of no memory. In the
-                // old format a class without data looks like one.
-                let old = self.get(ty).format == Some(Format::Old);
-                let fits = match of_child.format {
-                    None => old || !is_field,
-                    format => format == self.get(ty).format,
-                };
                 // An open child contains this very type.
                 let closed = of_child.rank != OPEN;
-                self.types[ty as usize].sound &= fits && closed;
+                self.types[ty as usize].sound &= closed && self.fits(ty, child, is_field);
                 if of_child.rank == NONE {
                     self.types[child as usize].rank = OPEN;
                     open.push((child, 0));
@@ -237,6 +226,27 @@ impl Types {
                     self.types[ty as usize].sound &= of_child.sound;
                 }
             }
+        }
+    }
+
+    /// Gives a type its rank, all in it and above it having theirs. What the
+    /// type is part of is as unsound as the type.
+    fn close(&mut self, ty: TypeIndex, outer: Option<TypeIndex>) {
+        self.types[ty as usize].rank = self.free_rank;
+        self.free_rank += 1;
+        if let Some(outer) = outer {
+            self.types[outer as usize].sound &= self.get(ty).sound;
+        }
+    }
+
+    /// Whether a field's type or a parent has a format that goes with `ty`'s. A
+    /// root has no format and is the type of no memory; in the old format a
+    /// class without data looks like one.
+    fn fits(&self, ty: TypeIndex, child: TypeIndex, is_field: bool) -> bool {
+        let format = self.get(ty).format;
+        match self.get(child).format {
+            None => format == Some(Format::Old) || !is_field,
+            of_child => of_child == format,
         }
     }
 
@@ -277,10 +287,10 @@ impl Types {
         // An ancestor's objects may reach past the size it says.
         let tall = above.map_or(0, |above| above.far).max(of_type.size.into());
         let (mut far, mut arrays) = (if old { 0 } else { tall }, false);
-        let (mut plain, mut objects) = (false, 1_u32);
+        let (mut proper, mut objects) = (false, 1_u32);
         if of_type.scalar {
-            plain = above
-                .is_some_and(|above| above.format.is_none() || above.scalar && above.plain)
+            proper = above
+                .is_some_and(|above| above.format.is_none() || above.scalar && above.proper)
                 && (old || of_type.size != 0);
         } else if of_type.format.is_some() {
             let slots = self.slots(ty, old);
@@ -293,7 +303,7 @@ impl Types {
             self.clear(ty, &slots);
         }
         let known = &mut self.types[ty as usize];
-        (known.far, known.plain, known.arrays) = (far, plain, arrays);
+        (known.far, known.proper, known.arrays) = (far, proper, arrays);
         known.objects = objects;
     }
 

@@ -6,14 +6,13 @@
 //! them reach each other. So: the start of each encoding, which is all of it
 //! for most types, colours the nodes; refinement tells apart what leads to
 //! different colours; and what is still of one colour is walked, largest types
-//! first. A walk that succeeds settles all that it paired.
+//! first. A pairing that succeeds settles all that it paired.
 
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::unionfind::UnionFind;
 
 use super::automaton::Automaton;
 use super::refine::refine;
-use super::{Context, Equality, Type};
 use crate::table::{HashMap, HashSet, IndexSet};
 
 /// How much of an encoding is looked at before nodes are compared two by two.
@@ -22,25 +21,14 @@ const PREFIX: usize = 64;
 /// fewer than two are taken.
 const STEPS: usize = 64;
 
-/// As [`super::equal`].
-pub(super) fn equal(equality: Equality, a: (&Context, Type), b: (&Context, Type)) -> bool {
-    assert!(a.0.owns(a.1) && b.0.owns(b.1), "a type that another context issued");
-    if a.1 == b.1 {
-        return true;
-    }
-    let automaton = Automaton::spanned([a, b]);
-    match equality {
-        Equality::Structural => {
-            let mut walk = Walk { automaton: &automaton, left: usize::MAX, components: &[] };
-            walk.pair(0, 1).is_some()
-        }
-        Equality::Unfolding => unfolds_equal(&automaton),
-    }
+/// Whether the types of nodes 0 and 1 are equal.
+pub(super) fn pairs(automaton: &Automaton) -> bool {
+    Pairing { automaton, left: usize::MAX, components: &[] }.pair(0, 1).is_some()
 }
 
 /// Whether nodes 0 and 1 are bisimilar: Hopcroft and Karp, "A linear algorithm
 /// for testing equivalence of finite automata" (1971).
-fn unfolds_equal(automaton: &Automaton) -> bool {
+pub(super) fn unfold_alike(automaton: &Automaton) -> bool {
     let mut sets: UnionFind<u32> = UnionFind::new(automaton.len());
     let mut work = vec![(0, 1)];
     while let Some((a, b)) = work.pop() {
@@ -63,12 +51,12 @@ pub(super) fn structural(automaton: &Automaton) -> (Vec<u32>, bool) {
     let (components, order) = components(automaton);
     let size = automaton.len() + automaton.edges.len();
     let left = size.saturating_mul(STEPS);
-    let mut walk = Walk { automaton, left, components: &components };
+    let mut pairing = Pairing { automaton, left, components: &components };
     let mut sets: UnionFind<u32> = UnionFind::new(automaton.len());
     // Nodes of each colour that are known to differ.
     let mut apart: HashMap<u32, Vec<u32>> = HashMap::default();
     for node in order {
-        if walk.left == 0 {
+        if pairing.left == 0 {
             break;
         }
         let known = apart.entry(colours[node as usize]).or_default();
@@ -81,9 +69,9 @@ pub(super) fn structural(automaton: &Automaton) -> (Vec<u32>, bool) {
             if whole[node as usize] {
                 paired = Some(vec![(node, other)]);
             } else {
-                paired = walk.pair(node, other);
+                paired = pairing.pair(node, other);
             }
-            if paired.is_some() || walk.left == 0 {
+            if paired.is_some() || pairing.left == 0 {
                 break;
             }
         }
@@ -97,7 +85,7 @@ pub(super) fn structural(automaton: &Automaton) -> (Vec<u32>, bool) {
         }
     }
     let classes = (0..automaton.len() as u32).map(|node| sets.find_mut(node)).collect();
-    (classes, walk.left > 0)
+    (classes, pairing.left > 0)
 }
 
 /// Numbers the starts of all encodings, breadth first, so that they say what is
@@ -165,15 +153,15 @@ fn components(automaton: &Automaton) -> (Vec<u32>, Vec<u32>) {
     (numbers, order)
 }
 
-struct Walk<'a> {
+struct Pairing<'a> {
     automaton: &'a Automaton,
     /// Steps that may still be taken.
     left: usize,
-    /// Empty where no more than one walk is made.
+    /// Empty where no more than one pairing is made.
     components: &'a [u32],
 }
 
-impl Walk<'_> {
+impl Pairing<'_> {
     /// Returns the nodes that are paired if the types of two nodes are equal;
     /// `None` if they are not, or no step is left.
     fn pair(&mut self, a: u32, b: u32) -> Option<Vec<(u32, u32)>> {

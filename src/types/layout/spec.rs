@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{DataLayout, FunctionPointerAlign, Mangling, PointerSpec, PrimitiveSpec};
+use super::{DataLayout, FunctionPointerAlign, Mangling, POINTER, PointerSpec, PrimitiveSpec};
 
 /// Why a data layout string cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -260,6 +260,74 @@ fn check_name<'s>(text: &'s str, seen: &mut Seen) -> Parsed<&'s str> {
     Ok(name)
 }
 
+/// Writes the string in its shortest form: what the defaults say already is
+/// left out. It reads back as an equal layout.
+impl fmt::Display for DataLayout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut parts: Vec<String> = Vec::new();
+        let default = DataLayout::default();
+        parts.push(if self.big_endian { "E" } else { "e" }.into());
+        parts.extend(self.mangling.map(|mangling| format!("m:{}", letter(mangling))));
+        for (letter, number) in [
+            ('P', self.program_address_space),
+            ('A', self.alloca_address_space),
+            ('G', self.globals_address_space),
+        ] {
+            if number != 0 {
+                parts.push(format!("{letter}{number}"));
+            }
+        }
+        for pointer in &self.pointers {
+            // What `ni` says alone.
+            let PointerSpec { address_space, unstable, .. } = *pointer;
+            let implied = PointerSpec { address_space, unstable, ..self.pointers[0].clone() };
+            if *pointer != POINTER && !(unstable && *pointer == implied) {
+                parts.push(pointer_text(pointer));
+            }
+        }
+        let tables = [
+            ('i', &self.ints, &default.ints),
+            ('f', &self.floats, &default.floats),
+            ('v', &self.vectors, &default.vectors),
+        ];
+        for (letter, specs, defaults) in tables {
+            for one in specs.iter().filter(|one| !defaults.contains(one)) {
+                let head = format!("{letter}{}", one.bits);
+                parts.push(with_alignments(head, one.abi, one.preferred));
+            }
+        }
+        if (self.aggregate_abi, self.aggregate_preferred) != (1, 8) {
+            let text = with_alignments("a".into(), self.aggregate_abi, self.aggregate_preferred);
+            parts.push(text);
+        }
+        if let Some(align) = self.function_pointer_align {
+            let letter = match self.function_pointer {
+                FunctionPointerAlign::Independent => 'i',
+                FunctionPointerAlign::MultipleOfFunctionAlign => 'n',
+            };
+            parts.push(format!("F{letter}{}", align * 8));
+        }
+        if !self.native_ints.is_empty() {
+            let widths: Vec<_> = self.native_ints.iter().map(u32::to_string).collect();
+            parts.push(format!("n{}", widths.join(":")));
+        }
+        let unstable: Vec<_> = self
+            .pointers
+            .iter()
+            .filter(|pointer| pointer.unstable && !pointer.external_state)
+            .map(|pointer| pointer.address_space.to_string())
+            .collect();
+        if !unstable.is_empty() {
+            parts.push(format!("ni:{}", unstable.join(":")));
+        }
+        parts.extend(self.stack_align.map(|align| format!("S{}", align * 8)));
+        if parts.len() == 1 && !self.big_endian {
+            parts.clear();
+        }
+        f.write_str(&parts.join("-"))
+    }
+}
+
 const MANGLINGS: [(&str, Mangling); 7] = [
     ("e", Mangling::Elf),
     ("l", Mangling::Goff),
@@ -270,17 +338,17 @@ const MANGLINGS: [(&str, Mangling); 7] = [
     ("a", Mangling::Xcoff),
 ];
 
-pub(super) fn letter(mangling: Mangling) -> &'static str {
+fn letter(mangling: Mangling) -> &'static str {
     MANGLINGS.iter().find(|(_, other)| *other == mangling).map_or("e", |(letter, _)| letter)
 }
 
 /// Writes the alignments, given in bytes, behind the start of a specification.
-pub(super) fn with_alignments(head: String, abi: u64, preferred: u64) -> String {
+fn with_alignments(head: String, abi: u64, preferred: u64) -> String {
     let head = format!("{head}:{}", abi * 8);
     if abi == preferred { head } else { format!("{head}:{}", preferred * 8) }
 }
 
-pub(super) fn pointer_text(spec: &PointerSpec) -> String {
+fn pointer_text(spec: &PointerSpec) -> String {
     let mut text = String::from("p");
     if spec.external_state {
         text += "e";

@@ -9,5 +9,6 @@ mod layout;
 mod paths;
 #[cfg(feature = "spec")]
 mod rust;
+mod session;
 #[cfg(feature = "spec")]
 mod written;

@@ -27,6 +27,9 @@ pub(super) fn run(args: &Explain, out: &mut dyn Write) -> Result<(), Failure> {
         writeln!(out, "from {}", printable(comparison.base.as_bytes()))?;
         writeln!(out, "  a: {}", path(&input, &comparison.a))?;
         writeln!(out, "  b: {}", path(&input, &comparison.b))?;
+        if let Some(apart) = comparison.arithmetic() {
+            writeln!(out, "  {apart}")?;
+        }
     }
     Ok(())
 }

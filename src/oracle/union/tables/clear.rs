@@ -32,7 +32,7 @@ pub(super) fn is_regular(types: &Types, access: &Resolved) -> bool {
         // It goes on to the end of the field, and past that within an array.
         None => !types.get(access.base).arrays,
     };
-    scalar.scalar && scalar.plain && within
+    scalar.scalar && scalar.proper && within
 }
 
 /// Returns the place after one on a clear walk, `Some(None)` after a root;
@@ -43,7 +43,7 @@ pub(super) fn next(types: &Types, ty: TypeIndex, offset: u64) -> Option<Option<(
         return Some(None);
     }
     if of_type.scalar {
-        let parent = types.parent(ty).filter(|_| of_type.plain && offset == 0)?;
+        let parent = types.parent(ty).filter(|_| of_type.proper && offset == 0)?;
         return Some(Some((parent, 0)));
     }
     let fields = types.fields(ty);

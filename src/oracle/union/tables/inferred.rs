@@ -64,6 +64,51 @@ struct Crossing {
 /// one.
 type Compared<'t> = (u32, Option<&'t Crossings>);
 
+/// A type passed and the offset into it, with the member of an overlapping one.
+type Passed = (TypeIndex, u64, Option<u32>);
+
+/// Follows an access to where its walk is clear, or to the aggregate that it
+/// leaves by members of which each leads elsewhere. Returns what it passed, and
+/// the cursor that it came to.
+fn way(
+    types: &Types,
+    index: &mut Index,
+    side: &mut Side,
+    budget: &mut Budget,
+) -> Result<(Vec<Passed>, Option<u32>), Aside> {
+    let access = side.access;
+    let mut way = Vec::new();
+    let mut at = (access.base, access.offset);
+    let mut crossed = 0;
+    loop {
+        if let Some(tail) = walk(types, index, at, &access) {
+            return Ok((way, Some(tail)));
+        }
+        if way.len() >= WAY {
+            return Err(Aside::Unindexed);
+        }
+        let (ty, rest) = at;
+        if !types.get(ty).overlapping {
+            way.push((ty, rest, None));
+            at = next(types, ty, rest).flatten().ok_or(Aside::Unindexed)?;
+            continue;
+        }
+        crossed += way.len();
+        if crossed > CROSSED {
+            return Err(Aside::Unindexed);
+        }
+        let members = side.fields(types, ty, rest, budget)?;
+        let mut places = members.iter().map(|&(_, field, rest)| (field.ty, rest));
+        let (first, one) = (places.next(), members.len() == 1);
+        let Some(first) = first else { return Err(Aside::Unindexed) };
+        way.push((ty, rest, Some(if one { members[0].0 as u32 } else { MANY })));
+        if !places.all(|place| place == first) {
+            return Ok((way, None));
+        }
+        at = first;
+    }
+}
+
 impl Tables {
     /// Returns the cursor of an irregular tag, and what else is to be known.
     pub(super) fn add(
@@ -79,44 +124,14 @@ impl Tables {
             return Err(Aside::Rejected);
         }
         let of_access = types.get(access.access);
-        if !of_access.scalar || !of_access.plain {
+        if !of_access.scalar || !of_access.proper {
             return Err(Aside::Unindexed);
         }
-        // Types passed and offsets into them, with the member of each
-        // overlapping one.
-        let mut way: Vec<(TypeIndex, u64, Option<u32>)> = Vec::new();
-        let mut at = (access.base, access.offset);
-        let mut crossed = 0;
-        let tail = loop {
-            if let Some(tail) = walk(types, index, at, access) {
-                break Some(tail);
-            }
-            if way.len() >= WAY {
-                return Err(Aside::Unindexed);
-            }
-            let (ty, rest) = at;
-            if !types.get(ty).overlapping {
-                way.push((ty, rest, None));
-                at = next(types, ty, rest).flatten().ok_or(Aside::Unindexed)?;
-                continue;
-            }
-            crossed += way.len();
-            if crossed > CROSSED {
-                return Err(Aside::Unindexed);
-            }
-            let members = side.fields(types, ty, rest, budget)?;
-            let mut places = members.iter().map(|&(_, field, rest)| (field.ty, rest));
-            let (first, one) = (places.next(), members.len() == 1);
-            let Some(first) = first else { return Err(Aside::Unindexed) };
-            way.push((ty, rest, Some(if one { members[0].0 as u32 } else { MANY })));
-            if !places.all(|place| place == first) {
-                if strict {
-                    return Err(Aside::Unindexed);
-                }
-                break None;
-            }
-            at = first;
-        };
+        let (way, tail) = way(types, index, &mut side, budget)?;
+        // Strictly, it counts by which member each of them goes.
+        if strict && tail.is_none() {
+            return Err(Aside::Unindexed);
+        }
         let mut crossings = Vec::new();
         for (i, &(aggregate, rest, member)) in way.iter().enumerate() {
             let Some(member) = member else { continue };

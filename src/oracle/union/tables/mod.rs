@@ -21,7 +21,7 @@ mod sized;
 use super::access::Resolved;
 use super::types::Types;
 use crate::graph::{Format, Graph, TagId};
-use crate::oracle::index::{Class, Index};
+use crate::oracle::index::{Index, Role};
 use crate::oracle::limits::{Allowance, JUDGED, JUDGED_A_NODE, STEPS};
 use crate::oracle::rule::Candidates;
 use clear::{Aside, is_regular, walk};
@@ -126,20 +126,20 @@ impl Tables {
         index: &Index,
         (a, b): (TagId, TagId),
     ) -> Option<bool> {
-        let classes = [a, b].map(|tag| index.class(tag.index()));
+        let roles = [a, b].map(|tag| index.role(tag.index()));
         if a == b {
             return Some(true);
         }
-        let irregular = |class: Class| match class {
-            Class::Irregular(_, _, number) => Some(&self.irregular[number as usize]),
+        let irregular = |role: Role| match role {
+            Role::Irregular(_, _, number) => Some(&self.irregular[number as usize]),
             _ => None,
         };
-        let cursor = |class: Class| match class {
-            Class::Regular(_, cursor) | Class::Irregular(_, cursor, _) => Some(cursor),
-            Class::Rejected | Class::Unindexed(_) => None,
+        let cursor = |role: Role| match role {
+            Role::Regular(_, cursor) | Role::Irregular(_, cursor, _) => Some(cursor),
+            Role::Rejected | Role::Unindexed(_) => None,
         };
-        let cursors = (cursor(classes[0])?, cursor(classes[1])?);
-        match classes.map(irregular) {
+        let cursors = (cursor(roles[0])?, cursor(roles[1])?);
+        match roles.map(irregular) {
             [Some(Irregular::Sized(_)), _] | [_, Some(Irregular::Sized(_))] => {
                 let side = |tag, cursor, class| {
                     let bytes = match irregular(class) {
@@ -148,7 +148,7 @@ impl Tables {
                     };
                     sized::Side { tag, cursor, bytes }
                 };
-                let sides = (&side(a, cursors.0, classes[0]), &side(b, cursors.1, classes[1]));
+                let sides = (&side(a, cursors.0, roles[0]), &side(b, cursors.1, roles[1]));
                 let resolve = |tag: TagId| Resolved::new(types, graph, tag.into()).ok();
                 self.sized.may_alias(types, index, sides, self.strict, resolve)
             }
@@ -165,7 +165,7 @@ impl Tables {
 
     /// Says which tags an irregular one may alias at most.
     pub(super) fn candidates(&self, index: &Index, tag: TagId) -> Option<Candidates> {
-        let Class::Irregular(_, cursor, number) = index.class(tag.index()) else { return None };
+        let Role::Irregular(_, cursor, number) = index.role(tag.index()) else { return None };
         let bases = match &self.irregular[number as usize] {
             Irregular::Inferred(crossings) => self.inferred.candidates(index, cursor, crossings),
             Irregular::Sized(bytes) => self.sized.candidates(*bytes),

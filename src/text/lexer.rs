@@ -7,14 +7,14 @@ use crate::source::{unescape, unescaped};
 
 /// A place in a text. Copying it is how the reader looks ahead.
 #[derive(Clone, Copy)]
-pub(super) struct Cursor<'t> {
+pub(super) struct Lexer<'t> {
     pub(super) text: &'t [u8],
     pub(super) at: usize,
 }
 
-impl<'t> Cursor<'t> {
+impl<'t> Lexer<'t> {
     pub(super) fn new(text: &'t [u8], at: usize) -> Self {
-        Cursor { text, at }
+        Lexer { text, at }
     }
 
     pub(super) fn error(&self, kind: TextErrorKind) -> TextError {
@@ -223,7 +223,7 @@ impl<'t> Cursor<'t> {
     pub(super) fn at_type(&self) -> bool {
         match self.peek() {
             Some(b'[' | b'{' | b'<' | b'(') => true,
-            Some(b'%') => Cursor::new(self.text, self.at + 1).at_name(),
+            Some(b'%') => Lexer::new(self.text, self.at + 1).at_name(),
             byte => byte.is_some_and(is_word),
         }
     }
@@ -326,7 +326,7 @@ impl<'t> Cursor<'t> {
 /// The bytes of a bare word.
 const WORD: [bool; 256] =
     table(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.$-");
-/// The bytes at which [`Cursor::until`] looks closer.
+/// The bytes at which [`Lexer::until`] looks closer.
 const TELLING: [bool; 256] = table(b"@,\";/()[]{}<>");
 
 const fn table(bytes: &[u8]) -> [bool; 256] {
@@ -363,31 +363,31 @@ fn short_number(text: &[u8; 8]) -> Option<(u32, usize)> {
     Some((number, len as usize))
 }
 
-/// Takes the comments out of a text that [`Cursor::until`] has passed, a space
+/// Takes the comments out of a text that [`Lexer::until`] has passed, a space
 /// standing for each, and trims it.
 pub(super) fn without_comments(text: &[u8]) -> Cow<'_, [u8]> {
     if memchr::memchr2(b';', b'/', text).is_none() {
         return Cow::Borrowed(text.trim_ascii());
     }
     let mut bytes = Vec::with_capacity(text.len());
-    let mut cursor = Cursor::new(text, 0);
-    while let Some(byte) = cursor.peek() {
-        let start = cursor.at;
-        if cursor.comment().unwrap_or(false) {
+    let mut lexer = Lexer::new(text, 0);
+    while let Some(byte) = lexer.peek() {
+        let start = lexer.at;
+        if lexer.comment().unwrap_or(false) {
             bytes.push(b' ');
             continue;
         }
-        if byte != b'"' || cursor.quoted().is_err() {
-            cursor.at += 1;
+        if byte != b'"' || lexer.quoted().is_err() {
+            lexer.at += 1;
         }
-        bytes.extend_from_slice(&text[start..cursor.at]);
+        bytes.extend_from_slice(&text[start..lexer.at]);
     }
     Cow::Owned(bytes.trim_ascii().to_owned())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Cursor, short_number};
+    use super::{Lexer, short_number};
 
     #[test]
     fn short_numbers_are_read_as_others_are() {
@@ -400,7 +400,7 @@ mod tests {
                 let known = text[..digits].parse().unwrap();
                 let expected = (digits < 8).then_some((known, digits));
                 assert_eq!(short_number(first), expected, "{text:?}");
-                assert_eq!(Cursor::new(text.as_bytes(), 0).number().unwrap(), known);
+                assert_eq!(Lexer::new(text.as_bytes(), 0).number().unwrap(), known);
             }
         }
         assert_eq!(short_number(b"x1234567"), None);

@@ -1,0 +1,37 @@
+//! The guides, which are the repository's `docs` folder.
+//!
+//! [What TBAA is](tbaa), and how to read an answer; [the three rules](rules);
+//! what is [verified](verify) and [linted](lints); [lowering], for stock LLVM, and [bisecting](bisect) what it breaks; [declarations](declare) and
+//! [Rust types](mod@derive); [specs]; LLVM's [types](mod@types) and
+//! [linking]; [performance]; [architecture].
+
+/// One page for each file. A link to another page is a reference, `[rules]`:
+/// the file says where that is among the files, and the line in front of it,
+/// which comes first, where it is here.
+macro_rules! pages {
+    ($($(#[$attribute:meta])* $page:ident)*) => {$(
+        $(#[$attribute])*
+        #[doc = "[rules]: crate::guide::rules\n[specs]: crate::guide::specs"]
+        #[doc = "[declare]: crate::guide::declare\n[verify]: crate::guide::verify\n[lowering]: crate::guide::lowering"]
+        #[doc = "[performance]: crate::guide::performance\n[architecture]: crate::guide::architecture\n\n"]
+        #[doc = include_str!(concat!("../docs/", stringify!($page), ".md"))]
+        pub mod $page {}
+    )*};
+}
+
+pages! {
+    tbaa
+    rules
+    lowering
+    bisect
+    declare
+    #[cfg(feature = "derive")]
+    derive
+    specs
+    types
+    linking
+    verify
+    lints
+    performance
+    architecture
+}

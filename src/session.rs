@@ -1,0 +1,170 @@
+//! Declared types, their graph and its oracle behind one handle.
+
+use crate::declare::{DeclId, Declarations, DeclareError, Lowering, Place, Policy, Record};
+use crate::graph::{CopyId, Graph, TagId};
+use crate::oracle::{Access, AliasResult, Conflict, Oracle, Rules};
+
+/// What a compiler keeps of TBAA while it runs: the declared types, the graph
+/// that their tags are in, and the oracle that answers on these tags.
+///
+/// Types, paths and questions may come in any order. Each part is there for
+/// what the session does not repeat: [`Session::types_mut`],
+/// [`Session::graph`], [`Session::oracle`], and all at once in
+/// [`Session::update`].
+///
+/// ```
+/// use tbaa::declare::{Declarations, Policy, Record, Target};
+/// use tbaa::{AliasResult, Rules, Session};
+///
+/// let types = Declarations::new(Target::x86_64());
+/// let mut session = Session::new(types, Policy::Rfc, Rules::Union);
+/// session.define(Record::structure("Point").field("x", "int").field("y", "float"))?;
+/// let point = session.tags(&["Point.x", "Point.y"])?;
+/// assert_eq!(session.alias(point[0], point[1]), AliasResult::NoAlias);
+///
+/// // More types and tags come as the program is compiled.
+/// session.define(Record::union("Word").field("bits", "int").field("number", "float"))?;
+/// let (bits, number) = (session.tag("Word.bits")?, session.tag("Word.number")?);
+/// assert_eq!(session.alias(bits, number), AliasResult::MayAlias);
+/// # Ok::<(), tbaa::declare::DeclareError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Session {
+    lowering: Lowering,
+    oracle: Oracle,
+}
+
+impl Session {
+    /// Returns a session with an empty graph. More types may be declared later.
+    #[must_use]
+    pub fn new(types: Declarations, policy: Policy, rules: Rules) -> Session {
+        Session::from_parts(types.lower(policy), Oracle::new(Graph::new(), rules))
+    }
+
+    /// Makes a session of its parts: where a graph is there already, such as
+    /// that of a module, declared types are added to it. Types lowered into
+    /// another graph before give [`BuildError::ForeignId`].
+    ///
+    /// [`BuildError::ForeignId`]: crate::BuildError::ForeignId
+    #[must_use]
+    pub fn from_parts(lowering: Lowering, oracle: Oracle) -> Session {
+        Session { lowering, oracle }
+    }
+
+    /// Takes the session apart.
+    #[must_use]
+    pub fn into_parts(self) -> (Lowering, Oracle) {
+        (self.lowering, self.oracle)
+    }
+
+    /// Declares a struct or union.
+    ///
+    /// # Errors
+    ///
+    /// As [`Declarations::define`].
+    pub fn define(&mut self, record: Record) -> Result<DeclId, DeclareError> {
+        self.types_mut().define(record)
+    }
+
+    /// Returns the tag of an access to where a path leads, and adds it if it is
+    /// new. To resolve many, [`Session::tags`] takes less time.
+    ///
+    /// # Errors
+    ///
+    /// As [`Lowering::tag`].
+    pub fn tag(&mut self, path: &str) -> Result<TagId, DeclareError> {
+        self.update(|types, graph| types.tag(graph, path))
+    }
+
+    /// Returns the tags of accesses to where each of several paths leads.
+    ///
+    /// # Errors
+    ///
+    /// As [`Lowering::tags`].
+    pub fn tags(&mut self, paths: &[impl AsRef<str>]) -> Result<Vec<TagId>, DeclareError> {
+        self.update(|types, graph| types.tags(graph, paths))
+    }
+
+    /// Resolves a path to its tag, offset, size and alignment.
+    ///
+    /// # Errors
+    ///
+    /// As [`Lowering::place`].
+    pub fn place(&mut self, path: &str) -> Result<Place, DeclareError> {
+        self.update(|types, graph| types.place(graph, path))
+    }
+
+    /// Returns the `tbaa.struct` node for copies of a type.
+    ///
+    /// # Errors
+    ///
+    /// As [`Lowering::copy`].
+    pub fn copy(&mut self, ty: DeclId) -> Result<Option<CopyId>, DeclareError> {
+        self.update(|types, graph| types.copy(graph, ty))
+    }
+
+    /// Changes types and graph, and takes note of the tags added.
+    ///
+    /// As [`Oracle::update`], which says what that costs.
+    pub fn update<R>(&mut self, change: impl FnOnce(&mut Lowering, &mut Graph) -> R) -> R {
+        let Session { lowering, oracle } = self;
+        oracle.update(|graph| change(lowering, graph))
+    }
+
+    /// Returns whether two accesses may touch a common byte.
+    ///
+    /// As [`Oracle::alias`].
+    #[must_use]
+    #[inline]
+    pub fn alias(&self, a: impl Into<Access>, b: impl Into<Access>) -> AliasResult {
+        self.oracle.alias(a, b)
+    }
+
+    /// Returns whether [`Session::alias`] answers `MayAlias`.
+    #[must_use]
+    #[inline]
+    pub fn may_alias(&self, a: impl Into<Access>, b: impl Into<Access>) -> bool {
+        self.oracle.may_alias(a, b)
+    }
+
+    /// Returns which dependences may hold between two accesses.
+    ///
+    /// As [`Oracle::may_conflict`].
+    #[must_use]
+    pub fn may_conflict(
+        &self,
+        first: impl Into<Access>,
+        second: impl Into<Access>,
+    ) -> Option<Conflict> {
+        self.oracle.may_conflict(first, second)
+    }
+
+    /// Returns the declared types.
+    #[must_use]
+    pub fn types(&self) -> &Declarations {
+        self.lowering.types()
+    }
+
+    /// Returns the declared types, to declare more of them.
+    pub fn types_mut(&mut self) -> &mut Declarations {
+        self.lowering.types_mut()
+    }
+
+    /// Returns the declared types under their policy.
+    #[must_use]
+    pub fn lowering(&self) -> &Lowering {
+        &self.lowering
+    }
+
+    /// Returns the graph: all nodes and tags so far.
+    #[must_use]
+    pub fn graph(&self) -> &Graph {
+        self.oracle.graph()
+    }
+
+    /// Returns the oracle, for all other questions.
+    #[must_use]
+    pub fn oracle(&self) -> &Oracle {
+        &self.oracle
+    }
+}

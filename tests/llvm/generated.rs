@@ -1,0 +1,50 @@
+//! The generated graphs of the corpus, and what was once wrong, against LLVM 22:
+//! many graphs a module, each under roots of its own.
+
+use std::fs;
+use std::path::Path;
+
+use proptest::prelude::Strategy;
+use proptest::strategy::ValueTree;
+
+use super::malformed::Tally;
+use crate::support::llvm::Llvm;
+use crate::support::{random, setting, strategy};
+use tbaa::{Graph, text};
+
+#[test]
+fn generated_graphs() {
+    let Some(llvm) = Llvm::get() else { return };
+    let seed = setting("TBAA_SEED", 1);
+    let mut runner = strategy::runner(1, seed);
+    let universes = strategy::universes(true);
+    let mut tally = Tally::default();
+    for module in 0..setting("TBAA_MODULES", 12) {
+        let mut graph = Graph::new();
+        for number in 0..25 {
+            let mut u = universes.new_tree(&mut runner).unwrap().current();
+            for root in u.types.iter_mut().filter(|ty| ty.root) {
+                root.name += &format!(" of {number}");
+            }
+            let nodes = u.add_types(&mut graph);
+            u.tags.iter().for_each(|tag| _ = u.add_tag(&mut graph, &nodes, tag));
+        }
+        let what = format!("seed {seed}, module {module}");
+        tally.compare(llvm, &what, &random::module(&graph));
+    }
+    tally.report("generated");
+}
+
+#[test]
+fn regressions() {
+    let Some(llvm) = Llvm::get() else { return };
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("specs/regressions");
+    let mut files: Vec<_> =
+        fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "ll"));
+    assert!(!files.is_empty());
+    for file in files {
+        let graph = text::read(&fs::read(&file).unwrap()).unwrap().into_graph();
+        Tally::default().compare(llvm, "regression", &random::module(&graph));
+    }
+}

@@ -1,0 +1,99 @@
+//! One corpus, all engines: specs, what was once wrong, compiled C and C++, and
+//! generated graphs, each through every engine.
+
+use std::cell::Cell;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::support::engines::{Compared, every_engine};
+use crate::support::llvm::{Llvm, WAYS};
+use crate::support::{setting, strategy};
+use tbaa::{Graph, text};
+
+/// The files of a folder of the repository that end in one of these.
+fn files(folder: &str, extensions: &[&str]) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|file| {
+        file.extension().is_some_and(|found| extensions.iter().any(|wanted| found == *wanted))
+    });
+    files.sort();
+    files
+}
+
+fn all_tags(graph: &Graph) -> Result<Compared, String> {
+    every_engine(graph, &graph.tags().collect::<Vec<_>>())
+}
+
+#[cfg(feature = "spec")]
+#[test]
+fn specs_and_regressions() {
+    let (mut compared, mut failures) = (Compared::default(), Vec::new());
+    let mut specs = files("specs", &["ron"]);
+    specs.extend(files("specs/regressions", &["ron", "ll"]));
+    for file in &specs {
+        let source = fs::read(file).unwrap();
+        let graph = if file.extension().is_some_and(|extension| extension == "ll") {
+            text::read(&source).unwrap().into_graph()
+        } else {
+            let source = String::from_utf8(source).unwrap();
+            tbaa::spec::Spec::load(&source).unwrap().into_graph()
+        };
+        match all_tags(&graph) {
+            Ok(more) => compared += more,
+            Err(why) => failures.push(format!("{}: {why}", file.display())),
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    println!("{} files: {compared:?}", specs.len());
+    let Compared { no, naive, grown, .. } = compared;
+    assert!(no > 1_000 && naive > 1_000 && grown > 1_000, "{compared:?}");
+}
+
+#[test]
+fn compiled_programs() {
+    let Some(llvm) = Llvm::get() else { return };
+    let mut compared = Compared::default();
+    for source in files("tests/corpus", &["c", "cpp"]) {
+        for (way, options) in WAYS {
+            let module = text::read(&llvm.clang(&source, options)).unwrap();
+            match all_tags(module.graph()) {
+                Ok(more) => compared += more,
+                Err(why) => panic!("{}, {way}: {why}", source.display()),
+            }
+        }
+    }
+    println!("{compared:?}");
+    let Compared { no, naive, grown, .. } = compared;
+    assert!(no > 1_000 && naive > 1_000 && grown > 1_000, "{compared:?}");
+}
+
+#[test]
+fn generated_graphs() {
+    generated(false);
+}
+
+/// Types of several roots that hold one another.
+#[test]
+fn generated_graphs_across_roots() {
+    generated(true);
+}
+
+fn generated(across: bool) {
+    let total = Cell::new(Compared::default());
+    let universes = strategy::universes(across);
+    strategy::check(universes, setting("TBAA_CASES", 300), setting("TBAA_SEED", 1), |u| {
+        let (graph, mut tags) = u.graph();
+        tags.sort_unstable();
+        tags.dedup();
+        let mut sum = total.get();
+        sum += every_engine(&graph, &tags)?;
+        total.set(sum);
+        Ok(())
+    });
+    let compared = total.get();
+    println!("{compared:?}");
+    let Compared { pairs, no, naive, .. } = compared;
+    assert!(no > pairs / 50 && naive > pairs / 10, "{compared:?}");
+}

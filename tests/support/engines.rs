@@ -1,0 +1,237 @@
+//! One graph through every engine, which must all say the same.
+
+use super::naive::Naive;
+use super::universe::{self, Field, Type, Universe};
+use tbaa::{
+    Access, AliasResult, Clause, Draft, DraftOperand, Format, Graph, NodeId, Operand, Oracle,
+    Rules, TagId, TypeKind,
+};
+
+pub const RULES: [Rules; 3] = [Rules::Llvm, Rules::Union, Rules::UnionStrict];
+
+/// Sizes that accesses are given besides their tag's own.
+const SIZES: [u64; 5] = [0, 1, 3, 16, u64::MAX];
+
+/// How much was compared.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Compared {
+    pub pairs: usize,
+    /// Of these, `NoAlias`.
+    pub no: usize,
+    /// Answers of the naive definition.
+    pub naive: usize,
+    /// Answers of graphs grown in batches.
+    pub grown: usize,
+}
+
+impl std::ops::AddAssign for Compared {
+    fn add_assign(&mut self, other: Self) {
+        self.pairs += other.pairs;
+        self.no += other.no;
+        self.naive += other.naive;
+        self.grown += other.grown;
+    }
+}
+
+/// Asks every engine about all pairs of some tags by all rules; says where two
+/// differ.
+///
+/// The index (`alias`), the definition (`explain`), accesses with sizes, matrix
+/// and rows, classes, frozen answers, a clone, a graph grown in batches
+/// (`update`), and where the types are few and well-formed the naive definition.
+pub fn every_engine(graph: &Graph, tags: &[TagId]) -> Result<Compared, String> {
+    let mut compared = Compared::default();
+    let naive = universe_of(graph, tags);
+    let naive = naive.as_ref().map(|(universe, tags)| (Naive::new(universe), tags));
+    for rules in RULES {
+        let oracle = Oracle::new(graph, rules);
+        let rows: Vec<Vec<bool>> =
+            tags.iter().map(|&a| tags.iter().map(|&b| oracle.may_alias(a, b)).collect()).collect();
+        let differs = |engine: &str, i: usize, j: usize| {
+            let [a, b] = [tags[i], tags[j]].map(|tag| graph.tag(tag));
+            let why = oracle.explain(tags[i], tags[j]);
+            Err(format!("{rules}: {engine} differs on tags {i} and {j}: {a:?}, {b:?}: {why}"))
+        };
+        for (i, &a) in tags.iter().enumerate() {
+            for (j, &b) in tags.iter().enumerate() {
+                let may = rows[i][j];
+                if rows[j][i] != may || (i == j && !may) {
+                    return differs("the same pair turned round", i, j);
+                }
+                let agrees = |a: Access, b: Access, may: bool| {
+                    let why = oracle.explain(a, b);
+                    may == (why.answer == AliasResult::MayAlias) || why.clause == Clause::Limit
+                };
+                if !agrees(a.into(), b.into(), may) {
+                    return differs("the definition", i, j);
+                }
+                let own = |tag: TagId| {
+                    let size = graph.tag(tag).ok().and_then(|tag| tag.size);
+                    Access::from(tag).with_size(size.unwrap_or(0))
+                };
+                if oracle.may_alias(own(a), own(b)) != may && agrees(own(a), own(b), may) {
+                    return differs("an access of the tag's own size", i, j);
+                }
+                let sized = Access::from(a).with_size(SIZES[(i + 2 * j) % SIZES.len()]);
+                let with_size = oracle.may_alias(sized, b);
+                if oracle.may_alias(b, sized) != with_size || !agrees(sized, b.into(), with_size) {
+                    return differs("an access with a size", i, j);
+                }
+                let expected = naive.as_ref().and_then(|(naive, tags)| {
+                    let (of_a, of_b) = (tags[i].as_ref()?, tags[j].as_ref()?);
+                    let answer = naive.alias(of_a, of_b);
+                    match rules {
+                        Rules::Union => Some(answer.union || a == b),
+                        Rules::UnionStrict => Some(answer.strict || a == b),
+                        _ => None,
+                    }
+                });
+                if expected.is_some_and(|expected| expected != may) {
+                    return differs("the naive definition", i, j);
+                }
+                compared.pairs += 1;
+                compared.no += usize::from(!may);
+                compared.naive += usize::from(expected.is_some());
+            }
+        }
+        let (matrix, frozen, classes) =
+            (oracle.matrix(tags), oracle.freeze(tags), oracle.classes(tags));
+        let copy = graph.clone();
+        let of_copy = Oracle::new(&copy, rules);
+        for (i, row) in rows.iter().enumerate() {
+            if oracle.row(tags[i], tags) != *row {
+                return differs("a row", i, i);
+            }
+            for (j, &may) in row.iter().enumerate() {
+                let [a, b] = [i, j].map(|at| copy.tag_at(tags[at].index()).unwrap());
+                let alike = classes.as_slice()[i] == classes.as_slice()[j];
+                for (engine, agrees) in [
+                    ("the matrix", matrix.may_alias(i, j) == may),
+                    ("frozen", frozen.may_alias(i, j) == may),
+                    ("classes", alike == (rows[i] == rows[j])),
+                    ("a clone", of_copy.may_alias(a, b) == may),
+                ] {
+                    if !agrees {
+                        return differs(engine, i, j);
+                    }
+                }
+            }
+        }
+        if let Some((oracle, ids)) = grown(graph, rules) {
+            for (i, row) in rows.iter().enumerate() {
+                for (j, &may) in row.iter().enumerate() {
+                    let [a, b] = [i, j].map(|at| ids[graph.tag_node(tags[at]).index()]);
+                    let [a, b] = [a, b].map(|node| oracle.graph().tag_of(node).unwrap());
+                    if oracle.may_alias(a, b) != may {
+                        return differs("a graph grown in batches", i, j);
+                    }
+                    compared.grown += 1;
+                }
+            }
+        }
+    }
+    Ok(compared)
+}
+
+/// The same graph, added a few nodes at a time, each batch asked about before
+/// the next; and each node's id. `None` where types form cycles.
+fn grown(graph: &Graph, rules: Rules) -> Option<(Oracle<Graph>, Vec<NodeId>)> {
+    let ahead = |node: NodeId| {
+        graph.operands(node).filter_map(Operand::node).any(|other| other.index() > node.index())
+    };
+    if graph.nodes().any(ahead) {
+        return None;
+    }
+    let nodes: Vec<_> = graph.nodes().collect();
+    let mut ids: Vec<NodeId> = Vec::new();
+    let mut oracle = Oracle::new(Graph::new(), rules);
+    let mut from = 0;
+    for batch in [1, 2, 1, 5, 3, 8].into_iter().cycle() {
+        if from == nodes.len() {
+            break;
+        }
+        let to = (from + batch).min(nodes.len());
+        oracle.update(|into| {
+            for &node in &nodes[from..to] {
+                let operands = graph.operands(node).map(|operand| match operand {
+                    Operand::Node(other) if other == node => DraftOperand::Member(0),
+                    Operand::Node(other) => Operand::Node(ids[other.index()]).into(),
+                    other => other.into(),
+                });
+                let distinct = graph.is_distinct(node);
+                let draft = Draft { distinct, operands: operands.collect() };
+                ids.push(into.insert_group(&[draft]).unwrap()[0]);
+                if graph.tag_of(node).is_some() {
+                    into.mark_tag(ids[node.index()]);
+                }
+            }
+        });
+        // What is asked between batches must not show in later answers.
+        let (first, last) = (oracle.graph().tags().next(), oracle.graph().tags().next_back());
+        if let Some((first, last)) = first.zip(last) {
+            let answer = oracle.explain(first, last);
+            assert!(answer.clause == Clause::Limit || oracle.alias(first, last) == answer.answer);
+        }
+        from = to;
+    }
+    Some((oracle, ids))
+}
+
+/// The graph's types as plain data, and its tags, where the naive definition has
+/// an answer for them: one format, whole operands, and not too many paths.
+fn universe_of(graph: &Graph, tags: &[TagId]) -> Option<(Universe, Vec<Option<universe::Tag>>)> {
+    let mut place = vec![None; graph.node_count()];
+    let mut types = Vec::new();
+    let mut paths: Vec<u64> = Vec::new();
+    let sized = graph.types().any(|ty| graph.ty(ty).format() == Format::New);
+    for ty in graph.types() {
+        let node = graph.ty(ty);
+        let (kind, format) = (node.kind(), node.format());
+        let root = kind == TypeKind::Root;
+        if kind == TypeKind::Malformed || !root && sized != (format == Format::New) {
+            return None;
+        }
+        let scalar = kind == TypeKind::Scalar;
+        let parent = node.parent().filter(|_| !root && (sized || scalar));
+        let parent = match parent {
+            Some(parent) => Some(place[parent.node().index()]?),
+            None => None,
+        };
+        let (mut fields, mut count) = (Vec::new(), 1_u64);
+        // Descending offsets are for the verifier.
+        let mut last = 0;
+        for field in node.fields().filter(|_| !scalar && !root) {
+            let inner = place[field.ty.node().index()]?;
+            let size = graph.ty(field.ty).size().unwrap_or(0);
+            let extent = field.extent.unwrap_or(0);
+            let elements = if size == 0 { 1 } else { extent.div_ceil(size).max(1) };
+            let elements = if extent == 0 && size > 0 { 40 } else { elements };
+            count = count.saturating_add(elements.saturating_mul(paths[inner]));
+            fields.push(Field { ty: inner, offset: field.offset, extent });
+            if field.offset < last || graph.ty(field.ty).kind() == TypeKind::Root {
+                return None;
+            }
+            last = field.offset;
+        }
+        place[ty.node().index()] = Some(types.len());
+        paths.push(count);
+        types.push(Type {
+            name: String::from_utf8_lossy(node.name().unwrap_or(b"")).into_owned(),
+            parent,
+            size: node.size().unwrap_or(0),
+            fields,
+            root,
+            brief: !sized && scalar && graph.operand_count(ty.node()) == 2,
+        });
+    }
+    let tags = tags.iter().map(|&tag| {
+        let parts = graph.tag(tag).ok()?;
+        let (base, access) =
+            (place[parts.base.node().index()]?, place[parts.access.node().index()]?);
+        let fits = sized == (parts.format == Format::New) && paths[base].max(paths[access]) <= 300;
+        let size = parts.size.unwrap_or(0);
+        fits.then_some(universe::Tag { base, access, offset: parts.offset, size })
+    });
+    let tags = tags.collect();
+    Some((Universe { sized, types, tags: Vec::new() }, tags))
+}
