@@ -120,10 +120,6 @@ struct Place {
 pub struct Checker<'g>(pub &'g Graph);
 
 impl Checker<'_> {
-    fn is_root(&self, ty: TypeId) -> bool {
-        self.0.ty(ty).kind() == TypeKind::Root
-    }
-
     fn size(&self, ty: TypeId) -> i128 {
         self.0.ty(ty).size().unwrap_or(0).into()
     }
@@ -170,16 +166,15 @@ impl Checker<'_> {
         known[&at]
     }
 
-    fn read(&self, access: Access) -> Verdict<Tag> {
-        let tag = access.tag.and_then(|tag| self.0.tag(tag).ok()).ok_or("no tag")?;
-        let size = access.size.or(tag.size).filter(|&size| size != 0 && size != u64::MAX);
-        Ok(Tag { size, ..tag })
-    }
-
     /// Confirms that two accesses do not alias by rule `union`, or if `strict` by
     /// rule `union-strict`; or says what is wrong.
     pub fn confirm(&self, strict: bool, a: Access, b: Access, proof: &Proof) -> Verdict {
-        let (of_a, of_b) = (self.read(a)?, self.read(b)?);
+        let read = |access: Access| {
+            let tag = self.0.tag(access.tag?).ok()?;
+            let size = access.size.or(tag.size).filter(|&size| size != 0 && size != u64::MAX);
+            Some(Tag { size, ..tag })
+        };
+        let (Some(of_a), Some(of_b)) = (read(a), read(b)) else { return Err("no tag") };
         let general = |a: &Tag, b: &Tag| a.is_whole() && self.is_above(a.access, b.access);
         ensure(a.tag != b.tag && of_a.format == of_b.format, "one tag, or two formats")?;
         ensure(self.0.root_of(of_a.access) == self.0.root_of(of_b.access), "two roots")?;
@@ -197,36 +192,26 @@ impl Checker<'_> {
     }
 
     /// Returns all places from `start` on up to the offset `most`, which counts
-    /// elements or not; where an object of `passed` was passed, in two forms.
-    fn walk(
-        &self,
-        start: Place,
-        most: i128,
-        folded: bool,
-        passed: Option<&Tag>,
-    ) -> IndexSet<Place> {
-        let (mut seen, mut at) = (IndexSet::from([start]), 0);
+    /// elements or not; where an object of `of` was passed, in two forms.
+    fn walk(&self, from: Place, most: i128, folded: bool, of: Option<&Tag>) -> IndexSet<Place> {
+        let (mut seen, mut at) = (IndexSet::from([from]), 0);
         while let Some(place) = seen.get_index(at).cloned() {
             at += 1;
-            if place.object.is_none() && passed.is_some_and(|of| self.is_object(of, place.ty)) {
+            if place.object.is_none() && of.is_some_and(|of| self.is_object(of, place.ty)) {
                 let object = Some((place.collapsed, place.all.clone()));
                 seen.insert(Place { object, ..place.clone() });
             }
             for (ty, offset, extent) in self.fields(place.ty) {
                 let (size, begin) = (self.size(ty), place.offset + offset);
                 let room = if place.slot > offset { place.slot - offset } else { END };
-                let room = if place.slot == END { END } else { room };
                 let whole = if extent == 0 { room } else { extent };
+                let whole = if whole > u64::MAX.into() { END } else { whole };
                 let last = if whole == END { END } else { (whole - 1) / size.max(1) };
                 let is_array = size != 0 && (extent == 0 || extent > size);
-                let is_flexible = |f: Field| f.2 == 0 && self.size(f.0) != 0;
-                let flexible = self.fields(ty).into_iter().any(is_flexible);
-                let mut next = Place { ty, slot: END, len: extent, ..place.clone() };
+                let mut next = Place { ty, slot: extent, len: extent, ..place.clone() };
                 next.collapsed += offset;
-                if flexible {
-                    next.slot = if is_array { size } else { extent };
-                }
                 if is_array {
+                    next.slot = size;
                     next.end = if whole == END { END } else { begin + whole };
                     next.outer = place.all.clone();
                     next.inner = Some((size, last));
@@ -234,6 +219,9 @@ impl Checker<'_> {
                     next.len = END;
                 } else if size == 0 {
                     next.len = 0;
+                }
+                if self.fields(ty).into_iter().all(|f| f.2 != 0 || self.size(f.0) == 0) {
+                    next.slot = END;
                 }
                 let (step, last) = if is_array && !folded { (size, last) } else { (1, 0) };
                 let last = (most - begin).div_euclid(step).min(last);
@@ -283,16 +271,15 @@ impl Checker<'_> {
             let from = if strict { from } else { self.start(p.base) };
             let places = self.walk(from, END, true, None).into_iter();
             let places = places.filter(|q| q.object.is_none() && self.is_object(r, q.ty));
-            let places = places.map(|q| (q.offset, q.all)).collect::<Vec<_>>();
-            let objects = end.object.into_iter().chain(places);
-            let pairs = objects.flat_map(|q| r_ends.iter().map(move |r| (q.clone(), &r.1)));
-            for ((at, arrays), r_bytes) in pairs {
-                let mut moved = (r_bytes.0 + at, r_bytes.1, r_bytes.2.clone());
-                add(&mut moved.2, arrays);
-                let listed =
-                    |gap: &(Bytes, Bytes)| covers(&gap.0, &p_bytes) && covers(&gap.1, &moved);
-                let apart = before(&p_bytes, &moved) || before(&moved, &p_bytes);
-                ensure(apart || gaps.iter().any(listed), "bytes that may meet are not listed")?;
+            let objects = end.object.into_iter().chain(places.map(|q| (q.offset, q.all)));
+            for ((at, arrays), (_, r)) in
+                objects.flat_map(|q| r_ends.iter().map(move |r| (q.clone(), r)))
+            {
+                let mut r = (r.0 + at, r.1, r.2.clone());
+                add(&mut r.2, arrays);
+                let mut listed = gaps.iter().filter(|g| covers(&g.0, &p_bytes) && covers(&g.1, &r));
+                let apart = before(&p_bytes, &r) || before(&r, &p_bytes) || listed.next().is_some();
+                ensure(apart, "bytes that may meet are not listed")?;
             }
         }
         Ok(())
@@ -314,7 +301,8 @@ impl Checker<'_> {
             ensure(!ended && inner.is_none_or(|at| (ty, at) != (r.access, 0)), "no paths part")?;
             seen.extend(object.then_some((ty, left, Some(r_offset))));
             let (fields, index) = (self.fields(ty), ty.node().index());
-            let data: Vec<_> = fields.iter().filter(|f| !self.is_root(f.0)).map(|f| f.1).collect();
+            let data = fields.iter().filter(|f| self.0.ty(f.0).kind() != TypeKind::Root);
+            let data: Vec<_> = data.map(|field| field.1).collect();
             let is_union = data.iter().collect::<HashSet<_>>().len() < data.len();
             let on = |field: &Field| self.goes_on(p, (field.0, left - field.1), &mut p_on);
             let ours: Vec<bool> = fields.iter().map(on).collect();
