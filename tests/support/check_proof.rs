@@ -71,9 +71,8 @@ fn misses(at: i128, arrays: &[(i128, i128)], (from, to): (i128, i128), why: &Apa
                 let at = at + step.saturating_mul(next).clamp(-END, END);
                 let end = count.map_or(last + 1, |count| next + i128::from(count));
                 cases[*array].1 = end - next - 1;
-                let is_run = end > next;
                 next = end;
-                is_run && misses(at, &cases, (from, to), why)
+                misses(at, &cases, (from, to), why)
             });
             each && next > last
         }
@@ -97,22 +96,21 @@ fn before(a: &Bytes, b: &Bytes) -> bool {
     a.0 + a.1 + span(a.2.clone().into_iter()).1 <= b.0
 }
 
-/// A place on the way to something.
+/// A place on the way to something: the bytes that a flexible array in the type may
+/// take and those of the field; offsets without elements and as the tag counts; the
+/// innermost array, its end, those around it, and all; and where an object of the
+/// other access was passed.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Place {
     ty: TypeId,
-    /// What a flexible array in the type may take, and what the field holds.
     slot: i128,
     len: i128,
-    /// Without elements, and as the tag's offset counts.
     collapsed: i128,
     offset: i128,
-    /// The innermost array, where it ends, those around it, and all.
     inner: Option<(i128, i128)>,
     end: i128,
     outer: Arrays,
     all: Arrays,
-    /// Where an object of the other access was passed.
     object: Option<(i128, Arrays)>,
 }
 
@@ -231,34 +229,31 @@ impl Checker<'_> {
         seen
     }
 
-    /// Returns the ends of the paths that an access denotes, each with bytes.
+    /// Returns the ends of the paths that an access denotes, each with the bytes of
+    /// the elements that its array does not cut, or of the first cut one.
     fn ends(&self, of: &Tag, passed: Option<&Tag>) -> Verdict<Vec<(Place, Bytes)>> {
         for folded in [true, false] {
-            let mut places = self.walk(self.start(of.base), of.offset.into(), folded, passed);
-            places.retain(|at| (at.ty, at.offset) == (of.access, of.offset.into()));
-            if !places.is_empty() {
-                return Ok(places.into_iter().flat_map(|p| Self::bytes(of, p, folded)).collect());
+            let mut ends = self.walk(self.start(of.base), of.offset.into(), folded, passed);
+            ends.retain(|at| (at.ty, at.offset) == (of.access, of.offset.into()));
+            let bytes = |Place { len, end, offset, outer, inner, .. }: &Place| {
+                let len = of.size.map_or(*len, i128::from);
+                let room = if *end == END { END } else { end - offset };
+                let outer = if folded { outer.clone() } else { Arrays::new() };
+                let (step, last) = inner.filter(|_| folded).unwrap_or((1, 0));
+                let fit = if room == END { END } else { (room - len).div_euclid(step) };
+                let uncut = fit.max(-1).min(last) + 1;
+                let (mut all, first) = (outer.clone(), uncut.min(last) * step);
+                add(&mut all, [(step, uncut - 1)]);
+                let whole = (uncut > 0).then_some((*offset, len, all));
+                let cut = (uncut <= last).then_some((offset + first, room - first, outer));
+                whole.into_iter().chain(cut).filter(move |bytes| bytes.1 > 0 && len > 0)
+            };
+            if !ends.is_empty() {
+                let with = |at: Place| bytes(&at).map(move |bytes| (at.clone(), bytes));
+                return Ok(ends.into_iter().flat_map(with).collect());
             }
         }
         Err("a tag denotes nothing")
-    }
-
-    /// The bytes of an access at a place: those of the elements that its array does
-    /// not cut, and those of the first cut one.
-    fn bytes(of: &Tag, place: Place, folded: bool) -> Vec<(Place, Bytes)> {
-        let len = of.size.map_or(place.len, i128::from);
-        let room = if place.end == END { END } else { place.end - place.offset };
-        let outer = if folded { place.outer.clone() } else { Arrays::new() };
-        let inner = place.inner.filter(|_| folded).unwrap_or((1, 0));
-        let fit = if room == END { END } else { (room - len).div_euclid(inner.0) };
-        let uncut = fit.max(-1).min(inner.1) + 1;
-        let mut repeated = outer.clone();
-        add(&mut repeated, [(inner.0, uncut - 1)]);
-        let whole = (place.offset, if uncut > 0 { len } else { 0 }, repeated);
-        let first = uncut.min(inner.1) * inner.0;
-        let cut = (place.offset + first, if uncut > inner.1 { 0 } else { room - first }, outer);
-        let held = |bytes: &Bytes| bytes.1 > 0 && len > 0;
-        [whole, cut].into_iter().filter(held).map(|bytes| (place.clone(), bytes)).collect()
     }
 
     /// Follows the objects of one access in the other's base type; sizes known.
@@ -309,13 +304,16 @@ impl Checker<'_> {
             for (i, ours) in fields.iter().enumerate().filter(|(i, _)| ours[*i]) {
                 for (j, theirs) in fields.iter().enumerate() {
                     let below = inner.map(|rest| rest - theirs.1);
-                    let begin = match below {
-                        Some(at) => self.goes_on(r, (theirs.0, at), &mut r_on).then_some(inner),
-                        None => {
-                            self.far(r, theirs.0, &mut far).map(|at| Some(theirs.1 + at + r_offset))
+                    let begin = match (inner, below) {
+                        (Some(rest), Some(at)) if self.goes_on(r, (theirs.0, at), &mut r_on) => {
+                            rest
                         }
+                        (None, _) => match self.far(r, theirs.0, &mut far) {
+                            Some(at) => theirs.1 + at + r_offset,
+                            None => continue,
+                        },
+                        _ => continue,
                     };
-                    let Some(Some(begin)) = begin else { continue };
                     if i == j {
                         seen.insert((ours.0, left - ours.1, below));
                     } else if inner.is_some() || !strict {
