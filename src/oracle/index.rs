@@ -20,6 +20,7 @@ use std::hash::BuildHasher;
 use hashbrown::HashTable;
 
 use super::forest::{Forest, Span};
+use super::type_set::{LargeTypeSet, TypeSet};
 use crate::table::{DefaultHashBuilder, HashMap, HashSet};
 
 /// A tag's role in the index: how it is decided on.
@@ -64,23 +65,13 @@ const ROUTED: u32 = 1 << 31;
 /// An offset that 32 bits do not hold.
 const FAR: u32 = u32::MAX;
 
-/// A set of types, with others by mistake: it tells what is certainly not in it.
-#[derive(Clone, Copy, Default, Debug)]
-pub(super) struct TypeSet(u64);
-
-impl TypeSet {
-    pub(super) fn of(ty: u32) -> TypeSet {
-        TypeSet(1 << (ty.wrapping_mul(0x9e37_79b1) >> 26))
-    }
-
-    pub(super) fn union(self, other: TypeSet) -> TypeSet {
-        TypeSet(self.0 | other.0)
-    }
-
-    /// Whether the type may be in the set.
-    pub(super) fn may_have(self, ty: u32) -> bool {
-        self.0 & TypeSet::of(ty).0 != 0
-    }
+/// What is known of an irregular tag.
+#[derive(Clone, Copy, Debug)]
+struct Irregular {
+    cursor: u32,
+    /// The base types of tags that it may alias, beside tags whose walk comes to
+    /// its own.
+    bases: LargeTypeSet,
 }
 
 #[derive(Clone, Default, Debug)]
@@ -99,8 +90,7 @@ pub(super) struct Index {
     hasher: DefaultHashBuilder,
     spans: Vec<Span>,
     records: Vec<Record>,
-    /// The cursors of irregular tags.
-    irregular: Vec<u32>,
+    irregular: Vec<Irregular>,
     /// Numbers of the roots of tags.
     roots: HashMap<u32, u32>,
     /// Whether there are several roots.
@@ -127,7 +117,7 @@ impl Index {
             ROOT => Role::Rejected,
             _ if root & UNINDEXED != 0 => Role::Unindexed(number),
             _ if root & IRREGULAR != 0 => {
-                Role::Irregular(number, self.irregular[link as usize], link)
+                Role::Irregular(number, self.irregular[link as usize].cursor, link)
             }
             _ => Role::Regular(number, link),
         }
@@ -157,12 +147,36 @@ impl Index {
             return Some(true);
         }
         if (x.root | y.root) & (IRREGULAR | UNINDEXED) != 0 {
-            return None;
+            return self.look_up_irregular(x, y);
         }
         if meet && x.root & y.root & UNNUMBERED != 0 {
             return Some(self.forest.related(x.link, y.link));
         }
         Some(meet)
+    }
+
+    /// The same where not both are regular, and neither is rejected.
+    #[inline(never)]
+    fn look_up_irregular(&self, x: &Record, y: &Record) -> Option<bool> {
+        if (x.root | y.root) & UNINDEXED != 0 {
+            return None;
+        }
+        let side = |record: &Record| match record.root & IRREGULAR {
+            0 => (record.link, LargeTypeSet::default(), false),
+            _ => {
+                let Irregular { cursor, bases } = self.irregular[record.link as usize];
+                (cursor, bases, true)
+            }
+        };
+        let ((cursor_x, bases_x, x), (cursor_y, bases_y, y)) = (side(x), side(y));
+        let (base_x, base_y) = (self.ty(cursor_x), self.ty(cursor_y));
+        let passes = |from: u32, ty| self.walks[from as usize].may_have(ty);
+        // Which of the two is irregular is anybody's guess: no branch on it.
+        let may = bases_x.may_have(base_y)
+            | bases_y.may_have(base_x)
+            | (x & passes(cursor_y, base_x))
+            | (y & passes(cursor_x, base_y));
+        if may { None } else { Some(false) }
     }
 
     /// Adds the next tag as one that may alias everything.
@@ -181,10 +195,11 @@ impl Index {
         self.push_record(root, 0, cursor);
     }
 
-    /// Adds the next tag, the next irregular one.
-    pub(super) fn push_irregular(&mut self, root: u32, cursor: u32) {
+    /// Adds the next tag, the next irregular one. It may alias tags of these base
+    /// types, and tags whose walk comes to its own base type.
+    pub(super) fn push_irregular(&mut self, root: u32, cursor: u32, bases: LargeTypeSet) {
         self.push_record(root, IRREGULAR, self.irregular.len() as u32);
-        self.irregular.push(cursor);
+        self.irregular.push(Irregular { cursor, bases });
     }
 
     fn push_record(&mut self, root: u32, flags: u32, link: u32) {

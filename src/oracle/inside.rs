@@ -5,6 +5,7 @@ use std::hash::Hash;
 use std::ops::Range;
 
 use super::limits::{Allowance, Budget, Exhausted, LISTED, LISTED_A_NODE, LISTED_A_TYPE};
+use super::type_set::LargeTypeSet;
 use crate::table::HashMap;
 
 /// Lists of the types inside some others, with what `P` says of each. `K` names
@@ -13,7 +14,8 @@ use crate::table::HashMap;
 pub(super) struct Inside<K, P> {
     /// The number of each list; `None` where the search found no end.
     known: HashMap<K, Option<u32>>,
-    lists: Vec<Range<u32>>,
+    /// Where the entries of each stand, and a set of their types.
+    lists: Vec<(Range<u32>, LargeTypeSet)>,
     /// An inner type and what is known of it; each list ascends by type.
     entries: Vec<(u32, P)>,
     allowance: Allowance,
@@ -42,8 +44,10 @@ impl<K: Eq + Hash, P> Inside<K, P> {
         let number = found.map(|mut found| {
             found.sort_by_key(|&(inner, _)| inner);
             let first = self.entries.len() as u32;
+            let mut all = LargeTypeSet::default();
+            all.extend(types(&found));
             self.entries.extend(found);
-            self.lists.push(first..self.entries.len() as u32);
+            self.lists.push((first..self.entries.len() as u32, all));
             self.lists.len() as u32 - 1
         });
         self.known.insert(key, number);
@@ -52,8 +56,13 @@ impl<K: Eq + Hash, P> Inside<K, P> {
 
     /// Returns the list of a number.
     pub(super) fn list(&self, number: u32) -> &[(u32, P)] {
-        let Range { start, end } = self.lists[number as usize];
+        let Range { start, end } = self.lists[number as usize].0;
         &self.entries[start as usize..end as usize]
+    }
+
+    /// Returns the types in the list of a number.
+    pub(super) fn types(&self, number: u32) -> LargeTypeSet {
+        self.lists[number as usize].1
     }
 }
 

@@ -42,6 +42,7 @@ pub mod proof;
 mod query;
 mod rule;
 mod rules;
+mod type_set;
 mod union;
 
 pub use access::{Access, AccessKind, Conflict};

@@ -18,6 +18,7 @@ fn graphs() -> Vec<(String, Graph)> {
     let mut graphs = Vec::new();
     let specs = Path::new(env!("CARGO_MANIFEST_DIR")).join("specs");
     let mut files: Vec<_> = fs::read_dir(specs).unwrap().map(|e| e.unwrap().path()).collect();
+    files.retain(|file| file.extension().is_some_and(|found| found == "ron"));
     files.sort();
     for file in files {
         let source = fs::read_to_string(&file).unwrap();

@@ -35,10 +35,11 @@
 use super::accept::{self, Acceptance};
 use super::steps::{Crash, fields, is_scalar, step};
 use crate::graph::{Format, Graph, NodeId, Shape, TagId, TagParts, TypeId};
-use crate::oracle::index::{Index, Role, TypeSet};
+use crate::oracle::index::{Index, Role};
 use crate::oracle::inside::{self, Inside};
 use crate::oracle::limits::{Budget, Exhausted};
 use crate::oracle::rule::Candidates;
+use crate::oracle::type_set::TypeSet;
 use crate::table::{HashMap, HashSet};
 
 /// What is known of a graph's tags beside the index.
@@ -103,8 +104,10 @@ impl Tables {
             None => index.push_unindexed(root),
             Some((cursor, None)) => index.push_regular(root, cursor),
             Some((cursor, Some(aggregate))) => {
+                let mut bases = self.inside.types(aggregate.inside);
+                bases.extend(index.types_from(cursor).chain(index.types_from(aggregate.up)));
                 self.aggregates.push(aggregate);
-                index.push_irregular(root, cursor);
+                index.push_irregular(root, cursor, bases);
             }
         }
     }

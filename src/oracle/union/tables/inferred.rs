@@ -21,6 +21,7 @@ use crate::graph::Graph;
 use crate::oracle::index::Index;
 use crate::oracle::inside::{self, Inside};
 use crate::oracle::limits::{Budget, Exhausted};
+use crate::oracle::type_set::LargeTypeSet;
 use crate::table::HashMap;
 
 /// In place of a member: more than one.
@@ -196,6 +197,17 @@ impl Tables {
     /// Returns the types inside the members of an aggregate.
     fn members(&self, crossing: &Crossing) -> &[(TypeIndex, u32)] {
         crossing.inside.map_or(&[], |inside| self.members.list(inside))
+    }
+
+    /// Returns a set of the base types of tags that an irregular tag may alias.
+    pub(super) fn bases(&self, index: &Index, cursor: u32, crossings: &Crossings) -> LargeTypeSet {
+        let lists = crossings.crossings.iter().filter_map(|crossing| crossing.inside);
+        let empty = LargeTypeSet::default();
+        let mut bases = lists.fold(empty, |bases, list| bases.union(self.members.types(list)));
+        bases.extend(index.types_from(cursor).chain(index.types_from(crossings.up)));
+        let crossed = crossings.crossings.iter();
+        bases.extend(crossed.flat_map(|crossing| index.types_from(crossing.cursor)));
+        bases
     }
 
     /// Returns the base types of tags that an irregular tag may alias.

@@ -80,8 +80,12 @@ impl Tables {
             Err(Aside::Unindexed) => index.push_unindexed(root),
             Ok((cursor, None)) => index.push_regular(root, cursor),
             Ok((cursor, Some(irregular))) => {
+                let bases = match &irregular {
+                    Irregular::Inferred(crossings) => self.inferred.bases(index, cursor, crossings),
+                    Irregular::Sized(bytes) => self.sized.bases(*bytes),
+                };
                 self.irregular.push(irregular);
-                index.push_irregular(root, cursor);
+                index.push_irregular(root, cursor, bases);
             }
         }
         true

@@ -23,6 +23,7 @@ use crate::graph::{Graph, TagId};
 use crate::oracle::index::Index;
 use crate::oracle::inside::{self, Inside};
 use crate::oracle::limits::{Budget, Exhausted, STEPS};
+use crate::oracle::type_set::LargeTypeSet;
 use crate::table::IndexSet;
 
 /// Patterns of one access: two such sets are compared pattern by pattern, here
@@ -215,6 +216,11 @@ impl Tables {
             }
         }
         Some(false)
+    }
+
+    /// Returns a set of the base types of tags that an irregular tag may alias.
+    pub(super) fn bases(&self, bytes: Bytes) -> LargeTypeSet {
+        self.objects.types(bytes.objects)
     }
 
     /// Returns the base types of tags that an irregular tag may alias.
