@@ -18,13 +18,16 @@ pub(super) struct Inside<K, P> {
     lists: Vec<(Range<u32>, LargeTypeSet)>,
     /// An inner type and what is known of it; each list ascends by type.
     entries: Vec<(u32, P)>,
+    /// Where the entries of a list's type begin, and how many there are.
+    of_types: HashMap<(u32, u32), (u32, u32)>,
     allowance: Allowance,
 }
 
 impl<K, P> Default for Inside<K, P> {
     fn default() -> Self {
-        let (known, lists, entries) = Default::default();
-        Inside { known, lists, entries, allowance: Allowance::new(LISTED, LISTED_A_NODE) }
+        let (known, lists, entries, of_types) = Default::default();
+        let allowance = Allowance::new(LISTED, LISTED_A_NODE);
+        Inside { known, lists, entries, of_types, allowance }
     }
 }
 
@@ -44,8 +47,13 @@ impl<K: Eq + Hash, P> Inside<K, P> {
         let number = found.map(|mut found| {
             found.sort_by_key(|&(inner, _)| inner);
             let first = self.entries.len() as u32;
-            let mut all = LargeTypeSet::default();
-            all.extend(types(&found));
+            let (mut all, mut at) = (LargeTypeSet::default(), first);
+            for of_type in found.chunk_by(|a, b| a.0 == b.0) {
+                let (ty, count) = (of_type[0].0, of_type.len() as u32);
+                self.of_types.insert((self.lists.len() as u32, ty), (at, count));
+                all.add(ty);
+                at += count;
+            }
             self.entries.extend(found);
             self.lists.push((first..self.entries.len() as u32, all));
             self.lists.len() as u32 - 1
@@ -60,17 +68,16 @@ impl<K: Eq + Hash, P> Inside<K, P> {
         &self.entries[start as usize..end as usize]
     }
 
+    /// Returns the entries of type `inner` in the list of a number.
+    pub(super) fn of_type(&self, number: u32, inner: u32) -> &[(u32, P)] {
+        let &(first, count) = self.of_types.get(&(number, inner)).unwrap_or(&(0, 0));
+        &self.entries[first as usize..(first + count) as usize]
+    }
+
     /// Returns the types in the list of a number.
     pub(super) fn types(&self, number: u32) -> LargeTypeSet {
         self.lists[number as usize].1
     }
-}
-
-/// Returns the entries of type `inner` in a list.
-pub(super) fn of_type<P>(list: &[(u32, P)], inner: u32) -> &[(u32, P)] {
-    let start = list.partition_point(|&(ty, _)| ty < inner);
-    let len = list[start..].partition_point(|&(ty, _)| ty == inner);
-    &list[start..start + len]
 }
 
 /// Returns the distinct types in a list.

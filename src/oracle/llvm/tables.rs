@@ -195,7 +195,7 @@ impl Tables {
         let Some(aggregate) = x.aggregate else { return false };
         let (forest, from, other) = (&index.forest, x.cursor, y.cursor);
         let (base, other_base) = (index.ty(from), index.ty(other));
-        if !inside::of_type(self.inside.list(aggregate.inside), other_base).is_empty() {
+        if !self.inside.of_type(aggregate.inside, other_base).is_empty() {
             return true;
         }
         if aggregate.around.may_have(other_base)

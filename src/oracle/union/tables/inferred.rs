@@ -166,8 +166,20 @@ impl Tables {
         types: &Types,
         index: &Index,
         (a, b): (Compared<'_>, Compared<'_>),
-        strict: bool,
     ) -> bool {
+        let [of_a, of_b] = [a.1, b.1].map(|found| found.map_or(&[][..], |found| &found.crossings));
+        // Most pairs that come here are decided by this.
+        let beside = |crossings: &[Crossing], base: u32| {
+            crossings.iter().filter_map(|crossing| Some((crossing, crossing.inside?))).any(
+                |(crossing, inside)| {
+                    let found = self.members.of_type(inside, base).first();
+                    found.is_some_and(|&(_, m)| m != crossing.member || m == MANY)
+                },
+            )
+        };
+        if beside(of_a, index.ty(b.0)) || beside(of_b, index.ty(a.0)) {
+            return true;
+        }
         let forest = &index.forest;
         let covers = |(upper, _): Compared<'_>, (lower, crossings): Compared<'_>| {
             let up = crossings.map_or(lower, |crossings| crossings.up);
@@ -176,22 +188,12 @@ impl Tables {
         if forest.related(a.0, b.0) || covers(a, b) || covers(b, a) {
             return true;
         }
-        let [of_a, of_b] = [a.1, b.1].map(|found| found.map_or(&[][..], |found| &found.crossings));
         let parted = |x: &Crossing, y: &Crossing| {
             x.aggregate == y.aggregate
                 && (x.member != y.member || x.member == MANY)
                 && forest.related(x.cursor, y.cursor)
         };
-        if of_a.iter().any(|x| of_b.iter().any(|y| parted(x, y))) {
-            return true;
-        }
-        let beside = |crossings: &[Crossing], base: u32| {
-            crossings.iter().any(|crossing| {
-                let found = inside::of_type(self.members(crossing), base).first();
-                found.is_some_and(|&(_, m)| m != crossing.member || m == MANY)
-            })
-        };
-        !strict && (beside(of_a, index.ty(b.0)) || beside(of_b, index.ty(a.0)))
+        of_a.iter().any(|x| of_b.iter().any(|y| parted(x, y)))
     }
 
     /// Returns the types inside the members of an aggregate.

@@ -162,7 +162,7 @@ impl Tables {
                     _ => None,
                 });
                 let sides = ((cursors.0, x), (cursors.1, y));
-                Some(self.inferred.may_alias(types, index, sides, self.strict))
+                Some(self.inferred.may_alias(types, index, sides))
             }
         }
     }

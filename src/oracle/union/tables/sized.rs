@@ -138,7 +138,7 @@ impl Tables {
         for (outer, inner) in [(a, b), (b, a)] {
             let (base, inner_base) = (index.ty(outer.cursor), index.ty(inner.cursor));
             if let Some(bytes) = outer.bytes {
-                let places = inside::of_type(self.objects.list(bytes.objects), inner_base);
+                let places = self.objects.of_type(bytes.objects, inner_base);
                 if places.is_empty() {
                     continue;
                 }
