@@ -94,6 +94,9 @@ fn summary(lowering: &Lowering) {
     let proof = match (lost.pairs, lost.is_optimal()) {
         (0, _) => String::new(),
         (_, true) => "; no forest loses less".to_owned(),
+        (_, false) if lost.weight == lost.pairs => {
+            format!("; any forest loses at least {}", lost.bound)
+        }
         // A pair weighs as often as its accesses are there.
         (_, false) => format!(
             "; by use those lost weigh {}, and in any forest at least {}",
