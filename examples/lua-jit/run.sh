@@ -5,7 +5,6 @@ set -eu
 cd "$(dirname "$0")/../.."
 if ! command -v llvm-config-22 >/dev/null; then
     echo "LLVM 22 is not here. On Debian and Ubuntu: apt-get install llvm-22-dev" >&2
-    echo "(packages of every LLVM: https://apt.llvm.org)" >&2
     exit 1
 fi
 LLVM_SYS_221_PREFIX=$(llvm-config-22 --prefix)
