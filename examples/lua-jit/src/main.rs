@@ -8,6 +8,8 @@ mod bytecode;
 mod codegen;
 mod measure;
 mod options;
+#[cfg(test)]
+mod pairs;
 mod runtime;
 mod syntax;
 mod table;

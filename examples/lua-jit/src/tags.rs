@@ -221,6 +221,30 @@ impl Tags {
 
 #[cfg(test)]
 impl Tags {
+    /// Row by row, whether accesses may alias by rule `union`.
+    pub(crate) fn by_rule(&self) -> Vec<Vec<bool>> {
+        let tags: Vec<TagId> = self.places.iter().filter_map(|place| place.tag).collect();
+        assert_eq!(tags.len(), ACCESSES.len(), "an access without a tag");
+        tags.iter().map(|&a| self.oracle.row(a, &tags)).collect()
+    }
+
+    /// What LLVM is to answer: the rule, and without scopes `MayAlias` on the
+    /// pairs that the lowering says are lost.
+    pub(crate) fn promised(&self) -> Vec<Vec<bool>> {
+        let mut rows = self.by_rule();
+        if let (Some(lowering), None) = (&self.lowering, &self.scopes) {
+            for (a, b) in lowering.lost_pairs(&self.oracle) {
+                for (i, first) in self.places.iter().enumerate() {
+                    for (j, second) in self.places.iter().enumerate() {
+                        let pair = (first.tag, second.tag);
+                        rows[i][j] |= pair == (a.tag, b.tag) || pair == (b.tag, a.tag);
+                    }
+                }
+            }
+        }
+        rows
+    }
+
     /// Pairs of accesses of which LLVM is told more than the rule says.
     pub(crate) fn violations(&self) -> Vec<String> {
         let lowering = self.lowering.as_ref().map(|forest| forest.check(&self.oracle));
