@@ -121,6 +121,7 @@ pub struct Declarations {
     pub(super) derived: HashMap<(Derived, DeclId), DeclId>,
     /// The types of Rust types, by their names in Rust.
     pub(super) rust_types: HashMap<String, DeclId>,
+    pub(super) pointees: super::rust::Pointees,
     stamp: u32,
 }
 
@@ -156,6 +157,7 @@ impl Declarations {
             names: IndexMap::default(),
             derived: HashMap::default(),
             rust_types: HashMap::default(),
+            pointees: super::rust::Pointees::default(),
             stamp: NEXT.fetch_add(1, Ordering::Relaxed),
         };
         types.add_builtins();

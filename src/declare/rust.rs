@@ -69,13 +69,15 @@ pub trait Tbaa {
 
 impl Declarations {
     /// Declares a Rust type under a name, once: `record` is asked for its
-    /// members when the type is first declared. A type that leads back to
-    /// itself by a pointer finds itself named already.
+    /// members when the type is first declared. What its members point to is
+    /// only named by then, and declared after it: a type may point to one that
+    /// holds it.
     ///
     /// # Errors
     ///
     /// As [`Declarations::define`]; [`DeclareError::Redefined`] where another
-    /// type has the name.
+    /// type has the name. What members point to and could not be declared is
+    /// tried anew at each later call, and its error returned.
     pub fn declare_once<T: ?Sized>(
         &mut self,
         name: &str,
@@ -84,6 +86,26 @@ impl Declarations {
     ) -> Result<DeclId, DeclareError> {
         // Types with lifetimes have no `TypeId`.
         let key = std::any::type_name::<T>();
+        let named_only = self.pointees.named_only.take() == Some(key);
+        let outermost = !std::mem::replace(&mut self.pointees.waiting, true);
+        let mut declared = self.declare_rust(key, name, union, named_only, record);
+        if outermost {
+            if declared.is_ok() {
+                declared = self.declare_pointees().and(declared);
+            }
+            self.pointees.waiting = false;
+        }
+        declared
+    }
+
+    fn declare_rust(
+        &mut self,
+        key: &str,
+        name: &str,
+        union: bool,
+        named_only: bool,
+        record: impl FnOnce(&mut Declarations) -> Result<Record, DeclareError>,
+    ) -> Result<DeclId, DeclareError> {
         if let Some(&known) = self.rust_types.get(key) {
             return Ok(known);
         }
@@ -92,6 +114,9 @@ impl Declarations {
             Some(first) => return Err(DeclareError::Redefined { name: name.to_owned(), first }),
             None => self.forward(name, union)?,
         };
+        if named_only {
+            return Ok(id);
+        }
         self.rust_types.insert(key.to_owned(), id);
         let defined = record(self).and_then(|record| self.define(record));
         if defined.is_err() {
@@ -100,6 +125,44 @@ impl Declarations {
         }
         defined
     }
+
+    /// Declares what a pointer points to. Inside a record it is only named, and
+    /// declared when the outermost record is whole.
+    fn declare_pointee<T: Tbaa>(&mut self) -> Result<DeclId, DeclareError> {
+        if !self.pointees.waiting {
+            return T::declare(self);
+        }
+        let key = std::any::type_name::<T>();
+        self.pointees.named_only = Some(key);
+        let to = T::declare(self);
+        self.pointees.named_only = None;
+        if !self.rust_types.contains_key(key) {
+            self.pointees.queue.push(T::declare);
+        }
+        to
+    }
+
+    /// Declares what was only named. What fails stays in the queue: the next call
+    /// must try anew.
+    fn declare_pointees(&mut self) -> Result<(), DeclareError> {
+        while let Some(declare) = self.pointees.queue.pop() {
+            if let Err(error) = declare(self) {
+                self.pointees.queue.push(declare);
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What pointers point to, while the records that hold them are declared.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Pointees {
+    /// A record is being declared: pointees wait.
+    waiting: bool,
+    /// The Rust type that is to be named and no more.
+    named_only: Option<&'static str>,
+    queue: Vec<fn(&mut Declarations) -> Result<DeclId, DeclareError>>,
 }
 
 /// Checks that a type has the size and alignment that Rust gives it.
@@ -198,7 +261,7 @@ macro_rules! pointers {
     ($($ty:ty,)*) => {$(
         impl<T: Tbaa> Tbaa for $ty {
             fn declare(types: &mut Declarations) -> Result<DeclId, DeclareError> {
-                let to = T::declare(types)?;
+                let to = types.declare_pointee::<T>()?;
                 let id = types.pointer_to(to)?;
                 as_in_rust::<Self>(types, id)
             }

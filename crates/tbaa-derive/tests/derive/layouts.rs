@@ -217,3 +217,64 @@ fn char_like_members_alias_everything() {
         }
     }
 }
+
+/// What a union points to may hold the union, whichever is declared first.
+#[test]
+fn a_type_may_point_to_one_that_holds_it() {
+    #[derive(Tbaa, Clone, Copy)]
+    #[repr(C)]
+    union Value {
+        table: *mut Table,
+        nodes: *const *mut Node,
+        number: f64,
+    }
+    #[derive(Tbaa)]
+    #[repr(C)]
+    struct Table {
+        mark: u8,
+        nodes: *mut Node,
+        meta: Option<Box<Table>>,
+    }
+    #[derive(Tbaa)]
+    #[repr(C)]
+    struct Node {
+        next: *mut Node,
+        key: Value,
+        value: [Value; 2],
+    }
+    for first in [declared::<Value>, declared::<Table>, declared::<Node>] {
+        let mut types = first();
+        assert_eq!(types.offset_of("Node.value[1].number"), Ok(offset_of!(Node, value) as u64 + 8));
+        assert_eq!(types.offset_of("Table.meta"), Ok(offset_of!(Table, meta) as u64));
+        for (name, size) in [
+            ("Value", size_of::<Value>()),
+            ("Table", size_of::<Table>()),
+            ("Node", size_of::<Node>()),
+        ] {
+            assert_eq!(types.size_of(types.named(name).unwrap()), Some(size as u64), "{name}");
+        }
+    }
+}
+
+/// What is pointed to and cannot be declared is not passed over, nor the second
+/// time.
+#[test]
+fn what_is_pointed_to_must_be_declared() {
+    #[derive(Tbaa)]
+    #[repr(C)]
+    struct Owner {
+        owned: *mut Owned,
+    }
+    #[derive(Tbaa)]
+    #[repr(C)]
+    struct Owned {
+        #[tbaa(ty = "struct Missing *")]
+        missing: u8,
+    }
+    let (_, target) = host().expect("a target with a preset");
+    let mut types = Declarations::new(target);
+    for _ in 0..2 {
+        let error = Owner::declare(&mut types).unwrap_err();
+        assert!(error.to_string().contains("struct Missing *"), "{error}");
+    }
+}

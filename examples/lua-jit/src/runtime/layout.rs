@@ -40,21 +40,14 @@ pub(crate) struct GCObject {
     pub(crate) marked: u8,
 }
 
-/// Where it points to is said by name: those structs hold values themselves, and
-/// cannot be declared before this is whole.
 #[derive(Clone, Copy, Tbaa)]
 #[repr(C)]
 pub(crate) union Value {
     pub(crate) gc: *mut GCObject,
-    #[tbaa(ty = "struct Table *")]
     pub(crate) h: *mut Table,
-    #[tbaa(ty = "struct RaviArray *")]
     pub(crate) a: *mut RaviArray,
-    #[tbaa(ty = "struct TString *")]
     pub(crate) s: *mut TString,
-    #[tbaa(ty = "struct LClosure *")]
     pub(crate) cl: *mut LClosure,
-    #[tbaa(ty = "struct UpVal *")]
     pub(crate) uv: *mut UpVal,
     pub(crate) f: Function,
     pub(crate) b: i32,
