@@ -81,13 +81,9 @@ pub(super) fn measure(run: &mut Run<'_>) -> Result<(), String> {
     );
     let many = many.filter(|cost| cost.classes >= 10_000);
     let seconds = many.as_ref().map(|cost| cost.first_ms / 1e3);
-    run.report.target(
-        "lower 10,000 classes",
-        "1 s",
-        seconds,
-        with_unit(seconds, " s"),
-        |worst| worst <= 1.0,
-    );
+    run.report.target("lower 10,000 classes", "1 s", seconds, with_unit(seconds, " s"), |worst| {
+        worst <= 1.0
+    });
     Ok(())
 }
 
@@ -142,8 +138,7 @@ fn classes(oracle: &Oracle<&Graph>, tags: &[TagId]) -> usize {
 }
 
 /// The tags of a runtime's records, every fifth a union, many one in another;
-/// and of some pointers. No two answer alike but the members of one type in
-/// one union.
+/// and of some pointers.
 fn runtime(records: usize) -> (Graph, Vec<TagId>) {
     let mut types = Declarations::new(Target::x86_64());
     let mut paths = Vec::new();
