@@ -12,10 +12,14 @@ static ALLOCATOR: Counting = Counting;
 
 thread_local! {
     static HELD: Cell<isize> = const { Cell::new(0) };
+    /// The most held since [`peak`] began.
+    static PEAK: Cell<isize> = const { Cell::new(0) };
 }
 
 fn count(bytes: isize) {
-    HELD.with(|held| held.set(held.get() + bytes));
+    let held = HELD.get() + bytes;
+    HELD.set(held);
+    PEAK.set(PEAK.get().max(held));
 }
 
 // SAFETY: everything is left to `System`; counting allocates nothing.
@@ -46,4 +50,13 @@ pub(crate) fn growth<T>(work: impl FnOnce() -> T) -> (f64, T) {
     let before = HELD.get();
     let result = work();
     ((HELD.get() - before) as f64, result)
+}
+
+/// Runs `work` and returns how many bytes more than before it this thread's
+/// heap held at most.
+pub(crate) fn peak<T>(work: impl FnOnce() -> T) -> (f64, T) {
+    let before = HELD.get();
+    PEAK.set(before);
+    let result = work();
+    ((PEAK.get() - before) as f64, result)
 }

@@ -39,7 +39,7 @@ measures tbaa against LLVM 22 and against the machine, and writes docs/performan
 usage: cargo run --release -p tbaa-bench -- [--quick] [--only SECTION] [--out FILE]
 
   --quick         small inputs, few samples: does everything work?
-  --only SECTION  one part: programs, shapes, sizes, naive, growth, memory or adversaries
+  --only SECTION  one part: programs, shapes, sizes, naive, growth, memory, adversaries or lowering
   --out FILE      where the report goes; with --quick or --only, default is standard output
 ";
 

@@ -255,9 +255,14 @@ fn charge(relation: &Relation, set: &[u32], work: &mut u64) -> u64 {
             for (side, other) in sides {
                 let mut rest = charge;
                 for &x in side {
+                    if rest == 0 {
+                        break;
+                    }
                     let part = rest.min(left(x, other, &charged));
-                    *charged.entry(key(x, other)).or_default() += part;
-                    rest -= part;
+                    if part > 0 {
+                        *charged.entry(key(x, other)).or_default() += part;
+                        rest -= part;
+                    }
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! The parts of the report.
 
 mod costs;
+mod lowering;
 mod naive;
 mod programs;
 mod shapes;
@@ -25,7 +26,7 @@ pub(crate) struct Run<'l> {
 pub(crate) type Section = fn(&mut Run<'_>) -> Result<(), String>;
 
 /// The parts by name, in order.
-pub(crate) const SECTIONS: [(&str, Section); 7] = [
+pub(crate) const SECTIONS: [(&str, Section); 8] = [
     ("programs", programs::measure),
     ("shapes", shapes::measure),
     ("sizes", shapes::sizes),
@@ -33,6 +34,7 @@ pub(crate) const SECTIONS: [(&str, Section); 7] = [
     ("growth", costs::growing),
     ("memory", costs::memory),
     ("adversaries", costs::adversaries),
+    ("lowering", lowering::measure),
 ];
 
 impl Run<'_> {

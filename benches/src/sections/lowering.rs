@@ -1,0 +1,166 @@
+//! Lowering: whole programs, many classes, newcomers.
+
+use std::collections::HashSet;
+
+use tbaa::declare::{Declarations, Policy, Record, Target};
+use tbaa::lower::{Lowering, Options};
+use tbaa::{Format, Graph, Oracle, Rules, TagId, text};
+
+use super::Run;
+use super::programs::name_of;
+use crate::heap::peak;
+use crate::programs::PROGRAMS;
+use crate::report::{figure, grouped, table, with_unit};
+use crate::sample::{median, time};
+
+/// What it costs to lower some tags, and then the last of them one by one.
+struct Cost {
+    classes: usize,
+    first_ms: f64,
+    /// Bytes above what the graph and the oracle hold.
+    peak: f64,
+    newcomer_us: Option<f64>,
+    kept: f64,
+    lost: u64,
+    bound: u64,
+}
+
+pub(super) fn measure(run: &mut Run<'_>) -> Result<(), String> {
+    let mut rows = Vec::new();
+    let mut row = |what: String, tags: &[TagId], cost: &Cost| {
+        rows.push(vec![
+            what,
+            grouped(tags.len() as f64),
+            grouped(cost.classes as f64),
+            figure(cost.first_ms),
+            figure(cost.peak / 1e6),
+            figure(cost.newcomer_us),
+            format!("{:.4}", cost.kept),
+            grouped(cost.lost as f64),
+            grouped(cost.bound as f64),
+        ]);
+    };
+    let mut many = None;
+    for structs in run.pick(&[250, 1_000, 3_200][..], &[10]) {
+        let (graph, tags) = runtime(*structs);
+        let cost = lower(&graph, &tags, run.pick(3, 1))?;
+        row(format!("{} records, synthetic", grouped(*structs as f64)), &tags, &cost);
+        many = Some(cost);
+    }
+    if run.llvm.is_some() && !run.quick {
+        // Lua and SQLite.
+        for program in &PROGRAMS[..2] {
+            for format in [Format::Old, Format::New] {
+                let what = format!("{}, {}", program.name, name_of(format));
+                let text = program.text(format, &run.cache)?;
+                let module = text::read(&text).map_err(|error| format!("{what}: {error}"))?;
+                let mut tags = module.attached_tags();
+                tags.sort_unstable();
+                tags.dedup();
+                let cost = lower(module.graph(), &tags, 3)?;
+                row(what, &tags, &cost);
+            }
+        }
+    }
+    let header = [
+        "tags of",
+        "tags",
+        "classes",
+        "lowered, ms",
+        "peak, MB",
+        "a newcomer, us",
+        "kept",
+        "pairs lost",
+        "at least",
+    ];
+    run.report.section(
+        "Lowering",
+        "By rule `union`, closed: all tags in one call, with the most that the heap held beside graph \
+         and oracle; and the last 32 one by one, where the rest is there.",
+        &table(&header, &rows),
+    );
+    let many = many.filter(|cost| cost.classes >= 10_000);
+    let seconds = many.as_ref().map(|cost| cost.first_ms / 1e3);
+    run.report.target("lower 10,000 classes", "1 s", seconds, with_unit(seconds, " s"), |worst| {
+        worst <= 1.0
+    });
+    Ok(())
+}
+
+/// The median of some runs.
+fn lower(graph: &Graph, tags: &[TagId], runs: usize) -> Result<Cost, String> {
+    let oracle = Oracle::new(graph, Rules::Union);
+    let classes = classes(&oracle, tags);
+    let failed = |error: tbaa::lower::LowerError| error.to_string();
+    let (mut firsts, mut peaks, mut loss) = (Vec::new(), Vec::new(), None);
+    for _ in 0..runs {
+        let mut lowering = Lowering::new(Options::new().lineage("bench"));
+        let (bytes, (elapsed, result)) = peak(|| time(|| lowering.lower(&oracle, tags)));
+        result.map_err(failed)?;
+        firsts.push(elapsed.as_secs_f64() * 1e3);
+        peaks.push(bytes);
+        loss = Some(lowering.lost());
+    }
+    let (before, last) = tags.split_at(tags.len().saturating_sub(32));
+    let mut times = Vec::new();
+    if !before.is_empty() {
+        let mut lowering = Lowering::new(Options::new().lineage("bench"));
+        lowering.lower(&oracle, before).map_err(failed)?;
+        for &tag in last {
+            let (elapsed, result) = time(|| lowering.lower(&oracle, [tag]));
+            result.map_err(failed)?;
+            times.push(elapsed.as_secs_f64() * 1e6);
+        }
+    }
+    let loss = loss.expect("a run");
+    Ok(Cost {
+        classes,
+        first_ms: median(firsts).unwrap_or(0.0),
+        peak: median(peaks).unwrap_or(0.0),
+        newcomer_us: median(times),
+        kept: loss.kept(),
+        lost: loss.pairs,
+        bound: loss.bound,
+    })
+}
+
+/// How many different rows the tags have in the matrix of all pairs.
+fn classes(oracle: &Oracle<&Graph>, tags: &[TagId]) -> usize {
+    let matrix = oracle.matrix(tags);
+    let row = |i| -> Vec<u64> {
+        let word = |at: usize| {
+            let columns = at..tags.len().min(at + 64);
+            columns.fold(0, |bits, j| bits << 1 | u64::from(matrix.may_alias(i, j)))
+        };
+        (0..tags.len()).step_by(64).map(word).collect()
+    };
+    (0..tags.len()).map(row).collect::<HashSet<_>>().len()
+}
+
+/// The tags of a runtime's records, every fifth a union, many one in another;
+/// and of some pointers.
+fn runtime(records: usize) -> (Graph, Vec<TagId>) {
+    let mut types = Declarations::new(Target::x86_64());
+    let mut paths = Vec::new();
+    for at in 0..records {
+        let mut record = match at % 5 {
+            0 => Record::union(format!("S{at}")),
+            _ => Record::structure(format!("S{at}")),
+        };
+        let inner = format!("S{}", at - at.min(7));
+        for (field, scalar) in ["int", "double", "void *", "int *"].into_iter().enumerate() {
+            let name = format!("m{field}");
+            if field == 3 && at % 3 == 1 && at > 0 {
+                record = record.field(name, inner.as_str());
+            } else {
+                paths.push(format!("S{at}.{name}"));
+                record = record.field(name, scalar);
+            }
+        }
+        types.define(record).expect("a record");
+    }
+    paths.extend(["*int", "*double", "*void *", "*char", "*int *"].map(str::to_owned));
+    let (mut graph, mut types) = (Graph::new(), types.lower(Policy::Rfc));
+    let tags = paths.iter().map(|path| types.tag(&mut graph, path).expect("a tag")).collect();
+    (graph, tags)
+}
