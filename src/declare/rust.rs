@@ -155,6 +155,9 @@ impl Declarations {
     }
 }
 
+/// [`Tbaa::declare`] of some type.
+type Declare = fn(&mut Declarations) -> Result<DeclId, DeclareError>;
+
 /// What pointers point to, while the records that hold them are declared.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pointees {
@@ -162,7 +165,7 @@ pub(super) struct Pointees {
     waiting: bool,
     /// The Rust type that is to be named and no more.
     named_only: Option<&'static str>,
-    queue: Vec<fn(&mut Declarations) -> Result<DeclId, DeclareError>>,
+    queue: Vec<Declare>,
 }
 
 /// Checks that a type has the size and alignment that Rust gives it.
