@@ -121,8 +121,21 @@ pub struct Declarations {
     pub(super) derived: HashMap<(Derived, DeclId), DeclId>,
     /// The types of Rust types, by their names in Rust.
     pub(super) rust_types: HashMap<String, DeclId>,
-    pub(super) pointees: super::rust::Pointees,
+    pub(super) pointees: Pointees,
     stamp: u32,
+}
+
+/// `Tbaa::declare` of some type.
+pub(super) type Declare = fn(&mut Declarations) -> Result<DeclId, DeclareError>;
+
+/// What pointers point to, while the records that hold them are declared.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Pointees {
+    /// A record is being declared: pointees wait.
+    pub(super) waiting: bool,
+    /// The Rust type that is to be named and no more.
+    pub(super) named_only: Option<&'static str>,
+    pub(super) queue: Vec<Declare>,
 }
 
 impl Declarations {
@@ -157,7 +170,7 @@ impl Declarations {
             names: IndexMap::default(),
             derived: HashMap::default(),
             rust_types: HashMap::default(),
-            pointees: super::rust::Pointees::default(),
+            pointees: Pointees::default(),
             stamp: NEXT.fetch_add(1, Ordering::Relaxed),
         };
         types.add_builtins();

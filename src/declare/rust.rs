@@ -155,19 +155,6 @@ impl Declarations {
     }
 }
 
-/// [`Tbaa::declare`] of some type.
-type Declare = fn(&mut Declarations) -> Result<DeclId, DeclareError>;
-
-/// What pointers point to, while the records that hold them are declared.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Pointees {
-    /// A record is being declared: pointees wait.
-    waiting: bool,
-    /// The Rust type that is to be named and no more.
-    named_only: Option<&'static str>,
-    queue: Vec<Declare>,
-}
-
 /// Checks that a type has the size and alignment that Rust gives it.
 fn as_in_rust<T>(types: &Declarations, id: DeclId) -> Result<DeclId, DeclareError> {
     let (size, align) = (size_of::<T>() as u64, align_of::<T>() as u64);
