@@ -9,14 +9,14 @@
 //!    records (`index.rs`);
 //! 2. the *rule's tables* look up one tag's base type in what lies inside the
 //!    other's, and on its walk (`llvm/tables.rs`, `union/tables`);
-//! 3. the *definition* follows the paths (`llvm/mod.rs`, `union/mod.rs`). It is
+//! 3. the *definition* follows the paths (`llvm/mod.rs`, `union/definition.rs`). It is
 //!    the specification; it also says why.
 //!
 //! | query | file |
 //! |---|---|
 //! | one pair, conflicts, growth | `query.rs`, by way of `index.rs` and a [`Rule`](rule::Rule) |
 //! | why | `explain.rs`, from the rule's definition |
-//! | why not, for a checker | `proof.rs`, `gap.rs`, from `union/prove.rs` |
+//! | a proof of `NoAlias` for a checker | `proof.rs`, `gap.rs`, from `union/prove.rs` |
 //! | all pairs, a row | `batch.rs`, by way of `order.rs` |
 //! | tags that answer alike | `classes.rs`, by way of `order.rs` |
 //! | stored answers | `frozen.rs`, by way of `order.rs` |
