@@ -1,15 +1,32 @@
 //! `tbaa check`.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tbaa::spec::Place;
 
 use super::{Outcome, counted};
-use crate::args::Check;
 use crate::input::{load_spec, read_file};
 use crate::printable::{Position, printable};
 use crate::report::{Failure, place};
+
+/// Checks the expected answers of specs, by all rules that they name.
+///
+/// Prints each that does not hold, and a count for each spec.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  tbaa check specs/*.ron
+
+Exit status:
+  0  every expectation holds
+  1  one does not
+  2  a spec is unusable; the others are checked all the same")]
+pub(crate) struct Check {
+    /// Specs.
+    #[arg(required = true, value_name = "SPEC")]
+    pub(crate) specs: Vec<PathBuf>,
+}
 
 /// What came of one or all specs.
 #[derive(Default)]

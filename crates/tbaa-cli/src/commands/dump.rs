@@ -2,14 +2,51 @@
 
 use std::collections::HashMap;
 use std::io::Write;
+use std::path::PathBuf;
 
+use clap::ValueEnum;
 use tbaa::spec::{self, Built};
 use tbaa::text;
 
-use crate::args::{Dump, DumpFormat};
 use crate::input::{Content, Input};
 use crate::printable::printable;
 use crate::report::Failure;
+
+/// Prints the metadata.
+///
+/// Of a module, what `!tbaa`, `!tbaa.struct` and `!llvm.errno.tbaa` reach. Of a
+/// text without any instruction, every node that has the form of a tag, a type
+/// or a struct copy.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  tbaa dump f.ll                  the TBAA of a module, numbered afresh
+  tbaa dump ravi.ron | llvm-as    what a spec describes, through LLVM
+  tbaa dump f.ll --format ron     a spec to start from
+
+Exit status:
+  0  fine
+  2  unusable input or arguments, or metadata that the format cannot express")]
+pub(crate) struct Dump {
+    /// A .ll file, a .ron spec, or `-`.
+    pub(crate) input: PathBuf,
+    /// What to print.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: DumpFormat,
+}
+
+#[derive(Clone, Copy, ValueEnum, Default)]
+pub(crate) enum DumpFormat {
+    /// Metadata that llvm-as accepts.
+    #[default]
+    Llvm,
+    /// Attributes of MLIR's LLVM dialect.
+    Mlir,
+    /// A spec.
+    Ron,
+    /// All nodes with their operands, and which are tags, types and copies.
+    Json,
+}
 
 pub(super) fn run(args: &Dump, out: &mut dyn Write) -> Result<(), Failure> {
     let input = Input::open(&args.input)?;

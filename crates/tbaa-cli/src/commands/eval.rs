@@ -6,16 +6,59 @@
 
 use std::collections::HashMap;
 use std::io::{self, Write};
+use std::path::PathBuf;
 
+use clap::ValueEnum;
 use serde::Serialize;
 use tbaa::text::{Instruction, Module, Opcode};
 use tbaa::{AliasResult, Oracle, TagId};
 
 use super::{counted, letter, percent};
-use crate::args::{Eval, EvalFormat};
+use crate::args::RulesArg;
 use crate::input::{Content, Input};
 use crate::printable::{llvm_name, printable};
 use crate::report::Failure;
+
+/// Compares all tagged accesses of each function with one another.
+///
+/// A pair is two instructions of one function that both have a `!tbaa`
+/// attachment. Untagged accesses may alias everything; they are counted, and no
+/// pair is made of them.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Formats:
+  text   per function its accesses, then for each tag with how many accesses it
+         has the tags that it aliases and does not alias, and the counts
+  pairs  a line for each pair, tab-separated: function; index, opcode, type and
+         tag of the one access; the same of the other; MayAlias or NoAlias
+  json   one document, a row of M and N for each tag of a function
+The index is the instruction's position in its function, from 0.
+
+Examples:
+  tbaa eval f.ll
+  tbaa eval f.ll --format pairs | grep -c NoAlias
+  clang -O1 -S -emit-llvm -o - f.c | tbaa eval -
+
+Exit status:
+  0  fine
+  2  unusable input or arguments")]
+pub(crate) struct Eval {
+    /// A .ll file, or `-`.
+    pub(crate) input: PathBuf,
+    #[command(flatten)]
+    pub(crate) rules: RulesArg,
+    /// What to print.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: EvalFormat,
+}
+
+#[derive(Clone, Copy, ValueEnum, Default, PartialEq)]
+pub(crate) enum EvalFormat {
+    #[default]
+    Text,
+    Pairs,
+    Json,
+}
 
 pub(super) fn run(args: &Eval, out: &mut dyn Write) -> Result<(), Failure> {
     let input = Input::open(&args.input)?;

@@ -4,11 +4,30 @@ use std::io::Write;
 
 use tbaa::{AccessPath, Oracle, TagId};
 
-use super::query::Question;
-use crate::args::Explain;
+use super::query::{Pair, Question};
 use crate::input::{Content, Input};
 use crate::printable::printable;
 use crate::report::Failure;
+
+/// Prints MayAlias or NoAlias, and why.
+///
+/// The first line is what `alias` prints. Then come the clause of the rule that
+/// decided, what the two tags say, and, where the rule compared them, the paths
+/// of the two accesses from a common type and the bytes that they touch. Offsets
+/// are in bytes from the start of the type that has the field.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  tbaa explain f.ll 8 12 --rules union
+  tbaa explain ravi.ron CallInfo.top CallInfo.func
+
+Exit status:
+  0  answered, whatever the answer
+  2  unusable input or arguments")]
+pub(crate) struct Explain {
+    #[command(flatten)]
+    pub(crate) pair: Pair,
+}
 
 pub(super) fn run(args: &Explain, out: &mut dyn Write) -> Result<(), Failure> {
     let Explain { pair } = args;

@@ -3,14 +3,22 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use clap::ValueEnum;
 use serde::Serialize;
 use tbaa::{Diagnostic, Level};
 
 use super::{Outcome, counted, sarif};
-use crate::args::FindingFormat;
 use crate::input::Input;
 use crate::render::Source;
 use crate::report::{Failure, note};
+
+#[derive(Clone, Copy, ValueEnum, Default, PartialEq)]
+pub(crate) enum FindingFormat {
+    #[default]
+    Text,
+    Json,
+    Sarif,
+}
 
 /// What was found in one input.
 pub(super) struct Findings {

@@ -1,8 +1,9 @@
 //! `tbaa link`.
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use tbaa::link::{Clash, Linked, Summary};
 use tbaa::types::{Context, MergedTypes};
@@ -10,10 +11,47 @@ use tbaa::{Graph, TypeId, TypeKind, text};
 
 use super::counted;
 use super::types::{FileTypes, is_opaque};
-use crate::args::{Link, LinkFormat};
 use crate::input::{Input, read_file};
 use crate::printable::printable;
 use crate::report::{Failure, warn};
+
+/// Links the TBAA and the struct types of modules.
+///
+/// Equal nodes become one. Types of one name with different bodies are warned
+/// of: LLVM's linker keeps both and says NoAlias of accesses that may be to one
+/// object. What is printed as metadata has both too. A file's name identifies
+/// its module.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Formats:
+  llvm     the merged struct types and metadata, which llvm-as accepts
+  report   counts, and each name that has several bodies
+  summary  JSON that `link` reads back: parts may be linked in any order
+
+Examples:
+  tbaa link f.ll g.ll --format report
+  tbaa link f.ll --format summary > f.json
+  tbaa link f.json g.ll | llvm-as
+
+Exit status:
+  0  fine
+  2  unusable input or arguments")]
+pub(crate) struct Link {
+    /// .ll files, .ron specs, .json summaries, or `-`.
+    #[arg(required = true, value_name = "INPUT")]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// What to print.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: LinkFormat,
+}
+
+#[derive(Clone, Copy, ValueEnum, Default, PartialEq)]
+pub(crate) enum LinkFormat {
+    #[default]
+    Llvm,
+    Report,
+    Summary,
+}
 
 /// What `--format summary` prints, and what a `.json` input is.
 #[derive(Serialize, Deserialize)]

@@ -1,16 +1,69 @@
 //! `tbaa lint`.
 
 use std::io::Write;
+use std::path::PathBuf;
 
 use tbaa::lint::{Options, lint, lint_graph};
 use tbaa::text::Keep;
 use tbaa::{Code, Level};
 
 use super::Outcome;
-use super::findings::{self, Findings};
-use crate::args::Lint;
+use super::findings::{self, FindingFormat, Findings};
 use crate::input::{Content, Input};
 use crate::report::Failure;
+
+/// Reports what LLVM accepts and is still wrong or suspicious.
+///
+/// `--list` names the lints with their levels, and `--explain CODE` prints a
+/// lint's page; it knows the codes of `verify` too.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Formats:
+  text   each finding with the lines it is about, what comes of it, and what to do
+  json   an array of findings; spans are in bytes from the start of the file
+  sarif  SARIF 2.1.0, which editors and code hosts read
+
+Examples:
+  tbaa lint f.ll
+  tbaa lint f.ll --allow TBAA104 --warn TBAA113
+  tbaa lint --list
+  tbaa lint --explain TBAA110
+
+Exit status:
+  0  nothing found
+  1  something found
+  2  unusable input or arguments; other inputs are looked at all the same")]
+pub(crate) struct Lint {
+    /// .ll files, .ron specs, or `-`.
+    #[arg(required_unless_present_any = ["list", "explain"])]
+    pub(crate) input: Vec<PathBuf>,
+    /// Report a lint as an error.
+    #[arg(long, value_name = "CODE", value_parser = lint_code)]
+    pub(crate) deny: Vec<tbaa::lint::Lint>,
+    /// Report a lint as a warning.
+    #[arg(long, value_name = "CODE", value_parser = lint_code)]
+    pub(crate) warn: Vec<tbaa::lint::Lint>,
+    /// Do not report a lint.
+    #[arg(long, value_name = "CODE", value_parser = lint_code)]
+    pub(crate) allow: Vec<tbaa::lint::Lint>,
+    /// What to print.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: FindingFormat,
+    /// List the lints.
+    #[arg(long, conflicts_with_all = ["input", "explain"])]
+    pub(crate) list: bool,
+    /// Print the page of a code.
+    #[arg(long, value_name = "CODE", conflicts_with = "input")]
+    pub(crate) explain: Option<Code>,
+}
+
+fn lint_code(text: &str) -> Result<tbaa::lint::Lint, String> {
+    match text.parse::<Code>() {
+        Ok(Code::Lint(lint)) => Ok(lint),
+        Ok(Code::Rule(_)) => Err("a code of `verify`, which are always on".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
 
 pub(super) fn run(args: &Lint, out: &mut dyn Write) -> Result<Outcome, Failure> {
     if args.list {

@@ -2,16 +2,92 @@
 
 use std::collections::HashMap;
 use std::io::Write;
+use std::path::PathBuf;
 
+use clap::ValueEnum;
 use serde::Serialize;
 use tbaa::lower::{Lowering, Options, ScopeForm, Source, tags_of_clang};
 use tbaa::text::{self, Module, Opcode, RewriteError, Rewriter, TextError};
 use tbaa::{Access, Format, Graph, NodeId, Oracle, Rules, TagId};
 
-use crate::args::{Lower, LowerFormat, LowerScopes};
 use crate::input::{Content, Input};
 use crate::printable::printable;
 use crate::report::{Failure, note};
+
+/// Replaces tags by others that stock LLVM gets right.
+///
+/// LLVM follows one member of a union and ignores sizes. The tags printed here
+/// are of another type system, on which it answers MayAlias wherever the rule
+/// does, by default `union`, and on as few other pairs as can be. Of a .ll file
+/// the whole module is printed, with `!tbaa`, `!tbaa.struct` and
+/// `!llvm.errno.tbaa` replaced; of a spec the metadata. How many NoAlias pairs
+/// LLVM keeps is said on standard error.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Formats:
+  llvm   the module, or the metadata of a spec with the names of its tags
+  table  a line for each source: its name, its new type, and why this one; then
+         a line for each pair that is lost
+  json   the same, with the scopes
+
+Examples:
+  tbaa lower f.ll | opt -O2 -S
+  tbaa lower f.ll --scopes lost              what the tags lose, by !noalias
+  tbaa lower ravi-declared.ron --format table
+  tbaa lower ravi-declared.ron --open        for memory that clang's code shares
+
+Exit status:
+  0  fine
+  2  unusable input or arguments")]
+pub(crate) struct Lower {
+    /// A .ll file, a .ron spec, or `-`.
+    pub(crate) input: PathBuf,
+    /// The rule to be sound by: llvm, union or union-strict; by default union,
+    /// or union-strict where a spec says so.
+    #[arg(long, value_name = "RULES")]
+    pub(crate) rules: Option<Rules>,
+    /// Share the memory with what clang 22 makes of the declared types: its
+    /// tags stay, and the others stand among them.
+    #[arg(long, conflicts_with = "size_aware")]
+    pub(crate) open: bool,
+    /// The memory is tagged by nobody else under the same root: the default.
+    #[arg(long, conflicts_with = "open")]
+    pub(crate) closed: bool,
+    /// What to print.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: LowerFormat,
+    /// Add `!alias.scope` and `!noalias`, in place of what the module has.
+    #[arg(long, value_enum, value_name = "PAIRS")]
+    pub(crate) scopes: Option<LowerScopes>,
+    /// Print the size-aware format.
+    #[arg(long)]
+    pub(crate) size_aware: bool,
+    /// What the root's name begins with.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) lineage: Option<String>,
+    /// The most types one below the other, 1 to 64.
+    #[arg(long, value_name = "TYPES")]
+    pub(crate) depth: Option<usize>,
+    /// How long to search for the optimum.
+    #[arg(long, value_name = "STEPS")]
+    pub(crate) steps: Option<u64>,
+}
+
+#[derive(Clone, Copy, ValueEnum, Default)]
+pub(crate) enum LowerFormat {
+    #[default]
+    Llvm,
+    Table,
+    Json,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum LowerScopes {
+    /// Those that the tags lose.
+    Lost,
+    /// All.
+    All,
+}
 
 pub(super) fn run(args: &Lower, out: &mut dyn Write) -> Result<(), Failure> {
     let input = Input::open(&args.input)?;

@@ -1,14 +1,57 @@
 //! `tbaa matrix`: the answers for all pairs of tags.
 
 use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
 
+use clap::ValueEnum;
 use tbaa::{Oracle, TagId};
 
 use super::{counted, letter, percent, svg};
-use crate::args::{Matrix, MatrixFormat};
+use crate::args::RulesArg;
 use crate::input::Input;
 use crate::printable::printable;
 use crate::report::Failure;
+
+/// Prints the answers for all pairs of tags.
+///
+/// Rows and columns stand in the order in which tags first appear on an
+/// instruction, functions, blocks and instructions in file order; where nothing
+/// is attached, in the order of `!tbaa.tags`; for a spec in file order, two names
+/// of one tag being two rows.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Formats:
+  grid   one line a tag, one letter a tag: M (MayAlias) or N (NoAlias)
+  table  the same with names, and `.` for NoAlias, to be read by people
+  json   {\"rules\": \"llvm\", \"tags\": [\"!8\", ...], \"rows\": [\"MN...\", ...]}
+  svg    a picture; above 256 tags a cell stands for a block of pairs
+The default is table on a terminal if there are at most 64 tags, and grid
+otherwise.
+
+Examples:
+  tbaa matrix f.ll --rules llvm --format grid
+  tbaa matrix ravi.ron --format svg > ravi.svg
+
+Exit status:
+  0  fine
+  2  unusable input or arguments")]
+pub(crate) struct Matrix {
+    /// A .ll file, a .ron spec, or `-`.
+    pub(crate) input: PathBuf,
+    #[command(flatten)]
+    pub(crate) rules: RulesArg,
+    /// What to print.
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<MatrixFormat>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum MatrixFormat {
+    Grid,
+    Table,
+    Json,
+    Svg,
+}
 
 /// The most tags that a terminal gets as a table unasked.
 const TABLE_TAGS: usize = 64;

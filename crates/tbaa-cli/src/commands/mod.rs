@@ -3,7 +3,7 @@
 mod bisect;
 mod check;
 mod completions;
-pub(crate) mod declare;
+mod declare;
 mod dump;
 mod eval;
 mod explain;
@@ -22,8 +22,30 @@ mod verify;
 
 use std::io::Write;
 
-use crate::args::Command;
+use clap::Subcommand;
+
 use crate::report::Failure;
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    Dump(dump::Dump),
+    Alias(query::Alias),
+    Explain(explain::Explain),
+    Generic(query::Generic),
+    Matrix(matrix::Matrix),
+    Eval(eval::Eval),
+    Check(check::Check),
+    Verify(verify::Verify),
+    Lint(lint::Lint),
+    Declare(declare::Declare),
+    Stats(stats::Stats),
+    Types(types::Types),
+    Link(link::Link),
+    Lower(lower::Lower),
+    Strip(strip::Strip),
+    Bisect(bisect::Bisect),
+    Completions(completions::Completions),
+}
 
 /// How a command ended that could do its work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,15 +2,42 @@
 
 use std::collections::HashSet;
 use std::io::{self, Write};
+use std::path::PathBuf;
 
+use clap::ValueEnum;
 use serde::Serialize;
 use tbaa::text::{Module, Opcode};
 use tbaa::{Format, Graph, Rules, TypeId, TypeKind};
 
 use super::percent;
-use crate::args::{Stats, StatsFormat};
 use crate::input::{Content, Input};
 use crate::report::Failure;
+
+/// Prints how many nodes, tags, types and fields there are, how deep they go,
+/// and how many loads and stores have a tag.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  tbaa stats f.ll
+  tbaa stats f.ll --format json
+
+Exit status:
+  0  fine
+  2  unusable input or arguments")]
+pub(crate) struct Stats {
+    /// A .ll file, a .ron spec, or `-`.
+    pub(crate) input: PathBuf,
+    /// What to print.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: StatsFormat,
+}
+
+#[derive(Clone, Copy, ValueEnum, Default)]
+pub(crate) enum StatsFormat {
+    #[default]
+    Text,
+    Json,
+}
 
 pub(super) fn run(args: &Stats, out: &mut dyn Write) -> Result<(), Failure> {
     let input = Input::open(&args.input)?;

@@ -2,12 +2,61 @@
 
 use std::hash::Hasher;
 use std::io::Write;
+use std::path::PathBuf;
 
 use tbaa::text::{Instruction, Module, RewriteError, Rewriter};
 
-use crate::args::{Bits, Strip};
 use crate::input::{Content, Input};
 use crate::report::Failure;
+
+/// Prints a module with its tags left off, all or some.
+///
+/// Left off are `!tbaa` and `!tbaa.struct`; every other byte stays as it is. An
+/// access is an instruction with one of them.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  tbaa strip f.ll                       no tags
+  tbaa strip f.ll --keep 1              those of the first access
+  tbaa strip f.ll --hash 0 --hash 11    those of three quarters of the accesses
+  tbaa strip f.ll --drop '!12'          all but !12
+
+Exit status:
+  0  fine
+  2  unusable input or arguments")]
+pub(crate) struct Strip {
+    /// A .ll file, or `-`.
+    pub(crate) input: PathBuf,
+    /// Keep the tags of the first N accesses, in file order.
+    #[arg(long, value_name = "N", default_value_t = 0, conflicts_with_all = ["hash", "drop"])]
+    pub(crate) keep: usize,
+    /// Keep those of the accesses whose hash ends in these binary digits. It is
+    /// made of the function's name and the instruction's position in it.
+    #[arg(long, value_name = "BITS", conflicts_with = "drop")]
+    pub(crate) hash: Vec<Bits>,
+    /// Keep all tags but this.
+    #[arg(long, value_name = "TAG")]
+    pub(crate) drop: Vec<String>,
+}
+
+/// The end of a hash, in binary.
+#[derive(Clone, Copy)]
+pub(crate) struct Bits {
+    pub(crate) value: u64,
+    pub(crate) len: u32,
+}
+
+impl std::str::FromStr for Bits {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let expected = "expected 1 to 32 binary digits, such as 0110";
+        let digits =
+            (1..=32).contains(&text.len()) && text.bytes().all(|b| matches!(b, b'0' | b'1'));
+        let value = u64::from_str_radix(text, 2).ok().filter(|_| digits).ok_or(expected)?;
+        Ok(Bits { value, len: text.len() as u32 })
+    }
+}
 
 pub(super) fn run(args: &Strip, out: &mut dyn Write) -> Result<(), Failure> {
     let mut input = Input::open(&args.input)?;

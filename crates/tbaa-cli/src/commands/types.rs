@@ -2,14 +2,70 @@
 
 use std::collections::HashMap;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::ValueEnum;
 use serde::Serialize;
-use tbaa::types::{Context, DataLayout, Layouts, Type, TypeClasses, TypeKind};
+use tbaa::types::{Context, DataLayout, Equality, Layouts, Type, TypeClasses, TypeKind};
 
-use crate::args::{Types, TypesFormat};
 use crate::input::{Content, Input};
 use crate::report::{Failure, note};
+
+/// Prints the struct types of modules, in classes of equal ones.
+///
+/// Names do not count, so that %struct.Point and %struct.Point.0 are in one
+/// class if they have the same body; an opaque struct stands for its name
+/// without the number. Each class is printed as its first type is defined, with
+/// the size in bytes that the file's data layout gives it, and the names that it
+/// has in each file.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Equalities:
+  structural  the two types are made of structs that match one to one
+  unfolding   the two types cannot be told apart by following elements and
+              pointers: a list is equal to a node that points to a list
+
+Examples:
+  tbaa types f.ll
+  tbaa types f.ll g.ll --equality unfolding
+
+Exit status:
+  0  fine
+  2  unusable input or arguments")]
+pub(crate) struct Types {
+    /// .ll files, or `-`.
+    #[arg(required = true, value_name = "INPUT")]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// When two types are equal.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) equality: EqualityArg,
+    /// What to print.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: TypesFormat,
+}
+
+#[derive(Clone, Copy, ValueEnum, Default)]
+pub(crate) enum EqualityArg {
+    #[default]
+    Structural,
+    Unfolding,
+}
+
+impl From<EqualityArg> for Equality {
+    fn from(arg: EqualityArg) -> Equality {
+        match arg {
+            EqualityArg::Structural => Equality::Structural,
+            EqualityArg::Unfolding => Equality::Unfolding,
+        }
+    }
+}
+
+#[derive(Clone, Copy, ValueEnum, Default)]
+pub(crate) enum TypesFormat {
+    #[default]
+    Text,
+    Json,
+}
 
 /// The struct types of a file.
 pub(super) struct FileTypes {

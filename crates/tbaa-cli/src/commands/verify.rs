@@ -1,14 +1,52 @@
 //! `tbaa verify`.
 
 use std::io::Write;
+use std::path::PathBuf;
 
+use tbaa::Rules;
 use tbaa::verify::{verify, verify_graph};
 
 use super::Outcome;
-use super::findings::{self, Findings};
-use crate::args::Verify;
+use super::findings::{self, FindingFormat, Findings};
 use crate::input::{Content, Input};
 use crate::report::Failure;
+
+/// Reports metadata that is ill formed: what LLVM 22's verifier rejects.
+///
+/// Each tag is judged by the first rule that it breaks, and each type that it
+/// uses by all of them. A tag that is rejected says nothing: by rule llvm every
+/// query about it answers MayAlias.
+///
+/// LLVM follows only the last member of a union. With --rules union or
+/// union-strict the tags are reported that denote no path for those rules; for
+/// each it is said what LLVM makes of it.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Formats:
+  text   each finding with the lines it is about, what LLVM says, and what to do
+  json   an array of findings; spans are in bytes from the start of the file
+  sarif  SARIF 2.1.0, which editors and code hosts read
+
+Examples:
+  tbaa verify f.ll
+  tbaa verify ravi.ron --rules union
+  tbaa verify f.ll --format sarif > f.sarif
+
+Exit status:
+  0  nothing found
+  1  something found
+  2  unusable input or arguments; other inputs are verified all the same")]
+pub(crate) struct Verify {
+    /// .ll files, .ron specs, or `-`.
+    #[arg(required = true)]
+    pub(crate) input: Vec<PathBuf>,
+    /// llvm, union or union-strict.
+    #[arg(long, value_name = "RULES", default_value = "llvm")]
+    pub(crate) rules: Rules,
+    /// What to print.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: FindingFormat,
+}
 
 pub(super) fn run(args: &Verify, out: &mut dyn Write) -> Result<Outcome, Failure> {
     findings::run(&args.input, args.format, out, |path| {

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use super::args::{Bisect, Recipe};
 use super::run::{Ended, Output, run};
-use crate::args::{Bisect, Recipe};
 use crate::report::Failure;
 
 /// Runs the command or the recipe on copies of the module.

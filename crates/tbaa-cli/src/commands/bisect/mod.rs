@@ -1,5 +1,6 @@
 //! `tbaa bisect`: which tags make a program go wrong.
 
+mod args;
 mod judge;
 mod report;
 mod run;
@@ -14,9 +15,9 @@ use tbaa::text::Module;
 
 use super::strip::{self, Fnv};
 use super::{Outcome, counted};
-use crate::args::Bisect;
 use crate::input::{Content, Input};
 use crate::report::Failure;
+pub(crate) use args::Bisect;
 use judge::Judge;
 use state::State;
 

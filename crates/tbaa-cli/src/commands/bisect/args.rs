@@ -1,0 +1,79 @@
+//! The arguments of `tbaa bisect`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+
+/// Finds the tags that make a program go wrong.
+///
+/// The command is run on copies of the module in which some tags are left off.
+/// The fewest accesses are looked for whose tags show the fault by themselves,
+/// and the pairs that LLVM takes for different memory because of them are
+/// printed: two accesses among 5,000 take at most 36 runs.
+///
+/// The name of the copy stands for `{}` in the command; without any, the copy is
+/// its standard input. Its exit status says whether the fault shows.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Exit status of the command:
+  0           the fault is gone
+  125 to 127  nothing can be said; the search ends
+  any other   the fault shows; so it does when the command is killed, or
+              reaches the time limit
+
+Recipes: the fault shows where the output or the exit status of the program is
+another than without tags
+  run     opt -O2, then lli
+  native  clang -O2, then the program
+Arguments after `--` are the program's.
+
+Examples:
+  tbaa bisect f.ll -- sh -c 'opt -O2 {} | lli - | diff - expected.txt'
+  tbaa bisect f.ll --recipe run
+  tbaa bisect f.ll --recipe native --opt '-O3 -lm' --state f.state -- 100
+
+Exit status:
+  0  the tags are not to blame
+  1  guilty tags were found
+  2  unusable input or arguments, or a command that cannot be run")]
+pub(crate) struct Bisect {
+    /// A .ll file, or `-`.
+    pub(crate) input: PathBuf,
+    /// Compile and run the program instead of a command.
+    #[arg(long, value_enum)]
+    pub(crate) recipe: Option<Recipe>,
+    /// What a recipe gives to the compiler.
+    #[arg(
+        long,
+        value_name = "FLAGS",
+        default_value = "-O2",
+        allow_hyphen_values = true,
+        requires = "recipe"
+    )]
+    pub(crate) opt: String,
+    /// The time limit of a run.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub(crate) timeout: u64,
+    /// Go on with an interrupted search: answers are kept in this file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) state: Option<PathBuf>,
+    /// Look for this many guilty sets.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) sets: usize,
+    /// Show what the command prints, on standard error.
+    #[arg(long)]
+    pub(crate) verbose: bool,
+    /// The command, or the program's arguments.
+    #[arg(last = true, value_name = "COMMAND", required_unless_present = "recipe")]
+    pub(crate) command: Vec<OsString>,
+}
+
+#[derive(Clone, Copy, ValueEnum, Debug)]
+pub(crate) enum Recipe {
+    /// `opt` and `lli`.
+    Run,
+    /// `clang`.
+    Native,
+}
