@@ -1,0 +1,148 @@
+//! The guides, followed as a reader would.
+//!
+//! In the README and the pages under `docs`, a block of kind `console` is a
+//! session: lines that start with `$ ` are given to `sh`, and the lines after
+//! them are what is printed on standard output. A command goes on in the next line
+//! after a backslash, and within single quotes. A line `...` stands for any lines. A block of another kind whose first line is a comment with a file's
+//! name is that file. The sessions of a page run one after the other in one
+//! folder, in which the repository's `specs` and `tests` stand too.
+//!
+//! With `TBAA_GUIDES=overwrite` the sessions without `...` are rewritten: look at
+//! the difference before it is committed.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+fn pages() -> Vec<PathBuf> {
+    let docs = fs::read_dir(repository().join("docs")).unwrap().map(|it| it.unwrap().path());
+    let mut pages: Vec<_> = docs.filter(|it| it.extension().is_some_and(|e| e == "md")).collect();
+    pages.push(repository().join("README.md"));
+    pages.sort();
+    pages
+}
+
+/// Whether the tools of LLVM that a session names are there.
+fn can_run(session: &str) -> bool {
+    let tools = ["clang-22", "opt-22", "lli-22", "llvm-as-22", "llvm-link-22"];
+    let missing = tools.into_iter().find(|&tool| {
+        session.contains(tool) && Command::new(tool).arg("--version").output().is_err()
+    });
+    let Some(tool) = missing else { return true };
+    let required = std::env::var("TBAA_LLVM").is_ok_and(|value| value == "require");
+    assert!(!required, "{tool} is required and cannot be run");
+    eprintln!("skipped, for {tool} cannot be run");
+    false
+}
+
+/// A folder for a page, empty but for links to the repository's files.
+fn scratch(page: &Path) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("guides");
+    let folder = folder.join(page.file_stem().unwrap());
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    for name in ["specs", "tests"] {
+        std::os::unix::fs::symlink(repository().join(name), folder.join(name)).unwrap();
+    }
+    folder
+}
+
+/// Runs a command in a folder, and returns what it prints.
+fn run(command: &str, folder: &Path) -> String {
+    let binary = Path::new(env!("CARGO_BIN_EXE_tbaa")).parent().unwrap();
+    let path = std::env::var("PATH").unwrap();
+    let output = Command::new("sh")
+        .args(["-c", command])
+        .current_dir(folder)
+        .env("PATH", format!("{}:{path}", binary.display()))
+        .env("NO_COLOR", "1")
+        .output()
+        .unwrap();
+    eprintln!("$ {command}\n{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Compares lines, a line `...` among the expected ones standing for any.
+fn matches(expected: &[&str], printed: &[&str]) -> bool {
+    match expected {
+        [] => printed.is_empty(),
+        ["...", rest @ ..] => (0..=printed.len()).any(|from| matches(rest, &printed[from..])),
+        [line, rest @ ..] => printed.first() == Some(line) && matches(rest, &printed[1..]),
+    }
+}
+
+/// Writes a block into the file that its first line names, if it names one.
+fn write_file(block: &str, folder: &Path) {
+    let first = block.lines().next().unwrap_or_default();
+    let name = ["; ", "// ", "# "].iter().find_map(|mark| first.strip_prefix(mark));
+    let is_name = |name: &&str| !name.contains([' ', '/']) && name.contains('.');
+    if let Some(name) = name.filter(is_name) {
+        fs::write(folder.join(name), block).unwrap();
+    }
+}
+
+/// Follows a session, and returns it as it is now.
+fn follow(session: &str, folder: &Path, page: &str) -> String {
+    let overwrite = std::env::var("TBAA_GUIDES").is_ok_and(|value| value == "overwrite");
+    let mut now = String::new();
+    let mut lines = session.lines().peekable();
+    while let Some(line) = lines.next() {
+        let mut command =
+            line.strip_prefix("$ ").expect("a session begins with a command").to_owned();
+        writeln!(now, "{line}").unwrap();
+        while command.ends_with('\\') || command.matches('\'').count() % 2 == 1 {
+            let more = lines.next().unwrap();
+            writeln!(now, "{more}").unwrap();
+            write!(command, "\n{more}").unwrap();
+        }
+        let mut expected = Vec::new();
+        while let Some(line) = lines.next_if(|line| !line.starts_with("$ ")) {
+            expected.push(line);
+        }
+        let printed = run(&command, folder);
+        let printed: Vec<_> = printed.lines().collect();
+        if !matches(&expected, &printed) {
+            let (is, shown) = (printed.join("\n"), expected.join("\n"));
+            assert!(overwrite, "{page}: $ {command}\nprints\n{is}\n\nand the page says\n{shown}");
+        }
+        let keep = expected.contains(&"...") || !overwrite;
+        for line in if keep { expected } else { printed } {
+            writeln!(now, "{line}").unwrap();
+        }
+    }
+    now
+}
+
+#[test]
+fn what_the_guides_show_is_printed() {
+    let mut sessions = 0;
+    for page in pages() {
+        let name = page.file_name().unwrap().to_str().unwrap().to_owned();
+        let text = fs::read_to_string(&page).unwrap();
+        let folder = scratch(&page);
+        let mut now = String::new();
+        let mut blocks = text.split_inclusive("```");
+        while let Some(prose) = blocks.next() {
+            now += prose;
+            let Some(block) = blocks.next() else { break };
+            let body = block.strip_suffix("```").expect("a block ends");
+            let (kind, body) = body.split_once('\n').unwrap_or((body, ""));
+            if kind == "console" && can_run(body) {
+                sessions += 1;
+                write!(now, "console\n{}```", follow(body, &folder, &name)).unwrap();
+            } else {
+                write_file(body, &folder);
+                now += block;
+            }
+        }
+        if now != text {
+            fs::write(page, now).unwrap();
+        }
+    }
+    assert!(sessions > 0);
+}
