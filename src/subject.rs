@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::diagnostic::Label;
 use crate::graph::{Graph, NodeId, Operand, Shape, TagId};
-use crate::text::{Instruction, Module, node_span, operand_span, write_operands};
+use crate::text::{Instruction, Module, Names, node_span, operand_span, write_operands};
 
 /// A graph, and the module and text that it was read from, if it was.
 pub(crate) struct Subject<'a> {
@@ -12,16 +12,24 @@ pub(crate) struct Subject<'a> {
     pub(crate) module: Option<&'a Module>,
     pub(crate) text: &'a [u8],
     functions: Vec<&'a [u8]>,
+    names: Names<'a>,
 }
 
 impl<'a> Subject<'a> {
     pub(crate) fn of_graph(graph: &'a Graph) -> Self {
-        Subject { graph, module: None, text: b"", functions: Vec::new() }
+        Subject {
+            graph,
+            module: None,
+            text: b"",
+            functions: Vec::new(),
+            names: Names::of_graph(graph),
+        }
     }
 
     pub(crate) fn of_module(module: &'a Module, text: &'a [u8]) -> Self {
         let functions = module.functions().collect();
-        Subject { graph: module.graph(), module: Some(module), text, functions }
+        let names = Names::of_module(module, text);
+        Subject { graph: module.graph(), module: Some(module), text, functions, names }
     }
 
     /// What a node is called: `!8`, an inline one's operands, a type's name
@@ -71,15 +79,17 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// What a tag says, in short: `"int"` as a whole, or `"int" at 4 of "S"`.
+    /// What a tag means: `S.x (int at 4 of S)`.
     pub(crate) fn tag_meaning(&self, tag: TagId) -> String {
-        let Ok(tag) = self.graph.tag(tag) else { return "a malformed tag".to_owned() };
-        let name = |node| self.quoted_name(node).unwrap_or_else(|| self.name(node));
-        let (base, access) = (tag.base.node(), tag.access.node());
-        if base == access {
-            name(base)
-        } else {
-            format!("{} at {} of {}", name(access), tag.offset, name(base))
+        self.names.tag(tag)
+    }
+
+    /// What a tag is called and means: `!8, S.x (int at 4 of S),`. Without a text
+    /// its name says it all.
+    pub(crate) fn tag_in_full(&self, tag: TagId) -> String {
+        match self.module {
+            Some(_) => format!("{}, {},", self.tag_name(tag), self.tag_meaning(tag)),
+            None => self.tag_name(tag),
         }
     }
 

@@ -24,6 +24,7 @@
 //! comments may stand anywhere.
 
 mod attachments;
+mod debug;
 mod definition;
 mod error;
 mod function;
@@ -32,6 +33,7 @@ mod instruction;
 mod lexer;
 mod mlir;
 mod module;
+mod names;
 mod node;
 mod numbers;
 mod read;
@@ -43,9 +45,11 @@ mod stops;
 mod write;
 
 pub use crate::source::position;
+pub use debug::{DebugInfo, Location};
 pub use error::{MAX_INLINE_DEPTH, TextError, TextErrorKind};
 pub use mlir::{MlirError, write_mlir};
 pub use module::{Instruction, Module, Opcode, TypeDefinition, Warning, WarningKind};
+pub use names::Names;
 pub use read::{read, read_with};
 pub use resolve::Keep;
 pub use rewrite::{RewriteError, Rewriter};

@@ -205,12 +205,16 @@ fn by_llvm(subject: &Subject<'_>, uses: &Uses<'_>, found: &mut Vec<Diagnostic>) 
             let mut diagnostic = type_diagnostic(subject, node, format, fault);
             diagnostic.primary = place(subject, node, fault);
             diagnostic.notes.extend(more(faults.len()));
-            let name = subject.tag_name(tag);
             diagnostic.notes.push(match count {
-                1 => format!("tag {name} uses the type, and LLVM rejects it"),
-                _ => {
-                    format!("tag {name} and {} more use the type, and LLVM rejects them", count - 1)
+                1 => {
+                    let name = subject.tag_in_full(tag);
+                    format!("tag {name} uses the type, and LLVM rejects it")
                 }
+                _ => format!(
+                    "tag {} and {} more use the type, and LLVM rejects them",
+                    subject.tag_name(tag),
+                    count - 1
+                ),
             });
             diagnostic.notes.extend(llvm_note(fault.rule));
             uses.show(subject, tag, &mut diagnostic);
@@ -286,7 +290,7 @@ fn by_union(subject: &Subject<'_>, uses: &Uses<'_>, rules: Rules, found: &mut Ve
     for tag in subject.graph.tags().filter(|&tag| !oracle.is_well_formed(tag)) {
         let message = format!(
             "tag {} denotes no path, and by rule {rules} every query answers MayAlias",
-            subject.tag_name(tag)
+            subject.tag_in_full(tag)
         );
         let mut diagnostic = report(Rule::NoUnionPath, message);
         diagnostic.primary = subject.node_label(subject.graph.tag_node(tag), "");

@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use tbaa::spec::{Built, Spec, TypeDecl};
-use tbaa::text::{self, Keep, Module};
+use tbaa::text::{self, Keep, Module, Names};
 use tbaa::verify::Verifier;
 use tbaa::{Graph, NodeId, Operand, Rules, Tag, TagId, TypeId};
 
@@ -19,6 +19,8 @@ pub(crate) struct Input {
     file: String,
     text: Vec<u8>,
     pub(crate) content: Content,
+    /// Tags that were asked for by a path, which no name of a spec is.
+    asked: Vec<(TagId, String)>,
 }
 
 #[expect(clippy::large_enum_variant, reason = "there is one of it")]
@@ -46,7 +48,7 @@ impl Input {
         if path.extension().is_some_and(|extension| extension == "ron") {
             let (file, text) = read_file(path)?;
             let built = load_spec(&file, &text)?;
-            return Ok(Input { file, text, content: Content::Spec(built) });
+            return Ok(Input { file, text, content: Content::Spec(built), asked: Vec::new() });
         }
         let (file, text) = if path.as_os_str() == "-" { read_stdin()? } else { read_file(path)? };
         let mut module = read_module(&file, &text, keep)?;
@@ -63,7 +65,7 @@ impl Input {
         } else if graph.tag_count() == 0 {
             note(format!("{file} has no access tags"));
         }
-        Ok(Input { file, text, content: Content::Module(module) })
+        Ok(Input { file, text, content: Content::Module(module), asked: Vec::new() })
     }
 
     /// Reads INPUT for its struct types alone: nothing is said of its tags.
@@ -75,7 +77,7 @@ impl Input {
             )));
         }
         let module = read_module(&file, &text, Keep::Used)?;
-        Ok(Input { file, text, content: Content::Module(module) })
+        Ok(Input { file, text, content: Content::Module(module), asked: Vec::new() })
     }
 
     /// Returns the text that was read.
@@ -126,9 +128,31 @@ impl Input {
         match &self.content {
             Content::Module(module) => reference(module, module.graph().tag_node(tag)),
             Content::Spec(built) => {
-                let named = built.tags().iter().find(|&(_, &known)| known == tag);
-                named.map_or_else(|| "?".to_owned(), |(name, _)| name.clone())
+                let mut named = built.tags().iter().filter(|&(_, &known)| known == tag);
+                let mut asked = self.asked.iter().filter(|&&(known, _)| known == tag);
+                let name = named.next().map(|(name, _)| name);
+                let name = name.or_else(|| asked.next().map(|(_, path)| path));
+                name.cloned().unwrap_or_else(|| Names::of_graph(built.graph()).tag(tag))
             }
+        }
+    }
+
+    /// Returns what tags mean: computed when asked for, from a text that is
+    /// looked through once.
+    pub(crate) fn names(&self) -> Names<'_> {
+        match &self.content {
+            Content::Module(module) => Names::of_module(module, &self.text),
+            Content::Spec(built) => Names::of_graph(built.graph()),
+        }
+    }
+
+    /// Returns what the input calls a tag, and what it means, fit to be printed:
+    /// `!8 vec.len (long at 8 of vec)`. A name that a spec gives says it all.
+    pub(crate) fn described(&self, names: &Names<'_>, tag: TagId) -> String {
+        let label = printable(self.label(tag).as_bytes());
+        match &self.content {
+            Content::Module(_) => format!("{label} {}", printable(names.tag(tag).as_bytes())),
+            Content::Spec(_) => label,
         }
     }
 
@@ -141,7 +165,9 @@ impl Input {
                     let tag = built.tag(name);
                     tag.map_err(|error| Failure::unusable(format!("{file}: {error}")))
                 };
-                Ok((tag(a)?, tag(b)?))
+                let tags = (tag(a)?, tag(b)?);
+                self.asked = vec![(tags.0, a.to_owned()), (tags.1, b.to_owned())];
+                Ok(tags)
             }
             Content::Module(_) => {
                 // All reading comes first, because ids of one graph mean nothing in another.

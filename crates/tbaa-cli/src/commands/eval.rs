@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use serde::Serialize;
-use tbaa::text::{Instruction, Module, Opcode};
+use tbaa::text::{Instruction, Module, Names, Opcode};
 use tbaa::{AliasResult, Oracle, TagId};
 
 use super::{counted, letter, percent};
@@ -72,6 +72,7 @@ pub(super) fn run(args: &Eval, out: &mut dyn Write) -> Result<(), Failure> {
     input.warn_rejected(rules, module.attached_tags());
     let oracle = Oracle::new(module.graph(), rules);
     let names: Vec<_> = module.functions().collect();
+    let meanings = input.names();
     let mut total = Count::default();
     let mut separator = "";
     if args.format == EvalFormat::Json {
@@ -79,7 +80,7 @@ pub(super) fn run(args: &Eval, out: &mut dyn Write) -> Result<(), Failure> {
     }
     for instructions in module.instructions().chunk_by(|a, b| a.function == b.function) {
         let name = names[instructions[0].function as usize];
-        let function = Function::new(&input, module, &oracle, name, instructions);
+        let function = Function::new((&input, &meanings), module, &oracle, name, instructions);
         total.add(&function.count);
         if function.accesses.is_empty() {
             continue;
@@ -162,6 +163,8 @@ struct Function {
     count: Count,
     /// The function's distinct tags in order of appearance.
     tags: Vec<String>,
+    /// What each of them means.
+    meanings: Vec<String>,
     /// Accesses with each tag.
     #[serde(skip)]
     uses: Vec<u64>,
@@ -172,7 +175,7 @@ struct Function {
 
 impl Function {
     fn new(
-        input: &Input,
+        (input, meanings): (&Input, &Names<'_>),
         module: &Module,
         oracle: &Oracle<&tbaa::Graph>,
         name: &[u8],
@@ -221,6 +224,7 @@ impl Function {
             name: format!("@{}", llvm_name(name)),
             count,
             tags: tags.iter().map(|&tag| input.label(tag)).collect(),
+            meanings: tags.iter().map(|&tag| meanings.tag(tag)).collect(),
             uses,
             accesses,
             rows: rows.collect(),
@@ -237,7 +241,9 @@ impl Function {
             writeln!(out, "  {index:>digits$}  {opcode:9}  {accessed:ty$}  {tag}")?;
         }
         for (i, row) in self.rows.iter().enumerate() {
-            writeln!(out, "  {} on {}", self.tags[i], counted(self.uses[i], "access", "accesses"))?;
+            let meaning = printable(self.meanings[i].as_bytes());
+            let uses = counted(self.uses[i], "access", "accesses");
+            writeln!(out, "  {} {meaning}, on {uses}", self.tags[i])?;
             for (wanted, word) in [(b'N', "NoAlias "), (b'M', "MayAlias")] {
                 // A tag with itself is a pair where two accesses have it.
                 let others: Vec<_> = row

@@ -34,9 +34,12 @@ pub(super) fn run(args: &Explain, out: &mut dyn Write) -> Result<(), Failure> {
     let Question { input, rules, a, b } = Question::read(pair)?;
     let why = Oracle::new(input.graph(), rules).explain(a, b);
     writeln!(out, "{}\nrule {rules}: {}", why.answer, why.clause)?;
+    let meanings = input.names();
     for (side, asked, tag) in [("a", &pair.a, a), ("b", &pair.b, b)] {
-        // What was asked for may be a path, which is no tag's name.
+        // What was asked for may be a path, which is no tag's name. A malformed
+        // tag means nothing.
         let name = match input.content {
+            Content::Module(_) if input.graph().tag(tag).is_ok() => input.described(&meanings, tag),
             Content::Module(_) => input.label(tag),
             Content::Spec(_) => printable(asked.as_bytes()),
         };

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use tbaa::link::{Clash, Linked, Summary};
+use tbaa::text::Names;
 use tbaa::types::{Context, MergedTypes};
 use tbaa::{Graph, TypeId, TypeKind, text};
 
@@ -124,10 +125,8 @@ fn warning(graph: &Graph, clash: &Clash) -> String {
 
 /// A type's parent or its first fields: `{int @0, float @4}`.
 fn body(graph: &Graph, ty: TypeId, most: usize) -> String {
-    let name = |ty: TypeId| match graph.ty(ty).name() {
-        Some(b"") | None => "unnamed".to_owned(),
-        Some(name) => printable(name),
-    };
+    let names = Names::of_graph(graph);
+    let name = |ty: TypeId| printable(names.ty(ty).as_bytes());
     let node = graph.ty(ty);
     if node.kind() != TypeKind::Aggregate {
         return node

@@ -8,7 +8,7 @@ use tbaa::{Oracle, TagId};
 
 use super::{counted, letter, percent, svg};
 use crate::args::RulesArg;
-use crate::input::Input;
+use crate::input::{Content, Input};
 use crate::printable::printable;
 use crate::report::Failure;
 
@@ -64,6 +64,14 @@ pub(super) fn run(args: &Matrix, out: &mut dyn Write) -> Result<(), Failure> {
     let input = Input::open(&args.input)?;
     let rules = input.rules(args.rules.rules);
     let (names, tags): (Vec<_>, Vec<_>) = input.rows().into_iter().unzip();
+    let describe = || match &input.content {
+        Content::Module(_) => {
+            let meanings = input.names();
+            tags.iter().map(|&tag| input.described(&meanings, tag)).collect()
+        }
+        // Several names of one tag are as many rows.
+        Content::Spec(_) => names.iter().map(|name| printable(name.as_bytes())).collect::<Vec<_>>(),
+    };
     input.warn_rejected(rules, tags.iter().copied());
     let oracle = Oracle::new(input.graph(), rules);
     let default = if tags.len() <= TABLE_TAGS && io::stdout().is_terminal() {
@@ -76,10 +84,14 @@ pub(super) fn run(args: &Matrix, out: &mut dyn Write) -> Result<(), Failure> {
             out.write_all(row)?;
             out.write_all(b"\n")
         })?,
-        MatrixFormat::Table => table(&oracle, &names, &tags, out)?,
+        MatrixFormat::Table => table(&oracle, &describe(), &tags, out)?,
         MatrixFormat::Json => {
             write!(out, "{{\"rules\":\"{}\",\"tags\":", rules)?;
             serde_json::to_writer(&mut *out, &names).map_err(io::Error::from)?;
+            let meanings = input.names();
+            let meanings: Vec<_> = tags.iter().map(|&tag| meanings.tag(tag)).collect();
+            write!(out, ",\"meanings\":")?;
+            serde_json::to_writer(&mut *out, &meanings).map_err(io::Error::from)?;
             write!(out, ",\"rows\":[")?;
             let mut separator: &[u8] = b"\"";
             each_row(&oracle, &tags, |row| {
@@ -97,7 +109,7 @@ pub(super) fn run(args: &Matrix, out: &mut dyn Write) -> Result<(), Failure> {
                 picture.row(row);
                 Ok(())
             })?;
-            picture.write(&title, &names, out)?;
+            picture.write(&title, &describe(), out)?;
         }
     }
     Ok(())
@@ -130,7 +142,6 @@ fn table(
     tags: &[TagId],
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let names: Vec<_> = names.iter().map(|name| printable(name.as_bytes())).collect();
     let number_width = tags.len().to_string().len();
     let name_width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     write!(out, "{:number_width$}  {:name_width$} ", "", "")?;

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use tbaa::{Clause, Oracle, Rules, TagId};
 
 use crate::args::RulesArg;
-use crate::input::Input;
+use crate::input::{Content, Input};
+use crate::printable::printable;
 use crate::report::{Failure, note};
 
 /// Prints MayAlias or NoAlias.
@@ -94,6 +95,11 @@ pub(super) fn alias(args: &Alias, out: &mut dyn Write) -> Result<(), Failure> {
 pub(super) fn generic(args: &Generic, out: &mut dyn Write) -> Result<(), Failure> {
     let Question { input, rules, a, b } = Question::read(&args.pair)?;
     match Oracle::new(input.graph(), rules).most_generic(a, b) {
+        // Metadata, and what it means as a comment.
+        Some(tag) if matches!(input.content, Content::Module(_)) => {
+            let means = input.names().tag_of(&tag);
+            writeln!(out, "{} ; {}", input.tag_text(&tag), printable(means.as_bytes()))?;
+        }
         Some(tag) => writeln!(out, "{}", input.tag_text(&tag))?,
         None => writeln!(out, "none")?,
     }

@@ -11,6 +11,7 @@ use tbaa::{Format, Graph, Rules, TypeId, TypeKind};
 
 use super::percent;
 use crate::input::{Content, Input};
+use crate::printable::printable;
 use crate::report::Failure;
 
 /// Prints how many nodes, tags, types and fields there are, how deep they go,
@@ -104,7 +105,19 @@ struct Code {
     tagged_calls: usize,
     copying_instructions: usize,
     errno_tags: usize,
+    /// The tags that most instructions have.
+    most_used: Vec<Used>,
 }
+
+#[derive(Serialize)]
+struct Used {
+    instructions: usize,
+    tag: String,
+    meaning: String,
+}
+
+/// Of the tags that most instructions have, how many are shown.
+const MOST_USED: usize = 10;
 
 #[derive(Serialize, Default)]
 struct Coverage {
@@ -121,7 +134,7 @@ impl Figures {
             types: types(graph),
             struct_copies: graph.copies().count(),
             code: match &input.content {
-                Content::Module(module) => Some(code(module)),
+                Content::Module(module) => Some(code(input, module)),
                 Content::Spec(_) => None,
             },
         }
@@ -170,6 +183,12 @@ impl Figures {
         }
         for (name, figure) in rows {
             writeln!(out, "{name:26}{figure}")?;
+        }
+        for (i, used) in code.iter().flat_map(|code| &code.most_used).enumerate() {
+            let Used { instructions, tag, meaning } = used;
+            let title = if i == 0 { "most used tags" } else { "" };
+            let [tag, meaning] = [tag, meaning].map(|it| printable(it.as_bytes()));
+            writeln!(out, "{title:26}{instructions:<7} {tag} {meaning}")?;
         }
         Ok(())
     }
@@ -283,10 +302,29 @@ fn longest(graph: &Graph, step: impl Fn(TypeId) -> (usize, Vec<TypeId>)) -> Opti
     Some(longest)
 }
 
-fn code(module: &Module) -> Code {
+fn most_used(input: &Input, module: &Module) -> Vec<Used> {
+    let mut counts = vec![0; module.graph().tag_count()];
+    for tag in module.instructions().iter().filter_map(|instruction| instruction.tag) {
+        counts[tag.index()] += 1;
+    }
+    let mut tags: Vec<_> = module.graph().tags().filter(|tag| counts[tag.index()] > 0).collect();
+    // Equal counts stay in the order of the tags.
+    tags.sort_by_key(|tag| std::cmp::Reverse(counts[tag.index()]));
+    tags.truncate(MOST_USED);
+    let names = input.names();
+    let used = tags.into_iter().map(|tag| Used {
+        instructions: counts[tag.index()],
+        tag: input.label(tag),
+        meaning: names.tag(tag),
+    });
+    used.collect()
+}
+
+fn code(input: &Input, module: &Module) -> Code {
     let mut code = Code {
         functions: module.functions().len(),
         errno_tags: module.errno_tags().len(),
+        most_used: most_used(input, module),
         ..Code::default()
     };
     for instruction in module.instructions() {

@@ -45,13 +45,14 @@ impl Found {
         let all = counted(accesses.len() as u64, "tagged access", "tagged accesses");
         writeln!(out, "{} of {all} {shown}:", guilty.len())?;
         let names: Vec<_> = module.functions().collect();
+        let meanings = input.names();
         for (number, instruction) in (1..).zip(&guilty) {
             let at = place(input.file(), Position::of(input.text(), instruction.offset as usize));
             let function = llvm_name(names[instruction.function as usize]);
             writeln!(out, "  {number}  {at}, in @{function}")?;
             writeln!(out, "     {}", line(input.text(), instruction))?;
             for tag in tags(module.graph(), instruction) {
-                writeln!(out, "     {}: {}", input.label(tag), words(module.graph(), tag))?;
+                writeln!(out, "     {}", input.described(&meanings, tag))?;
             }
         }
         pairs(module.graph(), &guilty, out)?;
@@ -133,20 +134,6 @@ fn tags<'g>(graph: &'g Graph, instruction: &Instruction) -> impl Iterator<Item =
 
 fn is_constant(graph: &Graph, tag: TagId) -> bool {
     graph.tag(tag).is_ok_and(|tag| tag.immutable)
-}
-
-/// What a tag says.
-fn words(graph: &Graph, tag: TagId) -> String {
-    let tag = match graph.tag(tag) {
-        Ok(tag) => tag,
-        Err(malformed) => return format!("malformed: {malformed}"),
-    };
-    let name = |ty| printable(graph.ty(ty).name().unwrap_or(b"a type without a name"));
-    let constant = if tag.immutable { ", constant" } else { "" };
-    if tag.is_whole() {
-        return format!("{}{constant}", name(tag.access));
-    }
-    format!("{} at {} of {}{constant}", name(tag.access), tag.offset, name(tag.base))
 }
 
 /// The line of an instruction from its start on.
