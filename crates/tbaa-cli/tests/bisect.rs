@@ -86,22 +86,6 @@ fn planted_miscompiles_are_found() {
     }
 }
 
-/// What the guide shows is what is printed.
-#[test]
-fn the_guide_is_right() {
-    if !llvm_is_there() {
-        return;
-    }
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let guide = fs::read_to_string(root.join("docs/bisect.md")).unwrap();
-    let (_, shown) = guide.split_once("$ tbaa ").unwrap();
-    let (command, shown) = shown.split_once('\n').unwrap();
-    let (shown, _) = shown.split_once("```").unwrap();
-    let mut run = Command::new(env!("CARGO_BIN_EXE_tbaa"));
-    let out = run.args(command.split(' ')).current_dir(root).output().unwrap();
-    assert_eq!(stdout(&out), shown, "{}", stderr(&out));
-}
-
 /// A module with a planted fault in its midst.
 fn with_5000_accesses(planted: &str) -> String {
     let (before, rest) = planted.split_once("\n; Accesses that have nothing").unwrap();

@@ -5,7 +5,7 @@
 //! them are what is printed on standard output. A command goes on in the next line
 //! after a backslash, and within single quotes. A line `...` stands for any lines. A block of another kind whose first line is a comment with a file's
 //! name is that file. The sessions of a page run one after the other in one
-//! folder, in which the repository's `specs` and `tests` stand too.
+//! folder, in which the repository's `crates`, `specs` and `tests` stand too.
 //!
 //! With `TBAA_GUIDES=overwrite` the sessions without `...` are rewritten: look at
 //! the difference before it is committed.
@@ -31,7 +31,8 @@ fn pages() -> Vec<PathBuf> {
 fn can_run(session: &str) -> bool {
     let tools = ["clang-22", "opt-22", "lli-22", "llvm-as-22", "llvm-link-22"];
     let missing = tools.into_iter().find(|&tool| {
-        session.contains(tool) && Command::new(tool).arg("--version").output().is_err()
+        let named = session.contains(tool) || session.contains("--recipe");
+        named && Command::new(tool).arg("--version").output().is_err()
     });
     let Some(tool) = missing else { return true };
     let required = std::env::var("TBAA_LLVM").is_ok_and(|value| value == "require");
@@ -46,7 +47,7 @@ fn scratch(page: &Path) -> PathBuf {
     let folder = folder.join(page.file_stem().unwrap());
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).unwrap();
-    for name in ["specs", "tests"] {
+    for name in ["crates", "specs", "tests"] {
         std::os::unix::fs::symlink(repository().join(name), folder.join(name)).unwrap();
     }
     folder
