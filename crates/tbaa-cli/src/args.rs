@@ -14,8 +14,9 @@ Exit status:
 
 /// Reads, dumps and queries type-based alias analysis metadata (`!tbaa`).
 ///
-/// INPUT is LLVM assembly text as any LLVM since 3.0 prints it, a spec (a file
-/// whose name ends in .ron), or `-` for assembly text on standard input.
+/// INPUT is LLVM assembly text as any LLVM since 3.0 prints it, bitcode, which
+/// `llvm-dis` is asked about, C or C++, which clang is, with the flags behind
+/// `--`, or a spec (a file whose name ends in .ron). `-` is standard input.
 ///
 /// A and B name access tags: a metadata number such as `!8` (or 8) of assembly
 /// text, or the operands that `matrix` prints for a tag without a number; a

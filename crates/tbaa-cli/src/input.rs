@@ -10,6 +10,7 @@ use tbaa::text::{self, Keep, Module, Names};
 use tbaa::verify::Verifier;
 use tbaa::{Graph, NodeId, Operand, Rules, Tag, TagId, TypeId};
 
+use crate::convert::{Origin, disassemble};
 use crate::listing::guess_roles;
 use crate::printable::{Position, printable};
 use crate::report::{Failure, note, place, warn};
@@ -39,18 +40,21 @@ enum Name<'n> {
 
 impl Input {
     /// Reads INPUT, and prints what the reader warns of.
-    pub(crate) fn open(path: &Path) -> Result<Input, Failure> {
-        Self::open_keeping(path, Keep::Used)
+    pub(crate) fn open<'a>(origin: impl Into<Origin<'a>>) -> Result<Input, Failure> {
+        Self::open_keeping(origin, Keep::Used)
     }
 
     /// As [`Input::open`], with a choice of what to keep of a module.
-    pub(crate) fn open_keeping(path: &Path, keep: Keep) -> Result<Input, Failure> {
-        if path.extension().is_some_and(|extension| extension == "ron") {
-            let (file, text) = read_file(path)?;
+    pub(crate) fn open_keeping<'a>(
+        origin: impl Into<Origin<'a>>,
+        keep: Keep,
+    ) -> Result<Input, Failure> {
+        let origin = origin.into();
+        let (file, text) = read(origin)?;
+        if is_spec(origin.path, &text) {
             let built = load_spec(&file, &text)?;
             return Ok(Input { file, text, content: Content::Spec(built), asked: Vec::new() });
         }
-        let (file, text) = if path.as_os_str() == "-" { read_stdin()? } else { read_file(path)? };
         let mut module = read_module(&file, &text, keep)?;
         warn(module.warnings(), |warning| {
             let position = Position::of(&text, warning.offset);
@@ -69,9 +73,9 @@ impl Input {
     }
 
     /// Reads INPUT for its struct types alone: nothing is said of its tags.
-    pub(crate) fn open_for_types(path: &Path) -> Result<Input, Failure> {
-        let (file, text) = if path.as_os_str() == "-" { read_stdin()? } else { read_file(path)? };
-        if path.extension().is_some_and(|extension| extension == "ron") {
+    pub(crate) fn open_for_types(origin: Origin<'_>) -> Result<Input, Failure> {
+        let (file, text) = read(origin)?;
+        if is_spec(origin.path, &text) {
             return Err(Failure::unusable(format!(
                 "{file} is a spec, which has no LLVM types; name a .ll file"
             )));
@@ -412,11 +416,6 @@ fn is_bitcode(text: &[u8]) -> bool {
 }
 
 fn read_module(file: &str, text: &[u8], keep: Keep) -> Result<Module, Failure> {
-    if is_bitcode(text) {
-        return Err(Failure::unusable(format!(
-            "{file} is LLVM bitcode; `llvm-dis` makes assembly text of it"
-        )));
-    }
     let module = text::read_with(text, keep)
         .map_err(|error| Failure::at(file, text, error.offset, error.kind.to_string()))?;
     if module.functions().len() == 0 && module.graph().node_count() == 0 {
@@ -467,6 +466,36 @@ fn expect_assembly(file: &str, text: &[u8]) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Reads what a path names as text, and returns its name in messages too.
+fn read(origin: Origin<'_>) -> Result<(String, Vec<u8>), Failure> {
+    let (file, text) = match origin.path.as_os_str() == "-" {
+        true => read_stdin()?,
+        false => read_file(origin.path)?,
+    };
+    // What is found is at a line of the assembly text, not of the file.
+    let converted = || format!("{file} as assembly");
+    if origin.is_source() {
+        return Ok((converted(), origin.compile()?));
+    }
+    if is_bitcode(&text) {
+        return Ok((converted(), disassemble(&text)?));
+    }
+    Ok((file, text))
+}
+
+/// Returns whether a text is a spec: by its name, or that it begins as RON
+/// does, and no assembly.
+fn is_spec(path: &Path, text: &[u8]) -> bool {
+    if path.as_os_str() != "-" {
+        return path.extension().is_some_and(|extension| extension == "ron");
+    }
+    let mut lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_start);
+    let first = lines.find(|line| !line.is_empty() && !line.starts_with(b"//"));
+    first.is_some_and(|line| {
+        [b"(".as_slice(), b"Spec", b"#!["].iter().any(|start| line.starts_with(start))
+    })
+}
+
 /// Reads a file, and returns its name too.
 pub(crate) fn read_file(path: &Path) -> Result<(String, Vec<u8>), Failure> {
     let file = printable(path.as_os_str().as_encoded_bytes());
@@ -494,17 +523,15 @@ fn read_stdin() -> Result<(String, Vec<u8>), Failure> {
 /// Reads what the reader can take, which has to be below 4 GiB, and a byte more
 /// so that it notices. A pipe or a device may have no end.
 ///
-/// What cannot be text is not read to its end: it may be a device or a disk
-/// image. Of bitcode the beginning is returned, which tells what it is.
+/// What cannot be text or bitcode is not read to its end: it may be a device or
+/// a disk image.
 fn read_bounded(from: impl Read) -> io::Result<Vec<u8>> {
     const FIRST: u64 = 1 << 16;
     let mut text = Vec::new();
     let mut from = from.take(FIRST);
     from.read_to_end(&mut text)?;
-    if is_bitcode(&text) {
-        return Ok(text);
-    }
-    if let Some(at) = text.iter().position(|&byte| byte == 0) {
+    let at = text.iter().position(|&byte| byte == 0);
+    if let Some(at) = at.filter(|_| !is_bitcode(&text)) {
         let message = format!("byte {at} is 0, which no text has");
         return Err(io::Error::new(io::ErrorKind::InvalidData, message));
     }

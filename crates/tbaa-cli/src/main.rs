@@ -7,6 +7,7 @@
 
 mod args;
 mod commands;
+mod convert;
 mod input;
 mod listing;
 mod printable;

@@ -381,6 +381,7 @@ fn every_example_in_the_help_runs() {
         "strip",
         "bisect",
         "completions",
+        "man",
     ];
     for command in commands {
         let help = output(&[command, "--help"], b"").stdout;

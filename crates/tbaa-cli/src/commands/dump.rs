@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 use std::io::Write;
-use std::path::PathBuf;
 
 use clap::ValueEnum;
 use tbaa::spec::{self, Built};
 use tbaa::text;
 
+use crate::convert::InputArg;
 use crate::input::{Content, Input};
 use crate::printable::printable;
 use crate::report::Failure;
@@ -28,8 +28,8 @@ Exit status:
   0  fine
   2  unusable input or arguments, or metadata that the format cannot express")]
 pub(crate) struct Dump {
-    /// A .ll file, a .ron spec, or `-`.
-    pub(crate) input: PathBuf,
+    #[command(flatten)]
+    pub(crate) input: InputArg,
     /// What to print.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: DumpFormat,

@@ -6,7 +6,6 @@
 
 use std::collections::HashMap;
 use std::io::{self, Write};
-use std::path::PathBuf;
 
 use clap::ValueEnum;
 use serde::Serialize;
@@ -15,6 +14,7 @@ use tbaa::{AliasResult, Oracle, TagId};
 
 use super::{counted, letter, percent};
 use crate::args::RulesArg;
+use crate::convert::InputArg;
 use crate::input::{Content, Input};
 use crate::printable::{llvm_name, printable};
 use crate::report::Failure;
@@ -43,8 +43,8 @@ Exit status:
   0  fine
   2  unusable input or arguments")]
 pub(crate) struct Eval {
-    /// A .ll file, or `-`.
-    pub(crate) input: PathBuf,
+    #[command(flatten)]
+    pub(crate) input: InputArg,
     #[command(flatten)]
     pub(crate) rules: RulesArg,
     /// What to print.

@@ -1,7 +1,7 @@
 //! `tbaa link`.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
@@ -12,6 +12,7 @@ use tbaa::{Graph, TypeId, TypeKind, text};
 
 use super::counted;
 use super::types::{FileTypes, is_opaque};
+use crate::convert::{FlagsArg, Origin};
 use crate::input::{Input, read_file};
 use crate::printable::printable;
 use crate::report::{Failure, warn};
@@ -38,9 +39,11 @@ Exit status:
   0  fine
   2  unusable input or arguments")]
 pub(crate) struct Link {
-    /// .ll files, .ron specs, .json summaries, or `-`.
+    /// .ll, .bc, C or C++ files, .ron specs, .json summaries, or `-`.
     #[arg(required = true, value_name = "INPUT")]
     pub(crate) inputs: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) flags: FlagsArg,
     /// What to print.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: LinkFormat,
@@ -65,7 +68,7 @@ struct Part {
 
 pub(super) fn run(args: &Link, out: &mut dyn Write) -> Result<(), Failure> {
     let parts: Vec<(Context, Summary)> =
-        args.inputs.iter().map(|input| open(input)).collect::<Result<_, _>>()?;
+        args.inputs.iter().map(|input| open(args.flags.of(input))).collect::<Result<_, _>>()?;
     let unusable = |error: &dyn std::error::Error| Failure::unusable(error.to_string());
     let contexts: Vec<&Context> = parts.iter().map(|(context, _)| context).collect();
     let types = MergedTypes::new(&contexts).map_err(|error| unusable(&error))?;
@@ -93,13 +96,13 @@ pub(super) fn run(args: &Link, out: &mut dyn Write) -> Result<(), Failure> {
 }
 
 /// Reads a module, a spec, or a summary.
-fn open(path: &Path) -> Result<(Context, Summary), Failure> {
-    if path.extension().is_none_or(|extension| extension != "json") {
-        let input = Input::open(path)?;
+fn open(origin: Origin<'_>) -> Result<(Context, Summary), Failure> {
+    if origin.path.extension().is_none_or(|extension| extension != "json") {
+        let input = Input::open(origin)?;
         let types = FileTypes::of(&input)?;
         return Ok((types.context, Summary::of(input.file(), input.graph()).0));
     }
-    let (file, text) = read_file(path)?;
+    let (file, text) = read_file(origin.path)?;
     let part: Part = serde_json::from_slice(&text)
         .map_err(|error| Failure::unusable(format!("{file} is no summary: {error}")))?;
     let mut context = Context::new();

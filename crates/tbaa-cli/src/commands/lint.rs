@@ -9,8 +9,9 @@ use tbaa::{Code, Level};
 
 use super::Outcome;
 use super::findings::{self, FindingFormat, Findings};
+use crate::convert::{FlagsArg, Origin};
 use crate::input::{Content, Input};
-use crate::report::Failure;
+use crate::report::{Failure, note};
 
 /// Reports what LLVM accepts and is still wrong or suspicious.
 ///
@@ -34,9 +35,11 @@ Exit status:
   1  something found
   2  unusable input or arguments; other inputs are looked at all the same")]
 pub(crate) struct Lint {
-    /// .ll files, .ron specs, or `-`.
+    /// .ll, .bc, C or C++ files, .ron specs, or `-`.
     #[arg(required_unless_present_any = ["list", "explain"])]
     pub(crate) input: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) flags: FlagsArg,
     /// Report a lint as an error.
     #[arg(long, value_name = "CODE", value_parser = lint_code)]
     pub(crate) deny: Vec<tbaa::lint::Lint>,
@@ -82,13 +85,29 @@ pub(super) fn run(args: &Lint, out: &mut dyn Write) -> Result<Outcome, Failure> 
     }
     findings::run(&args.input, args.format, out, |path| {
         // Nodes that nothing uses are worth a finding too.
-        let input = Input::open_keeping(path, Keep::All)?;
+        let input =
+            Input::open_keeping(Origin { unoptimized: true, ..args.flags.of(path) }, Keep::All)?;
         let found = match &input.content {
-            Content::Module(module) => lint(module, input.text(), &options),
+            Content::Module(module) => {
+                if is_optimized(input.text()) {
+                    note(format!(
+                        "{} has been optimised: a lint sees most before that, in what clang's \
+                         `-O1 -Xclang -disable-llvm-passes` gives",
+                        input.file()
+                    ));
+                }
+                lint(module, input.text(), &options)
+            }
             Content::Spec(built) => lint_graph(built.graph(), &options),
         };
         Ok(Findings { input, found })
     })
+}
+
+/// Returns whether the variables of a module's functions have left memory.
+fn is_optimized(text: &[u8]) -> bool {
+    let has = |word: &[u8]| text.windows(word.len()).any(|part| part == word);
+    has(b" = phi ") && !has(b" = alloca ")
 }
 
 fn list(out: &mut dyn Write) -> Result<(), Failure> {

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::io::Write;
-use std::path::PathBuf;
 
 use clap::ValueEnum;
 use serde::Serialize;
@@ -10,6 +9,7 @@ use tbaa::lower::{Lowering, Options, ScopeForm, Source, tags_of_clang};
 use tbaa::text::{self, Module, Opcode, RewriteError, Rewriter, TextError};
 use tbaa::{Access, Format, Graph, NodeId, Oracle, Rules, TagId};
 
+use crate::convert::InputArg;
 use crate::input::{Content, Input};
 use crate::printable::printable;
 use crate::report::{Failure, note};
@@ -40,8 +40,8 @@ Exit status:
   0  fine
   2  unusable input or arguments")]
 pub(crate) struct Lower {
-    /// A .ll file, a .ron spec, or `-`.
-    pub(crate) input: PathBuf,
+    #[command(flatten)]
+    pub(crate) input: InputArg,
     /// The rule to be sound by: llvm, union or union-strict; by default union,
     /// or union-strict where a spec says so.
     #[arg(long, value_name = "RULES")]

@@ -1,13 +1,13 @@
 //! `tbaa matrix`: the answers for all pairs of tags.
 
 use std::io::{self, IsTerminal, Write};
-use std::path::PathBuf;
 
 use clap::ValueEnum;
 use tbaa::{Oracle, TagId};
 
 use super::{counted, letter, percent, svg};
 use crate::args::RulesArg;
+use crate::convert::InputArg;
 use crate::input::{Content, Input};
 use crate::printable::printable;
 use crate::report::Failure;
@@ -36,8 +36,8 @@ Exit status:
   0  fine
   2  unusable input or arguments")]
 pub(crate) struct Matrix {
-    /// A .ll file, a .ron spec, or `-`.
-    pub(crate) input: PathBuf,
+    #[command(flatten)]
+    pub(crate) input: InputArg,
     #[command(flatten)]
     pub(crate) rules: RulesArg,
     /// What to print.

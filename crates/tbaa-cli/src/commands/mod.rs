@@ -11,6 +11,7 @@ mod findings;
 mod link;
 mod lint;
 mod lower;
+mod man;
 mod matrix;
 mod query;
 mod sarif;
@@ -45,6 +46,7 @@ pub(crate) enum Command {
     Strip(strip::Strip),
     Bisect(bisect::Bisect),
     Completions(completions::Completions),
+    Man(man::Man),
 }
 
 /// How a command ended that could do its work.
@@ -75,6 +77,7 @@ pub(crate) fn run(command: Command, out: &mut dyn Write) -> Result<Outcome, Fail
         Command::Strip(args) => strip::run(&args, out)?,
         Command::Bisect(args) => return bisect::run(&args, out),
         Command::Completions(args) => completions::run(&args, out)?,
+        Command::Man(args) => man::run(&args, out)?,
     }
     Ok(Outcome::Fine)
 }

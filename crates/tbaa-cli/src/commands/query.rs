@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use tbaa::{Clause, Oracle, Rules, TagId};
 
 use crate::args::RulesArg;
+use crate::convert::FlagsArg;
 use crate::input::{Content, Input};
 use crate::printable::printable;
 use crate::report::{Failure, note};
@@ -32,12 +33,14 @@ pub(crate) struct Alias {
 /// Two tags to compare.
 #[derive(clap::Args)]
 pub(crate) struct Pair {
-    /// A .ll file, a .ron spec, or `-`.
+    /// A .ll, .bc, C or C++ file, a .ron spec, or `-`.
     pub(crate) input: PathBuf,
     /// One tag.
     pub(crate) a: String,
     /// The other.
     pub(crate) b: String,
+    #[command(flatten)]
+    pub(crate) flags: FlagsArg,
     #[command(flatten)]
     pub(crate) rules: RulesArg,
 }
@@ -74,7 +77,7 @@ pub(super) struct Question {
 impl Question {
     /// Reads the input and finds the tags; warns of those that LLVM rejects.
     pub(super) fn read(args: &Pair) -> Result<Question, Failure> {
-        let mut input = Input::open(&args.input)?;
+        let mut input = Input::open(args.flags.of(&args.input))?;
         let rules = input.rules(args.rules.rules);
         let (a, b) = input.pair(&args.a, &args.b)?;
         input.warn_rejected(rules, [a, b]);

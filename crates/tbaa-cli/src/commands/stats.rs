@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 use std::io::{self, Write};
-use std::path::PathBuf;
 
 use clap::ValueEnum;
 use serde::Serialize;
@@ -10,6 +9,7 @@ use tbaa::text::{Module, Opcode};
 use tbaa::{Format, Graph, Rules, TypeId, TypeKind};
 
 use super::percent;
+use crate::convert::InputArg;
 use crate::input::{Content, Input};
 use crate::printable::printable;
 use crate::report::Failure;
@@ -26,8 +26,8 @@ Exit status:
   0  fine
   2  unusable input or arguments")]
 pub(crate) struct Stats {
-    /// A .ll file, a .ron spec, or `-`.
-    pub(crate) input: PathBuf,
+    #[command(flatten)]
+    pub(crate) input: InputArg,
     /// What to print.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: StatsFormat,

@@ -2,10 +2,10 @@
 
 use std::hash::Hasher;
 use std::io::Write;
-use std::path::PathBuf;
 
 use tbaa::text::{Instruction, Module, RewriteError, Rewriter};
 
+use crate::convert::InputArg;
 use crate::input::{Content, Input};
 use crate::report::Failure;
 
@@ -25,8 +25,8 @@ Exit status:
   0  fine
   2  unusable input or arguments")]
 pub(crate) struct Strip {
-    /// A .ll file, or `-`.
-    pub(crate) input: PathBuf,
+    #[command(flatten)]
+    pub(crate) input: InputArg,
     /// Keep the tags of the first N accesses, in file order.
     #[arg(long, value_name = "N", default_value_t = 0, conflicts_with_all = ["hash", "drop"])]
     pub(crate) keep: usize,

@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::ValueEnum;
 use serde::Serialize;
 use tbaa::types::{Context, DataLayout, Equality, Layouts, Type, TypeClasses, TypeKind};
 
+use crate::convert::{FlagsArg, Origin};
 use crate::input::{Content, Input};
 use crate::report::{Failure, note};
 
@@ -33,9 +34,11 @@ Exit status:
   0  fine
   2  unusable input or arguments")]
 pub(crate) struct Types {
-    /// .ll files, or `-`.
+    /// .ll, .bc, C or C++ files, or `-`.
     #[arg(required = true, value_name = "INPUT")]
     pub(crate) inputs: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) flags: FlagsArg,
     /// When two types are equal.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) equality: EqualityArg,
@@ -124,7 +127,7 @@ struct Named {
 
 pub(super) fn run(args: &Types, out: &mut dyn Write) -> Result<(), Failure> {
     let files: Vec<FileTypes> =
-        args.inputs.iter().map(|input| open(input)).collect::<Result<_, _>>()?;
+        args.inputs.iter().map(|input| open(args.flags.of(input))).collect::<Result<_, _>>()?;
     let contexts: Vec<&Context> = files.iter().map(|file| &file.context).collect();
     let classes = TypeClasses::new(&contexts, args.equality.into());
     if !classes.is_exact() {
@@ -156,8 +159,8 @@ pub(super) fn run(args: &Types, out: &mut dyn Write) -> Result<(), Failure> {
     Ok(())
 }
 
-fn open(path: &Path) -> Result<FileTypes, Failure> {
-    let input = Input::open_for_types(path)?;
+fn open(origin: Origin<'_>) -> Result<FileTypes, Failure> {
+    let input = Input::open_for_types(origin)?;
     FileTypes::of(&input)
 }
 

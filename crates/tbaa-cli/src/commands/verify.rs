@@ -8,6 +8,7 @@ use tbaa::verify::{verify, verify_graph};
 
 use super::Outcome;
 use super::findings::{self, FindingFormat, Findings};
+use crate::convert::FlagsArg;
 use crate::input::{Content, Input};
 use crate::report::Failure;
 
@@ -37,9 +38,11 @@ Exit status:
   1  something found
   2  unusable input or arguments; other inputs are verified all the same")]
 pub(crate) struct Verify {
-    /// .ll files, .ron specs, or `-`.
+    /// .ll, .bc, C or C++ files, .ron specs, or `-`.
     #[arg(required = true)]
     pub(crate) input: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) flags: FlagsArg,
     /// llvm, union or union-strict.
     #[arg(long, value_name = "RULES", default_value = "llvm")]
     pub(crate) rules: Rules,
@@ -50,7 +53,7 @@ pub(crate) struct Verify {
 
 pub(super) fn run(args: &Verify, out: &mut dyn Write) -> Result<Outcome, Failure> {
     findings::run(&args.input, args.format, out, |path| {
-        let input = Input::open(path)?;
+        let input = Input::open(args.flags.of(path))?;
         let found = match &input.content {
             Content::Module(module) => verify(module, input.text(), args.rules),
             Content::Spec(built) => verify_graph(built.graph(), args.rules),

@@ -1,0 +1,36 @@
+//! `tbaa man`.
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::CommandFactory;
+
+use crate::args::Args;
+use crate::printable::printable;
+use crate::report::Failure;
+
+/// Writes the manual's pages, one for each command.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  tbaa man ~/.local/share/man/man1    for `man tbaa-explain` and the like
+
+Exit status:
+  0  fine
+  2  unusable arguments, or a folder that cannot be written to")]
+pub(crate) struct Man {
+    /// The folder, which is made if it is not there.
+    pub(crate) folder: PathBuf,
+}
+
+pub(super) fn run(args: &Man, out: &mut dyn Write) -> Result<(), Failure> {
+    let write = || {
+        fs::create_dir_all(&args.folder)?;
+        clap_mangen::generate_to(Args::command(), &args.folder)
+    };
+    let folder = printable(args.folder.as_os_str().as_encoded_bytes());
+    write().map_err(|error| Failure::unusable(format!("cannot write to {folder}: {error}")))?;
+    writeln!(out, "the pages of tbaa are in {folder}")?;
+    Ok(())
+}

@@ -1,0 +1,141 @@
+//! Inputs that are no assembly text: C, C++, bitcode, a spec on standard input.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("convert").join(name);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+fn tbaa(folder: &Path, args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tbaa"));
+    command.args(args).current_dir(folder).env_remove("CLANG").env_remove("LLVM_DIS");
+    command.output().unwrap()
+}
+
+fn stdout(output: &Output) -> &str {
+    assert!(output.status.success(), "{}", stderr(output));
+    std::str::from_utf8(&output.stdout).unwrap()
+}
+
+fn stderr(output: &Output) -> &str {
+    std::str::from_utf8(&output.stderr).unwrap()
+}
+
+/// Returns whether clang is there; says so where it is not.
+fn clang_is_there() -> bool {
+    let is_there = Command::new("clang-22").arg("--version").output().is_ok();
+    let required = std::env::var("TBAA_LLVM").is_ok_and(|value| value == "require");
+    assert!(is_there || !required, "clang-22 is required and cannot be run");
+    if !is_there {
+        eprintln!("skipped, for clang-22 cannot be run");
+    }
+    is_there
+}
+
+const VEC: &str = "struct vec { float *data; long len; };
+void clear(struct vec *v) { for (long i = 0; i < v->len; i++) v->data[i] = 0; }
+long wide(TYPE *p) { return *p; }
+";
+
+#[test]
+fn c_is_compiled_with_the_flags_behind_the_dashes() {
+    if !clang_is_there() {
+        return;
+    }
+    let folder = folder("c");
+    fs::write(folder.join("vec.c"), VEC).unwrap();
+    let out = tbaa(&folder, &["matrix", "vec.c", "--format", "table", "--", "-DTYPE=short"]);
+    assert!(stdout(&out).contains("vec.len (long at 8 of vec)"), "{}", stdout(&out));
+    assert!(stdout(&out).contains("short"), "{}", stdout(&out));
+    assert!(stderr(&out).contains("-O1 -g -DTYPE=short vec.c makes assembly text"));
+    // Several inputs share the flags; a lint sees the module before the passes.
+    let out = tbaa(&folder, &["lint", "vec.c", "vec.c", "--", "-DTYPE=short"]);
+    assert_eq!(stderr(&out).matches("-disable-llvm-passes").count(), 2, "{}", stderr(&out));
+    assert!(out.status.success());
+    // What clang does not like it says itself.
+    let out = tbaa(&folder, &["matrix", "vec.c"]);
+    assert_eq!(out.status.code(), Some(2));
+    assert!(stderr(&out).contains("TYPE") && stderr(&out).contains("exit status: 1"));
+}
+
+#[test]
+fn a_name_in_cpp_is_mangled_as_cpp() {
+    if !clang_is_there() {
+        return;
+    }
+    let folder = folder("cpp");
+    fs::write(folder.join("vec.cpp"), VEC.replace("TYPE", "bool")).unwrap();
+    let out = tbaa(&folder, &["eval", "vec.cpp"]);
+    assert!(stdout(&out).contains("_Z5clearP3vec"), "{}", stdout(&out));
+}
+
+#[test]
+fn bitcode_is_disassembled() {
+    if !clang_is_there() {
+        return;
+    }
+    let folder = folder("bc");
+    fs::write(folder.join("vec.c"), VEC).unwrap();
+    let mut clang = Command::new("clang-22");
+    clang.args(["-O1", "-DTYPE=short", "-c", "-emit-llvm", "vec.c"]).current_dir(&folder);
+    assert!(clang.status().unwrap().success());
+    let by_name = tbaa(&folder, &["matrix", "vec.bc", "--format", "grid"]);
+    let rows = stdout(&by_name);
+    assert!(rows.contains('N') && stderr(&by_name).is_empty());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tbaa"));
+    command.args(["matrix", "-", "--format", "grid"]);
+    let file = fs::File::open(folder.join("vec.bc")).unwrap();
+    assert_eq!(stdout(&command.stdin(file).output().unwrap()), rows);
+    // Half of it is an error of llvm-dis.
+    let whole = fs::read(folder.join("vec.bc")).unwrap();
+    fs::write(folder.join("half.bc"), &whole[..whole.len() / 2]).unwrap();
+    let out = tbaa(&folder, &["matrix", "half.bc"]);
+    assert_eq!(out.status.code(), Some(2));
+    assert!(stderr(&out).contains("llvm-dis"), "{}", stderr(&out));
+}
+
+#[test]
+fn what_cannot_be_run_is_named_with_the_remedy() {
+    let folder = folder("missing");
+    fs::write(folder.join("a.c"), "").unwrap();
+    fs::write(folder.join("a.bc"), b"BC\xc0\xde").unwrap();
+    for (file, variable) in [("a.c", "CLANG"), ("a.bc", "LLVM_DIS")] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tbaa"));
+        command.args(["stats", file]).current_dir(&folder).env(variable, "no-such-tool");
+        let out = command.output().unwrap();
+        assert_eq!(out.status.code(), Some(2));
+        let said = stderr(&out);
+        assert!(said.contains("cannot run no-such-tool") && said.contains(variable), "{said}");
+    }
+}
+
+#[test]
+fn a_spec_on_standard_input_is_a_spec() {
+    let specs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../specs");
+    for name in ["ravi.ron", "rfc-2017.ron"] {
+        let path = specs.join(name);
+        let by_name = tbaa(&specs, &["dump", name]);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tbaa"));
+        command.args(["dump", "-"]).stdin(Stdio::from(fs::File::open(path).unwrap()));
+        assert_eq!(stdout(&command.output().unwrap()), stdout(&by_name));
+    }
+}
+
+#[test]
+fn the_manual_has_a_page_for_each_command() {
+    let folder = folder("man");
+    let out = tbaa(&folder, &["man", "pages"]);
+    assert!(stdout(&out).contains("pages"));
+    for page in ["tbaa.1", "tbaa-explain.1", "tbaa-man.1"] {
+        let text = fs::read_to_string(folder.join("pages").join(page)).unwrap();
+        assert!(text.contains(".SH NAME"), "{page}");
+    }
+    fs::write(folder.join("file"), "").unwrap();
+    let out = tbaa(&folder, &["man", "file"]);
+    assert_eq!(out.status.code(), Some(2));
+    assert!(stderr(&out).contains("cannot write to file"), "{}", stderr(&out));
+}
