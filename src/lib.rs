@@ -59,32 +59,53 @@
 //!
 //! # Features
 //!
-//! `spec` (default) brings [`spec`] and `serde` for the data types. Without
-//! it the crate depends on `indexmap`, `hashbrown`, `petgraph` and `memchr`.
-//! `derive` brings `#[derive(Tbaa)]` and `path!` into [`declare`].
+//! All but `derive` and `self-check` are on by default. Without any the crate is
+//! the graph, the builder and the oracle, and depends on `indexmap`, `hashbrown`
+//! and `petgraph`.
+//!
+//! * `text`: [`text`], [`types`], [`verify`], [`lint`] and [`link`];
+//! * `declare`: [`declare`] and [`Session`]; brings `text`;
+//! * `lower`: [`lower`] and [`emit`]; brings `declare`;
+//! * `spec`: [`spec`], and `serde` for the data types; brings `declare`;
+//! * `derive`: `#[derive(Tbaa)]` and `path!` in [`declare`];
+//! * `self-check`: every answer is compared with the rule's definition.
 
 #![forbid(unsafe_code)]
+// The lower layers have functions that only the higher ones call.
+#![cfg_attr(not(feature = "lower"), allow(dead_code, unreachable_pub))]
 
 mod builder;
+#[cfg(feature = "declare")]
 pub mod declare;
 mod diagnostic;
+#[cfg(feature = "lower")]
 pub mod emit;
 mod graph;
 #[cfg(any(doc, doctest))]
 pub mod guide;
+#[cfg(feature = "text")]
 pub mod link;
+#[cfg(feature = "text")]
 pub mod lint;
+#[cfg(feature = "lower")]
 pub mod lower;
+#[cfg(feature = "declare")]
 mod nearest;
 mod oracle;
+#[cfg(feature = "declare")]
 mod session;
+#[cfg(feature = "text")]
 mod source;
 #[cfg(feature = "spec")]
 pub mod spec;
+#[cfg(feature = "text")]
 mod subject;
 mod table;
+#[cfg(feature = "text")]
 pub mod text;
+#[cfg(feature = "text")]
 pub mod types;
+#[cfg(feature = "text")]
 pub mod verify;
 mod wellformed;
 
@@ -102,6 +123,7 @@ pub use oracle::{
     Elements, Explanation, Frozen, Matrix, Oracle, PathStep, Rules, Side, UnknownRules, proof,
 };
 
+#[cfg(feature = "declare")]
 pub use session::Session;
 
 #[cfg(doctest)]

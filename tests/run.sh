@@ -26,7 +26,9 @@ fi
 
 cargo fmt --all --check
 cargo clippy --workspace --all-targets --quiet -- -D warnings
-cargo clippy -p tbaa --no-default-features --quiet -- -D warnings
+for features in '' text declare lower serde; do
+    cargo clippy -p tbaa --no-default-features --features "$features" --quiet -- -D warnings
+done
 RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --quiet
 # A missing LLVM fails the comparisons instead of skipping them.
 TBAA_LLVM=require cargo test --workspace "$@"
