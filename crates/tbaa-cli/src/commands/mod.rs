@@ -19,12 +19,15 @@ mod strip;
 mod svg;
 mod types;
 mod verify;
+mod words;
 
 use std::io::Write;
 
 use clap::Subcommand;
 
 use crate::report::Failure;
+
+pub(crate) use completions::ASKED;
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
