@@ -60,6 +60,12 @@ impl Input {
         Ok(Input { file, text, content: Content::Module(module), asked: Vec::new() })
     }
 
+    /// Reads a module from a text that another program wrote.
+    pub(crate) fn of_text(file: String, text: Vec<u8>) -> Result<Input, Failure> {
+        let module = read_module(&file, &text, Keep::Used)?;
+        Ok(Input { file, text, content: Content::Module(module), asked: Vec::new() })
+    }
+
     /// Reads INPUT for its struct types alone: nothing is said of its tags.
     pub(crate) fn open_for_types(path: &Path) -> Result<Input, Failure> {
         let (file, text) = if path.as_os_str() == "-" { read_stdin()? } else { read_file(path)? };

@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 mod bisect;
+mod blocks;
 mod check;
 mod completions;
 mod declare;
@@ -47,6 +48,7 @@ pub(crate) enum Command {
     Lower(lower::Lower),
     Strip(strip::Strip),
     Bisect(bisect::Bisect),
+    Blocks(blocks::Blocks),
     Completions(completions::Completions),
 }
 
@@ -77,6 +79,7 @@ pub(crate) fn run(command: Command, out: &mut dyn Write) -> Result<Outcome, Fail
         Command::Lower(args) => lower::run(&args, out)?,
         Command::Strip(args) => strip::run(&args, out)?,
         Command::Bisect(args) => return bisect::run(&args, out),
+        Command::Blocks(args) => blocks::run(&args, out)?,
         Command::Completions(args) => completions::run(&args, out)?,
     }
     Ok(Outcome::Fine)
