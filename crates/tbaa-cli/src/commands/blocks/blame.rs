@@ -8,11 +8,10 @@ use super::effects::{Effect, Effects};
 use super::flow::{Flow, Point};
 
 /// What an optimiser could do with a load, were it not for the blockers.
-#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wanted {
-    /// Take the value that this access, an index into the module's instructions,
-    /// loaded or stored.
-    Reuse(usize),
+    /// Take the value that an access loaded or stored: one of these stands last
+    /// on each way. Indices into the module's instructions.
+    Reuse(Vec<usize>),
     /// Load before the loop with this header, a block.
     Hoist(usize),
 }
@@ -33,6 +32,8 @@ pub(super) enum Cause {
     RuleLlvm,
     /// Both are to what may be one object.
     SameType,
+    /// It writes the very bytes that are loaded.
+    SamePlace,
     /// An atomic access, or a fence: types do not matter.
     Order,
     /// A call that may write anything.
@@ -44,7 +45,7 @@ pub(super) enum Cause {
 impl Cause {
     /// Whether a tag can change it.
     pub(super) fn is_of_types(self) -> bool {
-        !matches!(self, Cause::Order | Cause::Call | Cause::Errno)
+        !matches!(self, Cause::SamePlace | Cause::Order | Cause::Call | Cause::Errno)
     }
 
     pub(super) fn help(self) -> &'static str {
@@ -62,6 +63,7 @@ impl Cause {
             Cause::SameType => {
                 "no tag tells them apart: declare a pointer restrict, or load into a local variable before"
             }
+            Cause::SamePlace => "what is loaded changes in between: no tag can help",
             Cause::Order => "atomic accesses and fences keep their order",
             Cause::Call => {
                 "let the function be inlined, or say that it writes nothing (__attribute__((pure)))"
@@ -153,7 +155,9 @@ impl<'a> Judge<'a> {
             .then(|| Some((body.key(self.pointer(index)?), self.module.access_type(instruction))))?
     }
 
-    /// What could become of a load, and what happens in between.
+    /// What could become of a load, and what happens in between. A load that not
+    /// every turn of a loop comes to may not be done before it: its pointer may
+    /// lead nowhere.
     fn wanted(
         &self,
         body: &Body<'_>,
@@ -162,26 +166,19 @@ impl<'a> Judge<'a> {
         at: Point,
     ) -> Option<(Wanted, Vec<Event>)> {
         let key = &keys[at.block][at.event];
-        let mut block = at.block;
-        let mut before = at.event;
-        loop {
-            if let Some(event) = keys[block][..before].iter().rposition(|it| it == key)
-                && let Event::Access(earlier) = body.blocks[block].events[event]
-            {
-                let from = Point { block, event };
-                return Some((Wanted::Reuse(earlier), flow.between(body, from, at)));
-            }
-            match flow.dominator(block) {
-                Some(dominator) => {
-                    block = dominator;
-                    before = keys[block].len();
-                }
-                None => break,
-            }
+        if let Some((equal, between)) =
+            flow.back(body, at, |block, event| keys[block][event] == *key)
+        {
+            let accesses = equal.iter().filter_map(|&event| match event {
+                Event::Access(index) => Some(index),
+                Event::Other(_) => None,
+            });
+            return Some((Wanted::Reuse(accesses.collect()), between));
         }
         let around = flow.innermost(at.block)?;
         let Event::Access(load) = body.blocks[at.block].events[at.event] else { return None };
-        if !body.is_invariant(self.pointer(load)?, &around.contains) {
+        let is_invariant = body.is_invariant(self.pointer(load)?, &around.contains);
+        if !is_invariant || !flow.is_in_every_turn(body, around, at.block) {
             return None;
         }
         let blocks = body.blocks.iter().zip(&around.contains).filter(|&(_, &within)| within);
@@ -202,6 +199,8 @@ impl<'a> Judge<'a> {
         };
         let mut found: Vec<Blocker> = between.iter().filter_map(cause).collect();
         found.sort_by_key(|blocker| self.offset(blocker.event));
+        // The block of the load may have been passed twice.
+        found.dedup_by_key(|blocker| self.offset(blocker.event));
         found
     }
 
@@ -244,10 +243,12 @@ impl<'a> Judge<'a> {
         let [of_read, of_write] = [load, other].map(|index| self.pointer(index));
         // A copy is as long as its argument says, which nobody reads here.
         let written = (write.opcode == Opcode::Store).then(|| size(self.module, write)).flatten();
-        if let (Some(of_read), Some(of_write)) = (of_read, of_write)
-            && body.are_apart((of_read, size(self.module, read)), (of_write, written))
-        {
-            return None;
+        if let (Some(of_read), Some(of_write)) = (of_read, of_write) {
+            match body.meet((of_read, size(self.module, read)), (of_write, written)) {
+                Some(true) => return Some(Cause::SamePlace),
+                Some(false) => return None,
+                None => {}
+            }
         }
         let by_copy = write.copy.filter(|_| write.tag.is_none());
         if let Some(copy) = by_copy {

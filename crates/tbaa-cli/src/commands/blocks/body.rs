@@ -130,12 +130,14 @@ impl<'t> Body<'t> {
         Some(self.definitions.get(value.strip_prefix('%')?)?.block)
     }
 
-    /// The block in which each value is computed.
-    pub(super) fn places(&self) -> HashMap<String, String> {
+    /// The block in which each load is, by the name of its value. A value that
+    /// takes a load's place may take its name.
+    pub(super) fn loads(&self) -> HashMap<String, String> {
         let place = |(&name, definition): (&&str, &Definition<'_>)| {
             (name.to_owned(), self.blocks[definition.block].label.to_owned())
         };
-        self.definitions.iter().map(place).collect()
+        let loads = self.definitions.iter().filter(|(_, it)| opcode(it.text) == "load");
+        loads.map(place).collect()
     }
 
     /// The text of a value's definition, from the opcode on.
@@ -200,25 +202,31 @@ impl<'t> Body<'t> {
         place
     }
 
-    /// Returns whether two accesses through these pointers are apart whatever
-    /// their types: at other bytes from one place, or in objects of their own.
-    pub(super) fn are_apart(&self, a: (&str, Option<u64>), b: (&str, Option<u64>)) -> bool {
+    /// Compares the places of two accesses, whatever their types: `Some(true)` if
+    /// they share a byte, `Some(false)` if they lie at other bytes from one place
+    /// or in objects of their own, `None` if that is not known.
+    pub(super) fn meet(&self, a: (&str, Option<u64>), b: (&str, Option<u64>)) -> Option<bool> {
         let [place_a, place_b] = [self.place(a.0), self.place(b.0)];
+        if self.key(a.0) == self.key(b.0) {
+            return Some(true);
+        }
         if place_a.root == place_b.root {
-            let (Some(size_a), Some(size_b)) = (a.1, b.1) else { return false };
+            if !place_a.exact || !place_b.exact {
+                return None;
+            }
             let ends = |place: &Place, size: u64| place.offset.saturating_add_unsigned(size);
-            return place_a.exact
-                && place_b.exact
-                && (ends(&place_a, size_a) <= place_b.offset
-                    || ends(&place_b, size_b) <= place_a.offset);
+            return Some(
+                ends(&place_a, a.1?) > place_b.offset && ends(&place_b, b.1?) > place_a.offset,
+            );
         }
         let [a, b] = [&*place_a.root, &*place_b.root].map(|root| self.object(root));
-        use Object::{Global, Local, Noalias, Parameter, Unknown};
+        use Object::{Global, Parameter, Unknown};
         // LLVM: `isIdentifiedObject`, `isIdentifiedFunctionLocal`.
-        !matches!(
+        let is_open = matches!(
             (a, b),
             (Unknown, _) | (_, Unknown) | (Parameter, Parameter | Global) | (Global, Parameter)
-        )
+        );
+        if is_open { None } else { Some(false) }
     }
 
     fn object(&self, root: &str) -> Object {

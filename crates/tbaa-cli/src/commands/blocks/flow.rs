@@ -1,5 +1,6 @@
-//! Which block leads where: dominators, loops, and what lies between two places.
+//! Which block leads where: dominators, loops, and what lies before a place.
 
+use tbaa::petgraph::Incoming;
 use tbaa::petgraph::algo::dominators::{Dominators, simple_fast};
 use tbaa::petgraph::graph::{DiGraph, NodeIndex};
 
@@ -43,11 +44,6 @@ impl Flow {
         flow
     }
 
-    /// The block that every way to a block goes through last.
-    pub(super) fn dominator(&self, block: usize) -> Option<usize> {
-        Some(self.dominators.immediate_dominator(NodeIndex::new(block))?.index())
-    }
-
     fn dominates(&self, a: usize, b: usize) -> bool {
         let mut all = self.dominators.dominators(NodeIndex::new(b)).into_iter().flatten();
         all.any(|block| block.index() == a)
@@ -58,14 +54,14 @@ impl Flow {
         for header in 0..body.blocks.len() {
             let back: Vec<usize> = self
                 .graph
-                .neighbors_directed(NodeIndex::new(header), tbaa::petgraph::Incoming)
+                .neighbors_directed(NodeIndex::new(header), Incoming)
                 .map(NodeIndex::index)
                 .filter(|&from| self.dominates(header, from))
                 .collect();
             if back.is_empty() {
                 continue;
             }
-            let mut contains = self.reaching(&back, Some(header));
+            let mut contains = self.reaching(&back, header);
             contains[header] = true;
             let size = contains.iter().filter(|&&it| it).count();
             self.loops.push(Loop { header, contains, size });
@@ -77,55 +73,67 @@ impl Flow {
         self.loops.iter().filter(|it| it.contains[block]).min_by_key(|it| it.size)
     }
 
-    /// The blocks from which one of `to` is reached, these included, without
-    /// going through `not`.
-    fn reaching(&self, to: &[usize], not: Option<usize>) -> Vec<bool> {
-        self.spread(to, not, tbaa::petgraph::Incoming)
+    /// Whether a loop is left, or begun anew, only after this block of it.
+    ///
+    /// LLVM: `SimpleLoopSafetyInfo::isGuaranteedToExecute`.
+    pub(super) fn is_in_every_turn(&self, body: &Body<'_>, around: &Loop, block: usize) -> bool {
+        let mut ends = (0..body.blocks.len()).filter(|&it| {
+            let mut next = body.blocks[it].successors.iter();
+            around.contains[it] && next.any(|&to| to == around.header || !around.contains[to])
+        });
+        ends.all(|end| self.dominates(block, end))
     }
 
-    fn spread(
-        &self,
-        from: &[usize],
-        not: Option<usize>,
-        direction: tbaa::petgraph::Direction,
-    ) -> Vec<bool> {
+    /// The blocks from which one of `to` is reached, these included, without
+    /// going through `not`.
+    fn reaching(&self, to: &[usize], not: usize) -> Vec<bool> {
         let mut seen = vec![false; self.graph.node_count()];
-        let mut pending = from.to_vec();
+        let mut pending = to.to_vec();
         while let Some(block) = pending.pop() {
-            if Some(block) == not || std::mem::replace(&mut seen[block], true) {
+            if block == not || std::mem::replace(&mut seen[block], true) {
                 continue;
             }
-            let next = self.graph.neighbors_directed(NodeIndex::new(block), direction);
-            pending.extend(next.map(NodeIndex::index));
+            let before = self.graph.neighbors_directed(NodeIndex::new(block), Incoming);
+            pending.extend(before.map(NodeIndex::index));
         }
         seen
     }
 
-    /// The events on the ways from one to another that it dominates, without
-    /// these two. A way does not come back to the first.
-    pub(super) fn between(&self, body: &Body<'_>, from: Point, to: Point) -> Vec<Event> {
-        let events = |block: usize| &body.blocks[block].events;
-        if from.block == to.block && from.event < to.event {
-            return events(from.block)[from.event + 1..to.event].to_vec();
+    /// Goes back from a place on every way, up to an event for which `is_equal`
+    /// answers so, or up to the place itself. Returns these events, with those
+    /// that were passed; `None` if a way from the start of the function meets no
+    /// such event, or none at all does.
+    pub(super) fn back(
+        &self,
+        body: &Body<'_>,
+        from: Point,
+        is_equal: impl Fn(usize, usize) -> bool,
+    ) -> Option<(Vec<Event>, Vec<Event>)> {
+        let (mut found, mut passed) = (Vec::new(), Vec::new());
+        let mut seen = vec![false; body.blocks.len()];
+        let mut pending = vec![(from.block, from.event)];
+        while let Some((block, end)) = pending.pop() {
+            let events = &body.blocks[block].events;
+            let equal = (0..end).rev().find(|&event| is_equal(block, event));
+            passed.extend(&events[equal.map_or(0, |equal| equal + 1)..end]);
+            if let Some(equal) = equal {
+                found.push(events[equal]);
+                continue;
+            }
+            if block == 0 {
+                return None;
+            }
+            let before = self.graph.neighbors_directed(NodeIndex::new(block), Incoming);
+            for block in before.map(NodeIndex::index) {
+                // The block of the place is passed again as a whole.
+                if !std::mem::replace(&mut seen[block], true) {
+                    pending.push((block, body.blocks[block].events.len()));
+                }
+            }
         }
-        let next = |block: usize, direction| {
-            let near = self.graph.neighbors_directed(NodeIndex::new(block), direction);
-            near.map(NodeIndex::index).collect::<Vec<_>>()
-        };
-        let after = self.spread(
-            &next(from.block, tbaa::petgraph::Outgoing),
-            Some(from.block),
-            tbaa::petgraph::Outgoing,
-        );
-        let before = self.reaching(&next(to.block, tbaa::petgraph::Incoming), Some(from.block));
-        let mut found = events(from.block)[from.event + 1..].to_vec();
-        for block in (0..body.blocks.len()).filter(|&it| after[it] && before[it]) {
-            found.extend(events(block));
-        }
-        // The block of the second may be passed as a whole before.
-        if !(after[to.block] && before[to.block]) {
-            found.extend(&events(to.block)[..to.event]);
-        }
-        found
+        let itself = body.blocks[from.block].events[from.event];
+        found.retain(|&event| event != itself);
+        found.dedup();
+        (!found.is_empty()).then_some((found, passed))
     }
 }

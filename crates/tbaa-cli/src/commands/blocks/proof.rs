@@ -86,6 +86,17 @@ impl Sample {
         let answers = prover.ask(&trials)?;
         outcomes.extend(trials.iter().map(|it| it.load).zip(answers));
         let is_found = |load: &&usize| outcomes.get(load).is_some_and(|&it| it != Outcome::Kept);
+        if std::env::var_os("DBG").is_some() {
+            for load in &gone {
+                if !outcomes.get(load).is_some_and(|&it| it != Outcome::Kept) {
+                    eprintln!(
+                        "MISS {} {:?}",
+                        crate::find::access_name(judge.module, *load),
+                        blocked.get(load).map(|b| b.blockers.len())
+                    );
+                }
+            }
+        }
         figures.found = gone.iter().filter(is_found).count();
         Ok(Sample { outcomes, figures })
     }

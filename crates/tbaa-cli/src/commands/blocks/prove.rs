@@ -74,7 +74,7 @@ impl Opt<'_> {
     }
 }
 
-/// The blocks in which values are computed, by function and name.
+/// The blocks in which loads are, by function and the name of the value.
 struct Places(HashMap<String, HashMap<String, String>>);
 
 impl Places {
@@ -86,7 +86,7 @@ impl Places {
         for (function, name) in (0..).zip(module.functions()) {
             if wanted.contains(name) {
                 let body = Body::read(&module, text, function);
-                places.insert(String::from_utf8_lossy(name).into_owned(), body.places());
+                places.insert(String::from_utf8_lossy(name).into_owned(), body.loads());
             }
         }
         Ok(Places(places))

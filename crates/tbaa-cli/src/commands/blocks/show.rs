@@ -17,6 +17,9 @@ use crate::input::Input;
 use crate::printable::{llvm_name, printable};
 use tbaa::text::Opcode;
 
+/// Accesses with the value that are listed.
+const SHOWN: usize = 3;
+
 pub(super) struct Shown<'a> {
     pub(super) input: &'a Input,
     pub(super) names: &'a Names<'a>,
@@ -32,8 +35,8 @@ pub(super) struct Row {
     load: Place,
     /// `reuse` or `hoist`.
     could: &'static str,
-    /// The access whose value could be reused.
-    of: Option<Place>,
+    /// The accesses whose value could be reused, one on each way.
+    of: Vec<Place>,
     /// The block that begins the loop.
     header: Option<String>,
     blockers: Vec<BlockerRow>,
@@ -85,10 +88,13 @@ impl<'a> Shown<'a> {
     pub(super) fn rows(&self, function: &Function<'_>, loads: &[&Blocked]) -> Vec<Row> {
         let name = self.function_name(function);
         let row = |blocked: &&Blocked| {
-            let (could, of, header) = match blocked.wanted {
-                Wanted::Reuse(earlier) => ("reuse", Some(self.place(Event::Access(earlier))), None),
+            let (could, of, header) = match &blocked.wanted {
+                Wanted::Reuse(earlier) => {
+                    let places = earlier.iter().map(|&it| self.place(Event::Access(it)));
+                    ("reuse", places.collect(), None)
+                }
                 Wanted::Hoist(header) => {
-                    ("hoist", None, Some(function.body.blocks[header].label.to_owned()))
+                    ("hoist", Vec::new(), Some(function.body.blocks[*header].label.to_owned()))
                 }
             };
             let blockers = blocked.blockers.iter().map(|blocker| BlockerRow {
@@ -149,13 +155,16 @@ impl<'a> Shown<'a> {
         } else {
             "but for"
         };
-        match blocked.wanted {
+        match &blocked.wanted {
             Wanted::Reuse(earlier) => {
-                let from = self.line(Event::Access(earlier));
-                writeln!(out, "    could reuse the value of {from}, {may}")?;
+                let from: Vec<_> =
+                    earlier.iter().take(SHOWN).map(|&it| self.line(Event::Access(it))).collect();
+                let from = from.join(" or ");
+                let more = if earlier.len() > SHOWN { " or others" } else { "" };
+                writeln!(out, "    could reuse the value of {from}{more}, {may}")?;
             }
             Wanted::Hoist(header) => {
-                let label = function.body.blocks[header].label;
+                let label = function.body.blocks[*header].label;
                 writeln!(out, "    could be done once, before the loop at %{label}, {may}")?;
             }
         }
@@ -250,6 +259,7 @@ impl<'a> Shown<'a> {
             }
             Cause::SameType if written == read => format!("it may be the same {read}"),
             Cause::SameType => format!("{written} may be {read}"),
+            Cause::SamePlace => "it stores to the same place".to_owned(),
             Cause::Order => "it orders memory".to_owned(),
             Cause::Call => "it may write anything".to_owned(),
             Cause::Errno => "it may write errno".to_owned(),
@@ -265,6 +275,7 @@ fn code(cause: Cause) -> &'static str {
         Cause::Covers => "covering type",
         Cause::RuleLlvm => "rule llvm",
         Cause::SameType => "same type",
+        Cause::SamePlace => "same place",
         Cause::Order => "order",
         Cause::Call => "call",
         Cause::Errno => "errno",
