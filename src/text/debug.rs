@@ -339,7 +339,15 @@ impl<'t> DebugInfo<'t> {
     /// `None` without one. Reads the rest of the instruction's line.
     #[must_use]
     pub fn location(&self, instruction: &Instruction) -> Option<Location> {
-        let rest = self.text.get(instruction.offset as usize..)?;
+        self.location_at(instruction.offset as usize)
+    }
+
+    /// As [`location`](Self::location), of the instruction that begins so many
+    /// bytes from the start of the text; of a call that accesses no memory by
+    /// itself, a module lists none.
+    #[must_use]
+    pub fn location_at(&self, offset: usize) -> Option<Location> {
+        let rest = self.text.get(offset..)?;
         let line = &rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())];
         let at = memchr::memmem::rfind(line, b"!dbg !")? + b"!dbg !".len();
         let number = Lexer::new(line, at).number().ok()?;

@@ -33,6 +33,25 @@ impl Instruction {
         self.nth_pointer(text, 0)
     }
 
+    /// Finds the name of the instruction's result, such as `%x`; `None` of one
+    /// without a result.
+    ///
+    /// ```
+    /// let text = b"define i32 @f(ptr %p) {\n  %x = load i32, ptr %p\n  ret i32 %x\n}\n";
+    /// let module = tbaa::text::read(text)?;
+    /// let result = module.instructions()[0].result_span(text).unwrap();
+    /// assert_eq!(&text[result], b"%x");
+    /// # Ok::<(), tbaa::text::TextError>(())
+    /// ```
+    #[must_use]
+    pub fn result_span(&self, text: &[u8]) -> Option<Range<usize>> {
+        let mut lexer = at(text, self.offset as usize)?;
+        let start = lexer.at;
+        lexer.eat(b"%").then_some(())?;
+        lexer.skip_name().ok()?;
+        Some(start..lexer.at)
+    }
+
     /// Finds the source of a call of `llvm.memcpy` or `llvm.memmove`, as
     /// [`pointer_span`](Self::pointer_span) finds its destination.
     #[must_use]

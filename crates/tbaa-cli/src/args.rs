@@ -18,9 +18,13 @@ Exit status:
 /// `llvm-dis` is asked about, C or C++, which clang is, with the flags behind
 /// `--`, or a spec (a file whose name ends in .ron). `-` is standard input.
 ///
-/// A and B name access tags: a metadata number such as `!8` (or 8) of assembly
-/// text, or the operands that `matrix` prints for a tag without a number; a
-/// tag's name, or a path such as CallInfo.l.base, of a spec.
+/// A and B name access tags. Of assembly text: a metadata number such as `!8` (or
+/// 8), or the operands that `matrix` prints for a tag without a number; a place
+/// such as vec.len, vec+8 (8 bytes into vec) or long; an access such as @f:%x, the
+/// one in function f whose result or pointer is %x, or @f:2, its second; a line
+/// such as f.ll:7 of the text, or f.c:7 of the source where there is debug
+/// information: all accesses of that line. Of a spec: a tag's name, or a path
+/// such as CallInfo.l.base.
 #[derive(Parser)]
 #[command(name = "tbaa", version, arg_required_else_help = true, after_help = STATUS)]
 pub(crate) struct Args {

@@ -8,7 +8,7 @@ use std::path::Path;
 use tbaa::spec::{Built, Spec, TypeDecl};
 use tbaa::text::{self, Keep, Module, Names};
 use tbaa::verify::Verifier;
-use tbaa::{Graph, NodeId, Operand, Rules, Tag, TagId, TypeId};
+use tbaa::{Graph, NodeId, Rules, Tag, TagId, TypeId};
 
 use crate::convert::{Origin, disassemble};
 use crate::listing::guess_roles;
@@ -17,25 +17,17 @@ use crate::report::{Failure, note, place, warn};
 
 /// A module or a spec that has been read.
 pub(crate) struct Input {
-    file: String,
-    text: Vec<u8>,
+    pub(crate) file: String,
+    pub(crate) text: Vec<u8>,
     pub(crate) content: Content,
     /// Tags that were asked for by a path, which no name of a spec is.
-    asked: Vec<(TagId, String)>,
+    pub(crate) asked: Vec<(TagId, String)>,
 }
 
 #[expect(clippy::large_enum_variant, reason = "there is one of it")]
 pub(crate) enum Content {
     Module(Module),
     Spec(Built),
-}
-
-/// What a tag of a module is called.
-enum Name<'n> {
-    /// `!8` or `8`.
-    Number(u32),
-    /// `!{!3, !3, i64 0}`: one that is written where it is attached.
-    Operands(&'n str),
 }
 
 impl Input {
@@ -69,6 +61,12 @@ impl Input {
         } else if graph.tag_count() == 0 {
             note(format!("{file} has no access tags"));
         }
+        Ok(Input { file, text, content: Content::Module(module), asked: Vec::new() })
+    }
+
+    /// Reads a module from a text that another program wrote.
+    pub(crate) fn of_text(file: String, text: Vec<u8>) -> Result<Input, Failure> {
+        let module = read_module(&file, &text, Keep::Used)?;
         Ok(Input { file, text, content: Content::Module(module), asked: Vec::new() })
     }
 
@@ -158,102 +156,6 @@ impl Input {
             Content::Module(_) => format!("{label} {}", printable(names.tag(tag).as_bytes())),
             Content::Spec(_) => label,
         }
-    }
-
-    /// Finds two tags by name.
-    pub(crate) fn pair(&mut self, a: &str, b: &str) -> Result<(TagId, TagId), Failure> {
-        match &mut self.content {
-            Content::Spec(built) => {
-                let file = &self.file;
-                let mut tag = |name: &str| {
-                    let tag = built.tag(name);
-                    tag.map_err(|error| Failure::unusable(format!("{file}: {error}")))
-                };
-                let tags = (tag(a)?, tag(b)?);
-                self.asked = vec![(tags.0, a.to_owned()), (tags.1, b.to_owned())];
-                Ok(tags)
-            }
-            Content::Module(_) => {
-                // All reading comes first, because ids of one graph mean nothing in another.
-                let (a, b) = (self.name(a)?, self.name(b)?);
-                Ok((self.named(a)?, self.named(b)?))
-            }
-        }
-    }
-
-    /// Takes the number out of `!8` or `8`, and sees to it that it is known.
-    fn name<'n>(&mut self, name: &'n str) -> Result<Name<'n>, Failure> {
-        let Content::Module(module) = &mut self.content else { unreachable!("specs use names") };
-        if name.starts_with("!{") {
-            return Ok(Name::Operands(name));
-        }
-        let digits = name.strip_prefix('!').unwrap_or(name);
-        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(Failure::unusable(format!(
-                "{name:?} is no metadata number, which is how a tag of {} is named: {}",
-                self.file,
-                known_tags(module)
-            )));
-        }
-        let unknown = |module: &Module| {
-            Failure::unusable(format!(
-                "!{digits} is no plain metadata node that {} defines: {}",
-                self.file,
-                known_tags(module)
-            ))
-        };
-        let number = digits.parse().map_err(|_| unknown(module))?;
-        if module.node(number).is_none() {
-            // It may be among the nodes that no attachment reaches.
-            let all = read_module(&self.file, &self.text, Keep::All)?;
-            if all.node(number).is_none() {
-                return Err(unknown(module));
-            }
-            *module = all;
-        }
-        Ok(Name::Number(number))
-    }
-
-    fn named(&mut self, name: Name<'_>) -> Result<TagId, Failure> {
-        match name {
-            Name::Number(number) => self.numbered(number),
-            Name::Operands(label) => self.inline(label),
-        }
-    }
-
-    /// Finds the inline tag that `matrix` and `eval` print as `label`.
-    fn inline(&self, label: &str) -> Result<TagId, Failure> {
-        let Content::Module(module) = &self.content else { unreachable!("specs use names") };
-        let mut tags = module.graph().tags();
-        tags.find(|&tag| reference(module, module.graph().tag_node(tag)) == label).ok_or_else(
-            || {
-                let (file, known) = (&self.file, known_tags(module));
-                Failure::unusable(format!("no inline tag of {file} prints as {label}: {known}"))
-            },
-        )
-    }
-
-    /// Takes a numbered node for a tag; says so if nothing else makes it one.
-    fn numbered(&mut self, number: u32) -> Result<TagId, Failure> {
-        let Content::Module(module) = &mut self.content else { unreachable!("specs use names") };
-        let undefined = || Failure::unusable(format!("!{number} is not defined in {}", self.file));
-        let node = module.node(number).ok_or_else(undefined)?;
-        let count = module.graph().tag_count();
-        let tag = module.tag(number).ok_or_else(undefined)?;
-        let added = module.graph().tag_count() > count;
-        let tag_node = module.graph().tag_node(tag);
-        // A tag that the text has already made of this type has its number.
-        let known = !added && module.number_of(tag_node) == module.number_of(node);
-        let is_type = matches!(module.graph().operand(node, 0), Some(Operand::String(_)));
-        if is_type && tag_node != node && !known {
-            note(format!(
-                "!{number} is a type node of {}, read as a tag of the scalar format: an access to that whole type",
-                self.file
-            ));
-        } else if added {
-            note(format!("!{number} is not attached to any instruction of {}", self.file));
-        }
-        Ok(tag)
     }
 
     /// Warns of tags that LLVM's verifier rejects, which under rule `llvm` alias
@@ -368,7 +270,7 @@ impl Input {
 ///
 /// The reader bounds how deep inline nodes nest, and a cycle cannot be written
 /// without a number.
-fn reference(module: &Module, node: NodeId) -> String {
+pub(crate) fn reference(module: &Module, node: NodeId) -> String {
     match module.number_of(node) {
         Some(number) => format!("!{number}"),
         None => {
@@ -376,27 +278,6 @@ fn reference(module: &Module, node: NodeId) -> String {
                 text::write_operands(module.graph(), node, |inner| reference(module, inner));
             format!("!{{{operands}}}")
         }
-    }
-}
-
-/// Says which tags could have been meant.
-fn known_tags(module: &Module) -> String {
-    const SHOWN: usize = 8;
-    let mut tags = module.attached_tags();
-    if tags.is_empty() {
-        tags = module.graph().tags().collect();
-    }
-    if tags.is_empty() {
-        return "it has no tags".to_owned();
-    }
-    let shown: Vec<_> = tags
-        .iter()
-        .take(SHOWN)
-        .map(|&tag| reference(module, module.graph().tag_node(tag)))
-        .collect();
-    match tags.len().saturating_sub(SHOWN) {
-        0 => format!("its tags are {}", shown.join(", ")),
-        more => format!("its tags are {} and {more} more", shown.join(", ")),
     }
 }
 
@@ -415,7 +296,7 @@ fn is_bitcode(text: &[u8]) -> bool {
     text.starts_with(b"BC\xc0\xde") || text.starts_with(b"\xde\xc0\x17\x0b")
 }
 
-fn read_module(file: &str, text: &[u8], keep: Keep) -> Result<Module, Failure> {
+pub(crate) fn read_module(file: &str, text: &[u8], keep: Keep) -> Result<Module, Failure> {
     let module = text::read_with(text, keep)
         .map_err(|error| Failure::at(file, text, error.offset, error.kind.to_string()))?;
     if module.functions().len() == 0 && module.graph().node_count() == 0 {

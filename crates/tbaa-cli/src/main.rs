@@ -8,6 +8,7 @@
 mod args;
 mod commands;
 mod convert;
+mod find;
 mod input;
 mod listing;
 mod printable;
@@ -17,13 +18,15 @@ mod report;
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 use args::Args;
 use commands::Outcome;
 use report::Failure;
 
 fn main() -> ExitCode {
+    // A shell asks what fits; nothing may be printed before.
+    clap_complete::CompleteEnv::with_factory(Args::command).var(commands::ASKED).complete();
     let args = Args::parse();
     args.color.into_choice().write_global();
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());

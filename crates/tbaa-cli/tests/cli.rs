@@ -292,9 +292,42 @@ fn completions_are_for_every_shell() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let out = output(&["completions", shell], b"");
         assert_eq!(out.status.code(), Some(0));
-        assert!(text(&out.stdout).contains("matrix"), "{shell}");
+        assert!(text(&out.stdout).contains("TBAA_COMPLETE"), "{shell}");
     }
     assert_eq!(output(&["completions", "csh"], b"").status.code(), Some(2));
+}
+
+/// What fish is offered for a command line: the values, without their help.
+fn completed(line: &[&str]) -> Vec<String> {
+    let out = tbaa(&[]).args(["--", "tbaa"]).args(line).env("TBAA_COMPLETE", "fish").output();
+    let out = out.unwrap();
+    assert!(out.status.success() && out.stderr.is_empty(), "{line:?}: {}", text(&out.stderr));
+    let value = |line: &str| line.split('\t').next().unwrap().to_owned();
+    text(&out.stdout).lines().map(value).collect()
+}
+
+#[test]
+fn what_fits_is_offered() {
+    assert_eq!(completed(&["mat"]), ["matrix"]);
+    assert_eq!(completed(&["alias", "fill.l"]), ["fill.ll"]);
+    assert_eq!(completed(&["alias", "fill.ll", "vec."]), ["vec.len", "vec.data"]);
+    assert_eq!(completed(&["alias", "fill.ll", "vec.len", "!4"]), ["!41", "!45"]);
+    assert_eq!(completed(&["explain", "fill.ll", "@t"]), ["@twice:"]);
+    let accesses: Vec<_> = (1..5).map(|n| format!("@fill:{n}")).collect();
+    assert_eq!(completed(&["explain", "fill.ll", "@fill:"]), accesses);
+    assert_eq!(
+        completed(&["generic", "fill.ll", "fill.c:1"]),
+        ["fill.c:14", "fill.c:15", "fill.c:16"]
+    );
+    assert_eq!(completed(&["alias", "union.ron", "q"]), ["q->u.i", "q->e[k]"]);
+    assert_eq!(completed(&["strip", "fill.ll", "--drop", "long"]), ["long"]);
+    // Two tags are at S+0: their numbers tell them apart.
+    assert_eq!(completed(&["alias", "twins.ll", "S"]), [""; 0]);
+    for broken in
+        [&["alias", "garbage.ll", "!"][..], &["alias", "missing.ll", "!"], &["alias", "!"]]
+    {
+        assert_eq!(completed(broken), [""; 0]);
+    }
 }
 
 #[test]

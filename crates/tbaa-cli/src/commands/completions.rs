@@ -1,13 +1,31 @@
-//! `tbaa completions`.
+//! `tbaa completions`, and what completes the names of accesses.
 
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::io::Write;
+use std::path::{Path, PathBuf};
 
-use clap::CommandFactory;
+use clap_complete::CompletionCandidate;
+use clap_complete::env::Shells;
+use tbaa::TagId;
+use tbaa::spec::Spec;
+use tbaa::text::{self, DebugInfo, Module, Names};
 
-use crate::args::Args;
+use crate::find::{access_name, in_function};
+use crate::input::{read_file, reference};
+use crate::printable::{llvm_name, printable};
 use crate::report::Failure;
 
+/// The variable by which a shell's script asks this program what fits.
+pub(crate) const ASKED: &str = "TBAA_COMPLETE";
+
+/// The most values that are offered.
+const OFFERED: usize = 500;
+
 /// Prints a completion script for a shell.
+///
+/// The script asks this program, which looks into the input that the command
+/// line names: tags and accesses are offered with what they mean.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -21,8 +39,92 @@ pub(crate) struct Completions {
 }
 
 pub(super) fn run(args: &Completions, out: &mut dyn Write) -> Result<(), Failure> {
-    // The generator panics when it cannot write, and memory it always can.
-    let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Args::command(), "tbaa", &mut script);
-    Ok(out.write_all(&script)?)
+    let name = args.shell.to_string();
+    let shells = Shells::builtins();
+    let Some(shell) = shells.completer(&name) else {
+        return Err(Failure::unusable(format!("no completions are known for {name}")));
+    };
+    Ok(shell.write_registration(ASKED, "tbaa", "tbaa", "tbaa", out)?)
+}
+
+/// Offers the tags and accesses of the input on the command line that is being
+/// completed. An input that cannot be read has none.
+pub(crate) fn accesses(current: &OsStr) -> Vec<CompletionCandidate> {
+    let current = current.to_string_lossy();
+    let is_input = |file: &PathBuf| {
+        file.is_file() && file.extension().is_some_and(|it| it == "ll" || it == "ron")
+    };
+    // The shell's script puts the command line behind `--`.
+    let mut words = std::env::args_os().skip_while(|word| word != "--").map(PathBuf::from);
+    let Some(file) = words.find(is_input) else { return Vec::new() };
+    let offered = offers(&file, &current).unwrap_or_default();
+    let fits = offered.into_iter().filter(|(value, _)| value.starts_with(&*current));
+    let candidate = |(value, about): (String, String)| {
+        CompletionCandidate::new(printable(value.as_bytes()))
+            .help(Some(printable(about.as_bytes()).into()))
+    };
+    fits.take(OFFERED).map(candidate).collect()
+}
+
+/// The values that may fit, with what they mean.
+fn offers(file: &Path, current: &str) -> Option<Vec<(String, String)>> {
+    let (_, text) = read_file(file).ok()?;
+    if file.extension().is_some_and(|extension| extension == "ron") {
+        let built = Spec::load(std::str::from_utf8(&text).ok()?).ok()?;
+        return Some(built.tags().keys().map(|name| (name.clone(), String::new())).collect());
+    }
+    let module = text::read(&text).ok()?;
+    let names = Names::of_module(&module, &text);
+    if current.starts_with('@') {
+        return Some(in_functions(&module, &names, current));
+    }
+    let mut tags = module.attached_tags();
+    if tags.is_empty() {
+        tags = module.graph().tags().collect();
+    }
+    let number = |tag| reference(&module, module.graph().tag_node(tag));
+    let numbers = tags.iter().map(|&tag| (number(tag), names.tag(tag)));
+    if current.starts_with('!') {
+        return Some(numbers.collect());
+    }
+    let places = tags.iter().map(|&tag| (names.place(tag), number(tag)));
+    // A place of several tags says too little.
+    let once = |place: &str| tags.iter().filter(|&&tag| names.place(tag) == place).count() == 1;
+    let mut offered: Vec<_> = places.collect();
+    if offered.len() <= OFFERED {
+        offered.retain(|(place, _)| once(place));
+    }
+    if current.is_empty() {
+        offered.extend(numbers);
+        return Some(offered);
+    }
+    let debug = DebugInfo::new(&text);
+    let lines: BTreeSet<_> = module
+        .instructions()
+        .iter()
+        .filter_map(|instruction| debug.location(instruction))
+        .map(|at| (at.file, at.line))
+        .collect();
+    offered.extend(lines.into_iter().map(|(file, line)| (format!("{file}:{line}"), String::new())));
+    Some(offered)
+}
+
+/// The functions that have accesses, and of one that is named its accesses.
+fn in_functions(module: &Module, names: &Names<'_>, current: &str) -> Vec<(String, String)> {
+    let mut offered = Vec::new();
+    for (function, name) in (0..).zip(module.functions()) {
+        let instructions = in_function(module, function);
+        let prefix = format!("@{}:", llvm_name(name));
+        if !current.starts_with(&prefix) {
+            let about = format!("{} accesses", instructions.len());
+            offered.extend((!instructions.is_empty()).then_some((prefix, about)));
+            continue;
+        }
+        let about = |tag: Option<TagId>| tag.map_or_else(String::new, |tag| names.tag(tag));
+        offered
+            .extend(instructions.map(|index| {
+                (access_name(module, index), about(module.instructions()[index].tag))
+            }));
+    }
+    offered
 }

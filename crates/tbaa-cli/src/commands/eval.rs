@@ -32,7 +32,8 @@ Formats:
   pairs  a line for each pair, tab-separated: function; index, opcode, type and
          tag of the one access; the same of the other; MayAlias or NoAlias
   json   one document, a row of M and N for each tag of a function
-The index is the instruction's position in its function, from 0.
+The index is the instruction's position in its function, from 0. In text an
+access has its number among the function's accesses, from 1: @f:1 names it.
 
 Examples:
   tbaa eval f.ll
@@ -149,6 +150,8 @@ impl std::fmt::Display for Count {
 #[derive(Serialize)]
 struct Access {
     index: u32,
+    /// Among the function's accesses, untagged ones included, from 1.
+    access: usize,
     opcode: &'static str,
     #[serde(rename = "type")]
     ty: String,
@@ -186,7 +189,7 @@ impl Function {
         let mut uses = Vec::new();
         let mut accesses = Vec::new();
         let mut count = Count::default();
-        for instruction in instructions {
+        for (instruction, access) in instructions.iter().zip(1..) {
             let Some(tag) = instruction.tag else {
                 count.untagged += u64::from(instruction.opcode.accesses_memory());
                 continue;
@@ -199,6 +202,7 @@ impl Function {
             uses[place] += 1;
             accesses.push(Access {
                 index: instruction.index,
+                access,
                 opcode: opcode(instruction.opcode),
                 ty: match module.access_type(instruction) {
                     b"" => "-".to_owned(),
@@ -233,12 +237,12 @@ impl Function {
 
     fn text(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "{}: {}", self.name, self.count)?;
-        let digits = self.accesses.last().map_or(0, |last| last.index.to_string().len());
+        let digits = self.accesses.last().map_or(0, |last| last.access.to_string().len());
         let ty = self.accesses.iter().map(|access| access.ty.chars().count()).max().unwrap_or(0);
         for access in &self.accesses {
             let tag = &self.tags[access.tag];
-            let Access { index, opcode, ty: accessed, .. } = access;
-            writeln!(out, "  {index:>digits$}  {opcode:9}  {accessed:ty$}  {tag}")?;
+            let Access { access: number, opcode, ty: accessed, .. } = access;
+            writeln!(out, "  {number:>digits$}  {opcode:9}  {accessed:ty$}  {tag}")?;
         }
         for (i, row) in self.rows.iter().enumerate() {
             let meaning = printable(self.meanings[i].as_bytes());

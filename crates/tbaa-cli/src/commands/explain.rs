@@ -2,9 +2,11 @@
 
 use std::io::Write;
 
-use tbaa::{AccessPath, Oracle, TagId};
+use tbaa::{AccessPath, Graph, Oracle, Rules, TagId};
 
 use super::query::{Pair, Question};
+use super::words::in_words;
+use crate::find::Found;
 use crate::input::{Content, Input};
 use crate::printable::printable;
 use crate::report::Failure;
@@ -14,7 +16,8 @@ use crate::report::Failure;
 /// The first line is what `alias` prints. Then come the clause of the rule that
 /// decided, what the two tags say, and, where the rule compared them, the paths
 /// of the two accesses from a common type and the bytes that they touch. Offsets
-/// are in bytes from the start of the type that has the field.
+/// are in bytes from the start of the type that has the field. Then who met whom
+/// is said in words, and what the other two rules answer.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -30,28 +33,59 @@ pub(crate) struct Explain {
 }
 
 pub(super) fn run(args: &Explain, out: &mut dyn Write) -> Result<(), Failure> {
-    let Explain { pair } = args;
-    let Question { input, rules, a, b } = Question::read(pair)?;
-    let why = Oracle::new(input.graph(), rules).explain(a, b);
+    let Question { input, rules, pairs } = Question::read(&args.pair)?;
+    let oracles = [Rules::Llvm, Rules::Union, Rules::UnionStrict]
+        .map(|rules| Oracle::new(input.graph(), rules));
+    for (index, &[a, b]) in pairs.iter().enumerate() {
+        if index > 0 {
+            writeln!(out)?;
+        }
+        one(&input, rules, &oracles, [(&args.pair.a, a), (&args.pair.b, b)], out)?;
+    }
+    Ok(())
+}
+
+/// Explains one pair, each access with what was asked for.
+fn one(
+    input: &Input,
+    rules: Rules,
+    oracles: &[Oracle<&Graph>],
+    [a, b]: [(&String, Found); 2],
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let explain = |oracle: &Oracle<&Graph>| oracle.explain(a.1.tag, b.1.tag);
+    let Some(why) = oracles.iter().find(|oracle| oracle.rules() == rules).map(explain) else {
+        return Ok(());
+    };
     writeln!(out, "{}\nrule {rules}: {}", why.answer, why.clause)?;
-    let meanings = input.names();
-    for (side, asked, tag) in [("a", &pair.a, a), ("b", &pair.b, b)] {
+    let names = input.names();
+    for (side, (asked, found)) in [("a", a), ("b", b)] {
         // What was asked for may be a path, which is no tag's name. A malformed
         // tag means nothing.
-        let name = match input.content {
-            Content::Module(_) if input.graph().tag(tag).is_ok() => input.described(&meanings, tag),
-            Content::Module(_) => input.label(tag),
-            Content::Spec(_) => printable(asked.as_bytes()),
+        let name = match (&input.content, found.tag) {
+            (Content::Module(_), Some(tag)) if input.graph().tag(tag).is_err() => input.label(tag),
+            (Content::Module(_), _) => input.found_name(&names, &found),
+            (Content::Spec(_), _) => printable(asked.as_bytes()),
         };
-        writeln!(out, "  {side}: {name} = {}", says(&input, tag))?;
+        match found.tag {
+            Some(tag) => writeln!(out, "  {side}: {name} = {}", says(input, tag))?,
+            None => writeln!(out, "  {side}: {name}")?,
+        }
     }
     if let Some(comparison) = &why.comparison {
         writeln!(out, "from {}", printable(comparison.base.as_bytes()))?;
-        writeln!(out, "  a: {}", path(&input, &comparison.a))?;
-        writeln!(out, "  b: {}", path(&input, &comparison.b))?;
+        writeln!(out, "  a: {}", path(input, &comparison.a))?;
+        writeln!(out, "  b: {}", path(input, &comparison.b))?;
         if let Some(apart) = comparison.arithmetic() {
             writeln!(out, "  {apart}")?;
         }
+    }
+    for line in in_words(input, &names, &why, [a.1, b.1]) {
+        writeln!(out, "{}", printable(line.as_bytes()))?;
+    }
+    for oracle in oracles.iter().filter(|oracle| oracle.rules() != rules) {
+        let why = explain(oracle);
+        writeln!(out, "rule {}: {}, {}", oracle.rules(), why.answer, why.clause)?;
     }
     Ok(())
 }

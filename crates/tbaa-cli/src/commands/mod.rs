@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 mod bisect;
+mod blocks;
 mod check;
 mod completions;
 mod declare;
@@ -20,12 +21,15 @@ mod strip;
 mod svg;
 mod types;
 mod verify;
+mod words;
 
 use std::io::Write;
 
 use clap::Subcommand;
 
 use crate::report::Failure;
+
+pub(crate) use completions::ASKED;
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
@@ -45,6 +49,7 @@ pub(crate) enum Command {
     Lower(lower::Lower),
     Strip(strip::Strip),
     Bisect(bisect::Bisect),
+    Blocks(blocks::Blocks),
     Completions(completions::Completions),
     Man(man::Man),
 }
@@ -76,6 +81,7 @@ pub(crate) fn run(command: Command, out: &mut dyn Write) -> Result<Outcome, Fail
         Command::Lower(args) => lower::run(&args, out)?,
         Command::Strip(args) => strip::run(&args, out)?,
         Command::Bisect(args) => return bisect::run(&args, out),
+        Command::Blocks(args) => blocks::run(&args, out)?,
         Command::Completions(args) => completions::run(&args, out)?,
         Command::Man(args) => man::run(&args, out)?,
     }

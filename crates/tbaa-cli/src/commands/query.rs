@@ -3,10 +3,13 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use tbaa::{Clause, Oracle, Rules, TagId};
+use clap_complete::ArgValueCompleter;
+use tbaa::{Clause, Oracle, Rules};
 
+use super::completions::accesses;
 use crate::args::RulesArg;
 use crate::convert::FlagsArg;
+use crate::find::Found;
 use crate::input::{Content, Input};
 use crate::printable::printable;
 use crate::report::{Failure, note};
@@ -14,12 +17,15 @@ use crate::report::{Failure, note};
 /// Prints MayAlias or NoAlias.
 ///
 /// Any doubt is MayAlias: different roots, a malformed tag. A tag that LLVM's
-/// verifier rejects is warned of.
+/// verifier rejects is warned of. Where a name stands for several accesses, such
+/// as a line of the source, each pair has a line.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   tbaa alias f.ll '!8' '!12'
   tbaa alias f.ll 8 12
+  tbaa alias f.ll @f:1 float
+  tbaa alias f.ll f.ll:2 @f:2
   tbaa alias ravi.ron CallInfo.top TValue.n
 
 Exit status:
@@ -35,9 +41,11 @@ pub(crate) struct Alias {
 pub(crate) struct Pair {
     /// A .ll, .bc, C or C++ file, a .ron spec, or `-`.
     pub(crate) input: PathBuf,
-    /// One tag.
+    /// A tag or an access; see `tbaa --help`.
+    #[arg(add = ArgValueCompleter::new(accesses))]
     pub(crate) a: String,
     /// The other.
+    #[arg(add = ArgValueCompleter::new(accesses))]
     pub(crate) b: String,
     #[command(flatten)]
     pub(crate) flags: FlagsArg,
@@ -66,38 +74,59 @@ pub(crate) struct Generic {
     pub(crate) pair: Pair,
 }
 
-/// A question about two tags of an input.
+/// A question about accesses of an input: each of the one name with each of the
+/// other.
 pub(super) struct Question {
     pub(super) input: Input,
     pub(super) rules: Rules,
-    pub(super) a: TagId,
-    pub(super) b: TagId,
+    pub(super) pairs: Vec<[Found; 2]>,
 }
 
 impl Question {
-    /// Reads the input and finds the tags; warns of those that LLVM rejects.
+    /// Reads the input and finds the accesses; warns of tags that LLVM rejects.
     pub(super) fn read(args: &Pair) -> Result<Question, Failure> {
         let mut input = Input::open(args.flags.of(&args.input))?;
         let rules = input.rules(args.rules.rules);
-        let (a, b) = input.pair(&args.a, &args.b)?;
-        input.warn_rejected(rules, [a, b]);
-        Ok(Question { input, rules, a, b })
+        let [first, second] = input.pair(&args.a, &args.b)?;
+        input.warn_rejected(rules, first.iter().chain(&second).filter_map(|found| found.tag));
+        let pairs = first.iter().flat_map(|&a| second.iter().map(move |&b| [a, b])).collect();
+        Ok(Question { input, rules, pairs })
     }
 }
 
 pub(super) fn alias(args: &Alias, out: &mut dyn Write) -> Result<(), Failure> {
-    let Question { input, rules, a, b } = Question::read(&args.pair)?;
-    let why = Oracle::new(input.graph(), rules).explain(a, b);
-    if rules != Rules::Llvm && why.clause == Clause::Malformed {
-        note(format!("{}, and rule {rules} answers MayAlias", why.clause));
+    let Question { input, rules, pairs } = Question::read(&args.pair)?;
+    let oracle = Oracle::new(input.graph(), rules);
+    let names = input.names();
+    for [a, b] in &pairs {
+        let why = oracle.explain(a.tag, b.tag);
+        if rules != Rules::Llvm && why.clause == Clause::Malformed {
+            note(format!("{}, and rule {rules} answers MayAlias", why.clause));
+        }
+        match pairs.len() {
+            1 => writeln!(out, "{}", why.answer)?,
+            _ => {
+                let [a, b] = [a, b].map(|found| input.found_name(&names, found));
+                writeln!(out, "{:8}  {a}  and  {b}", why.answer.to_string())?;
+            }
+        }
     }
-    writeln!(out, "{}", why.answer)?;
     Ok(())
 }
 
 pub(super) fn generic(args: &Generic, out: &mut dyn Write) -> Result<(), Failure> {
-    let Question { input, rules, a, b } = Question::read(&args.pair)?;
-    match Oracle::new(input.graph(), rules).most_generic(a, b) {
+    let Question { input, rules, pairs } = Question::read(&args.pair)?;
+    let mut tags: Vec<_> = pairs.iter().map(|pair| pair.map(|found| found.tag)).collect();
+    tags.dedup();
+    let [[a, b]] = tags[..] else {
+        return Err(Failure::unusable(format!(
+            "{:?} and {:?} name several accesses with different tags; name one of each, as \
+             `tbaa alias` lists them",
+            args.pair.a, args.pair.b
+        )));
+    };
+    let both = a.zip(b);
+    match both.and_then(|(a, b)| Oracle::new(input.graph(), rules).most_generic(a, b)) {
         // Metadata, and what it means as a comment.
         Some(tag) if matches!(input.content, Content::Module(_)) => {
             let means = input.names().tag_of(&tag);

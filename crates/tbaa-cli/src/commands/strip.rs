@@ -3,8 +3,10 @@
 use std::hash::Hasher;
 use std::io::Write;
 
+use clap_complete::ArgValueCompleter;
 use tbaa::text::{Instruction, Module, RewriteError, Rewriter};
 
+use super::completions::accesses;
 use crate::convert::InputArg;
 use crate::input::{Content, Input};
 use crate::report::Failure;
@@ -34,8 +36,8 @@ pub(crate) struct Strip {
     /// made of the function's name and the instruction's position in it.
     #[arg(long, value_name = "BITS", conflicts_with = "drop")]
     pub(crate) hash: Vec<Bits>,
-    /// Keep all tags but this.
-    #[arg(long, value_name = "TAG")]
+    /// Keep all tags but this, or all but those of this access or line.
+    #[arg(long, value_name = "TAG", add = ArgValueCompleter::new(accesses))]
     pub(crate) drop: Vec<String>,
 }
 
@@ -60,10 +62,8 @@ impl std::str::FromStr for Bits {
 
 pub(super) fn run(args: &Strip, out: &mut dyn Write) -> Result<(), Failure> {
     let mut input = Input::open(&args.input)?;
-    let mut dropped = Vec::new();
-    for name in &args.drop {
-        dropped.push(input.pair(name, name)?.0);
-    }
+    let names: Vec<&str> = args.drop.iter().map(String::as_str).collect();
+    let dropped = input.find(&names)?.concat();
     let Content::Module(module) = &input.content else {
         return Err(Failure::unusable(format!(
             "{} is a spec, which has no instructions; name a .ll file",
@@ -79,7 +79,11 @@ pub(super) fn run(args: &Strip, out: &mut dyn Write) -> Result<(), Failure> {
         }
         number += 1;
         if !dropped.is_empty() {
-            return instruction.tag.is_none_or(|tag| !dropped.contains(&tag));
+            // A tag goes from all accesses, an access loses its own.
+            return !dropped.iter().any(|found| match found.instruction {
+                Some(dropped) => dropped == index,
+                None => instruction.tag.is_some() && found.tag == instruction.tag,
+            });
         }
         if !args.hash.is_empty() {
             let hash = hash(names[instruction.function as usize], instruction);

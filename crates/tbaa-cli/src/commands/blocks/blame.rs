@@ -1,0 +1,287 @@
+//! What keeps a load from being reused or hoisted, as far as types can tell.
+
+use tbaa::text::{Instruction, Module, Opcode};
+use tbaa::{AliasResult, Clause, Graph, Oracle, Rules, TagId};
+
+use super::body::{Body, Event, size};
+use super::effects::{Effect, Effects};
+use super::flow::{Flow, Point};
+
+/// What an optimiser could do with a load, were it not for the blockers.
+pub(super) enum Wanted {
+    /// Take the value that an access loaded or stored: one of these stands last
+    /// on each way. Indices into the module's instructions.
+    Reuse(Vec<usize>),
+    /// Load before the loop with this header, a block.
+    Hoist(usize),
+}
+
+/// Why a store or call counts as one that may change what is loaded.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Cause {
+    /// The store has no tag.
+    NoTag,
+    /// The load has none.
+    LoadNoTag,
+    /// One of the two is tagged `char`, and is to something wider: what clang
+    /// makes of a union's member.
+    FlattenedUnion,
+    /// One of the two is to a `char`, or to another type that covers the other's.
+    Covers,
+    /// Rule union tells the two apart, and rule llvm does not.
+    RuleLlvm,
+    /// Both are to what may be one object.
+    SameType,
+    /// It writes the very bytes that are loaded.
+    SamePlace,
+    /// An atomic access, or a fence: types do not matter.
+    Order,
+    /// A call that may write anything.
+    Call,
+    /// A call that may write `errno`.
+    Errno,
+}
+
+impl Cause {
+    /// Whether a tag can change it.
+    pub(super) fn is_of_types(self) -> bool {
+        !matches!(self, Cause::SamePlace | Cause::Order | Cause::Call | Cause::Errno)
+    }
+
+    pub(super) fn help(self) -> &'static str {
+        match self {
+            Cause::NoTag => "tag the store: who knows its type lets LLVM know",
+            Cause::LoadNoTag => "tag the load: without a tag all stores may change it",
+            Cause::FlattenedUnion => {
+                "clang tags a union's members as char: copy the value through a local variable, or \
+                 describe the union and `tbaa lower` its tags"
+            }
+            Cause::Covers => {
+                "char covers all types: copy through a local variable, or declare the pointer restrict"
+            }
+            Cause::RuleLlvm => "`tbaa lower` writes tags by which LLVM tells the two apart",
+            Cause::SameType => {
+                "no tag tells them apart: declare a pointer restrict, or load into a local variable before"
+            }
+            Cause::SamePlace => "what is loaded changes in between: no tag can help",
+            Cause::Order => "atomic accesses and fences keep their order",
+            Cause::Call => {
+                "let the function be inlined, or say that it writes nothing (__attribute__((pure)))"
+            }
+            Cause::Errno => "compile with -fno-math-errno, if nothing reads errno",
+        }
+    }
+}
+
+/// A store or call that may change what is loaded.
+#[derive(Clone, Copy)]
+pub(super) struct Blocker {
+    pub(super) event: Event,
+    pub(super) cause: Cause,
+}
+
+/// A load and what keeps it.
+pub(super) struct Blocked {
+    /// Index into the module's instructions.
+    pub(super) load: usize,
+    pub(super) wanted: Wanted,
+    pub(super) blockers: Vec<Blocker>,
+}
+
+/// What is known of a module as a whole.
+pub(super) struct Judge<'a> {
+    pub(super) module: &'a Module,
+    pub(super) text: &'a [u8],
+    pub(super) effects: Effects<'a>,
+    llvm: Oracle<&'a Graph>,
+    union: Oracle<&'a Graph>,
+}
+
+impl<'a> Judge<'a> {
+    pub(super) fn new(module: &'a Module, text: &'a [u8]) -> Self {
+        let [llvm, union] = [Rules::Llvm, Rules::Union].map(|it| Oracle::new(module.graph(), it));
+        Judge { module, text, effects: Effects::of(text), llvm, union }
+    }
+
+    fn instruction(&self, index: usize) -> &'a Instruction {
+        &self.module.instructions()[index]
+    }
+
+    /// The pointer that an instruction accesses memory through, as written.
+    pub(super) fn pointer(&self, index: usize) -> Option<&'a str> {
+        let span = self.instruction(index).pointer_span(self.text)?;
+        std::str::from_utf8(&self.text[span]).ok()
+    }
+
+    /// Looks at every plain load of a function, in file order. A load that could
+    /// not be reused or hoisted even without stores is none of it; one that
+    /// nothing keeps has no blockers.
+    pub(super) fn loads(&self, body: &Body<'_>) -> Vec<Blocked> {
+        if body.blocks.is_empty() {
+            return Vec::new();
+        }
+        let flow = Flow::of(body);
+        // Of each access what it is to: equal accesses have equal keys.
+        let keys: Vec<Vec<Option<(String, &[u8])>>> = body
+            .blocks
+            .iter()
+            .map(|block| block.events.iter().map(|&event| self.key(body, event)).collect())
+            .collect();
+        let mut found = Vec::new();
+        for (index, block) in body.blocks.iter().enumerate() {
+            for (nth, &event) in block.events.iter().enumerate() {
+                let Event::Access(load) = event else { continue };
+                if self.instruction(load).opcode != Opcode::Load || keys[index][nth].is_none() {
+                    continue;
+                }
+                let point = Point { block: index, event: nth };
+                let Some((wanted, between)) = self.wanted(body, &flow, &keys, point) else {
+                    continue;
+                };
+                found.push(Blocked { load, wanted, blockers: self.blockers(body, load, &between) });
+            }
+        }
+        found
+    }
+
+    /// Pointer and type of a load or store that may stand for another; `None` of
+    /// volatile and atomic ones.
+    fn key(&self, body: &Body<'_>, event: Event) -> Option<(String, &'a [u8])> {
+        let Event::Access(index) = event else { return None };
+        let instruction = self.instruction(index);
+        let plain = !instruction.volatile && !instruction.atomic;
+        let opcode = matches!(instruction.opcode, Opcode::Load | Opcode::Store);
+        (plain && opcode)
+            .then(|| Some((body.key(self.pointer(index)?), self.module.access_type(instruction))))?
+    }
+
+    /// What could become of a load, and what happens in between. A load that not
+    /// every turn of a loop comes to may not be done before it: its pointer may
+    /// lead nowhere.
+    fn wanted(
+        &self,
+        body: &Body<'_>,
+        flow: &Flow,
+        keys: &[Vec<Option<(String, &[u8])>>],
+        at: Point,
+    ) -> Option<(Wanted, Vec<Event>)> {
+        let key = &keys[at.block][at.event];
+        if let Some((equal, between)) =
+            flow.back(body, at, |block, event| keys[block][event] == *key)
+        {
+            let accesses = equal.iter().filter_map(|&event| match event {
+                Event::Access(index) => Some(index),
+                Event::Other(_) => None,
+            });
+            return Some((Wanted::Reuse(accesses.collect()), between));
+        }
+        let around = flow.innermost(at.block)?;
+        let Event::Access(load) = body.blocks[at.block].events[at.event] else { return None };
+        let is_invariant = body.is_invariant(self.pointer(load)?, &around.contains);
+        if !is_invariant || !flow.is_in_every_turn(body, around, at.block) {
+            return None;
+        }
+        let blocks = body.blocks.iter().zip(&around.contains).filter(|&(_, &within)| within);
+        let events = blocks.flat_map(|(block, _)| &block.events).copied().collect();
+        Some((Wanted::Hoist(around.header), events))
+    }
+
+    fn blockers(&self, body: &Body<'_>, load: usize, between: &[Event]) -> Vec<Blocker> {
+        if self.llvm.is_constant(self.instruction(load).tag) {
+            return Vec::new();
+        }
+        let cause = |&event: &Event| {
+            let cause = match event {
+                Event::Access(other) => self.cause(body, load, other),
+                Event::Other(offset) => self.of_call(load, offset),
+            };
+            cause.map(|cause| Blocker { event, cause })
+        };
+        let mut found: Vec<Blocker> = between.iter().filter_map(cause).collect();
+        found.sort_by_key(|blocker| self.offset(blocker.event));
+        // The block of the load may have been passed twice.
+        found.dedup_by_key(|blocker| self.offset(blocker.event));
+        found
+    }
+
+    /// Bytes from the start of the text.
+    pub(super) fn offset(&self, event: Event) -> usize {
+        match event {
+            Event::Access(index) => self.instruction(index).offset as usize,
+            Event::Other(offset) => offset,
+        }
+    }
+
+    fn of_call(&self, load: usize, offset: usize) -> Option<Cause> {
+        match self.effects.of_call(offset) {
+            Effect::None => None,
+            Effect::Any if self.effects.line(offset).starts_with("fence") => Some(Cause::Order),
+            Effect::Any => Some(Cause::Call),
+            Effect::Errno => {
+                let errno = self.module.errno_tags().iter().copied();
+                let answer = self.llvm.alias_any(self.instruction(load).tag, errno);
+                (answer == AliasResult::MayAlias).then_some(Cause::Errno)
+            }
+        }
+    }
+
+    /// Whether and why an access may change what a load reads.
+    fn cause(&self, body: &Body<'_>, load: usize, other: usize) -> Option<Cause> {
+        let [read, write] = [load, other].map(|index| self.instruction(index));
+        if write.atomic {
+            return Some(Cause::Order);
+        }
+        match write.opcode {
+            Opcode::Load | Opcode::VaArg => return None,
+            Opcode::Call if self.pointer(other).is_none() => {
+                let effect = self.of_call(load, write.offset as usize);
+                let apart = !self.llvm.may_alias(read.tag, write.tag);
+                return effect.filter(|_| !apart);
+            }
+            _ => {}
+        }
+        let [of_read, of_write] = [load, other].map(|index| self.pointer(index));
+        // A copy is as long as its argument says, which nobody reads here.
+        let written = (write.opcode == Opcode::Store).then(|| size(self.module, write)).flatten();
+        if let (Some(of_read), Some(of_write)) = (of_read, of_write) {
+            match body.meet((of_read, size(self.module, read)), (of_write, written)) {
+                Some(true) => return Some(Cause::SamePlace),
+                Some(false) => return None,
+                None => {}
+            }
+        }
+        let by_copy = write.copy.filter(|_| write.tag.is_none());
+        if let Some(copy) = by_copy {
+            return self.llvm.copy_may_alias(copy, read.tag).then_some(Cause::SameType);
+        }
+        if !self.llvm.may_alias(read.tag, write.tag) {
+            return None;
+        }
+        Some(match (read.tag, write.tag) {
+            (_, None) => Cause::NoTag,
+            (None, _) => Cause::LoadNoTag,
+            (Some(of_read), Some(of_write)) => self.of_tags((read, of_read), (write, of_write)),
+        })
+    }
+
+    fn of_tags(&self, a: (&Instruction, TagId), b: (&Instruction, TagId)) -> Cause {
+        if !self.union.may_alias(a.1, b.1) {
+            return Cause::RuleLlvm;
+        }
+        if self.union.explain(a.1, b.1).clause != Clause::Generality {
+            return Cause::SameType;
+        }
+        let graph = self.module.graph();
+        let access = |tag: TagId| graph.tag(tag).ok().map(|tag| tag.access);
+        if access(a.1) == access(b.1) {
+            return Cause::SameType;
+        }
+        let is_wider = |(instruction, tag): (&Instruction, TagId)| {
+            let ty = access(tag).map(|ty| graph.ty(ty));
+            let char = ty.and_then(|ty| ty.name()).is_some_and(|name| name == b"omnipotent char");
+            let plain = matches!(instruction.opcode, Opcode::Load | Opcode::Store);
+            char && plain && self.module.access_type(instruction) != b"i8"
+        };
+        if is_wider(a) || is_wider(b) { Cause::FlattenedUnion } else { Cause::Covers }
+    }
+}

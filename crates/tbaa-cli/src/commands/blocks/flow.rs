@@ -1,0 +1,139 @@
+//! Which block leads where: dominators, loops, and what lies before a place.
+
+use tbaa::petgraph::Incoming;
+use tbaa::petgraph::algo::dominators::{Dominators, simple_fast};
+use tbaa::petgraph::graph::{DiGraph, NodeIndex};
+
+use super::body::{Body, Event};
+
+/// A natural loop: the blocks from which its header is reached again.
+pub(super) struct Loop {
+    pub(super) header: usize,
+    pub(super) contains: Vec<bool>,
+    size: usize,
+}
+
+pub(super) struct Flow {
+    graph: DiGraph<(), ()>,
+    dominators: Dominators<NodeIndex>,
+    pub(super) loops: Vec<Loop>,
+}
+
+/// A place in a body: a block, and how many of its events come before.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Point {
+    pub(super) block: usize,
+    pub(super) event: usize,
+}
+
+impl Flow {
+    /// Of a body with a block at least.
+    pub(super) fn of(body: &Body<'_>) -> Self {
+        let mut graph = DiGraph::new();
+        for _ in &body.blocks {
+            graph.add_node(());
+        }
+        for (from, block) in body.blocks.iter().enumerate() {
+            for &to in &block.successors {
+                graph.add_edge(NodeIndex::new(from), NodeIndex::new(to), ());
+            }
+        }
+        let dominators = simple_fast(&graph, NodeIndex::new(0));
+        let mut flow = Flow { graph, dominators, loops: Vec::new() };
+        flow.find_loops(body);
+        flow
+    }
+
+    fn dominates(&self, a: usize, b: usize) -> bool {
+        let mut all = self.dominators.dominators(NodeIndex::new(b)).into_iter().flatten();
+        all.any(|block| block.index() == a)
+    }
+
+    /// Back edges to one header are one loop.
+    fn find_loops(&mut self, body: &Body<'_>) {
+        for header in 0..body.blocks.len() {
+            let back: Vec<usize> = self
+                .graph
+                .neighbors_directed(NodeIndex::new(header), Incoming)
+                .map(NodeIndex::index)
+                .filter(|&from| self.dominates(header, from))
+                .collect();
+            if back.is_empty() {
+                continue;
+            }
+            let mut contains = self.reaching(&back, header);
+            contains[header] = true;
+            let size = contains.iter().filter(|&&it| it).count();
+            self.loops.push(Loop { header, contains, size });
+        }
+    }
+
+    /// The smallest loop that a block is in.
+    pub(super) fn innermost(&self, block: usize) -> Option<&Loop> {
+        self.loops.iter().filter(|it| it.contains[block]).min_by_key(|it| it.size)
+    }
+
+    /// Whether a loop is left, or begun anew, only after this block of it.
+    ///
+    /// LLVM: `SimpleLoopSafetyInfo::isGuaranteedToExecute`.
+    pub(super) fn is_in_every_turn(&self, body: &Body<'_>, around: &Loop, block: usize) -> bool {
+        let mut ends = (0..body.blocks.len()).filter(|&it| {
+            let mut next = body.blocks[it].successors.iter();
+            around.contains[it] && next.any(|&to| to == around.header || !around.contains[to])
+        });
+        ends.all(|end| self.dominates(block, end))
+    }
+
+    /// The blocks from which one of `to` is reached, these included, without
+    /// going through `not`.
+    fn reaching(&self, to: &[usize], not: usize) -> Vec<bool> {
+        let mut seen = vec![false; self.graph.node_count()];
+        let mut pending = to.to_vec();
+        while let Some(block) = pending.pop() {
+            if block == not || std::mem::replace(&mut seen[block], true) {
+                continue;
+            }
+            let before = self.graph.neighbors_directed(NodeIndex::new(block), Incoming);
+            pending.extend(before.map(NodeIndex::index));
+        }
+        seen
+    }
+
+    /// Goes back from a place on every way, up to an event for which `is_equal`
+    /// answers so, or up to the place itself. Returns these events, with those
+    /// that were passed; `None` if a way from the start of the function meets no
+    /// such event, or none at all does.
+    pub(super) fn back(
+        &self,
+        body: &Body<'_>,
+        from: Point,
+        is_equal: impl Fn(usize, usize) -> bool,
+    ) -> Option<(Vec<Event>, Vec<Event>)> {
+        let (mut found, mut passed) = (Vec::new(), Vec::new());
+        let mut seen = vec![false; body.blocks.len()];
+        let mut pending = vec![(from.block, from.event)];
+        while let Some((block, end)) = pending.pop() {
+            let events = &body.blocks[block].events;
+            let equal = (0..end).rev().find(|&event| is_equal(block, event));
+            passed.extend(&events[equal.map_or(0, |equal| equal + 1)..end]);
+            if let Some(equal) = equal {
+                found.push(events[equal]);
+                continue;
+            }
+            if block == 0 {
+                return None;
+            }
+            let before = self.graph.neighbors_directed(NodeIndex::new(block), Incoming);
+            for block in before.map(NodeIndex::index) {
+                // The block of the place is passed again as a whole.
+                if !std::mem::replace(&mut seen[block], true) {
+                    pending.push((block, body.blocks[block].events.len()));
+                }
+            }
+        }
+        let itself = body.blocks[from.block].events[from.event];
+        found.retain(|&event| event != itself);
+        found.dedup();
+        (!found.is_empty()).then_some((found, passed))
+    }
+}

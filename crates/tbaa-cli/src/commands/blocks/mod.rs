@@ -1,0 +1,228 @@
+//! `tbaa blocks`: what keeps loads from being reused or hoisted.
+
+mod blame;
+mod body;
+mod effects;
+mod flow;
+mod proof;
+mod prove;
+mod show;
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use clap_complete::ArgValueCompleter;
+use tbaa::text::{DebugInfo, Module, Opcode};
+
+use super::completions::accesses;
+use crate::find::{Found, access_name};
+use crate::input::{Content, Input};
+use crate::report::{Failure, note};
+use blame::{Blocked, Judge};
+use body::Body;
+use proof::Sample;
+use prove::{Opt, Prover};
+use show::Shown;
+
+/// Says which stores and calls keep loads from being reused or hoisted.
+///
+/// Of each load that an equal access stands before on every way to it, or that a
+/// loop repeats with the same pointer: which stores and calls in between may
+/// change it, as far as types can tell, why, and what would help. A load that
+/// nothing in between may change is not listed unless it is named. The text is
+/// best one that has been optimised, as at -O1: where every variable is in
+/// memory, no two pointers are equal.
+///
+/// Control flow is read from labels and branches, and what a call writes from
+/// its attributes. Accesses at different bytes from one pointer, and to different
+/// variables, are told apart; what LLVM finds out beyond that is not known here.
+///
+/// With --prove LLVM's opt is asked: the stores that are blamed, and a load
+/// without a tag, get scalar types of their own under the same root, and it is
+/// shown what then becomes of the load.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  tbaa blocks f.ll                all functions
+  tbaa blocks f.ll @f             one
+  tbaa blocks f.ll @f f.c:14      the loads of a line; see `tbaa --help`
+  tbaa blocks f.ll @f --prove     and what LLVM makes of it
+
+Exit status:
+  0  fine
+  2  unusable input or arguments, or opt cannot be asked")]
+pub(crate) struct Blocks {
+    /// A .ll file, or `-`.
+    pub(crate) input: PathBuf,
+    /// A function such as @f, an access in it, or both.
+    #[arg(value_name = "NAME", num_args = 0..=2, add = ArgValueCompleter::new(accesses))]
+    pub(crate) names: Vec<String>,
+    /// What to print.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: BlocksFormat,
+    /// Ask LLVM what it does without what is blamed.
+    #[arg(long)]
+    pub(crate) prove: bool,
+    /// The opt to ask; LLVM 22's is what the rules follow.
+    #[arg(long, value_name = "PROGRAM", default_value = "opt-22")]
+    pub(crate) opt: String,
+    /// The passes that are asked, of functions.
+    #[arg(long, value_name = "PASSES", default_value = "gvn,loop-mssa(licm),gvn")]
+    pub(crate) passes: String,
+    /// The most loads that LLVM is asked about, spread over all.
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    pub(crate) sample: usize,
+}
+
+#[derive(Clone, Copy, ValueEnum, Default, PartialEq)]
+pub(crate) enum BlocksFormat {
+    #[default]
+    Text,
+    Json,
+}
+
+/// A function, and its loads that could be reused or hoisted.
+struct Function<'t> {
+    index: u32,
+    body: Body<'t>,
+    loads: Vec<Blocked>,
+}
+
+pub(super) fn run(args: &Blocks, out: &mut dyn Write) -> Result<(), Failure> {
+    let mut input = Input::open(&args.input)?;
+    let opt = Opt { program: &args.opt, passes: &args.passes };
+    if args.prove && matches!(input.content, Content::Module(_)) {
+        input = Input::of_text(input.file().to_owned(), opt.named(input.text())?)?;
+    }
+    let wanted = Wanted::read(&mut input, &args.names)?;
+    let Content::Module(module) = &input.content else { return Err(no_module(&input)) };
+    let judge = Judge::new(module, input.text());
+    let functions: Vec<Function<'_>> = (0..module.functions().len() as u32)
+        .filter(|&function| wanted.has_function(module, function))
+        .map(|index| {
+            let body = Body::read(module, input.text(), index);
+            let loads = judge.loads(&body);
+            Function { index, body, loads }
+        })
+        .collect();
+    let sample = match args.prove {
+        true => Some(Sample::take(
+            &Prover::new(opt, &judge)?,
+            &judge,
+            &functions,
+            |load| wanted.has_load(module, load),
+            args.sample,
+        )?),
+        false => None,
+    };
+    let names = input.names();
+    let debug = DebugInfo::new(input.text());
+    let shown =
+        Shown { input: &input, names: &names, debug, judge: &judge, sample: sample.as_ref() };
+    let mut listed = 0;
+    let mut all = Vec::new();
+    for function in &functions {
+        let loads = function.loads.iter().filter(|blocked| {
+            wanted.has_load(module, blocked.load)
+                && (wanted.is_access() || !blocked.blockers.is_empty())
+        });
+        let loads: Vec<&Blocked> = loads.collect();
+        listed += loads.len();
+        match args.format {
+            BlocksFormat::Text => shown.text(function, &loads, wanted.is_all(), out)?,
+            BlocksFormat::Json => all.extend(shown.rows(function, &loads)),
+        }
+    }
+    if args.format == BlocksFormat::Json {
+        serde_json::to_writer(&mut *out, &shown.document(all)).map_err(io::Error::from)?;
+        writeln!(out)?;
+    } else if let Some(sample) = &sample {
+        sample.write(&args.passes, out)?;
+    }
+    if listed == 0 {
+        out.flush()?;
+        say_why(module, &wanted);
+    }
+    Ok(())
+}
+
+/// Says why nothing is listed.
+fn say_why(module: &Module, wanted: &Wanted) {
+    match &wanted.accesses {
+        None => note(
+            "no load is kept by a store or call: there is none that is repeated, or LLVM may keep its value",
+        ),
+        Some(found) => {
+            for found in found.iter().filter_map(|found| found.instruction) {
+                let name = access_name(module, found);
+                note(match module.instructions()[found].opcode {
+                    Opcode::Load => format!(
+                        "{name}: no equal access stands before this load on every way to it, and no loop repeats it with the same pointer"
+                    ),
+                    _ => format!("{name} is no load"),
+                });
+            }
+        }
+    }
+}
+
+fn no_module(input: &Input) -> Failure {
+    Failure::unusable(format!(
+        "{} is a spec, which has no instructions; name a .ll file",
+        input.file()
+    ))
+}
+
+/// What the command is asked about.
+struct Wanted {
+    function: Option<u32>,
+    accesses: Option<Vec<Found>>,
+}
+
+impl Wanted {
+    fn read(input: &mut Input, names: &[String]) -> Result<Wanted, Failure> {
+        let mut wanted = Wanted { function: None, accesses: None };
+        for name in names {
+            let function = name.strip_prefix('@').filter(|it| !it.contains(':'));
+            match (function, &input.content) {
+                (_, Content::Spec(_)) => return Err(no_module(input)),
+                (Some(function), Content::Module(module)) => {
+                    let found = input.function(module, function);
+                    wanted.function = Some(found.ok_or_else(|| {
+                        let file = input.file();
+                        Failure::unusable(format!("{file}: no function @{function} has a body"))
+                    })?);
+                }
+                (None, _) => wanted.accesses = Some(input.find(&[name])?.concat()),
+            }
+        }
+        Ok(wanted)
+    }
+
+    fn is_all(&self) -> bool {
+        self.function.is_none() && self.accesses.is_none()
+    }
+
+    fn is_access(&self) -> bool {
+        self.accesses.is_some()
+    }
+
+    fn has_function(&self, module: &Module, function: u32) -> bool {
+        let of = |found: &Found| {
+            found.instruction.is_none_or(|it| module.instructions()[it].function == function)
+        };
+        self.function.is_none_or(|it| it == function)
+            && self.accesses.as_ref().is_none_or(|found| found.iter().any(of))
+    }
+
+    fn has_load(&self, module: &Module, load: usize) -> bool {
+        let instruction = &module.instructions()[load];
+        let is = |found: &Found| match found.instruction {
+            Some(index) => index == load,
+            None => found.tag == instruction.tag,
+        };
+        self.function.is_none_or(|it| it == instruction.function)
+            && self.accesses.as_ref().is_none_or(|found| found.iter().any(is))
+    }
+}

@@ -1,0 +1,214 @@
+//! Whether LLVM would remove or hoist a load, if what is blamed had tags of its
+//! own: it is asked.
+
+use std::collections::{HashMap, HashSet};
+use std::io::{Read, Write};
+use std::process::{Command, Stdio};
+
+use tbaa::text::{self, Module, Rewriter};
+use tbaa::{Format, TagId};
+
+use super::blame::Judge;
+use super::body::Body;
+use crate::report::Failure;
+
+/// What LLVM made of a load.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Outcome {
+    Kept,
+    Removed,
+    /// It is in another block than without the change.
+    Moved,
+}
+
+/// A load, and the accesses that get a tag of their own. All are of one
+/// function.
+#[derive(Clone)]
+pub(super) struct Trial {
+    pub(super) load: usize,
+    pub(super) retagged: Vec<usize>,
+}
+
+/// `opt`, and the passes that are asked.
+pub(super) struct Opt<'a> {
+    pub(super) program: &'a str,
+    pub(super) passes: &'a str,
+}
+
+impl Opt<'_> {
+    /// Gives every value a name, by which it is found again.
+    pub(super) fn named(&self, text: &[u8]) -> Result<Vec<u8>, Failure> {
+        self.run(text, "instnamer")
+    }
+
+    fn optimised(&self, text: &[u8]) -> Result<Vec<u8>, Failure> {
+        self.run(text, &format!("function({})", self.passes))
+    }
+
+    fn run(&self, text: &[u8], passes: &str) -> Result<Vec<u8>, Failure> {
+        let program = self.program;
+        let fail = |why: String| Failure::unusable(format!("cannot ask {program}: {why}"));
+        let mut child = Command::new(program)
+            .args(["-S", "-o", "-", &format!("-passes={passes}"), "-"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|error| fail(format!("{error}; name LLVM's opt by --opt")))?;
+        let (stdin, stdout, stderr) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (mut out, mut errors) = (Vec::new(), String::new());
+        std::thread::scope(|scope| {
+            // An early end of the program shows in its status.
+            scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(text)));
+            scope.spawn(|| stderr.map(|mut stderr| stderr.read_to_string(&mut errors)));
+            stdout.map(|mut stdout| stdout.read_to_end(&mut out)).transpose()
+        })
+        .map_err(|error| fail(error.to_string()))?;
+        let status = child.wait().map_err(|error| fail(error.to_string()))?;
+        if status.success() {
+            return Ok(out);
+        }
+        let first = errors.lines().next().unwrap_or("it says nothing");
+        Err(fail(format!("{status}, {first}")))
+    }
+}
+
+/// The blocks in which loads are, by function and the name of the value.
+struct Places(HashMap<String, HashMap<String, String>>);
+
+impl Places {
+    /// Of the functions whose names are `wanted`.
+    fn of(text: &[u8], wanted: &HashSet<&[u8]>) -> Result<Places, Failure> {
+        let module = text::read(text)
+            .map_err(|error| Failure::unusable(format!("cannot read what opt wrote: {error}")))?;
+        let mut places = HashMap::new();
+        for (function, name) in (0..).zip(module.functions()) {
+            if wanted.contains(name) {
+                let body = Body::read(&module, text, function);
+                places.insert(String::from_utf8_lossy(name).into_owned(), body.loads());
+            }
+        }
+        Ok(Places(places))
+    }
+
+    fn get(&self, function: &[u8], value: &str) -> Option<&str> {
+        let values = self.0.get(&*String::from_utf8_lossy(function))?;
+        values.get(value).map(String::as_str)
+    }
+}
+
+/// A module whose values have names, and what LLVM makes of it.
+pub(super) struct Prover<'a> {
+    opt: Opt<'a>,
+    judge: &'a Judge<'a>,
+    functions: Vec<&'a [u8]>,
+    before: Places,
+}
+
+impl<'a> Prover<'a> {
+    pub(super) fn new(opt: Opt<'a>, judge: &'a Judge<'a>) -> Result<Self, Failure> {
+        let functions: Vec<&[u8]> = judge.module.functions().collect();
+        let all = functions.iter().copied().collect();
+        let before = Places::of(&opt.optimised(judge.text)?, &all)?;
+        Ok(Prover { opt, judge, functions, before })
+    }
+
+    fn module(&self) -> &'a Module {
+        self.judge.module
+    }
+
+    fn function(&self, load: usize) -> &'a [u8] {
+        self.functions[self.module().instructions()[load].function as usize]
+    }
+
+    /// The name of a load's result without `%`.
+    fn value(&self, load: usize) -> Option<&'a str> {
+        let span = self.module().instructions()[load].result_span(self.judge.text)?;
+        std::str::from_utf8(&self.judge.text[span]).ok()?.strip_prefix('%')
+    }
+
+    /// Whether LLVM keeps a load as the module is.
+    pub(super) fn is_kept(&self, load: usize) -> bool {
+        self.value(load).is_some_and(|it| self.before.get(self.function(load), it).is_some())
+    }
+
+    /// Asks for every trial what becomes of its load. Trials of different
+    /// functions are asked at once.
+    pub(super) fn ask(&self, trials: &[Trial]) -> Result<Vec<Outcome>, Failure> {
+        let mut outcomes = vec![Outcome::Kept; trials.len()];
+        let mut left: Vec<usize> = (0..trials.len()).collect();
+        while !left.is_empty() {
+            let mut taken = HashSet::new();
+            let (now, later) =
+                left.into_iter().partition(|&it| taken.insert(self.function(trials[it].load)));
+            left = later;
+            let after = Places::of(&self.opt.optimised(&self.retagged(trials, &now)?)?, &taken)?;
+            for trial in now {
+                let load = trials[trial].load;
+                let Some(value) = self.value(load) else { continue };
+                let [before, after] =
+                    [&self.before, &after].map(|it| it.get(self.function(load), value));
+                outcomes[trial] = match after {
+                    None => Outcome::Removed,
+                    Some(_) if after == before => Outcome::Kept,
+                    Some(_) => Outcome::Moved,
+                };
+            }
+        }
+        Ok(outcomes)
+    }
+
+    /// The module with other tags in some trials.
+    fn retagged(&self, trials: &[Trial], now: &[usize]) -> Result<Vec<u8>, Failure> {
+        let fail = |error: text::TextError| Failure::unusable(error.to_string());
+        let mut rewriter = Rewriter::new(self.judge.text, self.module());
+        let mut fresh = HashMap::new();
+        for &trial in now {
+            let Trial { load, retagged } = &trials[trial];
+            let like = self.module().instructions()[*load].tag;
+            for &access in retagged {
+                // A load without a tag needs one that is not the stores'.
+                let key = (access == *load, like.map(|tag| self.root(tag)));
+                let tag = match fresh.get(&key) {
+                    Some(&tag) => tag,
+                    None => self.define(&mut rewriter, like, key.0).map_err(fail)?,
+                };
+                fresh.insert(key, tag);
+                rewriter.set_metadata(access, "tbaa", Some(tag));
+                rewriter.set_metadata(access, "tbaa.struct", None);
+            }
+        }
+        rewriter.to_bytes().map_err(fail)
+    }
+
+    fn root(&self, tag: TagId) -> Option<u32> {
+        let graph = self.module().graph();
+        self.module().number_of(graph.root_of(graph.tag(tag).ok()?.access)?.node())
+    }
+
+    /// Defines a scalar of its own, under the root of a tag or of any.
+    fn define(
+        &self,
+        rewriter: &mut Rewriter<'_>,
+        like: Option<TagId>,
+        is_load: bool,
+    ) -> Result<u32, text::TextError> {
+        let graph = self.module().graph();
+        let readable = |tag: &TagId| graph.tag(*tag).is_ok() && self.root(*tag).is_some();
+        let like = like.filter(readable).or_else(|| graph.tags().find(readable));
+        let name = if is_load { "the load" } else { "blamed" };
+        let format = like.and_then(|tag| graph.tag(tag).ok()).map(|tag| tag.format);
+        let root = match like.and_then(|tag| self.root(tag)) {
+            Some(root) => root,
+            // No tag at all: the first there is.
+            None => rewriter.define("!{!\"tbaa blocks\"}")?,
+        };
+        if format == Some(Format::New) {
+            let ty = rewriter.define(format_args!("!{{!{root}, i64 1, !\"{name}\"}}"))?;
+            return rewriter.define(format_args!("!{{!{ty}, !{ty}, i64 0, i64 1}}"));
+        }
+        let ty = rewriter.define(format_args!("!{{!\"{name}\", !{root}, i64 0}}"))?;
+        rewriter.define(format_args!("!{{!{ty}, !{ty}, i64 0}}"))
+    }
+}

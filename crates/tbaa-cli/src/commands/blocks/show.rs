@@ -1,0 +1,283 @@
+//! What `tbaa blocks` prints.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use tbaa::text::{DebugInfo, Names};
+
+use super::super::counted;
+use super::Function;
+use super::blame::{Blocked, Blocker, Cause, Judge, Wanted};
+use super::body::Event;
+use super::effects::callee;
+use super::proof::{Figures, Sample, is_of_types};
+use super::prove::Outcome;
+use crate::find::{access_name, in_function};
+use crate::input::Input;
+use crate::printable::{llvm_name, printable};
+use tbaa::text::Opcode;
+
+/// Accesses with the value that are listed.
+const SHOWN: usize = 3;
+
+pub(super) struct Shown<'a> {
+    pub(super) input: &'a Input,
+    pub(super) names: &'a Names<'a>,
+    pub(super) debug: DebugInfo<'a>,
+    pub(super) judge: &'a Judge<'a>,
+    pub(super) sample: Option<&'a Sample>,
+}
+
+/// A load in `--format json`.
+#[derive(Serialize)]
+pub(super) struct Row {
+    function: String,
+    load: Place,
+    /// `reuse` or `hoist`.
+    could: &'static str,
+    /// The accesses whose value could be reused, one on each way.
+    of: Vec<Place>,
+    /// The block that begins the loop.
+    header: Option<String>,
+    blockers: Vec<BlockerRow>,
+    /// What LLVM makes of the load with what is blamed tagged apart.
+    outcome: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct BlockerRow {
+    #[serde(flatten)]
+    place: Place,
+    cause: &'static str,
+    why: String,
+    help: &'static str,
+}
+
+/// An access or a call.
+#[derive(Serialize)]
+struct Place {
+    /// `@f:2`; none of a call.
+    access: Option<String>,
+    /// What it is, with what its tag means.
+    what: String,
+    tag: Option<String>,
+    /// `f.c:14`.
+    source: Option<String>,
+    /// Bytes from the start of the text.
+    offset: usize,
+}
+
+#[derive(Serialize)]
+pub(super) struct Document<'a> {
+    file: &'a str,
+    loads: Vec<Row>,
+    proof: Option<&'a Figures>,
+}
+
+impl<'a> Shown<'a> {
+    pub(super) fn document(&self, loads: Vec<Row>) -> Document<'_> {
+        let proof = self.sample.map(|sample| &sample.figures);
+        Document { file: self.input.file(), loads, proof }
+    }
+
+    fn function_name(&self, function: &Function<'_>) -> String {
+        let name = self.judge.module.functions().nth(function.index as usize).unwrap_or(b"?");
+        format!("@{}", llvm_name(name))
+    }
+
+    pub(super) fn rows(&self, function: &Function<'_>, loads: &[&Blocked]) -> Vec<Row> {
+        let name = self.function_name(function);
+        let row = |blocked: &&Blocked| {
+            let (could, of, header) = match &blocked.wanted {
+                Wanted::Reuse(earlier) => {
+                    let places = earlier.iter().map(|&it| self.place(Event::Access(it)));
+                    ("reuse", places.collect(), None)
+                }
+                Wanted::Hoist(header) => {
+                    ("hoist", Vec::new(), Some(function.body.blocks[*header].label.to_owned()))
+                }
+            };
+            let blockers = blocked.blockers.iter().map(|blocker| BlockerRow {
+                place: self.place(blocker.event),
+                cause: code(blocker.cause),
+                why: self.why(blocked, blocker),
+                help: blocker.cause.help(),
+            });
+            Row {
+                function: name.clone(),
+                load: self.place(Event::Access(blocked.load)),
+                could,
+                of,
+                header,
+                blockers: blockers.collect(),
+                outcome: self.outcome(blocked),
+            }
+        };
+        loads.iter().map(row).collect()
+    }
+
+    /// The loads of a function, each with what keeps it. A function without any
+    /// is left out of a list of all.
+    pub(super) fn text(
+        &self,
+        function: &Function<'_>,
+        loads: &[&Blocked],
+        is_all: bool,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        if is_all && loads.is_empty() {
+            return Ok(());
+        }
+        let is_load = |it: &usize| self.judge.module.instructions()[*it].opcode == Opcode::Load;
+        let count = in_function(self.judge.module, function.index).filter(is_load).count();
+        let kept = function.loads.iter().filter(|it| !it.blockers.is_empty()).count();
+        writeln!(
+            out,
+            "{}: {}, {kept} kept by stores or calls",
+            self.function_name(function),
+            counted(count as u64, "load", "loads"),
+        )?;
+        for blocked in loads {
+            self.one(function, blocked, out)?;
+        }
+        writeln!(out)
+    }
+
+    fn one(
+        &self,
+        function: &Function<'_>,
+        blocked: &Blocked,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        writeln!(out, "  {}", self.line(Event::Access(blocked.load)))?;
+        let may = if blocked.blockers.is_empty() {
+            "and nothing in between may change it"
+        } else {
+            "but for"
+        };
+        match &blocked.wanted {
+            Wanted::Reuse(earlier) => {
+                let from: Vec<_> =
+                    earlier.iter().take(SHOWN).map(|&it| self.line(Event::Access(it))).collect();
+                let from = from.join(" or ");
+                let more = if earlier.len() > SHOWN { " or others" } else { "" };
+                writeln!(out, "    could reuse the value of {from}{more}, {may}")?;
+            }
+            Wanted::Hoist(header) => {
+                let label = function.body.blocks[*header].label;
+                writeln!(out, "    could be done once, before the loop at %{label}, {may}")?;
+            }
+        }
+        let mut helped = Vec::new();
+        for blocker in &blocked.blockers {
+            let why = self.why(blocked, blocker);
+            writeln!(out, "      {}: {why}", self.line(blocker.event))?;
+            if !helped.contains(&blocker.cause) {
+                helped.push(blocker.cause);
+            }
+        }
+        for cause in helped {
+            writeln!(out, "    help: {}", cause.help())?;
+        }
+        if let Some(outcome) = self.outcome(blocked) {
+            writeln!(out, "    LLVM, with the blamed tagged apart: {outcome}")?;
+        } else if self.sample.is_some() && !is_of_types(blocked) && !blocked.blockers.is_empty() {
+            writeln!(out, "    LLVM was not asked: no tag changes what calls and fences do")?;
+        }
+        Ok(())
+    }
+
+    fn outcome(&self, blocked: &Blocked) -> Option<&'static str> {
+        Some(match self.sample?.outcome(blocked.load)? {
+            Outcome::Kept => "it is kept",
+            Outcome::Removed => "it is gone",
+            Outcome::Moved => "it is done elsewhere, once for the loop",
+        })
+    }
+
+    /// `@f:2 store long, f.c:6`.
+    fn line(&self, event: Event) -> String {
+        let Place { access, what, source, .. } = self.place(event);
+        let access = access.map(|access| format!("{access} ")).unwrap_or_default();
+        let source = source.map(|source| format!(", {source}")).unwrap_or_default();
+        format!("{access}{what}{source}")
+    }
+
+    fn place(&self, event: Event) -> Place {
+        let offset = self.judge.offset(event);
+        let source =
+            |at: tbaa::text::Location| printable(format!("{}:{}", at.file, at.line).as_bytes());
+        let Event::Access(index) = event else {
+            let line = self.judge.effects.line(offset);
+            let what = match callee(line) {
+                Some(name) => format!("call of {}", printable(name.as_bytes())),
+                None if line.starts_with("fence") => "fence".to_owned(),
+                None => "call through a pointer".to_owned(),
+            };
+            let source = self.debug.location_at(offset).map(source);
+            return Place { access: None, what, tag: None, source, offset };
+        };
+        let instruction = &self.judge.module.instructions()[index];
+        let verb = match instruction.opcode {
+            Opcode::Load => "load",
+            Opcode::Store => "store",
+            Opcode::AtomicRmw => "atomicrmw",
+            Opcode::CmpXchg => "cmpxchg",
+            _ => "call",
+        };
+        let what = match instruction.tag {
+            Some(tag) => format!("{verb} {}", printable(self.names.tag(tag).as_bytes())),
+            None => {
+                let ty = printable(self.judge.module.access_type(instruction));
+                format!("{verb}{}{ty} without a tag", if ty.is_empty() { "" } else { " " })
+            }
+        };
+        Place {
+            access: Some(access_name(self.judge.module, index)),
+            what,
+            tag: instruction.tag.map(|tag| self.input.label(tag)),
+            source: self.debug.location(instruction).map(source),
+            offset,
+        }
+    }
+
+    fn why(&self, blocked: &Blocked, blocker: &Blocker) -> String {
+        let tag = |index: usize| self.judge.module.instructions()[index].tag;
+        let place = |index| tag(index).map(|tag| printable(self.names.place(tag).as_bytes()));
+        let written = match blocker.event {
+            Event::Access(index) => place(index),
+            Event::Other(_) => None,
+        };
+        let [written, read] = [written, place(blocked.load)].map(Option::unwrap_or_default);
+        match blocker.cause {
+            Cause::NoTag => "it has no tag".to_owned(),
+            Cause::LoadNoTag => "the load has no tag".to_owned(),
+            Cause::FlattenedUnion => "a union's member, which clang tags as char".to_owned(),
+            Cause::Covers => format!("{written} may be {read}, as one covers the other's type"),
+            Cause::RuleLlvm => {
+                format!("rule union tells {written} and {read} apart, rule llvm does not")
+            }
+            Cause::SameType if written == read => format!("it may be the same {read}"),
+            Cause::SameType => format!("{written} may be {read}"),
+            Cause::SamePlace => "it stores to the same place".to_owned(),
+            Cause::Order => "it orders memory".to_owned(),
+            Cause::Call => "it may write anything".to_owned(),
+            Cause::Errno => "it may write errno".to_owned(),
+        }
+    }
+}
+
+fn code(cause: Cause) -> &'static str {
+    match cause {
+        Cause::NoTag => "no tag",
+        Cause::LoadNoTag => "load without a tag",
+        Cause::FlattenedUnion => "flattened union",
+        Cause::Covers => "covering type",
+        Cause::RuleLlvm => "rule llvm",
+        Cause::SameType => "same type",
+        Cause::SamePlace => "same place",
+        Cause::Order => "order",
+        Cause::Call => "call",
+        Cause::Errno => "errno",
+    }
+}

@@ -1,0 +1,246 @@
+//! Why two accesses may or may not alias, in words: who met whom, and where.
+
+use tbaa::text::{Names, Opcode};
+use tbaa::{AccessPath, Clause, Explanation, Format, Graph, Tag, TypeId};
+
+use crate::find::Found;
+use crate::input::{Content, Input};
+
+/// Types on a walk that are visited: a chain of parents may be as long as the
+/// file.
+const STEPS: usize = 4096;
+
+/// Types of a walk that are listed.
+const LISTED: usize = 8;
+
+/// Says in a line or two what the clause says of these two accesses.
+pub(super) fn in_words(
+    input: &Input,
+    names: &Names<'_>,
+    why: &Explanation,
+    [a, b]: [Found; 2],
+) -> Vec<String> {
+    let graph = input.graph();
+    let tags = [a, b].map(|found| found.tag.and_then(|tag| graph.tag(tag).ok()));
+    let [Some(tag_a), Some(tag_b)] = tags else {
+        return no_tag(input, [a, b]);
+    };
+    let pair = Pair { graph, names, tags: [tag_a, tag_b] };
+    let mut lines = vec![format!(
+        "a is {}; b is {}",
+        who(input, names, a, &tag_a),
+        who(input, names, b, &tag_b)
+    )];
+    lines.push(match why.clause {
+        Clause::SameTag => "both have the same tag: one may be the other".to_owned(),
+        Clause::Roots => {
+            let root = |tag: &Tag| graph.root_of(tag.access).map(|root| names.ty(root));
+            let [a, b] = [root(&tag_a), root(&tag_b)].map(|root| root.unwrap_or_default());
+            format!("a's types stand under the root {a}, b's under {b}, and no root says anything of another")
+        }
+        Clause::Generality => pair.generality(),
+        Clause::Meets | Clause::OtherOffset => pair.met(),
+        Clause::Unrelated => pair.unrelated(why),
+        Clause::Overlap | Clause::Apart | Clause::Parted => match &why.comparison {
+            Some(comparison) => bytes(why.clause, &comparison.base, &comparison.a, &comparison.b),
+            None => return lines,
+        },
+        Clause::Contains => {
+            let [a, b] = [&tag_a, &tag_b].map(|tag| names.ty(tag.access));
+            format!("all of one object is accessed, {a} or {b}, and the other lies inside it")
+        }
+        _ => return lines,
+    });
+    lines
+}
+
+/// What an untagged or malformed access says.
+fn no_tag(input: &Input, found: [Found; 2]) -> Vec<String> {
+    let says = |(side, found): (&str, Found)| match found.tag {
+        None => Some(format!("{side} has no tag: it may be an access to anything")),
+        Some(tag) if input.graph().tag(tag).is_err() => {
+            Some(format!("{side}'s tag cannot be read: it may be an access to anything"))
+        }
+        Some(_) => None,
+    };
+    ["a", "b"].into_iter().zip(found).filter_map(says).collect()
+}
+
+/// `a store to vec.len, 8 bytes at 8 of vec`.
+fn who(input: &Input, names: &Names<'_>, found: Found, tag: &Tag) -> String {
+    let mut verb = "an access to";
+    let mut size = tag.size.filter(|&size| size != 0 && size != u64::MAX);
+    if let (Content::Module(module), Some(index)) = (&input.content, found.instruction) {
+        let instruction = &module.instructions()[index];
+        verb = match instruction.opcode {
+            Opcode::Load => "a load of",
+            Opcode::Store => "a store to",
+            Opcode::Call => "a call that accesses",
+            Opcode::AtomicRmw | Opcode::CmpXchg => "an atomic update of",
+            _ => verb,
+        };
+        size = size.or(size_of(module.access_type(instruction)));
+    }
+    let place = match (&input.content, found.tag) {
+        (Content::Spec(_), Some(tag)) => input.label(tag),
+        _ => names.place_of(tag),
+    };
+    let mut parts = Vec::new();
+    parts.extend(size.map(|size| format!("{size} byte{}", if size == 1 { "" } else { "s" })));
+    let base = names.ty(tag.base);
+    let offset = tag.offset as i64;
+    if !tag.is_whole() && place != format!("{base}{offset:+}") {
+        parts.push(format!("at {offset} of {base}"));
+    }
+    let comma = if parts.is_empty() { "" } else { ", " };
+    format!("{verb} {place}{comma}{}", parts.join(" "))
+}
+
+/// Bytes of a type whose size needs no data layout.
+fn size_of(ty: &[u8]) -> Option<u64> {
+    match ty {
+        b"half" | b"bfloat" => Some(2),
+        b"float" => Some(4),
+        b"double" => Some(8),
+        _ => {
+            let bits: u64 = std::str::from_utf8(ty).ok()?.strip_prefix('i')?.parse().ok()?;
+            Some(bits.div_ceil(8))
+        }
+    }
+}
+
+/// Two tags that can be read.
+struct Pair<'a> {
+    graph: &'a Graph,
+    names: &'a Names<'a>,
+    tags: [Tag; 2],
+}
+
+impl Pair<'_> {
+    /// The places that LLVM visits from a tag's base type: each with the offset
+    /// into it.
+    ///
+    /// LLVM: `TBAAStructTypeNode::getField`.
+    fn walk(&self, tag: &Tag) -> Vec<(TypeId, u64)> {
+        let mut walk = vec![(tag.base, tag.offset)];
+        while let Some(&(ty, offset)) = walk.last()
+            && walk.len() < STEPS
+        {
+            let node = self.graph.ty(ty);
+            let below = node.fields().filter(|field| field.offset <= offset).last();
+            walk.push(match (below, node.parent()) {
+                (Some(field), _) if field.ty != ty => (field.ty, offset - field.offset),
+                (None, Some(parent)) if parent != ty => (parent, offset),
+                _ => break,
+            });
+        }
+        walk
+    }
+
+    /// Where the walk of one tag comes to the base type of the other.
+    fn met(&self) -> String {
+        let [a, b] = &self.tags;
+        if a.base == b.base {
+            let base = self.names.ty(a.base);
+            return format!(
+                "both start at {base}, a at {} and b at {}",
+                a.offset as i64, b.offset as i64
+            );
+        }
+        for (one, other, from, to) in [("a", "b", 0, 1), ("b", "a", 1, 0)] {
+            let (from, to) = (&self.tags[from], &self.tags[to]);
+            let walk = self.walk(from);
+            let Some(&(ty, offset)) = walk.iter().find(|(ty, _)| *ty == to.base) else { continue };
+            let ty = self.names.ty(ty);
+            let from = format!("{} at {}", self.names.ty(from.base), from.offset as i64);
+            return if to.is_whole() {
+                format!(
+                    "the walk of {one} from {from} leads to the {ty} there, and {other} may be any {ty}"
+                )
+            } else if to.offset == offset {
+                format!(
+                    "the walk of {one} from {from} leads to {ty} at {offset}, and {other} accesses a {ty} at {offset}"
+                )
+            } else {
+                format!(
+                    "the walk of {one} from {from} leads to {ty} at {offset}, and {other} accesses a {ty} at {}",
+                    to.offset as i64
+                )
+            };
+        }
+        "the walk of one leads to what the other accesses".to_owned()
+    }
+
+    /// Which access is to any object of a type that covers the other's.
+    fn generality(&self) -> String {
+        for (one, other, wide, narrow) in [("a", "b", 0, 1), ("b", "a", 1, 0)] {
+            let (wide, narrow) = (&self.tags[wide], &self.tags[narrow]);
+            let mut chain = vec![narrow.access];
+            while let Some(&ty) = chain.last()
+                && ty != wide.access
+                && chain.len() < STEPS
+            {
+                match self.graph.ty(ty).parent() {
+                    Some(parent) if parent != ty => chain.push(parent),
+                    _ => break,
+                }
+            }
+            if wide.is_whole() && chain.last() == Some(&wide.access) {
+                let name = self.names.ty(wide.access);
+                return match chain.len() {
+                    1 => format!("{one} may be an access to any {name}, and {other} accesses one"),
+                    _ => format!(
+                        "{one} may be an access to any {name}, which covers what {other} accesses: {}",
+                        self.list(chain.into_iter())
+                    ),
+                };
+            }
+        }
+        "one is an access to any object of a type that covers the other's".to_owned()
+    }
+
+    /// That neither walk comes to the other's base type.
+    fn unrelated(&self, why: &Explanation) -> String {
+        let [a, b] = [&self.tags[0], &self.tags[1]].map(|tag| self.names.ty(tag.base));
+        let old = self.tags.iter().all(|tag| tag.format == Format::Old);
+        if why.comparison.is_some() || !old {
+            return format!(
+                "no {b} that b may access lies in {a}, and no {a} that a may access lies in {b}"
+            );
+        }
+        let [from_a, from_b] = [&self.tags[0], &self.tags[1]]
+            .map(|tag| self.list(self.walk(tag).into_iter().map(|(ty, _)| ty)));
+        format!("a leads to {from_a}, where no {b} is; b to {from_b}, where no {a} is")
+    }
+
+    /// `long > omnipotent char > Simple C/C++ TBAA`.
+    fn list(&self, types: impl ExactSizeIterator<Item = TypeId>) -> String {
+        let more = types.len().saturating_sub(LISTED);
+        let mut names: Vec<_> = types.take(LISTED).map(|ty| self.names.ty(ty)).collect();
+        if more > 0 {
+            names.push(format!("{more} more"));
+        }
+        names.join(" > ")
+    }
+}
+
+/// Which bytes of a common type the two touch.
+fn bytes(clause: Clause, base: &str, a: &AccessPath, b: &AccessPath) -> String {
+    let base = if base.is_empty() { "the common type" } else { base };
+    let touches = |path: &AccessPath| match &path.bytes {
+        Some(bytes) => bytes.to_string(),
+        None => {
+            let at = path.steps.iter().fold(0_u64, |at, step| at.saturating_add(step.offset));
+            format!("what starts at {at}")
+        }
+    };
+    let (a, b) = (touches(a), touches(b));
+    let then = match clause {
+        Clause::Overlap => "these may meet",
+        Clause::Apart => "these never meet",
+        _ => {
+            "they meet, but by different members of a union, one of which the union's type does not name"
+        }
+    };
+    format!("in {base}, a touches {a} and b touches {b}: {then}")
+}

@@ -1,0 +1,350 @@
+//! Which accesses a name means: `!34`, `vec+8`, `@fill:%12`, `fill.c:14`.
+
+use std::path::Path;
+
+use tbaa::text::{DebugInfo, Instruction, Keep, Module, Names};
+use tbaa::{Operand, TagId};
+
+use crate::input::{Content, Input, read_module, reference};
+use crate::printable::{llvm_name, printable};
+use crate::report::{Failure, note};
+
+/// Names that a message lists before the rest is only counted.
+const SHOWN: usize = 8;
+
+/// How the tags and accesses of a module are named, for messages.
+const FORMS: &str = "a number as in !8, a place as in `vec.len` or `vec+8`, an access as in @f:%x \
+                     or @f:1, or a line as in f.c:7";
+
+/// An access that a name stands for: a tag, or an instruction with or without
+/// one.
+#[derive(Clone, Copy)]
+pub(crate) struct Found {
+    pub(crate) tag: Option<TagId>,
+    /// Index into the module's instructions; `None` of a tag alone.
+    pub(crate) instruction: Option<usize>,
+}
+
+impl Input {
+    /// Finds the accesses that each name stands for, one at least.
+    pub(crate) fn find(&mut self, names: &[&str]) -> Result<Vec<Vec<Found>>, Failure> {
+        if let Content::Spec(_) = self.content {
+            return names.iter().map(|name| self.of_spec(name)).collect();
+        }
+        // All reading comes first, because ids of one graph mean nothing in another.
+        for number in names.iter().copied().filter_map(number) {
+            self.read_number(number)?;
+        }
+        names.iter().map(|name| self.of_module(name)).collect()
+    }
+
+    /// Finds two tags by name: see [`Input::find`].
+    pub(crate) fn pair(&mut self, a: &str, b: &str) -> Result<[Vec<Found>; 2], Failure> {
+        let found = self.find(&[a, b])?;
+        Ok(found.try_into().unwrap_or_else(|_| unreachable!("a list for each name")))
+    }
+
+    /// Says what was found: `@fill:2 !34 vec.len (long at 8 of vec)`.
+    pub(crate) fn found_name(&self, names: &Names<'_>, found: &Found) -> String {
+        let tag = found.tag.map(|tag| self.described(names, tag));
+        match (&self.content, found.instruction) {
+            (Content::Module(module), Some(index)) => {
+                let tag = tag.unwrap_or_else(|| "without a tag".to_owned());
+                format!("{} {tag}", access_name(module, index))
+            }
+            _ => tag.unwrap_or_default(),
+        }
+    }
+
+    fn of_spec(&mut self, name: &str) -> Result<Vec<Found>, Failure> {
+        let Content::Spec(built) = &mut self.content else { unreachable!("it is a spec") };
+        let tag = built.tag(name);
+        let tag = tag.map_err(|error| Failure::unusable(format!("{}: {error}", self.file)))?;
+        self.asked.push((tag, name.to_owned()));
+        Ok(vec![Found { tag: Some(tag), instruction: None }])
+    }
+
+    fn of_module(&mut self, name: &str) -> Result<Vec<Found>, Failure> {
+        if let Some(digits) = number(name) {
+            let tag = self.numbered(digits)?;
+            return Ok(vec![Found { tag: Some(tag), instruction: None }]);
+        }
+        let Content::Module(module) = &self.content else { unreachable!("specs use names") };
+        if name.starts_with("!{") {
+            let tag = self.inline(module, name)?;
+            return Ok(vec![Found { tag: Some(tag), instruction: None }]);
+        }
+        let instructions = match name.strip_prefix('@') {
+            Some(access) => self.in_function(module, access)?,
+            None => match name.rsplit_once(':') {
+                Some((file, line)) if is_digits(line) => self.on_line(module, file, line)?,
+                _ => return self.by_place(module, name),
+            },
+        };
+        let found = |index: usize| {
+            let instruction: &Instruction = &module.instructions()[index];
+            Found { tag: instruction.tag, instruction: Some(index) }
+        };
+        Ok(instructions.into_iter().map(found).collect())
+    }
+
+    /// Reads the module anew if a number is among the nodes that no attachment
+    /// reaches.
+    fn read_number(&mut self, digits: &str) -> Result<(), Failure> {
+        let Content::Module(module) = &mut self.content else { unreachable!("specs use names") };
+        let unknown = |module: &Module| {
+            Failure::unusable(format!(
+                "!{digits} is no plain metadata node that {} defines: {}",
+                self.file,
+                known_tags(module, &self.text)
+            ))
+        };
+        let number = digits.parse().map_err(|_| unknown(module))?;
+        if module.node(number).is_none() {
+            let all = read_module(&self.file, &self.text, Keep::All)?;
+            if all.node(number).is_none() {
+                return Err(unknown(module));
+            }
+            *module = all;
+        }
+        Ok(())
+    }
+
+    /// Takes a numbered node for a tag; says so if nothing else makes it one.
+    fn numbered(&mut self, digits: &str) -> Result<TagId, Failure> {
+        let Content::Module(module) = &mut self.content else { unreachable!("specs use names") };
+        let undefined = || Failure::unusable(format!("!{digits} is not defined in {}", self.file));
+        let number = digits.parse().map_err(|_| undefined())?;
+        let node = module.node(number).ok_or_else(undefined)?;
+        let count = module.graph().tag_count();
+        let tag = module.tag(number).ok_or_else(undefined)?;
+        let added = module.graph().tag_count() > count;
+        let tag_node = module.graph().tag_node(tag);
+        // A tag that the text has already made of this type has its number.
+        let known = !added && module.number_of(tag_node) == module.number_of(node);
+        let is_type = matches!(module.graph().operand(node, 0), Some(Operand::String(_)));
+        if is_type && tag_node != node && !known {
+            note(format!(
+                "!{number} is a type node of {}, read as a tag of the scalar format: an access to that whole type",
+                self.file
+            ));
+        } else if added {
+            note(format!("!{number} is not attached to any instruction of {}", self.file));
+        }
+        Ok(tag)
+    }
+
+    /// Finds the inline tag that `matrix` and `eval` print as `label`.
+    fn inline(&self, module: &Module, label: &str) -> Result<TagId, Failure> {
+        let mut tags = module.graph().tags();
+        tags.find(|&tag| reference(module, module.graph().tag_node(tag)) == label).ok_or_else(
+            || {
+                let (file, known) = (&self.file, known_tags(module, &self.text));
+                Failure::unusable(format!("no inline tag of {file} prints as {label}: {known}"))
+            },
+        )
+    }
+
+    /// `vec.len`, `vec+8`, `long`, or all that a command prints of a tag.
+    fn by_place(&self, module: &Module, name: &str) -> Result<Vec<Found>, Failure> {
+        let names = Names::of_module(module, &self.text);
+        let graph = module.graph();
+        let offset = offset(name);
+        let fits = |tag: TagId| {
+            let at = graph.tag(tag).ok().zip(offset);
+            let same = at.is_some_and(|(tag, (base, offset))| {
+                tag.offset == offset && names.ty(tag.base) == base
+            });
+            same || names.place(tag) == name
+        };
+        let in_full = |&tag: &TagId| names.tag(tag) == name || self.described(&names, tag) == name;
+        let mut found: Vec<TagId> = graph.tags().filter(in_full).collect();
+        if found.is_empty() {
+            found = graph.tags().filter(|&tag| fits(tag)).collect();
+        }
+        match &found[..] {
+            [] => Err(Failure::unusable(format!(
+                "{name:?} names no access of {}; name {FORMS}: {}",
+                self.file,
+                known_tags(module, &self.text)
+            ))),
+            [tag] => Ok(vec![Found { tag: Some(*tag), instruction: None }]),
+            _ => {
+                let names = found.iter().map(|&tag| self.described(&names, tag));
+                Err(Failure::unusable(format!(
+                    "{name:?} names several tags of {}: {}; say which, by its number",
+                    self.file,
+                    listed(names)
+                )))
+            }
+        }
+    }
+
+    /// `fill:%12`, by the result or else by the pointer, or `fill:7`, the seventh
+    /// access.
+    fn in_function(&self, module: &Module, access: &str) -> Result<Vec<usize>, Failure> {
+        let fail = |why: String| Err(Failure::unusable(format!("{}: {why}", self.file)));
+        let Some((name, access)) = access.rsplit_once(':') else {
+            return fail(format!(
+                "@{access} is a function; name an access in it: @{access}:%x or @{access}:1"
+            ));
+        };
+        let Some(function) = self.function(module, name) else {
+            return fail(format!("no function @{name} has a body"));
+        };
+        let instructions = in_function(module, function);
+        let all = instructions.clone().map(|index| access_name(module, index));
+        if access.is_empty() {
+            return fail(format!("name an access of @{name}, one of {}", listed(all)));
+        }
+        if !access.starts_with('%') {
+            let nth = access.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+            return match nth.and_then(|nth| instructions.clone().nth(nth)) {
+                Some(index) => Ok(vec![index]),
+                None => fail(format!(
+                    "@{name}:{access} is none of the function's {} accesses, which are counted from 1",
+                    instructions.len()
+                )),
+            };
+        }
+        let is = |span: Option<std::ops::Range<usize>>| {
+            span.is_some_and(|span| self.text[span] == *access.as_bytes())
+        };
+        let instruction = |index: usize| &module.instructions()[index];
+        let result = |&index: &usize| is(instruction(index).result_span(&self.text));
+        if let Some(index) = instructions.clone().find(result) {
+            return Ok(vec![index]);
+        }
+        let pointer = |&index: &usize| is(instruction(index).pointer_span(&self.text));
+        let through: Vec<usize> = instructions.clone().filter(pointer).collect();
+        match &through[..] {
+            [] => fail(format!(
+                "{access} of @{name} is neither the result nor the pointer of an access"
+            )),
+            [_] => Ok(through),
+            _ => fail(format!(
+                "several accesses of @{name} go through {access}; name one of {}",
+                listed(through.iter().map(|&index| access_name(module, index)))
+            )),
+        }
+    }
+
+    /// Finds a function by its name as LLVM writes it after `@`, or without the
+    /// quotes.
+    pub(crate) fn function(&self, module: &Module, name: &str) -> Option<u32> {
+        let mut names = module.functions();
+        let is = |function: &[u8]| function == name.as_bytes() || llvm_name(function) == name;
+        names.position(is).and_then(|index| index.try_into().ok())
+    }
+
+    /// All accesses on a line of the text, or of the source by `!dbg`.
+    fn on_line(&self, module: &Module, file: &str, line: &str) -> Result<Vec<usize>, Failure> {
+        let number: usize = line.parse().unwrap_or(usize::MAX);
+        let all = 0..module.instructions().len();
+        let instruction = |index: usize| &module.instructions()[index];
+        let is_text = is_same_file(&self.file, file) || file == "-" && self.file == "<stdin>";
+        let mut near = Vec::new();
+        let found: Vec<usize> = if is_text {
+            let span = line_span(&self.text, number).unwrap_or_default();
+            all.filter(|&index| span.contains(&(instruction(index).offset as usize))).collect()
+        } else {
+            let debug = DebugInfo::new(&self.text);
+            let location = |&index: &usize| {
+                let at = debug.location(instruction(index));
+                at.filter(|at| is_same_file(&at.file, file)).map(|at| at.line as usize)
+            };
+            near.extend(all.clone().filter_map(|index| location(&index)));
+            all.filter(|index| location(index) == Some(number)).collect()
+        };
+        if !found.is_empty() {
+            return Ok(found);
+        }
+        near.sort_unstable();
+        near.dedup();
+        near.sort_by_key(|&other| other.abs_diff(number));
+        Err(Failure::unusable(match &near[..] {
+            [] if is_text => format!("line {line} of {file} holds no memory access"),
+            [] => format!(
+                "no instruction of {} comes from {file}; compile with -g, and `!dbg` says where each comes from",
+                self.file
+            ),
+            _ => format!(
+                "no memory access of {} comes from line {line} of {file}; the nearest lines that have one are {}",
+                self.file,
+                listed(near.iter().map(usize::to_string))
+            ),
+        }))
+    }
+}
+
+/// Returns what an access is called: `@fill:2`, the second of the function.
+pub(crate) fn access_name(module: &Module, index: usize) -> String {
+    let function = module.instructions()[index].function;
+    let name = module.functions().nth(function as usize).unwrap_or(b"?");
+    format!("@{}:{}", llvm_name(name), index - in_function(module, function).start + 1)
+}
+
+/// The accesses of a function, as indices into the module's instructions.
+pub(crate) fn in_function(module: &Module, function: u32) -> std::ops::Range<usize> {
+    let instructions = module.instructions();
+    let start = instructions.partition_point(|it| it.function < function);
+    let len = instructions[start..].partition_point(|it| it.function == function);
+    start..start + len
+}
+
+fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// The digits of `!8` or `8`.
+fn number(name: &str) -> Option<&str> {
+    Some(name.strip_prefix('!').unwrap_or(name)).filter(|digits| is_digits(digits))
+}
+
+/// Takes `vec+8` or `vec-8` apart; offsets below zero are two's complement.
+fn offset(name: &str) -> Option<(&str, u64)> {
+    let at = name.rfind(['+', '-'])?;
+    let digits = &name[at + 1..];
+    let value: u64 = digits.parse().ok().filter(|_| is_digits(digits))?;
+    let value = if name.as_bytes()[at] == b'-' { value.wrapping_neg() } else { value };
+    Some((&name[..at], value))
+}
+
+/// Whether one file's name is the other's, or its last part.
+fn is_same_file(known: &str, asked: &str) -> bool {
+    !asked.is_empty() && (known == asked || Path::new(known).ends_with(asked))
+}
+
+/// Where a line stands, counted from 1.
+fn line_span(text: &[u8], number: usize) -> Option<std::ops::Range<usize>> {
+    let mut starts = std::iter::once(0)
+        .chain(text.iter().enumerate().filter(|&(_, &byte)| byte == b'\n').map(|(at, _)| at + 1));
+    let start = starts.nth(number.checked_sub(1)?)?;
+    Some(start..starts.next().unwrap_or(text.len()))
+}
+
+fn listed(names: impl ExactSizeIterator<Item = String>) -> String {
+    let count = names.len();
+    let shown = names.take(SHOWN).collect::<Vec<_>>().join(", ");
+    match count.saturating_sub(SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+/// Says which tags could have been meant.
+fn known_tags(module: &Module, text: &[u8]) -> String {
+    let mut tags = module.attached_tags();
+    if tags.is_empty() {
+        tags = module.graph().tags().collect();
+    }
+    if tags.is_empty() {
+        return "it has no tags".to_owned();
+    }
+    let names = Names::of_module(module, text);
+    let name = |&tag: &TagId| {
+        let meaning = printable(names.place(tag).as_bytes());
+        format!("{} {meaning}", reference(module, module.graph().tag_node(tag)))
+    };
+    format!("its tags are {}", listed(tags.iter().map(name)))
+}
