@@ -4,7 +4,7 @@
 //! session: lines that start with `$ ` are given to `sh`, and the lines after
 //! them are what is printed on standard output. A command goes on in the next line
 //! after a backslash, and within single quotes. A line `...` stands for any lines. A block of another kind whose first line is a comment with a file's
-//! name is that file. The sessions of a page run one after the other in one
+//! name is that file. The commands of the README's lists are run, too. The sessions of a page run one after the other in one
 //! folder, in which the repository's `crates`, `specs` and `tests` stand too.
 //!
 //! With `TBAA_GUIDES=overwrite` the sessions without `...` are rewritten: look at
@@ -66,6 +66,16 @@ fn run(command: &str, folder: &Path) -> String {
         .unwrap();
     eprintln!("$ {command}\n{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
+}
+
+/// Runs the commands of the README's lists, which print what they like.
+fn try_out(list: &str, folder: &Path) {
+    let ours = ["tbaa ", "clang-22 "];
+    for command in list.lines().filter(|line| ours.iter().any(|start| line.starts_with(start))) {
+        let command = format!("{{ {command}\n}} >out.txt; echo $?");
+        let status = run(&command, folder);
+        assert!(matches!(status.trim(), "0" | "1"), "{command}: {status}");
+    }
 }
 
 /// Compares lines, a line `...` among the expected ones standing for any.
@@ -137,6 +147,9 @@ fn what_the_guides_show_is_printed() {
                 sessions += 1;
                 write!(now, "console\n{}```", follow(body, &folder, &name)).unwrap();
             } else {
+                if kind == "sh" && name == "README.md" && can_run("clang-22 lli-22") {
+                    try_out(body, &folder);
+                }
                 write_file(body, &folder);
                 now += block;
             }
