@@ -3,9 +3,10 @@
 use super::fingerprint::Fingerprint;
 use super::forest::Forest;
 use super::loss::Loss;
-use super::options::Options;
+use super::options::{MAX_BYTES, Options};
 use super::scopes::{AccessScopes, Scopes};
 use super::source::Key;
+use super::tally::Tally;
 use super::why::Why;
 use crate::graph::{Graph, TagId, TypeId};
 use crate::oracle::{Access, Rules};
@@ -54,6 +55,10 @@ pub struct Lowering {
     pub(super) fingerprint: Option<Fingerprint>,
     pub(super) scopes: Scopes,
     pub(super) loss: Loss,
+    /// The sources at each node.
+    pub(super) tally: Tally,
+    /// [`MAX_BYTES`], but in tests.
+    pub(super) most_bytes: usize,
 }
 
 impl Lowering {
@@ -73,6 +78,8 @@ impl Lowering {
             fingerprint: None,
             scopes: Scopes::default(),
             loss: Loss::default(),
+            tally: Tally::default(),
+            most_bytes: MAX_BYTES,
         }
     }
 

@@ -47,6 +47,7 @@ mod union;
 
 pub use access::{Access, AccessKind, Conflict};
 pub use batch::Matrix;
+pub(crate) use batch::Pairs;
 pub use bytes::{ByteRange, Elements};
 pub use classes::Classes;
 pub use clause::Clause;
