@@ -9,7 +9,7 @@ use super::relation::Relation;
 use crate::table::HashMap;
 
 /// Members that the bound of one set may look at.
-const STEPS: usize = 1 << 26;
+const STEPS: usize = 1 << 24;
 
 /// Returns what any forest on a set in ascending order must cost. `parts` are
 /// bounds of disjoint parts of it, and `part_of` tells which members have one.
@@ -51,14 +51,24 @@ impl<'r> Charges<'r> {
         Charges { relation, inside, both, part_of, charged: HashMap::new(), steps: STEPS }
     }
 
-    /// Charges for each related pair of the set.
+    /// Charges for each related pair of the set: those first of members with few
+    /// pairs, which leave most to the others.
     fn total(mut self, set: &[u32]) -> u64 {
-        let relation = self.relation;
+        let count = |at: u32| {
+            let near = self.relation.near_of(at as usize, set);
+            near.filter(|&near| self.inside[near]).count()
+        };
+        let mut order: Vec<(usize, u32)> = set.iter().map(|&at| (count(at), at)).collect();
+        order.sort_unstable();
+        let mut place = vec![0; self.relation.len()];
+        for (number, &(_, at)) in order.iter().enumerate() {
+            place[at as usize] = number;
+        }
         let mut total: u64 = 0;
-        for &u in set {
+        for (number, &(_, u)) in order.iter().enumerate() {
             let near_u: Vec<usize> =
-                relation.near_of(u as usize, set).filter(|&at| self.inside[at]).collect();
-            for &v in near_u.iter().filter(|&&v| v > u as usize) {
+                self.relation.near_of(u as usize, set).filter(|&at| self.inside[at]).collect();
+            for &v in near_u.iter().filter(|&&v| place[v] > number) {
                 total = total.saturating_add(self.pair(set, (u as usize, &near_u), v));
                 if self.steps == 0 {
                     return total;
