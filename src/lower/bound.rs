@@ -9,7 +9,7 @@ use super::relation::Relation;
 use crate::table::HashMap;
 
 /// Members that the bound of one set may look at.
-const STEPS: usize = 1 << 24;
+const STEPS: usize = 1 << 22;
 
 /// Returns what any forest on a set in ascending order must cost. `parts` are
 /// bounds of disjoint parts of it, and `part_of` tells which members have one.
@@ -32,8 +32,6 @@ pub(super) fn bound(
 struct Charges<'r> {
     relation: &'r Relation,
     inside: Vec<bool>,
-    /// Whether a member is on the two sides' common list.
-    both: Vec<bool>,
     part_of: Option<&'r HashMap<u32, usize>>,
     charged: HashMap<(u32, u32), u64>,
     steps: usize,
@@ -47,8 +45,7 @@ impl<'r> Charges<'r> {
     ) -> Charges<'r> {
         let mut inside = vec![false; relation.len()];
         set.iter().for_each(|&at| inside[at as usize] = true);
-        let both = vec![false; relation.len()];
-        Charges { relation, inside, both, part_of, charged: HashMap::new(), steps: STEPS }
+        Charges { relation, inside, part_of, charged: HashMap::new(), steps: STEPS }
     }
 
     /// Charges for each related pair of the set: those first of members with few
@@ -78,31 +75,32 @@ impl<'r> Charges<'r> {
         total
     }
 
-    /// Charges for the pair of `u`, with what is near it, and `v`.
+    /// Charges for the pair of `u`, with what is near it, and `v`, which is near
+    /// as many or more.
     fn pair(&mut self, set: &[u32], (u, near_u): (usize, &[usize]), v: usize) -> u64 {
-        near_u.iter().for_each(|&at| self.both[at] = true);
-        let (mut only_v, mut common, mut steps) = (Vec::new(), Vec::new(), near_u.len());
-        for at in self.relation.near_of(v, set) {
+        let relation = self.relation;
+        self.steps = self.steps.saturating_sub(near_u.len());
+        let only_u: Vec<usize> =
+            near_u.iter().copied().filter(|&at| !relation.related(at, v)).collect();
+        let most = only_u.iter().fold(0, |sum: u64, &at| sum.saturating_add(self.left(at, v)));
+        if most == 0 {
+            return 0;
+        }
+        // Of the other side as many as it takes to cost the same.
+        let (mut only_v, mut charge, mut steps) = (Vec::new(), 0_u64, 0);
+        for at in relation.near_of(v, set) {
             steps += 1;
-            match self.both[at] {
-                true => common.push(at),
-                false if self.inside[at] => only_v.push(at),
-                false => {}
+            if self.inside[at] && !relation.related(at, u) {
+                charge = charge.saturating_add(self.left(at, u));
+                only_v.push(at);
+                if charge >= most {
+                    charge = most;
+                    break;
+                }
             }
         }
         self.steps = self.steps.saturating_sub(steps);
-        common.iter().for_each(|&at| self.both[at] = false);
-        let only_u: Vec<usize> = near_u.iter().copied().filter(|&at| self.both[at]).collect();
-        near_u.iter().for_each(|&at| self.both[at] = false);
-        if only_u.is_empty() || only_v.is_empty() {
-            return 0;
-        }
-        let sides = [(&only_u, v), (&only_v, u)];
-        let sums = sides.map(|(side, other)| {
-            side.iter().fold(0, |sum: u64, &at| sum.saturating_add(self.left(at, other)))
-        });
-        let charge = sums[0].min(sums[1]);
-        for (side, other) in sides {
+        for (side, other) in [(&only_u, v), (&only_v, u)] {
             let mut rest = charge;
             for &at in side {
                 let part = rest.min(self.left(at, other));

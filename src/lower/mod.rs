@@ -67,6 +67,7 @@ mod replay;
 #[cfg(feature = "serde")]
 mod saved;
 mod scopes;
+mod shared;
 mod source;
 mod state;
 mod tally;
@@ -81,6 +82,7 @@ pub use replay::Violation;
 #[cfg(feature = "serde")]
 pub use saved::{LoadError, Saved};
 pub use scopes::AccessScopes;
+pub use shared::Shared;
 pub use source::Source;
 pub use state::{Certificate, Lowering};
 pub use why::Why;

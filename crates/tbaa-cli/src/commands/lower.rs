@@ -5,7 +5,8 @@ use std::io::Write;
 
 use clap::ValueEnum;
 use serde::Serialize;
-use tbaa::lower::{Lowering, Options, ScopeForm, Source, tags_of_clang};
+use tbaa::declare::Declarations;
+use tbaa::lower::{Lowering, Options, ScopeForm, Shared, Source, tags_of_clang};
 use tbaa::text::{self, Module, Opcode, RewriteError, Rewriter, TextError};
 use tbaa::{Access, Format, Graph, NodeId, Oracle, Rules, TagId};
 
@@ -35,6 +36,8 @@ Examples:
   tbaa lower f.ll --scopes lost              what the tags lose, by !noalias
   tbaa lower ravi-declared.ron --format table
   tbaa lower ravi-declared.ron --open        for memory that clang's code shares
+  tbaa lower ravi-declared.ron --open-struct TValue --open-struct GCObject
+                                             if it shares no other structs
 
 Exit status:
   0  fine
@@ -50,6 +53,10 @@ pub(crate) struct Lower {
     /// tags stay, and the others stand among them.
     #[arg(long, conflicts_with = "size_aware")]
     pub(crate) open: bool,
+    /// Share only structs or unions of this name, and what is inside them:
+    /// other code reaches all others by `char` alone. May be given several times.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["open", "closed", "size_aware"])]
+    pub(crate) open_struct: Vec<String>,
     /// The memory is tagged by nobody else under the same root: the default.
     #[arg(long, conflicts_with = "open")]
     pub(crate) closed: bool,
@@ -113,12 +120,18 @@ pub(super) fn run(args: &Lower, out: &mut dyn Write) -> Result<(), Failure> {
         Some(LowerScopes::Lost) => ScopeForm::Lost,
         Some(LowerScopes::All) => ScopeForm::All,
     });
+    // What it takes to know clang's tags.
+    let open = match args.open_struct.is_empty() {
+        true => args.open.then_some("--open"),
+        false => Some("--open-struct"),
+    };
     let file = input.file().to_owned();
     let fail = |error: &dyn std::fmt::Display| Failure::unusable(format!("{file}: {error}"));
     let mut lowering = Lowering::new(options);
     match &input.content {
-        Content::Module(_) if args.open => Err(Failure::unusable(format!(
-            "{file}: --open needs the types that are shared; name a spec that declares them"
+        Content::Module(_) if open.is_some() => Err(Failure::unusable(format!(
+            "{file}: {} needs the types that are shared; name a spec that declares them",
+            open.unwrap_or_default()
         ))),
         Content::Module(module) => {
             let oracle = Oracle::new(module.graph(), rules);
@@ -135,26 +148,30 @@ pub(super) fn run(args: &Lower, out: &mut dyn Write) -> Result<(), Failure> {
         Content::Spec(built) => {
             let rows = input.rows();
             let types = built.lowering().map(|declared| declared.types().clone());
-            if args.open && types.is_none() {
+            if let (Some(option), None) = (open, &types) {
                 return Err(Failure::unusable(format!(
-                    "{file}: --open needs declared types; the spec has no `declare`"
+                    "{file}: {option} needs declared types; the spec has no `declare`"
                 )));
             }
             let Content::Spec(built) = input.content else { unreachable!("it is a spec") };
             let mut graph = built.into_graph();
-            let theirs = match types.filter(|_| args.open) {
-                Some(types) => {
-                    let found = tags_of_clang(&types, &mut graph, |_| true);
-                    Some(found.map_err(|error| fail(&error))?)
+            let mut sources: Vec<Source> = rows.iter().map(|(_, tag)| tag.into()).collect();
+            let mut theirs = None;
+            if let Some(types) = types.filter(|_| open.is_some()) {
+                let shared = shared(&types, &args.open_struct).map_err(|error| fail(&error))?;
+                let found = tags_of_clang(&types, &mut graph, |record| {
+                    shared.as_ref().is_none_or(|shared| shared.has(record))
+                });
+                theirs = Some(found.map_err(|error| fail(&error))?);
+                if let Some(shared) = shared {
+                    sources = rows.iter().map(|(_, tag)| shared.source(&graph, *tag)).collect();
                 }
-                None => None,
-            };
+            }
             let oracle = Oracle::new(graph, rules);
             if let Some((theirs, pairs)) = theirs {
                 lowering.fix(&oracle, theirs, pairs).map_err(|error| fail(&error))?;
             }
-            let tags = rows.iter().map(|(_, tag)| *tag);
-            lowering.lower(&oracle, tags).map_err(|error| fail(&error))?;
+            lowering.lower(&oracle, sources).map_err(|error| fail(&error))?;
             summary(&lowering);
             match args.format {
                 LowerFormat::Llvm => named(&rows, &lowering, out),
@@ -162,6 +179,23 @@ pub(super) fn run(args: &Lower, out: &mut dyn Write) -> Result<(), Failure> {
             }
         }
     }
+}
+
+/// The records of these names that are shared; `None` if all are.
+fn shared<'t>(types: &'t Declarations, names: &[String]) -> Result<Option<Shared<'t>>, String> {
+    if names.is_empty() {
+        return Ok(None);
+    }
+    let record = |name: &String| {
+        let found = types.named(name).filter(|&ty| types.is_record(ty));
+        found.ok_or_else(|| {
+            let known = types.records().map(|record| types.display(record));
+            let known = known.collect::<Vec<_>>().join(", ");
+            format!("no struct or union is called `{name}`; declared are {known}")
+        })
+    };
+    let named: Vec<_> = names.iter().map(record).collect::<Result<_, _>>()?;
+    Ok(Some(Shared::new(types, named)))
 }
 
 /// Says on standard error what was lost.
