@@ -63,7 +63,7 @@ pub(crate) struct Lower {
     /// What to print.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: LowerFormat,
-    /// Add `!alias.scope` and `!noalias`, in place of what the module has.
+    /// Add `!alias.scope` and `!noalias`, to what the module has of them.
     #[arg(long, value_enum, value_name = "PAIRS")]
     pub(crate) scopes: Option<LowerScopes>,
     /// Print the size-aware format.
@@ -282,10 +282,12 @@ fn bytes_of(ty: &[u8]) -> Option<u64> {
 struct Definitions<'d, 't> {
     rewriter: &'d mut Rewriter<'t>,
     nodes: HashMap<NodeId, u32>,
-    lists: HashMap<Vec<u32>, u32>,
+    lists: HashMap<String, u32>,
+    /// The operands of the lists in the text, by number, once asked for.
+    there: Option<HashMap<&'t str, &'t str>>,
 }
 
-impl Definitions<'_, '_> {
+impl<'t> Definitions<'_, 't> {
     fn graph(&mut self, graph: &Graph) -> Result<(), TextError> {
         for node in graph.nodes() {
             let number = if graph.is_distinct(node) {
@@ -302,14 +304,61 @@ impl Definitions<'_, '_> {
         Ok(())
     }
 
-    fn list(&mut self, numbers: Vec<u32>) -> Result<u32, TextError> {
-        if let Some(&number) = self.lists.get(&numbers) {
-            return Ok(number);
+    /// Attaches scopes to an instruction, beside those in the text. These are of
+    /// other domains, and LLVM looks at each domain for itself.
+    fn add_scopes(
+        &mut self,
+        text: &'t [u8],
+        instruction: usize,
+        kind: &'t str,
+        scopes: &[u32],
+    ) -> Result<(), TextError> {
+        let mut operands = references(scopes);
+        if let Some(node) = self.rewriter.metadata(instruction, kind) {
+            let lists = self.there.get_or_insert_with(|| lists(text));
+            match std::str::from_utf8(node).ok().and_then(|node| listed(lists, node)) {
+                Some("") => {}
+                Some(there) => operands = format!("{there}, {operands}"),
+                // What cannot be read stays: without ours LLVM knows less.
+                None => return Ok(()),
+            }
         }
-        let number = self.rewriter.define(format_args!("!{{{}}}", references(&numbers)))?;
-        self.lists.insert(numbers, number);
-        Ok(number)
+        let number = match self.lists.get(&operands) {
+            Some(&number) => number,
+            None => {
+                let number = self.rewriter.define(format_args!("!{{{operands}}}"))?;
+                self.lists.insert(operands, number);
+                number
+            }
+        };
+        self.rewriter.set_metadata(instruction, kind, Some(number));
+        Ok(())
     }
+}
+
+/// The operands of each node of a text that is a list of nodes alone, by its
+/// reference.
+fn lists(text: &[u8]) -> HashMap<&str, &str> {
+    let lines = text.split(|&byte| byte == b'\n').filter(|line| line.starts_with(b"!"));
+    let lines = lines.filter_map(|line| std::str::from_utf8(line).ok());
+    lines
+        .filter_map(|line| {
+            let (reference, body) = line.split_once(" = ")?;
+            Some((reference, operands(body.strip_prefix("distinct ").unwrap_or(body))?))
+        })
+        .collect()
+}
+
+/// What stands in the braces of a list of nodes alone.
+fn operands(list: &str) -> Option<&str> {
+    let inside = list.trim().strip_prefix("!{")?.strip_suffix('}')?;
+    let plain = |at: char| at.is_ascii_digit() || matches!(at, '!' | ',' | ' ');
+    inside.chars().all(plain).then_some(inside)
+}
+
+/// The operands of a list that is a reference or written in place.
+fn listed<'t>(lists: &HashMap<&'t str, &'t str>, node: &'t str) -> Option<&'t str> {
+    lists.get(node).copied().or_else(|| operands(node))
 }
 
 fn references(numbers: &[u32]) -> String {
@@ -328,8 +377,12 @@ fn rewrite(
     };
     let graph = lowering.graph();
     let mut rewriter = Rewriter::new(input.text(), module);
-    let mut definitions =
-        Definitions { rewriter: &mut rewriter, nodes: HashMap::new(), lists: HashMap::new() };
+    let mut definitions = Definitions {
+        rewriter: &mut rewriter,
+        nodes: HashMap::new(),
+        lists: HashMap::new(),
+        there: None,
+    };
     definitions.graph(graph).map_err(at)?;
     let scopes = write_scopes(lowering, &mut definitions).map_err(at)?;
     let mut copies: HashMap<NodeId, Option<u32>> = HashMap::new();
@@ -339,12 +392,11 @@ fn rewrite(
             let number = lowering.tag(access).map(|tag| definitions.nodes[&graph.tag_node(tag)]);
             definitions.rewriter.set_metadata(index, "tbaa", number);
             if let Some(of) = lowering.scopes_of(access) {
-                let own = definitions.list(vec![scopes[of.scope as usize]]).map_err(at)?;
+                let own = [scopes[of.scope as usize]];
                 let apart: Vec<u32> = of.noalias().map(|scope| scopes[scope as usize]).collect();
-                definitions.rewriter.set_metadata(index, "alias.scope", Some(own));
+                definitions.add_scopes(input.text(), index, "alias.scope", &own).map_err(at)?;
                 if !apart.is_empty() {
-                    let apart = definitions.list(apart).map_err(at)?;
-                    definitions.rewriter.set_metadata(index, "noalias", Some(apart));
+                    definitions.add_scopes(input.text(), index, "noalias", &apart).map_err(at)?;
                 }
             }
         }
