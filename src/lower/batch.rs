@@ -2,13 +2,15 @@
 
 use std::borrow::Borrow;
 
+use super::forest::Node;
 use super::loss::{Pairs, Sum};
+use super::options::ScopeForm;
 use super::rank::Ranks;
 use super::relation::Relation;
 use super::source::Key;
 use super::state::{Entry, Lowering};
 use crate::graph::{Graph, TagId};
-use crate::oracle::{self, Oracle};
+use crate::oracle::{self, Oracle, Vicinity};
 use crate::table::{IndexMap, IndexSet};
 
 /// Sources that may alias the same.
@@ -32,6 +34,7 @@ pub(super) struct Newcomer {
 /// A source that is there, or somebody else's tag.
 struct Old {
     key: Key,
+    group: Option<u32>,
     node: Option<u32>,
     /// Whether it is somebody else's, and aliases not everything.
     others: bool,
@@ -54,7 +57,7 @@ impl Row {
         oracle: &Oracle<G>,
         key: &Key,
         private: bool,
-        old: &[Old],
+        old: impl Iterator<Item = Old>,
     ) -> (Row, Sum) {
         let mut nodes = Vec::new();
         let mut sum = Sum::default();
@@ -161,29 +164,54 @@ fn relate<G: Borrow<Graph>>(oracle: &Oracle<G>, classes: &[Class], most: usize) 
 }
 
 impl Lowering {
-    /// What is there under one root.
-    fn old(&self, group: u32) -> Vec<Old> {
-        let inside = |entry: &Entry| entry.group == Some(group);
-        let sources = self.sources.iter().filter(|(_, entry)| inside(entry));
-        let sources = sources.map(|(&key, entry)| Old {
-            key,
-            node: entry.node,
-            others: false,
-            scope: entry.scope,
-            sum: Sum::of(entry.weight),
-        });
-        let top = |node: u32| self.forest.nodes[node as usize].above.is_none();
-        // Their pairs are not the lowering's to lose.
-        let fixed = self.fixed.iter().map(|&(key, node)| Old {
-            key,
-            node: Some(node),
-            others: !top(node),
-            scope: None,
-            sum: Sum::default(),
-        });
-        let here =
-            |old: &Old| old.node.is_none_or(|node| self.forest.nodes[node as usize].group == group);
-        sources.chain(fixed.filter(here)).collect()
+    /// Lists what is there for an oracle, as far as it is not listed.
+    pub(super) fn list_old<G: Borrow<Graph>>(&mut self, oracle: &Oracle<G>) {
+        let all = self.fixed.len() + self.sources.len();
+        if !self.vicinity.0.is_of(oracle) {
+            self.vicinity = (Vicinity::new(oracle), 0);
+        }
+        for place in std::mem::replace(&mut self.vicinity.1, all)..all {
+            let key = self.old(place).key;
+            match key.size {
+                None => self.vicinity.0.add(oracle, key.tag, place as u32),
+                Some(_) => self.vicinity.0.add_everywhere(place as u32),
+            }
+        }
+    }
+
+    /// What is there: first the fixed tags, then the sources.
+    fn old(&self, place: usize) -> Old {
+        let Some(source) = place.checked_sub(self.fixed.len()) else {
+            let (key, node) = self.fixed[place];
+            let Node { above, group, .. } = self.forest.nodes[node as usize];
+            let (others, sum) = (above.is_some(), Sum::default());
+            // Their pairs are not the lowering's to lose.
+            return Old { key, group: Some(group), node: Some(node), others, scope: None, sum };
+        };
+        let (&key, entry) = self.sources.get_index(source).expect("a source's place");
+        let &Entry { group, node, scope, weight, .. } = entry;
+        Old { key, group, node, others: false, scope, sum: Sum::of(weight) }
+    }
+
+    /// What is there under one root and a newcomer may alias at most. With scopes
+    /// it is all, for they name what it does not alias.
+    fn near<G: Borrow<Graph>>(
+        &self,
+        oracle: &Oracle<G>,
+        group: Option<u32>,
+        key: Key,
+    ) -> impl Iterator<Item = Old> + '_ {
+        let some = match (key.size, self.options.scopes) {
+            (None, ScopeForm::None) => self.vicinity.0.of(oracle, key.tag),
+            _ => None,
+        };
+        let all = match some {
+            None if group.is_some() => 0..self.vicinity.1,
+            _ => 0..0,
+        };
+        let some = some.unwrap_or_default().into_iter().map(|place| place as usize);
+        let old = some.chain(all).map(|place| self.old(place));
+        old.filter(move |old| old.group == group)
     }
 
     /// Sorts newcomers under one root into classes that may alias the same.
@@ -203,12 +231,8 @@ impl Lowering {
                 .tag(new.key.tag)
                 .ok()
                 .map(|tag| oracle.graph().root_of(tag.access))??;
-            self.groups.get_index_of(&root)
+            self.groups.get_index_of(&root).map(|group| group as u32)
         });
-        let old: Vec<Old> = match group {
-            Some(group) => self.old(group as u32),
-            None => Vec::new(),
-        };
         let sized: Vec<Key> =
             batch.iter().map(|new| new.key).filter(|key| key.size.is_some()).collect();
         let mut rows: IndexSet<Row> = IndexSet::default();
@@ -216,7 +240,8 @@ impl Lowering {
         let mut with_old = Pairs::default();
         let mut at_plain = 0;
         for (at, &Newcomer { key, weight, private }) in batch.iter().enumerate() {
-            let (row, may) = Row::of(oracle, &key, private, &old);
+            let old = group.into_iter().flat_map(|_| self.near(oracle, group, key));
+            let (row, may) = Row::of(oracle, &key, private, old);
             with_old += Sum::of(weight).with(may);
             let row = rows.insert_full(row).0;
             let class = match key.size {

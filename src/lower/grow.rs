@@ -26,7 +26,9 @@ impl Lowering {
     ///
     /// The first call lowers its sources as well as [`Options::steps`](super::Options::steps) allows.
     /// Later calls find places for more, and change no tag that was given out;
-    /// they take time in proportion to the sources added, times those there.
+    /// they take time in proportion to the sources added and those that they may
+    /// alias, where the oracle is that of the call before. With another oracle, or
+    /// with scopes, they look at all that are there.
     /// A source that is there already is passed over.
     ///
     /// # Errors
@@ -58,6 +60,7 @@ impl Lowering {
                 None => malformed.push((key, new.weight)),
             }
         }
+        self.list_old(oracle);
         let mut ranks = Ranks::default();
         let mut prepared = Vec::new();
         for (&root, batch) in &batches {

@@ -9,7 +9,7 @@ use super::source::Key;
 use super::tally::Tally;
 use super::why::Why;
 use crate::graph::{Graph, TagId, TypeId};
-use crate::oracle::{Access, Rules};
+use crate::oracle::{Access, Rules, Vicinity};
 use crate::table::{IndexMap, IndexSet};
 
 /// What became of one source.
@@ -57,6 +57,9 @@ pub struct Lowering {
     pub(super) loss: Loss,
     /// The sources at each node.
     pub(super) tally: Tally,
+    /// The fixed tags and then the sources, by their places in that order, as
+    /// far as they were listed.
+    pub(super) vicinity: (Vicinity, usize),
     /// [`MAX_BYTES`], but in tests.
     pub(super) most_bytes: usize,
 }
@@ -79,6 +82,7 @@ impl Lowering {
             scopes: Scopes::default(),
             loss: Loss::default(),
             tally: Tally::default(),
+            vicinity: Default::default(),
             most_bytes: MAX_BYTES,
         }
     }
