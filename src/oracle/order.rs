@@ -495,7 +495,7 @@ impl Order {
             // Two lists name each other.
             row.for_each(|other| {
                 if other < at {
-                    found(at, other)
+                    found(at, other);
                 }
             });
             self.outside(&row.root).into_iter().flatten().for_each(|other| found(at, other));

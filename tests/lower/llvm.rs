@@ -168,7 +168,7 @@ struct Asked {
 impl Asked {
     /// Asks on a closed lowering.
     fn closed(seed: u64) -> Asked {
-        let Case { graph, rules, lowering, accesses } = case(seed, seed % 2 == 0);
+        let Case { graph, rules, lowering, accesses } = case(seed, seed.is_multiple_of(2));
         let tagged: Vec<Access> =
             accesses.into_iter().filter(|&access| lowering.tag(access).is_some()).collect();
         let tags: Vec<TagId> = tagged.iter().map(|&access| lowering.tag(access).unwrap()).collect();
@@ -179,7 +179,7 @@ impl Asked {
 
     /// Asks on an open or a mixed lowering: our tags with ours and with theirs.
     fn open(seed: u64, mixed: bool) -> Asked {
-        let open = open(seed, mixed, seed % 2 == 0);
+        let open = open(seed, mixed, seed.is_multiple_of(2));
         let (all, ours) = open.accesses();
         let tagged = |&(access, tag): &(Access, Option<TagId>)| Some((access, tag?));
         let ours = all[..ours].iter().filter_map(tagged).count();
