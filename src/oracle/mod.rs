@@ -49,6 +49,7 @@ mod vicinity;
 
 pub use access::{Access, AccessKind, Conflict};
 pub use batch::Matrix;
+#[cfg(feature = "lower")]
 pub(crate) use batch::Pairs;
 pub use bytes::{ByteRange, Elements};
 pub use classes::Classes;
@@ -57,4 +58,5 @@ pub use explain::{AccessPath, Comparison, Explanation, PathStep, Side};
 pub use frozen::Frozen;
 pub use query::Oracle;
 pub use rules::{AliasResult, Rules, UnknownRules};
+#[cfg(feature = "lower")]
 pub(crate) use vicinity::Vicinity;
