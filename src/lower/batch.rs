@@ -2,14 +2,15 @@
 
 use std::borrow::Borrow;
 
-use super::error::{LowerError, MAX_CLASSES};
+use super::forest::Node;
 use super::loss::{Pairs, Sum};
+use super::options::ScopeForm;
 use super::rank::Ranks;
 use super::relation::Relation;
 use super::source::Key;
 use super::state::{Entry, Lowering};
 use crate::graph::{Graph, TagId};
-use crate::oracle::Oracle;
+use crate::oracle::{self, Oracle, Vicinity};
 use crate::table::{IndexMap, IndexSet};
 
 /// Sources that may alias the same.
@@ -33,6 +34,7 @@ pub(super) struct Newcomer {
 /// A source that is there, or somebody else's tag.
 struct Old {
     key: Key,
+    group: Option<u32>,
     node: Option<u32>,
     /// Whether it is somebody else's, and aliases not everything.
     others: bool,
@@ -55,7 +57,7 @@ impl Row {
         oracle: &Oracle<G>,
         key: &Key,
         private: bool,
-        old: &[Old],
+        old: impl Iterator<Item = Old>,
     ) -> (Row, Sum) {
         let mut nodes = Vec::new();
         let mut sum = Sum::default();
@@ -82,62 +84,134 @@ impl Row {
 pub(super) struct Batch {
     pub(super) classes: Vec<Class>,
     pub(super) relation: Relation,
+    /// Which classes are to go without a tag, for want of memory; the relation
+    /// does not know of them.
+    pub(super) passed: Vec<bool>,
+    /// The pairs in the batch that may alias.
+    pub(super) may: Pairs,
     pub(super) rows: Vec<Row>,
     /// The pairs with what was there that may alias.
     pub(super) with_old: Pairs,
 }
 
-/// The answers to all pairs of classes.
-fn relate<G: Borrow<Graph>>(oracle: &Oracle<G>, classes: &[Class]) -> Relation {
-    let weight = |class: &Class| u64::try_from(class.sum.weight).unwrap_or(u64::MAX);
-    let mut relation = Relation::new(classes.iter().map(weight).collect());
-    let plain: Vec<usize> =
-        (0..classes.len()).filter(|&at| classes[at].members[0].0.size.is_none()).collect();
-    let tags: Vec<TagId> = plain.iter().map(|&at| classes[at].members[0].0.tag).collect();
-    let matrix = oracle.matrix(&tags);
-    for (row, &a) in plain.iter().enumerate() {
-        for (column, &b) in plain.iter().enumerate().skip(row + 1) {
-            if matrix.may_alias(row, column) {
-                relation.relate(a, b);
-            }
-        }
-    }
-    let sized = (0..classes.len()).filter(|&at| classes[at].members[0].0.size.is_some());
-    for a in sized {
+/// What a batch's classes are to each other.
+struct Related {
+    relation: Relation,
+    /// Classes that are to go without a tag, for want of memory.
+    passed: Vec<bool>,
+    /// The pairs of sources that may alias.
+    may: Pairs,
+}
+
+/// Calls back with each pair of classes that may alias.
+fn each_pair<G: Borrow<Graph>>(
+    oracle: &Oracle<G>,
+    classes: &[Class],
+    pairs: &oracle::Pairs,
+    plain: &[usize],
+    mut found: impl FnMut(usize, usize),
+) {
+    pairs.for_each(|a, b| found(plain[a], plain[b]));
+    let is_sized = |at: usize| classes[at].members[0].0.size.is_some();
+    for a in (0..classes.len()).filter(|&at| is_sized(at)) {
         let key = classes[a].members[0].0;
         for (b, other) in classes.iter().enumerate() {
-            if key.may_alias(&other.members[0].0, oracle) {
-                relation.relate(a, b);
+            // Two that have sizes meet twice.
+            if (a < b || !is_sized(b)) && key.may_alias(&other.members[0].0, oracle) && a != b {
+                found(a, b);
             }
         }
     }
-    relation
+}
+
+/// Relates the classes, of which as many are passed over as it takes for the
+/// rest to need no more than `most` bytes: those that may alias most.
+fn relate<G: Borrow<Graph>>(oracle: &Oracle<G>, classes: &[Class], most: usize) -> Related {
+    let len = classes.len();
+    let weight = |class: &Class| u64::try_from(class.sum.weight).unwrap_or(u64::MAX);
+    let weights = classes.iter().map(weight).collect();
+    let plain: Vec<usize> =
+        (0..len).filter(|&at| classes[at].members[0].0.size.is_none()).collect();
+    let tags: Vec<TagId> = plain.iter().map(|&at| classes[at].members[0].0.tag).collect();
+    let pairs = oracle.pairs(&tags);
+    let mut counts = vec![0_usize; len];
+    let mut may = Pairs::default();
+    each_pair(oracle, classes, &pairs, &plain, |a, b| {
+        may += classes[a].sum.with(classes[b].sum);
+        counts[a] += 1;
+        counts[b] += 1;
+    });
+    classes.iter().for_each(|class| may += class.sum.within());
+    let mut order: Vec<usize> = (0..len).collect();
+    order.sort_by_key(|&at| (counts[at], at));
+    let mut passed = vec![false; len];
+    let mut bytes = 0_usize;
+    for at in order {
+        bytes = bytes.saturating_add(Relation::bytes(len, counts[at]));
+        passed[at] = bytes > most;
+    }
+    for at in (0..len).filter(|&at| passed[at]) {
+        counts[at] = 0;
+    }
+    let relation = Relation::new(weights, &counts, |relate| {
+        each_pair(oracle, classes, &pairs, &plain, |a, b| {
+            if !passed[a] && !passed[b] {
+                relate(a, b);
+            }
+        });
+    });
+    Related { relation, passed, may }
 }
 
 impl Lowering {
-    /// What is there under one root.
-    fn old(&self, group: u32) -> Vec<Old> {
-        let inside = |entry: &Entry| entry.group == Some(group);
-        let sources = self.sources.iter().filter(|(_, entry)| inside(entry));
-        let sources = sources.map(|(&key, entry)| Old {
-            key,
-            node: entry.node,
-            others: false,
-            scope: entry.scope,
-            sum: Sum::of(entry.weight),
-        });
-        let top = |node: u32| self.forest.nodes[node as usize].above.is_none();
-        // Their pairs are not the lowering's to lose.
-        let fixed = self.fixed.iter().map(|&(key, node)| Old {
-            key,
-            node: Some(node),
-            others: !top(node),
-            scope: None,
-            sum: Sum::default(),
-        });
-        let here =
-            |old: &Old| old.node.is_none_or(|node| self.forest.nodes[node as usize].group == group);
-        sources.chain(fixed.filter(here)).collect()
+    /// Lists what is there for an oracle, as far as it is not listed.
+    pub(super) fn list_old<G: Borrow<Graph>>(&mut self, oracle: &Oracle<G>) {
+        let all = self.fixed.len() + self.sources.len();
+        if !self.vicinity.0.is_of(oracle) {
+            self.vicinity = (Vicinity::new(oracle), 0);
+        }
+        for place in std::mem::replace(&mut self.vicinity.1, all)..all {
+            let key = self.old(place).key;
+            match key.size {
+                None => self.vicinity.0.add(oracle, key.tag, place as u32),
+                Some(_) => self.vicinity.0.add_everywhere(place as u32),
+            }
+        }
+    }
+
+    /// What is there: first the fixed tags, then the sources.
+    fn old(&self, place: usize) -> Old {
+        let Some(source) = place.checked_sub(self.fixed.len()) else {
+            let (key, node) = self.fixed[place];
+            let Node { above, group, .. } = self.forest.nodes[node as usize];
+            let (others, sum) = (above.is_some(), Sum::default());
+            // Their pairs are not the lowering's to lose.
+            return Old { key, group: Some(group), node: Some(node), others, scope: None, sum };
+        };
+        let (&key, entry) = self.sources.get_index(source).expect("a source's place");
+        let &Entry { group, node, scope, weight, .. } = entry;
+        Old { key, group, node, others: false, scope, sum: Sum::of(weight) }
+    }
+
+    /// What is there under one root and a newcomer may alias at most. With scopes
+    /// it is all, for they name what it does not alias.
+    fn near<G: Borrow<Graph>>(
+        &self,
+        oracle: &Oracle<G>,
+        group: Option<u32>,
+        key: Key,
+    ) -> impl Iterator<Item = Old> + '_ {
+        let some = match (key.size, self.options.scopes) {
+            (None, ScopeForm::None) => self.vicinity.0.of(oracle, key.tag),
+            _ => None,
+        };
+        let all = match some {
+            None if group.is_some() => 0..self.vicinity.1,
+            _ => 0..0,
+        };
+        let some = some.unwrap_or_default().into_iter().map(|place| place as usize);
+        let old = some.chain(all).map(|place| self.old(place));
+        old.filter(move |old| old.group == group)
     }
 
     /// Sorts newcomers under one root into classes that may alias the same.
@@ -146,7 +220,7 @@ impl Lowering {
         oracle: &Oracle<G>,
         ranks: &mut Ranks,
         batch: &[Newcomer],
-    ) -> Result<Batch, LowerError> {
+    ) -> Batch {
         let plain: Vec<TagId> =
             batch.iter().filter(|new| new.key.size.is_none()).map(|new| new.key.tag).collect();
         let plain_classes = oracle.classes(&plain);
@@ -157,12 +231,8 @@ impl Lowering {
                 .tag(new.key.tag)
                 .ok()
                 .map(|tag| oracle.graph().root_of(tag.access))??;
-            self.groups.get_index_of(&root)
+            self.groups.get_index_of(&root).map(|group| group as u32)
         });
-        let old: Vec<Old> = match group {
-            Some(group) => self.old(group as u32),
-            None => Vec::new(),
-        };
         let sized: Vec<Key> =
             batch.iter().map(|new| new.key).filter(|key| key.size.is_some()).collect();
         let mut rows: IndexSet<Row> = IndexSet::default();
@@ -170,7 +240,8 @@ impl Lowering {
         let mut with_old = Pairs::default();
         let mut at_plain = 0;
         for (at, &Newcomer { key, weight, private }) in batch.iter().enumerate() {
-            let (row, may) = Row::of(oracle, &key, private, &old);
+            let old = group.into_iter().flat_map(|_| self.near(oracle, group, key));
+            let (row, may) = Row::of(oracle, &key, private, old);
             with_old += Sum::of(weight).with(may);
             let row = rows.insert_full(row).0;
             let class = match key.size {
@@ -196,11 +267,59 @@ impl Lowering {
             class.members.push((key, weight));
             class.sum += Sum::of(weight);
         }
-        if classes.len() > MAX_CLASSES {
-            return Err(LowerError::TooMany { classes: classes.len() });
-        }
         let classes: Vec<Class> = classes.into_values().collect();
-        let relation = relate(oracle, &classes);
-        Ok(Batch { classes, relation, rows: rows.into_iter().collect(), with_old })
+        let Related { relation, passed, may } = relate(oracle, &classes, self.most_bytes);
+        Batch { classes, relation, passed, may, rows: rows.into_iter().collect(), with_old }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::graph::Graph;
+    use crate::lower::{Lowering, Options, ScopeForm, Why};
+    use crate::oracle::{Oracle, Rules};
+
+    /// What does not fit goes without a tag, is counted as lost, and is apart
+    /// from nothing by scopes.
+    #[test]
+    fn beyond_the_bytes() {
+        let mut graph = Graph::new();
+        let mut b = graph.builder();
+        let root = b.root("R").unwrap();
+        let char = b.scalar_type("char", root).unwrap();
+        let mut tags = vec![b.struct_tag(char, char, 0, false).unwrap()];
+        for at in 0..40 {
+            let ty = b.scalar_type(format!("t{at}"), char).unwrap();
+            tags.push(b.struct_tag(ty, ty, 0, false).unwrap());
+        }
+        let oracle = Oracle::new(&graph, Rules::Union);
+        let mut untagged = Vec::new();
+        for bytes in [1 << 10, 39 * 8, 16 * 8, 0] {
+            let options = Options::new().lineage("test").scopes(ScopeForm::All);
+            let mut lowering = Lowering::new(options);
+            lowering.most_bytes = bytes;
+            lowering.lower(&oracle, &tags[..tags.len() - 1]).unwrap();
+            lowering.lower(&oracle, [tags[40]]).unwrap();
+            assert_eq!(lowering.check(&oracle), []);
+            let bare = |&&tag: &&_| lowering.tag(tag).is_none();
+            let bare: Vec<_> = tags.iter().filter(bare).collect();
+            for &&tag in &bare {
+                assert_eq!(lowering.why(tag).unwrap().why, Why::TooManyPairs);
+            }
+            untagged.push(bare.len());
+            let lost = lowering.lost_pairs(&oracle).count() as u64;
+            assert_eq!((lowering.lost().no_alias, lowering.lost().pairs), (40 * 39 / 2, lost));
+            for &a in &tags {
+                for &b in &tags {
+                    let (Some(one), Some(two)) = (lowering.scopes_of(a), lowering.scopes_of(b))
+                    else {
+                        continue;
+                    };
+                    let apart = one.noalias().any(|scope| scope == two.scope);
+                    assert!(!apart || !oracle.may_alias(a, b));
+                }
+            }
+        }
+        assert_eq!(untagged, [0, 1, 24, 41], "the most general first");
     }
 }

@@ -11,8 +11,9 @@
 //! do, and the member related to most. In the better forest, what stands below
 //! a member is then done again by [`Exact`], where it is small.
 
+use super::bound::bound;
 use super::exact::{Exact, MOST};
-use super::relation::{Relation, ones, parts};
+use super::relation::{Parts, Relation};
 use crate::table::HashMap;
 
 /// A forest over a set of members.
@@ -27,64 +28,85 @@ pub(super) struct Completion {
     pub(super) bound: u64,
 }
 
-/// Pairs of related members that the bound of a large set may look at.
-const BOUND_STEPS: u64 = 1 << 21;
+/// Completes a relation on sets of its members, one after the other.
+pub(super) struct Completer<'r> {
+    relation: &'r Relation,
+    /// Each member's place in the order that is known to do.
+    rank: &'r [u32],
+    /// Bounds the search of small sets.
+    steps: u64,
+    /// Of each member of the set, what it is related to in its part.
+    degrees: Vec<u64>,
+    /// Which members are in the set.
+    inside: Vec<bool>,
+    parts: Parts<'r>,
+}
 
-/// Completes the relation on `set`. `rank` gives each member's place in the
-/// order that is known to do; `steps` bounds the search of small sets.
-pub(super) fn complete(relation: &Relation, set: &[u32], rank: &[u32], steps: u64) -> Completion {
-    let mut best = Elimination::run(relation, set, |_, part| {
-        part.iter().copied().min_by_key(|&at| (rank[at as usize], at))
-    });
-    if best.cost > 0 {
-        let greedy = Elimination::run(relation, set, |degrees, part| {
-            part.iter().copied().min_by_key(|&at| (u64::MAX - degrees[at as usize], at))
-        });
-        if greedy.cost < best.cost {
-            best = greedy;
-        }
+impl<'r> Completer<'r> {
+    pub(super) fn new(relation: &'r Relation, rank: &'r [u32], steps: u64) -> Completer<'r> {
+        let len = relation.len();
+        let (degrees, inside) = (vec![0; len], vec![false; len]);
+        Completer { relation, rank, steps, degrees, inside, parts: Parts::new(relation) }
     }
-    best.improve(steps)
+
+    /// Completes the relation on a set in ascending order.
+    pub(super) fn complete(&mut self, set: &[u32]) -> Completion {
+        if let &[one] = set {
+            return Completion { forest: vec![(one, None)], cost: 0, bound: 0 };
+        }
+        let rank = self.rank;
+        let mut best = Elimination::run(self, set, |_, part| {
+            part.iter().copied().min_by_key(|&at| (rank[at as usize], at))
+        });
+        if best.cost > 0 {
+            let greedy = Elimination::run(self, set, |degrees, part| {
+                part.iter().copied().min_by_key(|&at| (u64::MAX - degrees[at as usize], at))
+            });
+            if greedy.cost < best.cost {
+                best = greedy;
+            }
+        }
+        best.improve(self.relation, set, self.steps)
+    }
+
+    /// The connected parts of a set, each in ascending order.
+    pub(super) fn parts_of(&mut self, set: &[u32]) -> Vec<Vec<u32>> {
+        self.parts.of(set)
+    }
+
+    /// Counts what each member is related to in the set.
+    fn count_degrees(&mut self, set: &[u32]) {
+        set.iter().for_each(|&at| self.inside[at as usize] = true);
+        for &at in set {
+            let near = self.relation.near_of(at as usize, set).filter(|&near| self.inside[near]);
+            let weights = near.map(|near| self.relation.weights[near]);
+            self.degrees[at as usize] = weights.fold(0, u64::saturating_add);
+        }
+        set.iter().for_each(|&at| self.inside[at as usize] = false);
+    }
 }
 
 /// A forest on its way, from the top down.
-struct Elimination<'r> {
-    relation: &'r Relation,
+#[derive(Default)]
+struct Elimination {
     forest: Vec<(u32, Option<u32>)>,
-    /// Whether the member is related to all below it.
-    universal: Vec<bool>,
     /// What each member of `forest` costs with those below it.
     costs: Vec<u64>,
     cost: u64,
 }
 
-impl<'r> Elimination<'r> {
+impl Elimination {
     fn run(
-        relation: &'r Relation,
+        on: &mut Completer<'_>,
         set: &[u32],
         pick: impl Fn(&[u64], &[u32]) -> Option<u32>,
-    ) -> Elimination<'r> {
-        let mut degrees = vec![0; relation.len()];
-        let mut inside = vec![0_u64; relation.len().div_ceil(64)];
-        for &at in set {
-            inside[at as usize / 64] |= 1 << (at % 64);
-        }
-        for &at in set {
-            let near = relation.row(at as usize).iter().zip(&inside).map(|(row, set)| row & set);
-            degrees[at as usize] =
-                ones(near).fold(0, |sum: u64, other| sum.saturating_add(relation.weights[other]));
-        }
-        let mut tree = Elimination {
-            relation,
-            forest: Vec::with_capacity(set.len()),
-            universal: Vec::new(),
-            costs: Vec::new(),
-            cost: 0,
-        };
+    ) -> Elimination {
+        on.count_degrees(set);
+        let mut tree = Elimination::default();
         let mut work: Vec<(Vec<u32>, Option<u32>)> =
-            parts(relation, set).into_iter().map(|part| (part, None)).collect();
+            on.parts.of(set).into_iter().map(|part| (part, None)).collect();
         while let Some((part, above)) = work.pop() {
-            tree.descend(part, above, &mut degrees, &pick, &mut work);
+            tree.descend(on, part, above, &pick, &mut work);
         }
         tree
     }
@@ -93,14 +115,15 @@ impl<'r> Elimination<'r> {
     /// connected.
     fn descend(
         &mut self,
+        on: &mut Completer<'_>,
         mut part: Vec<u32>,
         mut above: Option<u32>,
-        degrees: &mut [u64],
         pick: &impl Fn(&[u64], &[u32]) -> Option<u32>,
         work: &mut Vec<(Vec<u32>, Option<u32>)>,
     ) {
-        let weights = &self.relation.weights;
-        let weight = self.relation.weight_of(&part);
+        let Completer { relation, degrees, parts, .. } = on;
+        let weights = &relation.weights;
+        let weight = relation.weight_of(&part);
         let full = |degrees: &[u64], at: u32| degrees[at as usize] == weight;
         let tops: Vec<u32> = part.iter().copied().filter(|&at| full(degrees, at)).collect();
         let universal = !tops.is_empty();
@@ -110,7 +133,6 @@ impl<'r> Elimination<'r> {
             let missing = weight.saturating_sub(degrees[top as usize]);
             let cost = weights[top as usize].saturating_mul(missing);
             self.forest.push((top, above));
-            self.universal.push(universal);
             self.costs.push(cost);
             self.cost = self.cost.saturating_add(cost);
             above = Some(top);
@@ -124,7 +146,7 @@ impl<'r> Elimination<'r> {
             let top = tops[0];
             part.retain(|&at| at != top);
             for &at in &part {
-                if self.relation.related(at as usize, top as usize) {
+                if relation.related(at as usize, top as usize) {
                     degrees[at as usize] = degrees[at as usize].saturating_sub(taken);
                 }
             }
@@ -133,16 +155,15 @@ impl<'r> Elimination<'r> {
         let alone = |at: u32| degrees[at as usize] == weights[at as usize];
         for &at in part.iter().filter(|&&at| alone(at)) {
             self.forest.push((at, above));
-            self.universal.push(true);
             self.costs.push(0);
         }
         part.retain(|&at| !alone(at));
-        work.extend(parts(self.relation, &part).into_iter().map(|part| (part, above)));
+        work.extend(parts.of(&part).into_iter().map(|part| (part, above)));
     }
 
     /// Searches small parts again, and bounds the cost from below.
-    fn improve(self, steps: u64) -> Completion {
-        let Elimination { relation, forest, universal, mut costs, cost } = self;
+    fn improve(self, relation: &Relation, set: &[u32], steps: u64) -> Completion {
+        let Elimination { forest, mut costs, cost } = self;
         let place: HashMap<u32, usize> =
             forest.iter().enumerate().map(|(at, &(member, _))| (member, at)).collect();
         let above: Vec<Option<usize>> =
@@ -173,33 +194,28 @@ impl<'r> Elimination<'r> {
         let mut replaced: HashMap<usize, Vec<(u32, Option<u32>)>> = HashMap::new();
         let mut gone = vec![false; forest.len()];
         let mut saved = 0_u64;
-        let mut bounds = vec![0_u64; forest.len()];
+        // What each part must cost, and which part each member is in.
+        let mut parts = Vec::new();
+        let mut part_of: HashMap<u32, usize> = HashMap::new();
         let steps = steps / tops.len().max(1) as u64;
         for top in tops {
             let inside = subtree(top);
-            let mut set: Vec<u32> = inside.iter().map(|&at| forest[at].0).collect();
-            set.sort_unstable();
-            let solution = Exact::new(relation, &set, steps).solve(&set, costs[top]);
-            bounds[top] = solution.lower;
+            let mut small: Vec<u32> = inside.iter().map(|&at| forest[at].0).collect();
+            small.sort_unstable();
+            let solution = Exact::new(relation, &small, steps).solve(&small, costs[top]);
+            small.iter().for_each(|&member| _ = part_of.insert(member, parts.len()));
+            parts.push(solution.lower);
             if let Some((cost, better)) = solution.forest {
                 saved += costs[top] - cost;
                 inside.iter().for_each(|&at| gone[at] = true);
                 replaced.insert(top, better);
             }
         }
-        // From the bottom up, what the parts must cost.
-        let mut work = BOUND_STEPS;
-        for at in (0..forest.len()).rev() {
-            let sum =
-                children[at].iter().fold(0, |sum: u64, &child| sum.saturating_add(bounds[child]));
-            bounds[at] = bounds[at].max(sum);
-            if !universal[at] && !small(at) && costs[at] > 0 && work > 0 {
-                let set: Vec<u32> = subtree(at).into_iter().map(|at| forest[at].0).collect();
-                bounds[at] = bounds[at].max(charge(relation, &set, &mut work));
-            }
-        }
-        let roots = (0..forest.len()).filter(|&at| above[at].is_none());
-        let bound = roots.fold(0, |sum: u64, at| sum.saturating_add(bounds[at]));
+        let bound = match forest.len() {
+            // Searched as a whole.
+            0..=MOST => parts.iter().copied().fold(0, u64::saturating_add),
+            _ => bound(relation, set, &parts, &part_of),
+        };
         let mut done = Vec::with_capacity(forest.len());
         for (at, &pair) in forest.iter().enumerate() {
             match replaced.remove(&at) {
@@ -215,64 +231,9 @@ impl<'r> Elimination<'r> {
     }
 }
 
-/// The bound of [`Exact`] for a set of any size: for each related pair, what
-/// the cheaper side must cost, charged to pairs not charged before.
-fn charge(relation: &Relation, set: &[u32], work: &mut u64) -> u64 {
-    let mut inside = vec![0_u64; relation.len().div_ceil(64)];
-    for &at in set {
-        inside[at as usize / 64] |= 1 << (at % 64);
-    }
-    let mut charged: HashMap<(usize, usize), u64> = HashMap::new();
-    let mut total: u64 = 0;
-    let side = |a: usize, b: usize| -> Vec<usize> {
-        let (row_a, row_b) = (relation.row(a), relation.row(b));
-        ones(inside.iter().zip(row_a.iter().zip(row_b)).map(|(set, (a, b))| set & a & !b)).collect()
-    };
-    let key = |a: usize, b: usize| (a.min(b), a.max(b));
-    for &u in set {
-        let u = u as usize;
-        let near = ones(inside.iter().zip(relation.row(u)).map(|(set, row)| set & row));
-        for v in near.filter(|&v| v > u) {
-            let cost = 1 + inside.len() as u64 / 8;
-            if *work < cost {
-                *work = 0;
-                return total;
-            }
-            *work -= cost;
-            let (only_u, only_v) = (side(u, v), side(v, u));
-            if only_u.is_empty() || only_v.is_empty() {
-                continue;
-            }
-            let sides = [(&only_u, v), (&only_v, u)];
-            let left = |x: usize, other: usize, charged: &HashMap<(usize, usize), u64>| {
-                relation.pair(x, other) - charged.get(&key(x, other)).copied().unwrap_or(0)
-            };
-            let [first, second] = sides.map(|(side, other)| {
-                side.iter().fold(0, |sum: u64, &x| sum.saturating_add(left(x, other, &charged)))
-            });
-            let charge = first.min(second);
-            total = total.saturating_add(charge);
-            for (side, other) in sides {
-                let mut rest = charge;
-                for &x in side {
-                    if rest == 0 {
-                        break;
-                    }
-                    let part = rest.min(left(x, other, &charged));
-                    if part > 0 {
-                        *charged.entry(key(x, other)).or_default() += part;
-                        rest -= part;
-                    }
-                }
-            }
-        }
-    }
-    total
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Completion, complete};
+    use super::{Completer, Completion};
     use crate::lower::relation::Relation;
 
     /// `SplitMix64`.
@@ -290,40 +251,61 @@ mod tests {
 
     fn random(rng: &mut Rng, len: usize, percent: u64, weighted: bool) -> Relation {
         let weight = |rng: &mut Rng| if weighted { 1 + rng.below(9) } else { 1 };
-        let mut relation = Relation::new((0..len).map(|_| weight(rng)).collect());
+        let weights = (0..len).map(|_| weight(rng)).collect();
+        let mut pairs = Vec::new();
         for a in 0..len {
             for b in 0..a {
                 if rng.below(100) < percent {
-                    relation.relate(a, b);
+                    pairs.push((a, b));
                 }
             }
         }
-        relation
+        relation(weights, &pairs)
+    }
+
+    fn relation(weights: Vec<u64>, pairs: &[(usize, usize)]) -> Relation {
+        let mut counts = vec![0; weights.len()];
+        for &(a, b) in pairs {
+            counts[a] += 1;
+            counts[b] += 1;
+        }
+        let each = |relate: &mut dyn FnMut(usize, usize)| {
+            pairs.iter().for_each(|&(a, b)| relate(a, b));
+        };
+        Relation::new(weights, &counts, each)
+    }
+
+    fn complete(relation: &Relation, set: &[u32], rank: &[u32], steps: u64) -> Completion {
+        Completer::new(relation, rank, steps).complete(set)
     }
 
     /// Shares no code with the search: while two related members each have a
     /// neighbour that the other lacks, one of these two must gain the other.
-    fn exhaustive(relation: &Relation, cost: u64, best: &mut u64) {
+    fn exhaustive(relation: &Relation, related: &[Vec<bool>], cost: u64, best: &mut u64) {
         if cost >= *best {
             return;
         }
         let len = relation.len();
-        let related = |a, b| relation.related(a, b);
         for u in 0..len {
-            for v in (0..len).filter(|&v| v != u && related(u, v)) {
-                let only_u = (0..len).find(|&x| related(x, u) && !related(x, v));
-                let only_v = (0..len).find(|&y| related(y, v) && !related(y, u));
+            for v in (0..len).filter(|&v| v != u && related[u][v]) {
+                let only_u = (0..len).find(|&x| related[x][u] && !related[x][v]);
+                let only_v = (0..len).find(|&y| related[y][v] && !related[y][u]);
                 if let (Some(x), Some(y)) = (only_u, only_v) {
                     for (a, b) in [(x, v), (y, u)] {
-                        let mut more = relation.clone();
-                        more.relate(a, b);
-                        exhaustive(&more, cost + relation.pair(a, b), best);
+                        let mut more = related.to_vec();
+                        (more[a][b], more[b][a]) = (true, true);
+                        exhaustive(relation, &more, cost + relation.pair(a, b), best);
                     }
                     return;
                 }
             }
         }
         *best = cost;
+    }
+
+    fn matrix(relation: &Relation) -> Vec<Vec<bool>> {
+        let row = |a| (0..relation.len()).map(|b| relation.related(a, b)).collect();
+        (0..relation.len()).map(row).collect()
     }
 
     /// That every related pair is comparable, and what the forest costs.
@@ -359,7 +341,7 @@ mod tests {
             let percent = 20 + rng.below(60);
             let relation = random(&mut rng, len, percent, seed % 2 == 0);
             let mut best = u64::MAX;
-            exhaustive(&relation, 0, &mut best);
+            exhaustive(&relation, &matrix(&relation), 0, &mut best);
             let done = complete(&relation, &all(len), &all(len), 1_000_000);
             assert_eq!(cost_of(&relation, &done), done.cost, "seed {seed}");
             assert_eq!(done.cost, best, "seed {seed}: {relation:?} {done:?}");
@@ -391,13 +373,14 @@ mod tests {
                 assert_eq!(cost_of(&relation, &done), done.cost, "seed {seed}");
                 assert!(done.bound <= done.cost, "seed {seed}: {} > {}", done.bound, done.cost);
                 // The forest found, taken for the relation, costs nothing.
-                let mut forest = Relation::new(relation.weights.clone());
+                let mut pairs = Vec::new();
                 for &(member, mut above) in &done.forest {
                     while let Some(up) = above {
-                        forest.relate(member as usize, up as usize);
+                        pairs.push((member as usize, up as usize));
                         above = done.forest.iter().find(|at| at.0 == up).unwrap().1;
                     }
                 }
+                let forest = self::relation(relation.weights.clone(), &pairs);
                 let again = complete(&forest, &all(len), &all(len), 0);
                 assert_eq!((again.cost, again.bound), (0, 0), "seed {seed}");
             }

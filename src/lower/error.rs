@@ -5,10 +5,6 @@ use std::fmt;
 use crate::builder::BuildError;
 use crate::oracle::Rules;
 
-/// The most classes of sources under one root that one call may add: their
-/// answers take a bit a pair.
-pub const MAX_CLASSES: usize = 1 << 16;
-
 /// Why sources were not lowered.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
@@ -23,11 +19,6 @@ pub enum LowerError {
     },
     /// Sources were added to a lowering whose lineage has no name.
     NoLineage,
-    /// More classes under one root than [`MAX_CLASSES`].
-    TooMany {
-        /// How many.
-        classes: usize,
-    },
     /// The lowered graph is full.
     Build(BuildError),
 }
@@ -44,11 +35,6 @@ impl fmt::Display for LowerError {
             LowerError::NoLineage => {
                 f.write_str("the lowering has no lineage to grow: name one with `Options::lineage`")
             }
-            LowerError::TooMany { classes } => write!(
-                f,
-                "{classes} classes of tags under one root, and at most {MAX_CLASSES} can be \
-                 lowered at once: lower them in several calls"
-            ),
             LowerError::Build(error) => error.fmt(f),
         }
     }

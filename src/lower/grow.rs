@@ -5,11 +5,11 @@ use std::borrow::Borrow;
 use super::batch::{Batch, Class, Newcomer, Row};
 use super::error::LowerError;
 use super::fingerprint::Fingerprint;
-use super::loss::{self, Pairs, Sum};
+use super::loss::{Pairs, Sum};
 use super::options::ScopeForm;
-use super::place::{Newcomers, Strategy};
+use super::place::{Newcomers, Placed, Strategy};
 use super::rank::Ranks;
-use super::relation::{Relation, ones};
+use super::relation::Relation;
 use super::scopes::Scoped;
 use super::source::Key;
 use super::source::Source;
@@ -26,14 +26,16 @@ impl Lowering {
     ///
     /// The first call lowers its sources as well as [`Options::steps`](super::Options::steps) allows.
     /// Later calls find places for more, and change no tag that was given out;
-    /// they take time in proportion to the sources added, times those there.
+    /// they take time in proportion to the sources added and those that they may
+    /// alias, where the oracle is that of the call before. With another oracle, or
+    /// with scopes, they look at all that are there.
     /// A source that is there already is passed over.
     ///
     /// # Errors
     ///
     /// [`LowerError::ForeignTag`], [`LowerError::OtherRules`],
-    /// [`LowerError::NoLineage`], [`LowerError::TooMany`]; the lowering is then
-    /// unchanged. [`LowerError::Build`] where the lowered graph is full.
+    /// [`LowerError::NoLineage`]; the lowering is then unchanged.
+    /// [`LowerError::Build`] where the lowered graph is full.
     pub fn lower<G: Borrow<Graph>, S: Into<Source>>(
         &mut self,
         oracle: &Oracle<G>,
@@ -58,10 +60,11 @@ impl Lowering {
                 None => malformed.push((key, new.weight)),
             }
         }
+        self.list_old(oracle);
         let mut ranks = Ranks::default();
         let mut prepared = Vec::new();
         for (&root, batch) in &batches {
-            prepared.push((root, self.prepare(oracle, &mut ranks, batch)?));
+            prepared.push((root, self.prepare(oracle, &mut ranks, batch)));
         }
         self.rules = Some(oracle.rules());
         let kept = self.forest.nodes.len();
@@ -129,12 +132,18 @@ impl Lowering {
         batch: Batch,
         entries: &mut Vec<(Key, Entry)>,
     ) {
-        let Batch { classes, relation, rows, with_old } = batch;
+        let Batch { classes, relation, passed, may, rows, with_old } = batch;
         let rank: Vec<u32> = classes.iter().map(|class| class.rank).collect();
         let marks = classes.iter().map(|class| rows[class.row].nodes.clone()).collect();
         let private: Vec<bool> = classes.iter().map(|class| class.private).collect();
-        let newcomers =
-            Newcomers { relation: &relation, marks, rank: &rank, private: &private, group };
+        let newcomers = Newcomers {
+            relation: &relation,
+            marks,
+            rank: &rank,
+            private: &private,
+            passed: &passed,
+            group,
+        };
         let (depth, steps) = (self.options.depth, self.options.steps);
         let kept = self.forest.nodes.len();
         let strategies: &[Strategy] = match (kept, classes.len()) {
@@ -145,16 +154,19 @@ impl Lowering {
         let mut tried = Vec::new();
         for &strategy in strategies {
             let placed = self.forest.place(newcomers.clone(), depth, steps, strategy);
-            let found = self.comparable(group, &classes, &placed.nodes);
+            let new = placed.nodes.iter().zip(&classes).map(|(&node, class)| (node, class.sum));
+            let found = self.tally.comparable(&self.forest, group, new);
             tried.push((found, placed, self.forest.nodes.split_off(kept)));
         }
         let bound = tried.iter().map(|(_, placed, _)| placed.bound).max().unwrap_or(0);
         let best = tried.into_iter().min_by_key(|(found, ..)| found.weight);
         let (found, placed, nodes) = best.expect("there is a strategy");
         self.forest.nodes.extend(nodes);
-        self.count(group, &classes, &relation, found, with_old);
+        let mut may = may;
+        may += with_old;
+        self.count(group, &classes, found, may);
         self.loss.bound = self.loss.bound.saturating_add(bound);
-        let scopes = self.scope(source, &classes, &relation, &rows, &placed.nodes);
+        let scopes = self.scope(source, &classes, &relation, &rows, &placed);
         for (at, class) in classes.into_iter().enumerate() {
             let (node, why, scope) = (placed.nodes[at], placed.why[at], scopes[at]);
             for (key, weight) in class.members {
@@ -171,8 +183,9 @@ impl Lowering {
         classes: &[Class],
         relation: &Relation,
         rows: &[Row],
-        nodes: &[Option<u32>],
+        placed: &Placed,
     ) -> Vec<Option<u32>> {
+        let Placed { nodes, why, .. } = placed;
         let Lowering { forest, scopes, options, .. } = self;
         let lost = |a: Option<u32>, b: Option<u32>| match (a, b) {
             (Some(a), Some(b)) => forest.comparable(a, b),
@@ -193,62 +206,19 @@ impl Lowering {
             .zip(&apart)
             .map(|(class, apart)| Scoped { name: class.members[0].0.describe(source), apart })
             .collect();
-        scopes.add(form, relation, &scoped, |a, b| wanted(nodes[a], nodes[b]))
+        // What was passed over may alias more than the relation says.
+        let known = |at: usize| why[at] != Why::TooManyPairs;
+        scopes
+            .add(form, relation, &scoped, |a, b| known(a) && known(b) && wanted(nodes[a], nodes[b]))
     }
 
-    /// The pairs that a batch makes `MayAlias` in LLVM, in itself and with what
-    /// was there.
-    fn comparable(&self, group: u32, classes: &[Class], nodes: &[Option<u32>]) -> Pairs {
-        let len = self.forest.nodes.len();
-        let (mut old, mut new) = (vec![Sum::default(); len], vec![Sum::default(); len]);
-        let (mut old_bare, mut new_bare) = (Sum::default(), Sum::default());
-        let mut new_tagged = Sum::default();
-        for entry in self.sources.values().filter(|entry| entry.group == Some(group)) {
-            *entry.node.map_or(&mut old_bare, |node| &mut old[node as usize]) +=
-                Sum::of(entry.weight);
-        }
-        for (class, node) in classes.iter().zip(nodes) {
-            *node.map_or(&mut new_bare, |node| &mut new[node as usize]) += class.sum;
-            if node.is_some() {
-                new_tagged += class.sum;
-            }
-        }
-        let mut found = loss::comparable(&self.forest, &old, &new);
-        // What has no tag may alias everything.
-        found += new_bare.within();
-        found += new_bare.with(new_tagged);
-        found += new_bare.with(self.old_sum(group));
-        found += old_bare.with(new_tagged);
-        found
-    }
-
-    fn old_sum(&self, group: u32) -> Sum {
-        let mut sum = Sum::default();
-        let old = self.sources.values().filter(|entry| entry.group == Some(group));
-        old.for_each(|entry| sum += Sum::of(entry.weight));
-        sum
-    }
-
-    /// Counts what a batch loses, of which `found` are comparable.
-    fn count(
-        &mut self,
-        group: u32,
-        classes: &[Class],
-        relation: &Relation,
-        found: Pairs,
-        with_old: Pairs,
-    ) {
-        let mut may = with_old;
-        let mut new_all = Sum::default();
-        for (at, class) in classes.iter().enumerate() {
-            new_all += class.sum;
-            may += class.sum.within();
-            for other in ones(relation.row(at).iter().copied()).filter(|&other| other > at) {
-                may += class.sum.with(classes[other].sum);
-            }
-        }
-        let mut all = new_all.within();
-        all += new_all.with(self.old_sum(group));
+    /// Counts what a batch loses, of which `found` are comparable and `may` are
+    /// `MayAlias`, in itself and with what was there.
+    fn count(&mut self, group: u32, classes: &[Class], found: Pairs, may: Pairs) {
+        let mut new = Sum::default();
+        classes.iter().for_each(|class| new += class.sum);
+        let mut all = new.within();
+        all += new.with(self.tally.all(group));
         let lost = found - may;
         let add = |to: &mut u64, more: u128| {
             *to = to.saturating_add(u64::try_from(more).unwrap_or(u64::MAX));
@@ -334,6 +304,9 @@ impl Lowering {
             if let Some(node) = entry.node {
                 let immutable = source.tag(key.tag).is_ok_and(|tag| tag.immutable);
                 entry.tag = Some(self.forest.tag(node, immutable, &mut self.graph)?);
+            }
+            if let Some(group) = entry.group {
+                self.tally.add(&self.forest, group, entry.node, Sum::of(entry.weight));
             }
             self.sources.insert(key, entry);
         }

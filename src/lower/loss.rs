@@ -1,7 +1,5 @@
 //! Counting the pairs that are lost.
 
-use super::forest::Forest;
-
 /// What a lowering loses: pairs of sources that the rule calls `NoAlias` and
 /// LLVM does not. A pair weighs the product of its sources' weights.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -93,34 +91,4 @@ impl std::ops::Sub for Pairs {
             weight: self.weight.saturating_sub(other.weight),
         }
     }
-}
-
-/// The pairs that stand at comparable nodes, of a new source with an old one or
-/// with another new one. `old` and `new` are the sources at each node.
-pub(super) fn comparable(forest: &Forest, old: &[Sum], new: &[Sum]) -> Pairs {
-    let len = forest.nodes.len();
-    let mut below = old.to_vec();
-    let (mut old_above, mut new_above) = (vec![Sum::default(); len], vec![Sum::default(); len]);
-    for (at, node) in forest.nodes.iter().enumerate() {
-        if let Some(up) = node.above {
-            let up = up as usize;
-            (old_above[at], new_above[at]) = (old_above[up], new_above[up]);
-            old_above[at] += old[up];
-            new_above[at] += new[up];
-        }
-    }
-    for (at, node) in forest.nodes.iter().enumerate().rev() {
-        if let Some(up) = node.above {
-            let sum = below[at];
-            below[up as usize] += sum;
-        }
-    }
-    let mut pairs = Pairs::default();
-    for at in 0..len {
-        pairs += new[at].with(old_above[at]);
-        pairs += new[at].with(below[at]);
-        pairs += new[at].with(new_above[at]);
-        pairs += new[at].within();
-    }
-    pairs
 }

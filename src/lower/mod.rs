@@ -48,6 +48,7 @@
 //! their nearest common node, which aliases whatever either did.
 
 mod batch;
+mod bound;
 mod clang;
 mod complete;
 mod error;
@@ -66,19 +67,22 @@ mod replay;
 #[cfg(feature = "serde")]
 mod saved;
 mod scopes;
+mod shared;
 mod source;
 mod state;
+mod tally;
 mod why;
 
 pub use clang::{access_paths, tags_of_clang};
-pub use error::{LowerError, MAX_CLASSES};
+pub use error::LowerError;
 pub use fixed::FixError;
 pub use loss::Loss;
-pub use options::{MAX_DEPTH, Options, ScopeForm};
+pub use options::{MAX_BYTES, MAX_DEPTH, Options, ScopeForm};
 pub use replay::Violation;
 #[cfg(feature = "serde")]
 pub use saved::{LoadError, Saved};
 pub use scopes::AccessScopes;
+pub use shared::Shared;
 pub use source::Source;
 pub use state::{Certificate, Lowering};
 pub use why::Why;

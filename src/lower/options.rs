@@ -21,6 +21,17 @@ pub enum ScopeForm {
 /// with it, some 16 ns a node.
 pub const MAX_DEPTH: usize = 64;
 
+/// The bytes that one call of [`Lowering::lower`] may take for the pairs of
+/// classes that may alias: 4 a pair and class, or a bit for each other class
+/// where that is less. Classes that do not fit, those with most pairs, go
+/// without a tag; [`Why::TooManyPairs`] tells them.
+///
+/// 65,536 classes that may all alias fit, and 5,000,000 with 20 pairs each.
+///
+/// [`Lowering::lower`]: super::Lowering::lower
+/// [`Why::TooManyPairs`]: super::Why::TooManyPairs
+pub const MAX_BYTES: usize = 1 << 29;
+
 /// How tags are lowered.
 ///
 /// ```

@@ -7,10 +7,10 @@
 //! if they were alone. The first newcomers, in an empty forest, are of that
 //! kind: closed lowering is growth from nothing.
 
-use super::complete::complete;
+use super::complete::Completer;
 use super::forest::{Forest, Position};
 use super::levels::levels;
-use super::relation::{Relation, ones, parts};
+use super::relation::Relation;
 use super::why::Why;
 
 /// Classes that have no place yet, all under one root.
@@ -23,6 +23,8 @@ pub(super) struct Newcomers<'r> {
     pub(super) rank: &'r [u32],
     /// Whether others' tags are no concern of it.
     pub(super) private: &'r [bool],
+    /// Of each class, whether it goes without a tag, for want of memory.
+    pub(super) passed: &'r [bool],
     pub(super) group: u32,
 }
 
@@ -64,19 +66,22 @@ impl Forest {
         let len = new.relation.len();
         let mut placed =
             Placed { nodes: vec![None; len], why: vec![Why::Completed; len], bound: 0 };
-        let all: Vec<u32> = (0..len as u32).collect();
+        let passed = (0..len).filter(|&at| new.passed[at]);
+        passed.for_each(|at| placed.why[at] = Why::TooManyPairs);
+        let all: Vec<u32> = (0..len as u32).filter(|&at| !new.passed[at as usize]).collect();
+        let complete = &mut Completer::new(new.relation, new.rank, steps);
         match strategy {
-            Strategy::Together => self.together(&all, &mut new, depth, steps, &mut placed),
-            Strategy::OneByOne => self.place_one_by_one(new, depth, &mut placed),
+            Strategy::Together => self.together(&all, &mut new, depth, complete, &mut placed),
+            Strategy::OneByOne => self.place_one_by_one(all, new, depth, complete, &mut placed),
             Strategy::PrivateFirst => {
                 let (first, rest): (Vec<u32>, Vec<u32>) =
                     all.into_iter().partition(|&class| new.private[class as usize]);
-                self.together(&first, &mut new, depth, steps, &mut placed);
+                self.together(&first, &mut new, depth, complete, &mut placed);
                 let mut positions = vec![None; len];
                 for class in first {
                     new.note(class, placed.nodes[class as usize], &rest, &mut positions);
                 }
-                self.together(&rest, &mut new, depth, steps, &mut placed);
+                self.together(&rest, &mut new, depth, complete, &mut placed);
             }
         }
         placed
@@ -88,10 +93,10 @@ impl Forest {
         set: &[u32],
         new: &mut Newcomers<'_>,
         depth: usize,
-        steps: u64,
+        complete: &mut Completer<'_>,
         placed: &mut Placed,
     ) {
-        let mut work = parts(new.relation, set);
+        let mut work = complete.parts_of(set);
         let mut positions: Vec<Option<Position>> = vec![None; new.relation.len()];
         while let Some(part) = work.pop() {
             for &at in &part {
@@ -110,19 +115,19 @@ impl Forest {
                 let why = if node.is_none() { Why::NothingInCommon } else { Why::CommonAncestor };
                 (placed.nodes[class as usize], placed.why[class as usize]) = (node, why);
                 new.note(class, node, &part, &mut positions);
-                work.extend(without(new.relation, &part, class));
+                work.extend(complete.parts_of(&without(&part, class)));
                 continue;
             }
             let anchors: Vec<u32> =
                 part.iter().filter_map(|&at| anchor(positions[at as usize])).collect();
             if let Position::Below(anchor) = self.position(&anchors) {
-                self.hang(&part, anchor, new, depth, steps, placed);
+                self.hang(&part, anchor, new, depth, complete, placed);
                 continue;
             }
             // Some must stand higher than it would alone: the most general.
             let near = |at: u32| {
-                let row = new.relation.row(at as usize).iter().copied();
-                ones(row).filter(|&other| part.binary_search(&(other as u32)).is_ok())
+                let near = new.relation.near_of(at as usize, &part);
+                near.filter(|&other| part.binary_search(&(other as u32)).is_ok())
             };
             let weigh = |at: u32| {
                 near(at).fold(0, |sum: u64, other| sum.saturating_add(new.relation.weights[other]))
@@ -133,7 +138,7 @@ impl Forest {
             marks.extend(near(top).filter_map(|other| anchor(positions[other])));
             match self.position(&marks) {
                 Position::Below(above) => {
-                    self.hang(&[top], above, new, depth, steps, placed);
+                    self.hang(&[top], above, new, depth, complete, placed);
                 }
                 Position::At(node) => {
                     let node = self.usable(node);
@@ -143,19 +148,24 @@ impl Forest {
                 }
             }
             new.note(top, placed.nodes[top as usize], &part, &mut positions);
-            work.extend(without(new.relation, &part, top));
+            work.extend(complete.parts_of(&without(&part, top)));
         }
     }
 
-    fn place_one_by_one(&mut self, new: Newcomers<'_>, depth: usize, placed: &mut Placed) {
-        let mut order: Vec<u32> = (0..new.relation.len() as u32).collect();
+    fn place_one_by_one(
+        &mut self,
+        mut order: Vec<u32>,
+        new: Newcomers<'_>,
+        depth: usize,
+        complete: &mut Completer<'_>,
+        placed: &mut Placed,
+    ) {
         order.sort_by_key(|&class| (new.rank[class as usize], class));
         for class in order {
-            let row = new.relation.row(class as usize).iter().copied();
             let mut marks = new.marks[class as usize].clone();
-            marks.extend(ones(row).filter_map(|other| placed.nodes[other]));
+            marks.extend(new.relation.near(class as usize).filter_map(|at| placed.nodes[at]));
             match self.position(&marks) {
-                Position::Below(above) => self.hang(&[class], above, &new, depth, 0, placed),
+                Position::Below(above) => self.hang(&[class], above, &new, depth, complete, placed),
                 Position::At(node) => {
                     let node = self.usable(node);
                     let why =
@@ -173,7 +183,7 @@ impl Forest {
         above: Option<u32>,
         new: &Newcomers<'_>,
         depth: usize,
-        steps: u64,
+        complete: &mut Completer<'_>,
         placed: &mut Placed,
     ) {
         let left = depth.saturating_sub(self.depth(above));
@@ -189,7 +199,7 @@ impl Forest {
             }
             return;
         }
-        let done = complete(new.relation, part, new.rank, steps);
+        let done = complete.complete(part);
         placed.bound = placed.bound.saturating_add(done.bound);
         let mut nodes = Vec::new();
         for level in levels(&done.forest, &new.relation.weights, left.max(1)) {
@@ -224,9 +234,8 @@ impl Newcomers<'_> {
     }
 }
 
-fn without(relation: &Relation, part: &[u32], class: u32) -> Vec<Vec<u32>> {
-    let rest: Vec<u32> = part.iter().copied().filter(|&at| at != class).collect();
-    parts(relation, &rest)
+fn without(part: &[u32], class: u32) -> Vec<u32> {
+    part.iter().copied().filter(|&at| at != class).collect()
 }
 
 fn anchor(position: Option<Position>) -> Option<u32> {

@@ -1,42 +1,124 @@
-//! Which pairs of classes may alias, a bit each, and how much each class weighs.
+//! Which pairs of classes may alias, and how much each class weighs.
+//!
+//! Of 100,000 classes most may alias a few others: a row is a list, or a bit
+//! each where that takes less.
+
+/// What one member is related to, itself included.
+#[derive(Clone, Debug)]
+enum Row {
+    /// In ascending order.
+    Few(Vec<u32>),
+    /// A bit for each member.
+    Many(Vec<u64>),
+}
+
+impl Row {
+    /// Returns an empty row that is to have so many members.
+    fn new(len: usize, related: usize) -> Row {
+        match Row::is_long(len, related) {
+            true => Row::Many(vec![0; len.div_ceil(64)]),
+            false => Row::Few(Vec::with_capacity(related)),
+        }
+    }
+
+    fn add(&mut self, member: usize) {
+        match self {
+            Row::Few(list) => list.push(member as u32),
+            Row::Many(bits) => bits[member / 64] |= 1 << (member % 64),
+        }
+    }
+
+    /// Whether a list would take more than a bit for each member.
+    fn is_long(len: usize, related: usize) -> bool {
+        related > len.div_ceil(64) * 2
+    }
+
+    /// How many members a look at all that are related must pass.
+    fn cost(&self) -> usize {
+        match self {
+            Row::Few(list) => list.len(),
+            Row::Many(bits) => bits.len(),
+        }
+    }
+
+    fn has(&self, member: usize) -> bool {
+        match self {
+            Row::Few(list) => list.binary_search(&(member as u32)).is_ok(),
+            Row::Many(bits) => bits[member / 64] >> (member % 64) & 1 != 0,
+        }
+    }
+}
 
 /// A symmetric and reflexive relation on the numbers below a length.
 #[derive(Clone, Debug)]
 pub(super) struct Relation {
-    /// Words in a row.
-    stride: usize,
-    bits: Vec<u64>,
+    rows: Vec<Row>,
     /// Of each member, at least 1. A pair weighs the product of its two.
     pub(super) weights: Vec<u64>,
 }
 
 impl Relation {
-    /// Returns the relation in which each member is related to itself alone.
-    pub(super) fn new(weights: Vec<u64>) -> Relation {
-        let stride = weights.len().div_ceil(64);
-        let mut relation = Relation { stride, bits: vec![0; stride * weights.len()], weights };
-        for member in 0..relation.len() {
-            relation.relate(member, member);
+    /// Returns the relation of the pairs that `each` calls back with, once each;
+    /// `counts` are how many there are with each member.
+    pub(super) fn new(
+        weights: Vec<u64>,
+        counts: &[usize],
+        each: impl FnOnce(&mut dyn FnMut(usize, usize)),
+    ) -> Relation {
+        let len = weights.len();
+        let mut rows: Vec<Row> = counts.iter().map(|&count| Row::new(len, 1 + count)).collect();
+        rows.iter_mut().enumerate().for_each(|(at, row)| row.add(at));
+        each(&mut |a, b| {
+            rows[a].add(b);
+            rows[b].add(a);
+        });
+        for row in &mut rows {
+            if let Row::Few(list) = row {
+                list.sort_unstable();
+            }
         }
-        relation
+        Relation { rows, weights }
+    }
+
+    /// The bytes of the row of a member with so many pairs.
+    pub(super) fn bytes(len: usize, pairs: usize) -> usize {
+        if Row::is_long(len, 1 + pairs) { len.div_ceil(64) * 8 } else { (1 + pairs) * 4 }
     }
 
     pub(super) fn len(&self) -> usize {
         self.weights.len()
     }
 
-    pub(super) fn relate(&mut self, a: usize, b: usize) {
-        self.bits[a * self.stride + b / 64] |= 1 << (b % 64);
-        self.bits[b * self.stride + a / 64] |= 1 << (a % 64);
-    }
-
     pub(super) fn related(&self, a: usize, b: usize) -> bool {
-        self.bits[a * self.stride + b / 64] >> (b % 64) & 1 != 0
+        let (row, other) = (&self.rows[a], &self.rows[b]);
+        if row.cost() <= other.cost() { row.has(b) } else { other.has(a) }
     }
 
-    /// The members that one is related to, 64 to a word.
-    pub(super) fn row(&self, member: usize) -> &[u64] {
-        &self.bits[member * self.stride..][..self.stride]
+    /// The members that one is related to, itself included, in ascending order.
+    pub(super) fn near(&self, member: usize) -> impl Iterator<Item = usize> + '_ {
+        let (list, bits) = match &self.rows[member] {
+            Row::Few(list) => (&list[..], &[][..]),
+            Row::Many(bits) => (&[][..], &bits[..]),
+        };
+        list.iter().map(|&at| at as usize).chain(ones(bits.iter().copied()))
+    }
+
+    /// The members that one is related to: all, or those of a set, whichever is
+    /// less to look at.
+    pub(super) fn near_of<'r>(
+        &'r self,
+        member: usize,
+        set: &'r [u32],
+    ) -> impl Iterator<Item = usize> + 'r {
+        let row = &self.rows[member];
+        let set = if row.cost() < set.len() { &[][..] } else { set };
+        let (list, bits) = match row {
+            _ if !set.is_empty() => (&[][..], &[][..]),
+            Row::Few(list) => (&list[..], &[][..]),
+            Row::Many(bits) => (&[][..], &bits[..]),
+        };
+        let chosen = set.iter().map(|&at| at as usize).filter(|&at| row.has(at));
+        chosen.chain(list.iter().map(|&at| at as usize)).chain(ones(bits.iter().copied()))
     }
 
     /// The weight of a pair.
@@ -60,42 +142,47 @@ pub(super) fn ones(words: impl IntoIterator<Item = u64>) -> impl Iterator<Item =
     })
 }
 
-/// The connected parts of a set of members, each in ascending order.
-pub(super) fn parts(relation: &Relation, set: &[u32]) -> Vec<Vec<u32>> {
-    let (Some(&low), Some(&high)) = (set.iter().min(), set.iter().max()) else {
-        return Vec::new();
-    };
-    let words = low as usize / 64..high as usize / 64 + 1;
-    let mut left = vec![0_u64; words.len()];
-    for &member in set {
-        left[member as usize / 64 - words.start] |= 1 << (member % 64);
+/// Finds the connected parts of sets of members.
+pub(super) struct Parts<'r> {
+    relation: &'r Relation,
+    /// The number of the set for which each member is still to be reached.
+    left: Vec<u32>,
+    sets: u32,
+}
+
+impl<'r> Parts<'r> {
+    pub(super) fn new(relation: &'r Relation) -> Parts<'r> {
+        Parts { relation, left: vec![0; relation.len()], sets: 0 }
     }
-    let (mut parts, mut left_over) = (Vec::new(), set.len());
-    for &seed in set {
-        let (word, bit) = (seed as usize / 64 - words.start, 1 << (seed % 64));
-        if left[word] & bit == 0 {
-            continue;
-        }
-        left[word] &= !bit;
-        left_over -= 1;
-        let mut part = vec![seed];
-        let mut next = 0;
-        while next < part.len() && left_over > 0 {
-            let row = &relation.row(part[next] as usize)[words.clone()];
-            for (at, (word, &near)) in left.iter_mut().zip(row).enumerate() {
-                let mut found = *word & near;
-                *word &= !near;
-                while found != 0 {
-                    let bit = found.trailing_zeros() as usize;
-                    found &= found - 1;
-                    part.push((64 * (words.start + at) + bit) as u32);
-                    left_over -= 1;
-                }
+
+    /// The connected parts of a set, each in ascending order.
+    pub(super) fn of(&mut self, set: &[u32]) -> Vec<Vec<u32>> {
+        self.sets = self.sets.checked_add(1).unwrap_or_else(|| {
+            self.left.fill(0);
+            1
+        });
+        set.iter().for_each(|&at| self.left[at as usize] = self.sets);
+        let (mut parts, mut left_over) = (Vec::new(), set.len());
+        for &seed in set {
+            if std::mem::take(&mut self.left[seed as usize]) != self.sets {
+                continue;
             }
-            next += 1;
+            left_over -= 1;
+            let mut part = vec![seed];
+            let mut next = 0;
+            while next < part.len() && left_over > 0 {
+                for at in self.relation.near_of(part[next] as usize, set) {
+                    if self.left[at] == self.sets {
+                        self.left[at] = 0;
+                        left_over -= 1;
+                        part.push(at as u32);
+                    }
+                }
+                next += 1;
+            }
+            part.sort_unstable();
+            parts.push(part);
         }
-        part.sort_unstable();
-        parts.push(part);
+        parts
     }
-    parts
 }

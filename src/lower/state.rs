@@ -3,12 +3,13 @@
 use super::fingerprint::Fingerprint;
 use super::forest::Forest;
 use super::loss::Loss;
-use super::options::Options;
+use super::options::{MAX_BYTES, Options};
 use super::scopes::{AccessScopes, Scopes};
 use super::source::Key;
+use super::tally::Tally;
 use super::why::Why;
 use crate::graph::{Graph, TagId, TypeId};
-use crate::oracle::{Access, Rules};
+use crate::oracle::{Access, Rules, Vicinity};
 use crate::table::{IndexMap, IndexSet};
 
 /// What became of one source.
@@ -54,6 +55,13 @@ pub struct Lowering {
     pub(super) fingerprint: Option<Fingerprint>,
     pub(super) scopes: Scopes,
     pub(super) loss: Loss,
+    /// The sources at each node.
+    pub(super) tally: Tally,
+    /// The fixed tags and then the sources, by their places in that order, as
+    /// far as they were listed.
+    pub(super) vicinity: (Vicinity, usize),
+    /// [`MAX_BYTES`], but in tests.
+    pub(super) most_bytes: usize,
 }
 
 impl Lowering {
@@ -73,6 +81,9 @@ impl Lowering {
             fingerprint: None,
             scopes: Scopes::default(),
             loss: Loss::default(),
+            tally: Tally::default(),
+            vicinity: Default::default(),
+            most_bytes: MAX_BYTES,
         }
     }
 

@@ -14,6 +14,9 @@ pub enum Why {
     CommonAncestor,
     /// It stood deeper than may be, and was put at a node above.
     DepthLimit,
+    /// It may alias so many that [`MAX_BYTES`](super::MAX_BYTES) did not hold
+    /// them: it has no tag.
+    TooManyPairs,
     /// What it may alias has no node in common: it has no tag.
     NothingInCommon,
     /// Its source is no tag that can be read: it has no tag.
@@ -26,6 +29,7 @@ impl fmt::Display for Why {
             Why::Completed => "its place in the forest",
             Why::CommonAncestor => "the nearest node that covers all that it may alias",
             Why::DepthLimit => "the depth limit",
+            Why::TooManyPairs => "no tag: it may alias more than could be looked at",
             Why::NothingInCommon => "no tag: no node covers all that it may alias",
             Why::Malformed => "no tag: the source is malformed",
         })

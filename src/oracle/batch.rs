@@ -72,12 +72,29 @@ impl Matrix {
     }
 }
 
+/// The pairs of a list of tags that may alias.
+pub(crate) struct Pairs(Order);
+
+impl Pairs {
+    /// Calls back once with the places in the list of each two that may alias.
+    pub(crate) fn for_each(&self, mut found: impl FnMut(usize, usize)) {
+        self.0.each_pair(|a, b| found(self.0.tag(a), self.0.tag(b)));
+    }
+}
+
 impl<G: Borrow<Graph>> Oracle<G> {
     /// Returns whether `a` may alias each of `tags`, in their order.
     #[must_use]
     pub fn row(&self, a: impl Into<Access>, tags: &[TagId]) -> Vec<bool> {
         let a = a.into();
         tags.iter().map(|&tag| self.may_alias(a, tag)).collect()
+    }
+
+    /// Finds the pairs of `tags` that may alias: in time and memory in
+    /// proportion to the number of tags, and of the pairs that intervals do not
+    /// decide.
+    pub(crate) fn pairs(&self, tags: &[TagId]) -> Pairs {
+        Pairs(Order::new(self, tags))
     }
 
     /// Answers all pairs of `tags`, in a bit each. It takes `n^2 / 8` bytes for

@@ -19,6 +19,7 @@
 //! | a proof of `NoAlias` for a checker | `proof.rs`, `gap.rs`, from `union/prove.rs` |
 //! | all pairs, a row | `batch.rs`, by way of `order.rs` |
 //! | tags that answer alike | `classes.rs`, by way of `order.rs` |
+//! | what one of many may alias at most | `vicinity.rs` |
 //! | stored answers | `frozen.rs`, by way of `order.rs` |
 //! | struct copies, `errno` | `copy.rs` |
 //! | the most generic tag | `llvm/mod.rs`, `union/generic.rs` |
@@ -44,9 +45,12 @@ mod rule;
 mod rules;
 mod type_set;
 mod union;
+mod vicinity;
 
 pub use access::{Access, AccessKind, Conflict};
 pub use batch::Matrix;
+#[cfg(feature = "lower")]
+pub(crate) use batch::Pairs;
 pub use bytes::{ByteRange, Elements};
 pub use classes::Classes;
 pub use clause::Clause;
@@ -54,3 +58,5 @@ pub use explain::{AccessPath, Comparison, Explanation, PathStep, Side};
 pub use frozen::Frozen;
 pub use query::Oracle;
 pub use rules::{AliasResult, Rules, UnknownRules};
+#[cfg(feature = "lower")]
+pub(crate) use vicinity::Vicinity;

@@ -481,6 +481,27 @@ impl Order {
         rows
     }
 
+    /// Calls back with each pair of different positions that may alias, once.
+    pub(super) fn each_pair(&self, mut found: impl FnMut(usize, usize)) {
+        for (at, &group) in self.groups.iter().enumerate() {
+            let group = &self.table[group as usize];
+            let later = (at + 1..group.below).chain(group.root.end..self.regular());
+            later.for_each(|other| found(at, other));
+        }
+        for at in self.rejected() {
+            (0..at).chain(self.listed()).for_each(|other| found(at, other));
+        }
+        for (at, row) in self.listed().zip(&self.others) {
+            // Two lists name each other.
+            row.for_each(|other| {
+                if other < at {
+                    found(at, other);
+                }
+            });
+            self.outside(&row.root).into_iter().flatten().for_each(|other| found(at, other));
+        }
+    }
+
     /// Returns the place in the list of a position.
     pub(super) fn tag(&self, position: usize) -> usize {
         self.tags[position] as usize

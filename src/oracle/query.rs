@@ -1,6 +1,7 @@
 //! One query at a time, and the tables growing between queries.
 
 use std::borrow::{Borrow, BorrowMut};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::access::{Access, Conflict};
 use super::clause::Clause;
@@ -68,11 +69,19 @@ pub struct Oracle<G = Graph> {
     rules: Rules,
     /// Of the graph that the tables describe.
     stamp: u32,
+    /// Of these tables: another oracle numbers its types otherwise.
+    identity: u64,
     /// Tags judged with fewer steps than the definition has, which may know more
     /// of them than that they may alias everything.
     limited: HashSet<u32>,
     index: Index,
     engine: Engine,
+}
+
+/// A number for an oracle's tables.
+fn next_identity() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 #[derive(Clone, Debug)]
@@ -114,6 +123,7 @@ impl<G: Borrow<Graph> + Clone> Clone for Oracle<G> {
         Oracle {
             graph,
             stamp,
+            identity: next_identity(),
             rules: self.rules,
             limited: self.limited.clone(),
             index: self.index.clone(),
@@ -147,7 +157,15 @@ impl<G: Borrow<Graph>> Oracle<G> {
     pub fn new(graph: G, rules: Rules) -> Self {
         let stamp = graph.borrow().stamp();
         let (limited, index) = (HashSet::default(), Index::default());
-        let mut oracle = Oracle { graph, rules, stamp, limited, index, engine: Engine::new(rules) };
+        let mut oracle = Oracle {
+            graph,
+            rules,
+            stamp,
+            identity: next_identity(),
+            limited,
+            index,
+            engine: Engine::new(rules),
+        };
         oracle.refresh();
         oracle.index.finish();
         oracle
@@ -158,6 +176,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
         let graph = self.graph.borrow();
         if graph.stamp() != self.stamp {
             self.stamp = graph.stamp();
+            self.identity = next_identity();
             self.index = Index::default();
             self.limited.clear();
             self.engine = Engine::new(self.rules);
@@ -477,6 +496,12 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// Returns the index of the tags, for answers to many pairs.
     pub(super) fn index(&self) -> &Index {
         &self.index
+    }
+
+    /// Returns a number that no other oracle of the process has, and this one only
+    /// as long as its graph is the same.
+    pub(super) fn identity(&self) -> u64 {
+        self.identity
     }
 
     /// Returns how a tag is indexed; one of another graph is rejected.

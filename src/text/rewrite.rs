@@ -88,6 +88,21 @@ impl<'t> Rewriter<'t> {
         }
     }
 
+    /// Returns the node that the text attaches to an instruction as `!kind`, as it
+    /// is written there, such as `!7`; changes do not count.
+    ///
+    /// # Panics
+    ///
+    /// If the module has no such instruction.
+    ///
+    /// LLVM: `Instruction::getMetadata`.
+    #[must_use]
+    pub fn metadata(&self, instruction: usize, kind: &str) -> Option<&'t [u8]> {
+        let mut list = self.attachments(instruction)?.list.into_iter();
+        let found = list.find(|attached| *attached.kind == *kind.as_bytes())?;
+        self.text.get(found.node)
+    }
+
     /// Returns the number that the next definition gets: one more than any that
     /// the text defines; `None` if there is no more.
     #[must_use]

@@ -1,7 +1,9 @@
 //! Lowering: soundness, growth, precision, and what LLVM makes of the result.
 //!
 //! `TBAA_PAIRS` is the number of random pairs, `TBAA_SEED` the first seed;
-//! `TBAA_LLVM=require` makes a missing LLVM an error.
+//! `TBAA_LLVM=require` makes a missing LLVM an error. `TBAA_PROGRAMS=fetch` adds
+//! `SQLite` to the table of what is kept, which cargo downloads; `TBAA_HEADER` a C
+//! file of any name.
 
 #[path = "../support/mod.rs"]
 mod support;

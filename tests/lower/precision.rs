@@ -1,7 +1,7 @@
 //! How many of rule `union`'s `NoAlias` pairs each scheme keeps.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tbaa::declare::{ClangRecords, Declarations, Policy, Target};
@@ -125,6 +125,27 @@ fn records(name: &str, text: &str, flags: &[&str]) -> Declarations {
     types
 }
 
+/// Where cargo keeps a crate of the benches' programs; downloads it.
+fn fetched(package: &str) -> PathBuf {
+    let rustc = Command::new("rustc").arg("-vV").output().unwrap();
+    let rustc = String::from_utf8(rustc.stdout).unwrap();
+    let host = rustc.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--filter-platform", host])
+        .args([
+            "--manifest-path",
+            concat!(env!("CARGO_MANIFEST_DIR"), "/benches/sources/Cargo.toml"),
+        ])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata = String::from_utf8(output.stdout).unwrap();
+    let is_manifest =
+        |word: &&str| word.contains(&format!("/{package}-")) && word.ends_with("/Cargo.toml");
+    let manifest = metadata.split('"').find(is_manifest).expect(package);
+    Path::new(manifest).parent().unwrap().to_owned()
+}
+
 #[test]
 fn table() {
     println!("| types | accesses | NoAlias pairs | clang | open | mixed | closed | bound |");
@@ -159,6 +180,12 @@ fn table() {
         if Path::new(at).exists() {
             measure(name, &records("headers", text, &[flags])).print(name);
         }
+    }
+    if std::env::var("TBAA_PROGRAMS").is_ok_and(|value| value == "fetch") {
+        let text = fs::read_to_string(fetched("libsqlite3-sys").join("sqlite3/sqlite3.c")).unwrap();
+        let sqlite = measure("SQLite", &records("sqlite", &text, &[]));
+        sqlite.print("SQLite 3");
+        assert!(sqlite.closed > sqlite.clang);
     }
     if let Ok(header) = std::env::var("TBAA_HEADER") {
         let text = fs::read_to_string(&header).unwrap();

@@ -1,0 +1,222 @@
+//! `tbaa lower`.
+
+mod certificate;
+mod rewrite;
+
+use std::io::Write;
+
+use clap::ValueEnum;
+use tbaa::declare::Declarations;
+use tbaa::lower::{Lowering, Options, ScopeForm, Shared, Source, tags_of_clang};
+use tbaa::{Format, Oracle, Rules};
+
+use crate::convert::InputArg;
+use crate::input::{Content, Input};
+use crate::report::{Failure, note};
+use certificate::{certificate, named};
+use rewrite::{rewrite, sources};
+
+/// Replaces tags by others that stock LLVM gets right.
+///
+/// LLVM follows one member of a union and ignores sizes. The tags printed here
+/// are of another type system, on which it answers MayAlias wherever the rule
+/// does, by default `union`, and on as few other pairs as can be. Of a .ll file
+/// the whole module is printed, with `!tbaa`, `!tbaa.struct` and
+/// `!llvm.errno.tbaa` replaced; of a spec the metadata. How many NoAlias pairs
+/// LLVM keeps is said on standard error.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Formats:
+  llvm   the module, or the metadata of a spec with the names of its tags
+  table  a line for each source: its name, its new type, and why this one; then
+         a line for each pair that is lost
+  json   the same, with the scopes
+
+Examples:
+  tbaa lower f.ll | opt -O2 -S
+  tbaa lower f.ll --scopes lost              what the tags lose, by !noalias
+  tbaa lower ravi-declared.ron --format table
+  tbaa lower ravi-declared.ron --open        for memory that clang's code shares
+  tbaa lower ravi-declared.ron --open-struct TValue --open-struct GCObject
+                                             if it shares no other structs
+
+Exit status:
+  0  fine
+  2  unusable input or arguments")]
+pub(crate) struct Lower {
+    #[command(flatten)]
+    pub(crate) input: InputArg,
+    /// The rule to be sound by: llvm, union or union-strict; by default union,
+    /// or union-strict where a spec says so.
+    #[arg(long, value_name = "RULES")]
+    pub(crate) rules: Option<Rules>,
+    /// Share the memory with what clang 22 makes of the declared types: its
+    /// tags stay, and the others stand among them.
+    #[arg(long, conflicts_with = "size_aware")]
+    pub(crate) open: bool,
+    /// Share only structs or unions of this name, and what is inside them:
+    /// other code reaches all others by `char` alone. May be given several times.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["open", "closed", "size_aware"])]
+    pub(crate) open_struct: Vec<String>,
+    /// The memory is tagged by nobody else under the same root: the default.
+    #[arg(long, conflicts_with = "open")]
+    pub(crate) closed: bool,
+    /// What to print.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: LowerFormat,
+    /// Add `!alias.scope` and `!noalias`, to what the module has of them.
+    #[arg(long, value_enum, value_name = "PAIRS")]
+    pub(crate) scopes: Option<LowerScopes>,
+    /// Print the size-aware format.
+    #[arg(long)]
+    pub(crate) size_aware: bool,
+    /// What the root's name begins with.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) lineage: Option<String>,
+    /// The most types one below the other, 1 to 64.
+    #[arg(long, value_name = "TYPES")]
+    pub(crate) depth: Option<usize>,
+    /// How long to search for the optimum.
+    #[arg(long, value_name = "STEPS")]
+    pub(crate) steps: Option<u64>,
+}
+
+#[derive(Clone, Copy, ValueEnum, Default)]
+pub(crate) enum LowerFormat {
+    #[default]
+    Llvm,
+    Table,
+    Json,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum LowerScopes {
+    /// Those that the tags lose.
+    Lost,
+    /// All.
+    All,
+}
+
+pub(super) fn run(args: &Lower, out: &mut dyn Write) -> Result<(), Failure> {
+    let input = Input::open(&args.input)?;
+    let rules = args.rules.unwrap_or(match &input.content {
+        Content::Spec(built) if built.spec().rules != Rules::Llvm => built.spec().rules,
+        _ => Rules::Union,
+    });
+    let mut options = Options::new();
+    if args.size_aware {
+        options = options.format(Format::New);
+    }
+    if let Some(depth) = args.depth {
+        options = options.depth(depth);
+    }
+    if let Some(steps) = args.steps {
+        options = options.steps(steps);
+    }
+    if let Some(lineage) = &args.lineage {
+        options = options.lineage(lineage);
+    }
+    options = options.scopes(match args.scopes {
+        None => ScopeForm::None,
+        Some(LowerScopes::Lost) => ScopeForm::Lost,
+        Some(LowerScopes::All) => ScopeForm::All,
+    });
+    // What it takes to know clang's tags.
+    let open = match args.open_struct.is_empty() {
+        true => args.open.then_some("--open"),
+        false => Some("--open-struct"),
+    };
+    let file = input.file().to_owned();
+    let fail = |error: &dyn std::fmt::Display| Failure::unusable(format!("{file}: {error}"));
+    let mut lowering = Lowering::new(options);
+    match &input.content {
+        Content::Module(_) if open.is_some() => Err(Failure::unusable(format!(
+            "{file}: {} needs the types that are shared; name a spec that declares them",
+            open.unwrap_or_default()
+        ))),
+        Content::Module(module) => {
+            let oracle = Oracle::new(module.graph(), rules);
+            lowering.lower(&oracle, sources(module)).map_err(|error| fail(&error))?;
+            summary(&lowering);
+            match args.format {
+                LowerFormat::Llvm => rewrite(&input, module, &lowering, out),
+                format => {
+                    let rows = input.rows();
+                    certificate(&rows, &lowering, &oracle, format, out)
+                }
+            }
+        }
+        Content::Spec(built) => {
+            let rows = input.rows();
+            let types = built.lowering().map(|declared| declared.types().clone());
+            if let (Some(option), None) = (open, &types) {
+                return Err(Failure::unusable(format!(
+                    "{file}: {option} needs declared types; the spec has no `declare`"
+                )));
+            }
+            let Content::Spec(built) = input.content else { unreachable!("it is a spec") };
+            let mut graph = built.into_graph();
+            let mut sources: Vec<Source> = rows.iter().map(|(_, tag)| tag.into()).collect();
+            let mut theirs = None;
+            if let Some(types) = types.filter(|_| open.is_some()) {
+                let shared = shared(&types, &args.open_struct).map_err(|error| fail(&error))?;
+                let found = tags_of_clang(&types, &mut graph, |record| {
+                    shared.as_ref().is_none_or(|shared| shared.has(record))
+                });
+                theirs = Some(found.map_err(|error| fail(&error))?);
+                if let Some(shared) = shared {
+                    sources = rows.iter().map(|(_, tag)| shared.source(&graph, *tag)).collect();
+                }
+            }
+            let oracle = Oracle::new(graph, rules);
+            if let Some((theirs, pairs)) = theirs {
+                lowering.fix(&oracle, theirs, pairs).map_err(|error| fail(&error))?;
+            }
+            lowering.lower(&oracle, sources).map_err(|error| fail(&error))?;
+            summary(&lowering);
+            match args.format {
+                LowerFormat::Llvm => named(&rows, &lowering, out),
+                format => certificate(&rows, &lowering, &oracle, format, out),
+            }
+        }
+    }
+}
+
+/// The records of these names that are shared; `None` if all are.
+fn shared<'t>(types: &'t Declarations, names: &[String]) -> Result<Option<Shared<'t>>, String> {
+    if names.is_empty() {
+        return Ok(None);
+    }
+    let record = |name: &String| {
+        let found = types.named(name).filter(|&ty| types.is_record(ty));
+        found.ok_or_else(|| {
+            let known = types.records().map(|record| types.display(record));
+            let known = known.collect::<Vec<_>>().join(", ");
+            format!("no struct or union is called `{name}`; declared are {known}")
+        })
+    };
+    let named: Vec<_> = names.iter().map(record).collect::<Result<_, _>>()?;
+    Ok(Some(Shared::new(types, named)))
+}
+
+/// Says on standard error what was lost.
+fn summary(lowering: &Lowering) {
+    let lost = lowering.lost();
+    let proof = match (lost.pairs, lost.is_optimal()) {
+        (0, _) => String::new(),
+        (_, true) => "; no forest loses less".to_owned(),
+        (_, false) if lost.weight == lost.pairs => {
+            format!("; any forest loses at least {}", lost.bound)
+        }
+        // A pair weighs as often as its accesses are there.
+        (_, false) => format!(
+            "; by use those lost weigh {}, and in any forest at least {}",
+            lost.weight, lost.bound
+        ),
+    };
+    note(format!(
+        "LLVM keeps {} of {} NoAlias pairs{proof}",
+        lost.no_alias - lost.pairs,
+        lost.no_alias
+    ));
+}

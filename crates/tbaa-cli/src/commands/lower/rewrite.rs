@@ -1,0 +1,286 @@
+//! A module with its tags replaced, and scopes added.
+
+use std::collections::HashMap;
+use std::io::Write;
+
+use tbaa::lower::{Lowering, Source};
+use tbaa::text::{self, Module, Opcode, RewriteError, Rewriter, TextError};
+use tbaa::{Access, Graph, NodeId, TagId};
+
+use crate::input::Input;
+use crate::printable::printable;
+use crate::report::Failure;
+
+/// The accesses of a module: each tag, and beside it each access that is wider
+/// than its tag says.
+pub(super) fn sources(module: &Module) -> Vec<Source> {
+    let mut sources: Vec<Source> = Vec::new();
+    for instruction in module.instructions() {
+        sources.extend(instruction.tag.map(|tag| source(module, tag, instruction)));
+        let copy = instruction.copy.and_then(|copy| module.graph().copy(copy));
+        for entry in copy.into_iter().flatten() {
+            sources.push(entry_source(module.graph(), entry.tag, entry.size));
+        }
+    }
+    sources.extend(module.errno_tags().iter().map(Source::from));
+    sources
+}
+
+/// A tag as a source, with the bytes of the access where these are more than
+/// the tag says, or are not known.
+fn source(module: &Module, tag: TagId, instruction: &text::Instruction) -> Source {
+    if !matches!(instruction.opcode, Opcode::Load | Opcode::Store) {
+        return tag.into();
+    }
+    let ty = module.access_type(instruction);
+    let scalar = !matches!(ty.first(), Some(b'<' | b'[' | b'{' | b'%'));
+    let bytes = bytes_of(ty);
+    let said = module.graph().tag(tag).ok().and_then(|tag| tag.size);
+    match (said.filter(|&size| size != 0 && size != u64::MAX), bytes) {
+        (Some(said), Some(bytes)) if bytes <= said => tag.into(),
+        (None, _) if scalar => tag.into(),
+        (_, bytes) if scalar && bytes.is_none() => tag.into(),
+        // 0 is an unknown number.
+        (_, bytes) => Source::sized(tag, bytes.unwrap_or(0)),
+    }
+}
+
+/// One tag of a struct copy, which accesses so many bytes.
+fn entry_source(graph: &Graph, tag: TagId, bytes: u64) -> Source {
+    let said = graph.tag(tag).ok().and_then(|tag| tag.size);
+    if said == Some(bytes) { tag.into() } else { Source::sized(tag, bytes) }
+}
+
+/// The bytes of a scalar type or a vector of them; `None` where its text does
+/// not say.
+fn bytes_of(ty: &[u8]) -> Option<u64> {
+    let ty = std::str::from_utf8(ty).ok()?;
+    if let Some(vector) = ty.strip_prefix('<') {
+        let (count, element) = vector.strip_suffix('>')?.split_once(" x ")?;
+        return count.parse::<u64>().ok()?.checked_mul(bytes_of(element.as_bytes())?);
+    }
+    match ty {
+        "half" | "bfloat" => Some(2),
+        "float" => Some(4),
+        "double" => Some(8),
+        "x86_fp80" => Some(10),
+        "fp128" | "ppc_fp128" => Some(16),
+        _ => Some(ty.strip_prefix('i')?.parse::<u64>().ok()?.div_ceil(8)),
+    }
+}
+
+/// Metadata on its way into a module, each node once.
+struct Definitions<'d, 't> {
+    rewriter: &'d mut Rewriter<'t>,
+    nodes: HashMap<NodeId, u32>,
+    lists: HashMap<String, u32>,
+    /// The operands of the lists in the text, by number, once asked for.
+    there: Option<HashMap<&'t str, &'t str>>,
+}
+
+impl<'t> Definitions<'_, 't> {
+    fn graph(&mut self, graph: &Graph) -> Result<(), TextError> {
+        for node in graph.nodes() {
+            let number = if graph.is_distinct(node) {
+                let number = self.rewriter.next_number().unwrap_or_default();
+                self.rewriter.define(format_args!("distinct !{{!{number}}}"))?
+            } else {
+                let nodes = &self.nodes;
+                let operands =
+                    text::write_operands(graph, node, |node| format!("!{}", nodes[&node]));
+                self.rewriter.define(format_args!("!{{{operands}}}"))?
+            };
+            self.nodes.insert(node, number);
+        }
+        Ok(())
+    }
+
+    /// Attaches scopes to an instruction, beside those in the text. These are of
+    /// other domains, and LLVM looks at each domain for itself.
+    fn add_scopes(
+        &mut self,
+        text: &'t [u8],
+        instruction: usize,
+        kind: &'t str,
+        scopes: &[u32],
+    ) -> Result<(), TextError> {
+        let mut operands = references(scopes);
+        if let Some(node) = self.rewriter.metadata(instruction, kind) {
+            let lists = self.there.get_or_insert_with(|| lists(text));
+            match std::str::from_utf8(node).ok().and_then(|node| listed(lists, node)) {
+                Some("") => {}
+                Some(there) => operands = format!("{there}, {operands}"),
+                // What cannot be read stays: without ours LLVM knows less.
+                None => return Ok(()),
+            }
+        }
+        let number = match self.lists.get(&operands) {
+            Some(&number) => number,
+            None => {
+                let number = self.rewriter.define(format_args!("!{{{operands}}}"))?;
+                self.lists.insert(operands, number);
+                number
+            }
+        };
+        self.rewriter.set_metadata(instruction, kind, Some(number));
+        Ok(())
+    }
+}
+
+/// The operands of each node of a text that is a list of nodes alone, by its
+/// reference.
+fn lists(text: &[u8]) -> HashMap<&str, &str> {
+    let lines = text.split(|&byte| byte == b'\n').filter(|line| line.starts_with(b"!"));
+    let lines = lines.filter_map(|line| std::str::from_utf8(line).ok());
+    lines
+        .filter_map(|line| {
+            let (reference, body) = line.split_once(" = ")?;
+            Some((reference, operands(body.strip_prefix("distinct ").unwrap_or(body))?))
+        })
+        .collect()
+}
+
+/// What stands in the braces of a list of nodes alone.
+fn operands(list: &str) -> Option<&str> {
+    let inside = list.trim().strip_prefix("!{")?.strip_suffix('}')?;
+    let plain = |at: char| at.is_ascii_digit() || matches!(at, '!' | ',' | ' ');
+    inside.chars().all(plain).then_some(inside)
+}
+
+/// The operands of a list that is a reference or written in place.
+fn listed<'t>(lists: &HashMap<&'t str, &'t str>, node: &'t str) -> Option<&'t str> {
+    lists.get(node).copied().or_else(|| operands(node))
+}
+
+fn references(numbers: &[u32]) -> String {
+    numbers.iter().map(|number| format!("!{number}")).collect::<Vec<_>>().join(", ")
+}
+
+/// Writes the module with its tags replaced.
+pub(super) fn rewrite(
+    input: &Input,
+    module: &Module,
+    lowering: &Lowering,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let at = |error: TextError| {
+        Failure::at(input.file(), input.text(), error.offset, error.kind.to_string())
+    };
+    let graph = lowering.graph();
+    let mut rewriter = Rewriter::new(input.text(), module);
+    let mut definitions = Definitions {
+        rewriter: &mut rewriter,
+        nodes: HashMap::new(),
+        lists: HashMap::new(),
+        there: None,
+    };
+    definitions.graph(graph).map_err(at)?;
+    let scopes = write_scopes(lowering, &mut definitions).map_err(at)?;
+    let mut copies: HashMap<NodeId, Option<u32>> = HashMap::new();
+    for (index, instruction) in module.instructions().iter().enumerate() {
+        if let Some(tag) = instruction.tag {
+            let access = access(source(module, tag, instruction));
+            let number = lowering.tag(access).map(|tag| definitions.nodes[&graph.tag_node(tag)]);
+            definitions.rewriter.set_metadata(index, "tbaa", number);
+            if let Some(of) = lowering.scopes_of(access) {
+                let own = [scopes[of.scope as usize]];
+                let apart: Vec<u32> = of.noalias().map(|scope| scopes[scope as usize]).collect();
+                definitions.add_scopes(input.text(), index, "alias.scope", &own).map_err(at)?;
+                if !apart.is_empty() {
+                    definitions.add_scopes(input.text(), index, "noalias", &apart).map_err(at)?;
+                }
+            }
+        }
+        if let Some(copy) = instruction.copy {
+            let number = match copies.get(&copy.node()) {
+                Some(&number) => number,
+                None => {
+                    let number =
+                        write_copy(module, copy, lowering, &mut definitions).map_err(at)?;
+                    copies.insert(copy.node(), number);
+                    number
+                }
+            };
+            definitions.rewriter.set_metadata(index, "tbaa.struct", number);
+        }
+    }
+    let errno: Option<Vec<u32>> = module
+        .errno_tags()
+        .iter()
+        .map(|&tag| Some(definitions.nodes[&graph.tag_node(lowering.tag(tag)?)]))
+        .collect();
+    let mut text = Vec::with_capacity(input.text().len() * 5 / 4);
+    rewriter.write(&mut text).map_err(|error| match error {
+        RewriteError::Text(error) => at(error),
+        error => Failure::unusable(error.to_string()),
+    })?;
+    if !module.errno_tags().is_empty() {
+        text = replace_errno(&text, errno).ok_or_else(|| {
+            Failure::unusable(format!(
+                "{}: `!llvm.errno.tbaa` must begin a line to be replaced",
+                input.file()
+            ))
+        })?;
+    }
+    Ok(out.write_all(&text)?)
+}
+
+fn access(source: Source) -> Access {
+    let access = Access::from(source.tag);
+    source.size.map_or(access, |size| access.with_size(size))
+}
+
+/// Defines the domain and the scopes; returns the scopes' numbers.
+fn write_scopes(
+    lowering: &Lowering,
+    definitions: &mut Definitions<'_, '_>,
+) -> Result<Vec<u32>, TextError> {
+    if lowering.scope_names().is_empty() {
+        return Ok(Vec::new());
+    }
+    let name = |name: &str| printable(name.as_bytes()).replace(['"', '\\'], "?");
+    let domain = name(&lowering.scope_domain());
+    let domain = definitions.rewriter.define(format_args!("!{{!\"{domain}\"}}"))?;
+    let scope = |scope: &String| {
+        definitions.rewriter.define(format_args!("!{{!\"{}\", !{domain}}}", name(scope)))
+    };
+    lowering.scope_names().iter().map(scope).collect()
+}
+
+/// Defines a struct copy with lowered tags; `None` where one of its accesses
+/// has none, for what a copy does not list is padding.
+fn write_copy(
+    module: &Module,
+    copy: tbaa::CopyId,
+    lowering: &Lowering,
+    definitions: &mut Definitions<'_, '_>,
+) -> Result<Option<u32>, TextError> {
+    let Some(entries) = module.graph().copy(copy) else { return Ok(None) };
+    let mut operands = Vec::new();
+    for entry in entries {
+        let of = access(entry_source(module.graph(), entry.tag, entry.size));
+        let Some(tag) = lowering.tag(of) else { return Ok(None) };
+        let tag = definitions.nodes[&lowering.graph().tag_node(tag)];
+        operands.push(format!("i64 {}, i64 {}, !{tag}", entry.offset, entry.size));
+    }
+    definitions.rewriter.define(format_args!("!{{{}}}", operands.join(", "))).map(Some)
+}
+
+/// Replaces the tags of `errno`, or takes the list out: without it nothing is
+/// known of `errno`.
+fn replace_errno(text: &[u8], tags: Option<Vec<u32>>) -> Option<Vec<u8>> {
+    const NAME: &[u8] = b"!llvm.errno.tbaa";
+    let mut starts = (0..text.len().saturating_sub(NAME.len()))
+        .filter(|&at| text[at..].starts_with(NAME) && (at == 0 || text[at - 1] == b'\n'));
+    let start = starts.next()?;
+    if starts.next().is_some() {
+        return None;
+    }
+    let end = start + text[start..].iter().position(|&byte| byte == b'}')? + 1;
+    let mut new = text[..start].to_vec();
+    if let Some(tags) = tags {
+        new.extend_from_slice(format!("!llvm.errno.tbaa = !{{{}}}", references(&tags)).as_bytes());
+    }
+    new.extend_from_slice(&text[end..]);
+    Some(new)
+}
