@@ -9,11 +9,14 @@ mod args;
 mod commands;
 mod convert;
 mod find;
+mod drawing;
 mod input;
 mod listing;
 mod printable;
 mod render;
 mod report;
+mod svg;
+mod walk;
 
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;

@@ -2,10 +2,13 @@
 
 use std::io::Write;
 
-use tbaa::{AccessPath, Graph, Oracle, Rules, TagId};
+use clap::ValueEnum;
+use tbaa::text::Names;
+use tbaa::{AccessPath, Explanation, Graph, Oracle, Rules, TagId};
 
 use super::query::{Pair, Question};
 use super::words::in_words;
+use crate::drawing::{Drawing, Named, of_explanation, write_svg, write_text};
 use crate::find::Found;
 use crate::input::{Content, Input};
 use crate::printable::printable;
@@ -18,11 +21,18 @@ use crate::report::Failure;
 /// of the two accesses from a common type and the bytes that they touch. Offsets
 /// are in bytes from the start of the type that has the field. Then who met whom
 /// is said in words, and what the other two rules answer.
+///
+/// At last the bytes are drawn, a line for the fields of each type on the way,
+/// and one for each access: of a common type if there is one, or else of both
+/// base types. Columns are not to scale, and `...` stands for what is far from
+/// both; a dot at the end is for bytes without end, or where the format does not
+/// tell.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   tbaa explain f.ll 8 12 --rules union
   tbaa explain ravi.ron CallInfo.top CallInfo.func
+  tbaa explain f.ll 8 12 --format svg > bytes.svg
 
 Exit status:
   0  answered, whatever the answer
@@ -30,17 +40,41 @@ Exit status:
 pub(crate) struct Explain {
     #[command(flatten)]
     pub(crate) pair: Pair,
+    /// What to print.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: ExplainFormat,
+}
+
+#[derive(Clone, Copy, ValueEnum, Default)]
+pub(crate) enum ExplainFormat {
+    /// Words, and a drawing in characters.
+    #[default]
+    Text,
+    /// A picture of the bytes, of one pair.
+    Svg,
 }
 
 pub(super) fn run(args: &Explain, out: &mut dyn Write) -> Result<(), Failure> {
     let Question { input, rules, pairs } = Question::read(&args.pair)?;
     let oracles = [Rules::Llvm, Rules::Union, Rules::UnionStrict]
         .map(|rules| Oracle::new(input.graph(), rules));
+    let asked = [&args.pair.a, &args.pair.b];
+    if let ExplainFormat::Svg = args.format {
+        let [[a, b]] = pairs[..] else {
+            return Err(Failure::unusable(format!(
+                "{} and {} are {} pairs, and a picture is of one: name one access each",
+                asked[0],
+                asked[1],
+                pairs.len()
+            )));
+        };
+        return picture(&input, rules, &oracles, asked, [a, b], out);
+    }
     for (index, &[a, b]) in pairs.iter().enumerate() {
         if index > 0 {
             writeln!(out)?;
         }
-        one(&input, rules, &oracles, [(&args.pair.a, a), (&args.pair.b, b)], out)?;
+        one(&input, rules, &oracles, [(asked[0], a), (asked[1], b)], out)?;
     }
     Ok(())
 }
@@ -87,7 +121,49 @@ fn one(
         let why = explain(oracle);
         writeln!(out, "rule {}: {}, {}", oracle.rules(), why.answer, why.clause)?;
     }
+    for drawing in drawings(input, &names, &why, [a, b]) {
+        writeln!(out, "bytes of {}", drawing.base)?;
+        write_text(&drawing, out)?;
+    }
     Ok(())
+}
+
+/// Draws the bytes of one pair.
+fn picture(
+    input: &Input,
+    rules: Rules,
+    oracles: &[Oracle<&Graph>],
+    asked: [&String; 2],
+    [a, b]: [Found; 2],
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let Some(oracle) = oracles.iter().find(|oracle| oracle.rules() == rules) else {
+        return Ok(());
+    };
+    let (why, names) = (oracle.explain(a.tag, b.tag), input.names());
+    let drawings = drawings(input, &names, &why, [(asked[0], a), (asked[1], b)]);
+    let title = format!("{} and {} in {}: {}", asked[0], asked[1], input.file(), why.answer);
+    let mut about = vec![format!("rule {rules}: {}", why.clause)];
+    if drawings.is_empty() {
+        about.push("an access has no tag that can be read, and so no bytes to draw".to_owned());
+    }
+    Ok(write_svg(&drawings, &title, &about, out)?)
+}
+
+/// The bytes of a pair; none where an access has no tag.
+fn drawings(
+    input: &Input,
+    names: &Names<'_>,
+    why: &Explanation,
+    pair: [(&String, Found); 2],
+) -> Vec<Drawing> {
+    let [Some(a), Some(b)] = pair.map(|(_, found)| found.tag) else { return Vec::new() };
+    let [name_a, name_b] = pair.map(|(asked, found)| match (&input.content, found.tag) {
+        (Content::Module(_), Some(tag)) => names.place(tag),
+        _ => asked.clone(),
+    });
+    let named = |name, tag| Named { name, tag };
+    of_explanation(input, why, named(&name_a, a), named(&name_b, b))
 }
 
 /// Returns the tag's operands, or what is wrong with them.

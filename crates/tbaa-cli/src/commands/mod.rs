@@ -9,6 +9,7 @@ mod dump;
 mod eval;
 mod explain;
 mod findings;
+mod graph;
 mod link;
 mod lint;
 mod lower;
@@ -18,7 +19,6 @@ mod query;
 mod sarif;
 mod stats;
 mod strip;
-mod svg;
 mod types;
 mod verify;
 mod words;
@@ -37,6 +37,7 @@ pub(crate) enum Command {
     Alias(query::Alias),
     Explain(explain::Explain),
     Generic(query::Generic),
+    Graph(graph::Graph),
     Matrix(matrix::Matrix),
     Eval(eval::Eval),
     Check(check::Check),
@@ -69,6 +70,7 @@ pub(crate) fn run(command: Command, out: &mut dyn Write) -> Result<Outcome, Fail
         Command::Alias(args) => query::alias(&args, out)?,
         Command::Explain(args) => explain::run(&args, out)?,
         Command::Generic(args) => query::generic(&args, out)?,
+        Command::Graph(args) => graph::run(&args, out)?,
         Command::Matrix(args) => matrix::run(&args, out)?,
         Command::Eval(args) => eval::run(&args, out)?,
         Command::Check(args) => return check::run(&args, out),

@@ -1,16 +1,21 @@
 //! A picture of a matrix, self-contained and of bounded size.
 
 use std::io::{self, Write};
+use std::ops::Range;
 
-use crate::printable::printable;
+use super::order::Group;
+use crate::svg::{Head, cut, escape, width};
 
 /// The most cells in a row; with more tags than this, a cell stands for a
 /// square block of pairs.
-const MAX_CELLS: usize = 256;
+const MAX_CELLS: usize = 512;
 /// The most tags whose names are written beside their rows.
 const MAX_LABELS: usize = 128;
-/// Shades between "no pair of the block aliases" and "every pair does".
+/// Shades between "no pair of the block aliases" and "every pair does", each of
+/// twice the density of the one before.
 const SHADES: usize = 8;
+/// Height of a line of text beside the matrix, in pixels.
+const LINE: usize = 12;
 /// Characters of a name that are shown.
 const LABEL: usize = 40;
 
@@ -54,66 +59,45 @@ impl Picture {
         match may {
             0 => 0,
             _ if may == pairs => SHADES,
-            _ => (may * SHADES as u64 / pairs).clamp(1, SHADES as u64 - 1) as usize,
+            _ => {
+                let halvings = (pairs / may).ilog2() as usize;
+                (SHADES - 1).saturating_sub(halvings).max(1)
+            }
         }
     }
 
     pub(super) fn write(
         &self,
         title: &str,
-        names: &[String],
+        names: &[&str],
+        groups: &[Group],
         out: &mut dyn Write,
     ) -> io::Result<()> {
+        let axis = Axis::new(self, names, groups);
         let cells = self.cells();
-        let labels: Vec<_> = if self.tags <= MAX_LABELS {
-            names.iter().map(|name| label(name)).collect()
-        } else {
-            Vec::new()
-        };
-        let size = match cells {
-            0..=64 => 14,
-            65..=128 => 12,
-            _ => 4,
-        };
-        let longest = labels.iter().map(|name| name.chars().count()).max().unwrap_or(0);
-        let (left, top) = (22 + longest * 7, 62 + longest * 7);
+        let size = self.cell_size();
+        let about = vec![match self.block {
+            1 => format!(
+                "{} tags: dark cells are pairs that may alias, light ones never do",
+                self.tags
+            ),
+            block => format!(
+                "{} tags, {block} by {block} pairs a cell: darkest where all may alias, \
+                 each shade lighter half as many",
+                self.tags
+            ),
+        }];
+        let lines = about.len();
+        let longest = axis.labels.iter().map(|label| width(&label.text)).max().unwrap_or(0);
+        let (left, top) = (24 + longest, Head::height_of(lines) + 16 + longest);
         let side = cells * size;
         let (width, height) = ((left + side + 16).max(480), top + side + 16);
-        let title = escape(&printable(title.as_bytes()));
-        let tags = self.tags;
-        let about = match self.block {
-            1 => format!("{tags} tags: dark cells are pairs that may alias, light ones never do"),
-            block => format!(
-                "{tags} tags, {block} by {block} pairs a cell: the darker, the more may alias"
-            ),
-        };
+        let title = format!("Alias matrix of {title}");
+        Head { width, height, title: &title, about: &about }.write(out)?;
+        axis.write((left, top), out)?;
         writeln!(
             out,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
-             viewBox=\"0 0 {width} {height}\" role=\"img\" aria-labelledby=\"title about\">\n\
-             <title id=\"title\">Alias matrix of {title}</title>\n\
-             <desc id=\"about\">{about}</desc>\n\
-             <rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n\
-             <g font-family=\"sans-serif\" font-size=\"12\" fill=\"#222\">\n\
-             <text x=\"16\" y=\"22\" font-weight=\"bold\">{title}</text>\n\
-             <text x=\"16\" y=\"40\">{about}</text>\n\
-             </g>\n\
-             <g font-family=\"monospace\" font-size=\"11\" fill=\"#222\">"
-        )?;
-        for (index, name) in labels.iter().enumerate() {
-            let (name, at) = (escape(name), index * size + size / 2 + 4);
-            let (x, y) = (left - 6, top - 6);
-            writeln!(
-                out,
-                "<text x=\"{x}\" y=\"{}\" text-anchor=\"end\">{name}</text>\n\
-                 <text transform=\"translate({} {y}) rotate(-90)\">{name}</text>",
-                top + at,
-                left + at
-            )?;
-        }
-        writeln!(
-            out,
-            "</g>\n<g transform=\"translate({left} {top}) scale({size})\">\n\
+            "<g transform=\"translate({left} {top}) scale({size})\">\n\
              <rect width=\"{cells}\" height=\"{cells}\" fill=\"{}\"/>",
             color(0)
         )?;
@@ -124,6 +108,7 @@ impl Picture {
             }
         }
         writeln!(out, "</g>")?;
+        axis.write_squares((left, top), out)?;
         if cells <= MAX_LABELS {
             // Lines between the cells, for the eye to follow a row.
             write!(out, "<path transform=\"translate({left} {top})\" stroke=\"#fff\" d=\"")?;
@@ -133,6 +118,16 @@ impl Picture {
             writeln!(out, "\"/>")?;
         }
         writeln!(out, "</svg>")
+    }
+
+    /// Pixels on a side of a cell.
+    fn cell_size(&self) -> usize {
+        match self.cells() {
+            0..=64 => 14,
+            65..=128 => 12,
+            129..=256 => 4,
+            _ => 2,
+        }
     }
 
     /// All cells of a shade, neighbours in a row as one rectangle.
@@ -165,17 +160,84 @@ fn color(shade: usize) -> String {
     format!("#{:02x}{:02x}{:02x}", mix(0xe6, 0x12), mix(0xe9, 0x4a), mix(0xef, 0x8c))
 }
 
-/// A name, cut to what fits beside a row.
-fn label(name: &str) -> String {
-    let name = printable(name.as_bytes());
-    match name.char_indices().nth(LABEL) {
-        Some((at, _)) => format!("{}...", &name[..at]),
-        None => name,
-    }
+/// What stands along both sides: the tags' names where there is room for each,
+/// and else the types that the tags of a range access.
+struct Axis {
+    labels: Vec<Label>,
+    /// Where the ranges stand, in pixels; none where each tag has a label.
+    ranges: Vec<Range<usize>>,
 }
 
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+struct Label {
+    text: String,
+    /// The middle of what it names, in pixels.
+    at: usize,
+}
+
+impl Axis {
+    fn new(picture: &Picture, names: &[&str], groups: &[Group]) -> Axis {
+        let size = picture.cell_size();
+        if picture.tags <= MAX_LABELS {
+            let label = |(row, name): (usize, &&str)| Label {
+                text: cut(name, LABEL),
+                at: row * size + size / 2,
+            };
+            return Axis { labels: names.iter().enumerate().map(label).collect(), ranges: vec![] };
+        }
+        let (mut labels, mut ranges, mut row) = (Vec::new(), Vec::new(), 0);
+        let pixel = |row: usize| row * size / picture.block;
+        for Group { name, rows } in groups {
+            let (start, end) = (pixel(row), pixel(row + rows));
+            if end - start >= LINE {
+                let text = format!("{} ({rows})", cut(name, LABEL - 8));
+                labels.push(Label { text, at: (start + end) / 2 });
+                ranges.push(start..end);
+            }
+            row += rows;
+        }
+        Axis { labels, ranges }
+    }
+
+    fn write(&self, (left, top): (usize, usize), out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "<g font-family=\"monospace\" font-size=\"11\" fill=\"#222\">")?;
+        for Label { text, at } in &self.labels {
+            let (text, at) = (escape(text), at + 4);
+            writeln!(
+                out,
+                "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{text}</text>\n\
+                 <text transform=\"translate({} {}) rotate(-90)\">{text}</text>",
+                left - 8,
+                top + at,
+                left + at,
+                top - 8
+            )?;
+        }
+        writeln!(out, "</g>")?;
+        if !self.ranges.is_empty() {
+            write!(out, "<path transform=\"translate({left} {top})\" stroke=\"#5f6368\" d=\"")?;
+            for at in self.ranges.iter().flat_map(|range| [range.start, range.end]) {
+                write!(out, "M-6 {at}h6M{at} -6v6")?;
+            }
+            writeln!(out, "\"/>")?;
+        }
+        Ok(())
+    }
+
+    /// A square around the pairs of one range.
+    fn write_squares(&self, (left, top): (usize, usize), out: &mut dyn Write) -> io::Result<()> {
+        if self.ranges.is_empty() {
+            return Ok(());
+        }
+        write!(
+            out,
+            "<path transform=\"translate({left} {top})\" fill=\"none\" stroke=\"#a5adba\" d=\""
+        )?;
+        for Range { start, end } in &self.ranges {
+            let side = end - start;
+            write!(out, "M{start} {start}h{side}v{side}h-{side}z")?;
+        }
+        writeln!(out, "\"/>")
+    }
 }
 
 #[cfg(test)]
@@ -192,7 +254,7 @@ mod tests {
         row.fill(b'M');
         picture.row(&row);
         picture.row(&row);
-        assert_eq!(picture.shade(0, 0), SHADES * 2 / 3);
+        assert_eq!(picture.shade(0, 0), SHADES - 1, "6 of 9");
         assert_eq!(picture.shade(1, 0), 0);
         (3..tags).for_each(|_| picture.row(&row));
         assert_eq!(picture.shade(1, 0), SHADES);
@@ -207,7 +269,7 @@ mod tests {
         let row: Vec<u8> = (0..tags).map(|i| if i / 20 % 2 == 0 { b'M' } else { b'N' }).collect();
         (0..tags).for_each(|_| picture.row(&row));
         let mut out = Vec::new();
-        picture.write("t", &[], &mut out).unwrap();
+        picture.write("t", &[], &[], &mut out).unwrap();
         assert!(out.len() < 2 << 20, "{} bytes", out.len());
     }
 }

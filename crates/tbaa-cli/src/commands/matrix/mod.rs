@@ -1,16 +1,21 @@
 //! `tbaa matrix`: the answers for all pairs of tags.
 
+mod order;
+mod picture;
+
 use std::io::{self, IsTerminal, Write};
 
 use clap::ValueEnum;
 use tbaa::{Oracle, TagId};
 
-use super::{counted, letter, percent, svg};
+use super::{counted, letter, percent};
 use crate::args::RulesArg;
 use crate::convert::InputArg;
 use crate::input::{Content, Input};
 use crate::printable::printable;
 use crate::report::Failure;
+
+use picture::Picture;
 
 /// Prints the answers for all pairs of tags.
 ///
@@ -24,7 +29,8 @@ Formats:
   grid   one line a tag, one letter a tag: M (MayAlias) or N (NoAlias)
   table  the same with names, and `.` for NoAlias, to be read by people
   json   {\"rules\": \"llvm\", \"tags\": [\"!8\", ...], \"rows\": [\"MN...\", ...]}
-  svg    a picture; above 256 tags a cell stands for a block of pairs
+  svg    a picture, its rows in the order of the types accessed; above 512 tags a
+         cell stands for a block of pairs
 The default is table on a terminal if there are at most 64 tags, and grid
 otherwise.
 
@@ -104,12 +110,17 @@ pub(super) fn run(args: &Matrix, out: &mut dyn Write) -> Result<(), Failure> {
         }
         MatrixFormat::Svg => {
             let title = format!("{}, rules {}", input.file(), rules);
-            let mut picture = svg::Picture::new(tags.len());
+            let order = order::preorder(input.graph(), &tags);
+            let names = describe();
+            let tags: Vec<TagId> = order.iter().map(|&at| tags[at]).collect();
+            let names: Vec<&str> = order.iter().map(|&at| names[at].as_str()).collect();
+            let mut picture = Picture::new(tags.len());
             each_row(&oracle, &tags, |row| {
                 picture.row(row);
                 Ok(())
             })?;
-            picture.write(&title, &describe(), out)?;
+            let groups = order::groups(input.graph(), &tags);
+            picture.write(&title, &names, &groups, out)?;
         }
     }
     Ok(())

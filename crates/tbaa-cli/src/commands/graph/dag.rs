@@ -1,0 +1,295 @@
+//! The type DAG as boxes with rows, and arrows between them.
+//!
+//! A small graph is drawn in full. In a large one a box shows few of its fields,
+//! a field of a scalar type has no arrow of its own, and scalars that nothing
+//! tells apart but their names share a box.
+
+use std::collections::{HashMap, HashSet};
+
+use tbaa::text::Names;
+use tbaa::{Field, Format, Graph, TypeId, TypeKind, TypeNode};
+
+use super::mark::{Bits, Marks};
+use crate::input::Input;
+use crate::printable::printable;
+
+/// Up to this many types a graph is drawn in full.
+const SMALL: usize = 60;
+/// Fields shown of a type in a small graph, and in a large one.
+const ROWS: (usize, usize) = (48, 8);
+/// Scalars that share a box are at least this many.
+const GROUP: usize = 4;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    Root,
+    Scalar,
+    /// Scalars under one parent, a row for each.
+    Scalars,
+    Struct,
+    /// Some of its fields share bytes.
+    Union,
+    Malformed,
+}
+
+impl Kind {
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Kind::Root => "root",
+            Kind::Scalar => "scalar",
+            Kind::Scalars => "scalars",
+            Kind::Struct => "struct",
+            Kind::Union => "union",
+            Kind::Malformed => "malformed",
+        }
+    }
+}
+
+pub(super) struct Node {
+    pub(super) kind: Kind,
+    pub(super) name: String,
+    /// In bytes, where the format records it.
+    pub(super) size: Option<u64>,
+    pub(super) rows: Vec<Row>,
+    pub(super) marks: Bits,
+}
+
+/// A field, or a scalar in a box of several.
+#[derive(Default)]
+pub(super) struct Row {
+    pub(super) offset: Option<u64>,
+    pub(super) text: String,
+    /// Elements of an array; without a number one without end.
+    pub(super) array: Option<Option<u64>>,
+    /// Whether it shares bytes with another field.
+    pub(super) overlaps: bool,
+    pub(super) marks: Bits,
+}
+
+pub(super) struct Edge {
+    pub(super) from: usize,
+    /// Of the row that it starts from; from the title if there is none.
+    pub(super) row: Option<usize>,
+    pub(super) to: usize,
+    pub(super) parent: bool,
+    pub(super) marks: Bits,
+}
+
+pub(super) struct Dag {
+    pub(super) nodes: Vec<Node>,
+    pub(super) edges: Vec<Edge>,
+    /// What is not drawn, for whoever looks.
+    pub(super) omitted: Option<String>,
+}
+
+impl Dag {
+    pub(super) fn of(input: &Input, marks: &Marks) -> Dag {
+        let graph = input.graph();
+        let types: Vec<TypeId> = graph.types().collect();
+        let small = types.len() <= SMALL;
+        let groups = if small { HashMap::new() } else { groups(graph, &types, marks) };
+        let mut build = Build {
+            input,
+            graph,
+            marks,
+            small,
+            groups,
+            place: HashMap::new(),
+            dag: Dag { nodes: Vec::new(), edges: Vec::new(), omitted: None },
+            hidden: 0,
+        };
+        build.nodes(&types);
+        build.edges(&types);
+        if !small {
+            build.dag.omitted = Some(format!(
+                "{} types: arrows for fields of scalar types are left out, and {} rows",
+                types.len(),
+                build.hidden
+            ));
+        }
+        build.dag
+    }
+}
+
+/// Scalars that no type and no mark tells apart but their names, by parent.
+fn groups(graph: &Graph, types: &[TypeId], marks: &Marks) -> HashMap<TypeId, Vec<TypeId>> {
+    let parents: HashSet<TypeId> = types.iter().filter_map(|&ty| parent(graph.ty(ty))).collect();
+    let mut groups: HashMap<TypeId, Vec<TypeId>> = HashMap::new();
+    for &ty in types {
+        let node = graph.ty(ty);
+        if node.kind() == TypeKind::Scalar
+            && marks.ty(ty) == 0
+            && !parents.contains(&ty)
+            && let Some(parent) = node.parent()
+        {
+            groups.entry(parent).or_default().push(ty);
+        }
+    }
+    groups.retain(|_, members| members.len() >= GROUP);
+    groups
+}
+
+/// Returns the parent that a node names; an old-format aggregate names none.
+fn parent(node: TypeNode<'_>) -> Option<TypeId> {
+    match node.kind() {
+        TypeKind::Scalar => node.parent(),
+        TypeKind::Aggregate if node.format() == Format::New => node.parent(),
+        _ => None,
+    }
+}
+
+struct Build<'a> {
+    input: &'a Input,
+    graph: &'a Graph,
+    marks: &'a Marks,
+    small: bool,
+    groups: HashMap<TypeId, Vec<TypeId>>,
+    /// The box of each type.
+    place: HashMap<TypeId, usize>,
+    dag: Dag,
+    /// Rows left out.
+    hidden: usize,
+}
+
+impl Build<'_> {
+    fn nodes(&mut self, types: &[TypeId]) {
+        let grouped: HashSet<TypeId> = self.groups.values().flatten().copied().collect();
+        for &ty in types {
+            if grouped.contains(&ty) {
+                continue;
+            }
+            let node = self.graph.ty(ty);
+            let all = fields(self.graph, node);
+            let kind = match node.kind() {
+                TypeKind::Root => Kind::Root,
+                TypeKind::Scalar => Kind::Scalar,
+                TypeKind::Aggregate if all.iter().any(|(_, overlaps)| *overlaps) => Kind::Union,
+                TypeKind::Aggregate => Kind::Struct,
+                _ => Kind::Malformed,
+            };
+            self.place.insert(ty, self.dag.nodes.len());
+            self.dag.nodes.push(Node {
+                kind,
+                name: self.name(ty),
+                size: node.size(),
+                rows: Vec::new(),
+                marks: self.marks.ty(ty),
+            });
+            self.group(ty);
+        }
+    }
+
+    /// The scalars right under a type, if they share a box.
+    fn group(&mut self, parent: TypeId) {
+        let Some(members) = self.groups.get(&parent) else { return };
+        let rows = members.iter().map(|&ty| Row { text: self.name(ty), ..Row::default() });
+        let rows: Vec<Row> = rows.collect();
+        let name = format!("{} under {}", rows.len(), self.name(parent));
+        let (from, to) = (self.dag.nodes.len(), self.place[&parent]);
+        self.dag.edges.push(Edge { from, row: None, to, parent: true, marks: 0 });
+        self.dag.nodes.push(Node { kind: Kind::Scalars, name, size: None, rows, marks: 0 });
+    }
+
+    fn edges(&mut self, types: &[TypeId]) {
+        for &ty in types {
+            let Some(&from) = self.place.get(&ty) else { continue };
+            let node = self.graph.ty(ty);
+            if node.kind() == TypeKind::Aggregate {
+                self.fields(ty, from);
+            }
+            if let Some(to) = parent(node).and_then(|parent| self.place.get(&parent)) {
+                let marks = self.marks.parent(ty);
+                self.dag.edges.push(Edge { from, row: None, to: *to, parent: true, marks });
+            }
+        }
+    }
+
+    /// The rows of an aggregate, and the arrows from them.
+    fn fields(&mut self, ty: TypeId, from: usize) {
+        let all = fields(self.graph, self.graph.ty(ty));
+        let is_scalar = |field: &Field| {
+            matches!(self.graph.ty(field.ty).kind(), TypeKind::Scalar | TypeKind::Root)
+        };
+        let most = if self.small { ROWS.0 } else { ROWS.1 };
+        // What is marked stays, then what has fields of its own, then the first.
+        let mut shown: Vec<usize> = (0..all.len()).collect();
+        shown.sort_by_key(|&at| (self.marks.field(ty, at) == 0, is_scalar(&all[at].0)));
+        shown.truncate(most);
+        shown.sort_unstable();
+        // One arrow is enough for all fields of a scalar type.
+        let mut drawn = HashSet::new();
+        for &at in &shown {
+            let (field, overlaps) = &all[at];
+            let marks = self.marks.field(ty, at);
+            let row = Some(self.dag.nodes[from].rows.len());
+            let text = self.field_text(ty, at, field);
+            let array = elements(self.graph, field);
+            let offset = Some(field.offset);
+            self.dag.nodes[from].rows.push(Row { offset, text, array, overlaps: *overlaps, marks });
+            let wanted = marks != 0 || !is_scalar(field) || self.small && drawn.insert(field.ty);
+            if let Some(&to) = self.place.get(&field.ty).filter(|_| wanted) {
+                self.dag.edges.push(Edge { from, row, to, parent: false, marks });
+            }
+        }
+        if let more @ 1.. = all.len() - shown.len() {
+            self.hidden += more;
+            let text = format!("… {more} more");
+            self.dag.nodes[from].rows.push(Row { text, ..Row::default() });
+        }
+    }
+
+    fn field_text(&self, ty: TypeId, at: usize, field: &Field) -> String {
+        let of = self.graph.ty(ty).name().unwrap_or_default();
+        let of = String::from_utf8_lossy(of);
+        let into = self.name(field.ty);
+        match self.input.field_name(&of, at, field.offset) {
+            Some(name) => format!("{}: {into}", printable(name.as_bytes())),
+            None => into,
+        }
+    }
+
+    fn name(&self, ty: TypeId) -> String {
+        printable(Names::of_graph(self.graph).ty(ty).as_bytes())
+    }
+}
+
+/// The fields of an aggregate, and whether each shares bytes with another, as
+/// far as the format tells: without sizes, if they begin at one offset.
+fn fields(graph: &Graph, node: TypeNode<'_>) -> Vec<(Field, bool)> {
+    if node.kind() != TypeKind::Aggregate {
+        return Vec::new();
+    }
+    let mut all: Vec<(Field, bool)> = node.fields().map(|field| (field, false)).collect();
+    let end = |field: &Field| match field.extent {
+        Some(0) => u64::MAX,
+        Some(extent) => field.offset.saturating_add(extent),
+        None => field.offset.saturating_add(1),
+    };
+    // The field that reaches furthest of those before.
+    let mut furthest: Option<usize> = None;
+    let mut sorted: Vec<usize> = (0..all.len()).collect();
+    // A type that is a name alone holds no byte.
+    sorted.retain(|&at| graph.ty(all[at].0.ty).kind() != TypeKind::Root);
+    sorted.sort_by_key(|&at| all[at].0.offset);
+    for at in sorted {
+        if let Some(before) = furthest
+            && end(&all[before].0) > all[at].0.offset
+        {
+            (all[before].1, all[at].1) = (true, true);
+        }
+        if furthest.is_none_or(|before| end(&all[at].0) > end(&all[before].0)) {
+            furthest = Some(at);
+        }
+    }
+    all
+}
+
+/// How many elements a field has, if it is an array.
+fn elements(graph: &Graph, field: &Field) -> Option<Option<u64>> {
+    let size = graph.ty(field.ty).size().filter(|&size| size != 0)?;
+    match field.extent? {
+        0 | u64::MAX => Some(None),
+        extent if extent > size => Some(Some(extent / size)),
+        _ => None,
+    }
+}

@@ -1,0 +1,245 @@
+//! Where the boxes of a picture stand: in layers from left to right, each as far
+//! from the right as the longest way from it, and in each layer near what they
+//! are connected to. Aggregates stand left of scalars.
+//!
+//! All of it takes time near linear in boxes and edges. A layer that would be
+//! much higher than the picture is wide is broken into several columns.
+
+/// Space between two boxes of a column, in pixels.
+const GAP_Y: usize = 14;
+/// Space between two layers.
+const GAP_X: usize = 70;
+/// Space between two columns of one layer.
+const GAP_COLUMN: usize = 24;
+/// Times that the layers are put in order.
+const SWEEPS: usize = 6;
+
+/// Width and height of a box, in pixels.
+#[derive(Clone, Copy)]
+pub(super) struct Size {
+    pub(super) width: usize,
+    pub(super) height: usize,
+    /// Left of all that is not.
+    pub(super) left: bool,
+}
+
+/// Where the boxes stand.
+pub(super) struct Layout {
+    /// Left and upper edge of each box.
+    pub(super) places: Vec<(usize, usize)>,
+    pub(super) width: usize,
+    pub(super) height: usize,
+}
+
+/// Finds a place for each box. An edge leads from left to right; one of those on
+/// a cycle may lead back.
+pub(super) fn layout(sizes: &[Size], edges: &[(usize, usize)]) -> Layout {
+    let (mut out, mut near) = (vec![Vec::new(); sizes.len()], vec![Vec::new(); sizes.len()]);
+    for &(from, to) in edges {
+        out[from].push(to);
+        near[from].push(to);
+        near[to].push(from);
+    }
+    let mut layer_of = longest_ways(&out, &vec![0; sizes.len()]);
+    let is_right = |node: &usize| !sizes[*node].left;
+    let right = (0..sizes.len()).filter(is_right).map(|node| layer_of[node] + 1).max();
+    let least: Vec<usize> =
+        sizes.iter().map(|size| if size.left { right.unwrap_or(0) } else { 0 }).collect();
+    layer_of = longest_ways(&out, &least);
+    let count = layer_of.iter().max().map_or(0, |&most| most + 1);
+    let mut layers: Vec<Vec<usize>> = vec![Vec::new(); count];
+    for (node, &layer) in layer_of.iter().enumerate() {
+        layers[layer].push(node);
+    }
+    order(&mut layers, &near);
+    place(&layers, sizes, &near)
+}
+
+/// Returns the length of the longest way from each node, without edges that lead
+/// back to a node on the way, or the least that it may be.
+fn longest_ways(out: &[Vec<usize>], least: &[usize]) -> Vec<usize> {
+    #[derive(Clone, Copy, PartialEq)]
+    enum State {
+        New,
+        Open,
+        Done,
+    }
+    let (mut state, mut length) = (vec![State::New; out.len()], vec![0; out.len()]);
+    for start in 0..out.len() {
+        let mut stack = vec![(start, 0)];
+        while let Some((node, next)) = stack.pop() {
+            if next == 0 && state[node] != State::New {
+                continue;
+            }
+            state[node] = State::Open;
+            match out[node].get(next) {
+                Some(&to) => {
+                    stack.push((node, next + 1));
+                    if state[to] == State::New {
+                        stack.push((to, 0));
+                    }
+                }
+                None => {
+                    let ways = out[node].iter().filter(|&&to| state[to] == State::Done);
+                    length[node] =
+                        ways.map(|&to| length[to] + 1).max().unwrap_or(0).max(least[node]);
+                    state[node] = State::Done;
+                }
+            }
+        }
+    }
+    length
+}
+
+/// Puts each layer in the order of the mean place of what its nodes are
+/// connected to.
+fn order(layers: &mut [Vec<usize>], near: &[Vec<usize>]) {
+    // A place is a fraction of its layer, for layers differ in length.
+    let mut place = vec![0.0; near.len()];
+    let fractions = |layer: &[usize], place: &mut Vec<f64>| {
+        for (at, &node) in layer.iter().enumerate() {
+            place[node] = (at as f64 + 0.5) / layer.len() as f64;
+        }
+    };
+    layers.iter().for_each(|layer| fractions(layer, &mut place));
+    for sweep in 0..SWEEPS {
+        for at in 0..layers.len() {
+            let at = if sweep % 2 == 0 { at } else { layers.len() - 1 - at };
+            let layer = &mut layers[at];
+            let mean = |node: usize| match near[node].len() {
+                0 => place[node],
+                len => near[node].iter().map(|&to| place[to]).sum::<f64>() / len as f64,
+            };
+            let mut keys: Vec<(f64, usize)> =
+                layer.iter().map(|&node| (mean(node), node)).collect();
+            keys.sort_by(|a, b| a.0.total_cmp(&b.0));
+            *layer = keys.into_iter().map(|(_, node)| node).collect();
+            fractions(layer, &mut place);
+        }
+    }
+}
+
+/// Stacks the layers, the last leftmost.
+fn place(layers: &[Vec<usize>], sizes: &[Size], near: &[Vec<usize>]) -> Layout {
+    let area: usize =
+        sizes.iter().map(|size| (size.width + GAP_X / 2) * (size.height + GAP_Y)).sum();
+    // Columns have gaps, so that the picture becomes wider than high.
+    let target = ((area as f64).sqrt() as usize).max(600);
+    let mut columns: Vec<(usize, Vec<usize>)> = Vec::new();
+    for layer in layers.iter().rev() {
+        let all: usize = layer.iter().map(|&node| sizes[node].height + GAP_Y).sum();
+        let parts = if all > target * 4 / 3 { all.div_ceil(target) } else { 1 };
+        let (share, mut filled) = (all.div_ceil(parts), 0);
+        for (at, &node) in layer.iter().enumerate() {
+            let height = sizes[node].height + GAP_Y;
+            if at == 0 || filled + height > share + GAP_Y {
+                columns.push((if at == 0 { GAP_X } else { GAP_COLUMN }, Vec::new()));
+                filled = 0;
+            }
+            filled += height;
+            columns.last_mut().expect("the first node opens one").1.push(node);
+        }
+    }
+    let stack = |column: &[usize]| {
+        column.iter().map(|&node| sizes[node].height + GAP_Y).sum::<usize>() - GAP_Y
+    };
+    let height = columns.iter().map(|(_, column)| stack(column)).max().unwrap_or(0);
+    let (mut places, mut x) = (vec![(0, 0); sizes.len()], 0);
+    for (at, (gap, column)) in columns.iter().enumerate() {
+        x += if at == 0 { 0 } else { *gap };
+        let mut y = (height - stack(column)) / 2;
+        for &node in column {
+            places[node] = (x, y);
+            y += sizes[node].height + GAP_Y;
+        }
+        x += column.iter().map(|&node| sizes[node].width).max().unwrap_or(0);
+    }
+    for (_, column) in columns.iter().rev().chain(&columns) {
+        pull(column, sizes, near, &mut places, height);
+    }
+    Layout { places, width: x, height }
+}
+
+/// Moves the boxes of a column towards what they are connected to, as far as
+/// their order and the picture's height allow.
+fn pull(
+    column: &[usize],
+    sizes: &[Size],
+    near: &[Vec<usize>],
+    places: &mut [(usize, usize)],
+    height: usize,
+) {
+    let middle = |node: usize, places: &[(usize, usize)]| places[node].1 + sizes[node].height / 2;
+    let mut free = 0;
+    let mut below: usize = column.iter().map(|&node| sizes[node].height + GAP_Y).sum();
+    for &node in column {
+        let wanted = match near[node].len() {
+            0 => places[node].1,
+            len => {
+                let sum: usize = near[node].iter().map(|&to| middle(to, places)).sum();
+                (sum / len).saturating_sub(sizes[node].height / 2)
+            }
+        };
+        // What comes after must fit in.
+        let last = (height + GAP_Y).saturating_sub(below);
+        places[node].1 = wanted.min(last).max(free);
+        free = places[node].1 + sizes[node].height + GAP_Y;
+        below -= sizes[node].height + GAP_Y;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{GAP_Y, Layout, Size, layout};
+
+    fn boxes(count: usize) -> Vec<Size> {
+        let size = |at| Size { width: 60 + at % 7 * 20, height: 20 + at % 5 * 30, left: at > 30 };
+        (0..count).map(size).collect()
+    }
+
+    /// No two boxes share a pixel, and all are in the picture.
+    fn assert_apart(sizes: &[Size], Layout { places, width, height }: &Layout) {
+        for (a, (&(x, y), size)) in places.iter().zip(sizes).enumerate() {
+            assert!(x + size.width <= *width && y + size.height <= *height, "box {a}");
+            for (b, (&(u, v), other)) in places.iter().zip(sizes).enumerate().skip(a + 1) {
+                let apart = x + size.width <= u
+                    || u + other.width <= x
+                    || y + size.height + GAP_Y <= v
+                    || v + other.height + GAP_Y <= y;
+                assert!(apart, "boxes {a} and {b}");
+            }
+        }
+    }
+
+    #[test]
+    fn boxes_stand_apart_and_edges_lead_right() {
+        for count in [0, 1, 2, 40, 500] {
+            let sizes = boxes(count);
+            let edges: Vec<_> =
+                (0..count).flat_map(|a| [(a, a / 2), (a, a / 3)]).filter(|(a, b)| a != b).collect();
+            let found = layout(&sizes, &edges);
+            assert_apart(&sizes, &found);
+            for (from, to) in edges {
+                assert!(found.places[from].0 < found.places[to].0, "{from} to {to}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_cycle_and_a_long_chain_have_a_layout() {
+        let sizes = boxes(3);
+        assert_apart(&sizes, &layout(&sizes, &[(0, 1), (1, 2), (2, 0)]));
+        let sizes = boxes(20_000);
+        let chain: Vec<_> = (1..20_000).map(|node| (node, node - 1)).collect();
+        assert!(layout(&sizes, &chain).width > 20_000);
+    }
+
+    #[test]
+    fn a_layer_of_many_is_broken_into_columns() {
+        let sizes = boxes(400);
+        let edges: Vec<_> = (1..400).map(|node| (node, 0)).collect();
+        let found = layout(&sizes, &edges);
+        assert_apart(&sizes, &found);
+        assert!(found.height < 3 * found.width, "{} by {}", found.width, found.height);
+    }
+}

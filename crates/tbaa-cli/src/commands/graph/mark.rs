@@ -1,0 +1,81 @@
+//! Which types and steps a tag or a pair is about.
+
+use std::collections::HashMap;
+
+use tbaa::{Explanation, Graph, Rules, Side, TagId, TypeId};
+
+use crate::walk::{Next, Place, all_paths, follow, walk};
+
+/// The first access, the second, or both, as bits.
+pub(super) type Bits = u8;
+pub(super) const A: Bits = 1;
+pub(super) const B: Bits = 2;
+
+/// What is highlighted.
+#[derive(Default)]
+pub(super) struct Marks {
+    types: HashMap<TypeId, Bits>,
+    fields: HashMap<(TypeId, usize), Bits>,
+    parents: HashMap<TypeId, Bits>,
+}
+
+impl Marks {
+    /// What a tag denotes: under rule `llvm` the places that LLVM visits, under
+    /// the others all paths.
+    pub(super) fn of_tag(graph: &Graph, rules: Rules, tag: TagId) -> Marks {
+        let mut marks = Marks::default();
+        marks.add_tag(graph, rules, tag, A);
+        marks
+    }
+
+    /// The paths of an explanation, or what both tags denote if it has none.
+    pub(super) fn of_pair(graph: &Graph, why: &Explanation, a: TagId, b: TagId) -> Marks {
+        let mut marks = Marks::default();
+        let outer = |side| if side == Side::A { a } else { b };
+        match &why.comparison {
+            Some(found) if let Ok(base) = graph.tag(outer(found.outer)) => {
+                marks.add(&follow(graph, base.base, &found.a.steps), A);
+                marks.add(&follow(graph, base.base, &found.b.steps), B);
+            }
+            _ => {
+                marks.add_tag(graph, why.rules, a, A);
+                marks.add_tag(graph, why.rules, b, B);
+            }
+        }
+        marks
+    }
+
+    fn add_tag(&mut self, graph: &Graph, rules: Rules, tag: TagId, bits: Bits) {
+        let Ok(tag) = graph.tag(tag) else { return };
+        if rules == Rules::Llvm {
+            self.add(&walk(graph, tag.base, tag.offset), bits);
+        } else {
+            self.add(&all_paths(graph, &tag), bits);
+            // What covers the access stands above it.
+            self.add(&walk(graph, tag.access, 0), bits);
+        }
+    }
+
+    fn add(&mut self, places: &[Place], bits: Bits) {
+        for place in places {
+            *self.types.entry(place.ty).or_default() |= bits;
+            match place.next {
+                Next::Field(at) => *self.fields.entry((place.ty, at)).or_default() |= bits,
+                Next::Parent => *self.parents.entry(place.ty).or_default() |= bits,
+                Next::End => {}
+            }
+        }
+    }
+
+    pub(super) fn ty(&self, ty: TypeId) -> Bits {
+        self.types.get(&ty).copied().unwrap_or(0)
+    }
+
+    pub(super) fn field(&self, ty: TypeId, field: usize) -> Bits {
+        self.fields.get(&(ty, field)).copied().unwrap_or(0)
+    }
+
+    pub(super) fn parent(&self, ty: TypeId) -> Bits {
+        self.parents.get(&ty).copied().unwrap_or(0)
+    }
+}

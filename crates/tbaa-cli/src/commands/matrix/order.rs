@@ -1,0 +1,57 @@
+//! The order of rows in which tags that answer alike are neighbours.
+//!
+//! A tag may alias what lies above and below it in the forest that LLVM walks;
+//! in preorder of that forest these are ranges, and a picture shows them as
+//! blocks and lines.
+
+use tbaa::text::Names;
+use tbaa::{Graph, TagId};
+
+use crate::walk::{Place, walk};
+
+/// Places of a walk, from the root, that are compared.
+const PLACES: usize = 64;
+
+/// Neighbouring rows whose tags access one type.
+pub(super) struct Group {
+    pub(super) name: String,
+    pub(super) rows: usize,
+}
+
+/// Returns the places of the tags in the list, in preorder: first by the access
+/// type's way from its root, then by the base type's way to it.
+pub(super) fn preorder(graph: &Graph, tags: &[TagId]) -> Vec<usize> {
+    let mut keyed: Vec<_> =
+        tags.iter().enumerate().map(|(at, &tag)| (key(graph, tag), at)).collect();
+    keyed.sort();
+    keyed.into_iter().map(|(_, at)| at).collect()
+}
+
+/// Types by their position in the graph, with offsets; bases of a scalar come
+/// before the scalars below it. What cannot be read comes last.
+fn key(graph: &Graph, tag: TagId) -> (bool, Vec<(bool, usize, u64)>) {
+    let Ok(tag) = graph.tag(tag) else { return (true, Vec::new()) };
+    let above = |place: &Place| (true, place.ty.node().index(), place.offset);
+    let place = |place: &Place| (false, place.ty.node().index(), place.offset);
+    let mut key: Vec<_> = walk(graph, tag.access, 0).iter().rev().map(above).collect();
+    if tag.base != tag.access {
+        let way = walk(graph, tag.base, tag.offset);
+        let meets = way.iter().position(|place| place.ty == tag.access && place.offset == 0);
+        // Through another member of a union than LLVM's there is no such way.
+        key.extend(way[..meets.unwrap_or(1)].iter().rev().map(place));
+    }
+    key.truncate(PLACES);
+    (false, key)
+}
+
+/// Returns the groups of tags that stand in this order.
+pub(super) fn groups(graph: &Graph, tags: &[TagId]) -> Vec<Group> {
+    let access = |tag: TagId| graph.tag(tag).ok().map(|tag| tag.access);
+    tags.chunk_by(|&a, &b| access(a) == access(b))
+        .map(|tags| {
+            let name = access(tags[0]).map(|ty| Names::of_graph(graph).ty(ty));
+            let name = name.unwrap_or_else(|| "malformed".to_owned());
+            Group { name, rows: tags.len() }
+        })
+        .collect()
+}

@@ -1,0 +1,313 @@
+//! What is drawn of a question: the fields on the way to each access, and the
+//! bytes that it touches.
+
+use tbaa::text::Names;
+use tbaa::{
+    AccessPath, ByteRange, Explanation, Field, Format, Graph, Side, Tag, TagId, TypeId, TypeKind,
+};
+
+use super::{Drawing, Lane, Mark, Span};
+use crate::input::Input;
+use crate::printable::printable;
+use crate::walk::{Next, Place, follow, walk};
+
+/// Elements of a long array that are drawn, and the copies of them in one lane.
+const ELEMENTS: u64 = 3;
+const COPIES: usize = 12;
+/// Levels of nesting that are drawn, beside the outermost.
+const LEVELS: usize = 5;
+
+/// A tag, and what whoever asks calls it.
+#[derive(Clone, Copy)]
+pub(crate) struct Named<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) tag: TagId,
+}
+
+/// Returns what an explanation is about: one object that both accesses are to,
+/// or else one for each access. Nothing where a tag cannot be read.
+pub(crate) fn of_explanation(
+    input: &Input,
+    why: &Explanation,
+    a: Named<'_>,
+    b: Named<'_>,
+) -> Vec<Drawing> {
+    let graph = input.graph();
+    let (Ok(tag_a), Ok(tag_b)) = (graph.tag(a.tag), graph.tag(b.tag)) else { return Vec::new() };
+    if let Some(found) = &why.comparison {
+        let base = if found.outer == Side::A { tag_a.base } else { tag_b.base };
+        let mut build = Build::new(input, base);
+        let path = |path: &AccessPath| follow(graph, base, &path.steps);
+        let ends = [path(&found.a), path(&found.b)].map(|places| build.fields(&places));
+        for (mark, name, path, end) in
+            [(Mark::A, a.name, &found.a, &ends[0]), (Mark::B, b.name, &found.b, &ends[1])]
+        {
+            match &path.bytes {
+                Some(bytes) => build.footprint(mark, name, bytes),
+                None => build.slot(mark, name, end),
+            }
+        }
+        return vec![build.drawing];
+    }
+    let (a, b) = (Way::of(graph, Mark::A, a.name, tag_a), Way::of(graph, Mark::B, b.name, tag_b));
+    match (a.then(&b), b.then(&a)) {
+        (Some(b), _) => vec![draw(input, &[&a, &b])],
+        (None, Some(a)) => vec![draw(input, &[&a, &b])],
+        (None, None) => vec![draw(input, &[&a]), draw(input, &[&b])],
+    }
+}
+
+/// How LLVM comes from a tag's base type, or from one that contains it, to what
+/// is accessed.
+struct Way<'a> {
+    mark: Mark,
+    name: &'a str,
+    places: Vec<Place>,
+    /// Whether it comes there.
+    meets: bool,
+    /// Bytes accessed, where they are known.
+    size: Option<u64>,
+    base: TypeId,
+    offset: u64,
+}
+
+impl<'a> Way<'a> {
+    fn of(graph: &Graph, mark: Mark, name: &'a str, tag: Tag) -> Way<'a> {
+        let mut places = walk(graph, tag.base, tag.offset);
+        // What follows the access are its parents.
+        let meets = places.iter().position(|place| place.ty == tag.access && place.offset == 0);
+        places.truncate(meets.unwrap_or(0) + 1);
+        let size = tag.size.filter(|&size| size != 0 && size != u64::MAX);
+        let (base, offset) = (tag.base, tag.offset);
+        Way { mark, name, places, meets: meets.is_some(), size, base, offset }
+    }
+
+    /// Returns the other's way from this base type, if this one's leads to the
+    /// other's base.
+    fn then(&self, other: &Way<'a>) -> Option<Way<'a>> {
+        let at = self.places.iter().position(|place| place.ty == other.base)?;
+        // As far as the base of the other, its offset into it aside.
+        let before = self.offset.checked_sub(self.places[at].offset)?;
+        let places = self.places[..at].iter().chain(&other.places).copied().collect();
+        let offset = before.checked_add(other.offset)?;
+        Some(Way { places, base: self.base, offset, ..*other })
+    }
+}
+
+/// Draws an object that some accesses are to.
+fn draw(input: &Input, ways: &[&Way<'_>]) -> Drawing {
+    let base = ways.iter().map(|way| way.places[0].ty).next();
+    let mut build = Build::new(input, base.expect("a way has a place"));
+    let ends: Vec<Ends> = ways.iter().map(|way| build.fields(&way.places)).collect();
+    for (way, mut ends) in ways.iter().zip(ends) {
+        if !way.meets {
+            ends = vec![(way.offset, None)];
+        }
+        if let Some(size) = way.size {
+            ends.iter_mut().for_each(|(start, end)| *end = start.checked_add(size));
+        }
+        build.slot(way.mark, way.name, &ends);
+    }
+    build.drawing
+}
+
+/// Returns the fields of an aggregate with the bytes that each may occupy, from
+/// the aggregate's start, as far as the format tells.
+fn slots(graph: &Graph, ty: TypeId) -> Vec<(Field, Option<u64>)> {
+    let node = graph.ty(ty);
+    if node.kind() != TypeKind::Aggregate {
+        return Vec::new();
+    }
+    let fields: Vec<Field> = node.fields().collect();
+    let mut starts: Vec<u64> = fields
+        .iter()
+        // A type that is a name alone holds no byte.
+        .filter(|field| graph.ty(field.ty).kind() != TypeKind::Root)
+        .map(|field| field.offset)
+        .collect();
+    starts.sort_unstable();
+    let overlaps = starts.windows(2).any(|pair| pair[0] == pair[1]);
+    let end = |field: &Field| match (field.extent, node.format()) {
+        (Some(extent @ 1..), _) => field.offset.checked_add(extent),
+        (_, Format::Old) if !overlaps => {
+            starts.get(starts.partition_point(|&start| start <= field.offset)).copied()
+        }
+        _ => None,
+    };
+    fields.iter().map(|field| (*field, end(field))).collect()
+}
+
+/// Where a path ends: the starts of the objects there, and how far each reaches.
+type Ends = Vec<(u64, Option<u64>)>;
+
+struct Build<'a> {
+    input: &'a Input,
+    graph: &'a Graph,
+    drawing: Drawing,
+    /// The types and places of which the fields are drawn.
+    drawn: Vec<(TypeId, Ends)>,
+}
+
+impl<'a> Build<'a> {
+    fn new(input: &'a Input, base: TypeId) -> Build<'a> {
+        let graph = input.graph();
+        let drawing = Drawing { base: name(graph, base), lanes: Vec::new() };
+        Build { input, graph, drawing, drawn: Vec::new() }
+    }
+
+    /// Draws the fields of the types on a path, and returns where it ends.
+    fn fields(&mut self, places: &[Place]) -> Ends {
+        let size = places.first().and_then(|place| self.graph.ty(place.ty).size());
+        let mut ends: Ends = vec![(0, size.filter(|&size| size != 0))];
+        let levels = places.iter().filter(|place| matches!(place.next, Next::Field(_))).count();
+        for (level, place) in places.iter().enumerate() {
+            if level == 0 || level + LEVELS >= levels {
+                self.level(place.ty, &ends);
+            }
+            let Next::Field(at) = place.next else { break };
+            // What is accessed as a whole is the end of its path.
+            if level + 1 == places.len() {
+                break;
+            }
+            let slots = slots(self.graph, place.ty);
+            let Some((field, end)) = slots.get(at) else { break };
+            ends = self.objects_in(&ends, field, *end);
+        }
+        ends
+    }
+
+    /// The objects of a field in each of some objects.
+    fn objects_in(&self, ends: &Ends, field: &Field, end: Option<u64>) -> Ends {
+        let elements = elements(self.graph, field);
+        let mut into = Vec::new();
+        for &(start, limit) in ends {
+            let to = end.and_then(|end| start.checked_add(end)).or(limit);
+            let (stride, count) = elements.unwrap_or((0, Some(1)));
+            for element in 0..shown(count) {
+                let begin = stride.checked_mul(element).and_then(|at| at.checked_add(field.offset));
+                let Some(at) = begin.and_then(|at| start.checked_add(at)) else { break };
+                let to = if elements.is_some() { at.checked_add(stride) } else { to };
+                into.push((at, to));
+            }
+        }
+        into.truncate(COPIES);
+        into
+    }
+
+    /// The fields of one type, wherever it stands; those that share bytes in
+    /// lanes of their own.
+    fn level(&mut self, ty: TypeId, ends: &Ends) {
+        let key = (ty, ends.clone());
+        if self.graph.ty(ty).kind() != TypeKind::Aggregate {
+            // Of a scalar only what it is called is to be drawn.
+            if self.drawing.lanes.is_empty() {
+                let label = name(self.graph, ty);
+                let span = Span { start: 0, end: ends[0].1, label: label.clone() };
+                self.push(Mark::Fields, label, vec![span], String::new());
+            }
+            return;
+        }
+        if self.drawn.contains(&key) {
+            return;
+        }
+        self.drawn.push(key);
+        let mut lanes: Vec<(Option<u64>, Vec<(usize, Field, Option<u64>)>)> = Vec::new();
+        for (at, (field, end)) in slots(self.graph, ty).into_iter().enumerate() {
+            if self.graph.ty(field.ty).kind() == TypeKind::Root {
+                continue;
+            }
+            let free = |filled: &Option<u64>| filled.is_some_and(|filled| filled <= field.offset);
+            match lanes.iter_mut().find(|(filled, _)| free(filled)) {
+                Some(lane) => {
+                    lane.0 = end;
+                    lane.1.push((at, field, end));
+                }
+                None => lanes.push((end, vec![(at, field, end)])),
+            }
+        }
+        for (number, (_, fields)) in lanes.into_iter().enumerate() {
+            let mut spans = Vec::new();
+            for &(start, limit) in ends {
+                for &(at, field, end) in &fields {
+                    let Some(begin) = start.checked_add(field.offset) else { continue };
+                    let end = end.and_then(|end| start.checked_add(end)).or(limit);
+                    spans.push(Span { start: begin, end, label: self.label(ty, at, &field) });
+                }
+            }
+            let title = if number == 0 { name(self.graph, ty) } else { String::new() };
+            self.push(Mark::Fields, title, spans, String::new());
+        }
+    }
+
+    /// A field's name, its type, and whether it is an array.
+    fn label(&self, ty: TypeId, at: usize, field: &Field) -> String {
+        let of = String::from_utf8_lossy(self.graph.ty(ty).name().unwrap_or_default());
+        let array = match elements(self.graph, field) {
+            None => String::new(),
+            Some((_, None)) => "[]".to_owned(),
+            Some((_, Some(count))) => format!("[{count}]"),
+        };
+        match self.input.field_name(&of, at, field.offset) {
+            Some(name) => printable(name.as_bytes()) + &array,
+            None => name(self.graph, field.ty) + &array,
+        }
+    }
+
+    /// The bytes of an access, as far as a few elements show them.
+    fn footprint(&mut self, mark: Mark, name: &str, bytes: &ByteRange) {
+        let mut spans = vec![(bytes.start, bytes.end)];
+        for repeat in &bytes.repeats {
+            let count = shown(repeat.count);
+            let copies = (0..count).flat_map(|element| {
+                let by = repeat.stride.checked_mul(element);
+                let shift = move |at: u64| by.and_then(|by| at.checked_add(by));
+                spans.iter().filter_map(move |&(start, end)| {
+                    Some((shift(start)?, end.map(shift).unwrap_or(None)))
+                })
+            });
+            spans = copies.take(COPIES).collect();
+        }
+        spans.sort_unstable();
+        let spans = spans
+            .into_iter()
+            .map(|(start, end)| Span { start, end, label: String::new() })
+            .collect();
+        let note = if bytes.repeats.is_empty() { String::new() } else { bytes.to_string() };
+        self.mark(mark, name, spans, note);
+    }
+
+    /// The slots at a path's end, where the format has no sizes.
+    fn slot(&mut self, mark: Mark, name: &str, ends: &Ends) {
+        let spans =
+            ends.iter().map(|&(start, end)| Span { start, end, label: String::new() }).collect();
+        self.mark(mark, name, spans, String::new());
+    }
+
+    fn mark(&mut self, mark: Mark, name: &str, spans: Vec<Span>, note: String) {
+        let side = if mark == Mark::A { "a" } else { "b" };
+        self.push(mark, format!("{side}: {}", printable(name.as_bytes())), spans, note);
+    }
+
+    fn push(&mut self, mark: Mark, title: String, spans: Vec<Span>, note: String) {
+        self.drawing.lanes.push(Lane { mark, title, spans, note });
+    }
+}
+
+/// Bytes from element to element of an array field, and how many they are.
+fn elements(graph: &Graph, field: &Field) -> Option<(u64, Option<u64>)> {
+    let size = graph.ty(field.ty).size().filter(|&size| size != 0)?;
+    match field.extent? {
+        0 | u64::MAX => Some((size, None)),
+        extent if extent > size => Some((size, Some(extent / size))),
+        _ => None,
+    }
+}
+
+/// How many of an array's elements are drawn: one more rather than leave one out.
+fn shown(count: Option<u64>) -> u64 {
+    count.filter(|&count| count <= ELEMENTS + 1).unwrap_or(ELEMENTS)
+}
+
+fn name(graph: &Graph, ty: TypeId) -> String {
+    printable(Names::of_graph(graph).ty(ty).as_bytes())
+}

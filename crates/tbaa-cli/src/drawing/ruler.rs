@@ -1,0 +1,128 @@
+//! Which bytes have a column: one from each edge of a span to the next, so that
+//! a large object takes no more room than what happens in it.
+
+use super::{Lane, Mark, Span};
+
+/// Columns beside those that an access touches, when not all are drawn.
+const AROUND: usize = 1;
+/// Columns that are drawn at most; a gap counts as one.
+const COLUMNS: usize = 12;
+
+/// Offsets that begin a column, in ascending order.
+pub(super) struct Ruler {
+    points: Vec<u64>,
+    /// Whether the column from each point on stands for several that are left
+    /// out. The last point has one only if a span is without end.
+    gaps: Vec<bool>,
+    open: bool,
+}
+
+impl Ruler {
+    pub(super) fn of(lanes: &[Lane]) -> Ruler {
+        let spans = || lanes.iter().flat_map(|lane| &lane.spans);
+        let mut points: Vec<u64> =
+            spans().flat_map(|span| [Some(span.start), span.end]).flatten().collect();
+        points.push(0);
+        points.sort_unstable();
+        points.dedup();
+        let open = spans().any(|span| span.end.is_none());
+        if points.len() == 1 && !open {
+            points.push(1);
+        }
+        let columns = points.len() - usize::from(!open);
+        let ruler = Ruler { gaps: vec![false; columns], points, open };
+        if columns <= COLUMNS { ruler } else { ruler.with_gaps(lanes) }
+    }
+
+    /// Leaves out what is far from both accesses.
+    fn with_gaps(self, lanes: &[Lane]) -> Ruler {
+        let columns = self.gaps.len();
+        let mut kept = vec![false; columns];
+        kept[0] = true;
+        let marked = lanes.iter().filter(|lane| lane.mark != Mark::Fields);
+        let mut room = COLUMNS - 4;
+        for span in marked.flat_map(|lane| &lane.spans) {
+            let (first, last) = self.columns(span);
+            for at in first.saturating_sub(AROUND)..(last + AROUND).min(columns) {
+                if !kept[at] && room > 0 {
+                    room -= 1;
+                    kept[at] = true;
+                }
+            }
+        }
+        let (mut points, mut gaps) = (Vec::new(), Vec::new());
+        for (at, &keep) in kept.iter().enumerate() {
+            // Neighbours that are left out are one gap.
+            if keep || gaps.last() != Some(&true) {
+                points.push(self.points[at]);
+                gaps.push(!keep);
+            }
+        }
+        if !self.open {
+            points.extend(self.points.last());
+        }
+        Ruler { points, gaps, open: self.open }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.gaps.len()
+    }
+
+    /// The offset at which a column begins; of the last and one more, its end.
+    pub(super) fn offset(&self, column: usize) -> Option<u64> {
+        self.points.get(column).copied()
+    }
+
+    pub(super) fn is_gap(&self, column: usize) -> bool {
+        self.gaps[column]
+    }
+
+    /// Bytes of a column; none of one without end.
+    pub(super) fn bytes(&self, column: usize) -> Option<u64> {
+        Some(self.points.get(column + 1)? - self.points[column])
+    }
+
+    /// The first column of a span, and the one after its last; a span in a gap
+    /// has the gap.
+    pub(super) fn columns(&self, span: &Span) -> (usize, usize) {
+        let first = self.points.partition_point(|&point| point <= span.start) - 1;
+        let first = first.min(self.len() - 1);
+        let last = match span.end {
+            None => self.len(),
+            Some(end) => self.points.partition_point(|&point| point < end).min(self.len()),
+        };
+        (first, last.max(first + 1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lane(mark: Mark, spans: impl IntoIterator<Item = (u64, Option<u64>)>) -> Lane {
+        let span = |(start, end)| Span { start, end, label: String::new() };
+        let spans = spans.into_iter().map(span).collect();
+        Lane { mark, title: String::new(), spans, note: String::new() }
+    }
+
+    #[test]
+    fn every_edge_has_a_column() {
+        let lanes = [lane(Mark::Fields, [(0, Some(4)), (4, Some(8))]), lane(Mark::A, [(4, None)])];
+        let ruler = Ruler::of(&lanes);
+        assert_eq!((ruler.len(), ruler.offset(2), ruler.offset(3)), (3, Some(8), None));
+        assert_eq!(ruler.columns(&lanes[0].spans[1]), (1, 2));
+        assert_eq!(ruler.columns(&lanes[1].spans[0]), (1, 3));
+    }
+
+    #[test]
+    fn what_is_far_from_both_is_left_out() {
+        let fields = (0..1000).map(|at| (4 * at, Some(4 * at + 4)));
+        let lanes = [lane(Mark::Fields, fields), lane(Mark::B, [(800, Some(808))])];
+        let ruler = Ruler::of(&lanes);
+        let offsets: Vec<_> = (0..=ruler.len()).map(|at| ruler.offset(at).unwrap()).collect();
+        assert_eq!(offsets, [0, 4, 796, 800, 804, 808, 812, 4000]);
+        assert!(ruler.is_gap(1) && ruler.is_gap(6) && !ruler.is_gap(3));
+        assert_eq!(ruler.columns(&lanes[0].spans[500]), (6, 7));
+        assert_eq!(ruler.columns(&lanes[1].spans[0]), (3, 5));
+    }
+}

@@ -1,0 +1,171 @@
+//! A drawing as SVG.
+
+use std::io::{self, Write};
+
+use super::ruler::Ruler;
+use super::{Drawing, Lane, Mark};
+use crate::svg::{Head, cut, escape, width};
+
+/// Height of a lane, in pixels.
+const LANE: usize = 24;
+/// Space between two drawings.
+const SPACE: usize = 28;
+const MARGIN: usize = 16;
+/// Pixels of a column.
+const NARROW: usize = 36;
+const WIDE: usize = 130;
+/// Characters of a title or label.
+const TITLE: usize = 32;
+
+/// Writes a picture of some objects, under a title and lines of text.
+pub(crate) fn write(
+    drawings: &[Drawing],
+    title: &str,
+    about: &[String],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let parts: Vec<Part<'_>> = drawings.iter().map(Part::of).collect();
+    let top = Head::height_of(about.len()) + MARGIN;
+    let height: usize = parts.iter().map(|part| part.height() + SPACE).sum();
+    let wide = parts.iter().map(Part::width).max().unwrap_or(0);
+    Head { width: wide + 2 * MARGIN, height: top + height, title, about }.write(out)?;
+    writeln!(
+        out,
+        "<defs>\n\
+         <pattern id=\"a\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">\
+         <rect width=\"6\" height=\"6\" fill=\"#cfe0fc\"/><rect width=\"2\" height=\"6\" fill=\"#0b57d0\"/></pattern>\n\
+         <pattern id=\"b\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(-45)\">\
+         <rect width=\"6\" height=\"6\" fill=\"#fde3d3\"/><rect width=\"2\" height=\"6\" fill=\"#c2410c\"/></pattern>\n\
+         </defs>\n<g font-family=\"monospace\" font-size=\"11\" fill=\"#222\">"
+    )?;
+    let mut y = top;
+    for part in &parts {
+        writeln!(out, "<g transform=\"translate({MARGIN} {y})\">")?;
+        part.write(out)?;
+        writeln!(out, "</g>")?;
+        y += part.height() + SPACE;
+    }
+    writeln!(out, "</g>\n</svg>")
+}
+
+/// One object, with where its columns stand.
+struct Part<'d> {
+    drawing: &'d Drawing,
+    ruler: Ruler,
+    left: usize,
+    edges: Vec<usize>,
+}
+
+impl<'d> Part<'d> {
+    fn of(drawing: &'d Drawing) -> Part<'d> {
+        let ruler = Ruler::of(&drawing.lanes);
+        let mut widths: Vec<usize> = (0..ruler.len())
+            .map(|column| match ruler.bytes(column) {
+                _ if ruler.is_gap(column) => NARROW,
+                Some(bytes) => usize::try_from(bytes).unwrap_or(WIDE).saturating_mul(14),
+                None => NARROW * 2,
+            })
+            .map(|width| width.clamp(NARROW, WIDE))
+            .collect();
+        for span in drawing.lanes.iter().flat_map(|lane| &lane.spans) {
+            let (first, last) = ruler.columns(span);
+            if first + 1 == last && !ruler.is_gap(first) {
+                let wanted = width(&cut(&span.label, TITLE)) + 12;
+                widths[first] = widths[first].max(wanted);
+            }
+        }
+        let titles = drawing.lanes.iter().map(|lane| width(&cut(&lane.title, TITLE)));
+        let left = titles.max().unwrap_or(0) + 12;
+        let mut edges = vec![left];
+        for width in widths {
+            edges.push(edges[edges.len() - 1] + width);
+        }
+        Part { drawing, ruler, left, edges }
+    }
+
+    fn width(&self) -> usize {
+        let notes = self.drawing.lanes.iter().map(|lane| width(&lane.note));
+        self.edges[self.edges.len() - 1] + notes.max().unwrap_or(0) + 24
+    }
+
+    fn height(&self) -> usize {
+        LANE * (self.drawing.lanes.len() + 1)
+    }
+
+    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let bottom = self.height();
+        writeln!(
+            out,
+            "<text x=\"{}\" y=\"12\" text-anchor=\"end\" fill=\"#5f6368\">byte</text>",
+            self.left - 12
+        )?;
+        for column in 0..=self.ruler.len() {
+            let gap = column < self.ruler.len() && self.ruler.is_gap(column);
+            let Some(offset) = self.ruler.offset(column).filter(|_| !gap) else { continue };
+            let x = self.edges[column];
+            writeln!(
+                out,
+                "<path d=\"M{x} 16V{bottom}\" stroke=\"#dadce0\"/>\
+                 <text x=\"{x}\" y=\"12\" text-anchor=\"middle\" fill=\"#5f6368\">{offset}</text>"
+            )?;
+        }
+        for (at, lane) in self.drawing.lanes.iter().enumerate() {
+            self.lane(lane, LANE * (at + 1), out)?;
+        }
+        Ok(())
+    }
+
+    fn lane(&self, lane: &Lane, y: usize, out: &mut dyn Write) -> io::Result<()> {
+        let (bold, ink) = match lane.mark {
+            Mark::Fields => ("", "#222"),
+            Mark::A => (" font-weight=\"bold\"", "#0b57d0"),
+            Mark::B => (" font-weight=\"bold\"", "#c2410c"),
+        };
+        let baseline = y + 14;
+        writeln!(
+            out,
+            "<text x=\"{}\" y=\"{baseline}\" text-anchor=\"end\" fill=\"{ink}\"{bold}>{}</text>",
+            self.left - 12,
+            escape(&cut(&lane.title, TITLE))
+        )?;
+        for span in &lane.spans {
+            let (first, last) = self.ruler.columns(span);
+            let (x, end) = (self.edges[first], self.edges[last]);
+            let in_gap = first + 1 == last && self.ruler.is_gap(first);
+            let (fill, stroke) = match lane.mark {
+                Mark::Fields => ("#f8f9fa", "#5f6368"),
+                Mark::A => ("url(#a)", "#0b57d0"),
+                Mark::B => ("url(#b)", "#c2410c"),
+            };
+            // Without end: no border at its end.
+            let (w, top, h) = (end - x, y, LANE - 6);
+            let border = if span.end.is_none() { "" } else { "z" };
+            writeln!(
+                out,
+                "<path d=\"M{end} {top}H{x}v{h}H{end}{border}\" fill=\"{fill}\" stroke=\"{stroke}\"/>"
+            )?;
+            let label = if in_gap {
+                "…".to_owned()
+            } else {
+                cut(&span.label, (w * 100 / 665).saturating_sub(1))
+            };
+            if !label.is_empty() {
+                writeln!(
+                    out,
+                    "<text x=\"{}\" y=\"{baseline}\" text-anchor=\"middle\">{}</text>",
+                    x + w / 2,
+                    escape(&label)
+                )?;
+            }
+        }
+        if !lane.note.is_empty() {
+            let x = self.edges[self.edges.len() - 1] + 12;
+            writeln!(
+                out,
+                "<text x=\"{x}\" y=\"{baseline}\" fill=\"#5f6368\">{}</text>",
+                escape(&lane.note)
+            )?;
+        }
+        Ok(())
+    }
+}

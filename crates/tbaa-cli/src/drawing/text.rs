@@ -1,0 +1,115 @@
+//! A drawing in characters.
+
+use std::io::{self, Write};
+
+use super::ruler::Ruler;
+use super::{Drawing, Lane, Mark};
+use crate::svg::cut;
+
+/// Characters of a lane's title.
+const TITLE: usize = 28;
+/// Characters of a column.
+const NARROW: usize = 4;
+const WIDE: usize = 14;
+
+/// Prints the drawing, each line after two spaces.
+pub(crate) fn write(drawing: &Drawing, out: &mut dyn Write) -> io::Result<()> {
+    let ruler = Ruler::of(&drawing.lanes);
+    let edges = edges(&ruler, &drawing.lanes);
+    let titles: Vec<String> = drawing.lanes.iter().map(|lane| cut(&lane.title, TITLE)).collect();
+    let left = titles.iter().map(|title| title.chars().count()).max().unwrap_or(0).max(4);
+    let numbers = row(&edges, |line| {
+        for column in 0..=ruler.len() {
+            if let Some(offset) = ruler.offset(column).filter(|_| !is_gap(&ruler, column)) {
+                put(line, edges[column], &offset.to_string());
+            }
+        }
+    });
+    writeln!(out, "  {:left$}  {numbers}", "byte")?;
+    for (lane, title) in drawing.lanes.iter().zip(&titles) {
+        let line = row(&edges, |line| draw(lane, &ruler, &edges, line));
+        let pad = left - title.chars().count();
+        let note = if lane.note.is_empty() { String::new() } else { format!("   {}", lane.note) };
+        writeln!(out, "  {title}{:pad$}  {line}{note}", "")?;
+    }
+    Ok(())
+}
+
+fn is_gap(ruler: &Ruler, column: usize) -> bool {
+    column < ruler.len() && ruler.is_gap(column)
+}
+
+/// Where each column begins, and where the last ends.
+fn edges(ruler: &Ruler, lanes: &[Lane]) -> Vec<usize> {
+    let mut widths: Vec<usize> = (0..ruler.len())
+        .map(|column| match ruler.bytes(column) {
+            _ if ruler.is_gap(column) => NARROW,
+            Some(bytes) => usize::try_from(bytes).unwrap_or(WIDE).clamp(NARROW, WIDE),
+            None => NARROW + 2,
+        })
+        .collect();
+    for (column, width) in widths.iter_mut().enumerate() {
+        // A number and a space.
+        let digits = ruler.offset(column).map_or(0, |offset| offset.to_string().len());
+        *width = (*width).max(digits + 1);
+    }
+    for span in lanes.iter().flat_map(|lane| &lane.spans) {
+        let (first, last) = ruler.columns(span);
+        let wanted = (span.label.chars().count() + 3).min(WIDE + 3);
+        let has: usize = widths[first..last].iter().sum();
+        if first + 1 == last && !ruler.is_gap(first) && has < wanted {
+            widths[first] = wanted;
+        }
+    }
+    let mut edges = vec![0];
+    for width in widths {
+        edges.push(edges[edges.len() - 1] + width);
+    }
+    edges
+}
+
+/// A line of characters, without spaces at its end.
+fn row(edges: &[usize], draw: impl FnOnce(&mut Vec<char>)) -> String {
+    let mut line = vec![' '; edges[edges.len() - 1] + 1];
+    draw(&mut line);
+    line.into_iter().collect::<String>().trim_end().to_owned()
+}
+
+fn put(line: &mut Vec<char>, at: usize, text: &str) {
+    for (at, c) in (at..).zip(text.chars()) {
+        if at >= line.len() {
+            line.resize(at + 1, ' ');
+        }
+        line[at] = c;
+    }
+}
+
+fn draw(lane: &Lane, ruler: &Ruler, edges: &[usize], line: &mut Vec<char>) {
+    for span in &lane.spans {
+        let (first, last) = ruler.columns(span);
+        let (from, to) = (edges[first], edges[last]);
+        let in_gap = first + 1 == last && ruler.is_gap(first);
+        let filled = match lane.mark {
+            Mark::Fields if in_gap => {
+                put(line, from, "|...");
+                line[to] = '|';
+                continue;
+            }
+            Mark::Fields => {
+                line[from] = '|';
+                line[to] = '|';
+                put(line, from + 2, &cut(&span.label, (to - from).saturating_sub(3)));
+                if span.end.is_none() {
+                    line[to] = '.';
+                }
+                continue;
+            }
+            Mark::A => 'a',
+            Mark::B => 'b',
+        };
+        line[from + 1..to].fill(filled);
+        if span.end.is_none() {
+            line[to] = '.';
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! What all pictures have in common.
+
+use std::io::{self, Write};
+
+use crate::printable::printable;
+
+/// Width of a character of the monospaced font at 11 pixels, in hundredths of a
+/// pixel.
+const CHARACTER: usize = 665;
+
+/// Returns the width of a text in pixels, at 11 pixels in the monospaced font.
+pub(crate) fn width(text: &str) -> usize {
+    (text.chars().count() * CHARACTER).div_ceil(100)
+}
+
+/// Returns a name as XML and HTML take it, in element and attribute alike:
+/// without control characters, and without what no document may hold.
+pub(crate) fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in printable(text.as_bytes()).chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+/// Returns a name cut to a number of characters.
+pub(crate) fn cut(name: &str, most: usize) -> String {
+    let name = printable(name.as_bytes());
+    match name.char_indices().nth(most) {
+        Some(_) => {
+            let end = name.char_indices().nth(most.saturating_sub(1)).map_or(0, |(at, _)| at);
+            format!("{}…", &name[..end])
+        }
+        None => name,
+    }
+}
+
+/// The head of a picture.
+pub(crate) struct Head<'a> {
+    pub(crate) width: usize,
+    pub(crate) height: usize,
+    /// Read out first, and shown on top.
+    pub(crate) title: &'a str,
+    /// Lines under it.
+    pub(crate) about: &'a [String],
+}
+
+impl Head<'_> {
+    /// Pixels that the title and the lines under it take.
+    pub(crate) const fn height_of(lines: usize) -> usize {
+        30 + 16 * lines
+    }
+
+    /// Begins a picture with its title and what it says; what follows ends with
+    /// `</svg>`.
+    pub(crate) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let Head { width, height, title, about } = self;
+        let longest = about.iter().map(|line| line.chars().count()).max().unwrap_or(0);
+        // A proportional font at 12 pixels takes less than 7 a character.
+        let width = (*width).max(longest * 7 + 32).max(title.chars().count() * 7 + 32);
+        let title = escape(title);
+        writeln!(
+            out,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+             viewBox=\"0 0 {width} {height}\" role=\"img\" aria-labelledby=\"title about\">\n\
+             <title id=\"title\">{title}</title>\n\
+             <desc id=\"about\">{}</desc>\n\
+             <rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n\
+             <g font-family=\"sans-serif\" font-size=\"12\" fill=\"#222\">\n\
+             <text x=\"16\" y=\"22\" font-weight=\"bold\">{title}</text>",
+            escape(&about.join(". "))
+        )?;
+        for (line, text) in about.iter().enumerate() {
+            writeln!(out, "<text x=\"16\" y=\"{}\">{}</text>", 40 + 16 * line, escape(text))?;
+        }
+        writeln!(out, "</g>")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{cut, escape};
+
+    #[test]
+    fn a_name_is_never_markup() {
+        assert_eq!(escape("<script>\n'\"&\u{ffff}"), "&lt;script&gt;\\n&#39;&quot;&amp;\u{fffd}");
+        assert_eq!(cut("abcdef", 4), "abc…");
+        assert_eq!(cut("äbcd", 4), "äbcd");
+    }
+}

@@ -1,0 +1,127 @@
+//! The places of the type DAG that a tag's path visits.
+
+use std::collections::{HashMap, HashSet};
+
+use tbaa::{Graph, PathStep, Tag, TypeId, TypeKind};
+
+/// How a path goes on from a type.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Next {
+    /// Into a field, by its position.
+    Field(usize),
+    /// To the parent.
+    Parent,
+    /// Not at all.
+    End,
+}
+
+/// A type on a path, and the way from there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Place {
+    pub(crate) ty: TypeId,
+    /// Bytes into the type.
+    pub(crate) offset: u64,
+    pub(crate) next: Next,
+}
+
+/// States that the search for all paths visits at most.
+const STATES: usize = 1 << 16;
+
+/// Returns the places that LLVM visits from a type at an offset: each time into
+/// the last field that does not start after the offset, and from a scalar to its
+/// parents. A path that comes back to where it was is cut after as many places
+/// as there are nodes.
+pub(crate) fn walk(graph: &Graph, base: TypeId, offset: u64) -> Vec<Place> {
+    let (mut places, mut at) = (Vec::new(), Some((base, offset)));
+    while let Some((ty, offset)) = at
+        && places.len() <= graph.node_count()
+    {
+        let (next, then) = step(graph, ty, offset);
+        places.push(Place { ty, offset, next });
+        at = then;
+    }
+    places
+}
+
+fn step(graph: &Graph, ty: TypeId, offset: u64) -> (Next, Option<(TypeId, u64)>) {
+    let node = graph.ty(ty);
+    match node.kind() {
+        TypeKind::Scalar => match node.parent() {
+            Some(parent) => (Next::Parent, Some((parent, 0))),
+            None => (Next::End, None),
+        },
+        TypeKind::Aggregate => {
+            let fields = node.fields().enumerate();
+            match fields.take_while(|(_, field)| field.offset <= offset).last() {
+                Some((at, field)) => (Next::Field(at), Some((field.ty, offset - field.offset))),
+                None => (Next::End, None),
+            }
+        }
+        _ => (Next::End, None),
+    }
+}
+
+/// Returns the places of a path that an explanation gives, from the base type
+/// that it starts from.
+pub(crate) fn follow(graph: &Graph, base: TypeId, steps: &[PathStep]) -> Vec<Place> {
+    let (mut places, mut ty) = (Vec::new(), base);
+    for step in steps {
+        let node = graph.ty(ty);
+        let field = node.fields().nth(step.field);
+        // A step from a scalar leads to its parent.
+        let by_field = field.filter(|_| node.kind() != TypeKind::Scalar);
+        let (next, into) = match (by_field, node.parent()) {
+            (Some(field), _) => (Next::Field(step.field), field.ty),
+            (None, Some(parent)) => (Next::Parent, parent),
+            (None, None) => break,
+        };
+        places.push(Place { ty, offset: step.offset, next });
+        ty = into;
+    }
+    places.push(Place { ty, offset: 0, next: Next::End });
+    places
+}
+
+/// Returns the places of all paths from a tag's base type to its access type at
+/// the tag's offset, through any member of a union; none if there is no path, or
+/// if there is too much to search.
+pub(crate) fn all_paths(graph: &Graph, tag: &Tag) -> Vec<Place> {
+    let start = (tag.base, tag.offset);
+    let (mut seen, mut queue) = (HashSet::from([start]), vec![start]);
+    let mut into: HashMap<(TypeId, u64), Vec<Place>> = HashMap::new();
+    let mut at = 0;
+    while let Some(&(ty, offset)) = queue.get(at) {
+        at += 1;
+        if graph.ty(ty).kind() != TypeKind::Aggregate || (ty, offset) == (tag.access, 0) {
+            continue;
+        }
+        for (position, field) in graph.ty(ty).fields().enumerate() {
+            let Some(rest) = offset.checked_sub(field.offset) else { continue };
+            let place = Place { ty, offset, next: Next::Field(position) };
+            into.entry((field.ty, rest)).or_default().push(place);
+            if seen.insert((field.ty, rest)) {
+                queue.push((field.ty, rest));
+            }
+        }
+        if queue.len() > STATES {
+            return Vec::new();
+        }
+    }
+    // Back from the access, along what led there.
+    let end = (tag.access, 0);
+    let mut places = Vec::new();
+    let (mut seen, mut queue) = (HashSet::from([end]), vec![end]);
+    while let Some(state) = queue.pop() {
+        for &place in into.get(&state).into_iter().flatten() {
+            places.push(place);
+            if seen.insert((place.ty, place.offset)) {
+                queue.push((place.ty, place.offset));
+            }
+        }
+    }
+    if places.is_empty() && start != end {
+        return places;
+    }
+    places.push(Place { ty: tag.access, offset: 0, next: Next::End });
+    places
+}

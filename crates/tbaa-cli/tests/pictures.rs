@@ -1,0 +1,149 @@
+//! Pictures: what is drawn, and that no name in an input can break them.
+
+mod support;
+
+use support::{assert_markup, run, stdin};
+
+/// A module whose names are what a page or a picture must not take for markup.
+const HOSTILE: &str = r#"
+define void @"<b>f\0A"(ptr %p) {
+  store i32 1, ptr %p, !tbaa !0
+  store float 1.0, ptr %p, !tbaa !4
+  ret void
+}
+!0 = !{!1, !2, i64 0}
+!1 = !{!"<script>alert('&\22]]></title></script>\0A\FF\E2\80\AE", !2, i64 0, !5, i64 0, !3, i64 8}
+!2 = !{!"</script><!--", !3, i64 0}
+!3 = !{!"--> \5C \EF\BF\BF</table>|{}", !6, i64 0}
+!4 = !{!5, !5, i64 0}
+!5 = !{!"\00\01\7F&lt;", !3, i64 0}
+!6 = !{!"<svg/onload=alert(1)>"}
+"#;
+
+#[test]
+fn no_name_is_markup() {
+    for args in [
+        &["graph", "-"][..],
+        &["graph", "-", "--pair", "0", "4"],
+        &["graph", "-", "--tag", "0", "--rules", "union"],
+        &["matrix", "-", "--format", "svg"],
+        &["explain", "-", "0", "4", "--format", "svg"],
+        &["explain", "-", "0", "4", "--format", "svg", "--rules", "union"],
+    ] {
+        let out = stdin(args, HOSTILE.as_bytes());
+        assert_eq!(out.code, 0, "{args:?}: {}", out.errors);
+        assert!(out.text.contains("script") || args[0] == "matrix", "{args:?} shows the names");
+        assert!(!out.text.contains("<script"), "{args:?}");
+        assert_markup(&out.text);
+    }
+    let dot = stdin(&["graph", "-", "--format", "dot", "--pair", "0", "4"], HOSTILE.as_bytes());
+    assert!(dot.text.contains("&lt;script&gt;alert(&#39;&amp;"), "{}", dot.text);
+    if let Some(svg) = support::filter("dot", &["-Tsvg"], dot.text.as_bytes()) {
+        assert!(svg.contains("</svg>"));
+    }
+}
+
+/// The text of the arrows of a `dot` that are highlighted, by the names of
+/// their boxes.
+fn highlighted(dot: &str) -> Vec<(String, String)> {
+    let name = |id: &str| {
+        let start = dot.find(&format!("  {id} [")).unwrap();
+        let (_, rest) = dot[start..].split_once("<B>").unwrap();
+        rest.split_once("</B>").unwrap().0.to_owned()
+    };
+    let arrows = dot.lines().filter(|line| line.contains("->") && line.contains("penwidth=3"));
+    arrows
+        .map(|line| {
+            let (from, rest) = line.trim().split_once(':').unwrap();
+            let to = rest.split_once("-> ").unwrap().1.split_once(':').unwrap().0;
+            (name(from), name(to))
+        })
+        .collect()
+}
+
+#[test]
+fn a_tag_leads_where_the_rule_says() {
+    let arrows = |args: &[&str]| {
+        let out = run(&[&["graph", "--format", "dot"], args].concat());
+        assert_eq!(out.code, 0, "{}", out.errors);
+        let mut arrows = highlighted(&out.text);
+        arrows.sort();
+        arrows
+    };
+    let expected = |list: &[(&str, &str)]| -> Vec<(String, String)> {
+        list.iter().map(|(from, to)| (from.to_string(), to.to_string())).collect()
+    };
+    let ravi = "../../../../specs/ravi.ron";
+    assert_eq!(
+        arrows(&[ravi, "--tag", "CallInfo.l.base"]),
+        expected(&[
+            ("CallInfo", "CallInfo_l"),
+            ("CallInfo_l", "any pointer"),
+            ("any pointer", "omnipotent char"),
+            ("omnipotent char", "Simple C / C++ TBAA"),
+        ])
+    );
+    // LLVM follows the last member of a union, and the union rules that which is
+    // accessed.
+    let rfc = "../../../../specs/rfc-2017.ron";
+    let up = [("omnipotent char", "Simple C/C++ TBAA")];
+    let llvm = [&[("U", "float"), ("float", "omnipotent char")][..], &up].concat();
+    let union = [&[("U", "int"), ("int", "omnipotent char")][..], &up].concat();
+    assert_eq!(arrows(&[rfc, "--tag", "u.i", "--rules", "llvm"]), expected(&llvm));
+    assert_eq!(arrows(&[rfc, "--tag", "u.i", "--rules", "union"]), expected(&union));
+    // Of a pair the paths are those that `explain` compares.
+    let pair = arrows(&[rfc, "--pair", "u.i", "float", "--rules", "union"]);
+    assert_eq!(pair, expected(&[("U", "float"), ("U", "int")]));
+}
+
+/// Structs in one another, several fields each, and many scalars.
+fn many(types: usize) -> String {
+    let mut text = String::from("!0 = !{!\"root\"}\n!1 = !{!\"char\", !0, i64 0}\n");
+    for at in 2..types {
+        if at % 2 == 0 {
+            text += &format!("!{at} = !{{!\"scalar {at}\", !1, i64 0}}\n");
+            continue;
+        }
+        let field =
+            |number: usize| format!("!{}, i64 {}", 1 + (at * 7 * number) % (at - 1), 8 * number);
+        let fields: Vec<String> = (0..at % 13 + 1).map(field).collect();
+        text += &format!("!{at} = !{{!\"struct {at}\", {}}}\n", fields.join(", "));
+    }
+    text
+}
+
+#[test]
+fn a_large_graph_is_drawn() {
+    for types in [500, 5000] {
+        let out = stdin(&["graph", "-"], many(types).as_bytes());
+        assert_markup(&out.text);
+        let boxes = out.text.matches("font-weight=\"bold\">struct ").count();
+        // One struct in thirteen has one field alone, which the format takes for a parent.
+        assert!(boxes >= types / 2 * 12 / 13 - 2, "{boxes} of {types}");
+        assert!(out.text.contains("arrows for fields of scalar types are left out"));
+        assert!(out.text.len() < 2000 * types, "{} bytes", out.text.len());
+        assert_eq!(out.text, stdin(&["graph", "-"], many(types).as_bytes()).text);
+    }
+}
+
+#[test]
+fn rows_of_one_type_are_neighbours_in_the_picture() {
+    // Tags of int and float members in turn, of many structs.
+    let mut text = String::from(
+        "!0 = !{!\"root\"}\n!1 = !{!\"char\", !0, i64 0}\n!2 = !{!\"int\", !1, i64 0}\n!3 = !{!\"float\", !1, i64 0}\n",
+    );
+    let mut tags = Vec::new();
+    for at in 0..300 {
+        let number = 4 + 3 * at;
+        text += &format!("!{number} = !{{!\"s{at}\", !2, i64 0, !3, i64 4}}\n");
+        text += &format!("!{} = !{{!{number}, !2, i64 0}}\n", number + 1);
+        text += &format!("!{} = !{{!{number}, !3, i64 4}}\n", number + 2);
+        tags.extend([format!("!{}", number + 1), format!("!{}", number + 2)]);
+    }
+    text += &format!("!tbaa.tags = !{{{}}}\n", tags.join(", "));
+    let out = stdin(&["matrix", "-", "--format", "svg"], text.as_bytes());
+    assert!(out.text.contains(">int (300)<") && out.text.contains(">float (300)<"), "{}", out.text);
+    // The diagonal is dark, though a cell is 2 by 2 pairs.
+    assert!(out.text.contains("2 by 2 pairs a cell"));
+    assert_eq!(out.text.matches("<path fill").count(), 1, "one shade beside that of nothing");
+}
