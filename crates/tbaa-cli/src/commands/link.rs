@@ -127,7 +127,7 @@ fn warning(graph: &Graph, clash: &Clash) -> String {
 }
 
 /// A type's parent or its first fields: `{int @0, float @4}`.
-fn body(graph: &Graph, ty: TypeId, most: usize) -> String {
+pub(super) fn body(graph: &Graph, ty: TypeId, most: usize) -> String {
     let names = Names::of_graph(graph);
     let name = |ty: TypeId| printable(names.ty(ty).as_bytes());
     let node = graph.ty(ty);

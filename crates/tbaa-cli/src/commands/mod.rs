@@ -5,6 +5,7 @@ mod blocks;
 mod check;
 mod completions;
 mod declare;
+mod diff;
 mod dump;
 mod eval;
 mod explain;
@@ -33,6 +34,7 @@ pub(crate) use completions::ASKED;
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
+    Diff(diff::Diff),
     Dump(dump::Dump),
     Alias(query::Alias),
     Explain(explain::Explain),
@@ -66,6 +68,7 @@ pub(crate) enum Outcome {
 /// Runs a command, its answer going to `out`.
 pub(crate) fn run(command: Command, out: &mut dyn Write) -> Result<Outcome, Failure> {
     match command {
+        Command::Diff(args) => return diff::run(&args, out),
         Command::Dump(args) => dump::run(&args, out)?,
         Command::Alias(args) => query::alias(&args, out)?,
         Command::Explain(args) => explain::run(&args, out)?,

@@ -1,0 +1,239 @@
+//! `tbaa diff`: what two builds of one program say of its accesses.
+
+mod align;
+mod pairs;
+mod side;
+mod tags;
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use serde::Serialize;
+use tbaa::Rules;
+
+use super::{Outcome, counted, percent};
+use crate::args::RulesArg;
+use crate::input::Input;
+use crate::report::Failure;
+
+use pairs::{Changes, Count, Counts, Pair};
+use side::Side;
+use tags::{Tags, Used};
+
+/// Compares two builds of one program: their tags, and the answers for pairs of
+/// accesses.
+///
+/// Tags are matched by what they say, whatever their numbers: one that only one
+/// build has, or that is called the same and has another type behind it, is
+/// named. Functions are matched by name, and their accesses in order, by opcode
+/// and type. A pair is lost if it is NoAlias in A and MayAlias in B, and gained
+/// the other way round; an access without a tag may alias everything. With
+/// --without-tags, B is A without tags: the pairs lost are what tags buy.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Formats:
+  text  tags, counts, and of each function the pairs by their tags
+  json  the same
+
+Examples:
+  tbaa diff f.ll g.ll
+  tbaa diff f.ll --without-tags              what the tags buy
+  tbaa diff f.ll f.ll --rules-b union        what another rule answers
+
+Exit status:
+  0  nothing differs, or --without-tags has been answered
+  1  a tag or the answer for a pair differs
+  2  unusable input or arguments")]
+pub(crate) struct Diff {
+    /// One build: a .ll file, a .ron spec, or `-`.
+    a: PathBuf,
+    /// The other.
+    #[arg(required_unless_present = "without_tags")]
+    b: Option<PathBuf>,
+    /// Compare A with itself without tags.
+    #[arg(long, conflicts_with = "b")]
+    without_tags: bool,
+    #[command(flatten)]
+    rules: RulesArg,
+    /// The rules for B, if they are not those for A.
+    #[arg(long, value_name = "RULES")]
+    rules_b: Option<Rules>,
+    /// What to print.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+    /// Tags, functions, and pairs of a function that are listed at most; 0 for
+    /// all.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    limit: usize,
+}
+
+#[derive(Clone, Copy, ValueEnum, Default)]
+enum Format {
+    #[default]
+    Text,
+    Json,
+}
+
+/// All that is found.
+#[derive(Serialize)]
+struct Found {
+    a: String,
+    b: String,
+    rules_a: String,
+    rules_b: String,
+    tags: Tags,
+    counts: Counts,
+    functions: Vec<Changes>,
+}
+
+pub(super) fn run(args: &Diff, out: &mut dyn Write) -> Result<Outcome, Failure> {
+    let first = Input::open(&args.a)?;
+    let rules = first.rules(args.rules.rules);
+    let a = Side::new(&first, rules);
+    let second;
+    let b = match &args.b {
+        Some(path) => {
+            second = Input::open(path)?;
+            Side::new(&second, args.rules_b.unwrap_or_else(|| second.rules(args.rules.rules)))
+        }
+        None => Side::new(&first, rules).without_tags(),
+    };
+    let (counts, functions) = pairs::compare(&a, &b);
+    let name = |side: &Side<'_>| side.input.file().to_owned();
+    let mut found = Found {
+        a: name(&a),
+        b: if args.without_tags { format!("{} without tags", name(&b)) } else { name(&b) },
+        rules_a: a.rules.to_string(),
+        rules_b: b.rules.to_string(),
+        tags: if args.without_tags { Tags::default() } else { tags::compare(&a, &b)? },
+        counts,
+        functions,
+    };
+    let tags = &found.tags;
+    let differs = !found.functions.is_empty()
+        || tags.changed.len() + tags.only_a.len() + tags.only_b.len() > 0
+        || found.counts.functions_only_a + found.counts.functions_only_b > 0
+        || found.counts.accesses_only_a + found.counts.accesses_only_b > 0;
+    match args.format {
+        Format::Text => found.write(args, out)?,
+        Format::Json => {
+            if args.limit > 0 {
+                found.cut(args.limit);
+            }
+            serde_json::to_writer(&mut *out, &found).map_err(io::Error::from)?;
+            writeln!(out)?;
+        }
+    }
+    Ok(if differs && !args.without_tags { Outcome::Found } else { Outcome::Fine })
+}
+
+/// How many of a list are shown.
+fn shown(limit: usize, len: usize) -> usize {
+    if limit == 0 { len } else { limit.min(len) }
+}
+
+impl Found {
+    fn cut(&mut self, limit: usize) {
+        self.tags.only_a.truncate(limit);
+        self.tags.only_b.truncate(limit);
+        self.tags.changed.truncate(limit);
+        self.functions.truncate(limit);
+        self.functions.iter_mut().for_each(|function| function.pairs.truncate(limit));
+    }
+
+    fn write(&self, args: &Diff, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "A: {}, rule {}", self.a, self.rules_a)?;
+        writeln!(out, "B: {}, rule {}", self.b, self.rules_b)?;
+        if !args.without_tags {
+            self.write_tags(args.limit, out)?;
+        }
+        let Counts { functions, accesses, pairs, lost, gained, .. } = &self.counts;
+        let functions = counted(*functions as u64, "function", "functions");
+        writeln!(out, "accesses  {accesses} compared in {functions}{}", self.unmatched())?;
+        writeln!(
+            out,
+            "pairs     {pairs} compared; lost (NoAlias in A, MayAlias in B) {}; gained {}",
+            words(lost, *pairs),
+            words(gained, *pairs)
+        )?;
+        let most = shown(args.limit, self.functions.len());
+        for changes in &self.functions[..most] {
+            write_function(changes, args, out)?;
+        }
+        if let more @ 1.. = self.functions.len() - most {
+            writeln!(out, "and {more} more functions; `--limit 0` lists all")?;
+        }
+        Ok(())
+    }
+
+    fn write_tags(&self, limit: usize, out: &mut dyn Write) -> io::Result<()> {
+        let Tags { in_a, in_b, alike, only_a, only_b, changed } = &self.tags;
+        writeln!(out, "tags      {in_a} in A, {in_b} in B, {alike} alike")?;
+        for tag in &changed[..shown(limit, changed.len())] {
+            writeln!(out, "  changed    {}: {} in A, {} in B", tag.meaning, tag.a, tag.b)?;
+        }
+        more(limit, changed.len(), "changed", out)?;
+        for (title, list) in [("only in A", only_a), ("only in B", only_b)] {
+            for Used { tag, meaning, accesses } in &list[..shown(limit, list.len())] {
+                let accesses = counted(*accesses, "access", "accesses");
+                writeln!(out, "  {title}  {tag} {meaning}, on {accesses}")?;
+            }
+            more(limit, list.len(), title, out)?;
+        }
+        Ok(())
+    }
+
+    /// What has no counterpart.
+    fn unmatched(&self) -> String {
+        let Counts { functions_only_a, functions_only_b, accesses_only_a, accesses_only_b, .. } =
+            &self.counts;
+        let mut text = String::new();
+        for (functions, accesses, side) in
+            [(functions_only_a, accesses_only_a, "A"), (functions_only_b, accesses_only_b, "B")]
+        {
+            if functions + *accesses as usize > 0 {
+                let functions = counted(*functions as u64, "function", "functions");
+                let accesses = counted(*accesses, "other access", "other accesses");
+                text += &format!("; only in {side}: {functions}, {accesses}");
+            }
+        }
+        text
+    }
+}
+
+/// Says how much of a list is left out.
+fn more(limit: usize, len: usize, title: &str, out: &mut dyn Write) -> io::Result<()> {
+    match len - shown(limit, len) {
+        0 => Ok(()),
+        more => writeln!(out, "  {title}  {more} more"),
+    }
+}
+
+fn words(count: &Count, of: u64) -> String {
+    let Count { pairs, with_a_write } = count;
+    format!("{pairs} ({}), {with_a_write} with a write", percent(*pairs, of))
+}
+
+fn write_function(changes: &Changes, args: &Diff, out: &mut dyn Write) -> io::Result<()> {
+    let Changes { function, lost, gained, pairs } = changes;
+    writeln!(out, "{function}: {} lost, {} gained", lost.pairs, gained.pairs)?;
+    let most = shown(args.limit, pairs.len());
+    for Pair { lost, count, first, second } in &pairs[..most] {
+        let word = if *lost { "lost  " } else { "gained" };
+        let times = counted(count.pairs, "pair", "pairs");
+        writeln!(
+            out,
+            "  {word} {times}: {}, {}; {}, {}",
+            first.place, first.a, second.place, second.a
+        )?;
+        // What B makes of them, where it has tags.
+        if !args.without_tags && (first.a != first.b || second.a != second.b) {
+            writeln!(out, "         in B: {}; {}", first.b, second.b)?;
+        }
+    }
+    if let more @ 1.. = pairs.len() - most {
+        writeln!(out, "  and {more} more pairs of tags")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,193 @@
+//! Pairs of accesses of one function on which two builds answer differently.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use super::align::align;
+use super::side::{Access, Function, Key, Side};
+
+/// Accesses and pairs, counted.
+#[derive(Serialize, Default)]
+pub(super) struct Counts {
+    /// Functions of both builds.
+    pub(super) functions: usize,
+    pub(super) functions_only_a: usize,
+    pub(super) functions_only_b: usize,
+    /// Accesses that have a counterpart.
+    pub(super) accesses: u64,
+    pub(super) accesses_only_a: u64,
+    pub(super) accesses_only_b: u64,
+    pub(super) pairs: u64,
+    /// Pairs that are NoAlias in A and MayAlias in B.
+    pub(super) lost: Count,
+    /// Pairs that are MayAlias in A and NoAlias in B.
+    pub(super) gained: Count,
+}
+
+/// Pairs, and those of them of which one writes: no order matters to two loads.
+#[derive(Serialize, Default, Clone, Copy)]
+pub(super) struct Count {
+    pub(super) pairs: u64,
+    pub(super) with_a_write: u64,
+}
+
+impl Count {
+    fn add(&mut self, other: Count) {
+        self.pairs += other.pairs;
+        self.with_a_write += other.with_a_write;
+    }
+}
+
+/// The changes of one function.
+#[derive(Serialize)]
+pub(super) struct Changes {
+    pub(super) function: String,
+    pub(super) lost: Count,
+    pub(super) gained: Count,
+    /// One for each two tags, most pairs first.
+    pub(super) pairs: Vec<Pair>,
+}
+
+/// Pairs with the same two tags in A, and the same two in B.
+#[derive(Serialize)]
+pub(super) struct Pair {
+    /// `NoAlias to MayAlias` if lost, else the other way round.
+    pub(super) lost: bool,
+    pub(super) count: Count,
+    /// The first of them.
+    pub(super) first: Place,
+    pub(super) second: Place,
+}
+
+/// An access as both builds have it.
+#[derive(Serialize)]
+pub(super) struct Place {
+    pub(super) place: String,
+    pub(super) a: String,
+    pub(super) b: String,
+}
+
+/// Accesses with one tag in A and one in B.
+#[derive(Default)]
+struct Kind {
+    /// Those that write, and those that do not, by their place in the list of
+    /// matched accesses.
+    writes: Vec<usize>,
+    reads: Vec<usize>,
+}
+
+impl Kind {
+    fn len(&self) -> u64 {
+        (self.writes.len() + self.reads.len()) as u64
+    }
+
+    /// Two different accesses, one of which writes if that can be.
+    fn example(&self, other: &Kind, same: bool) -> (usize, usize) {
+        let in_order = |kind: &Kind| kind.writes.iter().chain(&kind.reads).copied().collect();
+        let (a, b): (Vec<usize>, Vec<usize>) = (in_order(self), in_order(other));
+        if same { (a[0], a[1]) } else { (a[0], b[0]) }
+    }
+}
+
+type Matched<'a> = (Access<'a>, Access<'a>);
+
+/// Compares the functions that both builds have.
+pub(super) fn compare(a: &Side<'_>, b: &Side<'_>) -> (Counts, Vec<Changes>) {
+    let mut of_b: HashMap<&str, &Function<'_>> = HashMap::new();
+    for function in &b.functions {
+        of_b.entry(&function.name).or_insert(function);
+    }
+    let (mut counts, mut found) = (Counts::default(), Vec::new());
+    for function in &a.functions {
+        let Some(other) = of_b.remove(function.name.as_str()) else {
+            counts.functions_only_a += 1;
+            continue;
+        };
+        counts.functions += 1;
+        let (keys_a, keys_b) = (keys(function), keys(other));
+        let matched: Vec<Matched<'_>> = align(&keys_a, &keys_b)
+            .into_iter()
+            .map(|(x, y)| (function.accesses[x], other.accesses[y]))
+            .collect();
+        counts.accesses += matched.len() as u64;
+        counts.accesses_only_a += (keys_a.len() - matched.len()) as u64;
+        counts.accesses_only_b += (keys_b.len() - matched.len()) as u64;
+        let changes = changes(a, b, &function.name, &matched, &mut counts);
+        if !changes.pairs.is_empty() {
+            found.push(changes);
+        }
+    }
+    counts.functions_only_b = of_b.len();
+    (counts, found)
+}
+
+fn keys<'a>(function: &Function<'a>) -> Vec<Key<'a>> {
+    function.accesses.iter().map(|access| access.key).collect()
+}
+
+fn changes(
+    a: &Side<'_>,
+    b: &Side<'_>,
+    function: &str,
+    matched: &[Matched<'_>],
+    counts: &mut Counts,
+) -> Changes {
+    let (kinds, tags) = kinds(matched);
+    let none = Count::default();
+    let mut changes =
+        Changes { function: function.to_owned(), lost: none, gained: none, pairs: Vec::new() };
+    for (x, kind) in kinds.iter().enumerate() {
+        for (y, other) in kinds.iter().enumerate().skip(x) {
+            let count = count(kind, other, x == y);
+            counts.pairs += count.pairs;
+            let before = a.oracle.may_alias(tags[x].0, tags[y].0);
+            let after = b.oracle.may_alias(tags[x].1, tags[y].1);
+            if before == after || count.pairs == 0 {
+                continue;
+            }
+            let (first, second) = kind.example(other, x == y);
+            let lost = after;
+            let (of_function, of_all) = match lost {
+                true => (&mut changes.lost, &mut counts.lost),
+                false => (&mut changes.gained, &mut counts.gained),
+            };
+            of_function.add(count);
+            of_all.add(count);
+            let place = |(in_a, in_b): &Matched<'_>| Place {
+                place: a.place(in_a),
+                a: a.words(in_a),
+                b: b.words(in_b),
+            };
+            let (first, second) = (place(&matched[first]), place(&matched[second]));
+            changes.pairs.push(Pair { lost, count, first, second });
+        }
+    }
+    // Equal counts stay in the order of the text.
+    changes.pairs.sort_by_key(|pair| std::cmp::Reverse(pair.count.pairs));
+    changes
+}
+
+type TagPair = (Option<tbaa::TagId>, Option<tbaa::TagId>);
+
+/// Sorts the accesses by their two tags.
+fn kinds(matched: &[Matched<'_>]) -> (Vec<Kind>, Vec<TagPair>) {
+    let (mut kinds, mut tags, mut places) = (Vec::<Kind>::new(), Vec::new(), HashMap::new());
+    for (index, (a, b)) in matched.iter().enumerate() {
+        let at = *places.entry((a.tag, b.tag)).or_insert_with(|| {
+            kinds.push(Kind::default());
+            tags.push((a.tag, b.tag));
+            kinds.len() - 1
+        });
+        let list = if a.writes { &mut kinds[at].writes } else { &mut kinds[at].reads };
+        list.push(index);
+    }
+    (kinds, tags)
+}
+
+fn count(kind: &Kind, other: &Kind, same: bool) -> Count {
+    let both = |x: u64, y: u64| if same { x * x.saturating_sub(1) / 2 } else { x * y };
+    let pairs = both(kind.len(), other.len());
+    let reads = both(kind.reads.len() as u64, other.reads.len() as u64);
+    Count { pairs, with_a_write: pairs - reads }
+}

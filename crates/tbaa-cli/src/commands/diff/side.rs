@@ -1,0 +1,146 @@
+//! One of the two builds: its accesses, function by function.
+
+use std::collections::HashMap;
+
+use tbaa::text::{DebugInfo, Instruction, Module, Names, Opcode};
+use tbaa::{Graph, Oracle, Rules, TagId};
+
+use crate::input::{Content, Input};
+use crate::printable::{llvm_name, printable};
+use crate::render::Source;
+
+/// What is known of an access beside its tag: what both builds must agree on.
+pub(super) type Key<'a> = (Option<Opcode>, &'a [u8]);
+
+/// A load, store or other access; of a spec, a tag.
+#[derive(Clone, Copy)]
+pub(super) struct Access<'a> {
+    pub(super) key: Key<'a>,
+    pub(super) tag: Option<TagId>,
+    /// Whether it may write.
+    pub(super) writes: bool,
+    instruction: Option<&'a Instruction>,
+}
+
+/// A function, with what accesses memory in it.
+pub(super) struct Function<'a> {
+    pub(super) name: String,
+    pub(super) accesses: Vec<Access<'a>>,
+}
+
+/// A build.
+pub(super) struct Side<'a> {
+    pub(super) input: &'a Input,
+    pub(super) rules: Rules,
+    pub(super) oracle: Oracle<&'a Graph>,
+    pub(super) functions: Vec<Function<'a>>,
+    names: Names<'a>,
+    debug: DebugInfo<'a>,
+    source: Source<'a>,
+}
+
+impl<'a> Side<'a> {
+    pub(super) fn new(input: &'a Input, rules: Rules) -> Side<'a> {
+        Side {
+            input,
+            rules,
+            oracle: Oracle::new(input.graph(), rules),
+            functions: functions(input),
+            names: input.names(),
+            debug: DebugInfo::new(input.text()),
+            source: Source::new(input.file(), input.text()),
+        }
+    }
+
+    /// Takes the tags off.
+    pub(super) fn without_tags(mut self) -> Side<'a> {
+        let accesses = self.functions.iter_mut().flat_map(|function| &mut function.accesses);
+        accesses.for_each(|access| access.tag = None);
+        self
+    }
+
+    /// The tags of all accesses in order of appearance, and how many have each.
+    pub(super) fn tags(&self) -> Vec<(TagId, u64)> {
+        let (mut tags, mut places) = (Vec::new(), HashMap::new());
+        let accesses = self.functions.iter().flat_map(|function| &function.accesses);
+        for tag in accesses.filter_map(|access| access.tag) {
+            let at = *places.entry(tag).or_insert_with(|| {
+                tags.push((tag, 0));
+                tags.len() - 1
+            });
+            tags[at].1 += 1;
+        }
+        tags
+    }
+
+    /// What a tag means.
+    pub(super) fn meaning(&self, tag: TagId) -> String {
+        printable(self.names.tag(tag).as_bytes())
+    }
+
+    /// Where an access stands: a line of the source, or else of the text.
+    pub(super) fn place(&self, access: &Access<'_>) -> String {
+        let Some(instruction) = access.instruction else {
+            return printable(access.key.1);
+        };
+        match self.debug.location(instruction).filter(|at| at.line > 0) {
+            Some(at) => format!("{}:{}", printable(at.file.as_bytes()), at.line),
+            None => {
+                let (line, _) = self.source.position(instruction.offset as usize);
+                format!("{}:{line}", self.input.file())
+            }
+        }
+    }
+
+    /// What an access does, and by which tag.
+    pub(super) fn words(&self, access: &Access<'_>) -> String {
+        let what = match access.key.0 {
+            Some(Opcode::Load) => "load",
+            Some(Opcode::Store) => "store",
+            Some(Opcode::Call) => "call",
+            Some(_) => "access",
+            None => "tag",
+        };
+        match access.tag {
+            Some(tag) => format!("{what} {}", self.meaning(tag)),
+            None => format!("{what} without a tag"),
+        }
+    }
+}
+
+fn functions(input: &Input) -> Vec<Function<'_>> {
+    let module = match &input.content {
+        Content::Module(module) => module,
+        Content::Spec(built) => {
+            let tags = built.tags().iter().map(|(name, &tag)| Access {
+                key: (None, name.as_bytes()),
+                tag: Some(tag),
+                writes: true,
+                instruction: None,
+            });
+            return vec![Function { name: "tags".to_owned(), accesses: tags.collect() }];
+        }
+    };
+    let names: Vec<&[u8]> = module.functions().collect();
+    module
+        .instructions()
+        .chunk_by(|a, b| a.function == b.function)
+        .map(|instructions| {
+            let listed = instructions.iter().filter(|instruction| {
+                instruction.opcode.accesses_memory() || instruction.tag.is_some()
+            });
+            let access = |instruction| access(module, instruction);
+            let name = format!("@{}", llvm_name(names[instructions[0].function as usize]));
+            Function { name, accesses: listed.map(access).collect() }
+        })
+        .collect()
+}
+
+fn access<'a>(module: &'a Module, instruction: &'a Instruction) -> Access<'a> {
+    Access {
+        key: (Some(instruction.opcode), module.access_type(instruction)),
+        tag: instruction.tag,
+        writes: instruction.opcode != Opcode::Load,
+        instruction: Some(instruction),
+    }
+}

@@ -1,0 +1,96 @@
+//! Which tags two builds have in common, by what they say and not by their
+//! numbers.
+
+use std::collections::{HashMap, HashSet};
+
+use serde::Serialize;
+use tbaa::TagId;
+use tbaa::link::Linked;
+
+use super::side::Side;
+use crate::commands::link::body;
+use crate::report::Failure;
+
+/// Fields of a type that are shown.
+const FIELDS: usize = 8;
+
+/// The tags of two builds.
+#[derive(Serialize, Default)]
+pub(super) struct Tags {
+    /// Distinct tags of each.
+    pub(super) in_a: usize,
+    pub(super) in_b: usize,
+    /// Tags that say the same in both, down to the root of their types.
+    pub(super) alike: usize,
+    pub(super) only_a: Vec<Used>,
+    pub(super) only_b: Vec<Used>,
+    pub(super) changed: Vec<Changed>,
+}
+
+/// A tag of one build.
+#[derive(Serialize)]
+pub(super) struct Used {
+    pub(super) tag: String,
+    pub(super) meaning: String,
+    pub(super) accesses: u64,
+}
+
+/// A tag that is called the same in both and says something else.
+#[derive(Serialize)]
+pub(super) struct Changed {
+    pub(super) meaning: String,
+    /// The base type as it is in each.
+    pub(super) a: String,
+    pub(super) b: String,
+}
+
+/// Compares the tags on accesses.
+pub(super) fn compare(a: &Side<'_>, b: &Side<'_>) -> Result<Tags, Failure> {
+    let graphs = [("a", a.input.graph()), ("b", b.input.graph())];
+    let linked = Linked::new(&graphs).map_err(|error| Failure::unusable(error.to_string()))?;
+    let (of_a, of_b) = (a.tags(), b.tags());
+    let known = |module, tags: &[(TagId, u64)]| -> HashSet<TagId> {
+        tags.iter().filter_map(|&(tag, _)| linked.tag(module, tag)).collect()
+    };
+    let (in_a, in_b) = (known(0, &of_a), known(1, &of_b));
+    let mut tags = Tags { in_a: of_a.len(), in_b: of_b.len(), ..Tags::default() };
+    let is_in = |module, tag, other: &HashSet<TagId>| {
+        linked.tag(module, tag).is_some_and(|tag| other.contains(&tag))
+    };
+    let mut rest_b: HashMap<String, TagId> = HashMap::new();
+    for &(tag, _) in of_b.iter().filter(|&&(tag, _)| !is_in(1, tag, &in_a)) {
+        rest_b.entry(b.meaning(tag)).or_insert(tag);
+    }
+    let mut changed = HashSet::new();
+    for &(tag, accesses) in &of_a {
+        if is_in(0, tag, &in_b) {
+            tags.alike += 1;
+            continue;
+        }
+        let meaning = a.meaning(tag);
+        match rest_b.get(&meaning) {
+            Some(&other) => {
+                changed.insert(other);
+                let (a, b) = (base(a, tag), base(b, other));
+                tags.changed.push(Changed { meaning, a, b });
+            }
+            None => tags.only_a.push(Used { tag: a.input.label(tag), meaning, accesses }),
+        }
+    }
+    for (tag, accesses) in of_b {
+        if !is_in(1, tag, &in_a) && !changed.contains(&tag) {
+            let (label, meaning) = (b.input.label(tag), b.meaning(tag));
+            tags.only_b.push(Used { tag: label, meaning, accesses });
+        }
+    }
+    Ok(tags)
+}
+
+/// The base type of a tag: its fields or its parent.
+fn base(side: &Side<'_>, tag: TagId) -> String {
+    let graph = side.input.graph();
+    match graph.tag(tag) {
+        Ok(tag) => body(graph, tag.base, FIELDS),
+        Err(malformed) => malformed.to_string(),
+    }
+}
