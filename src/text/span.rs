@@ -137,6 +137,10 @@ fn body(text: &[u8], offset: usize) -> Option<Lexer<'_>> {
     lexer.skip_space().ok()?;
     if lexer.peek()?.is_ascii_digit() {
         lexer.number().ok()?;
+        // A reference defines nothing. To find it out by an error would take a
+        // count of all lines before it.
+        lexer.skip_space().ok()?;
+        (lexer.peek()? == b'=').then_some(())?;
         lexer.at = Definition::read(&mut lexer).ok()?.body;
         if lexer.peek()? == b'!' {
             lexer.at += 1;
