@@ -17,6 +17,7 @@ mod lower;
 mod man;
 mod matrix;
 mod query;
+mod report;
 mod sarif;
 mod stats;
 mod strip;
@@ -53,6 +54,7 @@ pub(crate) enum Command {
     Strip(strip::Strip),
     Bisect(bisect::Bisect),
     Blocks(blocks::Blocks),
+    Report(report::Report),
     Completions(completions::Completions),
     Man(man::Man),
 }
@@ -87,6 +89,7 @@ pub(crate) fn run(command: Command, out: &mut dyn Write) -> Result<Outcome, Fail
         Command::Strip(args) => strip::run(&args, out)?,
         Command::Bisect(args) => return bisect::run(&args, out),
         Command::Blocks(args) => blocks::run(&args, out)?,
+        Command::Report(args) => report::run(&args, out)?,
         Command::Completions(args) => completions::run(&args, out)?,
         Command::Man(args) => man::run(&args, out)?,
     }

@@ -1,6 +1,6 @@
 //! `tbaa matrix`: the answers for all pairs of tags.
 
-mod order;
+pub(super) mod order;
 mod picture;
 
 use std::io::{self, IsTerminal, Write};

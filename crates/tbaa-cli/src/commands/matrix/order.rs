@@ -13,14 +13,14 @@ use crate::walk::{Place, walk};
 const PLACES: usize = 64;
 
 /// Neighbouring rows whose tags access one type.
-pub(super) struct Group {
-    pub(super) name: String,
-    pub(super) rows: usize,
+pub(crate) struct Group {
+    pub(crate) name: String,
+    pub(crate) rows: usize,
 }
 
 /// Returns the places of the tags in the list, in preorder: first by the access
 /// type's way from its root, then by the base type's way to it.
-pub(super) fn preorder(graph: &Graph, tags: &[TagId]) -> Vec<usize> {
+pub(crate) fn preorder(graph: &Graph, tags: &[TagId]) -> Vec<usize> {
     let mut keyed: Vec<_> =
         tags.iter().enumerate().map(|(at, &tag)| (key(graph, tag), at)).collect();
     keyed.sort();
@@ -45,7 +45,7 @@ fn key(graph: &Graph, tag: TagId) -> (bool, Vec<(bool, usize, u64)>) {
 }
 
 /// Returns the groups of tags that stand in this order.
-pub(super) fn groups(graph: &Graph, tags: &[TagId]) -> Vec<Group> {
+pub(crate) fn groups(graph: &Graph, tags: &[TagId]) -> Vec<Group> {
     let access = |tag: TagId| graph.tag(tag).ok().map(|tag| tag.access);
     tags.chunk_by(|&a, &b| access(a) == access(b))
         .map(|tags| {

@@ -1,8 +1,6 @@
 //! Pictures: what is drawn, and that no name in an input can break them.
 
-mod support;
-
-use support::{assert_markup, run, stdin};
+use crate::support::{assert_markup, run, stdin};
 
 /// A module whose names are what a page or a picture must not take for markup.
 const HOSTILE: &str = r#"
@@ -38,7 +36,7 @@ fn no_name_is_markup() {
     }
     let dot = stdin(&["graph", "-", "--format", "dot", "--pair", "0", "4"], HOSTILE.as_bytes());
     assert!(dot.text.contains("&lt;script&gt;alert(&#39;&amp;"), "{}", dot.text);
-    if let Some(svg) = support::filter("dot", &["-Tsvg"], dot.text.as_bytes()) {
+    if let Some(svg) = crate::support::filter("dot", &["-Tsvg"], dot.text.as_bytes()) {
         assert!(svg.contains("</svg>"));
     }
 }

@@ -1,0 +1,232 @@
+//! The answers of all rules for all pairs, and the reasons.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+use tbaa::{
+    AccessPath, ByteRange, Clause, Comparison, Explanation, Graph, Oracle, Rules, Side, TagId,
+    TypeId,
+};
+
+use super::related::Related;
+use super::runs::triangle;
+
+pub(super) const RULES: [Rules; 3] = [Rules::Llvm, Rules::Union, Rules::UnionStrict];
+
+/// Comparisons of paths that are kept.
+const COMPARISONS: usize = 6000;
+/// Pairs that are listed of those on which the rules differ.
+const DIFFERING: usize = 200;
+
+#[derive(Serialize)]
+pub(super) struct Answers {
+    rules: [String; 3],
+    /// For each rule its answers, M and N, in the form of `runs`.
+    answers: Vec<String>,
+    /// The tags of which every pair is explained, in order.
+    pub(super) explained: usize,
+    explained_tags: Vec<usize>,
+    /// What a letter of `reasons` stands for, from A on.
+    clauses: Vec<String>,
+    /// For each rule the clauses of pairs of explained tags.
+    reasons: Vec<String>,
+    comparisons: Vec<Compared>,
+    /// Pairs with MayAlias by a rule, of all different ones.
+    may_alias: [u64; 3],
+    pairs: u64,
+    /// Pairs on which the rules differ: how many, and the first of them.
+    differ: u64,
+    differing: Vec<(usize, usize)>,
+}
+
+/// Two paths of a pair: places of the tags, the rules that compare these paths as
+/// bits, the access that they start from, their steps, and their bytes.
+#[derive(Serialize)]
+struct Compared {
+    a: usize,
+    b: usize,
+    rules: u8,
+    from_b: bool,
+    steps: [Vec<usize>; 2],
+    bytes: [Option<Bytes>; 2],
+    apart: Option<String>,
+}
+
+/// Start, end, and stride and count of arrays.
+type Bytes = (u64, Option<u64>, Vec<(u64, Option<u64>)>);
+
+impl Answers {
+    pub(super) fn of(
+        graph: &Graph,
+        tags: &[TagId],
+        uses: &[u64],
+        place: &HashMap<TypeId, usize>,
+        explained: usize,
+    ) -> Answers {
+        let oracles = RULES.map(|rules| Oracle::new(graph, rules));
+        let matrices = [0, 1, 2].map(|rule: usize| oracles[rule].matrix(tags));
+        let letter = |may| if may { b'M' } else { b'N' };
+        let answers = matrices.iter().map(|matrix| {
+            triangle(tags.len(), |row, column| letter(matrix.may_alias(row, column)))
+        });
+        let answers = answers.collect();
+        let len = tags.len() as u64;
+        let (mut differ, mut differing) = (0, Vec::new());
+        for a in 0..tags.len() {
+            for b in a + 1..tags.len() {
+                let answer = [0, 1, 2].map(|rule: usize| matrices[rule].may_alias(a, b));
+                if answer != [answer[0]; 3] {
+                    differ += 1;
+                    if differing.len() < DIFFERING {
+                        differing.push((a, b));
+                    }
+                }
+            }
+        }
+        // The most used are explained, in the order of the matrix.
+        let mut chosen: Vec<usize> = (0..tags.len()).collect();
+        chosen.sort_by_key(|&at| std::cmp::Reverse(uses[at]));
+        chosen.truncate(explained);
+        chosen.sort_unstable();
+        let (clauses, comparisons, last) = (Vec::new(), Vec::new(), HashMap::new());
+        let mut reasons = Reasons { graph, place, clauses, comparisons, last };
+        let related = Related::of(graph, chosen.iter().map(|&at| tags[at]));
+        let letters: Vec<String> = (0..3)
+            .map(|rule| {
+                triangle(chosen.len(), |row, column| {
+                    let (a, b) = (chosen[row], chosen[column]);
+                    let pair = (tags[a], tags[b]);
+                    // Where no type leads to another that is the reason.
+                    if !matrices[rule].may_alias(a, b) && !related.may_meet(graph, pair.0, pair.1) {
+                        return reasons.clause(Clause::Unrelated);
+                    }
+                    let why = oracles[rule].explain(pair.0, pair.1);
+                    reasons.letter((a, b), pair, rule, &why)
+                })
+            })
+            .collect();
+        Answers {
+            rules: RULES.map(|rules| rules.to_string()),
+            answers,
+            explained: chosen.len(),
+            explained_tags: if chosen.len() == tags.len() { Vec::new() } else { chosen },
+            clauses: reasons.clauses.iter().map(Clause::to_string).collect(),
+            reasons: letters,
+            comparisons: reasons.comparisons,
+            may_alias: matrices.map(|matrix| matrix.count_may_alias() as u64),
+            pairs: len * len.saturating_sub(1) / 2,
+            differ,
+            differing,
+        }
+    }
+}
+
+struct Reasons<'a> {
+    graph: &'a Graph,
+    place: &'a HashMap<TypeId, usize>,
+    clauses: Vec<Clause>,
+    comparisons: Vec<Compared>,
+    /// The last comparison of each pair.
+    last: HashMap<(usize, usize), usize>,
+}
+
+impl Reasons<'_> {
+    /// The letter of an explanation's clause; its paths are kept.
+    fn letter(
+        &mut self,
+        (a, b): (usize, usize),
+        tags: (TagId, TagId),
+        rule: usize,
+        why: &Explanation,
+    ) -> u8 {
+        if let Some(found) = &why.comparison {
+            self.comparison((a, b), tags, rule, found);
+        }
+        self.clause(why.clause)
+    }
+
+    fn clause(&mut self, wanted: Clause) -> u8 {
+        let at = self.clauses.iter().position(|&clause| clause == wanted);
+        let at = at.unwrap_or_else(|| {
+            self.clauses.push(wanted);
+            self.clauses.len() - 1
+        });
+        // There are fewer clauses than letters.
+        b'A' + u8::try_from(at).unwrap_or(25).min(25)
+    }
+
+    fn comparison(
+        &mut self,
+        (a, b): (usize, usize),
+        tags: (TagId, TagId),
+        rule: usize,
+        found: &Comparison,
+    ) {
+        let from_b = found.outer == Side::B;
+        let base = self.graph.tag(if from_b { tags.1 } else { tags.0 }).map(|tag| tag.base);
+        if base.is_ok_and(|base| !self.place.contains_key(&base)) {
+            return;
+        }
+        let steps = |path: &AccessPath| path.steps.iter().map(|step| step.field).collect();
+        let bytes = |path: &AccessPath| path.bytes.as_ref().map(bytes);
+        let compared = Compared {
+            a,
+            b,
+            rules: 1 << rule,
+            from_b,
+            steps: [steps(&found.a), steps(&found.b)],
+            bytes: [bytes(&found.a), bytes(&found.b)],
+            apart: found.arithmetic().map(ToString::to_string),
+        };
+        // Two rules most often compare the same.
+        let same = |other: &Compared| {
+            other.from_b == from_b
+                && (&other.steps, &other.bytes) == (&compared.steps, &compared.bytes)
+        };
+        match self.last.get(&(a, b)) {
+            Some(&at) if same(&self.comparisons[at]) => self.comparisons[at].rules |= 1 << rule,
+            _ if self.comparisons.len() < COMPARISONS => {
+                self.last.insert((a, b), self.comparisons.len());
+                self.comparisons.push(compared);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn bytes(range: &ByteRange) -> Bytes {
+    let repeats = range.repeats.iter().map(|repeat| (repeat.stride, repeat.count)).collect();
+    (range.start, range.end, repeats)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RULES, Related};
+    use tbaa::spec::Spec;
+    use tbaa::{Clause, Oracle};
+
+    #[test]
+    fn what_is_not_related_is_told_apart_for_that_reason() {
+        let (mut all, mut quick) = (0, 0);
+        for text in [
+            include_str!("../../../../../specs/ravi.ron"),
+            include_str!("../../../../../specs/rfc-2017.ron"),
+            include_str!("../../../../../specs/unions.ron"),
+            include_str!("../../../../../specs/clang-c-new.ron"),
+        ] {
+            let built = Spec::load(text).unwrap();
+            let graph = built.graph();
+            let related = Related::of(graph, graph.tags());
+            for oracle in RULES.map(|rules| Oracle::new(graph, rules)) {
+                for (a, b) in graph.tags().flat_map(|a| graph.tags().map(move |b| (a, b))) {
+                    all += 1;
+                    if !oracle.may_alias(a, b) && !related.may_meet(graph, a, b) {
+                        quick += 1;
+                        assert_eq!(oracle.explain(a, b).clause, Clause::Unrelated);
+                    }
+                }
+            }
+        }
+        assert!(quick * 3 > all, "{quick} of {all}");
+    }
+}

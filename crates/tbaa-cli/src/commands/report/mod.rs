@@ -1,0 +1,107 @@
+//! `tbaa report`: one page that needs nothing but a browser.
+
+mod answers;
+mod data;
+mod related;
+mod runs;
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use crate::input::Input;
+use crate::printable::printable;
+use crate::report::Failure;
+use crate::svg::escape;
+
+use data::{Data, Facts, Limits};
+
+/// The page, with places for what goes into it.
+const PAGE: &str = include_str!("page.html");
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// Bytes that all data on a page may take.
+const SIZE: usize = 1_800_000;
+
+/// Writes a page about modules or specs: types with their bytes, all answers by
+/// all rules and why, and what `verify` and `lint` find.
+///
+/// The page is one file that loads nothing: it can be opened from a disk and
+/// sent by mail. It stays below 2 MB; of what does not fit the most used is
+/// kept, and the page says what is left out.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  tbaa report f.ll -o f.html
+  tbaa report f.ll ravi.ron > both.html
+
+Exit status:
+  0  fine
+  2  unusable input or arguments")]
+pub(crate) struct Report {
+    /// .ll files, .ron specs, or `-`.
+    #[arg(required = true)]
+    input: Vec<PathBuf>,
+    /// Write to a file instead of standard output.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+pub(super) fn run(args: &Report, out: &mut dyn Write) -> Result<(), Failure> {
+    let each = SIZE / args.input.len();
+    let (mut documents, mut files) = (Vec::new(), Vec::new());
+    for path in &args.input {
+        let input = Input::open(path)?;
+        documents.push(document(&input, each)?);
+        files.push(input.file().to_owned());
+    }
+    let page = page(&files.join(", "), &documents);
+    match &args.output {
+        Some(path) => fs::write(path, page).map_err(|error| {
+            let path = printable(path.as_os_str().as_encoded_bytes());
+            Failure::unusable(format!("cannot write {path}: {error}"))
+        }),
+        None => Ok(out.write_all(page.as_bytes())?),
+    }
+}
+
+/// The data of an input, with as much of it as fits.
+fn document(input: &Input, room: usize) -> Result<String, Failure> {
+    let facts = Facts::of(input);
+    let mut limits = Limits::START;
+    loop {
+        let data =
+            serde_json::to_string(&Data::of(input, &facts, limits)).map_err(io::Error::from)?;
+        // In a script no `<` may stand that could begin a tag.
+        let data = data.replace('<', "\\u003c");
+        match limits.halved() {
+            Some(fewer) if data.len() > room => limits = fewer,
+            _ => return Ok(data),
+        }
+    }
+}
+
+fn page(title: &str, documents: &[String]) -> String {
+    let data = format!("[{}]", documents.join(","));
+    // What an input holds is put in last, for it may hold a mark itself.
+    let page = PAGE.replace("{{style}}", STYLE).replace("{{script}}", SCRIPT);
+    let (before, after) = page.split_once("{{data}}").unwrap_or((&page, ""));
+    before.replace("{{title}}", &escape(title)) + &data + after
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PAGE, SCRIPT, STYLE, page};
+
+    #[test]
+    fn the_page_has_a_place_for_each_part() {
+        for mark in ["{{title}}", "{{style}}", "{{script}}", "{{data}}"] {
+            assert_eq!(PAGE.matches(mark).count(), 1, "{mark}");
+            assert!(!SCRIPT.contains(mark) && !STYLE.contains(mark));
+        }
+        assert!(!SCRIPT.contains("</script") && !STYLE.contains("</style"));
+        let page = page("a<b {{data}}", &["{\"x\":\"{{script}}\"}".to_owned()]);
+        assert!(page.contains("a&lt;b ") && page.contains("[{\"x\":\"{{script}}\"}]"));
+    }
+}

@@ -1,0 +1,699 @@
+"use strict";
+
+// Every name on this page comes from an input: it becomes text, never markup.
+
+const documents = JSON.parse(document.getElementById("data").textContent);
+const SHOWN = 100;
+const ELEMENTS = 3;
+const COPIES = 12;
+const COLUMNS = 14;
+let doc;
+let chosen = [0, 0];
+let rule = 0;
+
+const byId = (id) => document.getElementById(id);
+
+/** A name without what would not be seen, or would reorder a line. */
+function show(text) {
+  return String(text).replace(
+    /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g,
+    (c) => "\\u{" + c.codePointAt(0).toString(16) + "}",
+  );
+}
+
+/** An element with attributes and children; texts are shown as they are. */
+function element(name, attributes, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes || {})) {
+    if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
+    else if (value !== null && value !== undefined) made.setAttribute(key, value);
+  }
+  for (const child of children.flat()) {
+    if (child === null || child === undefined) continue;
+    made.append(child instanceof Node ? child : show(child));
+  }
+  return made;
+}
+
+function fill(id, ...children) {
+  byId(id).replaceChildren(...children.flat().filter((child) => child !== null));
+}
+
+const number = (value) => value.toLocaleString("en-US");
+const counted = (count, one) => `${number(count)} ${one}${count === 1 ? "" : "s"}`;
+
+/** Letters of a square, read from the upper triangle; see `runs.rs`. */
+function square(text, side, diagonal) {
+  const letters = new Uint8Array(side * side);
+  text.split(",").forEach((row, i) => {
+    if (i < side) letters[i * side + i] = diagonal;
+    let j = i + 1;
+    for (const [, letter, length] of row.matchAll(/([A-Z])([0-9a-z]*)/g)) {
+      const end = length ? j + parseInt(length, 36) : side;
+      for (; j < end && j < side; j++) {
+        letters[i * side + j] = letters[j * side + i] = letter.charCodeAt(0);
+      }
+    }
+  });
+  return letters;
+}
+
+const MAY = "M".charCodeAt(0);
+
+/** What is read from a document once. */
+function prepare(doc) {
+  if (doc.ready) return doc;
+  const { answers, tags } = doc;
+  doc.squares = answers.answers.map((text) => square(text, tags.length, MAY));
+  doc.reasons = answers.reasons.map((text) => square(text, answers.explained, 0));
+  const all = answers.explained === tags.length;
+  doc.place = new Map((all ? tags.map((_, at) => at) : answers.explained_tags).map((at, to) => [at, to]));
+  doc.compared = new Map();
+  for (const found of answers.comparisons) {
+    const key = found.a * tags.length + found.b;
+    if (!doc.compared.has(key)) doc.compared.set(key, []);
+    doc.compared.get(key).push(found);
+  }
+  doc.byBase = doc.types.map(() => []);
+  tags.forEach((tag, at) => {
+    if (tag.base !== null) doc.byBase[tag.base].push(at);
+  });
+  doc.ready = true;
+  return doc;
+}
+
+const mayAlias = (which, a, b) => doc.squares[which][a * doc.tags.length + b] === MAY;
+const answer = (may) => (may ? "MayAlias" : "NoAlias");
+const tagText = (at) => doc.tags[at].label === doc.tags[at].meaning
+  ? doc.tags[at].label
+  : `${doc.tags[at].label} ${doc.tags[at].meaning}`;
+
+/** The clause that decides, where it is known. */
+function reason(which, a, b) {
+  if (a === b) return "the tags are one";
+  const [x, y] = [doc.place.get(a), doc.place.get(b)];
+  if (x === undefined || y === undefined) return null;
+  return doc.answers.clauses[doc.reasons[which][x * doc.answers.explained + y] - 65];
+}
+
+// Bytes.
+
+const typeName = (at) => (at === null || at === undefined ? "?" : doc.types[at].name);
+
+/** Where each field of a type ends, as far as the format tells. */
+function slots(type) {
+  const starts = type.fields
+    .filter(([, , into]) => into === null || doc.types[into].kind !== "root")
+    .map(([offset]) => offset)
+    .sort((x, y) => x - y);
+  const overlaps = starts.some((start, at) => at > 0 && start === starts[at - 1]);
+  return type.fields.map(([offset, extent]) => {
+    if (extent !== null) return extent > 0 ? offset + extent : null;
+    if (overlaps) return null;
+    const next = starts.find((start) => start > offset);
+    return next === undefined ? null : next;
+  });
+}
+
+/** Stride and count of an array field; null for any other. */
+function elements([, extent, into]) {
+  const size = into === null ? 0 : doc.types[into].size;
+  if (!size || extent === null || extent === size) return null;
+  return extent === 0 ? [size, null] : extent > size ? [size, Math.floor(extent / size)] : null;
+}
+
+const repeated = (count) => (count !== null && count <= ELEMENTS + 1 ? count : ELEMENTS);
+
+function fieldLabel(field) {
+  const array = elements(field);
+  const suffix = array === null ? "" : array[1] === null ? "[]" : `[${array[1]}]`;
+  const type = typeName(field[2]);
+  return field[3] ? `${field[3]}${suffix}: ${type}` : type + suffix;
+}
+
+/** Lanes for the fields of a type that stands at some places. */
+function level(at, ends) {
+  const type = doc.types[at];
+  const ended = slots(type);
+  const lanes = [];
+  type.fields.forEach((field, position) => {
+    const end = ended[position];
+    let lane = lanes.find((lane) => lane.filled !== null && lane.filled <= field[0]);
+    if (!lane) lanes.push((lane = { title: lanes.length ? "" : type.name, mark: "", spans: [] }));
+    lane.filled = end;
+    for (const [start, limit] of ends) {
+      lane.spans.push({
+        start: start + field[0],
+        end: end === null ? limit : start + end,
+        label: fieldLabel(field),
+      });
+    }
+  });
+  if (!lanes.length) {
+    lanes.push({ title: type.name, mark: "", spans: [{ start: 0, end: type.size, label: type.name }] });
+  }
+  return lanes;
+}
+
+/** The way that LLVM takes from a tag's base: positions of fields. */
+function way(tag) {
+  const steps = [];
+  let [at, offset] = [tag.base, tag.offset];
+  while (at !== null && steps.length < 100) {
+    if (at === tag.access && offset === 0) return steps;
+    const fields = doc.types[at].fields;
+    const next = fields.findLastIndex((field) => field[0] <= offset);
+    if (next < 0) break;
+    steps.push(next);
+    offset -= fields[next][0];
+    at = fields[next][2];
+  }
+  return null;
+}
+
+/** Draws fields along some steps; returns where they end. */
+function follow(lanes, drawn, base, steps) {
+  let at = base;
+  let ends = [[0, doc.types[base].size]];
+  for (let step = 0; ; step++) {
+    const key = at + ":" + ends.join(";");
+    if (!drawn.has(key) && (step === 0 || (doc.types[at] && doc.types[at].fields.length))) {
+      drawn.add(key);
+      lanes.push(...level(at, ends));
+    }
+    if (step >= steps.length) return ends;
+    const field = doc.types[at].fields[steps[step]];
+    if (!field || field[2] === null) return ends;
+    const end = slots(doc.types[at])[steps[step]];
+    const array = elements(field);
+    const into = [];
+    for (const [start, limit] of ends) {
+      const count = array ? repeated(array[1]) : 1;
+      for (let k = 0; k < count && into.length < COPIES; k++) {
+        const from = start + field[0] + (array ? k * array[0] : 0);
+        into.push([from, array ? from + array[0] : end === null ? limit : start + end]);
+      }
+    }
+    ends = into;
+    at = field[2];
+  }
+}
+
+function footprint([start, end, repeats]) {
+  let spans = [{ start, end, label: "" }];
+  for (const [stride, count] of repeats) {
+    const copies = [];
+    for (let k = 0; k < repeated(count); k++) {
+      for (const span of spans) {
+        copies.push({ start: span.start + k * stride, end: span.end === null ? null : span.end + k * stride, label: "" });
+      }
+    }
+    spans = copies.slice(0, COPIES);
+  }
+  const times = repeats.map(([stride, count]) => `every ${stride}` + (count === null ? "" : ` (${count} times)`));
+  return { spans, note: times.join(", ") };
+}
+
+/** Columns from each edge to the next; what is far from both accesses is one. */
+function columns(lanes, all) {
+  const points = new Set([0]);
+  let open = false;
+  for (const { start, end } of lanes.flatMap((lane) => lane.spans)) {
+    points.add(start);
+    if (end === null) open = true;
+    else points.add(end);
+  }
+  let edges = [...points].sort((x, y) => x - y);
+  if (edges.length === 1 && !open) edges.push(1);
+  const count = edges.length - (open ? 0 : 1);
+  let gaps = new Array(count).fill(false);
+  if (count > COLUMNS && !all) {
+    const kept = new Array(count).fill(false);
+    kept[0] = true;
+    let room = COLUMNS - 4;
+    for (const span of lanes.filter((lane) => lane.mark).flatMap((lane) => lane.spans)) {
+      const first = edges.findLastIndex((edge) => edge <= span.start);
+      const last = span.end === null ? count : edges.findIndex((edge) => edge >= span.end);
+      for (let at = Math.max(0, first - 1); at < Math.min(count, last + 1); at++) {
+        if (!kept[at] && room > 0) { kept[at] = true; room--; }
+      }
+    }
+    const fewer = [];
+    gaps = [];
+    kept.forEach((keep, at) => {
+      if (keep || gaps[gaps.length - 1] !== true) { fewer.push(edges[at]); gaps.push(!keep); }
+    });
+    if (!open) fewer.push(edges[edges.length - 1]);
+    edges = fewer;
+  }
+  const range = ({ start, end }) => {
+    const first = Math.min(edges.findLastIndex((edge) => edge <= start), gaps.length - 1);
+    const to = end === null ? gaps.length : edges.findIndex((edge) => edge >= end);
+    return [first, Math.max(first + 1, Math.min(to < 0 ? gaps.length : to, gaps.length))];
+  };
+  return { edges, gaps, range };
+}
+
+/** A grid: a column for each stretch of bytes, a row for each lane. */
+function drawing(lanes, all) {
+  const { edges, gaps, range } = columns(lanes, all);
+  const widths = gaps.map((gap, at) => {
+    const bytes = at + 1 < edges.length ? edges[at + 1] - edges[at] : 4;
+    return gap ? "2rem" : `minmax(${Math.min(7, Math.max(2.6, bytes * 0.65))}rem, auto)`;
+  });
+  const grid = element("div", { class: "bytes", style: `grid-template-columns: auto ${widths.join(" ")} auto` });
+  const put = (row, from, to, name, ...children) => {
+    const made = element("div", { class: name, style: `grid-row: ${row}; grid-column: ${from} / ${to}` }, ...children);
+    if (name.startsWith("span")) made.title = made.textContent;
+    grid.append(made);
+    return made;
+  };
+  put(1, 1, 2, "title muted", "byte");
+  edges.forEach((edge, at) => {
+    if (!gaps[at]) put(1, at + 2, at + 3, "offset", String(edge));
+  });
+  lanes.forEach((lane, at) => {
+    const row = at + 2;
+    put(row, 1, 2, `title ${lane.mark}`, lane.title).title = show(lane.title);
+    const seen = new Set();
+    for (const span of lane.spans) {
+      const [from, to] = range(span);
+      const key = from + ":" + to;
+      if (seen.has(key)) continue;
+      seen.add(key);
+      const gap = to === from + 1 && gaps[from];
+      put(row, from + 2, to + 2, `span ${lane.mark} ${span.end === null ? "open" : ""}`, gap ? "…" : span.label);
+    }
+    if (lane.note) put(row, gaps.length + 2, gaps.length + 3, "remark", lane.note);
+  });
+  const region = element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Bytes" }, grid);
+  // On a narrow screen the accesses may lie beyond the edge.
+  requestAnimationFrame(() => {
+    const [title, mark] = [".title", ".span.a, .span.b"].map((name) => grid.querySelector(name));
+    if (mark) region.scrollLeft = Math.max(0, mark.offsetLeft - region.offsetLeft - title.offsetWidth - 40);
+  });
+  return region;
+}
+
+// The pair.
+
+function drawPair(a, b) {
+  const [first, second] = [Math.min(a, b), Math.max(a, b)];
+  const found = (doc.compared.get(first * doc.tags.length + second) || [])[0];
+  const sides = [a, b].map((at) => doc.tags[at]);
+  if (sides.some((tag) => tag.base === null || tag.access === null)) return [];
+  const marks = ["a", "b"];
+  const titles = [a, b].map((at, side) => `${marks[side]}: ${tagText(at)}`);
+  const lane = (side, spans, note) => ({ title: titles[side], mark: marks[side], spans, note });
+  const slot = (side, ends) => {
+    const { offset, size } = sides[side];
+    const spans = (ends || [[offset, null]]).map(([start, end]) => ({
+      start, end: size ? start + size : end, label: "",
+    }));
+    return lane(side, spans);
+  };
+  if (found) {
+    // The comparison is of the pair in the order of the matrix.
+    const turned = a !== found.a;
+    const outer = doc.tags[found.from_b ? found.b : found.a].base;
+    const [lanes, drawn, marked] = [[], new Set(), []];
+    [0, 1].forEach((which) => {
+      const side = turned ? 1 - which : which;
+      const ends = follow(lanes, drawn, outer, found.steps[which]);
+      if (found.bytes[which]) {
+        const { spans, note } = footprint(found.bytes[which]);
+        marked[side] = lane(side, spans, note);
+      } else {
+        marked[side] = slot(side, ends);
+      }
+    });
+    return [
+      element("h3", {}, `Bytes of ${typeName(outer)}`),
+      drawing([...lanes, ...marked]),
+      found.apart ? element("p", {}, found.apart) : null,
+    ];
+  }
+  const ways = sides.map(way);
+  const one = (list) => {
+    const [lanes, drawn] = [[], new Set()];
+    const ends = list.map((side) => (ways[side] ? follow(lanes, drawn, sides[side].base, ways[side]) : null));
+    if (!lanes.length) lanes.push(...level(sides[list[0]].base, [[0, null]]));
+    return [
+      element("h3", {}, `Bytes of ${typeName(sides[list[0]].base)}`),
+      drawing([...lanes, ...list.map((side, at) => slot(side, ends[at]))]),
+    ];
+  };
+  return sides[0].base === sides[1].base ? one([0, 1]) : [...one([0]), ...one([1])];
+}
+
+function explain() {
+  const [a, b] = chosen;
+  if (!doc.tags.length) return fill("explanation", element("p", {}, "There are no tags."));
+  const rows = doc.answers.rules.map((name, which) => {
+    const said = answer(mayAlias(which, a, b));
+    const why = reason(which, a, b);
+    return element("tr", {},
+      element("th", { scope: "row" }, name),
+      element("td", { class: `answer ${said}` }, said),
+      element("td", {}, why || "not on this page; the command says why"));
+  });
+  const rejected = [a, b]
+    .filter((at, place, list) => doc.tags[at].rejected && list.indexOf(at) === place)
+    .map((at) => element("p", { class: "note" }, `LLVM rejects ${tagText(at)}: ${doc.tags[at].rejected}.`));
+  const quote = (text) => (/^[\w./+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+  const command = ["tbaa explain", ...[doc.file, doc.tags[a].label, doc.tags[b].label].map(quote)].join(" ");
+  fill("explanation",
+    element("div", { class: "scroll" }, element("table", {},
+      element("thead", {}, element("tr", {}, ["Rule", "Answer", "Because"].map((text) => element("th", { scope: "col" }, text)))),
+      element("tbody", {}, rows))),
+    rejected,
+    drawPair(a, b),
+    element("p", { class: "muted" }, "On the command line: ", element("code", {}, command)));
+}
+
+/** Chooses a tag for one side. */
+function choose(side, at) {
+  chosen[side] = at;
+  byId(side ? "tag-b" : "tag-a").value = show(tagText(at));
+  explain();
+}
+
+function choosePair(a, b) {
+  choose(0, a);
+  choose(1, b);
+  drawMatrix();
+  byId("pair").scrollIntoView();
+  byId("tag-a").focus({ preventScroll: true });
+}
+
+/** A tag that was typed: exactly, by its number, or by a part of its words. */
+function typed(side) {
+  const text = byId(side ? "tag-b" : "tag-a").value.trim();
+  if (!text) return;
+  const exact = doc.tags.findIndex((tag, at) => show(tagText(at)) === text || tag.label === text || tag.label === "!" + text);
+  const at = exact >= 0 ? exact : doc.tags.findIndex((_, at) => tagText(at).toLowerCase().includes(text.toLowerCase()));
+  if (at >= 0) choose(side, at);
+  else fill("explanation", element("p", {}, `No tag is called ${text}.`));
+  drawMatrix();
+}
+
+// The matrix.
+
+let cells = 1;
+let cursor = null;
+
+function drawMatrix() {
+  const canvas = byId("canvas");
+  const side = doc.tags.length;
+  const wide = Math.min(canvas.parentElement.clientWidth, 900);
+  const pixels = Math.max(1, Math.floor(wide * Math.min(2, window.devicePixelRatio || 1)));
+  canvas.style.width = wide + "px";
+  cells = Math.min(side, pixels);
+  if (!cells) return;
+  const scale = Math.max(1, Math.floor(pixels / cells));
+  canvas.width = canvas.height = cells * scale;
+  const context = canvas.getContext("2d");
+  const style = getComputedStyle(document.documentElement);
+  const color = (name) => style.getPropertyValue(name).trim();
+  context.fillStyle = color("--blank");
+  context.fillRect(0, 0, canvas.width, canvas.height);
+  context.fillStyle = color("--cell");
+  // The pairs that may alias in each cell.
+  const counts = new Uint32Array(cells * cells);
+  const letters = doc.squares[rule];
+  const cell = (at) => Math.floor((at * cells) / side);
+  for (let i = 0; i < side; i++) {
+    const row = cell(i) * cells;
+    for (let j = 0; j < side; j++) if (letters[i * side + j] === MAY) counts[row + cell(j)]++;
+  }
+  const pairs = (side / cells) ** 2;
+  for (let i = 0; i < cells; i++) {
+    for (let j = 0; j < cells; j++) {
+      const may = counts[i * cells + j];
+      if (!may) continue;
+      // Each shade stands for half as many as the one before.
+      context.globalAlpha = Math.max(0.3, 1 - Math.floor(Math.log2(Math.max(1, pairs / may))) * 0.12);
+      context.fillRect(j * scale, i * scale, scale, scale);
+    }
+  }
+  context.globalAlpha = 1;
+  drawGroups(context, canvas.width / side, color);
+  const [x, y] = cursor || chosen;
+  context.strokeStyle = color("--b");
+  context.lineWidth = 2;
+  const unit = canvas.width / side;
+  context.strokeRect(y * unit - 3, x * unit - 3, unit + 6, unit + 6);
+}
+
+/** Squares around the tags of one access type, with its name where it fits. */
+function drawGroups(context, unit, color) {
+  context.strokeStyle = context.fillStyle = color("--muted");
+  context.lineWidth = 1;
+  const size = 11 * Math.min(2, window.devicePixelRatio || 1);
+  context.font = `${size}px system-ui, sans-serif`;
+  context.textBaseline = "middle";
+  for (let from = 0; from < doc.tags.length; ) {
+    let to = from;
+    while (to < doc.tags.length && doc.tags[to].access === doc.tags[from].access) to++;
+    const [start, length] = [from * unit, (to - from) * unit];
+    if (length >= size * 1.3) {
+      context.strokeRect(start + 0.5, start + 0.5, length, length);
+      const text = show(typeName(doc.tags[from].access)).slice(0, 40);
+      const width = context.measureText(text).width;
+      const right = start + length + 6;
+      const fits = right + width < context.canvas.width;
+      context.fillText(text, fits ? right : start - width - 6, start + length / 2);
+    }
+    from = to;
+  }
+}
+
+/** The pair under a point; of a cell of many pairs one that may alias. */
+function pairAt(event) {
+  const canvas = byId("canvas");
+  const box = canvas.getBoundingClientRect();
+  const side = doc.tags.length;
+  const at = (offset, length) => Math.max(0, Math.min(cells - 1, Math.floor((offset / length) * cells)));
+  const [column, row] = [at(event.clientX - box.left, box.width), at(event.clientY - box.top, box.height)];
+  const first = (cell) => Math.ceil((cell * side) / cells);
+  for (let i = first(row); i < first(row + 1); i++) {
+    for (let j = first(column); j < first(column + 1); j++) {
+      if (mayAlias(rule, i, j)) return [i, j];
+    }
+  }
+  return [first(row), first(column)];
+}
+
+function status([a, b]) {
+  const said = answer(mayAlias(rule, a, b));
+  fill("matrix-status",
+    element("span", { class: "mono" }, tagText(a)), " and ",
+    element("span", { class: "mono" }, tagText(b)), ": ",
+    element("span", { class: `answer ${said}` }, said));
+}
+
+const MOVES = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+
+function matrixKey(event) {
+  const move = MOVES[event.key];
+  if (!doc.tags.length || (!move && event.key !== "Enter" && event.key !== " ")) return;
+  event.preventDefault();
+  cursor = cursor || [...chosen];
+  if (!move) return choosePair(...cursor);
+  const step = event.shiftKey ? 10 : 1;
+  cursor = cursor.map((at, axis) => Math.max(0, Math.min(doc.tags.length - 1, at + step * move[axis])));
+  status(cursor);
+  drawMatrix();
+}
+
+function matrixSection() {
+  fill("matrix-rules", doc.answers.rules.map((name, which) =>
+    element("button", {
+      type: "button",
+      "aria-pressed": String(which === rule),
+      onclick: () => { rule = which; matrixSection(); drawMatrix(); },
+    }, name)));
+  const may = doc.answers.may_alias[rule];
+  byId("matrix-about").textContent =
+    `${counted(doc.tags.length, "tag")} in the order of the types accessed; ${number(may)} of ${number(doc.answers.pairs)} pairs may alias, and are marked.`;
+}
+
+// Types.
+
+function tagItem(at) {
+  const tag = doc.tags[at];
+  const button = (side) => element("button", {
+    type: "button",
+    "aria-label": `Compare ${show(tagText(at))} as the ${side ? "second" : "first"}`,
+    onclick: () => { choose(side, at); drawMatrix(); byId("pair").scrollIntoView(); },
+  }, side ? "second" : "first");
+  return element("li", {}, button(0), button(1), element("span", { class: "mono" }, tagText(at)),
+    element("span", { class: "muted" }, tag.uses ? counted(tag.uses, "use") : null));
+}
+
+function typeBody(at) {
+  const type = doc.types[at];
+  const parts = [];
+  if (type.parent !== null) parts.push(element("p", {}, "Under ", element("code", {}, typeName(type.parent)), "."));
+  if (type.fields.length) parts.push(drawing(level(at, [[0, type.size]]), true));
+  const tags = doc.byBase[at];
+  if (tags.length) {
+    parts.push(element("h3", {}, `Accesses through it (${tags.length})`));
+    parts.push(element("ul", { class: "tags" }, tags.slice(0, SHOWN).map(tagItem)));
+  }
+  return parts;
+}
+
+function typeItem(at) {
+  const type = doc.types[at];
+  const facts = [type.kind];
+  if (type.size) facts.push(counted(type.size, "byte"));
+  if (type.fields.length) facts.push(counted(type.fields.length, "field"));
+  if (doc.byBase[at].length) facts.push(counted(doc.byBase[at].length, "tag"));
+  const body = element("div", {});
+  const item = element("details", {}, element("summary", {}, element("span", { class: "mono" }, type.name), " ",
+    element("span", { class: "muted" }, facts.join(", "))), body);
+  // Drawn when it is opened: there may be thousands.
+  item.addEventListener("toggle", () => {
+    if (item.open && !body.firstChild) body.append(...typeBody(at));
+  });
+  return item;
+}
+
+/** Lists what matches a search, and says how much of it is shown. */
+function list(search, count, all, text, show, rank) {
+  const wanted = byId(search).value.trim().toLowerCase();
+  const found = all.map((_, at) => at).filter((at) => !wanted || text(all[at]).toLowerCase().includes(wanted));
+  if (rank) found.sort((x, y) => rank(all[x], wanted) - rank(all[y], wanted) || x - y);
+  byId(count).textContent = found.length > SHOWN
+    ? `${number(found.length)} found, the first ${SHOWN} shown`
+    : `${number(found.length)} found`;
+  show(found.slice(0, SHOWN));
+}
+
+function listTypes() {
+  const text = (type) => type.name + " " + type.fields.map((field) => field[3]).join(" ");
+  // The type of that name first, then those that have fields.
+  const rank = (type, wanted) => (type.name.toLowerCase() === wanted ? 0 : type.fields.length ? 1 : 2);
+  list("type-search", "type-count", doc.types, text, (found) => fill("type-list", found.map(typeItem)), rank);
+}
+
+// Findings, functions, rules.
+
+function findingItem(at) {
+  const found = doc.findings[at];
+  const place = found.line === null ? doc.file : `${doc.file}:${found.line}`;
+  const [before, marked, after] = found.text || [];
+  return element("div", { class: `finding ${found.level}` },
+    element("p", {}, element("span", { class: "level" }, found.level), " ", element("code", {}, found.code), " ", found.message),
+    element("p", { class: "muted mono" }, place),
+    found.text ? element("pre", { tabindex: "0" }, before, element("mark", {}, marked), after) : null,
+    found.notes.map((note) => element("p", {}, note)),
+    found.help ? element("p", {}, element("strong", {}, "Do: "), found.help) : null);
+}
+
+function listFindings() {
+  const text = (found) => [found.code, found.level, found.message, found.line].join(" ");
+  list("finding-search", "finding-count", doc.findings, text, (found) =>
+    fill("finding-list", found.length ? found.map(findingItem) : element("p", {}, "Nothing found.")));
+}
+
+function listFunctions() {
+  const cell = (value) => element("td", { class: "number" }, number(value));
+  const share = (part, whole) => element("td", { class: "number" }, whole && part !== null ? ((part / whole) * 100).toFixed(1) + " %" : "-");
+  const head = (text, at) => element("th", { scope: "col", class: at ? "number" : null }, text);
+  const titles = ["Function", "Line", "Tagged", "Untagged", "Pairs", ...doc.answers.rules.map((rule) => `NoAlias, ${rule}`)];
+  list("function-search", "function-count", doc.functions, (it) => it.name, (found) =>
+    fill("function-table",
+      element("thead", {}, element("tr", {}, titles.map(head))),
+      element("tbody", {}, found.map((at) => {
+        const it = doc.functions[at];
+        return element("tr", {}, element("th", { scope: "row", class: "mono" }, it.name),
+          cell(it.line), cell(it.tagged), cell(it.untagged), cell(it.pairs), (it.apart || [null, null, null]).map((part) => share(part, it.pairs)));
+      }))));
+}
+
+const PROMISES = [
+  "what LLVM 22 answers, right or wrong",
+  "NoAlias only where no byte is shared by any path through the types",
+  "the same, but a union's member does not alias a pointer to another member's type",
+];
+
+function rulesSection() {
+  const { rules, may_alias, pairs, differ, differing } = doc.answers;
+  const head = ["Rule", "Promise", "MayAlias", "NoAlias"];
+  fill("rule-table",
+    element("thead", {}, element("tr", {}, head.map((text, at) => element("th", { scope: "col", class: at > 1 ? "number" : null }, text)))),
+    element("tbody", {}, rules.map((name, at) => element("tr", {}, element("th", { scope: "row" }, name),
+      element("td", {}, PROMISES[at]),
+      element("td", { class: "number" }, number(may_alias[at])),
+      element("td", { class: "number" }, number(pairs - may_alias[at]))))));
+  const items = differing.map(([a, b]) => element("li", {},
+    element("button", { type: "button", onclick: () => choosePair(a, b) }, "explain"),
+    element("span", { class: "mono" }, `${tagText(a)} and ${tagText(b)}`),
+    rules.map((name, which) => {
+      const said = answer(mayAlias(which, a, b));
+      return element("span", {}, `${name} `, element("span", { class: `answer ${said}` }, said));
+    })));
+  fill("differing",
+    element("h3", {}, differ ? `${number(differ)} pairs on which they differ` : "They agree on all pairs"),
+    differ > differing.length ? element("p", { class: "muted" }, `The first ${differing.length} are listed.`) : null,
+    element("ul", { class: "tags" }, items));
+}
+
+function summarySection() {
+  byId("file").textContent = show(doc.file);
+  fill("figures", doc.summary.map(([name, value]) =>
+    element("div", {}, element("dt", {}, name), element("dd", {}, value))));
+  fill("left-out", doc.left_out.length
+    ? element("div", { class: "note" }, element("strong", {}, "Not on this page, which stays small"),
+        element("ul", {}, doc.left_out.map((text) => element("li", {}, text))))
+    : null);
+}
+
+/** Shows one of the inputs. */
+function open(at) {
+  doc = prepare(documents[at]);
+  cursor = null;
+  rule = 0;
+  fill("tag-list", doc.tags.map((_, tag) => element("option", { value: show(tagText(tag)) })));
+  summarySection();
+  byId("functions").hidden = !doc.functions.length;
+  document.querySelector('nav a[href="#functions"]').hidden = !doc.functions.length;
+  for (const id of ["type-search", "finding-search", "function-search"]) byId(id).value = "";
+  if (doc.tags.length) {
+    // The most used two are the first to be seen.
+    const used = doc.tags.map((_, tag) => tag).sort((x, y) => doc.tags[y].uses - doc.tags[x].uses || x - y);
+    choose(0, used[0]);
+    choose(1, used[1] ?? used[0]);
+  } else {
+    explain();
+  }
+  matrixSection();
+  listTypes();
+  listFindings();
+  listFunctions();
+  rulesSection();
+  drawMatrix();
+}
+
+byId("choose").hidden = documents.length < 2;
+fill("input", documents.map((one, at) => element("option", { value: at }, one.file)));
+byId("input").addEventListener("change", (event) => open(Number(event.target.value)));
+byId("tag-a").addEventListener("change", () => typed(0));
+byId("tag-b").addEventListener("change", () => typed(1));
+byId("swap").addEventListener("click", () => {
+  const [a, b] = chosen;
+  choose(0, b);
+  choose(1, a);
+  drawMatrix();
+});
+byId("type-search").addEventListener("input", listTypes);
+byId("finding-search").addEventListener("input", listFindings);
+byId("function-search").addEventListener("input", listFunctions);
+byId("canvas").addEventListener("mousemove", (event) => doc.tags.length && status(pairAt(event)));
+byId("canvas").addEventListener("click", (event) => doc.tags.length && choosePair(...pairAt(event)));
+byId("canvas").addEventListener("keydown", matrixKey);
+window.addEventListener("resize", drawMatrix);
+window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawMatrix);
+open(0);

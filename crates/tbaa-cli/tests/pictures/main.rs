@@ -1,0 +1,7 @@
+//! Pictures, the page, and two builds compared: the commands whose output is
+//! read back by parts.
+
+mod diff;
+mod drawings;
+mod report;
+mod support;

@@ -1,0 +1,214 @@
+//! `tbaa report`: the page, by its structure, and in a browser where there is
+//! one.
+
+use std::process::Command;
+
+use crate::support::{run, stdin};
+
+/// The data on a page.
+fn data(page: &str) -> serde_json::Value {
+    let (_, rest) = page.split_once("id=\"data\">").unwrap();
+    let (data, _) = rest.split_once("</script>").unwrap();
+    serde_json::from_str(data).unwrap()
+}
+
+/// Letters of a triangle, as the page's script reads them.
+fn triangle(text: &str, side: usize) -> Vec<Vec<char>> {
+    text.split(',')
+        .enumerate()
+        .map(|(row, runs)| {
+            let mut letters = Vec::new();
+            let mut rest = runs;
+            while let Some(letter) = rest.chars().next() {
+                let end = rest[1..]
+                    .find(|c: char| c.is_ascii_uppercase())
+                    .map_or(rest.len(), |at| at + 1);
+                let left = side - row - 1 - letters.len();
+                let count = usize::from_str_radix(&rest[1..end], 36).unwrap_or(left);
+                letters.extend(std::iter::repeat_n(letter, count));
+                rest = &rest[end..];
+            }
+            letters
+        })
+        .collect()
+}
+
+#[test]
+fn the_answers_on_the_page_are_those_of_the_commands() {
+    for input in ["shapes.ll", "fill.ll", "union.ron", "../../../../specs/ravi.ron"] {
+        let page = run(&["report", input]);
+        assert_eq!(page.code, 0, "{}", page.errors);
+        let documents = data(&page.text);
+        let one = &documents[0];
+        let labels: Vec<&str> = one["tags"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|tag| tag["label"].as_str().unwrap())
+            .collect();
+        for (which, rules) in ["llvm", "union", "union-strict"].into_iter().enumerate() {
+            let matrix = run(&["matrix", input, "--rules", rules, "--format", "json"]).text;
+            let matrix: serde_json::Value = serde_json::from_str(&matrix).unwrap();
+            let order: Vec<usize> = labels
+                .iter()
+                .map(|label| {
+                    matrix["tags"].as_array().unwrap().iter().position(|tag| tag == label).unwrap()
+                })
+                .collect();
+            let answers =
+                triangle(one["answers"]["answers"][which].as_str().unwrap(), labels.len());
+            let reasons =
+                triangle(one["answers"]["reasons"][which].as_str().unwrap(), labels.len());
+            for (a, b) in (0..labels.len()).flat_map(|a| (a + 1..labels.len()).map(move |b| (a, b)))
+            {
+                let row = matrix["rows"][order[a]].as_str().unwrap();
+                let expected = row.as_bytes()[order[b]] as char;
+                assert_eq!(
+                    answers[a][b - a - 1],
+                    expected,
+                    "{input}, {rules}: {} {}",
+                    labels[a],
+                    labels[b]
+                );
+                // Some reasons.
+                if (a + b) % 7 == 0 {
+                    let why = run(&["explain", input, labels[a], labels[b], "--rules", rules]).text;
+                    let clause = reasons[a][b - a - 1] as usize - 'A' as usize;
+                    let clause = one["answers"]["clauses"][clause].as_str().unwrap();
+                    assert!(why.contains(&format!("rule {rules}: {clause}")), "{clause}: {why}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_page_loads_nothing_and_is_accessible() {
+    let page = run(&["report", "shapes.ll", "suspicious.ll", "union.ron"]).text;
+    for loaded in ["http:", "https:", "src=", "@import", "url(", "<link", "eval(", "innerHTML"] {
+        assert!(!page.contains(loaded), "{loaded}");
+    }
+    for part in [
+        "<html lang=",
+        "name=\"viewport\"",
+        "prefers-color-scheme: dark",
+        "<main",
+        "<nav aria-label=",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    // Every id that the script or a label names is there.
+    let ids: Vec<&str> =
+        page.split("id=\"").skip(1).map(|rest| rest.split_once('"').unwrap().0).collect();
+    for named in page.split("byId(\"").skip(1).chain(page.split("fill(\"").skip(1)) {
+        let id = named.split_once('"').unwrap().0;
+        assert!(ids.contains(&id), "{id}");
+    }
+    let documents = data(&page);
+    assert_eq!(documents.as_array().unwrap().len(), 3);
+    assert!(!documents[1]["findings"].as_array().unwrap().is_empty());
+    let spans = &documents[1]["findings"][0]["text"];
+    assert!(!spans[1].as_str().unwrap().is_empty(), "{spans}");
+}
+
+/// Struct types and tags without end, and a function that has them all.
+fn large(types: usize) -> String {
+    let mut text = String::from("define void @f(ptr %p) {\n");
+    for at in 0..types {
+        for field in 0..4 {
+            text += &format!("  store i32 0, ptr %p, align 4, !tbaa !{}\n", 10 + 10 * at + field);
+        }
+    }
+    text += "  ret void\n}\n!0 = !{!\"root\"}\n!1 = !{!\"char\", !0, i64 0}\n!2 = !{!\"int\", !1, i64 0}\n";
+    for at in 0..types {
+        let number = 10 + 10 * at + 9;
+        let name = format!("a struct with a name that is long enough, number {at}");
+        text +=
+            &format!("!{number} = !{{!\"{name}\", !2, i64 0, !2, i64 4, !2, i64 8, !2, i64 12}}\n");
+        for field in 0..4 {
+            text += &format!("!{} = !{{!{number}, !2, i64 {}}}\n", number - 9 + field, 4 * field);
+        }
+    }
+    text
+}
+
+#[test]
+fn a_large_module_has_a_small_page() {
+    let page = stdin(&["report", "-"], large(8000).as_bytes()).text;
+    assert!(page.len() < 2_000_000, "{} bytes", page.len());
+    let documents = data(&page);
+    let left_out = documents[0]["left_out"].to_string();
+    assert!(left_out.contains("tags: the ") && left_out.contains("of 32000"), "{left_out}");
+    assert!(left_out.contains("types: "), "{left_out}");
+    assert_eq!(page, stdin(&["report", "-"], large(8000).as_bytes()).text);
+}
+
+const HOSTILE: &str = "define void @\"</script><script>alert(1)//\"(ptr %p) {\n  store i32 1, ptr %p, !tbaa !0\n  ret void\n}\n\
+    !0 = !{!1, !2, i64 0}\n!1 = !{!\"</script><img src=x onerror=alert(1)>{{script}}\", !2, i64 0, !2, i64 4}\n\
+    !2 = !{!\"<!--<script>\\0A\\E2\\80\\A8\", !3, i64 0}\n!3 = !{!\"root\"}\n";
+
+#[test]
+fn no_name_ends_the_script() {
+    let plain = run(&["report", "shapes.ll"]).text;
+    let page = stdin(&["report", "-"], HOSTILE.as_bytes()).text;
+    for tag in ["<script", "</script", "<!--", "<img"] {
+        assert_eq!(page.matches(tag).count(), plain.matches(tag).count(), "{tag}");
+    }
+    let types = data(&page)[0]["types"].to_string();
+    assert!(types.contains("</script><img src=x onerror=alert(1)>{{script}}"), "{types}");
+}
+
+/// Writes to a file, also of several inputs; the page of no tags is a page.
+#[test]
+fn output_goes_where_it_is_wanted() {
+    let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("report.html");
+    let name = file.to_str().unwrap();
+    let out = run(&["report", "shapes.ll", "-o", name]);
+    assert_eq!((out.code, out.text.as_str()), (0, ""));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), run(&["report", "shapes.ll"]).text);
+    assert_eq!(run(&["report", "empty.ll"]).code, 0);
+    let nowhere = run(&["report", "shapes.ll", "-o", "missing/report.html"]);
+    assert_eq!(nowhere.code, 2);
+    assert!(nowhere.errors.contains("cannot write missing/report.html"), "{}", nowhere.errors);
+}
+
+/// The page in headless Chromium: its script runs to the end, and what it drew
+/// is there. Skipped where there is no Chromium.
+#[test]
+fn a_browser_draws_the_page() {
+    let browsers = ["chromium", "chromium-browser", "google-chrome"];
+    let known = |name: &&str| Command::new(name).arg("--version").output().is_ok();
+    let Some(browser) = browsers.into_iter().find(|name| known(name)) else {
+        eprintln!("no Chromium is installed; the page is not shown to it");
+        return;
+    };
+    let dir = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+    for (name, input, shown) in [
+        ("shapes", run(&["report", "shapes.ll", "union.ron"]).text, "S+0 (int)"),
+        ("hostile", stdin(&["report", "-"], HOSTILE.as_bytes()).text, "onerror=alert"),
+        ("empty", run(&["report", "empty.ll"]).text, "There are no tags."),
+    ] {
+        let file = dir.join(format!("browser-{name}.html"));
+        // An error anywhere ends up in the title.
+        let watch = "<script>addEventListener('error', (e) => { document.title = 'failed: ' + e.message; });</script></head>";
+        std::fs::write(&file, input.replacen("</head>", watch, 1)).unwrap();
+        let out = Command::new(browser)
+            .args([
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--window-size=390,844",
+                "--dump-dom",
+            ])
+            .arg(format!("--user-data-dir={}", dir.join("chromium").display()))
+            .arg(format!("file://{}", file.display()))
+            .output()
+            .unwrap();
+        let dom = String::from_utf8_lossy(&out.stdout);
+        assert!(dom.contains("<title>TBAA of "), "{name}: {}", &dom[..dom.len().min(2000)]);
+        assert!(!dom.contains("<img"), "{name}: a name became markup");
+        let (_, body) = dom.split_once("<main").unwrap();
+        let (body, _) = body.split_once("</main>").unwrap();
+        assert!(body.contains(shown) && body.contains("found</span>"), "{name}: {body}");
+    }
+}
