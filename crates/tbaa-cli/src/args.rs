@@ -9,7 +9,7 @@ const STATUS: &str = "\
 Exit status:
   0  fine
   1  the input is readable, and something was found in it (check, verify, lint,
-     bisect)
+     diff, bisect)
   2  unusable input or arguments";
 
 /// Reads, dumps and queries type-based alias analysis metadata (`!tbaa`).

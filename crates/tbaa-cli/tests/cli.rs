@@ -334,7 +334,7 @@ fn what_fits_is_offered() {
 fn every_command_has_help_with_its_exit_status() {
     for command in [
         "dump", "alias", "explain", "generic", "matrix", "eval", "check", "verify", "lint",
-        "stats", "types", "link", "strip", "bisect",
+        "stats", "types", "link", "strip", "bisect", "graph", "diff", "report",
     ] {
         let help = output(&[command, "--help"], b"");
         assert_eq!(help.status.code(), Some(0));
@@ -413,6 +413,9 @@ fn every_example_in_the_help_runs() {
         "link",
         "strip",
         "bisect",
+        "graph",
+        "diff",
+        "report",
         "completions",
         "man",
     ];

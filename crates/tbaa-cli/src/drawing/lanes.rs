@@ -36,7 +36,7 @@ pub(crate) fn of_explanation(
     let (Ok(tag_a), Ok(tag_b)) = (graph.tag(a.tag), graph.tag(b.tag)) else { return Vec::new() };
     if let Some(found) = &why.comparison {
         let base = if found.outer == Side::A { tag_a.base } else { tag_b.base };
-        let mut build = Build::new(input, base);
+        let mut build = Build::new(input, base, true);
         let path = |path: &AccessPath| follow(graph, base, &path.steps);
         let ends = [path(&found.a), path(&found.b)].map(|places| build.fields(&places));
         for (mark, name, path, end) in
@@ -97,7 +97,7 @@ impl<'a> Way<'a> {
 /// Draws an object that some accesses are to.
 fn draw(input: &Input, ways: &[&Way<'_>]) -> Drawing {
     let base = ways.iter().map(|way| way.places[0].ty).next();
-    let mut build = Build::new(input, base.expect("a way has a place"));
+    let mut build = Build::new(input, base.expect("a way has a place"), false);
     let ends: Vec<Ends> = ways.iter().map(|way| build.fields(&way.places)).collect();
     for (way, mut ends) in ways.iter().zip(ends) {
         if !way.meets {
@@ -111,9 +111,11 @@ fn draw(input: &Input, ways: &[&Way<'_>]) -> Drawing {
     build.drawing
 }
 
-/// Returns the fields of an aggregate with the bytes that each may occupy, from
-/// the aggregate's start, as far as the format tells.
-fn slots(graph: &Graph, ty: TypeId) -> Vec<(Field, Option<u64>)> {
+/// Returns the fields of an aggregate and where each ends, from the aggregate's
+/// start. Without sizes a field ends where the next begins; or, where two begin
+/// at one offset and `reach` is set, with the aggregate, as the union rules have
+/// it.
+fn slots(graph: &Graph, ty: TypeId, reach: bool) -> Vec<(Field, Option<u64>)> {
     let node = graph.ty(ty);
     if node.kind() != TypeKind::Aggregate {
         return Vec::new();
@@ -126,7 +128,7 @@ fn slots(graph: &Graph, ty: TypeId) -> Vec<(Field, Option<u64>)> {
         .map(|field| field.offset)
         .collect();
     starts.sort_unstable();
-    let overlaps = starts.windows(2).any(|pair| pair[0] == pair[1]);
+    let overlaps = reach && starts.windows(2).any(|pair| pair[0] == pair[1]);
     let end = |field: &Field| match (field.extent, node.format()) {
         (Some(extent @ 1..), _) => field.offset.checked_add(extent),
         (_, Format::Old) if !overlaps => {
@@ -144,15 +146,17 @@ struct Build<'a> {
     input: &'a Input,
     graph: &'a Graph,
     drawing: Drawing,
+    /// Whether fields reach as far as the union rules have it.
+    reach: bool,
     /// The types and places of which the fields are drawn.
     drawn: Vec<(TypeId, Ends)>,
 }
 
 impl<'a> Build<'a> {
-    fn new(input: &'a Input, base: TypeId) -> Build<'a> {
+    fn new(input: &'a Input, base: TypeId, reach: bool) -> Build<'a> {
         let graph = input.graph();
         let drawing = Drawing { base: name(graph, base), lanes: Vec::new() };
-        Build { input, graph, drawing, drawn: Vec::new() }
+        Build { input, graph, drawing, reach, drawn: Vec::new() }
     }
 
     /// Draws the fields of the types on a path, and returns where it ends.
@@ -169,7 +173,7 @@ impl<'a> Build<'a> {
             if level + 1 == places.len() {
                 break;
             }
-            let slots = slots(self.graph, place.ty);
+            let slots = slots(self.graph, place.ty, self.reach);
             let Some((field, end)) = slots.get(at) else { break };
             ends = self.objects_in(&ends, field, *end);
         }
@@ -212,7 +216,7 @@ impl<'a> Build<'a> {
         }
         self.drawn.push(key);
         let mut lanes: Vec<(Option<u64>, Vec<(usize, Field, Option<u64>)>)> = Vec::new();
-        for (at, (field, end)) in slots(self.graph, ty).into_iter().enumerate() {
+        for (at, (field, end)) in slots(self.graph, ty, false).into_iter().enumerate() {
             if self.graph.ty(field.ty).kind() == TypeKind::Root {
                 continue;
             }

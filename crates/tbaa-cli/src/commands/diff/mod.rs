@@ -14,6 +14,7 @@ use tbaa::Rules;
 
 use super::{Outcome, counted, percent};
 use crate::args::RulesArg;
+use crate::convert::FlagsArg;
 use crate::input::Input;
 use crate::report::Failure;
 
@@ -46,7 +47,7 @@ Exit status:
   1  a tag or the answer for a pair differs
   2  unusable input or arguments")]
 pub(crate) struct Diff {
-    /// One build: a .ll file, a .ron spec, or `-`.
+    /// One build: a .ll, .bc, C or C++ file, a .ron spec, or `-`.
     a: PathBuf,
     /// The other.
     #[arg(required_unless_present = "without_tags")]
@@ -54,6 +55,8 @@ pub(crate) struct Diff {
     /// Compare A with itself without tags.
     #[arg(long, conflicts_with = "b")]
     without_tags: bool,
+    #[command(flatten)]
+    flags: FlagsArg,
     #[command(flatten)]
     rules: RulesArg,
     /// The rules for B, if they are not those for A.
@@ -88,13 +91,13 @@ struct Found {
 }
 
 pub(super) fn run(args: &Diff, out: &mut dyn Write) -> Result<Outcome, Failure> {
-    let first = Input::open(&args.a)?;
+    let first = Input::open(args.flags.of(&args.a))?;
     let rules = first.rules(args.rules.rules);
     let a = Side::new(&first, rules);
     let second;
     let b = match &args.b {
         Some(path) => {
-            second = Input::open(path)?;
+            second = Input::open(args.flags.of(path))?;
             Side::new(&second, args.rules_b.unwrap_or_else(|| second.rules(args.rules.rules)))
         }
         None => Side::new(&first, rules).without_tags(),

@@ -7,12 +7,12 @@ mod mark;
 mod picture;
 
 use std::io::Write;
-use std::path::PathBuf;
 
 use clap::ValueEnum;
 use tbaa::Oracle;
 
 use crate::args::RulesArg;
+use crate::convert::InputArg;
 use crate::input::Input;
 use crate::printable::printable;
 use crate::report::Failure;
@@ -42,8 +42,8 @@ Exit status:
   0  fine
   2  unusable input or arguments")]
 pub(crate) struct Graph {
-    /// A .ll file, a .ron spec, or `-`.
-    input: PathBuf,
+    #[command(flatten)]
+    input: InputArg,
     /// What to print.
     #[arg(long, value_enum, default_value_t)]
     format: Format,

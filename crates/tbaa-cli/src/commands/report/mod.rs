@@ -9,6 +9,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+use crate::convert::FlagsArg;
 use crate::input::Input;
 use crate::printable::printable;
 use crate::report::Failure;
@@ -40,9 +41,11 @@ Exit status:
   0  fine
   2  unusable input or arguments")]
 pub(crate) struct Report {
-    /// .ll files, .ron specs, or `-`.
+    /// .ll, .bc, C or C++ files, .ron specs, or `-`.
     #[arg(required = true)]
     input: Vec<PathBuf>,
+    #[command(flatten)]
+    flags: FlagsArg,
     /// Write to a file instead of standard output.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -52,7 +55,7 @@ pub(super) fn run(args: &Report, out: &mut dyn Write) -> Result<(), Failure> {
     let each = SIZE / args.input.len();
     let (mut documents, mut files) = (Vec::new(), Vec::new());
     for path in &args.input {
-        let input = Input::open(path)?;
+        let input = Input::open(args.flags.of(path))?;
         documents.push(document(&input, each)?);
         files.push(input.file().to_owned());
     }

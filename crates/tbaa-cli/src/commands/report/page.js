@@ -100,13 +100,17 @@ function reason(which, a, b) {
 
 const typeName = (at) => (at === null || at === undefined ? "?" : doc.types[at].name);
 
-/** Where each field of a type ends, as far as the format tells. */
-function slots(type) {
+/**
+ * Where each field of a type ends. Without sizes that is where the next begins;
+ * or, where two begin at one offset and `reach` is set, the type's end, as the
+ * union rules have it.
+ */
+function slots(type, reach) {
   const starts = type.fields
     .filter(([, , into]) => into === null || doc.types[into].kind !== "root")
     .map(([offset]) => offset)
     .sort((x, y) => x - y);
-  const overlaps = starts.some((start, at) => at > 0 && start === starts[at - 1]);
+  const overlaps = reach && starts.some((start, at) => at > 0 && start === starts[at - 1]);
   return type.fields.map(([offset, extent]) => {
     if (extent !== null) return extent > 0 ? offset + extent : null;
     if (overlaps) return null;
@@ -134,7 +138,7 @@ function fieldLabel(field) {
 /** Lanes for the fields of a type that stands at some places. */
 function level(at, ends) {
   const type = doc.types[at];
-  const ended = slots(type);
+  const ended = slots(type, false);
   const lanes = [];
   type.fields.forEach((field, position) => {
     const end = ended[position];
@@ -172,7 +176,7 @@ function way(tag) {
 }
 
 /** Draws fields along some steps; returns where they end. */
-function follow(lanes, drawn, base, steps) {
+function follow(lanes, drawn, base, steps, reach) {
   let at = base;
   let ends = [[0, doc.types[base].size]];
   for (let step = 0; ; step++) {
@@ -184,7 +188,7 @@ function follow(lanes, drawn, base, steps) {
     if (step >= steps.length) return ends;
     const field = doc.types[at].fields[steps[step]];
     if (!field || field[2] === null) return ends;
-    const end = slots(doc.types[at])[steps[step]];
+    const end = slots(doc.types[at], reach)[steps[step]];
     const array = elements(field);
     const into = [];
     for (const [start, limit] of ends) {
@@ -319,7 +323,7 @@ function drawPair(a, b) {
     const [lanes, drawn, marked] = [[], new Set(), []];
     [0, 1].forEach((which) => {
       const side = turned ? 1 - which : which;
-      const ends = follow(lanes, drawn, outer, found.steps[which]);
+      const ends = follow(lanes, drawn, outer, found.steps[which], true);
       if (found.bytes[which]) {
         const { spans, note } = footprint(found.bytes[which]);
         marked[side] = lane(side, spans, note);
@@ -336,7 +340,7 @@ function drawPair(a, b) {
   const ways = sides.map(way);
   const one = (list) => {
     const [lanes, drawn] = [[], new Set()];
-    const ends = list.map((side) => (ways[side] ? follow(lanes, drawn, sides[side].base, ways[side]) : null));
+    const ends = list.map((side) => (ways[side] ? follow(lanes, drawn, sides[side].base, ways[side], false) : null));
     if (!lanes.length) lanes.push(...level(sides[list[0]].base, [[0, null]]));
     return [
       element("h3", {}, `Bytes of ${typeName(sides[list[0]].base)}`),
