@@ -5,8 +5,8 @@ use super::{Lane, Mark, Span};
 
 /// Columns beside those that an access touches, when not all are drawn.
 const AROUND: usize = 1;
-/// Columns that are drawn at most; a gap counts as one.
-const COLUMNS: usize = 12;
+/// Columns that are drawn at most, if there is room; a gap counts as one.
+pub(super) const COLUMNS: usize = 12;
 
 /// Offsets that begin a column, in ascending order.
 pub(super) struct Ruler {
@@ -18,7 +18,8 @@ pub(super) struct Ruler {
 }
 
 impl Ruler {
-    pub(super) fn of(lanes: &[Lane]) -> Ruler {
+    /// Returns the columns of some lanes, at most so many.
+    pub(super) fn of(lanes: &[Lane], most: usize) -> Ruler {
         let spans = || lanes.iter().flat_map(|lane| &lane.spans);
         let mut points: Vec<u64> =
             spans().flat_map(|span| [Some(span.start), span.end]).flatten().collect();
@@ -31,16 +32,17 @@ impl Ruler {
         }
         let columns = points.len() - usize::from(!open);
         let ruler = Ruler { gaps: vec![false; columns], points, open };
-        if columns <= COLUMNS { ruler } else { ruler.with_gaps(lanes) }
+        if columns <= most { ruler } else { ruler.with_gaps(lanes, most) }
     }
 
     /// Leaves out what is far from both accesses.
-    fn with_gaps(self, lanes: &[Lane]) -> Ruler {
+    fn with_gaps(self, lanes: &[Lane], most: usize) -> Ruler {
         let columns = self.gaps.len();
         let mut kept = vec![false; columns];
         kept[0] = true;
         let marked = lanes.iter().filter(|lane| lane.mark != Mark::Fields);
-        let mut room = COLUMNS - 4;
+        // Beside the first column and the gaps.
+        let mut room = most.saturating_sub(4);
         for span in marked.flat_map(|lane| &lane.spans) {
             let (first, last) = self.columns(span);
             for at in first.saturating_sub(AROUND)..(last + AROUND).min(columns) {
@@ -108,7 +110,7 @@ mod tests {
     #[test]
     fn every_edge_has_a_column() {
         let lanes = [lane(Mark::Fields, [(0, Some(4)), (4, Some(8))]), lane(Mark::A, [(4, None)])];
-        let ruler = Ruler::of(&lanes);
+        let ruler = Ruler::of(&lanes, COLUMNS);
         assert_eq!((ruler.len(), ruler.offset(2), ruler.offset(3)), (3, Some(8), None));
         assert_eq!(ruler.columns(&lanes[0].spans[1]), (1, 2));
         assert_eq!(ruler.columns(&lanes[1].spans[0]), (1, 3));
@@ -118,7 +120,7 @@ mod tests {
     fn what_is_far_from_both_is_left_out() {
         let fields = (0..1000).map(|at| (4 * at, Some(4 * at + 4)));
         let lanes = [lane(Mark::Fields, fields), lane(Mark::B, [(800, Some(808))])];
-        let ruler = Ruler::of(&lanes);
+        let ruler = Ruler::of(&lanes, COLUMNS);
         let offsets: Vec<_> = (0..=ruler.len()).map(|at| ruler.offset(at).unwrap()).collect();
         assert_eq!(offsets, [0, 4, 796, 800, 804, 808, 812, 4000]);
         assert!(ruler.is_gap(1) && ruler.is_gap(6) && !ruler.is_gap(3));

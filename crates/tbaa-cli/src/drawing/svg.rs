@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::ruler::Ruler;
+use super::ruler::{COLUMNS, Ruler};
 use super::{Drawing, Lane, Mark};
 use crate::svg::{Head, cut, escape, width};
 
@@ -58,7 +58,7 @@ struct Part<'d> {
 
 impl<'d> Part<'d> {
     fn of(drawing: &'d Drawing) -> Part<'d> {
-        let ruler = Ruler::of(&drawing.lanes);
+        let ruler = Ruler::of(&drawing.lanes, COLUMNS);
         let mut widths: Vec<usize> = (0..ruler.len())
             .map(|column| match ruler.bytes(column) {
                 _ if ruler.is_gap(column) => NARROW,

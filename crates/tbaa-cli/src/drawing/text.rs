@@ -2,22 +2,29 @@
 
 use std::io::{self, Write};
 
-use super::ruler::Ruler;
+use super::ruler::{COLUMNS, Ruler};
 use super::{Drawing, Lane, Mark};
 use crate::svg::cut;
 
 /// Characters of a lane's title.
 const TITLE: usize = 28;
+/// Characters of a line, beyond which there are fewer columns.
+const WIDTH: usize = 96;
+const FEW_COLUMNS: usize = 8;
 /// Characters of a column.
 const NARROW: usize = 4;
 const WIDE: usize = 14;
 
 /// Prints the drawing, each line after two spaces.
 pub(crate) fn write(drawing: &Drawing, out: &mut dyn Write) -> io::Result<()> {
-    let ruler = Ruler::of(&drawing.lanes);
-    let edges = edges(&ruler, &drawing.lanes);
     let titles: Vec<String> = drawing.lanes.iter().map(|lane| cut(&lane.title, TITLE)).collect();
     let left = titles.iter().map(|title| title.chars().count()).max().unwrap_or(0).max(4);
+    let mut ruler = Ruler::of(&drawing.lanes, COLUMNS);
+    let mut edges = self::edges(&ruler, &drawing.lanes);
+    if left + edges[ruler.len()] > WIDTH {
+        ruler = Ruler::of(&drawing.lanes, FEW_COLUMNS);
+        edges = self::edges(&ruler, &drawing.lanes);
+    }
     let numbers = row(&edges, |line| {
         for column in 0..=ruler.len() {
             if let Some(offset) = ruler.offset(column).filter(|_| !is_gap(&ruler, column)) {

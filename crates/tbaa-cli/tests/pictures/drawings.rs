@@ -1,6 +1,6 @@
 //! Pictures: what is drawn, and that no name in an input can break them.
 
-use crate::support::{assert_markup, run, stdin};
+use crate::support::{assert_markup, run, run_in, stdin};
 
 /// A module whose names are what a page or a picture must not take for markup.
 const HOSTILE: &str = r#"
@@ -144,4 +144,23 @@ fn rows_of_one_type_are_neighbours_in_the_picture() {
     // The diagonal is dark, though a cell is 2 by 2 pairs.
     assert!(out.text.contains("2 by 2 pairs a cell"));
     assert_eq!(out.text.matches("<path fill").count(), 1, "one shade beside that of nothing");
+}
+
+/// The pictures in the guide are what the commands draw now. SQLite's is not
+/// drawn again: its module is not here.
+#[test]
+fn the_pictures_of_the_guide_are_drawn() {
+    let repository = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for (file, args) in [
+        ("ravi-graph.svg", &["graph", "ravi.ron", "--tag", "CallInfo.l.base"][..]),
+        ("rfc-union-bytes.svg", &["explain", "rfc-2017.ron", "q.u.i", "U.f", "--format", "svg"]),
+    ] {
+        let spec = format!("specs/{}", args[1]);
+        let out = run_in(&repository, &[&args[..1], &[&spec], &args[2..]].concat());
+        let known = std::fs::read_to_string(repository.join("docs/images").join(file)).unwrap();
+        assert!(out.text == known, "{file} is not what `tbaa {}` draws", args.join(" "));
+        assert_markup(&known);
+    }
+    let matrix = repository.join("docs/images/sqlite-matrix.svg");
+    assert_markup(&std::fs::read_to_string(matrix).unwrap());
 }

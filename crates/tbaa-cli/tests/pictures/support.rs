@@ -18,8 +18,17 @@ pub(crate) fn run(args: &[&str]) -> Output {
 
 /// The same with something on standard input.
 pub(crate) fn stdin(args: &[&str], input: &[u8]) -> Output {
+    feed(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/inputs"), args, input)
+}
+
+/// Runs the command in any folder.
+pub(crate) fn run_in(folder: &Path, args: &[&str]) -> Output {
+    feed(folder, args, b"")
+}
+
+fn feed(folder: &Path, args: &[&str], input: &[u8]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tbaa"));
-    command.args(args).current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/inputs"));
+    command.args(args).current_dir(folder);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     // It may leave its input alone.
