@@ -215,21 +215,8 @@ impl<'a> Build<'a> {
             return;
         }
         self.drawn.push(key);
-        let mut lanes: Vec<(Option<u64>, Vec<(usize, Field, Option<u64>)>)> = Vec::new();
-        for (at, (field, end)) in slots(self.graph, ty, false).into_iter().enumerate() {
-            if self.graph.ty(field.ty).kind() == TypeKind::Root {
-                continue;
-            }
-            let free = |filled: &Option<u64>| filled.is_some_and(|filled| filled <= field.offset);
-            match lanes.iter_mut().find(|(filled, _)| free(filled)) {
-                Some(lane) => {
-                    lane.0 = end;
-                    lane.1.push((at, field, end));
-                }
-                None => lanes.push((end, vec![(at, field, end)])),
-            }
-        }
-        for (number, (_, fields)) in lanes.into_iter().enumerate() {
+        let lanes = side_by_side(self.graph, slots(self.graph, ty, false));
+        for (number, fields) in lanes.into_iter().enumerate() {
             let mut spans = Vec::new();
             for &(start, limit) in ends {
                 for &(at, field, end) in &fields {
@@ -295,6 +282,29 @@ impl<'a> Build<'a> {
     fn push(&mut self, mark: Mark, title: String, spans: Vec<Span>, note: String) {
         self.drawing.lanes.push(Lane { mark, title, spans, note });
     }
+}
+
+/// A field's position, the field, and where it ends.
+type Slot = (usize, Field, Option<u64>);
+
+/// Puts fields into as few lanes as keep those that share bytes apart.
+fn side_by_side(graph: &Graph, slots: Vec<(Field, Option<u64>)>) -> Vec<Vec<Slot>> {
+    let mut lanes: Vec<Vec<Slot>> = Vec::new();
+    for (at, (field, end)) in slots.into_iter().enumerate() {
+        // A type that is a name alone holds no byte.
+        if graph.ty(field.ty).kind() == TypeKind::Root {
+            continue;
+        }
+        let is_free = |lane: &&mut Vec<Slot>| {
+            let filled = lane.last().and_then(|&(_, _, end)| end);
+            filled.is_some_and(|filled| filled <= field.offset)
+        };
+        match lanes.iter_mut().find(is_free) {
+            Some(lane) => lane.push((at, field, end)),
+            None => lanes.push(vec![(at, field, end)]),
+        }
+    }
+    lanes
 }
 
 /// Bytes from element to element of an array field, and how many they are.

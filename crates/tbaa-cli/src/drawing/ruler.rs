@@ -45,11 +45,10 @@ impl Ruler {
         let mut room = most.saturating_sub(4);
         for span in marked.flat_map(|lane| &lane.spans) {
             let (first, last) = self.columns(span);
-            for at in first.saturating_sub(AROUND)..(last + AROUND).min(columns) {
-                if !kept[at] && room > 0 {
-                    room -= 1;
-                    kept[at] = true;
-                }
+            let around = first.saturating_sub(AROUND)..(last + AROUND).min(columns);
+            for keep in kept[around].iter_mut().filter(|keep| !**keep).take(room) {
+                room -= 1;
+                *keep = true;
             }
         }
         let (mut points, mut gaps) = (Vec::new(), Vec::new());

@@ -26,9 +26,9 @@ pub(crate) fn write(drawing: &Drawing, out: &mut dyn Write) -> io::Result<()> {
         edges = self::edges(&ruler, &drawing.lanes);
     }
     let numbers = row(&edges, |line| {
-        for column in 0..=ruler.len() {
+        for (column, &edge) in edges.iter().enumerate() {
             if let Some(offset) = ruler.offset(column).filter(|_| !is_gap(&ruler, column)) {
-                put(line, edges[column], &offset.to_string());
+                put(line, edge, &offset.to_string());
             }
         }
     });

@@ -146,8 +146,8 @@ fn rows_of_one_type_are_neighbours_in_the_picture() {
     assert_eq!(out.text.matches("<path fill").count(), 1, "one shade beside that of nothing");
 }
 
-/// The pictures in the guide are what the commands draw now. SQLite's is not
-/// drawn again: its module is not here.
+/// The pictures in the guide are what the commands draw now. That of the largest
+/// module is not drawn again, for the module is not here.
 #[test]
 fn the_pictures_of_the_guide_are_drawn() {
     let repository = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 use tbaa::{
-    AccessPath, ByteRange, Clause, Comparison, Explanation, Graph, Oracle, Rules, Side, TagId,
-    TypeId,
+    AccessPath, ByteRange, Clause, Comparison, Explanation, Graph, Matrix, Oracle, Rules, Side,
+    TagId, TypeId,
 };
 
 use super::related::Related;
@@ -71,18 +71,7 @@ impl Answers {
         });
         let answers = answers.collect();
         let len = tags.len() as u64;
-        let (mut differ, mut differing) = (0, Vec::new());
-        for a in 0..tags.len() {
-            for b in a + 1..tags.len() {
-                let answer = [0, 1, 2].map(|rule: usize| matrices[rule].may_alias(a, b));
-                if answer != [answer[0]; 3] {
-                    differ += 1;
-                    if differing.len() < DIFFERING {
-                        differing.push((a, b));
-                    }
-                }
-            }
-        }
+        let (differ, differing) = differing(&matrices);
         // The most used are explained, in the order of the matrix.
         let mut chosen: Vec<usize> = (0..tags.len()).collect();
         chosen.sort_by_key(|&at| std::cmp::Reverse(uses[at]));
@@ -119,6 +108,22 @@ impl Answers {
             differing,
         }
     }
+}
+
+/// Counts the pairs on which the rules differ, and lists the first.
+fn differing(matrices: &[Matrix; 3]) -> (u64, Vec<(usize, usize)>) {
+    let (mut count, mut list) = (0, Vec::new());
+    let len = matrices[0].len();
+    for (a, b) in (0..len).flat_map(|a| (a + 1..len).map(move |b| (a, b))) {
+        let [llvm, union, strict] = matrices.each_ref().map(|matrix| matrix.may_alias(a, b));
+        if llvm != union || union != strict {
+            count += 1;
+            if list.len() < DIFFERING {
+                list.push((a, b));
+            }
+        }
+    }
+    (count, list)
 }
 
 struct Reasons<'a> {

@@ -20,7 +20,13 @@ use data::{Data, Facts, Limits};
 /// The page, with places for what goes into it.
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
-const SCRIPT: &str = include_str!("page.js");
+const SCRIPT: &str = concat!(
+    include_str!("bytes.js"),
+    "\n",
+    include_str!("matrix.js"),
+    "\n",
+    include_str!("page.js")
+);
 
 /// Bytes that all data on a page may take.
 const SIZE: usize = 1_800_000;
