@@ -8,8 +8,8 @@
 mod args;
 mod commands;
 mod convert;
-mod find;
 mod drawing;
+mod find;
 mod input;
 mod listing;
 mod printable;

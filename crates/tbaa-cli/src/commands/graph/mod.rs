@@ -9,10 +9,11 @@ mod picture;
 use std::io::Write;
 
 use clap::ValueEnum;
-use tbaa::Oracle;
+use tbaa::{Oracle, TagId};
 
 use crate::args::RulesArg;
 use crate::convert::InputArg;
+use crate::find::Found;
 use crate::input::Input;
 use crate::printable::printable;
 use crate::report::Failure;
@@ -71,7 +72,7 @@ pub(super) fn run(args: &Graph, out: &mut dyn Write) -> Result<(), Failure> {
     let (mut marks, mut about) = (Marks::default(), Vec::new());
     let highlighted = match &args.pair[..] {
         [a, b] => {
-            let (a_tag, b_tag) = input.pair(a, b)?;
+            let [a_tag, b_tag] = [one(&mut input, a)?, one(&mut input, b)?];
             let why = Oracle::new(input.graph(), rules).explain(a_tag, b_tag);
             about.push(format!("{a} and {b}: {}", why.answer));
             about.push(format!("rule {rules}: {}", why.clause));
@@ -80,7 +81,7 @@ pub(super) fn run(args: &Graph, out: &mut dyn Write) -> Result<(), Failure> {
         }
         _ => match &args.tag {
             Some(name) => {
-                let (tag, _) = input.pair(name, name)?;
+                let tag = one(&mut input, name)?;
                 about.push(format!("{name}, by rule {rules}"));
                 marks = Marks::of_tag(input.graph(), rules, tag);
                 true
@@ -100,4 +101,17 @@ pub(super) fn run(args: &Graph, out: &mut dyn Write) -> Result<(), Failure> {
         Format::Dot => dot::write(&dag, &title, &about, out)?,
     }
     Ok(())
+}
+
+/// Finds the one tag that a name stands for.
+fn one(input: &mut Input, name: &str) -> Result<TagId, Failure> {
+    let found = input.find(&[name])?;
+    match found[0][..] {
+        [Found { tag: Some(tag), .. }] => Ok(tag),
+        [_] => Err(Failure::unusable(format!("{name} has no tag, and so leads nowhere"))),
+        _ => {
+            let count = found[0].len();
+            Err(Failure::unusable(format!("{name} names {count} accesses: name one of them")))
+        }
+    }
 }
