@@ -157,7 +157,7 @@ function explain() {
     .filter((at, place, list) => doc.tags[at].rejected && list.indexOf(at) === place)
     .map((at) => element("p", { class: "note" }, `LLVM rejects ${tagText(at)}: ${doc.tags[at].rejected}.`));
   const quote = (text) => (/^[\w./+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
-  const command = ["tbaa explain", ...[doc.file, doc.tags[a].label, doc.tags[b].label].map(quote)].join(" ");
+  const command = ["tbaa explain", ...[doc.file.replace(/ as assembly$/, ""), doc.tags[a].label, doc.tags[b].label].map(quote)].join(" ");
   fill("explanation",
     element("div", { class: "scroll" }, element("table", {},
       element("thead", {}, element("tr", {}, ["Rule", "Answer", "Because"].map((text) => element("th", { scope: "col" }, text)))),
