@@ -490,7 +490,21 @@ impl<G: Borrow<Graph>> Oracle<G> {
     #[must_use]
     pub fn is_well_formed(&self, tag: TagId) -> bool {
         let graph = self.graph();
-        graph.owns_tag(tag) && self.engine.rule().is_well_formed(graph, tag)
+        if !graph.owns_tag(tag) {
+            return false;
+        }
+        let by_definition = || self.engine.rule().is_well_formed(graph, tag);
+        let found = match self.role(tag) {
+            Role::Regular(..) | Role::Irregular(..) => true,
+            // A whole access to a root may alias everything, and is well formed.
+            Role::Rejected if graph.tag(tag).is_ok_and(|tag| tag.is_whole()) => by_definition(),
+            Role::Rejected => self.limited.contains(&tag.index) && by_definition(),
+            Role::Unindexed(_) => by_definition(),
+        };
+        if cfg!(feature = "self-check") {
+            assert_eq!(found, by_definition(), "{:?}, {tag:?}", self.rules);
+        }
+        found
     }
 
     /// Returns the index of the tags, for answers to many pairs.

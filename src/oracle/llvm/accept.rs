@@ -65,7 +65,7 @@ impl Acceptance {
                     _ => arrives(graph, index, cursor, access, format),
                 };
             }
-            if rules.check_place(next, access, offset, format).is_err() {
+            if rules.check_place(next, next == access, offset, format).is_err() {
                 return Some(false);
             }
             seen_access |= next == access;

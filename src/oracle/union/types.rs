@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::stride::{Stride, UNBOUNDED, span};
 use crate::graph::{Format, Graph, NodeId, Shape, TypeId, TypeKind};
-use crate::oracle::forest::Forest;
+use crate::forest::Forest;
 use crate::table::HashSet;
 
 /// Position of a type in [`Types`].
