@@ -121,6 +121,14 @@ impl Forest {
         }
     }
 
+    /// Returns the lowest node that is each of two nodes or above it.
+    pub(crate) fn nearest_common(&self, a: u32, b: u32) -> Option<u32> {
+        if self.is_ancestor(a, b) {
+            return Some(a);
+        }
+        self.parent(self.climb(a, |node| !self.is_ancestor(node, b)))
+    }
+
     /// Numbers all nodes if too many are unnumbered, and says whether it did.
     pub(crate) fn catch_up(&mut self) -> bool {
         const FEW: usize = 16;

@@ -50,6 +50,10 @@ pub(crate) struct Verdicts {
 /// A type, and the offset into it of a tag of a format.
 type Place = (NodeId, Int, Format);
 
+/// The offset into a size-aware scalar to which a walk came from a scalar below:
+/// it is of no consequence, unless the scalar is accessed.
+const ANY: Int = Int { bits: 0, value: 0 };
+
 /// The rule that a walk breaks, and the type at which it does; `None` for the
 /// walk as a whole.
 type Broken = (Rule, Option<NodeId>);
@@ -60,7 +64,7 @@ enum End {
     AtRoot,
     Broken(Broken),
     /// Walks that come here differ in what follows: they may come to a type
-    /// twice, or leave a size-aware scalar.
+    /// twice, or to an aggregate above a size-aware scalar.
     Open,
 }
 
@@ -181,6 +185,7 @@ impl Check<'_> {
         let met = forest.climb(start, |number| place(number).0.0.index >= access.index);
         let &(met, at, _) = place(met).0;
         let found = match *place(start).1 {
+            _ if met == access && at == ANY => return self.follow(base, access, offset, format),
             _ if met == access && format == Format::New => self.check_place(met, true, at, format),
             End::AtRoot if met == access => Ok(()),
             End::AtRoot => Err((Rule::AccessNotOnPath, None)),
@@ -219,13 +224,15 @@ impl Check<'_> {
             return Err(End::AtRoot);
         }
         self.check_place(ty, false, offset, format).map_err(End::Broken)?;
-        let shape = Shape { format, len: self.graph.operand_count(ty) };
-        if format == Format::New && shape.fields().len() == 0 {
-            return Err(End::Open);
-        }
         let next = self.step(ty, &mut offset, format);
         let next = next.map_err(|rule| End::Broken((rule, Some(ty))))?;
-        if next.index < ty.index { Ok((next, offset, format)) } else { Err(End::Open) }
+        let [from, to] = [ty, next].map(|ty| Shape::of(self.graph, ty));
+        let is_scalar = |shape: Shape| (shape.format, shape.len) == (Format::New, 3);
+        let leaves_scalar = format == Format::New && is_scalar(from) && !to.is_root();
+        if next.index >= ty.index || leaves_scalar && !is_scalar(to) {
+            return Err(End::Open);
+        }
+        Ok((next, if leaves_scalar { ANY } else { offset }, format))
     }
 
     /// As [`Check::check_path`], step by step.
