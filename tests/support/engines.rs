@@ -81,6 +81,11 @@ pub fn every_engine(graph: &Graph, tags: &[TagId]) -> Result<Compared, String> {
                 if !agrees(sized, other, oracle.may_alias(sized, other)) {
                     return differs("two accesses with sizes", i, j);
                 }
+                // Feature `self-check` compares it with the definition.
+                let generic = oracle.most_generic(a, b);
+                if i == j && rules == Rules::Llvm && generic != graph.tag(a).ok() {
+                    return differs("the most generic tag", i, j);
+                }
                 let expected = naive.as_ref().and_then(|(naive, tags)| {
                     let (of_a, of_b) = (tags[i].as_ref()?, tags[j].as_ref()?);
                     let answer = naive.alias(of_a, of_b);
