@@ -80,6 +80,7 @@ pub mod declare;
 mod diagnostic;
 #[cfg(feature = "lower")]
 pub mod emit;
+mod forest;
 mod graph;
 #[cfg(any(doc, doctest))]
 pub mod guide;

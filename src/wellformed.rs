@@ -5,8 +5,9 @@
 use std::fmt;
 
 use crate::diagnostic::Rule;
+use crate::forest::Forest;
 use crate::graph::{Format, Graph, Int, NodeId, Operand, Shape, TagId, TagParts};
-use crate::table::{HashMap, HashSet};
+use crate::table::{HashMap, HashSet, IndexMap};
 
 /// A tag that LLVM's verifier rejects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,25 +28,50 @@ impl std::error::Error for Violation {}
 
 /// The verdict of LLVM's verifier on the tags of one graph.
 ///
-/// What it has found out about a type node is kept, so each is looked at once.
-/// A check takes a step for each type on the tag's path, up to the root in the
-/// old format.
+/// What it has found out about a type node, and about the walk from a place, is
+/// kept: a check takes a step for each place on the tag's walk that no walk before
+/// it came to.
 #[derive(Debug)]
 pub struct Verifier<'g> {
     graph: &'g Graph,
     verdicts: Verdicts,
 }
 
-/// What has been found out about the type nodes of one graph, which may grow.
+/// What has been found out about the types of one graph, which may grow.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Verdicts {
     bases: HashMap<(NodeId, Format), Result<Width, Violation>>,
+    /// The places on the walks of tags, and how the walk from each ends.
+    places: IndexMap<Place, End>,
+    /// Each place under the next on its walk, whose type is older.
+    forest: Forest,
+}
+
+/// A type, and the offset into it of a tag of a format.
+type Place = (NodeId, Int, Format);
+
+/// The offset into a size-aware scalar to which a walk came from a scalar below:
+/// it is of no consequence, unless the scalar is accessed.
+const ANY: Int = Int { bits: 0, value: 0 };
+
+/// The rule that a walk breaks, and the type at which it does; `None` for the
+/// walk as a whole.
+type Broken = (Rule, Option<NodeId>);
+
+/// How a walk ends, if it is followed beyond what the tag accesses.
+#[derive(Clone, Copy, Debug)]
+enum End {
+    AtRoot,
+    Broken(Broken),
+    /// Walks that come here differ in what follows: they may come to a type
+    /// twice, or to an aggregate above a size-aware scalar.
+    Open,
 }
 
 /// One check.
 pub(crate) struct Check<'c> {
     graph: &'c Graph,
-    bases: &'c mut HashMap<(NodeId, Format), Result<Width, Violation>>,
+    known: &'c mut Verdicts,
 }
 
 /// How wide the offsets into a type are.
@@ -94,7 +120,7 @@ impl Verdicts {
 
     /// Returns the rules one by one, for paths whose ends are known.
     pub(crate) fn rules<'c>(&'c mut self, graph: &'c Graph) -> Check<'c> {
-        Check { graph, bases: &mut self.bases }
+        Check { graph, known: self }
     }
 }
 
@@ -144,15 +170,79 @@ impl Check<'_> {
         }
     }
 
-    /// Follows the path from the base type to the root, or to the access type
-    /// of a size-aware tag.
+    /// Checks the path from the base type to the root, or to the access type of a
+    /// size-aware tag.
     fn check_path(
+        &mut self,
+        base: NodeId,
+        access: NodeId,
+        offset: Int,
+        format: Format,
+    ) -> Result<(), Broken> {
+        let start = self.add_walk((base, offset, format));
+        let Verdicts { forest, places, .. } = &*self.known;
+        let place = |number: u32| places.get_index(number as usize).expect("it was added");
+        let met = forest.climb(start, |number| place(number).0.0.index >= access.index);
+        let &(met, at, _) = place(met).0;
+        let found = match *place(start).1 {
+            _ if met == access && at == ANY => return self.follow(base, access, offset, format),
+            _ if met == access && format == Format::New => self.check_place(met, true, at, format),
+            End::AtRoot if met == access => Ok(()),
+            End::AtRoot => Err((Rule::AccessNotOnPath, None)),
+            End::Broken(broken) => Err(broken),
+            End::Open => return self.follow(base, access, offset, format),
+        };
+        if cfg!(feature = "self-check") {
+            assert_eq!(found, self.follow(base, access, offset, format));
+        }
+        found
+    }
+
+    /// Returns the number of a place, with the walk from there added.
+    fn add_walk(&mut self, start: Place) -> u32 {
+        let (mut walk, mut at) = (Vec::new(), start);
+        let (mut above, end) = loop {
+            if let Some((known, _, &end)) = self.known.places.get_full(&at) {
+                break (Some(known as u32), end);
+            }
+            walk.push(at);
+            match self.next(at) {
+                Ok(next) => at = next,
+                Err(end) => break (None, end),
+            }
+        };
+        for place in walk.into_iter().rev() {
+            above = Some(self.known.forest.push(above));
+            self.known.places.insert(place, end);
+        }
+        above.expect("a walk has a place")
+    }
+
+    /// Returns the place after one that is not accessed, or how the walk ends.
+    fn next(&mut self, (ty, mut offset, format): Place) -> Result<Place, End> {
+        if Shape::of(self.graph, ty).is_root() {
+            return Err(End::AtRoot);
+        }
+        self.check_place(ty, false, offset, format).map_err(End::Broken)?;
+        let next = self.step(ty, &mut offset, format);
+        let next = next.map_err(|rule| End::Broken((rule, Some(ty))))?;
+        let [from, to] = [ty, next].map(|ty| Shape::of(self.graph, ty));
+        let is_scalar = |shape: Shape| (shape.format, shape.len) == (Format::New, 3);
+        let leaves_scalar = format == Format::New && is_scalar(from) && !to.is_root();
+        if next.index >= ty.index || leaves_scalar && !is_scalar(to) {
+            return Err(End::Open);
+        }
+        Ok((next, if leaves_scalar { ANY } else { offset }, format))
+    }
+
+    /// As [`Check::check_path`], step by step.
+    fn follow(
         &mut self,
         base: NodeId,
         access: NodeId,
         mut offset: Int,
         format: Format,
-    ) -> Result<(), (Rule, Option<NodeId>)> {
+    ) -> Result<(), Broken> {
         let mut path = HashSet::new();
         let mut seen_access = false;
         let mut next = base;
@@ -160,7 +250,7 @@ impl Check<'_> {
             if !path.insert(next) {
                 return Err((Rule::PathCycle, None));
             }
-            self.check_place(next, access, offset, format)?;
+            self.check_place(next, next == access, offset, format)?;
             seen_access |= next == access;
             if format == Format::New && seen_access {
                 return Ok(());
@@ -170,16 +260,17 @@ impl Check<'_> {
         if seen_access { Ok(()) } else { Err((Rule::AccessNotOnPath, None)) }
     }
 
-    /// Checks a type on a path, and the offset into it.
+    /// Checks a type on a path, perhaps the one that is accessed, and the offset
+    /// into it.
     pub(crate) fn check_place(
         &mut self,
         node: NodeId,
-        access: NodeId,
+        accessed: bool,
         offset: Int,
         format: Format,
-    ) -> Result<(), (Rule, Option<NodeId>)> {
+    ) -> Result<(), Broken> {
         let width = self.check_type(node, format).map_err(|v| (v.rule, Some(v.node)))?;
-        if offset.value != 0 && (node == access || self.graph.is_old_scalar(node)) {
+        if offset.value != 0 && (accessed || self.graph.is_old_scalar(node)) {
             return Err((Rule::OffsetAtAccess, None));
         }
         let wide_enough = match width {
@@ -222,11 +313,11 @@ impl Check<'_> {
     ///
     /// LLVM: `TBAAVerifier::verifyTBAABaseNode`.
     pub(crate) fn check_type(&mut self, node: NodeId, format: Format) -> Result<Width, Violation> {
-        if let Some(&known) = self.bases.get(&(node, format)) {
+        if let Some(&known) = self.known.bases.get(&(node, format)) {
             return known;
         }
         let verdict = self.check_type_anew(node, format).map_err(|rule| Violation { rule, node });
-        self.bases.insert((node, format), verdict);
+        self.known.bases.insert((node, format), verdict);
         verdict
     }
 

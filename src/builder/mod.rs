@@ -376,8 +376,12 @@ impl Builder<'_> {
                     root: ty,
                 });
             }
-            self.check_format(ty, argument, format)?;
-            if self.graph.root_of(ty) != self.graph.root_of(relative) {
+            let same_root = self.graph.root_of(ty) == self.graph.root_of(relative);
+            // The first field is of the root's format; so are others like it.
+            if position == 0 || !same_root || self.graph.ty(ty).format() != format {
+                self.check_format(ty, argument, format)?;
+            }
+            if !same_root {
                 return Err(BuildError::MixedRoots { argument: argument.to_string(), ty });
             }
             if offset < previous {

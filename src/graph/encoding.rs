@@ -188,10 +188,27 @@ impl TagParts {
     ///
     /// LLVM: `TBAAStructTagNode::isNewFormat`, `isNewFormatTBAATypeNode`.
     pub(crate) fn format(graph: &Graph, tag: NodeId) -> Format {
-        match graph.operand(tag, TAG_TYPES[1]).and_then(Operand::node) {
+        match TagParts::access(graph, tag) {
             Some(access) => Shape::of(graph, access).format,
             None => Format::Old,
         }
+    }
+
+    /// Reads the access type of a tag.
+    pub(crate) fn access(graph: &Graph, tag: NodeId) -> Option<NodeId> {
+        graph.operand(tag, TAG_TYPES[1]).and_then(Operand::node)
+    }
+
+    /// Reads whether a tag says that it is immutable.
+    pub(crate) fn is_immutable(graph: &Graph, tag: NodeId) -> bool {
+        let len = graph.operand_count(tag);
+        let is_odd = |at| {
+            graph.operand(tag, at).and_then(Operand::int).is_some_and(|int| int.value & 1 == 1)
+        };
+        // The format is asked for last: the flag is the last operand.
+        len > TagParts::immutable_position(Format::Old)
+            && is_odd(len - 1)
+            && is_odd(TagParts::immutable_position(TagParts::format(graph, tag)))
     }
 
     /// Position of the immutability flag in a tag of `format`.

@@ -8,8 +8,12 @@ use crate::subject::Subject;
 use crate::table::HashSet;
 use crate::text::Instruction;
 
-/// Pairs that are compared in all: the union rules take microseconds a pair.
+/// Pairs that are compared in all,
 const PAIRS: usize = 1 << 18;
+
+/// and operands of the base types of those that are looked at closely, which takes
+/// time in proportion.
+const OPERANDS: usize = 1 << 24;
 
 /// A tag, with the first instruction of a function that has it.
 type Use<'a> = (TagId, Option<&'a Instruction>);
@@ -27,7 +31,7 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
     }
     let llvm = Oracle::new(graph, Rules::Llvm);
     let union = Oracle::new(graph, Rules::Union);
-    let mut seen: HashSet<(TagId, TagId)> = HashSet::default();
+    let (mut seen, mut operands) = (HashSet::default(), OPERANDS);
     let mut compare = |report: &mut Report<'_>, tags: &[Use<'_>]| {
         for (i, &a) in tags.iter().enumerate().filter(|(_, (tag, _))| candidates[tag.index()]) {
             // Of two candidates the pair is compared once.
@@ -36,9 +40,13 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
                 if seen.len() >= PAIRS {
                     return;
                 }
-                if !seen.insert((a.0.min(b.0), a.0.max(b.0))) || llvm.may_alias(a.0, b.0) {
+                let new = seen.insert((a.0.min(b.0), a.0.max(b.0)));
+                if !new || llvm.may_alias(a.0, b.0) || !union.may_alias(a.0, b.0) {
                     continue;
                 }
+                let of_bases = [a, b].map(|(tag, _)| operands_of(graph, tag));
+                let Some(left) = operands.checked_sub(of_bases[0] + of_bases[1]) else { return };
+                operands = left;
                 if is_certain(&union.explain(a.0, b.0)) {
                     add(subject, report, a, b);
                 }
@@ -60,6 +68,10 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
         let tags: Vec<_> = tagged.filter(|&(tag, _)| known.insert(tag)).collect();
         compare(report, &tags);
     }
+}
+
+fn operands_of(graph: &Graph, tag: TagId) -> usize {
+    graph.tag(tag).map_or(0, |tag| graph.operand_count(tag.base.node()))
 }
 
 /// Which tags may be one side of such a pair: those whose base type holds a

@@ -17,7 +17,7 @@ use crate::builder::BuildError;
 use crate::graph::{Format, Graph, TagId, TypeId, TypeKind};
 use crate::oracle::Oracle;
 use crate::table::HashMap;
-use crate::wellformed::{Verifier, Violation};
+use crate::wellformed::{Verdicts, Violation};
 
 /// Why tags could not be fixed.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -99,13 +99,13 @@ impl Lowering {
             return Err(FixError::NotNew);
         }
         self.graph = graph;
-        let mut cursors: HashMap<(TypeId, u64), u32> = HashMap::new();
+        let (mut cursors, mut verdicts) = (HashMap::new(), Verdicts::default());
         for (at, (source, tag)) in pairs.into_iter().enumerate() {
             let key = source.into().key();
             if !oracle.graph().owns_tag(key.tag) || !self.graph.owns_tag(tag) {
                 return Err(FixError::ForeignTag);
             }
-            Verifier::new(&self.graph).check(tag).map_err(FixError::Rejected)?;
+            verdicts.check(&self.graph, tag).map_err(FixError::Rejected)?;
             let access = self.graph.tag(tag).ok().map(|tag| tag.access);
             let root = access.and_then(|access| self.graph.root_of(access));
             let from = oracle.graph().tag(key.tag).ok();

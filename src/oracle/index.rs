@@ -19,8 +19,8 @@ use std::hash::BuildHasher;
 
 use hashbrown::HashTable;
 
-use super::forest::{Forest, Span};
 use super::type_set::{LargeTypeSet, TypeSet};
+use crate::forest::{Forest, Span};
 use crate::table::{DefaultHashBuilder, HashMap, HashSet};
 
 /// A tag's role in the index: how it is decided on.

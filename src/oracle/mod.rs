@@ -31,7 +31,6 @@ mod classes;
 mod clause;
 mod copy;
 mod explain;
-mod forest;
 mod frozen;
 mod gap;
 mod index;

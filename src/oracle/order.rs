@@ -8,10 +8,10 @@
 use std::borrow::Borrow;
 use std::ops::Range;
 
-use super::forest::Span;
 use super::index::{Index, Role};
 use super::query::Oracle;
 use super::rule::Candidates;
+use crate::forest::Span;
 use crate::graph::{Graph, TagId};
 use crate::table::{HashMap, HashSet};
 

@@ -13,7 +13,7 @@ use super::proof::{Proof, Unproved};
 use super::rule::{Candidates, Decision, Rule};
 use super::rules::{AliasResult, Rules};
 use super::union::Union;
-use crate::graph::{Graph, Tag, TagId};
+use crate::graph::{Graph, Tag, TagId, TagParts};
 use crate::table::HashSet;
 
 /// Answers alias queries on the tags of one graph.
@@ -232,7 +232,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
         let (Some(tag_a), Some(tag_b)) = (a.tag, b.tag) else { return true };
         let may = match (a.size, b.size) {
             (None, None) => self.tags_may_alias(tag_a, tag_b),
-            (size_a, size_b) => self.sized_may_alias((tag_a, size_a), (tag_b, size_b)),
+            _ => self.sized_may_alias(a, b),
         };
         if cfg!(feature = "self-check") {
             assert!(self.agrees(a, b, may), "{:?}, {a:?}, {b:?}: {may}", self.rules);
@@ -260,15 +260,13 @@ impl<G: Borrow<Graph>> Oracle<G> {
 
     /// Answers on accesses of which at least one has a size of its own.
     #[inline(never)]
-    fn sized_may_alias(&self, a: (TagId, Option<u64>), b: (TagId, Option<u64>)) -> bool {
-        if self.rules == Rules::Llvm {
-            return self.tags_may_alias(a.0, b.0);
-        }
-        if a.0.stamp != self.stamp || b.0.stamp != self.stamp {
+    fn sized_may_alias(&self, a: Access, b: Access) -> bool {
+        let foreign = |access: Access| access.tag.is_none_or(|tag| tag.stamp != self.stamp);
+        if foreign(a) || foreign(b) {
             return true;
         }
-        let access = |(tag, size)| Access { size, ..Access::from(tag) };
-        self.define(access(a), access(b), STEPS).is_may()
+        let decided = self.engine.rule().decide_sized(self.graph(), &self.index, (a, b));
+        decided.unwrap_or_else(|| self.define(a, b, STEPS).is_may())
     }
 
     /// Answers by the rule's definition.
@@ -477,7 +475,9 @@ impl<G: Borrow<Graph>> Oracle<G> {
             return None;
         }
         let generic = self.engine.rule().most_generic(self.graph(), &self.index, a, b)?;
-        Some(Tag { immutable: self.is_constant(a) && self.is_constant(b), ..generic })
+        let graph = self.graph();
+        let immutable = |tag| TagParts::is_immutable(graph, graph.tag_node(tag));
+        Some(Tag { immutable: immutable(a) && immutable(b), ..generic })
     }
 
     /// Returns whether the oracle's rules take a tag for well formed. Every
@@ -490,7 +490,21 @@ impl<G: Borrow<Graph>> Oracle<G> {
     #[must_use]
     pub fn is_well_formed(&self, tag: TagId) -> bool {
         let graph = self.graph();
-        graph.owns_tag(tag) && self.engine.rule().is_well_formed(graph, tag)
+        if !graph.owns_tag(tag) {
+            return false;
+        }
+        let by_definition = || self.engine.rule().is_well_formed(graph, tag);
+        let found = match self.role(tag) {
+            Role::Regular(..) | Role::Irregular(..) => true,
+            // A whole access to a root may alias everything, and is well formed.
+            Role::Rejected if graph.tag(tag).is_ok_and(|tag| tag.is_whole()) => by_definition(),
+            Role::Rejected => self.limited.contains(&tag.index) && by_definition(),
+            Role::Unindexed(_) => by_definition(),
+        };
+        if cfg!(feature = "self-check") {
+            assert_eq!(found, by_definition(), "{:?}, {tag:?}", self.rules);
+        }
+        found
     }
 
     /// Returns the index of the tags, for answers to many pairs.

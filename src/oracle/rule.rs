@@ -18,6 +18,10 @@ pub(super) trait Rule {
     /// which is rejected; `None` leaves them to the definition.
     fn decide(&self, graph: &Graph, index: &Index, a: TagId, b: TagId) -> Option<bool>;
 
+    /// Decides on two accesses of which at least one has a size of its own; `None`
+    /// leaves them to the definition.
+    fn decide_sized(&self, graph: &Graph, index: &Index, pair: (Access, Access)) -> Option<bool>;
+
     /// Decides by the definition, in so many steps of a search.
     fn define(&self, graph: &Graph, index: &Index, pair: (Access, Access), steps: u32) -> Decision;
 

@@ -22,14 +22,14 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("link", &["graph", "oracle", "table"]),
     ("lint", &["diagnostic", "graph", "oracle", "subject", "table", "text", "types", "wellformed"]),
     ("lower", &["builder", "declare", "graph", "oracle", "table", "wellformed"]),
-    ("oracle", &["graph", "table", "wellformed"]),
+    ("oracle", &["forest", "graph", "table", "wellformed"]),
     ("session", &["declare", "graph", "oracle"]),
     ("spec", &["builder", "declare", "graph", "nearest", "oracle", "source", "table"]),
     ("subject", &["diagnostic", "graph", "text"]),
     ("text", &["graph", "source", "table"]),
     ("types", &["source", "table", "text"]),
     ("verify", &["diagnostic", "graph", "oracle", "subject", "table", "text", "wellformed"]),
-    ("wellformed", &["diagnostic", "graph", "table"]),
+    ("wellformed", &["diagnostic", "forest", "graph", "table"]),
 ];
 
 /// A module by the names that lead to it; the crate itself is empty.

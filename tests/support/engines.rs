@@ -10,7 +10,7 @@ use tbaa::{
 pub const RULES: [Rules; 3] = [Rules::Llvm, Rules::Union, Rules::UnionStrict];
 
 /// Sizes that accesses are given besides their tag's own.
-const SIZES: [u64; 5] = [0, 1, 3, 16, u64::MAX];
+const SIZES: [u64; 7] = [0, 1, 3, 4, 8, 16, u64::MAX];
 
 /// How much was compared.
 #[derive(Clone, Copy, Default, Debug)]
@@ -76,6 +76,15 @@ pub fn every_engine(graph: &Graph, tags: &[TagId]) -> Result<Compared, String> {
                 let with_size = oracle.may_alias(sized, b);
                 if oracle.may_alias(b, sized) != with_size || !agrees(sized, b.into(), with_size) {
                     return differs("an access with a size", i, j);
+                }
+                let other = Access::from(b).with_size(SIZES[(2 * i + 3 * j + 1) % SIZES.len()]);
+                if !agrees(sized, other, oracle.may_alias(sized, other)) {
+                    return differs("two accesses with sizes", i, j);
+                }
+                // Feature `self-check` compares it with the definition.
+                let generic = oracle.most_generic(a, b);
+                if i == j && rules == Rules::Llvm && generic != graph.tag(a).ok() {
+                    return differs("the most generic tag", i, j);
                 }
                 let expected = naive.as_ref().and_then(|(naive, tags)| {
                     let (of_a, of_b) = (tags[i].as_ref()?, tags[j].as_ref()?);

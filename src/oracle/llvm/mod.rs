@@ -4,6 +4,7 @@
 //! `lib/Analysis/TypeBasedAliasAnalysis.cpp`.
 
 mod accept;
+mod generic;
 mod steps;
 mod tables;
 
@@ -11,7 +12,7 @@ use super::access::Access;
 use super::clause::Clause;
 use super::index::{Index, Role};
 use super::rule::{Candidates, Decision, Rule};
-use crate::graph::{Format, Graph, NodeId, Shape, Tag, TagId, TagParts, TypeId};
+use crate::graph::{Format, Graph, NodeId, Tag, TagId, TagParts};
 use crate::wellformed::Verifier;
 use steps::{Crash, Path, has_field, least_common_type, step};
 
@@ -27,6 +28,12 @@ impl Rule for Llvm {
 
     fn decide(&self, _: &Graph, index: &Index, a: TagId, b: TagId) -> Option<bool> {
         self.0.decide(index, a, b)
+    }
+
+    /// LLVM reads the tags alone.
+    fn decide_sized(&self, _: &Graph, index: &Index, (a, b): (Access, Access)) -> Option<bool> {
+        let (a, b) = (a.tag?, b.tag?);
+        index.decide(a.index, b.index).or_else(|| self.0.decide(index, a, b))
     }
 
     fn define(&self, graph: &Graph, index: &Index, pair: (Access, Access), _: u32) -> Decision {
@@ -55,7 +62,19 @@ impl Rule for Llvm {
     }
 
     fn most_generic(&self, graph: &Graph, index: &Index, a: TagId, b: TagId) -> Option<Tag> {
-        Definition { graph, index }.most_generic(a, b)
+        let by_definition = || Definition { graph, index }.most_generic(a, b);
+        let found = match (index.role(a.index()), index.role(b.index())) {
+            (Role::Regular(root, x), Role::Regular(other, y)) if a != b && self.0.is_ordered() => {
+                let same = root == other;
+                same.then(|| generic::most_generic(graph, index, [(a, x), (b, y)])).flatten()
+            }
+            _ => by_definition(),
+        };
+        if cfg!(feature = "self-check") {
+            let plain = |tag: Option<Tag>| tag.map(|tag| Tag { immutable: false, ..tag });
+            assert_eq!(plain(found), plain(by_definition()), "{a:?}, {b:?}");
+        }
+        found
     }
 
     fn is_well_formed(&self, graph: &Graph, tag: TagId) -> bool {
@@ -133,20 +152,7 @@ impl Definition<'_> {
             Match::Same => graph.tag(a).ok(),
             Match::Meets(tag) => graph.tag(tag).ok(),
             Match::DifferentRoots => None,
-            Match::Common { common, .. } => {
-                let shape = Shape::of(graph, common);
-                if shape.is_root() {
-                    return None;
-                }
-                Some(Tag {
-                    base: TypeId(common),
-                    access: TypeId(common),
-                    offset: 0,
-                    size: (shape.format == Format::New).then_some(u64::MAX),
-                    immutable: false,
-                    format: shape.format,
-                })
-            }
+            Match::Common { common, .. } => generic::whole(graph, common),
         }
     }
 

@@ -216,6 +216,11 @@ impl Tables {
         index.find_on_walk(cursor, ty, (!self.unordered).then_some(|ty| ty))
     }
 
+    /// Whether on all walks each type is older than the one before it.
+    pub(super) fn is_ordered(&self) -> bool {
+        !self.unordered
+    }
+
     /// Says which tags an irregular one may alias at most.
     pub(super) fn candidates(&self, index: &Index, tag: TagId) -> Option<Candidates> {
         let Role::Irregular(_, cursor, number) = index.role(tag.index()) else { return None };

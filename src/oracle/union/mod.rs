@@ -97,6 +97,10 @@ impl Rule for Union {
         self.tables.decide(&self.types, graph, index, (a, b))
     }
 
+    fn decide_sized(&self, graph: &Graph, index: &Index, pair: (Access, Access)) -> Option<bool> {
+        self.tables.decide_sized(&self.types, graph, index, pair)
+    }
+
     fn define(&self, graph: &Graph, _: &Index, pair: (Access, Access), steps: u32) -> Decision {
         self.definition(steps).decide(graph, pair, self.strict)
     }

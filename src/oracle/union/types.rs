@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use super::stride::{Stride, UNBOUNDED, span};
+use crate::forest::Forest;
 use crate::graph::{Format, Graph, NodeId, Shape, TypeId, TypeKind};
-use crate::oracle::forest::Forest;
+use crate::oracle::type_set::LargeTypeSet;
 use crate::table::HashSet;
 
 /// Position of a type in [`Types`].
@@ -57,6 +58,8 @@ pub(crate) struct Type {
     pub(crate) proper: bool,
     /// Whether an array lies in the type.
     pub(crate) arrays: bool,
+    /// The types inside the type and above these; it itself.
+    pub(crate) inside: LargeTypeSet,
     /// Objects in the type, as far as 32 bits count: itself, and those of each
     /// field, the elements of an array as one.
     pub(crate) objects: u32,
@@ -181,6 +184,7 @@ impl Types {
             proper: false,
             arrays: false,
             objects: 1,
+            inside: LargeTypeSet::default(),
             parent,
             first,
             end: self.fields.len() as u32,
@@ -302,7 +306,12 @@ impl Types {
             }
             self.clear(ty, &slots);
         }
+        let held = self.fields(ty).iter().map(|field| field.ty).chain(parent);
+        let empty = LargeTypeSet::default();
+        let mut inside = held.fold(empty, |inside, held| inside.union(self.get(held).inside));
+        inside.add(ty);
         let known = &mut self.types[ty as usize];
+        known.inside = inside;
         (known.far, known.proper, known.arrays) = (far, proper, arrays);
         known.objects = objects;
     }

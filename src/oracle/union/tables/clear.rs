@@ -22,29 +22,27 @@ impl From<Exhausted> for Aside {
     }
 }
 
-/// Whether a tag is regular if its walk is clear: it accesses a scalar, and no
-/// byte beside.
-pub(super) fn is_regular(types: &Types, access: &Resolved) -> bool {
+/// Whether a tag that accesses a scalar accesses no byte beside.
+pub(super) fn is_within(types: &Types, access: &Resolved) -> bool {
     let scalar = types.get(access.access);
-    let within = match access.size {
+    match access.size {
         _ if scalar.format == Some(Format::Old) => true,
         Some(size) => u128::from(size) <= scalar.far,
         // It goes on to the end of the field, and past that within an array.
         None => !types.get(access.base).arrays,
-    };
-    scalar.scalar && scalar.proper && within
+    }
 }
 
-/// Returns the place after one on a clear walk, `Some(None)` after a root;
-/// `None` where the walk is not clear or the offset leads nowhere.
+/// Returns the place after one on a clear walk, `Some(None)` after a root and
+/// where the offset leads nowhere; `None` where the walk is not clear.
 pub(super) fn next(types: &Types, ty: TypeIndex, offset: u64) -> Option<Option<(TypeIndex, u64)>> {
     let of_type = types.get(ty);
     if of_type.format.is_none() {
         return Some(None);
     }
     if of_type.scalar {
-        let parent = types.parent(ty).filter(|_| of_type.proper && offset == 0)?;
-        return Some(Some((parent, 0)));
+        let parent = types.parent(ty).filter(|_| of_type.proper)?;
+        return Some((offset == 0).then_some((parent, 0)));
     }
     let fields = types.fields(ty);
     let started = fields.partition_point(|field| field.offset <= offset);
@@ -58,14 +56,14 @@ pub(super) fn add_walk(types: &Types, index: &mut Index, start: (TypeIndex, u64)
     index.add_walk(start, usize::MAX, |ty, offset| next(types, ty, offset))
 }
 
-/// Returns the cursor of a place from which a clear walk leads to what is
-/// accessed.
+/// Returns the cursor of a place from which a clear walk leads to the scalar that
+/// is accessed; `Some(None)` if it leads elsewhere.
 pub(super) fn walk(
     types: &Types,
     index: &mut Index,
     start: (TypeIndex, u64),
     access: &Resolved,
-) -> Option<u32> {
+) -> Option<Option<u32>> {
     let end = add_walk(types, index, (access.access, 0))?;
     let cursor = add_walk(types, index, start)?;
     let forest = &index.forest;
@@ -79,5 +77,5 @@ pub(super) fn walk(
         _ if is_aggregate(cursor) => forest.parent(forest.climb(cursor, is_aggregate)) == Some(end),
         _ => cursor == end,
     };
-    (arrives && forest.is_ancestor(end, cursor)).then_some(cursor)
+    Some((arrives && forest.is_ancestor(end, cursor)).then_some(cursor))
 }

@@ -82,7 +82,7 @@ fn way(
     let mut at = (access.base, access.offset);
     let mut crossed = 0;
     loop {
-        if let Some(tail) = walk(types, index, at, &access) {
+        if let Some(tail) = walk(types, index, at, &access).flatten() {
             return Ok((way, Some(tail)));
         }
         if way.len() >= WAY {

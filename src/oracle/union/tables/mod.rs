@@ -10,21 +10,24 @@
 //! overlaps.)
 //!
 //! **Irregular tags**: see [`inferred`] for the old format and [`sized`] for the
-//! new. What these do not cover is unindexed, and so are accesses of a size of
-//! their own. All agree with the definition, where no limit is reached; feature
-//! `self-check` compares them on every query.
+//! new, and [`own_size`] for accesses with sizes of their own. What these do not
+//! cover is unindexed. All agree with the definition, where no limit is reached;
+//! feature `self-check` compares them on every query.
 
 mod clear;
 mod inferred;
+mod own_size;
 mod sized;
 
 use super::access::Resolved;
 use super::types::Types;
 use crate::graph::{Format, Graph, TagId};
+use crate::oracle::access::Access;
 use crate::oracle::index::{Index, Role};
 use crate::oracle::limits::{Allowance, JUDGED, JUDGED_A_NODE, STEPS};
 use crate::oracle::rule::Candidates;
-use clear::{Aside, is_regular, walk};
+use clear::{Aside, is_within, walk};
+use own_size::{decides_as_tags, may_hold};
 
 /// What is known of irregular tags.
 #[derive(Clone, Debug)]
@@ -99,13 +102,17 @@ impl Tables {
         index: &mut Index,
         access: &Resolved,
     ) -> Result<(u32, Option<Irregular>), Aside> {
-        if types.get(access.access).format.is_none() {
+        let of_access = types.get(access.access);
+        if of_access.format.is_none() {
             return Err(Aside::Unindexed);
         }
-        if is_regular(types, access)
-            && let Some(cursor) = walk(types, index, (access.base, access.offset), access)
-        {
-            return Ok((cursor, None));
+        if of_access.scalar && of_access.proper {
+            match walk(types, index, (access.base, access.offset), access) {
+                Some(Some(cursor)) if is_within(types, access) => return Ok((cursor, None)),
+                // Without arrays there is no other way to an offset.
+                Some(None) if !types.get(access.base).arrays => return Err(Aside::Rejected),
+                _ => {}
+            }
         }
         let Tables { inferred, sized, allowance, strict, .. } = self;
         allowance.within(graph.node_count(), STEPS, |budget| match access.format(types) {
@@ -165,6 +172,40 @@ impl Tables {
                 Some(self.inferred.may_alias(types, index, sides))
             }
         }
+    }
+
+    /// Decides on two accesses of which at least one has a size of its own; `None`
+    /// leaves them to the definition.
+    pub(super) fn decide_sized(
+        &self,
+        types: &Types,
+        graph: &Graph,
+        index: &Index,
+        (a, b): (Access, Access),
+    ) -> Option<bool> {
+        let (of_a, of_b) = (a.tag?, b.tag?);
+        let decided = index.decide(of_a.index, of_b.index);
+        // More bytes are more to meet, and no tag is regular for having few.
+        if of_a == of_b || decided == Some(true) {
+            return Some(true);
+        }
+        let base = |tag: TagId| match index.role(tag.index()) {
+            Role::Regular(_, cursor) => Some((index.ty(cursor), Some(cursor))),
+            Role::Irregular(_, cursor, _) => Some((index.ty(cursor), None)),
+            Role::Rejected | Role::Unindexed(_) => None,
+        };
+        let ((base_a, regular_a), (base_b, regular_b)) = (base(of_a)?, base(of_b)?);
+        if !may_hold(types, base_a, base_b) && !may_hold(types, base_b, base_a) {
+            return Some(false);
+        }
+        let resolve = |access: Access| Resolved::new(types, graph, access).ok();
+        let (own_a, own_b) = (resolve(a)?, resolve(b)?);
+        if let (Some(x), Some(y)) = (regular_a, regular_b) {
+            return decides_as_tags(types, index, (x, own_a), (y, own_b)).then_some(false);
+        }
+        let same =
+            resolve(of_a.into())?.size == own_a.size && resolve(of_b.into())?.size == own_b.size;
+        same.then(|| self.decide(types, graph, index, (of_a, of_b))).flatten()
     }
 
     /// Says which tags an irregular one may alias at most.

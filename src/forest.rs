@@ -16,14 +16,14 @@ use std::borrow::Cow;
 
 /// A node's interval of preorder numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Span {
-    pub(super) start: u32,
+pub(crate) struct Span {
+    pub(crate) start: u32,
     /// Past the last number.
-    pub(super) end: u32,
+    pub(crate) end: u32,
 }
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct Forest {
+pub(crate) struct Forest {
     /// Each node's parent, which was added before it; a root's is itself.
     parents: Vec<u32>,
     /// An ancestor farther up; a root's is itself.
@@ -38,12 +38,12 @@ pub(super) struct Forest {
 }
 
 impl Forest {
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.parents.len()
     }
 
     /// Adds a leaf under `parent`, or a root.
-    pub(super) fn push(&mut self, parent: Option<u32>) -> u32 {
+    pub(crate) fn push(&mut self, parent: Option<u32>) -> u32 {
         let node = self.parents.len() as u32;
         let Some(parent) = parent else {
             self.parents.push(node);
@@ -64,37 +64,37 @@ impl Forest {
         node
     }
 
-    pub(super) fn shrink_to_fit(&mut self) {
+    pub(crate) fn shrink_to_fit(&mut self) {
         self.parents.shrink_to_fit();
         self.jumps.shrink_to_fit();
         self.orders.shrink_to_fit();
         self.spans.shrink_to_fit();
     }
 
-    pub(super) fn parent(&self, node: u32) -> Option<u32> {
+    pub(crate) fn parent(&self, node: u32) -> Option<u32> {
         let parent = self.parents[node as usize];
         (parent != node).then_some(parent)
     }
 
     /// Returns a node and those above it.
-    pub(super) fn walk(&self, from: u32) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn walk(&self, from: u32) -> impl Iterator<Item = u32> + '_ {
         std::iter::successors(Some(from), |&node| self.parent(node))
     }
 
-    pub(super) fn span(&self, node: u32) -> Span {
+    pub(crate) fn span(&self, node: u32) -> Span {
         self.spans[node as usize]
     }
 
-    pub(super) fn is_unnumbered(&self, node: u32) -> bool {
+    pub(crate) fn is_unnumbered(&self, node: u32) -> bool {
         node >= self.numbered
     }
 
-    pub(super) fn has_unnumbered(&self) -> bool {
+    pub(crate) fn has_unnumbered(&self) -> bool {
         self.numbered as usize != self.len()
     }
 
     /// Returns whether `upper` is `lower` or above it.
-    pub(super) fn is_ancestor(&self, upper: u32, lower: u32) -> bool {
+    pub(crate) fn is_ancestor(&self, upper: u32, lower: u32) -> bool {
         let (above, below) = (self.span(upper), self.span(lower));
         let within = above.start <= below.start && below.start < above.end;
         // An unnumbered node stands above such nodes only.
@@ -102,14 +102,14 @@ impl Forest {
     }
 
     /// Returns whether one of two nodes is the other or above it.
-    pub(super) fn related(&self, a: u32, b: u32) -> bool {
+    pub(crate) fn related(&self, a: u32, b: u32) -> bool {
         // A node is added after those above it.
         self.is_ancestor(a.min(b), a.max(b))
     }
 
     /// Returns the last node on the way up from `from` for which `below`
     /// holds, as it must for `from`; once it fails, it fails for all above.
-    pub(super) fn climb(&self, from: u32, below: impl Fn(u32) -> bool) -> u32 {
+    pub(crate) fn climb(&self, from: u32, below: impl Fn(u32) -> bool) -> u32 {
         let mut node = from;
         loop {
             let (jump, parent) = (self.jumps[node as usize], self.parents[node as usize]);
@@ -121,8 +121,16 @@ impl Forest {
         }
     }
 
+    /// Returns the lowest node that is each of two nodes or above it.
+    pub(crate) fn nearest_common(&self, a: u32, b: u32) -> Option<u32> {
+        if self.is_ancestor(a, b) {
+            return Some(a);
+        }
+        self.parent(self.climb(a, |node| !self.is_ancestor(node, b)))
+    }
+
     /// Numbers all nodes if too many are unnumbered, and says whether it did.
-    pub(super) fn catch_up(&mut self) -> bool {
+    pub(crate) fn catch_up(&mut self) -> bool {
         const FEW: usize = 16;
         let unnumbered = self.len() - self.numbered as usize;
         if unnumbered <= FEW + self.numbered as usize / 4 {
@@ -133,7 +141,7 @@ impl Forest {
     }
 
     /// Returns the spans of all nodes, of which no two begin alike.
-    pub(super) fn spans(&self) -> Cow<'_, [Span]> {
+    pub(crate) fn spans(&self) -> Cow<'_, [Span]> {
         if !self.has_unnumbered() {
             return Cow::Borrowed(&self.spans);
         }
@@ -143,7 +151,7 @@ impl Forest {
     }
 
     /// Numbers all nodes.
-    pub(super) fn number(&mut self) {
+    pub(crate) fn number(&mut self) {
         let parents = &self.parents;
         let parent =
             |node: usize| (parents[node] as usize != node).then_some(parents[node] as usize);

@@ -1,0 +1,46 @@
+//! The most generic tag of two regular ones, from their cursors.
+//!
+//! On a walk the types grow older. So of the places where two walks have met, and
+//! of what the tags access, the oldest type is the least common ancestor of the
+//! types accessed. And no walk from one base type to the other comes back, so that
+//! at most one tag meets the other's base.
+
+use crate::graph::{Format, Graph, NodeId, Shape, Tag, TagId, TagParts, TypeId};
+use crate::oracle::index::Index;
+
+/// Returns what the definition does, without immutability, for two different
+/// regular tags of one root, given their cursors.
+pub(super) fn most_generic(
+    graph: &Graph,
+    index: &Index,
+    [(a, at_a), (b, at_b)]: [(TagId, u32); 2],
+) -> Option<Tag> {
+    let access = |tag| Some(TagParts::access(graph, graph.tag_node(tag))?.index);
+    let (access_a, access_b) = (access(a)?, access(b)?);
+    let met = index.forest.nearest_common(at_a, at_b)?;
+    let common = index.ty(met).min(access_a).min(access_b);
+    let whole = whole(graph, graph.node_at(common));
+    let covers = |at, access| index.ty(at) == access && access == common;
+    // In the old format a walk goes on above what is accessed.
+    let old = whole.is_none_or(|whole| whole.format == Format::Old);
+    let meets = |access, other| met == other && (old || index.ty(other) >= access);
+    if met != at_a && met != at_b || covers(at_a, access_a) {
+        return whole;
+    }
+    if meets(access_a, at_b) {
+        return graph.tag(b).ok();
+    }
+    if !covers(at_b, access_b) && meets(access_b, at_a) {
+        return graph.tag(a).ok();
+    }
+    whole
+}
+
+/// Returns what the tag of a whole access to a type says; `None` for a root.
+pub(super) fn whole(graph: &Graph, ty: NodeId) -> Option<Tag> {
+    let shape = Shape::of(graph, ty);
+    let (base, access) = (TypeId(ty), TypeId(ty));
+    let size = (shape.format == Format::New).then_some(u64::MAX);
+    let whole = Tag { base, access, offset: 0, size, immutable: false, format: shape.format };
+    (!shape.is_root()).then_some(whole)
+}
