@@ -111,6 +111,21 @@ fn the_page_loads_nothing_and_is_accessible() {
     assert!(!spans[1].as_str().unwrap().is_empty(), "{spans}");
 }
 
+#[test]
+fn the_page_says_what_keeps_a_load() {
+    let blocks: serde_json::Value =
+        serde_json::from_str(&run(&["blocks", "fill.ll", "--format", "json"]).text).unwrap();
+    let one = &data(&run(&["report", "fill.ll"]).text)[0];
+    assert_eq!(one["kept_loads"], blocks["loads"].as_array().unwrap().len());
+    assert!(one["kept_loads"].as_u64().unwrap() > 0);
+    for (row, known) in
+        one["loads"].as_array().unwrap().iter().zip(blocks["loads"].as_array().unwrap())
+    {
+        assert_eq!((&row["load"], &row["blockers"]), (&known["load"], &known["blockers"]));
+        assert_eq!(row["more"], 0);
+    }
+}
+
 /// Struct types and tags without end, and a function that has them all.
 fn large(types: usize) -> String {
     let mut text = String::from("define void @f(ptr %p) {\n");

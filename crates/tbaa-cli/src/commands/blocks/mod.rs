@@ -23,7 +23,7 @@ use blame::{Blocked, Judge};
 use body::Body;
 use proof::Sample;
 use prove::{Opt, Prover};
-use show::Shown;
+use show::{Row, Shown};
 
 /// Says which stores and calls keep loads from being reused or hoisted.
 ///
@@ -145,6 +145,28 @@ pub(super) fn run(args: &Blocks, out: &mut dyn Write) -> Result<(), Failure> {
         say_why(module, &wanted);
     }
     Ok(())
+}
+
+/// Returns the loads of a module that something keeps, as `--format json` has
+/// them, of the first functions up to a number; and how many there are in all.
+pub(super) fn kept_loads(input: &Input, most: usize) -> (Vec<Row>, usize) {
+    let Content::Module(module) = &input.content else { return (Vec::new(), 0) };
+    let judge = Judge::new(module, input.text());
+    let names = input.names();
+    let debug = DebugInfo::new(input.text());
+    let shown = Shown { input, names: &names, debug, judge: &judge, sample: None };
+    let (mut rows, mut all) = (Vec::new(), 0);
+    for index in 0..module.functions().len() as u32 {
+        let body = Body::read(module, input.text(), index);
+        let loads = judge.loads(&body);
+        let function = Function { index, body, loads };
+        let kept = function.loads.iter().filter(|blocked| !blocked.blockers.is_empty());
+        let mut kept: Vec<&Blocked> = kept.collect();
+        all += kept.len();
+        kept.truncate(most - rows.len());
+        rows.extend(shown.rows(&function, &kept));
+    }
+    (rows, all)
 }
 
 /// Says why nothing is listed.

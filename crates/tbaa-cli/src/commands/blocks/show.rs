@@ -30,7 +30,7 @@ pub(super) struct Shown<'a> {
 
 /// A load in `--format json`.
 #[derive(Serialize)]
-pub(super) struct Row {
+pub(crate) struct Row {
     function: String,
     load: Place,
     /// `reuse` or `hoist`.

@@ -4,16 +4,22 @@
 use std::collections::HashMap;
 
 use serde::Serialize;
+use serde_json::Value;
 use tbaa::lint::{Options, lint, lint_graph};
 use tbaa::text::{DebugInfo, Module, Names, Opcode};
 use tbaa::verify::{Verifier, verify, verify_graph};
 use tbaa::{Diagnostic, Field, Graph, Rules, Tag, TagId, TypeId, TypeKind};
 
 use super::answers::Answers;
+use crate::commands::blocks::kept_loads;
 use crate::commands::matrix::order::preorder;
 use crate::input::{Content, Input};
 use crate::printable::{llvm_name, printable};
 use crate::render::Source;
+
+/// Loads that are listed at most, and stores and calls that keep one.
+const LOADS: usize = 400;
+const BLOCKERS: usize = 4;
 
 /// How much of each kind is kept; the most used first.
 #[derive(Clone, Copy)]
@@ -25,6 +31,8 @@ pub(super) struct Limits {
     pub(super) fields: usize,
     pub(super) findings: usize,
     pub(super) functions: usize,
+    /// Loads that stores and calls keep.
+    pub(super) loads: usize,
 }
 
 impl Limits {
@@ -35,11 +43,12 @@ impl Limits {
         fields: 40_000,
         findings: 500,
         functions: 2000,
+        loads: LOADS,
     };
 
     /// Half of everything; `None` where nothing is left.
     pub(super) fn halved(self) -> Option<Limits> {
-        let Limits { tags, explained, types, fields, findings, functions } = self;
+        let Limits { tags, explained, types, fields, findings, functions, loads } = self;
         (tags > 8).then_some(Limits {
             tags: tags / 2,
             explained: explained / 2,
@@ -47,6 +56,7 @@ impl Limits {
             fields: fields / 2,
             findings: findings / 2,
             functions: functions / 2,
+            loads: loads / 2,
         })
     }
 }
@@ -64,6 +74,10 @@ pub(super) struct Data {
     answers: Answers,
     findings: Vec<Finding>,
     functions: Vec<Function>,
+    /// As `tbaa blocks --format json` has them, with `more` for blockers that are
+    /// left out.
+    loads: Vec<Value>,
+    kept_loads: usize,
 }
 
 #[derive(Serialize)]
@@ -125,13 +139,31 @@ pub(super) struct Facts {
     used: Vec<(TagId, u64)>,
     functions: Vec<Function>,
     findings: Vec<Diagnostic>,
+    loads: Vec<Value>,
+    kept_loads: usize,
 }
 
 impl Facts {
     pub(super) fn of(input: &Input) -> Facts {
         let used = used(input);
-        Facts { functions: functions(input, &used), findings: judge(input), used }
+        let (rows, kept_loads) = kept_loads(input, LOADS);
+        let loads = rows.iter().filter_map(|row| serde_json::to_value(row).ok()).map(short);
+        let loads = loads.collect();
+        let (functions, findings) = (functions(input, &used), judge(input));
+        Facts { functions, findings, used, loads, kept_loads }
     }
+}
+
+/// Leaves out all but the first blockers of a load.
+fn short(mut row: Value) -> Value {
+    let blockers = row["blockers"].as_array_mut();
+    let more = blockers.map_or(0, |blockers| {
+        let more = blockers.len().saturating_sub(BLOCKERS);
+        blockers.truncate(BLOCKERS);
+        more
+    });
+    row["more"] = more.into();
+    row
 }
 
 impl Data {
@@ -151,6 +183,11 @@ impl Data {
         }
         let functions = kept_functions(&facts.functions, limits, &mut left_out);
         let findings = kept_findings(input, &facts.findings, limits, &mut left_out);
+        let loads: Vec<Value> = facts.loads.iter().take(limits.loads).cloned().collect();
+        if loads.len() < facts.kept_loads {
+            left_out.push(format!("loads: the first {} of {}", loads.len(), facts.kept_loads));
+        }
+        let kept_loads = facts.kept_loads;
         let figure = |count: usize| count.to_string();
         let mut summary =
             vec![("types", figure(graph.types().count())), ("tags", figure(used.len()))];
@@ -161,7 +198,18 @@ impl Data {
         summary.push(("findings", figure(facts.findings.len())));
         let tags = rows(input, &names, &tags, &uses, &place);
         let file = input.file().to_owned();
-        Data { file, summary, left_out, types, tags, answers, findings, functions }
+        Data {
+            file,
+            summary,
+            left_out,
+            types,
+            tags,
+            answers,
+            findings,
+            functions,
+            loads,
+            kept_loads,
+        }
     }
 }
 

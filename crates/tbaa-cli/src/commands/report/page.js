@@ -288,6 +288,24 @@ function listFunctions() {
       }))));
 }
 
+function loadItem(at) {
+  const row = doc.loads[at];
+  const place = (it) => [it.access, it.what, it.source].filter((part) => part).join(", ");
+  const item = (it) => element("li", {}, element("span", { class: "mono" }, place(it)), `${it.why}. ${it.help}`);
+  return element("details", {},
+    element("summary", {}, element("span", { class: "mono" }, `${row.function}: ${place(row.load)}`), " ",
+      element("span", { class: "muted" }, row.could)),
+    element("div", {},
+      row.of.length ? element("p", {}, "The value of ", element("span", { class: "mono" }, row.of.map(place).join("; ")), ", but for") : null,
+      element("ul", { class: "tags" }, row.blockers.map(item)),
+      row.more ? element("p", { class: "muted" }, `and ${number(row.more)} more`) : null));
+}
+
+function listLoads() {
+  const text = (row) => [row.function, row.load.what, row.load.source].join(" ");
+  list("load-search", "load-count", doc.loads, text, (found) => fill("load-list", found.map(loadItem)));
+}
+
 const PROMISES = [
   "what LLVM 22 answers, right or wrong",
   "NoAlias only where no byte is shared by any path through the types",
@@ -333,9 +351,11 @@ function open(at) {
   rule = 0;
   fill("tag-list", doc.tags.map((_, tag) => element("option", { value: show(tagText(tag)) })));
   summarySection();
-  byId("functions").hidden = !doc.functions.length;
-  document.querySelector('nav a[href="#functions"]').hidden = !doc.functions.length;
-  for (const id of ["type-search", "finding-search", "function-search"]) byId(id).value = "";
+  for (const [id, some] of [["functions", doc.functions.length], ["loads", doc.loads.length]]) {
+    byId(id).hidden = !some;
+    document.querySelector(`nav a[href="#${id}"]`).hidden = !some;
+  }
+  for (const id of ["type-search", "finding-search", "function-search", "load-search"]) byId(id).value = "";
   if (doc.tags.length) {
     // The most used two are the first to be seen.
     const used = doc.tags.map((_, tag) => tag).sort((x, y) => doc.tags[y].uses - doc.tags[x].uses || x - y);
@@ -348,6 +368,7 @@ function open(at) {
   listTypes();
   listFindings();
   listFunctions();
+  listLoads();
   rulesSection();
   drawMatrix();
 }
@@ -366,6 +387,7 @@ byId("swap").addEventListener("click", () => {
 byId("type-search").addEventListener("input", listTypes);
 byId("finding-search").addEventListener("input", listFindings);
 byId("function-search").addEventListener("input", listFunctions);
+byId("load-search").addEventListener("input", listLoads);
 byId("canvas").addEventListener("mousemove", (event) => doc.tags.length && status(pairAt(event)));
 byId("canvas").addEventListener("click", (event) => doc.tags.length && choosePair(...pairAt(event)));
 byId("canvas").addEventListener("keydown", matrixKey);
