@@ -291,9 +291,9 @@ function listFunctions() {
 function loadItem(at) {
   const row = doc.loads[at];
   const place = (it) => [it.access, it.what, it.source].filter((part) => part).join(", ");
-  const item = (it) => element("li", {}, element("span", { class: "mono" }, place(it)), `${it.why}. ${it.help}`);
+  const item = (it) => element("li", {}, element("span", { class: "mono" }, place(it)), `${it.why}; ${it.help}`);
   return element("details", {},
-    element("summary", {}, element("span", { class: "mono" }, `${row.function}: ${place(row.load)}`), " ",
+    element("summary", {}, element("span", { class: "mono" }, place(row.load)), " ",
       element("span", { class: "muted" }, row.could)),
     element("div", {},
       row.of.length ? element("p", {}, "The value of ", element("span", { class: "mono" }, row.of.map(place).join("; ")), ", but for") : null,
