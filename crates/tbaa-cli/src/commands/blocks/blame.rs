@@ -5,7 +5,7 @@ use tbaa::{AliasResult, Clause, Graph, Oracle, Rules, TagId};
 
 use super::body::{Body, Event, size};
 use super::effects::{Effect, Effects};
-use super::flow::{Flow, Point};
+use super::flow::{Flow, Point, Way};
 
 /// What an optimiser could do with a load, were it not for the blockers.
 pub(super) enum Wanted {
@@ -14,6 +14,9 @@ pub(super) enum Wanted {
     Reuse(Vec<usize>),
     /// Load before the loop with this header, a block.
     Hoist(usize),
+    /// Take the value of one of these, and load on the one way on which none of
+    /// them stands.
+    Partly(Vec<usize>),
 }
 
 /// Why a store or call counts as one that may change what is loaded.
@@ -166,24 +169,36 @@ impl<'a> Judge<'a> {
         at: Point,
     ) -> Option<(Wanted, Vec<Event>)> {
         let key = &keys[at.block][at.event];
-        if let Some((equal, between)) =
-            flow.back(body, at, |block, event| keys[block][event] == *key)
-        {
-            let accesses = equal.iter().filter_map(|&event| match event {
-                Event::Access(index) => Some(index),
-                Event::Other(_) => None,
-            });
-            return Some((Wanted::Reuse(accesses.collect()), between));
-        }
-        let around = flow.innermost(at.block)?;
+        let is_equal = |block: usize, event: usize| keys[block][event] == *key;
         let Event::Access(load) = body.blocks[at.block].events[at.event] else { return None };
-        let is_invariant = body.is_invariant(self.pointer(load)?, &around.contains);
-        if !is_invariant || !flow.is_in_every_turn(body, around, at.block) {
-            return None;
+        // The load itself, come to again, is none that it could reuse.
+        let others = |way: &Way| {
+            let mut found: Vec<usize> =
+                way.found.iter().filter_map(|event| event.access()).collect();
+            found.retain(|&access| access != load);
+            found.sort_unstable();
+            found.dedup();
+            Some(found).filter(|found| !found.is_empty())
+        };
+        if let Some(way) = flow.back(body, at, is_equal)
+            && let Some(found) = others(&way)
+        {
+            return Some((Wanted::Reuse(found), way.passed));
         }
-        let blocks = body.blocks.iter().zip(&around.contains).filter(|&(_, &within)| within);
-        let events = blocks.flat_map(|(block, _)| &block.events).copied().collect();
-        Some((Wanted::Hoist(around.header), events))
+        let pointer = self.pointer(load)?;
+        if let Some(around) = flow.innermost(at.block)
+            && body.is_invariant(pointer, &around.contains)
+            && flow.is_in_every_turn(body, around, at.block)
+        {
+            let blocks = body.blocks.iter().zip(&around.contains).filter(|&(_, &within)| within);
+            let events = blocks.flat_map(|(block, _)| &block.events).copied().collect();
+            return Some((Wanted::Hoist(around.header), events));
+        }
+        let mut here = vec![false; body.blocks.len()];
+        here[at.block] = true;
+        let way =
+            flow.partly_back(body, at, is_equal).filter(|_| body.is_invariant(pointer, &here))?;
+        Some((Wanted::Partly(others(&way)?), way.passed))
     }
 
     fn blockers(&self, body: &Body<'_>, load: usize, between: &[Event]) -> Vec<Blocker> {

@@ -22,6 +22,15 @@ pub(super) enum Event {
     Other(usize),
 }
 
+impl Event {
+    pub(super) fn access(self) -> Option<usize> {
+        match self {
+            Event::Access(index) => Some(index),
+            Event::Other(_) => None,
+        }
+    }
+}
+
 pub(super) struct Block<'t> {
     /// Without `%`; empty for the first one if the text does not name it.
     pub(super) label: &'t str,
@@ -145,7 +154,8 @@ impl<'t> Body<'t> {
         Some(self.definitions.get(value.strip_prefix('%')?)?.text)
     }
 
-    /// Returns whether a pointer is the same in all turns of a loop.
+    /// Returns whether a pointer is the same in all turns of a loop: nothing but
+    /// its offset is computed there.
     pub(super) fn is_invariant(&self, pointer: &str, in_loop: &[bool]) -> bool {
         let mut pending = vec![pointer.to_owned()];
         let mut steps = 0;

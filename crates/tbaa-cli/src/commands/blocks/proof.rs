@@ -9,7 +9,6 @@ use tbaa::text::Opcode;
 use super::super::{counted, percent};
 use super::Function;
 use super::blame::{Blocked, Cause, Judge};
-use super::body::Event;
 use super::prove::{Outcome, Prover, Trial};
 use crate::find::in_function;
 use crate::report::Failure;
@@ -86,17 +85,6 @@ impl Sample {
         let answers = prover.ask(&trials)?;
         outcomes.extend(trials.iter().map(|it| it.load).zip(answers));
         let is_found = |load: &&usize| outcomes.get(load).is_some_and(|&it| it != Outcome::Kept);
-        if std::env::var_os("DBG").is_some() {
-            for load in &gone {
-                if !outcomes.get(load).is_some_and(|&it| it != Outcome::Kept) {
-                    eprintln!(
-                        "MISS {} {:?}",
-                        crate::find::access_name(judge.module, *load),
-                        blocked.get(load).map(|b| b.blockers.len())
-                    );
-                }
-            }
-        }
         figures.found = gone.iter().filter(is_found).count();
         Ok(Sample { outcomes, figures })
     }
@@ -133,12 +121,7 @@ pub(super) fn is_of_types(blocked: &Blocked) -> bool {
 /// Tags of their own for what is blamed.
 fn of_blamed(blocked: &Blocked) -> Trial {
     let accesses = blocked.blockers.iter().filter(|it| it.cause.is_of_types());
-    let mut retagged: Vec<usize> = accesses
-        .filter_map(|it| match it.event {
-            Event::Access(index) => Some(index),
-            Event::Other(_) => None,
-        })
-        .collect();
+    let mut retagged: Vec<usize> = accesses.filter_map(|it| it.event.access()).collect();
     if blocked.blockers.iter().any(|it| it.cause == Cause::LoadNoTag) {
         retagged.push(blocked.load);
     }

@@ -33,7 +33,7 @@ pub(super) struct Shown<'a> {
 pub(super) struct Row {
     function: String,
     load: Place,
-    /// `reuse` or `hoist`.
+    /// `reuse`, `reuse on some ways` or `hoist`.
     could: &'static str,
     /// The accesses whose value could be reused, one on each way.
     of: Vec<Place>,
@@ -87,12 +87,13 @@ impl<'a> Shown<'a> {
 
     pub(super) fn rows(&self, function: &Function<'_>, loads: &[&Blocked]) -> Vec<Row> {
         let name = self.function_name(function);
+        let places = |accesses: &[usize]| {
+            accesses.iter().map(|&it| self.place(Event::Access(it))).collect::<Vec<_>>()
+        };
         let row = |blocked: &&Blocked| {
             let (could, of, header) = match &blocked.wanted {
-                Wanted::Reuse(earlier) => {
-                    let places = earlier.iter().map(|&it| self.place(Event::Access(it)));
-                    ("reuse", places.collect(), None)
-                }
+                Wanted::Reuse(earlier) => ("reuse", places(earlier), None),
+                Wanted::Partly(earlier) => ("reuse on some ways", places(earlier), None),
                 Wanted::Hoist(header) => {
                     ("hoist", Vec::new(), Some(function.body.blocks[*header].label.to_owned()))
                 }
@@ -157,11 +158,11 @@ impl<'a> Shown<'a> {
         };
         match &blocked.wanted {
             Wanted::Reuse(earlier) => {
-                let from: Vec<_> =
-                    earlier.iter().take(SHOWN).map(|&it| self.line(Event::Access(it))).collect();
-                let from = from.join(" or ");
-                let more = if earlier.len() > SHOWN { " or others" } else { "" };
-                writeln!(out, "    could reuse the value of {from}{more}, {may}")?;
+                writeln!(out, "    could reuse the value of {}, {may}", self.any(earlier))?;
+            }
+            Wanted::Partly(earlier) => {
+                let from = self.any(earlier);
+                writeln!(out, "    could reuse the value of {from} on all ways but one, {may}")?;
             }
             Wanted::Hoist(header) => {
                 let label = function.body.blocks[*header].label;
@@ -185,6 +186,13 @@ impl<'a> Shown<'a> {
             writeln!(out, "    LLVM was not asked: no tag changes what calls and fences do")?;
         }
         Ok(())
+    }
+
+    /// Some of the accesses, one of which holds.
+    fn any(&self, accesses: &[usize]) -> String {
+        let shown = accesses.iter().take(SHOWN).map(|&it| self.line(Event::Access(it)));
+        let more = if accesses.len() > SHOWN { " or another" } else { "" };
+        format!("{}{more}", shown.collect::<Vec<_>>().join(" or "))
     }
 
     fn outcome(&self, blocked: &Blocked) -> Option<&'static str> {
