@@ -6,6 +6,12 @@ use tbaa::petgraph::graph::{DiGraph, NodeIndex};
 
 use super::body::{Body, Event};
 
+/// Events that are passed on the way back from a place at most. Optimisers give up
+/// sooner.
+///
+/// LLVM: `memdep-block-scan-limit`.
+pub(super) const FAR: usize = 4096;
+
 /// A natural loop: the blocks from which its header is reached again.
 pub(super) struct Loop {
     pub(super) header: usize,
@@ -107,7 +113,7 @@ impl Flow {
 
     /// Goes back from a place on every way, up to an event for which `is_equal`
     /// answers so. Returns these events, with those that were passed; `None` if a
-    /// way from the start of the function meets no such event.
+    /// way from the start of the function meets no such event, or it is far.
     pub(super) fn back(
         &self,
         body: &Body<'_>,
@@ -119,8 +125,12 @@ impl Flow {
         let mut pending = vec![(from.block, from.event)];
         while let Some((block, end)) = pending.pop() {
             let events = &body.blocks[block].events;
-            let equal = (0..end).rev().find(|&event| is_equal(block, event));
-            way.passed.extend(&events[equal.map_or(0, |equal| equal + 1)..end]);
+            let near = end.saturating_sub(FAR);
+            let equal = (near..end).rev().find(|&event| is_equal(block, event));
+            way.passed.extend(&events[equal.map_or(near, |equal| equal + 1)..end]);
+            if way.passed.len() > FAR {
+                return None;
+            }
             if let Some(equal) = equal {
                 way.found.push(events[equal]);
                 continue;

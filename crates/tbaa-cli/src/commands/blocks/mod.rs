@@ -9,13 +9,13 @@ mod prove;
 mod show;
 
 use std::io::{self, Write};
-use std::path::PathBuf;
 
 use clap::ValueEnum;
 use clap_complete::ArgValueCompleter;
 use tbaa::text::{DebugInfo, Module, Opcode};
 
 use super::completions::accesses;
+use crate::convert::InputArg;
 use crate::find::{Found, access_name};
 use crate::input::{Content, Input};
 use crate::report::{Failure, note};
@@ -53,8 +53,8 @@ Exit status:
   0  fine
   2  unusable input or arguments, or opt cannot be asked")]
 pub(crate) struct Blocks {
-    /// A .ll file, or `-`.
-    pub(crate) input: PathBuf,
+    #[command(flatten)]
+    pub(crate) input: InputArg,
     /// A function such as @f, an access in it, or both.
     #[arg(value_name = "NAME", num_args = 0..=2, add = ArgValueCompleter::new(accesses))]
     pub(crate) names: Vec<String>,
@@ -101,8 +101,8 @@ pub(super) fn run(args: &Blocks, out: &mut dyn Write) -> Result<(), Failure> {
     let functions: Vec<Function<'_>> = (0..module.functions().len() as u32)
         .filter(|&function| wanted.has_function(module, function))
         .map(|index| {
-            let body = Body::read(module, input.text(), index);
-            let loads = judge.loads(&body);
+            let mut body = Body::read(module, input.text(), index);
+            let loads = judge.loads(&mut body);
             Function { index, body, loads }
         })
         .collect();
