@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 #[path = "../../../tests/support/lua.rs"]
+#[allow(unreachable_pub, reason = "it is shared")]
 mod lua;
 
 use serde_json::Value;
@@ -83,13 +84,15 @@ fn each_blamed_store_is_what_keeps_the_load() {
         "@union_member:3",
         "@chars:3",
         "@same_type:3",
-        "@two_ways:4",
-        "@one_way:3",
+        "@pointer:4",
         "@pointer:5",
     ] {
         assert_eq!(outcome(load), gone, "{load}");
     }
-    assert_ne!(outcome("@loop:1"), "it is kept");
+    // LLVM loads before the branches meet, or on one of two ways.
+    for load in ["@two_ways:4", "@one_way:3", "@loop:1"] {
+        assert_eq!(outcome(load), "it is gone without any change", "{load}");
+    }
     // No tag frees these.
     for load in ["@same_place:3", "@order:3", "@calls:2"] {
         assert_eq!(outcome(load), Value::Null, "{load}");

@@ -83,6 +83,9 @@ impl Cause {
 pub(super) struct Blocker {
     pub(super) event: Event,
     pub(super) cause: Cause,
+    /// The load that it may change: the load that is judged, or one of its
+    /// pointer.
+    pub(super) load: usize,
 }
 
 /// A load and what keeps it.
@@ -262,7 +265,7 @@ impl<'a> Judge<'a> {
                 Event::Access(other) => self.cause(body, load, other),
                 Event::Other(offset) => self.of_call(load, offset),
             };
-            cause.map(|cause| Blocker { event, cause })
+            cause.map(|cause| Blocker { event, cause, load })
         };
         let mut found: Vec<Blocker> = between.iter().filter_map(cause).collect();
         self.sort(&mut found);

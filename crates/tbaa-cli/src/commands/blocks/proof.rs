@@ -1,6 +1,6 @@
 //! How often LLVM bears out what is blamed: in a sample of the loads.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
 use serde::Serialize;
@@ -17,6 +17,8 @@ use crate::report::Failure;
 pub(super) struct Sample {
     /// With what is blamed tagged apart.
     outcomes: HashMap<usize, Outcome>,
+    /// The loads that it removes or moves as the module is.
+    gone: HashSet<usize>,
     pub(super) figures: Figures,
 }
 
@@ -86,12 +88,18 @@ impl Sample {
         outcomes.extend(trials.iter().map(|it| it.load).zip(answers));
         let is_found = |load: &&usize| outcomes.get(load).is_some_and(|&it| it != Outcome::Kept);
         figures.found = gone.iter().filter(is_found).count();
-        Ok(Sample { outcomes, figures })
+        let gone = blocked.keys().copied().filter(|&load| !prover.is_kept(load)).collect();
+        Ok(Sample { outcomes, gone, figures })
     }
 
     /// What became of a load; `None` if LLVM was not asked about it.
     pub(super) fn outcome(&self, load: usize) -> Option<Outcome> {
         self.outcomes.get(&load).copied()
+    }
+
+    /// Whether LLVM removes or moves a load as the module is.
+    pub(super) fn is_gone(&self, load: usize) -> bool {
+        self.gone.contains(&load)
     }
 
     pub(super) fn write(&self, passes: &str, out: &mut dyn Write) -> io::Result<()> {
@@ -122,9 +130,8 @@ pub(super) fn is_of_types(blocked: &Blocked) -> bool {
 fn of_blamed(blocked: &Blocked) -> Trial {
     let accesses = blocked.blockers.iter().filter(|it| it.cause.is_of_types());
     let mut retagged: Vec<usize> = accesses.filter_map(|it| it.event.access()).collect();
-    if blocked.blockers.iter().any(|it| it.cause == Cause::LoadNoTag) {
-        retagged.push(blocked.load);
-    }
+    let untagged = blocked.blockers.iter().filter(|it| it.cause == Cause::LoadNoTag);
+    retagged.extend(untagged.map(|it| it.load));
     Trial { load: blocked.load, retagged }
 }
 

@@ -181,9 +181,9 @@ impl<'a> Shown<'a> {
             writeln!(out, "    help: {}", cause.help())?;
         }
         if let Some(outcome) = self.outcome(blocked) {
-            writeln!(out, "    LLVM, with the blamed tagged apart: {outcome}")?;
+            writeln!(out, "    LLVM, with the blamed stores tagged apart: {outcome}")?;
         } else if self.sample.is_some() && !is_of_types(blocked) && !blocked.blockers.is_empty() {
-            writeln!(out, "    LLVM was not asked: no tag changes what calls and fences do")?;
+            writeln!(out, "    LLVM was not asked: tags alone cannot free it")?;
         }
         Ok(())
     }
@@ -196,7 +196,11 @@ impl<'a> Shown<'a> {
     }
 
     fn outcome(&self, blocked: &Blocked) -> Option<&'static str> {
-        Some(match self.sample?.outcome(blocked.load)? {
+        let sample = self.sample?;
+        if sample.is_gone(blocked.load) {
+            return Some("it is gone without any change");
+        }
+        Some(match sample.outcome(blocked.load)? {
             Outcome::Kept => "it is kept",
             Outcome::Removed => "it is gone",
             Outcome::Moved => "it is done elsewhere, once for the loop",
@@ -256,9 +260,12 @@ impl<'a> Shown<'a> {
             Event::Access(index) => place(index),
             Event::Other(_) => None,
         };
-        let [written, read] = [written, place(blocked.load)].map(Option::unwrap_or_default);
-        match blocker.cause {
+        let [written, read] = [written, place(blocker.load)].map(Option::unwrap_or_default);
+        let why = match blocker.cause {
             Cause::NoTag => "it has no tag".to_owned(),
+            Cause::LoadNoTag if blocker.load != blocked.load => {
+                "the pointer's load has no tag".to_owned()
+            }
             Cause::LoadNoTag => "the load has no tag".to_owned(),
             Cause::FlattenedUnion => "a union's member, which clang tags as char".to_owned(),
             Cause::Covers => format!("{written} may be {read}, as one covers the other's type"),
@@ -271,7 +278,11 @@ impl<'a> Shown<'a> {
             Cause::Order => "it orders memory".to_owned(),
             Cause::Call => "it may write anything".to_owned(),
             Cause::Errno => "it may write errno".to_owned(),
+        };
+        if blocker.load == blocked.load {
+            return why;
         }
+        format!("{why}, through which this is loaded")
     }
 }
 
