@@ -1,7 +1,7 @@
 //! The guides, which are the repository's `docs` folder.
 //!
 //! [What TBAA is](tbaa), and how to read an answer; [the three rules](rules);
-//! what is [verified](verify) and [linted](lints); where [LLVM gets it wrong](llvm); [questions] and answers; [lowering], for stock LLVM, and [bisecting](bisect) what it breaks; [declarations](declare) and
+//! what is [verified](verify) and [linted](lints); where [LLVM gets it wrong](llvm); [questions] and answers; [names](naming) for accesses, and what [blocks] a load; [lowering], for stock LLVM, and [bisecting](bisect) what it breaks; [declarations](declare) and
 //! [Rust types](mod@derive); [specs]; LLVM's [types](mod@types) and
 //! [linking]; [performance]; [architecture].
 
@@ -22,6 +22,8 @@ macro_rules! pages {
 pages! {
     tbaa
     rules
+    naming
+    blocks
     lowering
     bisect
     declare

@@ -25,6 +25,21 @@ pub struct Body {
     pub ty: TypeId,
     /// The module that has it; of several, the first by name.
     pub module: String,
+    /// Of a scalar, the indices of all modules that have it, sorted.
+    scalar_of: Vec<u32>,
+}
+
+/// Whether two bodies of one name may be meant for one type. Two scalars of one
+/// module are not: that module's front end tells them apart by their parents.
+fn may_be_one(a: &[u32], b: &[u32]) -> bool {
+    !a.iter().any(|module| b.binary_search(module).is_ok())
+}
+
+/// Whether one module has all bodies, as scalars.
+fn are_scalars_of_one(bodies: &[Body]) -> bool {
+    let has_all =
+        |module: &u32| bodies.iter().all(|body| body.scalar_of.binary_search(module).is_ok());
+    bodies.first().is_some_and(|first| first.scalar_of.iter().any(has_all))
 }
 
 /// Finds the names with several bodies.
@@ -38,12 +53,13 @@ pub(super) fn find(summary: &Summary, graph: &Graph, ids: &[NodeId]) -> Vec<Clas
         let Some((name, root)) = name.zip(graph.root_of(ty)) else { continue };
         if node.kind() != TypeKind::Root {
             let module = summary.modules[facts.module as usize].clone();
-            named.entry((root, name)).or_default().push(Body { ty, module });
+            let scalar_of = facts.scalar_of.clone();
+            named.entry((root, name)).or_default().push(Body { ty, module, scalar_of });
         }
     }
     let mut clashes: Vec<Clash> = named
         .into_iter()
-        .filter(|(_, bodies)| bodies.len() > 1)
+        .filter(|(_, bodies)| bodies.len() > 1 && !are_scalars_of_one(bodies))
         .map(|((root, name), bodies)| Clash { root, name: name.to_vec(), bodies })
         .collect();
     clashes.sort_by(|a, b| (&a.name, a.root).cmp(&(&b.name, b.root)));
@@ -73,13 +89,18 @@ pub struct LinkedOracle<'l> {
     /// Of each tag the number of what it goes through; 0 is nothing.
     of_tag: Vec<u32>,
     through: Vec<Through>,
+    /// Of each scalar among the bodies the modules that have it.
+    scalars: HashMap<TypeId, Vec<u32>>,
 }
 
 impl<'l> LinkedOracle<'l> {
     pub(super) fn new(graph: &'l Graph, clashes: &[Clash], rules: Rules) -> Self {
         let mut clash_of: HashMap<TypeId, u32> = HashMap::default();
+        let mut scalars = HashMap::default();
         for (number, clash) in clashes.iter().enumerate() {
             clash_of.extend(clash.bodies.iter().map(|body| (body.ty, number as u32)));
+            let of_scalars = clash.bodies.iter().filter(|body| !body.scalar_of.is_empty());
+            scalars.extend(of_scalars.map(|body| (body.ty, body.scalar_of.clone())));
         }
         let mut of_tag = vec![0; graph.tag_count()];
         let mut through = vec![Through::These(Vec::new())];
@@ -92,7 +113,7 @@ impl<'l> LinkedOracle<'l> {
                 }
             }
         }
-        LinkedOracle { oracle: Oracle::new(graph, rules), of_tag, through }
+        LinkedOracle { oracle: Oracle::new(graph, rules), of_tag, through, scalars }
     }
 
     /// Returns whether two accesses may touch a common byte.
@@ -122,9 +143,25 @@ impl<'l> LinkedOracle<'l> {
             return false;
         }
         match (&self.through[a as usize], &self.through[b as usize]) {
-            (Through::These(a), Through::These(b)) => differ(a, b),
+            (Through::These(a), Through::These(b)) => self.differ(a, b),
             _ => true,
         }
+    }
+
+    /// Whether two sorted lists have different bodies of one clash.
+    fn differ(&self, a: &[(u32, TypeId)], b: &[(u32, TypeId)]) -> bool {
+        let of_clash = |a: &(u32, TypeId), b: &(u32, TypeId)| a.0 == b.0;
+        let mut others = b.chunk_by(of_clash).peekable();
+        for ours in a.chunk_by(of_clash) {
+            while others.next_if(|others| others[0].0 < ours[0].0).is_some() {}
+            let Some(others) = others.next_if(|others| others[0].0 == ours[0].0) else { continue };
+            let mut pairs = ours.iter().flat_map(|a| others.iter().map(move |b| (a.1, b.1)));
+            let modules = |ty: TypeId| self.scalars.get(&ty).map_or(&[][..], Vec::as_slice);
+            if pairs.any(|(a, b)| a != b && may_be_one(modules(a), modules(b))) {
+                return true;
+            }
+        }
+        false
     }
 
     /// Returns whether an access goes through no type whose name clashes.
@@ -141,23 +178,6 @@ impl<'l> LinkedOracle<'l> {
     pub fn merged(&self) -> &Oracle<&'l Graph> {
         &self.oracle
     }
-}
-
-/// Whether two sorted lists have different bodies of one clash.
-fn differ(a: &[(u32, TypeId)], b: &[(u32, TypeId)]) -> bool {
-    let (mut i, mut j) = (0, 0);
-    while let (Some(&(x, left)), Some(&(y, right))) = (a.get(i), b.get(j)) {
-        if x == y {
-            // Several bodies of one name on one side differ from any body.
-            let one = |list: &[(u32, TypeId)], at: usize| list.get(at + 1).is_none_or(|n| n.0 != x);
-            if left != right || !one(a, i) || !one(b, j) {
-                return true;
-            }
-        }
-        i += usize::from(x <= y);
-        j += usize::from(y <= x);
-    }
-    false
 }
 
 fn bodies(graph: &Graph, clash_of: &HashMap<TypeId, u32>, tag: TagId) -> Through {

@@ -20,9 +20,9 @@ enum Text {
     Bytes(Vec<u8>),
 }
 
-/// Roles, the first module, the origin, and the operands.
+/// Roles, the first module, the origin, the operands, and of a scalar all modules.
 #[derive(Serialize, Deserialize)]
-struct Node(u8, u32, Option<(u32, u32)>, Vec<Op>);
+struct Node(u8, u32, Option<(u32, u32)>, Vec<Op>, #[serde(default)] Vec<u32>);
 
 impl From<Summary> for Portable {
     fn from(summary: Summary) -> Portable {
@@ -32,7 +32,7 @@ impl From<Summary> for Portable {
         };
         let node = |(key, facts): (Key, Facts)| {
             let origin = key.origin.map(|origin| (origin.module, origin.place));
-            Node(facts.roles, facts.module, origin, key.ops)
+            Node(facts.roles, facts.module, origin, key.ops, facts.scalar_of)
         };
         Portable {
             modules: summary.modules,
@@ -48,9 +48,9 @@ impl TryFrom<Portable> for Summary {
     fn try_from(portable: Portable) -> Result<Summary, &'static str> {
         let Portable { modules, strings, nodes } = portable;
         let has = |index: u32, count: usize| (index as usize) < count;
-        for (at, Node(_, module, origin, ops)) in nodes.iter().enumerate() {
+        for (at, Node(_, module, origin, ops, scalar_of)) in nodes.iter().enumerate() {
             let module = origin.map_or(*module, |(origin, _)| origin.max(*module));
-            if !has(module, modules.len()) {
+            if !scalar_of.iter().chain([&module]).all(|&module| has(module, modules.len())) {
                 return Err("a node of a module that is not among the modules");
             }
             for op in ops {
@@ -75,9 +75,9 @@ impl TryFrom<Portable> for Summary {
             Text::Text(text) => text.into_bytes().into(),
             Text::Bytes(bytes) => bytes.into(),
         };
-        let node = |Node(roles, module, origin, ops)| {
+        let node = |Node(roles, module, origin, ops, scalar_of)| {
             let origin = origin.map(|(module, place)| Origin { module, place });
-            (Key { origin, ops }, Facts { roles, module })
+            (Key { origin, ops }, Facts { roles, module, scalar_of })
         };
         let read = Summary {
             modules,

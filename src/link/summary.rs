@@ -40,12 +40,24 @@ pub(super) const COPY: u8 = 2;
 pub(super) const TYPE: u8 = 4;
 
 /// What modules say of a node; what two summaries say is joined.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Facts {
     pub(super) roles: u8,
     /// Index of the first module by name that has the node.
     pub(super) module: u32,
+    /// Of a scalar the indices of all modules that have it, sorted.
+    pub(super) scalar_of: Vec<u32>,
+}
+
+impl Facts {
+    /// The same with other indices of modules.
+    fn renumbered(&self, modules: &[u32]) -> Facts {
+        let index = |&module: &u32| modules[module as usize];
+        let mut scalar_of: Vec<u32> = self.scalar_of.iter().map(index).collect();
+        scalar_of.sort_unstable();
+        Facts { roles: self.roles, module: index(&self.module), scalar_of }
+    }
 }
 
 /// The TBAA nodes of one module or of several linked ones.
@@ -134,7 +146,11 @@ impl Summary {
             let roles = if graph.tag_of(id).is_some() { TAG } else { 0 }
                 | if graph.type_of(id).is_some() { TYPE } else { 0 }
                 | if copies[at] { COPY } else { 0 };
-            to[at] = ops.map(|ops| union.node(Key { origin, ops }, Facts { roles, module }));
+            let is_scalar =
+                graph.type_of(id).is_some_and(|ty| graph.ty(ty).kind() == TypeKind::Scalar);
+            let scalar_of = if is_scalar { vec![module] } else { Vec::new() };
+            let facts = Facts { roles, module, scalar_of };
+            to[at] = ops.map(|ops| union.node(Key { origin, ops }, facts));
         }
         let (summary, sorted) = union.sorted();
         let tags = graph.tags().map(|tag| to[graph.tag_node(tag).index()]).collect();
@@ -255,14 +271,20 @@ impl Union {
 
     fn node(&mut self, key: Key, facts: Facts) -> u32 {
         let Union { modules, nodes, .. } = self;
-        let entry = nodes.entry(key);
-        let index = entry.index() as u32;
-        let known = entry.or_insert(facts);
-        known.roles |= facts.roles;
-        if modules[facts.module as usize] < modules[known.module as usize] {
-            known.module = facts.module;
-        }
-        index
+        let index = match nodes.get_full_mut(&key) {
+            Some((index, _, known)) => {
+                known.roles |= facts.roles;
+                if modules[facts.module as usize] < modules[known.module as usize] {
+                    known.module = facts.module;
+                }
+                known.scalar_of.extend(facts.scalar_of);
+                known.scalar_of.sort_unstable();
+                known.scalar_of.dedup();
+                index
+            }
+            None => nodes.insert_full(key, facts).0,
+        };
+        index as u32
     }
 
     fn add(&mut self, summary: &Summary) -> NodeMap {
@@ -280,7 +302,7 @@ impl Union {
                 place: origin.place,
             });
             let key = Key { origin, ops: ops.collect() };
-            let facts = Facts { module: modules[facts.module as usize], ..*facts };
+            let facts = facts.renumbered(&modules);
             to.push(Some(self.node(key, facts)));
         }
         NodeMap { to, tags: Vec::new() }
@@ -316,8 +338,7 @@ impl Union {
             level.sort_unstable_by(|(a, _), (b, _)| compare(a, b));
             for (key, index) in level {
                 ranks[index as usize] = Some(nodes.len() as u32);
-                let facts = self.nodes[index as usize];
-                nodes.push((key, Facts { module: module_ranks[facts.module as usize], ..facts }));
+                nodes.push((key, self.nodes[index as usize].renumbered(&module_ranks)));
             }
         }
         (Summary { modules, strings, nodes }, NodeMap { to: ranks, tags: Vec::new() })

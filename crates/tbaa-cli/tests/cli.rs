@@ -287,6 +287,24 @@ fn sarif_is_what_its_schema_wants() {
     }
 }
 
+/// Many pairs are announced on standard error, fewer are not.
+#[test]
+fn many_pairs_are_written_with_a_word() {
+    let stores = "  store i32 1, ptr %p, !tbaa !0\n".repeat(1_500);
+    let text = format!(
+        "define void @f(ptr %p) {{\n{stores}  ret void\n}}\n\
+         define void @g(ptr %p) {{\n{}  ret void\n}}\n\
+         !0 = !{{!1, !1, i64 0}}\n!1 = !{{!\"int\", !{{!\"R\"}}}}\n",
+        "  store i32 1, ptr %p, !tbaa !0\n".repeat(3)
+    );
+    let all = output(&["eval", "-", "--format", "pairs"], text.as_bytes());
+    let note = self::text(&all.stderr);
+    assert!(note.contains("1124253 pairs") && note.contains("--function"), "{note}");
+    let one = output(&["eval", "-", "--format", "pairs", "--function", "@g"], text.as_bytes());
+    assert_eq!(self::text(&one.stdout).lines().count(), 3);
+    assert_eq!(self::text(&one.stderr), "");
+}
+
 #[test]
 fn completions_are_for_every_shell() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
@@ -334,7 +352,7 @@ fn what_fits_is_offered() {
 fn every_command_has_help_with_its_exit_status() {
     for command in [
         "dump", "alias", "explain", "generic", "matrix", "eval", "check", "verify", "lint",
-        "stats", "types", "link", "strip", "bisect", "graph", "diff", "report",
+        "stats", "types", "link", "strip", "bisect", "graph", "diff", "report", "blocks",
     ] {
         let help = output(&[command, "--help"], b"");
         assert_eq!(help.status.code(), Some(0));
@@ -389,6 +407,8 @@ fn every_example_in_the_help_runs() {
     for program in ["opt", "opt-22", "lli", "lli-22"] {
         stand_in(&home.join("bin").join(program), "true");
     }
+    // What names values and optimises changes nothing.
+    stand_in(&home.join("bin/opt-22"), "case \"$*\" in *instnamer*|*gvn*) cat ;; esac");
     // The program is its last argument.
     stand_in(
         &home.join("bin/clang-22"),
@@ -416,6 +436,7 @@ fn every_example_in_the_help_runs() {
         "graph",
         "diff",
         "report",
+        "blocks",
         "completions",
         "man",
     ];

@@ -116,6 +116,37 @@ fn scalars_clash_with_all_that_is_made_of_them() {
     }
 }
 
+/// As TVM makes them: an `i8` under each buffer. One module tells them apart, and
+/// so they are no clash; what another module means by the name is not known.
+#[test]
+fn scalars_of_one_module_under_different_parents_do_not_clash() {
+    let buffers = "!4 = !{!\"a\", !1, i64 0} !5 = !{!\"b\", !1, i64 0}
+        !6 = !{!\"i8\", !4, i64 0} !7 = !{!\"i8\", !5, i64 0}
+        !8 = !{!6, !6, i64 0} !9 = !{!7, !7, i64 0} !tbaa.tags = !{!8, !9}";
+    let alone = module(buffers);
+    let linked = Linked::new(&[("a.ll", &alone)]).unwrap();
+    assert!(linked.clashes().is_empty());
+    let one = "!4 = !{!\"b\", !1, i64 0} !6 = !{!\"i8\", !4, i64 0}
+        !5 = !{!\"c\", !1, i64 0} !7 = !{!\"i8\", !5, i64 0}
+        !8 = !{!6, !6, i64 0} !9 = !{!7, !7, i64 0} !tbaa.tags = !{!8, !9}";
+    for swapped in [false, true] {
+        let pair = if swapped { Pair::new(one, buffers) } else { Pair::new(buffers, one) };
+        assert_eq!(pair.names(), ["i8"], "under a and under c, in different modules");
+        for rules in RULES {
+            let oracle = pair.linked.oracle(rules);
+            for tags in &pair.tags {
+                assert_eq!(oracle.alias(tags[0], tags[1]), NoAlias, "a module's own answer");
+            }
+        }
+        // Of a and c nobody knows whether they are one buffer.
+        let (first, second) = if swapped { (1, 0) } else { (0, 1) };
+        assert_eq!(pair.alias(Rules::Llvm, first, second), MayAlias);
+    }
+    // A struct's name does not say which one it is.
+    let structs = buffers.replace("i8\", !4, i64 0", "i8\", !2, i64 0, !2, i64 4");
+    assert_eq!(Pair::new(&structs, buffers).names(), ["i8"]);
+}
+
 /// What stands under a clashing type goes through it.
 #[test]
 fn parents_clash_for_what_is_below_them() {

@@ -1,9 +1,13 @@
 //! Linking is associative, commutative and idempotent, and widens answers only
 //! where names clash.
 
+use std::collections::HashSet;
+
 use tbaa::link::{Linked, NodeMap, Summary};
 use tbaa::types::{Context, MergedTypes};
-use tbaa::{Draft, DraftOperand, Format, Graph, NodeId, Operand, Oracle, Rules, TagId};
+use tbaa::{
+    Draft, DraftOperand, Format, Graph, NodeId, Operand, Oracle, Rules, TagId, TypeId, TypeKind,
+};
 
 use crate::support::random::{self, Shape, Universe};
 use crate::support::{Rng, setting};
@@ -171,7 +175,7 @@ fn old_answers_are_kept_or_widened_by_a_clash() {
             counts[2] += linked.clashes().len();
         }
     }
-    assert!(counts.iter().all(|&count| count > 1000), "{counts:?}");
+    assert!(counts.iter().all(|&count| count > 500), "{counts:?}");
 }
 
 #[test]
@@ -183,6 +187,18 @@ fn different_bodies_of_one_name_may_alias_by_every_rule() {
             modules.iter().map(|(name, graph)| (&name[..], graph)).collect();
         let linked = Linked::new(&named).unwrap();
         let graph = linked.graph();
+        let own: Vec<HashSet<NodeId>> = modules
+            .iter()
+            .enumerate()
+            .map(|(at, (_, graph))| {
+                graph.types().filter_map(|ty| linked.node(at, ty.node())).collect()
+            })
+            .collect();
+        // A module's front end means what it says of its own scalars.
+        let told_apart = |a: TypeId, b: TypeId| {
+            [a, b].iter().all(|&ty| graph.ty(ty).kind() == TypeKind::Scalar)
+                && own.iter().any(|own| own.contains(&a.node()) && own.contains(&b.node()))
+        };
         for rules in RULES {
             let oracle = linked.oracle(rules);
             let based = |ty| {
@@ -192,7 +208,8 @@ fn different_bodies_of_one_name_may_alias_by_every_rule() {
             };
             for clash in linked.clashes() {
                 for (at, one) in clash.bodies.iter().enumerate() {
-                    for other in &clash.bodies[..at] {
+                    let others = clash.bodies[..at].iter();
+                    for other in others.filter(|other| !told_apart(one.ty, other.ty)) {
                         for (a, b) in
                             based(one.ty).flat_map(|a| based(other.ty).map(move |b| (a, b)))
                         {

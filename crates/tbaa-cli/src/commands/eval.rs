@@ -4,7 +4,7 @@
 //! depends on the tags alone: it is asked once for each pair of distinct tags,
 //! and counted for the pairs of accesses.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
 use clap::ValueEnum;
@@ -17,7 +17,7 @@ use crate::args::RulesArg;
 use crate::convert::InputArg;
 use crate::input::{Content, Input};
 use crate::printable::{llvm_name, printable};
-use crate::report::Failure;
+use crate::report::{Failure, note};
 
 /// Compares all tagged accesses of each function with one another.
 ///
@@ -38,6 +38,7 @@ access has its number among the function's accesses, from 1: @f:1 names it.
 Examples:
   tbaa eval f.ll
   tbaa eval f.ll --format pairs | grep -c NoAlias
+  tbaa eval f.ll --function @f
   clang -O1 -S -emit-llvm -o - f.c | tbaa eval -
 
 Exit status:
@@ -48,6 +49,9 @@ pub(crate) struct Eval {
     pub(crate) input: InputArg,
     #[command(flatten)]
     pub(crate) rules: RulesArg,
+    /// Only this function, such as @f; may be given several times.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) function: Vec<String>,
     /// What to print.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: EvalFormat,
@@ -73,6 +77,12 @@ pub(super) fn run(args: &Eval, out: &mut dyn Write) -> Result<(), Failure> {
     input.warn_rejected(rules, module.attached_tags());
     let oracle = Oracle::new(module.graph(), rules);
     let names: Vec<_> = module.functions().collect();
+    let wanted = wanted(&input, module, &args.function)?;
+    let is_wanted =
+        |it: &Instruction| wanted.as_ref().is_none_or(|wanted| wanted.contains(&it.function));
+    if args.format == EvalFormat::Pairs {
+        say_how_many(module.instructions().iter().filter(|&it| is_wanted(it)));
+    }
     let meanings = input.names();
     let mut total = Count::default();
     let mut separator = "";
@@ -80,6 +90,9 @@ pub(super) fn run(args: &Eval, out: &mut dyn Write) -> Result<(), Failure> {
         write!(out, "{{\"rules\":\"{}\",\"functions\":[", rules)?;
     }
     for instructions in module.instructions().chunk_by(|a, b| a.function == b.function) {
+        if !is_wanted(&instructions[0]) {
+            continue;
+        }
         let name = names[instructions[0].function as usize];
         let function = Function::new((&input, &meanings), module, &oracle, name, instructions);
         total.add(&function.count);
@@ -98,7 +111,8 @@ pub(super) fn run(args: &Eval, out: &mut dyn Write) -> Result<(), Failure> {
     }
     match args.format {
         EvalFormat::Text => {
-            let functions = counted(names.len() as u64, "function", "functions");
+            let functions = wanted.map_or(names.len(), |wanted| wanted.len());
+            let functions = counted(functions as u64, "function", "functions");
             writeln!(out, "total: {functions}, {total}")?;
         }
         EvalFormat::Pairs => {}
@@ -109,6 +123,39 @@ pub(super) fn run(args: &Eval, out: &mut dyn Write) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// The functions that are asked for; `None` for all.
+fn wanted(
+    input: &Input,
+    module: &Module,
+    asked: &[String],
+) -> Result<Option<HashSet<u32>>, Failure> {
+    let number = |name: &String| {
+        let found = input.function(module, name.strip_prefix('@').unwrap_or(name));
+        found.ok_or_else(|| {
+            Failure::unusable(format!("{}: no function {name} has a body", input.file()))
+        })
+    };
+    let wanted: HashSet<u32> = asked.iter().map(number).collect::<Result<_, _>>()?;
+    Ok((!asked.is_empty()).then_some(wanted))
+}
+
+/// Above this many pairs, some 100 MB, it is said how many are written.
+const MANY_PAIRS: u64 = 1_000_000;
+
+/// Says how many pairs are written, if they are many.
+fn say_how_many<'i>(instructions: impl Iterator<Item = &'i Instruction>) {
+    let mut counts: HashMap<u32, u64> = HashMap::new();
+    for instruction in instructions.filter(|it| it.tag.is_some()) {
+        *counts.entry(instruction.function).or_default() += 1;
+    }
+    let pairs: u64 = counts.values().map(|count| count * (count - 1) / 2).sum();
+    if pairs > MANY_PAIRS {
+        note(format!(
+            "{pairs} pairs, a line each; --function NAME writes those of one function, and the other formats have counts and rows"
+        ));
+    }
 }
 
 /// Accesses and pairs, of a function or of all.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use tbaa::link::{Clash, Linked, Summary};
 use tbaa::text::Names;
 use tbaa::types::{Context, MergedTypes};
-use tbaa::{Graph, TypeId, TypeKind, text};
+use tbaa::{Format, Graph, TypeId, TypeKind, text};
 
 use super::counted;
 use super::types::{FileTypes, is_opaque};
@@ -76,7 +76,10 @@ pub(super) fn run(args: &Link, out: &mut dyn Write) -> Result<(), Failure> {
     let (summary, _) = Summary::link(&summaries);
     let linked = Linked::from_summary(summary).map_err(|error| unusable(&error))?;
     if args.format != LinkFormat::Report {
-        warn(linked.clashes(), |clash| (None, warning(linked.graph(), clash)));
+        let of_formats = of_formats(&linked);
+        warn(of_formats.as_slice(), |text| (None, text.clone()));
+        let clashes: Vec<&Clash> = clashes(&linked).collect();
+        warn(&clashes, |clash| (None, warning(linked.graph(), clash)));
     }
     match args.format {
         LinkFormat::Llvm => {
@@ -148,6 +151,39 @@ pub(super) fn body(graph: &Graph, ty: TypeId, most: usize) -> String {
     format!("{{{}}}", fields.join(", "))
 }
 
+/// The formats of a clash's bodies, each with the first module that has it.
+fn formats<'c>(graph: &Graph, clash: &'c Clash) -> [Option<&'c str>; 2] {
+    [Format::Old, Format::New].map(|format| {
+        let body = clash.bodies.iter().find(|body| graph.ty(body.ty).format() == format);
+        body.map(|body| body.module.as_str())
+    })
+}
+
+/// The clashes that are more than one type in both formats.
+fn clashes(linked: &Linked) -> impl Iterator<Item = &Clash> {
+    let is_of_one = |clash: &&Clash| formats(linked.graph(), clash).contains(&None);
+    linked.clashes().iter().filter(is_of_one)
+}
+
+/// Says that modules of both formats are linked; `None` if they are not.
+fn of_formats(linked: &Linked) -> Option<String> {
+    let mixed = linked.clashes().iter().filter_map(|clash| match formats(linked.graph(), clash) {
+        [Some(old), Some(new)] => Some((&clash.name, old, new)),
+        _ => None,
+    });
+    let mixed: Vec<_> = mixed.collect();
+    let &(name, old, new) = mixed.first()?;
+    Some(format!(
+        "{} of types, {} first, are in the old format in {} and in the size-aware one in {}: types of \
+         the two are never equal, and accesses through them may alias; compile all modules in one \
+         format (clang: -Xclang -new-struct-path-tbaa, or without it)",
+        counted(mixed.len() as u64, "name", "names"),
+        printable(name),
+        printable(old.as_bytes()),
+        printable(new.as_bytes())
+    ))
+}
+
 fn report(linked: &Linked, types: &MergedTypes, out: &mut dyn Write) -> io::Result<()> {
     let graph = linked.graph();
     let modules = linked.summary().modules().len();
@@ -160,7 +196,10 @@ fn report(linked: &Linked, types: &MergedTypes, out: &mut dyn Write) -> io::Resu
         counted(graph.types().count() as u64, "type node", "type nodes"),
         counted(structs.len() as u64, "struct type", "struct types"),
     )?;
-    let clashes = linked.clashes();
+    if let Some(text) = of_formats(linked) {
+        writeln!(out, "{text}")?;
+    }
+    let clashes: Vec<&Clash> = clashes(linked).collect();
     writeln!(out, "{}", several(clashes.len(), "of type nodes"))?;
     for clash in clashes {
         writeln!(out, "  {}", printable(&clash.name))?;

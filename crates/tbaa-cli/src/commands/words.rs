@@ -127,7 +127,7 @@ impl Pair<'_> {
             && walk.len() < STEPS
         {
             let node = self.graph.ty(ty);
-            let below = node.fields().filter(|field| field.offset <= offset).last();
+            let below = node.fields().rfind(|field| field.offset <= offset);
             walk.push(match (below, node.parent()) {
                 (Some(field), _) if field.ty != ty => (field.ty, offset - field.offset),
                 (None, Some(parent)) if parent != ty => (parent, offset),

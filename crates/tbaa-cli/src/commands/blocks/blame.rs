@@ -1,11 +1,13 @@
 //! What keeps a load from being reused or hoisted, as far as types can tell.
 
+use std::collections::{BTreeMap, HashMap};
+
 use tbaa::text::{Instruction, Module, Opcode};
 use tbaa::{AliasResult, Clause, Graph, Oracle, Rules, TagId};
 
 use super::body::{Body, Event, size};
 use super::effects::{Effect, Effects};
-use super::flow::{Flow, Point};
+use super::flow::{FAR, Flow, Point, Way};
 
 /// What an optimiser could do with a load, were it not for the blockers.
 pub(super) enum Wanted {
@@ -14,6 +16,9 @@ pub(super) enum Wanted {
     Reuse(Vec<usize>),
     /// Load before the loop with this header, a block.
     Hoist(usize),
+    /// Take the value of one of these, and load on the one way on which none of
+    /// them stands.
+    Partly(Vec<usize>),
 }
 
 /// Why a store or call counts as one that may change what is loaded.
@@ -78,6 +83,9 @@ impl Cause {
 pub(super) struct Blocker {
     pub(super) event: Event,
     pub(super) cause: Cause,
+    /// The load that it may change: the load that is judged, or one of its
+    /// pointer.
+    pub(super) load: usize,
 }
 
 /// A load and what keeps it.
@@ -87,6 +95,9 @@ pub(super) struct Blocked {
     pub(super) wanted: Wanted,
     pub(super) blockers: Vec<Blocker>,
 }
+
+/// How many loads one after another are followed: pointers to pointers.
+const ROUNDS: usize = 4;
 
 /// What is known of a module as a whole.
 pub(super) struct Judge<'a> {
@@ -116,32 +127,78 @@ impl<'a> Judge<'a> {
     /// Looks at every plain load of a function, in file order. A load that could
     /// not be reused or hoisted even without stores is none of it; one that
     /// nothing keeps has no blockers.
-    pub(super) fn loads(&self, body: &Body<'_>) -> Vec<Blocked> {
+    ///
+    /// A load through a pointer that is loaded may be kept only because that
+    /// pointer is loaded anew: then what blocks the pointer blocks it, too.
+    pub(super) fn loads(&self, body: &mut Body<'a>) -> Vec<Blocked> {
         if body.blocks.is_empty() {
             return Vec::new();
         }
         let flow = Flow::of(body);
-        // Of each access what it is to: equal accesses have equal keys.
-        let keys: Vec<Vec<Option<(String, &[u8])>>> = body
+        let mut found = BTreeMap::new();
+        for _ in 0..ROUNDS {
+            let count = found.len();
+            self.round(body, &flow, &mut found);
+            if found.len() == count {
+                break;
+            }
+            for blocked in found.values() {
+                if let Wanted::Reuse(earlier) = &blocked.wanted
+                    && let [earlier] = earlier[..]
+                    && let Some((value, earlier)) =
+                        self.value(blocked.load).zip(self.value(earlier))
+                {
+                    body.equate(value, earlier);
+                }
+            }
+        }
+        found.into_values().collect()
+    }
+
+    /// The name of an instruction's result.
+    fn value(&self, index: usize) -> Option<&'a str> {
+        let span = self.instruction(index).result_span(self.text)?;
+        std::str::from_utf8(&self.text[span]).ok()
+    }
+
+    /// Adds the loads that were not found before.
+    fn round(&self, body: &Body<'_>, flow: &Flow, found: &mut BTreeMap<usize, Blocked>) {
+        // Of each access what it is to: equal accesses have equal numbers.
+        let mut numbers: HashMap<(String, &[u8]), usize> = HashMap::new();
+        let mut number = |&event: &Event| {
+            let next = numbers.len();
+            Some(*numbers.entry(self.key(body, event)?).or_insert(next))
+        };
+        let keys: Vec<Vec<Option<usize>>> = body
             .blocks
             .iter()
-            .map(|block| block.events.iter().map(|&event| self.key(body, event)).collect())
+            .map(|block| block.events.iter().map(&mut number).collect())
             .collect();
-        let mut found = Vec::new();
+        let before: HashMap<&str, usize> =
+            found.keys().filter_map(|&load| Some((self.value(load)?, load))).collect();
+        let mut added = Vec::new();
         for (index, block) in body.blocks.iter().enumerate() {
-            for (nth, &event) in block.events.iter().enumerate() {
-                let Event::Access(load) = event else { continue };
+            for (nth, event) in block.events.iter().enumerate() {
+                let Some(load) = event.access().filter(|load| !found.contains_key(load)) else {
+                    continue;
+                };
                 if self.instruction(load).opcode != Opcode::Load || keys[index][nth].is_none() {
                     continue;
                 }
                 let point = Point { block: index, event: nth };
-                let Some((wanted, between)) = self.wanted(body, &flow, &keys, point) else {
+                let Some((wanted, between)) = self.wanted(body, flow, &keys, point) else {
                     continue;
                 };
-                found.push(Blocked { load, wanted, blockers: self.blockers(body, load, &between) });
+                let mut blockers = self.blockers(body, load, &between);
+                let pointer = self.pointer(load).map(|pointer| body.source(pointer));
+                if let Some(of_pointer) = pointer.and_then(|pointer| before.get(pointer)) {
+                    blockers.extend(&found[of_pointer].blockers);
+                }
+                self.sort(&mut blockers);
+                added.push((load, Blocked { load, wanted, blockers }));
             }
         }
-        found
+        found.extend(added);
     }
 
     /// Pointer and type of a load or store that may stand for another; `None` of
@@ -162,28 +219,41 @@ impl<'a> Judge<'a> {
         &self,
         body: &Body<'_>,
         flow: &Flow,
-        keys: &[Vec<Option<(String, &[u8])>>],
+        keys: &[Vec<Option<usize>>],
         at: Point,
     ) -> Option<(Wanted, Vec<Event>)> {
-        let key = &keys[at.block][at.event];
-        if let Some((equal, between)) =
-            flow.back(body, at, |block, event| keys[block][event] == *key)
-        {
-            let accesses = equal.iter().filter_map(|&event| match event {
-                Event::Access(index) => Some(index),
-                Event::Other(_) => None,
-            });
-            return Some((Wanted::Reuse(accesses.collect()), between));
-        }
-        let around = flow.innermost(at.block)?;
+        let key = keys[at.block][at.event];
+        let is_equal = |block: usize, event: usize| keys[block][event] == key;
         let Event::Access(load) = body.blocks[at.block].events[at.event] else { return None };
-        let is_invariant = body.is_invariant(self.pointer(load)?, &around.contains);
-        if !is_invariant || !flow.is_in_every_turn(body, around, at.block) {
-            return None;
+        // The load itself, come to again, is none that it could reuse.
+        let others = |way: &Way| {
+            let mut found: Vec<usize> =
+                way.found.iter().filter_map(|event| event.access()).collect();
+            found.retain(|&access| access != load);
+            found.sort_unstable();
+            found.dedup();
+            Some(found).filter(|found| !found.is_empty())
+        };
+        if let Some(way) = flow.back(body, at, is_equal)
+            && let Some(found) = others(&way)
+        {
+            return Some((Wanted::Reuse(found), way.passed));
         }
-        let blocks = body.blocks.iter().zip(&around.contains).filter(|&(_, &within)| within);
-        let events = blocks.flat_map(|(block, _)| &block.events).copied().collect();
-        Some((Wanted::Hoist(around.header), events))
+        let pointer = self.pointer(load)?;
+        if let Some(around) = flow.innermost(at.block)
+            && body.is_invariant(pointer, &around.contains)
+            && flow.is_in_every_turn(body, around, at.block)
+        {
+            let blocks = body.blocks.iter().zip(&around.contains).filter(|&(_, &within)| within);
+            let events: Vec<Event> =
+                blocks.flat_map(|(block, _)| &block.events).take(FAR + 1).copied().collect();
+            return (events.len() <= FAR).then_some((Wanted::Hoist(around.header), events));
+        }
+        let mut here = vec![false; body.blocks.len()];
+        here[at.block] = true;
+        let way =
+            flow.partly_back(body, at, is_equal).filter(|_| body.is_invariant(pointer, &here))?;
+        Some((Wanted::Partly(others(&way)?), way.passed))
     }
 
     fn blockers(&self, body: &Body<'_>, load: usize, between: &[Event]) -> Vec<Blocker> {
@@ -195,13 +265,17 @@ impl<'a> Judge<'a> {
                 Event::Access(other) => self.cause(body, load, other),
                 Event::Other(offset) => self.of_call(load, offset),
             };
-            cause.map(|cause| Blocker { event, cause })
+            cause.map(|cause| Blocker { event, cause, load })
         };
         let mut found: Vec<Blocker> = between.iter().filter_map(cause).collect();
-        found.sort_by_key(|blocker| self.offset(blocker.event));
-        // The block of the load may have been passed twice.
-        found.dedup_by_key(|blocker| self.offset(blocker.event));
+        self.sort(&mut found);
         found
+    }
+
+    /// Puts blockers in file order, each once.
+    fn sort(&self, blockers: &mut Vec<Blocker>) {
+        blockers.sort_by_key(|blocker| self.offset(blocker.event));
+        blockers.dedup_by_key(|blocker| self.offset(blocker.event));
     }
 
     /// Bytes from the start of the text.

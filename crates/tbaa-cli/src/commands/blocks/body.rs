@@ -22,6 +22,15 @@ pub(super) enum Event {
     Other(usize),
 }
 
+impl Event {
+    pub(super) fn access(self) -> Option<usize> {
+        match self {
+            Event::Access(index) => Some(index),
+            Event::Other(_) => None,
+        }
+    }
+}
+
 pub(super) struct Block<'t> {
     /// Without `%`; empty for the first one if the text does not name it.
     pub(super) label: &'t str,
@@ -42,6 +51,8 @@ pub(super) struct Body<'t> {
     definitions: HashMap<&'t str, Definition<'t>>,
     /// The parameters that are `noalias`.
     noalias: Vec<&'t str>,
+    /// Values that are taken for equal to others, by their names with `%`.
+    equal: HashMap<&'t str, &'t str>,
 }
 
 /// What a pointer is derived from, and how far it is from there.
@@ -56,8 +67,12 @@ pub(super) struct Place {
 impl<'t> Body<'t> {
     pub(super) fn read(module: &Module, text: &'t [u8], function: u32) -> Self {
         let span = module.function_span(function);
-        let mut body =
-            Body { blocks: Vec::new(), definitions: HashMap::new(), noalias: Vec::new() };
+        let mut body = Body {
+            blocks: Vec::new(),
+            definitions: HashMap::new(),
+            noalias: Vec::new(),
+            equal: HashMap::new(),
+        };
         body.parameters(text, span.start);
         let mut accesses = in_function(module, function)
             .map(|index| (module.instructions()[index].offset as usize, index))
@@ -145,7 +160,8 @@ impl<'t> Body<'t> {
         Some(self.definitions.get(value.strip_prefix('%')?)?.text)
     }
 
-    /// Returns whether a pointer is the same in all turns of a loop.
+    /// Returns whether a pointer is the same in all turns of a loop: nothing but
+    /// its offset is computed there.
     pub(super) fn is_invariant(&self, pointer: &str, in_loop: &[bool]) -> bool {
         let mut pending = vec![pointer.to_owned()];
         let mut steps = 0;
@@ -179,14 +195,36 @@ impl<'t> Body<'t> {
                 let text = text.split(", !").next().unwrap_or(text).to_owned();
                 skipped.iter().fold(text, |text, word| text.replace(word, ""))
             }
-            _ => format!("{pointer}+0"),
+            _ => format!("{}+0", self.equal.get(pointer).unwrap_or(&pointer)),
         }
+    }
+
+    /// The value that a pointer is computed from by offsets alone.
+    pub(super) fn source(&self, pointer: &'t str) -> &'t str {
+        let mut pointer = pointer;
+        for _ in 0..DEPTH {
+            let text = self.definition(pointer).filter(|it| opcode(it) == "getelementptr");
+            match text.and_then(|text| values(text).next()) {
+                Some(base) => pointer = base,
+                None => break,
+            }
+        }
+        pointer
+    }
+
+    /// Takes a value for equal to an earlier one from now on.
+    pub(super) fn equate(&mut self, value: &'t str, earlier: &'t str) {
+        let earlier = self.equal.get(earlier).copied().unwrap_or(earlier);
+        self.equal.insert(value, earlier);
     }
 
     /// Follows a pointer to what it is derived from.
     pub(super) fn place(&self, pointer: &str) -> Place {
         let mut place = Place { root: pointer.to_owned(), offset: 0, exact: true };
         for _ in 0..DEPTH {
+            if let Some(&equal) = self.equal.get(&*place.root) {
+                place.root = equal.to_owned();
+            }
             let Some(text) = self.definition(&place.root) else { break };
             if opcode(text) != "getelementptr" {
                 break;

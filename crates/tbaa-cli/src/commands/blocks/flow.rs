@@ -6,11 +6,23 @@ use tbaa::petgraph::graph::{DiGraph, NodeIndex};
 
 use super::body::{Body, Event};
 
+/// Events that are passed on the way back from a place at most. Optimisers give up
+/// sooner.
+///
+/// LLVM: `memdep-block-scan-limit`.
+pub(super) const FAR: usize = 4096;
+
 /// A natural loop: the blocks from which its header is reached again.
 pub(super) struct Loop {
     pub(super) header: usize,
     pub(super) contains: Vec<bool>,
     size: usize,
+}
+
+/// What lies between a place and the events that it goes back to.
+pub(super) struct Way {
+    pub(super) found: Vec<Event>,
+    pub(super) passed: Vec<Event>,
 }
 
 pub(super) struct Flow {
@@ -100,40 +112,69 @@ impl Flow {
     }
 
     /// Goes back from a place on every way, up to an event for which `is_equal`
-    /// answers so, or up to the place itself. Returns these events, with those
-    /// that were passed; `None` if a way from the start of the function meets no
-    /// such event, or none at all does.
+    /// answers so. Returns these events, with those that were passed; `None` if a
+    /// way from the start of the function meets no such event, or it is far.
     pub(super) fn back(
         &self,
         body: &Body<'_>,
         from: Point,
         is_equal: impl Fn(usize, usize) -> bool,
-    ) -> Option<(Vec<Event>, Vec<Event>)> {
-        let (mut found, mut passed) = (Vec::new(), Vec::new());
+    ) -> Option<Way> {
+        let mut way = Way { found: Vec::new(), passed: Vec::new() };
         let mut seen = vec![false; body.blocks.len()];
         let mut pending = vec![(from.block, from.event)];
         while let Some((block, end)) = pending.pop() {
             let events = &body.blocks[block].events;
-            let equal = (0..end).rev().find(|&event| is_equal(block, event));
-            passed.extend(&events[equal.map_or(0, |equal| equal + 1)..end]);
+            let near = end.saturating_sub(FAR);
+            let equal = (near..end).rev().find(|&event| is_equal(block, event));
+            way.passed.extend(&events[equal.map_or(near, |equal| equal + 1)..end]);
+            if way.passed.len() > FAR {
+                return None;
+            }
             if let Some(equal) = equal {
-                found.push(events[equal]);
+                way.found.push(events[equal]);
                 continue;
             }
             if block == 0 {
                 return None;
             }
-            let before = self.graph.neighbors_directed(NodeIndex::new(block), Incoming);
-            for block in before.map(NodeIndex::index) {
+            for block in self.before(block) {
                 // The block of the place is passed again as a whole.
                 if !std::mem::replace(&mut seen[block], true) {
                     pending.push((block, body.blocks[block].events.len()));
                 }
             }
         }
-        let itself = body.blocks[from.block].events[from.event];
-        found.retain(|&event| event != itself);
-        found.dedup();
-        (!found.is_empty()).then_some((found, passed))
+        Some(way)
+    }
+
+    /// As [`back`](Self::back), where one way into the block meets no such event:
+    /// an optimiser could load there. `None` if more do, or all.
+    ///
+    /// LLVM: `GVNPass::PerformLoadPRE`.
+    pub(super) fn partly_back(
+        &self,
+        body: &Body<'_>,
+        from: Point,
+        is_equal: impl Fn(usize, usize) -> bool,
+    ) -> Option<Way> {
+        let events = &body.blocks[from.block].events[..from.event];
+        let mut all = Way { found: Vec::new(), passed: events.to_vec() };
+        let mut missing = 0;
+        for block in self.before(from.block) {
+            let end = Point { block, event: body.blocks[block].events.len() };
+            match self.back(body, end, &is_equal) {
+                Some(way) => {
+                    all.found.extend(way.found);
+                    all.passed.extend(way.passed);
+                }
+                None => missing += 1,
+            }
+        }
+        (missing == 1).then_some(all)
+    }
+
+    fn before(&self, block: usize) -> impl Iterator<Item = usize> {
+        self.graph.neighbors_directed(NodeIndex::new(block), Incoming).map(NodeIndex::index)
     }
 }

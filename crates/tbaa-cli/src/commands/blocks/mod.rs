@@ -16,6 +16,7 @@ use clap_complete::ArgValueCompleter;
 use tbaa::text::{DebugInfo, Module, Opcode};
 
 use super::completions::accesses;
+use crate::convert::FlagsArg;
 use crate::find::{Found, access_name};
 use crate::input::{Content, Input};
 use crate::report::{Failure, note};
@@ -46,18 +47,23 @@ use show::{Row, Shown};
 Examples:
   tbaa blocks f.ll                all functions
   tbaa blocks f.ll @f             one
-  tbaa blocks f.ll @f f.c:14      the loads of a line; see `tbaa --help`
+  tbaa blocks f.ll @f f.ll:2      the loads of a line; see `tbaa --help`
   tbaa blocks f.ll @f --prove     and what LLVM makes of it
 
 Exit status:
   0  fine
   2  unusable input or arguments, or opt cannot be asked")]
 pub(crate) struct Blocks {
-    /// A .ll file, or `-`.
+    /// A .ll, .bc, C or C++ file, or `-`.
     pub(crate) input: PathBuf,
-    /// A function such as @f, an access in it, or both.
-    #[arg(value_name = "NAME", num_args = 0..=2, add = ArgValueCompleter::new(accesses))]
-    pub(crate) names: Vec<String>,
+    /// A function such as @f, or an access.
+    #[arg(add = ArgValueCompleter::new(accesses))]
+    pub(crate) name: Option<String>,
+    /// An access in the function.
+    #[arg(add = ArgValueCompleter::new(accesses))]
+    pub(crate) access: Option<String>,
+    #[command(flatten)]
+    pub(crate) flags: FlagsArg,
     /// What to print.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: BlocksFormat,
@@ -90,19 +96,19 @@ struct Function<'t> {
 }
 
 pub(super) fn run(args: &Blocks, out: &mut dyn Write) -> Result<(), Failure> {
-    let mut input = Input::open(&args.input)?;
+    let mut input = Input::open(args.flags.of(&args.input))?;
     let opt = Opt { program: &args.opt, passes: &args.passes };
     if args.prove && matches!(input.content, Content::Module(_)) {
         input = Input::of_text(input.file().to_owned(), opt.named(input.text())?)?;
     }
-    let wanted = Wanted::read(&mut input, &args.names)?;
+    let wanted = Wanted::read(&mut input, args.name.iter().chain(&args.access))?;
     let Content::Module(module) = &input.content else { return Err(no_module(&input)) };
     let judge = Judge::new(module, input.text());
     let functions: Vec<Function<'_>> = (0..module.functions().len() as u32)
         .filter(|&function| wanted.has_function(module, function))
         .map(|index| {
-            let body = Body::read(module, input.text(), index);
-            let loads = judge.loads(&body);
+            let mut body = Body::read(module, input.text(), index);
+            let loads = judge.loads(&mut body);
             Function { index, body, loads }
         })
         .collect();
@@ -203,7 +209,10 @@ struct Wanted {
 }
 
 impl Wanted {
-    fn read(input: &mut Input, names: &[String]) -> Result<Wanted, Failure> {
+    fn read<'n>(
+        input: &mut Input,
+        names: impl Iterator<Item = &'n String>,
+    ) -> Result<Wanted, Failure> {
         let mut wanted = Wanted { function: None, accesses: None };
         for name in names {
             let function = name.strip_prefix('@').filter(|it| !it.contains(':'));

@@ -1,6 +1,6 @@
 //! How often LLVM bears out what is blamed: in a sample of the loads.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
 use serde::Serialize;
@@ -9,7 +9,6 @@ use tbaa::text::Opcode;
 use super::super::{counted, percent};
 use super::Function;
 use super::blame::{Blocked, Cause, Judge};
-use super::body::Event;
 use super::prove::{Outcome, Prover, Trial};
 use crate::find::in_function;
 use crate::report::Failure;
@@ -18,6 +17,8 @@ use crate::report::Failure;
 pub(super) struct Sample {
     /// With what is blamed tagged apart.
     outcomes: HashMap<usize, Outcome>,
+    /// The loads that it removes or moves as the module is.
+    gone: HashSet<usize>,
     pub(super) figures: Figures,
 }
 
@@ -86,24 +87,19 @@ impl Sample {
         let answers = prover.ask(&trials)?;
         outcomes.extend(trials.iter().map(|it| it.load).zip(answers));
         let is_found = |load: &&usize| outcomes.get(load).is_some_and(|&it| it != Outcome::Kept);
-        if std::env::var_os("DBG").is_some() {
-            for load in &gone {
-                if !outcomes.get(load).is_some_and(|&it| it != Outcome::Kept) {
-                    eprintln!(
-                        "MISS {} {:?}",
-                        crate::find::access_name(judge.module, *load),
-                        blocked.get(load).map(|b| b.blockers.len())
-                    );
-                }
-            }
-        }
         figures.found = gone.iter().filter(is_found).count();
-        Ok(Sample { outcomes, figures })
+        let gone = blocked.keys().copied().filter(|&load| !prover.is_kept(load)).collect();
+        Ok(Sample { outcomes, gone, figures })
     }
 
     /// What became of a load; `None` if LLVM was not asked about it.
     pub(super) fn outcome(&self, load: usize) -> Option<Outcome> {
         self.outcomes.get(&load).copied()
+    }
+
+    /// Whether LLVM removes or moves a load as the module is.
+    pub(super) fn is_gone(&self, load: usize) -> bool {
+        self.gone.contains(&load)
     }
 
     pub(super) fn write(&self, passes: &str, out: &mut dyn Write) -> io::Result<()> {
@@ -133,15 +129,9 @@ pub(super) fn is_of_types(blocked: &Blocked) -> bool {
 /// Tags of their own for what is blamed.
 fn of_blamed(blocked: &Blocked) -> Trial {
     let accesses = blocked.blockers.iter().filter(|it| it.cause.is_of_types());
-    let mut retagged: Vec<usize> = accesses
-        .filter_map(|it| match it.event {
-            Event::Access(index) => Some(index),
-            Event::Other(_) => None,
-        })
-        .collect();
-    if blocked.blockers.iter().any(|it| it.cause == Cause::LoadNoTag) {
-        retagged.push(blocked.load);
-    }
+    let mut retagged: Vec<usize> = accesses.filter_map(|it| it.event.access()).collect();
+    let untagged = blocked.blockers.iter().filter(|it| it.cause == Cause::LoadNoTag);
+    retagged.extend(untagged.map(|it| it.load));
     Trial { load: blocked.load, retagged }
 }
 

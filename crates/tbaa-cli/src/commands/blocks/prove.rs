@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 
-use tbaa::text::{self, Module, Rewriter};
+use tbaa::text::{self, Module, Opcode, Rewriter};
 use tbaa::{Format, TagId};
 
 use super::blame::Judge;
@@ -169,7 +169,8 @@ impl<'a> Prover<'a> {
             let like = self.module().instructions()[*load].tag;
             for &access in retagged {
                 // A load without a tag needs one that is not the stores'.
-                let key = (access == *load, like.map(|tag| self.root(tag)));
+                let is_load = self.module().instructions()[access].opcode == Opcode::Load;
+                let key = (is_load, like.map(|tag| self.root(tag)));
                 let tag = match fresh.get(&key) {
                     Some(&tag) => tag,
                     None => self.define(&mut rewriter, like, key.0).map_err(fail)?,

@@ -33,7 +33,7 @@ pub(super) struct Shown<'a> {
 pub(crate) struct Row {
     function: String,
     load: Place,
-    /// `reuse` or `hoist`.
+    /// `reuse`, `reuse on some ways` or `hoist`.
     could: &'static str,
     /// The accesses whose value could be reused, one on each way.
     of: Vec<Place>,
@@ -87,12 +87,13 @@ impl<'a> Shown<'a> {
 
     pub(super) fn rows(&self, function: &Function<'_>, loads: &[&Blocked]) -> Vec<Row> {
         let name = self.function_name(function);
+        let places = |accesses: &[usize]| {
+            accesses.iter().map(|&it| self.place(Event::Access(it))).collect::<Vec<_>>()
+        };
         let row = |blocked: &&Blocked| {
             let (could, of, header) = match &blocked.wanted {
-                Wanted::Reuse(earlier) => {
-                    let places = earlier.iter().map(|&it| self.place(Event::Access(it)));
-                    ("reuse", places.collect(), None)
-                }
+                Wanted::Reuse(earlier) => ("reuse", places(earlier), None),
+                Wanted::Partly(earlier) => ("reuse on some ways", places(earlier), None),
                 Wanted::Hoist(header) => {
                     ("hoist", Vec::new(), Some(function.body.blocks[*header].label.to_owned()))
                 }
@@ -157,11 +158,11 @@ impl<'a> Shown<'a> {
         };
         match &blocked.wanted {
             Wanted::Reuse(earlier) => {
-                let from: Vec<_> =
-                    earlier.iter().take(SHOWN).map(|&it| self.line(Event::Access(it))).collect();
-                let from = from.join(" or ");
-                let more = if earlier.len() > SHOWN { " or others" } else { "" };
-                writeln!(out, "    could reuse the value of {from}{more}, {may}")?;
+                writeln!(out, "    could reuse the value of {}, {may}", self.any(earlier))?;
+            }
+            Wanted::Partly(earlier) => {
+                let from = self.any(earlier);
+                writeln!(out, "    could reuse the value of {from} on all ways but one, {may}")?;
             }
             Wanted::Hoist(header) => {
                 let label = function.body.blocks[*header].label;
@@ -180,15 +181,26 @@ impl<'a> Shown<'a> {
             writeln!(out, "    help: {}", cause.help())?;
         }
         if let Some(outcome) = self.outcome(blocked) {
-            writeln!(out, "    LLVM, with the blamed tagged apart: {outcome}")?;
+            writeln!(out, "    LLVM, with the blamed stores tagged apart: {outcome}")?;
         } else if self.sample.is_some() && !is_of_types(blocked) && !blocked.blockers.is_empty() {
-            writeln!(out, "    LLVM was not asked: no tag changes what calls and fences do")?;
+            writeln!(out, "    LLVM was not asked: tags alone cannot free it")?;
         }
         Ok(())
     }
 
+    /// Some of the accesses, one of which holds.
+    fn any(&self, accesses: &[usize]) -> String {
+        let shown = accesses.iter().take(SHOWN).map(|&it| self.line(Event::Access(it)));
+        let more = if accesses.len() > SHOWN { " or another" } else { "" };
+        format!("{}{more}", shown.collect::<Vec<_>>().join(" or "))
+    }
+
     fn outcome(&self, blocked: &Blocked) -> Option<&'static str> {
-        Some(match self.sample?.outcome(blocked.load)? {
+        let sample = self.sample?;
+        if sample.is_gone(blocked.load) {
+            return Some("it is gone without any change");
+        }
+        Some(match sample.outcome(blocked.load)? {
             Outcome::Kept => "it is kept",
             Outcome::Removed => "it is gone",
             Outcome::Moved => "it is done elsewhere, once for the loop",
@@ -248,9 +260,12 @@ impl<'a> Shown<'a> {
             Event::Access(index) => place(index),
             Event::Other(_) => None,
         };
-        let [written, read] = [written, place(blocked.load)].map(Option::unwrap_or_default);
-        match blocker.cause {
+        let [written, read] = [written, place(blocker.load)].map(Option::unwrap_or_default);
+        let why = match blocker.cause {
             Cause::NoTag => "it has no tag".to_owned(),
+            Cause::LoadNoTag if blocker.load != blocked.load => {
+                "the pointer's load has no tag".to_owned()
+            }
             Cause::LoadNoTag => "the load has no tag".to_owned(),
             Cause::FlattenedUnion => "a union's member, which clang tags as char".to_owned(),
             Cause::Covers => format!("{written} may be {read}, as one covers the other's type"),
@@ -263,7 +278,11 @@ impl<'a> Shown<'a> {
             Cause::Order => "it orders memory".to_owned(),
             Cause::Call => "it may write anything".to_owned(),
             Cause::Errno => "it may write errno".to_owned(),
+        };
+        if blocker.load == blocked.load {
+            return why;
         }
+        format!("{why}, through which this is loaded")
     }
 }
 

@@ -20,9 +20,11 @@ use picture::Picture;
 /// Prints the answers for all pairs of tags.
 ///
 /// Rows and columns stand in the order in which tags first appear on an
-/// instruction, functions, blocks and instructions in file order; where nothing
-/// is attached, in the order of `!tbaa.tags`; for a spec in file order, two names
-/// of one tag being two rows.
+/// instruction, functions, blocks and instructions in file order. Where no
+/// instruction has a tag, all tags of the text are listed: the entries of attached
+/// `!tbaa.struct` nodes, what `!tbaa.tags` and `!llvm.errno.tbaa` list; of a text
+/// of metadata alone, every node that has the form of a tag, in file order. For a
+/// spec all names are, in file order, two names of one tag being two rows.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Formats:
