@@ -163,8 +163,8 @@ pub(super) fn kept_loads(input: &Input, most: usize) -> (Vec<Row>, usize) {
     let shown = Shown { input, names: &names, debug, judge: &judge, sample: None };
     let (mut rows, mut all) = (Vec::new(), 0);
     for index in 0..module.functions().len() as u32 {
-        let body = Body::read(module, input.text(), index);
-        let loads = judge.loads(&body);
+        let mut body = Body::read(module, input.text(), index);
+        let loads = judge.loads(&mut body);
         let function = Function { index, body, loads };
         let kept = function.loads.iter().filter(|blocked| !blocked.blockers.is_empty());
         let mut kept: Vec<&Blocked> = kept.collect();
