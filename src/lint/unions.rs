@@ -11,6 +11,9 @@ use crate::text::Instruction;
 /// Pairs that are compared in all: the union rules take microseconds a pair.
 const PAIRS: usize = 1 << 18;
 
+/// Pairs that are looked at byte by byte, which takes up to milliseconds a pair.
+const EXPLAINED: usize = 1 << 12;
+
 /// A tag, with the first instruction of a function that has it.
 type Use<'a> = (TagId, Option<&'a Instruction>);
 
@@ -28,26 +31,38 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
     let llvm = Oracle::new(graph, Rules::Llvm);
     let union = Oracle::new(graph, Rules::Union);
     let mut seen: HashSet<(TagId, TagId)> = HashSet::default();
+    let mut explained = 0;
+    // False: the search ends.
     let mut compare = |report: &mut Report<'_>, tags: &[Use<'_>]| {
         for (i, &a) in tags.iter().enumerate().filter(|(_, (tag, _))| candidates[tag.index()]) {
             // Of two candidates the pair is compared once.
             let others = tags.iter().enumerate();
             for (_, &b) in others.filter(|&(j, (tag, _))| j > i || !candidates[tag.index()]) {
                 if seen.len() >= PAIRS {
-                    return;
+                    return false;
                 }
-                if !seen.insert((a.0.min(b.0), a.0.max(b.0))) || llvm.may_alias(a.0, b.0) {
+                if !seen.insert((a.0.min(b.0), a.0.max(b.0)))
+                    || llvm.may_alias(a.0, b.0)
+                    || !union.may_alias(a.0, b.0)
+                {
                     continue;
                 }
+                if explained == EXPLAINED || report.is_full(Lint::UnionMiscompiled) {
+                    return false;
+                }
+                explained += 1;
                 if is_certain(&union.explain(a.0, b.0)) {
                     add(subject, report, a, b);
                 }
             }
         }
+        true
     };
     let Some(module) = subject.module else {
         let tags: Vec<_> = graph.tags().map(|tag| (tag, None)).collect();
-        compare(report, &tags);
+        if !compare(report, &tags) {
+            report.stop(Lint::UnionMiscompiled);
+        }
         return;
     };
     let mut instructions = module.instructions();
@@ -58,7 +73,10 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
         let mut known = HashSet::default();
         let tagged = function.iter().filter_map(|it| Some((it.tag?, Some(it))));
         let tags: Vec<_> = tagged.filter(|&(tag, _)| known.insert(tag)).collect();
-        compare(report, &tags);
+        if !compare(report, &tags) {
+            report.stop(Lint::UnionMiscompiled);
+            return;
+        }
     }
 }
 
