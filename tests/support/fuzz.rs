@@ -8,7 +8,7 @@
 use arbitrary::{Arbitrary, Unstructured};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use tbaa::declare::{ClangRecords, Declarations, Policy, Target};
+use tbaa::declare::{ClangRecords, Declarations, Policy};
 use tbaa::link::{Linked, Summary};
 use tbaa::lint::{Lint, lint, lint_graph};
 use tbaa::lower::{Lowering, Options, ScopeForm};
@@ -22,8 +22,11 @@ use crate::support::engines::{RULES, every_engine};
 use crate::support::strategy::universes;
 use crate::support::universe::Universe;
 
-/// The targets by name.
-pub const TARGETS: [(&str, fn(&[u8])); 8] = [
+/// A target: its name, and what it does.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// All targets but that of the C interface.
+pub const TARGETS: [Target; 8] = [
     ("text", text),
     ("spec", spec),
     ("types", types),
@@ -74,7 +77,7 @@ pub fn text(data: &[u8]) {
     }
     let spans = found.iter().flat_map(|it| it.primary.iter().chain(&it.secondary));
     spans.for_each(|label| {
-        assert!(label.span.start <= label.span.end && label.span.end <= data.len())
+        assert!(label.span.start <= label.span.end && label.span.end <= data.len());
     });
     assert_eq!(text::Rewriter::new(data, &module).to_bytes().as_deref(), Ok(data));
     let graph = module.graph();
@@ -160,7 +163,7 @@ pub fn types(data: &[u8]) {
 /// C types and paths, and clang's dumps of layouts.
 pub fn declare(data: &[u8]) {
     let Ok(source) = std::str::from_utf8(data) else { return };
-    let mut types = Declarations::new(Target::x86_64());
+    let mut types = Declarations::new(tbaa::declare::Target::x86_64());
     ClangRecords::parse(source).declare(&mut types);
     for line in source.lines().take(50) {
         let _ = (types.ty(line), types.offset_of(line));

@@ -66,6 +66,9 @@ const C_ONLY: &str =
 /// attributes.
 const IMPLICIT: [&str; 3] = ["__va_list_tag", "__va_list", "__NSConstantString_tag"];
 
+/// A record that is left out, and why.
+type Refused = (String, String);
+
 /// What the dump of layouts leaves out.
 struct Asked {
     target: Target,
@@ -115,11 +118,7 @@ fn ask_more(
 
 /// Has clang compile an access to each member. Returns the records that it tags
 /// otherwise than they are declared, with what differs.
-fn differing(
-    args: &Declare,
-    types: &Declarations,
-    include: &str,
-) -> Result<Vec<(String, String)>, Failure> {
+fn differing(args: &Declare, types: &Declarations, include: &str) -> Result<Vec<Refused>, Failure> {
     let (policy, format) = match args.policy {
         Some(PolicyName::ClangNew) => (Policy::ClangNew, &["-Xclang", "-new-struct-path-tbaa"][..]),
         _ => (Policy::Clang, &[][..]),
@@ -158,8 +157,8 @@ fn answer(
     flags: &[&str],
     include: &str,
     mut lines: Vec<(String, String)>,
-) -> Result<(Vec<u8>, Vec<(String, String)>), Failure> {
-    let mut refused: Vec<(String, String)> = Vec::new();
+) -> Result<(Vec<u8>, Vec<Refused>), Failure> {
+    let mut refused: Vec<Refused> = Vec::new();
     loop {
         let mut clang = command(args);
         clang.args(["-ferror-limit=0", "-fno-color-diagnostics"]).args(flags).arg("-");
