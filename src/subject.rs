@@ -85,7 +85,7 @@ impl<'a> Subject<'a> {
 
     /// What a tag means: `S.x (int at 4 of S)`.
     pub(crate) fn tag_meaning(&self, tag: TagId) -> String {
-        self.names.tag(tag)
+        shortened(self.names.tag(tag).as_bytes()).into_owned()
     }
 
     /// What a tag is called and means: `!8, S.x (int at 4 of S),`. Without a text
