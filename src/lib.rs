@@ -114,7 +114,9 @@ mod wellformed;
 pub use petgraph;
 
 pub use builder::{BuildError, Builder, SizedField};
-pub use diagnostic::{Code, Diagnostic, Label, Level, UnknownCode};
+pub use diagnostic::{
+    Code, Diagnostic, FindingLimits, Findings, Label, LeftOut, Level, UnknownCode,
+};
 pub use graph::{
     CopyEntry, CopyId, Draft, DraftOperand, Edge, Field, Format, Graph, GraphError, Int,
     MalformedTag, NodeId, Operand, Tag, TagId, TypeDag, TypeId, TypeKind, TypeNode,

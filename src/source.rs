@@ -16,6 +16,35 @@ pub fn position(text: &[u8], offset: usize) -> (usize, usize) {
     (line, String::from_utf8_lossy(&before[start..]).chars().count() + 1)
 }
 
+/// Bytes of a name that a message repeats.
+const SHOWN: usize = 256;
+
+/// Returns a name as messages repeat it: of a longer one than anybody reads, the
+/// beginning, and how long it is.
+pub(crate) fn shortened(name: &[u8]) -> Cow<'_, str> {
+    if name.len() <= SHOWN {
+        return String::from_utf8_lossy(name);
+    }
+    // Not in the middle of a character.
+    let end = (SHOWN - 3..=SHOWN).rfind(|&end| name[end] & 0xC0 != 0x80).unwrap_or(SHOWN);
+    let start = String::from_utf8_lossy(&name[..end]);
+    Cow::Owned(format!("{start}... ({} bytes)", name.len()))
+}
+
+/// Returns a message that may repeat names of any length: of a long one the
+/// beginning and the end, which says what to do.
+#[cfg(feature = "spec")]
+pub(crate) fn brief(message: String) -> String {
+    const HALF: usize = 2 * SHOWN;
+    if message.len() <= 4 * HALF {
+        return message;
+    }
+    let boundary = |at| (0..=at).rev().find(|&at| message.is_char_boundary(at)).unwrap_or(0);
+    let (start, end) = (boundary(HALF), boundary(message.len() - HALF));
+    let left_out = end - start;
+    format!("{} ... ({left_out} bytes) ... {}", &message[..start], &message[end..])
+}
+
 /// Resolves `\xx` and `\\` as LLVM does; any other backslash stands for
 /// itself.
 ///
@@ -64,7 +93,16 @@ pub(crate) fn escape(bytes: &[u8], out: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    use super::{escape, unescape};
+    use super::{escape, shortened, unescape};
+
+    #[test]
+    fn long_names_are_shortened_between_characters() {
+        assert_eq!(shortened(b"int"), "int");
+        let long = "é".repeat(1000);
+        assert_eq!(shortened(long.as_bytes()), format!("{}... (2000 bytes)", "é".repeat(128)));
+        let odd = format!("a{long}");
+        assert_eq!(shortened(odd.as_bytes()), format!("a{}... (2001 bytes)", "é".repeat(127)));
+    }
 
     /// What `llvm-as-22 | llvm-dis-22` makes of the same strings.
     #[test]

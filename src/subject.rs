@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::diagnostic::Label;
 use crate::graph::{Graph, NodeId, Operand, Shape, TagId};
+use crate::source::shortened;
 use crate::text::{Instruction, Module, Names, node_span, operand_span, write_operands};
 
 /// A graph, and the module and text that it was read from, if it was.
@@ -45,7 +46,10 @@ impl<'a> Subject<'a> {
         };
         match self.quoted_name(node) {
             Some(name) if self.module.is_none() => name,
-            _ => format!("!{{{}}}", write_operands(self.graph, node, inner)),
+            _ => {
+                let operands = write_operands(self.graph, node, inner);
+                format!("!{{{}}}", shortened(operands.as_bytes()))
+            }
         }
     }
 
@@ -62,7 +66,7 @@ impl<'a> Subject<'a> {
     /// A type's name in quotes; `None` if it has none.
     pub(crate) fn quoted_name(&self, node: NodeId) -> Option<String> {
         match self.graph.operand(node, Shape::of(self.graph, node).name())? {
-            Operand::String(name) => Some(format!("\"{}\"", String::from_utf8_lossy(name))),
+            Operand::String(name) => Some(format!("\"{}\"", shortened(name))),
             _ => None,
         }
     }
@@ -81,7 +85,7 @@ impl<'a> Subject<'a> {
 
     /// What a tag means: `S.x (int at 4 of S)`.
     pub(crate) fn tag_meaning(&self, tag: TagId) -> String {
-        self.names.tag(tag)
+        shortened(self.names.tag(tag).as_bytes()).into_owned()
     }
 
     /// What a tag is called and means: `!8, S.x (int at 4 of S),`. Without a text
@@ -144,6 +148,6 @@ impl<'a> Subject<'a> {
     /// The name of the function that an instruction stands in: `@f`.
     pub(crate) fn function_of(&self, instruction: &Instruction) -> String {
         let name = self.functions.get(instruction.function as usize).copied().unwrap_or(b"?");
-        format!("@{}", String::from_utf8_lossy(name))
+        format!("@{}", shortened(name))
     }
 }

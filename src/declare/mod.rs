@@ -52,7 +52,7 @@ mod target;
 pub use declarations::Declarations;
 pub use error::DeclareError;
 pub use id::DeclId;
-pub use import::ClangRecords;
+pub use import::{ClangAccesses, ClangDifference, ClangRecords};
 pub use llvm::LlvmTypes;
 pub use lower::{Lowering, Place, Policy};
 pub use read::MemberLayout;

@@ -1,5 +1,6 @@
 //! What [`verify`](crate::verify) and [`lint`](crate::lint) report.
 
+mod findings;
 mod level;
 mod lint;
 mod rule;
@@ -8,6 +9,7 @@ use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
 
+pub use findings::{FindingLimits, Findings, LeftOut};
 pub use level::Level;
 pub use lint::Lint;
 pub use rule::Rule;

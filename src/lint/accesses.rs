@@ -191,7 +191,7 @@ fn immutable(subject: &Subject<'_>, module: &Module, report: &mut Report<'_>) {
         }
         let meaning = subject.tag_meaning(tag);
         let message = || format!("{meaning} is stored to, and a tag calls it immutable");
-        let Some(found) = report.add(Lint::ImmutableStored, message) else { return };
+        let Some(found) = report.add(Lint::ImmutableStored, message) else { continue };
         found.primary = Some(subject.instruction_label(instruction, "stored here"));
         if !immutable {
             found.secondary.push(subject.tag_label(first, "immutable here"));
@@ -226,7 +226,7 @@ fn untagged(subject: &Subject<'_>, module: &Module, report: &mut Report<'_>) {
         }
         let name = subject.function_of(first);
         let message = || format!("{} of {all} loads and stores have no tag, in {name}", more + 1);
-        let Some(found) = report.add(Lint::Untagged, message) else { return };
+        let Some(found) = report.add(Lint::Untagged, message) else { continue };
         found.primary = Some(subject.instruction_label(one, "one of them"));
         found.notes.push("an access without a tag may alias every other".to_owned());
         found.help = Some("tag it; `char` fits what has no type of its own".to_owned());

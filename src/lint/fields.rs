@@ -126,7 +126,7 @@ fn declared(subject: &Subject<'_>, report: &mut Report<'_>) {
                     a.offset, b.offset
                 )
             };
-            let Some(found) = report.add(Lint::OverlappingFields, message) else { return };
+            let Some(found) = report.add(Lint::OverlappingFields, message) else { continue };
             let label =
                 |field: usize, text| subject.operand_label(ty.node(), 1 + 2 * field + 1, text);
             found.primary = label(number + 1, "starts inside");

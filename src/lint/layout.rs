@@ -4,6 +4,7 @@ use super::report::Report;
 use crate::diagnostic::Label;
 use crate::diagnostic::Lint;
 use crate::graph::{Format, TypeId, TypeKind as NodeKind};
+use crate::source::shortened;
 use crate::subject::Subject;
 use crate::table::HashMap;
 use crate::text::TypeDefinition;
@@ -68,7 +69,7 @@ fn compare(
             continue;
         }
         let Some(wrong) = look_up(context, layouts, of_llvm, field.offset) else { continue };
-        let name = String::from_utf8_lossy(&definition.name).into_owned();
+        let name = shortened(&definition.name);
         let (of_node, of_field) =
             (subject.type_name(ty.node()), subject.type_name(field.ty.node()));
         let what = match wrong {
@@ -80,7 +81,7 @@ fn compare(
         let message = || {
             format!("offset {} of a field of {of_node}, of type {of_field}, {what}", field.offset)
         };
-        let Some(found) = report.add(Lint::LayoutMismatch, message) else { return };
+        let Some(found) = report.add(Lint::LayoutMismatch, message) else { continue };
         let position = match node.format() {
             Format::Old => 1 + 2 * number + 1,
             Format::New => 3 + 3 * number + 1,

@@ -18,7 +18,7 @@ mod width;
 pub use crate::diagnostic::Lint;
 pub use report::Options;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::Findings;
 use crate::graph::Graph;
 use crate::subject::Subject;
 use crate::text::Module;
@@ -51,18 +51,18 @@ use report::Report;
 /// # Ok::<(), text::TextError>(())
 /// ```
 #[must_use]
-pub fn lint(module: &Module, text: &[u8], options: &Options) -> Vec<Diagnostic> {
+pub fn lint(module: &Module, text: &[u8], options: &Options) -> Findings {
     run(&Subject::of_module(module, text), options)
 }
 
 /// As [`lint`], for a graph that was not read from a text: the lints of types
 /// and tags alone.
 #[must_use]
-pub fn lint_graph(graph: &Graph, options: &Options) -> Vec<Diagnostic> {
+pub fn lint_graph(graph: &Graph, options: &Options) -> Findings {
     run(&Subject::of_graph(graph), options)
 }
 
-fn run(subject: &Subject<'_>, options: &Options) -> Vec<Diagnostic> {
+fn run(subject: &Subject<'_>, options: &Options) -> Findings {
     let mut report = Report::new(options);
     nodes::lint(subject, &mut report);
     names::lint(subject, &mut report);
@@ -72,7 +72,5 @@ fn run(subject: &Subject<'_>, options: &Options) -> Vec<Diagnostic> {
     layout::lint(subject, &mut report);
     width::lint(subject, &mut report);
     unions::lint(subject, &mut report);
-    // Stable: without a text all stand at one place, in the order found.
-    report.found.sort_by_key(Diagnostic::place);
-    report.found
+    report.found.in_order()
 }

@@ -51,7 +51,7 @@ fn types_as_tags(subject: &Subject<'_>, report: &mut Report<'_>) {
         };
         let name = subject.name(node);
         let message = || format!("{name} is a type node, and a tag belongs here");
-        let Some(found) = report.add(Lint::TypeAsTag, message) else { return };
+        let Some(found) = report.add(Lint::TypeAsTag, message) else { continue };
         found.primary = Some(subject.tag_label(instruction, "this attachment"));
         found.secondary.extend(subject.node_label(node, "the type"));
         found.notes.push(
@@ -103,7 +103,7 @@ fn formats(subject: &Subject<'_>, report: &mut Report<'_>) {
         let [Some(old), Some(new)] = firsts else { continue };
         let root = subject.type_name(root.node());
         let message = || format!("old-format and size-aware types stand under one root, {root}");
-        let Some(found) = report.add(Lint::MixedFormats, message) else { return };
+        let Some(found) = report.add(Lint::MixedFormats, message) else { continue };
         found.secondary.extend(subject.node_label(old, "an old-format type"));
         if has_form_of_tag(subject, new) {
             found.primary = subject.node_label(new, "a tag, read as a size-aware type");

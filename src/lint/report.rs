@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::diagnostic::{Code, Diagnostic, Level, Lint};
+use crate::diagnostic::{Code, Diagnostic, FindingLimits, Findings, Level, Lint};
 
-/// Which lints report, and how bad their findings are.
+/// Which lints report, how bad their findings are, and how many are kept.
 ///
 /// ```
 /// use tbaa::{Level, lint::{Lint, Options}};
@@ -16,6 +16,7 @@ use crate::diagnostic::{Code, Diagnostic, Level, Lint};
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Options {
     levels: BTreeMap<Lint, Option<Level>>,
+    limits: FindingLimits,
 }
 
 impl Options {
@@ -23,6 +24,13 @@ impl Options {
     #[must_use]
     pub fn set(mut self, lint: Lint, level: Option<Level>) -> Self {
         self.levels.insert(lint, level);
+        self
+    }
+
+    /// Sets how many findings are kept.
+    #[must_use]
+    pub fn limits(mut self, limits: FindingLimits) -> Self {
+        self.limits = limits;
         self
     }
 
@@ -36,12 +44,12 @@ impl Options {
 /// What has been found so far.
 pub(super) struct Report<'o> {
     options: &'o Options,
-    pub(super) found: Vec<Diagnostic>,
+    pub(super) found: Findings,
 }
 
 impl<'o> Report<'o> {
     pub(super) fn new(options: &'o Options) -> Self {
-        Report { options, found: Vec::new() }
+        Report { options, found: Findings::new(options.limits) }
     }
 
     /// Whether anyone wants to know.
@@ -49,14 +57,26 @@ impl<'o> Report<'o> {
         self.options.level(lint).is_some()
     }
 
-    /// Adds a finding, unless the lint is off, to be filled in.
+    /// Whether a further finding would be left out.
+    pub(super) fn is_full(&self, lint: Lint) -> bool {
+        self.found.is_full(Code::Lint(lint))
+    }
+
+    /// Takes note that a lint did not look at everything.
+    pub(super) fn stop(&mut self, lint: Lint) {
+        self.found.stop(Code::Lint(lint));
+    }
+
+    /// Adds a finding to be filled in, unless the lint is off or there are
+    /// enough of its findings.
     pub(super) fn add(
         &mut self,
         lint: Lint,
         message: impl FnOnce() -> String,
     ) -> Option<&mut Diagnostic> {
         let level = self.options.level(lint)?;
-        self.found.push(Diagnostic::new(Code::Lint(lint), level, message()));
-        self.found.last_mut()
+        let code = Code::Lint(lint);
+        let admitted = self.found.admits(code);
+        admitted.then(|| self.found.push(Diagnostic::new(code, level, message())))
     }
 }

@@ -31,31 +31,41 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
     }
     let llvm = Oracle::new(graph, Rules::Llvm);
     let union = Oracle::new(graph, Rules::Union);
-    let (mut seen, mut operands) = (HashSet::default(), OPERANDS);
+    let mut seen: HashSet<(TagId, TagId)> = HashSet::default();
+    let mut operands = OPERANDS;
+    // False: the search ends.
     let mut compare = |report: &mut Report<'_>, tags: &[Use<'_>]| {
         for (i, &a) in tags.iter().enumerate().filter(|(_, (tag, _))| candidates[tag.index()]) {
             // Of two candidates the pair is compared once.
             let others = tags.iter().enumerate();
             for (_, &b) in others.filter(|&(j, (tag, _))| j > i || !candidates[tag.index()]) {
                 if seen.len() >= PAIRS {
-                    return;
+                    return false;
                 }
                 let new = seen.insert((a.0.min(b.0), a.0.max(b.0)));
                 if !new || llvm.may_alias(a.0, b.0) || !union.may_alias(a.0, b.0) {
                     continue;
                 }
+                if report.is_full(Lint::UnionMiscompiled) {
+                    return false;
+                }
                 let of_bases = [a, b].map(|(tag, _)| operands_of(graph, tag));
-                let Some(left) = operands.checked_sub(of_bases[0] + of_bases[1]) else { return };
+                let Some(left) = operands.checked_sub(of_bases[0] + of_bases[1]) else {
+                    return false;
+                };
                 operands = left;
                 if is_certain(&union.explain(a.0, b.0)) {
                     add(subject, report, a, b);
                 }
             }
         }
+        true
     };
     let Some(module) = subject.module else {
         let tags: Vec<_> = graph.tags().map(|tag| (tag, None)).collect();
-        compare(report, &tags);
+        if !compare(report, &tags) {
+            report.stop(Lint::UnionMiscompiled);
+        }
         return;
     };
     let mut instructions = module.instructions();
@@ -66,7 +76,10 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
         let mut known = HashSet::default();
         let tagged = function.iter().filter_map(|it| Some((it.tag?, Some(it))));
         let tags: Vec<_> = tagged.filter(|&(tag, _)| known.insert(tag)).collect();
-        compare(report, &tags);
+        if !compare(report, &tags) {
+            report.stop(Lint::UnionMiscompiled);
+            return;
+        }
     }
 }
 

@@ -72,6 +72,9 @@ pub(super) fn of_type(graph: &Graph, module: Option<&Module>, ty: TypeId) -> Opt
 /// whole objects of the type, such as an array's elements.
 pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
     let Some(module) = subject.module else { return };
+    if !report.wants(Lint::WidthMismatch) {
+        return;
+    }
     let graph = subject.graph;
     let mut seen: HashSet<(TagId, u64)> = HashSet::default();
     for instruction in module.instructions() {
@@ -98,7 +101,7 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
         let what = if by_tag.is_some() { "its tag speaks of" } else { "the type of its tag has" };
         let message =
             || format!("an instruction {verb} {width} bytes, and {what} {size}: {access}");
-        let Some(found) = report.add(Lint::WidthMismatch, message) else { return };
+        let Some(found) = report.add(Lint::WidthMismatch, message) else { continue };
         found.primary = Some(subject.instruction_label(instruction, format!("{width} bytes")));
         found.secondary.extend(subject.node_label(graph.tag_node(id), "its tag"));
         found.notes.push(

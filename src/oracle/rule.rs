@@ -42,8 +42,9 @@ pub(super) trait Rule {
     /// it is not about immutability.
     fn most_generic(&self, graph: &Graph, index: &Index, a: TagId, b: TagId) -> Option<Tag>;
 
-    /// Whether the rule takes a tag for well formed.
-    fn is_well_formed(&self, graph: &Graph, tag: TagId) -> bool;
+    /// Whether the rule takes a tag for well formed; `None` where the definition's
+    /// limit was reached.
+    fn is_well_formed(&self, graph: &Graph, tag: TagId) -> Option<bool>;
 }
 
 /// Which tags an irregular tag may alias at most: those with one of these base

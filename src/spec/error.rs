@@ -6,7 +6,7 @@ use ron::error::{Error as RonError, SpannedError};
 
 use super::place::{Place, enclosing, offset};
 use crate::nearest::suggestion;
-use crate::source::position;
+use crate::source::{brief, position};
 
 /// What is wrong with a spec: what was found, what is expected instead, and
 /// where.
@@ -21,7 +21,8 @@ pub struct SpecError {
 
 impl SpecError {
     pub(super) fn new(place: Place, message: impl Into<String>) -> SpecError {
-        SpecError { message: message.into(), place: Some(place), other: None, position: None }
+        let message = brief(message.into());
+        SpecError { message, place: Some(place), other: None, position: None }
     }
 
     pub(super) fn with_other(mut self, other: Place) -> SpecError {
@@ -105,7 +106,7 @@ pub(super) fn of_ron(text: &str, error: &SpannedError) -> SpecError {
         _ => end,
     };
     SpecError {
-        message: explain(&error.code, &text[at..]),
+        message: brief(explain(&error.code, &text[at..])),
         place: None,
         other: None,
         position: Some(position(text.as_bytes(), at)),

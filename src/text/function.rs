@@ -10,6 +10,7 @@ use super::module::{Function, Instruction, Opcode};
 use super::node::{Key, reference};
 use super::scan::{Attachment, RECENT, Scan};
 use super::stops::{ANGLES, BODY, BRACKETS, Stops, deeper};
+use crate::source::shortened;
 
 impl<'t> Scan<'t> {
     /// A function from after `define` to the end of its body.
@@ -57,7 +58,7 @@ impl<'t> Scan<'t> {
             // A copy, so that the place itself stays in a register.
             let mut lexer = Lexer::new(text, at);
             let Some(byte) = lexer.peek() else {
-                let name = String::from_utf8_lossy(&self.module.functions[function as usize].name);
+                let name = shortened(&self.module.functions[function as usize].name);
                 return Err(lexer.truncated(format!("the body of function @{name}")));
             };
             if at_start && byte.is_ascii_digit() {

@@ -17,8 +17,9 @@ impl<'t> Lexer<'t> {
         Lexer { text, at }
     }
 
+    /// An error here, whose line [`read_with`](super::read_with) finds.
     pub(super) fn error(&self, kind: TextErrorKind) -> TextError {
-        TextError::new(self.text, self.at, kind)
+        TextError::unlocated(self.at, kind)
     }
 
     pub(super) fn expected(&self, wanted: &'static str) -> TextError {
@@ -26,11 +27,7 @@ impl<'t> Lexer<'t> {
     }
 
     pub(super) fn truncated(&self, inside: impl Into<String>) -> TextError {
-        TextError::new(
-            self.text,
-            self.text.len(),
-            TextErrorKind::Truncated { inside: inside.into() },
-        )
+        TextError::unlocated(self.text.len(), TextErrorKind::Truncated { inside: inside.into() })
     }
 
     /// The error for something else than `wanted` standing here, which is the

@@ -34,6 +34,6 @@ pub fn read_with(text: &[u8], keep: Keep) -> Result<Module, TextError> {
     let mut scan = Scan::new(text);
     // Index 0 is the type of an instruction that has none.
     scan.module.types.insert(Box::default());
-    scan.top_level()?;
-    resolve::resolve(scan, keep)
+    let read = scan.top_level().and_then(|()| resolve::resolve(scan, keep));
+    read.map_err(|error| error.located(text))
 }

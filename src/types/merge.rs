@@ -3,6 +3,7 @@
 use super::equal::TypeClasses;
 use super::{Context, Type, TypeError, TypeKind, canonical_name};
 use crate::table::IndexMap;
+use crate::types::context::Symbol;
 
 /// The types of several contexts in one.
 ///
@@ -12,8 +13,9 @@ use crate::table::IndexMap;
 /// linker would keep one of them. An opaque struct merges with opaque structs of
 /// its name only.
 ///
-/// The result depends on the types alone: up to the numbers behind names,
-/// merging is associative, commutative and idempotent.
+/// The result depends on the types alone, their order and the numbers behind
+/// names included: merging is associative, commutative and idempotent. Opaque
+/// structs without a name are the exception: each is a type of its own.
 ///
 /// ```
 /// use tbaa::types::{Context, MergedTypes};
@@ -69,14 +71,15 @@ impl MergedTypes {
             }
         }
         let mut making = Making { context: Context::new(), types: vec![None; firsts.len()] };
-        for (class, first) in firsts.iter().enumerate() {
-            let Some((from, ty)) = first else { continue };
-            if let TypeKind::Identified { name, .. } = from.kind(*ty) {
+        let order = canonical_order(&firsts, &classes);
+        for &class in &order {
+            let Some((from, ty)) = firsts[class] else { continue };
+            if let TypeKind::Identified { name, .. } = from.kind(ty) {
                 let name = canonical_name(name.unwrap_or_default());
                 making.types[class] = Some(making.context.named_struct(name)?);
             }
         }
-        for class in 0..firsts.len() {
+        for class in order {
             making.make(class, &firsts, &classes)?;
         }
         let Making { mut context, types } = making;
@@ -116,6 +119,62 @@ impl MergedTypes {
     pub fn clashes(&self) -> &[TypeClash] {
         &self.clashes
     }
+}
+
+/// Steps that putting types in order may take beyond those for each type and
+/// part: types of one name that differ only deep inside take a round a level.
+const STEPS: usize = 1 << 22;
+
+/// The classes in an order that depends on nothing but the types: by kind and
+/// name, then by the places of their parts, as often as that tells more apart.
+fn canonical_order(firsts: &[Option<(&Context, Type)>], classes: &TypeClasses) -> Vec<usize> {
+    let mut parts: Vec<Vec<usize>> = Vec::with_capacity(firsts.len());
+    let mut labels: Vec<(String, Vec<u8>)> = Vec::with_capacity(firsts.len());
+    for first in firsts {
+        let Some((from, ty)) = *first else { continue };
+        parts.push(from.parts(ty).iter().map(|&part| classes.class_of(part)).collect());
+        labels.push(match (from.symbol(ty), from.kind(ty)) {
+            (Symbol::Identified { opaque, packed, .. }, kind) => {
+                let TypeKind::Identified { name, .. } = kind else { continue };
+                let name = canonical_name(name.unwrap_or_default()).to_vec();
+                (format!("struct {opaque} {packed}"), name)
+            }
+            (_, TypeKind::Target { name, ints, .. }) => (format!("target {ints:?}"), name.to_vec()),
+            (symbol, _) => (format!("{symbol:?}"), Vec::new()),
+        });
+    }
+    let (mut ranks, mut distinct) = ranked(&labels);
+    let round = labels.len() + parts.iter().map(Vec::len).sum::<usize>();
+    let mut left = STEPS + 64 * round;
+    while distinct < labels.len() && left >= round {
+        left -= round;
+        let keys: Vec<(u32, Vec<u32>)> = parts
+            .iter()
+            .zip(&ranks)
+            .map(|(parts, &rank)| (rank, parts.iter().map(|&part| ranks[part]).collect()))
+            .collect();
+        let (finer, count) = ranked(&keys);
+        if count == distinct {
+            break;
+        }
+        (ranks, distinct) = (finer, count);
+    }
+    let mut order: Vec<usize> = (0..ranks.len()).collect();
+    order.sort_by_key(|&class| ranks[class]);
+    order
+}
+
+/// The rank of each key among all, equal ones having one, and how many there
+/// are.
+fn ranked<K: Ord>(keys: &[K]) -> (Vec<u32>, usize) {
+    let mut order: Vec<usize> = (0..keys.len()).collect();
+    order.sort_by(|&a, &b| keys[a].cmp(&keys[b]));
+    let (mut ranks, mut count) = (vec![0; keys.len()], 0);
+    for (at, &index) in order.iter().enumerate() {
+        count += u32::from(at == 0 || keys[order[at - 1]] != keys[index]);
+        ranks[index] = count;
+    }
+    (ranks, count as usize)
 }
 
 struct Making {

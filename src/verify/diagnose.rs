@@ -1,16 +1,40 @@
 //! Everything that is ill formed in a module, with its places.
 
+use std::cell::OnceCell;
+
 use super::types::Fault;
 use super::{Rule, Verifier, copies, tags, types};
-use crate::diagnostic::{Code, Diagnostic, Label};
+use crate::diagnostic::{Code, Diagnostic, FindingLimits, Findings, Label};
 use crate::graph::{CopyId, Format, Graph, NodeId, TagId, TagParts};
 use crate::oracle::{Oracle, Rules};
 use crate::subject::Subject;
 use crate::table::{HashMap, IndexMap};
 use crate::text::{Instruction, Module, Opcode};
 
+/// By which rules tags are judged, and how many findings are kept. [`Rules`] are
+/// options with the default limits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Options {
+    rules: Rules,
+    limits: FindingLimits,
+}
+
+impl From<Rules> for Options {
+    fn from(rules: Rules) -> Options {
+        Options { rules, limits: FindingLimits::default() }
+    }
+}
+
+impl Options {
+    /// Sets how many findings are kept.
+    #[must_use]
+    pub fn limits(self, limits: FindingLimits) -> Options {
+        Options { limits, ..self }
+    }
+}
+
 /// Reports everything that is ill formed in a module that was read from `text`,
-/// in order of place.
+/// in order of place, and no more of it than `options` say.
 ///
 /// By rule `llvm` that is what LLVM 22's verifier rejects, and what breaks the
 /// rules of `tbaa.struct`; each tag is judged by the first rule that it breaks,
@@ -36,21 +60,19 @@ use crate::text::{Instruction, Module, Opcode};
 /// # Ok::<(), text::TextError>(())
 /// ```
 #[must_use]
-pub fn verify(module: &Module, text: &[u8], rules: Rules) -> Vec<Diagnostic> {
-    let mut found = run(&Subject::of_module(module, text), rules);
-    found.sort_by_key(Diagnostic::place);
-    found
+pub fn verify(module: &Module, text: &[u8], options: impl Into<Options>) -> Findings {
+    run(&Subject::of_module(module, text), options.into()).in_order()
 }
 
 /// As [`verify`], for a graph that was not read from a text.
 #[must_use]
-pub fn verify_graph(graph: &Graph, rules: Rules) -> Vec<Diagnostic> {
-    run(&Subject::of_graph(graph), rules)
+pub fn verify_graph(graph: &Graph, options: impl Into<Options>) -> Findings {
+    run(&Subject::of_graph(graph), options.into())
 }
 
-fn run(subject: &Subject<'_>, rules: Rules) -> Vec<Diagnostic> {
+fn run(subject: &Subject<'_>, Options { rules, limits }: Options) -> Findings {
     let uses = Uses::of(subject);
-    let mut found = Vec::new();
+    let mut found = Findings::new(limits);
     if rules == Rules::Llvm {
         instructions(subject, &mut found);
         errno(subject, &mut found);
@@ -111,10 +133,13 @@ impl<'a> Uses<'a> {
 /// Tags on instructions that may not have them.
 ///
 /// NB: `invoke` and `callbr` are calls, but may not have one.
-fn instructions(subject: &Subject<'_>, found: &mut Vec<Diagnostic>) {
+fn instructions(subject: &Subject<'_>, found: &mut Findings) {
     let Some(module) = subject.module else { return };
     for instruction in module.instructions() {
         if instruction.tag.is_none() || takes_tag(subject, instruction) {
+            continue;
+        }
+        if !found.admits(Code::Rule(Rule::Instruction)) {
             continue;
         }
         let message = "a tag on an instruction that may not have one".to_owned();
@@ -148,7 +173,7 @@ fn takes_tag(subject: &Subject<'_>, instruction: &Instruction) -> bool {
 
 /// A list of errno's tags that is there and empty. The reader keeps the tags
 /// alone, so the text is looked at again.
-fn errno(subject: &Subject<'_>, found: &mut Vec<Diagnostic>) {
+fn errno(subject: &Subject<'_>, found: &mut Findings) {
     const NAME: &[u8] = b"!llvm.errno.tbaa";
     if subject.module.is_none_or(|module| !module.errno_tags().is_empty()) {
         return;
@@ -162,7 +187,7 @@ fn errno(subject: &Subject<'_>, found: &mut Vec<Diagnostic>) {
             is_empty &= rest.first() == Some(&token);
             end = (subject.text.len() - rest.len() + 1).min(subject.text.len());
         }
-        if is_empty {
+        if is_empty && found.admits(Code::Rule(Rule::ErrnoEmpty)) {
             let mut diagnostic =
                 report(Rule::ErrnoEmpty, "!llvm.errno.tbaa lists no tag".to_owned());
             diagnostic.primary = Some(Label { span: at..end, text: String::new() });
@@ -178,9 +203,12 @@ fn errno(subject: &Subject<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-fn by_llvm(subject: &Subject<'_>, uses: &Uses<'_>, found: &mut Vec<Diagnostic>) {
+fn by_llvm(subject: &Subject<'_>, uses: &Uses<'_>, found: &mut Findings) {
     let graph = subject.graph;
-    let union = Oracle::new(graph, Rules::Union);
+    // Judging all tags takes time; most modules have none that LLVM rejects.
+    let union = OnceCell::new();
+    let is_path_by_union =
+        |tag| union.get_or_init(|| Oracle::new(graph, Rules::Union)).is_well_formed(tag);
     let mut verifier = Verifier::new(graph);
     // Each type that breaks a rule, with the first tag that uses it and how
     // many do.
@@ -194,7 +222,11 @@ fn by_llvm(subject: &Subject<'_>, uses: &Uses<'_>, found: &mut Vec<Diagnostic>) 
             ill_types.entry((violation.node, format)).or_insert((tag, 0)).1 += 1;
             continue;
         }
-        let mut diagnostic = tags::diagnostic(subject, &union, tag, violation.rule, violation.node);
+        if !found.admits(Code::Rule(violation.rule)) {
+            continue;
+        }
+        let mut diagnostic =
+            tags::diagnostic(subject, is_path_by_union, tag, violation.rule, violation.node);
         uses.show(subject, tag, &mut diagnostic);
         diagnostic.notes.extend(llvm_note(violation.rule));
         found.push(diagnostic);
@@ -202,6 +234,9 @@ fn by_llvm(subject: &Subject<'_>, uses: &Uses<'_>, found: &mut Vec<Diagnostic>) 
     for ((node, format), (tag, count)) in ill_types {
         let faults = types::faults(graph, node, format);
         for &fault in faults.iter().take(SHOWN) {
+            if !found.admits(Code::Rule(fault.rule)) {
+                continue;
+            }
             let mut diagnostic = type_diagnostic(subject, node, format, fault);
             diagnostic.primary = place(subject, node, fault);
             diagnostic.notes.extend(more(faults.len()));
@@ -284,10 +319,13 @@ fn type_diagnostic(
     diagnostic
 }
 
-fn by_union(subject: &Subject<'_>, uses: &Uses<'_>, rules: Rules, found: &mut Vec<Diagnostic>) {
+fn by_union(subject: &Subject<'_>, uses: &Uses<'_>, rules: Rules, found: &mut Findings) {
     let oracle = Oracle::new(subject.graph, rules);
     let mut verifier = Verifier::new(subject.graph);
     for tag in subject.graph.tags().filter(|&tag| !oracle.is_well_formed(tag)) {
+        if !found.admits(Code::Rule(Rule::NoUnionPath)) {
+            continue;
+        }
         let message = format!(
             "tag {} denotes no path, and by rule {rules} every query answers MayAlias",
             subject.tag_in_full(tag)
@@ -308,7 +346,7 @@ fn by_union(subject: &Subject<'_>, uses: &Uses<'_>, rules: Rules, found: &mut Ve
     }
 }
 
-fn copy_faults(subject: &Subject<'_>, copy: CopyId, found: &mut Vec<Diagnostic>) {
+fn copy_faults(subject: &Subject<'_>, copy: CopyId, found: &mut Findings) {
     let node = copy.node();
     let faults = copies::faults(subject.graph, copy);
     if faults.is_empty() {
@@ -316,6 +354,9 @@ fn copy_faults(subject: &Subject<'_>, copy: CopyId, found: &mut Vec<Diagnostic>)
     }
     let name = subject.name(node);
     for &fault in faults.iter().take(SHOWN) {
+        if !found.admits(Code::Rule(fault.rule)) {
+            continue;
+        }
         let (message, help) = match fault.rule {
             Rule::CopyOperandCount => (
                 format!(

@@ -14,4 +14,4 @@ mod types;
 
 pub use crate::diagnostic::Rule;
 pub use crate::wellformed::{Verifier, Violation};
-pub use diagnose::{verify, verify_graph};
+pub use diagnose::{Options, verify, verify_graph};

@@ -2,8 +2,7 @@
 
 use super::Rule;
 use crate::diagnostic::{Code, Diagnostic, Label};
-use crate::graph::{Format, Graph, NodeId, Operand, Shape, TagId, TagParts};
-use crate::oracle::Oracle;
+use crate::graph::{Format, NodeId, Operand, Shape, TagId, TagParts};
 use crate::subject::Subject;
 use crate::table::HashSet;
 
@@ -37,7 +36,7 @@ impl Words {
 /// type at which the path ended, where it did.
 pub(super) fn diagnostic(
     subject: &Subject<'_>,
-    union: &Oracle<&Graph>,
+    is_path_by_union: impl FnOnce(TagId) -> bool,
     tag: TagId,
     rule: Rule,
     at: NodeId,
@@ -55,7 +54,7 @@ pub(super) fn diagnostic(
         ..Words::default()
     });
     if matches!(rule, Rule::OffsetAtAccess | Rule::AccessNotOnPath | Rule::NoFieldAtOffset)
-        && union.is_well_formed(tag)
+        && is_path_by_union(tag)
     {
         let text = "LLVM follows only the last of the fields at one offset, and knows no elements \
                     of arrays; the union rules know both, and accept this tag";

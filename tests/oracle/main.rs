@@ -4,5 +4,6 @@
 mod support;
 
 mod engines;
+mod small;
 mod tables;
 mod union;

@@ -97,14 +97,14 @@ impl<'u> Naive<'u> {
                 if element > 0 && (!array || begin >= extent || begin > HORIZON) {
                     break;
                 }
-                let end_of_field = if extent == NO_END { NO_END } else { field.offset + extent };
+                let end_of_field = field.offset.saturating_add(extent);
                 let slot = if array { size } else { extent };
                 for below in self.paths_from(field.ty, slot) {
                     let start = field.offset + begin;
                     let mut steps = vec![(number, element)];
                     steps.extend(&below.steps);
                     let last = below.steps.is_empty();
-                    let moved = |end: u64| if end == NO_END { NO_END } else { end + start };
+                    let moved = |end: u64| end.saturating_add(start);
                     let slot_end = match below.slot_end {
                         Some(end) => moved(end),
                         None if size == 0 => field.offset,

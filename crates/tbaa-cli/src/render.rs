@@ -16,8 +16,9 @@ use tbaa::{Diagnostic, Label, Level};
 
 use crate::printable::{printable, printable_in_columns};
 
-/// Bytes of a line that are looked at on either side of a place.
-const WINDOW: usize = 1 << 14;
+/// Bytes of a line that are looked at on either side of a place: more than a
+/// terminal shows, for drawing takes time for each.
+const WINDOW: usize = 1 << 10;
 
 /// Lines between two places that are shown with them.
 const GAP: usize = 2;

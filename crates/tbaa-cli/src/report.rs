@@ -34,7 +34,8 @@ impl Failure {
         offset: usize,
         message: impl Into<String>,
     ) -> Failure {
-        Failure::Unusable(Message::Drawn(Source::new(file, text).error(offset, &message.into())))
+        let message = brief(message.into());
+        Failure::Unusable(Message::Drawn(Source::new(file, text).error(offset, &message)))
     }
 
     pub(crate) fn report(&self) {
@@ -81,12 +82,23 @@ impl Message {
         let _ = match self {
             Message::Plain { place, text } => {
                 let place = place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
-                let text = printable(text.as_bytes());
+                let text = printable(brief(text.clone()).as_bytes());
                 writeln!(anstream::stderr(), "{place}{style}{word}:{style:#} {text}")
             }
             Message::Drawn(text) => writeln!(anstream::stderr(), "{text}"),
         };
     }
+}
+
+/// Cuts the middle out of a message that repeats a name of any length.
+fn brief(message: String) -> String {
+    const HALF: usize = 1 << 10;
+    if message.len() <= 4 * HALF {
+        return message;
+    }
+    let boundary = |at| (0..=at).rev().find(|&at| message.is_char_boundary(at)).unwrap_or(0);
+    let (start, end) = (boundary(HALF), boundary(message.len() - HALF));
+    format!("{} ... ({} bytes) ... {}", &message[..start], end - start, &message[end..])
 }
 
 /// Says something that is good to know.

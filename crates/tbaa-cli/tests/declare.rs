@@ -1,7 +1,7 @@
 //! `tbaa declare` on a C header, where there is a clang to ask.
 
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output};
 
 fn declare(args: &[&str]) -> Option<String> {
     let clang = Command::new("clang-22").arg("--version").output();
@@ -11,15 +11,57 @@ fn declare(args: &[&str]) -> Option<String> {
         eprintln!("skipped, for clang 22 cannot be run: {why}");
         return None;
     }
-    let output = Command::new(env!("CARGO_BIN_EXE_tbaa"))
+    let output = run(args);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && said.is_empty(), "{said}");
+    Some(String::from_utf8(output.stdout).unwrap())
+}
+
+fn run(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_tbaa"))
         .args(["declare", "--clang", "clang-22"])
         .args(args)
         .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/inputs"))
         .output()
-        .unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success() && said.is_empty(), "{said}");
-    Some(String::from_utf8(output.stdout).unwrap())
+        .unwrap()
+}
+
+/// What tags depend on beside layouts: clang is asked about each member, and a
+/// record that it tags otherwise is left out by name.
+#[test]
+fn records_that_clang_tags_otherwise_are_refused() {
+    if declare(&["declare.h"]).is_none() {
+        return;
+    }
+    let shared = ["attributes.h", "--target", "x86_64-linux-gnu"];
+    for policy in ["clang", "clang-new", "rfc"] {
+        let output = run(&[&shared[..], &["--policy", policy]].concat());
+        assert_eq!(output.status.code(), Some(1));
+        let said = String::from_utf8(output.stderr).unwrap();
+        for (record, what) in [
+            ("Scalar", "clang tags Scalar.a as (Scalar, omnipotent char, 0)"),
+            ("Whole", "clang tags Whole.x as (omnipotent char, omnipotent char, 0)"),
+            ("Pointee", "clang tags *Pointee.p as (omnipotent char, omnipotent char, 0)"),
+            ("Through", "clang tags Through.p->a as (omnipotent char, omnipotent char, 0)"),
+        ] {
+            let start = format!("warning: {record} is left out: {what}");
+            assert!(said.lines().any(|line| line.starts_with(&start)), "{start}: {said}");
+        }
+        assert!(said.contains("Hidden is left out: clang cannot be asked about it: "), "{said}");
+        assert_eq!(said.lines().count(), 5, "{said}");
+        let layout = String::from_utf8(output.stdout).unwrap();
+        assert!(layout.contains("struct Packed: 5 bytes, aligned to 1"), "{layout}");
+        for (record, there) in [("Plain", true), ("Macro", true), ("Scalar", false)] {
+            assert_eq!(layout.contains(&format!("struct {record}:")), there, "{layout}");
+        }
+    }
+    // The language's version renames `_Bool`.
+    let output = run(&[&shared[..], &["--record", "Plain", "--", "-std=gnu2x"]].concat());
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("Plain is left out: clang tags Plain.yes as (bool, bool, "), "{said}");
+    let output = run(&[&shared[..], &["--", "-x", "c++"]].concat());
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("C++ is not read"));
 }
 
 #[test]

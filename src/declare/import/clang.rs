@@ -6,9 +6,6 @@ use crate::table::{IndexMap, IndexSet};
 /// How deep unnamed records may stand inside each other.
 const DEPTH: usize = 32;
 
-/// What the names of probes begin with.
-const PROBE: &str = "tbaa_probe_";
-
 /// How many unnamed records one named record may hold in all.
 const UNNAMED: usize = 1 << 12;
 
@@ -16,8 +13,9 @@ const UNNAMED: usize = 1 << 12;
 ///
 /// clang prints them when it is called as
 /// `clang -fsyntax-only -Xclang -fdump-record-layouts-complete -Xclang
-/// -fdump-record-layouts-canonical -x c header.h`. Offsets and sizes are
-/// clang's; they are checked against the target's types.
+/// -fdump-record-layouts-canonical -x c header.h`, but wrongly where an attribute
+/// such as `packed` stands behind the members: see [`probes`](Self::probes).
+/// Offsets and sizes are clang's; they are checked against the target's types.
 ///
 /// ```
 /// use tbaa::declare::{ClangRecords, Declarations, Target};
@@ -66,7 +64,10 @@ struct Line<'t> {
 fn key(ty: &str) -> &str {
     match ty.rfind(" at ").filter(|_| ty.ends_with(')')) {
         Some(at) => &ty[at..],
-        None => ty.trim_start_matches("struct ").trim_start_matches("union "),
+        None => {
+            let keyword = ["struct ", "union ", "class "];
+            keyword.into_iter().find_map(|keyword| ty.strip_prefix(keyword)).unwrap_or(ty)
+        }
     }
 }
 
@@ -85,7 +86,6 @@ impl<'t> ClangRecords<'t> {
                     text[..end].parse().unwrap_or(0)
                 };
                 if let Some((key, mut record)) = open.take() {
-                    let key = key.strip_prefix(PROBE).unwrap_or(key);
                     record.size = number(sizes);
                     record.align = sizes.split_once("align=").map_or(1, |(_, rest)| number(rest));
                     records.records.entry(key).or_insert(record);
@@ -97,55 +97,40 @@ impl<'t> ClangRecords<'t> {
                 (None, 0) => {
                     let name = rest.trim_end();
                     let union = name.starts_with("union ");
-                    let unnamed = name.ends_with(')') || key(name).starts_with(PROBE);
+                    // Unnamed, or named by a typedef alone.
+                    let unnamed = name.ends_with(')') || key(name) == name;
                     let named = if unnamed { "" } else { key(name) };
                     open = Some((key(name), Dumped { name: named, union, ..Dumped::default() }));
                 }
-                // What a probe holds is the members of its member.
-                (Some((key, record)), 4) if key.starts_with(PROBE) => {
-                    record.members.extend(member(place, &rest[4..]));
-                }
-                (Some((key, record)), 2) if !key.starts_with(PROBE) => {
-                    record.members.extend(member(place, &rest[2..]));
-                }
+                (Some((_, record)), 2) => record.members.extend(member(place, &rest[2..])),
                 // Members of members.
                 _ => {}
             }
         }
-        records.probed();
         records
     }
 
-    /// Sees to it that what a typedef names is a union if it is one, which a
-    /// probe does not show.
-    fn probed(&mut self) {
-        let unnamed: Vec<Dumped<'_>> = self
-            .records
-            .iter()
-            .filter(|(key, record)| record.name.is_empty() && key.starts_with(" at "))
-            .map(|(_, record)| record.clone())
-            .collect();
-        self.records.retain(|key, record| {
-            !record.name.is_empty() || key.starts_with(" at ") || !record.members.is_empty()
+    /// Returns lines of C text that, behind the header, make clang dump all
+    /// records that have a name or a typedef's, each with the name. That second
+    /// dump, by `-fdump-record-layouts`, is to be used instead of the first:
+    /// the first lays records out before it has read the attributes behind them.
+    #[must_use]
+    pub fn probes(&self, types: &Declarations) -> Vec<(&'t str, String)> {
+        let named = self.records.values().filter(|record| !record.name.is_empty());
+        let named = named.map(|record| {
+            let keyword = if record.union { "union" } else { "struct" };
+            (record.name, format!("_Static_assert(sizeof({keyword} {}) + 1, \"\");", record.name))
         });
-        for (key, record) in &mut self.records {
-            if record.name.is_empty() && !key.starts_with(" at ") {
-                let same = |other: &&Dumped<'_>| {
-                    // Types inside are called differently from outside.
-                    let place = |line: &Line<'_>| (line.offset, line.bits, line.name.to_owned());
-                    other.size == record.size
-                        && other.members.iter().map(place).eq(record.members.iter().map(place))
-                };
-                record.union = unnamed.iter().find(same).is_some_and(|other| other.union);
-            }
-        }
+        let line = |name| (name, format!("_Static_assert(sizeof({name}) + 1, \"\");"));
+        let typedefs = self.typedefs(types).into_iter().map(line);
+        named.chain(typedefs).collect()
     }
 
-    /// Returns C text that, behind the header, makes clang dump the records
-    /// that only a typedef names; empty if there are none. What clang then
-    /// dumps is to be parsed instead.
+    /// Returns the names of members' types that are neither in the dump nor
+    /// among `types`: once [`probes`](Self::probes) are dumped, those of enums
+    /// that only a typedef names, to be declared first.
     #[must_use]
-    pub fn probes(&self, types: &Declarations) -> String {
+    pub fn typedefs(&self, types: &Declarations) -> Vec<&'t str> {
         let members = self.records.values().flat_map(|record| &record.members);
         let names: IndexSet<&str> = members
             .filter_map(|member| {
@@ -159,7 +144,26 @@ impl<'t> ClangRecords<'t> {
                 })
             })
             .collect();
-        names.iter().map(|name| format!("struct {PROBE}{name} {{ {name} member; }};\n")).collect()
+        names.into_iter().collect()
+    }
+
+    /// Returns the records that only a typedef names. The dump does not say which
+    /// of them are unions: see [`set_union`](Self::set_union).
+    pub fn typedef_records(&self) -> impl Iterator<Item = &'t str> {
+        let unnamed = self.records.iter().filter(|(_, record)| record.name.is_empty());
+        unnamed.map(|(&key, _)| key).filter(|key| !key.starts_with(" at "))
+    }
+
+    /// Makes a record that only a typedef names a union.
+    pub fn set_union(&mut self, typedef: &str) {
+        if let Some(record) = self.records.get_mut(typedef) {
+            record.union = true;
+        }
+    }
+
+    /// Leaves out a record by its name: what holds it cannot be declared then.
+    pub fn leave_out(&mut self, name: &str) {
+        self.records.shift_remove(name);
     }
 
     /// Returns the names of the enums that members have, to be declared first:
@@ -246,6 +250,11 @@ impl<'t> ClangRecords<'t> {
         };
         let mut packed = false;
         for line in &record.members {
+            if line.ty.ends_with("base)") || line.ty.ends_with("pointer)") {
+                let reason = "base classes and tables of functions are not read from a dump: \
+                              declare the class yourself";
+                return Err(DeclareError::Invalid { place: line.ty.to_owned(), reason });
+            }
             let ty = self.ty(types, line.ty, depth, left)?;
             let align = match (self.inner(line.ty), &ty) {
                 (Some((key, _)), _) => self.records[key].align.max(1),
@@ -311,8 +320,10 @@ fn member<'t>(place: &'t str, text: &'t str) -> Option<Line<'t>> {
     let bytes: u64 = bytes.parse().ok()?;
     let offset = bytes.checked_mul(8)?.checked_add(bits.map_or(0, |(from, _)| from))?;
     // An unnamed member's line ends in a blank.
-    let (ty, name) = match text.ends_with(' ') {
-        true => (text.trim_end(), ""),
+    let base = text.strip_suffix(" (empty)").unwrap_or(text);
+    let (ty, name) = match base.ends_with([' ', ')']) {
+        // Unnamed, or no member: `struct A (base)`.
+        true => (base.trim_end(), ""),
         false => text.rsplit_once(' ')?,
     };
     Some(Line { offset, bits: bits.map(|(_, width)| width), ty, name })
@@ -320,18 +331,26 @@ fn member<'t>(place: &'t str, text: &'t str) -> Option<Line<'t>> {
 
 /// Returns clang's spelling of a type as declarations read it.
 fn spelling(ty: &str) -> String {
-    let vector = ty.strip_prefix("__attribute__((__vector_size__(").and_then(|rest| {
-        let (len, rest) = rest.split_once(" * ")?;
-        let (_, element) = rest.split_once("))) ")?;
-        let (element, lens) = element.split_at(element.find('[').unwrap_or(element.len()));
-        Some(format!("<{len} x {element}>{lens}"))
-    });
     let atomic = ty.strip_prefix("_Atomic(").and_then(|rest| {
         let (of, after) = rest.rsplit_once(')')?;
         let blank = if of.contains('*') { "" } else { " " };
         Some(format!("{of}{blank}_Atomic{after}"))
     });
-    vector.or(atomic).unwrap_or_else(|| ty.to_owned())
+    vector(ty).or(atomic).unwrap_or_else(|| ty.to_owned())
+}
+
+/// Returns how a vector is declared, and what is derived of one: clang's
+/// attribute stands before `float *` or behind it.
+fn vector(ty: &str) -> Option<String> {
+    let (len, of) = match ty.strip_prefix("__attribute__((__vector_size__(") {
+        Some(rest) => (rest.split_once(" * ")?.0, rest.split_once("))) ")?.1),
+        None => {
+            let (of, rest) = ty.split_once(" __attribute__((ext_vector_type(")?;
+            (rest.strip_suffix(")))")?, of)
+        }
+    };
+    let (element, derived) = of.split_at(of.find(['[', '*']).unwrap_or(of.len()));
+    Some(format!("<{len} x {}>{derived}", element.trim_end()))
 }
 
 /// Returns a type that has the same tag in clang as one that cannot be

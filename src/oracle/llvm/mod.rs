@@ -77,8 +77,8 @@ impl Rule for Llvm {
         found
     }
 
-    fn is_well_formed(&self, graph: &Graph, tag: TagId) -> bool {
-        Verifier::new(graph).check(tag).is_ok()
+    fn is_well_formed(&self, graph: &Graph, tag: TagId) -> Option<bool> {
+        Some(Verifier::new(graph).check(tag).is_ok())
     }
 }
 

@@ -67,17 +67,16 @@ impl Definition<'_> {
 
     /// What a tag that can be resolved denotes: `None` if no path, else whether
     /// any of the paths holds a byte.
-    pub(super) fn denotes(&self, access: &Resolved) -> Option<bool> {
+    pub(super) fn denotes(&self, access: &Resolved) -> Result<Option<bool>, Exhausted> {
         let (mut arena, mut budget) = (PathArena::default(), Budget::new(self.steps));
         match access.format(self.types) {
             Format::New => {
-                let paths =
-                    denoted(self.types, access, &Untracked, &mut arena, &mut budget).ok()?;
-                (!paths.is_empty()).then(|| paths.iter().any(|path| path.bytes.is_some()))
+                let paths = denoted(self.types, access, &Untracked, &mut arena, &mut budget)?;
+                Ok((!paths.is_empty()).then(|| paths.iter().any(|path| path.bytes.is_some())))
             }
             Format::Old => {
-                let denotes = Side::new(*access).denotes(self.types, &mut budget).ok()?;
-                denotes.then_some(true)
+                let denotes = Side::new(*access).denotes(self.types, &mut budget)?;
+                Ok(denotes.then_some(true))
             }
         }
     }

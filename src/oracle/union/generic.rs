@@ -26,7 +26,7 @@ pub(super) fn most_generic(
         return Some(tag_a);
     }
     // A malformed tag aliases everything, and so must its replacement.
-    let (bytes_a, bytes_b) = (definition.denotes(&of_a)?, definition.denotes(&of_b)?);
+    let (bytes_a, bytes_b) = (definition.denotes(&of_a).ok()??, definition.denotes(&of_b).ok()??);
     let size = (tag_a.format == Format::New).then(|| covering(of_a.size, of_b.size));
     let path = |access: &Resolved| (access.base, access.access, access.offset);
     // A tag without a byte aliases itself, but no other tag of its path.

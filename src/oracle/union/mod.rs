@@ -139,8 +139,10 @@ impl Rule for Union {
         generic::most_generic(&self.definition(STEPS), graph, (a, b))
     }
 
-    fn is_well_formed(&self, graph: &Graph, tag: TagId) -> bool {
-        Resolved::new(&self.types, graph, tag.into())
-            .is_ok_and(|access| self.definition(STEPS).denotes(&access).is_some())
+    fn is_well_formed(&self, graph: &Graph, tag: TagId) -> Option<bool> {
+        match Resolved::new(&self.types, graph, tag.into()) {
+            Ok(access) => Some(self.definition(STEPS).denotes(&access).ok()?.is_some()),
+            Err(_) => Some(false),
+        }
     }
 }

@@ -225,13 +225,54 @@ fn different_bodies_of_one_name_may_alias_by_every_rule() {
     assert!(pairs > 1_000, "{pairs}");
 }
 
-/// Up to the numbers behind names, which the order of merging decides.
 fn lines(types: &MergedTypes) -> Vec<String> {
     let mut text = String::new();
     types.context().write_definitions(&mut text).unwrap();
-    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-    lines.sort_unstable();
-    lines
+    text.lines().map(str::to_owned).collect()
+}
+
+/// Structs of few names, over each other.
+fn random_types(rng: &mut Rng) -> Context {
+    const NAMES: [&str; 6] = ["a", "a.1", "b", "b.2", "c", "c.7"];
+    let mut text = String::new();
+    for name in NAMES {
+        let element = |rng: &mut Rng| match rng.below(4) {
+            0 => "i32".to_owned(),
+            1 => "float".to_owned(),
+            _ => format!("%{}*", rng.pick(&NAMES)),
+        };
+        match rng.below(5) {
+            0 => text += &format!("%{name} = type opaque\n"),
+            _ => {
+                let elements: Vec<_> = (0..=rng.below(2)).map(|_| element(rng)).collect();
+                text += &format!("%{name} = type {{ {} }}\n", elements.join(", "));
+            }
+        }
+    }
+    let mut context = Context::new();
+    context.read_definitions(text.as_bytes()).unwrap();
+    context
+}
+
+/// Byte for byte, the numbers behind names and the order included.
+#[test]
+fn merged_types_are_canonical() {
+    let mut several = 0;
+    for seed in 0..300 {
+        let mut rng = Rng(seed);
+        let [a, b, c] = [(); 3].map(|()| random_types(&mut rng));
+        let merge = |parts: &[&Context]| MergedTypes::new(parts).unwrap();
+        let all = merge(&[&a, &b, &c]);
+        several += all.clashes().len();
+        for order in [[&a, &c, &b], [&b, &a, &c], [&b, &c, &a], [&c, &a, &b], [&c, &b, &a]] {
+            assert_eq!(lines(&merge(&order)), lines(&all), "seed {seed}");
+            let first = merge(&order[..2]);
+            assert_eq!(lines(&merge(&[first.context(), order[2]])), lines(&all), "seed {seed}");
+            assert_eq!(lines(&merge(&[order[2], first.context()])), lines(&all), "seed {seed}");
+        }
+        assert_eq!(lines(&merge(&[all.context(), all.context(), &a])), lines(&all), "seed {seed}");
+    }
+    assert!(several > 300, "{several}");
 }
 
 #[test]
@@ -258,11 +299,11 @@ fn merging_types_is_associative_commutative_and_idempotent() {
             "%0 = type { %0* }",
             "%list = type { %list*, %struct.Point }",
             "%o = type { %struct.O* }",
-            "%o.1 = type { %struct.O.0* }",
-            "%struct.O = type opaque",
-            "%struct.O.0 = type { float }",
+            "%o.0 = type { %struct.O.1* }",
+            "%struct.O = type { float }",
             "%struct.Point = type { i32, i32 }",
             "%struct.Tuple = type { i32, i32 }",
+            "%struct.O.1 = type opaque",
         ]
     );
     assert_eq!(all.clashes().len(), 1, "%o, over two %struct.O");

@@ -21,7 +21,7 @@ fn findings(
         for (way, options) in ways {
             let text = llvm.clang(source, options);
             let module = text::read_with(&text, Keep::All).unwrap();
-            let mut found = verify(&module, &text, Rules::Llvm);
+            let mut found = verify(&module, &text, Rules::Llvm).into_vec();
             found.extend(lint(&module, &text, &Options::default()));
             let what = format!("{} {way}", source.file_name().unwrap().display());
             all.extend(found.into_iter().map(|it| (what.clone(), it)));

@@ -7,8 +7,8 @@ use crate::support::random::{self, Shape, Universe};
 use crate::support::{Rng, setting};
 use tbaa::lint::{Lint, Options, lint, lint_graph};
 use tbaa::text::{self, Keep};
-use tbaa::verify::{verify, verify_graph};
-use tbaa::{Diagnostic, Format, Level, Rules};
+use tbaa::verify::{Options as VerifyOptions, Rule, verify, verify_graph};
+use tbaa::{Code, Diagnostic, FindingLimits, Findings, Format, LeftOut, Level, Rules};
 
 /// Everything that is found, every lint being on.
 fn everything(source: &[u8]) -> Vec<Diagnostic> {
@@ -16,7 +16,7 @@ fn everything(source: &[u8]) -> Vec<Diagnostic> {
     let options = Lint::ALL
         .iter()
         .fold(Options::default(), |options, &lint| options.set(lint, Some(Level::Warning)));
-    let mut found = lint(&module, source, &options);
+    let mut found = lint(&module, source, &options).into_vec();
     for rules in [Rules::Llvm, Rules::Union] {
         found.extend(verify(&module, source, rules));
     }
@@ -115,5 +115,69 @@ fn large_texts() {
         everything(body.as_bytes());
         let lines = format!("  {line}\n").repeat(COUNT);
         everything(format!("define void @f() {{\n{lines}  ret void\n}}\n").as_bytes());
+    }
+}
+
+/// Unions within unions under a store each: nearly every pair is miscompiled.
+fn nested_unions(count: usize) -> String {
+    let mut source = String::from("define void @f(ptr %p) {\n");
+    for at in 0..count {
+        let _ = writeln!(source, "  store i32 1, ptr %p, !tbaa !{}", 100_000 + at);
+    }
+    source += "  ret void\n}\n!0 = !{!\"R\"}\n!1 = !{!\"int\", !0, i64 0}\n!2 = !{!\"float\", !0, i64 0}\n";
+    let mut inner = 1;
+    for at in 0..count {
+        let (ty, member) = (10 + at, 1 + at % 2);
+        let _ = writeln!(source, "!{ty} = !{{!\"U{at}\", !{inner}, i64 0, !{member}, i64 0}}");
+        let _ = writeln!(source, "!{} = !{{!{ty}, !{member}, i64 0}}", 100_000 + at);
+        inner = ty;
+    }
+    source
+}
+
+#[test]
+fn findings_are_limited_by_code_and_in_all() {
+    let source = nested_unions(50);
+    let module = text::read(source.as_bytes()).unwrap();
+    let code = Code::Lint(Lint::UnionMiscompiled);
+    let with = |by_code, in_all| {
+        let limits = FindingLimits { by_code, in_all };
+        lint(&module, source.as_bytes(), &Options::default().limits(limits))
+    };
+    let count = |found: &Findings| found.iter().filter(|it| it.code == code).count();
+    let all = with(usize::MAX, usize::MAX);
+    assert!(count(&all) > 1000 && all.left_out().next().is_none());
+    let few = with(7, usize::MAX);
+    assert_eq!(count(&few), 7);
+    // The search ends with the limit.
+    assert!(few.left_out().eq([LeftOut { code, count: 0, at_least: true }]));
+    assert_eq!(with(usize::MAX, 3).len(), 3);
+
+    // What is cheap to find is counted.
+    let mut bad = String::from("!0 = !{!\"R\"}\n!1 = !{!\"int\", !0, i64 0}\n!tbaa.tags = !{!2");
+    (3..500).for_each(|tag| bad += &format!(", !{tag}"));
+    bad += "}\n";
+    (2..500).for_each(|tag| bad += &format!("!{tag} = !{{!1, !1, i64 {tag}}}\n"));
+    let module = text::read(bad.as_bytes()).unwrap();
+    let found = verify(&module, bad.as_bytes(), Rules::Llvm);
+    let code = Code::Rule(Rule::OffsetAtAccess);
+    assert_eq!(found.len(), 100);
+    assert!(found.left_out().eq([LeftOut { code, count: 398, at_least: false }]));
+    let all = VerifyOptions::from(Rules::Llvm).limits(FindingLimits::NONE);
+    assert_eq!(verify(&module, bad.as_bytes(), all).len(), 498);
+}
+
+#[test]
+fn messages_do_not_repeat_endless_names() {
+    let name = "x".repeat(1 << 20);
+    let source = format!(
+        "define void @{name}(ptr %p) {{\n  store i32 1, ptr %p, !tbaa !0\n  ret void\n}}\n\
+         !0 = !{{!1, !1, i64 4}}\n!1 = !{{!\"{name}\", !2, i64 0}}\n!2 = !{{!\"{name}\"}}\n"
+    );
+    for finding in everything(source.as_bytes()) {
+        let labels = finding.primary.iter().chain(&finding.secondary).map(|label| label.text.len());
+        let texts = finding.notes.iter().chain(&finding.help).map(String::len);
+        let longest = labels.chain(texts).chain([finding.message.len()]).max();
+        assert!(longest < Some(2000), "{}", finding.code);
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use tbaa::lint::{Options, lint};
 use tbaa::text::{self, Keep};
 use tbaa::verify::verify;
-use tbaa::{Code, Diagnostic, Level, Rules};
+use tbaa::{Code, Findings, Level, Rules};
 
 /// The example after a heading of a page.
 fn example<'p>(page: &'p str, heading: &str) -> Option<&'p str> {
@@ -21,7 +21,7 @@ fn whole(example: &str) -> String {
     if lists { example.to_owned() } else { store.to_owned() + example }
 }
 
-fn findings(code: Code, source: &str) -> Vec<Diagnostic> {
+fn findings(code: Code, source: &str) -> Findings {
     let bytes = source.as_bytes();
     let module = text::read_with(bytes, Keep::All)
         .unwrap_or_else(|error| panic!("{code}: {error}\n{source}"));

@@ -119,3 +119,45 @@ fn hostile_dumps_do_no_harm() {
     types.import_llvm(&context).unwrap();
     assert_eq!(types.size_of(types.named("S").unwrap()), Some(4096));
 }
+
+/// Spellings of clang's that are easily misread.
+#[test]
+fn spellings_of_a_dump() {
+    let dump = "
+         0 | struct V
+         0 |   __attribute__((__vector_size__(4 * sizeof(float)))) float * pv
+        16 |   __attribute__((__vector_size__(4 * sizeof(float)))) float v
+        32 |   float __attribute__((ext_vector_type(3))) e
+        48 |   float * __attribute__((ext_vector_type(3))) pe
+        64 |   float[2] __attribute__((ext_vector_type(3))) ae
+        96 |   Mode m
+       100 |   _Atomic(short)[1] at
+           | [sizeof=112, align=16]
+         0 | class D
+         0 |   struct Empty (base) (empty)
+         0 |   int x
+           | [sizeof=4, align=4]";
+    let mut types = Declarations::new(Target::x86_64());
+    let records = ClangRecords::parse(dump);
+    assert_eq!(records.typedefs(&types), ["Mode"]);
+    types.enumeration("Mode", "unsigned int").unwrap();
+    let skipped = records.declare(&mut types);
+    assert_eq!(skipped.len(), 1, "{skipped:?}");
+    assert!(skipped[0].1.to_string().contains("base classes"), "{skipped:?}");
+    for (path, size, ty) in [
+        ("pv", 8, "<4 x float> *"),
+        ("v", 16, "<4 x float>"),
+        ("e", 16, "<3 x float>"),
+        ("pe", 8, "<3 x float> *"),
+        ("ae", 32, "<3 x float> [2]"),
+        ("m", 4, "Mode"),
+        ("at", 2, "short _Atomic [1]"),
+    ] {
+        let record = types.named("V").unwrap();
+        let member = types.members(record).find(|member| member.name == path).unwrap();
+        assert_eq!(types.size_of(member.ty), Some(size), "{path}");
+        let mut same = types.clone();
+        let wanted = same.ty(ty).unwrap();
+        assert_eq!(types.display(member.ty), same.display(wanted), "{path}");
+    }
+}

@@ -1,11 +1,12 @@
 //! What `verify` and `lint` print.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use serde::Serialize;
-use tbaa::{Diagnostic, Level};
+use tbaa::{Code, Diagnostic, FindingLimits, LeftOut, Level};
 
 use super::{Outcome, counted, sarif};
 use crate::input::Input;
@@ -23,7 +24,12 @@ pub(crate) enum FindingFormat {
 /// What was found in one input.
 pub(super) struct Findings {
     pub(super) input: Input,
-    pub(super) found: Vec<Diagnostic>,
+    pub(super) found: tbaa::Findings,
+}
+
+/// What `--limit` asks for.
+pub(super) fn limits(by_code: usize) -> FindingLimits {
+    FindingLimits { by_code, in_all: by_code.saturating_mul(10) }
 }
 
 /// A finding in `--format json`.
@@ -47,12 +53,19 @@ pub(super) fn run(
 ) -> Result<Outcome, Failure> {
     let (mut all, mut unusable) = (Vec::new(), None::<Failure>);
     let (mut errors, mut warnings) = (0, 0);
+    let mut left_out: BTreeMap<Code, LeftOut> = BTreeMap::new();
     for path in inputs {
         match judge(path) {
             Ok(findings) => {
                 let level = |level| findings.found.iter().filter(|it| it.level == level).count();
                 errors += level(Level::Error);
                 warnings += level(Level::Warning);
+                for more in findings.found.left_out() {
+                    let all = left_out.entry(more.code);
+                    let all = all.or_insert(LeftOut { count: 0, at_least: false, ..more });
+                    all.count = all.count.saturating_add(more.count);
+                    all.at_least |= more.at_least;
+                }
                 match format {
                     FindingFormat::Text => write_text(&findings, out)?,
                     _ => all.push(findings),
@@ -71,9 +84,10 @@ pub(super) fn run(
         FindingFormat::Json => write_json(&all, out)?,
         FindingFormat::Sarif => sarif::write(&all, out)?,
     }
-    let found = errors + warnings > 0;
+    out.flush()?;
+    left_out.values().for_each(tell_left_out);
+    let found = errors + warnings > 0 || !left_out.is_empty();
     if found && format == FindingFormat::Text {
-        out.flush()?;
         let [errors, warnings] = [(errors, "error"), (warnings, "warning")]
             .map(|(count, what)| counted(count as u64, what, &format!("{what}s")));
         note(format!("{errors}, {warnings}; `tbaa lint --explain CODE` says more of a code"));
@@ -86,6 +100,15 @@ pub(super) fn run(
         None if found => Ok(Outcome::Found),
         None => Ok(Outcome::Fine),
     }
+}
+
+fn tell_left_out(LeftOut { code, count, at_least, .. }: &LeftOut) {
+    let more = match (count, at_least) {
+        (0, _) => "perhaps more".to_owned(),
+        (count, false) => format!("{count} more"),
+        (count, true) => format!("{count} more or above"),
+    };
+    note(format!("and {more} of {code} ({}): raise --limit to see them", code.title()));
 }
 
 fn write_text(Findings { input, found }: &Findings, out: &mut dyn Write) -> io::Result<()> {

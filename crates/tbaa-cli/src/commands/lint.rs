@@ -8,7 +8,7 @@ use tbaa::text::Keep;
 use tbaa::{Code, Level};
 
 use super::Outcome;
-use super::findings::{self, FindingFormat, Findings};
+use super::findings::{self, FindingFormat, Findings, limits};
 use crate::convert::{FlagsArg, Origin};
 use crate::input::{Content, Input};
 use crate::report::{Failure, note};
@@ -52,6 +52,9 @@ pub(crate) struct Lint {
     /// What to print.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: FindingFormat,
+    /// Findings of one code that are reported, and ten times as many in all.
+    #[arg(long, value_name = "COUNT", default_value_t = 100)]
+    pub(crate) limit: usize,
     /// List the lints.
     #[arg(long, conflicts_with_all = ["input", "explain"])]
     pub(crate) list: bool,
@@ -77,7 +80,7 @@ pub(super) fn run(args: &Lint, out: &mut dyn Write) -> Result<Outcome, Failure> 
         writeln!(out, "{}", code.page())?;
         return Ok(Outcome::Fine);
     }
-    let mut options = Options::default();
+    let mut options = Options::default().limits(limits(args.limit));
     let levels =
         [(&args.warn, Some(Level::Warning)), (&args.deny, Some(Level::Error)), (&args.allow, None)];
     for (lints, level) in levels {

@@ -135,6 +135,8 @@ pub(super) fn run(args: &Types, out: &mut dyn Write) -> Result<(), Failure> {
     }
     let mut found: Vec<Class> = Vec::new();
     let mut place: HashMap<usize, usize> = HashMap::new();
+    // All types may be in one class.
+    let mut named: HashMap<(usize, String), usize> = HashMap::new();
     for file in &files {
         let mut layouts = file.layout.layouts(&file.context);
         for ty in file.context.structs() {
@@ -143,10 +145,11 @@ pub(super) fn run(args: &Types, out: &mut dyn Write) -> Result<(), Failure> {
                 found.len() - 1
             });
             let (types, name) = (&mut found[at].types, file.name(ty));
-            match types.iter_mut().find(|named| named.name == name) {
-                Some(named) => named.files.push(file.file.clone()),
-                None => types.push(Named { name, files: vec![file.file.clone()] }),
-            }
+            let index = *named.entry((at, name)).or_insert_with_key(|(_, name)| {
+                types.push(Named { name: name.clone(), files: Vec::new() });
+                types.len() - 1
+            });
+            types[index].files.push(file.file.clone());
         }
     }
     match args.format {

@@ -4,10 +4,10 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use tbaa::Rules;
-use tbaa::verify::{verify, verify_graph};
+use tbaa::verify::{Options, verify, verify_graph};
 
 use super::Outcome;
-use super::findings::{self, FindingFormat, Findings};
+use super::findings::{self, FindingFormat, Findings, limits};
 use crate::convert::FlagsArg;
 use crate::input::{Content, Input};
 use crate::report::Failure;
@@ -49,14 +49,18 @@ pub(crate) struct Verify {
     /// What to print.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: FindingFormat,
+    /// Findings of one code that are reported, and ten times as many in all.
+    #[arg(long, value_name = "COUNT", default_value_t = 100)]
+    pub(crate) limit: usize,
 }
 
 pub(super) fn run(args: &Verify, out: &mut dyn Write) -> Result<Outcome, Failure> {
+    let options = Options::from(args.rules).limits(limits(args.limit));
     findings::run(&args.input, args.format, out, |path| {
         let input = Input::open(args.flags.of(path))?;
         let found = match &input.content {
-            Content::Module(module) => verify(module, input.text(), args.rules),
-            Content::Spec(built) => verify_graph(built.graph(), args.rules),
+            Content::Module(module) => verify(module, input.text(), options),
+            Content::Spec(built) => verify_graph(built.graph(), options),
         };
         Ok(Findings { input, found })
     })

@@ -1,18 +1,19 @@
 //! `tbaa declare`.
 
+mod header;
+
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::path::PathBuf;
 
 use clap::ValueEnum;
-use tbaa::declare::{ClangRecords, DeclId, Declarations, LlvmTypes, Lowering, Policy, Target};
+use tbaa::declare::{DeclId, Declarations, LlvmTypes, Lowering, Policy, Target};
 use tbaa::spec::write_declarations;
 use tbaa::types::Context;
 use tbaa::{Graph, TagId, text};
 
 use crate::input::{load_spec, read_file};
 use crate::printable::printable;
-use crate::report::{Failure, note, warn};
+use crate::report::{Failure, warn};
 
 /// Lays out the types of a C header, and prints their layout, nodes or tags.
 ///
@@ -238,7 +239,7 @@ fn load(args: &Declare) -> Result<Loaded, Failure> {
         let (_, text) = read_file(&args.input)?;
         return of_module(args, &text);
     }
-    of_header(args)
+    header::load(args)
 }
 
 /// Returns the target asked for, or that of a module's text.
@@ -286,95 +287,4 @@ fn of_module(args: &Declare, text: &[u8]) -> Result<Loaded, Failure> {
     let mut types = Declarations::new(target);
     types.import_llvm(&context).map_err(|error| Failure::unusable(format!("{file}: {error}")))?;
     Ok(Loaded { types, target: name, policy: Policy::Clang, complete: true })
-}
-
-fn of_header(args: &Declare) -> Result<Loaded, Failure> {
-    let file = args.input.canonicalize().map_err(|error| {
-        let file = printable(args.input.as_os_str().as_encoded_bytes());
-        Failure::unusable(format!("cannot read {file}: {error}"))
-    })?;
-    let include = format!("#include {:?}\n", file.display().to_string());
-    let dump = |probes: &str| {
-        let mut dump = command(args);
-        dump.args(["-fsyntax-only", "-Xclang", "-fdump-record-layouts-complete"]);
-        dump.args(["-Xclang", "-fdump-record-layouts-canonical", "-"]);
-        ask(args, &mut dump, &format!("{include}{probes}"))
-    };
-    let plain = dump("")?;
-    let mut records = ClangRecords::parse(&plain);
-    let probes = records.probes(&Declarations::new(Target::x86_64()));
-    let probed;
-    if !probes.is_empty() {
-        probed = dump(&probes)?;
-        records = ClangRecords::parse(&probed);
-    }
-    let enums: Vec<&str> = records.enums().collect();
-    // A second question: the target, and the sizes of enums, which the first
-    // answer leaves out.
-    let sizes: Vec<String> = enums.iter().map(|name| format!("sizeof(enum {name})")).collect();
-    let source =
-        format!("{include}unsigned long long tbaa_sizes[] = {{ 1, {} }};\n", sizes.join(", "));
-    let mut module = command(args);
-    let module = ask(args, module.args(["-S", "-emit-llvm", "-o", "-", "-"]), &source)?;
-    let (target, name) = target(args, &module)?;
-    let mut types = Declarations::new(target);
-    for (name, size) in enums.into_iter().zip(sizes_in(&module).into_iter().skip(1)) {
-        let integer = match size {
-            1 => "char",
-            2 => "short",
-            8 => "uint64_t",
-            _ => "unsigned int",
-        };
-        types.enumeration(name, integer).map_err(|error| Failure::unusable(error.to_string()))?;
-    }
-    let skipped = records.declare(&mut types);
-    warn(&skipped, |(name, error)| (None, format!("{name} is left out: {error}")));
-    if types.records().next().is_none() {
-        note(format!("{} defines no struct or union with a name", file.display()));
-    }
-    Ok(Loaded { types, target: name, policy: Policy::Clang, complete: skipped.is_empty() })
-}
-
-fn command(args: &Declare) -> Command {
-    let mut command = Command::new(&args.clang);
-    command.args(["-w", "-x", "c"]);
-    if let Some(triple) = args.target.as_deref().filter(|target| target.contains('-')) {
-        command.arg(format!("--target={triple}"));
-    }
-    command.args(&args.arguments);
-    command
-}
-
-/// Runs clang, which reads `input` if it is told to.
-fn ask(args: &Declare, command: &mut Command, input: &str) -> Result<String, Failure> {
-    let mut run = || -> io::Result<Output> {
-        let mut child =
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-        if let Some(mut stdin) = child.stdin.take() {
-            // Clang may have ended already, and says why itself.
-            let _ = stdin.write_all(input.as_bytes());
-        }
-        child.wait_with_output()
-    };
-    let clang = Path::new(&args.clang).display().to_string();
-    let output = run().map_err(|error| {
-        Failure::unusable(format!("cannot run {clang}: {error}; name a clang with --clang"))
-    })?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        let said: Vec<&str> = said.lines().take(5).collect();
-        return Err(Failure::unusable(format!(
-            "{clang} rejects the input: {}",
-            printable(said.join("; ").as_bytes())
-        )));
-    }
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
-}
-
-/// Returns the numbers of the array that was asked for.
-fn sizes_in(module: &str) -> Vec<u64> {
-    let line = module.lines().find(|line| line.starts_with("@tbaa_sizes"));
-    let list = line.and_then(|line| Some(line.split_once("] [")?.1.split_once(']')?.0));
-    let number = |item: &str| item.trim().strip_prefix("i64 ")?.parse().ok();
-    list.map(|list| list.split(',').filter_map(number).collect()).unwrap_or_default()
 }

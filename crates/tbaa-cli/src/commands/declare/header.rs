@@ -1,0 +1,242 @@
+//! Types of a C header: what clang says of it.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use tbaa::declare::{ClangAccesses, ClangRecords, DeclId, Declarations, Policy, Target};
+use tbaa::text;
+
+use super::{Declare, Loaded, PolicyName};
+use crate::printable::printable;
+use crate::report::{Failure, note, warn};
+
+/// Declares the records of a header, but those that clang tags otherwise than
+/// they can be declared.
+pub(super) fn load(args: &Declare) -> Result<Loaded, Failure> {
+    let file = args.input.canonicalize().map_err(|error| {
+        let file = printable(args.input.as_os_str().as_encoded_bytes());
+        Failure::unusable(format!("cannot read {file}: {error}"))
+    })?;
+    let include = format!("{C_ONLY}#include {:?}\n", file.display().to_string());
+    let dump = ["-Xclang", "-fdump-record-layouts-canonical", "-fsyntax-only", "-Xclang"];
+    let all = [&dump[..], &["-fdump-record-layouts-complete"]].concat();
+    let (all, _) = answer(args, &all, &include, Vec::new())?;
+    let all = String::from_utf8_lossy(&all);
+    let builtin = Declarations::new(Target::x86_64());
+    let probes = ClangRecords::parse(&all).probes(&builtin).into_iter();
+    let probes = probes.filter(|(name, _)| !IMPLICIT.contains(name));
+    let probes = probes.map(|(name, line)| (name.to_owned(), line)).collect();
+    let asked = [&dump[..], &["-fdump-record-layouts"]].concat();
+    let (asked, hidden) = answer(args, &asked, &include, probes)?;
+    let asked = String::from_utf8_lossy(&asked);
+    let mut records = ClangRecords::parse(&asked);
+    let Asked { target, name, enums, unions } = ask_more(args, &records, &builtin, &include)?;
+    unions.iter().for_each(|name| records.set_union(name));
+    let declared = |records: &ClangRecords<'_>| -> Result<_, Failure> {
+        let mut types = Declarations::new(target.clone());
+        for (name, integer) in &enums {
+            let declared = types.enumeration(name, integer);
+            declared.map_err(|error| Failure::unusable(error.to_string()))?;
+        }
+        let skipped = records.declare(&mut types);
+        let skipped = skipped.into_iter().map(|(name, why)| (name.to_owned(), why.to_string()));
+        Ok((types, skipped.collect::<Vec<_>>()))
+    };
+    let (mut types, mut skipped) = declared(&records)?;
+    let differing = differing(args, &types, &include)?;
+    if !differing.is_empty() {
+        differing.iter().for_each(|(name, _)| records.leave_out(name));
+        (types, skipped) = declared(&records)?;
+        skipped.splice(0..0, differing);
+    }
+    skipped.splice(0..0, hidden);
+    warn(&skipped, |(name, why)| (None, format!("{name} is left out: {why}")));
+    if types.records().next().is_none() {
+        note(format!("{} defines no struct or union with a name", file.display()));
+    }
+    Ok(Loaded { types, target: name, policy: Policy::Clang, complete: skipped.is_empty() })
+}
+
+/// Three lines: the names of C++'s types are others.
+const C_ONLY: &str =
+    "#ifdef __cplusplus\n#error C++ is not read: declare its classes by hand\n#endif\n";
+
+/// What clang declares itself. No C text can name these structs, and none has
+/// attributes.
+const IMPLICIT: [&str; 3] = ["__va_list_tag", "__va_list", "__NSConstantString_tag"];
+
+/// A record that is left out, and why.
+type Refused = (String, String);
+
+/// What the dump of layouts leaves out.
+struct Asked {
+    target: Target,
+    name: String,
+    /// Names of enums, each with an integer type as large as it.
+    enums: Vec<(String, &'static str)>,
+    /// Names of unions that only a typedef names.
+    unions: Vec<String>,
+}
+
+fn ask_more(
+    args: &Declare,
+    records: &ClangRecords<'_>,
+    builtin: &Declarations,
+    include: &str,
+) -> Result<Asked, Failure> {
+    let enums: Vec<&str> = records.enums().collect();
+    let typedefs = records.typedefs(builtin);
+    let unnamed: Vec<&str> = records.typedef_records().collect();
+    // GCC's numbers: an integer's class is 1, and so is an enum's in C; a union's
+    // is 13.
+    let is_class = |name, class| format!("__builtin_classify_type(*({name} *)0) == {class}");
+    let sizes = enums.iter().map(|name| format!("sizeof(enum {name})"));
+    let sizes = sizes
+        .chain(typedefs.iter().map(|name| format!("{} ? sizeof({name}) : 0", is_class(*name, 1))));
+    let all: Vec<String> = sizes.chain(unnamed.iter().map(|name| is_class(*name, 13))).collect();
+    let source =
+        format!("{include}unsigned long long tbaa_sizes[] = {{ 1, {} }};\n", all.join(", "));
+    let mut module = command(args);
+    let module = ask(args, module.args(["-S", "-emit-llvm", "-o", "-", "-"]), &source)?;
+    let (target, name) = super::target(args, &module)?;
+    let integer = |size| match size {
+        1 => Some("char"),
+        2 => Some("short"),
+        4 => Some("unsigned int"),
+        8 => Some("uint64_t"),
+        _ => None,
+    };
+    let mut answers = sizes_in(&module).into_iter().skip(1);
+    let names = enums.into_iter().chain(typedefs).map(str::to_owned);
+    let enums = names.zip(&mut answers).filter_map(|(name, size)| Some((name, integer(size)?)));
+    let enums = enums.collect();
+    let unions = unnamed.into_iter().zip(answers).filter(|&(_, is_union)| is_union == 1);
+    let unions = unions.map(|(name, _)| name.to_owned()).collect();
+    Ok(Asked { target, name, enums, unions })
+}
+
+/// Has clang compile an access to each member. Returns the records that it tags
+/// otherwise than they are declared, with what differs.
+fn differing(args: &Declare, types: &Declarations, include: &str) -> Result<Vec<Refused>, Failure> {
+    let (policy, format) = match args.policy {
+        Some(PolicyName::ClangNew) => (Policy::ClangNew, &["-Xclang", "-new-struct-path-tbaa"][..]),
+        _ => (Policy::Clang, &[][..]),
+    };
+    let mut accesses = ClangAccesses::of(types);
+    for record in types.records().filter(|&id| IMPLICIT.contains(&&*types.display(id))) {
+        accesses.leave_out(record);
+    }
+    let flags = [
+        "-O1",
+        "-Xclang",
+        "-disable-llvm-passes",
+        "-fstrict-aliasing",
+        "-S",
+        "-emit-llvm",
+        "-o",
+        "-",
+    ];
+    let lines = accesses.lines().map(|(id, line)| (types.display(id), line.to_owned())).collect();
+    let (module, mut found) = answer(args, &[&flags[..], format].concat(), include, lines)?;
+    let hidden = |id: &DeclId| found.iter().any(|(name, _)| *name == types.display(*id));
+    types.records().filter(hidden).for_each(|record| accesses.leave_out(record));
+    let mut module = text::read(&module)
+        .map_err(|error| Failure::unusable(format!("clang's own output: {error}")))?;
+    let differences = accesses.differences(&mut types.clone().lower(policy), &mut module);
+    let differences = differences.map_err(|error| Failure::unusable(error.to_string()))?;
+    found.extend(differences.into_iter().map(|it| (types.display(it.record), it.reason)));
+    Ok(found)
+}
+
+/// What clang prints of the header with some lines behind it, each about the
+/// record of a name, but for those that it does not accept: a struct within a
+/// function cannot be asked about. Returns these records too, with the reason.
+fn answer(
+    args: &Declare,
+    flags: &[&str],
+    include: &str,
+    mut lines: Vec<(String, String)>,
+) -> Result<(Vec<u8>, Vec<Refused>), Failure> {
+    let mut refused: Vec<Refused> = Vec::new();
+    loop {
+        let mut clang = command(args);
+        clang.args(["-ferror-limit=0", "-fno-color-diagnostics"]).args(flags).arg("-");
+        let text: String = lines.iter().map(|(_, line)| format!("{line}\n")).collect();
+        let output = output_of(args, &mut clang, &format!("{include}{text}"))?;
+        if output.status.success() {
+            return Ok((output.stdout, refused));
+        }
+        let before = refused.len();
+        for said in String::from_utf8_lossy(&output.stderr).lines() {
+            let Some((place, why)) = said.split_once(": error: ") else { continue };
+            let number = place.strip_prefix("<stdin>:").and_then(|at| at.split(':').next());
+            // After C_ONLY, the header, and from 1.
+            let number = number.and_then(|number| number.parse::<usize>().ok()?.checked_sub(5));
+            let Some((name, _)) = number.and_then(|number| lines.get(number)) else { continue };
+            if refused.iter().all(|(known, _)| known != name) {
+                refused.push((name.clone(), format!("clang cannot be asked about it: {why}")));
+            }
+        }
+        if refused.len() == before {
+            return Err(rejected(args, &output));
+        }
+        let new = &refused[before..];
+        lines.retain(|(name, _)| new.iter().all(|(refused, _)| refused != name));
+    }
+}
+
+fn command(args: &Declare) -> Command {
+    let mut command = Command::new(&args.clang);
+    command.args(["-w", "-x", "c"]);
+    if let Some(triple) = args.target.as_deref().filter(|target| target.contains('-')) {
+        command.arg(format!("--target={triple}"));
+    }
+    command.args(&args.arguments);
+    command
+}
+
+/// Runs clang, which reads `input` if it is told to, and returns its output.
+fn ask(args: &Declare, command: &mut Command, input: &str) -> Result<String, Failure> {
+    let output = output_of(args, command, input)?;
+    if !output.status.success() {
+        return Err(rejected(args, &output));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+fn output_of(args: &Declare, command: &mut Command, input: &str) -> Result<Output, Failure> {
+    let mut run = || -> io::Result<Output> {
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+        let mut stdin = child.stdin.take();
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                // Clang may have ended already, and says why itself.
+                stdin.as_mut().map(|stdin| stdin.write_all(input.as_bytes()))
+            });
+            child.wait_with_output()
+        })
+    };
+    run().map_err(|error| {
+        let clang = Path::new(&args.clang).display();
+        Failure::unusable(format!("cannot run {clang}: {error}; name a clang with --clang"))
+    })
+}
+
+/// What clang says against an input.
+fn rejected(args: &Declare, output: &Output) -> Failure {
+    let said = String::from_utf8_lossy(&output.stderr);
+    let said: Vec<&str> = said.lines().take(5).collect();
+    let said = said.join("; ");
+    let clang = Path::new(&args.clang).display();
+    Failure::unusable(format!("{clang} rejects the input: {}", printable(said.as_bytes())))
+}
+
+/// Returns the numbers of the array that was asked for.
+fn sizes_in(module: &str) -> Vec<u64> {
+    let line = module.lines().find(|line| line.starts_with("@tbaa_sizes"));
+    let list = line.and_then(|line| Some(line.split_once("] [")?.1.split_once(']')?.0));
+    let number = |item: &str| item.trim().strip_prefix("i64 ")?.parse().ok();
+    list.map(|list| list.split(',').filter_map(number).collect()).unwrap_or_default()
+}

@@ -1,0 +1,292 @@
+//! Whether clang tags accesses to declared types as these declarations do.
+//!
+//! A dump of layouts is not all that tags follow from: attributes such as
+//! `may_alias` are not in it, nor is the name of `_Bool`, which depends on the
+//! language's version. So clang compiles an access to every member, and the two
+//! tags must be one.
+
+use crate::declare::declarations::Kind;
+use crate::declare::{DeclId, Declarations, DeclareError, Lowering};
+use crate::graph::{Graph, TagId};
+use crate::table::{HashMap, IndexMap, IndexSet};
+use crate::text::Module;
+
+/// Members, those of members included, that are looked at in one record.
+const MEMBERS: usize = 1 << 12;
+/// How deep records may stand inside each other.
+const DEPTH: usize = 64;
+
+/// One access to each member of each record, for clang to compile.
+///
+/// What C cannot ask for is left out: bit-fields, which clang never tags, and
+/// members of functions' types.
+///
+/// ```
+/// use tbaa::declare::{ClangAccesses, Declarations, Record, Target};
+///
+/// let mut types = Declarations::new(Target::x86_64());
+/// types.define(Record::structure("S").field("a", "int").field("next", "struct S *"))?;
+/// let accesses = ClangAccesses::of(&types);
+/// let lines: Vec<&str> = accesses.lines().map(|(_, line)| line).collect();
+/// assert_eq!(
+///     lines,
+///     [
+///         "extern struct S tbaa_of_0;",
+///         "#undef a",
+///         "#undef next",
+///         "void tbaa_access_0(void) { (void)(tbaa_of_0.a); }",
+///         "void tbaa_access_1(void) { (void)(tbaa_of_0.next); }",
+///         "void tbaa_access_2(void) { (void)(tbaa_of_0.next->a); }",
+///     ]
+/// );
+/// # Ok::<(), tbaa::declare::DeclareError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct ClangAccesses {
+    lines: Vec<Line>,
+    /// Records with more in them than is looked at.
+    endless: Vec<DeclId>,
+}
+
+/// A line of C.
+#[derive(Clone, Debug)]
+struct Line {
+    record: DeclId,
+    c: String,
+    /// None of the lines that declare the record's object and free names.
+    access: Option<Access>,
+}
+
+#[derive(Clone, Debug)]
+struct Access {
+    number: usize,
+    path: String,
+    /// Whether clang may leave it without a tag.
+    may_lack_tag: bool,
+}
+
+/// A record that clang does not tag as it is declared.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct ClangDifference {
+    /// The record.
+    pub record: DeclId,
+    /// What differs, by the path of a member.
+    pub reason: String,
+}
+
+impl ClangAccesses {
+    /// Returns accesses to all records that have a name.
+    #[must_use]
+    pub fn of(types: &Declarations) -> Self {
+        let mut found = ClangAccesses { lines: Vec::new(), endless: Vec::new() };
+        let mut number = 0;
+        for (object, record) in types.records().enumerate() {
+            let mut walk =
+                Walk { types, left: MEMBERS, found: Vec::new(), names: IndexSet::default() };
+            let path = types.display(record);
+            walk.members(record, &format!("tbaa_of_{object}"), &path, DEPTH);
+            if walk.left == 0 {
+                found.endless.push(record);
+                continue;
+            }
+            let c = format!("extern {} tbaa_of_{object};", types.display_with(record, true));
+            found.lines.push(Line { record, c, access: None });
+            // A macro may have a member's name, as C libraries' do.
+            for name in walk.names {
+                let c = format!("#undef {name}");
+                found.lines.push(Line { record, c, access: None });
+            }
+            for (c, path, may_lack_tag) in walk.found {
+                let c = format!("void tbaa_access_{number}(void) {{ (void)({c}); }}");
+                let access = Some(Access { number, path, may_lack_tag });
+                found.lines.push(Line { record, c, access });
+                number += 1;
+            }
+        }
+        found
+    }
+
+    /// Returns the lines of C text that are to stand behind what declares the
+    /// types, each with the record that it is about.
+    pub fn lines(&self) -> impl Iterator<Item = (DeclId, &str)> {
+        self.lines.iter().map(|line| (line.record, line.c.as_str()))
+    }
+
+    /// Leaves out the accesses to a record, such as one that clang cannot see
+    /// at the end of the file.
+    pub fn leave_out(&mut self, record: DeclId) {
+        self.lines.retain(|line| line.record != record);
+    }
+
+    /// Compares the tags of the module that clang made of
+    /// [`lines`](Self::lines) with those that `types` give. The records in which one
+    /// differs are returned, each with the first member that does, and those
+    /// that have too many members to be looked at.
+    ///
+    /// Clang must be told to tag and not to optimise, `-O1 -Xclang
+    /// -disable-llvm-passes`, in the format of the policy.
+    ///
+    /// # Errors
+    ///
+    /// [`DeclareError::Build`] where the graph is full.
+    pub fn differences(
+        &self,
+        types: &mut Lowering,
+        module: &mut Module,
+    ) -> Result<Vec<ClangDifference>, DeclareError> {
+        let mut tags: HashMap<usize, Option<TagId>> = HashMap::default();
+        let functions: Vec<Option<usize>> = module.functions().map(number).collect();
+        for instruction in module.instructions() {
+            // The last access is the member's; others load pointers to it.
+            if let Some(Some(number)) = functions.get(instruction.function as usize) {
+                tags.insert(*number, instruction.tag);
+            }
+        }
+        let mut found: IndexMap<DeclId, String> = IndexMap::default();
+        for &record in &self.endless {
+            found.insert(
+                record,
+                format!("more than {MEMBERS} members are not compared with clang's"),
+            );
+        }
+        for Line { record, access, .. } in &self.lines {
+            let Some(access) = access.as_ref().filter(|_| !found.contains_key(record)) else {
+                continue;
+            };
+            let theirs = tags.get(&access.number).copied().flatten();
+            if theirs.is_none() && access.may_lack_tag {
+                continue;
+            }
+            let graph = module.graph_mut();
+            let ours = match types.tag(graph, &access.path) {
+                Ok(tag) => Some(tag),
+                Err(DeclareError::Untagged { .. }) => None,
+                Err(error @ DeclareError::Build(_)) => return Err(error),
+                Err(error) => {
+                    found.insert(*record, error.to_string());
+                    continue;
+                }
+            };
+            // What has no tag here may alias everything.
+            if let Some(own) = ours
+                && ours != theirs
+                && !theirs.is_some_and(|theirs| is_pointer_of_old(graph, own, theirs))
+            {
+                let [ours, theirs] = [ours, theirs].map(|tag| show(graph, tag));
+                let reason = format!("clang tags {} as {theirs}, and not as {ours}", access.path);
+                found.insert(*record, reason);
+            }
+        }
+        Ok(found.into_iter().map(|(record, reason)| ClangDifference { record, reason }).collect())
+    }
+}
+
+/// The number in the name of a function of ours.
+fn number(function: &[u8]) -> Option<usize> {
+    // Windows puts an underscore before names on 32 bits.
+    let name = function.strip_prefix(b"\x01_").unwrap_or(function);
+    std::str::from_utf8(name.strip_prefix(b"tbaa_access_")?).ok()?.parse().ok()
+}
+
+/// Whether two tags differ only in that a clang before 20 knows one type for all
+/// pointers.
+fn is_pointer_of_old(graph: &Graph, ours: TagId, theirs: TagId) -> bool {
+    const ANY: Option<&[u8]> = Some(b"any pointer");
+    let (Ok(ours), Ok(theirs)) = (graph.tag(ours), graph.tag(theirs)) else { return false };
+    let name = |ty| graph.ty(ty).name();
+    let bases = (ours.base == ours.access, theirs.base == theirs.access);
+    let above = graph.ty(ours.access).parent();
+    name(theirs.access) == ANY
+        && ours.offset == theirs.offset
+        && (bases == (true, true)
+            || bases == (false, false) && name(ours.base) == name(theirs.base))
+        && above.is_some_and(|above| {
+            name(above) == ANY || {
+                let above = graph.ty(above).parent();
+                above.is_some_and(|above| name(above) == ANY)
+            }
+        })
+}
+
+fn show(graph: &Graph, tag: Option<TagId>) -> String {
+    let Some(tag) = tag else { return "nothing".to_owned() };
+    let Ok(tag) = graph.tag(tag) else { return "a malformed tag".to_owned() };
+    let name = |ty| String::from_utf8_lossy(graph.ty(ty).name().unwrap_or_default()).into_owned();
+    format!("({}, {}, {})", name(tag.base), name(tag.access), tag.offset)
+}
+
+/// The way through the members of one record.
+struct Walk<'d> {
+    types: &'d Declarations,
+    left: usize,
+    /// An expression of C, our path, and whether clang may leave out a tag.
+    found: Vec<(String, String, bool)>,
+    /// All names of members.
+    names: IndexSet<&'d str>,
+}
+
+impl<'d> Walk<'d> {
+    fn members(&mut self, record: DeclId, c: &str, path: &str, depth: usize) {
+        for member in self.types.members(record) {
+            if member.bits.is_some() || self.left == 0 || depth == 0 {
+                self.left *= usize::from(depth > 0);
+                continue;
+            }
+            let [c, path] = match member.name {
+                "" => [c.to_owned(), path.to_owned()],
+                name => {
+                    self.names.insert(name);
+                    [format!("{c}.{name}"), format!("{path}.{name}")]
+                }
+            };
+            self.value(member.ty, c, path, depth - 1);
+        }
+    }
+
+    /// What lies in a member, and, where that is a pointer, what it points to.
+    fn value(&mut self, ty: DeclId, mut c: String, mut path: String, depth: usize) {
+        let (ty, lens) = self.types.array_parts(ty);
+        for _ in lens {
+            c += "[0]";
+            path += "[*]";
+        }
+        self.left = self.left.saturating_sub(1);
+        match self.types.kind(ty) {
+            Kind::Record(record) if record.defined => self.members(ty, &c, &path, depth),
+            Kind::Record(_) | Kind::Void | Kind::Function | Kind::Array { .. } => {}
+            Kind::Complex { .. } => self.found.push((format!("__real__ {c}"), path, true)),
+            Kind::Vector { .. } | Kind::Atomic { .. } => self.found.push((c, path, true)),
+            Kind::Pointer { to } => {
+                self.found.push((c.clone(), path.clone(), false));
+                self.pointee(*to, &c, &path);
+            }
+            Kind::Scalar { .. } | Kind::Enum { .. } => self.found.push((c, path, false)),
+        }
+    }
+
+    /// One access through a pointer: attributes may be the pointee's.
+    fn pointee(&mut self, to: DeclId, c: &str, path: &str) {
+        match self.types.kind(to) {
+            Kind::Record(record) if record.defined => {
+                let scalar = |field: &&crate::declare::declarations::FieldDecl| {
+                    let kind = self.types.kind(field.ty);
+                    let plain = matches!(
+                        kind,
+                        Kind::Scalar { .. } | Kind::Enum { .. } | Kind::Pointer { .. }
+                    );
+                    plain && field.bits.is_none() && !field.name.is_empty()
+                };
+                if let Some(field) = record.fields.iter().find(scalar) {
+                    let name = &field.name;
+                    self.names.insert(name);
+                    self.found.push((format!("{c}->{name}"), format!("{path}->{name}"), false));
+                }
+            }
+            Kind::Scalar { .. } | Kind::Enum { .. } | Kind::Pointer { .. } => {
+                self.found.push((format!("*{c}"), format!("*{path}"), false));
+            }
+            _ => {}
+        }
+    }
+}

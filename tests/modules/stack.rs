@@ -1,0 +1,118 @@
+//! Nothing recurses with its input: everything runs on a stack of 256 KiB.
+
+use std::fmt::Write;
+
+use tbaa::declare::{Declarations, Policy, Target};
+use tbaa::link::{Linked, Summary};
+use tbaa::lint::{Options, lint};
+use tbaa::text::{self, Keep};
+use tbaa::types::{Context, DataLayout, Encoding, Equality, MergedTypes, TypeClasses};
+use tbaa::verify::verify;
+use tbaa::{Oracle, Rules};
+
+const DEEP: usize = 50_000;
+
+fn on_a_small_stack(body: impl FnOnce() + Send + 'static) {
+    let thread = std::thread::Builder::new().stack_size(256 << 10).spawn(body).unwrap();
+    thread.join().unwrap();
+}
+
+/// Structs in structs, scalars under scalars, and a cycle.
+fn deep_module() -> String {
+    let mut source = String::from(
+        "define void @f(ptr %p) {\n  store i32 1, ptr %p, !tbaa !3\n  store i32 1, ptr %p, !tbaa !4\n  \
+         store i32 1, ptr %p, !tbaa !5\n  store i32 1, ptr %p, !tbaa !6\n  ret void\n}\n\
+         !0 = !{!\"R\"}\n!1 = !{!\"int\", !0, i64 0}\n",
+    );
+    let (mut outer, mut lower) = (1, 1);
+    for at in 0..DEEP {
+        let (of_struct, of_scalar, of_cycle) = (10 + at, 10 + DEEP + at, 10 + 2 * DEEP + at);
+        let _ = writeln!(
+            source,
+            "!{of_struct} = !{{!\"S{at}\", !{outer}, i64 0, !1, i64 {}}}",
+            4 * at + 4
+        );
+        let _ = writeln!(source, "!{of_scalar} = !{{!\"s{at}\", !{lower}, i64 0}}");
+        let next = 10 + 2 * DEEP + (at + 1) % DEEP;
+        let _ = writeln!(source, "!{of_cycle} = !{{!\"c{at}\", !{next}, i64 0}}");
+        (outer, lower) = (of_struct, of_scalar);
+    }
+    let _ = writeln!(source, "!3 = !{{!{outer}, !1, i64 0}}\n!4 = !{{!{outer}, !1, i64 4}}");
+    let _ = writeln!(source, "!5 = !{{!{lower}, !{lower}, i64 0}}");
+    source + &format!("!6 = !{{!{}, !1, i64 0}}\n", 10 + 2 * DEEP)
+}
+
+#[test]
+fn deep_graphs() {
+    on_a_small_stack(|| {
+        let source = deep_module();
+        let module = text::read_with(source.as_bytes(), Keep::All).unwrap();
+        let graph = module.graph();
+        let tags: Vec<_> = graph.tags().collect();
+        for rules in [Rules::Llvm, Rules::Union, Rules::UnionStrict] {
+            let oracle = Oracle::new(graph, rules);
+            for (&a, &b) in tags.iter().flat_map(|a| tags.iter().map(move |b| (a, b))) {
+                assert_eq!(oracle.may_alias(a, b), oracle.may_alias(b, a));
+                let _ = (oracle.explain(a, b), oracle.most_generic(a, b));
+            }
+            let _ = verify(&module, source.as_bytes(), rules);
+        }
+        let _ = lint(&module, source.as_bytes(), &Options::default());
+        let written = text::write(graph);
+        assert!(text::read(written.as_bytes()).is_ok());
+        let (summary, _) = Summary::of("a", graph);
+        let linked = Linked::from_summary(Summary::link(&[&summary, &summary]).0).unwrap();
+        let _ = linked.oracle(Rules::Union);
+    });
+}
+
+#[test]
+fn deep_texts() {
+    on_a_small_stack(|| {
+        for nested in ["!{", "!tbaa !{", "(", "[", "{", "metadata !{"] {
+            let source = format!("!0 = !{{{}", nested.repeat(DEEP));
+            let _ = text::read(source.as_bytes());
+            let body = format!("define void @f() {{\n  {}\n}}\n", nested.repeat(DEEP));
+            let _ = text::read(body.as_bytes());
+        }
+        let mut context = Context::new();
+        let arrays = format!("{}i8{}", "[1 x ".repeat(DEEP), "]".repeat(DEEP));
+        let ty = context.parse(arrays.as_bytes());
+        if let Ok(ty) = ty {
+            let layout = DataLayout::default();
+            let _ = layout.layouts(&context).alloc_size(ty);
+            let _ = (Encoding::of(&context, ty), context.display(ty).to_string());
+        }
+        for opening in ["{", "<", "[1 x ", "i8 ("] {
+            assert!(context.parse(opening.repeat(DEEP).as_bytes()).is_err());
+        }
+        for equality in [Equality::Structural, Equality::Unfolding] {
+            assert!(TypeClasses::new(&[&context], equality).count() > 0);
+        }
+        assert!(MergedTypes::new(&[&context]).is_ok());
+        let mut types = Declarations::new(Target::x86_64());
+        for text in [
+            format!("int {}", "*".repeat(DEEP)),
+            format!("int {}", "[1]".repeat(DEEP)),
+            format!("int {}x{}", "(".repeat(DEEP), ")".repeat(DEEP)),
+            format!("int {}", "(*".repeat(DEEP)),
+            "*".repeat(DEEP) + "int",
+            format!("T{}", ".a".repeat(DEEP)),
+        ] {
+            let _ = (types.ty(&text), types.offset_of(&text));
+            let _ = types.clone().lower(Policy::Clang).tag(&mut tbaa::Graph::new(), &text);
+        }
+    });
+}
+
+#[cfg(feature = "spec")]
+#[test]
+fn deep_specs() {
+    on_a_small_stack(|| {
+        for nested in ["(", "[", "Spec(", "Some(", "{", "\"a\": ["] {
+            assert!(tbaa::spec::Spec::load(&nested.repeat(DEEP)).is_err());
+            let inside = format!("Spec(name: \"x\", types: [{}", nested.repeat(DEEP));
+            assert!(tbaa::spec::Spec::load(&inside).is_err());
+        }
+    });
+}

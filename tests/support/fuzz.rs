@@ -1,0 +1,349 @@
+//! What the fuzz targets do with their bytes: nothing may panic, overflow or
+//! run out of stack, and what must agree agrees.
+//!
+//! `fuzz/` runs these under a fuzzer; a test runs each on a few seeds.
+
+#![allow(unreachable_pub, reason = "the fuzzer's own crate uses it too")]
+
+use arbitrary::{Arbitrary, Unstructured};
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use tbaa::declare::{ClangRecords, Declarations, Policy};
+use tbaa::link::{Linked, Summary};
+use tbaa::lint::{Lint, lint, lint_graph};
+use tbaa::lower::{Lowering, Options, ScopeForm};
+use tbaa::spec::Spec;
+use tbaa::text::{self, Keep};
+use tbaa::types::{Context, DataLayout, Encoding, Equality, MergedTypes, TypeClasses};
+use tbaa::verify::{verify, verify_graph};
+use tbaa::{Format, Frozen, Graph, Level, Operand, Oracle, Rules, SizedField, TagId, TypeId};
+
+use crate::support::engines::{RULES, every_engine};
+use crate::support::strategy::universes;
+use crate::support::universe::Universe;
+
+/// A target: its name, and what it does.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// All targets but that of the C interface.
+pub const TARGETS: [Target; 8] = [
+    ("text", text),
+    ("spec", spec),
+    ("types", types),
+    ("declare", declare),
+    ("serial", serial),
+    ("builder", builder),
+    ("oracle", oracle),
+    ("lower", lower),
+];
+
+/// Tags of one input that are asked about.
+const TAGS: usize = 12;
+
+/// Asks about some tags by all rules.
+fn ask(graph: &Graph) {
+    let tags: Vec<TagId> = graph.tags().take(TAGS).collect();
+    for rules in RULES {
+        let oracle = Oracle::new(graph, rules);
+        for &a in &tags {
+            for &b in &tags {
+                let may = oracle.may_alias(a, b);
+                assert_eq!(may, oracle.may_alias(b, a), "{rules}");
+                let _ = (oracle.most_generic(a, b), oracle.explain(a, b));
+            }
+        }
+        for copy in graph.copies().take(TAGS) {
+            tags.iter().for_each(|&tag| _ = oracle.copy_may_alias(copy, tag));
+        }
+        let frozen = oracle.freeze(&tags);
+        for (i, &a) in tags.iter().enumerate() {
+            for (j, &b) in tags.iter().enumerate() {
+                assert_eq!(frozen.may_alias(i, j), oracle.may_alias(a, b), "{rules}");
+            }
+        }
+    }
+}
+
+/// `.ll` text: what is read is judged, linked, and written so that it reads as
+/// the same.
+pub fn text(data: &[u8]) {
+    let Ok(module) = text::read_with(data, Keep::All) else { return };
+    let all = Lint::ALL.iter().fold(tbaa::lint::Options::default(), |options, &lint| {
+        options.set(lint, Some(Level::Warning))
+    });
+    let mut found = lint(&module, data, &all).into_vec();
+    for rules in [Rules::Llvm, Rules::Union] {
+        found.extend(verify(&module, data, rules));
+    }
+    let spans = found.iter().flat_map(|it| it.primary.iter().chain(&it.secondary));
+    spans.for_each(|label| {
+        assert!(label.span.start <= label.span.end && label.span.end <= data.len());
+    });
+    assert_eq!(text::Rewriter::new(data, &module).to_bytes().as_deref(), Ok(data));
+    let graph = module.graph();
+    ask(graph);
+    let written = text::write(graph);
+    let again = text::read(written.as_bytes()).expect("what was written is read").into_graph();
+    // What is no operand of another module is written as null, and may make two
+    // nodes one.
+    let is_raw = |node| graph.operands(node).any(|it| matches!(it, Operand::Raw(_)));
+    let (before, after) = (graph.tag_count(), again.tag_count());
+    let fits = after == before || after < before && graph.nodes().any(is_raw);
+    assert!(fits, "{}\n=>\n{written}", String::from_utf8_lossy(data));
+    let _ = (lint_graph(graph, &all), verify_graph(graph, Rules::Llvm), text::write_mlir(graph));
+    link(graph);
+}
+
+/// A summary linked with itself is itself.
+fn link(graph: &Graph) {
+    let (summary, _) = Summary::of("a.ll", graph);
+    let (twice, _) = Summary::link(&[&summary, &summary]);
+    assert_eq!(twice, summary);
+    let linked = Linked::from_summary(summary).expect("as large as what there was");
+    let oracle = linked.oracle(Rules::Union);
+    let tags: Vec<TagId> = linked.graph().tags().take(TAGS).collect();
+    tags.iter().for_each(|&a| tags.iter().for_each(|&b| _ = oracle.alias(a, b)));
+}
+
+/// RON specs: what loads can be asked, and is written so that it loads again.
+pub fn spec(data: &[u8]) {
+    let Ok(source) = std::str::from_utf8(data) else { return };
+    let Ok(built) = Spec::load(source) else { return };
+    let _ = built.check();
+    ask(built.graph());
+    let written = tbaa::spec::write(built.graph());
+    if let Ok(again) = Spec::load(&written) {
+        assert_eq!(again.graph().tag_count(), built.graph().tag_count());
+    }
+}
+
+/// LLVM's types and data layouts: printing is reading's inverse, merging does
+/// not depend on the order.
+pub fn types(data: &[u8]) {
+    let mut parts = data.splitn(3, |&byte| byte == 0);
+    let mut part = || parts.next().unwrap_or_default();
+    let layout: Option<DataLayout> =
+        std::str::from_utf8(part()).ok().and_then(|layout| layout.parse().ok());
+    let (mut a, mut b) = (Context::new(), Context::new());
+    let (Ok(_), Ok(_)) = (a.read_definitions(part()), b.read_definitions(part())) else { return };
+    let layout = layout.unwrap_or_default();
+    for context in [&a, &b] {
+        let mut layouts = layout.layouts(context);
+        for ty in context.types().take(200) {
+            let _ = (layouts.alloc_size(ty), layouts.abi_align(ty), layouts.struct_layout(ty));
+            let _ = Encoding::of(context, ty);
+        }
+        let mut printed = String::new();
+        context.write_definitions(&mut printed).expect("memory");
+        let mut again = Context::new();
+        again.read_definitions(printed.as_bytes()).expect("what was printed is read");
+        assert_eq!(again.structs().len(), context.structs().len());
+    }
+    for equality in [Equality::Structural, Equality::Unfolding] {
+        let classes = TypeClasses::new(&[&a, &b], equality);
+        for (x, y) in a.types().zip(b.types()).take(20) {
+            let same = tbaa::types::equal(equality, (&a, x), (&b, y));
+            assert!(same == classes.same(x, y) || !classes.is_exact());
+        }
+    }
+    let definitions = |parts: &[&Context]| {
+        let mut text = String::new();
+        let merged = MergedTypes::new(parts).ok()?;
+        merged.context().write_definitions(&mut text).ok()?;
+        Some(text)
+    };
+    let nameless = |context: &Context| {
+        context.structs().any(|ty| context.name(ty).is_none() && context.parts(ty).is_empty())
+    };
+    if !nameless(&a) && !nameless(&b) {
+        assert_eq!(definitions(&[&a, &b]), definitions(&[&b, &a]));
+    }
+}
+
+/// C types and paths, and clang's dumps of layouts.
+pub fn declare(data: &[u8]) {
+    let Ok(source) = std::str::from_utf8(data) else { return };
+    let mut types = Declarations::new(tbaa::declare::Target::x86_64());
+    ClangRecords::parse(source).declare(&mut types);
+    for line in source.lines().take(50) {
+        let _ = (types.ty(line), types.offset_of(line));
+    }
+    for policy in [Policy::Clang, Policy::ClangNew, Policy::Rfc] {
+        let mut types = types.clone().lower(policy);
+        let mut graph = Graph::new();
+        for line in source.lines().take(50) {
+            let _ = types.tag(&mut graph, line);
+        }
+        let records: Vec<_> = types.types().records().take(50).collect();
+        for record in records {
+            let _ = (types.node(&mut graph, record), types.copy(&mut graph, record));
+        }
+        ask(&graph);
+    }
+}
+
+/// Serialised graphs, frozen answers and summaries.
+pub fn serial(data: &[u8]) {
+    let Ok(source) = std::str::from_utf8(data) else { return };
+    if let Ok(graph) = ron::from_str::<Graph>(source) {
+        ask(&graph);
+        let again = ron::to_string(&graph).expect("a graph is data");
+        assert_eq!(ron::from_str::<Graph>(&again).as_ref(), Ok(&graph));
+        link(&graph);
+    }
+    if let Ok(frozen) = ron::from_str::<Frozen>(source) {
+        let len = frozen.len().min(50);
+        for (a, b) in (0..len).flat_map(|a| (0..len).map(move |b| (a, b))) {
+            let _ = frozen.may_alias(a, b);
+        }
+    }
+    if let Ok(summary) = ron::from_str::<Summary>(source) {
+        let again = ron::to_string(&summary).expect("a summary is data");
+        assert_eq!(ron::from_str::<Summary>(&again).as_ref(), Ok(&summary));
+        assert_eq!(Summary::link(&[&summary, &summary]).0, summary);
+        let _ = Linked::from_summary(summary);
+    }
+}
+
+/// A call of the builder, or a question.
+#[derive(Arbitrary, Debug)]
+enum Call {
+    Root(u8),
+    AnonymousRoot,
+    Scalar(u8, u8),
+    Struct(u8, Vec<(u8, u8)>),
+    Sized(u8, u8, u8, Vec<(u8, u8, u8)>),
+    Tag(u8, u8, u8, bool),
+    SizedTag(u8, u8, u8, u64, bool),
+    Mutable(u8),
+    Huge(u8, u64),
+    Ask(u8, u8),
+}
+
+/// The builder as a sequence of calls, with questions in between: a grown
+/// oracle says what one made at the end says.
+pub fn builder(data: &[u8]) {
+    let mut input = Unstructured::new(data);
+    let Ok(rules) = input.choose(&RULES) else { return };
+    let mut grown = Oracle::new(Graph::new(), *rules);
+    let (mut types, mut tags): (Vec<TypeId>, Vec<TagId>) = (Vec::new(), Vec::new());
+    let mut asked = Vec::new();
+    while let (false, Ok(call)) =
+        (input.is_empty() || types.len() > 40, Call::arbitrary(&mut input))
+    {
+        if let Call::Ask(a, b) = call {
+            if let (Some(&a), Some(&b)) = (nth(&tags, a), nth(&tags, b)) {
+                asked.push((a, b, grown.may_alias(a, b)));
+            }
+            continue;
+        }
+        grown.update(|graph| make(graph, &call, &mut types, &mut tags));
+    }
+    let fresh = Oracle::new(grown.graph(), *rules);
+    for (a, b, may) in asked {
+        assert_eq!(fresh.may_alias(a, b), may, "{rules}: {a:?} {b:?}");
+    }
+    tags.truncate(TAGS);
+    if let Err(why) = every_engine(grown.graph(), &tags) {
+        panic!("{why}\n{}", text::write(grown.graph()));
+    }
+}
+
+fn nth<T>(list: &[T], index: u8) -> Option<&T> {
+    list.get(usize::from(index).checked_rem(list.len())?)
+}
+
+/// Adds what a call adds; what the builder refuses is refused.
+fn make(graph: &mut Graph, call: &Call, types: &mut Vec<TypeId>, tags: &mut Vec<TagId>) {
+    let name = |name: u8| format!("t{}", name % 16);
+    let ty = |index: u8| nth(types, index).copied();
+    let mut b = graph.builder();
+    let made = match call {
+        Call::Root(of) => b.root(name(*of)).ok(),
+        Call::AnonymousRoot => b.anonymous_root().ok(),
+        Call::Scalar(of, parent) => ty(*parent).and_then(|up| b.scalar_type(name(*of), up).ok()),
+        Call::Struct(of, fields) => {
+            let fields = fields.iter().take(8);
+            let mut fields: Vec<_> =
+                fields.filter_map(|&(of, at)| Some((ty(of)?, u64::from(at % 32)))).collect();
+            fields.sort_by_key(|field| field.1);
+            b.struct_type(name(*of), &fields).ok()
+        }
+        Call::Sized(of, parent, size, fields) => {
+            let fields = fields.iter().take(8).filter_map(|&(of, at, size)| {
+                Some(SizedField { ty: ty(of)?, offset: (at % 32).into(), size: (size % 32).into() })
+            });
+            let mut fields: Vec<_> = fields.collect();
+            fields.sort_by_key(|field| field.offset);
+            let size = u64::from(*size % 64);
+            ty(*parent).and_then(|up| b.sized_type(up, size, name(*of), &fields).ok())
+        }
+        Call::Huge(of, at) => {
+            let inner = ty(*of).map(|inner| (inner, *at));
+            inner.and_then(|inner| b.struct_type(name(*of), &[inner]).ok())
+        }
+        _ => None,
+    };
+    let tag = match call {
+        Call::Tag(base, access, at, constant) => {
+            ty(*base).zip(ty(*access)).and_then(|(base, access)| {
+                b.struct_tag(base, access, (at % 64).into(), *constant).ok()
+            })
+        }
+        Call::SizedTag(base, access, at, size, constant) => {
+            ty(*base).zip(ty(*access)).and_then(|(base, access)| {
+                b.access_tag(base, access, (at % 64).into(), *size, *constant).ok()
+            })
+        }
+        Call::Mutable(of) => nth(tags, *of).and_then(|&tag| b.mutable_tag(tag).ok()),
+        _ => None,
+    };
+    types.extend(made);
+    tags.extend(tag);
+}
+
+/// A universe of the property tests, with the bytes in place of chance. Where
+/// they end, others follow: proptest draws in vain from zeros.
+fn universe(data: &[u8]) -> Option<Universe> {
+    let mut bytes = data.to_vec();
+    let mut state = data.iter().fold(1, |state: u64, &byte| state.rotate_left(5) ^ u64::from(byte));
+    while bytes.len() < 1 << 14 {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        bytes.extend_from_slice(&state.to_be_bytes()[..4]);
+    }
+    let rng = TestRng::from_seed(RngAlgorithm::PassThrough, &bytes);
+    let mut runner = TestRunner::new_with_rng(Config::default(), rng);
+    universes(true).new_tree(&mut runner).ok().map(|tree| tree.current())
+}
+
+/// Every engine against the naive definition.
+pub fn oracle(data: &[u8]) {
+    let Some(universe) = universe(data) else { return };
+    let (graph, mut tags) = universe.graph();
+    tags.truncate(TAGS);
+    if let Err(why) = every_engine(&graph, &tags) {
+        panic!("{why}\n{}", text::write(&graph));
+    }
+}
+
+/// Lowered tags by rule `llvm` against the source rule.
+pub fn lower(data: &[u8]) {
+    let Some((&[how, steps], data)) = data.split_first_chunk() else { return };
+    let Some(universe) = universe(data) else { return };
+    let (graph, tags) = universe.graph();
+    let rules = RULES[usize::from(how) % RULES.len()];
+    let scopes = [ScopeForm::None, ScopeForm::Lost, ScopeForm::All][usize::from(how / 8) % 3];
+    let format = if how >= 128 { Format::New } else { Format::Old };
+    let options = Options::new().format(format).scopes(scopes).steps(u64::from(steps) * 16);
+    let source = Oracle::new(&graph, rules);
+    let mut lowering = Lowering::new(options);
+    lowering.lower(&source, &tags).expect("small enough");
+    let llvm = Oracle::new(lowering.graph(), Rules::Llvm);
+    for a in lowering.sources() {
+        for b in lowering.sources() {
+            let lowered = llvm.may_alias(lowering.tag(a), lowering.tag(b));
+            assert!(lowered || !source.may_alias(a, b), "{rules}: {a:?} {b:?}");
+        }
+    }
+    assert!(lowering.check(&source).is_empty());
+}
