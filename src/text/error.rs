@@ -99,7 +99,7 @@ pub struct TextError {
 }
 
 impl TextError {
-    pub(super) fn new(text: &[u8], offset: usize, kind: TextErrorKind) -> Self {
+    pub(crate) fn new(text: &[u8], offset: usize, kind: TextErrorKind) -> Self {
         let (line, column) = position(text, offset);
         TextError { kind, offset, line, column }
     }
