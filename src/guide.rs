@@ -1,7 +1,7 @@
 //! The guides, which are the repository's `docs` folder.
 //!
 //! [What TBAA is](tbaa), and how to read an answer; [the three rules](rules);
-//! what is [verified](verify) and [linted](lints); where [LLVM gets it wrong](llvm); [questions] and answers; [names](naming) for accesses, and what [blocks] a load; [lowering], for stock LLVM, and [bisecting](bisect) what it breaks; [declarations](declare) and
+//! what is [verified](verify) and [linted](lints); where [LLVM gets it wrong](llvm); [questions] and answers; [names](naming) for accesses, and what [blocks] a load; [lowering], for stock LLVM, and [bisecting](bisect) what it breaks; [checks](witness) at run time; [declarations](declare) and
 //! [Rust types](mod@derive); [specs]; LLVM's [types](mod@types) and
 //! [linking]; [performance]; [architecture].
 
@@ -13,7 +13,7 @@ macro_rules! pages {
         $(#[$attribute])*
         #[doc = "[rules]: crate::guide::rules\n[specs]: crate::guide::specs"]
         #[doc = "[declare]: crate::guide::declare\n[verify]: crate::guide::verify\n[lowering]: crate::guide::lowering"]
-        #[doc = "[performance]: crate::guide::performance\n[architecture]: crate::guide::architecture\n\n"]
+        #[doc = "[performance]: crate::guide::performance\n[architecture]: crate::guide::architecture\n[bisect]: crate::guide::bisect\n\n"]
         #[doc = include_str!(concat!("../docs/", stringify!($page), ".md"))]
         pub mod $page {}
     )*};
@@ -26,6 +26,7 @@ pages! {
     blocks
     lowering
     bisect
+    witness
     declare
     #[cfg(feature = "derive")]
     derive

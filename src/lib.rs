@@ -50,6 +50,7 @@
 //! | [`lint`] | reports what LLVM accepts and is still wrong or suspicious |
 //! | [`emit`] | hands nodes to LLVM, a text or a callback; says which tags LLVM gets wrong |
 //! | [`lower`] | turns tags into others that stock LLVM answers soundly |
+//! | [`mod@instrument`] | puts checks into a module's text, for `libtbaa_witness` |
 //! | [`link`] | merges the graphs of several modules, and says where names clash |
 //! | [`types`] | LLVM's own types and data layouts: sizes, alignments, offsets |
 //! | [`text`] | reads `.ll` modules; writes metadata for LLVM and MLIR |
@@ -85,6 +86,7 @@ mod graph;
 #[cfg(any(doc, doctest))]
 pub mod guide;
 #[cfg(feature = "text")]
+pub mod instrument;
 pub mod link;
 #[cfg(feature = "text")]
 pub mod lint;

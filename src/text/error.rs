@@ -99,18 +99,18 @@ pub struct TextError {
 }
 
 impl TextError {
-    pub(super) fn new(text: &[u8], offset: usize, kind: TextErrorKind) -> Self {
+    pub(crate) fn new(text: &[u8], offset: usize, kind: TextErrorKind) -> Self {
         Self::unlocated(offset, kind).located(text)
     }
 
     /// An error whose line and column nobody may ask for: counting lines takes
     /// time linear in the text, and most readers only try.
-    pub(super) fn unlocated(offset: usize, kind: TextErrorKind) -> Self {
+    pub(crate) fn unlocated(offset: usize, kind: TextErrorKind) -> Self {
         TextError { kind, offset, line: 0, column: 0 }
     }
 
     /// Finds line and column.
-    pub(super) fn located(mut self, text: &[u8]) -> Self {
+    pub(crate) fn located(mut self, text: &[u8]) -> Self {
         (self.line, self.column) = position(text, self.offset);
         self
     }

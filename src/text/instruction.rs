@@ -383,7 +383,7 @@ fn attributes(lexer: &mut Lexer<'_>) -> Option<()> {
 /// Words that begin a pointer constant.
 ///
 /// LLVM: `LLParser::parseValID`.
-const CONSTANTS: &[&[u8]] = &[
+pub(super) const CONSTANTS: &[&[u8]] = &[
     b"addrspacecast",
     b"bitcast",
     b"blockaddress",

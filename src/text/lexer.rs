@@ -7,49 +7,49 @@ use crate::source::{unescape, unescaped};
 
 /// A place in a text. Copying it is how the reader looks ahead.
 #[derive(Clone, Copy)]
-pub(super) struct Lexer<'t> {
-    pub(super) text: &'t [u8],
-    pub(super) at: usize,
+pub(crate) struct Lexer<'t> {
+    pub(crate) text: &'t [u8],
+    pub(crate) at: usize,
 }
 
 impl<'t> Lexer<'t> {
-    pub(super) fn new(text: &'t [u8], at: usize) -> Self {
+    pub(crate) fn new(text: &'t [u8], at: usize) -> Self {
         Lexer { text, at }
     }
 
     /// An error here, whose line [`read_with`](super::read_with) finds.
-    pub(super) fn error(&self, kind: TextErrorKind) -> TextError {
+    pub(crate) fn error(&self, kind: TextErrorKind) -> TextError {
         TextError::unlocated(self.at, kind)
     }
 
-    pub(super) fn expected(&self, wanted: &'static str) -> TextError {
+    pub(crate) fn expected(&self, wanted: &'static str) -> TextError {
         self.error(TextErrorKind::Expected { wanted })
     }
 
-    pub(super) fn truncated(&self, inside: impl Into<String>) -> TextError {
+    pub(crate) fn truncated(&self, inside: impl Into<String>) -> TextError {
         TextError::unlocated(self.text.len(), TextErrorKind::Truncated { inside: inside.into() })
     }
 
     /// The error for something else than `wanted` standing here, which is the
     /// end of a text that was cut off.
-    pub(super) fn cut_or(&self, wanted: &'static str, inside: &str) -> TextError {
+    pub(crate) fn cut_or(&self, wanted: &'static str, inside: &str) -> TextError {
         match self.peek() {
             None => self.truncated(inside),
             Some(_) => self.expected(wanted),
         }
     }
 
-    pub(super) fn rest(&self) -> &'t [u8] {
+    pub(crate) fn rest(&self) -> &'t [u8] {
         &self.text[self.at..]
     }
 
-    pub(super) fn peek(&self) -> Option<u8> {
+    pub(crate) fn peek(&self) -> Option<u8> {
         self.text.get(self.at).copied()
     }
 
     /// Passes the bytes if they stand here.
     #[inline]
-    pub(super) fn eat(&mut self, bytes: &[u8]) -> bool {
+    pub(crate) fn eat(&mut self, bytes: &[u8]) -> bool {
         let here = self.rest().starts_with(bytes);
         if here {
             self.at += bytes.len();
@@ -59,7 +59,7 @@ impl<'t> Lexer<'t> {
 
     /// Passes the word if it stands here as a whole word.
     #[inline]
-    pub(super) fn eat_word(&mut self, word: &[u8]) -> bool {
+    pub(crate) fn eat_word(&mut self, word: &[u8]) -> bool {
         let end = self.at + word.len();
         let here =
             self.rest().starts_with(word) && !self.text.get(end).is_some_and(|&byte| is_word(byte));
@@ -71,7 +71,7 @@ impl<'t> Lexer<'t> {
 
     /// Passes white space, line ends and comments.
     #[inline]
-    pub(super) fn skip_space(&mut self) -> Result<(), TextError> {
+    pub(crate) fn skip_space(&mut self) -> Result<(), TextError> {
         loop {
             match self.peek() {
                 Some(b' ' | b'\t' | b'\r' | b'\n') => self.at += 1,
@@ -85,7 +85,7 @@ impl<'t> Lexer<'t> {
     /// or `/* ... */`, which LLVM reads since version 22.
     ///
     /// LLVM: `LLLexer::SkipLineComment`, `LLLexer::SkipCComment`.
-    pub(super) fn comment(&mut self) -> Result<bool, TextError> {
+    pub(crate) fn comment(&mut self) -> Result<bool, TextError> {
         if self.peek() == Some(b';') {
             self.at = match memchr::memchr(b'\n', self.rest()) {
                 Some(newline) => self.at + newline,
@@ -106,7 +106,7 @@ impl<'t> Lexer<'t> {
     /// Takes a bare word: letters, digits, `_`, `.`, `$` and `-`; empty if
     /// none stands here.
     #[inline]
-    pub(super) fn word(&mut self) -> &'t [u8] {
+    pub(crate) fn word(&mut self) -> &'t [u8] {
         let rest = self.rest();
         let len = rest.iter().position(|&byte| !is_word(byte)).unwrap_or(rest.len());
         self.at += len;
@@ -118,7 +118,7 @@ impl<'t> Lexer<'t> {
     ///
     /// LLVM: `LLLexer::LexExclaim`.
     #[inline]
-    pub(super) fn metadata_name(&mut self) -> Cow<'t, [u8]> {
+    pub(crate) fn metadata_name(&mut self) -> Cow<'t, [u8]> {
         let start = self.at;
         let word = self.word();
         if self.peek() != Some(b'\\') {
@@ -132,7 +132,7 @@ impl<'t> Lexer<'t> {
     }
 
     /// Takes a decimal metadata number, which must stand here.
-    pub(super) fn number(&mut self) -> Result<u32, TextError> {
+    pub(crate) fn number(&mut self) -> Result<u32, TextError> {
         if let Some((number, len)) = self.rest().first_chunk().and_then(short_number) {
             self.at += len;
             return Ok(number);
@@ -151,7 +151,7 @@ impl<'t> Lexer<'t> {
 
     /// Passes a quoted string, the quote standing here, and returns what is
     /// between the quotes, escapes untouched.
-    pub(super) fn quoted(&mut self) -> Result<&'t [u8], TextError> {
+    pub(crate) fn quoted(&mut self) -> Result<&'t [u8], TextError> {
         let start = self.at + 1;
         match memchr::memchr(b'"', &self.text[start..]) {
             Some(end) => {
@@ -163,7 +163,7 @@ impl<'t> Lexer<'t> {
     }
 
     /// Takes a name: a bare word or a quoted string.
-    pub(super) fn name(&mut self) -> Result<Vec<u8>, TextError> {
+    pub(crate) fn name(&mut self) -> Result<Vec<u8>, TextError> {
         if self.peek() == Some(b'"') {
             return Ok(unescape(self.quoted()?));
         }
@@ -175,12 +175,12 @@ impl<'t> Lexer<'t> {
     }
 
     /// Returns whether a name stands here.
-    pub(super) fn at_name(&self) -> bool {
+    pub(crate) fn at_name(&self) -> bool {
         self.peek().is_some_and(|byte| byte == b'"' || is_word(byte))
     }
 
     /// Passes a name.
-    pub(super) fn skip_name(&mut self) -> Result<(), TextError> {
+    pub(crate) fn skip_name(&mut self) -> Result<(), TextError> {
         if self.peek() == Some(b'"') {
             self.quoted()?;
         } else if self.word().is_empty() {
@@ -192,7 +192,7 @@ impl<'t> Lexer<'t> {
     /// Passes text up to the first of `stops`, of `@`, `,` and `{`, outside strings and brackets, or
     /// up to a closing bracket that was not opened, and returns it trimmed,
     /// comments in it untouched.
-    pub(super) fn until(&mut self, stops: &[u8], inside: &str) -> Result<&'t [u8], TextError> {
+    pub(crate) fn until(&mut self, stops: &[u8], inside: &str) -> Result<&'t [u8], TextError> {
         let start = self.at;
         let mut depth = 0_usize;
         loop {
@@ -217,7 +217,7 @@ impl<'t> Lexer<'t> {
     }
 
     /// Returns whether a type stands here.
-    pub(super) fn at_type(&self) -> bool {
+    pub(crate) fn at_type(&self) -> bool {
         match self.peek() {
             Some(b'[' | b'{' | b'<' | b'(') => true,
             Some(b'%') => Lexer::new(self.text, self.at + 1).at_name(),
@@ -226,7 +226,7 @@ impl<'t> Lexer<'t> {
     }
 
     /// Passes a type, and returns it.
-    pub(super) fn ty(&mut self) -> Result<&'t [u8], TextError> {
+    pub(crate) fn ty(&mut self) -> Result<&'t [u8], TextError> {
         Ok(self.pointer_ty()?.0)
     }
 
@@ -235,7 +235,7 @@ impl<'t> Lexer<'t> {
     /// A type is a first token or bracket, then any number of `*`,
     /// `addrspace(N)` and parameter lists.
     #[allow(clippy::type_complexity)]
-    pub(super) fn pointer_ty(&mut self) -> Result<(&'t [u8], Option<&'t [u8]>), TextError> {
+    pub(crate) fn pointer_ty(&mut self) -> Result<(&'t [u8], Option<&'t [u8]>), TextError> {
         let start = self.at;
         match self.peek() {
             Some(b'[' | b'{' | b'<' | b'(') => self.bracketed("a type")?,
@@ -278,7 +278,7 @@ impl<'t> Lexer<'t> {
 
     /// Passes a pointer value: a name, a word such as `null`, or a constant
     /// expression.
-    pub(super) fn value(&mut self) -> Result<(), TextError> {
+    pub(crate) fn value(&mut self) -> Result<(), TextError> {
         if self.eat(b"%") || self.eat(b"@") {
             return self.skip_name();
         }
@@ -311,7 +311,7 @@ impl<'t> Lexer<'t> {
     }
 
     /// Passes a bracket, which must stand here, up to the one that closes it.
-    pub(super) fn bracketed(&mut self, inside: &str) -> Result<(), TextError> {
+    pub(crate) fn bracketed(&mut self, inside: &str) -> Result<(), TextError> {
         self.at += 1;
         // `until` passes inner pairs, so this is the bracket that closes it.
         self.until(&[], inside)?;
@@ -337,7 +337,7 @@ const fn table(bytes: &[u8]) -> [bool; 256] {
 }
 
 #[inline]
-pub(super) fn is_word(byte: u8) -> bool {
+pub(crate) fn is_word(byte: u8) -> bool {
     WORD[byte as usize]
 }
 

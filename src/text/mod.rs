@@ -24,6 +24,7 @@
 //! comments may stand anywhere.
 
 mod attachments;
+mod body;
 mod debug;
 mod definition;
 mod error;
@@ -45,8 +46,10 @@ mod stops;
 mod write;
 
 pub use crate::source::position;
+pub(crate) use body::{Argument, Call, Statement, arguments, statements};
 pub use debug::{DebugInfo, Location};
 pub use error::{MAX_INLINE_DEPTH, TextError, TextErrorKind};
+pub(crate) use lexer::{Lexer, is_word};
 pub use mlir::{MlirError, write_mlir};
 pub use module::{Instruction, Module, Opcode, TypeDefinition, Warning, WarningKind};
 pub use names::Names;

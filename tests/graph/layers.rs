@@ -19,6 +19,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("declare", &["builder", "graph", "nearest", "table", "text", "types"]),
     ("emit", &["diagnostic", "graph", "lower", "oracle", "source", "table", "wellformed"]),
     ("graph", &["table"]),
+    ("instrument", &["graph", "source", "table", "text", "types"]),
     ("link", &["graph", "oracle", "table"]),
     (
         "lint",

@@ -6,6 +6,7 @@ mod support;
 
 mod compare;
 mod generated;
+mod instrument;
 mod malformed;
 mod rewrite;
 #[cfg(feature = "spec")]

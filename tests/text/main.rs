@@ -3,6 +3,7 @@
 mod agreement;
 mod hostile;
 mod instructions;
+mod instrument;
 mod names;
 mod nodes;
 mod rewrite;

@@ -1105,6 +1105,19 @@ tbaa_status tbaa_emit_tag_as_is(struct tbaa_emitter *emitter,
                                 void **node);
 
 /**
+ * Puts a call of `libtbaa_witness` before each tagged access of a module, given
+ * as assembly text with opaque pointers (LLVM 15 or later), and writes the
+ * module's new text; free it with `tbaa_text_free`. Do it before optimizing.
+ *
+ * Unless `skipped` is NULL, it becomes a text with a line for each instruction
+ * or function that is not checked: its line in `module`, the function, and why.
+ * Free it likewise.
+ */
+tbaa_status tbaa_instrument(struct tbaa_str module,
+                            struct tbaa_text *instrumented,
+                            struct tbaa_text *skipped);
+
+/**
  * Makes a lowering of no tags. Options of NULL are as all zero. Free it with
  * `tbaa_lowered_free`.
  */

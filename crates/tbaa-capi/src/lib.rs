@@ -16,6 +16,7 @@ pub mod context;
 pub mod declare;
 pub mod describe;
 pub mod emit;
+pub mod instrument;
 pub mod lower;
 pub mod nodes;
 pub mod oracle;

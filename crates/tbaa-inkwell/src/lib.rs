@@ -13,11 +13,13 @@
 //! inkwell's own features.
 
 mod helpers;
+mod instrument;
 mod read;
 mod sink;
 mod tagger;
 
 pub use helpers::{HelperError, Helpers};
+pub use instrument::{InstrumentError, instrument};
 pub use read::ModuleTags;
 pub use sink::{LlvmSink, Metadata, SinkError};
 pub use tagger::{AttachError, Tagger};

@@ -436,8 +436,33 @@ static void snapshots(tbaa_context *context) {
     CHECK(tbaa_context_snapshot(NULL, 0, &a) == TBAA_STATUS_INVALID_ARGUMENT);
 }
 
+static void checks(void) {
+    const char *module = "define void @f(ptr %p, ptr %v) {\n"
+                         "  store i32 0, ptr %p, align 4, !tbaa !0\n"
+                         "  store <vscale x 4 x i32> zeroinitializer, ptr %v, align 4, !tbaa !0\n"
+                         "  ret void\n}\n"
+                         "!0 = !{!1, !1, i64 0}\n!1 = !{!\"int\", !2, i64 0}\n"
+                         "!2 = !{!\"char\", !3, i64 0}\n!3 = !{!\"my language\"}\n";
+    tbaa_text text, skipped;
+    CHECK_OK(tbaa_instrument(tbaa_cstr(module), &text, &skipped));
+    CHECK(strstr(text.data, "call void @__tbaa_witness_write4(ptr %p, i32 0,") != NULL);
+    CHECK(strcmp(skipped.data, "3: @f: the size of the access is not known\n") == 0);
+    tbaa_text_free(&skipped);
+    tbaa_text again = {NULL, 0};
+    tbaa_str checked = {text.data, text.len};
+    CHECK_FAILS(tbaa_instrument(checked, &again, NULL), TBAA_STATUS_INVALID_ARGUMENT,
+                "has been instrumented before");
+    CHECK(again.data == NULL);
+    tbaa_text_free(&text);
+    CHECK_OK(tbaa_instrument(tbaa_cstr(""), &text, NULL));
+    tbaa_text_free(&text);
+    CHECK_FAILS(tbaa_instrument(tbaa_cstr(module), NULL, NULL), TBAA_STATUS_INVALID_ARGUMENT,
+                "NULL");
+}
+
 int main(void) {
     versions_and_words();
+    checks();
     contexts();
     specs();
     untagged();

@@ -11,6 +11,7 @@ mod eval;
 mod explain;
 mod findings;
 mod graph;
+mod instrument;
 mod link;
 mod lint;
 mod lower;
@@ -53,6 +54,7 @@ pub(crate) enum Command {
     Link(link::Link),
     Lower(lower::Lower),
     Strip(strip::Strip),
+    Instrument(instrument::Instrument),
     Bisect(bisect::Bisect),
     Blocks(blocks::Blocks),
     Completions(completions::Completions),
@@ -87,6 +89,7 @@ pub(crate) fn run(command: Command, out: &mut dyn Write) -> Result<Outcome, Fail
         Command::Link(args) => link::run(&args, out)?,
         Command::Lower(args) => lower::run(&args, out)?,
         Command::Strip(args) => strip::run(&args, out)?,
+        Command::Instrument(args) => instrument::run(&args, out)?,
         Command::Bisect(args) => return bisect::run(&args, out),
         Command::Blocks(args) => blocks::run(&args, out)?,
         Command::Report(args) => report::run(&args, out)?,

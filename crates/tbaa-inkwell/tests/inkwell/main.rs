@@ -7,6 +7,7 @@ mod attach;
 mod bisect;
 mod hazards;
 mod helpers;
+mod instrument;
 #[path = "../../../../tests/support/random.rs"]
 #[allow(dead_code)]
 mod random;

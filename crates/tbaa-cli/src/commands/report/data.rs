@@ -138,7 +138,8 @@ struct Function {
 pub(super) struct Facts {
     used: Vec<(TagId, u64)>,
     functions: Vec<Function>,
-    findings: Vec<Diagnostic>,
+    /// And how many more there are.
+    findings: (Vec<Diagnostic>, usize),
     loads: Vec<Value>,
     kept_loads: usize,
 }
@@ -195,7 +196,7 @@ impl Data {
             summary.push(("functions", figure(module.functions().len())));
             summary.extend(coverage(module));
         }
-        summary.push(("findings", figure(facts.findings.len())));
+        summary.push(("findings", figure(facts.findings.0.len() + facts.findings.1)));
         let tags = rows(input, &names, &tags, &uses, &place);
         let file = input.file().to_owned();
         Data {
@@ -354,34 +355,33 @@ fn rows(
     tags.iter().zip(uses).map(row).collect()
 }
 
-/// What `verify` and `lint` find.
-fn judge(input: &Input) -> Vec<Diagnostic> {
+/// What `verify` and `lint` find, and how much more they counted.
+fn judge(input: &Input) -> (Vec<Diagnostic>, usize) {
     let options = Options::default();
-    match &input.content {
+    let (verified, linted) = match &input.content {
         Content::Module(module) => {
-            let mut found = verify(module, input.text(), Rules::Llvm);
-            found.extend(lint(module, input.text(), &options));
-            found
+            (verify(module, input.text(), Rules::Llvm), lint(module, input.text(), &options))
         }
         Content::Spec(built) => {
-            let mut found = verify_graph(built.graph(), Rules::Llvm);
-            found.extend(lint_graph(built.graph(), &options));
-            found
+            (verify_graph(built.graph(), Rules::Llvm), lint_graph(built.graph(), &options))
         }
-    }
+    };
+    let more = verified.left_out().chain(linted.left_out()).map(|more| more.count).sum();
+    (verified.into_iter().chain(linted).collect(), more)
 }
 
 fn kept_findings(
     input: &Input,
-    all: &[Diagnostic],
+    (all, more): &(Vec<Diagnostic>, usize),
     limits: Limits,
     left_out: &mut Vec<String>,
 ) -> Vec<Finding> {
-    if all.len() > limits.findings {
-        left_out.push(format!("findings: the first {} of {}", limits.findings, all.len()));
+    let (kept, count) = (all.len().min(limits.findings), all.len() + more);
+    if kept < count {
+        left_out.push(format!("findings: the first {kept} of {count}"));
     }
     let source = Source::new(input.file(), input.text());
-    all.iter().take(limits.findings).map(|found| finding(input, &source, found)).collect()
+    all.iter().take(kept).map(|found| finding(input, &source, found)).collect()
 }
 
 /// Characters of a line that are shown on either side of a place.

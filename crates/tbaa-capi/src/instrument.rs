@@ -1,0 +1,43 @@
+//! Checks of tags at run time.
+
+use std::mem::MaybeUninit;
+
+use tbaa::text;
+
+use crate::status::{Error, Status, given, status};
+use crate::text::{Str, Text};
+
+/// Puts a call of `libtbaa_witness` before each tagged access of a module, given
+/// as assembly text with opaque pointers (LLVM 15 or later), and writes the
+/// module's new text; free it with `tbaa_text_free`. Do it before optimizing.
+///
+/// Unless `skipped` is NULL, it becomes a text with a line for each instruction
+/// or function that is not checked: its line in `module`, the function, and why.
+/// Free it likewise.
+#[unsafe(no_mangle)]
+pub extern "C" fn tbaa_instrument(
+    module: Str,
+    instrumented: Option<&mut MaybeUninit<Text>>,
+    skipped: Option<&mut MaybeUninit<Text>>,
+) -> Status {
+    status(|| {
+        let into = given(instrumented, "the place of the result")?;
+        let source = module.text()?.as_bytes();
+        let place = |offset| text::position(source, offset);
+        let wrong = |error: text::TextError| {
+            let (line, column) = place(error.offset);
+            Error::argument(format!("module, line {line}, column {column}: {}", error.kind))
+        };
+        let read = text::read(source).map_err(wrong)?;
+        let checked = tbaa::instrument::instrument(source, &read).map_err(wrong)?;
+        if let Some(skipped) = skipped {
+            let line = |it: &tbaa::instrument::Skipped| {
+                format!("{}: @{}: {}\n", place(it.offset).0, it.function, it.reason)
+            };
+            skipped.write(Text::from(checked.skipped.iter().map(line).collect::<String>()));
+        }
+        // The module is UTF-8, and so is all that was put in.
+        into.write(Text::from(String::from_utf8_lossy(&checked.text).into_owned()));
+        Ok(())
+    })
+}

@@ -1,0 +1,96 @@
+//! `tbaa instrument`: a module with checks of its tags at run time.
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+
+use serde::Serialize;
+use tbaa::instrument::{Instrumented, instrument};
+use tbaa::text::position;
+
+use super::counted;
+use crate::input::{Content, Input};
+use crate::report::{Failure, note};
+
+/// Puts a check before each tagged access of a module.
+///
+/// The program, linked with `libtbaa_witness`, then reports each two accesses
+/// that share bytes although their tags say that they cannot. Do it before
+/// optimizing. What cannot be checked is listed on standard error.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  clang-22 -O1 -Xclang -disable-llvm-passes -S -emit-llvm prog.c
+  tbaa instrument prog.ll -o checked.ll
+  clang-22 -O1 checked.ll -ltbaa_witness -o prog && TBAA_WITNESS=rules=llvm ./prog
+
+Exit status:
+  0  fine
+  2  unusable input or arguments")]
+pub(crate) struct Instrument {
+    /// A .ll file with opaque pointers (LLVM 15 or later), or `-`.
+    pub(crate) input: PathBuf,
+    /// Where to write the module; by default standard output.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Write what was not checked to this file, as JSON.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+}
+
+#[derive(Serialize)]
+struct Listing<'a> {
+    sites: u32,
+    skipped: Vec<Row<'a>>,
+}
+
+#[derive(Serialize)]
+struct Row<'a> {
+    function: &'a str,
+    line: usize,
+    reason: String,
+}
+
+pub(super) fn run(args: &Instrument, out: &mut dyn Write) -> Result<(), Failure> {
+    let input = Input::open(&args.input)?;
+    let Content::Module(module) = &input.content else {
+        return Err(Failure::unusable(format!(
+            "{} is a spec, which has no instructions; name a .ll file",
+            input.file()
+        )));
+    };
+    let Instrumented { text, sites, skipped, .. } =
+        instrument(input.text(), module).map_err(|error| {
+            Failure::at(input.file(), input.text(), error.offset, error.kind.to_string())
+        })?;
+    let rows: Vec<_> = skipped
+        .iter()
+        .map(|it| Row {
+            function: &it.function,
+            line: position(input.text(), it.offset).0,
+            reason: it.reason.to_string(),
+        })
+        .collect();
+    for Row { function, line, reason } in &rows {
+        note(format!("{}:{line}: not checked, in @{function}: {reason}", input.file()));
+    }
+    let write = |file: &PathBuf, bytes: &[u8]| {
+        fs::write(file, bytes)
+            .map_err(|error| Failure::unusable(format!("cannot write {}: {error}", file.display())))
+    };
+    if let Some(file) = &args.json {
+        let listing = Listing { sites, skipped: rows };
+        let mut json = serde_json::to_vec_pretty(&listing)
+            .map_err(|error| Failure::unusable(error.to_string()))?;
+        json.push(b'\n');
+        write(file, &json)?;
+    }
+    match &args.output {
+        Some(file) => {
+            write(file, &text)?;
+            writeln!(out, "{}", counted(sites.into(), "access checked", "accesses checked"))?;
+        }
+        None => out.write_all(&text)?,
+    }
+    Ok(())
+}

@@ -1,0 +1,66 @@
+//! Checks of tags at run time.
+
+use std::fmt;
+
+use inkwell::context::Context;
+use inkwell::memory_buffer::MemoryBuffer;
+use inkwell::module::Module;
+use tbaa::instrument::{Skipped, instrument as instrument_text};
+use tbaa::text::{self, TextError};
+
+/// Why a module cannot be instrumented.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum InstrumentError {
+    /// The module's text cannot be read or instrumented.
+    Text(TextError),
+    /// LLVM refuses what was made of it, in LLVM's words.
+    Llvm(String),
+}
+
+impl fmt::Display for InstrumentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            InstrumentError::Text(error) => error.fmt(f),
+            InstrumentError::Llvm(error) => {
+                write!(f, "LLVM refuses the instrumented module: {error}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for InstrumentError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            InstrumentError::Text(error) => Some(error),
+            InstrumentError::Llvm(_) => None,
+        }
+    }
+}
+
+/// Returns a copy of a module that calls `libtbaa_witness` before each tagged
+/// access, and what in it is not checked.
+///
+/// Call it when the module is complete, before it is optimised, and compile the
+/// copy. The JIT must find the library's functions: link the library into the
+/// program with `-rdynamic`, load it, or map the functions by name. Global
+/// values are to be looked up again in the copy.
+///
+/// # Errors
+///
+/// [`InstrumentError`].
+pub fn instrument<'ctx>(
+    context: &'ctx Context,
+    module: &Module<'_>,
+) -> Result<(Module<'ctx>, Vec<Skipped>), InstrumentError> {
+    let printed = module.print_to_string();
+    let source = printed.to_bytes();
+    let read = text::read(source).map_err(InstrumentError::Text)?;
+    let mut checked = instrument_text(source, &read).map_err(InstrumentError::Text)?;
+    checked.text.push(b'\n');
+    let name = module.get_name().to_string_lossy().into_owned();
+    let buffer = MemoryBuffer::create_from_memory_range_copy(&checked.text, &name);
+    let made = context.create_module_from_ir(buffer);
+    let made = made.map_err(|error| InstrumentError::Llvm(error.to_string()))?;
+    Ok((made, checked.skipped))
+}

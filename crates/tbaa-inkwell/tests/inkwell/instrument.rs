@@ -1,0 +1,64 @@
+//! Modules with checks, compiled and run.
+
+use std::sync::Mutex;
+
+use inkwell::OptimizationLevel;
+use inkwell::context::Context;
+use tbaa::declare::Policy;
+use tbaa::lower::{Lowering, Options};
+use tbaa::{Oracle, Rules};
+use tbaa_inkwell::{Tagger, instrument};
+
+use crate::runtime;
+use crate::support::Code;
+
+/// The checks that ran: whether of a write, and where.
+static RAN: Mutex<Vec<(bool, usize)>> = Mutex::new(Vec::new());
+
+extern "C" fn read(address: *const u8, _: u32, _: *const u8) {
+    RAN.lock().unwrap().push((false, address.addr()));
+}
+
+extern "C" fn write(address: *const u8, _: u32, _: *const u8) {
+    RAN.lock().unwrap().push((true, address.addr()));
+}
+
+#[test]
+fn checks_run_before_tagged_accesses() {
+    let (mut graph, mut types, tags) = runtime::tags(Policy::Rfc);
+    let [number, kind] =
+        ["TValue.value.n", "TValue.tt"].map(|path| types.tag(&mut graph, path).unwrap());
+    let oracle = Oracle::new(&graph, Rules::Union);
+    let mut lowering = Lowering::new(Options::new());
+    lowering.lower(&oracle, tags).unwrap();
+    let context = Context::create();
+    let mut tagger = Tagger::new(&context).unwrap();
+    let code = Code::new(&context, 2);
+    let store = code.store(code.parameter(0), 64, 7);
+    tagger.attach_tag(&lowering, Some(number), store).unwrap();
+    let (value, load) = code.load(code.address(code.parameter(1), 8), 16, "");
+    tagger.attach_tag(&lowering, Some(kind), load).unwrap();
+    code.end(value);
+
+    let (module, skipped) = instrument(&context, &code.module).unwrap();
+    assert_eq!(skipped, []);
+    module.verify().unwrap();
+    let engine = module.create_jit_execution_engine(OptimizationLevel::Default).unwrap();
+    for (name, function) in
+        [("__tbaa_witness_write8", write as *const ()), ("__tbaa_witness_read2", read as *const ())]
+    {
+        engine.add_global_mapping(&module.get_function(name).unwrap(), function.addr());
+    }
+    let mut memory = [0_u64; 4];
+    let pointer = memory.as_mut_ptr();
+    // SAFETY: the function has two pointers as parameters, and stays within
+    // the array.
+    let result = unsafe {
+        let function =
+            engine.get_function::<unsafe extern "C" fn(*mut u64, *mut u64) -> u64>("f").unwrap();
+        function.call(pointer, pointer)
+    };
+    assert_eq!((result, memory[0]), (0, 7));
+    let expected = [(true, pointer.addr()), (false, pointer.addr() + 8)];
+    assert_eq!(*RAN.lock().unwrap(), expected);
+}

@@ -1,0 +1,35 @@
+/*
+ * What a program may say to libtbaa_witness, which checks the !tbaa tags of
+ * modules that `tbaa instrument` has worked on.
+ *
+ * None of these is needed where memory comes from malloc and its family, from
+ * mmap or from the stack, and is written by checked code or by the C library.
+ * All may be called from any thread. In a program without the library they can
+ * be defined to nothing.
+ */
+#ifndef TBAA_WITNESS_H
+#define TBAA_WITNESS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* For an allocator of one's own: `size` bytes are given out for something new,
+ * whatever they held before. */
+void tbaa_witness_fresh(const void *address, size_t size);
+
+/* Code that is not checked has written `size` bytes: nothing is known of them,
+ * and any read of them is fine. */
+void tbaa_witness_wrote(const void *address, size_t size);
+
+/* How many contradictions have been reported so far. */
+uint32_t tbaa_witness_reports(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,303 @@
+//! The C library's functions that give out memory or write to it, in its stead.
+//!
+//! Each does what the C library's own does. What it gives out is fresh, and what
+//! it writes has no tag. Functions with a variable number of arguments are not
+//! here, nor those that LLVM turns into others: `tbaa instrument` knows them
+//! (`snprintf`, `scanf`, `strcpy`).
+
+use std::arch::naked_asm;
+use std::ffi::{c_char, c_int, c_long, c_void};
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering::*};
+
+use crate::{blocks, shadow};
+
+unsafe extern "C" {
+    // The GNU C library's own, under names that nobody takes.
+    fn __libc_malloc(size: usize) -> *mut u8;
+    fn __libc_calloc(count: usize, size: usize) -> *mut u8;
+    fn __libc_realloc(block: *mut u8, size: usize) -> *mut u8;
+    fn __libc_memalign(align: usize, size: usize) -> *mut u8;
+    fn __libc_free(block: *mut u8);
+}
+
+/// Defines an allocation function that hands its caller's address on as one
+/// more argument, the `$nth`.
+macro_rules! from_caller {
+    ($name:ident => $inner:ident, $x86:literal, $arm:literal) => {
+        /// The C library's function of this name; what it returns is fresh.
+        ///
+        /// # Safety
+        ///
+        /// As the C library's own.
+        #[unsafe(naked)]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name() {
+            #[cfg(target_arch = "x86_64")]
+            naked_asm!(concat!("mov ", $x86, ", [rsp]"), "jmp {}", sym $inner);
+            #[cfg(target_arch = "aarch64")]
+            naked_asm!(concat!("mov ", $arm, ", x30"), "b {}", sym $inner);
+        }
+    };
+}
+
+from_caller!(malloc => malloc_from, "rsi", "x1");
+from_caller!(calloc => calloc_from, "rdx", "x2");
+from_caller!(realloc => realloc_from, "rdx", "x2");
+from_caller!(memalign => memalign_from, "rdx", "x2");
+from_caller!(aligned_alloc => memalign_from, "rdx", "x2");
+from_caller!(posix_memalign => posix_memalign_from, "rcx", "x3");
+
+unsafe extern "C" fn malloc_from(size: usize, caller: usize) -> *mut u8 {
+    // SAFETY: as `malloc`.
+    let block = unsafe { __libc_malloc(size) };
+    blocks::allocated(block, size, caller);
+    block
+}
+
+unsafe extern "C" fn calloc_from(count: usize, size: usize, caller: usize) -> *mut u8 {
+    // SAFETY: as `calloc`.
+    let block = unsafe { __libc_calloc(count, size) };
+    blocks::allocated(block, count.wrapping_mul(size), caller);
+    block
+}
+
+unsafe extern "C" fn memalign_from(align: usize, size: usize, caller: usize) -> *mut u8 {
+    // SAFETY: as `memalign`.
+    let block = unsafe { __libc_memalign(align, size) };
+    blocks::allocated(block, size, caller);
+    block
+}
+
+unsafe extern "C" fn posix_memalign_from(
+    to: *mut *mut u8,
+    align: usize,
+    size: usize,
+    caller: usize,
+) -> c_int {
+    if !align.is_power_of_two() || !align.is_multiple_of(size_of::<usize>()) {
+        return libc::EINVAL;
+    }
+    // SAFETY: as `memalign`; `to` is where the caller wants the block's address.
+    unsafe {
+        let block = __libc_memalign(align, size);
+        if block.is_null() {
+            return libc::ENOMEM;
+        }
+        blocks::allocated(block, size, caller);
+        *to = block;
+    }
+    shadow::clear(to.addr(), size_of::<usize>());
+    0
+}
+
+unsafe extern "C" fn realloc_from(block: *mut u8, size: usize, caller: usize) -> *mut u8 {
+    // SAFETY: as `realloc`: `block` is null or a block of the heap.
+    let (old, new) = unsafe {
+        let old = if block.is_null() { 0 } else { libc::malloc_usable_size(block.cast()) };
+        blocks::freed(block);
+        (old, __libc_realloc(block, size))
+    };
+    if new.is_null() {
+        if size != 0 {
+            // It stays where it was.
+            blocks::allocated(block, 0, caller);
+        }
+    } else if new == block {
+        blocks::allocated(new, 0, caller);
+        shadow::clear(new.addr() + old, (size.saturating_sub(old) + 7) & !7);
+    } else {
+        blocks::allocated(new, size, caller);
+    }
+    new
+}
+
+/// The C library's function of this name.
+///
+/// # Safety
+///
+/// As the C library's own.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn free(block: *mut u8) {
+    blocks::freed(block);
+    // SAFETY: as `free`.
+    unsafe { __libc_free(block) };
+}
+
+/// Finds the C library's own function of a name.
+fn next(known: &AtomicPtr<c_void>, name: &'static std::ffi::CStr) -> *mut c_void {
+    let mut function = known.load(Relaxed);
+    if function.is_null() {
+        // SAFETY: a name that ends in 0.
+        function = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
+        if function.is_null() {
+            // There is a caller, so there is one to call, unless it is linked
+            // in some way that this library cannot serve.
+            std::process::abort();
+        }
+        known.store(function, Relaxed);
+    }
+    function
+}
+
+/// Defines functions that do as the C library's, then clear `$size` bytes at
+/// `$to`, where the result is `$result`.
+macro_rules! writers {
+    ($(fn $name:ident($($arg:ident: $ty:ty),*) -> $output:ty
+        { |$result:ident| $to:expr => $size:expr })*) => {$(
+        /// The C library's function of this name; what it writes has no tag.
+        ///
+        /// # Safety
+        ///
+        /// As the C library's own.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($($arg: $ty),*) -> $output {
+            static NEXT: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+            const NAME: &std::ffi::CStr =
+                match std::ffi::CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
+                    Ok(name) => name,
+                    Err(_) => panic!("a name without zeroes"),
+                };
+            // SAFETY: the function of this name has this type, and the caller
+            // keeps to what it asks.
+            let $result = unsafe {
+                let function = next(&NEXT, NAME);
+                let function: unsafe extern "C" fn($($ty),*) -> $output =
+                    std::mem::transmute(function);
+                function($($arg),*)
+            };
+            let to = $to.addr();
+            // SAFETY: the function has written there.
+            #[allow(unused_unsafe)]
+            let size: usize = unsafe { $size };
+            if to != 0 {
+                shadow::clear(to, size);
+            }
+            $result
+        }
+    )*};
+}
+
+/// The bytes of a result that is negative where nothing was written.
+fn written(result: isize) -> usize {
+    usize::try_from(result).unwrap_or(0)
+}
+
+/// The bytes of a string with its end.
+unsafe fn string(at: *const c_char) -> usize {
+    // SAFETY: the caller says that there is one.
+    if at.is_null() { 0 } else { unsafe { libc::strlen(at) + 1 } }
+}
+
+writers! {
+    fn read(file: c_int, to: *mut c_void, most: usize) -> isize { |n| to => written(n) }
+    fn pread(file: c_int, to: *mut c_void, most: usize, at: i64) -> isize { |n| to => written(n) }
+    fn pread64(file: c_int, to: *mut c_void, most: usize, at: i64) -> isize { |n| to => written(n) }
+    fn recv(file: c_int, to: *mut c_void, most: usize, flags: c_int) -> isize { |n| to => written(n) }
+    fn recvfrom(file: c_int, to: *mut c_void, most: usize, flags: c_int, from: *mut c_void,
+        len: *mut c_void) -> isize { |n| to => written(n) }
+    fn readlink(path: *const c_char, to: *mut c_char, most: usize) -> isize { |n| to => written(n) }
+    fn fread(to: *mut c_void, size: usize, count: usize, file: *mut c_void) -> usize
+        { |n| to => n.wrapping_mul(size) }
+    fn fgets(to: *mut c_char, most: c_int, file: *mut c_void) -> *mut c_char { |it| it => string(it) }
+    fn getcwd(to: *mut c_char, most: usize) -> *mut c_char { |it| it => string(it) }
+    fn stat(path: *const c_char, to: *mut libc::stat) -> c_int { |it| to => size_of::<libc::stat>() }
+    fn lstat(path: *const c_char, to: *mut libc::stat) -> c_int { |it| to => size_of::<libc::stat>() }
+    fn fstat(file: c_int, to: *mut libc::stat) -> c_int { |it| to => size_of::<libc::stat>() }
+    fn time(to: *mut c_long) -> c_long { |it| to => size_of::<c_long>() }
+    fn gettimeofday(to: *mut libc::timeval, zone: *mut c_void) -> c_int
+        { |it| to => size_of::<libc::timeval>() }
+    fn clock_gettime(clock: c_int, to: *mut libc::timespec) -> c_int
+        { |it| to => size_of::<libc::timespec>() }
+    fn gmtime_r(time: *const c_long, to: *mut libc::tm) -> *mut libc::tm
+        { |it| to => size_of::<libc::tm>() }
+    fn localtime_r(time: *const c_long, to: *mut libc::tm) -> *mut libc::tm
+        { |it| to => size_of::<libc::tm>() }
+    fn mmap(at: *mut c_void, size: usize, protection: c_int, flags: c_int, file: c_int, from: i64)
+        -> *mut c_void { |it| it => size }
+    fn mmap64(at: *mut c_void, size: usize, protection: c_int, flags: c_int, file: c_int, from: i64)
+        -> *mut c_void { |it| it => size }
+    fn munmap(at: *mut c_void, size: usize) -> c_int { |it| at => size }
+    fn qsort(base: *mut c_void, count: usize, size: usize, compare: *mut c_void) -> ()
+        { |it| base => count.wrapping_mul(size) }
+}
+
+/// What a new thread is to run.
+struct Thread {
+    run: extern "C" fn(*mut c_void) -> *mut c_void,
+    argument: *mut c_void,
+}
+
+extern "C" fn start(thread: *mut c_void) -> *mut c_void {
+    // SAFETY: `pthread_create` below has made it for this thread alone.
+    let Thread { run, argument } = *unsafe { Box::from_raw(thread.cast::<Thread>()) };
+    // A stack and its thread-local variables may have been another thread's.
+    // SAFETY: the attributes are filled in where the call succeeds.
+    unsafe {
+        let mut attributes: libc::pthread_attr_t = std::mem::zeroed();
+        if libc::pthread_getattr_np(libc::pthread_self(), &mut attributes) == 0 {
+            let (mut stack, mut size) = (ptr::null_mut(), 0);
+            if libc::pthread_attr_getstack(&attributes, &mut stack, &mut size) == 0 {
+                shadow::clear(stack.addr(), size);
+            }
+            libc::pthread_attr_destroy(&mut attributes);
+        }
+    }
+    run(argument)
+}
+
+/// The C library's function of this name; the new thread's stack is fresh.
+///
+/// # Safety
+///
+/// As the C library's own.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pthread_create(
+    thread: *mut libc::pthread_t,
+    attributes: *const libc::pthread_attr_t,
+    run: extern "C" fn(*mut c_void) -> *mut c_void,
+    argument: *mut c_void,
+) -> c_int {
+    static NEXT: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+    type Create = unsafe extern "C" fn(
+        *mut libc::pthread_t,
+        *const libc::pthread_attr_t,
+        extern "C" fn(*mut c_void) -> *mut c_void,
+        *mut c_void,
+    ) -> c_int;
+    shadow::THREADED.store(true, SeqCst);
+    let own = Box::into_raw(Box::new(Thread { run, argument }));
+    // SAFETY: the function of this name has this type. If it fails, no thread
+    // has the box.
+    unsafe {
+        let create: Create = std::mem::transmute(next(&NEXT, c"pthread_create"));
+        let status = create(thread, attributes, start, own.cast());
+        if status != 0 {
+            drop(Box::from_raw(own));
+        }
+        shadow::clear(thread.addr(), size_of::<libc::pthread_t>());
+        status
+    }
+}
+
+/// The C library's function of this name, whose threads [`pthread_create`] does
+/// not see.
+///
+/// # Safety
+///
+/// As the C library's own.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn thrd_create(
+    thread: *mut c_void,
+    run: *mut c_void,
+    argument: *mut c_void,
+) -> c_int {
+    static NEXT: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+    type Create = unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) -> c_int;
+    shadow::THREADED.store(true, SeqCst);
+    // SAFETY: the function of this name has this type.
+    unsafe {
+        let create: Create = std::mem::transmute(next(&NEXT, c"thrd_create"));
+        create(thread, run, argument)
+    }
+}

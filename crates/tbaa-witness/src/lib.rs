@@ -1,0 +1,251 @@
+//! `libtbaa_witness`: says at run time which accesses contradict their tags.
+//!
+//! A module that `tbaa instrument` has worked on calls this library before each
+//! tagged access. The library remembers, for each byte, the access that wrote it
+//! last and one that has read it since, and asks the rule about each two that
+//! meet: a write and a later read, or a read and a later write, with nothing
+//! fresh between them. If the rule says `NoAlias`, LLVM may swap the two, and
+//! the library reports them.
+//!
+//! The functions here are the C ABI: what modules call (`__tbaa_witness_*`),
+//! what a program may call (`tbaa_witness_*`, see `tbaa_witness.h`), and the C
+//! library's functions that give out memory or write to it.
+//!
+//! The GNU C library on Linux, x86-64 and 64-bit ARM.
+
+#[cfg(not(all(
+    target_os = "linux",
+    target_env = "gnu",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+)))]
+compile_error!("libtbaa_witness needs the GNU C library on Linux, x86-64 or AArch64");
+
+mod blocks;
+mod interpose;
+mod memory;
+mod options;
+mod report;
+mod shadow;
+mod sites;
+mod states;
+
+pub use interpose::*;
+pub use sites::Module;
+
+use std::ffi::c_int;
+
+use shadow::note;
+use states::Event;
+
+/// Defines the functions for a read and a write of one size, which are the
+/// commonest.
+macro_rules! sized {
+    ($($read:ident, $write:ident, $size:literal;)*) => {$(
+        #[doc = concat!("Before a read of ", $size, " bytes.")]
+        #[unsafe(no_mangle)]
+        pub extern "C" fn $read(address: *const u8, number: u32, module: &'static Module) {
+            read_bytes(address.addr(), $size, number, module);
+        }
+
+        #[doc = concat!("Before a write of ", $size, " bytes.")]
+        #[unsafe(no_mangle)]
+        pub extern "C" fn $write(address: *const u8, number: u32, module: &'static Module) {
+            write_bytes(address.addr(), $size, number, module);
+        }
+    )*
+
+    /// The frames of a report begin above one of these.
+    pub(crate) static CHECKS: &[Check] = &[
+        $(Check($read as *const ()), Check($write as *const ()),)*
+        Check(__tbaa_witness_read as *const ()),
+        Check(__tbaa_witness_write as *const ()),
+        Check(__tbaa_witness_masked_read as *const ()),
+        Check(__tbaa_witness_masked_write as *const ()),
+    ];
+    };
+}
+
+/// A function that may report.
+pub(crate) struct Check(pub(crate) *const ());
+
+// SAFETY: the address of a function is compared, and nothing else.
+unsafe impl Sync for Check {}
+
+sized! {
+    __tbaa_witness_read1, __tbaa_witness_write1, 1;
+    __tbaa_witness_read2, __tbaa_witness_write2, 2;
+    __tbaa_witness_read4, __tbaa_witness_write4, 4;
+    __tbaa_witness_read8, __tbaa_witness_write8, 8;
+    __tbaa_witness_read16, __tbaa_witness_write16, 16;
+}
+
+#[inline(always)]
+fn read_bytes(address: usize, size: usize, number: u32, module: &'static Module) {
+    match module.known(number) {
+        Some(site) => note(address, size, Event::read(site)),
+        None => first_read(address, size, number, module),
+    }
+}
+
+#[inline(always)]
+fn write_bytes(address: usize, size: usize, number: u32, module: &'static Module) {
+    match module.known(number) {
+        Some(site) => note(address, size, Event::write(site)),
+        None => first_write(address, size, number, module),
+    }
+}
+
+#[cold]
+fn first_read(address: usize, size: usize, number: u32, module: &'static Module) {
+    if let Some(site) = module.site(number) {
+        note(address, size, Event::read(site));
+    }
+}
+
+#[cold]
+fn first_write(address: usize, size: usize, number: u32, module: &'static Module) {
+    match module.site(number) {
+        Some(site) => note(address, size, Event::write(site)),
+        None => shadow::clear(address, size),
+    }
+}
+
+/// Before a read of any size.
+#[unsafe(no_mangle)]
+pub extern "C" fn __tbaa_witness_read(
+    address: *const u8,
+    size: usize,
+    number: u32,
+    module: &'static Module,
+) {
+    read_bytes(address.addr(), size, number, module);
+}
+
+/// Before a write of any size.
+#[unsafe(no_mangle)]
+pub extern "C" fn __tbaa_witness_write(
+    address: *const u8,
+    size: usize,
+    number: u32,
+    module: &'static Module,
+) {
+    write_bytes(address.addr(), size, number, module);
+}
+
+/// Before a read of those elements, each of `size` bytes, whose bit is set.
+#[unsafe(no_mangle)]
+pub extern "C" fn __tbaa_witness_masked_read(
+    address: *const u8,
+    bits: u64,
+    size: usize,
+    number: u32,
+    module: &'static Module,
+) {
+    elements(bits).for_each(|at| read_bytes(address.addr() + at * size, size, number, module));
+}
+
+/// Before a write of those elements, each of `size` bytes, whose bit is set.
+#[unsafe(no_mangle)]
+pub extern "C" fn __tbaa_witness_masked_write(
+    address: *const u8,
+    bits: u64,
+    size: usize,
+    number: u32,
+    module: &'static Module,
+) {
+    elements(bits).for_each(|at| write_bytes(address.addr() + at * size, size, number, module));
+}
+
+/// Before a write without a tag of those elements whose bit is set.
+#[unsafe(no_mangle)]
+pub extern "C" fn __tbaa_witness_masked_clear(address: *const u8, bits: u64, size: usize) {
+    elements(bits).for_each(|at| shadow::clear(address.addr() + at * size, size));
+}
+
+fn elements(bits: u64) -> impl Iterator<Item = usize> {
+    (0..64).filter(move |at| bits >> at & 1 != 0)
+}
+
+/// Before a write without a tag.
+#[unsafe(no_mangle)]
+pub extern "C" fn __tbaa_witness_clear(address: *const u8, size: usize) {
+    shadow::clear(address.addr(), size);
+}
+
+/// Where a stack slot begins or ends.
+#[unsafe(no_mangle)]
+pub extern "C" fn __tbaa_witness_fresh(address: *const u8, size: usize) {
+    shadow::clear(address.addr(), size);
+}
+
+/// After a string was printed to `address`, of `most` bytes with its end.
+///
+/// # Safety
+///
+/// There is such a string, unless `most` is 0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __tbaa_witness_printed(address: *const libc::c_char, most: usize) {
+    if most > 0 && !address.is_null() {
+        // SAFETY: as the contract says.
+        let len = unsafe { libc::strnlen(address, most) };
+        shadow::clear(address.addr(), len.saturating_add(1).min(most));
+    }
+}
+
+/// How much of a stack below a frame is taken to have been used.
+const DEAD_STACK: usize = 1 << 16;
+
+/// Where frames are gone that did not return: what they left is nobody's.
+#[unsafe(no_mangle)]
+pub extern "C" fn __tbaa_witness_unwound() {
+    let here = 0_u8;
+    let end = std::ptr::from_ref(&here).addr();
+    shadow::clear(end.saturating_sub(DEAD_STACK), DEAD_STACK);
+}
+
+/// Says that code which is not checked has written `size` bytes, or is about to:
+/// nothing is known of them any more.
+#[unsafe(no_mangle)]
+pub extern "C" fn tbaa_witness_wrote(address: *const u8, size: usize) {
+    shadow::clear(address.addr(), size);
+}
+
+/// Says that an allocator gives out `size` bytes for something new.
+#[unsafe(no_mangle)]
+pub extern "C" fn tbaa_witness_fresh(address: *const u8, size: usize) {
+    shadow::clear(address.addr(), size);
+}
+
+/// Returns how many contradictions were reported so far.
+#[unsafe(no_mangle)]
+pub extern "C" fn tbaa_witness_reports() -> u32 {
+    report::count()
+}
+
+/// Runs when the program ends, after what it has registered for that.
+extern "C" fn at_exit() {
+    let (count, code) = (report::count(), options::options().exitcode);
+    if count > 0 {
+        let many = if count == 1 { "contradiction" } else { "contradictions" };
+        report::say(&format!("{count} {many} in all"));
+        if code != 0 {
+            // SAFETY: writes what the C library's streams hold, and ends the
+            // process.
+            unsafe {
+                libc::fflush(std::ptr::null_mut());
+                libc::_exit(code);
+            }
+        }
+    }
+}
+
+extern "C" fn at_start(_: c_int, _: *const *const u8, _: *const *const u8) {
+    // SAFETY: the function takes nothing and stays.
+    unsafe { libc::atexit(at_exit) };
+}
+
+/// Before the program's own constructors, so that what they register for the
+/// program's end comes before [`at_exit`].
+#[used]
+#[unsafe(link_section = ".init_array.00100")]
+static AT_START: extern "C" fn(c_int, *const *const u8, *const *const u8) = at_start;

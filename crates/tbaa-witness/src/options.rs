@@ -1,0 +1,94 @@
+//! What the environment variable `TBAA_WITNESS` says.
+
+use std::sync::OnceLock;
+
+use tbaa::Rules;
+
+use crate::report;
+
+/// Options, as `name=value` with `:` between them.
+pub(crate) struct Options {
+    /// `rules=llvm`, `union` or `union-strict`.
+    pub(crate) rules: Rules,
+    /// `exitcode=N`: the status of a program with reports; 0 leaves its own.
+    pub(crate) exitcode: i32,
+    /// `halt=1`: the first report ends the program.
+    pub(crate) halt: bool,
+    /// `report_stores=1`: a write over a write counts as well.
+    pub(crate) report_stores: bool,
+    /// `log_path=FILE`: reports go to `FILE.PID`.
+    pub(crate) log_path: Option<String>,
+    /// `suppressions=FILE`: what is not reported.
+    pub(crate) suppressions: Vec<Suppression>,
+}
+
+/// `fun:NAME` or `src:FILE`, with `*` for any characters.
+pub(crate) enum Suppression {
+    Function(String),
+    Source(String),
+}
+
+pub(crate) fn options() -> &'static Options {
+    static OPTIONS: OnceLock<Options> = OnceLock::new();
+    OPTIONS.get_or_init(|| read(&std::env::var("TBAA_WITNESS").unwrap_or_default()))
+}
+
+fn read(text: &str) -> Options {
+    let mut options = Options {
+        rules: Rules::Llvm,
+        exitcode: 66,
+        halt: false,
+        report_stores: false,
+        log_path: None,
+        suppressions: Vec::new(),
+    };
+    for part in text.split(':').filter(|part| !part.is_empty()) {
+        let (name, value) = part.split_once('=').unwrap_or((part, "1"));
+        let flag = || match value {
+            "0" | "1" => Some(value == "1"),
+            _ => None,
+        };
+        let set = match name {
+            "rules" => value.parse().map(|rules| options.rules = rules).ok(),
+            "exitcode" => value.parse().map(|code| options.exitcode = code).ok(),
+            "halt" => flag().map(|flag| options.halt = flag),
+            "report_stores" => flag().map(|flag| options.report_stores = flag),
+            "log_path" => {
+                options.log_path = Some(value.to_owned());
+                Some(())
+            }
+            "suppressions" => suppressions(value).map(|list| options.suppressions = list),
+            _ => None,
+        };
+        if set.is_none() {
+            eprintln!(
+                "tbaa-witness: TBAA_WITNESS has {part:?}, which is none of rules=llvm|union|union-strict, \
+                 exitcode=N, halt=0|1, report_stores=0|1, log_path=FILE, suppressions=FILE (readable, of lines \
+                 fun:NAME or src:FILE); it is left out"
+            );
+        }
+    }
+    options
+}
+
+fn suppressions(file: &str) -> Option<Vec<Suppression>> {
+    let text = std::fs::read_to_string(file).ok()?;
+    let lines =
+        text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines
+        .map(|line| match line.split_once(':')? {
+            ("fun", pattern) => Some(Suppression::Function(pattern.to_owned())),
+            ("src", pattern) => Some(Suppression::Source(pattern.to_owned())),
+            _ => None,
+        })
+        .collect()
+}
+
+impl Suppression {
+    pub(crate) fn matches(&self, function: &str, file: &str) -> bool {
+        match self {
+            Suppression::Function(pattern) => report::glob(pattern, function),
+            Suppression::Source(pattern) => report::glob(pattern, file),
+        }
+    }
+}

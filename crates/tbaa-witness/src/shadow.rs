@@ -1,0 +1,223 @@
+//! What is known of each byte of the program's memory.
+//!
+//! The *state* of a byte is the site that wrote it last, and a site that has
+//! read it since. Each granule of 8 bytes has a *cell* of 32 bits, a number that
+//! stands for the states of its bytes ([`crate::states`]); 0 says that nothing
+//! is known. Cells lie in *leaves*, one for each 64 MiB that the program uses,
+//! mapped when first needed and of no weight until touched.
+//!
+//! Threads: cells are atomic, and no lock is taken where a granule's bytes go
+//! from states to states as others have before. Two threads that touch one byte
+//! at once race in the program already; those that touch neighbours in a granule
+//! lose nothing, for a change of some of its bytes is a compare-and-exchange.
+
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU16, AtomicU32, Ordering::*};
+
+use crate::states::{self, Event};
+
+/// The bytes of the program that one leaf covers, as a power of 2.
+const LEAF_BITS: u32 = 26;
+/// User space, as a power of 2.
+const ADDRESS_BITS: u32 = 48;
+const LEAF_BYTES: usize = 1 << LEAF_BITS;
+/// In bytes, as a block of the heap is aligned at least.
+pub(crate) const GRANULE: usize = 8;
+/// In a leaf: cells of granules, then marks of blocks.
+const CELLS: usize = LEAF_BYTES / GRANULE;
+/// A block of the heap begins at a multiple of this.
+pub(crate) const BLOCK_ALIGN: usize = 16;
+const LEAF_SIZE: usize = CELLS * size_of::<u32>() + LEAF_BYTES / BLOCK_ALIGN * size_of::<u16>();
+
+static LEAVES: [AtomicPtr<AtomicU32>; 1 << (ADDRESS_BITS - LEAF_BITS)] =
+    [const { AtomicPtr::new(ptr::null_mut()) }; 1 << (ADDRESS_BITS - LEAF_BITS)];
+
+/// Whether the program has had a second thread. Until then a plain store does,
+/// which takes a fifth of the time.
+pub(crate) static THREADED: AtomicBool = AtomicBool::new(false);
+
+/// Notes what happens to some bytes, and reports what it contradicts.
+#[inline(always)]
+pub(crate) fn note(address: usize, size: usize, event: Event) {
+    let offset = address % GRANULE;
+    if size <= GRANULE - offset && size > 0 {
+        let mask = (0xff_u32 >> (GRANULE - size)) << offset;
+        return granule(address - offset, mask as u8, event);
+    }
+    note_all(address, size, event);
+}
+
+/// The same for any number of granules.
+#[inline(never)]
+fn note_all(address: usize, size: usize, event: Event) {
+    let mut at = address;
+    let mut left = size;
+    while left > 0 {
+        let offset = at % GRANULE;
+        let here = left.min(GRANULE - offset);
+        granule(at - offset, ((0xff_u32 >> (GRANULE - here)) << offset) as u8, event);
+        at = at.wrapping_add(here);
+        left -= here;
+    }
+}
+
+/// The leaf of an address, mapped if need be; `None` outside user space, and
+/// where no memory is left.
+#[inline(always)]
+fn leaf(address: usize) -> Option<*mut AtomicU32> {
+    let slot = LEAVES.get(address >> LEAF_BITS)?;
+    let leaf = slot.load(Acquire);
+    if leaf.is_null() { map_leaf(slot) } else { Some(leaf) }
+}
+
+#[cold]
+fn map_leaf(slot: &AtomicPtr<AtomicU32>) -> Option<*mut AtomicU32> {
+    let mapped: *mut AtomicU32 = crate::memory::map(LEAF_SIZE)?.cast();
+    match slot.compare_exchange(ptr::null_mut(), mapped, AcqRel, Acquire) {
+        Ok(_) => Some(mapped),
+        Err(other) => {
+            crate::memory::unmap(mapped.cast(), LEAF_SIZE);
+            Some(other)
+        }
+    }
+}
+
+#[inline(always)]
+fn cell<'l>(leaf: *mut AtomicU32, address: usize) -> &'l AtomicU32 {
+    // SAFETY: a leaf has a cell for each granule of its bytes, is never
+    // unmapped once it is in the table, and zeroes are valid atomics.
+    unsafe { &*leaf.add((address & (LEAF_BYTES - 1)) / GRANULE) }
+}
+
+/// Notes an event for the bytes of one granule that `mask` has: what most
+/// events need, and no more.
+#[inline(always)]
+fn granule(address: usize, mask: u8, event: Event) {
+    if let Some(slot) = LEAVES.get(address >> LEAF_BITS) {
+        let leaf = slot.load(Acquire);
+        if !leaf.is_null() {
+            let cell = cell(leaf, address);
+            let old = cell.load(Relaxed);
+            if let Some(new) = states::seen(old, mask, event) {
+                if new == old {
+                    return;
+                }
+                if mask == 0xff || !THREADED.load(Relaxed) {
+                    return cell.store(new, Relaxed);
+                }
+            }
+        }
+        change(address, mask, event);
+    }
+}
+
+/// The same, whatever it needs.
+#[inline(never)]
+fn change(address: usize, mask: u8, event: Event) {
+    let Some(leaf) = leaf(address) else { return };
+    let cell = cell(leaf, address);
+    loop {
+        let old = cell.load(Relaxed);
+        let new = states::after(old, mask, event, address);
+        if new == old || cell.compare_exchange(old, new, Relaxed, Relaxed).is_ok() {
+            return;
+        }
+    }
+}
+
+/// Whole pages of cells are given back from this many bytes of the program on.
+const GIVE_BACK: usize = 1 << 17;
+/// The bytes of the program whose cells fill a page of the system.
+const PAGE: usize = 4096 / size_of::<u32>() * GRANULE;
+
+/// Forgets all about some bytes, mapping nothing.
+#[inline]
+pub(crate) fn clear(address: usize, size: usize) {
+    let offset = address % GRANULE;
+    if size <= GRANULE - offset {
+        let Some(slot) = LEAVES.get(address >> LEAF_BITS) else { return };
+        let leaf = slot.load(Acquire);
+        if !leaf.is_null() && size > 0 {
+            let cell = cell(leaf, address);
+            match cell.load(Relaxed) {
+                0 => {}
+                _ if size == GRANULE => cell.store(0, Relaxed),
+                _ => note(address, size, Event::CLEAR),
+            }
+        }
+        return;
+    }
+    clear_all(address, size);
+}
+
+/// The same for any number of granules.
+#[inline(never)]
+fn clear_all(address: usize, size: usize) {
+    let mut at = address;
+    let Some(end) = address.checked_add(size).filter(|end| *end <= 1 << ADDRESS_BITS) else {
+        return;
+    };
+    while at < end {
+        let next = ((at | (LEAF_BYTES - 1)) + 1).min(end);
+        let leaf = LEAVES[at >> LEAF_BITS].load(Acquire);
+        if !leaf.is_null() {
+            clear_in(leaf, at, next);
+        }
+        at = next;
+    }
+}
+
+/// The same within one leaf.
+#[inline]
+fn clear_in(leaf: *mut AtomicU32, start: usize, end: usize) {
+    let (first, last) = (start.next_multiple_of(GRANULE).min(end), end & !(GRANULE - 1));
+    if first >= last {
+        clear_part(leaf, start, first);
+        return clear_part(leaf, first, end);
+    }
+    clear_part(leaf, start, first);
+    clear_part(leaf, last, end);
+    let mut at = first;
+    if last - first >= GIVE_BACK {
+        let (from, to) = (first.next_multiple_of(PAGE), last & !(PAGE - 1));
+        clear_whole(leaf, first, from);
+        let cells: *const AtomicU32 = cell(leaf, from);
+        crate::memory::forget(cells.cast_mut().cast(), (to - from) / GRANULE * size_of::<u32>());
+        at = to;
+    }
+    clear_whole(leaf, at, last);
+}
+
+#[inline]
+fn clear_whole(leaf: *mut AtomicU32, start: usize, end: usize) {
+    for at in (start..end).step_by(GRANULE) {
+        let cell = cell(leaf, at);
+        if cell.load(Relaxed) != 0 {
+            cell.store(0, Relaxed);
+        }
+    }
+}
+
+/// Clears some bytes of one granule.
+#[inline]
+fn clear_part(leaf: *mut AtomicU32, start: usize, end: usize) {
+    if start < end && cell(leaf, start).load(Relaxed) != 0 {
+        note(start, end - start, Event::CLEAR);
+    }
+}
+
+/// The mark of a block that begins at an address: a number of who allocated
+/// it, or 0. The leaf is mapped if `map` says so.
+#[inline]
+pub(crate) fn block(address: usize, map: bool) -> Option<&'static AtomicU16> {
+    let leaf = match LEAVES.get(address >> LEAF_BITS)?.load(Acquire) {
+        leaf if leaf.is_null() && map => self::leaf(address)?,
+        leaf if leaf.is_null() => return None,
+        leaf => leaf,
+    };
+    // SAFETY: the marks follow the cells, one for each 16 bytes.
+    unsafe {
+        let marks: *const AtomicU16 = leaf.add(CELLS).cast();
+        Some(&*marks.add((address & (LEAF_BYTES - 1)) / BLOCK_ALIGN))
+    }
+}

@@ -1,0 +1,289 @@
+//! The accesses of all modules, their tags, and what the rule says of two.
+
+use std::collections::HashMap;
+use std::ffi::CStr;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering::*};
+use std::sync::{Mutex, MutexGuard};
+
+use tbaa::{
+    Access, AliasResult, Draft, DraftOperand, Graph, NodeId, Operand, Oracle, Rules, TagId,
+};
+
+use crate::options::options;
+use crate::report;
+
+/// An access of the program by its number, which counts from 1 through all
+/// modules and has 30 bits.
+pub(crate) type Site = u32;
+
+const MAX_SITES: u32 = (1 << 30) - 1;
+/// The version of the tables that `tbaa instrument` writes.
+const VERSION: u32 = 1;
+/// The first site of a module that could not be registered.
+const FAILED: u32 = u32::MAX;
+
+/// What a module says of itself: `@__tbaa_witness.module`.
+#[repr(C)]
+pub struct Module {
+    /// The number of its first site; 0 until it is registered.
+    first: AtomicU32,
+    version: u32,
+    count: u32,
+    strings_len: u32,
+    sites: *const [u32; 7],
+    strings: *const u8,
+    tags: *const u8,
+    tags_len: u64,
+}
+
+/// One access in words.
+pub(crate) struct Described {
+    pub(crate) tag: TagId,
+    /// In bytes; 0 where it is known only as it runs.
+    pub(crate) size: u64,
+    pub(crate) function: String,
+    /// Empty where the program has no debug information.
+    pub(crate) file: String,
+    pub(crate) line: u32,
+    pub(crate) column: u32,
+    pub(crate) what: String,
+}
+
+/// In which order two accesses came.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    WriteRead,
+    ReadWrite,
+    WriteWrite,
+}
+
+/// The kind of each site: a number of its tag and size. All sites of a kind
+/// answer alike.
+static KINDS: AtomicPtr<AtomicU32> = AtomicPtr::new(ptr::null_mut());
+
+/// Answers by two kinds: 31 bits of each, and whether they may alias.
+static ANSWERS: [AtomicU64; 1 << 14] = [const { AtomicU64::new(0) }; 1 << 14];
+
+/// Whether a write over a write is to be judged.
+static STORES: AtomicBool = AtomicBool::new(false);
+
+static REGISTRY: Mutex<Option<Registry>> = Mutex::new(None);
+
+/// All modules that ran so far.
+pub(crate) struct Registry {
+    /// By their first sites, ascending.
+    modules: Vec<Known>,
+    next: Site,
+    pub(crate) oracle: Oracle<Graph>,
+    /// The kinds, and each one's number less 1.
+    kinds: HashMap<(TagId, u64), u32>,
+    list: Vec<(TagId, u64)>,
+}
+
+/// A module's own tables. Copies, for a JIT may free what it has run.
+struct Known {
+    first: Site,
+    sites: Vec<[u32; 7]>,
+    strings: Vec<u8>,
+    /// In the order in which the sites count them.
+    tags: Vec<TagId>,
+}
+
+// SAFETY: a module's pointers are to its constants.
+unsafe impl Sync for Module {}
+
+impl Module {
+    /// The site with this number in the module, if it is registered.
+    #[inline(always)]
+    pub(crate) fn known(&self, number: u32) -> Option<Site> {
+        let first = self.first.load(Acquire);
+        // One comparison for both of 0 and `FAILED`.
+        (first.wrapping_sub(1) < MAX_SITES).then_some(first.wrapping_add(number))
+    }
+
+    /// The same, registering the module if need be.
+    #[cold]
+    pub(crate) fn site(&'static self, number: u32) -> Option<Site> {
+        if self.first.load(Acquire) == 0 {
+            self.register();
+        }
+        self.known(number)
+    }
+
+    #[cold]
+    fn register(&'static self) {
+        let Some(mut registry) = lock() else { return };
+        let registry = registry.get_or_insert_with(Registry::new);
+        // Another thread may have been first.
+        let first = match self.first.load(Acquire) {
+            0 => registry.add(self).unwrap_or(FAILED),
+            first => first,
+        };
+        self.first.store(first, Release);
+    }
+}
+
+/// Takes the registry, as [`take`] does.
+pub(crate) fn lock() -> Option<MutexGuard<'static, Option<Registry>>> {
+    take(&REGISTRY)
+}
+
+/// Takes a lock. `None` if it does not become free: then this thread is in a
+/// signal handler, or its process was forked while another thread had it.
+pub(crate) fn take<T>(lock: &'static Mutex<T>) -> Option<MutexGuard<'static, T>> {
+    for _ in 0..1 << 16 {
+        match lock.try_lock() {
+            Ok(guard) => return Some(guard),
+            Err(std::sync::TryLockError::Poisoned(guard)) => return Some(guard.into_inner()),
+            Err(std::sync::TryLockError::WouldBlock) => std::thread::yield_now(),
+        }
+    }
+    None
+}
+
+impl Registry {
+    fn new() -> Self {
+        STORES.store(options().report_stores, Relaxed);
+        Registry {
+            modules: Vec::new(),
+            next: 1,
+            oracle: Oracle::new(Graph::new(), options().rules),
+            kinds: HashMap::new(),
+            list: Vec::new(),
+        }
+    }
+
+    /// Adds a module, and returns its first site.
+    fn add(&mut self, module: &'static Module) -> Option<Site> {
+        let first = self.next;
+        let next = first.checked_add(module.count).filter(|next| *next <= MAX_SITES);
+        let (Some(next), VERSION) = (next, module.version) else {
+            report::say("a module was instrumented by another version of tbaa: it is not checked");
+            return None;
+        };
+        if KINDS.load(Acquire).is_null() {
+            let kinds = crate::memory::map(MAX_SITES as usize * size_of::<u32>())?;
+            KINDS.store(kinds.cast(), Release);
+        }
+        // SAFETY: the module's constants are as long as it says.
+        let (tags, sites, strings) = unsafe {
+            (
+                std::slice::from_raw_parts(module.tags, module.tags_len as usize),
+                std::slice::from_raw_parts(module.sites, module.count as usize),
+                std::slice::from_raw_parts(module.strings, module.strings_len as usize),
+            )
+        };
+        let own = tbaa::text::read(tags).ok()?.into_graph();
+        let tags = self.oracle.update(|graph| merge(graph, &own))?;
+        for (number, site) in sites.iter().enumerate() {
+            let key = (*tags.get(site[0] as usize)?, u64::from(site[1]));
+            let fresh = self.list.len() as u32 + 1;
+            let kind = *self.kinds.entry(key).or_insert(fresh);
+            if kind == fresh {
+                self.list.push(key);
+            }
+            kind_cell(first + number as u32).store(kind, Relaxed);
+        }
+        self.next = next;
+        self.modules.push(Known { first, sites: sites.into(), strings: strings.into(), tags });
+        Some(first)
+    }
+
+    pub(crate) fn describe(&self, site: Site) -> Option<Described> {
+        let at = self.modules.partition_point(|known| known.first <= site).checked_sub(1)?;
+        let known = &self.modules[at];
+        let string = |at: u32| {
+            let bytes = known.strings.get(at as usize..).unwrap_or_default();
+            let string = CStr::from_bytes_until_nul(bytes).unwrap_or_default();
+            string.to_string_lossy().into_owned()
+        };
+        let [tag, size, function, file, line, column, what] =
+            *known.sites.get((site - known.first) as usize)?;
+        Some(Described {
+            tag: *known.tags.get(tag as usize)?,
+            size: size.into(),
+            function: string(function),
+            file: string(file),
+            line,
+            column,
+            what: string(what),
+        })
+    }
+}
+
+/// An access by a tag, of a size where that is known.
+pub(crate) fn access((tag, size): (TagId, u64)) -> Access {
+    let access = Access::from(tag);
+    if size == 0 { access } else { access.with_size(size) }
+}
+
+/// Adds a module's nodes to the graph of all, and returns its tags there.
+fn merge(graph: &mut Graph, own: &Graph) -> Option<Vec<TagId>> {
+    let places: HashMap<NodeId, usize> =
+        own.nodes().enumerate().map(|(place, node)| (node, place)).collect();
+    let draft = |node| Draft {
+        distinct: own.is_distinct(node),
+        operands: own
+            .operands(node)
+            .map(|operand| match operand {
+                Operand::Node(node) => DraftOperand::Member(places[&node]),
+                other => other.into(),
+            })
+            .collect(),
+    };
+    let drafts: Vec<_> = own.nodes().map(draft).collect();
+    let nodes = graph.insert_group(&drafts).ok()?;
+    Some(own.tags().map(|tag| graph.mark_tag(nodes[places[&own.tag_node(tag)]])).collect())
+}
+
+#[inline]
+fn kind_cell<'k>(site: Site) -> &'k AtomicU32 {
+    // SAFETY: a site exists only once the kinds are mapped, which are as many
+    // as there can be sites; zeroes are valid atomics.
+    unsafe { &*KINDS.load(Relaxed).add(site as usize) }
+}
+
+/// Whether two sites have one tag and one size.
+#[inline]
+pub(crate) fn same_kind(a: Site, b: Site) -> bool {
+    a == b || kind_cell(a).load(Relaxed) == kind_cell(b).load(Relaxed)
+}
+
+/// Reports two accesses that share bytes if the rule says that they cannot.
+#[inline]
+pub(crate) fn check(order: Order, first: Site, second: Site, address: usize, bytes: usize) {
+    if first != second && (order != Order::WriteWrite || STORES.load(Relaxed)) {
+        let (a, b) = (kind_cell(first).load(Relaxed), kind_cell(second).load(Relaxed));
+        if a != b && !may_alias(a.min(b), a.max(b)) {
+            report::report(order, first, second, address, bytes);
+        }
+    }
+}
+
+#[inline]
+fn may_alias(a: u32, b: u32) -> bool {
+    let key = u64::from(a) << 33 | u64::from(b) << 1;
+    let hash = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 50) as usize;
+    let known = ANSWERS[hash].load(Relaxed);
+    if known & !1 == key { known & 1 != 0 } else { ask(a, b, key, &ANSWERS[hash]) }
+}
+
+#[cold]
+fn ask(a: u32, b: u32, key: u64, slot: &AtomicU64) -> bool {
+    let Some(registry) = lock() else { return true };
+    let Some(registry) = &*registry else { return true };
+    let of = |kind: u32| access(registry.list[kind as usize - 1]);
+    let may = registry.oracle.alias(of(a), of(b)) == AliasResult::MayAlias;
+    slot.store(key | u64::from(may), Relaxed);
+    may
+}
+
+/// The rules by which two accesses do not alias.
+pub(crate) fn rules_against(registry: &Registry, a: &Described, b: &Described) -> Vec<Rules> {
+    let (a, b) = (access((a.tag, a.size)), access((b.tag, b.size)));
+    let graph = registry.oracle.graph();
+    let all = [Rules::Llvm, Rules::Union, Rules::UnionStrict];
+    let against = |rules: &Rules| Oracle::new(graph, *rules).alias(a, b) == AliasResult::NoAlias;
+    all.into_iter().filter(against).collect()
+}

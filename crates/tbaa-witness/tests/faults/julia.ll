@@ -1,0 +1,36 @@
+; An array's header is set by one tag, and read as a value by another: beside
+; jtbaa_array in the tree, not above it.
+source_filename = "julia.ll"
+target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"
+target triple = "x86_64-unknown-linux-gnu"
+
+declare ptr @calloc(i64, i64)
+
+define i32 @main() !dbg !95 {
+  %array = call ptr @calloc(i64 1, i64 32), !dbg !98
+  %length = getelementptr i8, ptr %array, i64 8, !dbg !98
+  store i64 3, ptr %length, align 8, !tbaa !10, !dbg !96 ; first
+  %read = load i64, ptr %length, align 8, !tbaa !11, !dbg !97 ; second
+  ret i32 0, !dbg !98
+}
+
+!0 = !{!"jtbaa"}
+!1 = !{!"jtbaa", !0, i64 0}
+!2 = !{!"jtbaa_data", !1, i64 0}
+!3 = !{!"jtbaa_value", !2, i64 0}
+!4 = !{!"jtbaa_array", !2, i64 0}
+!5 = !{!"jtbaa_arraysize", !4, i64 0}
+!10 = !{!5, !5, i64 0}
+!11 = !{!3, !3, i64 0}
+
+!llvm.dbg.cu = !{!90}
+!llvm.module.flags = !{!91}
+!90 = distinct !DICompileUnit(language: DW_LANG_C99, file: !92, emissionKind: FullDebug)
+!91 = !{i32 2, !"Debug Info Version", i32 3}
+!92 = !DIFile(filename: "julia.ll", directory: "")
+!93 = !DISubroutineType(types: !94)
+!94 = !{null}
+!95 = distinct !DISubprogram(name: "main", file: !92, line: 1, type: !93, unit: !90, spFlags: DISPFlagDefinition)
+!96 = !DILocation(line: 12, column: 3, scope: !95)
+!97 = !DILocation(line: 13, column: 3, scope: !95)
+!98 = !DILocation(line: 1, column: 1, scope: !95)

@@ -1,0 +1,213 @@
+//! Programs with a planted fault, of which exactly the two accesses must be
+//! reported, and programs without one, that must be silent.
+//!
+//! In `faults` the lines of the two accesses are marked `// first` and
+//! `// second`, or in assembly `; first` and `; second`.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use tbaa::instrument::instrument;
+
+/// How modules are made: before optimizing, which is what is recommended, and
+/// after it.
+const WAYS: [(&str, &[&str]); 2] =
+    [("before", &["-O1", "-Xclang", "-disable-llvm-passes"]), ("after", &["-O1", "-fno-inline"])];
+
+fn is_missing() -> bool {
+    let found = Command::new("clang++-22").arg("--version").output().is_ok();
+    let required = std::env::var("TBAA_LLVM").is_ok_and(|value| value == "require");
+    assert!(found || !required, "clang 22 is required and not there");
+    if !found {
+        eprintln!("skipped, for clang++-22 is not there");
+    }
+    !found
+}
+
+/// What links the library, which cargo builds before the tests and puts beside
+/// them.
+fn library(is_static: bool) -> Vec<String> {
+    let beside = |name| std::env::current_exe().unwrap().with_file_name(name).display().to_string();
+    if is_static {
+        return vec![beside("libtbaa_witness.a"), "-ldl".to_owned()];
+    }
+    vec![beside("libtbaa_witness.so"), format!("-Wl,-rpath,{}", beside(""))]
+}
+
+fn run(command: &mut Command) -> Output {
+    let output = command.output().unwrap();
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {message}");
+    output
+}
+
+/// Compiles a program with checks, and returns where it is.
+fn build(source: &Path, way: &str, flags: &[&str]) -> PathBuf {
+    let name = source.file_name().unwrap().to_string_lossy().into_owned();
+    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{way}"));
+    let clang = if name.ends_with(".c") { "clang-22" } else { "clang++-22" };
+    let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("include");
+    let text = if name.ends_with(".ll") {
+        fs::read(source).unwrap()
+    } else {
+        let mut command = Command::new(clang);
+        command.args(["-S", "-emit-llvm", "-g", "-w", "-o", "-"]).args(flags);
+        if name.ends_with(".cpp") {
+            command.arg("-std=c++20");
+        }
+        run(command.arg("-I").arg(include).arg(source)).stdout
+    };
+    let module = tbaa::text::read(&text).unwrap();
+    let checked = instrument(&text, &module).unwrap();
+    assert_eq!(checked.skipped, [], "{name}");
+    let file = out.with_extension(format!("{way}.ll"));
+    fs::write(&file, &checked.text).unwrap();
+    run(Command::new("opt-22").args(["-passes=verify", "-disable-output"]).arg(&file));
+    let mut link = Command::new(clang);
+    link.args(["-O1", "-w", "-rdynamic"]).arg(&file).args(library(way == "static"));
+    run(link.args(["-lm", "-pthread", "-o"]).arg(&out));
+    out
+}
+
+/// Runs a program, and returns the lines of the two accesses of each report.
+fn reports(program: &Path, options: &str) -> (Output, Vec<(u32, u32)>) {
+    let output = Command::new(program).env("TBAA_WITNESS", options).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    let mut found = Vec::new();
+    for report in text.split("tbaa-witness: contradiction ").skip(1) {
+        let places =
+            report.lines().filter(|line| line.starts_with("         ") && line.contains(" in "));
+        let line = |place: &str| -> u32 {
+            place.rsplit(':').nth(1).and_then(|line| line.parse().ok()).unwrap_or(0)
+        };
+        let lines: Vec<_> = places.take(2).map(line).collect();
+        found.push((lines[0], lines[1]));
+    }
+    (output, found)
+}
+
+fn sources(folder: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);
+    let mut found: Vec<_> = fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()).collect();
+    found.sort();
+    found
+}
+
+fn marked(source: &Path, mark: &str) -> u32 {
+    let text = fs::read_to_string(source).unwrap();
+    let line = text.lines().position(|line| line.ends_with(mark));
+    line.unwrap_or_else(|| panic!("{} has no line {mark}", source.display())) as u32 + 1
+}
+
+#[test]
+fn faults_are_reported_with_their_two_accesses() {
+    if is_missing() {
+        return;
+    }
+    let mut wrong = String::new();
+    for source in sources("faults") {
+        for (way, flags) in WAYS {
+            let program = build(&source, way, flags);
+            let (output, found) = reports(&program, "");
+            let expected = [(marked(&source, " first"), marked(&source, " second"))];
+            let text = String::from_utf8_lossy(&output.stderr);
+            if found != expected || output.status.code() != Some(66) {
+                let _ = writeln!(wrong, "{} {way}: not {expected:?}: {text}", source.display());
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+fn programs_without_a_fault_are_silent() {
+    if is_missing() {
+        return;
+    }
+    let mut wrong = String::new();
+    for source in sources("silent") {
+        for (way, flags) in WAYS {
+            let program = build(&source, way, flags);
+            let (output, _) = reports(&program, "");
+            let text = String::from_utf8_lossy(&output.stderr);
+            if !text.is_empty() || output.status.code() != Some(0) {
+                let _ = writeln!(wrong, "{} {way}: {}: {text}", source.display(), output.status);
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+fn fault(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/faults").join(name)
+}
+
+#[test]
+fn options_change_what_is_reported() {
+    if is_missing() {
+        return;
+    }
+    let source = fault("scalars.c");
+    let program = build(&source, "static", WAYS[0].1);
+    let count = |options: &str| {
+        let (output, found) = reports(&program, options);
+        (output.status.code(), found.len())
+    };
+    assert_eq!(count("exitcode=0"), (Some(0), 1));
+    assert_eq!(count("exitcode=3:halt=1"), (Some(3), 1));
+    assert_eq!(count("rules=union-strict"), (Some(66), 1));
+    // A write over a write, and what is read back.
+    assert_eq!(count("report_stores=1"), (Some(66), 2));
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let list = folder.join("suppressions");
+    fs::write(&list, "# a comment\nfun:as_fl*t\n").unwrap();
+    assert_eq!(count(&format!("suppressions={}", list.display())), (Some(0), 0));
+    fs::write(&list, "src:*other.c\n").unwrap();
+    assert_eq!(count(&format!("suppressions={}", list.display())), (Some(66), 1));
+    let (output, found) = reports(&program, &format!("log_path={}", folder.join("log").display()));
+    assert_eq!((output.status.code(), found.len(), output.stderr.len()), (Some(66), 0, 0));
+    let (output, _) = reports(&program, "colour=1");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("TBAA_WITNESS has \"colour=1\""));
+}
+
+#[test]
+fn rules_differ_where_llvm_misreads_a_tag() {
+    if is_missing() {
+        return;
+    }
+    // A whole member that is assigned, and a part of it that is read.
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/misread.ll");
+    let program = build(&source, "rules", &[]);
+    let (output, found) = reports(&program, "rules=llvm");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(found.len(), 1, "{text}");
+    assert!(text.contains("rules  NoAlias by llvm\n"), "{text}");
+    assert_eq!(reports(&program, "rules=union").1, []);
+    assert_eq!(reports(&program, "rules=union-strict").1, []);
+}
+
+#[test]
+fn a_report_says_what_and_whose_and_why() {
+    if is_missing() {
+        return;
+    }
+    let program = build(&fault("scalars.c"), "text", WAYS[0].1);
+    let (output, _) = reports(&program, "");
+    let text = String::from_utf8_lossy(&output.stderr);
+    let parts = [
+        "contradiction 1: a write, and a later read of what it wrote\n",
+        "  write  4 bytes as \"int\"\n",
+        "  read   4 bytes as \"float\"\n",
+        " of a block of 24 bytes, allocated by main (",
+        "  rules  NoAlias by llvm, union, union-strict\n",
+        "  reason NoAlias\n",
+        "LLVM may let the read go first",
+        "  stack  as_float (",
+        "\ntbaa-witness: 1 contradiction in all\n",
+    ];
+    let missing: BTreeSet<_> = parts.into_iter().filter(|part| !text.contains(part)).collect();
+    assert_eq!(missing, BTreeSet::new(), "{text}");
+}

@@ -1,0 +1,129 @@
+//! What the runtime is told of a module: its sites and its tags, as constants.
+
+use std::fmt::Write;
+
+use super::debug::Place;
+use crate::source::escape;
+use crate::table::IndexMap;
+use crate::text::{Module, write};
+
+/// The version of what this file writes and `tbaa-witness` reads.
+const VERSION: u32 = 1;
+
+/// Accesses by their numbers, which count from 0.
+///
+/// Each is seven words of 32 bits: its tag's index among those that
+/// [`write`] lists, its size in bytes (0: unknown until it runs), and offsets
+/// into the strings of its function, its file and what it does, with line and
+/// column between the file and the last.
+#[derive(Default)]
+pub(super) struct Table {
+    words: String,
+    count: u32,
+    strings: IndexMap<Vec<u8>, u32>,
+    /// Of all strings, in bytes.
+    strings_len: u32,
+}
+
+/// One access.
+pub(super) struct Site<'t> {
+    pub(super) tag: usize,
+    pub(super) size: u64,
+    pub(super) function: &'t [u8],
+    pub(super) place: Place<'t>,
+    /// As the text has it: `store i32, ptr %p`.
+    pub(super) what: String,
+}
+
+impl Table {
+    pub(super) fn sites(&self) -> u32 {
+        self.count
+    }
+
+    /// Adds a site, and returns its number.
+    pub(super) fn add(&mut self, site: &Site<'_>) -> u32 {
+        let Place { file, line, column } = site.place;
+        let size = u32::try_from(site.size).unwrap_or(0);
+        let function = self.string(site.function);
+        let file = self.string(file);
+        let what = self.string(site.what.as_bytes());
+        let words = [site.tag as u32, size, function, file, line, column, what];
+        for word in words {
+            let comma = if self.words.is_empty() { "" } else { ", " };
+            let _ = write!(self.words, "{comma}i32 {word}");
+        }
+        self.count += 1;
+        self.count - 1
+    }
+
+    fn string(&mut self, string: &[u8]) -> u32 {
+        if let Some(&at) = self.strings.get(string) {
+            return at;
+        }
+        let at = self.strings_len;
+        self.strings_len += string.len() as u32 + 1;
+        self.strings.insert(string.to_owned(), at);
+        at
+    }
+
+    /// Writes the module's globals and the runtime's declarations.
+    pub(super) fn write(&self, module: &Module) -> String {
+        let tags = write(module.graph());
+        let mut strings = Vec::with_capacity(self.strings_len as usize);
+        for string in self.strings.keys() {
+            strings.extend_from_slice(string);
+            strings.push(0);
+        }
+        let mut out = String::with_capacity(self.words.len() + 2 * strings.len());
+        let n = self.count;
+        let _ = write!(
+            out,
+            "\n@__tbaa_witness.module = internal global {{ i32, i32, i32, i32, ptr, ptr, ptr, i64 }} \
+             {{ i32 0, i32 {VERSION}, i32 {n}, i32 {}, ptr @__tbaa_witness.sites, \
+             ptr @__tbaa_witness.strings, ptr @__tbaa_witness.tags, i64 {} }}\n\
+             @__tbaa_witness.sites = internal constant [{} x i32] [{}]\n",
+            self.strings_len,
+            tags.len(),
+            u64::from(n) * 7,
+            self.words,
+        );
+        for (name, bytes) in [("strings", &strings[..]), ("tags", tags.as_bytes())] {
+            let len = bytes.len();
+            let _ = write!(out, "@__tbaa_witness.{name} = internal constant [{len} x i8] c\"");
+            escape(bytes, &mut out);
+            out.push_str("\"\n");
+        }
+        for (name, parameters) in RUNTIME {
+            // The one that looks at what the program has written.
+            let memory = if *name == "printed" { "" } else { " inaccessiblememonly" };
+            let _ =
+                writeln!(out, "declare void @__tbaa_witness_{name}({parameters}) nounwind{memory}");
+        }
+        out
+    }
+}
+
+/// The functions of the runtime that a module may call. They read and write
+/// their own memory alone, as far as the module can see: what the program does
+/// may be moved around them, and they keep their order.
+const RUNTIME: &[(&str, &str)] = &[
+    ("read1", "ptr nocapture, i32, ptr nocapture"),
+    ("read2", "ptr nocapture, i32, ptr nocapture"),
+    ("read4", "ptr nocapture, i32, ptr nocapture"),
+    ("read8", "ptr nocapture, i32, ptr nocapture"),
+    ("read16", "ptr nocapture, i32, ptr nocapture"),
+    ("read", "ptr nocapture, i64, i32, ptr nocapture"),
+    ("write1", "ptr nocapture, i32, ptr nocapture"),
+    ("write2", "ptr nocapture, i32, ptr nocapture"),
+    ("write4", "ptr nocapture, i32, ptr nocapture"),
+    ("write8", "ptr nocapture, i32, ptr nocapture"),
+    ("write16", "ptr nocapture, i32, ptr nocapture"),
+    ("write", "ptr nocapture, i64, i32, ptr nocapture"),
+    ("masked_read", "ptr nocapture, i64, i64, i32, ptr nocapture"),
+    ("masked_write", "ptr nocapture, i64, i64, i32, ptr nocapture"),
+    ("masked_clear", "ptr nocapture, i64, i64"),
+    ("clear", "ptr nocapture, i64"),
+    ("fresh", "ptr nocapture, i64"),
+    ("printed", "ptr nocapture, i64"),
+    ("unwound", ""),
+];
