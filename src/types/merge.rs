@@ -29,8 +29,8 @@ use crate::types::context::Symbol;
 /// assert_eq!(
 ///     text,
 ///     "%struct.Point = type { i32, i32 }\n\
-///      %struct.Tuple = type { i32, i32 }\n\
-///      %struct.S = type { %struct.Point }\n"
+///      %struct.S = type { %struct.Point }\n\
+///      %struct.Tuple = type { i32, i32 }\n"
 /// );
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
