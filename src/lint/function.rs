@@ -258,9 +258,9 @@ impl<'t> Body<'t> {
 
     /// The slot whose lifetime a call begins or ends, from after `call` on.
     fn lifetime(&mut self, call: &'t [u8]) -> Option<Slot> {
-        let at = memchr::memmem::find(call, b"@llvm.lifetime.")?;
+        let call = &call[memchr::memmem::find(call, b"@llvm.lifetime.")?..];
         // Before LLVM 22 the size comes first.
-        let arguments = &call[at..memchr::memchr(b')', call)?];
+        let arguments = &call[..memchr::memchr(b')', call)?];
         let pointer = arguments.rsplit(|&byte| matches!(byte, b' ' | b'(')).next()?;
         self.place_of(pointer).slot
     }

@@ -94,6 +94,18 @@ define i32 @cvt(float %x) {
     assert_eq!(found[0].0, "%v = load i32, ptr %p, align 4, !tbaa !0");
 }
 
+#[test]
+fn a_call_may_have_parentheses_before_its_name() {
+    let source = "\
+define void @f(ptr %p) {
+  call addrspace(1) void @llvm.lifetime.start.p0(ptr %p)
+  call addrspace(1) void @llvm.lifetime.end.p0(ptr [[J]])
+  ret void
+}
+";
+    assert!(found("TBAA110", source).is_empty());
+}
+
 /// LLVM leaves out the bits that do not fit.
 #[test]
 fn an_integer_of_a_profile_may_be_too_large() {

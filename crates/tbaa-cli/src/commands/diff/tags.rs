@@ -57,9 +57,10 @@ pub(super) fn compare(a: &Side<'_>, b: &Side<'_>) -> Result<Tags, Failure> {
     let is_in = |module, tag, other: &HashSet<TagId>| {
         linked.tag(module, tag).is_some_and(|tag| other.contains(&tag))
     };
-    let mut rest_b: HashMap<String, TagId> = HashMap::new();
+    // By their meanings: the tags, with their base types.
+    let mut rest_b: HashMap<String, Vec<(TagId, String)>> = HashMap::new();
     for &(tag, _) in of_b.iter().filter(|&&(tag, _)| !is_in(1, tag, &in_a)) {
-        rest_b.entry(b.meaning(tag)).or_insert(tag);
+        rest_b.entry(b.meaning(tag)).or_default().push((tag, base(b, tag)));
     }
     let mut changed = HashSet::new();
     for &(tag, accesses) in &of_a {
@@ -68,11 +69,18 @@ pub(super) fn compare(a: &Side<'_>, b: &Side<'_>) -> Result<Tags, Failure> {
             continue;
         }
         let meaning = a.meaning(tag);
-        match rest_b.get(&meaning) {
-            Some(&other) => {
-                changed.insert(other);
-                let (a, b) = (base(a, tag), base(b, other));
-                tags.changed.push(Changed { meaning, a, b });
+        let of_a = base(a, tag);
+        let others = rest_b.get(&meaning).map_or(&[][..], Vec::as_slice);
+        let same = others
+            .iter()
+            .find(|(other, of_b)| is_unnamed(a, tag) && is_unnamed(b, *other) && of_a == *of_b);
+        match same.or(others.first()) {
+            Some((other, of_b)) => {
+                changed.insert(*other);
+                match same {
+                    Some(_) => tags.alike += 1,
+                    None => tags.changed.push(Changed { meaning, a: of_a, b: of_b.clone() }),
+                }
             }
             None => tags.only_a.push(Used { tag: a.input.label(tag), meaning, accesses }),
         }
@@ -84,6 +92,14 @@ pub(super) fn compare(a: &Side<'_>, b: &Side<'_>) -> Result<Tags, Failure> {
         }
     }
     Ok(tags)
+}
+
+/// Whether a tag's root has no name, or the tag no root. Linking keeps such roots
+/// of two modules apart; in two builds of one program they are one.
+fn is_unnamed(side: &Side<'_>, tag: TagId) -> bool {
+    let graph = side.input.graph();
+    let root = graph.tag(tag).ok().and_then(|tag| graph.root_of(tag.access));
+    root.is_none_or(|root| graph.ty(root).name().is_none())
 }
 
 /// The base type of a tag: its fields or its parent.
