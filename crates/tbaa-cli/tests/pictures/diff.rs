@@ -53,15 +53,12 @@ fn the_same_under_other_numbers_is_no_difference() {
 }
 
 #[test]
-fn roots_without_a_name_and_cycles_are_the_same_in_two_builds() {
-    let unnamed = TYPES.replace("!{!\"root\"}", "distinct !{!0}");
-    let cyclic = TYPES.replace("!2, i64 0, !3, i64 4}", "!2, i64 0, !6, i64 4}");
-    assert!(unnamed != TYPES && cyclic != TYPES);
-    for (name, types) in [("unnamed.ll", unnamed), ("cyclic.ll", cyclic)] {
-        let a = file(name, &module(["!4", "!5", "!7"], &types));
-        let (code, found) = json(&[&a, &a]);
-        assert_eq!((code, &found["tags"]["alike"]), (0, &serde_json::json!(3)), "{found}");
-    }
+fn roots_without_a_name_are_the_same_in_two_builds() {
+    let types = TYPES.replace("!{!\"root\"}", "distinct !{!0}");
+    assert!(types != TYPES);
+    let a = file("unnamed.ll", &module(["!4", "!5", "!7"], &types));
+    let (code, found) = json(&[&a, &a]);
+    assert_eq!((code, &found["tags"]["alike"]), (0, &serde_json::json!(3)), "{found}");
 }
 
 #[test]
