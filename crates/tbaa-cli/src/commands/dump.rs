@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::io::Write;
 
 use clap::ValueEnum;
-use tbaa::spec::{self, Built};
+use tbaa::spec;
 use tbaa::text;
+use tbaa::{Graph, TagId};
 
 use crate::convert::InputArg;
 use crate::input::{Content, Input};
@@ -54,7 +55,10 @@ pub(super) fn run(args: &Dump, out: &mut dyn Write) -> Result<(), Failure> {
     let graph = input.graph();
     match (args.format, &input.content) {
         (DumpFormat::Llvm, Content::Module(_)) => out.write_all(text::write(graph).as_bytes())?,
-        (DumpFormat::Llvm, Content::Spec(built)) => write_named(built, out)?,
+        (DumpFormat::Llvm, Content::Spec(built)) => {
+            let named = built.tags().iter().map(|(name, &tag)| (name.as_str(), tag));
+            write_named(graph, named, out)?;
+        }
         (DumpFormat::Mlir, _) => {
             let mlir = text::write_mlir(graph).map_err(|error| {
                 Failure::unusable(format!("{} cannot be expressed in MLIR: {error}", input.file()))
@@ -70,16 +74,20 @@ pub(super) fn run(args: &Dump, out: &mut dyn Write) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes a spec's metadata with the name of each tag as a comment behind it.
-fn write_named(built: &Built, out: &mut dyn Write) -> Result<(), Failure> {
-    let text = text::write(built.graph());
+/// Writes a graph's metadata, with the names of each tag as a comment behind it.
+pub(super) fn write_named<'n>(
+    graph: &Graph,
+    named: impl IntoIterator<Item = (&'n str, TagId)>,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let text = text::write(graph);
     // Tags stand in the same order in both graphs.
     let module = text::read(text.as_bytes())
         .map_err(|error| Failure::unusable(format!("the metadata cannot be read back: {error}")))?;
     let mut names: HashMap<u32, Vec<&str>> = HashMap::new();
     let numbers: Vec<_> =
         module.graph().tags().map(|tag| module.number_of(module.graph().tag_node(tag))).collect();
-    for (name, tag) in built.tags() {
+    for (name, tag) in named {
         if let Some(&Some(number)) = numbers.get(tag.index()) {
             names.entry(number).or_default().push(name);
         }

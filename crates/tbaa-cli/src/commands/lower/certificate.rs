@@ -5,10 +5,10 @@ use std::io::Write;
 
 use serde::Serialize;
 use tbaa::lower::Lowering;
-use tbaa::text;
 use tbaa::{Access, Graph, Oracle, TagId};
 
 use super::LowerFormat;
+use crate::commands::dump::write_named;
 use crate::printable::printable;
 use crate::report::Failure;
 
@@ -18,25 +18,8 @@ pub(super) fn named(
     lowering: &Lowering,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let text = text::write(lowering.graph());
-    let module = text::read(text.as_bytes())
-        .map_err(|error| Failure::unusable(format!("the metadata cannot be read back: {error}")))?;
-    let mut names: HashMap<u32, Vec<&str>> = HashMap::new();
-    let numbers: Vec<_> =
-        module.graph().tags().map(|tag| module.number_of(module.graph().tag_node(tag))).collect();
-    for (name, tag) in rows {
-        if let Some(&Some(number)) = lowering.tag(*tag).and_then(|tag| numbers.get(tag.index())) {
-            names.entry(number).or_default().push(name);
-        }
-    }
-    for line in text.lines() {
-        let number = line.strip_prefix('!').and_then(|line| line.split_once(" = ")?.0.parse().ok());
-        match number.and_then(|number: u32| names.get(&number)) {
-            Some(names) => writeln!(out, "{line} ; {}", printable(names.join(", ").as_bytes()))?,
-            None => writeln!(out, "{line}")?,
-        }
-    }
-    Ok(())
+    let named = rows.iter().filter_map(|(name, tag)| Some((name.as_str(), lowering.tag(*tag)?)));
+    write_named(lowering.graph(), named, out)
 }
 
 #[derive(Serialize)]
