@@ -7,7 +7,7 @@ use crate::graph::{Format, TypeId, TypeKind as NodeKind};
 use crate::source::shortened;
 use crate::subject::Subject;
 use crate::table::HashMap;
-use crate::text::TypeDefinition;
+use crate::text::{TypeDefinition, demangled};
 use crate::types::{Context, DataLayout, Layouts, Primitive, Type, TypeKind};
 
 /// Looks up each aggregate among the named struct types, and each of its fields
@@ -26,7 +26,7 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
     let named: Vec<(TypeId, &TypeDefinition)> = graph
         .types()
         .filter(|&ty| graph.ty(ty).kind() == NodeKind::Aggregate)
-        .filter_map(|ty| Some((ty, (*definitions.get(&source_name(graph.ty(ty).name()?)?[..])?)?)))
+        .filter_map(|ty| Some((ty, (*definitions.get(&source_name(graph.ty(ty).name()?)[..])?)?)))
         .collect();
     if named.is_empty() {
         return;
@@ -185,23 +185,9 @@ fn by_name(definitions: &[TypeDefinition]) -> HashMap<&[u8], Option<&TypeDefinit
     names
 }
 
-/// The name in the source of a type that TBAA calls `name`: `ns::S` for
-/// `_ZTSN2ns1SE`. `None` for templates and whatever else is mangled.
-fn source_name(name: &[u8]) -> Option<Vec<u8>> {
-    let Some(mangled) = name.strip_prefix(b"_ZTS") else { return Some(name.to_owned()) };
-    let mut rest = match mangled.strip_prefix(b"N") {
-        Some(nested) => nested.strip_suffix(b"E")?,
-        None => mangled,
-    };
-    let mut parts: Vec<&[u8]> = Vec::new();
-    while !rest.is_empty() {
-        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        let len: usize = std::str::from_utf8(&rest[..digits]).ok()?.parse().ok()?;
-        let (part, after) = rest[digits..].split_at_checked(len)?;
-        parts.push(part);
-        rest = after;
-    }
-    (!parts.is_empty()).then(|| parts.join(&b"::"[..]))
+/// The name in the source of a type that TBAA calls `name`.
+fn source_name(name: &[u8]) -> Vec<u8> {
+    demangled(name).map_or_else(|| name.to_owned(), String::into_bytes)
 }
 
 /// The definitions as a text of their own.
@@ -220,23 +206,4 @@ fn definitions_text(definitions: &[TypeDefinition]) -> Vec<u8> {
         text.push(b'\n');
     }
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::source_name;
-
-    #[test]
-    fn names_in_the_source() {
-        for (name, expected) in [
-            (&b"CallInfo"[..], Some(&b"CallInfo"[..])),
-            (b"_ZTS1S", Some(b"S")),
-            (b"_ZTSN2ns3BarE", Some(b"ns::Bar")),
-            (b"_ZTS3FooIiE", None),
-            (b"_ZTSN9999x", None),
-            (b"_ZTS", None),
-        ] {
-            assert_eq!(source_name(name).as_deref(), expected);
-        }
-    }
 }

@@ -1,6 +1,7 @@
 //! What tags and types mean, in a programmer's words.
 
 use super::debug::DebugInfo;
+use super::demangle::demangled;
 use super::module::Module;
 use crate::graph::{Graph, Tag, TagId, TypeId, TypeKind};
 
@@ -59,8 +60,8 @@ impl<'a> Names<'a> {
         Names { graph: module.graph(), debug }
     }
 
-    /// Returns a type's name as it is in the source: the mangled name of a C++
-    /// class without its mangling, where that is simple.
+    /// Returns a type's name as it is in the source, for the mangled name of a C++
+    /// class too.
     ///
     /// # Panics
     ///
@@ -200,22 +201,4 @@ impl<'a> Names<'a> {
             && fields.clone().any(|field| field.ty != first.ty)
             && fields.all(|field| field.offset == first.offset)
     }
-}
-
-/// Returns the name in `_ZTS3vec` or `_ZTSN3foo3vecE`: `vec`, `foo::vec`.
-/// `None` for anything more, such as a template's arguments.
-fn demangled(name: &[u8]) -> Option<String> {
-    let mangled = std::str::from_utf8(name).ok()?.strip_prefix("_ZTS")?;
-    let nested = mangled.strip_prefix('N').and_then(|rest| rest.strip_suffix('E'));
-    let mut rest = nested.unwrap_or(mangled);
-    let mut parts = Vec::new();
-    while !rest.is_empty() {
-        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-        let len: usize = rest[..digits].parse().ok()?;
-        let part = rest.get(digits..digits.checked_add(len)?)?;
-        // LLVM: `_GLOBAL__N_1` is what the ABI calls an unnamed namespace.
-        parts.push(if part == "_GLOBAL__N_1" { "(anonymous)" } else { part });
-        rest = &rest[digits + len..];
-    }
-    (parts.len() == 1 || nested.is_some()).then(|| parts.join("::")).filter(|it| !it.is_empty())
 }

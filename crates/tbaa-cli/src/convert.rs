@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::printable::printable;
+use crate::progress;
 use crate::report::{Failure, note};
 
 /// The input of a command.
@@ -119,7 +120,7 @@ fn run(mut command: Command, remedy: &str, input: Option<&[u8]>) -> Result<Vec<u
             child.wait_with_output()
         })
     };
-    let output = work()
+    let output = progress::aside(work)
         .map_err(|error| Failure::unusable(format!("cannot run {name}: {error}; {remedy}")))?;
     if output.status.success() {
         return Ok(output.stdout);

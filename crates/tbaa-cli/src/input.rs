@@ -13,6 +13,7 @@ use tbaa::{Graph, NodeId, Rules, Tag, TagId, TypeId};
 use crate::convert::{Origin, disassemble};
 use crate::listing::guess_roles;
 use crate::printable::{Position, printable};
+use crate::progress;
 use crate::report::{Failure, note, place, warn};
 
 /// A module or a spec that has been read.
@@ -353,6 +354,7 @@ fn read(origin: Origin<'_>) -> Result<(String, Vec<u8>), Failure> {
         true => read_stdin()?,
         false => read_file(origin.path)?,
     };
+    progress::doing(format!("at work on {file}"));
     // What is found is at a line of the assembly text, not of the file.
     let converted = || format!("{file} as assembly");
     if origin.is_source() {
@@ -380,6 +382,7 @@ fn is_spec(path: &Path, text: &[u8]) -> bool {
 /// Reads a file, and returns its name too.
 pub(crate) fn read_file(path: &Path) -> Result<(String, Vec<u8>), Failure> {
     let file = printable(path.as_os_str().as_encoded_bytes());
+    progress::doing(format!("reading {file}"));
     let failure = |why: String| Failure::unusable(format!("cannot read {file}: {why}"));
     if path.is_dir() {
         return Err(failure("it is a directory; name a file in it".to_owned()));
@@ -395,6 +398,7 @@ pub(crate) fn read_file(path: &Path) -> Result<(String, Vec<u8>), Failure> {
 }
 
 fn read_stdin() -> Result<(String, Vec<u8>), Failure> {
+    progress::doing("reading standard input");
     let text = read_bounded(io::stdin().lock());
     let text =
         text.map_err(|error| Failure::unusable(format!("cannot read standard input: {error}")))?;

@@ -13,6 +13,7 @@ mod find;
 mod input;
 mod listing;
 mod printable;
+mod progress;
 mod render;
 mod report;
 mod svg;
@@ -32,9 +33,11 @@ fn main() -> ExitCode {
     clap_complete::CompleteEnv::with_factory(Args::command).var(commands::ASKED).complete();
     let args = Args::parse();
     args.color.into_choice().write_global();
-    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    progress::start();
+    let mut out = BufWriter::with_capacity(1 << 16, progress::Output(io::stdout().lock()));
     let outcome = commands::run(args.command, &mut out)
         .and_then(|outcome| out.flush().map(|()| outcome).map_err(Failure::Output));
+    progress::doing("");
     match outcome {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,
         Ok(Outcome::Found) => ExitCode::from(1),

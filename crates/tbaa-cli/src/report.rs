@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 
 use crate::printable::{Position, printable};
+use crate::progress;
 use crate::render::Source;
 
 /// Why a command cannot answer.
@@ -79,14 +80,14 @@ impl Message {
         };
         let style = Style::new().bold().fg_color(Some(color.into()));
         // Nobody is left to be told when standard error is closed.
-        let _ = match self {
+        let _ = progress::aside(|| match self {
             Message::Plain { place, text } => {
                 let place = place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
                 let text = printable(brief(text.clone()).as_bytes());
                 writeln!(anstream::stderr(), "{place}{style}{word}:{style:#} {text}")
             }
             Message::Drawn(text) => writeln!(anstream::stderr(), "{text}"),
-        };
+        });
     }
 }
 

@@ -207,6 +207,29 @@ fn many_failures_are_placed_in_one_pass() {
     }
 }
 
+/// `script` gives a command a terminal of its own.
+#[cfg(target_os = "linux")]
+#[test]
+fn progress_is_shown_on_a_terminal_and_taken_away() {
+    let run = |terminal: bool| {
+        let line = format!("(sleep 1.5; cat shapes.ll) | {} stats -", env!("CARGO_BIN_EXE_tbaa"));
+        let mut command = Command::new(if terminal { "script" } else { "sh" });
+        match terminal {
+            true => command.args(["-qec", &line, "/dev/null"]),
+            false => command.args(["-c", &line]),
+        };
+        command.env("NO_COLOR", "1").current_dir(tbaa(&[]).get_current_dir().unwrap());
+        let out = command.stdin(Stdio::null()).output().unwrap();
+        assert!(out.status.success(), "{out:?}");
+        (text(&out.stdout).replace("\r\n", "\n"), text(&out.stderr).to_owned())
+    };
+    let (answer, nothing) = run(false);
+    assert_eq!(nothing, "");
+    let (shown, _) = run(true);
+    assert!(shown.contains("\r\x1b[Kreading standard input, "), "{shown:?}");
+    assert_eq!(shown.rsplit("\x1b[K").next(), Some(&*answer));
+}
+
 #[test]
 fn color_is_for_terminals_or_on_demand() {
     let run = |args: &[&str], no_color: bool| {
@@ -339,6 +362,8 @@ fn what_fits_is_offered() {
     );
     assert_eq!(completed(&["alias", "union.ron", "q"]), ["q->u.i", "q->e[k]"]);
     assert_eq!(completed(&["strip", "fill.ll", "--drop", "long"]), ["long"]);
+    assert_eq!(completed(&["graph", "fill.ll", "--tag", "vec.l"]), ["vec.len"]);
+    assert_eq!(completed(&["graph", "fill.ll", "--pair", "!41", "vec.l"]), ["vec.len"]);
     // Two tags are at S+0: their numbers tell them apart.
     assert_eq!(completed(&["alias", "twins.ll", "S"]), [""; 0]);
     for broken in

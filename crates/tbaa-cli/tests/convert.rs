@@ -68,9 +68,16 @@ fn a_name_in_cpp_is_mangled_as_cpp() {
         return;
     }
     let folder = folder("cpp");
-    fs::write(folder.join("vec.cpp"), VEC.replace("TYPE", "bool")).unwrap();
+    let template = "template <class T> struct box { T v; };\n\
+        namespace { struct hidden { long v; }; }\n\
+        long sum(box<short> *p, void *q) { return p->v + ((hidden *)q)->v; }\n";
+    fs::write(folder.join("vec.cpp"), VEC.replace("TYPE", "bool") + template).unwrap();
     let out = tbaa(&folder, &["eval", "vec.cpp"]);
     assert!(stdout(&out).contains("_Z5clearP3vec"), "{}", stdout(&out));
+    let out = tbaa(&folder, &["matrix", "vec.cpp", "--format", "table"]);
+    for name in ["box<short>.v (short at 0 of box<short>)", "(anonymous namespace)::hidden+0 (long)"] {
+        assert!(stdout(&out).contains(name), "{}", stdout(&out));
+    }
 }
 
 #[test]

@@ -96,3 +96,30 @@ fn a_spec_of_a_header_is_the_header() {
         assert_eq!(declare(&[file.to_str().unwrap(), "--record", "Node"]).unwrap(), layout);
     }
 }
+
+/// Where no `clang` is, `clang-22` is asked without being named; `$CLANG` goes
+/// before both.
+#[cfg(unix)]
+#[test]
+fn a_clang_is_found() {
+    if declare(&["declare.h"]).is_none() {
+        return;
+    }
+    let tools = Path::new(env!("CARGO_TARGET_TMPDIR")).join("clang-22-alone");
+    std::fs::create_dir_all(&tools).unwrap();
+    let path = std::env::var_os("PATH").unwrap();
+    let mut folders = std::env::split_paths(&path).map(|folder| folder.join("clang-22"));
+    let clang = folders.find(|it| it.is_file()).unwrap().canonicalize().unwrap();
+    let link = tools.join("clang-22");
+    let _ = std::fs::remove_file(&link);
+    std::os::unix::fs::symlink(clang, &link).unwrap();
+    let run = |named: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tbaa"));
+        command.args(["declare", "declare.h", "--record", "Node"]);
+        command.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/inputs"));
+        command.env("PATH", &tools).env("CLANG", named).output().unwrap()
+    };
+    assert!(run("").stdout.starts_with(b"struct Node: 40 bytes"));
+    let said = String::from_utf8(run("no-such-clang").stderr).unwrap();
+    assert!(said.contains("cannot run no-such-clang"), "{said}");
+}

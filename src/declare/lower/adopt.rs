@@ -5,6 +5,7 @@ use crate::declare::declarations::Kind;
 use crate::declare::path::{ResolvedPath, Step};
 use crate::declare::{DeclId, DeclareError};
 use crate::graph::{Graph, Tag, TagId, TypeId};
+use crate::text::demangled;
 
 /// The roots of clang's types.
 const CLANG_ROOTS: [&[u8]; 2] = [b"Simple C/C++ TBAA", b"Simple C++ TBAA"];
@@ -100,7 +101,7 @@ impl Lowering {
 
     /// The struct that clang's node of this name is of.
     fn record_named(&self, name: &str) -> Option<DeclId> {
-        let id = self.types.named(&demangle(name)).or_else(|| self.types.named(name))?;
+        let id = self.types.named(&source_name(name)).or_else(|| self.types.named(name))?;
         self.types.record(id).filter(|record| record.defined)?;
         Some(id)
     }
@@ -124,10 +125,10 @@ impl Lowering {
     }
 
     fn scalar_of(&self, name: &str) -> Option<DeclId> {
-        let demangled = demangle(name);
+        let source = source_name(name);
         self.types.types().find(|&id| match self.types.kind(id) {
             Kind::Scalar { name: known, .. } => known == name,
-            Kind::Enum { name: known, .. } => self.types.cplusplus && *known == demangled,
+            Kind::Enum { name: known, .. } => self.types.cplusplus && *known == source,
             _ => false,
         })
     }
@@ -173,19 +174,6 @@ impl Lowering {
 }
 
 /// `A::B` of `_ZTSN1A1BE`; what is no such name as it is.
-fn demangle(name: &str) -> String {
-    let parts = |mut rest: &str| -> Option<String> {
-        let mut parts = Vec::new();
-        while !rest.is_empty() {
-            let digits = rest.find(|c: char| !c.is_ascii_digit())?;
-            let len: usize = rest[..digits].parse().ok()?;
-            let part = rest[digits..].get(..len)?;
-            parts.push(part);
-            rest = &rest[digits + len..];
-        }
-        (!parts.is_empty()).then(|| parts.join("::"))
-    };
-    let Some(mangled) = name.strip_prefix("_ZTS") else { return name.to_owned() };
-    let nested = mangled.strip_prefix('N').and_then(|rest| rest.strip_suffix('E'));
-    parts(nested.unwrap_or(mangled)).unwrap_or_else(|| name.to_owned())
+fn source_name(name: &str) -> String {
+    demangled(name.as_bytes()).unwrap_or_else(|| name.to_owned())
 }

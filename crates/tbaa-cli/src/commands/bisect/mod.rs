@@ -9,13 +9,14 @@ mod state;
 
 use std::collections::HashMap;
 use std::hash::Hasher;
-use std::io::{IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 
 use tbaa::text::Module;
 
 use super::strip::{self, Fnv};
 use super::{Outcome, counted};
 use crate::input::{Content, Input};
+use crate::progress;
 use crate::report::Failure;
 pub(crate) use args::Bisect;
 use judge::Judge;
@@ -42,7 +43,6 @@ pub(super) fn run(args: &Bisect, out: &mut dyn Write) -> Result<Outcome, Failure
         None
     };
     if let Some(why) = innocent {
-        session.end();
         writeln!(out, "the tags are not to blame: {why}")?;
         return Ok(Outcome::Fine);
     }
@@ -63,7 +63,6 @@ pub(super) fn run(args: &Bisect, out: &mut dyn Write) -> Result<Outcome, Failure
         let rest = without(&|access| classes.contains(&class(access)));
         let more =
             !cures_alone && cures.iter().all(|&(_, cures)| !cures) && session.shows(&rest)?;
-        session.end();
         let found = report::Found { guilty, cures_alone, cures, more };
         found.write(&input, module, &accesses, out)?;
         if !more || number >= args.sets {
@@ -124,7 +123,6 @@ struct Session<'a> {
     judge: Judge<'a>,
     state: State,
     runs: u64,
-    terminal: bool,
 }
 
 impl<'a> Session<'a> {
@@ -151,8 +149,7 @@ impl<'a> Session<'a> {
             }
         };
         let judge = Judge::new(args)?;
-        let terminal = std::io::stderr().is_terminal();
-        Ok(Session { input, module, accesses, judge, state, runs: 0, terminal })
+        Ok(Session { input, module, accesses, judge, state, runs: 0 })
     }
 
     /// Returns whether the fault shows where these accesses alone keep their
@@ -186,19 +183,11 @@ impl<'a> Session<'a> {
             kept.len(),
             self.accesses.len()
         );
-        let mut stderr = std::io::stderr();
-        // Nobody is left to be told when standard error is closed.
-        let _ = match self.terminal {
-            true => write!(stderr, "\r\x1b[K{line}"),
-            false => writeln!(stderr, "{line}"),
-        };
-        Ok(shows)
-    }
-
-    /// Ends the line on which progress is shown.
-    fn end(&self) {
-        if self.terminal && self.runs > 0 {
-            eprintln!();
+        match io::stderr().is_terminal() {
+            true => progress::doing(line),
+            // Nobody is left to be told when standard error is closed.
+            false => drop(writeln!(io::stderr(), "{line}")),
         }
+        Ok(shows)
     }
 }

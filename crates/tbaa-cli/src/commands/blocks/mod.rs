@@ -126,14 +126,17 @@ pub(super) fn run(args: &Blocks, out: &mut dyn Write) -> Result<(), Failure> {
     let debug = DebugInfo::new(input.text());
     let shown =
         Shown { input: &input, names: &names, debug, judge: &judge, sample: sample.as_ref() };
+    let is_listed = |blocked: &&Blocked| {
+        wanted.has_load(module, blocked.load)
+            && (wanted.is_access() || !blocked.blockers.is_empty())
+    };
     let mut listed = 0;
     let mut all = Vec::new();
+    if args.format == BlocksFormat::Json {
+        say_how_many(functions.iter().flat_map(|function| &function.loads).filter(is_listed));
+    }
     for function in &functions {
-        let loads = function.loads.iter().filter(|blocked| {
-            wanted.has_load(module, blocked.load)
-                && (wanted.is_access() || !blocked.blockers.is_empty())
-        });
-        let loads: Vec<&Blocked> = loads.collect();
+        let loads: Vec<&Blocked> = function.loads.iter().filter(is_listed).collect();
         listed += loads.len();
         match args.format {
             BlocksFormat::Text => shown.text(function, &loads, wanted.is_all(), out)?,
@@ -151,6 +154,19 @@ pub(super) fn run(args: &Blocks, out: &mut dyn Write) -> Result<(), Failure> {
         say_why(module, &wanted);
     }
     Ok(())
+}
+
+/// Above this many blockers, some 50 MB, it is said how many are written.
+const MANY_BLOCKERS: usize = 100_000;
+
+/// Says how many blockers are written, if they are many.
+fn say_how_many<'b>(loads: impl Iterator<Item = &'b Blocked>) {
+    let blockers: usize = loads.map(|blocked| blocked.blockers.len()).sum();
+    if blockers > MANY_BLOCKERS {
+        note(format!(
+            "{blockers} blockers, an object each; name a function, and only its loads are written"
+        ));
+    }
 }
 
 /// Returns the loads of a module that something keeps, as `--format json` has

@@ -10,6 +10,7 @@ use tbaa::{Format, TagId};
 
 use super::blame::Judge;
 use super::body::Body;
+use crate::progress;
 use crate::report::Failure;
 
 /// What LLVM made of a load.
@@ -139,6 +140,7 @@ impl<'a> Prover<'a> {
         let mut outcomes = vec![Outcome::Kept; trials.len()];
         let mut left: Vec<usize> = (0..trials.len()).collect();
         while !left.is_empty() {
+            progress::doing(format!("asking opt of {} loads", left.len()));
             let mut taken = HashSet::new();
             let (now, later) =
                 left.into_iter().partition(|&it| taken.insert(self.function(trials[it].load)));

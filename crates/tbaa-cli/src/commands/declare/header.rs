@@ -1,13 +1,14 @@
 //! Types of a C header: what clang says of it.
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 use tbaa::declare::{ClangAccesses, ClangRecords, DeclId, Declarations, Policy, Target};
 use tbaa::text;
 
 use super::{Declare, Loaded, PolicyName};
+use crate::convert;
 use crate::printable::printable;
 use crate::report::{Failure, note, warn};
 
@@ -186,8 +187,13 @@ fn answer(
     }
 }
 
+/// Returns the clang asked for, or else the one that compiles inputs.
+fn clang(args: &Declare) -> PathBuf {
+    args.clang.clone().unwrap_or_else(|| convert::clang().into())
+}
+
 fn command(args: &Declare) -> Command {
-    let mut command = Command::new(&args.clang);
+    let mut command = Command::new(clang(args));
     command.args(["-w", "-x", "c"]);
     if let Some(triple) = args.target.as_deref().filter(|target| target.contains('-')) {
         command.arg(format!("--target={triple}"));
@@ -219,7 +225,7 @@ fn output_of(args: &Declare, command: &mut Command, input: &str) -> Result<Outpu
         })
     };
     run().map_err(|error| {
-        let clang = Path::new(&args.clang).display();
+        let clang = clang(args).display().to_string();
         Failure::unusable(format!("cannot run {clang}: {error}; name a clang with --clang"))
     })
 }
@@ -229,7 +235,7 @@ fn rejected(args: &Declare, output: &Output) -> Failure {
     let said = String::from_utf8_lossy(&output.stderr);
     let said: Vec<&str> = said.lines().take(5).collect();
     let said = said.join("; ");
-    let clang = Path::new(&args.clang).display();
+    let clang = clang(args).display().to_string();
     Failure::unusable(format!("{clang} rejects the input: {}", printable(said.as_bytes())))
 }
 

@@ -51,9 +51,9 @@ pub(crate) struct Declare {
     /// Prints these structs and unions only, and those in them.
     #[arg(long = "record", value_name = "NAME")]
     pub(crate) records: Vec<String>,
-    /// The clang to ask.
-    #[arg(long, value_name = "COMMAND", default_value = "clang")]
-    pub(crate) clang: PathBuf,
+    /// The clang to ask [default: $CLANG, or else clang or clang-22].
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) clang: Option<PathBuf>,
     /// Arguments for clang, behind `--`.
     #[arg(last = true, value_name = "CLANG_ARGUMENTS")]
     pub(crate) arguments: Vec<String>,

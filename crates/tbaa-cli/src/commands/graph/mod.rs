@@ -9,8 +9,10 @@ mod picture;
 use std::io::Write;
 
 use clap::ValueEnum;
+use clap_complete::ArgValueCompleter;
 use tbaa::{Oracle, TagId};
 
+use super::completions::accesses;
 use crate::args::RulesArg;
 use crate::convert::InputArg;
 use crate::find::Found;
@@ -50,10 +52,16 @@ pub(crate) struct Graph {
     format: Format,
     /// Highlight where a tag leads: under rule llvm the types that LLVM visits,
     /// under the others every path.
-    #[arg(long, value_name = "TAG")]
+    #[arg(long, value_name = "TAG", add = ArgValueCompleter::new(accesses))]
     tag: Option<String>,
     /// Highlight the two paths that `explain` compares.
-    #[arg(long, num_args = 2, value_names = ["A", "B"], conflicts_with = "tag")]
+    #[arg(
+        long,
+        num_args = 2,
+        value_names = ["A", "B"],
+        conflicts_with = "tag",
+        add = ArgValueCompleter::new(accesses)
+    )]
     pair: Vec<String>,
     #[command(flatten)]
     rules: RulesArg,

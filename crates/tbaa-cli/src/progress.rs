@@ -1,0 +1,74 @@
+//! What the command is at, on a terminal, once it takes more than a second.
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long a command may take without a word.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// What is shown. Whoever writes to the terminal holds it meanwhile.
+static LINE: Mutex<Line> = Mutex::new(Line { doing: String::new(), shown: false });
+
+struct Line {
+    doing: String,
+    /// Whether the terminal's last line is this one.
+    shown: bool,
+}
+
+impl Line {
+    fn clear(&mut self) {
+        if std::mem::take(&mut self.shown) {
+            // Nobody is left to be told when standard error is closed.
+            let _ = write!(io::stderr(), "\r\x1b[K");
+        }
+    }
+}
+
+fn line() -> MutexGuard<'static, Line> {
+    LINE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Begins to show progress, if standard error is a terminal.
+pub(crate) fn start() {
+    if !io::stderr().is_terminal() {
+        return;
+    }
+    let since = Instant::now();
+    thread::spawn(move || {
+        loop {
+            thread::sleep(PATIENCE);
+            let mut line = line();
+            if !line.doing.is_empty() {
+                let text = format!("\r\x1b[K{}, {} s", line.doing, since.elapsed().as_secs());
+                line.shown = write!(io::stderr(), "{text}").is_ok();
+            }
+        }
+    });
+}
+
+/// Says what is done from here on; nothing is shown of an empty text.
+pub(crate) fn doing(text: impl Into<String>) {
+    line().doing = text.into();
+}
+
+/// Does what writes to the terminal, with no progress shown meanwhile.
+pub(crate) fn aside<T>(write: impl FnOnce() -> T) -> T {
+    let mut line = line();
+    line.clear();
+    write()
+}
+
+/// Standard output, of which no part stands behind a line of progress.
+pub(crate) struct Output(pub(crate) io::StdoutLock<'static>);
+
+impl Write for Output {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        aside(|| self.0.write(buffer))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        aside(|| self.0.flush())
+    }
+}
