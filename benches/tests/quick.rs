@@ -28,12 +28,15 @@ fn quick_run_fills_every_table() {
         let table: Vec<_> = section.lines().filter(|line| line.starts_with('|')).collect();
         let cells = |line: &str| line.matches('|').count();
         assert!(table.iter().all(|line| cells(line) == cells(table[0])), "{title}: ragged");
-        assert!(llvm.then_some(3).is_none_or(|least| table.len() >= least), "{title}: no rows");
+        // A quick run may reach all targets, or none.
+        let has_rows = table.len() >= 3 || title.starts_with("Targets") || title.starts_with("How");
+        assert!(has_rows || !llvm, "{title}: no rows");
         assert!(!section.contains("NaN") && !section.contains("inf"), "{title}: no number");
     }
-    assert_eq!(sections, 12, "sections of the report");
+    assert_eq!(sections, 15, "sections of the report");
     // What a quick run has no input for.
-    let unmeasured = ["100,000 tags", "25 MB", "1,000,000 tags", "10,000 classes"];
+    let unmeasured =
+        ["100,000 tags", "25 MB", "metadata alone", "1,000,000 tags", "10,000 classes"];
     for line in report.lines().filter(|line| llvm && line.contains("not measured")) {
         assert!(unmeasured.iter().any(|input| line.contains(input)), "{line}");
     }

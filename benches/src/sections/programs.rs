@@ -141,6 +141,9 @@ fn queries(run: &mut Run<'_>, all: &[Measured]) {
         &table(&header, &all.iter().map(row).collect::<Vec<_>>()),
     );
 
+    let ns = |name: &'static str| all.iter().map(move |m| m.query.ns(name));
+    run.report.summary("`may_alias` of two tags of a program", " ns", ns("tbaa"), ns("LLVM"));
+    run.report.summary("the same, frozen: nothing grows any more", " ns", ns("frozen"), ns("LLVM"));
     let is_large = |m: &&Measured| m.tags >= 20_000;
     for (name, call) in [("tbaa", "`may_alias`"), ("frozen", "frozen query")] {
         let limits = all.iter().filter(|m| !is_large(m)).map(|m| m.query.ratio(name, "16 bytes"));
@@ -173,14 +176,6 @@ fn queries(run: &mut Run<'_>, all: &[Measured]) {
         smallest(ratios.clone()),
         range(ratios, "x"),
         |worst| worst >= 250.0,
-    );
-    let bytes = all.iter().map(|m| Some(m.oracle_bytes));
-    run.report.target(
-        "memory of a tag, real programs, the oracle alone",
-        "48 bytes",
-        largest(bytes.clone()),
-        range(bytes, " bytes"),
-        |worst| worst <= 48.0,
     );
     for rule in ["union", "union-strict"] {
         let ratios = all.iter().map(|m| m.query.ratio(rule, "tbaa"));
@@ -223,6 +218,19 @@ fn generic(run: &mut Run<'_>, all: &[Measured]) {
         &table(&header, &all.iter().map(row).collect::<Vec<_>>()),
     );
     let pairs = all.iter().map(|m| m.all_pairs.ns("tbaa"));
+    let llvm = all.iter().map(|m| m.all_pairs.ns("LLVM"));
+    run.report.summary("all pairs of a program's tags, each", " ns", pairs.clone(), llvm);
+    let [ours, llvm] =
+        ["generic", "LLVM generic"].map(|name| all.iter().map(move |m| m.query.ns(name)));
+    run.report.summary("`most_generic` of two tags", " ns", ours, llvm);
+    let ratios = all.iter().map(|m| m.query.ratio("LLVM generic", "generic"));
+    run.report.target(
+        "`most_generic`",
+        "5 times LLVM",
+        smallest(ratios.clone()),
+        range(ratios, "x"),
+        |worst| worst >= 5.0,
+    );
     run.report.target(
         "all pairs of a module",
         "under 0.1 ns a pair",
@@ -257,6 +265,21 @@ fn texts(run: &mut Run<'_>, all: &[Measured]) {
         "Reading: `text::read` against LLVM's parser; the limit counts the line ends. Writing: `text::write` against LLVM's printer, on metadata alone; the limit \
          copies the text.",
         &table(&header, &rows),
+    );
+    let speed = |name: &'static str, whole: bool| {
+        let some = all.iter().filter(move |m| m.whole == whole);
+        some.map(move |m| megabytes_a_second(m.read.ns(name)))
+    };
+    for (work, whole) in [("read a `.ll`", true), ("read metadata alone", false)] {
+        run.report.summary(work, " MB/s", speed("tbaa", whole), speed("LLVM", whole));
+    }
+    let alone = all.iter().filter(|m| !m.whole).map(|m| m.read.ratio("LLVM", "tbaa"));
+    run.report.target(
+        "read metadata alone",
+        "10 times LLVM's parser",
+        smallest(alone.clone()),
+        range(alone, "x"),
+        |worst| worst >= 10.0,
     );
     let large = || all.iter().filter(|m| m.whole && m.text >= 25_000_000).map(|m| &m.read);
     let speeds = large().map(|race| megabytes_a_second(race.ns("tbaa")));
