@@ -148,7 +148,7 @@ pub(super) fn run(args: &Lower, out: &mut dyn Write) -> Result<(), Failure> {
         }
         Content::Spec(built) => {
             let rows = input.rows();
-            let types = built.lowering().map(|declared| declared.types().clone());
+            let types = built.tagged().map(|declared| declared.types().clone());
             if let (Some(option), None) = (open, &types) {
                 return Err(Failure::unusable(format!(
                     "{file}: {option} needs declared types; the spec has no `declare`"
