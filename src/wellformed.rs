@@ -315,6 +315,9 @@ impl Check<'_> {
     /// LLVM: `TBAAVerifier::verifyTBAABaseNode`.
     pub(crate) fn check_type(&mut self, node: NodeId, format: Format) -> Result<Width, Violation> {
         if self.graph.is_ascending(node) && Shape::of(self.graph, node).format == format {
+            if cfg!(feature = "self-check") {
+                assert_eq!(self.check_type_anew(node, format), Ok(Width::Bits(64)));
+            }
             return Ok(Width::Bits(64));
         }
         if let Some(&known) = self.known.bases.get(&(node, format)) {
