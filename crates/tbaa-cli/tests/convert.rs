@@ -75,7 +75,9 @@ fn a_name_in_cpp_is_mangled_as_cpp() {
     let out = tbaa(&folder, &["eval", "vec.cpp"]);
     assert!(stdout(&out).contains("_Z5clearP3vec"), "{}", stdout(&out));
     let out = tbaa(&folder, &["matrix", "vec.cpp", "--format", "table"]);
-    for name in ["box<short>.v (short at 0 of box<short>)", "(anonymous namespace)::hidden+0 (long)"] {
+    for name in
+        ["box<short>.v (short at 0 of box<short>)", "(anonymous namespace)::hidden+0 (long)"]
+    {
         assert!(stdout(&out).contains(name), "{}", stdout(&out));
     }
 }
