@@ -8,7 +8,7 @@
 
 use std::fmt;
 
-use tbaa::declare::{Declarations, DeclareError, Lowering, Policy, Record, Target};
+use tbaa::declare::{Declarations, DeclareError, Policy, Record, TaggedTypes, Target};
 use tbaa::{Access, Graph, Oracle, Rules};
 
 /// A virtual register; each is written once.
@@ -65,7 +65,7 @@ impl fmt::Display for Op {
 
 /// The compiler: its types, and the oracle that owns their graph.
 struct Compiler {
-    types: Lowering,
+    types: TaggedTypes,
     oracle: Oracle,
 }
 

@@ -1,42 +1,50 @@
 //! The guides, which are the repository's `docs` folder.
 //!
 //! [What TBAA is](tbaa), and how to read an answer; [the three rules](rules);
-//! what is [verified](verify) and [linted](lints); where [LLVM gets it wrong](llvm); [questions] and answers; [names](naming) for accesses, and what [blocks] a load; [lowering], for stock LLVM, and [bisecting](bisect) what it breaks; [checks](witness) at run time; [declarations](declare) and
-//! [Rust types](mod@derive); [specs]; LLVM's [types](mod@types) and
-//! [linking]; [performance]; [architecture].
+//! what is [verified](verify) and [linted](lints); where [LLVM gets it wrong](llvm); [questions] and answers;
+//! [names](naming) for accesses, and what [blocks] a load; [pictures]; [lowering], for stock LLVM, and
+//! [bisecting](bisect) what it breaks; [checks](witness) at run time; [declarations](declare) and
+//! [Rust types](mod@derive); in ten minutes [from C](embed_c) and [with Cranelift](embed_cranelift) (with
+//! inkwell: the front page of `tbaa-inkwell`); [specs]; LLVM's [types](mod@types), [linking] and
+//! [whole programs](whole_program); [limits]; [performance]; [architecture].
 
 /// One page for each file. A link to another page is a reference, `[rules]`:
 /// the file says where that is among the files, and the line in front of it,
 /// which comes first, where it is here.
 macro_rules! pages {
-    ($($(#[$attribute:meta])* $page:ident)*) => {$(
+    ($($(#[$attribute:meta])* $page:ident $file:literal)*) => {$(
         $(#[$attribute])*
         #[doc = "[rules]: crate::guide::rules\n[specs]: crate::guide::specs"]
         #[doc = "[declare]: crate::guide::declare\n[verify]: crate::guide::verify\n[lowering]: crate::guide::lowering"]
         #[doc = "[performance]: crate::guide::performance\n[architecture]: crate::guide::architecture\n[bisect]: crate::guide::bisect\n\n"]
-        #[doc = include_str!(concat!("../docs/", stringify!($page), ".md"))]
+        #[doc = include_str!(concat!("../docs/", $file, ".md"))]
         pub mod $page {}
     )*};
 }
 
 pages! {
-    tbaa
-    rules
-    naming
-    blocks
-    lowering
-    bisect
-    witness
-    declare
+    tbaa "tbaa"
+    rules "rules"
+    naming "naming"
+    blocks "blocks"
+    pictures "pictures"
+    lowering "lowering"
+    bisect "bisect"
+    witness "witness"
+    declare "declare"
     #[cfg(feature = "derive")]
-    derive
-    specs
-    types
-    linking
-    verify
-    lints
-    llvm
-    questions
-    performance
-    architecture
+    derive "derive"
+    embed_c "embed-c"
+    embed_cranelift "embed-cranelift"
+    specs "specs"
+    types "types"
+    linking "linking"
+    whole_program "whole-program"
+    verify "verify"
+    lints "lints"
+    llvm "llvm"
+    questions "questions"
+    limits "limits"
+    performance "performance"
+    architecture "architecture"
 }

@@ -1,6 +1,6 @@
 //! Declared types, their graph and its oracle behind one handle.
 
-use crate::declare::{DeclId, Declarations, DeclareError, Lowering, Place, Policy, Record};
+use crate::declare::{DeclId, Declarations, DeclareError, Place, Policy, Record, TaggedTypes};
 use crate::graph::{CopyId, Graph, TagId};
 use crate::oracle::{Access, AliasResult, Conflict, Oracle, Rules};
 
@@ -30,7 +30,7 @@ use crate::oracle::{Access, AliasResult, Conflict, Oracle, Rules};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Session {
-    lowering: Lowering,
+    tagged: TaggedTypes,
     oracle: Oracle,
 }
 
@@ -47,14 +47,14 @@ impl Session {
     ///
     /// [`BuildError::ForeignId`]: crate::BuildError::ForeignId
     #[must_use]
-    pub fn from_parts(lowering: Lowering, oracle: Oracle) -> Session {
-        Session { lowering, oracle }
+    pub fn from_parts(tagged: TaggedTypes, oracle: Oracle) -> Session {
+        Session { tagged, oracle }
     }
 
     /// Takes the session apart.
     #[must_use]
-    pub fn into_parts(self) -> (Lowering, Oracle) {
-        (self.lowering, self.oracle)
+    pub fn into_parts(self) -> (TaggedTypes, Oracle) {
+        (self.tagged, self.oracle)
     }
 
     /// Declares a struct or union.
@@ -71,7 +71,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// As [`Lowering::tag`].
+    /// As [`TaggedTypes::tag`].
     pub fn tag(&mut self, path: &str) -> Result<TagId, DeclareError> {
         self.update(|types, graph| types.tag(graph, path))
     }
@@ -80,7 +80,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// As [`Lowering::tags`].
+    /// As [`TaggedTypes::tags`].
     pub fn tags(&mut self, paths: &[impl AsRef<str>]) -> Result<Vec<TagId>, DeclareError> {
         self.update(|types, graph| types.tags(graph, paths))
     }
@@ -89,7 +89,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// As [`Lowering::place`].
+    /// As [`TaggedTypes::place`].
     pub fn place(&mut self, path: &str) -> Result<Place, DeclareError> {
         self.update(|types, graph| types.place(graph, path))
     }
@@ -98,7 +98,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// As [`Lowering::copy`].
+    /// As [`TaggedTypes::copy`].
     pub fn copy(&mut self, ty: DeclId) -> Result<Option<CopyId>, DeclareError> {
         self.update(|types, graph| types.copy(graph, ty))
     }
@@ -106,9 +106,9 @@ impl Session {
     /// Changes types and graph, and takes note of the tags added.
     ///
     /// As [`Oracle::update`], which says what that costs.
-    pub fn update<R>(&mut self, change: impl FnOnce(&mut Lowering, &mut Graph) -> R) -> R {
-        let Session { lowering, oracle } = self;
-        oracle.update(|graph| change(lowering, graph))
+    pub fn update<R>(&mut self, change: impl FnOnce(&mut TaggedTypes, &mut Graph) -> R) -> R {
+        let Session { tagged, oracle } = self;
+        oracle.update(|graph| change(tagged, graph))
     }
 
     /// Returns whether two accesses may touch a common byte.
@@ -142,18 +142,18 @@ impl Session {
     /// Returns the declared types.
     #[must_use]
     pub fn types(&self) -> &Declarations {
-        self.lowering.types()
+        self.tagged.types()
     }
 
     /// Returns the declared types, to declare more of them.
     pub fn types_mut(&mut self) -> &mut Declarations {
-        self.lowering.types_mut()
+        self.tagged.types_mut()
     }
 
     /// Returns the declared types under their policy.
     #[must_use]
-    pub fn lowering(&self) -> &Lowering {
-        &self.lowering
+    pub fn tagged(&self) -> &TaggedTypes {
+        &self.tagged
     }
 
     /// Returns the graph: all nodes and tags so far.

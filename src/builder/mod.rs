@@ -129,11 +129,7 @@ impl Builder<'_> {
             return Err(BuildError::AggregateParent { parent: self.name(parent), ty: parent });
         }
         self.check_format(parent, "parent", Format::Old)?;
-        self.add_type(&[
-            Operand::String(name.as_ref()),
-            Operand::Node(parent.0),
-            Operand::Int(Int::i64(0)),
-        ])
+        self.add_type([Operand::String(name.as_ref()), Operand::Node(parent.0), int(0)])
     }
 
     /// Adds an old-format struct type with `fields`, each a type and its
@@ -160,12 +156,8 @@ impl Builder<'_> {
         };
         let offsets = fields.iter().map(|&(ty, offset)| (ty, offset));
         self.check_fields(name, *first, offsets, Format::Old)?;
-        let mut operands = Vec::with_capacity(1 + 2 * fields.len());
-        operands.push(Operand::String(name));
-        for &(ty, offset) in fields {
-            operands.extend([Operand::Node(ty.0), Operand::Int(Int::i64(offset))]);
-        }
-        self.add_type(&operands)
+        let fields = fields.iter().flat_map(|&(ty, offset)| [Operand::Node(ty.0), int(offset)]);
+        self.add_type([Operand::String(name)].into_iter().chain(fields))
     }
 
     /// Adds a size-aware type: a scalar when `fields` is empty, else a struct
@@ -190,20 +182,11 @@ impl Builder<'_> {
         self.check_format(parent, "parent", Format::New)?;
         let offsets = fields.iter().map(|field| (field.ty, field.offset));
         self.check_fields(name, parent, offsets, Format::New)?;
-        let mut operands = Vec::with_capacity(3 + 3 * fields.len());
-        operands.extend([
-            Operand::Node(parent.0),
-            Operand::Int(Int::i64(size)),
-            Operand::String(name),
-        ]);
-        for field in fields {
-            operands.extend([
-                Operand::Node(field.ty.0),
-                Operand::Int(Int::i64(field.offset)),
-                Operand::Int(Int::i64(field.size)),
-            ]);
-        }
-        self.add_type(&operands)
+        let operands = [Operand::Node(parent.0), int(size), Operand::String(name)];
+        let fields = fields
+            .iter()
+            .flat_map(|field| [Operand::Node(field.ty.0), int(field.offset), int(field.size)]);
+        self.add_type(operands.into_iter().chain(fields))
     }
 
     /// Adds an old-format access tag: `access`, a scalar, at `offset` bytes
@@ -301,8 +284,8 @@ impl Builder<'_> {
                 _ => return Err(BuildError::OverlappingCopy { entry: position }),
             };
             operands.extend([
-                Operand::Int(Int::i64(entry.offset)),
-                Operand::Int(Int::i64(entry.size)),
+                int(entry.offset),
+                int(entry.size),
                 Operand::Node(self.graph.tag_node(entry.tag)),
             ]);
         }
@@ -310,8 +293,11 @@ impl Builder<'_> {
         Ok(self.graph.mark_copy(node))
     }
 
-    fn add_type(&mut self, operands: &[Operand<'_>]) -> Result<TypeId, BuildError> {
-        let node = self.graph.insert(operands)?;
+    fn add_type<'o>(
+        &mut self,
+        operands: impl IntoIterator<Item = Operand<'o>>,
+    ) -> Result<TypeId, BuildError> {
+        let node = self.graph.add(false, operands)?;
         Ok(self.graph.mark_type(node))
     }
 
@@ -366,23 +352,10 @@ impl Builder<'_> {
         fields: impl Iterator<Item = (TypeId, u64)>,
         format: Format,
     ) -> Result<(), BuildError> {
-        let mut previous = 0;
+        let (mut previous, mut checked) = (0, None);
         for (position, (ty, offset)) in fields.enumerate() {
-            let argument = FieldOf { name, position };
-            if self.check_type(ty, argument)? == TypeKind::Root {
-                return Err(BuildError::RootAsField {
-                    name: lossy(name),
-                    field: position,
-                    root: ty,
-                });
-            }
-            let same_root = self.graph.root_of(ty) == self.graph.root_of(relative);
-            // The first field is of the root's format; so are others like it.
-            if position == 0 || !same_root || self.graph.ty(ty).format() != format {
-                self.check_format(ty, argument, format)?;
-            }
-            if !same_root {
-                return Err(BuildError::MixedRoots { argument: argument.to_string(), ty });
+            if checked.replace(ty) != Some(ty) {
+                self.check_field(FieldOf { name, position }, relative, ty, format)?;
             }
             if offset < previous {
                 return Err(BuildError::DescendingOffset {
@@ -393,6 +366,29 @@ impl Builder<'_> {
                 });
             }
             previous = offset;
+        }
+        Ok(())
+    }
+
+    /// Checks a field's type: like `relative`, the parent or the first field's.
+    fn check_field(
+        &self,
+        field: FieldOf<'_>,
+        relative: TypeId,
+        ty: TypeId,
+        format: Format,
+    ) -> Result<(), BuildError> {
+        let FieldOf { name, position } = field;
+        if self.check_type(ty, field)? == TypeKind::Root {
+            return Err(BuildError::RootAsField { name: lossy(name), field: position, root: ty });
+        }
+        let same_root = self.graph.root_of(ty) == self.graph.root_of(relative);
+        // The first field is of the root's format; so are others like it.
+        if position == 0 || !same_root || self.graph.ty(ty).format() != format {
+            self.check_format(ty, field, format)?;
+        }
+        if !same_root {
+            return Err(BuildError::MixedRoots { argument: field.to_string(), ty });
         }
         Ok(())
     }
@@ -443,6 +439,10 @@ impl fmt::Display for FieldOf<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "field {} of {:?}", self.position, lossy(self.name))
     }
+}
+
+fn int(value: u64) -> Operand<'static> {
+    Operand::Int(Int::i64(value))
 }
 
 fn lossy(name: &[u8]) -> String {

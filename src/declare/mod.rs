@@ -3,7 +3,7 @@
 //! [`Declarations`] hold C-like types, laid out as a C compiler does for a
 //! [`Target`]: scalars, pointers, arrays, vectors, structs and unions with
 //! anonymous members and bit-fields. [`Declarations::lower`] puts them under a
-//! [`Policy`], and [`Lowering::tag`] gives the tag of an access from a path.
+//! [`Policy`], and [`TaggedTypes::tag`] gives the tag of an access from a path.
 //!
 //! ```
 //! use tbaa::declare::{Declarations, Policy, Record, Target};
@@ -54,7 +54,7 @@ pub use error::DeclareError;
 pub use id::DeclId;
 pub use import::{ClangAccesses, ClangDifference, ClangRecords};
 pub use llvm::LlvmTypes;
-pub use lower::{Lowering, Place, Policy};
+pub use lower::{Place, Policy, TaggedTypes};
 pub use read::MemberLayout;
 pub use record::{Member, MemberType, Record};
 pub use rust::{Handle, Tbaa, TypedPath};

@@ -56,7 +56,7 @@ impl Declarations {
     ///
     /// # Errors
     ///
-    /// As [`Lowering::tag`](super::Lowering::tag), but for what is about tags.
+    /// As [`TaggedTypes::tag`](super::TaggedTypes::tag), but for what is about tags.
     pub fn offset_of(&mut self, path: &str) -> Result<u64, DeclareError> {
         let resolved = self.resolve(path)?;
         Ok(self.spot(&resolved).offset)
@@ -184,7 +184,6 @@ impl Declarations {
         let Kind::Pointer { to } = *self.kind(ty) else {
             return Err(self.step_error(path, ty, "only a pointer can be followed"));
         };
-        let index = index.or(Some(0)).filter(|_| index.is_some());
         resolved.steps.push((Step::Follow { index }, to));
         Ok(())
     }

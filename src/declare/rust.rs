@@ -6,7 +6,7 @@ use std::mem::{ManuallyDrop, MaybeUninit, align_of, size_of};
 use std::ops::Deref;
 use std::sync::atomic;
 
-use super::{DeclId, Declarations, DeclareError, Lowering, Place, Record};
+use super::{DeclId, Declarations, DeclareError, Place, Record, TaggedTypes};
 use crate::graph::Graph;
 
 /// A Rust type that can be declared, as a C type of the same layout.
@@ -382,12 +382,12 @@ impl<B, F> Deref for Handle<B, F> {
     }
 }
 
-impl Lowering {
+impl TaggedTypes {
     /// Resolves a path of Rust types, which are declared if they are not.
     ///
     /// # Errors
     ///
-    /// As [`Lowering::place`] and [`Tbaa::declare`].
+    /// As [`TaggedTypes::place`] and [`Tbaa::declare`].
     pub fn handle<B: Tbaa, F>(
         &mut self,
         graph: &mut Graph,

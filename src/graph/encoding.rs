@@ -10,6 +10,7 @@
 //! LLVM: `TypeBasedAliasAnalysis.cpp`, where the wrappers around `MDNode`
 //! repeat these positions, and `MDBuilder.cpp`, which writes them.
 
+use super::operand::Kind;
 use super::{Graph, Int, NodeId, Operand};
 
 /// Which of the two encodings of a type node is meant.
@@ -44,8 +45,9 @@ impl Shape {
     ///
     /// LLVM: `isNewFormatTypeNode`.
     pub(crate) fn of(graph: &Graph, node: NodeId) -> Shape {
-        let len = graph.operand_count(node);
-        let parent_first = matches!(graph.operand(node, 0), Some(Operand::Node(_)));
+        let operands = graph.packed(node);
+        let len = operands.len();
+        let parent_first = operands.first().is_some_and(|first| first.kind() == Kind::Node);
         let format = if len >= 3 && parent_first { Format::New } else { Format::Old };
         Shape { format, len }
     }
@@ -102,16 +104,16 @@ impl Shape {
     /// Whether a node that is no root has a parent, a name or size, and whole
     /// fields, each operand of the right kind.
     pub(crate) fn is_well_formed(self, graph: &Graph, node: NodeId) -> bool {
-        let operand = |at| graph.operand(node, at);
-        let is_int = |at| operand(at).and_then(Operand::int).is_some();
+        let operands = graph.packed(node);
+        let kind = |at: usize| operands.get(at).map(|operand| operand.kind());
+        let is_int = |at| matches!(kind(at), Some(Kind::Int | Kind::Small));
         let whole_fields = match self.format {
             Format::Old => self.len == 2 || self.len % 2 == 1,
             Format::New => self.len.is_multiple_of(3),
         };
-        let named = matches!(operand(self.name()), Some(Operand::String(_)));
+        let named = kind(self.name()) == Some(Kind::String);
         let field = |at| {
-            operand(at).and_then(Operand::node).is_some()
-                && (1..self.stride()).all(|beside| is_int(at + beside))
+            kind(at) == Some(Kind::Node) && (1..self.stride()).all(|beside| is_int(at + beside))
         };
         !self.is_root()
             && self.parent(graph, node).is_some()
@@ -119,6 +121,16 @@ impl Shape {
             && whole_fields
             && (named || self.format == Format::New)
             && self.fields().all(field)
+    }
+
+    /// Whether there are fields, whose offsets are of type `i64` and do not descend.
+    pub(crate) fn is_ascending(self, graph: &Graph, node: NodeId) -> bool {
+        let offset = |field: usize| {
+            let offset = graph.operand(node, field + 1)?.int()?;
+            (offset.bits == 64).then_some(offset.value)
+        };
+        let next = |before, field| offset(field).filter(|&offset| offset >= before);
+        self.fields().len() > 0 && self.fields().try_fold(0, next).is_some()
     }
 
     /// Position of the name.
@@ -253,13 +265,11 @@ impl TagParts {
         offset: u64,
         size: Option<u64>,
         immutable: bool,
-    ) -> Vec<Operand<'static>> {
-        let mut operands =
-            vec![Operand::Node(base), Operand::Node(access), Operand::Int(Int::i64(offset))];
-        operands.extend(size.map(|size| Operand::Int(Int::i64(size))));
-        if immutable {
-            operands.push(Operand::Int(Int::i64(1)));
-        }
-        operands
+    ) -> impl Iterator<Item = Operand<'static>> {
+        let int = |value| Operand::Int(Int::i64(value));
+        [Operand::Node(base), Operand::Node(access), int(offset)]
+            .into_iter()
+            .chain(size.map(int))
+            .chain(immutable.then(|| int(1)))
     }
 }

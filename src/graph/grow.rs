@@ -5,8 +5,8 @@ use std::hash::BuildHasher;
 use super::encoding::{COPY_STRIDE, COPY_TAG, Format, Shape, TAG_TYPES, TagParts};
 use super::operand::{Kind, PACKED_LIMIT, Packed};
 use super::{
-    CopyId, DISTINCT, Graph, GraphError, IS_COPY, IS_SCALAR, IS_TYPE, NO_ROOT, NO_TAG, NodeId,
-    Operand, Record, Tag, TagId, TypeId, WELL_FORMED,
+    ASCENDING, CopyId, DISTINCT, Graph, GraphError, IS_COPY, IS_SCALAR, IS_TYPE, NO_ROOT, NO_TAG,
+    NodeId, Operand, Record, Tag, TagId, TypeId, WELL_FORMED,
 };
 
 fn operands_of<'o>(records: &[Record], operands: &'o [Packed], node: u32) -> &'o [Packed] {
@@ -18,7 +18,7 @@ fn operands_of<'o>(records: &[Record], operands: &'o [Packed], node: u32) -> &'o
 impl Graph {
     /// Gives back memory that the graph holds to grow into.
     pub fn shrink_to_fit(&mut self) {
-        self.strings.shrink_to_fit();
+        self.strings.shrink_to_fit(&self.hasher);
         self.ints.shrink_to_fit();
         self.raws.shrink_to_fit();
         self.operands.shrink_to_fit();
@@ -86,13 +86,17 @@ impl Graph {
     }
 
     /// As [`Graph::insert`] or [`Graph::insert_distinct`].
-    pub(super) fn add<'o>(
+    pub(crate) fn add<'o>(
         &mut self,
         distinct: bool,
-        operands: impl ExactSizeIterator<Item = Operand<'o>>,
+        operands: impl IntoIterator<Item = Operand<'o>>,
     ) -> Result<NodeId, GraphError> {
         let first = self.operands.len();
-        self.push_operands(operands)?;
+        if let Err(error) = operands.into_iter().try_for_each(|operand| self.push_operand(operand))
+        {
+            self.operands.truncate(first);
+            return Err(error);
+        }
         if !distinct {
             return self.intern(first);
         }
@@ -137,7 +141,8 @@ impl Graph {
         if format != Shape::of(self, access.0).format || size.is_some() != (format == Format::New) {
             return Err(GraphError::TagFormat);
         }
-        let node = self.insert(&TagParts::operands(base.0, access.0, offset, size, immutable))?;
+        let node =
+            self.add(false, TagParts::operands(base.0, access.0, offset, size, immutable))?;
         Ok(self.mark_tag(node))
     }
 
@@ -161,17 +166,19 @@ impl Graph {
     ///
     /// If `node` was issued by another graph.
     pub fn mark_type(&mut self, node: NodeId) -> TypeId {
-        let mut work = vec![node];
-        while let Some(next) = work.pop() {
-            assert!(self.owns(next), "{next:?} was issued by another graph");
-            let record = &mut self.records[next.index()];
-            if record.flags & IS_TYPE != 0 {
-                continue;
+        assert!(self.owns(node), "{node:?} was issued by another graph");
+        // Nearly always all that a type is made of are types: nothing is listed.
+        let (mut work, mut next) = (Vec::new(), Some(node));
+        while let Some(node) = next {
+            let record = &mut self.records[node.index()];
+            if record.flags & IS_TYPE == 0 {
+                record.flags |= IS_TYPE;
+                self.types.push(node.index);
+                self.note_format(node);
+                let nodes = self.operands(node).filter_map(Operand::node);
+                work.extend(nodes.filter(|&node| self.type_of(node).is_none()));
             }
-            record.flags |= IS_TYPE;
-            self.types.push(next.index);
-            self.note_format(next);
-            work.extend(self.operands(next).filter_map(Operand::node));
+            next = work.pop();
         }
         TypeId(node)
     }
@@ -206,29 +213,17 @@ impl Graph {
     fn note_format(&mut self, ty: NodeId) {
         let root = self.records[ty.index()].root;
         let shape = Shape::of(self, ty);
-        if !shape.is_root() && root != NO_ROOT {
-            self.root_formats.entry(root).or_insert(shape.format);
+        if !shape.is_root() && root != NO_ROOT && !self.root_formats.contains_key(&root) {
+            self.root_formats.insert(root, shape.format);
         }
     }
 
-    /// Appends packed operands; on error none of them.
-    fn push_operands<'o>(
-        &mut self,
-        operands: impl ExactSizeIterator<Item = Operand<'o>>,
-    ) -> Result<(), GraphError> {
-        let first = self.operands.len();
-        if operands.len() > PACKED_LIMIT.saturating_sub(first) {
+    fn push_operand(&mut self, operand: Operand<'_>) -> Result<(), GraphError> {
+        if self.operands.len() >= PACKED_LIMIT {
             return Err(GraphError::Full);
         }
-        for operand in operands {
-            match self.pack(operand) {
-                Ok(packed) => self.operands.push(packed),
-                Err(error) => {
-                    self.operands.truncate(first);
-                    return Err(error);
-                }
-            }
-        }
+        let packed = self.pack(operand)?;
+        self.operands.push(packed);
         Ok(())
     }
 
@@ -236,13 +231,11 @@ impl Graph {
         let packed = match operand {
             Operand::Null => Some(Packed::NULL),
             Operand::String(bytes) => {
-                let index = match self.strings.get_index_of(bytes) {
-                    Some(index) => index,
-                    None => self.strings.insert_full(bytes.into()).0,
-                };
-                Packed::new(Kind::String, index)
+                Packed::new(Kind::String, self.strings.intern(bytes, &self.hasher))
             }
-            Operand::Int(int) => Packed::new(Kind::Int, self.ints.insert_full(int).0),
+            Operand::Int(int) => {
+                Packed::small(int).or_else(|| Packed::new(Kind::Int, self.ints.insert_full(int).0))
+            }
             Operand::Node(id) if self.owns(id) => Packed::new(Kind::Node, id.index()),
             Operand::Node(_) => return Err(GraphError::ForeignId),
             Operand::Raw(text) => {
@@ -277,9 +270,11 @@ impl Graph {
             || parent.is_some_and(|parent| Shape::of(self, parent).is_root());
         let scalar = scalar && shape.is_scalar(self, id);
         let well_formed = shape.is_well_formed(self, id);
+        let ascending = shape.is_ascending(self, id);
         let record = &mut self.records[id.index()];
         record.root = root;
         record.flags |= if scalar { IS_SCALAR } else { 0 };
         record.flags |= if well_formed { WELL_FORMED } else { 0 };
+        record.flags |= if well_formed && ascending { ASCENDING } else { 0 };
     }
 }

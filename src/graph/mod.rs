@@ -22,6 +22,7 @@ mod operand;
 #[cfg(feature = "serde")]
 mod portable;
 mod post_order;
+mod strings;
 mod upgrade;
 mod view;
 
@@ -38,6 +39,7 @@ pub use id::{CopyId, NodeId, TagId, TypeId};
 pub use node::{CopyEntry, Field, MalformedTag, Tag, TypeKind, TypeNode};
 pub use operand::{Int, Operand};
 use operand::{Kind, Packed};
+use strings::Strings;
 pub use view::{Edge, TypeDag};
 
 /// Why the store refused a node.
@@ -81,6 +83,9 @@ const IS_COPY: u8 = 4;
 const IS_SCALAR: u8 = 8;
 /// A type whose operands are each of the right kind.
 const WELL_FORMED: u8 = 16;
+/// A well-formed aggregate whose fields have offsets of type `i64` that do not
+/// descend.
+const ASCENDING: u8 = 32;
 
 /// One node; its operands end where the next node's begin.
 #[derive(Clone, Copy)]
@@ -144,7 +149,8 @@ struct Record {
 /// LLVM: `LLVMContext` with the `MDNode`s in it.
 pub struct Graph {
     stamp: u32,
-    strings: IndexSet<Box<[u8]>>,
+    strings: Strings,
+    /// Integers but for small ones, which stand in the operand itself.
     ints: IndexSet<Int>,
     raws: IndexSet<Box<str>>,
     operands: Vec<Packed>,
@@ -158,6 +164,7 @@ pub struct Graph {
     types: Vec<u32>,
     /// Node index of each uniqued node, hashed by its operands.
     unique: HashTable<u32>,
+    /// Of `unique` and `strings`.
     hasher: DefaultHashBuilder,
     /// The format of the first type under each root.
     root_formats: IndexMap<u32, Format>,
@@ -184,7 +191,7 @@ impl Clone for Graph {
             copies: self.copies.clone(),
             types: self.types.clone(),
             unique: self.unique.clone(),
-            // The table's hashes are this hasher's.
+            // The tables' hashes are this hasher's.
             hasher: self.hasher.clone(),
             root_formats: self.root_formats.clone(),
         }
@@ -203,7 +210,7 @@ impl Graph {
     pub fn new() -> Self {
         Graph {
             stamp: new_stamp(),
-            strings: IndexSet::default(),
+            strings: Strings::default(),
             ints: IndexSet::default(),
             raws: IndexSet::default(),
             operands: Vec::new(),
@@ -400,27 +407,32 @@ impl Graph {
         &self.records[id.index()]
     }
 
+    #[inline]
     fn range(&self, index: usize) -> std::ops::Range<usize> {
         let first = self.records[index].first as usize;
         let end = self.records.get(index + 1).map_or(self.operands.len(), |r| r.first as usize);
         first..end
     }
 
+    #[inline]
     fn packed_at(&self, index: usize) -> &[Packed] {
         &self.operands[self.range(index)]
     }
 
+    #[inline]
     fn packed(&self, id: NodeId) -> &[Packed] {
         assert!(self.owns(id), "{id:?} was issued by another graph");
         self.packed_at(id.index())
     }
 
+    #[inline]
     fn unpack(&self, packed: Packed) -> Operand<'_> {
         let index = packed.index();
         match packed.kind() {
             Kind::Null => Operand::Null,
-            Kind::String => Operand::String(&self.strings[index]),
+            Kind::String => Operand::String(self.strings.get(index)),
             Kind::Int => Operand::Int(self.ints[index]),
+            Kind::Small => Operand::Int(Int::i64(index as u64)),
             Kind::Node => Operand::Node(self.id(index)),
             Kind::Raw => Operand::Raw(&self.raws[index]),
         }
@@ -429,6 +441,12 @@ impl Graph {
     /// Returns whether a node other than a root has the operands of a type.
     pub(crate) fn is_well_formed(&self, id: NodeId) -> bool {
         self.record(id).flags & WELL_FORMED != 0
+    }
+
+    /// Returns whether a node is a well-formed aggregate whose fields have offsets
+    /// of type `i64` that do not descend.
+    pub(crate) fn is_ascending(&self, id: NodeId) -> bool {
+        self.record(id).flags & ASCENDING != 0
     }
 
     /// Returns whether an old-format node is a scalar, and all above it up to

@@ -1,6 +1,7 @@
 //! What a metadata node is made of.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 use super::NodeId;
 
@@ -78,9 +79,28 @@ impl Operand<'_> {
 }
 
 /// An operand in four bytes: three bits of kind, 29 of index into the table of
-/// that kind. This is what keeps a tag under 48 bytes and a field under 24.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+/// that kind, or of an `i64` itself. This is what keeps a tag under 48 bytes and
+/// a field under 24.
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Packed(u32);
+
+/// Four operands are hashed as one number.
+impl Hash for Packed {
+    #[inline]
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u32(self.0);
+    }
+
+    #[inline]
+    fn hash_slice<H: Hasher>(data: &[Packed], state: &mut H) {
+        let mut fours = data.chunks_exact(4);
+        for four in &mut fours {
+            let join = |high: u128, low: &Packed| high << 32 | u128::from(low.0);
+            state.write_u128(four.iter().fold(0, join));
+        }
+        fours.remainder().iter().for_each(|packed| packed.hash(state));
+    }
+}
 
 /// Number of entries that a 29-bit index can name.
 pub(super) const PACKED_LIMIT: usize = 1 << 29;
@@ -92,25 +112,37 @@ pub(super) enum Kind {
     Int,
     Node,
     Raw,
+    /// An `i64` that 29 bits hold, which is in no table.
+    Small,
 }
 
 impl Packed {
     pub(super) const NULL: Packed = Packed(0);
 
+    #[inline]
     pub(super) fn new(kind: Kind, index: usize) -> Option<Packed> {
         (index < PACKED_LIMIT).then_some(Packed((kind as u32) << 29 | index as u32))
     }
 
+    /// The integer of 64 bits, if it is a small one.
+    pub(super) fn small(int: Int) -> Option<Packed> {
+        let value = usize::try_from(int.value).ok()?;
+        if int.bits == 64 { Packed::new(Kind::Small, value) } else { None }
+    }
+
+    #[inline]
     pub(super) fn kind(self) -> Kind {
         match self.0 >> 29 {
             0 => Kind::Null,
             1 => Kind::String,
             2 => Kind::Int,
             3 => Kind::Node,
-            _ => Kind::Raw,
+            4 => Kind::Raw,
+            _ => Kind::Small,
         }
     }
 
+    #[inline]
     pub(super) fn index(self) -> usize {
         (self.0 & (PACKED_LIMIT as u32 - 1)) as usize
     }

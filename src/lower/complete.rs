@@ -163,11 +163,55 @@ impl Elimination {
 
     /// Searches small parts again, and bounds the cost from below.
     fn improve(self, relation: &Relation, set: &[u32], steps: u64) -> Completion {
-        let Elimination { forest, mut costs, cost } = self;
+        let parts = self.small_parts();
+        let Elimination { forest, cost, .. } = self;
+        let mut replaced: HashMap<usize, Vec<(u32, Option<u32>)>> = HashMap::new();
+        let mut gone = vec![false; forest.len()];
+        let mut saved = 0_u64;
+        // What each part must cost, and which part each member is in.
+        let mut lower = Vec::new();
+        let mut part_of: HashMap<u32, usize> = HashMap::new();
+        let steps = steps / parts.len().max(1) as u64;
+        for (inside, cost) in parts {
+            let mut members: Vec<u32> = inside.iter().map(|&at| forest[at].0).collect();
+            members.sort_unstable();
+            let solution = Exact::new(relation, &members, steps).solve(&members, cost);
+            members.iter().for_each(|&member| _ = part_of.insert(member, lower.len()));
+            lower.push(solution.lower);
+            if let Some((better, part)) = solution.forest {
+                saved += cost - better;
+                inside.iter().for_each(|&at| gone[at] = true);
+                replaced.insert(inside[0], part);
+            }
+        }
+        let bound = match forest.len() {
+            // Searched as a whole.
+            0..=MOST => lower.iter().copied().fold(0, u64::saturating_add),
+            _ => bound(relation, set, &lower, &part_of),
+        };
+        let mut done = Vec::with_capacity(forest.len());
+        for (at, &pair) in forest.iter().enumerate() {
+            match replaced.remove(&at) {
+                Some(part) => {
+                    let up = |above: Option<u32>| above.or(pair.1);
+                    done.extend(part.into_iter().map(|(member, above)| (member, up(above))));
+                }
+                None if gone[at] => {}
+                None => done.push(pair),
+            }
+        }
+        Completion { forest: done, cost: cost - saved, bound }
+    }
+
+    /// The largest parts of the forest that are small and cost something: the
+    /// places of their members, the topmost first, and the cost.
+    fn small_parts(&self) -> Vec<(Vec<usize>, u64)> {
+        let Elimination { forest, costs, .. } = self;
         let place: HashMap<u32, usize> =
             forest.iter().enumerate().map(|(at, &(member, _))| (member, at)).collect();
         let above: Vec<Option<usize>> =
             forest.iter().map(|(_, above)| above.map(|above| place[&above])).collect();
+        let mut costs = costs.clone();
         let mut below = vec![1_usize; forest.len()];
         let mut children: Vec<Vec<usize>> = vec![Vec::new(); forest.len()];
         for at in (0..forest.len()).rev() {
@@ -190,44 +234,8 @@ impl Elimination {
         let small = |at: usize| below[at] <= MOST;
         let searched =
             |at: &usize| small(*at) && costs[*at] > 0 && above[*at].is_none_or(|up| !small(up));
-        let tops: Vec<usize> = (0..forest.len()).filter(searched).collect();
-        let mut replaced: HashMap<usize, Vec<(u32, Option<u32>)>> = HashMap::new();
-        let mut gone = vec![false; forest.len()];
-        let mut saved = 0_u64;
-        // What each part must cost, and which part each member is in.
-        let mut parts = Vec::new();
-        let mut part_of: HashMap<u32, usize> = HashMap::new();
-        let steps = steps / tops.len().max(1) as u64;
-        for top in tops {
-            let inside = subtree(top);
-            let mut small: Vec<u32> = inside.iter().map(|&at| forest[at].0).collect();
-            small.sort_unstable();
-            let solution = Exact::new(relation, &small, steps).solve(&small, costs[top]);
-            small.iter().for_each(|&member| _ = part_of.insert(member, parts.len()));
-            parts.push(solution.lower);
-            if let Some((cost, better)) = solution.forest {
-                saved += costs[top] - cost;
-                inside.iter().for_each(|&at| gone[at] = true);
-                replaced.insert(top, better);
-            }
-        }
-        let bound = match forest.len() {
-            // Searched as a whole.
-            0..=MOST => parts.iter().copied().fold(0, u64::saturating_add),
-            _ => bound(relation, set, &parts, &part_of),
-        };
-        let mut done = Vec::with_capacity(forest.len());
-        for (at, &pair) in forest.iter().enumerate() {
-            match replaced.remove(&at) {
-                Some(part) => {
-                    let up = |above: Option<u32>| above.or(pair.1);
-                    done.extend(part.into_iter().map(|(member, above)| (member, up(above))));
-                }
-                None if gone[at] => {}
-                None => done.push(pair),
-            }
-        }
-        Completion { forest: done, cost: cost - saved, bound }
+        let tops = (0..forest.len()).filter(searched);
+        tops.map(|top| (subtree(top), costs[top])).collect()
     }
 }
 

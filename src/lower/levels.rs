@@ -40,7 +40,46 @@ pub(super) fn levels(forest: &[(u32, Option<u32>)], weights: &[u64], depth: usiz
     cap(nodes, weights, depth)
 }
 
+/// Takes nodes in until none stands deeper than `depth`.
 fn cap(nodes: Vec<Level>, weights: &[u64], depth: usize) -> Vec<Level> {
+    let leaves = leaves_below(&nodes, depth);
+    if leaves.is_empty() {
+        return nodes;
+    }
+    let weight = |node: &Level| {
+        node.members.iter().fold(0, |sum: u64, &at| sum.saturating_add(weights[at as usize]))
+    };
+    let mut own: Vec<u64> = nodes.iter().map(weight).collect();
+    let mut below = own.clone();
+    for (at, node) in nodes.iter().enumerate().rev() {
+        if let Some(up) = node.above {
+            below[up] = below[up].saturating_add(below[at]);
+        }
+    }
+    let mut into = Merged((0..nodes.len()).collect());
+    for leaf in leaves {
+        let mut path = vec![into.find(leaf)];
+        while let Some(up) = nodes[*path.last().expect("a path has its leaf")].above {
+            path.push(into.find(up));
+        }
+        let cost = |edge: &[usize]| {
+            let [low, high] = [edge[0], edge[1]];
+            let beside = below[high].saturating_sub(own[high]).saturating_sub(below[low]);
+            (own[low].saturating_mul(beside), low)
+        };
+        let mut edges: Vec<(u64, usize)> = path.windows(2).map(cost).collect();
+        edges.sort_unstable();
+        for &(_, low) in edges.iter().take(path.len().saturating_sub(depth)) {
+            let high = into.find(nodes[low].above.expect("an edge has two ends"));
+            own[high] = own[high].saturating_add(own[low]);
+            into.0[low] = high;
+        }
+    }
+    kept(nodes, &mut into)
+}
+
+/// The leaves deeper than `depth`, the deepest first.
+fn leaves_below(nodes: &[Level], depth: usize) -> Vec<usize> {
     let mut depths = vec![1_usize; nodes.len()];
     let mut leaf = vec![true; nodes.len()];
     for (at, node) in nodes.iter().enumerate() {
@@ -49,57 +88,32 @@ fn cap(nodes: Vec<Level>, weights: &[u64], depth: usize) -> Vec<Level> {
             leaf[up] = false;
         }
     }
-    if depths.iter().all(|&of| of <= depth) {
-        return nodes;
-    }
-    let mut own: Vec<u64> = nodes
-        .iter()
-        .map(|node| {
-            node.members.iter().fold(0, |sum: u64, &at| sum.saturating_add(weights[at as usize]))
-        })
-        .collect();
-    let mut below = own.clone();
-    for (at, node) in nodes.iter().enumerate().rev() {
-        if let Some(up) = node.above {
-            below[up] = below[up].saturating_add(below[at]);
-        }
-    }
-    // The node that took a node in; itself before that.
-    let mut into: Vec<usize> = (0..nodes.len()).collect();
-    let find = |into: &mut Vec<usize>, mut at: usize| {
+    let mut leaves: Vec<usize> =
+        (0..nodes.len()).filter(|&at| leaf[at] && depths[at] > depth).collect();
+    leaves.sort_by_key(|&at| (usize::MAX - depths[at], at));
+    leaves
+}
+
+/// The node that took each in; itself before that.
+struct Merged(Vec<usize>);
+
+impl Merged {
+    fn find(&mut self, mut at: usize) -> usize {
+        let Merged(into) = self;
         while into[at] != at {
             into[at] = into[into[at]];
             at = into[at];
         }
         at
-    };
-    let mut leaves: Vec<usize> =
-        (0..nodes.len()).filter(|&at| leaf[at] && depths[at] > depth).collect();
-    leaves.sort_by_key(|&at| (usize::MAX - depths[at], at));
-    for leaf in leaves {
-        let mut path = vec![find(&mut into, leaf)];
-        while let Some(up) = nodes[*path.last().expect("a path has its leaf")].above {
-            path.push(find(&mut into, up));
-        }
-        let mut edges: Vec<(u64, usize, usize)> = path
-            .windows(2)
-            .map(|edge| {
-                let [low, high] = [edge[0], edge[1]];
-                let beside = below[high].saturating_sub(own[high]).saturating_sub(below[low]);
-                (own[low].saturating_mul(beside), low, high)
-            })
-            .collect();
-        edges.sort_unstable();
-        for &(_, low, _) in edges.iter().take(path.len().saturating_sub(depth)) {
-            let high = find(&mut into, nodes[low].above.expect("an edge has two ends"));
-            own[high] = own[high].saturating_add(own[low]);
-            into[low] = high;
-        }
     }
+}
+
+/// The nodes that no other took in, each with the members of those that it took.
+fn kept(nodes: Vec<Level>, into: &mut Merged) -> Vec<Level> {
     let mut kept: Vec<Level> = Vec::new();
     let mut place = vec![0; nodes.len()];
     for (at, node) in nodes.into_iter().enumerate() {
-        let target = find(&mut into, at);
+        let target = into.find(at);
         if target == at {
             place[at] = kept.len();
             let above = node.above.map(|up| place[up]);

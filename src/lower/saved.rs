@@ -15,7 +15,7 @@ use super::source::{Key, Source};
 use super::state::{Entry, Lowering};
 use super::why::Why;
 use crate::builder::BuildError;
-use crate::graph::{Graph, TagId};
+use crate::graph::{Graph, TypeId};
 use crate::oracle::{Oracle, Rules};
 use crate::table::{IndexMap, IndexSet};
 
@@ -266,85 +266,32 @@ impl Lowering {
             return Err(LoadError::Damaged("it was not stored"));
         };
         let source = *source;
-        let damaged = LoadError::Damaged;
-        let tags: Vec<TagId> = source.tags().collect();
-        let key = |saved: SavedKey| -> Result<Key, LoadError> {
-            let tag = *tags.get(saved.tag as usize).ok_or(damaged("a tag's number"))?;
-            Ok(Key { tag, size: saved.size })
-        };
         let rules = saved.rules.unwrap_or_default();
-        let mut lowering = Lowering::new(saved.options.clone());
+        let mut lowering = Lowering::new(saved.options);
         lowering.options.depth = lowering.options.depth.clamp(1, MAX_DEPTH);
         if let Some(others) = saved.others {
-            let Held::Owned(others) = others else { return Err(damaged("it was not stored")) };
-            let others = *others;
-            let theirs: Vec<TagId> = others.tags().collect();
-            let mut pairs = Vec::new();
-            for &(one, tag) in &saved.fixed {
-                let tag = *theirs.get(tag as usize).ok_or(damaged("a fixed tag's number"))?;
-                let Key { tag: from, size } = key(one)?;
-                let source = Source::from(from);
-                pairs.push((Source { size, ..source }, tag));
-            }
-            let oracle = Oracle::new(&source, rules);
-            lowering.fix(&oracle, others, pairs).map_err(LoadError::Fix)?;
+            lowering.fix_again(&Oracle::new(&source, rules), others, &saved.fixed)?;
         }
         lowering.rules = saved.rules;
         lowering.fingerprint = match &saved.fingerprint {
-            Some(text) => Some(Fingerprint::parse(text).ok_or(damaged("its fingerprint"))?),
+            Some(text) => {
+                Some(Fingerprint::parse(text).ok_or(LoadError::Damaged("its fingerprint"))?)
+            }
             None => None,
         };
-        let nodes: Vec<_> = source.nodes().collect();
-        let mut groups = IndexSet::default();
-        let mut nameless = Vec::new();
-        for &(group, anonymous) in &saved.groups {
-            let node = nodes.get(group as usize).and_then(|&node| source.type_of(node));
-            if !groups.insert(node.ok_or(damaged("a root's number"))?) {
-                return Err(damaged("a root twice"));
-            }
-            nameless.push(anonymous);
-        }
-        lowering.groups = groups;
-        restore_nodes(&mut lowering.forest, saved.nodes, nameless.len())?;
-        lowering.make_roots(|group| nameless[group])?;
+        lowering.groups = restored_groups(&source, &saved.groups)?;
+        restore_nodes(&mut lowering.forest, saved.nodes, saved.groups.len())?;
+        lowering.make_roots(|group| saved.groups[group].1)?;
         lowering.scopes = saved.scopes;
         lowering.loss = saved.loss;
-        let scopes = lowering.scopes.names.len();
-        if lowering.scopes.noalias.len() != scopes
-            || lowering.scopes.noalias.iter().any(|list| list.len() > scopes.div_ceil(64))
-        {
-            return Err(damaged("its scopes"));
-        }
-        let mut entries: IndexMap<Key, Entry> = IndexMap::default();
-        for one in saved.sources {
-            let key = key(one.key)?;
-            let root = source.tag(key.tag).ok().and_then(|tag| source.root_of(tag.access));
-            let group = root.and_then(|root| lowering.groups.get_index_of(&root));
-            let group = group.map(|group| group as u32);
-            let node = match one.node {
-                Some(node) => Some(
-                    lowering.forest.nodes.get(node as usize).ok_or(damaged("a node's number"))?,
-                ),
-                None => None,
-            };
-            if node.is_some_and(|node| Some(node.group) != group || !node.usable)
-                || one.scope.is_some_and(|scope| scope as usize >= scopes)
-            {
-                return Err(damaged("a source"));
-            }
-            let (node, why) = (one.node, one.why);
-            let entry = Entry { node, group, tag: None, why, weight: one.weight, scope: one.scope };
-            if entries.insert(key, entry).is_some() {
-                return Err(damaged("a source twice"));
-            }
-        }
+        let entries = lowering.restored_entries(&source, saved.sources)?;
         let kept = lowering.others;
         let made = lowering.graph.node_count();
         lowering.make_nodes(kept)?;
         // Two nodes with one name under one type would be one.
         let own = lowering.forest.nodes.len() - kept;
         if kept == 0 && lowering.graph.node_count() != made + 2 * own {
-            return Err(damaged("two nodes of one name"));
+            return Err(LoadError::Damaged("two nodes of one name"));
         }
         lowering.enter(&source, entries)?;
         let oracle = Oracle::new(&source, rules);
@@ -353,6 +300,61 @@ impl Lowering {
         }
         drop(oracle);
         Ok((lowering, source))
+    }
+
+    /// Fixes the others' tags again.
+    fn fix_again(
+        &mut self,
+        oracle: &Oracle<&Graph>,
+        others: Held<'_>,
+        fixed: &[(SavedKey, u32)],
+    ) -> Result<(), LoadError> {
+        let Held::Owned(others) = others else {
+            return Err(LoadError::Damaged("it was not stored"));
+        };
+        let mut pairs = Vec::new();
+        for &(key, tag) in fixed {
+            let tag = others.tag_at(tag as usize);
+            let tag = tag.ok_or(LoadError::Damaged("a fixed tag's number"))?;
+            let Key { tag: from, size } = restored_key(oracle.graph(), key)?;
+            pairs.push((Source { size, ..Source::from(from) }, tag));
+        }
+        self.fix(oracle, *others, pairs).map_err(LoadError::Fix)
+    }
+
+    /// The sources as they were saved, whose groups, nodes and scopes there must be.
+    fn restored_entries(
+        &self,
+        source: &Graph,
+        saved: Vec<SavedSource>,
+    ) -> Result<IndexMap<Key, Entry>, LoadError> {
+        let scopes = self.scopes.names.len();
+        let too_long = |list: &Vec<u64>| list.len() > scopes.div_ceil(64);
+        if self.scopes.noalias.len() != scopes || self.scopes.noalias.iter().any(too_long) {
+            return Err(LoadError::Damaged("its scopes"));
+        }
+        let mut entries: IndexMap<Key, Entry> = IndexMap::default();
+        for SavedSource { key, node, why, weight, scope } in saved {
+            let key = restored_key(source, key)?;
+            let root = source.tag(key.tag).ok().and_then(|tag| source.root_of(tag.access));
+            let group = root.and_then(|root| self.groups.get_index_of(&root));
+            let group = group.map(|group| group as u32);
+            if let Some(number) = node {
+                let node = self.forest.nodes.get(number as usize);
+                let node = node.ok_or(LoadError::Damaged("a node's number"))?;
+                if Some(node.group) != group || !node.usable {
+                    return Err(LoadError::Damaged("a source"));
+                }
+            }
+            if scope.is_some_and(|scope| scope as usize >= scopes) {
+                return Err(LoadError::Damaged("a source"));
+            }
+            let entry = Entry { node, group, tag: None, why, weight, scope };
+            if entries.insert(key, entry).is_some() {
+                return Err(LoadError::Damaged("a source twice"));
+            }
+        }
+        Ok(entries)
     }
 
     /// Whether no scopes tell sources apart that may alias.
@@ -371,6 +373,22 @@ impl Lowering {
             })
         })
     }
+}
+
+fn restored_key(source: &Graph, saved: SavedKey) -> Result<Key, LoadError> {
+    let tag = source.tag_at(saved.tag as usize).ok_or(LoadError::Damaged("a tag's number"))?;
+    Ok(Key { tag, size: saved.size })
+}
+
+fn restored_groups(source: &Graph, saved: &[(u32, bool)]) -> Result<IndexSet<TypeId>, LoadError> {
+    let mut groups = IndexSet::default();
+    for &(group, _) in saved {
+        let node = source.nth_node(group as usize).and_then(|node| source.type_of(node));
+        if !groups.insert(node.ok_or(LoadError::Damaged("a root's number"))?) {
+            return Err(LoadError::Damaged("a root twice"));
+        }
+    }
+    Ok(groups)
 }
 
 fn restore_nodes(

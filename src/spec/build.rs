@@ -10,7 +10,7 @@ use super::name::bytes;
 use super::place::Place;
 use super::{Built, SpecError, error};
 use crate::builder::{BuildError, SizedField};
-use crate::declare::Lowering;
+use crate::declare::TaggedTypes;
 use crate::graph::{CopyEntry, CopyId, Format, Graph, TagId, TypeId};
 use crate::nearest::suggestion;
 
@@ -56,7 +56,7 @@ fn build(spec: Spec) -> Result<Built, SpecError> {
         declared.types.insert(decl.key().to_owned(), id);
     }
     if let Some(declare) = &spec.declare {
-        declared.lowering = Some(declare.lower()?);
+        declared.tagged = Some(declare.lower()?);
     }
     let mut tags: IndexMap<&str, usize> = IndexMap::new();
     for (index, decl) in spec.tags.iter().enumerate() {
@@ -80,8 +80,8 @@ fn build(spec: Spec) -> Result<Built, SpecError> {
         declared.add_copy(decl).map_err(|error| error.within(place))?;
     }
     check_expectations(&spec, &mut declared)?;
-    let Declared { graph, types, tags, lowering } = declared;
-    Ok(Built { spec, graph, types, tags, lowering })
+    let Declared { graph, types, tags, tagged } = declared;
+    Ok(Built { spec, graph, types, tags, tagged })
 }
 
 /// Remembers where a name is declared, or returns where it was before.
@@ -213,7 +213,7 @@ pub(super) struct Declared {
     /// Each tag by its name, or its path.
     pub(super) tags: IndexMap<String, TagId>,
     /// The types with a layout.
-    pub(super) lowering: Option<Lowering>,
+    pub(super) tagged: Option<TaggedTypes>,
 }
 
 impl Declared {
@@ -234,11 +234,10 @@ impl Declared {
     /// Returns the position of a tag in [`Declared::tags`], where the tag of a
     /// path is added.
     fn tag_or_path(&mut self, name: &str) -> Result<usize, SpecError> {
-        let Some(lowering) = self.lowering.as_mut().filter(|_| !self.tags.contains_key(name))
-        else {
+        let Some(tagged) = self.tagged.as_mut().filter(|_| !self.tags.contains_key(name)) else {
             return self.tag(name);
         };
-        let tag = lowering.tag(&mut self.graph, name);
+        let tag = tagged.tag(&mut self.graph, name);
         let tag = tag.map_err(|error| SpecError::new(Place::default(), error.to_string()))?;
         Ok(self.tags.insert_full(name.to_owned(), tag).0)
     }

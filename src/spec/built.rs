@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use super::document::Spec;
 use super::place::Place;
 use crate::builder::BuildError;
-use crate::declare::{DeclareError, Lowering};
+use crate::declare::{DeclareError, TaggedTypes};
 use crate::graph::{Format, Graph, TagId, TypeId};
 use crate::nearest::suggestion;
 use crate::oracle::{AliasResult, Oracle, Rules};
@@ -21,7 +21,7 @@ pub struct Built {
     pub(super) types: IndexMap<String, TypeId>,
     /// Begins with `spec.tags`, in step.
     pub(super) tags: IndexMap<String, TagId>,
-    pub(super) lowering: Option<Lowering>,
+    pub(super) tagged: Option<TaggedTypes>,
 }
 
 /// One expected answer.
@@ -166,14 +166,14 @@ impl Built {
 
     /// Returns the declared types, to declare more of them, with the graph in
     /// which their nodes and tags are.
-    pub fn lowering_mut(&mut self) -> Option<(&mut Lowering, &mut Graph)> {
-        self.lowering.as_mut().map(|lowering| (lowering, &mut self.graph))
+    pub fn tagged_mut(&mut self) -> Option<(&mut TaggedTypes, &mut Graph)> {
+        self.tagged.as_mut().map(|tagged| (tagged, &mut self.graph))
     }
 
     /// Returns the declared types, if the spec has them.
     #[must_use]
-    pub fn lowering(&self) -> Option<&Lowering> {
-        self.lowering.as_ref()
+    pub fn tagged(&self) -> Option<&TaggedTypes> {
+        self.tagged.as_ref()
     }
 
     /// Returns each type by its key, in file order. Keys of equal nodes share
@@ -193,7 +193,7 @@ impl Built {
     /// Returns the tag of that name, or the one for the access that a path
     /// describes, such as `CallInfo.l.base`.
     ///
-    /// Paths into declared types are those of [`Lowering::tag`]. Else a path is
+    /// Paths into declared types are those of [`TaggedTypes::tag`]. Else a path is
     /// the key of a type (the longest that fits, as keys may hold
     /// dots), then names of fields. It means an access to the last field, at
     /// the sum of the offsets; a key alone means the whole type. The access is
@@ -226,11 +226,11 @@ impl Built {
         if let Some(&tag) = self.tags.get(name) {
             return Ok(tag);
         }
-        if let Some(lowering) = &mut self.lowering {
+        if let Some(tagged) = &mut self.tagged {
             // Nodes that are given as such come first.
             let key = cuts(name).any(|(key, _)| self.types.contains_key(key));
             if !key {
-                return lowering.tag(&mut self.graph, name).map_err(NameError::Declared);
+                return tagged.tag(&mut self.graph, name).map_err(NameError::Declared);
             }
         }
         let (base, access, offset) = self.path(name)?;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::SpecError;
 use super::place::Place;
 use crate::declare::{
-    Declarations, DeclareError, Lowering, Member, MemberType, Policy, Record, Target,
+    Declarations, DeclareError, Member, MemberType, Policy, Record, TaggedTypes, Target,
 };
 use crate::nearest::suggestion;
 
@@ -251,7 +251,7 @@ impl DeclareDecl {
         Ok(types)
     }
 
-    pub(super) fn lower(&self) -> Result<Lowering, SpecError> {
+    pub(super) fn lower(&self) -> Result<TaggedTypes, SpecError> {
         Ok(self.declare()?.lower(self.policy))
     }
 }

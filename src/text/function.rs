@@ -61,16 +61,14 @@ impl<'t> Scan<'t> {
                 let name = shortened(&self.module.functions[function as usize].name);
                 return Err(lexer.truncated(format!("the body of function @{name}")));
             };
+            // Not one `match`: what comes next is hard to foresee, and a table
+            // of jumps costs the most then.
             if at_start && byte.is_ascii_digit() {
                 // Most likely a label, after which an instruction may follow.
                 lexer.word();
                 at_start = lexer.eat(b":");
                 at = lexer.at;
-                continue;
-            }
-            // Not one `match`: what comes next is hard to foresee, and a table
-            // of jumps costs the most then.
-            if matches!(byte, b'(' | b')' | b'[' | b']' | b'{' | b'}') {
+            } else if matches!(byte, b'(' | b')' | b'[' | b']' | b'{' | b'}') {
                 if byte == b'}' && depth == 0 {
                     return Ok(at + 1);
                 }
@@ -86,32 +84,48 @@ impl<'t> Scan<'t> {
                     at_start = self.attachment(&mut lexer, &mut current)?;
                     at = lexer.at;
                 }
-            } else if matches!(byte, b';' | b'/') && lexer.comment()? {
-                at = lexer.at;
-            } else if at_start {
-                match instruction::start(&mut lexer)? {
-                    Some(start) => {
-                        self.started(&mut current, at, &start);
-                        at_start = false;
-                    }
-                    // After a label the instruction may follow directly.
-                    None => at_start = text[lexer.at - 1] == b':',
-                }
-                at = lexer.at;
-            } else if byte == b'"' {
-                lexer.quoted()?;
-                at = lexer.at;
-            } else if byte == b'='
-                && depth == 0
-                && let Some(result) = result_before(text, at)
-            {
-                // An instruction that does not begin its line.
-                at = result;
-                at_start = true;
             } else {
-                // A `/` that begins no comment, or a line end, `=` or `!` in brackets.
-                at += 1;
+                (at, at_start) = self.within(lexer, &mut current, depth, at_start)?;
             }
+        }
+    }
+
+    /// Passes what is no bracket, label or attachment: a comment, a string, or where
+    /// an instruction starts. Returns where it ends, and whether an instruction may
+    /// start there.
+    #[inline]
+    fn within(
+        &mut self,
+        mut lexer: Lexer<'t>,
+        current: &mut Current,
+        depth: usize,
+        at_start: bool,
+    ) -> Result<(usize, bool), TextError> {
+        let at = lexer.at;
+        let byte = lexer.peek();
+        if matches!(byte, Some(b';' | b'/')) && lexer.comment()? {
+            return Ok((lexer.at, at_start));
+        }
+        if at_start {
+            let start = instruction::start(&mut lexer)?;
+            if let Some(start) = &start {
+                self.started(current, at, start);
+            }
+            // After a label the instruction may follow directly.
+            let is_label = start.is_none() && self.text[lexer.at - 1] == b':';
+            return Ok((lexer.at, is_label));
+        }
+        match byte {
+            Some(b'"') => {
+                lexer.quoted()?;
+                Ok((lexer.at, false))
+            }
+            // Maybe an instruction that does not begin its line.
+            Some(b'=') if depth == 0 => {
+                Ok(result_before(self.text, at).map_or((at + 1, false), |result| (result, true)))
+            }
+            // A `/` that begins no comment, or a line end, `=` or `!` in brackets.
+            _ => Ok((at + 1, false)),
         }
     }
 

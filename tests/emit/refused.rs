@@ -1,7 +1,7 @@
 //! Which tags are refused, and that the others are right.
 
 use pretty_assertions::assert_eq;
-use tbaa::declare::{Declarations, Lowering, Policy, Record, Target};
+use tbaa::declare::{Declarations, Policy, Record, TaggedTypes, Target};
 use tbaa::emit::{EmitError, Emitter, Reason, TagCheck};
 use tbaa::verify::Rule;
 use tbaa::{Format, Graph, Oracle, Rules, SizedField, TagId, text};
@@ -10,7 +10,7 @@ use crate::support::random::{self, Shape, Universe};
 use crate::support::{Rng, setting};
 
 /// A struct with all that matters in it.
-fn declared(policy: Policy) -> (Graph, Lowering) {
+fn declared(policy: Policy) -> (Graph, TaggedTypes) {
     let mut types = Declarations::new(Target::x86_64());
     let value = Record::union("Value").field("p", "void *").field("n", "double").field("i", "long");
     types.define(Record::structure("TValue").field("value", value).field("tt", "short")).unwrap();

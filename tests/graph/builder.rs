@@ -2,8 +2,8 @@
 
 use pretty_assertions::assert_eq;
 use tbaa::{
-    BuildError, Builder, CopyEntry, Draft, DraftOperand, Format, Graph, Operand, SizedField, TagId,
-    TypeId, TypeKind, text,
+    BuildError, Builder, CopyEntry, Draft, DraftOperand, Format, Graph, Int, Operand, SizedField,
+    TagId, TypeId, TypeKind, text,
 };
 
 /// Root, char, int and a struct of two ints.
@@ -326,4 +326,43 @@ fn a_tag_to_the_first_member_of_a_union_is_for_the_union_rules() {
     assert!(verifier.check(first).is_err());
     assert!(verifier.check(last).is_ok());
     assert!(tbaa::Oracle::new(&graph, tbaa::Rules::Union).may_alias(first, last));
+}
+
+/// Small integers stand in the operand, others in a table.
+#[test]
+fn integers_are_kept_at_every_size_and_width() {
+    let mut graph = Graph::new();
+    let edge = 1 << 29;
+    let values = [0, 1, edge - 1, edge, edge + 1, u64::from(u32::MAX) + 1, u64::MAX];
+    let ints: Vec<Int> = [64, 32, 128]
+        .into_iter()
+        .flat_map(|bits| values.map(|value| Int { bits, value }))
+        .filter(|int| int.bits != 32 || int.value <= u32::MAX.into())
+        .collect();
+    let nodes: Vec<_> =
+        ints.iter().map(|&int| graph.insert(&[Operand::Int(int)]).unwrap()).collect();
+    assert_eq!(graph.node_count(), ints.len(), "no two are one");
+    graph.shrink_to_fit();
+    for (&int, &node) in ints.iter().zip(&nodes) {
+        assert_eq!(graph.operand(node, 0), Some(Operand::Int(int)));
+        assert_eq!(graph.insert(&[Operand::Int(int)]), Ok(node), "{int} is found again");
+    }
+}
+
+/// Names lie one after the other, and are told apart all the same.
+#[test]
+fn names_are_told_apart_where_they_touch() {
+    let mut graph = Graph::new();
+    let mut b = graph.builder();
+    let names: Vec<Vec<u8>> = (0..2_000_u32)
+        .map(|at| b"ab".repeat(at as usize % 50 + 1))
+        .chain([vec![], vec![0]])
+        .collect();
+    let roots: Vec<_> = names.iter().map(|name| b.root(name).unwrap()).collect();
+    graph.shrink_to_fit();
+    assert_eq!(graph.node_count(), 52);
+    for (name, &root) in names.iter().zip(&roots) {
+        assert_eq!(graph.ty(root).name(), Some(&name[..]));
+        assert_eq!(graph.builder().root(name), Ok(root));
+    }
 }

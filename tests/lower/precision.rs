@@ -157,7 +157,7 @@ fn table() {
     }
     random.print("random, rich in unions");
     let ravi = Spec::load(include_str!("../../specs/ravi-declared.ron")).unwrap();
-    let ravi = measure("Ravi", ravi.lowering().unwrap().types());
+    let ravi = measure("Ravi", ravi.tagged().unwrap().types());
     ravi.print("Ravi");
     assert!(random.closed > random.clang && ravi.closed > ravi.clang);
     if Llvm::get().is_none() {

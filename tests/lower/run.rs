@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use tbaa::declare::{Declarations, Lowering as Declared, Policy, Record, Target};
+use tbaa::declare::{Declarations, Policy, Record, TaggedTypes as Declared, Target};
 use tbaa::lower::{Lowering, Options, Saved};
 use tbaa::{Graph, Oracle, Rules, TagId, text};
 

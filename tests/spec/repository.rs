@@ -2,12 +2,10 @@
 //! swapped, with its types in another order, and after a round trip.
 
 use crate::support::Rng;
-use crate::support::check_proof::Checker;
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tbaa::proof::Unproved;
 use tbaa::spec::{Built, Spec, TypeDecl, write};
 use tbaa::{AliasResult, Graph, Oracle, Rules, TagId, text};
 
@@ -51,27 +49,6 @@ fn expectations_hold() {
         let report = built.check();
         let at = |failure: &tbaa::spec::Failure| failure.place.locate(text).0;
         report.failures.iter().map(|f| format!("line {}: {f}", at(f))).collect()
-    });
-}
-
-#[test]
-fn proofs_of_no_alias_are_confirmed() {
-    on_every_spec(|built, _| {
-        let (graph, mut failures) = (built.graph(), Vec::new());
-        for rules in [Rules::Union, Rules::UnionStrict] {
-            let oracle = Oracle::new(graph, rules);
-            for (a, b) in graph.tags().flat_map(|a| graph.tags().map(move |b| (a, b))) {
-                let confirmed = match oracle.prove(a, b) {
-                    Err(Unproved::MayAlias) => continue,
-                    Err(unproved) => Err(unproved.to_string()),
-                    Ok(proof) => Checker(graph)
-                        .confirm(rules == Rules::UnionStrict, a.into(), b.into(), &proof)
-                        .map_err(str::to_owned),
-                };
-                failures.extend(confirmed.err().map(|why| format!("{rules}, {a:?}, {b:?}: {why}")));
-            }
-        }
-        failures
     });
 }
 

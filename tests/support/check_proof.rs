@@ -2,7 +2,7 @@
 //! itself, has arithmetic of its own, and shares no code with the oracle. That
 //! the types are well formed is taken for granted.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use indexmap::IndexSet;
 use tbaa::proof::{Apart, Direction, Gap, Parting, Proof};
@@ -23,15 +23,14 @@ type Arrays = BTreeMap<i128, i128>;
 type Bytes = (i128, i128, Arrays);
 /// Type, offset, extent.
 type Field = (TypeId, i128, i128);
-/// What types contain at most that far from their start, as far as it was asked.
-type Far = HashMap<TypeId, Option<i128>>;
-type Known = HashMap<(TypeId, i128), bool>;
 
-fn add(arrays: &mut Arrays, more: impl IntoIterator<Item = (i128, i128)>) {
+fn sum(arrays: &Arrays, more: impl IntoIterator<Item = (i128, i128)>) -> Arrays {
+    let mut all = arrays.clone();
     for (step, last) in more.into_iter().filter(|(_, last)| *last != 0) {
-        let sum = arrays.entry(step).or_default();
+        let sum = all.entry(step).or_default();
         *sum = (*sum + last).min(END);
     }
+    all
 }
 
 fn array(elements: &Elements) -> (i128, i128) {
@@ -54,15 +53,14 @@ fn span(arrays: impl Iterator<Item = (i128, i128)>) -> (i128, i128) {
 /// Whether no distance is in the window.
 fn misses(at: i128, arrays: &[(i128, i128)], (from, to): (i128, i128), why: &Apart) -> bool {
     match why {
-        Apart::Residue { modulus: 0, .. } => false,
-        Apart::Residue { modulus, residue, window } => {
+        Apart::Residue { modulus, residue, window } if *modulus != 0 => {
             let m = i128::from(*modulus);
             let of = |multiple| arrays.iter().copied().filter(move |a| (a.0 % m == 0) == multiple);
             let ((back, on), (least, greatest)) = (span(of(false)), span(of(true)));
             let (from, to) = ((from - on).max(at + least), (to - back).min(at + greatest));
-            let says = |said: Option<i128>, is| said.is_none_or(|said| said == is);
             at.rem_euclid(m) == i128::from(*residue)
-                && (says(window.0, from) && says(window.1, to))
+                && window.0.is_none_or(|said| said == from)
+                && window.1.is_none_or(|said| said == to)
                 && from + (at - from).rem_euclid(m) > to
         }
         Apart::Cases { array, runs } if *array < arrays.len() => {
@@ -80,11 +78,12 @@ fn misses(at: i128, arrays: &[(i128, i128)], (from, to): (i128, i128), why: &Apa
     }
 }
 
-fn holds(Gap { outer, inner, apart, .. }: &Gap) -> bool {
+/// Returns the bytes that a gap parts, if it does.
+fn parted(Gap { outer, inner, apart, .. }: &Gap) -> Option<(Bytes, Bytes)> {
     let back = outer.repeats.iter().map(array).map(|(step, last)| (-step, last));
     let arrays: Vec<_> = back.chain(inner.repeats.iter().map(array)).collect();
     let (p, r) = (bytes(outer), bytes(inner));
-    misses(r.0 - p.0, &arrays, (1 - r.1, p.1 - 1), apart)
+    misses(r.0 - p.0, &arrays, (1 - r.1, p.1 - 1), apart).then_some((p, r))
 }
 
 fn covers(more: &Bytes, less: &Bytes) -> bool {
@@ -96,10 +95,9 @@ fn before(a: &Bytes, b: &Bytes) -> bool {
     a.0 + a.1 + span(a.2.clone().into_iter()).1 <= b.0
 }
 
-/// A place on the way to something: the bytes that a flexible array in the type may
-/// take and those of the field; offsets without elements and as the tag counts; the
-/// innermost array, its end, those around it, and all; and where an object of the
-/// other access was passed.
+/// A place on a path: the bytes that a flexible array in it may take and its own,
+/// offsets without elements and as the tag counts, the innermost array, its end, those
+/// around it, all, and where an object of the other access was passed.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Place {
     ty: TypeId,
@@ -118,10 +116,6 @@ struct Place {
 pub struct Checker<'g>(pub &'g Graph);
 
 impl Checker<'_> {
-    fn size(&self, ty: TypeId) -> i128 {
-        self.0.ty(ty).size().unwrap_or(0).into()
-    }
-
     fn parent(&self, ty: TypeId) -> Option<TypeId> {
         let (node, new) = (self.0.ty(ty), self.0.ty(ty).format() == Format::New);
         node.parent().filter(|_| new || node.kind() == TypeKind::Scalar)
@@ -143,25 +137,10 @@ impl Checker<'_> {
         ty == of.base || of.is_whole() && self.is_above(of.base, ty)
     }
 
-    /// How far from a type's start an object begins at most, elements left out.
-    fn far(&self, of: &Tag, ty: TypeId, known: &mut Far) -> Option<i128> {
-        if !known.contains_key(&ty) {
-            let here = self.is_object(of, ty).then_some(0);
-            let inside = self.fields(ty).into_iter();
-            let inside = inside.filter_map(|f| Some(f.1 + self.far(of, f.0, known)?)).max();
-            known.insert(ty, inside.max(here));
-        }
-        known[&ty]
-    }
-
     /// Whether a denoted path goes on from a type with so many bytes left.
-    fn goes_on(&self, of: &Tag, at: (TypeId, i128), known: &mut Known) -> bool {
-        if !known.contains_key(&at) {
-            let mut next = self.fields(at.0).into_iter().map(|f| (f.0, at.1 - f.1));
-            let inside = at.1 >= 0 && next.any(|next| self.goes_on(of, next, known));
-            known.insert(at, inside || at == (of.access, 0));
-        }
-        known[&at]
+    fn goes_on(&self, of: &Tag, (ty, left): (TypeId, i128)) -> bool {
+        let mut places = self.walk(self.start(ty), left, true, None).into_iter();
+        places.any(|at| (at.ty, at.offset) == (of.access, left)) && left >= 0
     }
 
     /// Confirms that two accesses do not alias by rule `union`, or if `strict` by
@@ -184,13 +163,12 @@ impl Checker<'_> {
     }
 
     fn start(&self, ty: TypeId) -> Place {
-        let (collapsed, offset, len, inner, object) = (0, 0, self.size(ty), None, None);
-        let (slot, end, outer, all) = (END, END, Arrays::new(), Arrays::new());
+        let (slot, end, len) = (END, END, self.0.ty(ty).size().unwrap_or(0).into());
+        let (collapsed, offset, inner, outer, all, object) = Default::default();
         Place { ty, slot, len, collapsed, offset, inner, end, outer, all, object }
     }
 
-    /// Returns all places from `start` on up to the offset `most`, which counts
-    /// elements or not; where an object of `of` was passed, in two forms.
+    /// Returns all places up to the offset `most`; past an object of `of`, with and without it.
     fn walk(&self, from: Place, most: i128, folded: bool, of: Option<&Tag>) -> IndexSet<Place> {
         let (mut seen, mut at) = (IndexSet::from([from]), 0);
         while let Some(place) = seen.get_index(at).cloned() {
@@ -200,26 +178,21 @@ impl Checker<'_> {
                 seen.insert(Place { object, ..place.clone() });
             }
             for (ty, offset, extent) in self.fields(place.ty) {
-                let (size, begin) = (self.size(ty), place.offset + offset);
-                let room = if place.slot > offset { place.slot - offset } else { END };
+                let size = i128::from(self.0.ty(ty).size().unwrap_or(0));
+                let begin = place.offset + offset;
+                let is_bounded = (offset + 1..END).contains(&place.slot);
+                let room = if is_bounded { place.slot - offset } else { END };
                 let whole = if extent == 0 { room } else { extent };
-                let whole = if whole > u64::MAX.into() { END } else { whole };
                 let last = if whole == END { END } else { (whole - 1) / size.max(1) };
                 let is_array = size != 0 && (extent == 0 || extent > size);
-                let mut next = Place { ty, slot: extent, len: extent, ..place.clone() };
-                next.collapsed += offset;
+                let (collapsed, len) =
+                    (place.collapsed + offset, if size == 0 { 0 } else { extent });
+                let mut next = Place { ty, slot: extent, len, collapsed, ..place.clone() };
                 if is_array {
-                    next.slot = size;
+                    (next.slot, next.len, next.inner) = (size, END, Some((size, last)));
                     next.end = if whole == END { END } else { begin + whole };
-                    next.outer = place.all.clone();
-                    next.inner = Some((size, last));
-                    add(&mut next.all, next.inner);
-                    next.len = END;
-                } else if size == 0 {
-                    next.len = 0;
-                }
-                if self.fields(ty).into_iter().all(|f| f.2 != 0 || self.size(f.0) == 0) {
-                    next.slot = END;
+                    next.outer = std::mem::take(&mut next.all);
+                    next.all = sum(&next.outer, next.inner);
                 }
                 let (step, last) = if is_array && !folded { (size, last) } else { (1, 0) };
                 let last = (most - begin).div_euclid(step).min(last);
@@ -242,8 +215,7 @@ impl Checker<'_> {
                 let (step, last) = inner.filter(|_| folded).unwrap_or((1, 0));
                 let fit = if room == END { END } else { (room - len).div_euclid(step) };
                 let uncut = fit.max(-1).min(last) + 1;
-                let (mut all, first) = (outer.clone(), uncut.min(last) * step);
-                add(&mut all, [(step, uncut - 1)]);
+                let (all, first) = (sum(&outer, [(step, uncut - 1)]), uncut.min(last) * step);
                 let whole = (uncut > 0).then_some((*offset, len, all));
                 let cut = (uncut <= last).then_some((offset + first, room - first, outer));
                 whole.into_iter().chain(cut).filter(move |bytes| bytes.1 > 0 && len > 0)
@@ -258,23 +230,20 @@ impl Checker<'_> {
 
     /// Follows the objects of one access in the other's base type; sizes known.
     fn sized(&self, strict: bool, p: &Tag, r: &Tag, said: &Direction) -> Verdict {
-        ensure(said.gaps.iter().all(holds), "bytes that are said to part do not")?;
-        let gaps: Vec<_> = said.gaps.iter().map(|g| (bytes(&g.outer), bytes(&g.inner))).collect();
+        let gaps: Option<Vec<_>> = said.gaps.iter().map(parted).collect();
+        let gaps = gaps.ok_or("bytes that are said to part do not")?;
         let r_ends = self.ends(r, None)?;
         for (end, p_bytes) in self.ends(p, strict.then_some(r))? {
-            let from = Place { offset: end.collapsed, ..end.clone() };
-            let from = if strict { from } else { self.start(p.base) };
-            let places = self.walk(from, END, true, None).into_iter();
-            let places = places.filter(|q| q.object.is_none() && self.is_object(r, q.ty));
-            let objects = end.object.into_iter().chain(places.map(|q| (q.offset, q.all)));
-            for ((at, arrays), (_, r)) in
-                objects.flat_map(|q| r_ends.iter().map(move |r| (q.clone(), r)))
-            {
-                let mut r = (r.0 + at, r.1, r.2.clone());
-                add(&mut r.2, arrays);
-                let mut listed = gaps.iter().filter(|g| covers(&g.0, &p_bytes) && covers(&g.1, &r));
-                let apart = before(&p_bytes, &r) || before(&r, &p_bytes) || listed.next().is_some();
-                ensure(apart, "bytes that may meet are not listed")?;
+            let from =
+                if strict { Place { offset: end.collapsed, ..end } } else { self.start(p.base) };
+            let places = self.walk(from, END, true, Some(r)).into_iter();
+            for (at, arrays) in places.filter_map(|q| q.object).collect::<IndexSet<_>>() {
+                for (_, (start, len, repeats)) in &r_ends {
+                    let r = (start + at, *len, sum(repeats, arrays.clone()));
+                    let listed = |g: &(Bytes, Bytes)| covers(&g.0, &p_bytes) && covers(&g.1, &r);
+                    let apart = before(&p_bytes, &r) || before(&r, &p_bytes);
+                    ensure(apart || gaps.iter().any(listed), "bytes that may meet are not listed")?;
+                }
             }
         }
         Ok(())
@@ -282,47 +251,45 @@ impl Checker<'_> {
 
     /// Follows the paths of both side by side; sizes unknown.
     fn inferred(&self, strict: bool, p: &Tag, r: &Tag, said: &Direction) -> Verdict {
-        let (mut far, mut p_on, mut r_on) = (Far::new(), Known::new(), Known::new());
+        let mut known = (HashMap::new(), HashMap::new(), HashMap::new());
+        // How far from a type's start an object of r begins at most.
+        let farthest = |ty| {
+            let places = self.walk(self.start(ty), END, true, None).into_iter();
+            places.filter(|at| self.is_object(r, at.ty)).map(|at| at.offset).max()
+        };
+        let mut far = |ty| *known.0.entry(ty).or_insert_with(|| farthest(ty));
+        let mut p_on = |at| *known.1.entry(at).or_insert_with(|| self.goes_on(p, at));
+        let mut r_on = |at| *known.2.entry(at).or_insert_with(|| self.goes_on(r, at));
         let (p_offset, r_offset) = (p.offset.into(), r.offset.into());
-        ensure(self.goes_on(p, (p.base, p_offset), &mut p_on), "a tag denotes nothing")?;
-        ensure(self.goes_on(r, (r.base, r_offset), &mut r_on), "a tag denotes nothing")?;
+        ensure(p_on((p.base, p_offset)) && r_on((r.base, r_offset)), "a tag denotes nothing")?;
         // Type, what remains of p's offset, and, past the end of q, of r's.
         let (mut seen, mut at) = (IndexSet::from([(p.base, p_offset, None)]), 0);
         while let Some(&(ty, left, inner)) = seen.get_index(at) {
             at += 1;
             let object = inner.is_none() && self.is_object(r, ty);
-            let holds = inner.is_some() || self.far(r, ty, &mut far).is_some();
+            let holds = inner.is_some() || far(ty).is_some();
             let ended = (ty, left) == (p.access, 0) && holds || object && r.is_whole();
             ensure(!ended && inner.is_none_or(|at| (ty, at) != (r.access, 0)), "no paths part")?;
             seen.extend(object.then_some((ty, left, Some(r_offset))));
             let (fields, index) = (self.fields(ty), ty.node().index());
-            let data = fields.iter().filter(|f| self.0.ty(f.0).kind() != TypeKind::Root);
-            let data: Vec<_> = data.map(|field| field.1).collect();
-            let is_union = data.iter().collect::<HashSet<_>>().len() < data.len();
-            let on = |field: &Field| self.goes_on(p, (field.0, left - field.1), &mut p_on);
-            let ours: Vec<bool> = fields.iter().map(on).collect();
-            for (i, ours) in fields.iter().enumerate().filter(|(i, _)| ours[*i]) {
-                for (j, theirs) in fields.iter().enumerate() {
-                    let below = inner.map(|rest| rest - theirs.1);
-                    let begin = match (inner, below) {
-                        (Some(rest), Some(at)) if self.goes_on(r, (theirs.0, at), &mut r_on) => {
-                            rest
-                        }
-                        (None, _) => match self.far(r, theirs.0, &mut far) {
-                            Some(at) => theirs.1 + at + r_offset,
-                            None => continue,
-                        },
-                        _ => continue,
-                    };
+            let is_union = fields.windows(2).any(|two| two[0].1 == two[1].1);
+            let leads = |field: &Field| match inner {
+                None => Some(field.1 + far(field.0)? + r_offset),
+                Some(rest) => r_on((field.0, rest - field.1)).then_some(rest),
+            };
+            let theirs: Vec<_> = fields.iter().map(leads).collect();
+            for (i, ours) in fields.iter().enumerate().filter(|(_, f)| p_on((f.0, left - f.1))) {
+                for (j, (field, begin)) in fields.iter().zip(&theirs).enumerate() {
+                    let Some(begin) = *begin else { continue };
                     if i == j {
-                        seen.insert((ours.0, left - ours.1, below));
+                        seen.insert((ours.0, left - ours.1, inner.map(|rest| rest - field.1)));
                     } else if inner.is_some() || !strict {
                         let part = |p: &Parting| (p.ty, p.outer, p.inner) == (index, i, j);
                         ensure(said.partings.iter().any(part), "two fields are not listed")?;
-                        let first = ours.1 < theirs.1;
+                        let first = ours.1 < field.1;
                         let (start, size) = if first { (left, p.size) } else { (begin, r.size) };
                         let end = size.map_or(0, |size| start + i128::from(size));
-                        let meet = is_union || end > ours.1.max(theirs.1);
+                        let meet = is_union || end > ours.1.max(field.1);
                         ensure(!meet, "two fields that are said to part meet")?;
                     }
                 }

@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
 use tbaa::Graph;
-use tbaa::declare::{DeclareError, Lowering, Policy, Target};
+use tbaa::declare::{DeclareError, Policy, TaggedTypes, Target};
 use tbaa::spec::{Built, DeclareDecl, NameError, Spec};
 
 use crate::oracle::{Oracle, Tag, rules};
@@ -119,9 +119,9 @@ impl Context {
     /// Changes the graph by its declared types.
     pub(crate) fn grow_declared<R>(
         &mut self,
-        change: impl FnOnce(&mut Lowering, &mut Graph) -> Result<R, Error>,
+        change: impl FnOnce(&mut TaggedTypes, &mut Graph) -> Result<R, Error>,
     ) -> Result<R, Error> {
-        self.grow_spec(|built| match built.lowering_mut() {
+        self.grow_spec(|built| match built.tagged_mut() {
             Some((lowering, graph)) => change(lowering, graph),
             None => {
                 let message = "the spec of this context declares no types: give it a `declare`";

@@ -2,7 +2,7 @@
 
 use std::mem::MaybeUninit;
 
-use tbaa::declare::{Lowering, Member, Record};
+use tbaa::declare::{Member, Record, TaggedTypes};
 
 use crate::context::{Context, change};
 use crate::oracle::{Copy, Type};
@@ -117,7 +117,7 @@ fn member(of: &RecordMember, computed: bool) -> Result<Member, Error> {
 
 /// Compares what `sizeof` says of members with their types.
 fn check_sizes(
-    types: &mut Lowering,
+    types: &mut TaggedTypes,
     record: &str,
     union: bool,
     members: &[RecordMember],

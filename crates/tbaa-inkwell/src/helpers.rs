@@ -4,7 +4,7 @@ use inkwell::llvm_sys::core::LLVMSetMetadata;
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, InstructionValue};
 use std::ptr;
-use tbaa::declare::{DeclareError, Lowering};
+use tbaa::declare::{DeclareError, TaggedTypes};
 use tbaa::emit::Plan;
 use tbaa::{CopyEntry, CopyId, Graph, GraphError, TagId};
 
@@ -64,7 +64,7 @@ impl<'ctx> Helpers<'ctx> {
     /// [`HelperError`], where a graph is full.
     pub fn read(
         module: &Module<'ctx>,
-        types: &mut Lowering,
+        types: &mut TaggedTypes,
         graph: &mut Graph,
     ) -> Result<Self, HelperError> {
         let context = module.get_context();

@@ -19,7 +19,7 @@ use cranelift_codegen::ir::{
 };
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-use tbaa::declare::{Declarations, Lowering, Place, Policy, Record, Target};
+use tbaa::declare::{Declarations, Place, Policy, Record, TaggedTypes, Target};
 use tbaa::{Graph, Oracle, Rules};
 
 use regions::Regions;
@@ -62,7 +62,7 @@ const PROGRAM: [Op; 7] = [
 const BYTES: [Op; 2] = [Op::AddByte(0), Op::AddByte(1)];
 
 struct Compiler {
-    types: Lowering,
+    types: TaggedTypes,
     oracle: Oracle,
 }
 

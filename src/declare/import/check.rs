@@ -6,7 +6,7 @@
 //! tags must be one.
 
 use crate::declare::declarations::Kind;
-use crate::declare::{DeclId, Declarations, DeclareError, Lowering};
+use crate::declare::{DeclId, Declarations, DeclareError, TaggedTypes};
 use crate::graph::{Graph, TagId};
 use crate::table::{HashMap, IndexMap, IndexSet};
 use crate::text::Module;
@@ -132,7 +132,7 @@ impl ClangAccesses {
     /// [`DeclareError::Build`] where the graph is full.
     pub fn differences(
         &self,
-        types: &mut Lowering,
+        types: &mut TaggedTypes,
         module: &mut Module,
     ) -> Result<Vec<ClangDifference>, DeclareError> {
         let mut tags: HashMap<usize, Option<TagId>> = HashMap::default();

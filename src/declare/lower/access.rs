@@ -1,11 +1,11 @@
 //! What tag an access at the end of a path has.
 
-use super::{Access, Lowering, Policy};
+use super::{Access, Policy, TaggedTypes};
 use crate::declare::DeclId;
 use crate::declare::declarations::Kind;
 use crate::declare::path::{ResolvedPath, Step};
 
-impl Lowering {
+impl TaggedTypes {
     pub(super) fn access(&self, resolved: &ResolvedPath) -> Access {
         let access = match self.policy {
             Policy::Clang | Policy::ClangNew => self.clang_access(resolved),

@@ -1,6 +1,6 @@
 //! Tags of accesses that clang compiled.
 
-use super::{Access, Lowering};
+use super::{Access, TaggedTypes};
 use crate::declare::declarations::Kind;
 use crate::declare::path::{ResolvedPath, Step};
 use crate::declare::{DeclId, DeclareError};
@@ -12,7 +12,7 @@ const CLANG_ROOTS: [&[u8]; 2] = [b"Simple C/C++ TBAA", b"Simple C++ TBAA"];
 /// The deepest nesting followed, which is that of real structs many times over.
 const DEEPEST: usize = 1 << 10;
 
-impl Lowering {
+impl TaggedTypes {
     /// Returns the tag under these declarations of an access that clang tagged
     /// in another module: so that accesses of a runtime's functions, compiled
     /// from C, and of a front end's own meet in one tree of types.

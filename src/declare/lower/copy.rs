@@ -1,6 +1,6 @@
 //! What a copy of a whole type accesses.
 
-use super::{Access, Lowering, Policy};
+use super::{Access, Policy, TaggedTypes};
 use crate::declare::declarations::Kind;
 use crate::declare::{DeclId, DeclareError};
 use crate::graph::{CopyEntry, CopyId, Graph};
@@ -8,7 +8,7 @@ use crate::graph::{CopyEntry, CopyId, Graph};
 /// clang lists members one by one; a larger list would help nobody.
 const LONGEST: usize = 1 << 16;
 
-impl Lowering {
+impl TaggedTypes {
     pub(super) fn copy_of(
         &mut self,
         graph: &mut Graph,

@@ -97,7 +97,7 @@ pub struct Place {
 ///
 /// clang: `CodeGenTBAA`.
 #[derive(Clone, Debug)]
-pub struct Lowering {
+pub struct TaggedTypes {
     types: Declarations,
     policy: Policy,
     root: Option<TypeId>,
@@ -128,14 +128,14 @@ enum Access {
 
 impl Declarations {
     /// Puts the types under a policy. More may be declared after this, through
-    /// [`Lowering::types_mut`].
+    /// [`TaggedTypes::types_mut`].
     #[must_use]
-    pub fn lower(self, policy: Policy) -> Lowering {
-        Lowering { types: self, policy, root: None, nodes: Vec::new(), any_pointers: Vec::new() }
+    pub fn lower(self, policy: Policy) -> TaggedTypes {
+        TaggedTypes { types: self, policy, root: None, nodes: Vec::new(), any_pointers: Vec::new() }
     }
 }
 
-impl Lowering {
+impl TaggedTypes {
     /// Returns the policy.
     #[must_use]
     pub fn policy(&self) -> Policy {
@@ -169,7 +169,7 @@ impl Lowering {
     /// [`DeclareError::UnknownField`], with the nearest name;
     /// [`DeclareError::Step`], [`DeclareError::OutOfBounds`];
     /// [`DeclareError::Untagged`] where the policy has no tag, which
-    /// [`Lowering::place`] does not mind; [`DeclareError::Build`].
+    /// [`TaggedTypes::place`] does not mind; [`DeclareError::Build`].
     pub fn tag(&mut self, graph: &mut Graph, path: &str) -> Result<TagId, DeclareError> {
         let resolved = self.types.resolve(path)?;
         let access = self.access(&resolved);
@@ -186,7 +186,7 @@ impl Lowering {
     ///
     /// # Errors
     ///
-    /// As [`Lowering::tag`], of the first path that is wrong. Tags of paths
+    /// As [`TaggedTypes::tag`], of the first path that is wrong. Tags of paths
     /// before it may be in the graph.
     pub fn tags(
         &mut self,
@@ -200,7 +200,7 @@ impl Lowering {
     ///
     /// # Errors
     ///
-    /// As [`Lowering::tag`], but for [`DeclareError::Untagged`].
+    /// As [`TaggedTypes::tag`], but for [`DeclareError::Untagged`].
     ///
     /// ```
     /// use tbaa::Graph;

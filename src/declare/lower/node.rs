@@ -1,6 +1,6 @@
 //! The node of a type.
 
-use super::{Lowering, Policy};
+use super::{Policy, TaggedTypes};
 use crate::builder::SizedField;
 use crate::declare::declarations::{FieldDecl, Kind, RecordDecl};
 use crate::declare::{DeclId, Declarations, DeclareError};
@@ -26,7 +26,7 @@ impl Declarations {
     }
 }
 
-impl Lowering {
+impl TaggedTypes {
     /// Returns whether a record has a node that its members' tags start at.
     ///
     /// clang: `isValidBaseType`.

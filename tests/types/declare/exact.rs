@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use tbaa::declare::{Declarations, Lowering, Policy, Target};
+use tbaa::declare::{Declarations, Policy, TaggedTypes, Target};
 use tbaa::{Clause, Graph, Oracle, Rules, TagId, TypeId, TypeKind};
 
 use super::generate::{Program, Taste};
@@ -70,7 +70,7 @@ fn rule_union_on_policy_rfc_is_exact() {
         let program = Program::new(seed, 6, taste);
         let types = program.declare(Target::x86_64()).unwrap();
         let mut graph = Graph::new();
-        let mut types: Lowering = types.lower(Policy::Rfc);
+        let mut types: TaggedTypes = types.lower(Policy::Rfc);
         let mut tags: Vec<TagId> = Vec::new();
         for access in program.accesses(&mut Rng::new(seed)) {
             tags.push(types.tag(&mut graph, &access.path).unwrap());

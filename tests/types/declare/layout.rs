@@ -2,7 +2,7 @@
 
 use tbaa::Graph;
 use tbaa::declare::{
-    Declarations, DeclareError, LlvmTypes, Lowering, Member, Policy, Record, Target,
+    Declarations, DeclareError, LlvmTypes, Member, Policy, Record, TaggedTypes, Target,
 };
 use tbaa::types::{Context, TypeKind, TypeSize};
 
@@ -218,7 +218,7 @@ fn deep_declarations_do_no_harm() {
     let ty = LlvmTypes::new(&types, &mut context).ty(last).unwrap();
     assert!(matches!(context.kind(ty), TypeKind::Identified { .. }));
     for policy in [Policy::Clang, Policy::ClangNew, Policy::Rfc] {
-        let mut types: Lowering = types.clone().lower(policy);
+        let mut types: TaggedTypes = types.clone().lower(policy);
         let mut graph = Graph::new();
         let path = format!("S19999{}", ".f".repeat(19_999));
         types.tag(&mut graph, &format!("{path}.x")).unwrap();

@@ -1,9 +1,9 @@
 //! Paths: what they mean, and what is said of mistakes.
 
-use tbaa::declare::{Declarations, Lowering, Member, Policy, Record, Target};
+use tbaa::declare::{Declarations, Member, Policy, Record, TaggedTypes, Target};
 use tbaa::{Graph, TagId};
 
-fn runtime(policy: Policy) -> Lowering {
+fn runtime(policy: Policy) -> TaggedTypes {
     let mut types = Declarations::new(Target::x86_64());
     types
         .define(Record::structure("Header").field("next", "Header *").field("mark", "char"))

@@ -17,7 +17,7 @@ fn a_written_spec_has_the_same_layout() {
         let records: Vec<_> = types.records().collect();
         let text = write_declarations("again", &types, &records, name, Policy::Clang);
         let built = Spec::load(&text).unwrap_or_else(|error| panic!("{name}: {error}\n{text}"));
-        let mut again = built.lowering().unwrap().types().clone();
+        let mut again = built.tagged().unwrap().types().clone();
         for (record, _) in program.names() {
             let [ours, theirs] = [&types, &again].map(|types| {
                 let id = types.named(record).unwrap();

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
-use tbaa::declare::{Declarations, Lowering, Policy, Tbaa, TypedPath, path};
+use tbaa::declare::{Declarations, Policy, TaggedTypes, Tbaa, TypedPath, path};
 use tbaa::spec::Spec;
 use tbaa::{Graph, text};
 
@@ -193,7 +193,7 @@ fn rust_and_ron_give_one_graph() {
 
 /// Accesses of a program, with their paths as text.
 struct Accesses<'a> {
-    types: &'a mut Lowering,
+    types: &'a mut TaggedTypes,
     graph: &'a mut Graph,
     paths: Vec<String>,
 }

@@ -4,7 +4,7 @@ use inkwell::AddressSpace;
 use inkwell::context::Context;
 use inkwell::llvm_sys::core::LLVMReplaceMDNodeOperandWith;
 use inkwell::values::{AsValueRef, BasicValue, InstructionValue};
-use tbaa::declare::{Lowering as Types, Place, Policy};
+use tbaa::declare::{Place, Policy, TaggedTypes as Types};
 use tbaa::emit::{Bisect, Plan, ScopePlan, Scopes, Sink, SinkOperand};
 use tbaa::lower::{Lowering, Options};
 use tbaa::{Access, Graph, Operand, Oracle, Rules, TagId, text};

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use inkwell::context::Context;
 use inkwell::values::InstructionValue;
-use tbaa::declare::{Declarations, Lowering as Types, Policy, Record, Target};
+use tbaa::declare::{Declarations, Policy, Record, TaggedTypes as Types, Target};
 use tbaa::emit::{Bisect, EmitError, Plan, Reason, ScopePlan, Scopes};
 use tbaa::lower::{Lowering, Options};
 use tbaa::{Graph, Oracle, Rules, TagId};

@@ -1,6 +1,6 @@
 //! The structs of a runtime like Lua's.
 
-use tbaa::declare::{Declarations, Lowering, Policy, Record, Target};
+use tbaa::declare::{Declarations, Policy, Record, TaggedTypes, Target};
 use tbaa::{Graph, TagId};
 
 /// Paths of the accesses that a compiler of such a language makes.
@@ -67,7 +67,7 @@ pub fn types() -> Declarations {
 }
 
 /// The declarations under a policy, and the tags of [`PATHS`].
-pub fn tags(policy: Policy) -> (Graph, Lowering, Vec<TagId>) {
+pub fn tags(policy: Policy) -> (Graph, TaggedTypes, Vec<TagId>) {
     let mut graph = Graph::new();
     let mut types = types().lower(policy);
     let tags = PATHS.iter().filter_map(|path| types.tag(&mut graph, path).ok()).collect();

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use tbaa::declare::{DeclId, Declarations, LlvmTypes, Lowering, Policy, Target};
+use tbaa::declare::{DeclId, Declarations, LlvmTypes, Policy, TaggedTypes, Target};
 use tbaa::spec::write_declarations;
 use tbaa::types::Context;
 use tbaa::{Graph, TagId, text};
@@ -119,7 +119,7 @@ pub(super) fn run(args: &Declare, out: &mut dyn Write) -> Result<super::Outcome,
 /// Prints what needs nodes; false if a path leads nowhere.
 fn lowered(
     args: &Declare,
-    mut types: Lowering,
+    mut types: TaggedTypes,
     records: &[DeclId],
     out: &mut dyn Write,
 ) -> Result<bool, Failure> {

@@ -8,7 +8,9 @@ use std::io::Write;
 use clap::ValueEnum;
 use tbaa::declare::Declarations;
 use tbaa::lower::{Lowering, Options, ScopeForm, Shared, Source, tags_of_clang};
-use tbaa::{Format, Oracle, Rules};
+use tbaa::spec::Built;
+use tbaa::text::Module;
+use tbaa::{Format, Oracle, Rules, TagId};
 
 use crate::convert::InputArg;
 use crate::input::{Content, Input};
@@ -99,10 +101,17 @@ pub(crate) enum LowerScopes {
 
 pub(super) fn run(args: &Lower, out: &mut dyn Write) -> Result<(), Failure> {
     let input = Input::open(&args.input)?;
-    let rules = args.rules.unwrap_or(match &input.content {
-        Content::Spec(built) if built.spec().rules != Rules::Llvm => built.spec().rules,
-        _ => Rules::Union,
-    });
+    if let Content::Module(module) = &input.content {
+        return lower_module(args, &input, module, out);
+    }
+    let rows = input.rows();
+    let Input { file, content: Content::Spec(built), .. } = input else {
+        unreachable!("it is a spec")
+    };
+    lower_spec(args, &file, built, &rows, out)
+}
+
+fn options(args: &Lower) -> Options {
     let mut options = Options::new();
     if args.size_aware {
         options = options.format(Format::New);
@@ -116,69 +125,86 @@ pub(super) fn run(args: &Lower, out: &mut dyn Write) -> Result<(), Failure> {
     if let Some(lineage) = &args.lineage {
         options = options.lineage(lineage);
     }
-    options = options.scopes(match args.scopes {
+    options.scopes(match args.scopes {
         None => ScopeForm::None,
         Some(LowerScopes::Lost) => ScopeForm::Lost,
         Some(LowerScopes::All) => ScopeForm::All,
-    });
-    // What it takes to know clang's tags.
-    let open = match args.open_struct.is_empty() {
+    })
+}
+
+/// The option that takes knowing clang's tags, if one is there.
+fn open_option(args: &Lower) -> Option<&'static str> {
+    match args.open_struct.is_empty() {
         true => args.open.then_some("--open"),
         false => Some("--open-struct"),
-    };
-    let file = input.file().to_owned();
-    let fail = |error: &dyn std::fmt::Display| Failure::unusable(format!("{file}: {error}"));
-    let mut lowering = Lowering::new(options);
-    match &input.content {
-        Content::Module(_) if open.is_some() => Err(Failure::unusable(format!(
-            "{file}: {} needs the types that are shared; name a spec that declares them",
-            open.unwrap_or_default()
-        ))),
-        Content::Module(module) => {
-            let oracle = Oracle::new(module.graph(), rules);
-            lowering.lower(&oracle, sources(module)).map_err(|error| fail(&error))?;
-            summary(&lowering);
-            match args.format {
-                LowerFormat::Llvm => rewrite(&input, module, &lowering, out),
-                format => {
-                    let rows = input.rows();
-                    certificate(&rows, &lowering, &oracle, format, out)
-                }
-            }
+    }
+}
+
+fn unusable(file: &str, why: impl std::fmt::Display) -> Failure {
+    Failure::unusable(format!("{file}: {why}"))
+}
+
+fn lower_module(
+    args: &Lower,
+    input: &Input,
+    module: &Module,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    if let Some(option) = open_option(args) {
+        let why = "needs the types that are shared; name a spec that declares them";
+        return Err(unusable(input.file(), format!("{option} {why}")));
+    }
+    let oracle = Oracle::new(module.graph(), args.rules.unwrap_or(Rules::Union));
+    let mut lowering = Lowering::new(options(args));
+    lowering.lower(&oracle, sources(module)).map_err(|error| unusable(input.file(), error))?;
+    summary(&lowering);
+    match args.format {
+        LowerFormat::Llvm => rewrite(input, module, &lowering, out),
+        format => certificate(&input.rows(), &lowering, &oracle, format, out),
+    }
+}
+
+fn lower_spec(
+    args: &Lower,
+    file: &str,
+    built: Built,
+    rows: &[(String, TagId)],
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let fail = |error: &dyn std::fmt::Display| unusable(file, error);
+    let rules = args.rules.unwrap_or(match built.spec().rules {
+        Rules::Llvm => Rules::Union,
+        rules => rules,
+    });
+    let types = built.tagged().map(|declared| declared.types().clone());
+    let open = open_option(args);
+    if let (Some(option), None) = (open, &types) {
+        let why = "needs declared types; the spec has no `declare`";
+        return Err(unusable(file, format!("{option} {why}")));
+    }
+    let mut graph = built.into_graph();
+    let mut sources: Vec<Source> = rows.iter().map(|(_, tag)| tag.into()).collect();
+    let mut theirs = None;
+    if let Some(types) = types.filter(|_| open.is_some()) {
+        let shared = shared(&types, &args.open_struct).map_err(|error| fail(&error))?;
+        let found = tags_of_clang(&types, &mut graph, |record| {
+            shared.as_ref().is_none_or(|shared| shared.has(record))
+        });
+        theirs = Some(found.map_err(|error| fail(&error))?);
+        if let Some(shared) = shared {
+            sources = rows.iter().map(|(_, tag)| shared.source(&graph, *tag)).collect();
         }
-        Content::Spec(built) => {
-            let rows = input.rows();
-            let types = built.lowering().map(|declared| declared.types().clone());
-            if let (Some(option), None) = (open, &types) {
-                return Err(Failure::unusable(format!(
-                    "{file}: {option} needs declared types; the spec has no `declare`"
-                )));
-            }
-            let Content::Spec(built) = input.content else { unreachable!("it is a spec") };
-            let mut graph = built.into_graph();
-            let mut sources: Vec<Source> = rows.iter().map(|(_, tag)| tag.into()).collect();
-            let mut theirs = None;
-            if let Some(types) = types.filter(|_| open.is_some()) {
-                let shared = shared(&types, &args.open_struct).map_err(|error| fail(&error))?;
-                let found = tags_of_clang(&types, &mut graph, |record| {
-                    shared.as_ref().is_none_or(|shared| shared.has(record))
-                });
-                theirs = Some(found.map_err(|error| fail(&error))?);
-                if let Some(shared) = shared {
-                    sources = rows.iter().map(|(_, tag)| shared.source(&graph, *tag)).collect();
-                }
-            }
-            let oracle = Oracle::new(graph, rules);
-            if let Some((theirs, pairs)) = theirs {
-                lowering.fix(&oracle, theirs, pairs).map_err(|error| fail(&error))?;
-            }
-            lowering.lower(&oracle, sources).map_err(|error| fail(&error))?;
-            summary(&lowering);
-            match args.format {
-                LowerFormat::Llvm => named(&rows, &lowering, out),
-                format => certificate(&rows, &lowering, &oracle, format, out),
-            }
-        }
+    }
+    let oracle = Oracle::new(graph, rules);
+    let mut lowering = Lowering::new(options(args));
+    if let Some((theirs, pairs)) = theirs {
+        lowering.fix(&oracle, theirs, pairs).map_err(|error| fail(&error))?;
+    }
+    lowering.lower(&oracle, sources).map_err(|error| fail(&error))?;
+    summary(&lowering);
+    match args.format {
+        LowerFormat::Llvm => named(rows, &lowering, out),
+        format => certificate(rows, &lowering, &oracle, format, out),
     }
 }
 
