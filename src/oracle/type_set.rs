@@ -18,9 +18,14 @@ impl TypeSet {
         TypeSet(self.0 | other.0)
     }
 
+    /// Whether a type may be in both.
+    pub(super) fn meets(self, other: TypeSet) -> bool {
+        self.0 & other.0 != 0
+    }
+
     /// Whether the type may be in the set.
     pub(super) fn may_have(self, ty: u32) -> bool {
-        self.0 & TypeSet::of(ty).0 != 0
+        self.meets(TypeSet::of(ty))
     }
 }
 
