@@ -70,11 +70,12 @@ const ROUTED: u32 = 1 << 31;
 /// An offset that 32 bits do not hold.
 const FAR: u32 = u32::MAX;
 
-/// What is known of an irregular tag; nothing of others.
-#[derive(Clone, Copy, Default, Debug)]
+/// What is known of an irregular tag.
+#[derive(Clone, Copy, Debug)]
 struct Irregular {
     cursor: u32,
-    /// Its base type, where it may alias tags for their walks coming to it.
+    /// Its base type, where it may alias tags for their walks coming to it; else
+    /// more than a walk has.
     met: TypeSet,
     /// The base types of other tags that it may alias.
     bases: LargeTypeSet,
@@ -176,8 +177,8 @@ impl Index {
         let ((x, cursor_x), (y, cursor_y)) = (side(x), side(y));
         let may = x.bases.may_have(self.ty(cursor_y))
             | y.bases.may_have(self.ty(cursor_x))
-            | x.met.meets(self.walks[cursor_y as usize])
-            | y.met.meets(self.walks[cursor_x as usize]);
+            | self.walks[cursor_y as usize].may_have_all(x.met)
+            | self.walks[cursor_x as usize].may_have_all(y.met);
         if may { None } else { Some(false) }
     }
 
@@ -216,10 +217,11 @@ impl Index {
         is_met: bool,
     ) {
         if self.irregular.is_empty() {
-            self.irregular.push(Irregular::default());
+            let bases = LargeTypeSet::default();
+            self.irregular.push(Irregular { cursor: 0, met: TypeSet::ALL, bases });
         }
         self.push_record(root, IRREGULAR, self.irregular.len() as u32 - 1);
-        let met = if is_met { TypeSet::of(self.ty(cursor)) } else { TypeSet::default() };
+        let met = if is_met { TypeSet::of(self.ty(cursor)) } else { TypeSet::ALL };
         self.irregular.push(Irregular { cursor, met, bases });
     }
 

@@ -221,6 +221,16 @@ impl Tables {
         !self.unordered
     }
 
+    /// Returns a regular tag's cursor, and `true`; or the cursor of the parent of
+    /// what an irregular tag accesses.
+    pub(super) fn up(&self, role: Role) -> Option<(u32, bool)> {
+        match role {
+            Role::Regular(_, cursor) => Some((cursor, true)),
+            Role::Irregular(.., number) => Some((self.aggregates[number as usize].up, false)),
+            Role::Rejected | Role::Unindexed(_) => None,
+        }
+    }
+
     /// Says which tags an irregular one may alias at most.
     pub(super) fn candidates(&self, index: &Index, tag: TagId) -> Option<Candidates> {
         let Role::Irregular(_, cursor, number) = index.role(tag.index()) else { return None };
