@@ -71,6 +71,7 @@ impl Forest {
         self.spans.shrink_to_fit();
     }
 
+    #[inline]
     pub(crate) fn parent(&self, node: u32) -> Option<u32> {
         let parent = self.parents[node as usize];
         (parent != node).then_some(parent)
@@ -81,10 +82,12 @@ impl Forest {
         std::iter::successors(Some(from), |&node| self.parent(node))
     }
 
+    #[inline]
     pub(crate) fn span(&self, node: u32) -> Span {
         self.spans[node as usize]
     }
 
+    #[inline]
     pub(crate) fn is_unnumbered(&self, node: u32) -> bool {
         node >= self.numbered
     }
@@ -94,6 +97,7 @@ impl Forest {
     }
 
     /// Returns whether `upper` is `lower` or above it.
+    #[inline]
     pub(crate) fn is_ancestor(&self, upper: u32, lower: u32) -> bool {
         let (above, below) = (self.span(upper), self.span(lower));
         let within = above.start <= below.start && below.start < above.end;
@@ -109,6 +113,7 @@ impl Forest {
 
     /// Returns the last node on the way up from `from` for which `below`
     /// holds, as it must for `from`; once it fails, it fails for all above.
+    #[inline]
     pub(crate) fn climb(&self, from: u32, below: impl Fn(u32) -> bool) -> u32 {
         let mut node = from;
         loop {

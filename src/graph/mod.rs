@@ -294,6 +294,7 @@ impl Graph {
     ///
     /// If `id` was issued by another graph.
     #[must_use]
+    #[inline]
     pub fn operand(&self, id: NodeId, position: usize) -> Option<Operand<'_>> {
         self.packed(id).get(position).map(|&packed| self.unpack(packed))
     }

@@ -13,7 +13,8 @@
 //! - *rejected*: it may alias everything.
 //!
 //! The rule says which ([`Role`]). The intervals of all but regular tags meet
-//! all others.
+//! all others. An irregular tag then parts from most by sets of types, without a
+//! branch on which of the two it is: of random pairs that is anybody's guess.
 
 use std::hash::BuildHasher;
 
@@ -40,7 +41,8 @@ pub(super) enum Role {
 struct Record {
     /// The number of the root above the access type, and flags.
     root: u32,
-    /// A regular tag's cursor; an irregular tag's number.
+    /// A regular tag's cursor, or that of an unindexed one that covers others; an
+    /// irregular tag's number.
     link: u32,
 }
 
@@ -49,10 +51,13 @@ const ALL: Span = Span { start: 0, end: u32::MAX };
 
 /// The bits of [`Record::root`] that number the root; all are set for a rejected
 /// tag.
-const ROOT: u32 = (1 << 29) - 1;
+const ROOT: u32 = COVERS - 1;
+/// An unindexed tag that may alias all tags whose walk comes to its cursor.
+const COVERS: u32 = 1 << 28;
 /// The tag's cursor has no number of its own in the forest.
 const UNNUMBERED: u32 = 1 << 29;
-const IRREGULAR: u32 = 1 << 30;
+const IRREGULAR: u32 = 1 << IRREGULAR_BIT;
+const IRREGULAR_BIT: u32 = 30;
 const UNINDEXED: u32 = 1 << 31;
 
 /// No cursor.
@@ -69,8 +74,10 @@ const FAR: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug)]
 struct Irregular {
     cursor: u32,
-    /// The base types of tags that it may alias, beside tags whose walk comes to
-    /// its own.
+    /// Its base type, where it may alias tags for their walks coming to it; else
+    /// more than a walk has.
+    met: TypeSet,
+    /// The base types of other tags that it may alias.
     bases: LargeTypeSet,
 }
 
@@ -90,6 +97,7 @@ pub(super) struct Index {
     hasher: DefaultHashBuilder,
     spans: Vec<Span>,
     records: Vec<Record>,
+    /// What stands for a tag that is none, and the irregular tags.
     irregular: Vec<Irregular>,
     /// Numbers of the roots of tags.
     roots: HashMap<u32, u32>,
@@ -117,7 +125,7 @@ impl Index {
             ROOT => Role::Rejected,
             _ if root & UNINDEXED != 0 => Role::Unindexed(number),
             _ if root & IRREGULAR != 0 => {
-                Role::Irregular(number, self.irregular[link as usize].cursor, link)
+                Role::Irregular(number, self.irregular[link as usize + 1].cursor, link)
             }
             _ => Role::Regular(number, link),
         }
@@ -159,24 +167,26 @@ impl Index {
     #[inline(never)]
     fn look_up_irregular(&self, x: &Record, y: &Record) -> Option<bool> {
         if (x.root | y.root) & UNINDEXED != 0 {
-            return None;
+            return (self.covers(x, y) || self.covers(y, x)).then_some(true);
         }
-        let side = |record: &Record| match record.root & IRREGULAR {
-            0 => (record.link, LargeTypeSet::default(), false),
-            _ => {
-                let Irregular { cursor, bases } = self.irregular[record.link as usize];
-                (cursor, bases, true)
-            }
+        let side = |record: &Record| {
+            let mask = (record.root >> IRREGULAR_BIT & 1).wrapping_neg();
+            let found = &self.irregular[(record.link.wrapping_add(1) & mask) as usize];
+            (found, found.cursor & mask | record.link & !mask)
         };
-        let ((cursor_x, bases_x, x), (cursor_y, bases_y, y)) = (side(x), side(y));
-        let (base_x, base_y) = (self.ty(cursor_x), self.ty(cursor_y));
-        let passes = |from: u32, ty| self.walks[from as usize].may_have(ty);
-        // Which of the two is irregular is anybody's guess: no branch on it.
-        let may = bases_x.may_have(base_y)
-            | bases_y.may_have(base_x)
-            | (x & passes(cursor_y, base_x))
-            | (y & passes(cursor_x, base_y));
+        let ((x, cursor_x), (y, cursor_y)) = (side(x), side(y));
+        let may = x.bases.may_have(self.ty(cursor_y))
+            | y.bases.may_have(self.ty(cursor_x))
+            | self.walks[cursor_y as usize].may_have_all(x.met)
+            | self.walks[cursor_x as usize].may_have_all(y.met);
         if may { None } else { Some(false) }
+    }
+
+    /// Whether an unindexed tag covers a regular one.
+    fn covers(&self, upper: &Record, lower: &Record) -> bool {
+        upper.root & COVERS != 0
+            && lower.root & (IRREGULAR | UNINDEXED) == 0
+            && self.forest.is_ancestor(upper.link, lower.link)
     }
 
     /// Adds the next tag as one that may alias everything.
@@ -185,9 +195,11 @@ impl Index {
         self.records.push(Record { root: ROOT, link: NONE });
     }
 
-    /// Adds the next tag as one on which the definition decides.
-    pub(super) fn push_unindexed(&mut self, root: u32) {
-        self.push_record(root, UNINDEXED, NONE);
+    /// Adds the next tag as one on which the definition decides, but for those
+    /// whose walk comes to some cursor: it may alias these.
+    pub(super) fn push_unindexed(&mut self, root: u32, covers: Option<u32>) {
+        let flags = covers.map_or(UNINDEXED, |_| UNINDEXED | COVERS);
+        self.push_record(root, flags, covers.unwrap_or(NONE));
     }
 
     /// Adds the next tag, a regular one.
@@ -196,10 +208,21 @@ impl Index {
     }
 
     /// Adds the next tag, the next irregular one. It may alias tags of these base
-    /// types, and tags whose walk comes to its own base type.
-    pub(super) fn push_irregular(&mut self, root: u32, cursor: u32, bases: LargeTypeSet) {
-        self.push_record(root, IRREGULAR, self.irregular.len() as u32);
-        self.irregular.push(Irregular { cursor, bases });
+    /// types, and if it `is_met`, tags whose walk comes to its own base type.
+    pub(super) fn push_irregular(
+        &mut self,
+        root: u32,
+        cursor: u32,
+        bases: LargeTypeSet,
+        is_met: bool,
+    ) {
+        if self.irregular.is_empty() {
+            let bases = LargeTypeSet::default();
+            self.irregular.push(Irregular { cursor: 0, met: TypeSet::ALL, bases });
+        }
+        self.push_record(root, IRREGULAR, self.irregular.len() as u32 - 1);
+        let met = if is_met { TypeSet::of(self.ty(cursor)) } else { TypeSet::ALL };
+        self.irregular.push(Irregular { cursor, met, bases });
     }
 
     fn push_record(&mut self, root: u32, flags: u32, link: u32) {
@@ -208,8 +231,8 @@ impl Index {
         self.records.push(Record { root: number | flags, link });
     }
 
-    /// Returns a root's number. There are fewer than 2^29 - 1: a graph of so
-    /// many roots, with a tag for each, is larger than node ids reach.
+    /// Returns a root's number. There are fewer than 2^28 - 1: a graph of so
+    /// many roots, with a type and a tag for each, is larger than node ids reach.
     fn number(&mut self, root: u32) -> u32 {
         let next = self.roots.len() as u32;
         let number = *self.roots.entry(root).or_insert(next);

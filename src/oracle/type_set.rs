@@ -1,5 +1,5 @@
 //! Small sets of types, with others by mistake: they tell what is certainly not
-//! in them.
+//! in them. A type is two bits of a set.
 
 fn hash(ty: u32) -> u32 {
     ty.wrapping_mul(0x9e37_79b1)
@@ -10,17 +10,26 @@ fn hash(ty: u32) -> u32 {
 pub(super) struct TypeSet(u64);
 
 impl TypeSet {
+    /// All types.
+    pub(super) const ALL: TypeSet = TypeSet(u64::MAX);
+
     pub(super) fn of(ty: u32) -> TypeSet {
-        TypeSet(1 << (hash(ty) >> 26))
+        let hash = hash(ty);
+        TypeSet(1 << (hash >> 26) | 1 << (hash >> 20 & 63))
     }
 
     pub(super) fn union(self, other: TypeSet) -> TypeSet {
         TypeSet(self.0 | other.0)
     }
 
+    /// Whether all types of another set may be in this one.
+    pub(super) fn may_have_all(self, other: TypeSet) -> bool {
+        other.0 & !self.0 == 0
+    }
+
     /// Whether the type may be in the set.
     pub(super) fn may_have(self, ty: u32) -> bool {
-        self.0 & TypeSet::of(ty).0 != 0
+        self.may_have_all(TypeSet::of(ty))
     }
 }
 
@@ -29,9 +38,15 @@ impl TypeSet {
 pub(super) struct LargeTypeSet([u64; 4]);
 
 impl LargeTypeSet {
+    fn bits(ty: u32) -> [u32; 2] {
+        let hash = hash(ty);
+        [hash >> 24, hash >> 16 & 255]
+    }
+
     pub(super) fn add(&mut self, ty: u32) {
-        let bit = hash(ty) >> 24;
-        self.0[bit as usize / 64] |= 1 << (bit % 64);
+        for bit in LargeTypeSet::bits(ty) {
+            self.0[bit as usize / 64] |= 1 << (bit % 64);
+        }
     }
 
     pub(super) fn union(self, other: LargeTypeSet) -> LargeTypeSet {
@@ -40,8 +55,8 @@ impl LargeTypeSet {
 
     /// Whether the type may be in the set.
     pub(super) fn may_have(&self, ty: u32) -> bool {
-        let bit = hash(ty) >> 24;
-        self.0[bit as usize / 64] >> (bit % 64) & 1 != 0
+        let [x, y] = LargeTypeSet::bits(ty);
+        (self.0[x as usize / 64] >> (x % 64)) & (self.0[y as usize / 64] >> (y % 64)) & 1 != 0
     }
 }
 

@@ -1,4 +1,4 @@
-//! The most generic tag of two regular ones, from their cursors.
+//! The most generic tag of two, from their cursors.
 //!
 //! On a walk the types grow older. So of the places where two walks have met, and
 //! of what the tags access, the oldest type is the least common ancestor of the
@@ -9,22 +9,22 @@ use crate::graph::{Format, Graph, NodeId, Shape, Tag, TagId, TagParts, TypeId};
 use crate::oracle::index::Index;
 
 /// Returns what the definition does, without immutability, for two different
-/// regular tags of one root, given their cursors.
+/// regular tags of one root that may alias, given their cursors.
 pub(super) fn most_generic(
     graph: &Graph,
     index: &Index,
     [(a, at_a), (b, at_b)]: [(TagId, u32); 2],
 ) -> Option<Tag> {
-    let access = |tag| Some(TagParts::access(graph, graph.tag_node(tag))?.index);
-    let (access_a, access_b) = (access(a)?, access(b)?);
-    let met = index.forest.nearest_common(at_a, at_b)?;
+    let (access_a, access_b) = (access(graph, a)?, access(graph, b)?);
+    // One is above the other, and so was added before it.
+    let met = at_a.min(at_b);
     let common = index.ty(met).min(access_a).min(access_b);
     let whole = whole(graph, graph.node_at(common));
     let covers = |at, access| index.ty(at) == access && access == common;
     // In the old format a walk goes on above what is accessed.
     let old = whole.is_none_or(|whole| whole.format == Format::Old);
     let meets = |access, other| met == other && (old || index.ty(other) >= access);
-    if met != at_a && met != at_b || covers(at_a, access_a) {
+    if covers(at_a, access_a) {
         return whole;
     }
     if meets(access_a, at_b) {
@@ -34,6 +34,28 @@ pub(super) fn most_generic(
         return graph.tag(a).ok();
     }
     whole
+}
+
+/// The same for two tags that do not alias, of which each is given with its cursor
+/// if it is regular, or with that of the parent of what it accesses.
+pub(super) fn of_apart(
+    graph: &Graph,
+    index: &Index,
+    [(a, up_a, regular_a), (b, up_b, regular_b)]: [(TagId, u32, bool); 2],
+) -> Option<Tag> {
+    let (access_a, access_b) = (access(graph, a)?, access(graph, b)?);
+    if access_a == access_b {
+        return whole(graph, graph.node_at(access_a));
+    }
+    let met = index.ty(index.forest.nearest_common(up_a, up_b)?);
+    let known = |access, regular| if regular { met.min(access) } else { met };
+    let common = known(access_a, regular_a).min(known(access_b, regular_b));
+    whole(graph, graph.node_at(common))
+}
+
+/// The index of the type that a tag accesses.
+fn access(graph: &Graph, tag: TagId) -> Option<u32> {
+    Some(TagParts::access(graph, graph.tag_node(tag))?.index)
 }
 
 /// Returns what the tag of a whole access to a type says; `None` for a root.

@@ -63,8 +63,16 @@ impl Rule for Llvm {
 
     fn most_generic(&self, graph: &Graph, index: &Index, a: TagId, b: TagId) -> Option<Tag> {
         let by_definition = || Definition { graph, index }.most_generic(a, b);
-        let found = match (index.role(a.index()), index.role(b.index())) {
-            (Role::Regular(root, x), Role::Regular(other, y)) if a != b && self.0.is_ordered() => {
+        let roles = [index.role(a.index()), index.role(b.index())];
+        let apart = || self.decide_sized(graph, index, (a.into(), b.into())) == Some(false);
+        let found = match roles {
+            _ if !self.0.is_ordered() => by_definition(),
+            _ if apart() => {
+                let [x, y] = roles.map(|role| self.0.up(role));
+                let ((x, regular_x), (y, regular_y)) = (x?, y?);
+                generic::of_apart(graph, index, [(a, x, regular_x), (b, y, regular_y)])
+            }
+            [Role::Regular(root, x), Role::Regular(other, y)] if a != b => {
                 let same = root == other;
                 same.then(|| generic::most_generic(graph, index, [(a, x), (b, y)])).flatten()
             }

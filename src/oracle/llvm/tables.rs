@@ -88,7 +88,7 @@ impl Tables {
         let Some(root) = graph.root_of(TypeId(parts.access)) else {
             // Size-aware parents in a cycle, which the verifier does not see.
             // No other access type is known to have an ancestor in common.
-            return index.push_unindexed(parts.access.index);
+            return index.push_unindexed(parts.access.index, None);
         };
         // Across formats a walk may meet what LLVM's would not.
         let root = root.node().index;
@@ -98,16 +98,16 @@ impl Tables {
             index.unindex(root);
         }
         if known.is_none() {
-            return index.push_unindexed(root);
+            return index.push_unindexed(root, None);
         }
         match self.place(graph, index, &parts) {
-            None => index.push_unindexed(root),
+            None => index.push_unindexed(root, None),
             Some((cursor, None)) => index.push_regular(root, cursor),
             Some((cursor, Some(aggregate))) => {
                 let mut bases = self.inside.types(aggregate.inside);
                 bases.extend(index.types_from(cursor).chain(index.types_from(aggregate.up)));
                 self.aggregates.push(aggregate);
-                index.push_irregular(root, cursor, bases);
+                index.push_irregular(root, cursor, bases, true);
             }
         }
     }
@@ -219,6 +219,16 @@ impl Tables {
     /// Whether on all walks each type is older than the one before it.
     pub(super) fn is_ordered(&self) -> bool {
         !self.unordered
+    }
+
+    /// Returns a regular tag's cursor, and `true`; or the cursor of the parent of
+    /// what an irregular tag accesses.
+    pub(super) fn up(&self, role: Role) -> Option<(u32, bool)> {
+        match role {
+            Role::Regular(_, cursor) => Some((cursor, true)),
+            Role::Irregular(.., number) => Some((self.aggregates[number as usize].up, false)),
+            Role::Rejected | Role::Unindexed(_) => None,
+        }
     }
 
     /// Says which tags an irregular one may alias at most.

@@ -80,15 +80,23 @@ impl Tables {
                 index.push_rejected();
                 return !self.allowance.is_short(graph.node_count(), STEPS);
             }
-            Err(Aside::Unindexed) => index.push_unindexed(root),
+            Err(Aside::Unindexed) => {
+                let covers = of_access.scalar && of_access.proper && access.is_whole();
+                let start = covers.then_some((access.access, 0));
+                let cursor = start.and_then(|start| clear::add_walk(types, index, start));
+                index.push_unindexed(root, cursor);
+            }
             Ok((cursor, None)) => index.push_regular(root, cursor),
             Ok((cursor, Some(irregular))) => {
-                let bases = match &irregular {
-                    Irregular::Inferred(crossings) => self.inferred.bases(index, cursor, crossings),
-                    Irregular::Sized(bytes) => self.sized.bases(*bytes),
+                let (bases, is_met) = match &irregular {
+                    // What comes to its base and may alias it is on one way with it.
+                    Irregular::Inferred(crossings) => {
+                        (self.inferred.bases(index, cursor, crossings), false)
+                    }
+                    Irregular::Sized(bytes) => (self.sized.bases(*bytes), true),
                 };
                 self.irregular.push(irregular);
-                index.push_irregular(root, cursor, bases);
+                index.push_irregular(root, cursor, bases, is_met);
             }
         }
         true
