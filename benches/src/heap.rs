@@ -45,6 +45,11 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
+/// Returns how many more bytes this thread has taken than given back.
+pub(crate) fn held() -> isize {
+    HELD.get()
+}
+
 /// Runs `work` and returns by how many bytes this thread's heap grew.
 pub(crate) fn growth<T>(work: impl FnOnce() -> T) -> (f64, T) {
     let before = HELD.get();
