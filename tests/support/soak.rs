@@ -79,8 +79,9 @@ struct Answer {
 /// The types so far.
 struct Types {
     root: TypeId,
-    scalars: Vec<(TypeId, u64)>,
-    structs: Vec<(TypeId, u64)>,
+    scalars: Vec<(TypeId, u64, usize)>,
+    /// Each with its size, and how deep structs are nested in it.
+    structs: Vec<(TypeId, u64, usize)>,
 }
 
 /// Adds to and asks an oracle from several threads.
@@ -134,6 +135,16 @@ fn compare(end: &Oracle<&Graph>, answers: &[Option<Answer>], own: bool, report: 
         let may = b % 2 == 1;
         assert_eq!(may, end.may_alias(x, y), "{:?} {x:?} {y:?}, by the oracle: {own}", end.rules());
         report.apart += usize::from(!may);
+    }
+}
+
+/// A thread among others, which wait for it no longer when it is gone: for a check
+/// that failed, too.
+struct Present<'s>(&'s AtomicUsize);
+
+impl Drop for Present<'_> {
+    fn drop(&mut self) {
+        self.0.store(usize::MAX / 2, Release);
     }
 }
 
@@ -202,6 +213,7 @@ fn add(
     oracle: &mut Oracle,
     publisher: &mut Publisher,
 ) -> (Vec<Option<Answer>>, Vec<Part>) {
+    let _present = Present(&shared.at[0]);
     let rng = &mut Rng(plan.seed);
     let mut types = oracle.update(|graph| scalars(graph, plan.format)).unwrap();
     let mut answers = Vec::with_capacity(plan.structs * QUESTIONS);
@@ -220,21 +232,20 @@ fn add(
         let count = oracle.graph().tag_count();
         assert_eq!(shared.made.load(Acquire), count);
         // Half the time others come to ask about what is not published yet.
-        if at % 2 == 0 {
+        if at.is_multiple_of(2) {
             part.ask += ask(shared, oracle, rng, &mut answers);
         }
         let start = busy();
         publisher.publish(oracle);
         part.publish += busy().saturating_sub(start);
         shared.published.store(count, Release);
-        if at % 2 != 0 {
+        if !at.is_multiple_of(2) {
             part.ask += ask(shared, oracle, rng, &mut answers);
         }
         (part.tags, part.replicas) = (count, publisher.replicas());
         part.bytes = ((plan.held)() - before) as usize;
         part.structs += 1;
     }
-    shared.meet(0, usize::MAX / 2);
     (answers, parts)
 }
 
@@ -262,15 +273,14 @@ fn read(
     number: usize,
     mut reader: Reader,
 ) -> (Vec<Option<Answer>>, Vec<Duration>) {
+    let _present = Present(&shared.at[number]);
     let rng = &mut Rng(plan.seed + number as u64);
     let mut answers = Vec::with_capacity(plan.structs * QUESTIONS);
     let mut parts = vec![Duration::ZERO; 10];
-    while shared.made.load(Acquire) == 0 {
-        thread::yield_now();
-    }
+    shared.meet(number, AHEAD + 1);
     for at in 0..plan.structs {
         shared.meet(number, at);
-        let content = number % 2 == 0 && at % 50 != 0;
+        let content = number.is_multiple_of(2) && !at.is_multiple_of(50);
         let start = busy();
         for _ in 0..QUESTIONS {
             let known = if content { reader.oracle().graph().tag_count() } else { 0 };
@@ -286,7 +296,6 @@ fn read(
         }
         parts[part_of(plan, at)] += busy().saturating_sub(start);
     }
-    shared.meet(number, usize::MAX / 2);
     (answers, parts)
 }
 
@@ -301,7 +310,7 @@ fn scalars(graph: &mut Graph, format: Format) -> Result<Types, BuildError> {
             Format::New => b.sized_type(parent, size, name, &[])?,
         };
         parent = if scalars.is_empty() { ty } else { parent };
-        scalars.push((ty, size));
+        scalars.push((ty, size, 0));
     }
     Ok(Types { root: parent, scalars, structs: Vec::new() })
 }
@@ -314,15 +323,16 @@ impl Types {
         format: Format,
         rng: &mut Rng,
     ) -> Result<TypeId, BuildError> {
-        let (mut fields, mut offset, mut end) = (Vec::new(), 0, 0_u64);
+        let (mut fields, mut offset, mut end, mut depth) = (Vec::new(), 0, 0_u64, 0);
         for _ in 0..1 + rng.below(6) {
             // The last ones, so that types are nested, but not without end.
             let last = self.structs.len().saturating_sub(50);
-            let inner = self.structs.get(last + rng.below(50)).filter(|inner| inner.1 < 256);
-            let &(ty, size) = match inner.filter(|_| rng.one_in(3)) {
-                Some(inner) => inner,
-                None => rng.pick(&self.scalars[1..]),
+            let inner = self.structs.get(last + rng.below(50)).copied();
+            let (ty, size, inside) = match inner.filter(|inner| inner.1 < 256 && inner.2 < 5) {
+                Some(inner) if rng.one_in(3) => inner,
+                _ => *rng.pick(&self.scalars[1..]),
             };
+            depth = depth.max(inside + 1);
             let count = if rng.one_in(8) { 4 } else { 1 };
             fields.push(SizedField { ty, offset, size: count * size });
             end = end.max(offset + count * size);
@@ -337,7 +347,7 @@ impl Types {
             }
             Format::New => b.sized_type(self.root, end, &name, &fields)?,
         };
-        self.structs.push((ty, end));
+        self.structs.push((ty, end, depth));
         Ok(ty)
     }
 }
