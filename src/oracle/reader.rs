@@ -77,10 +77,11 @@ use crate::graph::{Graph, TagId};
 ///
 /// # Time
 ///
-/// Publishing takes about as long as adding took what was added since a replica was
-/// published last, mostly the last but one time. Making a further replica takes a
-/// copy of everything; between two doublings of the graph it is done at most once
-/// for each reader, and twice.
+/// Publishing adds to a replica what the oracle got since that one was published,
+/// mostly the last but one time: as long as adding took, two to three times as long
+/// where several readers lag and the replicas take turns. Making a further replica
+/// takes a copy of everything; between two doublings of the graph it is done at
+/// most once for each reader, and twice.
 #[derive(Debug)]
 pub struct Publisher {
     newest: Arc<ArcSwap<Oracle>>,

@@ -286,7 +286,7 @@ fn a_replica_is_short_of_steps_where_its_oracle_was() {
     reader.catch_up();
     let fresh = Oracle::new(oracle.graph(), Rules::Union);
     let mut later = 0;
-    for &tag in &tags[1..] {
+    for &tag in tags[1..].iter().step_by(16) {
         let may = oracle.may_alias(tags[0], tag);
         later += u32::from(may != fresh.may_alias(tags[0], tag));
         assert_eq!(reader.may_alias(tags[0], tag), may, "{tag:?}");

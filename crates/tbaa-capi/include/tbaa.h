@@ -1373,8 +1373,8 @@ tbaa_status tbaa_reader_new(struct tbaa_context *context, struct tbaa_reader **r
 /**
  * Lets readers know all tags that the context has by now. Call it before the tags
  * are handed to other threads; once for each function compiled, say. It takes
- * about as long as adding the tags took. Beside the context's tables there are two
- * copies of them, and one more for each reader that lags behind.
+ * one to three times as long as adding the tags took. Beside the context's tables
+ * there are two copies of them, and one more for each reader that lags behind.
  */
 tbaa_status tbaa_context_publish(struct tbaa_context *context);
 

@@ -55,8 +55,8 @@ pub extern "C" fn tbaa_reader_new(
 
 /// Lets readers know all tags that the context has by now. Call it before the tags
 /// are handed to other threads; once for each function compiled, say. It takes
-/// about as long as adding the tags took. Beside the context's tables there are two
-/// copies of them, and one more for each reader that lags behind.
+/// one to three times as long as adding the tags took. Beside the context's tables
+/// there are two copies of them, and one more for each reader that lags behind.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_context_publish(context: Option<&mut Context>) -> Status {
     change(context, |context| {
