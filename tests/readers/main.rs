@@ -1,9 +1,10 @@
 //! Threads that ask while one adds.
 
 #[path = "../../benches/src/heap.rs"]
-#[allow(dead_code, unreachable_pub)]
+#[allow(dead_code)]
 mod heap;
 #[path = "../support/soak.rs"]
+#[allow(unreachable_pub)]
 mod soak;
 #[path = "../support/splitmix.rs"]
 #[allow(unreachable_pub)]
@@ -11,4 +12,4 @@ mod splitmix;
 
 mod growth;
 
-pub use splitmix::Rng;
+use splitmix::Rng;
