@@ -44,6 +44,7 @@
 //! | [`Builder`] | makes well-formed nodes, as LLVM's `MDBuilder` |
 //! | [`Graph`] | holds each node once; [`TypeNode`] and [`Tag`] read them |
 //! | [`Oracle`] | answers queries on [`Access`]es by one of the [`Rules`], with an [`Explanation`] |
+//! | [`Publisher`], [`Reader`] | answers for threads that ask while one adds, without waiting |
 //! | [`proof`] | what [`Oracle::prove`] gives: a `NoAlias` that a checker can confirm |
 //! | [`Matrix`], [`Classes`], [`Frozen`] | all pairs of many tags at once, and stored |
 //! | [`verify`] | says what LLVM's verifier says of a tag, and reports all that is ill formed |
@@ -61,8 +62,8 @@
 //! # Features
 //!
 //! All but `derive` and `self-check` are on by default. Without any the crate is
-//! the graph, the builder and the oracle, and depends on `indexmap`, `hashbrown`
-//! and `petgraph`.
+//! the graph, the builder and the oracle, and depends on `indexmap`, `hashbrown`,
+//! `petgraph` and `arc-swap`.
 //!
 //! * `text`: [`text`], [`types`], [`verify`], [`lint`] and [`link`];
 //! * `declare`: [`declare`] and [`Session`]; brings `text`;
@@ -125,7 +126,8 @@ pub use graph::{
 };
 pub use oracle::{
     Access, AccessKind, AccessPath, AliasResult, ByteRange, Classes, Clause, Comparison, Conflict,
-    Elements, Explanation, Frozen, Matrix, Oracle, PathStep, Rules, Side, UnknownRules, proof,
+    Elements, Explanation, Frozen, Matrix, Oracle, PathStep, Publisher, Reader, Rules, Side,
+    UnknownRules, proof,
 };
 
 #[cfg(feature = "declare")]

@@ -45,11 +45,16 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
+/// Returns how many more bytes this thread has taken than given back.
+pub(crate) fn held() -> isize {
+    HELD.get()
+}
+
 /// Runs `work` and returns by how many bytes this thread's heap grew.
 pub(crate) fn growth<T>(work: impl FnOnce() -> T) -> (f64, T) {
-    let before = HELD.get();
+    let before = held();
     let result = work();
-    ((HELD.get() - before) as f64, result)
+    ((held() - before) as f64, result)
 }
 
 /// Runs `work` and returns how many bytes more than before it this thread's

@@ -22,6 +22,7 @@ mod operand;
 #[cfg(feature = "serde")]
 mod portable;
 mod post_order;
+mod replica;
 mod strings;
 mod upgrade;
 mod view;

@@ -43,6 +43,13 @@ impl Strings {
         index
     }
 
+    /// Adds to a copy what its original got since.
+    pub(super) fn follow(&mut self, original: &Strings, hasher: &DefaultHashBuilder) {
+        for index in self.ends.len()..original.ends.len() {
+            self.intern(original.get(index), hasher);
+        }
+    }
+
     pub(super) fn shrink_to_fit(&mut self, hasher: &DefaultHashBuilder) {
         let Strings { bytes, ends, table } = self;
         bytes.shrink_to_fit();

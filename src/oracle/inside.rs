@@ -62,6 +62,11 @@ impl<K: Eq + Hash, P> Inside<K, P> {
         number
     }
 
+    /// Whether some search had fewer steps than on a larger graph.
+    pub(super) fn was_short(&self) -> bool {
+        self.allowance.was_short
+    }
+
     /// Returns the list of a number.
     pub(super) fn list(&self, number: u32) -> &[(u32, P)] {
         let Range { start, end } = self.lists[number as usize].0;

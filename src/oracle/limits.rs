@@ -59,11 +59,14 @@ pub(crate) struct Allowance {
     base: usize,
     a_node: usize,
     spent: usize,
+    /// Whether some task got fewer steps than its limit: on a larger graph it
+    /// would have got more.
+    pub(crate) was_short: bool,
 }
 
 impl Allowance {
     pub(crate) fn new(base: usize, a_node: usize) -> Self {
-        Allowance { base, a_node, spent: 0 }
+        Allowance { base, a_node, spent: 0, was_short: false }
     }
 
     /// Calls a task with at most so many steps, for a graph of so many nodes.
@@ -75,6 +78,7 @@ impl Allowance {
     ) -> T {
         let all = self.base.saturating_add(self.a_node.saturating_mul(nodes));
         let left = all.saturating_sub(self.spent).min(limit as usize) as u32;
+        self.was_short |= left < limit;
         let mut budget = Budget(left);
         let result = task(&mut budget);
         self.spent += (left - budget.0) as usize;

@@ -15,6 +15,7 @@
 //! | query | file |
 //! |---|---|
 //! | one pair, conflicts, growth | `query.rs`, by way of `index.rs` and a [`Rule`](rule::Rule) |
+//! | the same, while a thread adds | `reader.rs`, from replicas of the oracle |
 //! | why | `explain.rs`, from the rule's definition |
 //! | a proof of `NoAlias` for a checker | `proof.rs`, `gap.rs`, from `union/prove.rs` |
 //! | all pairs, a row | `batch.rs`, by way of `order.rs` |
@@ -40,6 +41,7 @@ mod llvm;
 mod order;
 pub mod proof;
 mod query;
+mod reader;
 mod rule;
 mod rules;
 mod type_set;
@@ -56,6 +58,7 @@ pub use clause::Clause;
 pub use explain::{AccessPath, Comparison, Explanation, PathStep, Side};
 pub use frozen::Frozen;
 pub use query::Oracle;
+pub use reader::{Publisher, Reader};
 pub use rules::{AliasResult, Rules, UnknownRules};
 #[cfg(feature = "lower")]
 pub(crate) use vicinity::Vicinity;

@@ -132,6 +132,15 @@ impl<G: Borrow<Graph> + Clone> Clone for Oracle<G> {
     }
 }
 
+impl Oracle {
+    /// Takes note of what the original of a replica got since. Its answers are then
+    /// the original's, which must not have been short of steps.
+    pub(super) fn follow<G: Borrow<Graph>>(&mut self, original: &Oracle<G>) {
+        self.graph.follow(original.graph());
+        self.refresh();
+    }
+}
+
 impl<G: BorrowMut<Graph>> Oracle<G> {
     /// Changes the graph, and takes note of the types and tags added.
     ///
@@ -507,6 +516,25 @@ impl<G: Borrow<Graph>> Oracle<G> {
             assert!(by_definition().is_none_or(|it| it == found), "{:?}, {tag:?}", self.rules);
         }
         found
+    }
+
+    /// Returns an oracle with the same answers to the same ids.
+    pub(super) fn replica(&self) -> Oracle {
+        Oracle {
+            graph: self.graph().replica(),
+            rules: self.rules,
+            stamp: self.stamp,
+            identity: next_identity(),
+            limited: self.limited.clone(),
+            index: self.index.clone(),
+            engine: self.engine.clone(),
+        }
+    }
+
+    /// Whether the answers depend on when each tag was added, for the graph's
+    /// allowance of steps grows with it.
+    pub(super) fn was_short(&self) -> bool {
+        self.engine.rule().was_short()
     }
 
     /// Returns the index of the tags, for answers to many pairs.

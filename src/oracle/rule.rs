@@ -14,6 +14,10 @@ pub(super) trait Rule {
     /// as many steps as the definition has; else it may alias everything.
     fn add(&mut self, graph: &Graph, index: &mut Index, tag: TagId) -> bool;
 
+    /// Whether some tag was judged with fewer steps than it would be in a larger
+    /// graph. Else the tables depend on the tags alone, not on when each was added.
+    fn was_short(&self) -> bool;
+
     /// Decides on two tags of one root that are not both regular and neither of
     /// which is rejected; `None` leaves them to the definition.
     fn decide(&self, graph: &Graph, index: &Index, a: TagId, b: TagId) -> Option<bool>;

@@ -455,6 +455,12 @@ typedef struct tbaa_emitter tbaa_emitter;
 typedef struct tbaa_oracle tbaa_oracle;
 
 /**
+ * Asks what a context published. One thread at a time may use it; which one does
+ * not matter.
+ */
+typedef struct tbaa_reader tbaa_reader;
+
+/**
  * A string that somebody else owns: bytes and their number. It need not end in
  * a NUL. `data` may be NULL where `len` is 0. Names of types may hold any
  * bytes; all other strings are UTF-8.
@@ -906,7 +912,7 @@ tbaa_status tbaa_context_new(const struct tbaa_options *options, struct tbaa_con
 tbaa_status tbaa_context_load(struct tbaa_str spec, uint32_t rule, struct tbaa_context **context);
 
 /**
- * Frees a context and its oracle; not its snapshots. NULL is no error.
+ * Frees a context and its oracle; not its snapshots and readers. NULL is no error.
  */
 void tbaa_context_free(struct tbaa_context *context);
 
@@ -1355,6 +1361,55 @@ bool tbaa_is_constant(const struct tbaa_oracle *oracle, struct tbaa_tag tag);
  * Returns the number of tags that the oracle knows: their ids are 1 to that.
  */
 uint32_t tbaa_tag_count(const struct tbaa_oracle *oracle);
+
+/**
+ * Makes a reader: by it another thread asks about the context's tags, by the
+ * context's rule, while this one goes on adding. No function that takes a reader
+ * waits for anything. It does not mind what becomes of the context. Free it with
+ * `tbaa_reader_free`.
+ */
+tbaa_status tbaa_reader_new(struct tbaa_context *context, struct tbaa_reader **reader);
+
+/**
+ * Lets readers know all tags that the context has by now. Call it before the tags
+ * are handed to other threads; once for each function compiled, say. It takes
+ * one to three times as long as adding the tags took. Beside the context's tables
+ * there are two copies of them, and one more for each reader that lags behind.
+ */
+tbaa_status tbaa_context_publish(struct tbaa_context *context);
+
+/**
+ * Frees a reader. NULL is no error.
+ */
+void tbaa_reader_free(struct tbaa_reader *reader);
+
+/**
+ * Returns `tbaa_may_alias` of what is published. A tag that the reader does not
+ * know makes it take what is published by now; one that is not published may
+ * alias everything.
+ */
+bool tbaa_reader_may_alias(struct tbaa_reader *reader, struct tbaa_tag a, struct tbaa_tag b);
+
+/**
+ * Returns `tbaa_access_may_alias` of what is published.
+ */
+bool tbaa_reader_access_may_alias(struct tbaa_reader *reader,
+                                  struct tbaa_memory_access a,
+                                  struct tbaa_memory_access b);
+
+/**
+ * Returns `tbaa_may_conflict` of what is published.
+ */
+uint32_t tbaa_reader_may_conflict(struct tbaa_reader *reader,
+                                  struct tbaa_memory_access first,
+                                  struct tbaa_memory_access second);
+
+/**
+ * Takes what is published by now, and returns whether that is newer than what the
+ * reader had. A reader that asks about old tags alone, or nothing for long, holds
+ * a copy of the tables back until then.
+ */
+bool tbaa_reader_catch_up(struct tbaa_reader *reader);
 
 /**
  * Makes an oracle of the tags that the context has now. It never changes, does

@@ -3,9 +3,9 @@
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
-use tbaa::Graph;
 use tbaa::declare::{DeclareError, Policy, TaggedTypes, Target};
 use tbaa::spec::{Built, DeclareDecl, NameError, Spec};
+use tbaa::{Graph, Publisher};
 
 use crate::oracle::{Oracle, Tag, rules};
 use crate::snapshot::Kept;
@@ -72,6 +72,8 @@ pub struct Context {
     /// but during a change.
     built: Built,
     pub(crate) kept: Vec<Kept>,
+    /// There once a reader was made.
+    pub(crate) publisher: Option<Publisher>,
     /// Whether a change did not come to its end.
     broken: bool,
 }
@@ -88,7 +90,7 @@ impl Context {
         let graph = std::mem::take(built.graph_mut());
         let oracle = Oracle { inner: tbaa::Oracle::new(graph, rule), shared: false };
         let live = NonNull::from(Box::leak(Box::new(oracle)));
-        Box::new(Context { live, built, kept: Vec::new(), broken: false })
+        Box::new(Context { live, built, kept: Vec::new(), publisher: None, broken: false })
     }
 
     pub(crate) fn oracle(&self) -> &Oracle {
@@ -213,7 +215,7 @@ pub extern "C" fn tbaa_context_load(
     })
 }
 
-/// Frees a context and its oracle; not its snapshots. NULL is no error.
+/// Frees a context and its oracle; not its snapshots and readers. NULL is no error.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_context_free(context: Option<Box<Context>>) {
     answer((), || {

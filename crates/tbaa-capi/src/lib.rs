@@ -20,6 +20,7 @@ pub mod instrument;
 pub mod lower;
 pub mod nodes;
 pub mod oracle;
+pub mod reader;
 pub mod snapshot;
 pub mod status;
 pub mod text;

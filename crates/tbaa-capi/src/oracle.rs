@@ -183,7 +183,7 @@ impl From<tbaa::CopyId> for Copy {
 impl MemoryAccess {
     /// Returns what it does, as `Effect` has it.
     #[inline]
-    fn effect(self) -> u32 {
+    pub(crate) fn effect(self) -> u32 {
         if matches!(self.kind, 1 | 2) { self.kind } else { 3 }
     }
 }
@@ -191,14 +191,14 @@ impl MemoryAccess {
 /// Returns the dependences between accesses of two kinds to one memory, as
 /// `Conflicts` has them.
 #[inline]
-fn conflicts(first: u32, second: u32) -> u32 {
+pub(crate) fn conflicts(first: u32, second: u32) -> u32 {
     let (read, write) = (Effect::Read as u32, Effect::Write as u32);
     let both = |a, b| u32::from(first & a != 0 && second & b != 0);
     both(write, read) | both(read, write) << 1 | both(write, write) << 2
 }
 
 /// All bits of `tbaa_conflict`.
-const ANY_CONFLICT: u32 = 7;
+pub(crate) const ANY_CONFLICT: u32 = 7;
 
 /// Returns whether accesses with two tags may overlap. True in any doubt: no
 /// tag, one that is not known here or ill formed, different roots, NULL.

@@ -26,6 +26,10 @@ impl Rule for Llvm {
         true
     }
 
+    fn was_short(&self) -> bool {
+        self.0.was_short()
+    }
+
     fn decide(&self, _: &Graph, index: &Index, a: TagId, b: TagId) -> Option<bool> {
         self.0.decide(index, a, b)
     }

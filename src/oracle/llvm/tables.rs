@@ -216,6 +216,11 @@ impl Tables {
         index.find_on_walk(cursor, ty, (!self.unordered).then_some(|ty| ty))
     }
 
+    /// As [`Rule::was_short`](crate::oracle::rule::Rule::was_short).
+    pub(super) fn was_short(&self) -> bool {
+        self.inside.was_short()
+    }
+
     /// Whether on all walks each type is older than the one before it.
     pub(super) fn is_ordered(&self) -> bool {
         !self.unordered

@@ -93,6 +93,10 @@ impl Rule for Union {
         self.tables.add(&self.types, graph, index, tag)
     }
 
+    fn was_short(&self) -> bool {
+        self.tables.was_short()
+    }
+
     fn decide(&self, graph: &Graph, index: &Index, a: TagId, b: TagId) -> Option<bool> {
         self.tables.decide(&self.types, graph, index, (a, b))
     }

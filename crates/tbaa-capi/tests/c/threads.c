@@ -1,9 +1,11 @@
-/* Two threads ask while one adds: each asks snapshots, which the adding thread
- * hands over. Built with -fsanitize=thread by the test. */
+/* Threads ask while one adds: two ask snapshots, which the adding thread hands
+ * over, and two have readers, which catch up by themselves. Built with -fsanitize=thread by the test. */
 #include "check.h"
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 
-enum { ASKING = 2, STRUCTS = 200, FIELDS = 4, KNOWN = 64 };
+enum { ASKING = 2, READING = 2, STRUCTS = 200, FIELDS = 4, KNOWN = 64 };
 
 /* What the threads share. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -63,6 +65,38 @@ static void *ask(void *result) {
     return NULL;
 }
 
+/* How many tags there are, and how many of them are published. */
+static _Atomic uint32_t made, published;
+
+/* Asks about the tags of the newest struct, and of an old one. */
+static void *read_on(void *own) {
+    tbaa_reader *reader = own;
+    for (uint32_t count = 0, old = 0; count < FIELDS * STRUCTS; old++) {
+        count = atomic_load(&published);
+        /* One that is not published may alias everything, or is by now. */
+        uint32_t newest = atomic_load(&made);
+        (void)tbaa_reader_may_alias(reader, (tbaa_tag){newest}, (tbaa_tag){newest + 1});
+        /* Under valgrind one thread runs at a time. */
+        sched_yield();
+        if (count == 0)
+            continue;
+        tbaa_tag a = {count}, b = {count - 1}, c = {1 + old % count};
+        CHECK(tbaa_reader_may_alias(reader, a, a) && !tbaa_reader_may_alias(reader, a, b));
+        CHECK(tbaa_reader_may_alias(reader, a, tbaa_no_tag()));
+        CHECK(tbaa_reader_may_alias(reader, a, c) == (a.id == c.id));
+        tbaa_memory_access load = tbaa_access(b, TBAA_EFFECT_READ);
+        tbaa_memory_access store = tbaa_access(b, TBAA_EFFECT_WRITE);
+        CHECK(tbaa_reader_may_conflict(reader, load, load) == 0);
+        CHECK(tbaa_reader_may_conflict(reader, load, store) == TBAA_CONFLICT_WRITE_AFTER_READ);
+        CHECK(tbaa_reader_access_may_alias(reader, load, store));
+        CHECK(!tbaa_reader_access_may_alias(reader, load, tbaa_access(a, TBAA_EFFECT_BOTH)));
+    }
+    tbaa_reader_catch_up(reader);
+    CHECK(!tbaa_reader_catch_up(reader));
+    tbaa_reader_free(reader);
+    return NULL;
+}
+
 int main(void) {
     tbaa_context *context;
     tbaa_options options = {0};
@@ -75,6 +109,12 @@ int main(void) {
     size_t asked[ASKING];
     for (int i = 0; i < ASKING; i++)
         CHECK(pthread_create(&threads[i], NULL, ask, &asked[i]) == 0);
+    pthread_t reading[READING];
+    for (int i = 0; i < READING; i++) {
+        tbaa_reader *reader;
+        CHECK_OK(tbaa_reader_new(context, &reader));
+        CHECK(pthread_create(&reading[i], NULL, read_on, reader) == 0);
+    }
     for (int i = 0; i < STRUCTS; i++) {
         static const tbaa_record_member members[FIELDS] = {
             {TBAA_STR("a"), TBAA_STR("int"), 0, 0, 0, 0, 0},
@@ -91,6 +131,9 @@ int main(void) {
             snprintf(path, sizeof path, "%s.%c", name, 'a' + f);
             CHECK_OK(tbaa_tag_of(context, tbaa_cstr(path), &tag));
         }
+        atomic_store(&made, FIELDS * (i + 1));
+        CHECK_OK(tbaa_context_publish(context));
+        atomic_store(&published, FIELDS * (i + 1));
         /* The context's own oracle is this thread's. */
         CHECK(tbaa_tag_count(tbaa_context_oracle(context)) == (uint32_t)(FIELDS * (i + 1)));
         const tbaa_oracle *next;
@@ -98,6 +141,15 @@ int main(void) {
         hand_over(next, i == STRUCTS - 1);
     }
     tbaa_context_free(context);
+    for (int i = 0; i < READING; i++)
+        CHECK(pthread_join(reading[i], NULL) == 0);
+    CHECK(tbaa_reader_new(NULL, NULL) == TBAA_STATUS_INVALID_ARGUMENT);
+    CHECK(tbaa_context_publish(NULL) == TBAA_STATUS_INVALID_ARGUMENT);
+    CHECK(tbaa_reader_may_alias(NULL, (tbaa_tag){1}, (tbaa_tag){2}));
+    tbaa_memory_access any = tbaa_access(tbaa_no_tag(), TBAA_EFFECT_BOTH);
+    CHECK(tbaa_reader_may_conflict(NULL, any, any) == 7);
+    CHECK(!tbaa_reader_catch_up(NULL));
+    tbaa_reader_free(NULL);
     for (int i = 0; i < ASKING; i++) {
         CHECK(pthread_join(threads[i], NULL) == 0);
         CHECK(asked[i] > 0);

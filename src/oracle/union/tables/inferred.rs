@@ -160,6 +160,10 @@ impl Tables {
         Ok((cursor, Crossings { up, crossings }))
     }
 
+    pub(super) fn was_short(&self) -> bool {
+        self.members.was_short()
+    }
+
     /// Decides on two tags, of which one is irregular.
     pub(super) fn may_alias(
         &self,

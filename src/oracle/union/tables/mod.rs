@@ -102,6 +102,11 @@ impl Tables {
         true
     }
 
+    /// As [`Rule::was_short`](crate::oracle::rule::Rule::was_short).
+    pub(super) fn was_short(&self) -> bool {
+        self.allowance.was_short || self.inferred.was_short() || self.sized.was_short()
+    }
+
     /// Returns a tag's cursor, and what else is to be known of an irregular tag.
     fn place(
         &mut self,

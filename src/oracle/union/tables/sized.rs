@@ -125,6 +125,10 @@ impl Tables {
         Ok((index.routed(access.base, 0, None), bytes))
     }
 
+    pub(super) fn was_short(&self) -> bool {
+        self.objects.was_short()
+    }
+
     /// Decides on two tags; `None` leaves it to the definition.
     pub(super) fn may_alias(
         &self,

@@ -1,0 +1,35 @@
+//! Adds types and tags to an oracle and asks it for long, from several threads, and
+//! compares all answers with those of an oracle built at the end.
+//!
+//! `cargo run --release -p tbaa-bench --bin soak -- [QUESTIONS [READERS]]`
+
+#[path = "../heap.rs"]
+#[allow(dead_code)]
+mod heap;
+#[path = "../../../tests/support/soak.rs"]
+#[allow(unreachable_pub)]
+mod soak;
+#[path = "../../../tests/support/splitmix.rs"]
+#[allow(unreachable_pub)]
+mod splitmix;
+
+use soak::{Plan, QUESTIONS};
+use splitmix::Rng;
+use tbaa::{Format, Rules};
+
+fn main() {
+    let mut numbers = std::env::args().skip(1).map(|it| it.parse::<usize>());
+    let mut number = |default| match numbers.next() {
+        None => default,
+        Some(number) => number.expect("usage: soak [QUESTIONS [READERS]]"),
+    };
+    let (questions, readers) = (number(30_000_000), number(3));
+    for rules in [Rules::Llvm, Rules::Union, Rules::UnionStrict] {
+        for format in [Format::Old, Format::New] {
+            let structs = (questions / 6 / QUESTIONS / (readers + 1)).max(10);
+            let plan = Plan { rules, format, structs, readers, seed: 1, held: heap::held };
+            println!("rule {rules}, {format:?} format, {} threads", readers + 1);
+            println!("{}", soak::run(&plan));
+        }
+    }
+}

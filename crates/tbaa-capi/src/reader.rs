@@ -1,0 +1,123 @@
+//! Threads that ask while another one adds, and wait for nobody.
+
+use std::mem::MaybeUninit;
+
+use tbaa::{Access, Publisher, TagId};
+
+use crate::context::{Context, change};
+use crate::oracle::{ANY_CONFLICT, MemoryAccess, Tag, conflicts};
+use crate::status::{Status, answer};
+use crate::text::write;
+
+/// Asks what a context published. One thread at a time may use it; which one does
+/// not matter.
+pub struct Reader(tbaa::Reader);
+
+impl Reader {
+    /// Returns the tag of an id, and catches up if it is not known.
+    #[inline]
+    fn tag(&mut self, tag: Tag) -> Option<TagId> {
+        let at = (tag.id as usize).checked_sub(1)?;
+        let known = self.0.oracle().graph().tag_at(at);
+        known.or_else(|| self.0.catch_up().then(|| self.0.oracle().graph().tag_at(at))?)
+    }
+
+    fn overlap(&mut self, a: MemoryAccess, b: MemoryAccess) -> bool {
+        let [a, b] = [a, b].map(|access| {
+            let mut found = Access::from(self.tag(access.tag));
+            found.size = (access.size != 0).then_some(access.size);
+            found
+        });
+        self.0.may_alias(a, b)
+    }
+}
+
+impl Context {
+    /// The publisher, which publishes what there is when it is made.
+    fn publisher(&mut self) -> &mut Publisher {
+        // Not `get_or_insert_with`, which would have the context borrowed.
+        let made = self.publisher.take().unwrap_or_else(|| Publisher::new(&self.oracle().inner));
+        self.publisher.insert(made)
+    }
+}
+
+/// Makes a reader: by it another thread asks about the context's tags, by the
+/// context's rule, while this one goes on adding. No function that takes a reader
+/// waits for anything. It does not mind what becomes of the context. Free it with
+/// `tbaa_reader_free`.
+#[unsafe(no_mangle)]
+pub extern "C" fn tbaa_reader_new(
+    context: Option<&mut Context>,
+    reader: Option<&mut MaybeUninit<Box<Reader>>>,
+) -> Status {
+    change(context, |context| write(reader, || Ok(Box::new(Reader(context.publisher().reader())))))
+}
+
+/// Lets readers know all tags that the context has by now. Call it before the tags
+/// are handed to other threads; once for each function compiled, say. It takes
+/// one to three times as long as adding the tags took. Beside the context's tables
+/// there are two copies of them, and one more for each reader that lags behind.
+#[unsafe(no_mangle)]
+pub extern "C" fn tbaa_context_publish(context: Option<&mut Context>) -> Status {
+    change(context, |context| {
+        let mut publisher = context.publisher.take();
+        if let Some(publisher) = &mut publisher {
+            publisher.publish(&context.oracle().inner);
+        }
+        context.publisher = publisher;
+        Ok(())
+    })
+}
+
+/// Frees a reader. NULL is no error.
+#[unsafe(no_mangle)]
+pub extern "C" fn tbaa_reader_free(reader: Option<Box<Reader>>) {
+    answer((), || {
+        drop(reader);
+        Some(())
+    });
+}
+
+/// Returns `tbaa_may_alias` of what is published. A tag that the reader does not
+/// know makes it take what is published by now; one that is not published may
+/// alias everything.
+#[unsafe(no_mangle)]
+pub extern "C" fn tbaa_reader_may_alias(reader: Option<&mut Reader>, a: Tag, b: Tag) -> bool {
+    answer(true, || {
+        let reader = reader?;
+        let (a, b) = (reader.tag(a)?, reader.tag(b)?);
+        Some(reader.0.may_alias(a, b))
+    })
+}
+
+/// Returns `tbaa_access_may_alias` of what is published.
+#[unsafe(no_mangle)]
+pub extern "C" fn tbaa_reader_access_may_alias(
+    reader: Option<&mut Reader>,
+    a: MemoryAccess,
+    b: MemoryAccess,
+) -> bool {
+    answer(true, || Some(reader?.overlap(a, b)))
+}
+
+/// Returns `tbaa_may_conflict` of what is published.
+#[unsafe(no_mangle)]
+pub extern "C" fn tbaa_reader_may_conflict(
+    reader: Option<&mut Reader>,
+    first: MemoryAccess,
+    second: MemoryAccess,
+) -> u32 {
+    answer(ANY_CONFLICT, || {
+        let reader = reader?;
+        let found = conflicts(first.effect(), second.effect());
+        Some(if found != 0 && reader.overlap(first, second) { found } else { 0 })
+    })
+}
+
+/// Takes what is published by now, and returns whether that is newer than what the
+/// reader had. A reader that asks about old tags alone, or nothing for long, holds
+/// a copy of the tables back until then.
+#[unsafe(no_mangle)]
+pub extern "C" fn tbaa_reader_catch_up(reader: Option<&mut Reader>) -> bool {
+    answer(false, || Some(reader?.0.catch_up()))
+}

@@ -1,0 +1,57 @@
+//! Copies that keep up with a growing graph, and know its ids for their own.
+
+use super::{Graph, IS_COPY, IS_TYPE};
+
+impl Graph {
+    /// Returns a copy that takes this graph's ids for its own. Nothing may be
+    /// added to it but by [`Graph::follow`].
+    pub(crate) fn replica(&self) -> Graph {
+        Graph { stamp: self.stamp, ..self.clone() }
+    }
+
+    /// Adds to a replica what its original got since. Takes time in proportion
+    /// to that.
+    pub(crate) fn follow(&mut self, original: &Graph) {
+        let from = self.records.len();
+        self.strings.follow(&original.strings, &self.hasher);
+        self.ints.extend(original.ints.iter().skip(self.ints.len()));
+        self.raws.extend(original.raws.iter().skip(self.raws.len()).cloned());
+        self.operands.extend_from_slice(&original.operands[self.operands.len()..]);
+        self.records.extend_from_slice(&original.records[from..]);
+        let formats = original.root_formats.iter().skip(self.root_formats.len());
+        self.root_formats.extend(formats);
+        for node in from as u32..self.records.len() as u32 {
+            // The hasher is the original's.
+            let hash = self.hash_of(node);
+            if original.unique.find(hash, |&other| other == node).is_some() {
+                self.make_unique(node, hash);
+            }
+        }
+        self.follow_marks(original);
+    }
+
+    /// Takes nodes, old ones too, for the tags, types and copies that the original
+    /// takes them for.
+    fn follow_marks(&mut self, original: &Graph) {
+        for index in self.tags.len()..original.tags.len() {
+            self.records[original.tags[index] as usize].tag = index as u32;
+        }
+        self.tags.extend_from_slice(&original.tags[self.tags.len()..]);
+        for (known, all, flag) in [
+            (&mut self.types, &original.types, IS_TYPE),
+            (&mut self.copies, &original.copies, IS_COPY),
+        ] {
+            for &node in &all[known.len()..] {
+                self.records[node as usize].flags |= flag;
+            }
+            known.extend_from_slice(&all[known.len()..]);
+        }
+    }
+
+    /// Whether a replica lacks nothing that its original has.
+    pub(crate) fn is_level_with(&self, original: &Graph) -> bool {
+        let extent =
+            |of: &Graph| (of.records.len(), of.tags.len(), of.types.len(), of.copies.len());
+        extent(self) == extent(original)
+    }
+}

@@ -1,0 +1,320 @@
+//! What a reader answers, and what the publisher keeps.
+
+use std::ops::Range;
+
+use tbaa::{
+    Access, AccessKind, Format, Graph, Int, NodeId, Operand, Oracle, Publisher, Rules, SizedField,
+    TagId,
+};
+
+use crate::soak::{self, Plan, QUESTIONS};
+use crate::{Rng, heap};
+
+const RULES: [Rules; 3] = [Rules::Llvm, Rules::Union, Rules::UnionStrict];
+
+/// Adds a struct with a union in it, and tags of all kinds of roles.
+fn add(graph: &mut Graph, name: &str, inner: Option<TagId>) -> Vec<TagId> {
+    let inner = inner.map(|tag| graph.tag(tag).unwrap().base);
+    let mut b = graph.builder();
+    let root = b.root("R").unwrap();
+    let int = b.sized_type(root, 4, "int", &[]).unwrap();
+    let float = b.sized_type(root, 4, "float", &[]).unwrap();
+    let field = |ty, offset, size| SizedField { ty, offset, size };
+    let mut fields = vec![field(int, 0, 4), field(float, 0, 4), field(int, 8, 16)];
+    fields.extend(inner.map(|inner| field(inner, 24, 64)));
+    let ty = b.sized_type(root, 88, name, &fields).unwrap();
+    vec![
+        b.access_tag(ty, int, 8, 4, false).unwrap(),
+        b.access_tag(ty, int, 0, 4, false).unwrap(),
+        b.access_tag(ty, float, 0, 4, false).unwrap(),
+        b.access_tag(ty, ty, 0, 88, true).unwrap(),
+        b.access_tag(int, int, 0, 4, false).unwrap(),
+    ]
+}
+
+/// Whether two oracles answer all questions alike.
+fn assert_alike<G: std::borrow::Borrow<Graph>>(one: &Oracle, other: &Oracle<G>) {
+    let tags: Vec<_> = other.graph().tags().collect();
+    assert_eq!(tags.len(), one.graph().tag_count());
+    for &a in &tags {
+        assert_eq!(one.is_well_formed(a), other.is_well_formed(a));
+        assert_eq!(one.is_constant(a), other.is_constant(a));
+        for &b in &tags {
+            assert_eq!(one.may_alias(a, b), other.may_alias(a, b), "{a:?} {b:?}");
+            assert_eq!(one.explain(a, b), other.explain(a, b), "{a:?} {b:?}");
+            assert_eq!(one.most_generic(a, b), other.most_generic(a, b), "{a:?} {b:?}");
+        }
+    }
+}
+
+#[test]
+fn a_tag_is_known_once_it_is_published() {
+    for rules in RULES {
+        let mut oracle = Oracle::new(Graph::new(), rules);
+        let mut publisher = Publisher::new(&oracle);
+        let mut reader = publisher.reader();
+        let tags = oracle.update(|graph| add(graph, "A", None));
+        let (x, y) = (tags[0], tags[2]);
+        assert!(!oracle.may_alias(x, y));
+        assert!(reader.may_alias(x, y), "not published");
+        assert!(!reader.catch_up(), "there is nothing to catch up with");
+        publisher.publish(&oracle);
+        assert_eq!(reader.oracle().graph().tag_count(), 0, "readers come by themselves");
+        assert!(!reader.may_alias(x, y), "published");
+        assert!(reader.may_alias(x, x) && reader.may_alias(x, None));
+        let (read, write) = (Access::from(x).reading(), Access::from(y));
+        assert_eq!(reader.may_conflict(read, write), None);
+        assert!(reader.may_conflict(read, Access::from(x).writing()).is_some());
+        assert_eq!(reader.may_conflict(read, read), None);
+        assert_eq!(Access::from(x).kind, AccessKind::default());
+    }
+}
+
+/// Each old answer, by readers that lag by any number of publications, and all
+/// questions at the newest.
+#[test]
+fn a_replica_answers_as_the_oracle_did() {
+    for rules in RULES {
+        let mut oracle = Oracle::new(Graph::new(), rules);
+        let mut publisher = Publisher::new(&oracle);
+        let mut readers = vec![publisher.reader()];
+        let mut then = vec![oracle.clone().into_graph()];
+        let mut last = None;
+        for step in 0..11 {
+            let tags = oracle.update(|graph| add(graph, &format!("S{step}"), last));
+            last = Some(tags[0]);
+            // Sometimes twice before it is published.
+            if step % 3 == 0 {
+                continue;
+            }
+            publisher.publish(&oracle);
+            let mut reader = publisher.reader();
+            assert!(!reader.catch_up());
+            assert_alike(reader.oracle(), &oracle);
+            readers.push(reader);
+            then.push(oracle.graph().clone());
+            // Every other one lets go, and its replica is used again.
+            if step % 2 == 0 {
+                let first = readers.len() / 2;
+                assert!(readers[first].catch_up());
+                then[first] = oracle.graph().clone();
+            }
+        }
+        let newest = &readers[readers.len() - 1];
+        assert_alike(newest.oracle(), &Oracle::new(oracle.graph(), rules));
+        for (reader, then) in readers.iter().zip(&then) {
+            let was = Oracle::new(then, rules);
+            assert_eq!(reader.oracle().graph(), then, "as it was published");
+            for (a, x) in reader.oracle().graph().tags().zip(then.tags()) {
+                for (b, y) in reader.oracle().graph().tags().zip(then.tags()) {
+                    assert_eq!(reader.oracle().may_alias(a, b), was.may_alias(x, y));
+                }
+            }
+        }
+    }
+}
+
+/// Nodes of any kind, in any order, taken for something long after they were
+/// added.
+#[test]
+fn a_replica_has_all_nodes_and_marks() {
+    let mut oracle = Oracle::new(Graph::new(), Rules::Union);
+    let mut publisher = Publisher::new(&oracle);
+    let rng = &mut Rng(7);
+    let mut nodes: Vec<NodeId> = Vec::new();
+    for step in 0..400_u64 {
+        oracle.update(|graph| {
+            let name = format!("n{}", rng.below(40));
+            let mut operands = vec![Operand::String(name.as_bytes())];
+            for _ in 0..rng.below(4) {
+                if !nodes.is_empty() {
+                    operands.push(Operand::Node(*rng.pick(&nodes)));
+                }
+                operands.push(Operand::Int(Int::i64(step % 5)));
+            }
+            operands.push(Operand::Raw("!DIExpression()"));
+            operands.truncate(1 + rng.below(operands.len()));
+            let node = match rng.below(4) {
+                0 => graph.insert_distinct(&operands),
+                _ => graph.insert(&operands),
+            };
+            nodes.push(node.unwrap());
+            let old = *rng.pick(&nodes);
+            match rng.below(6) {
+                0 => drop(graph.mark_tag(old)),
+                1 => drop(graph.mark_type(old)),
+                2 => drop(graph.mark_copy(old)),
+                3 => drop(graph.mark_attached(old)),
+                _ => {}
+            }
+        });
+        if rng.one_in(3) {
+            publisher.publish(&oracle);
+            let reader = publisher.reader();
+            let (graph, replica) = (oracle.graph(), reader.oracle().graph());
+            assert_eq!(graph, replica);
+            assert!(graph.copies().eq(replica.copies()));
+            assert!(graph.types().eq(replica.types()));
+            assert!(graph.tags().eq(replica.tags()));
+            for &node in &nodes {
+                assert!(graph.operands(node).eq(replica.operands(node)));
+                assert_eq!(graph.is_distinct(node), replica.is_distinct(node));
+                assert_eq!(graph.tag_of(node), replica.tag_of(node));
+                let roots = [graph, replica].map(|graph| Some(graph.root_of(graph.type_of(node)?)));
+                assert_eq!(roots[0], roots[1]);
+            }
+            // A copy of the replica finds its nodes: equal ones are one.
+            let (mut copy, count) = (replica.clone(), graph.node_count());
+            for node in replica.nodes().filter(|&node| !replica.is_distinct(node)) {
+                let of_copy = |node: NodeId| Operand::Node(copy.nth_node(node.index()).unwrap());
+                let operands = replica.operands(node);
+                let operands: Vec<_> = operands.map(|it| it.node().map_or(it, of_copy)).collect();
+                assert_eq!(copy.insert(&operands).unwrap().index(), node.index());
+            }
+            assert_eq!(copy.node_count(), count);
+            // And its roots have the formats that they have.
+            for (here, there) in graph.types().zip(replica.types()) {
+                let mut copies = [(graph.clone(), here), (replica.clone(), there)];
+                let made = copies.each_mut().map(|(copy, ty)| {
+                    let ty = copy.type_of(copy.nth_node(ty.node().index()).unwrap()).unwrap();
+                    copy.builder().sized_type(ty, 4, "new", &[]).is_ok()
+                });
+                assert_eq!(made[0], made[1]);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_kept_is_bounded_by_readers() {
+    let mut oracle = Oracle::new(Graph::new(), Rules::Llvm);
+    let mut publisher = Publisher::new(&oracle);
+    let mut readers: Vec<_> = (0..3).map(|_| publisher.reader()).collect();
+    for step in 0..60 {
+        oracle.update(|graph| add(graph, &format!("S{step}"), None));
+        publisher.publish(&oracle);
+        // Each lags by another number of publications.
+        for (i, reader) in readers.iter_mut().enumerate() {
+            if step % (i + 1) == 0 {
+                reader.catch_up();
+            }
+        }
+        assert!(publisher.replicas() <= readers.len() + 2, "{}", publisher.replicas());
+    }
+    let graph = oracle.graph().tag_count();
+    assert!(readers.iter().all(|reader| reader.oracle().graph().tag_count() + 60 > graph));
+    // All are there: what nobody uses any more is given up as the graph grows.
+    for step in 60..200 {
+        oracle.update(|graph| add(graph, &format!("S{step}"), None));
+        publisher.publish(&oracle);
+        for reader in &mut readers {
+            reader.catch_up();
+        }
+    }
+    assert_eq!(publisher.replicas(), 2);
+    // Nothing new: nothing is published.
+    publisher.publish(&oracle);
+    assert_eq!(publisher.replicas(), 2);
+    assert!(!readers[0].catch_up());
+    // A reader outlives the publisher.
+    drop(publisher);
+    let tag = oracle.graph().tag_at(0).unwrap();
+    assert!(readers[0].may_alias(tag, tag));
+}
+
+/// Another graph in the place of the first, and another oracle.
+#[test]
+fn another_oracle_takes_the_place() {
+    let mut oracle = Oracle::new(Graph::new(), Rules::Union);
+    let old = oracle.update(|graph| add(graph, "A", None));
+    let mut publisher = Publisher::new(&oracle);
+    let mut reader = publisher.reader();
+    assert!(!reader.may_alias(old[0], old[2]));
+    let new = oracle.update(|graph| {
+        *graph = Graph::new();
+        add(graph, "B", None)
+    });
+    publisher.publish(&oracle);
+    assert!(!reader.may_alias(old[0], old[2]), "it may still be asked");
+    assert!(!reader.may_alias(new[0], new[2]), "an id of another graph makes it catch up");
+    assert!(reader.may_alias(old[0], old[2]), "now these are unknown");
+    let strict = Oracle::new(oracle.graph(), Rules::Llvm);
+    publisher.publish(&strict);
+    assert!(reader.catch_up());
+    assert_eq!(reader.oracle().rules(), Rules::Llvm);
+}
+
+/// Thousands of tags of a union of thousands of members: the steps run out, and how
+/// far they reach depends on how large the graph was when a tag was added.
+#[test]
+fn a_replica_is_short_of_steps_where_its_oracle_was() {
+    const MEMBERS: u64 = 2_500;
+    const TAGS: u64 = 2_400;
+    let mut oracle = Oracle::new(Graph::new(), Rules::Union);
+    let mut publisher = Publisher::new(&oracle);
+    let mut reader = publisher.reader();
+    let roots = |oracle: &mut Oracle, numbers: Range<u32>| {
+        oracle.update(|graph| {
+            for i in numbers {
+                graph.builder().root(format!("r{i}")).unwrap();
+            }
+        });
+    };
+    // A replica of so many nodes is free to be used again.
+    for numbers in [0..8_000, 8_000..8_001] {
+        roots(&mut oracle, numbers);
+        publisher.publish(&oracle);
+        reader.catch_up();
+    }
+    let tags = oracle.update(|graph| {
+        let mut b = graph.builder();
+        let root = b.root("R").unwrap();
+        let (int, float) = (b.scalar_type("int", root), b.scalar_type("float", root));
+        let (int, float) = (int.unwrap(), float.unwrap());
+        let member = |at| b.struct_type(format!("m{at}"), &[(int, 0), (float, 4 + 4 * at)]);
+        let members: Vec<_> = (0..MEMBERS).map(member).collect::<Result<_, _>>().unwrap();
+        let fields: Vec<_> = members.iter().map(|&ty| (ty, 0)).collect();
+        let all = b.struct_type("U", &fields).unwrap();
+        let other = b.scalar_type("other", root).unwrap();
+        let other = b.struct_tag(other, other, 0, false).unwrap();
+        let tag = |at| b.struct_tag(all, float, 4 + 4 * at, false).unwrap();
+        std::iter::once(other).chain((0..TAGS).map(tag)).collect::<Vec<_>>()
+    });
+    // Later the allowance would suffice for some more.
+    roots(&mut oracle, 8_001..10_900);
+    publisher.publish(&oracle);
+    reader.catch_up();
+    let fresh = Oracle::new(oracle.graph(), Rules::Union);
+    let mut later = 0;
+    for &tag in tags[1..].iter().step_by(16) {
+        let may = oracle.may_alias(tags[0], tag);
+        later += u32::from(may != fresh.may_alias(tags[0], tag));
+        assert_eq!(reader.may_alias(tags[0], tag), may, "{tag:?}");
+    }
+    assert!(later > 0, "some tags are judged better when the graph is larger");
+}
+
+/// A short run of what `cargo run --release -p tbaa-bench --bin soak` does for
+/// long; `TBAA_SOAK` sets how many questions are asked.
+#[test]
+fn soak() {
+    let questions = std::env::var("TBAA_SOAK").map_or(120_000, |it| it.parse().unwrap());
+    let readers = 3;
+    for rules in RULES {
+        for format in [Format::Old, Format::New] {
+            let structs = (questions / 6 / QUESTIONS / (readers + 1)).max(10);
+            let plan = Plan { rules, format, structs, readers, seed: 1, held: heap::held };
+            let report = soak::run(&plan);
+            println!("{rules}, {format:?}: {report}");
+            assert_eq!(report.answers, structs * QUESTIONS * (readers + 1));
+            // Tables double, and so does what they take. What is kept too long grows
+            // as the run does: ten times.
+            let bytes: Vec<_> =
+                report.parts.iter().map(|part| part.bytes as f64 / part.tags as f64).collect();
+            let least = bytes[1..].iter().copied().fold(f64::INFINITY, f64::min);
+            assert!(bytes[9] < 3.0 * least, "{bytes:?}");
+            assert!(report.parts.iter().all(|part| part.replicas <= readers + 2));
+            assert!(report.apart > 0 && report.apart < report.answers);
+        }
+    }
+}
