@@ -4,8 +4,8 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-packages="clang-22 llvm-22 llvm-22-dev libc6-dev libstdc++-12-dev"
-# For the programs in C and C++ that use libtbaa.
+packages="clang-22 llvm-22 llvm-22-dev libc6-dev"
+# For the programs in C and C++ that use libtbaa; clang takes the C++ library of `g++`.
 packages="$packages gcc g++ make cmake pkgconf valgrind libc6-dbg libclang-rt-22-dev"
 # What the example in Lua is compared with.
 packages="$packages lua5.4"

@@ -95,13 +95,12 @@ impl<'t> Current<'_, 't> {
         for kind in kinds {
             let word = kind.word();
             let module = "ptr @__tbaa_witness.module";
-            if matches!(known, 1 | 2 | 4 | 8 | 16) {
-                let call = format_args!("{word}{known}(ptr {pointer}, i32 {site}, {module})");
-                self.before(statement, call);
+            let call = if matches!(known, 1 | 2 | 4 | 8 | 16) {
+                format!("{word}{known}(ptr {pointer}, i32 {site}, {module})")
             } else {
-                let call = format_args!("{word}(ptr {pointer}, i64 {size}, i32 {site}, {module})");
-                self.before(statement, call);
-            }
+                format!("{word}(ptr {pointer}, i64 {size}, i32 {site}, {module})")
+            };
+            self.before(statement, call);
         }
     }
 }

@@ -3,6 +3,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod api;
 mod builder;
 mod embedded;
 mod groups;

@@ -4,6 +4,7 @@
 //   aa generic  [--fork] FILE...   the tag that replaces both, for every pair
 //   aa verify   [--fork] FILE...   does the verifier accept each tag
 //   aa constant [--fork] FILE...   is the memory of each tag constant
+//   aa functions [--fork] FILE...  verdicts and a grid for each function's tags
 //
 // The tags of a module are the distinct nodes in the `!tbaa` attachments of its
 // instructions, in order of first appearance. Every answer is computed by
@@ -82,12 +83,16 @@ std::unique_ptr<Module> readModule(StringRef Path, LLVMContext &Context) {
   return M;
 }
 
+void collectTags(const Function &F, SetVector<MDNode *> &Tags) {
+  for (const Instruction &I : instructions(F))
+    if (MDNode *Tag = I.getMetadata(LLVMContext::MD_tbaa))
+      Tags.insert(Tag);
+}
+
 std::vector<MDNode *> collectTags(const Module &M) {
   SetVector<MDNode *> Tags;
   for (const Function &F : M)
-    for (const Instruction &I : instructions(F))
-      if (MDNode *Tag = I.getMetadata(LLVMContext::MD_tbaa))
-        Tags.insert(Tag);
+    collectTags(F, Tags);
   return {Tags.begin(), Tags.end()};
 }
 
@@ -187,11 +192,14 @@ void printTag(const MDNode &Tag, raw_ostream &OS) {
 // order.
 struct Table {
   size_t Cells;
-  size_t CellsPerLine;
+  size_t CellsPerLine; // of no use if EndsLine is set
   StringRef Crashed; // what to print where LLVM gave no answer
   std::function<void(size_t, raw_ostream &)> Answer;
+  std::function<bool(size_t)> EndsLine = nullptr;
 
-  bool endsLine(size_t Cell) const { return (Cell + 1) % CellsPerLine == 0; }
+  bool endsLine(size_t Cell) const {
+    return EndsLine ? EndsLine(Cell) : (Cell + 1) % CellsPerLine == 0;
+  }
 
   void print() const {
     for (size_t Cell = 0; Cell != Cells; ++Cell) {
@@ -280,6 +288,39 @@ void Table::printForked() const {
   munmap(Log, sizeof(SharedLog));
 }
 
+// A line a function: a letter for each of its tags, then one for each two that
+// the verifier accepts, row by row.
+Table makeFunctionTable(const Module &M, Oracle &Ask, Probe &P) {
+  struct Cell {
+    MDNode *A, *B; // no B: a verdict, whose letter is Answer
+    char Answer;
+    bool Ends;
+  };
+  auto All = std::make_shared<std::vector<Cell>>();
+  for (const Function &F : M) {
+    SetVector<MDNode *> Tags;
+    collectTags(F, Tags);
+    std::vector<MDNode *> Good;
+    for (MDNode *Tag : Tags) {
+      bool Accepted = P.accepts(Tag);
+      All->push_back({Tag, nullptr, Accepted ? 'A' : 'R', false});
+      if (Accepted)
+        Good.push_back(Tag);
+    }
+    for (MDNode *A : Good)
+      for (MDNode *B : Good)
+        All->push_back({A, B, 0, false});
+    if (!Tags.empty())
+      All->back().Ends = true;
+  }
+  return {All->size(), 0, "C",
+          [All, &Ask](size_t I, raw_ostream &OS) {
+            const Cell &C = (*All)[I];
+            OS << (!C.B ? C.Answer : Ask.mayAlias(C.A, C.B) ? 'M' : 'N');
+          },
+          [All](size_t I) { return (*All)[I].Ends; }};
+}
+
 Table makeTable(StringRef Command, const std::vector<MDNode *> &Tags,
                 const std::vector<bool> &Accepted, Oracle &Ask, Probe &P) {
   size_t N = Tags.size();
@@ -328,7 +369,7 @@ int main(int argc, char **argv) {
     return IsFork;
   });
   if (Arguments.size() < 2)
-    fail("usage: aa {grid|generic|verify|constant} [--fork] FILE...");
+    fail("usage: aa {grid|generic|verify|constant|functions} [--fork] FILE...");
 
   for (size_t I = 1; I != Arguments.size(); ++I) {
     LLVMContext Context;
@@ -339,7 +380,9 @@ int main(int argc, char **argv) {
     std::vector<bool> Accepted;
     for (const MDNode *Tag : Tags)
       Accepted.push_back(P.accepts(Tag));
-    Table Answers = makeTable(Arguments[0], Tags, Accepted, Ask, P);
+    Table Answers = Arguments[0] == "functions"
+                        ? makeFunctionTable(*M, Ask, P)
+                        : makeTable(Arguments[0], Tags, Accepted, Ask, P);
     if (Arguments.size() > 2)
       outs() << "== " << Arguments[I] << '\n';
     if (Fork)

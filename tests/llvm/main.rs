@@ -9,6 +9,7 @@ mod generated;
 mod instrument;
 mod malformed;
 mod rewrite;
+mod small;
 #[cfg(feature = "spec")]
 mod specs;
 mod union;

@@ -1,128 +1,12 @@
-//! Small universes, all of them: every graph of a root and a few types, up to the
-//! order of its types, with every tag, by the union rules and their naive
-//! definition.
+//! Small universes, all of them, by the union rules and their naive definition.
 //!
-//! `TBAA_SMALL=1` compares all; by default every 400th graph is.
-
-use std::collections::HashSet;
+//! By default every 400th graph is compared, from `TBAA_SMALL_FROM` on. All of them:
+//! `TBAA_SMALL=1 cargo test --release --test oracle small -- --nocapture`.
 
 use crate::support::naive::Naive;
-use crate::support::setting;
+use crate::support::small::{field_lists, graphs, orders, share, universe};
 use crate::support::universe::Universe;
 use tbaa::{AliasResult, Oracle, Rules};
-
-/// A type by numbers: what stands above it, its size, and of each field the type
-/// and the offset. Type 0 is the root.
-type Shape = (usize, u64, Vec<(usize, u64)>);
-
-const OFFSETS: [u64; 3] = [0, 4, 8];
-const SIZES: [u64; 3] = [1, 4, 8];
-
-/// Lists of one to three fields, in order of offset, of types 1 to `types`.
-fn field_lists(types: usize) -> Vec<Vec<(usize, u64)>> {
-    let mut all = vec![Vec::new()];
-    let mut longest: Vec<Vec<(usize, u64)>> = vec![Vec::new()];
-    for _ in 0..3 {
-        let longer = longest.iter().flat_map(|list: &Vec<(usize, u64)>| {
-            let from = list.last().map_or(0, |field| field.1);
-            let fields = OFFSETS.into_iter().filter(move |&offset| offset >= from);
-            let fields = fields.flat_map(move |offset| (1..=types).map(move |ty| (ty, offset)));
-            fields.map(move |field| [&list[..], &[field]].concat())
-        });
-        longest = longer.collect();
-        all.extend(longest.iter().cloned());
-    }
-    all.split_off(1)
-}
-
-/// What the next type after `before` may be.
-fn next(before: &[Shape], sized: bool) -> Vec<Shape> {
-    let sizes: &[u64] = if sized { &SIZES } else { &[4] };
-    let is_scalar = |ty: usize| ty == 0 || before[ty - 1].2.is_empty();
-    let parents: Vec<usize> = (0..=before.len()).filter(|&ty| is_scalar(ty)).collect();
-    let sized_as = |ty: usize, fields: &Vec<(usize, u64)>| {
-        sizes.iter().map(|&size| (ty, size, fields.clone())).collect::<Vec<_>>()
-    };
-    let scalars = parents.iter().flat_map(|&up| sized_as(up, &Vec::new()));
-    let lists = if before.is_empty() { Vec::new() } else { field_lists(before.len()) };
-    let aggregates = lists.iter().flat_map(|fields| sized_as(0, fields));
-    scalars.chain(aggregates).collect()
-}
-
-/// The same types in another order; `None` if one would stand before a part.
-fn renumbered(shapes: &[Shape], order: &[usize]) -> Option<Vec<Shape>> {
-    let mut place = vec![0; shapes.len() + 1];
-    order.iter().enumerate().for_each(|(at, &ty)| place[ty + 1] = at + 1);
-    let mut all = Vec::new();
-    for (at, &ty) in order.iter().enumerate() {
-        let (up, size, fields) = &shapes[ty];
-        let fields: Vec<_> = fields.iter().map(|&(of, offset)| (place[of], offset)).collect();
-        if place[*up] > at || fields.iter().any(|&(of, _)| of > at) {
-            return None;
-        }
-        all.push((place[*up], *size, fields));
-    }
-    Some(all)
-}
-
-fn orders(len: usize) -> Vec<Vec<usize>> {
-    let mut all = vec![Vec::new()];
-    for ty in 0..len {
-        let insert = |order: &Vec<usize>| {
-            let insert_at = |at: usize| [&order[..at], &[ty], &order[at..]].concat();
-            (0..=order.len()).map(insert_at).collect::<Vec<_>>()
-        };
-        all = all.iter().flat_map(insert).collect();
-    }
-    all
-}
-
-/// All graphs of so many types, one of each set that differs in order alone.
-fn graphs(types: usize, sized: bool) -> Vec<Vec<Shape>> {
-    let mut all: Vec<Vec<Shape>> = vec![Vec::new()];
-    for _ in 0..types {
-        let longer = all.iter().flat_map(|before| {
-            next(before, sized).into_iter().map(|shape| [&before[..], &[shape]].concat())
-        });
-        all = longer.collect();
-    }
-    let orders = orders(types);
-    let is_least = |shapes: &Vec<Shape>| {
-        orders.iter().all(|order| renumbered(shapes, order).is_none_or(|other| other >= *shapes))
-    };
-    all.retain(is_least);
-    all
-}
-
-fn universe(shapes: &[Shape], sized: bool) -> Universe {
-    let mut u = Universe::new(sized);
-    u.root("R");
-    for (at, (up, size, fields)) in shapes.iter().enumerate() {
-        let name = format!("t{at}");
-        let fields: Vec<_> =
-            fields.iter().map(|&(ty, offset)| (ty, offset, u.types[ty].size)).collect();
-        if fields.is_empty() {
-            u.scalar(&name, *up, *size);
-        } else {
-            u.aggregate(&name, 0, *size, &fields);
-        }
-    }
-    let sizes: &[u64] = if sized { &SIZES } else { &[0] };
-    let mut known = HashSet::new();
-    for base in 1..=shapes.len() {
-        for access in 1..=shapes.len() {
-            // All sums of two offsets, which nesting can reach, and one that none is.
-            for (offset, &size) in
-                [0, 4, 8, 12, 16, 2].into_iter().flat_map(|at| sizes.iter().map(move |s| (at, s)))
-            {
-                if known.insert((base, access, offset, size)) {
-                    u.tag(base, access, offset, size);
-                }
-            }
-        }
-    }
-    u
-}
 
 /// Compares all pairs of one universe; returns their number, and of `NoAlias`.
 fn compare(u: &Universe) -> (u64, u64) {
@@ -130,6 +14,14 @@ fn compare(u: &Universe) -> (u64, u64) {
     let (graph, tags) = u.graph();
     let oracles = [Rules::Union, Rules::UnionStrict].map(|rules| Oracle::new(&graph, rules));
     let good: Vec<_> = (0..tags.len()).filter(|&at| oracles[0].is_well_formed(tags[at])).collect();
+    for (at, tag) in u.tags.iter().enumerate() {
+        let denotes = naive.denotes(tag);
+        assert_eq!(good.binary_search(&at).is_ok(), denotes, "{}\n{u:?}", u.show_tag(tag));
+        // A tag that denotes nothing may alias everything.
+        for oracle in oracles.iter().filter(|_| !denotes) {
+            assert!(good.first().is_none_or(|&other| oracle.may_alias(tags[at], tags[other])));
+        }
+    }
     let (mut pairs, mut no) = (0, 0);
     for (i, &a) in good.iter().enumerate() {
         for &b in &good[i..] {
@@ -155,14 +47,17 @@ fn compare(u: &Universe) -> (u64, u64) {
 }
 
 fn all(types: usize, sized: bool) {
-    let graphs = graphs(types, sized);
-    let step = setting("TBAA_SMALL", 400);
-    let (mut pairs, mut no, mut compared) = (0, 0, 0);
-    for shapes in graphs.iter().step_by(step) {
-        let (more, apart) = compare(&universe(shapes, sized));
-        (pairs, no, compared) = (pairs + more, no + apart, compared + 1);
+    let (all, graphs) = share(types, sized, 400);
+    let (mut tags, mut pairs, mut no) = (0, 0, 0);
+    for shapes in &graphs {
+        let u = universe(shapes, sized);
+        let (more, apart) = compare(&u);
+        (tags, pairs, no) = (tags + u.tags.len(), pairs + more, no + apart);
     }
-    println!("sized {sized}: {compared} of {} graphs, {pairs} pairs, {no} NoAlias", graphs.len());
+    println!(
+        "sized {sized}: {} of {all} graphs, {tags} tags, {pairs} pairs, {no} NoAlias, no difference",
+        graphs.len()
+    );
     assert!(pairs > 1000 && no > 0 && no < pairs);
 }
 

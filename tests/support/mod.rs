@@ -10,6 +10,7 @@ pub mod lua;
 pub mod naive;
 pub mod random;
 pub mod rng;
+pub mod small;
 mod splitmix;
 pub mod strategy;
 pub mod universe;

@@ -144,6 +144,10 @@ impl<'u> Naive<'u> {
         paths.iter().filter(ends).filter(|path| path.displacement == tag.offset).collect()
     }
 
+    pub(crate) fn denotes(&self, tag: &Tag) -> bool {
+        !self.denoted(tag).is_empty()
+    }
+
     fn known_size(tag: &Tag) -> Option<u64> {
         (tag.size != 0 && tag.size != u64::MAX).then_some(tag.size)
     }

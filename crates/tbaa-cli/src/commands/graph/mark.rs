@@ -32,15 +32,14 @@ impl Marks {
     pub(super) fn of_pair(graph: &Graph, why: &Explanation, a: TagId, b: TagId) -> Marks {
         let mut marks = Marks::default();
         let outer = |side| if side == Side::A { a } else { b };
-        match &why.comparison {
-            Some(found) if let Ok(base) = graph.tag(outer(found.outer)) => {
-                marks.add(&follow(graph, base.base, &found.a.steps), A);
-                marks.add(&follow(graph, base.base, &found.b.steps), B);
-            }
-            _ => {
-                marks.add_tag(graph, why.rules, a, A);
-                marks.add_tag(graph, why.rules, b, B);
-            }
+        if let Some(found) = &why.comparison
+            && let Ok(base) = graph.tag(outer(found.outer))
+        {
+            marks.add(&follow(graph, base.base, &found.a.steps), A);
+            marks.add(&follow(graph, base.base, &found.b.steps), B);
+        } else {
+            marks.add_tag(graph, why.rules, a, A);
+            marks.add_tag(graph, why.rules, b, B);
         }
         marks
     }

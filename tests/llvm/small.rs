@@ -1,0 +1,117 @@
+//! Small universes, all of them, by rule `llvm` and LLVM 22.
+//!
+//! By default every 200th graph is compared, from `TBAA_SMALL_FROM` on. All of them:
+//! `TBAA_SMALL=1 cargo test --release --test llvm small -- --nocapture`.
+
+use std::fmt::Write as _;
+
+use crate::support::llvm::{Llvm, scratch};
+use crate::support::small::{Shape, share, universe};
+use crate::support::universe::Universe;
+use tbaa::verify::Verifier;
+use tbaa::{Graph, Oracle, Rules, text};
+
+/// Graphs in one module, each a function.
+const AT_ONCE: usize = 500;
+
+#[derive(Default)]
+struct Tally {
+    tags: usize,
+    rejected: usize,
+    pairs: usize,
+    no: usize,
+    crashes: usize,
+}
+
+/// A function for each universe, with a store for each of its tags.
+fn module(universes: &[Universe]) -> String {
+    let mut graph = Graph::new();
+    let tags: Vec<Vec<_>> = universes
+        .iter()
+        .map(|u| {
+            let nodes = u.add_types(&mut graph);
+            u.tags.iter().map(|tag| u.add_tag(&mut graph, &nodes, tag)).collect()
+        })
+        .collect();
+    let metadata = text::write(&graph);
+    // The first line lists the numbers of the tags.
+    let list = metadata.lines().next().unwrap();
+    let numbers = list.split_once('{').unwrap().1.trim_end_matches('}');
+    let numbers: Vec<_> = numbers.split(", ").collect();
+    let place: std::collections::HashMap<_, _> = graph.tags().zip(numbers).collect();
+    let mut out = String::new();
+    for (at, tags) in tags.iter().enumerate() {
+        _ = writeln!(out, "define void @f{at}(ptr %p) {{");
+        for (k, tag) in tags.iter().enumerate() {
+            _ = writeln!(out, "  store i64 {k}, ptr %p, align 1, !tbaa {}", place[tag]);
+        }
+        out.push_str("  ret void\n}\n");
+    }
+    out + "\n" + &metadata
+}
+
+impl Tally {
+    /// Compares one universe with its line: a verdict for each tag, then an answer
+    /// for each two that are accepted.
+    fn compare(&mut self, u: &Universe, line: &str) {
+        let (graph, tags) = u.graph();
+        let show = |at: usize| u.show_tag(&u.tags[at]);
+        let (verdicts, answers) = line.split_at(tags.len());
+        let mut verifier = Verifier::new(&graph);
+        let mut good = Vec::new();
+        for (at, verdict) in verdicts.bytes().enumerate() {
+            let accepted = verifier.check(tags[at]).is_ok();
+            assert_eq!(accepted, verdict == b'A', "{}\n{u:?}{}", show(at), text::write(&graph));
+            good.extend(accepted.then_some(at));
+        }
+        self.tags += tags.len();
+        self.rejected += tags.len() - good.len();
+        assert_eq!(answers.len(), good.len() * good.len());
+        let oracle = Oracle::new(&graph, Rules::Llvm);
+        for (i, row) in answers.as_bytes().chunks(good.len().max(1)).enumerate() {
+            for (j, &answer) in row.iter().enumerate() {
+                let may = oracle.may_alias(tags[good[i]], tags[good[j]]);
+                // LLVM may crash in one order alone, but answers for both.
+                let theirs = [answer, answers.as_bytes()[j * good.len() + i]] != [b'N', b'N'];
+                let (a, b) = (show(good[i]), show(good[j]));
+                assert_eq!(may, theirs, "{a} and {b}\n{u:?}{}", text::write(&graph));
+                self.crashes += usize::from(answer == b'C');
+                self.no += usize::from(!may);
+            }
+        }
+        self.pairs += answers.len();
+    }
+}
+
+fn all(types: usize, sized: bool) {
+    let Some(llvm) = Llvm::get() else { return };
+    let (all, graphs) = share(types, sized, 200);
+    let mut tally = Tally::default();
+    for some in graphs.chunks(AT_ONCE) {
+        let some: Vec<_> = some.iter().map(|shapes: &Vec<Shape>| universe(shapes, sized)).collect();
+        // Several processes may share the work.
+        let name = format!("small-{}.ll", std::process::id());
+        let file = scratch(&name, module(&some).as_bytes());
+        let printed = llvm.aa(&["functions", "--fork"], &file);
+        let _ = std::fs::remove_file(file);
+        assert_eq!(printed.lines().count(), some.len());
+        some.iter().zip(printed.lines()).for_each(|(u, line)| tally.compare(u, line));
+    }
+    let Tally { tags, rejected, pairs, no, crashes } = tally;
+    println!(
+        "sized {sized}: {} of {all} graphs, {tags} tags, {rejected} rejected, {pairs} ordered pairs, \
+         {no} NoAlias, {crashes} crashes of LLVM, no difference",
+        graphs.len()
+    );
+    assert!(rejected > 0 && rejected < tags && no > 0 && no < pairs);
+}
+
+#[test]
+fn old_format() {
+    all(4, false);
+}
+
+#[test]
+fn size_aware() {
+    all(3, true);
+}

@@ -1,0 +1,129 @@
+//! Small universes, all of them: every graph of a root and a few types, up to the
+//! order of its types, with every tag. The union rules are compared with their
+//! naive definition, rule `llvm` with LLVM 22.
+
+use std::collections::HashSet;
+
+use super::setting;
+use super::universe::Universe;
+
+/// A type by numbers: what stands above it, its size, and of each field the type
+/// and the offset. Type 0 is the root.
+pub(crate) type Shape = (usize, u64, Vec<(usize, u64)>);
+
+const OFFSETS: [u64; 3] = [0, 4, 8];
+const SIZES: [u64; 3] = [1, 4, 8];
+
+/// Lists of one to three fields, in order of offset, of types 1 to `types`.
+pub(crate) fn field_lists(types: usize) -> Vec<Vec<(usize, u64)>> {
+    let mut all = vec![Vec::new()];
+    let mut longest: Vec<Vec<(usize, u64)>> = vec![Vec::new()];
+    for _ in 0..3 {
+        let longer = longest.iter().flat_map(|list: &Vec<(usize, u64)>| {
+            let from = list.last().map_or(0, |field| field.1);
+            let fields = OFFSETS.into_iter().filter(move |&offset| offset >= from);
+            let fields = fields.flat_map(move |offset| (1..=types).map(move |ty| (ty, offset)));
+            fields.map(move |field| [&list[..], &[field]].concat())
+        });
+        longest = longer.collect();
+        all.extend(longest.iter().cloned());
+    }
+    all.split_off(1)
+}
+
+/// What the next type after `before` may be.
+fn next(before: &[Shape], sized: bool) -> Vec<Shape> {
+    let sizes: &[u64] = if sized { &SIZES } else { &[4] };
+    let is_scalar = |ty: usize| ty == 0 || before[ty - 1].2.is_empty();
+    let parents: Vec<usize> = (0..=before.len()).filter(|&ty| is_scalar(ty)).collect();
+    let sized_as = |ty: usize, fields: &Vec<(usize, u64)>| {
+        sizes.iter().map(|&size| (ty, size, fields.clone())).collect::<Vec<_>>()
+    };
+    let scalars = parents.iter().flat_map(|&up| sized_as(up, &Vec::new()));
+    let lists = if before.is_empty() { Vec::new() } else { field_lists(before.len()) };
+    let aggregates = lists.iter().flat_map(|fields| sized_as(0, fields));
+    scalars.chain(aggregates).collect()
+}
+
+/// The same types in another order; `None` if one would stand before a part.
+fn renumbered(shapes: &[Shape], order: &[usize]) -> Option<Vec<Shape>> {
+    let mut place = vec![0; shapes.len() + 1];
+    order.iter().enumerate().for_each(|(at, &ty)| place[ty + 1] = at + 1);
+    let mut all = Vec::new();
+    for (at, &ty) in order.iter().enumerate() {
+        let (up, size, fields) = &shapes[ty];
+        let fields: Vec<_> = fields.iter().map(|&(of, offset)| (place[of], offset)).collect();
+        if place[*up] > at || fields.iter().any(|&(of, _)| of > at) {
+            return None;
+        }
+        all.push((place[*up], *size, fields));
+    }
+    Some(all)
+}
+
+pub(crate) fn orders(len: usize) -> Vec<Vec<usize>> {
+    let mut all = vec![Vec::new()];
+    for ty in 0..len {
+        let insert = |order: &Vec<usize>| {
+            let insert_at = |at: usize| [&order[..at], &[ty], &order[at..]].concat();
+            (0..=order.len()).map(insert_at).collect::<Vec<_>>()
+        };
+        all = all.iter().flat_map(insert).collect();
+    }
+    all
+}
+
+/// All graphs of so many types, one of each set that differs in order alone.
+pub(crate) fn graphs(types: usize, sized: bool) -> Vec<Vec<Shape>> {
+    let mut all: Vec<Vec<Shape>> = vec![Vec::new()];
+    for _ in 0..types {
+        let longer = all.iter().flat_map(|before| {
+            next(before, sized).into_iter().map(|shape| [&before[..], &[shape]].concat())
+        });
+        all = longer.collect();
+    }
+    let orders = orders(types);
+    let is_least = |shapes: &Vec<Shape>| {
+        orders.iter().all(|order| renumbered(shapes, order).is_none_or(|other| other >= *shapes))
+    };
+    all.retain(is_least);
+    all
+}
+
+pub(crate) fn universe(shapes: &[Shape], sized: bool) -> Universe {
+    let mut u = Universe::new(sized);
+    u.root("R");
+    for (at, (up, size, fields)) in shapes.iter().enumerate() {
+        let name = format!("t{at}");
+        let fields: Vec<_> =
+            fields.iter().map(|&(ty, offset)| (ty, offset, u.types[ty].size)).collect();
+        if fields.is_empty() {
+            u.scalar(&name, *up, *size);
+        } else {
+            u.aggregate(&name, 0, *size, &fields);
+        }
+    }
+    let sizes: &[u64] = if sized { &SIZES } else { &[0] };
+    let mut known = HashSet::new();
+    for base in 1..=shapes.len() {
+        for access in 1..=shapes.len() {
+            // All sums of two offsets, which nesting can reach, and one that none is.
+            for (offset, &size) in
+                [0, 4, 8, 12, 16, 2].into_iter().flat_map(|at| sizes.iter().map(move |s| (at, s)))
+            {
+                if known.insert((base, access, offset, size)) {
+                    u.tag(base, access, offset, size);
+                }
+            }
+        }
+    }
+    u
+}
+
+/// The graphs that are compared: every `step`th of all, which `TBAA_SMALL` sets,
+/// from number `TBAA_SMALL_FROM` on. The first says how many there are.
+pub(crate) fn share(types: usize, sized: bool, step: usize) -> (usize, Vec<Vec<Shape>>) {
+    let graphs = graphs(types, sized);
+    let (step, from) = (setting("TBAA_SMALL", step), setting("TBAA_SMALL_FROM", 0));
+    (graphs.len(), graphs.into_iter().skip(from).step_by(step).collect())
+}
