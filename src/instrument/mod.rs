@@ -14,7 +14,6 @@
 mod access;
 mod attributes;
 mod calls;
-mod debug;
 mod edit;
 mod function;
 mod outcome;
