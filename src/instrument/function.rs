@@ -12,8 +12,8 @@ use super::table::Table;
 use crate::graph::{Graph, TagId, TypeKind};
 use crate::table::{HashMap, HashSet};
 use crate::text::{
-    Argument, DebugInfo, Instruction, Lexer, Module, Opcode, Statement, TextError, TextErrorKind, arguments,
-    statements,
+    Argument, DebugInfo, Instruction, Lexer, Module, Opcode, Statement, TextError, TextErrorKind,
+    arguments, statements,
 };
 
 pub(super) fn instrument(text: &[u8], module: &Module) -> Result<Instrumented, TextError> {

@@ -18,11 +18,13 @@ mod edit;
 mod function;
 mod outcome;
 mod pass;
+mod reproduce;
 mod sizes;
 mod slots;
 mod table;
 
 pub use outcome::{Instrumented, SkipReason, Skipped};
+pub use reproduce::reproduce;
 
 use crate::text::{Module, TextError};
 

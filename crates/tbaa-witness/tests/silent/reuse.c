@@ -1,5 +1,8 @@
 /* Memory that is freed and given out again, or moved by realloc. */
+#define _GNU_SOURCE
+#include <malloc.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 int main(void) {
   float sum = 0;
   for (int i = 0; i < 1000; i++) {
@@ -22,6 +25,26 @@ int main(void) {
     *d = sum;
     sum = *d;
     free(d);
+    int *e = i % 2 ? valloc(64) : pvalloc(64);
+    *e = i;
+    sum += *e;
+    free(e);
+    float *f = reallocarray(NULL, 6, 4);
+    f[i % 6] = i;
+    f = reallocarray(f, 6 + i % 50, 4);
+    sum += f[i % 6];
+    free(f);
+    if (i % 100 == 0) {
+      int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+      int *g = mmap(NULL, 8192, PROT_READ | PROT_WRITE, flags, -1, 0);
+      long *h = mmap(NULL, 4096, PROT_READ | PROT_WRITE, flags, -1, 0);
+      *g = *h = i;
+      sum += *g + *h;
+      /* In the other's place, with what it holds. */
+      long *moved = mremap(h, 4096, 4096, MREMAP_MAYMOVE | MREMAP_FIXED, g);
+      sum += *moved;
+      munmap(g, 8192);
+    }
   }
   return sum < 0;
 }
