@@ -54,21 +54,21 @@ from_caller!(posix_memalign => posix_memalign_from, "rcx", "x3");
 unsafe extern "C" fn malloc_from(size: usize, caller: usize) -> *mut u8 {
     // SAFETY: as `malloc`.
     let block = unsafe { __libc_malloc(size) };
-    blocks::allocated(block, size, caller);
+    blocks::allocated(block, caller);
     block
 }
 
 unsafe extern "C" fn calloc_from(count: usize, size: usize, caller: usize) -> *mut u8 {
     // SAFETY: as `calloc`.
     let block = unsafe { __libc_calloc(count, size) };
-    blocks::allocated(block, count.wrapping_mul(size), caller);
+    blocks::allocated(block, caller);
     block
 }
 
 unsafe extern "C" fn memalign_from(align: usize, size: usize, caller: usize) -> *mut u8 {
     // SAFETY: as `memalign`.
     let block = unsafe { __libc_memalign(align, size) };
-    blocks::allocated(block, size, caller);
+    blocks::allocated(block, caller);
     block
 }
 
@@ -87,7 +87,7 @@ unsafe extern "C" fn posix_memalign_from(
         if block.is_null() {
             return libc::ENOMEM;
         }
-        blocks::allocated(block, size, caller);
+        blocks::allocated(block, caller);
         *to = block;
     }
     shadow::clear(to.addr(), size_of::<usize>());
@@ -97,20 +97,20 @@ unsafe extern "C" fn posix_memalign_from(
 unsafe extern "C" fn realloc_from(block: *mut u8, size: usize, caller: usize) -> *mut u8 {
     // SAFETY: as `realloc`: `block` is null or a block of the heap.
     let (old, new) = unsafe {
-        let old = if block.is_null() { 0 } else { libc::malloc_usable_size(block.cast()) };
+        let old = blocks::usable(block);
         blocks::freed(block);
         (old, __libc_realloc(block, size))
     };
     if new.is_null() {
         if size != 0 {
             // It stays where it was.
-            blocks::allocated(block, 0, caller);
+            blocks::mark(block, caller);
         }
     } else if new == block {
-        blocks::allocated(new, 0, caller);
-        shadow::clear(new.addr() + old, (size.saturating_sub(old) + 7) & !7);
+        blocks::mark(new, caller);
+        shadow::clear(new.addr() + old, blocks::usable(new).saturating_sub(old));
     } else {
-        blocks::allocated(new, size, caller);
+        blocks::allocated(new, caller);
     }
     new
 }

@@ -18,3 +18,27 @@ fn checked(program: &str, tags: &str, argument: &str) -> Output {
 fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
+
+/// Ravi's table copies a slot's word as a number, and reads it as a table.
+#[test]
+fn ravi_s_mistake_is_reported() {
+    let output = checked("tests/planted.lua", "ravi", "0");
+    let text = stderr(&output);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "5\n", "{text}");
+    let report = text.split("tbaa-witness: contradiction ").find(|report| {
+        report.contains("  write  8 bytes as \"long long\" at 0 of \"TValue\"\n         store i64")
+            && report.contains("  read   8 bytes as \"any pointer\"\n         load ptr")
+    });
+    assert!(report.is_some_and(|it| it.contains("  rules  NoAlias by llvm")), "{text}");
+    assert_eq!(output.status.code(), Some(66), "{text}");
+}
+
+/// Tags lowered from the declared structs fit what the programs do.
+#[test]
+fn lowered_tags_are_silent() {
+    for program in ["tests/planted.lua", "tests/language.lua", "programs/trees.lua"] {
+        let output = checked(program, "lowered", "5");
+        assert_eq!(stderr(&output), "", "{program}");
+        assert_eq!(output.status.code(), Some(0), "{program}");
+    }
+}

@@ -2,9 +2,9 @@
 
 define i64 @f(ptr %pair, ptr %q) noinline {
   %member = getelementptr i8, ptr %pair, i64 8
-  %before = load i64, ptr %member, !tbaa !22 ; guilty
+  %before = load i64, ptr %member, !tbaa !22
   store <2 x i64> <i64 3, i64 5>, ptr %q, align 8, !tbaa !21 ; guilty
-  %after = load i64, ptr %member, !tbaa !22
+  %after = load i64, ptr %member, !tbaa !22 ; guilty
   %r = sub i64 %after, %before
   ret i64 %r
 }

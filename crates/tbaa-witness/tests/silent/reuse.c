@@ -5,6 +5,19 @@
 #include <sys/mman.h>
 int main(void) {
   float sum = 0;
+  /* A block larger than asked for grows into what was another's. */
+  float *many[9];
+  for (int i = 0; i < 9; i++) {
+    many[i] = malloc(520);
+    many[i][128] = i;
+    sum += many[i][128];
+  }
+  for (int i = 0; i < 8; i++) free(many[i]);
+  long *grown = realloc(malloc(504), 520);
+  grown[64] = 7;
+  sum += grown[64];
+  free(grown);
+  free(many[8]);
   for (int i = 0; i < 1000; i++) {
     int *a = malloc(24);
     a[i % 6] = i;
