@@ -112,7 +112,8 @@ fn nothing_stands_between_a_deoptimization_and_its_return() {
 define i32 @f() {
   %memory = alloca [3 x i32], align 4
 ";
-    let call = "  %r = call i32 (...) @llvm.experimental.deoptimize.i32(ptr %memory) [ \"deopt\"() ]
+    let call =
+        "  %r = call i32 (...) @llvm.experimental.deoptimize.i32(ptr %memory) [ \"deopt\"() ]
   ret i32 %r
 }
 ";
