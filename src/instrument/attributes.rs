@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use super::debug::number;
 use super::edit::Edits;
 use crate::table::HashMap;
 use crate::text::{Lexer, is_word};
@@ -33,7 +32,7 @@ impl<'t> Groups<'t> {
         let mut bodies = HashMap::default();
         for at in memchr::memmem::find_iter(text, b"\nattributes #") {
             let start = at + b"\nattributes #".len();
-            let Some((group, _)) = number(&text[start..]) else { continue };
+            let Some(group) = number(&text[start..]) else { continue };
             let Some(open) = memchr::memchr(b'{', &text[start..]) else { continue };
             let mut lexer = Lexer::new(text, start + open);
             if lexer.bracketed("an attribute group").is_ok() {
@@ -48,9 +47,15 @@ impl<'t> Groups<'t> {
     /// they name, have this word.
     pub(super) fn have(&self, head: &[u8], attribute: &[u8]) -> bool {
         let groups = head.split(|&byte| byte == b'#').skip(1);
-        let named = groups.filter_map(|it| self.bodies.get(&number(it)?.0).copied());
+        let named = groups.filter_map(|it| self.bodies.get(&number(it)?).copied());
         std::iter::once(head).chain(named).any(|body| has_word(body, attribute))
     }
+}
+
+/// Reads the decimal number that a text begins with.
+pub(super) fn number(text: &[u8]) -> Option<u32> {
+    let len = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    str::from_utf8(&text[..len]).ok()?.parse().ok()
 }
 
 fn has_word(text: &[u8], word: &[u8]) -> bool {

@@ -3,18 +3,17 @@
 use std::ops::Range;
 
 use super::attributes::{Groups, weaken};
-use super::debug::{Debug, location};
 use super::edit::Edits;
 use super::outcome::{Instrumented, SkipReason};
-use super::pass::{Current, Pass};
+use super::pass::{Current, Pass, location};
 use super::sizes::Sizes;
 use super::slots;
 use super::table::Table;
 use crate::graph::{Graph, TagId, TypeKind};
 use crate::table::{HashMap, HashSet};
 use crate::text::{
-    Argument, Instruction, Lexer, Module, Opcode, Statement, TextError, TextErrorKind, arguments,
-    statements,
+    Argument, DebugInfo, Instruction, Lexer, Module, Opcode, Statement, TextError, TextErrorKind,
+    arguments, statements,
 };
 
 pub(super) fn instrument(text: &[u8], module: &Module) -> Result<Instrumented, TextError> {
@@ -32,7 +31,7 @@ pub(super) fn instrument(text: &[u8], module: &Module) -> Result<Instrumented, T
         defined: module.functions().collect(),
         skipped: Vec::new(),
         table: Table::default(),
-        debug: Debug::new(text),
+        debug: DebugInfo::new(text),
         groups,
         universal: universal(module.graph()),
         next_number: module.next_number(),
@@ -143,7 +142,8 @@ impl<'t> Current<'_, 't> {
                 (b"landingpad", _) => self.after(statement, after, "unwound()"),
                 (b"ret" | b"resume", _) => {
                     let before = at.checked_sub(1).map(|at| &statements[at]);
-                    self.leave(before.filter(|it| it.must_tail).unwrap_or(statement));
+                    let is_last = |it: &&Statement<'t>| is_last(self.pass.text, it);
+                    self.leave(before.filter(is_last).unwrap_or(statement));
                 }
                 _ if statement.opcode == Opcode::Call => self.call(statement, access, after),
                 (_, Some(_)) if is_sanitizers(self.pass.text, statement) => {}
@@ -152,6 +152,12 @@ impl<'t> Current<'_, 't> {
             }
         }
     }
+}
+
+/// Returns whether nothing may stand between a call and the `ret` after it.
+fn is_last(text: &[u8], statement: &Statement<'_>) -> bool {
+    let line = &text[statement.offset..statement.end];
+    statement.must_tail || memchr::memmem::find(line, b"@llvm.experimental.deoptimize").is_some()
 }
 
 /// Returns whether the instruction is another sanitizer's own.

@@ -14,16 +14,17 @@
 mod access;
 mod attributes;
 mod calls;
-mod debug;
 mod edit;
 mod function;
 mod outcome;
 mod pass;
+mod reproduce;
 mod sizes;
 mod slots;
 mod table;
 
 pub use outcome::{Instrumented, SkipReason, Skipped};
+pub use reproduce::reproduce;
 
 use crate::text::{Module, TextError};
 

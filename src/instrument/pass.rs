@@ -2,15 +2,14 @@
 
 use std::fmt::{Display, Write};
 
-use super::attributes::Groups;
-use super::debug::{Debug, Place, location};
+use super::attributes::{Groups, number};
 use super::edit::Edits;
 use super::outcome::{SkipReason, Skipped};
 use super::sizes::Sizes;
 use super::table::{Site, Table};
 use crate::graph::TagId;
 use crate::table::{HashMap, HashSet};
-use crate::text::{Module, Statement};
+use crate::text::{DebugInfo, Module, Statement};
 
 /// What is known of the module, and what is made of it so far.
 pub(super) struct Pass<'t> {
@@ -21,7 +20,7 @@ pub(super) struct Pass<'t> {
     pub(super) defined: HashSet<&'t [u8]>,
     pub(super) skipped: Vec<Skipped>,
     pub(super) table: Table,
-    pub(super) debug: Debug<'t>,
+    pub(super) debug: DebugInfo<'t>,
     pub(super) groups: Groups<'t>,
     /// Tags that may alias all memory under their root.
     pub(super) universal: Vec<bool>,
@@ -82,8 +81,7 @@ impl Current<'_, '_> {
         size: u64,
         what: String,
     ) -> u32 {
-        let place = location(&self.pass.text[statement.offset..statement.end])
-            .map_or_else(Place::default, |node| self.pass.debug.place(node));
+        let place = self.pass.debug.location_at(statement.offset);
         let site = Site { tag: tag.index(), size, function: self.name, place, what };
         self.pass.table.add(&site)
     }
@@ -136,4 +134,10 @@ impl Current<'_, '_> {
         self.pass.edits.insert(at, format!("{name} = {instruction}\n  "));
         name
     }
+}
+
+/// Returns the number of the node that is attached as `!dbg` in `text`.
+pub(super) fn location(text: &[u8]) -> Option<u32> {
+    let at = memchr::memmem::rfind(text, b"!dbg !")? + b"!dbg !".len();
+    number(&text[at..])
 }

@@ -2,10 +2,9 @@
 
 use std::fmt::Write;
 
-use super::debug::Place;
 use crate::source::escape;
 use crate::table::IndexMap;
-use crate::text::{Module, write};
+use crate::text::{Location, Module, write};
 
 /// The version of what this file writes and `tbaa-witness` reads.
 const VERSION: u32 = 1;
@@ -30,7 +29,7 @@ pub(super) struct Site<'t> {
     pub(super) tag: usize,
     pub(super) size: u64,
     pub(super) function: &'t [u8],
-    pub(super) place: Place<'t>,
+    pub(super) place: Option<Location>,
     /// As the text has it: `store i32, ptr %p`.
     pub(super) what: String,
 }
@@ -42,10 +41,11 @@ impl Table {
 
     /// Adds a site, and returns its number.
     pub(super) fn add(&mut self, site: &Site<'_>) -> u32 {
-        let Place { file, line, column } = site.place;
+        let (file, line, column) =
+            site.place.as_ref().map_or(("", 0, 0), |it| (&it.file, it.line, it.column));
         let size = u32::try_from(site.size).unwrap_or(0);
         let function = self.string(site.function);
-        let file = self.string(file);
+        let file = self.string(file.as_bytes());
         let what = self.string(site.what.as_bytes());
         let words = [site.tag as u32, size, function, file, line, column, what];
         for word in words {

@@ -59,6 +59,7 @@ pub use read::{read, read_with};
 pub use resolve::Keep;
 pub use rewrite::{RewriteError, Rewriter};
 pub use span::{node_span, operand_span};
+pub(crate) use write::write_two;
 pub use write::{write, write_operands};
 
 /// Named metadata in which [`write()`] lists tags, so that `llvm-as` and

@@ -58,27 +58,51 @@ pub fn write(graph: &Graph) -> String {
     if !out.is_empty() {
         out.push('\n');
     }
-    for (number, &node) in numbers.order.iter().enumerate() {
-        let distinct = if graph.is_distinct(node) { "distinct " } else { "" };
-        let _ = write!(out, "!{number} = {distinct}!{{");
-        let mut comment = String::new();
-        for (position, operand) in graph.operands(node).enumerate() {
-            if position > 0 {
-                out.push_str(", ");
-            }
-            match operand {
-                Operand::Raw(text) if !is_constant(text) => {
-                    out.push_str("null");
-                    comment.push_str(if comment.is_empty() { " ; " } else { ", " });
-                    let _ = write!(comment, "operand {position} was ");
-                    write_shortened(text, &mut comment);
-                }
-                _ => write_operand(operand, &mut out, |node| numbers.reference(node)),
-            }
-        }
-        let _ = writeln!(out, "}}{comment}");
-    }
+    numbers.write(graph, &mut out);
     out
+}
+
+/// Prints what two nodes, which become `!0` and `!1`, are made of, as [`write()`]
+/// does.
+pub(crate) fn write_two(graph: &Graph, first: NodeId, second: NodeId) -> String {
+    let mut numbers = Numbers { of: vec![None; graph.node_count()], order: Vec::new() };
+    for (number, node) in [first, second].into_iter().enumerate() {
+        numbers.of[node.index()] = Some(number as u32);
+        numbers.order.push(node);
+    }
+    for node in [first, second] {
+        let operands = graph.operands(node).filter_map(Operand::node);
+        operands.for_each(|node| numbers.number(graph, node));
+    }
+    let mut out = String::new();
+    numbers.write(graph, &mut out);
+    out
+}
+
+impl Numbers {
+    /// Writes the definitions of all nodes that have numbers.
+    fn write(&self, graph: &Graph, out: &mut String) {
+        for (number, &node) in self.order.iter().enumerate() {
+            let distinct = if graph.is_distinct(node) { "distinct " } else { "" };
+            let _ = write!(out, "!{number} = {distinct}!{{");
+            let mut comment = String::new();
+            for (position, operand) in graph.operands(node).enumerate() {
+                if position > 0 {
+                    out.push_str(", ");
+                }
+                match operand {
+                    Operand::Raw(text) if !is_constant(text) => {
+                        out.push_str("null");
+                        comment.push_str(if comment.is_empty() { " ; " } else { ", " });
+                        let _ = write!(comment, "operand {position} was ");
+                        write_shortened(text, &mut comment);
+                    }
+                    _ => write_operand(operand, out, |node| self.reference(node)),
+                }
+            }
+            let _ = writeln!(out, "}}{comment}");
+        }
+    }
 }
 
 /// The types that are types although no tag and no other type makes them so:

@@ -107,6 +107,21 @@ define void @f(ptr byval({ i64, i64 }) align 8 %v) {
 }
 
 #[test]
+fn nothing_stands_between_a_deoptimization_and_its_return() {
+    let declare = "declare i32 @llvm.experimental.deoptimize.i32(...)
+define i32 @f() {
+  %memory = alloca [3 x i32], align 4
+";
+    let call =
+        "  %r = call i32 (...) @llvm.experimental.deoptimize.i32(ptr %memory) [ \"deopt\"() ]
+  ret i32 %r
+}
+";
+    let fresh = "  call void @__tbaa_witness_fresh(ptr %memory, i64 12)\n";
+    expect(&format!("{declare}{call}"), &format!("{declare}{fresh}{fresh}{call}"));
+}
+
+#[test]
 fn attributes_that_a_check_makes_untrue_are_taken_off() {
     let body = "define i32 @f(ptr readonly %p) readonly #1 {
   %a = load i32, ptr %p, align 4, !tbaa !0

@@ -99,11 +99,12 @@ fn with_5000_accesses(planted: &str) -> String {
 }
 
 #[test]
-fn a_pair_among_5000_accesses_takes_40_runs_at_most() {
+fn a_fault_among_5000_accesses_takes_40_runs_at_most() {
     if !llvm_is_there() {
         return;
     }
-    for name in ["hoisted", "struct_copy"] {
+    // The last three are the hazards that docs/embed-c.md shows.
+    for name in ["hoisted", "struct_copy", "reused", "constant", "wider"] {
         let file = planted().into_iter().find(|file| file.file_stem().unwrap() == name).unwrap();
         let text = fs::read_to_string(file).unwrap();
         let large = with_5000_accesses(&text);
@@ -114,7 +115,8 @@ fn a_pair_among_5000_accesses_takes_40_runs_at_most() {
         let report = stdout(&out);
         let found: Vec<&str> =
             found_lines(&report).iter().map(|line| large.lines().nth(line - 1).unwrap()).collect();
-        assert_eq!(found.len(), 2, "{report}{}", stderr(&out));
+        let guilty = if name == "constant" { 1 } else { 2 };
+        assert_eq!(found.len(), guilty, "{report}{}", stderr(&out));
         assert!(found.iter().all(|line| line.ends_with("; guilty")), "{report}");
         println!("{name} among {count} accesses: {} runs", runs(&report));
         assert!(runs(&report) <= 36, "{report}");

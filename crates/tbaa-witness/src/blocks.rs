@@ -13,14 +13,25 @@ const PROBES: usize = 16;
 /// How far before an address the beginning of its block is looked for.
 const MAX_BLOCK: usize = 64 << 20;
 
+/// The bytes of a block of the heap, which may be more than were asked for: they
+/// become the program's where the block grows in its place.
+pub(crate) fn usable(block: *mut u8) -> usize {
+    // SAFETY: a null pointer, or a block that has been allocated and not freed.
+    unsafe { libc::malloc_usable_size(block.cast()) }
+}
+
 /// Notes a new block: nothing is known of its bytes.
-pub(crate) fn allocated(block: *mut u8, size: usize, caller: usize) {
-    if block.is_null() {
-        return;
+pub(crate) fn allocated(block: *mut u8, caller: usize) {
+    if !block.is_null() {
+        // Whole granules, for which no lock is taken: this library's own locks
+        // may be held.
+        shadow::clear(block.addr(), usable(block).next_multiple_of(GRANULE));
+        mark(block, caller);
     }
-    // Whole granules, for which no lock is taken: this library's own locks may
-    // be held. A block has as many bytes.
-    shadow::clear(block.addr(), size.saturating_add(GRANULE - 1) & !(GRANULE - 1));
+}
+
+/// Notes who allocated a block.
+pub(crate) fn mark(block: *mut u8, caller: usize) {
     if let Some(mark) = shadow::block(block.addr(), true) {
         mark.store(number_of(caller), Relaxed);
     }
@@ -80,8 +91,8 @@ fn heap(address: usize) -> Option<String> {
         let number = shadow::block(at, false)?.load(Relaxed);
         (number != 0).then_some((at, number))
     })?;
-    // SAFETY: a block that is marked has been allocated and not freed.
-    let size = unsafe { libc::malloc_usable_size(std::ptr::without_provenance_mut(start)) };
+    // A block that is marked has been allocated and not freed.
+    let size = usable(std::ptr::without_provenance_mut(start));
     let offset = address - start;
     if offset >= size {
         return None;

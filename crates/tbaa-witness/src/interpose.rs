@@ -6,7 +6,7 @@
 //! (`snprintf`, `scanf`, `strcpy`).
 
 use std::arch::naked_asm;
-use std::ffi::{c_char, c_int, c_long, c_void};
+use std::ffi::{CStr, c_char, c_int, c_long, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering::*};
 
@@ -44,6 +44,9 @@ macro_rules! from_caller {
 from_caller!(malloc => malloc_from, "rsi", "x1");
 from_caller!(calloc => calloc_from, "rdx", "x2");
 from_caller!(realloc => realloc_from, "rdx", "x2");
+from_caller!(reallocarray => reallocarray_from, "rcx", "x3");
+from_caller!(valloc => valloc_from, "rsi", "x1");
+from_caller!(pvalloc => pvalloc_from, "rsi", "x1");
 from_caller!(memalign => memalign_from, "rdx", "x2");
 from_caller!(aligned_alloc => memalign_from, "rdx", "x2");
 from_caller!(posix_memalign => posix_memalign_from, "rcx", "x3");
@@ -51,21 +54,21 @@ from_caller!(posix_memalign => posix_memalign_from, "rcx", "x3");
 unsafe extern "C" fn malloc_from(size: usize, caller: usize) -> *mut u8 {
     // SAFETY: as `malloc`.
     let block = unsafe { __libc_malloc(size) };
-    blocks::allocated(block, size, caller);
+    blocks::allocated(block, caller);
     block
 }
 
 unsafe extern "C" fn calloc_from(count: usize, size: usize, caller: usize) -> *mut u8 {
     // SAFETY: as `calloc`.
     let block = unsafe { __libc_calloc(count, size) };
-    blocks::allocated(block, count.wrapping_mul(size), caller);
+    blocks::allocated(block, caller);
     block
 }
 
 unsafe extern "C" fn memalign_from(align: usize, size: usize, caller: usize) -> *mut u8 {
     // SAFETY: as `memalign`.
     let block = unsafe { __libc_memalign(align, size) };
-    blocks::allocated(block, size, caller);
+    blocks::allocated(block, caller);
     block
 }
 
@@ -84,7 +87,7 @@ unsafe extern "C" fn posix_memalign_from(
         if block.is_null() {
             return libc::ENOMEM;
         }
-        blocks::allocated(block, size, caller);
+        blocks::allocated(block, caller);
         *to = block;
     }
     shadow::clear(to.addr(), size_of::<usize>());
@@ -94,22 +97,55 @@ unsafe extern "C" fn posix_memalign_from(
 unsafe extern "C" fn realloc_from(block: *mut u8, size: usize, caller: usize) -> *mut u8 {
     // SAFETY: as `realloc`: `block` is null or a block of the heap.
     let (old, new) = unsafe {
-        let old = if block.is_null() { 0 } else { libc::malloc_usable_size(block.cast()) };
+        let old = blocks::usable(block);
         blocks::freed(block);
         (old, __libc_realloc(block, size))
     };
     if new.is_null() {
         if size != 0 {
             // It stays where it was.
-            blocks::allocated(block, 0, caller);
+            blocks::mark(block, caller);
         }
     } else if new == block {
-        blocks::allocated(new, 0, caller);
-        shadow::clear(new.addr() + old, (size.saturating_sub(old) + 7) & !7);
+        blocks::mark(new, caller);
+        shadow::clear(new.addr() + old, blocks::usable(new).saturating_sub(old));
     } else {
-        blocks::allocated(new, size, caller);
+        blocks::allocated(new, caller);
     }
     new
+}
+
+unsafe extern "C" fn reallocarray_from(
+    block: *mut u8,
+    count: usize,
+    size: usize,
+    caller: usize,
+) -> *mut u8 {
+    // SAFETY: as `realloc`; the first sets this thread's error.
+    unsafe {
+        let Some(size) = count.checked_mul(size) else {
+            *libc::__errno_location() = libc::ENOMEM;
+            return ptr::null_mut();
+        };
+        realloc_from(block, size, caller)
+    }
+}
+
+unsafe extern "C" fn valloc_from(size: usize, caller: usize) -> *mut u8 {
+    // SAFETY: as `memalign`.
+    unsafe { memalign_from(page(), size, caller) }
+}
+
+unsafe extern "C" fn pvalloc_from(size: usize, caller: usize) -> *mut u8 {
+    let whole = size.checked_next_multiple_of(page()).unwrap_or(usize::MAX);
+    // SAFETY: as `memalign`.
+    unsafe { memalign_from(page(), whole, caller) }
+}
+
+/// In bytes.
+fn page() -> usize {
+    // SAFETY: asks the system.
+    usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(1 << 12)
 }
 
 /// The C library's function of this name.
@@ -125,7 +161,7 @@ pub unsafe extern "C" fn free(block: *mut u8) {
 }
 
 /// Finds the C library's own function of a name.
-fn next(known: &AtomicPtr<c_void>, name: &'static std::ffi::CStr) -> *mut c_void {
+fn next(known: &AtomicPtr<c_void>, name: &'static CStr) -> *mut c_void {
     let mut function = known.load(Relaxed);
     if function.is_null() {
         // SAFETY: a name that ends in 0.
@@ -140,11 +176,10 @@ fn next(known: &AtomicPtr<c_void>, name: &'static std::ffi::CStr) -> *mut c_void
     function
 }
 
-/// Defines functions that do as the C library's, then clear `$size` bytes at
-/// `$to`, where the result is `$result`.
+/// Defines functions that do as the C library's, and then tell what they wrote:
+/// `$tell`, where the result is `$result`.
 macro_rules! writers {
-    ($(fn $name:ident($($arg:ident: $ty:ty),*) -> $output:ty
-        { |$result:ident| $to:expr => $size:expr })*) => {$(
+    ($(fn $name:ident($($arg:ident: $ty:ty),*) -> $output:ty { |$result:ident| $tell:expr })*) => {$(
         /// The C library's function of this name; what it writes has no tag.
         ///
         /// # Safety
@@ -153,73 +188,112 @@ macro_rules! writers {
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($arg: $ty),*) -> $output {
             static NEXT: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
-            const NAME: &std::ffi::CStr =
-                match std::ffi::CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
+            const NAME: &CStr =
+                match CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
                     Ok(name) => name,
                     Err(_) => panic!("a name without zeroes"),
                 };
             // SAFETY: the function of this name has this type, and the caller
-            // keeps to what it asks.
-            let $result = unsafe {
+            // keeps to what it asks. What is looked at, the function has written.
+            unsafe {
                 let function = next(&NEXT, NAME);
                 let function: unsafe extern "C" fn($($ty),*) -> $output =
                     std::mem::transmute(function);
-                function($($arg),*)
-            };
-            let to = $to.addr();
-            // SAFETY: the function has written there.
-            #[allow(unused_unsafe)]
-            let size: usize = unsafe { $size };
-            if to != 0 {
-                shadow::clear(to, size);
+                let $result = function($($arg),*);
+                $tell;
+                $result
             }
-            $result
         }
     )*};
 }
 
-/// The bytes of a result that is negative where nothing was written.
-fn written(result: isize) -> usize {
-    usize::try_from(result).unwrap_or(0)
+/// Nothing is known of these bytes any more.
+fn wrote<T>(to: *const T, size: usize) {
+    if !to.is_null() {
+        shadow::clear(to.addr(), size);
+    }
 }
 
-/// The bytes of a string with its end.
-unsafe fn string(at: *const c_char) -> usize {
-    // SAFETY: the caller says that there is one.
-    if at.is_null() { 0 } else { unsafe { libc::strlen(at) + 1 } }
+/// The same of as many bytes as a result says, which is negative where nothing
+/// was written.
+fn filled<T>(to: *const T, result: isize) {
+    wrote(to, usize::try_from(result).unwrap_or(0));
+}
+
+fn wrote_one<T>(to: *const T) {
+    wrote(to, size_of::<T>());
+}
+
+/// The same of a string with its end.
+unsafe fn printed(at: *const c_char) {
+    if !at.is_null() {
+        // SAFETY: the caller says that there is one.
+        wrote(at, unsafe { libc::strlen(at) } + 1);
+    }
+}
+
+/// The same of what a result says lies in several places.
+unsafe fn scattered(to: *const libc::iovec, count: usize, result: isize) {
+    let mut left = usize::try_from(result).unwrap_or(0);
+    for at in 0..count {
+        // SAFETY: the caller says that there are as many.
+        let part = unsafe { &*to.add(at) };
+        let here = part.iov_len.min(left);
+        wrote(part.iov_base, here);
+        left -= here;
+    }
+}
+
+/// The same of a message, with whose it is and what came beside it.
+unsafe fn received(to: *const libc::msghdr, result: isize) {
+    if result >= 0 {
+        // SAFETY: the caller says that there is one.
+        let message = unsafe { &*to };
+        wrote_one(to);
+        wrote(message.msg_name, message.msg_namelen as usize);
+        wrote(message.msg_control, message.msg_controllen);
+        // SAFETY: a message has as many parts as it says.
+        unsafe { scattered(message.msg_iov, message.msg_iovlen, result) };
+    }
 }
 
 writers! {
-    fn read(file: c_int, to: *mut c_void, most: usize) -> isize { |n| to => written(n) }
-    fn pread(file: c_int, to: *mut c_void, most: usize, at: i64) -> isize { |n| to => written(n) }
-    fn pread64(file: c_int, to: *mut c_void, most: usize, at: i64) -> isize { |n| to => written(n) }
-    fn recv(file: c_int, to: *mut c_void, most: usize, flags: c_int) -> isize { |n| to => written(n) }
+    fn read(file: c_int, to: *mut c_void, most: usize) -> isize { |n| filled(to, n) }
+    fn pread(file: c_int, to: *mut c_void, most: usize, at: i64) -> isize { |n| filled(to, n) }
+    fn pread64(file: c_int, to: *mut c_void, most: usize, at: i64) -> isize { |n| filled(to, n) }
+    fn readv(file: c_int, to: *const libc::iovec, count: c_int) -> isize
+        { |n| scattered(to, count as usize, n) }
+    fn preadv(file: c_int, to: *const libc::iovec, count: c_int, at: i64) -> isize
+        { |n| scattered(to, count as usize, n) }
+    fn recv(file: c_int, to: *mut c_void, most: usize, flags: c_int) -> isize { |n| filled(to, n) }
     fn recvfrom(file: c_int, to: *mut c_void, most: usize, flags: c_int, from: *mut c_void,
-        len: *mut c_void) -> isize { |n| to => written(n) }
-    fn readlink(path: *const c_char, to: *mut c_char, most: usize) -> isize { |n| to => written(n) }
+        len: *mut libc::socklen_t) -> isize {
+        |n| { filled(to, n); if !len.is_null() { wrote(from, *len as usize); wrote_one(len) } }
+    }
+    fn recvmsg(file: c_int, to: *mut libc::msghdr, flags: c_int) -> isize { |n| received(to, n) }
+    fn readlink(path: *const c_char, to: *mut c_char, most: usize) -> isize { |n| filled(to, n) }
     fn fread(to: *mut c_void, size: usize, count: usize, file: *mut c_void) -> usize
-        { |n| to => n.wrapping_mul(size) }
-    fn fgets(to: *mut c_char, most: c_int, file: *mut c_void) -> *mut c_char { |it| it => string(it) }
-    fn getcwd(to: *mut c_char, most: usize) -> *mut c_char { |it| it => string(it) }
-    fn stat(path: *const c_char, to: *mut libc::stat) -> c_int { |it| to => size_of::<libc::stat>() }
-    fn lstat(path: *const c_char, to: *mut libc::stat) -> c_int { |it| to => size_of::<libc::stat>() }
-    fn fstat(file: c_int, to: *mut libc::stat) -> c_int { |it| to => size_of::<libc::stat>() }
-    fn time(to: *mut c_long) -> c_long { |it| to => size_of::<c_long>() }
-    fn gettimeofday(to: *mut libc::timeval, zone: *mut c_void) -> c_int
-        { |it| to => size_of::<libc::timeval>() }
-    fn clock_gettime(clock: c_int, to: *mut libc::timespec) -> c_int
-        { |it| to => size_of::<libc::timespec>() }
-    fn gmtime_r(time: *const c_long, to: *mut libc::tm) -> *mut libc::tm
-        { |it| to => size_of::<libc::tm>() }
-    fn localtime_r(time: *const c_long, to: *mut libc::tm) -> *mut libc::tm
-        { |it| to => size_of::<libc::tm>() }
+        { |n| wrote(to, n.wrapping_mul(size)) }
+    fn fgets(to: *mut c_char, most: c_int, file: *mut c_void) -> *mut c_char { |it| printed(it) }
+    fn getcwd(to: *mut c_char, most: usize) -> *mut c_char { |it| printed(it) }
+    fn stat(path: *const c_char, to: *mut libc::stat) -> c_int { |it| wrote_one(to) }
+    fn lstat(path: *const c_char, to: *mut libc::stat) -> c_int { |it| wrote_one(to) }
+    fn fstat(file: c_int, to: *mut libc::stat) -> c_int { |it| wrote_one(to) }
+    fn time(to: *mut c_long) -> c_long { |it| wrote_one(to) }
+    fn gettimeofday(to: *mut libc::timeval, zone: *mut c_void) -> c_int { |it| wrote_one(to) }
+    fn clock_gettime(clock: c_int, to: *mut libc::timespec) -> c_int { |it| wrote_one(to) }
+    fn gmtime_r(time: *const c_long, to: *mut libc::tm) -> *mut libc::tm { |it| wrote_one(it) }
+    fn localtime_r(time: *const c_long, to: *mut libc::tm) -> *mut libc::tm { |it| wrote_one(it) }
     fn mmap(at: *mut c_void, size: usize, protection: c_int, flags: c_int, file: c_int, from: i64)
-        -> *mut c_void { |it| it => size }
+        -> *mut c_void { |it| wrote(it, size) }
     fn mmap64(at: *mut c_void, size: usize, protection: c_int, flags: c_int, file: c_int, from: i64)
-        -> *mut c_void { |it| it => size }
-    fn munmap(at: *mut c_void, size: usize) -> c_int { |it| at => size }
+        -> *mut c_void { |it| wrote(it, size) }
+    // In C the last is one of a variable number, which is passed alike.
+    fn mremap(at: *mut c_void, old: usize, size: usize, flags: c_int, to: *mut c_void)
+        -> *mut c_void { |it| wrote(it, size) }
+    fn munmap(at: *mut c_void, size: usize) -> c_int { |it| wrote(at, size) }
     fn qsort(base: *mut c_void, count: usize, size: usize, compare: *mut c_void) -> ()
-        { |it| base => count.wrapping_mul(size) }
+        { |it| wrote(base, count.wrapping_mul(size)) }
 }
 
 /// What a new thread is to run.

@@ -44,13 +44,13 @@ macro_rules! sized {
         #[doc = concat!("Before a read of ", $size, " bytes.")]
         #[unsafe(no_mangle)]
         pub extern "C" fn $read(address: *const u8, number: u32, module: &'static Module) {
-            read_bytes(address.addr(), $size, number, module);
+            access(address.addr(), $size, true, number, module);
         }
 
         #[doc = concat!("Before a write of ", $size, " bytes.")]
         #[unsafe(no_mangle)]
         pub extern "C" fn $write(address: *const u8, number: u32, module: &'static Module) {
-            write_bytes(address.addr(), $size, number, module);
+            access(address.addr(), $size, false, number, module);
         }
     )*
 
@@ -79,33 +79,20 @@ sized! {
     __tbaa_witness_read16, __tbaa_witness_write16, 16;
 }
 
+/// Notes an access by the site of this number in the module.
 #[inline(always)]
-fn read_bytes(address: usize, size: usize, number: u32, module: &'static Module) {
+fn access(address: usize, size: usize, reads: bool, number: u32, module: &'static Module) {
     match module.known(number) {
-        Some(site) => note(address, size, Event::read(site)),
-        None => first_read(address, size, number, module),
-    }
-}
-
-#[inline(always)]
-fn write_bytes(address: usize, size: usize, number: u32, module: &'static Module) {
-    match module.known(number) {
-        Some(site) => note(address, size, Event::write(site)),
-        None => first_write(address, size, number, module),
+        Some(site) => note(address, size, Event { site, reads }),
+        None => first(address, size, reads, number, module),
     }
 }
 
 #[cold]
-fn first_read(address: usize, size: usize, number: u32, module: &'static Module) {
-    if let Some(site) = module.site(number) {
-        note(address, size, Event::read(site));
-    }
-}
-
-#[cold]
-fn first_write(address: usize, size: usize, number: u32, module: &'static Module) {
+fn first(address: usize, size: usize, reads: bool, number: u32, module: &'static Module) {
     match module.site(number) {
-        Some(site) => note(address, size, Event::write(site)),
+        Some(site) => note(address, size, Event { site, reads }),
+        None if reads => {}
         None => shadow::clear(address, size),
     }
 }
@@ -118,7 +105,7 @@ pub extern "C" fn __tbaa_witness_read(
     number: u32,
     module: &'static Module,
 ) {
-    read_bytes(address.addr(), size, number, module);
+    access(address.addr(), size, true, number, module);
 }
 
 /// Before a write of any size.
@@ -129,7 +116,7 @@ pub extern "C" fn __tbaa_witness_write(
     number: u32,
     module: &'static Module,
 ) {
-    write_bytes(address.addr(), size, number, module);
+    access(address.addr(), size, false, number, module);
 }
 
 /// Before a read of those elements, each of `size` bytes, whose bit is set.
@@ -141,7 +128,7 @@ pub extern "C" fn __tbaa_witness_masked_read(
     number: u32,
     module: &'static Module,
 ) {
-    elements(bits).for_each(|at| read_bytes(address.addr() + at * size, size, number, module));
+    elements(bits).for_each(|at| access(address.addr() + at * size, size, true, number, module));
 }
 
 /// Before a write of those elements, each of `size` bytes, whose bit is set.
@@ -153,7 +140,7 @@ pub extern "C" fn __tbaa_witness_masked_write(
     number: u32,
     module: &'static Module,
 ) {
-    elements(bits).for_each(|at| write_bytes(address.addr() + at * size, size, number, module));
+    elements(bits).for_each(|at| access(address.addr() + at * size, size, false, number, module));
 }
 
 /// Before a write without a tag of those elements whose bit is set.

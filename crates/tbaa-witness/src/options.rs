@@ -18,6 +18,8 @@ pub(crate) struct Options {
     pub(crate) report_stores: bool,
     /// `log_path=FILE`: reports go to `FILE.PID`.
     pub(crate) log_path: Option<String>,
+    /// `repro=FOLDER`: a program of each report's two accesses goes there.
+    pub(crate) repro: Option<String>,
     /// `suppressions=FILE`: what is not reported.
     pub(crate) suppressions: Vec<Suppression>,
 }
@@ -40,6 +42,7 @@ fn read(text: &str) -> Options {
         halt: false,
         report_stores: false,
         log_path: None,
+        repro: None,
         suppressions: Vec::new(),
     };
     for part in text.split(':').filter(|part| !part.is_empty()) {
@@ -57,14 +60,18 @@ fn read(text: &str) -> Options {
                 options.log_path = Some(value.to_owned());
                 Some(())
             }
+            "repro" => {
+                options.repro = Some(value.to_owned());
+                Some(())
+            }
             "suppressions" => suppressions(value).map(|list| options.suppressions = list),
             _ => None,
         };
         if set.is_none() {
             eprintln!(
                 "tbaa-witness: TBAA_WITNESS has {part:?}, which is none of rules=llvm|union|union-strict, \
-                 exitcode=N, halt=0|1, report_stores=0|1, log_path=FILE, suppressions=FILE (readable, of lines \
-                 fun:NAME or src:FILE); it is left out"
+                 exitcode=N, halt=0|1, report_stores=0|1, log_path=FILE, repro=FOLDER, suppressions=FILE (readable, of \
+                 lines fun:NAME or src:FILE); it is left out"
             );
         }
     }

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::*};
 
-use tbaa::Oracle;
+use tbaa::{Graph, Oracle, Rules, instrument};
 
 use crate::blocks;
 use crate::options::options;
@@ -132,8 +132,25 @@ fn text(
         let _ = writeln!(out, "  {} {line}", if at == 0 { "reason" } else { "      " });
     }
     let _ = writeln!(out, "  so     {may}");
+    if let Some(folder) = &options().repro {
+        let (write, read) = if order == Order::WriteRead { (a, b) } else { (b, a) };
+        let llvm = rules.contains(&Rules::Llvm);
+        let written = llvm.then(|| repro(folder, number, graph, write, read));
+        let what = written.unwrap_or_else(|| "none: LLVM itself keeps the two apart".to_owned());
+        let _ = writeln!(out, "  repro  {what}");
+    }
     out.push_str(&stack());
     out
+}
+
+/// Writes a program of two accesses, and says where it is.
+fn repro(folder: &str, number: u32, graph: &Graph, write: &Described, read: &Described) -> String {
+    let file = format!("{folder}/{}-{number}.ll", std::process::id());
+    let program = instrument::reproduce(graph, (write.tag, write.size), (read.tag, read.size));
+    match std::fs::write(&file, program) {
+        Ok(()) => file,
+        Err(error) => format!("none: cannot write {file}: {error}"),
+    }
 }
 
 /// What a tag says, with its number of bytes.

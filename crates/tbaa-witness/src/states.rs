@@ -17,8 +17,8 @@ use crate::sites::{self, Order, Site};
 /// after which nothing is known of them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Event {
-    site: Site,
-    reads: bool,
+    pub(crate) site: Site,
+    pub(crate) reads: bool,
 }
 
 /// The site that wrote a byte last, and one that has read it since; 0: none.
@@ -56,16 +56,6 @@ static CACHE: [Seen; 1 << CACHE_BITS] =
 
 impl Event {
     pub(crate) const CLEAR: Event = Event { site: 0, reads: false };
-
-    #[inline(always)]
-    pub(crate) fn read(site: Site) -> Self {
-        Event { site, reads: true }
-    }
-
-    #[inline(always)]
-    pub(crate) fn write(site: Site) -> Self {
-        Event { site, reads: false }
-    }
 
     fn on(self, state: State) -> State {
         if !self.reads {

@@ -89,6 +89,15 @@ fn reports(program: &Path, options: &str) -> (Output, Vec<(u32, u32)>) {
     (output, found)
 }
 
+/// How a program of a report ends as it is, and after LLVM has optimized it.
+fn ends(program: &Path) -> [Option<i32>; 2] {
+    ["-O0", "-O2"].map(|level| {
+        let out = program.with_extension(level);
+        run(Command::new("opt-22").arg(level).arg(program).arg("-o").arg(&out));
+        Command::new("lli-22").arg(&out).status().unwrap().code()
+    })
+}
+
 fn sources(folder: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);
     let mut found: Vec<_> = fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()).collect();
@@ -120,6 +129,25 @@ fn faults_are_reported_with_their_two_accesses() {
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+fn reports_reproduce_themselves() {
+    if is_missing() {
+        return;
+    }
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("repro");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir(&folder).unwrap();
+    let misread = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/misread.ll");
+    for source in sources("faults").into_iter().chain([misread]) {
+        let program = build(&source, "repro", WAYS[0].1);
+        let (output, _) = reports(&program, &format!("repro={}", folder.display()));
+        let text = String::from_utf8_lossy(&output.stderr);
+        let line = text.lines().find_map(|line| line.strip_prefix("  repro  "));
+        let file = line.unwrap_or_else(|| panic!("{}: {text}", source.display()));
+        assert_eq!(ends(Path::new(file)), [Some(0), Some(1)], "{} {file}", source.display());
+    }
 }
 
 #[test]

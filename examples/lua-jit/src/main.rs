@@ -64,7 +64,8 @@ fn run(options: &Options) -> Result<(), String> {
         }
     };
     let failed = |error| format!("{file}: {error}");
-    let tags = Tags::new(options.switch, options.elements).map_err(failed)?;
+    let mut tags = Tags::new(options.switch, options.elements).map_err(failed)?;
+    tags.checked = options.checked;
     let reload = options.reload.unwrap_or(measure::reload(options.switch));
     let outcome = measure::run(&proto, &tags, reload, options.argument, &mut ir).map_err(failed)?;
     for (text, bits) in &outcome.output {

@@ -18,6 +18,8 @@ tbaa-lua-jit --all [OPTIONS] [FILE...] runs programs under every switch; all of
   --reload each|calls|helpers  load the frame's base in each operation (default),
                  or only after calls that may move the stack, or after all
                  calls of the runtime
+  --checked      check each access at run time; needs libtbaa_witness.so in
+                 LD_PRELOAD (see docs/witness.md)
   --bits         print floats as the 16 hexadecimal digits of their bits
   --ir-before    print the IR on standard error, as it is before optimizing
   --ir           print the optimized IR on standard error
@@ -39,6 +41,7 @@ pub(crate) struct Options {
     pub(crate) switch: Switch,
     pub(crate) elements: Elements,
     pub(crate) reload: Option<Reload>,
+    pub(crate) checked: bool,
     pub(crate) bits: bool,
     pub(crate) ir_before: bool,
     pub(crate) ir: bool,
@@ -55,6 +58,7 @@ impl Options {
             switch: Switch::LoweredScopes,
             elements: Elements::Own,
             reload: None,
+            checked: false,
             bits: false,
             ir_before: false,
             ir: false,
@@ -68,6 +72,7 @@ impl Options {
             match argument.as_str() {
                 "--help" | "-h" => options.command = Command::Help,
                 "--all" => options.command = Command::All,
+                "--checked" => options.checked = true,
                 "--bits" => options.bits = true,
                 "--ir-before" => options.ir_before = true,
                 "--ir" => options.ir = true,

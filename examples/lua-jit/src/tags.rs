@@ -146,6 +146,8 @@ pub(crate) enum Elements {
 /// The accesses' places, and what becomes of their tags.
 pub(crate) struct Tags {
     pub(crate) switch: Switch,
+    /// Whether each access is checked at run time.
+    pub(crate) checked: bool,
     places: Vec<Place>,
     /// What a helper touches that leaves the frames alone.
     touched: Vec<TagId>,
@@ -207,7 +209,7 @@ impl Tags {
         }
         let scopes = matches!(switch, Switch::Scopes | Switch::LoweredScopes)
             .then(|| Scopes::new("tbaa-lua-jit", &oracle, &tags, None));
-        Ok(Tags { switch, places, touched, oracle, lowering, scopes })
+        Ok(Tags { switch, checked: false, places, touched, oracle, lowering, scopes })
     }
 
     pub(crate) fn place(&self, at: At) -> &Place {

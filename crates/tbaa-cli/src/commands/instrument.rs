@@ -6,10 +6,10 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 use tbaa::instrument::{Instrumented, instrument};
-use tbaa::text::position;
 
 use super::counted;
 use crate::input::{Content, Input};
+use crate::render::Source;
 use crate::report::{Failure, note};
 
 /// Puts a check before each tagged access of a module.
@@ -63,11 +63,12 @@ pub(super) fn run(args: &Instrument, out: &mut dyn Write) -> Result<(), Failure>
         instrument(input.text(), module).map_err(|error| {
             Failure::at(input.file(), input.text(), error.offset, error.kind.to_string())
         })?;
+    let source = Source::new(input.file(), input.text());
     let rows: Vec<_> = skipped
         .iter()
         .map(|it| Row {
             function: &it.function,
-            line: position(input.text(), it.offset).0,
+            line: source.position(it.offset).0,
             reason: it.reason.to_string(),
         })
         .collect();

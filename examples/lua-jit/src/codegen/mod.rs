@@ -132,11 +132,19 @@ pub(crate) fn compile<'ctx>(
     compiled.before = count_loads(&module, tags);
     show(&module.print_to_string().to_string());
 
+    let checked;
+    let module = if tags.checked {
+        (checked, _) = tbaa_inkwell::instrument(context, &module)?;
+        &checked
+    } else {
+        &module
+    };
+
     let start = processor_time();
     let run = module.run_passes("default<O2>", &machine, PassBuilderOptions::create());
     run.map_err(|error| error.to_string())?;
     compiled.optimizing = processor_time() - start;
-    compiled.after = count_loads(&module, tags);
+    compiled.after = count_loads(module, tags);
     show(&module.print_to_string().to_string());
 
     let start = processor_time();
