@@ -44,13 +44,16 @@ pub(super) struct Scoped<'c> {
     pub(super) apart: &'c [u32],
 }
 
+/// Calls back with pairs of classes.
+type EachPair<'p> = &'p dyn Fn(&mut dyn FnMut(usize, usize));
+
 /// Which pairs of a batch's classes the scopes may speak of.
 pub(super) enum Wanted<'p> {
     /// All.
     All,
     /// Those that the forest does not tell apart. It calls back with each, once
     /// at least.
-    Lost(&'p dyn Fn(&mut dyn FnMut(usize, usize))),
+    Lost(EachPair<'p>),
 }
 
 impl Scopes {
