@@ -2,16 +2,12 @@
 
 #![allow(dead_code, unreachable_pub)]
 
-pub mod support {
-    #[path = "../../tests/support/engines.rs"]
+#[path = "../tests/support"]
+mod support {
     pub mod engines;
-    #[path = "../../tests/support/naive.rs"]
     pub mod naive;
-    #[path = "../../tests/support/rng.rs"]
     pub mod rng;
-    #[path = "../../tests/support/strategy.rs"]
     pub mod strategy;
-    #[path = "../../tests/support/universe.rs"]
     pub mod universe;
 }
 

@@ -55,6 +55,10 @@ type Place = (NodeId, Int, Format);
 /// it is of no consequence, unless the scalar is accessed.
 const ANY: Int = Int { bits: 0, value: 0 };
 
+/// Types on a path that is followed for one tag alone, as are those into cycles;
+/// a longer one is taken for one without end, which only rejects the tag.
+const OPEN: usize = 1 << 10;
+
 /// The rule that a walk breaks, and the type at which it does; `None` for the
 /// walk as a whole.
 type Broken = (Rule, Option<NodeId>);
@@ -186,15 +190,17 @@ impl Check<'_> {
         let met = forest.climb(start, |number| place(number).0.0.index >= access.index);
         let &(met, at, _) = place(met).0;
         let found = match *place(start).1 {
-            _ if met == access && at == ANY => return self.follow(base, access, offset, format),
+            _ if met == access && at == ANY => {
+                return self.follow(base, access, offset, format, OPEN);
+            }
             _ if met == access && format == Format::New => self.check_place(met, true, at, format),
             End::AtRoot if met == access => Ok(()),
             End::AtRoot => Err((Rule::AccessNotOnPath, None)),
             End::Broken(broken) => Err(broken),
-            End::Open => return self.follow(base, access, offset, format),
+            End::Open => return self.follow(base, access, offset, format, OPEN),
         };
         if cfg!(feature = "self-check") {
-            assert_eq!(found, self.follow(base, access, offset, format));
+            assert_eq!(found, self.follow(base, access, offset, format, usize::MAX));
         }
         found
     }
@@ -236,19 +242,21 @@ impl Check<'_> {
         Ok((next, if leaves_scalar { ANY } else { offset }, format))
     }
 
-    /// As [`Check::check_path`], step by step.
+    /// As [`Check::check_path`], step by step; a path of more than `most` types
+    /// is taken for one without end.
     fn follow(
         &mut self,
         base: NodeId,
         access: NodeId,
         mut offset: Int,
         format: Format,
+        most: usize,
     ) -> Result<(), Broken> {
         let mut path = HashSet::new();
         let mut seen_access = false;
         let mut next = base;
         while !Shape::of(self.graph, next).is_root() {
-            if !path.insert(next) {
+            if !path.insert(next) || path.len() > most {
                 return Err((Rule::PathCycle, None));
             }
             self.check_place(next, next == access, offset, format)?;

@@ -18,6 +18,7 @@ mod texts;
 
 // The definition of the union rules, as the tests have it.
 #[path = "../../tests/support/naive.rs"]
+#[allow(dead_code)]
 mod naive;
 #[path = "../../tests/support/rng.rs"]
 mod rng;

@@ -55,7 +55,8 @@ impl Declarations {
         depth: usize,
     ) -> Result<DeclId, DeclareError> {
         if depth > DEPTH {
-            let reason = "records are written inside each other too deeply";
+            let reason =
+                "records are written inside each other more than 64 deep: name the inner ones";
             return Err(DeclareError::Invalid { place: title, reason });
         }
         let id = self.announce(&record, &title)?;
@@ -212,7 +213,7 @@ impl Declarations {
                 for (name, mut way) in found {
                     way.insert(0, index);
                     if way.len() > DEPTH {
-                        let reason = "anonymous members stand in each other too deeply";
+                        let reason = "anonymous members stand in each other more than 64 deep: name the inner ones";
                         return Err(DeclareError::Invalid { place: title.to_owned(), reason });
                     }
                     if !names.contains_key(name) {

@@ -5,7 +5,7 @@ use super::{DeclId, Declarations, DeclareError};
 use crate::nearest::nearest;
 use crate::table::HashSet;
 
-/// Longer paths are refused.
+/// Longer paths are refused, in bytes.
 const LONGEST: usize = 1 << 16;
 
 /// One step from a type to what is in it.
@@ -110,7 +110,8 @@ impl Declarations {
         let syntax =
             |offset, expected| DeclareError::Syntax { text: path.to_owned(), offset, expected };
         if path.len() > LONGEST {
-            return Err(DeclareError::TooLarge { place: "path".to_owned() });
+            let reason = "longer than 65,536 bytes: name the inner record and start there";
+            return Err(DeclareError::Invalid { place: "path".to_owned(), reason });
         }
         let (mut volatile, mut immutable) = (false, false);
         let mut rest = path.trim();

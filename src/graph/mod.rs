@@ -61,7 +61,10 @@ pub enum GraphError {
 impl std::fmt::Display for GraphError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            GraphError::Full => "the graph is full: it holds at most 2^29 nodes and operands",
+            GraphError::Full => {
+                "the graph is full: it holds at most 2^29 nodes and operands; make a graph for \
+                 each module"
+            }
             GraphError::ForeignId => "an id that another graph issued",
             GraphError::TagFormat => {
                 "a tag has the format of its access type, and a size if that is the size-aware one"

@@ -57,9 +57,10 @@ fn accessed(subject: &Subject<'_>, report: &mut Report<'_>) {
     for (base, mut bytes) in by_base {
         bytes.sort_by_key(|bytes| (bytes.start, bytes.end, bytes.tag));
         for (i, a) in bytes.iter().enumerate() {
-            // Scalars are at most 16 bytes, and few tags start within one.
-            let inside = bytes[i + 1..].iter().take_while(|b| b.start < a.end);
-            for b in inside.filter(|b| b.start > a.start).take(COMPARED) {
+            // Any number may start where it does.
+            let after = i + bytes[i..].partition_point(|b| b.start == a.start);
+            let inside = bytes[after..].iter().take_while(|b| b.start < a.end);
+            for b in inside.take(COMPARED) {
                 if oracle.may_alias(a.tag, b.tag) {
                     continue;
                 }

@@ -2,7 +2,7 @@
 
 use super::report::Report;
 use crate::diagnostic::Lint;
-use crate::graph::{Format, NodeId, Operand, TypeId, TypeKind};
+use crate::graph::{Field, Format, NodeId, Operand, TypeId, TypeKind};
 use crate::subject::Subject;
 use crate::table::{HashSet, IndexMap};
 use crate::text::{Module, operand_span};
@@ -203,16 +203,11 @@ fn same_but_for_spelling(subject: &Subject<'_>, a: TypeId, b: TypeId) -> bool {
     let (a, b) = (graph.ty(a), graph.ty(b));
     let name = |ty: TypeId| (graph.ty(ty).name(), graph.ty(ty).kind());
     let same_parent = a.parent().map(name) == b.parent().map(name);
-    let fields = |ty: &crate::graph::TypeNode<'_>| {
-        let fields: Vec<_> =
-            ty.fields().map(|field| (name(field.ty), field.offset, field.extent)).collect();
-        fields
-    };
+    // No longer than the shorter one, for the first of many twins may be long.
+    let of = |field: Field| (name(field.ty), field.offset, field.extent);
+    let same_fields = || a.fields().map(of).eq(b.fields().map(of));
     let scalars = a.kind() == TypeKind::Scalar && b.kind() == TypeKind::Scalar;
-    a.kind() == b.kind()
-        && a.size() == b.size()
-        && same_parent
-        && (scalars || fields(&a) == fields(&b))
+    a.kind() == b.kind() && a.size() == b.size() && same_parent && (scalars || same_fields())
 }
 
 /// Whether a node has the operands of a type under one of `roots`.

@@ -301,6 +301,7 @@ mod tests {
             lowering.lower(&oracle, &tags[..tags.len() - 1]).unwrap();
             lowering.lower(&oracle, [tags[40]]).unwrap();
             assert_eq!(lowering.check(&oracle), []);
+            assert!(lowering.scopes.names.len().pow(2) <= 8 * bytes, "{bytes}");
             let bare = |&&tag: &&_| lowering.tag(tag).is_none();
             let bare: Vec<_> = tags.iter().filter(bare).collect();
             for &&tag in &bare {

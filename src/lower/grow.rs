@@ -10,7 +10,7 @@ use super::options::ScopeForm;
 use super::place::{Newcomers, Placed, Strategy};
 use super::rank::Ranks;
 use super::relation::Relation;
-use super::scopes::Scoped;
+use super::scopes::{Scoped, Wanted};
 use super::source::Key;
 use super::source::Source;
 use super::state::{Entry, Lowering};
@@ -18,7 +18,7 @@ use super::why::Why;
 use crate::builder::BuildError;
 use crate::graph::{Graph, TypeId};
 use crate::oracle::Oracle;
-use crate::table::IndexMap;
+use crate::table::{HashMap, IndexMap};
 
 impl Lowering {
     /// Adds sources: tags of the oracle's graph, accesses with a size of their
@@ -186,7 +186,10 @@ impl Lowering {
         placed: &Placed,
     ) -> Vec<Option<u32>> {
         let Placed { nodes, why, .. } = placed;
-        let Lowering { forest, scopes, options, .. } = self;
+        let Lowering { forest, scopes, options, most_bytes, .. } = self;
+        if options.scopes == ScopeForm::None {
+            return vec![None; classes.len()];
+        }
         let lost = |a: Option<u32>, b: Option<u32>| match (a, b) {
             (Some(a), Some(b)) => forest.comparable(a, b),
             _ => true,
@@ -206,10 +209,25 @@ impl Lowering {
             .zip(&apart)
             .map(|(class, apart)| Scoped { name: class.members[0].0.describe(source), apart })
             .collect();
+        let mut at_node: HashMap<u32, Vec<usize>> = HashMap::default();
+        for (at, &node) in nodes.iter().enumerate() {
+            node.into_iter().for_each(|node| at_node.entry(node).or_default().push(at));
+        }
+        let each_lost = |found: &mut dyn FnMut(usize, usize)| {
+            for (a, &node) in nodes.iter().enumerate() {
+                let above = forest.up(node).filter_map(|above| at_node.get(&above));
+                above.flatten().for_each(|&b| found(a, b));
+                let all = if node.is_none() { 0..nodes.len() } else { 0..0 };
+                all.for_each(|b| found(a, b));
+            }
+        };
+        let wanted = match form {
+            ScopeForm::All => Wanted::All,
+            _ => Wanted::Lost(&each_lost),
+        };
         // What was passed over may alias more than the relation says.
-        let known = |at: usize| why[at] != Why::TooManyPairs;
-        scopes
-            .add(form, relation, &scoped, |a, b| known(a) && known(b) && wanted(nodes[a], nodes[b]))
+        let known: Vec<bool> = why.iter().map(|&why| why != Why::TooManyPairs).collect();
+        scopes.add(relation, &scoped, &known, &wanted, *most_bytes)
     }
 
     /// Counts what a batch loses, of which `found` are comparable and `may` are

@@ -26,7 +26,9 @@ pub const MAX_DEPTH: usize = 64;
 /// where that is less. Classes that do not fit, those with most pairs, go
 /// without a tag; [`Why::TooManyPairs`] tells them.
 ///
-/// 65,536 classes that may all alias fit, and 5,000,000 with 20 pairs each.
+/// 65,536 classes that may all alias fit, and 5,000,000 with 20 pairs each. The
+/// lists of scopes take as many bytes at most: with a bit for each pair of them,
+/// 65,536 classes have one.
 ///
 /// [`Lowering::lower`]: super::Lowering::lower
 /// [`Why::TooManyPairs`]: super::Why::TooManyPairs

@@ -8,7 +8,6 @@
 //!
 //! LLVM: `ScopedNoAliasAAResult`, `MDNode::getMostGenericAliasScope`.
 
-use super::options::ScopeForm;
 use super::relation::{Relation, ones};
 
 /// The scopes of one lowering.
@@ -45,42 +44,77 @@ pub(super) struct Scoped<'c> {
     pub(super) apart: &'c [u32],
 }
 
+/// Calls back with pairs of classes.
+type EachPair<'p> = &'p dyn Fn(&mut dyn FnMut(usize, usize));
+
+/// Which pairs of a batch's classes the scopes may speak of.
+pub(super) enum Wanted<'p> {
+    /// All.
+    All,
+    /// Those that the forest does not tell apart. It calls back with each, once
+    /// at least.
+    Lost(EachPair<'p>),
+}
+
 impl Scopes {
-    /// Adds a batch of classes; `wanted` tells the pairs to speak of. Returns
-    /// each class's scope.
+    /// Adds a batch of classes, of which `known` are those that the relation
+    /// knows. Returns each class's scope; the lists of all take `most` bytes at
+    /// most, and the classes after them have none.
     pub(super) fn add(
         &mut self,
-        form: ScopeForm,
         relation: &Relation,
         classes: &[Scoped<'_>],
-        wanted: impl Fn(usize, usize) -> bool,
+        known: &[bool],
+        wanted: &Wanted<'_>,
+        most: usize,
     ) -> Vec<Option<u32>> {
-        if form == ScopeForm::None {
-            return vec![None; classes.len()];
+        let apart = |a: usize, b: usize| known[a] && known[b] && !relation.related(a, b);
+        let mut speaks: Vec<bool> = classes.iter().map(|class| !class.apart.is_empty()).collect();
+        match wanted {
+            Wanted::All => speaks.fill(true),
+            Wanted::Lost(each) => each(&mut |a, b| {
+                if !(speaks[a] && speaks[b]) && apart(a, b) {
+                    (speaks[a], speaks[b]) = (true, true);
+                }
+            }),
         }
-        let apart = |a: usize, b: usize| !relation.related(a, b) && wanted(a, b);
-        let speaks =
-            |a: usize| !classes[a].apart.is_empty() || (0..classes.len()).any(|b| apart(a, b));
         let mut numbers = vec![None; classes.len()];
-        for (at, class) in classes.iter().enumerate() {
-            if form == ScopeForm::All || speaks(at) {
-                numbers[at] = Some(self.names.len() as u32);
-                self.names.push(format!("{} {}", self.names.len(), class.name));
+        for (at, class) in classes.iter().enumerate().filter(|&(at, _)| speaks[at]) {
+            let scopes = self.names.len() + 1;
+            if scopes.saturating_mul(scopes) / 8 > most {
+                break;
             }
+            numbers[at] = Some(scopes as u32 - 1);
+            self.names.push(format!("{} {}", scopes - 1, class.name));
         }
-        for (a, class) in classes.iter().enumerate() {
-            if numbers[a].is_none() {
-                continue;
-            }
-            let mut list = vec![0; self.names.len().div_ceil(64)];
-            let mut set = |scope: u32| list[scope as usize / 64] |= 1 << (scope % 64);
-            class.apart.iter().for_each(|&scope| set(scope));
-            for (b, &scope) in numbers.iter().enumerate() {
-                if let Some(scope) = scope.filter(|_| apart(a, b)) {
-                    set(scope);
+        let words = self.names.len().div_ceil(64);
+        self.noalias.resize_with(self.names.len(), || vec![0; words]);
+        let put = |list: &mut [u64], scope: u32, on: bool| {
+            let (word, bit) = (&mut list[scope as usize / 64], 1 << (scope % 64));
+            *word = if on { *word | bit } else { *word & !bit };
+        };
+        let numbered = || numbers.iter().enumerate().filter_map(|(at, &scope)| Some((at, scope?)));
+        match wanted {
+            Wanted::All => {
+                let mut all = vec![0; words];
+                numbered().filter(|&(at, _)| known[at]).for_each(|(_, it)| put(&mut all, it, true));
+                for (at, scope) in numbered().filter(|&(at, _)| known[at]) {
+                    let list = &mut self.noalias[scope as usize];
+                    list.copy_from_slice(&all);
+                    let near = relation.near(at).filter_map(|near| numbers[near]);
+                    near.for_each(|near| put(list, near, false));
                 }
             }
-            self.noalias.push(list);
+            Wanted::Lost(each) => each(&mut |a, b| {
+                if let (Some(x), Some(y), true) = (numbers[a], numbers[b], apart(a, b)) {
+                    put(&mut self.noalias[x as usize], y, true);
+                    put(&mut self.noalias[y as usize], x, true);
+                }
+            }),
+        }
+        for (at, scope) in numbered() {
+            let list = &mut self.noalias[scope as usize];
+            classes[at].apart.iter().for_each(|&scope| put(list, scope, true));
         }
         numbers
     }

@@ -75,7 +75,9 @@ impl fmt::Display for TextErrorKind {
                 "nodes nested more than {} deep; give the inner ones numbers",
                 MAX_INLINE_DEPTH
             ),
-            TextErrorKind::TooLarge => f.write_str("a text must be shorter than 4 GiB"),
+            TextErrorKind::TooLarge => f.write_str(
+                "a text must be shorter than 4 GiB: read a module in parts, or its metadata alone",
+            ),
             TextErrorKind::NoEnd => f.write_str(
                 "the end of this instruction cannot be made out; write it as LLVM prints it",
             ),

@@ -200,9 +200,10 @@ impl fmt::Display for TypeError {
             }
             TypeError::Name => f.write_str("a name cannot have a byte 0"),
             TypeError::ForeignId => f.write_str("a type that another context issued"),
-            TypeError::Full => {
-                f.write_str("the context is full: it holds at most 2^31 types and elements")
-            }
+            TypeError::Full => f.write_str(
+                "the context is full: it holds at most 2^31 types and elements; make a \
+                     context for each module",
+            ),
         }
     }
 }

@@ -179,9 +179,10 @@ fn errno(subject: &Subject<'_>, found: &mut Findings) {
         return;
     }
     for at in memchr::memmem::find_iter(subject.text, NAME) {
-        let line = memchr::memrchr(b'\n', &subject.text[..at]).map_or(0, |newline| newline + 1);
+        let ends = |byte: &&u8| **byte == b'\n' || !byte.is_ascii_whitespace();
+        let before = subject.text[..at].iter().rev().find(ends);
         let mut end = at + NAME.len();
-        let mut is_empty = subject.text[line..at].trim_ascii().is_empty();
+        let mut is_empty = before.is_none_or(|&byte| byte == b'\n');
         for token in [b'=', b'!', b'{', b'}'] {
             let rest = subject.text[end..].trim_ascii_start();
             is_empty &= rest.first() == Some(&token);
@@ -213,13 +214,15 @@ fn by_llvm(subject: &Subject<'_>, uses: &Uses<'_>, found: &mut Findings) {
     // Each type that breaks a rule, with the first tag that uses it and how
     // many do.
     let mut ill_types: IndexMap<(NodeId, Format), (TagId, usize)> = IndexMap::default();
+    // Looking at a type takes time linear in it.
+    let mut is_ill: HashMap<(NodeId, Format), bool> = HashMap::default();
     for tag in graph.tags() {
         let Err(violation) = verifier.check(tag) else { continue };
         let format = TagParts::format(graph, graph.tag_node(tag));
-        if violation.node != graph.tag_node(tag)
-            && !types::faults(graph, violation.node, format).is_empty()
-        {
-            ill_types.entry((violation.node, format)).or_insert((tag, 0)).1 += 1;
+        let ty = (violation.node, format);
+        let has_faults = || !types::faults(graph, violation.node, format).is_empty();
+        if violation.node != graph.tag_node(tag) && *is_ill.entry(ty).or_insert_with(has_faults) {
+            ill_types.entry(ty).or_insert((tag, 0)).1 += 1;
             continue;
         }
         if !found.admits(Code::Rule(violation.rule)) {

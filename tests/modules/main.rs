@@ -8,6 +8,8 @@ mod fuzz;
 #[cfg(feature = "spec")]
 #[path = "../support/fuzz.rs"]
 mod fuzz_targets;
+mod hostile;
+mod limits;
 mod link;
 mod lint;
 mod stack;

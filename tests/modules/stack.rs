@@ -12,7 +12,7 @@ use tbaa::{Oracle, Rules};
 
 const DEEP: usize = 50_000;
 
-fn on_a_small_stack(body: impl FnOnce() + Send + 'static) {
+pub(crate) fn on_a_small_stack(body: impl FnOnce() + Send + 'static) {
     let thread = std::thread::Builder::new().stack_size(256 << 10).spawn(body).unwrap();
     thread.join().unwrap();
 }

@@ -12,6 +12,9 @@ pub const RULES: [Rules; 3] = [Rules::Llvm, Rules::Union, Rules::UnionStrict];
 /// Sizes that accesses are given besides their tag's own.
 const SIZES: [u64; 7] = [0, 1, 3, 4, 8, 16, u64::MAX];
 
+/// The naive definition adds offsets up in 64 bits.
+const FARTHEST: u64 = 1 << 48;
+
 /// How much was compared.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Compared {
@@ -217,7 +220,8 @@ fn universe_of(graph: &Graph, tags: &[TagId]) -> Option<(Universe, Vec<Option<un
             let elements = if extent == 0 && size > 0 { 40 } else { elements };
             count = count.saturating_add(elements.saturating_mul(paths[inner]));
             fields.push(Field { ty: inner, offset: field.offset, extent });
-            if field.offset < last || graph.ty(field.ty).kind() == TypeKind::Root {
+            let far = field.offset > FARTHEST;
+            if field.offset < last || far || graph.ty(field.ty).kind() == TypeKind::Root {
                 return None;
             }
             last = field.offset;

@@ -5,6 +5,7 @@
 
 pub mod check_proof;
 pub mod engines;
+pub mod hostile;
 pub mod llvm;
 pub mod lua;
 pub mod naive;

@@ -147,7 +147,10 @@ impl ClangAccesses {
         for &record in &self.endless {
             found.insert(
                 record,
-                format!("more than {MEMBERS} members are not compared with clang's"),
+                format!(
+                    "more than {MEMBERS} members are not compared with clang's: name the records \
+                     inside"
+                ),
             );
         }
         for Line { record, access, .. } in &self.lines {

@@ -285,7 +285,8 @@ impl<'t> ClangRecords<'t> {
             let record = &self.records[key];
             let mut element = match record.name {
                 "" if depth > DEPTH || *left == 0 => {
-                    let reason = "too many unnamed records stand inside each other: name them";
+                    let reason =
+                        "more than 4,096 unnamed records, or 32 inside each other: name them";
                     return Err(DeclareError::Invalid { place: ty.to_owned(), reason });
                 }
                 "" => {

@@ -1,0 +1,78 @@
+//! What a stranger may write, through everything that reads it: an answer or
+//! an error, on a stack of 256 KiB.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use tbaa::link::{Linked, Summary};
+use tbaa::lint::{self, lint, lint_graph};
+use tbaa::lower::{Lowering, Options};
+use tbaa::text::{self, Keep, Names};
+use tbaa::verify::{verify, verify_graph};
+use tbaa::{Oracle, Rules, TagId};
+
+use crate::stack::on_a_small_stack;
+use crate::support::hostile::KINDS;
+use crate::support::setting;
+
+fn read(source: &[u8]) {
+    let Ok(module) = text::read_with(source, Keep::All) else { return };
+    let graph = module.graph();
+    let tags: Vec<TagId> = graph.tags().collect();
+    let names = Names::of_module(&module, source);
+    tags.iter().for_each(|&tag| _ = names.tag(tag));
+    for rules in [Rules::Llvm, Rules::Union, Rules::UnionStrict] {
+        let _ = (verify(&module, source, rules), verify_graph(graph, rules));
+        let oracle = Oracle::new(graph, rules);
+        let classes = oracle.classes(&tags);
+        assert!(classes.len() <= tags.len());
+        for &a in tags.iter().step_by(tags.len() / 8 + 1) {
+            for &b in tags.iter().step_by(tags.len() / 9 + 1) {
+                let may = oracle.may_alias(a, b);
+                assert_eq!(may, oracle.may_alias(b, a), "{rules}");
+                let _ = oracle.explain(a, b);
+            }
+        }
+        let few: Vec<TagId> = tags.iter().copied().take(50).collect();
+        let mut lowering = Lowering::new(Options::new());
+        if lowering.lower(&oracle, &few).is_ok() {
+            assert!(lowering.check(&oracle).is_empty());
+        }
+    }
+    let _ = (
+        lint(&module, source, &lint::Options::default()),
+        lint_graph(graph, &lint::Options::default()),
+    );
+    assert!(text::read(text::write(graph).as_bytes()).is_ok());
+    let (summary, _) = Summary::of("a", graph);
+    let (twice, _) = Summary::link(&[&summary, &summary]);
+    assert_eq!(twice, summary);
+    assert!(Linked::from_summary(twice).is_ok());
+}
+
+#[test]
+fn every_kind_gets_an_answer() {
+    on_a_small_stack(|| {
+        for (name, write) in KINDS {
+            let mut source = Vec::new();
+            write(setting("TBAA_ITEMS", 40), &mut source).unwrap();
+            println!("{name}");
+            read(&source);
+        }
+    });
+}
+
+/// Files of `TBAA_ITEMS` items each, under `target/tmp/hostile`.
+#[test]
+#[ignore = "writes large files"]
+fn write_files() {
+    let items = setting("TBAA_ITEMS", 400);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hostile");
+    fs::create_dir_all(&folder).unwrap();
+    for (name, write) in KINDS {
+        let mut out = BufWriter::new(File::create(folder.join(format!("{name}.ll"))).unwrap());
+        write(items, &mut out).unwrap();
+        out.flush().unwrap();
+    }
+}

@@ -1,0 +1,137 @@
+//! Files that a stranger may write, of any size.
+
+use std::io::{Result, Write};
+
+/// Writes a file of `n` items: bytes, brackets, or types with a tag each.
+pub type Kind = fn(usize, &mut dyn Write) -> Result<()>;
+
+/// All kinds, by name.
+pub const KINDS: [(&str, Kind); 15] = [
+    ("zeros", |n, out| fill(n, "", b"\0", "", out)),
+    ("open", |n, out| fill(n, "!0 = ", b"!{", "", out)),
+    ("half", |n, out| fill(n, NAME, b"\xC3", "\", !0, i64 0}\n", out)),
+    ("nul", |n, out| fill(n, NAME, b"\0", "\", !0, i64 0}\n", out)),
+    ("truncated", truncated),
+    // All nodes on one line.
+    ("line", |n, out| types(n, ' ', |i| whole(i, "!1")).write(out)),
+    ("nodes", |n, out| types(n, '\n', |i| whole(i, "!1")).write(out)),
+    // Scalars below scalars.
+    ("parents", |n, out| types(n, '\n', |i| whole(i, &before(i))).write(out)),
+    ("cycle", |n, out| types(n, '\n', move |i| cycle(i, n)).write(out)),
+    // Structs within structs.
+    ("fields", |n, out| types(n, '\n', |i| nested(i, 4 * (i as u64 + 1))).write(out)),
+    ("offsets", |n, out| types(n, '\n', |i| nested(i, u64::MAX)).write(out)),
+    ("sized", |n, out| types(n, '\n', sized).write(out)),
+    // One struct with many members.
+    ("members", |n, out| wide(n, 4, out)),
+    ("overlap", |n, out| wide(n, 0, out)),
+    ("far", |n, out| wide(n, u64::MAX / n as u64, out)),
+];
+
+const NAME: &str = "define void @f(ptr %p) {\n  store i32 0, ptr %p, !tbaa !2\n  ret void\n}\n\
+                    !0 = !{!\"R\"}\n!2 = !{!1, !1, i64 0}\n!1 = !{!\"";
+
+/// The numbers below are those of the root and of a scalar of each format.
+const PRELUDE: &str = "!0 = !{!\"R\"}\n!1 = !{!\"int\", !0, i64 0}\n!2 = !{!0, i64 4, !\"int\"}\n";
+
+/// The number of the first type; tags follow their types.
+const FIRST: usize = 4;
+
+fn number(i: usize) -> String {
+    format!("!{}", FIRST + 2 * i)
+}
+
+/// The type before, a scalar before the first.
+fn before(i: usize) -> String {
+    i.checked_sub(1).map_or("!1".to_owned(), number)
+}
+
+fn fill(n: usize, start: &str, item: &[u8], end: &str, out: &mut dyn Write) -> Result<()> {
+    out.write_all(start.as_bytes())?;
+    (0..n).try_for_each(|_| out.write_all(item))?;
+    out.write_all(end.as_bytes())
+}
+
+/// A function that stores under each tag, and the nodes.
+struct Types<F> {
+    n: usize,
+    separator: char,
+    /// A type's operands and its tag's.
+    item: F,
+}
+
+fn types<F: Fn(usize) -> [String; 2]>(n: usize, separator: char, item: F) -> Types<F> {
+    Types { n, separator, item }
+}
+
+impl<F: Fn(usize) -> [String; 2]> Types<F> {
+    fn write(&self, out: &mut dyn Write) -> Result<()> {
+        if self.separator == '\n' {
+            stores(self.n, out)?;
+        }
+        out.write_all(PRELUDE.as_bytes())?;
+        for i in 0..self.n {
+            let [ty, tag] = (self.item)(i);
+            let (of_type, of_tag) = (FIRST + 2 * i, FIRST + 2 * i + 1);
+            let end = self.separator;
+            write!(out, "!{of_type} = !{{{ty}}}{end}!{of_tag} = !{{{tag}}}{end}")?;
+        }
+        Ok(())
+    }
+}
+
+fn stores(n: usize, out: &mut dyn Write) -> Result<()> {
+    writeln!(out, "define void @f(ptr %p) {{")?;
+    for i in 0..n {
+        writeln!(out, "  store i32 0, ptr %p, !tbaa !{}", FIRST + 2 * i + 1)?;
+    }
+    writeln!(out, "  ret void\n}}")
+}
+
+/// A type whose second operand is `above`, and a tag that accesses all of it.
+fn whole(i: usize, above: &str) -> [String; 2] {
+    [format!("!\"t{i}\", {above}, i64 0"), format!("{0}, {0}, i64 0", number(i))]
+}
+
+/// A struct that holds the next, the last one the first.
+fn cycle(i: usize, n: usize) -> [String; 2] {
+    let ty = format!("!\"t{i}\", {}, i64 0", number((i + 1) % n));
+    [ty, format!("{}, !1, i64 0", number(i))]
+}
+
+/// A struct of the one before and a scalar at an offset, and a tag of that.
+fn nested(i: usize, offset: u64) -> [String; 2] {
+    let (offset, inner) = (offset as i64, before(i));
+    let ty = format!("!\"S{i}\", {inner}, i64 0, !1, i64 {offset}");
+    [ty, format!("{}, !1, i64 {offset}", number(i))]
+}
+
+/// The same of the format with sizes, the fields on each other.
+fn sized(i: usize) -> [String; 2] {
+    let inner = i.checked_sub(1).map_or("!2".to_owned(), number);
+    let ty = format!("!0, i64 -1, !\"S{i}\", {inner}, i64 -1, i64 -1, !2, i64 -1, i64 -1");
+    [ty, format!("{}, !2, i64 -1, i64 -1", number(i))]
+}
+
+fn wide(n: usize, step: u64, out: &mut dyn Write) -> Result<()> {
+    stores(n, out)?;
+    write!(out, "{PRELUDE}!3 = !{{!\"S\"")?;
+    let place = |i: usize| (number(i), (step * i as u64) as i64);
+    for (ty, offset) in (0..n).map(place) {
+        write!(out, ", {ty}, i64 {offset}")?;
+    }
+    writeln!(out, "}}")?;
+    for i in 0..n {
+        let (ty, offset) = place(i);
+        writeln!(out, "{ty} = !{{!\"t{i}\", !1, i64 0}}")?;
+        writeln!(out, "!{} = !{{!3, {ty}, i64 {offset}}}", FIRST + 2 * i + 1)?;
+    }
+    Ok(())
+}
+
+/// What is left where two thirds were written.
+fn truncated(n: usize, out: &mut dyn Write) -> Result<()> {
+    let mut text = Vec::new();
+    types(n, '\n', |i| whole(i, "!1")).write(&mut text)?;
+    out.write_all(&text[..text.len() * 2 / 3])
+}
