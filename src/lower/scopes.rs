@@ -81,7 +81,7 @@ impl Scopes {
         let mut numbers = vec![None; classes.len()];
         for (at, class) in classes.iter().enumerate().filter(|&(at, _)| speaks[at]) {
             let scopes = self.names.len() + 1;
-            if scopes.saturating_mul(scopes) / 8 > most {
+            if scopes.saturating_mul(scopes) > most.saturating_mul(8) {
                 break;
             }
             numbers[at] = Some(scopes as u32 - 1);

@@ -173,7 +173,7 @@ fn a_class_goes_by_its_own_name() {
         meanings(&[1, 3, 7, 9], metadata),
         [
             "foo::vec.x (int at 0 of foo::vec)",
-            "_ZTS1AIiE+0 (int)",
+            "A<int>+0 (int)",
             "_ZTS99x+0 (int)",
             "unnamed+0 (int)"
         ]

@@ -123,3 +123,27 @@ fn a_clang_is_found() {
     let said = String::from_utf8(run("no-such-clang").stderr).unwrap();
     assert!(said.contains("cannot run no-such-clang"), "{said}");
 }
+
+/// A macro writes several unnamed records in one place. Where they are alike,
+/// it does not matter which of them is meant.
+#[test]
+fn unnamed_records_in_one_place_are_told_apart() {
+    let base = ["group.h", "--target", "x86_64-linux-gnu"];
+    let Some(layout) = declare(&[&base[..], &["--", "-DALIKE"]].concat()) else { return };
+    let expected = "struct Packet: 24 bytes, aligned to 8\n       \
+        0      4  before: int\n       \
+        4      8  union\n       \
+        4      8    struct\n       \
+        4      4      from: int\n       \
+        8      4      to: float\n       \
+        4      8    struct both\n       \
+        4      4      from: int\n       \
+        8      4      to: float\n      \
+        16      8  after: double\n";
+    assert_eq!(layout, expected);
+    let output = run(&base);
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("Packet is left out: "), "{said}");
+    assert!(said.contains("clang calls another unnamed record the same: name one"), "{said}");
+}

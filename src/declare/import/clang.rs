@@ -1,5 +1,7 @@
 //! Records as clang's `-fdump-record-layouts-complete` prints them.
 
+use std::hash::{Hash, Hasher};
+
 use crate::declare::{Declarations, DeclareError, Member, MemberType, Record};
 use crate::table::{IndexMap, IndexSet};
 
@@ -36,15 +38,51 @@ const UNNAMED: usize = 1 << 12;
 /// ```
 #[derive(Clone, Default, Debug)]
 pub struct ClangRecords<'t> {
-    /// By what [`key`] makes of a name.
-    records: IndexMap<&'t str, Dumped<'t>>,
+    records: IndexMap<Key<'t>, Dumped<'t>>,
 }
 
-#[derive(Clone, Default, Debug)]
+/// A record's name without its keyword; of an unnamed one all that clang calls it,
+/// for macros make several in one place. Where it is declared clang says `unnamed` of
+/// what it calls `anonymous` where it is used.
+#[derive(Clone, Copy, Debug)]
+struct Key<'t>(&'t str);
+
+impl<'t> Key<'t> {
+    fn of(ty: &'t str) -> Self {
+        let ty = ty.trim_start_matches("const ").trim_start_matches("volatile ");
+        if ty.ends_with(')') {
+            return Key(ty);
+        }
+        let keyword = ["struct ", "union ", "class "];
+        Key(keyword.into_iter().find_map(|keyword| ty.strip_prefix(keyword)).unwrap_or(ty))
+    }
+
+    fn parts(self) -> impl Iterator<Item = &'t str> {
+        self.0.split("(anonymous ").flat_map(|part| part.split("(unnamed "))
+    }
+}
+
+impl PartialEq for Key<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.parts().eq(other.parts())
+    }
+}
+
+impl Eq for Key<'_> {}
+
+impl Hash for Key<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.parts().for_each(|part| part.hash(state));
+    }
+}
+
+#[derive(Clone, Default, PartialEq, Debug)]
 struct Dumped<'t> {
     /// Empty for an unnamed one.
     name: &'t str,
     union: bool,
+    /// Whether clang calls another record the same, made by a macro in one place.
+    ambiguous: bool,
     members: Vec<Line<'t>>,
     size: u64,
     align: u64,
@@ -60,24 +98,13 @@ struct Line<'t> {
     name: &'t str,
 }
 
-/// Returns what tells a record from others: its name, or where it stands.
-fn key(ty: &str) -> &str {
-    match ty.rfind(" at ").filter(|_| ty.ends_with(')')) {
-        Some(at) => &ty[at..],
-        None => {
-            let keyword = ["struct ", "union ", "class "];
-            keyword.into_iter().find_map(|keyword| ty.strip_prefix(keyword)).unwrap_or(ty)
-        }
-    }
-}
-
 impl<'t> ClangRecords<'t> {
     /// Reads what clang printed; lines that are no part of a record are passed
     /// over. Of two records of one name the first counts.
     #[must_use]
     pub fn parse(text: &'t str) -> Self {
         let mut records = ClangRecords::default();
-        let mut open: Option<(&str, Dumped<'_>)> = None;
+        let mut open: Option<(Key<'_>, Dumped<'_>)> = None;
         for line in text.lines() {
             let Some((place, rest)) = line.split_once(" | ") else { continue };
             if let Some(sizes) = rest.strip_prefix("[sizeof=") {
@@ -88,7 +115,9 @@ impl<'t> ClangRecords<'t> {
                 if let Some((key, mut record)) = open.take() {
                     record.size = number(sizes);
                     record.align = sizes.split_once("align=").map_or(1, |(_, rest)| number(rest));
-                    records.records.entry(key).or_insert(record);
+                    let unnamed = record.name.is_empty();
+                    let known = records.records.entry(key).or_insert_with(|| record.clone());
+                    known.ambiguous |= unnamed && *known != record;
                 }
                 continue;
             }
@@ -98,9 +127,9 @@ impl<'t> ClangRecords<'t> {
                     let name = rest.trim_end();
                     let union = name.starts_with("union ");
                     // Unnamed, or named by a typedef alone.
-                    let unnamed = name.ends_with(')') || key(name) == name;
-                    let named = if unnamed { "" } else { key(name) };
-                    open = Some((key(name), Dumped { name: named, union, ..Dumped::default() }));
+                    let key = Key::of(name);
+                    let name = if key.0 == name { "" } else { key.0 };
+                    open = Some((key, Dumped { name, union, ..Dumped::default() }));
                 }
                 (Some((_, record)), 2) => record.members.extend(member(place, &rest[2..])),
                 // Members of members.
@@ -140,7 +169,7 @@ impl<'t> ClangRecords<'t> {
                 let plain = name.chars().all(|c| c.is_alphanumeric() || c == '_');
                 let alone = plain && !name.is_empty() && (rest.is_empty() || rest.starts_with('['));
                 Some(name).filter(|name| {
-                    alone && types.named(name).is_none() && !self.records.contains_key(name)
+                    alone && types.named(name).is_none() && !self.records.contains_key(&Key(name))
                 })
             })
             .collect();
@@ -151,19 +180,22 @@ impl<'t> ClangRecords<'t> {
     /// of them are unions: see [`set_union`](Self::set_union).
     pub fn typedef_records(&self) -> impl Iterator<Item = &'t str> {
         let unnamed = self.records.iter().filter(|(_, record)| record.name.is_empty());
-        unnamed.map(|(&key, _)| key).filter(|key| !key.starts_with(" at "))
+        unnamed.map(|(key, _)| key.0).filter(|name| !name.ends_with(')'))
     }
 
     /// Makes a record that only a typedef names a union.
     pub fn set_union(&mut self, typedef: &str) {
-        if let Some(record) = self.records.get_mut(typedef) {
+        let mut records = self.records.iter_mut();
+        if let Some((_, record)) = records.find(|(key, _)| **key == Key(typedef)) {
             record.union = true;
         }
     }
 
     /// Leaves out a record by its name: what holds it cannot be declared then.
     pub fn leave_out(&mut self, name: &str) {
-        self.records.shift_remove(name);
+        if let Some(at) = self.records.keys().position(|key| *key == Key(name)) {
+            self.records.shift_remove_index(at);
+        }
     }
 
     /// Returns the names of the enums that members have, to be declared first:
@@ -189,7 +221,7 @@ impl<'t> ClangRecords<'t> {
             }
         }
         let mut skipped = Vec::new();
-        let mut done: IndexSet<&str> = IndexSet::default();
+        let mut done: IndexSet<Key<'_>> = IndexSet::default();
         for (&start, record) in &self.records {
             if record.name.is_empty() {
                 continue;
@@ -197,13 +229,13 @@ impl<'t> ClangRecords<'t> {
             // Records come after those in them.
             let mut stack = vec![(start, 0)];
             while let Some((key, next)) = stack.pop() {
-                let Some(record) = self.records.get(key).filter(|_| !done.contains(key)) else {
+                let Some(record) = self.records.get(&key).filter(|_| !done.contains(&key)) else {
                     continue;
                 };
                 if let Some(member) = record.members.get(next) {
                     stack.push((key, next + 1));
-                    let part = self.inner(member.ty).map_or("", |(key, _)| key);
-                    if self.records.contains_key(part) && stack.len() <= self.records.len() {
+                    let part = self.inner(member.ty).map_or(Key(""), |(key, _)| key);
+                    if self.records.contains_key(&part) && stack.len() <= self.records.len() {
                         stack.push((part, 0));
                     }
                     continue;
@@ -221,13 +253,13 @@ impl<'t> ClangRecords<'t> {
 
     /// Returns the key of a type that is a record or an array of one, and the
     /// array's lengths.
-    fn inner(&self, ty: &'t str) -> Option<(&'t str, &'t str)> {
+    fn inner(&self, ty: &'t str) -> Option<(Key<'t>, &'t str)> {
         let element = match ty.find('[').filter(|_| ty.ends_with(']')) {
             Some(at) => ty[..at].trim_end(),
             None => ty,
         };
-        let known = self.records.contains_key(key(element)) && !element.ends_with('*');
-        known.then(|| (key(element), &ty[element.len()..]))
+        let known = self.records.contains_key(&Key::of(element)) && !element.ends_with('*');
+        known.then(|| (Key::of(element), &ty[element.len()..]))
     }
 
     fn define(&self, types: &mut Declarations, record: &Dumped<'t>) -> Result<(), DeclareError> {
@@ -257,7 +289,7 @@ impl<'t> ClangRecords<'t> {
             }
             let ty = self.ty(types, line.ty, depth, left)?;
             let align = match (self.inner(line.ty), &ty) {
-                (Some((key, _)), _) => self.records[key].align.max(1),
+                (Some((key, _)), _) => self.records[&key].align.max(1),
                 (None, MemberType::Declared(id)) => types.align_of(*id),
                 (None, _) => 1,
             };
@@ -282,8 +314,12 @@ impl<'t> ClangRecords<'t> {
         left: &mut usize,
     ) -> Result<MemberType, DeclareError> {
         if let Some((key, lens)) = self.inner(ty) {
-            let record = &self.records[key];
+            let record = &self.records[&key];
             let mut element = match record.name {
+                "" if record.ambiguous => {
+                    let reason = "clang calls another unnamed record the same: name one of them";
+                    return Err(DeclareError::Invalid { place: ty.to_owned(), reason });
+                }
                 "" if depth > DEPTH || *left == 0 => {
                     let reason =
                         "more than 4,096 unnamed records, or 32 inside each other: name them";

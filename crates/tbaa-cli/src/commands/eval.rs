@@ -12,7 +12,7 @@ use serde::Serialize;
 use tbaa::text::{Instruction, Module, Names, Opcode};
 use tbaa::{AliasResult, Oracle, TagId};
 
-use super::{counted, letter, percent};
+use super::{AnswersLimit, counted, letter, percent};
 use crate::args::RulesArg;
 use crate::convert::InputArg;
 use crate::input::{Content, Input};
@@ -55,6 +55,8 @@ pub(crate) struct Eval {
     /// What to print.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: EvalFormat,
+    #[command(flatten)]
+    pub(crate) limit: AnswersLimit,
 }
 
 #[derive(Clone, Copy, ValueEnum, Default, PartialEq)]
@@ -83,16 +85,19 @@ pub(super) fn run(args: &Eval, out: &mut dyn Write) -> Result<(), Failure> {
     if args.format == EvalFormat::Pairs {
         say_how_many(module.instructions().iter().filter(|&it| is_wanted(it)));
     }
+    let functions = || module.instructions().chunk_by(|a, b| a.function == b.function);
+    for instructions in functions().filter(|all| is_wanted(&all[0])) {
+        let tags: HashSet<_> = instructions.iter().filter_map(|it| it.tag).collect();
+        let name = names[instructions[0].function as usize];
+        args.limit.check(tags.len(), &format!("@{}", llvm_name(name)))?;
+    }
     let meanings = input.names();
     let mut total = Count::default();
     let mut separator = "";
     if args.format == EvalFormat::Json {
         write!(out, "{{\"rules\":\"{}\",\"functions\":[", rules)?;
     }
-    for instructions in module.instructions().chunk_by(|a, b| a.function == b.function) {
-        if !is_wanted(&instructions[0]) {
-            continue;
-        }
+    for instructions in functions().filter(|all| is_wanted(&all[0])) {
         let name = names[instructions[0].function as usize];
         let function = Function::new((&input, &meanings), module, &oracle, name, instructions);
         total.add(&function.count);

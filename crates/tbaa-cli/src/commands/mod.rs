@@ -99,6 +99,29 @@ pub(crate) fn run(command: Command, out: &mut dyn Write) -> Result<Outcome, Fail
     Ok(Outcome::Fine)
 }
 
+/// How many answers are held and printed.
+#[derive(clap::Args)]
+pub(crate) struct AnswersLimit {
+    /// The most answers of one matrix, one for each pair of its tags.
+    #[arg(long, value_name = "COUNT", default_value_t = 1 << 28)]
+    limit: u64,
+}
+
+impl AnswersLimit {
+    /// Refuses to compare so many tags of `what` if the answers are too many.
+    fn check(&self, tags: usize, what: &str) -> Result<(), Failure> {
+        let answers = (tags as u64).saturating_mul(tags as u64);
+        if answers <= self.limit {
+            return Ok(());
+        }
+        Err(Failure::unusable(format!(
+            "the {tags} tags of {what} have {answers} answers, above the limit of {}: raise it by \
+             --limit, or ask about some of the tags by `tbaa alias`",
+            self.limit
+        )))
+    }
+}
+
 /// The letter of an answer in grids and rows.
 fn letter(may_alias: bool) -> u8 {
     if may_alias { b'M' } else { b'N' }

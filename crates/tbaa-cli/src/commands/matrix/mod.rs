@@ -8,7 +8,7 @@ use std::io::{self, IsTerminal, Write};
 use clap::ValueEnum;
 use tbaa::{Oracle, TagId};
 
-use super::{counted, letter, percent};
+use super::{AnswersLimit, counted, letter, percent};
 use crate::args::RulesArg;
 use crate::convert::InputArg;
 use crate::input::{Content, Input};
@@ -51,6 +51,8 @@ pub(crate) struct Matrix {
     /// What to print.
     #[arg(long, value_enum)]
     pub(crate) format: Option<MatrixFormat>,
+    #[command(flatten)]
+    pub(crate) limit: AnswersLimit,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -72,6 +74,7 @@ pub(super) fn run(args: &Matrix, out: &mut dyn Write) -> Result<(), Failure> {
     let input = Input::open(&args.input)?;
     let rules = input.rules(args.rules.rules);
     let (names, tags): (Vec<_>, Vec<_>) = input.rows().into_iter().unzip();
+    args.limit.check(tags.len(), input.file())?;
     let describe = || match &input.content {
         Content::Module(_) => {
             let meanings = input.names();
