@@ -37,7 +37,7 @@ fn main() -> ExitCode {
     let mut out = BufWriter::with_capacity(1 << 16, progress::Output(io::stdout().lock()));
     let outcome = commands::run(args.command, &mut out)
         .and_then(|outcome| out.flush().map(|()| outcome).map_err(Failure::Output));
-    progress::doing("");
+    progress::end();
     match outcome {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,
         Ok(Outcome::Found) => ExitCode::from(1),

@@ -48,9 +48,16 @@ pub(crate) fn start() {
     });
 }
 
-/// Says what is done from here on; nothing is shown of an empty text.
+/// Says what is done from here on.
 pub(crate) fn doing(text: impl Into<String>) {
     line().doing = text.into();
+}
+
+/// Shows nothing from here on.
+pub(crate) fn end() {
+    let mut line = line();
+    line.doing.clear();
+    line.clear();
 }
 
 /// Does what writes to the terminal, with no progress shown meanwhile.
