@@ -1,6 +1,6 @@
 //! How this library is asked: the one file of the bench that does.
 
-use tbaa::{Graph, Oracle, Rules, TagId};
+use tbaa::{Access, Graph, Oracle, Rules, TagId};
 
 /// Bytes that most queries read of a tag.
 pub(crate) const RECORD: usize = 8;
@@ -22,6 +22,12 @@ impl<'g> Ours<'g> {
     /// Returns how many of the pairs may alias.
     pub(crate) fn ask(&self, pairs: &[(TagId, TagId)]) -> usize {
         pairs.iter().filter(|&&(a, b)| self.oracle.may_alias(a, b)).count()
+    }
+
+    /// The same, of accesses with sizes of their own.
+    pub(crate) fn ask_sized(&self, pairs: &[(TagId, TagId)]) -> usize {
+        let sized = |tag: TagId| Access::from(tag).with_size(8);
+        pairs.iter().filter(|&&(a, b)| self.oracle.may_alias(sized(a), sized(b))).count()
     }
 
     /// The same without tables, as the definition has it: rule `llvm` walks for

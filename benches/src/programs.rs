@@ -18,8 +18,8 @@ pub(crate) struct Program {
     folder: &'static str,
     flags: &'static [&'static str],
     sources: Sources,
-    /// Keeps no functions, only the tags and their types: with them, `DuckDB` is
-    /// 2 GB of text.
+    /// Keeps no functions, only the tags and their types: with them, all of `DuckDB`
+    /// is 2 GB of text.
     metadata_only: bool,
 }
 
@@ -81,12 +81,13 @@ pub(crate) const PROGRAMS: [Program; 4] = [
         metadata_only: false,
     },
     Program {
-        name: "DuckDB",
+        name: "DuckDB (part)",
         package: Some("libduckdb-sys"),
         folder: "duckdb",
         // With the folders that its `manifest.json` lists.
         flags: &["-std=c++17", "-DNDEBUG", "-DDUCKDB_BUILD_LIBRARY"],
-        sources: Sources::All { start: "ub_", end: ".cpp", but: &[] },
+        // The whole takes half an hour to compile, in each format.
+        sources: Sources::All { start: "ub_src_execution", end: ".cpp", but: &[] },
         metadata_only: true,
     },
 ];

@@ -120,6 +120,8 @@ impl<'a> Subject<'a> {
             pairs.windows("loop", |w| only_loop(&numbers[w])),
             pairs.windows("union", |w| union.ask(&tags[w])),
             pairs.windows("union-strict", |w| strict.ask(&tags[w])),
+            pairs.windows("sized", |w| union.ask_sized(&tags[w])),
+            again("sized again", &tags[..AGAIN.min(tags.len())], |w| union.ask_sized(w)),
             pairs.windows("definition", |w| ours.ask_by_definition(&tags[w])),
             pairs.windows("generic", |w| ours.generic(&tags[w])),
             two_threads(&ours, tags),
@@ -180,6 +182,19 @@ pub(crate) fn race_many(sampler: &mut Sampler, id: &str, subjects: &mut [Subject
         }
     }
     sampler.race("shape", id, contenders)
+}
+
+/// Pairs that a compiler comes back to.
+const AGAIN: usize = 1 << 12;
+
+/// Asks the same pairs again and again.
+fn again<'a>(
+    name: &str,
+    pairs: &'a [(TagId, TagId)],
+    mut ask: impl FnMut(&'a [(TagId, TagId)]) -> usize + 'a,
+) -> Contender<'a> {
+    std::hint::black_box(ask(pairs));
+    Contender::new(name, pairs.len(), move || time(|| ask(pairs)).0)
 }
 
 /// Two threads ask half of the pairs each. What counts is the longer.

@@ -109,6 +109,10 @@ pub(super) struct Index {
     unindexing: bool,
     /// Tags whose intervals are set.
     indexed: usize,
+    /// Whether some tag is irregular or unindexed.
+    has_others: bool,
+    /// Whether the intervals decide on all pairs.
+    decisive: bool,
 }
 
 impl Index {
@@ -131,15 +135,27 @@ impl Index {
         }
     }
 
+    /// Whether the intervals decide on all pairs.
+    #[inline]
+    pub(super) fn is_decisive(&self) -> bool {
+        self.decisive
+    }
+
+    /// Returns whether the intervals of two tags meet.
+    #[inline]
+    pub(super) fn meet(&self, a: u32, b: u32) -> bool {
+        let (Some(x), Some(y)) = (self.spans.get(a as usize), self.spans.get(b as usize)) else {
+            return true;
+        };
+        // Which of the two lies first is anybody's guess: no branch on it.
+        (x.start < y.end) & (y.start < x.end)
+    }
+
     /// Returns whether two tags may alias; `None` leaves it to the rule.
     #[inline]
     pub(super) fn decide(&self, a: u32, b: u32) -> Option<bool> {
-        let (Some(x), Some(y)) = (self.spans.get(a as usize), self.spans.get(b as usize)) else {
-            return Some(true);
-        };
-        // Of random pairs nearly all are apart, and which of the two intervals
-        // lies first is anybody's guess: one branch, on both comparisons.
-        let meet = (x.start < y.end) & (y.start < x.end);
+        let meet = self.meet(a, b);
+        // Of random pairs nearly all are apart.
         if !meet && !self.mixed {
             return Some(false);
         }
@@ -227,6 +243,7 @@ impl Index {
 
     fn push_record(&mut self, root: u32, flags: u32, link: u32) {
         let number = self.number(root);
+        self.has_others |= flags != 0;
         self.spans.push(ALL);
         self.records.push(Record { root: number | flags, link });
     }
@@ -258,6 +275,7 @@ impl Index {
             self.indexed = 0;
         }
         if std::mem::take(&mut self.unindexing) {
+            self.has_others = true;
             for (record, span) in self.records.iter_mut().zip(&mut self.spans) {
                 if self.unindexed.contains(&(record.root & ROOT)) {
                     record.root |= UNINDEXED;
@@ -276,6 +294,12 @@ impl Index {
             }
         }
         self.indexed = self.records.len();
+        self.decisive = self.is_regular() && !self.forest.has_unnumbered();
+    }
+
+    /// Whether all tags but rejected ones are regular, and under one root.
+    pub(super) fn is_regular(&self) -> bool {
+        !self.has_others && !self.mixed
     }
 
     /// Numbers all cursors, and gives back memory that the tables hold to grow

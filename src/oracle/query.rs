@@ -9,6 +9,7 @@ use super::explain::Explanation;
 use super::index::{Index, Role};
 use super::limits::{STEPS, STEPS_TO_EXPLAIN};
 use super::llvm::Llvm;
+use super::memo::{Memo, SizedMemo};
 use super::proof::{Proof, Unproved};
 use super::rule::{Candidates, Decision, Rule};
 use super::rules::{AliasResult, Rules};
@@ -76,6 +77,8 @@ pub struct Oracle<G = Graph> {
     limited: HashSet<u32>,
     index: Index,
     engine: Engine,
+    memo: Memo,
+    sized: SizedMemo,
 }
 
 /// A number for an oracle's tables.
@@ -128,6 +131,8 @@ impl<G: Borrow<Graph> + Clone> Clone for Oracle<G> {
             limited: self.limited.clone(),
             index: self.index.clone(),
             engine: self.engine.clone(),
+            memo: self.memo.clone(),
+            sized: SizedMemo::default(),
         }
     }
 }
@@ -174,6 +179,8 @@ impl<G: Borrow<Graph>> Oracle<G> {
             limited,
             index,
             engine: Engine::new(rules),
+            memo: Memo::default(),
+            sized: SizedMemo::default(),
         };
         oracle.refresh();
         oracle.index.finish();
@@ -189,6 +196,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
             self.index = Index::default();
             self.limited.clear();
             self.engine = Engine::new(self.rules);
+            (self.memo, self.sized) = Default::default();
         }
         let rule = self.engine.rule_mut();
         for tag in graph.tags().skip(self.index.len()) {
@@ -197,6 +205,9 @@ impl<G: Borrow<Graph>> Oracle<G> {
             }
         }
         self.index.catch_up();
+        if !self.index.is_regular() {
+            self.memo.grow(self.index.len());
+        }
     }
 
     /// Returns the graph whose tags the oracle knows.
@@ -234,8 +245,9 @@ impl<G: Borrow<Graph>> Oracle<G> {
     }
 
     /// Returns whether [`Oracle::alias`] answers `MayAlias`.
+    // A call would take as long as what is in it.
     #[must_use]
-    #[inline]
+    #[inline(always)]
     pub fn may_alias(&self, a: impl Into<Access>, b: impl Into<Access>) -> bool {
         let (a, b) = (a.into(), b.into());
         let (Some(tag_a), Some(tag_b)) = (a.tag, b.tag) else { return true };
@@ -249,15 +261,29 @@ impl<G: Borrow<Graph>> Oracle<G> {
         may
     }
 
-    #[inline]
+    #[inline(always)]
     fn tags_may_alias(&self, a: TagId, b: TagId) -> bool {
         if a.stamp != self.stamp || b.stamp != self.stamp {
             return true;
         }
-        match self.index.decide(a.index, b.index) {
-            Some(may) => may,
-            None => self.tags_may_alias_by_rule(a, b),
+        if self.index.is_decisive() {
+            return self.index.meet(a.index, b.index);
         }
+        if self.memo.is_off() {
+            let decided = self.index.decide(a.index, b.index);
+            return decided.unwrap_or_else(|| self.tags_may_alias_by_rule(a, b));
+        }
+        let (known, may) = self.memo.get(a.index, b.index);
+        if known { may } else { self.find(a, b) }
+    }
+
+    /// Answers on two tags that the memo does not know, and tells it.
+    #[inline(never)]
+    fn find(&self, a: TagId, b: TagId) -> bool {
+        let decided = self.index.decide(a.index, b.index);
+        let may = decided.unwrap_or_else(|| self.tags_may_alias_by_rule(a, b));
+        self.memo.set(a.index, b.index, may);
+        may
     }
 
     /// Answers from the rule's tables, or by its definition.
@@ -274,8 +300,10 @@ impl<G: Borrow<Graph>> Oracle<G> {
         if foreign(a) || foreign(b) {
             return true;
         }
-        let decided = self.engine.rule().decide_sized(self.graph(), &self.index, (a, b));
-        decided.unwrap_or_else(|| self.define(a, b, STEPS).is_may())
+        self.sized.get_or((a, b), || {
+            let decided = self.engine.rule().decide_sized(self.graph(), &self.index, (a, b));
+            decided.unwrap_or_else(|| self.define(a, b, STEPS).is_may())
+        })
     }
 
     /// Answers by the rule's definition.
@@ -528,6 +556,8 @@ impl<G: Borrow<Graph>> Oracle<G> {
             limited: self.limited.clone(),
             index: self.index.clone(),
             engine: self.engine.clone(),
+            memo: self.memo.clone(),
+            sized: SizedMemo::default(),
         }
     }
 
