@@ -30,6 +30,14 @@ impl Graph {
         unique.shrink_to_fit(|&node| hasher.hash_one(operands_of(records, operands, node)));
     }
 
+    /// Makes room for so many more nodes, if there is the memory.
+    pub(crate) fn reserve(&mut self, nodes: usize) {
+        let Graph { unique, hasher, records, operands, .. } = self;
+        let _ = records.try_reserve(nodes);
+        let hash = |&node: &u32| hasher.hash_one(operands_of(records, operands, node));
+        let _ = unique.try_reserve(nodes, hash);
+    }
+
     /// Adds a uniqued node with any operands, or finds it.
     ///
     /// # Errors

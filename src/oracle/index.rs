@@ -141,20 +141,18 @@ impl Index {
         self.decisive
     }
 
-    /// Returns whether the intervals of two tags meet.
+    /// Returns whether the intervals of two tags meet; `None` for one not added yet.
     #[inline]
-    pub(super) fn meet(&self, a: u32, b: u32) -> bool {
-        let (Some(x), Some(y)) = (self.spans.get(a as usize), self.spans.get(b as usize)) else {
-            return true;
-        };
+    pub(super) fn meet(&self, a: u32, b: u32) -> Option<bool> {
+        let (x, y) = (self.spans.get(a as usize)?, self.spans.get(b as usize)?);
         // Which of the two lies first is anybody's guess: no branch on it.
-        (x.start < y.end) & (y.start < x.end)
+        Some((x.start < y.end) & (y.start < x.end))
     }
 
     /// Returns whether two tags may alias; `None` leaves it to the rule.
     #[inline]
     pub(super) fn decide(&self, a: u32, b: u32) -> Option<bool> {
-        let meet = self.meet(a, b);
+        let Some(meet) = self.meet(a, b) else { return Some(true) };
         // Of random pairs nearly all are apart.
         if !meet && !self.mixed {
             return Some(false);

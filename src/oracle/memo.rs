@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::access::Access;
 
-/// Tags whose pairs are remembered. The bits of so many take 512 KiB.
-const TAGS: usize = 1 << 11;
+/// Tags whose pairs are remembered. The bits of so many take 128 KiB.
+const TAGS: usize = 1 << 10;
 
 const PAIRS_A_WORD: usize = 32;
 

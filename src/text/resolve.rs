@@ -26,6 +26,9 @@ pub enum Keep {
 pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module, TextError> {
     let mut module = std::mem::take(&mut scan.module);
     module.numbers = Numbers::new(scan.text.len());
+    if module.functions.is_empty() {
+        module.graph.reserve(scan.definitions.iter().count());
+    }
     let open = Numbers::new(scan.text.len());
     let nodes = Nodes { module, scan: &scan, open, warns: true, overflow: Overflow::Refuse };
     let mut resolver = Resolver { nodes, import: Import::new() };
