@@ -85,21 +85,28 @@ thousand to a million pairs a row; a difference ends the run.
 
 const REASONS: &str = "Where a target is missed, it is for one of these reasons:
 
-- **Tags that are not regular.** A query on two regular tags reads two intervals, and hardly ever
-  branches the other way. Tags that access a whole class (new format: 3 to 4 % of those of a C++
+- **Tags that are not regular.** A query on two regular tags compares two intervals, without a branch.
+  Tags that access a whole class (new format: 3 to 4 % of those of a C++
   program) or pass a struct with overlapping fields (the union rules: 8 to 9 % of SQLite's, whose
   structs have bit-fields) take a branch that no processor foresees, and then two records and two
-  filters: some 10 ns. In the old format, without sizes, that is the rule's meaning: everything in such
-  a struct may overlap.
-- **Few tags.** In a table that fits the first cache, reading is free, and a query is the two dozen
-  instructions that check two ids and compare; all pairs of a few hundred tags are mostly the sorting
-  of the tags.
+  filters: some 10 ns. Of up to 1,024 tags the answers are remembered instead, in two bits a pair; of
+  more these bits would leave the fast caches. In the old format, without sizes, that is the rule's
+  meaning: everything in such a struct may overlap.
+- **Few tags.** LLVM walks a few steps only, and a query is the two dozen instructions that check two
+  ids and compare; all pairs of a few hundred tags are mostly the sorting of the tags.
+- **The most generic tag** reads both tags' nodes and climbs to where their walks meet: a dozen places
+  of memory, one after the other.
+- **Adding** a struct of two fields and a tag: half of the time is the verdict on the tag, which LLVM does not
+  give, and its walk's places in the index.
+- **Reading metadata**: each node is read, hashed and merged with its equals one by one; there are no function
+  bodies to pass over, from which the other ratios come.
 - **Memory.** A tag is a node, its operands and an entry in the table of unique nodes (38 to 45
   bytes), and in the oracle an interval, a record, and mostly a cursor of its own with an entry in the
   table of cursors (55 to 61 bytes; more where walks have cursors between). LLVM's node alone takes 130
   to 213.
-- **Accesses larger than their types** (the union rules; 24 tags of DuckDB's) may touch whatever lies
-  beside any object of that type. They have no place in the tables, and are searched in microseconds.
+- **Accesses larger than their types** (the union rules) may touch whatever lies
+  beside any object of that type. They have no place in the tables, and are searched in microseconds, the
+  first time: the last 16,384 answers on accesses with sizes of their own are remembered.
 - **Adversaries under the union rules** leave the tables where these would grow with the square, and
   are searched, in up to a few milliseconds; see the limits in [rules].
 
