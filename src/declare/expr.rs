@@ -34,7 +34,9 @@ impl<'t> Reader<'t> {
         self.skip();
         let rest = &self.text[self.at..];
         let ends = |(at, c): (usize, char)| {
-            let colons = rest[at..].starts_with("::") || at > 0 && rest[at - 1..].starts_with("::");
+            // At either of the two; a byte before may be inside a letter.
+            let colons = [at, at.saturating_sub(1)];
+            let colons = colons.iter().any(|&at| rest.as_bytes()[at..].starts_with(b"::"));
             !(c.is_alphanumeric() || matches!(c, '_' | '$') || colons)
         };
         let end = rest.char_indices().find(|&at| ends(at)).map_or(rest.len(), |(at, _)| at);

@@ -32,7 +32,7 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
     let llvm = Oracle::new(graph, Rules::Llvm);
     let union = Oracle::new(graph, Rules::Union);
     let mut seen: HashSet<(TagId, TagId)> = HashSet::default();
-    let mut operands = OPERANDS;
+    let (mut operands, mut steps) = (OPERANDS, union.steps_to_compare());
     // False: the search ends.
     let mut compare = |report: &mut Report<'_>, tags: &[Use<'_>]| {
         for (i, &a) in tags.iter().enumerate().filter(|(_, (tag, _))| candidates[tag.index()]) {
@@ -43,10 +43,16 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
                     return false;
                 }
                 let new = seen.insert((a.0.min(b.0), a.0.max(b.0)));
-                if !new || llvm.may_alias(a.0, b.0) || !union.may_alias(a.0, b.0) {
+                if !new || llvm.may_alias(a.0, b.0) {
                     continue;
                 }
-                if report.is_full(Lint::UnionMiscompiled) {
+                match union.may_alias_within(a.0, b.0, &mut steps) {
+                    None => return false,
+                    Some(false) => continue,
+                    Some(true) => {}
+                }
+                // To explain takes steps, too.
+                if steps == 0 || report.is_full(Lint::UnionMiscompiled) {
                     return false;
                 }
                 let of_bases = [a, b].map(|(tag, _)| operands_of(graph, tag));
@@ -54,7 +60,7 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
                     return false;
                 };
                 operands = left;
-                if is_certain(&union.explain(a.0, b.0)) {
+                if is_certain(&union.explain_within(a.0.into(), b.0.into(), &mut steps)) {
                     add(subject, report, a, b);
                 }
             }

@@ -2,6 +2,7 @@
 
 use std::borrow::Borrow;
 
+use super::answers::Answers;
 use super::forest::Node;
 use super::loss::{Pairs, Sum};
 use super::options::ScopeForm;
@@ -54,8 +55,8 @@ pub(super) struct Row {
 impl Row {
     /// Returns the row, and the sources that the newcomer may alias.
     fn of<G: Borrow<Graph>>(
-        oracle: &Oracle<G>,
-        key: &Key,
+        answers: &Answers<'_, G>,
+        key: Key,
         private: bool,
         old: impl Iterator<Item = Old>,
     ) -> (Row, Sum) {
@@ -64,7 +65,7 @@ impl Row {
         let mut scopes: IndexMap<u32, (bool, Option<u32>)> = IndexMap::default();
         for old in old {
             let reach = !(private && old.others);
-            let may = reach && old.key.may_alias(key, oracle);
+            let may = reach && answers.may_alias(old.key, key);
             if may {
                 nodes.extend(old.node);
                 sum += old.sum;
@@ -105,7 +106,7 @@ struct Related {
 
 /// Calls back with each pair of classes that may alias.
 fn each_pair<G: Borrow<Graph>>(
-    oracle: &Oracle<G>,
+    answers: &Answers<'_, G>,
     classes: &[Class],
     pairs: &oracle::Pairs,
     plain: &[usize],
@@ -117,7 +118,7 @@ fn each_pair<G: Borrow<Graph>>(
         let key = classes[a].members[0].0;
         for (b, other) in classes.iter().enumerate() {
             // Two that have sizes meet twice.
-            if (a < b || !is_sized(b)) && key.may_alias(&other.members[0].0, oracle) && a != b {
+            if (a < b || !is_sized(b)) && answers.may_alias(key, other.members[0].0) && a != b {
                 found(a, b);
             }
         }
@@ -126,17 +127,17 @@ fn each_pair<G: Borrow<Graph>>(
 
 /// Relates the classes, of which as many are passed over as it takes for the
 /// rest to need no more than `most` bytes: those that may alias most.
-fn relate<G: Borrow<Graph>>(oracle: &Oracle<G>, classes: &[Class], most: usize) -> Related {
+fn relate<G: Borrow<Graph>>(answers: &Answers<'_, G>, classes: &[Class], most: usize) -> Related {
     let len = classes.len();
     let weight = |class: &Class| u64::try_from(class.sum.weight).unwrap_or(u64::MAX);
     let weights = classes.iter().map(weight).collect();
     let plain: Vec<usize> =
         (0..len).filter(|&at| classes[at].members[0].0.size.is_none()).collect();
     let tags: Vec<TagId> = plain.iter().map(|&at| classes[at].members[0].0.tag).collect();
-    let pairs = oracle.pairs(&tags);
+    let pairs = answers.oracle.pairs(&tags, answers.tags());
     let mut counts = vec![0_usize; len];
     let mut may = Pairs::default();
-    each_pair(oracle, classes, &pairs, &plain, |a, b| {
+    each_pair(answers, classes, &pairs, &plain, |a, b| {
         may += classes[a].sum.with(classes[b].sum);
         counts[a] += 1;
         counts[b] += 1;
@@ -154,7 +155,7 @@ fn relate<G: Borrow<Graph>>(oracle: &Oracle<G>, classes: &[Class], most: usize) 
         counts[at] = 0;
     }
     let relation = Relation::new(weights, &counts, |relate| {
-        each_pair(oracle, classes, &pairs, &plain, |a, b| {
+        each_pair(answers, classes, &pairs, &plain, |a, b| {
             if !passed[a] && !passed[b] {
                 relate(a, b);
             }
@@ -217,13 +218,14 @@ impl Lowering {
     /// Sorts newcomers under one root into classes that may alias the same.
     pub(super) fn prepare<G: Borrow<Graph>>(
         &self,
-        oracle: &Oracle<G>,
+        answers: &Answers<'_, G>,
         ranks: &mut Ranks,
         batch: &[Newcomer],
     ) -> Batch {
+        let oracle = answers.oracle;
         let plain: Vec<TagId> =
             batch.iter().filter(|new| new.key.size.is_none()).map(|new| new.key.tag).collect();
-        let plain_classes = oracle.classes(&plain);
+        let plain_classes = oracle.classes_asking(&plain, answers.tags());
         // What is there tells classes apart, too.
         let group = batch.first().and_then(|new| {
             let root = oracle
@@ -241,7 +243,7 @@ impl Lowering {
         let mut at_plain = 0;
         for (at, &Newcomer { key, weight, private }) in batch.iter().enumerate() {
             let old = group.into_iter().flat_map(|_| self.near(oracle, group, key));
-            let (row, may) = Row::of(oracle, &key, private, old);
+            let (row, may) = Row::of(answers, key, private, old);
             with_old += Sum::of(weight).with(may);
             let row = rows.insert_full(row).0;
             let class = match key.size {
@@ -253,7 +255,7 @@ impl Lowering {
                 Some(_) => plain_classes.len() + at,
             };
             let beside = match key.size {
-                None => sized.iter().map(|other| other.may_alias(&key, oracle)).collect(),
+                None => sized.iter().map(|other| answers.may_alias(*other, key)).collect(),
                 Some(_) => Vec::new(),
             };
             let class = (class, row, private, beside);
@@ -268,7 +270,7 @@ impl Lowering {
             class.sum += Sum::of(weight);
         }
         let classes: Vec<Class> = classes.into_values().collect();
-        let Related { relation, passed, may } = relate(oracle, &classes, self.most_bytes);
+        let Related { relation, passed, may } = relate(answers, &classes, self.most_bytes);
         Batch { classes, relation, passed, may, rows: rows.into_iter().collect(), with_old }
     }
 }

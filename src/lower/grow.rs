@@ -2,6 +2,7 @@
 
 use std::borrow::Borrow;
 
+use super::answers::Answers;
 use super::batch::{Batch, Class, Newcomer, Row};
 use super::error::LowerError;
 use super::fingerprint::Fingerprint;
@@ -29,7 +30,8 @@ impl Lowering {
     /// they take time in proportion to the sources added and those that they may
     /// alias, where the oracle is that of the call before. With another oracle, or
     /// with scopes, they look at all that are there.
-    /// A source that is there already is passed over.
+    /// A source that is there already is passed over. Pairs that only a search
+    /// decides are taken to alias once these took 2^24 steps and 2^10 a node.
     ///
     /// # Errors
     ///
@@ -61,10 +63,10 @@ impl Lowering {
             }
         }
         self.list_old(oracle);
-        let mut ranks = Ranks::default();
+        let (answers, mut ranks) = (Answers::new(oracle), Ranks::default());
         let mut prepared = Vec::new();
         for (&root, batch) in &batches {
-            prepared.push((root, self.prepare(oracle, &mut ranks, batch)));
+            prepared.push((root, self.prepare(&answers, &mut ranks, batch)));
         }
         self.rules = Some(oracle.rules());
         let kept = self.forest.nodes.len();

@@ -47,6 +47,7 @@
 //! so the root bears a fingerprint. Two accesses that LLVM merges get the tag of
 //! their nearest common node, which aliases whatever either did.
 
+mod answers;
 mod batch;
 mod bound;
 mod clang;

@@ -85,7 +85,7 @@ impl From<&Source> for Source {
 }
 
 /// What tells sources apart.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct Key {
     pub(super) tag: TagId,
     pub(super) size: Option<u64>,

@@ -92,9 +92,9 @@ impl<G: Borrow<Graph>> Oracle<G> {
 
     /// Finds the pairs of `tags` that may alias: in time and memory in
     /// proportion to the number of tags, and of the pairs that intervals do not
-    /// decide.
-    pub(crate) fn pairs(&self, tags: &[TagId]) -> Pairs {
-        Pairs(Order::new(self, tags))
+    /// decide. On these, `ask` answers.
+    pub(crate) fn pairs(&self, tags: &[TagId], ask: impl Fn(TagId, TagId) -> bool) -> Pairs {
+        Pairs(Order::asking(self, tags, ask))
     }
 
     /// Answers all pairs of `tags`, in a bit each. It takes `n^2 / 8` bytes for

@@ -85,6 +85,16 @@ impl<G: Borrow<Graph>> Oracle<G> {
     pub fn classes(&self, tags: &[TagId]) -> Classes {
         Order::new(self, tags).classes()
     }
+
+    /// As [`Oracle::classes`], by somebody's answers for tags that the intervals do
+    /// not decide on. They must not change.
+    pub(crate) fn classes_asking(
+        &self,
+        tags: &[TagId],
+        ask: impl Fn(TagId, TagId) -> bool,
+    ) -> Classes {
+        Order::asking(self, tags, ask).classes()
+    }
 }
 
 /// The part of a row that lies among regular positions.

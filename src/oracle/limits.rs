@@ -35,6 +35,16 @@ pub(crate) const CASE_DEPTH: u32 = 24;
 /// and how many in all.
 pub(crate) const CASES_IN_ALL: u32 = 1 << 16;
 
+/// Fields that are looked at shortly for each step: whether one can lead anywhere.
+pub(crate) const LOOKS: usize = 16;
+
+/// Steps that all searches of one comparison of many tags take together: those of
+/// a lint, or of one call of a lowering. A few seconds at most,
+pub(crate) const COMPARED: u64 = 1 << 24;
+
+/// and further ones for each node of the graph.
+pub(crate) const COMPARED_A_NODE: u64 = 1 << 10;
+
 /// Steps to list what is inside one type: an entry, or a field looked at. The
 /// largest struct of a real program takes some hundreds.
 pub(crate) const LISTED_A_TYPE: u32 = 1 << 16;
@@ -107,8 +117,24 @@ impl Budget {
 
     /// Takes one step.
     pub(crate) fn spend(&mut self) -> Result<(), Exhausted> {
-        self.0 = self.0.checked_sub(1).ok_or(Exhausted)?;
-        Ok(())
+        self.take(1)
+    }
+
+    /// Takes the steps that so many looks cost.
+    pub(crate) fn look(&mut self, looks: usize) -> Result<(), Exhausted> {
+        self.take(u32::try_from(looks / LOOKS).unwrap_or(u32::MAX))
+    }
+
+    fn take(&mut self, steps: u32) -> Result<(), Exhausted> {
+        // What is left counts for nothing more.
+        let left = self.0.checked_sub(steps);
+        self.0 = left.unwrap_or(0);
+        left.map(|_| ()).ok_or(Exhausted)
+    }
+
+    /// What is left.
+    pub(crate) fn left(self) -> u32 {
+        self.0
     }
 
     /// Sets `limit` steps apart for one task, and calls it with them; what it

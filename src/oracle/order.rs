@@ -15,6 +15,10 @@ use crate::forest::Span;
 use crate::graph::{Graph, TagId};
 use crate::table::{HashMap, HashSet};
 
+/// Candidates that are held; what has none is asked about every tag. A thousand tags
+/// of a union may have a thousand each.
+const CANDIDATES: usize = 1 << 22;
+
 /// A list of answers, 64 to a word.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -264,6 +268,15 @@ enum Standing {
 
 impl Order {
     pub(super) fn new<G: Borrow<Graph>>(oracle: &Oracle<G>, list: &[TagId]) -> Order {
+        Order::asking(oracle, list, |a, b| oracle.may_alias(a, b))
+    }
+
+    /// As [`Order::new`], with the answers that it must ask for from another.
+    pub(super) fn asking<G: Borrow<Graph>>(
+        oracle: &Oracle<G>,
+        list: &[TagId],
+        ask: impl Fn(TagId, TagId) -> bool,
+    ) -> Order {
         const REJECTED: u32 = u32::MAX - 1;
         const LISTED: u32 = u32::MAX;
         let forest = &oracle.index().forest;
@@ -301,7 +314,7 @@ impl Order {
                 Standing::Regular(root, ..) | Standing::Listed(root) => Some(root),
                 Standing::Rejected => None,
             };
-            order.others = order.by_pair(oracle, tag, root);
+            order.others = order.by_pair(oracle, tag, root, ask);
         }
         order
     }
@@ -312,9 +325,16 @@ impl Order {
         oracle: &Oracle<G>,
         tag: impl Fn(usize) -> TagId,
         root: impl Fn(usize) -> Option<u32>,
+        ask: impl Fn(TagId, TagId) -> bool,
     ) -> Vec<Row> {
         let (listed, len) = (self.listed(), self.len());
-        let candidates: Vec<_> = listed.clone().map(|at| oracle.candidates(tag(at))).collect();
+        let mut room = CANDIDATES;
+        let candidates = listed.clone().map(|at| {
+            let found = oracle.candidates(tag(at))?;
+            room = room.checked_sub(found.bases.len())?;
+            Some(found)
+        });
+        let candidates: Vec<Option<Candidates>> = candidates.collect();
         let pairs = Pairs::new(self, oracle.index(), &candidates, |at| oracle.role(tag(at)));
         let mut rows: Vec<Row> = Vec::with_capacity(listed.len());
         // The last position whose row each position was considered for.
@@ -330,7 +350,7 @@ impl Order {
                 // Of regular tags a row names those of its own root: all others are
                 // on it.
                 let implied = other < listed.start && !range.contains(&other);
-                if implied || other >= position || !oracle.may_alias(tag(position), tag(other)) {
+                if implied || other >= position || !ask(tag(position), tag(other)) {
                     return;
                 }
                 row.add(other as u32, len);

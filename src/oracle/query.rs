@@ -7,7 +7,7 @@ use super::access::{Access, Conflict};
 use super::clause::Clause;
 use super::explain::Explanation;
 use super::index::{Index, Role};
-use super::limits::{STEPS, STEPS_TO_EXPLAIN};
+use super::limits::{COMPARED, COMPARED_A_NODE, STEPS, STEPS_TO_EXPLAIN};
 use super::llvm::Llvm;
 use super::memo::{Memo, SizedMemo};
 use super::proof::{Proof, Unproved};
@@ -318,6 +318,40 @@ impl<G: Borrow<Graph>> Oracle<G> {
         self.engine.rule().define(self.graph(), &self.index, (a, b), steps)
     }
 
+    /// As [`Oracle::may_alias`], with the steps of the rule's definition taken from
+    /// those left; `None` where it would have to be followed without any.
+    pub(crate) fn may_alias_within(
+        &self,
+        a: impl Into<Access>,
+        b: impl Into<Access>,
+        left: &mut u64,
+    ) -> Option<bool> {
+        let (a, b) = (a.into(), b.into());
+        let (Some(tag_a), Some(tag_b)) = (a.tag, b.tag) else { return Some(true) };
+        if tag_a.stamp != self.stamp || tag_b.stamp != self.stamp {
+            return Some(true);
+        }
+        let rule = self.engine.rule();
+        let decided = match (a.size, b.size) {
+            (None, None) => self
+                .index
+                .decide(tag_a.index, tag_b.index)
+                .or_else(|| rule.decide(self.graph(), &self.index, tag_a, tag_b)),
+            _ => rule.decide_sized(self.graph(), &self.index, (a, b)),
+        };
+        if decided.is_some() || *left == 0 {
+            return decided;
+        }
+        let decision = self.define(a, b, STEPS);
+        *left = left.saturating_sub(u64::from(decision.steps).max(1));
+        Some(decision.is_may())
+    }
+
+    /// Returns the steps that comparing many tags may take.
+    pub(crate) fn steps_to_compare(&self) -> u64 {
+        COMPARED + COMPARED_A_NODE * self.graph().node_count() as u64
+    }
+
     /// Whether an answer is the definition's, or better where that gave up.
     fn agrees(&self, a: Access, b: Access, may: bool) -> bool {
         let limited =
@@ -423,8 +457,13 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// ```
     #[must_use]
     pub fn explain(&self, a: impl Into<Access>, b: impl Into<Access>) -> Explanation {
-        let (a, b) = (a.into(), b.into());
-        let explanation = self.explain_by_definition(a, b);
+        let mut all = u64::MAX;
+        self.explain_within(a.into(), b.into(), &mut all)
+    }
+
+    /// As [`Oracle::explain`], with its steps taken from those left.
+    pub(crate) fn explain_within(&self, a: Access, b: Access, left: &mut u64) -> Explanation {
+        let explanation = self.explain_by_definition(a, b, left);
         if explanation.clause.is_no_alias() && self.may_alias(a, b) {
             return Explanation::plain(self.rules, Clause::Limit);
         }
@@ -470,8 +509,13 @@ impl<G: Borrow<Graph>> Oracle<G> {
         self.engine.rule().prove(self.graph(), (a, b)).ok_or(Unproved::Limit)
     }
 
-    fn explain_by_definition(&self, a: Access, b: Access) -> Explanation {
-        let explain = |steps| self.engine.rule().explain(self.graph(), &self.index, (a, b), steps);
+    fn explain_by_definition(&self, a: Access, b: Access, left: &mut u64) -> Explanation {
+        let mut explain = |steps| {
+            let rule = self.engine.rule();
+            let decision = rule.explain(self.graph(), &self.index, (a, b), steps);
+            *left = left.saturating_sub(decision.steps.into());
+            decision
+        };
         let mut decision = explain(STEPS);
         // The tables may know more than so many steps show.
         if decision.clause == Clause::Limit {

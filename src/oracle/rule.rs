@@ -65,6 +65,8 @@ pub(super) struct Candidates {
 pub(super) struct Decision {
     pub(super) clause: Clause,
     pub(super) meeting: Option<Meeting>,
+    /// Steps that the search took.
+    pub(super) steps: u32,
 }
 
 impl Decision {
@@ -75,7 +77,7 @@ impl Decision {
 
 impl From<Clause> for Decision {
     fn from(clause: Clause) -> Self {
-        Decision { clause, meeting: None }
+        Decision { clause, meeting: None, steps: 0 }
     }
 }
 

@@ -162,6 +162,13 @@ impl<'u> Naive<'u> {
         (path.displacement, end.min(path.array_end.unwrap_or(NO_END)))
     }
 
+    /// How many paths `alias` compares at most: with arrays inside arrays without
+    /// end they are billions.
+    pub(crate) fn comparisons(&self, a: &Tag, b: &Tag) -> usize {
+        let objects = self.paths[a.base].len() + self.paths[b.base].len();
+        objects.saturating_mul(self.denoted(a).len()).saturating_mul(self.denoted(b).len())
+    }
+
     pub(crate) fn alias(&self, a: &Tag, b: &Tag) -> Answer {
         let covers =
             |a: &Tag, b: &Tag| a.base == a.access && self.ancestors(b.access).contains(&a.access);

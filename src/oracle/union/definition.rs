@@ -1,6 +1,8 @@
 //! The definition of both rules: the paths are followed, and their bytes
 //! compared.
 
+use std::cell::Cell;
+
 use super::access::Resolved;
 use super::arena::{Link, PathArena};
 use super::denoted::{AtObjects, Denoted, Prefix, Untracked, denoted};
@@ -20,11 +22,18 @@ pub(super) struct Definition<'d> {
     pub(super) types: &'d Types,
     /// Steps of one search.
     pub(super) steps: u32,
+    /// Steps that decisions have taken.
+    pub(super) spent: Cell<u32>,
 }
 
 impl Definition<'_> {
     /// Decides on two accesses.
-    pub(super) fn decide(&self, graph: &Graph, (a, b): (Access, Access), strict: bool) -> Decision {
+    pub(super) fn decide(&self, graph: &Graph, pair: (Access, Access), strict: bool) -> Decision {
+        let decision = self.follow(graph, pair, strict);
+        Decision { steps: self.spent.get(), ..decision }
+    }
+
+    fn follow(&self, graph: &Graph, (a, b): (Access, Access), strict: bool) -> Decision {
         let decided = Decision::from;
         let (of_a, of_b) =
             match (Resolved::new(self.types, graph, a), Resolved::new(self.types, graph, b)) {
@@ -50,9 +59,14 @@ impl Definition<'_> {
         if format != format_b {
             return decided(Clause::MixedFormats);
         }
-        let overlap = |strict| match format {
-            Format::New => self.sized(&of_a, &of_b, strict),
-            Format::Old => self.inferred(of_a, of_b, strict),
+        let overlap = |strict| {
+            let mut budget = Budget::new(self.steps);
+            let found = match format {
+                Format::New => self.sized(&of_a, &of_b, strict, &mut budget),
+                Format::Old => self.inferred(of_a, of_b, strict, &mut budget),
+            };
+            self.spent.set(self.spent.get() + self.steps - budget.left());
+            found
         };
         match overlap(strict) {
             Ok(decision) => decision,
@@ -81,9 +95,15 @@ impl Definition<'_> {
         }
     }
 
-    fn sized(&self, a: &Resolved, b: &Resolved, strict: bool) -> Result<Decision, Exhausted> {
-        let (mut arena, mut budget) = (PathArena::default(), Budget::new(self.steps));
-        let mut denote = |access| denoted(self.types, access, &Untracked, &mut arena, &mut budget);
+    fn sized(
+        &self,
+        a: &Resolved,
+        b: &Resolved,
+        strict: bool,
+        budget: &mut Budget,
+    ) -> Result<Decision, Exhausted> {
+        let mut arena = PathArena::default();
+        let mut denote = |access| denoted(self.types, access, &Untracked, &mut arena, budget);
         let (of_a, of_b) = (denote(a)?, denote(b)?);
         if of_a.is_empty() || of_b.is_empty() {
             return Ok(Clause::Malformed.into());
@@ -92,29 +112,27 @@ impl Definition<'_> {
         for from_b in [false, true] {
             let ((a, p), (b, r)) =
                 if from_b { ((b, &of_b), (a, &of_a)) } else { ((a, &of_a), (b, &of_b)) };
-            let mut objects = Objects::new(self.types, a.base, (*b, r), &mut budget)?;
+            let mut objects = Objects::new(self.types, a.base, (*b, r), budget)?;
             let witness = if strict {
-                self.search_along(a, &mut objects, &mut arena, &mut budget)?
+                self.search_along(a, &mut objects, &mut arena, budget)?
             } else {
                 let start = (Prefix { at: 0, strides: Vec::new() }, Link::START);
-                objects.search(p, (a.base, UNBOUNDED), start, &mut arena, &mut budget)?
+                objects.search(p, (a.base, UNBOUNDED), start, &mut arena, budget)?
             };
             related |= objects.reach.contains_key(&a.base);
             let meets = witness.is_some();
             let meeting = witness.or(objects.apart.take());
             let meeting = meeting.map(|witness| self.meeting(from_b, a, witness, &arena));
             if meets {
-                return Ok(Decision { clause: Clause::Overlap, meeting });
+                return Ok(Decision { meeting, ..Clause::Overlap.into() });
             }
             if objects.unsure {
                 return Err(Exhausted);
             }
             apart = apart.or(meeting);
         }
-        Ok(Decision {
-            clause: if related { Clause::Apart } else { Clause::Unrelated },
-            meeting: apart,
-        })
+        let clause = if related { Clause::Apart } else { Clause::Unrelated };
+        Ok(Decision { meeting: apart, ..clause.into() })
     }
 
     /// Compares each p with the objects that lie on its way or beyond its end.
@@ -142,10 +160,16 @@ impl Definition<'_> {
         Ok(None)
     }
 
-    fn inferred(&self, a: Resolved, b: Resolved, strict: bool) -> Result<Decision, Exhausted> {
-        let (mut arena, mut budget) = (PathArena::default(), Budget::new(self.steps));
+    fn inferred(
+        &self,
+        a: Resolved,
+        b: Resolved,
+        strict: bool,
+        budget: &mut Budget,
+    ) -> Result<Decision, Exhausted> {
+        let mut arena = PathArena::default();
         let (mut of_a, mut of_b) = (Side::new(a), Side::new(b));
-        let mut denotes = |side: &mut Side| side.denotes(self.types, &mut budget);
+        let mut denotes = |side: &mut Side| side.denotes(self.types, budget);
         if !denotes(&mut of_a)? || !denotes(&mut of_b)? {
             return Ok(Clause::Malformed.into());
         }
@@ -154,7 +178,7 @@ impl Definition<'_> {
             let sides = if from_b { (&mut of_b, &mut of_a) } else { (&mut of_a, &mut of_b) };
             let outer = sides.0.access;
             let mut search = Search::new(self.types, sides, strict);
-            let (meets, paths) = match search.run(&mut arena, &mut budget)? {
+            let (meets, paths) = match search.run(&mut arena, budget)? {
                 Found::Meet(paths) => (true, Some(paths)),
                 Found::Apart(paths) => (false, paths),
                 Found::Nothing => continue,
@@ -163,14 +187,12 @@ impl Definition<'_> {
             let links = paths.map(|Paths { p, q, r }| [p, q, r]);
             let meeting = links.map(|links| self.paths(from_b, &outer, links, &arena));
             if meets {
-                return Ok(Decision { clause: Clause::Overlap, meeting });
+                return Ok(Decision { meeting, ..Clause::Overlap.into() });
             }
             apart = apart.or(meeting);
         }
-        Ok(Decision {
-            clause: if related { Clause::Apart } else { Clause::Unrelated },
-            meeting: apart,
-        })
+        let clause = if related { Clause::Apart } else { Clause::Unrelated };
+        Ok(Decision { meeting: apart, ..clause.into() })
     }
 
     fn meeting(

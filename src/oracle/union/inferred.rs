@@ -8,6 +8,8 @@
 //! slot need be measured, and p, q and r are followed side by side: first p
 //! and q together, then, where q has ended, p and r.
 
+use std::cell::Cell;
+
 use super::access::Resolved;
 use super::arena::{Link, PathArena};
 use super::types::{Field, TypeIndex, Types};
@@ -30,14 +32,19 @@ impl Containing {
         &mut self,
         types: &Types,
         ty: TypeIndex,
-        is_target: impl Fn(TypeIndex) -> bool,
+        // What a target is, or is seen as.
+        (object, is_target): (TypeIndex, impl Fn(TypeIndex) -> bool),
         budget: &mut Budget,
     ) -> Result<bool, Exhausted> {
-        let fields = |ty| types.fields(ty).iter().map(|field| field.ty);
-        search(&mut self.contains, ty, |ty| {
+        let looks = Cell::new(0);
+        let found = search(&mut self.contains, ty, |ty| {
             budget.spend()?;
-            Ok((is_target(ty), fields(ty)))
-        })
+            budget.look(looks.take())?;
+            let fields = types.fields(ty).iter().map(|field| field.ty);
+            Ok((is_target(ty), fields.filter(|&ty| may_lead(types, ty, object, &looks))))
+        })?;
+        budget.look(looks.take())?;
+        Ok(found)
     }
 
     fn farthest(
@@ -56,6 +63,7 @@ impl Containing {
             next += 1;
             if !self.contains.contains_key(&ty) {
                 budget.spend()?;
+                budget.look(types.fields(ty).len())?;
             }
             for field in types.fields(ty) {
                 if !self.farthest.contains_key(&field.ty) && seen.insert(field.ty) {
@@ -76,6 +84,12 @@ impl Containing {
         }
         Ok(self.farthest.get(&ty).copied().flatten())
     }
+}
+
+/// Looks whether a field of a type may lead to an object.
+fn may_lead(types: &Types, ty: TypeIndex, object: TypeIndex, looks: &Cell<usize>) -> bool {
+    looks.set(looks.get() + 1);
+    types.may_hold(ty, object)
 }
 
 /// Returns whether a target can be reached from a place: depth first, in order,
@@ -143,19 +157,24 @@ impl Side {
         let is_access = |ty| ty == access.access;
         // Not that of a class without data, which counts for nothing in `far`.
         let formed = types.get(access.access).format.is_some();
-        search(alive, place, |(ty, rest)| {
+        let looks = Cell::new(0);
+        let found = search(alive, place, |(ty, rest)| {
             budget.spend()?;
-            let may_lead = match rest {
-                0 => reach.contains(types, ty, is_access, budget)?,
+            budget.look(looks.take())?;
+            let leads = match rest {
+                0 => reach.contains(types, ty, (access.access, is_access), budget)?,
                 _ if formed && u128::from(rest) > types.get(ty).far => false,
                 _ => reach.farthest(types, ty, is_access, budget)? >= Some(rest.into()),
             };
-            let fields = if may_lead { types.fields(ty) } else { &[] };
+            let fields = if leads { types.fields(ty) } else { &[] };
             let next = fields
                 .iter()
                 .map_while(move |field| Some((field.ty, rest.checked_sub(field.offset)?)));
+            let next = next.filter(|&(ty, _)| may_lead(types, ty, access.access, &looks));
             Ok(((ty, rest) == (access.access, 0), next))
-        })
+        })?;
+        budget.look(looks.take())?;
+        Ok(found)
     }
 
     fn ends_at(&self, ty: TypeIndex, rest: u64) -> bool {
@@ -171,12 +190,16 @@ impl Side {
         budget: &mut Budget,
     ) -> Result<Vec<(usize, &'t Field, u64)>, Exhausted> {
         let mut fields = Vec::new();
+        let looks = Cell::new(0);
         for (number, field) in types.fields(ty).iter().enumerate() {
             let Some(rest) = rest.checked_sub(field.offset) else { break };
-            if self.is_alive(types, (field.ty, rest), budget)? {
+            if may_lead(types, field.ty, self.access.access, &looks)
+                && self.is_alive(types, (field.ty, rest), budget)?
+            {
                 fields.push((number, field, rest));
             }
         }
+        budget.look(looks.take())?;
         Ok(fields)
     }
 
@@ -422,7 +445,8 @@ impl<'s> Search<'s> {
     /// Whether a type is an object of b or contains one.
     fn holds_object(&mut self, ty: TypeIndex, budget: &mut Budget) -> Result<bool, Exhausted> {
         let b = self.b.access;
-        self.objects.contains(self.types, ty, |ty| b.has_object(self.types, ty), budget)
+        let is_object = |ty| b.has_object(self.types, ty);
+        self.objects.contains(self.types, ty, (b.base, is_object), budget)
     }
 
     /// How far from the start of a type an object of b may lie, where that

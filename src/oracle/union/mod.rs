@@ -55,6 +55,8 @@ mod tables;
 mod traversal;
 mod types;
 
+use std::cell::Cell;
+
 use access::Resolved;
 use definition::Definition;
 use prove::prove;
@@ -83,7 +85,7 @@ impl Union {
     }
 
     fn definition(&self, steps: u32) -> Definition<'_> {
-        Definition { types: &self.types, steps }
+        Definition { types: &self.types, steps, spent: Cell::new(0) }
     }
 }
 

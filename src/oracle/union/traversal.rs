@@ -36,6 +36,7 @@ pub(crate) fn reach(
     while let Some(&ty) = below.get(next) {
         next += 1;
         budget.spend()?;
+        budget.look(types.fields(ty).len())?;
         for field in types.fields(ty) {
             if seen.insert(field.ty) {
                 below.push(field.ty);

@@ -133,6 +133,16 @@ impl Types {
         self.tree.is_ancestor(self.places[upper as usize], self.places[ty as usize])
     }
 
+    /// Whether an object of a type, or one seen as of that type, may lie in another;
+    /// both are sound.
+    pub(crate) fn may_hold(&self, ty: TypeIndex, object: TypeIndex) -> bool {
+        match self.get(ty) {
+            // All above an old-format scalar are scalars.
+            of_type if of_type.scalar => self.is_ancestor(object, ty),
+            of_type => of_type.inside.may_have(object),
+        }
+    }
+
     fn read(&mut self, graph: &Graph, id: TypeId) -> Type {
         let node = graph.ty(id);
         let kind = node.kind();

@@ -67,6 +67,26 @@ fn two_strides_on_each_side() {
     }
 }
 
+/// Of members at one offset only those count that may lead to the access: the
+/// steps of a search would be gone before the last.
+#[test]
+fn a_union_of_many_members() {
+    let mut graph = Graph::new();
+    let mut b = graph.builder();
+    let root = b.root("R").unwrap();
+    let members: Vec<_> =
+        (0..60_000).map(|at| b.scalar_type(format!("t{at}"), root).unwrap()).collect();
+    let fields: Vec<_> = members.iter().map(|&ty| (ty, 0)).collect();
+    let union = b.struct_type("U", &fields).unwrap();
+    let mut tag = |at: usize| b.struct_tag(union, members[at], 0, false).unwrap();
+    let (first, last) = (tag(0), tag(59_999));
+    for rules in BOTH {
+        let oracle = Oracle::new(&graph, rules);
+        assert!(oracle.is_well_formed(first) && oracle.is_well_formed(last), "{rules}");
+        assert!(oracle.may_alias(first, last), "{rules}");
+    }
+}
+
 #[test]
 fn nesting_a_thousand_deep() {
     let mut u = Universe::new(true);

@@ -47,6 +47,16 @@ fn tags(policy: Policy, cases: &[(&str, &str)]) {
     }
 }
 
+/// Before a byte inside a letter nothing is cut.
+#[test]
+fn names_of_any_letters() {
+    let mut types = Declarations::new(Target::x86_64());
+    types.define(Record::structure("é::λ").field("ж", "int").field("ü", "int")).unwrap();
+    assert_eq!(types.offset_of("é::λ.ü").unwrap(), 4);
+    let error = types.ty("Ƙ ").unwrap_err().to_string();
+    assert!(error.contains("Ƙ"), "{error}");
+}
+
 #[test]
 fn paths_under_clang() {
     tags(

@@ -27,7 +27,7 @@ use crate::oracle::index::{Index, Role};
 use crate::oracle::limits::{Allowance, JUDGED, JUDGED_A_NODE, STEPS};
 use crate::oracle::rule::Candidates;
 use clear::{Aside, is_within, walk};
-use own_size::{decides_as_tags, may_hold};
+use own_size::decides_as_tags;
 
 /// What is known of irregular tags.
 #[derive(Clone, Debug)]
@@ -208,7 +208,7 @@ impl Tables {
             Role::Rejected | Role::Unindexed(_) => None,
         };
         let ((base_a, regular_a), (base_b, regular_b)) = (base(of_a)?, base(of_b)?);
-        if !may_hold(types, base_a, base_b) && !may_hold(types, base_b, base_a) {
+        if !types.may_hold(base_a, base_b) && !types.may_hold(base_b, base_a) {
             return Some(false);
         }
         let resolve = |access: Access| Resolved::new(types, graph, access).ok();

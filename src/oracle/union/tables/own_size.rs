@@ -62,7 +62,7 @@ fn keeps_beside(types: &Types, index: &Index, walk: u32, access: &Resolved) -> b
         let start = u128::from(field.offset) + object + u128::from(access.offset);
         Some(start + u128::from(size) <= end.into())
     };
-    let holds = |field: &&Field| may_hold(types, field.ty, access.base);
+    let holds = |field: &&Field| types.may_hold(field.ty, access.base);
     aggregates(types, index, walk).all(|(fields, taken, _)| {
         let end = fields[taken].offset;
         fields[..taken].iter().filter(holds).all(|field| ends_by(field, end).unwrap_or(false))
@@ -74,18 +74,10 @@ fn keeps_beside(types: &Types, index: &Index, walk: u32, access: &Resolved) -> b
 fn farthest(types: &Types, mut ty: TypeIndex, object: TypeIndex) -> Option<u128> {
     let mut at = 0;
     while !types.is_ancestor(object, ty) {
-        let holds = |field: &&Field| may_hold(types, field.ty, object);
+        let holds = |field: &&Field| types.may_hold(field.ty, object);
         let last = types.fields(ty).iter().rfind(holds).filter(|last| last.clear)?;
         at += u128::from(last.offset);
         ty = last.ty;
     }
     Some(at)
-}
-
-/// Whether an object of a type, or one seen as of that type, may lie in another.
-pub(super) fn may_hold(types: &Types, ty: TypeIndex, object: TypeIndex) -> bool {
-    match types.get(ty) {
-        of_type if of_type.scalar => types.is_ancestor(object, ty),
-        of_type => of_type.inside.may_have(object),
-    }
 }
