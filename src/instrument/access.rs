@@ -1,5 +1,6 @@
 //! Loads, stores and atomic accesses.
 
+use super::inline;
 use super::outcome::SkipReason;
 use super::pass::Current;
 use crate::graph::TagId;
@@ -94,13 +95,14 @@ impl<'t> Current<'_, 't> {
         let site = self.site(statement, tag, known, what.to_owned());
         for kind in kinds {
             let word = kind.word();
-            let module = "ptr @__tbaa_witness.module";
-            let call = if matches!(known, 1 | 2 | 4 | 8 | 16) {
-                format!("{word}{known}(ptr {pointer}, i32 {site}, {module})")
+            let call = if inline::SIZES.contains(&known) {
+                format!(".{word}{known}(ptr {pointer}, i32 {site})")
             } else {
-                format!("{word}(ptr {pointer}, i64 {size}, i32 {site}, {module})")
+                format!(
+                    "_{word}(ptr {pointer}, i64 {size}, i32 {site}, ptr @__tbaa_witness.module)"
+                )
             };
-            self.before(statement, call);
+            self.put(statement, statement.offset, call);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The pass over a module's functions.
 
+use std::fmt::Write;
 use std::ops::Range;
 
 use super::attributes::{Groups, weaken};
@@ -35,8 +36,10 @@ pub(super) fn instrument(text: &[u8], module: &Module) -> Result<Instrumented, T
         groups,
         universal: universal(module.graph()),
         next_number: module.next_number(),
-        locations: String::new(),
+        nodes: String::new(),
+        own_tag: String::new(),
     };
+    pass.own_tag = pass.own_tag();
     let mut next = 0;
     for function in 0..module.functions().len() {
         let all = &module.instructions()[next..];
@@ -51,8 +54,8 @@ pub(super) fn instrument(text: &[u8], module: &Module) -> Result<Instrumented, T
     }
     pass.skipped.sort_by_key(|skipped| skipped.offset);
     let sites = pass.table.sites();
-    let mut end = pass.table.write(module);
-    end.push_str(&pass.locations);
+    let mut end = pass.table.write(module, &pass.own_tag);
+    end.push_str(&pass.nodes);
     pass.edits.insert(text.len(), end);
     Ok(Instrumented { text: pass.edits.apply(text), sites, skipped: pass.skipped })
 }
@@ -78,6 +81,22 @@ fn universal(graph: &Graph) -> Vec<bool> {
 }
 
 impl<'t> Pass<'t> {
+    /// A tag for the runtime's memory, which is none of the program's: a type of
+    /// its own beside all others. Without a number for it nothing says so.
+    fn own_tag(&mut self) -> String {
+        let graph = self.module.graph();
+        let root = graph.types().find(|ty| graph.ty(*ty).kind() == TypeKind::Root);
+        let root = root.and_then(|root| self.module.number_of(root.node()));
+        let numbers = self.next_number.and_then(|tag| Some((tag, tag.checked_add(1)?)));
+        let (Some(root), Some((tag, ty))) = (root, numbers) else { return String::new() };
+        self.next_number = ty.checked_add(1);
+        let _ = write!(
+            self.nodes,
+            "!{tag} = !{{!{ty}, !{ty}, i64 0}}\n!{ty} = !{{!\"tbaa-witness\", !{root}, i64 0}}\n"
+        );
+        format!(", !tbaa !{tag}")
+    }
+
     fn function(&mut self, function: u32, accesses: &'t [Instruction]) {
         let (text, module) = (self.text, self.module);
         let body = module.function_span(function);

@@ -16,6 +16,7 @@ mod attributes;
 mod calls;
 mod edit;
 mod function;
+mod inline;
 mod outcome;
 mod pass;
 mod reproduce;
@@ -47,7 +48,7 @@ use crate::text::{Module, TextError};
 /// !3 = !{!"Simple C/C++ TBAA"}
 /// "#;
 /// let checked = instrument(source, &text::read(source)?)?;
-/// let call = "  call void @__tbaa_witness_write4(ptr %p, i32 0, ptr @__tbaa_witness.module)\n  store";
+/// let call = "  call void @__tbaa_witness.write4(ptr %p, i32 0)\n  store";
 /// assert!(String::from_utf8(checked.text).unwrap().contains(call));
 /// # Ok::<(), text::TextError>(())
 /// ```

@@ -25,8 +25,11 @@ pub(super) struct Pass<'t> {
     /// Tags that may alias all memory under their root.
     pub(super) universal: Vec<bool>,
     pub(super) next_number: Option<u32>,
-    /// Locations that the text does not have.
-    pub(super) locations: String,
+    /// Locations and tags that the text does not have.
+    pub(super) nodes: String,
+    /// What is attached to calls of the runtime: they access none of the
+    /// program's memory.
+    pub(super) own_tag: String,
 }
 
 /// The function that the pass is in.
@@ -88,7 +91,7 @@ impl Current<'_, '_> {
 
     /// Calls the runtime before an instruction: `fresh(ptr %p, i64 8)`.
     pub(super) fn before(&mut self, statement: &Statement<'_>, call: impl Display) {
-        self.put(statement, statement.offset, call);
+        self.put(statement, statement.offset, format_args!("_{call}"));
     }
 
     /// Calls the runtime where the instruction after `statement` stands.
@@ -99,12 +102,17 @@ impl Current<'_, '_> {
         call: impl Display,
     ) {
         if let Some(after) = after {
-            self.put(statement, after, call);
+            self.put(statement, after, format_args!("_{call}"));
         }
     }
 
-    fn put(&mut self, statement: &Statement<'_>, at: usize, call: impl Display) {
-        let mut text = format!("call void @__tbaa_witness_{call}");
+    /// Calls what has this name after `@__tbaa_witness`.
+    pub(super) fn put(&mut self, statement: &Statement<'_>, at: usize, call: impl Display) {
+        let mut text = format!("call void @__tbaa_witness{call}");
+        // Those that are compiled in have it within; one reads what was printed.
+        if !text.starts_with("call void @__tbaa_witness.") && !text.contains("_printed(") {
+            text.push_str(&self.pass.own_tag);
+        }
         if let Some(location) = self.location(statement) {
             let _ = write!(text, ", !dbg !{location}");
         }
@@ -120,8 +128,7 @@ impl Current<'_, '_> {
         own.or(self.location).or_else(|| {
             let number = self.pass.next_number?;
             self.pass.next_number = number.checked_add(1);
-            let locations = &mut self.pass.locations;
-            let _ = writeln!(locations, "!{number} = !DILocation(line: 0, scope: !{scope})");
+            let _ = writeln!(self.pass.nodes, "!{number} = !DILocation(line: 0, scope: !{scope})");
             self.location = Some(number);
             self.location
         })

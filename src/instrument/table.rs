@@ -2,12 +2,13 @@
 
 use std::fmt::Write;
 
+use super::inline;
 use crate::source::escape;
 use crate::table::IndexMap;
 use crate::text::{Location, Module, write};
 
 /// The version of what this file writes and `tbaa-witness` reads.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Accesses by their numbers, which count from 0.
 ///
@@ -67,7 +68,7 @@ impl Table {
     }
 
     /// Writes the module's globals and the runtime's declarations.
-    pub(super) fn write(&self, module: &Module) -> String {
+    pub(super) fn write(&self, module: &Module, tag: &str) -> String {
         let tags = write(module.graph());
         let mut strings = Vec::with_capacity(self.strings_len as usize);
         for string in self.strings.keys() {
@@ -78,9 +79,9 @@ impl Table {
         let n = self.count;
         let _ = write!(
             out,
-            "\n@__tbaa_witness.module = internal global {{ i32, i32, i32, i32, ptr, ptr, ptr, i64 }} \
+            "\n@__tbaa_witness.module = internal global {{ i32, i32, i32, i32, ptr, ptr, ptr, i64, ptr }} \
              {{ i32 0, i32 {VERSION}, i32 {n}, i32 {}, ptr @__tbaa_witness.sites, \
-             ptr @__tbaa_witness.strings, ptr @__tbaa_witness.tags, i64 {} }}\n\
+             ptr @__tbaa_witness.strings, ptr @__tbaa_witness.tags, i64 {}, ptr @__tbaa_witness.rows }}\n\
              @__tbaa_witness.sites = internal constant [{} x i32] [{}]\n",
             self.strings_len,
             tags.len(),
@@ -93,31 +94,26 @@ impl Table {
             escape(bytes, &mut out);
             out.push_str("\"\n");
         }
-        for (name, parameters) in RUNTIME {
-            // The one that looks at what the program has written.
-            let memory = if *name == "printed" { "" } else { " inaccessiblememonly" };
-            let _ =
-                writeln!(out, "declare void @__tbaa_witness_{name}({parameters}) nounwind{memory}");
+        inline::write(n, tag, &mut out);
+        let own =
+            inline::SIZES.iter().flat_map(|size| [format!("read{size}"), format!("write{size}")]);
+        let own = own.map(|name| (name, "ptr nocapture, i32, ptr nocapture"));
+        let others = RUNTIME.iter().map(|(name, parameters)| ((*name).to_owned(), *parameters));
+        for (name, parameters) in own.chain(others) {
+            let _ = writeln!(
+                out,
+                "declare void @__tbaa_witness_{name}({parameters}) nounwind nonlazybind"
+            );
         }
         out
     }
 }
 
-/// The functions of the runtime that a module may call. They read and write
-/// their own memory alone, as far as the module can see: what the program does
-/// may be moved around them, and they keep their order.
+/// The functions of the runtime that a module may call, but for those that
+/// [`inline`] calls. A tag says that they access their own memory alone: what the
+/// program does may be moved around them, and they keep their order.
 const RUNTIME: &[(&str, &str)] = &[
-    ("read1", "ptr nocapture, i32, ptr nocapture"),
-    ("read2", "ptr nocapture, i32, ptr nocapture"),
-    ("read4", "ptr nocapture, i32, ptr nocapture"),
-    ("read8", "ptr nocapture, i32, ptr nocapture"),
-    ("read16", "ptr nocapture, i32, ptr nocapture"),
     ("read", "ptr nocapture, i64, i32, ptr nocapture"),
-    ("write1", "ptr nocapture, i32, ptr nocapture"),
-    ("write2", "ptr nocapture, i32, ptr nocapture"),
-    ("write4", "ptr nocapture, i32, ptr nocapture"),
-    ("write8", "ptr nocapture, i32, ptr nocapture"),
-    ("write16", "ptr nocapture, i32, ptr nocapture"),
     ("write", "ptr nocapture, i64, i32, ptr nocapture"),
     ("masked_read", "ptr nocapture, i64, i64, i32, ptr nocapture"),
     ("masked_write", "ptr nocapture, i64, i64, i32, ptr nocapture"),

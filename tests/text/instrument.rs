@@ -1,7 +1,7 @@
 //! Checks in a module's text.
 
 use tbaa::instrument::{Instrumented, SkipReason, instrument};
-use tbaa::text::{self, TextErrorKind};
+use tbaa::text::{self, Instruction, TextErrorKind};
 
 const TAGS: &str = r#"
 !0 = !{!1, !1, i64 0}
@@ -26,7 +26,10 @@ fn expect(body: &str, expected: &str) -> Instrumented {
     // What is made is read again, and has the same accesses.
     let again = text::read(&found.text).unwrap();
     let before = text::read(format!("{body}{TAGS}").as_bytes()).unwrap();
-    assert_eq!(again.instructions().len(), before.instructions().len());
+    let own = |it: &&Instruction| {
+        (it.function as usize) < before.functions().len() && it.opcode.accesses_memory()
+    };
+    assert_eq!(again.instructions().iter().filter(own).count(), before.instructions().len());
     found
 }
 
@@ -44,12 +47,12 @@ fn writes_without_a_tag_clear_and_reads_without_one_are_left() {
 ",
         "define void @f(ptr %p, ptr %q) {
   %a = load i32, ptr %p, align 4
-  call void @__tbaa_witness_clear(ptr %q, i64 4)
+  call void @__tbaa_witness_clear(ptr %q, i64 4), !tbaa !5
   store i32 %a, ptr %q, align 4
   %b = load i8, ptr %p, align 1, !tbaa !4
-  call void @__tbaa_witness_clear(ptr %q, i64 1)
+  call void @__tbaa_witness_clear(ptr %q, i64 1), !tbaa !5
   store i8 %b, ptr %q, align 1, !tbaa !4
-  call void @__tbaa_witness_read4(ptr %p, i32 0, ptr @__tbaa_witness.module)
+  call void @__tbaa_witness.read4(ptr %p, i32 0)
   %c = load i32, ptr %p, align 4, !tbaa !0
   ret void
 }
@@ -79,26 +82,26 @@ define void @f(ptr byval({ i64, i64 }) align 8 %v) {
 ",
         "declare void @g(ptr)
 define void @f(ptr byval({ i64, i64 }) align 8 %v) {
-  call void @__tbaa_witness_fresh(ptr %v, i64 16)
+  call void @__tbaa_witness_fresh(ptr %v, i64 16), !tbaa !5
   %register = alloca i32, align 4
   %memory = alloca [3 x i32], align 4
-  call void @__tbaa_witness_fresh(ptr %memory, i64 12)
+  call void @__tbaa_witness_fresh(ptr %memory, i64 12), !tbaa !5
   %marked = alloca i16, align 2
   store i32 0, ptr %register, align 4, !tbaa !0
   call void @llvm.lifetime.start.p0(ptr %marked)
-  call void @__tbaa_witness_fresh(ptr %marked, i64 2)
+  call void @__tbaa_witness_fresh(ptr %marked, i64 2), !tbaa !5
   call void @g(ptr %marked)
-  call void @__tbaa_witness_fresh(ptr %marked, i64 2)
+  call void @__tbaa_witness_fresh(ptr %marked, i64 2), !tbaa !5
   call void @llvm.lifetime.end.p0(ptr %marked)
-  call void @__tbaa_witness_write4(ptr %memory, i32 0, ptr @__tbaa_witness.module)
+  call void @__tbaa_witness.write4(ptr %memory, i32 0)
   store i32 0, ptr %memory, align 4, !tbaa !0
   %n = load i32, ptr %register, align 4, !tbaa !0
   %dynamic = alloca i64, i32 %n, align 8
   %tbaa.witness.0 = zext i32 %n to i64
   %tbaa.witness.1 = mul i64 %tbaa.witness.0, 8
-  call void @__tbaa_witness_fresh(ptr %dynamic, i64 %tbaa.witness.1)
-  call void @__tbaa_witness_fresh(ptr %v, i64 16)
-  call void @__tbaa_witness_fresh(ptr %memory, i64 12)
+  call void @__tbaa_witness_fresh(ptr %dynamic, i64 %tbaa.witness.1), !tbaa !5
+  call void @__tbaa_witness_fresh(ptr %v, i64 16), !tbaa !5
+  call void @__tbaa_witness_fresh(ptr %memory, i64 12), !tbaa !5
   musttail call void @g(ptr %v)
   ret void
 }
@@ -117,6 +120,7 @@ define i32 @f() {
   ret i32 %r
 }
 ";
+    // Without tags there is no root for a tag of the checks' own.
     let fresh = "  call void @__tbaa_witness_fresh(ptr %memory, i64 12)\n";
     expect(&format!("{declare}{call}"), &format!("{declare}{fresh}{fresh}{call}"));
 }

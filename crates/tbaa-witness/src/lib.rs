@@ -35,7 +35,6 @@ pub use sites::Module;
 use std::ffi::c_int;
 
 use shadow::note;
-use states::Event;
 
 /// Defines the functions for a read and a write of one size, which are the
 /// commonest.
@@ -54,13 +53,18 @@ macro_rules! sized {
         }
     )*
 
-    /// The frames of a report begin above one of these.
+    /// The frames of a report begin above these.
     pub(crate) static CHECKS: &[Check] = &[
         $(Check($read as *const ()), Check($write as *const ()),)*
         Check(__tbaa_witness_read as *const ()),
         Check(__tbaa_witness_write as *const ()),
         Check(__tbaa_witness_masked_read as *const ()),
         Check(__tbaa_witness_masked_write as *const ()),
+        // What checks end in a jump to, so that they have no frame.
+        Check(first as *const ()),
+        Check(shadow::note_all as *const ()),
+        Check(shadow::change as *const ()),
+        Check(shadow::change_pair as *const ()),
     ];
     };
 }
@@ -76,22 +80,27 @@ sized! {
     __tbaa_witness_read2, __tbaa_witness_write2, 2;
     __tbaa_witness_read4, __tbaa_witness_write4, 4;
     __tbaa_witness_read8, __tbaa_witness_write8, 8;
-    __tbaa_witness_read16, __tbaa_witness_write16, 16;
 }
 
 /// Notes an access by the site of this number in the module.
 #[inline(always)]
 fn access(address: usize, size: usize, reads: bool, number: u32, module: &'static Module) {
-    match module.known(number) {
-        Some(site) => note(address, size, Event { site, reads }),
+    match module.known(number, reads) {
+        Some(event) => note(address, size, event),
         None => first(address, size, reads, number, module),
     }
 }
 
 #[cold]
-fn first(address: usize, size: usize, reads: bool, number: u32, module: &'static Module) {
-    match module.site(number) {
-        Some(site) => note(address, size, Event { site, reads }),
+extern "C" fn first(
+    address: usize,
+    size: usize,
+    reads: bool,
+    number: u32,
+    module: &'static Module,
+) {
+    match module.event(number, reads) {
+        Some(event) => note(address, size, event),
         None if reads => {}
         None => shadow::clear(address, size),
     }

@@ -95,19 +95,19 @@ fn text(
             "write",
             "read",
             "a write, and a later read of what it wrote",
-            "LLVM may let the read go first, and give it what was there before the write",
+            "may let the read go first, and give it what was there before the write",
         ),
         Order::ReadWrite => (
             "read",
             "write",
             "a read, and a later write over what it read",
-            "LLVM may let the write go first, and give the read what the write wrote",
+            "may let the write go first, and give the read what the write wrote",
         ),
         Order::WriteWrite => (
             "write",
             "write",
             "a write over another (C allows it; shown by report_stores=1)",
-            "LLVM may swap the writes, and leave what the first wrote",
+            "may swap the writes, and leave what the first wrote",
         ),
     };
     let mut out = String::new();
@@ -131,10 +131,11 @@ fn text(
     for (at, line) in reason.lines().enumerate() {
         let _ = writeln!(out, "  {} {line}", if at == 0 { "reason" } else { "      " });
     }
-    let _ = writeln!(out, "  so     {may}");
+    let llvm = rules.contains(&Rules::Llvm);
+    let who = if llvm { "LLVM" } else { "a compiler by such a rule" };
+    let _ = writeln!(out, "  so     {who} {may}");
     if let Some(folder) = &options().repro {
         let (write, read) = if order == Order::WriteRead { (a, b) } else { (b, a) };
-        let llvm = rules.contains(&Rules::Llvm);
         let written = llvm.then(|| repro(folder, number, graph, write, read));
         let what = written.unwrap_or_else(|| "none: LLVM itself keeps the two apart".to_owned());
         let _ = writeln!(out, "  repro  {what}");
@@ -198,9 +199,10 @@ fn stack() -> String {
         crate::CHECKS.iter().any(|check| check.0.addr() == function.addr())
     };
     // What this library did comes first, up to the check that was called.
-    let first = found.iter().position(own).map_or(0, |at| at + 1);
+    let first = found.iter().position(own).unwrap_or(0);
+    let frames = found[first..].iter().skip_while(|frame| own(frame));
     let mut out = String::new();
-    for (at, frame) in found[first..].iter().take(FRAMES).enumerate() {
+    for (at, frame) in frames.take(FRAMES).enumerate() {
         let name = symbol(frame.addr().wrapping_sub(1)).0;
         let _ = writeln!(out, "  {} {name}", if at == 0 { "stack " } else { "      " });
     }

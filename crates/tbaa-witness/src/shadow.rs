@@ -1,7 +1,7 @@
 //! What is known of each byte of the program's memory.
 //!
 //! The *state* of a byte is the site that wrote it last, and a site that has
-//! read it since. Each granule of 8 bytes has a *cell* of 32 bits, a number that
+//! read it since. Each granule of 4 bytes has a *cell* of 32 bits, a number that
 //! stands for the states of its bytes ([`crate::states`]); 0 says that nothing
 //! is known. Cells lie in *leaves*, one for each 64 MiB that the program uses,
 //! mapped when first needed and of no weight until touched.
@@ -21,19 +21,25 @@ const LEAF_BITS: u32 = 26;
 /// User space, as a power of 2.
 const ADDRESS_BITS: u32 = 48;
 const LEAF_BYTES: usize = 1 << LEAF_BITS;
-/// In bytes, as a block of the heap is aligned at least.
-pub(crate) const GRANULE: usize = 8;
+/// In bytes. Few sites share so little, which keeps the combinations few.
+pub(crate) const GRANULE: usize = 4;
+const PAIR: usize = 2 * GRANULE;
+/// All bytes of a granule.
+const WHOLE: u8 = (1 << GRANULE) - 1;
 /// In a leaf: cells of granules, then marks of blocks.
 const CELLS: usize = LEAF_BYTES / GRANULE;
 /// A block of the heap begins at a multiple of this.
 pub(crate) const BLOCK_ALIGN: usize = 16;
 const LEAF_SIZE: usize = CELLS * size_of::<u32>() + LEAF_BYTES / BLOCK_ALIGN * size_of::<u16>();
 
-static LEAVES: [AtomicPtr<AtomicU32>; 1 << (ADDRESS_BITS - LEAF_BITS)] =
+/// Modules look at it before they call this library, as at [`THREADED`].
+#[unsafe(export_name = "__tbaa_witness_leaves")]
+pub(crate) static LEAVES: [AtomicPtr<AtomicU32>; 1 << (ADDRESS_BITS - LEAF_BITS)] =
     [const { AtomicPtr::new(ptr::null_mut()) }; 1 << (ADDRESS_BITS - LEAF_BITS)];
 
 /// Whether the program has had a second thread. Until then a plain store does,
 /// which takes a fifth of the time.
+#[unsafe(export_name = "__tbaa_witness_threaded")]
 pub(crate) static THREADED: AtomicBool = AtomicBool::new(false);
 
 /// Notes what happens to some bytes, and reports what it contradicts.
@@ -41,21 +47,33 @@ pub(crate) static THREADED: AtomicBool = AtomicBool::new(false);
 pub(crate) fn note(address: usize, size: usize, event: Event) {
     let offset = address % GRANULE;
     if size <= GRANULE - offset && size > 0 {
-        let mask = (0xff_u32 >> (GRANULE - size)) << offset;
-        return granule(address - offset, mask as u8, event);
+        granule(address, mask(offset, size), event);
+    } else if size == PAIR && address.is_multiple_of(PAIR) {
+        pair(address, event);
+    } else {
+        note_all(address, size, event);
     }
-    note_all(address, size, event);
+}
+
+#[inline(always)]
+fn mask(offset: usize, size: usize) -> u8 {
+    (WHOLE >> (GRANULE - size)) << offset
 }
 
 /// The same for any number of granules.
 #[inline(never)]
-fn note_all(address: usize, size: usize, event: Event) {
+pub(crate) extern "C" fn note_all(address: usize, size: usize, event: Event) {
     let mut at = address;
     let mut left = size;
     while left > 0 {
         let offset = at % GRANULE;
-        let here = left.min(GRANULE - offset);
-        granule(at - offset, ((0xff_u32 >> (GRANULE - here)) << offset) as u8, event);
+        let mut here = left.min(GRANULE - offset);
+        if left >= PAIR && at.is_multiple_of(PAIR) {
+            here = PAIR;
+            pair(at, event);
+        } else {
+            granule(at, mask(offset, here), event);
+        }
         at = at.wrapping_add(here);
         left -= here;
     }
@@ -65,9 +83,7 @@ fn note_all(address: usize, size: usize, event: Event) {
 /// where no memory is left.
 #[inline(always)]
 fn leaf(address: usize) -> Option<*mut AtomicU32> {
-    let slot = LEAVES.get(address >> LEAF_BITS)?;
-    let leaf = slot.load(Acquire);
-    if leaf.is_null() { map_leaf(slot) } else { Some(leaf) }
+    mapped(address).or_else(|| map_leaf(LEAVES.get(address >> LEAF_BITS)?))
 }
 
 #[cold]
@@ -89,40 +105,77 @@ fn cell<'l>(leaf: *mut AtomicU32, address: usize) -> &'l AtomicU32 {
     unsafe { &*leaf.add((address & (LEAF_BYTES - 1)) / GRANULE) }
 }
 
-/// Notes an event for the bytes of one granule that `mask` has: what most
-/// events need, and no more.
+/// The leaf of an address, if it is mapped.
 #[inline(always)]
-fn granule(address: usize, mask: u8, event: Event) {
-    if let Some(slot) = LEAVES.get(address >> LEAF_BITS) {
-        let leaf = slot.load(Acquire);
-        if !leaf.is_null() {
-            let cell = cell(leaf, address);
-            let old = cell.load(Relaxed);
-            if let Some(new) = states::seen(old, mask, event) {
-                if new == old {
-                    return;
-                }
-                if mask == 0xff || !THREADED.load(Relaxed) {
-                    return cell.store(new, Relaxed);
-                }
-            }
-        }
-        change(address, mask, event);
-    }
+fn mapped(address: usize) -> Option<*mut AtomicU32> {
+    let leaf = LEAVES.get(address >> LEAF_BITS)?.load(Acquire);
+    (!leaf.is_null()).then_some(leaf)
 }
 
-/// The same, whatever it needs.
-#[inline(never)]
-fn change(address: usize, mask: u8, event: Event) {
+/// Notes an event for the bytes of one granule that `mask` has, of which
+/// `address` is the first: what most events need, and no more.
+#[inline(always)]
+fn granule(address: usize, mask: u8, event: Event) {
+    if let Some(leaf) = mapped(address) {
+        let cell = cell(leaf, address);
+        let old = cell.load(Relaxed);
+        if let Some(new) = states::seen(old, mask, event) {
+            if new == old {
+                return;
+            }
+            if mask == WHOLE || !THREADED.load(Relaxed) {
+                return cell.store(new, Relaxed);
+            }
+        }
+    }
+    change(address, mask, event);
+}
+
+/// The same for all bytes of two granules, the first at an even place: most
+/// often they are in one state.
+#[inline(always)]
+fn pair(address: usize, event: Event) {
+    if let Some(leaf) = mapped(address) {
+        let (one, two) = (cell(leaf, address), cell(leaf, address + GRANULE));
+        let old = one.load(Relaxed);
+        if two.load(Relaxed) == old
+            && let Some(new) = states::seen(old, WHOLE, event)
+        {
+            if new != old {
+                one.store(new, Relaxed);
+                two.store(new, Relaxed);
+            }
+            return;
+        }
+    }
+    change_pair(address, event);
+}
+
+/// The same, whatever it needs. The C ABI, here and where else a check ends in a
+/// call, for what cannot unwind leaves the check without a frame.
+#[cold]
+pub(crate) extern "C" fn change(address: usize, mask: u8, event: Event) {
     let Some(leaf) = leaf(address) else { return };
     let cell = cell(leaf, address);
     loop {
         let old = cell.load(Relaxed);
         let new = states::after(old, mask, event, address);
-        if new == old || cell.compare_exchange(old, new, Relaxed, Relaxed).is_ok() {
+        if new == old {
+            return;
+        }
+        if mask == WHOLE || !THREADED.load(Relaxed) {
+            return cell.store(new, Relaxed);
+        }
+        if cell.compare_exchange(old, new, Relaxed, Relaxed).is_ok() {
             return;
         }
     }
+}
+
+#[cold]
+pub(crate) extern "C" fn change_pair(address: usize, event: Event) {
+    change(address, WHOLE, event);
+    change(address + GRANULE, WHOLE, event);
 }
 
 /// Whole pages of cells are given back from this many bytes of the program on.
@@ -133,34 +186,35 @@ const PAGE: usize = 4096 / size_of::<u32>() * GRANULE;
 /// Forgets all about some bytes, mapping nothing.
 #[inline]
 pub(crate) fn clear(address: usize, size: usize) {
-    let offset = address % GRANULE;
-    if size <= GRANULE - offset {
-        let Some(slot) = LEAVES.get(address >> LEAF_BITS) else { return };
-        let leaf = slot.load(Acquire);
-        if !leaf.is_null() && size > 0 {
-            let cell = cell(leaf, address);
-            match cell.load(Relaxed) {
-                0 => {}
-                _ if size == GRANULE => cell.store(0, Relaxed),
-                _ => note(address, size, Event::CLEAR),
-            }
+    let offset = address % PAIR;
+    if size <= PAIR - offset
+        && let Some(leaf) = mapped(address)
+    {
+        let (one, two) = (cell(leaf, address - offset), cell(leaf, address - offset + GRANULE));
+        if one.load(Relaxed) | two.load(Relaxed) == 0 {
+            return;
         }
-        return;
+        if size == PAIR {
+            one.store(0, Relaxed);
+            return two.store(0, Relaxed);
+        }
+        if size == GRANULE && address.is_multiple_of(GRANULE) {
+            return cell(leaf, address).store(0, Relaxed);
+        }
     }
     clear_all(address, size);
 }
 
 /// The same for any number of granules.
 #[inline(never)]
-fn clear_all(address: usize, size: usize) {
+extern "C" fn clear_all(address: usize, size: usize) {
     let mut at = address;
     let Some(end) = address.checked_add(size).filter(|end| *end <= 1 << ADDRESS_BITS) else {
         return;
     };
     while at < end {
         let next = ((at | (LEAF_BYTES - 1)) + 1).min(end);
-        let leaf = LEAVES[at >> LEAF_BITS].load(Acquire);
-        if !leaf.is_null() {
+        if let Some(leaf) = mapped(at) {
             clear_in(leaf, at, next);
         }
         at = next;
@@ -199,7 +253,6 @@ fn clear_whole(leaf: *mut AtomicU32, start: usize, end: usize) {
 }
 
 /// Clears some bytes of one granule.
-#[inline]
 fn clear_part(leaf: *mut AtomicU32, start: usize, end: usize) {
     if start < end && cell(leaf, start).load(Relaxed) != 0 {
         note(start, end - start, Event::CLEAR);
@@ -210,11 +263,7 @@ fn clear_part(leaf: *mut AtomicU32, start: usize, end: usize) {
 /// it, or 0. The leaf is mapped if `map` says so.
 #[inline]
 pub(crate) fn block(address: usize, map: bool) -> Option<&'static AtomicU16> {
-    let leaf = match LEAVES.get(address >> LEAF_BITS)?.load(Acquire) {
-        leaf if leaf.is_null() && map => self::leaf(address)?,
-        leaf if leaf.is_null() => return None,
-        leaf => leaf,
-    };
+    let leaf = if map { leaf(address)? } else { mapped(address)? };
     // SAFETY: the marks follow the cells, one for each 16 bytes.
     unsafe {
         let marks: *const AtomicU16 = leaf.add(CELLS).cast();

@@ -12,14 +12,15 @@ use tbaa::{
 
 use crate::options::options;
 use crate::report;
+use crate::states::{Event, Row};
 
 /// An access of the program by its number, which counts from 1 through all
-/// modules and has 30 bits.
+/// modules and has 26 bits.
 pub(crate) type Site = u32;
 
-const MAX_SITES: u32 = (1 << 30) - 1;
+const MAX_SITES: u32 = (1 << 26) - 1;
 /// The version of the tables that `tbaa instrument` writes.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// The first site of a module that could not be registered.
 const FAILED: u32 = u32::MAX;
 
@@ -35,6 +36,8 @@ pub struct Module {
     strings: *const u8,
     tags: *const u8,
     tags_len: u64,
+    /// One for each site.
+    rows: *const Row,
 }
 
 /// One access in words.
@@ -94,21 +97,26 @@ struct Known {
 unsafe impl Sync for Module {}
 
 impl Module {
-    /// The site with this number in the module, if it is registered.
+    /// An access by the site with this number in the module, if it is registered.
     #[inline(always)]
-    pub(crate) fn known(&self, number: u32) -> Option<Site> {
+    pub(crate) fn known(&'static self, number: u32, reads: bool) -> Option<Event> {
         let first = self.first.load(Acquire);
         // One comparison for both of 0 and `FAILED`.
-        (first.wrapping_sub(1) < MAX_SITES).then_some(first.wrapping_add(number))
+        (first.wrapping_sub(1) < MAX_SITES).then(|| {
+            // SAFETY: a module has as many rows as sites, all zeroes at first,
+            // which are valid atomics.
+            let row = unsafe { &*self.rows.add(number as usize) };
+            Event { row, site: first.wrapping_add(number), reads }
+        })
     }
 
     /// The same, registering the module if need be.
     #[cold]
-    pub(crate) fn site(&'static self, number: u32) -> Option<Site> {
+    pub(crate) fn event(&'static self, number: u32, reads: bool) -> Option<Event> {
         if self.first.load(Acquire) == 0 {
             self.register();
         }
-        self.known(number)
+        self.known(number, reads)
     }
 
     #[cold]

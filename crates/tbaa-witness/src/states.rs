@@ -2,9 +2,9 @@
 //!
 //! Programs do the same things again and again: few combinations ever occur, and
 //! fewer changes from one to another. Each combination has a number, and a change
-//! that has been seen is found in a cache, without a lock. Whether a change
-//! contradicts the tags is asked when it is seen first, for what is reported is
-//! reported once.
+//! that has been seen is found without a lock: among the last of its own site,
+//! or else in a cache of all. Whether a change contradicts the tags is asked when
+//! it is seen first, for what is reported is reported once.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -15,8 +15,10 @@ use crate::sites::{self, Order, Site};
 
 /// What happens to bytes: a read or write by a site, or, by none, anything
 /// after which nothing is known of them.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
+#[repr(C)]
 pub(crate) struct Event {
+    pub(crate) row: &'static Row,
     pub(crate) site: Site,
     pub(crate) reads: bool,
 }
@@ -54,8 +56,16 @@ const CACHE_BITS: u32 = 15;
 static CACHE: [Seen; 1 << CACHE_BITS] =
     [const { Seen { check: AtomicU64::new(0), number: AtomicU64::new(0) } }; 1 << CACHE_BITS];
 
+/// The last changes by one site. Each is an upper half, the number that it leads
+/// to, over what [`change`] returns. Modules have rows, and look at them before
+/// they call this library.
+pub(crate) type Row = [AtomicU64; 1 << ROW_BITS];
+
+const ROW_BITS: u32 = 4;
+static NO_SITE: Row = [const { AtomicU64::new(0) }; 1 << ROW_BITS];
+
 impl Event {
-    pub(crate) const CLEAR: Event = Event { site: 0, reads: false };
+    pub(crate) const CLEAR: Event = Event { row: &NO_SITE, site: 0, reads: false };
 
     fn on(self, state: State) -> State {
         if !self.reads {
@@ -82,7 +92,7 @@ impl Event {
     }
 }
 
-/// A change as the cache has it: 21 bits, 30, 8, 1, and one that is always set.
+/// A change as the cache has it: 21 bits, 26, 8, 1, and one that is always set.
 #[inline(always)]
 fn key(old: u32, mask: u8, event: Event) -> u64 {
     u64::from(old) << 40
@@ -97,20 +107,51 @@ fn slot(key: u64) -> &'static Seen {
     &CACHE[(key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - CACHE_BITS)) as usize]
 }
 
-/// Returns the number of the states that a granule has after an event on the
-/// bytes that `mask` has, if that is in the cache.
-#[inline(always)]
-pub(crate) fn seen(old: u32, mask: u8, event: Event) -> Option<u32> {
+fn cached(old: u32, mask: u8, event: Event) -> Option<u32> {
     let key = key(old, mask, event);
     let seen = slot(key);
     let number = seen.number.load(Relaxed);
     (seen.check.load(Relaxed) ^ number == key).then_some(number as u32)
 }
 
-/// The same in any case, for the granule at `address`; reports what the event
-/// contradicts.
+/// A change as a site's row has it: 21 bits, 8, 1, and one that is always set.
+#[inline(always)]
+fn change(old: u32, mask: u8, event: Event) -> u32 {
+    old << 10 | u32::from(mask) << 2 | u32::from(event.reads) << 1 | 1
+}
+
+/// The two places in which a site keeps a change; the second is the first of
+/// another.
+#[inline(always)]
+fn places(change: u32, row: &'static Row) -> [&'static AtomicU64; 2] {
+    let first = (change.wrapping_mul(0x9e37_79b1) >> (32 - ROW_BITS)) as usize;
+    [&row[first], &row[first ^ 1]]
+}
+
+fn remember(old: u32, mask: u8, event: Event, new: u32) {
+    let change = change(old, mask, event);
+    let [first, second] = places(change, event.row);
+    second.store(first.load(Relaxed), Relaxed);
+    first.store(u64::from(new) << 32 | u64::from(change), Relaxed);
+}
+
+/// Returns the number of the states that a granule has after an event on the
+/// bytes that `mask` has, if the site has seen that lately.
+#[inline(always)]
+pub(crate) fn seen(old: u32, mask: u8, event: Event) -> Option<u32> {
+    let change = change(old, mask, event);
+    let [first, second] = places(change, event.row);
+    let mut both = first.load(Relaxed);
+    if both as u32 != change {
+        both = second.load(Relaxed);
+    }
+    (both as u32 == change).then_some((both >> 32) as u32)
+}
+
+/// The same in any case; reports what the event contradicts.
 pub(crate) fn after(old: u32, mask: u8, event: Event, address: usize) -> u32 {
-    if let Some(new) = seen(old, mask, event) {
+    if let Some(new) = cached(old, mask, event) {
+        remember(old, mask, event, new);
         return new;
     }
     let Some(mut granule) = with(|states| states.list[old as usize]) else { return 0 };
@@ -119,7 +160,11 @@ pub(crate) fn after(old: u32, mask: u8, event: Event, address: usize) -> u32 {
         let state = granule[at];
         let same = |other: &usize| has(*other) && granule[*other] == state;
         if (0..at).all(|before| !same(&before)) {
-            event.check(state, address + at, (at..GRANULE).filter(same).count());
+            event.check(
+                state,
+                address - address % GRANULE + at,
+                (at..GRANULE).filter(same).count(),
+            );
         }
     }
     for at in (0..GRANULE).filter(|at| has(*at)) {
@@ -132,6 +177,7 @@ pub(crate) fn after(old: u32, mask: u8, event: Event, address: usize) -> u32 {
     let seen = slot(key);
     seen.number.store(number.into(), Relaxed);
     seen.check.store(key ^ u64::from(number), Relaxed);
+    remember(old, mask, event, number);
     number
 }
 

@@ -218,6 +218,30 @@ fn rules_differ_where_llvm_misreads_a_tag() {
 }
 
 #[test]
+fn rules_differ_where_only_the_types_keep_accesses_apart() {
+    if is_missing() {
+        return;
+    }
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/beside.ll");
+    let program = build(&source, "beside", &[]);
+    assert_eq!(reports(&program, "rules=llvm").1, []);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("none");
+    for rule in ["union", "union-strict"] {
+        let (output, found) =
+            reports(&program, &format!("rules={rule}:repro={}", folder.display()));
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(found.len(), 1, "{text}");
+        assert!(text.contains("rules  NoAlias by union, union-strict\n"), "{text}");
+        assert!(
+            text.contains("so     a compiler by such a rule may let the read go first"),
+            "{text}"
+        );
+        assert!(text.contains("repro  none: LLVM itself keeps the two apart\n"), "{text}");
+        assert!(!folder.exists(), "{text}");
+    }
+}
+
+#[test]
 fn a_report_says_what_and_whose_and_why() {
     if is_missing() {
         return;
