@@ -2,13 +2,18 @@
 //! `MUTANT_REACHED`, the numbers that the program comes by are appended there.
 
 use std::io::Write;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 const UNKNOWN: u32 = u32::MAX;
 const RECORD: u32 = u32::MAX - 1;
 static CHOSEN: AtomicU32 = AtomicU32::new(UNKNOWN);
-static REACHED: Mutex<Vec<bool>> = Mutex::new(Vec::new());
+/// Of each number, whether it is in the file.
+static REACHED: [AtomicBool; 1 << 16] = [const { AtomicBool::new(false) }; 1 << 16];
+static FILE: LazyLock<std::fs::File> = LazyLock::new(|| {
+    let path = std::env::var_os("MUTANT_REACHED").unwrap();
+    std::fs::File::options().create(true).append(true).open(path).unwrap()
+});
 
 #[inline(always)]
 pub(crate) fn on(number: u32) -> bool {
@@ -18,20 +23,15 @@ pub(crate) fn on(number: u32) -> bool {
 
 #[cold]
 fn unusual(number: u32) -> bool {
-    let path = std::env::var_os("MUTANT_REACHED");
-    let Some(path) = path else {
-        let chosen = std::env::var("MUTANT").map_or(0, |it| it.parse().unwrap());
-        CHOSEN.store(chosen, Relaxed);
-        return chosen == number;
-    };
-    CHOSEN.store(RECORD, Relaxed);
-    let mut reached = REACHED.lock().unwrap();
-    if reached.len() <= number as usize {
-        reached.resize(number as usize + 1, false);
+    if CHOSEN.load(Relaxed) == UNKNOWN {
+        let record = std::env::var_os("MUTANT_REACHED").is_some();
+        let chosen = || std::env::var("MUTANT").map_or(0, |it| it.parse().unwrap());
+        CHOSEN.store(if record { RECORD } else { chosen() }, Relaxed);
+        return on(number);
     }
-    if !std::mem::replace(&mut reached[number as usize], true) {
-        let mut file = std::fs::File::options().create(true).append(true).open(path).unwrap();
-        file.write_all(format!("{number}\n").as_bytes()).unwrap();
+    let reached = &REACHED[number as usize];
+    if !reached.load(Relaxed) && !reached.swap(true, Relaxed) {
+        (&*FILE).write_all(format!("{number}\n").as_bytes()).unwrap();
     }
     false
 }

@@ -182,13 +182,14 @@ impl VisitMut for Rewriter {
     }
 
     fn visit_arm_mut(&mut self, arm: &mut Arm) {
+        let at = arm.guard.as_ref().map(|(_, guard)| guard.span());
         visit_mut::visit_arm_mut(self, arm);
-        let Some((_, guard)) = &mut arm.guard else { return };
+        let (Some((_, guard)), Some(at)) = (&mut arm.guard, at) else { return };
         if has_let(guard) {
             return;
         }
         for change in ["guard true", "guard false"] {
-            if let Some(n) = self.mutant(guard.span(), change) {
+            if let Some(n) = self.mutant(at, change) {
                 **guard = match change {
                     "guard true" => parse_quote! { (crate::mutant::on(#n) || (#guard)) },
                     _ => parse_quote! { (!crate::mutant::on(#n) && (#guard)) },

@@ -7,3 +7,4 @@ mod engines;
 mod small;
 mod tables;
 mod union;
+mod words;

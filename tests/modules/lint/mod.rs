@@ -1,6 +1,7 @@
 //! Lints and the verifier on texts of all kinds, and the pages about them.
 
 mod clang;
+mod findings;
 mod fires;
 mod hostile;
 mod pages;

@@ -1,9 +1,13 @@
 //! Graphs on which the tables once failed, or that no random graph would be.
 
 use super::{RULES, check, copy_node};
-use crate::support::Rng;
+use crate::support::random::{self, Shape, Universe};
+use crate::support::{Rng, setting};
 use pretty_assertions::assert_eq;
-use tbaa::{AliasResult, Format, Graph, Operand, Oracle, Rules, SizedField, TagId, TypeId};
+use tbaa::{
+    AliasResult, Draft, DraftOperand, Format, Graph, Operand, Oracle, Rules, SizedField, TagId,
+    TypeId,
+};
 
 /// A chain of structs each of which is copied whole holds more types in types
 /// than the tables keep: then the definition is asked.
@@ -306,6 +310,59 @@ fn many_pairs_with_malformed_and_foreign_tags() {
                 let alike = classes.as_slice()[i] == classes.as_slice()[j];
                 assert_eq!(alike, rows[i] == rows[j], "{rules}: {i}, {j}");
             }
+        }
+    }
+}
+
+/// A root is the same in both formats; tags of one format are added before, between and
+/// after those of the other.
+#[test]
+fn both_formats_under_one_root() {
+    let mut pairs = 0;
+    for seed in 0..setting("TBAA_GRAPHS", 6) {
+        let mut rng = Rng(seed as u64);
+        let parts = [Format::Old, Format::New, Format::Old].map(|format| {
+            let shape = *rng.pick(&[Shape::Any, Shape::Parented]);
+            random::graph(&mut rng, &Universe { format, structs: 6, tags: 25, shape })
+        });
+        let mut oracles = RULES.map(|rules| Oracle::new(Graph::new(), rules));
+        for part in &parts {
+            for oracle in &mut oracles {
+                oracle.update(|graph| add(part, graph));
+            }
+        }
+        for oracle in &oracles {
+            let tags: Vec<_> = oracle.graph().tags().collect();
+            for (&a, &b) in tags.iter().flat_map(|a| tags.iter().map(move |b| (a, b))) {
+                let why = oracle.explain(a, b);
+                assert_eq!(oracle.alias(a, b), why.answer, "seed {seed}: {why}");
+                pairs += 1;
+            }
+        }
+    }
+    assert!(pairs > 0);
+}
+
+/// Adds a graph's nodes and tags to another, where equal nodes are one.
+fn add(from: &Graph, to: &mut Graph) {
+    let mut there = Vec::new();
+    for node in from.nodes() {
+        let itself = from.operands(node).any(|operand| operand.node() == Some(node));
+        let new = if itself {
+            let operands = from.operands(node).map(|_| DraftOperand::Member(0)).collect();
+            to.insert_group(&[Draft { distinct: true, operands }]).unwrap()[0]
+        } else {
+            let operands: Vec<_> = from
+                .operands(node)
+                .map(|operand| {
+                    operand.node().map_or(operand, |id| Operand::Node(there[id.index()]))
+                })
+                .collect();
+            to.insert(&operands).unwrap()
+        };
+        there.push(new);
+        if from.tag_of(node).is_some() {
+            to.mark_tag(new);
         }
     }
 }

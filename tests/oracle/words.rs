@@ -1,0 +1,51 @@
+//! What explanations say, and what lists of answers say of themselves.
+
+use pretty_assertions::assert_eq;
+use tbaa::{Graph, Oracle, Rules, SizedField, TagId};
+
+/// Bytes are one, several, or without end; a field is an array where it holds more than
+/// one object, or has no end.
+#[test]
+fn paths_name_arrays_and_bytes() {
+    let mut graph = Graph::new();
+    let mut b = graph.builder();
+    let root = b.root("R").unwrap();
+    let char = b.sized_type(root, 1, "char", &[]).unwrap();
+    let int = b.sized_type(root, 4, "int", &[]).unwrap();
+    let field = |ty, offset, size| SizedField { ty, offset, size };
+    let fields = [field(char, 0, 1), field(int, 4, 4), field(int, 8, 8), field(int, 16, 0)];
+    let s = b.sized_type(root, 16, "S", &fields).unwrap();
+    let tags = [(char, 0, 1), (int, 4, 4), (int, 8, 4), (int, 16, 4)]
+        .map(|(ty, offset, size)| b.access_tag(s, ty, offset, size, false).unwrap());
+    let oracle = Oracle::new(&graph, Rules::Union);
+    let paths = [0, 1, 2, 3].map(|at: usize| {
+        let why = oracle.explain(tags[(at + 1) % 4], tags[at]);
+        why.comparison.unwrap().b.to_string()
+    });
+    assert_eq!(
+        paths,
+        [
+            "field 0 at 0: char; bytes 0",
+            "field 1 at 4: int; bytes 4-7",
+            "field 2 at 8: int[]; bytes 8-11, every 4 (2 times)",
+            "field 3 at 16: int[]; bytes 16-19, every 4",
+        ]
+    );
+}
+
+#[test]
+fn lists_say_whether_they_are_empty() {
+    let mut graph = Graph::new();
+    let mut b = graph.builder();
+    let root = b.root("R").unwrap();
+    let int = b.scalar_type("int", root).unwrap();
+    let tag = b.struct_tag(int, int, 0, false).unwrap();
+    let oracle = Oracle::new(&graph, Rules::Llvm);
+    for (tags, empty) in [(&[][..], true), (&[tag, tag], false)] {
+        let tags: &[TagId] = tags;
+        assert_eq!(oracle.matrix(tags).is_empty(), empty);
+        assert_eq!(oracle.classes(tags).is_empty(), empty);
+        assert_eq!(oracle.freeze(tags).is_empty(), empty);
+        assert_eq!(oracle.freeze(tags).len(), tags.len());
+    }
+}
