@@ -19,6 +19,7 @@ const PROGRAMS: &[&str] = &[
     "--test=modules",
     "--test=emit",
     "--test=lower",
+    "--test=readers",
 ];
 
 type Result<T, E = Box<dyn std::error::Error>> = std::result::Result<T, E>;
