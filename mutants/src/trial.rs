@@ -168,7 +168,7 @@ pub fn run(to: &Path, mutants: &[String], programs: &[PathBuf]) -> Result<()> {
         loop {
             let number = next.fetch_add(1, Relaxed);
             let Some(mutant) = mutants.get(number - 1) else { return Ok(()) };
-            let wanted = mutant.starts_with(&only) && number % every == 0;
+            let wanted = mutant.starts_with(&only) && number.is_multiple_of(every);
             if !wanted || done.contains(mutant.as_str()) {
                 continue;
             }
