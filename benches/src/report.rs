@@ -74,7 +74,7 @@ cargo run --release -p tbaa-bench -- --help    # parts of it
 
 compares this library with LLVM 22, loaded into the same process and asked about the same pairs of
 tags, and with what the machine allows. The first run fetches and compiles the programs it measures,
-which takes half an hour; without `clang-22` and `llvm-22-dev` it measures the synthetic ones alone.
+which takes a quarter of an hour; without `clang-22` and `llvm-22-dev` it measures the synthetic ones alone.
 
 Figures are medians. Every sample runs all contenders of a row one after the other, and a ratio is
 the median of the ratios within the samples, so that a machine that slows down for a while slows all
@@ -85,12 +85,12 @@ thousand to a million pairs a row; a difference ends the run.
 
 const REASONS: &str = "Where a target is missed, it is for one of these reasons:
 
-- **Tags that are not regular.** A query on two regular tags compares two intervals, without a branch.
-  Tags that access a whole class (new format: 3 to 4 % of those of a C++
+- **Tags that are not regular.** A query on two regular tags reads two intervals, and hardly ever
+  branches the other way. Tags that access a whole class (new format: 3 to 4 % of those of a C++
   program) or pass a struct with overlapping fields (the union rules: 8 to 9 % of SQLite's, whose
   structs have bit-fields) take a branch that no processor foresees, and then two records and two
-  filters: some 10 ns. Of up to 1,024 tags the answers are remembered instead, in two bits a pair; of
-  more these bits would leave the fast caches. In the old format, without sizes, that is the rule's
+  filters: some 10 ns. Of up to 1,024 tags, of which one in 32 is such, the answers are remembered instead,
+  in two bits a pair; of more these bits would leave the fast caches. In the old format, without sizes, that is the rule's
   meaning: everything in such a struct may overlap.
 - **Few tags.** LLVM walks a few steps only, and a query is the two dozen instructions that check two
   ids and compare; all pairs of a few hundred tags are mostly the sorting of the tags.

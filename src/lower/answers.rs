@@ -23,13 +23,15 @@ pub(super) struct Answers<'o, G> {
 struct Kept {
     /// Steps that further answers may take.
     left: u64,
+    /// Whether some pair is taken to alias for want of steps.
+    gave_up: bool,
     answers: HashMap<(Key, Key), bool>,
 }
 
 impl<'o, G: Borrow<Graph>> Answers<'o, G> {
     pub(super) fn new(oracle: &'o Oracle<G>) -> Answers<'o, G> {
-        let kept = Kept { left: oracle.steps_to_compare(), answers: HashMap::default() };
-        Answers { oracle, kept: RefCell::new(kept) }
+        let (left, answers) = (oracle.steps_to_compare(), HashMap::default());
+        Answers { oracle, kept: RefCell::new(Kept { left, gave_up: false, answers }) }
     }
 
     pub(super) fn may_alias(&self, a: Key, b: Key) -> bool {
@@ -45,9 +47,17 @@ impl<'o, G: Borrow<Graph>> Answers<'o, G> {
         if kept.answers.len() >= KEPT {
             kept.left = 0;
         }
-        let Some(may) = ask(&mut kept.left) else { return true };
+        let Some(may) = ask(&mut kept.left) else {
+            kept.gave_up = true;
+            return true;
+        };
         kept.answers.insert(pair, may);
         may
+    }
+
+    /// Whether some pair was taken to alias for want of steps.
+    pub(super) fn gave_up(&self) -> bool {
+        self.kept.borrow().gave_up
     }
 
     /// The same of accesses that are as large as their tags say.
@@ -77,8 +87,9 @@ mod tests {
             [(0, Some(6)), (1, None), (2, None)].map(|(at, size)| Key { tag: tags[at], size });
         let answers = Answers::new(&oracle);
         answers.kept.borrow_mut().left = 1;
-        assert!(!answers.may_alias(x, y));
+        assert!(!answers.may_alias(x, y) && !answers.gave_up());
         assert!(!oracle.may_alias(x.access(), z.access()) && answers.may_alias(x, z));
+        assert!(answers.gave_up());
         assert!(!answers.may_alias(y, x) && !answers.may_alias(y, z));
     }
 }

@@ -31,7 +31,8 @@ impl Lowering {
     /// alias, where the oracle is that of the call before. With another oracle, or
     /// with scopes, they look at all that are there.
     /// A source that is there already is passed over. Pairs that only a search
-    /// decides are taken to alias once these took 2^24 steps and 2^10 a node.
+    /// decides are taken to alias once these took 2^24 steps and 2^10 a node;
+    /// [`Loss::unsearched`](super::Loss::unsearched) says so.
     ///
     /// # Errors
     ///
@@ -91,6 +92,7 @@ impl Lowering {
         // Equal content does not make such types equal.
         self.make_roots(|group| distinct[group])?;
         self.make_nodes(kept)?;
+        self.loss.unsearched |= answers.gave_up();
         self.enter(source, entries)?;
         Ok(())
     }

@@ -22,7 +22,7 @@ use hashbrown::HashTable;
 
 use super::type_set::{LargeTypeSet, TypeSet};
 use crate::forest::{Forest, Span};
-use crate::table::{DefaultHashBuilder, HashMap, HashSet};
+use crate::table::{DefaultHashBuilder, HashMap};
 
 /// A tag's role in the index: how it is decided on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -70,6 +70,15 @@ const ROUTED: u32 = 1 << 31;
 /// An offset that 32 bits do not hold.
 const FAR: u32 = u32::MAX;
 
+/// Whether each begins before the other's end. Of random pairs nearly all are apart,
+/// and which of the two lies first is anybody's guess: one comparison for both, of the
+/// sign that two differences share, leaves no branch between.
+#[inline]
+fn meet(x: &Span, y: &Span) -> bool {
+    let before = |start: u32, end: u32| i64::from(start) - i64::from(end);
+    before(x.start, y.end) & before(y.start, x.end) < 0
+}
+
 /// What is known of an irregular tag.
 #[derive(Clone, Copy, Debug)]
 struct Irregular {
@@ -103,16 +112,10 @@ pub(super) struct Index {
     roots: HashMap<u32, u32>,
     /// Whether there are several roots.
     mixed: bool,
-    /// The numbers of roots whose tags are all unindexed.
-    unindexed: HashSet<u32>,
-    /// Whether tags are to be marked so.
-    unindexing: bool,
     /// Tags whose intervals are set.
     indexed: usize,
-    /// Whether some tag is irregular or unindexed.
-    has_others: bool,
-    /// Whether the intervals decide on all pairs.
-    decisive: bool,
+    /// Tags that are irregular or unindexed.
+    others: usize,
 }
 
 impl Index {
@@ -135,32 +138,27 @@ impl Index {
         }
     }
 
-    /// Whether the intervals decide on all pairs.
-    #[inline]
-    pub(super) fn is_decisive(&self) -> bool {
-        self.decisive
-    }
-
-    /// Returns whether the intervals of two tags meet; `None` for one not added yet.
-    #[inline]
-    pub(super) fn meet(&self, a: u32, b: u32) -> Option<bool> {
-        let (x, y) = (self.spans.get(a as usize)?, self.spans.get(b as usize)?);
-        // Which of the two lies first is anybody's guess: no branch on it.
-        Some((x.start < y.end) & (y.start < x.end))
-    }
-
     /// Returns whether two tags may alias; `None` leaves it to the rule.
-    #[inline]
     pub(super) fn decide(&self, a: u32, b: u32) -> Option<bool> {
-        let Some(meet) = self.meet(a, b) else { return Some(true) };
-        // Of random pairs nearly all are apart.
+        let (Some(x), Some(y)) = (self.spans.get(a as usize), self.spans.get(b as usize)) else {
+            return Some(true);
+        };
+        let meet = meet(x, y);
         if !meet && !self.mixed {
             return Some(false);
         }
         self.look_up(a as usize, b as usize, meet)
     }
 
+    /// Whether the intervals of two tags part.
     #[inline]
+    pub(super) fn part(&self, a: u32, b: u32) -> bool {
+        let (Some(x), Some(y)) = (self.spans.get(a as usize), self.spans.get(b as usize)) else {
+            return false;
+        };
+        !meet(x, y)
+    }
+
     fn look_up(&self, a: usize, b: usize, meet: bool) -> Option<bool> {
         let (Some(x), Some(y)) = (self.records.get(a), self.records.get(b)) else {
             return Some(true);
@@ -241,7 +239,7 @@ impl Index {
 
     fn push_record(&mut self, root: u32, flags: u32, link: u32) {
         let number = self.number(root);
-        self.has_others |= flags != 0;
+        self.others += usize::from(flags != 0);
         self.spans.push(ALL);
         self.records.push(Record { root: number | flags, link });
     }
@@ -260,26 +258,11 @@ impl Index {
         self.mixed
     }
 
-    /// Leaves all tags under `root` so far to the definition.
-    pub(super) fn unindex(&mut self, root: u32) {
-        let number = self.number(root);
-        self.unindexing |= self.unindexed.insert(number);
-    }
-
     /// Gives the tags added since the last call their intervals, after which
     /// they may be asked about; all tags, where the forest was numbered anew.
     pub(super) fn catch_up(&mut self) {
         if self.forest.catch_up() {
             self.indexed = 0;
-        }
-        if std::mem::take(&mut self.unindexing) {
-            self.has_others = true;
-            for (record, span) in self.records.iter_mut().zip(&mut self.spans) {
-                if self.unindexed.contains(&(record.root & ROOT)) {
-                    record.root |= UNINDEXED;
-                    *span = ALL;
-                }
-            }
         }
         for (span, record) in self.spans.iter_mut().zip(&mut self.records).skip(self.indexed) {
             if record.root & (IRREGULAR | UNINDEXED) != 0 || record.link == NONE {
@@ -292,12 +275,16 @@ impl Index {
             }
         }
         self.indexed = self.records.len();
-        self.decisive = self.is_regular() && !self.forest.has_unnumbered();
     }
 
-    /// Whether all tags but rejected ones are regular, and under one root.
-    pub(super) fn is_regular(&self) -> bool {
-        !self.has_others && !self.mixed
+    /// Whether intervals decide on all pairs: those that meet alias.
+    pub(super) fn is_exact(&self) -> bool {
+        self.others == 0 && !self.mixed && !self.forest.has_unnumbered()
+    }
+
+    /// Number of tags that are irregular or unindexed.
+    pub(super) fn others(&self) -> usize {
+        self.others
     }
 
     /// Numbers all cursors, and gives back memory that the tables hold to grow

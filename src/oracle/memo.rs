@@ -14,8 +14,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::access::Access;
 
-/// Tags whose pairs are remembered. The bits of so many take 128 KiB.
-const TAGS: usize = 1 << 10;
+/// Of so few tags intervals meet often: all pairs are remembered, unless intervals
+/// decide on all.
+pub(super) const FEW: usize = 1 << 6;
+
+/// Of so many all pairs are remembered, in 128 KiB, if one tag in [`OTHERS`] or more
+/// is irregular or unindexed: else most are apart by their intervals.
+const MOST: usize = 1 << 10;
+const OTHERS: usize = 1 << 5;
 
 const PAIRS_A_WORD: usize = 32;
 
@@ -34,9 +40,11 @@ impl Clone for Memo {
 }
 
 impl Memo {
-    /// Makes room for the pairs of so many tags; of too many, forgets all.
-    pub(super) fn grow(&mut self, tags: usize) {
-        let tags = if tags > TAGS { 0 } else { tags };
+    /// Makes room for the pairs of so many tags, if they are worth it, and else
+    /// forgets all. `others` of the tags are irregular or unindexed.
+    pub(super) fn grow(&mut self, tags: usize, others: usize) {
+        let worth = tags <= FEW || tags <= MOST && others * OTHERS >= tags;
+        let tags = if worth { tags } else { 0 };
         self.tags = tags as u32;
         let pairs = tags * (tags + 1) / 2;
         self.words.resize_with(pairs.div_ceil(PAIRS_A_WORD), AtomicU64::default);

@@ -5,15 +5,15 @@
 //!
 //! A query takes at most three stages:
 //!
-//! 1. the *index* compares two intervals of 8 bytes, and where they meet and some
-//!    tag is not regular, two records (`index.rs`);
+//! 1. the *index* compares two intervals of 8 bytes, and where they meet two
+//!    records (`index.rs`);
 //! 2. the *rule's tables* look up one tag's base type in what lies inside the
 //!    other's, and on its walk (`llvm/tables.rs`, `union/tables`);
 //! 3. the *definition* follows the paths (`llvm/mod.rs`, `union/definition.rs`). It is
 //!    the specification; it also says why.
 //!
-//! Where some tag is not regular, answers are remembered (`memo.rs`): of all pairs
-//! of few tags, and of the last accesses with sizes of their own.
+//! Of few tags, stage 1 decides without a branch, or answers are remembered
+//! (`memo.rs`); those on the last accesses with sizes of their own always are.
 //!
 //! | query | file |
 //! |---|---|

@@ -9,7 +9,7 @@ use super::explain::Explanation;
 use super::index::{Index, Role};
 use super::limits::{COMPARED, COMPARED_A_NODE, STEPS, STEPS_TO_EXPLAIN};
 use super::llvm::Llvm;
-use super::memo::{Memo, SizedMemo};
+use super::memo::{FEW, Memo, SizedMemo};
 use super::proof::{Proof, Unproved};
 use super::rule::{Candidates, Decision, Rule};
 use super::rules::{AliasResult, Rules};
@@ -42,9 +42,9 @@ use crate::table::HashSet;
 /// # Memory
 ///
 /// Some 60 bytes a tag, beside the graph, and more where types with many members
-/// overlap. Where some tag is not decided on by its interval alone, an oracle of
-/// up to 1,024 tags remembers its answers in 128 KiB more, and any oracle those on
-/// accesses with sizes of their own in the same.
+/// overlap. An oracle of up to 1,024 tags, of which many are not decided on by their
+/// intervals, remembers its answers in 128 KiB more, and any oracle those on
+/// accesses with sizes of their own in as much.
 ///
 /// # Growing
 ///
@@ -86,6 +86,11 @@ pub struct Oracle<G = Graph> {
     engine: Engine,
     memo: Memo,
     sized: SizedMemo,
+    /// Whether tags do not alias whose intervals part. It is so under one root, but
+    /// of few tags more is known:
+    apart_decides: bool,
+    /// that those alias whose intervals meet, or what the memo says.
+    exact: bool,
 }
 
 /// A number for an oracle's tables.
@@ -140,6 +145,8 @@ impl<G: Borrow<Graph> + Clone> Clone for Oracle<G> {
             engine: self.engine.clone(),
             memo: self.memo.clone(),
             sized: SizedMemo::default(),
+            apart_decides: self.apart_decides,
+            exact: self.exact,
         }
     }
 }
@@ -188,9 +195,12 @@ impl<G: Borrow<Graph>> Oracle<G> {
             engine: Engine::new(rules),
             memo: Memo::default(),
             sized: SizedMemo::default(),
+            apart_decides: false,
+            exact: false,
         };
         oracle.refresh();
         oracle.index.finish();
+        oracle.choose_ways();
         oracle
     }
 
@@ -212,9 +222,15 @@ impl<G: Borrow<Graph>> Oracle<G> {
             }
         }
         self.index.catch_up();
-        if !self.index.is_regular() {
-            self.memo.grow(self.index.len());
-        }
+        self.choose_ways();
+    }
+
+    /// Finds out how pairs are best decided on.
+    fn choose_ways(&mut self) {
+        let tags = self.index.len();
+        self.exact = tags <= FEW && self.index.is_exact();
+        self.memo.grow(if self.exact { 0 } else { tags }, self.index.others());
+        self.apart_decides = !self.exact && self.memo.is_off() && !self.index.has_several_roots();
     }
 
     /// Returns the graph whose tags the oracle knows.
@@ -268,17 +284,16 @@ impl<G: Borrow<Graph>> Oracle<G> {
         may
     }
 
-    #[inline(always)]
+    #[inline]
     fn tags_may_alias(&self, a: TagId, b: TagId) -> bool {
         if a.stamp != self.stamp || b.stamp != self.stamp {
             return true;
         }
-        if self.index.is_decisive() {
-            return self.index.meet(a.index, b.index).unwrap_or(true);
+        if self.apart_decides && self.index.part(a.index, b.index) {
+            return false;
         }
-        if self.memo.is_off() {
-            let decided = self.index.decide(a.index, b.index);
-            return decided.unwrap_or_else(|| self.tags_may_alias_by_rule(a, b));
+        if self.exact {
+            return !self.index.part(a.index, b.index);
         }
         let (known, may) = self.memo.get(a.index, b.index);
         if known { may } else { self.find(a, b) }
@@ -609,6 +624,8 @@ impl<G: Borrow<Graph>> Oracle<G> {
             engine: self.engine.clone(),
             memo: self.memo.clone(),
             sized: SizedMemo::default(),
+            apart_decides: self.apart_decides,
+            exact: self.exact,
         }
     }
 

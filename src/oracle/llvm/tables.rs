@@ -29,8 +29,9 @@
 //! both orders, so that the four do not hide one another.
 //!
 //! **Unindexed** are tags whose walk ends at another scalar than they access
-//! (LLVM crashes on those), with parents that are no scalars, of two formats
-//! under one root, or whose types contain more than [`Inside`] lists.
+//! (LLVM crashes on those), with parents that are no scalars, whose types contain
+//! more than [`Inside`] lists, or that were added once both formats are under
+//! their root.
 
 use super::accept::{self, Acceptance};
 use super::steps::{Crash, fields, is_scalar, step};
@@ -90,13 +91,11 @@ impl Tables {
             // No other access type is known to have an ancestor in common.
             return index.push_unindexed(parts.access.index, None);
         };
-        // Across formats a walk may meet what LLVM's would not.
+        // Across formats a walk may meet what LLVM's would not. Tags added before the
+        // other format came are of one.
         let root = root.node().index;
         let known = self.formats.entry(root).or_insert(Some(parts.format));
-        if known.is_some_and(|known| known != parts.format) {
-            *known = None;
-            index.unindex(root);
-        }
+        *known = known.filter(|&known| known == parts.format);
         if known.is_none() {
             return index.push_unindexed(root, None);
         }

@@ -37,6 +37,8 @@ struct Document<'l> {
     lost: u64,
     lost_weight: u64,
     bound: u64,
+    /// Whether pairs were taken to alias for want of steps.
+    unsearched: bool,
     domain: Option<String>,
     scopes: &'l [String],
     sources: Vec<Line<'l>>,
@@ -75,6 +77,7 @@ pub(super) fn certificate<G: std::borrow::Borrow<Graph>>(
         lost: lost.pairs,
         lost_weight: lost.weight,
         bound: lost.bound,
+        unsearched: lost.unsearched,
         domain: (!lowering.scope_names().is_empty()).then(|| lowering.scope_domain()),
         scopes: lowering.scope_names(),
         sources,

@@ -229,6 +229,9 @@ fn shared<'t>(types: &'t Declarations, names: &[String]) -> Result<Option<Shared
 fn summary(lowering: &Lowering) {
     let lost = lowering.lost();
     let proof = match (lost.pairs, lost.is_optimal()) {
+        _ if lost.unsearched => "; pairs beyond the limit of searches are taken to alias, and \
+             not counted: lower a function or a module at a time"
+            .to_owned(),
         (0, _) => String::new(),
         (_, true) => "; no forest loses less".to_owned(),
         (_, false) if lost.weight == lost.pairs => {
