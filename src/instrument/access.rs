@@ -96,6 +96,7 @@ impl<'t> Current<'_, 't> {
         for kind in kinds {
             let word = kind.word();
             let call = if inline::SIZES.contains(&known) {
+                self.pass.table.inlined.insert((word, known));
                 format!(".{word}{known}(ptr {pointer}, i32 {site})")
             } else {
                 format!(

@@ -6,30 +6,34 @@
 //! another; else the runtime is called. `tbaa-witness` says what the numbers
 //! here mean, in `shadow.rs` and `states.rs`.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// The sizes of accesses that are checked so, in bytes.
 pub(super) const SIZES: [u64; 4] = [1, 2, 4, 8];
 
-/// Writes the functions for all sizes. `tag` is what is attached to accesses of
+/// Writes the functions for some words and sizes. `tag` is what is attached to accesses of
 /// the runtime's memory, for they do not alias the program's.
-pub(super) fn write(sites: u32, tag: &str, out: &mut String) {
+pub(super) fn write(
+    sites: u32,
+    checks: &BTreeSet<(&'static str, u64)>,
+    tag: &str,
+    out: &mut String,
+) {
     let _ = write!(
         out,
         "@__tbaa_witness.rows = internal global [{sites} x [16 x i64]] zeroinitializer, align 64\n\
          @__tbaa_witness_leaves = external global [4194304 x ptr]\n\
          @__tbaa_witness_threaded = external global i8\n"
     );
-    for size in SIZES {
-        for (word, reads) in [("read", 1), ("write", 0)] {
-            check(word, reads, size, tag, out);
-        }
+    for &(word, size) in checks {
+        check(word, size, tag, out);
     }
 }
 
-fn check(word: &str, reads: u32, size: u64, tag: &str, out: &mut String) {
+fn check(word: &str, size: u64, tag: &str, out: &mut String) {
     let (last, most) = if size == 8 { (7, 0) } else { (3, 4 - size) };
-    let flags = reads << 1 | 1;
+    let flags = u32::from(word == "read") << 1 | 1;
     let _ = write!(
         out,
         "\

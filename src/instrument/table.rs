@@ -1,5 +1,6 @@
 //! What the runtime is told of a module: its sites and its tags, as constants.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::inline;
@@ -23,6 +24,8 @@ pub(super) struct Table {
     strings: IndexMap<Vec<u8>, u32>,
     /// Of all strings, in bytes.
     strings_len: u32,
+    /// The checks that are compiled in: `read` or `write`, and of how many bytes.
+    pub(super) inlined: BTreeSet<(&'static str, u64)>,
 }
 
 /// One access.
@@ -94,9 +97,8 @@ impl Table {
             escape(bytes, &mut out);
             out.push_str("\"\n");
         }
-        inline::write(n, tag, &mut out);
-        let own =
-            inline::SIZES.iter().flat_map(|size| [format!("read{size}"), format!("write{size}")]);
+        inline::write(n, &self.inlined, tag, &mut out);
+        let own = self.inlined.iter().map(|(word, size)| format!("{word}{size}"));
         let own = own.map(|name| (name, "ptr nocapture, i32, ptr nocapture"));
         let others = RUNTIME.iter().map(|(name, parameters)| ((*name).to_owned(), *parameters));
         for (name, parameters) in own.chain(others) {

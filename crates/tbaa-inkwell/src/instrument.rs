@@ -42,9 +42,9 @@ impl std::error::Error for InstrumentError {
 /// access, and what in it is not checked.
 ///
 /// Call it when the module is complete, before it is optimised, and compile the
-/// copy. The JIT must find the library's functions: link the library into the
-/// program with `-rdynamic`, load it, or map the functions by name. Global
-/// values are to be looked up again in the copy.
+/// copy. The JIT must find the library's functions and variables: link the library
+/// into the program with `-rdynamic`, load it, or map all that the copy uses by name.
+/// Global values are to be looked up again in the copy.
 ///
 /// # Errors
 ///

@@ -15,9 +15,6 @@ use crate::support::Code;
 /// The checks that ran: whether of a write, and where.
 static RAN: Mutex<Vec<(bool, usize)>> = Mutex::new(Vec::new());
 
-/// Nothing is known of any byte, so that each check calls.
-static LEAVES: [usize; 1 << 22] = [0; 1 << 22];
-
 extern "C" fn read(address: *const u8, _: u32, _: *const u8) {
     RAN.lock().unwrap().push((false, address.addr()));
 }
@@ -46,17 +43,16 @@ fn checks_run_before_tagged_accesses() {
     let (module, skipped) = instrument(&context, &code.module).unwrap();
     assert_eq!(skipped, []);
     module.verify().unwrap();
+    // The library's variables: nothing is known of any byte, so that each check calls.
+    let leaves = module.get_global("__tbaa_witness_leaves").unwrap();
+    leaves.set_initializer(&leaves.get_value_type().into_array_type().const_zero());
+    let threaded = module.get_global("__tbaa_witness_threaded").unwrap();
+    threaded.set_initializer(&threaded.get_value_type().into_int_type().const_zero());
     let engine = module.create_jit_execution_engine(OptimizationLevel::Default).unwrap();
     for (name, function) in
         [("__tbaa_witness_write8", write as *const ()), ("__tbaa_witness_read2", read as *const ())]
     {
         engine.add_global_mapping(&module.get_function(name).unwrap(), function.addr());
-    }
-    for (name, variable) in [
-        ("__tbaa_witness_leaves", LEAVES.as_ptr().addr()),
-        ("__tbaa_witness_threaded", LEAVES.as_ptr().addr()),
-    ] {
-        engine.add_global_mapping(&module.get_global(name).unwrap(), variable);
     }
     let mut memory = [0_u64; 4];
     let pointer = memory.as_mut_ptr();
