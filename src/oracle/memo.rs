@@ -111,7 +111,11 @@ impl SizedMemo {
             }
         }
         let may = find();
-        second.store(first.load(Ordering::Relaxed), Ordering::Relaxed);
+        // What stands in the second place makes way, unless the first is empty.
+        match first.load(Ordering::Relaxed) {
+            0 => {}
+            before => second.store(before, Ordering::Relaxed),
+        }
         first.store(key | u64::from(may), Ordering::Relaxed);
         may
     }
