@@ -135,19 +135,7 @@ impl<G: Borrow<Graph> + Clone> Clone for Oracle<G> {
         let graph = self.graph.clone();
         // A clone's ids are its own, and stand for the same nodes.
         let stamp = graph.borrow().stamp();
-        Oracle {
-            graph,
-            stamp,
-            identity: next_identity(),
-            rules: self.rules,
-            limited: self.limited.clone(),
-            index: self.index.clone(),
-            engine: self.engine.clone(),
-            memo: self.memo.clone(),
-            sized: SizedMemo::default(),
-            apart_decides: self.apart_decides,
-            exact: self.exact,
-        }
+        self.with_graph(graph, stamp)
     }
 }
 
@@ -614,10 +602,15 @@ impl<G: Borrow<Graph>> Oracle<G> {
 
     /// Returns an oracle with the same answers to the same ids.
     pub(super) fn replica(&self) -> Oracle {
+        self.with_graph(self.graph().replica(), self.stamp)
+    }
+
+    /// Returns an oracle for a graph of the same nodes, with the same tables.
+    fn with_graph<H>(&self, graph: H, stamp: u32) -> Oracle<H> {
         Oracle {
-            graph: self.graph().replica(),
+            graph,
             rules: self.rules,
-            stamp: self.stamp,
+            stamp,
             identity: next_identity(),
             limited: self.limited.clone(),
             index: self.index.clone(),
