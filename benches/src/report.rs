@@ -89,7 +89,7 @@ const REASONS: &str = "Where a target is missed, it is for one of these reasons:
   branches the other way. Tags that access a whole class (new format: 3 to 4 % of those of a C++
   program) or pass a struct with overlapping fields (the union rules: 8 to 9 % of SQLite's, whose
   structs have bit-fields) take a branch that no processor foresees, and then two records and two
-  filters: some 10 ns. Of up to 1,024 tags, of which one in 32 is such, the answers are remembered instead,
+  filters: some 10 ns. Of up to 2,048 tags, of which one in 32 is such, the answers are remembered instead,
   in two bits a pair; of more these bits would leave the fast caches. In the old format, without sizes, that is the rule's
   meaning: everything in such a struct may overlap.
 - **Few tags.** LLVM walks a few steps only, and a query is the two dozen instructions that check two

@@ -18,9 +18,9 @@ use super::access::Access;
 /// decide on all.
 pub(super) const FEW: usize = 1 << 6;
 
-/// Of so many all pairs are remembered, in 128 KiB, if one tag in [`OTHERS`] or more
+/// Of so many all pairs are remembered, in 512 KiB, if one tag in [`OTHERS`] or more
 /// is irregular or unindexed: else most are apart by their intervals.
-const MOST: usize = 1 << 10;
+const MOST: usize = 1 << 11;
 const OTHERS: usize = 1 << 5;
 
 const PAIRS_A_WORD: usize = 32;

@@ -42,9 +42,9 @@ use crate::table::HashSet;
 /// # Memory
 ///
 /// Some 60 bytes a tag, beside the graph, and more where types with many members
-/// overlap. An oracle of up to 1,024 tags, of which many are not decided on by their
-/// intervals, remembers its answers in 128 KiB more, and any oracle those on
-/// accesses with sizes of their own in as much.
+/// overlap. An oracle of up to 2,048 tags, of which many are not decided on by their
+/// intervals, remembers its answers in 512 KiB more, and any oracle those on
+/// accesses with sizes of their own in 128 KiB.
 ///
 /// # Growing
 ///

@@ -109,7 +109,7 @@ fn answers<G: Borrow<Graph>>(oracle: &Oracle<G>) -> Vec<bool> {
     pairs().map(|(a, b)| oracle.may_alias(a, b)).chain(pairs().map(sized)).collect()
 }
 
-/// The answers to the pairs of 1,024 tags are remembered, and of more tags none.
+/// The answers to the pairs of 2,048 tags are remembered, and of more tags none.
 /// With feature `self-check` each is compared with the definition's.
 #[test]
 fn what_is_remembered_stays_as_tags_are_added() {
@@ -127,7 +127,7 @@ fn what_is_remembered_stays_as_tags_are_added() {
         let mut oracle = Oracle::new(Graph::new(), rules);
         let (mut tags, mut rng) = (Vec::new(), Rng(7));
         let mut asked: Vec<(TagId, TagId, bool)> = Vec::new();
-        for round in 0..280 {
+        for round in 0..520 {
             tags.extend(oracle.update(|graph| add(graph, round)));
             for _ in 0..6 {
                 let (a, b) = (*rng.pick(&tags), *rng.pick(&tags));
@@ -142,7 +142,7 @@ fn what_is_remembered_stays_as_tags_are_added() {
             }
         }
         let fresh = Oracle::new(oracle.graph(), rules);
-        assert!(tags.len() > 1_024 && asked.iter().any(|&(.., may)| may));
+        assert!(tags.len() > 2_048 && asked.iter().any(|&(.., may)| may));
         for (a, b, may) in asked {
             assert_eq!([oracle.may_alias(a, b), fresh.may_alias(a, b)], [may; 2], "{rules}");
         }
