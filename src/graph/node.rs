@@ -116,6 +116,16 @@ impl<'g> TypeNode<'g> {
         (0..self.shape.fields().len()).filter_map(move |i| node.field_at(first + i * stride))
     }
 
+    /// Returns the last field that does not start after `offset`: in logarithmic time
+    /// where the fields' offsets do not descend.
+    pub(crate) fn last_field(&self, offset: u64) -> Option<Field> {
+        if !self.graph.is_ascending(self.id.0) {
+            return self.fields().rfind(|field| field.offset <= offset);
+        }
+        let (at, _) = self.shape.field_at(self.graph, self.id.0, offset)?;
+        self.field_at(at)
+    }
+
     fn field_at(&self, at: usize) -> Option<Field> {
         let ty = TypeId(self.operand(at)?.node()?);
         let offset = self.int(at + 1)?;

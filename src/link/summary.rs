@@ -51,12 +51,12 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    /// The same with other indices of modules.
-    fn renumbered(&self, modules: &[u32]) -> Facts {
-        let index = |&module: &u32| modules[module as usize];
-        let mut scalar_of: Vec<u32> = self.scalar_of.iter().map(index).collect();
-        scalar_of.sort_unstable();
-        Facts { roles: self.roles, module: index(&self.module), scalar_of }
+    /// Gives the modules other indices.
+    fn renumber(&mut self, modules: &[u32]) {
+        for module in self.scalar_of.iter_mut().chain([&mut self.module]) {
+            *module = modules[*module as usize];
+        }
+        self.scalar_of.sort_unstable();
     }
 }
 
@@ -184,20 +184,19 @@ impl Summary {
     /// [`GraphError::Full`].
     pub fn graph(&self) -> Result<(Graph, Vec<NodeId>), GraphError> {
         let mut graph = Graph::new();
-        let drafts = self.nodes.iter().enumerate().map(|(at, (key, _))| {
+        let mut ids: Vec<NodeId> = Vec::with_capacity(self.nodes.len());
+        for (key, _) in &self.nodes {
+            let distinct = key.origin.is_some();
             let operand = |op: &Op| match *op {
                 Op::Null => Operand::Null.into(),
-                Op::This => DraftOperand::Member(at),
+                Op::This => DraftOperand::Member(0),
                 Op::Str(string) => Operand::String(&self.strings[string as usize]).into(),
                 Op::Int(int) => Operand::Int(int).into(),
-                Op::Node(node) => DraftOperand::Member(node as usize),
+                Op::Node(node) => Operand::Node(ids[node as usize]).into(),
             };
-            Draft {
-                distinct: key.origin.is_some(),
-                operands: key.ops.iter().map(operand).collect(),
-            }
-        });
-        let ids = graph.insert_group(&drafts.collect::<Vec<_>>())?;
+            let operands = key.ops.iter().map(operand).collect();
+            ids.extend(graph.insert_group(&[Draft { distinct, operands }])?);
+        }
         // Tags are numbered in the order in which they are marked.
         for role in [TAG, COPY, TYPE] {
             for (&id, (_, facts)) in ids.iter().zip(&self.nodes) {
@@ -292,17 +291,9 @@ impl Union {
         let strings: Vec<u32> = summary.strings.iter().map(|text| self.string(text)).collect();
         let mut to: Vec<Option<u32>> = Vec::with_capacity(summary.nodes.len());
         for (key, facts) in &summary.nodes {
-            let ops = key.ops.iter().map(|&op| match op {
-                Op::Str(string) => Op::Str(strings[string as usize]),
-                Op::Node(node) => Op::Node(to[node as usize].unwrap_or_default()),
-                other => other,
-            });
-            let origin = key.origin.map(|origin| Origin {
-                module: modules[origin.module as usize],
-                place: origin.place,
-            });
-            let key = Key { origin, ops: ops.collect() };
-            let facts = facts.renumbered(&modules);
+            let (mut key, mut facts) = (key.clone(), facts.clone());
+            renumber(&mut key, &modules, &strings, &to);
+            facts.renumber(&modules);
             to.push(Some(self.node(key, facts)));
         }
         NodeMap { to, tags: Vec::new() }
@@ -325,20 +316,23 @@ impl Union {
             levels.resize(levels.len().max(height + 1), Vec::new());
             levels[height].push(index as u32);
         }
-        let mut ranks: Vec<Option<u32>> = vec![None; self.nodes.len()];
-        let mut nodes = Vec::with_capacity(self.nodes.len());
+        let mut unsorted: Vec<Option<(Key, Facts)>> = self.nodes.into_iter().map(Some).collect();
+        let mut ranks: Vec<Option<u32>> = vec![None; unsorted.len()];
+        let mut nodes = Vec::with_capacity(unsorted.len());
         for level in levels {
-            let mut level: Vec<(Key, u32)> = level
+            let mut level: Vec<(Key, Facts, u32)> = level
                 .into_iter()
                 .filter_map(|index| {
-                    let (key, _) = self.nodes.get_index(index as usize)?;
-                    Some((renumbered(key, &module_ranks, &string_ranks, &ranks), index))
+                    let (mut key, mut facts) = unsorted[index as usize].take()?;
+                    renumber(&mut key, &module_ranks, &string_ranks, &ranks);
+                    facts.renumber(&module_ranks);
+                    Some((key, facts, index))
                 })
                 .collect();
-            level.sort_unstable_by(|(a, _), (b, _)| compare(a, b));
-            for (key, index) in level {
+            level.sort_unstable_by(|(a, ..), (b, ..)| compare(a, b));
+            for (key, facts, index) in level {
                 ranks[index as usize] = Some(nodes.len() as u32);
-                nodes.push((key, self.nodes[index as usize].renumbered(&module_ranks)));
+                nodes.push((key, facts));
             }
         }
         (Summary { modules, strings, nodes }, NodeMap { to: ranks, tags: Vec::new() })
@@ -346,27 +340,28 @@ impl Union {
 }
 
 /// Sorts names; returns also the place of each.
-fn ranked<T: Ord + Clone>(names: impl IntoIterator<Item = T>) -> (Vec<T>, Vec<u32>) {
-    let names: Vec<T> = names.into_iter().collect();
+fn ranked<T: Ord + Default>(names: impl IntoIterator<Item = T>) -> (Vec<T>, Vec<u32>) {
+    let mut names: Vec<T> = names.into_iter().collect();
     let mut order: Vec<u32> = (0..names.len() as u32).collect();
     order.sort_by(|&a, &b| names[a as usize].cmp(&names[b as usize]));
     let mut ranks = vec![0; names.len()];
     for (rank, &index) in order.iter().enumerate() {
         ranks[index as usize] = rank as u32;
     }
-    (order.iter().map(|&index| names[index as usize].clone()).collect(), ranks)
+    (order.iter().map(|&index| std::mem::take(&mut names[index as usize])).collect(), ranks)
 }
 
-fn renumbered(key: &Key, modules: &[u32], strings: &[u32], nodes: &[Option<u32>]) -> Key {
-    let ops = key.ops.iter().map(|&op| match op {
-        Op::Str(string) => Op::Str(strings[string as usize]),
-        Op::Node(node) => Op::Node(nodes[node as usize].unwrap_or_default()),
-        other => other,
-    });
-    let origin = key
-        .origin
-        .map(|Origin { module, place }| Origin { module: modules[module as usize], place });
-    Key { origin, ops: ops.collect() }
+fn renumber(key: &mut Key, modules: &[u32], strings: &[u32], nodes: &[Option<u32>]) {
+    for op in &mut key.ops {
+        match op {
+            Op::Str(string) => *string = strings[*string as usize],
+            Op::Node(node) => *node = nodes[*node as usize].unwrap_or_default(),
+            Op::Null | Op::This | Op::Int(_) => {}
+        }
+    }
+    if let Some(origin) = &mut key.origin {
+        origin.module = modules[origin.module as usize];
+    }
 }
 
 /// Orders nodes of one height: by module and place, then by operands.

@@ -142,7 +142,7 @@ impl Lowering {
             let node = self.graph.ty(ty);
             match node.kind() {
                 TypeKind::Aggregate => {
-                    let field = node.fields().rfind(|field| field.offset <= offset)?;
+                    let field = node.last_field(offset)?;
                     offset -= field.offset;
                     ty = field.ty;
                 }

@@ -21,9 +21,7 @@ impl Ranks {
             if self.overlaps(graph, ty) {
                 return 0;
             }
-            let Some(field) = graph.ty(ty).fields().rfind(|field| field.offset <= offset) else {
-                return 0;
-            };
+            let Some(field) = graph.ty(ty).last_field(offset) else { return 0 };
             offset -= field.offset;
             ty = field.ty;
             rank += 1;

@@ -67,13 +67,22 @@ struct Part {
 }
 
 pub(super) fn run(args: &Link, out: &mut dyn Write) -> Result<(), Failure> {
-    let parts: Vec<(Context, Summary)> =
-        args.inputs.iter().map(|input| open(args.flags.of(input))).collect::<Result<_, _>>()?;
+    let (mut contexts, mut summaries) = (Vec::new(), Vec::new());
+    for input in &args.inputs {
+        let (context, summary) = open(args.flags.of(input))?;
+        contexts.push(context);
+        summaries.push(summary);
+    }
     let unusable = |error: &dyn std::error::Error| Failure::unusable(error.to_string());
-    let contexts: Vec<&Context> = parts.iter().map(|(context, _)| context).collect();
-    let types = MergedTypes::new(&contexts).map_err(|error| unusable(&error))?;
-    let summaries: Vec<&Summary> = parts.iter().map(|(_, summary)| summary).collect();
-    let (summary, _) = Summary::link(&summaries);
+    let types =
+        MergedTypes::new(&contexts.iter().collect::<Vec<_>>()).map_err(|error| unusable(&error))?;
+    drop(contexts);
+    let summary = match summaries.len() {
+        // It is in order.
+        1 => summaries.remove(0),
+        _ => Summary::link(&summaries.iter().collect::<Vec<_>>()).0,
+    };
+    drop(summaries);
     let linked = Linked::from_summary(summary).map_err(|error| unusable(&error))?;
     if args.format != LinkFormat::Report {
         let of_formats = of_formats(&linked);
