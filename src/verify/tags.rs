@@ -177,6 +177,16 @@ impl Rejected<'_> {
                     ..Words::at(2, "the tag's offset")
                 },
             ),
+            Rule::OffsetAtAccess if self.ty(0) == self.ty(1) => (
+                format!("tag {name} accesses all of {access}, but its offset is not 0"),
+                Words {
+                    help:
+                        "write the offset 0, or make the struct whose field is accessed the base \
+                           type"
+                            .into(),
+                    ..Words::at(2, "not 0")
+                },
+            ),
             Rule::OffsetAtAccess => (
                 format!(
                     "tag {name} accesses {access}, but its offset ends inside a field of {base}"
@@ -243,11 +253,12 @@ impl Rejected<'_> {
         let fields = shape
             .fields()
             .filter(|&at| graph.operand(base, at).and_then(Operand::node) == Some(access));
-        let starts: Vec<_> = fields
+        let mut starts: Vec<_> = fields
             .filter_map(|at| graph.operand(base, at + 1).and_then(Operand::int))
             .map(|int| int.value.to_string())
             .take(SHOWN)
             .collect();
+        starts.dedup();
         let [base, access] = [base, access].map(|ty| self.subject.type_name(ty));
         match &starts[..] {
             [] => format!(
