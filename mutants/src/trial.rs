@@ -22,9 +22,11 @@ struct Test {
     reached: Vec<usize>,
 }
 
-/// The test programs of the mutated library.
-pub fn programs(tree: &Path, of: &[&str]) -> Result<Vec<PathBuf>> {
-    let output = crate::cargo(tree).args(["test", "-p", "tbaa", "--no-run"]).args(of).output()?;
+/// The tests inside the mutated library, and test programs of these names.
+pub fn programs(tree: &Path, names: &str) -> Result<Vec<PathBuf>> {
+    let of = names.split_whitespace().map(|name| format!("--test={name}"));
+    let output =
+        crate::cargo(tree).args(["test", "-p", "tbaa", "--no-run", "--lib"]).args(of).output()?;
     let messages = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
         return Err(messages.into_owned().into());
