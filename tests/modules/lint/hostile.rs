@@ -8,7 +8,9 @@ use crate::support::{Rng, setting};
 use tbaa::lint::{Lint, Options, lint, lint_graph};
 use tbaa::text::{self, Keep};
 use tbaa::verify::{Options as VerifyOptions, Rule, verify, verify_graph};
-use tbaa::{Code, Diagnostic, FindingLimits, Findings, Format, LeftOut, Level, Rules};
+use tbaa::{
+    Code, Diagnostic, FindingLimits, Findings, Format, Graph, LeftOut, Level, Rules, SizedField,
+};
 
 /// Everything that is found, every lint being on.
 fn everything(source: &[u8]) -> Vec<Diagnostic> {
@@ -165,6 +167,38 @@ fn findings_are_limited_by_code_and_in_all() {
     assert!(found.left_out().eq([LeftOut { code, count: 398, at_least: false }]));
     let all = VerifyOptions::from(Rules::Llvm).limits(FindingLimits::NONE);
     assert_eq!(verify(&module, bad.as_bytes(), all).len(), 498);
+}
+
+/// A union for each tag, and a tag of a number: the pair of the last union, which
+/// alone has one, and the number is miscompiled.
+fn unions_apart(count: usize) -> Graph {
+    let mut graph = Graph::new();
+    let mut b = graph.builder();
+    let root = b.root("R").unwrap();
+    let mut scalar = |name| b.sized_type(root, 4, name, &[]).unwrap();
+    let [int, float, long] = ["int", "float", "long"].map(&mut scalar);
+    for at in 1..=count {
+        let first = if at == count { int } else { long };
+        let members = [first, float].map(|ty| SizedField { ty, offset: 0, size: 4 });
+        let own = b.sized_type(root, 4, format!("U{at}"), &members).unwrap();
+        b.access_tag(own, float, 0, 4, false).unwrap();
+    }
+    b.access_tag(int, int, 0, 4, false).unwrap();
+    graph
+}
+
+#[test]
+fn pairs_beyond_the_limit_are_not_compared_and_it_is_said() {
+    let code = Code::Lint(Lint::UnionMiscompiled);
+    let lint = |count| {
+        let found = lint_graph(&unions_apart(count), &Options::default());
+        let left_out: Vec<LeftOut> = found.left_out().collect();
+        (found.iter().filter(|it| it.code == code).count(), left_out)
+    };
+    assert_eq!(lint(20), (1, vec![]));
+    // 724 tags make 261,726 pairs; 725 make more than 2^18.
+    assert_eq!(lint(723), (1, vec![]));
+    assert_eq!(lint(724), (0, vec![LeftOut { code, count: 0, at_least: true }]));
 }
 
 #[test]
