@@ -155,3 +155,6 @@ fn gcd(mut a: i128, mut b: i128) -> i128 {
     }
     a
 }
+
+#[cfg(test)]
+mod tests;
