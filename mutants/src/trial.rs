@@ -1,5 +1,6 @@
 //! Runs the tests: once each to see which mutants they come by, then for each
-//! mutant those that do, the fastest first, until one fails.
+//! mutant those that do, until one fails. Those come first that killed the most
+//! mutants in the least time, then the fastest.
 
 use crate::Result;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -20,6 +21,15 @@ struct Test {
     name: String,
     time: Duration,
     reached: Vec<usize>,
+    /// Mutants killed so far.
+    killed: AtomicUsize,
+}
+
+impl Test {
+    /// Microseconds for each mutant killed, had it killed one more.
+    fn price(&self) -> usize {
+        self.time.as_micros() as usize / (1 + self.killed.load(Relaxed))
+    }
 }
 
 /// The tests inside the mutated library, and test programs of these names.
@@ -97,6 +107,7 @@ fn tests(to: &Path, programs: &[PathBuf], slowest: Duration) -> Result<Vec<Test>
             name: name.to_owned(),
             time: Duration::from_millis(time.parse()?),
             reached: reached.collect::<Result<_, _>>()?,
+            killed: AtomicUsize::new(0),
         })
     };
     fs::read_to_string(&kept)?.lines().map(read).collect()
@@ -124,6 +135,8 @@ fn outcome(tree: &Path, number: usize, tests: &[&Test], allowed: Duration) -> Re
     if tests.is_empty() {
         return Ok("not reached".to_owned());
     }
+    let mut tests = tests.to_vec();
+    tests.sort_by_key(|test| test.price());
     let mut left = allowed;
     for test in tests {
         let Some(rest) = left.checked_sub(test.time) else {
@@ -132,6 +145,7 @@ fn outcome(tree: &Path, number: usize, tests: &[&Test], allowed: Duration) -> Re
         left = rest;
         let limit = test.time * 5 + Duration::from_secs(4);
         if !passes(tree, (&test.program, &test.name), ("MUTANT", &number.to_string()), limit)? {
+            test.killed.fetch_add(1, Relaxed);
             return Ok(format!("killed by {}", test.name));
         }
     }
@@ -154,9 +168,6 @@ pub fn run(to: &Path, mutants: &[String], programs: &[PathBuf]) -> Result<()> {
         for &number in &test.reached {
             by_mutant.entry(number).or_default().push(test);
         }
-    }
-    for tests in by_mutant.values_mut() {
-        tests.sort_by_key(|test| test.time);
     }
     let path = to.join("outcomes.tsv");
     let before = fs::read_to_string(&path).unwrap_or_default();

@@ -67,6 +67,24 @@ fn one_struct_in_two_bodies() {
     }
 }
 
+/// Of several modules that have a body, the first by name is told.
+#[test]
+fn a_body_is_the_first_modules() {
+    let with = |member| {
+        let ty = format!("!4 = !{{!\"S\", !{member}, i64 0}}");
+        module(&format!("{ty} !5 = !{{!4, !{member}, i64 0}} !tbaa.tags = !{{!5}}"))
+    };
+    let (int, float) = (with(2), with(3));
+    for order in [["a", "b", "c"], ["b", "c", "a"], ["c", "a", "b"]] {
+        let modules = order.map(|name| (name, if name == "c" { &float } else { &int }));
+        let linked = Linked::new(&modules).unwrap();
+        let bodies = linked.clashes()[0].bodies.iter();
+        let mut names: Vec<&str> = bodies.map(|body| &body.module[..]).collect();
+        names.sort_unstable();
+        assert_eq!(names, ["a", "c"]);
+    }
+}
+
 #[test]
 fn a_struct_in_other_structs() {
     // T contains S at 8; U contains the other S at 0, and an int at 16.
@@ -224,4 +242,131 @@ fn very_many_clashes_answer_may() {
     for rules in RULES {
         assert_eq!(pair.alias(rules, 0, 0), MayAlias);
     }
+}
+
+/// The same in the size-aware format, with sizes: `!7`, "A", is a struct of an int in
+/// one module and of a float in the other.
+fn sized(a: &str, b: &str) -> Pair {
+    let with = |member: usize, listing: &str| {
+        let text = format!(
+            "!0 = !{{!\"R\"}} !1 = !{{!0, i64 1, !\"char\"}} !2 = !{{!1, i64 4, !\"int\"}}
+             !3 = !{{!1, i64 4, !\"float\"}} !7 = !{{!1, i64 4, !\"A\", !{member}, i64 0, i64 4}}
+             !8 = !{{!1, i64 8, !\"S\", !7, i64 0, i64 4, !2, i64 4, i64 4}}
+             {listing}"
+        );
+        text::read(text.as_bytes()).unwrap().into_graph()
+    };
+    let (a, b) = (with(2, a), with(3, b));
+    let linked = Linked::new(&[("a.ll", &a), ("b.ll", &b)]).unwrap();
+    let tags = [(0, a), (1, b)]
+        .map(|(module, graph)| graph.tags().map(|tag| linked.tag(module, tag)).collect());
+    Pair { linked, tags }
+}
+
+/// Bytes of a member with a clashing type go through it, and no others.
+#[test]
+fn a_clash_is_at_its_bytes() {
+    // An int; an A; four of S, of which each begins with an A; an int; any number of A.
+    let holder = "!9 = !{!1, i64 48, !\"H\", !2, i64 0, i64 4, !7, i64 4, i64 4,
+                             !8, i64 8, i64 32, !2, i64 40, i64 4, !7, i64 44, i64 0}";
+    let at = [
+        (0, false),
+        (4, true),
+        (8, true),
+        (12, false),
+        (16, true),
+        (28, false),
+        (32, true),
+        (40, false),
+        (44, true),
+        (60, true),
+    ];
+    let tags: Vec<usize> = (0..at.len()).map(|at| 20 + at).collect();
+    let mut listing = holder.to_owned();
+    for (tag, (offset, _)) in tags.iter().zip(at) {
+        listing += &format!("\n!{tag} = !{{!9, !2, i64 {offset}, i64 4}}");
+    }
+    let list: Vec<String> = tags.iter().map(|tag| format!("!{tag}")).collect();
+    listing += &format!("\n!tbaa.tags = !{{{}}}", list.join(", "));
+    let pair = sized(&listing, "!4 = !{!7, !3, i64 0, i64 4} !tbaa.tags = !{!4}");
+    assert_eq!(pair.names(), ["A"]);
+    for rules in RULES {
+        let oracle = pair.linked.oracle(rules);
+        let other = pair.tags[1][0].unwrap();
+        assert!(!oracle.is_clear(other));
+        for (tag, (offset, through)) in pair.tags[0].iter().zip(at) {
+            let tag = tag.unwrap();
+            assert_eq!(oracle.is_clear(tag), !through, "byte {offset}");
+            assert_eq!(oracle.clash(tag, other), through, "byte {offset}");
+            assert_eq!(oracle.clash(other, tag), through, "byte {offset}");
+        }
+    }
+}
+
+/// A tag of another graph clashes with nothing, and is not clear.
+#[test]
+fn foreign_tags() {
+    let pair = Pair::new(
+        "!4 = !{!\"S\", !2, i64 0} !5 = !{!4, !2, i64 0} !tbaa.tags = !{!5}",
+        "!4 = !{!\"S\", !3, i64 0} !5 = !{!4, !3, i64 0} !tbaa.tags = !{!5}",
+    );
+    let mut other = module("!5 = !{!2, !2, i64 0} !tbaa.tags = !{!5}");
+    let mut b = other.builder();
+    let root = b.root("R").unwrap();
+    let foreign: Vec<TagId> = (0..9)
+        .map(|at| {
+            let scalar = b.scalar_type(format!("s{at}"), root).unwrap();
+            b.struct_tag(scalar, scalar, 0, false).unwrap()
+        })
+        .collect();
+    let oracle = pair.linked.oracle(Rules::Llvm);
+    for own in pair.tags.iter().flatten().flatten() {
+        assert!(!oracle.is_clear(*own));
+        for &foreign in &foreign {
+            assert!(!oracle.clash(*own, foreign) && !oracle.clash(foreign, *own));
+            assert!(!oracle.is_clear(foreign));
+            assert_eq!(oracle.alias(*own, foreign), MayAlias);
+        }
+    }
+}
+
+/// What goes through nothing that clashes is apart from what goes through too much
+/// to tell.
+#[test]
+fn through_nothing_and_through_anything() {
+    let many: String = (0..5000).map(|at| format!(", !2, i64 {}", 4 * at)).collect();
+    let wide: String =
+        (100..5100).map(|at| format!("!{at} = !{{!\"t{at}\", !1, i64 0}}\n")).collect();
+    let holds: String = (100..5100).map(|at| format!(", !{at}, i64 {}", 8 * at)).collect();
+    let pair = Pair::new(
+        &format!(
+            "{wide} !4 = !{{!\"S\", !2, i64 0{many}}} !5 = !{{!\"W\"{holds}}}
+             !6 = !{{!5, !5, i64 0}} !7 = !{{!4, !2, i64 0}} !8 = !{{!3, !3, i64 0}} !tbaa.tags = !{{!6, !7, !8}}"
+        ),
+        "!4 = !{!\"S\", !3, i64 0} !5 = !{!4, !3, i64 0} !6 = !{!2, !2, i64 0} !tbaa.tags = !{!5, !6}",
+    );
+    assert_eq!(pair.names(), ["S"]);
+    let oracle = pair.linked.oracle(Rules::Llvm);
+    let [wide, field, float] = pair.tags[0][..] else { unreachable!() };
+    let (wide, field, float) = (wide.unwrap(), field.unwrap(), float.unwrap());
+    let (other, int) = (pair.tags[1][0].unwrap(), pair.tags[1][1].unwrap());
+    assert!(oracle.clash(wide, other) && oracle.clash(field, other));
+    assert!(!oracle.is_clear(wide) && oracle.is_clear(float) && oracle.is_clear(int));
+    for clear in [float, int] {
+        assert!(!oracle.clash(wide, clear) && !oracle.clash(clear, wide));
+    }
+}
+
+/// A node that is no tag, type or copy is none after linking.
+#[test]
+fn plain_nodes_stay_plain() {
+    let text = "!0 = !{!\"R\"} !1 = !{!\"int\", !0, i64 0} !2 = !{!1, !1, i64 0}
+                !3 = distinct !{!3, !4} !4 = !{!\"llvm.loop.mustprogress\"}
+                !tbaa.tags = !{!2} !loops = !{!3}";
+    let graph = text::read(text.as_bytes()).unwrap().into_graph();
+    let linked = Linked::new(&[("a.ll", &graph)]).unwrap();
+    let count =
+        |graph: &Graph| [graph.tags().count(), graph.types().count(), graph.copies().count()];
+    assert_eq!(count(linked.graph()), count(&graph));
+    assert_eq!(linked.summary().node_count(), graph.node_count());
 }

@@ -128,6 +128,8 @@ fn a_summary_survives_serialisation() {
         let text = ron::to_string(&all).unwrap();
         assert_eq!(ron::from_str::<Summary>(&text).unwrap(), all);
     }
+    let fits = "(modules:[\"a\"],strings:[],nodes:[(0,0,None,[Int((bits:8,value:255))])])";
+    assert_eq!(ron::from_str::<Summary>(fits).unwrap().node_count(), 1);
     for wrong in [
         "(modules:[],strings:[],nodes:[(0,0,None,[])])",
         "(modules:[\"a\"],strings:[],nodes:[(0,0,None,[Str(0)])])",
