@@ -5,6 +5,7 @@ mod support;
 
 mod api;
 mod builder;
+mod corners;
 mod embedded;
 mod groups;
 mod layers;

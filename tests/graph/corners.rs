@@ -1,0 +1,143 @@
+//! What a graph says of its nodes, at the borders.
+
+use petgraph::visit::EdgeRef;
+use tbaa::{
+    Draft, DraftOperand, Edge, Graph, GraphError, Int, NodeId, Operand, SizedField, Tag, text,
+};
+
+fn read(listing: &str) -> Graph {
+    text::read(listing.as_bytes()).unwrap().into_graph()
+}
+
+/// Graphs are equal only if one node of one is one node of the other.
+#[test]
+fn two_nodes_are_not_one() {
+    let one = "!0 = !{!\"R\"} !1 = distinct !{!\"int\", !0, i64 0}
+               !2 = !{!\"S\", !1, i64 0, !1, i64 4} !3 = !{!2, !1, i64 0} !tbaa.tags = !{!3}";
+    let two =
+        "!0 = !{!\"R\"} !1 = distinct !{!\"int\", !0, i64 0} !4 = distinct !{!\"int\", !0, i64 0}
+               !2 = !{!\"S\", !1, i64 0, !4, i64 4} !3 = !{!2, !1, i64 0} !tbaa.tags = !{!3}";
+    assert!(read(one) == read(one) && read(two) == read(two));
+    assert!(read(one) != read(two) && read(two) != read(one));
+}
+
+/// Types that no tag leads to count.
+#[test]
+fn types_without_tags_are_compared() {
+    let with = |names: &[&str]| {
+        let mut graph = Graph::new();
+        let mut b = graph.builder();
+        let root = b.root("R").unwrap();
+        for name in names {
+            b.scalar_type(*name, root).unwrap();
+        }
+        graph
+    };
+    assert!(with(&["int"]) == with(&["int"]));
+    assert!(with(&["int"]) != with(&["float"]));
+    assert!(with(&["int"]) != with(&["int", "float"]));
+}
+
+#[test]
+fn what_a_node_is_and_is_not() {
+    let mut graph = read(
+        "!0 = !{!\"R\"} !1 = !{!\"int\", !0, i64 0} !2 = !{!1, !1, i64 0}
+         !3 = !{i64 0, i64 4, !2} !tbaa.tags = !{!2}",
+    );
+    let tag = graph.tag_node(graph.tags().next().unwrap());
+    let copy = [Operand::Int(Int::i64(0)), Operand::Int(Int::i64(4)), Operand::Node(tag)];
+    let copy = graph.insert(&copy).unwrap();
+    assert_eq!(graph.copy_of(copy), None, "nobody uses it as one yet");
+    let used = graph.mark_copy(copy);
+    assert_eq!(graph.copy_of(copy), Some(used));
+    assert_eq!(graph.copy_of(tag), None);
+    let count = graph.node_count();
+    assert_eq!(graph.nth_node(count - 1), graph.nodes().last());
+    assert_eq!(graph.nth_node(count), None);
+}
+
+/// Base and access type must both be the graph's.
+#[test]
+fn a_tag_of_anothers_type_is_refused() {
+    let other = read(
+        "!0 = !{!\"R\"} !1 = !{!\"a\", !0} !2 = !{!\"b\", !1} !3 = !{!\"c\", !2} !4 = !{!3, !3, i64 0}
+         !tbaa.tags = !{!4}",
+    );
+    let mut graph =
+        read("!0 = !{!\"R\"} !1 = !{!\"int\", !0, i64 0} !2 = !{!1, !1, i64 0} !tbaa.tags = !{!2}");
+    let said = graph.tag(graph.tags().next().unwrap()).unwrap();
+    let foreign = other.types().last().unwrap();
+    let count = graph.node_count();
+    for tag in [
+        Tag { base: foreign, ..said },
+        Tag { access: foreign, ..said },
+        Tag { base: foreign, access: foreign, ..said },
+    ] {
+        assert_eq!(graph.insert_tag(tag), Err(GraphError::ForeignId));
+    }
+    assert_eq!(graph.node_count(), count);
+}
+
+/// Types that are in a cycle by their fields have the root that their parents, in
+/// whatever order, lead to.
+#[test]
+fn roots_in_a_cycle() {
+    let int = |value| DraftOperand::from(Operand::Int(Int::i64(value)));
+    for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+        let mut graph = Graph::new();
+        let root = graph.builder().root("R").unwrap();
+        // Parents: A below B below the root, C below A. Fields: A holds B, B holds C.
+        let place = |ty: usize| DraftOperand::Member(order[ty]);
+        let field = |ty| [place(ty), int(0), int(8)];
+        let name = |name: &'static str| DraftOperand::from(Operand::String(name.as_bytes()));
+        let above = DraftOperand::from(Operand::Node(root.node()));
+        let types = [
+            [&[place(1), int(8), name("A")][..], &field(1)].concat(),
+            [&[above, int(8), name("B")][..], &field(2)].concat(),
+            [&[place(0), int(8), name("C")][..], &field(0)].concat(),
+        ];
+        let mut drafts = vec![Draft { distinct: false, operands: Vec::new() }; 3];
+        for (ty, operands) in types.into_iter().enumerate() {
+            drafts[order[ty]].operands = operands;
+        }
+        let ids: Vec<NodeId> = graph.insert_group(&drafts).unwrap();
+        for id in ids {
+            let ty = graph.mark_type(id);
+            assert_eq!(graph.root_of(ty), Some(root), "{order:?}");
+        }
+    }
+}
+
+/// An edge to the parent where a type has one of its own: scalars, and aggregates of
+/// the size-aware format.
+#[test]
+fn edges_of_the_dag() {
+    let mut graph = Graph::new();
+    let mut b = graph.builder();
+    let root = b.root("R").unwrap();
+    let int = b.sized_type(root, 4, "int", &[]).unwrap();
+    b.sized_type(int, 8, "S", &[SizedField { ty: int, offset: 4, size: 4 }]).unwrap();
+    let old = b.root("old").unwrap();
+    let long = b.scalar_type("long", old).unwrap();
+    b.struct_type("T", &[(long, 0), (long, 8)]).unwrap();
+    let dag = graph.type_dag();
+    let name = |at| String::from_utf8_lossy(graph.ty(dag[at]).name().unwrap()).into_owned();
+    let mut edges: Vec<_> = dag
+        .edge_references()
+        .map(|edge| (name(edge.source()), name(edge.target()), *edge.weight()))
+        .collect();
+    edges.sort_by_key(|(from, to, edge)| (from.clone(), to.clone(), format!("{edge:?}")));
+    let edge = |from: &str, to: &str, edge| (from.to_owned(), to.to_owned(), edge);
+    let field = |offset, extent| Edge::Field { offset, extent };
+    assert_eq!(
+        edges,
+        [
+            edge("S", "int", field(4, Some(4))),
+            edge("S", "int", Edge::Parent),
+            edge("T", "long", field(0, None)),
+            edge("T", "long", field(8, None)),
+            edge("int", "R", Edge::Parent),
+            edge("long", "old", Edge::Parent),
+        ]
+    );
+}
