@@ -134,16 +134,19 @@ fn stored_answers_come_back_whole_or_not_at_all() {
         "Classes(of_tags:[0,1],classes:1,may_alias:([0]))",
         "Classes(of_tags:[0],classes:9,may_alias:([0]))",
         "Classes(of_tags:[],classes:4294967296,may_alias:([]))",
+        "Classes(of_tags:[1],classes:1,may_alias:([1]))",
         "Intervals(spans:[(0,4294967295)],kinds:[Listed(0)],lists:[])",
         "Intervals(spans:[(4,1)],kinds:[Root(0)],lists:[])",
+        "Intervals(spans:[(1,1)],kinds:[Root(0)],lists:[])",
         "Intervals(spans:[(1,4)],kinds:[Any],lists:[])",
         "Intervals(spans:[(1,4)],kinds:[],lists:[])",
         // Irreflexive, asymmetric.
         "Classes(of_tags:[0],classes:1,may_alias:([0]))",
         "Classes(of_tags:[0,1],classes:2,may_alias:([11]))",
-        // A list that does not name its own tag; that descends; that is not
-        // returned; that names no tag.
+        // A list that does not name its own tag; that names it twice; that descends;
+        // that is not returned; that names no tag.
         "Intervals(spans:[(0,4294967295)],kinds:[Listed(0)],lists:[(root:None,tags:[])])",
+        "Intervals(spans:[(0,4294967295)],kinds:[Listed(0)],lists:[(root:None,tags:[0,0])])",
         "Intervals(spans:[(0,4294967295),(0,1)],kinds:[Listed(0),Root(0)],\
          lists:[(root:None,tags:[1,0])])",
         "Intervals(spans:[(0,4294967295),(0,4294967295)],kinds:[Listed(0),Listed(1)],\
@@ -153,4 +156,21 @@ fn stored_answers_come_back_whole_or_not_at_all() {
         let error = ron::from_str::<Frozen>(text).unwrap_err().to_string();
         assert!(error.contains("contradicts itself"), "{text}: {error}");
     }
+    // Under one root intervals that part decide, under two they do not.
+    for (roots, may) in [([7, 7], false), ([7, 8], true)] {
+        let [a, b] = roots;
+        let text = format!("Intervals(spans:[(0,1),(1,2)],kinds:[Root({a}),Root({b})],lists:[])");
+        let frozen: Frozen = ron::from_str(&text).unwrap();
+        assert_eq!([frozen.may_alias(0, 1), frozen.may_alias(1, 0)], [may; 2], "{roots:?}");
+        assert!(frozen.may_alias(0, 0) && frozen.may_alias(0, 2), "the latter is in no list");
+    }
+    // Two bytes a tag, and words of 64 answers; or the parts of the lists.
+    let size = |text: &str| ron::from_str::<Frozen>(text).unwrap().size_in_bytes();
+    assert_eq!(size("Classes(of_tags:[0,0,0],classes:1,may_alias:([1]))"), 3 * 2 + 8);
+    let one = size("Intervals(spans:[(0,1)],kinds:[Root(0)],lists:[])");
+    let three =
+        size("Intervals(spans:[(0,1),(1,2),(2,3)],kinds:[Root(0),Root(0),Root(0)],lists:[])");
+    assert!(one >= 8 + 4 && three == 3 * one);
+    let list = "Intervals(spans:[(0,4294967295)],kinds:[Listed(0)],lists:[(root:None,tags:[0])])";
+    assert!(size(list) >= one + 4);
 }
