@@ -2,6 +2,7 @@
 
 use crate::support::{Rng, setting};
 use pretty_assertions::assert_eq;
+use tbaa::verify::Verifier;
 use tbaa::{
     AliasResult, Draft, DraftOperand, Graph, GraphError, Int, NodeId, Operand, Oracle, Rules,
     TypeId, text,
@@ -306,4 +307,35 @@ fn cycles_merge_as_in_llvm() {
     assert!(node(0) == node(1) && node(0) == node(3) && node(0) != node(2));
     assert!(node(10) != node(12) && node(10) != node(13));
     assert!(module.graph().is_distinct(node(14)) && !module.graph().is_distinct(node(10)));
+}
+
+/// With feature `self-check` each answer and each most generic tag is compared with
+/// the definition's.
+#[test]
+fn graphs_of_any_shape_are_answered_as_defined() {
+    let (mut no, mut generic) = (0, 0);
+    for seed in 0..setting("TBAA_GRAPHS", 6) * 20 {
+        let mut rng = Rng(seed as u64);
+        let nodes = wild_nodes(&mut rng);
+        let order = shuffled(&mut rng, nodes.len());
+        let (graph, _) = graph_of(&nodes, &order);
+        let mut verifier = Verifier::new(&graph);
+        for rules in RULES {
+            let oracle = Oracle::new(&graph, rules);
+            for a in graph.tags() {
+                if rules == Rules::Llvm {
+                    assert_eq!(oracle.is_well_formed(a), verifier.check(a).is_ok(), "seed {seed}");
+                }
+                assert_eq!(oracle.alias(a, a), AliasResult::MayAlias, "seed {seed}, {rules}");
+                for b in graph.tags() {
+                    let may = oracle.may_alias(a, b);
+                    assert_eq!(oracle.may_alias(b, a), may, "seed {seed}, {rules}: {a:?}, {b:?}");
+                    no += usize::from(!may);
+                    generic += usize::from(oracle.most_generic(a, b).is_some());
+                }
+            }
+        }
+    }
+    println!("{no} pairs apart, {generic} with a most generic tag");
+    assert!(no > 100 && generic > 100);
 }

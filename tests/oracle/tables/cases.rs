@@ -421,3 +421,28 @@ fn walks_to_newer_types() {
         check(&format!("newer types, {rules}"), &Oracle::new(&graph, rules), &tags);
     }
 }
+
+/// The most generic tag of two that are apart accesses all of a type; in the
+/// size-aware format as many bytes as there may be.
+#[test]
+fn whole_generic_tags() {
+    for format in [Format::Old, Format::New] {
+        let mut graph = Graph::new();
+        let mut b = graph.builder();
+        let root = b.root("R").unwrap();
+        let mut scalar = |name, parent| match format {
+            Format::Old => b.scalar_type(name, parent).unwrap(),
+            Format::New => b.sized_type(parent, 4, name, &[]).unwrap(),
+        };
+        let char = scalar("char", root);
+        let [int, float] = ["int", "float"].map(|name| scalar(name, char));
+        let [int, float] = [int, float].map(|ty| match format {
+            Format::Old => b.struct_tag(ty, ty, 0, true).unwrap(),
+            Format::New => b.access_tag(ty, ty, 0, 4, true).unwrap(),
+        });
+        let found = Oracle::new(&graph, Rules::Llvm).most_generic(int, float).unwrap();
+        let size = (format == Format::New).then_some(u64::MAX);
+        assert_eq!((found.base, found.access, found.offset), (char, char, 0));
+        assert_eq!((found.size, found.immutable, found.format), (size, true, format));
+    }
+}
