@@ -7,4 +7,5 @@ mod hostile;
 mod pages;
 #[cfg(feature = "spec")]
 mod ravi;
+mod sequence;
 mod silent;

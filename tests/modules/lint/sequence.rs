@@ -1,0 +1,92 @@
+//! What is said of accesses one after the other.
+
+use tbaa::lint::{Lint, Options, lint};
+use tbaa::text::{self, Keep};
+use tbaa::{Code, Level};
+
+const TAGS: &str = r#"
+!0 = !{!1, !1, i64 0}
+!1 = !{!"int", !2, i64 0}
+!2 = !{!"root"}
+!3 = !{!4, !4, i64 0}
+!4 = !{!"float", !2, i64 0}
+!5 = !{!6, !6, i64 0}
+!6 = !{!"long", !2, i64 0}
+!keep = !{!0, !3, !5}
+"#;
+
+/// How many findings of one lint there are in a function, with only these lints on.
+fn count(lint_of: Lint, on: &[Lint], body: &str) -> usize {
+    let source = format!("define void @f(ptr %p, ptr %q) {{\n{body}  ret void\n}}\n{TAGS}");
+    let module = text::read_with(source.as_bytes(), Keep::All).unwrap();
+    let level = |lint: &Lint| on.contains(lint).then_some(Level::Warning);
+    let options =
+        Lint::ALL.iter().fold(Options::default(), |options, lint| options.set(*lint, level(lint)));
+    let found = lint(&module, source.as_bytes(), &options);
+    found.iter().filter(|it| it.code == Code::Lint(lint_of)).count()
+}
+
+const STORE_FLOAT: &str = "  store float 1.0, ptr %p, align 4, !tbaa !3\n";
+const LOAD_FLOAT: &str = "  %w = load float, ptr %p, align 4, !tbaa !3\n";
+const LOAD_INT: &str = "  %v = load i32, ptr %p, align 4, !tbaa !0\n";
+const PUNS: [Lint; 2] = [Lint::ReadUnderOtherTag, Lint::PointerUnderTwoTags];
+
+fn puns(between: &str) -> [usize; 2] {
+    let stored = count(PUNS[0], &PUNS, &format!("{STORE_FLOAT}{between}{LOAD_INT}"));
+    [stored, count(PUNS[1], &PUNS, &format!("{LOAD_FLOAT}{between}{LOAD_INT}"))]
+}
+
+#[test]
+fn each_of_two_lints_alone() {
+    for (lint, first) in PUNS.into_iter().zip([STORE_FLOAT, LOAD_FLOAT]) {
+        assert_eq!(count(lint, &[lint], &format!("{first}{LOAD_INT}")), 1, "{lint:?}");
+    }
+}
+
+/// What may have written the place that is read makes the reading plain, and nothing
+/// else does.
+#[test]
+fn stores_between() {
+    assert_eq!(puns(""), [1, 1]);
+    // Of what neither aliases; under the tag that is read with; of what no tag tells.
+    assert_eq!(puns("  store i64 1, ptr %q, align 8, !tbaa !5\n"), [1, 1]);
+    assert_eq!(puns("  store i32 1, ptr %q, align 4, !tbaa !0\n"), [0, 0]);
+    assert_eq!(puns("  store i32 1, ptr %q, align 4\n"), [0, 0]);
+    assert_eq!(puns("  store atomic i32 1, ptr %q monotonic, align 4, !tbaa !5\n"), [0, 0]);
+    assert_eq!(puns("  store volatile i32 1, ptr %q, align 4, !tbaa !5\n"), [0, 0]);
+    // Loads write nothing, and a block's end is one.
+    assert_eq!(puns("  %x = load i32, ptr %q, align 4\n"), [1, 1]);
+    assert_eq!(puns("  %x = load volatile i32, ptr %q, align 4, !tbaa !5\n"), [1, 1]);
+    assert_eq!(puns("  br label %next\nnext:\n"), [0, 0]);
+    // A store of long ago is none between.
+    let before = "  store i32 1, ptr %q, align 4, !tbaa !0\n";
+    assert_eq!(count(PUNS[1], &PUNS, &format!("{before}{LOAD_FLOAT}{LOAD_INT}")), 1);
+}
+
+/// Each pair of tags is told once.
+#[test]
+fn a_pair_is_told_once() {
+    let twice = format!("{LOAD_FLOAT}{LOAD_INT}").repeat(2).replace("%w =", "%w0 =");
+    let other = "  %x = load i64, ptr %p, align 8, !tbaa !5\n";
+    assert_eq!(count(PUNS[1], &PUNS, &twice), 2, "float then int, int then float");
+    assert_eq!(count(PUNS[1], &PUNS, &format!("{twice}{other}")), 3);
+}
+
+/// Only loads and stores count, and volatile ones do not.
+#[test]
+fn some_have_no_tag() {
+    let untagged = |body: &str| count(Lint::Untagged, &[Lint::Untagged], body);
+    let bare = "  %x = load i32, ptr %q, align 4\n";
+    assert_eq!(untagged(&format!("{LOAD_INT}{bare}")), 1);
+    assert_eq!(untagged(LOAD_INT), 0);
+    assert_eq!(untagged(bare), 0, "none has one");
+    assert_eq!(untagged(&format!("{bare}{}", bare.replace("%x", "%y"))), 0);
+    for other in [
+        "  call void @g(ptr %q)\n",
+        "  %x = load volatile i32, ptr %q, align 4\n",
+        "  fence seq_cst\n",
+        "  %x = atomicrmw add ptr %q, i32 1 monotonic, align 4\n",
+    ] {
+        assert_eq!(untagged(&format!("{LOAD_INT}{other}")), 0, "{other}");
+    }
+}
