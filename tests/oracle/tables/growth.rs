@@ -7,7 +7,7 @@ use super::{RULES, copy_node, each_graph};
 use crate::support::random::{self, Shape, Universe};
 use crate::support::{Rng, setting};
 use pretty_assertions::assert_eq;
-use tbaa::{Access, AliasResult, Format, Graph, Oracle, Rules, TagId};
+use tbaa::{Access, AliasResult, Format, Graph, Oracle, Rules, SizedField, TagId};
 
 #[test]
 fn answers_do_not_depend_on_how_the_graph_grew() {
@@ -145,6 +145,49 @@ fn what_is_remembered_stays_as_tags_are_added() {
         assert!(tags.len() > 2_048 && asked.iter().any(|&(.., may)| may));
         for (a, b, may) in asked {
             assert_eq!([oracle.may_alias(a, b), fresh.may_alias(a, b)], [may; 2], "{rules}");
+        }
+    }
+}
+
+/// Accesses are remembered by tag and size together: with feature `self-check` each
+/// answer is compared with the definition's.
+#[test]
+fn accesses_of_any_size_are_told_apart() {
+    let mut graph = Graph::new();
+    let mut b = graph.builder();
+    let root = b.root("R").unwrap();
+    let int = b.sized_type(root, 4, "int", &[]).unwrap();
+    let at = |ty, offset, size| SizedField { ty, offset, size };
+    let ints: Vec<SizedField> = (0..64).map(|member| at(int, 4 * member, 4)).collect();
+    let s = b.sized_type(root, 256, "S", &ints).unwrap();
+    let members: Vec<TagId> =
+        (0..64).map(|member| b.access_tag(s, int, 4 * member, 4, false).unwrap()).collect();
+    let mut holders = Vec::new();
+    // Of the first ones the second int, of the others the first.
+    for number in 0..2_200 {
+        let holder = b.sized_type(root, 256, format!("H{number}"), &[at(s, 0, 256)]).unwrap();
+        let offset = if number < 1_100 { 4 } else { 0 };
+        holders.push(b.access_tag(holder, int, offset, 4, false).unwrap());
+    }
+    for rules in [Rules::Union, Rules::UnionStrict] {
+        let oracle = Oracle::new(&graph, rules);
+        for size in (0..8).chain(120..136) {
+            for &a in &members[..4] {
+                for &b in &members {
+                    let (a, b) = (Access::from(a), Access::from(b));
+                    let may = oracle.may_alias(a.with_size(size), b);
+                    assert_eq!(oracle.may_alias(b, a.with_size(size)), may);
+                    assert_eq!(oracle.may_alias(a.with_size(size), b), may, "remembered");
+                    let _ = oracle.may_alias(a, b.with_size(4));
+                }
+            }
+        }
+        let first = Access::from(members[0]);
+        for number in 100..900 {
+            let [second, same] =
+                [number, number + 1_024].map(|at| Access::from(holders[at]).with_size(4));
+            assert!(!oracle.may_alias(first.with_size(2), second), "{number}");
+            assert!(oracle.may_alias(first.with_size(1), same), "{number}");
         }
     }
 }
