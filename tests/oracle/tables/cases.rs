@@ -446,3 +446,57 @@ fn whole_generic_tags() {
         assert_eq!((found.size, found.immutable, found.format), (size, true, format));
     }
 }
+
+/// Under two roots intervals decide nothing between them, however many tags there are
+/// and whether all are regular.
+#[test]
+fn many_regular_tags_under_two_roots() {
+    for count in [2, 20, 100, 3_000] {
+        let mut graph = Graph::new();
+        let mut b = graph.builder();
+        let mut under = |root| -> Vec<TagId> {
+            let root = b.root(root).unwrap();
+            let mut tag = |number| {
+                let ty = b.scalar_type(format!("t{number}"), root).unwrap();
+                b.struct_tag(ty, ty, 0, false).unwrap()
+            };
+            (0..count).map(&mut tag).collect()
+        };
+        let (first, second) = (under("one"), under("two"));
+        for rules in RULES {
+            let oracle = Oracle::new(&graph, rules);
+            for at in 0..count {
+                let other = (at + 1) % count;
+                assert!(oracle.may_alias(first[at], second[other]), "{rules}, {count}");
+                assert!(oracle.may_alias(second[at], first[at]), "{rules}, {count}");
+                for tags in [&first, &second] {
+                    assert!(!oracle.may_alias(tags[at], tags[other]), "{rules}, {count}");
+                }
+            }
+        }
+    }
+}
+
+/// What is said of a tag alone, and of a tag of another graph.
+#[test]
+fn constant_and_foreign_tags() {
+    let mut graph = Graph::new();
+    let mut b = graph.builder();
+    let root = b.root("R").unwrap();
+    let int = b.sized_type(root, 4, "int", &[]).unwrap();
+    let plain = b.access_tag(int, int, 0, 4, false).unwrap();
+    let constant = b.access_tag(int, int, 0, 4, true).unwrap();
+    let other = graph.clone();
+    let foreign = other.tags().nth(1).unwrap();
+    for rules in RULES {
+        let oracle = Oracle::new(&graph, rules);
+        assert!(oracle.is_constant(constant) && !oracle.is_constant(plain), "{rules}");
+        assert!(!oracle.is_constant(None) && !oracle.is_constant(foreign), "{rules}");
+        assert!(Oracle::new(&other, rules).is_constant(foreign), "{rules}");
+        for (a, b) in [(plain, foreign), (foreign, plain), (foreign, foreign)] {
+            let [a, b] = [a, b].map(|tag| tbaa::Access::from(tag).with_size(1));
+            assert!(oracle.may_alias(a, b) && !oracle.is_well_formed(foreign), "{rules}");
+            assert!(oracle.most_generic(plain, foreign).is_none(), "{rules}");
+        }
+    }
+}
