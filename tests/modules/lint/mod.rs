@@ -9,3 +9,4 @@ mod pages;
 mod ravi;
 mod sequence;
 mod silent;
+mod unions;
