@@ -112,12 +112,42 @@ mod tests {
 
     #[test]
     fn slips() {
-        for slip in ["Simple C / C++ TBAA", "omnipotent Char", "omnipotnet char", "omipotent char"]
-        {
+        // Case and punctuation; letters exchanged, missing, doubled, wrong.
+        for slip in [
+            "Simple C / C++ TBAA",
+            "omnipotent Char",
+            "omnipotnet char",
+            "omipotent char",
+            "any ponter",
+            "any pointr",
+            "any ppointer",
+            "any painter",
+            "anz pointer",
+            "long lonG",
+        ] {
             assert!(super::SHARED.iter().any(|meant| is_slip(slip, meant)), "{slip}");
         }
-        for name in ["int", "any pointers", "p1 omnipotent char", "long", "any pointer 2", "char"] {
+        for name in [
+            "int",
+            "any pointers",
+            "any pointerr",
+            "any point",
+            "p1 omnipotent char",
+            "long",
+            "long2long",
+            "any pointer 2",
+            "any pointe2",
+            "char",
+            // Two slips are another name.
+            "any poitnre",
+            "any pointre d",
+            "amy painter",
+            "ony pointel",
+        ] {
             assert!(!super::SHARED.iter().any(|meant| is_slip(name, meant)), "{name}");
         }
+        // Short names are often near another, on purpose.
+        assert!(!is_slip("intt", "into") && !is_slip("pointed", "pointer"));
+        assert!(is_slip("pointres", "pointers"));
     }
 }
