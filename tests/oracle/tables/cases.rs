@@ -544,3 +544,24 @@ fn a_union_of_very_many_members() {
         }
     }
 }
+
+/// The union rules take no path through types of both formats, or to a root.
+#[test]
+fn a_struct_with_a_member_of_the_other_format() {
+    for (member, sound) in [("!2", true), ("!1", false), ("!0", false)] {
+        let text = format!(
+            "!0 = !{{!\"R\"}} !1 = !{{!\"old\", !0, i64 0}} !2 = !{{!0, i64 4, !\"int\"}}
+             !3 = !{{!0, i64 4, !\"float\"}} !4 = !{{!0, i64 4, !\"long\"}}
+             !5 = !{{!0, i64 8, !\"S\", {member}, i64 0, i64 4, !3, i64 4, i64 4}}
+             !6 = !{{!5, !3, i64 4, i64 4}} !7 = !{{!4, !4, i64 0, i64 4}} !tbaa.tags = !{{!6, !7}}"
+        );
+        let graph = tbaa::text::read(text.as_bytes()).unwrap().into_graph();
+        let [field, long] = graph.tags().collect::<Vec<_>>()[..] else { panic!("two tags") };
+        for rules in [Rules::Union, Rules::UnionStrict] {
+            let oracle = Oracle::new(&graph, rules);
+            assert_eq!(oracle.is_well_formed(field), sound, "{rules}, {member}");
+            assert_eq!(oracle.may_alias(field, long), !sound, "{rules}, {member}");
+            assert!(oracle.is_well_formed(long));
+        }
+    }
+}
