@@ -161,3 +161,22 @@ fn two_strides_a_side_are_decided() {
         assert!(counts[0] > 20 && counts[1] > 200, "one-sided test: {counts:?}");
     }
 }
+
+#[test]
+fn covered_displacements() {
+    let list = |strides: &[(u128, u128)]| -> Vec<Stride> {
+        strides.iter().map(|&(step, last)| Stride { step, last }).collect()
+    };
+    for (less, more, covered) in [
+        (&[][..], &[(4, 1)][..], true),
+        (&[(4, 1)], &[], false),
+        (&[(4, 2)], &[(4, 2)], true),
+        (&[(4, 1)], &[(4, 2)], true),
+        (&[(4, 3)], &[(4, 2)], false),
+        (&[(8, 1)], &[(4, 2)], false),
+        (&[(4, 1), (8, 1)], &[(4, 1), (8, 2)], true),
+        (&[(4, 1), (8, 3)], &[(4, 1), (8, 2)], false),
+    ] {
+        assert_eq!(is_covered(&list(less), &list(more)), covered, "{less:?} {more:?}");
+    }
+}
