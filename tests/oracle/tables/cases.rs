@@ -440,10 +440,12 @@ fn whole_generic_tags() {
             Format::Old => b.struct_tag(ty, ty, 0, true).unwrap(),
             Format::New => b.access_tag(ty, ty, 0, 4, true).unwrap(),
         });
-        let found = Oracle::new(&graph, Rules::Llvm).most_generic(int, float).unwrap();
-        let size = (format == Format::New).then_some(u64::MAX);
-        assert_eq!((found.base, found.access, found.offset), (char, char, 0));
-        assert_eq!((found.size, found.immutable, found.format), (size, true, format));
+        for (rules, unknown) in RULES.into_iter().zip([u64::MAX, u64::MAX - 1, u64::MAX - 1]) {
+            let found = Oracle::new(&graph, rules).most_generic(int, float).unwrap();
+            let size = (format == Format::New).then_some(unknown);
+            assert_eq!((found.base, found.access, found.offset), (char, char, 0), "{rules}");
+            assert_eq!((found.size, found.immutable, found.format), (size, true, format));
+        }
     }
 }
 
@@ -562,6 +564,53 @@ fn a_struct_with_a_member_of_the_other_format() {
             assert_eq!(oracle.is_well_formed(field), sound, "{rules}, {member}");
             assert_eq!(oracle.may_alias(field, long), !sound, "{rules}, {member}");
             assert!(oracle.is_well_formed(long));
+        }
+    }
+}
+
+/// The generic tag of two members covers whatever else their structs hold, by the union
+/// rules: here types under `char`, and one beside it.
+#[test]
+fn generic_tags_of_members() {
+    for (format, odd) in
+        [(Format::Old, false), (Format::Old, true), (Format::New, false), (Format::New, true)]
+    {
+        let mut graph = Graph::new();
+        let mut b = graph.builder();
+        let root = b.root("R").unwrap();
+        let mut scalar = |name, parent| match format {
+            Format::Old => b.scalar_type(name, parent).unwrap(),
+            Format::New => b.sized_type(parent, 4, name, &[]).unwrap(),
+        };
+        let char = scalar("char", root);
+        let [int, float, long] = ["int", "float", "long"].map(|name| scalar(name, char));
+        let other = scalar("odd", root);
+        let members = [int, float, long, if odd { other } else { int }];
+        let at = |number: usize| 4 * number as u64;
+        let s = match format {
+            Format::Old => {
+                let members: Vec<_> =
+                    members.into_iter().enumerate().map(|(number, ty)| (ty, at(number))).collect();
+                b.struct_type("S", &members).unwrap()
+            }
+            Format::New => {
+                let member = |(number, ty)| SizedField { ty, offset: at(number), size: 4 };
+                let members: Vec<_> = members.into_iter().enumerate().map(member).collect();
+                b.sized_type(char, 16, "S", &members).unwrap()
+            }
+        };
+        let mut tag = |access, offset| match format {
+            Format::Old => b.struct_tag(s, access, offset, false).unwrap(),
+            Format::New => b.access_tag(s, access, offset, 4, false).unwrap(),
+        };
+        let (x, y, again) = (tag(int, 0), tag(float, 4), tag(int, 0));
+        for rules in [Rules::Union, Rules::UnionStrict] {
+            let oracle = Oracle::new(&graph, rules);
+            let generic = oracle.most_generic(x, y).map(|tag| (tag.base, tag.access));
+            // Nothing but the root is above all of S, and a root is no type of memory.
+            assert_eq!(generic, (!odd).then_some((char, char)), "{rules}, {format:?}");
+            let same = oracle.most_generic(x, again).unwrap();
+            assert_eq!((same.base, same.access, same.offset), (s, int, 0), "{rules}");
         }
     }
 }
