@@ -96,6 +96,8 @@ pub mod lower;
 #[cfg(feature = "declare")]
 mod nearest;
 mod oracle;
+#[cfg(test)]
+mod random;
 #[cfg(feature = "declare")]
 mod session;
 #[cfg(feature = "text")]

@@ -243,19 +243,7 @@ impl Elimination {
 mod tests {
     use super::{Completer, Completion};
     use crate::lower::relation::Relation;
-
-    /// `SplitMix64`.
-    struct Rng(u64);
-
-    impl Rng {
-        fn below(&mut self, bound: u64) -> u64 {
-            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mut z = self.0;
-            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            (z ^ (z >> 31)) % bound
-        }
-    }
+    use crate::random::Rng;
 
     fn random(rng: &mut Rng, len: usize, percent: u64, weighted: bool) -> Relation {
         let weight = |rng: &mut Rng| if weighted { 1 + rng.below(9) } else { 1 };

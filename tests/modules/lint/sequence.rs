@@ -1,19 +1,9 @@
 //! What is said of accesses one after the other.
 
+use super::silent::TAGS;
 use tbaa::lint::{Lint, Options, lint};
 use tbaa::text::{self, Keep};
 use tbaa::{Code, Level};
-
-const TAGS: &str = r#"
-!0 = !{!1, !1, i64 0}
-!1 = !{!"int", !2, i64 0}
-!2 = !{!"root"}
-!3 = !{!4, !4, i64 0}
-!4 = !{!"float", !2, i64 0}
-!5 = !{!6, !6, i64 0}
-!6 = !{!"long", !2, i64 0}
-!keep = !{!0, !3, !5}
-"#;
 
 /// How many findings of one lint there are in a function, with only these lints on.
 fn count(lint_of: Lint, on: &[Lint], body: &str) -> usize {
@@ -49,7 +39,7 @@ fn each_of_two_lints_alone() {
 fn stores_between() {
     assert_eq!(puns(""), [1, 1]);
     // Of what neither aliases; under the tag that is read with; of what no tag tells.
-    assert_eq!(puns("  store i64 1, ptr %q, align 8, !tbaa !5\n"), [1, 1]);
+    assert_eq!(puns("  store ptr %p, ptr %q, align 8, !tbaa !5\n"), [1, 1]);
     assert_eq!(puns("  store i32 1, ptr %q, align 4, !tbaa !0\n"), [0, 0]);
     assert_eq!(puns("  store i32 1, ptr %q, align 4\n"), [0, 0]);
     assert_eq!(puns("  store atomic i32 1, ptr %q monotonic, align 4, !tbaa !5\n"), [0, 0]);
@@ -67,7 +57,7 @@ fn stores_between() {
 #[test]
 fn a_pair_is_told_once() {
     let twice = format!("{LOAD_FLOAT}{LOAD_INT}").repeat(2).replace("%w =", "%w0 =");
-    let other = "  %x = load i64, ptr %p, align 8, !tbaa !5\n";
+    let other = "  %x = load ptr, ptr %p, align 8, !tbaa !5\n";
     assert_eq!(count(PUNS[1], &PUNS, &twice), 2, "float then int, int then float");
     assert_eq!(count(PUNS[1], &PUNS, &format!("{twice}{other}")), 3);
 }

@@ -3,7 +3,8 @@
 use tbaa::lint::{Options, lint};
 use tbaa::text::{self, Keep};
 
-const TAGS: &str = r#"
+/// The tags `!0`, of an `int`, `!3`, of a `float`, and `!5`, of a pointer.
+pub(super) const TAGS: &str = r#"
 !0 = !{!1, !1, i64 0}
 !1 = !{!"int", !2, i64 0}
 !2 = !{!"root"}

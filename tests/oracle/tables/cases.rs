@@ -5,8 +5,8 @@ use crate::support::random::{self, Shape, Universe};
 use crate::support::{Rng, setting};
 use pretty_assertions::assert_eq;
 use tbaa::{
-    AliasResult, Draft, DraftOperand, Format, Graph, Operand, Oracle, Rules, SizedField, TagId,
-    TypeId,
+    AliasResult, Builder, Draft, DraftOperand, Format, Graph, Operand, Oracle, Rules, SizedField,
+    TagId, TypeId,
 };
 
 /// A chain of structs each of which is copied whole holds more types in types
@@ -422,6 +422,14 @@ fn walks_to_newer_types() {
     }
 }
 
+/// A scalar of four bytes.
+fn scalar(b: &mut Builder<'_>, format: Format, name: &str, parent: TypeId) -> TypeId {
+    match format {
+        Format::Old => b.scalar_type(name, parent).unwrap(),
+        Format::New => b.sized_type(parent, 4, name, &[]).unwrap(),
+    }
+}
+
 /// The most generic tag of two that are apart accesses all of a type; in the
 /// size-aware format as many bytes as there may be.
 #[test]
@@ -430,10 +438,7 @@ fn whole_generic_tags() {
         let mut graph = Graph::new();
         let mut b = graph.builder();
         let root = b.root("R").unwrap();
-        let mut scalar = |name, parent| match format {
-            Format::Old => b.scalar_type(name, parent).unwrap(),
-            Format::New => b.sized_type(parent, 4, name, &[]).unwrap(),
-        };
+        let mut scalar = |name, parent| scalar(&mut b, format, name, parent);
         let char = scalar("char", root);
         let [int, float] = ["int", "float"].map(|name| scalar(name, char));
         let [int, float] = [int, float].map(|ty| match format {
@@ -581,10 +586,7 @@ fn generic_tags_of_members() {
         let mut graph = Graph::new();
         let mut b = graph.builder();
         let root = b.root("R").unwrap();
-        let mut scalar = |name, parent| match format {
-            Format::Old => b.scalar_type(name, parent).unwrap(),
-            Format::New => b.sized_type(parent, 4, name, &[]).unwrap(),
-        };
+        let mut scalar = |name, parent| scalar(&mut b, format, name, parent);
         let char = scalar("char", root);
         let [int, float, long] = ["int", "float", "long"].map(|name| scalar(name, char));
         let other = scalar("odd", root);

@@ -1,15 +1,7 @@
 //! The arithmetic against enumeration.
 
 use super::*;
-
-/// `SplitMix64`.
-fn next(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
+use crate::random::Rng;
 
 fn starts(pattern: &Pattern) -> Vec<u128> {
     pattern.strides.iter().fold(vec![pattern.start], |starts, stride| {
@@ -25,8 +17,8 @@ fn brute_force(a: &Pattern, b: &Pattern) -> bool {
     starts(a).iter().any(|&x| theirs.iter().any(|&y| x < y + b.len && y < x + a.len))
 }
 
-fn pattern(state: &mut u64, strides: u64, step: u64, last: u64, len: u64) -> Pattern {
-    let mut of = |limit: u64| u128::from(next(state) % limit);
+fn pattern(rng: &mut Rng, strides: u64, step: u64, last: u64, len: u64) -> Pattern {
+    let mut of = |limit: u64| u128::from(rng.below(limit));
     let (start, len) = (of(3 * step), 1 + of(len));
     let mut list = Vec::new();
     for _ in 0..strides {
@@ -42,15 +34,15 @@ fn share_byte(a: &Pattern, b: &Pattern, by: u128) -> Result<bool, Exhausted> {
 
 #[test]
 fn arithmetic_equals_enumeration() {
-    let mut state = 1;
+    let mut rng = Rng(1);
     let mut found = [0; 2];
     for round in 0..9_000_u64 {
         let (left, right) = (round % 3, round / 3 % 3);
         let few = if left + right > 2 { 7 } else { 30 };
         let step = [6, 40, 300][(round % 7 % 3) as usize];
-        let a = pattern(&mut state, left, step, few, 1 + step / 8);
-        let b = pattern(&mut state, right, step, few, 1 + step / 8);
-        let by = u128::from(next(&mut state) % 50);
+        let a = pattern(&mut rng, left, step, few, 1 + step / 8);
+        let b = pattern(&mut rng, right, step, few, 1 + step / 8);
+        let by = u128::from(rng.below(50));
         let moved = Pattern { start: b.start + by, ..b.clone() };
         let expected = brute_force(&a, &moved);
         let (strides, window) = distances(&a, &b, by, &[]);
@@ -67,10 +59,10 @@ fn arithmetic_equals_enumeration() {
 /// reach, where the sums are irregular.
 #[test]
 fn sums_equal_those_listed() {
-    let mut state = 4;
+    let mut rng = Rng(4);
     let mut found = [0; 2];
     for round in 0..4_000 {
-        let mut of = |limit: u64| next(&mut state) % limit;
+        let mut of = |limit: u64| rng.below(limit);
         let mut strides = Vec::new();
         for _ in 0..3 + of(2) {
             let (step, last) = (u128::from(5 + of(26)), u128::from(1 + of(40)));
@@ -103,11 +95,11 @@ fn sums_equal_those_listed() {
 /// With hardly a trial allowed, an answer that is given is still right.
 #[test]
 fn a_low_limit_never_gives_a_wrong_answer() {
-    let mut state = 2;
+    let mut rng = Rng(2);
     let mut unknown = 0;
     for round in 0..4_000 {
-        let a = pattern(&mut state, 2, 200, 9, 4);
-        let b = pattern(&mut state, 2, 200, 9, 4);
+        let a = pattern(&mut rng, 2, 200, 9, 4);
+        let b = pattern(&mut rng, 2, 200, 9, 4);
         let (strides, window) = distances(&a, &b, 0, &[]);
         match decide(strides, window, 6, &mut Budget::new(ELEMENTS)) {
             Ok(answer) => assert_eq!(answer, brute_force(&a, &b), "round {round}"),
@@ -137,14 +129,14 @@ fn huge_counts_take_no_time() {
 /// suffice, and take little time.
 #[test]
 fn two_strides_a_side_are_decided() {
-    let mut state = 3;
+    let mut rng = Rng(3);
     for (start, step, many, far, len) in
         [(1_000, 100, 1_000_000, 1_000_000_000, 8), (1_000_000_000, 100_000, 3_000, 3_000, 2)]
     {
         let mut counts = [0; 2];
         for _ in 0..1_000 {
             let mut nested = || {
-                let mut of = |limit: u64| 1 + u128::from(next(&mut state) % limit);
+                let mut of = |limit: u64| 1 + u128::from(rng.below(limit));
                 let unit = [1, 4, 8, 24][of(4) as usize - 1];
                 let many = if of(2) == 1 { 10 } else { many };
                 let (start, len) = (unit * of(start), of(len));
