@@ -110,6 +110,63 @@ define void @f(ptr byval({ i64, i64 }) align 8 %v) {
 }
 
 #[test]
+fn calls_are_read_whatever_their_arguments_are() {
+    let before = "@c = external global i8
+declare ptr @strcpy(ptr, ptr)
+define void @f(ptr %p) {
+entry: %memory = alloca [3 x i32], align 4";
+    let copy = "call ptr @strcpy(ptr getelementptr (i8, ptr @c, i64 1), ptr %p)";
+    let set = "call ptr @memset(ptr %p, i32 0, i64 ptrtoint (ptr @c to i64))";
+    expect(
+        &format!(
+            "{before} ; it's \"(
+  call void asm \"movl $$1, $0\", \"=*m\"(ptr elementtype(i32) %p)
+  %a = call ptr @strcpy(ptr \"k\"=\"v\" nonnull %memory, ptr %p)
+  %b = {copy}
+  {set}
+  ret void
+}}
+"
+        ),
+        &format!(
+            "{before} ; it's \"(
+  call void @__tbaa_witness_fresh(ptr %memory, i64 12)
+  call void @__tbaa_witness_clear(ptr %p, i64 4)
+  call void asm \"movl $$1, $0\", \"=*m\"(ptr elementtype(i32) %p)
+  %a = call ptr @strcpy(ptr \"k\"=\"v\" nonnull %memory, ptr %p)
+  call void @__tbaa_witness_printed(ptr %memory, i64 -1)
+  %b = {copy}
+  call void @__tbaa_witness_printed(ptr getelementptr (i8, ptr @c, i64 1), i64 -1)
+  call void @__tbaa_witness_clear(ptr %p, i64 ptrtoint (ptr @c to i64))
+  {set}
+  call void @__tbaa_witness_fresh(ptr %memory, i64 12)
+  ret void
+}}
+"
+        ),
+    );
+}
+
+#[test]
+fn what_is_unwound_to_goes_on_over_lines() {
+    let before = "declare void @g()
+@call = external constant ptr
+define void @f() personality ptr @g {
+  invoke void @g()
+          to label %a unwind label %b
+a:
+  ret void
+b:
+  %l = landingpad { ptr, i32 }
+          catch ptr @call";
+    let unwound = "call void @__tbaa_witness_unwound()";
+    expect(
+        &format!("{before}\n  ret void\n}}\n"),
+        &format!("{before}\n  {unwound}\n  ret void\n}}\n"),
+    );
+}
+
+#[test]
 fn nothing_stands_between_a_deoptimization_and_its_return() {
     let declare = "declare i32 @llvm.experimental.deoptimize.i32(...)
 define i32 @f() {

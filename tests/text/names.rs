@@ -36,6 +36,7 @@ const DEBUG: &str = r#"
 !19 = !{!3, !5, i64 4}
 !20 = !{!10, !10, i64 0}
 !21 = !{!8, !7, i64 0, i64 1}
+!22 = !{!3, !7, i64 40}
 !40 = distinct !DICompositeType(tag: DW_TAG_structure_type, name: "V", file: !60, line: 3, size: 512, elements: !41)
 !41 = !{!42, !43, !47, !50, !54, !55, !56}
 !42 = !DIDerivedType(tag: DW_TAG_member, name: "a", scope: !40, baseType: !57, size: 32)
@@ -75,7 +76,7 @@ fn meanings(tags: &[u32], metadata: &str) -> Vec<String> {
     module.attached_tags().into_iter().map(|tag| names.tag(tag)).collect()
 }
 
-const TAGS: [u32; 12] = [1, 2, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21];
+const TAGS: [u32; 13] = [1, 2, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22];
 
 #[test]
 fn fields_have_the_names_that_debug_information_gives_them() {
@@ -98,6 +99,7 @@ fn fields_have_the_names_that_debug_information_gives_them() {
             "V+4 (int)",
             "omnipotent char",
             "In.q (long at 0 of In, immutable)",
+            "V.e.q (long at 40 of V)",
         ]
     );
 }
@@ -107,7 +109,7 @@ fn without_debug_information_the_offset_stands_for_the_field() {
     let end = DEBUG.find("!40 =").unwrap();
     let seen = meanings(&TAGS, &DEBUG[..end]);
     assert_eq!(seen[..3], ["V+0 (int)", "V+8 (int)", "V+8 (omnipotent char)"]);
-    assert_eq!(seen[10..], ["omnipotent char", "In+0 (long, immutable)"]);
+    assert_eq!(seen[10..12], ["omnipotent char", "In+0 (long, immutable)"]);
 }
 
 #[test]
@@ -119,6 +121,18 @@ fn two_structs_of_one_name_give_a_field_a_name_only_where_they_agree() {
     assert_eq!(meanings(&[1, 2], &both), ["V+0 (int)", "V.u.i (int at 8 of V)"]);
     let same = both.replace("name: \"b\", scope: !80", "name: \"a\", scope: !80");
     assert_eq!(meanings(&[1], &same), ["V.a (int at 0 of V)"]);
+}
+
+#[test]
+fn a_field_may_be_an_enumeration_or_one_of_many_members() {
+    let member = "name: \"a\", scope: !40, baseType: !";
+    let enumeration = "!80 = !DICompositeType(tag: DW_TAG_enumeration_type, name: \"E\", size: 32, elements: !64)\n";
+    let text = DEBUG.replace(&format!("{member}57"), &format!("{member}80")) + enumeration;
+    assert_eq!(meanings(&[1], &text), ["V.a (int at 0 of V)"]);
+    for (list, names) in [("!62, !63}", "i|f|p|r"), ("!62, !63, !68}", "i|f|p|r|...")] {
+        let seen = meanings(&[12], &DEBUG.replace("!62}", list));
+        assert_eq!(seen, [format!("V.u.{{{names}}} (omnipotent char at 8 of V)")]);
+    }
 }
 
 #[test]
@@ -134,15 +148,18 @@ fn a_union_is_named_with_the_types_of_its_members() {
 !8 = !{!"R"}
 !9 = !{!4, !6, i64 0}
 !10 = !{!5, !5, i64 0}
+!11 = !{!12, !6, i64 0}
+!12 = !{!"W", !5, i64 0, !6, i64 4}
 "#;
     assert_eq!(
-        meanings(&[1, 2, 3, 9, 10], metadata),
+        meanings(&[1, 2, 3, 9, 10, 11], metadata),
         [
             "Q+4 (int, of union U: int, float)",
             "Q+4 (U, of union U: int, float)",
             "U+0 (int, of union U: int, float)",
             "Q+0 (int)",
             "U (of union U: int, float)",
+            "W+0 (int, of union U: int, float)",
         ]
     );
 }
@@ -178,6 +195,29 @@ fn a_class_goes_by_its_own_name() {
             "unnamed+0 (int)"
         ]
     );
+}
+
+#[test]
+fn names_are_read_up_to_4096_bytes() {
+    // 4,096 bytes mangled, and as many demangled, "typeinfo name for " included.
+    let name = "n".repeat(406);
+    let longest = format!("_ZTSN{}E", format!("406{name}").repeat(10));
+    let longer = longest.replacen("406", "407n", 1);
+    let own = [name.as_str(); 10].join("::");
+    for (mangled, expected) in
+        [(&longest[..], &own[..]), (&longer, &longer), ("__ZTS1S", "__ZTS1S")]
+    {
+        let module = module_of(
+            &[1],
+            &format!(
+                "!1 = !{{!2, !2, i64 0}}\n!2 = !{{!\"{mangled}\", !3, i64 0}}\n!3 = distinct !{{!3}}\n"
+            ),
+        );
+        let (names, tag) = (Names::of_graph(module.graph()), module.attached_tags()[0]);
+        assert_eq!(names.place(tag), expected);
+        let root = module.graph().ty(module.graph().tag(tag).unwrap().base).parent().unwrap();
+        assert_eq!(names.ty(root), "an unnamed root");
+    }
 }
 
 #[test]

@@ -197,6 +197,15 @@ fn integers_of_every_width_survive() {
 }
 
 #[test]
+fn what_is_no_integer_is_kept_as_it_is_written() {
+    let file = "!DIFile(filename: \"a)\", directory: \"\")";
+    let module = read(&format!("!0 = !{{i64 , i64 1x, !1}}\n!1 = {file} ; a file\n!2 = !{{}}\n"));
+    let node = module.node(0).unwrap();
+    let operands = text::write_operands(module.graph(), node, |_| unreachable!());
+    assert_eq!(operands, format!("i64, i64 1x, {file}"));
+}
+
+#[test]
 fn unreadable_text_is_refused_with_its_place() {
     let use_of = |tag: &str, rest: &str| {
         format!(
@@ -212,7 +221,7 @@ fn unreadable_text_is_refused_with_its_place() {
             TextErrorKind::Undefined { number: 22 },
         ),
         (
-            "!0 = !{}\n\n!0 = !{i32 1}\n".to_owned(),
+            "!\n0 = !{}\n!0 = !{i32 1}\n".to_owned(),
             (3, 1),
             TextErrorKind::DefinedTwice { number: 0, first_line: 1 },
         ),
@@ -302,6 +311,24 @@ fn mlir_attributes_stand_before_their_use() {
     );
 }
 
+#[test]
+fn what_mlir_would_merge_is_refused() {
+    let apart = "must stay apart from equal ones, and MLIR would merge them";
+    for (metadata, expected) in [
+        ("{!0}\n!0 = distinct !{!0}", Ok("#tbaa_root0 = #llvm.tbaa_root\n".to_owned())),
+        ("{!0, !1}\n!0 = distinct !{!0}\n!1 = distinct !{!1}", Err(format!("node 1 {apart}"))),
+        ("{!0}\n!0 = distinct !{!\"R\"}", Err(format!("node 0 {apart}"))),
+        (
+            "{!0}\n!0 = !{!1, i64 4, !\"int\"}\n!1 = !{!\"R\"}",
+            Err("type \"int\" is size-aware, and MLIR knows the old format only".to_owned()),
+        ),
+    ] {
+        let module = read(&format!("!tbaa.types = !{metadata}\n"));
+        let written = text::write_mlir(module.graph()).map_err(|error| error.to_string());
+        assert_eq!(written, expected);
+    }
+}
+
 /// What `llvm-as-22 | llvm-dis-22` makes of them.
 #[test]
 fn signed_hexadecimals_take_their_first_bit_for_the_sign() {
@@ -323,7 +350,7 @@ fn signed_hexadecimals_take_their_first_bit_for_the_sign() {
 
 #[test]
 fn the_tags_of_errno_are_not_upgraded() {
-    let module = read(
+    let mut module = read(
         r#"
 define void @f(ptr %p) {
   store i32 0, ptr %p, !tbaa !1
@@ -334,10 +361,27 @@ define void @f(ptr %p) {
 !llvm.errno.tbaa = !{!1}
 "#,
     );
+    let attached = module.attached_tags()[0];
+    assert_eq!((module.tag(1), module.tag(2)), (Some(attached), None));
     let mut verifier = Verifier::new(module.graph());
     assert_eq!(verifier.check(module.attached_tags()[0]), Ok(()));
     let verdict = verifier.check(module.errno_tags()[0]).map_err(|violation| violation.rule);
     assert_eq!(verdict, Err(Rule::TagNotStructPath));
+}
+
+#[test]
+fn a_dump_shows_sixty_bytes_of_what_it_leaves_out() {
+    for length in [59, 60, 61] {
+        let operand = format!("ptr @{}", "g".repeat(length - 5));
+        let module = module_of(
+            &[0],
+            &format!("!0 = !{{!1, !1, i64 0, {operand}}}\n!1 = !{{!\"int\", !{{!\"R\"}}}}\n"),
+        );
+        let (shown, rest) = operand.split_at(length.min(60));
+        let dots = if rest.is_empty() { "" } else { "..." };
+        let dumped = text::write(module.graph());
+        assert!(dumped.contains(&format!(" ; operand 3 was {shown}{dots}\n")), "{dumped}");
+    }
 }
 
 /// What a dump cannot name is null in it, so that LLVM takes the dump and no

@@ -93,6 +93,12 @@ const CASES: &[[&str; 4]] = &[
         "  call void asm sideeffect \"a, !tbaa !0\", \"~{x}\"(ptr %p), !srcloc !4, !tbaa !5, !tbaa !5\n",
         "  call void asm sideeffect \"a, !tbaa !0\", \"~{x}\"(ptr %p), !srcloc !4, !tbaa !0, !tbaa !0, !noalias !4\n",
     ],
+    [
+        "  call void @g(ptr %p) ; a comma, !tbaa !4\n  , !tbaa !0\n",
+        "  call void @g(ptr %p) ; a comma, !tbaa !4\n  \n",
+        "  call void @g(ptr %p) ; a comma, !tbaa !4\n  , !tbaa !5\n",
+        "  call void @g(ptr %p) ; a comma, !tbaa !4\n  , !tbaa !0, !noalias !4\n",
+    ],
 ];
 
 #[test]
@@ -121,11 +127,16 @@ const UNTAGGED: &[(&str, &str)] = &[
     ("store i64 ptrtoint (ptr @g to i64), ptr %p", " load i32, ptr %p\n"),
     ("store float 1.0e+00, ptr %p, align 4", "\n  #dbg_value(ptr %p, !7, !DIExpression(), !7)\n"),
     ("%v = atomicrmw volatile fadd ptr %p, float 1.0e+00 syncscope(\"x\") seq_cst, align 4", "\n"),
+    ("%v = atomicrmw fsub ptr %p, double +1.0e+00 monotonic", "\n"),
     ("%v = atomicrmw xchg ptr %p, ptr null release", " br label %x\n"),
     ("%v = cmpxchg weak ptr %p, i1 true, i1 false acq_rel monotonic, align 8", "\n"),
     ("%v = va_arg ptr %p, { i32, ptr addrspace(1) }", "\n"),
     ("call void @llvm.memcpy.p0.p0.i64(ptr %p, ptr %q, i64 8, i1 false)", " x:\n"),
     ("tail call void @llvm.memset.p0.i64(ptr %p, i8 0, i64 8, i1 false) #2", " %v = add i8 1, 2\n"),
+    (
+        "call void @llvm.memset.p0.i64(ptr %p, i8 0, i64 8, i1 false) #2",
+        "\n  #dbg_value(ptr %p, !7, !DIExpression(), !7)\n",
+    ),
     (
         "call void @llvm.memmove.p0.p0.i64(ptr %p, ptr %q, i64 8, i1 false) nounwind memory(argmem: read) \"k\"=\"v\" [ \"deopt\"(i32 1) ]",
         " fence seq_cst\n",
@@ -157,6 +168,8 @@ fn an_instruction_without_attachments_gets_one() {
 fn the_last_change_of_a_kind_stands() {
     let body = "  store i32 0, ptr %p, !tbaa !0, !tbaa.struct !3\n";
     let new = rewritten(body, |it, i| {
+        let attached = ["tbaa", "tbaa.struct", "x"].map(|kind| it.metadata(i, kind));
+        assert_eq!(attached, [Some(&b"!0"[..]), Some(b"!3"), None]);
         it.set_metadata(i, "tbaa", None);
         it.set_metadata(i, "tbaa.struct", Some(4));
         it.set_metadata(i, "tbaa", Some(5));
@@ -172,6 +185,7 @@ fn definitions_are_numbered_after_all_others() {
     for (text, number, expected) in [
         ("", 0, "!0 = !{}\n!1 = !{!0}\n"),
         ("!7 = !{}\r\n!3 = !{}\r\n", 8, "!7 = !{}\r\n!3 = !{}\r\n!8 = !{}\r\n!9 = !{!8}\r\n"),
+        ("\n", 0, "\n!0 = !{}\n!1 = !{!0}\n"),
         ("!2 = !DIFile()", 3, "!2 = !DIFile()\n!3 = !{}\n!4 = !{!3}\n"),
     ] {
         let module = read(text);
@@ -191,6 +205,12 @@ fn definitions_are_numbered_after_all_others() {
 
 #[test]
 fn what_cannot_be_changed_is_said() {
+    // Without a comma an attachment is none to LLVM.
+    let text = module_text("  %v = load <2 x i32> strange !tbaa !0\n");
+    let module = read(&text);
+    let mut rewriter = Rewriter::new(text.as_bytes(), &module);
+    rewriter.set_metadata(0, "tbaa", None);
+    assert_eq!(rewriter.to_bytes().unwrap_err().kind, TextErrorKind::NoEnd);
     let text = module_text("  %v = load <2 x i32> strange\n  store i32 0, ptr %p, !tbaa !0\n");
     let module = read(&text);
     let mut rewriter = Rewriter::new(text.as_bytes(), &module);
@@ -216,6 +236,8 @@ fn what_cannot_be_changed_is_said() {
     }
     let error = Rewriter::new(text.as_bytes(), &module).write(&mut Full).unwrap_err();
     assert!(matches!(error, RewriteError::Output(_)), "{error}");
+    let source = std::error::Error::source(&error).unwrap();
+    assert_eq!(source.to_string(), error.to_string());
 }
 
 /// What an instruction is, but for its place and its tag.

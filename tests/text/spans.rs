@@ -165,6 +165,7 @@ target triple = "x86_64-unknown-linux-gnu"
 %old = type void (%struct.S*, ...)*
 %half = type
   [4 x i8]
+%alias = type %"a \22b\22"
 %strange = typ { i8 }
 %stranger = type ,
 %
@@ -196,6 +197,7 @@ define void @f() {
             ("0", "<{ i8,\n  /* padding } */ i32 }>"),
             ("old", "void (%struct.S*, ...)*"),
             ("half", "[4 x i8]"),
+            ("alias", "%\"a \\22b\\22\""),
         ]
     );
     assert_eq!(read("define void @f() { ret void }").data_layout(), None);

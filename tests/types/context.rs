@@ -104,6 +104,16 @@ fn errors_say_where_and_what() {
             "%a = type ptr addrspace(16777216)",
             "1:11: address space 16777216: it must be less than 16777216",
         ),
+        (
+            "%a = type i8 addrspace(16777216)*",
+            "1:11: address space 16777216: it must be less than 16777216",
+        ),
+        ("%a = type <2 x label>", "1:16: label cannot be an element of a vector"),
+        (
+            "%b = type {}\n%a = type { %a }",
+            "2:1: struct %a contains itself; let it contain a pointer",
+        ),
+        ("%a = type target(\"x\", 1, i8)", "1:26: expected an integer"),
         ("%a = type int", "1:11: expected a type"),
         ("%a = i32", "1:6: expected `type`"),
         ("a", "1:1: expected a type name such as %struct.Point"),
@@ -114,6 +124,38 @@ fn errors_say_where_and_what() {
     ] {
         assert_eq!(message(text), expected, "{text}");
     }
+}
+
+#[test]
+fn a_target_type_takes_the_parameters_that_llvm_takes() {
+    let tuple = "a scalable vector and one integer";
+    for (parameters, takes) in [
+        ("\"aarch64.svcount\", 1", "no parameters"),
+        ("\"aarch64.svcount\", i8", "no parameters"),
+        ("\"amdgcn.named.barrier\"", "one integer and no type"),
+        ("\"amdgcn.named.barrier\", i8, 0", "one integer and no type"),
+        ("\"riscv.vector.tuple\", 2", tuple),
+        ("\"riscv.vector.tuple\", <vscale x 8 x i8>", tuple),
+    ] {
+        let error = Context::new().parse(format!("target({parameters})").as_bytes()).unwrap_err();
+        assert_eq!(error.kind, ParseErrorKind::Type(TypeError::TargetParameters { takes }));
+    }
+}
+
+#[test]
+fn a_modules_types_go_by_name_or_number() {
+    let text = br#"%S = type { %0, %"a\\22"* }
+%0 = type { i32 }
+%"a\\22" = type opaque
+"#;
+    let module = tbaa::text::read(text).unwrap();
+    let mut context = Context::new();
+    let names = context.read_module(text, &module).unwrap();
+    let [s, escaped] = [&b"S"[..], b"a\\22"].map(|name| names.named(name).unwrap());
+    let pointer = context.typed_pointer(escaped, 0).unwrap();
+    assert_eq!(context.parts(s), [names.numbered(0).unwrap(), pointer]);
+    assert_eq!((names.numbered(1), names.named(b"0")), (None, None));
+    assert_eq!(context.parse_with(&names, b"%0").ok(), names.numbered(0));
 }
 
 #[test]

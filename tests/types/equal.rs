@@ -152,6 +152,47 @@ fn two_contexts_compare_as_one_does() {
     }
 }
 
+#[test]
+fn an_encoding_says_address_spaces_and_parameters() {
+    let mut context = Context::new();
+    context.read_definitions(b"%op = type opaque %op.1 = type opaque").unwrap();
+    for (text, printed) in [
+        ("{ ptr, i8*, ptr addrspace(3), i8 addrspace(4)* }", "S4S0R0PI8R3N4I8"),
+        ("[2 x target(\"x\", i8, 1, 2)]", "A2G(x)1.1.2I8"),
+        ("%op.1*", "PO(op)"),
+    ] {
+        let ty = context.parse(text.as_bytes()).unwrap();
+        assert_eq!(Encoding::of(&context, ty).unwrap().to_string(), printed);
+    }
+    // Of one canonical name, each is as good as the other.
+    let [a, b] = [&b"{ %op*, %op* }"[..], b"{ %op*, %op.1* }"].map(|it| context.parse(it).unwrap());
+    assert!(equal(Equality::Structural, (&context, a), (&context, b)));
+    assert!(TypeClasses::new(&[&context], Equality::Structural).same(a, b));
+    for name in ["op.", ".0", "op.0.", "op.1a", "op.-1"] {
+        assert_eq!(canonical_name(name.as_bytes()), name.as_bytes());
+    }
+}
+
+/// Chains that unfold alike and point to one of two structs now and then, each
+/// in an order of its own: more to compare than is compared.
+#[test]
+fn classes_say_that_not_all_was_compared() {
+    const APART: usize = 25;
+    let mut text = String::from("%x = type { i32 }\n%y = type { i32 }\n");
+    for chain in 0..64 {
+        for at in 0..7 * APART {
+            let leaf = [", %x*", ", %y*"][(chain >> (at / APART)) & 1];
+            let leaf = if at % APART == 0 { leaf } else { "" };
+            writeln!(text, "%c{chain}_{at} = type {{ %c{chain}_{}*{leaf} }}", at + 1).unwrap();
+        }
+        writeln!(text, "%c{chain}_{} = type {{ %x* }}", 7 * APART).unwrap();
+    }
+    let mut context = Context::new();
+    context.read_definitions(text.as_bytes()).unwrap();
+    assert!(!TypeClasses::new(&[&context], Equality::Structural).is_exact());
+    assert!(TypeClasses::new(&[&context], Equality::Unfolding).is_exact());
+}
+
 /// Types that differ only far away: a long chain ends in the struct that they
 /// use beside it, or in its copy.
 #[test]

@@ -134,6 +134,9 @@ fn universe(rng: &mut Rng, count: usize) -> (String, Vec<String>) {
         "target(\"riscv.vector.tuple\", <vscale x 16 x i8>, 2)",
         "target(\"spirv.Type\", 1, 12, 32)",
         "target(\"spirv.Type\", 1, 0, 0)",
+        "target(\"spirv.Type\", 1, 0, 32)",
+        "target(\"spirv.Type\", 1, 12, 0)",
+        "target(\"spirv.Type\", 1, 16, 128)",
         "target(\"spirv.Literal\", 3)",
         "target(\"unheard.of\")",
         "[2 x target(\"spirv.Sampler\")]",
@@ -245,6 +248,13 @@ fn what_a_layout_prints_reads_back() {
         if let Ok(layout) = text.parse::<DataLayout>() {
             assert_eq!(layout.to_string().parse(), Ok(layout), "{text}");
         }
+    }
+    let places = [("e-p:32:32", None), ("e-p0(far):32:32", Some(0)), ("e-p1(far):32:32", Some(1))];
+    for (text, number) in places {
+        let layout: DataLayout = text.parse().unwrap();
+        assert_eq!(layout.to_string(), text);
+        let named = ["far", "near", ""].map(|name| layout.named_address_space(name));
+        assert_eq!(named, [number, None, None]);
     }
     let error = "e-i64:33-S128".parse::<DataLayout>().unwrap_err();
     assert_eq!(

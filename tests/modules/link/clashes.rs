@@ -230,17 +230,27 @@ fn cycles_and_values_are_left_out_and_alias_everything() {
 /// A path through more clashing types than are told apart.
 #[test]
 fn very_many_clashes_answer_may() {
-    let chain = |scalar: usize| {
-        let mut text = format!("!100 = !{{!\"n100\", !{scalar}, i64 0, !2, i64 8}}\n");
-        for at in 101..300 {
-            text += &format!("!{at} = !{{!\"n{at}\", !{}, i64 0, !2, i64 {}}}\n", at - 1, 8 * at);
+    // Structs in each other, and a struct beside them, of an int or of a float.
+    let chain = |scalar: usize, count: usize| {
+        let mut text = format!("!4 = !{{!\"S\", !{scalar}, i64 0, !2, i64 8}}\n");
+        for at in 100..100 + count {
+            let inner = if at == 100 { scalar } else { at - 1 };
+            text += &format!("!{at} = !{{!\"n{at}\", !{inner}, i64 0, !2, i64 {}}}\n", 8 * at);
         }
-        text + &format!("!4 = !{{!299, !{scalar}, i64 0}} !tbaa.tags = !{{!4}}")
+        let last = 99 + count;
+        text + &format!(
+            "!5 = !{{!{last}, !{scalar}, i64 0}} !6 = !{{!4, !{scalar}, i64 0}} !tbaa.tags = !{{!5, !6}}"
+        )
     };
-    let pair = Pair::new(&chain(2), &chain(3));
-    assert_eq!(pair.linked.clashes().len(), 200);
-    for rules in RULES {
-        assert_eq!(pair.alias(rules, 0, 0), MayAlias);
+    for (count, through_any) in [(64, false), (65, true), (200, true)] {
+        let pair = Pair::new(&chain(2, count), &chain(3, count));
+        assert_eq!(pair.linked.clashes().len(), count + 1);
+        for rules in RULES {
+            assert_eq!(pair.alias(rules, 0, 0), MayAlias);
+            let oracle = pair.linked.oracle(rules);
+            let (ours, other) = (pair.tags[0][0].unwrap(), pair.tags[1][1].unwrap());
+            assert_eq!(oracle.clash(ours, other), through_any);
+        }
     }
 }
 
@@ -261,6 +271,20 @@ fn sized(a: &str, b: &str) -> Pair {
     let tags = [(0, a), (1, b)]
         .map(|(module, graph)| graph.tags().map(|tag| linked.tag(module, tag)).collect());
     Pair { linked, tags }
+}
+
+/// A member whose type has no bytes is none of its elements.
+#[test]
+fn a_type_without_bytes_has_no_elements() {
+    let pair = sized(
+        "!9 = !{!1, i64 0, !\"Z\"} !10 = !{!1, i64 8, !\"H\", !9, i64 0, i64 0, !7, i64 4, i64 4}
+         !11 = !{!10, !2, i64 4, i64 4} !12 = !{!10, !9, i64 0, i64 0} !tbaa.tags = !{!11, !12}",
+        "!4 = !{!7, !3, i64 0, i64 4} !tbaa.tags = !{!4}",
+    );
+    let clashes = [0, 1].map(|tag| {
+        pair.linked.oracle(Rules::Llvm).clash(pair.tags[0][tag].unwrap(), pair.tags[1][0].unwrap())
+    });
+    assert_eq!(clashes, [true, false]);
 }
 
 /// Bytes of a member with a clashing type go through it, and no others.
@@ -363,10 +387,10 @@ fn plain_nodes_stay_plain() {
     let text = "!0 = !{!\"R\"} !1 = !{!\"int\", !0, i64 0} !2 = !{!1, !1, i64 0}
                 !3 = distinct !{!3, !4} !4 = !{!\"llvm.loop.mustprogress\"}
                 !tbaa.tags = !{!2} !loops = !{!3}";
-    let graph = text::read(text.as_bytes()).unwrap().into_graph();
+    let graph = text::read_with(text.as_bytes(), text::Keep::All).unwrap().into_graph();
     let linked = Linked::new(&[("a.ll", &graph)]).unwrap();
     let count =
         |graph: &Graph| [graph.tags().count(), graph.types().count(), graph.copies().count()];
     assert_eq!(count(linked.graph()), count(&graph));
-    assert_eq!(linked.summary().node_count(), graph.node_count());
+    assert_eq!((linked.summary().node_count(), graph.node_count()), (5, 5));
 }

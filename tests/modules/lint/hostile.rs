@@ -169,9 +169,9 @@ fn findings_are_limited_by_code_and_in_all() {
     assert_eq!(verify(&module, bad.as_bytes(), all).len(), 498);
 }
 
-/// A union for each tag, and a tag of a number: the pair of the last union, which
-/// alone has one, and the number is miscompiled.
-fn unions_apart(count: usize) -> Graph {
+/// A union for each tag, and tags of numbers: the pair of the last union, which
+/// alone has one, and the last number is miscompiled.
+fn unions_apart(count: usize, numbers: usize) -> Graph {
     let mut graph = Graph::new();
     let mut b = graph.builder();
     let root = b.root("R").unwrap();
@@ -183,22 +183,103 @@ fn unions_apart(count: usize) -> Graph {
         let own = b.sized_type(root, 4, format!("U{at}"), &members).unwrap();
         b.access_tag(own, float, 0, 4, false).unwrap();
     }
-    b.access_tag(int, int, 0, 4, false).unwrap();
+    for at in 1..=numbers {
+        let name = format!("N{at}");
+        let ty = if at == numbers { int } else { b.sized_type(root, 4, name, &[]).unwrap() };
+        b.access_tag(ty, ty, 0, 4, false).unwrap();
+    }
     graph
 }
 
 #[test]
 fn pairs_beyond_the_limit_are_not_compared_and_it_is_said() {
     let code = Code::Lint(Lint::UnionMiscompiled);
-    let lint = |count| {
-        let found = lint_graph(&unions_apart(count), &Options::default());
+    let lint = |count, numbers, options| {
+        let found = lint_graph(&unions_apart(count, numbers), &options);
         let left_out: Vec<LeftOut> = found.left_out().collect();
         (found.iter().filter(|it| it.code == code).count(), left_out)
     };
-    assert_eq!(lint(20), (1, vec![]));
-    // 724 tags make 261,726 pairs; 725 make more than 2^18.
-    assert_eq!(lint(723), (1, vec![]));
-    assert_eq!(lint(724), (0, vec![LeftOut { code, count: 0, at_least: true }]));
+    let default = Options::default;
+    assert_eq!(lint(20, 1, default()), (1, vec![]));
+    // 545 unions and 209 numbers make 545 * 544 / 2 + 545 * 209 = 2^18 + 1 pairs.
+    assert_eq!(lint(545, 208, default()), (1, vec![]));
+    assert_eq!(lint(545, 209, default()), (0, vec![LeftOut { code, count: 0, at_least: true }]));
+    assert_eq!(lint(545, 209, default().set(Lint::UnionMiscompiled, None)), (0, vec![]));
+}
+
+/// Each pair is of a union of 8,193 operands and a scalar of three.
+#[test]
+fn operands_beyond_the_limit_are_not_looked_at() {
+    let mut graph = Graph::new();
+    let mut b = graph.builder();
+    let root = b.root("R").unwrap();
+    let mut scalar = |at| (b.scalar_type(format!("T{at}"), root).unwrap(), 0);
+    let members: Vec<_> = (0..4096).map(&mut scalar).collect();
+    let union = b.struct_type("U", &members).unwrap();
+    b.struct_tag(union, members[4095].0, 0, false).unwrap();
+    for (ty, _) in members {
+        b.struct_tag(ty, ty, 0, false).unwrap();
+    }
+    let found = lint_graph(&graph, &Options::default().limits(FindingLimits::NONE));
+    let code = Code::Lint(Lint::UnionMiscompiled);
+    assert_eq!(found.iter().filter(|it| it.code == code).count(), (1 << 24) / 8196);
+    assert!(found.left_out().eq([LeftOut { code, count: 0, at_least: true }]));
+}
+
+/// Each of these reads is compared with the stores under as many tags.
+#[test]
+fn reads_beyond_the_limit_are_not_compared_with_stores() {
+    const COUNT: usize = 1100;
+    let mut code = String::from("define void @f(ptr %q) {\n");
+    let mut nodes =
+        String::from("!0 = !{!\"R\"}\n!1 = !{!2, !2, i64 0}\n!2 = !{!\"float\", !0, i64 0}\n");
+    for tag in (0..COUNT).map(|at| 2 * at + 4) {
+        code += &format!("  store i32 1, ptr %q, !tbaa !{tag}\n");
+        nodes += &format!(
+            "!{tag} = !{{!{ty}, !{ty}, i64 0}}\n!{ty} = !{{!\"T{tag}\", !0, i64 0}}\n",
+            ty = tag + 1
+        );
+    }
+    for tag in (0..COUNT).map(|at| 2 * at + 4) {
+        code += &format!(
+            "  %i{tag} = load i32, ptr %p{tag}, !tbaa !{tag}\n  %f{tag} = load float, ptr %p{tag}, !tbaa !1\n"
+        );
+    }
+    let source = code + "  ret void\n}\n" + &nodes;
+    let module = text::read(source.as_bytes()).unwrap();
+    let found = lint(&module, source.as_bytes(), &Options::default().limits(FindingLimits::NONE));
+    let code = Code::Lint(Lint::PointerUnderTwoTags);
+    let count = found.iter().filter(|it| it.code == code).count();
+    assert_eq!(count, (1 << 20) / COUNT);
+}
+
+/// Of what holds no union, and accesses scalars of its own size, no pair counts.
+#[test]
+fn any_number_of_plain_structs_is_compared() {
+    let mut graph = Graph::new();
+    let mut b = graph.builder();
+    let root = b.root("R").unwrap();
+    let int = b.sized_type(root, 4, "int", &[]).unwrap();
+    for at in 0..800 {
+        let fields = [0, 4].map(|offset| SizedField { ty: int, offset, size: 4 });
+        let own = b.sized_type(root, 8, format!("S{at}"), &fields).unwrap();
+        b.access_tag(own, int, 4, 4, false).unwrap();
+    }
+    assert!(lint_graph(&graph, &Options::default()).left_out().next().is_none());
+}
+
+/// Places beyond the end of the text that is given are left out.
+#[test]
+fn another_text_than_the_one_that_was_read() {
+    let source = nested_unions(3);
+    let module = text::read(source.as_bytes()).unwrap();
+    for end in 0..source.len() {
+        let text = &source.as_bytes()[..end];
+        let found = lint(&module, text, &Options::default());
+        let verified = verify(&module, text, Rules::Llvm);
+        let places = found.iter().chain(&verified).filter_map(|it| it.primary.as_ref());
+        assert!(places.into_iter().all(|label| label.span.end <= end), "{end}");
+    }
 }
 
 #[test]

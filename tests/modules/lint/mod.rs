@@ -9,4 +9,6 @@ mod pages;
 mod ravi;
 mod sequence;
 mod silent;
+mod types;
 mod unions;
+mod verifier;

@@ -48,6 +48,7 @@ fn stores_between() {
     assert_eq!(puns("  %x = load i32, ptr %q, align 4\n"), [1, 1]);
     assert_eq!(puns("  %x = load volatile i32, ptr %q, align 4, !tbaa !5\n"), [1, 1]);
     assert_eq!(puns("  br label %next\nnext:\n"), [0, 0]);
+    assert_eq!(puns("  catchret from %c to label %next\nnext: ; preds = %pad\n"), [0, 0]);
     // A store of long ago is none between.
     let before = "  store i32 1, ptr %q, align 4, !tbaa !0\n";
     assert_eq!(count(PUNS[1], &PUNS, &format!("{before}{LOAD_FLOAT}{LOAD_INT}")), 1);
@@ -79,4 +80,64 @@ fn some_have_no_tag() {
     ] {
         assert_eq!(untagged(&format!("{LOAD_INT}{other}")), 0, "{other}");
     }
+}
+
+/// How often two reads under two tags are told, through `a` and `b`, which these
+/// instructions compute.
+#[track_caller]
+fn reads(instructions: &[&str], a: &str, b: &str) -> usize {
+    let lines: String = instructions.iter().map(|line| format!("  {line}\n")).collect();
+    let (first, second) = (LOAD_FLOAT.replace("%p", a), LOAD_INT.replace("%p", b));
+    count(PUNS[1], &PUNS, &format!("{lines}{first}{second}"))
+}
+
+#[test]
+fn pointers_that_are_one() {
+    let cast = "bitcast i8* %p to float*";
+    assert_eq!(reads(&[&format!("%a = {cast}"), &format!("%b = {cast}")], "%a", "%b"), 1);
+    let nought = "%a = getelementptr inbounds %S, ptr %p, i64 0, i32 0";
+    assert_eq!(reads(&[nought], "%a", "%p"), 1);
+    assert_eq!(reads(&[&nought.replace("i32 0", "i32 1")], "%a", "%p"), 0);
+    // As LLVM before 3.7 writes it.
+    for base in ["%p", "@g"] {
+        let of = |name: &str, field: usize| {
+            format!("{name} = getelementptr inbounds %S* {base}, i64 0, i32 {field}")
+        };
+        assert_eq!(reads(&[&of("%a", 1), &of("%b", 1)], "%a", "%b"), 1, "{base}");
+        assert_eq!(reads(&[&of("%a", 1), &of("%b", 2)], "%a", "%b"), 0, "{base}");
+    }
+}
+
+/// A pointer that is loaded again is the same unless what holds it may have changed.
+#[test]
+fn pointers_that_are_loaded() {
+    let loads = |volatile: &str, between: &[&str], [a, b]: [&str; 2]| {
+        let load = |name| format!("{name} = load {volatile}ptr, ptr %p, align 8, !tbaa !5");
+        let (first, second) = (load(a), load(b));
+        reads(&[&[&first[..]], between, &[&second[..]]].concat(), a, b)
+    };
+    let names = ["%a", "%b"];
+    assert_eq!(loads("", &[], names), 1);
+    assert_eq!(loads("", &[], ["%\"first name\"", "%\"second name\""]), 1);
+    assert_eq!(loads("volatile ", &[], names), 0);
+    for (between, told) in [
+        ("store i32 1, ptr %q, align 4, !tbaa !0", 1),
+        ("store ptr %q, ptr %q, align 8, !tbaa !5", 0),
+        ("store i32 1, ptr %q, align 4", 0),
+        // To the place itself, under whatever tag.
+        ("store i32 1, ptr %p, align 4, !tbaa !0", 0),
+        // Through what has no place.
+        ("store i32 1, ptr undef, align 4, !tbaa !0", 0),
+        ("%x = load i32, ptr undef, align 4, !tbaa !0", 1),
+    ] {
+        assert_eq!(loads("", &[between], names), told, "{between}");
+    }
+}
+
+#[test]
+fn pointers_that_are_stored() {
+    let load = "%b = load ptr, ptr %p, align 8, !tbaa !5";
+    let store = |volatile| format!("store {volatile}ptr %q, ptr %p, align 8, !tbaa !5");
+    assert_eq!(reads(&[&store(""), load], "%q", "%b"), 1);
+    assert_eq!(reads(&[&store("volatile "), load], "%q", "%b"), 0);
 }

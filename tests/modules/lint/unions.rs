@@ -1,13 +1,14 @@
 //! Which pairs rule `llvm` surely takes for apart though they share bytes.
 
-use tbaa::lint::{Lint, Options, lint_graph};
-use tbaa::{Code, Format, Graph, SizedField, TypeId};
+use tbaa::lint::{Lint, Options, lint, lint_graph};
+use tbaa::{Code, Findings, Format, Graph, SizedField, TypeId, text};
 
 /// A struct's member: its type, offset and size in bytes.
 type Member = (usize, u64, u64);
 
 /// A tag: base, access type, offset and size in bytes. Types 0 to 3 are `int`,
-/// `float`, `short` and `long`, 4 is the struct.
+/// `float`, `short` and `long`, 4 is the struct, 5 one around it, with sizes below
+/// `long`.
 type Access = (usize, usize, u64, u64);
 
 /// How many pairs of accesses are told, where there is one struct of these members.
@@ -35,6 +36,14 @@ fn told(format: Format, members: &[Member], accesses: &[Access]) -> usize {
             b.sized_type(root, end, "S", &members).unwrap()
         }
     });
+    let inner = types[4];
+    types.push(match format {
+        Format::Old => b.struct_type("Outer", &[(inner, 0)]).unwrap(),
+        Format::New => {
+            let only = SizedField { ty: inner, offset: 0, size: end };
+            b.sized_type(types[3], end, "Outer", &[only]).unwrap()
+        }
+    });
     for &(base, access, offset, size) in accesses {
         let (base, access) = (types[base], types[access]);
         let made = match format {
@@ -43,7 +52,10 @@ fn told(format: Format, members: &[Member], accesses: &[Access]) -> usize {
         };
         made.unwrap();
     }
-    let found = lint_graph(&graph, &Options::default());
+    count(&lint_graph(&graph, &Options::default()))
+}
+
+fn count(found: &Findings) -> usize {
     found.iter().filter(|it| it.code == Code::Lint(Lint::UnionMiscompiled)).count()
 }
 
@@ -69,6 +81,9 @@ fn members_at_one_place() {
     for format in [Format::Old, Format::New] {
         assert_eq!(told(format, &members, &[BARE_INT, (4, 1, 0, 4)]), 1, "{format:?}");
         assert_eq!(told(format, &members, &[(3, 3, 0, 8), (4, 1, 0, 4)]), 0, "{format:?}");
+        assert_eq!(told(format, &members, &[BARE_INT, (5, 1, 0, 4)]), 1, "{format:?}");
+        // LLVM knows this pair.
+        assert_eq!(told(format, &members, &[(4, 1, 0, 4), (5, 1, 0, 4)]), 0, "{format:?}");
     }
 }
 
@@ -82,4 +97,40 @@ fn an_access_that_runs_on() {
     assert_eq!(told(Format::New, &members, &[float, both]), 1);
     assert_eq!(told(Format::New, &members, &[both, float, short]), 1);
     assert_eq!(told(Format::New, &members, &[(4, 0, 0, 10), float, short]), 2);
+    assert_eq!(told(Format::New, &members, &[both, (4, 1, 4, 6)]), 1);
+}
+
+/// The union rules answer `MayAlias`, and no two members share bytes.
+#[test]
+fn doubt_is_not_told() {
+    // All of `Outer` may be accessed as the type above it.
+    let members = [(0, 0, 4), (1, 0, 4)];
+    assert_eq!(told(Format::New, &members, &[(3, 3, 0, 8), (5, 1, 0, 4)]), 0);
+
+    // Tags of both formats: another lint tells.
+    let sized =
+        "!1 = !{!0, i64 4, !\"int\"}\n!3 = !{!1, !1, i64 0, i64 4}\n!6 = !{!\"int\", !0, i64 0}\n";
+    let mixed = in_text("@f", &format!("{sized}!4 = !{{!\"U\", !6, i64 0, !2, i64 0}}\n"));
+    let codes: Vec<_> = mixed.iter().map(|it| it.code).collect();
+    assert_eq!(codes, [Code::Lint(Lint::MixedFormats)]);
+}
+
+/// Functions that store by the tags `!3` and `!5`, which is of the `float` `!2` in `!4`.
+fn in_text(functions: &str, types: &str) -> Findings {
+    let function = |name| {
+        format!(
+            "define void {name}(ptr %p) {{\n  store i32 1, ptr %p, !tbaa !3\n  \
+             store float 1.0, ptr %p, !tbaa !5\n  ret void\n}}\n"
+        )
+    };
+    let functions: String = functions.split(' ').map(function).collect();
+    let float = "!0 = !{!\"R\"}\n!2 = !{!\"float\", !0, i64 0}\n!5 = !{!4, !2, i64 0}\n";
+    let source = functions + float + types;
+    lint(&text::read(source.as_bytes()).unwrap(), source.as_bytes(), &Options::default())
+}
+
+#[test]
+fn a_pair_of_two_functions_is_told_once() {
+    let types = "!1 = !{!\"int\", !0, i64 0}\n!3 = !{!1, !1, i64 0}\n!4 = !{!\"U\", !1, i64 0, !2, i64 0}\n";
+    assert_eq!(count(&in_text("@f @g", types)), 1);
 }
