@@ -59,8 +59,8 @@ pub(crate) const LISTED_A_NODE: usize = 64;
 /// Steps to find out what the tags of a small graph denote.
 pub(crate) const JUDGED: usize = 1 << 22;
 
-/// Further such steps for each node of the graph. Real tags take some tens.
-pub(crate) const JUDGED_A_NODE: usize = 256;
+/// Further such steps for each node of the graph. Real modules take one to three.
+pub(crate) const JUDGED_A_NODE: usize = 32;
 
 /// Steps for all tags of a graph, which grows with it. Beyond it, a tag may alias
 /// everything: tables must not take time in proportion to tags times members.

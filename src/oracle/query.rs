@@ -14,7 +14,7 @@ use super::proof::{Proof, Unproved};
 use super::rule::{Candidates, Decision, Rule};
 use super::rules::{AliasResult, Rules};
 use super::union::Union;
-use crate::graph::{Graph, Tag, TagId, TagParts};
+use crate::graph::{Graph, Tag, TagId, TagParts, TypeKind};
 use crate::table::HashSet;
 
 /// Answers alias queries on the tags of one graph.
@@ -586,18 +586,24 @@ impl<G: Borrow<Graph>> Oracle<G> {
         }
         let by_definition = || self.engine.rule().is_well_formed(graph, tag);
         let defined = || by_definition().unwrap_or(false);
+        let is_root = |ty| graph.ty(ty).kind() == TypeKind::Root;
         let found = match self.role(tag) {
-            Role::Regular(..) | Role::Irregular(..) => true,
+            Role::Regular(..) | Role::Irregular(..) | Role::Unindexed(_) => true,
             // A whole access to a root may alias everything, and is well formed.
-            Role::Rejected if graph.tag(tag).is_ok_and(|tag| tag.is_whole()) => defined(),
+            Role::Rejected if graph.tag(tag).is_ok_and(|tag| is_root(tag.access)) => defined(),
             Role::Rejected => self.limited.contains(&tag.index) && defined(),
-            Role::Unindexed(_) => defined(),
         };
         if cfg!(feature = "self-check") {
             // The tables see further than the definition's limit.
             assert!(by_definition().is_none_or(|it| it == found), "{:?}, {tag:?}", self.rules);
         }
         found
+    }
+
+    /// The same, without a search for a tag that took more steps to judge than
+    /// there were: `None`.
+    pub(crate) fn is_known_well_formed(&self, tag: TagId) -> Option<bool> {
+        (!self.limited.contains(&tag.index)).then(|| self.is_well_formed(tag))
     }
 
     /// Returns an oracle with the same answers to the same ids.

@@ -325,9 +325,16 @@ fn type_diagnostic(
 fn by_union(subject: &Subject<'_>, uses: &Uses<'_>, rules: Rules, found: &mut Findings) {
     let oracle = Oracle::new(subject.graph, rules);
     let mut verifier = Verifier::new(subject.graph);
-    for tag in subject.graph.tags().filter(|&tag| !oracle.is_well_formed(tag)) {
-        if !found.admits(Code::Rule(Rule::NoUnionPath)) {
-            continue;
+    let code = Code::Rule(Rule::NoUnionPath);
+    for tag in subject.graph.tags() {
+        match oracle.is_known_well_formed(tag) {
+            Some(true) => continue,
+            Some(false) if found.admits(code) => {}
+            Some(false) => continue,
+            None => {
+                found.stop(code);
+                continue;
+            }
         }
         let message = format!(
             "tag {} denotes no path, and by rule {rules} every query answers MayAlias",

@@ -9,8 +9,8 @@ use tbaa::link::{Linked, Summary};
 use tbaa::lint::{self, lint, lint_graph};
 use tbaa::lower::{Lowering, Options};
 use tbaa::text::{self, Keep, Names};
-use tbaa::verify::{verify, verify_graph};
-use tbaa::{Oracle, Rules, TagId};
+use tbaa::verify::{Rule, verify, verify_graph};
+use tbaa::{Code, LeftOut, Oracle, Rules, TagId};
 
 use crate::stack::on_a_small_stack;
 use crate::support::hostile::KINDS;
@@ -61,6 +61,22 @@ fn every_kind_gets_an_answer() {
             read(&source);
         }
     });
+}
+
+/// Each path from the last of many structs may be any of as many: following all of all
+/// would take quadratic time.
+#[test]
+fn paths_are_followed_only_so_far() {
+    let (_, write) = KINDS.iter().find(|(name, _)| *name == "offsets").unwrap();
+    let code = Code::Rule(Rule::NoUnionPath);
+    for (items, ends_early) in [(1_000, false), (6_000, true)] {
+        let mut source = Vec::new();
+        write(items, &mut source).unwrap();
+        let module = text::read(&source[..]).unwrap();
+        let found = verify(&module, &source, Rules::Union);
+        let expected = ends_early.then_some(LeftOut { code, count: 0, at_least: true });
+        assert!(found.is_empty() && found.left_out().eq(expected), "{items}");
+    }
 }
 
 /// Files of `TBAA_ITEMS` items each, under `target/tmp/hostile`.

@@ -103,12 +103,12 @@ pub(super) fn run(
 }
 
 fn tell_left_out(LeftOut { code, count, at_least, .. }: &LeftOut) {
-    let more = match (count, at_least) {
-        (0, _) => "perhaps more".to_owned(),
-        (count, false) => format!("{count} more"),
-        (count, true) => format!("{count} more or above"),
-    };
-    note(format!("and {more} of {code} ({}): raise --limit to see them", code.title()));
+    let of_code = format!("of {code} ({})", code.title());
+    note(match (count, at_least) {
+        (0, _) => format!("perhaps there is more {of_code}: not all of the input was looked at"),
+        (_, false) => format!("and {count} more {of_code}: raise --limit to see them"),
+        (_, true) => format!("and {count} more or above {of_code}: raise --limit to see some"),
+    });
 }
 
 fn write_text(Findings { input, found }: &Findings, out: &mut dyn Write) -> io::Result<()> {

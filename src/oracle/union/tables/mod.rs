@@ -116,9 +116,6 @@ impl Tables {
         access: &Resolved,
     ) -> Result<(u32, Option<Irregular>), Aside> {
         let of_access = types.get(access.access);
-        if of_access.format.is_none() {
-            return Err(Aside::Unindexed);
-        }
         if of_access.scalar && of_access.proper {
             match walk(types, index, (access.base, access.offset), access) {
                 Some(Some(cursor)) if is_within(types, access) => return Ok((cursor, None)),
