@@ -39,7 +39,8 @@ struct State<'s> {
     /// The last access to each place since the block began or memory changed in
     /// ways that no tag tells, by its index and its number in the block.
     last: HashMap<Place, (usize, usize)>,
-    /// When slots last became fresh, and any of them, by number in the block.
+    /// The number of the last access before slots became fresh, and before any of
+    /// them did.
     fresh: HashMap<Option<Slot>, usize>,
     /// The number of the last store under each tag.
     stores: IndexMap<TagId, usize>,
@@ -65,14 +66,13 @@ impl<'s> State<'s> {
 
     fn event(&mut self, event: Event, report: &mut Report<'_>) {
         let (index, place) = match event {
-            Event::Block | Event::Barrier => {
+            Event::Barrier => {
                 self.last.clear();
                 self.stores.clear();
                 self.fresh.clear();
                 return;
             }
             Event::Fresh(slot) => {
-                self.count += 1;
                 self.fresh.insert(Some(slot), self.count);
                 // Any pointer that is not known to be elsewhere may be into it.
                 self.fresh.insert(None, self.count);
@@ -91,6 +91,10 @@ impl<'s> State<'s> {
             return;
         };
         self.count += 1;
+        // What has no place may be anywhere.
+        if stores {
+            self.stores.insert(tag, self.count);
+        }
         let Some(place) = place else { return };
         if let Some(&(earlier, number)) = self.last.get(&place)
             && self.fresh.get(&place.slot).is_none_or(|&at| at < number)
@@ -99,23 +103,22 @@ impl<'s> State<'s> {
             if let Some(other) = other.filter(|&other| other != tag)
                 && !self.reported.contains(&(other, tag))
                 && !self.oracle.may_alias(other, tag)
-                && !(stores || self.may_have_changed(tag, number))
+                && !(stores || self.may_have_changed(tag, number, report))
             {
                 self.reported.insert((other, tag));
                 found(self.subject, report, self.module, earlier, index);
             }
         }
-        if stores {
-            self.stores.insert(tag, self.count);
-        }
         self.last.insert(place, (index, self.count));
     }
 
     /// Whether a store since access `number` may have written what is read
-    /// under `tag`.
-    fn may_have_changed(&mut self, tag: TagId, number: usize) -> bool {
+    /// under `tag`; beyond the limit one may.
+    fn may_have_changed(&mut self, tag: TagId, number: usize, report: &mut Report<'_>) -> bool {
         for (&stored, &at) in &self.stores {
             if self.comparisons == 0 {
+                report.stop(Lint::ReadUnderOtherTag);
+                report.stop(Lint::PointerUnderTwoTags);
                 return true;
             }
             self.comparisons -= 1;

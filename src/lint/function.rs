@@ -34,9 +34,7 @@ pub(super) struct Slot(u32);
 /// What a function does, in the order of its text.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Event {
-    /// A block begins.
-    Block,
-    /// Memory may change that no tag speaks of.
+    /// A block begins, or memory may change that no tag speaks of.
     Barrier,
     /// The lifetime of a slot begins or ends: what it held is gone.
     Fresh(Slot),
@@ -87,7 +85,7 @@ impl<'a> Functions<'a> {
             places: HashMap::default(),
             values: HashMap::default(),
             loaded: Vec::new(),
-            events: vec![Event::Block],
+            events: Vec::new(),
         };
         let mut at = span.start.min(end);
         while at < end {
@@ -105,10 +103,6 @@ impl<'a> Functions<'a> {
             }
             if !listed {
                 body.line(line);
-            } else if line.starts_with(b"invoke")
-                || memchr::memmem::find(line, b"= invoke").is_some()
-            {
-                body.change(Event::Block);
             }
             at = line_end + 1;
         }
@@ -220,14 +214,14 @@ impl<'t> Body<'t> {
                     self.change(Event::Barrier);
                 }
                 if matches!(opcode, b"callbr" | b"invoke") {
-                    self.change(Event::Block);
+                    self.change(Event::Barrier);
                 }
             }
             (b"fence", _) => self.change(Event::Barrier),
             (b"br" | b"switch" | b"indirectbr" | b"ret" | b"unreachable" | b"resume", None) => {
-                self.change(Event::Block);
+                self.change(Event::Barrier);
             }
-            _ if result.is_none() && is_label(line) => self.change(Event::Block),
+            _ if result.is_none() && is_label(line) => self.change(Event::Barrier),
             _ => {}
         }
     }

@@ -195,11 +195,8 @@ fn definitions_text(definitions: &[TypeDefinition]) -> Vec<u8> {
     let mut text = Vec::new();
     for TypeDefinition { name, body, .. } in definitions {
         text.extend_from_slice(b"%\"");
-        for &byte in name {
-            match byte {
-                b' '..=b'~' if !matches!(byte, b'"' | b'\\') => text.push(byte),
-                _ => text.extend_from_slice(format!("\\{byte:02X}").as_bytes()),
-            }
+        for byte in name {
+            text.extend_from_slice(format!("\\{byte:02X}").as_bytes());
         }
         text.extend_from_slice(b"\" = type ");
         text.extend_from_slice(body);

@@ -206,7 +206,7 @@ fn same_but_for_spelling(subject: &Subject<'_>, a: TypeId, b: TypeId) -> bool {
     // No longer than the shorter one, for the first of many twins may be long.
     let of = |field: Field| (name(field.ty), field.offset, field.extent);
     let same_fields = || a.fields().map(of).eq(b.fields().map(of));
-    let scalars = a.kind() == TypeKind::Scalar && b.kind() == TypeKind::Scalar;
+    let scalars = a.kind() == TypeKind::Scalar;
     a.kind() == b.kind() && a.size() == b.size() && same_parent && (scalars || same_fields())
 }
 

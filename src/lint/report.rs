@@ -62,9 +62,11 @@ impl<'o> Report<'o> {
         self.found.is_full(Code::Lint(lint))
     }
 
-    /// Takes note that a lint did not look at everything.
+    /// Takes note that a lint that is not off did not look at everything.
     pub(super) fn stop(&mut self, lint: Lint) {
-        self.found.stop(Code::Lint(lint));
+        if self.wants(lint) {
+            self.found.stop(Code::Lint(lint));
+        }
     }
 
     /// Adds a finding to be filled in, unless the lint is off or there are

@@ -104,12 +104,14 @@ fn candidates(graph: &Graph) -> Vec<bool> {
         if node.kind() != TypeKind::Aggregate {
             continue;
         }
-        let mut previous = None;
+        let (mut previous, mut end) = (None, 0);
         for field in node.fields() {
             users[field.ty.node().index()].push(ty);
-            if previous.replace(field.offset) == Some(field.offset) {
+            // Without sizes, members share bytes where they begin at one offset.
+            if previous.replace(field.offset) == Some(field.offset) || field.offset < end {
                 work.push(ty);
             }
+            end = end.max(field.offset.saturating_add(field.extent.unwrap_or(0)));
         }
     }
     while let Some(ty) = work.pop() {

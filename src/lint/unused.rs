@@ -3,7 +3,7 @@
 use super::nodes::has_form_of_type;
 use super::report::Report;
 use crate::diagnostic::Lint;
-use crate::graph::{NodeId, Operand, TypeId, TypeKind};
+use crate::graph::{NodeId, Operand, TypeId};
 use crate::subject::Subject;
 use crate::table::HashSet;
 
@@ -18,8 +18,7 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
     if module.instructions().iter().all(|instruction| instruction.tag.is_none()) {
         return;
     }
-    let used_types = graph.types().filter(|&ty| graph.ty(ty).kind() != TypeKind::Root);
-    let roots: HashSet<TypeId> = used_types.filter_map(|ty| graph.root_of(ty)).collect();
+    let roots: HashSet<TypeId> = graph.types().filter_map(|ty| graph.root_of(ty)).collect();
     let is_known = |node: NodeId| graph.tag_of(node).is_some() || graph.type_of(node).is_some();
     let mut nodes: Vec<_> = graph.nodes().filter(|&node| !is_known(node)).collect();
     nodes.sort_by_key(|&node| module.offset_of(node));

@@ -140,7 +140,7 @@ impl Rejected<'_> {
                 Words::at(1, "the access type"),
             ),
             Rule::AccessNotScalar => {
-                return Some(not_scalar(self.subject, name, self.ty(0), self.ty(1)));
+                return Some(not_scalar(self.subject, name, self.ty(1)));
             }
             Rule::TagOffset => (
                 format!("the offset of tag {name} is no integer constant"),
@@ -271,24 +271,14 @@ impl Rejected<'_> {
 }
 
 /// Says why an access type is no scalar.
-fn not_scalar(
-    subject: &Subject<'_>,
-    name: &str,
-    base: Option<NodeId>,
-    access: Option<NodeId>,
-) -> Words {
+fn not_scalar(subject: &Subject<'_>, name: &str, access: Option<NodeId>) -> Words {
     let message = |what: &str| format!("tag {name} accesses {what}, which is no scalar type");
     let Some(access) = access else {
         return Words { message: message("nothing"), operand: Some(1), ..Words::default() };
     };
     let (at, why) = first_not_scalar(subject, access);
-    // A type node in a tag's place reads as a tag of the type as a whole.
-    let whole = base == Some(access);
-    let written = subject.module.and_then(|module| module.node(module.number_of(access)?));
-    let attached = whole
-        && subject.module.is_some()
-        && written == Some(access)
-        && name == subject.name(access);
+    // A type in a tag's place gives its number to the tag of it as a whole that is made of it.
+    let attached = subject.module.is_some() && name == subject.name(access);
     Words {
         message: if attached {
             format!("{} is a type, and a tag must stand here", subject.type_name(access))
@@ -332,9 +322,6 @@ fn first_not_scalar(subject: &Subject<'_>, access: NodeId) -> (NodeId, &'static 
             );
         }
         match shape.parent(graph, next) {
-            Some(parent) if Shape::of(graph, parent).is_root() && next != access => {
-                return (next, "this is no scalar");
-            }
             Some(parent) => next = parent,
             None => return (next, "its parent is no node"),
         }

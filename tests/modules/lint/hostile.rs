@@ -251,6 +251,7 @@ fn reads_beyond_the_limit_are_not_compared_with_stores() {
     let code = Code::Lint(Lint::PointerUnderTwoTags);
     let count = found.iter().filter(|it| it.code == code).count();
     assert_eq!(count, (1 << 20) / COUNT);
+    assert!(found.left_out().any(|left| left == LeftOut { code, count: 0, at_least: true }));
 }
 
 /// Of what holds no union, and accesses scalars of its own size, no pair counts.

@@ -73,6 +73,8 @@ fn bytes_that_both_tags_name() {
     // A float may be any float.
     assert_eq!(told(Format::New, &members, &[(1, 1, 0, 4), short]), 0);
     assert_eq!(told(Format::New, &members, &[float, (2, 2, 0, 2)]), 0);
+    // Members need not begin at one offset.
+    assert_eq!(told(Format::New, &[(1, 0, 4), (2, 2, 2)], &[float, short]), 1);
 }
 
 #[test]
