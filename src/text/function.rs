@@ -75,7 +75,7 @@ impl<'t> Scan<'t> {
                 depth = deeper(depth, byte);
                 at_start &= depth == 0;
                 at += 1;
-            } else if byte == b'!' && depth == 0 {
+            } else if byte == b'!' {
                 at += 1;
                 at_start = false;
                 // As `tbaa` begins, maybe by an escape.
@@ -85,7 +85,7 @@ impl<'t> Scan<'t> {
                     at = lexer.at;
                 }
             } else {
-                (at, at_start) = self.within(lexer, &mut current, depth, at_start)?;
+                (at, at_start) = self.within(lexer, &mut current, at_start)?;
             }
         }
     }
@@ -98,7 +98,6 @@ impl<'t> Scan<'t> {
         &mut self,
         mut lexer: Lexer<'t>,
         current: &mut Current,
-        depth: usize,
         at_start: bool,
     ) -> Result<(usize, bool), TextError> {
         let at = lexer.at;
@@ -121,10 +120,10 @@ impl<'t> Scan<'t> {
                 Ok((lexer.at, false))
             }
             // Maybe an instruction that does not begin its line.
-            Some(b'=') if depth == 0 => {
+            Some(b'=') => {
                 Ok(result_before(self.text, at).map_or((at + 1, false), |result| (result, true)))
             }
-            // A `/` that begins no comment, or a line end, `=` or `!` in brackets.
+            // Such as a `/` that begins no comment.
             _ => Ok((at + 1, false)),
         }
     }

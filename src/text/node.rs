@@ -147,7 +147,7 @@ fn printed_int(lexer: &mut Lexer<'_>) -> Option<Int> {
     let digits = lexer.rest().strip_prefix(b"i64 ")?;
     let (mut value, mut len) = (0, 0);
     while let Some(digit @ b'0'..=b'9') = digits.get(len) {
-        // 19 digits and more may not fit.
+        // 18 digits fit; the lexer reads more.
         (len < 18).then_some(())?;
         value = value * 10 + u64::from(digit - b'0');
         len += 1;

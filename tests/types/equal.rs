@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use pretty_assertions::assert_eq;
 use tbaa::types::{
-    Context, Encoding, Equality, Type, TypeClasses, TypeKind, canonical_name, equal,
+    Context, Encoding, Equality, MAX_ENCODING, Primitive, Type, TypeClasses, TypeKind,
+    canonical_name, equal,
 };
 
 use crate::support::{Rng, setting};
@@ -310,4 +311,16 @@ fn many_copies_of_a_program_are_as_many_classes_as_one() {
     }
     assert_eq!(context.structs().len(), 40 * first.names().len());
     assert_eq!(struct_classes(&context, Equality::Structural), one);
+}
+
+#[test]
+fn the_longest_encoding_has_as_many_numbers_as_are_said() {
+    let mut context = Context::new();
+    let float = context.primitive(Primitive::Float);
+    // A struct is three numbers, and each float is one.
+    for count in [MAX_ENCODING - 3, MAX_ENCODING - 2] {
+        let ty = context.literal_struct(&vec![float; count], false).unwrap();
+        let numbers = Encoding::of(&context, ty).map(|encoding| encoding.numbers().len());
+        assert_eq!(numbers, Some(count + 3).filter(|&length| length <= MAX_ENCODING));
+    }
 }

@@ -102,10 +102,10 @@ impl Encoding {
         let mut ids: HashMap<Type, u64> = HashMap::default();
         let mut work = vec![ty];
         while let Some(ty) = work.pop() {
+            start(context, ty, &mut out, &mut ids, &mut work);
             if out.len() > MAX_ENCODING {
                 return None;
             }
-            start(context, ty, &mut out, &mut ids, &mut work);
         }
         Some(Encoding(out))
     }

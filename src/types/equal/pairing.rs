@@ -118,8 +118,6 @@ fn prefixes(automaton: &Automaton) -> (Vec<u32>, Vec<bool>) {
             }
         }
         let is_whole = out.len() < PREFIX;
-        // One more number for those that are cut off, which go on somehow.
-        out.extend((!is_whole).then_some(u32::MAX));
         whole.push(is_whole);
         numbers.push(match known.get_index_of(&out[..]) {
             Some(number) => number,
