@@ -196,6 +196,12 @@ pub(crate) fn grow(rng: &mut Rng, u: &mut Universe, taste: Taste) {
         .filter(|&ty| u.types[ty].fields.is_empty() && !u.types[ty].root)
         .collect();
     for _ in 0..1 + rng.below(5) {
+        let types: Vec<usize> = (0..u.types.len()).filter(|&ty| !u.types[ty].root).collect();
+        if wild && rng.one_in(12) {
+            // No compiler puts a scalar below an aggregate, but a text may.
+            let size = rng.pick(&[0, 4, 8]);
+            u.scalar(&format!("t{}", types.len()), rng.pick(&types), size);
+        }
         let kept = u.types.len();
         let ty = random_aggregate(rng, u, &scalars, wild);
         u.types.push(ty);

@@ -3,6 +3,7 @@
 
 mod cases;
 mod copies;
+mod corners;
 mod laws;
 mod limits;
 mod proofs;

@@ -12,7 +12,7 @@ use tbaa::proof::Unproved;
 use tbaa::{Access, AccessPath, ByteRange, Clause, Comparison, Explanation, Oracle, Rules};
 
 #[derive(Default)]
-struct Count {
+pub(super) struct Count {
     pairs: u64,
     /// `NoAlias` answers of rule `union`, and of `union-strict` alone.
     no: u64,
@@ -35,7 +35,7 @@ impl fmt::Debug for Count {
     }
 }
 
-fn compare(seed: u64, u: &Universe, sizes: &mut Rng, count: &mut Count) {
+pub(super) fn compare(seed: u64, u: &Universe, sizes: &mut Rng, count: &mut Count) {
     let (graph, ids) = u.graph();
     let naive = Naive::new(u);
     let checker = Checker(&graph);

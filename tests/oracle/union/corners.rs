@@ -1,0 +1,117 @@
+//! Corners to which random universes come too rarely.
+
+use tbaa::{Oracle, Rules, Tag};
+
+use super::random::{Count, compare};
+use crate::support::rng::Rng;
+use crate::support::universe::Universe;
+
+/// Asks every pair of a universe of the naive definition, with many sizes.
+fn check(u: &Universe) {
+    let mut sizes = Rng::new(1);
+    for round in 0..20 {
+        compare(round, u, &mut sizes, &mut Count::default());
+    }
+}
+
+/// An offset whose low bits are 0, and which the tables cannot pack with others.
+#[test]
+fn an_object_at_two_to_the_forty_eight() {
+    let mut u = Universe::new(true);
+    let root = u.root("R");
+    let [int, float] = ["int", "float"].map(|name| u.scalar(name, root, 4));
+    let union = u.aggregate("U", root, 4, &[(int, 0, 4), (float, 0, 4)]);
+    let far = 1 << 48;
+    let outer = u.aggregate("S", root, far + 4, &[(union, 0, 4), (union, far, 4)]);
+    for (base, offset) in [(union, 0), (outer, 0), (outer, far)] {
+        u.tag(base, int, offset, 4);
+        u.tag(base, float, offset, 4);
+    }
+    check(&u);
+}
+
+/// Two members lead to one scalar, so that no table tells by which a tag goes; its
+/// whole accesses are not those of another struct's scalar.
+#[test]
+fn one_scalar_by_two_members() {
+    for sized in [false, true] {
+        let mut u = Universe::new(sized);
+        let root = u.root("R");
+        let int = u.scalar("int", root, 4);
+        let members = ["A", "B"].map(|name| u.aggregate(name, root, 4, &[(int, 0, 4)]));
+        let union = u.aggregate("U", root, 4, &members.map(|member| (member, 0, 4)));
+        let other = u.aggregate("T", root, 8, &[(int, 0, 4), (int, 4, 4)]);
+        let outer = u.aggregate("S", root, 16, &[(union, 0, 4), (other, 4, 8), (int, 12, 4)]);
+        for (base, offset) in [
+            (int, 0),
+            (members[0], 0),
+            (members[1], 0),
+            (union, 0),
+            (other, 0),
+            (other, 4),
+            (outer, 0),
+            (outer, 4),
+            (outer, 8),
+            (outer, 12),
+        ] {
+            u.tag(base, int, offset, 4);
+        }
+        check(&u);
+    }
+}
+
+/// A class without data is a member of its own, and no part of what is beside it.
+#[test]
+fn the_tag_of_a_class_without_data() {
+    let mut u = Universe::new(false);
+    let root = u.root("R");
+    let int = u.scalar("int", root, 4);
+    let empty = u.root("Empty");
+    let s = u.aggregate("S", root, 12, &[(int, 0, 4), (empty, 8, 0)]);
+    let well_formed = u.tag(s, empty, 8, 0);
+    let too_early = u.tag(s, empty, 4, 0);
+    let whole = u.tag(empty, empty, 0, 0);
+    let within = u.tag(empty, empty, 4, 0);
+    let (graph, tags) = u.graph();
+    for rules in [Rules::Union, Rules::UnionStrict] {
+        let oracle = Oracle::new(&graph, rules);
+        let found =
+            [well_formed, too_early, whole, within].map(|tag| oracle.is_well_formed(tags[tag]));
+        assert_eq!(found, [true, false, true, false], "{rules}");
+    }
+}
+
+/// The most generic tags that the union rules find, and where there is none.
+#[test]
+fn most_generic_tags() {
+    for sized in [false, true] {
+        let mut u = Universe::new(sized);
+        let root = u.root("R");
+        let char = u.scalar("char", root, 1);
+        let [int, float] = ["int", "float"].map(|name| u.scalar(name, char, 4));
+        let other = u.scalar("other", root, 4);
+        let s = u.aggregate("S", char, 8, &[(int, 0, 4), (float, 4, 4)]);
+        let mixed = u.aggregate("M", root, 8, &[(int, 0, 4), (other, 4, 4)]);
+        let [of_int, wide, of_float] =
+            [(int, 0, 2), (int, 0, 4), (float, 4, 4)].map(|(ty, at, size)| u.tag(s, ty, at, size));
+        let [in_mixed, of_other] =
+            [(mixed, int), (other, other)].map(|(base, ty)| u.tag(base, ty, 0, 4));
+        let (graph, tags) = u.graph();
+        let char =
+            graph.tag(tags[of_int]).map(|tag| graph.ty(tag.access).parent().unwrap()).unwrap();
+        for rules in [Rules::Union, Rules::UnionStrict] {
+            let oracle = Oracle::new(&graph, rules);
+            let generic = |a: usize, b: usize| oracle.most_generic(tags[a], tags[b]);
+            let found = generic(of_int, of_float).unwrap();
+            let unknown = sized.then_some(u64::MAX - 1);
+            assert_eq!((found.base, found.access, found.offset), (char, char, 0), "{rules}");
+            assert_eq!(found.size, unknown, "{rules}");
+            let found = generic(of_int, wide).unwrap();
+            assert_eq!(found, Tag { size: sized.then_some(4), ..graph.tag(tags[of_int]).unwrap() });
+            // Their one ancestor is the root, of which no tag is well formed; and a
+            // tag of `char` does not alias what else `M` holds.
+            assert_eq!(generic(of_int, of_other), None, "{rules}");
+            assert_eq!(generic(of_int, in_mixed), None, "{rules}");
+        }
+    }
+}
