@@ -23,11 +23,16 @@ pub(crate) fn on(number: u32) -> bool {
 
 #[cold]
 fn unusual(number: u32) -> bool {
-    if CHOSEN.load(Relaxed) == UNKNOWN {
+    let chosen = CHOSEN.load(Relaxed);
+    if chosen == UNKNOWN {
         let record = std::env::var_os("MUTANT_REACHED").is_some();
         let chosen = || std::env::var("MUTANT").map_or(0, |it| it.parse().unwrap());
         CHOSEN.store(if record { RECORD } else { chosen() }, Relaxed);
         return on(number);
+    }
+    // Another thread has just found out.
+    if chosen < RECORD {
+        return chosen == number;
     }
     let reached = &REACHED[number as usize];
     if !reached.load(Relaxed) && !reached.swap(true, Relaxed) {
