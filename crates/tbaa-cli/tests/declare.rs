@@ -64,6 +64,77 @@ fn records_that_clang_tags_otherwise_are_refused() {
     assert!(String::from_utf8(output.stderr).unwrap().contains("C++ is not read"));
 }
 
+/// A tag of clang's that leads to no field, and a node of clang's that is none
+/// here, cost the records that have them and no others.
+#[test]
+fn records_of_nothing_are_left_out_alone() {
+    if declare(&["declare.h"]).is_none() {
+        return;
+    }
+    let within = "warning: Within is left out: Within.tail.data[*]: no path from \"Within\" ends at \
+                  \"omnipotent char\" at offset 2: give the offset of a field of that type\n";
+    let holder = "warning: Holder is left out: clang tags Holder.a as (Holder, int, 0), but means \
+                  another type by one of these names\n";
+    for target in ["x86_64-linux-gnu", "i686-linux-gnu", "x86_64-pc-windows-msvc"] {
+        for (policy, expected, left) in
+            [("clang", holder, "Within"), ("clang-new", within, "Holder")]
+        {
+            let output = run(&["nothing.h", "--target", target, "--policy", policy]);
+            assert_eq!(output.status.code(), Some(1), "{target}, {policy}");
+            assert_eq!(String::from_utf8(output.stderr).unwrap(), expected, "{target}, {policy}");
+            let layout = String::from_utf8(output.stdout).unwrap();
+            for record in ["Tail", "None", left] {
+                assert!(layout.contains(&format!("struct {record}:")), "{layout}");
+            }
+        }
+    }
+}
+
+/// Clang's first dump has the sizes before attributes, which a header may not
+/// accept.
+#[test]
+fn a_header_may_assert_sizes() {
+    let args = ["asserts.h", "--target", "x86_64-linux-gnu"];
+    let Some(layout) = declare(&args) else { return };
+    assert!(layout.starts_with("struct Packed: 5 bytes, aligned to 1\n"), "{layout}");
+    let output = run(&[&args[..], &["--", "-DWRONG"]].concat());
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("static assertion failed"));
+}
+
+/// Clang's dump names an enum without a name after what it is written in.
+#[test]
+fn enums_without_a_name_are_integers() {
+    if declare(&["declare.h"]).is_none() {
+        return;
+    }
+    for target in ["x86_64-linux-gnu", "i686-linux-gnu", "wasm32-wasi"] {
+        for policy in ["clang", "clang-new"] {
+            let output = run(&["enums.h", "--target", target, "--policy", policy]);
+            assert_eq!(output.status.code(), Some(1), "{target}, {policy}");
+            let said = String::from_utf8(output.stderr).unwrap();
+            for left in [
+                "Wide is left out: clang tags Wide.far",
+                "Narrow is left out: Narrow.near: offset 0 lets it end past the 2",
+            ] {
+                assert!(said.contains(left), "{left}: {said}");
+            }
+            assert_eq!(said.lines().count(), 2, "{said}");
+            let layout = String::from_utf8(output.stdout).unwrap();
+            for member in [
+                "  func: int\n",
+                "  sides: int [2][3]\n",
+                " 2b  flag: int\n",
+                "  way: void *\n",
+                "  port: void (*)()\n",
+                "    joint: int\n",
+            ] {
+                assert!(layout.contains(member), "{member}: {layout}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_header_is_laid_out() {
     let args = ["declare.h", "--record", "Node", "--target", "x86_64-linux-gnu"];

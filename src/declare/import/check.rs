@@ -5,6 +5,7 @@
 //! language's version. So clang compiles an access to every member, and the two
 //! tags must be one.
 
+use crate::builder::BuildError;
 use crate::declare::declarations::Kind;
 use crate::declare::{DeclId, Declarations, DeclareError, TaggedTypes};
 use crate::graph::{Graph, TagId};
@@ -165,7 +166,12 @@ impl ClangAccesses {
             let ours = match types.tag(graph, &access.path) {
                 Ok(tag) => Some(tag),
                 Err(DeclareError::Untagged { .. }) => None,
-                Err(error @ DeclareError::Build(_)) => return Err(error),
+                Err(error @ DeclareError::Build(BuildError::Graph(_))) => return Err(error),
+                // Such as an element of an array of none before other members.
+                Err(DeclareError::Build(error)) => {
+                    found.insert(*record, format!("{}: {error}", access.path));
+                    continue;
+                }
                 Err(error) => {
                     found.insert(*record, error.to_string());
                     continue;
@@ -177,7 +183,11 @@ impl ClangAccesses {
                 && !theirs.is_some_and(|theirs| is_pointer_of_old(graph, own, theirs))
             {
                 let [ours, theirs] = [ours, theirs].map(|tag| show(graph, tag));
-                let reason = format!("clang tags {} as {theirs}, and not as {ours}", access.path);
+                let differs = match ours == theirs {
+                    true => ", but means another type by one of these names".to_owned(),
+                    false => format!(", and not as {ours}"),
+                };
+                let reason = format!("clang tags {} as {theirs}{differs}", access.path);
                 found.insert(*record, reason);
             }
         }

@@ -205,7 +205,9 @@ impl<'t> ClangRecords<'t> {
         let names = members.filter_map(|member| {
             let (_, rest) = member.ty.split_once("enum ")?;
             let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_'));
-            Some(&rest[..end.unwrap_or(rest.len())]).filter(|name| !name.is_empty())
+            let (name, rest) = rest.split_at(end.unwrap_or(rest.len()));
+            // `S::(unnamed at f.h:1:2)` has no name: S is what it is written in.
+            Some(name).filter(|name| !name.is_empty() && !rest.starts_with("::"))
         });
         names.collect::<IndexSet<_>>().into_iter()
     }
@@ -373,7 +375,19 @@ fn spelling(ty: &str) -> String {
         let blank = if of.contains('*') { "" } else { " " };
         Some(format!("{of}{blank}_Atomic{after}"))
     });
-    vector(ty).or(atomic).unwrap_or_else(|| ty.to_owned())
+    vector(ty).or(atomic).or_else(|| unnamed_enum(ty)).unwrap_or_else(|| ty.to_owned())
+}
+
+/// Returns how an enum without a name, or an array of such, is declared: as the
+/// integer that most are. Clang tags what is another one otherwise.
+fn unnamed_enum(ty: &str) -> Option<String> {
+    let ty = ty.trim_start_matches("const ").trim_start_matches("volatile ");
+    let (_, place) = ty.strip_prefix("enum ")?.split_once("(unnamed at ")?;
+    let (place, lens) = place.rsplit_once(')')?;
+    // No function's type, which has parentheses of its own behind the place.
+    let column = place.rsplit(':').next()?;
+    let number = !column.is_empty() && column.bytes().all(|byte| byte.is_ascii_digit());
+    (number && (lens.is_empty() || lens.starts_with('['))).then(|| format!("unsigned int{lens}"))
 }
 
 /// Returns how a vector is declared, and what is derived of one: clang's

@@ -132,7 +132,11 @@ fn spellings_of_a_dump() {
         64 |   float[2] __attribute__((ext_vector_type(3))) ae
         96 |   Mode m
        100 |   _Atomic(short)[1] at
-           | [sizeof=112, align=16]
+       104 |   enum V::(unnamed at a (b).h:3:4) u
+       108 |   const enum V::(unnamed union)::(unnamed at a.h:3:4)[1] au
+       112 |   enum V::(unnamed at a.h:3:4) * pu
+       120 |   enum V::(unnamed at a.h:3:4) (*)(int) fu
+           | [sizeof=128, align=16]
          0 | class D
          0 |   struct Empty (base) (empty)
          0 |   int x
@@ -140,6 +144,7 @@ fn spellings_of_a_dump() {
     let mut types = Declarations::new(Target::x86_64());
     let records = ClangRecords::parse(dump);
     assert_eq!(records.typedefs(&types), ["Mode"]);
+    assert_eq!(records.enums().count(), 0);
     types.enumeration("Mode", "unsigned int").unwrap();
     let skipped = records.declare(&mut types);
     assert_eq!(skipped.len(), 1, "{skipped:?}");
@@ -152,6 +157,10 @@ fn spellings_of_a_dump() {
         ("ae", 32, "<3 x float> [2]"),
         ("m", 4, "Mode"),
         ("at", 2, "short _Atomic [1]"),
+        ("u", 4, "int"),
+        ("au", 4, "int [1]"),
+        ("pu", 8, "void *"),
+        ("fu", 8, "void (*)()"),
     ] {
         let record = types.named("V").unwrap();
         let member = types.members(record).find(|member| member.name == path).unwrap();

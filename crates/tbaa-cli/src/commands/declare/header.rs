@@ -22,8 +22,11 @@ pub(super) fn load(args: &Declare) -> Result<Loaded, Failure> {
     let include = format!("{C_ONLY}#include {:?}\n", file.display().to_string());
     let dump = ["-Xclang", "-fdump-record-layouts-canonical", "-fsyntax-only", "-Xclang"];
     let all = [&dump[..], &["-fdump-record-layouts-complete"]].concat();
-    let (all, _) = answer(args, &all, &include, Vec::new())?;
-    let all = String::from_utf8_lossy(&all);
+    // Before attributes behind the members are read, sizes that the header asserts
+    // may be others. What else is wrong with it, clang says the second time.
+    let mut first = command(args);
+    let all = output_of(args, first.arg("-ferror-limit=0").args(all).arg("-"), &include)?;
+    let all = String::from_utf8_lossy(&all.stdout);
     let builtin = Declarations::new(Target::x86_64());
     let probes = ClangRecords::parse(&all).probes(&builtin).into_iter();
     let probes = probes.filter(|(name, _)| !IMPLICIT.contains(name));
