@@ -124,8 +124,7 @@ impl Tables {
         if !side.denotes(types, budget)? {
             return Err(Aside::Rejected);
         }
-        let of_access = types.get(access.access);
-        if !of_access.scalar || !of_access.proper {
+        if !types.get(access.access).scalar {
             return Err(Aside::Unindexed);
         }
         let (way, tail) = way(types, index, &mut side, budget)?;

@@ -81,7 +81,7 @@ impl Tables {
                 return !self.allowance.is_short(graph.node_count(), STEPS);
             }
             Err(Aside::Unindexed) => {
-                let covers = of_access.scalar && of_access.proper && access.is_whole();
+                let covers = of_access.scalar && access.is_whole();
                 let start = covers.then_some((access.access, 0));
                 let cursor = start.and_then(|start| clear::add_walk(types, index, start));
                 index.push_unindexed(root, cursor);
@@ -116,7 +116,7 @@ impl Tables {
         access: &Resolved,
     ) -> Result<(u32, Option<Irregular>), Aside> {
         let of_access = types.get(access.access);
-        if of_access.scalar && of_access.proper {
+        if of_access.scalar {
             match walk(types, index, (access.base, access.offset), access) {
                 Some(Some(cursor)) if is_within(types, access) => return Ok((cursor, None)),
                 // Without arrays there is no other way to an offset.
