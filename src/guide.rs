@@ -4,11 +4,12 @@
 //! what is [verified](verify) and [linted](lints); where [LLVM gets it wrong](llvm); [questions] and answers;
 //! [names](naming) for accesses, and what [blocks] a load; [pictures]; [lowering], for stock LLVM, and
 //! [bisecting](bisect) what it breaks; [checks](witness) at run time; [declarations](declare) and
-//! [Rust types][derive]; in ten minutes [from C](embed_c) and [with Cranelift](embed_cranelift) (with
+//! [Rust types][derived]; in ten minutes [from C](embed_c) and [with Cranelift](embed_cranelift) (with
 //! inkwell: the front page of `tbaa-inkwell`); [specs]; LLVM's [types](mod@types), [linking] and
 //! [whole programs](whole_program); [limits]; [performance]; [architecture].
-#![cfg_attr(feature = "derive", doc = "\n[derive]: mod@derive")]
-#![cfg_attr(not(feature = "derive"), doc = "\n[derive]: declare")]
+//!
+#![cfg_attr(feature = "derive", doc = "[derived]: mod@derive")]
+#![cfg_attr(not(feature = "derive"), doc = "[derived]: declare")]
 
 /// One page for each file. A link to another page is a reference, `[rules]`:
 /// the file says where that is among the files, and the line in front of it,
