@@ -53,8 +53,8 @@ pub(crate) struct Type {
     /// as one of its ancestors, may end; in the old format, the last offset at
     /// which one may start.
     pub(crate) far: u128,
-    /// Whether the type is a proper scalar: it has a size, if the format says
-    /// sizes, and nothing but scalars above it.
+    /// Whether the type is a scalar, has a size if the format says sizes, and has a
+    /// scalar or a root above it.
     pub(crate) proper: bool,
     /// Whether an array lies in the type.
     pub(crate) arrays: bool,
@@ -303,8 +303,7 @@ impl Types {
         let (mut far, mut arrays) = (if old { 0 } else { tall }, false);
         let (mut proper, mut objects) = (false, 1_u32);
         if of_type.scalar {
-            proper = above
-                .is_some_and(|above| above.format.is_none() || above.scalar && above.proper)
+            proper = above.is_some_and(|above| above.format.is_none() || above.scalar)
                 && (old || of_type.size != 0);
         } else if of_type.format.is_some() {
             let slots = self.slots(ty, old);

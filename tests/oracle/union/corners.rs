@@ -60,6 +60,73 @@ fn one_scalar_by_two_members() {
     }
 }
 
+/// An offset may name an element of an array inside a member.
+#[test]
+fn elements_of_an_array_inside_a_member() {
+    let mut u = Universe::new(true);
+    let root = u.root("R");
+    let char = u.scalar("char", root, 1);
+    let int = u.scalar("int", char, 4);
+    let text = u.aggregate("text", char, 4, &[(char, 0, 3)]);
+    let outer = u.aggregate("S", char, 12, &[(text, 0, 4), (int, 4, 4), (int, 8, 4)]);
+    for (access, offset, size) in
+        [(char, 0, 1), (char, 2, 1), (char, 0, u64::MAX), (int, 4, 4), (int, 8, 4)]
+    {
+        u.tag(outer, access, offset, size);
+    }
+    u.tag(text, char, 0, 1);
+    u.tag(text, char, 2, 1);
+    check(&u);
+}
+
+/// Elements that are larger than they say run into those behind them.
+#[test]
+fn elements_that_reach_past_their_size() {
+    for size in [4, 5, 8] {
+        let mut u = Universe::new(true);
+        let root = u.root("R");
+        let char = u.scalar("char", root, 1);
+        let [int, short] =
+            [("int", 4), ("short", 2)].map(|(name, size)| u.scalar(name, char, size));
+        let element = u.aggregate("element", char, size, &[(int, 0, 4), (short, 4, 2)]);
+        let outer =
+            u.aggregate("S", char, 3 * size + 4, &[(element, 0, 3 * size), (int, 3 * size, 4)]);
+        for (base, access, offset) in [
+            (outer, int, 0),
+            (outer, short, 4),
+            (outer, int, 3 * size),
+            (element, int, 0),
+            (element, short, 4),
+        ] {
+            u.tag(base, access, offset, u.types[access].size);
+        }
+        check(&u);
+    }
+}
+
+/// A type of no size has members, and members of it have bytes.
+#[test]
+fn a_struct_of_no_size() {
+    let mut u = Universe::new(true);
+    let root = u.root("R");
+    let char = u.scalar("char", root, 1);
+    let [int, float] = ["int", "float"].map(|name| u.scalar(name, char, 4));
+    let inner = u.aggregate("inner", char, 0, &[(int, 0, 4), (float, 4, 4)]);
+    let nothing = u.scalar("nothing", char, 0);
+    for extent in [0, 4, 8, 16] {
+        let fields = [(inner, 0, extent), (float, 8, 4), (nothing, 12, extent), (int, 12, 4)];
+        let outer = u.aggregate("S", char, 16, &fields);
+        for (access, offset) in [(int, 0), (float, 4), (float, 8), (nothing, 12), (int, 12)] {
+            u.tag(outer, access, offset, u.types[access].size);
+        }
+    }
+    for (access, offset) in [(int, 0), (float, 4), (inner, 0)] {
+        u.tag(inner, access, offset, u.types[access].size);
+    }
+    u.tag(nothing, nothing, 0, 0);
+    check(&u);
+}
+
 /// A class without data is a member of its own, and no part of what is beside it.
 #[test]
 fn the_tag_of_a_class_without_data() {
