@@ -89,17 +89,14 @@ fn elements_that_reach_past_their_size() {
         let [int, short] =
             [("int", 4), ("short", 2)].map(|(name, size)| u.scalar(name, char, size));
         let element = u.aggregate("element", char, size, &[(int, 0, 4), (short, 4, 2)]);
-        let outer =
-            u.aggregate("S", char, 3 * size + 4, &[(element, 0, 3 * size), (int, 3 * size, 4)]);
-        for (base, access, offset) in [
-            (outer, int, 0),
-            (outer, short, 4),
-            (outer, int, 3 * size),
-            (element, int, 0),
-            (element, short, 4),
-        ] {
-            u.tag(base, access, offset, u.types[access].size);
+        let end = 3 * size;
+        let array = u.aggregate("array", char, end, &[(element, 0, end)]);
+        let beside = u.aggregate("beside", char, end + 4, &[(element, 0, end), (int, end, 4)]);
+        for base in [element, array, beside] {
+            u.tag(base, int, 0, 4);
+            u.tag(base, short, 4, 2);
         }
+        u.tag(beside, int, end, 4);
         check(&u);
     }
 }
