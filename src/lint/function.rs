@@ -34,7 +34,7 @@ pub(super) struct Slot(u32);
 /// What a function does, in the order of its text.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Event {
-    /// A block begins, or memory may change that no tag speaks of.
+    /// A block begins, or memory changes in a way that no tag tells.
     Barrier,
     /// The lifetime of a slot begins or ends: what it held is gone.
     Fresh(Slot),

@@ -586,11 +586,11 @@ impl<G: Borrow<Graph>> Oracle<G> {
         }
         let by_definition = || self.engine.rule().is_well_formed(graph, tag);
         let defined = || by_definition().unwrap_or(false);
-        let is_root = |ty| graph.ty(ty).kind() == TypeKind::Root;
+        let is_root = |tag: Tag| tag.is_whole() && graph.ty(tag.base).kind() == TypeKind::Root;
         let found = match self.role(tag) {
             Role::Regular(..) | Role::Irregular(..) | Role::Unindexed(_) => true,
             // A whole access to a root may alias everything, and is well formed.
-            Role::Rejected if graph.tag(tag).is_ok_and(|tag| is_root(tag.access)) => defined(),
+            Role::Rejected if graph.tag(tag).is_ok_and(is_root) => defined(),
             Role::Rejected => self.limited.contains(&tag.index) && defined(),
         };
         if cfg!(feature = "self-check") {

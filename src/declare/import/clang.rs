@@ -378,8 +378,9 @@ fn spelling(ty: &str) -> String {
     vector(ty).or(atomic).or_else(|| unnamed_enum(ty)).unwrap_or_else(|| ty.to_owned())
 }
 
-/// Returns how an enum without a name, or an array of such, is declared: as the
-/// integer that most are. Clang tags what is another one otherwise.
+/// Returns how an enum without a name, or an array of such, is declared: as
+/// `unsigned int`. A record with one of another width is left out, for clang's tag
+/// and size of it are others.
 fn unnamed_enum(ty: &str) -> Option<String> {
     let ty = ty.trim_start_matches("const ").trim_start_matches("volatile ");
     let (_, place) = ty.strip_prefix("enum ")?.split_once("(unnamed at ")?;

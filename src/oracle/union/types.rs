@@ -53,9 +53,6 @@ pub(crate) struct Type {
     /// as one of its ancestors, may end; in the old format, the last offset at
     /// which one may start.
     pub(crate) far: u128,
-    /// Whether the type is a scalar, has a size if the format says sizes, and has a
-    /// scalar or a root above it.
-    pub(crate) proper: bool,
     /// Whether an array lies in the type.
     pub(crate) arrays: bool,
     /// The types inside the type and above these; it itself.
@@ -191,7 +188,6 @@ impl Types {
             rank: NONE,
             root: self.types.len() as u32,
             far: 0,
-            proper: false,
             arrays: false,
             objects: 1,
             inside: LargeTypeSet::default(),
@@ -301,11 +297,8 @@ impl Types {
         // An ancestor's objects may reach past the size it says.
         let tall = above.map_or(0, |above| above.far).max(of_type.size.into());
         let (mut far, mut arrays) = (if old { 0 } else { tall }, false);
-        let (mut proper, mut objects) = (false, 1_u32);
-        if of_type.scalar {
-            proper = above.is_some_and(|above| above.format.is_none() || above.scalar)
-                && (old || of_type.size != 0);
-        } else if of_type.format.is_some() {
+        let mut objects = 1_u32;
+        if !of_type.scalar && of_type.format.is_some() {
             let slots = self.slots(ty, old);
             for (field, slot) in self.fields(ty).iter().zip(&slots) {
                 far = far.max(slot.end).min(UNBOUNDED);
@@ -321,7 +314,7 @@ impl Types {
         inside.add(ty);
         let known = &mut self.types[ty as usize];
         known.inside = inside;
-        (known.far, known.proper, known.arrays) = (far, proper, arrays);
+        (known.far, known.arrays) = (far, arrays);
         known.objects = objects;
     }
 

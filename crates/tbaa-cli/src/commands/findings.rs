@@ -105,7 +105,11 @@ pub(super) fn run(
 fn tell_left_out(LeftOut { code, count, at_least, .. }: &LeftOut) {
     let of_code = format!("of {code} ({})", code.title());
     note(match (count, at_least) {
-        (0, _) => format!("perhaps there is more {of_code}: not all of the input was looked at"),
+        (0, _) => {
+            format!(
+                "perhaps there is more {of_code}: the input is too large to search all of it; try parts"
+            )
+        }
         (_, false) => format!("and {count} more {of_code}: raise --limit to see them"),
         (_, true) => format!("and {count} more or above {of_code}: raise --limit to see some"),
     });

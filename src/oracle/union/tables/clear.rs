@@ -41,8 +41,12 @@ pub(super) fn next(types: &Types, ty: TypeIndex, offset: u64) -> Option<Option<(
         return Some(None);
     }
     if of_type.scalar {
-        let parent = types.parent(ty).filter(|_| of_type.proper)?;
-        return Some((offset == 0).then_some((parent, 0)));
+        let parent = types.parent(ty)?;
+        let above = types.get(parent);
+        // Only a text puts a scalar below an aggregate, or gives it no byte.
+        let proper = (above.scalar || above.format.is_none())
+            && (of_type.size != 0 || of_type.format == Some(Format::Old));
+        return proper.then_some((offset == 0).then_some((parent, 0)));
     }
     let fields = types.fields(ty);
     let started = fields.partition_point(|field| field.offset <= offset);
