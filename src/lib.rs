@@ -73,55 +73,33 @@
 //! * `self-check`: every answer is compared with the rule's definition.
 
 #![forbid(unsafe_code)]
-// The lower layers have functions that only the higher ones call.
-#![cfg_attr(not(feature = "lower"), allow(dead_code, unreachable_pub))]
 
 mod builder;
 #[cfg(feature = "declare")]
 pub mod declare;
-mod diagnostic;
-#[cfg(feature = "lower")]
-pub mod emit;
 mod forest;
 mod graph;
-#[cfg(any(doc, doctest))]
+#[cfg(doc)]
 pub mod guide;
-#[cfg(feature = "text")]
-pub mod instrument;
-pub mod link;
-#[cfg(feature = "text")]
-pub mod lint;
-#[cfg(feature = "lower")]
-pub mod lower;
 #[cfg(feature = "declare")]
 mod nearest;
-mod oracle;
+#[doc(hidden)]
+pub mod oracle;
 #[cfg(test)]
 mod random;
 #[cfg(feature = "declare")]
 mod session;
-#[cfg(feature = "text")]
-mod source;
 #[cfg(feature = "spec")]
 pub mod spec;
-#[cfg(feature = "text")]
-mod subject;
-mod table;
-#[cfg(feature = "text")]
 pub mod text;
-#[cfg(feature = "text")]
-pub mod types;
-#[cfg(feature = "text")]
-pub mod verify;
-mod wellformed;
+pub mod wellformed;
 
 // The version of petgraph that `Graph::type_dag` speaks.
 pub use petgraph;
+// LLVM's types, which `declare` speaks of.
+pub use tbaa_types as types;
 
 pub use builder::{BuildError, Builder, SizedField};
-pub use diagnostic::{
-    Code, Diagnostic, FindingLimits, Findings, Label, LeftOut, Level, UnknownCode,
-};
 pub use graph::{
     CopyEntry, CopyId, Draft, DraftOperand, Edge, Field, Format, Graph, GraphError, Int,
     MalformedTag, NodeId, Operand, Tag, TagId, TypeDag, TypeId, TypeKind, TypeNode,
@@ -135,6 +113,13 @@ pub use oracle::{
 #[cfg(feature = "declare")]
 pub use session::Session;
 
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-mod readme {}
+/// What the project's other crates share. It may change in any version.
+#[doc(hidden)]
+pub mod parts {
+    pub use crate::graph::encoding;
+    pub use crate::graph::import;
+    pub use crate::graph::{Shape, TagParts};
+    pub use crate::oracle::{Pairs, Vicinity};
+    pub use crate::text::{COPIES, TAGS, TYPES, write_two};
+    pub use crate::wellformed::Verdicts;
+}

@@ -16,16 +16,6 @@ mod sections;
 mod synthetic;
 mod texts;
 
-// The definition of the union rules, as the tests have it.
-#[path = "../../tests/support/naive.rs"]
-#[allow(dead_code)]
-mod naive;
-#[path = "../../tests/support/rng.rs"]
-mod rng;
-#[path = "../../tests/support/universe.rs"]
-#[allow(dead_code)]
-mod universe;
-
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 

@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{fs, thread};
 
-use tbaa::{Format, text};
+use tbaa::Format;
 
 /// A program, and how it becomes one text.
 pub(crate) struct Program {
@@ -182,9 +182,9 @@ impl Program {
         clang.args(self.flags).args(listed_folders(folder)).arg(source).arg("-o").arg(output);
         run(clang.current_dir(folder))?;
         if self.metadata_only {
-            let module = text::read(&read(output)?)
+            let module = tbaa_ir::read(&read(output)?)
                 .map_err(|error| format!("{}: {error}", source.display()))?;
-            let metadata = text::write(module.graph());
+            let metadata = tbaa_ir::write(module.graph());
             fs::write(output, metadata)
                 .map_err(|error| format!("{}: {error}", output.display()))?;
         }

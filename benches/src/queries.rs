@@ -4,14 +4,14 @@ use std::ops::Range;
 use std::thread;
 use std::time::Duration;
 
-use tbaa::verify::Verifier;
+use tbaa::wellformed::Verifier;
 use tbaa::{Graph, Rules, TagId};
 
 use crate::limit::{Table, only_loop};
 use crate::llvm::LlvmModule;
 use crate::ours::{Frozen, Ours, RECORD};
-use crate::rng::Rng;
 use crate::sample::{Contender, Race, Sampler, time};
+use tbaa_tests::rng::Rng;
 
 /// Queries in a window, at least and at most. So many of the fast ones bring
 /// into the caches what the contender before them drove out.

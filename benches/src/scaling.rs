@@ -51,7 +51,7 @@ pub(crate) fn bytes(format: Format, structs: usize) -> Bytes {
 /// The same of LLVM.
 pub(crate) fn llvm_bytes(llvm: &Llvm, format: Format, structs: usize) -> Bytes {
     let held = |graph: &Graph| {
-        let text = ended(tbaa::text::write(graph));
+        let text = ended(tbaa_ir::write(graph));
         let before = llvm.heap();
         let parsed = llvm.parse(&text).expect("a graph's text");
         let held = llvm.heap() - before;
@@ -140,5 +140,5 @@ pub(crate) fn cost(adversary: Adversary, format: Format, rules: Rules, n: usize)
 
 /// Returns LLVM's reading of a graph, with its tags in the graph's order.
 pub(crate) fn in_llvm<'l>(llvm: Option<&'l Llvm>, graph: &Graph) -> Option<LlvmModule<'l>> {
-    llvm?.parse(&ended(tbaa::text::write(graph)))
+    llvm?.parse(&ended(tbaa_ir::write(graph)))
 }

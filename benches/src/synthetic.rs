@@ -2,7 +2,7 @@
 
 use tbaa::{Format, Graph, SizedField, TagId, TypeId};
 
-use crate::rng::Rng;
+use tbaa_tests::rng::Rng;
 
 /// Bytes of every scalar.
 const SCALAR: u64 = 8;
@@ -335,7 +335,7 @@ impl Adversary {
 #[cfg(test)]
 mod tests {
     use super::{Adversary, Format, Program, nested};
-    use tbaa::verify::Verifier;
+    use tbaa::wellformed::Verifier;
 
     /// What is measured against LLVM must be what LLVM accepts.
     fn assert_accepted(graph: &tbaa::Graph) {

@@ -1,7 +1,5 @@
 //! Reading and writing `.ll`.
 
-use tbaa::text;
-
 use crate::llvm::Llvm;
 use crate::sample::{Contender, Race, Sampler, time};
 
@@ -14,7 +12,7 @@ pub(crate) fn race_read(
 ) -> Race {
     let text = &ended[..ended.len() - 1];
     // Whatever is made is freed after the clock has stopped.
-    let ours = || time(|| text::read(text).expect("a text that was read before")).0;
+    let ours = || time(|| tbaa_ir::read(text).expect("a text that was read before")).0;
     let mut contenders = vec![Contender::new("tbaa", text.len(), ours)];
     if let Some(llvm) = llvm {
         let parse = || time(|| llvm.parse(ended).expect("a text that was read before")).0;
@@ -34,9 +32,9 @@ pub(crate) fn race_write(
     ended: &[u8],
 ) -> Race {
     let text = &ended[..ended.len() - 1];
-    let module = text::read(text).expect("a text that was read before");
-    let written = text::write(module.graph()).len();
-    let ours = || time(|| text::write(module.graph())).0;
+    let module = tbaa_ir::read(text).expect("a text that was read before");
+    let written = tbaa_ir::write(module.graph()).len();
+    let ours = || time(|| tbaa_ir::write(module.graph())).0;
     let mut contenders = vec![Contender::new("tbaa", written, ours)];
     if let Some(parsed) = llvm.and_then(|llvm| llvm.parse(ended)) {
         let printed = parsed.print();

@@ -2,7 +2,7 @@
 
 use super::declarations::{Decl, Kind};
 use super::{DeclId, Declarations};
-use crate::types::Primitive;
+use tbaa_types::Primitive;
 
 impl Declarations {
     /// Adds C's types; the first three are those of `char`, `void` and

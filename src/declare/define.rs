@@ -4,7 +4,7 @@ use super::declarations::{Decl, FieldDecl, Kind, LIMIT, RecordDecl, check_align}
 use super::layout::{Layout, Slot, lay_out};
 use super::record::{Attributes, Member, MemberType, Record};
 use super::{DeclId, Declarations, DeclareError};
-use crate::table::IndexMap;
+use tbaa_types::table::IndexMap;
 
 /// How deep records may be written inside each other, and anonymous members
 /// stand in each other.

@@ -2,8 +2,8 @@
 
 use super::declarations::Kind;
 use super::{DeclId, Declarations, DeclareError};
-use crate::table::HashMap;
-use crate::types::{Context, Type, TypeError};
+use tbaa_types::table::HashMap;
+use tbaa_types::{Context, Type, TypeError};
 
 /// The LLVM types of declared types, in one context.
 ///

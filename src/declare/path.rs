@@ -3,7 +3,7 @@
 use super::declarations::Kind;
 use super::{DeclId, Declarations, DeclareError};
 use crate::nearest::nearest;
-use crate::table::HashSet;
+use tbaa_types::table::HashSet;
 
 /// Longer paths are refused, in bytes.
 const LONGEST: usize = 1 << 16;

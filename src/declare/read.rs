@@ -68,7 +68,8 @@ impl Declarations {
 
     /// Returns the type of an array's elements and its lengths, the outermost
     /// first; of another type, itself and none.
-    pub(crate) fn array_parts(&self, mut id: DeclId) -> (DeclId, Vec<Option<u64>>) {
+    #[doc(hidden)]
+    pub fn array_parts(&self, mut id: DeclId) -> (DeclId, Vec<Option<u64>>) {
         let mut lens = Vec::new();
         while let Kind::Array { element, len } = self.kind(id) {
             lens.push(*len);

@@ -1,7 +1,7 @@
 //! What a C compiler fixes for a target: the sizes of its types and the rules
 //! of its layouts.
 
-use crate::types::{Context, DataLayout, LayoutError, Primitive, Type};
+use tbaa_types::{Context, DataLayout, LayoutError, Primitive, Type};
 
 /// A machine and its C ABI, as far as layouts depend on them.
 ///
@@ -170,7 +170,7 @@ impl Target {
     /// does), `long double` has 16 bytes, structs follow the System V ABI.
     #[must_use]
     pub fn from_data_layout(data_layout: DataLayout) -> Target {
-        use crate::types::layout::Mangling;
+        use tbaa_types::Mangling;
         let windows =
             matches!(data_layout.mangling, Some(Mangling::WinCoff | Mangling::WinCoffX86));
         let pointer = data_layout.pointer(0);

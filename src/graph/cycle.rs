@@ -5,7 +5,7 @@ use std::hash::BuildHasher;
 use super::import::Open;
 use super::operand::{Kind, PACKED_LIMIT, Packed};
 use super::{DISTINCT, Graph, GraphError, NodeId, Shape};
-use crate::table::HashMap;
+use tbaa_types::table::HashMap;
 
 impl Graph {
     /// Adds the nodes of a cycle, whose open operands are numbered from `base`

@@ -26,25 +26,31 @@ pub enum Format {
 /// Positions of the base and access type in a tag.
 pub(crate) const TAG_TYPES: [usize; 2] = [0, 1];
 /// Position of the first tag in a `tbaa.struct` node of (offset, size, tag).
-pub(crate) const COPY_TAG: usize = 2;
+#[doc(hidden)]
+pub const COPY_TAG: usize = 2;
 /// Operands per entry of a `tbaa.struct` node.
-pub(crate) const COPY_STRIDE: usize = 3;
+#[doc(hidden)]
+pub const COPY_STRIDE: usize = 3;
 
 const TAG_OFFSET: usize = 2;
 const TAG_SIZE: usize = 3;
 
 /// Where a type node's facts stand, from its format and length alone.
 #[derive(Clone, Copy)]
-pub(crate) struct Shape {
-    pub(crate) format: Format,
-    pub(crate) len: usize,
+#[doc(hidden)]
+pub struct Shape {
+    #[doc(hidden)]
+    pub format: Format,
+    #[doc(hidden)]
+    pub len: usize,
 }
 
 impl Shape {
     /// Reads the shape of `node` as a type.
     ///
     /// LLVM: `isNewFormatTypeNode`.
-    pub(crate) fn of(graph: &Graph, node: NodeId) -> Shape {
+    #[doc(hidden)]
+    pub fn of(graph: &Graph, node: NodeId) -> Shape {
         let operands = graph.packed(node);
         let len = operands.len();
         let parent_first = operands.first().is_some_and(|first| first.kind() == Kind::Node);
@@ -71,7 +77,8 @@ impl Shape {
     /// Whether the node has no parent to name: fewer than two operands.
     ///
     /// LLVM: `IsRootTBAANode`.
-    pub(crate) fn is_root(self) -> bool {
+    #[doc(hidden)]
+    pub fn is_root(self) -> bool {
         self.len < 2
     }
 
@@ -79,7 +86,8 @@ impl Shape {
     /// field.
     ///
     /// LLVM: `TBAANode::getParent`.
-    pub(crate) fn parent(self, graph: &Graph, node: NodeId) -> Option<NodeId> {
+    #[doc(hidden)]
+    pub fn parent(self, graph: &Graph, node: NodeId) -> Option<NodeId> {
         let position = match self.format {
             Format::New => 0,
             Format::Old if self.is_root() => return None,
@@ -90,7 +98,8 @@ impl Shape {
 
     /// Whether the operands are those of an old-format scalar: a name, a
     /// parent, and no offset or 0.
-    pub(crate) fn is_scalar(self, graph: &Graph, node: NodeId) -> bool {
+    #[doc(hidden)]
+    pub fn is_scalar(self, graph: &Graph, node: NodeId) -> bool {
         let named = matches!(graph.operand(node, 0), Some(Operand::String(_)));
         let parented = matches!(graph.operand(node, 1), Some(Operand::Node(_)));
         let at_start = match graph.operand(node, 2) {
@@ -134,7 +143,8 @@ impl Shape {
     }
 
     /// Position of the name.
-    pub(crate) fn name(self) -> usize {
+    #[doc(hidden)]
+    pub fn name(self) -> usize {
         match self.format {
             Format::Old => 0,
             Format::New => 2,
@@ -150,7 +160,8 @@ impl Shape {
     /// its type, and where it starts. `None` where the first field starts
     /// later, or an offset is no integer. The fields' offsets must not
     /// descend.
-    pub(crate) fn field_at(self, graph: &Graph, node: NodeId, offset: u64) -> Option<(usize, u64)> {
+    #[doc(hidden)]
+    pub fn field_at(self, graph: &Graph, node: NodeId, offset: u64) -> Option<(usize, u64)> {
         let at = |field: usize| self.first_field() + field * self.stride();
         let start = |field| graph.operand(node, at(field) + 1)?.int().map(|int| int.value);
         let (mut low, mut high) = (0, self.fields().len());
@@ -165,7 +176,8 @@ impl Shape {
     /// Moves from a type to the next on a walk: to the last field that does not
     /// start after `offset`, which becomes relative to it; from a type without
     /// fields to its parent. `None` from a root, and before the first field.
-    pub(crate) fn step(self, graph: &Graph, node: NodeId, offset: &mut u64) -> Option<NodeId> {
+    #[doc(hidden)]
+    pub fn step(self, graph: &Graph, node: NodeId, offset: &mut u64) -> Option<NodeId> {
         if self.is_root() || self.fields().len() == 0 {
             return self.parent(graph, node).filter(|_| !self.is_root());
         }
@@ -175,7 +187,8 @@ impl Shape {
     }
 
     /// Positions of the fields' types.
-    pub(crate) fn fields(self) -> impl DoubleEndedIterator<Item = usize> + ExactSizeIterator {
+    #[doc(hidden)]
+    pub fn fields(self) -> impl DoubleEndedIterator<Item = usize> + ExactSizeIterator {
         // A two-operand scalar has a parent and no offset: no field.
         let end = if self.len == 2 { 0 } else { self.len };
         (self.first_field()..end.max(self.first_field())).step_by(self.stride())
@@ -184,7 +197,8 @@ impl Shape {
 
 /// The operands of a tag, where they are of the right kind.
 #[derive(Clone, Copy)]
-pub(crate) struct TagParts {
+#[doc(hidden)]
+pub struct TagParts {
     pub(crate) base: NodeId,
     pub(crate) access: NodeId,
     pub(crate) offset: Int,
@@ -199,7 +213,8 @@ impl TagParts {
     /// Reads the format of a tag from its access type.
     ///
     /// LLVM: `TBAAStructTagNode::isNewFormat`, `isNewFormatTBAATypeNode`.
-    pub(crate) fn format(graph: &Graph, tag: NodeId) -> Format {
+    #[doc(hidden)]
+    pub fn format(graph: &Graph, tag: NodeId) -> Format {
         match TagParts::access(graph, tag) {
             Some(access) => Shape::of(graph, access).format,
             None => Format::Old,
@@ -224,7 +239,8 @@ impl TagParts {
     }
 
     /// Position of the immutability flag in a tag of `format`.
-    pub(crate) fn immutable_position(format: Format) -> usize {
+    #[doc(hidden)]
+    pub fn immutable_position(format: Format) -> usize {
         match format {
             Format::Old => TAG_SIZE,
             Format::New => TAG_SIZE + 1,

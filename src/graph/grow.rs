@@ -31,7 +31,8 @@ impl Graph {
     }
 
     /// Makes room for so many more nodes, if there is the memory.
-    pub(crate) fn reserve(&mut self, nodes: usize) {
+    #[doc(hidden)]
+    pub fn reserve(&mut self, nodes: usize) {
         let Graph { unique, hasher, records, operands, .. } = self;
         let _ = records.try_reserve(nodes);
         let hash = |&node: &u32| hasher.hash_one(operands_of(records, operands, node));

@@ -12,7 +12,8 @@ use std::fmt;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeId {
     pub(crate) index: u32,
-    pub(crate) stamp: u32,
+    #[doc(hidden)]
+    pub stamp: u32,
 }
 
 /// Names a type node: a root, a scalar or an aggregate.
@@ -54,6 +55,13 @@ impl NodeId {
 }
 
 impl TypeId {
+    /// Names any node of a graph as a type, for lints of nodes that no tag reaches.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn of_node(node: NodeId) -> TypeId {
+        TypeId(node)
+    }
+
     /// Returns the metadata node behind the type.
     #[must_use]
     pub fn node(self) -> NodeId {

@@ -14,7 +14,8 @@ use std::borrow::Cow;
 use super::{Graph, GraphError, Int, NodeId, Operand};
 
 /// An operand of a node that is being added.
-pub(crate) enum Part<'t, K> {
+#[doc(hidden)]
+pub enum Part<'t, K> {
     Null,
     String(Cow<'t, [u8]>),
     Int(Int),
@@ -43,7 +44,8 @@ impl<K> Part<'_, K> {
 
 /// How far a named node is.
 #[derive(Clone, Copy)]
-pub(crate) enum State {
+#[doc(hidden)]
+pub enum State {
     New,
     /// Its operands are being looked up; its place among the open nodes.
     Open(u32),
@@ -51,7 +53,8 @@ pub(crate) enum State {
 }
 
 /// What a name turned out to be.
-pub(crate) enum Opened<'t, P> {
+#[doc(hidden)]
+pub enum Opened<'t, P> {
     Node {
         place: P,
         distinct: bool,
@@ -61,7 +64,8 @@ pub(crate) enum Opened<'t, P> {
 }
 
 /// Where the nodes come from.
-pub(crate) trait Source<'t> {
+#[doc(hidden)]
+pub trait Source<'t> {
     /// Names a node.
     type Key: Copy;
     /// What the source knows of an open node: where it stands, how it is named.
@@ -111,7 +115,8 @@ pub(super) struct Open<'t, K, P> {
 /// An operand of a source's node.
 type PartOf<'t, S> = Part<'t, <S as Source<'t>>::Key>;
 
-pub(crate) struct Import<'t, S: Source<'t>> {
+#[doc(hidden)]
+pub struct Import<'t, S: Source<'t>> {
     frames: Vec<Frame>,
     /// The operands of the frames' nodes, one node's after another's.
     parts: Vec<PartOf<'t, S>>,
@@ -119,7 +124,8 @@ pub(crate) struct Import<'t, S: Source<'t>> {
 }
 
 impl<'t, S: Source<'t>> Import<'t, S> {
-    pub(crate) fn new() -> Self {
+    #[doc(hidden)]
+    pub fn new() -> Self {
         Import { frames: Vec::new(), parts: Vec::new(), open: Vec::new() }
     }
 
@@ -127,7 +133,8 @@ impl<'t, S: Source<'t>> Import<'t, S> {
     /// `None` if it is no node of the store's kind.
     ///
     /// After an error the import is of no more use.
-    pub(crate) fn node(&mut self, source: &mut S, key: S::Key) -> Result<Option<NodeId>, S::Error> {
+    #[doc(hidden)]
+    pub fn node(&mut self, source: &mut S, key: S::Key) -> Result<Option<NodeId>, S::Error> {
         if let State::Added(node) = source.state(key) {
             return Ok(Some(node));
         }

@@ -12,11 +12,13 @@
 
 mod cycle;
 mod draft;
-pub(crate) mod encoding;
+#[doc(hidden)]
+pub mod encoding;
 mod equal;
 mod grow;
 mod id;
-pub(crate) mod import;
+#[doc(hidden)]
+pub mod import;
 mod node;
 mod operand;
 #[cfg(feature = "serde")]
@@ -31,11 +33,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use hashbrown::HashTable;
 
-use crate::table::{DefaultHashBuilder, IndexMap, IndexSet};
+use tbaa_types::table::{DefaultHashBuilder, IndexMap, IndexSet};
 
 pub use draft::{Draft, DraftOperand};
 pub use encoding::Format;
-pub(crate) use encoding::{Shape, TagParts};
+#[doc(hidden)]
+pub use encoding::{Shape, TagParts};
 pub use id::{CopyId, NodeId, TagId, TypeId};
 pub use node::{CopyEntry, Field, MalformedTag, Tag, TypeKind, TypeNode};
 pub use operand::{Int, Operand};
@@ -324,7 +327,8 @@ impl Graph {
     }
 
     /// The stamp in every id of this graph.
-    pub(crate) fn stamp(&self) -> u32 {
+    #[doc(hidden)]
+    pub fn stamp(&self) -> u32 {
         self.stamp
     }
 
@@ -458,7 +462,8 @@ impl Graph {
     /// a root.
     ///
     /// LLVM: `TBAAVerifier::isValidScalarTBAANode`.
-    pub(crate) fn is_old_scalar(&self, id: NodeId) -> bool {
+    #[doc(hidden)]
+    pub fn is_old_scalar(&self, id: NodeId) -> bool {
         self.record(id).flags & IS_SCALAR != 0
     }
 }

@@ -118,7 +118,8 @@ impl<'g> TypeNode<'g> {
 
     /// Returns the last field that does not start after `offset`: in logarithmic time
     /// where the fields' offsets do not descend.
-    pub(crate) fn last_field(&self, offset: u64) -> Option<Field> {
+    #[doc(hidden)]
+    pub fn last_field(&self, offset: u64) -> Option<Field> {
         if !self.graph.is_ascending(self.id.0) {
             return self.fields().rfind(|field| field.offset <= offset);
         }

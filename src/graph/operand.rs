@@ -43,7 +43,6 @@ impl fmt::Display for Int {
 ///
 /// LLVM: `MDOperand`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[non_exhaustive]
 pub enum Operand<'g> {
     /// `null`.
     Null,

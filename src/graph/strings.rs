@@ -4,7 +4,7 @@ use std::hash::BuildHasher;
 
 use hashbrown::HashTable;
 
-use crate::table::DefaultHashBuilder;
+use tbaa_types::table::DefaultHashBuilder;
 
 /// Byte strings, each held once, named by the order in which they came.
 #[derive(Clone, Default)]

@@ -73,11 +73,13 @@ impl Matrix {
 }
 
 /// The pairs of a list of tags that may alias.
-pub(crate) struct Pairs(Order);
+#[doc(hidden)]
+pub struct Pairs(Order);
 
 impl Pairs {
     /// Calls back once with the places in the list of each two that may alias.
-    pub(crate) fn for_each(&self, mut found: impl FnMut(usize, usize)) {
+    #[doc(hidden)]
+    pub fn for_each(&self, mut found: impl FnMut(usize, usize)) {
         self.0.each_pair(|a, b| found(self.0.tag(a), self.0.tag(b)));
     }
 }
@@ -93,7 +95,8 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// Finds the pairs of `tags` that may alias: in time and memory in
     /// proportion to the number of tags, and of the pairs that intervals do not
     /// decide. On these, `ask` answers.
-    pub(crate) fn pairs(&self, tags: &[TagId], ask: impl Fn(TagId, TagId) -> bool) -> Pairs {
+    #[doc(hidden)]
+    pub fn pairs(&self, tags: &[TagId], ask: impl Fn(TagId, TagId) -> bool) -> Pairs {
         Pairs(Order::asking(self, tags, ask))
     }
 

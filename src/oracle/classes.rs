@@ -16,7 +16,7 @@ use std::borrow::Borrow;
 use super::order::{Order, Row};
 use super::query::Oracle;
 use crate::graph::{Graph, TagId};
-use crate::table::HashMap;
+use tbaa_types::table::HashMap;
 
 /// Tags of a list that have the same answer in every query with a tag of the
 /// list.
@@ -88,11 +88,8 @@ impl<G: Borrow<Graph>> Oracle<G> {
 
     /// As [`Oracle::classes`], by somebody's answers for tags that the intervals do
     /// not decide on. They must not change.
-    pub(crate) fn classes_asking(
-        &self,
-        tags: &[TagId],
-        ask: impl Fn(TagId, TagId) -> bool,
-    ) -> Classes {
+    #[doc(hidden)]
+    pub fn classes_asking(&self, tags: &[TagId], ask: impl Fn(TagId, TagId) -> bool) -> Classes {
         Order::asking(self, tags, ask).classes()
     }
 }

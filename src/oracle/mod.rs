@@ -54,8 +54,8 @@ mod vicinity;
 
 pub use access::{Access, AccessKind, Conflict};
 pub use batch::Matrix;
-#[cfg(feature = "lower")]
-pub(crate) use batch::Pairs;
+#[doc(hidden)]
+pub use batch::Pairs;
 pub use bytes::{ByteRange, Elements};
 pub use classes::Classes;
 pub use clause::Clause;
@@ -64,5 +64,5 @@ pub use frozen::Frozen;
 pub use query::Oracle;
 pub use reader::{Publisher, Reader};
 pub use rules::{AliasResult, Rules, UnknownRules};
-#[cfg(feature = "lower")]
-pub(crate) use vicinity::Vicinity;
+#[doc(hidden)]
+pub use vicinity::Vicinity;

@@ -15,7 +15,7 @@ use super::rule::{Candidates, Decision, Rule};
 use super::rules::{AliasResult, Rules};
 use super::union::Union;
 use crate::graph::{Graph, Tag, TagId, TagParts, TypeKind};
-use crate::table::HashSet;
+use tbaa_types::table::HashSet;
 
 /// Answers alias queries on the tags of one graph.
 ///
@@ -323,7 +323,8 @@ impl<G: Borrow<Graph>> Oracle<G> {
 
     /// As [`Oracle::may_alias`], with the steps of the rule's definition taken from
     /// those left; `None` where it would have to be followed without any.
-    pub(crate) fn may_alias_within(
+    #[doc(hidden)]
+    pub fn may_alias_within(
         &self,
         a: impl Into<Access>,
         b: impl Into<Access>,
@@ -351,7 +352,8 @@ impl<G: Borrow<Graph>> Oracle<G> {
     }
 
     /// Returns the steps that comparing many tags may take.
-    pub(crate) fn steps_to_compare(&self) -> u64 {
+    #[doc(hidden)]
+    pub fn steps_to_compare(&self) -> u64 {
         COMPARED + COMPARED_A_NODE * self.graph().node_count() as u64
     }
 
@@ -465,7 +467,8 @@ impl<G: Borrow<Graph>> Oracle<G> {
     }
 
     /// As [`Oracle::explain`], with its steps taken from those left.
-    pub(crate) fn explain_within(&self, a: Access, b: Access, left: &mut u64) -> Explanation {
+    #[doc(hidden)]
+    pub fn explain_within(&self, a: Access, b: Access, left: &mut u64) -> Explanation {
         let explanation = self.explain_by_definition(a, b, left);
         if explanation.clause.is_no_alias() && self.may_alias(a, b) {
             return Explanation::plain(self.rules, Clause::Limit);
@@ -602,7 +605,8 @@ impl<G: Borrow<Graph>> Oracle<G> {
 
     /// The same, without a search for a tag that took more steps to judge than
     /// there were: `None`.
-    pub(crate) fn is_known_well_formed(&self, tag: TagId) -> Option<bool> {
+    #[doc(hidden)]
+    pub fn is_known_well_formed(&self, tag: TagId) -> Option<bool> {
         (!self.limited.contains(&tag.index)).then(|| self.is_well_formed(tag))
     }
 

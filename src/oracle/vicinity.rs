@@ -11,7 +11,7 @@ use std::borrow::Borrow;
 use super::index::Role;
 use super::query::Oracle;
 use crate::graph::{Graph, TagId};
-use crate::table::HashMap;
+use tbaa_types::table::HashMap;
 
 /// Types on a tag's walk and among its candidates; with more, a tag is listed for
 /// every other.
@@ -19,7 +19,8 @@ const MOST: usize = 256;
 
 /// A list of tags that grows, each with a number of the caller's, for one oracle.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Vicinity {
+#[doc(hidden)]
+pub struct Vicinity {
     /// The oracle whose types these are.
     oracle: Option<u64>,
     by_base: HashMap<u32, Vec<u32>>,
@@ -56,22 +57,26 @@ impl Types {
 
 impl Vicinity {
     /// Returns whether the list was made with this oracle.
-    pub(crate) fn is_of<G: Borrow<Graph>>(&self, oracle: &Oracle<G>) -> bool {
+    #[doc(hidden)]
+    pub fn is_of<G: Borrow<Graph>>(&self, oracle: &Oracle<G>) -> bool {
         self.oracle == Some(oracle.identity())
     }
 
     /// Returns an empty list for an oracle.
-    pub(crate) fn new<G: Borrow<Graph>>(oracle: &Oracle<G>) -> Vicinity {
+    #[doc(hidden)]
+    pub fn new<G: Borrow<Graph>>(oracle: &Oracle<G>) -> Vicinity {
         Vicinity { oracle: Some(oracle.identity()), ..Vicinity::default() }
     }
 
     /// Adds a number for every tag.
-    pub(crate) fn add_everywhere(&mut self, number: u32) {
+    #[doc(hidden)]
+    pub fn add_everywhere(&mut self, number: u32) {
         self.everywhere.push(number);
     }
 
     /// Adds a tag.
-    pub(crate) fn add<G: Borrow<Graph>>(&mut self, oracle: &Oracle<G>, tag: TagId, number: u32) {
+    #[doc(hidden)]
+    pub fn add<G: Borrow<Graph>>(&mut self, oracle: &Oracle<G>, tag: TagId, number: u32) {
         let Some(types) = Types::of(oracle, tag) else { return self.add_everywhere(number) };
         self.by_base.entry(types.base).or_default().push(number);
         for ty in types.walk {
@@ -84,7 +89,8 @@ impl Vicinity {
 
     /// Returns the numbers of the tags that one may alias at most, in ascending
     /// order; `None` if of all.
-    pub(crate) fn of<G: Borrow<Graph>>(&self, oracle: &Oracle<G>, tag: TagId) -> Option<Vec<u32>> {
+    #[doc(hidden)]
+    pub fn of<G: Borrow<Graph>>(&self, oracle: &Oracle<G>, tag: TagId) -> Option<Vec<u32>> {
         let types = Types::of(oracle, tag)?;
         let mut found = self.everywhere.clone();
         let mut add = |list: Option<&Vec<u32>>| found.extend(list.into_iter().flatten());

@@ -332,7 +332,7 @@ impl Cursor<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::position;
+    use tbaa_types::source::position;
 
     #[track_caller]
     fn found(text: &str, place: Place) -> &str {

@@ -2,17 +2,17 @@
 
 use std::fmt::Write;
 
-use super::lexer::Lexer;
 use super::{COPIES, TAGS, TYPES};
 use crate::graph::{Graph, NodeId, Operand, TypeId};
-use crate::source::escape;
+use tbaa_types::lexer::Lexer;
+use tbaa_types::source::escape;
 
 /// Prints a graph's tags, copies and types as metadata that `llvm-as` accepts.
 ///
 /// Nodes are numbered from 0 in the order in which LLVM itself would number
 /// them: each before its operands, tags first. The named metadata `!tbaa.tags`
 /// (and `!tbaa.structs`, `!tbaa.types`) lists them, so that tools keep them and
-/// [`read`](super::read()) finds them again.
+/// `tbaa_ir::read` finds them again.
 ///
 /// An operand that is no node, string or integer is printed as it was read if
 /// it is a constant, such as `ptr null`. One that names something outside the
@@ -37,8 +37,7 @@ use crate::source::escape;
 /// !2 = !{!"R"}
 /// "#
 /// );
-/// assert_eq!(text::read(text::write(&graph).as_bytes()).unwrap().into_graph(), graph);
-/// # Ok::<(), tbaa::BuildError>(())
+/// /// # Ok::<(), tbaa::BuildError>(())
 /// ```
 #[must_use]
 pub fn write(graph: &Graph) -> String {
@@ -64,7 +63,8 @@ pub fn write(graph: &Graph) -> String {
 
 /// Prints what two nodes, which become `!0` and `!1`, are made of, as [`write()`]
 /// does.
-pub(crate) fn write_two(graph: &Graph, first: NodeId, second: NodeId) -> String {
+#[doc(hidden)]
+pub fn write_two(graph: &Graph, first: NodeId, second: NodeId) -> String {
     let mut numbers = Numbers { of: vec![None; graph.node_count()], order: Vec::new() };
     for (number, node) in [first, second].into_iter().enumerate() {
         numbers.of[node.index()] = Some(number as u32);

@@ -2,12 +2,12 @@
 
 use pretty_assertions::assert_eq;
 use tbaa::declare::{Declarations, Policy, Record, TaggedTypes, Target};
-use tbaa::emit::{EmitError, Emitter, Reason, TagCheck};
-use tbaa::verify::Rule;
-use tbaa::{Format, Graph, Oracle, Rules, SizedField, TagId, text};
+use tbaa::{Format, Graph, Oracle, Rules, SizedField, TagId};
+use tbaa_check::verify::Rule;
+use tbaa_lower::emit::{EmitError, Emitter, Reason, TagCheck};
 
-use crate::support::random::{self, Shape, Universe};
-use crate::support::{Rng, setting};
+use tbaa_tests::random::{self, Shape, Universe};
+use tbaa_tests::{Rng, setting};
 
 /// A struct with all that matters in it.
 fn declared(policy: Policy) -> (Graph, TaggedTypes) {
@@ -102,9 +102,9 @@ fn an_access_type_that_llvm_never_meets() {
     let source = "!tbaa.tags = !{!0}\n!0 = !{!1, !2, i64 4, i64 1}\n\
                   !1 = !{!2, i64 8, !\"S\", !3, i64 0, i64 4}\n!2 = !{!4, i64 1, !\"char\"}\n\
                   !3 = !{!2, i64 4, !\"int\"}\n!4 = !{!\"R\"}\n";
-    let graph = text::read(source.as_bytes()).unwrap().into_graph();
+    let graph = tbaa_ir::read(source.as_bytes()).unwrap().into_graph();
     let tag = graph.tags().next().unwrap();
-    assert!(tbaa::verify::Verifier::new(&graph).check(tag).is_ok());
+    assert!(tbaa::wellformed::Verifier::new(&graph).check(tag).is_ok());
     assert_eq!(reason(&graph, tag), Some(Reason::NeverMet));
 }
 
@@ -166,7 +166,7 @@ fn what_passes_is_right() {
                     llvm.may_alias(a, b) || !union.may_alias(a, b),
                     "seed {seed}: {a:?} {b:?}: {}\n{}",
                     union.explain(a, b),
-                    text::write(&graph)
+                    tbaa_ir::write(&graph)
                 );
             }
             let misses = |&&b: &&TagId| !llvm.may_alias(a, b) && union.may_alias(a, b);

@@ -1,11 +1,11 @@
 //! Scopes: that they say what the rule says, and bisection.
 
 use pretty_assertions::assert_eq;
-use tbaa::emit::{Bisect, Emitter, ScopeNames, ScopePlan, Scopes, TextSink};
 use tbaa::{Format, Graph, Oracle, Rules, TagId};
+use tbaa_lower::emit::{Bisect, Emitter, ScopeNames, ScopePlan, Scopes, TextSink};
 
-use crate::support::Rng;
-use crate::support::random::{self, Shape, Universe};
+use tbaa_tests::Rng;
+use tbaa_tests::random::{self, Shape, Universe};
 
 /// What LLVM makes of the scopes of two accesses.
 ///

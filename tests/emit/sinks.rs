@@ -5,18 +5,18 @@ use std::fs;
 use std::path::Path;
 
 use pretty_assertions::assert_eq;
-use tbaa::emit::{EmitError, Emitter, Sink, SinkOperand, TextSink};
 use tbaa::spec::Spec;
-use tbaa::{Draft, DraftOperand, Format, Graph, GraphError, Int, Operand, text};
+use tbaa::{Draft, DraftOperand, Format, Graph, GraphError, Int, Operand};
+use tbaa_lower::emit::{EmitError, Emitter, Sink, SinkOperand, TextSink};
 
-use crate::support::Rng;
-use crate::support::llvm::Llvm;
-use crate::support::random::{self, Shape, Universe};
+use tbaa_tests::Rng;
+use tbaa_tests::llvm::Llvm;
+use tbaa_tests::random::{self, Shape, Universe};
 
 /// Every spec's graph, and random ones of both formats.
 fn graphs() -> Vec<(String, Graph)> {
     let mut graphs = Vec::new();
-    let specs = Path::new(env!("CARGO_MANIFEST_DIR")).join("specs");
+    let specs = Path::new(tbaa_tests::ROOT).join("specs");
     let mut files: Vec<_> = fs::read_dir(specs).unwrap().map(|e| e.unwrap().path()).collect();
     files.retain(|file| file.extension().is_some_and(|found| found == "ron"));
     files.sort();
@@ -50,7 +50,7 @@ fn a_graph_gets_what_a_graph_holds() {
         tags.iter().for_each(|&tag| _ = copy.mark_tag(tag));
         copies.iter().for_each(|&node| _ = copy.mark_copy(node));
         types.iter().for_each(|&ty| _ = copy.mark_type(ty));
-        assert_eq!(text::write(&copy), text::write(&graph), "{name}");
+        assert_eq!(tbaa_ir::write(&copy), tbaa_ir::write(&graph), "{name}");
         assert_eq!(copy, graph, "{name}");
     }
 }
@@ -65,7 +65,11 @@ fn a_text_says_what_a_graph_holds() {
             let nodes: Vec<_> = nodes.iter().map(|node| format!("!{node}")).collect();
             lines += &format!("!{list} = !{{{}}}\n", nodes.join(", "));
         }
-        assert_eq!(text::read(lines.as_bytes()).unwrap().into_graph(), graph, "{name}:\n{lines}");
+        assert_eq!(
+            tbaa_ir::read(lines.as_bytes()).unwrap().into_graph(),
+            graph,
+            "{name}:\n{lines}"
+        );
         if let Some(llvm) = Llvm::get() {
             llvm.assemble(&format!("emit-{number}.ll"), &lines);
         }

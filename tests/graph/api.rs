@@ -11,7 +11,7 @@ use std::process::Command;
 
 use public_api::PublicApi;
 
-const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/graph/api.txt");
+const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/graph/api.txt");
 
 /// Lines that say nothing of their own: methods that the line of their `impl` implies,
 /// and traits that the compiler adds and nobody promises.
@@ -42,7 +42,7 @@ fn interface() -> Result<String, String> {
         .args(["--", "-Z", "unstable-options", "--output-format", "json", "--cap-lints", "allow"])
         .env("RUSTC_BOOTSTRAP", "1")
         .env_remove("RUSTDOCFLAGS")
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .current_dir(tbaa_tests::ROOT)
         .output()
         .map_err(|error| error.to_string())?;
     if !output.status.success() {

@@ -3,7 +3,7 @@
 use pretty_assertions::assert_eq;
 use tbaa::{
     BuildError, Builder, CopyEntry, Draft, DraftOperand, Format, Graph, Int, Operand, SizedField,
-    TagId, TypeId, TypeKind, text,
+    TagId, TypeId, TypeKind,
 };
 
 /// Root, char, int and a struct of two ints.
@@ -215,7 +215,7 @@ fn every_builder_call_prints_as_llvm_prints_it() {
     ])
     .unwrap();
     assert_eq!(
-        text::write(&graph),
+        tbaa_ir::write(&graph),
         r#"!tbaa.tags = !{!0, !5, !6, !10, !11, !14, !17}
 !tbaa.structs = !{!18}
 !tbaa.types = !{!19}
@@ -242,7 +242,7 @@ fn every_builder_call_prints_as_llvm_prints_it() {
 !19 = distinct !{!19}
 "#
     );
-    let read = text::read(text::write(&graph).as_bytes()).unwrap().into_graph();
+    let read = tbaa_ir::read(tbaa_ir::write(&graph).as_bytes()).unwrap().into_graph();
     assert_eq!(read, graph);
 }
 
@@ -275,7 +275,7 @@ fn a_cycle_cannot_be_built_and_is_refused_where_it_was_read() {
 #[test]
 fn formats_do_not_mix_under_a_root_that_was_read() {
     let text = b"!tbaa.tags = !{!0}\n!0 = !{!1, !1, i64 0}\n!1 = !{!\"int\", !{!\"R\"}}\n";
-    let mut graph = text::read(text).unwrap().into_graph();
+    let mut graph = tbaa_ir::read(text).unwrap().into_graph();
     let mut b = graph.builder();
     let root = b.root("R").unwrap();
     let error = b.sized_type(root, 4, "int", &[]).unwrap_err();
@@ -322,7 +322,7 @@ fn a_tag_to_the_first_member_of_a_union_is_for_the_union_rules() {
     let float = b.scalar_type("float", char).unwrap();
     let union = b.struct_type("U", &[(int, 0), (float, 0)]).unwrap();
     let [first, last] = [int, float].map(|ty| b.struct_tag(union, ty, 0, false).unwrap());
-    let mut verifier = tbaa::verify::Verifier::new(&graph);
+    let mut verifier = tbaa::wellformed::Verifier::new(&graph);
     assert!(verifier.check(first).is_err());
     assert!(verifier.check(last).is_ok());
     assert!(tbaa::Oracle::new(&graph, tbaa::Rules::Union).may_alias(first, last));

@@ -1,12 +1,10 @@
 //! What a graph says of its nodes, at the borders.
 
-use petgraph::visit::EdgeRef;
-use tbaa::{
-    Draft, DraftOperand, Edge, Graph, GraphError, Int, NodeId, Operand, SizedField, Tag, text,
-};
+use tbaa::petgraph::visit::EdgeRef;
+use tbaa::{Draft, DraftOperand, Edge, Graph, GraphError, Int, NodeId, Operand, SizedField, Tag};
 
 fn read(listing: &str) -> Graph {
-    text::read(listing.as_bytes()).unwrap().into_graph()
+    tbaa_ir::read(listing.as_bytes()).unwrap().into_graph()
 }
 
 /// Graphs are equal only if one node of one is one node of the other.

@@ -2,10 +2,10 @@
 //! writers.
 
 use crate::groups::{shuffled, unmarked, wild_nodes};
-use crate::support::random::{self, Shape, Universe};
-use crate::support::{Rng, setting};
 use pretty_assertions::assert_eq;
 use tbaa::{AliasResult, Format, Graph, GraphError, Operand, Oracle, Rules};
+use tbaa_tests::random::{self, Shape, Universe};
+use tbaa_tests::{Rng, setting};
 
 fn random_graph(seed: u64) -> Graph {
     let format = if seed.is_multiple_of(2) { Format::Old } else { Format::New };

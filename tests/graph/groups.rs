@@ -1,12 +1,12 @@
 //! Nodes that refer to one another, added in any order.
 
-use crate::support::{Rng, setting};
 use pretty_assertions::assert_eq;
-use tbaa::verify::Verifier;
+use tbaa::wellformed::Verifier;
 use tbaa::{
     AliasResult, Draft, DraftOperand, Graph, GraphError, Int, NodeId, Operand, Oracle, Rules,
-    TypeId, text,
+    TypeId,
 };
+use tbaa_tests::{Rng, setting};
 
 const RULES: [Rules; 3] = [Rules::Llvm, Rules::Union, Rules::UnionStrict];
 
@@ -233,7 +233,7 @@ fn a_text_has_the_nodes_of_a_group() {
             let parts = parts.collect::<Vec<_>>().join(", ");
             out += &format!("!{number} = {distinct}!{{{parts}}}\n");
         }
-        let module = text::read(out.as_bytes()).unwrap();
+        let module = tbaa_ir::read(out.as_bytes()).unwrap();
         let equal = equal_nodes(&nodes);
         for (at, &other) in equal.iter().enumerate() {
             let node = |number: usize| module.node(number as u32).unwrap();
@@ -301,7 +301,7 @@ fn long_groups_take_no_recursion_and_no_quadratic_time() {
 fn cycles_merge_as_in_llvm() {
     let text = b"!0 = !{!2, !\"x\"}\n!1 = !{!2, !\"x\"}\n!2 = !{!0, !1}\n!3 = !{!2, !\"x\"}\n\
         !10 = !{!11}\n!11 = !{!10}\n!12 = !{!13}\n!13 = !{!12}\n!14 = !{!14}\n";
-    let module = text::read(text).unwrap();
+    let module = tbaa_ir::read(text).unwrap();
     let node = |number| module.node(number).unwrap();
     assert_eq!(module.graph().node_count(), 7);
     assert!(node(0) == node(1) && node(0) == node(3) && node(0) != node(2));

@@ -1,14 +1,14 @@
 //! Graphs that survive being written as text and read again.
 
 use crate::groups::{shuffled, unmarked, wild_nodes};
-use crate::support::{Rng, setting};
-use tbaa::{Draft, DraftOperand, Graph, Int, Operand, text};
+use tbaa::{Draft, DraftOperand, Graph, Int, Operand};
+use tbaa_tests::{Rng, setting};
 
 fn check(graph: &Graph) {
-    let written = text::write(graph);
-    let read = text::read(written.as_bytes()).unwrap().into_graph();
+    let written = tbaa_ir::write(graph);
+    let read = tbaa_ir::read(written.as_bytes()).unwrap().into_graph();
     assert!(read == *graph, "{graph:?}\n{written}{read:?}");
-    assert_eq!(text::write(&read), written);
+    assert_eq!(tbaa_ir::write(&read), written);
 }
 
 #[test]

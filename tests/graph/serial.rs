@@ -1,10 +1,10 @@
 //! Serialised graphs.
 
 use crate::groups::{Part, TYPES, equal_nodes, shuffled, wild_nodes};
-use crate::support::random::{self, Shape, Universe};
-use crate::support::{Rng, setting};
 use pretty_assertions::assert_eq;
-use tbaa::{AliasResult, Format, Graph, Operand, Oracle, Rules, text};
+use tbaa::{AliasResult, Format, Graph, Operand, Oracle, Rules};
+use tbaa_tests::random::{self, Shape, Universe};
+use tbaa_tests::{Rng, setting};
 
 const RULES: [Rules; 3] = [Rules::Llvm, Rules::Union, Rules::UnionStrict];
 
@@ -30,7 +30,7 @@ fn equal_nodes_that_refer_ahead_are_one() {
     let module = b"!0 = !{!\"int\", !2, i64 0}\n!1 = !{!\"int\", !2, i64 0}\n!2 = !{!\"R\"}\n\
         !3 = !{!0, !0, i64 0}\n!4 = !{!1, !1, i64 0}\n!5 = !{!\"float\", !2, i64 0}\n\
         !6 = !{!5, !5, i64 0}\n!tbaa.tags = !{!3, !4, !6}\n";
-    assert_eq!(graph, text::read(module).unwrap().into_graph());
+    assert_eq!(graph, tbaa_ir::read(module).unwrap().into_graph());
     assert_eq!(graph.tag_count(), 2);
     for rules in RULES {
         let oracle = Oracle::new(&graph, rules);

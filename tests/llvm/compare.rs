@@ -6,19 +6,19 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::support::llvm::{Llvm, WAYS, scratch};
-use crate::support::lua;
-use crate::support::random::{self, Shape, Universe};
-use crate::support::{Rng, setting};
 use pretty_assertions::assert_eq;
-use tbaa::verify::Verifier;
-use tbaa::{Format, Graph, Oracle, Rules, TagId, text};
+use tbaa::wellformed::Verifier;
+use tbaa::{Format, Graph, Oracle, Rules, TagId};
+use tbaa_tests::llvm::{Llvm, WAYS, scratch};
+use tbaa_tests::lua;
+use tbaa_tests::random::{self, Shape, Universe};
+use tbaa_tests::{Rng, setting};
 
 /// What LLVM and this library say of one module must be the same, letter by
 /// letter. Returns how many pairs of tags were compared.
 fn compare(llvm: &Llvm, what: &str, source: &[u8]) -> usize {
     let file = scratch(&format!("{what}.ll"), source);
-    let module = text::read(source).unwrap_or_else(|error| panic!("{what}: {error}"));
+    let module = tbaa_ir::read(source).unwrap_or_else(|error| panic!("{what}: {error}"));
     let graph = module.graph();
     let tags = module.attached_tags();
     let oracle = Oracle::new(graph, Rules::Llvm);
@@ -92,16 +92,16 @@ fn compare_generic(llvm: &Llvm, what: &str, file: &Path, oracle: &Oracle<&Graph>
 
 /// The metadata that is dumped must be good for `llvm-as`, and read back equal.
 fn round_trip(llvm: &Llvm, what: &str, graph: &Graph) {
-    let dumped = text::write(graph);
+    let dumped = tbaa_ir::write(graph);
     llvm.assemble(&format!("{what}.dump.ll"), &dumped);
-    let again = text::read(dumped.as_bytes()).unwrap();
+    let again = tbaa_ir::read(dumped.as_bytes()).unwrap();
     assert_eq!(again.graph(), graph, "{what}: read(write(graph)) is another graph");
 }
 
 #[test]
 fn corpus() {
     let Some(llvm) = Llvm::get() else { return };
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+    let folder = Path::new(tbaa_tests::ROOT).join("tests/corpus");
     let mut sources: Vec<PathBuf> =
         fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     sources.retain(|path| path.extension().is_some_and(|e| e == "c" || e == "cpp"));
@@ -114,7 +114,7 @@ fn corpus() {
             let what = format!("corpus/{stem}-{way}");
             let text = llvm.clang(source, options);
             pairs += compare(llvm, &what, &text);
-            round_trip(llvm, &what, text::read(&text).unwrap().graph());
+            round_trip(llvm, &what, tbaa_ir::read(&text).unwrap().graph());
         }
     }
     println!("{} sources, 4 ways each: {pairs} pairs, no difference", sources.len());
@@ -136,7 +136,7 @@ fn lua() {
         let linked = llvm.link(&files);
         let what = format!("lua/all-{way}");
         let pairs = compare(llvm, &what, &linked);
-        round_trip(llvm, &what, text::read(&linked).unwrap().graph());
+        round_trip(llvm, &what, tbaa_ir::read(&linked).unwrap().graph());
         println!("Lua, {} files, {way}: {pairs} pairs, no difference", files.len());
         // The generic tags of one file: the whole has too many pairs.
         compare(
@@ -183,7 +183,7 @@ fn aa_eval_agrees() {
         let graph =
             random::graph(&mut rng, &Universe { format, structs: 20, tags: 80, shape: Shape::Any });
         let source = random::module(&graph);
-        let module = text::read(source.as_bytes()).unwrap();
+        let module = tbaa_ir::read(source.as_bytes()).unwrap();
         let tags = module.attached_tags();
         let oracle = Oracle::new(module.graph(), Rules::Llvm);
         let printed = llvm.aa_eval(&scratch(&format!("aa-eval-{seed}.ll"), source.as_bytes()));

@@ -8,9 +8,9 @@ use proptest::prelude::Strategy;
 use proptest::strategy::ValueTree;
 
 use super::malformed::Tally;
-use crate::support::llvm::Llvm;
-use crate::support::{random, setting, strategy};
-use tbaa::{Graph, text};
+use tbaa::Graph;
+use tbaa_tests::llvm::Llvm;
+use tbaa_tests::{random, setting, strategy};
 
 #[test]
 fn generated_graphs() {
@@ -38,13 +38,13 @@ fn generated_graphs() {
 #[test]
 fn regressions() {
     let Some(llvm) = Llvm::get() else { return };
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("specs/regressions");
+    let folder = Path::new(tbaa_tests::ROOT).join("specs/regressions");
     let mut files: Vec<_> =
         fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
     files.retain(|file| file.extension().is_some_and(|extension| extension == "ll"));
     assert!(!files.is_empty());
     for file in files {
-        let graph = text::read(&fs::read(&file).unwrap()).unwrap().into_graph();
+        let graph = tbaa_ir::read(&fs::read(&file).unwrap()).unwrap().into_graph();
         Tally::default().compare(llvm, "regression", &random::module(&graph));
     }
 }

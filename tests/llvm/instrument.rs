@@ -4,11 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use tbaa::instrument::instrument;
-use tbaa::text;
+use tbaa_instrument::instrument;
 
-use crate::support::llvm::{Llvm, WAYS, scratch};
-use crate::support::lua;
+use tbaa_tests::llvm::{Llvm, WAYS, scratch};
+use tbaa_tests::lua;
 
 /// Ways besides those of the corpus, with debug information: calls in a
 /// function that has it need their places.
@@ -32,7 +31,7 @@ fn checked_is_accepted(llvm: &Llvm, sources: &[PathBuf], ways: &[(&str, &[&str])
         let stem = source.file_stem().unwrap().to_string_lossy();
         for (way, options) in ways {
             let text = llvm.clang(source, options);
-            let checked = instrument(&text, &text::read(&text).unwrap()).unwrap();
+            let checked = instrument(&text, &tbaa_ir::read(&text).unwrap()).unwrap();
             assert_eq!(checked.skipped, [], "{stem} {way}");
             is_accepted(&format!("{stem}-{way}.ll"), &checked.text, &["-passes=verify"]);
             sites += checked.sites;
@@ -44,7 +43,7 @@ fn checked_is_accepted(llvm: &Llvm, sources: &[PathBuf], ways: &[(&str, &[&str])
 #[test]
 fn the_corpus_with_checks_is_accepted() {
     let Some(llvm) = Llvm::get() else { return };
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+    let folder = Path::new(tbaa_tests::ROOT).join("tests/corpus");
     let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let mut files: Vec<_> =
         files.filter(|it| it.extension().is_some_and(|it| it == "c" || it == "cpp")).collect();
@@ -66,9 +65,9 @@ fn lua_with_checks_is_accepted() {
 #[test]
 fn last_calls_with_checks_are_accepted() {
     let Some(_) = Llvm::get() else { return };
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/llvm/last_calls.ll");
+    let source = Path::new(tbaa_tests::ROOT).join("tests/llvm/last_calls.ll");
     let text = fs::read(source).unwrap();
-    let checked = instrument(&text, &text::read(&text).unwrap()).unwrap();
+    let checked = instrument(&text, &tbaa_ir::read(&text).unwrap()).unwrap();
     assert_eq!((checked.sites, checked.skipped), (6, vec![]));
     is_accepted("last_calls.ll", &checked.text, &["-passes=verify"]);
     is_accepted("last_calls.ll", &checked.text, &["-O2", "-verify-each"]);

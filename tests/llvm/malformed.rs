@@ -4,11 +4,11 @@
 //! LLVM crashes, or recurses without end, on some tags that its verifier
 //! accepts. Such a pair is `MayAlias` here, in both orders.
 
-use crate::support::llvm::{Llvm, scratch};
-use crate::support::random::{self, Shape, Universe};
-use crate::support::{Rng, setting};
-use tbaa::verify::Verifier;
-use tbaa::{Format, Oracle, Rules, TypeKind, text};
+use tbaa::wellformed::Verifier;
+use tbaa::{Format, Oracle, Rules, TypeKind};
+use tbaa_tests::llvm::{Llvm, scratch};
+use tbaa_tests::random::{self, Shape, Universe};
+use tbaa_tests::{Rng, setting};
 
 /// Damages up to a few operands of the nodes that a module's text defines.
 fn damage(rng: &mut Rng, module: &str) -> String {
@@ -154,7 +154,7 @@ impl Tally {
             self.killed += 1;
             return;
         };
-        let module = text::read(source.as_bytes())
+        let module = tbaa_ir::read(source.as_bytes())
             .unwrap_or_else(|error| panic!("{what}: {error}\n{source}"));
         let graph = module.graph();
         let tags = module.attached_tags();
@@ -204,8 +204,8 @@ impl Tally {
                 self.no_alias += usize::from(!expected);
             }
         }
-        let dumped = text::write(graph);
-        let again = text::read(dumped.as_bytes()).unwrap();
+        let dumped = tbaa_ir::write(graph);
+        let again = tbaa_ir::read(dumped.as_bytes()).unwrap();
         assert_eq!(again.graph(), graph, "{what}: a node is lost\n{source}");
         let _ = std::fs::remove_file(file);
     }

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::support::llvm::{Llvm, WAYS, scratch};
-use tbaa::text::{self, Module, Opcode, Rewriter};
+use tbaa_ir::{Module, Opcode, Rewriter};
+use tbaa_tests::llvm::{Llvm, WAYS, scratch};
 
 /// What LLVM prints of a text that it has read and verified.
 fn through_llvm(name: &str, text: &[u8]) -> Vec<u8> {
@@ -30,7 +30,7 @@ struct Row {
 
 /// The instructions that are listed with or without a tag.
 fn rows(text: &[u8]) -> Vec<Row> {
-    let module = text::read(text).unwrap();
+    let module = tbaa_ir::read(text).unwrap();
     let graph = module.graph();
     let name = |ty| graph.ty(ty).name().unwrap_or(b"root").to_owned();
     let tag = |tag| {
@@ -50,14 +50,14 @@ fn rows(text: &[u8]) -> Vec<Row> {
 fn listed<'m>(
     text: &'m [u8],
     module: &'m Module,
-) -> impl Iterator<Item = (usize, &'m text::Instruction)> {
+) -> impl Iterator<Item = (usize, &'m tbaa_ir::Instruction)> {
     let all = module.instructions().iter().enumerate();
     all.filter(|(_, i)| i.opcode.accesses_memory() || i.pointer_span(text).is_some())
 }
 
 /// Asks LLVM what it reads in a module rewritten in four ways.
 fn check(what: &str, text: &[u8]) -> usize {
-    let module = text::read(text).unwrap();
+    let module = tbaa_ir::read(text).unwrap();
     let before = rows(text);
     assert_eq!(Rewriter::new(text, &module).to_bytes().unwrap(), text, "{what}");
 
@@ -74,7 +74,7 @@ fn check(what: &str, text: &[u8]) -> usize {
     // Every second tag is dropped, and each other becomes that of the tagged
     // instruction before.
     let mut rewriter = Rewriter::new(text, &module);
-    let numbered = |i: &text::Instruction| module.number_of(module.graph().tag_node(i.tag?));
+    let numbered = |i: &tbaa_ir::Instruction| module.number_of(module.graph().tag_node(i.tag?));
     let mut expected = rows(text);
     let mut last = None;
     for (row, (index, i)) in listed(text, &module).enumerate() {
@@ -115,7 +115,7 @@ fn check(what: &str, text: &[u8]) -> usize {
 #[test]
 fn llvm_reads_what_was_set() {
     let Some(llvm) = Llvm::get() else { return };
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+    let folder = Path::new(tbaa_tests::ROOT).join("tests/corpus");
     let mut count = 0;
     for entry in fs::read_dir(folder).unwrap() {
         let source = entry.unwrap().path();

@@ -5,11 +5,11 @@
 
 use std::fmt::Write as _;
 
-use crate::support::llvm::{Llvm, scratch};
-use crate::support::small::{Shape, share, universe};
-use crate::support::universe::Universe;
-use tbaa::verify::Verifier;
-use tbaa::{Graph, Oracle, Rules, text};
+use tbaa::wellformed::Verifier;
+use tbaa::{Graph, Oracle, Rules};
+use tbaa_tests::llvm::{Llvm, scratch};
+use tbaa_tests::small::{Shape, share, universe};
+use tbaa_tests::universe::Universe;
 
 /// Graphs in one module, each a function.
 const AT_ONCE: usize = 500;
@@ -33,7 +33,7 @@ fn module(universes: &[Universe]) -> String {
             u.tags.iter().map(|tag| u.add_tag(&mut graph, &nodes, tag)).collect()
         })
         .collect();
-    let metadata = text::write(&graph);
+    let metadata = tbaa_ir::write(&graph);
     // The first line lists the numbers of the tags.
     let list = metadata.lines().next().unwrap();
     let numbers = list.split_once('{').unwrap().1.trim_end_matches('}');
@@ -61,7 +61,7 @@ impl Tally {
         let mut good = Vec::new();
         for (at, verdict) in verdicts.bytes().enumerate() {
             let accepted = verifier.check(tags[at]).is_ok();
-            assert_eq!(accepted, verdict == b'A', "{}\n{u:?}{}", show(at), text::write(&graph));
+            assert_eq!(accepted, verdict == b'A', "{}\n{u:?}{}", show(at), tbaa_ir::write(&graph));
             good.extend(accepted.then_some(at));
         }
         self.tags += tags.len();
@@ -74,7 +74,7 @@ impl Tally {
                 // LLVM may crash in one order alone, but answers for both.
                 let theirs = [answer, answers.as_bytes()[j * good.len() + i]] != [b'N', b'N'];
                 let (a, b) = (show(good[i]), show(good[j]));
-                assert_eq!(may, theirs, "{a} and {b}\n{u:?}{}", text::write(&graph));
+                assert_eq!(may, theirs, "{a} and {b}\n{u:?}{}", tbaa_ir::write(&graph));
                 self.crashes += usize::from(answer == b'C');
                 self.no += usize::from(!may);
             }

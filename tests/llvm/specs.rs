@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::support::llvm::{Llvm, scratch};
-use crate::support::random;
 use tbaa::spec::{Built, Expectation, Spec};
 use tbaa::{AliasResult, Rules};
+use tbaa_tests::llvm::{Llvm, scratch};
+use tbaa_tests::random;
 
 /// What LLVM says of the tags of a spec, by their places in its graph.
 struct Verdicts {
@@ -58,7 +58,7 @@ impl Verdicts {
 #[test]
 fn llvm_gives_the_answers_that_specs_say_it_gives() {
     let Some(llvm) = Llvm::get() else { return };
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("specs");
+    let folder = Path::new(tbaa_tests::ROOT).join("specs");
     let mut files: Vec<PathBuf> =
         fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.retain(|file| file.extension().is_some_and(|extension| extension == "ron"));

@@ -4,10 +4,10 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::llvm::{Llvm, WAYS, scratch};
-use crate::support::random::{self, Shape, Universe};
-use crate::support::{Rng, setting};
-use tbaa::{Clause, Format, Graph, Oracle, Rules, TagId, TypeId, TypeKind, text};
+use tbaa::{Clause, Format, Graph, Oracle, Rules, TagId, TypeId, TypeKind};
+use tbaa_tests::llvm::{Llvm, WAYS, scratch};
+use tbaa_tests::random::{self, Shape, Universe};
+use tbaa_tests::{Rng, setting};
 
 /// LLVM's letters for the attached tags of a module.
 fn letters(llvm: &Llvm, what: &str, source: &[u8]) -> Vec<Vec<u8>> {
@@ -30,7 +30,7 @@ fn without_overlap_union_is_what_llvm_answers() {
             let universe = Universe { format, structs: 4 + rng.below(30), tags: 150, shape };
             let graph = random::graph(&mut rng, &universe);
             let source = random::module(&graph);
-            let module = text::read(source.as_bytes()).unwrap();
+            let module = tbaa_ir::read(source.as_bytes()).unwrap();
             let what = format!("theorem-{format:?}");
             pairs += agree(llvm, &what, source.as_bytes(), &module, &module.attached_tags());
             seed += 1;
@@ -43,7 +43,7 @@ fn without_overlap_union_is_what_llvm_answers() {
 fn clang_modules_without_overlap() {
     let Some(llvm) = Llvm::get() else { return };
     let (mut pairs, mut tags_left, mut tags_all) = (0, 0, 0);
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+    let folder = Path::new(tbaa_tests::ROOT).join("tests/corpus");
     for entry in fs::read_dir(folder).unwrap() {
         let source = entry.unwrap().path();
         if source.extension().is_none_or(|extension| extension != "c" && extension != "cpp") {
@@ -52,7 +52,7 @@ fn clang_modules_without_overlap() {
         let stem = source.file_stem().unwrap().to_string_lossy();
         for (way, options) in WAYS {
             let source = llvm.clang(&source, options);
-            let module = text::read(&source).unwrap();
+            let module = tbaa_ir::read(&source).unwrap();
             let all = module.attached_tags();
             let graph = module.graph();
             let tags: Vec<_> = all.iter().copied().filter(|&tag| is_plain(graph, tag)).collect();
@@ -66,7 +66,13 @@ fn clang_modules_without_overlap() {
 }
 
 /// Compares rule `union` with LLVM on some of a module's tags.
-fn agree(llvm: &Llvm, what: &str, source: &[u8], module: &text::Module, tags: &[TagId]) -> usize {
+fn agree(
+    llvm: &Llvm,
+    what: &str,
+    source: &[u8],
+    module: &tbaa_ir::Module,
+    tags: &[TagId],
+) -> usize {
     let letters = letters(llvm, what, source);
     let all = module.attached_tags();
     let place = |tag| all.iter().position(|&other| other == tag).unwrap();
@@ -139,7 +145,7 @@ fn pairs_that_llvm_would_miscompile() {
         };
         let graph = random::graph(&mut rng, &universe);
         let source = random::module(&graph);
-        let module = text::read(source.as_bytes()).unwrap();
+        let module = tbaa_ir::read(source.as_bytes()).unwrap();
         let tags = module.attached_tags();
         let letters = letters(llvm, "miscompiled", source.as_bytes());
         let union = Oracle::new(module.graph(), Rules::Union);

@@ -6,12 +6,13 @@
 use std::fmt::Write;
 use std::process::Command;
 
-use crate::support::llvm::{build_or_skip, scratch};
-use crate::support::random::{self, Shape, Universe};
-use crate::support::{Rng, setting};
-use tbaa::text::{self, Instruction, Module, Opcode};
-use tbaa::verify::{Rule, Verifier, verify};
-use tbaa::{Clause, Code, Format, Level, Oracle, Rules, TagId};
+use tbaa::{Clause, Format, Oracle, Rules, TagId};
+use tbaa_check::verify::{Rule, Verifier, verify};
+use tbaa_check::{Code, Level};
+use tbaa_ir::{Instruction, Module, Opcode};
+use tbaa_tests::llvm::{build_or_skip, scratch};
+use tbaa_tests::random::{self, Shape, Universe};
+use tbaa_tests::{Rng, setting};
 
 /// Modules that one run of LLVM reads.
 const BATCH: usize = 250;
@@ -72,7 +73,7 @@ fn module(rng: &mut Rng, metadata: &str, tags: &[String]) -> String {
 fn well_formed(rng: &mut Rng) -> (Vec<String>, Vec<String>) {
     let format = if rng.one_in(2) { Format::Old } else { Format::New };
     let universe = Universe { format, structs: 1 + rng.below(4), tags: 8, shape: Shape::Any };
-    let written = text::write(&random::graph(rng, &universe));
+    let written = tbaa_ir::write(&random::graph(rng, &universe));
     let mut lines =
         written.lines().filter(|line| !line.is_empty() && !line.starts_with("!tbaa.types"));
     let list = lines.next().unwrap().split_once('{').unwrap().1.trim_end_matches('}').to_owned();
@@ -207,7 +208,7 @@ impl Tally {
         }
         let text = source.as_bytes();
         let module =
-            text::read(text).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{source}"));
+            tbaa_ir::read(text).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{source}"));
         let mut verifier = Verifier::new(module.graph());
         let attached = module.instructions().iter().filter_map(|it| Some((Some(it), it.tag?)));
         let errno = module.errno_tags().iter().map(|&tag| (None, tag));

@@ -5,17 +5,17 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
 
-use tbaa::lower::{Lowering, ScopeForm};
-use tbaa::{Access, Graph, Oracle, Rules, TagId, text};
+use tbaa::{Access, Graph, Oracle, Rules, TagId};
+use tbaa_lower::{Lowering, ScopeForm};
 
 use super::open::open;
 use super::random::{Case, case};
-use super::support::llvm::{Llvm, scratch};
-use super::support::setting;
+use tbaa_tests::llvm::{Llvm, scratch};
+use tbaa_tests::setting;
 
 /// A module whose store of the number `k` bears the `k`th of the tags.
 fn module(graph: &Graph, tags: &[TagId]) -> String {
-    let metadata = text::write(graph);
+    let metadata = tbaa_ir::write(graph);
     // The first line lists the numbers of the tags.
     let list = metadata.lines().next().unwrap();
     let numbers: Vec<&str> =
@@ -246,7 +246,7 @@ fn older_llvms_agree_on_mixed_lowerings() {
 fn scoped_module(lowering: &Lowering, accesses: &[Access], tagged: bool) -> String {
     // Far beyond the numbers of the tags' nodes.
     const FIRST: usize = 1_000_000;
-    let metadata = text::write(lowering.graph());
+    let metadata = tbaa_ir::write(lowering.graph());
     let list = metadata.lines().next().unwrap();
     let numbers: Vec<&str> =
         list.split_once('{').unwrap().1.trim_end_matches('}').split(", ").collect();

@@ -5,9 +5,6 @@
 //! `SQLite` to the table of what is kept, which cargo downloads; `TBAA_HEADER` a C
 //! file of any name.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod llvm;
 mod open;
 mod precision;

@@ -1,11 +1,11 @@
 //! Open and mixed lowering, growth and storage.
 
 use tbaa::declare::{Declarations, Policy, Record, Target};
-use tbaa::lower::{Lowering, Options, Saved, ScopeForm, Source, access_paths, tags_of_clang};
 use tbaa::{Access, Graph, Oracle, Rules, TagId};
+use tbaa_lower::{Lowering, Options, Saved, ScopeForm, Source, access_paths, tags_of_clang};
 
-use super::support::rng::Rng;
-use super::support::setting;
+use tbaa_tests::rng::Rng;
+use tbaa_tests::setting;
 
 /// A few random records: structs, unions, arrays, nested.
 pub(crate) fn declarations(rng: &mut Rng) -> Declarations {

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tbaa::declare::{ClangRecords, Declarations, Policy, Target};
-use tbaa::lower::{Lowering, Options, Source, access_paths, tags_of_clang};
 use tbaa::spec::Spec;
 use tbaa::{Graph, Oracle, Rules, TagId};
+use tbaa_lower::{Lowering, Options, Source, access_paths, tags_of_clang};
 
 use super::open::declarations;
-use super::support::llvm::{Llvm, scratch};
-use super::support::lua;
-use super::support::rng::Rng;
+use tbaa_tests::llvm::{Llvm, scratch};
+use tbaa_tests::lua;
+use tbaa_tests::rng::Rng;
 
 /// Pairs kept, of rule `union`'s.
 #[derive(Default)]
@@ -134,7 +134,7 @@ fn fetched(package: &str) -> PathBuf {
         .args(["metadata", "--format-version", "1", "--filter-platform", host])
         .args([
             "--manifest-path",
-            concat!(env!("CARGO_MANIFEST_DIR"), "/benches/sources/Cargo.toml"),
+            concat!(env!("CARGO_MANIFEST_DIR"), "/../benches/sources/Cargo.toml"),
         ])
         .output()
         .unwrap();

@@ -1,11 +1,11 @@
 //! Random universes, rich in unions, lowered and checked pair by pair.
 
-use tbaa::lower::{Lowering, Options, ScopeForm, Source};
 use tbaa::{Access, Format, Graph, Oracle, Rules, TagId};
+use tbaa_lower::{Lowering, Options, ScopeForm, Source};
 
-use super::support::rng::Rng;
-use super::support::setting;
-use super::support::universe::{self, Taste};
+use tbaa_tests::rng::Rng;
+use tbaa_tests::setting;
+use tbaa_tests::universe::{self, Taste};
 
 /// A random source graph, its lowering, and the sources.
 pub(crate) struct Case {
@@ -137,7 +137,7 @@ fn growing_is_sound() {
 #[test]
 fn the_same_twice() {
     for seed in 1..40 {
-        let texts = [(); 2].map(|()| tbaa::text::write(case(seed, seed % 2 == 0).lowering.graph()));
+        let texts = [(); 2].map(|()| tbaa_ir::write(case(seed, seed % 2 == 0).lowering.graph()));
         assert_eq!(texts[0], texts[1], "seed {seed}");
     }
 }

@@ -3,11 +3,11 @@
 use std::time::Instant;
 
 use tbaa::declare::{Declarations, Policy, Record, Target};
-use tbaa::lower::{Lowering, Options};
 use tbaa::spec::Spec;
 use tbaa::{Graph, Oracle, Rules, TagId};
+use tbaa_lower::{Lowering, Options};
 
-use super::support::setting;
+use tbaa_tests::setting;
 
 /// The tags of a spec.
 fn tags(text: &str) -> (tbaa::Graph, Vec<TagId>) {

@@ -4,14 +4,14 @@ use std::path::Path;
 use std::process::Command;
 
 use tbaa::declare::{Declarations, Policy, Record, TaggedTypes as Declared, Target};
-use tbaa::lower::{Lowering, Options, Saved};
-use tbaa::{Graph, Oracle, Rules, TagId, text};
+use tbaa::{Graph, Oracle, Rules, TagId};
+use tbaa_lower::{Lowering, Options, Saved};
 
-use super::support::llvm::{Llvm, scratch};
+use tbaa_tests::llvm::{Llvm, scratch};
 
 /// Puts tags where a program says `@{path}`: `, !tbaa !N`, or nothing.
 fn with_tags(program: &str, graph: &Graph, tag: impl Fn(&str) -> Option<TagId>) -> String {
-    let metadata = text::write(graph);
+    let metadata = tbaa_ir::write(graph);
     let list = metadata.lines().next().unwrap();
     let numbers: Vec<&str> =
         list.split_once('{').unwrap().1.trim_end_matches('}').split(", ").collect();

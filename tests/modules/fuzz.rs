@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use crate::fuzz_targets::TARGETS;
-use crate::support::{Rng, setting};
+use tbaa_tests::fuzz::TARGETS;
+use tbaa_tests::{Rng, setting};
 
 fn seeds(target: &str) -> Vec<Vec<u8>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds").join(target);
+    let folder = Path::new(tbaa_tests::ROOT).join("fuzz/seeds").join(target);
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
     files.sort();

@@ -5,19 +5,20 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use tbaa::link::{Linked, Summary};
-use tbaa::lint::{self, lint, lint_graph};
-use tbaa::lower::{Lowering, Options};
-use tbaa::text::{self, Keep, Names};
-use tbaa::verify::{Rule, verify, verify_graph};
-use tbaa::{Code, LeftOut, Oracle, Rules, TagId};
+use tbaa::{Oracle, Rules, TagId};
+use tbaa_check::link::{Linked, Summary};
+use tbaa_check::lint::{self, lint, lint_graph};
+use tbaa_check::verify::{Rule, verify, verify_graph};
+use tbaa_check::{Code, LeftOut};
+use tbaa_ir::{Keep, Names};
+use tbaa_lower::{Lowering, Options};
 
 use crate::stack::on_a_small_stack;
-use crate::support::hostile::KINDS;
-use crate::support::setting;
+use tbaa_tests::hostile::KINDS;
+use tbaa_tests::setting;
 
 fn read(source: &[u8]) {
-    let Ok(module) = text::read_with(source, Keep::All) else { return };
+    let Ok(module) = tbaa_ir::read_with(source, Keep::All) else { return };
     let graph = module.graph();
     let tags: Vec<TagId> = graph.tags().collect();
     let names = Names::of_module(&module, source);
@@ -44,7 +45,7 @@ fn read(source: &[u8]) {
         lint(&module, source, &lint::Options::default()),
         lint_graph(graph, &lint::Options::default()),
     );
-    assert!(text::read(text::write(graph).as_bytes()).is_ok());
+    assert!(tbaa_ir::read(tbaa_ir::write(graph).as_bytes()).is_ok());
     let (summary, _) = Summary::of("a", graph);
     let (twice, _) = Summary::link(&[&summary, &summary]);
     assert_eq!(twice, summary);
@@ -72,7 +73,7 @@ fn paths_are_followed_only_so_far() {
     for (items, ends_early) in [(1_000, false), (6_000, true)] {
         let mut source = Vec::new();
         write(items, &mut source).unwrap();
-        let module = text::read(&source[..]).unwrap();
+        let module = tbaa_ir::read(&source[..]).unwrap();
         let found = verify(&module, &source, Rules::Union);
         let expected = ends_early.then_some(LeftOut { code, count: 0, at_least: true });
         assert!(found.is_empty() && found.left_out().eq(expected), "{items}");

@@ -3,7 +3,6 @@
 use std::fmt::Display;
 
 use tbaa::declare::{ClangAccesses, ClangRecords, Declarations, Policy, Record, Target};
-use tbaa::text;
 use tbaa::types::{Context, Encoding, MAX_ENCODING};
 use tbaa::{BuildError, Graph, GraphError};
 
@@ -17,22 +16,22 @@ fn says(error: impl Display, limit: &str, remedy: &str) {
 #[test]
 fn text_of_4_gib() {
     let text = vec![0; 1 << 32];
-    says(text::read(&text).unwrap_err(), "4 GiB", "read a module in parts");
+    says(tbaa_ir::read(&text).unwrap_err(), "4 GiB", "read a module in parts");
 }
 
 #[test]
 fn nodes_inside_nodes() {
     let nested = |depth| format!("!0 = {}{}", "!{".repeat(depth), "}".repeat(depth));
-    assert!(text::read(nested(65).as_bytes()).is_ok());
-    let error = text::read(nested(66).as_bytes()).unwrap_err();
+    assert!(tbaa_ir::read(nested(65).as_bytes()).is_ok());
+    let error = tbaa_ir::read(nested(66).as_bytes()).unwrap_err();
     says(error, "64 deep", "give the inner ones numbers");
 }
 
 #[test]
 fn metadata_numbers() {
     let last = format!("!{} = !{{}}", u32::MAX);
-    assert!(text::read(last.as_bytes()).is_ok());
-    let error = text::read(b"!4294967296 = !{}").unwrap_err();
+    assert!(tbaa_ir::read(last.as_bytes()).is_ok());
+    let error = tbaa_ir::read(b"!4294967296 = !{}").unwrap_err();
     says(error, "less than 4294967296", "");
 }
 
@@ -115,8 +114,8 @@ fn members_that_clang_is_asked_about() {
         types.define(record(members)).unwrap();
         let accesses = ClangAccesses::of(&types);
         let mut types = types.lower(Policy::Clang);
-        let mut module = text::read(b"").unwrap();
-        let differences = accesses.differences(&mut types, &mut module).unwrap();
+        let differences =
+            accesses.differences(&mut types, &mut Graph::new(), [(b"", None)]).unwrap();
         let endless = differences.iter().filter(|it| it.reason.contains("more than 4096 members"));
         assert_eq!(endless.clone().count(), found);
         endless.for_each(|it| says(&it.reason, "4096 members", "name the records inside"));

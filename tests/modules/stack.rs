@@ -3,12 +3,12 @@
 use std::fmt::Write;
 
 use tbaa::declare::{Declarations, Policy, Target};
-use tbaa::link::{Linked, Summary};
-use tbaa::lint::{Options, lint};
-use tbaa::text::{self, Keep};
 use tbaa::types::{Context, DataLayout, Encoding, Equality, MergedTypes, TypeClasses};
-use tbaa::verify::verify;
 use tbaa::{Oracle, Rules};
+use tbaa_check::link::{Linked, Summary};
+use tbaa_check::lint::{Options, lint};
+use tbaa_check::verify::verify;
+use tbaa_ir::Keep;
 
 const DEEP: usize = 50_000;
 
@@ -46,7 +46,7 @@ fn deep_module() -> String {
 fn deep_graphs() {
     on_a_small_stack(|| {
         let source = deep_module();
-        let module = text::read_with(source.as_bytes(), Keep::All).unwrap();
+        let module = tbaa_ir::read_with(source.as_bytes(), Keep::All).unwrap();
         let graph = module.graph();
         let tags: Vec<_> = graph.tags().collect();
         for rules in [Rules::Llvm, Rules::Union, Rules::UnionStrict] {
@@ -58,8 +58,8 @@ fn deep_graphs() {
             let _ = verify(&module, source.as_bytes(), rules);
         }
         let _ = lint(&module, source.as_bytes(), &Options::default());
-        let written = text::write(graph);
-        assert!(text::read(written.as_bytes()).is_ok());
+        let written = tbaa_ir::write(graph);
+        assert!(tbaa_ir::read(written.as_bytes()).is_ok());
         let (summary, _) = Summary::of("a", graph);
         let linked = Linked::from_summary(Summary::link(&[&summary, &summary]).0).unwrap();
         let _ = linked.oracle(Rules::Union);
@@ -71,9 +71,9 @@ fn deep_texts() {
     on_a_small_stack(|| {
         for nested in ["!{", "!tbaa !{", "(", "[", "{", "metadata !{"] {
             let source = format!("!0 = !{{{}", nested.repeat(DEEP));
-            let _ = text::read(source.as_bytes());
+            let _ = tbaa_ir::read(source.as_bytes());
             let body = format!("define void @f() {{\n  {}\n}}\n", nested.repeat(DEEP));
-            let _ = text::read(body.as_bytes());
+            let _ = tbaa_ir::read(body.as_bytes());
         }
         let mut context = Context::new();
         let arrays = format!("{}i8{}", "[1 x ".repeat(DEEP), "]".repeat(DEEP));
@@ -105,7 +105,6 @@ fn deep_texts() {
     });
 }
 
-#[cfg(feature = "spec")]
 #[test]
 fn deep_specs() {
     on_a_small_stack(|| {

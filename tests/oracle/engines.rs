@@ -6,16 +6,16 @@ use std::cell::Cell;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::support::check_proof::Checker;
-use crate::support::engines::{Compared, every_engine};
-use crate::support::llvm::{Llvm, WAYS};
-use crate::support::{setting, strategy};
 use tbaa::proof::Unproved;
-use tbaa::{Graph, Oracle, Rules, TagId, text};
+use tbaa::{Graph, Oracle, Rules, TagId};
+use tbaa_tests::check_proof::Checker;
+use tbaa_tests::engines::{Compared, every_engine};
+use tbaa_tests::llvm::{Llvm, WAYS};
+use tbaa_tests::{setting, strategy};
 
 /// The files of a folder of the repository that end in one of these.
 fn files(folder: &str, extensions: &[&str]) -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let folder = Path::new(tbaa_tests::ROOT).join(folder);
     let mut files: Vec<PathBuf> =
         fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.retain(|file| {
@@ -67,7 +67,6 @@ fn check_proofs(graph: &Graph, tags: &[TagId]) -> Result<usize, String> {
     Ok(proofs)
 }
 
-#[cfg(feature = "spec")]
 #[test]
 fn specs_and_regressions() {
     let (mut compared, mut proofs, mut failures) = (Compared::default(), 0, Vec::new());
@@ -77,7 +76,7 @@ fn specs_and_regressions() {
     for file in &specs {
         let source = fs::read(file).unwrap();
         let graph = if file.extension().is_some_and(|extension| extension == "ll") {
-            text::read(&source).unwrap().into_graph()
+            tbaa_ir::read(&source).unwrap().into_graph()
         } else {
             let source = String::from_utf8(source).unwrap();
             tbaa::spec::Spec::load(&source).unwrap().into_graph()
@@ -102,7 +101,7 @@ fn compiled_programs() {
     let (mut compared, mut proofs) = (Compared::default(), 0);
     for source in files("tests/corpus", &["c", "cpp"]) {
         for (way, options) in WAYS {
-            let module = text::read(&llvm.clang(&source, options)).unwrap();
+            let module = tbaa_ir::read(&llvm.clang(&source, options)).unwrap();
             match all_tags(module.graph()) {
                 Ok((more, proved)) => {
                     compared += more;

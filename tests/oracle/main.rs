@@ -1,8 +1,5 @@
 //! The oracle: the rules by their definitions, and the tables behind queries.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod engines;
 mod small;
 mod tables;

@@ -3,10 +3,10 @@
 //! By default every 400th graph is compared, from `TBAA_SMALL_FROM` on. All of them:
 //! `TBAA_SMALL=1 cargo test --release --test oracle small -- --nocapture`.
 
-use crate::support::naive::Naive;
-use crate::support::small::{field_lists, graphs, orders, share, universe};
-use crate::support::universe::Universe;
 use tbaa::{AliasResult, Oracle, Rules};
+use tbaa_tests::naive::Naive;
+use tbaa_tests::small::{field_lists, graphs, orders, share, universe};
+use tbaa_tests::universe::Universe;
 
 /// Compares all pairs of one universe; returns their number, and of `NoAlias`.
 fn compare(u: &Universe) -> (u64, u64) {
@@ -36,7 +36,7 @@ fn compare(u: &Universe) -> (u64, u64) {
                     oracle.rules(),
                     u.show_tag(&u.tags[a]),
                     u.show_tag(&u.tags[b]),
-                    tbaa::text::write(&graph)
+                    tbaa_ir::write(&graph)
                 );
                 pairs += 1;
                 no += u64::from(!may);

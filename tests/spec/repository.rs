@@ -1,17 +1,17 @@
 //! Every spec in the repository is a test, run straight, with its arguments
 //! swapped, with its types in another order, and after a round trip.
 
-use crate::support::Rng;
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use tbaa_tests::Rng;
 
 use tbaa::spec::{Built, Spec, TypeDecl, write};
-use tbaa::{AliasResult, Graph, Oracle, Rules, TagId, text};
+use tbaa::{AliasResult, Graph, Oracle, Rules, TagId};
 
 /// Every spec: the path from the repository's root, and the text.
 fn specs() -> Vec<(String, String)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = Path::new(tbaa_tests::ROOT);
     let mut paths: Vec<PathBuf> = ["specs", "tests/fixtures/specs"]
         .iter()
         .filter_map(|folder| fs::read_dir(root.join(folder)).ok())
@@ -148,8 +148,8 @@ fn every_graph_is_written_and_read_again() {
 #[test]
 fn every_graph_survives_ll_text_and_then_a_spec() {
     on_every_spec(|built, _| {
-        let ll = text::write(built.graph());
-        let read = text::read(ll.as_bytes()).unwrap().into_graph();
+        let ll = tbaa_ir::write(built.graph());
+        let read = tbaa_ir::read(ll.as_bytes()).unwrap().into_graph();
         match Spec::load(&write(&read)) {
             Ok(again) if read == *built.graph() && *again.graph() == read => Vec::new(),
             other => vec![format!("read otherwise, {:?}: {ll}", other.err())],

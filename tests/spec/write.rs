@@ -1,10 +1,10 @@
 //! Graphs written as specs: equal again when read, whatever is in them.
 
-use crate::support::Rng;
 use tbaa::spec::{Spec, write};
 use tbaa::{
     BuildError, CopyEntry, Draft, DraftOperand, Graph, Int, Operand, SizedField, TagId, TypeId,
 };
+use tbaa_tests::Rng;
 
 /// Names that clash with each other, with keys that are made up, and with RON.
 const NAMES: [&[u8]; 12] = [

@@ -3,24 +3,23 @@
 //!
 //! `fuzz/` runs these under a fuzzer; a test runs each on a few seeds.
 
-#![allow(unreachable_pub, reason = "the fuzzer's own crate uses it too")]
-
 use arbitrary::{Arbitrary, Unstructured};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use tbaa::declare::{ClangRecords, Declarations, Policy};
-use tbaa::link::{Linked, Summary};
-use tbaa::lint::{Lint, lint, lint_graph};
-use tbaa::lower::{Lowering, Options, ScopeForm};
 use tbaa::spec::Spec;
-use tbaa::text::{self, Keep};
 use tbaa::types::{Context, DataLayout, Encoding, Equality, MergedTypes, TypeClasses};
-use tbaa::verify::{verify, verify_graph};
-use tbaa::{Format, Frozen, Graph, Level, Operand, Oracle, Rules, SizedField, TagId, TypeId};
+use tbaa::{Format, Frozen, Graph, Operand, Oracle, Rules, SizedField, TagId, TypeId};
+use tbaa_check::Level;
+use tbaa_check::link::{Linked, Summary};
+use tbaa_check::lint::{Lint, lint, lint_graph};
+use tbaa_check::verify::{verify, verify_graph};
+use tbaa_ir::Keep;
+use tbaa_lower::{Lowering, Options, ScopeForm};
 
-use crate::support::engines::{RULES, every_engine};
-use crate::support::strategy::universes;
-use crate::support::universe::Universe;
+use crate::engines::{RULES, every_engine};
+use crate::strategy::universes;
+use crate::universe::Universe;
 
 /// A target: its name, and what it does.
 pub type Target = (&'static str, fn(&[u8]));
@@ -67,8 +66,8 @@ fn ask(graph: &Graph) {
 /// `.ll` text: what is read is judged, linked, and written so that it reads as
 /// the same.
 pub fn text(data: &[u8]) {
-    let Ok(module) = text::read_with(data, Keep::All) else { return };
-    let all = Lint::ALL.iter().fold(tbaa::lint::Options::default(), |options, &lint| {
+    let Ok(module) = tbaa_ir::read_with(data, Keep::All) else { return };
+    let all = Lint::ALL.iter().fold(tbaa_check::lint::Options::default(), |options, &lint| {
         options.set(lint, Some(Level::Warning))
     });
     let mut found = lint(&module, data, &all).into_vec();
@@ -79,18 +78,18 @@ pub fn text(data: &[u8]) {
     spans.for_each(|label| {
         assert!(label.span.start <= label.span.end && label.span.end <= data.len());
     });
-    assert_eq!(text::Rewriter::new(data, &module).to_bytes().as_deref(), Ok(data));
+    assert_eq!(tbaa_ir::Rewriter::new(data, &module).to_bytes().as_deref(), Ok(data));
     let graph = module.graph();
     ask(graph);
-    let written = text::write(graph);
-    let again = text::read(written.as_bytes()).expect("what was written is read").into_graph();
+    let written = tbaa_ir::write(graph);
+    let again = tbaa_ir::read(written.as_bytes()).expect("what was written is read").into_graph();
     // What is no operand of another module is written as null, and may make two
     // nodes one.
     let is_raw = |node| graph.operands(node).any(|it| matches!(it, Operand::Raw(_)));
     let (before, after) = (graph.tag_count(), again.tag_count());
     let fits = after == before || after < before && graph.nodes().any(is_raw);
     assert!(fits, "{}\n=>\n{written}", String::from_utf8_lossy(data));
-    let _ = (lint_graph(graph, &all), verify_graph(graph, Rules::Llvm), text::write_mlir(graph));
+    let _ = (lint_graph(graph, &all), verify_graph(graph, Rules::Llvm), tbaa_ir::write_mlir(graph));
     link(graph);
 }
 
@@ -245,7 +244,7 @@ pub fn builder(data: &[u8]) {
     }
     tags.truncate(TAGS);
     if let Err(why) = every_engine(grown.graph(), &tags) {
-        panic!("{why}\n{}", text::write(grown.graph()));
+        panic!("{why}\n{}", tbaa_ir::write(grown.graph()));
     }
 }
 
@@ -322,7 +321,7 @@ pub fn oracle(data: &[u8]) {
     let (graph, mut tags) = universe.graph();
     tags.truncate(TAGS);
     if let Err(why) = every_engine(&graph, &tags) {
-        panic!("{why}\n{}", text::write(&graph));
+        panic!("{why}\n{}", tbaa_ir::write(&graph));
     }
 }
 

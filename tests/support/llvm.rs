@@ -79,7 +79,7 @@ impl Llvm {
 pub fn scratch(name: &str, content: &[u8]) -> PathBuf {
     let thread = std::thread::current();
     let test = thread.name().unwrap_or("no test").replace("::", "-");
-    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test).join(name);
+    let file = folder().join(test).join(name);
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(&file, content).unwrap();
     file
@@ -109,10 +109,9 @@ pub fn build_or_skip(name: &str) -> Option<PathBuf> {
 
 /// Compiles a program of `tests/llvm` against LLVM 22.
 fn build(name: &str) -> Result<PathBuf, String> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/llvm/{name}.cpp"));
+    let source = Path::new(crate::ROOT).join(format!("tests/llvm/{name}.cpp"));
     // Two test programs may build at once: each has a binary of its own.
-    let binary =
-        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
+    let binary = folder().join(format!("{name}-{}", std::process::id()));
     let config = |options: &[&str]| -> Result<Vec<String>, String> {
         let output = Command::new("llvm-config-22")
             .args(options)
@@ -141,4 +140,11 @@ fn text_of(output: Output, what: &str) -> String {
     let message = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{what}: {}: {message}", output.status);
     String::from_utf8(output.stdout).unwrap()
+}
+
+/// A folder for files, in the one that cargo builds in.
+fn folder() -> PathBuf {
+    let program = std::env::current_exe().unwrap();
+    let target = program.ancestors().nth(3).expect("a test stands in `target/debug/deps`");
+    target.join("tmp")
 }

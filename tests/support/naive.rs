@@ -9,7 +9,7 @@ const HORIZON: u64 = 4_000;
 const NO_END: u64 = u64::MAX;
 
 #[derive(Clone, Debug)]
-pub(crate) struct Path {
+pub struct Path {
     /// Field and element of each step.
     steps: Vec<(usize, u64)>,
     end: usize,
@@ -23,9 +23,9 @@ pub(crate) struct Path {
 
 /// What the definition says of one pair.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Answer {
-    pub(crate) union: bool,
-    pub(crate) strict: bool,
+pub struct Answer {
+    pub union: bool,
+    pub strict: bool,
 }
 
 fn both(may: bool) -> Answer {
@@ -33,14 +33,14 @@ fn both(may: bool) -> Answer {
 }
 
 /// The naive rules over one universe.
-pub(crate) struct Naive<'u> {
+pub struct Naive<'u> {
     u: &'u Universe,
     /// All paths from each type as the base of a tag.
     paths: Vec<Vec<Path>>,
 }
 
 impl<'u> Naive<'u> {
-    pub(crate) fn new(u: &'u Universe) -> Self {
+    pub fn new(u: &'u Universe) -> Self {
         let mut naive = Naive { u, paths: Vec::new() };
         naive.paths = (0..u.types.len()).map(|ty| naive.paths_from(ty, NO_END)).collect();
         naive
@@ -144,7 +144,7 @@ impl<'u> Naive<'u> {
         paths.iter().filter(ends).filter(|path| path.displacement == tag.offset).collect()
     }
 
-    pub(crate) fn denotes(&self, tag: &Tag) -> bool {
+    pub fn denotes(&self, tag: &Tag) -> bool {
         !self.denoted(tag).is_empty()
     }
 
@@ -164,12 +164,12 @@ impl<'u> Naive<'u> {
 
     /// How many paths `alias` compares at most: with arrays inside arrays without
     /// end they are billions.
-    pub(crate) fn comparisons(&self, a: &Tag, b: &Tag) -> usize {
+    pub fn comparisons(&self, a: &Tag, b: &Tag) -> usize {
         let objects = self.paths[a.base].len() + self.paths[b.base].len();
         objects.saturating_mul(self.denoted(a).len()).saturating_mul(self.denoted(b).len())
     }
 
-    pub(crate) fn alias(&self, a: &Tag, b: &Tag) -> Answer {
+    pub fn alias(&self, a: &Tag, b: &Tag) -> Answer {
         let covers =
             |a: &Tag, b: &Tag| a.base == a.access && self.ancestors(b.access).contains(&a.access);
         if self.root(a.access) != self.root(b.access) || covers(a, b) || covers(b, a) {

@@ -1,7 +1,7 @@
 //! Random well-formed graphs, and modules that use their tags.
 
 use super::Rng;
-use tbaa::{Format, Graph, SizedField, TagId, TypeId, TypeKind, text};
+use tbaa::{Format, Graph, SizedField, TagId, TypeId, TypeKind};
 
 /// What a random graph may hold.
 pub struct Universe {
@@ -169,7 +169,7 @@ fn tag(rng: &mut Rng, graph: &mut Graph, base: TypeId, universe: &Universe) -> T
 /// Prints a module in which a function stores through each tag in order: the
 /// store of tag `k` stores the number `k`.
 pub fn module(graph: &Graph) -> String {
-    let metadata = text::write(graph);
+    let metadata = tbaa_ir::write(graph);
     // The first line lists the numbers of the tags.
     let list = metadata.lines().next().unwrap();
     let numbers = list.split_once('{').unwrap().1.trim_end_matches('}');

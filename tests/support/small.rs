@@ -9,13 +9,13 @@ use super::universe::Universe;
 
 /// A type by numbers: what stands above it, its size, and of each field the type
 /// and the offset. Type 0 is the root.
-pub(crate) type Shape = (usize, u64, Vec<(usize, u64)>);
+pub type Shape = (usize, u64, Vec<(usize, u64)>);
 
 const OFFSETS: [u64; 3] = [0, 4, 8];
 const SIZES: [u64; 3] = [1, 4, 8];
 
 /// Lists of one to three fields, in order of offset, of types 1 to `types`.
-pub(crate) fn field_lists(types: usize) -> Vec<Vec<(usize, u64)>> {
+pub fn field_lists(types: usize) -> Vec<Vec<(usize, u64)>> {
     let mut all = vec![Vec::new()];
     let mut longest: Vec<Vec<(usize, u64)>> = vec![Vec::new()];
     for _ in 0..3 {
@@ -61,7 +61,7 @@ fn renumbered(shapes: &[Shape], order: &[usize]) -> Option<Vec<Shape>> {
     Some(all)
 }
 
-pub(crate) fn orders(len: usize) -> Vec<Vec<usize>> {
+pub fn orders(len: usize) -> Vec<Vec<usize>> {
     let mut all = vec![Vec::new()];
     for ty in 0..len {
         let insert = |order: &Vec<usize>| {
@@ -74,7 +74,7 @@ pub(crate) fn orders(len: usize) -> Vec<Vec<usize>> {
 }
 
 /// All graphs of so many types, one of each set that differs in order alone.
-pub(crate) fn graphs(types: usize, sized: bool) -> Vec<Vec<Shape>> {
+pub fn graphs(types: usize, sized: bool) -> Vec<Vec<Shape>> {
     let mut all: Vec<Vec<Shape>> = vec![Vec::new()];
     for _ in 0..types {
         let longer = all.iter().flat_map(|before| {
@@ -90,7 +90,7 @@ pub(crate) fn graphs(types: usize, sized: bool) -> Vec<Vec<Shape>> {
     all
 }
 
-pub(crate) fn universe(shapes: &[Shape], sized: bool) -> Universe {
+pub fn universe(shapes: &[Shape], sized: bool) -> Universe {
     let mut u = Universe::new(sized);
     u.root("R");
     for (at, (up, size, fields)) in shapes.iter().enumerate() {
@@ -122,7 +122,7 @@ pub(crate) fn universe(shapes: &[Shape], sized: bool) -> Universe {
 
 /// The graphs that are compared: every `step`th of all, which `TBAA_SMALL` sets,
 /// from number `TBAA_SMALL_FROM` on. The first says how many there are.
-pub(crate) fn share(types: usize, sized: bool, step: usize) -> (usize, Vec<Vec<Shape>>) {
+pub fn share(types: usize, sized: bool, step: usize) -> (usize, Vec<Vec<Shape>>) {
     let graphs = graphs(types, sized);
     let (step, from) = (setting("TBAA_SMALL", step), setting("TBAA_SMALL_FROM", 0));
     (graphs.len(), graphs.into_iter().skip(from).step_by(step).collect())

@@ -11,7 +11,7 @@ use std::time::Duration;
 use tbaa::{BuildError, Format, Graph, Oracle, Publisher, Reader, Rules, SizedField};
 use tbaa::{TagId, TypeId, TypeKind};
 
-use super::Rng;
+use crate::Rng;
 
 /// Questions that each thread asks for each struct that is added,
 pub const QUESTIONS: usize = 100;

@@ -156,7 +156,7 @@ pub fn check(
     match runner(cases, seed).run(&universes, run) {
         Ok(()) => {}
         Err(TestError::Fail(why, u)) => {
-            let text = tbaa::text::write(&u.graph().0);
+            let text = tbaa_ir::write(&u.graph().0);
             panic!(
                 "seed {seed}: {why}\n{u:?}\nKeep it as a file under specs/regressions:\n\n{text}"
             );

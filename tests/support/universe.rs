@@ -8,55 +8,55 @@ use tbaa::{Graph, Int, NodeId, Operand, TagId};
 use super::rng::Rng;
 
 #[derive(Clone, Debug)]
-pub(crate) struct Field {
-    pub(crate) ty: usize,
-    pub(crate) offset: u64,
-    pub(crate) extent: u64,
+pub struct Field {
+    pub ty: usize,
+    pub offset: u64,
+    pub extent: u64,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Type {
-    pub(crate) name: String,
+pub struct Type {
+    pub name: String,
     /// `None` for a root and for an old-format aggregate.
-    pub(crate) parent: Option<usize>,
-    pub(crate) size: u64,
-    pub(crate) fields: Vec<Field>,
-    pub(crate) root: bool,
+    pub parent: Option<usize>,
+    pub size: u64,
+    pub fields: Vec<Field>,
+    pub root: bool,
     /// An old-format scalar without the offset: a name and a parent.
-    pub(crate) brief: bool,
+    pub brief: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Tag {
-    pub(crate) base: usize,
-    pub(crate) access: usize,
-    pub(crate) offset: u64,
-    pub(crate) size: u64,
+pub struct Tag {
+    pub base: usize,
+    pub access: usize,
+    pub offset: u64,
+    pub size: u64,
 }
 
 /// A world of types and tags in one format.
 #[derive(Clone, Default)]
-pub(crate) struct Universe {
-    pub(crate) sized: bool,
-    pub(crate) types: Vec<Type>,
-    pub(crate) tags: Vec<Tag>,
+pub struct Universe {
+    pub sized: bool,
+    pub types: Vec<Type>,
+    pub tags: Vec<Tag>,
 }
 
 impl Universe {
-    pub(crate) fn new(sized: bool) -> Universe {
+    pub fn new(sized: bool) -> Universe {
         Universe { sized, ..Universe::default() }
     }
 
-    pub(crate) fn root(&mut self, name: &str) -> usize {
+    pub fn root(&mut self, name: &str) -> usize {
         self.add(name, None, 0, Vec::new(), true)
     }
 
-    pub(crate) fn scalar(&mut self, name: &str, parent: usize, size: u64) -> usize {
+    pub fn scalar(&mut self, name: &str, parent: usize, size: u64) -> usize {
         self.add(name, Some(parent), size, Vec::new(), false)
     }
 
     /// Adds an aggregate; fields are type, offset, extent.
-    pub(crate) fn aggregate(
+    pub fn aggregate(
         &mut self,
         name: &str,
         parent: usize,
@@ -80,20 +80,20 @@ impl Universe {
         self.types.len() - 1
     }
 
-    pub(crate) fn tag(&mut self, base: usize, access: usize, offset: u64, size: u64) -> usize {
+    pub fn tag(&mut self, base: usize, access: usize, offset: u64, size: u64) -> usize {
         self.tags.push(Tag { base, access, offset, size });
         self.tags.len() - 1
     }
 
     /// The graph, and the id of each tag. Ids coincide for equal tags.
-    pub(crate) fn graph(&self) -> (Graph, Vec<TagId>) {
+    pub fn graph(&self) -> (Graph, Vec<TagId>) {
         let mut graph = Graph::new();
         let nodes = self.add_types(&mut graph);
         let tags = self.tags.iter().map(|tag| self.add_tag(&mut graph, &nodes, tag)).collect();
         (graph, tags)
     }
 
-    pub(crate) fn add_types(&self, graph: &mut Graph) -> Vec<NodeId> {
+    pub fn add_types(&self, graph: &mut Graph) -> Vec<NodeId> {
         let mut nodes: Vec<NodeId> = Vec::new();
         for ty in &self.types {
             let int = |value| Operand::Int(Int::i64(value));
@@ -120,7 +120,7 @@ impl Universe {
         nodes
     }
 
-    pub(crate) fn add_tag(&self, graph: &mut Graph, nodes: &[NodeId], tag: &Tag) -> TagId {
+    pub fn add_tag(&self, graph: &mut Graph, nodes: &[NodeId], tag: &Tag) -> TagId {
         let int = |value| Operand::Int(Int::i64(value));
         let mut operands =
             vec![Operand::Node(nodes[tag.base]), Operand::Node(nodes[tag.access]), int(tag.offset)];
@@ -131,7 +131,7 @@ impl Universe {
         graph.mark_tag(node)
     }
 
-    pub(crate) fn show_tag(&self, tag: &Tag) -> String {
+    pub fn show_tag(&self, tag: &Tag) -> String {
         let Tag { base, access, offset, size } = tag;
         format!("({}, {}, {offset}, {size})", self.types[*base].name, self.types[*access].name)
     }
@@ -154,7 +154,7 @@ impl fmt::Debug for Universe {
 
 /// How wild a universe may be.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Taste {
+pub enum Taste {
     /// Unions, odd offsets, cut elements, flexible arrays, types larger than
     /// they say, several roots, malformed tags.
     Wild,
@@ -165,7 +165,7 @@ pub(crate) enum Taste {
 }
 
 /// Makes a universe of at most a few hundred concrete paths per type.
-pub(crate) fn random(rng: &mut Rng, sized: bool, taste: Taste) -> Universe {
+pub fn random(rng: &mut Rng, sized: bool, taste: Taste) -> Universe {
     let mut u = Universe::new(sized);
     let wild = taste == Taste::Wild;
     let roots = if wild && rng.one_in(4) { 2 } else { 1 };
@@ -190,7 +190,7 @@ pub(crate) fn random(rng: &mut Rng, sized: bool, taste: Taste) -> Universe {
 }
 
 /// Adds aggregates that may contain what is there, and tags.
-pub(crate) fn grow(rng: &mut Rng, u: &mut Universe, taste: Taste) {
+pub fn grow(rng: &mut Rng, u: &mut Universe, taste: Taste) {
     let wild = taste == Taste::Wild;
     let scalars: Vec<usize> = (0..u.types.len())
         .filter(|&ty| u.types[ty].fields.is_empty() && !u.types[ty].root)
@@ -286,7 +286,7 @@ fn random_aggregate(rng: &mut Rng, u: &Universe, scalars: &[usize], wild: bool) 
 }
 
 /// How many paths there are with all elements told apart.
-pub(crate) fn concrete_paths(u: &Universe, ty: usize) -> u64 {
+pub fn concrete_paths(u: &Universe, ty: usize) -> u64 {
     let below = |field: &Field| {
         let size = u.types[field.ty].size;
         let elements = match field.extent {

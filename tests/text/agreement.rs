@@ -1,7 +1,7 @@
 //! The reader against a second one that takes a byte at a time and knows no
 //! shortcuts, on random damage to a function: they agree on every instruction.
 
-use tbaa::text::{self, Opcode};
+use tbaa_ir::Opcode;
 
 use super::{Rng, slow};
 
@@ -134,7 +134,7 @@ fn a_reader_without_shortcuts_agrees() {
     let (mut read, mut instructions, mut tagged) = (0, 0, 0);
     for seed in 0..30_000 {
         let text = damaged(&mut Rng(seed));
-        let Ok(module) = text::read(&text) else { continue };
+        let Ok(module) = tbaa_ir::read(&text) else { continue };
         let show = || String::from_utf8_lossy(&text).into_owned();
         let expected = slow::instructions(&text)
             .unwrap_or_else(|| panic!("seed {seed}: only one of the two reads\n{}", show()));

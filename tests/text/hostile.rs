@@ -1,9 +1,9 @@
 //! Texts that are cut off, damaged or not TBAA at all: nothing panics, and
 //! nothing is made of half a text without saying so.
 
-use tbaa::text::{self, Keep, Module, TextErrorKind};
-use tbaa::verify::Verifier;
+use tbaa::wellformed::Verifier;
 use tbaa::{Oracle, Rules};
+use tbaa_ir::{Keep, Module, TextErrorKind};
 
 /// Something of everything that the reader knows.
 const MODULE: &str = r#"; ModuleID = 'f.c'
@@ -49,11 +49,11 @@ attributes #0 = { nounwind "s"="x" }
 /// Does with a text all that the library can do.
 fn use_all(text: &[u8]) -> Result<Module, TextErrorKind> {
     for keep in [Keep::All, Keep::Used] {
-        let module = match text::read_with(text, keep) {
+        let module = match tbaa_ir::read_with(text, keep) {
             Ok(module) => module,
             Err(error) => {
                 assert!(error.offset <= text.len());
-                assert_eq!((error.line, error.column), text::position(text, error.offset));
+                assert_eq!((error.line, error.column), tbaa_ir::position(text, error.offset));
                 assert!(!error.to_string().is_empty());
                 return Err(error.kind);
             }
@@ -76,21 +76,20 @@ fn use_all(text: &[u8]) -> Result<Module, TextErrorKind> {
         for instruction in module.instructions() {
             let _ = module.access_type(instruction);
         }
-        let mut rewriter = text::Rewriter::new(text, &module);
+        let mut rewriter = tbaa_ir::Rewriter::new(text, &module);
         assert_eq!(rewriter.to_bytes().unwrap(), text);
         for instruction in 0..module.instructions().len() {
             let node = (instruction % 2 == 0).then_some(3);
             rewriter.set_metadata(instruction, "tbaa", node);
         }
         let _ = rewriter.to_bytes();
-        let _ = (text::write_mlir(graph), graph.type_dag());
-        #[cfg(feature = "spec")]
+        let _ = (tbaa_ir::write_mlir(graph), graph.type_dag());
         assert!(
             tbaa::spec::Spec::load(&tbaa::spec::write(graph)).is_ok(),
             "a spec that does not load"
         );
         if keep == Keep::Used {
-            let again = text::read(text::write(graph).as_bytes());
+            let again = tbaa_ir::read(tbaa_ir::write(graph).as_bytes());
             assert_eq!(again.map(|module| module.graph().tag_count()), Ok(graph.tag_count()));
             return Ok(module);
         }
@@ -110,7 +109,7 @@ fn the_text_itself_is_readable() {
 #[test]
 fn a_text_cut_anywhere_is_refused_or_whole() {
     for text in [MODULE.to_owned(), MODULE.replace('\n', "\r\n")] {
-        let whole = text::write(use_all(text.as_bytes()).unwrap().graph());
+        let whole = tbaa_ir::write(use_all(text.as_bytes()).unwrap().graph());
         let mut refused = 0;
         for end in 0..text.len() {
             match use_all(&text.as_bytes()[..end]) {
@@ -118,7 +117,9 @@ fn a_text_cut_anywhere_is_refused_or_whole() {
                 // Cut before anything that is used, or behind all of it.
                 Ok(module) if module.functions().len() < 2 && module.attached_tags().is_empty() => {
                 }
-                Ok(module) => assert_eq!(text::write(module.graph()), whole, "cut at byte {end}"),
+                Ok(module) => {
+                    assert_eq!(tbaa_ir::write(module.graph()), whole, "cut at byte {end}")
+                }
             }
         }
         assert!(refused > text.len() / 2, "{refused}");
@@ -198,11 +199,11 @@ fn a_damaged_list_of_metadata_is_no_danger() {
 
 #[test]
 fn a_loop_id_that_no_tag_reaches_is_no_cycle_to_warn_of() {
-    let all = text::read_with(MODULE.as_bytes(), Keep::All).unwrap();
+    let all = tbaa_ir::read_with(MODULE.as_bytes(), Keep::All).unwrap();
     assert_eq!(all.warnings(), []);
-    let used = text::read(MODULE.replace("!tbaa !9", "!tbaa !32").as_bytes()).unwrap();
+    let used = tbaa_ir::read(MODULE.replace("!tbaa !9", "!tbaa !32").as_bytes()).unwrap();
     assert_eq!(used.warnings().len(), 1, "but a tag may reach it");
-    let listing = text::read(b"!0 = distinct !{!0, !1}\n!1 = !{}\n").unwrap();
+    let listing = tbaa_ir::read(b"!0 = distinct !{!0, !1}\n!1 = !{}\n").unwrap();
     assert_eq!(listing.warnings().len(), 1, "and a list is all that its reader asks about");
 }
 
@@ -213,7 +214,7 @@ fn no_text_takes_quadratic_time() {
     let n = 100_000;
     let instructions = "cmpxchg ptr %p !tbaa !3 ".repeat(n);
     let text = format!("define void @f(ptr %p) {{\n{instructions}}}\n!3 = !{{}}\n");
-    assert_eq!(text::read(text.as_bytes()).unwrap().instructions().len(), n);
+    assert_eq!(tbaa_ir::read(text.as_bytes()).unwrap().instructions().len(), n);
 
     // !i refers to the next node and back to the one as far from the end.
     let n = 400_000;
@@ -221,5 +222,5 @@ fn no_text_takes_quadratic_time() {
     for i in 0..n {
         text.push_str(&format!("!{i} = !{{!{}, !{}}}\n", (i + 1) % n, n - 1 - i));
     }
-    assert_eq!(text::read(text.as_bytes()).unwrap().graph().node_count(), n);
+    assert_eq!(tbaa_ir::read(text.as_bytes()).unwrap().graph().node_count(), n);
 }

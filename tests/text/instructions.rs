@@ -1,8 +1,8 @@
 //! Functions, and where attachments belong.
 
 use pretty_assertions::assert_eq;
-use tbaa::text::{self, Opcode, TextErrorKind};
-use tbaa::verify::Verifier;
+use tbaa::wellformed::Verifier;
+use tbaa_ir::{Opcode, TextErrorKind};
 
 use super::{grid, read, tag_names};
 
@@ -181,7 +181,7 @@ define void @f(ptr %p ; {
     assert_eq!(tag_names(&module), ["int;/*+0 int;/*"]);
     assert_eq!(Verifier::new(module.graph()).check(module.attached_tags()[0]), Ok(()));
     for text in ["/* a", "@g = global i32 /* a", "!0 = !{/* a", "define void @f() {/* a"] {
-        let error = text::read(text.as_bytes()).map(|_| ()).unwrap_err();
+        let error = tbaa_ir::read(text.as_bytes()).map(|_| ()).unwrap_err();
         assert_eq!(error.kind, TextErrorKind::Truncated { inside: "a comment".to_owned() });
         assert_eq!(error.offset, text.len());
     }
@@ -314,7 +314,7 @@ fn attachments_of_globals_go_on_over_lines() {
     assert_eq!(module.graph().node_count(), 1);
     let cut = TextErrorKind::Truncated { inside: "a metadata definition".to_owned() };
     for text in ["!8", "!8 =", "!foo", "!foo "] {
-        assert_eq!(text::read(text.as_bytes()).map(|_| ()).unwrap_err().kind, cut, "{text}");
+        assert_eq!(tbaa_ir::read(text.as_bytes()).map(|_| ()).unwrap_err().kind, cut, "{text}");
     }
 }
 

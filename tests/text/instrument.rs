@@ -1,7 +1,7 @@
 //! Checks in a module's text.
 
-use tbaa::instrument::{Instrumented, SkipReason, instrument};
-use tbaa::text::{self, Instruction, TextErrorKind};
+use tbaa_instrument::{Instrumented, SkipReason, instrument};
+use tbaa_ir::{Instruction, TextErrorKind};
 
 const TAGS: &str = r#"
 !0 = !{!1, !1, i64 0}
@@ -13,7 +13,7 @@ const TAGS: &str = r#"
 
 fn checked(body: &str) -> Instrumented {
     let text = format!("{body}{TAGS}");
-    instrument(text.as_bytes(), &text::read(text.as_bytes()).unwrap()).unwrap()
+    instrument(text.as_bytes(), &tbaa_ir::read(text.as_bytes()).unwrap()).unwrap()
 }
 
 /// The functions' text with their checks, without what follows them.
@@ -24,8 +24,8 @@ fn expect(body: &str, expected: &str) -> Instrumented {
     let end = text.find("\n!0 = ").unwrap();
     pretty_assertions::assert_eq!(text[..end + 1].trim(), expected.trim());
     // What is made is read again, and has the same accesses.
-    let again = text::read(&found.text).unwrap();
-    let before = text::read(format!("{body}{TAGS}").as_bytes()).unwrap();
+    let again = tbaa_ir::read(&found.text).unwrap();
+    let before = tbaa_ir::read(format!("{body}{TAGS}").as_bytes()).unwrap();
     let own = |it: &&Instruction| {
         (it.function as usize) < before.functions().len() && it.opcode.accesses_memory()
     };
@@ -244,7 +244,7 @@ define void @windows(ptr %p) {
 fn modules_that_cannot_be_checked_are_refused() {
     let refused = |text: &str| {
         let text = format!("{text}{TAGS}");
-        let module = text::read(text.as_bytes()).unwrap();
+        let module = tbaa_ir::read(text.as_bytes()).unwrap();
         let error = instrument(text.as_bytes(), &module).unwrap_err();
         assert!(matches!(error.kind, TextErrorKind::Expected { .. }));
         error.to_string()

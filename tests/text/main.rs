@@ -9,15 +9,13 @@ mod nodes;
 mod rewrite;
 mod slow;
 mod spans;
-#[path = "../support/mod.rs"]
-mod support;
 
-use support::Rng;
-use tbaa::text::{self, Module};
 use tbaa::{Oracle, Rules, TagId};
+use tbaa_ir::Module;
+use tbaa_tests::Rng;
 
 fn read(text: &str) -> Module {
-    text::read(text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"))
+    tbaa_ir::read(text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
 /// The grid of a module's attached tags, as `aa grid` prints it.

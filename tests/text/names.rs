@@ -1,7 +1,7 @@
 //! What tags are called: by debug information, by offset, by a union's types.
 
 use pretty_assertions::assert_eq;
-use tbaa::text::{DebugInfo, Names};
+use tbaa_ir::{DebugInfo, Names};
 
 use super::{module_of, read};
 

@@ -2,8 +2,8 @@
 
 use pretty_assertions::assert_eq;
 use tbaa::Graph;
-use tbaa::text::{self, Keep, Module, TextErrorKind, WarningKind};
-use tbaa::verify::{Rule, Verifier};
+use tbaa_check::verify::{Rule, Verifier};
+use tbaa_ir::{Keep, Module, TextErrorKind, WarningKind};
 
 use super::{grid, module_of, read};
 
@@ -95,7 +95,7 @@ fn ill_formed_tags_are_kept_and_may_alias() {
         let verdict = Verifier::new(module.graph()).check(tags[0]);
         assert_eq!(verdict.map_err(|violation| violation.rule), Err(rule), "{tag}");
         assert_eq!(grid(&module), ["MMM", "MMN", "MNM"], "{tag}");
-        let dumped = text::write(module.graph());
+        let dumped = tbaa_ir::write(module.graph());
         assert_eq!(read(&dumped).graph(), module.graph(), "{tag} is not kept:\n{dumped}");
     }
 }
@@ -171,11 +171,11 @@ fn strings_are_bytes() {
     text.extend(b"!0 = !{!1, !1, i64 0}\n!1 = !{!\"");
     text.extend(&names);
     text.extend(b"raw \xff\n byte\", !{!\"root\"}}\n");
-    let module = text::read(&text).unwrap();
+    let module = tbaa_ir::read(&text).unwrap();
     let tag = module.graph().tag(module.attached_tags()[0]).unwrap();
     let expected: Vec<u8> = (0..=255).chain(*b"raw \xff\n byte").collect();
     assert_eq!(module.graph().ty(tag.base).name(), Some(&expected[..]));
-    let dumped = text::write(module.graph());
+    let dumped = tbaa_ir::write(module.graph());
     assert!(dumped.is_ascii());
     assert_eq!(read(&dumped).graph(), module.graph());
 }
@@ -185,10 +185,10 @@ fn integers_of_every_width_survive() {
     let text = "!0 = !{i64 -1, i1 true, i8 -128, i8 200, i32 u0xFF, i64 s0x8, i65 7, \
                 i128 340282366920938463463374607431768211455, i1 false, i64 18446744073709551615}";
     let module = read(text);
-    let again = text::read_with(text::write(module.graph()).as_bytes(), Keep::All).unwrap();
+    let again = tbaa_ir::read_with(tbaa_ir::write(module.graph()).as_bytes(), Keep::All).unwrap();
     drop(again);
     let node = module.node(0).unwrap();
-    let operands = text::write_operands(module.graph(), node, |_| unreachable!());
+    let operands = tbaa_ir::write_operands(module.graph(), node, |_| unreachable!());
     assert_eq!(
         operands,
         "i64 -1, i1 true, i8 -128, i8 -56, i32 255, i64 -8, i65 7, \
@@ -201,7 +201,7 @@ fn what_is_no_integer_is_kept_as_it_is_written() {
     let file = "!DIFile(filename: \"a)\", directory: \"\")";
     let module = read(&format!("!0 = !{{i64 , i64 1x, !1}}\n!1 = {file} ; a file\n!2 = !{{}}\n"));
     let node = module.node(0).unwrap();
-    let operands = text::write_operands(module.graph(), node, |_| unreachable!());
+    let operands = tbaa_ir::write_operands(module.graph(), node, |_| unreachable!());
     assert_eq!(operands, format!("i64, i64 1x, {file}"));
 }
 
@@ -258,7 +258,7 @@ fn unreadable_text_is_refused_with_its_place() {
         ),
     ];
     for (text, place, kind) in cases {
-        let error = text::read(text.as_bytes()).map(|_| ()).unwrap_err();
+        let error = tbaa_ir::read(text.as_bytes()).map(|_| ()).unwrap_err();
         assert_eq!((&error.kind, (error.line, error.column)), (&kind, place), "{text}");
     }
 }
@@ -276,7 +276,7 @@ fn long_chains_need_no_stack() {
     let round =
         module_of(&[0], &format!("!0 = !{{!1, !1, i64 0}}\n{chain}!{n} = !{{!\"R\", !1}}\n"));
     assert!(Verifier::new(round.graph()).check(round.attached_tags()[0]).is_err());
-    let dumped = text::write(module.graph());
+    let dumped = tbaa_ir::write(module.graph());
     assert_eq!(read(&dumped).graph(), module.graph());
 }
 
@@ -293,7 +293,7 @@ fn mlir_attributes_stand_before_their_use() {
 "#,
     );
     assert_eq!(
-        text::write_mlir(module.graph()).unwrap(),
+        tbaa_ir::write_mlir(module.graph()).unwrap(),
         r#"#tbaa_root0 = #llvm.tbaa_root<id = "R">
 #tbaa_type_desc0 = #llvm.tbaa_type_desc<id = "int", members = {<#tbaa_root0, 0>}>
 #tbaa_type_desc1 = #llvm.tbaa_type_desc<id = "S\22", members = {<#tbaa_type_desc0, 0>, <#tbaa_type_desc0, 4>}>
@@ -306,7 +306,7 @@ fn mlir_attributes_stand_before_their_use() {
         "!0 = !{!1, !1, i64 0, i64 4}\n!1 = !{!2, i64 4, !\"int\"}\n!2 = !{!\"R\"}\n",
     );
     assert_eq!(
-        text::write_mlir(sized.graph()).unwrap_err().to_string(),
+        tbaa_ir::write_mlir(sized.graph()).unwrap_err().to_string(),
         "type \"int\" is size-aware, and MLIR knows the old format only"
     );
 }
@@ -324,7 +324,7 @@ fn what_mlir_would_merge_is_refused() {
         ),
     ] {
         let module = read(&format!("!tbaa.types = !{metadata}\n"));
-        let written = text::write_mlir(module.graph()).map_err(|error| error.to_string());
+        let written = tbaa_ir::write_mlir(module.graph()).map_err(|error| error.to_string());
         assert_eq!(written, expected);
     }
 }
@@ -339,12 +339,12 @@ fn signed_hexadecimals_take_their_first_bit_for_the_sign() {
     );
     let node = module.node(0).unwrap();
     assert_eq!(
-        text::write_operands(module.graph(), node, |_| unreachable!()),
+        tbaa_ir::write_operands(module.graph(), node, |_| unreachable!()),
         "i64 -8, i64 -8, i64 0, i64 -1, i64 -1, i64 -16, i64 -8, i64 -85, \
          i8 -128, i8 -128, i8 -1, i4 -1, i1 true, i3 -4, i32 -1, \
          i64 -9223372036854775808, i128 s0x8"
     );
-    let error = text::read(b"!0 = !{i8 s0x100}").map(|_| ()).unwrap_err();
+    let error = tbaa_ir::read(b"!0 = !{i8 s0x100}").map(|_| ()).unwrap_err();
     assert_eq!(error.kind, TextErrorKind::IntegerOutOfRange, "-256");
 }
 
@@ -379,7 +379,7 @@ fn a_dump_shows_sixty_bytes_of_what_it_leaves_out() {
         );
         let (shown, rest) = operand.split_at(length.min(60));
         let dots = if rest.is_empty() { "" } else { "..." };
-        let dumped = text::write(module.graph());
+        let dumped = tbaa_ir::write(module.graph());
         assert!(dumped.contains(&format!(" ; operand 3 was {shown}{dots}\n")), "{dumped}");
     }
 }
@@ -400,7 +400,7 @@ fn a_dump_names_nothing_outside_it() {
 !6 = !{!"not in the dump"}
 "#,
     );
-    let dumped = text::write(module.graph());
+    let dumped = tbaa_ir::write(module.graph());
     assert_eq!(
         dumped,
         r#"!tbaa.tags = !{!0}
@@ -412,7 +412,7 @@ fn a_dump_names_nothing_outside_it() {
     );
     let again = read(&dumped);
     assert_eq!(
-        text::write(again.graph()),
+        tbaa_ir::write(again.graph()),
         dumped
             .lines()
             .map(|line| { line.split(" ; ").next().unwrap().to_owned() + "\n" })

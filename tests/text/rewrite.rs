@@ -1,7 +1,7 @@
 //! Texts with other attachments, every other byte as it was.
 
 use pretty_assertions::assert_eq;
-use tbaa::text::{self, Module, RewriteError, Rewriter, TextErrorKind};
+use tbaa_ir::{Module, RewriteError, Rewriter, TextErrorKind};
 
 use super::{Rng, read};
 
@@ -241,7 +241,7 @@ fn what_cannot_be_changed_is_said() {
 }
 
 /// What an instruction is, but for its place and its tag.
-fn kinds(module: &Module) -> Vec<(u32, u32, text::Opcode, bool, bool, Vec<u8>)> {
+fn kinds(module: &Module) -> Vec<(u32, u32, tbaa_ir::Opcode, bool, bool, Vec<u8>)> {
     let all = module.instructions().iter();
     all.map(|i| {
         (i.function, i.index, i.opcode, i.volatile, i.atomic, module.access_type(i).to_owned())
@@ -265,7 +265,7 @@ fn tags(module: &Module) -> Vec<Option<String>> {
 fn what_is_read_again_is_what_was_set() {
     let mut rng = Rng(17);
     let mut kinds_seen = [0; 4];
-    for _ in 0..super::support::setting("TBAA_TEXTS", 400) {
+    for _ in 0..tbaa_tests::setting("TBAA_TEXTS", 400) {
         let mut body = String::new();
         for _ in 0..1 + rng.below(8) {
             if rng.one_in(2) {
@@ -299,7 +299,7 @@ fn what_is_read_again_is_what_was_set() {
                 1 => {
                     // A call other than a copy is not listed without a tag.
                     let listed = module.instructions()[i];
-                    if listed.opcode != text::Opcode::Call
+                    if listed.opcode != tbaa_ir::Opcode::Call
                         || listed.pointer_span(text.as_bytes()).is_some()
                     {
                         rewriter.set_metadata(i, "tbaa", None);

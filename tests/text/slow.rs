@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use tbaa::text::Opcode;
+use tbaa_ir::Opcode;
 
 /// What is compared of an instruction.
 #[derive(PartialEq, Debug)]

@@ -1,7 +1,7 @@
 //! What a module says besides its metadata, and where the parts stand.
 
 use pretty_assertions::assert_eq;
-use tbaa::text::{self, Opcode, TextErrorKind, TypeDefinition, node_span, operand_span};
+use tbaa_ir::{Opcode, TextErrorKind, TypeDefinition, node_span, operand_span};
 
 use super::read;
 
@@ -201,6 +201,6 @@ define void @f() {
         ]
     );
     assert_eq!(read("define void @f() { ret void }").data_layout(), None);
-    let error = text::read(b"%s = type { i32,").map(|_| ()).unwrap_err();
+    let error = tbaa_ir::read(b"%s = type { i32,").map(|_| ()).unwrap_err();
     assert_eq!(error.kind, TextErrorKind::Truncated { inside: "a type".to_owned() });
 }

@@ -148,9 +148,9 @@ fn a_modules_types_go_by_name_or_number() {
 %0 = type { i32 }
 %"a\\22" = type opaque
 "#;
-    let module = tbaa::text::read(text).unwrap();
+    let module = tbaa_ir::read(text).unwrap();
     let mut context = Context::new();
-    let names = context.read_module(text, &module).unwrap();
+    let names = module.read_types(text, &mut context).unwrap();
     let [s, escaped] = [&b"S"[..], b"a\\22"].map(|name| names.named(name).unwrap());
     let pointer = context.typed_pointer(escaped, 0).unwrap();
     assert_eq!(context.parts(s), [names.numbered(0).unwrap(), pointer]);

@@ -8,7 +8,7 @@ use tbaa::types::{
     canonical_name, equal,
 };
 
-use crate::support::{Rng, setting};
+use tbaa_tests::{Rng, setting};
 
 /// A random type over structs, opaque ones among them.
 fn part(rng: &mut Rng, structs: usize, depth: usize) -> String {

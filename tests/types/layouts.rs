@@ -5,8 +5,8 @@ use std::fmt::Write;
 use pretty_assertions::assert_eq;
 use tbaa::types::{Context, DataLayout, LayoutError, Layouts, Type, TypeKind, TypeSize};
 
-use crate::support::llvm::scratch;
-use crate::support::{Rng, setting};
+use tbaa_tests::llvm::scratch;
+use tbaa_tests::{Rng, setting};
 
 /// Data layouts of LLVM 22's own targets, and one that no target has.
 const LAYOUTS: [(&str, &str); 9] = [

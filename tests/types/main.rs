@@ -1,9 +1,6 @@
 //! LLVM-style types: text, the articles' examples, layouts as LLVM 22 has
 //! them, equality; declarations.
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod articles;
 mod context;
 mod declare;
@@ -29,5 +26,5 @@ impl Helper {
 /// The helper, unless LLVM 22 is neither there nor required.
 fn helper() -> Option<&'static Helper> {
     static HELPER: OnceLock<Option<Helper>> = OnceLock::new();
-    HELPER.get_or_init(|| support::llvm::build_or_skip("types").map(Helper)).as_ref()
+    HELPER.get_or_init(|| tbaa_tests::llvm::build_or_skip("types").map(Helper)).as_ref()
 }

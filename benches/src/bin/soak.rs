@@ -6,16 +6,8 @@
 #[path = "../heap.rs"]
 #[allow(dead_code)]
 mod heap;
-#[path = "../../../tests/support/soak.rs"]
-#[allow(unreachable_pub)]
-mod soak;
-#[path = "../../../tests/support/splitmix.rs"]
-#[allow(unreachable_pub)]
-mod splitmix;
-
-use soak::{Plan, QUESTIONS};
-use splitmix::Rng;
 use tbaa::{Format, Rules};
+use tbaa_tests::soak::{self, Plan, QUESTIONS};
 
 fn main() {
     let mut numbers = std::env::args().skip(1).map(|it| it.parse::<usize>());

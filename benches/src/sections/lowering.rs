@@ -1,8 +1,8 @@
 //! Lowering: whole programs, many classes, newcomers.
 
 use tbaa::declare::{Declarations, Policy, Record, Target};
-use tbaa::lower::{Lowering, Options};
-use tbaa::{Format, Graph, Oracle, Rules, TagId, text};
+use tbaa::{Format, Graph, Oracle, Rules, TagId};
+use tbaa_lower::{Lowering, Options};
 
 use super::Run;
 use super::programs::name_of;
@@ -55,7 +55,7 @@ pub(super) fn measure(run: &mut Run<'_>) -> Result<(), String> {
             for &format in formats {
                 let what = format!("{}, {}", program.name, name_of(format));
                 let text = program.text(format, &run.cache)?;
-                let module = text::read(&text).map_err(|error| format!("{what}: {error}"))?;
+                let module = tbaa_ir::read(&text).map_err(|error| format!("{what}: {error}"))?;
                 let mut tags = module.attached_tags();
                 if tags.is_empty() {
                     // Only the metadata is kept.
@@ -97,7 +97,7 @@ pub(super) fn measure(run: &mut Run<'_>) -> Result<(), String> {
 fn lower(graph: &Graph, tags: &[TagId], runs: usize) -> Result<Cost, String> {
     let oracle = Oracle::new(graph, Rules::Union);
     let classes = oracle.classes(tags).len();
-    let failed = |error: tbaa::lower::LowerError| error.to_string();
+    let failed = |error: tbaa_lower::LowerError| error.to_string();
     let (mut firsts, mut peaks, mut loss) = (Vec::new(), Vec::new(), None);
     for _ in 0..runs {
         let mut lowering = Lowering::new(Options::new().lineage("bench"));

@@ -4,12 +4,12 @@ use tbaa::Rules;
 
 use super::Run;
 use super::programs::name_of;
-use crate::naive::Naive;
 use crate::ours::Ours;
 use crate::report::{figure, table, with_unit};
-use crate::rng::Rng;
 use crate::sample::{Contender, time};
-use crate::universe::{self, Taste, Universe};
+use tbaa_tests::naive::Naive;
+use tbaa_tests::rng::Rng;
+use tbaa_tests::universe::{self, Taste, Universe};
 
 pub(super) fn measure(run: &mut Run<'_>) -> Result<(), String> {
     let mut rows = Vec::new();

@@ -1,6 +1,6 @@
 //! Real programs: queries, all pairs, reading and writing.
 
-use tbaa::{Format, Rules, text};
+use tbaa::{Format, Rules};
 
 use super::Run;
 use crate::heap::growth;
@@ -48,7 +48,8 @@ pub(super) fn measure(run: &mut Run<'_>) -> Result<(), String> {
 fn one(run: &mut Run<'_>, program: &Program, format: Format) -> Result<Measured, String> {
     let text = ended(program.text(format, &run.cache)?);
     let what = format!("{}, {}", program.name, name_of(format));
-    let module = text::read(&text[..text.len() - 1]).map_err(|error| format!("{what}: {error}"))?;
+    let module =
+        tbaa_ir::read(&text[..text.len() - 1]).map_err(|error| format!("{what}: {error}"))?;
     let graph = module.graph();
     // A program of which only the metadata is kept lists its tags.
     let attached = module.attached_tags();
@@ -63,7 +64,7 @@ fn one(run: &mut Run<'_>, program: &Program, format: Format) -> Result<Measured,
     let (tags, types) = (subject.tags.len(), graph.types().count());
     drop(subject);
     let read = race_read(&mut run.sampler, run.llvm, &what, &text);
-    let metadata = ended(text::write(graph));
+    let metadata = ended(tbaa_ir::write(graph));
     let write = race_write(&mut run.sampler, run.llvm, &what, &metadata);
     Ok(Measured {
         what,
@@ -275,7 +276,7 @@ fn texts(run: &mut Run<'_>, all: &[Measured]) {
     let header = ["text", "MB", "tbaa, MB/s", "LLVM, MB/s", "LLVM / tbaa", "limit, MB/s"];
     run.report.section(
         "Reading and writing `.ll`",
-        "Reading: `text::read` against LLVM's parser; the limit counts the line ends. Writing: `text::write` against LLVM's printer, on metadata alone; the limit \
+        "Reading: `tbaa_ir::read` against LLVM's parser; the limit counts the line ends. Writing: `tbaa_ir::write` against LLVM's printer, on metadata alone; the limit \
          copies the text.",
         &table(&header, &rows),
     );

@@ -2,8 +2,8 @@
 
 use std::mem::MaybeUninit;
 
-use tbaa::verify::Verifier;
-use tbaa::{Graph, spec, text};
+use tbaa::wellformed::Verifier;
+use tbaa::{Graph, spec};
 
 use crate::oracle::{MemoryAccess, Oracle, Tag, Type};
 use crate::status::{Error, OrStatus, Status, given, status};
@@ -125,8 +125,8 @@ pub extern "C" fn tbaa_dump(
 pub(crate) fn dumped(graph: &Graph, format: u32) -> Result<Text, Error> {
     let all = [DumpFormat::Llvm, DumpFormat::Mlir, DumpFormat::Ron];
     Ok(Text::from(match constant(&all, format, "tbaa_dump_format")? {
-        DumpFormat::Llvm => text::write(graph),
-        DumpFormat::Mlir => text::write_mlir(graph).or_status(Status::Unwritable)?,
+        DumpFormat::Llvm => tbaa_ir::write(graph),
+        DumpFormat::Mlir => tbaa_ir::write_mlir(graph).or_status(Status::Unwritable)?,
         DumpFormat::Ron => spec::write(graph),
     }))
 }

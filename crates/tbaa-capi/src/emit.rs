@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
 
 use tbaa::TagId;
-use tbaa::emit::{EmitError, Emitter, ScopeNames, Sink, SinkOperand};
+use tbaa_lower::emit::{EmitError, Emitter, ScopeNames, Sink, SinkOperand};
 
 use crate::lower::{AliasScopes, Lowered};
 use crate::oracle::{Copy, MemoryAccess, Oracle, Tag, known_copy};

@@ -2,8 +2,6 @@
 
 use std::mem::MaybeUninit;
 
-use tbaa::text;
-
 use crate::status::{Error, Status, given, status};
 use crate::text::{Str, Text};
 
@@ -23,15 +21,15 @@ pub extern "C" fn tbaa_instrument(
     status(|| {
         let into = given(instrumented, "the place of the result")?;
         let source = module.text()?.as_bytes();
-        let place = |offset| text::position(source, offset);
-        let wrong = |error: text::TextError| {
+        let place = |offset| tbaa_ir::position(source, offset);
+        let wrong = |error: tbaa_ir::TextError| {
             let (line, column) = place(error.offset);
             Error::argument(format!("module, line {line}, column {column}: {}", error.kind))
         };
-        let read = text::read(source).map_err(wrong)?;
-        let checked = tbaa::instrument::instrument(source, &read).map_err(wrong)?;
+        let read = tbaa_ir::read(source).map_err(wrong)?;
+        let checked = tbaa_instrument::instrument(source, &read).map_err(wrong)?;
         if let Some(skipped) = skipped {
-            let line = |it: &tbaa::instrument::Skipped| {
+            let line = |it: &tbaa_instrument::Skipped| {
                 format!("{}: @{}: {}\n", place(it.offset).0, it.function, it.reason)
             };
             skipped.write(Text::from(checked.skipped.iter().map(line).collect::<String>()));

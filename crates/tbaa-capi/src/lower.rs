@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::mem::MaybeUninit;
 
-use tbaa::emit::Scopes;
-use tbaa::lower::{Lowering, Options, ScopeForm, Source};
 use tbaa::{Access, Format, Graph, TagId};
+use tbaa_lower::emit::Scopes;
+use tbaa_lower::{Lowering, Options, ScopeForm, Source};
 
 use crate::describe::dumped;
 use crate::emit::Names;

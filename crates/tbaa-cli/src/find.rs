@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use tbaa::text::{DebugInfo, Instruction, Keep, Module, Names};
 use tbaa::{Operand, TagId};
+use tbaa_ir::{DebugInfo, Instruction, Keep, Module, Names};
 
 use crate::input::{Content, Input, read_module, reference};
 use crate::printable::{llvm_name, printable};

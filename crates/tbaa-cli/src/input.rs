@@ -6,9 +6,9 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use tbaa::spec::{Built, Spec, TypeDecl};
-use tbaa::text::{self, Keep, Module, Names};
-use tbaa::verify::Verifier;
+use tbaa::wellformed::Verifier;
 use tbaa::{Graph, NodeId, Rules, Tag, TagId, TypeId};
+use tbaa_ir::{Keep, Module, Names};
 
 use crate::convert::{Origin, disassemble};
 use crate::listing::guess_roles;
@@ -276,7 +276,7 @@ pub(crate) fn reference(module: &Module, node: NodeId) -> String {
         Some(number) => format!("!{number}"),
         None => {
             let operands =
-                text::write_operands(module.graph(), node, |inner| reference(module, inner));
+                tbaa_ir::write_operands(module.graph(), node, |inner| reference(module, inner));
             format!("!{{{operands}}}")
         }
     }
@@ -298,7 +298,7 @@ fn is_bitcode(text: &[u8]) -> bool {
 }
 
 pub(crate) fn read_module(file: &str, text: &[u8], keep: Keep) -> Result<Module, Failure> {
-    let module = text::read_with(text, keep)
+    let module = tbaa_ir::read_with(text, keep)
         .map_err(|error| Failure::at(file, text, error.offset, error.kind.to_string()))?;
     if module.functions().len() == 0 && module.graph().node_count() == 0 {
         expect_assembly(file, text)?;

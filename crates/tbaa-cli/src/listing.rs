@@ -1,7 +1,7 @@
 //! A text of metadata alone, such as an article prints: which nodes are what.
 
-use tbaa::text::Module;
 use tbaa::{Graph, NodeId, Operand};
+use tbaa_ir::Module;
 
 /// What a node's operands make it.
 enum Role {

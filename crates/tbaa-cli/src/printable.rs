@@ -13,7 +13,7 @@ pub(crate) struct Position {
 impl Position {
     /// Returns the position of a byte.
     pub(crate) fn of(text: &[u8], offset: usize) -> Position {
-        let (line, column) = tbaa::text::position(text, offset);
+        let (line, column) = tbaa_ir::position(text, offset);
         Position { line, column }
     }
 

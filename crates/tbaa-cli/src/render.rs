@@ -12,7 +12,7 @@ use std::ops::Range;
 use annotate_snippets::{
     Annotation, AnnotationKind, Element, Level as Title, Origin, Renderer, Snippet,
 };
-use tbaa::{Diagnostic, Label, Level};
+use tbaa_check::{Diagnostic, Label, Level};
 
 use crate::printable::{printable, printable_in_columns};
 

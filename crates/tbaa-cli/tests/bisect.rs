@@ -5,8 +5,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use tbaa::text;
-
 fn tbaa(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_tbaa")).args(args).output().unwrap()
 }
@@ -94,7 +92,7 @@ fn with_5000_accesses(planted: &str) -> String {
     let copies = |range: std::ops::Range<usize>| -> String {
         range.map(|n| other.replace("@other", &format!("@other.{n}"))).collect()
     };
-    let count = (5000 - text::read(planted.as_bytes()).unwrap().instructions().len()) / 7;
+    let count = (5000 - tbaa_ir::read(planted.as_bytes()).unwrap().instructions().len()) / 7;
     format!("{before}\n{}\n{other}{}@format{after}", copies(0..count / 3), copies(count / 3..count))
 }
 
@@ -108,7 +106,7 @@ fn a_fault_among_5000_accesses_takes_40_runs_at_most() {
         let file = planted().into_iter().find(|file| file.file_stem().unwrap() == name).unwrap();
         let text = fs::read_to_string(file).unwrap();
         let large = with_5000_accesses(&text);
-        let count = text::read(large.as_bytes()).unwrap().instructions().len();
+        let count = tbaa_ir::read(large.as_bytes()).unwrap().instructions().len();
         assert!((4990..=5000).contains(&count), "{count}");
         let file = scratch(&format!("{name}-5000.ll"), &large);
         let out = tbaa(&["bisect", &file, "--recipe", "run"]);
@@ -282,7 +280,7 @@ fn stripped_are_the_tags_asked_for() {
         let out = tbaa(&[&["strip", &file][..], args].concat());
         assert_eq!((out.status.code(), &*stderr(&out)), (Some(0), ""));
         let text = stdout(&out);
-        let module = text::read(text.as_bytes()).unwrap();
+        let module = tbaa_ir::read(text.as_bytes()).unwrap();
         assert_eq!(module.instructions().len(), 64);
         let tagged = module.instructions().iter().enumerate().filter(|(_, i)| i.tag.is_some());
         let tagged: Vec<_> = tagged.map(|(n, _)| n).collect();
@@ -309,7 +307,7 @@ fn stripped_are_the_tags_asked_for() {
     // Another function before it changes nothing.
     let moved = scratch("moved.ll", &format!("define void @g() {{\n  ret void\n}}\n{original}"));
     let out = stdout(&tbaa(&["strip", &moved, "--hash", "01"]));
-    let module = text::read(out.as_bytes()).unwrap();
+    let module = tbaa_ir::read(out.as_bytes()).unwrap();
     let tagged = module.instructions().iter().filter(|i| i.tag.is_some());
     assert!(tagged.map(|i| i.index as usize).eq(quarter));
     for bits in ["", "2", "+1", "000000000000000000000000000000000"] {

@@ -4,11 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-#[path = "../../../tests/support/lua.rs"]
-#[allow(unreachable_pub, reason = "it is shared")]
-mod lua;
-
 use serde_json::Value;
+use tbaa_tests::lua;
 
 /// Returns whether LLVM's tools are there; says so where they are not.
 fn llvm_is_there() -> bool {

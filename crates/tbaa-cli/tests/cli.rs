@@ -98,7 +98,7 @@ fn what_dump_prints_reads_back() {
     let inputs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/inputs");
     for name in ["shapes", "sized", "inline", "llvm3", "crlf", "named", "cycle", "classes"] {
         let file = format!("{name}.ll");
-        let graph = |bytes: &[u8]| tbaa::text::read(bytes).unwrap().into_graph();
+        let graph = |bytes: &[u8]| tbaa_ir::read(bytes).unwrap().into_graph();
         let original = std::fs::read(inputs.join(&file)).unwrap();
         let llvm = output(&["dump", &file], b"").stdout;
         assert_eq!(graph(&llvm), graph(&original), "{file}");
@@ -111,7 +111,7 @@ fn what_dump_prints_reads_back() {
     }
     let spec = tbaa::spec::Spec::load(&std::fs::read_to_string(inputs.join("pair.ron")).unwrap());
     let named = output(&["dump", "pair.ron"], b"").stdout;
-    assert_eq!(tbaa::text::read(&named).unwrap().graph(), spec.unwrap().graph());
+    assert_eq!(tbaa_ir::read(&named).unwrap().graph(), spec.unwrap().graph());
     assemble(&named);
 }
 
@@ -250,9 +250,9 @@ fn json_reads_back_as_the_findings() {
     for (args, code) in [(["verify", "ill.ll"], "TBAA013"), (["lint", "suspicious.ll"], "TBAA110")]
     {
         let out = output(&[args[0], args[1], "--format", "json"], b"");
-        let found: Vec<tbaa::Diagnostic> = serde_json::from_slice(&out.stdout).unwrap();
+        let found: Vec<tbaa_check::Diagnostic> = serde_json::from_slice(&out.stdout).unwrap();
         let found = found.iter().find(|it| it.code.to_string() == code).unwrap();
-        assert_eq!(found.level, tbaa::Level::Error);
+        assert_eq!(found.level, tbaa_check::Level::Error);
         assert!(found.primary.is_some() && !found.secondary.is_empty() && found.help.is_some());
     }
 }
@@ -274,7 +274,7 @@ fn sarif_is_what_its_schema_wants() {
         let driver = &run["tool"]["driver"];
         assert_eq!(driver["name"], "tbaa");
         let rules = driver["rules"].as_array().unwrap();
-        assert_eq!(rules.len(), tbaa::Code::all().count());
+        assert_eq!(rules.len(), tbaa_check::Code::all().count());
         for rule in rules {
             assert!(rule["id"].as_str().unwrap().starts_with("TBAA"));
             assert!(!rule["shortDescription"]["text"].as_str().unwrap().is_empty());
@@ -303,7 +303,7 @@ fn sarif_is_what_its_schema_wants() {
                 let start = number("byteOffset");
                 assert!(number("byteLength") > 0 && start + number("byteLength") <= text.len());
                 let place = (number("startLine"), number("startColumn"));
-                assert_eq!(place, tbaa::text::position(&text, start));
+                assert_eq!(place, tbaa_ir::position(&text, start));
                 assert!((number("endLine"), number("endColumn")) > place);
             }
         }

@@ -17,10 +17,10 @@ use inkwell::targets::{
 use inkwell::values::{BasicValue, InstructionOpcode, IntValue};
 use inkwell::{AddressSpace, OptimizationLevel};
 use tbaa::declare::{Declarations, Place, Policy, Record, Target as Layout};
-use tbaa::emit::{Lowered, Plan, ScopeNames};
-use tbaa::lower::{Lowering, Options, ScopeForm};
 use tbaa::{Graph, Oracle, Rules, TagId};
 use tbaa_inkwell::Tagger;
+use tbaa_lower::emit::{Lowered, Plan, ScopeNames};
+use tbaa_lower::{Lowering, Options, ScopeForm};
 
 const FUNCTIONS: u64 = 40;
 const OPCODES: u64 = 60;

@@ -5,8 +5,8 @@ use inkwell::module::Module;
 use inkwell::values::{AsValueRef, InstructionValue};
 use std::ptr;
 use tbaa::declare::{DeclareError, TaggedTypes};
-use tbaa::emit::Plan;
 use tbaa::{CopyEntry, CopyId, Graph, GraphError, TagId};
+use tbaa_lower::emit::Plan;
 
 use crate::{AttachError, ModuleTags, Tagger};
 

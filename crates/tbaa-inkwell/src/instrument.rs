@@ -5,8 +5,8 @@ use std::fmt;
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
-use tbaa::instrument::{Skipped, instrument as instrument_text};
-use tbaa::text::{self, TextError};
+use tbaa_instrument::{Skipped, instrument as instrument_text};
+use tbaa_ir::TextError;
 
 /// Why a module cannot be instrumented.
 #[derive(Debug)]
@@ -55,7 +55,7 @@ pub fn instrument<'ctx>(
 ) -> Result<(Module<'ctx>, Vec<Skipped>), InstrumentError> {
     let printed = module.print_to_string();
     let source = printed.to_bytes();
-    let read = text::read(source).map_err(InstrumentError::Text)?;
+    let read = tbaa_ir::read(source).map_err(InstrumentError::Text)?;
     let mut checked = instrument_text(source, &read).map_err(InstrumentError::Text)?;
     checked.text.push(b'\n');
     let name = module.get_name().to_string_lossy().into_owned();

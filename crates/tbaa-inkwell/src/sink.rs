@@ -13,7 +13,7 @@ use inkwell::llvm_sys::debuginfo::{LLVMMetadataReplaceAllUsesWith, LLVMTemporary
 use inkwell::llvm_sys::prelude::{LLVMContextRef, LLVMMetadataRef};
 use inkwell::values::MetadataValue;
 use tbaa::Int;
-use tbaa::emit::{Sink, SinkOperand};
+use tbaa_lower::emit::{Sink, SinkOperand};
 
 /// A node in an LLVM context.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

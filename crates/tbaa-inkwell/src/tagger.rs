@@ -9,8 +9,8 @@ use inkwell::llvm_sys::core::{
 };
 use inkwell::values::{AnyValue, AsValueRef, InstructionOpcode, InstructionValue};
 use tbaa::declare::Place;
-use tbaa::emit::{Attachments, Bisect, BisectError, EmitError, Emitter, Plan};
 use tbaa::{CopyId, Graph, TagId};
+use tbaa_lower::emit::{Attachments, Bisect, BisectError, EmitError, Emitter, Plan};
 
 use crate::{LlvmSink, Metadata, SinkError};
 

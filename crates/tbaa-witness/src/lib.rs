@@ -25,6 +25,7 @@ mod interpose;
 mod memory;
 mod options;
 mod report;
+mod reproduce;
 mod shadow;
 mod sites;
 mod states;

@@ -6,10 +6,11 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::*};
 
-use tbaa::{Graph, Oracle, Rules, instrument};
+use tbaa::{Graph, Oracle, Rules};
 
 use crate::blocks;
 use crate::options::options;
+use crate::reproduce::reproduce;
 use crate::sites::{self, Described, Order, Registry, Site};
 
 /// Pairs of sites that were reported or suppressed.
@@ -147,7 +148,7 @@ fn text(
 /// Writes a program of two accesses, and says where it is.
 fn repro(folder: &str, number: u32, graph: &Graph, write: &Described, read: &Described) -> String {
     let file = format!("{folder}/{}-{number}.ll", std::process::id());
-    let program = instrument::reproduce(graph, (write.tag, write.size), (read.tag, read.size));
+    let program = reproduce(graph, (write.tag, write.size), (read.tag, read.size));
     match std::fs::write(&file, program) {
         Ok(()) => file,
         Err(error) => format!("none: cannot write {file}: {error}"),

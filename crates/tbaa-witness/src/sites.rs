@@ -182,7 +182,7 @@ impl Registry {
                 std::slice::from_raw_parts(module.strings, module.strings_len as usize),
             )
         };
-        let own = tbaa::text::read(tags).ok()?.into_graph();
+        let own = tbaa_ir::read(tags).ok()?.into_graph();
         let tags = self.oracle.update(|graph| merge(graph, &own))?;
         for (number, site) in sites.iter().enumerate() {
             let key = (*tags.get(site[0] as usize)?, u64::from(site[1]));

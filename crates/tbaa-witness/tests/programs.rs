@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use tbaa::instrument::instrument;
+use tbaa_instrument::instrument;
 
 /// How modules are made: before optimizing, which is what is recommended, and
 /// after it.
@@ -60,7 +60,7 @@ fn build(source: &Path, way: &str, flags: &[&str]) -> PathBuf {
         }
         run(command.arg("-I").arg(include).arg(source)).stdout
     };
-    let module = tbaa::text::read(&text).unwrap();
+    let module = tbaa_ir::read(&text).unwrap();
     let checked = instrument(&text, &module).unwrap();
     assert_eq!(checked.skipped, [], "{name}");
     let file = out.with_extension(format!("{way}.ll"));

@@ -4,10 +4,10 @@
 use std::fmt;
 
 use tbaa::declare::{Declarations, Place, Policy, Target};
-use tbaa::emit::{Plan, ScopeNames, Scopes};
-use tbaa::lower::{Lowering, Options};
 use tbaa::spec::Spec;
 use tbaa::{Graph, Oracle, Rules, TagId};
+use tbaa_lower::emit::{Plan, ScopeNames, Scopes};
+use tbaa_lower::{Lowering, Options};
 
 use crate::runtime::layout;
 

@@ -9,8 +9,7 @@ use crate::builder::BuildError;
 use crate::declare::declarations::Kind;
 use crate::declare::{DeclId, Declarations, DeclareError, TaggedTypes};
 use crate::graph::{Graph, TagId};
-use crate::table::{HashMap, IndexMap, IndexSet};
-use crate::text::Module;
+use tbaa_types::table::{HashMap, IndexMap, IndexSet};
 
 /// Members, those of members included, that are looked at in one record.
 const MEMBERS: usize = 1 << 12;
@@ -120,10 +119,12 @@ impl ClangAccesses {
         self.lines.retain(|line| line.record != record);
     }
 
-    /// Compares the tags of the module that clang made of
-    /// [`lines`](Self::lines) with those that `types` give. The records in which one
-    /// differs are returned, each with the first member that does, and those
+    /// Compares clang's tags of [`lines`](Self::lines) with those that `types` give. The records in
+    /// which one differs are returned, each with the first member that does, and those
     /// that have too many members to be looked at.
+    ///
+    /// `accesses` are the loads and stores of the module that clang made, in file order: the name of the
+    /// function and the tag of each. `graph` is the module's.
     ///
     /// Clang must be told to tag and not to optimise, `-O1 -Xclang
     /// -disable-llvm-passes`, in the format of the policy.
@@ -134,14 +135,14 @@ impl ClangAccesses {
     pub fn differences(
         &self,
         types: &mut TaggedTypes,
-        module: &mut Module,
+        graph: &mut Graph,
+        accesses: impl IntoIterator<Item = (impl AsRef<[u8]>, Option<TagId>)>,
     ) -> Result<Vec<ClangDifference>, DeclareError> {
         let mut tags: HashMap<usize, Option<TagId>> = HashMap::default();
-        let functions: Vec<Option<usize>> = module.functions().map(number).collect();
-        for instruction in module.instructions() {
+        for (function, tag) in accesses {
             // The last access is the member's; others load pointers to it.
-            if let Some(Some(number)) = functions.get(instruction.function as usize) {
-                tags.insert(*number, instruction.tag);
+            if let Some(number) = number(function.as_ref()) {
+                tags.insert(number, tag);
             }
         }
         let mut found: IndexMap<DeclId, String> = IndexMap::default();
@@ -162,7 +163,6 @@ impl ClangAccesses {
             if theirs.is_none() && access.may_lack_tag {
                 continue;
             }
-            let graph = module.graph_mut();
             let ours = match types.tag(graph, &access.path) {
                 Ok(tag) => Some(tag),
                 Err(DeclareError::Untagged { .. }) => None,

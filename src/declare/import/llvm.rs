@@ -1,8 +1,8 @@
 //! The struct types of an LLVM module as declarations.
 
 use crate::declare::{DeclId, Declarations, DeclareError, Member, Record};
-use crate::table::HashMap;
-use crate::types::{Context, Primitive, Type, TypeKind};
+use tbaa_types::table::HashMap;
+use tbaa_types::{Context, Primitive, Type, TypeKind};
 
 impl Declarations {
     /// Declares the struct types of an LLVM context, which have sizes, but not

@@ -5,7 +5,7 @@ use crate::declare::declarations::Kind;
 use crate::declare::path::{ResolvedPath, Step};
 use crate::declare::{DeclId, DeclareError};
 use crate::graph::{Graph, Tag, TagId, TypeId};
-use crate::text::demangled;
+use tbaa_types::demangle::demangled;
 
 /// The roots of clang's types.
 const CLANG_ROOTS: [&[u8]; 2] = [b"Simple C/C++ TBAA", b"Simple C++ TBAA"];

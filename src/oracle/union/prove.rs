@@ -12,7 +12,7 @@ use crate::oracle::access::Access;
 use crate::oracle::gap;
 use crate::oracle::limits::{Budget, CASES_IN_ALL};
 use crate::oracle::proof::{Apart, Direction, Gap, Parting, Proof};
-use crate::table::{HashSet, IndexSet};
+use tbaa_types::table::{HashSet, IndexSet};
 
 /// Proves of two accesses that they do not meet, by all ways or, if `strict`, by
 /// those that rule `union-strict` follows; `None` if they do, or if that takes

@@ -1,7 +1,7 @@
 //! Names that clash, as C programs have them, and what does not clash.
 
-use tbaa::link::Linked;
-use tbaa::{AliasResult, Graph, Rules, TagId, text};
+use tbaa::{AliasResult, Graph, Rules, TagId};
+use tbaa_check::link::Linked;
 
 use super::laws::RULES;
 use AliasResult::{MayAlias, NoAlias};
@@ -16,7 +16,7 @@ fn module(listing: &str) -> Graph {
          !3 = !{{!\"float\", !1, i64 0}}
          {listing}"
     );
-    text::read(text.as_bytes()).unwrap().into_graph()
+    tbaa_ir::read(text.as_bytes()).unwrap().into_graph()
 }
 
 struct Pair {
@@ -182,7 +182,7 @@ fn parents_clash_for_what_is_below_them() {
                !6 = !{!4, !4, i64 0, i64 8} !7 = !{!5, !2, i64 0, i64 4} !tbaa.tags = !{!6, !7}
                !2 = !{!1, i64 4, !\"int\"} !3 = !{!1, i64 4, !\"float\"} !1 = !{!0, i64 1, !\"char\"}
                !0 = !{!\"R\"}";
-    let graph = |text: &str| text::read(text.as_bytes()).unwrap().into_graph();
+    let graph = |text: &str| tbaa_ir::read(text.as_bytes()).unwrap().into_graph();
     let (a, b) = (graph(new), graph(&new.replace("!1, i64 8, !\"any", "!2, i64 8, !\"any")));
     let linked = Linked::new(&[("a.ll", &a), ("b.ll", &b)]).unwrap();
     let whole = linked.tag(0, a.tags().next().unwrap());
@@ -264,7 +264,7 @@ fn sized(a: &str, b: &str) -> Pair {
              !8 = !{{!1, i64 8, !\"S\", !7, i64 0, i64 4, !2, i64 4, i64 4}}
              {listing}"
         );
-        text::read(text.as_bytes()).unwrap().into_graph()
+        tbaa_ir::read(text.as_bytes()).unwrap().into_graph()
     };
     let (a, b) = (with(2, a), with(3, b));
     let linked = Linked::new(&[("a.ll", &a), ("b.ll", &b)]).unwrap();
@@ -387,7 +387,7 @@ fn plain_nodes_stay_plain() {
     let text = "!0 = !{!\"R\"} !1 = !{!\"int\", !0, i64 0} !2 = !{!1, !1, i64 0}
                 !3 = distinct !{!3, !4} !4 = !{!\"llvm.loop.mustprogress\"}
                 !tbaa.tags = !{!2} !loops = !{!3}";
-    let graph = text::read_with(text.as_bytes(), text::Keep::All).unwrap().into_graph();
+    let graph = tbaa_ir::read_with(text.as_bytes(), tbaa_ir::Keep::All).unwrap().into_graph();
     let linked = Linked::new(&[("a.ll", &graph)]).unwrap();
     let count =
         |graph: &Graph| [graph.tags().count(), graph.types().count(), graph.copies().count()];

@@ -3,14 +3,14 @@
 
 use std::collections::HashSet;
 
-use tbaa::link::{Linked, NodeMap, Summary};
 use tbaa::types::{Context, MergedTypes};
 use tbaa::{
     Draft, DraftOperand, Format, Graph, NodeId, Operand, Oracle, Rules, TagId, TypeId, TypeKind,
 };
+use tbaa_check::link::{Linked, NodeMap, Summary};
 
-use crate::support::random::{self, Shape, Universe};
-use crate::support::{Rng, setting};
+use tbaa_tests::random::{self, Shape, Universe};
+use tbaa_tests::{Rng, setting};
 
 pub(crate) const RULES: [Rules; 3] = [Rules::Llvm, Rules::Union, Rules::UnionStrict];
 
@@ -118,7 +118,6 @@ fn places_follow_from_link_to_link() {
     }
 }
 
-#[cfg(feature = "spec")]
 #[test]
 fn a_summary_survives_serialisation() {
     for seed in 0..20 {

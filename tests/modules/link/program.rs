@@ -7,13 +7,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tbaa::link::{Linked, NodeMap, Summary};
-use tbaa::text::{self, Module};
 use tbaa::types::{Context, MergedTypes};
 use tbaa::{AliasResult, Graph, Oracle, Rules, TagId};
+use tbaa_check::link::{Linked, NodeMap, Summary};
+use tbaa_ir::Module;
 
-use crate::support::llvm::{Llvm, scratch};
-use crate::support::lua::sources;
+use tbaa_tests::llvm::{Llvm, scratch};
+use tbaa_tests::lua::sources;
 
 const OPTIONS: [&str; 3] = ["-O1", "-Xclang", "-disable-llvm-passes"];
 
@@ -45,7 +45,7 @@ struct Program {
 
 fn program(files: &[PathBuf]) -> Program {
     let texts: Vec<Vec<u8>> = files.iter().map(|file| fs::read(file).unwrap()).collect();
-    let modules: Vec<Module> = texts.iter().map(|text| text::read(text).unwrap()).collect();
+    let modules: Vec<Module> = texts.iter().map(|text| tbaa_ir::read(text).unwrap()).collect();
     let folder = |file: &Path| file.parent().unwrap().file_name().unwrap().to_owned();
     let names: Vec<String> = files
         .iter()
@@ -86,7 +86,7 @@ fn answers_after_our_link_are_llvms_but_for_clashes() {
 
     let text = llvm.link(&files);
     let file = scratch("link/program.ll", &text);
-    let theirs = text::read(&text).unwrap();
+    let theirs = tbaa_ir::read(&text).unwrap();
     let rows: Vec<TagId> = theirs.attached_tags();
     let grid: Vec<Vec<u8>> =
         llvm.aa(&["grid"], &file).lines().map(|line| line.as_bytes().to_vec()).collect();
@@ -171,7 +171,7 @@ fn types(texts: &[Vec<u8>], modules: &[Module], linked: &Linked) {
         .zip(modules)
         .map(|(text, module)| {
             let mut context = Context::new();
-            context.read_module(text, module).unwrap();
+            module.read_types(text, &mut context).unwrap();
             context
         })
         .collect();

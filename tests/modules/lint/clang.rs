@@ -3,12 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::support::llvm::{Llvm, WAYS};
-use crate::support::lua;
-use tbaa::lint::{Options, lint};
-use tbaa::text::{self, Keep};
-use tbaa::verify::verify;
-use tbaa::{Diagnostic, Rules};
+use tbaa::Rules;
+use tbaa_check::Diagnostic;
+use tbaa_check::lint::{Options, lint};
+use tbaa_check::verify::verify;
+use tbaa_ir::Keep;
+use tbaa_tests::llvm::{Llvm, WAYS};
+use tbaa_tests::lua;
 
 /// Compiles sources in some ways, and returns what is found in them.
 fn findings(
@@ -20,7 +21,7 @@ fn findings(
     for source in sources {
         for (way, options) in ways {
             let text = llvm.clang(source, options);
-            let module = text::read_with(&text, Keep::All).unwrap();
+            let module = tbaa_ir::read_with(&text, Keep::All).unwrap();
             let mut found = verify(&module, &text, Rules::Llvm).into_vec();
             found.extend(lint(&module, &text, &Options::default()));
             let what = format!("{} {way}", source.file_name().unwrap().display());
@@ -33,14 +34,14 @@ fn findings(
 #[test]
 fn the_corpus_is_quiet() {
     let Some(llvm) = Llvm::get() else { return };
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+    let folder = Path::new(tbaa_tests::ROOT).join("tests/corpus");
     let mut sources: Vec<PathBuf> =
         fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     sources.retain(|path| path.extension().is_some_and(|e| e == "c" || e == "cpp"));
     sources.sort();
     assert!(sources.len() >= 15);
     // Storage that is used again, as C++ containers do.
-    sources.push(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/lint/reuse.cpp"));
+    sources.push(Path::new(tbaa_tests::ROOT).join("tests/fixtures/lint/reuse.cpp"));
     let found = findings(llvm, &sources, &WAYS);
     assert!(found.is_empty(), "{found:#?}");
 }
@@ -55,10 +56,10 @@ fn lua_is_quiet() {
 #[test]
 fn punning_through_pointers_is_found() {
     let Some(llvm) = Llvm::get() else { return };
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/lint/punning.c");
+    let source = Path::new(tbaa_tests::ROOT).join("tests/fixtures/lint/punning.c");
     for (way, options) in &WAYS[..2] {
         let text = llvm.clang(&source, options);
-        let module = text::read(&text).unwrap();
+        let module = tbaa_ir::read(&text).unwrap();
         let found = lint(&module, &text, &Options::default());
         let functions: Vec<_> = found
             .iter()

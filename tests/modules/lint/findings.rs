@@ -5,12 +5,13 @@
 use std::fmt::Write as _;
 
 use pretty_assertions::assert_eq;
-use tbaa::lint::{Options, lint};
-use tbaa::text::{self, Keep};
-use tbaa::verify::verify;
-use tbaa::{Code, Diagnostic, Label, Level, Rules};
+use tbaa::Rules;
+use tbaa_check::lint::{Options, lint};
+use tbaa_check::verify::verify;
+use tbaa_check::{Code, Diagnostic, Label, Level};
+use tbaa_ir::Keep;
 
-const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/findings.txt");
+const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/findings.txt");
 
 /// Faults that the examples of the pages do not have, or not at these places. `!0` is
 /// the tag of a store where there is no function.
@@ -136,7 +137,7 @@ fn show(source: &str, finding: &Diagnostic, text: &mut String) {
 /// The findings of `verify` by two rules, where they differ, and of `lint` with all lints on.
 fn findings(source: &str, text: &mut String) {
     let bytes = source.as_bytes();
-    let module = text::read_with(bytes, Keep::All).unwrap();
+    let module = tbaa_ir::read_with(bytes, Keep::All).unwrap();
     let all = Code::all().filter_map(|code| match code {
         Code::Lint(lint) => Some(lint),
         _ => None,

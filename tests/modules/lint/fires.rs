@@ -1,13 +1,13 @@
 //! What lints find in texts that hide it, and what they say of it.
 
-use tbaa::Diagnostic;
-use tbaa::lint::{Options, lint};
-use tbaa::text::{self, Keep};
+use tbaa_check::Diagnostic;
+use tbaa_check::lint::{Options, lint};
+use tbaa_ir::Keep;
 
 /// The findings of a code, each with the text that it points at.
 #[track_caller]
 fn found(code: &str, source: &str) -> Vec<(String, Diagnostic)> {
-    let module = text::read_with(source.as_bytes(), Keep::All).unwrap();
+    let module = tbaa_ir::read_with(source.as_bytes(), Keep::All).unwrap();
     let found = lint(&module, source.as_bytes(), &Options::default());
     let found = found.into_iter().filter(|it| it.code.to_string() == code);
     found.map(|it| (source[it.primary.as_ref().unwrap().span.clone()].to_owned(), it)).collect()
@@ -114,6 +114,6 @@ fn an_integer_of_a_profile_may_be_too_large() {
     assert_eq!(found("TBAA101", &source).len(), 1);
     // But not that of a type.
     let source = source.replace("!{!1, !1, i64 0}", "!{!1, !1, i64 99999999999999999999}");
-    let error = text::read_with(source.as_bytes(), Keep::All).unwrap_err();
-    assert_eq!(error.kind, text::TextErrorKind::IntegerOutOfRange);
+    let error = tbaa_ir::read_with(source.as_bytes(), Keep::All).unwrap_err();
+    assert_eq!(error.kind, tbaa_ir::TextErrorKind::IntegerOutOfRange);
 }

@@ -3,18 +3,17 @@
 
 use std::fmt::Write;
 
-use crate::support::random::{self, Shape, Universe};
-use crate::support::{Rng, setting};
-use tbaa::lint::{Lint, Options, lint, lint_graph};
-use tbaa::text::{self, Keep};
-use tbaa::verify::{Options as VerifyOptions, Rule, verify, verify_graph};
-use tbaa::{
-    Code, Diagnostic, FindingLimits, Findings, Format, Graph, LeftOut, Level, Rules, SizedField,
-};
+use tbaa::{Format, Graph, Rules, SizedField};
+use tbaa_check::lint::{Lint, Options, lint, lint_graph};
+use tbaa_check::verify::{Options as VerifyOptions, Rule, verify, verify_graph};
+use tbaa_check::{Code, Diagnostic, FindingLimits, Findings, LeftOut, Level};
+use tbaa_ir::Keep;
+use tbaa_tests::random::{self, Shape, Universe};
+use tbaa_tests::{Rng, setting};
 
 /// Everything that is found, every lint being on.
 fn everything(source: &[u8]) -> Vec<Diagnostic> {
-    let Ok(module) = text::read_with(source, Keep::All) else { return Vec::new() };
+    let Ok(module) = tbaa_ir::read_with(source, Keep::All) else { return Vec::new() };
     let options = Lint::ALL
         .iter()
         .fold(Options::default(), |options, &lint| options.set(lint, Some(Level::Warning)));
@@ -140,7 +139,7 @@ fn nested_unions(count: usize) -> String {
 #[test]
 fn findings_are_limited_by_code_and_in_all() {
     let source = nested_unions(50);
-    let module = text::read(source.as_bytes()).unwrap();
+    let module = tbaa_ir::read(source.as_bytes()).unwrap();
     let code = Code::Lint(Lint::UnionMiscompiled);
     let with = |by_code, in_all| {
         let limits = FindingLimits { by_code, in_all };
@@ -160,7 +159,7 @@ fn findings_are_limited_by_code_and_in_all() {
     (3..500).for_each(|tag| bad += &format!(", !{tag}"));
     bad += "}\n";
     (2..500).for_each(|tag| bad += &format!("!{tag} = !{{!1, !1, i64 {tag}}}\n"));
-    let module = text::read(bad.as_bytes()).unwrap();
+    let module = tbaa_ir::read(bad.as_bytes()).unwrap();
     let found = verify(&module, bad.as_bytes(), Rules::Llvm);
     let code = Code::Rule(Rule::OffsetAtAccess);
     assert_eq!(found.len(), 100);
@@ -246,7 +245,7 @@ fn reads_beyond_the_limit_are_not_compared_with_stores() {
         );
     }
     let source = code + "  ret void\n}\n" + &nodes;
-    let module = text::read(source.as_bytes()).unwrap();
+    let module = tbaa_ir::read(source.as_bytes()).unwrap();
     let found = lint(&module, source.as_bytes(), &Options::default().limits(FindingLimits::NONE));
     let code = Code::Lint(Lint::PointerUnderTwoTags);
     let count = found.iter().filter(|it| it.code == code).count();
@@ -273,7 +272,7 @@ fn any_number_of_plain_structs_is_compared() {
 #[test]
 fn another_text_than_the_one_that_was_read() {
     let source = nested_unions(3);
-    let module = text::read(source.as_bytes()).unwrap();
+    let module = tbaa_ir::read(source.as_bytes()).unwrap();
     for end in 0..source.len() {
         let text = &source.as_bytes()[..end];
         let found = lint(&module, text, &Options::default());

@@ -5,7 +5,6 @@ mod findings;
 mod fires;
 mod hostile;
 mod pages;
-#[cfg(feature = "spec")]
 mod ravi;
 mod sequence;
 mod silent;

@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 
-use tbaa::lint::{Options, lint};
-use tbaa::text::{self, Keep};
-use tbaa::verify::verify;
-use tbaa::{Code, Findings, Level, Rules};
+use tbaa::Rules;
+use tbaa_check::lint::{Options, lint};
+use tbaa_check::verify::verify;
+use tbaa_check::{Code, Findings, Level};
+use tbaa_ir::Keep;
 
 /// The example after a heading of a page.
 fn example<'p>(page: &'p str, heading: &str) -> Option<&'p str> {
@@ -23,7 +24,7 @@ fn whole(example: &str) -> String {
 
 fn findings(code: Code, source: &str) -> Findings {
     let bytes = source.as_bytes();
-    let module = text::read_with(bytes, Keep::All)
+    let module = tbaa_ir::read_with(bytes, Keep::All)
         .unwrap_or_else(|error| panic!("{code}: {error}\n{source}"));
     match code {
         Code::Rule(_) if code.number() == 41 => verify(&module, bytes, Rules::Union),

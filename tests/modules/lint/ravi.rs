@@ -2,26 +2,27 @@
 
 use std::path::Path;
 
-use tbaa::lint::{Options, lint, lint_graph};
+use tbaa::Rules;
 use tbaa::spec::Spec;
-use tbaa::text::{self, Keep};
-use tbaa::verify::verify;
-use tbaa::{Diagnostic, Rules};
+use tbaa_check::Diagnostic;
+use tbaa_check::lint::{Options, lint, lint_graph};
+use tbaa_check::verify::verify;
+use tbaa_ir::Keep;
 
 fn file(name: &str) -> Vec<u8> {
-    std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap()
+    std::fs::read(Path::new(tbaa_tests::ROOT).join(name)).unwrap()
 }
 
 /// Code and first line of each finding.
 fn places(text: &[u8], found: &[Diagnostic]) -> Vec<(String, usize)> {
-    let line = |it: &Diagnostic| text::position(text, it.primary.as_ref().unwrap().span.start).0;
+    let line = |it: &Diagnostic| tbaa_ir::position(text, it.primary.as_ref().unwrap().span.start).0;
     found.iter().map(|it| (it.code.to_string(), line(it))).collect()
 }
 
 #[test]
 fn in_the_code() {
     let text = file("tests/fixtures/lint/ravi.ll");
-    let module = text::read_with(&text, Keep::All).unwrap();
+    let module = tbaa_ir::read_with(&text, Keep::All).unwrap();
     let line = |start: &str| {
         let source = std::str::from_utf8(&text).unwrap();
         source.lines().position(|line| line.trim().starts_with(start)).unwrap() + 1

@@ -1,14 +1,14 @@
 //! What is said of accesses one after the other.
 
 use super::silent::TAGS;
-use tbaa::lint::{Lint, Options, lint};
-use tbaa::text::{self, Keep};
-use tbaa::{Code, Level};
+use tbaa_check::lint::{Lint, Options, lint};
+use tbaa_check::{Code, Level};
+use tbaa_ir::Keep;
 
 /// How many findings of one lint there are in a function, with only these lints on.
 fn count(lint_of: Lint, on: &[Lint], body: &str) -> usize {
     let source = format!("define void @f(ptr %p, ptr %q) {{\n{body}  ret void\n}}\n{TAGS}");
-    let module = text::read_with(source.as_bytes(), Keep::All).unwrap();
+    let module = tbaa_ir::read_with(source.as_bytes(), Keep::All).unwrap();
     let level = |lint: &Lint| on.contains(lint).then_some(Level::Warning);
     let options =
         Lint::ALL.iter().fold(Options::default(), |options, lint| options.set(*lint, level(lint)));

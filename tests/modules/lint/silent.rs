@@ -1,7 +1,7 @@
 //! Correct code that resembles what a lint is about, which no lint reports.
 
-use tbaa::lint::{Options, lint};
-use tbaa::text::{self, Keep};
+use tbaa_check::lint::{Options, lint};
+use tbaa_ir::Keep;
 
 /// The tags `!0`, of an `int`, `!3`, of a `float`, and `!5`, of a pointer.
 pub(super) const TAGS: &str = r#"
@@ -18,10 +18,10 @@ pub(super) const TAGS: &str = r#"
 #[track_caller]
 fn silent(code: &str) {
     let source = code.to_owned() + TAGS;
-    let module = text::read_with(source.as_bytes(), Keep::All).unwrap();
+    let module = tbaa_ir::read_with(source.as_bytes(), Keep::All).unwrap();
     let options = ["TBAA114", "TBAA115"]
         .map(|code| match code.parse() {
-            Ok(tbaa::Code::Lint(lint)) => lint,
+            Ok(tbaa_check::Code::Lint(lint)) => lint,
             _ => panic!("{code}"),
         })
         .into_iter()
@@ -137,7 +137,7 @@ define void @f(ptr %p, ptr %q) {
 ";
     silent(code);
     let source = format!("target datalayout = \"e-p:64:64\"\n{code}{TAGS}");
-    let module = text::read_with(source.as_bytes(), Keep::All).unwrap();
+    let module = tbaa_ir::read_with(source.as_bytes(), Keep::All).unwrap();
     let found = lint(&module, source.as_bytes(), &Options::default());
     let codes: Vec<_> = found.iter().map(|it| it.code.to_string()).collect();
     for code in ["TBAA106", "TBAA107"] {

@@ -1,13 +1,13 @@
 //! What lints say of types, their names, fields and layouts, each lint alone.
 
-use tbaa::Level;
-use tbaa::lint::{Lint, Options, lint};
-use tbaa::text::{self, Keep};
+use tbaa_check::Level;
+use tbaa_check::lint::{Lint, Options, lint};
+use tbaa_ir::Keep;
 
 /// What the findings of one lint point at, each followed by what it points at beside that.
 #[track_caller]
 fn told(lint_of: Lint, source: &str) -> Vec<&str> {
-    let module = text::read_with(source.as_bytes(), Keep::All).unwrap();
+    let module = tbaa_ir::read_with(source.as_bytes(), Keep::All).unwrap();
     let level = |lint: &Lint| (*lint == lint_of).then_some(Level::Warning);
     let options =
         Lint::ALL.iter().fold(Options::default(), |options, lint| options.set(*lint, level(lint)));

@@ -1,7 +1,8 @@
 //! Which pairs rule `llvm` surely takes for apart though they share bytes.
 
-use tbaa::lint::{Lint, Options, lint, lint_graph};
-use tbaa::{Code, Findings, Format, Graph, SizedField, TypeId, text};
+use tbaa::{Format, Graph, SizedField, TypeId};
+use tbaa_check::lint::{Lint, Options, lint, lint_graph};
+use tbaa_check::{Code, Findings};
 
 /// A struct's member: its type, offset and size in bytes.
 type Member = (usize, u64, u64);
@@ -128,7 +129,7 @@ fn in_text(functions: &str, types: &str) -> Findings {
     let functions: String = functions.split(' ').map(function).collect();
     let float = "!0 = !{!\"R\"}\n!2 = !{!\"float\", !0, i64 0}\n!5 = !{!4, !2, i64 0}\n";
     let source = functions + float + types;
-    lint(&text::read(source.as_bytes()).unwrap(), source.as_bytes(), &Options::default())
+    lint(&tbaa_ir::read(source.as_bytes()).unwrap(), source.as_bytes(), &Options::default())
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! What the verifier says by rule `llvm`, and where.
 
-use tbaa::text::{self, Keep};
-use tbaa::verify::{Rule, verify, verify_graph};
-use tbaa::{Code, Diagnostic, Findings, Rules};
+use tbaa::Rules;
+use tbaa_check::verify::{Rule, verify, verify_graph};
+use tbaa_check::{Code, Diagnostic, Findings};
+use tbaa_ir::Keep;
 
 fn found(source: &str) -> Findings {
-    let module = text::read_with(source.as_bytes(), Keep::All).unwrap();
+    let module = tbaa_ir::read_with(source.as_bytes(), Keep::All).unwrap();
     verify(&module, source.as_bytes(), Rules::Llvm)
 }
 
@@ -25,7 +26,7 @@ fn place<'s>(source: &'s str, finding: &Diagnostic) -> &'s str {
 #[test]
 fn a_type_written_in_a_tags_place() {
     let source = store("!{!9, i64 4, !\"int\"}", "");
-    let module = text::read(source.as_bytes()).unwrap();
+    let module = tbaa_ir::read(source.as_bytes()).unwrap();
     let message = |found: Findings| found[0].message.clone();
     let said = |name| format!("the access type of tag {name} is no metadata node");
     let in_text = verify(&module, source.as_bytes(), Rules::Llvm);

@@ -1,9 +1,9 @@
 //! Which tags the tables of rule `llvm` take.
 
-use crate::support::{Rng, setting};
 use pretty_assertions::assert_eq;
-use tbaa::verify::Verifier;
+use tbaa::wellformed::Verifier;
 use tbaa::{AliasResult, Clause, Format, Graph, Int, NodeId, Operand, Oracle, Rules};
+use tbaa_tests::{Rng, setting};
 
 /// Types that refer to those before them at will: scalars in chains, of two
 /// operands and of three, in both formats; offsets of two widths.

@@ -1,13 +1,13 @@
 //! Graphs on which the tables once failed, or that no random graph would be.
 
 use super::{RULES, check, copy_node};
-use crate::support::random::{self, Shape, Universe};
-use crate::support::{Rng, setting};
 use pretty_assertions::assert_eq;
 use tbaa::{
     AliasResult, Builder, Draft, DraftOperand, Format, Graph, Operand, Oracle, Rules, SizedField,
     TagId, TypeId,
 };
+use tbaa_tests::random::{self, Shape, Universe};
+use tbaa_tests::{Rng, setting};
 
 /// A chain of structs each of which is copied whole holds more types in types
 /// than the tables keep: then the definition is asked.
@@ -565,7 +565,7 @@ fn a_struct_with_a_member_of_the_other_format() {
              !5 = !{{!0, i64 8, !\"S\", {member}, i64 0, i64 4, !3, i64 4, i64 4}}
              !6 = !{{!5, !3, i64 4, i64 4}} !7 = !{{!4, !4, i64 0, i64 4}} !tbaa.tags = !{{!6, !7}}"
         );
-        let graph = tbaa::text::read(text.as_bytes()).unwrap().into_graph();
+        let graph = tbaa_ir::read(text.as_bytes()).unwrap().into_graph();
         let [field, long] = graph.tags().collect::<Vec<_>>()[..] else { panic!("two tags") };
         for rules in [Rules::Union, Rules::UnionStrict] {
             let oracle = Oracle::new(&graph, rules);

@@ -4,10 +4,10 @@ use std::borrow::Borrow;
 
 use super::many::many_classes;
 use super::{RULES, copy_node, each_graph};
-use crate::support::random::{self, Shape, Universe};
-use crate::support::{Rng, setting};
 use pretty_assertions::assert_eq;
 use tbaa::{Access, AliasResult, Format, Graph, Oracle, Rules, SizedField, TagId};
+use tbaa_tests::random::{self, Shape, Universe};
+use tbaa_tests::{Rng, setting};
 
 #[test]
 fn answers_do_not_depend_on_how_the_graph_grew() {

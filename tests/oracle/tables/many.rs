@@ -1,9 +1,9 @@
 //! Answers to many pairs at once, from many threads, and stored.
 
 use super::{RULES, check, each_graph};
-use crate::support::{Rng, setting};
 use pretty_assertions::assert_eq;
 use tbaa::{Frozen, Graph, Oracle, Rules};
+use tbaa_tests::{Rng, setting};
 
 #[test]
 fn many_pairs_at_once_have_the_answers_of_each() {
@@ -118,7 +118,6 @@ fn threads_ask_at_once() {
 }
 
 #[test]
-#[cfg(feature = "serde")]
 fn stored_answers_come_back_whole_or_not_at_all() {
     for unions in [0, 5] {
         let graph = many_classes(unions);

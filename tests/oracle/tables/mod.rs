@@ -11,10 +11,10 @@ mod many;
 
 use std::borrow::Borrow;
 
-use crate::support::random::{self, Shape, Universe};
-use crate::support::{Rng, setting};
 use pretty_assertions::assert_eq;
 use tbaa::{Draft, DraftOperand, Format, Graph, Operand, Oracle, Rules, TagId};
+use tbaa_tests::random::{self, Shape, Universe};
+use tbaa_tests::{Rng, setting};
 
 const RULES: [Rules; 3] = [Rules::Llvm, Rules::Union, Rules::UnionStrict];
 

@@ -3,7 +3,7 @@
 use tbaa::{Access, Oracle, Rules};
 
 use super::World;
-use crate::support::universe::Universe;
+use tbaa_tests::universe::Universe;
 
 /// LLVM pull request 76356: `union { struct { int a; float b; int c; } s;
 /// double d; }`. The double covers `s.b` but not `s.c`; without sizes the
@@ -237,7 +237,7 @@ define void @f(ptr %p) {
 !7 = !{!"root"}
 !8 = !{!"Empty"}
 "#;
-    let module = tbaa::text::read(text).unwrap();
+    let module = tbaa_ir::read(text).unwrap();
     let tags = module.attached_tags();
     for rules in [Rules::Llvm, Rules::Union, Rules::UnionStrict] {
         let oracle = Oracle::new(module.graph(), rules);

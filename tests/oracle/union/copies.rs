@@ -3,7 +3,7 @@
 use tbaa::{Access, AccessKind, AliasResult, CopyEntry, Oracle, Rules};
 
 use super::World;
-use crate::support::universe::Universe;
+use tbaa_tests::universe::Universe;
 
 /// `struct { int a; union { float f; short s; } u; }`, copied member by member.
 #[test]

@@ -3,8 +3,8 @@
 use tbaa::{Oracle, Rules, Tag};
 
 use super::random::{Count, compare};
-use crate::support::rng::Rng;
-use crate::support::universe::Universe;
+use tbaa_tests::rng::Rng;
+use tbaa_tests::universe::Universe;
 
 /// Asks every pair of a universe of the naive definition, with many sizes.
 fn check(u: &Universe) {

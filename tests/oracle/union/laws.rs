@@ -2,10 +2,10 @@
 //! that without overlap and aggregate accesses the rules are one.
 
 use super::RULES;
-use crate::support::rng::Rng;
-use crate::support::universe::{self, Taste, Universe};
-use tbaa::verify::Verifier;
+use tbaa::wellformed::Verifier;
 use tbaa::{Graph, Int, Operand, Oracle, Rules, Tag, TagId};
+use tbaa_tests::rng::Rng;
+use tbaa_tests::universe::{self, Taste, Universe};
 
 /// Calls `check` with random universes until they have enough pairs of tags.
 fn each_universe(taste: Taste, share: u64, mut check: impl FnMut(u64, bool, &Universe, &mut Rng)) {

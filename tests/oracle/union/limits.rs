@@ -3,7 +3,7 @@
 use tbaa::{Clause, Draft, DraftOperand, Graph, Int, NodeId, Operand, Oracle, Rules, TagId};
 
 use super::World;
-use crate::support::universe::Universe;
+use tbaa_tests::universe::Universe;
 
 const BOTH: [Rules; 2] = [Rules::Union, Rules::UnionStrict];
 

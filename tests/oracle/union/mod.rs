@@ -12,7 +12,7 @@ mod table;
 
 use tbaa::{Graph, Oracle, Rules, TagId};
 
-use crate::support::universe::Universe;
+use tbaa_tests::universe::Universe;
 
 const RULES: [Rules; 3] = [Rules::Llvm, Rules::Union, Rules::UnionStrict];
 

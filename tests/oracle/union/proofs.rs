@@ -4,9 +4,9 @@ use tbaa::proof::{Apart, Proof, Unproved};
 use tbaa::{Access, Oracle, Rules};
 
 use super::World;
-use crate::support::check_proof::Checker;
-use crate::support::rng::Rng;
-use crate::support::universe::{self, Taste, Universe};
+use tbaa_tests::check_proof::Checker;
+use tbaa_tests::rng::Rng;
+use tbaa_tests::universe::{self, Taste, Universe};
 
 /// Every way to corrupt a proof in one place, so that it proves less or something
 /// false.

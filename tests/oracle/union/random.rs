@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::support::check_proof::Checker;
-use crate::support::naive::Naive;
-use crate::support::rng::Rng;
-use crate::support::universe::{self, Taste, Universe};
 use tbaa::proof::Unproved;
 use tbaa::{Access, AccessPath, ByteRange, Clause, Comparison, Explanation, Oracle, Rules};
+use tbaa_tests::check_proof::Checker;
+use tbaa_tests::naive::Naive;
+use tbaa_tests::rng::Rng;
+use tbaa_tests::universe::{self, Taste, Universe};
 
 #[derive(Default)]
 pub(super) struct Count {

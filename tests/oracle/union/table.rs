@@ -2,7 +2,7 @@
 //! the other way where the row has none.
 
 use super::World;
-use crate::support::universe::Universe;
+use tbaa_tests::universe::Universe;
 
 /// `char` under a root, and the scalars of the table under it.
 struct C {

@@ -4,12 +4,11 @@ use std::fmt::Write as _;
 use std::process::Command;
 
 use tbaa::declare::{Declarations, DeclareError, Policy, Target};
-use tbaa::text;
 
 use super::generate::{Access, Program, Taste, What};
-use crate::support::llvm::scratch;
-use crate::support::rng::Rng;
-use crate::support::setting;
+use tbaa_tests::llvm::scratch;
+use tbaa_tests::rng::Rng;
+use tbaa_tests::setting;
 
 const TARGETS: [(&str, &str); 6] = [
     ("x86-64", "x86_64-linux-gnu"),
@@ -127,7 +126,7 @@ fn builtin_types_are_clangs() {
             let ours = [types.size_of(ty).unwrap(), types.align_of(ty)];
             assert_eq!(ours, found, "{name} on {target}");
         }
-        let mut module = text::read(ll.as_bytes()).unwrap();
+        let mut module = tbaa_ir::read(ll.as_bytes()).unwrap();
         let tags: Vec<_> = module.instructions().iter().map(|i| i.tag.unwrap()).collect();
         let mut types = types.lower(Policy::Clang);
         for (name, tag) in ["int64_t", "size_t", "intptr_t", "wchar_t"].into_iter().zip(tags) {
@@ -201,7 +200,7 @@ fn tags_are_clangs() {
             [(Policy::Clang, &[][..]), (Policy::ClangNew, &["-Xclang", "-new-struct-path-tbaa"])]
         {
             let Some(ll) = clang(triple, &format!("tags-{policy:?}"), &c, options) else { return };
-            let mut module = text::read(ll.as_bytes()).unwrap();
+            let mut module = tbaa_ir::read(ll.as_bytes()).unwrap();
             let last = last_accesses(&module);
             let types = program.declare(Target::by_name(target).unwrap()).unwrap();
             let mut types = types.lower(policy);
@@ -260,7 +259,7 @@ fn tags_are_clangs() {
 type Attached = (Option<tbaa::TagId>, Option<tbaa::CopyId>);
 
 /// What is attached to the last access of each function.
-fn last_accesses(module: &text::Module) -> std::collections::HashMap<String, Attached> {
+fn last_accesses(module: &tbaa_ir::Module) -> std::collections::HashMap<String, Attached> {
     let names: Vec<_> = module.functions().map(String::from_utf8_lossy).collect();
     let mut last = std::collections::HashMap::new();
     for instruction in module.instructions() {
@@ -307,13 +306,13 @@ fn cplusplus_tags_are_clangs() {
         (Policy::ClangNew, &["-x", "c++", "-Xclang", "-new-struct-path-tbaa"]),
     ] {
         let Some(ll) = clang("x86_64-linux-gnu", "cpp", cpp, options) else { return };
-        let mut module = text::read(ll.as_bytes()).unwrap();
+        let mut module = tbaa_ir::read(ll.as_bytes()).unwrap();
         let names: Vec<_> =
             module.functions().map(|f| String::from_utf8_lossy(f).into_owned()).collect();
         let tags: Vec<_> = (0..paths.len())
             .map(|number| {
                 let name = format!("_Z{}f{number}v", format!("f{number}").len());
-                let of = |i: &&text::Instruction| names[i.function as usize] == name;
+                let of = |i: &&tbaa_ir::Instruction| names[i.function as usize] == name;
                 module.instructions().iter().rfind(of).unwrap().tag
             })
             .collect();

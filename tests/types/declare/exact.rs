@@ -6,10 +6,10 @@ use tbaa::declare::{Declarations, Policy, TaggedTypes, Target};
 use tbaa::{Clause, Graph, Oracle, Rules, TagId, TypeId, TypeKind};
 
 use super::generate::{Program, Taste};
-use crate::support::naive::Naive;
-use crate::support::rng::Rng;
-use crate::support::setting;
-use crate::support::universe::{Field, Tag, Type, Universe};
+use tbaa_tests::naive::Naive;
+use tbaa_tests::rng::Rng;
+use tbaa_tests::setting;
+use tbaa_tests::universe::{Field, Tag, Type, Universe};
 
 /// The graph as plain data, made with no help of the engine's.
 fn universe(graph: &Graph, tags: &[TagId]) -> Universe {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use tbaa::declare::{Declarations, DeclareError, Member, Record, Target};
 
-use crate::support::rng::Rng;
+use tbaa_tests::rng::Rng;
 
 /// What the generator may use.
 #[derive(Clone, Copy)]

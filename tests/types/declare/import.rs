@@ -6,8 +6,8 @@ use tbaa::declare::{ClangRecords, Declarations, LlvmTypes, Target};
 use tbaa::types::Context;
 
 use super::generate::{Program, Taste};
-use crate::support::llvm::scratch;
-use crate::support::rng::Rng;
+use tbaa_tests::llvm::scratch;
+use tbaa_tests::rng::Rng;
 
 const FLAGS: [&str; 6] = [
     "-fsyntax-only",

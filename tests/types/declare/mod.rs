@@ -7,8 +7,6 @@ mod generate;
 mod import;
 mod layout;
 mod paths;
-#[cfg(feature = "spec")]
 mod rust;
 mod session;
-#[cfg(feature = "spec")]
 mod written;

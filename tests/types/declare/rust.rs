@@ -139,7 +139,7 @@ fn rust_types_and_a_spec_give_one_graph() {
         let paths = PATHS.map(|path| format!("{path:?}")).join(", ");
         let spec = SPEC.replace("TARGET", name).replace("POLICY", word).replace("PATHS", &paths);
         let built = tbaa::spec::Spec::load(&spec).unwrap();
-        assert!(graph == *built.graph(), "{}", tbaa::text::write(&graph));
+        assert!(graph == *built.graph(), "{}", tbaa_ir::write(&graph));
         assert!(graph.tag_count() > 5);
     }
 }

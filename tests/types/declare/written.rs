@@ -4,7 +4,7 @@ use tbaa::declare::{Policy, Target};
 use tbaa::spec::{Spec, write_declarations};
 
 use super::generate::{Program, Taste};
-use crate::support::rng::Rng;
+use tbaa_tests::rng::Rng;
 
 #[test]
 fn a_written_spec_has_the_same_layout() {

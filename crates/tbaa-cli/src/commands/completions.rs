@@ -9,7 +9,7 @@ use clap_complete::CompletionCandidate;
 use clap_complete::env::Shells;
 use tbaa::TagId;
 use tbaa::spec::Spec;
-use tbaa::text::{self, DebugInfo, Module, Names};
+use tbaa_ir::{DebugInfo, Module, Names};
 
 use crate::find::{access_name, in_function};
 use crate::input::{read_file, reference};
@@ -73,7 +73,7 @@ fn offers(file: &Path, current: &str) -> Option<Vec<(String, String)>> {
         let built = Spec::load(std::str::from_utf8(&text).ok()?).ok()?;
         return Some(built.tags().keys().map(|name| (name.clone(), String::new())).collect());
     }
-    let module = text::read(&text).ok()?;
+    let module = tbaa_ir::read(&text).ok()?;
     let names = Names::of_module(&module, &text);
     if current.starts_with('@') {
         return Some(in_functions(&module, &names, current));

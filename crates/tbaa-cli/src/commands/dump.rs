@@ -5,7 +5,6 @@ use std::io::Write;
 
 use clap::ValueEnum;
 use tbaa::spec;
-use tbaa::text;
 use tbaa::{Graph, TagId};
 
 use crate::convert::InputArg;
@@ -54,13 +53,15 @@ pub(super) fn run(args: &Dump, out: &mut dyn Write) -> Result<(), Failure> {
     input.warn_rejected(tbaa::Rules::Llvm, input.graph().tags());
     let graph = input.graph();
     match (args.format, &input.content) {
-        (DumpFormat::Llvm, Content::Module(_)) => out.write_all(text::write(graph).as_bytes())?,
+        (DumpFormat::Llvm, Content::Module(_)) => {
+            out.write_all(tbaa_ir::write(graph).as_bytes())?
+        }
         (DumpFormat::Llvm, Content::Spec(built)) => {
             let named = built.tags().iter().map(|(name, &tag)| (name.as_str(), tag));
             write_named(graph, named, out)?;
         }
         (DumpFormat::Mlir, _) => {
-            let mlir = text::write_mlir(graph).map_err(|error| {
+            let mlir = tbaa_ir::write_mlir(graph).map_err(|error| {
                 Failure::unusable(format!("{} cannot be expressed in MLIR: {error}", input.file()))
             })?;
             out.write_all(mlir.as_bytes())?;
@@ -80,9 +81,9 @@ pub(super) fn write_named<'n>(
     named: impl IntoIterator<Item = (&'n str, TagId)>,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let text = text::write(graph);
+    let text = tbaa_ir::write(graph);
     // Tags stand in the same order in both graphs.
-    let module = text::read(text.as_bytes())
+    let module = tbaa_ir::read(text.as_bytes())
         .map_err(|error| Failure::unusable(format!("the metadata cannot be read back: {error}")))?;
     let mut names: HashMap<u32, Vec<&str>> = HashMap::new();
     let numbers: Vec<_> =

@@ -9,8 +9,8 @@ use std::io::{self, Write};
 
 use clap::ValueEnum;
 use serde::Serialize;
-use tbaa::text::{Instruction, Module, Names, Opcode};
 use tbaa::{AliasResult, Oracle, TagId};
+use tbaa_ir::{Instruction, Module, Names, Opcode};
 
 use super::{AnswersLimit, counted, letter, percent};
 use crate::args::RulesArg;

@@ -3,8 +3,8 @@
 use std::io::Write;
 
 use clap::ValueEnum;
-use tbaa::text::Names;
 use tbaa::{AccessPath, Explanation, Graph, Oracle, Rules, TagId};
+use tbaa_ir::Names;
 
 use super::query::{Pair, Question};
 use super::words::in_words;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use serde::Serialize;
-use tbaa::{Code, Diagnostic, FindingLimits, LeftOut, Level};
+use tbaa_check::{Code, Diagnostic, FindingLimits, LeftOut, Level};
 
 use super::{Outcome, counted, sarif};
 use crate::input::Input;
@@ -24,7 +24,7 @@ pub(crate) enum FindingFormat {
 /// What was found in one input.
 pub(super) struct Findings {
     pub(super) input: Input,
-    pub(super) found: tbaa::Findings,
+    pub(super) found: tbaa_check::Findings,
 }
 
 /// What `--limit` asks for.

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use serde::Serialize;
-use tbaa::instrument::{Instrumented, instrument};
+use tbaa_instrument::{Instrumented, instrument};
 
 use super::counted;
 use crate::input::{Content, Input};

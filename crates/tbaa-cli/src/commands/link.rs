@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
-use tbaa::link::{Clash, Linked, Summary};
-use tbaa::text::Names;
 use tbaa::types::{Context, MergedTypes};
-use tbaa::{Format, Graph, TypeId, TypeKind, text};
+use tbaa::{Format, Graph, TypeId, TypeKind};
+use tbaa_check::link::{Clash, Linked, Summary};
+use tbaa_ir::Names;
 
 use super::counted;
 use super::types::{FileTypes, is_opaque};
@@ -95,7 +95,7 @@ pub(super) fn run(args: &Link, out: &mut dyn Write) -> Result<(), Failure> {
             for line in definitions(types.context()) {
                 writeln!(out, "{line}")?;
             }
-            out.write_all(text::write(linked.graph()).as_bytes())?;
+            out.write_all(tbaa_ir::write(linked.graph()).as_bytes())?;
         }
         LinkFormat::Report => report(&linked, &types, out)?,
         LinkFormat::Summary => {

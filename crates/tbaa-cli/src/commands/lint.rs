@@ -3,9 +3,9 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use tbaa::lint::{Options, lint, lint_graph};
-use tbaa::text::Keep;
-use tbaa::{Code, Level};
+use tbaa_check::lint::{Options, lint, lint_graph};
+use tbaa_check::{Code, Level};
+use tbaa_ir::Keep;
 
 use super::Outcome;
 use super::findings::{self, FindingFormat, Findings, limits};
@@ -42,13 +42,13 @@ pub(crate) struct Lint {
     pub(crate) flags: FlagsArg,
     /// Report a lint as an error.
     #[arg(long, value_name = "CODE", value_parser = lint_code)]
-    pub(crate) deny: Vec<tbaa::lint::Lint>,
+    pub(crate) deny: Vec<tbaa_check::lint::Lint>,
     /// Report a lint as a warning.
     #[arg(long, value_name = "CODE", value_parser = lint_code)]
-    pub(crate) warn: Vec<tbaa::lint::Lint>,
+    pub(crate) warn: Vec<tbaa_check::lint::Lint>,
     /// Do not report a lint.
     #[arg(long, value_name = "CODE", value_parser = lint_code)]
-    pub(crate) allow: Vec<tbaa::lint::Lint>,
+    pub(crate) allow: Vec<tbaa_check::lint::Lint>,
     /// What to print.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: FindingFormat,
@@ -63,7 +63,7 @@ pub(crate) struct Lint {
     pub(crate) explain: Option<Code>,
 }
 
-fn lint_code(text: &str) -> Result<tbaa::lint::Lint, String> {
+fn lint_code(text: &str) -> Result<tbaa_check::lint::Lint, String> {
     match text.parse::<Code>() {
         Ok(Code::Lint(lint)) => Ok(lint),
         Ok(Code::Rule(_)) => Err("a code of `verify`, which are always on".to_owned()),

@@ -7,7 +7,7 @@
 use std::io::{self, Write};
 
 use serde_json::{Value, json};
-use tbaa::{Code, Diagnostic, Label, Level};
+use tbaa_check::{Code, Diagnostic, Label, Level};
 
 use super::findings::Findings;
 use crate::render::Source;

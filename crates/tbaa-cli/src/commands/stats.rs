@@ -5,8 +5,8 @@ use std::io::{self, Write};
 
 use clap::ValueEnum;
 use serde::Serialize;
-use tbaa::text::{Module, Opcode};
 use tbaa::{Format, Graph, Rules, TypeId, TypeKind};
+use tbaa_ir::{Module, Opcode};
 
 use super::percent;
 use crate::convert::InputArg;

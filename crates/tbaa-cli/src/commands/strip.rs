@@ -4,7 +4,7 @@ use std::hash::Hasher;
 use std::io::Write;
 
 use clap_complete::ArgValueCompleter;
-use tbaa::text::{Instruction, Module, RewriteError, Rewriter};
+use tbaa_ir::{Instruction, Module, RewriteError, Rewriter};
 
 use super::completions::accesses;
 use crate::convert::InputArg;

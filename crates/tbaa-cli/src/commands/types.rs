@@ -86,8 +86,8 @@ impl FileTypes {
         let (mut layout, mut numbers) = (DataLayout::default(), HashMap::new());
         if let Content::Module(module) = &input.content {
             let unusable = |offset, message| Failure::at(&file, input.text(), offset, message);
-            let names = context
-                .read_module(input.text(), module)
+            let names = module
+                .read_types(input.text(), &mut context)
                 .map_err(|error| unusable(error.offset, error.kind.to_string()))?;
             numbers = names.numbers().map(|(number, ty)| (ty, number)).collect();
             if let Some((text, offset)) = module.data_layout() {

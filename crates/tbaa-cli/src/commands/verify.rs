@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use tbaa::Rules;
-use tbaa::verify::{Options, verify, verify_graph};
+use tbaa_check::verify::{Options, verify, verify_graph};
 
 use super::Outcome;
 use super::findings::{self, FindingFormat, Findings, limits};

@@ -1,7 +1,7 @@
 //! Why two accesses may or may not alias, in words: who met whom, and where.
 
-use tbaa::text::{Names, Opcode};
 use tbaa::{AccessPath, Clause, Explanation, Format, Graph, Tag, TypeId};
+use tbaa_ir::{Names, Opcode};
 
 use crate::find::Found;
 use crate::input::{Content, Input};

@@ -1,10 +1,10 @@
 //! What is drawn of a question: the fields on the way to each access, and the
 //! bytes that it touches.
 
-use tbaa::text::Names;
 use tbaa::{
     AccessPath, ByteRange, Explanation, Field, Format, Graph, Side, Tag, TagId, TypeId, TypeKind,
 };
+use tbaa_ir::Names;
 
 use super::{Drawing, Lane, Mark, Span};
 use crate::input::Input;

@@ -7,9 +7,9 @@ use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
+use tbaa::Graph;
 use tbaa::declare::{Declarations, Policy, TaggedTypes, Tbaa, TypedPath, path};
 use tbaa::spec::Spec;
-use tbaa::{Graph, text};
 
 use crate::host;
 
@@ -185,7 +185,7 @@ fn rust_and_ron_give_one_graph() {
         let paths = typed.paths.iter().map(|path| format!("{path:?},")).collect::<String>();
         let spec = SPEC.replace("TARGET", target).replace("POLICY", word).replace("PATHS", &paths);
         let spec = Spec::load(&spec).unwrap_or_else(|error| panic!("{error}"));
-        let (rust, ron) = (text::write(&graph), text::write(spec.graph()));
+        let (rust, ron) = (tbaa::text::write(&graph), tbaa::text::write(spec.graph()));
         assert!(graph == *spec.graph(), "{word}\n{rust}\n{ron}");
         assert!(graph.tag_count() > 10, "{rust}");
     }

@@ -2,10 +2,10 @@
 
 use inkwell::context::Context;
 use tbaa::declare::Policy;
-use tbaa::emit::{Bisect, Lowered, Plan, ScopePlan, Scopes};
-use tbaa::lower::{Lowering, Options, ScopeForm};
 use tbaa::{Format, Graph, Oracle, Rules, TagId};
 use tbaa_inkwell::{LlvmSink, Tagger};
+use tbaa_lower::emit::{Bisect, Lowered, Plan, ScopePlan, Scopes};
+use tbaa_lower::{Lowering, Options, ScopeForm};
 
 use crate::random::{self, Shape, Universe};
 use crate::support::{Code, answers};

@@ -5,10 +5,10 @@ use inkwell::context::Context;
 use inkwell::llvm_sys::core::LLVMReplaceMDNodeOperandWith;
 use inkwell::values::{AsValueRef, BasicValue, InstructionValue};
 use tbaa::declare::{Place, Policy, TaggedTypes as Types};
-use tbaa::emit::{Bisect, Plan, ScopePlan, Scopes, Sink, SinkOperand};
-use tbaa::lower::{Lowering, Options};
-use tbaa::{Access, Graph, Operand, Oracle, Rules, TagId, text};
+use tbaa::{Access, Graph, Operand, Oracle, Rules, TagId};
 use tbaa_inkwell::{AttachError, LlvmSink, ModuleTags, Tagger};
+use tbaa_lower::emit::{Bisect, Plan, ScopePlan, Scopes, Sink, SinkOperand};
+use tbaa_lower::{Lowering, Options};
 
 use crate::runtime;
 use crate::support::{Code, TBAA};
@@ -131,15 +131,15 @@ fn round_trip(graph: &Graph) {
     }
     let read = ModuleTags::read(&code.module).unwrap();
     // LLVM has no order of types that no tag needs.
-    let mut emitter = tbaa::emit::Emitter::new(Graph::new());
+    let mut emitter = tbaa_lower::emit::Emitter::new(Graph::new());
     let nodes: Vec<_> = graph.tags().map(|tag| emitter.tag_as_is(graph, tag).unwrap()).collect();
     let mut tagged = emitter.into_sink();
     nodes.iter().for_each(|&node| _ = tagged.mark_tag(node));
-    assert_eq!(text::write(&read.graph), text::write(&tagged));
+    assert_eq!(tbaa_ir::write(&read.graph), tbaa_ir::write(&tagged));
     assert_eq!(read.graph, tagged);
     assert_eq!(read.accesses.len(), graph.tag_count());
     // And what LLVM prints.
-    let printed = text::read(code.text().as_bytes()).unwrap();
+    let printed = tbaa_ir::read(code.text().as_bytes()).unwrap();
     assert_eq!(printed.graph(), &read.graph);
 }
 
@@ -158,7 +158,7 @@ fn cycles_are_read() {
     let read = ModuleTags::read(&code.module).unwrap();
     assert_eq!(read.graph.node_count(), 2);
     let tag = read.accesses[0].1;
-    assert!(tbaa::verify::Verifier::new(&read.graph).check(tag).is_err());
+    assert!(tbaa::wellformed::Verifier::new(&read.graph).check(tag).is_err());
     assert!(Oracle::new(&read.graph, Rules::Union).may_alias(tag, tag));
 }
 

@@ -4,10 +4,10 @@ use std::process::Command;
 
 use inkwell::context::Context;
 use tbaa::declare::Policy;
-use tbaa::emit::Bisect;
-use tbaa::lower::{Lowering, Options};
 use tbaa::{Oracle, Rules};
 use tbaa_inkwell::{LlvmSink, Tagger};
+use tbaa_lower::emit::Bisect;
+use tbaa_lower::{Lowering, Options};
 
 use crate::runtime;
 use crate::support::{Code, TBAA};

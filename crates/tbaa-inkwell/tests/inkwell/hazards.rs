@@ -6,10 +6,10 @@ use std::process::Command;
 use inkwell::context::Context;
 use inkwell::values::InstructionValue;
 use tbaa::declare::{Declarations, Policy, Record, TaggedTypes as Types, Target};
-use tbaa::emit::{Bisect, EmitError, Plan, Reason, ScopePlan, Scopes};
-use tbaa::lower::{Lowering, Options};
 use tbaa::{Graph, Oracle, Rules, TagId};
 use tbaa_inkwell::{AttachError, LlvmSink, Tagger};
+use tbaa_lower::emit::{Bisect, EmitError, Plan, Reason, ScopePlan, Scopes};
+use tbaa_lower::{Lowering, Options};
 
 use crate::support::{Code, TBAA};
 

@@ -9,10 +9,10 @@ use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use inkwell::values::BasicValue;
 use tbaa::declare::Policy;
-use tbaa::emit::Bisect;
-use tbaa::lower::{Lowering, Options};
 use tbaa::{Graph, Oracle, Rules};
 use tbaa_inkwell::{Helpers, LlvmSink, Tagger};
+use tbaa_lower::emit::Bisect;
+use tbaa_lower::{Lowering, Options};
 
 use crate::runtime;
 use crate::support::{Code, scratch};

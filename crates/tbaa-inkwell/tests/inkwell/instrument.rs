@@ -5,9 +5,9 @@ use std::sync::Mutex;
 use inkwell::OptimizationLevel;
 use inkwell::context::Context;
 use tbaa::declare::Policy;
-use tbaa::lower::{Lowering, Options};
 use tbaa::{Oracle, Rules};
 use tbaa_inkwell::{Tagger, instrument};
+use tbaa_lower::{Lowering, Options};
 
 use crate::runtime;
 use crate::support::Code;

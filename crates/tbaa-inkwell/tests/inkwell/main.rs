@@ -8,13 +8,7 @@ mod bisect;
 mod hazards;
 mod helpers;
 mod instrument;
-#[path = "../../../../tests/support/random.rs"]
-#[allow(dead_code)]
-mod random;
 mod runtime;
-#[path = "../../../../tests/support/splitmix.rs"]
-#[allow(dead_code)]
-mod splitmix;
 mod support;
 
-use splitmix::Rng;
+use tbaa_tests::{Rng, random};

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::hash::Hasher;
 use std::io::{self, IsTerminal, Write};
 
-use tbaa::text::Module;
+use tbaa_ir::Module;
 
 use super::strip::{self, Fnv};
 use super::{Outcome, counted};

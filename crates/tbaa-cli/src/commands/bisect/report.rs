@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use tbaa::text::{Instruction, Module};
 use tbaa::{Graph, Oracle, Rules, TagId};
+use tbaa_ir::{Instruction, Module};
 
 use super::{Accesses, counted};
 use crate::input::Input;

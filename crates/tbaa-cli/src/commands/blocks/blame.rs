@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use tbaa::text::{Instruction, Module, Opcode};
 use tbaa::{AliasResult, Clause, Graph, Oracle, Rules, TagId};
+use tbaa_ir::{Instruction, Module, Opcode};
 
 use super::body::{Body, Event, size};
 use super::effects::{Effect, Effects};

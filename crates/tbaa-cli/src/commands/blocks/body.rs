@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use tbaa::text::{Instruction, Module};
+use tbaa_ir::{Instruction, Module};
 
 use crate::find::in_function;
 

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use clap_complete::ArgValueCompleter;
-use tbaa::text::{DebugInfo, Module, Opcode};
+use tbaa_ir::{DebugInfo, Module, Opcode};
 
 use super::completions::accesses;
 use crate::convert::FlagsArg;

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
 use serde::Serialize;
-use tbaa::text::Opcode;
+use tbaa_ir::Opcode;
 
 use super::super::{counted, percent};
 use super::Function;

@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 
-use tbaa::text::{self, Module, Opcode, Rewriter};
 use tbaa::{Format, TagId};
+use tbaa_ir::{Module, Opcode, Rewriter};
 
 use super::blame::Judge;
 use super::body::Body;
@@ -81,7 +81,7 @@ struct Places(HashMap<String, HashMap<String, String>>);
 impl Places {
     /// Of the functions whose names are `wanted`.
     fn of(text: &[u8], wanted: &HashSet<&[u8]>) -> Result<Places, Failure> {
-        let module = text::read(text)
+        let module = tbaa_ir::read(text)
             .map_err(|error| Failure::unusable(format!("cannot read what opt wrote: {error}")))?;
         let mut places = HashMap::new();
         for (function, name) in (0..).zip(module.functions()) {
@@ -163,7 +163,7 @@ impl<'a> Prover<'a> {
 
     /// The module with other tags in some trials.
     fn retagged(&self, trials: &[Trial], now: &[usize]) -> Result<Vec<u8>, Failure> {
-        let fail = |error: text::TextError| Failure::unusable(error.to_string());
+        let fail = |error: tbaa_ir::TextError| Failure::unusable(error.to_string());
         let mut rewriter = Rewriter::new(self.judge.text, self.module());
         let mut fresh = HashMap::new();
         for &trial in now {
@@ -196,7 +196,7 @@ impl<'a> Prover<'a> {
         rewriter: &mut Rewriter<'_>,
         like: Option<TagId>,
         is_load: bool,
-    ) -> Result<u32, text::TextError> {
+    ) -> Result<u32, tbaa_ir::TextError> {
         let graph = self.module().graph();
         let readable = |tag: &TagId| graph.tag(*tag).is_ok() && self.root(*tag).is_some();
         let like = like.filter(readable).or_else(|| graph.tags().find(readable));

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
-use tbaa::text::{DebugInfo, Names};
+use tbaa_ir::{DebugInfo, Names};
 
 use super::super::counted;
 use super::Function;
@@ -15,7 +15,7 @@ use super::prove::Outcome;
 use crate::find::{access_name, in_function};
 use crate::input::Input;
 use crate::printable::{llvm_name, printable};
-use tbaa::text::Opcode;
+use tbaa_ir::Opcode;
 
 /// Accesses with the value that are listed.
 const SHOWN: usize = 3;
@@ -218,7 +218,7 @@ impl<'a> Shown<'a> {
     fn place(&self, event: Event) -> Place {
         let offset = self.judge.offset(event);
         let source =
-            |at: tbaa::text::Location| printable(format!("{}:{}", at.file, at.line).as_bytes());
+            |at: tbaa_ir::Location| printable(format!("{}:{}", at.file, at.line).as_bytes());
         let Event::Access(index) = event else {
             let line = self.judge.effects.line(offset);
             let what = match callee(line) {

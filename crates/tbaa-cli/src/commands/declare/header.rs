@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 use tbaa::declare::{ClangAccesses, ClangRecords, DeclId, Declarations, Policy, Target};
-use tbaa::text;
 
 use super::{Declare, Loaded, PolicyName};
 use crate::convert;
@@ -145,9 +144,13 @@ fn differing(args: &Declare, types: &Declarations, include: &str) -> Result<Vec<
     let (module, mut found) = answer(args, &[&flags[..], format].concat(), include, lines)?;
     let hidden = |id: &DeclId| found.iter().any(|(name, _)| *name == types.display(*id));
     types.records().filter(hidden).for_each(|record| accesses.leave_out(record));
-    let mut module = text::read(&module)
+    let module = tbaa_ir::read(&module)
         .map_err(|error| Failure::unusable(format!("clang's own output: {error}")))?;
-    let differences = accesses.differences(&mut types.clone().lower(policy), &mut module);
+    let functions: Vec<Vec<u8>> = module.functions().map(<[u8]>::to_vec).collect();
+    let tags = module.instructions().iter().map(|it| (it.function as usize, it.tag));
+    let tags: Vec<_> = tags.filter_map(|(at, tag)| Some((functions.get(at)?, tag))).collect();
+    let mut graph = module.into_graph();
+    let differences = accesses.differences(&mut types.clone().lower(policy), &mut graph, tags);
     let differences = differences.map_err(|error| Failure::unusable(error.to_string()))?;
     found.extend(differences.into_iter().map(|it| (types.display(it.record), it.reason)));
     Ok(found)

@@ -9,7 +9,7 @@ use clap::ValueEnum;
 use tbaa::declare::{DeclId, Declarations, LlvmTypes, Policy, TaggedTypes, Target};
 use tbaa::spec::write_declarations;
 use tbaa::types::Context;
-use tbaa::{Graph, TagId, text};
+use tbaa::{Graph, TagId};
 
 use crate::input::{load_spec, read_file};
 use crate::printable::printable;
@@ -155,7 +155,7 @@ fn lowered(
         writeln!(out, "target datalayout = \"{}\"\n", types.types().target().data_layout())?;
         out.write_all(text.as_bytes())?;
         writeln!(out)?;
-        out.write_all(text::write(&graph).as_bytes())?;
+        out.write_all(tbaa_ir::write(&graph).as_bytes())?;
     }
     Ok(wrong.is_empty())
 }

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use tbaa::text::{DebugInfo, Instruction, Module, Names, Opcode};
 use tbaa::{Graph, Oracle, Rules, TagId};
+use tbaa_ir::{DebugInfo, Instruction, Module, Names, Opcode};
 
 use crate::input::{Content, Input};
 use crate::printable::{llvm_name, printable};

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 use tbaa::TagId;
-use tbaa::link::Linked;
+use tbaa_check::link::Linked;
 
 use super::side::Side;
 use crate::commands::link::body;

@@ -6,8 +6,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use tbaa::text::Names;
 use tbaa::{Field, Format, Graph, TypeId, TypeKind, TypeNode};
+use tbaa_ir::Names;
 
 use super::mark::{Bits, Marks};
 use crate::input::Input;

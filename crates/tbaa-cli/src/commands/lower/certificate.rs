@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::io::Write;
 
 use serde::Serialize;
-use tbaa::lower::Lowering;
 use tbaa::{Access, Graph, Oracle, TagId};
+use tbaa_lower::Lowering;
 
 use super::LowerFormat;
 use crate::commands::dump::write_named;

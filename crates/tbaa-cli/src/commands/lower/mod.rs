@@ -7,10 +7,10 @@ use std::io::Write;
 
 use clap::ValueEnum;
 use tbaa::declare::Declarations;
-use tbaa::lower::{Lowering, Options, ScopeForm, Shared, Source, tags_of_clang};
 use tbaa::spec::Built;
-use tbaa::text::Module;
 use tbaa::{Format, Oracle, Rules, TagId};
+use tbaa_ir::Module;
+use tbaa_lower::{Lowering, Options, ScopeForm, Shared, Source, tags_of_clang};
 
 use crate::convert::InputArg;
 use crate::input::{Content, Input};

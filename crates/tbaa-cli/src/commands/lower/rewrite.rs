@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::io::Write;
 
-use tbaa::lower::{Lowering, Source};
-use tbaa::text::{self, Module, Opcode, RewriteError, Rewriter, TextError};
 use tbaa::{Access, Graph, NodeId, TagId};
+use tbaa_ir::{Module, Opcode, RewriteError, Rewriter, TextError};
+use tbaa_lower::{Lowering, Source};
 
 use crate::input::Input;
 use crate::printable::printable;
@@ -28,7 +28,7 @@ pub(super) fn sources(module: &Module) -> Vec<Source> {
 
 /// A tag as a source, with the bytes of the access where these are more than
 /// the tag says, or are not known.
-fn source(module: &Module, tag: TagId, instruction: &text::Instruction) -> Source {
+fn source(module: &Module, tag: TagId, instruction: &tbaa_ir::Instruction) -> Source {
     if !matches!(instruction.opcode, Opcode::Load | Opcode::Store) {
         return tag.into();
     }
@@ -87,7 +87,7 @@ impl<'t> Definitions<'_, 't> {
             } else {
                 let nodes = &self.nodes;
                 let operands =
-                    text::write_operands(graph, node, |node| format!("!{}", nodes[&node]));
+                    tbaa_ir::write_operands(graph, node, |node| format!("!{}", nodes[&node]));
                 self.rewriter.define(format_args!("!{{{operands}}}"))?
             };
             self.nodes.insert(node, number);

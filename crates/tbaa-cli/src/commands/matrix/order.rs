@@ -4,8 +4,8 @@
 //! in preorder of that forest these are ranges, and a picture shows them as
 //! blocks and lines.
 
-use tbaa::text::Names;
 use tbaa::{Graph, TagId};
+use tbaa_ir::Names;
 
 use crate::walk::{Place, walk};
 

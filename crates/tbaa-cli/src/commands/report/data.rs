@@ -5,10 +5,11 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 use serde_json::Value;
-use tbaa::lint::{Options, lint, lint_graph};
-use tbaa::text::{DebugInfo, Module, Names, Opcode};
-use tbaa::verify::{Verifier, verify, verify_graph};
-use tbaa::{Diagnostic, Field, Graph, Rules, Tag, TagId, TypeId, TypeKind};
+use tbaa::{Field, Graph, Rules, Tag, TagId, TypeId, TypeKind};
+use tbaa_check::Diagnostic;
+use tbaa_check::lint::{Options, lint, lint_graph};
+use tbaa_check::verify::{Verifier, verify, verify_graph};
+use tbaa_ir::{DebugInfo, Module, Names, Opcode};
 
 use super::answers::Answers;
 use crate::commands::blocks::kept_loads;

@@ -1,0 +1,138 @@
+//! Findings, no more of them than somebody reads.
+
+use std::collections::BTreeMap;
+use std::ops::Deref;
+
+use super::{Code, Diagnostic};
+
+/// How many findings are kept. A hostile input has a finding for every few of
+/// its bytes, or for every pair of them.
+///
+/// ```
+/// use tbaa_check::FindingLimits;
+///
+/// assert_eq!(FindingLimits::default(), FindingLimits { by_code: 100, in_all: 1000 });
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FindingLimits {
+    /// Of one code.
+    pub by_code: usize,
+    /// Of all codes together.
+    pub in_all: usize,
+}
+
+impl FindingLimits {
+    /// Keeps all findings, in as much memory as they take.
+    pub const NONE: FindingLimits = FindingLimits { by_code: usize::MAX, in_all: usize::MAX };
+}
+
+impl Default for FindingLimits {
+    fn default() -> Self {
+        FindingLimits { by_code: 100, in_all: 1000 }
+    }
+}
+
+/// What was found beyond the limits, of one code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LeftOut {
+    /// The code.
+    pub code: Code,
+    /// How many findings were left out.
+    pub count: usize,
+    /// Whether the search ended before all of the input was looked at, so that
+    /// there may be more.
+    pub at_least: bool,
+}
+
+/// What [`verify`](crate::verify) and [`lint`](crate::lint) found: a list in
+/// order of place, and how many more there were than [`FindingLimits`] keeps.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Findings {
+    found: Vec<Diagnostic>,
+    left_out: BTreeMap<Code, LeftOut>,
+    by_code: BTreeMap<Code, usize>,
+    limits: FindingLimits,
+}
+
+impl Findings {
+    pub(crate) fn new(limits: FindingLimits) -> Findings {
+        Findings { limits, ..Findings::default() }
+    }
+
+    /// Whether one more finding is kept. What is not is counted, and nobody need
+    /// find words for it.
+    pub(crate) fn admits(&mut self, code: Code) -> bool {
+        let full = self.is_full(code);
+        if full {
+            self.beyond(code).count += 1;
+        }
+        !full
+    }
+
+    /// Whether a further finding would be left out.
+    pub(crate) fn is_full(&self, code: Code) -> bool {
+        let of_code = self.by_code.get(&code).copied().unwrap_or(0);
+        self.found.len() >= self.limits.in_all || of_code >= self.limits.by_code
+    }
+
+    /// Takes note that the search for a code ended early.
+    pub(crate) fn stop(&mut self, code: Code) {
+        self.beyond(code).at_least = true;
+    }
+
+    fn beyond(&mut self, code: Code) -> &mut LeftOut {
+        self.left_out.entry(code).or_insert(LeftOut { code, count: 0, at_least: false })
+    }
+
+    /// Adds a finding that was admitted.
+    pub(crate) fn push(&mut self, finding: Diagnostic) -> &mut Diagnostic {
+        *self.by_code.entry(finding.code).or_default() += 1;
+        let at = self.found.len();
+        self.found.push(finding);
+        &mut self.found[at]
+    }
+
+    /// Puts them in order of place; those at one place, and all where there is
+    /// no text, stay as they were found.
+    pub(crate) fn in_order(mut self) -> Findings {
+        self.found.sort_by_key(Diagnostic::place);
+        self
+    }
+
+    /// Returns what was left out, in order of code; nothing if all is here.
+    pub fn left_out(&self) -> impl Iterator<Item = LeftOut> {
+        self.left_out.values().copied()
+    }
+
+    /// Returns the findings that were kept.
+    #[must_use]
+    pub fn into_vec(self) -> Vec<Diagnostic> {
+        self.found
+    }
+}
+
+impl Deref for Findings {
+    type Target = [Diagnostic];
+
+    fn deref(&self) -> &[Diagnostic] {
+        &self.found
+    }
+}
+
+impl IntoIterator for Findings {
+    type Item = Diagnostic;
+    type IntoIter = std::vec::IntoIter<Diagnostic>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.found.into_iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a Findings {
+    type Item = &'a Diagnostic;
+    type IntoIter = std::slice::Iter<'a, Diagnostic>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.found.iter()
+    }
+}

@@ -1,0 +1,184 @@
+//! What [`verify`](crate::verify) and [`lint`](crate::lint) report.
+
+mod findings;
+mod lint;
+
+use std::fmt;
+use std::ops::Range;
+use std::str::FromStr;
+
+pub use findings::{FindingLimits, Findings, LeftOut};
+pub use lint::Lint;
+pub use tbaa::wellformed::{Level, Rule};
+
+/// What a finding is about: a rule of the verifier, `TBAA001` to `TBAA099`, or
+/// a lint, from `TBAA101` on. A code never changes its meaning.
+///
+/// ```
+/// use tbaa_check::{Code, verify::Rule};
+///
+/// let code: Code = "TBAA013".parse().unwrap();
+/// assert_eq!(code, Code::Rule(Rule::AccessNotOnPath));
+/// assert_eq!(code.to_string(), "TBAA013");
+/// assert!(code.page().starts_with("## TBAA013"));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(into = "String", try_from = "String"))]
+pub enum Code {
+    /// A rule of the verifier.
+    Rule(Rule),
+    /// A lint.
+    Lint(Lint),
+}
+
+/// A text that is no code.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UnknownCode {
+    /// The text.
+    pub text: String,
+}
+
+impl fmt::Display for UnknownCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} is no code; codes are written TBAA013 or TBAA101", self.text)
+    }
+}
+
+impl std::error::Error for UnknownCode {}
+
+impl Code {
+    /// Returns every code, in order of number.
+    pub fn all() -> impl Iterator<Item = Code> {
+        let rules = Rule::ALL.iter().map(|&rule| Code::Rule(rule));
+        rules.chain(Lint::ALL.iter().map(|&lint| Code::Lint(lint)))
+    }
+
+    /// Returns the number after `TBAA`.
+    #[must_use]
+    pub fn number(self) -> u16 {
+        match self {
+            Code::Rule(rule) => rule.number(),
+            Code::Lint(lint) => lint.number(),
+        }
+    }
+
+    /// Returns what is found, in a few words without a verb.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Code::Rule(rule) => rule.title(),
+            Code::Lint(lint) => lint.title(),
+        }
+    }
+
+    /// Returns how bad a finding is; `None` for a lint that is off unless asked
+    /// for.
+    #[must_use]
+    pub fn level(self) -> Option<Level> {
+        match self {
+            Code::Rule(rule) => Some(rule.level()),
+            Code::Lint(lint) => lint.level(),
+        }
+    }
+
+    /// Returns the code's page of documentation, in Markdown: what is wrong,
+    /// what comes of it, an example that has it and one that does not, and what
+    /// to do.
+    #[must_use]
+    pub fn page(self) -> &'static str {
+        let book = match self {
+            Code::Rule(_) => include_str!("../../verify.md"),
+            Code::Lint(_) => include_str!("../../lints.md"),
+        };
+        let heading = format!("## {self} ");
+        let start = book.find(&heading).unwrap_or(book.len());
+        let page = &book[start..];
+        let end = page[heading.len().min(page.len())..].find("\n## ");
+        page[..end.map_or(page.len(), |end| heading.len() + end)].trim_end()
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "TBAA{:03}", self.number())
+    }
+}
+
+impl FromStr for Code {
+    type Err = UnknownCode;
+
+    fn from_str(text: &str) -> Result<Code, UnknownCode> {
+        let digits = text.strip_prefix("TBAA").filter(|digits| digits.len() == 3);
+        let number = digits.and_then(|digits| digits.parse().ok());
+        Code::all()
+            .find(|code| Some(code.number()) == number)
+            .ok_or_else(|| UnknownCode { text: text.to_owned() })
+    }
+}
+
+impl From<Code> for String {
+    fn from(code: Code) -> String {
+        code.to_string()
+    }
+}
+
+impl TryFrom<String> for Code {
+    type Error = UnknownCode;
+
+    fn try_from(text: String) -> Result<Code, UnknownCode> {
+        text.parse()
+    }
+}
+
+/// A place in a text, and what is to be said of it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Label {
+    /// Bytes from the start of the text.
+    pub span: Range<usize>,
+    /// What stands there; may be empty.
+    pub text: String,
+}
+
+/// A finding.
+///
+/// Texts in it quote names from the input, whose bytes may be anything: escape
+/// control characters before a terminal sees them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct Diagnostic {
+    /// What it is about.
+    pub code: Code,
+    /// How bad it is.
+    pub level: Level,
+    /// What is wrong, in one line.
+    pub message: String,
+    /// Where; `None` for a graph that was not read from a text.
+    pub primary: Option<Label>,
+    /// Other places that have to do with it.
+    pub secondary: Vec<Label>,
+    /// What comes of it, and what LLVM has to say.
+    pub notes: Vec<String>,
+    /// What to do.
+    pub help: Option<String>,
+}
+
+impl Diagnostic {
+    pub(crate) fn new(code: Code, level: Level, message: String) -> Diagnostic {
+        let (secondary, notes) = (Vec::new(), Vec::new());
+        Diagnostic { code, level, message, primary: None, secondary, notes, help: None }
+    }
+
+    /// Where the finding stands in an order by place.
+    pub(crate) fn place(&self) -> (usize, Code) {
+        (self.primary.as_ref().map_or(0, |label| label.span.start), self.code)
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}[{}]: {}", self.level, self.code, self.message)
+    }
+}

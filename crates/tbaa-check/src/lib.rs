@@ -1,0 +1,16 @@
+//! Judging TBAA metadata: what LLVM's verifier rejects, what it accepts and is still wrong, and what clashes
+//! when modules are linked.
+//!
+//! [`verify`] and [`lint`] report [`Findings`]; [`link`] merges the graphs of several modules.
+
+#![forbid(unsafe_code)]
+
+mod diagnostic;
+pub mod link;
+pub mod lint;
+mod subject;
+pub mod verify;
+
+pub use diagnostic::{
+    Code, Diagnostic, FindingLimits, Findings, Label, LeftOut, Level, UnknownCode,
+};

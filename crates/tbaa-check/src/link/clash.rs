@@ -1,0 +1,247 @@
+//! Types of one name with several bodies, and answers that allow for them.
+
+use super::summary::Summary;
+use tbaa::{Access, AliasResult, Oracle, Rules};
+use tbaa::{Format, Graph, NodeId, TagId, TypeId, TypeKind};
+use tbaa_types::table::{HashMap, HashSet, IndexMap};
+
+/// A name that several types have under one root.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Clash {
+    /// The root.
+    pub root: TypeId,
+    /// The name's bytes.
+    pub name: Vec<u8>,
+    /// The types, in the order of the merged graph.
+    pub bodies: Vec<Body>,
+}
+
+/// One of the types of a [`Clash`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Body {
+    /// The type in the merged graph.
+    pub ty: TypeId,
+    /// The module that has it; of several, the first by name.
+    pub module: String,
+    /// Of a scalar, the indices of all modules that have it, sorted.
+    scalar_of: Vec<u32>,
+}
+
+/// Whether two bodies of one name may be meant for one type. Two scalars of one
+/// module are not: that module's front end tells them apart by their parents.
+fn may_be_one(a: &[u32], b: &[u32]) -> bool {
+    !a.iter().any(|module| b.binary_search(module).is_ok())
+}
+
+/// Whether one module has all bodies, as scalars.
+fn are_scalars_of_one(bodies: &[Body]) -> bool {
+    let has_all =
+        |module: &u32| bodies.iter().all(|body| body.scalar_of.binary_search(module).is_ok());
+    bodies.first().is_some_and(|first| first.scalar_of.iter().any(has_all))
+}
+
+/// Finds the names with several bodies.
+pub(super) fn find(summary: &Summary, graph: &Graph, ids: &[NodeId]) -> Vec<Clash> {
+    let mut named: IndexMap<(TypeId, &[u8]), Vec<Body>> = IndexMap::default();
+    for (&id, (_, facts)) in ids.iter().zip(&summary.nodes) {
+        let Some(ty) = graph.type_of(id) else { continue };
+        let node = graph.ty(ty);
+        // No name is not a name: C's unnamed structs are all called "".
+        let name = node.name().filter(|name| !name.is_empty());
+        let Some((name, root)) = name.zip(graph.root_of(ty)) else { continue };
+        if node.kind() != TypeKind::Root {
+            let module = summary.modules[facts.module as usize].clone();
+            let scalar_of = facts.scalar_of.clone();
+            named.entry((root, name)).or_default().push(Body { ty, module, scalar_of });
+        }
+    }
+    let mut clashes: Vec<Clash> = named
+        .into_iter()
+        .filter(|(_, bodies)| bodies.len() > 1 && !are_scalars_of_one(bodies))
+        .map(|((root, name), bodies)| Clash { root, name: name.to_vec(), bodies })
+        .collect();
+    clashes.sort_by(|a, b| (&a.name, a.root).cmp(&(&b.name, b.root)));
+    clashes
+}
+
+/// Above this many bodies, a tag counts as going through a body of every name.
+const MOST: usize = 64;
+/// Above this many steps too, so that no graph makes a link slow.
+const STEPS: usize = 4096;
+
+/// The bodies that an access goes through, by the number of their clash.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Through {
+    These(Vec<(u32, TypeId)>),
+    Any,
+}
+
+/// Answers alias queries on linked modules.
+///
+/// Two accesses that go through different bodies of one name may alias. An
+/// access goes through its base type, the types on the way to what is accessed,
+/// that type, what it contains, and the types above it.
+#[derive(Debug)]
+pub struct LinkedOracle<'l> {
+    oracle: Oracle<&'l Graph>,
+    /// Of each tag the number of what it goes through; 0 is nothing.
+    of_tag: Vec<u32>,
+    through: Vec<Through>,
+    /// Of each scalar among the bodies the modules that have it.
+    scalars: HashMap<TypeId, Vec<u32>>,
+}
+
+impl<'l> LinkedOracle<'l> {
+    pub(super) fn new(graph: &'l Graph, clashes: &[Clash], rules: Rules) -> Self {
+        let mut clash_of: HashMap<TypeId, u32> = HashMap::default();
+        let mut scalars = HashMap::default();
+        for (number, clash) in clashes.iter().enumerate() {
+            clash_of.extend(clash.bodies.iter().map(|body| (body.ty, number as u32)));
+            let of_scalars = clash.bodies.iter().filter(|body| !body.scalar_of.is_empty());
+            scalars.extend(of_scalars.map(|body| (body.ty, body.scalar_of.clone())));
+        }
+        let mut of_tag = vec![0; graph.tag_count()];
+        let mut through = vec![Through::These(Vec::new())];
+        if !clash_of.is_empty() {
+            for tag in graph.tags() {
+                let found = bodies(graph, &clash_of, tag);
+                if found != through[0] {
+                    of_tag[tag.index()] = through.len() as u32;
+                    through.push(found);
+                }
+            }
+        }
+        LinkedOracle { oracle: Oracle::new(graph, rules), of_tag, through, scalars }
+    }
+
+    /// Returns whether two accesses may touch a common byte.
+    ///
+    /// A missing tag may alias everything.
+    #[must_use]
+    pub fn alias(&self, a: impl Into<Access>, b: impl Into<Access>) -> AliasResult {
+        let (a, b) = (a.into(), b.into());
+        if let (Some(x), Some(y)) = (a.tag, b.tag)
+            && self.clash(x, y)
+        {
+            return AliasResult::MayAlias;
+        }
+        self.oracle.alias(a, b)
+    }
+
+    /// Returns whether two tags go through different bodies of one name, so
+    /// that they may alias whatever the merged graph says.
+    #[must_use]
+    pub fn clash(&self, a: TagId, b: TagId) -> bool {
+        let graph = self.oracle.graph();
+        if !graph.owns_tag(a) || !graph.owns_tag(b) {
+            return false;
+        }
+        let (a, b) = (self.of_tag[a.index()], self.of_tag[b.index()]);
+        if a == 0 || b == 0 {
+            return false;
+        }
+        match (&self.through[a as usize], &self.through[b as usize]) {
+            (Through::These(a), Through::These(b)) => self.differ(a, b),
+            _ => true,
+        }
+    }
+
+    /// Whether two sorted lists have different bodies of one clash.
+    fn differ(&self, a: &[(u32, TypeId)], b: &[(u32, TypeId)]) -> bool {
+        let of_clash = |a: &(u32, TypeId), b: &(u32, TypeId)| a.0 == b.0;
+        let mut others = b.chunk_by(of_clash).peekable();
+        for ours in a.chunk_by(of_clash) {
+            while others.next_if(|others| others[0].0 < ours[0].0).is_some() {}
+            let Some(others) = others.next_if(|others| others[0].0 == ours[0].0) else { continue };
+            let mut pairs = ours.iter().flat_map(|a| others.iter().map(move |b| (a.1, b.1)));
+            let modules = |ty: TypeId| self.scalars.get(&ty).map_or(&[][..], Vec::as_slice);
+            if pairs.any(|(a, b)| a != b && may_be_one(modules(a), modules(b))) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Returns whether an access goes through no type whose name clashes.
+    ///
+    /// Whoever hands the merged graph to an optimizer that knows nothing of
+    /// clashes is safe if he leaves out the other tags.
+    #[must_use]
+    pub fn is_clear(&self, tag: TagId) -> bool {
+        self.oracle.graph().owns_tag(tag) && self.of_tag[tag.index()] == 0
+    }
+
+    /// Returns the oracle of the merged graph, which does not know of clashes.
+    #[must_use]
+    pub fn merged(&self) -> &Oracle<&'l Graph> {
+        &self.oracle
+    }
+}
+
+fn bodies(graph: &Graph, clash_of: &HashMap<TypeId, u32>, tag: TagId) -> Through {
+    let Ok(parts) = graph.tag(tag) else { return Through::These(Vec::new()) };
+    let mut found: HashSet<(u32, TypeId)> = HashSet::default();
+    let mut seen: HashSet<(TypeId, Part)> = HashSet::default();
+    // The access as such, and the way to it.
+    let mut work = vec![(parts.access, Part::Whole), (parts.base, Part::At(parts.offset))];
+    while let Some((ty, place)) = work.pop() {
+        if !seen.insert((ty, place)) {
+            continue;
+        }
+        if seen.len() > STEPS || found.len() > MOST {
+            return Through::Any;
+        }
+        found.extend(clash_of.get(&ty).map(|&clash| (clash, ty)));
+        let node = graph.ty(ty);
+        let is_aggregate = node.kind() == TypeKind::Aggregate;
+        // In the old format an aggregate's first step up is its field.
+        if !is_aggregate || node.format() == Format::New {
+            work.extend(node.parent().map(|parent| (parent, Part::Above)));
+        }
+        if is_aggregate {
+            descend(graph, ty, place, &mut work);
+        }
+    }
+    let mut found: Vec<_> = found.into_iter().collect();
+    found.sort_unstable();
+    Through::These(found)
+}
+
+/// What part of a type an access is to.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Part {
+    Whole,
+    /// Bytes from its start.
+    At(u64),
+    /// None: the type is a parent of what is accessed.
+    Above,
+}
+
+fn descend(graph: &Graph, ty: TypeId, place: Part, work: &mut Vec<(TypeId, Part)>) {
+    let node = graph.ty(ty);
+    let offset = match place {
+        Part::Above => return,
+        Part::Whole => {
+            work.extend(node.fields().map(|field| (field.ty, Part::Whole)));
+            return;
+        }
+        Part::At(offset) => offset,
+    };
+    let before = || node.fields().filter(|field| field.offset <= offset);
+    let overlapping = node.fields().zip(node.fields().skip(1)).any(|(a, b)| a.offset == b.offset);
+    let last = before().map(|field| field.offset).max();
+    for field in before() {
+        let into = offset - field.offset;
+        let inside = match field.extent {
+            Some(extent) => extent == 0 || into < extent,
+            None => overlapping || Some(field.offset) == last,
+        };
+        if inside {
+            // The element of an array, if the field is one.
+            let size = graph.ty(field.ty).size().filter(|&size| size > 0);
+            work.push((field.ty, Part::At(size.map_or(into, |size| into % size))));
+        }
+    }
+}

@@ -1,0 +1,378 @@
+//! A module's TBAA nodes by their content alone, in canonical order.
+
+use std::cmp::Ordering;
+
+use tbaa::{Draft, DraftOperand, Graph, GraphError, Int, NodeId, Operand, TypeKind};
+use tbaa_types::table::{IndexMap, IndexSet};
+
+/// An operand of a summary's node; names and strings by their numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(super) enum Op {
+    Null,
+    /// The node itself, as in `!0 = distinct !{!0}`.
+    This,
+    Str(u32),
+    Int(Int),
+    /// A node that stands before this one.
+    Node(u32),
+}
+
+/// What makes a node one of its own, whatever its operands.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct Origin {
+    /// Index of the module.
+    pub(super) module: u32,
+    /// Its place among such nodes of its module.
+    pub(super) place: u32,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct Key {
+    pub(super) origin: Option<Origin>,
+    pub(super) ops: Vec<Op>,
+}
+
+pub(super) const TAG: u8 = 1;
+pub(super) const COPY: u8 = 2;
+pub(super) const TYPE: u8 = 4;
+
+/// What modules say of a node; what two summaries say is joined.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct Facts {
+    pub(super) roles: u8,
+    /// Index of the first module by name that has the node.
+    pub(super) module: u32,
+    /// Of a scalar the indices of all modules that have it, sorted.
+    pub(super) scalar_of: Vec<u32>,
+}
+
+impl Facts {
+    /// Gives the modules other indices.
+    fn renumber(&mut self, modules: &[u32]) {
+        for module in self.scalar_of.iter_mut().chain([&mut self.module]) {
+            *module = modules[*module as usize];
+        }
+        self.scalar_of.sort_unstable();
+    }
+}
+
+/// The TBAA nodes of one module or of several linked ones.
+///
+/// A summary is a set: nodes of equal content are one node, whichever module
+/// they come from, and nodes stand in an order that depends on nothing but
+/// their content. So [`Summary::link`] is associative, commutative and
+/// idempotent, and a build system may link any parts in any order: the results
+/// are equal, byte for byte once serialised.
+///
+/// Nodes that are more than their content, which are distinct nodes and roots
+/// without a name, belong to their module and never merge with another
+/// module's. The module's name is what identifies it: summaries of different
+/// modules must have different names.
+///
+/// Tags of cyclic nodes, and of nodes that refer to a value of their module,
+/// mean nothing elsewhere. They are left out, and alias everything.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "super::portable::Portable"))]
+#[cfg_attr(feature = "serde", serde(into = "super::portable::Portable"))]
+pub struct Summary {
+    pub(super) modules: Vec<String>,
+    pub(super) strings: Vec<Box<[u8]>>,
+    pub(super) nodes: Vec<(Key, Facts)>,
+}
+
+/// Where the nodes of something that was linked are in the result.
+#[derive(Clone, Debug, Default)]
+pub struct NodeMap {
+    to: Vec<Option<u32>>,
+    /// The same for the tags of a graph; empty for those of a summary.
+    pub(super) tags: Vec<Option<u32>>,
+}
+
+impl NodeMap {
+    /// Returns the place of a graph's node in the summary; `None` if it was left
+    /// out.
+    #[must_use]
+    pub fn place(&self, node: NodeId) -> Option<usize> {
+        self.follow(node.index())
+    }
+
+    /// Returns where the node at a place of a linked summary is; `None` if it
+    /// was left out.
+    #[must_use]
+    pub fn follow(&self, place: usize) -> Option<usize> {
+        Some((*self.to.get(place)?)? as usize)
+    }
+
+    /// Returns this map followed by the one of a link of its summary.
+    #[must_use]
+    pub fn then(&self, next: &NodeMap) -> NodeMap {
+        let follow = |&place: &Option<u32>| next.to.get(place? as usize).copied().flatten();
+        let all = |places: &[Option<u32>]| places.iter().map(follow).collect();
+        NodeMap { to: all(&self.to), tags: all(&self.tags) }
+    }
+}
+
+impl Summary {
+    /// Summarises the module `name`, and says where its nodes are.
+    #[must_use]
+    pub fn of(name: &str, graph: &Graph) -> (Summary, NodeMap) {
+        let mut union = Union::default();
+        let module = union.module(name);
+        let mut to: Vec<Option<u32>> = vec![None; graph.node_count()];
+        let mut place = 0;
+        let mut copies = vec![false; graph.node_count()];
+        graph.copies().for_each(|copy| copies[copy.node().index()] = true);
+        for id in children_first(graph) {
+            let at = id.index();
+            let own = is_own(graph, id);
+            let origin = own.then_some(Origin { module, place });
+            place += u32::from(own);
+            let ops = graph.operands(id).map(|operand| {
+                Some(match operand {
+                    Operand::Null => Op::Null,
+                    Operand::String(text) => Op::Str(union.string(text)),
+                    Operand::Int(int) => Op::Int(int),
+                    Operand::Node(node) if node == id => Op::This,
+                    Operand::Node(node) => Op::Node(to[node.index()]?),
+                    Operand::Raw(_) => return None,
+                })
+            });
+            let ops: Option<Vec<Op>> = ops.collect();
+            let roles = if graph.tag_of(id).is_some() { TAG } else { 0 }
+                | if graph.type_of(id).is_some() { TYPE } else { 0 }
+                | if copies[at] { COPY } else { 0 };
+            let is_scalar =
+                graph.type_of(id).is_some_and(|ty| graph.ty(ty).kind() == TypeKind::Scalar);
+            let scalar_of = if is_scalar { vec![module] } else { Vec::new() };
+            let facts = Facts { roles, module, scalar_of };
+            to[at] = ops.map(|ops| union.node(Key { origin, ops }, facts));
+        }
+        let (summary, sorted) = union.sorted();
+        let tags = graph.tags().map(|tag| to[graph.tag_node(tag).index()]).collect();
+        (summary, NodeMap { to, tags }.then(&sorted))
+    }
+
+    /// Links summaries, and says for each where its nodes are in the result.
+    #[must_use]
+    pub fn link(summaries: &[&Summary]) -> (Summary, Vec<NodeMap>) {
+        let mut union = Union::default();
+        let maps: Vec<NodeMap> = summaries.iter().map(|summary| union.add(summary)).collect();
+        let (summary, sorted) = union.sorted();
+        (summary, maps.iter().map(|map| map.then(&sorted)).collect())
+    }
+
+    /// Returns the names of the modules, in order.
+    pub fn modules(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.modules.iter().map(String::as_str)
+    }
+
+    /// Returns the number of nodes.
+    #[must_use]
+    pub fn node_count(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Returns the nodes as a graph, one by one in the summary's order.
+    ///
+    /// # Errors
+    ///
+    /// [`GraphError::Full`].
+    pub fn graph(&self) -> Result<(Graph, Vec<NodeId>), GraphError> {
+        let mut graph = Graph::new();
+        let mut ids: Vec<NodeId> = Vec::with_capacity(self.nodes.len());
+        for (key, _) in &self.nodes {
+            let distinct = key.origin.is_some();
+            let operand = |op: &Op| match *op {
+                Op::Null => Operand::Null.into(),
+                Op::This => DraftOperand::Member(0),
+                Op::Str(string) => Operand::String(&self.strings[string as usize]).into(),
+                Op::Int(int) => Operand::Int(int).into(),
+                Op::Node(node) => Operand::Node(ids[node as usize]).into(),
+            };
+            let operands = key.ops.iter().map(operand).collect();
+            ids.extend(graph.insert_group(&[Draft { distinct, operands }])?);
+        }
+        // Tags are numbered in the order in which they are marked.
+        for role in [TAG, COPY, TYPE] {
+            for (&id, (_, facts)) in ids.iter().zip(&self.nodes) {
+                match role & facts.roles {
+                    TAG => _ = graph.mark_tag(id),
+                    COPY => _ = graph.mark_copy(id),
+                    TYPE => _ = graph.mark_type(id),
+                    _ => {}
+                }
+            }
+        }
+        Ok((graph, ids))
+    }
+}
+
+/// Whether a node is more than its content: distinct, or a root without a name.
+fn is_own(graph: &Graph, id: NodeId) -> bool {
+    let named = matches!(graph.operand(id, 0), Some(Operand::String(_)));
+    let is_root = graph.type_of(id).is_some_and(|ty| graph.ty(ty).kind() == TypeKind::Root);
+    graph.is_distinct(id) || is_root && !named
+}
+
+/// The nodes that are in no cycle and lead to none, in an order in which each
+/// one stands behind those that it refers to. A reference to itself is no
+/// cycle.
+fn children_first(graph: &Graph) -> Vec<NodeId> {
+    let mut users: Vec<Vec<NodeId>> = vec![Vec::new(); graph.node_count()];
+    let mut missing = vec![0_usize; graph.node_count()];
+    let mut order: Vec<NodeId> = Vec::new();
+    for id in graph.nodes() {
+        for node in graph.operands(id).filter_map(Operand::node).filter(|&node| node != id) {
+            users[node.index()].push(id);
+            missing[id.index()] += 1;
+        }
+        if missing[id.index()] == 0 {
+            order.push(id);
+        }
+    }
+    let mut at = 0;
+    while let Some(&id) = order.get(at) {
+        at += 1;
+        for &user in &users[id.index()] {
+            missing[user.index()] -= 1;
+            if missing[user.index()] == 0 {
+                order.push(user);
+            }
+        }
+    }
+    order
+}
+
+/// Nodes of several summaries, on the way to one.
+#[derive(Default)]
+struct Union {
+    modules: IndexSet<String>,
+    strings: IndexSet<Box<[u8]>>,
+    nodes: IndexMap<Key, Facts>,
+}
+
+impl Union {
+    fn module(&mut self, name: &str) -> u32 {
+        self.modules.insert_full(name.to_owned()).0 as u32
+    }
+
+    fn string(&mut self, text: &[u8]) -> u32 {
+        match self.strings.get_index_of(text) {
+            Some(index) => index as u32,
+            None => self.strings.insert_full(text.into()).0 as u32,
+        }
+    }
+
+    fn node(&mut self, key: Key, facts: Facts) -> u32 {
+        let Union { modules, nodes, .. } = self;
+        let index = match nodes.get_full_mut(&key) {
+            Some((index, _, known)) => {
+                known.roles |= facts.roles;
+                if modules[facts.module as usize] < modules[known.module as usize] {
+                    known.module = facts.module;
+                }
+                known.scalar_of.extend(facts.scalar_of);
+                known.scalar_of.sort_unstable();
+                known.scalar_of.dedup();
+                index
+            }
+            None => nodes.insert_full(key, facts).0,
+        };
+        index as u32
+    }
+
+    fn add(&mut self, summary: &Summary) -> NodeMap {
+        let modules: Vec<u32> = summary.modules.iter().map(|name| self.module(name)).collect();
+        let strings: Vec<u32> = summary.strings.iter().map(|text| self.string(text)).collect();
+        let mut to: Vec<Option<u32>> = Vec::with_capacity(summary.nodes.len());
+        for (key, facts) in &summary.nodes {
+            let (mut key, mut facts) = (key.clone(), facts.clone());
+            renumber(&mut key, &modules, &strings, &to);
+            facts.renumber(&modules);
+            to.push(Some(self.node(key, facts)));
+        }
+        NodeMap { to, tags: Vec::new() }
+    }
+
+    /// Puts everything in canonical order: nodes by their height, then by their
+    /// operands.
+    fn sorted(self) -> (Summary, NodeMap) {
+        let (modules, module_ranks) = ranked(self.modules);
+        let (strings, string_ranks) = ranked(self.strings);
+        let mut levels: Vec<Vec<u32>> = Vec::new();
+        let mut heights: Vec<usize> = Vec::with_capacity(self.nodes.len());
+        for (index, key) in self.nodes.keys().enumerate() {
+            let below = key.ops.iter().map(|op| match *op {
+                Op::Node(node) => heights[node as usize] + 1,
+                _ => 0,
+            });
+            let height = below.max().unwrap_or(0);
+            heights.push(height);
+            levels.resize(levels.len().max(height + 1), Vec::new());
+            levels[height].push(index as u32);
+        }
+        let mut unsorted: Vec<Option<(Key, Facts)>> = self.nodes.into_iter().map(Some).collect();
+        let mut ranks: Vec<Option<u32>> = vec![None; unsorted.len()];
+        let mut nodes = Vec::with_capacity(unsorted.len());
+        for level in levels {
+            let mut level: Vec<(Key, Facts, u32)> = level
+                .into_iter()
+                .filter_map(|index| {
+                    let (mut key, mut facts) = unsorted[index as usize].take()?;
+                    renumber(&mut key, &module_ranks, &string_ranks, &ranks);
+                    facts.renumber(&module_ranks);
+                    Some((key, facts, index))
+                })
+                .collect();
+            level.sort_unstable_by(|(a, ..), (b, ..)| compare(a, b));
+            for (key, facts, index) in level {
+                ranks[index as usize] = Some(nodes.len() as u32);
+                nodes.push((key, facts));
+            }
+        }
+        (Summary { modules, strings, nodes }, NodeMap { to: ranks, tags: Vec::new() })
+    }
+}
+
+/// Sorts names; returns also the place of each.
+fn ranked<T: Ord + Default>(names: impl IntoIterator<Item = T>) -> (Vec<T>, Vec<u32>) {
+    let mut names: Vec<T> = names.into_iter().collect();
+    let mut order: Vec<u32> = (0..names.len() as u32).collect();
+    order.sort_by(|&a, &b| names[a as usize].cmp(&names[b as usize]));
+    let mut ranks = vec![0; names.len()];
+    for (rank, &index) in order.iter().enumerate() {
+        ranks[index as usize] = rank as u32;
+    }
+    (order.iter().map(|&index| std::mem::take(&mut names[index as usize])).collect(), ranks)
+}
+
+fn renumber(key: &mut Key, modules: &[u32], strings: &[u32], nodes: &[Option<u32>]) {
+    for op in &mut key.ops {
+        match op {
+            Op::Str(string) => *string = strings[*string as usize],
+            Op::Node(node) => *node = nodes[*node as usize].unwrap_or_default(),
+            Op::Null | Op::This | Op::Int(_) => {}
+        }
+    }
+    if let Some(origin) = &mut key.origin {
+        origin.module = modules[origin.module as usize];
+    }
+}
+
+/// Orders nodes of one height: by module and place, then by operands.
+fn compare(a: &Key, b: &Key) -> Ordering {
+    let origin = |key: &Key| key.origin.map(|origin| (origin.module, origin.place));
+    let op = |op: &Op| match *op {
+        Op::Null => (0, 0, 0),
+        Op::This => (1, 0, 0),
+        Op::Str(string) => (2, 0, string.into()),
+        Op::Int(Int { bits, value }) => (3, bits, value),
+        Op::Node(node) => (4, 0, node.into()),
+    };
+    origin(a).cmp(&origin(b)).then_with(|| a.ops.iter().map(op).cmp(b.ops.iter().map(op)))
+}

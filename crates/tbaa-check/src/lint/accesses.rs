@@ -1,0 +1,237 @@
+//! What a function's accesses say together.
+
+use super::function::{Event, Functions, Place, Slot};
+use super::report::Report;
+use crate::diagnostic::Lint;
+use crate::subject::Subject;
+use tbaa::{Graph, TagId, TypeId};
+use tbaa::{Oracle, Rules};
+use tbaa_ir::{Instruction, Module, Opcode};
+use tbaa_types::table::{HashMap, HashSet, IndexMap};
+
+/// Comparisons of two tags that one function may cost, beyond one an access: a
+/// function has at most tens of thousands of accesses.
+const COMPARISONS: usize = 1 << 20;
+
+pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
+    let Some(module) = subject.module else { return };
+    immutable(subject, module, report);
+    if report.wants(Lint::Untagged) {
+        untagged(subject, module, report);
+    }
+    if report.wants(Lint::PointerUnderTwoTags) || report.wants(Lint::ReadUnderOtherTag) {
+        let oracle = Oracle::new(subject.graph, Rules::Llvm);
+        let mut functions = Functions::new(module, subject.text, &oracle);
+        // Most functions access nothing under two tags.
+        for function in 0..module.functions().len() as u32 {
+            let events = functions.events(function);
+            let mut state = State::new(subject, module, &oracle);
+            events.into_iter().for_each(|event| state.event(event, report));
+        }
+    }
+}
+
+/// What is known of memory within a block.
+struct State<'s> {
+    subject: &'s Subject<'s>,
+    module: &'s Module,
+    oracle: &'s Oracle<&'s Graph>,
+    /// The last access to each place since the block began or memory changed in
+    /// ways that no tag tells, by its index and its number in the block.
+    last: HashMap<Place, (usize, usize)>,
+    /// The number of the last access before slots became fresh, and before any of
+    /// them did.
+    fresh: HashMap<Option<Slot>, usize>,
+    /// The number of the last store under each tag.
+    stores: IndexMap<TagId, usize>,
+    count: usize,
+    comparisons: usize,
+    reported: HashSet<(TagId, TagId)>,
+}
+
+impl<'s> State<'s> {
+    fn new(subject: &'s Subject<'s>, module: &'s Module, oracle: &'s Oracle<&'s Graph>) -> Self {
+        State {
+            subject,
+            module,
+            oracle,
+            last: HashMap::default(),
+            fresh: HashMap::default(),
+            stores: IndexMap::default(),
+            count: 0,
+            comparisons: COMPARISONS,
+            reported: HashSet::default(),
+        }
+    }
+
+    fn event(&mut self, event: Event, report: &mut Report<'_>) {
+        let (index, place) = match event {
+            Event::Barrier => {
+                self.last.clear();
+                self.stores.clear();
+                self.fresh.clear();
+                return;
+            }
+            Event::Fresh(slot) => {
+                self.fresh.insert(Some(slot), self.count);
+                // Any pointer that is not known to be elsewhere may be into it.
+                self.fresh.insert(None, self.count);
+                return;
+            }
+            Event::Access(index, place) => (index, place),
+        };
+        let instruction = &self.module.instructions()[index];
+        let stores = instruction.opcode == Opcode::Store;
+        let Some(tag) = instruction.tag.filter(|_| !instruction.volatile && !instruction.atomic)
+        else {
+            // What an untagged store changes, no tag tells.
+            if instruction.opcode != Opcode::Load {
+                self.event(Event::Barrier, report);
+            }
+            return;
+        };
+        self.count += 1;
+        // What has no place may be anywhere.
+        if stores {
+            self.stores.insert(tag, self.count);
+        }
+        let Some(place) = place else { return };
+        if let Some(&(earlier, number)) = self.last.get(&place)
+            && self.fresh.get(&place.slot).is_none_or(|&at| at < number)
+        {
+            let other = self.module.instructions()[earlier].tag;
+            if let Some(other) = other.filter(|&other| other != tag)
+                && !self.reported.contains(&(other, tag))
+                && !self.oracle.may_alias(other, tag)
+                && !(stores || self.may_have_changed(tag, number, report))
+            {
+                self.reported.insert((other, tag));
+                found(self.subject, report, self.module, earlier, index);
+            }
+        }
+        self.last.insert(place, (index, self.count));
+    }
+
+    /// Whether a store since access `number` may have written what is read
+    /// under `tag`; beyond the limit one may.
+    fn may_have_changed(&mut self, tag: TagId, number: usize, report: &mut Report<'_>) -> bool {
+        for (&stored, &at) in &self.stores {
+            if self.comparisons == 0 {
+                report.stop(Lint::ReadUnderOtherTag);
+                report.stop(Lint::PointerUnderTwoTags);
+                return true;
+            }
+            self.comparisons -= 1;
+            if at > number && self.oracle.may_alias(stored, tag) {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+/// Reports that what `earlier` accesses is read by `later` under another tag.
+fn found(
+    subject: &Subject<'_>,
+    report: &mut Report<'_>,
+    module: &Module,
+    earlier: usize,
+    later: usize,
+) {
+    let [first, second] = [earlier, later].map(|index| &module.instructions()[index]);
+    let [a, b] =
+        [first, second].map(|it| it.tag.map_or(String::new(), |tag| subject.tag_meaning(tag)));
+    let function = subject.function_of(second);
+    let stored = first.opcode == Opcode::Store;
+    let (lint, message, note) = if stored {
+        (
+            Lint::ReadUnderOtherTag,
+            format!("a value stored as {a} is read as {b}, in {function}"),
+            "LLVM takes the two for apart: it may move the load before the store, or drop the store",
+        )
+    } else {
+        (
+            Lint::PointerUnderTwoTags,
+            format!("one pointer is read as {a} and as {b}, in {function}"),
+            "LLVM takes the two for apart: a store that changes the one is taken to leave the other",
+        )
+    };
+    let Some(found) = report.add(lint, || message) else { return };
+    found.primary = Some(subject.instruction_label(second, format!("read as {b}")));
+    let verb = if stored { "stored" } else { "read" };
+    found.secondary.push(subject.instruction_label(first, format!("{verb} as {a}")));
+    found.notes.push(note.to_owned());
+    found.help = Some(
+        "give both accesses one tag, or one of them a tag that covers the other, such as that of \
+         `char`; a union's members share one tag"
+            .to_owned(),
+    );
+}
+
+/// Stores to what a tag calls immutable.
+fn immutable(subject: &Subject<'_>, module: &Module, report: &mut Report<'_>) {
+    let graph = subject.graph;
+    let path = |tag: TagId| -> Option<(bool, (TypeId, TypeId, u64))> {
+        let tag = graph.tag(tag).ok()?;
+        Some((tag.immutable, (tag.base, tag.access, tag.offset)))
+    };
+    // The first instruction with an immutable tag of each path.
+    let mut constant: HashMap<_, &Instruction> = HashMap::default();
+    for instruction in module.instructions() {
+        if let Some((true, path)) = instruction.tag.and_then(path) {
+            constant.entry(path).or_insert(instruction);
+        }
+    }
+    let mut seen = HashSet::default();
+    for instruction in module.instructions() {
+        let writes =
+            matches!(instruction.opcode, Opcode::Store | Opcode::AtomicRmw | Opcode::CmpXchg);
+        let Some(tag) = instruction.tag.filter(|_| writes) else { continue };
+        let Some((immutable, path)) = path(tag) else { continue };
+        let Some(&first) = constant.get(&path) else { continue };
+        if !seen.insert(path) {
+            continue;
+        }
+        let meaning = subject.tag_meaning(tag);
+        let message = || format!("{meaning} is stored to, and a tag calls it immutable");
+        let Some(found) = report.add(Lint::ImmutableStored, message) else { continue };
+        found.primary = Some(subject.instruction_label(instruction, "stored here"));
+        if !immutable {
+            found.secondary.push(subject.tag_label(first, "immutable here"));
+        }
+        found.notes.push(
+            "LLVM takes loads with the immutable tag out of loops and past this store, or makes \
+             them undefined"
+                .to_owned(),
+        );
+        found.help = Some(
+            "leave the flag out, unless the memory is written before anyone may read it and \
+             through another tag"
+                .to_owned(),
+        );
+    }
+}
+
+/// Functions in which some loads and stores have a tag and some have not.
+fn untagged(subject: &Subject<'_>, module: &Module, report: &mut Report<'_>) {
+    let mut instructions = module.instructions();
+    while let Some(first) = instructions.first() {
+        let len = instructions.iter().take_while(|it| it.function == first.function).count();
+        let (function, rest) = instructions.split_at(len);
+        instructions = rest;
+        let plain =
+            |it: &&Instruction| matches!(it.opcode, Opcode::Load | Opcode::Store) && !it.volatile;
+        let all = function.iter().filter(plain).count();
+        let mut bare = function.iter().filter(plain).filter(|it| it.tag.is_none());
+        let (Some(one), more) = (bare.next(), bare.count()) else { continue };
+        if more + 1 == all {
+            continue;
+        }
+        let name = subject.function_of(first);
+        let message = || format!("{} of {all} loads and stores have no tag, in {name}", more + 1);
+        let Some(found) = report.add(Lint::Untagged, message) else { continue };
+        found.primary = Some(subject.instruction_label(one, "one of them"));
+        found.notes.push("an access without a tag may alias every other".to_owned());
+        found.help = Some("tag it; `char` fits what has no type of its own".to_owned());
+    }
+}

@@ -1,0 +1,174 @@
+//! Fields that overlap although accesses to them are taken for apart.
+
+use super::report::Report;
+use super::width;
+use crate::diagnostic::Lint;
+use crate::subject::Subject;
+use tbaa::{Format, Graph, NodeId, TagId, TypeId, TypeKind};
+use tbaa::{Oracle, Rules};
+use tbaa_ir::Instruction;
+use tbaa_types::table::{HashMap, HashSet, IndexMap};
+
+pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
+    if !report.wants(Lint::OverlappingFields) {
+        return;
+    }
+    match subject.module {
+        Some(module) if module.instructions().iter().any(|it| it.tag.is_some()) => {
+            accessed(subject, report);
+        }
+        _ => declared(subject, report),
+    }
+}
+
+/// Accesses that each access is compared with: a type may have a million equal
+/// fields, each with tags of its own.
+const COMPARED: usize = 64;
+
+/// Bytes of a base type that an instruction accesses.
+struct Bytes<'a> {
+    start: u64,
+    end: u64,
+    tag: TagId,
+    instruction: &'a Instruction,
+}
+
+/// Compares the bytes that instructions access in each base type.
+fn accessed(subject: &Subject<'_>, report: &mut Report<'_>) {
+    let Some(module) = subject.module else { return };
+    let graph = subject.graph;
+    let mut by_base: IndexMap<TypeId, Vec<Bytes<'_>>> = IndexMap::default();
+    let mut seen = HashSet::default();
+    for instruction in module.instructions() {
+        let (Some(id), Some(width)) = (instruction.tag, width::of_access(module, instruction))
+        else {
+            continue;
+        };
+        if !seen.insert((id, width)) {
+            continue;
+        }
+        let Ok(tag) = graph.tag(id) else { continue };
+        if !tag.is_whole() && tag.format == Format::Old {
+            let (start, end) = (tag.offset, tag.offset.saturating_add(width));
+            by_base.entry(tag.base).or_default().push(Bytes { start, end, tag: id, instruction });
+        }
+    }
+    let oracle = Oracle::new(graph, Rules::Llvm);
+    for (base, mut bytes) in by_base {
+        bytes.sort_by_key(|bytes| (bytes.start, bytes.end, bytes.tag));
+        for (i, a) in bytes.iter().enumerate() {
+            // Any number may start where it does.
+            let after = i + bytes[i..].partition_point(|b| b.start == a.start);
+            let inside = bytes[after..].iter().take_while(|b| b.start < a.end);
+            for b in inside.take(COMPARED) {
+                if oracle.may_alias(a.tag, b.tag) {
+                    continue;
+                }
+                add_accessed(subject, report, base, a, b);
+            }
+        }
+    }
+}
+
+fn add_accessed(
+    subject: &Subject<'_>,
+    report: &mut Report<'_>,
+    base: TypeId,
+    a: &Bytes<'_>,
+    b: &Bytes<'_>,
+) {
+    let name = subject.type_name(base.node());
+    let message = || {
+        format!(
+            "accesses to bytes {} to {} and {} to {} of {name} overlap, and LLVM takes them for apart",
+            a.start,
+            a.end - 1,
+            b.start,
+            b.end - 1
+        )
+    };
+    let Some(found) = report.add(Lint::OverlappingFields, message) else { return };
+    found.primary = Some(subject.instruction_label(b.instruction, subject.tag_meaning(b.tag)));
+    found.secondary.push(subject.instruction_label(a.instruction, subject.tag_meaning(a.tag)));
+    found.secondary.extend(subject.node_label(base.node(), "the type"));
+    found.help = Some(HELP.to_owned());
+}
+
+const HELP: &str = "correct the offsets; fields that overlap on purpose are a union, whose accesses \
+                    share one tag";
+
+/// Compares the fields of each type by their offsets and least sizes. Without
+/// code nothing tells whether a field is accessed; bit-fields, which are not,
+/// are left alone.
+fn declared(subject: &Subject<'_>, report: &mut Report<'_>) {
+    let graph = subject.graph;
+    let mut sizes = Sizes { graph, known: HashMap::default() };
+    for ty in graph.types() {
+        let node = graph.ty(ty);
+        if node.kind() != TypeKind::Aggregate || node.format() != Format::Old {
+            continue;
+        }
+        let fields: Vec<_> = node.fields().collect();
+        for (number, pair) in fields.windows(2).enumerate() {
+            let (a, b) = (&pair[0], &pair[1]);
+            let Some(size) = sizes.least(a.ty) else { continue };
+            let end = a.offset.saturating_add(size);
+            // Equal offsets are the members of a union; fields of one type that
+            // overlap are bit-fields.
+            if a.ty == b.ty || !(a.offset < b.offset && b.offset < end) {
+                continue;
+            }
+            let name = subject.type_name(ty.node());
+            let [of_a, of_b] = [a, b].map(|field| subject.type_name(field.ty.node()));
+            let message = || {
+                format!(
+                    "fields of {name} overlap: {of_a} at {}, of at least {size} bytes, and {of_b} \
+                     at {}",
+                    a.offset, b.offset
+                )
+            };
+            let Some(found) = report.add(Lint::OverlappingFields, message) else { continue };
+            let label =
+                |field: usize, text| subject.operand_label(ty.node(), 1 + 2 * field + 1, text);
+            found.primary = label(number + 1, "starts inside");
+            found.secondary.extend(label(number, "the field before"));
+            found.notes.push("LLVM takes accesses to the two for apart".to_owned());
+            found.help = Some(HELP.to_owned());
+        }
+    }
+}
+
+/// The bytes that a type surely has.
+struct Sizes<'g> {
+    graph: &'g Graph,
+    known: HashMap<NodeId, Option<u64>>,
+}
+
+impl Sizes<'_> {
+    /// The end of the last field whose size is known; `None` where nothing is.
+    fn least(&mut self, ty: TypeId) -> Option<u64> {
+        // A type's last field is looked at alone, on a path that may be as long
+        // as the graph.
+        let (mut path, mut next) = (Vec::new(), ty);
+        let mut least = loop {
+            if let Some(&known) = self.known.get(&next.node()) {
+                break known;
+            }
+            let node = self.graph.ty(next);
+            self.known.insert(next.node(), None);
+            if node.kind() != TypeKind::Aggregate {
+                let size = width::of_type(self.graph, None, next);
+                self.known.insert(next.node(), size);
+                break size;
+            }
+            let Some(last) = node.fields().next_back() else { break None };
+            path.push((next, last.offset));
+            next = last.ty;
+        };
+        for (ty, offset) in path.into_iter().rev() {
+            least = Some(offset.saturating_add(least.unwrap_or(1)));
+            self.known.insert(ty.node(), least);
+        }
+        least
+    }
+}

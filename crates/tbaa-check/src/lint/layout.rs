@@ -1,0 +1,207 @@
+//! Field offsets against the module's own struct types.
+
+use super::report::Report;
+use crate::diagnostic::Label;
+use crate::diagnostic::Lint;
+use crate::subject::Subject;
+use tbaa::{Format, TypeId, TypeKind as NodeKind};
+use tbaa_ir::TypeDefinition;
+use tbaa_types::demangle::demangled;
+use tbaa_types::source::shortened;
+use tbaa_types::table::HashMap;
+use tbaa_types::{Context, DataLayout, Layouts, Primitive, Type, TypeKind};
+
+/// Looks up each aggregate among the named struct types, and each of its fields
+/// in the struct's layout.
+///
+/// Only what cannot be is reported: a field that starts inside a pointer or a
+/// floating-point number, or behind the struct's end. An integer may hold
+/// bit-fields, an array of bytes a union, and `char` stands for anything.
+pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
+    if !report.wants(Lint::LayoutMismatch) {
+        return;
+    }
+    let Some(module) = subject.module else { return };
+    let definitions = by_name(module.type_definitions());
+    let graph = subject.graph;
+    let named: Vec<(TypeId, &TypeDefinition)> = graph
+        .types()
+        .filter(|&ty| graph.ty(ty).kind() == NodeKind::Aggregate)
+        .filter_map(|ty| Some((ty, (*definitions.get(&source_name(graph.ty(ty).name()?)[..])?)?)))
+        .collect();
+    if named.is_empty() {
+        return;
+    }
+    // Without a data layout, that of another target may be set later.
+    let layout = module.data_layout().and_then(|(text, _)| std::str::from_utf8(text).ok());
+    let Some(layout) = layout.and_then(|layout| layout.parse::<DataLayout>().ok()) else { return };
+    let mut context = Context::new();
+    let Ok(read) = context.read_definitions(&definitions_text(module.type_definitions())) else {
+        return;
+    };
+    let mut layouts = layout.layouts(&context);
+    for (ty, definition) in named {
+        if let Some(of_llvm) = read.named(&definition.name) {
+            compare(subject, report, &context, &mut layouts, ty, (definition, of_llvm));
+        }
+    }
+}
+
+/// What is wrong with a field's offset.
+enum Wrong {
+    /// It lies so many bytes inside a pointer or number.
+    Inside(u64, &'static str),
+    /// The struct ends before it, after so many bytes.
+    Behind(u64),
+}
+
+fn compare(
+    subject: &Subject<'_>,
+    report: &mut Report<'_>,
+    context: &Context,
+    layouts: &mut Layouts<'_>,
+    ty: TypeId,
+    (definition, of_llvm): (&TypeDefinition, Type),
+) {
+    let graph = subject.graph;
+    let node = graph.ty(ty);
+    for (number, field) in node.fields().enumerate() {
+        if graph.ty(field.ty).name() == Some(b"omnipotent char") {
+            continue;
+        }
+        let Some(wrong) = look_up(context, layouts, of_llvm, field.offset) else { continue };
+        let name = shortened(&definition.name);
+        let (of_node, of_field) =
+            (subject.type_name(ty.node()), subject.type_name(field.ty.node()));
+        let what = match wrong {
+            Wrong::Inside(by, what) => format!("lies {by} bytes inside a {what} of %{name}"),
+            Wrong::Behind(size) => {
+                format!("lies behind the end of %{name}, which has {size} bytes")
+            }
+        };
+        let message = || {
+            format!("offset {} of a field of {of_node}, of type {of_field}, {what}", field.offset)
+        };
+        let Some(found) = report.add(Lint::LayoutMismatch, message) else { continue };
+        let position = match node.format() {
+            Format::Old => 1 + 2 * number + 1,
+            Format::New => 3 + 3 * number + 1,
+        };
+        found.primary = subject.operand_label(ty.node(), position, "this offset");
+        let start = definition.offset as usize;
+        found.secondary.push(Label {
+            span: start..start + definition.body.len(),
+            text: "by this and the data layout".to_owned(),
+        });
+        found.notes.push(
+            "LLVM compares offsets with one another alone, so that wrong ones do harm where they \
+             change the order of fields, and wherever offsets from elsewhere are compared with them"
+                .to_owned(),
+        );
+        found.help = Some(
+            "compute offsets with the module's data layout; those of a 32-bit target are wrong on \
+             a 64-bit one"
+                .to_owned(),
+        );
+        // The first wrong offset shifts the ones behind it.
+        return;
+    }
+}
+
+/// Says what cannot be of a field at `offset` of a struct.
+fn look_up(context: &Context, layouts: &mut Layouts<'_>, of: Type, offset: u64) -> Option<Wrong> {
+    let size = fixed(layouts.alloc_size(of).ok()?)?;
+    if offset >= size {
+        return (!ends_open(context, of)).then_some(Wrong::Behind(size));
+    }
+    let (mut ty, mut rest) = (of, offset);
+    loop {
+        match context.kind(ty) {
+            TypeKind::Literal { .. } | TypeKind::Identified { .. } => {
+                let layout = layouts.struct_layout(ty).ok()?;
+                let at =
+                    layout.offsets.partition_point(|start| start.min <= rest).checked_sub(1)?;
+                rest -= fixed(layout.offsets[at])?;
+                ty = *context.parts(ty).get(at)?;
+            }
+            TypeKind::Array { element, .. } => {
+                rest %= fixed(layouts.alloc_size(element).ok()?).filter(|&size| size > 0)?;
+                ty = element;
+            }
+            _ if rest == 0 => return None,
+            kind => {
+                let what = match kind {
+                    TypeKind::Pointer { .. } => "pointer",
+                    TypeKind::Primitive(Primitive::Float) => "float",
+                    TypeKind::Primitive(Primitive::Double) => "double",
+                    _ => return None,
+                };
+                // Behind it lies padding.
+                let size = fixed(layouts.store_size(ty).ok()?)?;
+                return (rest < size).then_some(Wrong::Inside(rest, what));
+            }
+        }
+    }
+}
+
+fn fixed(size: tbaa_types::TypeSize) -> Option<u64> {
+    (!size.scalable).then_some(size.min)
+}
+
+/// Whether a struct ends with a flexible array, or is empty: what follows it is
+/// its own.
+fn ends_open(context: &Context, mut ty: Type) -> bool {
+    loop {
+        match context.kind(ty) {
+            TypeKind::Array { len: 0, .. } => return true,
+            TypeKind::Literal { .. } | TypeKind::Identified { .. } => {
+                match context.parts(ty).last() {
+                    Some(&last) => ty = last,
+                    None => return true,
+                }
+            }
+            _ => return false,
+        }
+    }
+}
+
+/// Definitions by the name that the source gives the type; `None` where several
+/// types have one name but for a number, as after linking.
+fn by_name(definitions: &[TypeDefinition]) -> HashMap<&[u8], Option<&TypeDefinition>> {
+    let mut names = HashMap::default();
+    for definition in definitions {
+        let name: &[u8] = &definition.name;
+        let bare = [&b"struct."[..], b"class."].iter().find_map(|&kind| name.strip_prefix(kind));
+        let bare = bare.unwrap_or(name);
+        let number = bare.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+        let stem = match bare[..bare.len() - number].strip_suffix(b".") {
+            Some(stem) if number > 0 => stem,
+            _ => bare,
+        };
+        names
+            .entry(stem)
+            .and_modify(|known| *known = None)
+            .or_insert((stem.len() == bare.len()).then_some(definition));
+    }
+    names
+}
+
+/// The name in the source of a type that TBAA calls `name`.
+fn source_name(name: &[u8]) -> Vec<u8> {
+    demangled(name).map_or_else(|| name.to_owned(), String::into_bytes)
+}
+
+/// The definitions as a text of their own.
+fn definitions_text(definitions: &[TypeDefinition]) -> Vec<u8> {
+    let mut text = Vec::new();
+    for TypeDefinition { name, body, .. } in definitions {
+        text.extend_from_slice(b"%\"");
+        for byte in name {
+            text.extend_from_slice(format!("\\{byte:02X}").as_bytes());
+        }
+        text.extend_from_slice(b"\" = type ");
+        text.extend_from_slice(body);
+        text.push(b'\n');
+    }
+    text
+}

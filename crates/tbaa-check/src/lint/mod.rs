@@ -1,0 +1,76 @@
+//! What LLVM accepts and is still wrong, or suspicious.
+//!
+//! [`lint`] looks over a module, [`lint_graph`] over a graph without code. Each
+//! [`Lint`] has a code, a level, and a page in `docs/lints.md` with an example
+//! that fires and one that does not. Where a lint cannot be sure it is silent.
+
+mod accesses;
+mod fields;
+mod function;
+mod layout;
+mod names;
+mod nodes;
+mod report;
+mod unions;
+mod unused;
+mod width;
+
+pub use crate::diagnostic::Lint;
+pub use report::Options;
+
+use crate::diagnostic::Findings;
+use crate::subject::Subject;
+use report::Report;
+use tbaa::Graph;
+use tbaa_ir::Module;
+
+/// Reports what is suspicious in a module that was read from `text`, in order
+/// of place.
+///
+/// Of a module read with [`Keep::All`](crate::text::Keep::All) the lints see
+/// nodes that nothing uses too.
+///
+/// ```
+/// use tbaa_check::lint;
+///
+/// // The tag of the load is a type: LLVM takes it for a whole "int", but not
+/// // for the same "int" as !0.
+/// let text = br#"
+/// define i32 @f(ptr %p) {
+///   store i32 1, ptr %p, !tbaa !0
+///   %v = load i32, ptr %p, !tbaa !1
+///   ret i32 %v
+/// }
+/// !0 = !{!1, !1, i64 0}
+/// !1 = !{!"int", !2, i64 0}
+/// !2 = !{!"root"}
+/// "#;
+/// let module = tbaa_ir::read(text)?;
+/// let found = lint::lint(&module, text, &lint::Options::default());
+/// assert!(found.iter().any(|it| it.code.to_string() == "TBAA101"));
+/// # Ok::<(), tbaa_ir::TextError>(())
+/// ```
+#[must_use]
+pub fn lint(module: &Module, text: &[u8], options: &Options) -> Findings {
+    run(&Subject::of_module(module, text), options)
+}
+
+/// As [`lint`], for a graph that was not read from a text: the lints of types
+/// and tags alone.
+#[must_use]
+pub fn lint_graph(graph: &Graph, options: &Options) -> Findings {
+    run(&Subject::of_graph(graph), options)
+}
+
+fn run(subject: &Subject<'_>, options: &Options) -> Findings {
+    let mut report = Report::new(options);
+    nodes::lint(subject, &mut report);
+    names::lint(subject, &mut report);
+    unused::lint(subject, &mut report);
+    accesses::lint(subject, &mut report);
+    fields::lint(subject, &mut report);
+    layout::lint(subject, &mut report);
+    width::lint(subject, &mut report);
+    unions::lint(subject, &mut report);
+    report.found.in_order()
+}

@@ -1,0 +1,153 @@
+//! Names that look misspelled.
+//!
+//! Two front ends alias nothing precisely unless their types have the same
+//! names up to the root, so a slip in a name that is meant to be shared costs
+//! every proof, or, below the root, every alias.
+
+use super::report::Report;
+use crate::diagnostic::Lint;
+use crate::subject::Subject;
+use tbaa::{TypeId, TypeKind};
+use tbaa_types::table::{HashMap, IndexMap};
+
+/// Names that front ends share. Source: clang's `CodeGenTBAA`, Julia's and
+/// Flang's code generators.
+const SHARED: &[&str] = &[
+    "Simple C/C++ TBAA",
+    "Simple C++ TBAA",
+    "omnipotent char",
+    "any pointer",
+    "vtable pointer",
+    "long long",
+    "long double",
+    "any access",
+    "any data access",
+    "descriptor member",
+];
+
+pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
+    if !report.wants(Lint::NameTypo) {
+        return;
+    }
+    let graph = subject.graph;
+    // The first type of each name as it reads without case, space and
+    // punctuation, under each parent.
+    let mut folded: HashMap<(Option<TypeId>, Vec<u8>), TypeId> = HashMap::default();
+    let mut names: IndexMap<&[u8], TypeId> = IndexMap::default();
+    for ty in graph.types() {
+        let node = graph.ty(ty);
+        let Some(name) = node.name().filter(|name| !name.is_empty()) else { continue };
+        names.entry(name).or_insert(ty);
+        // Mangled names and identifiers differ in case on purpose.
+        if node.kind() == TypeKind::Scalar && name.contains(&b' ') {
+            let parent = node.parent();
+            let first = *folded.entry((parent, fold(name))).or_insert(ty);
+            if graph.ty(first).name() != Some(name) {
+                add(subject, report, ty, &subject.type_name(first.node()), Some(first));
+            }
+        }
+    }
+    for (&name, &ty) in &names {
+        let Ok(name) = std::str::from_utf8(name) else { continue };
+        // Two right names may be close to each other.
+        if !SHARED.contains(&name)
+            && let Some(meant) = SHARED.iter().find(|meant| is_slip(name, meant))
+        {
+            add(subject, report, ty, &format!("\"{meant}\""), None);
+        }
+    }
+}
+
+fn add(
+    subject: &Subject<'_>,
+    report: &mut Report<'_>,
+    ty: TypeId,
+    meant: &str,
+    other: Option<TypeId>,
+) {
+    let name = subject.quoted_name(ty.node()).unwrap_or_default();
+    let message = || format!("the name {name} looks like a misspelled {meant}");
+    let Some(found) = report.add(Lint::NameTypo, message) else { return };
+    found.primary = subject.node_label(ty.node(), "");
+    found.secondary.extend(other.and_then(|other| subject.node_label(other.node(), "the other")));
+    found.notes.push(
+        if subject.graph.ty(ty).kind() == TypeKind::Root {
+            "types under roots of different names alias each other, all of them"
+        } else {
+            "types of different names are different types, and LLVM answers NoAlias between them"
+        }
+        .to_owned(),
+    );
+    found.help = Some("use one spelling".to_owned());
+}
+
+/// A name without case, white space and punctuation.
+fn fold(name: &[u8]) -> Vec<u8> {
+    name.iter().filter(|byte| byte.is_ascii_alphanumeric()).map(u8::to_ascii_lowercase).collect()
+}
+
+/// Whether a name is another but for case, space and punctuation, or for one
+/// letter that is missing, doubled, wrong or exchanged with the next.
+fn is_slip(name: &str, meant: &str) -> bool {
+    if fold(name.as_bytes()) == fold(meant.as_bytes()) {
+        return true;
+    }
+    let (a, b) = (name.as_bytes(), meant.as_bytes());
+    if a.len().abs_diff(b.len()) > 1 || b.len() < 8 || a.iter().any(u8::is_ascii_digit) {
+        return false;
+    }
+    let start = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+    let (a, b) = (&a[start..], &b[start..]);
+    match (a, b) {
+        // A letter too many at the end is another word: "any pointers".
+        ([], _) | (_, []) => false,
+        ([p, q, rest @ ..], [r, s, rest_b @ ..]) if p == s && q == r && rest == rest_b => true,
+        _ => a[1..] == b[1..] || a[1..] == *b || *a == b[1..],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_slip;
+
+    #[test]
+    fn slips() {
+        // Case and punctuation; letters exchanged, missing, doubled, wrong.
+        for slip in [
+            "Simple C / C++ TBAA",
+            "omnipotent Char",
+            "omnipotnet char",
+            "omipotent char",
+            "any ponter",
+            "any pointr",
+            "any ppointer",
+            "any painter",
+            "anz pointer",
+            "long lonG",
+        ] {
+            assert!(super::SHARED.iter().any(|meant| is_slip(slip, meant)), "{slip}");
+        }
+        for name in [
+            "int",
+            "any pointers",
+            "any pointerr",
+            "any point",
+            "p1 omnipotent char",
+            "long",
+            "long2long",
+            "any pointer 2",
+            "any pointe2",
+            "char",
+            // Two slips are another name.
+            "any poitnre",
+            "any pointre d",
+            "amy painter",
+            "ony pointel",
+        ] {
+            assert!(!super::SHARED.iter().any(|meant| is_slip(name, meant)), "{name}");
+        }
+        // Short names are often near another, on purpose.
+        assert!(!is_slip("intt", "into") && !is_slip("pointed", "pointer"));
+        assert!(is_slip("pointres", "pointers"));
+    }
+}

@@ -1,0 +1,226 @@
+//! Types in a tag's place, and types that are there twice.
+
+use super::report::Report;
+use crate::diagnostic::Lint;
+use crate::subject::Subject;
+use tbaa::wellformed::Verifier;
+use tbaa::{Field, Format, NodeId, Operand, TypeId, TypeKind};
+use tbaa_ir::{Module, operand_span};
+use tbaa_types::table::{HashSet, IndexMap};
+
+pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
+    types_as_tags(subject, report);
+    formats(subject, report);
+    twins(subject, report);
+}
+
+/// Types that are attached to instructions.
+///
+/// The reader has made tags of them, as LLVM's does; the text says what they
+/// were.
+fn types_as_tags(subject: &Subject<'_>, report: &mut Report<'_>) {
+    let Some(module) = subject.module else { return };
+    let graph = subject.graph;
+    let mut verifier = Verifier::new(graph);
+    let mut seen = HashSet::default();
+    for instruction in module.instructions() {
+        let (Some(tag), Some(span)) = (instruction.tag, instruction.tag_span(subject.text)) else {
+            continue;
+        };
+        let attached = &subject.text[span.clone()];
+        // A tag of this type may stand in the text as well, and be the same to
+        // the reader.
+        let numbered = numbered(module, attached);
+        let node = numbered.unwrap_or_else(|| graph.tag_node(tag));
+        let old_type = match graph.operand(node, 0) {
+            Some(Operand::String(_)) => true,
+            // What an inline type has become says nothing of it.
+            _ => operand_span(subject.text, span.start, 0)
+                .is_some_and(|operand| is_string(&subject.text[operand])),
+        };
+        // A size-aware type: parent, size, name.
+        let new_type = graph.operand(node, 1).is_some_and(|operand| operand.int().is_some());
+        if !(old_type || new_type) || !seen.insert((node, tag)) {
+            continue;
+        }
+        let accepted = verifier.check(tag).is_ok();
+        // LLVM: `UpgradeTBAANode` makes another type of one with an offset.
+        let same_type = match numbered {
+            Some(node) => graph.operand_count(node) == 2,
+            None => operand_span(subject.text, span.start, 2).is_none(),
+        };
+        let name = subject.name(node);
+        let message = || format!("{name} is a type node, and a tag belongs here");
+        let Some(found) = report.add(Lint::TypeAsTag, message) else { continue };
+        found.primary = Some(subject.tag_label(instruction, "this attachment"));
+        found.secondary.extend(subject.node_label(node, "the type"));
+        found.notes.push(
+            if accepted && same_type {
+                "LLVM takes it for an access to all of the type, which is what LLVM before 3.4 \
+                 meant by it; newer ones upgrade it at each reading"
+            } else if accepted {
+                "LLVM takes it for an access to all of the type, without a word; but the type it \
+                 makes for that is another than this one, and it answers NoAlias between the two"
+            } else {
+                "LLVM's verifier rejects it, and an optimizer that runs without it may do anything"
+            }
+            .to_owned(),
+        );
+        found.help = Some(format!(
+            "attach a tag: `!{{{name}, {name}, i64 0}}`, or for a field the struct type, the \
+             field's scalar type and its offset"
+        ));
+    }
+}
+
+/// The node that a reference such as `!5` is to, as the text defines it.
+fn numbered(module: &Module, reference: &[u8]) -> Option<NodeId> {
+    let digits = std::str::from_utf8(reference.strip_prefix(b"!")?).ok()?;
+    module.node(digits.trim().parse().ok()?)
+}
+
+fn is_string(operand: &[u8]) -> bool {
+    operand.strip_prefix(b"!").is_some_and(|rest| rest.trim_ascii_start().starts_with(b"\""))
+}
+
+/// Roots with types of both formats.
+fn formats(subject: &Subject<'_>, report: &mut Report<'_>) {
+    let graph = subject.graph;
+    // The first type of each format.
+    let mut firsts: IndexMap<TypeId, [Option<NodeId>; 2]> = IndexMap::default();
+    for ty in graph.types() {
+        let node = graph.ty(ty);
+        let (Some(root), false) = (graph.root_of(ty), node.kind() == TypeKind::Root) else {
+            continue;
+        };
+        let format = usize::from(node.format() == Format::New);
+        let first = firsts.entry(root).or_default()[format].get_or_insert(ty.node());
+        if has_form_of_tag(subject, *first) {
+            *first = ty.node();
+        }
+    }
+    for (root, firsts) in firsts {
+        let [Some(old), Some(new)] = firsts else { continue };
+        let root = subject.type_name(root.node());
+        let message = || format!("old-format and size-aware types stand under one root, {root}");
+        let Some(found) = report.add(Lint::MixedFormats, message) else { continue };
+        found.secondary.extend(subject.node_label(old, "an old-format type"));
+        if has_form_of_tag(subject, new) {
+            found.primary = subject.node_label(new, "a tag, read as a size-aware type");
+            let name = subject.name(new);
+            found.notes.push(format!(
+                "{name} has the form of a tag and stands where a type belongs: a tag refers to it, \
+                 and that one is malformed"
+            ));
+            found.help = Some(format!("refer to the base or access type of {name} instead"));
+            continue;
+        }
+        found.primary = subject.node_label(new, "a size-aware type");
+        found.notes.push(
+            "LLVM compares types of the two formats as it finds them, and answers NoAlias between \
+             equal ones"
+                .to_owned(),
+        );
+        found.help = Some(
+            "build all modules that are linked with one format, or give each format a root of its \
+             own: then every answer between them is MayAlias"
+                .to_owned(),
+        );
+    }
+}
+
+/// Whether a node begins as a tag does: with two types.
+fn has_form_of_tag(subject: &Subject<'_>, node: NodeId) -> bool {
+    let mut operands = subject.graph.operands(node);
+    matches!((operands.next(), operands.next()), (Some(Operand::Node(_)), Some(Operand::Node(_))))
+}
+
+/// Types that share root, format and name.
+fn twins(subject: &Subject<'_>, report: &mut Report<'_>) {
+    let graph = subject.graph;
+    let mut named: IndexMap<(TypeId, Format, &[u8]), Vec<TypeId>> = IndexMap::default();
+    for ty in graph.types() {
+        let node = graph.ty(ty);
+        // Types of an unnamed namespace are apart although their names are not.
+        let local = |name: &[u8]| memchr::memmem::find(name, b"_GLOBAL__N_1").is_some();
+        if matches!(node.kind(), TypeKind::Scalar | TypeKind::Aggregate)
+            && let Some(root) = graph.root_of(ty)
+            && let Some(name) = node.name().filter(|name| !name.is_empty() && !local(name))
+            // The reader makes a type of its own for one in a tag's place.
+            && subject.module.is_none_or(|module| module.offset_of(ty.node()).is_some())
+        {
+            named.entry((root, node.format(), name)).or_default().push(ty);
+        }
+    }
+    for types in named.values() {
+        for &other in &types[1..] {
+            twin(subject, report, types[0], other);
+        }
+    }
+}
+
+fn twin(subject: &Subject<'_>, report: &mut Report<'_>, first: TypeId, other: TypeId) {
+    let graph = subject.graph;
+    let (a, b) = (first.node(), other.node());
+    let name = subject.quoted_name(b).unwrap_or_default();
+    let (lint, what, help) = if graph.operands(a).eq(graph.operands(b)) {
+        (
+            Lint::DuplicateTypes,
+            "two distinct nodes are the same type",
+            "leave out `distinct`, so that equal types are one node",
+        )
+    } else if same_but_for_spelling(subject, first, other) {
+        (
+            Lint::TwoSpellings,
+            "two nodes spell the same type in different ways",
+            "spell a type in one way, with the offset `i64 0` after a scalar's parent",
+        )
+    } else if [first, other].iter().all(|&ty| graph.ty(ty).kind() == TypeKind::Scalar) {
+        // Under different parents: within a module a scalar is known by all of
+        // its ancestors, as an `i8` under each of several buffers.
+        return;
+    } else {
+        (
+            Lint::ConflictingTypes,
+            "two types of this name and root have different bodies",
+            "give different types different names, and build modules that are linked from the \
+             same declarations",
+        )
+    };
+    let Some(found) = report.add(lint, || format!("{what}: {name}")) else { return };
+    found.primary = subject.node_label(b, "this one");
+    found.secondary.extend(subject.node_label(a, "the other"));
+    found
+        .notes
+        .push("LLVM answers NoAlias between accesses to the one and to the other".to_owned());
+    found.help = Some(help.to_owned());
+}
+
+/// Whether two types have the same kind, the same parent and fields by name,
+/// and the same numbers.
+fn same_but_for_spelling(subject: &Subject<'_>, a: TypeId, b: TypeId) -> bool {
+    let graph = subject.graph;
+    let (a, b) = (graph.ty(a), graph.ty(b));
+    let name = |ty: TypeId| (graph.ty(ty).name(), graph.ty(ty).kind());
+    let same_parent = a.parent().map(name) == b.parent().map(name);
+    // No longer than the shorter one, for the first of many twins may be long.
+    let of = |field: Field| (name(field.ty), field.offset, field.extent);
+    let same_fields = || a.fields().map(of).eq(b.fields().map(of));
+    let scalars = a.kind() == TypeKind::Scalar;
+    a.kind() == b.kind() && a.size() == b.size() && same_parent && (scalars || same_fields())
+}
+
+/// Whether a node has the operands of a type under one of `roots`.
+pub(super) fn has_form_of_type(
+    subject: &Subject<'_>,
+    node: NodeId,
+    roots: &HashSet<TypeId>,
+) -> bool {
+    let mut operands = subject.graph.operands(node);
+    let form = matches!(
+        (operands.next(), operands.next(), operands.next()),
+        (Some(Operand::String(_)), Some(Operand::Node(_)), None | Some(Operand::Int(_)))
+            | (Some(Operand::Node(_)), Some(Operand::Int(_)), Some(Operand::String(_)))
+    );
+    form && subject.graph.root_of(TypeId::of_node(node)).is_some_and(|root| roots.contains(&root))
+}

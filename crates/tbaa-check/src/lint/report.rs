@@ -1,0 +1,84 @@
+//! Which lints report, and what they have found.
+
+use std::collections::BTreeMap;
+
+use crate::diagnostic::{Code, Diagnostic, FindingLimits, Findings, Level, Lint};
+
+/// Which lints report, how bad their findings are, and how many are kept.
+///
+/// ```
+/// use tbaa_check::{Level, lint::{Lint, Options}};
+///
+/// let options = Options::default().set(Lint::NameTypo, Some(Level::Error));
+/// assert_eq!(options.level(Lint::NameTypo), Some(Level::Error));
+/// assert_eq!(options.level(Lint::Untagged), None, "off unless asked for");
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Options {
+    levels: BTreeMap<Lint, Option<Level>>,
+    limits: FindingLimits,
+}
+
+impl Options {
+    /// Sets how bad a lint's findings are; `None` turns it off.
+    #[must_use]
+    pub fn set(mut self, lint: Lint, level: Option<Level>) -> Self {
+        self.levels.insert(lint, level);
+        self
+    }
+
+    /// Sets how many findings are kept.
+    #[must_use]
+    pub fn limits(mut self, limits: FindingLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Returns how bad a lint's findings are; `None` if it is off.
+    #[must_use]
+    pub fn level(&self, lint: Lint) -> Option<Level> {
+        self.levels.get(&lint).copied().unwrap_or_else(|| lint.level())
+    }
+}
+
+/// What has been found so far.
+pub(super) struct Report<'o> {
+    options: &'o Options,
+    pub(super) found: Findings,
+}
+
+impl<'o> Report<'o> {
+    pub(super) fn new(options: &'o Options) -> Self {
+        Report { options, found: Findings::new(options.limits) }
+    }
+
+    /// Whether anyone wants to know.
+    pub(super) fn wants(&self, lint: Lint) -> bool {
+        self.options.level(lint).is_some()
+    }
+
+    /// Whether a further finding would be left out.
+    pub(super) fn is_full(&self, lint: Lint) -> bool {
+        self.found.is_full(Code::Lint(lint))
+    }
+
+    /// Takes note that a lint that is not off did not look at everything.
+    pub(super) fn stop(&mut self, lint: Lint) {
+        if self.wants(lint) {
+            self.found.stop(Code::Lint(lint));
+        }
+    }
+
+    /// Adds a finding to be filled in, unless the lint is off or there are
+    /// enough of its findings.
+    pub(super) fn add(
+        &mut self,
+        lint: Lint,
+        message: impl FnOnce() -> String,
+    ) -> Option<&mut Diagnostic> {
+        let level = self.options.level(lint)?;
+        let code = Code::Lint(lint);
+        let admitted = self.found.admits(code);
+        admitted.then(|| self.found.push(Diagnostic::new(code, level, message())))
+    }
+}

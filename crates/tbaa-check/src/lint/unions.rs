@@ -1,0 +1,165 @@
+//! Pairs that rule `llvm` takes for apart and rule `union` does not.
+
+use super::report::Report;
+use crate::diagnostic::Lint;
+use crate::subject::Subject;
+use tbaa::{AccessPath, Clause, Explanation, Oracle, Rules};
+use tbaa::{Graph, TagId, TypeId, TypeKind};
+use tbaa_ir::Instruction;
+use tbaa_types::table::HashSet;
+
+/// Pairs that are compared in all,
+const PAIRS: usize = 1 << 18;
+
+/// and operands of the base types of those that are looked at closely, which takes
+/// time in proportion.
+const OPERANDS: usize = 1 << 24;
+
+/// A tag, with the first instruction of a function that has it.
+type Use<'a> = (TagId, Option<&'a Instruction>);
+
+/// Compares the tags of each function with one another, or, without code, all
+/// tags of a graph.
+pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
+    if !report.wants(Lint::UnionMiscompiled) {
+        return;
+    }
+    let graph = subject.graph;
+    let candidates = candidates(graph);
+    if !candidates.contains(&true) {
+        return;
+    }
+    let llvm = Oracle::new(graph, Rules::Llvm);
+    let union = Oracle::new(graph, Rules::Union);
+    let mut seen: HashSet<(TagId, TagId)> = HashSet::default();
+    let (mut operands, mut steps) = (OPERANDS, union.steps_to_compare());
+    // False: the search ends.
+    let mut compare = |report: &mut Report<'_>, tags: &[Use<'_>]| {
+        for (i, &a) in tags.iter().enumerate().filter(|(_, (tag, _))| candidates[tag.index()]) {
+            // Of two candidates the pair is compared once.
+            let others = tags.iter().enumerate();
+            for (_, &b) in others.filter(|&(j, (tag, _))| j > i || !candidates[tag.index()]) {
+                if seen.len() >= PAIRS {
+                    return false;
+                }
+                let new = seen.insert((a.0.min(b.0), a.0.max(b.0)));
+                if !new || llvm.may_alias(a.0, b.0) {
+                    continue;
+                }
+                match union.may_alias_within(a.0, b.0, &mut steps) {
+                    None => return false,
+                    Some(false) => continue,
+                    Some(true) => {}
+                }
+                // To explain takes steps, too.
+                if steps == 0 || report.is_full(Lint::UnionMiscompiled) {
+                    return false;
+                }
+                let of_bases = [a, b].map(|(tag, _)| operands_of(graph, tag));
+                let Some(left) = operands.checked_sub(of_bases[0] + of_bases[1]) else {
+                    return false;
+                };
+                operands = left;
+                if is_certain(&union.explain_within(a.0.into(), b.0.into(), &mut steps)) {
+                    add(subject, report, a, b);
+                }
+            }
+        }
+        true
+    };
+    let Some(module) = subject.module else {
+        let tags: Vec<_> = graph.tags().map(|tag| (tag, None)).collect();
+        if !compare(report, &tags) {
+            report.stop(Lint::UnionMiscompiled);
+        }
+        return;
+    };
+    let mut instructions = module.instructions();
+    while let Some(first) = instructions.first() {
+        let len = instructions.iter().take_while(|it| it.function == first.function).count();
+        let (function, rest) = instructions.split_at(len);
+        instructions = rest;
+        let mut known = HashSet::default();
+        let tagged = function.iter().filter_map(|it| Some((it.tag?, Some(it))));
+        let tags: Vec<_> = tagged.filter(|&(tag, _)| known.insert(tag)).collect();
+        if !compare(report, &tags) {
+            report.stop(Lint::UnionMiscompiled);
+            return;
+        }
+    }
+}
+
+fn operands_of(graph: &Graph, tag: TagId) -> usize {
+    graph.tag(tag).map_or(0, |tag| graph.operand_count(tag.base.node()))
+}
+
+/// Which tags may be one side of such a pair: those whose base type holds a
+/// union, and those that say that they access more than one scalar.
+fn candidates(graph: &Graph) -> Vec<bool> {
+    let mut users: Vec<Vec<TypeId>> = vec![Vec::new(); graph.node_count()];
+    let mut holds = vec![false; graph.node_count()];
+    let mut work = Vec::new();
+    for ty in graph.types() {
+        let node = graph.ty(ty);
+        if node.kind() != TypeKind::Aggregate {
+            continue;
+        }
+        let (mut previous, mut end) = (None, 0);
+        for field in node.fields() {
+            users[field.ty.node().index()].push(ty);
+            // Without sizes, members share bytes where they begin at one offset.
+            if previous.replace(field.offset) == Some(field.offset) || field.offset < end {
+                work.push(ty);
+            }
+            end = end.max(field.offset.saturating_add(field.extent.unwrap_or(0)));
+        }
+    }
+    while let Some(ty) = work.pop() {
+        if !std::mem::replace(&mut holds[ty.node().index()], true) {
+            work.extend(&users[ty.node().index()]);
+        }
+    }
+    let is_candidate = |tag| {
+        let Ok(tag) = graph.tag(tag) else { return false };
+        let access = graph.ty(tag.access);
+        let beyond = tag.size.zip(access.size()).is_some_and(|(said, size)| said > size);
+        let parts = access.kind() == TypeKind::Aggregate || beyond;
+        holds[tag.base.node().index()] || parts && !tag.is_whole()
+    };
+    graph.tags().map(is_candidate).collect()
+}
+
+/// Whether the bytes are surely shared. The union rules say `MayAlias` of more:
+/// of what they doubt, and of bit-fields, which clang declares as wide as their
+/// type and never tags.
+fn is_certain(why: &Explanation) -> bool {
+    let (Clause::Overlap, Some(comparison)) = (why.clause, &why.comparison) else { return false };
+    let (a, b) = (&comparison.a, &comparison.b);
+    // The tag names a type that has the field, and not the field's type alone.
+    // Without sizes a neighbour's bytes are a guess.
+    let names_field = |path: &AccessPath| path.to_base < path.steps.len() && path.bytes.is_some();
+    match a.steps.iter().zip(&b.steps).find(|(a, b)| a.field != b.field) {
+        // Two members of a union, or an access that runs on into a neighbour.
+        Some((a_step, b_step)) => {
+            a_step.offset == b_step.offset || names_field(a) && names_field(b)
+        }
+        // An access to an aggregate and one to a part of it.
+        None => names_field(a) && names_field(b),
+    }
+}
+
+fn add(subject: &Subject<'_>, report: &mut Report<'_>, (a, first): Use<'_>, (b, second): Use<'_>) {
+    let (of_a, of_b) = (subject.tag_meaning(a), subject.tag_meaning(b));
+    let message = || format!("{of_a} and {of_b} share bytes, and LLVM takes them for apart");
+    let Some(found) = report.add(Lint::UnionMiscompiled, message) else { return };
+    let label = |tag, instruction: Option<&Instruction>, text: &str| match instruction {
+        Some(instruction) => Some(subject.tag_label(instruction, text)),
+        None => subject.node_label(subject.graph.tag_node(tag), text),
+    };
+    found.primary = label(b, second, &of_b);
+    found.secondary.extend(label(a, first, &of_a));
+    found
+        .notes
+        .push("by rule union the accesses overlap: `tbaa explain` shows the bytes".to_owned());
+    found.help = Some("tag accesses to both as `char`, or as the union's own type".to_owned());
+}

@@ -1,0 +1,55 @@
+//! Nodes that nothing uses.
+
+use super::nodes::has_form_of_type;
+use super::report::Report;
+use crate::diagnostic::Lint;
+use crate::subject::Subject;
+use tbaa::{NodeId, Operand, TypeId};
+use tbaa_types::table::HashSet;
+
+/// Tags and types that stand beside those in use, under the same roots.
+///
+/// A module read with `Keep::Used` has none of them. Other metadata is never
+/// under a root that a tag reaches.
+pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
+    let Some(module) = subject.module else { return };
+    let graph = subject.graph;
+    // A listing without code uses nothing.
+    if module.instructions().iter().all(|instruction| instruction.tag.is_none()) {
+        return;
+    }
+    let roots: HashSet<TypeId> = graph.types().filter_map(|ty| graph.root_of(ty)).collect();
+    let is_known = |node: NodeId| graph.tag_of(node).is_some() || graph.type_of(node).is_some();
+    let mut nodes: Vec<_> = graph.nodes().filter(|&node| !is_known(node)).collect();
+    nodes.sort_by_key(|&node| module.offset_of(node));
+    for node in nodes {
+        // What the reader made has no place.
+        if module.offset_of(node).is_none() {
+            continue;
+        }
+        let (lint, what, help) = if has_form_of_type(subject, node, &roots) {
+            (Lint::UnusedType, "no tag reaches type", "leave it out, or tag the accesses to it")
+        } else if has_form_of_tag(subject, node, &roots) {
+            (Lint::UnusedTag, "no instruction has tag", "leave it out, or attach it")
+        } else {
+            continue;
+        };
+        let message = || format!("{what} {}", subject.type_name(node));
+        let Some(found) = report.add(lint, message) else { continue };
+        found.primary = subject.node_label(node, "");
+        found.help = Some(help.to_owned());
+    }
+}
+
+/// Whether a node has the operands of a tag whose base type stands under one of
+/// `roots`.
+fn has_form_of_tag(subject: &Subject<'_>, node: NodeId, roots: &HashSet<TypeId>) -> bool {
+    let mut operands = subject.graph.operands(node);
+    match (operands.next(), operands.next(), operands.next()) {
+        (Some(Operand::Node(base)), Some(Operand::Node(_)), Some(Operand::Int(_))) => {
+            let root = subject.graph.root_of(TypeId::of_node(base));
+            root.is_some_and(|root| roots.contains(&root))
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,117 @@
+//! How many bytes instructions access, and what their tags say of it.
+
+use super::report::Report;
+use crate::diagnostic::Lint;
+use crate::subject::Subject;
+use tbaa::{Format, Graph, TagId, TypeId};
+use tbaa_ir::{Instruction, Module, Opcode};
+use tbaa_types::table::HashSet;
+
+/// Returns the bytes that a load or store of a scalar accesses; `None` for
+/// vectors, aggregates, and whatever else a pass may have made of several
+/// accesses.
+pub(super) fn of_access(module: &Module, instruction: &Instruction) -> Option<u64> {
+    if !matches!(instruction.opcode, Opcode::Load | Opcode::Store) {
+        return None;
+    }
+    let ty = module.access_type(instruction);
+    match ty {
+        b"half" | b"bfloat" => Some(2),
+        b"float" => Some(4),
+        b"double" => Some(8),
+        b"x86_fp80" => Some(10),
+        b"fp128" | b"ppc_fp128" => Some(16),
+        _ if is_pointer(ty) => pointer_size(module),
+        _ => {
+            let bits: u64 = std::str::from_utf8(ty.strip_prefix(b"i")?).ok()?.parse().ok()?;
+            Some(bits.div_ceil(8))
+        }
+    }
+}
+
+pub(super) fn is_pointer(ty: &[u8]) -> bool {
+    ty == b"ptr" || ty.ends_with(b"*")
+}
+
+/// The bytes of a pointer in address space 0: 8 where the data layout does not
+/// say, and unknown where there is none: it may be set later.
+fn pointer_size(module: &Module) -> Option<u64> {
+    let (layout, _) = module.data_layout()?;
+    let pointer = |spec: &'_ [u8]| spec.starts_with(b"p:") || spec.starts_with(b"p0:");
+    let spec = layout.split(|&byte| byte == b'-').rfind(|spec| pointer(spec));
+    let Some(spec) = spec else { return Some(8) };
+    let bits = spec.split(|&byte| byte == b':').nth(1)?;
+    Some(std::str::from_utf8(bits).ok()?.parse::<u64>().ok()? / 8)
+}
+
+/// The bytes of a scalar type: those that the size-aware format records, or
+/// those that a C front end's types of this name have on every target.
+pub(super) fn of_type(graph: &Graph, module: Option<&Module>, ty: TypeId) -> Option<u64> {
+    let node = graph.ty(ty);
+    if node.format() == Format::New {
+        return node.size().filter(|&size| size != 0);
+    }
+    // Source: clang's CodeGenTBAA; its root is "Simple C/C++ TBAA" or "Simple
+    // C++ TBAA".
+    let root = graph.ty(graph.root_of(ty)?);
+    root.name()?.starts_with(b"Simple C").then_some(())?;
+    match node.name()? {
+        b"omnipotent char" | b"_Bool" | b"bool" => Some(1),
+        b"short" => Some(2),
+        b"int" | b"float" => Some(4),
+        b"long long" | b"double" => Some(8),
+        b"any pointer" | b"vtable pointer" => pointer_size(module?),
+        _ => None,
+    }
+}
+
+/// Accesses that are wider than the type their tag names.
+///
+/// A narrower one touches nothing that the tag does not speak of: passes narrow
+/// loads, and front ends copy a union by its bytes. Nor does one to several
+/// whole objects of the type, such as an array's elements.
+pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
+    let Some(module) = subject.module else { return };
+    if !report.wants(Lint::WidthMismatch) {
+        return;
+    }
+    let graph = subject.graph;
+    let mut seen: HashSet<(TagId, u64)> = HashSet::default();
+    for instruction in module.instructions() {
+        let (Some(id), Some(width)) = (instruction.tag, of_access(module, instruction)) else {
+            continue;
+        };
+        if !seen.insert((id, width)) {
+            continue;
+        }
+        let Ok(tag) = graph.tag(id) else { continue };
+        let by_tag = tag.size.filter(|&size| size != 0 && size != u64::MAX);
+        let Some(size) = by_tag.or_else(|| of_type(graph, Some(module), tag.access)) else {
+            continue;
+        };
+        // `char` covers everything, at any width.
+        let covers_all = graph.ty(tag.access).name() == Some(b"omnipotent char");
+        // Passes merge accesses to neighbouring elements.
+        let elements = tag.is_whole() && width % size == 0;
+        if width <= size || elements || covers_all && by_tag.is_none() {
+            continue;
+        }
+        let access = subject.type_name(tag.access.node());
+        let verb = if instruction.opcode == Opcode::Load { "loads" } else { "stores" };
+        let what = if by_tag.is_some() { "its tag speaks of" } else { "the type of its tag has" };
+        let message =
+            || format!("an instruction {verb} {width} bytes, and {what} {size}: {access}");
+        let Some(found) = report.add(Lint::WidthMismatch, message) else { continue };
+        found.primary = Some(subject.instruction_label(instruction, format!("{width} bytes")));
+        found.secondary.extend(subject.node_label(graph.tag_node(id), "its tag"));
+        found.notes.push(
+            "LLVM takes the bytes beyond the type for untouched, and moves accesses to them across \
+             this one"
+                .to_owned(),
+        );
+        found.help = Some(
+            "tag the access by a type as wide as it is, or by one above all types that it touches"
+                .to_owned(),
+        );
+    }
+}

@@ -1,0 +1,154 @@
+//! What is being judged, and where it stands.
+
+use std::ops::Range;
+
+use crate::diagnostic::Label;
+use tbaa::parts::Shape;
+use tbaa::{Graph, NodeId, Operand, TagId};
+use tbaa_ir::{Instruction, Module, Names, node_span, operand_span, write_operands};
+use tbaa_types::source::shortened;
+
+/// A graph, and the module and text that it was read from, if it was.
+pub(crate) struct Subject<'a> {
+    pub(crate) graph: &'a Graph,
+    pub(crate) module: Option<&'a Module>,
+    pub(crate) text: &'a [u8],
+    functions: Vec<&'a [u8]>,
+    names: Names<'a>,
+}
+
+impl<'a> Subject<'a> {
+    pub(crate) fn of_graph(graph: &'a Graph) -> Self {
+        Subject {
+            graph,
+            module: None,
+            text: b"",
+            functions: Vec::new(),
+            names: Names::of_graph(graph),
+        }
+    }
+
+    pub(crate) fn of_module(module: &'a Module, text: &'a [u8]) -> Self {
+        let functions = module.functions().collect();
+        let names = Names::of_module(module, text);
+        Subject { graph: module.graph(), module: Some(module), text, functions, names }
+    }
+
+    /// What a node is called: `!8`, an inline one's operands, a type's name
+    /// where there is no text, or else its place in the graph.
+    pub(crate) fn name(&self, node: NodeId) -> String {
+        if let Some(number) = self.module.and_then(|module| module.number_of(node)) {
+            return format!("!{number}");
+        }
+        // One level of an inline node says enough.
+        let inner = |node| match self.module.and_then(|module| module.number_of(node)) {
+            Some(number) => format!("!{number}"),
+            None => self.quoted_name(node).unwrap_or_else(|| "!{...}".to_owned()),
+        };
+        match self.quoted_name(node) {
+            Some(name) if self.module.is_none() => name,
+            _ => {
+                let operands = write_operands(self.graph, node, inner);
+                format!("!{{{}}}", shortened(operands.as_bytes()))
+            }
+        }
+    }
+
+    /// A type's number and name: `!7 "int"`.
+    pub(crate) fn type_name(&self, node: NodeId) -> String {
+        let name = self.quoted_name(node);
+        match (self.module.and_then(|module| module.number_of(node)), name) {
+            (Some(number), Some(name)) => format!("!{number} {name}"),
+            (None, Some(name)) => name,
+            _ => self.name(node),
+        }
+    }
+
+    /// A type's name in quotes; `None` if it has none.
+    pub(crate) fn quoted_name(&self, node: NodeId) -> Option<String> {
+        match self.graph.operand(node, Shape::of(self.graph, node).name())? {
+            Operand::String(name) => Some(format!("\"{}\"", shortened(name))),
+            _ => None,
+        }
+    }
+
+    /// What a tag is called; where there is no text, by its types.
+    pub(crate) fn tag_name(&self, tag: TagId) -> String {
+        let node = self.graph.tag_node(tag);
+        match (self.module, self.graph.tag(tag)) {
+            (None, Ok(tag)) => {
+                let [base, access] = [tag.base, tag.access].map(|ty| self.type_name(ty.node()));
+                format!("({base}, {access}, {})", tag.offset)
+            }
+            _ => self.name(node),
+        }
+    }
+
+    /// What a tag means: `S.x (int at 4 of S)`.
+    pub(crate) fn tag_meaning(&self, tag: TagId) -> String {
+        shortened(self.names.tag(tag).as_bytes()).into_owned()
+    }
+
+    /// What a tag is called and means: `!8, S.x (int at 4 of S),`. Without a text
+    /// its name says it all.
+    pub(crate) fn tag_in_full(&self, tag: TagId) -> String {
+        match self.module {
+            Some(_) => format!("{}, {},", self.tag_name(tag), self.tag_meaning(tag)),
+            None => self.tag_name(tag),
+        }
+    }
+
+    /// Where a node stands.
+    pub(crate) fn node_span(&self, node: NodeId) -> Option<Range<usize>> {
+        node_span(self.text, self.module?.offset_of(node)?)
+    }
+
+    /// Where an operand of a node stands, found in time linear in the node.
+    pub(crate) fn operand_span(&self, node: NodeId, operand: usize) -> Option<Range<usize>> {
+        operand_span(self.text, self.module?.offset_of(node)?, operand)
+    }
+
+    pub(crate) fn node_label(&self, node: NodeId, text: impl Into<String>) -> Option<Label> {
+        Some(Label { span: self.node_span(node)?, text: text.into() })
+    }
+
+    /// An operand of a node, or the node where the operand is missing.
+    pub(crate) fn operand_label(
+        &self,
+        node: NodeId,
+        operand: usize,
+        text: impl Into<String>,
+    ) -> Option<Label> {
+        let span = self.operand_span(node, operand).or_else(|| self.node_span(node))?;
+        Some(Label { span, text: text.into() })
+    }
+
+    /// An instruction's tag, or the rest of its line where it has none.
+    pub(crate) fn tag_label(&self, instruction: &Instruction, text: impl Into<String>) -> Label {
+        let span = instruction.tag_span(self.text);
+        let span = span.unwrap_or_else(|| self.line_span(instruction));
+        Label { span, text: text.into() }
+    }
+
+    /// An instruction, as far as its first line goes.
+    pub(crate) fn instruction_label(
+        &self,
+        instruction: &Instruction,
+        text: impl Into<String>,
+    ) -> Label {
+        Label { span: self.line_span(instruction), text: text.into() }
+    }
+
+    fn line_span(&self, instruction: &Instruction) -> Range<usize> {
+        let offset = (instruction.offset as usize).min(self.text.len());
+        let rest = &self.text[offset..];
+        let line = &rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())];
+        offset..offset + line.trim_ascii_end().len()
+    }
+
+    /// The name of the function that an instruction stands in: `@f`.
+    pub(crate) fn function_of(&self, instruction: &Instruction) -> String {
+        let name = self.functions.get(instruction.function as usize).copied().unwrap_or(b"?");
+        format!("@{}", shortened(name))
+    }
+}

@@ -1,0 +1,430 @@
+//! Everything that is ill formed in a module, with its places.
+
+use std::cell::OnceCell;
+
+use super::types::Fault;
+use super::{Rule, Verifier, copies, tags, types};
+use crate::diagnostic::{Code, Diagnostic, FindingLimits, Findings, Label};
+use crate::subject::Subject;
+use tbaa::parts::TagParts;
+use tbaa::{CopyId, Format, Graph, NodeId, TagId};
+use tbaa::{Oracle, Rules};
+use tbaa_ir::{Instruction, Module, Opcode};
+use tbaa_types::table::{HashMap, IndexMap};
+
+/// By which rules tags are judged, and how many findings are kept. [`Rules`] are
+/// options with the default limits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Options {
+    rules: Rules,
+    limits: FindingLimits,
+}
+
+impl From<Rules> for Options {
+    fn from(rules: Rules) -> Options {
+        Options { rules, limits: FindingLimits::default() }
+    }
+}
+
+impl Options {
+    /// Sets how many findings are kept.
+    #[must_use]
+    pub fn limits(self, limits: FindingLimits) -> Options {
+        Options { limits, ..self }
+    }
+}
+
+/// Reports everything that is ill formed in a module that was read from `text`,
+/// in order of place, and no more of it than `options` say.
+///
+/// By rule `llvm` that is what LLVM 22's verifier rejects, and what breaks the
+/// rules of `tbaa.struct`; each tag is judged by the first rule that it breaks,
+/// each type that it uses by all of them, once. By the union rules it is the
+/// tags that denote nothing, for which every query answers `MayAlias`.
+///
+/// ```
+/// use tbaa::Rules;
+/// use tbaa_check::verify;
+///
+/// let text = br#"
+/// define void @f(ptr %p) {
+///   store i32 1, ptr %p, !tbaa !0
+///   ret void
+/// }
+/// !0 = !{!1, !1, i64 4}
+/// !1 = !{!"int", !2, i64 0}
+/// !2 = !{!"root"}
+/// "#;
+/// let module = tbaa_ir::read(text)?;
+/// let found = verify::verify(&module, text, Rules::Llvm);
+/// assert_eq!(found[0].code.to_string(), "TBAA011");
+/// assert_eq!(&text[found[0].primary.as_ref().unwrap().span.clone()], b"i64 4");
+/// # Ok::<(), tbaa_ir::TextError>(())
+/// ```
+#[must_use]
+pub fn verify(module: &Module, text: &[u8], options: impl Into<Options>) -> Findings {
+    run(&Subject::of_module(module, text), options.into()).in_order()
+}
+
+/// As [`verify`], for a graph that was not read from a text.
+#[must_use]
+pub fn verify_graph(graph: &Graph, options: impl Into<Options>) -> Findings {
+    run(&Subject::of_graph(graph), options.into())
+}
+
+fn run(subject: &Subject<'_>, Options { rules, limits }: Options) -> Findings {
+    let uses = Uses::of(subject);
+    let mut found = Findings::new(limits);
+    if rules == Rules::Llvm {
+        instructions(subject, &mut found);
+        errno(subject, &mut found);
+        by_llvm(subject, &uses, &mut found);
+        for copy in subject.graph.copies() {
+            copy_faults(subject, copy, &mut found);
+        }
+    } else {
+        by_union(subject, &uses, rules, &mut found);
+    }
+    found
+}
+
+/// Where tags are used.
+struct Uses<'a> {
+    /// The first instruction that a tag is attached to, and how many there are.
+    attached: HashMap<TagId, (&'a Instruction, usize)>,
+    errno: &'a [TagId],
+}
+
+impl<'a> Uses<'a> {
+    fn of(subject: &Subject<'a>) -> Self {
+        let mut attached = HashMap::default();
+        let Some(module) = subject.module else { return Uses { attached, errno: &[] } };
+        for instruction in module.instructions() {
+            if let Some(tag) = instruction.tag {
+                attached.entry(tag).or_insert((instruction, 0)).1 += 1;
+            }
+        }
+        Uses { attached, errno: module.errno_tags() }
+    }
+
+    /// Says where a tag is used, under its first instruction.
+    fn show(&self, subject: &Subject<'_>, tag: TagId, found: &mut Diagnostic) {
+        match self.attached.get(&tag) {
+            Some((first, count)) => {
+                let text = match count - 1 {
+                    0 => "attached here".to_owned(),
+                    1 => "attached here and to 1 more instruction".to_owned(),
+                    more => format!("attached here and to {more} more instructions"),
+                };
+                let function = subject.function_of(first);
+                found.secondary.push(subject.tag_label(first, format!("{text}, in {function}")));
+            }
+            None if self.errno.contains(&tag) => {
+                found.notes.push("!llvm.errno.tbaa lists the tag".to_owned());
+            }
+            None if subject.module.is_some_and(|module| !module.instructions().is_empty()) => {
+                found
+                    .notes
+                    .push("no instruction has this tag, so LLVM does not look at it".to_owned());
+            }
+            None => {}
+        }
+    }
+}
+
+/// Tags on instructions that may not have them.
+///
+/// NB: `invoke` and `callbr` are calls, but may not have one.
+fn instructions(subject: &Subject<'_>, found: &mut Findings) {
+    let Some(module) = subject.module else { return };
+    for instruction in module.instructions() {
+        if instruction.tag.is_none() || takes_tag(subject, instruction) {
+            continue;
+        }
+        if !found.admits(Code::Rule(Rule::Instruction)) {
+            continue;
+        }
+        let message = "a tag on an instruction that may not have one".to_owned();
+        let mut diagnostic = report(Rule::Instruction, message);
+        diagnostic.primary = Some(subject.tag_label(instruction, "this attachment"));
+        diagnostic.help = Some(
+            "only load, store, call, va_arg, atomicrmw and cmpxchg take a tag; leave it out"
+                .to_owned(),
+        );
+        found.push(diagnostic);
+    }
+}
+
+fn takes_tag(subject: &Subject<'_>, instruction: &Instruction) -> bool {
+    match instruction.opcode {
+        Opcode::Other => false,
+        Opcode::Call => {
+            let text = &subject.text[(instruction.offset as usize).min(subject.text.len())..];
+            // `%x = invoke ...`
+            let named = text.starts_with(b"%");
+            let text = match memchr::memchr(b'=', text) {
+                Some(equals) if named => &text[equals + 1..],
+                _ => text,
+            };
+            let text = text.trim_ascii_start();
+            !text.starts_with(b"invoke") && !text.starts_with(b"callbr")
+        }
+        _ => true,
+    }
+}
+
+/// A list of errno's tags that is there and empty. The reader keeps the tags
+/// alone, so the text is looked at again.
+fn errno(subject: &Subject<'_>, found: &mut Findings) {
+    const NAME: &[u8] = b"!llvm.errno.tbaa";
+    if subject.module.is_none_or(|module| !module.errno_tags().is_empty()) {
+        return;
+    }
+    for at in memchr::memmem::find_iter(subject.text, NAME) {
+        let ends = |byte: &&u8| **byte == b'\n' || !byte.is_ascii_whitespace();
+        let before = subject.text[..at].iter().rev().find(ends);
+        let mut end = at + NAME.len();
+        let mut is_empty = before.is_none_or(|&byte| byte == b'\n');
+        for token in [b'=', b'!', b'{', b'}'] {
+            let rest = subject.text[end..].trim_ascii_start();
+            is_empty &= rest.first() == Some(&token);
+            end = (subject.text.len() - rest.len() + 1).min(subject.text.len());
+        }
+        if is_empty && found.admits(Code::Rule(Rule::ErrnoEmpty)) {
+            let mut diagnostic =
+                report(Rule::ErrnoEmpty, "!llvm.errno.tbaa lists no tag".to_owned());
+            diagnostic.primary = Some(Label { span: at..end, text: String::new() });
+            diagnostic.notes.extend(llvm_note(Rule::ErrnoEmpty));
+            diagnostic.help = Some(
+                "list the tag of an access to `int`, or leave the list out: then any access may be \
+                 to errno"
+                    .to_owned(),
+            );
+            found.push(diagnostic);
+            return;
+        }
+    }
+}
+
+fn by_llvm(subject: &Subject<'_>, uses: &Uses<'_>, found: &mut Findings) {
+    let graph = subject.graph;
+    // Judging all tags takes time; most modules have none that LLVM rejects.
+    let union = OnceCell::new();
+    let is_path_by_union =
+        |tag| union.get_or_init(|| Oracle::new(graph, Rules::Union)).is_well_formed(tag);
+    let mut verifier = Verifier::new(graph);
+    // Each type that breaks a rule, with the first tag that uses it and how
+    // many do.
+    let mut ill_types: IndexMap<(NodeId, Format), (TagId, usize)> = IndexMap::default();
+    // Looking at a type takes time linear in it.
+    let mut is_ill: HashMap<(NodeId, Format), bool> = HashMap::default();
+    for tag in graph.tags() {
+        let Err(violation) = verifier.check(tag) else { continue };
+        let format = TagParts::format(graph, graph.tag_node(tag));
+        let ty = (violation.node, format);
+        let has_faults = || !types::faults(graph, violation.node, format).is_empty();
+        if violation.node != graph.tag_node(tag) && *is_ill.entry(ty).or_insert_with(has_faults) {
+            ill_types.entry(ty).or_insert((tag, 0)).1 += 1;
+            continue;
+        }
+        if !found.admits(Code::Rule(violation.rule)) {
+            continue;
+        }
+        let mut diagnostic =
+            tags::diagnostic(subject, is_path_by_union, tag, violation.rule, violation.node);
+        uses.show(subject, tag, &mut diagnostic);
+        diagnostic.notes.extend(llvm_note(violation.rule));
+        found.push(diagnostic);
+    }
+    for ((node, format), (tag, count)) in ill_types {
+        let faults = types::faults(graph, node, format);
+        for &fault in faults.iter().take(SHOWN) {
+            if !found.admits(Code::Rule(fault.rule)) {
+                continue;
+            }
+            let mut diagnostic = type_diagnostic(subject, node, format, fault);
+            diagnostic.primary = place(subject, node, fault);
+            diagnostic.notes.extend(more(faults.len()));
+            diagnostic.notes.push(match count {
+                1 => {
+                    let name = subject.tag_in_full(tag);
+                    format!("tag {name} uses the type, and LLVM rejects it")
+                }
+                _ => format!(
+                    "tag {} and {} more use the type, and LLVM rejects them",
+                    subject.tag_name(tag),
+                    count - 1
+                ),
+            });
+            diagnostic.notes.extend(llvm_note(fault.rule));
+            uses.show(subject, tag, &mut diagnostic);
+            found.push(diagnostic);
+        }
+    }
+}
+
+fn type_diagnostic(
+    subject: &Subject<'_>,
+    node: NodeId,
+    format: Format,
+    fault: Fault,
+) -> Diagnostic {
+    let name = subject.type_name(node);
+    let count = subject.graph.operand_count(node);
+    let kind = match format {
+        Format::Old => "an old-format",
+        Format::New => "a size-aware",
+    };
+    let (message, help) = match fault.rule {
+        Rule::TypeNotScalar => (
+            format!("type {name} has two operands and is no scalar under a root"),
+            "a scalar is `!{!\"name\", parent, i64 0}`, and its parents are scalars up to a root",
+        ),
+        Rule::TypeOperandCount => (
+            format!("type {name} has {count} operands, one too few or too many for {kind} type"),
+            match format {
+                Format::Old => "write the name, then a type and an offset for each field",
+                Format::New => {
+                    "write parent, size and name, then a type, an offset and a size for each field"
+                }
+            },
+        ),
+        Rule::TypeSize => (
+            format!("the size of size-aware type {name} is no integer constant"),
+            "write the bytes that the type occupies, such as `i64 8`",
+        ),
+        Rule::TypeName => (
+            format!("the name of old-format type {name} is no string"),
+            "write the name first: `!{!\"S\", ...}`; tags of old-format access types cannot \
+             go through size-aware types",
+        ),
+        Rule::FieldType => (
+            format!("the type of a field of {name} is no metadata node"),
+            "name a type node, such as `!4`",
+        ),
+        Rule::FieldOffset => (
+            format!("the offset of a field of {name} is no integer constant"),
+            "write the bytes from the start of the type, such as `i64 8`",
+        ),
+        Rule::FieldOffsetWidth => (
+            format!("the offsets of the fields of {name} are of different widths"),
+            "write all offsets as `i64`",
+        ),
+        Rule::FieldOrder => (
+            format!("a field of {name} starts before the field that precedes it"),
+            "list the fields in order of their offsets",
+        ),
+        _ => (
+            format!("the size of a field of {name} is no integer constant"),
+            "write the bytes that the field occupies, such as `i64 8`",
+        ),
+    };
+    let mut diagnostic = report(fault.rule, message);
+    diagnostic.help = Some(help.to_owned());
+    diagnostic
+}
+
+fn by_union(subject: &Subject<'_>, uses: &Uses<'_>, rules: Rules, found: &mut Findings) {
+    let oracle = Oracle::new(subject.graph, rules);
+    let mut verifier = Verifier::new(subject.graph);
+    let code = Code::Rule(Rule::NoUnionPath);
+    for tag in subject.graph.tags() {
+        match oracle.is_known_well_formed(tag) {
+            Some(true) => continue,
+            Some(false) if found.admits(code) => {}
+            Some(false) => continue,
+            None => {
+                found.stop(code);
+                continue;
+            }
+        }
+        let message = format!(
+            "tag {} denotes no path, and by rule {rules} every query answers MayAlias",
+            subject.tag_in_full(tag)
+        );
+        let mut diagnostic = report(Rule::NoUnionPath, message);
+        diagnostic.primary = subject.node_label(subject.graph.tag_node(tag), "");
+        diagnostic.notes.push(match verifier.check(tag) {
+            Ok(()) => "rule llvm accepts the tag".to_owned(),
+            Err(violation) => format!("rule llvm rejects it too: {}", violation.rule),
+        });
+        diagnostic.help = Some(
+            "let the offset be that of a field of the access type, through types that are well \
+             formed, of one format, and do not contain themselves"
+                .to_owned(),
+        );
+        uses.show(subject, tag, &mut diagnostic);
+        found.push(diagnostic);
+    }
+}
+
+fn copy_faults(subject: &Subject<'_>, copy: CopyId, found: &mut Findings) {
+    let node = copy.node();
+    let faults = copies::faults(subject.graph, copy);
+    if faults.is_empty() {
+        return;
+    }
+    let name = subject.name(node);
+    for &fault in faults.iter().take(SHOWN) {
+        if !found.admits(Code::Rule(fault.rule)) {
+            continue;
+        }
+        let (message, help) = match fault.rule {
+            Rule::CopyOperandCount => (
+                format!(
+                    "struct copy {name} has {} operands, and an entry has three",
+                    subject.graph.operand_count(node)
+                ),
+                "write an offset, a size and a tag for each entry",
+            ),
+            Rule::CopyOffset => (
+                format!("the offset of an entry of struct copy {name} is no integer constant"),
+                "write the bytes from the start of the copied memory, such as `i64 8`",
+            ),
+            Rule::CopySize => (
+                format!("the size of an entry of struct copy {name} is no integer constant"),
+                "write the bytes that the entry covers, such as `i64 4`",
+            ),
+            Rule::CopyTag => (
+                format!("an entry of struct copy {name} has no tag"),
+                "name the tag of an access to the copied field",
+            ),
+            _ => (
+                format!("entries of struct copy {name} cover the same bytes"),
+                "give fields that overlap one entry with a `char` tag",
+            ),
+        };
+        let mut diagnostic = report(fault.rule, message);
+        diagnostic.primary = place(subject, node, fault);
+        diagnostic.notes.extend(more(faults.len()));
+        diagnostic.notes.push("LLVM 22 does not check this, and its passes rely on it".to_owned());
+        diagnostic.help = Some(help.to_owned());
+        found.push(diagnostic);
+    }
+}
+
+/// Faults of one node that are reported. Finding a place takes time linear in
+/// the node, which may have millions of operands.
+const SHOWN: usize = 16;
+
+fn place(subject: &Subject<'_>, node: NodeId, fault: Fault) -> Option<Label> {
+    match fault.operand {
+        Some(operand) => subject.operand_label(node, operand, ""),
+        None => subject.node_label(node, ""),
+    }
+}
+
+fn more(faults: usize) -> Option<String> {
+    let more = faults.checked_sub(SHOWN + 1)? + 1;
+    Some(format!("this node has {more} more faults than are reported"))
+}
+
+fn report(rule: Rule, message: String) -> Diagnostic {
+    Diagnostic::new(Code::Rule(rule), rule.level(), message)
+}
+
+/// What LLVM says when the rule is broken, if it says anything.
+fn llvm_note(rule: Rule) -> Option<String> {
+    let message = rule.llvm_message();
+    (!message.is_empty()).then(|| format!("LLVM says: {message}"))
+}

@@ -1,0 +1,331 @@
+//! What is said of a tag that breaks a rule.
+
+use super::Rule;
+use crate::diagnostic::{Code, Diagnostic, Label};
+use crate::subject::Subject;
+use tbaa::parts::{Shape, TagParts};
+use tbaa::{Format, NodeId, Operand, TagId};
+use tbaa_types::table::HashSet;
+
+/// Types shown of an access path.
+const SHOWN: usize = 6;
+
+/// Types that are looked at above one.
+const STEPS: usize = 1000;
+
+/// What is said of a broken rule.
+#[derive(Default)]
+struct Words {
+    message: String,
+    /// The operand of the tag at fault, and what is said under it.
+    operand: Option<usize>,
+    label: String,
+    /// Another node that has to do with it.
+    other: Option<Label>,
+    note: Option<String>,
+    help: String,
+}
+
+impl Words {
+    /// Words that are about an operand of the tag.
+    fn at(operand: usize, label: &str) -> Words {
+        Words { operand: Some(operand), label: label.into(), ..Words::default() }
+    }
+}
+
+/// Says what is wrong with a tag whose first broken rule is `rule`. `at` is the
+/// type at which the path ended, where it did.
+pub(super) fn diagnostic(
+    subject: &Subject<'_>,
+    is_path_by_union: impl FnOnce(TagId) -> bool,
+    tag: TagId,
+    rule: Rule,
+    at: NodeId,
+) -> Diagnostic {
+    let node = subject.graph.tag_node(tag);
+    let rejected = Rejected {
+        subject,
+        node,
+        name: subject.tag_name(tag),
+        format: TagParts::format(subject.graph, node),
+    };
+    let words = rejected.operands(rule).or_else(|| rejected.on_path(rule, at));
+    let mut words = words.unwrap_or_else(|| Words {
+        message: format!("tag {}: {rule}", rejected.name),
+        ..Words::default()
+    });
+    if matches!(rule, Rule::OffsetAtAccess | Rule::AccessNotOnPath | Rule::NoFieldAtOffset)
+        && is_path_by_union(tag)
+    {
+        let text = "LLVM follows only the last of the fields at one offset, and knows no elements \
+                    of arrays; the union rules know both, and accept this tag";
+        words.help = format!(
+            "list a union's member last, or tag the access as the union itself; leave an array's \
+             index out of the offset; {}",
+            words.help
+        );
+        words.note = Some(words.note.map_or(text.to_owned(), |note| format!("{note}\n{text}")));
+    }
+    let mut found = Diagnostic::new(Code::Rule(rule), rule.level(), words.message);
+    found.primary = match words.operand {
+        Some(operand) => subject.operand_label(node, operand, words.label),
+        None => subject.node_label(node, words.label),
+    };
+    found.secondary.extend(words.other);
+    if subject.module.is_some() && subject.graph.tag(tag).is_ok() {
+        found.notes.push(format!("the tag means {}", subject.tag_meaning(tag)));
+    }
+    found.notes.extend(words.note.iter().flat_map(|note| note.split('\n')).map(str::to_owned));
+    found.help = Some(words.help).filter(|help| !help.is_empty());
+    found
+}
+
+/// A tag that breaks a rule.
+struct Rejected<'s> {
+    subject: &'s Subject<'s>,
+    node: NodeId,
+    name: String,
+    format: Format,
+}
+
+impl Rejected<'_> {
+    /// The type that an operand names.
+    fn ty(&self, operand: usize) -> Option<NodeId> {
+        self.subject.graph.operand(self.node, operand).and_then(Operand::node)
+    }
+
+    /// What is said of a rule about the tag's own operands.
+    fn operands(&self, rule: Rule) -> Option<Words> {
+        let (name, flag) = (&self.name, TagParts::immutable_position(self.format));
+        let (message, help, words) = match rule {
+            Rule::TagEmpty => (
+                format!("tag {name} has no operands"),
+                "write the base type, the access type and the offset: `!{!1, !2, i64 0}`",
+                Words::default(),
+            ),
+            Rule::TagNotStructPath => {
+                let message =
+                    format!("{name} is a type or another node, and a tag must stand here");
+                let help = format!(
+                    "name a tag: `!{{{name}, {name}, i64 0}}` is an access to all of a type"
+                );
+                return Some(Words { message, help, ..Words::default() });
+            }
+            Rule::TagOperandCount => {
+                let (kind, fits) = match self.format {
+                    Format::Old => ("an old-format", "3, and a fourth for the immutability flag"),
+                    Format::New => ("a size-aware", "4, and a fifth for the immutability flag"),
+                };
+                let count = self.subject.graph.operand_count(self.node);
+                (
+                    format!("tag {name} has {count} operands, and {kind} tag has {fits}"),
+                    "the access type decides on the format: with a parent node as its first \
+                     operand it is size-aware",
+                    Words::default(),
+                )
+            }
+            Rule::TagSize => (
+                format!("the size of size-aware tag {name} is no integer constant"),
+                "write the bytes accessed, such as `i64 4`, or `i64 -1` for unknown",
+                Words::at(flag - 1, "the size in bytes"),
+            ),
+            Rule::TagImmutable | Rule::TagImmutableRange => (
+                format!("the immutability flag of tag {name} is neither 0 nor 1"),
+                "write `i64 1` for memory that never changes, or leave the operand out",
+                Words::at(flag, "the flag"),
+            ),
+            Rule::TagTypes => (
+                format!("the access type of tag {name} is no metadata node"),
+                "a tag is the base type, the access type and the offset; a size-aware type node \
+                 in a tag's place looks like this too",
+                Words::at(1, "the access type"),
+            ),
+            Rule::AccessNotScalar => {
+                return Some(not_scalar(self.subject, name, self.ty(1)));
+            }
+            Rule::TagOffset => (
+                format!("the offset of tag {name} is no integer constant"),
+                "write the bytes from the start of the base type, such as `i64 8`",
+                Words::at(2, "the offset"),
+            ),
+            _ => return None,
+        };
+        Some(Words { message, help: help.into(), ..words })
+    }
+
+    /// What is said of a rule about the tag's path.
+    fn on_path(&self, rule: Rule, at: NodeId) -> Option<Words> {
+        let Rejected { subject, ref name, .. } = *self;
+        let of = |node: Option<NodeId>| match node {
+            Some(node) => subject.type_name(node),
+            None => "none".to_owned(),
+        };
+        let (base, access) = (of(self.ty(0)), of(self.ty(1)));
+        let (message, words) = match rule {
+            Rule::PathCycle => (
+                format!("the access path of tag {name} comes to one type twice"),
+                Words {
+                    help: "make a type's fields and parent types that do not contain it".into(),
+                    ..Words::default()
+                },
+            ),
+            Rule::OffsetWidth => (
+                format!(
+                    "the offset of tag {name} is not as wide as the offsets in the types on its path"
+                ),
+                Words {
+                    help: "write all offsets as `i64`".into(),
+                    ..Words::at(2, "the tag's offset")
+                },
+            ),
+            Rule::OffsetAtAccess if self.ty(0) == self.ty(1) => (
+                format!("tag {name} accesses all of {access}, but its offset is not 0"),
+                Words {
+                    help:
+                        "write the offset 0, or make the struct whose field is accessed the base \
+                           type"
+                            .into(),
+                    ..Words::at(2, "not 0")
+                },
+            ),
+            Rule::OffsetAtAccess => (
+                format!(
+                    "tag {name} accesses {access}, but its offset ends inside a field of {base}"
+                ),
+                Words {
+                    help: self.starts(),
+                    ..Words::at(2, "not the start of a field of that type")
+                },
+            ),
+            Rule::AccessNotOnPath => (
+                format!(
+                    "the access path of tag {name} from {base} does not meet its access type {access}"
+                ),
+                Words { help: self.starts(), ..Words::at(1, "not on the path") },
+            ),
+            Rule::NoFieldAtOffset => (
+                format!("the offset of tag {name} lies before the first field of {}", of(Some(at))),
+                Words {
+                    other: subject.node_label(at, "no field here starts as early"),
+                    help: self.starts(),
+                    ..Words::at(2, "the tag's offset")
+                },
+            ),
+            _ => return None,
+        };
+        let apart = self.roots().filter(|_| rule == Rule::AccessNotOnPath);
+        let note = Some(self.path() + &apart.unwrap_or_default());
+        Some(Words { message, note, ..words })
+    }
+
+    /// Says that base and access type stand under different roots, if they do.
+    fn roots(&self) -> Option<String> {
+        let graph = self.subject.graph;
+        let root = |ty: Option<NodeId>| graph.root_of(graph.type_of(ty?)?);
+        let (base, access) = (root(self.ty(0))?, root(self.ty(1))?);
+        let [a, b] = [base, access].map(|root| self.subject.type_name(root.node()));
+        (base != access).then(|| format!("; they stand under different roots, {a} and {b}"))
+    }
+
+    /// Prints the access path: each type with the offset that remains there.
+    fn path(&self) -> String {
+        let graph = self.subject.graph;
+        let Some(mut next) = self.ty(0) else { return String::new() };
+        let offset = graph.operand(self.node, 2).and_then(Operand::int);
+        let mut offset = offset.map_or(0, |int| int.value);
+        let mut text = String::from("the path is ");
+        for step in 0..SHOWN {
+            let arrow = if step > 0 { ", then " } else { "" };
+            text += &format!("{arrow}{} at {offset}", self.subject.type_name(next));
+            let shape = Shape { format: self.format, len: graph.operand_count(next) };
+            match shape.step(graph, next, &mut offset) {
+                Some(ty) => next = ty,
+                None => return text,
+            }
+        }
+        text + ", and on"
+    }
+
+    /// Says where fields of the access type start in the base type.
+    fn starts(&self) -> String {
+        let graph = self.subject.graph;
+        let (Some(base), Some(access)) = (self.ty(0), self.ty(1)) else { return String::new() };
+        let shape = Shape { format: self.format, len: graph.operand_count(base) };
+        let fields = shape
+            .fields()
+            .filter(|&at| graph.operand(base, at).and_then(Operand::node) == Some(access));
+        let mut starts: Vec<_> = fields
+            .filter_map(|at| graph.operand(base, at + 1).and_then(Operand::int))
+            .map(|int| int.value.to_string())
+            .take(SHOWN)
+            .collect();
+        starts.dedup();
+        let [base, access] = [base, access].map(|ty| self.subject.type_name(ty));
+        match &starts[..] {
+            [] => format!(
+                "{base} has no field of type {access} itself; name the type that has it, or the field's own type"
+            ),
+            [one] => format!("a field of type {access} starts at {one} in {base}"),
+            many => format!("fields of type {access} start at {} in {base}", many.join(", ")),
+        }
+    }
+}
+
+/// Says why an access type is no scalar.
+fn not_scalar(subject: &Subject<'_>, name: &str, access: Option<NodeId>) -> Words {
+    let message = |what: &str| format!("tag {name} accesses {what}, which is no scalar type");
+    let Some(access) = access else {
+        return Words { message: message("nothing"), operand: Some(1), ..Words::default() };
+    };
+    let (at, why) = first_not_scalar(subject, access);
+    // A type in a tag's place gives its number to the tag of it as a whole that is made of it.
+    let attached = subject.module.is_some() && name == subject.name(access);
+    Words {
+        message: if attached {
+            format!("{} is a type, and a tag must stand here", subject.type_name(access))
+        } else {
+            message(&subject.type_name(access))
+        },
+        operand: if attached { None } else { Some(1) },
+        label: if at == access { why.into() } else { "the access type".into() },
+        other: (at != access).then(|| subject.node_label(at, why)).flatten(),
+        note: attached.then(|| "LLVM reads a type in a tag's place as an access to all of it, and that is for scalars alone".into()),
+        help: "tag the field that is accessed: `!{struct type, scalar type of the field, i64 its offset}`".into(),
+    }
+}
+
+/// Finds the first type from `access` up that keeps it from being a scalar.
+fn first_not_scalar(subject: &Subject<'_>, access: NodeId) -> (NodeId, &'static str) {
+    let graph = subject.graph;
+    let (mut next, mut seen) = (access, HashSet::default());
+    for _ in 0..STEPS {
+        let shape = Shape::of(graph, next);
+        if !seen.insert(next) {
+            return (next, "its parents lead back to itself");
+        }
+        if shape.is_root() {
+            return (next, "this is a root");
+        }
+        if !shape.is_scalar(graph, next) {
+            return (
+                next,
+                match shape.format {
+                    Format::New => "this type is size-aware, and the tag is not",
+                    Format::Old if shape.len > 3 => "this is a struct type",
+                    Format::Old if !matches!(graph.operand(next, 0), Some(Operand::String(_))) => {
+                        "its name is no string"
+                    }
+                    Format::Old if graph.operand(next, 1).and_then(Operand::node).is_none() => {
+                        "its parent is no node"
+                    }
+                    Format::Old => "a scalar's offset is 0",
+                },
+            );
+        }
+        match shape.parent(graph, next) {
+            Some(parent) => next = parent,
+            None => return (next, "its parent is no node"),
+        }
+    }
+    (access, "a type far above it is no scalar")
+}

@@ -1,0 +1,119 @@
+//! Loads, stores and atomic accesses.
+
+use super::inline;
+use super::outcome::SkipReason;
+use super::pass::Current;
+use tbaa::TagId;
+use tbaa_ir::{Instruction, Opcode, Statement};
+
+/// What an access does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Read,
+    Write,
+}
+
+impl Kind {
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Kind::Read => "read",
+            Kind::Write => "write",
+        }
+    }
+}
+
+/// Memory that is accessed, as the text of operands.
+pub(super) struct Bytes<'a> {
+    pub(super) pointer: &'a str,
+    /// A number or the name of an `i64`.
+    pub(super) size: &'a str,
+}
+
+impl<'t> Current<'_, 't> {
+    pub(super) fn access(&mut self, statement: &Statement<'t>, access: &Instruction) {
+        let (text, module) = (self.pass.text, self.pass.module);
+        if access.opcode == Opcode::VaArg || access.opcode == Opcode::Other {
+            return self.skip(statement, SkipReason::Call);
+        }
+        let Some(span) = access.pointer_span(text) else {
+            return self.skip(statement, SkipReason::Unreadable);
+        };
+        let pointer = &text[span.clone()];
+        if self.registers.contains(pointer) {
+            return;
+        }
+        let ty = text[statement.offset..span.start].trim_ascii_end();
+        let reason = if self.swift_errors.contains(pointer) {
+            Some(SkipReason::SwiftError)
+        } else if ty.ends_with(b")") {
+            Some(SkipReason::AddressSpace)
+        } else if !ty.ends_with(b"ptr") {
+            Some(SkipReason::TypedPointer)
+        } else {
+            None
+        };
+        if let Some(reason) = reason {
+            return self.skip(statement, reason);
+        }
+        // What an atomic operation accesses is the type of its operand.
+        let ty = module.access_type(access);
+        let Some(size) = self.pass.sizes.of(ty) else {
+            return self.skip(statement, SkipReason::Size);
+        };
+        let kinds: &[Kind] = match access.opcode {
+            Opcode::Load => &[Kind::Read],
+            Opcode::Store => &[Kind::Write],
+            _ => &[Kind::Read, Kind::Write],
+        };
+        let pointer = String::from_utf8_lossy(pointer);
+        let ty = String::from_utf8_lossy(ty);
+        let word = String::from_utf8_lossy(statement.word);
+        let tag = self.pass.telling(access.tag);
+        let size_text = size.store.to_string();
+        let bytes = Bytes { pointer: &pointer, size: &size_text };
+        let what = shortened(format!("{word} {ty}, ptr {pointer}"));
+        self.touch(statement, tag, kinds, &bytes, &what);
+    }
+
+    /// Tells the runtime of an access; one that has no tag, or one that may
+    /// alias everything, clears what it writes.
+    pub(super) fn touch(
+        &mut self,
+        statement: &Statement<'_>,
+        tag: Option<TagId>,
+        kinds: &[Kind],
+        &Bytes { pointer, size }: &Bytes<'_>,
+        what: &str,
+    ) {
+        let Some(tag) = tag else {
+            if kinds.contains(&Kind::Write) {
+                self.before(statement, format_args!("clear(ptr {pointer}, i64 {size})"));
+            }
+            return;
+        };
+        let known = size.parse().unwrap_or(0);
+        let site = self.site(statement, tag, known, what.to_owned());
+        for kind in kinds {
+            let word = kind.word();
+            let call = if inline::SIZES.contains(&known) {
+                self.pass.table.inlined.insert((word, known));
+                format!(".{word}{known}(ptr {pointer}, i32 {site})")
+            } else {
+                format!(
+                    "_{word}(ptr {pointer}, i64 {size}, i32 {site}, ptr @__tbaa_witness.module)"
+                )
+            };
+            self.put(statement, statement.offset, call);
+        }
+    }
+}
+
+/// What a report can show on a line.
+pub(super) fn shortened(mut text: String) -> String {
+    const MOST: usize = 96;
+    if let Some((at, _)) = text.char_indices().nth(MOST) {
+        text.truncate(at);
+        text.push_str("...");
+    }
+    text
+}

@@ -1,0 +1,279 @@
+//! Calls: intrinsics that access memory, and what writes memory without a tag.
+
+use super::access::{Bytes, Kind, shortened};
+use super::outcome::SkipReason;
+use super::pass::Current;
+use super::slots::pointee;
+use tbaa::{CopyEntry, TagId};
+use tbaa_ir::{Argument, Call, Instruction, Statement};
+
+/// Functions that write a string to their first argument, as many bytes as the
+/// second says at most where `true`: those with a variable number of arguments,
+/// and those that LLVM turns into something else. Others that write are seen by
+/// the runtime.
+const PRINT: &[(&[u8], bool)] = &[
+    (b"sprintf", false),
+    (b"snprintf", true),
+    (b"vsprintf", false),
+    (b"vsnprintf", true),
+    (b"__sprintf_chk", false),
+    (b"__snprintf_chk", true),
+    (b"__vsprintf_chk", false),
+    (b"__vsnprintf_chk", true),
+    (b"strcpy", false),
+    (b"stpcpy", false),
+    (b"strcat", false),
+    (b"strncat", false),
+    (b"__strcpy_chk", false),
+    (b"__stpcpy_chk", false),
+    (b"__strcat_chk", false),
+    (b"__strncat_chk", false),
+];
+
+/// Functions that write through their arguments, from this one on.
+const SCAN: &[(&[u8], usize)] = &[
+    (b"scanf", 1),
+    (b"sscanf", 2),
+    (b"fscanf", 2),
+    (b"__isoc99_scanf", 1),
+    (b"__isoc99_sscanf", 2),
+    (b"__isoc99_fscanf", 2),
+    (b"__isoc23_scanf", 1),
+    (b"__isoc23_sscanf", 2),
+    (b"__isoc23_fscanf", 2),
+];
+
+/// Functions that return a second time, with frames gone.
+const RETURN_TWICE: &[&[u8]] =
+    &[b"setjmp", b"_setjmp", b"sigsetjmp", b"__sigsetjmp", b"llvm.eh.sjlj.setjmp"];
+
+impl<'t> Current<'_, 't> {
+    pub(super) fn call(
+        &mut self,
+        statement: &Statement<'t>,
+        access: Option<&Instruction>,
+        after: Option<usize>,
+    ) {
+        let text = self.pass.text;
+        let Some(call) = statement.call(text) else {
+            if access.is_some() {
+                self.skip(statement, SkipReason::Unreadable);
+            }
+            return;
+        };
+        super::attributes::weaken(text, call.tail.clone(), &mut self.pass.edits);
+        let after = after.filter(|_| statement.word == b"call");
+        let tag = access.and_then(|it| it.tag);
+        match call.callee {
+            b"memcpy" | b"memmove" | b"mempcpy" | b"__memcpy_chk" | b"__memmove_chk" => {
+                self.copy(statement, access, &call);
+            }
+            b"memset" | b"__memset_chk" | b"strncpy" | b"__strncpy_chk" => {
+                self.set(statement, tag, &call);
+            }
+            callee if callee.starts_with(b"llvm.mem") => match &callee[8..] {
+                [b'c' | b'm', ..] => self.copy(statement, access, &call),
+                _ => self.set(statement, tag, &call),
+            },
+            callee if callee.starts_with(b"llvm.lifetime.") => {
+                // At its end a slot is cleared just before.
+                let after = if callee.starts_with(b"llvm.lifetime.end") {
+                    Some(statement.offset)
+                } else {
+                    after
+                };
+                self.lifetime(statement, &call.arguments, after);
+            }
+            callee if callee.starts_with(b"llvm.masked.") => self.masked(statement, tag, &call),
+            callee if callee.starts_with(b"llvm.va_") => {
+                // The list itself; three words and two counts at most.
+                self.clear(statement, &call.arguments[..call.arguments.len().min(1)], 32);
+            }
+            callee => {
+                // Elsewhere a tag says what the callee does to `errno`.
+                if tag.is_some() && callee.starts_with(b"llvm.") {
+                    self.skip(statement, SkipReason::Call);
+                }
+                self.other(statement, &call, after);
+            }
+        }
+    }
+
+    /// A call of something else, which may be known to write.
+    fn other(&mut self, statement: &Statement<'t>, call: &Call<'t>, after: Option<usize>) {
+        let arguments = &call.arguments;
+        if RETURN_TWICE.contains(&call.callee) {
+            self.after(statement, after, "unwound()");
+        } else if let Some(&(_, bounded)) = PRINT.iter().find(|(name, _)| *name == call.callee) {
+            let [buffer, rest @ ..] = &arguments[..] else { return };
+            if !buffer.is_pointer() {
+                return;
+            }
+            let most = rest.first().filter(|it| bounded && it.ty == b"i64");
+            let most = most.map_or("-1".to_owned(), |it| lossy(it.value));
+            let buffer = lossy(buffer.value);
+            self.after(statement, after, format_args!("printed(ptr {buffer}, i64 {most})"));
+        } else if let Some(&(_, from)) = SCAN.iter().find(|(name, _)| *name == call.callee) {
+            self.clear(statement, arguments.get(from..).unwrap_or_default(), 16);
+        }
+        // Memory operands of assembly, and results of code that is not checked.
+        let is_result = |argument: &&Argument<'_>| {
+            let has = |word| memchr::memmem::find(argument.attributes, word).is_some();
+            has(b"elementtype(") && call.constraints.is_some()
+                || has(b"sret(") && !self.pass.defined.contains(call.callee)
+        };
+        let results: Vec<_> = arguments.iter().filter(is_result).copied().collect();
+        for result in results {
+            let size = pointee(&result).and_then(|ty| self.pass.sizes.of(ty));
+            self.clear(statement, &[result], size.map_or(0, |size| size.alloc));
+        }
+    }
+
+    /// Clears bytes at each of the pointers.
+    fn clear(&mut self, statement: &Statement<'_>, pointers: &[Argument<'_>], size: u64) {
+        for pointer in pointers.iter().filter(|it| it.is_pointer() && size > 0) {
+            let pointer = lossy(pointer.value);
+            self.before(statement, format_args!("clear(ptr {pointer}, i64 {size})"));
+        }
+    }
+
+    fn set(&mut self, statement: &Statement<'t>, tag: Option<TagId>, call: &Call<'t>) {
+        let [to, _, size, ..] = &call.arguments[..] else {
+            return self.skip(statement, SkipReason::Unreadable);
+        };
+        if !to.is_pointer() {
+            return self.skip(statement, SkipReason::AddressSpace);
+        }
+        let (pointer, size) = (lossy(to.value), self.length(statement, size));
+        let tag = self.pass.telling(tag);
+        let what = shortened(format!("memset, ptr {pointer}"));
+        self.touch(
+            statement,
+            tag,
+            &[Kind::Write],
+            &Bytes { pointer: &pointer, size: &size },
+            &what,
+        );
+    }
+
+    fn copy(&mut self, statement: &Statement<'t>, access: Option<&Instruction>, call: &Call<'t>) {
+        let [to, from, size, ..] = &call.arguments[..] else {
+            return self.skip(statement, SkipReason::Unreadable);
+        };
+        if !to.is_pointer() || !from.is_pointer() {
+            return self.skip(statement, SkipReason::AddressSpace);
+        }
+        let size = self.length(statement, size);
+        let tag = access.and_then(|it| it.tag);
+        let entries = access.and_then(|it| self.pass.module.graph().copy(it.copy?));
+        let sides = [(from, Kind::Read, "from"), (to, Kind::Write, "to")];
+        for (argument, kind, word) in sides {
+            let pointer = lossy(argument.value);
+            let what = shortened(format!("copy {word} ptr {pointer}"));
+            if tag.is_some() || entries.is_none() {
+                let tag = self.pass.telling(tag);
+                let bytes = Bytes { pointer: &pointer, size: &size };
+                self.touch(statement, tag, &[kind], &bytes, &what);
+                continue;
+            }
+            if kind == Kind::Write {
+                // What lies between the members.
+                self.before(statement, format_args!("clear(ptr {pointer}, i64 {size})"));
+            }
+            let most = size.parse().unwrap_or(u64::MAX);
+            for CopyEntry { offset, size, tag } in entries.iter().flatten() {
+                let fits = offset.checked_add(*size).is_some_and(|end| end <= most);
+                let Some(tag) = self.pass.telling(Some(*tag)).filter(|_| fits && *size > 0) else {
+                    continue;
+                };
+                let at = format_args!("getelementptr i8, ptr {pointer}, i64 {offset}").to_string();
+                let (place, size) = (self.value(statement.offset, at), size.to_string());
+                let bytes = Bytes { pointer: &place, size: &size };
+                self.touch(statement, Some(tag), &[kind], &bytes, &what);
+            }
+        }
+    }
+
+    /// A length as an `i64`.
+    fn length(&mut self, statement: &Statement<'_>, length: &Argument<'_>) -> String {
+        let value = lossy(length.value);
+        if length.ty == b"i64" || value.parse::<u64>().is_ok() {
+            return value;
+        }
+        let ty = lossy(length.ty);
+        self.value(statement.offset, format_args!("zext {ty} {value} to i64"))
+    }
+
+    /// Masked loads and stores, gathers and scatters.
+    fn masked(&mut self, statement: &Statement<'t>, tag: Option<TagId>, call: &Call<'t>) {
+        let operation = call.callee["llvm.masked.".len()..].split(|&b| b == b'.').next();
+        let (kind, spread) = match operation {
+            Some(b"load") => (Kind::Read, false),
+            Some(b"store") => (Kind::Write, false),
+            Some(b"gather") => (Kind::Read, true),
+            Some(b"scatter") => (Kind::Write, true),
+            _ => return self.skip(statement, SkipReason::Call),
+        };
+        let tag = self.pass.telling(tag);
+        if tag.is_none() && kind == Kind::Read {
+            return;
+        }
+        let of_mask = |it: &&Argument<'_>| it.ty.ends_with(b" x i1>");
+        let of_pointer = |it: &&Argument<'_>| match spread {
+            true => it.ty.ends_with(b" x ptr>"),
+            false => it.is_pointer(),
+        };
+        let value = match kind {
+            Kind::Read => call.arguments.last(),
+            Kind::Write => call.arguments.first(),
+        };
+        let mask = call.arguments.iter().rev().skip(usize::from(kind == Kind::Read)).find(of_mask);
+        let pointer = call.arguments.iter().skip(usize::from(kind == Kind::Write)).find(of_pointer);
+        let lanes = value.and_then(|value| self.lanes(value.ty));
+        let (Some(mask), Some(pointer), Some((lanes, size))) = (mask, pointer, lanes) else {
+            return self.skip(statement, SkipReason::Size);
+        };
+        let site = tag.map(|tag| {
+            let what = shortened(format!("{} {}", lossy(call.callee), lossy(pointer.value)));
+            self.site(statement, tag, size, what)
+        });
+        let call = |pointer: &str, bits: &str| match site {
+            Some(site) => format!(
+                "masked_{}(ptr {pointer}, i64 {bits}, i64 {size}, i32 {site}, ptr @__tbaa_witness.module)",
+                kind.word()
+            ),
+            None => format!("masked_clear(ptr {pointer}, i64 {bits}, i64 {size})"),
+        };
+        let (at, ty) = (statement.offset, lossy(mask.ty));
+        let (pointers, pointer, mask) =
+            (lossy(pointer.ty), lossy(pointer.value), lossy(mask.value));
+        if !spread {
+            let bits = self.value(at, format_args!("bitcast {ty} {mask} to i{lanes}"));
+            let bits = match lanes {
+                64 => bits,
+                _ => self.value(at, format_args!("zext i{lanes} {bits} to i64")),
+            };
+            return self.before(statement, call(&pointer, &bits));
+        }
+        for lane in 0..lanes {
+            let lane_of = |ty, value| format!("extractelement {ty} {value}, i64 {lane}");
+            let one = self.value(at, lane_of(&pointers, &pointer));
+            let bit = self.value(at, lane_of(&ty, &mask));
+            let bit = self.value(at, format_args!("zext i1 {bit} to i64"));
+            self.before(statement, call(&one, &bit));
+        }
+    }
+
+    /// Returns how many elements a vector has, up to 64, and the bytes of one.
+    fn lanes(&mut self, ty: &[u8]) -> Option<(u32, u64)> {
+        let inner = str::from_utf8(ty).ok()?.strip_prefix('<')?.strip_suffix('>')?;
+        let (count, element) = inner.split_once(" x ")?;
+        let count: u32 = count.trim().parse().ok()?;
+        let size = self.pass.sizes.of(element.trim().as_bytes())?.store;
+        ((1..=64).contains(&count) && size > 0).then_some((count, size))
+    }
+}
+
+fn lossy(text: &[u8]) -> String {
+    String::from_utf8_lossy(text).into_owned()
+}

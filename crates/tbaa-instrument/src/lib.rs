@@ -1,0 +1,63 @@
+//! A module's text with checks: each access tells a runtime what it is about to
+//! do, and the runtime says which tags contradict what the program does.
+//!
+//! [`instrument`] works on text, without LLVM. Before each tagged access a call
+//! of the runtime, `libtbaa_witness`, has the address, the size and the number of
+//! the access; what writes memory without a tag clears what is known of it. The
+//! module carries its tags and a table of its accesses, and the runtime decides
+//! by which rule they are judged.
+//!
+//! Three things are left out, for they can be in no report: locals that LLVM
+//! would keep in registers, reads without a tag, and reads by a tag that may
+//! alias all memory under its root.
+
+#![forbid(unsafe_code)]
+
+mod access;
+mod attributes;
+mod calls;
+mod edit;
+mod function;
+mod inline;
+mod outcome;
+mod pass;
+mod sizes;
+mod slots;
+mod table;
+
+pub use outcome::{Instrumented, SkipReason, Skipped};
+
+use tbaa_ir::{Module, TextError};
+
+/// Puts checks into the module that `text` is and `module` was read from.
+///
+/// The result needs `libtbaa_witness` to link. Do it before optimizing: what
+/// LLVM loads ahead of time, the program may never have asked for.
+///
+/// ```
+/// use tbaa_instrument::instrument;
+///
+/// let source = br#"
+/// define void @f(ptr %p) {
+///   store i32 0, ptr %p, align 4, !tbaa !0
+///   ret void
+/// }
+/// !0 = !{!1, !1, i64 0}
+/// !1 = !{!"int", !2, i64 0}
+/// !2 = !{!"char", !3, i64 0}
+/// !3 = !{!"Simple C/C++ TBAA"}
+/// "#;
+/// let checked = instrument(source, &tbaa_ir::read(source)?)?;
+/// let call = "  call void @__tbaa_witness.write4(ptr %p, i32 0)\n  store";
+/// assert!(String::from_utf8(checked.text).unwrap().contains(call));
+/// # Ok::<(), tbaa_ir::TextError>(())
+/// ```
+///
+/// # Errors
+///
+/// [`TextErrorKind::Expected`](crate::text::TextErrorKind::Expected) where the
+/// module has typed pointers, which LLVM 14 and before print, or has checks
+/// already.
+pub fn instrument(text: &[u8], module: &Module) -> Result<Instrumented, TextError> {
+    function::instrument(text, module).map_err(|error| error.located(text))
+}

@@ -1,0 +1,150 @@
+//! What the pass over a module holds, and how it calls the runtime.
+
+use std::fmt::{Display, Write};
+
+use super::attributes::{Groups, number};
+use super::edit::Edits;
+use super::outcome::{SkipReason, Skipped};
+use super::sizes::Sizes;
+use super::table::{Site, Table};
+use tbaa::TagId;
+use tbaa_ir::{DebugInfo, Module, Statement};
+use tbaa_types::table::{HashMap, HashSet};
+
+/// What is known of the module, and what is made of it so far.
+pub(super) struct Pass<'t> {
+    pub(super) text: &'t [u8],
+    pub(super) module: &'t Module,
+    pub(super) sizes: Sizes,
+    pub(super) edits: Edits,
+    pub(super) defined: HashSet<&'t [u8]>,
+    pub(super) skipped: Vec<Skipped>,
+    pub(super) table: Table,
+    pub(super) debug: DebugInfo<'t>,
+    pub(super) groups: Groups<'t>,
+    /// Tags that may alias all memory under their root.
+    pub(super) universal: Vec<bool>,
+    pub(super) next_number: Option<u32>,
+    /// Locations and tags that the text does not have.
+    pub(super) nodes: String,
+    /// What is attached to calls of the runtime: they access none of the
+    /// program's memory.
+    pub(super) own_tag: String,
+}
+
+/// The function that the pass is in.
+pub(super) struct Current<'p, 't> {
+    pub(super) pass: &'p mut Pass<'t>,
+    pub(super) name: &'t [u8],
+    /// The `DISubprogram`.
+    pub(super) subprogram: Option<u32>,
+    /// The number of a location in it without a line.
+    pub(super) location: Option<u32>,
+    /// Values that are inserted are named by their numbers.
+    pub(super) values: u32,
+    /// Stack slots that stay in memory.
+    pub(super) slots: HashMap<&'t [u8], Slot<'t>>,
+    /// Those that LLVM keeps in registers.
+    pub(super) registers: HashSet<&'t [u8]>,
+    pub(super) swift_errors: HashSet<&'t [u8]>,
+}
+
+/// A stack slot whose place is known wherever the function ends.
+#[derive(Clone, Copy)]
+pub(super) struct Slot<'t> {
+    pub(super) name: &'t [u8],
+    /// In bytes.
+    pub(super) size: u64,
+    /// Whether `llvm.lifetime.start` says when it begins.
+    pub(super) marked: bool,
+}
+
+impl Pass<'_> {
+    pub(super) fn skip(&mut self, name: &[u8], offset: usize, reason: SkipReason) {
+        let function = String::from_utf8_lossy(name).into_owned();
+        self.skipped.push(Skipped { offset, function, reason });
+    }
+
+    /// The tag, unless it may alias everything.
+    pub(super) fn telling(&self, tag: Option<TagId>) -> Option<TagId> {
+        tag.filter(|tag| !self.universal[tag.index()])
+    }
+}
+
+impl Current<'_, '_> {
+    pub(super) fn skip(&mut self, statement: &Statement<'_>, reason: SkipReason) {
+        self.pass.skip(self.name, statement.offset, reason);
+    }
+
+    /// Adds a site of an access.
+    pub(super) fn site(
+        &mut self,
+        statement: &Statement<'_>,
+        tag: TagId,
+        size: u64,
+        what: String,
+    ) -> u32 {
+        let place = self.pass.debug.location_at(statement.offset);
+        let site = Site { tag: tag.index(), size, function: self.name, place, what };
+        self.pass.table.add(&site)
+    }
+
+    /// Calls the runtime before an instruction: `fresh(ptr %p, i64 8)`.
+    pub(super) fn before(&mut self, statement: &Statement<'_>, call: impl Display) {
+        self.put(statement, statement.offset, format_args!("_{call}"));
+    }
+
+    /// Calls the runtime where the instruction after `statement` stands.
+    pub(super) fn after(
+        &mut self,
+        statement: &Statement<'_>,
+        after: Option<usize>,
+        call: impl Display,
+    ) {
+        if let Some(after) = after {
+            self.put(statement, after, format_args!("_{call}"));
+        }
+    }
+
+    /// Calls what has this name after `@__tbaa_witness`.
+    pub(super) fn put(&mut self, statement: &Statement<'_>, at: usize, call: impl Display) {
+        let mut text = format!("call void @__tbaa_witness{call}");
+        // Those that are compiled in have it within; one reads what was printed.
+        if !text.starts_with("call void @__tbaa_witness.") && !text.contains("_printed(") {
+            text.push_str(&self.pass.own_tag);
+        }
+        if let Some(location) = self.location(statement) {
+            let _ = write!(text, ", !dbg !{location}");
+        }
+        text.push_str("\n  ");
+        self.pass.edits.insert(at, text);
+    }
+
+    /// The location of what is inserted for an instruction; one in a function
+    /// that has debug information needs one.
+    fn location(&mut self, statement: &Statement<'_>) -> Option<u32> {
+        let scope = self.subprogram?;
+        let own = location(&self.pass.text[statement.offset..statement.end]);
+        own.or(self.location).or_else(|| {
+            let number = self.pass.next_number?;
+            self.pass.next_number = number.checked_add(1);
+            let _ = writeln!(self.pass.nodes, "!{number} = !DILocation(line: 0, scope: !{scope})");
+            self.location = Some(number);
+            self.location
+        })
+    }
+
+    /// Computes a value at `at`, and returns its name.
+    pub(super) fn value(&mut self, at: usize, instruction: impl Display) -> String {
+        let name = format!("%tbaa.witness.{}", self.values);
+        self.values += 1;
+        self.pass.edits.insert(at, format!("{name} = {instruction}\n  "));
+        name
+    }
+}
+
+/// Returns the number of the node that is attached as `!dbg` in `text`.
+pub(super) fn location(text: &[u8]) -> Option<u32> {
+    let at = memchr::memmem::rfind(text, b"!dbg !")? + b"!dbg !".len();
+    number(&text[at..])
+}

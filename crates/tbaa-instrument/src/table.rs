@@ -1,0 +1,127 @@
+//! What the runtime is told of a module: its sites and its tags, as constants.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use super::inline;
+use tbaa_ir::{Location, Module, write};
+use tbaa_types::source::escape;
+use tbaa_types::table::IndexMap;
+
+/// The version of what this file writes and `tbaa-witness` reads.
+const VERSION: u32 = 2;
+
+/// Accesses by their numbers, which count from 0.
+///
+/// Each is seven words of 32 bits: its tag's index among those that
+/// [`write`] lists, its size in bytes (0: unknown until it runs), and offsets
+/// into the strings of its function, its file and what it does, with line and
+/// column between the file and the last.
+#[derive(Default)]
+pub(super) struct Table {
+    words: String,
+    count: u32,
+    strings: IndexMap<Vec<u8>, u32>,
+    /// Of all strings, in bytes.
+    strings_len: u32,
+    /// The checks that are compiled in: `read` or `write`, and of how many bytes.
+    pub(super) inlined: BTreeSet<(&'static str, u64)>,
+}
+
+/// One access.
+pub(super) struct Site<'t> {
+    pub(super) tag: usize,
+    pub(super) size: u64,
+    pub(super) function: &'t [u8],
+    pub(super) place: Option<Location>,
+    /// As the text has it: `store i32, ptr %p`.
+    pub(super) what: String,
+}
+
+impl Table {
+    pub(super) fn sites(&self) -> u32 {
+        self.count
+    }
+
+    /// Adds a site, and returns its number.
+    pub(super) fn add(&mut self, site: &Site<'_>) -> u32 {
+        let (file, line, column) =
+            site.place.as_ref().map_or(("", 0, 0), |it| (&it.file, it.line, it.column));
+        let size = u32::try_from(site.size).unwrap_or(0);
+        let function = self.string(site.function);
+        let file = self.string(file.as_bytes());
+        let what = self.string(site.what.as_bytes());
+        let words = [site.tag as u32, size, function, file, line, column, what];
+        for word in words {
+            let comma = if self.words.is_empty() { "" } else { ", " };
+            let _ = write!(self.words, "{comma}i32 {word}");
+        }
+        self.count += 1;
+        self.count - 1
+    }
+
+    fn string(&mut self, string: &[u8]) -> u32 {
+        if let Some(&at) = self.strings.get(string) {
+            return at;
+        }
+        let at = self.strings_len;
+        self.strings_len += string.len() as u32 + 1;
+        self.strings.insert(string.to_owned(), at);
+        at
+    }
+
+    /// Writes the module's globals and the runtime's declarations.
+    pub(super) fn write(&self, module: &Module, tag: &str) -> String {
+        let tags = write(module.graph());
+        let mut strings = Vec::with_capacity(self.strings_len as usize);
+        for string in self.strings.keys() {
+            strings.extend_from_slice(string);
+            strings.push(0);
+        }
+        let mut out = String::with_capacity(self.words.len() + 2 * strings.len());
+        let n = self.count;
+        let _ = write!(
+            out,
+            "\n@__tbaa_witness.module = internal global {{ i32, i32, i32, i32, ptr, ptr, ptr, i64, ptr }} \
+             {{ i32 0, i32 {VERSION}, i32 {n}, i32 {}, ptr @__tbaa_witness.sites, \
+             ptr @__tbaa_witness.strings, ptr @__tbaa_witness.tags, i64 {}, ptr @__tbaa_witness.rows }}\n\
+             @__tbaa_witness.sites = internal constant [{} x i32] [{}]\n",
+            self.strings_len,
+            tags.len(),
+            u64::from(n) * 7,
+            self.words,
+        );
+        for (name, bytes) in [("strings", &strings[..]), ("tags", tags.as_bytes())] {
+            let len = bytes.len();
+            let _ = write!(out, "@__tbaa_witness.{name} = internal constant [{len} x i8] c\"");
+            escape(bytes, &mut out);
+            out.push_str("\"\n");
+        }
+        inline::write(n, &self.inlined, tag, &mut out);
+        let own = self.inlined.iter().map(|(word, size)| format!("{word}{size}"));
+        let own = own.map(|name| (name, "ptr nocapture, i32, ptr nocapture"));
+        let others = RUNTIME.iter().map(|(name, parameters)| ((*name).to_owned(), *parameters));
+        for (name, parameters) in own.chain(others) {
+            let _ = writeln!(
+                out,
+                "declare void @__tbaa_witness_{name}({parameters}) nounwind nonlazybind"
+            );
+        }
+        out
+    }
+}
+
+/// The functions of the runtime that a module may call, but for those that
+/// [`inline`] calls. A tag says that they access their own memory alone: what the
+/// program does may be moved around them, and they keep their order.
+const RUNTIME: &[(&str, &str)] = &[
+    ("read", "ptr nocapture, i64, i32, ptr nocapture"),
+    ("write", "ptr nocapture, i64, i32, ptr nocapture"),
+    ("masked_read", "ptr nocapture, i64, i64, i32, ptr nocapture"),
+    ("masked_write", "ptr nocapture, i64, i64, i32, ptr nocapture"),
+    ("masked_clear", "ptr nocapture, i64, i64"),
+    ("clear", "ptr nocapture, i64"),
+    ("fresh", "ptr nocapture, i64"),
+    ("printed", "ptr nocapture, i64"),
+    ("unwound", ""),
+];

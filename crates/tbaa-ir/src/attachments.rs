@@ -1,0 +1,214 @@
+//! The attachments of one instruction, and where another may stand.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::instruction;
+use super::module::Opcode;
+use super::node::reference;
+use tbaa_types::lexer::Lexer;
+
+/// What is attached to an instruction, in the order of the text.
+pub(super) struct Attachments<'t> {
+    pub(super) list: Vec<Attached<'t>>,
+    /// Bytes from the start of the text to after the instruction.
+    pub(super) end: usize,
+}
+
+/// An attachment such as `, !tbaa !5`.
+pub(super) struct Attached<'t> {
+    /// Bytes from the start of the text to the comma before it.
+    pub(super) comma: usize,
+    /// Its `!`.
+    pub(super) start: usize,
+    /// Without the `!`, escapes resolved.
+    pub(super) kind: Cow<'t, [u8]>,
+    pub(super) node: Range<usize>,
+}
+
+/// Reads the attachments of the instruction at `offset`, which ends within
+/// `text`. `None` where its end cannot be made out.
+///
+/// LLVM: `LLParser::parseInstructionMetadata`. Each attachment has a comma
+/// before it, and nothing but an alignment stands between or after them.
+pub(super) fn attachments(text: &[u8], offset: usize) -> Option<Attachments<'_>> {
+    let mut lexer = Lexer::new(text, offset);
+    let start = instruction::start(&mut lexer).ok()??;
+    lexer.at = start.after;
+    match operands(start.opcode, lexer) {
+        Some(end) => lexer.at = end,
+        // The place of an attachment that is there is known all the same.
+        None => to_attachment(&mut lexer)?,
+    }
+    let mut found = Attachments { list: Vec::new(), end: lexer.at };
+    loop {
+        lexer.skip_space().ok()?;
+        let comma = lexer.at;
+        if !lexer.eat(b",") {
+            return Some(found);
+        }
+        lexer.skip_space().ok()?;
+        let start = lexer.at;
+        if lexer.eat(b"!") {
+            let kind = lexer.metadata_name();
+            lexer.skip_space().ok()?;
+            let node = lexer.at;
+            skip_node(&mut lexer)?;
+            found.list.push(Attached { comma, start, kind, node: node..lexer.at });
+        } else {
+            // `align 4`
+            (!lexer.word().is_empty()).then_some(())?;
+            lexer.skip_space().ok()?;
+            (!lexer.word().is_empty()).then_some(())?;
+        }
+        found.end = lexer.at;
+    }
+}
+
+/// Passes `!4`, `!{...}` or `!DILocation(...)`.
+fn skip_node(lexer: &mut Lexer<'_>) -> Option<()> {
+    (lexer.peek()? == b'!').then_some(())?;
+    if reference(lexer).ok()?.is_none() {
+        lexer.at += 1;
+        lexer.word();
+        (lexer.peek()? == b'(').then_some(())?;
+        lexer.bracketed("a metadata node").ok()?;
+    }
+    Some(())
+}
+
+/// Returns where the comma before the alignment and the attachments may stand,
+/// from after the opcode on.
+fn operands(opcode: Opcode, mut lexer: Lexer<'_>) -> Option<usize> {
+    match opcode {
+        Opcode::Other => return None,
+        Opcode::Call => {
+            instruction::transfer(&mut lexer)?;
+            lexer.bracketed("a call").ok()?;
+            return call_attributes(lexer);
+        }
+        _ => {}
+    }
+    lexer.at = instruction::pointer_in(opcode, lexer, 0)?.end;
+    let values = match opcode {
+        Opcode::AtomicRmw => 1,
+        Opcode::CmpXchg => 2,
+        _ => 0,
+    };
+    for _ in 0..values {
+        comma(&mut lexer)?;
+        lexer.ty().ok()?;
+        lexer.skip_space().ok()?;
+        value(&mut lexer)?;
+    }
+    if opcode == Opcode::VaArg {
+        comma(&mut lexer)?;
+        lexer.ty().ok()?;
+    }
+    let mut end = lexer.at;
+    loop {
+        lexer.skip_space().ok()?;
+        if lexer.eat_word(b"syncscope") {
+            lexer.skip_space().ok()?;
+            (lexer.peek()? == b'(').then_some(())?;
+            lexer.bracketed("a scope").ok()?;
+        } else if !ORDERINGS.iter().any(|ordering| lexer.eat_word(ordering)) {
+            return Some(end);
+        }
+        end = lexer.at;
+    }
+}
+
+fn comma(lexer: &mut Lexer<'_>) -> Option<()> {
+    lexer.skip_space().ok()?;
+    lexer.eat(b",").then_some(())?;
+    lexer.skip_space().ok()
+}
+
+/// LLVM: `LLParser::parseOrdering`.
+const ORDERINGS: [&[u8]; 6] =
+    [b"unordered", b"monotonic", b"acquire", b"release", b"acq_rel", b"seq_cst"];
+
+/// Passes a value of any type.
+fn value(lexer: &mut Lexer<'_>) -> Option<()> {
+    match lexer.peek()? {
+        b'<' | b'[' | b'{' => lexer.bracketed("a constant").ok(),
+        b'0'..=b'9' | b'-' | b'+' => {
+            // `1.0e+00`
+            while !lexer.word().is_empty() || lexer.eat(b"+") {}
+            Some(())
+        }
+        _ if lexer.eat_word(b"true") || lexer.eat_word(b"false") => Some(()),
+        _ => lexer.value().ok(),
+    }
+}
+
+/// Returns where a call ends, but for its attachments, from after its
+/// arguments on: `#2 [ "deopt"() ] to label %a unwind label %b`.
+fn call_attributes(mut lexer: Lexer<'_>) -> Option<usize> {
+    loop {
+        let end = lexer.at;
+        lexer.skip_space().ok()?;
+        let rest = lexer.rest();
+        match rest.first() {
+            Some(b'#') if rest.get(1).is_some_and(u8::is_ascii_digit) => {
+                lexer.at += 1;
+                lexer.word();
+            }
+            Some(b'[') => lexer.bracketed("operand bundles").ok()?,
+            Some(b'"') => {
+                lexer.quoted().ok()?;
+                if lexer.peek() == Some(b':') {
+                    return Some(end);
+                }
+            }
+            Some(b'=') => lexer.at += 1,
+            Some(b'%') => {
+                lexer.at += 1;
+                lexer.skip_name().ok()?;
+                let mut ahead = lexer;
+                ahead.skip_space().ok()?;
+                if ahead.peek() == Some(b'=') {
+                    return Some(end);
+                }
+            }
+            _ => {
+                // The next instruction, but `unwind label` goes on with this.
+                let mut next = lexer;
+                let word = lexer.word();
+                let starts = matches!(instruction::start(&mut next), Ok(Some(_)));
+                if word.is_empty() || lexer.peek() == Some(b':') || starts && word != b"unwind" {
+                    return Some(end);
+                }
+                if lexer.peek() == Some(b'(') {
+                    lexer.bracketed("an attribute").ok()?;
+                }
+            }
+        }
+    }
+}
+
+/// Goes to the comma before the first attachment.
+fn to_attachment(lexer: &mut Lexer<'_>) -> Option<()> {
+    loop {
+        match lexer.peek()? {
+            b'"' => drop(lexer.quoted().ok()?),
+            b';' | b'/' if lexer.comment().ok()? => {}
+            b'(' | b'[' | b'{' => lexer.bracketed("an instruction").ok()?,
+            b',' => {
+                let mut ahead = *lexer;
+                ahead.at += 1;
+                ahead.skip_space().ok()?;
+                if ahead.eat(b"!")
+                    && !ahead.metadata_name().is_empty()
+                    && ahead.skip_space().is_ok()
+                    && skip_node(&mut ahead).is_some()
+                {
+                    return Some(());
+                }
+                lexer.at += 1;
+            }
+            _ => lexer.at += 1,
+        }
+    }
+}

@@ -1,0 +1,376 @@
+//! Debug information: what a struct's fields are called, and which line of the
+//! source an instruction comes from.
+//!
+//! Nodes are found by the lines that define them, as LLVM prints them, and read
+//! when they are asked for.
+
+use std::borrow::Cow;
+use std::num::NonZeroU32;
+
+use super::module::Instruction;
+use super::numbers::Numbers;
+use tbaa_types::lexer::Lexer;
+use tbaa_types::source::unescaped;
+use tbaa_types::table::HashMap;
+
+/// How deep records nest, and typedefs: a text may have a cycle of them.
+const DEPTH: usize = 64;
+
+/// The most members of a union that a name lists.
+const LISTED: usize = 4;
+
+/// A place in the source that a module was compiled from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Location {
+    /// The file's name as the compiler was given it.
+    pub file: String,
+    /// From 1; 0 where the compiler knew none.
+    pub line: u32,
+    /// From 1; 0 where the compiler knew none.
+    pub column: u32,
+}
+
+/// The debug information of a module's text.
+///
+/// ```
+/// use tbaa_ir::DebugInfo;
+///
+/// let text = br#"define void @f(ptr %p) !dbg !2 {
+///   store i32 1, ptr %p, align 4, !dbg !1
+///   ret void
+/// }
+/// !0 = !DIFile(filename: "f.c", directory: "/")
+/// !1 = !DILocation(line: 7, column: 3, scope: !2)
+/// !2 = distinct !DISubprogram(name: "f", file: !0, line: 6)
+/// "#;
+/// let module = tbaa_ir::read(text)?;
+/// let debug = DebugInfo::new(text);
+/// let at = debug.location(&module.instructions()[0]).unwrap();
+/// assert_eq!((at.file.as_str(), at.line), ("f.c", 7));
+/// # Ok::<(), tbaa_ir::TextError>(())
+/// ```
+#[derive(Debug)]
+pub struct DebugInfo<'t> {
+    text: &'t [u8],
+    /// Where the number of each node that a line defines ends, and 1.
+    places: Numbers<NonZeroU32>,
+    /// The structs, classes and unions of a name.
+    records: HashMap<Cow<'t, [u8]>, Vec<u32>>,
+}
+
+/// A node such as `!DIFile(filename: "f.c")`.
+#[derive(Clone, Copy)]
+struct Node<'t> {
+    /// `DIFile`.
+    kind: &'t [u8],
+    /// What follows the `(`.
+    fields: &'t [u8],
+}
+
+impl<'t> Node<'t> {
+    /// Reads a field's value as it is written.
+    fn field(self, wanted: &[u8]) -> Option<&'t [u8]> {
+        let mut lexer = Lexer::new(self.fields, 0);
+        loop {
+            lexer.skip_space().ok()?;
+            let name = lexer.word();
+            (!name.is_empty() && lexer.eat(b":")).then_some(())?;
+            lexer.skip_space().ok()?;
+            let start = lexer.at;
+            lexer.until(b",)", "a field").ok()?;
+            if name == wanted {
+                return Some(self.fields[start..lexer.at].trim_ascii_end());
+            }
+            lexer.eat(b",").then_some(())?;
+        }
+    }
+
+    fn number(self, field: &[u8]) -> Option<u64> {
+        std::str::from_utf8(self.field(field)?).ok()?.parse().ok()
+    }
+
+    /// The number of the node that a field refers to.
+    fn link(self, field: &[u8]) -> Option<u32> {
+        std::str::from_utf8(self.field(field)?.strip_prefix(b"!")?).ok()?.parse().ok()
+    }
+
+    fn string(self, field: &[u8]) -> Option<Cow<'t, [u8]>> {
+        let quoted = self.field(field)?.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+        Some(unescaped(quoted)).filter(|string| !string.is_empty())
+    }
+
+    fn tag(self) -> &'t [u8] {
+        self.field(b"tag").unwrap_or_default()
+    }
+
+    fn is_record(self) -> bool {
+        let tags: [&[u8]; 3] =
+            [b"DW_TAG_structure_type", b"DW_TAG_class_type", b"DW_TAG_union_type"];
+        self.kind == b"DICompositeType" && tags.contains(&self.tag())
+    }
+
+    /// Size in bits; 0 where there is none.
+    fn size(self) -> u64 {
+        self.number(b"size").unwrap_or(0)
+    }
+
+    /// Bits from the start of the record to the member.
+    fn start(self) -> u64 {
+        self.number(b"offset").unwrap_or(0)
+    }
+
+    /// Whether a record has this name, or this one in TBAA.
+    fn has_name(self, name: &[u8]) -> bool {
+        let is = |field| self.string(field).is_some_and(|string| *string == *name);
+        self.is_record() && (is(b"name") || is(b"identifier"))
+    }
+
+    /// Whether clang gives a type that is no record this name in TBAA. It leaves
+    /// signs out, and calls pointers by what they lead to or not at all.
+    fn is_called(self, name: &[u8]) -> bool {
+        let pointers: [&[u8]; 3] =
+            [b"DW_TAG_pointer_type", b"DW_TAG_reference_type", b"DW_TAG_rvalue_reference_type"];
+        if pointers.contains(&self.tag()) {
+            let numbered = name.strip_prefix(b"p").and_then(<[u8]>::first);
+            return name == b"any pointer" || numbered.is_some_and(u8::is_ascii_digit);
+        }
+        let Some(own) = self.string(b"name") else { return false };
+        !self.is_record() && own.strip_prefix(b"unsigned ").unwrap_or(&own) == name
+    }
+}
+
+impl<'t> DebugInfo<'t> {
+    /// Finds the nodes in a module's text, in time linear in its length.
+    #[must_use]
+    pub fn new(text: &'t [u8]) -> Self {
+        let mut found =
+            DebugInfo { text, places: Numbers::new(text.len()), records: HashMap::new() };
+        if memchr::memmem::find(text, b"!DI").is_none() {
+            return found;
+        }
+        let starts = memchr::memmem::find_iter(text, b"\n!").map(|at| at + 2);
+        let first = text.starts_with(b"!").then_some(1);
+        for start in first.into_iter().chain(starts) {
+            let mut lexer = Lexer::new(text, start);
+            let Ok(number) = lexer.number() else { continue };
+            let place = NonZeroU32::MIN.saturating_add(lexer.at.try_into().unwrap_or(u32::MAX - 1));
+            found.places.insert(number, place);
+            let Some(node) = found.node(number).filter(|node| node.is_record()) else { continue };
+            // A declaration has no members to look among.
+            if node.link(b"elements").is_none() {
+                continue;
+            }
+            // C++ types go by their mangled names in TBAA.
+            for name in [node.string(b"name"), node.string(b"identifier")].into_iter().flatten() {
+                found.records.entry(name).or_default().push(number);
+            }
+        }
+        found
+    }
+
+    /// Returns whether the text has no debug information on types.
+    pub(super) fn has_no_records(&self) -> bool {
+        self.records.is_empty()
+    }
+
+    fn body(&self, number: u32) -> Option<Lexer<'t>> {
+        let mut lexer = Lexer::new(self.text, self.places.get(number)?.get() as usize - 1);
+        lexer.skip_space().ok()?;
+        lexer.eat(b"=").then_some(())?;
+        lexer.skip_space().ok()?;
+        if lexer.eat_word(b"distinct") {
+            lexer.skip_space().ok()?;
+        }
+        lexer.eat(b"!").then_some(lexer)
+    }
+
+    fn node(&self, number: u32) -> Option<Node<'t>> {
+        let mut lexer = self.body(number)?;
+        let kind = lexer.word();
+        lexer.eat(b"(").then_some(())?;
+        // One line, or else a text that is cut off would be searched to its end.
+        let rest = lexer.rest();
+        let line = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+        Some(Node { kind, fields: &rest[..line] })
+    }
+
+    /// The members and base classes of a record, in their order.
+    fn members(&self, record: Node<'t>) -> Vec<Node<'t>> {
+        let list = |number| {
+            let mut lexer = self.body(number)?;
+            lexer.eat(b"{").then_some(())?;
+            let mut members = Vec::new();
+            while lexer.eat(b"!") {
+                members.extend(lexer.number().ok().and_then(|number| self.node(number)));
+                lexer.eat(b", ");
+            }
+            Some(members)
+        };
+        let mut members = record.link(b"elements").and_then(list).unwrap_or_default();
+        let tags: [&[u8]; 2] = [b"DW_TAG_member", b"DW_TAG_inheritance"];
+        members.retain(|member| {
+            let flags = member.field(b"flags").unwrap_or_default();
+            tags.contains(&member.tag())
+                && memchr::memmem::find(flags, b"DIFlagStaticMember").is_none()
+        });
+        members
+    }
+
+    /// The members of a record that may hold the bit: several of a union, and
+    /// bit-fields that share its byte.
+    fn members_at(&self, record: Node<'t>, bits: u64) -> Vec<Node<'t>> {
+        let byte = bits..bits.saturating_add(8);
+        let mut members = self.members(record);
+        members.retain(|member| {
+            let start = member.start();
+            let size = match member.size() {
+                // A base class has the size of its type.
+                0 => member.link(b"baseType").and_then(|ty| self.strip(ty, &mut 0)),
+                _ => Some(*member),
+            };
+            let end = start.saturating_add(size.map_or(0, Node::size).max(1));
+            start <= bits && bits < end || byte.contains(&start)
+        });
+        members
+    }
+
+    /// Goes through typedefs, qualifiers and arrays to the type itself, and
+    /// takes whole elements off the offset.
+    fn strip(&self, mut number: u32, bits: &mut u64) -> Option<Node<'t>> {
+        for _ in 0..DEPTH {
+            let node = self.node(number)?;
+            number = match node.tag() {
+                b"DW_TAG_typedef"
+                | b"DW_TAG_const_type"
+                | b"DW_TAG_volatile_type"
+                | b"DW_TAG_restrict_type"
+                | b"DW_TAG_atomic_type" => node.link(b"baseType")?,
+                b"DW_TAG_array_type" => {
+                    let element = node.link(b"baseType")?;
+                    let size = self.strip(element, &mut 0).map_or(0, Node::size);
+                    *bits = bits.checked_rem(size).unwrap_or(*bits);
+                    element
+                }
+                _ => return Some(node),
+            };
+        }
+        None
+    }
+
+    /// Returns the path from a struct to the field that starts at a byte and
+    /// that TBAA calls `access`, such as `l.base`. Of a union's members that all
+    /// may be meant: `u.{i|f}`.
+    ///
+    /// `None` where the structs of that name differ in it, or have no such field.
+    pub(super) fn path(&self, record: &[u8], offset: u64, access: &[u8]) -> Option<String> {
+        let bits = offset.checked_mul(8)?;
+        let mut paths = self.records.get(record)?.iter().filter_map(|&number| {
+            let mut path = Vec::new();
+            self.follow(self.node(number)?, bits, access, &mut path)?;
+            Some(path.join("."))
+        });
+        let first = paths.next()?;
+        paths.all(|other| other == first).then_some(first)
+    }
+
+    /// Appends the steps to the field; `None` if there is no such field.
+    fn follow(
+        &self,
+        mut record: Node<'t>,
+        mut bits: u64,
+        access: &[u8],
+        path: &mut Vec<String>,
+    ) -> Option<()> {
+        for _ in 0..DEPTH {
+            let members = self.members_at(record, bits);
+            let member = match &members[..] {
+                [] => return None,
+                [one] => *one,
+                _ => match self.choose(&members, bits, access) {
+                    Ok(one) => one,
+                    Err(list) => {
+                        path.push(list);
+                        return Some(());
+                    }
+                },
+            };
+            if let Some(name) = member.string(b"name") {
+                path.push(String::from_utf8_lossy(&name).into_owned());
+            }
+            bits = bits.saturating_sub(member.start());
+            let ty = self.strip(member.link(b"baseType")?, &mut bits)?;
+            if !ty.is_record() {
+                return (bits == 0).then_some(());
+            }
+            if bits == 0 && ty.has_name(access) {
+                return Some(());
+            }
+            record = ty;
+        }
+        None
+    }
+
+    /// Finds the one of several members at one place that has the type looked
+    /// for, or else lists their names.
+    fn choose(&self, members: &[Node<'t>], bits: u64, access: &[u8]) -> Result<Node<'t>, String> {
+        let has_type = |member: &&Node<'t>| {
+            let mut bits = bits.saturating_sub(member.start());
+            let ty = member.link(b"baseType").and_then(|ty| self.strip(ty, &mut bits));
+            // One level of a record's fields says enough.
+            ty.is_some_and(|ty| ty.has_name(access) || bits == 0 && ty.is_called(access))
+        };
+        let mut matching = members.iter().filter(has_type);
+        if let (Some(&one), None) = (matching.next(), matching.next()) {
+            return Ok(one);
+        }
+        let names: Vec<_> = members.iter().filter_map(|member| member.string(b"name")).collect();
+        let mut listed: Vec<_> =
+            names.iter().take(LISTED).map(|name| String::from_utf8_lossy(name)).collect();
+        if names.len() > LISTED {
+            listed.push("...".into());
+        }
+        Err(format!("{{{}}}", listed.join("|")))
+    }
+
+    /// Returns where in the source an instruction comes from: what its `!dbg`
+    /// says.
+    ///
+    /// `None` without one. Reads the rest of the instruction's line.
+    #[must_use]
+    pub fn location(&self, instruction: &Instruction) -> Option<Location> {
+        self.location_at(instruction.offset as usize)
+    }
+
+    /// As [`location`](Self::location), of the instruction that begins so many
+    /// bytes from the start of the text; of a call that accesses no memory by
+    /// itself, a module lists none.
+    #[must_use]
+    pub fn location_at(&self, offset: usize) -> Option<Location> {
+        let rest = self.text.get(offset..)?;
+        let line = &rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())];
+        let at = memchr::memmem::rfind(line, b"!dbg !")? + b"!dbg !".len();
+        let number = Lexer::new(line, at).number().ok()?;
+        let node = self.node(number)?;
+        (node.kind == b"DILocation").then_some(())?;
+        let small = |field| node.number(field).and_then(|it| it.try_into().ok()).unwrap_or(0);
+        Some(Location {
+            file: self.file(node.link(b"scope")?)?,
+            line: small(b"line"),
+            column: small(b"column"),
+        })
+    }
+
+    /// The file of the nearest scope that has one.
+    fn file(&self, mut scope: u32) -> Option<String> {
+        for _ in 0..DEPTH {
+            let node = self.node(scope)?;
+            if let Some(file) = node.link(b"file").and_then(|file| self.node(file)) {
+                let name = file.string(b"filename")?;
+                return Some(String::from_utf8_lossy(&name).into_owned());
+            }
+            scope = node.link(b"scope")?;
+        }
+        None
+    }
+}

@@ -1,0 +1,174 @@
+//! Why a text cannot be read.
+
+use std::fmt;
+
+use tbaa::GraphError;
+use tbaa_types::lexer::{LexError, LexErrorKind, Lexer};
+use tbaa_types::source::position;
+
+/// Inline nodes (`!{!{!{...}}}`) may nest this deep. Producers nest two or
+/// three deep; reading one level looks over all levels inside it, so a bound
+/// keeps a hostile text from taking quadratic time.
+pub const MAX_INLINE_DEPTH: usize = 64;
+
+/// What is wrong with a text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum TextErrorKind {
+    /// The text ends inside something: it was cut off.
+    Truncated {
+        /// What was not closed: `"a string"`, `"the body of function @f"`, ...
+        inside: String,
+    },
+    /// Something else stands here than must.
+    Expected {
+        /// What must stand here.
+        wanted: &'static str,
+    },
+    /// A metadata number has two definitions.
+    DefinedTwice {
+        /// The number.
+        number: u32,
+        /// The line of the first definition, from 1.
+        first_line: usize,
+    },
+    /// A metadata number without a definition.
+    Undefined {
+        /// The number.
+        number: u32,
+    },
+    /// A metadata number that does not fit into 32 bits.
+    NumberOutOfRange,
+    /// An integer constant that its type cannot hold.
+    IntegerOutOfRange,
+    /// Inline nodes nested deeper than [`MAX_INLINE_DEPTH`].
+    TooDeep,
+    /// A text of 4 GiB or more.
+    TooLarge,
+    /// An instruction to which nothing can be attached, for its end cannot be
+    /// made out.
+    NoEnd,
+    /// The store refused a node.
+    Graph(GraphError),
+}
+
+impl From<LexError> for TextError {
+    /// An error whose line [`read_with`](super::read_with) finds.
+    fn from(error: LexError) -> TextError {
+        let kind = match error.kind {
+            LexErrorKind::Truncated(inside) => TextErrorKind::Truncated { inside },
+            LexErrorKind::Expected(wanted) => TextErrorKind::Expected { wanted },
+            LexErrorKind::NumberOutOfRange => TextErrorKind::NumberOutOfRange,
+        };
+        TextError::unlocated(error.offset, kind)
+    }
+}
+
+/// The errors of a reader of modules, at a lexer's place.
+pub(crate) trait LexerErrors {
+    fn error(&self, kind: TextErrorKind) -> TextError;
+
+    fn truncated(&self, inside: impl Into<String>) -> TextError;
+
+    fn expected(&self, wanted: &'static str) -> TextError {
+        self.error(TextErrorKind::Expected { wanted })
+    }
+
+    /// The error for something else than `wanted` standing here, which is the
+    /// end of a text that was cut off.
+    fn cut_or(&self, wanted: &'static str, inside: &str) -> TextError;
+}
+
+impl LexerErrors for Lexer<'_> {
+    fn error(&self, kind: TextErrorKind) -> TextError {
+        TextError::unlocated(self.at, kind)
+    }
+
+    fn truncated(&self, inside: impl Into<String>) -> TextError {
+        TextError::unlocated(self.text.len(), TextErrorKind::Truncated { inside: inside.into() })
+    }
+
+    fn cut_or(&self, wanted: &'static str, inside: &str) -> TextError {
+        match self.peek() {
+            None => self.truncated(inside),
+            Some(_) => self.expected(wanted),
+        }
+    }
+}
+
+impl fmt::Display for TextErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TextErrorKind::Truncated { inside } => {
+                write!(f, "the text ends inside {inside}: it has been cut off")
+            }
+            TextErrorKind::Expected { wanted } => write!(f, "expected {wanted}"),
+            TextErrorKind::DefinedTwice { number, first_line } => {
+                write!(f, "!{number} is defined a second time; line {first_line} defines it first")
+            }
+            TextErrorKind::Undefined { number } => {
+                write!(f, "!{number} is used but the text does not define it")
+            }
+            TextErrorKind::NumberOutOfRange => {
+                f.write_str("a metadata number must be less than 4294967296")
+            }
+            TextErrorKind::IntegerOutOfRange => {
+                f.write_str("the integer does not fit its type; write one that does")
+            }
+            TextErrorKind::TooDeep => write!(
+                f,
+                "nodes nested more than {} deep; give the inner ones numbers",
+                MAX_INLINE_DEPTH
+            ),
+            TextErrorKind::TooLarge => f.write_str(
+                "a text must be shorter than 4 GiB: read a module in parts, or its metadata alone",
+            ),
+            TextErrorKind::NoEnd => f.write_str(
+                "the end of this instruction cannot be made out; write it as LLVM prints it",
+            ),
+            TextErrorKind::Graph(error) => write!(f, "{error}"),
+        }
+    }
+}
+
+/// An error in a text, and where.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct TextError {
+    /// What is wrong.
+    pub kind: TextErrorKind,
+    /// Bytes from the start of the text.
+    pub offset: usize,
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+}
+
+impl TextError {
+    #[doc(hidden)]
+    pub fn new(text: &[u8], offset: usize, kind: TextErrorKind) -> Self {
+        Self::unlocated(offset, kind).located(text)
+    }
+
+    /// An error whose line and column nobody may ask for: counting lines takes
+    /// time linear in the text, and most readers only try.
+    pub(crate) fn unlocated(offset: usize, kind: TextErrorKind) -> Self {
+        TextError { kind, offset, line: 0, column: 0 }
+    }
+
+    /// Finds line and column.
+    #[doc(hidden)]
+    pub fn located(mut self, text: &[u8]) -> Self {
+        (self.line, self.column) = position(text, self.offset);
+        self
+    }
+}
+
+impl fmt::Display for TextError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.line, self.column, self.kind)
+    }
+}
+
+impl std::error::Error for TextError {}

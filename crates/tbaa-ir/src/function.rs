@@ -1,0 +1,296 @@
+//! The pass over a function: its instructions that access memory, and what is
+//! attached to them.
+
+use std::num::NonZeroU32;
+
+use super::error::LexerErrors;
+use super::error::TextError;
+use super::instruction::{self, Access, Start};
+use super::module::{Function, Instruction, Opcode};
+use super::node::{Key, reference};
+use super::scan::{Attachment, RECENT, Scan};
+use super::stops::{ANGLES, BODY, BRACKETS, Stops, deeper};
+use tbaa_types::lexer::{Lexer, is_word, without_comments};
+use tbaa_types::source::shortened;
+
+impl<'t> Scan<'t> {
+    /// A function from after `define` to the end of its body.
+    pub(super) fn function(&mut self, lexer: &mut Lexer<'t>) -> Result<(), TextError> {
+        lexer.until(b"@", "a function header")?;
+        if !lexer.eat(b"@") {
+            return Err(lexer.expected("`@` and the function's name"));
+        }
+        let name = lexer.name()?;
+        to_body(&mut self.nodes, lexer)?;
+        let function = self.module.functions.len() as u32;
+        let start = lexer.at as u32;
+        self.module.functions.push(Function { name: name.into(), start, end: start });
+        lexer.at = self.body(lexer.at, function)?;
+        self.module.functions[function as usize].end = lexer.at as u32 - 1;
+        Ok(())
+    }
+
+    /// Passes a function body from after its `{`, and returns where it ends:
+    /// after its `}`.
+    ///
+    /// Instructions start on a line of their own, and so do labels. That is how
+    /// LLVM prints; within brackets, line ends mean nothing.
+    fn body(&mut self, mut at: usize, function: u32) -> Result<usize, TextError> {
+        let text = self.text;
+        let mut stops = Stops::<BODY>::new();
+        let mut depth = 0_usize;
+        let mut at_start = true;
+        let mut current =
+            Current { function, index: 0, next: 0, opcode: Opcode::Other, offset: 0, at: None };
+        loop {
+            if !at_start {
+                at = stops.next_in_body(text, at, &mut depth);
+                at_start = depth == 0 && text.get(at) == Some(&b'\n');
+            }
+            if at_start {
+                at = space(text, at);
+                if let Some(start) = instruction::printed(text, at) {
+                    self.started(&mut current, at, &start);
+                    at = start.after;
+                    at_start = false;
+                    continue;
+                }
+            }
+            // A copy, so that the place itself stays in a register.
+            let mut lexer = Lexer::new(text, at);
+            let Some(byte) = lexer.peek() else {
+                let name = shortened(&self.module.functions[function as usize].name);
+                return Err(lexer.truncated(format!("the body of function @{name}")));
+            };
+            // Not one `match`: what comes next is hard to foresee, and a table
+            // of jumps costs the most then.
+            if at_start && byte.is_ascii_digit() {
+                // Most likely a label, after which an instruction may follow.
+                lexer.word();
+                at_start = lexer.eat(b":");
+                at = lexer.at;
+            } else if matches!(byte, b'(' | b')' | b'[' | b']' | b'{' | b'}') {
+                if byte == b'}' && depth == 0 {
+                    return Ok(at + 1);
+                }
+                depth = deeper(depth, byte);
+                at_start &= depth == 0;
+                at += 1;
+            } else if byte == b'!' {
+                at += 1;
+                at_start = false;
+                // As `tbaa` begins, maybe by an escape.
+                if matches!(text.get(at), Some(b't' | b'\\')) {
+                    lexer.at = at;
+                    at_start = self.attachment(&mut lexer, &mut current)?;
+                    at = lexer.at;
+                }
+            } else {
+                (at, at_start) = self.within(lexer, &mut current, at_start)?;
+            }
+        }
+    }
+
+    /// Passes what is no bracket, label or attachment: a comment, a string, or where
+    /// an instruction starts. Returns where it ends, and whether an instruction may
+    /// start there.
+    #[inline]
+    fn within(
+        &mut self,
+        mut lexer: Lexer<'t>,
+        current: &mut Current,
+        at_start: bool,
+    ) -> Result<(usize, bool), TextError> {
+        let at = lexer.at;
+        let byte = lexer.peek();
+        if matches!(byte, Some(b';' | b'/')) && lexer.comment()? {
+            return Ok((lexer.at, at_start));
+        }
+        if at_start {
+            let start = instruction::start(&mut lexer)?;
+            if let Some(start) = &start {
+                self.started(current, at, start);
+            }
+            // After a label the instruction may follow directly.
+            let is_label = start.is_none() && self.text[lexer.at - 1] == b':';
+            return Ok((lexer.at, is_label));
+        }
+        match byte {
+            Some(b'"') => {
+                lexer.quoted()?;
+                Ok((lexer.at, false))
+            }
+            // Maybe an instruction that does not begin its line.
+            Some(b'=') => {
+                Ok(result_before(self.text, at).map_or((at + 1, false), |result| (result, true)))
+            }
+            // Such as a `/` that begins no comment.
+            _ => Ok((at + 1, false)),
+        }
+    }
+
+    /// Goes on to the instruction that starts at `at`, and lists it if it
+    /// accesses memory.
+    #[inline]
+    fn started(&mut self, current: &mut Current, at: usize, start: &Start) {
+        current.opcode = start.opcode;
+        current.index = current.next;
+        current.next += 1;
+        current.offset = at;
+        current.at = None;
+        if let Some(access) = instruction::access(start.opcode, Lexer::new(self.text, start.after))
+        {
+            self.instruction(current, access);
+        }
+    }
+
+    /// Lists the instruction, unless that is done.
+    fn instruction(&mut self, current: &mut Current, access: Access<'t>) -> usize {
+        if let Some(at) = current.at {
+            return at;
+        }
+        let at = self.module.instructions.len();
+        let ty = self.ty(access.ty);
+        self.module.instructions.push(Instruction {
+            function: current.function,
+            index: current.index,
+            opcode: current.opcode,
+            volatile: access.volatile,
+            atomic: access.atomic,
+            tag: None,
+            copy: None,
+            offset: current.offset as u32,
+            tag_offset: None,
+            ty,
+        });
+        current.at = Some(at);
+        at
+    }
+
+    /// Returns the index of a type. Most instructions have one of a few types,
+    /// which are found without hashing.
+    fn ty(&mut self, ty: &[u8]) -> u32 {
+        let types = &mut self.module.types;
+        let (Some(first), Some(last)) = (ty.first(), ty.last()) else { return 0 };
+        let recent = &mut self.recent_types[usize::from(first ^ last ^ ty.len() as u8) % RECENT];
+        if *types[*recent as usize] != *ty {
+            *recent = match types.get_index_of(ty) {
+                Some(index) => index,
+                None => types.insert_full(ty.into()).0,
+            } as u32;
+        }
+        *recent
+    }
+
+    /// What follows a `!`, which may begin an attachment such as `!tbaa !4`.
+    /// Returns whether it does: then an instruction may start after it.
+    fn attachment(
+        &mut self,
+        lexer: &mut Lexer<'t>,
+        current: &mut Current,
+    ) -> Result<bool, TextError> {
+        let mut copy = false;
+        if lexer.rest().starts_with(b"tbaa !") {
+            lexer.at += 5;
+        } else {
+            match &*lexer.metadata_name() {
+                b"tbaa" => {}
+                b"tbaa.struct" => copy = true,
+                _ => return Ok(false),
+            }
+            lexer.skip_space()?;
+        }
+        let offset = lexer.at;
+        if lexer.peek() != Some(b'!') {
+            return Err(lexer.cut_or("a metadata node after `!tbaa`", "an attachment"));
+        }
+        let Some(key) = reference(lexer)? else {
+            return Err(lexer.cut_or("a metadata number or `!{` after `!tbaa`", "an attachment"));
+        };
+        let instruction = self.instruction(current, Access::default());
+        if !copy {
+            self.module.instructions[instruction].tag_offset = NonZeroU32::new(offset as u32);
+        }
+        let number = match key {
+            Key::Number(number) if !copy => Some(number),
+            _ => None,
+        };
+        let known = number.and_then(|number| self.attached.get(number));
+        let attachment = known.unwrap_or_else(|| {
+            self.attachments.push(Attachment { key, offset, copy });
+            let attachment = NonZeroU32::MIN.saturating_add(self.attachments.len() as u32 - 1);
+            if let Some(number) = number {
+                self.attached.insert(number, attachment);
+            }
+            attachment
+        });
+        self.uses.push((instruction as u32, attachment.get() - 1));
+        Ok(true)
+    }
+}
+
+/// Returns where the `%` of `%x =` stands, whose `=` stands at `at`.
+#[cold]
+fn result_before(text: &[u8], at: usize) -> Option<usize> {
+    let blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r');
+    let end = text[..at].iter().rposition(|byte| !blank(byte))? + 1;
+    let start = text[..end].iter().rposition(|&byte| !is_word(byte))?;
+    (text[start] == b'%' && start + 1 < end).then_some(start)
+}
+
+/// Passes white space and line ends.
+#[inline]
+fn space(text: &[u8], mut at: usize) -> usize {
+    if text[at..].starts_with(b"\n  ") {
+        at += 3;
+    }
+    // Comments after labels are far to the right.
+    while text[at..].starts_with(&[b' '; 8]) {
+        at += 8;
+    }
+    while let Some(b' ' | b'\t' | b'\r' | b'\n') = text.get(at) {
+        at += 1;
+    }
+    at
+}
+
+/// The instruction that the scan is in.
+struct Current {
+    function: u32,
+    index: u32,
+    /// The index of the next one.
+    next: u32,
+    opcode: Opcode,
+    offset: usize,
+    /// Its index in the module's list, once there.
+    at: Option<usize>,
+}
+
+/// Passes a function header from its name to after the `{` of its body, over
+/// the braces of struct constants in `prefix`, `prologue` and `personality`,
+/// and of metadata nodes.
+fn to_body(
+    stops: &mut Stops<{ BRACKETS | ANGLES }>,
+    lexer: &mut Lexer<'_>,
+) -> Result<(), TextError> {
+    let mut in_constant = false;
+    loop {
+        let passed = without_comments(stops.until_brace(lexer, "a function header")?);
+        if lexer.peek() != Some(b'{') {
+            return Err(lexer.expected("`{` and the function's body"));
+        }
+        let opens = [&b"prefix"[..], b"prologue", b"personality"]
+            .iter()
+            .filter_map(|&clause| passed.strip_suffix(clause))
+            // A name may end like a clause: `personality ptr @rust_eh_personality`.
+            .any(|before| before.last().is_none_or(u8::is_ascii_whitespace));
+        if opens || in_constant && passed.is_empty() || passed.ends_with(b"!") {
+            stops.bracketed(lexer, "a function header")?;
+            // The type's braces may be followed by those of the value.
+            in_constant = opens;
+        } else {
+            lexer.at += 1;
+            return Ok(());
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! What stands before the functions: the target, and named types.
+
+use super::error::TextError;
+use super::module::TypeDefinition;
+use super::scan::Scan;
+use tbaa_types::lexer::Lexer;
+use tbaa_types::source::unescape;
+
+impl<'t> Scan<'t> {
+    /// `target datalayout = "..."`, from after `target`; the rest of a line
+    /// that goes on otherwise is left.
+    pub(super) fn target(&mut self, lexer: &mut Lexer<'t>) -> Result<(), TextError> {
+        lexer.skip_space()?;
+        let into = if lexer.eat_word(b"datalayout") {
+            &mut self.module.data_layout
+        } else if lexer.eat_word(b"triple") {
+            &mut self.module.triple
+        } else {
+            return Ok(());
+        };
+        lexer.skip_space()?;
+        if lexer.eat(b"=") {
+            lexer.skip_space()?;
+            if lexer.peek() == Some(b'"') {
+                let offset = lexer.at + 1;
+                *into = Some((unescape(lexer.quoted()?).into(), offset));
+            }
+        }
+        Ok(())
+    }
+
+    /// `%struct.S = type { i32, ptr }`; what stands here otherwise is left.
+    pub(super) fn type_definition(&mut self, lexer: &mut Lexer<'t>) -> Result<(), TextError> {
+        let mut ahead = *lexer;
+        ahead.at += 1;
+        if !ahead.at_name() {
+            return Ok(());
+        }
+        let name = ahead.name()?;
+        ahead.skip_space()?;
+        if !ahead.eat(b"=") {
+            return Ok(());
+        }
+        ahead.skip_space()?;
+        if !ahead.eat_word(b"type") {
+            return Ok(());
+        }
+        ahead.skip_space()?;
+        if !ahead.at_type() {
+            return Ok(());
+        }
+        let offset = ahead.at as u32;
+        let body = ahead.ty()?.into();
+        self.module.type_definitions.push(TypeDefinition { name: name.into(), body, offset });
+        *lexer = ahead;
+        Ok(())
+    }
+}

@@ -1,0 +1,58 @@
+//! `.ll` text in and out.
+//!
+//! [`read`] takes the TBAA out of a module that any LLVM since 3.0 printed:
+//! metadata nodes, and the instructions that use them. Everything else is
+//! passed over and never rejected. [`write()`] prints a graph as metadata that
+//! `llvm-as` accepts and [`read`] reads back as an equal graph, but for operands
+//! of malformed nodes that mean nothing outside their module. A [`Rewriter`]
+//! changes what is attached to instructions and leaves the rest of a text alone.
+//!
+//! Strings are bytes: a text need not be UTF-8.
+//!
+//! # Limits
+//!
+//! LLVM takes a line end for any other white space. The reader relies on it in
+//! two places, where LLVM's own printer always has one:
+//!
+//! - An instruction starts on a line of its own, or after a label or a `!tbaa`
+//!   attachment, or it has a result, as in `%x = load`. Of
+//!   `store i8 0, ptr %p store i8 1, ptr %p` on one line, the second is not seen.
+//! - A function's `define` starts a line, or follows the `}` of a function. It
+//!   is not seen after another entity, such as a `declare`, on one line.
+//!
+//! An instruction or a global variable may go on over any number of lines, and
+//! comments may stand anywhere.
+
+#![forbid(unsafe_code)]
+
+mod attachments;
+mod body;
+mod debug;
+mod definition;
+mod error;
+mod function;
+mod header;
+mod instruction;
+mod module;
+mod names;
+mod node;
+mod numbers;
+mod read;
+mod resolve;
+mod rewrite;
+mod scan;
+mod span;
+mod stops;
+
+#[doc(hidden)]
+pub use body::{Argument, Call, Statement, arguments, statements};
+pub use debug::{DebugInfo, Location};
+pub use error::{MAX_INLINE_DEPTH, TextError, TextErrorKind};
+pub use module::{Instruction, Module, Opcode, TypeDefinition, Warning, WarningKind};
+pub use names::Names;
+pub use read::{read, read_with};
+pub use resolve::Keep;
+pub use rewrite::{RewriteError, Rewriter};
+pub use span::{node_span, operand_span};
+pub use tbaa::text::{MlirError, write, write_mlir, write_operands};
+pub use tbaa_types::source::position;

@@ -1,0 +1,362 @@
+//! What a module's text says of memory accesses.
+
+use std::fmt;
+use std::num::NonZeroU32;
+use std::ops::Range;
+
+use super::numbers::Numbers;
+use tbaa::{CopyId, Graph, NodeId, TagId};
+use tbaa_types::source::position;
+use tbaa_types::table::IndexSet;
+use tbaa_types::{Context, Definitions, ParseError};
+
+/// What kind of instruction an [`Instruction`] is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub enum Opcode {
+    /// `load`.
+    Load,
+    /// `store`.
+    Store,
+    /// `call`, `invoke` or `callbr`. A module lists those of `llvm.memcpy`,
+    /// `llvm.memmove` and `llvm.memset`, and others that have a tag.
+    Call,
+    /// `atomicrmw`.
+    AtomicRmw,
+    /// `cmpxchg`.
+    CmpXchg,
+    /// `va_arg`.
+    VaArg,
+    /// Any other, on which LLVM accepts no tag.
+    Other,
+}
+
+impl Opcode {
+    /// Returns whether this is one of the instructions that access memory by
+    /// themselves, which a module lists even when untagged.
+    #[must_use]
+    pub fn accesses_memory(self) -> bool {
+        !matches!(self, Opcode::Call | Opcode::Other)
+    }
+}
+
+/// An instruction that accesses memory, or that has a tag.
+///
+/// The pointer and the tag's place are read from the text again when asked:
+/// [`pointer_span`](Self::pointer_span), [`tag_span`](Self::tag_span).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Instruction {
+    /// Index into [`Module::functions`].
+    pub function: u32,
+    /// The instruction's position in its function, from 0.
+    pub index: u32,
+    /// What it is.
+    pub opcode: Opcode,
+    /// Whether the access is volatile.
+    pub volatile: bool,
+    /// Whether the access is atomic.
+    pub atomic: bool,
+    /// Its `!tbaa` attachment.
+    pub tag: Option<TagId>,
+    /// Its `!tbaa.struct` attachment.
+    pub copy: Option<CopyId>,
+    /// Bytes from the start of the text.
+    pub offset: u32,
+    /// The same to the reference after `!tbaa`.
+    pub(super) tag_offset: Option<NonZeroU32>,
+    pub(super) ty: u32,
+}
+
+/// A function that has a body.
+#[derive(Debug)]
+pub(super) struct Function {
+    pub(super) name: Box<[u8]>,
+    /// Bytes from the start of the text to after the body's `{`.
+    pub(super) start: u32,
+    /// To its `}`.
+    pub(super) end: u32,
+}
+
+/// A definition such as `%struct.S = type { i32, ptr }`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct TypeDefinition {
+    /// The name without its `%` and quotes, its escapes resolved.
+    pub name: Box<[u8]>,
+    /// What follows `type`, as the text writes it: `{ i32, ptr }`, `opaque`.
+    pub body: Box<[u8]>,
+    /// Bytes from the start of the text to the body.
+    pub offset: u32,
+}
+
+/// Something readable that is likely wrong.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Warning {
+    /// What it is.
+    pub kind: WarningKind,
+    /// Bytes from the start of the text.
+    pub offset: usize,
+}
+
+/// What a [`Warning`] is about. Its display says what comes of it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum WarningKind {
+    /// A node other than an anonymous root reaches itself.
+    Cycle,
+}
+
+impl fmt::Display for WarningKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            WarningKind::Cycle => {
+                "this node refers back to itself; a query that meets the cycle answers MayAlias"
+            }
+        })
+    }
+}
+
+/// The TBAA of a module, read from its text.
+///
+/// ```
+/// let text = br#"
+/// define i32 @f(ptr %p) {
+///   %v = load i32, ptr %p, align 4, !tbaa !0
+///   ret i32 %v
+/// }
+/// !0 = !{!1, !1, i64 0}
+/// !1 = !{!"int", !2, i64 0}
+/// !2 = !{!"Simple C/C++ TBAA"}
+/// "#;
+/// let module = tbaa_ir::read(text)?;
+/// let load = &module.instructions()[0];
+/// assert_eq!(module.access_type(load), b"i32");
+/// assert_eq!(module.number_of(module.graph().tag_node(load.tag.unwrap())), Some(0));
+/// # Ok::<(), tbaa_ir::TextError>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Module {
+    pub(super) graph: Graph,
+    pub(super) data_layout: Option<(Box<[u8]>, usize)>,
+    pub(super) triple: Option<(Box<[u8]>, usize)>,
+    pub(super) type_definitions: Vec<TypeDefinition>,
+    pub(super) functions: Vec<Function>,
+    pub(super) instructions: Vec<Instruction>,
+    pub(super) types: IndexSet<Box<[u8]>>,
+    pub(super) errno: Vec<TagId>,
+    pub(super) numbers: Numbers<NodeId>,
+    pub(super) origins: Origins,
+    pub(super) warnings: Vec<Warning>,
+    /// The largest number that the text defines, and 1.
+    pub(super) next_number: u64,
+}
+
+/// Where a node stands in the text.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Origin {
+    pub(super) number: Option<u32>,
+    pub(super) offset: u32,
+}
+
+/// Where the nodes of one graph stand, by their index.
+#[derive(Debug, Default)]
+pub(super) struct Origins {
+    /// The stamp of the graph.
+    stamp: u32,
+    places: Vec<Option<Origin>>,
+}
+
+impl Origins {
+    fn get(&self, node: NodeId) -> Option<Origin> {
+        *self.places.get(node.index()).filter(|_| node.stamp == self.stamp)?
+    }
+
+    /// Sets a node's place. Of equal nodes that the store merged the first
+    /// stands, but a number says more than a place.
+    pub(super) fn insert(&mut self, node: NodeId, origin: Origin) {
+        self.stamp = node.stamp;
+        if node.index() >= self.places.len() {
+            self.places.resize(node.index() + 1, None);
+        }
+        let known = &mut self.places[node.index()];
+        if known.is_none_or(|known| known.number.is_none()) {
+            *known = Some(origin);
+        }
+    }
+}
+
+impl Module {
+    /// Returns the nodes.
+    #[must_use]
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// Returns the nodes, to add to them.
+    pub fn graph_mut(&mut self) -> &mut Graph {
+        &mut self.graph
+    }
+
+    /// Takes the nodes out of the module.
+    #[must_use]
+    pub fn into_graph(self) -> Graph {
+        self.graph
+    }
+
+    /// Returns the names of the functions that have a body, in file order.
+    pub fn functions(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+        self.functions.iter().map(|function| &function.name[..])
+    }
+
+    /// Returns where the body of a function stands in the text, without its
+    /// braces.
+    ///
+    /// # Panics
+    ///
+    /// If `function` is no index into [`functions`](Self::functions).
+    #[must_use]
+    pub fn function_span(&self, function: u32) -> Range<usize> {
+        let Function { start, end, .. } = self.functions[function as usize];
+        start as usize..end as usize
+    }
+
+    /// Returns the string of `target datalayout`, escapes resolved, and its
+    /// place in bytes from the start of the text; of several, the last.
+    #[must_use]
+    pub fn data_layout(&self) -> Option<(&[u8], usize)> {
+        self.data_layout.as_ref().map(|(string, offset)| (&string[..], *offset))
+    }
+
+    /// Returns the string of `target triple`, as
+    /// [`data_layout`](Self::data_layout) does.
+    #[must_use]
+    pub fn triple(&self) -> Option<(&[u8], usize)> {
+        self.triple.as_ref().map(|(string, offset)| (&string[..], *offset))
+    }
+
+    /// Reads the module's struct types into a context. `text` is what the module was read from.
+    ///
+    /// # Errors
+    ///
+    /// As [`Context::read_definitions`]; offsets are those in `text`.
+    ///
+    /// ```
+    /// let text = b"%struct.Point = type { i32, i32 }\n%0 = type opaque\n@g = global i32 0\n";
+    /// let module = tbaa_ir::read(text)?;
+    /// let mut context = tbaa_types::Context::new();
+    /// let names = module.read_types(text, &mut context).unwrap();
+    /// assert_eq!(context.parts(names.named(b"struct.Point").unwrap()).len(), 2);
+    /// # Ok::<(), tbaa_ir::TextError>(())
+    /// ```
+    pub fn read_types(
+        &self,
+        text: &[u8],
+        context: &mut Context,
+    ) -> Result<Definitions, ParseError> {
+        let definitions = self.type_definitions.iter();
+        context.read_definitions_at(text, definitions.map(|it| (&*it.name, it.offset as usize)))
+    }
+
+    /// Returns the definitions of named types, in file order. Comments in a
+    /// body are untouched, and a name may be defined twice.
+    #[must_use]
+    pub fn type_definitions(&self) -> &[TypeDefinition] {
+        &self.type_definitions
+    }
+
+    /// Returns the instructions that access memory or have a tag, in file
+    /// order.
+    #[must_use]
+    pub fn instructions(&self) -> &[Instruction] {
+        &self.instructions
+    }
+
+    /// Returns the type that an instruction loads or stores, as the text
+    /// writes it; empty for a call.
+    #[must_use]
+    pub fn access_type(&self, instruction: &Instruction) -> &[u8] {
+        &self.types[instruction.ty as usize]
+    }
+
+    /// Returns the distinct tags of `!tbaa` attachments, in order of first
+    /// appearance on an instruction.
+    #[must_use]
+    pub fn attached_tags(&self) -> Vec<TagId> {
+        let mut seen = vec![false; self.graph.tag_count()];
+        let attached = self.instructions.iter().filter_map(|instruction| instruction.tag);
+        attached.filter(|tag| !std::mem::replace(&mut seen[tag.index()], true)).collect()
+    }
+
+    /// Returns the tags in `!llvm.errno.tbaa`: accesses that may touch `errno`.
+    #[must_use]
+    pub fn errno_tags(&self) -> &[TagId] {
+        &self.errno
+    }
+
+    /// Returns what is readable and likely wrong, in the order found.
+    #[must_use]
+    pub fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    /// Returns the node that the text defines as `!number`, if it was kept.
+    #[must_use]
+    pub fn node(&self, number: u32) -> Option<NodeId> {
+        self.numbers.get(number)
+    }
+
+    /// Returns the number after the largest that the text defines, kept or not;
+    /// `None` if that is the largest of all.
+    #[must_use]
+    pub fn next_number(&self) -> Option<u32> {
+        u32::try_from(self.next_number).ok()
+    }
+
+    /// Returns the number that the text gives a node; `None` for an inline
+    /// one. Of equal nodes that the store merged, the first number read.
+    #[must_use]
+    pub fn number_of(&self, node: NodeId) -> Option<u32> {
+        self.origins.get(node)?.number
+    }
+
+    /// Returns where the text defines a node, in bytes from its start.
+    #[must_use]
+    pub fn offset_of(&self, node: NodeId) -> Option<usize> {
+        Some(self.origins.get(node)?.offset as usize)
+    }
+
+    /// Takes the node that the text defines as `!number` for a tag, as if it
+    /// were attached to an instruction.
+    pub fn tag(&mut self, number: u32) -> Option<TagId> {
+        let node = self.node(number)?;
+        Some(self.attach(node))
+    }
+
+    /// Makes a tag of an attached node, which the scalar format's upgrade may
+    /// wrap into another.
+    pub(super) fn attach(&mut self, node: NodeId) -> TagId {
+        let tag = self.graph.mark_attached(node);
+        let upgraded = self.graph.tag_node(tag);
+        if let Some(origin) = self.origins.get(node)
+            && self.origins.get(upgraded).is_none()
+        {
+            self.origins.insert(upgraded, origin);
+        }
+        tag
+    }
+
+    pub(super) fn warn(&mut self, offset: usize, kind: WarningKind) {
+        self.warnings.push(Warning { kind, offset });
+    }
+}
+
+impl Warning {
+    /// Returns the line and column of the warning in `text`, from 1.
+    #[must_use]
+    pub fn position(&self, text: &[u8]) -> (usize, usize) {
+        position(text, self.offset)
+    }
+}

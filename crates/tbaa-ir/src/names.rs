@@ -1,0 +1,204 @@
+//! What tags and types mean, in a programmer's words.
+
+use super::debug::DebugInfo;
+use super::module::Module;
+use tbaa::{Graph, Tag, TagId, TypeId, TypeKind};
+use tbaa_types::demangle::demangled;
+
+/// Types that are visited to find the union that a tag's path passes.
+const STEPS: usize = 256;
+
+/// The most types of a union that are listed.
+const LISTED: usize = 4;
+
+/// Says what the tags of a graph mean: `vec.len (long at 8 of vec)`,
+/// `omnipotent char`.
+///
+/// The fields' names are those of the debug information, where the text has any
+/// on a struct of the base type's name; else the offset stands for the field:
+/// `vec+8 (long)`. A union on the way is named with the types of its members.
+/// The names are computed when asked for.
+///
+/// ```
+/// use tbaa_ir::Names;
+///
+/// let text = br#"
+/// define i64 @f(ptr %p) {
+///   %v = load i64, ptr %p, align 8, !tbaa !0
+///   ret i64 %v
+/// }
+/// !0 = !{!1, !2, i64 8}
+/// !1 = !{!"vec", !2, i64 0, !2, i64 8}
+/// !2 = !{!"long", !3, i64 0}
+/// !3 = !{!"Simple C/C++ TBAA"}
+/// "#;
+/// let module = tbaa_ir::read(text)?;
+/// let names = Names::of_module(&module, text);
+/// let tag = module.instructions()[0].tag.unwrap();
+/// assert_eq!(names.place(tag), "vec+8");
+/// assert_eq!(names.tag(tag), "vec+8 (long)");
+/// # Ok::<(), tbaa_ir::TextError>(())
+/// ```
+#[derive(Debug)]
+pub struct Names<'a> {
+    graph: &'a Graph,
+    debug: Option<DebugInfo<'a>>,
+}
+
+impl<'a> Names<'a> {
+    /// Names by what the graph alone says.
+    #[must_use]
+    pub fn of_graph(graph: &'a Graph) -> Self {
+        Names { graph, debug: None }
+    }
+
+    /// Names by the graph and the debug information of the text that the module
+    /// was read from, in time linear in its length.
+    #[must_use]
+    pub fn of_module(module: &'a Module, text: &'a [u8]) -> Self {
+        let debug = Some(DebugInfo::new(text)).filter(|debug| !debug.has_no_records());
+        Names { graph: module.graph(), debug }
+    }
+
+    /// Returns a type's name as it is in the source, for the mangled name of a C++
+    /// class too.
+    ///
+    /// # Panics
+    ///
+    /// If `ty` was issued by another graph.
+    #[must_use]
+    pub fn ty(&self, ty: TypeId) -> String {
+        let node = self.graph.ty(ty);
+        match node.name() {
+            Some(b"") | None if node.kind() == TypeKind::Root => "an unnamed root".to_owned(),
+            Some(b"") | None => "unnamed".to_owned(),
+            Some(name) => {
+                demangled(name).unwrap_or_else(|| String::from_utf8_lossy(name).into_owned())
+            }
+        }
+    }
+
+    /// Returns what a tag accesses, without its types: `vec.len`, `vec+8`, or a
+    /// type as a whole.
+    ///
+    /// # Panics
+    ///
+    /// If `tag` was issued by another graph.
+    #[must_use]
+    pub fn place(&self, tag: TagId) -> String {
+        match self.graph.tag(tag) {
+            Ok(tag) => self.place_of(&tag),
+            Err(_) => "a malformed tag".to_owned(),
+        }
+    }
+
+    /// As [`place`](Self::place), of a tag that need not be in the graph; its
+    /// types are.
+    ///
+    /// # Panics
+    ///
+    /// If a type of the tag was issued by another graph.
+    #[must_use]
+    pub fn place_of(&self, tag: &Tag) -> String {
+        let base = self.ty(tag.base);
+        if tag.is_whole() && tag.offset == 0 {
+            return base;
+        }
+        match self.field(tag) {
+            Some(path) => format!("{base}.{path}"),
+            // LLVM prints an offset as a signed number.
+            None => format!("{base}{:+}", tag.offset as i64),
+        }
+    }
+
+    /// Returns what a tag means: `vec.len (long at 8 of vec)`, `vec+8 (long)`,
+    /// or the name of a type that is accessed as a whole.
+    ///
+    /// # Panics
+    ///
+    /// If `tag` was issued by another graph.
+    #[must_use]
+    pub fn tag(&self, tag: TagId) -> String {
+        match self.graph.tag(tag) {
+            Ok(tag) => self.tag_of(&tag),
+            Err(malformed) => format!("malformed: {malformed}"),
+        }
+    }
+
+    /// As [`tag`](Self::tag), of a tag that need not be in the graph; its types
+    /// are.
+    ///
+    /// # Panics
+    ///
+    /// If a type of the tag was issued by another graph.
+    #[must_use]
+    pub fn tag_of(&self, tag: &Tag) -> String {
+        let mut says = Vec::new();
+        if !(tag.is_whole() && tag.offset == 0) {
+            let access = self.ty(tag.access);
+            says.push(match self.field(tag) {
+                Some(_) => format!("{access} at {} of {}", tag.offset as i64, self.ty(tag.base)),
+                None => access,
+            });
+        }
+        says.extend(self.union_on_path(tag).map(|union| self.members(union)));
+        if tag.immutable {
+            says.push("immutable".to_owned());
+        }
+        let place = self.place_of(tag);
+        if says.is_empty() { place } else { format!("{place} ({})", says.join(", ")) }
+    }
+
+    /// The path of a tag's field, by its names.
+    fn field(&self, tag: &Tag) -> Option<String> {
+        let debug = self.debug.as_ref().filter(|_| !tag.is_whole())?;
+        let name = |ty| self.graph.ty(ty).name();
+        debug.path(name(tag.base)?, tag.offset, name(tag.access)?)
+    }
+
+    /// `of union U: int, float`.
+    fn members(&self, union: TypeId) -> String {
+        let mut types: Vec<String> = Vec::new();
+        for field in self.graph.ty(union).fields() {
+            let name = self.ty(field.ty);
+            if !types.contains(&name) {
+                types.push(name);
+            }
+            if types.len() > LISTED {
+                types[LISTED] = "...".to_owned();
+                break;
+            }
+        }
+        format!("of union {}: {}", self.ty(union), types.join(", "))
+    }
+
+    /// The first union on a path from the base type to what is accessed; also
+    /// the accessed type itself, if it is one.
+    fn union_on_path(&self, tag: &Tag) -> Option<TypeId> {
+        let mut pending = vec![(tag.base, tag.offset, None)];
+        for _ in 0..STEPS {
+            let (ty, offset, mut union) = pending.pop()?;
+            if union.is_none() && self.is_union(ty) {
+                union = Some(ty);
+            }
+            if ty == tag.access && offset == 0 {
+                return union;
+            }
+            let fields = self.graph.ty(ty).fields();
+            let last = fields.clone().map(|field| field.offset).filter(|&at| at <= offset).max();
+            let here = fields.filter(|field| Some(field.offset) == last && field.ty != ty);
+            pending.extend(here.map(|field| (field.ty, offset - field.offset, union)));
+        }
+        None
+    }
+
+    /// Whether a type is an aggregate of several types at one place.
+    fn is_union(&self, ty: TypeId) -> bool {
+        let node = self.graph.ty(ty);
+        let mut fields = node.fields();
+        let Some(first) = fields.next() else { return false };
+        node.kind() == TypeKind::Aggregate
+            && fields.clone().any(|field| field.ty != first.ty)
+            && fields.all(|field| field.offset == first.offset)
+    }
+}

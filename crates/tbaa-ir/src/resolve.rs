@@ -1,0 +1,192 @@
+//! From a scanned text to nodes: references looked up, equal nodes merged.
+
+use super::definition::{Definition, Form, specialized};
+use super::error::MAX_INLINE_DEPTH;
+use super::error::{TextError, TextErrorKind};
+use super::module::{Module, Origin, WarningKind};
+use super::node::{Key, Overflow, Reference, operands};
+use super::numbers::Numbers;
+use super::scan::{Attachment, Scan};
+use tbaa::parts::import::{Import, Opened, Part, Source, State};
+use tbaa::{CopyId, Graph, GraphError, NodeId, TagId};
+use tbaa_types::lexer::Lexer;
+
+/// Which metadata nodes the reader keeps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub enum Keep {
+    /// Those that `!tbaa`, `!tbaa.struct` and `!llvm.errno.tbaa` reach; in a
+    /// text where nothing is attached, all plain nodes.
+    #[default]
+    Used,
+    /// All plain nodes, debug information's lists among them.
+    All,
+}
+
+pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module, TextError> {
+    let mut module = std::mem::take(&mut scan.module);
+    module.numbers = Numbers::new(scan.text.len());
+    if module.functions.is_empty() {
+        module.graph.reserve(scan.definitions.iter().count());
+    }
+    let open = Numbers::new(scan.text.len());
+    let nodes = Nodes { module, scan: &scan, open, warns: true, overflow: Overflow::Refuse };
+    let mut resolver = Resolver { nodes, import: Import::new() };
+    let mut attached = Vec::with_capacity(scan.attachments.len());
+    for &Attachment { key, offset, copy } in &scan.attachments {
+        let node = resolver.node(key, offset)?;
+        let module = &mut resolver.nodes.module;
+        attached.push(match copy {
+            true => Attached::Copy(module.graph.mark_copy(node)),
+            false => Attached::Tag(module.attach(node)),
+        });
+    }
+    for &(instruction, attachment) in &scan.uses {
+        let instruction = &mut resolver.nodes.module.instructions[instruction as usize];
+        match attached[attachment as usize] {
+            Attached::Tag(tag) => instruction.tag = Some(tag),
+            Attached::Copy(copy) => instruction.copy = Some(copy),
+        }
+    }
+    for &(key, at) in &scan.tags {
+        let node = resolver.node(key, at)?;
+        // LLVM upgrades what is attached, and nothing else; and a tag that the
+        // writer lists has been upgraded if ever it will be.
+        resolver.nodes.module.graph.mark_tag(node);
+    }
+    for &(key, at) in &scan.copies {
+        let node = resolver.node(key, at)?;
+        resolver.nodes.module.graph.mark_copy(node);
+    }
+    for &(key, at) in &scan.types {
+        let node = resolver.node(key, at)?;
+        resolver.nodes.module.graph.mark_type(node);
+    }
+    for &(key, at) in &scan.errno {
+        let node = resolver.node(key, at)?;
+        // LLVM does not upgrade these either: it rejects the scalar format here.
+        let tag = resolver.nodes.module.graph.mark_tag(node);
+        resolver.nodes.module.errno.push(tag);
+    }
+    if keep == Keep::All || resolver.nodes.module.graph.node_count() == 0 {
+        // NB: loops have ids that refer to themselves, and no tag reaches them.
+        // Nor does one reach a profile's counts. Of a listing all may be tags.
+        if !resolver.nodes.module.functions.is_empty() {
+            resolver.nodes.warns = false;
+            resolver.nodes.overflow = Overflow::Keep;
+        }
+        let mut places: Vec<_> =
+            scan.definitions.iter().map(|(number, place)| (place, number)).collect();
+        places.sort_unstable();
+        for (place, number) in places {
+            let offset = place.get() as usize - 1;
+            if Definition::at(scan.text, offset)?.form != Form::Specialized {
+                resolver.node(Key::Number(number), offset)?;
+            }
+        }
+    }
+    Ok(resolver.nodes.module)
+}
+
+/// What an attachment turned out to be.
+enum Attached {
+    Tag(TagId),
+    Copy(CopyId),
+}
+
+struct Resolver<'s, 't> {
+    nodes: Nodes<'s, 't>,
+    import: Import<'t, Nodes<'s, 't>>,
+}
+
+impl Resolver<'_, '_> {
+    /// Returns the node of a reference that stands at `at`.
+    fn node(&mut self, key: Key, at: usize) -> Result<NodeId, TextError> {
+        let node = self.import.node(&mut self.nodes, Reference { key, at: at as u32, depth: 0 })?;
+        node.ok_or_else(|| {
+            let wanted = "a plain node, `!{...}`, as a tag";
+            TextError::new(self.nodes.scan.text, at, TextErrorKind::Expected { wanted })
+        })
+    }
+}
+
+/// The nodes of a text.
+struct Nodes<'s, 't> {
+    module: Module,
+    scan: &'s Scan<'t>,
+    /// The place of a numbered node among those whose operands are being looked
+    /// up. Only of use while the module has no node of the number.
+    open: Numbers<u32>,
+    /// Whether a node that refers back to itself is worth a warning.
+    warns: bool,
+    overflow: Overflow,
+}
+
+impl<'t> Source<'t> for Nodes<'_, 't> {
+    type Key = Reference;
+    type Place = Origin;
+    type Error = TextError;
+
+    fn graph(&mut self) -> &mut Graph {
+        &mut self.module.graph
+    }
+
+    fn state(&self, reference: Reference) -> State {
+        match reference.key {
+            Key::Number(number) => match self.module.numbers.get(number) {
+                Some(node) => State::Added(node),
+                None => self.open.get(number).map_or(State::New, State::Open),
+            },
+            // What holds an inline node is opened once, and so is the node.
+            Key::Inline(_) => State::New,
+        }
+    }
+
+    fn open(
+        &mut self,
+        Reference { key, at, depth }: Reference,
+        place: u32,
+        parts: &mut Vec<Part<'t, Reference>>,
+    ) -> Result<Opened<'t, Origin>, TextError> {
+        let text = self.scan.text;
+        let error = |kind| TextError::new(text, at as usize, kind);
+        let (origin, body, distinct, depth) = match key {
+            Key::Inline(_) if depth > MAX_INLINE_DEPTH as u32 => {
+                return Err(error(TextErrorKind::TooDeep));
+            }
+            Key::Inline(body) => (Origin { number: None, offset: at }, body as usize, false, depth),
+            Key::Number(number) => {
+                let Some(offset) = self.scan.definition(number) else {
+                    return Err(error(TextErrorKind::Undefined { number }));
+                };
+                let Definition { body, form } = Definition::at(text, offset)?;
+                if form == Form::Specialized {
+                    return Ok(Opened::Raw(specialized(text, body).into()));
+                }
+                self.open.insert(number, place);
+                let origin = Origin { number: Some(number), offset: offset as u32 };
+                (origin, body, form == Form::Distinct, 0)
+            }
+        };
+        operands(&mut Lexer::new(text, body), depth, self.overflow, parts)?;
+        Ok(Opened::Node { place: origin, distinct })
+    }
+
+    fn added(&mut self, origin: Origin, node: NodeId) {
+        if let Some(number) = origin.number {
+            self.module.numbers.insert(number, node);
+        }
+        self.module.origins.insert(node, origin);
+    }
+
+    fn cycle(&mut self, reference: Reference, alone: bool) {
+        // A root that is its own only operand is how an anonymous one is made.
+        if self.warns && !alone {
+            self.module.warn(reference.at as usize, WarningKind::Cycle);
+        }
+    }
+
+    fn error(&self, origin: Origin, error: GraphError) -> TextError {
+        TextError::new(self.scan.text, origin.offset as usize, TextErrorKind::Graph(error))
+    }
+}

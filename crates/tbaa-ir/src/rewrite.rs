@@ -1,0 +1,302 @@
+//! A module's text with other attachments, every other byte as it was.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::{self, Write};
+
+use super::attachments::{Attachments, attachments};
+use super::error::{TextError, TextErrorKind};
+use super::module::Module;
+
+/// Changes what is attached to a module's instructions, in its text.
+///
+/// The text is written once from front to back, whatever is changed; what is
+/// not changed stays as it is to the byte: spaces, comments, line ends. Only
+/// where an attachment is taken from or added to an instruction that another
+/// follows on the same line, that other gets a line of its own.
+///
+/// ```
+/// use tbaa_ir::{Rewriter, read};
+///
+/// let text = b"\
+/// define i32 @f(ptr %p, ptr %q) {
+///   store i32 0, ptr %p, !tbaa !0, !nontemporal !3
+///   %v = load i32, ptr %q, align 4 ; no tag
+///   ret i32 %v
+/// }
+/// !0 = !{!1, !1, i64 0}
+/// !1 = !{!\"int\", !2, i64 0}
+/// !2 = !{!\"my language\"}
+/// !3 = !{i32 1}
+/// ";
+/// let module = read(text)?;
+/// let mut rewriter = Rewriter::new(text, &module);
+/// rewriter.set_metadata(0, "tbaa", None);
+/// let domain = rewriter.define_distinct("!\"my domain\"")?;
+/// let scope = rewriter.define_distinct(format_args!("!{domain}"))?;
+/// let list = rewriter.define(format_args!("!{{!{scope}}}"))?;
+/// rewriter.set_metadata(1, "noalias", Some(list));
+/// let new = String::from_utf8(rewriter.to_bytes()?).unwrap();
+/// assert!(new.contains("  store i32 0, ptr %p, !nontemporal !3\n"));
+/// assert!(new.contains("  %v = load i32, ptr %q, align 4, !noalias !6 ; no tag\n"));
+/// assert!(new.ends_with("!5 = distinct !{!5, !4}\n!6 = !{!5}\n"));
+/// # Ok::<(), tbaa_ir::TextError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Rewriter<'t> {
+    text: &'t [u8],
+    module: &'t Module,
+    /// What becomes of instructions, by their index in the module.
+    changes: BTreeMap<usize, Vec<Change<'t>>>,
+    definitions: String,
+    next: Option<u32>,
+}
+
+#[derive(Clone, Debug)]
+struct Change<'t> {
+    kind: &'t str,
+    /// The number of the node to attach.
+    node: Option<u32>,
+}
+
+impl<'t> Rewriter<'t> {
+    /// Makes a rewriter of the text that `module` was read from.
+    #[must_use]
+    pub fn new(text: &'t [u8], module: &'t Module) -> Self {
+        let next = module.next_number();
+        Rewriter { text, module, changes: BTreeMap::new(), definitions: String::new(), next }
+    }
+
+    /// Attaches the node `!node` to an instruction as `!kind`, in place of what
+    /// is attached to it as that; with `None`, takes that off if it is there.
+    ///
+    /// `instruction` is an index into [`Module::instructions`], and `kind` a
+    /// name without its `!`, such as `tbaa` or `alias.scope`, that needs no
+    /// escapes. A later call stands for an earlier one of the same kind.
+    ///
+    /// LLVM: `Instruction::setMetadata`.
+    ///
+    /// # Panics
+    ///
+    /// If the module has no such instruction.
+    pub fn set_metadata(&mut self, instruction: usize, kind: &'t str, node: Option<u32>) {
+        assert!(instruction < self.module.instructions().len(), "no instruction {instruction}");
+        let changes = self.changes.entry(instruction).or_default();
+        match changes.iter_mut().find(|change| change.kind == kind) {
+            Some(change) => change.node = node,
+            None => changes.push(Change { kind, node }),
+        }
+    }
+
+    /// Returns the node that the text attaches to an instruction as `!kind`, as it
+    /// is written there, such as `!7`; changes do not count.
+    ///
+    /// # Panics
+    ///
+    /// If the module has no such instruction.
+    ///
+    /// LLVM: `Instruction::getMetadata`.
+    #[must_use]
+    pub fn metadata(&self, instruction: usize, kind: &str) -> Option<&'t [u8]> {
+        let mut list = self.attachments(instruction)?.list.into_iter();
+        let found = list.find(|attached| *attached.kind == *kind.as_bytes())?;
+        self.text.get(found.node)
+    }
+
+    /// Returns the number that the next definition gets: one more than any that
+    /// the text defines; `None` if there is no more.
+    #[must_use]
+    pub fn next_number(&self) -> Option<u32> {
+        self.next
+    }
+
+    /// Adds `!N = body` to the end of the text, and returns N.
+    ///
+    /// The body is written as it is, such as `!{!"int", !2, i64 0}` or
+    /// `distinct !{!5}`. NB: before LLVM 3.6 it is `metadata !{...}`.
+    ///
+    /// # Errors
+    ///
+    /// [`TextErrorKind::NumberOutOfRange`] if the numbers are used up.
+    pub fn define(&mut self, body: impl fmt::Display) -> Result<u32, TextError> {
+        let number = self.next.ok_or_else(|| {
+            TextError::new(self.text, self.text.len(), TextErrorKind::NumberOutOfRange)
+        })?;
+        self.next = number.checked_add(1);
+        let line_end = line_end(self.text);
+        self.definitions += &format!("!{number} = {body}{line_end}");
+        Ok(number)
+    }
+
+    /// Adds `!N = distinct !{!N, operands}`, and returns N: a node that no other
+    /// is equal to, which is what scopes of aliases and their domains must be.
+    ///
+    /// # Errors
+    ///
+    /// As [`define`](Self::define).
+    ///
+    /// LLVM: `MDBuilder::createAnonymousAARoot`.
+    pub fn define_distinct(&mut self, operands: impl fmt::Display) -> Result<u32, TextError> {
+        let number = self.next.unwrap_or_default();
+        self.define(format_args!("distinct !{{!{number}, {operands}}}"))
+    }
+
+    /// Writes the text with all changes.
+    ///
+    /// # Errors
+    ///
+    /// [`RewriteError::Text`] with [`TextErrorKind::NoEnd`] where an attachment
+    /// is to be added and the reader cannot tell where the instruction ends;
+    /// what `out` refuses.
+    pub fn write(&self, out: &mut impl Write) -> Result<(), RewriteError> {
+        let mut done = 0;
+        for (&index, changes) in &self.changes {
+            let instruction = &self.module.instructions()[index];
+            let start = instruction.offset as usize;
+            let Some(found) = self.attachments(index) else {
+                // An instruction without attachments has none to lose.
+                let fine = instruction.tag.is_none() && instruction.copy.is_none();
+                if fine && changes.iter().all(|change| change.node.is_none()) {
+                    continue;
+                }
+                let error =
+                    TextError::new(self.text, start.min(self.text.len()), TextErrorKind::NoEnd);
+                return Err(error.into());
+            };
+            self.splice(&found, changes, &mut done, out)?;
+        }
+        out.write_all(&self.text[done..])?;
+        if !self.definitions.is_empty() {
+            if !matches!(self.text.last(), None | Some(b'\n')) {
+                out.write_all(line_end(self.text).as_bytes())?;
+            }
+            out.write_all(self.definitions.as_bytes())?;
+        }
+        Ok(())
+    }
+
+    /// Returns the text with all changes.
+    ///
+    /// # Errors
+    ///
+    /// As [`write`](Self::write), but for those of the output.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, TextError> {
+        let mut bytes = Vec::with_capacity(self.text.len() + self.definitions.len());
+        match self.write(&mut bytes) {
+            Ok(()) => Ok(bytes),
+            Err(RewriteError::Text(error)) => Err(error),
+            Err(RewriteError::Output(_)) => unreachable!("a vector takes all bytes"),
+        }
+    }
+
+    fn attachments(&self, index: usize) -> Option<Attachments<'t>> {
+        let instructions = self.module.instructions();
+        let instruction = &instructions[index];
+        // The next one bounds the search.
+        let next = instructions.get(index + 1).filter(|it| it.function == instruction.function);
+        let end = match next {
+            Some(next) => next.offset as usize,
+            // With its `}`: something must stand after the last operand.
+            None => self.module.function_span(instruction.function).end + 1,
+        };
+        attachments(self.text.get(..end)?, instruction.offset as usize)
+    }
+
+    /// Writes the text from `done` to the end of an instruction, changed.
+    fn splice(
+        &self,
+        found: &Attachments<'_>,
+        changes: &[Change<'_>],
+        done: &mut usize,
+        out: &mut impl Write,
+    ) -> io::Result<()> {
+        let mut added = false;
+        let mut dropped = None;
+        for attached in &found.list {
+            let is_of = |change: &&Change<'_>| change.kind.as_bytes() == &*attached.kind;
+            let Some(change) = changes.iter().find(is_of) else { continue };
+            if let Some(node) = change.node {
+                out.write_all(&self.text[*done..attached.node.start])?;
+                write!(out, "!{node}")?;
+            } else {
+                out.write_all(&self.text[*done..attached.comma])?;
+                // A comment after the comma stays.
+                let between = &self.text[attached.comma + 1..attached.start];
+                if !between.trim_ascii().is_empty() {
+                    out.write_all(between)?;
+                }
+                dropped = Some(attached.node.end);
+            }
+            *done = attached.node.end;
+        }
+        for Change { kind, node } in changes {
+            let is_there = found.list.iter().any(|it| *it.kind == *kind.as_bytes());
+            if let (Some(node), false) = (node, is_there) {
+                out.write_all(&self.text[*done..found.end])?;
+                write!(out, ", !{kind} !{node}")?;
+                *done = found.end;
+                added = true;
+            }
+        }
+        // The reader looks for an instruction at the start of a line, or after
+        // a tag; and words must not run into one another.
+        if (added || dropped == Some(found.end)) && goes_on(&self.text[found.end..]) {
+            out.write_all(line_end(self.text).as_bytes())?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns whether something other than a comment follows on the line.
+fn goes_on(rest: &[u8]) -> bool {
+    let next = rest.iter().find(|&&byte| !matches!(byte, b' ' | b'\t'));
+    !matches!(next, None | Some(b'\n' | b'\r' | b';' | b'}'))
+}
+
+/// Returns how the text ends its first line.
+fn line_end(text: &[u8]) -> &'static str {
+    match memchr::memchr(b'\n', text) {
+        Some(at) if at > 0 && text[at - 1] == b'\r' => "\r\n",
+        _ => "\n",
+    }
+}
+
+/// Why a text cannot be rewritten.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum RewriteError {
+    /// An instruction that cannot be changed.
+    Text(TextError),
+    /// The output refused what was written.
+    Output(io::Error),
+}
+
+impl fmt::Display for RewriteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RewriteError::Text(error) => error.fmt(f),
+            RewriteError::Output(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for RewriteError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(match self {
+            RewriteError::Text(error) => error,
+            RewriteError::Output(error) => error,
+        })
+    }
+}
+
+impl From<TextError> for RewriteError {
+    fn from(error: TextError) -> Self {
+        RewriteError::Text(error)
+    }
+}
+
+impl From<io::Error> for RewriteError {
+    fn from(error: io::Error) -> Self {
+        RewriteError::Output(error)
+    }
+}

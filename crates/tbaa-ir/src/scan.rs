@@ -1,0 +1,192 @@
+//! The pass over a module's text, outside function bodies.
+
+use std::num::NonZeroU32;
+
+use super::definition::{Definition, equals};
+use super::error::LexerErrors;
+use super::error::{TextError, TextErrorKind};
+use super::module::Module;
+use super::node::{Key, reference};
+use super::numbers::Numbers;
+use super::stops::{ANGLES, BRACKETS, LINES, Stops};
+use tbaa::parts::{COPIES, TAGS, TYPES};
+use tbaa_types::lexer::Lexer;
+use tbaa_types::source::position;
+
+/// How many types are remembered, to be found again without hashing.
+pub(super) const RECENT: usize = 16;
+
+/// What the pass over the text finds.
+pub(super) struct Scan<'t> {
+    pub(super) text: &'t [u8],
+    pub(super) module: Module,
+    /// Indices of types in the module, each where its hash says.
+    pub(super) recent_types: [u32; RECENT],
+    lines: Stops<LINES>,
+    /// The search for the ends of metadata nodes and function headers.
+    pub(super) nodes: Stops<{ BRACKETS | ANGLES }>,
+    /// Where the `!` of each numbered node stands, and 1.
+    pub(super) definitions: Numbers<NonZeroU32>,
+    /// What `!tbaa` and `!tbaa.struct` attach: a tag that has a number once, at
+    /// its first place.
+    pub(super) attachments: Vec<Attachment>,
+    /// Which of `attachments` is the tag of a number, and 1.
+    pub(super) attached: Numbers<NonZeroU32>,
+    /// The instructions, and which of `attachments` they have.
+    pub(super) uses: Vec<(u32, u32)>,
+    pub(super) errno: Vec<(Key, usize)>,
+    pub(super) tags: Vec<(Key, usize)>,
+    pub(super) copies: Vec<(Key, usize)>,
+    pub(super) types: Vec<(Key, usize)>,
+}
+
+pub(super) struct Attachment {
+    pub(super) key: Key,
+    /// Bytes from the start of the text to the reference.
+    pub(super) offset: usize,
+    /// Whether it is `!tbaa.struct`.
+    pub(super) copy: bool,
+}
+
+impl<'t> Scan<'t> {
+    pub(super) fn new(text: &'t [u8]) -> Self {
+        let mut module = Module::default();
+        // C++ has a load or store in so many bytes, and C twice as many. Short
+        // of memory, the list grows as it must.
+        let _ = module.instructions.try_reserve(text.len() / 256);
+        Scan {
+            text,
+            module,
+            recent_types: [0; RECENT],
+            lines: Stops::new(),
+            nodes: Stops::new(),
+            definitions: Numbers::new(text.len()),
+            attachments: Vec::new(),
+            attached: Numbers::new(text.len()),
+            uses: Vec::new(),
+            errno: Vec::new(),
+            tags: Vec::new(),
+            copies: Vec::new(),
+            types: Vec::new(),
+        }
+    }
+
+    pub(super) fn top_level(&mut self) -> Result<(), TextError> {
+        let mut lexer = Lexer::new(self.text, 0);
+        loop {
+            lexer.skip_space()?;
+            match lexer.peek() {
+                None => return Ok(()),
+                Some(b'!') => self.metadata(&mut lexer)?,
+                Some(b'd') if lexer.eat_word(b"define") => self.function(&mut lexer)?,
+                Some(first) => {
+                    match first {
+                        b'%' => self.type_definition(&mut lexer)?,
+                        b't' if lexer.eat_word(b"target") => self.target(&mut lexer)?,
+                        _ => {}
+                    }
+                    pass_line(&mut self.lines, &mut lexer)?;
+                }
+            }
+        }
+    }
+
+    /// `!4 = distinct !{...}` or `!llvm.ident = !{!4}`.
+    fn metadata(&mut self, lexer: &mut Lexer<'t>) -> Result<(), TextError> {
+        let start = *lexer;
+        let offset = lexer.at;
+        lexer.at += 1;
+        let mut number = *lexer;
+        number.skip_space()?;
+        if number.peek().is_some_and(|byte| byte.is_ascii_digit()) {
+            *lexer = number;
+        } else {
+            let name = lexer.metadata_name();
+            lexer.skip_space()?;
+            if lexer.peek().is_some_and(|byte| byte != b'=') {
+                // An attachment of the global variable on the line before.
+                *lexer = start;
+                return pass_line(&mut self.lines, lexer);
+            }
+            equals(lexer)?;
+            return self.named_metadata(lexer, &name);
+        }
+        let number = lexer.number()?;
+        let next_number = &mut self.module.next_number;
+        *next_number = (*next_number).max(u64::from(number) + 1);
+        Definition::read(lexer)?;
+        self.nodes.bracketed(lexer, "a metadata node")?;
+        // One more than the place, so that it is not 0; a text is shorter than
+        // 4 GiB.
+        let place = NonZeroU32::MIN.saturating_add(offset as u32);
+        if let Some(first) = self.definitions.insert(number, place) {
+            let (first_line, _) = position(self.text, first.get() as usize - 1);
+            let kind = TextErrorKind::DefinedTwice { number, first_line };
+            return Err(TextError::new(self.text, offset, kind));
+        }
+        Ok(())
+    }
+
+    fn named_metadata(&mut self, lexer: &mut Lexer<'t>, name: &[u8]) -> Result<(), TextError> {
+        let marked = lexer.eat(b"!");
+        lexer.skip_space()?;
+        if !marked || lexer.peek() != Some(b'{') {
+            return Err(lexer.cut_or("a list of nodes, `!{`", "named metadata"));
+        }
+        let mut list = *lexer;
+        lexer.bracketed("a metadata node")?;
+        let into = match name {
+            b"llvm.errno.tbaa" => &mut self.errno,
+            _ if name == TAGS.as_bytes() => &mut self.tags,
+            _ if name == COPIES.as_bytes() => &mut self.copies,
+            _ if name == TYPES.as_bytes() => &mut self.types,
+            _ => return Ok(()),
+        };
+        list.at += 1;
+        list.skip_space()?;
+        while list.peek() == Some(b'!') {
+            let at = list.at;
+            match reference(&mut list)? {
+                Some(key) => into.push((key, at)),
+                None => break,
+            }
+            list.skip_space()?;
+            list.eat(b",");
+            list.skip_space()?;
+        }
+        if list.peek() != Some(b'}') {
+            return Err(list.expected("a metadata number in the list"));
+        }
+        Ok(())
+    }
+
+    /// Returns where the text defines a number, in bytes from its start.
+    pub(super) fn definition(&self, number: u32) -> Option<usize> {
+        Some(self.definitions.get(number)?.get() as usize - 1)
+    }
+}
+
+/// Passes the rest of a line, and of strings, comments and attachments that
+/// begin on it.
+fn pass_line(lines: &mut Stops<LINES>, lexer: &mut Lexer<'_>) -> Result<(), TextError> {
+    loop {
+        lexer.at = lines.next(lexer.text, lexer.at);
+        match lexer.peek() {
+            None | Some(b'\n') => return Ok(()),
+            Some(b'"') => {
+                lexer.quoted()?;
+            }
+            Some(b';' | b'/') if lexer.comment()? => {}
+            Some(b'!') => {
+                lexer.at += 1;
+                lexer.metadata_name();
+                let mut node = *lexer;
+                node.skip_space()?;
+                if node.peek() == Some(b'!') && reference(&mut node)?.is_some() {
+                    *lexer = node;
+                }
+            }
+            Some(_) => lexer.at += 1,
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Where the parts of an instruction or a node stand in a text.
+//!
+//! The pass over a module keeps one offset for each of them. A diagnostic that
+//! points at a part reads the text there once more.
+
+use std::ops::Range;
+
+use super::definition::Definition;
+use super::instruction;
+use super::module::Instruction;
+use super::node::{Overflow, operand, reference};
+use tbaa_types::lexer::Lexer;
+
+impl Instruction {
+    /// Finds the pointer through which the instruction accesses memory, in the
+    /// text that the module was read from: `%p`, `@g`, or a constant such as
+    /// `getelementptr (i8, ptr @g, i64 8)`. Of a copy or `llvm.memset`, it is
+    /// the destination.
+    ///
+    /// Within a function, two instructions that spell their pointers alike use
+    /// the same value. `None` for other calls, for opcodes that LLVM accepts no
+    /// tag on, and where no pointer can be made out within 4,096 bytes.
+    ///
+    /// ```
+    /// let text = b"define void @f(ptr %p) {\n  store i32 0, ptr %p, align 4\n  ret void\n}\n";
+    /// let module = tbaa_ir::read(text)?;
+    /// let pointer = module.instructions()[0].pointer_span(text).unwrap();
+    /// assert_eq!(&text[pointer], b"%p");
+    /// # Ok::<(), tbaa_ir::TextError>(())
+    /// ```
+    #[must_use]
+    pub fn pointer_span(&self, text: &[u8]) -> Option<Range<usize>> {
+        self.nth_pointer(text, 0)
+    }
+
+    /// Finds the name of the instruction's result, such as `%x`; `None` of one
+    /// without a result.
+    ///
+    /// ```
+    /// let text = b"define i32 @f(ptr %p) {\n  %x = load i32, ptr %p\n  ret i32 %x\n}\n";
+    /// let module = tbaa_ir::read(text)?;
+    /// let result = module.instructions()[0].result_span(text).unwrap();
+    /// assert_eq!(&text[result], b"%x");
+    /// # Ok::<(), tbaa_ir::TextError>(())
+    /// ```
+    #[must_use]
+    pub fn result_span(&self, text: &[u8]) -> Option<Range<usize>> {
+        let mut lexer = at(text, self.offset as usize)?;
+        let start = lexer.at;
+        lexer.eat(b"%").then_some(())?;
+        lexer.skip_name().ok()?;
+        Some(start..lexer.at)
+    }
+
+    /// Finds the source of a call of `llvm.memcpy` or `llvm.memmove`, as
+    /// [`pointer_span`](Self::pointer_span) finds its destination.
+    #[must_use]
+    pub fn source_span(&self, text: &[u8]) -> Option<Range<usize>> {
+        let is_call = self.opcode == super::Opcode::Call;
+        is_call.then(|| self.nth_pointer(text, 1))?
+    }
+
+    fn nth_pointer(&self, text: &[u8], which: usize) -> Option<Range<usize>> {
+        let mut lexer = at(text, self.offset as usize)?;
+        let start = instruction::start(&mut lexer).ok()??;
+        instruction::pointer(start.opcode, Lexer::new(text, start.after), which)
+    }
+
+    /// Finds the reference after `!tbaa`, such as `!5` or `!{!1, !1, i64 0}`.
+    #[must_use]
+    pub fn tag_span(&self, text: &[u8]) -> Option<Range<usize>> {
+        let mut lexer = at(text, self.tag_offset?.get() as usize)?;
+        let start = lexer.at;
+        (lexer.peek()? == b'!').then_some(())?;
+        reference(&mut lexer).ok()??;
+        Some(start..lexer.at)
+    }
+}
+
+/// Finds the whole of the node whose `!` stands at `offset`, be it defined
+/// there as `!4 = ...` or written inline; see [`Module::offset_of`].
+///
+/// ```
+/// let text = br#"!0 = !{!"int", !1}"#;
+/// assert_eq!(tbaa_ir::node_span(text, 0), Some(0..18));
+/// assert_eq!(tbaa_ir::operand_span(text, 0, 1), Some(15..17));
+/// ```
+///
+/// [`Module::offset_of`]: super::Module::offset_of
+#[must_use]
+pub fn node_span(text: &[u8], offset: usize) -> Option<Range<usize>> {
+    let mut lexer = body(text, offset)?;
+    if lexer.peek()? != b'{' {
+        lexer.word();
+        (lexer.peek()? == b'(').then_some(())?;
+    }
+    lexer.bracketed("a metadata node").ok()?;
+    Some(offset..lexer.at)
+}
+
+/// Finds an operand, from 0, of the plain node whose `!` stands at `offset`,
+/// without the comments around it. Takes time linear in the node's text.
+#[must_use]
+pub fn operand_span(text: &[u8], offset: usize, position: usize) -> Option<Range<usize>> {
+    let mut lexer = body(text, offset)?;
+    lexer.eat(b"{").then_some(())?;
+    for _ in 0..position {
+        operand(&mut lexer, 0, Overflow::Keep).ok()?;
+        lexer.skip_space().ok()?;
+        lexer.eat(b",").then_some(())?;
+    }
+    lexer.skip_space().ok()?;
+    // LLVM 3 writes `metadata` before a string or node.
+    if lexer.eat_word(b"metadata") {
+        lexer.skip_space().ok()?;
+    }
+    let start = lexer.at;
+    operand(&mut lexer, 0, Overflow::Keep).ok()?;
+    // Comments may stand within an operand, and after it.
+    let (end, mut lexer) = (lexer.at, Lexer::new(&text[..lexer.at], start));
+    let mut last = start;
+    loop {
+        lexer.skip_space().ok()?;
+        match lexer.peek() {
+            _ if lexer.at >= end => return Some(start..last),
+            Some(b'"') => drop(lexer.quoted().ok()?),
+            _ => lexer.at += 1,
+        }
+        last = lexer.at;
+    }
+}
+
+/// Goes to the `{` or the name of the node whose `!` stands at `offset`.
+fn body(text: &[u8], offset: usize) -> Option<Lexer<'_>> {
+    let mut lexer = at(text, offset)?;
+    lexer.eat(b"!").then_some(())?;
+    lexer.skip_space().ok()?;
+    if lexer.peek()?.is_ascii_digit() {
+        lexer.number().ok()?;
+        // A reference defines nothing. To find it out by an error would take a
+        // count of all lines before it.
+        lexer.skip_space().ok()?;
+        (lexer.peek()? == b'=').then_some(())?;
+        lexer.at = Definition::read(&mut lexer).ok()?.body;
+        if lexer.peek()? == b'!' {
+            lexer.at += 1;
+        }
+    }
+    Some(lexer)
+}
+
+fn at(text: &[u8], offset: usize) -> Option<Lexer<'_>> {
+    (offset < text.len()).then(|| Lexer::new(text, offset))
+}

@@ -1,0 +1,284 @@
+//! A search for the few bytes that mean something to a scan, 64 bytes at a
+//! time, at several bytes a cycle.
+
+use super::error::LexerErrors;
+use super::error::TextError;
+use tbaa_types::lexer::Lexer;
+
+/// Bytes to stop at, beside `"`, `;` and `/`: a line end and `!`.
+pub(super) const LINES: u8 = 1;
+/// `(`, `)`, `[`, `]`, `{` and `}`.
+pub(super) const BRACKETS: u8 = 2;
+/// `<` and `>`.
+pub(super) const ANGLES: u8 = 4;
+/// What means something in a function body: line ends, `=`, `!t` and `!\\`, and
+/// brackets.
+pub(super) const BODY: u8 = 8;
+
+/// A search for the bytes of `SET`. It may jump to any place; going on from
+/// the last one is what is fast.
+pub(super) struct Stops<const SET: u8> {
+    /// Where the block begins of which `mask` tells.
+    base: usize,
+    /// A bit for each byte of the block, set for one to stop at.
+    mask: u64,
+}
+
+impl<const SET: u8> Stops<SET> {
+    pub(super) fn new() -> Self {
+        // No place is in this block.
+        Stops { base: usize::MAX, mask: 0 }
+    }
+
+    /// Returns the first place from `at` on of a byte to stop at; the end of
+    /// the text if there is none. It may also be the place of `+` or `?`.
+    #[inline]
+    pub(super) fn next(&mut self, text: &[u8], at: usize) -> usize {
+        let base = at & !63;
+        if base != self.base {
+            self.load(text, base);
+        }
+        let here = self.mask & u64::MAX << (at & 63);
+        if here != 0 {
+            return base + here.trailing_zeros() as usize;
+        }
+        let mut base = base;
+        while base + 64 < text.len() {
+            base += 64;
+            self.load(text, base);
+            if self.mask != 0 {
+                return base + self.mask.trailing_zeros() as usize;
+            }
+        }
+        text.len()
+    }
+
+    #[inline]
+    fn load(&mut self, text: &[u8], base: usize) {
+        self.base = base;
+        let rest = text.get(base..).unwrap_or_default();
+        self.mask = match rest.first_chunk() {
+            Some(block) => mask::<SET>(block),
+            None => {
+                let mut block = [0; 65];
+                let len = rest.len().min(64);
+                block[..len].copy_from_slice(&rest[..len]);
+                mask::<SET>(&block)
+            }
+        };
+    }
+}
+
+/// Of the first 64 bytes. Written so that the compiler uses vector
+/// instructions.
+#[inline(always)]
+fn mask<const SET: u8>(block: &[u8; 65]) -> u64 {
+    let mut stops = [0_u8; 64];
+    for ((stop, &byte), &next) in stops.iter_mut().zip(block).zip(&block[1..]) {
+        let mut found = is_common(byte);
+        if SET & LINES != 0 {
+            found |= byte == b'\n' || byte == b'!';
+        }
+        if SET & BRACKETS != 0 {
+            found |= is_bracket(byte);
+        }
+        if SET & ANGLES != 0 {
+            found |= byte | 2 == b'>'; // < >
+        }
+        if SET & BODY != 0 {
+            // `!tbaa`, whose `t` may be written as an escape.
+            let attachment = (byte == b'!') & ((next == b't') | (next == b'\\'));
+            found |= is_bracket(byte) | (byte == b'\n') | (byte == b'=') | attachment;
+        }
+        *stop = u8::from(found);
+    }
+    gathered(&stops)
+}
+
+// Bytes that differ in one or two bits are found at once, with a few others
+// that are rare: whoever stops there goes on.
+
+/// `"`, `;`, `/`, and also `+` and `?`.
+#[inline(always)]
+fn is_common(byte: u8) -> bool {
+    byte == b'"' || byte & !0x14 == b'+'
+}
+
+#[inline(always)]
+fn is_bracket(byte: u8) -> bool {
+    // ( ) and [ { ] }
+    byte | 1 == b')' || byte | 0x20 == b'{' || byte | 0x20 == b'}'
+}
+
+/// A bit for each byte, which is 0 or 1.
+#[inline(always)]
+fn gathered(bytes: &[u8; 64]) -> u64 {
+    let mut mask = 0;
+    for (i, eight) in bytes.as_chunks().0.iter().enumerate() {
+        // Gathers the lowest bit of each of eight bytes into the highest byte.
+        let bits = u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+        mask |= bits << (8 * i);
+    }
+    mask
+}
+
+impl Stops<BODY> {
+    /// As [`next`](Self::next), passing brackets, and within them line ends, `=`
+    /// and attachments; not past a `}` that was not opened.
+    #[inline]
+    pub(super) fn next_in_body(&mut self, text: &[u8], at: usize, depth: &mut usize) -> usize {
+        let mut base = at & !63;
+        if base != self.base {
+            self.load(text, base);
+        }
+        let mut left = self.mask & u64::MAX << (at & 63);
+        loop {
+            while left != 0 {
+                let at = base + left.trailing_zeros() as usize;
+                left &= left - 1;
+                let Some(&byte) = text.get(at) else { return text.len() };
+                if is_bracket(byte) {
+                    if byte == b'}' && *depth == 0 {
+                        return at;
+                    }
+                    *depth = deeper(*depth, byte);
+                } else if *depth == 0 || !matches!(byte, b'\n' | b'=' | b'!') {
+                    return at;
+                }
+            }
+            if base + 64 >= text.len() {
+                return text.len();
+            }
+            base += 64;
+            self.load(text, base);
+            left = self.mask;
+        }
+    }
+}
+
+/// The depth after a bracket; a closing one that was not opened is passed over.
+#[inline]
+pub(super) fn deeper(depth: usize, bracket: u8) -> usize {
+    let opens = matches!(bracket, b'(' | b'[' | b'{');
+    if opens { depth + 1 } else { depth.saturating_sub(1) }
+}
+
+impl Stops<{ BRACKETS | ANGLES }> {
+    /// As [`Lexer::bracketed`].
+    #[inline]
+    pub(super) fn bracketed(
+        &mut self,
+        lexer: &mut Lexer<'_>,
+        inside: &str,
+    ) -> Result<(), TextError> {
+        lexer.at += 1;
+        self.close(lexer, None, inside)?;
+        lexer.at += 1;
+        Ok(())
+    }
+
+    /// As [`Lexer::until`] a `{`.
+    pub(super) fn until_brace<'t>(
+        &mut self,
+        lexer: &mut Lexer<'t>,
+        inside: &str,
+    ) -> Result<&'t [u8], TextError> {
+        let start = lexer.at;
+        self.close(lexer, Some(b'{'), inside)?;
+        Ok(lexer.text[start..lexer.at].trim_ascii())
+    }
+
+    /// Goes to a bracket that closes one not opened here, or outside brackets
+    /// to the bracket given.
+    #[inline]
+    fn close(
+        &mut self,
+        lexer: &mut Lexer<'_>,
+        stop: Option<u8>,
+        inside: &str,
+    ) -> Result<(), TextError> {
+        let mut depth = 0_usize;
+        loop {
+            lexer.at = self.next(lexer.text, lexer.at);
+            let Some(byte) = lexer.peek() else { return Err(lexer.truncated(inside)) };
+            match byte {
+                b'"' => {
+                    lexer.quoted()?;
+                    continue;
+                }
+                b';' | b'/' if lexer.comment()? => continue,
+                _ if depth == 0 && Some(byte) == stop => return Ok(()),
+                b'(' | b'[' | b'{' | b'<' => depth += 1,
+                b')' | b']' | b'}' | b'>' if depth == 0 => return Ok(()),
+                b')' | b']' | b'}' | b'>' => depth -= 1,
+                _ => {}
+            }
+            lexer.at += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every byte at every place of a block, and in the cut block at the end.
+    fn check<const SET: u8>(wanted: &[u8]) {
+        for byte in 0..=u8::MAX {
+            let stops = wanted.contains(&byte) || b"\";/+?".contains(&byte);
+            for at in 0..150 {
+                let mut text = [b' '; 150];
+                text[at] = byte;
+                let found = Stops::<SET>::new().next(&text, 0);
+                assert_eq!(found, if stops { at } else { 150 }, "{byte:#x} at {at}");
+                assert_eq!(Stops::<SET>::new().next(&text, at + 1), 150);
+            }
+        }
+    }
+
+    #[test]
+    fn all_bytes_of_a_set_are_found_and_no_others() {
+        check::<LINES>(b"\n!");
+        check::<BODY>(b"\n=()[]{}");
+        check::<{ BRACKETS | ANGLES }>(b"()[]{}<>");
+    }
+
+    #[test]
+    fn an_attachment_is_found_wherever_it_begins() {
+        for at in 0..149 {
+            let mut text = [b' '; 150];
+            text[at] = b'!';
+            for (next, found) in [(b't', at), (b'\\', at), (b'T', 150), (b' ', 150)] {
+                text[at + 1] = next;
+                assert_eq!(Stops::<BODY>::new().next(&text, 0), found, "{next:#x} at {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn in_brackets_neither_lines_nor_attachments_stop_a_search() {
+        let text = b") [(\n!t=\"\n]) ]!t {]!x}";
+        let (mut stops, mut depth, mut at) = (Stops::<BODY>::new(), 0, 0);
+        let mut found = Vec::new();
+        while at < text.len() {
+            at = stops.next_in_body(text, at, &mut depth);
+            found.push((at, depth));
+            at += 1;
+        }
+        assert_eq!(found, [(8, 2), (14, 0), (21, 0)]);
+    }
+
+    #[test]
+    fn a_search_may_jump_to_any_place() {
+        let mut text = [b' '; 300];
+        let places = [0, 63, 64, 65, 127, 200, 299];
+        for at in places {
+            text[at] = b'\n';
+        }
+        let mut stops = Stops::<LINES>::new();
+        for from in (0..=300).chain((0..=300).rev()) {
+            let expected = places.into_iter().find(|&at| at >= from).unwrap_or(300);
+            assert_eq!(stops.next(&text, from), expected, "from {from}");
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! What the source oracle answers on a batch's pairs.
+//!
+//! Where tables do not decide, an answer takes milliseconds at worst, and there are
+//! as many as pairs. So all of a batch have a limit together, beyond which the
+//! answer is `MayAlias`. One that was given stays: classes rely on it.
+
+use std::borrow::Borrow;
+use std::cell::RefCell;
+
+use super::source::Key;
+use tbaa::Oracle;
+use tbaa::{Graph, TagId};
+use tbaa_types::table::HashMap;
+
+/// Answers that are kept, of some 60 bytes each.
+const KEPT: usize = 1 << 21;
+
+pub(super) struct Answers<'o, G> {
+    pub(super) oracle: &'o Oracle<G>,
+    kept: RefCell<Kept>,
+}
+
+struct Kept {
+    /// Steps that further answers may take.
+    left: u64,
+    /// Whether some pair is taken to alias for want of steps.
+    gave_up: bool,
+    answers: HashMap<(Key, Key), bool>,
+}
+
+impl<'o, G: Borrow<Graph>> Answers<'o, G> {
+    pub(super) fn new(oracle: &'o Oracle<G>) -> Answers<'o, G> {
+        let (left, answers) = (oracle.steps_to_compare(), HashMap::default());
+        Answers { oracle, kept: RefCell::new(Kept { left, gave_up: false, answers }) }
+    }
+
+    pub(super) fn may_alias(&self, a: Key, b: Key) -> bool {
+        let ask = |left: &mut u64| self.oracle.may_alias_within(a.access(), b.access(), left);
+        if let Some(decided) = ask(&mut 0) {
+            return decided;
+        }
+        let kept = &mut *self.kept.borrow_mut();
+        let pair = (a.min(b), a.max(b));
+        if let Some(&known) = kept.answers.get(&pair) {
+            return known;
+        }
+        if kept.answers.len() >= KEPT {
+            kept.left = 0;
+        }
+        let Some(may) = ask(&mut kept.left) else {
+            kept.gave_up = true;
+            return true;
+        };
+        kept.answers.insert(pair, may);
+        may
+    }
+
+    /// Whether some pair was taken to alias for want of steps.
+    pub(super) fn gave_up(&self) -> bool {
+        self.kept.borrow().gave_up
+    }
+
+    /// The same of accesses that are as large as their tags say.
+    pub(super) fn tags(&self) -> impl Fn(TagId, TagId) -> bool {
+        |a, b| self.may_alias(Key { tag: a, size: None }, Key { tag: b, size: None })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tbaa::Graph;
+    use tbaa::Rules;
+
+    /// Once the steps are spent, what was answered stays, and all else may alias.
+    #[test]
+    fn beyond_the_steps() {
+        let mut graph = Graph::new();
+        let mut b = graph.builder();
+        let root = b.root("R").unwrap();
+        let int = b.scalar_type("int", root).unwrap();
+        let four = b.struct_type("four", &[(int, 0), (int, 4), (int, 8), (int, 12)]).unwrap();
+        let tags = [0, 8, 12].map(|at| b.struct_tag(four, int, at, false).unwrap());
+        let oracle = Oracle::new(&graph, Rules::Union);
+        // An access that reaches past its slot is left to the definition.
+        let [x, y, z] =
+            [(0, Some(6)), (1, None), (2, None)].map(|(at, size)| Key { tag: tags[at], size });
+        let answers = Answers::new(&oracle);
+        answers.kept.borrow_mut().left = 1;
+        assert!(!answers.may_alias(x, y) && !answers.gave_up());
+        assert!(!oracle.may_alias(x.access(), z.access()) && answers.may_alias(x, z));
+        assert!(answers.gave_up());
+        assert!(!answers.may_alias(y, x) && !answers.may_alias(y, z));
+    }
+}

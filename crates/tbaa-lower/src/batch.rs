@@ -1,0 +1,330 @@
+//! Newcomers, sorted into classes that may alias the same.
+
+use std::borrow::Borrow;
+
+use super::answers::Answers;
+use super::forest::Node;
+use super::loss::{Pairs, Sum};
+use super::options::ScopeForm;
+use super::rank::Ranks;
+use super::relation::Relation;
+use super::source::Key;
+use super::state::{Entry, Lowering};
+use tbaa::Oracle;
+use tbaa::oracle;
+use tbaa::parts::Vicinity;
+use tbaa::{Graph, TagId};
+use tbaa_types::table::{IndexMap, IndexSet};
+
+/// Sources that may alias the same.
+pub(super) struct Class {
+    pub(super) members: Vec<(Key, u32)>,
+    pub(super) sum: Sum,
+    /// Which of the batch's rows.
+    pub(super) row: usize,
+    pub(super) rank: u32,
+    pub(super) private: bool,
+}
+
+/// A source to be added.
+#[derive(Clone, Copy)]
+pub(super) struct Newcomer {
+    pub(super) key: Key,
+    pub(super) weight: u32,
+    pub(super) private: bool,
+}
+
+/// A source that is there, or somebody else's tag.
+struct Old {
+    key: Key,
+    group: Option<u32>,
+    node: Option<u32>,
+    /// Whether it is somebody else's, and aliases not everything.
+    others: bool,
+    scope: Option<u32>,
+    sum: Sum,
+}
+
+/// What a newcomer is to the sources that are there.
+#[derive(PartialEq, Eq, Hash)]
+pub(super) struct Row {
+    /// The nodes of those that it may alias, in ascending order.
+    pub(super) nodes: Vec<u32>,
+    /// The scopes of which it aliases no source, with their nodes.
+    pub(super) apart: Vec<(u32, Option<u32>)>,
+}
+
+impl Row {
+    /// Returns the row, and the sources that the newcomer may alias.
+    fn of<G: Borrow<Graph>>(
+        answers: &Answers<'_, G>,
+        key: Key,
+        private: bool,
+        old: impl Iterator<Item = Old>,
+    ) -> (Row, Sum) {
+        let mut nodes = Vec::new();
+        let mut sum = Sum::default();
+        let mut scopes: IndexMap<u32, (bool, Option<u32>)> = IndexMap::default();
+        for old in old {
+            let reach = !(private && old.others);
+            let may = reach && answers.may_alias(old.key, key);
+            if may {
+                nodes.extend(old.node);
+                sum += old.sum;
+            }
+            if let Some(scope) = old.scope {
+                scopes.entry(scope).or_insert((false, old.node)).0 |= may;
+            }
+        }
+        nodes.sort_unstable();
+        nodes.dedup();
+        let apart = scopes.into_iter().filter(|(_, (may, _))| !may);
+        (Row { nodes, apart: apart.map(|(scope, (_, node))| (scope, node)).collect() }, sum)
+    }
+}
+
+/// Newcomers under one root.
+pub(super) struct Batch {
+    pub(super) classes: Vec<Class>,
+    pub(super) relation: Relation,
+    /// Which classes are to go without a tag, for want of memory; the relation
+    /// does not know of them.
+    pub(super) passed: Vec<bool>,
+    /// The pairs in the batch that may alias.
+    pub(super) may: Pairs,
+    pub(super) rows: Vec<Row>,
+    /// The pairs with what was there that may alias.
+    pub(super) with_old: Pairs,
+}
+
+/// What a batch's classes are to each other.
+struct Related {
+    relation: Relation,
+    /// Classes that are to go without a tag, for want of memory.
+    passed: Vec<bool>,
+    /// The pairs of sources that may alias.
+    may: Pairs,
+}
+
+/// Calls back with each pair of classes that may alias.
+fn each_pair<G: Borrow<Graph>>(
+    answers: &Answers<'_, G>,
+    classes: &[Class],
+    pairs: &oracle::Pairs,
+    plain: &[usize],
+    mut found: impl FnMut(usize, usize),
+) {
+    pairs.for_each(|a, b| found(plain[a], plain[b]));
+    let is_sized = |at: usize| classes[at].members[0].0.size.is_some();
+    for a in (0..classes.len()).filter(|&at| is_sized(at)) {
+        let key = classes[a].members[0].0;
+        for (b, other) in classes.iter().enumerate() {
+            // Two that have sizes meet twice.
+            if (a < b || !is_sized(b)) && answers.may_alias(key, other.members[0].0) && a != b {
+                found(a, b);
+            }
+        }
+    }
+}
+
+/// Relates the classes, of which as many are passed over as it takes for the
+/// rest to need no more than `most` bytes: those that may alias most.
+fn relate<G: Borrow<Graph>>(answers: &Answers<'_, G>, classes: &[Class], most: usize) -> Related {
+    let len = classes.len();
+    let weight = |class: &Class| u64::try_from(class.sum.weight).unwrap_or(u64::MAX);
+    let weights = classes.iter().map(weight).collect();
+    let plain: Vec<usize> =
+        (0..len).filter(|&at| classes[at].members[0].0.size.is_none()).collect();
+    let tags: Vec<TagId> = plain.iter().map(|&at| classes[at].members[0].0.tag).collect();
+    let pairs = answers.oracle.pairs(&tags, answers.tags());
+    let mut counts = vec![0_usize; len];
+    let mut may = Pairs::default();
+    each_pair(answers, classes, &pairs, &plain, |a, b| {
+        may += classes[a].sum.with(classes[b].sum);
+        counts[a] += 1;
+        counts[b] += 1;
+    });
+    classes.iter().for_each(|class| may += class.sum.within());
+    let mut order: Vec<usize> = (0..len).collect();
+    order.sort_by_key(|&at| (counts[at], at));
+    let mut passed = vec![false; len];
+    let mut bytes = 0_usize;
+    for at in order {
+        bytes = bytes.saturating_add(Relation::bytes(len, counts[at]));
+        passed[at] = bytes > most;
+    }
+    for at in (0..len).filter(|&at| passed[at]) {
+        counts[at] = 0;
+    }
+    let relation = Relation::new(weights, &counts, |relate| {
+        each_pair(answers, classes, &pairs, &plain, |a, b| {
+            if !passed[a] && !passed[b] {
+                relate(a, b);
+            }
+        });
+    });
+    Related { relation, passed, may }
+}
+
+impl Lowering {
+    /// Lists what is there for an oracle, as far as it is not listed.
+    pub(super) fn list_old<G: Borrow<Graph>>(&mut self, oracle: &Oracle<G>) {
+        let all = self.fixed.len() + self.sources.len();
+        if !self.vicinity.0.is_of(oracle) {
+            self.vicinity = (Vicinity::new(oracle), 0);
+        }
+        for place in std::mem::replace(&mut self.vicinity.1, all)..all {
+            let key = self.old(place).key;
+            match key.size {
+                None => self.vicinity.0.add(oracle, key.tag, place as u32),
+                Some(_) => self.vicinity.0.add_everywhere(place as u32),
+            }
+        }
+    }
+
+    /// What is there: first the fixed tags, then the sources.
+    fn old(&self, place: usize) -> Old {
+        let Some(source) = place.checked_sub(self.fixed.len()) else {
+            let (key, node) = self.fixed[place];
+            let Node { above, group, .. } = self.forest.nodes[node as usize];
+            let (others, sum) = (above.is_some(), Sum::default());
+            // Their pairs are not the lowering's to lose.
+            return Old { key, group: Some(group), node: Some(node), others, scope: None, sum };
+        };
+        let (&key, entry) = self.sources.get_index(source).expect("a source's place");
+        let &Entry { group, node, scope, weight, .. } = entry;
+        Old { key, group, node, others: false, scope, sum: Sum::of(weight) }
+    }
+
+    /// What is there under one root and a newcomer may alias at most. With scopes
+    /// it is all, for they name what it does not alias.
+    fn near<G: Borrow<Graph>>(
+        &self,
+        oracle: &Oracle<G>,
+        group: Option<u32>,
+        key: Key,
+    ) -> impl Iterator<Item = Old> + '_ {
+        let some = match (key.size, self.options.scopes) {
+            (None, ScopeForm::None) => self.vicinity.0.of(oracle, key.tag),
+            _ => None,
+        };
+        let all = match some {
+            None if group.is_some() => 0..self.vicinity.1,
+            _ => 0..0,
+        };
+        let some = some.unwrap_or_default().into_iter().map(|place| place as usize);
+        let old = some.chain(all).map(|place| self.old(place));
+        old.filter(move |old| old.group == group)
+    }
+
+    /// Sorts newcomers under one root into classes that may alias the same.
+    pub(super) fn prepare<G: Borrow<Graph>>(
+        &self,
+        answers: &Answers<'_, G>,
+        ranks: &mut Ranks,
+        batch: &[Newcomer],
+    ) -> Batch {
+        let oracle = answers.oracle;
+        let plain: Vec<TagId> =
+            batch.iter().filter(|new| new.key.size.is_none()).map(|new| new.key.tag).collect();
+        let plain_classes = oracle.classes_asking(&plain, answers.tags());
+        // What is there tells classes apart, too.
+        let group = batch.first().and_then(|new| {
+            let root = oracle
+                .graph()
+                .tag(new.key.tag)
+                .ok()
+                .map(|tag| oracle.graph().root_of(tag.access))??;
+            self.groups.get_index_of(&root).map(|group| group as u32)
+        });
+        let sized: Vec<Key> =
+            batch.iter().map(|new| new.key).filter(|key| key.size.is_some()).collect();
+        let mut rows: IndexSet<Row> = IndexSet::default();
+        let mut classes: IndexMap<(usize, usize, bool, Vec<bool>), Class> = IndexMap::default();
+        let mut with_old = Pairs::default();
+        let mut at_plain = 0;
+        for (at, &Newcomer { key, weight, private }) in batch.iter().enumerate() {
+            let old = group.into_iter().flat_map(|_| self.near(oracle, group, key));
+            let (row, may) = Row::of(answers, key, private, old);
+            with_old += Sum::of(weight).with(may);
+            let row = rows.insert_full(row).0;
+            let class = match key.size {
+                None => {
+                    at_plain += 1;
+                    plain_classes.as_slice()[at_plain - 1] as usize
+                }
+                // Each is a class of its own.
+                Some(_) => plain_classes.len() + at,
+            };
+            let beside = match key.size {
+                None => sized.iter().map(|other| answers.may_alias(*other, key)).collect(),
+                Some(_) => Vec::new(),
+            };
+            let class = (class, row, private, beside);
+            let class = classes.entry(class).or_insert_with(|| Class {
+                members: Vec::new(),
+                sum: Sum::default(),
+                row,
+                rank: ranks.of(oracle.graph(), key.tag),
+                private,
+            });
+            class.members.push((key, weight));
+            class.sum += Sum::of(weight);
+        }
+        let classes: Vec<Class> = classes.into_values().collect();
+        let Related { relation, passed, may } = relate(answers, &classes, self.most_bytes);
+        Batch { classes, relation, passed, may, rows: rows.into_iter().collect(), with_old }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Lowering, Options, ScopeForm, Why};
+    use tbaa::Graph;
+    use tbaa::{Oracle, Rules};
+
+    /// What does not fit goes without a tag, is counted as lost, and is apart
+    /// from nothing by scopes.
+    #[test]
+    fn beyond_the_bytes() {
+        let mut graph = Graph::new();
+        let mut b = graph.builder();
+        let root = b.root("R").unwrap();
+        let char = b.scalar_type("char", root).unwrap();
+        let mut tags = vec![b.struct_tag(char, char, 0, false).unwrap()];
+        for at in 0..40 {
+            let ty = b.scalar_type(format!("t{at}"), char).unwrap();
+            tags.push(b.struct_tag(ty, ty, 0, false).unwrap());
+        }
+        let oracle = Oracle::new(&graph, Rules::Union);
+        let mut untagged = Vec::new();
+        for bytes in [1 << 10, 39 * 8, 16 * 8, 0] {
+            let options = Options::new().lineage("test").scopes(ScopeForm::All);
+            let mut lowering = Lowering::new(options);
+            lowering.most_bytes = bytes;
+            lowering.lower(&oracle, &tags[..tags.len() - 1]).unwrap();
+            lowering.lower(&oracle, [tags[40]]).unwrap();
+            assert_eq!(lowering.check(&oracle), []);
+            assert!(lowering.scopes.names.len().pow(2) <= 8 * bytes, "{bytes}");
+            let bare = |&&tag: &&_| lowering.tag(tag).is_none();
+            let bare: Vec<_> = tags.iter().filter(bare).collect();
+            for &&tag in &bare {
+                assert_eq!(lowering.why(tag).unwrap().why, Why::TooManyPairs);
+            }
+            untagged.push(bare.len());
+            let lost = lowering.lost_pairs(&oracle).count() as u64;
+            assert_eq!((lowering.lost().no_alias, lowering.lost().pairs), (40 * 39 / 2, lost));
+            for &a in &tags {
+                for &b in &tags {
+                    let (Some(one), Some(two)) = (lowering.scopes_of(a), lowering.scopes_of(b))
+                    else {
+                        continue;
+                    };
+                    let apart = one.noalias().any(|scope| scope == two.scope);
+                    assert!(!apart || !oracle.may_alias(a, b));
+                }
+            }
+        }
+        assert_eq!(untagged, [0, 1, 24, 41], "the most general first");
+    }
+}

@@ -1,0 +1,108 @@
+//! The tags that clang gives to declared types.
+
+use tbaa::declare::{DeclId, Declarations, DeclareError, Policy};
+use tbaa::{Graph, TagId, TypeKind};
+use tbaa_types::table::HashSet;
+
+/// Paths of one record that are listed.
+const MOST_PATHS: usize = 1 << 16;
+
+/// Returns the path of every access that declared types give rise to: each
+/// scalar member of each record that `of` admits, through nested records and
+/// arrays, and each scalar and pointer alone.
+///
+/// ```
+/// use tbaa::declare::{Declarations, Record, Target};
+/// use tbaa_lower::access_paths;
+///
+/// let mut types = Declarations::new(Target::x86_64());
+/// let point = types.define(Record::structure("Point").field("x", "int").field("y", "double [2]"))?;
+/// let paths = access_paths(&types, |record| record == point);
+/// assert_eq!(paths[..2], ["Point.x", "Point.y[*]"]);
+/// assert!(paths.contains(&"*int".to_owned()) && paths.contains(&"*char".to_owned()));
+/// # Ok::<(), tbaa::declare::DeclareError>(())
+/// ```
+#[must_use]
+pub fn access_paths(types: &Declarations, of: impl Fn(DeclId) -> bool) -> Vec<String> {
+    let mut paths = Vec::new();
+    for record in types.records().filter(|&record| of(record)) {
+        members(types, record, &mut paths);
+    }
+    for ty in types.types() {
+        let (element, lens) = types.array_parts(ty);
+        if lens.is_empty() && element == ty && !types.is_record(ty) && types.size_of(ty).is_some() {
+            paths.push(format!("*{}", types.display(ty)));
+        }
+    }
+    let mut seen = HashSet::default();
+    paths.retain(|path| seen.insert(path.clone()));
+    paths
+}
+
+/// Lists a record's scalar members, in order.
+fn members(types: &Declarations, record: DeclId, paths: &mut Vec<String>) {
+    let mut work = vec![(types.display(record), record)];
+    let most = paths.len() + MOST_PATHS;
+    while let Some((path, ty)) = work.pop() {
+        if paths.len() >= most {
+            return;
+        }
+        let (element, lens) = types.array_parts(ty);
+        let path = path + &"[*]".repeat(lens.len());
+        if !types.is_record(element) {
+            paths.push(path);
+            continue;
+        }
+        for member in types.members(element).rev() {
+            let step = match member.name {
+                "" => path.clone(),
+                name => format!("{path}.{name}"),
+            };
+            work.push((step, member.ty));
+        }
+    }
+}
+
+/// Returns clang 22's graph for declared types, and pairs for
+/// [`Lowering::fix`](super::Lowering::fix): the tag of each access in `source`,
+/// by policy [`Rfc`](Policy::Rfc), with clang's tag. `shared` tells which
+/// records the other side accesses by name; scalars it always may.
+///
+/// What clang calls `char` aliases everything and is left out.
+///
+/// NB: clang's nodes are the same in two modules only if the records are, and
+/// the flags that matter: `-fno-pointer-tbaa` makes other nodes.
+///
+/// # Errors
+///
+/// [`DeclareError::Build`] where a graph is full.
+pub fn tags_of_clang(
+    types: &Declarations,
+    source: &mut Graph,
+    shared: impl Fn(DeclId) -> bool,
+) -> Result<(Graph, Vec<(TagId, TagId)>), DeclareError> {
+    let mut theirs = Graph::new();
+    let mut rfc = types.clone().lower(Policy::Rfc);
+    let mut clang = types.clone().lower(Policy::Clang);
+    let mut pairs = Vec::new();
+    for path in access_paths(types, shared) {
+        let tag = match (rfc.tag(source, &path), clang.tag(&mut theirs, &path)) {
+            (Ok(ours), Ok(tag)) => (ours, tag),
+            (Err(DeclareError::Build(error)), _) | (_, Err(DeclareError::Build(error))) => {
+                return Err(DeclareError::Build(error));
+            }
+            // Either has no tag for it: a bit-field, for one.
+            _ => continue,
+        };
+        let access = theirs.tag(tag.1).map(|tag| theirs.ty(tag.access).parent());
+        let root = access.ok().flatten();
+        if root.is_some_and(|parent| theirs.ty(parent).kind() != TypeKind::Root) {
+            pairs.push(tag);
+        }
+    }
+    // What aliases everything stands at the top.
+    if let (Ok(ours), Ok(char)) = (rfc.tag(source, "*char"), clang.tag(&mut theirs, "*char")) {
+        pairs.insert(0, (ours, char));
+    }
+    Ok((theirs, pairs))
+}

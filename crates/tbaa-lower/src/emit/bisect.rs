@@ -1,0 +1,173 @@
+//! Finding the tag that breaks a program.
+
+use std::fmt;
+
+/// Decides which tags are attached, so that the one that breaks a program is
+/// found by halving.
+///
+/// Two ways: the first `n` attachments, which finds the culprit in `log2`
+/// runs where the compiler always attaches in the same order; or those whose
+/// hash ends in a binary pattern, where the order changes from run to run (many
+/// threads, tiers by run time). The hash is of a name that the caller gives an
+/// attachment, such as the function's name and the instruction's number in it.
+///
+/// ```
+/// use tbaa_lower::emit::Bisect;
+///
+/// let mut bisect = Bisect::first(2);
+/// let kept: Vec<_> = ["f 0", "f 1", "g 0"].map(|name| bisect.keep(name)).into();
+/// assert_eq!(kept, [true, true, false]);
+///
+/// // A pattern and its two extensions: all that it keeps, one or the other does.
+/// let keeps = |pattern| Bisect::hash(pattern).unwrap().keep("f 0");
+/// assert_eq!(keeps("1"), keeps("01") || keeps("11"));
+/// ```
+///
+/// LLVM: `-opt-bisect-limit`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Bisect {
+    how: How,
+    asked: u64,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum How {
+    All,
+    First(u64),
+    /// The lowest `bits` bits of the hash.
+    Hash {
+        bits: u32,
+        value: u64,
+    },
+}
+
+/// A setting that does not say what to attach.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BisectError {
+    setting: String,
+}
+
+impl fmt::Display for BisectError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}: {:?} is no setting; give a number to attach the first so many tags, or `hash:` \
+             and 0 to 64 binary digits, as in `hash:0110`, to attach those whose hash ends so",
+            Bisect::VARIABLE,
+            self.setting
+        )
+    }
+}
+
+impl std::error::Error for BisectError {}
+
+impl Default for Bisect {
+    fn default() -> Self {
+        Self::all()
+    }
+}
+
+impl Bisect {
+    /// The environment variable that [`Bisect::from_env`] reads.
+    pub const VARIABLE: &'static str = "TBAA_BISECT";
+
+    /// Attaches every tag.
+    #[must_use]
+    pub fn all() -> Self {
+        Bisect { how: How::All, asked: 0 }
+    }
+
+    /// Attaches the first `limit` tags.
+    #[must_use]
+    pub fn first(limit: u64) -> Self {
+        Bisect { how: How::First(limit), asked: 0 }
+    }
+
+    /// Attaches tags whose names hash to a number that ends in `pattern`, up to
+    /// 64 binary digits. Longer patterns keep fewer: put a digit in front.
+    ///
+    /// # Errors
+    ///
+    /// [`BisectError`] for any other text.
+    pub fn hash(pattern: &str) -> Result<Self, BisectError> {
+        let digits = pattern.bytes().all(|byte| matches!(byte, b'0' | b'1'));
+        if pattern.len() > 64 || !digits {
+            return Err(BisectError { setting: format!("hash:{pattern}") });
+        }
+        let value = pattern.bytes().fold(0, |value, byte| value << 1 | u64::from(byte == b'1'));
+        Ok(Bisect { how: How::Hash { bits: pattern.len() as u32, value }, asked: 0 })
+    }
+
+    /// Reads `TBAA_BISECT`: `1200`, `hash:0110`; every tag where it is not set
+    /// or empty.
+    ///
+    /// # Errors
+    ///
+    /// [`BisectError`].
+    pub fn from_env() -> Result<Self, BisectError> {
+        match std::env::var_os(Self::VARIABLE) {
+            None => Ok(Self::all()),
+            Some(setting) => Self::parse(&setting.to_string_lossy()),
+        }
+    }
+
+    /// Reads a setting, as [`Bisect::from_env`] does.
+    ///
+    /// # Errors
+    ///
+    /// [`BisectError`].
+    pub fn parse(setting: &str) -> Result<Self, BisectError> {
+        match setting.strip_prefix("hash:") {
+            _ if setting.is_empty() => Ok(Self::all()),
+            Some(pattern) => Self::hash(pattern),
+            None => match setting.parse() {
+                Ok(limit) => Ok(Self::first(limit)),
+                Err(_) => Err(BisectError { setting: setting.to_owned() }),
+            },
+        }
+    }
+
+    /// Returns whether the next attachment is to be made, which the caller
+    /// calls `name`. Asking counts it.
+    pub fn keep(&mut self, name: impl AsRef<[u8]>) -> bool {
+        self.asked = self.asked.saturating_add(1);
+        match self.how {
+            How::All => true,
+            How::First(limit) => self.asked <= limit,
+            How::Hash { bits, value } => {
+                let mask = if bits == 64 { u64::MAX } else { (1 << bits) - 1 };
+                hash(name.as_ref()) & mask == value
+            }
+        }
+    }
+
+    /// Returns whether names matter: they need not be made where they do not.
+    #[must_use]
+    pub fn wants_names(&self) -> bool {
+        matches!(self.how, How::Hash { .. })
+    }
+
+    /// Returns how many attachments were asked for.
+    #[must_use]
+    pub fn asked(&self) -> u64 {
+        self.asked
+    }
+
+    /// Returns whether the last attachment asked for is the last that is kept:
+    /// the culprit, once the program works with one fewer.
+    #[must_use]
+    pub fn is_at_limit(&self) -> bool {
+        matches!(self.how, How::First(limit) if limit == self.asked)
+    }
+}
+
+/// The same number on every machine: FNV-1a, its bits mixed so that the lowest
+/// depend on all (`SplitMix64`'s last step).
+fn hash(bytes: &[u8]) -> u64 {
+    let fnv = bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |h, &b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3));
+    let mixed = (fnv ^ fnv >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ mixed >> 31
+}

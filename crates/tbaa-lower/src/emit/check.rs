@@ -1,0 +1,288 @@
+//! Which tags LLVM takes for what they say.
+
+use std::fmt;
+
+use tbaa::parts::Shape;
+use tbaa::parts::Verdicts;
+use tbaa::wellformed::Rule;
+use tbaa::{Format, Graph, NodeId, Tag, TagId, TypeId};
+use tbaa_types::table::{HashMap, HashSet, IndexSet};
+
+/// Says which tags may be given to stock LLVM.
+///
+/// Among tags that pass, LLVM 22 answers `MayAlias` wherever rule
+/// [`Union`](crate::Rules::Union) does, given that scalars are no smaller than
+/// those above them and that an aggregate's parent is above all its fields, as
+/// in what [`declare`](crate::declare) makes; a test compares the two rules on
+/// random graphs.
+///
+/// Each type is looked at once, so a check takes a step for each type on the
+/// tag's path.
+#[derive(Clone, Debug, Default)]
+pub struct TagCheck {
+    /// Of the graph that is known.
+    stamp: Option<u32>,
+    verdicts: Verdicts,
+    /// Positions of the fields of a type that share bytes with another, where
+    /// there are any.
+    shared: HashMap<NodeId, Box<[usize]>>,
+    /// Of structs accessed whole, the first type hidden.
+    hidden: HashMap<NodeId, Option<TypeId>>,
+}
+
+/// Types in a struct accessed whole that are looked at.
+const MOST_TYPES: usize = 1 << 14;
+
+/// A tag that is not for stock LLVM.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Refusal {
+    /// The tag.
+    pub tag: TagId,
+    /// What LLVM does with it.
+    pub reason: Reason,
+    /// Base type, access type and offset, as they are called.
+    operands: String,
+}
+
+/// What LLVM 22 does with a tag that it should not be given.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Reason {
+    /// Its verifier rejects it, for this rule. Where the verifier does not run,
+    /// the alias analysis may crash.
+    Rejected(Rule),
+    /// Its verifier accepts it, and its alias analysis crashes: the path never
+    /// meets the access type.
+    NeverMet,
+    /// The path leads through a field that shares bytes with another, and LLVM
+    /// follows the last member only.
+    Union {
+        /// The type with the fields that overlap.
+        ty: TypeId,
+    },
+    /// It accesses a struct inside its base type; LLVM does not see that the
+    /// access covers the struct's fields.
+    PartialStruct,
+    /// It accesses a whole struct, and LLVM does not see that this covers what
+    /// accesses to `ty` may: the type stands above that of a field, but neither
+    /// above the struct nor among the types in it. (Or the struct has more than
+    /// 16,384 types in it, which are not all looked at.)
+    HiddenAncestor {
+        /// The type.
+        ty: TypeId,
+    },
+    /// It accesses more bytes than its type and field have; LLVM does not look
+    /// at the size.
+    Wide {
+        /// Bytes accessed.
+        size: u64,
+        /// Bytes that there are.
+        room: u64,
+    },
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "tag {}: ", self.operands)?;
+        match &self.reason {
+            Reason::Rejected(rule) => write!(f, "LLVM's verifier rejects {rule}")?,
+            Reason::NeverMet => {
+                f.write_str("the path never meets the access type, and LLVM crashes on that")?;
+            }
+            Reason::Union { .. } => f.write_str(
+                "the path leads through fields that overlap, of which LLVM sees the last only",
+            )?,
+            Reason::PartialStruct => f.write_str(
+                "a whole struct inside another, whose fields LLVM takes for unrelated to it",
+            )?,
+            Reason::HiddenAncestor { .. } => f.write_str(
+                "a whole struct, which LLVM takes for unrelated to the type above a field's type",
+            )?,
+            Reason::Wide { size, room } => {
+                write!(f, "{size} bytes in a place of {room}, and LLVM does not look at sizes")?;
+            }
+        }
+        f.write_str("; lower the tags, or leave the access without one")
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+impl TagCheck {
+    /// Returns a check that knows nothing yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Returns whether stock LLVM 22 may be given the tag.
+    ///
+    /// # Errors
+    ///
+    /// The [`Refusal`].
+    ///
+    /// # Panics
+    ///
+    /// If `tag` was issued by another graph than `graph`.
+    pub fn check(&mut self, graph: &Graph, tag: TagId) -> Result<(), Refusal> {
+        if self.stamp != Some(graph.stamp()) {
+            *self = TagCheck { stamp: Some(graph.stamp()), ..TagCheck::default() };
+        }
+        match self.reason(graph, tag) {
+            None => Ok(()),
+            Some(reason) => Err(Refusal { tag, reason, operands: operands(graph, tag) }),
+        }
+    }
+
+    /// As [`TagCheck::check`], for a tag in a copy's list: a whole tag may be of
+    /// several objects one after the other, as clang has it of arrays.
+    pub(super) fn check_copied(&mut self, graph: &Graph, tag: TagId) -> Result<(), Refusal> {
+        let array = |size: u64, of: u64| of != 0 && size.is_multiple_of(of);
+        match self.check(graph, tag) {
+            Err(Refusal { reason: Reason::Wide { size, room }, .. })
+                if array(size, room) && graph.tag(tag).is_ok_and(|tag| tag.is_whole()) =>
+            {
+                Ok(())
+            }
+            checked => checked,
+        }
+    }
+
+    fn reason(&mut self, graph: &Graph, tag: TagId) -> Option<Reason> {
+        if let Err(violation) = self.verdicts.check(graph, tag) {
+            return Some(Reason::Rejected(violation.rule));
+        }
+        // Cannot fail: the verifier accepts it.
+        let Ok(Tag { base, access, mut offset, size, format, .. }) = graph.tag(tag) else {
+            return Some(Reason::NeverMet);
+        };
+        let mut ty = base;
+        let mut room = None;
+        while ty != access && !(format == Format::Old && graph.is_old_scalar(ty.node())) {
+            let shape = Shape::of(graph, ty.node());
+            if shape.format != format || shape.fields().len() == 0 {
+                return Some(Reason::NeverMet);
+            }
+            let Some((position, start)) = shape.field_at(graph, ty.node(), offset) else {
+                return Some(Reason::NeverMet);
+            };
+            if self.shares(graph, ty, position) {
+                return Some(Reason::Union { ty });
+            }
+            offset = offset.wrapping_sub(start);
+            room = extent(graph, ty, position);
+            let Some(next) = graph.operand(ty.node(), position).and_then(|operand| operand.node())
+            else {
+                return Some(Reason::NeverMet);
+            };
+            ty = TypeId::of_node(next);
+        }
+        if format == Format::Old {
+            return None;
+        }
+        if graph.ty(access).fields().next().is_some() {
+            if ty != base {
+                return Some(Reason::PartialStruct);
+            }
+            let hidden = self.hidden.entry(ty.node()).or_insert_with(|| hidden(graph, ty));
+            if let Some(ty) = *hidden {
+                return Some(Reason::HiddenAncestor { ty });
+            }
+        }
+        let room = room.unwrap_or(0).max(graph.ty(access).size().unwrap_or(0));
+        match size {
+            Some(size) if size != u64::MAX && room != 0 && size > room => {
+                Some(Reason::Wide { size, room })
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the field whose type is at `position` shares bytes with another.
+    /// In the old format that is known only of fields at one offset.
+    fn shares(&mut self, graph: &Graph, ty: TypeId, position: usize) -> bool {
+        let known = self.shared.entry(ty.node()).or_insert_with(|| shared(graph, ty));
+        known.binary_search(&position).is_ok()
+    }
+}
+
+/// Bytes that a field occupies: those of its slot or of its type, whichever are
+/// more.
+fn extent(graph: &Graph, ty: TypeId, position: usize) -> Option<u64> {
+    let slot = graph.operand(ty.node(), position + 2)?.int()?.value;
+    let of = graph.operand(ty.node(), position)?.node()?;
+    // A flexible array has no slot, and nothing behind it.
+    let size = if slot == 0 { 0 } else { graph.ty(TypeId::of_node(of)).size().unwrap_or(0) };
+    Some(slot.max(size))
+}
+
+/// The positions of the fields that share bytes, ascending. The fields are in
+/// order of their offsets, as the verifier has seen.
+fn shared(graph: &Graph, ty: TypeId) -> Box<[usize]> {
+    let shape = Shape::of(graph, ty.node());
+    let mut found = Vec::new();
+    // The field that reaches farthest of those before, and its end.
+    let mut before: Option<(usize, u64)> = None;
+    for position in shape.fields() {
+        let Some(start) = graph.operand(ty.node(), position + 1).and_then(|operand| operand.int())
+        else {
+            continue;
+        };
+        let start = start.value;
+        let end = match shape.format {
+            Format::Old => start.saturating_add(1),
+            Format::New => start.saturating_add(extent(graph, ty, position).unwrap_or(0).max(1)),
+        };
+        if let Some((other, reach)) = before
+            && start < reach
+        {
+            found.extend([other, position]);
+        }
+        if before.is_none_or(|(_, reach)| end > reach) {
+            before = Some((position, end));
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    found.into()
+}
+
+/// The first type above a type in `of` that LLVM does not find from `of`.
+///
+/// LLVM: `hasField`, in `TypeBasedAliasAnalysis.cpp`.
+fn hidden(graph: &Graph, of: TypeId) -> Option<TypeId> {
+    let above = |ty| {
+        let mut steps = 0;
+        std::iter::successors(graph.ty(ty).parent(), move |&ty| {
+            steps += 1;
+            graph.ty(ty).parent().filter(|_| steps < MOST_TYPES)
+        })
+    };
+    let above_of: HashSet<TypeId> = above(of).collect();
+    let mut found: IndexSet<TypeId> = std::iter::once(of).collect();
+    let mut next = 0;
+    while let Some(&ty) = found.get_index(next) {
+        if next == MOST_TYPES {
+            return Some(ty);
+        }
+        next += 1;
+        found.extend(graph.ty(ty).fields().map(|field| field.ty));
+    }
+    let seen = |ty: &TypeId| found.contains(ty) || above_of.contains(ty);
+    found
+        .iter()
+        .flat_map(|&ty| above(ty).take_while(|ty| !above_of.contains(ty)))
+        .find(|ty| !seen(ty))
+}
+
+/// A tag as messages have it: `("S", "int", 4)`.
+fn operands(graph: &Graph, tag: TagId) -> String {
+    let name = |ty: TypeId| match graph.ty(ty).name() {
+        Some(name) => format!("\"{}\"", name.escape_ascii()),
+        None => format!("{ty:?}"),
+    };
+    match graph.tag(tag) {
+        Ok(tag) => format!("({}, {}, {})", name(tag.base), name(tag.access), tag.offset),
+        Err(_) => format!("{:?}", graph.tag_node(tag)),
+    }
+}

@@ -1,0 +1,306 @@
+//! Emitting a graph's nodes, each once.
+
+use std::fmt;
+
+use super::check::{Refusal, TagCheck};
+use super::scope_lists::ScopeLists;
+use super::sink::{Sink, SinkOperand};
+use tbaa::{CopyId, Graph, NodeId, Operand, TagId};
+use tbaa_types::table::HashMap;
+
+/// Why a node was not emitted. What was emitted before stays.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum EmitError<E> {
+    /// LLVM would reject the tag, or get it wrong.
+    Refused(Refusal),
+    /// The id was issued by another graph.
+    ForeignId,
+    /// A node that leads to itself through others.
+    Cycle {
+        /// The node.
+        node: NodeId,
+    },
+    /// An operand that is no node, string, integer or null.
+    Operand {
+        /// The node.
+        node: NodeId,
+        /// The operand's position.
+        position: usize,
+        /// Its text.
+        text: String,
+    },
+    /// The sink failed.
+    Sink(E),
+}
+
+impl<E: fmt::Display> fmt::Display for EmitError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            EmitError::Refused(refusal) => refusal.fmt(f),
+            EmitError::ForeignId => f.write_str("the id was issued by another graph"),
+            EmitError::Cycle { node } => write!(
+                f,
+                "{node:?} leads to itself through other nodes, which no type does; \
+                 `verify` says where"
+            ),
+            EmitError::Operand { node, position, text } => write!(
+                f,
+                "operand {position} of {node:?}, `{text}`, is no node, string, integer or null; \
+                 no node of types needs one"
+            ),
+            EmitError::Sink(error) => error.fmt(f),
+        }
+    }
+}
+
+impl<E: fmt::Display + fmt::Debug> std::error::Error for EmitError<E> {}
+
+/// Emits nodes into one sink, each once.
+///
+/// The cache lives and dies with the emitter, which owns the sink; a sink that
+/// borrows its context for its whole life, as those of `tbaa-inkwell` do, so
+/// cannot be asked for nodes of another context that has the address of an old
+/// one. Several graphs may be emitted by one emitter, such as a program's own
+/// and its lowered one.
+#[derive(Clone, Debug)]
+pub struct Emitter<S: Sink> {
+    pub(super) sink: S,
+    graphs: HashMap<u32, Emitted<S::Node>>,
+    scopes: ScopeLists<S::Node>,
+}
+
+/// What was emitted of one graph.
+#[derive(Clone, Debug)]
+struct Emitted<N> {
+    /// By node index.
+    nodes: Vec<Slot<N>>,
+    /// The tags that were checked and emitted, by tag index.
+    tags: Vec<Option<N>>,
+    check: TagCheck,
+}
+
+#[derive(Clone, Debug)]
+enum Slot<N> {
+    None,
+    /// Its operands are being emitted.
+    Open,
+    Done(N),
+}
+
+impl<S: Sink> Emitter<S> {
+    /// Returns an emitter into `sink` that has emitted nothing.
+    #[must_use]
+    pub fn new(sink: S) -> Self {
+        Emitter { sink, graphs: HashMap::default(), scopes: ScopeLists::default() }
+    }
+
+    /// Returns the sink.
+    #[must_use]
+    pub fn sink(&self) -> &S {
+        &self.sink
+    }
+
+    /// Returns the sink. Nodes must not be taken out of it.
+    #[must_use]
+    pub fn sink_mut(&mut self) -> &mut S {
+        &mut self.sink
+    }
+
+    /// Returns the sink, with all that was emitted.
+    #[must_use]
+    pub fn into_sink(self) -> S {
+        self.sink
+    }
+
+    /// Emits a tag, if LLVM takes it for what it says.
+    ///
+    /// # Errors
+    ///
+    /// [`EmitError::Refused`] for a tag that [`TagCheck::check`] refuses; those
+    /// of [`Emitter::node`].
+    pub fn tag(&mut self, graph: &Graph, tag: TagId) -> Result<S::Node, EmitError<S::Error>> {
+        if !graph.owns_tag(tag) {
+            return Err(EmitError::ForeignId);
+        }
+        let emitted = self.emitted(graph);
+        if let Some(Some(node)) = emitted.tags.get(tag.index()) {
+            return Ok(node.clone());
+        }
+        emitted.check.check(graph, tag).map_err(EmitError::Refused)?;
+        let node = self.tag_as_is(graph, tag)?;
+        let tags = &mut self.emitted(graph).tags;
+        if tags.len() <= tag.index() {
+            tags.resize(graph.tag_count(), None);
+        }
+        tags[tag.index()] = Some(node.clone());
+        Ok(node)
+    }
+
+    /// Emits a tag whatever LLVM makes of it. NB: LLVM 22 crashes on tags that
+    /// its verifier would reject, and answers wrongly on others; this is for
+    /// tests of LLVM, and for readers of metadata that are not LLVM.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Emitter::node`].
+    pub fn tag_as_is(&mut self, graph: &Graph, tag: TagId) -> Result<S::Node, EmitError<S::Error>> {
+        if !graph.owns_tag(tag) {
+            return Err(EmitError::ForeignId);
+        }
+        self.node(graph, graph.tag_node(tag))
+    }
+
+    /// Emits a `tbaa.struct` node, if LLVM takes all tags in it for what they
+    /// say.
+    ///
+    /// # Errors
+    ///
+    /// As [`Emitter::tag`], for the first tag that is refused.
+    pub fn copy_node(
+        &mut self,
+        graph: &Graph,
+        copy: CopyId,
+    ) -> Result<S::Node, EmitError<S::Error>> {
+        if !graph.owns(copy.node()) {
+            return Err(EmitError::ForeignId);
+        }
+        for operand in graph.operands(copy.node()) {
+            if let Some(tag) = operand.node().and_then(|node| graph.tag_of(node)) {
+                self.copied_tag(graph, tag)?;
+            }
+        }
+        self.node(graph, copy.node())
+    }
+
+    /// Emits a tag in a copy's list.
+    pub(super) fn copied_tag(
+        &mut self,
+        graph: &Graph,
+        tag: TagId,
+    ) -> Result<S::Node, EmitError<S::Error>> {
+        if !graph.owns_tag(tag) {
+            return Err(EmitError::ForeignId);
+        }
+        let checked = self.emitted(graph).check.check_copied(graph, tag);
+        checked.map_err(EmitError::Refused)?;
+        self.tag_as_is(graph, tag)
+    }
+
+    /// Emits any node as it is: a type, a root.
+    ///
+    /// It takes time in proportion to the nodes that were not emitted before.
+    ///
+    /// # Errors
+    ///
+    /// All of [`EmitError`] but for [`EmitError::Refused`].
+    pub fn node(&mut self, graph: &Graph, node: NodeId) -> Result<S::Node, EmitError<S::Error>> {
+        if !graph.owns(node) {
+            return Err(EmitError::ForeignId);
+        }
+        let Emitter { sink, graphs, .. } = self;
+        let slots = &mut graphs.entry(graph.stamp()).or_default().nodes;
+        if let Some(Slot::Done(done)) = slots.get(node.index()) {
+            return Ok(done.clone());
+        }
+        slots.resize_with(graph.node_count(), || Slot::None);
+        // Nodes whose operands are being emitted, with the next operand.
+        let mut open = vec![(node, 0)];
+        let result = emit_all(sink, graph, slots, &mut open);
+        for (node, _) in open {
+            // Left open by an error.
+            slots[node.index()] = Slot::None;
+        }
+        result
+    }
+
+    /// Emits a list of scopes of one domain, for `!alias.scope` or `!noalias`;
+    /// `None` of an empty list.
+    ///
+    /// Scopes and domain are uniqued by their names, not distinct: the inliner
+    /// copies them, and copies of distinct ones would be strangers to the rest
+    /// of the caller.
+    ///
+    /// # Errors
+    ///
+    /// [`EmitError::Sink`].
+    ///
+    /// LLVM: `MDBuilder::createAliasScope`, which makes distinct ones.
+    pub fn scope_list<'n>(
+        &mut self,
+        domain: &str,
+        names: impl IntoIterator<Item = &'n str>,
+    ) -> Result<Option<S::Node>, EmitError<S::Error>> {
+        self.scopes.list(&mut self.sink, domain, names).map_err(EmitError::Sink)
+    }
+
+    fn emitted(&mut self, graph: &Graph) -> &mut Emitted<S::Node> {
+        self.graphs.entry(graph.stamp()).or_default()
+    }
+}
+
+impl<N> Default for Emitted<N> {
+    fn default() -> Self {
+        Emitted { nodes: Vec::new(), tags: Vec::new(), check: TagCheck::default() }
+    }
+}
+
+/// Emits the first open node, and all below it before it.
+fn emit_all<S: Sink>(
+    sink: &mut S,
+    graph: &Graph,
+    slots: &mut [Slot<S::Node>],
+    open: &mut Vec<(NodeId, usize)>,
+) -> Result<S::Node, EmitError<S::Error>> {
+    loop {
+        let Some((node, next)) = open.last_mut() else { return Err(EmitError::ForeignId) };
+        let (node, from) = (*node, *next);
+        if from == 0 {
+            slots[node.index()] = Slot::Open;
+        }
+        let below = (from..graph.operand_count(node)).find_map(|at| {
+            let below = graph.operand(node, at)?.node().filter(|&below| below != node)?;
+            (!matches!(slots[below.index()], Slot::Done(_))).then_some((at, below))
+        });
+        if let Some((at, below)) = below {
+            if matches!(slots[below.index()], Slot::Open) {
+                return Err(EmitError::Cycle { node: below });
+            }
+            *next = at + 1;
+            open.push((below, 0));
+            continue;
+        }
+        let made = make(sink, graph, slots, node)?;
+        slots[node.index()] = Slot::Done(made.clone());
+        open.pop();
+        if open.is_empty() {
+            return Ok(made);
+        }
+    }
+}
+
+/// Emits a node whose operands are there.
+fn make<S: Sink>(
+    sink: &mut S,
+    graph: &Graph,
+    slots: &[Slot<S::Node>],
+    node: NodeId,
+) -> Result<S::Node, EmitError<S::Error>> {
+    let mut operands = Vec::with_capacity(graph.operand_count(node));
+    for (position, operand) in graph.operands(node).enumerate() {
+        operands.push(match operand {
+            Operand::Null => SinkOperand::Null,
+            Operand::String(bytes) => SinkOperand::Bytes(bytes),
+            Operand::Int(int) => SinkOperand::Int(int),
+            Operand::Node(below) if below == node => SinkOperand::Itself,
+            Operand::Node(below) => match &slots[below.index()] {
+                Slot::Done(below) => SinkOperand::Node(below),
+                _ => return Err(EmitError::Cycle { node: below }),
+            },
+            Operand::Raw(text) => {
+                return Err(EmitError::Operand { node, position, text: text.to_owned() });
+            }
+        });
+    }
+    sink.node(&operands, graph.is_distinct(node)).map_err(EmitError::Sink)
+}

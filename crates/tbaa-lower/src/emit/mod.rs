@@ -1,0 +1,56 @@
+//! Handing a graph's nodes to whoever keeps metadata: LLVM, a text, a callback.
+//!
+//! A [`Sink`] makes one node from its operands. An [`Emitter`] gives it the
+//! nodes that a tag needs, operands first and each once, so that a graph that
+//! grows costs only what is new. [`Graph`](crate::Graph) and [`TextSink`] are sinks; the
+//! crate `tbaa-inkwell` has those for LLVM.
+//!
+//! LLVM does with some tags what nobody meant: it rejects them, crashes on
+//! them, or answers `NoAlias` where bytes are shared. [`Emitter::tag`] refuses
+//! those, as [`TagCheck`] has it; [`Emitter::tag_as_is`] does not look.
+//!
+//! ```
+//! use tbaa::Graph;
+//! use tbaa_lower::emit::{Emitter, TextSink};
+//!
+//! let mut graph = Graph::new();
+//! let mut b = graph.builder();
+//! let root = b.root("R")?;
+//! let int = b.scalar_type("int", root)?;
+//! let tag = b.struct_tag(int, int, 0, false)?;
+//!
+//! let mut emitter = Emitter::new(TextSink::default());
+//! assert_eq!(emitter.tag(&graph, tag).unwrap(), 2);
+//! assert_eq!(
+//!     emitter.sink_mut().take(),
+//!     r#"!0 = !{!"R"}
+//! !1 = !{!"int", !0, i64 0}
+//! !2 = !{!1, !1, i64 0}
+//! "#
+//! );
+//!
+//! // Later: the next tag needs one node more.
+//! let constant = graph.builder().struct_tag(int, int, 0, true)?;
+//! emitter.tag(&graph, constant).unwrap();
+//! assert_eq!(emitter.sink_mut().take(), "!3 = !{!1, !1, i64 0, i64 1}\n");
+//! # Ok::<(), tbaa::BuildError>(())
+//! ```
+
+mod bisect;
+mod check;
+mod emitter;
+mod lowered;
+mod plan;
+mod scope_lists;
+mod scopes;
+mod sink;
+mod sinks;
+
+pub use bisect::{Bisect, BisectError};
+pub use check::{Reason, Refusal, TagCheck};
+pub use emitter::{EmitError, Emitter};
+pub use lowered::Lowered;
+pub use plan::{Attachments, Plan, ScopePlan};
+pub use scopes::{ScopeNames, Scopes};
+pub use sink::{Sink, SinkOperand};
+pub use sinks::TextSink;

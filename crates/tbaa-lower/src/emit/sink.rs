@@ -1,0 +1,42 @@
+//! What keeps metadata nodes.
+
+use tbaa::Int;
+
+/// One operand of a node that a [`Sink`] is to make.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SinkOperand<'a, N> {
+    /// `null`.
+    Null,
+    /// A string: any bytes.
+    Bytes(&'a [u8]),
+    /// An integer constant.
+    Int(Int),
+    /// A node that the sink made.
+    Node(&'a N),
+    /// The node that is being made.
+    Itself,
+}
+
+/// What keeps metadata nodes.
+///
+/// A sink should return the same node for equal operands unless `distinct`, as
+/// LLVM does; [`Emitter`](super::Emitter) asks for each node of a graph once.
+pub trait Sink {
+    /// What names a node; cheap to clone.
+    type Node: Clone;
+    /// Why a node cannot be made.
+    type Error;
+
+    /// Makes a node. A node that is an operand of itself is always `distinct`.
+    ///
+    /// # Errors
+    ///
+    /// The sink's own; nothing was made then.
+    ///
+    /// LLVM: `MDNode::get`, `MDNode::getDistinct`.
+    fn node(
+        &mut self,
+        operands: &[SinkOperand<'_, Self::Node>],
+        distinct: bool,
+    ) -> Result<Self::Node, Self::Error>;
+}

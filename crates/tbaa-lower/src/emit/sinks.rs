@@ -1,0 +1,89 @@
+//! Sinks that need no LLVM.
+
+use std::convert::Infallible;
+use std::fmt::Write;
+
+use super::sink::{Sink, SinkOperand};
+use tbaa::{Draft, DraftOperand, Graph, GraphError, NodeId, Operand};
+use tbaa_types::source::escape;
+
+/// Writes each node as a line of `.ll` text, operands first: for a front end
+/// that prints LLVM's text itself.
+///
+/// A node's name is its number: `!7`. Nodes are not uniqued here, for an
+/// emitter asks for each once.
+#[derive(Clone, Default, Debug)]
+pub struct TextSink {
+    text: String,
+    next: u64,
+}
+
+impl TextSink {
+    /// Returns a sink whose first node is `!first`.
+    #[must_use]
+    pub fn starting_at(first: u64) -> Self {
+        TextSink { text: String::new(), next: first }
+    }
+
+    /// Returns the lines written since the last call.
+    #[must_use]
+    pub fn take(&mut self) -> String {
+        std::mem::take(&mut self.text)
+    }
+}
+
+impl Sink for TextSink {
+    type Node = u64;
+    type Error = Infallible;
+
+    fn node(
+        &mut self,
+        operands: &[SinkOperand<'_, u64>],
+        distinct: bool,
+    ) -> Result<u64, Infallible> {
+        let number = self.next;
+        self.next += 1;
+        let text = &mut self.text;
+        let _ = write!(text, "!{number} = {}!{{", if distinct { "distinct " } else { "" });
+        for (position, operand) in operands.iter().enumerate() {
+            text.push_str(if position == 0 { "" } else { ", " });
+            let _ = match operand {
+                SinkOperand::Null => write!(text, "null"),
+                SinkOperand::Bytes(bytes) => {
+                    text.push_str("!\"");
+                    escape(bytes, text);
+                    write!(text, "\"")
+                }
+                SinkOperand::Int(int) => write!(text, "{int}"),
+                SinkOperand::Node(node) => write!(text, "!{node}"),
+                SinkOperand::Itself => write!(text, "!{number}"),
+            };
+        }
+        text.push_str("}\n");
+        Ok(number)
+    }
+}
+
+/// Copies nodes into a graph. What they are, tags or types, is for the caller
+/// to say: [`Graph::mark_tag`].
+impl Sink for Graph {
+    type Node = NodeId;
+    type Error = GraphError;
+
+    fn node(
+        &mut self,
+        operands: &[SinkOperand<'_, NodeId>],
+        distinct: bool,
+    ) -> Result<NodeId, GraphError> {
+        let operands = operands.iter().map(|operand| match *operand {
+            SinkOperand::Null => Operand::Null.into(),
+            SinkOperand::Bytes(bytes) => Operand::String(bytes).into(),
+            SinkOperand::Int(int) => Operand::Int(int).into(),
+            SinkOperand::Node(node) => Operand::Node(*node).into(),
+            SinkOperand::Itself => DraftOperand::Member(0),
+        });
+        let draft = Draft { distinct, operands: operands.collect() };
+        // One draft makes one node.
+        self.insert_group(&[draft])?.pop().ok_or(GraphError::NoMember)
+    }
+}

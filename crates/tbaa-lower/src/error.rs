@@ -1,0 +1,49 @@
+//! Why sources are not lowered.
+
+use std::fmt;
+
+use tbaa::BuildError;
+use tbaa::Rules;
+
+/// Why sources were not lowered.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum LowerError {
+    /// A tag was issued by another graph than the oracle's, or than that of the
+    /// sources before.
+    ForeignTag,
+    /// The oracle follows other rules than the one of the sources before.
+    OtherRules {
+        /// The rules of the sources before.
+        before: Rules,
+    },
+    /// Sources were added to a lowering whose lineage has no name.
+    NoLineage,
+    /// The lowered graph is full.
+    Build(BuildError),
+}
+
+impl fmt::Display for LowerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LowerError::ForeignTag => f.write_str(
+                "a tag that another graph issued: a lowering's sources are tags of one graph",
+            ),
+            LowerError::OtherRules { before } => {
+                write!(f, "the sources before were lowered by rule {before}: go on with that")
+            }
+            LowerError::NoLineage => {
+                f.write_str("the lowering has no lineage to grow: name one with `Options::lineage`")
+            }
+            LowerError::Build(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for LowerError {}
+
+impl From<BuildError> for LowerError {
+    fn from(error: BuildError) -> Self {
+        LowerError::Build(error)
+    }
+}

@@ -1,0 +1,196 @@
+//! Open lowering: memory that others tag too, under a root of theirs.
+//!
+//! Their tags stay as they are. Each is a chain of *cursors*, a type and an
+//! offset in it, from the tag's base to the root: the walk that LLVM takes.
+//! Every cursor has one successor, so all of them are a forest, and the tags to
+//! be lowered are newcomers in it: a private node may be hung below a scalar,
+//! and what crosses an overlap stands where its aliases meet, most often at
+//! `char`.
+
+use std::borrow::Borrow;
+use std::fmt;
+
+use super::forest::{Made, Node};
+use super::source::Source;
+use super::state::Lowering;
+use tbaa::BuildError;
+use tbaa::Oracle;
+use tbaa::parts::Verdicts;
+use tbaa::wellformed::Violation;
+use tbaa::{Format, Graph, TagId, TypeId, TypeKind};
+use tbaa_types::table::HashMap;
+
+/// Why tags could not be fixed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum FixError {
+    /// The lowering has sources or fixed tags already.
+    NotNew,
+    /// A source is no tag of the oracle's graph, or a fixed tag none of the
+    /// graph given.
+    ForeignTag,
+    /// LLVM rejects a fixed tag.
+    Rejected(Violation),
+    /// A fixed tag is no old-format tag of a scalar, or a source has no root.
+    NotScalar {
+        /// Its place in the list.
+        at: usize,
+    },
+    /// Two fixed tags, or their sources, have different roots.
+    Roots,
+    /// A tag of a cursor could not be made.
+    Build(BuildError),
+}
+
+impl fmt::Display for FixError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FixError::NotNew => {
+                f.write_str("tags are fixed once, before any source is lowered: use a new lowering")
+            }
+            FixError::ForeignTag => f.write_str(
+                "a tag that another graph issued: sources are the oracle's, fixed tags those of \
+                 the graph given",
+            ),
+            FixError::Rejected(violation) => write!(f, "LLVM rejects a fixed tag: {violation}"),
+            FixError::NotScalar { at } => write!(
+                f,
+                "fixed tag {at} is no old-format access to a scalar: compile the other side \
+                 without `-new-struct-path-tbaa`"
+            ),
+            FixError::Roots => {
+                f.write_str("fixed tags of two roots: a lowering can share one root with others")
+            }
+            FixError::Build(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for FixError {}
+
+impl From<BuildError> for FixError {
+    fn from(error: BuildError) -> Self {
+        FixError::Build(error)
+    }
+}
+
+impl Lowering {
+    /// Fixes tags that others use for the same memory: the lowering is *open*
+    /// for what these tags access, and closed for the rest.
+    ///
+    /// `graph` has the others' tags, as clang emits them; it becomes the lowered
+    /// graph. Each of `pairs` is a source, a tag of the oracle's graph that says
+    /// exactly what is accessed, and the tag that the others give the access.
+    /// It must be every pair that they may use, pointers to scalars included;
+    /// but those that alias everything under the root, such as `char`, may be
+    /// left out. [`tags_of_clang`] makes them for declared types.
+    ///
+    /// [`tags_of_clang`]: super::tags_of_clang
+    ///
+    /// # Errors
+    ///
+    /// [`FixError`]; the lowering is of no use then.
+    pub fn fix<G: Borrow<Graph>, S: Into<Source>>(
+        &mut self,
+        oracle: &Oracle<G>,
+        graph: Graph,
+        pairs: impl IntoIterator<Item = (S, TagId)>,
+    ) -> Result<(), FixError> {
+        if !self.sources.is_empty() || !self.fixed.is_empty() {
+            return Err(FixError::NotNew);
+        }
+        self.graph = graph;
+        let (mut cursors, mut verdicts) = (HashMap::new(), Verdicts::default());
+        for (at, (source, tag)) in pairs.into_iter().enumerate() {
+            let key = source.into().key();
+            if !oracle.graph().owns_tag(key.tag) || !self.graph.owns_tag(tag) {
+                return Err(FixError::ForeignTag);
+            }
+            verdicts.check(&self.graph, tag).map_err(FixError::Rejected)?;
+            let access = self.graph.tag(tag).ok().map(|tag| tag.access);
+            let root = access.and_then(|access| self.graph.root_of(access));
+            let from = oracle.graph().tag(key.tag).ok();
+            let from = from.and_then(|tag| oracle.graph().root_of(tag.access));
+            let (Some(root), Some(from)) = (root, from) else {
+                return Err(FixError::NotScalar { at });
+            };
+            self.groups.insert(from);
+            if self.roots.is_empty() {
+                self.roots.push(root);
+            }
+            if self.roots != [root] || self.groups.len() != 1 {
+                return Err(FixError::Roots);
+            }
+            let node = self.walk(tag, &mut cursors).ok_or(FixError::NotScalar { at })?;
+            self.fixed.push((key, node));
+        }
+        for node in 0..self.forest.nodes.len() {
+            self.make_scalar_tag(node)?;
+        }
+        self.rules = Some(oracle.rules());
+        self.others = self.forest.nodes.len();
+        self.options.format = Format::Old;
+        Ok(())
+    }
+
+    /// Adds the cursors of a tag, from the root down; returns the tag's own.
+    fn walk(&mut self, tag: TagId, cursors: &mut HashMap<(TypeId, u64), u32>) -> Option<u32> {
+        let said = self.graph.tag(tag).ok().filter(|said| said.format == Format::Old)?;
+        let mut chain = Vec::new();
+        let (mut ty, mut offset) = (said.base, said.offset);
+        while self.graph.ty(ty).kind() != TypeKind::Root {
+            chain.push((ty, offset));
+            let node = self.graph.ty(ty);
+            match node.kind() {
+                TypeKind::Aggregate => {
+                    let field = node.last_field(offset)?;
+                    offset -= field.offset;
+                    ty = field.ty;
+                }
+                TypeKind::Scalar if offset == 0 => ty = node.parent()?,
+                _ => return None,
+            }
+        }
+        let mut above = None;
+        for &(ty, offset) in chain.iter().rev() {
+            let depth = self.forest.depth(above) as u32 + 1;
+            let node = *cursors.entry((ty, offset)).or_insert_with(|| {
+                let scalar = self.graph.ty(ty).kind() == TypeKind::Scalar;
+                let name = String::from_utf8_lossy(self.graph.ty(ty).name().unwrap_or_default());
+                let name = if scalar { name.into_owned() } else { format!("{name}+{offset}") };
+                let made = Made { ty: scalar.then_some(ty), tag, immutable: None };
+                // A field's cursor can be used by those whose tag it is.
+                let usable = scalar;
+                let group = 0;
+                self.forest.nodes.push(Node {
+                    above,
+                    depth,
+                    group,
+                    name,
+                    usable,
+                    made: Some(made),
+                });
+                self.forest.nodes.len() as u32 - 1
+            });
+            above = Some(node);
+        }
+        let own = above?;
+        let node = &mut self.forest.nodes[own as usize];
+        node.usable = true;
+        node.made = node.made.map(|made| if said.immutable { made } else { Made { tag, ..made } });
+        Some(own)
+    }
+
+    /// Gives a scalar's node the tag of accesses to it alone.
+    fn make_scalar_tag(&mut self, node: usize) -> Result<(), BuildError> {
+        let node = &mut self.forest.nodes[node];
+        if let Some(Made { ty: Some(ty), .. }) = node.made {
+            let tag = self.graph.builder().struct_tag(ty, ty, 0, false)?;
+            node.made = Some(Made { ty: Some(ty), tag, immutable: None });
+        } else if let Some(made) = node.made {
+            let tag = self.graph.builder().mutable_tag(made.tag)?;
+            node.made = Some(Made { tag, ..made });
+        }
+        Ok(())
+    }
+}

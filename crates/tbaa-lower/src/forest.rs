@@ -1,0 +1,171 @@
+//! The forest of nodes that tags are lowered to, and its metadata.
+
+use tbaa::BuildError;
+use tbaa::{Format, Graph, TagId, TypeId};
+
+/// A node: what stands at it may alias what stands at it, above it and below.
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    /// The node above, which comes before.
+    pub(super) above: Option<u32>,
+    /// Nodes from the top down to this one.
+    pub(super) depth: u32,
+    /// The root that it is under.
+    pub(super) group: u32,
+    /// The name of its type.
+    pub(super) name: String,
+    /// What can be attached is there; else somebody else's tag stands here that
+    /// cannot be made.
+    pub(super) usable: bool,
+    /// Its metadata, once made.
+    pub(super) made: Option<Made>,
+}
+
+/// The metadata of a node.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Made {
+    /// The type under which others may stand; a field of a struct has none.
+    pub(super) ty: Option<TypeId>,
+    pub(super) tag: TagId,
+    /// The same with the immutable flag, where it was needed.
+    pub(super) immutable: Option<TagId>,
+}
+
+/// Where a newcomer may stand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Position {
+    /// At a new node below this one, or below the root.
+    Below(Option<u32>),
+    /// At this node, for what it may alias stands on two branches below it.
+    /// `None`: they have nothing in common, and only no tag will do.
+    At(Option<u32>),
+}
+
+/// All nodes, each after the one above it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Forest {
+    pub(super) nodes: Vec<Node>,
+}
+
+impl Forest {
+    pub(super) fn depth(&self, node: Option<u32>) -> usize {
+        node.map_or(0, |node| self.nodes[node as usize].depth as usize)
+    }
+
+    /// The nodes from one up to the top.
+    pub(super) fn up(&self, node: Option<u32>) -> impl Iterator<Item = u32> + '_ {
+        std::iter::successors(node, |&node| self.nodes[node as usize].above)
+    }
+
+    fn is_above(&self, high: u32, low: u32) -> bool {
+        let depth = self.nodes[high as usize].depth;
+        self.up(Some(low))
+            .take_while(|&at| self.nodes[at as usize].depth >= depth)
+            .any(|at| at == high)
+    }
+
+    /// Whether what stands at two nodes may alias in LLVM.
+    pub(super) fn comparable(&self, a: u32, b: u32) -> bool {
+        self.nodes[a as usize].group != self.nodes[b as usize].group
+            || self.is_above(a, b)
+            || self.is_above(b, a)
+    }
+
+    fn common(&self, a: u32, b: u32) -> Option<u32> {
+        self.up(Some(a)).find(|&at| self.is_above(at, b))
+    }
+
+    /// The lowest place that is comparable to all of `marks`, nodes of one
+    /// group.
+    pub(super) fn position(&self, marks: &[u32]) -> Position {
+        let depth = |&&at: &&u32| (self.nodes[at as usize].depth, u32::MAX - at);
+        let Some(&deepest) = marks.iter().max_by_key(depth) else {
+            return Position::Below(None);
+        };
+        let mut lowest = Some(deepest);
+        let mut branched = false;
+        for &mark in marks {
+            let Some(at) = lowest else { break };
+            if !self.is_above(mark, deepest) {
+                branched = true;
+                lowest = self.common(at, mark);
+            }
+        }
+        if branched { Position::At(lowest) } else { Position::Below(lowest) }
+    }
+
+    /// The node itself or the next above at which tags can stand.
+    pub(super) fn usable(&self, node: Option<u32>) -> Option<u32> {
+        self.up(node).find(|&at| self.nodes[at as usize].usable)
+    }
+
+    /// Whether new nodes may be hung below a node.
+    pub(super) fn takes_children(&self, node: Option<u32>) -> bool {
+        node.is_none_or(|node| {
+            let node = &self.nodes[node as usize];
+            node.usable && node.made.is_none_or(|made| made.ty.is_some())
+        })
+    }
+
+    pub(super) fn add(&mut self, above: Option<u32>, group: u32) -> u32 {
+        let depth = self.depth(above) as u32 + 1;
+        let name = String::new();
+        self.nodes.push(Node { above, depth, group, name, usable: true, made: None });
+        self.nodes.len() as u32 - 1
+    }
+
+    /// Makes the metadata of a node whose upper nodes have theirs.
+    pub(super) fn make(
+        &mut self,
+        node: u32,
+        graph: &mut Graph,
+        roots: &[TypeId],
+        format: Format,
+    ) -> Result<(), BuildError> {
+        let Node { above, group, ref name, .. } = self.nodes[node as usize];
+        let parent = match above {
+            Some(above) => self.nodes[above as usize].made.and_then(|made| made.ty),
+            None => Some(roots[group as usize]),
+        };
+        let parent = parent.expect("nodes are hung below types alone");
+        let mut b = graph.builder();
+        let (ty, tag) = match format {
+            Format::Old => {
+                let ty = b.scalar_type(name, parent)?;
+                (ty, b.struct_tag(ty, ty, 0, false)?)
+            }
+            Format::New => {
+                let ty = b.sized_type(parent, 1, name, &[])?;
+                // Of unknown size: LLVM drops such a tag where it splits the
+                // access, instead of giving a scalar an offset.
+                (ty, b.access_tag(ty, ty, 0, 0, false)?)
+            }
+        };
+        self.nodes[node as usize].made = Some(Made { ty: Some(ty), tag, immutable: None });
+        Ok(())
+    }
+
+    /// The tag of what stands at a node; made if it is not there.
+    pub(super) fn tag(
+        &mut self,
+        node: u32,
+        immutable: bool,
+        graph: &mut Graph,
+    ) -> Result<TagId, BuildError> {
+        let made = self.nodes[node as usize].made.as_mut().expect("the node was made");
+        if !immutable {
+            return Ok(made.tag);
+        }
+        if let Some(tag) = made.immutable {
+            return Ok(tag);
+        }
+        let plain = graph.tag(made.tag).expect("the tag was made here");
+        let mut b = graph.builder();
+        let tag = match plain.size {
+            None => b.struct_tag(plain.base, plain.access, plain.offset, true)?,
+            Some(size) => b.access_tag(plain.base, plain.access, plain.offset, size, true)?,
+        };
+        made.immutable = Some(tag);
+        Ok(tag)
+    }
+}

@@ -1,0 +1,337 @@
+//! Adding sources: places, names and metadata for newcomers.
+
+use std::borrow::Borrow;
+
+use super::answers::Answers;
+use super::batch::{Batch, Class, Newcomer, Row};
+use super::error::LowerError;
+use super::fingerprint::Fingerprint;
+use super::loss::{Pairs, Sum};
+use super::options::ScopeForm;
+use super::place::{Newcomers, Placed, Strategy};
+use super::rank::Ranks;
+use super::relation::Relation;
+use super::scopes::{Scoped, Wanted};
+use super::source::Key;
+use super::source::Source;
+use super::state::{Entry, Lowering};
+use super::why::Why;
+use tbaa::BuildError;
+use tbaa::Oracle;
+use tbaa::{Graph, TypeId};
+use tbaa_types::table::{HashMap, IndexMap};
+
+impl Lowering {
+    /// Adds sources: tags of the oracle's graph, accesses with a size of their
+    /// own, either with a weight that says how often it is asked about.
+    ///
+    /// The first call lowers its sources as well as [`Options::steps`](super::Options::steps) allows.
+    /// Later calls find places for more, and change no tag that was given out;
+    /// they take time in proportion to the sources added and those that they may
+    /// alias, where the oracle is that of the call before. With another oracle, or
+    /// with scopes, they look at all that are there.
+    /// A source that is there already is passed over. Pairs that only a search
+    /// decides are taken to alias once these took 2^24 steps and 2^10 a node;
+    /// [`Loss::unsearched`](super::Loss::unsearched) says so.
+    ///
+    /// # Errors
+    ///
+    /// [`LowerError::ForeignTag`], [`LowerError::OtherRules`],
+    /// [`LowerError::NoLineage`]; the lowering is then unchanged.
+    /// [`LowerError::Build`] where the lowered graph is full.
+    pub fn lower<G: Borrow<Graph>, S: Into<Source>>(
+        &mut self,
+        oracle: &Oracle<G>,
+        sources: impl IntoIterator<Item = S>,
+    ) -> Result<(), LowerError> {
+        let new = self.newcomers(oracle, sources)?;
+        if new.is_empty() {
+            return Ok(());
+        }
+        let first = self.fingerprint.is_none();
+        if !first && self.options.lineage.is_none() {
+            return Err(LowerError::NoLineage);
+        }
+        let source = oracle.graph();
+        let mut batches: IndexMap<TypeId, Vec<Newcomer>> = IndexMap::default();
+        let mut malformed = Vec::new();
+        for &new in new.values() {
+            let key = new.key;
+            let root = source.tag(key.tag).ok().and_then(|tag| source.root_of(tag.access));
+            match root {
+                Some(root) => batches.entry(root).or_default().push(new),
+                None => malformed.push((key, new.weight)),
+            }
+        }
+        self.list_old(oracle);
+        let (answers, mut ranks) = (Answers::new(oracle), Ranks::default());
+        let mut prepared = Vec::new();
+        for (&root, batch) in &batches {
+            prepared.push((root, self.prepare(&answers, &mut ranks, batch)));
+        }
+        self.rules = Some(oracle.rules());
+        let kept = self.forest.nodes.len();
+        let mut entries = Vec::new();
+        for (root, batch) in prepared {
+            let group = self.groups.insert_full(root).0 as u32;
+            self.settle(source, group, batch, &mut entries);
+        }
+        entries.extend(malformed.into_iter().map(|(key, weight)| {
+            let why = Why::Malformed;
+            (key, Entry { node: None, group: None, tag: None, why, weight, scope: None })
+        }));
+        if first {
+            self.fingerprint = Some(self.fingerprint_of(source, &entries));
+        }
+        self.name_nodes(source, kept, &entries);
+        let distinct: Vec<bool> = (0..self.groups.len())
+            .map(|group| {
+                self.options.lineage.is_none() && Self::is_distinct(source, group as u32, &entries)
+            })
+            .collect();
+        // Equal content does not make such types equal.
+        self.make_roots(|group| distinct[group])?;
+        self.make_nodes(kept)?;
+        self.loss.unsearched |= answers.gave_up();
+        self.enter(source, entries)?;
+        Ok(())
+    }
+
+    /// The sources that are not there yet, each once.
+    fn newcomers<G: Borrow<Graph>, S: Into<Source>>(
+        &self,
+        oracle: &Oracle<G>,
+        sources: impl IntoIterator<Item = S>,
+    ) -> Result<IndexMap<Key, Newcomer>, LowerError> {
+        if let Some(before) = self.rules.filter(|&rules| rules != oracle.rules()) {
+            return Err(LowerError::OtherRules { before });
+        }
+        let graph = oracle.graph();
+        let known = self.sources.keys().chain(self.fixed.iter().map(|(key, _)| key)).next();
+        if known.is_some_and(|key| !graph.owns_tag(key.tag)) {
+            return Err(LowerError::ForeignTag);
+        }
+        let mut new: IndexMap<Key, Newcomer> = IndexMap::default();
+        for source in sources {
+            let source: Source = source.into();
+            if !graph.owns_tag(source.tag) {
+                return Err(LowerError::ForeignTag);
+            }
+            if !self.sources.contains_key(&source.key()) {
+                let Source { private, .. } = source;
+                let key = source.key();
+                let one = new.entry(key).or_insert(Newcomer { key, weight: 0, private });
+                one.weight = one.weight.saturating_add(source.weight.max(1));
+                one.private &= private;
+            }
+        }
+        Ok(new)
+    }
+
+    /// Gives a batch its places.
+    pub(super) fn settle(
+        &mut self,
+        source: &Graph,
+        group: u32,
+        batch: Batch,
+        entries: &mut Vec<(Key, Entry)>,
+    ) {
+        let Batch { classes, relation, passed, may, rows, with_old } = batch;
+        let rank: Vec<u32> = classes.iter().map(|class| class.rank).collect();
+        let marks = classes.iter().map(|class| rows[class.row].nodes.clone()).collect();
+        let private: Vec<bool> = classes.iter().map(|class| class.private).collect();
+        let newcomers = Newcomers {
+            relation: &relation,
+            marks,
+            rank: &rank,
+            private: &private,
+            passed: &passed,
+            group,
+        };
+        let (depth, steps) = (self.options.depth, self.options.steps);
+        let kept = self.forest.nodes.len();
+        let strategies: &[Strategy] = match (kept, classes.len()) {
+            (0, _) | (_, 1) => &[Strategy::Together],
+            _ if private.contains(&true) => &Strategy::ALL,
+            _ => &Strategy::ALL[..2],
+        };
+        let mut tried = Vec::new();
+        for &strategy in strategies {
+            let placed = self.forest.place(newcomers.clone(), depth, steps, strategy);
+            let new = placed.nodes.iter().zip(&classes).map(|(&node, class)| (node, class.sum));
+            let found = self.tally.comparable(&self.forest, group, new);
+            tried.push((found, placed, self.forest.nodes.split_off(kept)));
+        }
+        let bound = tried.iter().map(|(_, placed, _)| placed.bound).max().unwrap_or(0);
+        let best = tried.into_iter().min_by_key(|(found, ..)| found.weight);
+        let (found, placed, nodes) = best.expect("there is a strategy");
+        self.forest.nodes.extend(nodes);
+        let mut may = may;
+        may += with_old;
+        self.count(group, &classes, found, may);
+        self.loss.bound = self.loss.bound.saturating_add(bound);
+        let scopes = self.scope(source, &classes, &relation, &rows, &placed);
+        for (at, class) in classes.into_iter().enumerate() {
+            let (node, why, scope) = (placed.nodes[at], placed.why[at], scopes[at]);
+            for (key, weight) in class.members {
+                let entry = Entry { node, group: Some(group), tag: None, why, weight, scope };
+                entries.push((key, entry));
+            }
+        }
+    }
+
+    /// Gives the classes of a batch their scopes.
+    fn scope(
+        &mut self,
+        source: &Graph,
+        classes: &[Class],
+        relation: &Relation,
+        rows: &[Row],
+        placed: &Placed,
+    ) -> Vec<Option<u32>> {
+        let Placed { nodes, why, .. } = placed;
+        let Lowering { forest, scopes, options, most_bytes, .. } = self;
+        if options.scopes == ScopeForm::None {
+            return vec![None; classes.len()];
+        }
+        let lost = |a: Option<u32>, b: Option<u32>| match (a, b) {
+            (Some(a), Some(b)) => forest.comparable(a, b),
+            _ => true,
+        };
+        let form = options.scopes;
+        let wanted = |a, b| form == ScopeForm::All || lost(a, b);
+        let apart: Vec<Vec<u32>> = classes
+            .iter()
+            .zip(nodes)
+            .map(|(class, &node)| {
+                let old = rows[class.row].apart.iter();
+                old.filter(|old| wanted(node, old.1)).map(|old| old.0).collect()
+            })
+            .collect();
+        let scoped: Vec<Scoped<'_>> = classes
+            .iter()
+            .zip(&apart)
+            .map(|(class, apart)| Scoped { name: class.members[0].0.describe(source), apart })
+            .collect();
+        let mut at_node: HashMap<u32, Vec<usize>> = HashMap::default();
+        for (at, &node) in nodes.iter().enumerate() {
+            node.into_iter().for_each(|node| at_node.entry(node).or_default().push(at));
+        }
+        let each_lost = |found: &mut dyn FnMut(usize, usize)| {
+            for (a, &node) in nodes.iter().enumerate() {
+                let above = forest.up(node).filter_map(|above| at_node.get(&above));
+                above.flatten().for_each(|&b| found(a, b));
+                let all = if node.is_none() { 0..nodes.len() } else { 0..0 };
+                all.for_each(|b| found(a, b));
+            }
+        };
+        let wanted = match form {
+            ScopeForm::All => Wanted::All,
+            _ => Wanted::Lost(&each_lost),
+        };
+        // What was passed over may alias more than the relation says.
+        let known: Vec<bool> = why.iter().map(|&why| why != Why::TooManyPairs).collect();
+        scopes.add(relation, &scoped, &known, &wanted, *most_bytes)
+    }
+
+    /// Counts what a batch loses, of which `found` are comparable and `may` are
+    /// `MayAlias`, in itself and with what was there.
+    fn count(&mut self, group: u32, classes: &[Class], found: Pairs, may: Pairs) {
+        let mut new = Sum::default();
+        classes.iter().for_each(|class| new += class.sum);
+        let mut all = new.within();
+        all += new.with(self.tally.all(group));
+        let lost = found - may;
+        let add = |to: &mut u64, more: u128| {
+            *to = to.saturating_add(u64::try_from(more).unwrap_or(u64::MAX));
+        };
+        add(&mut self.loss.no_alias, (all - may).count);
+        add(&mut self.loss.pairs, lost.count);
+        add(&mut self.loss.weight, lost.weight);
+    }
+
+    /// Names the nodes from `kept` on after the first source at each.
+    pub(super) fn name_nodes(&mut self, source: &Graph, kept: usize, entries: &[(Key, Entry)]) {
+        let unique = self.unique_name("node");
+        for (key, entry) in entries {
+            let Some(node) = entry.node.filter(|&node| node as usize >= kept) else { continue };
+            let name = &mut self.forest.nodes[node as usize].name;
+            if name.is_empty() {
+                // Under somebody else's root the name alone tells lineages apart.
+                *name = if self.others == 0 {
+                    format!("{node} {}", key.describe(source))
+                } else {
+                    format!("{unique} {node} {}", key.describe(source))
+                };
+            }
+        }
+    }
+
+    /// What tells this lineage from all others: its sources and their places.
+    pub(super) fn fingerprint_of(&self, source: &Graph, entries: &[(Key, Entry)]) -> Fingerprint {
+        let mut print = Fingerprint::new();
+        print.bytes(self.options.lineage.as_deref().unwrap_or_default().as_bytes());
+        print.number(self.options.format as u64);
+        print.tags(source, entries.iter().map(|(key, _)| key.tag));
+        for (key, entry) in entries {
+            print.number(key.size.unwrap_or(0));
+            print.number(entry.node.map_or(u64::MAX, u64::from));
+        }
+        for node in &self.forest.nodes {
+            print.number(node.above.map_or(u64::MAX, u64::from));
+            // Others' nodes have their names already.
+            print.bytes(node.name.as_bytes());
+        }
+        print
+    }
+
+    /// Makes the roots of groups that have none; `anonymous` tells which go
+    /// without a name.
+    pub(super) fn make_roots(
+        &mut self,
+        anonymous: impl Fn(usize) -> bool,
+    ) -> Result<(), BuildError> {
+        for group in self.roots.len()..self.groups.len() {
+            let name = self.unique_name(&format!("root {group}"));
+            let mut b = self.graph.builder();
+            let root = if anonymous(group) { b.anonymous_root()? } else { b.root(name)? };
+            self.roots.push(root);
+        }
+        Ok(())
+    }
+
+    /// Whether the types of a group's sources are unlike all others, whatever
+    /// these say.
+    pub(super) fn is_distinct(source: &Graph, group: u32, entries: &[(Key, Entry)]) -> bool {
+        let inside = entries.iter().filter(|(_, entry)| entry.group == Some(group));
+        Fingerprint::new().tags(source, inside.map(|(key, _)| key.tag))
+    }
+
+    /// Makes the metadata of the nodes from `kept` on.
+    pub(super) fn make_nodes(&mut self, kept: usize) -> Result<(), BuildError> {
+        for node in kept..self.forest.nodes.len() {
+            let Lowering { forest, graph, roots, options, .. } = self;
+            forest.make(node as u32, graph, roots, options.format)?;
+        }
+        Ok(())
+    }
+
+    /// Enters newcomers, whose nodes are made, and makes their tags.
+    pub(super) fn enter(
+        &mut self,
+        source: &Graph,
+        entries: impl IntoIterator<Item = (Key, Entry)>,
+    ) -> Result<(), BuildError> {
+        for (key, mut entry) in entries {
+            if let Some(node) = entry.node {
+                let immutable = source.tag(key.tag).is_ok_and(|tag| tag.immutable);
+                entry.tag = Some(self.forest.tag(node, immutable, &mut self.graph)?);
+            }
+            if let Some(group) = entry.group {
+                self.tally.add(&self.forest, group, entry.node, Sum::of(entry.weight));
+            }
+            self.sources.insert(key, entry);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,162 @@
+//! From members one above the other to nodes: as few as say the same, and no
+//! more than a given number one below the other.
+
+use tbaa_types::table::HashMap;
+
+/// A node of a forest, with the members that stand at it.
+#[derive(Debug)]
+pub(super) struct Level {
+    pub(super) members: Vec<u32>,
+    /// The node above, which comes before.
+    pub(super) above: Option<usize>,
+    /// Whether members were put here for want of depth.
+    pub(super) capped: bool,
+}
+
+/// Puts members into nodes, at most `depth` (at least 1) one below the other.
+///
+/// A member with one member right below it shares its node: the two are
+/// comparable to the same. Where a path is too long, nodes on it take in the
+/// next below, those first where that makes the fewest pairs comparable.
+pub(super) fn levels(forest: &[(u32, Option<u32>)], weights: &[u64], depth: usize) -> Vec<Level> {
+    let mut children: HashMap<u32, u32> = HashMap::new();
+    for above in forest.iter().filter_map(|&(_, above)| above) {
+        *children.entry(above).or_default() += 1;
+    }
+    let mut node_of: HashMap<u32, usize> = HashMap::new();
+    let mut nodes: Vec<Level> = Vec::new();
+    for &(member, above) in forest {
+        let up = above.map(|above| node_of[&above]);
+        let node = match (above, up) {
+            (Some(above), Some(up)) if children[&above] == 1 => up,
+            _ => {
+                nodes.push(Level { members: Vec::new(), above: up, capped: false });
+                nodes.len() - 1
+            }
+        };
+        nodes[node].members.push(member);
+        node_of.insert(member, node);
+    }
+    cap(nodes, weights, depth)
+}
+
+/// Takes nodes in until none stands deeper than `depth`.
+fn cap(nodes: Vec<Level>, weights: &[u64], depth: usize) -> Vec<Level> {
+    let leaves = leaves_below(&nodes, depth);
+    if leaves.is_empty() {
+        return nodes;
+    }
+    let weight = |node: &Level| {
+        node.members.iter().fold(0, |sum: u64, &at| sum.saturating_add(weights[at as usize]))
+    };
+    let mut own: Vec<u64> = nodes.iter().map(weight).collect();
+    let mut below = own.clone();
+    for (at, node) in nodes.iter().enumerate().rev() {
+        if let Some(up) = node.above {
+            below[up] = below[up].saturating_add(below[at]);
+        }
+    }
+    let mut into = Merged((0..nodes.len()).collect());
+    for leaf in leaves {
+        let mut path = vec![into.find(leaf)];
+        while let Some(up) = nodes[*path.last().expect("a path has its leaf")].above {
+            path.push(into.find(up));
+        }
+        let cost = |edge: &[usize]| {
+            let [low, high] = [edge[0], edge[1]];
+            let beside = below[high].saturating_sub(own[high]).saturating_sub(below[low]);
+            (own[low].saturating_mul(beside), low)
+        };
+        let mut edges: Vec<(u64, usize)> = path.windows(2).map(cost).collect();
+        edges.sort_unstable();
+        for &(_, low) in edges.iter().take(path.len().saturating_sub(depth)) {
+            let high = into.find(nodes[low].above.expect("an edge has two ends"));
+            own[high] = own[high].saturating_add(own[low]);
+            into.0[low] = high;
+        }
+    }
+    kept(nodes, &mut into)
+}
+
+/// The leaves deeper than `depth`, the deepest first.
+fn leaves_below(nodes: &[Level], depth: usize) -> Vec<usize> {
+    let mut depths = vec![1_usize; nodes.len()];
+    let mut leaf = vec![true; nodes.len()];
+    for (at, node) in nodes.iter().enumerate() {
+        if let Some(up) = node.above {
+            depths[at] = depths[up] + 1;
+            leaf[up] = false;
+        }
+    }
+    let mut leaves: Vec<usize> =
+        (0..nodes.len()).filter(|&at| leaf[at] && depths[at] > depth).collect();
+    leaves.sort_by_key(|&at| (usize::MAX - depths[at], at));
+    leaves
+}
+
+/// The node that took each in; itself before that.
+struct Merged(Vec<usize>);
+
+impl Merged {
+    fn find(&mut self, mut at: usize) -> usize {
+        let Merged(into) = self;
+        while into[at] != at {
+            into[at] = into[into[at]];
+            at = into[at];
+        }
+        at
+    }
+}
+
+/// The nodes that no other took in, each with the members of those that it took.
+fn kept(nodes: Vec<Level>, into: &mut Merged) -> Vec<Level> {
+    let mut kept: Vec<Level> = Vec::new();
+    let mut place = vec![0; nodes.len()];
+    for (at, node) in nodes.into_iter().enumerate() {
+        let target = into.find(at);
+        if target == at {
+            place[at] = kept.len();
+            let above = node.above.map(|up| place[up]);
+            kept.push(Level { above, ..node });
+        } else {
+            place[at] = place[target];
+            kept[place[at]].members.extend(node.members);
+            kept[place[at]].capped = true;
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::levels;
+
+    #[test]
+    fn a_chain_is_one_node() {
+        let forest = [(4, None), (2, Some(4)), (7, Some(2))];
+        let nodes = levels(&forest, &[1; 8], 64);
+        assert_eq!(nodes.len(), 1);
+        assert_eq!(nodes[0].members, [4, 2, 7]);
+    }
+
+    #[test]
+    fn the_cheapest_nodes_are_taken_in() {
+        // 0 over 1 and 2, 2 over 3 and 4, 4 over 5 and 6; 1 is heavy.
+        let forest = [
+            (0, None),
+            (1, Some(0)),
+            (2, Some(0)),
+            (3, Some(2)),
+            (4, Some(2)),
+            (5, Some(4)),
+            (6, Some(4)),
+        ];
+        let nodes = levels(&forest, &[1, 9, 1, 1, 1, 1, 1], 3);
+        let members: Vec<_> = nodes.iter().map(|node| node.members.clone()).collect();
+        // 4 into 2, or 5 and 6 into 4, for one pair each; never 2 into 0.
+        assert_eq!(members.iter().filter(|at| at.len() > 1).count(), 1);
+        assert!(members.contains(&vec![0]) && members.contains(&vec![1]), "{members:?}");
+        let flat = levels(&forest, &[1; 7], 1);
+        assert_eq!((flat.len(), flat[0].members.len()), (1, 7));
+    }
+}

@@ -1,0 +1,95 @@
+//! Lowering: tags that stock LLVM gets right, for sources that it gets wrong.
+//!
+//! LLVM reads tags by its own rule. It follows one member of a union, ignores
+//! sizes, and crashes on some programs; so tags that are right by rule `union`
+//! may be a miscompile there. A [`Lowering`] gives each source tag another, of a
+//! graph of its own, such that LLVM answers `MayAlias` on each pair on which the
+//! rule does, and on as few others as can be.
+//!
+//! ```
+//! use tbaa::declare::{Declarations, Policy, Record, Target};
+//! use tbaa_lower::{Lowering, Options};
+//! use tbaa::{Graph, Oracle, Rules};
+//!
+//! let mut types = Declarations::new(Target::x86_64());
+//! let value = Record::union("Value").field("gc", "void *").field("n", "double");
+//! types.define(Record::structure("TValue").field("value", value).field("tt", "short"))?;
+//! types.define(Record::structure("CallInfo").field("func", "TValue *").field("top", "TValue *"))?;
+//!
+//! let mut graph = Graph::new();
+//! let mut types = types.lower(Policy::Rfc);
+//! let mut tag = |path| types.tag(&mut graph, path);
+//! let (gc, n) = (tag("TValue.value.gc")?, tag("TValue.value.n")?);
+//! let (tt, func) = (tag("TValue.tt")?, tag("CallInfo.func")?);
+//!
+//! let oracle = Oracle::new(&graph, Rules::Union);
+//! let mut lowering = Lowering::new(Options::new());
+//! lowering.lower(&oracle, [gc, n, tt, func])?;
+//! assert_eq!(lowering.lost().pairs, 0);
+//!
+//! // What LLVM 22 answers on the metadata:
+//! let llvm = Oracle::new(lowering.graph(), Rules::Llvm);
+//! assert!(llvm.may_alias(lowering.tag(gc), lowering.tag(n)), "one word of memory");
+//! assert!(!llvm.may_alias(lowering.tag(n), lowering.tag(tt)));
+//! assert!(!llvm.may_alias(lowering.tag(n), lowering.tag(func)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # How
+//!
+//! On scalar types LLVM answers `MayAlias` when one of two types stands above
+//! the other in the tree. So what it can answer under one root is what a forest
+//! can express, and any forest is written as scalar types. The pairs that the
+//! rule calls `MayAlias` are rarely those of a forest; the cheapest forest that
+//! has them all is searched for. `docs/lowering.md` tells the theory.
+//!
+//! The forest is *closed*: nobody else tags the same memory under the same root,
+//! so the root bears a fingerprint. Two accesses that LLVM merges get the tag of
+//! their nearest common node, which aliases whatever either did.
+
+#![forbid(unsafe_code)]
+
+mod answers;
+mod batch;
+mod bound;
+mod clang;
+mod complete;
+pub mod emit;
+mod error;
+mod exact;
+mod fingerprint;
+mod fixed;
+mod forest;
+mod grow;
+mod levels;
+mod loss;
+mod options;
+mod place;
+#[cfg(test)]
+#[path = "../../../src/random.rs"]
+mod random;
+mod rank;
+mod relation;
+mod replay;
+#[cfg(feature = "serde")]
+mod saved;
+mod scopes;
+mod shared;
+mod source;
+mod state;
+mod tally;
+mod why;
+
+pub use clang::{access_paths, tags_of_clang};
+pub use error::LowerError;
+pub use fixed::FixError;
+pub use loss::Loss;
+pub use options::{MAX_BYTES, MAX_DEPTH, Options, ScopeForm};
+pub use replay::Violation;
+#[cfg(feature = "serde")]
+pub use saved::{LoadError, Saved};
+pub use scopes::AccessScopes;
+pub use shared::Shared;
+pub use source::Source;
+pub use state::{Certificate, Lowering};
+pub use why::Why;

@@ -1,0 +1,121 @@
+//! What a lowering is asked to do.
+
+use tbaa::Format;
+
+/// Which pairs the scopes speak of.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+pub enum ScopeForm {
+    /// There are no scopes.
+    #[default]
+    None,
+    /// The pairs that the forest loses: few lists, and short ones.
+    Lost,
+    /// All pairs: tags are not needed beside them. A list has up to as many
+    /// scopes as there are classes, and LLVM looks through it at each query.
+    All,
+}
+
+/// The most nodes from the top down to another: LLVM's time for a query grows
+/// with it, some 16 ns a node.
+pub const MAX_DEPTH: usize = 64;
+
+/// The bytes that one call of [`Lowering::lower`] may take for the pairs of
+/// classes that may alias: 4 a pair and class, or a bit for each other class
+/// where that is less. Classes that do not fit, those with most pairs, go
+/// without a tag; [`Why::TooManyPairs`] tells them.
+///
+/// 65,536 classes that may all alias fit, and 5,000,000 with 20 pairs each. The
+/// lists of scopes take as many bytes at most: with a bit for each pair of them,
+/// 65,536 classes have one.
+///
+/// [`Lowering::lower`]: super::Lowering::lower
+/// [`Why::TooManyPairs`]: super::Why::TooManyPairs
+pub const MAX_BYTES: usize = 1 << 29;
+
+/// How tags are lowered.
+///
+/// ```
+/// use tbaa::Format;
+/// use tbaa_lower::Options;
+///
+/// let options = Options::new().lineage("my JIT, process 4711").format(Format::Old);
+/// assert_eq!(options.depth, 64);
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct Options {
+    /// What names the lineage; without it a lowering cannot grow, and its
+    /// fingerprint alone tells it from others.
+    pub lineage: Option<String>,
+    /// The format of the metadata.
+    pub format: Format,
+    /// The most nodes from the top down to another.
+    pub depth: usize,
+    /// How many sets the search for the optimum may branch on.
+    pub steps: u64,
+    /// Which pairs the scopes speak of.
+    pub scopes: ScopeForm,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            lineage: None,
+            format: Format::Old,
+            depth: MAX_DEPTH,
+            steps: 20_000,
+            scopes: ScopeForm::None,
+        }
+    }
+}
+
+impl Options {
+    /// Returns the default: the old format, which every LLVM since 3.4 reads,
+    /// 64 nodes deep, and no lineage to grow.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Names the lineage, so that the lowering can grow.
+    ///
+    /// Modules of one lineage may be linked: their tags are of one type system.
+    /// NB: the name is a promise that one lowering alone grows under it.
+    /// Two that start alike and then grow apart, each unaware of the other's
+    /// tags, must bear two names; a process's number or a time will do. See
+    /// [`Lowering::save`](super::Lowering::save) for a lineage that several
+    /// processes continue, one after the other.
+    #[must_use]
+    pub fn lineage(self, name: impl Into<String>) -> Self {
+        Options { lineage: Some(name.into()), ..self }
+    }
+
+    /// Sets the format of the metadata.
+    #[must_use]
+    pub fn format(self, format: Format) -> Self {
+        Options { format, ..self }
+    }
+
+    /// Sets the most nodes from the top down to another: at least 1, at most
+    /// 64.
+    #[must_use]
+    pub fn depth(self, nodes: usize) -> Self {
+        Options { depth: nodes.clamp(1, MAX_DEPTH), ..self }
+    }
+
+    /// Sets how many sets the search for the optimum may branch on. With 0 the
+    /// heuristic's result stands.
+    #[must_use]
+    pub fn steps(self, steps: u64) -> Self {
+        Options { steps, ..self }
+    }
+
+    /// Adds scopes beside the tags: see [`ScopeForm`].
+    #[must_use]
+    pub fn scopes(self, scopes: ScopeForm) -> Self {
+        Options { scopes, ..self }
+    }
+}

@@ -1,0 +1,49 @@
+//! How general an access is to clang: the order of its forest.
+
+use tbaa::{Graph, TagId, TypeId, TypeKind};
+use tbaa_types::table::HashMap;
+
+/// Types on one path that are looked at.
+const LONGEST: u32 = 4096;
+
+/// Ranks tags by how far they stand from the top of clang's forest: an access
+/// that crosses an overlap is `char` there.
+#[derive(Default)]
+pub(super) struct Ranks {
+    overlaps: HashMap<TypeId, bool>,
+}
+
+impl Ranks {
+    pub(super) fn of(&mut self, graph: &Graph, tag: TagId) -> u32 {
+        let Ok(tag) = graph.tag(tag) else { return 0 };
+        let (mut ty, mut offset, mut rank) = (tag.base, tag.offset, 0);
+        while rank < LONGEST && ty != tag.access && graph.ty(ty).kind() == TypeKind::Aggregate {
+            if self.overlaps(graph, ty) {
+                return 0;
+            }
+            let Some(field) = graph.ty(ty).last_field(offset) else { return 0 };
+            offset -= field.offset;
+            ty = field.ty;
+            rank += 1;
+        }
+        let mut next = Some(ty);
+        while let Some(ty) = next.filter(|_| rank < LONGEST) {
+            next = graph.ty(ty).parent();
+            rank += 1;
+        }
+        rank
+    }
+
+    fn overlaps(&mut self, graph: &Graph, ty: TypeId) -> bool {
+        *self.overlaps.entry(ty).or_insert_with(|| {
+            let mut end = 0;
+            let mut before = None;
+            graph.ty(ty).fields().any(|field| {
+                let overlap = field.offset < end || before == Some(field.offset);
+                end = end.max(field.offset.saturating_add(field.extent.unwrap_or(0)));
+                before = Some(field.offset);
+                overlap
+            })
+        })
+    }
+}

@@ -1,0 +1,99 @@
+//! Replaying LLVM's rule on the result against the sources' rule.
+
+use std::borrow::Borrow;
+use std::fmt;
+
+use super::source::Key;
+use super::state::Lowering;
+use tbaa::wellformed::{self, Verifier};
+use tbaa::{Access, Oracle, Rules};
+use tbaa::{Graph, TagId};
+
+/// Something that a lowering got wrong; there should be none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Violation {
+    /// Two sources may alias, and LLVM says that their tags do not.
+    NoAlias {
+        /// One source.
+        a: Access,
+        /// The other.
+        b: Access,
+    },
+    /// LLVM's verifier rejects the tag.
+    Rejected {
+        /// The tag's source.
+        source: Access,
+        /// What the verifier says.
+        violation: wellformed::Violation,
+    },
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Violation::NoAlias { a, b } => {
+                write!(f, "{a:?} and {b:?} may alias, and their lowered tags do not")
+            }
+            Violation::Rejected { source, violation } => {
+                write!(f, "the lowered tag of {source:?} is rejected: {violation}")
+            }
+        }
+    }
+}
+
+impl Lowering {
+    /// Replays rule `llvm` on the lowered tags against the oracle's rule on the
+    /// sources, for all pairs of sources, and returns what does not hold:
+    /// nothing, unless this library or the graph is broken.
+    #[must_use]
+    pub fn check<G: Borrow<Graph>>(&self, oracle: &Oracle<G>) -> Vec<Violation> {
+        let mut violations = Vec::new();
+        let mut verifier = Verifier::new(&self.graph);
+        let lowered: Vec<(Key, TagId)> =
+            self.sources.iter().filter_map(|(&key, entry)| Some((key, entry.tag?))).collect();
+        for &(key, tag) in &lowered {
+            if let Err(violation) = verifier.check(tag) {
+                violations.push(Violation::Rejected { source: key.access(), violation });
+            }
+        }
+        let llvm = Oracle::new(&self.graph, Rules::Llvm);
+        let answers = llvm.matrix(&lowered.iter().map(|&(_, tag)| tag).collect::<Vec<_>>());
+        let all = oracle.matrix(&lowered.iter().map(|(key, _)| key.tag).collect::<Vec<_>>());
+        for (i, (a, _)) in lowered.iter().enumerate() {
+            for (j, (b, _)) in lowered.iter().enumerate().skip(i) {
+                if answers.may_alias(i, j) {
+                    continue;
+                }
+                let may = match (a.size, b.size) {
+                    (None, None) => all.may_alias(i, j),
+                    _ => a.may_alias(b, oracle),
+                };
+                if may {
+                    violations.push(Violation::NoAlias { a: a.access(), b: b.access() });
+                }
+            }
+        }
+        violations
+    }
+
+    /// Returns the pairs of sources that the oracle's rule calls `NoAlias` and
+    /// LLVM, on the lowered tags, does not.
+    pub fn lost_pairs<'l, G: Borrow<Graph>>(
+        &'l self,
+        oracle: &'l Oracle<G>,
+    ) -> impl Iterator<Item = (Access, Access)> + 'l {
+        let at = |i: usize| self.sources.get_index(i).expect("the index is a source's");
+        (0..self.sources.len()).flat_map(move |i| {
+            let (a, entry) = at(i);
+            (i + 1..self.sources.len()).filter_map(move |j| {
+                let (b, other) = at(j);
+                let comparable = match (entry.node, other.node) {
+                    (Some(one), Some(two)) => self.forest.comparable(one, two),
+                    _ => true,
+                };
+                (comparable && !a.may_alias(b, oracle)).then(|| (a.access(), b.access()))
+            })
+        })
+    }
+}

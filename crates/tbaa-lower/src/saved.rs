@@ -1,0 +1,413 @@
+//! Going on in another process.
+
+use std::borrow::Borrow;
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::fingerprint::Fingerprint;
+use super::fixed::FixError;
+use super::forest::{Forest, Node};
+use super::loss::Loss;
+use super::options::{MAX_DEPTH, Options};
+use super::scopes::Scopes;
+use super::source::{Key, Source};
+use super::state::{Entry, Lowering};
+use super::why::Why;
+use tbaa::BuildError;
+use tbaa::{Graph, TypeId};
+use tbaa::{Oracle, Rules};
+use tbaa_types::table::{IndexMap, IndexSet};
+
+const VERSION: u32 = 1;
+
+/// A lowering and its sources, to be stored: made by [`Lowering::save`], read
+/// again by [`Lowering::load`].
+#[derive(Serialize, Deserialize, Debug)]
+#[serde(rename = "Lowering", deny_unknown_fields)]
+pub struct Saved<'l> {
+    version: u32,
+    options: Options,
+    rules: Option<Rules>,
+    fingerprint: Option<String>,
+    /// The graph of the sources.
+    source: Held<'l>,
+    /// The others' graph, in open lowering.
+    others: Option<Held<'l>>,
+    /// Sources' tags, and the others', by number.
+    fixed: Vec<(SavedKey, u32)>,
+    /// The nodes of `source` that are roots of sources, and whether the root
+    /// lowered to has no name.
+    groups: Vec<(u32, bool)>,
+    nodes: Vec<SavedNode>,
+    sources: Vec<SavedSource>,
+    scopes: Scopes,
+    loss: Loss,
+    checksum: String,
+}
+
+#[derive(Serialize, Deserialize, Clone, Copy, Debug)]
+#[serde(deny_unknown_fields)]
+struct SavedKey {
+    tag: u32,
+    size: Option<u64>,
+}
+
+#[derive(Serialize, Deserialize, Debug)]
+#[serde(deny_unknown_fields)]
+struct SavedNode {
+    above: Option<u32>,
+    group: u32,
+    name: String,
+}
+
+#[derive(Serialize, Deserialize, Debug)]
+#[serde(deny_unknown_fields)]
+struct SavedSource {
+    key: SavedKey,
+    node: Option<u32>,
+    why: Why,
+    weight: u32,
+    scope: Option<u32>,
+}
+
+/// A graph, lent or owned.
+#[derive(Debug)]
+enum Held<'l> {
+    Lent(&'l Graph),
+    Owned(Box<Graph>),
+}
+
+impl Serialize for Held<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Held::Lent(graph) => graph.serialize(serializer),
+            Held::Owned(graph) => graph.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Held<'_> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Graph::deserialize(deserializer).map(|graph| Held::Owned(Box::new(graph)))
+    }
+}
+
+/// Why a saved lowering cannot be used.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// It was written by another version of this library.
+    Version(u32),
+    /// It was changed since, or cut.
+    Damaged(&'static str),
+    /// Its tags do not answer as its sources do.
+    Unsound,
+    /// The others' tags cannot be fixed again.
+    Fix(FixError),
+    /// The lowered graph is full.
+    Build(BuildError),
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LoadError::Version(version) => write!(
+                f,
+                "a saved lowering of version {version}, and this library reads {VERSION}: lower \
+                 again, under a new lineage"
+            ),
+            LoadError::Damaged(what) => {
+                write!(
+                    f,
+                    "a saved lowering that is damaged ({what}): lower again, under a new lineage"
+                )
+            }
+            LoadError::Unsound => f.write_str(
+                "a saved lowering whose tags do not answer as its sources do: lower again, under \
+                 a new lineage",
+            ),
+            LoadError::Fix(error) => error.fmt(f),
+            LoadError::Build(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for LoadError {}
+
+impl From<BuildError> for LoadError {
+    fn from(error: BuildError) -> Self {
+        LoadError::Build(error)
+    }
+}
+
+impl Saved<'_> {
+    /// Gives the lineage another name, so that it can grow apart from the one
+    /// that was saved: its root is another, and the two may be linked.
+    #[must_use]
+    pub fn fork(self, name: impl Into<String>) -> Self {
+        let name = name.into();
+        let fingerprint = self.fingerprint.map(|print| {
+            let mut fork = Fingerprint::new();
+            fork.bytes(print.as_bytes());
+            fork.bytes(name.as_bytes());
+            fork.to_string()
+        });
+        let mut forked = Saved { options: self.options.lineage(name), fingerprint, ..self };
+        forked.checksum = forked.sum();
+        forked
+    }
+
+    /// A hash of what the graphs do not say.
+    fn sum(&self) -> String {
+        let mut print = Fingerprint::new();
+        let number = |of: Option<u32>| of.map_or(u64::MAX, u64::from);
+        print.bytes(self.fingerprint.as_deref().unwrap_or_default().as_bytes());
+        print.bytes(self.options.lineage.as_deref().unwrap_or_default().as_bytes());
+        for node in &self.nodes {
+            print.number(number(node.above));
+            print.number(u64::from(node.group));
+            print.bytes(node.name.as_bytes());
+        }
+        for source in &self.sources {
+            print.number(u64::from(source.key.tag));
+            print.number(source.key.size.unwrap_or(u64::MAX));
+            print.number(number(source.node));
+            print.number(u64::from(source.weight));
+            print.number(number(source.scope));
+        }
+        for (name, list) in self.scopes.names.iter().zip(&self.scopes.noalias) {
+            print.bytes(name.as_bytes());
+            list.iter().for_each(|&word| print.number(word));
+        }
+        print.to_string()
+    }
+}
+
+impl Lowering {
+    /// Returns the state, to be stored with `serde`, so that a later process
+    /// goes on with the lineage and its tags still agree with those in objects
+    /// and bitcode of this one.
+    ///
+    /// NB: a lineage is continued by one process after the other. Two that go on
+    /// from one state, each unaware of the other's new tags, must not be linked;
+    /// [`Saved::fork`] gives each a lineage of its own.
+    ///
+    /// # Panics
+    ///
+    /// If the sources are not tags of the oracle's graph.
+    pub fn save<'l, G: Borrow<Graph>>(&'l self, oracle: &'l Oracle<G>) -> Saved<'l> {
+        let source = oracle.graph();
+        let saved_key = |key: &Key| {
+            assert!(source.owns_tag(key.tag), "{:?} was issued by another graph", key.tag);
+            SavedKey { tag: key.tag.index() as u32, size: key.size }
+        };
+        let own_nodes = self.forest.nodes.iter().skip(self.others).map(|node| SavedNode {
+            above: node.above,
+            group: node.group,
+            name: node.name.clone(),
+        });
+        let tag_of = |node: u32| {
+            let made = self.forest.nodes[node as usize].made.as_ref();
+            made.expect("fixed nodes have tags").tag.index() as u32
+        };
+        let mut saved = Saved {
+            version: VERSION,
+            options: self.options.clone(),
+            rules: self.rules,
+            fingerprint: self.fingerprint.map(|print| print.to_string()),
+            source: Held::Lent(source),
+            others: (!self.fixed.is_empty()).then_some(Held::Lent(&self.graph)),
+            fixed: self.fixed.iter().map(|(key, node)| (saved_key(key), tag_of(*node))).collect(),
+            groups: self
+                .groups
+                .iter()
+                .zip(&self.roots)
+                .map(|(group, &root)| {
+                    (group.node().index() as u32, self.graph.ty(root).name().is_none())
+                })
+                .collect(),
+            nodes: own_nodes.collect(),
+            sources: self
+                .sources
+                .iter()
+                .map(|(key, entry)| SavedSource {
+                    key: saved_key(key),
+                    node: entry.node,
+                    why: entry.why,
+                    weight: entry.weight,
+                    scope: entry.scope,
+                })
+                .collect(),
+            scopes: self.scopes.clone(),
+            loss: self.loss,
+            checksum: String::new(),
+        };
+        saved.checksum = saved.sum();
+        saved
+    }
+
+    /// Returns the lowering that was saved, and its sources' graph: an oracle of
+    /// that graph is the one to go on with, and types declared in it again are
+    /// found there.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError`]: what was saved is looked over, and its answers are checked
+    /// for all pairs of sources.
+    pub fn load(saved: Saved<'_>) -> Result<(Lowering, Graph), LoadError> {
+        if saved.version != VERSION {
+            return Err(LoadError::Version(saved.version));
+        }
+        if saved.checksum != saved.sum() {
+            return Err(LoadError::Damaged("its checksum"));
+        }
+        let Held::Owned(source) = saved.source else {
+            return Err(LoadError::Damaged("it was not stored"));
+        };
+        let source = *source;
+        let rules = saved.rules.unwrap_or_default();
+        let mut lowering = Lowering::new(saved.options);
+        lowering.options.depth = lowering.options.depth.clamp(1, MAX_DEPTH);
+        if let Some(others) = saved.others {
+            lowering.fix_again(&Oracle::new(&source, rules), others, &saved.fixed)?;
+        }
+        lowering.rules = saved.rules;
+        lowering.fingerprint = match &saved.fingerprint {
+            Some(text) => {
+                Some(Fingerprint::parse(text).ok_or(LoadError::Damaged("its fingerprint"))?)
+            }
+            None => None,
+        };
+        lowering.groups = restored_groups(&source, &saved.groups)?;
+        restore_nodes(&mut lowering.forest, saved.nodes, saved.groups.len())?;
+        lowering.make_roots(|group| saved.groups[group].1)?;
+        lowering.scopes = saved.scopes;
+        lowering.loss = saved.loss;
+        let entries = lowering.restored_entries(&source, saved.sources)?;
+        let kept = lowering.others;
+        let made = lowering.graph.node_count();
+        lowering.make_nodes(kept)?;
+        // Two nodes with one name under one type would be one.
+        let own = lowering.forest.nodes.len() - kept;
+        if kept == 0 && lowering.graph.node_count() != made + 2 * own {
+            return Err(LoadError::Damaged("two nodes of one name"));
+        }
+        lowering.enter(&source, entries)?;
+        let oracle = Oracle::new(&source, rules);
+        if !lowering.check(&oracle).is_empty() || !lowering.scopes_hold(&oracle) {
+            return Err(LoadError::Unsound);
+        }
+        drop(oracle);
+        Ok((lowering, source))
+    }
+
+    /// Fixes the others' tags again.
+    fn fix_again(
+        &mut self,
+        oracle: &Oracle<&Graph>,
+        others: Held<'_>,
+        fixed: &[(SavedKey, u32)],
+    ) -> Result<(), LoadError> {
+        let Held::Owned(others) = others else {
+            return Err(LoadError::Damaged("it was not stored"));
+        };
+        let mut pairs = Vec::new();
+        for &(key, tag) in fixed {
+            let tag = others.tag_at(tag as usize);
+            let tag = tag.ok_or(LoadError::Damaged("a fixed tag's number"))?;
+            let Key { tag: from, size } = restored_key(oracle.graph(), key)?;
+            pairs.push((Source { size, ..Source::from(from) }, tag));
+        }
+        self.fix(oracle, *others, pairs).map_err(LoadError::Fix)
+    }
+
+    /// The sources as they were saved, whose groups, nodes and scopes there must be.
+    fn restored_entries(
+        &self,
+        source: &Graph,
+        saved: Vec<SavedSource>,
+    ) -> Result<IndexMap<Key, Entry>, LoadError> {
+        let scopes = self.scopes.names.len();
+        let too_long = |list: &Vec<u64>| list.len() > scopes.div_ceil(64);
+        if self.scopes.noalias.len() != scopes || self.scopes.noalias.iter().any(too_long) {
+            return Err(LoadError::Damaged("its scopes"));
+        }
+        let mut entries: IndexMap<Key, Entry> = IndexMap::default();
+        for SavedSource { key, node, why, weight, scope } in saved {
+            let key = restored_key(source, key)?;
+            let root = source.tag(key.tag).ok().and_then(|tag| source.root_of(tag.access));
+            let group = root.and_then(|root| self.groups.get_index_of(&root));
+            let group = group.map(|group| group as u32);
+            if let Some(number) = node {
+                let node = self.forest.nodes.get(number as usize);
+                let node = node.ok_or(LoadError::Damaged("a node's number"))?;
+                if Some(node.group) != group || !node.usable {
+                    return Err(LoadError::Damaged("a source"));
+                }
+            }
+            if scope.is_some_and(|scope| scope as usize >= scopes) {
+                return Err(LoadError::Damaged("a source"));
+            }
+            let entry = Entry { node, group, tag: None, why, weight, scope };
+            if entries.insert(key, entry).is_some() {
+                return Err(LoadError::Damaged("a source twice"));
+            }
+        }
+        Ok(entries)
+    }
+
+    /// Whether no scopes tell sources apart that may alias.
+    fn scopes_hold<G: Borrow<Graph>>(&self, oracle: &Oracle<G>) -> bool {
+        let mut of: Vec<Vec<Key>> = vec![Vec::new(); self.scopes.names.len()];
+        for (&key, entry) in &self.sources {
+            if let Some(scope) = entry.scope {
+                of[scope as usize].push(key);
+            }
+        }
+        let apart = |a: &Key, b: &Key| !a.may_alias(b, oracle);
+        self.scopes.noalias.iter().enumerate().all(|(at, list)| {
+            super::relation::ones(list.iter().copied()).all(|other| {
+                of.get(other)
+                    .is_some_and(|others| of[at].iter().all(|a| others.iter().all(|b| apart(a, b))))
+            })
+        })
+    }
+}
+
+fn restored_key(source: &Graph, saved: SavedKey) -> Result<Key, LoadError> {
+    let tag = source.tag_at(saved.tag as usize).ok_or(LoadError::Damaged("a tag's number"))?;
+    Ok(Key { tag, size: saved.size })
+}
+
+fn restored_groups(source: &Graph, saved: &[(u32, bool)]) -> Result<IndexSet<TypeId>, LoadError> {
+    let mut groups = IndexSet::default();
+    for &(group, _) in saved {
+        let node = source.nth_node(group as usize).and_then(|node| source.type_of(node));
+        if !groups.insert(node.ok_or(LoadError::Damaged("a root's number"))?) {
+            return Err(LoadError::Damaged("a root twice"));
+        }
+    }
+    Ok(groups)
+}
+
+fn restore_nodes(
+    forest: &mut Forest,
+    saved: Vec<SavedNode>,
+    groups: usize,
+) -> Result<(), LoadError> {
+    for SavedNode { above, group, name } in saved {
+        let at = forest.nodes.len();
+        let fits = above.is_none_or(|above| {
+            (above as usize) < at
+                && forest.nodes[above as usize].group == group
+                && forest.takes_children(Some(above))
+        });
+        if !fits || group as usize >= groups || forest.depth(above) >= 2 * MAX_DEPTH {
+            return Err(LoadError::Damaged("a node's place"));
+        }
+        let depth = forest.depth(above) as u32 + 1;
+        forest.nodes.push(Node { above, depth, group, name, usable: true, made: None });
+    }
+    Ok(())
+}

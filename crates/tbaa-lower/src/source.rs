@@ -1,0 +1,124 @@
+//! What is lowered: a tag, perhaps with a size of the access's own.
+
+use std::borrow::Borrow;
+
+use tbaa::{Access, Oracle};
+use tbaa::{Graph, TagId};
+
+/// A tag to be lowered, and how often it is asked about.
+///
+/// ```
+/// use tbaa_lower::Source;
+/// # let mut graph = tbaa::Graph::new();
+/// # let mut b = graph.builder();
+/// # let root = b.root("R").unwrap();
+/// # let int = b.scalar_type("int", root).unwrap();
+/// # let tag = b.struct_tag(int, int, 0, false).unwrap();
+/// assert_eq!(Source::from(tag).weight, 1);
+/// assert_eq!(Source::from((tag, 250)).weight, 250);
+/// // A vector of four, under the tag of its first element.
+/// assert_eq!(Source::sized(tag, 16).size, Some(16));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Source {
+    /// The tag.
+    pub tag: TagId,
+    /// Bytes accessed, in place of what the tag says.
+    pub size: Option<u64>,
+    /// How often the access is asked about, at least 1. A pair that is lost
+    /// counts with the product of its two weights.
+    pub weight: u32,
+    /// Whether the memory is out of reach of those whose tags are fixed, but
+    /// for tags that alias everything.
+    pub private: bool,
+}
+
+impl Source {
+    /// Returns an access of a number of bytes.
+    #[must_use]
+    pub fn sized(tag: TagId, size: u64) -> Self {
+        Source { size: Some(size), ..Source::from(tag) }
+    }
+
+    /// Returns the access as one to private memory: in an open lowering no other
+    /// code touches it, through whatever pointer, except by tags that alias
+    /// everything, as `char` does.
+    #[must_use]
+    pub fn private(self) -> Self {
+        Source { private: true, ..self }
+    }
+
+    pub(super) fn key(self) -> Key {
+        Key { tag: self.tag, size: self.size }
+    }
+}
+
+impl From<TagId> for Source {
+    fn from(tag: TagId) -> Self {
+        (tag, 1).into()
+    }
+}
+
+impl From<&TagId> for Source {
+    fn from(&tag: &TagId) -> Self {
+        tag.into()
+    }
+}
+
+impl From<(TagId, u32)> for Source {
+    fn from((tag, weight): (TagId, u32)) -> Self {
+        Source { tag, size: None, weight, private: false }
+    }
+}
+
+impl From<&(TagId, u32)> for Source {
+    fn from(&source: &(TagId, u32)) -> Self {
+        source.into()
+    }
+}
+
+impl From<&Source> for Source {
+    fn from(&source: &Source) -> Self {
+        source
+    }
+}
+
+/// What tells sources apart.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(super) struct Key {
+    pub(super) tag: TagId,
+    pub(super) size: Option<u64>,
+}
+
+impl Key {
+    pub(super) fn of(access: Access) -> Option<Key> {
+        Some(Key { tag: access.tag?, size: access.size })
+    }
+
+    pub(super) fn access(self) -> Access {
+        let mut access = Access::from(self.tag);
+        access.size = self.size;
+        access
+    }
+
+    pub(super) fn may_alias<G: Borrow<Graph>>(&self, other: &Key, oracle: &Oracle<G>) -> bool {
+        oracle.may_alias(self.access(), other.access())
+    }
+
+    /// A name for people.
+    pub(super) fn describe(&self, graph: &Graph) -> String {
+        let Ok(tag) = graph.tag(self.tag) else { return String::new() };
+        let name = |ty| -> String {
+            let name = String::from_utf8_lossy(graph.ty(ty).name().unwrap_or_default());
+            name.chars().take(60).collect()
+        };
+        let access = name(tag.access);
+        let size = self.size.map(|size| format!(", {size} bytes")).unwrap_or_default();
+        if tag.is_whole() {
+            format!("{access}{size}")
+        } else {
+            format!("{}+{}: {access}{size}", name(tag.base), tag.offset)
+        }
+    }
+}

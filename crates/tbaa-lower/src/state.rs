@@ -1,0 +1,172 @@
+//! The state of a lowering, and what it tells.
+
+use super::fingerprint::Fingerprint;
+use super::forest::Forest;
+use super::loss::Loss;
+use super::options::{MAX_BYTES, Options};
+use super::scopes::{AccessScopes, Scopes};
+use super::source::Key;
+use super::tally::Tally;
+use super::why::Why;
+use tbaa::parts::Vicinity;
+use tbaa::{Access, Rules};
+use tbaa::{Graph, TagId, TypeId};
+use tbaa_types::table::{IndexMap, IndexSet};
+
+/// What became of one source.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Certificate<'l> {
+    /// The tag in the lowered graph; `None` to leave the access untagged.
+    pub tag: Option<TagId>,
+    /// Why this one.
+    pub why: Why,
+    /// The name of its type, `None` without a tag.
+    pub node: Option<&'l str>,
+    /// The first source with the same node, if it is another.
+    pub shared_with: Option<Access>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub(super) node: Option<u32>,
+    /// The source's root, numbered; `None` if it has none.
+    pub(super) group: Option<u32>,
+    pub(super) tag: Option<TagId>,
+    pub(super) why: Why,
+    pub(super) weight: u32,
+    pub(super) scope: Option<u32>,
+}
+
+/// Source tags with the tags that they are lowered to; it may grow.
+#[derive(Debug)]
+pub struct Lowering {
+    pub(super) options: Options,
+    pub(super) rules: Option<Rules>,
+    pub(super) graph: Graph,
+    pub(super) forest: Forest,
+    /// The sources' roots, in order; each has one of `roots`.
+    pub(super) groups: IndexSet<TypeId>,
+    pub(super) roots: Vec<TypeId>,
+    pub(super) sources: IndexMap<Key, Entry>,
+    /// Somebody else's tags of the same memory, with their nodes.
+    pub(super) fixed: Vec<(Key, u32)>,
+    /// The nodes of these, which are the first.
+    pub(super) others: usize,
+    pub(super) fingerprint: Option<Fingerprint>,
+    pub(super) scopes: Scopes,
+    pub(super) loss: Loss,
+    /// The sources at each node.
+    pub(super) tally: Tally,
+    /// The fixed tags and then the sources, by their places in that order, as
+    /// far as they were listed.
+    pub(super) vicinity: (Vicinity, usize),
+    /// [`MAX_BYTES`], but in tests.
+    pub(super) most_bytes: usize,
+}
+
+impl Lowering {
+    /// Returns a lowering without sources.
+    #[must_use]
+    pub fn new(options: Options) -> Self {
+        Lowering {
+            options,
+            rules: None,
+            graph: Graph::new(),
+            forest: Forest::default(),
+            groups: IndexSet::default(),
+            roots: Vec::new(),
+            sources: IndexMap::default(),
+            fixed: Vec::new(),
+            others: 0,
+            fingerprint: None,
+            scopes: Scopes::default(),
+            loss: Loss::default(),
+            tally: Tally::default(),
+            vicinity: Default::default(),
+            most_bytes: MAX_BYTES,
+        }
+    }
+
+    /// Returns the lowered metadata.
+    #[must_use]
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// Returns the options.
+    #[must_use]
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// Returns the tag that a source is lowered to, of [`Lowering::graph`].
+    /// `None` means that the access must go untagged; so must one that is no
+    /// source.
+    #[must_use]
+    pub fn tag(&self, source: impl Into<Access>) -> Option<TagId> {
+        self.sources.get(&Key::of(source.into())?)?.tag
+    }
+
+    /// Returns what became of a source, and why; `None` if it is none.
+    #[must_use]
+    pub fn why(&self, source: impl Into<Access>) -> Option<Certificate<'_>> {
+        let key = Key::of(source.into())?;
+        let entry = self.sources.get(&key)?;
+        let same = |(_, other): &(&Key, &Entry)| other.node == entry.node;
+        let first = entry.node.and_then(|_| self.sources.iter().find(same));
+        Some(Certificate {
+            tag: entry.tag,
+            why: entry.why,
+            node: entry.node.map(|node| self.forest.nodes[node as usize].name.as_str()),
+            shared_with: first
+                .map(|(&first, _)| first)
+                .filter(|&first| first != key)
+                .map(Key::access),
+        })
+    }
+
+    /// Returns the sources in the order in which they came.
+    pub fn sources(&self) -> impl ExactSizeIterator<Item = Access> + '_ {
+        self.sources.keys().map(|&key| key.access())
+    }
+
+    /// Returns what is lost, and what must be.
+    #[must_use]
+    pub fn lost(&self) -> Loss {
+        self.loss
+    }
+}
+
+impl Lowering {
+    /// Returns the name of the scopes' domain, which no other lineage has.
+    #[must_use]
+    pub fn scope_domain(&self) -> String {
+        self.unique_name("scopes")
+    }
+
+    /// Returns the names of the scopes; without [`Options::scopes`] there are
+    /// none. Growing adds to the end.
+    ///
+    /// [`Options::scopes`]: super::Options::scopes
+    #[must_use]
+    pub fn scope_names(&self) -> &[String] {
+        &self.scopes.names
+    }
+
+    /// Returns what an access with this source bears, `None` if nothing.
+    #[must_use]
+    pub fn scopes_of(&self, source: impl Into<Access>) -> Option<AccessScopes<'_>> {
+        let scope = self.sources.get(&Key::of(source.into())?)?.scope?;
+        Some(AccessScopes { scope, noalias: &self.scopes.noalias[scope as usize] })
+    }
+
+    /// A name that no other lineage has.
+    pub(super) fn unique_name(&self, of: &str) -> String {
+        let lineage = self.options.lineage.as_deref().unwrap_or("lowered");
+        match self.fingerprint {
+            Some(print) => format!("{lineage} {print} {of}"),
+            None => format!("{lineage} {of}"),
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! The store of types: uniqued, named by checked ids.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use hashbrown::HashTable;
+
+use super::Type;
+use super::kind::{ADDRESS_SPACES, MAX_INT_BITS, Primitive, TypeError, TypeKind};
+use crate::table::{DefaultHashBuilder, HashMap, HashSet, IndexSet};
+
+pub(super) const LIMIT: usize = 1 << 31;
+/// The name of a numbered struct.
+pub(super) const UNNAMED: u32 = u32::MAX;
+
+/// A type without its parts: the symbol of the ranked alphabet, and all of its
+/// parameters that are no types.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Symbol {
+    Primitive(Primitive),
+    Int(u32),
+    Pointer { address_space: u32 },
+    Array { len: u64 },
+    Vector { len: u32, scalable: bool },
+    Function { var_arg: bool },
+    Literal { packed: bool },
+    Identified { name: u32, packed: bool, opaque: bool },
+    Target { name: u32, ints: u32 },
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Record {
+    pub(super) symbol: Symbol,
+    pub(super) first: u32,
+    pub(super) count: u32,
+}
+
+/// A uniquing store of LLVM-style types.
+///
+/// Every type but an identified struct is held once: two ids are equal exactly
+/// when the types are. An identified struct is a type of its own; it is opaque
+/// until [`Context::set_body`], and completing it moves no other type. Names
+/// are unique: a struct that asks for one that is taken gets a suffix `.N`.
+///
+/// ```
+/// use tbaa_types::{Context, Primitive};
+///
+/// let mut context = Context::new();
+/// let i32 = context.int(32)?;
+/// let list = context.named_struct(b"intlist")?;
+/// let to_list = context.typed_pointer(list, 0)?;
+/// context.set_body(list, &[to_list, i32], false)?;
+/// assert_eq!(context.definition(list).to_string(), "%intlist = type { %intlist*, i32 }");
+///
+/// let pair = context.literal_struct(&[i32, i32], false)?;
+/// assert_eq!(pair, context.literal_struct(&[i32, i32], false)?, "literal structs are uniqued");
+/// let again = context.named_struct(b"intlist")?;
+/// assert_ne!(list, again, "identified ones are not");
+/// assert_eq!(context.display(again).to_string(), "%intlist.0");
+/// # Ok::<(), tbaa_types::TypeError>(())
+/// ```
+///
+/// LLVM: the types of an `LLVMContext`.
+pub struct Context {
+    pub(super) stamp: u32,
+    pub(super) records: Vec<Record>,
+    pub(super) parts: Vec<Type>,
+    pub(super) strings: IndexSet<Box<[u8]>>,
+    pub(super) ints: IndexSet<Box<[u32]>>,
+    /// The identified struct of each name, by the name's number in `strings`.
+    pub(super) named: HashMap<u32, u32>,
+    /// LLVM's `NamedStructTypesUniqueID`: the suffix of the next clash.
+    pub(super) next_suffix: u64,
+    /// Index of each type but the identified structs, hashed by its symbol and
+    /// parts.
+    pub(super) unique: HashTable<u32>,
+    pub(super) hasher: DefaultHashBuilder,
+    pub(super) identified: Vec<u32>,
+    /// Those of them without a name, in order.
+    pub(super) numbered: Vec<u32>,
+    /// Opaque structs that some type contains: only their completion can close
+    /// a cycle.
+    pub(super) held: HashSet<u32>,
+}
+
+impl Default for Context {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Context {
+    /// Returns a context of the primitive types.
+    #[must_use]
+    pub fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let mut context = Context {
+            stamp: NEXT.fetch_add(1, Ordering::Relaxed),
+            records: Vec::new(),
+            parts: Vec::new(),
+            strings: IndexSet::default(),
+            ints: IndexSet::default(),
+            named: HashMap::default(),
+            next_suffix: 0,
+            unique: HashTable::new(),
+            hasher: DefaultHashBuilder::default(),
+            identified: Vec::new(),
+            numbered: Vec::new(),
+            held: HashSet::default(),
+        };
+        for &primitive in Primitive::ALL {
+            let symbol = Symbol::Primitive(primitive);
+            context.records.push(Record { symbol, first: 0, count: 0 });
+        }
+        context
+    }
+
+    /// Returns how many types the context holds.
+    #[must_use]
+    pub fn type_count(&self) -> usize {
+        self.records.len()
+    }
+
+    /// Returns every type, in the order in which they were made; the primitive
+    /// ones come first.
+    pub fn types(&self) -> impl DoubleEndedIterator<Item = Type> + ExactSizeIterator + '_ {
+        (0..self.records.len() as u32).map(|index| self.id(index))
+    }
+
+    /// Returns every identified struct, in the order in which they were made.
+    pub fn structs(&self) -> impl DoubleEndedIterator<Item = Type> + ExactSizeIterator + '_ {
+        self.identified.iter().map(|&index| self.id(index))
+    }
+
+    /// Returns whether this context issued `ty`.
+    #[must_use]
+    pub fn owns(&self, ty: Type) -> bool {
+        ty.stamp == self.stamp && ty.index() < self.records.len()
+    }
+
+    /// Returns what a type is.
+    ///
+    /// # Panics
+    ///
+    /// If `ty` was issued by another context.
+    #[must_use]
+    pub fn kind(&self, ty: Type) -> TypeKind<'_> {
+        let parts = self.parts(ty);
+        match self.symbol(ty) {
+            Symbol::Primitive(primitive) => TypeKind::Primitive(primitive),
+            Symbol::Int(bits) => TypeKind::Int(bits),
+            Symbol::Pointer { address_space } => {
+                TypeKind::Pointer { address_space, pointee: parts.first().copied() }
+            }
+            Symbol::Array { len } => TypeKind::Array { element: parts[0], len },
+            Symbol::Vector { len, scalable } => {
+                TypeKind::Vector { element: parts[0], len, scalable }
+            }
+            Symbol::Function { var_arg } => {
+                TypeKind::Function { result: parts[0], params: &parts[1..], var_arg }
+            }
+            Symbol::Literal { packed } => TypeKind::Literal { elements: parts, packed },
+            Symbol::Identified { packed, opaque, .. } => TypeKind::Identified {
+                name: self.name(ty),
+                body: (!opaque).then_some(parts),
+                packed,
+            },
+            Symbol::Target { name, ints } => TypeKind::Target {
+                name: &self.strings[name as usize],
+                types: parts,
+                ints: &self.ints[ints as usize],
+            },
+        }
+    }
+
+    /// Returns the types that a type is made of: elements, the pointee, the
+    /// result and then the parameters. An opaque struct has none.
+    ///
+    /// # Panics
+    ///
+    /// If `ty` was issued by another context.
+    ///
+    /// LLVM: `Type::subtypes`.
+    #[must_use]
+    pub fn parts(&self, ty: Type) -> &[Type] {
+        let record = self.record(ty);
+        &self.parts[record.first as usize..record.first as usize + record.count as usize]
+    }
+
+    /// Returns the name of an identified struct; `None` for any other type and
+    /// for a numbered struct.
+    ///
+    /// # Panics
+    ///
+    /// If `ty` was issued by another context.
+    #[must_use]
+    pub fn name(&self, ty: Type) -> Option<&[u8]> {
+        match self.symbol(ty) {
+            Symbol::Identified { name, .. } if name != UNNAMED => {
+                Some(&self.strings[name as usize])
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the identified struct of a name.
+    ///
+    /// LLVM: `StructType::getTypeByName`.
+    #[must_use]
+    pub fn struct_by_name(&self, name: &[u8]) -> Option<Type> {
+        let name = self.strings.get_index_of(name)? as u32;
+        self.named.get(&name).map(|&index| self.id(index))
+    }
+
+    /// Returns a primitive type.
+    #[must_use]
+    pub fn primitive(&self, primitive: Primitive) -> Type {
+        self.id(primitive as u32)
+    }
+
+    /// Returns the integer type of `bits` bits.
+    ///
+    /// # Errors
+    ///
+    /// [`TypeError::IntWidth`], [`TypeError::Full`].
+    ///
+    /// LLVM: `IntegerType::get`.
+    pub fn int(&mut self, bits: u32) -> Result<Type, TypeError> {
+        if !(1..=MAX_INT_BITS).contains(&bits) {
+            return Err(TypeError::IntWidth(bits.into()));
+        }
+        self.unique(Symbol::Int(bits), &[])
+    }
+
+    /// Returns the opaque pointer type of an address space: `ptr`.
+    ///
+    /// # Errors
+    ///
+    /// [`TypeError::AddressSpace`], [`TypeError::Full`].
+    ///
+    /// LLVM: `PointerType::get`.
+    pub fn pointer(&mut self, address_space: u32) -> Result<Type, TypeError> {
+        if address_space >= ADDRESS_SPACES {
+            return Err(TypeError::AddressSpace(address_space.into()));
+        }
+        self.unique(Symbol::Pointer { address_space }, &[])
+    }
+
+    /// Returns the type `pointee*` of LLVM before 17.
+    ///
+    /// # Errors
+    ///
+    /// As [`Context::pointer`]; [`TypeError::Element`] for `void*` and the like.
+    pub fn typed_pointer(&mut self, pointee: Type, address_space: u32) -> Result<Type, TypeError> {
+        use Primitive::{Label, Metadata, Token, Void, X86Amx};
+        if address_space >= ADDRESS_SPACES {
+            return Err(TypeError::AddressSpace(address_space.into()));
+        }
+        let place = "pointed to; write i8* or ptr";
+        self.refuse(&[pointee], place, &[Void, Label, Metadata, Token, X86Amx], false)?;
+        self.unique(Symbol::Pointer { address_space }, &[pointee])
+    }
+
+    /// Returns the type of `len` elements in a row.
+    ///
+    /// # Errors
+    ///
+    /// [`TypeError::Element`], [`TypeError::ForeignId`], [`TypeError::Full`].
+    ///
+    /// LLVM: `ArrayType::get`.
+    pub fn array(&mut self, element: Type, len: u64) -> Result<Type, TypeError> {
+        use Primitive::{Label, Metadata, Token, Void, X86Amx};
+        let place = "an element of an array";
+        self.refuse(&[element], place, &[Void, Label, Metadata, Token, X86Amx], true)?;
+        self.unique(Symbol::Array { len }, &[element])
+    }
+
+    /// Returns the vector type of `len` elements, or of a multiple of it.
+    ///
+    /// # Errors
+    ///
+    /// [`TypeError::VectorLength`]; [`TypeError::Element`] unless the elements
+    /// are integers, floating-point numbers or pointers; as [`Context::array`].
+    ///
+    /// LLVM: `VectorType::get`.
+    pub fn vector(&mut self, element: Type, len: u32, scalable: bool) -> Result<Type, TypeError> {
+        if len == 0 {
+            return Err(TypeError::VectorLength(0));
+        }
+        let fits = match self.checked(element)?.symbol {
+            Symbol::Primitive(primitive) => primitive.is_floating_point(),
+            Symbol::Int(_) | Symbol::Pointer { .. } => true,
+            // LLVM's own test type is the only one with that property.
+            Symbol::Target { name, .. } => {
+                *self.strings[name as usize] == *b"llvm.test.vectorelement"
+            }
+            _ => false,
+        };
+        if !fits {
+            return Err(self.misplaced(element, "an element of a vector"));
+        }
+        self.unique(Symbol::Vector { len, scalable }, &[element])
+    }
+
+    /// Returns the type of functions from `params` to `result`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Context::array`].
+    ///
+    /// LLVM: `FunctionType::get`.
+    pub fn function(
+        &mut self,
+        result: Type,
+        params: &[Type],
+        var_arg: bool,
+    ) -> Result<Type, TypeError> {
+        use Primitive::{Label, Metadata, Void};
+        self.refuse(&[result], "the result of a function", &[Label, Metadata], true)?;
+        self.refuse(params, "a parameter of a function", &[Void, Label], true)?;
+        let mut parts = Vec::with_capacity(params.len() + 1);
+        parts.push(result);
+        parts.extend_from_slice(params);
+        self.unique(Symbol::Function { var_arg }, &parts)
+    }
+}

@@ -1,0 +1,75 @@
+//! Names of C++ types as the source has them.
+
+use std::fmt;
+
+use cpp_demangle::{BorrowedSymbol, DemangleOptions, DemangleWrite, ParseOptions};
+
+/// Bytes that a mangled name, and the name in it, may have. A name may repeat a
+/// part of itself at each step, and grows without bound.
+const LENGTH: usize = 4 << 10;
+
+/// How deep a name's parts may nest.
+const DEPTH: u32 = 64;
+
+/// Returns the name in the source of a type that clang's metadata calls `name`:
+/// `foo::vec` of `_ZTSN3foo3vecE`, `std::vector<int, std::allocator<int> >` of
+/// `_ZTSSt6vectorIiSaIiEE`. `None` for what is no mangled name.
+pub fn demangled(name: &[u8]) -> Option<String> {
+    if !name.starts_with(b"_ZTS") || name.len() > LENGTH {
+        return None;
+    }
+    let parse = ParseOptions::default().recursion_limit(DEPTH);
+    let (symbol, rest) = BorrowedSymbol::with_tail_and_options(name, &parse).ok()?;
+    if !rest.is_empty() {
+        return None;
+    }
+    let mut source = Bounded(String::new());
+    let options = DemangleOptions::new().recursion_limit(DEPTH);
+    symbol.structured_demangle(&mut source, &options).ok()?;
+    source.0.strip_prefix("typeinfo name for ").map(str::to_owned)
+}
+
+/// A name that ends where it becomes too long.
+struct Bounded(String);
+
+impl DemangleWrite for Bounded {
+    fn write_string(&mut self, part: &str) -> fmt::Result {
+        if self.0.len() + part.len() > LENGTH {
+            return Err(fmt::Error);
+        }
+        self.0.push_str(part);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::demangled;
+
+    #[test]
+    fn names_in_the_source() {
+        for (name, expected) in [
+            ("_ZTS1S", Some("S")),
+            ("_ZTSN2ns3BarE", Some("ns::Bar")),
+            ("_ZTSN12_GLOBAL__N_11SE", Some("(anonymous namespace)::S")),
+            ("_ZTS3FooIiE", Some("Foo<int>")),
+            ("_ZTSSt6vectorIiSaIiEE", Some("std::vector<int, std::allocator<int> >")),
+            ("_ZTSN9999x", None),
+            ("_ZTS1S1", None),
+            ("_ZTS", None),
+            ("vec", None),
+        ] {
+            assert_eq!(demangled(name.as_bytes()).as_deref(), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn hostile_names_end() {
+        let deep = format!("_ZTS{}S", "1AI".repeat(1000));
+        assert_eq!(demangled(deep.as_bytes()), None);
+        // Each argument is twice the one before.
+        let twice: String = (0..30).map(|at| format!("1AIS{at}_S{at}_E")).collect();
+        assert_eq!(demangled(format!("_ZTSN1B{twice}E").as_bytes()), None);
+        assert_eq!(demangled(&[b"_ZTS1".as_slice(), &[b'S'; 5000]].concat()), None);
+    }
+}

@@ -1,0 +1,139 @@
+//! The types of some contexts as one graph: a symbol at each node, edges in
+//! order.
+
+use super::encoding::canonical_name;
+use crate::context::Symbol;
+use crate::table::{HashMap, IndexMap, IndexSet};
+use crate::{Context, Type, TypeKind};
+
+/// Everything of a type but its parts, comparable between contexts.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Label {
+    /// A symbol that says it all, and how many parts there are.
+    Plain(Symbol, usize),
+    /// A struct with a body, where names count: its canonical name, whether it
+    /// is packed, and how many elements there are.
+    Named(Box<[u8]>, bool, usize),
+    Opaque(Box<[u8]>),
+    /// An opaque struct without a name: equal to itself alone.
+    Nameless(Type),
+    Target(Box<[u8]>, Box<[u32]>, usize),
+}
+
+impl Label {
+    fn of(context: &Context, ty: Type, names: bool) -> Label {
+        let count = context.parts(ty).len();
+        match context.symbol(ty) {
+            Symbol::Identified { opaque: true, .. } => match context.name(ty) {
+                Some(name) => Label::Opaque(canonical_name(name).into()),
+                None => Label::Nameless(ty),
+            },
+            Symbol::Identified { packed, .. } if names => {
+                let name = canonical_name(context.name(ty).unwrap_or_default());
+                Label::Named(name.into(), packed, count)
+            }
+            // What a struct is called, or that it has no name, does not count.
+            Symbol::Identified { packed, .. } => Label::Plain(Symbol::Literal { packed }, count),
+            Symbol::Target { .. } => match context.kind(ty) {
+                TypeKind::Target { name, ints, .. } => {
+                    Label::Target(name.into(), ints.into(), count)
+                }
+                _ => Label::Nameless(ty),
+            },
+            symbol => Label::Plain(symbol, count),
+        }
+    }
+}
+
+/// Whether a type is a struct with a body, which counts as one and the same
+/// wherever it is used.
+fn has_identity(context: &Context, ty: Type) -> bool {
+    matches!(context.symbol(ty), Symbol::Literal { .. } | Symbol::Identified { opaque: false, .. })
+}
+
+#[derive(Default)]
+struct Building {
+    names: bool,
+    labels: IndexSet<Label>,
+    symbols: Vec<u32>,
+    structs: Vec<bool>,
+    ends: Vec<usize>,
+    edges: Vec<u32>,
+}
+
+impl Building {
+    fn push(&mut self, context: &Context, ty: Type, number: impl FnMut(Type) -> u32) {
+        self.symbols.push(self.labels.insert_full(Label::of(context, ty, self.names)).0 as u32);
+        self.structs.push(has_identity(context, ty));
+        self.edges.extend(context.parts(ty).iter().copied().map(number));
+        self.ends.push(self.edges.len());
+    }
+
+    fn done(self, bases: HashMap<u32, usize>) -> Automaton {
+        let Building { symbols, structs, ends, edges, .. } = self;
+        Automaton { bases, symbols, structs, ends, edges }
+    }
+}
+
+pub(super) struct Automaton {
+    /// Where the types of each context begin, by the context's stamp.
+    pub(super) bases: HashMap<u32, usize>,
+    /// The number of each node's label.
+    pub(super) symbols: Vec<u32>,
+    /// Whether each node is a struct with a body.
+    pub(super) structs: Vec<bool>,
+    /// Where each node's edges end in `edges`; the next one's begin there.
+    ends: Vec<usize>,
+    pub(super) edges: Vec<u32>,
+}
+
+impl Automaton {
+    /// Returns the graph of all types of some contexts; `names` says whether
+    /// the names of structs count.
+    pub(super) fn new(contexts: &[&Context], names: bool) -> Automaton {
+        let mut building = Building { names, ..Building::default() };
+        let mut bases = HashMap::default();
+        for context in contexts {
+            let base = building.symbols.len();
+            if bases.contains_key(&context.stamp) {
+                continue;
+            }
+            bases.insert(context.stamp, base);
+            for ty in context.types() {
+                building.push(context, ty, |part| base as u32 + part.index);
+            }
+        }
+        building.done(bases)
+    }
+
+    /// Returns the graph of what two types are made of; they are nodes 0 and 1,
+    /// or both node 0 if they are one.
+    pub(super) fn spanned(roots: [(&Context, Type); 2]) -> Automaton {
+        let mut building = Building::default();
+        let mut found: IndexMap<Type, usize> = IndexMap::default();
+        for (which, (_, ty)) in roots.iter().enumerate() {
+            found.entry(*ty).or_insert(which);
+        }
+        let mut at = 0;
+        while let Some((&ty, &which)) = found.get_index(at) {
+            let number = |part: Type| {
+                let entry = found.entry(part);
+                let index = entry.index() as u32;
+                entry.or_insert(which);
+                index
+            };
+            building.push(roots[which].0, ty, number);
+            at += 1;
+        }
+        building.done(HashMap::default())
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.symbols.len()
+    }
+
+    pub(super) fn edges(&self, node: u32) -> &[u32] {
+        let first = node.checked_sub(1).map_or(0, |before| self.ends[before as usize]);
+        &self.edges[first..self.ends[node as usize]]
+    }
+}

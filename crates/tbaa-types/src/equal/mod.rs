@@ -1,0 +1,168 @@
+//! When two types are the same, in one context or in several.
+//!
+//! In a context, ids tell: but `%struct.Point` and `%struct.Point.0` from two
+//! modules have two ids, and types of two contexts cannot be compared at all.
+//! Two relations do compare them. Names of structs that have a body count in
+//! neither; an opaque struct is equal to those of its canonical name.
+//!
+//! - [`Equality::Structural`]: the same graph. What the types are made of must
+//!   match one to one: where one type uses one struct twice, so must the other.
+//! - [`Equality::Unfolding`]: the same, for whoever follows elements and
+//!   pointers and cannot tell whether he has been at a struct before.
+//!
+//! ```
+//! use tbaa_types::{Context, Equality, TypeClasses};
+//!
+//! let mut context = Context::new();
+//! context.read_definitions(
+//!     b"%list = type { %list*, i32 }
+//!       %node = type { %node*, i32 }
+//!       %root = type { %node*, i32 }",
+//! )?;
+//! let [list, node, root] = [b"list", b"node", b"root"].map(|n| context.struct_by_name(n).unwrap());
+//! let structural = TypeClasses::new(&[&context], Equality::Structural);
+//! assert!(structural.same(list, node) && !structural.same(root, node));
+//! let unfolding = TypeClasses::new(&[&context], Equality::Unfolding);
+//! assert!(unfolding.same(list, node) && unfolding.same(root, node));
+//! # Ok::<(), tbaa_types::ParseError>(())
+//! ```
+
+mod automaton;
+mod encoding;
+mod pairing;
+mod refine;
+
+pub use encoding::{Encoding, MAX_ENCODING, canonical_name};
+
+use automaton::Automaton;
+
+use super::{Context, Type};
+use crate::table::HashMap;
+
+/// A relation between types.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub enum Equality {
+    /// Equal encodings: the relation of the article "Type Equality in LLVM".
+    /// The graphs that the two types span are the same up to names.
+    Structural,
+    /// Bisimilarity: the possibly infinite trees that come of unfolding the two
+    /// types are the same. Coarser than [`Equality::Structural`].
+    Unfolding,
+}
+
+/// All types of some contexts, in classes of equal ones.
+///
+/// Finding the classes takes time in the size of the contexts, times a
+/// logarithm, on types that people write. [`Equality::Structural`] can take
+/// more where many large types are unfolding-equal, and differ only far away
+/// in how often they use one struct; work is then limited, and some types that
+/// are equal can be in two classes ([`TypeClasses::is_exact`]). Types in one
+/// class are always equal.
+#[derive(Clone, Debug)]
+pub struct TypeClasses {
+    /// Where the types of each context begin in `classes`.
+    bases: HashMap<u32, usize>,
+    classes: Vec<u32>,
+    count: usize,
+    exact: bool,
+}
+
+impl TypeClasses {
+    /// Finds the classes of all types of `contexts`.
+    #[must_use]
+    pub fn new(contexts: &[&Context], equality: Equality) -> Self {
+        let automaton = Automaton::new(contexts, false);
+        let (classes, exact) = match equality {
+            Equality::Unfolding => (refine::refine(&automaton, automaton.symbols.clone()), true),
+            Equality::Structural => pairing::structural(&automaton),
+        };
+        Self::numbered(automaton.bases, classes, exact)
+    }
+
+    /// Finds the classes of types that unfold alike, names included.
+    pub(super) fn by_name(contexts: &[&Context]) -> Self {
+        let automaton = Automaton::new(contexts, true);
+        let classes = refine::refine(&automaton, automaton.symbols.clone());
+        Self::numbered(automaton.bases, classes, true)
+    }
+
+    /// Numbers classes in the order of the first types in them.
+    fn numbered(bases: HashMap<u32, usize>, mut classes: Vec<u32>, exact: bool) -> Self {
+        let mut numbers: HashMap<u32, u32> = HashMap::default();
+        for class in &mut classes {
+            let next = numbers.len() as u32;
+            *class = *numbers.entry(*class).or_insert(next);
+        }
+        TypeClasses { bases, classes, count: numbers.len(), exact }
+    }
+
+    /// Returns the number of classes.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Returns whether all equal types are in one class; always so for
+    /// [`Equality::Unfolding`].
+    #[must_use]
+    pub fn is_exact(&self) -> bool {
+        self.exact
+    }
+
+    /// Returns the number of a type's class, less than [`TypeClasses::count`].
+    /// Classes are numbered in the order of the first types in them.
+    ///
+    /// # Panics
+    ///
+    /// If `ty` was issued by a context that is not among those compared, or
+    /// after the comparison.
+    #[must_use]
+    pub fn class_of(&self, ty: Type) -> usize {
+        let base = self.bases.get(&ty.stamp);
+        let index = base.map(|base| base + ty.index());
+        let class = index.and_then(|index| self.classes.get(index));
+        *class.unwrap_or_else(|| panic!("{ty:?} is of a context that was not compared")) as usize
+    }
+
+    /// Returns whether two types are equal.
+    ///
+    /// # Panics
+    ///
+    /// As [`TypeClasses::class_of`].
+    #[must_use]
+    pub fn same(&self, a: Type, b: Type) -> bool {
+        self.class_of(a) == self.class_of(b)
+    }
+}
+
+/// Returns whether two types, of one context or of two, are equal.
+///
+/// Takes time in the size of the two types. To compare many, make
+/// [`TypeClasses`].
+///
+/// # Panics
+///
+/// If an id was issued by another context.
+///
+/// ```
+/// use tbaa_types::{Context, Equality, equal};
+///
+/// let (mut x, mut y) = (Context::new(), Context::new());
+/// let a = x.read_definitions(b"%A = type { i32, %A* }").unwrap().named(b"A").unwrap();
+/// let b = y.read_definitions(b"%B = type { i32, %B* }").unwrap().named(b"B").unwrap();
+/// assert!(equal(Equality::Structural, (&x, a), (&y, b)));
+/// ```
+#[must_use]
+pub fn equal(equality: Equality, a: (&Context, Type), b: (&Context, Type)) -> bool {
+    assert!(a.0.owns(a.1) && b.0.owns(b.1), "a type that another context issued");
+    if a.1 == b.1 {
+        return true;
+    }
+    let automaton = Automaton::spanned([a, b]);
+    match equality {
+        Equality::Structural => pairing::pairs(&automaton),
+        Equality::Unfolding => pairing::unfold_alike(&automaton),
+    }
+}

@@ -1,0 +1,377 @@
+//! Sizes, alignments and offsets of types.
+
+use std::fmt;
+
+use super::{DataLayout, PrimitiveSpec};
+use crate::{Context, Primitive, Type, TypeKind};
+
+/// A size or an offset, in bits or bytes as the function that returns it says.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct TypeSize {
+    /// The size, or what it is a multiple of.
+    pub min: u64,
+    /// Whether the size is a multiple that the machine knows (`vscale`).
+    pub scalable: bool,
+}
+
+impl TypeSize {
+    /// Returns a size that is the same on every machine.
+    #[must_use]
+    pub const fn fixed(size: u64) -> Self {
+        TypeSize { min: size, scalable: false }
+    }
+}
+
+/// Why a type has no size, alignment or struct layout.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum LayoutError {
+    /// The type is, or contains, an opaque struct, a function, `void`, ..., or
+    /// it is a struct that mixes scalable vectors with other elements.
+    Unsized,
+    /// The type takes 2^61 bytes or more, so that its size in bits does not fit
+    /// into 64. LLVM wraps around.
+    TooLarge,
+    /// A struct layout was asked for, and the type is no struct.
+    NotStruct,
+}
+
+impl fmt::Display for LayoutError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            LayoutError::Unsized => "the type has no size; give every struct in it a body",
+            LayoutError::TooLarge => "the type takes 2^61 bytes or more",
+            LayoutError::NotStruct => "only a struct has a struct layout",
+        })
+    }
+}
+
+impl std::error::Error for LayoutError {}
+
+/// Where the elements of a struct stand.
+///
+/// LLVM: `StructLayout`.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub struct StructLayout {
+    /// Bytes from the start of the struct to each element.
+    pub offsets: Vec<TypeSize>,
+    /// The size in bytes, with the padding at the end.
+    pub size: TypeSize,
+    /// The alignment in bytes, apart from the layout's least for structs.
+    pub align: u64,
+    /// Whether there is padding anywhere.
+    pub padded: bool,
+}
+
+/// What is known of a type's size: in bits as such, in bytes in an array.
+#[derive(Clone, Copy)]
+struct Measure {
+    bits: u64,
+    alloc: u64,
+    abi: u64,
+    preferred: u64,
+    scalable: bool,
+}
+
+type Measured = Result<Measure, LayoutError>;
+
+/// The sizes and alignments of a context's types by one data layout.
+///
+/// Each type is measured once; the first question takes time in the size of
+/// the type, the next ones do not.
+pub struct Layouts<'a> {
+    layout: &'a DataLayout,
+    context: &'a Context,
+    known: Vec<Option<Measured>>,
+}
+
+impl DataLayout {
+    /// Returns the sizes and alignments of a context's types.
+    #[must_use]
+    pub fn layouts<'a>(&'a self, context: &'a Context) -> Layouts<'a> {
+        Layouts { layout: self, context, known: vec![None; context.type_count()] }
+    }
+}
+
+impl Layouts<'_> {
+    /// Returns how many bits a value has: 1 for `i1`, 80 for `x86_fp80`.
+    ///
+    /// # Errors
+    ///
+    /// [`LayoutError::Unsized`], [`LayoutError::TooLarge`].
+    ///
+    /// # Panics
+    ///
+    /// If `ty` was issued by another context, as all functions here.
+    ///
+    /// LLVM: `DataLayout::getTypeSizeInBits`.
+    pub fn size_in_bits(&mut self, ty: Type) -> Result<TypeSize, LayoutError> {
+        self.measure(ty).map(|of| TypeSize { min: of.bits, scalable: of.scalable })
+    }
+
+    /// Returns how many bytes a store may overwrite: 1 for `i1`, 10 for
+    /// `x86_fp80`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Layouts::size_in_bits`].
+    ///
+    /// LLVM: `DataLayout::getTypeStoreSize`.
+    pub fn store_size(&mut self, ty: Type) -> Result<TypeSize, LayoutError> {
+        self.measure(ty).map(|of| TypeSize { min: of.bits.div_ceil(8), scalable: of.scalable })
+    }
+
+    /// Returns how many bytes lie between two elements of an array, the
+    /// padding behind each included.
+    ///
+    /// # Errors
+    ///
+    /// As [`Layouts::size_in_bits`].
+    ///
+    /// LLVM: `DataLayout::getTypeAllocSize`.
+    pub fn alloc_size(&mut self, ty: Type) -> Result<TypeSize, LayoutError> {
+        self.measure(ty).map(|of| TypeSize { min: of.alloc, scalable: of.scalable })
+    }
+
+    /// Returns the least alignment that the ABI demands, in bytes.
+    ///
+    /// # Errors
+    ///
+    /// As [`Layouts::size_in_bits`].
+    ///
+    /// LLVM: `DataLayout::getABITypeAlign`.
+    pub fn abi_align(&mut self, ty: Type) -> Result<u64, LayoutError> {
+        self.measure(ty).map(|of| of.abi)
+    }
+
+    /// Returns the alignment that is best for speed, in bytes.
+    ///
+    /// # Errors
+    ///
+    /// As [`Layouts::size_in_bits`].
+    ///
+    /// LLVM: `DataLayout::getPrefTypeAlign`.
+    pub fn preferred_align(&mut self, ty: Type) -> Result<u64, LayoutError> {
+        self.measure(ty).map(|of| of.preferred)
+    }
+
+    /// Returns where the elements of a struct stand.
+    ///
+    /// # Errors
+    ///
+    /// [`LayoutError::NotStruct`]; as [`Layouts::size_in_bits`].
+    ///
+    /// LLVM: `DataLayout::getStructLayout`.
+    pub fn struct_layout(&mut self, ty: Type) -> Result<StructLayout, LayoutError> {
+        let (elements, packed) = match self.context.kind(ty) {
+            TypeKind::Literal { elements, packed } => (elements, packed),
+            TypeKind::Identified { body: Some(elements), packed, .. } => (elements, packed),
+            TypeKind::Identified { body: None, .. } => return Err(LayoutError::Unsized),
+            _ => return Err(LayoutError::NotStruct),
+        };
+        self.measure(ty)?;
+        let mut offsets = Vec::with_capacity(elements.len());
+        let place = self.place(elements, packed, |offset| offsets.push(offset))?;
+        Ok(StructLayout { offsets, ..place })
+    }
+
+    fn measure(&mut self, ty: Type) -> Measured {
+        assert!(self.context.owns(ty), "{ty:?} was issued by another context");
+        let mut work = vec![ty];
+        while let Some(&next) = work.last() {
+            if self.known[next.index()].is_some() {
+                work.pop();
+                continue;
+            }
+            // Contained types first; a struct cannot contain itself.
+            let before = work.len();
+            if Context::holds_parts(self.context.symbol(next)) {
+                let unknown = |part: &&Type| self.known[part.index()].is_none();
+                work.extend(self.context.parts(next).iter().filter(unknown));
+            }
+            if work.len() == before {
+                self.known[next.index()] = Some(self.compute(next));
+                work.pop();
+            }
+        }
+        self.get(ty)
+    }
+
+    fn get(&self, ty: Type) -> Measured {
+        self.known[ty.index()].unwrap_or(Err(LayoutError::Unsized))
+    }
+
+    /// Measures a type whose parts are measured.
+    fn compute(&self, ty: Type) -> Measured {
+        match self.context.kind(ty) {
+            TypeKind::Primitive(primitive) => self.primitive(primitive),
+            TypeKind::Int(bits) => {
+                // The next larger width that has alignments, or the largest.
+                let specs = &self.layout.ints;
+                let at = specs.partition_point(|spec| spec.bits < bits).min(specs.len() - 1);
+                fixed(u64::from(bits), specs[at].abi, specs[at].preferred)
+            }
+            TypeKind::Pointer { address_space, .. } => {
+                let spec = self.layout.pointer(address_space);
+                fixed(u64::from(spec.bits), spec.abi, spec.preferred)
+            }
+            TypeKind::Array { element, len } => {
+                let of = self.get(element)?;
+                let alloc = of.alloc.checked_mul(len).ok_or(LayoutError::TooLarge)?;
+                let bits = alloc.checked_mul(8).ok_or(LayoutError::TooLarge)?;
+                Ok(Measure { bits, alloc, ..of })
+            }
+            TypeKind::Vector { element, len, scalable } => {
+                let of = self.get(element)?;
+                self.vector(of.bits, len, scalable)
+            }
+            TypeKind::Literal { elements, packed } => self.structure(elements, packed),
+            TypeKind::Identified { body: Some(elements), packed, .. } => {
+                self.structure(elements, packed)
+            }
+            TypeKind::Identified { body: None, .. } | TypeKind::Function { .. } => {
+                Err(LayoutError::Unsized)
+            }
+            TypeKind::Target { name, types, ints } => self.target(name, types, ints),
+        }
+    }
+
+    fn primitive(&self, primitive: Primitive) -> Measured {
+        use Primitive::{
+            BFloat, Double, Float, Fp128, Half, Label, Metadata, PpcFp128, Token, Void, X86Amx,
+            X86Fp80,
+        };
+        let bits = match primitive {
+            Half | BFloat => 16,
+            Float => 32,
+            Double => 64,
+            X86Fp80 => 80,
+            Fp128 | PpcFp128 => 128,
+            X86Amx => return fixed(8192, 64, 64),
+            Void | Label | Metadata | Token => return Err(LayoutError::Unsized),
+        };
+        let natural = u64::from(bits / 8).next_power_of_two();
+        let spec = exact(&self.layout.floats, bits);
+        fixed(
+            u64::from(bits),
+            spec.map_or(natural, |spec| spec.abi),
+            spec.map_or(natural, |spec| spec.preferred),
+        )
+    }
+
+    fn vector(&self, element_bits: u64, len: u32, scalable: bool) -> Measured {
+        let bits = element_bits.checked_mul(len.into()).ok_or(LayoutError::TooLarge)?;
+        let natural = bits.div_ceil(8).next_power_of_two();
+        // LLVM looks the width up as a 32-bit number.
+        let spec = exact(&self.layout.vectors, bits as u32);
+        let abi = spec.map_or(natural, |spec| spec.abi);
+        let preferred = spec.map_or(natural, |spec| spec.preferred);
+        Ok(Measure { scalable, ..fixed(bits, abi, preferred)? })
+    }
+
+    /// LLVM: `TargetExtType::getLayoutType`.
+    fn target(&self, name: &[u8], types: &[Type], ints: &[u32]) -> Measured {
+        let pointer = || {
+            let spec = self.layout.pointer(0);
+            fixed(u64::from(spec.bits), spec.abi, spec.preferred)
+        };
+        let int = |bits: u32| {
+            let specs = &self.layout.ints;
+            let at = specs.partition_point(|spec| spec.bits < bits).min(specs.len() - 1);
+            fixed(u64::from(bits), specs[at].abi, specs[at].preferred)
+        };
+        match name {
+            b"spirv.IntegralConstant" | b"spirv.Literal" => Err(LayoutError::Unsized),
+            b"spirv.Type" => match ints {
+                // An opcode, and a size and an alignment in bytes.
+                [_, size, align] if *size > 0 && *align > 0 => {
+                    let of = int(*align)?;
+                    let len = u64::from(size.wrapping_mul(8) / align);
+                    let alloc = of.alloc.checked_mul(len).ok_or(LayoutError::TooLarge)?;
+                    let bits = alloc.checked_mul(8).ok_or(LayoutError::TooLarge)?;
+                    Ok(Measure { bits, alloc, ..of })
+                }
+                _ => int(32),
+            },
+            b"aarch64.svcount" => self.vector(1, 16, true),
+            b"riscv.vector.tuple" => {
+                // As many bytes as its registers have, eight at least in each.
+                let len = match types.first().map(|&ty| self.context.kind(ty)) {
+                    Some(TypeKind::Vector { len, .. }) => len.max(8),
+                    _ => return Err(LayoutError::Unsized),
+                };
+                let count = ints.first().map_or(0, |&fields| len.wrapping_mul(fields));
+                if count == 0 { Err(LayoutError::Unsized) } else { self.vector(8, count, true) }
+            }
+            b"amdgcn.named.barrier" => self.vector(32, 4, false),
+            b"llvm.test.vectorelement" => int(32),
+            _ if name.starts_with(b"spirv.") || name.starts_with(b"dx.") => pointer(),
+            _ => Err(LayoutError::Unsized),
+        }
+    }
+
+    fn structure(&self, elements: &[Type], packed: bool) -> Measured {
+        let vectors =
+            |&ty: &Type| matches!(self.context.kind(ty), TypeKind::Vector { scalable: true, .. });
+        let homogeneous =
+            elements.first().is_some_and(vectors) && elements.iter().all(|ty| *ty == elements[0]);
+        for &element in elements {
+            if self.get(element)?.scalable && !homogeneous {
+                return Err(LayoutError::Unsized);
+            }
+        }
+        let place = self.place(elements, packed, |_| {})?;
+        let bits = place.size.min.checked_mul(8).ok_or(LayoutError::TooLarge)?;
+        let abi = if packed { 1 } else { place.align.max(self.layout.aggregate_abi) };
+        let alloc = if packed { place.size.min } else { align_to(place.size.min, abi)? };
+        let preferred = place.align.max(self.layout.aggregate_preferred);
+        Ok(Measure { bits, alloc, abi, preferred, scalable: place.size.scalable })
+    }
+
+    /// Places the elements one behind the other; tells where each one stands.
+    ///
+    /// LLVM: the constructor of `StructLayout`.
+    fn place(
+        &self,
+        elements: &[Type],
+        packed: bool,
+        mut at: impl FnMut(TypeSize),
+    ) -> Result<StructLayout, LayoutError> {
+        let mut size = TypeSize::fixed(0);
+        let (mut align, mut padded) = (1, false);
+        for &element in elements {
+            let of = self.get(element)?;
+            size.scalable |= of.scalable;
+            let demanded = if packed { 1 } else { of.abi };
+            if !size.scalable {
+                let aligned = align_to(size.min, demanded)?;
+                padded |= aligned != size.min;
+                size.min = aligned;
+            }
+            align = align.max(demanded);
+            at(size);
+            size.min = size.min.checked_add(of.alloc).ok_or(LayoutError::TooLarge)?;
+        }
+        if !size.scalable {
+            let aligned = align_to(size.min, align)?;
+            padded |= aligned != size.min;
+            size.min = aligned;
+        }
+        Ok(StructLayout { offsets: Vec::new(), size, align, padded })
+    }
+}
+
+fn fixed(bits: u64, abi: u64, preferred: u64) -> Measured {
+    let alloc = align_to(bits.div_ceil(8), abi)?;
+    Ok(Measure { bits, alloc, abi, preferred, scalable: false })
+}
+
+fn align_to(size: u64, align: u64) -> Result<u64, LayoutError> {
+    size.checked_next_multiple_of(align).ok_or(LayoutError::TooLarge)
+}
+
+fn exact(specs: &[PrimitiveSpec], bits: u32) -> Option<&PrimitiveSpec> {
+    specs.binary_search_by_key(&bits, |spec| spec.bits).ok().map(|at| &specs[at])
+}

@@ -1,0 +1,192 @@
+//! Data layouts: how large types are and where a struct's elements stand.
+//!
+//! A [`DataLayout`] is what `target datalayout = "..."` says; [`Layouts`]
+//! measures the types of a context by one.
+
+mod measure;
+mod spec;
+
+pub use measure::{LayoutError, Layouts, StructLayout, TypeSize};
+pub use spec::DataLayoutError;
+
+/// Alignments of the integers, floating-point numbers or vectors of a width.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub struct PrimitiveSpec {
+    /// The width in bits.
+    pub bits: u32,
+    /// The ABI alignment in bytes.
+    pub abi: u64,
+    /// The preferred alignment in bytes.
+    pub preferred: u64,
+}
+
+/// The pointers of an address space.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub struct PointerSpec {
+    /// The number of the address space.
+    pub address_space: u32,
+    /// The width in bits.
+    pub bits: u32,
+    /// The ABI alignment in bytes.
+    pub abi: u64,
+    /// The preferred alignment in bytes.
+    pub preferred: u64,
+    /// The width in bits of an index into an object.
+    pub index_bits: u32,
+    /// Whether a pointer's bits may change while it stays the same pointer.
+    pub unstable: bool,
+    /// Whether there is more to a pointer than its bits.
+    pub external_state: bool,
+    /// The name of the address space; empty if it has none.
+    pub name: String,
+}
+
+/// What the alignment of function pointers depends on.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum FunctionPointerAlign {
+    /// It does not depend on the alignment of functions.
+    Independent,
+    /// It is a multiple of the function's alignment.
+    MultipleOfFunctionAlign,
+}
+
+/// How a target's symbols are mangled.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum Mangling {
+    /// `m:e`
+    Elf,
+    /// `m:l`
+    Goff,
+    /// `m:o`
+    MachO,
+    /// `m:m`
+    Mips,
+    /// `m:w`
+    WinCoff,
+    /// `m:x`
+    WinCoffX86,
+    /// `m:a`
+    Xcoff,
+}
+
+/// What a target's data layout string says.
+///
+/// ```
+/// use tbaa_types::{Context, DataLayout, TypeSize};
+///
+/// let layout: DataLayout = "e-m:e-p:32:32-i64:64".parse()?;
+/// let mut context = Context::new();
+/// let ty = context.parse(b"{ ptr, i64, i8 }").unwrap();
+/// let mut layouts = layout.layouts(&context);
+/// assert_eq!(layouts.alloc_size(ty), Ok(TypeSize::fixed(24)));
+/// assert_eq!(layouts.struct_layout(ty).unwrap().offsets, [0, 8, 16].map(TypeSize::fixed));
+/// assert_eq!(layout.to_string(), "e-m:e-p:32:32-i64:64");
+/// # Ok::<(), tbaa_types::DataLayoutError>(())
+/// ```
+///
+/// LLVM: `DataLayout`.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub struct DataLayout {
+    /// Whether the most significant byte comes first.
+    pub big_endian: bool,
+    /// The address space of `alloca`.
+    pub alloca_address_space: u32,
+    /// The address space of functions.
+    pub program_address_space: u32,
+    /// The address space of global variables.
+    pub globals_address_space: u32,
+    /// The natural alignment of the stack, in bytes.
+    pub stack_align: Option<u64>,
+    /// The ABI alignment of function pointers, in bytes.
+    pub function_pointer_align: Option<u64>,
+    /// What that alignment depends on.
+    pub function_pointer: FunctionPointerAlign,
+    /// How symbols are mangled.
+    pub mangling: Option<Mangling>,
+    /// The widths in bits of the machine's own integers.
+    pub native_ints: Vec<u32>,
+    /// Alignments of integers, by width.
+    ints: Vec<PrimitiveSpec>,
+    /// Alignments of floating-point numbers, by width.
+    floats: Vec<PrimitiveSpec>,
+    /// Alignments of vectors, by width.
+    vectors: Vec<PrimitiveSpec>,
+    /// Pointers by address space; that of address space 0 comes first.
+    pointers: Vec<PointerSpec>,
+    /// The least ABI alignment of a struct, in bytes.
+    pub aggregate_abi: u64,
+    /// The least preferred alignment of a struct, in bytes.
+    pub aggregate_preferred: u64,
+}
+
+const fn spec(bits: u32, abi: u64, preferred: u64) -> PrimitiveSpec {
+    PrimitiveSpec { bits, abi, preferred }
+}
+
+/// LLVM: `DefaultIntSpecs`.
+const INTS: [PrimitiveSpec; 4] = [spec(8, 1, 1), spec(16, 2, 2), spec(32, 4, 4), spec(64, 4, 8)];
+/// LLVM: `DefaultFloatSpecs`.
+const FLOATS: [PrimitiveSpec; 4] =
+    [spec(16, 2, 2), spec(32, 4, 4), spec(64, 8, 8), spec(128, 16, 16)];
+/// LLVM: `DefaultVectorSpecs`.
+const VECTORS: [PrimitiveSpec; 2] = [spec(64, 8, 8), spec(128, 16, 16)];
+/// LLVM: `DefaultPointerSpecs`.
+const POINTER: PointerSpec = PointerSpec {
+    address_space: 0,
+    bits: 64,
+    abi: 8,
+    preferred: 8,
+    index_bits: 64,
+    unstable: false,
+    external_state: false,
+    name: String::new(),
+};
+
+impl Default for DataLayout {
+    /// Returns the layout of the empty string.
+    fn default() -> Self {
+        DataLayout {
+            big_endian: false,
+            alloca_address_space: 0,
+            program_address_space: 0,
+            globals_address_space: 0,
+            stack_align: None,
+            function_pointer_align: None,
+            function_pointer: FunctionPointerAlign::Independent,
+            mangling: None,
+            native_ints: Vec::new(),
+            ints: INTS.to_vec(),
+            floats: FLOATS.to_vec(),
+            vectors: VECTORS.to_vec(),
+            pointers: vec![POINTER],
+            aggregate_abi: 1,
+            aggregate_preferred: 8,
+        }
+    }
+}
+
+impl DataLayout {
+    /// Returns the pointers of an address space; those of address space 0 if
+    /// the string says nothing of it.
+    ///
+    /// LLVM: `DataLayout::getPointerSpec`.
+    #[must_use]
+    pub fn pointer(&self, address_space: u32) -> &PointerSpec {
+        let found = self.pointers.binary_search_by_key(&address_space, |spec| spec.address_space);
+        &self.pointers[found.unwrap_or(0)]
+    }
+
+    /// Returns the number of the address space of a name.
+    ///
+    /// LLVM: `DataLayout::getNamedAddressSpace`.
+    #[must_use]
+    pub fn named_address_space(&self, name: &str) -> Option<u32> {
+        let named = |spec: &&PointerSpec| !name.is_empty() && spec.name == name;
+        self.pointers.iter().find(named).map(|spec| spec.address_space)
+    }
+}

@@ -1,0 +1,185 @@
+//! The tokens of types, and what can be wrong with a type's text.
+
+use std::fmt;
+
+use super::TypeError;
+use crate::lexer::Lexer;
+use crate::source::{position, unescape};
+
+/// What is wrong with the text of a type.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum ParseErrorKind {
+    /// Something else stands here than must.
+    Expected(&'static str),
+    /// A struct that nothing defines.
+    Undefined(String),
+    /// A second definition of one name.
+    Redefined(String),
+    /// A type that is no struct, used before its definition.
+    UsedBefore(String),
+    /// A type that the context refuses.
+    Type(TypeError),
+}
+
+/// An error in the text of a type, and where.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct ParseError {
+    /// What is wrong.
+    pub kind: ParseErrorKind,
+    /// Bytes from the start of the text.
+    pub offset: usize,
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+}
+
+impl fmt::Display for ParseErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ParseErrorKind::Expected(wanted) => write!(f, "expected {wanted}"),
+            ParseErrorKind::Undefined(name) => {
+                write!(f, "type {name} is used and not defined; add `{name} = type ...`")
+            }
+            ParseErrorKind::Redefined(name) => write!(f, "type {name} is defined a second time"),
+            ParseErrorKind::UsedBefore(name) => {
+                write!(f, "type {name} is no struct and is used before this; move it up")
+            }
+            ParseErrorKind::Type(error) => write!(f, "{error}"),
+        }
+    }
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.line, self.column, self.kind)
+    }
+}
+
+impl std::error::Error for ParseError {}
+
+/// The tokens of types, with white space and comments before them.
+impl<'t> Lexer<'t> {
+    pub(super) fn refuse(&self, offset: usize, kind: ParseErrorKind) -> ParseError {
+        let (line, column) = position(self.text, offset);
+        ParseError { kind, offset, line, column }
+    }
+
+    pub(super) fn wanted(&self, wanted: &'static str) -> ParseError {
+        self.refuse(self.at, ParseErrorKind::Expected(wanted))
+    }
+
+    /// Passes white space and comments. A comment without an end stays, and is not what comes next.
+    pub(super) fn skip(&mut self) {
+        let _ = self.skip_space();
+    }
+
+    pub(super) fn is_end(&mut self) -> bool {
+        self.skip();
+        self.at == self.text.len()
+    }
+
+    /// Takes punctuation if it comes next.
+    pub(super) fn take(&mut self, token: &str) -> bool {
+        self.skip();
+        self.eat(token.as_bytes())
+    }
+
+    pub(super) fn expect(&mut self, token: &str, wanted: &'static str) -> Result<(), ParseError> {
+        if self.take(token) { Ok(()) } else { Err(self.wanted(wanted)) }
+    }
+
+    /// Takes the start of a struct body if one comes next; tells whether it is
+    /// packed.
+    pub(super) fn open_struct(&mut self) -> Option<bool> {
+        let before = self.at;
+        if self.take("{") {
+            return Some(false);
+        }
+        if self.take("<") && self.take("{") {
+            return Some(true);
+        }
+        self.at = before;
+        None
+    }
+
+    /// Takes the end of a struct body if it comes next.
+    pub(super) fn close_struct(&mut self, packed: bool) -> bool {
+        let before = self.at;
+        let closed = self.take("}") && (!packed || self.take(">"));
+        if !closed {
+            self.at = before;
+        }
+        closed
+    }
+
+    /// Takes a word if it comes next.
+    pub(super) fn keyword(&mut self, wanted: &str) -> bool {
+        self.skip();
+        self.eat_word(wanted.as_bytes())
+    }
+
+    /// Takes a number; one of more than 64 bits counts as 2^64-1, which is out
+    /// of range wherever a range is checked.
+    pub(super) fn integer(&mut self) -> Option<u64> {
+        self.skip();
+        let rest = &self.text[self.at..];
+        let len = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        self.at += len;
+        (len > 0).then(|| saturating(&rest[..len]))
+    }
+
+    /// Takes a quoted string, with LLVM's escapes resolved.
+    pub(super) fn string(&mut self) -> Result<Vec<u8>, ParseError> {
+        self.skip();
+        if self.peek() != Some(b'"') {
+            return Err(self.wanted("a string"));
+        }
+        let start = self.at;
+        match self.quoted() {
+            Ok(quoted) => Ok(unescape(quoted)),
+            Err(_) => Err(self.refuse(start, ParseErrorKind::Expected("a string that ends"))),
+        }
+    }
+
+    /// Takes a local name such as `%struct.Point`, `%"a b"` or `%0`.
+    pub(super) fn local(&mut self) -> Result<Local<'t>, ParseError> {
+        const WANTED: &str = "a type name such as %struct.Point";
+        self.expect("%", WANTED)?;
+        if self.peek() == Some(b'"') {
+            return self.string().map(|name| Local::Name(name.into()));
+        }
+        // The first byte of a number is no letter, so a name and a number never meet.
+        if self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
+            return Ok(Local::Number(self.integer().unwrap_or(u64::MAX)));
+        }
+        match self.word() {
+            [] => Err(self.wanted(WANTED)),
+            name => Ok(Local::Name(name.into())),
+        }
+    }
+}
+
+/// What a text calls a type.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(super) enum Local<'t> {
+    Name(std::borrow::Cow<'t, [u8]>),
+    Number(u64),
+}
+
+impl fmt::Display for Local<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Local::Name(name) => write!(f, "%{}", String::from_utf8_lossy(name)),
+            Local::Number(number) => write!(f, "%{number}"),
+        }
+    }
+}
+
+pub(super) fn saturating(digits: &[u8]) -> u64 {
+    digits.iter().fold(0, |number: u64, digit| {
+        number.saturating_mul(10).saturating_add(u64::from(digit - b'0'))
+    })
+}

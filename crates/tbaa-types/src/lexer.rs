@@ -1,0 +1,414 @@
+//! The tokens of LLVM assembly: one lexer for modules, types and metadata.
+
+use std::borrow::Cow;
+
+use crate::source::{unescape, unescaped};
+
+/// Why a token cannot be read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LexError {
+    /// Bytes from the start of the text.
+    pub offset: usize,
+    /// What is wrong there.
+    pub kind: LexErrorKind,
+}
+
+/// What is wrong with a token.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum LexErrorKind {
+    /// The text ends inside something: `"a string"`, `"a comment"`, ...
+    Truncated(String),
+    /// Something else must stand here.
+    Expected(&'static str),
+    /// A metadata number does not fit into 32 bits.
+    NumberOutOfRange,
+}
+
+/// A place in a text. Copying it is how the reader looks ahead.
+#[derive(Clone, Copy)]
+pub struct Lexer<'t> {
+    pub text: &'t [u8],
+    pub at: usize,
+}
+
+impl<'t> Lexer<'t> {
+    pub fn new(text: &'t [u8], at: usize) -> Self {
+        Lexer { text, at }
+    }
+
+    fn error(&self, kind: LexErrorKind) -> LexError {
+        LexError { offset: self.at, kind }
+    }
+
+    fn expected(&self, wanted: &'static str) -> LexError {
+        self.error(LexErrorKind::Expected(wanted))
+    }
+
+    fn truncated(&self, inside: impl Into<String>) -> LexError {
+        LexError { offset: self.text.len(), kind: LexErrorKind::Truncated(inside.into()) }
+    }
+
+    pub fn rest(&self) -> &'t [u8] {
+        &self.text[self.at..]
+    }
+
+    pub fn peek(&self) -> Option<u8> {
+        self.text.get(self.at).copied()
+    }
+
+    /// Passes the bytes if they stand here.
+    #[inline]
+    pub fn eat(&mut self, bytes: &[u8]) -> bool {
+        let here = self.rest().starts_with(bytes);
+        if here {
+            self.at += bytes.len();
+        }
+        here
+    }
+
+    /// Passes the word if it stands here as a whole word.
+    #[inline]
+    pub fn eat_word(&mut self, word: &[u8]) -> bool {
+        let end = self.at + word.len();
+        let here =
+            self.rest().starts_with(word) && !self.text.get(end).is_some_and(|&byte| is_word(byte));
+        if here {
+            self.at = end;
+        }
+        here
+    }
+
+    /// Passes white space, line ends and comments.
+    #[inline]
+    pub fn skip_space(&mut self) -> Result<(), LexError> {
+        loop {
+            match self.peek() {
+                Some(b' ' | b'\t' | b'\r' | b'\n') => self.at += 1,
+                Some(b';' | b'/') if self.comment()? => {}
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    /// Passes a comment if one stands here: from `;` up to the end of the line,
+    /// or `/* ... */`, which LLVM reads since version 22.
+    ///
+    /// LLVM: `LLLexer::SkipLineComment`, `LLLexer::SkipCComment`.
+    pub fn comment(&mut self) -> Result<bool, LexError> {
+        if self.peek() == Some(b';') {
+            self.at = match memchr::memchr(b'\n', self.rest()) {
+                Some(newline) => self.at + newline,
+                None => self.text.len(),
+            };
+            return Ok(true);
+        }
+        if !self.rest().starts_with(b"/*") {
+            return Ok(false);
+        }
+        match memchr::memmem::find(&self.rest()[2..], b"*/") {
+            Some(end) => self.at += 2 + end + 2,
+            None => return Err(self.truncated("a comment")),
+        }
+        Ok(true)
+    }
+
+    /// Takes a bare word: letters, digits, `_`, `.`, `$` and `-`; empty if
+    /// none stands here.
+    #[inline]
+    pub fn word(&mut self) -> &'t [u8] {
+        let rest = self.rest();
+        let len = rest.iter().position(|&byte| !is_word(byte)).unwrap_or(rest.len());
+        self.at += len;
+        &rest[..len]
+    }
+
+    /// Takes what follows the `!` of `!tbaa` or `!DIFile`, its escapes resolved;
+    /// empty if no name stands here.
+    ///
+    /// LLVM: `LLLexer::LexExclaim`.
+    #[inline]
+    pub fn metadata_name(&mut self) -> Cow<'t, [u8]> {
+        let start = self.at;
+        let word = self.word();
+        if self.peek() != Some(b'\\') {
+            return Cow::Borrowed(word);
+        }
+        while self.peek() == Some(b'\\') {
+            self.at += 1;
+            self.word();
+        }
+        unescaped(&self.text[start..self.at])
+    }
+
+    /// Takes a decimal metadata number, which must stand here.
+    pub fn number(&mut self) -> Result<u32, LexError> {
+        if let Some((number, len)) = self.rest().first_chunk().and_then(short_number) {
+            self.at += len;
+            return Ok(number);
+        }
+        let start = *self;
+        let mut number = 0_u64;
+        while let Some(digit @ b'0'..=b'9') = self.peek() {
+            number = number.saturating_mul(10).saturating_add(u64::from(digit - b'0'));
+            self.at += 1;
+        }
+        if self.at == start.at {
+            return Err(start.expected("a metadata number"));
+        }
+        u32::try_from(number).map_err(|_| start.error(LexErrorKind::NumberOutOfRange))
+    }
+
+    /// Passes a quoted string, the quote standing here, and returns what is
+    /// between the quotes, escapes untouched.
+    pub fn quoted(&mut self) -> Result<&'t [u8], LexError> {
+        let start = self.at + 1;
+        match memchr::memchr(b'"', &self.text[start..]) {
+            Some(end) => {
+                self.at = start + end + 1;
+                Ok(&self.text[start..start + end])
+            }
+            None => Err(self.truncated("a string")),
+        }
+    }
+
+    /// Takes a name: a bare word or a quoted string.
+    pub fn name(&mut self) -> Result<Vec<u8>, LexError> {
+        if self.peek() == Some(b'"') {
+            return Ok(unescape(self.quoted()?));
+        }
+        let start = *self;
+        match self.word() {
+            [] => Err(start.expected("a name")),
+            word => Ok(word.to_owned()),
+        }
+    }
+
+    /// Returns whether a name stands here.
+    pub fn at_name(&self) -> bool {
+        self.peek().is_some_and(|byte| byte == b'"' || is_word(byte))
+    }
+
+    /// Passes a name.
+    pub fn skip_name(&mut self) -> Result<(), LexError> {
+        if self.peek() == Some(b'"') {
+            self.quoted()?;
+        } else if self.word().is_empty() {
+            return Err(self.expected("a name"));
+        }
+        Ok(())
+    }
+
+    /// Passes text up to the first of `stops`, of `@`, `,` and `{`, outside strings and brackets, or
+    /// up to a closing bracket that was not opened, and returns it trimmed,
+    /// comments in it untouched.
+    pub fn until(&mut self, stops: &[u8], inside: &str) -> Result<&'t [u8], LexError> {
+        let start = self.at;
+        let mut depth = 0_usize;
+        loop {
+            let boring = self.rest().iter().position(|&byte| TELLING[byte as usize]);
+            self.at = boring.map_or(self.text.len(), |n| self.at + n);
+            let Some(byte) = self.peek() else { return Err(self.truncated(inside)) };
+            match byte {
+                _ if depth == 0 && stops.contains(&byte) => break,
+                b'"' => {
+                    self.quoted()?;
+                    continue;
+                }
+                b';' | b'/' if self.comment()? => continue,
+                b'(' | b'[' | b'{' | b'<' => depth += 1,
+                b')' | b']' | b'}' | b'>' if depth == 0 => break,
+                b')' | b']' | b'}' | b'>' => depth -= 1,
+                _ => {}
+            }
+            self.at += 1;
+        }
+        Ok(self.text[start..self.at].trim_ascii())
+    }
+
+    /// Returns whether a type stands here.
+    pub fn at_type(&self) -> bool {
+        match self.peek() {
+            Some(b'[' | b'{' | b'<' | b'(') => true,
+            Some(b'%') => Lexer::new(self.text, self.at + 1).at_name(),
+            byte => byte.is_some_and(is_word),
+        }
+    }
+
+    /// Passes a type, and returns it.
+    pub fn ty(&mut self) -> Result<&'t [u8], LexError> {
+        Ok(self.pointer_ty()?.0)
+    }
+
+    /// Passes a type, and returns it and, if it ends in `*`, what it points to.
+    ///
+    /// A type is a first token or bracket, then any number of `*`,
+    /// `addrspace(N)` and parameter lists.
+    #[allow(clippy::type_complexity)]
+    pub fn pointer_ty(&mut self) -> Result<(&'t [u8], Option<&'t [u8]>), LexError> {
+        let start = self.at;
+        match self.peek() {
+            Some(b'[' | b'{' | b'<' | b'(') => self.bracketed("a type")?,
+            Some(b'%') => {
+                self.at += 1;
+                self.skip_name()?;
+            }
+            _ => {
+                if self.word().is_empty() {
+                    return Err(self.expected("a type"));
+                }
+            }
+        }
+        // Where the type ends, where it did before its address space, and where
+        // the pointee does.
+        let (mut end, mut unqualified, mut pointee) = (self.at, None, None);
+        loop {
+            self.skip_space()?;
+            match self.peek() {
+                Some(b'*') => {
+                    self.at += 1;
+                    pointee = Some(unqualified.take().unwrap_or(end));
+                }
+                Some(b'(') => {
+                    self.bracketed("a type")?;
+                    (unqualified, pointee) = (None, None);
+                }
+                Some(b'a') if self.rest().starts_with(b"addrspace(") => {
+                    self.word();
+                    self.bracketed("a type")?;
+                    (unqualified, pointee) = (Some(end), None);
+                }
+                _ => break,
+            }
+            end = self.at;
+        }
+        self.at = end;
+        Ok((&self.text[start..end], pointee.map(|end| &self.text[start..end])))
+    }
+
+    /// Passes a pointer value: a name, a word such as `null`, or a constant
+    /// expression.
+    pub fn value(&mut self) -> Result<(), LexError> {
+        if self.eat(b"%") || self.eat(b"@") {
+            return self.skip_name();
+        }
+        match self.word() {
+            b"" => return Err(self.expected("a value")),
+            b"null" | b"undef" | b"poison" | b"zeroinitializer" => return Ok(()),
+            _ => {}
+        }
+        // `getelementptr inbounds inrange(0, 8) (...)`, `dso_local_equivalent @f`
+        let mut in_range = false;
+        loop {
+            self.skip_space()?;
+            match self.peek() {
+                Some(b'(') => {
+                    self.bracketed("a constant expression")?;
+                    if !std::mem::take(&mut in_range) {
+                        return Ok(());
+                    }
+                }
+                Some(b'%' | b'@') => {
+                    self.at += 1;
+                    return self.skip_name();
+                }
+                _ => match self.word() {
+                    b"" => return Err(self.expected("a value")),
+                    word => in_range = word == b"inrange",
+                },
+            }
+        }
+    }
+
+    /// Passes a bracket, which must stand here, up to the one that closes it.
+    pub fn bracketed(&mut self, inside: &str) -> Result<(), LexError> {
+        self.at += 1;
+        // `until` passes inner pairs, so this is the bracket that closes it.
+        self.until(&[], inside)?;
+        self.at += 1;
+        Ok(())
+    }
+}
+
+/// The bytes of a bare word.
+const WORD: [bool; 256] =
+    table(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.$-");
+/// The bytes at which [`Lexer::until`] looks closer.
+const TELLING: [bool; 256] = table(b"@,\";/()[]{}<>");
+
+const fn table(bytes: &[u8]) -> [bool; 256] {
+    let mut table = [false; 256];
+    let mut i = 0;
+    while i < bytes.len() {
+        table[bytes[i] as usize] = true;
+        i += 1;
+    }
+    table
+}
+
+#[inline]
+pub fn is_word(byte: u8) -> bool {
+    WORD[byte as usize]
+}
+
+/// Reads the decimal number of one to seven digits that a text begins with, and
+/// returns it and its length. Without branches on the length.
+#[inline]
+fn short_number(text: &[u8; 8]) -> Option<(u32, usize)> {
+    let digits = u64::from_le_bytes(*text) ^ 0x3030_3030_3030_3030;
+    // The high bit of each byte over 9; of bytes after the first, maybe others.
+    let others = (digits.wrapping_add(0x7676_7676_7676_7676) | digits) & 0x8080_8080_8080_8080;
+    let len = others.trailing_zeros() / 8;
+    if !(1..8).contains(&len) {
+        return None;
+    }
+    // As eight digits, zeros first; then sums of two, and of four.
+    let eight = digits << (64 - 8 * len);
+    let pairs = eight.wrapping_mul(10).wrapping_add(eight >> 8) & 0x00ff_00ff_00ff_00ff;
+    let fours = pairs.wrapping_mul(100).wrapping_add(pairs >> 16) & 0x0000_ffff_0000_ffff;
+    let number = fours.wrapping_mul(10_000).wrapping_add(fours >> 32) as u32;
+    Some((number, len as usize))
+}
+
+/// Takes the comments out of a text that [`Lexer::until`] has passed, a space
+/// standing for each, and trims it.
+pub fn without_comments(text: &[u8]) -> Cow<'_, [u8]> {
+    if memchr::memchr2(b';', b'/', text).is_none() {
+        return Cow::Borrowed(text.trim_ascii());
+    }
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut lexer = Lexer::new(text, 0);
+    while let Some(byte) = lexer.peek() {
+        let start = lexer.at;
+        if lexer.comment().unwrap_or(false) {
+            bytes.push(b' ');
+            continue;
+        }
+        if byte != b'"' || lexer.quoted().is_err() {
+            lexer.at += 1;
+        }
+        bytes.extend_from_slice(&text[start..lexer.at]);
+    }
+    Cow::Owned(bytes.trim_ascii().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Lexer, short_number};
+
+    #[test]
+    fn short_numbers_are_read_as_others_are() {
+        let numbers = [0, 1, 7, 10, 99, 100, 4_321, 65_536, 123_456, 9_999_999];
+        for number in numbers {
+            for after in [" ", ",", "}", "\n", "/", ":", "a", "\u{ff}", "0 ", "00 "] {
+                let text = format!("{number}{after}         ");
+                let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+                let first = text.as_bytes().first_chunk().unwrap();
+                let known = text[..digits].parse().unwrap();
+                let expected = (digits < 8).then_some((known, digits));
+                assert_eq!(short_number(first), expected, "{text:?}");
+                assert_eq!(Lexer::new(text.as_bytes(), 0).number().unwrap(), known);
+            }
+        }
+        assert_eq!(short_number(b"x1234567"), None);
+    }
+}

@@ -1,0 +1,62 @@
+//! LLVM's types: a uniquing context, their text, and data layouts.
+//!
+//! A [`Context`] holds types as an `LLVMContext` does. All but identified
+//! structs are uniqued, so that two of them are the same type exactly when
+//! their ids are equal. An identified struct such as `%struct.Point` is a type
+//! of its own; it is opaque until it gets a body, and is the only type that can
+//! be recursive. [`Context::parse`] and [`Context::display`] speak LLVM
+//! assembly, that of older LLVMs with its typed pointers included.
+//!
+//! A [`DataLayout`] says how large types are and where the elements of a struct
+//! stand, as LLVM 22 computes it. [`equal()`] and [`TypeClasses`] compare types
+//! of one or of several contexts by one of the [`Equality`] relations, and
+//! [`MergedTypes`] makes one context of several.
+//!
+//! ```
+//! use tbaa_types::{Context, DataLayout, TypeSize};
+//!
+//! let mut context = Context::new();
+//! context.read_definitions(b"%struct.CallInfo = type { ptr, ptr, i64, i16, i8 }")?;
+//! let call_info = context.struct_by_name(b"struct.CallInfo").unwrap();
+//!
+//! let layout: DataLayout = "e-p:32:32-i64:64".parse().unwrap();
+//! let layout = layout.layouts(&context).struct_layout(call_info).unwrap();
+//! assert_eq!(layout.offsets, [0, 4, 8, 16, 18].map(TypeSize::fixed));
+//! assert_eq!(layout.size, TypeSize::fixed(24));
+//! # Ok::<(), tbaa_types::ParseError>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod context;
+mod definitions;
+#[doc(hidden)]
+pub mod demangle;
+mod equal;
+mod id;
+mod kind;
+mod layout;
+mod lex;
+#[doc(hidden)]
+pub mod lexer;
+mod merge;
+mod parse;
+mod print;
+#[doc(hidden)]
+pub mod source;
+mod store;
+#[doc(hidden)]
+pub mod table;
+
+pub use context::Context;
+pub use definitions::Definitions;
+pub use equal::{Encoding, Equality, MAX_ENCODING, TypeClasses, canonical_name, equal};
+pub use id::Type;
+pub use kind::{ADDRESS_SPACES, MAX_INT_BITS, Primitive, TypeError, TypeKind};
+pub use layout::{
+    DataLayout, DataLayoutError, FunctionPointerAlign, LayoutError, Layouts, Mangling, PointerSpec,
+    PrimitiveSpec, StructLayout, TypeSize,
+};
+pub use lex::{ParseError, ParseErrorKind};
+pub use merge::{MergedTypes, TypeClash};
+pub use print::Display;

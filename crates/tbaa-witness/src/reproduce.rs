@@ -1,0 +1,53 @@
+//! A program of two accesses that contradict each other.
+
+use tbaa::parts::write_two;
+use tbaa::{Graph, TagId};
+
+/// The largest access that a program repeats whole, in bytes.
+const MOST: u64 = 256;
+
+/// Returns a program that writes memory by one tag and reads it by another, each
+/// so many bytes.
+///
+/// As it is, the program ends with status 0. If LLVM answers `NoAlias` for the
+/// two, it ends with 1 after `opt -O2`, which takes what it has read before the
+/// write for what it reads after it.
+///
+/// # Panics
+///
+/// If the tags are not of this graph.
+#[must_use]
+pub(crate) fn reproduce(graph: &Graph, write: (TagId, u64), read: (TagId, u64)) -> String {
+    let bytes = |size: u64| size.clamp(1, MOST);
+    let (written, seen) = (bytes(write.1) * 8, bytes(read.1) * 8);
+    let memory = bytes(write.1.max(read.1));
+    // Two tags of one node are no contradiction, but have a program as well.
+    let (to, from) = (graph.tag_node(write.0), graph.tag_node(read.0));
+    let nodes = write_two(graph, to, from);
+    format!(
+        "\
+; A write and a read of the same bytes. This ends with 0, and with 1 where LLVM
+; takes what was read before the write for what is read after it:
+;   opt -O2 THIS | lli; echo $?
+; Which tags it needs says
+;   tbaa bisect THIS --recipe run
+
+@memory = global [{memory} x i8] zeroinitializer, align 16
+
+define i32 @f(ptr %p, ptr %q) noinline {{
+  %before = load i{seen}, ptr %q, align 1, !tbaa !1
+  store i{written} -1, ptr %p, align 1, !tbaa !0
+  %after = load i{seen}, ptr %q, align 1, !tbaa !1
+  %stale = icmp eq i{seen} %before, %after
+  %status = zext i1 %stale to i32
+  ret i32 %status
+}}
+
+define i32 @main() {{
+  %status = call i32 @f(ptr @memory, ptr @memory)
+  ret i32 %status
+}}
+
+{nodes}"
+    )
+}

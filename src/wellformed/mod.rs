@@ -1,0 +1,397 @@
+//! What LLVM's verifier accepts of tags, and of the types on their paths.
+//!
+//! LLVM: `TBAAVerifier::visitTBAAMetadata`, in `lib/IR/Verifier.cpp`.
+
+mod level;
+mod rule;
+
+use std::fmt;
+
+pub use level::Level;
+pub use rule::Rule;
+
+use crate::forest::Forest;
+use crate::graph::{Format, Graph, Int, NodeId, Operand, Shape, TagId, TagParts};
+use tbaa_types::table::{HashMap, HashSet, IndexMap};
+
+/// A tag that LLVM's verifier rejects.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Violation {
+    /// The first rule broken.
+    pub rule: Rule,
+    /// The tag, or the type node, that breaks it.
+    pub node: NodeId,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.rule.fmt(f)
+    }
+}
+
+impl std::error::Error for Violation {}
+
+/// The verdict of LLVM's verifier on the tags of one graph.
+///
+/// What it has found out about a type node, and about the walk from a place, is
+/// kept: a check takes a step for each place on the tag's walk that no walk before
+/// it came to.
+#[derive(Debug)]
+pub struct Verifier<'g> {
+    graph: &'g Graph,
+    verdicts: Verdicts,
+}
+
+/// What has been found out about the types of one graph, which may grow.
+#[derive(Clone, Debug, Default)]
+#[doc(hidden)]
+pub struct Verdicts {
+    /// Of types that the graph does not know to be good.
+    bases: HashMap<(NodeId, Format), Result<Width, Violation>>,
+    /// The places on the walks of tags, and how the walk from each ends.
+    places: IndexMap<Place, End>,
+    /// Each place under the next on its walk, whose type is older.
+    forest: Forest,
+}
+
+/// A type, and the offset into it of a tag of a format.
+type Place = (NodeId, Int, Format);
+
+/// The offset into a size-aware scalar to which a walk came from a scalar below:
+/// it is of no consequence, unless the scalar is accessed.
+const ANY: Int = Int { bits: 0, value: 0 };
+
+/// Types on a path that is followed for one tag alone, as are those into cycles;
+/// a longer one is taken for one without end, which only rejects the tag.
+const OPEN: usize = 1 << 10;
+
+/// The rule that a walk breaks, and the type at which it does; `None` for the
+/// walk as a whole.
+type Broken = (Rule, Option<NodeId>);
+
+/// How a walk ends, if it is followed beyond what the tag accesses.
+#[derive(Clone, Copy, Debug)]
+enum End {
+    AtRoot,
+    Broken(Broken),
+    /// Walks that come here differ in what follows: they may come to a type
+    /// twice, or to an aggregate above a size-aware scalar.
+    Open,
+}
+
+/// One check.
+pub(crate) struct Check<'c> {
+    graph: &'c Graph,
+    known: &'c mut Verdicts,
+}
+
+/// How wide the offsets into a type are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Width {
+    /// A type without offsets, for which only offset 0 will do.
+    Zero,
+    /// A size-aware scalar, for which any width will do.
+    Any,
+    Bits(u32),
+}
+
+impl<'g> Verifier<'g> {
+    /// Returns a verifier of the tags of `graph`.
+    #[must_use]
+    pub fn new(graph: &'g Graph) -> Self {
+        Verifier { graph, verdicts: Verdicts::default() }
+    }
+
+    /// Returns whether LLVM 22 accepts the tag, or the first rule it breaks.
+    ///
+    /// # Errors
+    ///
+    /// The [`Violation`].
+    ///
+    /// # Panics
+    ///
+    /// If `tag` was issued by another graph.
+    ///
+    /// LLVM: `TBAAVerifier::visitTBAAMetadata`.
+    pub fn check(&mut self, tag: TagId) -> Result<(), Violation> {
+        self.verdicts.check(self.graph, tag)
+    }
+}
+
+impl Verdicts {
+    /// As [`Verifier::check`], for a tag of the graph that all calls name.
+    #[doc(hidden)]
+    pub fn check(&mut self, graph: &Graph, tag: TagId) -> Result<(), Violation> {
+        let mut check = self.rules(graph);
+        let node = graph.tag_node(tag);
+        let (base, access, offset, format) = check.check_operands(node)?;
+        check
+            .check_path(base, access, offset, format)
+            .map_err(|(rule, at)| Violation { rule, node: at.unwrap_or(node) })
+    }
+
+    /// Returns the rules one by one, for paths whose ends are known.
+    pub(crate) fn rules<'c>(&'c mut self, graph: &'c Graph) -> Check<'c> {
+        Check { graph, known: self }
+    }
+}
+
+impl Check<'_> {
+    /// Checks a tag's own operands, and reads them.
+    pub(crate) fn check_operands(
+        &self,
+        node: NodeId,
+    ) -> Result<(NodeId, NodeId, Int, Format), Violation> {
+        let graph = self.graph;
+        let fail = |rule| Err(Violation { rule, node });
+        let len = graph.operand_count(node);
+        if len == 0 {
+            return fail(Rule::TagEmpty);
+        }
+        let operand = |position| graph.operand(node, position);
+        if len < 3 || operand(0).and_then(Operand::node).is_none() {
+            return fail(Rule::TagNotStructPath);
+        }
+        let format = TagParts::format(graph, node);
+        let flag = TagParts::immutable_position(format);
+        let fits = match format {
+            Format::Old => len <= flag + 1,
+            Format::New => (flag..=flag + 1).contains(&len),
+        };
+        if !fits {
+            return fail(Rule::TagOperandCount);
+        }
+        if format == Format::New && operand(flag - 1).and_then(Operand::int).is_none() {
+            return fail(Rule::TagSize);
+        }
+        match operand(flag).map(Operand::int) {
+            None | Some(Some(Int { value: 0 | 1, .. })) => {}
+            Some(None) => return fail(Rule::TagImmutable),
+            Some(Some(_)) => return fail(Rule::TagImmutableRange),
+        }
+        let types = operand(0).and_then(Operand::node).zip(operand(1).and_then(Operand::node));
+        let Some((base, access)) = types else {
+            return fail(Rule::TagTypes);
+        };
+        if format == Format::Old && !self.graph.is_old_scalar(access) {
+            return fail(Rule::AccessNotScalar);
+        }
+        match operand(2).and_then(Operand::int) {
+            Some(offset) => Ok((base, access, offset, format)),
+            None => fail(Rule::TagOffset),
+        }
+    }
+
+    /// Checks the path from the base type to the root, or to the access type of a
+    /// size-aware tag.
+    fn check_path(
+        &mut self,
+        base: NodeId,
+        access: NodeId,
+        offset: Int,
+        format: Format,
+    ) -> Result<(), Broken> {
+        let start = self.add_walk((base, offset, format));
+        let Verdicts { forest, places, .. } = &*self.known;
+        let place = |number: u32| places.get_index(number as usize).expect("it was added");
+        let met = forest.climb(start, |number| place(number).0.0.index >= access.index);
+        let &(met, at, _) = place(met).0;
+        let found = match *place(start).1 {
+            _ if met == access && at == ANY => {
+                return self.follow(base, access, offset, format, OPEN);
+            }
+            _ if met == access && format == Format::New => self.check_place(met, true, at, format),
+            End::AtRoot if met == access => Ok(()),
+            End::AtRoot => Err((Rule::AccessNotOnPath, None)),
+            End::Broken(broken) => Err(broken),
+            End::Open => return self.follow(base, access, offset, format, OPEN),
+        };
+        if cfg!(feature = "self-check") {
+            assert_eq!(found, self.follow(base, access, offset, format, usize::MAX));
+        }
+        found
+    }
+
+    /// Returns the number of a place, with the walk from there added.
+    fn add_walk(&mut self, start: Place) -> u32 {
+        let (mut walk, mut at) = (Vec::new(), start);
+        let (mut above, end) = loop {
+            if let Some((known, _, &end)) = self.known.places.get_full(&at) {
+                break (Some(known as u32), end);
+            }
+            walk.push(at);
+            match self.next(at) {
+                Ok(next) => at = next,
+                Err(end) => break (None, end),
+            }
+        };
+        for place in walk.into_iter().rev() {
+            above = Some(self.known.forest.push(above));
+            self.known.places.insert(place, end);
+        }
+        above.expect("a walk has a place")
+    }
+
+    /// Returns the place after one that is not accessed, or how the walk ends.
+    fn next(&mut self, (ty, mut offset, format): Place) -> Result<Place, End> {
+        if Shape::of(self.graph, ty).is_root() {
+            return Err(End::AtRoot);
+        }
+        self.check_place(ty, false, offset, format).map_err(End::Broken)?;
+        let next = self.step(ty, &mut offset, format);
+        let next = next.map_err(|rule| End::Broken((rule, Some(ty))))?;
+        let [from, to] = [ty, next].map(|ty| Shape::of(self.graph, ty));
+        let is_scalar = |shape: Shape| (shape.format, shape.len) == (Format::New, 3);
+        let leaves_scalar = format == Format::New && is_scalar(from) && !to.is_root();
+        if next.index >= ty.index || leaves_scalar && !is_scalar(to) {
+            return Err(End::Open);
+        }
+        Ok((next, if leaves_scalar { ANY } else { offset }, format))
+    }
+
+    /// As [`Check::check_path`], step by step; a path of more than `most` types
+    /// is taken for one without end.
+    fn follow(
+        &mut self,
+        base: NodeId,
+        access: NodeId,
+        mut offset: Int,
+        format: Format,
+        most: usize,
+    ) -> Result<(), Broken> {
+        let mut path = HashSet::new();
+        let mut seen_access = false;
+        let mut next = base;
+        while !Shape::of(self.graph, next).is_root() {
+            if !path.insert(next) || path.len() > most {
+                return Err((Rule::PathCycle, None));
+            }
+            self.check_place(next, next == access, offset, format)?;
+            seen_access |= next == access;
+            if format == Format::New && seen_access {
+                return Ok(());
+            }
+            next = self.step(next, &mut offset, format).map_err(|rule| (rule, Some(next)))?;
+        }
+        if seen_access { Ok(()) } else { Err((Rule::AccessNotOnPath, None)) }
+    }
+
+    /// Checks a type on a path, perhaps the one that is accessed, and the offset
+    /// into it.
+    pub(crate) fn check_place(
+        &mut self,
+        node: NodeId,
+        accessed: bool,
+        offset: Int,
+        format: Format,
+    ) -> Result<(), Broken> {
+        let width = self.check_type(node, format).map_err(|v| (v.rule, Some(v.node)))?;
+        if offset.value != 0 && (accessed || self.graph.is_old_scalar(node)) {
+            return Err((Rule::OffsetAtAccess, None));
+        }
+        let wide_enough = match width {
+            Width::Zero => offset.value == 0,
+            Width::Any => true,
+            Width::Bits(bits) => bits == offset.bits,
+        };
+        if wide_enough { Ok(()) } else { Err((Rule::OffsetWidth, None)) }
+    }
+
+    /// Moves to the last field that does not start after `offset`, and makes
+    /// `offset` relative to it.
+    ///
+    /// LLVM: `TBAAVerifier::getFieldNodeFromTBAABaseNode`. It reads a node by
+    /// the tag's format, not the node's own. NB: in a size-aware scalar it
+    /// takes the parent for a field at the offset of the scalar's *size*.
+    pub(crate) fn step(
+        &self,
+        node: NodeId,
+        offset: &mut Int,
+        format: Format,
+    ) -> Result<NodeId, Rule> {
+        let len = self.graph.operand_count(node);
+        let node_at = |at| self.graph.operand(node, at).and_then(Operand::node);
+        let int_at = |at| self.graph.operand(node, at).and_then(Operand::int);
+        if len == 2 {
+            return node_at(1).ok_or(Rule::FieldType);
+        }
+        let shape = Shape { format, len };
+        let (field, start) = if shape.fields().len() == 0 {
+            (0, int_at(1).ok_or(Rule::FieldOffset)?.value)
+        } else {
+            shape.field_at(self.graph, node, offset.value).ok_or(Rule::NoFieldAtOffset)?
+        };
+        offset.value = truncate(offset.value.wrapping_sub(start), offset.bits);
+        node_at(field).ok_or(Rule::FieldType)
+    }
+
+    /// Checks a type node by itself, as a base of tags of `format`.
+    ///
+    /// LLVM: `TBAAVerifier::verifyTBAABaseNode`.
+    pub(crate) fn check_type(&mut self, node: NodeId, format: Format) -> Result<Width, Violation> {
+        if self.graph.is_ascending(node) && Shape::of(self.graph, node).format == format {
+            if cfg!(feature = "self-check") {
+                assert_eq!(self.check_type_anew(node, format), Ok(Width::Bits(64)));
+            }
+            return Ok(Width::Bits(64));
+        }
+        if let Some(&known) = self.known.bases.get(&(node, format)) {
+            return known;
+        }
+        let verdict = self.check_type_anew(node, format).map_err(|rule| Violation { rule, node });
+        self.known.bases.insert((node, format), verdict);
+        verdict
+    }
+
+    fn check_type_anew(&mut self, node: NodeId, format: Format) -> Result<Width, Rule> {
+        let graph = self.graph;
+        let len = graph.operand_count(node);
+        if len == 2 {
+            return if self.graph.is_old_scalar(node) {
+                Ok(Width::Zero)
+            } else {
+                Err(Rule::TypeNotScalar)
+            };
+        }
+        let shape = Shape { format, len };
+        let int_at = |at| graph.operand(node, at).and_then(Operand::int);
+        match format {
+            Format::Old => {
+                if len % 2 != 1 {
+                    return Err(Rule::TypeOperandCount);
+                }
+                if !matches!(graph.operand(node, 0), Some(Operand::String(_))) {
+                    return Err(Rule::TypeName);
+                }
+            }
+            Format::New => {
+                if !len.is_multiple_of(3) {
+                    return Err(Rule::TypeOperandCount);
+                }
+                int_at(1).ok_or(Rule::TypeSize)?;
+            }
+        }
+        let mut width = Width::Any;
+        let mut previous = 0;
+        for at in shape.fields() {
+            graph.operand(node, at).and_then(Operand::node).ok_or(Rule::FieldType)?;
+            let offset = int_at(at + 1).ok_or(Rule::FieldOffset)?;
+            match width {
+                Width::Bits(bits) if bits != offset.bits => return Err(Rule::FieldOffsetWidth),
+                _ => width = Width::Bits(offset.bits),
+            }
+            if offset.value < previous {
+                return Err(Rule::FieldOrder);
+            }
+            previous = offset.value;
+            if format == Format::New {
+                int_at(at + 2).ok_or(Rule::FieldSize)?;
+            }
+        }
+        Ok(width)
+    }
+}
+
+fn truncate(value: u64, bits: u32) -> u64 {
+    if bits < 64 { value & ((1 << bits) - 1) } else { value }
+}

@@ -1,0 +1,11 @@
+#!/bin/sh
+# Format, lints and documentation.
+set -eu
+cd "$(dirname "$0")/.."
+
+cargo fmt --all --check
+cargo clippy --workspace --all-targets --quiet -- -D warnings
+for features in '' declare serde derive; do
+    cargo clippy -p tbaa --no-default-features --features "$features" --quiet -- -D warnings
+done
+RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --quiet

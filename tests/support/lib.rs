@@ -1,0 +1,69 @@
+//! What the tests of all packages share.
+
+#![allow(missing_docs, clippy::missing_panics_doc)]
+
+pub mod check_proof;
+pub mod engines;
+pub mod fuzz;
+pub mod hostile;
+pub mod llvm;
+pub mod lua;
+pub mod naive;
+pub mod random;
+pub mod rng;
+pub mod small;
+pub mod soak;
+mod splitmix;
+pub mod strategy;
+pub mod universe;
+
+pub use splitmix::Rng;
+
+/// The repository's folder.
+pub const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+
+/// A number that the environment sets, so that a longer run needs no new build.
+pub fn setting(name: &str, default: usize) -> usize {
+    match std::env::var(name) {
+        Ok(value) => value.parse().unwrap_or_else(|_| panic!("{name}={value} is no number")),
+        Err(_) => default,
+    }
+}
+
+/// The guides and the README, whose examples are tests.
+#[cfg(doctest)]
+mod guides {
+    macro_rules! pages {
+        ($($page:ident $file:literal)*) => {$(
+            #[doc = include_str!(concat!("../../", $file, ".md"))]
+            mod $page {}
+        )*};
+    }
+
+    pages! {
+        readme "README"
+        architecture "docs/architecture"
+        bisect "docs/bisect"
+        blocks "docs/blocks"
+        declare "docs/declare"
+        derive "docs/derive"
+        embed_c "docs/embed-c"
+        embed_cranelift "docs/embed-cranelift"
+        limits "docs/limits"
+        linking "docs/linking"
+        lints "docs/lints"
+        llvm "docs/llvm"
+        lowering "docs/lowering"
+        naming "docs/naming"
+        performance "docs/performance"
+        pictures "docs/pictures"
+        questions "docs/questions"
+        rules "docs/rules"
+        specs "docs/specs"
+        tbaa "docs/tbaa"
+        types "docs/types"
+        verify "docs/verify"
+        whole_program "docs/whole-program"
+        witness "docs/witness"
+    }
+}
