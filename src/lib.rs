@@ -1,5 +1,5 @@
 //! Type-based alias analysis: build LLVM TBAA metadata, store the type DAG,
-//! ask whether two accesses may alias, read and write `!tbaa` text.
+//! ask whether two accesses may alias, write `!tbaa` text.
 //!
 //! A compiler that knows the types of its program knows that a store to an
 //! `int` leaves every `float` as it was. LLVM carries that knowledge as
@@ -34,8 +34,7 @@
 //!
 //! # Map
 //!
-//! Data flows one way: declarations, text or builder, graph, oracle, answer,
-//! text.
+//! Data flows one way: declarations or builder, graph, oracle, answer.
 //!
 //! | part | what it does |
 //! |---|---|
@@ -45,31 +44,30 @@
 //! | [`Graph`] | holds each node once; [`TypeNode`] and [`Tag`] read them |
 //! | [`Oracle`] | answers queries on [`Access`]es by one of the [`Rules`], with an [`Explanation`] |
 //! | [`Publisher`], [`Reader`] | answers for threads that ask while one adds, without waiting |
-//! | [`proof`] | what [`Oracle::prove`] gives: a `NoAlias` that a checker can confirm |
-//! | [`Matrix`], [`Classes`], [`Frozen`] | all pairs of many tags at once, and stored |
-//! | [`verify`] | says what LLVM's verifier says of a tag, and reports all that is ill formed |
-//! | [`lint`] | reports what LLVM accepts and is still wrong or suspicious |
-//! | [`emit`] | hands nodes to LLVM, a text or a callback; says which tags LLVM gets wrong |
-//! | [`lower`] | turns tags into others that stock LLVM answers soundly |
-//! | [`mod@instrument`] | puts checks into a module's text, for `libtbaa_witness` |
-//! | [`link`] | merges the graphs of several modules, and says where names clash |
+//! | [`Matrix`], [`Classes`] | all pairs of many tags at once |
+//! | [`wellformed`] | says what LLVM's verifier says of a tag |
+//! | [`text`] | writes metadata for LLVM and MLIR |
 //! | [`types`] | LLVM's own types and data layouts: sizes, alignments, offsets |
-//! | [`text`] | reads `.ll` modules; writes metadata for LLVM and MLIR |
 //! | [`spec`] | reads and writes RON specs: types, tags, expected answers |
+//!
+//! Other crates build on this one:
+//!
+//! | crate | what it does |
+//! |---|---|
+//! | `tbaa-ir` | reads `.ll` modules: metadata, instructions, debug information; edits them |
+//! | `tbaa-check` | reports what LLVM rejects, and what it accepts and is wrong; links modules |
+//! | `tbaa-lower` | turns tags into others that stock LLVM answers soundly; hands nodes to LLVM |
+//! | `tbaa-instrument` | puts run-time checks of tags into modules |
+//! | `tbaa-inkwell`, `tbaa-capi` | attach tags through inkwell, and from C and C++ |
+//! | `tbaa-cli` | the command `tbaa` |
 //!
 //! The [`guide`] explains TBAA, the rules, and each of these parts.
 //!
 //! # Features
 //!
-//! All but `derive` and `self-check` are on by default. Without any the crate is
-//! the graph, the builder and the oracle, and depends on `indexmap`, `hashbrown`,
-//! `petgraph` and `arc-swap`.
-//!
-//! * `text`: [`text`], [`types`], [`verify`], [`lint`] and [`link`];
-//! * `declare`: [`declare`] and [`Session`]; brings `text`;
-//! * `lower`: [`lower`] and [`emit`]; brings `declare`;
-//! * `spec`: [`spec`], and `serde` for the data types; brings `declare`;
-//! * `derive`: `#[derive(Tbaa)]` and `path!` in [`declare`];
+//! * `declare`: [`declare`] and [`Session`];
+//! * `spec`, the default: [`spec`], and `serde` for the data types; brings `declare`;
+//! * `derive`: `#[derive(Tbaa)]` and `path!` in [`declare`]; brings `declare`;
 //! * `self-check`: every answer is compared with the rule's definition.
 
 #![forbid(unsafe_code)]

@@ -15,12 +15,13 @@ type Result<T, E = Box<dyn std::error::Error>> = std::result::Result<T, E>;
 
 fn main() -> Result<()> {
     let mut arguments = env::args().skip(1);
-    let usage = "give a directory for the mutated copy, then files or folders of src";
+    let usage = "give a directory for the mutated copy, then files or folders of one crate's src";
     let to = PathBuf::from(arguments.next().ok_or(usage)?);
     let of: Vec<String> = arguments.collect();
     if of.is_empty() {
         return Err(usage.into());
     }
+    let library = Library::of(&of[0]).ok_or(usage)?;
     let tree = to.join("tree");
     let listed =
         Command::new("git").args(["ls-files", "-co", "--exclude-standard"]).output()?.stdout;
@@ -28,11 +29,11 @@ fn main() -> Result<()> {
     let files: Vec<_> = all
         .iter()
         .filter(|file| {
-            file.ends_with(".rs") && !file.ends_with("/tests.rs") && *file != "src/lib.rs"
+            file.ends_with(".rs") && !file.ends_with("/tests.rs") && **file != library.root
         })
         .filter(|file| of.iter().any(|it| file.starts_with(it.as_str())))
         .collect();
-    copy(&all, &files, &tree)?;
+    copy(&all, &files, &library, &tree)?;
     let list = to.join("left-out.txt");
     let mut rewriter = Rewriter::default();
     rewriter.left_out =
@@ -44,13 +45,13 @@ fn main() -> Result<()> {
             fs::create_dir_all(to.parent().expect("a file in the tree"))?;
             write_if_new(&to, &text)?;
         }
-        let found = rejected(&tree)?;
+        let found = rejected(&tree, &library.package)?;
         if found.is_empty() {
             let numbered = rewriter.mutants.iter().enumerate();
             let lines: Vec<_> = numbered.map(|(i, it)| format!("{}\t{it}\n", i + 1)).collect();
             fs::write(to.join("mutants.tsv"), lines.concat())?;
             let programs = env::var("MUTANT_PROGRAMS").unwrap_or_else(|_| PROGRAMS.to_owned());
-            return trial::run(&to, &rewriter.mutants, &trial::programs(&tree, &programs)?);
+            return trial::run(&to, &rewriter.mutants, &trial::programs(&tree, &library.package, &programs)?);
         }
         rewriter
             .left_out
@@ -60,23 +61,41 @@ fn main() -> Result<()> {
     }
 }
 
+/// The crate that gets mutants.
+struct Library {
+    package: String,
+    /// Its `lib.rs`, from the repository's root.
+    root: String,
+}
+
+impl Library {
+    /// The crate that a file or folder such as `crates/tbaa-ir/src/scan.rs` belongs to.
+    fn of(path: &str) -> Option<Library> {
+        let folder = &path[..path.find("src/").or_else(|| path.ends_with("src").then(|| path.len() - 3))?];
+        let manifest = fs::read_to_string(format!("{folder}Cargo.toml")).ok()?;
+        let (_, package) = manifest.split_once("[package]\nname = \"")?;
+        let package = package.split('"').next()?.to_owned();
+        Some(Library { package, root: format!("{folder}src/lib.rs") })
+    }
+}
+
 /// Copies the repository's files but those that get mutants, and gives the library a module that
 /// says which mutant is on.
-fn copy(files: &[String], mutated: &[&String], tree: &Path) -> Result<()> {
-    for file in files.iter().filter(|file| !mutated.contains(file) && *file != "src/lib.rs") {
+fn copy(files: &[String], mutated: &[&String], library: &Library, tree: &Path) -> Result<()> {
+    for file in files.iter().filter(|file| !mutated.contains(file) && **file != library.root) {
         let to = tree.join(file);
         fs::create_dir_all(to.parent().expect("a file in the tree"))?;
         write_if_new(&to, &fs::read(file)?)?;
     }
-    let library = fs::read_to_string("src/lib.rs")?;
-    let at = library.find("\nmod ").ok_or("src/lib.rs has no modules")?;
-    let library = format!(
+    let text = fs::read_to_string(&library.root)?;
+    let at = text.find("\nmod ").ok_or_else(|| format!("{} has no modules", library.root))?;
+    let text = format!(
         "{}\n#![allow(warnings, arithmetic_overflow, unconditional_panic)]\nmod mutant;{}",
-        &library[..at],
-        &library[at..]
+        &text[..at],
+        &text[at..]
     );
-    write_if_new(&tree.join("src/lib.rs"), &library)?;
-    write_if_new(&tree.join("src/mutant.rs"), include_str!("mutant.rs"))?;
+    write_if_new(&tree.join(&library.root), &text)?;
+    write_if_new(&tree.join(&library.root).with_file_name("mutant.rs"), include_str!("mutant.rs"))?;
     Ok(())
 }
 
@@ -89,8 +108,8 @@ fn write_if_new(path: &Path, text: impl AsRef<[u8]>) -> io::Result<()> {
 }
 
 /// The numbers of mutants that do not compile.
-fn rejected(tree: &Path) -> Result<Vec<usize>> {
-    let output = cargo(tree).args(["check", "-p", "tbaa", "--message-format=short"]).output()?;
+fn rejected(tree: &Path, package: &str) -> Result<Vec<usize>> {
+    let output = cargo(tree).args(["check", "-p", package, "--message-format=short"]).output()?;
     let messages = String::from_utf8_lossy(&output.stderr);
     let mut found = Vec::new();
     for message in messages.lines().filter(|it| it.contains(": error")) {

@@ -33,17 +33,22 @@ impl Test {
 }
 
 /// The tests inside the mutated library, and test programs of these names.
-pub fn programs(tree: &Path, names: &str) -> Result<Vec<PathBuf>> {
+pub fn programs(tree: &Path, package: &str, names: &str) -> Result<Vec<PathBuf>> {
     let of = names.split_whitespace().map(|name| format!("--test={name}"));
-    let output =
-        crate::cargo(tree).args(["test", "-p", "tbaa", "--no-run", "--lib"]).args(of).output()?;
-    let messages = String::from_utf8_lossy(&output.stderr);
-    if !output.status.success() {
-        return Err(messages.into_owned().into());
+    let inside = ["-p", package, "--lib"].map(str::to_owned);
+    let beside = ["-p", "tbaa-tests", "--features", "self-check"].map(str::to_owned);
+    let mut found = Vec::new();
+    for arguments in [inside.to_vec(), beside.into_iter().chain(of).collect()] {
+        let output = crate::cargo(tree).args(["test", "--no-run"]).args(arguments).output()?;
+        let messages = String::from_utf8_lossy(&output.stderr);
+        if !output.status.success() {
+            return Err(messages.into_owned().into());
+        }
+        let lines = messages.lines().filter(|line| line.trim_start().starts_with("Executable"));
+        let paths = lines.filter_map(|line| line.split_once("(")?.1.strip_suffix(')'));
+        found.extend(paths.map(|path| tree.join(path)));
     }
-    let lines = messages.lines().filter(|line| line.trim_start().starts_with("Executable"));
-    let paths = lines.filter_map(|line| line.split_once("(")?.1.strip_suffix(')'));
-    Ok(paths.map(|path| tree.join(path)).collect())
+    Ok(found)
 }
 
 /// Whether the test passes, within a time.
@@ -205,7 +210,8 @@ fn summary(outcomes: &Path) -> Result<()> {
     for line in text.lines() {
         let mut parts = line.split('\t');
         let (what, place) = (parts.next().unwrap_or(""), parts.next().unwrap_or(""));
-        let folder = place.split('/').nth(1).unwrap_or("").split(':').next().unwrap_or("");
+        let inside = place.split_once("src/").map_or(place, |(_, inside)| inside);
+        let folder = inside.split(['/', ':']).next().unwrap_or("");
         let column =
             if what.starts_with("killed") { 0 } else { 1 + usize::from(what == "not reached") };
         folders.entry(folder).or_default()[column] += 1;
