@@ -44,7 +44,7 @@ pub(crate) fn prefix() -> &'static Path {
     PREFIX.get_or_init(|| {
         let prefix = Path::new(env!("CARGO_TARGET_TMPDIR")).join("libtbaa");
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("install.sh");
-        run(Command::new("sh").arg(script).arg(&prefix));
+        run(Command::new("sh").arg(script).arg(&prefix).env("PROFILE", "dev"));
         prefix
     })
 }
