@@ -11,7 +11,6 @@ mod options;
 #[cfg(test)]
 mod pairs;
 mod runtime;
-mod syntax;
 mod table;
 mod tags;
 #[cfg(test)]

@@ -8,7 +8,6 @@ use crate::bytecode::{self, Proto};
 use crate::codegen::{self, Compiled, Error, Reload};
 use crate::runtime::layout::Function;
 use crate::runtime::{Lua, show};
-use crate::syntax;
 use crate::tags::{Switch, Tags};
 
 /// The time that this thread has had of a processor so far: what else runs on
@@ -54,7 +53,7 @@ pub(crate) struct Outcome {
 ///
 /// The first mistake in it, with its place.
 pub(crate) fn read(file: &str, source: &str) -> Result<Proto, String> {
-    let proto = syntax::parse(source).and_then(|main| bytecode::compile(&main));
+    let proto = bytecode::compile(source);
     proto.map_err(|error| error.render(file, source))
 }
 

@@ -252,36 +252,37 @@ fn ravi_s_annotations_mean_the_same_in_comments() {
 #[test]
 fn mistakes_are_reported_where_they_stand() {
     let cases = [
-        ("x = ", "1:5: expected an expression, found the end of the program"),
-        ("if x then\nprint(1)", "2:9: expected `end` for the `if` of line 1, found the end"),
+        // What full_moon says of text that is not Lua.
+        ("x = ", "1:3: expected values to set to"),
+        ("if x then\nprint(1)", "2:9: expected `end` to conclude `if`"),
+        ("return 1 print(2)", "1:10: unexpected statement after last statement"),
+        ("1 + 2", "1:1: unexpected token, this needs to be a statement"),
+        ("print('a", "1:7: unclosed string"),
+        ("--[[ never", "1:1: unclosed comment"),
+        ("x = é", "1:5: unexpected character é"),
+        // Lua that this compiler does not support.
+        ("for k in x do end", "1:7: `for ... in` is not supported"),
+        ("local s = 'a' .. 'b'", "1:15: the operator `..` is not supported"),
+        ("x = 1 & 2", "1:7: the operator `&` is not supported"),
+        ("x = ~1", "1:5: the operator `~` is not supported"),
+        ("goto out", "1:1: `goto` is not supported"),
+        ("a:b()", "1:2: methods are not supported: write `t.f(t, ...)`"),
+        ("f {}", "1:3: calls without parentheses are not supported"),
+        ("local x <const> = 1", "1:9: attributes such as <const> are not supported"),
+        ("x = 0x1p4", "1:5: the number `0x1p4` is not supported"),
+        ("local function f() return ... end", "1:27: only the main chunk has `...`"),
+        ("break", "1:1: `break` outside a loop"),
+        // Types.
         ("local x: string = 1", "1:10: no such type: there are integer, number, integer[]"),
         ("local x: integer = nil", "1:20: `x` is of type integer, and this is of type nil"),
         ("local x: integer[] = 1", "1:22: `x` is of type integer[], and this is of type integer"),
         ("local x: integer[] = {}\nx = x + 1", "2:7: arithmetic on a value of type integer[]"),
         ("local x: number = 1.0 print(x.y)", "1:31: a value of type number has no elements"),
-        ("break", "1:1: `break` outside a loop"),
-        ("return 1 print(2)", "1:10: expected the end of the block, for `return` is its last"),
-        ("for k in x do end", "1:7: `for ... in` is not part of this Lua"),
-        ("local s = 'a' .. 'b'", "1:15: strings are not joined in this Lua"),
-        ("x = 1 & 2", "1:7: the operator `&` is not part of this Lua"),
-        ("1 + 2", "1:1: expected an expression, found `1`"),
-        ("f() = 2", "1:2: only a variable or a table's element can be assigned to"),
-        ("x + 1", "1:1: an expression is no statement, unless it is a call"),
-        ("print('a", "1:7: this string does not end in its line"),
-        ("--[[ never", "1:1: this comment does not end: close it by `]]`"),
-        ("x = 1e", "1:5: `1e` is no number"),
-        ("x = é", "1:5: `\\u{e9}` begins nothing in Lua"),
-        ("local function f() return ... end", "1:27: only the main chunk has `...`"),
-        ("a:b()", "1:2: methods are not part of this Lua"),
     ];
     for (source, expected) in cases {
         let error = run(source, Switch::None).map(|_| ()).unwrap_err();
         assert!(error.starts_with(&format!("test.lua:{expected}")), "{source}\n{error}");
     }
-    let deep = format!("x = {}1{}", "(".repeat(500), ")".repeat(500));
-    assert!(run(&deep, Switch::None).map(|_| ()).unwrap_err().contains("nested more than 200"));
-    let long = format!("x = 1{}", "+1".repeat(5000));
-    assert!(run(&long, Switch::None).map(|_| ()).unwrap_err().contains("more than 1000"));
 }
 
 #[test]

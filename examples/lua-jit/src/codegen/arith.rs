@@ -6,10 +6,10 @@ use inkwell::{FloatPredicate, IntPredicate};
 
 use super::Result;
 use super::function::FunctionGen;
+use crate::bytecode::{Binary, Type};
 use crate::bytecode::{Label, Operand, Reg, Value};
 use crate::runtime::helpers::OPERATORS;
 use crate::runtime::layout::tag;
-use crate::syntax::ast::{Binary, Type};
 
 impl<'ctx> FunctionGen<'_, 'ctx, '_> {
     pub(super) fn arith(&mut self, op: Binary, to: Reg, a: Value, b: Value) -> Result<()> {

@@ -11,9 +11,9 @@ use inkwell::{FloatPredicate, IntPredicate};
 
 use super::access::Emitter;
 use super::{Reload, Result};
+use crate::bytecode::Type;
 use crate::bytecode::{Label, Operand, Proto, Reg, Value};
 use crate::runtime::layout::{TValue, tag};
-use crate::syntax::ast::Type;
 use crate::tags::At;
 
 pub(super) struct FunctionGen<'e, 'ctx, 't> {

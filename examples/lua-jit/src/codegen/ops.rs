@@ -5,9 +5,9 @@ use inkwell::{FloatPredicate, IntPredicate};
 
 use super::Result;
 use super::function::FunctionGen;
+use crate::bytecode::Type;
 use crate::bytecode::{Label, Op, Operand, Reg, Value};
 use crate::runtime::layout::{TValue, tag};
-use crate::syntax::ast::Type;
 use crate::tags::At;
 
 impl<'ctx> FunctionGen<'_, 'ctx, '_> {

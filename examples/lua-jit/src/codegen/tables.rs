@@ -6,9 +6,9 @@ use inkwell::values::{IntValue, PointerValue};
 
 use super::Result;
 use super::function::FunctionGen;
+use crate::bytecode::Type;
 use crate::bytecode::{Operand, Reg, Value};
 use crate::runtime::layout::{Node, TValue, tag};
-use crate::syntax::ast::Type;
 use crate::tags::At;
 
 impl<'ctx> FunctionGen<'_, 'ctx, '_> {

@@ -5,8 +5,8 @@ use super::layout::{FAILED, Proto, State, TValue, Value, tag};
 use super::state::ProtoInfo;
 use super::table::{give, normal, take};
 use super::{layout, number};
+use crate::bytecode::Binary;
 use crate::bytecode::UpvalueAt;
-use crate::syntax::ast::Binary;
 
 /// What memory a helper touches of that which compiled code touches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,7 +1,7 @@
 //! Arithmetic as Lua defines it, on values whose types are not known.
 
 use super::layout::TValue;
-use crate::syntax::ast::Binary;
+use crate::bytecode::Binary;
 
 /// The integer of a float's value, if it has one.
 pub(crate) fn exact_integer(n: f64) -> Option<i64> {
