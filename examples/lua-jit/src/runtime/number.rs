@@ -10,23 +10,27 @@ pub(crate) fn exact_integer(n: f64) -> Option<i64> {
     fits.then_some(n as i64)
 }
 
-pub(crate) fn floor_div(a: i64, b: i64) -> i64 {
+pub(super) extern "C" fn lua_floor_div(a: i64, b: i64) -> i64 {
     let quotient = a.wrapping_div(b);
     let inexact = a.wrapping_rem(b) != 0 && (a < 0) != (b < 0);
     quotient - i64::from(inexact)
 }
 
-pub(crate) fn modulo(a: i64, b: i64) -> i64 {
+pub(super) extern "C" fn lua_modulo(a: i64, b: i64) -> i64 {
     let remainder = a.wrapping_rem(b);
     if remainder != 0 && (remainder < 0) != (b < 0) { remainder + b } else { remainder }
 }
 
-pub(crate) fn float_modulo(a: f64, b: f64) -> f64 {
+pub(super) extern "C" fn lua_float_modulo(a: f64, b: f64) -> f64 {
     let remainder = a % b;
     if remainder * b < 0.0 { remainder + b } else { remainder }
 }
 
-pub(crate) fn power(a: f64, b: f64) -> f64 {
+pub(super) extern "C" fn lua_floor(n: f64) -> f64 {
+    n.floor()
+}
+
+pub(super) extern "C" fn lua_power(a: f64, b: f64) -> f64 {
     if b == 2.0 { a * a } else { a.powf(b) }
 }
 
@@ -39,8 +43,8 @@ pub(crate) fn arith(op: Binary, a: TValue, b: TValue) -> Result<TValue, String> 
             Binary::Mul => a.wrapping_mul(b),
             Binary::FloorDiv if b == 0 => return Err("attempt to perform 'n//0'".to_owned()),
             Binary::Mod if b == 0 => return Err("attempt to perform 'n%%0'".to_owned()),
-            Binary::FloorDiv => floor_div(a, b),
-            Binary::Mod => modulo(a, b),
+            Binary::FloorDiv => lua_floor_div(a, b),
+            Binary::Mod => lua_modulo(a, b),
             _ => return Ok(TValue::number(float(op, a as f64, b as f64))),
         };
         return Ok(TValue::integer(result));
@@ -58,9 +62,9 @@ fn float(op: Binary, a: f64, b: f64) -> f64 {
         Binary::Sub => a - b,
         Binary::Mul => a * b,
         Binary::Div => a / b,
-        Binary::FloorDiv => (a / b).floor(),
-        Binary::Mod => float_modulo(a, b),
-        _ => power(a, b),
+        Binary::FloorDiv => lua_floor(a / b),
+        Binary::Mod => lua_float_modulo(a, b),
+        _ => lua_power(a, b),
     }
 }
 
