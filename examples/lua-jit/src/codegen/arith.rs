@@ -1,13 +1,11 @@
 //! Arithmetic and comparison: directly where the types are known, else behind
 //! checks of the tags, else by a helper.
 
-use inkwell::values::{FloatValue, IntValue};
 use inkwell::{FloatPredicate, IntPredicate};
 
-use super::Result;
 use super::function::FunctionGen;
-use crate::bytecode::{Binary, Type};
-use crate::bytecode::{Label, Operand, Reg, Value};
+use super::{Float, Int, Result};
+use crate::bytecode::{Binary, Label, Operand, Reg, Type, Value};
 use crate::runtime::helpers::OPERATORS;
 use crate::runtime::layout::tag;
 
@@ -55,7 +53,7 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
     }
 
     /// Whether both values have a tag.
-    fn both(&mut self, a: Value, b: Value, tag: u16) -> Result<IntValue<'ctx>> {
+    fn both(&mut self, a: Value, b: Value, tag: u16) -> Result<Int<'ctx>> {
         let (a, b) = (self.has_tag(a, tag)?, self.has_tag(b, tag)?);
         Ok(self.e.builder.build_and(a, b, "")?)
     }
@@ -77,10 +75,10 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
     fn divide(
         &mut self,
         op: Binary,
-        a: IntValue<'ctx>,
-        b: IntValue<'ctx>,
+        a: Int<'ctx>,
+        b: Int<'ctx>,
         constant: Operand,
-    ) -> Result<IntValue<'ctx>> {
+    ) -> Result<Int<'ctx>> {
         let zero = self.e.long(0);
         if matches!(constant, Operand::Integer(1..)) {
             // C's quotient or remainder, and a step towards the floor.
@@ -126,7 +124,7 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
     }
 
     /// Calls a helper that computes, and no more.
-    fn pure(&mut self, name: &str, arguments: &[FloatValue<'ctx>]) -> Result<FloatValue<'ctx>> {
+    fn pure(&mut self, name: &str, arguments: &[Float<'ctx>]) -> Result<Float<'ctx>> {
         let arguments: Vec<_> = arguments.iter().map(|&argument| argument.into()).collect();
         let result = self.e.call(name, &arguments)?;
         Ok(result.ok_or("a helper without a result")?.into_float_value())
@@ -210,7 +208,7 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
         Ok(())
     }
 
-    fn compare_integers(&mut self, op: Binary, a: Value, b: Value) -> Result<IntValue<'ctx>> {
+    fn compare_integers(&mut self, op: Binary, a: Value, b: Value) -> Result<Int<'ctx>> {
         let (a, b) = (self.integer(a.operand)?, self.integer(b.operand)?);
         let how = match op {
             Binary::Lt => IntPredicate::SLT,
@@ -220,7 +218,7 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
         self.icmp(how, a, b)
     }
 
-    fn compare_floats(&mut self, op: Binary, a: Value, b: Value) -> Result<IntValue<'ctx>> {
+    fn compare_floats(&mut self, op: Binary, a: Value, b: Value) -> Result<Int<'ctx>> {
         let (a, b) = (self.number(a)?, self.number(b)?);
         let how = match op {
             Binary::Lt => FloatPredicate::OLT,

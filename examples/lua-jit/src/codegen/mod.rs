@@ -9,12 +9,15 @@ mod tables;
 use std::time::Duration;
 
 use inkwell::OptimizationLevel;
+use inkwell::basic_block::BasicBlock;
 use inkwell::context::Context;
 use inkwell::execution_engine::ExecutionEngine;
 use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::{CodeModel, InitializationConfig, RelocMode, Target, TargetMachine};
-use inkwell::values::{InstructionOpcode, InstructionValue};
+use inkwell::values::{
+    BasicValueEnum, FloatValue, InstructionOpcode, InstructionValue, IntValue, PointerValue,
+};
 
 use crate::bytecode::Proto;
 use crate::measure::processor_time;
@@ -26,6 +29,14 @@ use function::FunctionGen;
 
 pub(crate) type Error = Box<dyn std::error::Error>;
 type Result<T> = std::result::Result<T, Error>;
+
+type Int<'ctx> = IntValue<'ctx>;
+type Float<'ctx> = FloatValue<'ctx>;
+type Ptr<'ctx> = PointerValue<'ctx>;
+type Any<'ctx> = BasicValueEnum<'ctx>;
+type Block<'ctx> = BasicBlock<'ctx>;
+/// A value's word and its tag.
+type Words<'ctx> = (IntValue<'ctx>, IntValue<'ctx>);
 
 /// When a function loads the base of its frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]

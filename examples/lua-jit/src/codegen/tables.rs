@@ -1,13 +1,10 @@
 //! Elements of tables and typed arrays, and fields.
 
 use inkwell::IntPredicate;
-use inkwell::basic_block::BasicBlock;
-use inkwell::values::{IntValue, PointerValue};
 
-use super::Result;
 use super::function::FunctionGen;
-use crate::bytecode::Type;
-use crate::bytecode::{Operand, Reg, Value};
+use super::{Block, Int, Ptr, Result};
+use crate::bytecode::{Operand, Reg, Type, Value};
 use crate::runtime::layout::{Node, TValue, tag};
 use crate::tags::At;
 
@@ -23,8 +20,7 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
                     // A field that is not there is nil.
                     self.resume(missing, base);
                     let nil = self.words(Operand::Nil)?;
-                    let slot = self.slot(to)?;
-                    self.put_words(slot, nil)?;
+                    self.put(to, nil)?;
                     self.go(done)?;
                 }
                 self.resume(found, base);
@@ -34,8 +30,7 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
         };
         if let Some(at) = at {
             let words = self.words_at(at)?;
-            let slot = self.slot(to)?;
-            self.put_words(slot, words)?;
+            self.put(to, words)?;
             self.go(done)?;
         }
         self.resume(slow, base);
@@ -73,7 +68,7 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
     }
 
     /// The table in a slot; goes to `slow` if there is none.
-    fn table_or(&mut self, reg: Reg, slow: BasicBlock<'ctx>) -> Result<PointerValue<'ctx>> {
+    fn table_or(&mut self, reg: Reg, slow: Block<'ctx>) -> Result<Ptr<'ctx>> {
         let value = Value { operand: Operand::Reg(reg), ty: Type::Any };
         let is_table = self.has_tag(value, tag::TABLE)?;
         let next = self.block("table");
@@ -88,10 +83,10 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
     /// goes to `slow`.
     fn find(
         &mut self,
-        table: PointerValue<'ctx>,
+        table: Ptr<'ctx>,
         key: Value,
-        slow: BasicBlock<'ctx>,
-    ) -> Result<Option<(PointerValue<'ctx>, Option<BasicBlock<'ctx>>)>> {
+        slow: Block<'ctx>,
+    ) -> Result<Option<(Ptr<'ctx>, Option<Block<'ctx>>)>> {
         match (key.operand, key.ty) {
             (Operand::String(index), _) => {
                 let string = self.string(index)?;
@@ -120,10 +115,10 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
     /// count.
     fn in_bounds(
         &mut self,
-        index: IntValue<'ctx>,
-        count: IntValue<'ctx>,
-        outside: BasicBlock<'ctx>,
-    ) -> Result<IntValue<'ctx>> {
+        index: Int<'ctx>,
+        count: Int<'ctx>,
+        outside: Block<'ctx>,
+    ) -> Result<Int<'ctx>> {
         let long = self.e.context.i64_type();
         let count = self.e.builder.build_int_z_extend(count, long, "")?;
         let index = self.e.builder.build_int_sub(index, self.e.long(1), "")?;
@@ -138,9 +133,9 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
     /// string was found.
     pub(super) fn find_field(
         &mut self,
-        table: PointerValue<'ctx>,
-        string: PointerValue<'ctx>,
-    ) -> Result<(PointerValue<'ctx>, BasicBlock<'ctx>)> {
+        table: Ptr<'ctx>,
+        string: Ptr<'ctx>,
+    ) -> Result<(Ptr<'ctx>, Block<'ctx>)> {
         let before = self.e.builder.get_insert_block().ok_or("no block")?;
         let (again, same_tag) = (self.block("node"), self.block("string_key"));
         let (other, next) = (self.block("other_key"), self.block("next_node"));
@@ -191,10 +186,10 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
     /// The address of a typed array's element; goes to `outside` if there is none.
     fn element_at(
         &mut self,
-        array: PointerValue<'ctx>,
-        index: IntValue<'ctx>,
-        outside: BasicBlock<'ctx>,
-    ) -> Result<PointerValue<'ctx>> {
+        array: Ptr<'ctx>,
+        index: Int<'ctx>,
+        outside: Block<'ctx>,
+    ) -> Result<Ptr<'ctx>> {
         let len = self.e.load_int(array, At::Len)?;
         let index = self.in_bounds(index, len, outside)?;
         let data = self.e.load_pointer(array, At::Data)?;
@@ -260,13 +255,11 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
         let (at, missing) = self.find_global(name)?;
         let done = self.block("done");
         let words = self.words_at(at)?;
-        let slot = self.slot(to)?;
-        self.put_words(slot, words)?;
+        self.put(to, words)?;
         self.go(done)?;
         self.resume(missing, base);
         let nil = self.words(Operand::Nil)?;
-        let slot = self.slot(to)?;
-        self.put_words(slot, nil)?;
+        self.put(to, nil)?;
         self.go(done)?;
         self.begin(done);
         Ok(())
@@ -292,12 +285,12 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
         Ok(())
     }
 
-    fn globals(&mut self) -> Result<PointerValue<'ctx>> {
+    fn globals(&mut self) -> Result<Ptr<'ctx>> {
         let global = self.e.load_pointer(self.l, At::Global)?;
         self.e.load_pointer(global, At::Globals)
     }
 
-    fn find_global(&mut self, name: usize) -> Result<(PointerValue<'ctx>, BasicBlock<'ctx>)> {
+    fn find_global(&mut self, name: usize) -> Result<(Ptr<'ctx>, Block<'ctx>)> {
         let globals = self.globals()?;
         let string = self.string(name)?;
         self.find_field(globals, string)
