@@ -191,6 +191,16 @@ impl<'ctx, 't> Emitter<'ctx, 't> {
         Ok(call.try_as_basic_value().basic())
     }
 
+    /// Calls a helper that has a result.
+    pub(super) fn compute(&mut self, name: &str, arguments: &[Any<'ctx>]) -> Result<Any<'ctx>> {
+        Ok(self.call(name, arguments)?.ok_or("a helper without a result")?)
+    }
+
+    /// Makes an unsigned integer an `i64`.
+    pub(super) fn extend(&self, value: Int<'ctx>) -> Result<Int<'ctx>> {
+        Ok(self.builder.build_int_z_extend(value, self.context.i64_type(), "")?)
+    }
+
     pub(super) fn int(&self, value: i64) -> Int<'ctx> {
         self.context.i32_type().const_int(value as u64, true)
     }

@@ -58,8 +58,7 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
             Op::Not { to, from } => {
                 let truth = self.truth(from)?;
                 let falsy = self.e.builder.build_not(truth, "")?;
-                let word =
-                    self.e.builder.build_int_z_extend(falsy, self.e.context.i64_type(), "")?;
+                let word = self.e.extend(falsy)?;
                 self.put(to, (word, self.e.int(tag::BOOLEAN.into())))?;
             }
             Op::Length { to, from } => self.length(to, from)?,
@@ -132,7 +131,7 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
             let slot = self.slot(reg)?;
             let array = self.e.load_pointer(slot, At::Array)?;
             let len = self.e.load_int(array, At::Len)?;
-            self.e.builder.build_int_z_extend(len, self.e.context.i64_type(), "")?
+            self.e.extend(len)?
         } else {
             let (word, tag) = self.words(from.operand)?;
             self.fallible("lua_length", &[word.into(), tag.into()])?

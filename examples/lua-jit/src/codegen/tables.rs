@@ -3,7 +3,7 @@
 use inkwell::IntPredicate;
 
 use super::function::FunctionGen;
-use super::{Block, Int, Ptr, Result};
+use super::{Block, Int, Ptr, Result, Words};
 use crate::bytecode::{Operand, Reg, Type, Value};
 use crate::runtime::layout::{Node, TValue, tag};
 use crate::tags::At;
@@ -13,25 +13,8 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
         let base = self.fork()?;
         let (slow, done) = (self.block("slow"), self.block("done"));
         let object = self.table_or(table, slow)?;
-        let at = match self.find(object, key, slow)? {
-            Some((at, missing)) => {
-                let found = self.e.builder.get_insert_block().ok_or("no block")?;
-                if let Some(missing) = missing {
-                    // A field that is not there is nil.
-                    self.resume(missing, base);
-                    let nil = self.words(Operand::Nil)?;
-                    self.put(to, nil)?;
-                    self.go(done)?;
-                }
-                self.resume(found, base);
-                Some(at)
-            }
-            None => None,
-        };
-        if let Some(at) = at {
-            let words = self.words_at(at)?;
-            self.put(to, words)?;
-            self.go(done)?;
+        if let Some((at, missing)) = self.find(object, key, slow)? {
+            self.copy_or_nil(to, at, missing, base, done)?;
         }
         self.resume(slow, base);
         let table = self.words(Operand::Reg(table))?;
@@ -59,11 +42,37 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
         }
         self.resume(slow, base);
         let table = self.words(Operand::Reg(table))?;
-        let (key, from) = (self.words(key.operand)?, self.words(from)?);
-        let words = [table.0, table.1, key.0, key.1, from.0, from.1];
-        self.fallible("lua_setindex", &words.map(Into::into))?;
+        self.set_slowly(table, key.operand, from)?;
         self.go(done)?;
         self.begin(done);
+        Ok(())
+    }
+
+    fn set_slowly(&mut self, table: Words<'ctx>, key: Operand, from: Operand) -> Result<()> {
+        let (key, from) = (self.words(key)?, self.words(from)?);
+        let words = [table.0, table.1, key.0, key.1, from.0, from.1];
+        self.fallible("lua_setindex", &words.map(Into::into))?;
+        Ok(())
+    }
+
+    /// Copies a table's value into a slot, or nil if it is missing.
+    fn copy_or_nil(
+        &mut self,
+        to: Reg,
+        at: Ptr<'ctx>,
+        missing: Option<Block<'ctx>>,
+        base: Ptr<'ctx>,
+        done: Block<'ctx>,
+    ) -> Result<()> {
+        let words = self.words_at(at)?;
+        self.put(to, words)?;
+        self.go(done)?;
+        if let Some(missing) = missing {
+            self.resume(missing, base);
+            let nil = self.words(Operand::Nil)?;
+            self.put(to, nil)?;
+            self.go(done)?;
+        }
         Ok(())
     }
 
@@ -119,8 +128,7 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
         count: Int<'ctx>,
         outside: Block<'ctx>,
     ) -> Result<Int<'ctx>> {
-        let long = self.e.context.i64_type();
-        let count = self.e.builder.build_int_z_extend(count, long, "")?;
+        let count = self.e.extend(count)?;
         let index = self.e.builder.build_int_sub(index, self.e.long(1), "")?;
         let inside = self.icmp(IntPredicate::ULT, index, count)?;
         let next = self.block("inside");
@@ -145,8 +153,7 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
         let nodes = self.e.load_pointer(table, At::Nodes)?;
         let log = self.e.load_int(table, At::Lsizenode)?;
         let hash = self.e.load_int(string, At::Hash)?;
-        let log = self.e.builder.build_int_z_extend(log, long, "")?;
-        let hash = self.e.builder.build_int_z_extend(hash, long, "")?;
+        let (log, hash) = (self.e.extend(log)?, self.e.extend(hash)?);
         let count = self.e.builder.build_left_shift(self.e.long(1), log, "")?;
         let mask = self.e.builder.build_int_sub(count, self.e.long(1), "")?;
         let position = self.e.builder.build_and(hash, mask, "")?;
@@ -254,13 +261,7 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
         let base = self.fork()?;
         let (at, missing) = self.find_global(name)?;
         let done = self.block("done");
-        let words = self.words_at(at)?;
-        self.put(to, words)?;
-        self.go(done)?;
-        self.resume(missing, base);
-        let nil = self.words(Operand::Nil)?;
-        self.put(to, nil)?;
-        self.go(done)?;
+        self.copy_or_nil(to, at, Some(missing), base, done)?;
         self.begin(done);
         Ok(())
     }
@@ -276,10 +277,8 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
         let globals = self.globals()?;
         let long = self.e.context.i64_type();
         let globals = self.e.builder.build_ptr_to_int(globals, long, "")?;
-        let (key, from) = (self.words(Operand::String(name))?, self.words(from)?);
-        let is_table = self.e.int(tag::TABLE.into());
-        let words = [globals, is_table, key.0, key.1, from.0, from.1];
-        self.fallible("lua_setindex", &words.map(Into::into))?;
+        let table = (globals, self.e.int(tag::TABLE.into()));
+        self.set_slowly(table, Operand::String(name), from)?;
         self.go(done)?;
         self.begin(done);
         Ok(())
