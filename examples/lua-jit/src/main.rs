@@ -46,7 +46,7 @@ struct Options {
     /// When functions load the base of their frame [default: each, or calls under by-hand].
     #[arg(long)]
     reload: Option<Reload>,
-    /// Check each access at run time; needs libtbaa_witness.so in LD_PRELOAD (see docs/witness.md).
+    /// Check each access at run time; needs `libtbaa_witness.so` in `LD_PRELOAD` (see docs/witness.md).
     #[arg(long)]
     checked: bool,
     /// Print the IR on standard error, as it is before optimizing.

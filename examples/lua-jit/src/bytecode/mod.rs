@@ -1,4 +1,4 @@
-//! Register bytecode, between full_moon's tree and LLVM's IR.
+//! Register bytecode, between the tree of `full_moon` and LLVM's IR.
 //!
 //! A function's variables and temporaries are slots of the Lua stack, counted from the base of its
 //! frame.

@@ -1,4 +1,4 @@
-//! From text to full_moon's tree, and to the types that Ravi's annotations give.
+//! From text to the tree of `full_moon`, and to the types that Ravi's annotations give.
 
 use std::collections::HashMap;
 
@@ -42,7 +42,7 @@ pub(super) type Types = HashMap<usize, Type>;
 
 /// Reads a program.
 ///
-/// full_moon knows no `x: integer`, so annotations are collected first and replaced by spaces, which
+/// `full_moon` knows no `x: integer`, so annotations are collected first and replaced by spaces, which
 /// leaves all positions as they are. Annotations in comments, `x --[[: integer]]`, may stay.
 pub(super) fn read(source: &str) -> Result<(Ast, Types)> {
     let (mut text, mut types) = (source.as_bytes().to_vec(), Types::new());

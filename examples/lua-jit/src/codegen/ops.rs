@@ -1,6 +1,6 @@
 //! Operations, one after the other.
 
-use inkwell::{FloatPredicate, IntPredicate};
+use inkwell::IntPredicate;
 
 use super::function::FunctionGen;
 use super::{Int, Ptr, Result};
@@ -237,24 +237,6 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
                 let index = self.e.builder.build_int_add(index, step, "")?;
                 self.put_integer(at, index)?;
                 self.put_integer(at + 3, index)?;
-                self.go(body)?;
-            }
-            Type::Number => {
-                let [index, limit, step] = [0, 1, 2].map(|i| {
-                    let operand = Operand::Reg(at + i);
-                    self.number(Value { operand, ty: Type::Number })
-                });
-                let (limit, step) = (limit?, step?);
-                let index = self.e.builder.build_float_add(index?, step, "")?;
-                let up = self.fcmp(FloatPredicate::OGT, step, self.e.double(0.0))?;
-                let below = self.fcmp(FloatPredicate::OLE, index, limit)?;
-                let above = self.fcmp(FloatPredicate::OLE, limit, index)?;
-                let more = self.e.builder.build_select(up, below, above, "")?.into_int_value();
-                let next = self.block("next");
-                self.branch(more, next, done)?;
-                self.begin(next);
-                self.put_number(at, index)?;
-                self.put_number(at + 3, index)?;
                 self.go(body)?;
             }
             _ => {

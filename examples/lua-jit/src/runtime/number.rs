@@ -1,6 +1,8 @@
 //! Arithmetic as Lua defines it, on values whose types are not known.
 
-use super::layout::TValue;
+use std::cmp::Ordering;
+
+use super::layout::{TValue, tag};
 use crate::bytecode::Binary;
 
 /// The integer of a float's value, if it has one.
@@ -70,7 +72,7 @@ fn float(op: Binary, a: f64, b: f64) -> f64 {
 
 /// Whether `a < b`, or `a <= b`, exactly: also between integers and floats.
 pub(crate) fn less(or_equal: bool, a: TValue, b: TValue) -> Result<bool, String> {
-    let by = |order: Option<std::cmp::Ordering>| {
+    let by = |order: Option<Ordering>| {
         order.is_some_and(|order| order.is_lt() || or_equal && order.is_eq())
     };
     let (ints, floats) = ((a.as_integer(), b.as_integer()), (a.as_number(), b.as_number()));
@@ -78,40 +80,32 @@ pub(crate) fn less(or_equal: bool, a: TValue, b: TValue) -> Result<bool, String>
         ((Some(a), Some(b)), _) => Ok(by(Some(a.cmp(&b)))),
         (_, (Some(a), Some(b))) => Ok(by(a.partial_cmp(&b))),
         ((Some(a), _), (_, Some(b))) => Ok(by(compare(a, b))),
-        ((_, Some(b)), (Some(a), _)) => Ok(by(compare(b, a).map(std::cmp::Ordering::reverse))),
+        ((_, Some(b)), (Some(a), _)) => Ok(by(compare(b, a).map(Ordering::reverse))),
         _ => Err(format!("attempt to compare {} with {}", a.type_name(), b.type_name())),
     }
 }
 
 /// Compares an integer with a float; `None` with NaN.
-fn compare(i: i64, n: f64) -> Option<std::cmp::Ordering> {
-    let limit = 2f64.powi(63);
-    if n.is_nan() {
-        None
-    } else if n >= limit {
-        Some(std::cmp::Ordering::Less)
-    } else if n < -limit {
-        Some(std::cmp::Ordering::Greater)
-    } else {
-        let whole = n.floor();
-        let order = i.cmp(&(whole as i64));
-        // Equal to the whole part is less than what has a fraction.
-        Some(if order.is_eq() && whole < n { std::cmp::Ordering::Less } else { order })
-    }
+fn compare(i: i64, n: f64) -> Option<Ordering> {
+    let whole = n.floor();
+    // An integer that equals the whole part is less than what has a fraction.
+    let fraction = if whole < n { Ordering::Less } else { Ordering::Equal };
+    // The cast takes numbers out of range to the nearest i128.
+    (!n.is_nan()).then(|| i128::from(i).cmp(&(whole as i128)).then(fraction))
 }
 
 pub(crate) fn equal(a: TValue, b: TValue) -> bool {
     match (a.as_integer(), b.as_number(), a.as_number(), b.as_integer()) {
         (Some(i), Some(n), _, _) | (_, _, Some(n), Some(i)) => {
-            compare(i, n).is_some_and(std::cmp::Ordering::is_eq)
+            compare(i, n).is_some_and(Ordering::is_eq)
         }
         _ if a.tt != b.tt => false,
         // SAFETY: the tag says which member was written.
         _ => unsafe {
             match a.tt {
-                super::layout::tag::NIL => true,
-                super::layout::tag::NUMBER => a.value.n == b.value.n,
-                super::layout::tag::BOOLEAN => a.value.b == b.value.b,
+                tag::NIL => true,
+                tag::NUMBER => a.value.n == b.value.n,
+                tag::BOOLEAN => a.value.b == b.value.b,
                 _ => a.value.i == b.value.i,
             }
         },
