@@ -17,8 +17,7 @@ use crate::runtime::layout;
 pub(crate) enum Switch {
     /// No tags.
     None,
-    /// No tags, and the base is loaded only at the start and after calls: what
-    /// the others are to be compared with.
+    /// No tags, but functions load the base only at their start and after calls: the goal.
     ByHand,
     /// Clang's policy.
     Clang,

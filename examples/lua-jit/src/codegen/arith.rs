@@ -1,5 +1,5 @@
-//! Arithmetic and comparison: directly where the types are known, else behind
-//! checks of the tags, else by a helper.
+//! Arithmetic and comparison. Operands of known types need no checks. For others, code checks the
+//! tags, and calls a helper unless both are integers or both are floats.
 
 use inkwell::{FloatPredicate, IntPredicate};
 

@@ -1,9 +1,8 @@
 //! One function: its blocks, its slots, its values.
 //!
 //! Every operation loads the base of the frame from `CallInfo` before it touches
-//! a slot, for a call may have moved the stack. Whether the load is needed is
-//! left to LLVM, as in Ravi. To compare, the base may also be loaded where a
-//! compiler that keeps track of calls would.
+//! a slot, for a call may have moved the stack. LLVM finds out whether the load is
+//! needed, as in Ravi. For comparison, [`Reload`] can place fewer loads.
 
 use inkwell::values::FunctionValue;
 use inkwell::{FloatPredicate, IntPredicate};
@@ -27,7 +26,7 @@ pub(super) struct FunctionGen<'e, 'ctx, 't> {
     kept: Ptr<'ctx>,
     /// Where each operation begins.
     blocks: Vec<Block<'ctx>>,
-    /// Where a function goes that fails.
+    /// The block that returns a failure.
     failed: Block<'ctx>,
     pub(super) line: u32,
 }
@@ -314,8 +313,8 @@ impl<'e, 'ctx, 't> FunctionGen<'e, 'ctx, 't> {
         Ok(result)
     }
 
-    /// Calls a helper that says by a number below 0 that it has failed, and
-    /// fails then; the line is its last argument.
+    /// Calls a helper whose last argument is the line. If its result is below 0, the helper has
+    /// failed, and the function fails too.
     pub(super) fn fallible(&mut self, name: &str, arguments: &[Any<'ctx>]) -> Result<Int<'ctx>> {
         let all = [arguments, &self.e.ints([self.line.into()])].concat();
         let result = self.helper(name, &all)?.ok_or("a helper without a result")?.into_int_value();
@@ -333,13 +332,12 @@ impl<'e, 'ctx, 't> FunctionGen<'e, 'ctx, 't> {
         self.go(self.failed)
     }
 
-    /// Loads the base where an operation parts into several ways, which each
-    /// begin with `resume`.
+    /// Loads the base before an operation branches; each branch begins with `resume`.
     pub(super) fn fork(&mut self) -> Result<Ptr<'ctx>> {
         self.base()
     }
 
-    /// Begins one of the ways after `fork`.
+    /// Begins a branch after `fork`.
     pub(super) fn resume(&mut self, block: Block<'ctx>, base: Ptr<'ctx>) {
         self.begin(block);
         self.base = Some(base);

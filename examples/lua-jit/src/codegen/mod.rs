@@ -44,17 +44,16 @@ pub(crate) enum Reload {
     /// Before every operation that touches a slot, as Ravi does.
     #[value(name = "each")]
     EachOperation,
-    /// At its start, and after calls that may move the stack: the fewest loads,
-    /// as one would place them by hand.
+    /// At its start and after calls that may move the stack: the fewest loads.
     #[value(name = "calls")]
     AfterCalls,
-    /// At its start, and after all calls of helpers that touch memory: the
-    /// fewest where LLVM knows nothing of the helpers.
+    /// At its start and after all calls of the runtime: the fewest loads if LLVM knows nothing of
+    /// the runtime.
     #[value(name = "helpers")]
     AfterHelpers,
 }
 
-/// What came of compiling.
+/// How long compiling took, and which loads are left.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Compiled {
     /// Each function's loads as they are emitted.

@@ -104,7 +104,7 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
         Ok(true)
     }
 
-    /// Checks an annotation: passes over the helper where the tag is right.
+    /// Checks an annotation; calls the helper only if the tag is another.
     fn check(&mut self, reg: Reg, ty: Type) -> Result<()> {
         let tag = match ty {
             Type::Integer => tag::INTEGER,
@@ -178,8 +178,7 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
         Ok(())
     }
 
-    /// Prepares a loop: how often it runs is known before it does, so that no
-    /// index can overflow.
+    /// Prepares a loop. It counts the turns before the first one, so no index can overflow.
     fn for_prep(&mut self, at: Reg, all_integers: bool, exit: Label) -> Result<()> {
         let exit = self.target(exit);
         let enter = self.block("enter");

@@ -120,8 +120,7 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
         }
     }
 
-    /// An index from 1 as one from 0; goes to `outside` if it is not below the
-    /// count.
+    /// Turns an index from 1 into one from 0; goes to `outside` unless it is below the count.
     fn in_bounds(
         &mut self,
         index: Int<'ctx>,
