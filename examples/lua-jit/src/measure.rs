@@ -6,36 +6,15 @@ use inkwell::context::Context;
 
 use crate::bytecode::{self, Proto};
 use crate::codegen::{self, Compiled, Error, Reload};
-use crate::runtime::layout::Function;
 use crate::runtime::{Lua, show};
-use crate::syntax;
 use crate::tags::{Switch, Tags};
 
-/// The time that this thread has had of a processor so far: what else runs on
-/// the machine does not count.
-#[cfg(target_os = "linux")]
+/// The time that this thread has had of a processor so far; other work on the machine does not count.
 pub(crate) fn processor_time() -> Duration {
-    #[repr(C)]
-    struct Timespec {
-        seconds: i64,
-        nanoseconds: i64,
-    }
-    unsafe extern "C" {
-        fn clock_gettime(clock: i32, time: *mut Timespec) -> i32;
-    }
-    /// `CLOCK_THREAD_CPUTIME_ID`
-    const THREAD: i32 = 3;
-    let mut time = Timespec { seconds: 0, nanoseconds: 0 };
-    // SAFETY: the function of POSIX, and a struct laid out as on 64-bit Linux.
-    unsafe { clock_gettime(THREAD, &raw mut time) };
-    Duration::new(time.seconds as u64, time.nanoseconds as u32)
-}
-
-/// The time that has passed since the first call.
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn processor_time() -> Duration {
-    static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
-    START.get_or_init(std::time::Instant::now).elapsed()
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is there.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
 /// What a run gave.
@@ -48,26 +27,23 @@ pub(crate) struct Outcome {
     pub(crate) moves: usize,
 }
 
-/// Reads a program and compiles it to bytecode.
+/// Reads a program from a file and compiles it to bytecode.
 ///
 /// # Errors
 ///
 /// The first mistake in it, with its place.
-pub(crate) fn read(file: &str, source: &str) -> Result<Proto, String> {
-    let proto = syntax::parse(source).and_then(|main| bytecode::compile(&main));
-    proto.map_err(|error| error.render(file, source))
+pub(crate) fn read(file: &str) -> Result<Proto, String> {
+    let source = std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
+    bytecode::compile(&source).map_err(|mistake| mistake.render(file, &source))
 }
 
 /// When functions load their base under a switch.
 pub(crate) fn reload(switch: Switch) -> Reload {
-    match switch {
-        Switch::ByHand => Reload::AfterCalls,
-        _ => Reload::EachOperation,
-    }
+    if switch == Switch::ByHand { Reload::AfterCalls } else { Reload::EachOperation }
 }
 
-/// Compiles a program and runs it. `argument` is its `...`, and `ir` gets the IR
-/// before optimizing, and then after.
+/// Compiles a program and runs it. `argument` is its `...`, and `ir` gets the IR before optimizing,
+/// and then after.
 ///
 /// # Errors
 ///
@@ -82,28 +58,14 @@ pub(crate) fn run(
     let context = Context::create();
     let code = codegen::compile(&context, proto, tags, reload, ir)?;
     let mut lua = Lua::new();
-    let mut functions = Vec::new();
-    let main = lua.load(proto, &mut functions);
-    for (&function, &address) in functions.iter().zip(&code.addresses) {
-        // SAFETY: `load` has just made the function, and LLVM code for it, with
-        // this signature.
-        unsafe { (*function).jit = std::mem::transmute::<usize, Function>(address) };
-    }
+    let main = lua.load(proto, &mut code.functions.iter());
     let start = processor_time();
     // SAFETY: the code was made for these structs, and `code` lives.
-    let output = unsafe { lua.run(main, argument) };
+    let output = unsafe { lua.run(main, argument) }?;
     let running = processor_time() - start;
-    let lines = output.map(|lines| {
-        let line = |values: &Vec<_>, bits| {
-            values.iter().map(|value| show(value, bits)).collect::<Vec<_>>().join("\t")
-        };
-        lines.iter().map(|values| (line(values, false), line(values, true))).collect()
-    });
-    let moves = lua.moves();
-    drop(lua);
-    for (function, proto) in functions.into_iter().zip(codegen::flatten(proto)) {
-        // SAFETY: nothing runs any more, and the state is gone.
-        unsafe { Lua::unload(function, proto) };
-    }
-    Ok(Outcome { output: lines?, compiled: code.compiled, running, moves })
+    let line = |values: &Vec<_>, bits| {
+        values.iter().map(|value| show(value, bits)).collect::<Vec<_>>().join("\t")
+    };
+    let output = output.iter().map(|values| (line(values, false), line(values, true))).collect();
+    Ok(Outcome { output, compiled: code.compiled, running, moves: lua.moves() })
 }

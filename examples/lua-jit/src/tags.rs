@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use clap::ValueEnum;
 use tbaa::declare::{Declarations, Place, Policy, Target};
 use tbaa::spec::Spec;
 use tbaa::{Graph, Oracle, Rules, TagId};
@@ -12,12 +13,11 @@ use tbaa_lower::{Lowering, Options};
 use crate::runtime::layout;
 
 /// Where tags come from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum Switch {
     /// No tags.
     None,
-    /// No tags, and the base is loaded only at the start and after calls: what
-    /// the others are to be compared with.
+    /// No tags, but functions load the base only at their start and after calls: the goal.
     ByHand,
     /// Clang's policy.
     Clang,
@@ -31,33 +31,9 @@ pub(crate) enum Switch {
     LoweredScopes,
 }
 
-impl Switch {
-    pub(crate) const ALL: [Switch; 7] = [
-        Switch::None,
-        Switch::ByHand,
-        Switch::Clang,
-        Switch::Ravi,
-        Switch::Lowered,
-        Switch::Scopes,
-        Switch::LoweredScopes,
-    ];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Switch::None => "none",
-            Switch::ByHand => "by-hand",
-            Switch::Clang => "clang",
-            Switch::Ravi => "ravi",
-            Switch::Lowered => "lowered",
-            Switch::Scopes => "scopes",
-            Switch::LoweredScopes => "lowered-scopes",
-        }
-    }
-}
-
 impl fmt::Display for Switch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+        f.pad(self.to_possible_value().as_ref().map_or("", |value| value.get_name()))
     }
 }
 
@@ -134,12 +110,13 @@ impl At {
 }
 
 /// What the elements of typed arrays are to rule `union`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum Elements {
     /// Scalars of their own: no element is ever accessed as another value, so a
     /// store of one leaves the integers and floats in stack slots alone.
     Own,
-    /// C's `long long` and `double`, which a [`Value`](layout::Value) may hold.
+    /// C's `long long` and `double`, which a value in a stack slot may be.
+    #[value(name = "c")]
     OfC,
 }
 
@@ -218,51 +195,6 @@ impl Tags {
 
     pub(crate) fn touched(&self) -> &[TagId] {
         &self.touched
-    }
-}
-
-#[cfg(test)]
-impl Tags {
-    /// Row by row, whether accesses may alias by rule `union`.
-    pub(crate) fn by_rule(&self) -> Vec<Vec<bool>> {
-        let tags: Vec<TagId> = self.places.iter().filter_map(|place| place.tag).collect();
-        assert_eq!(tags.len(), ACCESSES.len(), "an access without a tag");
-        tags.iter().map(|&a| self.oracle.row(a, &tags)).collect()
-    }
-
-    /// What LLVM is to answer: the rule, and without scopes `MayAlias` on the
-    /// pairs that the lowering says are lost.
-    pub(crate) fn promised(&self) -> Vec<Vec<bool>> {
-        let mut rows = self.by_rule();
-        if let (Some(lowering), None) = (&self.lowering, &self.scopes) {
-            for (a, b) in lowering.lost_pairs(&self.oracle) {
-                for (i, first) in self.places.iter().enumerate() {
-                    for (j, second) in self.places.iter().enumerate() {
-                        let pair = (first.tag, second.tag);
-                        rows[i][j] |= pair == (a.tag, b.tag) || pair == (b.tag, a.tag);
-                    }
-                }
-            }
-        }
-        rows
-    }
-
-    /// Pairs of accesses of which LLVM is told more than the rule says.
-    pub(crate) fn violations(&self) -> Vec<String> {
-        let lowering = self.lowering.as_ref().map(|forest| forest.check(&self.oracle));
-        let mut found: Vec<String> =
-            lowering.into_iter().flatten().map(|violation| format!("{violation:?}")).collect();
-        for (a, &(.., first, _)) in self.places.iter().zip(ACCESSES) {
-            for (b, &(.., second, _)) in self.places.iter().zip(ACCESSES) {
-                let (Some(a), Some(b)) = (a.tag, b.tag) else { continue };
-                let (Some(of_a), Some(of_b)) = (self.scopes(a), self.scopes(b)) else { continue };
-                let apart = of_b.own.iter().all(|scope| of_a.noalias.contains(scope));
-                if apart == self.oracle.may_alias(a, b) {
-                    found.push(format!("{first} and {second}: told apart {apart}"));
-                }
-            }
-        }
-        found
     }
 }
 

@@ -1,12 +1,12 @@
 //! Statements.
 
-use super::build::Builder;
-use super::expr::is_open;
-use super::{Op, Operand, Reg, Value};
-use crate::syntax::SyntaxError;
-use crate::syntax::ast::{Expr, ExprKind, Stat, Type, VarId};
+use full_moon::ast::{Block, Expression, Index, LastStmt, NumericFor, Prefix, Stmt, Suffix};
+use full_moon::tokenizer::{Position, TokenReference};
 
-type Result<T> = std::result::Result<T, SyntaxError>;
+use super::expr::{Chain, Expr, is_open};
+use super::function::{Home, Lowering, Var, start};
+use super::read::{Result, mistake};
+use super::{Op, Operand, Reg, Type, Value};
 
 /// Where an assignment goes, its operands computed.
 enum Target {
@@ -18,245 +18,284 @@ enum Target {
     Element { array: Reg, key: Value, element: Type },
 }
 
-impl Builder<'_> {
-    pub(super) fn block(&mut self, stats: &[Stat]) -> Result<()> {
-        let mark = self.mark();
-        for stat in stats {
-            self.statement(stat)?;
-        }
-        self.release(mark);
+impl Lowering<'_> {
+    pub(super) fn block(&mut self, block: &Block) -> Result<()> {
+        let (mark, vars) = (self.f.free, self.f.vars.len());
+        self.statements(block)?;
+        self.f.free = mark;
+        self.f.vars.truncate(vars);
         Ok(())
     }
 
-    fn statement(&mut self, stat: &Stat) -> Result<()> {
-        let mark = self.mark();
-        match stat {
+    fn loop_block(&mut self, block: &Block, end: usize) -> Result<()> {
+        self.f.breaks.push(end);
+        self.block(block)?;
+        self.f.breaks.pop();
+        Ok(())
+    }
+
+    fn statements(&mut self, block: &Block) -> Result<()> {
+        for stat in block.stmts() {
+            let mark = self.f.free;
+            self.statement(stat)?;
             // A declaration keeps its slots until the block ends.
-            Stat::Local { vars, values } => return self.local(vars, values),
-            Stat::LocalFunction { var, function } => {
-                let reg = self.temporary();
-                self.bind(*var, reg);
-                if self.is_boxed(*var) {
+            if !matches!(stat, Stmt::LocalAssignment(_) | Stmt::LocalFunction(_)) {
+                self.f.free = mark;
+            }
+        }
+        match block.last_stmt() {
+            Some(LastStmt::Return(it)) => {
+                let at = self.f.free;
+                let count = self.list(&it.returns().iter().collect::<Vec<_>>(), true)?;
+                self.f.line = it.token().start_position().line() as u32;
+                self.emit(Op::Return { at, count });
+                self.f.free = at;
+            }
+            Some(LastStmt::Break(token)) => match self.f.breaks.last() {
+                Some(&target) => self.emit(Op::Jump { target }),
+                None => return mistake(token.start_position(), "`break` outside a loop"),
+            },
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn statement(&mut self, stat: &Stmt) -> Result<()> {
+        match stat {
+            Stmt::LocalAssignment(it) => {
+                if let Some(attribute) = it.attributes().flatten().next() {
+                    return mistake(
+                        start(attribute),
+                        "attributes such as <const> are not supported",
+                    );
+                }
+                let names: Vec<_> = it.names().iter().collect();
+                self.local(&names, &it.expressions().iter().collect::<Vec<_>>())?;
+            }
+            Stmt::LocalFunction(it) => {
+                let var = self.declare(it.name());
+                let (reg, boxed) = (var.reg, var.boxed);
+                self.f.vars.push(var);
+                let at = start(it.function_token());
+                if boxed {
                     // The box is there before the function that may use it.
                     self.emit(Op::NewBox { to: reg, from: Operand::Nil });
-                    let (value, _) = self.in_slot(function)?;
-                    self.emit(Op::SetBox { boxed: reg, from: Operand::Reg(value) });
-                } else {
-                    self.into(function, reg)?;
                 }
-                self.release(reg + 1);
-                return Ok(());
+                let to = if boxed { self.temporary() } else { reg };
+                self.closure(it.body(), at, to)?;
+                if boxed {
+                    self.emit(Op::SetBox { boxed: reg, from: Operand::Reg(to) });
+                }
+                self.f.free = reg + 1;
             }
-            Stat::Assign { targets, values } => self.assign(targets, values)?,
-            Stat::Call(call) => {
-                self.call(call, Some(0))?;
+            Stmt::Assignment(it) => {
+                let targets: Vec<_> = it.variables().iter().map(Expr::from).collect();
+                self.assign(targets, &it.expressions().iter().collect::<Vec<_>>())?;
             }
-            Stat::Do(body) => self.block(body)?,
-            Stat::If { arms, otherwise } => {
-                let end = self.label();
-                for (at, (condition, body)) in arms.iter().enumerate() {
+            Stmt::FunctionDeclaration(it) => {
+                let (name, at) = (it.name(), start(it.function_token()));
+                if let Some(colon) = name.method_colon() {
+                    return mistake(start(colon), "methods are not supported: write `t.f`");
+                }
+                let mut names = name.names().iter().cloned();
+                let Some(first) = names.next() else { return Ok(()) };
+                // Nothing reads the token of the dot.
+                let field = |name| Suffix::Index(Index::Dot { dot: first.clone(), name });
+                let suffixes: Vec<_> = names.map(field).collect();
+                let prefix = Prefix::Name(first.clone());
+                let chain = Chain { prefix: &prefix, suffixes: suffixes.iter().collect() };
+                let (home, ty) = self.target(chain.into(), false)?;
+                let reg = if let Target::Slot(reg) = home { reg } else { self.temporary() };
+                self.closure(it.body(), at, reg)?;
+                if ty != Type::Any {
+                    self.emit(Op::Check { reg, ty });
+                }
+                self.put(home, Value { operand: Operand::Reg(reg), ty });
+            }
+            Stmt::FunctionCall(call) => {
+                self.call(call.into(), Some(0))?;
+            }
+            Stmt::Do(it) => self.block(it.block())?,
+            Stmt::If(it) => {
+                let none = Vec::new();
+                let is_full = |it: &&Block| it.last_stmt().is_some() || it.stmts().next().is_some();
+                let otherwise = it.else_block().filter(is_full);
+                let rest = it.else_if().unwrap_or(&none).iter();
+                let rest = rest.map(|arm| (arm.condition(), arm.block()));
+                let (end, mut arms) = (self.label(), rest.len());
+                for (condition, block) in [(it.condition(), it.block())].into_iter().chain(rest) {
                     let next = self.label();
                     self.branch(condition, false, next)?;
-                    self.block(body)?;
-                    if at + 1 < arms.len() || !otherwise.is_empty() {
+                    self.block(block)?;
+                    if arms > 0 || otherwise.is_some() {
                         self.emit(Op::Jump { target: end });
                     }
+                    arms = arms.saturating_sub(1);
                     self.place(next);
                 }
-                self.block(otherwise)?;
+                if let Some(block) = otherwise {
+                    self.block(block)?;
+                }
                 self.place(end);
             }
-            Stat::While { condition, body } => {
+            Stmt::While(it) => {
                 let (again, end) = (self.label(), self.label());
                 self.place(again);
-                self.branch(condition, false, end)?;
-                self.breaks.push(end);
-                self.block(body)?;
-                self.breaks.pop();
+                self.branch(it.condition(), false, end)?;
+                self.loop_block(it.block(), end)?;
                 self.emit(Op::Jump { target: again });
                 self.place(end);
             }
-            Stat::Repeat { body, condition } => {
-                let (again, end) = (self.label(), self.label());
+            Stmt::Repeat(it) => {
+                let (again, end, vars) = (self.label(), self.label(), self.f.vars.len());
                 self.place(again);
-                self.breaks.push(end);
-                for stat in body {
-                    self.statement(stat)?;
-                }
-                self.breaks.pop();
-                self.branch(condition, false, again)?;
+                self.f.breaks.push(end);
+                self.statements(it.block())?;
+                self.f.breaks.pop();
+                // The condition sees the body's variables.
+                self.branch(it.until(), false, again)?;
                 self.place(end);
+                self.f.vars.truncate(vars);
             }
-            Stat::For { var, start, limit, step, body } => {
-                self.for_loop(*var, (start, limit, step.as_ref()), body)?;
+            Stmt::NumericFor(it) => self.for_loop(it)?,
+            Stmt::GenericFor(it) => {
+                let message = "`for ... in` is not supported: count with `for i = 1, n`";
+                return mistake(start(it.in_token()), message);
             }
-            Stat::Return { values, line } => {
-                let at = self.mark();
-                let count = self.list(values, true)?;
-                self.line = *line;
-                self.emit(Op::Return { at, count });
+            Stmt::Goto(_) | Stmt::Label(_) => {
+                return mistake(start(stat), "`goto` is not supported");
             }
-            Stat::Break { offset } => {
-                let Some(&target) = self.breaks.last() else {
-                    return Err(SyntaxError::new(*offset, "`break` outside a loop"));
-                };
-                self.emit(Op::Jump { target });
-            }
+            _ => return mistake(start(stat), "this statement is not supported"),
         }
-        self.release(mark);
         Ok(())
     }
 
-    fn local(&mut self, vars: &[VarId], values: &[Expr]) -> Result<()> {
-        let first = self.mark();
-        for _ in vars {
-            self.temporary();
-        }
-        let end = self.mark();
-        for (at, expr) in values.iter().enumerate() {
-            let (to, var) = (first + at as u32, vars.get(at).copied());
-            let Some(var) = var else {
+    fn local(&mut self, names: &[&TokenReference], values: &[&Expression]) -> Result<()> {
+        let mut vars: Vec<Var> = names.iter().map(|name| self.declare(name)).collect();
+        let end = self.f.free;
+        for (at, &expr) in values.iter().enumerate() {
+            let rest = vars.len().saturating_sub(at);
+            if rest == 0 {
                 // One value too many is computed and forgotten.
                 let to = self.temporary();
                 self.into(expr, to)?;
-                self.release(end);
-                continue;
-            };
-            let rest = vars.len() - at;
-            if at + 1 == values.len() && rest > 1 && is_open(expr) {
-                let from = self.call(expr, Some(rest as u32))?;
-                for (at, &var) in (0..).zip(&vars[at..]) {
-                    self.emit(Op::Move { to: to + at, from: Operand::Reg(from + at) });
-                    self.check_var(to + at, Type::Any, var, expr)?;
+            } else if rest > 1 && at + 1 == values.len() && is_open(expr) {
+                let from = self.call(expr.into(), Some(rest as u32))?;
+                for (at, var) in (from..).zip(&vars[at..]) {
+                    self.emit(Op::Move { to: var.reg, from: Operand::Reg(at) });
+                    self.check((var.reg, Type::Any), var.ty, "", Expr::from(expr).at(), None)?;
                 }
-                self.release(end);
-                break;
-            }
-            let declared = self.function.vars[var].ty;
-            if declared == Type::Any {
-                let found = self.into(expr, to)?;
-                self.refine(var, found);
+            } else if vars[at].ty == Type::Any {
+                let found = self.into(expr, vars[at].reg)?;
+                vars[at].refine(found);
             } else {
-                let what = format!("`{}`", self.function.vars[var].name);
-                self.put_typed(expr, to, declared, &what)?;
+                let var = &vars[at];
+                self.put_typed(expr, var.reg, var.ty, &format!("`{}`", var.name))?;
+            }
+            self.f.free = end;
+        }
+        if !values.last().is_some_and(|&last| is_open(last)) {
+            for &Var { reg: to, ty, .. } in vars.iter().skip(values.len()) {
+                match ty {
+                    Type::Any => self.emit(Op::Move { to, from: Operand::Nil }),
+                    Type::Integer => self.emit(Op::Move { to, from: Operand::Integer(0) }),
+                    Type::Number => self.emit(Op::Move { to, from: Operand::Number(0.0) }),
+                    _ => self.emit(Op::NewArray { to, element: ty.element() }),
+                }
             }
         }
-        let open = values.last().is_some_and(is_open);
-        if !open || vars.len() <= values.len() {
-            for (at, &var) in vars.iter().enumerate().skip(values.len()) {
-                let to = first + at as u32;
-                let from = match self.function.vars[var].ty {
-                    Type::Any => Operand::Nil,
-                    Type::Integer => Operand::Integer(0),
-                    Type::Number => Operand::Number(0.0),
-                    ty => {
-                        self.emit(Op::NewArray { to, element: ty.element() });
-                        continue;
-                    }
-                };
-                self.emit(Op::Move { to, from });
-            }
-        }
-        for (at, &var) in (0..).zip(vars) {
-            self.bind(var, first + at);
-            self.box_if_captured(var);
+        for var in vars {
+            self.f.vars.push(var);
+            self.box_if_captured(self.f.vars.len() - 1);
         }
         Ok(())
     }
 
-    fn check_var(&mut self, reg: Reg, found: Type, var: VarId, expr: &Expr) -> Result<()> {
-        let declared = &self.function.vars[var];
-        let what = format!("`{}`", declared.name);
-        self.check(reg, found, declared.ty, &what, expr)
-    }
-
-    fn assign(&mut self, targets: &[Expr], values: &[Expr]) -> Result<()> {
-        if let ([target], [value]) = (targets, values) {
-            let (home, ty) = self.target(target, false)?;
-            return self.store(home, ty, target, value);
+    fn assign(&mut self, targets: Vec<Expr<'_>>, values: &[&Expression]) -> Result<()> {
+        let places: Vec<Position> = targets.iter().map(Expr::at).collect();
+        let several = targets.len() > 1 || values.len() > 1;
+        let what = match targets.first() {
+            Some(Expr::Name(name)) if !several => format!("`{}`", name.token()),
+            _ => "an element".to_owned(),
+        };
+        let homes = targets.into_iter().map(|target| self.target(target, several));
+        let mut homes = homes.collect::<Result<Vec<_>>>()?;
+        if !several && let (Some((home, ty)), [value]) = (homes.pop(), values) {
+            let value = match home {
+                // The slot is written last, so the expression may read it.
+                Target::Slot(to) => return self.put_typed(value, to, ty, &what),
+                _ if ty == Type::Any => self.value(*value)?,
+                _ => {
+                    let slot = self.temporary();
+                    self.put_typed(value, slot, ty, &what)?;
+                    Value { operand: Operand::Reg(slot), ty }
+                }
+            };
+            self.f.line = places[0].line() as u32;
+            self.put(home, value);
+            return Ok(());
         }
-        let homes = targets.iter().map(|target| self.target(target, true));
-        let homes = homes.collect::<Result<Vec<_>>>()?;
-        let first = self.mark();
+        let first = self.f.free;
         let mut known = Vec::new();
-        for (at, expr) in values.iter().enumerate() {
-            let rest = targets.len().saturating_sub(at);
+        for (at, &expr) in values.iter().enumerate() {
+            let rest = homes.len().saturating_sub(at);
             if at + 1 == values.len() && rest > 1 && is_open(expr) {
-                let from = self.call(expr, Some(rest as u32))?;
-                debug_assert_eq!(from, first + at as u32);
-                known.resize(targets.len(), Type::Any);
+                self.call(expr.into(), Some(rest as u32))?;
+                known.resize(homes.len(), Type::Any);
             } else {
                 let slot = self.temporary();
                 known.push(self.into(expr, slot)?);
             }
         }
-        for ((at, target), (home, ty)) in (0..).zip(targets).zip(homes) {
-            let mut operand = Operand::Nil;
-            if let Some(&found) = known.get(at as usize) {
-                operand = Operand::Reg(first + at);
-                self.check(first + at, found, ty, "what is assigned to", target)?;
+        for (at, (home, ty)) in homes.into_iter().enumerate() {
+            let (mut operand, reg) = (Operand::Nil, first + at as u32);
+            if let Some(&found) = known.get(at) {
+                operand = Operand::Reg(reg);
+                self.check((reg, found), ty, "what is assigned to", places[at], None)?;
             } else if ty != Type::Any {
                 let message = format!("this is of type {}, and no value is left for it", ty.name());
-                return Err(SyntaxError::new(target.offset, message));
+                return mistake(places[at], message);
             }
             self.put(home, Value { operand, ty });
         }
         Ok(())
     }
 
-    /// Computes what an assignment needs to know of its target, and the type that
-    /// the target wants. Operands that the assignment itself may change are
-    /// copied if `copied`.
-    fn target(&mut self, target: &Expr, copied: bool) -> Result<(Target, Type)> {
-        Ok(match &target.kind {
-            ExprKind::Local(var) => {
-                let (reg, ty) = (self.var(*var).0, self.function.vars[*var].ty);
-                (if self.is_boxed(*var) { Target::Box(reg) } else { Target::Slot(reg) }, ty)
+    /// Computes what an assignment needs to know of its target, and the type that the target wants.
+    /// Operands that the assignment itself may change are copied if `copied`.
+    fn target(&mut self, target: Expr<'_>, copied: bool) -> Result<(Target, Type)> {
+        let at = target.at();
+        Ok(match target {
+            Expr::Name(name) => {
+                let name = name.token().to_string();
+                match self.resolve(&name) {
+                    Home::Local(var) => {
+                        self.assigned(var);
+                        let Var { reg, ty, boxed, .. } = self.f.vars[var];
+                        (if boxed { Target::Box(reg) } else { Target::Slot(reg) }, ty)
+                    }
+                    Home::Upvalue(index) => (Target::Upvalue(index), self.f.upvalues[index].ty),
+                    Home::Global => (Target::Global(self.string(&name)), Type::Any),
+                }
             }
-            ExprKind::Upvalue(index) => {
-                (Target::Upvalue(*index), self.function.upvalues[*index].ty)
-            }
-            ExprKind::Global(name) => (Target::Global(self.string(name)), Type::Any),
-            ExprKind::Index(table, key) => {
-                let (mut reg, ty) = self.in_slot(table)?;
-                let mut key = self.key(ty, key)?;
+            Expr::Index(chain, index) => {
+                let (mut table, ty) = self.in_slot(chain)?;
+                let mut key = self.key(ty, index)?;
                 if copied {
-                    let value = Value { operand: Operand::Reg(reg), ty };
-                    reg = self.temporary();
-                    self.move_to(reg, value);
+                    let value = Value { operand: Operand::Reg(table), ty };
+                    table = self.temporary();
+                    self.move_to(table, value);
                     let slot = self.temporary();
                     self.move_to(slot, key);
                     key.operand = Operand::Reg(slot);
                 }
                 match ty.element() {
-                    Type::Any => (Target::Index { table: reg, key }, Type::Any),
-                    element => (Target::Element { array: reg, key, element }, element),
+                    Type::Any => (Target::Index { table, key }, Type::Any),
+                    element => (Target::Element { array: table, key, element }, element),
                 }
             }
-            _ => return Err(SyntaxError::new(target.offset, "this cannot be assigned to")),
+            _ => return mistake(at, "this cannot be assigned to"),
         })
-    }
-
-    /// One value to one target.
-    fn store(&mut self, home: Target, ty: Type, target: &Expr, value: &Expr) -> Result<()> {
-        let what = match &target.kind {
-            ExprKind::Local(var) => format!("`{}`", self.function.vars[*var].name),
-            ExprKind::Upvalue(index) => format!("`{}`", self.function.upvalues[*index].name),
-            _ => "an element".to_owned(),
-        };
-        let value = match home {
-            // The slot is written last, so the expression may read it.
-            Target::Slot(to) => return self.put_typed(value, to, ty, &what),
-            _ if ty == Type::Any => self.value(value)?,
-            _ => {
-                let slot = self.temporary();
-                self.put_typed(value, slot, ty, &what)?;
-                Value { operand: Operand::Reg(slot), ty }
-            }
-        };
-        self.line = target.line;
-        self.put(home, value);
-        Ok(())
     }
 
     fn put(&mut self, home: Target, value: Value) {
@@ -273,26 +312,20 @@ impl Builder<'_> {
         }
     }
 
-    fn for_loop(
-        &mut self,
-        var: VarId,
-        (start, limit, step): (&Expr, &Expr, Option<&Expr>),
-        body: &[Stat],
-    ) -> Result<()> {
-        let at = self.mark();
+    fn for_loop(&mut self, it: &NumericFor) -> Result<()> {
+        let at = self.f.free;
         let mut types = Vec::new();
-        for bound in [Some(start), Some(limit), step] {
+        for bound in [Some(it.start()), Some(it.end()), it.step()] {
             let to = self.temporary();
-            let ty = match bound {
-                Some(expr) => self.into(expr, to)?,
-                None => {
-                    self.emit(Op::Move { to, from: Operand::Integer(1) });
-                    Type::Integer
-                }
+            let Some(bound) = bound else {
+                self.emit(Op::Move { to, from: Operand::Integer(1) });
+                types.push(Type::Integer);
+                continue;
             };
+            let ty = self.into(bound, to)?;
             if ty != Type::Any && !ty.is_number() {
-                let message = format!("a bound of type {}", ty.name());
-                return Err(SyntaxError::new(bound.unwrap_or(start).offset, message));
+                let place = Expr::from(bound).at();
+                return mistake(place, format!("a bound of type {}", ty.name()));
             }
             types.push(ty);
         }
@@ -302,19 +335,19 @@ impl Builder<'_> {
             _ => Type::Any,
         };
         let all_integers = types.iter().all(|&ty| ty == Type::Integer);
-        let (reg, line) = (self.temporary(), start.line);
-        self.bind(var, reg);
-        self.refine(var, ty);
+        let mut var = self.declare(it.index_variable());
+        var.refine(ty);
         let (again, exit) = (self.label(), self.label());
-        self.line = line;
+        let place = Expr::from(it.start()).at();
+        self.f.line = place.line() as u32;
         self.emit(Op::ForPrep { at, all_integers, exit });
         self.place(again);
-        self.check_var(reg, ty, var, start)?;
-        self.box_if_captured(var);
-        self.breaks.push(exit);
-        self.block(body)?;
-        self.breaks.pop();
-        self.line = line;
+        self.check((var.reg, ty), var.ty, &format!("`{}`", var.name), place, None)?;
+        self.f.vars.push(var);
+        self.box_if_captured(self.f.vars.len() - 1);
+        self.loop_block(it.block(), exit)?;
+        self.f.vars.pop();
+        self.f.line = place.line() as u32;
         self.emit(Op::ForLoop { at, ty, body: again });
         self.place(exit);
         Ok(())

@@ -9,12 +9,11 @@ use inkwell::context::Context;
 use inkwell::module::Module;
 use inkwell::types::{BasicMetadataTypeEnum, BasicTypeEnum};
 use inkwell::values::{
-    BasicMetadataValueEnum, BasicValue, BasicValueEnum, FloatValue, FunctionValue,
-    InstructionValue, IntValue, PointerValue, ValueKind,
+    BasicMetadataValueEnum, BasicValue, FunctionValue, InstructionValue, ValueKind,
 };
 use tbaa_inkwell::Tagger;
 
-use super::Result;
+use super::{Any, Float, Int, Ptr, Result};
 use crate::runtime::helpers::{self, Effect};
 use crate::tags::{At, Kind, Tags};
 
@@ -101,11 +100,7 @@ impl<'ctx, 't> Emitter<'ctx, 't> {
     }
 
     /// The address so many bytes behind another, in the same object.
-    pub(super) fn behind(
-        &self,
-        object: PointerValue<'ctx>,
-        bytes: IntValue<'ctx>,
-    ) -> Result<PointerValue<'ctx>> {
+    pub(super) fn behind(&self, object: Ptr<'ctx>, bytes: Int<'ctx>) -> Result<Ptr<'ctx>> {
         // SAFETY: callers stay inside the object, as the runtime lays it out.
         let address = unsafe {
             self.builder.build_in_bounds_gep(self.context.i8_type(), object, &[bytes], "")
@@ -116,15 +111,15 @@ impl<'ctx, 't> Emitter<'ctx, 't> {
     /// The address of element `index`, of `size` bytes each.
     pub(super) fn element(
         &self,
-        first: PointerValue<'ctx>,
-        index: IntValue<'ctx>,
+        first: Ptr<'ctx>,
+        index: Int<'ctx>,
         size: u64,
-    ) -> Result<PointerValue<'ctx>> {
+    ) -> Result<Ptr<'ctx>> {
         let bytes = self.builder.build_int_mul(index, self.long(size as i64), "")?;
         self.behind(first, bytes)
     }
 
-    fn address(&self, object: PointerValue<'ctx>, at: At) -> Result<PointerValue<'ctx>> {
+    fn address(&self, object: Ptr<'ctx>, at: At) -> Result<Ptr<'ctx>> {
         self.behind(object, self.long(self.tags.place(at).offset as i64))
     }
 
@@ -135,10 +130,10 @@ impl<'ctx, 't> Emitter<'ctx, 't> {
 
     pub(super) fn load_named(
         &mut self,
-        object: PointerValue<'ctx>,
+        object: Ptr<'ctx>,
         at: At,
         name: &str,
-    ) -> Result<BasicValueEnum<'ctx>> {
+    ) -> Result<Any<'ctx>> {
         let address = self.address(object, at)?;
         let value = self.builder.build_load(self.type_of(at.kind()), address, name)?;
         if let Some(instruction) = value.as_instruction_value() {
@@ -147,37 +142,25 @@ impl<'ctx, 't> Emitter<'ctx, 't> {
         Ok(value)
     }
 
-    fn load(&mut self, object: PointerValue<'ctx>, at: At) -> Result<BasicValueEnum<'ctx>> {
+    fn load(&mut self, object: Ptr<'ctx>, at: At) -> Result<Any<'ctx>> {
         self.load_named(object, at, "")
     }
 
-    pub(super) fn load_pointer(
-        &mut self,
-        object: PointerValue<'ctx>,
-        at: At,
-    ) -> Result<PointerValue<'ctx>> {
+    pub(super) fn load_pointer(&mut self, object: Ptr<'ctx>, at: At) -> Result<Ptr<'ctx>> {
         Ok(self.load(object, at)?.into_pointer_value())
     }
 
-    pub(super) fn load_int(
-        &mut self,
-        object: PointerValue<'ctx>,
-        at: At,
-    ) -> Result<IntValue<'ctx>> {
+    pub(super) fn load_int(&mut self, object: Ptr<'ctx>, at: At) -> Result<Int<'ctx>> {
         Ok(self.load(object, at)?.into_int_value())
     }
 
-    pub(super) fn load_float(
-        &mut self,
-        object: PointerValue<'ctx>,
-        at: At,
-    ) -> Result<FloatValue<'ctx>> {
+    pub(super) fn load_float(&mut self, object: Ptr<'ctx>, at: At) -> Result<Float<'ctx>> {
         Ok(self.load(object, at)?.into_float_value())
     }
 
     pub(super) fn store(
         &mut self,
-        object: PointerValue<'ctx>,
+        object: Ptr<'ctx>,
         at: At,
         value: impl BasicValue<'ctx>,
     ) -> Result<()> {
@@ -190,8 +173,8 @@ impl<'ctx, 't> Emitter<'ctx, 't> {
     pub(super) fn call(
         &mut self,
         name: &str,
-        arguments: &[BasicValueEnum<'ctx>],
-    ) -> Result<Option<BasicValueEnum<'ctx>>> {
+        arguments: &[Any<'ctx>],
+    ) -> Result<Option<Any<'ctx>>> {
         let &(function, effect) = self.helpers.get(name).ok_or("no such helper")?;
         let arguments: Vec<BasicMetadataValueEnum<'ctx>> =
             arguments.iter().map(|&argument| argument.into()).collect();
@@ -208,15 +191,29 @@ impl<'ctx, 't> Emitter<'ctx, 't> {
         Ok(call.try_as_basic_value().basic())
     }
 
-    pub(super) fn int(&self, value: i64) -> IntValue<'ctx> {
+    /// Calls a helper that has a result.
+    pub(super) fn compute(&mut self, name: &str, arguments: &[Any<'ctx>]) -> Result<Any<'ctx>> {
+        Ok(self.call(name, arguments)?.ok_or("a helper without a result")?)
+    }
+
+    /// Makes an unsigned integer an `i64`.
+    pub(super) fn extend(&self, value: Int<'ctx>) -> Result<Int<'ctx>> {
+        Ok(self.builder.build_int_z_extend(value, self.context.i64_type(), "")?)
+    }
+
+    pub(super) fn int(&self, value: i64) -> Int<'ctx> {
         self.context.i32_type().const_int(value as u64, true)
     }
 
-    pub(super) fn long(&self, value: i64) -> IntValue<'ctx> {
+    pub(super) fn ints<const N: usize>(&self, values: [i64; N]) -> [Any<'ctx>; N] {
+        values.map(|value| self.int(value).into())
+    }
+
+    pub(super) fn long(&self, value: i64) -> Int<'ctx> {
         self.context.i64_type().const_int(value as u64, true)
     }
 
-    pub(super) fn double(&self, value: f64) -> FloatValue<'ctx> {
+    pub(super) fn double(&self, value: f64) -> Float<'ctx> {
         self.context.f64_type().const_float(value)
     }
 }

@@ -1,15 +1,13 @@
-//! Arithmetic and comparison: directly where the types are known, else behind
-//! checks of the tags, else by a helper.
+//! Arithmetic and comparison. Operands of known types need no checks. For others, code checks the
+//! tags, and calls a helper unless both are integers or both are floats.
 
-use inkwell::values::{FloatValue, IntValue};
 use inkwell::{FloatPredicate, IntPredicate};
 
-use super::Result;
 use super::function::FunctionGen;
-use crate::bytecode::{Label, Operand, Reg, Value};
+use super::{Float, Int, Result};
+use crate::bytecode::{Binary, Label, Operand, Reg, Type, Value};
 use crate::runtime::helpers::OPERATORS;
 use crate::runtime::layout::tag;
-use crate::syntax::ast::{Binary, Type};
 
 impl<'ctx> FunctionGen<'_, 'ctx, '_> {
     pub(super) fn arith(&mut self, op: Binary, to: Reg, a: Value, b: Value) -> Result<()> {
@@ -19,31 +17,15 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
             _ if a.ty.is_number() && b.ty.is_number() => return self.floats(op, to, a, b),
             _ => {}
         }
-        let base = self.fork()?;
-        let (ints, not_ints) = (self.block("ints"), self.block("not_ints"));
-        let (floats, slow, done) = (self.block("floats"), self.block("slow"), self.block("done"));
-        if float_only {
-            self.go(not_ints)?;
-        } else {
-            let both = self.both(a, b, tag::INTEGER)?;
-            self.branch(both, ints, not_ints)?;
-        }
-        self.resume(ints, base);
-        if float_only {
-            // Nothing leads here.
-            self.e.builder.build_unreachable()?;
-        } else {
-            self.integers(op, to, a, b)?;
-            self.go(done)?;
-        }
-        self.resume(not_ints, base);
-        let both = self.both(a, b, tag::NUMBER)?;
-        self.branch(both, floats, slow)?;
-        self.resume(floats, base);
-        let typed = |value: Value| Value { ty: Type::Number, ..value };
-        self.floats(op, to, typed(a), typed(b))?;
-        self.go(done)?;
-        self.resume(slow, base);
+        let done = self.block("done");
+        let types = if float_only { &[Type::Number][..] } else { &[Type::Integer, Type::Number] };
+        self.by_type(types, a, b, |it, ty, a, b| {
+            match ty {
+                Type::Integer => it.integers(op, to, a, b)?,
+                _ => it.floats(op, to, a, b)?,
+            }
+            it.go(done)
+        })?;
         let number = OPERATORS.iter().position(|&known| known == op).unwrap_or(0);
         let (a, b) = (self.words(a.operand)?, self.words(b.operand)?);
         let (to, number) = (self.e.int(to.into()), self.e.int(number as i64));
@@ -54,10 +36,26 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
         Ok(())
     }
 
-    /// Whether both values have a tag.
-    fn both(&mut self, a: Value, b: Value, tag: u16) -> Result<IntValue<'ctx>> {
-        let (a, b) = (self.has_tag(a, tag)?, self.has_tag(b, tag)?);
-        Ok(self.e.builder.build_and(a, b, "")?)
+    /// Emits code for operands that both have a type, for each type; goes on where they have none.
+    fn by_type(
+        &mut self,
+        types: &[Type],
+        a: Value,
+        b: Value,
+        emit: impl Fn(&mut Self, Type, Value, Value) -> Result<()>,
+    ) -> Result<()> {
+        let base = self.fork()?;
+        for &ty in types {
+            let (both, other) = (self.block("both"), self.block("other"));
+            let tag = if ty == Type::Integer { tag::INTEGER } else { tag::NUMBER };
+            let (first, second) = (self.has_tag(a, tag)?, self.has_tag(b, tag)?);
+            let same = self.e.builder.build_and(first, second, "")?;
+            self.branch(same, both, other)?;
+            self.resume(both, base);
+            emit(self, ty, Value { ty, ..a }, Value { ty, ..b })?;
+            self.resume(other, base);
+        }
+        Ok(())
     }
 
     fn integers(&mut self, op: Binary, to: Reg, a: Value, b: Value) -> Result<()> {
@@ -77,10 +75,10 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
     fn divide(
         &mut self,
         op: Binary,
-        a: IntValue<'ctx>,
-        b: IntValue<'ctx>,
+        a: Int<'ctx>,
+        b: Int<'ctx>,
         constant: Operand,
-    ) -> Result<IntValue<'ctx>> {
+    ) -> Result<Int<'ctx>> {
         let zero = self.e.long(0);
         if matches!(constant, Operand::Integer(1..)) {
             // C's quotient or remainder, and a step towards the floor.
@@ -103,8 +101,7 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
         self.fail(if op == Binary::Mod { 2 } else { 1 })?;
         self.resume(good, base);
         let name = if op == Binary::Mod { "lua_modulo" } else { "lua_floor_div" };
-        let result = self.e.call(name, &[a.into(), b.into()])?;
-        Ok(result.ok_or("a helper without a result")?.into_int_value())
+        Ok(self.e.compute(name, &[a.into(), b.into()])?.into_int_value())
     }
 
     fn floats(&mut self, op: Binary, to: Reg, a: Value, b: Value) -> Result<()> {
@@ -126,10 +123,9 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
     }
 
     /// Calls a helper that computes, and no more.
-    fn pure(&mut self, name: &str, arguments: &[FloatValue<'ctx>]) -> Result<FloatValue<'ctx>> {
+    fn pure(&mut self, name: &str, arguments: &[Float<'ctx>]) -> Result<Float<'ctx>> {
         let arguments: Vec<_> = arguments.iter().map(|&argument| argument.into()).collect();
-        let result = self.e.call(name, &arguments)?;
-        Ok(result.ok_or("a helper without a result")?.into_float_value())
+        Ok(self.e.compute(name, &arguments)?.into_float_value())
     }
 
     pub(super) fn minus(&mut self, to: Reg, from: Value) -> Result<()> {
@@ -166,42 +162,24 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
         let (target, next) = (self.target(target), self.block("else"));
         let (yes, no) = if when { (target, next) } else { (next, target) };
         let is_nil = |value: Value| value.operand == Operand::Nil;
-        if a.ty == Type::Integer && b.ty == Type::Integer {
-            let truth = self.compare_integers(op, a, b)?;
-            self.branch(truth, yes, no)?;
-        } else if a.ty.is_number() && b.ty.is_number() && a.ty == b.ty {
-            let truth = self.compare_floats(op, a, b)?;
+        if a.ty == b.ty && a.ty.is_number() {
+            let truth = self.compare_numbers(op, a, b)?;
             self.branch(truth, yes, no)?;
         } else if equality && (is_nil(a) || is_nil(b)) {
             let truth = self.has_tag(if is_nil(a) { b } else { a }, tag::NIL)?;
             self.branch(truth, yes, no)?;
         } else {
-            let base = self.fork()?;
-            let (ints, not_ints) = (self.block("ints"), self.block("not_ints"));
-            let (floats, slow) = (self.block("floats"), self.block("slow"));
-            let both = self.both(a, b, tag::INTEGER)?;
-            self.branch(both, ints, not_ints)?;
-            self.resume(ints, base);
-            let truth = self.compare_integers(op, a, b)?;
-            self.branch(truth, yes, no)?;
-            self.resume(not_ints, base);
-            let both = self.both(a, b, tag::NUMBER)?;
-            self.branch(both, floats, slow)?;
-            self.resume(floats, base);
-            let typed = |value: Value| Value { ty: Type::Number, ..value };
-            let truth = self.compare_floats(op, typed(a), typed(b))?;
-            self.branch(truth, yes, no)?;
-            self.resume(slow, base);
+            self.by_type(&[Type::Integer, Type::Number], a, b, |it, _, a, b| {
+                let truth = it.compare_numbers(op, a, b)?;
+                it.branch(truth, yes, no)
+            })?;
             let (a, b) = (self.words(a.operand)?, self.words(b.operand)?);
             let words = [a.0.into(), a.1.into(), b.0.into(), b.1.into()];
             let result = if equality {
-                let result = self.e.call("lua_equal", &words)?;
-                result.ok_or("a helper without a result")?.into_int_value()
+                self.e.compute("lua_equal", &words)?.into_int_value()
             } else {
-                let or_equal = self.e.int((op == Binary::Le).into());
-                let mut arguments = vec![or_equal.into()];
-                arguments.extend(words);
-                self.fallible("lua_less", &arguments)?
+                let or_equal = self.e.ints([(op == Binary::Le).into()]);
+                self.fallible("lua_less", &[&or_equal[..], &words].concat())?
             };
             let truth = self.icmp(IntPredicate::NE, result, self.e.int(0))?;
             self.branch(truth, yes, no)?;
@@ -210,23 +188,18 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
         Ok(())
     }
 
-    fn compare_integers(&mut self, op: Binary, a: Value, b: Value) -> Result<IntValue<'ctx>> {
-        let (a, b) = (self.integer(a.operand)?, self.integer(b.operand)?);
-        let how = match op {
-            Binary::Lt => IntPredicate::SLT,
-            Binary::Le => IntPredicate::SLE,
-            _ => IntPredicate::EQ,
+    /// Compares two integers or two floats.
+    fn compare_numbers(&mut self, op: Binary, a: Value, b: Value) -> Result<Int<'ctx>> {
+        let (integers, floats) = match op {
+            Binary::Lt => (IntPredicate::SLT, FloatPredicate::OLT),
+            Binary::Le => (IntPredicate::SLE, FloatPredicate::OLE),
+            _ => (IntPredicate::EQ, FloatPredicate::OEQ),
         };
-        self.icmp(how, a, b)
-    }
-
-    fn compare_floats(&mut self, op: Binary, a: Value, b: Value) -> Result<IntValue<'ctx>> {
+        if a.ty == Type::Integer {
+            let (a, b) = (self.integer(a.operand)?, self.integer(b.operand)?);
+            return self.icmp(integers, a, b);
+        }
         let (a, b) = (self.number(a)?, self.number(b)?);
-        let how = match op {
-            Binary::Lt => FloatPredicate::OLT,
-            Binary::Le => FloatPredicate::OLE,
-            _ => FloatPredicate::OEQ,
-        };
-        self.fcmp(how, a, b)
+        self.fcmp(floats, a, b)
     }
 }

@@ -1,36 +1,33 @@
 //! One function: its blocks, its slots, its values.
 //!
 //! Every operation loads the base of the frame from `CallInfo` before it touches
-//! a slot, for a call may have moved the stack. Whether the load is needed is
-//! left to LLVM, as in Ravi. To compare, the base may also be loaded where a
-//! compiler that keeps track of calls would.
+//! a slot, for a call may have moved the stack. LLVM finds out whether the load is
+//! needed, as in Ravi. For comparison, [`Reload`] can place fewer loads.
 
-use inkwell::basic_block::BasicBlock;
-use inkwell::values::{BasicValueEnum, FloatValue, FunctionValue, IntValue, PointerValue};
+use inkwell::values::FunctionValue;
 use inkwell::{FloatPredicate, IntPredicate};
 
 use super::access::Emitter;
-use super::{Reload, Result};
-use crate::bytecode::{Label, Operand, Proto, Reg, Value};
+use super::{Any, Block, Float, Int, Ptr, Reload, Result, Words};
+use crate::bytecode::{Label, Operand, Proto, Reg, Type, Value};
 use crate::runtime::layout::{TValue, tag};
-use crate::syntax::ast::Type;
 use crate::tags::At;
 
 pub(super) struct FunctionGen<'e, 'ctx, 't> {
     pub(super) e: &'e mut Emitter<'ctx, 't>,
     pub(super) proto: &'e Proto,
     function: FunctionValue<'ctx>,
-    pub(super) l: PointerValue<'ctx>,
-    pub(super) ci: PointerValue<'ctx>,
+    pub(super) l: Ptr<'ctx>,
+    pub(super) ci: Ptr<'ctx>,
     /// The base that this operation has loaded.
-    base: Option<PointerValue<'ctx>>,
+    base: Option<Ptr<'ctx>>,
     reload: Reload,
     /// Where the base is kept if not every operation loads it.
-    kept: PointerValue<'ctx>,
+    kept: Ptr<'ctx>,
     /// Where each operation begins.
-    blocks: Vec<BasicBlock<'ctx>>,
-    /// Where a function goes that fails.
-    failed: BasicBlock<'ctx>,
+    blocks: Vec<Block<'ctx>>,
+    /// The block that returns a failure.
+    failed: Block<'ctx>,
     pub(super) line: u32,
 }
 
@@ -83,54 +80,49 @@ impl<'e, 'ctx, 't> FunctionGen<'e, 'ctx, 't> {
         Ok(())
     }
 
-    pub(super) fn target(&self, label: Label) -> BasicBlock<'ctx> {
+    pub(super) fn target(&self, label: Label) -> Block<'ctx> {
         self.blocks[self.proto.labels[label]]
     }
 
-    pub(super) fn block(&self, name: &str) -> BasicBlock<'ctx> {
+    pub(super) fn block(&self, name: &str) -> Block<'ctx> {
         self.e.context.append_basic_block(self.function, name)
     }
 
     /// Goes on emitting in a block that only this one leads to.
-    pub(super) fn begin(&self, block: BasicBlock<'ctx>) {
+    pub(super) fn begin(&self, block: Block<'ctx>) {
         self.e.builder.position_at_end(block);
     }
 
-    pub(super) fn go(&self, to: BasicBlock<'ctx>) -> Result<()> {
+    pub(super) fn go(&self, to: Block<'ctx>) -> Result<()> {
         self.e.builder.build_unconditional_branch(to)?;
         Ok(())
     }
 
     pub(super) fn branch(
         &self,
-        condition: IntValue<'ctx>,
-        yes: BasicBlock<'ctx>,
-        no: BasicBlock<'ctx>,
+        condition: Int<'ctx>,
+        yes: Block<'ctx>,
+        no: Block<'ctx>,
     ) -> Result<()> {
         self.e.builder.build_conditional_branch(condition, yes, no)?;
         Ok(())
     }
 
-    pub(super) fn icmp(
-        &self,
-        how: IntPredicate,
-        a: IntValue<'ctx>,
-        b: IntValue<'ctx>,
-    ) -> Result<IntValue<'ctx>> {
+    pub(super) fn icmp(&self, how: IntPredicate, a: Int<'ctx>, b: Int<'ctx>) -> Result<Int<'ctx>> {
         Ok(self.e.builder.build_int_compare(how, a, b, "")?)
     }
 
     pub(super) fn fcmp(
         &self,
         how: FloatPredicate,
-        a: FloatValue<'ctx>,
-        b: FloatValue<'ctx>,
-    ) -> Result<IntValue<'ctx>> {
+        a: Float<'ctx>,
+        b: Float<'ctx>,
+    ) -> Result<Int<'ctx>> {
         Ok(self.e.builder.build_float_compare(how, a, b, "")?)
     }
 
     /// Loads the base; once an operation.
-    fn base(&mut self) -> Result<PointerValue<'ctx>> {
+    fn base(&mut self) -> Result<Ptr<'ctx>> {
         if let Some(base) = self.base {
             return Ok(base);
         }
@@ -144,44 +136,43 @@ impl<'e, 'ctx, 't> FunctionGen<'e, 'ctx, 't> {
     }
 
     /// The address of a slot.
-    pub(super) fn slot(&mut self, reg: Reg) -> Result<PointerValue<'ctx>> {
+    pub(super) fn slot(&mut self, reg: Reg) -> Result<Ptr<'ctx>> {
         let base = self.base()?;
         self.e.behind(base, self.e.long(i64::from(reg) * size_of::<TValue>() as i64))
     }
 
     /// What stands at an address: the value's word and its tag.
-    pub(super) fn words_at(
-        &mut self,
-        at: PointerValue<'ctx>,
-    ) -> Result<(IntValue<'ctx>, IntValue<'ctx>)> {
+    pub(super) fn words_at(&mut self, at: Ptr<'ctx>) -> Result<Words<'ctx>> {
         let word = self.e.load_int(at, At::Word)?;
         let tag = self.e.load_int(at, At::Tag)?;
         Ok((word, self.widen(tag)?))
     }
 
-    fn widen(&self, tag: IntValue<'ctx>) -> Result<IntValue<'ctx>> {
+    fn widen(&self, tag: Int<'ctx>) -> Result<Int<'ctx>> {
         Ok(self.e.builder.build_int_z_extend(tag, self.e.context.i32_type(), "")?)
     }
 
     /// Stores a value at an address.
-    pub(super) fn put_words(
-        &mut self,
-        at: PointerValue<'ctx>,
-        (word, tag): (IntValue<'ctx>, IntValue<'ctx>),
-    ) -> Result<()> {
+    pub(super) fn put_words(&mut self, at: Ptr<'ctx>, (word, tag): Words<'ctx>) -> Result<()> {
         self.e.store(at, At::Word, word)?;
         let short = self.e.context.i16_type();
         let tag = self.e.builder.build_int_truncate(tag, short, "")?;
         self.e.store(at, At::Tag, tag)
     }
 
-    pub(super) fn put_tag(&mut self, at: PointerValue<'ctx>, tag: u16) -> Result<()> {
+    /// Stores a value in a slot.
+    pub(super) fn put(&mut self, to: Reg, words: Words<'ctx>) -> Result<()> {
+        let slot = self.slot(to)?;
+        self.put_words(slot, words)
+    }
+
+    pub(super) fn put_tag(&mut self, at: Ptr<'ctx>, tag: u16) -> Result<()> {
         let tag = self.e.context.i16_type().const_int(tag.into(), false);
         self.e.store(at, At::Tag, tag)
     }
 
     /// An operand as its word and its tag.
-    pub(super) fn words(&mut self, operand: Operand) -> Result<(IntValue<'ctx>, IntValue<'ctx>)> {
+    pub(super) fn words(&mut self, operand: Operand) -> Result<Words<'ctx>> {
         let (word, tag) = match operand {
             Operand::Reg(reg) => {
                 let slot = self.slot(reg)?;
@@ -201,7 +192,7 @@ impl<'e, 'ctx, 't> FunctionGen<'e, 'ctx, 't> {
     }
 
     /// The tag of an operand: a constant where its type is known.
-    pub(super) fn tag_of(&mut self, value: Value) -> Result<IntValue<'ctx>> {
+    pub(super) fn tag_of(&mut self, value: Value) -> Result<Int<'ctx>> {
         let known = match (value.ty, value.operand) {
             (Type::Integer, _) => tag::INTEGER,
             (Type::Number, _) => tag::NUMBER,
@@ -221,13 +212,13 @@ impl<'e, 'ctx, 't> FunctionGen<'e, 'ctx, 't> {
         Ok(self.e.int(known.into()))
     }
 
-    pub(super) fn has_tag(&mut self, value: Value, tag: u16) -> Result<IntValue<'ctx>> {
+    pub(super) fn has_tag(&mut self, value: Value, tag: u16) -> Result<Int<'ctx>> {
         let found = self.tag_of(value)?;
         self.icmp(IntPredicate::EQ, found, self.e.int(tag.into()))
     }
 
     /// An operand that is known to be an integer.
-    pub(super) fn integer(&mut self, operand: Operand) -> Result<IntValue<'ctx>> {
+    pub(super) fn integer(&mut self, operand: Operand) -> Result<Int<'ctx>> {
         match operand {
             Operand::Integer(i) => Ok(self.e.long(i)),
             Operand::Reg(reg) => {
@@ -240,7 +231,7 @@ impl<'e, 'ctx, 't> FunctionGen<'e, 'ctx, 't> {
     }
 
     /// An operand that is known to be a float, or an integer if its type says so.
-    pub(super) fn number(&mut self, value: Value) -> Result<FloatValue<'ctx>> {
+    pub(super) fn number(&mut self, value: Value) -> Result<Float<'ctx>> {
         match value.operand {
             Operand::Number(n) => Ok(self.e.double(n)),
             Operand::Integer(i) => Ok(self.e.double(i as f64)),
@@ -257,26 +248,26 @@ impl<'e, 'ctx, 't> FunctionGen<'e, 'ctx, 't> {
         }
     }
 
-    pub(super) fn put_integer(&mut self, to: Reg, value: IntValue<'ctx>) -> Result<()> {
+    pub(super) fn put_integer(&mut self, to: Reg, value: Int<'ctx>) -> Result<()> {
         let slot = self.slot(to)?;
         self.e.store(slot, At::Integer, value)?;
         self.put_tag(slot, tag::INTEGER)
     }
 
-    pub(super) fn put_number(&mut self, to: Reg, value: FloatValue<'ctx>) -> Result<()> {
+    pub(super) fn put_number(&mut self, to: Reg, value: Float<'ctx>) -> Result<()> {
         let slot = self.slot(to)?;
         self.e.store(slot, At::Number, value)?;
         self.put_tag(slot, tag::NUMBER)
     }
 
     /// The closure that runs.
-    pub(super) fn closure(&mut self) -> Result<PointerValue<'ctx>> {
+    pub(super) fn closure(&mut self) -> Result<Ptr<'ctx>> {
         let func = self.e.load_pointer(self.ci, At::Func)?;
         self.e.load_pointer(func, At::Closure)
     }
 
     /// A string constant of the function.
-    pub(super) fn string(&mut self, index: usize) -> Result<PointerValue<'ctx>> {
+    pub(super) fn string(&mut self, index: usize) -> Result<Ptr<'ctx>> {
         let closure = self.closure()?;
         let proto = self.e.load_pointer(closure, At::Proto)?;
         let constants = self.e.load_pointer(proto, At::Constants)?;
@@ -285,7 +276,7 @@ impl<'e, 'ctx, 't> FunctionGen<'e, 'ctx, 't> {
     }
 
     /// Whether an operand is neither nil nor false.
-    pub(super) fn truth(&mut self, operand: Operand) -> Result<IntValue<'ctx>> {
+    pub(super) fn truth(&mut self, operand: Operand) -> Result<Int<'ctx>> {
         let Operand::Reg(reg) = operand else {
             let truth = !matches!(operand, Operand::Nil | Operand::Boolean(false));
             return Ok(self.e.context.bool_type().const_int(truth.into(), false));
@@ -306,11 +297,9 @@ impl<'e, 'ctx, 't> FunctionGen<'e, 'ctx, 't> {
     pub(super) fn helper(
         &mut self,
         name: &str,
-        arguments: &[BasicValueEnum<'ctx>],
-    ) -> Result<Option<BasicValueEnum<'ctx>>> {
-        let mut all = vec![self.l.into()];
-        all.extend_from_slice(arguments);
-        let result = self.e.call(name, &all)?;
+        arguments: &[Any<'ctx>],
+    ) -> Result<Option<Any<'ctx>>> {
+        let result = self.e.call(name, &[&[self.l.into()], arguments].concat())?;
         self.base = None;
         let moved = match self.reload {
             Reload::EachOperation => false,
@@ -324,15 +313,10 @@ impl<'e, 'ctx, 't> FunctionGen<'e, 'ctx, 't> {
         Ok(result)
     }
 
-    /// Calls a helper that says by a number below 0 that it has failed, and
-    /// fails then; the line is its last argument.
-    pub(super) fn fallible(
-        &mut self,
-        name: &str,
-        arguments: &[BasicValueEnum<'ctx>],
-    ) -> Result<IntValue<'ctx>> {
-        let mut all = arguments.to_vec();
-        all.push(self.e.int(self.line.into()).into());
+    /// Calls a helper whose last argument is the line. If its result is below 0, the helper has
+    /// failed, and the function fails too.
+    pub(super) fn fallible(&mut self, name: &str, arguments: &[Any<'ctx>]) -> Result<Int<'ctx>> {
+        let all = [arguments, &self.e.ints([self.line.into()])].concat();
         let result = self.helper(name, &all)?.ok_or("a helper without a result")?.into_int_value();
         let zero = result.get_type().const_zero();
         let failed = self.icmp(IntPredicate::SLT, result, zero)?;
@@ -344,19 +328,17 @@ impl<'e, 'ctx, 't> FunctionGen<'e, 'ctx, 't> {
 
     /// Fails with one of the messages that the runtime knows.
     pub(super) fn fail(&mut self, which: usize) -> Result<()> {
-        let arguments = [self.e.int(which as i64).into(), self.e.int(self.line.into()).into()];
-        self.helper("lua_fail", &arguments)?;
+        self.helper("lua_fail", &self.e.ints([which as i64, self.line.into()]))?;
         self.go(self.failed)
     }
 
-    /// Loads the base where an operation parts into several ways, which each
-    /// begin with `resume`.
-    pub(super) fn fork(&mut self) -> Result<PointerValue<'ctx>> {
+    /// Loads the base before an operation branches; each branch begins with `resume`.
+    pub(super) fn fork(&mut self) -> Result<Ptr<'ctx>> {
         self.base()
     }
 
-    /// Begins one of the ways after `fork`.
-    pub(super) fn resume(&mut self, block: BasicBlock<'ctx>, base: PointerValue<'ctx>) {
+    /// Begins a branch after `fork`.
+    pub(super) fn resume(&mut self, block: Block<'ctx>, base: Ptr<'ctx>) {
         self.begin(block);
         self.base = Some(base);
     }

@@ -9,16 +9,20 @@ mod tables;
 use std::time::Duration;
 
 use inkwell::OptimizationLevel;
+use inkwell::basic_block::BasicBlock;
 use inkwell::context::Context;
 use inkwell::execution_engine::ExecutionEngine;
 use inkwell::module::Module;
 use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::{CodeModel, InitializationConfig, RelocMode, Target, TargetMachine};
-use inkwell::values::{InstructionOpcode, InstructionValue};
+use inkwell::values::{
+    BasicValueEnum, FloatValue, InstructionOpcode, InstructionValue, IntValue, PointerValue,
+};
 
 use crate::bytecode::Proto;
 use crate::measure::processor_time;
 use crate::runtime::helpers;
+use crate::runtime::layout::Function;
 use crate::tags::{At, Tags};
 use access::Emitter;
 use function::FunctionGen;
@@ -26,35 +30,43 @@ use function::FunctionGen;
 pub(crate) type Error = Box<dyn std::error::Error>;
 type Result<T> = std::result::Result<T, Error>;
 
+type Int<'ctx> = IntValue<'ctx>;
+type Float<'ctx> = FloatValue<'ctx>;
+type Ptr<'ctx> = PointerValue<'ctx>;
+type Any<'ctx> = BasicValueEnum<'ctx>;
+type Block<'ctx> = BasicBlock<'ctx>;
+/// A value's word and its tag.
+type Words<'ctx> = (IntValue<'ctx>, IntValue<'ctx>);
+
 /// When a function loads the base of its frame.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
 pub(crate) enum Reload {
     /// Before every operation that touches a slot, as Ravi does.
+    #[value(name = "each")]
     EachOperation,
-    /// At its start, and after calls that may move the stack: the fewest loads,
-    /// as one would place them by hand.
+    /// At its start and after calls that may move the stack: the fewest loads.
+    #[value(name = "calls")]
     AfterCalls,
-    /// At its start, and after all calls of helpers that touch memory: the
-    /// fewest where LLVM knows nothing of the helpers.
+    /// At its start and after all calls of the runtime: the fewest loads if LLVM knows nothing of
+    /// the runtime.
+    #[value(name = "helpers")]
     AfterHelpers,
 }
 
-/// What came of compiling.
+/// How long compiling took, and which loads are left.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Compiled {
     /// Each function's loads as they are emitted.
     pub(crate) before: Vec<Loads>,
     /// The same after `default<O2>`.
     pub(crate) after: Vec<Loads>,
-    /// Making IR, tags included.
-    pub(crate) emitting: Duration,
-    pub(crate) optimizing: Duration,
-    pub(crate) generating: Duration,
+    /// Of making IR with its tags, of optimizing, and of making machine code.
+    pub(crate) times: [Duration; 3],
 }
 
 impl Compiled {
     pub(crate) fn time(&self) -> Duration {
-        self.emitting + self.optimizing + self.generating
+        self.times.iter().sum()
     }
 }
 
@@ -78,13 +90,13 @@ impl Loads {
 /// A program's machine code, which lives as long as this.
 pub(crate) struct Code<'ctx> {
     _engine: ExecutionEngine<'ctx>,
-    /// The functions' addresses, the outer ones before the inner ones.
-    pub(crate) addresses: Vec<usize>,
+    /// The functions, the outer ones before the inner ones.
+    pub(crate) functions: Vec<Function>,
     pub(crate) compiled: Compiled,
 }
 
 /// All functions of a program, the outer ones before the inner ones.
-pub(crate) fn flatten(main: &Proto) -> Vec<&Proto> {
+fn flatten(main: &Proto) -> Vec<&Proto> {
     let mut all = vec![main];
     main.functions.iter().for_each(|inner| all.extend(flatten(inner)));
     all
@@ -127,7 +139,7 @@ pub(crate) fn compile<'ctx>(
     for (number, proto) in functions.iter().enumerate() {
         FunctionGen::emit(&mut emitter, &name(number), proto, reload)?;
     }
-    compiled.emitting = processor_time() - start;
+    compiled.times[0] = processor_time() - start;
     module.verify().map_err(|error| error.to_string())?;
     compiled.before = count_loads(&module, tags);
     show(&module.print_to_string().to_string());
@@ -143,7 +155,7 @@ pub(crate) fn compile<'ctx>(
     let start = processor_time();
     let run = module.run_passes("default<O2>", &machine, PassBuilderOptions::create());
     run.map_err(|error| error.to_string())?;
-    compiled.optimizing = processor_time() - start;
+    compiled.times[1] = processor_time() - start;
     compiled.after = count_loads(module, tags);
     show(&module.print_to_string().to_string());
 
@@ -156,10 +168,14 @@ pub(crate) fn compile<'ctx>(
             engine.add_global_mapping(&declared, helper.address);
         }
     }
-    let addresses = (0..functions.len()).map(|number| engine.get_function_address(&name(number)));
-    let addresses = addresses.collect::<std::result::Result<_, _>>()?;
-    compiled.generating = processor_time() - start;
-    Ok(Code { _engine: engine, addresses, compiled })
+    let functions = (0..functions.len()).map(|number| {
+        let address = engine.get_function_address(&name(number))?;
+        // SAFETY: the code was made with this signature.
+        Ok(unsafe { std::mem::transmute::<usize, Function>(address) })
+    });
+    let functions = functions.collect::<Result<_>>()?;
+    compiled.times[2] = processor_time() - start;
+    Ok(Code { _engine: engine, functions, compiled })
 }
 
 /// A function's name in the module.

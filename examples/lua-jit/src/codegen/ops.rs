@@ -1,13 +1,11 @@
 //! Operations, one after the other.
 
-use inkwell::values::{IntValue, PointerValue};
-use inkwell::{FloatPredicate, IntPredicate};
+use inkwell::IntPredicate;
 
-use super::Result;
 use super::function::FunctionGen;
-use crate::bytecode::{Label, Op, Operand, Reg, Value};
+use super::{Int, Ptr, Result};
+use crate::bytecode::{Label, Op, Operand, Reg, Type, Value};
 use crate::runtime::layout::{TValue, tag};
-use crate::syntax::ast::Type;
 use crate::tags::At;
 
 impl<'ctx> FunctionGen<'_, 'ctx, '_> {
@@ -16,18 +14,16 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
         match *op {
             Op::Move { to, from } => {
                 let words = self.words(from)?;
-                let slot = self.slot(to)?;
-                self.put_words(slot, words)?;
+                self.put(to, words)?;
             }
             Op::Check { reg, ty } => self.check(reg, ty)?,
             Op::Vararg { to } => {
-                self.helper("lua_vararg", &[self.e.int(to.into()).into()])?;
+                self.helper("lua_vararg", &self.e.ints([to.into()]))?;
             }
             Op::Upvalue { to, index } => {
                 let at = self.upvalue(index)?;
                 let words = self.words_at(at)?;
-                let slot = self.slot(to)?;
-                self.put_words(slot, words)?;
+                self.put(to, words)?;
             }
             Op::SetUpvalue { index, from } => {
                 let words = self.words(from)?;
@@ -42,8 +38,7 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
             Op::Unbox { to, boxed } => {
                 let at = self.unbox(boxed)?;
                 let words = self.words_at(at)?;
-                let slot = self.slot(to)?;
-                self.put_words(slot, words)?;
+                self.put(to, words)?;
             }
             Op::SetBox { boxed, from } => {
                 let words = self.words(from)?;
@@ -63,10 +58,8 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
             Op::Not { to, from } => {
                 let truth = self.truth(from)?;
                 let falsy = self.e.builder.build_not(truth, "")?;
-                let word =
-                    self.e.builder.build_int_z_extend(falsy, self.e.context.i64_type(), "")?;
-                let slot = self.slot(to)?;
-                self.put_words(slot, (word, self.e.int(tag::BOOLEAN.into())))?;
+                let word = self.e.extend(falsy)?;
+                self.put(to, (word, self.e.int(tag::BOOLEAN.into())))?;
             }
             Op::Length { to, from } => self.length(to, from)?,
             Op::Jump { target } => {
@@ -82,8 +75,7 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
             }
             Op::Compare { op, a, b, when, target } => self.compare(op, (a, b), when, target)?,
             Op::Call { at, arguments, results } => {
-                let (at, arguments, results) = (at.into(), count(arguments), count(results));
-                let numbers = [at, arguments, results].map(|number| self.e.int(number).into());
+                let numbers = self.e.ints([at.into(), count(arguments), count(results)]);
                 self.fallible("lua_call", &numbers)?;
             }
             Op::Return { at, count } => {
@@ -93,28 +85,26 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
             Op::ForPrep { at, all_integers, exit } => self.for_prep(at, all_integers, exit)?,
             Op::ForLoop { at, ty, body } => self.for_loop(at, ty, body)?,
             Op::Closure { to, function } => {
-                let numbers = [to.into(), function as i64].map(|number| self.e.int(number).into());
-                self.helper("lua_closure", &numbers)?;
+                self.helper("lua_closure", &self.e.ints([to.into(), function as i64]))?;
             }
             Op::NewTable { to, items, pairs } => {
-                let numbers = [to, items, pairs].map(|number| self.e.int(number.into()).into());
+                let numbers = self.e.ints([to, items, pairs].map(i64::from));
                 self.helper("lua_newtable", &numbers)?;
             }
             Op::NewArray { to, element } => {
                 let integers = element == Type::Integer;
                 let tag = if integers { tag::INTEGER_ARRAY } else { tag::NUMBER_ARRAY };
-                let numbers = [to, tag.into()].map(|number| self.e.int(number.into()).into());
-                self.helper("lua_newarray", &numbers)?;
+                self.helper("lua_newarray", &self.e.ints([to.into(), tag.into()]))?;
             }
             Op::SetList { table, at, first, count: items } => {
-                let numbers = [table.into(), at.into(), first.into(), count(items)];
-                self.fallible("lua_setlist", &numbers.map(|number| self.e.int(number).into()))?;
+                let [table, at, first] = [table, at, first].map(i64::from);
+                self.fallible("lua_setlist", &self.e.ints([table, at, first, count(items)]))?;
             }
         }
         Ok(true)
     }
 
-    /// Checks an annotation: passes over the helper where the tag is right.
+    /// Checks an annotation; calls the helper only if the tag is another.
     fn check(&mut self, reg: Reg, ty: Type) -> Result<()> {
         let tag = match ty {
             Type::Integer => tag::INTEGER,
@@ -127,8 +117,7 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
         let (convert, done) = (self.block("convert"), self.block("done"));
         self.branch(right, done, convert)?;
         self.begin(convert);
-        let numbers = [reg, tag.into()].map(|number| self.e.int(number.into()).into());
-        self.fallible("lua_check", &numbers)?;
+        self.fallible("lua_check", &self.e.ints([reg.into(), tag.into()]))?;
         self.go(done)?;
         self.begin(done);
         Ok(())
@@ -142,7 +131,7 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
             let slot = self.slot(reg)?;
             let array = self.e.load_pointer(slot, At::Array)?;
             let len = self.e.load_int(array, At::Len)?;
-            self.e.builder.build_int_z_extend(len, self.e.context.i64_type(), "")?
+            self.e.extend(len)?
         } else {
             let (word, tag) = self.words(from.operand)?;
             self.fallible("lua_length", &[word.into(), tag.into()])?
@@ -151,7 +140,7 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
     }
 
     /// Where the value of an upvalue is.
-    fn upvalue(&mut self, index: usize) -> Result<PointerValue<'ctx>> {
+    fn upvalue(&mut self, index: usize) -> Result<Ptr<'ctx>> {
         let closure = self.closure()?;
         let upvals = self.e.load_pointer(closure, At::Upvals)?;
         let at = self.e.behind(upvals, self.e.long((index * size_of::<usize>()) as i64))?;
@@ -159,7 +148,7 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
         self.e.load_pointer(upval, At::V)
     }
 
-    fn unbox(&mut self, boxed: Reg) -> Result<PointerValue<'ctx>> {
+    fn unbox(&mut self, boxed: Reg) -> Result<Ptr<'ctx>> {
         let slot = self.slot(boxed)?;
         let upval = self.e.load_pointer(slot, At::Box)?;
         self.e.load_pointer(upval, At::V)
@@ -180,7 +169,7 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
                 self.e.int(count.into())
             }
             _ => {
-                let numbers = [at.into(), count(results)].map(|number| self.e.int(number).into());
+                let numbers = self.e.ints([at.into(), count(results)]);
                 let count = self.helper("lua_return", &numbers)?;
                 count.ok_or("a helper without a result")?.into_int_value()
             }
@@ -189,13 +178,12 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
         Ok(())
     }
 
-    /// Prepares a loop: how often it runs is known before it does, so that no
-    /// index can overflow.
+    /// Prepares a loop. It counts the turns before the first one, so no index can overflow.
     fn for_prep(&mut self, at: Reg, all_integers: bool, exit: Label) -> Result<()> {
         let exit = self.target(exit);
         let enter = self.block("enter");
         if !all_integers {
-            let runs = self.fallible("lua_forprep", &[self.e.int(at.into()).into()])?;
+            let runs = self.fallible("lua_forprep", &self.e.ints([at.into()]))?;
             let runs = self.icmp(IntPredicate::NE, runs, self.e.int(0))?;
             self.branch(runs, enter, exit)?;
             self.begin(enter);
@@ -209,11 +197,11 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
         self.branch(is_zero, zero, good)?;
         self.resume(zero, base);
         // The runtime has the message.
-        self.fallible("lua_forprep", &[self.e.int(at.into()).into()])?;
+        self.fallible("lua_forprep", &self.e.ints([at.into()]))?;
         self.go(exit)?;
         self.resume(good, base);
         let up = self.icmp(IntPredicate::SGT, step, self.e.long(0))?;
-        let pick = |yes: IntValue<'ctx>, no: IntValue<'ctx>| -> Result<IntValue<'ctx>> {
+        let pick = |yes: Int<'ctx>, no: Int<'ctx>| -> Result<Int<'ctx>> {
             Ok(self.e.builder.build_select(up, yes, no, "")?.into_int_value())
         };
         let (low, high) = (pick(start, limit)?, pick(limit, start)?);
@@ -250,26 +238,8 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
                 self.put_integer(at + 3, index)?;
                 self.go(body)?;
             }
-            Type::Number => {
-                let [index, limit, step] = [0, 1, 2].map(|i| {
-                    let operand = Operand::Reg(at + i);
-                    self.number(Value { operand, ty: Type::Number })
-                });
-                let (limit, step) = (limit?, step?);
-                let index = self.e.builder.build_float_add(index?, step, "")?;
-                let up = self.fcmp(FloatPredicate::OGT, step, self.e.double(0.0))?;
-                let below = self.fcmp(FloatPredicate::OLE, index, limit)?;
-                let above = self.fcmp(FloatPredicate::OLE, limit, index)?;
-                let more = self.e.builder.build_select(up, below, above, "")?.into_int_value();
-                let next = self.block("next");
-                self.branch(more, next, done)?;
-                self.begin(next);
-                self.put_number(at, index)?;
-                self.put_number(at + 3, index)?;
-                self.go(body)?;
-            }
             _ => {
-                let more = self.helper("lua_forloop", &[self.e.int(at.into()).into()])?;
+                let more = self.helper("lua_forloop", &self.e.ints([at.into()]))?;
                 let more = more.ok_or("a helper without a result")?.into_int_value();
                 let more = self.icmp(IntPredicate::NE, more, self.e.int(0))?;
                 self.branch(more, body, done)?;

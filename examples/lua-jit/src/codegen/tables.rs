@@ -1,14 +1,11 @@
 //! Elements of tables and typed arrays, and fields.
 
 use inkwell::IntPredicate;
-use inkwell::basic_block::BasicBlock;
-use inkwell::values::{IntValue, PointerValue};
 
-use super::Result;
 use super::function::FunctionGen;
-use crate::bytecode::{Operand, Reg, Value};
+use super::{Block, Int, Ptr, Result, Words};
+use crate::bytecode::{Operand, Reg, Type, Value};
 use crate::runtime::layout::{Node, TValue, tag};
-use crate::syntax::ast::Type;
 use crate::tags::At;
 
 impl<'ctx> FunctionGen<'_, 'ctx, '_> {
@@ -16,27 +13,8 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
         let base = self.fork()?;
         let (slow, done) = (self.block("slow"), self.block("done"));
         let object = self.table_or(table, slow)?;
-        let at = match self.find(object, key, slow)? {
-            Some((at, missing)) => {
-                let found = self.e.builder.get_insert_block().ok_or("no block")?;
-                if let Some(missing) = missing {
-                    // A field that is not there is nil.
-                    self.resume(missing, base);
-                    let nil = self.words(Operand::Nil)?;
-                    let slot = self.slot(to)?;
-                    self.put_words(slot, nil)?;
-                    self.go(done)?;
-                }
-                self.resume(found, base);
-                Some(at)
-            }
-            None => None,
-        };
-        if let Some(at) = at {
-            let words = self.words_at(at)?;
-            let slot = self.slot(to)?;
-            self.put_words(slot, words)?;
-            self.go(done)?;
+        if let Some((at, missing)) = self.find(object, key, slow)? {
+            self.copy_or_nil(to, at, missing, base, done)?;
         }
         self.resume(slow, base);
         let table = self.words(Operand::Reg(table))?;
@@ -64,16 +42,42 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
         }
         self.resume(slow, base);
         let table = self.words(Operand::Reg(table))?;
-        let (key, from) = (self.words(key.operand)?, self.words(from)?);
-        let words = [table.0, table.1, key.0, key.1, from.0, from.1];
-        self.fallible("lua_setindex", &words.map(Into::into))?;
+        self.set_slowly(table, key.operand, from)?;
         self.go(done)?;
         self.begin(done);
         Ok(())
     }
 
+    fn set_slowly(&mut self, table: Words<'ctx>, key: Operand, from: Operand) -> Result<()> {
+        let (key, from) = (self.words(key)?, self.words(from)?);
+        let words = [table.0, table.1, key.0, key.1, from.0, from.1];
+        self.fallible("lua_setindex", &words.map(Into::into))?;
+        Ok(())
+    }
+
+    /// Copies a table's value into a slot, or nil if it is missing.
+    fn copy_or_nil(
+        &mut self,
+        to: Reg,
+        at: Ptr<'ctx>,
+        missing: Option<Block<'ctx>>,
+        base: Ptr<'ctx>,
+        done: Block<'ctx>,
+    ) -> Result<()> {
+        let words = self.words_at(at)?;
+        self.put(to, words)?;
+        self.go(done)?;
+        if let Some(missing) = missing {
+            self.resume(missing, base);
+            let nil = self.words(Operand::Nil)?;
+            self.put(to, nil)?;
+            self.go(done)?;
+        }
+        Ok(())
+    }
+
     /// The table in a slot; goes to `slow` if there is none.
-    fn table_or(&mut self, reg: Reg, slow: BasicBlock<'ctx>) -> Result<PointerValue<'ctx>> {
+    fn table_or(&mut self, reg: Reg, slow: Block<'ctx>) -> Result<Ptr<'ctx>> {
         let value = Value { operand: Operand::Reg(reg), ty: Type::Any };
         let is_table = self.has_tag(value, tag::TABLE)?;
         let next = self.block("table");
@@ -88,10 +92,10 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
     /// goes to `slow`.
     fn find(
         &mut self,
-        table: PointerValue<'ctx>,
+        table: Ptr<'ctx>,
         key: Value,
-        slow: BasicBlock<'ctx>,
-    ) -> Result<Option<(PointerValue<'ctx>, Option<BasicBlock<'ctx>>)>> {
+        slow: Block<'ctx>,
+    ) -> Result<Option<(Ptr<'ctx>, Option<Block<'ctx>>)>> {
         match (key.operand, key.ty) {
             (Operand::String(index), _) => {
                 let string = self.string(index)?;
@@ -116,16 +120,14 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
         }
     }
 
-    /// An index from 1 as one from 0; goes to `outside` if it is not below the
-    /// count.
+    /// Turns an index from 1 into one from 0; goes to `outside` unless it is below the count.
     fn in_bounds(
         &mut self,
-        index: IntValue<'ctx>,
-        count: IntValue<'ctx>,
-        outside: BasicBlock<'ctx>,
-    ) -> Result<IntValue<'ctx>> {
-        let long = self.e.context.i64_type();
-        let count = self.e.builder.build_int_z_extend(count, long, "")?;
+        index: Int<'ctx>,
+        count: Int<'ctx>,
+        outside: Block<'ctx>,
+    ) -> Result<Int<'ctx>> {
+        let count = self.e.extend(count)?;
         let index = self.e.builder.build_int_sub(index, self.e.long(1), "")?;
         let inside = self.icmp(IntPredicate::ULT, index, count)?;
         let next = self.block("inside");
@@ -138,9 +140,9 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
     /// string was found.
     pub(super) fn find_field(
         &mut self,
-        table: PointerValue<'ctx>,
-        string: PointerValue<'ctx>,
-    ) -> Result<(PointerValue<'ctx>, BasicBlock<'ctx>)> {
+        table: Ptr<'ctx>,
+        string: Ptr<'ctx>,
+    ) -> Result<(Ptr<'ctx>, Block<'ctx>)> {
         let before = self.e.builder.get_insert_block().ok_or("no block")?;
         let (again, same_tag) = (self.block("node"), self.block("string_key"));
         let (other, next) = (self.block("other_key"), self.block("next_node"));
@@ -150,8 +152,7 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
         let nodes = self.e.load_pointer(table, At::Nodes)?;
         let log = self.e.load_int(table, At::Lsizenode)?;
         let hash = self.e.load_int(string, At::Hash)?;
-        let log = self.e.builder.build_int_z_extend(log, long, "")?;
-        let hash = self.e.builder.build_int_z_extend(hash, long, "")?;
+        let (log, hash) = (self.e.extend(log)?, self.e.extend(hash)?);
         let count = self.e.builder.build_left_shift(self.e.long(1), log, "")?;
         let mask = self.e.builder.build_int_sub(count, self.e.long(1), "")?;
         let position = self.e.builder.build_and(hash, mask, "")?;
@@ -191,10 +192,10 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
     /// The address of a typed array's element; goes to `outside` if there is none.
     fn element_at(
         &mut self,
-        array: PointerValue<'ctx>,
-        index: IntValue<'ctx>,
-        outside: BasicBlock<'ctx>,
-    ) -> Result<PointerValue<'ctx>> {
+        array: Ptr<'ctx>,
+        index: Int<'ctx>,
+        outside: Block<'ctx>,
+    ) -> Result<Ptr<'ctx>> {
         let len = self.e.load_int(array, At::Len)?;
         let index = self.in_bounds(index, len, outside)?;
         let data = self.e.load_pointer(array, At::Data)?;
@@ -259,15 +260,7 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
         let base = self.fork()?;
         let (at, missing) = self.find_global(name)?;
         let done = self.block("done");
-        let words = self.words_at(at)?;
-        let slot = self.slot(to)?;
-        self.put_words(slot, words)?;
-        self.go(done)?;
-        self.resume(missing, base);
-        let nil = self.words(Operand::Nil)?;
-        let slot = self.slot(to)?;
-        self.put_words(slot, nil)?;
-        self.go(done)?;
+        self.copy_or_nil(to, at, Some(missing), base, done)?;
         self.begin(done);
         Ok(())
     }
@@ -283,21 +276,19 @@ impl<'ctx> FunctionGen<'_, 'ctx, '_> {
         let globals = self.globals()?;
         let long = self.e.context.i64_type();
         let globals = self.e.builder.build_ptr_to_int(globals, long, "")?;
-        let (key, from) = (self.words(Operand::String(name))?, self.words(from)?);
-        let is_table = self.e.int(tag::TABLE.into());
-        let words = [globals, is_table, key.0, key.1, from.0, from.1];
-        self.fallible("lua_setindex", &words.map(Into::into))?;
+        let table = (globals, self.e.int(tag::TABLE.into()));
+        self.set_slowly(table, Operand::String(name), from)?;
         self.go(done)?;
         self.begin(done);
         Ok(())
     }
 
-    fn globals(&mut self) -> Result<PointerValue<'ctx>> {
+    fn globals(&mut self) -> Result<Ptr<'ctx>> {
         let global = self.e.load_pointer(self.l, At::Global)?;
         self.e.load_pointer(global, At::Globals)
     }
 
-    fn find_global(&mut self, name: usize) -> Result<(PointerValue<'ctx>, BasicBlock<'ctx>)> {
+    fn find_global(&mut self, name: usize) -> Result<(Ptr<'ctx>, Block<'ctx>)> {
         let globals = self.globals()?;
         let string = self.string(name)?;
         self.find_field(globals, string)

@@ -15,10 +15,11 @@ pub(super) fn install(state: &mut State) {
     let math = state.new_table();
     // SAFETY: the state is whole.
     let globals = unsafe { (*state.l_g).globals };
+    let memory = &state.runtime().memory;
     let mut set = |table: *mut Table, name: &str, value| {
         let key = TValue { value: Value { s: state.string(name) }, tt: tag::STRING };
         // SAFETY: the tables are the state's own.
-        unsafe { (*table).set(key, value) }
+        unsafe { (*table).set(memory, key, value) }
     };
     for (name, f) in MATH {
         set(math, name, TValue { value: Value { f }, tt: tag::BUILTIN });
@@ -36,28 +37,6 @@ unsafe fn arguments<'l>(l: *mut State) -> &'l [TValue] {
     }
 }
 
-/// Returns one result, or fails with a message that says why there is none.
-unsafe fn result(l: *mut State, value: Result<TValue, String>) -> i32 {
-    // SAFETY: results go where the function stands.
-    unsafe {
-        match value {
-            Ok(value) => {
-                *(*(*l).ci).func = value;
-                1
-            }
-            Err(message) => {
-                (*l).runtime().error = Some(message);
-                FAILED
-            }
-        }
-    }
-}
-
-fn expected(what: &str, name: &str, found: Option<&TValue>) -> String {
-    let found = found.map_or("no value", TValue::type_name);
-    format!("bad argument #1 to '{name}' ({what} expected, got {found})")
-}
-
 unsafe extern "C" fn print(l: *mut State) -> i32 {
     // SAFETY: as all functions here, called by `lua_call`.
     unsafe {
@@ -67,53 +46,55 @@ unsafe extern "C" fn print(l: *mut State) -> i32 {
     0
 }
 
-unsafe extern "C" fn math_sqrt(l: *mut State) -> i32 {
-    // SAFETY: see `print`.
+/// Returns what a function makes of its first argument; `None` is for arguments of the wrong type.
+unsafe fn math(l: *mut State, name: &str, f: impl Fn(&TValue) -> Option<TValue>) -> i32 {
+    // SAFETY: see `print`; results go where the function stands.
     unsafe {
         let first = arguments(l).first();
-        let n = first.and_then(|value| value.to_number());
-        let root = n.map(|n| TValue::number(n.sqrt()));
-        result(l, root.ok_or_else(|| expected("number", "sqrt", first)))
+        if let Some(value) = first.and_then(f) {
+            *(*(*l).ci).func = value;
+            return 1;
+        }
+        let found = first.map_or("no value", TValue::type_name);
+        let message = format!("bad argument #1 to '{name}' (number expected, got {found})");
+        (*l).runtime().error = Some(message);
+        FAILED
     }
+}
+
+unsafe extern "C" fn math_sqrt(l: *mut State) -> i32 {
+    let sqrt = |value: &TValue| Some(TValue::number(value.to_number()?.sqrt()));
+    // SAFETY: see `print`.
+    unsafe { math(l, "sqrt", sqrt) }
 }
 
 unsafe extern "C" fn math_floor(l: *mut State) -> i32 {
+    let floor = |value: &TValue| {
+        let Some(n) = value.as_number().map(f64::floor) else {
+            return value.as_integer().and(Some(*value));
+        };
+        Some(number::exact_integer(n).map_or(TValue::number(n), TValue::integer))
+    };
     // SAFETY: see `print`.
-    unsafe {
-        let first = arguments(l).first();
-        let floor = first.and_then(|value| match value.as_integer() {
-            Some(_) => Some(*value),
-            None => {
-                let n = value.as_number()?.floor();
-                Some(number::exact_integer(n).map_or(TValue::number(n), TValue::integer))
-            }
-        });
-        result(l, floor.ok_or_else(|| expected("number", "floor", first)))
-    }
+    unsafe { math(l, "floor", floor) }
 }
 
 unsafe extern "C" fn math_abs(l: *mut State) -> i32 {
+    let abs = |value: &TValue| match value.as_integer() {
+        Some(i) => Some(TValue::integer(i.wrapping_abs())),
+        None => Some(TValue::number(value.as_number()?.abs())),
+    };
     // SAFETY: see `print`.
-    unsafe {
-        let first = arguments(l).first();
-        let abs = first.and_then(|value| match value.as_integer() {
-            Some(i) => Some(TValue::integer(i.wrapping_abs())),
-            None => value.as_number().map(|n| TValue::number(n.abs())),
-        });
-        result(l, abs.ok_or_else(|| expected("number", "abs", first)))
-    }
+    unsafe { math(l, "abs", abs) }
 }
 
 unsafe extern "C" fn math_tointeger(l: *mut State) -> i32 {
+    let integer = |value: &TValue| {
+        let exact = value.as_number().and_then(number::exact_integer);
+        Some(value.as_integer().or(exact).map_or(TValue::NIL, TValue::integer))
+    };
     // SAFETY: see `print`.
-    unsafe {
-        let Some(first) = arguments(l).first() else {
-            return result(l, Err(expected("value", "tointeger", None)));
-        };
-        let integer = first.as_integer();
-        let integer = integer.or_else(|| first.as_number().and_then(number::exact_integer));
-        result(l, Ok(integer.map_or(TValue::NIL, TValue::integer)))
-    }
+    unsafe { math(l, "tointeger", integer) }
 }
 
 /// A value as text: as Lua prints it, or with `bits` so that no bit of a float
@@ -143,21 +124,12 @@ unsafe fn string<'l>(s: *mut TString) -> &'l str {
 
 /// A float as C's `%.14g` writes it, with `.0` if it looks like an integer.
 fn show_number(n: f64) -> String {
-    if !n.is_finite() {
-        let sign = if n.is_sign_negative() { "-" } else { "" };
-        return format!("{sign}{}", if n.is_nan() { "nan" } else { "inf" });
-    }
-    let scientific = format!("{n:.13e}");
-    let (digits, exponent) = scientific.split_once('e').expect("`e` stands before the exponent");
-    let exponent: i32 = exponent.parse().expect("the exponent is an integer");
-    let trimmed = |text: &str| match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text.to_owned(),
+    let mut text = [0; 32];
+    // SAFETY: the text of a float is shorter.
+    let text = unsafe {
+        libc::snprintf(text.as_mut_ptr(), text.len(), c"%.14g".as_ptr(), n);
+        std::ffi::CStr::from_ptr(text.as_ptr()).to_string_lossy()
     };
-    if (-4..14).contains(&exponent) {
-        let text = trimmed(&format!("{n:.*}", (13 - exponent) as usize));
-        return if text.contains('.') { text } else { format!("{text}.0") };
-    }
-    let sign = if exponent < 0 { '-' } else { '+' };
-    format!("{}e{sign}{:02}", trimmed(digits), exponent.abs())
+    let integer = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+    format!("{text}{}", if integer { ".0" } else { "" })
 }

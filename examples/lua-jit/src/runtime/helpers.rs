@@ -1,12 +1,13 @@
 //! What compiled code calls. Values are passed as their two words: the bits of
 //! [`Value`], and [`TValue::tt`].
 
-use super::layout::{FAILED, Proto, State, TValue, Value, tag};
-use super::state::ProtoInfo;
-use super::table::{give, normal, take};
-use super::{layout, number};
-use crate::bytecode::UpvalueAt;
-use crate::syntax::ast::Binary;
+use super::layout::{FAILED, Proto, RaviArray, State, TValue, Value, tag};
+use super::number::{self, lua_float_modulo, lua_floor, lua_floor_div, lua_modulo, lua_power};
+use super::state::grow;
+use super::table::normal;
+use crate::bytecode::{self, Binary, UpvalueAt};
+
+type L = *mut State;
 
 /// What memory a helper touches of that which compiled code touches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -80,13 +81,13 @@ fn value(bits: i64, tt: i32) -> TValue {
 }
 
 /// The slot of the running function.
-unsafe fn slot(l: *mut State, at: u32) -> *mut TValue {
+unsafe fn slot(l: L, at: u32) -> *mut TValue {
     // SAFETY: compiled code names slots of its own frame.
     unsafe { (*(*l).ci).u.l.base.add(at as usize) }
 }
 
 /// Stores a result, or notes what is wrong.
-unsafe fn store(l: *mut State, to: u32, result: Result<TValue, String>, line: u32) -> i32 {
+unsafe fn store(l: L, to: u32, result: Result<TValue, String>, line: u32) -> i32 {
     // SAFETY: see `slot`.
     unsafe {
         match result {
@@ -101,7 +102,7 @@ unsafe fn store(l: *mut State, to: u32, result: Result<TValue, String>, line: u3
 
 /// Calls what is in a slot; a count of -1 goes up to the top of the stack.
 pub(crate) unsafe extern "C" fn lua_call(
-    l: *mut State,
+    l: L,
     at: u32,
     arguments: i32,
     results: i32,
@@ -155,7 +156,7 @@ pub(crate) unsafe extern "C" fn lua_call(
 }
 
 /// Moves what stands from a slot on to where the caller wants it.
-unsafe extern "C" fn lua_return(l: *mut State, at: u32, count: i32) -> i32 {
+unsafe extern "C" fn lua_return(l: L, at: u32, count: i32) -> i32 {
     // SAFETY: all is in the frame, or below the top.
     unsafe {
         let from = slot(l, at);
@@ -165,13 +166,13 @@ unsafe extern "C" fn lua_return(l: *mut State, at: u32, count: i32) -> i32 {
     }
 }
 
-unsafe extern "C" fn lua_vararg(l: *mut State, to: u32) {
+unsafe extern "C" fn lua_vararg(l: L, to: u32) {
     // SAFETY: see `slot`.
     unsafe { *slot(l, to) = (*l).runtime().argument.map_or(TValue::NIL, TValue::integer) }
 }
 
 /// Makes a slot's value one of the type with this tag.
-unsafe extern "C" fn lua_check(l: *mut State, at: u32, tt: i32, line: u32) -> i32 {
+unsafe extern "C" fn lua_check(l: L, at: u32, tt: i32, line: u32) -> i32 {
     // SAFETY: see `slot`.
     unsafe {
         let value = *slot(l, at);
@@ -188,7 +189,7 @@ unsafe extern "C" fn lua_check(l: *mut State, at: u32, tt: i32, line: u32) -> i3
     }
 }
 
-unsafe extern "C" fn lua_newbox(l: *mut State, to: u32, bits: i64, tt: i32) {
+unsafe extern "C" fn lua_newbox(l: L, to: u32, bits: i64, tt: i32) {
     // SAFETY: see `slot`.
     unsafe {
         let uv = (*l).new_box(value(bits, tt));
@@ -196,14 +197,14 @@ unsafe extern "C" fn lua_newbox(l: *mut State, to: u32, bits: i64, tt: i32) {
     }
 }
 
-unsafe extern "C" fn lua_closure(l: *mut State, to: u32, index: u32) {
+unsafe extern "C" fn lua_closure(l: L, to: u32, index: u32) {
     // SAFETY: the running function is a closure, and its slots hold the boxes.
     unsafe {
         let running = (*(*(*l).ci).func).value.cl;
         let proto: *mut Proto = *(*(*running).p).p.add(index as usize);
         let cl = (*l).new_closure(proto);
-        let info = &*(*proto).info.cast::<ProtoInfo>();
-        for (at, source) in info.upvalues.iter().enumerate() {
+        let source = &*(*proto).info.cast::<bytecode::Proto>();
+        for (at, source) in source.upvalues.iter().enumerate() {
             *(*cl).upvals.add(at) = match *source {
                 UpvalueAt::Box(reg) => (*slot(l, reg)).value.uv,
                 UpvalueAt::Upvalue(index) => *(*running).upvals.add(index),
@@ -213,17 +214,18 @@ unsafe extern "C" fn lua_closure(l: *mut State, to: u32, index: u32) {
     }
 }
 
-unsafe extern "C" fn lua_newtable(l: *mut State, to: u32, items: u32, pairs: u32) {
+unsafe extern "C" fn lua_newtable(l: L, to: u32, items: u32, pairs: u32) {
     // SAFETY: see `slot`.
     unsafe {
         let h = (*l).new_table();
-        (*h).grow_array(items);
-        (*h).make_nodes(pairs);
+        let memory = &(*l).runtime().memory;
+        (*h).grow_array(memory, items);
+        (*h).make_nodes(memory, pairs);
         *slot(l, to) = TValue { value: Value { h }, tt: tag::TABLE };
     }
 }
 
-unsafe extern "C" fn lua_newarray(l: *mut State, to: u32, tt: i32) {
+unsafe extern "C" fn lua_newarray(l: L, to: u32, tt: i32) {
     // SAFETY: see `slot`.
     unsafe {
         let a = (*l).new_array(tt as u16);
@@ -233,8 +235,8 @@ unsafe extern "C" fn lua_newarray(l: *mut State, to: u32, tt: i32) {
 
 /// Appends an element to a typed array if the key is the next; else it fails.
 unsafe extern "C" fn lua_append(
-    l: *mut State,
-    array: *mut layout::RaviArray,
+    l: L,
+    array: *mut RaviArray,
     key: i64,
     bits: i64,
     line: u32,
@@ -246,10 +248,9 @@ unsafe extern "C" fn lua_append(
             return (*l).fail(line, FAILURES[0]);
         }
         if array.len == array.size {
-            let mut data = take(array.data.cast::<i64>(), array.size as usize).into_vec();
             array.size = (2 * array.size).max(4);
-            data.resize(array.size as usize, 0);
-            array.data = give(data).cast();
+            let (memory, old) = (&(*l).runtime().memory, array.data.cast::<i64>());
+            array.data = grow(memory, old, array.len, array.size as usize, 0).cast();
         }
         *array.data.cast::<i64>().add(array.len as usize) = bits;
         array.len += 1;
@@ -259,7 +260,7 @@ unsafe extern "C" fn lua_append(
 
 /// Stores so many values, or all up to the top, into the table in a slot.
 unsafe extern "C" fn lua_setlist(
-    l: *mut State,
+    l: L,
     table: u32,
     at: u32,
     first: u32,
@@ -272,7 +273,7 @@ unsafe extern "C" fn lua_setlist(
         let count = if count < 0 { (*l).top.offset_from(from) as usize } else { count as usize };
         for i in 0..count {
             let key = TValue::integer(i64::from(first) + i as i64);
-            if !(*table).set(key, *from.add(i)) {
+            if !(*table).set(&(*l).runtime().memory, key, *from.add(i)) {
                 return (*l).fail(line, "table overflow");
             }
         }
@@ -281,7 +282,7 @@ unsafe extern "C" fn lua_setlist(
 }
 
 /// An element of a typed array; `None` if there is none.
-unsafe fn element(array: *mut layout::RaviArray, key: TValue) -> Option<*mut i64> {
+unsafe fn element(array: *mut RaviArray, key: TValue) -> Option<*mut i64> {
     // SAFETY: the caller has checked the type.
     unsafe {
         let i = key.as_integer().filter(|&i| i >= 1 && i <= (*array).len.into())?;
@@ -290,7 +291,7 @@ unsafe fn element(array: *mut layout::RaviArray, key: TValue) -> Option<*mut i64
 }
 
 unsafe extern "C" fn lua_index(
-    l: *mut State,
+    l: L,
     to: u32,
     table: i64,
     table_tt: i32,
@@ -313,7 +314,7 @@ unsafe extern "C" fn lua_index(
 }
 
 unsafe extern "C" fn lua_setindex(
-    l: *mut State,
+    l: L,
     table: i64,
     table_tt: i32,
     key: i64,
@@ -331,7 +332,7 @@ unsafe extern "C" fn lua_setindex(
             tag::TABLE if key.as_number().is_some_and(f64::is_nan) => {
                 (*l).fail(line, "index is NaN")
             }
-            tag::TABLE if (*table.value.h).set(key, new) => 0,
+            tag::TABLE if (*table.value.h).set(&(*l).runtime().memory, key, new) => 0,
             tag::TABLE => (*l).fail(line, "table overflow"),
             tag::INTEGER_ARRAY | tag::NUMBER_ARRAY => {
                 let integers = table.tt == tag::INTEGER_ARRAY;
@@ -353,7 +354,7 @@ unsafe extern "C" fn lua_setindex(
     }
 }
 
-unsafe extern "C" fn lua_length(l: *mut State, bits: i64, tt: i32, line: u32) -> i64 {
+unsafe extern "C" fn lua_length(l: L, bits: i64, tt: i32, line: u32) -> i64 {
     // SAFETY: the tag says what the word is.
     unsafe {
         let of = value(bits, tt);
@@ -381,7 +382,7 @@ pub(crate) const OPERATORS: [Binary; 7] = [
 ];
 
 unsafe extern "C" fn lua_arith(
-    l: *mut State,
+    l: L,
     to: u32,
     op: u32,
     a: i64,
@@ -395,7 +396,7 @@ unsafe extern "C" fn lua_arith(
     unsafe { store(l, to, result, line) }
 }
 
-unsafe extern "C" fn lua_minus(l: *mut State, to: u32, bits: i64, tt: i32, line: u32) -> i32 {
+unsafe extern "C" fn lua_minus(l: L, to: u32, bits: i64, tt: i32, line: u32) -> i32 {
     let of = value(bits, tt);
     let minus = of.as_integer().map(|i| TValue::integer(i.wrapping_neg()));
     let minus = minus.or_else(|| of.as_number().map(|n| TValue::number(-n)));
@@ -405,7 +406,7 @@ unsafe extern "C" fn lua_minus(l: *mut State, to: u32, bits: i64, tt: i32, line:
 }
 
 unsafe extern "C" fn lua_less(
-    l: *mut State,
+    l: L,
     or_equal: u32,
     a: i64,
     a_tt: i32,
@@ -425,7 +426,7 @@ extern "C" fn lua_equal(a: i64, a_tt: i32, b: i64, b_tt: i32) -> i32 {
 }
 
 /// Prepares a loop whose bounds may be anything: 1 to begin, 0 to pass over it.
-unsafe extern "C" fn lua_forprep(l: *mut State, at: u32, line: u32) -> i32 {
+unsafe extern "C" fn lua_forprep(l: L, at: u32, line: u32) -> i32 {
     // SAFETY: see `slot`.
     unsafe {
         let [start, limit, step] = [0, 1, 2].map(|i| *slot(l, at + i));
@@ -466,7 +467,7 @@ unsafe extern "C" fn lua_forprep(l: *mut State, at: u32, line: u32) -> i32 {
 }
 
 /// Goes on with such a loop: 1 for another turn, 0 for the end.
-unsafe extern "C" fn lua_forloop(l: *mut State, at: u32) -> i32 {
+unsafe extern "C" fn lua_forloop(l: L, at: u32) -> i32 {
     // SAFETY: see `slot`; `lua_forprep` has made the slots numbers of one kind.
     unsafe {
         let [index, bound, step] = [0, 1, 2].map(|i| *slot(l, at + i));
@@ -493,27 +494,7 @@ unsafe extern "C" fn lua_forloop(l: *mut State, at: u32) -> i32 {
     }
 }
 
-unsafe extern "C" fn lua_fail(l: *mut State, which: u32, line: u32) -> i32 {
+unsafe extern "C" fn lua_fail(l: L, which: u32, line: u32) -> i32 {
     // SAFETY: the state is the one that runs.
     unsafe { (*l).fail(line, FAILURES[which as usize]) }
-}
-
-extern "C" fn lua_power(a: f64, b: f64) -> f64 {
-    number::power(a, b)
-}
-
-extern "C" fn lua_floor(n: f64) -> f64 {
-    n.floor()
-}
-
-extern "C" fn lua_float_modulo(a: f64, b: f64) -> f64 {
-    number::float_modulo(a, b)
-}
-
-extern "C" fn lua_floor_div(a: i64, b: i64) -> i64 {
-    number::floor_div(a, b)
-}
-
-extern "C" fn lua_modulo(a: i64, b: i64) -> i64 {
-    number::modulo(a, b)
 }

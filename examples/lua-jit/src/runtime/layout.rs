@@ -172,7 +172,7 @@ pub(crate) struct Proto {
     pub(crate) p: *mut *mut Proto,
     /// The compiled code.
     pub(crate) jit: Function,
-    /// What only the compiler reads: a `ProtoInfo`.
+    /// The bytecode that this was made of; only the runtime reads it.
     pub(crate) info: *mut c_void,
 }
 

@@ -1,7 +1,7 @@
 //! What a running program needs: values, tables, the stack, built-in functions.
 //!
-//! Nothing is collected while a program runs; all objects are in one list, and
-//! are freed together at its end.
+//! Nothing is collected while a program runs; all objects are in one arena, which
+//! is freed at the end.
 
 mod builtin;
 pub(crate) mod helpers;

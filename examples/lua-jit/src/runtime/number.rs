@@ -1,7 +1,9 @@
 //! Arithmetic as Lua defines it, on values whose types are not known.
 
-use super::layout::TValue;
-use crate::syntax::ast::Binary;
+use std::cmp::Ordering;
+
+use super::layout::{TValue, tag};
+use crate::bytecode::Binary;
 
 /// The integer of a float's value, if it has one.
 pub(crate) fn exact_integer(n: f64) -> Option<i64> {
@@ -10,23 +12,27 @@ pub(crate) fn exact_integer(n: f64) -> Option<i64> {
     fits.then_some(n as i64)
 }
 
-pub(crate) fn floor_div(a: i64, b: i64) -> i64 {
+pub(super) extern "C" fn lua_floor_div(a: i64, b: i64) -> i64 {
     let quotient = a.wrapping_div(b);
     let inexact = a.wrapping_rem(b) != 0 && (a < 0) != (b < 0);
     quotient - i64::from(inexact)
 }
 
-pub(crate) fn modulo(a: i64, b: i64) -> i64 {
+pub(super) extern "C" fn lua_modulo(a: i64, b: i64) -> i64 {
     let remainder = a.wrapping_rem(b);
     if remainder != 0 && (remainder < 0) != (b < 0) { remainder + b } else { remainder }
 }
 
-pub(crate) fn float_modulo(a: f64, b: f64) -> f64 {
+pub(super) extern "C" fn lua_float_modulo(a: f64, b: f64) -> f64 {
     let remainder = a % b;
     if remainder * b < 0.0 { remainder + b } else { remainder }
 }
 
-pub(crate) fn power(a: f64, b: f64) -> f64 {
+pub(super) extern "C" fn lua_floor(n: f64) -> f64 {
+    n.floor()
+}
+
+pub(super) extern "C" fn lua_power(a: f64, b: f64) -> f64 {
     if b == 2.0 { a * a } else { a.powf(b) }
 }
 
@@ -39,8 +45,8 @@ pub(crate) fn arith(op: Binary, a: TValue, b: TValue) -> Result<TValue, String> 
             Binary::Mul => a.wrapping_mul(b),
             Binary::FloorDiv if b == 0 => return Err("attempt to perform 'n//0'".to_owned()),
             Binary::Mod if b == 0 => return Err("attempt to perform 'n%%0'".to_owned()),
-            Binary::FloorDiv => floor_div(a, b),
-            Binary::Mod => modulo(a, b),
+            Binary::FloorDiv => lua_floor_div(a, b),
+            Binary::Mod => lua_modulo(a, b),
             _ => return Ok(TValue::number(float(op, a as f64, b as f64))),
         };
         return Ok(TValue::integer(result));
@@ -58,15 +64,15 @@ fn float(op: Binary, a: f64, b: f64) -> f64 {
         Binary::Sub => a - b,
         Binary::Mul => a * b,
         Binary::Div => a / b,
-        Binary::FloorDiv => (a / b).floor(),
-        Binary::Mod => float_modulo(a, b),
-        _ => power(a, b),
+        Binary::FloorDiv => lua_floor(a / b),
+        Binary::Mod => lua_float_modulo(a, b),
+        _ => lua_power(a, b),
     }
 }
 
 /// Whether `a < b`, or `a <= b`, exactly: also between integers and floats.
 pub(crate) fn less(or_equal: bool, a: TValue, b: TValue) -> Result<bool, String> {
-    let by = |order: Option<std::cmp::Ordering>| {
+    let by = |order: Option<Ordering>| {
         order.is_some_and(|order| order.is_lt() || or_equal && order.is_eq())
     };
     let (ints, floats) = ((a.as_integer(), b.as_integer()), (a.as_number(), b.as_number()));
@@ -74,40 +80,32 @@ pub(crate) fn less(or_equal: bool, a: TValue, b: TValue) -> Result<bool, String>
         ((Some(a), Some(b)), _) => Ok(by(Some(a.cmp(&b)))),
         (_, (Some(a), Some(b))) => Ok(by(a.partial_cmp(&b))),
         ((Some(a), _), (_, Some(b))) => Ok(by(compare(a, b))),
-        ((_, Some(b)), (Some(a), _)) => Ok(by(compare(b, a).map(std::cmp::Ordering::reverse))),
+        ((_, Some(b)), (Some(a), _)) => Ok(by(compare(b, a).map(Ordering::reverse))),
         _ => Err(format!("attempt to compare {} with {}", a.type_name(), b.type_name())),
     }
 }
 
 /// Compares an integer with a float; `None` with NaN.
-fn compare(i: i64, n: f64) -> Option<std::cmp::Ordering> {
-    let limit = 2f64.powi(63);
-    if n.is_nan() {
-        None
-    } else if n >= limit {
-        Some(std::cmp::Ordering::Less)
-    } else if n < -limit {
-        Some(std::cmp::Ordering::Greater)
-    } else {
-        let whole = n.floor();
-        let order = i.cmp(&(whole as i64));
-        // Equal to the whole part is less than what has a fraction.
-        Some(if order.is_eq() && whole < n { std::cmp::Ordering::Less } else { order })
-    }
+fn compare(i: i64, n: f64) -> Option<Ordering> {
+    let whole = n.floor();
+    // An integer that equals the whole part is less than what has a fraction.
+    let fraction = if whole < n { Ordering::Less } else { Ordering::Equal };
+    // The cast takes numbers out of range to the nearest i128.
+    (!n.is_nan()).then(|| i128::from(i).cmp(&(whole as i128)).then(fraction))
 }
 
 pub(crate) fn equal(a: TValue, b: TValue) -> bool {
     match (a.as_integer(), b.as_number(), a.as_number(), b.as_integer()) {
         (Some(i), Some(n), _, _) | (_, _, Some(n), Some(i)) => {
-            compare(i, n).is_some_and(std::cmp::Ordering::is_eq)
+            compare(i, n).is_some_and(Ordering::is_eq)
         }
         _ if a.tt != b.tt => false,
         // SAFETY: the tag says which member was written.
         _ => unsafe {
             match a.tt {
-                super::layout::tag::NIL => true,
-                super::layout::tag::NUMBER => a.value.n == b.value.n,
-                super::layout::tag::BOOLEAN => a.value.b == b.value.b,
+                tag::NIL => true,
+                tag::NUMBER => a.value.n == b.value.n,
+                tag::BOOLEAN => a.value.b == b.value.b,
                 _ => a.value.i == b.value.i,
             }
         },

@@ -1,8 +1,10 @@
-//! Tables: an array for the keys from 1 on, and a hash of linked nodes with
-//! Brent's variation, as Lua has them.
+//! Tables: an array for the keys from 1 on, and a hash of linked nodes, as Lua has them.
+
+use bumpalo::Bump;
 
 use super::layout::{Node, NodeKey, TKey, TValue, Table, Value, tag};
 use super::number;
+use super::state::grow;
 
 /// The most elements of an array part.
 const MOST: u32 = 1 << 28;
@@ -58,8 +60,8 @@ fn same(key: &NodeKey, other: &TValue) -> bool {
 }
 
 impl Table {
-    fn has_nodes(&self) -> bool {
-        !std::ptr::eq(self.node, no_nodes())
+    fn node_count(&self) -> usize {
+        if std::ptr::eq(self.node, no_nodes()) { 0 } else { 1 << self.lsizenode }
     }
 
     fn main_position(&self, value: Value, tt: u16) -> *mut Node {
@@ -97,7 +99,7 @@ impl Table {
 
     /// Sets the value of a key that is normal, and neither nil nor NaN. `false`
     /// if the table would be too large.
-    pub(crate) fn set(&mut self, key: TValue, value: TValue) -> bool {
+    pub(crate) fn set(&mut self, memory: &Bump, key: TValue, value: TValue) -> bool {
         // SAFETY: `find` leads into the table, and nodes are the table's own.
         unsafe {
             if let Some(at) = self.find(&key) {
@@ -108,14 +110,14 @@ impl Table {
                 return true;
             }
             if key.as_integer() == Some(i64::from(self.sizearray) + 1) {
-                if !self.grow_array((self.sizearray * 2).max(4)) {
+                if !self.grow_array(memory, (self.sizearray * 2).max(4)) {
                     return false;
                 }
                 *self.array.add(key.value.i as usize - 1) = value;
                 return true;
             }
             let Some(node) = self.new_key(key) else {
-                return self.grow_nodes() && self.set(key, value);
+                return self.grow_nodes(memory) && self.set(memory, key, value);
             };
             (*node).i_val = value;
         }
@@ -123,15 +125,13 @@ impl Table {
     }
 
     /// Makes the array part larger, and takes keys over from the nodes.
-    pub(crate) fn grow_array(&mut self, size: u32) -> bool {
+    pub(crate) fn grow_array(&mut self, memory: &Bump, size: u32) -> bool {
         if size > MOST {
             return false;
         }
-        let mut array = take(self.array, self.sizearray as usize).into_vec();
-        array.resize(size as usize, TValue::NIL);
-        self.array = give(array);
+        self.array = grow(memory, self.array, self.sizearray, size as usize, TValue::NIL);
         let old = std::mem::replace(&mut self.sizearray, size);
-        for i in 0..if self.has_nodes() { 1usize << self.lsizenode } else { 0 } {
+        for i in 0..self.node_count() {
             // SAFETY: there are so many nodes. A key that has moved keeps its node,
             // whose value nobody finds any more.
             unsafe {
@@ -147,97 +147,56 @@ impl Table {
     }
 
     /// A node for a new key; `None` if none is free.
-    unsafe fn new_key(&mut self, key: TValue) -> Option<*mut Node> {
-        if !self.has_nodes() {
+    ///
+    /// A key whose main position is taken gets a free node, which is linked behind that position.
+    unsafe fn new_key(&mut self, TValue { value, tt }: TValue) -> Option<*mut Node> {
+        if self.node_count() == 0 {
             return None;
         }
-        let link = |value: Value, tt, next| NodeKey { value, tt, next };
-        // SAFETY: all nodes are the table's own, and free ones are below
-        // `lastfree`.
+        let main = self.main_position(value, tt);
+        // SAFETY: all nodes are the table's own, and free ones are below `lastfree`.
         unsafe {
-            let main = self.main_position(key.value, key.tt);
-            if (*main).i_key.nk.tt == tag::NIL {
-                (*main).i_key.nk = link(key.value, key.tt, 0);
-                return Some(main);
-            }
-            let free = self.free_node()?;
-            let NodeKey { value, tt, next } = (*main).i_key.nk;
-            let mut other = self.main_position(value, tt);
-            if other == main {
-                // The new key goes into the free node, second in the row.
-                let after =
-                    if next == 0 { 0 } else { main.offset(next as isize).offset_from(free) };
-                (*free).i_key.nk = link(key.value, key.tt, after as i32);
-                (*main).i_key.nk.next = free.offset_from(main) as i32;
-                return Some(free);
-            }
-            // What stands there belongs elsewhere and moves to the free node.
-            loop {
-                let next = other.offset((*other).i_key.nk.next as isize);
-                if next == main {
-                    break;
+            let (mut node, mut next) = (main, 0);
+            while (*node).i_key.nk.tt != tag::NIL {
+                if self.lastfree == self.node {
+                    return None;
                 }
-                other = next;
-            }
-            (*other).i_key.nk.next = free.offset_from(other) as i32;
-            *free = *main;
-            if next != 0 {
-                (*free).i_key.nk.next = main.offset(next as isize).offset_from(free) as i32;
-            }
-            (*main).i_key.nk = link(key.value, key.tt, 0);
-            (*main).i_val = TValue::NIL;
-            Some(main)
-        }
-    }
-
-    unsafe fn free_node(&mut self) -> Option<*mut Node> {
-        while self.lastfree > self.node {
-            // SAFETY: it stays within the nodes.
-            unsafe {
                 self.lastfree = self.lastfree.sub(1);
-                if (*self.lastfree).i_key.nk.tt == tag::NIL {
-                    return Some(self.lastfree);
-                }
+                node = self.lastfree;
             }
+            if node != main {
+                let distance = node.offset_from(main) as i32;
+                let link = &mut (*main).i_key.nk.next;
+                next = if *link == 0 { 0 } else { *link - distance };
+                *link = distance;
+            }
+            (*node).i_key.nk = NodeKey { value, tt, next };
+            Some(node)
         }
-        None
     }
 
-    fn grow_nodes(&mut self) -> bool {
-        let old = self.take_nodes();
-        let live = old.iter().filter(|node| node.i_val.tt != tag::NIL).count();
-        if !self.make_nodes(live as u32 + 1) {
-            return false;
-        }
-        old.iter().filter(|node| node.i_val.tt != tag::NIL).all(|node| {
-            // SAFETY: all members of the union begin with a value's two.
-            let NodeKey { value, tt, .. } = unsafe { node.i_key.nk };
-            self.set(TValue { value, tt }, node.i_val)
-        })
+    fn grow_nodes(&mut self, memory: &Bump) -> bool {
+        // SAFETY: there are so many nodes, and the new ones are others.
+        let old = unsafe { std::slice::from_raw_parts(self.node, self.node_count()) };
+        let live = || old.iter().filter(|node| node.i_val.tt != tag::NIL);
+        self.make_nodes(memory, live().count() as u32 + 1)
+            && live().all(|node| {
+                // SAFETY: all members of the union begin with a value's two.
+                let NodeKey { value, tt, .. } = unsafe { node.i_key.nk };
+                self.set(memory, TValue { value, tt }, node.i_val)
+            })
     }
 
-    /// Makes room for so many keys in a table that has no nodes.
-    pub(crate) fn make_nodes(&mut self, count: u32) -> bool {
-        if count == 0 {
-            return true;
-        }
-        if count > MOST {
-            return false;
+    /// Replaces the nodes by empty ones for so many keys.
+    pub(crate) fn make_nodes(&mut self, memory: &Bump, count: u32) -> bool {
+        if count == 0 || count > MOST {
+            return count == 0;
         }
         let size = count.next_power_of_two();
-        self.node = give(vec![EMPTY; size as usize]);
+        let nodes = memory.alloc_slice_fill_copy(size as usize, EMPTY).as_mut_ptr_range();
+        (self.node, self.lastfree) = (nodes.start, nodes.end);
         self.lsizenode = size.trailing_zeros() as u8;
-        // SAFETY: one behind the last.
-        self.lastfree = unsafe { self.node.add(size as usize) };
         true
-    }
-
-    fn take_nodes(&mut self) -> Box<[Node]> {
-        let count = if self.has_nodes() { 1 << self.lsizenode } else { 0 };
-        let old = take(self.node, count);
-        (self.node, self.lsizenode) = (no_nodes(), 0);
-        self.lastfree = std::ptr::null_mut();
-        old
     }
 
     /// A border: a count of elements after which there is none.
@@ -261,25 +220,4 @@ impl Table {
         }
         length
     }
-
-    /// Gives back what the table points to.
-    pub(crate) fn free_parts(&mut self) {
-        self.take_nodes();
-        drop(take(self.array, self.sizearray as usize));
-        self.sizearray = 0;
-    }
-}
-
-/// Makes a bare pointer of a vector, which [`take`] takes back.
-pub(super) fn give<T>(items: Vec<T>) -> *mut T {
-    Box::into_raw(items.into_boxed_slice()).cast()
-}
-
-/// Takes back what [`give`] gave, or nothing if the count is 0.
-pub(super) fn take<T>(pointer: *mut T, count: usize) -> Box<[T]> {
-    if count == 0 {
-        return Box::new([]);
-    }
-    // SAFETY: callers keep the pointer with the count that it was made of.
-    unsafe { Box::from_raw(std::ptr::slice_from_raw_parts_mut(pointer, count)) }
 }
