@@ -45,8 +45,7 @@
 //! | [`Graph`] | holds each node once; [`TypeNode`] and [`Tag`] read them |
 //! | [`Oracle`] | answers queries on [`Access`]es by one of the [`Rules`], with an [`Explanation`] |
 //! | [`Publisher`], [`Reader`] | answers for threads that ask while one adds, without waiting |
-//! | [`proof`] | what [`Oracle::prove`] gives: a `NoAlias` that a checker can confirm |
-//! | [`Matrix`], [`Classes`], [`Frozen`] | all pairs of many tags at once, and stored |
+//! | [`Matrix`], [`Classes`] | all pairs of many tags at once |
 //! | [`verify`] | says what LLVM's verifier says of a tag, and reports all that is ill formed |
 //! | [`lint`] | reports what LLVM accepts and is still wrong or suspicious |
 //! | [`emit`] | hands nodes to LLVM, a text or a callback; says which tags LLVM gets wrong |
@@ -127,9 +126,9 @@ pub use graph::{
     MalformedTag, NodeId, Operand, Tag, TagId, TypeDag, TypeId, TypeKind, TypeNode,
 };
 pub use oracle::{
-    Access, AccessKind, AccessPath, AliasResult, ByteRange, Classes, Clause, Comparison, Conflict,
-    Elements, Explanation, Frozen, Matrix, Oracle, PathStep, Publisher, Reader, Rules, Side,
-    UnknownRules, proof,
+    Access, AccessKind, AccessPath, AliasResult, Apart, ByteRange, Classes, Clause, Comparison,
+    Conflict, Elements, Explanation, Matrix, Oracle, PathStep, Publisher, Reader, Rules, Side,
+    UnknownRules,
 };
 
 #[cfg(feature = "declare")]

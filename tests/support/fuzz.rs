@@ -16,7 +16,7 @@ use tbaa::spec::Spec;
 use tbaa::text::{self, Keep};
 use tbaa::types::{Context, DataLayout, Encoding, Equality, MergedTypes, TypeClasses};
 use tbaa::verify::{verify, verify_graph};
-use tbaa::{Format, Frozen, Graph, Level, Operand, Oracle, Rules, SizedField, TagId, TypeId};
+use tbaa::{Format, Graph, Level, Operand, Oracle, Rules, SizedField, TagId, TypeId};
 
 use crate::support::engines::{RULES, every_engine};
 use crate::support::strategy::universes;
@@ -55,10 +55,10 @@ fn ask(graph: &Graph) {
         for copy in graph.copies().take(TAGS) {
             tags.iter().for_each(|&tag| _ = oracle.copy_may_alias(copy, tag));
         }
-        let frozen = oracle.freeze(&tags);
+        let matrix = oracle.matrix(&tags);
         for (i, &a) in tags.iter().enumerate() {
             for (j, &b) in tags.iter().enumerate() {
-                assert_eq!(frozen.may_alias(i, j), oracle.may_alias(a, b), "{rules}");
+                assert_eq!(matrix.may_alias(i, j), oracle.may_alias(a, b), "{rules}");
             }
         }
     }
@@ -182,7 +182,7 @@ pub fn declare(data: &[u8]) {
     }
 }
 
-/// Serialised graphs, frozen answers and summaries.
+/// Serialised graphs and summaries.
 pub fn serial(data: &[u8]) {
     let Ok(source) = std::str::from_utf8(data) else { return };
     if let Ok(graph) = ron::from_str::<Graph>(source) {
@@ -190,12 +190,6 @@ pub fn serial(data: &[u8]) {
         let again = ron::to_string(&graph).expect("a graph is data");
         assert_eq!(ron::from_str::<Graph>(&again).as_ref(), Ok(&graph));
         link(&graph);
-    }
-    if let Ok(frozen) = ron::from_str::<Frozen>(source) {
-        let len = frozen.len().min(50);
-        for (a, b) in (0..len).flat_map(|a| (0..len).map(move |b| (a, b))) {
-            let _ = frozen.may_alias(a, b);
-        }
     }
     if let Ok(summary) = ron::from_str::<Summary>(source) {
         let again = ron::to_string(&summary).expect("a summary is data");

@@ -3,7 +3,6 @@
 // Each test program uses a part of this.
 #![allow(dead_code, unreachable_pub)]
 
-pub mod check_proof;
 pub mod engines;
 pub mod hostile;
 pub mod llvm;
