@@ -322,13 +322,13 @@ pub fn oracle(data: &[u8]) {
 
 /// Lowered tags by rule `llvm` against the source rule.
 pub fn lower(data: &[u8]) {
-    let Some((&[how, steps], data)) = data.split_first_chunk() else { return };
+    let Some((&how, data)) = data.split_first() else { return };
     let Some(universe) = universe(data) else { return };
     let (graph, tags) = universe.graph();
     let rules = RULES[usize::from(how) % RULES.len()];
     let scopes = [ScopeForm::None, ScopeForm::Lost, ScopeForm::All][usize::from(how / 8) % 3];
     let format = if how >= 128 { Format::New } else { Format::Old };
-    let options = Options::new().format(format).scopes(scopes).steps(u64::from(steps) * 16);
+    let options = Options::new().format(format).scopes(scopes);
     let source = Oracle::new(&graph, rules);
     let mut lowering = Lowering::new(options);
     lowering.lower(&source, &tags).expect("small enough");
