@@ -103,9 +103,9 @@ pub use graph::{
     MalformedTag, NodeId, Operand, Tag, TagId, TypeDag, TypeId, TypeKind, TypeNode,
 };
 pub use oracle::{
-    Access, AccessKind, AccessPath, AliasResult, ByteRange, Classes, Clause, Comparison, Conflict,
-    Elements, Explanation, Frozen, Matrix, Oracle, PathStep, Publisher, Reader, Rules, Side,
-    UnknownRules, proof,
+    Access, AccessKind, AccessPath, AliasResult, Apart, ByteRange, Classes, Clause, Comparison,
+    Conflict, Elements, Explanation, Matrix, Oracle, PathStep, Publisher, Reader, Rules, Side,
+    UnknownRules,
 };
 
 #[cfg(feature = "declare")]

@@ -1,5 +1,7 @@
 //! "Did you mean": the declared name nearest to a misspelt one.
 
+use strsim::osa_distance;
+
 /// Longer names are no slips of a finger, and the distance is quadratic.
 const LONGEST: usize = 64;
 
@@ -8,38 +10,17 @@ pub(crate) fn nearest<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
-    let wanted: Vec<char> = name.chars().take(LONGEST + 1).collect();
+    let len = |name: &str| name.chars().take(LONGEST + 1).count();
+    let wanted = len(name);
     // Of two letters one may be wrong, of six two, of nine three; of one none.
-    let limit = (wanted.len() / 3).max(1).min(wanted.len().saturating_sub(1));
+    let limit = (wanted / 3).max(1).min(wanted.saturating_sub(1));
     candidates
         .into_iter()
-        .filter_map(|candidate| Some((distance(&wanted, candidate, limit)?, candidate)))
+        .filter(|it| wanted.max(len(it)) <= LONGEST && wanted.abs_diff(len(it)) <= limit)
+        .map(|it| (osa_distance(name, it), it))
+        .filter(|&(distance, _)| distance <= limit)
         .min_by_key(|&(distance, _)| distance)
         .map(|(_, candidate)| candidate)
-}
-
-/// Returns how many letters must be changed, added, dropped or swapped with
-/// their neighbour to make `b` of `a`, or `None` when more than `limit`.
-fn distance(a: &[char], b: &str, limit: usize) -> Option<usize> {
-    let b: Vec<char> = b.chars().take(LONGEST + 1).collect();
-    if a.len().max(b.len()) > LONGEST || a.len().abs_diff(b.len()) > limit {
-        return None;
-    }
-    // Rows of the usual table: two back, one back, and the one being filled.
-    let mut before = vec![0; b.len() + 1];
-    let mut previous: Vec<usize> = (0..=b.len()).collect();
-    for i in 0..a.len() {
-        let mut row = vec![i + 1; b.len() + 1];
-        for j in 0..b.len() {
-            let changed = previous[j] + usize::from(a[i] != b[j]);
-            row[j + 1] = changed.min(previous[j + 1] + 1).min(row[j] + 1);
-            if i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j] {
-                row[j + 1] = row[j + 1].min(before[j - 1] + 1);
-            }
-        }
-        before = std::mem::replace(&mut previous, row);
-    }
-    Some(previous[b.len()]).filter(|&distance| distance <= limit)
 }
 
 /// Returns `": did you mean ...?"`, or the hint when nothing is near.

@@ -47,25 +47,6 @@ impl<'g> Ours<'g> {
     }
 }
 
-/// Stored answers, asked by ordinals of tags.
-pub(crate) struct Frozen {
-    answers: tbaa::Frozen,
-}
-
-impl Frozen {
-    pub(crate) fn new(graph: &Graph, rules: Rules) -> Self {
-        let tags: Vec<_> = graph.tags().collect();
-        Frozen { answers: Oracle::new(graph, rules).freeze(&tags) }
-    }
-
-    /// Returns how many of the pairs may alias, each named by
-    /// [`TagId::index`].
-    pub(crate) fn ask(&self, pairs: &[[u32; 2]]) -> usize {
-        let may = |&&[a, b]: &&[u32; 2]| self.answers.may_alias(a as usize, b as usize);
-        pairs.iter().filter(may).count()
-    }
-}
-
 /// An oracle whose graph grows between queries.
 pub(crate) struct Growing {
     oracle: Oracle,

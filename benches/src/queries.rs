@@ -9,8 +9,9 @@ use tbaa::{Graph, Rules, TagId};
 
 use crate::limit::{Table, only_loop};
 use crate::llvm::LlvmModule;
-use crate::ours::{Frozen, Ours, RECORD};
+use crate::ours::{Ours, RECORD};
 use crate::sample::{Contender, Race, Sampler, time};
+use tbaa_tests::rng::Rng;
 use tbaa_tests::rng::Rng;
 
 /// Queries in a window, at least and at most. So many of the fast ones bring
@@ -25,7 +26,6 @@ pub(crate) struct Pairs {
     /// Positions in the list of tags.
     numbers: Vec<[u32; 2]>,
     tags: Vec<(TagId, TagId)>,
-    ordinals: Vec<[u32; 2]>,
     /// A quick run asks windows this many times smaller.
     shrink: usize,
 }
@@ -39,8 +39,7 @@ impl Pairs {
         let numbers: Vec<_> = (0..count).map(|_| [number(), number()]).collect();
         let pair = |&[a, b]: &[u32; 2]| (tags[a as usize], tags[b as usize]);
         let tags: Vec<_> = numbers.iter().map(pair).collect();
-        let ordinals = tags.iter().map(|(a, b)| [a.index() as u32, b.index() as u32]).collect();
-        Pairs { numbers, tags, ordinals, shrink }
+        Pairs { numbers, tags, shrink }
     }
 
     pub(crate) fn tags(&self) -> &[(TagId, TagId)] {
@@ -100,10 +99,6 @@ impl<'a> Subject<'a> {
         let mut rng = Rng::new(5);
         let four = Table::<4>::random(&mut rng, self.tags.len());
         let own = Table::<{ RECORD / 4 }>::random(&mut rng, self.tags.len());
-        let frozen = Frozen::new(self.graph, Rules::Llvm);
-        for (ordinals, tags) in pairs.ordinals.chunks(64).zip(pairs.tags.chunks(64)) {
-            assert_eq!(frozen.ask(ordinals), ours.ask(tags), "frozen answers differ");
-        }
         let union = Ours::new(self.graph, Rules::Union);
         let strict = Ours::new(self.graph, Rules::UnionStrict);
 
@@ -114,7 +109,6 @@ impl<'a> Subject<'a> {
             contenders.push(pairs.windows("LLVM generic", |w| llvm.generic(w)));
         }
         contenders.extend([
-            pairs.windows("frozen", |w| frozen.ask(&pairs.ordinals[w])),
             pairs.windows("16 bytes", |w| four.ask(&numbers[w])),
             pairs.windows("own record", |w| own.ask(&numbers[w])),
             pairs.windows("loop", |w| only_loop(&numbers[w])),

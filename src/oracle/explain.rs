@@ -4,9 +4,7 @@ use std::fmt;
 
 use super::bytes::ByteRange;
 use super::clause::Clause;
-use super::gap;
-use super::limits::{Budget, CASES};
-use super::proof::Apart;
+use super::gap::Apart;
 use super::rule::{Decision, Meeting};
 use super::rules::{AliasResult, Rules};
 use crate::graph::{Graph, TypeId};
@@ -86,18 +84,9 @@ pub struct Comparison {
     pub a: AccessPath,
     /// The path of the second access.
     pub b: AccessPath,
-    /// Why the bytes do not meet, where they do not and that is soon said; with
-    /// distances from the outer access's bytes to the other's.
+    /// Why array elements of the outer access never meet those of the other,
+    /// where one division tells and no access simply ends before the other begins.
     pub apart: Option<Apart>,
-}
-
-impl Comparison {
-    /// Returns [`Comparison::apart`] where it says more than that one access
-    /// ends before the other begins.
-    #[must_use]
-    pub fn arithmetic(&self) -> Option<&Apart> {
-        self.apart.as_ref().filter(|apart| !matches!(apart, Apart::Residue { modulus: 1, .. }))
-    }
 }
 
 /// The answer to a query and the reason for it, by [`Oracle::explain`].
@@ -125,7 +114,7 @@ impl fmt::Display for Explanation {
         if let Some(comparison) = &self.comparison {
             let Comparison { base, a, b, .. } = comparison;
             write!(f, "\nfrom {base}\n  a: {a}\n  b: {b}")?;
-            if let Some(apart) = comparison.arithmetic() {
+            if let Some(apart) = &comparison.apart {
                 write!(f, "\n  {apart}")?;
             }
         }
@@ -164,9 +153,8 @@ fn compare(graph: &Graph, meeting: &Meeting) -> Comparison {
             }),
         }
     };
-    let mut budget = Budget::new(CASES as u32);
     let bytes = meeting.bytes.as_ref();
-    let apart = bytes.and_then(|(outer, inner)| gap::apart(outer, inner, &mut budget));
+    let apart = bytes.and_then(|(outer, inner)| Apart::find(outer, inner));
     let (outer_bytes, inner_bytes) = meeting.bytes.clone().unzip();
     let outer =
         AccessPath { steps: meeting.p.iter().map(step).collect(), to_base: 0, bytes: outer_bytes };

@@ -1,152 +1,114 @@
-//! The reason why two strided byte ranges share no byte, in a form that a
-//! checker can follow. Whether they do is decided in `union/stride.rs`.
+//! Why the elements of two strided byte ranges share no byte, for a reader.
+//! Whether they do is decided in `union/stride.rs`.
+
+use std::fmt;
 
 use super::bytes::ByteRange;
-use super::limits::{Budget, CASE_DEPTH, CASES};
-use super::proof::Apart;
+
+/// A division that shows that two strided byte ranges share no byte.
+///
+/// A *distance* is that from the start of one interval of the first range to the
+/// start of one of the second. Two intervals of `m` and `n` bytes meet where it
+/// is one of `-n + 1 ..= m - 1`, the *window*.
+///
+/// Count the arrays whose strides are no multiples of `modulus` among the bytes,
+/// which widens the window. All distances are congruent, and between the least
+/// and the greatest of them the window holds no such number.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct Apart {
+    /// At least 2.
+    pub modulus: u64,
+    /// The distances' residue.
+    pub residue: u64,
+    /// The first and the last number of the window; `None` without end.
+    pub window: (Option<i128>, Option<i128>),
+}
+
+impl fmt::Display for Apart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Apart { modulus, residue, window: (from, to) } = self;
+        let bound = |bound: &Option<i128>| bound.map_or("?".to_owned(), |bound| bound.to_string());
+        write!(f, "distances are {residue} modulo {modulus}, the bytes need ")?;
+        write!(f, "{}..{}", bound(from), bound(to))
+    }
+}
 
 /// Stands for "without end"; no finite distance comes near.
 const NO_END: i128 = 1 << 100;
 
 /// The elements of one array, each `step` bytes nearer or farther.
-#[derive(Clone, Copy)]
 struct Array {
     step: i128,
-    /// `NO_END` without end.
-    count: i128,
+    /// From the first element to the last, in bytes.
+    span: i128,
     /// Whether it is the second range's.
     second: bool,
 }
 
-impl Array {
-    fn span(&self) -> i128 {
-        (self.count - 1).saturating_mul(self.step).min(NO_END)
-    }
-}
-
-/// All distances from an interval of the first range to one of the second.
-#[derive(Clone)]
-struct Distances {
-    start: i128,
-    arrays: Vec<Array>,
-    /// The distances at which two intervals meet.
-    window: (i128, i128),
-}
-
-/// Returns why two ranges share no byte; `None` if they do, or if it takes too
-/// long to say.
-pub(super) fn apart(first: &ByteRange, second: &ByteRange, budget: &mut Budget) -> Option<Apart> {
-    let len = |range: &ByteRange| {
-        range.end.map_or(NO_END, |end| i128::from(end) - i128::from(range.start))
-    };
-    let arrays = [(first, false), (second, true)].into_iter().flat_map(|(range, second)| {
-        range.repeats.iter().map(move |elements| Array {
-            step: elements.stride.into(),
-            count: elements.count.map_or(NO_END, i128::from),
-            second,
-        })
-    });
-    let distances = Distances {
-        start: i128::from(second.start) - i128::from(first.start),
-        arrays: arrays.collect(),
-        window: (1 - len(second), len(first) - 1),
-    };
-    distances.miss(CASE_DEPTH, budget)
-}
-
-impl Distances {
-    /// The least and the greatest sum over the arrays that count.
-    fn bounds(&self, counts: impl Fn(usize, &Array) -> bool) -> (i128, i128) {
-        let span = |second| {
-            let arrays = self.arrays.iter().enumerate().filter(|(_, array)| array.second == second);
-            arrays.filter(|&(at, array)| counts(at, array)).map(|(_, array)| array.span()).sum()
+impl Apart {
+    /// Finds such a division; `None` where there is none, or where one range ends
+    /// before the other begins.
+    pub(super) fn find(first: &ByteRange, second: &ByteRange) -> Option<Apart> {
+        let len = |range: &ByteRange| {
+            range.end.map_or(NO_END, |end| i128::from(end) - i128::from(range.start))
         };
-        let nearer: i128 = span(false);
-        (-nearer, span(true))
-    }
-
-    /// Returns why no distance is in the window.
-    fn miss(&self, depth: u32, budget: &mut Budget) -> Option<Apart> {
-        budget.spend().ok()?;
-        if let Some(apart) = self.moduli().into_iter().find_map(|modulus| self.residue(modulus)) {
-            return Some(apart);
-        }
-        let depth = depth.checked_sub(1)?;
-        let (at, (from, to)) = (0..self.arrays.len())
-            .filter(|&at| self.arrays[at].count > 1)
-            .map(|at| (at, self.near(at)))
-            .min_by_key(|&(_, (from, to))| to - from)?;
-        let count = self.arrays[at].count;
-        let all = from == 0 && to == count - 1;
-        if all && count > CASES {
-            return None;
-        }
-        // The elements before, those that may come near, those after; or if all
-        // may, each.
-        let ends = if all { (1..=count).collect() } else { vec![from, to + 1, count] };
-        let (mut runs, mut begin) = (Vec::new(), 0);
-        for end in ends {
-            if end > begin {
-                let apart = self.run(at, begin, end - begin).miss(depth, budget)?;
-                let rest = count == NO_END && end == count;
-                runs.push(((!rest).then(|| u64::try_from(end - begin)).transpose().ok()?, apart));
-                begin = end;
+        let mut arrays = Vec::new();
+        for (range, second) in [(first, false), (second, true)] {
+            for elements in range.repeats.iter().filter(|elements| elements.count != Some(1)) {
+                let step = i128::from(elements.stride);
+                let last = elements.count.map_or(NO_END, |count| i128::from(count) - 1);
+                arrays.push(Array { step, span: last.saturating_mul(step).min(NO_END), second });
             }
         }
-        Some(Apart::Cases { array: at, runs })
+        let start = i128::from(second.start) - i128::from(first.start);
+        let window = (1 - len(second), len(first) - 1);
+        let apart = |modulus| Apart::residue(modulus, start, &arrays, window);
+        let found = moduli(&arrays).into_iter().find_map(apart);
+        found.filter(|apart| apart.modulus > 1)
     }
 
-    /// Moduli that might tell distances and window apart.
-    fn moduli(&self) -> Vec<i128> {
-        let mut steps: Vec<i128> =
-            self.arrays.iter().filter(|array| array.count > 1).map(|array| array.step).collect();
-        steps.sort_unstable();
-        let mut moduli = vec![1];
-        let mut of_widest = 0;
-        for (at, &step) in steps.iter().enumerate().rev() {
-            of_widest = gcd(of_widest, step);
-            moduli.push(of_widest);
-            moduli.extend(steps[at..].iter().map(|&other| gcd(step, other)));
-        }
-        moduli
-    }
-
-    fn residue(&self, modulus: i128) -> Option<Apart> {
-        let multiple = |array: &Array| array.step % modulus == 0;
-        let (nearer, farther) = self.bounds(|_, array| !multiple(array));
-        let (least, greatest) = self.bounds(|_, array| multiple(array));
-        let from = (self.window.0 - farther).max(self.start + least);
-        let to = (self.window.1 - nearer).min(self.start + greatest);
-        let first = from + (self.start - from).rem_euclid(modulus);
+    fn residue(
+        modulus: i128,
+        start: i128,
+        arrays: &[Array],
+        window: (i128, i128),
+    ) -> Option<Apart> {
+        // The least and the greatest sum of distances over some arrays.
+        let bounds = |multiples: bool| {
+            let of = |second| {
+                let counts =
+                    |it: &&Array| it.second == second && (it.step % modulus == 0) == multiples;
+                arrays.iter().filter(counts).map(|array| array.span).sum::<i128>()
+            };
+            (-of(false), of(true))
+        };
+        let ((nearer, farther), (least, greatest)) = (bounds(false), bounds(true));
+        let from = (window.0 - farther).max(start + least);
+        let to = (window.1 - nearer).min(start + greatest);
+        let first = from + (start - from).rem_euclid(modulus);
         let bound = |bound: i128| (bound.abs() < NO_END / 2).then_some(bound);
-        (first > to).then(|| Apart::Residue {
+        (first > to).then(|| Apart {
             modulus: modulus as u64,
-            residue: self.start.rem_euclid(modulus) as u64,
+            residue: start.rem_euclid(modulus) as u64,
             window: (bound(from), bound(to)),
         })
     }
+}
 
-    /// The first and the last element of an array with which a distance may be
-    /// in the window, as far as bounds say.
-    fn near(&self, at: usize) -> (i128, i128) {
-        let Array { step, count, second } = self.arrays[at];
-        let (least, greatest) = self.bounds(|other, _| other != at);
-        let (from, to) =
-            (self.window.0 - self.start - greatest, self.window.1 - self.start - least);
-        let (from, to) = if second { (from, to) } else { (-to, -from) };
-        let first = (from + step - 1).div_euclid(step).clamp(0, count - 1);
-        (first, to.div_euclid(step).clamp(first, count - 1))
+/// Moduli that might tell distances and window apart.
+fn moduli(arrays: &[Array]) -> Vec<i128> {
+    let mut steps: Vec<i128> = arrays.iter().map(|array| array.step).collect();
+    steps.sort_unstable();
+    let mut moduli = vec![1];
+    let mut of_widest = 0;
+    for (at, &step) in steps.iter().enumerate().rev() {
+        of_widest = gcd(of_widest, step);
+        moduli.push(of_widest);
+        moduli.extend(steps[at..].iter().map(|&other| gcd(step, other)));
     }
-
-    /// The distances with some elements of one array.
-    fn run(&self, at: usize, begin: i128, count: i128) -> Distances {
-        let mut run = self.clone();
-        let array = &mut run.arrays[at];
-        array.count = count;
-        let moved = begin.saturating_mul(array.step).min(NO_END);
-        run.start += if array.second { moved } else { -moved };
-        run
-    }
+    moduli
 }
 
 fn gcd(mut a: i128, mut b: i128) -> i128 {
@@ -155,6 +117,3 @@ fn gcd(mut a: i128, mut b: i128) -> i128 {
     }
     a
 }
-
-#[cfg(test)]
-mod tests;

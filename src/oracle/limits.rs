@@ -26,15 +26,6 @@ pub(crate) const STRIDES: usize = 14;
 /// or computed. One or two do nearly all the good.
 pub(crate) const TIGHTENINGS: u32 = 4;
 
-/// Cases into which the elements of one array fall in a proof,
-pub(crate) const CASES: i128 = 1 << 12;
-
-/// how many cases of cases,
-pub(crate) const CASE_DEPTH: u32 = 24;
-
-/// and how many in all.
-pub(crate) const CASES_IN_ALL: u32 = 1 << 16;
-
 /// Fields that are looked at shortly for each step: whether one can lead anywhere.
 pub(crate) const LOOKS: usize = 16;
 

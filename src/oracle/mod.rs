@@ -19,12 +19,10 @@
 //! |---|---|
 //! | one pair, conflicts, growth | `query.rs`, by way of `index.rs` and a [`Rule`](rule::Rule) |
 //! | the same, while a thread adds | `reader.rs`, from replicas of the oracle |
-//! | why | `explain.rs`, from the rule's definition |
-//! | a proof of `NoAlias` for a checker | `proof.rs`, `gap.rs`, from `union/prove.rs` |
+//! | why | `explain.rs` and `gap.rs`, from the rule's definition |
 //! | all pairs, a row | `batch.rs`, by way of `order.rs` |
 //! | tags that answer alike | `classes.rs`, by way of `order.rs` |
 //! | what one of many may alias at most | `vicinity.rs` |
-//! | stored answers | `frozen.rs`, by way of `order.rs` |
 //! | struct copies, `errno` | `copy.rs` |
 //! | the most generic tag | `llvm/mod.rs`, `union/generic.rs` |
 
@@ -35,7 +33,6 @@ mod classes;
 mod clause;
 mod copy;
 mod explain;
-mod frozen;
 mod gap;
 mod index;
 mod inside;
@@ -43,7 +40,6 @@ mod limits;
 mod llvm;
 mod memo;
 mod order;
-pub mod proof;
 mod query;
 mod reader;
 mod rule;
@@ -60,7 +56,7 @@ pub use bytes::{ByteRange, Elements};
 pub use classes::Classes;
 pub use clause::Clause;
 pub use explain::{AccessPath, Comparison, Explanation, PathStep, Side};
-pub use frozen::Frozen;
+pub use gap::Apart;
 pub use query::Oracle;
 pub use reader::{Publisher, Reader};
 pub use rules::{AliasResult, Rules, UnknownRules};

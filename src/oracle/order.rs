@@ -21,16 +21,11 @@ const CANDIDATES: usize = 1 << 22;
 
 /// A list of answers, 64 to a word.
 #[derive(Clone, PartialEq, Eq, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Bits(Vec<u64>);
 
 impl Bits {
     pub(super) fn new(len: usize) -> Bits {
         Bits(vec![0; len.div_ceil(64)])
-    }
-
-    pub(super) fn bytes(&self) -> usize {
-        8 * self.0.len()
     }
 
     #[inline]
@@ -108,11 +103,6 @@ impl Row {
             }
             Set::Many(bits) => bits.set(position as usize),
         }
-    }
-
-    /// Returns where the regular positions of its root begin, if there are any.
-    pub(super) fn root(&self) -> Option<usize> {
-        (!self.root.is_empty()).then_some(self.root.start)
     }
 
     /// Calls back with each position that is no regular one of another root.
@@ -241,19 +231,6 @@ impl Pairs {
         lists.flatten().for_each(|&position| callback(position as usize));
         self.passing[&found.base].iter().cloned().flatten().for_each(callback);
     }
-}
-
-/// What a position may alias.
-pub(super) enum At<'o> {
-    /// Regular positions of the same root whose intervals meet this one, and all
-    /// of other roots.
-    Interval {
-        root: usize,
-        start: usize,
-        end: usize,
-    },
-    Anything,
-    Listed(&'o Row),
 }
 
 /// How a tag is to be placed.
@@ -525,18 +502,6 @@ impl Order {
     /// Returns the place in the list of a position.
     pub(super) fn tag(&self, position: usize) -> usize {
         self.tags[position] as usize
-    }
-
-    /// Returns what a position may alias.
-    pub(super) fn at(&self, position: usize) -> At<'_> {
-        if let Some(&group) = self.groups.get(position) {
-            let Group { own, below, root, .. } = &self.table[group as usize];
-            return At::Interval { root: root.start, start: own.start, end: *below };
-        }
-        match position.checked_sub(self.rejected.end) {
-            Some(other) => At::Listed(&self.others[other]),
-            None => At::Anything,
-        }
     }
 
     /// Returns each tag's position.

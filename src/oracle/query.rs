@@ -10,7 +10,6 @@ use super::index::{Index, Role};
 use super::limits::{COMPARED, COMPARED_A_NODE, STEPS, STEPS_TO_EXPLAIN};
 use super::llvm::Llvm;
 use super::memo::{FEW, Memo, SizedMemo};
-use super::proof::{Proof, Unproved};
 use super::rule::{Candidates, Decision, Rule};
 use super::rules::{AliasResult, Rules};
 use super::union::Union;
@@ -474,45 +473,6 @@ impl<G: Borrow<Graph>> Oracle<G> {
             return Explanation::plain(self.rules, Clause::Limit);
         }
         explanation
-    }
-
-    /// Proves that [`Oracle::alias`] is right to answer `NoAlias`, so that a
-    /// checker can confirm it by following each field once.
-    ///
-    /// ```
-    /// use tbaa::{Graph, Oracle, Rules, SizedField};
-    ///
-    /// let mut graph = Graph::new();
-    /// let mut b = graph.builder();
-    /// let root = b.root("R")?;
-    /// let int = b.sized_type(root, 4, "int", &[])?;
-    /// let float = b.sized_type(root, 4, "float", &[])?;
-    /// let at = |ty, offset| SizedField { ty, offset, size: 4 };
-    /// let pair = b.sized_type(root, 8, "pair", &[at(int, 0), at(float, 4)])?;
-    /// let array = SizedField { ty: pair, offset: 0, size: 80 };
-    /// let s = b.sized_type(root, 80, "S", &[array])?;
-    /// let x = b.access_tag(s, int, 0, 4, false)?;
-    /// let y = b.access_tag(s, float, 4, 4, false)?;
-    ///
-    /// let proof = Oracle::new(&graph, Rules::Union).prove(x, y)?;
-    /// let gap = &proof.directions[0].gaps[0];
-    /// assert_eq!(gap.apart.to_string(), "distances are 4 modulo 8, the bytes need -3..3");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`Unproved`] says why there is no proof. It takes up to some seconds to
-    /// find out that a limit is reached.
-    pub fn prove(&self, a: impl Into<Access>, b: impl Into<Access>) -> Result<Proof, Unproved> {
-        let (a, b) = (a.into(), b.into());
-        if self.rules == Rules::Llvm {
-            return Err(Unproved::Rules);
-        }
-        if self.may_alias(a, b) {
-            return Err(Unproved::MayAlias);
-        }
-        self.engine.rule().prove(self.graph(), (a, b)).ok_or(Unproved::Limit)
     }
 
     fn explain_by_definition(&self, a: Access, b: Access, left: &mut u64) -> Explanation {

@@ -4,7 +4,6 @@ use super::access::Access;
 use super::bytes::ByteRange;
 use super::clause::Clause;
 use super::index::Index;
-use super::proof::Proof;
 use crate::graph::{Graph, Tag, TagId};
 
 /// A rule, with what it knows of a graph's tags beside the index. The graph and
@@ -32,11 +31,6 @@ pub(super) trait Rule {
     /// As [`Rule::define`], with the paths that a reader wants to see.
     fn explain(&self, graph: &Graph, index: &Index, pair: (Access, Access), steps: u32)
     -> Decision;
-
-    /// Proves that two accesses, on which the rule answers so, do not alias.
-    fn prove(&self, _: &Graph, _: (Access, Access)) -> Option<Proof> {
-        None
-    }
 
     /// Says which tags of its root an irregular tag may alias at most; `None` if
     /// any.

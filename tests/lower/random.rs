@@ -30,7 +30,6 @@ pub(crate) fn case(seed: u64, grown: bool) -> Case {
     let depth = rng.pick(&[64, 64, 3, 1]);
     let scopes = rng.pick(&[ScopeForm::None, ScopeForm::Lost, ScopeForm::All]);
     let options = Options::new().format(format).depth(depth).scopes(scopes);
-    let options = options.steps(rng.pick(&[0, 1, 20_000]));
     let source = |rng: &mut Rng, tag: TagId| match rng.below(8) {
         0 => Source::sized(tag, rng.pick(&[0, 1, 8, 16])),
         1 => (tag, 1 + rng.below(50) as u32).into(),
@@ -99,7 +98,6 @@ fn check(seed: u64, case: &Case) -> (u64, u64) {
     assert_eq!(lost_pairs.next(), None, "seed {seed}");
     let loss = lowering.lost();
     assert_eq!((loss.no_alias, loss.pairs), (no_alias, lost), "seed {seed}: {loss:?}");
-    assert!(loss.bound <= loss.weight, "seed {seed}: {loss:?}");
     assert_eq!(lowering.check(&source), [], "seed {seed}");
     for &access in accesses {
         let why = lowering.why(access).unwrap();

@@ -43,7 +43,7 @@ impl std::ops::AddAssign for Compared {
 /// differ.
 ///
 /// The index (`alias`), the definition (`explain`), accesses with sizes, matrix
-/// and rows, classes, frozen answers, a clone, a graph grown in batches
+/// and rows, classes, a clone, a graph grown in batches
 /// (`update`), and where the types are few and well-formed the naive definition.
 pub fn every_engine(graph: &Graph, tags: &[TagId]) -> Result<Compared, String> {
     let mut compared = Compared::default();
@@ -111,8 +111,7 @@ pub fn every_engine(graph: &Graph, tags: &[TagId]) -> Result<Compared, String> {
                 compared.naive += usize::from(expected.is_some());
             }
         }
-        let (matrix, frozen, classes) =
-            (oracle.matrix(tags), oracle.freeze(tags), oracle.classes(tags));
+        let (matrix, classes) = (oracle.matrix(tags), oracle.classes(tags));
         let copy = graph.clone();
         let of_copy = Oracle::new(&copy, rules);
         for (i, row) in rows.iter().enumerate() {
@@ -124,7 +123,6 @@ pub fn every_engine(graph: &Graph, tags: &[TagId]) -> Result<Compared, String> {
                 let alike = classes.as_slice()[i] == classes.as_slice()[j];
                 for (engine, agrees) in [
                     ("the matrix", matrix.may_alias(i, j) == may),
-                    ("frozen", frozen.may_alias(i, j) == may),
                     ("classes", alike == (rows[i] == rows[j])),
                     ("a clone", of_copy.may_alias(a, b) == may),
                 ] {

@@ -9,7 +9,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use tbaa::declare::{ClangRecords, Declarations, Policy};
 use tbaa::spec::Spec;
 use tbaa::types::{Context, DataLayout, Encoding, Equality, MergedTypes, TypeClasses};
-use tbaa::{Format, Frozen, Graph, Operand, Oracle, Rules, SizedField, TagId, TypeId};
+use tbaa::{Format, Graph, Operand, Oracle, Rules, SizedField, TagId, TypeId};
 use tbaa_check::Level;
 use tbaa_check::link::{Linked, Summary};
 use tbaa_check::lint::{Lint, lint, lint_graph};
@@ -54,10 +54,10 @@ fn ask(graph: &Graph) {
         for copy in graph.copies().take(TAGS) {
             tags.iter().for_each(|&tag| _ = oracle.copy_may_alias(copy, tag));
         }
-        let frozen = oracle.freeze(&tags);
+        let matrix = oracle.matrix(&tags);
         for (i, &a) in tags.iter().enumerate() {
             for (j, &b) in tags.iter().enumerate() {
-                assert_eq!(frozen.may_alias(i, j), oracle.may_alias(a, b), "{rules}");
+                assert_eq!(matrix.may_alias(i, j), oracle.may_alias(a, b), "{rules}");
             }
         }
     }
@@ -181,7 +181,7 @@ pub fn declare(data: &[u8]) {
     }
 }
 
-/// Serialised graphs, frozen answers and summaries.
+/// Serialised graphs and summaries.
 pub fn serial(data: &[u8]) {
     let Ok(source) = std::str::from_utf8(data) else { return };
     if let Ok(graph) = ron::from_str::<Graph>(source) {
@@ -189,12 +189,6 @@ pub fn serial(data: &[u8]) {
         let again = ron::to_string(&graph).expect("a graph is data");
         assert_eq!(ron::from_str::<Graph>(&again).as_ref(), Ok(&graph));
         link(&graph);
-    }
-    if let Ok(frozen) = ron::from_str::<Frozen>(source) {
-        let len = frozen.len().min(50);
-        for (a, b) in (0..len).flat_map(|a| (0..len).map(move |b| (a, b))) {
-            let _ = frozen.may_alias(a, b);
-        }
     }
     if let Ok(summary) = ron::from_str::<Summary>(source) {
         let again = ron::to_string(&summary).expect("a summary is data");
@@ -327,13 +321,13 @@ pub fn oracle(data: &[u8]) {
 
 /// Lowered tags by rule `llvm` against the source rule.
 pub fn lower(data: &[u8]) {
-    let Some((&[how, steps], data)) = data.split_first_chunk() else { return };
+    let Some((&how, data)) = data.split_first() else { return };
     let Some(universe) = universe(data) else { return };
     let (graph, tags) = universe.graph();
     let rules = RULES[usize::from(how) % RULES.len()];
     let scopes = [ScopeForm::None, ScopeForm::Lost, ScopeForm::All][usize::from(how / 8) % 3];
     let format = if how >= 128 { Format::New } else { Format::Old };
-    let options = Options::new().format(format).scopes(scopes).steps(u64::from(steps) * 16);
+    let options = Options::new().format(format).scopes(scopes);
     let source = Oracle::new(&graph, rules);
     let mut lowering = Lowering::new(options);
     lowering.lower(&source, &tags).expect("small enough");

@@ -2,7 +2,6 @@
 
 #![allow(missing_docs, clippy::missing_panics_doc)]
 
-pub mod check_proof;
 pub mod engines;
 pub mod fuzz;
 pub mod hostile;

@@ -20,7 +20,6 @@ struct Cost {
     newcomer_us: Option<f64>,
     kept: f64,
     lost: u64,
-    bound: u64,
 }
 
 pub(super) fn measure(run: &mut Run<'_>) -> Result<(), String> {
@@ -35,7 +34,6 @@ pub(super) fn measure(run: &mut Run<'_>) -> Result<(), String> {
             figure(cost.newcomer_us),
             format!("{:.4}", cost.kept),
             grouped(cost.lost as f64),
-            grouped(cost.bound as f64),
         ]);
     };
     let mut many = None;
@@ -77,7 +75,6 @@ pub(super) fn measure(run: &mut Run<'_>) -> Result<(), String> {
         "a newcomer, us",
         "kept",
         "pairs lost",
-        "at least",
     ];
     run.report.section(
         "Lowering",
@@ -126,7 +123,6 @@ fn lower(graph: &Graph, tags: &[TagId], runs: usize) -> Result<Cost, String> {
         newcomer_us: median(times),
         kept: loss.kept(),
         lost: loss.pairs,
-        bound: loss.bound,
     })
 }
 

@@ -100,8 +100,6 @@ fn queries(run: &mut Run<'_>, all: &[Measured]) {
             figure(q.ns("own record")),
             figure(q.ns("tbaa")),
             with_unit(q.ratio("tbaa", "16 bytes"), "x"),
-            figure(q.ns("frozen")),
-            with_unit(q.ratio("frozen", "16 bytes"), "x"),
             figure(q.ns("LLVM")),
             with_unit(q.ratio("LLVM", "tbaa"), "x"),
             with_unit(q.ratio("definition", "tbaa"), "x"),
@@ -122,8 +120,6 @@ fn queries(run: &mut Run<'_>, all: &[Measured]) {
         "two own records, ns",
         "tbaa, ns",
         "tbaa / 16-byte records",
-        "frozen, ns",
-        "frozen / 16-byte records",
         "LLVM, ns",
         "LLVM / tbaa",
         "definition / tbaa",
@@ -140,7 +136,7 @@ fn queries(run: &mut Run<'_>, all: &[Measured]) {
          `-O1` and no passes; linked. Of DuckDB, the files of its execution engine. *Loop* reads the pair and asks nothing. The two records are \
          what the machine allows: a table of random records, one a tag, of 16 bytes or of the \
          oracle's size, of which each query reads two and compares them. *tbaa* is \
-         asked by `TagId`, *frozen* by ordinals of tags, when nothing grows any more. *Definition* is rule \
+         asked by `TagId`. *Definition* is rule \
          `llvm` walked step by step, without tables. *Sized* is rule `union` with 8 bytes a side in \
          place of what the tags say, *again* on 4,096 pairs over and over. *Two threads* is how many times as many \
          queries two threads answer.",
@@ -149,27 +145,25 @@ fn queries(run: &mut Run<'_>, all: &[Measured]) {
 
     let ns = |name: &'static str| all.iter().map(move |m| m.query.ns(name));
     run.report.summary("`may_alias` of two tags of a program", " ns", ns("tbaa"), ns("LLVM"));
-    run.report.summary("the same, frozen: nothing grows any more", " ns", ns("frozen"), ns("LLVM"));
     let is_large = |m: &&Measured| m.tags >= 10_000;
-    for (name, call) in [("tbaa", "`may_alias`"), ("frozen", "frozen query")] {
-        let limits = all.iter().filter(|m| !is_large(m)).map(|m| m.query.ratio(name, "16 bytes"));
-        let ratios = all.iter().filter(|m| !is_large(m)).map(|m| m.query.ratio("LLVM", name));
-        let work = format!("one {call}, random pairs over a C module's tags");
-        run.report.target(
-            &work,
-            "1.25x of two random records",
-            largest(limits.clone()),
-            range(limits, "x"),
-            |worst| worst <= 1.25,
-        );
-        run.report.target(
-            &work,
-            "50 times LLVM",
-            smallest(ratios.clone()),
-            range(ratios, "x"),
-            |worst| worst >= 50.0,
-        );
-    }
+    let small = || all.iter().filter(|m| !is_large(m));
+    let limits = small().map(|m| m.query.ratio("tbaa", "16 bytes"));
+    let ratios = small().map(|m| m.query.ratio("LLVM", "tbaa"));
+    let work = "one `may_alias`, random pairs over a C module's tags";
+    run.report.target(
+        work,
+        "1.25x of two random records",
+        largest(limits.clone()),
+        range(limits, "x"),
+        |worst| worst <= 1.25,
+    );
+    run.report.target(
+        work,
+        "50 times LLVM",
+        smallest(ratios.clone()),
+        range(ratios, "x"),
+        |worst| worst >= 50.0,
+    );
     let large = all.iter().filter(is_large).map(|m| m.query.ns("tbaa"));
     let ratios = all.iter().filter(is_large).map(|m| m.query.ratio("LLVM", "tbaa"));
     let work = "the same over a linked C++ program (15,000 tags)";

@@ -101,7 +101,7 @@ pub(super) fn sizes(run: &mut Run<'_>) -> Result<(), String> {
             let race =
                 subject.race(&mut run.sampler, &format!("{} tags, {what}", grouped(tags as f64)));
             if tags == 1_000_000 && !unions_too {
-                limits.extend(["tbaa", "frozen"].map(|name| race.ratio(name, "16 bytes")));
+                limits.push(race.ratio("tbaa", "16 bytes"));
             }
             unions.extend(["union", "union-strict"].map(|rule| race.ratio(rule, "tbaa")));
             rows.push(vec![
@@ -111,7 +111,6 @@ pub(super) fn sizes(run: &mut Run<'_>) -> Result<(), String> {
                 figure(race.ns("16 bytes")),
                 figure(race.ns("tbaa")),
                 with_unit(race.ratio("tbaa", "16 bytes"), "x"),
-                figure(race.ns("frozen")),
                 figure(race.ns("LLVM")),
                 with_unit(race.ratio("LLVM", "tbaa"), "x"),
                 with_unit(race.ratio("definition", "tbaa"), "x"),
@@ -128,7 +127,6 @@ pub(super) fn sizes(run: &mut Run<'_>) -> Result<(), String> {
         "two 16-byte records, ns",
         "tbaa, ns",
         "tbaa / 16-byte records",
-        "frozen, ns",
         "LLVM, ns",
         "LLVM / tbaa",
         "definition / tbaa",

@@ -7,25 +7,27 @@
 //! forest that has related pairs comparable, and the members in that order from
 //! the top down, has fewer comparable pairs.
 //!
-//! Two orders are tried: the order given, which is that of a forest known to
-//! do, and the member related to most. In the better forest, what stands below
-//! a member is then done again by [`Exact`], where it is small.
+//! Two forests are made, and the better one is taken. One has the order given,
+//! which is that of a forest known to do. In the other the member related to most
+//! stands at the top; in small parts a few such members are tried, each with the
+//! rest in the better of both orders.
 
-use super::bound::bound;
-use super::exact::{Exact, MOST};
 use super::relation::{Parts, Relation};
-use tbaa_types::table::HashMap;
 
-/// A forest over a set of members.
-#[derive(Debug)]
-pub(super) struct Completion {
-    /// Each member with the one above it, which comes before it.
-    pub(super) forest: Vec<(u32, Option<u32>)>,
-    /// The weight of the pairs that are comparable and not related.
-    #[cfg_attr(not(test), expect(dead_code, reason = "what is lost is counted by sources"))]
-    pub(super) cost: u64,
-    /// No forest costs less.
-    pub(super) bound: u64,
+/// Members of a part in which several tops are tried,
+const SMALL: usize = 128;
+
+/// and how many.
+const TRIED: usize = 4;
+
+/// Chooses a member of a part, which gets the degrees of all members.
+trait Pick: Fn(&[u64], &[u32]) -> Option<u32> + Copy {}
+
+impl<T: Fn(&[u64], &[u32]) -> Option<u32> + Copy> Pick for T {}
+
+/// The order of members by what they are related to, most first.
+fn most(degrees: &[u64]) -> impl Fn(&u32) -> (u64, u32) + '_ {
+    |&at| (u64::MAX - degrees[at as usize], at)
 }
 
 /// Completes a relation on sets of its members, one after the other.
@@ -33,8 +35,6 @@ pub(super) struct Completer<'r> {
     relation: &'r Relation,
     /// Each member's place in the order that is known to do.
     rank: &'r [u32],
-    /// Bounds the search of small sets.
-    steps: u64,
     /// Of each member of the set, what it is related to in its part.
     degrees: Vec<u64>,
     /// Which members are in the set.
@@ -43,35 +43,76 @@ pub(super) struct Completer<'r> {
 }
 
 impl<'r> Completer<'r> {
-    pub(super) fn new(relation: &'r Relation, rank: &'r [u32], steps: u64) -> Completer<'r> {
+    pub(super) fn new(relation: &'r Relation, rank: &'r [u32]) -> Completer<'r> {
         let len = relation.len();
         let (degrees, inside) = (vec![0; len], vec![false; len]);
-        Completer { relation, rank, steps, degrees, inside, parts: Parts::new(relation) }
+        Completer { relation, rank, degrees, inside, parts: Parts::new(relation) }
     }
 
     /// Completes the relation on a set in ascending order.
     pub(super) fn complete(&mut self, set: &[u32]) -> Completion {
         if let &[one] = set {
-            return Completion { forest: vec![(one, None)], cost: 0, bound: 0 };
+            return Completion { forest: vec![(one, None)], cost: 0 };
         }
         let rank = self.rank;
-        let mut best = Elimination::run(self, set, |_, part| {
+        let general = |_: &[u64], part: &[u32]| {
             part.iter().copied().min_by_key(|&at| (rank[at as usize], at))
-        });
-        if best.cost > 0 {
-            let greedy = Elimination::run(self, set, |degrees, part| {
-                part.iter().copied().min_by_key(|&at| (u64::MAX - degrees[at as usize], at))
-            });
-            if greedy.cost < best.cost {
-                best = greedy;
-            }
+        };
+        let known = Completion::run(self, set, general);
+        if known.cost == 0 {
+            return known;
         }
-        best.improve(self.relation, set, self.steps)
+        let found = self.looking_ahead(set, general);
+        if found.cost < known.cost { found } else { known }
+    }
+
+    /// Puts the member related to most to the top. In a small part several are
+    /// tried, with the rest in either order.
+    fn looking_ahead(&mut self, set: &[u32], general: impl Pick) -> Completion {
+        let central =
+            |degrees: &[u64], part: &[u32]| part.iter().copied().min_by_key(most(degrees));
+        self.count_degrees(set);
+        let mut tree = Completion::default();
+        let mut work = self.parts_below(set);
+        while let Some((part, above)) = work.pop() {
+            let mut tops = part.clone();
+            tops.sort_unstable_by_key(most(&self.degrees));
+            let universal = self.degrees[tops[0] as usize] == self.relation.weight_of(&part);
+            if universal || part.len() > SMALL {
+                tree.descend(self, part, above, central, &mut work);
+                continue;
+            }
+            tops.truncate(TRIED);
+            let cost = |&top: &u32| {
+                self.count_degrees(&part);
+                let (mut probe, mut rest) = (Completion::default(), Vec::new());
+                probe.descend(
+                    self,
+                    part.clone(),
+                    None,
+                    |_: &[u64], _: &[u32]| Some(top),
+                    &mut rest,
+                );
+                rest.iter().fold(probe.cost, |sum, (part, _)| {
+                    let cost = Completion::run(self, part, central).cost;
+                    sum.saturating_add(cost.min(Completion::run(self, part, general).cost))
+                })
+            };
+            let top = tops.into_iter().min_by_key(cost);
+            self.count_degrees(&part);
+            tree.descend(self, part, above, |_: &[u64], _: &[u32]| top, &mut work);
+        }
+        tree
     }
 
     /// The connected parts of a set, each in ascending order.
     pub(super) fn parts_of(&mut self, set: &[u32]) -> Vec<Vec<u32>> {
         self.parts.of(set)
+    }
+
+    /// The same, with nothing above.
+    fn parts_below(&mut self, set: &[u32]) -> Vec<(Vec<u32>, Option<u32>)> {
+        self.parts.of(set).into_iter().map(|part| (part, None)).collect()
     }
 
     /// Counts what each member is related to in the set.
@@ -86,27 +127,22 @@ impl<'r> Completer<'r> {
     }
 }
 
-/// A forest on its way, from the top down.
-#[derive(Default)]
-struct Elimination {
-    forest: Vec<(u32, Option<u32>)>,
-    /// What each member of `forest` costs with those below it.
-    costs: Vec<u64>,
+/// A forest over a set of members, made from the top down.
+#[derive(Default, Debug)]
+pub(super) struct Completion {
+    /// Each member with the one above it, which comes before it.
+    pub(super) forest: Vec<(u32, Option<u32>)>,
+    /// The weight of the pairs that are comparable and not related.
     cost: u64,
 }
 
-impl Elimination {
-    fn run(
-        on: &mut Completer<'_>,
-        set: &[u32],
-        pick: impl Fn(&[u64], &[u32]) -> Option<u32>,
-    ) -> Elimination {
+impl Completion {
+    fn run(on: &mut Completer<'_>, set: &[u32], pick: impl Pick) -> Completion {
         on.count_degrees(set);
-        let mut tree = Elimination::default();
-        let mut work: Vec<(Vec<u32>, Option<u32>)> =
-            on.parts.of(set).into_iter().map(|part| (part, None)).collect();
+        let mut tree = Completion::default();
+        let mut work = on.parts_below(set);
         while let Some((part, above)) = work.pop() {
-            tree.descend(on, part, above, &pick, &mut work);
+            tree.descend(on, part, above, pick, &mut work);
         }
         tree
     }
@@ -118,7 +154,7 @@ impl Elimination {
         on: &mut Completer<'_>,
         mut part: Vec<u32>,
         mut above: Option<u32>,
-        pick: &impl Fn(&[u64], &[u32]) -> Option<u32>,
+        pick: impl Pick,
         work: &mut Vec<(Vec<u32>, Option<u32>)>,
     ) {
         let Completer { relation, degrees, parts, .. } = on;
@@ -133,7 +169,6 @@ impl Elimination {
             let missing = weight.saturating_sub(degrees[top as usize]);
             let cost = weights[top as usize].saturating_mul(missing);
             self.forest.push((top, above));
-            self.costs.push(cost);
             self.cost = self.cost.saturating_add(cost);
             above = Some(top);
             taken = taken.saturating_add(weights[top as usize]);
@@ -155,87 +190,9 @@ impl Elimination {
         let alone = |at: u32| degrees[at as usize] == weights[at as usize];
         for &at in part.iter().filter(|&&at| alone(at)) {
             self.forest.push((at, above));
-            self.costs.push(0);
         }
         part.retain(|&at| !alone(at));
         work.extend(parts.of(&part).into_iter().map(|part| (part, above)));
-    }
-
-    /// Searches small parts again, and bounds the cost from below.
-    fn improve(self, relation: &Relation, set: &[u32], steps: u64) -> Completion {
-        let parts = self.small_parts();
-        let Elimination { forest, cost, .. } = self;
-        let mut replaced: HashMap<usize, Vec<(u32, Option<u32>)>> = HashMap::new();
-        let mut gone = vec![false; forest.len()];
-        let mut saved = 0_u64;
-        // What each part must cost, and which part each member is in.
-        let mut lower = Vec::new();
-        let mut part_of: HashMap<u32, usize> = HashMap::new();
-        let steps = steps / parts.len().max(1) as u64;
-        for (inside, cost) in parts {
-            let mut members: Vec<u32> = inside.iter().map(|&at| forest[at].0).collect();
-            members.sort_unstable();
-            let solution = Exact::new(relation, &members, steps).solve(&members, cost);
-            members.iter().for_each(|&member| _ = part_of.insert(member, lower.len()));
-            lower.push(solution.lower);
-            if let Some((better, part)) = solution.forest {
-                saved += cost - better;
-                inside.iter().for_each(|&at| gone[at] = true);
-                replaced.insert(inside[0], part);
-            }
-        }
-        let bound = match forest.len() {
-            // Searched as a whole.
-            0..=MOST => lower.iter().copied().fold(0, u64::saturating_add),
-            _ => bound(relation, set, &lower, &part_of),
-        };
-        let mut done = Vec::with_capacity(forest.len());
-        for (at, &pair) in forest.iter().enumerate() {
-            match replaced.remove(&at) {
-                Some(part) => {
-                    let up = |above: Option<u32>| above.or(pair.1);
-                    done.extend(part.into_iter().map(|(member, above)| (member, up(above))));
-                }
-                None if gone[at] => {}
-                None => done.push(pair),
-            }
-        }
-        Completion { forest: done, cost: cost - saved, bound }
-    }
-
-    /// The largest parts of the forest that are small and cost something: the
-    /// places of their members, the topmost first, and the cost.
-    fn small_parts(&self) -> Vec<(Vec<usize>, u64)> {
-        let Elimination { forest, costs, .. } = self;
-        let place: HashMap<u32, usize> =
-            forest.iter().enumerate().map(|(at, &(member, _))| (member, at)).collect();
-        let above: Vec<Option<usize>> =
-            forest.iter().map(|(_, above)| above.map(|above| place[&above])).collect();
-        let mut costs = costs.clone();
-        let mut below = vec![1_usize; forest.len()];
-        let mut children: Vec<Vec<usize>> = vec![Vec::new(); forest.len()];
-        for at in (0..forest.len()).rev() {
-            if let Some(up) = above[at] {
-                below[up] += below[at];
-                costs[up] = costs[up].saturating_add(costs[at]);
-                children[up].push(at);
-            }
-        }
-        let subtree = |top: usize| {
-            let mut inside = vec![top];
-            let mut next = 0;
-            while next < inside.len() {
-                inside.extend(&children[inside[next]]);
-                next += 1;
-            }
-            inside
-        };
-        // Parts that cost nothing are as good as can be.
-        let small = |at: usize| below[at] <= MOST;
-        let searched =
-            |at: &usize| small(*at) && costs[*at] > 0 && above[*at].is_none_or(|up| !small(up));
-        let tops = (0..forest.len()).filter(searched);
-        tops.map(|top| (subtree(top), costs[top])).collect()
     }
 }
 
@@ -271,8 +228,8 @@ mod tests {
         Relation::new(weights, &counts, each)
     }
 
-    fn complete(relation: &Relation, set: &[u32], rank: &[u32], steps: u64) -> Completion {
-        Completer::new(relation, rank, steps).complete(set)
+    fn complete(relation: &Relation, set: &[u32], rank: &[u32]) -> Completion {
+        Completer::new(relation, rank).complete(set)
     }
 
     /// Shares no code with the search: while two related members each have a
@@ -290,7 +247,12 @@ mod tests {
                     for (a, b) in [(x, v), (y, u)] {
                         let mut more = related.to_vec();
                         (more[a][b], more[b][a]) = (true, true);
-                        exhaustive(relation, &more, cost + relation.pair(a, b), best);
+                        exhaustive(
+                            relation,
+                            &more,
+                            cost + relation.weights[a] * relation.weights[b],
+                            best,
+                        );
                     }
                     return;
                 }
@@ -315,7 +277,8 @@ mod tests {
         for a in 0..relation.len() {
             for b in 0..a {
                 if comparable(a as u32, b as u32) {
-                    cost += u64::from(!relation.related(a, b)) * relation.pair(a, b);
+                    cost += u64::from(!relation.related(a, b))
+                        * (relation.weights[a] * relation.weights[b]);
                 } else {
                     assert!(!relation.related(a, b), "{a} and {b} are related");
                 }
@@ -329,8 +292,8 @@ mod tests {
     }
 
     #[test]
-    fn as_good_as_the_exhaustive_search() {
-        let (mut lossy, mut without_search) = (0, [0; 4]);
+    fn never_better_than_the_exhaustive_search_and_mostly_as_good() {
+        let (mut lossy, mut over_by) = (0, [0; 4]);
         for seed in 0..1_000 {
             let mut rng = Rng(seed);
             let len = 4 + rng.below(6) as usize;
@@ -338,48 +301,42 @@ mod tests {
             let relation = random(&mut rng, len, percent, seed % 2 == 0);
             let mut best = u64::MAX;
             exhaustive(&relation, &matrix(&relation), 0, &mut best);
-            let done = complete(&relation, &all(len), &all(len), 1_000_000);
+            let done = complete(&relation, &all(len), &all(len));
             assert_eq!(cost_of(&relation, &done), done.cost, "seed {seed}");
-            assert_eq!(done.cost, best, "seed {seed}: {relation:?} {done:?}");
-            assert_eq!(done.bound, best, "seed {seed}: not proven");
             lossy += u32::from(best > 0);
-            let heuristic = complete(&relation, &all(len), &all(len), 0).cost;
-            let over = (heuristic - best) * 10;
-            without_search[match () {
+            let over = (done.cost - best) * 10;
+            over_by[match () {
                 () if over == 0 => 0,
                 () if over <= best => 1,
                 () if over <= 5 * best => 2,
                 () => 3,
             }] += 1;
         }
-        println!("without search: optimal, over by up to 10 %, 50 %, more: {without_search:?}");
+        println!("optimal, over by up to 10 %, 50 %, more: {over_by:?}");
         assert!(lossy > 500, "{lossy} instances of 1,000 have no forest");
+        assert!(over_by[0] > 900, "{over_by:?}");
     }
 
-    /// The bound never exceeds the cost, and what costs nothing is found.
+    /// What costs nothing is found.
     #[test]
-    fn large_and_without_search() {
+    fn a_forest_is_found_again() {
         for seed in 0..20 {
             let mut rng = Rng(seed);
             let len = 30 + rng.below(120) as usize;
             let percent = 1 + rng.below(60);
             let relation = random(&mut rng, len, percent, seed % 2 == 0);
-            for steps in [0, 100] {
-                let done = complete(&relation, &all(len), &all(len), steps);
-                assert_eq!(cost_of(&relation, &done), done.cost, "seed {seed}");
-                assert!(done.bound <= done.cost, "seed {seed}: {} > {}", done.bound, done.cost);
-                // The forest found, taken for the relation, costs nothing.
-                let mut pairs = Vec::new();
-                for &(member, mut above) in &done.forest {
-                    while let Some(up) = above {
-                        pairs.push((member as usize, up as usize));
-                        above = done.forest.iter().find(|at| at.0 == up).unwrap().1;
-                    }
+            let done = complete(&relation, &all(len), &all(len));
+            assert_eq!(cost_of(&relation, &done), done.cost, "seed {seed}");
+            // The forest found, taken for the relation, costs nothing.
+            let mut pairs = Vec::new();
+            for &(member, mut above) in &done.forest {
+                while let Some(up) = above {
+                    pairs.push((member as usize, up as usize));
+                    above = done.forest.iter().find(|at| at.0 == up).unwrap().1;
                 }
-                let forest = self::relation(relation.weights.clone(), &pairs);
-                let again = complete(&forest, &all(len), &all(len), 0);
-                assert_eq!((again.cost, again.bound), (0, 0), "seed {seed}");
             }
+            let forest = self::relation(relation.weights.clone(), &pairs);
+            assert_eq!(complete(&forest, &all(len), &all(len)).cost, 0, "seed {seed}");
         }
     }
 }

@@ -25,8 +25,7 @@ impl Lowering {
     /// Adds sources: tags of the oracle's graph, accesses with a size of their
     /// own, either with a weight that says how often it is asked about.
     ///
-    /// The first call lowers its sources as well as [`Options::steps`](super::Options::steps) allows.
-    /// Later calls find places for more, and change no tag that was given out;
+    /// The first call is free to choose the forest. Later calls find places for more, and change no tag that was given out;
     /// they take time in proportion to the sources added and those that they may
     /// alias, where the oracle is that of the call before. With another oracle, or
     /// with scopes, they look at all that are there.
@@ -148,7 +147,7 @@ impl Lowering {
             passed: &passed,
             group,
         };
-        let (depth, steps) = (self.options.depth, self.options.steps);
+        let depth = self.options.depth;
         let kept = self.forest.nodes.len();
         let strategies: &[Strategy] = match (kept, classes.len()) {
             (0, _) | (_, 1) => &[Strategy::Together],
@@ -157,19 +156,17 @@ impl Lowering {
         };
         let mut tried = Vec::new();
         for &strategy in strategies {
-            let placed = self.forest.place(newcomers.clone(), depth, steps, strategy);
+            let placed = self.forest.place(newcomers.clone(), depth, strategy);
             let new = placed.nodes.iter().zip(&classes).map(|(&node, class)| (node, class.sum));
             let found = self.tally.comparable(&self.forest, group, new);
             tried.push((found, placed, self.forest.nodes.split_off(kept)));
         }
-        let bound = tried.iter().map(|(_, placed, _)| placed.bound).max().unwrap_or(0);
         let best = tried.into_iter().min_by_key(|(found, ..)| found.weight);
         let (found, placed, nodes) = best.expect("there is a strategy");
         self.forest.nodes.extend(nodes);
         let mut may = may;
         may += with_old;
         self.count(group, &classes, found, may);
-        self.loss.bound = self.loss.bound.saturating_add(bound);
         let scopes = self.scope(source, &classes, &relation, &rows, &placed);
         for (at, class) in classes.into_iter().enumerate() {
             let (node, why, scope) = (placed.nodes[at], placed.why[at], scopes[at]);

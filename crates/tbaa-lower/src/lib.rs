@@ -40,8 +40,8 @@
 //! On scalar types LLVM answers `MayAlias` when one of two types stands above
 //! the other in the tree. So what it can answer under one root is what a forest
 //! can express, and any forest is written as scalar types. The pairs that the
-//! rule calls `MayAlias` are rarely those of a forest; the cheapest forest that
-//! has them all is searched for. `docs/lowering.md` tells the theory.
+//! rule calls `MayAlias` are rarely those of a forest; a cheap forest that has
+//! them all is found. `docs/lowering.md` tells the theory.
 //!
 //! The forest is *closed*: nobody else tags the same memory under the same root,
 //! so the root bears a fingerprint. Two accesses that LLVM merges get the tag of
@@ -51,12 +51,10 @@
 
 mod answers;
 mod batch;
-mod bound;
 mod clang;
 mod complete;
 pub mod emit;
 mod error;
-mod exact;
 mod fingerprint;
 mod fixed;
 mod forest;

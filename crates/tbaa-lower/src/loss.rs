@@ -12,21 +12,12 @@ pub struct Loss {
     pub pairs: u64,
     /// What those lost weigh.
     pub weight: u64,
-    /// No lowering to a forest under one root loses pairs of less weight, if nothing
-    /// is `unsearched`.
-    pub bound: u64,
     /// Whether some pairs were taken to alias because searches came to their limit
     /// ([`Lowering::lower`](super::Lowering::lower)). Those are counted nowhere here.
     pub unsearched: bool,
 }
 
 impl Loss {
-    /// Returns whether it is proven that no forest loses less.
-    #[must_use]
-    pub fn is_optimal(&self) -> bool {
-        self.weight == self.bound && !self.unsearched
-    }
-
     /// Returns the share of the rule's `NoAlias` pairs that LLVM keeps, 1 if
     /// there are none.
     #[must_use]

@@ -54,21 +54,13 @@ pub struct Options {
     pub format: Format,
     /// The most nodes from the top down to another.
     pub depth: usize,
-    /// How many sets the search for the optimum may branch on.
-    pub steps: u64,
     /// Which pairs the scopes speak of.
     pub scopes: ScopeForm,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options {
-            lineage: None,
-            format: Format::Old,
-            depth: MAX_DEPTH,
-            steps: 20_000,
-            scopes: ScopeForm::None,
-        }
+        Options { lineage: None, format: Format::Old, depth: MAX_DEPTH, scopes: ScopeForm::None }
     }
 }
 
@@ -104,13 +96,6 @@ impl Options {
     #[must_use]
     pub fn depth(self, nodes: usize) -> Self {
         Options { depth: nodes.clamp(1, MAX_DEPTH), ..self }
-    }
-
-    /// Sets how many sets the search for the optimum may branch on. With 0 the
-    /// heuristic's result stands.
-    #[must_use]
-    pub fn steps(self, steps: u64) -> Self {
-        Options { steps, ..self }
     }
 
     /// Adds scopes beside the tags: see [`ScopeForm`].

@@ -33,8 +33,6 @@ pub(super) struct Placed {
     /// Of each class its node, or `None` where it goes without a tag.
     pub(super) nodes: Vec<Option<u32>>,
     pub(super) why: Vec<Why>,
-    /// The least that the pairs lost among newcomers can weigh.
-    pub(super) bound: u64,
 }
 
 /// In which order newcomers find their places.
@@ -60,16 +58,14 @@ impl Forest {
         &mut self,
         mut new: Newcomers<'_>,
         depth: usize,
-        steps: u64,
         strategy: Strategy,
     ) -> Placed {
         let len = new.relation.len();
-        let mut placed =
-            Placed { nodes: vec![None; len], why: vec![Why::Completed; len], bound: 0 };
+        let mut placed = Placed { nodes: vec![None; len], why: vec![Why::Completed; len] };
         let passed = (0..len).filter(|&at| new.passed[at]);
         passed.for_each(|at| placed.why[at] = Why::TooManyPairs);
         let all: Vec<u32> = (0..len as u32).filter(|&at| !new.passed[at as usize]).collect();
-        let complete = &mut Completer::new(new.relation, new.rank, steps);
+        let complete = &mut Completer::new(new.relation, new.rank);
         match strategy {
             Strategy::Together => self.together(&all, &mut new, depth, complete, &mut placed),
             Strategy::OneByOne => self.place_one_by_one(all, new, depth, complete, &mut placed),
@@ -200,7 +196,6 @@ impl Forest {
             return;
         }
         let done = complete.complete(part);
-        placed.bound = placed.bound.saturating_add(done.bound);
         let mut nodes = Vec::new();
         for level in levels(&done.forest, &new.relation.weights, left.max(1)) {
             let up = level.above.map_or(above, |up| Some(nodes[up]));

@@ -121,11 +121,6 @@ impl Relation {
         chosen.chain(list.iter().map(|&at| at as usize)).chain(ones(bits.iter().copied()))
     }
 
-    /// The weight of a pair.
-    pub(super) fn pair(&self, a: usize, b: usize) -> u64 {
-        self.weights[a].saturating_mul(self.weights[b])
-    }
-
     pub(super) fn weight_of(&self, members: &[u32]) -> u64 {
         members.iter().fold(0, |sum: u64, &at| sum.saturating_add(self.weights[at as usize]))
     }

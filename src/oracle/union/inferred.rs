@@ -256,8 +256,6 @@ pub(crate) struct Search<'s> {
     /// The types that contain objects of `b`.
     objects: Containing,
     apart: Option<Paths>,
-    /// Types and fields at which paths part, for a proof.
-    pub(crate) record: Option<Vec<(TypeIndex, usize, usize)>>,
 }
 
 /// Where p, and q or r, have come to without having parted.
@@ -276,7 +274,7 @@ impl<'s> Search<'s> {
         (a, b): (&'s mut Side, &'s mut Side),
         strict: bool,
     ) -> Self {
-        Search { types, a, b, strict, objects: Containing::default(), apart: None, record: None }
+        Search { types, a, b, strict, objects: Containing::default(), apart: None }
     }
 
     pub(crate) fn run(
@@ -375,7 +373,6 @@ impl<'s> Search<'s> {
                 + self.farthest_object(their_field.ty, budget)?
                 + u128::from(self.b.access.offset);
             let meet = self.slots_meet(ty, (field, rest.into()), (their_field, start));
-            self.record.iter_mut().for_each(|record| record.push((ty, number, other)));
             if meet || self.apart.is_none() {
                 let q = arena.step(paths.p, ty, other);
                 let paths = self.finish_p((field.ty, inside), Paths { p, q, ..paths }, arena);
@@ -415,9 +412,6 @@ impl<'s> Search<'s> {
                 let same = number == other;
                 let meet = !same
                     && self.slots_meet(ty, (field, our_rest.into()), (their_field, rest.into()));
-                if let (false, Some(record)) = (same, &mut self.record) {
-                    record.push((ty, number, other));
-                }
                 if !same && !meet && self.apart.is_some() {
                     continue;
                 }

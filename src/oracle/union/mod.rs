@@ -49,7 +49,6 @@ mod denoted;
 mod generic;
 mod inferred;
 mod objects;
-mod prove;
 mod stride;
 mod tables;
 mod traversal;
@@ -59,15 +58,13 @@ use std::cell::Cell;
 
 use access::Resolved;
 use definition::Definition;
-use prove::prove;
 use tables::Tables;
 use types::Types;
 
 use super::access::Access;
 use super::clause::Clause;
 use super::index::Index;
-use super::limits::{STEPS, STEPS_TO_EXPLAIN};
-use super::proof::Proof;
+use super::limits::STEPS;
 use super::rule::{Candidates, Decision, Rule};
 use crate::graph::{Graph, Tag, TagId};
 
@@ -128,13 +125,6 @@ impl Rule for Union {
             }
         }
         decision
-    }
-
-    fn prove(&self, graph: &Graph, pair: (Access, Access)) -> Option<Proof> {
-        let definition = self.definition(STEPS_TO_EXPLAIN);
-        // What does not meet by any path does not by fewer.
-        let proof = prove(&definition, graph, pair, false);
-        proof.or_else(|| self.strict.then(|| prove(&definition, graph, pair, true))?)
     }
 
     fn candidates(&self, index: &Index, tag: TagId) -> Option<Candidates> {

@@ -38,8 +38,6 @@ pub(crate) struct Objects<'o> {
     pub(crate) apart: Option<Witness>,
     /// A comparison reached its limit.
     pub(crate) unsure: bool,
-    /// All bytes that were compared and found apart, for a proof.
-    pub(crate) gaps: Option<Vec<(Pattern, Pattern)>>,
 }
 
 impl<'o> Objects<'o> {
@@ -50,7 +48,7 @@ impl<'o> Objects<'o> {
         budget: &mut Budget,
     ) -> Result<Self, Exhausted> {
         let reach = reach(types, from, |ty| b.has_object(types, ty), budget)?;
-        Ok(Objects { types, b, r, reach, apart: None, unsure: false, gaps: None })
+        Ok(Objects { types, b, r, reach, apart: None, unsure: false })
     }
 
     /// Compares the bytes of each p with those of each r moved by one q.
@@ -72,11 +70,7 @@ impl<'o> Objects<'o> {
                     p_bytes: p_bytes.clone(),
                     r_bytes: moved(r_bytes, q),
                 };
-                let met = meets(p_bytes, r_bytes, q.at.into(), &q.strides, budget);
-                if let (Ok(false), Some(gaps)) = (met, &mut self.gaps) {
-                    gaps.push((p_bytes.clone(), moved(r_bytes, q)));
-                }
-                match met {
+                match meets(p_bytes, r_bytes, q.at.into(), &q.strides, budget) {
                     Ok(true) => return Ok(Some(witness())),
                     Ok(false) if self.apart.is_none() => self.apart = Some(witness()),
                     Ok(false) => {}

@@ -1,8 +1,10 @@
 //! Corners to which random universes come too rarely.
 
-use tbaa::{Oracle, Rules, Tag};
+use tbaa::{Clause, Oracle, Rules, Tag};
 
+use super::World;
 use super::random::{Count, compare};
+use tbaa_tests::engines::every_engine;
 use tbaa_tests::rng::Rng;
 use tbaa_tests::universe::Universe;
 
@@ -176,6 +178,47 @@ fn most_generic_tags() {
             // tag of `char` does not alias what else `M` holds.
             assert_eq!(generic(of_int, of_other), None, "{rules}");
             assert_eq!(generic(of_int, in_mixed), None, "{rules}");
+        }
+    }
+}
+
+/// A whole access to a type meets every access of that type, also where neither
+/// touches a byte: by every query, and whatever else lies in the base type.
+#[test]
+fn a_whole_access_of_no_bytes_covers() {
+    let half = 1 << 63;
+    for far in [8, half] {
+        let mut u = Universe::new(true);
+        let root = u.root("R");
+        let char = u.scalar("char", root, 1);
+        // Types without size, of which one holds a member nonetheless.
+        let none = u.scalar("none", char, 0);
+        let (empty, shell) = (u.aggregate("empty", char, 0, &[]), u.scalar("shell", none, 4));
+        // What lies beside them: at most `3 * far` bytes away, which may exceed 2^64.
+        let mut beside = char;
+        for level in 0..3 {
+            beside = u.aggregate(&format!("far {level}"), char, 0, &[(beside, far, 1)]);
+        }
+        let fields = [(empty, 0, 0), (none, 4, 0), (shell, 8, 4), (empty, 16, 8), (beside, 24, 0)];
+        let outer = u.aggregate("S", char, 32, &fields);
+        for base in [outer, empty, none, shell, char, beside] {
+            u.tag(base, base, 0, 0);
+        }
+        for (access, offset, _) in fields {
+            u.tag(outer, access, offset, 0);
+            u.tag(outer, access, offset, 4);
+            u.tag(access, access, 0, 4);
+        }
+        let World { graph, tags, .. } = World::new(u);
+        let compared = every_engine(&graph, &tags).unwrap_or_else(|why| panic!("{far}: {why}"));
+        assert!(compared.no > 0, "{compared:?}");
+        for rules in [Rules::Union, Rules::UnionStrict] {
+            let oracle = Oracle::new(&graph, rules);
+            // `empty` whole, and as the first and the fourth member.
+            for member in [tags[6], tags[7], tags[15]] {
+                assert!(oracle.may_alias(tags[1], member), "{rules}, {far}");
+                assert_eq!(oracle.explain(tags[1], member).clause, Clause::Generality);
+            }
         }
     }
 }

@@ -6,7 +6,6 @@ mod copies;
 mod corners;
 mod laws;
 mod limits;
-mod proofs;
 mod random;
 mod table;
 

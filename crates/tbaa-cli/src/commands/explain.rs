@@ -110,7 +110,7 @@ fn one(
         writeln!(out, "from {}", printable(comparison.base.as_bytes()))?;
         writeln!(out, "  a: {}", path(input, &comparison.a))?;
         writeln!(out, "  b: {}", path(input, &comparison.b))?;
-        if let Some(apart) = comparison.arithmetic() {
+        if let Some(apart) = &comparison.apart {
             writeln!(out, "  {apart}")?;
         }
     }

@@ -37,8 +37,8 @@ const OBJECTS: u32 = 1 << 12;
 pub(super) struct Tables {
     patterns: Vec<Pattern>,
     /// The objects in a base type, and it itself: all, or where they are too many
-    /// those that may hold one of some bytes.
-    objects: Inside<(TypeIndex, Option<Bounds>), Place>,
+    /// those that may hold one of some bytes, beside the type that is accessed.
+    objects: Inside<(TypeIndex, Option<(Bounds, TypeIndex)>), Place>,
     /// The arrays around objects, each list once; the first is empty.
     arrays: IndexSet<Vec<Stride>>,
 }
@@ -112,12 +112,21 @@ impl Tables {
         }
         let Tables { objects, arrays, .. } = self;
         let (base, nodes) = (access.base, graph.node_count());
-        let mut add = |bounds: Option<Bounds>| {
-            let search = |budget: &mut Budget| list_objects(types, arrays, (base, bounds), budget);
-            objects.add((base, bounds), nodes, search)
+        let mut add = |near: Option<(Bounds, TypeIndex)>| {
+            let search = |budget: &mut Budget| {
+                let bounds = near.map(|(bounds, _)| bounds);
+                let mut found = list_objects(types, arrays, (base, bounds), budget)?;
+                // A whole access to what is accessed meets it, also where it has no
+                // byte and so no object is near.
+                let accessed = types.ancestors(access.access).filter(|_| near.is_some());
+                let accessed = accessed.filter(|&up| types.get(up).format.is_some());
+                found.extend(accessed.map(|up| (up, Place::new(0, 0, false))));
+                Ok(found)
+            };
+            objects.add((base, near), nodes, search)
         };
         let all = if types.get(base).objects <= OBJECTS { add(None) } else { None };
-        let objects = all.or_else(|| add(Some(hull(&found).unwrap_or_default())));
+        let objects = all.or_else(|| add(Some((hull(&found).unwrap_or_default(), access.access))));
         let objects = objects.ok_or(Aside::Unindexed)?;
         let (first, count) = (self.patterns.len() as u32, found.len() as u32);
         let bytes = Bytes { first, count, objects };

@@ -36,7 +36,6 @@ struct Document<'l> {
     no_alias: u64,
     lost: u64,
     lost_weight: u64,
-    bound: u64,
     /// Whether pairs were taken to alias for want of steps.
     unsearched: bool,
     domain: Option<String>,
@@ -76,7 +75,6 @@ pub(super) fn certificate<G: std::borrow::Borrow<Graph>>(
         no_alias: lost.no_alias,
         lost: lost.pairs,
         lost_weight: lost.weight,
-        bound: lost.bound,
         unsearched: lost.unsearched,
         domain: (!lowering.scope_names().is_empty()).then(|| lowering.scope_domain()),
         scopes: lowering.scope_names(),

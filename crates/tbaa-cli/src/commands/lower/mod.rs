@@ -78,9 +78,6 @@ pub(crate) struct Lower {
     /// The most types one below the other, 1 to 64.
     #[arg(long, value_name = "TYPES")]
     pub(crate) depth: Option<usize>,
-    /// How long to search for the optimum.
-    #[arg(long, value_name = "STEPS")]
-    pub(crate) steps: Option<u64>,
 }
 
 #[derive(Clone, Copy, ValueEnum, Default)]
@@ -118,9 +115,6 @@ fn options(args: &Lower) -> Options {
     }
     if let Some(depth) = args.depth {
         options = options.depth(depth);
-    }
-    if let Some(steps) = args.steps {
-        options = options.steps(steps);
     }
     if let Some(lineage) = &args.lineage {
         options = options.lineage(lineage);
@@ -228,23 +222,18 @@ fn shared<'t>(types: &'t Declarations, names: &[String]) -> Result<Option<Shared
 /// Says on standard error what was lost.
 fn summary(lowering: &Lowering) {
     let lost = lowering.lost();
-    let proof = match (lost.pairs, lost.is_optimal()) {
-        _ if lost.unsearched => "; pairs beyond the limit of searches are taken to alias, and \
-             not counted: lower a function or a module at a time"
-            .to_owned(),
-        (0, _) => String::new(),
-        (_, true) => "; no forest loses less".to_owned(),
-        (_, false) if lost.weight == lost.pairs => {
-            format!("; any forest loses at least {}", lost.bound)
-        }
+    let more = if lost.unsearched {
+        "; pairs beyond the limit of searches are taken to alias, and \
+         not counted: lower a function or a module at a time"
+            .to_owned()
+    } else if lost.weight != lost.pairs {
         // A pair weighs as often as its accesses are there.
-        (_, false) => format!(
-            "; by use those lost weigh {}, and in any forest at least {}",
-            lost.weight, lost.bound
-        ),
+        format!("; by use those lost weigh {}", lost.weight)
+    } else {
+        String::new()
     };
     note(format!(
-        "LLVM keeps {} of {} NoAlias pairs{proof}",
+        "LLVM keeps {} of {} NoAlias pairs{more}",
         lost.no_alias - lost.pairs,
         lost.no_alias
     ));

@@ -181,7 +181,7 @@ impl Reasons<'_> {
             from_b,
             steps: [steps(&found.a), steps(&found.b)],
             bytes: [bytes(&found.a), bytes(&found.b)],
-            apart: found.arithmetic().map(ToString::to_string),
+            apart: found.apart.as_ref().map(ToString::to_string),
         };
         // Two rules most often compare the same.
         let same = |other: &Compared| {
