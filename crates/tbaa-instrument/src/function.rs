@@ -7,12 +7,11 @@ use super::attributes::{Groups, weaken};
 use super::edit::Edits;
 use super::outcome::{Instrumented, SkipReason};
 use super::pass::{Current, Pass, location};
-use super::sizes::Sizes;
 use super::slots;
 use super::table::Table;
 use tbaa::{Graph, TagId, TypeKind};
 use tbaa_ir::{
-    Argument, DebugInfo, Instruction, Module, Opcode, Statement, TextError, TextErrorKind,
+    Argument, DebugInfo, Instruction, Module, Opcode, Sizes, Statement, TextError, TextErrorKind,
     arguments, statements,
 };
 use tbaa_types::lexer::Lexer;

@@ -21,7 +21,6 @@ mod function;
 mod inline;
 mod outcome;
 mod pass;
-mod sizes;
 mod slots;
 mod table;
 

@@ -41,6 +41,7 @@ mod read;
 mod resolve;
 mod rewrite;
 mod scan;
+mod sizes;
 mod span;
 mod stops;
 
@@ -53,6 +54,7 @@ pub use names::Names;
 pub use read::{read, read_with};
 pub use resolve::Keep;
 pub use rewrite::{RewriteError, Rewriter};
+pub use sizes::{Size, Sizes};
 pub use span::{node_span, operand_span};
 pub use tbaa::text::{MlirError, write, write_mlir, write_operands};
 pub use tbaa_types::source::position;
