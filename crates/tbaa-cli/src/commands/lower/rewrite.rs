@@ -33,9 +33,8 @@ fn source(module: &Module, sizes: &Sizes, tag: TagId, instruction: &Instruction)
         return tag.into();
     }
     let ty = module.access_type(instruction);
-    let scalar = !matches!(ty.first(), Some(b'<' | b'[' | b'{' | b'%'));
-    let is_known = !ty.starts_with(b"ptr") && !matches!(ty.first(), Some(b'[' | b'{' | b'%'));
-    let bytes = sizes.of(ty).filter(|_| is_known).map(|size| size.store);
+    let scalar = ty.ends_with(b"*") || !matches!(ty.first(), Some(b'<' | b'[' | b'{' | b'%'));
+    let bytes = sizes.of(ty).map(|size| size.store);
     let said = module.graph().tag(tag).ok().and_then(|tag| tag.size);
     match (said.filter(|&size| size != 0 && size != u64::MAX), bytes) {
         (Some(said), Some(bytes)) if bytes <= said => tag.into(),
