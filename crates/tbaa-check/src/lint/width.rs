@@ -16,20 +16,20 @@ pub(super) fn of_access(subject: &Subject<'_>, instruction: &Instruction) -> Opt
     let plain = matches!(instruction.opcode, Opcode::Load | Opcode::Store);
     match is_pointer(ty) {
         _ if !plain => None,
-        true => pointer_size(subject),
+        true => pointer_size(subject, ty),
         false if ty.iter().all(|&byte| is_word(byte)) => Some(subject.sizes()?.of(ty)?.store),
         false => None,
     }
 }
 
 pub(super) fn is_pointer(ty: &[u8]) -> bool {
-    ty == b"ptr" || ty.ends_with(b"*")
+    ty == b"ptr" || ty.starts_with(b"ptr addrspace(") || ty.ends_with(b"*")
 }
 
-/// The bytes of a pointer in address space 0; unknown without a data layout, which
-/// may be set later.
-fn pointer_size(subject: &Subject<'_>) -> Option<u64> {
-    Some(subject.sizes().filter(|sizes| sizes.has_layout())?.of(b"ptr")?.store)
+/// The bytes of a pointer type; unknown without a data layout, which may be set
+/// later.
+fn pointer_size(subject: &Subject<'_>, ty: &[u8]) -> Option<u64> {
+    Some(subject.sizes().filter(|sizes| sizes.has_layout())?.of(ty)?.store)
 }
 
 /// The bytes of a scalar type: those that the size-aware format records, or
@@ -49,7 +49,7 @@ pub(super) fn of_type(subject: &Subject<'_>, ty: TypeId) -> Option<u64> {
         b"short" => Some(2),
         b"int" | b"float" => Some(4),
         b"long long" | b"double" => Some(8),
-        b"any pointer" | b"vtable pointer" => pointer_size(subject),
+        b"any pointer" | b"vtable pointer" => pointer_size(subject, b"ptr"),
         _ => None,
     }
 }
