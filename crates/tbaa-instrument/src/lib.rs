@@ -16,7 +16,6 @@
 mod access;
 mod attributes;
 mod calls;
-mod edit;
 mod function;
 mod inline;
 mod outcome;

@@ -29,6 +29,7 @@ mod attachments;
 mod body;
 mod debug;
 mod definition;
+mod edits;
 mod error;
 mod function;
 mod header;
@@ -48,6 +49,7 @@ mod stops;
 #[doc(hidden)]
 pub use body::{Argument, Call, Statement, arguments, statements};
 pub use debug::{DebugInfo, Location};
+pub use edits::Edits;
 pub use error::{MAX_INLINE_DEPTH, TextError, TextErrorKind};
 pub use module::{Instruction, Module, Opcode, TypeDefinition, Warning, WarningKind};
 pub use names::Names;
