@@ -1,6 +1,6 @@
 //! A module's text with other attachments, every other byte as it was.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io::{self, Write};
 
@@ -8,6 +8,7 @@ use super::attachments::{Attachments, attachments};
 use super::edits::Edits;
 use super::error::{TextError, TextErrorKind};
 use super::module::Module;
+use super::span::named_span;
 
 /// Changes what is attached to a module's instructions, in its text.
 ///
@@ -49,6 +50,8 @@ pub struct Rewriter<'t> {
     module: &'t Module,
     /// What becomes of instructions, by their index in the module.
     changes: BTreeMap<usize, Vec<Change<'t>>>,
+    /// What becomes of named lists.
+    named: BTreeMap<&'t str, Option<Vec<u32>>>,
     definitions: String,
     next: Option<u32>,
 }
@@ -64,8 +67,14 @@ impl<'t> Rewriter<'t> {
     /// Makes a rewriter of the text that `module` was read from.
     #[must_use]
     pub fn new(text: &'t [u8], module: &'t Module) -> Self {
-        let next = module.next_number();
-        Rewriter { text, module, changes: BTreeMap::new(), definitions: String::new(), next }
+        Rewriter {
+            text,
+            module,
+            changes: BTreeMap::new(),
+            named: BTreeMap::new(),
+            definitions: String::new(),
+            next: module.next_number(),
+        }
     }
 
     /// Attaches the node `!node` to an instruction as `!kind`, in place of what
@@ -102,6 +111,15 @@ impl<'t> Rewriter<'t> {
         let mut list = self.attachments(instruction)?.list.into_iter();
         let found = list.find(|attached| *attached.kind == *kind.as_bytes())?;
         self.text.get(found.node)
+    }
+
+    /// Makes `!name` the list of these nodes, whatever it is in the text; with
+    /// `None`, takes it out. A later call stands for an earlier one of the same
+    /// name, which needs no escapes.
+    ///
+    /// LLVM: `Module::getOrInsertNamedMetadata`, `Module::eraseNamedMetadata`.
+    pub fn set_named_metadata(&mut self, name: &'t str, nodes: Option<Vec<u32>>) {
+        self.named.insert(name, nodes);
     }
 
     /// Returns the number that the next definition gets: one more than any that
@@ -177,13 +195,35 @@ impl<'t> Rewriter<'t> {
                 return Err(TextError::new(self.text, start, TextErrorKind::NoEnd));
             }
         }
-        if !self.definitions.is_empty() {
+        let mut end = self.set_named(&mut edits);
+        end += &self.definitions;
+        if !end.is_empty() {
             if !matches!(self.text.last(), None | Some(b'\n')) {
                 edits.insert(self.text.len(), line_end(self.text));
             }
-            edits.insert(self.text.len(), &*self.definitions);
+            edits.insert(self.text.len(), end);
         }
         Ok(edits)
+    }
+
+    /// Changes the lists that the text has, and returns the others. LLVM joins
+    /// several of one name: all become the first.
+    fn set_named(&self, edits: &mut Edits) -> String {
+        let list = |name: &str, nodes: &[u32]| {
+            let nodes: Vec<_> = nodes.iter().map(|node| format!("!{node}")).collect();
+            format!("!{name} = !{{{}}}", nodes.join(", "))
+        };
+        let mut there = BTreeSet::new();
+        let offsets = self.module.named.iter().filter(|_| !self.named.is_empty());
+        for (found, span) in offsets.filter_map(|&at| named_span(self.text, at as usize)) {
+            let Ok(found) = std::str::from_utf8(&found) else { continue };
+            let Some((&name, nodes)) = self.named.get_key_value(found) else { continue };
+            let nodes = nodes.as_ref().filter(|_| there.insert(name));
+            edits.replace(span, nodes.map_or(String::new(), |nodes| list(name, nodes)));
+        }
+        let new = self.named.iter().filter(|(name, _)| !there.contains(*name));
+        let new = new.filter_map(|(name, nodes)| Some(list(name, nodes.as_ref()?)));
+        new.map(|list| list + line_end(self.text)).collect()
     }
 
     fn attachments(&self, index: usize) -> Option<Attachments<'t>> {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::Write;
 
 use tbaa::{Access, Graph, NodeId, TagId};
-use tbaa_ir::{Instruction, Module, Opcode, RewriteError, Rewriter, Sizes, TextError};
+use tbaa_ir::{Instruction, Module, Opcode, Rewriter, Sizes, TextError};
 use tbaa_lower::{Lowering, Source};
 
 use crate::input::Input;
@@ -187,25 +187,17 @@ pub(super) fn rewrite(
             definitions.rewriter.set_metadata(index, "tbaa.struct", number);
         }
     }
+    // Without the list nothing is known of `errno`.
     let errno: Option<Vec<u32>> = module
         .errno_tags()
         .iter()
         .map(|&tag| Some(definitions.nodes[&graph.tag_node(lowering.tag(tag)?)]))
         .collect();
-    let mut text = Vec::with_capacity(input.text().len() * 5 / 4);
-    rewriter.write(&mut text).map_err(|error| match error {
-        RewriteError::Text(error) => at(error),
-        error => Failure::unusable(error.to_string()),
-    })?;
     if !module.errno_tags().is_empty() {
-        text = replace_errno(&text, errno).ok_or_else(|| {
-            Failure::unusable(format!(
-                "{}: `!llvm.errno.tbaa` must begin a line to be replaced",
-                input.file()
-            ))
-        })?;
+        rewriter.set_named_metadata("llvm.errno.tbaa", errno);
     }
-    Ok(out.write_all(&text)?)
+    out.write_all(&rewriter.to_bytes().map_err(at)?)?;
+    Ok(())
 }
 
 fn access(source: Source) -> Access {
@@ -247,23 +239,4 @@ fn write_copy(
         operands.push(format!("i64 {}, i64 {}, !{tag}", entry.offset, entry.size));
     }
     definitions.rewriter.define(format_args!("!{{{}}}", operands.join(", "))).map(Some)
-}
-
-/// Replaces the tags of `errno`, or takes the list out: without it nothing is
-/// known of `errno`.
-fn replace_errno(text: &[u8], tags: Option<Vec<u32>>) -> Option<Vec<u8>> {
-    const NAME: &[u8] = b"!llvm.errno.tbaa";
-    let mut starts = (0..text.len().saturating_sub(NAME.len()))
-        .filter(|&at| text[at..].starts_with(NAME) && (at == 0 || text[at - 1] == b'\n'));
-    let start = starts.next()?;
-    if starts.next().is_some() {
-        return None;
-    }
-    let end = start + text[start..].iter().position(|&byte| byte == b'}')? + 1;
-    let mut new = text[..start].to_vec();
-    if let Some(tags) = tags {
-        new.extend_from_slice(format!("!llvm.errno.tbaa = !{{{}}}", references(&tags)).as_bytes());
-    }
-    new.extend_from_slice(&text[end..]);
-    Some(new)
 }
