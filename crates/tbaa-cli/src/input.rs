@@ -350,6 +350,7 @@ fn expect_assembly(file: &str, text: &[u8]) -> Result<(), Failure> {
 
 /// Reads what a path names as text, and returns its name in messages too.
 fn read(origin: Origin<'_>) -> Result<(String, Vec<u8>), Failure> {
+    let is_compiled = origin.is_compiled()?;
     let (file, text) = match origin.path.as_os_str() == "-" {
         true => read_stdin()?,
         false => read_file(origin.path)?,
@@ -357,7 +358,7 @@ fn read(origin: Origin<'_>) -> Result<(String, Vec<u8>), Failure> {
     progress::doing(format!("at work on {file}"));
     // What is found is at a line of the assembly text, not of the file.
     let converted = || format!("{file} as assembly");
-    if origin.is_source() {
+    if is_compiled {
         return Ok((converted(), origin.compile()?));
     }
     if is_bitcode(&text) {

@@ -15,6 +15,7 @@ use tbaa_ir::Module;
 
 use super::strip::{self, Fnv};
 use super::{Outcome, counted};
+use crate::convert::Origin;
 use crate::input::{Content, Input};
 use crate::progress;
 use crate::report::Failure;
@@ -23,7 +24,8 @@ use judge::Judge;
 use state::State;
 
 pub(super) fn run(args: &Bisect, out: &mut dyn Write) -> Result<Outcome, Failure> {
-    let input = Input::open(&args.input)?;
+    let origin = Origin::from(args.input.as_path()).with_flags(&args.flags);
+    let input = Input::open(origin.as_written())?;
     let Content::Module(module) = &input.content else {
         return Err(Failure::unusable(format!(
             "{} is a spec, which has no instructions; name a .ll file",
