@@ -9,7 +9,7 @@ use tbaa_instrument::{Instrumented, instrument};
 
 use super::counted;
 use crate::convert::FlagsArg;
-use crate::input::{Content, Input};
+use crate::input::Input;
 use crate::render::Source;
 use crate::report::{Failure, note};
 
@@ -56,12 +56,7 @@ struct Row<'a> {
 
 pub(super) fn run(args: &Instrument, out: &mut dyn Write) -> Result<(), Failure> {
     let input = Input::open(args.flags.of(&args.input).as_written())?;
-    let Content::Module(module) = &input.content else {
-        return Err(Failure::unusable(format!(
-            "{} is a spec, which has no instructions; name a .ll file",
-            input.file()
-        )));
-    };
+    let module = input.module()?;
     let Instrumented { text, sites, skipped, .. } =
         instrument(input.text(), module).map_err(|error| {
             Failure::at(input.file(), input.text(), error.offset, error.kind.to_string())

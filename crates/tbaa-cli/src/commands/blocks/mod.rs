@@ -102,7 +102,7 @@ pub(super) fn run(args: &Blocks, out: &mut dyn Write) -> Result<(), Failure> {
         input = Input::of_text(input.file().to_owned(), opt.named(input.text())?)?;
     }
     let wanted = Wanted::read(&mut input, args.name.iter().chain(&args.access))?;
-    let Content::Module(module) = &input.content else { return Err(no_module(&input)) };
+    let module = input.module()?;
     let sizes = Sizes::new(input.text(), module);
     let judge = Judge::new(module, input.text());
     let functions: Vec<Function<'_>> = (0..module.functions().len() as u32)
@@ -213,13 +213,6 @@ fn say_why(module: &Module, wanted: &Wanted) {
     }
 }
 
-fn no_module(input: &Input) -> Failure {
-    Failure::unusable(format!(
-        "{} is a spec, which has no instructions; name a .ll file",
-        input.file()
-    ))
-}
-
 /// What the command is asked about.
 struct Wanted {
     function: Option<u32>,
@@ -233,17 +226,16 @@ impl Wanted {
     ) -> Result<Wanted, Failure> {
         let mut wanted = Wanted { function: None, accesses: None };
         for name in names {
-            let function = name.strip_prefix('@').filter(|it| !it.contains(':'));
-            match (function, &input.content) {
-                (_, Content::Spec(_)) => return Err(no_module(input)),
-                (Some(function), Content::Module(module)) => {
+            let module = input.module()?;
+            match name.strip_prefix('@').filter(|it| !it.contains(':')) {
+                Some(function) => {
                     let found = input.function(module, function);
                     wanted.function = Some(found.ok_or_else(|| {
                         let file = input.file();
                         Failure::unusable(format!("{file}: no function @{function} has a body"))
                     })?);
                 }
-                (None, _) => wanted.accesses = Some(input.find(&[name])?.concat()),
+                None => wanted.accesses = Some(input.find(&[name])?.concat()),
             }
         }
         Ok(wanted)
