@@ -181,6 +181,28 @@ fn the_last_change_of_a_kind_stands() {
 }
 
 #[test]
+fn named_lists_are_replaced_wherever_they_stand() {
+    for (text, some, none) in [
+        ("!a.b = !{!1}\n", "!a.b = !{!0, !1}\n", "\n"),
+        ("  !a.b = ; {\n  !{ !1 } !c = !{!1}", "  !a.b = !{!0, !1} !c = !{!1}", "   !c = !{!1}"),
+        ("!a.b = !{!1}\n!\\61.b = !{!0}\n", "!a.b = !{!0, !1}\n\n", "\n\n"),
+        ("!a = !{}\n", "!a = !{}\n!a.b = !{!0, !1}\n", "!a = !{}\n"),
+        ("!a = !{}", "!a = !{}\n!a.b = !{!0, !1}\n", "!a = !{}"),
+    ] {
+        let nodes = "!0 = !{}\n!1 = !{!0}\n";
+        let text = format!("{nodes}{text}");
+        let module = read(&text);
+        for (list, expected) in [(Some(vec![0, 1]), some), (None, none)] {
+            let mut rewriter = Rewriter::new(text.as_bytes(), &module);
+            rewriter.set_named_metadata("a.b", Some(vec![1]));
+            rewriter.set_named_metadata("a.b", list);
+            let new = String::from_utf8(rewriter.to_bytes().unwrap()).unwrap();
+            assert_eq!(new.strip_prefix(nodes).unwrap(), expected);
+        }
+    }
+}
+
+#[test]
 fn definitions_are_numbered_after_all_others() {
     for (text, number, expected) in [
         ("", 0, "!0 = !{}\n!1 = !{!0}\n"),

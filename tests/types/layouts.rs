@@ -5,6 +5,7 @@ use std::fmt::Write;
 use pretty_assertions::assert_eq;
 use tbaa::types::{Context, DataLayout, LayoutError, Layouts, Type, TypeKind, TypeSize};
 
+use tbaa_ir::Sizes;
 use tbaa_tests::llvm::scratch;
 use tbaa_tests::{Rng, setting};
 
@@ -175,6 +176,15 @@ fn measured(context: &Context, layouts: &mut Layouts<'_>, ty: Type) -> String {
     line
 }
 
+/// Of a line that `tests/llvm/types.cpp` prints whether the type is scalable, and
+/// the bytes of a store and of an element of an array.
+fn stored(line: &str) -> Option<(bool, String, String)> {
+    let (text, sizes) = line.split_once('\t')?;
+    let mut sizes = sizes.split([' ', '\t']).filter(|_| text != "rejected");
+    let bits = sizes.next()?;
+    Some((bits.ends_with('x'), sizes.next()?.to_owned(), sizes.next()?.to_owned()))
+}
+
 #[test]
 fn sizes_alignments_and_offsets_are_llvms() {
     let Some(llvm) = crate::helper() else { return };
@@ -195,6 +205,16 @@ fn sizes_alignments_and_offsets_are_llvms() {
             parsed.iter().map(|ty| ty.map(|ty| measured(&context, &mut layouts, ty))).collect();
         let theirs: Vec<&str> = answers.lines().collect();
         assert_eq!(theirs.len(), ours.len());
+        // By their names alone, as commands ask.
+        let module = format!("target datalayout = \"{text}\"\n{definitions}");
+        let sizes = Sizes::new(module.as_bytes(), &tbaa_ir::read(module.as_bytes()).unwrap());
+        for (ty, theirs) in types.iter().zip(&theirs) {
+            let size = sizes.minimum(ty.as_bytes());
+            let ours = size.map(|it| (it.scalable, it.store.to_string(), it.alloc.to_string()));
+            assert_eq!(ours, stored(theirs), "{name}: {ty}");
+            let fixed = size.filter(|size| !size.scalable);
+            assert_eq!(sizes.of(ty.as_bytes()), fixed, "{name}: {ty}");
+        }
         for ((ours, theirs), ty) in ours.iter().zip(theirs).zip(&types) {
             match ours {
                 Some(ours) => assert_eq!(ours, theirs, "{name}: {ty}"),

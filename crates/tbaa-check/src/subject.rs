@@ -1,11 +1,12 @@
 //! What is being judged, and where it stands.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
 use crate::diagnostic::Label;
 use tbaa::parts::Shape;
 use tbaa::{Graph, NodeId, Operand, TagId};
-use tbaa_ir::{Instruction, Module, Names, node_span, operand_span, write_operands};
+use tbaa_ir::{Instruction, Module, Names, Sizes, node_span, operand_span, write_operands};
 use tbaa_types::source::shortened;
 
 /// A graph, and the module and text that it was read from, if it was.
@@ -15,6 +16,7 @@ pub(crate) struct Subject<'a> {
     pub(crate) text: &'a [u8],
     functions: Vec<&'a [u8]>,
     names: Names<'a>,
+    sizes: OnceCell<Sizes>,
 }
 
 impl<'a> Subject<'a> {
@@ -25,13 +27,21 @@ impl<'a> Subject<'a> {
             text: b"",
             functions: Vec::new(),
             names: Names::of_graph(graph),
+            sizes: OnceCell::new(),
         }
     }
 
     pub(crate) fn of_module(module: &'a Module, text: &'a [u8]) -> Self {
         let functions = module.functions().collect();
         let names = Names::of_module(module, text);
-        Subject { graph: module.graph(), module: Some(module), text, functions, names }
+        let (graph, sizes) = (module.graph(), OnceCell::new());
+        Subject { graph, module: Some(module), text, functions, names, sizes }
+    }
+
+    /// The sizes of the module's types; `None` where there is no module.
+    pub(crate) fn sizes(&self) -> Option<&Sizes> {
+        let module = self.module?;
+        Some(self.sizes.get_or_init(|| Sizes::new(self.text, module)))
     }
 
     /// What a node is called: `!8`, an inline one's operands, a type's name

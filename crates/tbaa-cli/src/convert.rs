@@ -31,7 +31,19 @@ pub(crate) struct FlagsArg {
 impl FlagsArg {
     /// An input with these flags.
     pub(crate) fn of<'a>(&'a self, path: &'a Path) -> Origin<'a> {
-        Origin { path, flags: &self.flags, unoptimized: false }
+        Origin { flags: &self.flags, ..path.into() }
+    }
+
+    /// One of several inputs, which have these flags as far as they are compiled.
+    pub(crate) fn among<'a>(
+        &'a self,
+        path: &'a Path,
+        mut all: impl Iterator<Item = &'a PathBuf>,
+    ) -> Origin<'a> {
+        match is_source(path) || !all.any(|path| is_source(path)) {
+            true => self.of(path),
+            false => path.into(),
+        }
     }
 }
 
@@ -39,20 +51,13 @@ impl FlagsArg {
 #[derive(Clone, Copy)]
 pub(crate) struct Origin<'a> {
     pub(crate) path: &'a Path,
-    pub(crate) flags: &'a [OsString],
-    /// Whether the module is wanted as clang's front end makes it.
-    pub(crate) unoptimized: bool,
+    flags: &'a [OsString],
+    as_written: bool,
 }
 
 impl<'a> From<&'a Path> for Origin<'a> {
     fn from(path: &'a Path) -> Self {
-        Origin { path, flags: &[], unoptimized: false }
-    }
-}
-
-impl<'a> From<&'a PathBuf> for Origin<'a> {
-    fn from(path: &'a PathBuf) -> Self {
-        path.as_path().into()
+        Origin { path, flags: &[], as_written: false }
     }
 }
 
@@ -62,27 +67,65 @@ impl<'a> From<&'a InputArg> for Origin<'a> {
     }
 }
 
-impl Origin<'_> {
-    /// Returns whether clang compiles a file of this name.
-    pub(crate) fn is_source(&self) -> bool {
-        let extension = self.path.extension().and_then(OsStr::to_str);
-        extension.is_some_and(|it| matches!(it, "c" | "cc" | "cpp" | "cxx" | "C" | "c++"))
+impl<'a> Origin<'a> {
+    /// The same, with these flags for clang.
+    pub(crate) fn with_flags(self, flags: &'a [OsString]) -> Self {
+        Origin { flags, ..self }
     }
 
-    /// Compiles C or C++ to assembly text, as clang's `-O1 -g` does if the flags
-    /// do not say otherwise.
+    /// The same as clang's front end makes it, before LLVM's passes: each access
+    /// of the source is there, with its tag.
+    pub(crate) fn as_written(self) -> Self {
+        Origin { as_written: true, ..self }
+    }
+
+    /// Returns whether clang compiles the input; fails if it does not, and there
+    /// are flags for it.
+    pub(crate) fn is_compiled(&self) -> Result<bool, Failure> {
+        let is_source = is_source(self.path);
+        if is_source || self.flags.is_empty() {
+            return Ok(is_source);
+        }
+        Err(no_compiler(self.path, self.flags))
+    }
+
+    /// Compiles C or C++ to assembly text, with `-O1 -g` where the flags do not say
+    /// otherwise.
     pub(crate) fn compile(&self) -> Result<Vec<u8>, Failure> {
         let mut command = Command::new(clang());
         command.args(["-O1", "-g"]);
-        if self.unoptimized {
+        if self.as_written {
             command.args(["-Xclang", "-disable-llvm-passes"]);
         }
         command.args(self.flags);
-        note(format!("{} {} makes assembly text of it", shown(&command), self.path.display()));
+        // The last level counts, and without optimisation clang writes no tags.
+        let levels = self.flags.iter().filter(|flag| flag.as_encoded_bytes().starts_with(b"-O"));
+        if self.as_written && levels.last().is_some_and(|level| level == "-O0") {
+            command.arg("-O1");
+        }
+        let file = printable(self.path.as_os_str().as_encoded_bytes());
+        note(format!("compiling {file} with `{}`", shown(&command)));
         // The last of several -o is the one that counts.
         command.args(["-S", "-emit-llvm", "-o", "-"]).arg(self.path);
         run(command, "set CLANG to a clang", None)
     }
+}
+
+/// Returns whether clang compiles a file of this name.
+fn is_source(path: &Path) -> bool {
+    let extension = path.extension().and_then(OsStr::to_str);
+    extension.is_some_and(|it| matches!(it, "c" | "cc" | "cpp" | "cxx" | "C" | "c++"))
+}
+
+/// There are flags for clang, and nothing that it could compile.
+pub(crate) fn no_compiler(path: &Path, flags: &[impl AsRef<OsStr>]) -> Failure {
+    let file = printable(path.as_os_str().as_encoded_bytes());
+    let flags = flags.iter().map(|flag| printable(flag.as_ref().as_encoded_bytes()));
+    let flags = flags.collect::<Vec<_>>().join(" ");
+    Failure::unusable(format!(
+        "{file} is not C or C++, so no compiler runs that could take the flags `{flags}`; leave \
+         them out"
+    ))
 }
 
 /// Returns `$CLANG`, or else the first that is there of `clang` and `clang-22`.

@@ -32,6 +32,10 @@ pub(crate) enum Content {
 }
 
 impl Input {
+    fn new(file: String, text: Vec<u8>, content: Content) -> Self {
+        Input { file, text, content, asked: Vec::new() }
+    }
+
     /// Reads INPUT, and prints what the reader warns of.
     pub(crate) fn open<'a>(origin: impl Into<Origin<'a>>) -> Result<Input, Failure> {
         Self::open_keeping(origin, Keep::Used)
@@ -46,7 +50,7 @@ impl Input {
         let (file, text) = read(origin)?;
         if is_spec(origin.path, &text) {
             let built = load_spec(&file, &text)?;
-            return Ok(Input { file, text, content: Content::Spec(built), asked: Vec::new() });
+            return Ok(Input::new(file, text, Content::Spec(built)));
         }
         let mut module = read_module(&file, &text, keep)?;
         warn(module.warnings(), |warning| {
@@ -62,13 +66,13 @@ impl Input {
         } else if graph.tag_count() == 0 {
             note(format!("{file} has no access tags"));
         }
-        Ok(Input { file, text, content: Content::Module(module), asked: Vec::new() })
+        Ok(Input::new(file, text, Content::Module(module)))
     }
 
     /// Reads a module from a text that another program wrote.
     pub(crate) fn of_text(file: String, text: Vec<u8>) -> Result<Input, Failure> {
         let module = read_module(&file, &text, Keep::Used)?;
-        Ok(Input { file, text, content: Content::Module(module), asked: Vec::new() })
+        Ok(Input::new(file, text, Content::Module(module)))
     }
 
     /// Reads INPUT for its struct types alone: nothing is said of its tags.
@@ -79,8 +83,7 @@ impl Input {
                 "{file} is a spec, which has no LLVM types; name a .ll file"
             )));
         }
-        let module = read_module(&file, &text, Keep::Used)?;
-        Ok(Input { file, text, content: Content::Module(module), asked: Vec::new() })
+        Self::of_text(file, text)
     }
 
     /// Returns the text that was read.
@@ -91,6 +94,16 @@ impl Input {
     /// Returns the name of the input in messages.
     pub(crate) fn file(&self) -> &str {
         &self.file
+    }
+
+    /// Returns the module, for a command that is about instructions.
+    pub(crate) fn module(&self) -> Result<&Module, Failure> {
+        let Content::Module(module) = &self.content else {
+            let file = &self.file;
+            let message = format!("{file} is a spec, which has no instructions; name a .ll file");
+            return Err(Failure::unusable(message));
+        };
+        Ok(module)
     }
 
     pub(crate) fn graph(&self) -> &Graph {
@@ -350,6 +363,7 @@ fn expect_assembly(file: &str, text: &[u8]) -> Result<(), Failure> {
 
 /// Reads what a path names as text, and returns its name in messages too.
 fn read(origin: Origin<'_>) -> Result<(String, Vec<u8>), Failure> {
+    let is_compiled = origin.is_compiled()?;
     let (file, text) = match origin.path.as_os_str() == "-" {
         true => read_stdin()?,
         false => read_file(origin.path)?,
@@ -357,7 +371,7 @@ fn read(origin: Origin<'_>) -> Result<(String, Vec<u8>), Failure> {
     progress::doing(format!("at work on {file}"));
     // What is found is at a line of the assembly text, not of the file.
     let converted = || format!("{file} as assembly");
-    if origin.is_source() {
+    if is_compiled {
         return Ok((converted(), origin.compile()?));
     }
     if is_bitcode(&text) {

@@ -427,6 +427,7 @@ fn every_example_in_the_help_runs() {
     std::fs::copy(specs.join("ravi.ron"), home.join("ravi.ron")).unwrap();
     std::fs::write(home.join("f.ll"), EXAMPLE).unwrap();
     std::fs::write(home.join("g.ll"), EXAMPLE).unwrap();
+    std::fs::write(home.join("prog.c"), "").unwrap();
     stand_in(&home.join("bin/llvm-as"), "cat > llvm-as.in");
     stand_in(&home.join("bin/clang"), "cat f.ll");
     for program in ["opt", "opt-22", "lli", "lli-22"] {

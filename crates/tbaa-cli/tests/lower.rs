@@ -218,6 +218,10 @@ fn whole_struct_accesses() {
     let lowered = lower("whole", &[], stores, SIZED);
     assert_eq!(lowered.why("!20")[0].1, PLACED);
     lowered.says(&[["1", "4"], ["2", "3"], ["2", "4"], ["3", "4"]]);
+    // The bytes of an array are known, too: both stores are what the tag says.
+    let stores = format!("{stores}\n  store [3 x i32] zeroinitializer, ptr %p, !tbaa !20");
+    let lowered = lower("whole-array", &[], &stores, SIZED);
+    assert_eq!(lowered.why("!20").len(), 1, "{}", lowered.table);
 }
 
 /// A copy's entries are accesses of their sizes. LLVM makes a copy of one entry

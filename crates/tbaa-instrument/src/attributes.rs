@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::edit::Edits;
+use tbaa_ir::Edits;
 use tbaa_types::lexer::{Lexer, is_word};
 use tbaa_types::table::HashMap;
 

@@ -4,16 +4,14 @@ use std::fmt::Write;
 use std::ops::Range;
 
 use super::attributes::{Groups, weaken};
-use super::edit::Edits;
 use super::outcome::{Instrumented, SkipReason};
 use super::pass::{Current, Pass, location};
-use super::sizes::Sizes;
 use super::slots;
 use super::table::Table;
 use tbaa::{Graph, TagId, TypeKind};
 use tbaa_ir::{
-    Argument, DebugInfo, Instruction, Module, Opcode, Statement, TextError, TextErrorKind,
-    arguments, statements,
+    Argument, DebugInfo, Edits, Instruction, Module, Opcode, Sizes, Statement, TextError,
+    TextErrorKind, arguments, statements,
 };
 use tbaa_types::lexer::Lexer;
 use tbaa_types::table::{HashMap, HashSet};

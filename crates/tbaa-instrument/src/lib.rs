@@ -16,12 +16,10 @@
 mod access;
 mod attributes;
 mod calls;
-mod edit;
 mod function;
 mod inline;
 mod outcome;
 mod pass;
-mod sizes;
 mod slots;
 mod table;
 

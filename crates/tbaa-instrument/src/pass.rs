@@ -3,12 +3,10 @@
 use std::fmt::{Display, Write};
 
 use super::attributes::{Groups, number};
-use super::edit::Edits;
 use super::outcome::{SkipReason, Skipped};
-use super::sizes::Sizes;
 use super::table::{Site, Table};
 use tbaa::TagId;
-use tbaa_ir::{DebugInfo, Module, Statement};
+use tbaa_ir::{DebugInfo, Edits, Module, Sizes, Statement};
 use tbaa_types::table::{HashMap, HashSet};
 
 /// What is known of the module, and what is made of it so far.

@@ -147,6 +147,8 @@ pub struct Module {
     pub(super) instructions: Vec<Instruction>,
     pub(super) types: IndexSet<Box<[u8]>>,
     pub(super) errno: Vec<TagId>,
+    /// Bytes from the start of the text to each `!llvm.ident = !{...}`.
+    pub(super) named: Vec<u32>,
     pub(super) numbers: Numbers<NodeId>,
     pub(super) origins: Origins,
     pub(super) warnings: Vec<Warning>,

@@ -1,12 +1,14 @@
 //! A module's text with other attachments, every other byte as it was.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io::{self, Write};
 
 use super::attachments::{Attachments, attachments};
+use super::edits::Edits;
 use super::error::{TextError, TextErrorKind};
 use super::module::Module;
+use super::span::named_span;
 
 /// Changes what is attached to a module's instructions, in its text.
 ///
@@ -48,6 +50,8 @@ pub struct Rewriter<'t> {
     module: &'t Module,
     /// What becomes of instructions, by their index in the module.
     changes: BTreeMap<usize, Vec<Change<'t>>>,
+    /// What becomes of named lists.
+    named: BTreeMap<&'t str, Option<Vec<u32>>>,
     definitions: String,
     next: Option<u32>,
 }
@@ -63,8 +67,14 @@ impl<'t> Rewriter<'t> {
     /// Makes a rewriter of the text that `module` was read from.
     #[must_use]
     pub fn new(text: &'t [u8], module: &'t Module) -> Self {
-        let next = module.next_number();
-        Rewriter { text, module, changes: BTreeMap::new(), definitions: String::new(), next }
+        Rewriter {
+            text,
+            module,
+            changes: BTreeMap::new(),
+            named: BTreeMap::new(),
+            definitions: String::new(),
+            next: module.next_number(),
+        }
     }
 
     /// Attaches the node `!node` to an instruction as `!kind`, in place of what
@@ -101,6 +111,15 @@ impl<'t> Rewriter<'t> {
         let mut list = self.attachments(instruction)?.list.into_iter();
         let found = list.find(|attached| *attached.kind == *kind.as_bytes())?;
         self.text.get(found.node)
+    }
+
+    /// Makes `!name` the list of these nodes, whatever it is in the text; with
+    /// `None`, takes it out. A later call stands for an earlier one of the same
+    /// name, which needs no escapes.
+    ///
+    /// LLVM: `Module::getOrInsertNamedMetadata`, `Module::eraseNamedMetadata`.
+    pub fn set_named_metadata(&mut self, name: &'t str, nodes: Option<Vec<u32>>) {
+        self.named.insert(name, nodes);
     }
 
     /// Returns the number that the next definition gets: one more than any that
@@ -145,48 +164,66 @@ impl<'t> Rewriter<'t> {
     ///
     /// # Errors
     ///
-    /// [`RewriteError::Text`] with [`TextErrorKind::NoEnd`] where an attachment
-    /// is to be added and the reader cannot tell where the instruction ends;
-    /// what `out` refuses.
+    /// As [`to_bytes`](Self::to_bytes), before anything is written; what `out`
+    /// refuses.
     pub fn write(&self, out: &mut impl Write) -> Result<(), RewriteError> {
-        let mut done = 0;
-        for (&index, changes) in &self.changes {
-            let instruction = &self.module.instructions()[index];
-            let start = instruction.offset as usize;
-            let Some(found) = self.attachments(index) else {
-                // An instruction without attachments has none to lose.
-                let fine = instruction.tag.is_none() && instruction.copy.is_none();
-                if fine && changes.iter().all(|change| change.node.is_none()) {
-                    continue;
-                }
-                let error =
-                    TextError::new(self.text, start.min(self.text.len()), TextErrorKind::NoEnd);
-                return Err(error.into());
-            };
-            self.splice(&found, changes, &mut done, out)?;
-        }
-        out.write_all(&self.text[done..])?;
-        if !self.definitions.is_empty() {
-            if !matches!(self.text.last(), None | Some(b'\n')) {
-                out.write_all(line_end(self.text).as_bytes())?;
-            }
-            out.write_all(self.definitions.as_bytes())?;
-        }
-        Ok(())
+        Ok(self.edits()?.write(self.text, out)?)
     }
 
     /// Returns the text with all changes.
     ///
     /// # Errors
     ///
-    /// As [`write`](Self::write), but for those of the output.
+    /// [`TextErrorKind::NoEnd`] where an attachment is to be added and the reader
+    /// cannot tell where the instruction ends.
     pub fn to_bytes(&self) -> Result<Vec<u8>, TextError> {
-        let mut bytes = Vec::with_capacity(self.text.len() + self.definitions.len());
-        match self.write(&mut bytes) {
-            Ok(()) => Ok(bytes),
-            Err(RewriteError::Text(error)) => Err(error),
-            Err(RewriteError::Output(_)) => unreachable!("a vector takes all bytes"),
+        Ok(self.edits()?.apply(self.text))
+    }
+
+    fn edits(&self) -> Result<Edits, TextError> {
+        let mut edits = Edits::default();
+        for (&index, changes) in &self.changes {
+            let instruction = &self.module.instructions()[index];
+            if let Some(found) = self.attachments(index) {
+                self.attach(&found, changes, &mut edits);
+                continue;
+            }
+            // An instruction without attachments has none to lose.
+            let fine = instruction.tag.is_none() && instruction.copy.is_none();
+            if !fine || changes.iter().any(|change| change.node.is_some()) {
+                let start = (instruction.offset as usize).min(self.text.len());
+                return Err(TextError::new(self.text, start, TextErrorKind::NoEnd));
+            }
         }
+        let mut end = self.set_named(&mut edits);
+        end += &self.definitions;
+        if !end.is_empty() {
+            if !matches!(self.text.last(), None | Some(b'\n')) {
+                edits.insert(self.text.len(), line_end(self.text));
+            }
+            edits.insert(self.text.len(), end);
+        }
+        Ok(edits)
+    }
+
+    /// Changes the lists that the text has, and returns the others. LLVM joins
+    /// several of one name: all become the first.
+    fn set_named(&self, edits: &mut Edits) -> String {
+        let list = |name: &str, nodes: &[u32]| {
+            let nodes: Vec<_> = nodes.iter().map(|node| format!("!{node}")).collect();
+            format!("!{name} = !{{{}}}", nodes.join(", "))
+        };
+        let mut there = BTreeSet::new();
+        let offsets = self.module.named.iter().filter(|_| !self.named.is_empty());
+        for (found, span) in offsets.filter_map(|&at| named_span(self.text, at as usize)) {
+            let Ok(found) = std::str::from_utf8(&found) else { continue };
+            let Some((&name, nodes)) = self.named.get_key_value(found) else { continue };
+            let nodes = nodes.as_ref().filter(|_| there.insert(name));
+            edits.replace(span, nodes.map_or(String::new(), |nodes| list(name, nodes)));
+        }
+        let new = self.named.iter().filter(|(name, _)| !there.contains(*name));
+        let new = new.filter_map(|(name, nodes)| Some(list(name, nodes.as_ref()?)));
+        new.map(|list| list + line_end(self.text)).collect()
     }
 
     fn attachments(&self, index: usize) -> Option<Attachments<'t>> {
@@ -202,48 +239,38 @@ impl<'t> Rewriter<'t> {
         attachments(self.text.get(..end)?, instruction.offset as usize)
     }
 
-    /// Writes the text from `done` to the end of an instruction, changed.
-    fn splice(
-        &self,
-        found: &Attachments<'_>,
-        changes: &[Change<'_>],
-        done: &mut usize,
-        out: &mut impl Write,
-    ) -> io::Result<()> {
-        let mut added = false;
-        let mut dropped = None;
+    /// Changes what is attached to one instruction.
+    fn attach(&self, found: &Attachments<'_>, changes: &[Change<'_>], edits: &mut Edits) {
+        let mut at_end = false;
         for attached in &found.list {
             let is_of = |change: &&Change<'_>| change.kind.as_bytes() == &*attached.kind;
             let Some(change) = changes.iter().find(is_of) else { continue };
             if let Some(node) = change.node {
-                out.write_all(&self.text[*done..attached.node.start])?;
-                write!(out, "!{node}")?;
-            } else {
-                out.write_all(&self.text[*done..attached.comma])?;
-                // A comment after the comma stays.
-                let between = &self.text[attached.comma + 1..attached.start];
-                if !between.trim_ascii().is_empty() {
-                    out.write_all(between)?;
-                }
-                dropped = Some(attached.node.end);
+                edits.replace(attached.node.clone(), format!("!{node}"));
+                continue;
             }
-            *done = attached.node.end;
+            // A comment after the comma stays.
+            let between = attached.comma + 1..attached.start;
+            if self.text[between.clone()].trim_ascii().is_empty() {
+                edits.replace(attached.comma..attached.node.end, "");
+            } else {
+                edits.replace(attached.comma..between.start, "");
+                edits.replace(attached.start..attached.node.end, "");
+            }
+            at_end |= attached.node.end == found.end;
         }
         for Change { kind, node } in changes {
             let is_there = found.list.iter().any(|it| *it.kind == *kind.as_bytes());
             if let (Some(node), false) = (node, is_there) {
-                out.write_all(&self.text[*done..found.end])?;
-                write!(out, ", !{kind} !{node}")?;
-                *done = found.end;
-                added = true;
+                edits.insert(found.end, format!(", !{kind} !{node}"));
+                at_end = true;
             }
         }
         // The reader looks for an instruction at the start of a line, or after
         // a tag; and words must not run into one another.
-        if (added || dropped == Some(found.end)) && goes_on(&self.text[found.end..]) {
-            out.write_all(line_end(self.text).as_bytes())?;
+        if at_end && goes_on(&self.text[found.end..]) {
+            edits.insert(found.end, line_end(self.text));
         }
-        Ok(())
     }
 }
 

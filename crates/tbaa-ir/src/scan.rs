@@ -109,6 +109,7 @@ impl<'t> Scan<'t> {
                 return pass_line(&mut self.lines, lexer);
             }
             equals(lexer)?;
+            self.module.named.push(offset as u32);
             return self.named_metadata(lexer, &name);
         }
         let number = lexer.number()?;

@@ -3,6 +3,7 @@
 //! The pass over a module keeps one offset for each of them. A diagnostic that
 //! points at a part reads the text there once more.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::definition::Definition;
@@ -128,6 +129,17 @@ pub fn operand_span(text: &[u8], offset: usize, position: usize) -> Option<Range
         }
         last = lexer.at;
     }
+}
+
+/// Reads the name of the list whose `!` stands at `offset`, and finds the whole of
+/// it, which the scan has passed before.
+pub(super) fn named_span(text: &[u8], offset: usize) -> Option<(Cow<'_, [u8]>, Range<usize>)> {
+    let mut lexer = at(text, offset)?;
+    lexer.eat(b"!").then_some(())?;
+    let name = lexer.metadata_name();
+    lexer.until(b"{", "named metadata").ok()?;
+    lexer.bracketed("a metadata node").ok()?;
+    Some((name, offset..lexer.at))
 }
 
 /// Goes to the `{` or the name of the node whose `!` stands at `offset`.

@@ -53,6 +53,8 @@ pub use definitions::Definitions;
 pub use equal::{Encoding, Equality, MAX_ENCODING, TypeClasses, canonical_name, equal};
 pub use id::Type;
 pub use kind::{ADDRESS_SPACES, MAX_INT_BITS, Primitive, TypeError, TypeKind};
+#[doc(hidden)]
+pub use layout::Measures;
 pub use layout::{
     DataLayout, DataLayoutError, FunctionPointerAlign, LayoutError, Layouts, Mangling, PointerSpec,
     PrimitiveSpec, StructLayout, TypeSize,

@@ -130,6 +130,25 @@ fn widths_of_sized_tags() {
     }
 }
 
+/// A pointer to another address space, stored to a field of 4 bytes.
+#[test]
+fn widths_of_pointers() {
+    let layout = |it: &str| format!("target datalayout = \"{it}\"\n");
+    for (layout, is_told) in [
+        (layout("e-p1:64:64"), true),
+        (layout("e-p:64:64-p1:32:32"), false),
+        (String::new(), false),
+    ] {
+        let source = format!(
+            "{layout}define void @f(ptr %p, ptr addrspace(1) %q) {{\n  \
+             store ptr addrspace(1) %q, ptr %p, !tbaa !0\n  ret void\n}}\n\
+             !0 = !{{!1, !2, i64 0, i64 4}}\n!1 = !{{!9, i64 8, !\"S\", !2, i64 0, i64 4}}\n\
+             !2 = !{{!9, i64 4, !\"int\"}}\n!9 = !{{!\"root\"}}\n"
+        );
+        assert_eq!(!told(Lint::WidthMismatch, &source).is_empty(), is_told, "{source}");
+    }
+}
+
 /// The second field of `S`, of the type `int`, at an offset, and the named struct types.
 #[test]
 fn offsets_in_layouts() {

@@ -4,7 +4,7 @@ use super::report::Report;
 use super::width;
 use crate::diagnostic::Lint;
 use crate::subject::Subject;
-use tbaa::{Format, Graph, NodeId, TagId, TypeId, TypeKind};
+use tbaa::{Format, NodeId, TagId, TypeId, TypeKind};
 use tbaa::{Oracle, Rules};
 use tbaa_ir::Instruction;
 use tbaa_types::table::{HashMap, HashSet, IndexMap};
@@ -40,7 +40,7 @@ fn accessed(subject: &Subject<'_>, report: &mut Report<'_>) {
     let mut by_base: IndexMap<TypeId, Vec<Bytes<'_>>> = IndexMap::default();
     let mut seen = HashSet::default();
     for instruction in module.instructions() {
-        let (Some(id), Some(width)) = (instruction.tag, width::of_access(module, instruction))
+        let (Some(id), Some(width)) = (instruction.tag, width::of_access(subject, instruction))
         else {
             continue;
         };
@@ -102,7 +102,7 @@ const HELP: &str = "correct the offsets; fields that overlap on purpose are a un
 /// are left alone.
 fn declared(subject: &Subject<'_>, report: &mut Report<'_>) {
     let graph = subject.graph;
-    let mut sizes = Sizes { graph, known: HashMap::default() };
+    let mut sizes = Least { subject, known: HashMap::default() };
     for ty in graph.types() {
         let node = graph.ty(ty);
         if node.kind() != TypeKind::Aggregate || node.format() != Format::Old {
@@ -111,7 +111,7 @@ fn declared(subject: &Subject<'_>, report: &mut Report<'_>) {
         let fields: Vec<_> = node.fields().collect();
         for (number, pair) in fields.windows(2).enumerate() {
             let (a, b) = (&pair[0], &pair[1]);
-            let Some(size) = sizes.least(a.ty) else { continue };
+            let Some(size) = sizes.of(a.ty) else { continue };
             let end = a.offset.saturating_add(size);
             // Equal offsets are the members of a union; fields of one type that
             // overlap are bit-fields.
@@ -139,14 +139,14 @@ fn declared(subject: &Subject<'_>, report: &mut Report<'_>) {
 }
 
 /// The bytes that a type surely has.
-struct Sizes<'g> {
-    graph: &'g Graph,
+struct Least<'s> {
+    subject: &'s Subject<'s>,
     known: HashMap<NodeId, Option<u64>>,
 }
 
-impl Sizes<'_> {
+impl Least<'_> {
     /// The end of the last field whose size is known; `None` where nothing is.
-    fn least(&mut self, ty: TypeId) -> Option<u64> {
+    fn of(&mut self, ty: TypeId) -> Option<u64> {
         // A type's last field is looked at alone, on a path that may be as long
         // as the graph.
         let (mut path, mut next) = (Vec::new(), ty);
@@ -154,10 +154,10 @@ impl Sizes<'_> {
             if let Some(&known) = self.known.get(&next.node()) {
                 break known;
             }
-            let node = self.graph.ty(next);
+            let node = self.subject.graph.ty(next);
             self.known.insert(next.node(), None);
             if node.kind() != TypeKind::Aggregate {
-                let size = width::of_type(self.graph, None, next);
+                let size = width::of_type(self.subject, next);
                 self.known.insert(next.node(), size);
                 break size;
             }

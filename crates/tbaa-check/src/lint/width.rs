@@ -3,50 +3,39 @@
 use super::report::Report;
 use crate::diagnostic::Lint;
 use crate::subject::Subject;
-use tbaa::{Format, Graph, TagId, TypeId};
-use tbaa_ir::{Instruction, Module, Opcode};
+use tbaa::{Format, TagId, TypeId};
+use tbaa_ir::{Instruction, Opcode};
+use tbaa_types::lexer::is_word;
 use tbaa_types::table::HashSet;
 
 /// Returns the bytes that a load or store of a scalar accesses; `None` for
 /// vectors, aggregates, and whatever else a pass may have made of several
 /// accesses.
-pub(super) fn of_access(module: &Module, instruction: &Instruction) -> Option<u64> {
-    if !matches!(instruction.opcode, Opcode::Load | Opcode::Store) {
-        return None;
-    }
-    let ty = module.access_type(instruction);
-    match ty {
-        b"half" | b"bfloat" => Some(2),
-        b"float" => Some(4),
-        b"double" => Some(8),
-        b"x86_fp80" => Some(10),
-        b"fp128" | b"ppc_fp128" => Some(16),
-        _ if is_pointer(ty) => pointer_size(module),
-        _ => {
-            let bits: u64 = std::str::from_utf8(ty.strip_prefix(b"i")?).ok()?.parse().ok()?;
-            Some(bits.div_ceil(8))
-        }
+pub(super) fn of_access(subject: &Subject<'_>, instruction: &Instruction) -> Option<u64> {
+    let ty = subject.module?.access_type(instruction);
+    let plain = matches!(instruction.opcode, Opcode::Load | Opcode::Store);
+    match is_pointer(ty) {
+        _ if !plain => None,
+        true => pointer_size(subject, ty),
+        false if ty.iter().all(|&byte| is_word(byte)) => Some(subject.sizes()?.of(ty)?.store),
+        false => None,
     }
 }
 
 pub(super) fn is_pointer(ty: &[u8]) -> bool {
-    ty == b"ptr" || ty.ends_with(b"*")
+    ty == b"ptr" || ty.starts_with(b"ptr addrspace(") || ty.ends_with(b"*")
 }
 
-/// The bytes of a pointer in address space 0: 8 where the data layout does not
-/// say, and unknown where there is none: it may be set later.
-fn pointer_size(module: &Module) -> Option<u64> {
-    let (layout, _) = module.data_layout()?;
-    let pointer = |spec: &'_ [u8]| spec.starts_with(b"p:") || spec.starts_with(b"p0:");
-    let spec = layout.split(|&byte| byte == b'-').rfind(|spec| pointer(spec));
-    let Some(spec) = spec else { return Some(8) };
-    let bits = spec.split(|&byte| byte == b':').nth(1)?;
-    Some(std::str::from_utf8(bits).ok()?.parse::<u64>().ok()? / 8)
+/// The bytes of a pointer type; unknown without a data layout, which may be set
+/// later.
+fn pointer_size(subject: &Subject<'_>, ty: &[u8]) -> Option<u64> {
+    Some(subject.sizes().filter(|sizes| sizes.has_layout())?.of(ty)?.store)
 }
 
 /// The bytes of a scalar type: those that the size-aware format records, or
 /// those that a C front end's types of this name have on every target.
-pub(super) fn of_type(graph: &Graph, module: Option<&Module>, ty: TypeId) -> Option<u64> {
+pub(super) fn of_type(subject: &Subject<'_>, ty: TypeId) -> Option<u64> {
+    let graph = subject.graph;
     let node = graph.ty(ty);
     if node.format() == Format::New {
         return node.size().filter(|&size| size != 0);
@@ -60,7 +49,7 @@ pub(super) fn of_type(graph: &Graph, module: Option<&Module>, ty: TypeId) -> Opt
         b"short" => Some(2),
         b"int" | b"float" => Some(4),
         b"long long" | b"double" => Some(8),
-        b"any pointer" | b"vtable pointer" => pointer_size(module?),
+        b"any pointer" | b"vtable pointer" => pointer_size(subject, b"ptr"),
         _ => None,
     }
 }
@@ -78,7 +67,7 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
     let graph = subject.graph;
     let mut seen: HashSet<(TagId, u64)> = HashSet::default();
     for instruction in module.instructions() {
-        let (Some(id), Some(width)) = (instruction.tag, of_access(module, instruction)) else {
+        let (Some(id), Some(width)) = (instruction.tag, of_access(subject, instruction)) else {
             continue;
         };
         if !seen.insert((id, width)) {
@@ -86,7 +75,7 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
         }
         let Ok(tag) = graph.tag(id) else { continue };
         let by_tag = tag.size.filter(|&size| size != 0 && size != u64::MAX);
-        let Some(size) = by_tag.or_else(|| of_type(graph, Some(module), tag.access)) else {
+        let Some(size) = by_tag.or_else(|| of_type(subject, tag.access)) else {
             continue;
         };
         // `char` covers everything, at any width.

@@ -69,7 +69,7 @@ struct Part {
 pub(super) fn run(args: &Link, out: &mut dyn Write) -> Result<(), Failure> {
     let (mut contexts, mut summaries) = (Vec::new(), Vec::new());
     for input in &args.inputs {
-        let (context, summary) = open(args.flags.of(input))?;
+        let (context, summary) = open(args.flags.among(input, args.inputs.iter()))?;
         contexts.push(context);
         summaries.push(summary);
     }
@@ -114,6 +114,7 @@ fn open(origin: Origin<'_>) -> Result<(Context, Summary), Failure> {
         let types = FileTypes::of(&input)?;
         return Ok((types.context, Summary::of(input.file(), input.graph()).0));
     }
+    origin.is_compiled()?;
     let (file, text) = read_file(origin.path)?;
     let part: Part = serde_json::from_slice(&text)
         .map_err(|error| Failure::unusable(format!("{file} is no summary: {error}")))?;

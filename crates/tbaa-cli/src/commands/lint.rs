@@ -9,7 +9,7 @@ use tbaa_ir::Keep;
 
 use super::Outcome;
 use super::findings::{self, FindingFormat, Findings, limits};
-use crate::convert::{FlagsArg, Origin};
+use crate::convert::FlagsArg;
 use crate::input::{Content, Input};
 use crate::report::{Failure, note};
 
@@ -89,7 +89,7 @@ pub(super) fn run(args: &Lint, out: &mut dyn Write) -> Result<Outcome, Failure> 
     findings::run(&args.input, args.format, out, |path| {
         // Nodes that nothing uses are worth a finding too.
         let input =
-            Input::open_keeping(Origin { unoptimized: true, ..args.flags.of(path) }, Keep::All)?;
+            Input::open_keeping(args.flags.among(path, args.input.iter()).as_written(), Keep::All)?;
         let found = match &input.content {
             Content::Module(module) => {
                 if is_optimized(input.text()) {

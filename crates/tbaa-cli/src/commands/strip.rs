@@ -8,7 +8,7 @@ use tbaa_ir::{Instruction, Module, RewriteError, Rewriter};
 
 use super::completions::accesses;
 use crate::convert::InputArg;
-use crate::input::{Content, Input};
+use crate::input::Input;
 use crate::report::Failure;
 
 /// Prints a module with its tags left off, all or some.
@@ -64,12 +64,7 @@ pub(super) fn run(args: &Strip, out: &mut dyn Write) -> Result<(), Failure> {
     let mut input = Input::open(&args.input)?;
     let names: Vec<&str> = args.drop.iter().map(String::as_str).collect();
     let dropped = input.find(&names)?.concat();
-    let Content::Module(module) = &input.content else {
-        return Err(Failure::unusable(format!(
-            "{} is a spec, which has no instructions; name a .ll file",
-            input.file()
-        )));
-    };
+    let module = input.module()?;
     let names: Vec<_> = module.functions().collect();
     let mut number = 0;
     let keep = |index: usize| {

@@ -126,8 +126,9 @@ struct Named {
 }
 
 pub(super) fn run(args: &Types, out: &mut dyn Write) -> Result<(), Failure> {
+    let open = |input| open(args.flags.among(input, args.inputs.iter()));
     let files: Vec<FileTypes> =
-        args.inputs.iter().map(|input| open(args.flags.of(input))).collect::<Result<_, _>>()?;
+        args.inputs.iter().map(|input| open(input)).collect::<Result<_, _>>()?;
     let contexts: Vec<&Context> = files.iter().map(|file| &file.context).collect();
     let classes = TypeClasses::new(&contexts, args.equality.into());
     if !classes.is_exact() {

@@ -57,7 +57,7 @@ pub(crate) struct Verify {
 pub(super) fn run(args: &Verify, out: &mut dyn Write) -> Result<Outcome, Failure> {
     let options = Options::from(args.rules).limits(limits(args.limit));
     findings::run(&args.input, args.format, out, |path| {
-        let input = Input::open(args.flags.of(path))?;
+        let input = Input::open(args.flags.among(path, args.input.iter()))?;
         let found = match &input.content {
             Content::Module(module) => verify(module, input.text(), options),
             Content::Spec(built) => verify_graph(built.graph(), options),

@@ -1,7 +1,7 @@
 //! Why two accesses may or may not alias, in words: who met whom, and where.
 
 use tbaa::{AccessPath, Clause, Explanation, Format, Graph, Tag, TypeId};
-use tbaa_ir::{Names, Opcode};
+use tbaa_ir::{Names, Opcode, Sizes};
 
 use crate::find::Found;
 use crate::input::{Content, Input};
@@ -79,7 +79,8 @@ fn who(input: &Input, names: &Names<'_>, found: Found, tag: &Tag) -> String {
             Opcode::AtomicRmw | Opcode::CmpXchg => "an atomic update of",
             _ => verb,
         };
-        size = size.or(size_of(module.access_type(instruction)));
+        let sizes = || Sizes::new(&input.text, module).of(module.access_type(instruction));
+        size = size.or_else(|| Some(sizes()?.store));
     }
     let place = match (&input.content, found.tag) {
         (Content::Spec(_), Some(tag)) => input.label(tag),
@@ -94,19 +95,6 @@ fn who(input: &Input, names: &Names<'_>, found: Found, tag: &Tag) -> String {
     }
     let comma = if parts.is_empty() { "" } else { ", " };
     format!("{verb} {place}{comma}{}", parts.join(" "))
-}
-
-/// Bytes of a type whose size needs no data layout.
-fn size_of(ty: &[u8]) -> Option<u64> {
-    match ty {
-        b"half" | b"bfloat" => Some(2),
-        b"float" => Some(4),
-        b"double" => Some(8),
-        _ => {
-            let bits: u64 = std::str::from_utf8(ty).ok()?.strip_prefix('i')?.parse().ok()?;
-            Some(bits.div_ceil(8))
-        }
-    }
 }
 
 /// Two tags that can be read.

@@ -66,7 +66,7 @@ pub struct StructLayout {
 }
 
 /// What is known of a type's size: in bits as such, in bytes in an array.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Measure {
     bits: u64,
     alloc: u64,
@@ -87,15 +87,38 @@ pub struct Layouts<'a> {
     known: Vec<Option<Measured>>,
 }
 
+/// What a [`Layouts`] has measured, to go on with when the context has more types.
+#[doc(hidden)]
+#[derive(Clone, Default, Debug)]
+pub struct Measures(Vec<Option<Measured>>);
+
 impl DataLayout {
     /// Returns the sizes and alignments of a context's types.
     #[must_use]
     pub fn layouts<'a>(&'a self, context: &'a Context) -> Layouts<'a> {
-        Layouts { layout: self, context, known: vec![None; context.type_count()] }
+        self.layouts_after(context, Measures::default())
+    }
+
+    /// As [`layouts`](Self::layouts), with what was measured before.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn layouts_after<'a>(
+        &'a self,
+        context: &'a Context,
+        Measures(mut known): Measures,
+    ) -> Layouts<'a> {
+        known.resize(context.type_count(), None);
+        Layouts { layout: self, context, known }
     }
 }
 
 impl Layouts<'_> {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn into_measures(self) -> Measures {
+        Measures(self.known)
+    }
+
     /// Returns how many bits a value has: 1 for `i1`, 80 for `x86_fp80`.
     ///
     /// # Errors

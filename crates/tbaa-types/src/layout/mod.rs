@@ -6,6 +6,8 @@
 mod measure;
 mod spec;
 
+#[doc(hidden)]
+pub use measure::Measures;
 pub use measure::{LayoutError, Layouts, StructLayout, TypeSize};
 pub use spec::DataLayoutError;
 

@@ -15,7 +15,8 @@ use tbaa_ir::Module;
 
 use super::strip::{self, Fnv};
 use super::{Outcome, counted};
-use crate::input::{Content, Input};
+use crate::convert::Origin;
+use crate::input::Input;
 use crate::progress;
 use crate::report::Failure;
 pub(crate) use args::Bisect;
@@ -23,13 +24,9 @@ use judge::Judge;
 use state::State;
 
 pub(super) fn run(args: &Bisect, out: &mut dyn Write) -> Result<Outcome, Failure> {
-    let input = Input::open(&args.input)?;
-    let Content::Module(module) = &input.content else {
-        return Err(Failure::unusable(format!(
-            "{} is a spec, which has no instructions; name a .ll file",
-            input.file()
-        )));
-    };
+    let origin = Origin::from(args.input.as_path()).with_flags(&args.flags);
+    let input = Input::open(origin.as_written())?;
+    let module = input.module()?;
     let accesses = Accesses::of(module);
     let all: Vec<usize> = (0..accesses.len()).collect();
     let mut session = Session::new(args, &input, module, &accesses)?;

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use tbaa::{Graph, Oracle, Rules, TagId};
-use tbaa_ir::{Instruction, Module};
+use tbaa_ir::{DebugInfo, Instruction, Module};
 
 use super::{Accesses, counted};
 use crate::input::Input;
@@ -46,10 +46,16 @@ impl Found {
         writeln!(out, "{} of {all} {shown}:", guilty.len())?;
         let names: Vec<_> = module.functions().collect();
         let meanings = input.names();
+        let debug = DebugInfo::new(input.text());
         for (number, instruction) in (1..).zip(&guilty) {
             let at = place(input.file(), Position::of(input.text(), instruction.offset as usize));
             let function = llvm_name(names[instruction.function as usize]);
-            writeln!(out, "  {number}  {at}, in @{function}")?;
+            let source = debug.location(instruction).map_or(String::new(), |source| {
+                let position =
+                    Position { line: source.line as usize, column: source.column as usize };
+                format!(", from {}", place(&source.file, position))
+            });
+            writeln!(out, "  {number}  {at}, in @{function}{source}")?;
             writeln!(out, "     {}", line(input.text(), instruction))?;
             for tag in tags(module.graph(), instruction) {
                 writeln!(out, "     {}", input.described(&meanings, tag))?;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use tbaa::{AliasResult, Clause, Graph, Oracle, Rules, TagId};
 use tbaa_ir::{Instruction, Module, Opcode};
 
-use super::body::{Body, Event, size};
+use super::body::{Body, Event};
 use super::effects::{Effect, Effects};
 use super::flow::{FAR, Flow, Point, Way};
 
@@ -316,9 +316,10 @@ impl<'a> Judge<'a> {
         }
         let [of_read, of_write] = [load, other].map(|index| self.pointer(index));
         // A copy is as long as its argument says, which nobody reads here.
-        let written = (write.opcode == Opcode::Store).then(|| size(self.module, write)).flatten();
+        let written =
+            (write.opcode == Opcode::Store).then(|| body.size(self.module, write)).flatten();
         if let (Some(of_read), Some(of_write)) = (of_read, of_write) {
-            match body.meet((of_read, size(self.module, read)), (of_write, written)) {
+            match body.meet((of_read, body.size(self.module, read)), (of_write, written)) {
                 Some(true) => return Some(Cause::SamePlace),
                 Some(false) => return None,
                 None => {}

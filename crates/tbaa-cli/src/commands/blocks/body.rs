@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use tbaa_ir::{Instruction, Module};
+use tbaa_ir::{Instruction, Module, Sizes};
 
 use crate::find::in_function;
 
@@ -53,6 +53,7 @@ pub(super) struct Body<'t> {
     noalias: Vec<&'t str>,
     /// Values that are taken for equal to others, by their names with `%`.
     equal: HashMap<&'t str, &'t str>,
+    sizes: &'t Sizes,
 }
 
 /// What a pointer is derived from, and how far it is from there.
@@ -65,13 +66,14 @@ pub(super) struct Place {
 }
 
 impl<'t> Body<'t> {
-    pub(super) fn read(module: &Module, text: &'t [u8], function: u32) -> Self {
+    pub(super) fn read(module: &Module, text: &'t [u8], sizes: &'t Sizes, function: u32) -> Self {
         let span = module.function_span(function);
         let mut body = Body {
             blocks: Vec::new(),
             definitions: HashMap::new(),
             noalias: Vec::new(),
             equal: HashMap::new(),
+            sizes,
         };
         body.parameters(text, span.start);
         let mut accesses = in_function(module, function)
@@ -229,7 +231,7 @@ impl<'t> Body<'t> {
             if opcode(text) != "getelementptr" {
                 break;
             }
-            let Some((base, offset)) = constant_step(text) else {
+            let Some((base, offset)) = constant_step(text, self.sizes) else {
                 let Some(base) = values(text).next() else { break };
                 place = Place { root: base.to_owned(), offset: 0, exact: false };
                 continue;
@@ -267,6 +269,11 @@ impl<'t> Body<'t> {
         if is_open { None } else { Some(false) }
     }
 
+    /// Bytes that an instruction accesses, if that is known.
+    pub(super) fn size(&self, module: &Module, instruction: &Instruction) -> Option<u64> {
+        Some(self.sizes.of(module.access_type(instruction))?.store)
+    }
+
     fn object(&self, root: &str) -> Object {
         let Some(name) = root.strip_prefix('%') else {
             return if root.starts_with('@') { Object::Global } else { Object::Unknown };
@@ -290,20 +297,6 @@ enum Object {
     Parameter,
     Noalias,
     Unknown,
-}
-
-/// Bytes that an instruction accesses; `None` where the type does not say it
-/// without a data layout.
-pub(super) fn size(module: &Module, instruction: &Instruction) -> Option<u64> {
-    match module.access_type(instruction) {
-        b"half" | b"bfloat" => Some(2),
-        b"float" => Some(4),
-        b"double" | b"ptr" => Some(8),
-        ty => {
-            let bits = std::str::from_utf8(ty).ok()?.strip_prefix('i')?.parse::<u64>().ok()?;
-            Some(bits.div_ceil(8))
-        }
-    }
 }
 
 /// The line that ends at the `{` of the body.
@@ -386,7 +379,7 @@ fn values(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The base and the bytes of a `getelementptr` by one constant.
-fn constant_step(text: &str) -> Option<(&str, i64)> {
+fn constant_step<'t>(text: &'t str, sizes: &Sizes) -> Option<(&'t str, i64)> {
     let mut rest = text.strip_prefix("getelementptr ")?;
     while let Some(after) =
         ["inbounds ", "nuw ", "nusw "].iter().find_map(|it| rest.strip_prefix(it))
@@ -394,13 +387,7 @@ fn constant_step(text: &str) -> Option<(&str, i64)> {
         rest = after;
     }
     let mut parts = rest.split(", ");
-    let size = match parts.next()? {
-        "i8" => 1,
-        "i16" => 2,
-        "i32" | "float" => 4,
-        "i64" | "double" | "ptr" => 8,
-        _ => return None,
-    };
+    let size = i64::try_from(sizes.of(parts.next()?.as_bytes())?.alloc).ok()?;
     let base = parts.next()?.strip_prefix("ptr ")?;
     let index: i64 = parts.next()?.split(' ').nth(1)?.parse().ok()?;
     let is_last = parts.next().is_none_or(|part| part.starts_with('!'));

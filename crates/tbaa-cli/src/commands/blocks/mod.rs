@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use clap_complete::ArgValueCompleter;
-use tbaa_ir::{DebugInfo, Module, Opcode};
+use tbaa_ir::{DebugInfo, Module, Opcode, Sizes};
 
 use super::completions::accesses;
 use crate::convert::FlagsArg;
@@ -102,12 +102,13 @@ pub(super) fn run(args: &Blocks, out: &mut dyn Write) -> Result<(), Failure> {
         input = Input::of_text(input.file().to_owned(), opt.named(input.text())?)?;
     }
     let wanted = Wanted::read(&mut input, args.name.iter().chain(&args.access))?;
-    let Content::Module(module) = &input.content else { return Err(no_module(&input)) };
+    let module = input.module()?;
+    let sizes = Sizes::new(input.text(), module);
     let judge = Judge::new(module, input.text());
     let functions: Vec<Function<'_>> = (0..module.functions().len() as u32)
         .filter(|&function| wanted.has_function(module, function))
         .map(|index| {
-            let mut body = Body::read(module, input.text(), index);
+            let mut body = Body::read(module, input.text(), &sizes, index);
             let loads = judge.loads(&mut body);
             Function { index, body, loads }
         })
@@ -173,13 +174,14 @@ fn say_how_many<'b>(loads: impl Iterator<Item = &'b Blocked>) {
 /// them, of the first functions up to a number; and how many there are in all.
 pub(super) fn kept_loads(input: &Input, most: usize) -> (Vec<Row>, usize) {
     let Content::Module(module) = &input.content else { return (Vec::new(), 0) };
+    let sizes = Sizes::new(input.text(), module);
     let judge = Judge::new(module, input.text());
     let names = input.names();
     let debug = DebugInfo::new(input.text());
     let shown = Shown { input, names: &names, debug, judge: &judge, sample: None };
     let (mut rows, mut all) = (Vec::new(), 0);
     for index in 0..module.functions().len() as u32 {
-        let mut body = Body::read(module, input.text(), index);
+        let mut body = Body::read(module, input.text(), &sizes, index);
         let loads = judge.loads(&mut body);
         let function = Function { index, body, loads };
         let kept = function.loads.iter().filter(|blocked| !blocked.blockers.is_empty());
@@ -211,13 +213,6 @@ fn say_why(module: &Module, wanted: &Wanted) {
     }
 }
 
-fn no_module(input: &Input) -> Failure {
-    Failure::unusable(format!(
-        "{} is a spec, which has no instructions; name a .ll file",
-        input.file()
-    ))
-}
-
 /// What the command is asked about.
 struct Wanted {
     function: Option<u32>,
@@ -231,17 +226,16 @@ impl Wanted {
     ) -> Result<Wanted, Failure> {
         let mut wanted = Wanted { function: None, accesses: None };
         for name in names {
-            let function = name.strip_prefix('@').filter(|it| !it.contains(':'));
-            match (function, &input.content) {
-                (_, Content::Spec(_)) => return Err(no_module(input)),
-                (Some(function), Content::Module(module)) => {
+            let module = input.module()?;
+            match name.strip_prefix('@').filter(|it| !it.contains(':')) {
+                Some(function) => {
                     let found = input.function(module, function);
                     wanted.function = Some(found.ok_or_else(|| {
                         let file = input.file();
                         Failure::unusable(format!("{file}: no function @{function} has a body"))
                     })?);
                 }
-                (None, _) => wanted.accesses = Some(input.find(&[name])?.concat()),
+                None => wanted.accesses = Some(input.find(&[name])?.concat()),
             }
         }
         Ok(wanted)

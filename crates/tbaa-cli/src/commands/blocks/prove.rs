@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 
 use tbaa::{Format, TagId};
-use tbaa_ir::{Module, Opcode, Rewriter};
+use tbaa_ir::{Module, Opcode, Rewriter, Sizes};
 
 use super::blame::Judge;
 use super::body::Body;
@@ -83,10 +83,11 @@ impl Places {
     fn of(text: &[u8], wanted: &HashSet<&[u8]>) -> Result<Places, Failure> {
         let module = tbaa_ir::read(text)
             .map_err(|error| Failure::unusable(format!("cannot read what opt wrote: {error}")))?;
+        let sizes = Sizes::new(text, &module);
         let mut places = HashMap::new();
         for (function, name) in (0..).zip(module.functions()) {
             if wanted.contains(name) {
-                let body = Body::read(&module, text, function);
+                let body = Body::read(&module, text, &sizes, function);
                 places.insert(String::from_utf8_lossy(name).into_owned(), body.loads());
             }
         }

@@ -11,6 +11,7 @@ use tbaa::spec::write_declarations;
 use tbaa::types::Context;
 use tbaa::{Graph, TagId};
 
+use crate::convert::no_compiler;
 use crate::input::{load_spec, read_file};
 use crate::printable::printable;
 use crate::report::{Failure, warn};
@@ -217,6 +218,9 @@ fn layout(
 
 fn load(args: &Declare) -> Result<Loaded, Failure> {
     let extension = args.input.extension().unwrap_or_default();
+    if (extension == "ron" || extension == "ll") && !args.arguments.is_empty() {
+        return Err(no_compiler(&args.input, &args.arguments));
+    }
     if extension == "ron" {
         let (file, text) = read_file(&args.input)?;
         let built = load_spec(&file, &text)?;

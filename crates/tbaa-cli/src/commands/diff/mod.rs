@@ -91,13 +91,14 @@ struct Found {
 }
 
 pub(super) fn run(args: &Diff, out: &mut dyn Write) -> Result<Outcome, Failure> {
-    let first = Input::open(args.flags.of(&args.a))?;
+    let origin = |path| args.flags.among(path, [&args.a].into_iter().chain(&args.b));
+    let first = Input::open(origin(&args.a))?;
     let rules = first.rules(args.rules.rules);
     let a = Side::new(&first, rules);
     let second;
     let b = match &args.b {
         Some(path) => {
-            second = Input::open(args.flags.of(path))?;
+            second = Input::open(origin(path))?;
             Side::new(&second, args.rules_b.unwrap_or_else(|| second.rules(args.rules.rules)))
         }
         None => Side::new(&first, rules).without_tags(),

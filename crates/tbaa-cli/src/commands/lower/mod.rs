@@ -9,7 +9,7 @@ use clap::ValueEnum;
 use tbaa::declare::Declarations;
 use tbaa::spec::Built;
 use tbaa::{Format, Oracle, Rules, TagId};
-use tbaa_ir::Module;
+use tbaa_ir::{Module, Sizes};
 use tbaa_lower::{Lowering, Options, ScopeForm, Shared, Source, tags_of_clang};
 
 use crate::convert::InputArg;
@@ -150,10 +150,13 @@ fn lower_module(
     }
     let oracle = Oracle::new(module.graph(), args.rules.unwrap_or(Rules::Union));
     let mut lowering = Lowering::new(options(args));
-    lowering.lower(&oracle, sources(module)).map_err(|error| unusable(input.file(), error))?;
+    let sizes = Sizes::new(input.text(), module);
+    lowering
+        .lower(&oracle, sources(module, &sizes))
+        .map_err(|error| unusable(input.file(), error))?;
     summary(&lowering);
     match args.format {
-        LowerFormat::Llvm => rewrite(input, module, &lowering, out),
+        LowerFormat::Llvm => rewrite(input, module, &sizes, &lowering, out),
         format => certificate(&input.rows(), &lowering, &oracle, format, out),
     }
 }

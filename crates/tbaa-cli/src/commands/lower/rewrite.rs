@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::Write;
 
 use tbaa::{Access, Graph, NodeId, TagId};
-use tbaa_ir::{Module, Opcode, RewriteError, Rewriter, TextError};
+use tbaa_ir::{Instruction, Module, Opcode, Rewriter, Sizes, TextError};
 use tbaa_lower::{Lowering, Source};
 
 use crate::input::Input;
@@ -13,10 +13,10 @@ use crate::report::Failure;
 
 /// The accesses of a module: each tag, and beside it each access that is wider
 /// than its tag says.
-pub(super) fn sources(module: &Module) -> Vec<Source> {
+pub(super) fn sources(module: &Module, sizes: &Sizes) -> Vec<Source> {
     let mut sources: Vec<Source> = Vec::new();
     for instruction in module.instructions() {
-        sources.extend(instruction.tag.map(|tag| source(module, tag, instruction)));
+        sources.extend(instruction.tag.map(|tag| source(module, sizes, tag, instruction)));
         let copy = instruction.copy.and_then(|copy| module.graph().copy(copy));
         for entry in copy.into_iter().flatten() {
             sources.push(entry_source(module.graph(), entry.tag, entry.size));
@@ -28,13 +28,13 @@ pub(super) fn sources(module: &Module) -> Vec<Source> {
 
 /// A tag as a source, with the bytes of the access where these are more than
 /// the tag says, or are not known.
-fn source(module: &Module, tag: TagId, instruction: &tbaa_ir::Instruction) -> Source {
+fn source(module: &Module, sizes: &Sizes, tag: TagId, instruction: &Instruction) -> Source {
     if !matches!(instruction.opcode, Opcode::Load | Opcode::Store) {
         return tag.into();
     }
     let ty = module.access_type(instruction);
-    let scalar = !matches!(ty.first(), Some(b'<' | b'[' | b'{' | b'%'));
-    let bytes = bytes_of(ty);
+    let scalar = ty.ends_with(b"*") || !matches!(ty.first(), Some(b'<' | b'[' | b'{' | b'%'));
+    let bytes = sizes.of(ty).map(|size| size.store);
     let said = module.graph().tag(tag).ok().and_then(|tag| tag.size);
     match (said.filter(|&size| size != 0 && size != u64::MAX), bytes) {
         (Some(said), Some(bytes)) if bytes <= said => tag.into(),
@@ -49,24 +49,6 @@ fn source(module: &Module, tag: TagId, instruction: &tbaa_ir::Instruction) -> So
 fn entry_source(graph: &Graph, tag: TagId, bytes: u64) -> Source {
     let said = graph.tag(tag).ok().and_then(|tag| tag.size);
     if said == Some(bytes) { tag.into() } else { Source::sized(tag, bytes) }
-}
-
-/// The bytes of a scalar type or a vector of them; `None` where its text does
-/// not say.
-fn bytes_of(ty: &[u8]) -> Option<u64> {
-    let ty = std::str::from_utf8(ty).ok()?;
-    if let Some(vector) = ty.strip_prefix('<') {
-        let (count, element) = vector.strip_suffix('>')?.split_once(" x ")?;
-        return count.parse::<u64>().ok()?.checked_mul(bytes_of(element.as_bytes())?);
-    }
-    match ty {
-        "half" | "bfloat" => Some(2),
-        "float" => Some(4),
-        "double" => Some(8),
-        "x86_fp80" => Some(10),
-        "fp128" | "ppc_fp128" => Some(16),
-        _ => Some(ty.strip_prefix('i')?.parse::<u64>().ok()?.div_ceil(8)),
-    }
 }
 
 /// Metadata on its way into a module, each node once.
@@ -160,6 +142,7 @@ fn references(numbers: &[u32]) -> String {
 pub(super) fn rewrite(
     input: &Input,
     module: &Module,
+    sizes: &Sizes,
     lowering: &Lowering,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
@@ -179,7 +162,7 @@ pub(super) fn rewrite(
     let mut copies: HashMap<NodeId, Option<u32>> = HashMap::new();
     for (index, instruction) in module.instructions().iter().enumerate() {
         if let Some(tag) = instruction.tag {
-            let access = access(source(module, tag, instruction));
+            let access = access(source(module, sizes, tag, instruction));
             let number = lowering.tag(access).map(|tag| definitions.nodes[&graph.tag_node(tag)]);
             definitions.rewriter.set_metadata(index, "tbaa", number);
             if let Some(of) = lowering.scopes_of(access) {
@@ -204,25 +187,17 @@ pub(super) fn rewrite(
             definitions.rewriter.set_metadata(index, "tbaa.struct", number);
         }
     }
+    // Without the list nothing is known of `errno`.
     let errno: Option<Vec<u32>> = module
         .errno_tags()
         .iter()
         .map(|&tag| Some(definitions.nodes[&graph.tag_node(lowering.tag(tag)?)]))
         .collect();
-    let mut text = Vec::with_capacity(input.text().len() * 5 / 4);
-    rewriter.write(&mut text).map_err(|error| match error {
-        RewriteError::Text(error) => at(error),
-        error => Failure::unusable(error.to_string()),
-    })?;
     if !module.errno_tags().is_empty() {
-        text = replace_errno(&text, errno).ok_or_else(|| {
-            Failure::unusable(format!(
-                "{}: `!llvm.errno.tbaa` must begin a line to be replaced",
-                input.file()
-            ))
-        })?;
+        rewriter.set_named_metadata("llvm.errno.tbaa", errno);
     }
-    Ok(out.write_all(&text)?)
+    out.write_all(&rewriter.to_bytes().map_err(at)?)?;
+    Ok(())
 }
 
 fn access(source: Source) -> Access {
@@ -264,23 +239,4 @@ fn write_copy(
         operands.push(format!("i64 {}, i64 {}, !{tag}", entry.offset, entry.size));
     }
     definitions.rewriter.define(format_args!("!{{{}}}", operands.join(", "))).map(Some)
-}
-
-/// Replaces the tags of `errno`, or takes the list out: without it nothing is
-/// known of `errno`.
-fn replace_errno(text: &[u8], tags: Option<Vec<u32>>) -> Option<Vec<u8>> {
-    const NAME: &[u8] = b"!llvm.errno.tbaa";
-    let mut starts = (0..text.len().saturating_sub(NAME.len()))
-        .filter(|&at| text[at..].starts_with(NAME) && (at == 0 || text[at - 1] == b'\n'));
-    let start = starts.next()?;
-    if starts.next().is_some() {
-        return None;
-    }
-    let end = start + text[start..].iter().position(|&byte| byte == b'}')? + 1;
-    let mut new = text[..start].to_vec();
-    if let Some(tags) = tags {
-        new.extend_from_slice(format!("!llvm.errno.tbaa = !{{{}}}", references(&tags)).as_bytes());
-    }
-    new.extend_from_slice(&text[end..]);
-    Some(new)
 }

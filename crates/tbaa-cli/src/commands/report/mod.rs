@@ -61,7 +61,7 @@ pub(super) fn run(args: &Report, out: &mut dyn Write) -> Result<(), Failure> {
     let each = SIZE / args.input.len();
     let (mut documents, mut files) = (Vec::new(), Vec::new());
     for path in &args.input {
-        let input = Input::open(args.flags.of(path))?;
+        let input = Input::open(args.flags.among(path, args.input.iter()))?;
         documents.push(document(&input, each)?);
         files.push(input.file().to_owned());
     }
