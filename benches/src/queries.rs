@@ -12,7 +12,6 @@ use crate::llvm::LlvmModule;
 use crate::ours::{Ours, RECORD};
 use crate::sample::{Contender, Race, Sampler, time};
 use tbaa_tests::rng::Rng;
-use tbaa_tests::rng::Rng;
 
 /// Queries in a window, at least and at most. So many of the fast ones bring
 /// into the caches what the contender before them drove out.

@@ -3,6 +3,7 @@
 use super::{RULES, check, each_graph};
 use pretty_assertions::assert_eq;
 use tbaa::{Graph, Oracle, Rules};
+use tbaa_tests::{Rng, setting};
 
 #[test]
 fn many_pairs_at_once_have_the_answers_of_each() {
