@@ -99,8 +99,8 @@ impl<'a> Origin<'a> {
         }
         command.args(self.flags);
         // The last level counts, and without optimisation clang writes no tags.
-        let levels = self.flags.iter().filter(|flag| flag.as_encoded_bytes().starts_with(b"-O"));
-        if self.as_written && levels.last().is_some_and(|level| level == "-O0") {
+        let level = |flag: &&OsString| flag.as_encoded_bytes().starts_with(b"-O");
+        if self.as_written && self.flags.iter().rfind(level).is_some_and(|it| it == "-O0") {
             command.arg("-O1");
         }
         let file = printable(self.path.as_os_str().as_encoded_bytes());
