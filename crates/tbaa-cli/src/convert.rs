@@ -31,7 +31,7 @@ pub(crate) struct FlagsArg {
 impl FlagsArg {
     /// An input with these flags.
     pub(crate) fn of<'a>(&'a self, path: &'a Path) -> Origin<'a> {
-        Origin { flags: &self.flags, ..path.into() }
+        Origin::new(path, &self.flags)
     }
 
     /// One of several inputs, which have these flags as far as they are compiled.
@@ -40,10 +40,8 @@ impl FlagsArg {
         path: &'a Path,
         mut all: impl Iterator<Item = &'a PathBuf>,
     ) -> Origin<'a> {
-        match is_source(path) || !all.any(|path| is_source(path)) {
-            true => self.of(path),
-            false => path.into(),
-        }
+        let have = is_source(path) || !all.any(|path| is_source(path));
+        Origin::new(path, if have { &self.flags } else { &[] })
     }
 }
 
@@ -55,12 +53,6 @@ pub(crate) struct Origin<'a> {
     as_written: bool,
 }
 
-impl<'a> From<&'a Path> for Origin<'a> {
-    fn from(path: &'a Path) -> Self {
-        Origin { path, flags: &[], as_written: false }
-    }
-}
-
 impl<'a> From<&'a InputArg> for Origin<'a> {
     fn from(input: &'a InputArg) -> Self {
         input.flags.of(&input.path)
@@ -68,9 +60,8 @@ impl<'a> From<&'a InputArg> for Origin<'a> {
 }
 
 impl<'a> Origin<'a> {
-    /// The same, with these flags for clang.
-    pub(crate) fn with_flags(self, flags: &'a [OsString]) -> Self {
-        Origin { flags, ..self }
+    pub(crate) fn new(path: &'a Path, flags: &'a [OsString]) -> Self {
+        Origin { path, flags, as_written: false }
     }
 
     /// The same as clang's front end makes it, before LLVM's passes: each access
@@ -99,8 +90,8 @@ impl<'a> Origin<'a> {
         }
         command.args(self.flags);
         // The last level counts, and without optimisation clang writes no tags.
-        let levels = self.flags.iter().filter(|flag| flag.as_encoded_bytes().starts_with(b"-O"));
-        if self.as_written && levels.last().is_some_and(|level| level == "-O0") {
+        let level = |flag: &&OsString| flag.as_encoded_bytes().starts_with(b"-O");
+        if self.as_written && self.flags.iter().rfind(level).is_some_and(|it| it == "-O0") {
             command.arg("-O1");
         }
         let file = printable(self.path.as_os_str().as_encoded_bytes());

@@ -1,6 +1,5 @@
 //! Changes to a text, made all at once.
 
-use std::io::{self, Write};
 use std::ops::Range;
 
 /// Parts of a text, and what is put in their place.
@@ -45,34 +44,19 @@ impl Edits {
     ///
     /// If a part does not lie in the text.
     #[must_use]
-    pub fn apply(self, text: &[u8]) -> Vec<u8> {
+    pub fn apply(mut self, text: &[u8]) -> Vec<u8> {
+        self.list.sort_by_key(|(span, _)| (span.start, !span.is_empty()));
         let added: usize = self.list.iter().map(|(_, new)| new.len()).sum();
         let mut out = Vec::with_capacity(text.len() + added);
-        match self.write(text, &mut out) {
-            Ok(()) => out,
-            Err(_) => unreachable!("a vector takes all bytes"),
-        }
-    }
-
-    /// Writes the text with all changes, once from front to back.
-    ///
-    /// # Errors
-    ///
-    /// Those of the output.
-    ///
-    /// # Panics
-    ///
-    /// As [`apply`](Self::apply).
-    pub fn write(mut self, text: &[u8], out: &mut impl Write) -> io::Result<()> {
-        self.list.sort_by_key(|(span, _)| (span.start, !span.is_empty()));
         let mut done = 0;
-        for (span, new) in &self.list {
+        for (span, new) in self.list {
             if span.start >= done {
-                out.write_all(&text[done..span.start])?;
-                out.write_all(new.as_bytes())?;
+                out.extend_from_slice(&text[done..span.start]);
+                out.extend_from_slice(new.as_bytes());
                 done = span.end;
             }
         }
-        out.write_all(&text[done..])
+        out.extend_from_slice(&text[done..]);
+        out
     }
 }

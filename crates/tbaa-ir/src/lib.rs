@@ -55,7 +55,7 @@ pub use module::{Instruction, Module, Opcode, TypeDefinition, Warning, WarningKi
 pub use names::Names;
 pub use read::{read, read_with};
 pub use resolve::Keep;
-pub use rewrite::{RewriteError, Rewriter};
+pub use rewrite::Rewriter;
 pub use sizes::{Size, Sizes};
 pub use span::{node_span, operand_span};
 pub use tbaa::text::{MlirError, write, write_mlir, write_operands};

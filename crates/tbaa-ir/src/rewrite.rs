@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::io::{self, Write};
 
 use super::attachments::{Attachments, attachments};
 use super::edits::Edits;
@@ -160,16 +159,6 @@ impl<'t> Rewriter<'t> {
         self.define(format_args!("distinct !{{!{number}, {operands}}}"))
     }
 
-    /// Writes the text with all changes.
-    ///
-    /// # Errors
-    ///
-    /// As [`to_bytes`](Self::to_bytes), before anything is written; what `out`
-    /// refuses.
-    pub fn write(&self, out: &mut impl Write) -> Result<(), RewriteError> {
-        Ok(self.edits()?.write(self.text, out)?)
-    }
-
     /// Returns the text with all changes.
     ///
     /// # Errors
@@ -177,10 +166,6 @@ impl<'t> Rewriter<'t> {
     /// [`TextErrorKind::NoEnd`] where an attachment is to be added and the reader
     /// cannot tell where the instruction ends.
     pub fn to_bytes(&self) -> Result<Vec<u8>, TextError> {
-        Ok(self.edits()?.apply(self.text))
-    }
-
-    fn edits(&self) -> Result<Edits, TextError> {
         let mut edits = Edits::default();
         for (&index, changes) in &self.changes {
             let instruction = &self.module.instructions()[index];
@@ -203,7 +188,7 @@ impl<'t> Rewriter<'t> {
             }
             edits.insert(self.text.len(), end);
         }
-        Ok(edits)
+        Ok(edits.apply(self.text))
     }
 
     /// Changes the lists that the text has, and returns the others. LLVM joins
@@ -285,45 +270,5 @@ fn line_end(text: &[u8]) -> &'static str {
     match memchr::memchr(b'\n', text) {
         Some(at) if at > 0 && text[at - 1] == b'\r' => "\r\n",
         _ => "\n",
-    }
-}
-
-/// Why a text cannot be rewritten.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum RewriteError {
-    /// An instruction that cannot be changed.
-    Text(TextError),
-    /// The output refused what was written.
-    Output(io::Error),
-}
-
-impl fmt::Display for RewriteError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RewriteError::Text(error) => error.fmt(f),
-            RewriteError::Output(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for RewriteError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(match self {
-            RewriteError::Text(error) => error,
-            RewriteError::Output(error) => error,
-        })
-    }
-}
-
-impl From<TextError> for RewriteError {
-    fn from(error: TextError) -> Self {
-        RewriteError::Text(error)
-    }
-}
-
-impl From<io::Error> for RewriteError {
-    fn from(error: io::Error) -> Self {
-        RewriteError::Output(error)
     }
 }

@@ -54,7 +54,7 @@ pub(super) fn run(args: &Dump, out: &mut dyn Write) -> Result<(), Failure> {
     let graph = input.graph();
     match (args.format, &input.content) {
         (DumpFormat::Llvm, Content::Module(_)) => {
-            out.write_all(tbaa_ir::write(graph).as_bytes())?
+            out.write_all(tbaa_ir::write(graph).as_bytes())?;
         }
         (DumpFormat::Llvm, Content::Spec(built)) => {
             let named = built.tags().iter().map(|(name, &tag)| (name.as_str(), tag));

@@ -4,7 +4,7 @@ use std::hash::Hasher;
 use std::io::Write;
 
 use clap_complete::ArgValueCompleter;
-use tbaa_ir::{Instruction, Module, RewriteError, Rewriter};
+use tbaa_ir::{Instruction, Module, Rewriter};
 
 use super::completions::accesses;
 use crate::convert::InputArg;
@@ -104,14 +104,10 @@ pub(super) fn write(
             rewriter.set_metadata(index, "tbaa.struct", None);
         }
     }
-    let mut out = std::io::BufWriter::with_capacity(1 << 16, out);
-    rewriter.write(&mut out).and_then(|()| Ok(out.flush()?)).map_err(|error| match error {
-        RewriteError::Text(error) => {
-            Failure::at(input.file(), input.text(), error.offset, error.kind.to_string())
-        }
-        RewriteError::Output(error) => Failure::Output(error),
-        error => Failure::unusable(error.to_string()),
-    })
+    let text = rewriter.to_bytes().map_err(|error| {
+        Failure::at(input.file(), input.text(), error.offset, error.kind.to_string())
+    })?;
+    Ok(out.write_all(&text)?)
 }
 
 /// A number of an access that does not change when other functions do.

@@ -24,8 +24,7 @@ use judge::Judge;
 use state::State;
 
 pub(super) fn run(args: &Bisect, out: &mut dyn Write) -> Result<Outcome, Failure> {
-    let origin = Origin::from(args.input.as_path()).with_flags(&args.flags);
-    let input = Input::open(origin.as_written())?;
+    let input = Input::open(Origin::new(&args.input, &args.flags).as_written())?;
     let module = input.module()?;
     let accesses = Accesses::of(module);
     let all: Vec<usize> = (0..accesses.len()).collect();
