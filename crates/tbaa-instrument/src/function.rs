@@ -102,7 +102,7 @@ impl<'t> Pass<'t> {
         let (text, module) = (self.text, self.module);
         let body = module.function_span(function);
         let Some(name) = module.functions().nth(function as usize) else { return };
-        let head = memchr::memmem::rfind(&text[..body.start], b"define").unwrap_or(body.start);
+        let head = module.header_span(function).start;
         let (parameters, tail) = header(text, head..body.start).unwrap_or((Vec::new(), body.start));
         weaken(text, tail..body.start, &mut self.edits);
         let statements = statements(text, body.clone());

@@ -73,7 +73,9 @@ pub struct Instruction {
 #[derive(Debug)]
 pub(super) struct Function {
     pub(super) name: Box<[u8]>,
-    /// Bytes from the start of the text to after the body's `{`.
+    /// Bytes from the start of the text to its `define`.
+    pub(super) head: u32,
+    /// To after the body's `{`.
     pub(super) start: u32,
     /// To its `}`.
     pub(super) end: u32,
@@ -221,6 +223,15 @@ impl Module {
     pub fn function_span(&self, function: u32) -> Range<usize> {
         let Function { start, end, .. } = self.functions[function as usize];
         start as usize..end as usize
+    }
+
+    /// Returns where a function's header stands in the text: from its `define` to after
+    /// the `{` of its body.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn header_span(&self, function: u32) -> Range<usize> {
+        let Function { head, start, .. } = self.functions[function as usize];
+        head as usize..start as usize
     }
 
     /// Returns the string of `target datalayout`, escapes resolved, and its
