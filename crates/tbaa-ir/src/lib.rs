@@ -26,6 +26,7 @@
 #![forbid(unsafe_code)]
 
 mod attachments;
+mod attributes;
 mod body;
 mod debug;
 mod definition;
@@ -45,7 +46,9 @@ mod span;
 mod stops;
 
 #[doc(hidden)]
-pub use body::{Argument, Call, Statement, arguments, statements};
+pub use attributes::{Attribute, Attributes, Groups};
+#[doc(hidden)]
+pub use body::{Argument, Block, Body, Call, Element, Header, Statement};
 pub use debug::{DebugInfo, Location};
 pub use error::{MAX_INLINE_DEPTH, TextError, TextErrorKind};
 pub use module::{Instruction, Module, Opcode, TypeDefinition, Warning, WarningKind};

@@ -146,6 +146,10 @@ pub struct Module {
     pub(super) triple: Option<(Box<[u8]>, usize)>,
     pub(super) type_definitions: Vec<TypeDefinition>,
     pub(super) functions: Vec<Function>,
+    /// Bytes from the start of the text to after each `declare`.
+    pub(super) declarations: Vec<u32>,
+    /// To after the `attributes` of each group.
+    pub(super) groups: Vec<u32>,
     pub(super) instructions: Vec<Instruction>,
     pub(super) types: IndexSet<Box<[u8]>>,
     pub(super) errno: Vec<TagId>,
@@ -283,6 +287,15 @@ impl Module {
     #[must_use]
     pub fn instructions(&self) -> &[Instruction] {
         &self.instructions
+    }
+
+    /// Returns the indices of a function's instructions in [`instructions`](Self::instructions).
+    #[doc(hidden)]
+    #[must_use]
+    pub fn accesses_of(&self, function: u32) -> Range<usize> {
+        let start = self.instructions.partition_point(|it| it.function < function);
+        let len = self.instructions[start..].partition_point(|it| it.function == function);
+        start..start + len
     }
 
     /// Returns the type that an instruction loads or stores, as the text
