@@ -30,10 +30,12 @@ mod attributes;
 mod body;
 mod debug;
 mod definition;
+mod effects;
 mod error;
 mod function;
 mod header;
 mod instruction;
+mod intrinsics;
 mod module;
 mod names;
 mod node;
@@ -50,6 +52,8 @@ pub use attributes::{Attribute, Attributes, Groups};
 #[doc(hidden)]
 pub use body::{Argument, Block, Body, Call, Element, Header, Statement};
 pub use debug::{DebugInfo, Location};
+#[doc(hidden)]
+pub use effects::{Effects, Location as MemoryLocation, MemoryEffects};
 pub use error::{MAX_INLINE_DEPTH, TextError, TextErrorKind};
 pub use module::{Instruction, Module, Opcode, TypeDefinition, Warning, WarningKind};
 pub use names::Names;
