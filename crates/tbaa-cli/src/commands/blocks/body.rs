@@ -108,11 +108,6 @@ impl<'t> Body<'t> {
         self.definition(value).filter(|it| it.word == b"getelementptr")?.element()
     }
 
-    /// The first name in a `getelementptr` that computes a value.
-    fn base(&self, value: &[u8]) -> Option<&'t [u8]> {
-        self.definition(value).filter(|it| it.word == b"getelementptr")?.values().next()
-    }
-
     /// Returns whether a pointer is the same in all turns of a loop: nothing but
     /// its offset is computed there.
     pub(super) fn is_invariant(&self, pointer: &'t [u8], in_loop: &[bool]) -> bool {
@@ -150,7 +145,7 @@ impl<'t> Body<'t> {
     pub(super) fn source(&self, pointer: &'t [u8]) -> &'t [u8] {
         let mut pointer = pointer;
         for _ in 0..DEPTH {
-            match self.base(pointer) {
+            match self.element(pointer).and_then(|element| base(&element)) {
                 Some(base) => pointer = base,
                 None => break,
             }
@@ -169,8 +164,9 @@ impl<'t> Body<'t> {
         let mut place = Place { root: pointer, offset: 0, exact: true };
         for _ in 0..DEPTH {
             place.root = self.equal.get(place.root).copied().unwrap_or(place.root);
-            let Some(base) = self.base(place.root) else { break };
-            match self.element(place.root).as_ref().and_then(constant_step) {
+            let Some(element) = self.element(place.root) else { break };
+            let Some(base) = base(&element) else { break };
+            match constant_step(&element) {
                 Some(step) => {
                     let offset = place.offset.saturating_add(step);
                     place = Place { root: base, offset, ..place };
@@ -240,6 +236,11 @@ enum Object {
     Parameter,
     Noalias,
     Unknown,
+}
+
+/// The value that offsets are added to, if it has a name.
+fn base<'t>(element: &Element<'t>) -> Option<&'t [u8]> {
+    Some(element.base.value).filter(|base| base.starts_with(b"%") || base.starts_with(b"@"))
 }
 
 /// The bytes of a `getelementptr` by one constant.
