@@ -2,6 +2,7 @@
 //! to be without.
 
 mod compare;
+mod effects;
 mod generated;
 mod instrument;
 mod malformed;

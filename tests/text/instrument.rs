@@ -257,3 +257,19 @@ fn modules_that_cannot_be_checked_are_refused() {
     let again = String::from_utf8(again.text).unwrap().replace(TAGS, "");
     assert!(refused(&again).contains("has been instrumented before"));
 }
+
+#[test]
+fn a_header_begins_where_its_define_does_whatever_the_name_is() {
+    expect(
+        "define void @redefine(ptr byval(i32) %v) memory(argmem: read) {
+  ret void
+}
+",
+        "define void @redefine(ptr byval(i32) %v) \"tbaa-witness\" {
+  call void @__tbaa_witness_fresh(ptr %v, i64 4)
+  call void @__tbaa_witness_fresh(ptr %v, i64 4)
+  ret void
+}
+",
+    );
+}

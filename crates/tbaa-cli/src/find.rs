@@ -286,10 +286,7 @@ pub(crate) fn access_name(module: &Module, index: usize) -> String {
 
 /// The accesses of a function, as indices into the module's instructions.
 pub(crate) fn in_function(module: &Module, function: u32) -> std::ops::Range<usize> {
-    let instructions = module.instructions();
-    let start = instructions.partition_point(|it| it.function < function);
-    let len = instructions[start..].partition_point(|it| it.function == function);
-    start..start + len
+    module.accesses_of(function)
 }
 
 fn is_digits(text: &str) -> bool {

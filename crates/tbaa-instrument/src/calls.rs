@@ -54,14 +54,13 @@ impl<'t> Current<'_, 't> {
         access: Option<&Instruction>,
         after: Option<usize>,
     ) {
-        let text = self.pass.text;
-        let Some(call) = statement.call(text) else {
+        let Some(call) = statement.call() else {
             if access.is_some() {
                 self.skip(statement, SkipReason::Unreadable);
             }
             return;
         };
-        super::attributes::weaken(text, call.tail.clone(), &mut self.pass.edits);
+        super::attributes::weaken(call.attributes.clone(), &mut self.pass.edits);
         let after = after.filter(|_| statement.word == b"call");
         let tag = access.and_then(|it| it.tag);
         match call.callee {

@@ -1,19 +1,15 @@
 //! The pass over a module's functions.
 
-use std::fmt::Write;
-use std::ops::Range;
-
-use super::attributes::{Groups, weaken};
+use super::attributes::weaken;
 use super::outcome::{Instrumented, SkipReason};
 use super::pass::{Current, Pass, location};
 use super::slots;
 use super::table::Table;
+use std::fmt::Write;
 use tbaa::{Graph, TagId, TypeKind};
 use tbaa_ir::{
-    Argument, DebugInfo, Edits, Instruction, Module, Opcode, Sizes, Statement, TextError,
-    TextErrorKind, arguments, statements,
+    Body, DebugInfo, Edits, Groups, Module, Opcode, Sizes, Statement, TextError, TextErrorKind,
 };
-use tbaa_types::lexer::Lexer;
 use tbaa_types::table::{HashMap, HashSet};
 
 pub(super) fn instrument(text: &[u8], module: &Module) -> Result<Instrumented, TextError> {
@@ -22,7 +18,10 @@ pub(super) fn instrument(text: &[u8], module: &Module) -> Result<Instrumented, T
         return Err(expected(at, "a module without checks; this one has been instrumented before"));
     }
     let mut edits = Edits::default();
-    let groups = Groups::weaken(text, &mut edits);
+    let groups = Groups::new(text, module);
+    for group in groups.numbers() {
+        weaken(groups.of(group), &mut edits);
+    }
     let mut pass = Pass {
         text,
         module,
@@ -39,12 +38,8 @@ pub(super) fn instrument(text: &[u8], module: &Module) -> Result<Instrumented, T
         own_tag: String::new(),
     };
     pass.own_tag = pass.own_tag();
-    let mut next = 0;
-    for function in 0..module.functions().len() {
-        let all = &module.instructions()[next..];
-        let count = all.iter().take_while(|it| it.function as usize == function).count();
-        pass.function(function as u32, &all[..count]);
-        next += count;
+    for (function, name) in (0..).zip(module.functions()) {
+        pass.function(name, &module.body(text, function));
     }
     let typed = pass.skipped.iter().find(|it| it.reason == SkipReason::TypedPointer);
     if let Some(skipped) = typed {
@@ -96,75 +91,57 @@ impl<'t> Pass<'t> {
         format!(", !tbaa !{tag}")
     }
 
-    fn function(&mut self, function: u32, accesses: &'t [Instruction]) {
-        let (text, module) = (self.text, self.module);
-        let body = module.function_span(function);
-        let Some(name) = module.functions().nth(function as usize) else { return };
-        let head = memchr::memmem::rfind(&text[..body.start], b"define").unwrap_or(body.start);
-        let (parameters, tail) = header(text, head..body.start).unwrap_or((Vec::new(), body.start));
-        weaken(text, tail..body.start, &mut self.edits);
-        let statements = statements(text, body.clone());
-        let head = &text[head..body.start];
-        let reason = if self.groups.have(head, b"naked") {
+    fn function(&mut self, name: &'t [u8], body: &Body<'t>) {
+        let header = &body.header;
+        weaken(header.attributes.clone(), &mut self.edits);
+        let has = |word| self.groups.have(header.attributes.clone(), word);
+        let reason = if has(b"naked") {
             Some(SkipReason::Naked)
-        } else if self.groups.have(head, b"disable_sanitizer_instrumentation") {
+        } else if has(b"disable_sanitizer_instrumentation") {
             Some(SkipReason::Disabled)
-        } else if memchr::memmem::find(head, b" gc \"").is_some() {
+        } else if memchr::memmem::find(header.text, b" gc \"").is_some() {
             Some(SkipReason::Collected)
         } else {
             let funclet = |it: &Statement<'_>| {
                 matches!(it.word, b"catchpad" | b"cleanuppad" | b"catchswitch")
             };
-            statements.iter().any(funclet).then_some(SkipReason::Funclets)
+            body.statements.iter().any(funclet).then_some(SkipReason::Funclets)
         };
         if let Some(reason) = reason {
-            self.skip(name, body.start, reason);
+            self.skip(name, header.end, reason);
             return;
         }
-        let coroutine = self.groups.have(head, b"presplitcoroutine");
-        let registers = slots::registers(text, &statements, accesses, module);
+        let coroutine = has(b"presplitcoroutine");
         let mut current = Current {
             name,
-            subprogram: location(head),
+            subprogram: location(header.text),
             location: None,
             values: 0,
             slots: HashMap::default(),
-            registers,
+            registers: slots::registers(self.text, body, self.module),
             swift_errors: HashSet::default(),
             pass: self,
         };
-        current.enter(&parameters, &statements, coroutine);
-        current.body(&statements, accesses);
+        current.enter(&body.header.parameters, &body.statements, coroutine);
+        current.body(&body.statements);
     }
 }
 
-/// Returns a function's parameters, and where its list of them ends.
-fn header(text: &[u8], head: Range<usize>) -> Option<(Vec<Argument<'_>>, usize)> {
-    let mut lexer = Lexer::new(&text[..head.end], head.start);
-    lexer.until(b"@", "a function header").ok()?;
-    lexer.eat(b"@").then_some(())?;
-    lexer.skip_name().ok()?;
-    lexer.skip_space().ok()?;
-    (lexer.peek()? == b'(').then_some(())?;
-    Some((arguments(&mut lexer)?, lexer.at))
-}
-
 impl<'t> Current<'_, 't> {
-    fn body(&mut self, statements: &[Statement<'t>], accesses: &[Instruction]) {
-        let mut accesses = accesses.iter().peekable();
+    fn body(&mut self, statements: &[Statement<'t>]) {
+        let module = self.pass.module;
         for (at, statement) in statements.iter().enumerate() {
-            let access = accesses.next_if(|it| it.offset as usize == statement.offset);
+            let access = statement.access.map(|access| &module.instructions()[access]);
             let after = statements.get(at + 1).map(|next| next.offset);
             match (statement.word, access) {
                 (b"alloca", _) => self.alloca(statement, after),
                 (b"landingpad", _) => self.after(statement, after, "unwound()"),
                 (b"ret" | b"resume", _) => {
                     let before = at.checked_sub(1).map(|at| &statements[at]);
-                    let is_last = |it: &&Statement<'t>| is_last(self.pass.text, it);
-                    self.leave(before.filter(is_last).unwrap_or(statement));
+                    self.leave(before.filter(|it| is_last(it)).unwrap_or(statement));
                 }
                 _ if statement.opcode == Opcode::Call => self.call(statement, access, after),
-                (_, Some(_)) if is_sanitizers(self.pass.text, statement) => {}
+                (_, Some(_)) if is_sanitizers(statement) => {}
                 (_, Some(access)) => self.access(statement, access),
                 _ => {}
             }
@@ -173,12 +150,12 @@ impl<'t> Current<'_, 't> {
 }
 
 /// Returns whether nothing may stand between a call and the `ret` after it.
-fn is_last(text: &[u8], statement: &Statement<'_>) -> bool {
-    let line = &text[statement.offset..statement.end];
-    statement.must_tail || memchr::memmem::find(line, b"@llvm.experimental.deoptimize").is_some()
+fn is_last(statement: &Statement<'_>) -> bool {
+    let text = statement.text();
+    statement.must_tail || memchr::memmem::find(text, b"@llvm.experimental.deoptimize").is_some()
 }
 
 /// Returns whether the instruction is another sanitizer's own.
-fn is_sanitizers(text: &[u8], statement: &Statement<'_>) -> bool {
-    memchr::memmem::find(&text[statement.offset..statement.end], b"!nosanitize").is_some()
+fn is_sanitizers(statement: &Statement<'_>) -> bool {
+    memchr::memmem::find(statement.text(), b"!nosanitize").is_some()
 }

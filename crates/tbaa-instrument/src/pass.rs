@@ -2,11 +2,11 @@
 
 use std::fmt::{Display, Write};
 
-use super::attributes::{Groups, number};
+use super::attributes::number;
 use super::outcome::{SkipReason, Skipped};
 use super::table::{Site, Table};
 use tbaa::TagId;
-use tbaa_ir::{DebugInfo, Edits, Module, Sizes, Statement};
+use tbaa_ir::{DebugInfo, Edits, Groups, Module, Sizes, Statement};
 use tbaa_types::table::{HashMap, HashSet};
 
 /// What is known of the module, and what is made of it so far.
@@ -122,7 +122,7 @@ impl Current<'_, '_> {
     /// that has debug information needs one.
     fn location(&mut self, statement: &Statement<'_>) -> Option<u32> {
         let scope = self.subprogram?;
-        let own = location(&self.pass.text[statement.offset..statement.end]);
+        let own = location(statement.text());
         own.or(self.location).or_else(|| {
             let number = self.pass.next_number?;
             self.pass.next_number = number.checked_add(1);

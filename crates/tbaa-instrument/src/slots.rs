@@ -2,8 +2,8 @@
 
 use super::outcome::SkipReason;
 use super::pass::{Current, Slot};
-use tbaa_ir::{Argument, Instruction, Module, Opcode, Statement};
-use tbaa_types::lexer::{Lexer, is_word};
+use tbaa_ir::{Argument, Body, Module, Opcode, Statement};
+use tbaa_types::lexer::Lexer;
 use tbaa_types::table::{HashMap, HashSet};
 
 /// An `alloca` taken apart.
@@ -17,8 +17,8 @@ struct Alloca<'t> {
 }
 
 impl<'t> Alloca<'t> {
-    fn read(text: &'t [u8], statement: &Statement<'t>) -> Option<Self> {
-        let mut lexer = statement.operands(text);
+    fn read(statement: &Statement<'t>) -> Option<Self> {
+        let mut lexer = statement.operands();
         let (mut swift_error, mut plain) = (false, true);
         loop {
             lexer.skip_space().ok()?;
@@ -60,14 +60,13 @@ impl<'t> Alloca<'t> {
 /// LLVM: `isAllocaPromotable`.
 pub(super) fn registers<'t>(
     text: &'t [u8],
-    statements: &[Statement<'t>],
-    accesses: &[Instruction],
+    body: &Body<'t>,
     module: &'t Module,
 ) -> HashSet<&'t [u8]> {
     // The slots' types, and how many uses are left that may be something else.
     let mut slots: HashMap<&[u8], (&[u8], i64)> = HashMap::default();
-    for statement in statements.iter().filter(|it| it.word == b"alloca") {
-        if let (Some(name), Some(alloca)) = (statement.result, Alloca::read(text, statement))
+    for statement in body.statements.iter().filter(|it| it.word == b"alloca") {
+        if let (Some(name), Some(alloca)) = (statement.result, Alloca::read(statement))
             && alloca.count.is_none()
         {
             slots.insert(name, (alloca.ty, 0));
@@ -76,18 +75,13 @@ pub(super) fn registers<'t>(
     if slots.is_empty() {
         return HashSet::default();
     }
-    let mut accesses = accesses.iter().peekable();
-    for statement in statements {
-        let access = accesses.next_if(|it| it.offset as usize == statement.offset);
-        if is_marker(text, statement) {
-            continue;
-        }
-        for name in names(text, statement) {
+    for statement in body.statements.iter().filter(|it| !is_marker(it)) {
+        for name in statement.values() {
             if let Some((_, uses)) = slots.get_mut(name) {
                 *uses += 1;
             }
         }
-        if let Some(access) = access
+        if let Some(access) = statement.access.map(|access| &module.instructions()[access])
             && matches!(access.opcode, Opcode::Load | Opcode::Store)
             && !access.volatile
             && let Some(pointer) = access.pointer_span(text)
@@ -101,27 +95,10 @@ pub(super) fn registers<'t>(
 }
 
 /// Whether it is a call that says something of a slot, and does nothing to it.
-fn is_marker(text: &[u8], statement: &Statement<'_>) -> bool {
-    let line = &text[statement.offset..statement.end];
+fn is_marker(statement: &Statement<'_>) -> bool {
+    let of = [&b"@llvm.lifetime."[..], b"@llvm.dbg.", b"@llvm.invariant.start."];
     statement.opcode == Opcode::Call
-        && [&b"@llvm.lifetime."[..], b"@llvm.dbg.", b"@llvm.invariant.start."]
-            .iter()
-            .any(|name| memchr::memmem::find(line, name).is_some())
-}
-
-/// The values that an instruction names, without its result.
-fn names<'t>(text: &'t [u8], statement: &Statement<'t>) -> impl Iterator<Item = &'t [u8]> {
-    let from = statement.offset + statement.result.map_or(0, <[u8]>::len);
-    let line = &text[from..statement.end];
-    memchr::memchr_iter(b'%', line).map(move |at| {
-        let mut name = Lexer::new(line, at + 1);
-        if name.peek() == Some(b'"') {
-            let _ = name.quoted();
-        } else {
-            name.at += name.rest().iter().take_while(|&&byte| is_word(byte)).count();
-        }
-        &line[at..name.at]
-    })
+        && of.iter().any(|name| memchr::memmem::find(statement.text(), name).is_some())
 }
 
 impl<'t> Current<'_, 't> {
@@ -133,7 +110,6 @@ impl<'t> Current<'_, 't> {
         statements: &[Statement<'t>],
         coroutine: bool,
     ) {
-        let text = self.pass.text;
         let Some(first) = statements.first() else { return };
         for parameter in parameters {
             let has = |word: &[u8]| memchr::memmem::find(parameter.attributes, word).is_some();
@@ -152,17 +128,15 @@ impl<'t> Current<'_, 't> {
         }
         let marked: HashSet<&[u8]> = statements
             .iter()
-            .filter(|it| {
-                memchr::memmem::find(&text[it.offset..it.end], b"@llvm.lifetime.start").is_some()
-            })
-            .flat_map(|it| names(text, it))
+            .filter(|it| memchr::memmem::find(it.text(), b"@llvm.lifetime.start").is_some())
+            .flat_map(Statement::values)
             .collect();
         for statement in statements {
-            if is_terminator(statement.word) {
+            if statement.is_terminator() {
                 break;
             }
             let (b"alloca", Some(name)) = (statement.word, statement.result) else { continue };
-            let Some(alloca) = Alloca::read(text, statement) else { continue };
+            let Some(alloca) = Alloca::read(statement) else { continue };
             if alloca.swift_error {
                 self.swift_errors.insert(name);
             }
@@ -190,7 +164,7 @@ impl<'t> Current<'_, 't> {
         if self.registers.contains(name) || self.swift_errors.contains(name) {
             return;
         }
-        let alloca = Alloca::read(self.pass.text, statement);
+        let alloca = Alloca::read(statement);
         let Some(alloca) = alloca else { return self.skip(statement, SkipReason::Unreadable) };
         if !alloca.plain {
             return self.skip(statement, SkipReason::AddressSpace);
@@ -267,22 +241,4 @@ pub(super) fn pointee<'t>(argument: &Argument<'t>) -> Option<&'t [u8]> {
         .find_map(|word| Some(memchr::memmem::find(argument.attributes, word)? + word.len()));
     let mut lexer = Lexer::new(argument.attributes, at.unwrap_or(open + 1));
     lexer.ty().ok()
-}
-
-/// LLVM: `Instruction::isTerminator`.
-fn is_terminator(word: &[u8]) -> bool {
-    matches!(
-        word,
-        b"br"
-            | b"ret"
-            | b"switch"
-            | b"indirectbr"
-            | b"invoke"
-            | b"callbr"
-            | b"resume"
-            | b"unreachable"
-            | b"cleanupret"
-            | b"catchret"
-            | b"catchswitch"
-    )
 }

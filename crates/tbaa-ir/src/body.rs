@@ -1,11 +1,42 @@
-//! All instructions of a function's body, those that access no memory among
-//! them, for what inserts others.
+//! A function's body, read on demand: its header, all its instructions, and its blocks.
 
 use std::ops::Range;
 
+use super::attributes::Attributes;
 use super::instruction::{self, CONSTANTS};
-use super::module::Opcode;
-use tbaa_types::lexer::Lexer;
+use super::module::{Module, Opcode};
+use tbaa_types::lexer::{Lexer, is_word};
+use tbaa_types::table::HashMap;
+
+/// A function that has a body, as the text writes it.
+#[doc(hidden)]
+pub struct Body<'t> {
+    pub header: Header<'t>,
+    /// All instructions, those that access no memory among them, in the text's order.
+    pub statements: Vec<Statement<'t>>,
+    pub blocks: Vec<Block<'t>>,
+}
+
+/// What stands before a body.
+#[doc(hidden)]
+pub struct Header<'t> {
+    /// From `define` to after the `{` of the body.
+    pub text: &'t [u8],
+    /// Bytes from the start of the text to there.
+    pub end: usize,
+    pub parameters: Vec<Argument<'t>>,
+    /// From after the parameters.
+    pub attributes: Attributes<'t>,
+}
+
+/// A basic block.
+#[doc(hidden)]
+pub struct Block<'t> {
+    /// As it stands after `%`; empty where the text does not name it.
+    pub label: &'t [u8],
+    /// Indices of its instructions.
+    pub statements: Range<usize>,
+}
 
 /// An instruction of a body.
 #[derive(Clone, Copy)]
@@ -14,16 +45,16 @@ pub struct Statement<'t> {
     /// Bytes from the start of the text to its first byte, its result's `%`
     /// included.
     pub offset: usize,
-    /// The same to the end of its line, or of the brackets that pass it.
-    pub end: usize,
     /// `%x`.
     pub result: Option<&'t [u8]>,
     /// As the text writes it: `alloca`.
     pub word: &'t [u8],
     pub opcode: Opcode,
-    /// Bytes from the start of the text to after the opcode.
-    after: usize,
     pub must_tail: bool,
+    /// Its index in [`Module::instructions`], if it is listed there.
+    pub access: Option<usize>,
+    /// After the opcode; the text ends where the instruction does.
+    operands: Lexer<'t>,
 }
 
 /// A call as the text writes it.
@@ -34,11 +65,22 @@ pub struct Call<'t> {
     /// What inline assembly's operands are: `=*m,r`.
     pub constraints: Option<&'t [u8]>,
     pub arguments: Vec<Argument<'t>>,
-    /// What follows the arguments: attributes, bundles, attachments.
-    pub tail: Range<usize>,
+    /// What follows the arguments.
+    pub attributes: Attributes<'t>,
 }
 
-/// An argument of a call, or a parameter of a function.
+/// A `getelementptr` taken apart.
+#[doc(hidden)]
+pub struct Element<'t> {
+    /// The type that the indices count in; empty before LLVM 3.7, where the pointer's
+    /// type says it.
+    pub ty: &'t [u8],
+    pub base: Argument<'t>,
+    /// The indices with their types, as the text writes them.
+    pub list: &'t [u8],
+}
+
+/// An operand with its type, an argument of a call, or a parameter of a function.
 #[derive(Clone, Copy)]
 #[doc(hidden)]
 pub struct Argument<'t> {
@@ -48,26 +90,99 @@ pub struct Argument<'t> {
     pub value: &'t [u8],
 }
 
-/// Lists the instructions of the body that spans these bytes of the text.
-#[doc(hidden)]
-pub fn statements(text: &[u8], body: Range<usize>) -> Vec<Statement<'_>> {
-    let text = &text[..body.end];
-    let mut found = Vec::new();
-    let mut lexer = Lexer::new(text, body.start);
-    while lexer.skip_space().is_ok() && lexer.peek().is_some() {
-        let offset = lexer.at;
-        let Ok(start) = instruction::start(&mut lexer) else { break };
-        if start.is_none() && text[lexer.at - 1] == b':' {
-            continue;
+impl Module {
+    /// Reads the body of a function from the text that the module was read from.
+    ///
+    /// Instructions are the ones that the pass over the module saw. One goes on over the
+    /// lines that begin neither an instruction nor a block.
+    ///
+    /// # Panics
+    ///
+    /// If `function` is no index into [`functions`](Self::functions).
+    #[doc(hidden)]
+    #[must_use]
+    pub fn body<'t>(&self, text: &'t [u8], function: u32) -> Body<'t> {
+        let (head, span) = (self.header_span(function), self.function_span(function));
+        let within = |at: usize| at.min(text.len());
+        let start = within(head.start);
+        let before = &text[..within(span.start)];
+        let (_, parameters, attributes) = header(Lexer::new(before, start)).unwrap_or_else(|| {
+            (&[], Vec::new(), Attributes::new(Lexer::new(before, before.len())))
+        });
+        let header = Header { text: &before[start..], end: before.len(), parameters, attributes };
+        let accesses = self.accesses_of(function);
+        let mut body = Body { header, statements: Vec::new(), blocks: Vec::new() };
+        let mut listed = accesses.map(|at| (self.instructions[at].offset as usize, at)).peekable();
+        let mut lexer = Lexer::new(&text[..within(span.end)], before.len());
+        // Whether what begins no instruction belongs to the one before.
+        let mut goes_on = false;
+        while let Some(label) = space(&mut lexer)
+            && lexer.peek().is_some()
+        {
+            if let Some(label) = label {
+                body.begin(label);
+                goes_on = false;
+                continue;
+            }
+            let offset = lexer.at;
+            let mut access = None;
+            while let Some((at, index)) = listed.next_if(|&(at, _)| at <= offset) {
+                access = (at == offset).then_some(index);
+            }
+            let Ok(start) = instruction::start(&mut lexer) else { break };
+            if start.is_none() && lexer.text[lexer.at - 1] == b':' {
+                body.begin(&lexer.text[offset..lexer.at - 1]);
+                goes_on = false;
+                continue;
+            }
+            // The next one may begin on the same line.
+            let most = listed.peek().map_or(lexer.text.len(), |&(next, _)| next);
+            let mut line =
+                Lexer::new(&lexer.text[..most.clamp(lexer.at, lexer.text.len())], lexer.at);
+            lexer.at = pass_line(&mut line).map_or(line.text.len(), |()| line.at);
+            let part = Lexer::new(&text[..lexer.at], offset);
+            if let Some(start) = start {
+                body.push(Statement::new(part, start, access));
+                goes_on = true;
+            } else if goes_on
+                && !is_aside(part)
+                && let Some(last) = body.statements.last_mut()
+            {
+                last.operands.text = part.text;
+            }
         }
-        if pass_line(&mut lexer).is_none() {
-            lexer.at = text.len();
-        }
-        if let Some(start) = start {
-            found.push(Statement::new(text, offset..lexer.at, start));
+        body
+    }
+}
+
+/// Passes white space and comments. Returns a label that stands in a comment; `None`
+/// where a comment has no end.
+fn space<'t>(lexer: &mut Lexer<'t>) -> Option<Option<&'t [u8]>> {
+    loop {
+        match lexer.peek() {
+            Some(b' ' | b'\t' | b'\r' | b'\n') => lexer.at += 1,
+            Some(b';' | b'/') => {
+                // So LLVM wrote the labels of unnamed blocks up to version 8.
+                let mut label = *lexer;
+                let label = label.eat(b"; <label>:").then(|| label.word());
+                if !lexer.comment().ok()? {
+                    return Some(None);
+                }
+                if label.is_some() {
+                    return Some(label);
+                }
+            }
+            _ => return Some(None),
         }
     }
-    found
+}
+
+/// Whether a line that begins no instruction is a debug record or an order of uses.
+fn is_aside(mut line: Lexer<'_>) -> bool {
+    match line.peek() {
+        Some(b'#') => line.rest().get(1).is_some_and(u8::is_ascii_alphabetic),
+        _ => line.word().starts_with(b"uselistorder"),
+    }
 }
 
 /// Passes the rest of a line, and the brackets that begin on it.
@@ -83,38 +198,211 @@ fn pass_line(lexer: &mut Lexer<'_>) -> Option<()> {
     }
 }
 
-impl<'t> Statement<'t> {
-    fn new(text: &'t [u8], span: Range<usize>, start: instruction::Start) -> Self {
-        let head = &text[span.start..start.after];
-        let mut result = Lexer::new(text, span.start);
-        let named = result.eat(b"%") && result.skip_name().is_ok();
-        let is_word = |word: &[u8]| head.split(|&b| !b.is_ascii_alphanumeric()).any(|w| w == word);
-        // Of `atomicrmw`, the operation has been passed too.
-        let word = match start.opcode {
-            Opcode::AtomicRmw => b"atomicrmw",
-            _ => &head[head.iter().rposition(|b| b.is_ascii_whitespace()).map_or(0, |n| n + 1)..],
-        };
-        Statement {
-            offset: span.start,
-            end: span.end,
-            result: named.then(|| &text[span.start..result.at]),
-            word,
-            opcode: start.opcode,
-            after: start.after,
-            must_tail: start.opcode == Opcode::Call && is_word(b"musttail"),
+impl<'t> Body<'t> {
+    fn begin(&mut self, label: &'t [u8]) {
+        let at = self.statements.len();
+        self.blocks.push(Block { label, statements: at..at });
+    }
+
+    fn push(&mut self, statement: Statement<'t>) {
+        let after_end = self.blocks.last().is_none_or(|block| {
+            self.statements[block.statements.clone()].last().is_some_and(Statement::is_terminator)
+        });
+        if after_end {
+            self.begin(b"");
+        }
+        self.statements.push(statement);
+        if let Some(block) = self.blocks.last_mut() {
+            block.statements.end = self.statements.len();
         }
     }
 
+    /// Returns the instruction that begins at a place of the text.
+    #[must_use]
+    pub fn at(&self, offset: usize) -> Option<&Statement<'t>> {
+        let at = self.statements.binary_search_by_key(&offset, |it| it.offset).ok()?;
+        Some(&self.statements[at])
+    }
+
+    /// Returns the blocks to which each block may go on, sorted.
+    #[must_use]
+    pub fn successors(&self) -> Vec<Vec<usize>> {
+        let numbers: HashMap<&[u8], usize> =
+            self.blocks.iter().enumerate().map(|(index, block)| (block.label, index)).collect();
+        let of_block = |block: &Block<'t>| {
+            let last = self.statements[block.statements.clone()].last();
+            let last = last.filter(|it| it.is_terminator());
+            let mut found: Vec<usize> = last
+                .map_or(Vec::new(), Statement::targets)
+                .iter()
+                .filter_map(|target| numbers.get(target).copied())
+                .collect();
+            found.sort_unstable();
+            found.dedup();
+            found
+        };
+        self.blocks.iter().map(of_block).collect()
+    }
+}
+
+impl<'t> Statement<'t> {
+    /// `part` stands at its first byte and ends where its line does.
+    fn new(part: Lexer<'t>, start: instruction::Start, access: Option<usize>) -> Self {
+        let head = &part.text[part.at..start.after];
+        let mut result = part;
+        let named = result.eat(b"%") && result.skip_name().is_ok();
+        let is_word = |word: &[u8]| head.split(|&b| !b.is_ascii_alphanumeric()).any(|w| w == word);
+        Statement {
+            offset: part.at,
+            result: named.then(|| &part.text[part.at..result.at]),
+            word: &head[head.iter().rposition(|b| b.is_ascii_whitespace()).map_or(0, |n| n + 1)..],
+            opcode: start.opcode,
+            must_tail: start.opcode == Opcode::Call && is_word(b"musttail"),
+            access,
+            operands: Lexer::new(part.text, start.after),
+        }
+    }
+
+    /// Bytes from the start of the text to the end of its last line, or of the brackets
+    /// that pass it.
+    #[must_use]
+    pub fn end(&self) -> usize {
+        self.operands.text.len()
+    }
+
+    /// All of it, its result included.
+    #[must_use]
+    pub fn text(&self) -> &'t [u8] {
+        &self.operands.text[self.offset..]
+    }
+
     /// Returns a lexer that stands after the opcode.
-    #[doc(hidden)]
-    pub fn operands(&self, text: &'t [u8]) -> Lexer<'t> {
-        Lexer::new(&text[..self.end], self.after)
+    #[must_use]
+    pub fn operands(&self) -> Lexer<'t> {
+        self.operands
+    }
+
+    /// LLVM: `Instruction::isTerminator`; and `unwind` of LLVM 2.
+    #[must_use]
+    pub fn is_terminator(&self) -> bool {
+        matches!(
+            self.word,
+            b"br"
+                | b"ret"
+                | b"switch"
+                | b"indirectbr"
+                | b"invoke"
+                | b"callbr"
+                | b"resume"
+                | b"unreachable"
+                | b"cleanupret"
+                | b"catchret"
+                | b"catchswitch"
+                | b"unwind"
+        )
+    }
+
+    /// Returns every `%x` and `@x` among its operands, names of types included.
+    pub fn values(&self) -> impl Iterator<Item = &'t [u8]> {
+        let mut lexer = self.operands;
+        std::iter::from_fn(move || {
+            loop {
+                match lexer.peek()? {
+                    b'%' | b'@' => {
+                        let start = lexer.at;
+                        lexer.at += 1;
+                        if lexer.skip_name().is_ok() {
+                            return Some(&lexer.text[start..lexer.at]);
+                        }
+                    }
+                    b'"' => drop(lexer.quoted().ok()?),
+                    b';' | b'/' if lexer.comment().ok()? => {}
+                    _ => lexer.at += 1,
+                }
+            }
+        })
+    }
+
+    /// The `x` of every `label %x`.
+    fn targets(&self) -> Vec<&'t [u8]> {
+        let mut found = Vec::new();
+        let mut lexer = self.operands;
+        while let Some(byte) = lexer.peek() {
+            match byte {
+                b'%' | b'@' => {
+                    lexer.at += 1;
+                    let _ = lexer.skip_name();
+                }
+                b'"' if lexer.quoted().is_ok() => {}
+                b';' | b'/' => match lexer.comment() {
+                    Ok(true) => {}
+                    Ok(false) => lexer.at += 1,
+                    Err(_) => break,
+                },
+                byte if is_word(byte) => {
+                    if lexer.word() == b"label" && lexer.skip_space().is_ok() && lexer.eat(b"%") {
+                        let start = lexer.at;
+                        let _ = lexer.skip_name();
+                        found.push(&lexer.text[start..lexer.at]);
+                    }
+                }
+                _ => lexer.at += 1,
+            }
+        }
+        found
+    }
+
+    /// Reads what a `bitcast` or another conversion converts.
+    #[must_use]
+    pub fn converted(&self) -> Option<Argument<'t>> {
+        operand(&mut self.operands())
+    }
+
+    /// Reads the value that a `store` stores.
+    #[must_use]
+    pub fn stored(&self) -> Option<Argument<'t>> {
+        let mut lexer = self.operands;
+        lexer.skip_space().ok()?;
+        while lexer.eat_word(b"atomic") || lexer.eat_word(b"volatile") {
+            lexer.skip_space().ok()?;
+        }
+        operand(&mut lexer)
+    }
+
+    /// Reads a `getelementptr`; `None` where it cannot be made out.
+    #[must_use]
+    pub fn element(&self) -> Option<Element<'t>> {
+        let mut lexer = self.operands;
+        lexer.skip_space().ok()?;
+        while lexer.eat_word(b"inbounds") || lexer.eat_word(b"nusw") || lexer.eat_word(b"nuw") {
+            lexer.skip_space().ok()?;
+        }
+        let mut base = lexer;
+        let mut ty = lexer.ty().ok()?;
+        lexer.skip_space().ok()?;
+        if lexer.eat(b",") {
+            base = lexer;
+        } else {
+            ty = b"";
+        }
+        let base_value = operand(&mut base)?;
+        let mut list = base.at..base.at;
+        while base.skip_space().is_ok() && base.eat(b",") {
+            base.skip_space().ok()?;
+            if base.peek() == Some(b'!') {
+                break;
+            }
+            list.start = if list.is_empty() { base.at } else { list.start };
+            index(&mut base)?;
+            list.end = base.at;
+        }
+        Some(Element { ty, base: base_value, list: &base.text[list] })
     }
 
     /// Reads a call; `None` where its callee cannot be made out.
-    #[doc(hidden)]
-    pub fn call(&self, text: &'t [u8]) -> Option<Call<'t>> {
-        let mut lexer = self.operands(text);
+    #[must_use]
+    pub fn call(&self) -> Option<Call<'t>> {
+        let mut lexer = self.operands;
         let (mut callee, mut constraints, mut assembly) = (&b""[..], None, false);
         loop {
             lexer.skip_space().ok()?;
@@ -143,28 +431,84 @@ impl<'t> Statement<'t> {
                 b'(' | b'[' | b'{' | b'<' => lexer.bracketed("a call").ok()?,
                 _ => match lexer.word() {
                     b"asm" => assembly = true,
-                    b"inttoptr" => return None,
+                    // A callee that is a constant expression.
+                    word if CONSTANTS.contains(&word) => {
+                        lexer.skip_space().ok()?;
+                        if lexer.peek()? == b'(' {
+                            lexer.bracketed("a callee").ok()?;
+                        }
+                        lexer.skip_space().ok()?;
+                        if lexer.peek()? == b'(' {
+                            break;
+                        }
+                    }
                     b"" => lexer.at += 1,
                     _ => {}
                 },
             }
         }
         let arguments = arguments(&mut lexer)?;
-        Some(Call { callee, constraints, arguments, tail: lexer.at..self.end })
+        Some(Call { callee, constraints, arguments, attributes: Attributes::new(lexer) })
     }
 }
 
+impl<'t> Element<'t> {
+    pub fn indices(&self) -> impl Iterator<Item = Argument<'t>> {
+        let mut lexer = Lexer::new(self.list, 0);
+        std::iter::from_fn(move || {
+            let found = index(&mut lexer);
+            let _ = lexer.skip_space();
+            lexer.eat(b",");
+            found
+        })
+    }
+}
+
+/// Reads an index of a `getelementptr`.
+fn index<'t>(lexer: &mut Lexer<'t>) -> Option<Argument<'t>> {
+    lexer.skip_space().ok()?;
+    lexer.eat_word(b"inrange");
+    operand(lexer)
+}
+
+/// Reads a type and a value.
+fn operand<'t>(lexer: &mut Lexer<'t>) -> Option<Argument<'t>> {
+    lexer.skip_space().ok()?;
+    let ty = lexer.ty().ok()?;
+    lexer.skip_space().ok()?;
+    let start = lexer.at;
+    match lexer.peek()? {
+        b'<' | b'[' | b'{' => lexer.bracketed("a value").ok()?,
+        b'-' | b'0'..=b'9' => drop(lexer.word()),
+        _ => lexer.value().ok()?,
+    }
+    Some(Argument { ty, attributes: b"", value: &lexer.text[start..lexer.at] })
+}
+
 impl Argument<'_> {
-    #[doc(hidden)]
     #[must_use]
     pub fn is_pointer(&self) -> bool {
         self.ty == b"ptr" && !self.value.is_empty()
     }
 }
 
+/// Reads what stands after `define` or `declare`: the name, the parameters, and the attributes
+/// after them.
+pub(super) fn header<'t>(
+    mut lexer: Lexer<'t>,
+) -> Option<(&'t [u8], Vec<Argument<'t>>, Attributes<'t>)> {
+    lexer.until(b"@", "a function header").ok()?;
+    lexer.eat(b"@").then_some(())?;
+    let start = lexer.at;
+    lexer.skip_name().ok()?;
+    let name = &lexer.text[start..lexer.at];
+    lexer.skip_space().ok()?;
+    (lexer.peek()? == b'(').then_some(())?;
+    Some((name, arguments(&mut lexer)?, Attributes::new(lexer)))
+}
+
 /// Reads a list of arguments in parentheses, which must stand here.
-#[doc(hidden)]
-pub fn arguments<'t>(lexer: &mut Lexer<'t>) -> Option<Vec<Argument<'t>>> {
+fn arguments<'t>(lexer: &mut Lexer<'t>) -> Option<Vec<Argument<'t>>> {
     lexer.at += 1;
     let mut found = Vec::new();
     loop {

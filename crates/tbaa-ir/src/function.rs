@@ -16,6 +16,7 @@ use tbaa_types::source::shortened;
 impl<'t> Scan<'t> {
     /// A function from after `define` to the end of its body.
     pub(super) fn function(&mut self, lexer: &mut Lexer<'t>) -> Result<(), TextError> {
+        let head = (lexer.at - b"define".len()) as u32;
         lexer.until(b"@", "a function header")?;
         if !lexer.eat(b"@") {
             return Err(lexer.expected("`@` and the function's name"));
@@ -24,7 +25,7 @@ impl<'t> Scan<'t> {
         to_body(&mut self.nodes, lexer)?;
         let function = self.module.functions.len() as u32;
         let start = lexer.at as u32;
-        self.module.functions.push(Function { name: name.into(), start, end: start });
+        self.module.functions.push(Function { name: name.into(), head, start, end: start });
         lexer.at = self.body(lexer.at, function)?;
         self.module.functions[function as usize].end = lexer.at as u32 - 1;
         Ok(())

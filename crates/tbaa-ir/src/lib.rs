@@ -26,14 +26,17 @@
 #![forbid(unsafe_code)]
 
 mod attachments;
+mod attributes;
 mod body;
 mod debug;
 mod definition;
 mod edits;
+mod effects;
 mod error;
 mod function;
 mod header;
 mod instruction;
+mod intrinsics;
 mod module;
 mod names;
 mod node;
@@ -47,9 +50,13 @@ mod span;
 mod stops;
 
 #[doc(hidden)]
-pub use body::{Argument, Call, Statement, arguments, statements};
+pub use attributes::{Attribute, Attributes, Groups};
+#[doc(hidden)]
+pub use body::{Argument, Block, Body, Call, Element, Header, Statement};
 pub use debug::{DebugInfo, Location};
 pub use edits::Edits;
+#[doc(hidden)]
+pub use effects::{Effects, Location as MemoryLocation, MemoryEffects};
 pub use error::{MAX_INLINE_DEPTH, TextError, TextErrorKind};
 pub use module::{Instruction, Module, Opcode, TypeDefinition, Warning, WarningKind};
 pub use names::Names;

@@ -73,7 +73,9 @@ pub struct Instruction {
 #[derive(Debug)]
 pub(super) struct Function {
     pub(super) name: Box<[u8]>,
-    /// Bytes from the start of the text to after the body's `{`.
+    /// Bytes from the start of the text to its `define`.
+    pub(super) head: u32,
+    /// To after the body's `{`.
     pub(super) start: u32,
     /// To its `}`.
     pub(super) end: u32,
@@ -144,6 +146,10 @@ pub struct Module {
     pub(super) triple: Option<(Box<[u8]>, usize)>,
     pub(super) type_definitions: Vec<TypeDefinition>,
     pub(super) functions: Vec<Function>,
+    /// Bytes from the start of the text to after each `declare`.
+    pub(super) declarations: Vec<u32>,
+    /// To after the `attributes` of each group.
+    pub(super) groups: Vec<u32>,
     pub(super) instructions: Vec<Instruction>,
     pub(super) types: IndexSet<Box<[u8]>>,
     pub(super) errno: Vec<TagId>,
@@ -225,6 +231,15 @@ impl Module {
         start as usize..end as usize
     }
 
+    /// Returns where a function's header stands in the text: from its `define` to after
+    /// the `{` of its body.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn header_span(&self, function: u32) -> Range<usize> {
+        let Function { head, start, .. } = self.functions[function as usize];
+        head as usize..start as usize
+    }
+
     /// Returns the string of `target datalayout`, escapes resolved, and its
     /// place in bytes from the start of the text; of several, the last.
     #[must_use]
@@ -274,6 +289,15 @@ impl Module {
     #[must_use]
     pub fn instructions(&self) -> &[Instruction] {
         &self.instructions
+    }
+
+    /// Returns the indices of a function's instructions in [`instructions`](Self::instructions).
+    #[doc(hidden)]
+    #[must_use]
+    pub fn accesses_of(&self, function: u32) -> Range<usize> {
+        let start = self.instructions.partition_point(|it| it.function < function);
+        let len = self.instructions[start..].partition_point(|it| it.function == function);
+        start..start + len
     }
 
     /// Returns the type that an instruction loads or stores, as the text

@@ -83,6 +83,12 @@ impl<'t> Scan<'t> {
                     match first {
                         b'%' => self.type_definition(&mut lexer)?,
                         b't' if lexer.eat_word(b"target") => self.target(&mut lexer)?,
+                        b'd' if lexer.eat_word(b"declare") => {
+                            self.module.declarations.push(lexer.at as u32);
+                        }
+                        b'a' if lexer.eat_word(b"attributes") => {
+                            self.module.groups.push(lexer.at as u32);
+                        }
                         _ => {}
                     }
                     pass_line(&mut self.lines, &mut lexer)?;

@@ -21,7 +21,7 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
     }
     if report.wants(Lint::PointerUnderTwoTags) || report.wants(Lint::ReadUnderOtherTag) {
         let oracle = Oracle::new(subject.graph, Rules::Llvm);
-        let mut functions = Functions::new(module, subject.text, &oracle);
+        let functions = Functions::new(module, subject.text, &oracle);
         // Most functions access nothing under two tags.
         for function in 0..module.functions().len() as u32 {
             let events = functions.events(function);

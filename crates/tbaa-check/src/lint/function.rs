@@ -11,7 +11,7 @@ use std::ops::Range;
 use super::width;
 use tbaa::Oracle;
 use tbaa::{Graph, TagId};
-use tbaa_ir::{Instruction, Module, Opcode};
+use tbaa_ir::{Call, Module, Opcode, Statement};
 use tbaa_types::table::HashMap;
 
 /// Loaded pointers that are remembered at a time, each of which every store
@@ -51,17 +51,15 @@ enum Key<'t> {
     Element(Place, &'t [u8], &'t [u8]),
 }
 
-/// Reads the events of one function after the other.
+/// Reads the events of functions.
 pub(super) struct Functions<'a> {
     module: &'a Module,
     text: &'a [u8],
     oracle: &'a Oracle<&'a Graph>,
-    /// The next instruction of the module.
-    next: usize,
 }
 
 /// The state of reading one function.
-struct Body<'t> {
+struct Known<'t> {
     places: HashMap<Key<'t>, Place>,
     /// Values that are the address of a place.
     values: HashMap<&'t [u8], Place>,
@@ -73,49 +71,33 @@ struct Body<'t> {
 
 impl<'a> Functions<'a> {
     pub(super) fn new(module: &'a Module, text: &'a [u8], oracle: &'a Oracle<&'a Graph>) -> Self {
-        Functions { module, text, oracle, next: 0 }
+        Functions { module, text, oracle }
     }
 
-    /// Returns the events of a function; functions must be asked for in order.
-    pub(super) fn events(&mut self, function: u32) -> Vec<Event> {
-        let span = self.module.function_span(function);
-        let instructions = self.module.instructions();
-        let end = span.end.min(self.text.len());
-        let mut body = Body {
+    pub(super) fn events(&self, function: u32) -> Vec<Event> {
+        let body = self.module.body(self.text, function);
+        let mut known = Known {
             places: HashMap::default(),
             values: HashMap::default(),
             loaded: Vec::new(),
             events: Vec::new(),
         };
-        let mut at = span.start.min(end);
-        while at < end {
-            let line_end =
-                memchr::memchr(b'\n', &self.text[at..end]).map_or(end, |newline| at + newline);
-            let line = self.text[at..line_end].trim_ascii();
-            let mut listed = false;
-            while let Some(instruction) = instructions.get(self.next)
-                && instruction.function == function
-                && (instruction.offset as usize) < line_end
-            {
-                body.instruction(self, instruction);
-                self.next += 1;
-                listed = true;
+        for block in &body.blocks {
+            known.change(Event::Barrier);
+            for statement in &body.statements[block.statements.clone()] {
+                match statement.access {
+                    Some(index) => known.access(self, statement, index),
+                    None => known.other(statement),
+                }
             }
-            if !listed {
-                body.line(line);
-            }
-            at = line_end + 1;
         }
-        while instructions.get(self.next).is_some_and(|it| it.function == function) {
-            self.next += 1;
-        }
-        body.events
+        known.events
     }
 }
 
-impl<'t> Body<'t> {
-    fn instruction(&mut self, functions: &Functions<'t>, instruction: &Instruction) {
-        let (text, index) = (functions.text, functions.next);
+impl<'t> Known<'t> {
+    fn access(&mut self, functions: &Functions<'t>, statement: &Statement<'t>, index: usize) {
+        let (text, instruction) = (functions.text, &functions.module.instructions()[index]);
         if !matches!(instruction.opcode, Opcode::Load | Opcode::Store) {
             self.change(Event::Barrier);
             self.events.push(Event::Access(index, None));
@@ -124,19 +106,18 @@ impl<'t> Body<'t> {
         // What is accessed through `undef` is nothing, each time another.
         let nothing = |span: &Range<usize>| matches!(&text[span.clone()], b"undef" | b"poison");
         let span = instruction.pointer_span(text).filter(|span| !nothing(span));
-        let place = span.as_ref().map(|span| self.place_of(&text[span.clone()]));
+        let place = span.map(|span| self.place_of(&text[span]));
         self.events.push(Event::Access(index, place));
         let is_pointer = width::is_pointer(functions.module.access_type(instruction));
-        let (Some(place), Some(span)) = (place, span) else {
+        let Some(place) = place else {
             if instruction.opcode == Opcode::Store {
                 self.loaded.clear();
             }
             return;
         };
-        let line = &text[instruction.offset as usize..span.start];
         if instruction.opcode == Opcode::Load {
             if is_pointer && !instruction.volatile {
-                self.load(place, instruction.tag, name_in(line));
+                self.load(place, instruction.tag, statement.result);
             }
             return;
         }
@@ -144,8 +125,9 @@ impl<'t> Body<'t> {
             let apart = |(stored, tag)| !functions.oracle.may_alias(stored, tag);
             known != place && instruction.tag.zip(tag).is_some_and(apart)
         });
-        if let Some(value) = stored_name(line).filter(|_| is_pointer && !instruction.volatile) {
-            let value = self.place_of(value);
+        let value = statement.stored().filter(|_| is_pointer && !instruction.volatile);
+        if let Some(value) = value.filter(|value| value.value.starts_with(b"%")) {
+            let value = self.place_of(value.value);
             self.remember(place, instruction.tag, value);
         }
     }
@@ -177,51 +159,31 @@ impl<'t> Body<'t> {
         self.events.push(event);
     }
 
-    /// A line on which no access stands.
-    fn line(&mut self, line: &'t [u8]) {
-        let (result, rest) = match line.strip_prefix(b"%") {
-            Some(named) => match memchr::memchr(b'=', named) {
-                Some(equals) => (
-                    Some(line[..equals + 1].trim_ascii_end()),
-                    named[equals + 1..].trim_ascii_start(),
-                ),
-                None => return,
-            },
-            None => (None, line),
-        };
-        let opcode = rest.iter().position(|byte| !byte.is_ascii_lowercase() && *byte != b'_');
-        let (opcode, operands) = rest.split_at(opcode.unwrap_or(rest.len()));
-        match (opcode, result) {
+    /// An instruction that is no access.
+    fn other(&mut self, statement: &Statement<'t>) {
+        match (statement.word, statement.result) {
             (b"getelementptr", Some(result)) => {
-                if let Some(place) = self.element(operands) {
+                if let Some(place) = self.element(statement) {
                     self.values.insert(result, place);
                 }
             }
             (b"bitcast" | b"addrspacecast", Some(result)) => {
-                // The operand stands before ` to `.
-                let cast = memchr::memmem::find(operands, b" to ").map(|to| &operands[..to]);
-                let operand = cast.and_then(|cast| cast.rsplit(|&byte| byte == b' ').next());
+                let operand = statement.converted().map(|operand| operand.value);
                 if let Some(operand) = operand.filter(|operand| operand.starts_with(b"%")) {
                     let place = self.place_of(operand);
                     self.values.insert(result, place);
                 }
             }
             (b"alloca", Some(result)) => self.slot(result),
-            (b"call" | b"tail" | b"musttail" | b"notail" | b"callbr" | b"invoke", _) => {
-                if let Some(slot) = self.lifetime(operands) {
-                    self.change(Event::Fresh(slot));
-                } else if !is_harmless(operands) {
-                    self.change(Event::Barrier);
-                }
-                if matches!(opcode, b"callbr" | b"invoke") {
-                    self.change(Event::Barrier);
-                }
-            }
             (b"fence", _) => self.change(Event::Barrier),
-            (b"br" | b"switch" | b"indirectbr" | b"ret" | b"unreachable" | b"resume", None) => {
-                self.change(Event::Barrier);
+            _ if statement.opcode == Opcode::Call => {
+                let call = statement.call();
+                if let Some(slot) = call.as_ref().and_then(|call| self.lifetime(call)) {
+                    self.change(Event::Fresh(slot));
+                } else if !call.is_some_and(|call| is_harmless(call.callee)) {
+                    self.change(Event::Barrier);
+                }
             }
-            _ if result.is_none() && is_label(line) => self.change(Event::Barrier),
             _ => {}
         }
     }
@@ -250,88 +212,25 @@ impl<'t> Body<'t> {
         self.values.insert(result, place);
     }
 
-    /// The slot whose lifetime a call begins or ends, from after `call` on.
-    fn lifetime(&mut self, call: &'t [u8]) -> Option<Slot> {
-        let call = &call[memchr::memmem::find(call, b"@llvm.lifetime.")?..];
+    /// The slot whose lifetime a call begins or ends.
+    fn lifetime(&mut self, call: &Call<'t>) -> Option<Slot> {
         // Before LLVM 22 the size comes first.
-        let arguments = &call[..memchr::memchr(b')', call)?];
-        let pointer = arguments.rsplit(|&byte| matches!(byte, b' ' | b'(')).next()?;
-        self.place_of(pointer).slot
+        let pointer =
+            call.arguments.last().filter(|_| call.callee.starts_with(b"llvm.lifetime."))?;
+        self.place_of(pointer.value).slot
     }
 
-    /// The place that `getelementptr` computes, from after its opcode on.
-    fn element(&mut self, operands: &'t [u8]) -> Option<Place> {
-        let mut rest = operands.trim_ascii_start();
-        while let Some(flag) =
-            [&b"inbounds"[..], b"nusw", b"nuw"].iter().find_map(|&flag| rest.strip_prefix(flag))
-        {
-            rest = flag.trim_ascii_start();
-        }
-        let (mut ty, mut rest) = split(rest)?;
-        // Before LLVM 3.7 the pointer comes first.
-        let has_base = |part: &[u8]| {
-            let word = part.rsplit(|&byte| byte == b' ').next().unwrap_or_default();
-            (word.starts_with(b"%") || word.starts_with(b"@")) && part.len() > word.len()
-        };
-        let base;
-        if has_base(ty) {
-            base = ty;
-            ty = b"";
-        } else {
-            (base, rest) = split(rest)?;
-        }
-        let base = base
-            .rsplit(|&byte| byte == b' ')
-            .next()
-            .filter(|base| base.starts_with(b"%") || base.starts_with(b"@"))?;
+    /// The place that a `getelementptr` computes.
+    fn element(&mut self, statement: &Statement<'t>) -> Option<Place> {
+        let element = statement.element()?;
+        let base = element.base.value;
+        (base.starts_with(b"%") || base.starts_with(b"@")).then_some(())?;
         let base = self.place_of(base);
-        let end = [memchr::memmem::find(rest, b", !"), memchr::memchr(b';', rest)];
-        let end = end.into_iter().flatten().min().unwrap_or(rest.len());
-        let indices = rest[..end].trim_ascii_end();
-        let is_zero = |index: &[u8]| index.trim_ascii_end().ends_with(b" 0");
-        if indices.split(|&byte| byte == b',').all(is_zero) {
+        if element.indices().all(|index| index.value == b"0") {
             return Some(base);
         }
-        Some(self.intern(Key::Element(base, ty, indices)))
+        Some(self.intern(Key::Element(base, element.ty, element.list)))
     }
-}
-
-/// The first name of a value in a line: `%x` of `store ptr %x, ptr `.
-fn name_in(line: &[u8]) -> Option<&[u8]> {
-    let start = memchr::memchr(b'%', line)?;
-    let rest = &line[start..];
-    let end = match rest.get(1) {
-        Some(b'"') => memchr::memchr(b'"', &rest[2..])? + 3,
-        _ => rest.iter().position(|byte| matches!(byte, b' ' | b',')).unwrap_or(rest.len()),
-    };
-    Some(&rest[..end])
-}
-
-/// The stored value in `store %T* %x, %T** `, unless it is a constant. The name
-/// of a typed pointer's type may be a name with a `%` itself.
-fn stored_name(line: &[u8]) -> Option<&[u8]> {
-    let (value, _) = split(line)?;
-    let name = value.rsplit(|&byte| byte == b' ').next()?;
-    // What ends with a quote is a name whose beginning a space may have cut off.
-    (name.starts_with(b"%") && !name.ends_with(b"\"")).then_some(name)
-}
-
-/// Splits at the first comma outside brackets and strings.
-fn split(text: &[u8]) -> Option<(&[u8], &[u8])> {
-    let (mut depth, mut quoted) = (0_usize, false);
-    for (at, byte) in text.iter().enumerate() {
-        match byte {
-            b'"' => quoted = !quoted,
-            _ if quoted => {}
-            b'(' | b'[' | b'{' | b'<' => depth += 1,
-            b')' | b']' | b'}' | b'>' => depth = depth.saturating_sub(1),
-            b',' if depth == 0 => {
-                return Some((text[..at].trim_ascii(), text[at + 1..].trim_ascii()));
-            }
-            _ => {}
-        }
-    }
-    None
 }
 
 /// How the names of such intrinsics begin, after `llvm.`.
@@ -346,63 +245,7 @@ const HARMLESS: &str = "\
 
 /// Whether a call leaves memory alone: an intrinsic that only computes or
 /// informs. Those of targets store too, and some call what they are given.
-fn is_harmless(call: &[u8]) -> bool {
-    // What is called comes before the arguments.
-    let Some(at) = call.iter().position(|&byte| byte == b'@') else { return false };
-    let Some(name) = call[at..].strip_prefix(b"@llvm.") else { return false };
-    // A parenthesis after a name opens the arguments of a call through a
-    // pointer; those of a function type follow a space.
-    if call[..at].windows(2).any(|pair| pair[1] == b'(' && pair[0] != b' ') {
-        return false;
-    }
-    HARMLESS.split(' ').any(|harmless| name.starts_with(harmless.as_bytes()))
-}
-
-fn is_label(line: &[u8]) -> bool {
-    let line = match memchr::memchr(b';', line) {
-        Some(comment) => line[..comment].trim_ascii_end(),
-        None => line,
-    };
-    line.ends_with(b":")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{is_harmless, stored_name};
-
-    #[test]
-    fn calls() {
-        for call in [
-            " void @llvm.dbg.value(metadata ptr %p)",
-            " i32 @llvm.smax.i32(i32 %a, i32 %b)",
-            " void @llvm.assume(i1 true) [ \"align\"(ptr %p, i64 8) ]",
-        ] {
-            assert!(is_harmless(call.as_bytes()), "{call}");
-        }
-        for call in [
-            " void @g(ptr @llvm.dbg.value)",
-            " void %g(ptr @llvm.dbg.value)",
-            " void @llvm.memset.p0.i64(ptr %p, i8 0, i64 8, i1 false)",
-            " void @llvm.aarch64.neon.st2.v4f32.p0(<4 x float> %x, <4 x float> %x, ptr %p)",
-            " token (...) @llvm.experimental.gc.statepoint.p0(i64 0, i32 0, ptr @g)",
-            " void (...) @llvm.experimental.patchpoint.void(i64 0, i32 15, ptr @g, i32 0)",
-        ] {
-            assert!(!is_harmless(call.as_bytes()), "{call}");
-        }
-    }
-
-    #[test]
-    fn stored() {
-        for (line, name) in [
-            ("store ptr %x, ptr ", Some("%x")),
-            ("store %S* %x, %S** ", Some("%x")),
-            ("store { i32, i8 }* %x, { i32, i8 }** ", Some("%x")),
-            ("store i32 (i32, i8)* %0, i32 (i32, i8)** ", Some("%0")),
-            ("store %S* null, %S** ", None),
-            ("store %S* @g, %S** ", None),
-            ("store %\"a, b\"* %\"x y\", %\"a, b\"** ", None),
-        ] {
-            assert_eq!(stored_name(line.as_bytes()), name.map(str::as_bytes), "{line}");
-        }
-    }
+fn is_harmless(callee: &[u8]) -> bool {
+    let Some(name) = callee.strip_prefix(b"llvm.") else { return false };
+    HARMLESS.split(' ').any(|harmless| name.starts_with(harmless.trim_end_matches('(').as_bytes()))
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use tbaa::{AliasResult, Clause, Graph, Oracle, Rules, TagId};
 use tbaa_ir::{Instruction, Module, Opcode};
 
-use super::body::{Body, Event};
+use super::body::{Body, Event, Key};
 use super::effects::{Effect, Effects};
 use super::flow::{FAR, Flow, Point, Way};
 
@@ -119,9 +119,8 @@ impl<'a> Judge<'a> {
     }
 
     /// The pointer that an instruction accesses memory through, as written.
-    pub(super) fn pointer(&self, index: usize) -> Option<&'a str> {
-        let span = self.instruction(index).pointer_span(self.text)?;
-        std::str::from_utf8(&self.text[span]).ok()
+    pub(super) fn pointer(&self, index: usize) -> Option<&'a [u8]> {
+        Some(&self.text[self.instruction(index).pointer_span(self.text)?])
     }
 
     /// Looks at every plain load of a function, in file order. A load that could
@@ -156,15 +155,14 @@ impl<'a> Judge<'a> {
     }
 
     /// The name of an instruction's result.
-    fn value(&self, index: usize) -> Option<&'a str> {
-        let span = self.instruction(index).result_span(self.text)?;
-        std::str::from_utf8(&self.text[span]).ok()
+    fn value(&self, index: usize) -> Option<&'a [u8]> {
+        Some(&self.text[self.instruction(index).result_span(self.text)?])
     }
 
     /// Adds the loads that were not found before.
-    fn round(&self, body: &Body<'_>, flow: &Flow, found: &mut BTreeMap<usize, Blocked>) {
+    fn round(&self, body: &Body<'a>, flow: &Flow, found: &mut BTreeMap<usize, Blocked>) {
         // Of each access what it is to: equal accesses have equal numbers.
-        let mut numbers: HashMap<(String, &[u8]), usize> = HashMap::new();
+        let mut numbers: HashMap<(Key<'a>, &[u8]), usize> = HashMap::new();
         let mut number = |&event: &Event| {
             let next = numbers.len();
             Some(*numbers.entry(self.key(body, event)?).or_insert(next))
@@ -174,7 +172,7 @@ impl<'a> Judge<'a> {
             .iter()
             .map(|block| block.events.iter().map(&mut number).collect())
             .collect();
-        let before: HashMap<&str, usize> =
+        let before: HashMap<&[u8], usize> =
             found.keys().filter_map(|&load| Some((self.value(load)?, load))).collect();
         let mut added = Vec::new();
         for (index, block) in body.blocks.iter().enumerate() {
@@ -203,7 +201,7 @@ impl<'a> Judge<'a> {
 
     /// Pointer and type of a load or store that may stand for another; `None` of
     /// volatile and atomic ones.
-    fn key(&self, body: &Body<'_>, event: Event) -> Option<(String, &'a [u8])> {
+    fn key(&self, body: &Body<'a>, event: Event) -> Option<(Key<'a>, &'a [u8])> {
         let Event::Access(index) = event else { return None };
         let instruction = self.instruction(index);
         let plain = !instruction.volatile && !instruction.atomic;
@@ -217,7 +215,7 @@ impl<'a> Judge<'a> {
     /// lead nowhere.
     fn wanted(
         &self,
-        body: &Body<'_>,
+        body: &Body<'a>,
         flow: &Flow,
         keys: &[Vec<Option<usize>>],
         at: Point,
@@ -256,14 +254,14 @@ impl<'a> Judge<'a> {
         Some((Wanted::Partly(others(&way)?), way.passed))
     }
 
-    fn blockers(&self, body: &Body<'_>, load: usize, between: &[Event]) -> Vec<Blocker> {
+    fn blockers(&self, body: &Body<'a>, load: usize, between: &[Event]) -> Vec<Blocker> {
         if self.llvm.is_constant(self.instruction(load).tag) {
             return Vec::new();
         }
         let cause = |&event: &Event| {
             let cause = match event {
                 Event::Access(other) => self.cause(body, load, other),
-                Event::Other(offset) => self.of_call(load, offset),
+                Event::Other(offset) => self.of_call(body, load, offset),
             };
             cause.map(|cause| Blocker { event, cause, load })
         };
@@ -286,10 +284,11 @@ impl<'a> Judge<'a> {
         }
     }
 
-    fn of_call(&self, load: usize, offset: usize) -> Option<Cause> {
-        match self.effects.of_call(offset) {
+    fn of_call(&self, body: &Body<'a>, load: usize, offset: usize) -> Option<Cause> {
+        let statement = body.at(offset)?;
+        match self.effects.of_call(statement) {
             Effect::None => None,
-            Effect::Any if self.effects.line(offset).starts_with("fence") => Some(Cause::Order),
+            Effect::Any if statement.word == b"fence" => Some(Cause::Order),
             Effect::Any => Some(Cause::Call),
             Effect::Errno => {
                 let errno = self.module.errno_tags().iter().copied();
@@ -300,7 +299,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Whether and why an access may change what a load reads.
-    fn cause(&self, body: &Body<'_>, load: usize, other: usize) -> Option<Cause> {
+    fn cause(&self, body: &Body<'a>, load: usize, other: usize) -> Option<Cause> {
         let [read, write] = [load, other].map(|index| self.instruction(index));
         if write.atomic {
             return Some(Cause::Order);
@@ -308,7 +307,7 @@ impl<'a> Judge<'a> {
         match write.opcode {
             Opcode::Load | Opcode::VaArg => return None,
             Opcode::Call if self.pointer(other).is_none() => {
-                let effect = self.of_call(load, write.offset as usize);
+                let effect = self.of_call(body, load, write.offset as usize);
                 let apart = !self.llvm.may_alias(read.tag, write.tag);
                 return effect.filter(|_| !apart);
             }

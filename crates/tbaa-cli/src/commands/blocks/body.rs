@@ -1,14 +1,8 @@
-//! A function's body as its text says it: blocks, branches, and where values
-//! come from.
-//!
-//! It is read as LLVM prints it, an instruction or a label a line.
+//! A function's blocks, what in them may touch memory, and where pointers come from.
 
 use std::collections::HashMap;
-use std::ops::Range;
 
-use tbaa_ir::{Instruction, Module, Sizes};
-
-use crate::find::in_function;
+use tbaa_ir::{Argument, Element, Instruction, Module, Opcode, Sizes, Statement};
 
 /// How many definitions are followed from a pointer to what it is derived from.
 const DEPTH: usize = 16;
@@ -33,180 +27,126 @@ impl Event {
 
 pub(super) struct Block<'t> {
     /// Without `%`; empty for the first one if the text does not name it.
-    pub(super) label: &'t str,
+    pub(super) label: &'t [u8],
     pub(super) events: Vec<Event>,
     pub(super) successors: Vec<usize>,
 }
 
-/// Where the value of a name comes from.
-#[derive(Clone, Copy)]
-struct Definition<'t> {
-    block: usize,
-    /// What follows the `=`.
-    text: &'t str,
-}
-
 pub(super) struct Body<'t> {
     pub(super) blocks: Vec<Block<'t>>,
-    definitions: HashMap<&'t str, Definition<'t>>,
-    /// The parameters that are `noalias`.
-    noalias: Vec<&'t str>,
-    /// Values that are taken for equal to others, by their names with `%`.
-    equal: HashMap<&'t str, &'t str>,
+    text: tbaa_ir::Body<'t>,
+    /// Where the value of a name comes from, by the name with its `%`: the block, and the
+    /// number of the instruction.
+    definitions: HashMap<&'t [u8], (usize, usize)>,
+    /// Values that are taken for equal to others.
+    equal: HashMap<&'t [u8], &'t [u8]>,
     sizes: &'t Sizes,
 }
 
 /// What a pointer is derived from, and how far it is from there.
-#[derive(PartialEq, Eq, Clone, Debug)]
-pub(super) struct Place {
-    pub(super) root: String,
+#[derive(PartialEq, Eq, Clone, Copy, Debug)]
+pub(super) struct Place<'t> {
+    pub(super) root: &'t [u8],
     pub(super) offset: i64,
     /// Whether the offset is all that lies between.
     pub(super) exact: bool,
 }
 
+/// Two pointers with equal keys are equal where both are defined.
+#[derive(PartialEq, Eq, Hash)]
+pub(super) enum Key<'t> {
+    Exact(&'t [u8], i64),
+    /// A base, and the type and indices of a `getelementptr`.
+    Element(&'t [u8], &'t [u8], &'t [u8]),
+}
+
 impl<'t> Body<'t> {
     pub(super) fn read(module: &Module, text: &'t [u8], sizes: &'t Sizes, function: u32) -> Self {
-        let span = module.function_span(function);
-        let mut body = Body {
-            blocks: Vec::new(),
-            definitions: HashMap::new(),
-            noalias: Vec::new(),
-            equal: HashMap::new(),
-            sizes,
-        };
-        body.parameters(text, span.start);
-        let mut accesses = in_function(module, function)
-            .map(|index| (module.instructions()[index].offset as usize, index))
-            .peekable();
-        let mut targets: Vec<Vec<&str>> = Vec::new();
-        let mut at = span.start;
-        let mut ended = false;
-        for line in text[span].split_inclusive(|&byte| byte == b'\n') {
-            let start = at + (line.len() - line.trim_ascii_start().len());
-            at += line.len();
-            let Ok(line) = std::str::from_utf8(line.trim_ascii()) else { continue };
-            if let Some(label) = label(line) {
-                body.blocks.push(Block { label, events: Vec::new(), successors: Vec::new() });
-                targets.push(Vec::new());
-                ended = false;
-                continue;
-            }
-            if line.is_empty() || line.starts_with([';', '#']) {
-                continue;
-            }
-            if body.blocks.is_empty() {
-                body.blocks.push(Block { label: "", events: Vec::new(), successors: Vec::new() });
-                targets.push(Vec::new());
-            }
-            let block = body.blocks.len() - 1;
-            let (name, rest) = definition(line);
-            let word = opcode(rest);
-            if !ended {
-                if let Some(name) = name {
-                    body.definitions.insert(name, Definition { block, text: rest });
+        let text = module.body(text, function);
+        let mut definitions = HashMap::new();
+        let mut blocks = Vec::new();
+        for (index, (block, successors)) in text.blocks.iter().zip(text.successors()).enumerate() {
+            let mut events = Vec::new();
+            for at in block.statements.clone() {
+                let statement = &text.statements[at];
+                if let Some(name) = statement.result {
+                    definitions.insert(name, (index, at));
                 }
-                if let Some((_, index)) = accesses.next_if(|&(offset, _)| offset == start) {
-                    body.blocks[block].events.push(Event::Access(index));
-                } else if matches!(word, "call" | "invoke" | "callbr" | "fence") {
-                    body.blocks[block].events.push(Event::Other(start));
+                if let Some(access) = statement.access {
+                    events.push(Event::Access(access));
+                } else if statement.opcode == Opcode::Call || statement.word == b"fence" {
+                    events.push(Event::Other(statement.offset));
                 }
-                ended = is_terminator(word);
             }
-            // A terminator may go on over lines, up to the next label.
-            if ended {
-                targets[block].extend(labels(line));
-            }
+            blocks.push(Block { label: block.label, events, successors });
         }
-        body.join(&targets);
-        body
+        Body { blocks, text, definitions, equal: HashMap::new(), sizes }
     }
 
-    fn join(&mut self, targets: &[Vec<&str>]) {
-        let numbers: HashMap<&str, usize> =
-            self.blocks.iter().enumerate().map(|(index, block)| (block.label, index)).collect();
-        for (block, targets) in self.blocks.iter_mut().zip(targets) {
-            block.successors = targets.iter().filter_map(|&it| numbers.get(it).copied()).collect();
-            block.successors.sort_unstable();
-            block.successors.dedup();
-        }
-    }
-
-    /// Finds the `noalias` parameters in the header before the body.
-    fn parameters(&mut self, text: &'t [u8], start: usize) {
-        let header = memrchr_line(text, start);
-        let Ok(header) = std::str::from_utf8(&text[header]) else { return };
-        for parameter in header.split(',').filter(|it| it.contains(" noalias ")) {
-            let name = parameter.rsplit('%').next().unwrap_or_default();
-            self.noalias.push(&name[..word_len(name)]);
-        }
-    }
-
-    /// The block that computes a value; `None` for a parameter or a global.
-    fn block_of(&self, value: &str) -> Option<usize> {
-        Some(self.definitions.get(value.strip_prefix('%')?)?.block)
+    /// The instruction that begins at a place of the text.
+    pub(super) fn at(&self, offset: usize) -> Option<&Statement<'t>> {
+        self.text.at(offset)
     }
 
     /// The block in which each load is, by the name of its value. A value that
     /// takes a load's place may take its name.
     pub(super) fn loads(&self) -> HashMap<String, String> {
-        let place = |(&name, definition): (&&str, &Definition<'_>)| {
-            (name.to_owned(), self.blocks[definition.block].label.to_owned())
+        let name = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
+        let place = |(value, &(block, _)): (&&[u8], &(usize, usize))| {
+            (name(&value[1..]), name(self.blocks[block].label))
         };
-        let loads = self.definitions.iter().filter(|(_, it)| opcode(it.text) == "load");
-        loads.map(place).collect()
+        let is_load = |at: usize| self.text.statements[at].opcode == Opcode::Load;
+        self.definitions.iter().filter(|(_, it)| is_load(it.1)).map(place).collect()
     }
 
-    /// The text of a value's definition, from the opcode on.
-    pub(super) fn definition(&self, value: &str) -> Option<&'t str> {
-        Some(self.definitions.get(value.strip_prefix('%')?)?.text)
+    /// What computes a value; `None` for a parameter or a global.
+    fn definition(&self, value: &[u8]) -> Option<&Statement<'t>> {
+        Some(&self.text.statements[self.definitions.get(value)?.1])
+    }
+
+    /// The `getelementptr` that computes a value.
+    fn element(&self, value: &[u8]) -> Option<Element<'t>> {
+        self.definition(value).filter(|it| it.word == b"getelementptr")?.element()
     }
 
     /// Returns whether a pointer is the same in all turns of a loop: nothing but
     /// its offset is computed there.
-    pub(super) fn is_invariant(&self, pointer: &str, in_loop: &[bool]) -> bool {
-        let mut pending = vec![pointer.to_owned()];
+    pub(super) fn is_invariant(&self, pointer: &'t [u8], in_loop: &[bool]) -> bool {
+        let mut pending = vec![pointer];
         let mut steps = 0;
         while let Some(value) = pending.pop() {
             steps += 1;
             if steps > DEPTH * 4 {
                 return false;
             }
-            let Some(block) = self.block_of(&value) else { continue };
+            let Some(&(block, at)) = self.definitions.get(value) else { continue };
             if !in_loop[block] {
                 continue;
             }
-            let text = self.definition(&value).unwrap_or_default();
-            if !matches!(opcode(text), "getelementptr" | "bitcast" | "addrspacecast") {
+            let statement = &self.text.statements[at];
+            if !matches!(statement.word, b"getelementptr" | b"bitcast" | b"addrspacecast") {
                 return false;
             }
-            pending.extend(values(text).map(str::to_owned));
+            pending.extend(statement.values());
         }
         true
     }
 
-    /// Two pointers with equal keys are equal where both are defined.
-    pub(super) fn key(&self, pointer: &str) -> String {
-        match self.definition(pointer) {
-            Some(text) if opcode(text) == "getelementptr" => {
-                let place = self.place(pointer);
-                if place.exact {
-                    return format!("{}{:+}", place.root, place.offset);
-                }
-                let skipped = ["inbounds ", "nuw ", "nusw "];
-                let text = text.split(", !").next().unwrap_or(text).to_owned();
-                skipped.iter().fold(text, |text, word| text.replace(word, ""))
-            }
-            _ => format!("{}+0", self.equal.get(pointer).unwrap_or(&pointer)),
+    pub(super) fn key(&self, pointer: &'t [u8]) -> Key<'t> {
+        match self.element(pointer) {
+            Some(element) => match self.place(pointer) {
+                Place { root, offset, exact: true } => Key::Exact(root, offset),
+                _ => Key::Element(element.base.value, element.ty, element.list),
+            },
+            None => Key::Exact(self.equal.get(pointer).copied().unwrap_or(pointer), 0),
         }
     }
 
     /// The value that a pointer is computed from by offsets alone.
-    pub(super) fn source(&self, pointer: &'t str) -> &'t str {
+    pub(super) fn source(&self, pointer: &'t [u8]) -> &'t [u8] {
         let mut pointer = pointer;
         for _ in 0..DEPTH {
-            let text = self.definition(pointer).filter(|it| opcode(it) == "getelementptr");
-            match text.and_then(|text| values(text).next()) {
+            match self.element(pointer).and_then(|element| base(&element)) {
                 Some(base) => pointer = base,
                 None => break,
             }
@@ -215,29 +155,25 @@ impl<'t> Body<'t> {
     }
 
     /// Takes a value for equal to an earlier one from now on.
-    pub(super) fn equate(&mut self, value: &'t str, earlier: &'t str) {
+    pub(super) fn equate(&mut self, value: &'t [u8], earlier: &'t [u8]) {
         let earlier = self.equal.get(earlier).copied().unwrap_or(earlier);
         self.equal.insert(value, earlier);
     }
 
     /// Follows a pointer to what it is derived from.
-    pub(super) fn place(&self, pointer: &str) -> Place {
-        let mut place = Place { root: pointer.to_owned(), offset: 0, exact: true };
+    pub(super) fn place(&self, pointer: &'t [u8]) -> Place<'t> {
+        let mut place = Place { root: pointer, offset: 0, exact: true };
         for _ in 0..DEPTH {
-            if let Some(&equal) = self.equal.get(&*place.root) {
-                place.root = equal.to_owned();
+            place.root = self.equal.get(place.root).copied().unwrap_or(place.root);
+            let Some(element) = self.element(place.root) else { break };
+            let Some(base) = base(&element) else { break };
+            match constant_step(&element, self.sizes) {
+                Some(step) => {
+                    let offset = place.offset.saturating_add(step);
+                    place = Place { root: base, offset, ..place };
+                }
+                None => place = Place { root: base, offset: 0, exact: false },
             }
-            let Some(text) = self.definition(&place.root) else { break };
-            if opcode(text) != "getelementptr" {
-                break;
-            }
-            let Some((base, offset)) = constant_step(text, self.sizes) else {
-                let Some(base) = values(text).next() else { break };
-                place = Place { root: base.to_owned(), offset: 0, exact: false };
-                continue;
-            };
-            place.root = base.to_owned();
-            place.offset = place.offset.saturating_add(offset);
         }
         place
     }
@@ -245,7 +181,11 @@ impl<'t> Body<'t> {
     /// Compares the places of two accesses, whatever their types: `Some(true)` if
     /// they share a byte, `Some(false)` if they lie at other bytes from one place
     /// or in objects of their own, `None` if that is not known.
-    pub(super) fn meet(&self, a: (&str, Option<u64>), b: (&str, Option<u64>)) -> Option<bool> {
+    pub(super) fn meet(
+        &self,
+        a: (&'t [u8], Option<u64>),
+        b: (&'t [u8], Option<u64>),
+    ) -> Option<bool> {
         let [place_a, place_b] = [self.place(a.0), self.place(b.0)];
         if self.key(a.0) == self.key(b.0) {
             return Some(true);
@@ -254,12 +194,12 @@ impl<'t> Body<'t> {
             if !place_a.exact || !place_b.exact {
                 return None;
             }
-            let ends = |place: &Place, size: u64| place.offset.saturating_add_unsigned(size);
+            let ends = |place: &Place<'_>, size: u64| place.offset.saturating_add_unsigned(size);
             return Some(
                 ends(&place_a, a.1?) > place_b.offset && ends(&place_b, b.1?) > place_a.offset,
             );
         }
-        let [a, b] = [&*place_a.root, &*place_b.root].map(|root| self.object(root));
+        let [a, b] = [place_a.root, place_b.root].map(|root| self.object(root));
         use Object::{Global, Parameter, Unknown};
         // LLVM: `isIdentifiedObject`, `isIdentifiedFunctionLocal`.
         let is_open = matches!(
@@ -274,14 +214,19 @@ impl<'t> Body<'t> {
         Some(self.sizes.of(module.access_type(instruction))?.store)
     }
 
-    fn object(&self, root: &str) -> Object {
-        let Some(name) = root.strip_prefix('%') else {
-            return if root.starts_with('@') { Object::Global } else { Object::Unknown };
+    fn object(&self, root: &[u8]) -> Object {
+        if root.starts_with(b"@") {
+            return Object::Global;
+        }
+        let is_noalias = |it: &&Argument<'_>| {
+            it.value == root
+                && it.attributes.split(u8::is_ascii_whitespace).any(|it| it == b"noalias")
         };
         match self.definition(root) {
-            Some(text) if opcode(text) == "alloca" => Object::Local,
+            _ if !root.starts_with(b"%") => Object::Unknown,
+            Some(statement) if statement.word == b"alloca" => Object::Local,
             Some(_) => Object::Unknown,
-            None if self.noalias.contains(&name) => Object::Noalias,
+            None if self.text.header.parameters.iter().any(|it| is_noalias(&it)) => Object::Noalias,
             None => Object::Parameter,
         }
     }
@@ -299,97 +244,16 @@ enum Object {
     Unknown,
 }
 
-/// The line that ends at the `{` of the body.
-fn memrchr_line(text: &[u8], start: usize) -> Range<usize> {
-    let before = &text[..start];
-    before.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1)..start
+/// The value that offsets are added to, if it has a name.
+fn base<'t>(element: &Element<'t>) -> Option<&'t [u8]> {
+    Some(element.base.value).filter(|base| base.starts_with(b"%") || base.starts_with(b"@"))
 }
 
-fn is_word(c: char) -> bool {
-    c.is_ascii_alphanumeric() || "-$._".contains(c)
-}
-
-fn word_len(text: &str) -> usize {
-    if let Some(quoted) = text.strip_prefix('"') {
-        return quoted.find('"').map_or(text.len(), |end| end + 2);
-    }
-    text.find(|c| !is_word(c)).unwrap_or(text.len())
-}
-
-/// The name of a label that stands on a line, as LLVM writes it after `%`.
-fn label(line: &str) -> Option<&str> {
-    // So LLVM wrote the labels of unnamed blocks up to version 8.
-    if let Some(rest) = line.strip_prefix("; <label>:") {
-        return Some(&rest[..rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len())]);
-    }
-    let len = word_len(line);
-    (len > 0 && line[len..].starts_with(':')).then(|| &line[..len])
-}
-
-/// The name before a `=`, and what follows it or stands alone.
-fn definition(line: &str) -> (Option<&str>, &str) {
-    let Some(rest) = line.strip_prefix('%') else { return (None, line) };
-    let name = &rest[..word_len(rest)];
-    match rest[name.len()..].strip_prefix(" = ") {
-        Some(rest) => (Some(name), rest),
-        None => (None, line),
-    }
-}
-
-/// The opcode that a text begins with, `tail` and the like passed over.
-pub(super) fn opcode(text: &str) -> &str {
-    let mut words = text.split(|c: char| !is_word(c)).filter(|word| !word.is_empty());
-    let first = words.next().unwrap_or_default();
-    match first {
-        "tail" | "musttail" | "notail" => words.next().unwrap_or_default(),
-        _ => first,
-    }
-}
-
-/// LLVM: `Instruction::isTerminator`.
-fn is_terminator(word: &str) -> bool {
-    matches!(
-        word,
-        "br" | "switch"
-            | "indirectbr"
-            | "invoke"
-            | "callbr"
-            | "ret"
-            | "unreachable"
-            | "resume"
-            | "cleanupret"
-            | "catchret"
-            | "catchswitch"
-            | "unwind"
-    )
-}
-
-/// The `%x` of every `label %x`.
-fn labels(text: &str) -> impl Iterator<Item = &str> {
-    text.split("label %").skip(1).map(|rest| &rest[..word_len(rest)])
-}
-
-/// Every `%x` and `@x` in a text.
-fn values(text: &str) -> impl Iterator<Item = &str> {
-    let starts = text.char_indices().filter(|(_, c)| matches!(c, '%' | '@'));
-    starts.filter_map(|(at, _)| {
-        let len = word_len(&text[at + 1..]);
-        (len > 0).then(|| &text[at..at + 1 + len])
-    })
-}
-
-/// The base and the bytes of a `getelementptr` by one constant.
-fn constant_step<'t>(text: &'t str, sizes: &Sizes) -> Option<(&'t str, i64)> {
-    let mut rest = text.strip_prefix("getelementptr ")?;
-    while let Some(after) =
-        ["inbounds ", "nuw ", "nusw "].iter().find_map(|it| rest.strip_prefix(it))
-    {
-        rest = after;
-    }
-    let mut parts = rest.split(", ");
-    let size = i64::try_from(sizes.of(parts.next()?.as_bytes())?.alloc).ok()?;
-    let base = parts.next()?.strip_prefix("ptr ")?;
-    let index: i64 = parts.next()?.split(' ').nth(1)?.parse().ok()?;
-    let is_last = parts.next().is_none_or(|part| part.starts_with('!'));
-    (is_last && base.starts_with(['%', '@'])).then_some((base, index.checked_mul(size)?))
+/// The bytes of a `getelementptr` by one constant.
+fn constant_step(element: &Element<'_>, sizes: &Sizes) -> Option<i64> {
+    let size = i64::try_from(sizes.of(element.ty)?.alloc).ok()?;
+    let mut indices = element.indices();
+    let index: i64 = str::from_utf8(indices.next()?.value).ok()?.parse().ok()?;
+    indices.next().is_none().then_some(())?;
+    index.checked_mul(size)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::body::opcode;
+use tbaa_ir::Statement;
 
 /// What a call may do to memory that other code sees.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -17,7 +17,6 @@ pub(super) enum Effect {
 
 /// The attributes that a module's text gives functions.
 pub(super) struct Effects<'t> {
-    text: &'t [u8],
     /// What the groups `#0 = {...}` say.
     groups: HashMap<&'t str, Effect>,
     /// What declarations and definitions say.
@@ -39,7 +38,7 @@ const HARMLESS: [&str; 8] = [
 
 impl<'t> Effects<'t> {
     pub(super) fn of(text: &'t [u8]) -> Self {
-        let mut found = Effects { text, groups: HashMap::new(), functions: HashMap::new() };
+        let mut found = Effects { groups: HashMap::new(), functions: HashMap::new() };
         let lines = || {
             let lines = text.split(|&byte| byte == b'\n');
             // What is no UTF-8 has no attribute that is looked for.
@@ -73,26 +72,18 @@ impl<'t> Effects<'t> {
         groups.copied().min().unwrap_or(Effect::Any)
     }
 
-    /// What the call or fence that stands at an offset may do.
-    pub(super) fn of_call(&self, offset: usize) -> Effect {
-        let line = self.line(offset);
-        let text = line.split_once(" = ").filter(|_| line.starts_with('%')).map_or(line, |it| it.1);
-        if opcode(text) == "fence" {
+    /// What a call or fence may do.
+    pub(super) fn of_call(&self, statement: &Statement<'_>) -> Effect {
+        if statement.word == b"fence" {
             return Effect::Any;
         }
+        let line = std::str::from_utf8(statement.text()).unwrap_or_default();
         let Some(name) = callee(line) else { return self.all(line) };
         if HARMLESS.iter().any(|harmless| name.starts_with(harmless)) {
             return Effect::None;
         }
         let of_function = self.functions.get(name).copied().unwrap_or(Effect::Any);
         of_function.min(self.all(line))
-    }
-
-    /// The rest of the line from an offset on.
-    pub(super) fn line(&self, offset: usize) -> &'t str {
-        let rest = &self.text[offset..];
-        let end = rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len());
-        std::str::from_utf8(&rest[..end]).unwrap_or_default().trim_end()
     }
 }
 

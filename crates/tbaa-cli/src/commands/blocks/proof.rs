@@ -9,6 +9,7 @@ use tbaa_ir::Opcode;
 use super::super::{counted, percent};
 use super::Function;
 use super::blame::{Blocked, Cause, Judge};
+use super::body::Key;
 use super::prove::{Outcome, Prover, Trial};
 use crate::find::in_function;
 use crate::report::Failure;
@@ -141,7 +142,7 @@ fn every_store(judge: &Judge<'_>, function: &Function<'_>) -> Vec<Trial> {
     let instruction = |index: usize| &judge.module.instructions()[index];
     let key = |index: usize| judge.pointer(index).map(|pointer| function.body.key(pointer));
     let all = in_function(judge.module, function.index);
-    let stores: Vec<(usize, Option<String>)> = all
+    let stores: Vec<(usize, Option<Key<'_>>)> = all
         .clone()
         .filter(|&it| matches!(instruction(it).opcode, Opcode::Store | Opcode::Call))
         .map(|it| (it, key(it)))

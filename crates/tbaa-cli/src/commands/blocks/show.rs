@@ -88,25 +88,23 @@ impl<'a> Shown<'a> {
     pub(super) fn rows(&self, function: &Function<'_>, loads: &[&Blocked]) -> Vec<Row> {
         let name = self.function_name(function);
         let places = |accesses: &[usize]| {
-            accesses.iter().map(|&it| self.place(Event::Access(it))).collect::<Vec<_>>()
+            accesses.iter().map(|&it| self.place(function, Event::Access(it))).collect::<Vec<_>>()
         };
         let row = |blocked: &&Blocked| {
             let (could, of, header) = match &blocked.wanted {
                 Wanted::Reuse(earlier) => ("reuse", places(earlier), None),
                 Wanted::Partly(earlier) => ("reuse on some ways", places(earlier), None),
-                Wanted::Hoist(header) => {
-                    ("hoist", Vec::new(), Some(function.body.blocks[*header].label.to_owned()))
-                }
+                Wanted::Hoist(header) => ("hoist", Vec::new(), Some(label(function, *header))),
             };
             let blockers = blocked.blockers.iter().map(|blocker| BlockerRow {
-                place: self.place(blocker.event),
+                place: self.place(function, blocker.event),
                 cause: code(blocker.cause),
                 why: self.why(blocked, blocker),
                 help: blocker.cause.help(),
             });
             Row {
                 function: name.clone(),
-                load: self.place(Event::Access(blocked.load)),
+                load: self.place(function, Event::Access(blocked.load)),
                 could,
                 of,
                 header,
@@ -150,7 +148,7 @@ impl<'a> Shown<'a> {
         blocked: &Blocked,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        writeln!(out, "  {}", self.line(Event::Access(blocked.load)))?;
+        writeln!(out, "  {}", self.line(function, Event::Access(blocked.load)))?;
         let may = if blocked.blockers.is_empty() {
             "and nothing in between may change it"
         } else {
@@ -158,21 +156,25 @@ impl<'a> Shown<'a> {
         };
         match &blocked.wanted {
             Wanted::Reuse(earlier) => {
-                writeln!(out, "    could reuse the value of {}, {may}", self.any(earlier))?;
+                writeln!(
+                    out,
+                    "    could reuse the value of {}, {may}",
+                    self.any(function, earlier)
+                )?;
             }
             Wanted::Partly(earlier) => {
-                let from = self.any(earlier);
+                let from = self.any(function, earlier);
                 writeln!(out, "    could reuse the value of {from} on all ways but one, {may}")?;
             }
             Wanted::Hoist(header) => {
-                let label = function.body.blocks[*header].label;
+                let label = label(function, *header);
                 writeln!(out, "    could be done once, before the loop at %{label}, {may}")?;
             }
         }
         let mut helped = Vec::new();
         for blocker in &blocked.blockers {
             let why = self.why(blocked, blocker);
-            writeln!(out, "      {}: {why}", self.line(blocker.event))?;
+            writeln!(out, "      {}: {why}", self.line(function, blocker.event))?;
             if !helped.contains(&blocker.cause) {
                 helped.push(blocker.cause);
             }
@@ -189,8 +191,8 @@ impl<'a> Shown<'a> {
     }
 
     /// Some of the accesses, one of which holds.
-    fn any(&self, accesses: &[usize]) -> String {
-        let shown = accesses.iter().take(SHOWN).map(|&it| self.line(Event::Access(it)));
+    fn any(&self, function: &Function<'_>, accesses: &[usize]) -> String {
+        let shown = accesses.iter().take(SHOWN).map(|&it| self.line(function, Event::Access(it)));
         let more = if accesses.len() > SHOWN { " or another" } else { "" };
         format!("{}{more}", shown.collect::<Vec<_>>().join(" or "))
     }
@@ -208,19 +210,20 @@ impl<'a> Shown<'a> {
     }
 
     /// `@f:2 store long, f.c:6`.
-    fn line(&self, event: Event) -> String {
-        let Place { access, what, source, .. } = self.place(event);
+    fn line(&self, function: &Function<'_>, event: Event) -> String {
+        let Place { access, what, source, .. } = self.place(function, event);
         let access = access.map(|access| format!("{access} ")).unwrap_or_default();
         let source = source.map(|source| format!(", {source}")).unwrap_or_default();
         format!("{access}{what}{source}")
     }
 
-    fn place(&self, event: Event) -> Place {
+    fn place(&self, function: &Function<'_>, event: Event) -> Place {
         let offset = self.judge.offset(event);
         let source =
             |at: tbaa_ir::Location| printable(format!("{}:{}", at.file, at.line).as_bytes());
         let Event::Access(index) = event else {
-            let line = self.judge.effects.line(offset);
+            let line = function.body.at(offset).map_or(&b""[..], |it| it.text());
+            let line = std::str::from_utf8(line).unwrap_or_default();
             let what = match callee(line) {
                 Some(name) => format!("call of {}", printable(name.as_bytes())),
                 None if line.starts_with("fence") => "fence".to_owned(),
@@ -284,6 +287,10 @@ impl<'a> Shown<'a> {
         }
         format!("{why}, through which this is loaded")
     }
+}
+
+fn label(function: &Function<'_>, block: usize) -> String {
+    String::from_utf8_lossy(function.body.blocks[block].label).into_owned()
 }
 
 fn code(cause: Cause) -> &'static str {

@@ -1,0 +1,172 @@
+//! The attributes of functions and calls, and the groups `#0` that have some.
+
+use std::ops::Range;
+
+use super::module::Module;
+use tbaa_types::lexer::{Lexer, is_word};
+use tbaa_types::table::HashMap;
+
+/// An attribute, or what stands among them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[doc(hidden)]
+pub enum Attribute<'t> {
+    /// `readnone`; of `memory(none)` also what is in the parentheses.
+    Word(&'t [u8], Option<&'t [u8]>),
+    /// `#0`.
+    Group(u32),
+    /// `"deopt"` of the bundle `"deopt"(i32 1)`.
+    Bundle(&'t [u8]),
+}
+
+/// Reads attributes up to what cannot be one: of a function from after its parameters,
+/// of a call from after its arguments, of a group from after its `{`.
+#[derive(Clone)]
+#[doc(hidden)]
+pub struct Attributes<'t> {
+    lexer: Lexer<'t>,
+    in_bundles: bool,
+}
+
+/// What may follow a function's attributes, or begins the next entity.
+const ENDS: [&[u8]; 12] = [
+    b"attributes",
+    b"declare",
+    b"define",
+    b"module",
+    b"personality",
+    b"prefix",
+    b"prologue",
+    b"source_filename",
+    b"target",
+    b"to",
+    b"uselistorder",
+    b"uselistorder_bb",
+];
+
+impl<'t> Attributes<'t> {
+    pub fn new(lexer: Lexer<'t>) -> Self {
+        Attributes { lexer, in_bundles: false }
+    }
+
+    /// Passes a string, and returns what is between the quotes.
+    fn string(&mut self) -> Option<&'t [u8]> {
+        self.lexer.quoted().ok()
+    }
+}
+
+impl<'t> Iterator for Attributes<'t> {
+    /// With its place in the text.
+    type Item = (Range<usize>, Attribute<'t>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            self.lexer.skip_space().ok()?;
+            let start = self.lexer.at;
+            let found = match self.lexer.peek()? {
+                b'[' if !self.in_bundles => {
+                    self.in_bundles = true;
+                    self.lexer.at += 1;
+                    continue;
+                }
+                b']' if self.in_bundles => {
+                    self.in_bundles = false;
+                    self.lexer.at += 1;
+                    continue;
+                }
+                b',' if self.in_bundles => {
+                    self.lexer.at += 1;
+                    continue;
+                }
+                b'"' => {
+                    let string = self.string()?;
+                    self.lexer.skip_space().ok()?;
+                    if self.in_bundles {
+                        (self.lexer.peek() == Some(b'(')).then_some(())?;
+                        self.lexer.bracketed("a bundle").ok()?;
+                        Attribute::Bundle(string)
+                    } else {
+                        // `"key"="value"`
+                        if self.lexer.eat(b"=") {
+                            self.lexer.skip_space().ok()?;
+                            self.string()?;
+                        }
+                        continue;
+                    }
+                }
+                b'#' => {
+                    self.lexer.at += 1;
+                    Attribute::Group(self.lexer.number().ok()?)
+                }
+                byte if is_word(byte) => {
+                    let word = self.lexer.word();
+                    if ENDS.contains(&word) {
+                        self.lexer.at = start;
+                        return None;
+                    }
+                    let mut ahead = self.lexer;
+                    ahead.skip_space().ok()?;
+                    let mut inside = None;
+                    if ahead.peek() == Some(b'(') {
+                        let open = ahead.at + 1;
+                        ahead.bracketed("an attribute").ok()?;
+                        inside = Some(&ahead.text[open..ahead.at - 1]);
+                        self.lexer = ahead;
+                    } else if ahead.eat(b"=") {
+                        // `align=4`, in a group.
+                        self.lexer = ahead;
+                    }
+                    Attribute::Word(word, inside)
+                }
+                _ => return None,
+            };
+            return Some((start..self.lexer.at, found));
+        }
+    }
+}
+
+/// The attribute groups of a text, `attributes #4 = { ... }`.
+#[doc(hidden)]
+pub struct Groups<'t> {
+    bodies: HashMap<u32, Vec<Attributes<'t>>>,
+}
+
+impl<'t> Groups<'t> {
+    pub fn new(text: &'t [u8], module: &Module) -> Self {
+        let mut bodies: HashMap<u32, Vec<_>> = HashMap::default();
+        for &start in &module.groups {
+            let mut lexer = Lexer::new(text, text.len().min(start as usize));
+            let number = (|| {
+                lexer.skip_space().ok()?;
+                lexer.eat(b"#").then_some(())?;
+                let number = lexer.number().ok()?;
+                lexer.skip_space().ok()?;
+                lexer.eat(b"=").then_some(())?;
+                lexer.skip_space().ok()?;
+                lexer.eat(b"{").then_some(number)
+            })();
+            if let Some(number) = number {
+                bodies.entry(number).or_default().push(Attributes::new(lexer));
+            }
+        }
+        Groups { bodies }
+    }
+
+    /// The attributes of a group, which a text may define in parts.
+    pub fn of(&self, group: u32) -> impl Iterator<Item = (Range<usize>, Attribute<'t>)> {
+        self.bodies.get(&group).into_iter().flatten().cloned().flatten()
+    }
+
+    /// The numbers of all groups.
+    pub fn numbers(&self) -> impl Iterator<Item = u32> {
+        self.bodies.keys().copied()
+    }
+
+    /// Returns whether this word is among the attributes, or in a group that they name.
+    pub fn have(&self, mut attributes: Attributes<'_>, word: &[u8]) -> bool {
+        let is = |attribute| matches!(attribute, Attribute::Word(it, _) if it == word);
+        attributes.any(|(_, attribute)| match attribute {
+            Attribute::Group(group) => self.of(group).any(|(_, it)| is(it)),
+            _ => is(attribute),
+        })
+    }
+}

@@ -1,0 +1,282 @@
+//! What functions and calls do to memory, as far as attributes say.
+
+use std::borrow::Cow;
+
+use super::attributes::{Attribute, Attributes, Groups};
+use super::body::{Call, header};
+use super::intrinsics::INTRINSICS;
+use super::module::Module;
+use tbaa_types::lexer::Lexer;
+use tbaa_types::source::unescape;
+use tbaa_types::table::HashMap;
+
+/// Kinds of memory that effects are told of one by one.
+///
+/// LLVM: `IRMemLocation`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[doc(hidden)]
+pub enum Location {
+    /// What arguments point to.
+    Argument,
+    /// What no code of the module can access.
+    Inaccessible,
+    Errno,
+    Other,
+    Target0,
+    Target1,
+}
+
+/// What a function may do to each kind of memory.
+///
+/// LLVM: `MemoryEffects`, with the same numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[doc(hidden)]
+pub struct MemoryEffects(u32);
+
+impl MemoryEffects {
+    pub const NONE: Self = Self::all(0);
+    pub const READ: Self = Self::all(1);
+    pub const WRITE: Self = Self::all(2);
+    /// Nothing is known.
+    pub const ANY: Self = Self::all(3);
+
+    /// 1 to read, 2 to write, 3 for both.
+    const fn all(access: u32) -> Self {
+        MemoryEffects(access * 0b01_01_01_01_01_01)
+    }
+
+    /// Only what is done to memory of one kind.
+    const fn only(location: Location) -> Self {
+        MemoryEffects(3 << (2 * location as u32))
+    }
+
+    /// The number that LLVM has for it.
+    #[must_use]
+    pub fn to_bits(self) -> u32 {
+        self.0
+    }
+
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        MemoryEffects(self.0 & other.0)
+    }
+
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        MemoryEffects(self.0 | other.0)
+    }
+
+    #[must_use]
+    pub fn without(self, location: Location) -> Self {
+        MemoryEffects(self.0 & !Self::only(location).0)
+    }
+
+    #[must_use]
+    pub fn writes(self) -> bool {
+        self.and(Self::WRITE) != Self::NONE
+    }
+
+    /// Reads what stands in `memory(...)`; `None` where LLVM would not.
+    ///
+    /// LLVM: `LLParser::parseMemoryAttr`.
+    fn parse(list: &[u8]) -> Option<Self> {
+        let mut effects = Self::NONE;
+        for part in list.split(|&byte| byte == b',') {
+            let mut sides = part.rsplitn(2, |&byte| byte == b':').map(<[u8]>::trim_ascii);
+            let access = match sides.next()? {
+                b"none" => Self::NONE,
+                b"read" => Self::READ,
+                b"write" => Self::WRITE,
+                b"readwrite" => Self::ANY,
+                _ => return None,
+            };
+            let location = match sides.next() {
+                None => {
+                    effects = access;
+                    continue;
+                }
+                Some(b"argmem") => Location::Argument,
+                Some(b"inaccessiblemem") => Location::Inaccessible,
+                Some(b"errnomem") => Location::Errno,
+                Some(b"target_mem0") => Location::Target0,
+                Some(b"target_mem1") => Location::Target1,
+                Some(_) => return None,
+            };
+            effects = effects.without(location).or(access.and(Self::only(location)));
+        }
+        Some(effects)
+    }
+
+    /// What attributes say that LLVM had before version 16.
+    ///
+    /// LLVM: `upgradeMemoryAttr`.
+    fn of_old(word: &[u8]) -> Option<Self> {
+        let [argument, inaccessible] = [Location::Argument, Location::Inaccessible].map(Self::only);
+        Some(match word {
+            b"readnone" => Self::NONE,
+            b"readonly" => Self::READ,
+            b"writeonly" => Self::WRITE,
+            b"argmemonly" => argument,
+            b"inaccessiblememonly" => inaccessible,
+            b"inaccessiblemem_or_argmemonly" => argument.or(inaccessible),
+            _ => return None,
+        })
+    }
+}
+
+/// Intrinsics that LLVM says write what their argument points to, so that they stay in
+/// order. They change nothing that is loaded after.
+const MARKERS: [&[u8]; 3] = [b"llvm.invariant.", b"llvm.lifetime.", b"llvm.prefetch"];
+
+/// Bundles that say nothing of memory, and those that only let it be read.
+///
+/// LLVM: `CallBase::hasReadingOperandBundles`, `CallBase::hasClobberingOperandBundles`.
+const SILENT: [&[u8]; 4] = [b"ptrauth", b"kcfi", b"convergencectrl", b"deactivation-symbol"];
+const READING: [&[u8]; 2] = [b"deopt", b"funclet"];
+
+/// What the functions of a module do to memory, as LLVM has it from their attributes.
+#[doc(hidden)]
+pub struct Effects<'t> {
+    /// `None` where a group says nothing of memory.
+    groups: HashMap<u32, Option<MemoryEffects>>,
+    functions: HashMap<Cow<'t, [u8]>, MemoryEffects>,
+    intrinsics: HashMap<&'static [u8], MemoryEffects>,
+}
+
+impl<'t> Effects<'t> {
+    pub fn new(text: &'t [u8], module: &Module) -> Self {
+        let groups = Groups::new(text, module);
+        let bodies = groups.numbers().map(|it| (it, stated(groups.of(it), |_| None)));
+        let mut effects = Effects {
+            groups: bodies.collect(),
+            functions: HashMap::default(),
+            intrinsics: HashMap::default(),
+        };
+        for (memory, names) in INTRINSICS {
+            let memory = MemoryEffects::parse(memory.as_bytes()).unwrap_or(MemoryEffects::ANY);
+            effects.intrinsics.extend(names.split(' ').map(|name| (name.as_bytes(), memory)));
+        }
+        let defined = (0..module.functions().len() as u32).map(|it| module.header_span(it).start);
+        let heads = module.declarations.iter().map(|&it| it as usize).chain(defined);
+        for head in heads.map(|it| it.min(text.len())) {
+            if let Some((name, _, tail)) = header(Lexer::new(text, head)) {
+                let memory = effects.stated(tail);
+                effects.functions.insert(unquoted(name), memory);
+            }
+        }
+        effects
+    }
+
+    fn stated(&self, attributes: Attributes<'t>) -> MemoryEffects {
+        let of_group = |group| self.groups.get(&group).copied().flatten();
+        stated(attributes, of_group).unwrap_or(MemoryEffects::ANY)
+    }
+
+    /// What a function does; `name` is as the text writes it after the `@`.
+    ///
+    /// LLVM: `Function::getMemoryEffects`.
+    #[must_use]
+    pub fn of_function(&self, name: &[u8]) -> MemoryEffects {
+        let name = unquoted(name);
+        let known = self.intrinsic(&name).or_else(|| self.functions.get(&*name).copied());
+        known.unwrap_or(MemoryEffects::ANY)
+    }
+
+    /// What LLVM's table says of an intrinsic, whose name may end with types.
+    ///
+    /// LLVM: `Intrinsic::lookupIntrinsicID`.
+    fn intrinsic(&self, name: &[u8]) -> Option<MemoryEffects> {
+        let mut name = name.strip_prefix(b"llvm.")?;
+        loop {
+            if let Some(&known) = self.intrinsics.get(name) {
+                return Some(known);
+            }
+            name = &name[..memchr::memrchr(b'.', name)?];
+        }
+    }
+
+    /// What a call does.
+    ///
+    /// LLVM: `CallBase::getMemoryEffects`.
+    #[must_use]
+    pub fn of_call(&self, call: &Call<'t>) -> MemoryEffects {
+        let stated = self.stated(call.attributes.clone());
+        if call.callee.is_empty() {
+            return stated;
+        }
+        let mut of_function = self.of_function(call.callee);
+        if call.callee != b"llvm.assume" {
+            for (_, attribute) in call.attributes.clone() {
+                match attribute {
+                    Attribute::Bundle(name) if SILENT.contains(&name) => {}
+                    Attribute::Bundle(name) if READING.contains(&name) => {
+                        of_function = of_function.or(MemoryEffects::READ);
+                    }
+                    Attribute::Bundle(_) => of_function = MemoryEffects::ANY,
+                    _ => {}
+                }
+            }
+        }
+        if is_volatile(call) {
+            of_function = of_function.or(MemoryEffects::only(Location::Inaccessible));
+        }
+        stated.and(of_function)
+    }
+
+    /// What a call does to memory that may be loaded after.
+    #[must_use]
+    pub fn on_loads(&self, call: &Call<'t>) -> MemoryEffects {
+        if MARKERS.iter().any(|marker| call.callee.starts_with(marker)) {
+            return MemoryEffects::NONE;
+        }
+        [Location::Inaccessible, Location::Target0, Location::Target1]
+            .into_iter()
+            .fold(self.of_call(call), MemoryEffects::without)
+    }
+}
+
+/// What a list of attributes says of memory; `None` where it says nothing. Groups replace
+/// what is said beside them, and each what one before it says.
+fn stated<'t>(
+    attributes: impl Iterator<Item = (std::ops::Range<usize>, Attribute<'t>)>,
+    of_group: impl Fn(u32) -> Option<MemoryEffects>,
+) -> Option<MemoryEffects> {
+    let (mut stated, mut old, mut in_groups) = (None, MemoryEffects::ANY, None);
+    for (_, attribute) in attributes {
+        match attribute {
+            Attribute::Word(b"memory", Some(list)) => {
+                stated = MemoryEffects::parse(list).or(stated);
+            }
+            Attribute::Word(word, _) => {
+                old = MemoryEffects::of_old(word).map_or(old, |effects| old.and(effects));
+            }
+            Attribute::Group(group) => in_groups = of_group(group).or(in_groups),
+            Attribute::Bundle(_) => {}
+        }
+    }
+    in_groups.or(Some(old).filter(|&old| old != MemoryEffects::ANY)).or(stated)
+}
+
+/// LLVM: `Instruction::isVolatile`.
+fn is_volatile(call: &Call<'_>) -> bool {
+    let which = match call.callee {
+        callee if callee.starts_with(b"llvm.matrix.column.major.load.") => 2,
+        callee if callee.starts_with(b"llvm.matrix.column.major.store.") => 3,
+        callee
+            if callee.starts_with(b"llvm.mem")
+                && memchr::memmem::find(callee, b".atomic.").is_none() =>
+        {
+            3
+        }
+        _ => return false,
+    };
+    call.arguments.get(which).is_some_and(|it| it.ty == b"i1" && it.value == b"true")
+}
+
+/// A name without its quotes and escapes.
+fn unquoted(name: &[u8]) -> Cow<'_, [u8]> {
+    match name.strip_prefix(b"\"") {
+        Some(quoted) => Cow::Owned(unescape(quoted.strip_suffix(b"\"").unwrap_or(quoted))),
+        None => Cow::Borrowed(name),
+    }
+}
