@@ -1,7 +1,7 @@
-//! The public interface, item by item, is what `api.txt` says: what a release breaks
-//! is seen in a review.
+//! The public interface of each library crate, item by item, is what `api/CRATE.txt` says: a review
+//! shows what a release breaks.
 //!
-//! `TBAA_API=overwrite cargo test --test graph api` writes the file. rustdoc's JSON
+//! `TBAA_API=overwrite cargo test -p tbaa-tests --test graph api` writes the files. rustdoc's JSON
 //! is not stable, and `public-api` reads that of one Rust version: with another
 //! toolchain the test says so and is skipped. `TBAA_API=require` fails instead.
 
@@ -11,7 +11,8 @@ use std::process::Command;
 
 use public_api::PublicApi;
 
-const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/graph/api.txt");
+const CRATES: [&str; 6] =
+    ["tbaa", "tbaa-types", "tbaa-ir", "tbaa-check", "tbaa-lower", "tbaa-instrument"];
 
 /// Lines that say nothing of their own: methods that the line of their `impl` implies,
 /// and traits that the compiler adds and nobody promises.
@@ -31,12 +32,12 @@ const IMPLIED: [&str; 13] = [
     "core::panic::unwind_safe::",
 ];
 
-/// What the library offers with all features, a line an item.
-fn interface() -> Result<String, String> {
+/// What a crate offers with all features, a line an item.
+fn interface(of: &str) -> Result<String, String> {
     // A folder of its own: the flag that allows JSON would rebuild much of the other.
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("api");
     let output = Command::new(env!("CARGO"))
-        .args(["rustdoc", "--quiet", "--offline", "--lib", "-p", "tbaa", "--all-features"])
+        .args(["rustdoc", "--quiet", "--offline", "--lib", "-p", of, "--all-features"])
         .arg("--target-dir")
         .arg(&target)
         .args(["--", "-Z", "unstable-options", "--output-format", "json", "--cap-lints", "allow"])
@@ -48,7 +49,7 @@ fn interface() -> Result<String, String> {
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).into_owned());
     }
-    let api = public_api::Builder::from_rustdoc_json(target.join("doc/tbaa.json"))
+    let api = public_api::Builder::from_rustdoc_json(target.join(format!("doc/{}.json", of.replace('-', "_"))))
         .omit_blanket_impls(true)
         .build();
     let api: PublicApi = api.map_err(|error| error.to_string())?;
@@ -56,27 +57,33 @@ fn interface() -> Result<String, String> {
     Ok(lines.filter(|line| !IMPLIED.iter().any(|part| line.contains(part))).collect())
 }
 
-#[test]
-fn the_interface_is_as_written_down() {
-    let wish = std::env::var("TBAA_API").unwrap_or_default();
-    let ours = match interface() {
-        Ok(ours) => ours,
-        Err(why) if wish.is_empty() => {
-            eprintln!("skipped, for this toolchain cannot say what the library offers: {why}");
-            return;
-        }
-        Err(why) => panic!("{why}"),
-    };
+/// The lines that the interface of a crate has lost or got.
+fn changes(of: &str, wish: &str) -> Result<String, String> {
+    let ours = interface(of)?;
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("graph/api/{of}.txt"));
     if wish == "overwrite" {
-        std::fs::write(FILE, &ours).unwrap();
+        std::fs::write(&file, &ours).unwrap();
     }
-    let theirs = std::fs::read_to_string(FILE).unwrap();
+    let theirs = std::fs::read_to_string(&file).unwrap_or_default();
     let [old, new] = [&theirs, &ours].map(|text| text.lines().collect::<HashSet<_>>());
     let gone = theirs.lines().filter(|line| !new.contains(line)).map(|line| format!("- {line}\n"));
     let added = ours.lines().filter(|line| !old.contains(line)).map(|line| format!("+ {line}\n"));
-    let changes: String = gone.chain(added).collect();
-    assert!(
-        changes.is_empty(),
-        "the interface has changed; TBAA_API=overwrite writes {FILE}\n{changes}"
-    );
+    Ok(gone.chain(added).collect())
+}
+
+#[test]
+fn the_interface_is_as_written_down() {
+    let wish = std::env::var("TBAA_API").unwrap_or_default();
+    let mut found = String::new();
+    for of in CRATES {
+        match changes(of, &wish) {
+            Ok(changes) => found.push_str(&changes),
+            Err(why) if wish.is_empty() => {
+                eprintln!("skipped, for this toolchain cannot say what {of} offers: {why}");
+            }
+            Err(why) => panic!("{why}"),
+        }
+    }
+    let how = "TBAA_API=overwrite writes the files in tests/graph/api";
+    assert!(found.is_empty(), "the interface has changed; {how}\n{found}");
 }
