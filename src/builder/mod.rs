@@ -195,7 +195,7 @@ impl Builder<'_> {
     ///
     /// NB: the path may lead through any member of a union. LLVM's verifier
     /// follows the last member only and rejects a tag to another; ask
-    /// [`crate::verify::Verifier`] before handing such a tag to LLVM.
+    /// [`crate::wellformed::Verifier`] before handing such a tag to LLVM.
     ///
     /// # Errors
     ///

@@ -4,7 +4,7 @@
 //! and refer to them in any order. Only a node whose operands are in the store
 //! can be compared with those that are there. So nodes are added depth first,
 //! operands before users; the nodes of a cycle have no such order, and are added
-//! together ([`Graph::add_cycle`]).
+//! together (`Graph::add_cycle`).
 //!
 //! The cycles are found by Tarjan's algorithm for strongly connected components,
 //! on a stack of its own: a chain of nodes may be as long as the input.

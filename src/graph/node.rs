@@ -223,7 +223,7 @@ impl Graph {
     /// Returns what a tag says.
     ///
     /// Only the operands' kinds are checked here, not whether the path exists:
-    /// that is [`crate::verify`]'s business.
+    /// [`crate::wellformed`] judges it.
     ///
     /// # Errors
     ///

@@ -17,7 +17,7 @@
 //!
 //! | query | file |
 //! |---|---|
-//! | one pair, conflicts, growth | `query.rs`, by way of `index.rs` and a [`Rule`](rule::Rule) |
+//! | one pair, conflicts, growth | `query.rs`, by way of `index.rs` and a `Rule` |
 //! | the same, while a thread adds | `reader.rs`, from replicas of the oracle |
 //! | why | `explain.rs` and `gap.rs`, from the rule's definition |
 //! | all pairs, a row | `batch.rs`, by way of `order.rs` |

@@ -29,7 +29,7 @@ pub struct ModuleTags<'ctx> {
 
 impl<'ctx> ModuleTags<'ctx> {
     /// Reads a module's TBAA. What is malformed is read as it is, for
-    /// [`tbaa::verify`] to judge.
+    /// [`tbaa::wellformed`] to judge.
     ///
     /// NB: `llvm-c` does not say whether a node is distinct. It is found out by
     /// asking for a uniqued one with the same operands, which stays in the

@@ -53,7 +53,7 @@ use tbaa_ir::{Module, TextError};
 ///
 /// # Errors
 ///
-/// [`TextErrorKind::Expected`](crate::text::TextErrorKind::Expected) where the
+/// [`TextErrorKind::Expected`](tbaa_ir::TextErrorKind::Expected) where the
 /// module has typed pointers, which LLVM 14 and before print, or has checks
 /// already.
 pub fn instrument(text: &[u8], module: &Module) -> Result<Instrumented, TextError> {

@@ -10,7 +10,7 @@ use super::scan::Scan;
 /// Reads a module's TBAA from its text.
 ///
 /// The text may be LLVM's own output of any version since 3.0, or a metadata
-/// listing alone. Ill-formed nodes are kept; see [`crate::verify`].
+/// listing alone. Ill-formed nodes are kept; `tbaa_check::verify` reports them.
 ///
 /// # Errors
 ///

@@ -27,7 +27,7 @@ use tbaa_ir::Module;
 /// Reports what is suspicious in a module that was read from `text`, in order
 /// of place.
 ///
-/// Of a module read with [`Keep::All`](crate::text::Keep::All) the lints see
+/// Of a module read with [`Keep::All`](tbaa_ir::Keep::All) the lints see
 /// nodes that nothing uses too.
 ///
 /// ```

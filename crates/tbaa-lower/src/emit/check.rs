@@ -11,9 +11,9 @@ use tbaa_types::table::{HashMap, HashSet, IndexSet};
 /// Says which tags may be given to stock LLVM.
 ///
 /// Among tags that pass, LLVM 22 answers `MayAlias` wherever rule
-/// [`Union`](crate::Rules::Union) does, given that scalars are no smaller than
+/// [`Union`](tbaa::Rules::Union) does, given that scalars are no smaller than
 /// those above them and that an aggregate's parent is above all its fields, as
-/// in what [`declare`](crate::declare) makes; a test compares the two rules on
+/// in what [`declare`](tbaa::declare) makes; a test compares the two rules on
 /// random graphs.
 ///
 /// Each type is looked at once, so a check takes a step for each type on the

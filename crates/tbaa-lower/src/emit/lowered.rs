@@ -70,7 +70,7 @@ impl<'a, G: Borrow<Graph>> Lowered<'a, G> {
     }
 
     /// Leaves the tags off: scopes are all that is attached. The lowering must
-    /// have those of [all pairs](crate::lower::ScopeForm::All) for that to say
+    /// have those of [all pairs](crate::ScopeForm::All) for that to say
     /// anything like as much.
     #[must_use]
     pub fn scopes_alone(self) -> Self {

@@ -2,7 +2,7 @@
 //!
 //! A [`Sink`] makes one node from its operands. An [`Emitter`] gives it the
 //! nodes that a tag needs, operands first and each once, so that a graph that
-//! grows costs only what is new. [`Graph`](crate::Graph) and [`TextSink`] are sinks; the
+//! grows costs only what is new. [`Graph`](tbaa::Graph) and [`TextSink`] are sinks; the
 //! crate `tbaa-inkwell` has those for LLVM.
 //!
 //! LLVM does with some tags what nobody meant: it rejects them, crashes on
