@@ -118,7 +118,7 @@ fn a_text_cut_anywhere_is_refused_or_whole() {
                 Ok(module) if module.functions().len() < 2 && module.attached_tags().is_empty() => {
                 }
                 Ok(module) => {
-                    assert_eq!(tbaa_ir::write(module.graph()), whole, "cut at byte {end}")
+                    assert_eq!(tbaa_ir::write(module.graph()), whole, "cut at byte {end}");
                 }
             }
         }
