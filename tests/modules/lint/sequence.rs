@@ -57,6 +57,32 @@ fn stores_between() {
     assert_eq!(count(PUNS[1], &PUNS, &format!("{before}{LOAD_FLOAT}{LOAD_INT}")), 1);
 }
 
+/// Only calls that may write what is loaded make the reading plain.
+#[test]
+fn calls_between() {
+    for (call, told) in [
+        ("call void @g(ptr %p)", [0, 0]),
+        ("call void @g(ptr %p) memory(none)", [1, 1]),
+        ("call void @g(ptr %p) memory(read, inaccessiblemem: readwrite)", [1, 1]),
+        ("call void @g(ptr %p) memory(argmem: write)", [0, 0]),
+        ("call void @g(ptr @llvm.dbg.value)", [0, 0]),
+        ("call void %q(ptr @llvm.dbg.value)", [0, 0]),
+        ("call void %q(ptr %p) readonly", [1, 1]),
+        ("call void @llvm.dbg.value(metadata ptr %p, metadata !0, metadata !0)", [1, 1]),
+        ("%x = call i32 @llvm.smax.i32(i32 1, i32 2)", [1, 1]),
+        ("call void @llvm.assume(i1 true) [ \"align\"(ptr %p, i64 8) ]", [1, 1]),
+        ("call void @llvm.memset.p0.i64(ptr %p, i8 0, i64 8, i1 false)", [0, 0]),
+        ("call void @llvm.lifetime.start.p0(ptr %q)", [0, 0]),
+        ("call void @llvm.aarch64.neon.st2.v4f32.p0(<4 x float> %x, ptr %p)", [0, 0]),
+        (
+            "call void (...) @llvm.experimental.patchpoint.void(i64 0, i32 15, ptr @g, i32 0)",
+            [0, 0],
+        ),
+    ] {
+        assert_eq!(puns(&format!("  {call}\n")), told, "{call}");
+    }
+}
+
 /// Each pair of tags is told once.
 #[test]
 fn a_pair_is_told_once() {
@@ -101,6 +127,8 @@ fn pointers_that_are_one() {
     let nought = "%a = getelementptr inbounds %S, ptr %p, i64 0, i32 0";
     assert_eq!(reads(&[nought], "%a", "%p"), 1);
     assert_eq!(reads(&[&nought.replace("i32 0", "i32 1")], "%a", "%p"), 0);
+    let lines = "%a = getelementptr inbounds %S, ptr\n %p, i64\n 0, i32 0, !dbg !1";
+    assert_eq!(reads(&[lines], "%a", "%p"), 1);
     // As LLVM before 3.7 writes it.
     for base in ["%p", "@g"] {
         let of = |name: &str, field: usize| {
@@ -143,4 +171,17 @@ fn pointers_that_are_stored() {
     let store = |volatile| format!("store {volatile}ptr %q, ptr %p, align 8, !tbaa !5");
     assert_eq!(reads(&[&store(""), load], "%q", "%b"), 1);
     assert_eq!(reads(&[&store("volatile "), load], "%q", "%b"), 0);
+    // The name of a typed pointer's type may be a name with a `%` itself.
+    for (ty, value, told) in [
+        ("%S*", "%x", 1),
+        ("{ i32, i8 }*", "%x", 1),
+        ("i32 (i32, i8)*", "%0", 1),
+        ("%\"a, b\"*", "%\"x y\"", 1),
+        ("%S*", "null", 0),
+        ("%S*", "@g", 0),
+    ] {
+        let store = format!("store {ty} {value}, {ty}* %p, align 8, !tbaa !5");
+        let load = format!("%b = load {ty}, {ty}* %p, align 8, !tbaa !5");
+        assert_eq!(reads(&[&store, &load], value, "%b"), told, "{store}");
+    }
 }

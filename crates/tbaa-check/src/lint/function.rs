@@ -11,7 +11,7 @@ use std::ops::Range;
 use super::width;
 use tbaa::Oracle;
 use tbaa::{Graph, TagId};
-use tbaa_ir::{Call, Module, Opcode, Statement};
+use tbaa_ir::{Call, Effects, Module, Opcode, Statement};
 use tbaa_types::table::HashMap;
 
 /// Loaded pointers that are remembered at a time, each of which every store
@@ -56,9 +56,10 @@ pub(super) struct Functions<'a> {
     module: &'a Module,
     text: &'a [u8],
     oracle: &'a Oracle<&'a Graph>,
+    effects: Effects<'a>,
 }
 
-/// The state of reading one function.
+/// What is known while a function is read.
 struct Known<'t> {
     places: HashMap<Key<'t>, Place>,
     /// Values that are the address of a place.
@@ -71,7 +72,7 @@ struct Known<'t> {
 
 impl<'a> Functions<'a> {
     pub(super) fn new(module: &'a Module, text: &'a [u8], oracle: &'a Oracle<&'a Graph>) -> Self {
-        Functions { module, text, oracle }
+        Functions { module, text, oracle, effects: Effects::new(text, module) }
     }
 
     pub(super) fn events(&self, function: u32) -> Vec<Event> {
@@ -87,7 +88,7 @@ impl<'a> Functions<'a> {
             for statement in &body.statements[block.statements.clone()] {
                 match statement.access {
                     Some(index) => known.access(self, statement, index),
-                    None => known.other(statement),
+                    None => known.other(&self.effects, statement),
                 }
             }
         }
@@ -160,7 +161,7 @@ impl<'t> Known<'t> {
     }
 
     /// An instruction that is no access.
-    fn other(&mut self, statement: &Statement<'t>) {
+    fn other(&mut self, effects: &Effects<'t>, statement: &Statement<'t>) {
         match (statement.word, statement.result) {
             (b"getelementptr", Some(result)) => {
                 if let Some(place) = self.element(statement) {
@@ -177,10 +178,10 @@ impl<'t> Known<'t> {
             (b"alloca", Some(result)) => self.slot(result),
             (b"fence", _) => self.change(Event::Barrier),
             _ if statement.opcode == Opcode::Call => {
-                let call = statement.call();
-                if let Some(slot) = call.as_ref().and_then(|call| self.lifetime(call)) {
-                    self.change(Event::Fresh(slot));
-                } else if !call.is_some_and(|call| is_harmless(call.callee)) {
+                let Some(call) = statement.call() else { return self.change(Event::Barrier) };
+                if call.callee.starts_with(b"llvm.lifetime.") {
+                    self.change(self.slot_of(&call).map_or(Event::Barrier, Event::Fresh));
+                } else if effects.on_loads(&call).writes() {
                     self.change(Event::Barrier);
                 }
             }
@@ -213,11 +214,9 @@ impl<'t> Known<'t> {
     }
 
     /// The slot whose lifetime a call begins or ends.
-    fn lifetime(&mut self, call: &Call<'t>) -> Option<Slot> {
+    fn slot_of(&self, call: &Call<'t>) -> Option<Slot> {
         // Before LLVM 22 the size comes first.
-        let pointer =
-            call.arguments.last().filter(|_| call.callee.starts_with(b"llvm.lifetime."))?;
-        self.place_of(pointer.value).slot
+        self.values.get(call.arguments.last()?.value)?.slot
     }
 
     /// The place that a `getelementptr` computes.
@@ -231,21 +230,4 @@ impl<'t> Known<'t> {
         }
         Some(self.intern(Key::Element(base, element.ty, element.list)))
     }
-}
-
-/// How the names of such intrinsics begin, after `llvm.`.
-const HARMLESS: &str = "\
-    abs. annotation. assume( bitreverse. bswap. ceil. copysign. cos. ctlz. ctpop. cttz. \
-    dbg. exp. exp2. expect. experimental.noalias.scope.decl( fabs. floor. fma. fmuladd. \
-    fptosi.sat. fptoui.sat. fshl. fshr. is.constant. is.fpclass. log. log10. log2. \
-    masked.gather. masked.load. maximum. maxnum. minimum. minnum. nearbyint. objectsize. \
-    pow. powi. prefetch. pseudoprobe( ptrmask. rint. round. roundeven. sadd. scmp. sin. \
-    smax. smin. smul. sqrt. sshl. ssub. trunc. uadd. ucmp. umax. umin. umul. ushl. usub. \
-    vector.reduce.";
-
-/// Whether a call leaves memory alone: an intrinsic that only computes or
-/// informs. Those of targets store too, and some call what they are given.
-fn is_harmless(callee: &[u8]) -> bool {
-    let Some(name) = callee.strip_prefix(b"llvm.") else { return false };
-    HARMLESS.split(' ').any(|harmless| name.starts_with(harmless.trim_end_matches('(').as_bytes()))
 }

@@ -3,10 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use tbaa::{AliasResult, Clause, Graph, Oracle, Rules, TagId};
-use tbaa_ir::{Instruction, Module, Opcode};
+use tbaa_ir::{Effects, Instruction, MemoryEffects, MemoryLocation, Module, Opcode};
 
 use super::body::{Body, Event, Key};
-use super::effects::{Effect, Effects};
 use super::flow::{FAR, Flow, Point, Way};
 
 /// What an optimiser could do with a load, were it not for the blockers.
@@ -103,7 +102,7 @@ const ROUNDS: usize = 4;
 pub(super) struct Judge<'a> {
     pub(super) module: &'a Module,
     pub(super) text: &'a [u8],
-    pub(super) effects: Effects<'a>,
+    effects: Effects<'a>,
     llvm: Oracle<&'a Graph>,
     union: Oracle<&'a Graph>,
 }
@@ -111,7 +110,7 @@ pub(super) struct Judge<'a> {
 impl<'a> Judge<'a> {
     pub(super) fn new(module: &'a Module, text: &'a [u8]) -> Self {
         let [llvm, union] = [Rules::Llvm, Rules::Union].map(|it| Oracle::new(module.graph(), it));
-        Judge { module, text, effects: Effects::of(text), llvm, union }
+        Judge { module, text, effects: Effects::new(text, module), llvm, union }
     }
 
     fn instruction(&self, index: usize) -> &'a Instruction {
@@ -286,16 +285,17 @@ impl<'a> Judge<'a> {
 
     fn of_call(&self, body: &Body<'a>, load: usize, offset: usize) -> Option<Cause> {
         let statement = body.at(offset)?;
-        match self.effects.of_call(statement) {
-            Effect::None => None,
-            Effect::Any if statement.word == b"fence" => Some(Cause::Order),
-            Effect::Any => Some(Cause::Call),
-            Effect::Errno => {
-                let errno = self.module.errno_tags().iter().copied();
-                let answer = self.llvm.alias_any(self.instruction(load).tag, errno);
-                (answer == AliasResult::MayAlias).then_some(Cause::Errno)
-            }
+        if statement.word == b"fence" {
+            return Some(Cause::Order);
         }
+        let effects = statement.call().map(|call| self.effects.on_loads(&call));
+        let effects = effects.unwrap_or(MemoryEffects::ANY);
+        if effects.without(MemoryLocation::Errno).writes() {
+            return Some(Cause::Call);
+        }
+        let errno = self.module.errno_tags().iter().copied();
+        let answer = self.llvm.alias_any(self.instruction(load).tag, errno);
+        (effects.writes() && answer == AliasResult::MayAlias).then_some(Cause::Errno)
     }
 
     /// Whether and why an access may change what a load reads.

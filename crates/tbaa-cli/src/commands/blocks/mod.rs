@@ -2,7 +2,6 @@
 
 mod blame;
 mod body;
-mod effects;
 mod flow;
 mod proof;
 mod prove;

@@ -9,7 +9,6 @@ use super::super::counted;
 use super::Function;
 use super::blame::{Blocked, Blocker, Cause, Judge, Wanted};
 use super::body::Event;
-use super::effects::callee;
 use super::proof::{Figures, Sample, is_of_types};
 use super::prove::Outcome;
 use crate::find::{access_name, in_function};
@@ -222,12 +221,12 @@ impl<'a> Shown<'a> {
         let source =
             |at: tbaa_ir::Location| printable(format!("{}:{}", at.file, at.line).as_bytes());
         let Event::Access(index) = event else {
-            let line = function.body.at(offset).map_or(&b""[..], |it| it.text());
-            let line = std::str::from_utf8(line).unwrap_or_default();
-            let what = match callee(line) {
-                Some(name) => format!("call of {}", printable(name.as_bytes())),
-                None if line.starts_with("fence") => "fence".to_owned(),
-                None => "call through a pointer".to_owned(),
+            let statement = function.body.at(offset);
+            let callee = statement.and_then(|it| it.call()).map_or(&b""[..], |call| call.callee);
+            let what = match (statement.map(|it| it.word), callee) {
+                (Some(b"fence"), _) => "fence".to_owned(),
+                (_, b"") => "call through a pointer".to_owned(),
+                _ => format!("call of @{}", printable(callee)),
             };
             let source = self.debug.location_at(offset).map(source);
             return Place { access: None, what, tag: None, source, offset };
