@@ -77,7 +77,8 @@ mod builder;
 pub mod declare;
 mod forest;
 mod graph;
-#[cfg(doc)]
+// Its examples use all crates: `tests` runs them.
+#[cfg(all(doc, not(doctest)))]
 pub mod guide;
 #[cfg(feature = "declare")]
 mod nearest;

@@ -37,7 +37,7 @@ use tbaa_types::source::escape;
 /// !2 = !{!"R"}
 /// "#
 /// );
-/// /// # Ok::<(), tbaa::BuildError>(())
+/// # Ok::<(), tbaa::BuildError>(())
 /// ```
 #[must_use]
 pub fn write(graph: &Graph) -> String {

@@ -29,19 +29,16 @@ impl TaggedTypes {
     ///
     /// ```
     /// use tbaa::declare::{Declarations, Policy, Record, Target};
-    /// use tbaa::{Graph, text};
+    /// use tbaa::Graph;
     ///
-    /// let helper = br#"
-    /// !0 = !{!1, !4, i64 8}
-    /// !1 = !{!"Point", !2, i64 0, !4, i64 8}
-    /// !2 = !{!"double", !3, i64 0}
-    /// !3 = !{!"omnipotent char", !5, i64 0}
-    /// !4 = !{!"int", !3, i64 0}
-    /// !5 = !{!"Simple C/C++ TBAA"}
-    /// !tbaa.tags = !{!0}
-    /// "#;
-    /// let helper = text::read(helper).unwrap().into_graph();
-    /// let theirs = helper.tags().next().unwrap();
+    /// // As clang tags an access to `kind` of `struct Point { double x; int kind; }`.
+    /// let mut helper = Graph::new();
+    /// let mut b = helper.builder();
+    /// let root = b.root("Simple C/C++ TBAA")?;
+    /// let char = b.scalar_type("omnipotent char", root)?;
+    /// let [double, int] = [b.scalar_type("double", char)?, b.scalar_type("int", char)?];
+    /// let point = b.struct_type("Point", &[(double, 0), (int, 8)])?;
+    /// let theirs = b.struct_tag(point, int, 8, false)?;
     ///
     /// let mut types = Declarations::new(Target::x86_64());
     /// types.define(Record::structure("Point").field("x", "double").field("kind", "int"))?;
