@@ -273,3 +273,28 @@ fn a_header_begins_where_its_define_does_whatever_the_name_is() {
 ",
     );
 }
+
+#[test]
+fn a_slot_that_a_second_line_names_stays_in_memory() {
+    let found = checked(
+        "declare void @g(ptr)
+define void @f() {
+  %s = alloca i32, align 4
+  store i32 0, ptr %s, align 4, !tbaa !0
+  %e = getelementptr i8, ptr
+    %s, i64 0
+  call void @g(ptr %e)
+  ret void
+}
+",
+    );
+    let text = String::from_utf8(found.text).unwrap();
+    assert!(text.contains("write4(ptr %s"), "{text}");
+}
+
+#[test]
+fn arguments_that_another_bracket_closes_are_refused() {
+    let text = "define void @f(ptr %p) {\n  call void @g(ptr %p]\n  ret void\n}\n";
+    let module = tbaa_ir::read(text.as_bytes()).unwrap();
+    assert!(module.body(text.as_bytes(), 0).statements[0].call().is_none());
+}

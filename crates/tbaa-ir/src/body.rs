@@ -521,6 +521,8 @@ fn arguments<'t>(lexer: &mut Lexer<'t>) -> Option<Vec<Argument<'t>>> {
         }
         let start = lexer.at;
         let whole = lexer.until(b",", "an argument").ok()?;
+        // Another bracket than the one that was opened closes the list.
+        matches!(lexer.peek()?, b',' | b')').then_some(())?;
         let mut part = Lexer::new(&lexer.text[..lexer.at], start);
         // `metadata !5`, `...`
         let ty = part.ty().unwrap_or(whole);
