@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::attributes::Attributes;
 use super::instruction::{self, CONSTANTS};
 use super::module::{Module, Opcode};
-use tbaa_types::lexer::{Lexer, is_word};
+use tbaa_types::lexer::{Lexer, is_word, table};
 use tbaa_types::table::HashMap;
 
 /// A function that has a body, as the text writes it.
@@ -185,9 +185,13 @@ fn is_aside(mut line: Lexer<'_>) -> bool {
     }
 }
 
+/// The bytes at which [`pass_line`] looks closer.
+const MINDED: [bool; 256] = table(b"\n\"([{;/");
+
 /// Passes the rest of a line, and the brackets that begin on it.
 fn pass_line(lexer: &mut Lexer<'_>) -> Option<()> {
     loop {
+        lexer.at += lexer.rest().iter().position(|&byte| MINDED[byte as usize])?;
         match lexer.peek()? {
             b'\n' => return Some(()),
             b'"' => drop(lexer.quoted().ok()?),

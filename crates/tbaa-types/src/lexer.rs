@@ -32,6 +32,7 @@ pub struct Lexer<'t> {
 }
 
 impl<'t> Lexer<'t> {
+    #[inline]
     pub fn new(text: &'t [u8], at: usize) -> Self {
         Lexer { text, at }
     }
@@ -48,10 +49,12 @@ impl<'t> Lexer<'t> {
         LexError { offset: self.text.len(), kind: LexErrorKind::Truncated(inside.into()) }
     }
 
+    #[inline]
     pub fn rest(&self) -> &'t [u8] {
         &self.text[self.at..]
     }
 
+    #[inline]
     pub fn peek(&self) -> Option<u8> {
         self.text.get(self.at).copied()
     }
@@ -94,6 +97,7 @@ impl<'t> Lexer<'t> {
     /// or `/* ... */`, which LLVM reads since version 22.
     ///
     /// LLVM: `LLLexer::SkipLineComment`, `LLLexer::SkipCComment`.
+    #[inline]
     pub fn comment(&mut self) -> Result<bool, LexError> {
         if self.peek() == Some(b';') {
             self.at = match memchr::memchr(b'\n', self.rest()) {
@@ -141,6 +145,7 @@ impl<'t> Lexer<'t> {
     }
 
     /// Takes a decimal metadata number, which must stand here.
+    #[inline]
     pub fn number(&mut self) -> Result<u32, LexError> {
         if let Some((number, len)) = self.rest().first_chunk().and_then(short_number) {
             self.at += len;
@@ -160,6 +165,7 @@ impl<'t> Lexer<'t> {
 
     /// Passes a quoted string, the quote standing here, and returns what is
     /// between the quotes, escapes untouched.
+    #[inline]
     pub fn quoted(&mut self) -> Result<&'t [u8], LexError> {
         let start = self.at + 1;
         match memchr::memchr(b'"', &self.text[start..]) {
@@ -184,11 +190,13 @@ impl<'t> Lexer<'t> {
     }
 
     /// Returns whether a name stands here.
+    #[inline]
     pub fn at_name(&self) -> bool {
         self.peek().is_some_and(|byte| byte == b'"' || is_word(byte))
     }
 
     /// Passes a name.
+    #[inline]
     pub fn skip_name(&mut self) -> Result<(), LexError> {
         if self.peek() == Some(b'"') {
             self.quoted()?;
@@ -201,6 +209,7 @@ impl<'t> Lexer<'t> {
     /// Passes text up to the first of `stops`, of `@`, `,` and `{`, outside strings and brackets, or
     /// up to a closing bracket that was not opened, and returns it trimmed,
     /// comments in it untouched.
+    #[inline]
     pub fn until(&mut self, stops: &[u8], inside: &str) -> Result<&'t [u8], LexError> {
         let start = self.at;
         let mut depth = 0_usize;
@@ -226,6 +235,7 @@ impl<'t> Lexer<'t> {
     }
 
     /// Returns whether a type stands here.
+    #[inline]
     pub fn at_type(&self) -> bool {
         match self.peek() {
             Some(b'[' | b'{' | b'<' | b'(') => true,
@@ -235,6 +245,7 @@ impl<'t> Lexer<'t> {
     }
 
     /// Passes a type, and returns it.
+    #[inline]
     pub fn ty(&mut self) -> Result<&'t [u8], LexError> {
         Ok(self.pointer_ty()?.0)
     }
@@ -244,6 +255,7 @@ impl<'t> Lexer<'t> {
     /// A type is a first token or bracket, then any number of `*`,
     /// `addrspace(N)` and parameter lists.
     #[allow(clippy::type_complexity)]
+    #[inline]
     pub fn pointer_ty(&mut self) -> Result<(&'t [u8], Option<&'t [u8]>), LexError> {
         let start = self.at;
         match self.peek() {
@@ -287,6 +299,7 @@ impl<'t> Lexer<'t> {
 
     /// Passes a pointer value: a name, a word such as `null`, or a constant
     /// expression.
+    #[inline]
     pub fn value(&mut self) -> Result<(), LexError> {
         if self.eat(b"%") || self.eat(b"@") {
             return self.skip_name();
@@ -320,6 +333,7 @@ impl<'t> Lexer<'t> {
     }
 
     /// Passes a bracket, which must stand here, up to the one that closes it.
+    #[inline]
     pub fn bracketed(&mut self, inside: &str) -> Result<(), LexError> {
         self.at += 1;
         // `until` passes inner pairs, so this is the bracket that closes it.
@@ -335,7 +349,9 @@ const WORD: [bool; 256] =
 /// The bytes at which [`Lexer::until`] looks closer.
 const TELLING: [bool; 256] = table(b"@,\";/()[]{}<>");
 
-const fn table(bytes: &[u8]) -> [bool; 256] {
+/// Returns whether each byte is one of `bytes`.
+#[must_use]
+pub const fn table(bytes: &[u8]) -> [bool; 256] {
     let mut table = [false; 256];
     let mut i = 0;
     while i < bytes.len() {
