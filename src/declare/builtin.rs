@@ -1,6 +1,6 @@
 //! C's own types on a target.
 
-use super::declarations::{Decl, Kind};
+use super::declarations::{Decl, DeclKind};
 use super::{DeclId, Declarations};
 use tbaa_types::Primitive;
 
@@ -14,7 +14,7 @@ impl Declarations {
             let names = ["char", "signed char", "unsigned char", "char8_t", "int8_t", "uint8_t"];
             self.names.extend(names.map(|name| (name.to_owned(), char)));
         }
-        for (name, kind) in [("void", Kind::Void), ("function", Kind::Function)] {
+        for (name, kind) in [("void", DeclKind::Void), ("function", DeclKind::Function)] {
             if let (Ok(id), "void") = (self.push(bare(kind)), name) {
                 self.names.insert(name.to_owned(), id);
             }
@@ -79,7 +79,7 @@ impl Declarations {
         others: &[&str],
     ) -> Option<DeclId> {
         let parent = (!self.decls.is_empty()).then(|| self.char());
-        let kind = Kind::Scalar { name: name.to_owned(), parent, float };
+        let kind = DeclKind::Scalar { name: name.to_owned(), parent, float };
         let id = self.push(Decl { kind, size: Some(size), align, required: 1 }).ok()?;
         if parent.is_some() {
             self.names.insert(name.to_owned(), id);

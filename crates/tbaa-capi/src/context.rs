@@ -43,7 +43,7 @@ pub struct Options {
 
 /// Where a path leads, for the code that accesses it.
 #[repr(C)]
-pub struct Place {
+pub struct TagPlace {
     /// The tag; 0 where the policy has none, and the access goes without.
     pub tag: Tag,
     /// The width of a bit-field; 0 of all else.
@@ -305,7 +305,7 @@ pub unsafe extern "C" fn tbaa_tags_of(
 pub extern "C" fn tbaa_place_of(
     context: Option<&mut Context>,
     path: Str,
-    place: Option<&mut MaybeUninit<Place>>,
+    place: Option<&mut MaybeUninit<TagPlace>>,
 ) -> Status {
     change(context, |context| {
         write(place, || {
@@ -313,7 +313,7 @@ pub extern "C" fn tbaa_place_of(
             let found = context
                 .grow_declared(|types, graph| types.place(graph, path).or_status(Status::Path))?;
             let (first_bit, bit_width) = found.bits.unwrap_or((0, 0));
-            Ok(Place {
+            Ok(TagPlace {
                 tag: found.tag.map_or(Tag { id: 0 }, Tag::from),
                 bit_width,
                 // Counted from the place itself.

@@ -154,7 +154,7 @@ pub struct EmitPlan<'a> {
     pub scopes_alone: bool,
 }
 
-type Node = NonNull<c_void>;
+type NodePointer = NonNull<c_void>;
 
 impl NodeEmitter {
     /// Emits the tag that an access gets.
@@ -163,7 +163,7 @@ impl NodeEmitter {
         plan: &EmitPlan<'_>,
         oracle: &Oracle,
         access: MemoryAccess,
-    ) -> Result<Option<Node>, Error> {
+    ) -> Result<Option<NodePointer>, Error> {
         if plan.scopes_alone || access.tag.id == 0 {
             return Ok(None);
         }
@@ -183,7 +183,10 @@ impl NodeEmitter {
     }
 
     /// Emits lists of scopes.
-    fn scopes(&mut self, names: Option<Names<'_>>) -> Result<(Option<Node>, Option<Node>), Error> {
+    fn scopes(
+        &mut self,
+        names: Option<Names<'_>>,
+    ) -> Result<(Option<NodePointer>, Option<NodePointer>), Error> {
         let Some(names) = names else { return Ok((None, None)) };
         let alias_scope = emitted(self.emitter.scope_list(&names.domain, names.own))?;
         let noalias = emitted(self.emitter.scope_list(&names.domain, names.noalias))?;
@@ -237,11 +240,11 @@ impl<'a> EmitPlan<'a> {
 }
 
 fn attachments(
-    tag: Option<Node>,
-    tbaa_struct: Option<Node>,
-    (alias_scope, noalias): (Option<Node>, Option<Node>),
+    tag: Option<NodePointer>,
+    tbaa_struct: Option<NodePointer>,
+    (alias_scope, noalias): (Option<NodePointer>, Option<NodePointer>),
 ) -> NodeAttachments {
-    let pointer = |node: Option<Node>| node.map_or(ptr::null_mut(), NonNull::as_ptr);
+    let pointer = |node: Option<NodePointer>| node.map_or(ptr::null_mut(), NonNull::as_ptr);
     NodeAttachments {
         tag: pointer(tag),
         tbaa_struct: pointer(tbaa_struct),

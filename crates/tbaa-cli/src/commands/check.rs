@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use tbaa::spec::Place;
+use tbaa::spec::SpecPath;
 
 use super::{Outcome, counted};
 use crate::input::{load_spec, read_file};
@@ -74,7 +74,8 @@ fn one(path: &Path, out: &mut dyn Write) -> Result<Count, Failure> {
     let report = built.check();
     let text = String::from_utf8_lossy(&bytes);
     let places = report.failures.iter().map(|failure| &failure.place);
-    for (failure, (line, column)) in report.failures.iter().zip(Place::locate_all(places, &text)) {
+    for (failure, (line, column)) in report.failures.iter().zip(SpecPath::locate_all(places, &text))
+    {
         let at = place(&file, Position { line, column });
         writeln!(
             out,

@@ -9,7 +9,7 @@ use tbaa_ir::Names;
 use super::{Drawing, Lane, Mark, Span};
 use crate::input::Input;
 use crate::printable::printable;
-use crate::walk::{Next, Place, follow, walk};
+use crate::walk::{Next, WalkStep, follow, walk};
 
 /// Elements of a long array that are drawn, and the copies of them in one lane.
 const ELEMENTS: u64 = 3;
@@ -36,7 +36,7 @@ pub(crate) fn of_explanation(
     let (Ok(tag_a), Ok(tag_b)) = (graph.tag(a.tag), graph.tag(b.tag)) else { return Vec::new() };
     if let Some(found) = &why.comparison {
         let base = if found.outer == Side::A { tag_a.base } else { tag_b.base };
-        let mut build = Build::new(input, base, true);
+        let mut build = LaneBuilder::new(input, base, true);
         let path = |path: &AccessPath| follow(graph, base, &path.steps);
         let ends = [path(&found.a), path(&found.b)].map(|places| build.fields(&places));
         for (mark, name, path, end) in
@@ -62,7 +62,7 @@ pub(crate) fn of_explanation(
 struct Way<'a> {
     mark: Mark,
     name: &'a str,
-    places: Vec<Place>,
+    places: Vec<WalkStep>,
     /// Whether it comes there.
     meets: bool,
     /// Bytes accessed, where they are known.
@@ -97,7 +97,7 @@ impl<'a> Way<'a> {
 /// Draws an object that some accesses are to.
 fn draw(input: &Input, ways: &[&Way<'_>]) -> Drawing {
     let base = ways.iter().map(|way| way.places[0].ty).next();
-    let mut build = Build::new(input, base.expect("a way has a place"), false);
+    let mut build = LaneBuilder::new(input, base.expect("a way has a place"), false);
     let ends: Vec<Ends> = ways.iter().map(|way| build.fields(&way.places)).collect();
     for (way, mut ends) in ways.iter().zip(ends) {
         if !way.meets {
@@ -142,7 +142,7 @@ fn slots(graph: &Graph, ty: TypeId, reach: bool) -> Vec<(Field, Option<u64>)> {
 /// Where a path ends: the starts of the objects there, and how far each reaches.
 type Ends = Vec<(u64, Option<u64>)>;
 
-struct Build<'a> {
+struct LaneBuilder<'a> {
     input: &'a Input,
     graph: &'a Graph,
     drawing: Drawing,
@@ -152,15 +152,15 @@ struct Build<'a> {
     drawn: Vec<(TypeId, Ends)>,
 }
 
-impl<'a> Build<'a> {
-    fn new(input: &'a Input, base: TypeId, reach: bool) -> Build<'a> {
+impl<'a> LaneBuilder<'a> {
+    fn new(input: &'a Input, base: TypeId, reach: bool) -> LaneBuilder<'a> {
         let graph = input.graph();
         let drawing = Drawing { base: name(graph, base), lanes: Vec::new() };
-        Build { input, graph, drawing, reach, drawn: Vec::new() }
+        LaneBuilder { input, graph, drawing, reach, drawn: Vec::new() }
     }
 
     /// Draws the fields of the types on a path, and returns where it ends.
-    fn fields(&mut self, places: &[Place]) -> Ends {
+    fn fields(&mut self, places: &[WalkStep]) -> Ends {
         let size = places.first().and_then(|place| self.graph.ty(place.ty).size());
         let mut ends: Ends = vec![(0, size.filter(|&size| size != 0))];
         let levels = places.iter().filter(|place| matches!(place.next, Next::Field(_))).count();

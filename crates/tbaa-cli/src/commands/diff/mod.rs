@@ -1,8 +1,8 @@
 //! `tbaa diff`: what two builds of one program say of its accesses.
 
 mod align;
+mod build;
 mod pairs;
-mod side;
 mod tags;
 
 use std::io::{self, Write};
@@ -18,8 +18,8 @@ use crate::convert::FlagsArg;
 use crate::input::Input;
 use crate::report::Failure;
 
+use build::Build;
 use pairs::{Changes, Count, Counts, Pair};
-use side::Side;
 use tags::{Tags, Used};
 
 /// Compares two builds of one program: their tags, and the answers for pairs of
@@ -94,17 +94,17 @@ pub(super) fn run(args: &Diff, out: &mut dyn Write) -> Result<Outcome, Failure> 
     let origin = |path| args.flags.among(path, [&args.a].into_iter().chain(&args.b));
     let first = Input::open(origin(&args.a))?;
     let rules = first.rules(args.rules.rules);
-    let a = Side::new(&first, rules);
+    let a = Build::new(&first, rules);
     let second;
     let b = match &args.b {
         Some(path) => {
             second = Input::open(origin(path))?;
-            Side::new(&second, args.rules_b.unwrap_or_else(|| second.rules(args.rules.rules)))
+            Build::new(&second, args.rules_b.unwrap_or_else(|| second.rules(args.rules.rules)))
         }
-        None => Side::new(&first, rules).without_tags(),
+        None => Build::new(&first, rules).without_tags(),
     };
     let (counts, functions) = pairs::compare(&a, &b);
-    let name = |side: &Side<'_>| side.input.file().to_owned();
+    let name = |side: &Build<'_>| side.input.file().to_owned();
     let mut found = Found {
         a: name(&a),
         b: if args.without_tags { format!("{} without tags", name(&b)) } else { name(&b) },

@@ -21,7 +21,7 @@ const ROWS: (usize, usize) = (48, 8);
 const GROUP: usize = 4;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(super) enum DrawnKind {
     Root,
     Scalar,
     /// Scalars under one parent, a row for each.
@@ -32,21 +32,21 @@ pub(super) enum Kind {
     Malformed,
 }
 
-impl Kind {
+impl DrawnKind {
     pub(super) fn word(self) -> &'static str {
         match self {
-            Kind::Root => "root",
-            Kind::Scalar => "scalar",
-            Kind::Scalars => "scalars",
-            Kind::Struct => "struct",
-            Kind::Union => "union",
-            Kind::Malformed => "malformed",
+            DrawnKind::Root => "root",
+            DrawnKind::Scalar => "scalar",
+            DrawnKind::Scalars => "scalars",
+            DrawnKind::Struct => "struct",
+            DrawnKind::Union => "union",
+            DrawnKind::Malformed => "malformed",
         }
     }
 }
 
-pub(super) struct Node {
-    pub(super) kind: Kind,
+pub(super) struct DrawnType {
+    pub(super) kind: DrawnKind,
     pub(super) name: String,
     /// In bytes, where the format records it.
     pub(super) size: Option<u64>,
@@ -76,7 +76,7 @@ pub(super) struct Edge {
 }
 
 pub(super) struct Dag {
-    pub(super) nodes: Vec<Node>,
+    pub(super) nodes: Vec<DrawnType>,
     pub(super) edges: Vec<Edge>,
     /// What is not drawn, for whoever looks.
     pub(super) omitted: Option<String>,
@@ -88,7 +88,7 @@ impl Dag {
         let types: Vec<TypeId> = graph.types().collect();
         let small = types.len() <= SMALL;
         let groups = if small { HashMap::new() } else { groups(graph, &types, marks) };
-        let mut build = Build {
+        let mut build = DagBuilder {
             input,
             graph,
             marks,
@@ -138,7 +138,7 @@ fn parent(node: TypeNode<'_>) -> Option<TypeId> {
     }
 }
 
-struct Build<'a> {
+struct DagBuilder<'a> {
     input: &'a Input,
     graph: &'a Graph,
     marks: &'a Marks,
@@ -151,7 +151,7 @@ struct Build<'a> {
     hidden: usize,
 }
 
-impl Build<'_> {
+impl DagBuilder<'_> {
     fn nodes(&mut self, types: &[TypeId]) {
         let grouped: HashSet<TypeId> = self.groups.values().flatten().copied().collect();
         for &ty in types {
@@ -161,14 +161,16 @@ impl Build<'_> {
             let node = self.graph.ty(ty);
             let all = fields(self.graph, node);
             let kind = match node.kind() {
-                TypeKind::Root => Kind::Root,
-                TypeKind::Scalar => Kind::Scalar,
-                TypeKind::Aggregate if all.iter().any(|(_, overlaps)| *overlaps) => Kind::Union,
-                TypeKind::Aggregate => Kind::Struct,
-                _ => Kind::Malformed,
+                TypeKind::Root => DrawnKind::Root,
+                TypeKind::Scalar => DrawnKind::Scalar,
+                TypeKind::Aggregate if all.iter().any(|(_, overlaps)| *overlaps) => {
+                    DrawnKind::Union
+                }
+                TypeKind::Aggregate => DrawnKind::Struct,
+                _ => DrawnKind::Malformed,
             };
             self.place.insert(ty, self.dag.nodes.len());
-            self.dag.nodes.push(Node {
+            self.dag.nodes.push(DrawnType {
                 kind,
                 name: self.name(ty),
                 size: node.size(),
@@ -187,7 +189,13 @@ impl Build<'_> {
         let name = format!("{} under {}", rows.len(), self.name(parent));
         let (from, to) = (self.dag.nodes.len(), self.place[&parent]);
         self.dag.edges.push(Edge { from, row: None, to, parent: true, marks: 0 });
-        self.dag.nodes.push(Node { kind: Kind::Scalars, name, size: None, rows, marks: 0 });
+        self.dag.nodes.push(DrawnType {
+            kind: DrawnKind::Scalars,
+            name,
+            size: None,
+            rows,
+            marks: 0,
+        });
     }
 
     fn edges(&mut self, types: &[TypeId]) {

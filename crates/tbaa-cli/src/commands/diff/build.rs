@@ -29,7 +29,7 @@ pub(super) struct Function<'a> {
 }
 
 /// A build.
-pub(super) struct Side<'a> {
+pub(super) struct Build<'a> {
     pub(super) input: &'a Input,
     pub(super) rules: Rules,
     pub(super) oracle: Oracle<&'a Graph>,
@@ -39,9 +39,9 @@ pub(super) struct Side<'a> {
     source: Source<'a>,
 }
 
-impl<'a> Side<'a> {
-    pub(super) fn new(input: &'a Input, rules: Rules) -> Side<'a> {
-        Side {
+impl<'a> Build<'a> {
+    pub(super) fn new(input: &'a Input, rules: Rules) -> Build<'a> {
+        Build {
             input,
             rules,
             oracle: Oracle::new(input.graph(), rules),
@@ -53,7 +53,7 @@ impl<'a> Side<'a> {
     }
 
     /// Takes the tags off.
-    pub(super) fn without_tags(mut self) -> Side<'a> {
+    pub(super) fn without_tags(mut self) -> Build<'a> {
         let accesses = self.functions.iter_mut().flat_map(|function| &mut function.accesses);
         accesses.for_each(|access| access.tag = None);
         self
