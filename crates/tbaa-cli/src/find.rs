@@ -5,7 +5,7 @@ use std::path::Path;
 use tbaa::{Operand, TagId};
 use tbaa_ir::{DebugInfo, Instruction, Keep, Module, Names};
 
-use crate::input::{Content, Input, read_module, reference};
+use crate::input::{Content, Input, listed_tags, read_module, reference};
 use crate::printable::{llvm_name, printable};
 use crate::report::{Failure, note};
 
@@ -334,10 +334,7 @@ fn listed(names: impl ExactSizeIterator<Item = String>) -> String {
 
 /// Says which tags could have been meant.
 fn known_tags(module: &Module, text: &[u8]) -> String {
-    let mut tags = module.attached_tags();
-    if tags.is_empty() {
-        tags = module.graph().tags().collect();
-    }
+    let tags = listed_tags(module);
     if tags.is_empty() {
         return "it has no tags".to_owned();
     }

@@ -1,8 +1,12 @@
-//! The places of the type DAG that a tag's path visits.
+//! The type DAG as commands show it: names, arrays, and the places that a tag's path
+//! visits.
 
 use std::collections::{HashMap, HashSet};
 
-use tbaa::{Graph, PathStep, Tag, TypeId, TypeKind};
+use tbaa::{Field, Format, Graph, PathStep, Tag, TypeId, TypeKind, TypeNode};
+use tbaa_ir::Names;
+
+use crate::printable::printable;
 
 /// How a path goes on from a type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,6 +30,31 @@ pub(crate) struct WalkStep {
 
 /// States that the search for all paths visits at most.
 const STATES: usize = 1 << 16;
+
+/// Returns the parent that a node names; an old-format aggregate names none.
+pub(crate) fn named_parent(node: TypeNode<'_>) -> Option<TypeId> {
+    match node.kind() {
+        TypeKind::Scalar => node.parent(),
+        TypeKind::Aggregate if node.format() == Format::New => node.parent(),
+        _ => None,
+    }
+}
+
+/// Returns the bytes from element to element of an array field, and how many
+/// elements there are, if that has an end. `None` for a field that is no array.
+pub(crate) fn elements(graph: &Graph, field: &Field) -> Option<(u64, Option<u64>)> {
+    let size = graph.ty(field.ty).size().filter(|&size| size != 0)?;
+    match field.extent? {
+        0 | u64::MAX => Some((size, None)),
+        extent if extent > size => Some((size, Some(extent / size))),
+        _ => None,
+    }
+}
+
+/// Returns what a type is called, fit to be printed.
+pub(crate) fn type_name(graph: &Graph, ty: TypeId) -> String {
+    printable(Names::of_graph(graph).ty(ty).as_bytes())
+}
 
 /// Returns the places that LLVM visits from a type at an offset: each time into
 /// the last field that does not start after the offset, and from a scalar to its

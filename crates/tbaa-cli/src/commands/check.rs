@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use tbaa::spec::SpecPath;
 
-use super::{Outcome, counted};
+use super::{Outcome, counted, for_each_input};
 use crate::input::{load_spec, read_file};
 use crate::printable::{Position, printable};
 use crate::report::{Failure, place};
@@ -37,19 +37,12 @@ struct Count {
 
 pub(super) fn run(args: &Check, out: &mut dyn Write) -> Result<Outcome, Failure> {
     let mut total = Count::default();
-    let mut unusable = None;
-    for path in &args.specs {
-        match one(path, out) {
-            Ok(count) => total.add(&count),
-            Err(Failure::Output(error)) => return Err(Failure::Output(error)),
-            Err(failure) => {
-                // The last one is reported by the caller.
-                if let Some(earlier) = unusable.replace(failure) {
-                    earlier.report();
-                }
-            }
-        }
-    }
+    let unusable = for_each_input(&args.specs, |path| {
+        let count = one(path, out)?;
+        total.checked += count.checked;
+        total.failed += count.failed;
+        Ok(())
+    })?;
     if args.specs.len() > 1 {
         writeln!(out, "total: {total}")?;
     }
@@ -91,13 +84,6 @@ fn one(path: &Path, out: &mut dyn Write) -> Result<Count, Failure> {
     let count = Count { checked: report.checked as u64, failed: report.failures.len() as u64 };
     writeln!(out, "{file}: {count}")?;
     Ok(count)
-}
-
-impl Count {
-    fn add(&mut self, other: &Count) {
-        self.checked += other.checked;
-        self.failed += other.failed;
-    }
 }
 
 impl std::fmt::Display for Count {

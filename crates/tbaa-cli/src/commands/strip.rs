@@ -106,11 +106,9 @@ pub(super) fn write(
     }
     let mut out = std::io::BufWriter::with_capacity(1 << 16, out);
     rewriter.write(&mut out).and_then(|()| Ok(out.flush()?)).map_err(|error| match error {
-        RewriteError::Text(error) => {
-            Failure::at(input.file(), input.text(), error.offset, error.kind.to_string())
-        }
+        RewriteError::Text(error) => input.wrong(&error),
         RewriteError::Output(error) => Failure::Output(error),
-        error => Failure::unusable(error.to_string()),
+        error => Failure::unusable(error),
     })
 }
 

@@ -8,11 +8,10 @@ mod tags;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use clap::ValueEnum;
 use serde::Serialize;
 use tbaa::Rules;
 
-use super::{Outcome, counted, percent};
+use super::{Outcome, TextOrJson, counted, percent, write_json};
 use crate::args::RulesArg;
 use crate::convert::FlagsArg;
 use crate::input::Input;
@@ -64,18 +63,11 @@ pub(crate) struct Diff {
     rules_b: Option<Rules>,
     /// What to print.
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: TextOrJson,
     /// Tags, functions, and pairs of a function that are listed at most; 0 for
     /// all.
     #[arg(long, value_name = "N", default_value_t = 10)]
     limit: usize,
-}
-
-#[derive(Clone, Copy, ValueEnum, Default)]
-enum Format {
-    #[default]
-    Text,
-    Json,
 }
 
 /// All that is found.
@@ -120,13 +112,12 @@ pub(super) fn run(args: &Diff, out: &mut dyn Write) -> Result<Outcome, Failure> 
         || found.counts.functions_only_a + found.counts.functions_only_b > 0
         || found.counts.accesses_only_a + found.counts.accesses_only_b > 0;
     match args.format {
-        Format::Text => found.write(args, out)?,
-        Format::Json => {
+        TextOrJson::Text => found.write(args, out)?,
+        TextOrJson::Json => {
             if args.limit > 0 {
                 found.cut(args.limit);
             }
-            serde_json::to_writer(&mut *out, &found).map_err(io::Error::from)?;
-            writeln!(out)?;
+            write_json(&found, out)?;
         }
     }
     Ok(if differs && !args.without_tags { Outcome::Found } else { Outcome::Fine })

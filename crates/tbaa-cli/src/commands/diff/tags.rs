@@ -47,7 +47,7 @@ pub(super) struct Changed {
 /// Compares the tags on accesses.
 pub(super) fn compare(a: &Build<'_>, b: &Build<'_>) -> Result<Tags, Failure> {
     let graphs = [("a", a.input.graph()), ("b", b.input.graph())];
-    let linked = Linked::new(&graphs).map_err(|error| Failure::unusable(error.to_string()))?;
+    let linked = Linked::new(&graphs).map_err(Failure::unusable)?;
     let (of_a, of_b) = (a.tags(), b.tags());
     let known = |module, tags: &[(TagId, u64)]| -> HashSet<TagId> {
         tags.iter().filter_map(|&(tag, _)| linked.tag(module, tag)).collect()

@@ -6,12 +6,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use tbaa::{Field, Format, Graph, TypeId, TypeKind, TypeNode};
-use tbaa_ir::Names;
+use tbaa::{Field, Graph, TypeId, TypeKind, TypeNode};
 
 use super::mark::{Bits, Marks};
 use crate::input::Input;
 use crate::printable::printable;
+use crate::walk::{elements, named_parent, type_name};
 
 /// Up to this many types a graph is drawn in full.
 const SMALL: usize = 60;
@@ -113,7 +113,8 @@ impl Dag {
 
 /// Scalars that no type and no mark tells apart but their names, by parent.
 fn groups(graph: &Graph, types: &[TypeId], marks: &Marks) -> HashMap<TypeId, Vec<TypeId>> {
-    let parents: HashSet<TypeId> = types.iter().filter_map(|&ty| parent(graph.ty(ty))).collect();
+    let parents: HashSet<TypeId> =
+        types.iter().filter_map(|&ty| named_parent(graph.ty(ty))).collect();
     let mut groups: HashMap<TypeId, Vec<TypeId>> = HashMap::new();
     for &ty in types {
         let node = graph.ty(ty);
@@ -127,15 +128,6 @@ fn groups(graph: &Graph, types: &[TypeId], marks: &Marks) -> HashMap<TypeId, Vec
     }
     groups.retain(|_, members| members.len() >= GROUP);
     groups
-}
-
-/// Returns the parent that a node names; an old-format aggregate names none.
-fn parent(node: TypeNode<'_>) -> Option<TypeId> {
-    match node.kind() {
-        TypeKind::Scalar => node.parent(),
-        TypeKind::Aggregate if node.format() == Format::New => node.parent(),
-        _ => None,
-    }
 }
 
 struct DagBuilder<'a> {
@@ -205,7 +197,7 @@ impl DagBuilder<'_> {
             if node.kind() == TypeKind::Aggregate {
                 self.fields(ty, from);
             }
-            if let Some(to) = parent(node).and_then(|parent| self.place.get(&parent)) {
+            if let Some(to) = named_parent(node).and_then(|parent| self.place.get(&parent)) {
                 let marks = self.marks.parent(ty);
                 self.dag.edges.push(Edge { from, row: None, to: *to, parent: true, marks });
             }
@@ -231,7 +223,7 @@ impl DagBuilder<'_> {
             let marks = self.marks.field(ty, at);
             let row = Some(self.dag.nodes[from].rows.len());
             let text = self.field_text(ty, at, field);
-            let array = elements(self.graph, field);
+            let array = elements(self.graph, field).map(|(_, count)| count);
             let offset = Some(field.offset);
             self.dag.nodes[from].rows.push(Row { offset, text, array, overlaps: *overlaps, marks });
             let wanted = marks != 0 || !is_scalar(field) || self.small && drawn.insert(field.ty);
@@ -247,17 +239,15 @@ impl DagBuilder<'_> {
     }
 
     fn field_text(&self, ty: TypeId, at: usize, field: &Field) -> String {
-        let of = self.graph.ty(ty).name().unwrap_or_default();
-        let of = String::from_utf8_lossy(of);
         let into = self.name(field.ty);
-        match self.input.field_name(&of, at, field.offset) {
+        match self.input.name_of_field(ty, at, field) {
             Some(name) => format!("{}: {into}", printable(name.as_bytes())),
             None => into,
         }
     }
 
     fn name(&self, ty: TypeId) -> String {
-        printable(Names::of_graph(self.graph).ty(ty).as_bytes())
+        type_name(self.graph, ty)
     }
 }
 
@@ -290,14 +280,4 @@ fn fields(graph: &Graph, node: TypeNode<'_>) -> Vec<(Field, bool)> {
         }
     }
     all
-}
-
-/// How many elements a field has, if it is an array.
-fn elements(graph: &Graph, field: &Field) -> Option<Option<u64>> {
-    let size = graph.ty(field.ty).size().filter(|&size| size != 0)?;
-    match field.extent? {
-        0 | u64::MAX => Some(None),
-        extent if extent > size => Some(Some(extent / size)),
-        _ => None,
-    }
 }

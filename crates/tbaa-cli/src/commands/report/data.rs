@@ -318,8 +318,7 @@ fn types(
 /// tells.
 fn field_name(input: &Input, names: &Names<'_>, ty: TypeId, at: usize, field: &Field) -> String {
     let graph = input.graph();
-    let of = String::from_utf8_lossy(graph.ty(ty).name().unwrap_or_default());
-    if let Some(name) = input.field_name(&of, at, field.offset) {
+    if let Some(name) = input.name_of_field(ty, at, field) {
         return name.to_owned();
     }
     let format = graph.ty(ty).format();
