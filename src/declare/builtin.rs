@@ -8,16 +8,14 @@ impl Declarations {
     /// Adds C's types; the first three are those of `char`, `void` and
     /// functions.
     pub(super) fn add_builtins(&mut self) {
-        let bare = |kind| Decl { kind, size: None, align: 1, required: 1 };
         let char = self.builtin("omnipotent char", 1, 1, None, &[]);
         if let Some(char) = char {
             let names = ["char", "signed char", "unsigned char", "char8_t", "int8_t", "uint8_t"];
             self.names.extend(names.map(|name| (name.to_owned(), char)));
         }
-        for (name, kind) in [("void", DeclKind::Void), ("function", DeclKind::Function)] {
-            if let (Ok(id), "void") = (self.push(bare(kind)), name) {
-                self.names.insert(name.to_owned(), id);
-            }
+        for kind in [DeclKind::Void, DeclKind::Function] {
+            // There is room for the first declarations.
+            let _ = self.push(Decl { kind, size: None, align: 1, required: 1 });
         }
         self.names.insert("void".to_owned(), self.void());
         let target = self.target.clone();

@@ -284,6 +284,13 @@ pub(crate) fn access_name(module: &Module, index: usize) -> String {
     format!("@{}:{}", llvm_name(name), index - in_function(module, function).start + 1)
 }
 
+/// Returns the functions that have instructions, each with its name and these.
+pub(crate) fn by_function(module: &Module) -> impl Iterator<Item = (&[u8], &[Instruction])> {
+    let names: Vec<&[u8]> = module.functions().collect();
+    let functions = module.instructions().chunk_by(|a, b| a.function == b.function);
+    functions.map(move |all| (names[all[0].function as usize], all))
+}
+
 /// The accesses of a function, as indices into the module's instructions.
 pub(crate) fn in_function(module: &Module, function: u32) -> std::ops::Range<usize> {
     let instructions = module.instructions();

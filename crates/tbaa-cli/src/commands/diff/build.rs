@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use tbaa::{Graph, Oracle, Rules, TagId};
 use tbaa_ir::{DebugInfo, Instruction, Module, Names, Opcode};
 
+use crate::find::by_function;
 use crate::input::{Content, Input};
 use crate::printable::{llvm_name, printable};
 use crate::render::Source;
@@ -121,16 +122,13 @@ fn functions(input: &Input) -> Vec<Function<'_>> {
             return vec![Function { name: "tags".to_owned(), accesses: tags.collect() }];
         }
     };
-    let names: Vec<&[u8]> = module.functions().collect();
-    module
-        .instructions()
-        .chunk_by(|a, b| a.function == b.function)
-        .map(|instructions| {
+    by_function(module)
+        .map(|(name, instructions)| {
             let listed = instructions.iter().filter(|instruction| {
                 instruction.opcode.accesses_memory() || instruction.tag.is_some()
             });
             let access = |instruction| access(module, instruction);
-            let name = format!("@{}", llvm_name(names[instructions[0].function as usize]));
+            let name = format!("@{}", llvm_name(name));
             Function { name, accesses: listed.map(access).collect() }
         })
         .collect()
