@@ -9,6 +9,7 @@ use crate::ours::Growing;
 use crate::sample::{median, time};
 
 /// Nanoseconds for one more struct type, a tag of it, and a query.
+#[derive(Clone, Copy)]
 pub(crate) struct Cost {
     /// In a graph that no oracle watches, without the query.
     pub(crate) graph: f64,

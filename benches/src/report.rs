@@ -28,6 +28,32 @@ impl Report {
         targets.push(vec![work.to_owned(), must.to_owned(), figure]);
     }
 
+    /// The same for figures of which none may be above a limit.
+    pub(crate) fn at_most(
+        &mut self,
+        work: &str,
+        must: &str,
+        figures: impl IntoIterator<Item = Option<f64>> + Clone,
+        unit: &str,
+        limit: f64,
+    ) {
+        let worst = smallest_and_largest(figures.clone()).1;
+        self.target(work, must, worst, range(figures, unit), |worst| worst <= limit);
+    }
+
+    /// The same for figures of which none may be below a limit.
+    pub(crate) fn at_least(
+        &mut self,
+        work: &str,
+        must: &str,
+        figures: impl IntoIterator<Item = Option<f64>> + Clone,
+        unit: &str,
+        limit: f64,
+    ) {
+        let worst = smallest_and_largest(figures.clone()).0;
+        self.target(work, must, worst, range(figures, unit), |worst| worst >= limit);
+    }
+
     /// Says in a line what a user gets, in a unit, beside LLVM.
     pub(crate) fn summary(
         &mut self,
@@ -113,6 +139,16 @@ const REASONS: &str = "Where a target is missed, it is for one of these reasons:
 [rules]: rules.md
 ";
 
+/// The title of a column, and what it says of an item.
+pub(crate) type Column<'c, T> = (&'c str, &'c dyn Fn(&T) -> String);
+
+/// A Markdown table with a row for each item.
+pub(crate) fn table_of<T>(items: &[T], columns: &[Column<'_, T>]) -> String {
+    let header: Vec<_> = columns.iter().map(|(title, _)| *title).collect();
+    let row = |item: &T| columns.iter().map(|(_, cell)| cell(item)).collect();
+    table(&header, &items.iter().map(row).collect::<Vec<_>>())
+}
+
 /// A Markdown table.
 pub(crate) fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
@@ -151,19 +187,17 @@ pub(crate) fn grouped(value: f64) -> String {
     out
 }
 
-/// The largest of the figures that there are.
-pub(crate) fn largest(values: impl IntoIterator<Item = Option<f64>>) -> Option<f64> {
-    values.into_iter().flatten().reduce(f64::max)
-}
-
-/// The smallest of the figures that there are.
-pub(crate) fn smallest(values: impl IntoIterator<Item = Option<f64>>) -> Option<f64> {
-    values.into_iter().flatten().reduce(f64::min)
+/// The smallest and the largest of the figures that there are.
+fn smallest_and_largest(
+    figures: impl IntoIterator<Item = Option<f64>> + Clone,
+) -> (Option<f64>, Option<f64>) {
+    let figures = || figures.clone().into_iter().flatten();
+    (figures().reduce(f64::min), figures().reduce(f64::max))
 }
 
 /// `3`, or `3 to 5`, with a unit.
 pub(crate) fn range(values: impl IntoIterator<Item = Option<f64>> + Clone, unit: &str) -> String {
-    match (smallest(values.clone()), largest(values)) {
+    match smallest_and_largest(values) {
         (Some(low), Some(high)) if figure(low) != figure(high) => {
             format!("{} to {}{unit}", figure(low), figure(high))
         }

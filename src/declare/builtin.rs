@@ -1,6 +1,6 @@
 //! C's own types on a target.
 
-use super::declarations::{Decl, Kind};
+use super::declarations::{Decl, DeclKind};
 use super::{DeclId, Declarations};
 use tbaa_types::Primitive;
 
@@ -8,16 +8,14 @@ impl Declarations {
     /// Adds C's types; the first three are those of `char`, `void` and
     /// functions.
     pub(super) fn add_builtins(&mut self) {
-        let bare = |kind| Decl { kind, size: None, align: 1, required: 1 };
         let char = self.builtin("omnipotent char", 1, 1, None, &[]);
         if let Some(char) = char {
             let names = ["char", "signed char", "unsigned char", "char8_t", "int8_t", "uint8_t"];
             self.names.extend(names.map(|name| (name.to_owned(), char)));
         }
-        for (name, kind) in [("void", Kind::Void), ("function", Kind::Function)] {
-            if let (Ok(id), "void") = (self.push(bare(kind)), name) {
-                self.names.insert(name.to_owned(), id);
-            }
+        for kind in [DeclKind::Void, DeclKind::Function] {
+            // There is room for the first declarations.
+            let _ = self.push(Decl { kind, size: None, align: 1, required: 1 });
         }
         self.names.insert("void".to_owned(), self.void());
         let target = self.target.clone();
@@ -79,7 +77,7 @@ impl Declarations {
         others: &[&str],
     ) -> Option<DeclId> {
         let parent = (!self.decls.is_empty()).then(|| self.char());
-        let kind = Kind::Scalar { name: name.to_owned(), parent, float };
+        let kind = DeclKind::Scalar { name: name.to_owned(), parent, float };
         let id = self.push(Decl { kind, size: Some(size), align, required: 1 }).ok()?;
         if parent.is_some() {
             self.names.insert(name.to_owned(), id);

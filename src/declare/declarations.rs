@@ -13,7 +13,7 @@ pub(super) const LIMIT: u64 = 1 << 56;
 
 /// What a declared type is.
 #[derive(Clone, Debug)]
-pub(super) enum Kind {
+pub(super) enum DeclKind {
     Void,
     Function,
     Scalar {
@@ -77,7 +77,7 @@ pub(super) struct FieldDecl {
 
 #[derive(Clone, Debug)]
 pub(super) struct Decl {
-    pub(super) kind: Kind,
+    pub(super) kind: DeclKind,
     /// In bytes; `None` while it is not known.
     pub(super) size: Option<u64>,
     pub(super) align: u64,
@@ -192,21 +192,21 @@ impl Declarations {
         &self.decls[id.index()]
     }
 
-    pub(super) fn kind(&self, id: DeclId) -> &Kind {
+    pub(super) fn kind(&self, id: DeclId) -> &DeclKind {
         &self.decl(id).kind
     }
 
     /// Returns the record that a type is.
     pub(super) fn record(&self, id: DeclId) -> Option<&RecordDecl> {
         match self.kind(id) {
-            Kind::Record(record) => Some(record),
+            DeclKind::Record(record) => Some(record),
             _ => None,
         }
     }
 
     /// Returns the type of the innermost elements of an array, or `ty`.
     pub(super) fn innermost(&self, mut ty: DeclId) -> DeclId {
-        while let Kind::Array { element, .. } = self.kind(ty) {
+        while let DeclKind::Array { element, .. } = self.kind(ty) {
             ty = *element;
         }
         ty
@@ -273,7 +273,7 @@ impl Declarations {
     ) -> Result<DeclId, DeclareError> {
         let name = name.into();
         let parent = self.ty(parent)?;
-        if !matches!(self.kind(parent), Kind::Scalar { .. }) {
+        if !matches!(self.kind(parent), DeclKind::Scalar { .. }) {
             let reason = "the parent must be a scalar";
             return Err(DeclareError::Invalid { place: name, reason });
         }
@@ -282,7 +282,7 @@ impl Declarations {
             return Err(DeclareError::TooLarge { place: name });
         }
         self.check_new(&name)?;
-        let kind = Kind::Scalar { name: name.clone(), parent: Some(parent), float: None };
+        let kind = DeclKind::Scalar { name: name.clone(), parent: Some(parent), float: None };
         let id = self.push(Decl { kind, size: Some(size), align, required: 1 })?;
         self.name(&name, id)?;
         Ok(id)
@@ -296,12 +296,12 @@ impl Declarations {
     /// As [`Declarations::scalar`].
     pub fn enumeration(&mut self, name: &str, integer: &str) -> Result<DeclId, DeclareError> {
         let integer = self.ty(integer)?;
-        let Decl { kind: Kind::Scalar { .. }, size, align, .. } = *self.decl(integer) else {
+        let Decl { kind: DeclKind::Scalar { .. }, size, align, .. } = *self.decl(integer) else {
             let reason = "the type of an enum's values must be an integer";
             return Err(DeclareError::Invalid { place: name.to_owned(), reason });
         };
         self.check_new(name)?;
-        let kind = Kind::Enum { name: name.to_owned(), integer };
+        let kind = DeclKind::Enum { name: name.to_owned(), integer };
         let id = self.push(Decl { kind, size, align, required: 1 })?;
         self.name(name, id)?;
         Ok(id)
@@ -330,7 +330,7 @@ impl Declarations {
             union,
             ..RecordDecl::default()
         };
-        let kind = Kind::Record(Box::new(record));
+        let kind = DeclKind::Record(Box::new(record));
         let id = self.push(Decl { kind, size: None, align: 1, required: 1 })?;
         self.name(name, id)?;
         Ok(id)

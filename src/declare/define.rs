@@ -1,6 +1,6 @@
 //! From a record as it is written down to one that is laid out.
 
-use super::declarations::{Decl, FieldDecl, Kind, LIMIT, RecordDecl, check_align};
+use super::declarations::{Decl, DeclKind, FieldDecl, LIMIT, RecordDecl, check_align};
 use super::layout::{Layout, Slot, lay_out};
 use super::record::{Attributes, Member, MemberType, Record};
 use super::{DeclId, Declarations, DeclareError};
@@ -79,7 +79,7 @@ impl Declarations {
             field.offset = offset;
         }
         let flexible = fields.iter().any(|field| self.is_flexible(field.ty));
-        let kind = Kind::Record(Box::new(RecordDecl {
+        let kind = DeclKind::Record(Box::new(RecordDecl {
             name: record.name,
             title,
             union: record.union,
@@ -136,7 +136,7 @@ impl Declarations {
                 return self.forward(&record.name, record.union);
             }
             let decl = RecordDecl { title: title.to_owned(), ..RecordDecl::default() };
-            let kind = Kind::Record(Box::new(decl));
+            let kind = DeclKind::Record(Box::new(decl));
             return self.push(Decl { kind, size: None, align: 1, required: 1 });
         };
         match self.record(id) {
@@ -147,8 +147,8 @@ impl Declarations {
 
     fn is_flexible(&self, ty: DeclId) -> bool {
         match self.kind(ty) {
-            Kind::Array { len, .. } => len.is_none(),
-            Kind::Record(record) => record.flexible,
+            DeclKind::Array { len, .. } => len.is_none(),
+            DeclKind::Record(record) => record.flexible,
             _ => false,
         }
     }
@@ -179,8 +179,8 @@ impl Declarations {
             return Ok(());
         };
         let integer = match self.kind(ty) {
-            Kind::Enum { .. } => true,
-            Kind::Scalar { float, .. } => float.is_none(),
+            DeclKind::Enum { .. } => true,
+            DeclKind::Scalar { float, .. } => float.is_none(),
             _ => false,
         };
         if !integer {

@@ -1,6 +1,6 @@
 //! Types that are made of another.
 
-use super::declarations::{Decl, Derived, Kind, LIMIT};
+use super::declarations::{Decl, DeclKind, Derived, LIMIT};
 use super::{DeclId, Declarations, DeclareError};
 
 impl Declarations {
@@ -28,7 +28,7 @@ impl Declarations {
     pub fn pointer_to(&mut self, to: DeclId) -> Result<DeclId, DeclareError> {
         self.derive(Derived::Pointer, to, |types| {
             let (size, align) = types.target.pointer;
-            Ok(Decl { kind: Kind::Pointer { to }, size: Some(size), align, required: 1 })
+            Ok(Decl { kind: DeclKind::Pointer { to }, size: Some(size), align, required: 1 })
         })
     }
 
@@ -44,14 +44,14 @@ impl Declarations {
         self.derive(Derived::Array(len), element, |types| {
             let Decl { size, align, required, .. } = *types.decl(element);
             let place = || format!("array of {}", types.display(element));
-            if matches!(types.kind(element), Kind::Array { len: None, .. }) {
+            if matches!(types.kind(element), DeclKind::Array { len: None, .. }) {
                 let reason = "only the first of several lengths may be left out";
                 return Err(DeclareError::Invalid { place: place(), reason });
             }
             let size = size.ok_or_else(|| types.incomplete(element, "element"))?;
             let whole = size.checked_mul(len.unwrap_or(0)).filter(|&size| size < LIMIT);
             let whole = whole.ok_or_else(|| DeclareError::TooLarge { place: place() })?;
-            Ok(Decl { kind: Kind::Array { element, len }, size: Some(whole), align, required })
+            Ok(Decl { kind: DeclKind::Array { element, len }, size: Some(whole), align, required })
         })
     }
 
@@ -64,7 +64,8 @@ impl Declarations {
     pub fn vector_of(&mut self, element: DeclId, len: u64) -> Result<DeclId, DeclareError> {
         self.derive(Derived::Vector(len), element, |types| {
             let place = format!("vector of {}", types.display(element));
-            let lane = matches!(types.kind(element), Kind::Scalar { .. } | Kind::Pointer { .. });
+            let lane =
+                matches!(types.kind(element), DeclKind::Scalar { .. } | DeclKind::Pointer { .. });
             let (true, Some(size @ 1..), 1..) = (lane, types.decl(element).size, len) else {
                 let reason = "a vector has one lane or more, of scalars or pointers";
                 return Err(DeclareError::Invalid { place, reason });
@@ -72,7 +73,12 @@ impl Declarations {
             let size = size.checked_mul(len).filter(|&size| size < LIMIT / 2);
             let size = size.ok_or(DeclareError::TooLarge { place })?.next_power_of_two();
             let align = size.min(types.target.vector_align);
-            Ok(Decl { kind: Kind::Vector { element, len }, size: Some(size), align, required: 1 })
+            Ok(Decl {
+                kind: DeclKind::Vector { element, len },
+                size: Some(size),
+                align,
+                required: 1,
+            })
         })
     }
 
@@ -80,11 +86,16 @@ impl Declarations {
     pub(super) fn complex(&mut self, element: DeclId) -> Result<DeclId, DeclareError> {
         self.derive(Derived::Complex, element, |types| {
             let &Decl { size, align, .. } = types.decl(element);
-            let (Kind::Scalar { .. }, Some(size)) = (types.kind(element), size) else {
+            let (DeclKind::Scalar { .. }, Some(size)) = (types.kind(element), size) else {
                 let reason = "only numbers have complex types";
                 return Err(DeclareError::Invalid { place: types.display(element), reason });
             };
-            Ok(Decl { kind: Kind::Complex { element }, size: Some(2 * size), align, required: 1 })
+            Ok(Decl {
+                kind: DeclKind::Complex { element },
+                size: Some(2 * size),
+                align,
+                required: 1,
+            })
         })
     }
 
@@ -99,7 +110,7 @@ impl Declarations {
                 1..=16 if wide <= 2 * types.target.pointer.0.max(8) => (wide, align.max(wide)),
                 _ => (size, align),
             };
-            Ok(Decl { kind: Kind::Atomic { of }, size: Some(size), align, required: 1 })
+            Ok(Decl { kind: DeclKind::Atomic { of }, size: Some(size), align, required: 1 })
         })
     }
 }

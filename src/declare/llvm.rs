@@ -1,6 +1,6 @@
 //! Declared types as LLVM's: `%struct.Node = type { ptr, i32 }`.
 
-use super::declarations::Kind;
+use super::declarations::DeclKind;
 use super::{DeclId, Declarations, DeclareError};
 use tbaa_types::table::HashMap;
 use tbaa_types::{Context, Type, TypeError};
@@ -69,12 +69,12 @@ impl<'a> LlvmTypes<'a> {
                 continue;
             }
             let part = match self.types.kind(id) {
-                Kind::Array { element, .. }
-                | Kind::Vector { element, .. }
-                | Kind::Complex { element } => Some(*element).filter(|_| next == 0),
-                Kind::Atomic { of } => Some(*of).filter(|_| next == 0),
-                Kind::Enum { integer, .. } => Some(*integer).filter(|_| next == 0),
-                Kind::Record(record) => record.fields.get(next).map(|field| field.ty),
+                DeclKind::Array { element, .. }
+                | DeclKind::Vector { element, .. }
+                | DeclKind::Complex { element } => Some(*element).filter(|_| next == 0),
+                DeclKind::Atomic { of } => Some(*of).filter(|_| next == 0),
+                DeclKind::Enum { integer, .. } => Some(*integer).filter(|_| next == 0),
+                DeclKind::Record(record) => record.fields.get(next).map(|field| field.ty),
                 _ => None,
             };
             if let Some(part) = part {
@@ -94,14 +94,14 @@ impl<'a> LlvmTypes<'a> {
         let types = self.types;
         let size = types.size_of(id).unwrap_or(0);
         let ty = match *types.kind(id) {
-            Kind::Void | Kind::Function => return Err(TypeError::NotIdentified),
-            Kind::Scalar { float: Some(float), .. } => self.context.primitive(float),
-            Kind::Scalar { .. } => match u32::try_from(size * 8) {
+            DeclKind::Void | DeclKind::Function => return Err(TypeError::NotIdentified),
+            DeclKind::Scalar { float: Some(float), .. } => self.context.primitive(float),
+            DeclKind::Scalar { .. } => match u32::try_from(size * 8) {
                 Ok(bits @ 1..=128) => self.context.int(bits)?,
                 _ => self.bytes(size)?,
             },
-            Kind::Pointer { .. } => self.context.pointer(0)?,
-            Kind::Array { element, len } => {
+            DeclKind::Pointer { .. } => self.context.pointer(0)?,
+            DeclKind::Array { element, len } => {
                 let element = self.made[&element];
                 let (size, align) = self.measure(element);
                 let len = len.unwrap_or(0);
@@ -109,17 +109,17 @@ impl<'a> LlvmTypes<'a> {
                 self.measured.insert(ty, (size.saturating_mul(len), align));
                 ty
             }
-            Kind::Vector { element, len } => match u32::try_from(len) {
+            DeclKind::Vector { element, len } => match u32::try_from(len) {
                 Ok(len) => self.context.vector(self.made[&element], len, false)?,
                 Err(_) => self.bytes(size)?,
             },
-            Kind::Complex { element } => {
+            DeclKind::Complex { element } => {
                 let part = self.made[&element];
                 self.context.literal_struct(&[part, part], false)?
             }
-            Kind::Atomic { of } => self.made[&of],
-            Kind::Enum { integer, .. } => self.made[&integer],
-            Kind::Record(_) => return self.record(id),
+            DeclKind::Atomic { of } => self.made[&of],
+            DeclKind::Enum { integer, .. } => self.made[&integer],
+            DeclKind::Record(_) => return self.record(id),
         };
         // An integer of three bytes takes four.
         if self.measure(ty).0 == size { Ok(ty) } else { self.bytes(size) }

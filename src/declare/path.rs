@@ -1,6 +1,6 @@
 //! Paths such as `CallInfo.l.base` and `Table->array[*].value.n`.
 
-use super::declarations::Kind;
+use super::declarations::DeclKind;
 use super::{DeclId, Declarations, DeclareError};
 use crate::nearest::nearest;
 use tbaa_types::table::HashSet;
@@ -168,7 +168,7 @@ impl Declarations {
     }
 
     fn is_pointer(&self, ty: DeclId) -> bool {
-        matches!(self.kind(ty), Kind::Pointer { .. })
+        matches!(self.kind(ty), DeclKind::Pointer { .. })
     }
 
     fn step_error(&self, path: &str, ty: DeclId, reason: &'static str) -> DeclareError {
@@ -182,7 +182,7 @@ impl Declarations {
         index: Option<u64>,
     ) -> Result<(), DeclareError> {
         let ty = resolved.end();
-        let Kind::Pointer { to } = *self.kind(ty) else {
+        let DeclKind::Pointer { to } = *self.kind(ty) else {
             return Err(self.step_error(path, ty, "only a pointer can be followed"));
         };
         resolved.steps.push((Step::Follow { index }, to));
@@ -197,10 +197,10 @@ impl Declarations {
     ) -> Result<(), DeclareError> {
         let ty = resolved.end();
         let (step, element, len) = match *self.kind(ty) {
-            Kind::Array { element, len } => (Step::Element { index }, element, len),
-            Kind::Vector { element, len } => (Step::Lane { index }, element, Some(len)),
-            Kind::Complex { element } => (Step::Lane { index }, element, Some(2)),
-            Kind::Pointer { .. } => return self.follow(resolved, path, index),
+            DeclKind::Array { element, len } => (Step::Element { index }, element, len),
+            DeclKind::Vector { element, len } => (Step::Lane { index }, element, Some(len)),
+            DeclKind::Complex { element } => (Step::Lane { index }, element, Some(2)),
+            DeclKind::Pointer { .. } => return self.follow(resolved, path, index),
             _ => return Err(self.step_error(path, ty, "only arrays and pointers have elements")),
         };
         // A zero-length array is an old spelling of a flexible one.

@@ -1,6 +1,6 @@
 //! Reading declared types: sizes, members, and how C writes them.
 
-use super::declarations::Kind;
+use super::declarations::DeclKind;
 use super::{DeclId, Declarations, Target};
 
 /// A member of a struct or union, laid out.
@@ -38,7 +38,7 @@ impl Declarations {
     /// order in which they were first named.
     pub fn records(&self) -> impl DoubleEndedIterator<Item = DeclId> + '_ {
         self.types().filter(
-            |&id| matches!(self.kind(id), Kind::Record(r) if r.defined && !r.name.is_empty()),
+            |&id| matches!(self.kind(id), DeclKind::Record(r) if r.defined && !r.name.is_empty()),
         )
     }
 
@@ -71,7 +71,7 @@ impl Declarations {
     #[doc(hidden)]
     pub fn array_parts(&self, mut id: DeclId) -> (DeclId, Vec<Option<u64>>) {
         let mut lens = Vec::new();
-        while let Kind::Array { element, len } = self.kind(id) {
+        while let DeclKind::Array { element, len } = self.kind(id) {
             lens.push(*len);
             id = *element;
         }
@@ -135,7 +135,7 @@ impl Declarations {
     #[cfg(feature = "spec")]
     pub(crate) fn enums(&self) -> impl Iterator<Item = (DeclId, &str)> + '_ {
         self.decls.iter().filter_map(|decl| match &decl.kind {
-            Kind::Enum { name, integer } => Some((*integer, name.as_str())),
+            DeclKind::Enum { name, integer } => Some((*integer, name.as_str())),
             _ => None,
         })
     }
@@ -161,21 +161,21 @@ impl Declarations {
                 }
             };
             ty = match self.kind(ty) {
-                Kind::Pointer { to } => {
+                DeclKind::Pointer { to } => {
                     left.push('*');
                     *to
                 }
-                Kind::Atomic { of } => {
+                DeclKind::Atomic { of } => {
                     left.push_str("cimotA_");
                     *of
                 }
-                Kind::Array { element, len } => {
+                DeclKind::Array { element, len } => {
                     enclose(&mut left, &mut right);
                     let len = len.map_or(String::new(), |len| len.to_string());
                     right.push_str(&format!("[{len}]"));
                     *element
                 }
-                Kind::Function => {
+                DeclKind::Function => {
                     enclose(&mut left, &mut right);
                     right.push_str("()");
                     self.void()
@@ -184,10 +184,12 @@ impl Declarations {
             };
         }
         let name = match self.kind(ty) {
-            Kind::Vector { element, len } => format!("<{len} x {}>", self.short_name(*element)),
-            Kind::Complex { element } => format!("{} _Complex", self.short_name(*element)),
-            Kind::Record(record) if keywords && record.union => format!("union {}", record.name),
-            Kind::Record(record) if keywords => format!("struct {}", record.name),
+            DeclKind::Vector { element, len } => format!("<{len} x {}>", self.short_name(*element)),
+            DeclKind::Complex { element } => format!("{} _Complex", self.short_name(*element)),
+            DeclKind::Record(record) if keywords && record.union => {
+                format!("union {}", record.name)
+            }
+            DeclKind::Record(record) if keywords => format!("struct {}", record.name),
             _ => self.short_name(ty),
         };
         let left: String = left.chars().rev().collect();
@@ -198,11 +200,11 @@ impl Declarations {
     /// Returns the name of a type that is made of no other.
     pub(super) fn short_name(&self, id: DeclId) -> String {
         match self.kind(id) {
-            Kind::Void => "void".to_owned(),
-            Kind::Scalar { .. } if id == self.char() => "char".to_owned(),
-            Kind::Scalar { name, .. } | Kind::Enum { name, .. } => name.clone(),
-            Kind::Record(record) => record.title.clone(),
-            Kind::Pointer { .. } => "void *".to_owned(),
+            DeclKind::Void => "void".to_owned(),
+            DeclKind::Scalar { .. } if id == self.char() => "char".to_owned(),
+            DeclKind::Scalar { name, .. } | DeclKind::Enum { name, .. } => name.clone(),
+            DeclKind::Record(record) => record.title.clone(),
+            DeclKind::Pointer { .. } => "void *".to_owned(),
             _ => "type".to_owned(),
         }
     }

@@ -3,7 +3,7 @@
 use std::hash::BuildHasher;
 
 use super::import::Open;
-use super::operand::{Kind, PACKED_LIMIT, Packed};
+use super::operand::{OperandKind, PACKED_LIMIT, Packed};
 use super::{DISTINCT, Graph, GraphError, NodeId, Shape};
 use tbaa_types::table::HashMap;
 
@@ -111,11 +111,11 @@ struct Member {
 
 fn member(first: usize, at: usize) -> Packed {
     // Checked before: that many nodes fit.
-    Packed::new(Kind::Node, first + at).unwrap_or(Packed::NULL)
+    Packed::new(OperandKind::Node, first + at).unwrap_or(Packed::NULL)
 }
 
 fn of_member(operand: Packed, first: usize) -> Option<usize> {
-    (operand.kind() == Kind::Node).then(|| operand.index().checked_sub(first)).flatten()
+    (operand.kind() == OperandKind::Node).then(|| operand.index().checked_sub(first)).flatten()
 }
 
 /// Finds the members that are equal because their operands are; returns for each

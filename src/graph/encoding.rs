@@ -10,7 +10,7 @@
 //! LLVM: `TypeBasedAliasAnalysis.cpp`, where the wrappers around `MDNode`
 //! repeat these positions, and `MDBuilder.cpp`, which writes them.
 
-use super::operand::Kind;
+use super::operand::OperandKind;
 use super::{Graph, Int, NodeId, Operand};
 
 /// Which of the two encodings of a type node is meant.
@@ -53,7 +53,7 @@ impl Shape {
     pub fn of(graph: &Graph, node: NodeId) -> Shape {
         let operands = graph.packed(node);
         let len = operands.len();
-        let parent_first = operands.first().is_some_and(|first| first.kind() == Kind::Node);
+        let parent_first = operands.first().is_some_and(|first| first.kind() == OperandKind::Node);
         let format = if len >= 3 && parent_first { Format::New } else { Format::Old };
         Shape { format, len }
     }
@@ -115,14 +115,15 @@ impl Shape {
     pub(crate) fn is_well_formed(self, graph: &Graph, node: NodeId) -> bool {
         let operands = graph.packed(node);
         let kind = |at: usize| operands.get(at).map(|operand| operand.kind());
-        let is_int = |at| matches!(kind(at), Some(Kind::Int | Kind::Small));
+        let is_int = |at| matches!(kind(at), Some(OperandKind::Int | OperandKind::Small));
         let whole_fields = match self.format {
             Format::Old => self.len == 2 || self.len % 2 == 1,
             Format::New => self.len.is_multiple_of(3),
         };
-        let named = kind(self.name()) == Some(Kind::String);
+        let named = kind(self.name()) == Some(OperandKind::String);
         let field = |at| {
-            kind(at) == Some(Kind::Node) && (1..self.stride()).all(|beside| is_int(at + beside))
+            kind(at) == Some(OperandKind::Node)
+                && (1..self.stride()).all(|beside| is_int(at + beside))
         };
         !self.is_root()
             && self.parent(graph, node).is_some()

@@ -3,7 +3,7 @@
 use std::hash::BuildHasher;
 
 use super::encoding::{COPY_STRIDE, COPY_TAG, Format, Shape, TAG_TYPES, TagParts};
-use super::operand::{Kind, PACKED_LIMIT, Packed};
+use super::operand::{OperandKind, PACKED_LIMIT, Packed};
 use super::{
     ASCENDING, CopyId, DISTINCT, Graph, GraphError, IS_COPY, IS_SCALAR, IS_TYPE, NO_ROOT, NO_TAG,
     NodeId, Operand, Record, Tag, TagId, TypeId, WELL_FORMED,
@@ -240,19 +240,18 @@ impl Graph {
         let packed = match operand {
             Operand::Null => Some(Packed::NULL),
             Operand::String(bytes) => {
-                Packed::new(Kind::String, self.strings.intern(bytes, &self.hasher))
+                Packed::new(OperandKind::String, self.strings.intern(bytes, &self.hasher))
             }
-            Operand::Int(int) => {
-                Packed::small(int).or_else(|| Packed::new(Kind::Int, self.ints.insert_full(int).0))
-            }
-            Operand::Node(id) if self.owns(id) => Packed::new(Kind::Node, id.index()),
+            Operand::Int(int) => Packed::small(int)
+                .or_else(|| Packed::new(OperandKind::Int, self.ints.insert_full(int).0)),
+            Operand::Node(id) if self.owns(id) => Packed::new(OperandKind::Node, id.index()),
             Operand::Node(_) => return Err(GraphError::ForeignId),
             Operand::Raw(text) => {
                 let index = match self.raws.get_index_of(text) {
                     Some(index) => index,
                     None => self.raws.insert_full(text.into()).0,
                 };
-                Packed::new(Kind::Raw, index)
+                Packed::new(OperandKind::Raw, index)
             }
         };
         packed.ok_or(GraphError::Full)

@@ -42,7 +42,7 @@ pub use encoding::{Shape, TagParts};
 pub use id::{CopyId, NodeId, TagId, TypeId};
 pub use node::{CopyEntry, Field, MalformedTag, Tag, TypeKind, TypeNode};
 pub use operand::{Int, Operand};
-use operand::{Kind, Packed};
+use operand::{OperandKind, Packed};
 use strings::Strings;
 pub use view::{Edge, TypeDag};
 
@@ -438,12 +438,12 @@ impl Graph {
     fn unpack(&self, packed: Packed) -> Operand<'_> {
         let index = packed.index();
         match packed.kind() {
-            Kind::Null => Operand::Null,
-            Kind::String => Operand::String(self.strings.get(index)),
-            Kind::Int => Operand::Int(self.ints[index]),
-            Kind::Small => Operand::Int(Int::i64(index as u64)),
-            Kind::Node => Operand::Node(self.id(index)),
-            Kind::Raw => Operand::Raw(&self.raws[index]),
+            OperandKind::Null => Operand::Null,
+            OperandKind::String => Operand::String(self.strings.get(index)),
+            OperandKind::Int => Operand::Int(self.ints[index]),
+            OperandKind::Small => Operand::Int(Int::i64(index as u64)),
+            OperandKind::Node => Operand::Node(self.id(index)),
+            OperandKind::Raw => Operand::Raw(&self.raws[index]),
         }
     }
 

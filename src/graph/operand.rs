@@ -105,7 +105,7 @@ impl Hash for Packed {
 pub(super) const PACKED_LIMIT: usize = 1 << 29;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum OperandKind {
     Null,
     String,
     Int,
@@ -119,25 +119,25 @@ impl Packed {
     pub(super) const NULL: Packed = Packed(0);
 
     #[inline]
-    pub(super) fn new(kind: Kind, index: usize) -> Option<Packed> {
+    pub(super) fn new(kind: OperandKind, index: usize) -> Option<Packed> {
         (index < PACKED_LIMIT).then_some(Packed((kind as u32) << 29 | index as u32))
     }
 
     /// The integer of 64 bits, if it is a small one.
     pub(super) fn small(int: Int) -> Option<Packed> {
         let value = usize::try_from(int.value).ok()?;
-        if int.bits == 64 { Packed::new(Kind::Small, value) } else { None }
+        if int.bits == 64 { Packed::new(OperandKind::Small, value) } else { None }
     }
 
     #[inline]
-    pub(super) fn kind(self) -> Kind {
+    pub(super) fn kind(self) -> OperandKind {
         match self.0 >> 29 {
-            0 => Kind::Null,
-            1 => Kind::String,
-            2 => Kind::Int,
-            3 => Kind::Node,
-            4 => Kind::Raw,
-            _ => Kind::Small,
+            0 => OperandKind::Null,
+            1 => OperandKind::String,
+            2 => OperandKind::Int,
+            3 => OperandKind::Node,
+            4 => OperandKind::Raw,
+            _ => OperandKind::Small,
         }
     }
 

@@ -1,6 +1,6 @@
 //! The scalar format, LLVM before 3.4: a bare type node in a tag's place.
 
-use super::operand::{Kind, Packed};
+use super::operand::{OperandKind, Packed};
 use super::{Graph, GraphError, Int, NodeId, Operand, TagId};
 
 impl Graph {
@@ -39,7 +39,7 @@ impl Graph {
             _ => (node, None),
         };
         let zero = self.pack(Operand::Int(Int::i64(0)))?;
-        let scalar = Packed::new(Kind::Node, scalar.index()).ok_or(GraphError::Full)?;
+        let scalar = Packed::new(OperandKind::Node, scalar.index()).ok_or(GraphError::Full)?;
         let first = self.operands.len();
         self.operands.extend([scalar, scalar, zero]);
         self.operands.extend(constant);

@@ -7,7 +7,7 @@ use indexmap::map::Entry;
 
 use super::document::{CopyDecl, Spec, TagDecl, TypeDecl, options};
 use super::name::bytes;
-use super::place::Place;
+use super::place::SpecPath;
 use super::{Built, SpecError, error};
 use crate::builder::{BuildError, SizedField};
 use crate::declare::TaggedTypes;
@@ -31,7 +31,7 @@ impl Spec {
     ///
     /// [`SpecError`] for names declared twice, references to nothing or to
     /// something declared later, and whatever [`Builder`](crate::Builder)
-    /// refuses. It knows the [`Place`](super::Place) in the spec, not the line
+    /// refuses. It knows the [`SpecPath`](super::SpecPath) in the spec, not the line
     /// and column: use [`Spec::load`] for those.
     pub fn build(self) -> Result<Built, SpecError> {
         build(self)
@@ -51,7 +51,7 @@ fn build(spec: Spec) -> Result<Built, SpecError> {
     check_types(&spec)?;
     let mut declared = Declared::default();
     for (index, decl) in spec.types.iter().enumerate() {
-        let place = Place::list("types").item(index);
+        let place = SpecPath::list("types").item(index);
         let id = declared.add_type(decl).map_err(|error| error.within(place))?;
         declared.types.insert(decl.key().to_owned(), id);
     }
@@ -60,23 +60,23 @@ fn build(spec: Spec) -> Result<Built, SpecError> {
     }
     let mut tags: IndexMap<&str, usize> = IndexMap::new();
     for (index, decl) in spec.tags.iter().enumerate() {
-        let place = Place::list("tags").item(index);
+        let place = SpecPath::list("tags").item(index);
         unique(&mut tags, &decl.name, index).map_err(|first| {
             SpecError::new(
                 place.clone().field("name"),
                 format!("a second tag {:?}: rename one", decl.name),
             )
-            .with_other(Place::list("tags").item(first))
+            .with_other(SpecPath::list("tags").item(first))
         })?;
         let id = declared.add_tag(decl).map_err(|error| error.within(place))?;
         declared.tags.insert(decl.name.clone(), id);
     }
     for (index, path) in spec.declare.iter().flat_map(|declare| &declare.tags).enumerate() {
-        let place = Place::list("declare").field("tags").item(index);
+        let place = SpecPath::list("declare").field("tags").item(index);
         declared.tag_or_path(path).map_err(|error| error.within(place))?;
     }
     for (index, decl) in spec.copies.iter().enumerate() {
-        let place = Place::list("copies").item(index);
+        let place = SpecPath::list("copies").item(index);
         declared.add_copy(decl).map_err(|error| error.within(place))?;
     }
     check_expectations(&spec, &mut declared)?;
@@ -109,15 +109,15 @@ fn check_types(spec: &Spec) -> Result<(), SpecError> {
                 _ => "tell them apart with `key: \"...\"`",
             };
             SpecError::new(
-                Place::list("types").item(index).join(&key_place(decl)),
+                SpecPath::list("types").item(index).join(&key_place(decl)),
                 format!("a second type {:?}: {remedy}", decl.key()),
             )
-            .with_other(Place::list("types").item(first))
+            .with_other(SpecPath::list("types").item(first))
         })?;
     }
     for (index, decl) in spec.types.iter().enumerate() {
         for (place, key) in references(decl) {
-            let place = Place::list("types").item(index).join(&place);
+            let place = SpecPath::list("types").item(index).join(&place);
             match keys.get(key) {
                 Some(&at) if at < index => {}
                 Some(&at) if at == index => {
@@ -129,7 +129,7 @@ fn check_types(spec: &Spec) -> Result<(), SpecError> {
                         "type {key:?} is declared later: declare before use, \
                          a type cannot contain itself"
                     );
-                    let other = Place::list("types").item(at);
+                    let other = SpecPath::list("types").item(at);
                     return Err(SpecError::new(place, message).with_other(other));
                 }
                 None => return Err(no_type(place, key, keys.keys().copied())),
@@ -138,7 +138,7 @@ fn check_types(spec: &Spec) -> Result<(), SpecError> {
         let mut names = IndexMap::new();
         for (field, (name, ..)) in decl.fields().into_iter().enumerate() {
             if !name.is_empty() && unique(&mut names, name, field).is_err() {
-                let place = Place::list("types").item(index).field("fields").item(field).item(0);
+                let place = SpecPath::list("types").item(index).field("fields").item(field).item(0);
                 let message = format!("a second field {name:?} in {:?}: rename one", decl.key());
                 return Err(SpecError::new(place, message));
             }
@@ -147,7 +147,7 @@ fn check_types(spec: &Spec) -> Result<(), SpecError> {
     Ok(())
 }
 
-fn no_type<'k>(place: Place, key: &str, keys: impl Iterator<Item = &'k str>) -> SpecError {
+fn no_type<'k>(place: SpecPath, key: &str, keys: impl Iterator<Item = &'k str>) -> SpecError {
     let hint = suggestion(key, keys, "declare it under `types`");
     SpecError::new(place, format!("no type {key:?}{hint}"))
 }
@@ -156,7 +156,7 @@ fn no_type<'k>(place: Place, key: &str, keys: impl Iterator<Item = &'k str>) -> 
 fn check_expectations(spec: &Spec, declared: &mut Declared) -> Result<(), SpecError> {
     let mut pairs: HashMap<(usize, usize), usize> = HashMap::new();
     for (index, expect) in spec.expect.iter().enumerate() {
-        let place = || Place::list("expect").item(index);
+        let place = || SpecPath::list("expect").item(index);
         let a = declared.tag_or_path(&expect.a).map_err(|e| e.within(place().field("a")))?;
         let b = declared.tag_or_path(&expect.b).map_err(|e| e.within(place().field("b")))?;
         if let Some(first) = pairs.insert((a.min(b), a.max(b)), index) {
@@ -165,7 +165,7 @@ fn check_expectations(spec: &Spec, declared: &mut Declared) -> Result<(), SpecEr
                 expect.a, expect.b
             );
             return Err(SpecError::new(place().field("a"), message)
-                .with_other(Place::list("expect").item(first)));
+                .with_other(SpecPath::list("expect").item(first)));
         }
         if expect.answers().next().is_none() {
             let message = "an expectation without an answer: give llvm, union or union_strict";
@@ -180,27 +180,27 @@ fn check_expectations(spec: &Spec, declared: &mut Declared) -> Result<(), SpecEr
 }
 
 /// Every reference of a type to another, with its place in the entry.
-fn references(decl: &TypeDecl) -> Vec<(Place, &str)> {
+fn references(decl: &TypeDecl) -> Vec<(SpecPath, &str)> {
     let mut references = Vec::new();
     if let TypeDecl::Scalar { parent, .. } | TypeDecl::Type { parent, .. } = decl {
-        references.push((Place::list("parent"), parent.as_str()));
+        references.push((SpecPath::list("parent"), parent.as_str()));
     }
     for (field, (_, ty, _)) in decl.fields().into_iter().enumerate() {
-        references.push((Place::list("fields").item(field).item(1), ty));
+        references.push((SpecPath::list("fields").item(field).item(1), ty));
     }
     references
 }
 
 /// Where an entry says its key.
-fn key_place(decl: &TypeDecl) -> Place {
+fn key_place(decl: &TypeDecl) -> SpecPath {
     match decl {
         TypeDecl::AnonymousRoot { .. }
         | TypeDecl::EmptyRoot { .. }
         | TypeDecl::Root { key: Some(_), .. }
         | TypeDecl::Scalar { key: Some(_), .. }
         | TypeDecl::Struct { key: Some(_), .. }
-        | TypeDecl::Type { key: Some(_), .. } => Place::list("key"),
-        _ => Place::list("name"),
+        | TypeDecl::Type { key: Some(_), .. } => SpecPath::list("key"),
+        _ => SpecPath::list("name"),
     }
 }
 
@@ -217,7 +217,7 @@ pub(super) struct Declared {
 }
 
 impl Declared {
-    fn ty(&self, key: &str, place: &Place) -> Result<TypeId, SpecError> {
+    fn ty(&self, key: &str, place: &SpecPath) -> Result<TypeId, SpecError> {
         let keys = self.types.keys().map(String::as_str);
         self.types.get(key).copied().ok_or_else(|| no_type(place.clone(), key, keys))
     }
@@ -227,7 +227,7 @@ impl Declared {
         self.tags.get_index_of(name).ok_or_else(|| {
             let names = self.tags.keys().map(String::as_str);
             let hint = suggestion(name, names, "declare it under `tags`");
-            SpecError::new(Place::default(), format!("no tag {name:?}{hint}"))
+            SpecError::new(SpecPath::default(), format!("no tag {name:?}{hint}"))
         })
     }
 
@@ -238,7 +238,7 @@ impl Declared {
             return self.tag(name);
         };
         let tag = tagged.tag(&mut self.graph, name);
-        let tag = tag.map_err(|error| SpecError::new(Place::default(), error.to_string()))?;
+        let tag = tag.map_err(|error| SpecError::new(SpecPath::default(), error.to_string()))?;
         Ok(self.tags.insert_full(name.to_owned(), tag).0)
     }
 
@@ -273,8 +273,8 @@ impl Declared {
 
     /// Adds the node of a tag, whose name is left to the caller.
     pub(super) fn add_tag(&mut self, decl: &TagDecl) -> Result<TagId, SpecError> {
-        let base = self.ty(&decl.base, &Place::list("base"))?;
-        let access = self.ty(&decl.access, &Place::list("access"))?;
+        let base = self.ty(&decl.base, &SpecPath::list("base"))?;
+        let access = self.ty(&decl.access, &SpecPath::list("access"))?;
         let format = self.graph.ty(base).format();
         let mut b = self.graph.builder();
         let id = match (format, decl.size) {
@@ -285,43 +285,43 @@ impl Declared {
             (Format::Old, Some(_)) => {
                 let message = "a size in an old-format tag: only tags of size-aware types \
                                (`Type`) have one, leave it out";
-                return Err(SpecError::new(Place::list("size"), message));
+                return Err(SpecError::new(SpecPath::list("size"), message));
             }
         };
-        id.map_err(|error| refused(&error, &Place::list("name")))
+        id.map_err(|error| refused(&error, &SpecPath::list("name")))
     }
 
     /// Adds the node of a struct copy.
     pub(super) fn add_copy(&mut self, decl: &CopyDecl) -> Result<CopyId, SpecError> {
-        let place = |entry| Place::list("entries").item(entry);
+        let place = |entry| SpecPath::list("entries").item(entry);
         let mut entries = Vec::with_capacity(decl.entries.len());
         for (index, (offset, size, name)) in decl.entries.iter().enumerate() {
             let tag = self.tag(name).map_err(|error| error.within(place(index).item(2)))?;
             entries.push(CopyEntry { offset: *offset, size: *size, tag: self.tags[tag] });
         }
         let id = self.graph.builder().struct_copy(&entries);
-        id.map_err(|error| refused(&error, &Place::list("entries")))
+        id.map_err(|error| refused(&error, &SpecPath::list("entries")))
     }
 }
 
 /// Points at what the builder refused: as narrowly as its error tells, or at
 /// the name of the entry.
-fn refused(error: &BuildError, name: &Place) -> SpecError {
-    let field = |field| Place::list("fields").item(field);
+fn refused(error: &BuildError, name: &SpecPath) -> SpecError {
+    let field = |field| SpecPath::list("fields").item(field);
     let place = match error {
         BuildError::RootAsField { field: index, .. } => field(*index).item(1),
         BuildError::DescendingOffset { field: index, .. } => field(*index).item(2),
-        BuildError::OverlappingCopy { entry } => Place::list("entries").item(*entry),
-        BuildError::OffsetInScalar { .. } => Place::list("offset"),
-        BuildError::AggregateAccess { .. } => Place::list("access"),
-        BuildError::AggregateParent { .. } => Place::list("parent"),
+        BuildError::OverlappingCopy { entry } => SpecPath::list("entries").item(*entry),
+        BuildError::OffsetInScalar { .. } => SpecPath::list("offset"),
+        BuildError::AggregateAccess { .. } => SpecPath::list("access"),
+        BuildError::AggregateParent { .. } => SpecPath::list("parent"),
         BuildError::MixedFormats { argument, .. }
         | BuildError::MixedRoots { argument, .. }
         | BuildError::RootInTag { argument, .. }
         | BuildError::Malformed { argument, .. } => match argument.as_str() {
-            "parent" => Place::list("parent"),
-            "base" => Place::list("base"),
-            "access" => Place::list("access"),
+            "parent" => SpecPath::list("parent"),
+            "base" => SpecPath::list("base"),
+            "access" => SpecPath::list("access"),
             // "field 2 of ..."
             other => other
                 .strip_prefix("field ")

@@ -5,7 +5,7 @@ use std::fmt;
 use indexmap::IndexMap;
 
 use super::document::Spec;
-use super::place::Place;
+use super::place::SpecPath;
 use crate::builder::BuildError;
 use crate::declare::{DeclareError, TaggedTypes};
 use crate::graph::{Format, Graph, TagId, TypeId};
@@ -29,7 +29,7 @@ pub struct Built {
 #[non_exhaustive]
 pub struct Expectation<'b> {
     /// The place of the expectation in the spec.
-    pub place: Place,
+    pub place: SpecPath,
     /// The name of the one tag.
     pub a_name: &'b str,
     /// The name of the other.
@@ -53,7 +53,7 @@ pub struct Expectation<'b> {
 #[non_exhaustive]
 pub struct Failure {
     /// The place of the expectation in the spec.
-    pub place: Place,
+    pub place: SpecPath,
     /// The name of the one tag.
     pub a: String,
     /// The name of the other.
@@ -286,7 +286,7 @@ impl Built {
         self.spec.expect.iter().enumerate().flat_map(move |(index, expect)| {
             let confirmed = expect.confirmed.as_deref().or(self.spec.confirmed.as_deref());
             expect.answers().map(move |(rule, answer)| Expectation {
-                place: Place::list("expect").item(index),
+                place: SpecPath::list("expect").item(index),
                 a_name: &expect.a,
                 b_name: &expect.b,
                 a: self.tags[&expect.a],

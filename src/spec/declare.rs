@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::SpecError;
-use super::place::Place;
+use super::place::SpecPath;
 use crate::declare::{
     Declarations, DeclareError, Member, MemberType, Policy, Record, TaggedTypes, Target,
 };
@@ -235,7 +235,7 @@ impl DeclareDecl {
         let target = target.map_err(|error| {
             let hint = suggestion(&self.target, Target::names(), &error.to_string());
             let message = format!("no target {:?}{hint}", self.target);
-            SpecError::new(Place::list("declare").field("target"), message)
+            SpecError::new(SpecPath::list("declare").field("target"), message)
         })?;
         let mut types = match self.cplusplus {
             true => Declarations::cplusplus(target),
@@ -245,7 +245,7 @@ impl DeclareDecl {
             types = types.with_root(&**root);
         }
         for (index, ty) in self.types.iter().enumerate() {
-            let place = || Place::list("declare").field("types").item(index);
+            let place = || SpecPath::list("declare").field("types").item(index);
             ty.declare(&mut types).map_err(|error| SpecError::new(place(), error.to_string()))?;
         }
         Ok(types)

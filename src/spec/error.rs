@@ -4,7 +4,7 @@ use std::fmt;
 
 use ron::error::{Error as RonError, SpannedError};
 
-use super::place::{Place, enclosing, offset};
+use super::place::{SpecPath, enclosing, offset};
 use crate::nearest::suggestion;
 use tbaa_types::source::{brief, position};
 
@@ -13,25 +13,25 @@ use tbaa_types::source::{brief, position};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SpecError {
     message: String,
-    place: Option<Place>,
+    place: Option<SpecPath>,
     /// Where the other of two that clash is.
-    other: Option<Place>,
+    other: Option<SpecPath>,
     position: Option<(usize, usize)>,
 }
 
 impl SpecError {
-    pub(super) fn new(place: Place, message: impl Into<String>) -> SpecError {
+    pub(super) fn new(place: SpecPath, message: impl Into<String>) -> SpecError {
         let message = brief(message.into());
         SpecError { message, place: Some(place), other: None, position: None }
     }
 
-    pub(super) fn with_other(mut self, other: Place) -> SpecError {
+    pub(super) fn with_other(mut self, other: SpecPath) -> SpecError {
         self.other = Some(other);
         self
     }
 
     /// Puts an error that was found in an entry into the whole.
-    pub(super) fn within(mut self, entry: Place) -> SpecError {
+    pub(super) fn within(mut self, entry: SpecPath) -> SpecError {
         self.place = Some(entry.join(&self.place.unwrap_or_default()));
         self
     }
@@ -67,7 +67,7 @@ impl SpecError {
     /// Returns the place in the spec's data; `None` when the text has not the
     /// form of a spec.
     #[must_use]
-    pub fn place(&self) -> Option<&Place> {
+    pub fn place(&self) -> Option<&SpecPath> {
         self.place.as_ref()
     }
 }

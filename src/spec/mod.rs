@@ -57,5 +57,5 @@ pub use declare::{DeclareDecl, DeclaredType, MemberDecl, RecordDecl};
 pub use declare_write::write_declarations;
 pub use document::{CopyDecl, Expect, FieldDecl, SizedFieldDecl, Spec, TagDecl, TypeDecl};
 pub use error::SpecError;
-pub use place::Place;
+pub use place::SpecPath;
 pub use write::write;

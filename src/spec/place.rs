@@ -10,7 +10,7 @@ use std::fmt;
 /// A place in a spec, such as `types[3].fields[1]`: a list, an entry in it, a
 /// field of that.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Place(Vec<Step>);
+pub struct SpecPath(Vec<Step>);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Step {
@@ -18,23 +18,23 @@ enum Step {
     Item(usize),
 }
 
-impl Place {
-    pub(super) fn list(name: &'static str) -> Place {
-        Place(vec![Step::Field(name)])
+impl SpecPath {
+    pub(super) fn list(name: &'static str) -> SpecPath {
+        SpecPath(vec![Step::Field(name)])
     }
 
-    pub(super) fn field(mut self, name: &'static str) -> Place {
+    pub(super) fn field(mut self, name: &'static str) -> SpecPath {
         self.0.push(Step::Field(name));
         self
     }
 
-    pub(super) fn item(mut self, index: usize) -> Place {
+    pub(super) fn item(mut self, index: usize) -> SpecPath {
         self.0.push(Step::Item(index));
         self
     }
 
     /// Continues this place by one that starts where it ends.
-    pub(super) fn join(mut self, rest: &Place) -> Place {
+    pub(super) fn join(mut self, rest: &SpecPath) -> SpecPath {
         self.0.extend_from_slice(&rest.0);
         self
     }
@@ -44,21 +44,21 @@ impl Place {
     /// the text does not have, where the thing around it begins.
     #[must_use]
     pub fn locate(&self, text: &str) -> (usize, usize) {
-        Place::locate_all([self], text)[0]
+        SpecPath::locate_all([self], text)[0]
     }
 
-    /// Returns what [`Place::locate`] returns for each of many places, in their
+    /// Returns what [`SpecPath::locate`] returns for each of many places, in their
     /// order, in a single pass over the text.
     #[must_use]
     pub fn locate_all<'p>(
-        places: impl IntoIterator<Item = &'p Place>,
+        places: impl IntoIterator<Item = &'p SpecPath>,
         text: &str,
     ) -> Vec<(usize, usize)> {
         let tokens: Vec<Token> = Tokens { text, at: 0 }.collect();
         let mut cursor = Cursor { text, tokens: &tokens, at: 0, entries: HashMap::new() };
         cursor.skip_attributes();
         let top = cursor.at;
-        let mut offset = |place: &Place| {
+        let mut offset = |place: &SpecPath| {
             cursor.at = top;
             // Up to the first step that the text does not have.
             let _ = place.0.iter().all(|&step| cursor.enter(step));
@@ -85,7 +85,7 @@ fn positions(text: &str, offsets: &[usize]) -> Vec<(usize, usize)> {
     found
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SpecPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (position, step) in self.0.iter().enumerate() {
             match step {
@@ -114,24 +114,24 @@ pub(super) fn enclosing(text: &str, end: usize) -> Option<usize> {
     let mut name = None;
     for token in (Tokens { text, at: 0 }).take_while(|token| token.start < end) {
         match token.kind {
-            Kind::Open => open.push(name.unwrap_or(token.start)),
-            Kind::Close => drop(open.pop()),
+            TokenKind::Open => open.push(name.unwrap_or(token.start)),
+            TokenKind::Close => drop(open.pop()),
             _ => {}
         }
-        name = (token.kind == Kind::Word).then_some(token.start);
+        name = (token.kind == TokenKind::Word).then_some(token.start);
     }
     open.pop()
 }
 
 #[derive(Clone, Copy)]
 struct Token {
-    kind: Kind,
+    kind: TokenKind,
     start: usize,
     end: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum TokenKind {
     Word,
     String,
     Open,
@@ -209,22 +209,22 @@ impl Iterator for Tokens<'_> {
                 continue;
             }
             let (kind, end) = match first {
-                '"' => (Kind::String, self.string_end(start)),
-                '(' | '[' | '{' => (Kind::Open, start + 1),
-                ')' | ']' | '}' => (Kind::Close, start + 1),
-                ':' => (Kind::Colon, start + 1),
-                ',' => (Kind::Comma, start + 1),
+                '"' => (TokenKind::String, self.string_end(start)),
+                '(' | '[' | '{' => (TokenKind::Open, start + 1),
+                ')' | ']' | '}' => (TokenKind::Close, start + 1),
+                ':' => (TokenKind::Colon, start + 1),
+                ',' => (TokenKind::Comma, start + 1),
                 'r' if self.raw_string_end(start).is_some() => {
-                    (Kind::String, self.raw_string_end(start)?)
+                    (TokenKind::String, self.raw_string_end(start)?)
                 }
                 _ if is_word(first) => {
                     // `r#types` is how RON writes a name that is a keyword.
                     let raw = if self.text[start..].starts_with("r#") { 2 } else { 0 };
                     let rest = &self.text[start + raw..];
                     let length = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
-                    (Kind::Word, start + raw + length)
+                    (TokenKind::Word, start + raw + length)
                 }
-                _ => (Kind::Other, start + first.len_utf8()),
+                _ => (TokenKind::Other, start + first.len_utf8()),
             };
             self.at = end;
             // White space of RON's that is not Unicode's, such as a mark of
@@ -246,13 +246,13 @@ struct Cursor<'t> {
 }
 
 impl Cursor<'_> {
-    fn kind(&self) -> Option<Kind> {
+    fn kind(&self) -> Option<TokenKind> {
         self.tokens.get(self.at).map(|token| token.kind)
     }
 
     /// Passes over `#![enable(...)]`.
     fn skip_attributes(&mut self) {
-        while self.kind() == Some(Kind::Other) {
+        while self.kind() == Some(TokenKind::Other) {
             self.at += 2;
             self.skip_bracketed();
         }
@@ -264,8 +264,8 @@ impl Cursor<'_> {
         while let Some(kind) = self.kind() {
             self.at += 1;
             match kind {
-                Kind::Open => depth += 1,
-                Kind::Close => depth = depth.saturating_sub(1),
+                TokenKind::Open => depth += 1,
+                TokenKind::Close => depth = depth.saturating_sub(1),
                 _ => {}
             }
             if depth == 0 {
@@ -278,9 +278,9 @@ impl Cursor<'_> {
     fn skip_item(&mut self) {
         while let Some(kind) = self.kind() {
             match kind {
-                Kind::Open => self.skip_bracketed(),
-                Kind::Close => return,
-                Kind::Comma => {
+                TokenKind::Open => self.skip_bracketed(),
+                TokenKind::Close => return,
+                TokenKind::Comma => {
                     self.at += 1;
                     return;
                 }
@@ -294,7 +294,7 @@ impl Cursor<'_> {
         if !self.entries.contains_key(&open) {
             let whole = std::mem::replace(&mut self.at, open + 1);
             let mut found = Vec::new();
-            while !matches!(self.kind(), None | Some(Kind::Close)) {
+            while !matches!(self.kind(), None | Some(TokenKind::Close)) {
                 found.push(self.at);
                 self.skip_item();
             }
@@ -307,8 +307,8 @@ impl Cursor<'_> {
     /// Moves from a value to one inside it; stays and returns false when there
     /// is none.
     fn enter(&mut self, step: Step) -> bool {
-        let open = self.at + usize::from(self.kind() == Some(Kind::Word));
-        if self.tokens.get(open).is_none_or(|token| token.kind != Kind::Open) {
+        let open = self.at + usize::from(self.kind() == Some(TokenKind::Word));
+        if self.tokens.get(open).is_none_or(|token| token.kind != TokenKind::Open) {
             return false;
         }
         let (text, tokens) = (self.text, self.tokens);
@@ -335,7 +335,7 @@ mod tests {
     use tbaa_types::source::position;
 
     #[track_caller]
-    fn found(text: &str, place: Place) -> &str {
+    fn found(text: &str, place: SpecPath) -> &str {
         let at = place.locate(text);
         let rest = &text[offset(text, at)..];
         assert_eq!(position(text.as_bytes(), offset(text, at)), at);
@@ -351,32 +351,32 @@ mod tests {
                 types: [Root(name: "é,\\"), /* ( */ T(fields: [("a", 10, 4), ("b", 20)],)],
                 tags: [],
             )"###;
-        let types = || Place::list("types");
+        let types = || SpecPath::list("types");
         assert_eq!(found(text, types()), "[Ro");
         assert_eq!(found(text, types().item(0)), "Roo");
         assert_eq!(found(text, types().item(1)), "T(f");
         let fields = || types().item(1).field("fields");
         assert_eq!(found(text, fields().item(0).item(1)), "10,");
         assert_eq!(found(text, fields().item(1).item(1)), "20)");
-        assert_eq!(found(text, Place::list("source")), "\"\",");
-        assert_eq!(found(text, Place::list("tags")), "[],");
+        assert_eq!(found(text, SpecPath::list("source")), "\"\",");
+        assert_eq!(found(text, SpecPath::list("tags")), "[],");
         // What is not there is where the thing around it is.
-        assert_eq!(found(text, Place::list("tags").item(2)), "[],");
+        assert_eq!(found(text, SpecPath::list("tags").item(2)), "[],");
         assert_eq!(found(text, types().item(0).field("key").item(3)), "Roo");
-        assert_eq!(found(text, Place::list("expect")), "Spe");
+        assert_eq!(found(text, SpecPath::list("expect")), "Spe");
         assert_eq!(found("", types()), "");
     }
 
     #[test]
     fn many_places_are_found_in_the_order_asked_for() {
         let text = "Spec(\n  name: \"é\", types: [a, é,\n b],\n expect: [(a: 1), (a: 2)])";
-        let expect = |index| Place::list("expect").item(index);
-        let types = |index| Place::list("types").item(index);
+        let expect = |index| SpecPath::list("expect").item(index);
+        let types = |index| SpecPath::list("types").item(index);
         let places = [expect(1), types(0), types(2), expect(1).field("a"), types(1), expect(2)];
         let each: Vec<_> = places.iter().map(|place| place.locate(text)).collect();
         assert_eq!(each, [(4, 19), (2, 22), (3, 2), (4, 23), (2, 25), (4, 10)]);
-        assert_eq!(Place::locate_all(&places, text), each);
-        assert_eq!(Place::locate_all([], text), []);
+        assert_eq!(SpecPath::locate_all(&places, text), each);
+        assert_eq!(SpecPath::locate_all([], text), []);
     }
 
     #[test]
@@ -392,7 +392,7 @@ mod tests {
 
     #[test]
     fn places_print_as_paths() {
-        let place = Place::list("types").item(3).field("fields").item(1);
+        let place = SpecPath::list("types").item(3).field("fields").item(1);
         assert_eq!(place.to_string(), "types[3].fields[1]");
     }
 }

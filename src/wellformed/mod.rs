@@ -49,13 +49,13 @@ pub struct Verdicts {
     /// Of types that the graph does not know to be good.
     bases: HashMap<(NodeId, Format), Result<Width, Violation>>,
     /// The places on the walks of tags, and how the walk from each ends.
-    places: IndexMap<Place, End>,
+    places: IndexMap<WalkPlace, End>,
     /// Each place under the next on its walk, whose type is older.
     forest: Forest,
 }
 
 /// A type, and the offset into it of a tag of a format.
-type Place = (NodeId, Int, Format);
+type WalkPlace = (NodeId, Int, Format);
 
 /// The offset into a size-aware scalar to which a walk came from a scalar below:
 /// it is of no consequence, unless the scalar is accessed.
@@ -213,7 +213,7 @@ impl Check<'_> {
     }
 
     /// Returns the number of a place, with the walk from there added.
-    fn add_walk(&mut self, start: Place) -> u32 {
+    fn add_walk(&mut self, start: WalkPlace) -> u32 {
         let (mut walk, mut at) = (Vec::new(), start);
         let (mut above, end) = loop {
             if let Some((known, _, &end)) = self.known.places.get_full(&at) {
@@ -233,7 +233,7 @@ impl Check<'_> {
     }
 
     /// Returns the place after one that is not accessed, or how the walk ends.
-    fn next(&mut self, (ty, mut offset, format): Place) -> Result<Place, End> {
+    fn next(&mut self, (ty, mut offset, format): WalkPlace) -> Result<WalkPlace, End> {
         if Shape::of(self.graph, ty).is_root() {
             return Err(End::AtRoot);
         }

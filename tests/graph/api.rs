@@ -49,9 +49,11 @@ fn interface(of: &str) -> Result<String, String> {
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).into_owned());
     }
-    let api = public_api::Builder::from_rustdoc_json(target.join(format!("doc/{}.json", of.replace('-', "_"))))
-        .omit_blanket_impls(true)
-        .build();
+    let api = public_api::Builder::from_rustdoc_json(
+        target.join(format!("doc/{}.json", of.replace('-', "_"))),
+    )
+    .omit_blanket_impls(true)
+    .build();
     let api: PublicApi = api.map_err(|error| error.to_string())?;
     let lines = api.items().map(|item| format!("{item}\n"));
     Ok(lines.filter(|line| !IMPLIED.iter().any(|part| line.contains(part))).collect())

@@ -7,7 +7,7 @@ use crate::heap::growth;
 use crate::ours::Ours;
 use crate::programs::{CORPUS, PROGRAMS, Program};
 use crate::queries::Subject;
-use crate::report::{figure, grouped, largest, range, smallest, table, with_unit};
+use crate::report::{figure, grouped, table, table_of, with_unit};
 use crate::sample::Race;
 use crate::scaling::ended;
 use crate::texts::{race_read, race_write};
@@ -89,47 +89,32 @@ pub(super) fn name_of(format: Format) -> &'static str {
 }
 
 fn queries(run: &mut Run<'_>, all: &[Measured]) {
-    let row = |m: &Measured| {
-        let q = &m.query;
-        vec![
-            m.what.clone(),
-            grouped(m.tags as f64),
-            grouped(m.types as f64),
-            figure(q.ns("loop")),
-            figure(q.ns("16 bytes")),
-            figure(q.ns("own record")),
-            figure(q.ns("tbaa")),
-            with_unit(q.ratio("tbaa", "16 bytes"), "x"),
-            figure(q.ns("LLVM")),
-            with_unit(q.ratio("LLVM", "tbaa"), "x"),
-            with_unit(q.ratio("definition", "tbaa"), "x"),
-            with_unit(q.ratio("union", "tbaa"), "x"),
-            with_unit(q.ratio("union-strict", "tbaa"), "x"),
-            with_unit(q.ratio("sized", "union"), "x"),
-            with_unit(q.ratio("sized again", "union"), "x"),
-            with_unit(q.ratio("tbaa", "two threads"), "x"),
-            figure(m.oracle_bytes),
-        ]
+    let ns = |name: &'static str| move |m: &Measured| figure(m.query.ns(name));
+    let ratio = |above: &'static str, below: &'static str| {
+        move |m: &Measured| with_unit(m.query.ratio(above, below), "x")
     };
-    let header = [
-        "program",
-        "tags",
-        "types",
-        "loop, ns",
-        "two 16-byte records, ns",
-        "two own records, ns",
-        "tbaa, ns",
-        "tbaa / 16-byte records",
-        "LLVM, ns",
-        "LLVM / tbaa",
-        "definition / tbaa",
-        "union / llvm",
-        "union-strict / llvm",
-        "sized / union",
-        "sized again / union",
-        "two threads",
-        "oracle, bytes a tag",
-    ];
+    let rows = table_of(
+        all,
+        &[
+            ("program", &|m| m.what.clone()),
+            ("tags", &|m| grouped(m.tags as f64)),
+            ("types", &|m| grouped(m.types as f64)),
+            ("loop, ns", &ns("loop")),
+            ("two 16-byte records, ns", &ns("16 bytes")),
+            ("two own records, ns", &ns("own record")),
+            ("tbaa, ns", &ns("tbaa")),
+            ("tbaa / 16-byte records", &ratio("tbaa", "16 bytes")),
+            ("LLVM, ns", &ns("LLVM")),
+            ("LLVM / tbaa", &ratio("LLVM", "tbaa")),
+            ("definition / tbaa", &ratio("definition", "tbaa")),
+            ("union / llvm", &ratio("union", "tbaa")),
+            ("union-strict / llvm", &ratio("union-strict", "tbaa")),
+            ("sized / union", &ratio("sized", "union")),
+            ("sized again / union", &ratio("sized again", "union")),
+            ("two threads", &ratio("tbaa", "two threads")),
+            ("oracle, bytes a tag", &|m| figure(m.oracle_bytes)),
+        ],
+    );
     run.report.section(
         "Queries on real programs",
         "One `may_alias` on a random pair of a program's distinct tags, compiled by clang 22 with \
@@ -140,90 +125,52 @@ fn queries(run: &mut Run<'_>, all: &[Measured]) {
          `llvm` walked step by step, without tables. *Sized* is rule `union` with 8 bytes a side in \
          place of what the tags say, *again* on 4,096 pairs over and over. *Two threads* is how many times as many \
          queries two threads answer.",
-        &table(&header, &all.iter().map(row).collect::<Vec<_>>()),
+        &rows,
     );
 
-    let ns = |name: &'static str| all.iter().map(move |m| m.query.ns(name));
-    run.report.summary("`may_alias` of two tags of a program", " ns", ns("tbaa"), ns("LLVM"));
+    let all_ns = |name: &'static str| all.iter().map(move |m| m.query.ns(name));
+    let work = "`may_alias` of two tags of a program";
+    run.report.summary(work, " ns", all_ns("tbaa"), all_ns("LLVM"));
     let is_large = |m: &&Measured| m.tags >= 10_000;
     let small = || all.iter().filter(|m| !is_large(m));
     let limits = small().map(|m| m.query.ratio("tbaa", "16 bytes"));
     let ratios = small().map(|m| m.query.ratio("LLVM", "tbaa"));
     let work = "one `may_alias`, random pairs over a C module's tags";
-    run.report.target(
-        work,
-        "1.25x of two random records",
-        largest(limits.clone()),
-        range(limits, "x"),
-        |worst| worst <= 1.25,
-    );
-    run.report.target(
-        work,
-        "50 times LLVM",
-        smallest(ratios.clone()),
-        range(ratios, "x"),
-        |worst| worst >= 50.0,
-    );
+    run.report.at_most(work, "1.25x of two random records", limits, "x", 1.25);
+    run.report.at_least(work, "50 times LLVM", ratios, "x", 50.0);
     let large = all.iter().filter(is_large).map(|m| m.query.ns("tbaa"));
     let ratios = all.iter().filter(is_large).map(|m| m.query.ratio("LLVM", "tbaa"));
     let work = "the same over a linked C++ program (15,000 tags)";
-    run.report.target(work, "under 5 ns", largest(large.clone()), range(large, " ns"), |worst| {
-        worst < 5.0
-    });
-    run.report.target(
-        work,
-        "250 times LLVM",
-        smallest(ratios.clone()),
-        range(ratios, "x"),
-        |worst| worst >= 250.0,
-    );
+    run.report.at_most(work, "under 5 ns", large, " ns", 5.0);
+    run.report.at_least(work, "250 times LLVM", ratios, "x", 250.0);
     let ratios = all.iter().map(|m| m.query.ratio("sized again", "union"));
-    run.report.target(
-        "accesses with sizes of their own, rule `union`, asked again",
-        "1.5x of tags",
-        largest(ratios.clone()),
-        range(ratios, "x"),
-        |worst| worst <= 1.5,
-    );
+    let work = "accesses with sizes of their own, rule `union`, asked again";
+    run.report.at_most(work, "1.5x of tags", ratios, "x", 1.5);
     for rule in ["union", "union-strict"] {
         let ratios = all.iter().map(|m| m.query.ratio(rule, "tbaa"));
-        run.report.target(
-            &format!("rule `{rule}`, real programs"),
-            "1.5x of rule `llvm`",
-            largest(ratios.clone()),
-            range(ratios, "x"),
-            |worst| worst <= 1.5,
-        );
+        let work = format!("rule `{rule}`, real programs");
+        run.report.at_most(&work, "1.5x of rule `llvm`", ratios, "x", 1.5);
     }
 }
 
 fn generic(run: &mut Run<'_>, all: &[Measured]) {
-    let row = |m: &Measured| {
-        let (q, p) = (&m.query, &m.all_pairs);
-        vec![
-            m.what.clone(),
-            figure(p.ns("tbaa")),
-            figure(p.ns("LLVM")),
-            with_unit(p.ratio("LLVM", "tbaa"), "x"),
-            figure(q.ns("generic")),
-            figure(q.ns("LLVM generic")),
-            with_unit(q.ratio("LLVM generic", "generic"), "x"),
-        ]
-    };
-    let header = [
-        "program",
-        "all pairs: tbaa, ns a pair",
-        "LLVM, ns",
-        "LLVM / tbaa",
-        "most generic tag: tbaa, ns",
-        "LLVM, ns",
-        "LLVM / tbaa",
-    ];
+    let rows = table_of(
+        all,
+        &[
+            ("program", &|m| m.what.clone()),
+            ("all pairs: tbaa, ns a pair", &|m| figure(m.all_pairs.ns("tbaa"))),
+            ("LLVM, ns", &|m| figure(m.all_pairs.ns("LLVM"))),
+            ("LLVM / tbaa", &|m| with_unit(m.all_pairs.ratio("LLVM", "tbaa"), "x")),
+            ("most generic tag: tbaa, ns", &|m| figure(m.query.ns("generic"))),
+            ("LLVM, ns", &|m| figure(m.query.ns("LLVM generic"))),
+            ("LLVM / tbaa", &|m| with_unit(m.query.ratio("LLVM generic", "generic"), "x")),
+        ],
+    );
     run.report.section(
         "All pairs, and the most generic tag",
         "All pairs: rows of the matrix of a program's tags, in order; nanoseconds a pair. The most \
          generic tag: `most_generic` against `MDNode::getMostGenericTBAA`, on random pairs.",
-        &table(&header, &all.iter().map(row).collect::<Vec<_>>()),
+        &rows,
     );
     let pairs = all.iter().map(|m| m.all_pairs.ns("tbaa"));
     let llvm = all.iter().map(|m| m.all_pairs.ns("LLVM"));
@@ -232,20 +179,8 @@ fn generic(run: &mut Run<'_>, all: &[Measured]) {
         ["generic", "LLVM generic"].map(|name| all.iter().map(move |m| m.query.ns(name)));
     run.report.summary("`most_generic` of two tags", " ns", ours, llvm);
     let ratios = all.iter().map(|m| m.query.ratio("LLVM generic", "generic"));
-    run.report.target(
-        "`most_generic`",
-        "5 times LLVM",
-        smallest(ratios.clone()),
-        range(ratios, "x"),
-        |worst| worst >= 5.0,
-    );
-    run.report.target(
-        "all pairs of a module",
-        "under 0.1 ns a pair",
-        largest(pairs.clone()),
-        range(pairs, " ns"),
-        |worst| worst < 0.1,
-    );
+    run.report.at_least("`most_generic`", "5 times LLVM", ratios, "x", 5.0);
+    run.report.at_most("all pairs of a module", "under 0.1 ns a pair", pairs, " ns", 0.1);
 }
 
 /// Bytes a nanosecond are gigabytes a second.
@@ -282,29 +217,11 @@ fn texts(run: &mut Run<'_>, all: &[Measured]) {
         run.report.summary(work, " MB/s", speed("tbaa", whole), speed("LLVM", whole));
     }
     let alone = all.iter().filter(|m| !m.whole).map(|m| m.read.ratio("LLVM", "tbaa"));
-    run.report.target(
-        "read metadata alone",
-        "10 times LLVM's parser",
-        smallest(alone.clone()),
-        range(alone, "x"),
-        |worst| worst >= 10.0,
-    );
+    run.report.at_least("read metadata alone", "10 times LLVM's parser", alone, "x", 10.0);
     let large = || all.iter().filter(|m| m.whole && m.text >= 25_000_000).map(|m| &m.read);
     let speeds = large().map(|race| megabytes_a_second(race.ns("tbaa")));
     let ratios = large().map(|race| race.ratio("LLVM", "tbaa"));
     let work = "read a 25 MB `.ll`";
-    run.report.target(
-        work,
-        "20 times LLVM's parser",
-        smallest(ratios.clone()),
-        range(ratios, "x"),
-        |worst| worst >= 20.0,
-    );
-    run.report.target(
-        work,
-        "over 1 GB/s",
-        smallest(speeds.clone()),
-        range(speeds, " MB/s"),
-        |worst| worst > 1000.0,
-    );
+    run.report.at_least(work, "20 times LLVM's parser", ratios, "x", 20.0);
+    run.report.at_least(work, "over 1 GB/s", speeds, " MB/s", 1000.0);
 }

@@ -5,7 +5,7 @@ use tbaa::{Format, Graph};
 use super::Run;
 use super::programs::name_of;
 use crate::queries::{Subject, race_many};
-use crate::report::{figure, grouped, largest, range, table, with_unit};
+use crate::report::{figure, grouped, table, table_of, with_unit};
 use crate::sample::Race;
 use crate::scaling::in_llvm;
 use crate::synthetic::{Program, nested};
@@ -76,19 +76,14 @@ fn tabulate(run: &mut Run<'_>, name: &str, sizes: &[usize], races: &[Race], tags
         .iter()
         .flat_map(|race| (1..sizes.len()).map(|at| race.ratio(&format!("tbaa {at}"), "tbaa 0")));
     let (first, last) = (sizes[0], sizes[sizes.len() - 1]);
-    run.report.target(
-        &format!("{name} {} against {first}", grouped(last as f64)),
-        "flat: within 1.25x",
-        largest(flat.clone()),
-        range(flat, "x"),
-        |worst| worst <= 1.25,
-    );
+    let work = format!("{name} {} against {first}", grouped(last as f64));
+    run.report.at_most(&work, "flat: within 1.25x", flat, "x", 1.25);
 }
 
 /// 10 to 1,000,000 tags of synthetic programs.
 pub(super) fn sizes(run: &mut Run<'_>) -> Result<(), String> {
     let counts: &[usize] = run.pick(&[10, 100, 1_000, 10_000, 100_000, 1_000_000], &[10, 100]);
-    let mut rows = Vec::new();
+    let mut all = Vec::new();
     let (mut limits, mut unions) = (Vec::new(), Vec::new());
     for &tags in counts {
         let structs = tags.div_ceil(10);
@@ -104,55 +99,40 @@ pub(super) fn sizes(run: &mut Run<'_>) -> Result<(), String> {
                 limits.push(race.ratio("tbaa", "16 bytes"));
             }
             unions.extend(["union", "union-strict"].map(|rule| race.ratio(rule, "tbaa")));
-            rows.push(vec![
-                grouped(subject.tags.len() as f64),
-                grouped(structs as f64),
-                what.to_owned(),
-                figure(race.ns("16 bytes")),
-                figure(race.ns("tbaa")),
-                with_unit(race.ratio("tbaa", "16 bytes"), "x"),
-                figure(race.ns("LLVM")),
-                with_unit(race.ratio("LLVM", "tbaa"), "x"),
-                with_unit(race.ratio("definition", "tbaa"), "x"),
-                with_unit(race.ratio("union", "tbaa"), "x"),
-                with_unit(race.ratio("union-strict", "tbaa"), "x"),
-                with_unit(race.ratio("tbaa", "two threads"), "x"),
-            ]);
+            all.push((subject.tags.len(), structs, what, race));
         }
     }
-    let header = [
-        "tags",
-        "structs",
-        "format",
-        "two 16-byte records, ns",
-        "tbaa, ns",
-        "tbaa / 16-byte records",
-        "LLVM, ns",
-        "LLVM / tbaa",
-        "definition / tbaa",
-        "union / llvm",
-        "union-strict / llvm",
-        "two threads",
-    ];
+    type Row = (usize, usize, &'static str, Race);
+    let ns = |name: &'static str| move |(.., race): &Row| figure(race.ns(name));
+    let ratio = |above: &'static str, below: &'static str| {
+        move |(.., race): &Row| with_unit(race.ratio(above, below), "x")
+    };
+    let rows = table_of(
+        &all,
+        &[
+            ("tags", &|(tags, ..)| grouped(*tags as f64)),
+            ("structs", &|(_, structs, ..)| grouped(*structs as f64)),
+            ("format", &|(_, _, what, _)| (*what).to_owned()),
+            ("two 16-byte records, ns", &ns("16 bytes")),
+            ("tbaa, ns", &ns("tbaa")),
+            ("tbaa / 16-byte records", &ratio("tbaa", "16 bytes")),
+            ("LLVM, ns", &ns("LLVM")),
+            ("LLVM / tbaa", &ratio("LLVM", "tbaa")),
+            ("definition / tbaa", &ratio("definition", "tbaa")),
+            ("union / llvm", &ratio("union", "tbaa")),
+            ("union-strict / llvm", &ratio("union-strict", "tbaa")),
+            ("two threads", &ratio("tbaa", "two threads")),
+        ],
+    );
     run.report.section(
         "Queries by the number of tags",
         "Synthetic programs of 9 fields a struct on average and at most 620, nested to a depth of \
          26; one with every twelfth struct a union, whose tags LLVM's verifier rejects.",
-        &table(&header, &rows),
+        &rows,
     );
-    run.report.target(
-        "one `may_alias` over 1,000,000 tags, 100,000 struct types",
-        "1.5x of two random reads of a 16 MB table",
-        largest(limits.iter().copied()),
-        range(limits, "x"),
-        |worst| worst <= 1.5,
-    );
-    run.report.target(
-        "rules `union` and `union-strict`, synthetic programs",
-        "1.5x of rule `llvm`",
-        largest(unions.iter().copied()),
-        range(unions, "x"),
-        |worst| worst <= 1.5,
-    );
+    let work = "one `may_alias` over 1,000,000 tags, 100,000 struct types";
+    run.report.at_most(work, "1.5x of two random reads of a 16 MB table", limits, "x", 1.5);
+    let work = "rules `union` and `union-strict`, synthetic programs";
+    run.report.at_most(work, "1.5x of rule `llvm`", unions, "x", 1.5);
     Ok(())
 }

@@ -9,8 +9,8 @@ use tbaa::{Graph, Publisher};
 
 use crate::oracle::{Oracle, Tag, rules};
 use crate::snapshot::Kept;
-use crate::status::{Error, OrStatus, Status, answer, given, status};
-use crate::text::{Str, constant, slice, write};
+use crate::status::{Error, OrStatus, Status, free, given, made, status};
+use crate::text::{Out, Str, constant, slice, write};
 
 /// How declared types become TBAA.
 #[repr(u32)]
@@ -43,7 +43,7 @@ pub struct Options {
 
 /// Where a path leads, for the code that accesses it.
 #[repr(C)]
-pub struct Place {
+pub struct TagPlace {
     /// The tag; 0 where the policy has none, and the access goes without.
     pub tag: Tag,
     /// The width of a bit-field; 0 of all else.
@@ -152,6 +152,15 @@ pub(crate) fn change(
     })
 }
 
+/// Runs the body of a function that changes a context and writes a result.
+pub(crate) fn made_in<T>(
+    context: Option<&mut Context>,
+    out: Out<'_, T>,
+    make: impl FnOnce(&mut Context) -> Result<T, Error>,
+) -> Status {
+    change(context, |context| write(out, || make(context)))
+}
+
 fn host() -> Result<&'static str, Error> {
     let host = Target::host();
     let found = Target::names().find(|name| host.is_some() && Target::by_name(name) == host);
@@ -166,34 +175,31 @@ pub extern "C" fn tbaa_context_new(
     options: Option<&Options>,
     context: Option<&mut MaybeUninit<Box<Context>>>,
 ) -> Status {
-    status(|| {
-        write(context, || {
-            let mut declare = DeclareDecl {
-                target: String::new(),
-                policy: Policy::Clang,
-                cplusplus: false,
-                root: None,
-                types: Vec::new(),
-                tags: Vec::new(),
-            };
-            let mut rule = 0;
-            if let Some(options) = options {
-                let all = [Policy::Clang, Policy::ClangNew, Policy::Rfc];
-                declare.policy = constant(&all, options.policy, "tbaa_policy")?;
-                declare.cplusplus = options.cplusplus;
-                declare.target = options.target.text()?.to_owned();
-                declare.root =
-                    Some(options.root.text()?.to_owned()).filter(|root| !root.is_empty());
-                rule = options.rule;
-            }
-            if declare.target.is_empty() {
-                declare.target = host()?.to_owned();
-            }
-            let name = "context".to_owned();
-            let spec = Spec { name, declare: Some(declare), ..Spec::default() };
-            let built = spec.build().map_err(|error| Error::argument(error.message()))?;
-            Ok(Context::new(built, rules(rule, tbaa::Rules::Llvm)?))
-        })
+    made(context, || {
+        let mut declare = DeclareDecl {
+            target: String::new(),
+            policy: Policy::Clang,
+            cplusplus: false,
+            root: None,
+            types: Vec::new(),
+            tags: Vec::new(),
+        };
+        let mut rule = 0;
+        if let Some(options) = options {
+            let all = [Policy::Clang, Policy::ClangNew, Policy::Rfc];
+            declare.policy = constant(&all, options.policy, "tbaa_policy")?;
+            declare.cplusplus = options.cplusplus;
+            declare.target = options.target.text()?.to_owned();
+            declare.root = Some(options.root.text()?.to_owned()).filter(|root| !root.is_empty());
+            rule = options.rule;
+        }
+        if declare.target.is_empty() {
+            declare.target = host()?.to_owned();
+        }
+        let name = "context".to_owned();
+        let spec = Spec { name, declare: Some(declare), ..Spec::default() };
+        let built = spec.build().map_err(|error| Error::argument(error.message()))?;
+        Ok(Context::new(built, rules(rule, tbaa::Rules::Llvm)?))
     })
 }
 
@@ -206,22 +212,17 @@ pub extern "C" fn tbaa_context_load(
     rule: u32,
     context: Option<&mut MaybeUninit<Box<Context>>>,
 ) -> Status {
-    status(|| {
-        write(context, || {
-            let built = Spec::load(spec.text()?).or_status(Status::Spec)?;
-            let rules = rules(rule, built.spec().rules)?;
-            Ok(Context::new(built, rules))
-        })
+    made(context, || {
+        let built = Spec::load(spec.text()?).or_status(Status::Spec)?;
+        let rules = rules(rule, built.spec().rules)?;
+        Ok(Context::new(built, rules))
     })
 }
 
 /// Frees a context and its oracle; not its snapshots and readers. NULL is no error.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_context_free(context: Option<Box<Context>>) {
-    answer((), || {
-        drop(context);
-        Some(())
-    });
+    free(context);
 }
 
 /// Returns the oracle that knows all tags of a context, whatever is added: ask
@@ -266,7 +267,7 @@ pub extern "C" fn tbaa_tag_of(
     path: Str,
     tag: Option<&mut MaybeUninit<Tag>>,
 ) -> Status {
-    change(context, |context| write(tag, || context.grow_spec(|built| tag_of(built, path))))
+    made_in(context, tag, |context| context.grow_spec(|built| tag_of(built, path)))
 }
 
 /// Gives the tags of many paths, as `tbaa_tag_of`, in their order. Where one has
@@ -305,25 +306,23 @@ pub unsafe extern "C" fn tbaa_tags_of(
 pub extern "C" fn tbaa_place_of(
     context: Option<&mut Context>,
     path: Str,
-    place: Option<&mut MaybeUninit<Place>>,
+    place: Option<&mut MaybeUninit<TagPlace>>,
 ) -> Status {
-    change(context, |context| {
-        write(place, || {
-            let path = path.text()?;
-            let found = context
-                .grow_declared(|types, graph| types.place(graph, path).or_status(Status::Path))?;
-            let (first_bit, bit_width) = found.bits.unwrap_or((0, 0));
-            Ok(Place {
-                tag: found.tag.map_or(Tag { id: 0 }, Tag::from),
-                bit_width,
-                // Counted from the place itself.
-                first_bit: first_bit.saturating_sub(found.offset.saturating_mul(8)),
-                offset: found.offset,
-                size: found.size,
-                align: found.align,
-                is_volatile: found.volatile,
-                immutable: found.immutable,
-            })
+    made_in(context, place, |context| {
+        let path = path.text()?;
+        let found = context
+            .grow_declared(|types, graph| types.place(graph, path).or_status(Status::Path))?;
+        let (first_bit, bit_width) = found.bits.unwrap_or((0, 0));
+        Ok(TagPlace {
+            tag: found.tag.map_or(Tag { id: 0 }, Tag::from),
+            bit_width,
+            // Counted from the place itself.
+            first_bit: first_bit.saturating_sub(found.offset.saturating_mul(8)),
+            offset: found.offset,
+            size: found.size,
+            align: found.align,
+            is_volatile: found.volatile,
+            immutable: found.immutable,
         })
     })
 }

@@ -4,10 +4,10 @@ use std::mem::MaybeUninit;
 
 use tbaa::declare::{Member, Record, TaggedTypes};
 
-use crate::context::{Context, change};
+use crate::context::{Context, change, made_in};
 use crate::oracle::{Copy, Type};
 use crate::status::{Error, OrStatus, Status, given};
-use crate::text::{Str, slice, write};
+use crate::text::{Str, slice};
 
 /// What is said of a member beside its type: bits of a mask.
 #[repr(u32)]
@@ -241,15 +241,13 @@ pub extern "C" fn tbaa_size_of(
     type_text: Str,
     size: Option<&mut MaybeUninit<u64>>,
 ) -> Status {
-    change(context, |context| {
-        write(size, || {
-            let text = type_text.text()?;
-            context.grow_declared(|types, _| {
-                let ty = types.types_mut().ty(text).or_status(Status::Declaration)?;
-                let message = || format!("{text:?} has no size: define it first");
-                let size = types.types().size_of(ty);
-                size.ok_or_else(|| Error::new(Status::Declaration, message()))
-            })
+    made_in(context, size, |context| {
+        let text = type_text.text()?;
+        context.grow_declared(|types, _| {
+            let ty = types.types_mut().ty(text).or_status(Status::Declaration)?;
+            let message = || format!("{text:?} has no size: define it first");
+            let size = types.types().size_of(ty);
+            size.ok_or_else(|| Error::new(Status::Declaration, message()))
         })
     })
 }
@@ -262,12 +260,9 @@ pub extern "C" fn tbaa_offset_of(
     path: Str,
     offset: Option<&mut MaybeUninit<u64>>,
 ) -> Status {
-    change(context, |context| {
-        write(offset, || {
-            let path = path.text()?;
-            context
-                .grow_declared(|types, _| types.types_mut().offset_of(path).or_status(Status::Path))
-        })
+    made_in(context, offset, |context| {
+        let path = path.text()?;
+        context.grow_declared(|types, _| types.types_mut().offset_of(path).or_status(Status::Path))
     })
 }
 
@@ -279,14 +274,12 @@ pub extern "C" fn tbaa_type_of(
     type_text: Str,
     node: Option<&mut MaybeUninit<Type>>,
 ) -> Status {
-    change(context, |context| {
-        write(node, || {
-            let text = type_text.text()?;
-            context.grow_declared(|types, graph| {
-                let ty = types.types_mut().ty(text).or_status(Status::Declaration)?;
-                let node = types.node(graph, ty).or_status(Status::Declaration)?;
-                Ok(node.map_or(Type { id: 0 }, Type::from))
-            })
+    made_in(context, node, |context| {
+        let text = type_text.text()?;
+        context.grow_declared(|types, graph| {
+            let ty = types.types_mut().ty(text).or_status(Status::Declaration)?;
+            let node = types.node(graph, ty).or_status(Status::Declaration)?;
+            Ok(node.map_or(Type { id: 0 }, Type::from))
         })
     })
 }
@@ -299,14 +292,12 @@ pub extern "C" fn tbaa_copy_of(
     type_text: Str,
     copy: Option<&mut MaybeUninit<Copy>>,
 ) -> Status {
-    change(context, |context| {
-        write(copy, || {
-            let text = type_text.text()?;
-            context.grow_declared(|types, graph| {
-                let ty = types.types_mut().ty(text).or_status(Status::Declaration)?;
-                let copy = types.copy(graph, ty).or_status(Status::Declaration)?;
-                Ok(copy.map_or(Copy { id: 0 }, Copy::from))
-            })
+    made_in(context, copy, |context| {
+        let text = type_text.text()?;
+        context.grow_declared(|types, graph| {
+            let ty = types.types_mut().ty(text).or_status(Status::Declaration)?;
+            let copy = types.copy(graph, ty).or_status(Status::Declaration)?;
+            Ok(copy.map_or(Copy { id: 0 }, Copy::from))
         })
     })
 }

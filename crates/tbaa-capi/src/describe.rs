@@ -6,8 +6,8 @@ use tbaa::wellformed::Verifier;
 use tbaa::{Graph, spec};
 
 use crate::oracle::{MemoryAccess, Oracle, Tag, Type};
-use crate::status::{Error, OrStatus, Status, given, status};
-use crate::text::{Str, Text, constant, write};
+use crate::status::{Error, OrStatus, Status, given, made, status};
+use crate::text::{Str, Text, constant};
 
 /// Formats of `tbaa_dump`.
 #[repr(u32)]
@@ -45,18 +45,16 @@ pub extern "C" fn tbaa_describe_tag(
     tag: Tag,
     description: Option<&mut MaybeUninit<TagDescription>>,
 ) -> Status {
-    status(|| {
-        write(description, || {
-            let oracle = given(oracle, "the oracle")?;
-            let found = oracle.graph().tag(oracle.known_tag(tag)?).or_status(Status::Build)?;
-            Ok(TagDescription {
-                base: found.base.into(),
-                access: found.access.into(),
-                offset: found.offset,
-                size: found.size.unwrap_or(0),
-                immutable: found.immutable,
-                size_aware: found.format == tbaa::Format::New,
-            })
+    made(description, || {
+        let oracle = given(oracle, "the oracle")?;
+        let found = oracle.graph().tag(oracle.known_tag(tag)?).or_status(Status::Build)?;
+        Ok(TagDescription {
+            base: found.base.into(),
+            access: found.access.into(),
+            offset: found.offset,
+            size: found.size.unwrap_or(0),
+            immutable: found.immutable,
+            size_aware: found.format == tbaa::Format::New,
         })
     })
 }
@@ -69,12 +67,10 @@ pub extern "C" fn tbaa_type_name(
     node: Type,
     name: Option<&mut MaybeUninit<Str>>,
 ) -> Status {
-    status(|| {
-        write(name, || {
-            let oracle = given(oracle, "the oracle")?;
-            let ty = oracle.graph().ty(oracle.known_type(node)?);
-            Ok(Str::of_bytes(ty.name().unwrap_or_default()))
-        })
+    made(name, || {
+        let oracle = given(oracle, "the oracle")?;
+        let ty = oracle.graph().ty(oracle.known_type(node)?);
+        Ok(Str::of_bytes(ty.name().unwrap_or_default()))
     })
 }
 
@@ -101,12 +97,10 @@ pub extern "C" fn tbaa_explain(
     b: MemoryAccess,
     text: Option<&mut MaybeUninit<Text>>,
 ) -> Status {
-    status(|| {
-        write(text, || {
-            let oracle = given(oracle, "the oracle")?;
-            let why = oracle.inner.explain(oracle.access(a), oracle.access(b));
-            Ok(Text::from(why.to_string()))
-        })
+    made(text, || {
+        let oracle = given(oracle, "the oracle")?;
+        let why = oracle.inner.explain(oracle.access(a), oracle.access(b));
+        Ok(Text::from(why.to_string()))
     })
 }
 
@@ -118,7 +112,7 @@ pub extern "C" fn tbaa_dump(
     format: u32,
     text: Option<&mut MaybeUninit<Text>>,
 ) -> Status {
-    status(|| write(text, || dumped(given(oracle, "the oracle")?.graph(), format)))
+    made(text, || dumped(given(oracle, "the oracle")?.graph(), format))
 }
 
 /// The text of a graph in a format of `DumpFormat`.

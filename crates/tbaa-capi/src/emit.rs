@@ -10,8 +10,8 @@ use tbaa_lower::emit::{EmitError, Emitter, ScopeNames, Sink, SinkOperand};
 
 use crate::lower::{AliasScopes, Lowered};
 use crate::oracle::{Copy, MemoryAccess, Oracle, Tag, known_copy};
-use crate::status::{Error, Status, answer, given, status};
-use crate::text::{Str, slice, write};
+use crate::status::{Error, Status, free, given, made};
+use crate::text::{Str, slice};
 
 /// What an operand of a node is.
 #[repr(u32)]
@@ -154,7 +154,7 @@ pub struct EmitPlan<'a> {
     pub scopes_alone: bool,
 }
 
-type Node = NonNull<c_void>;
+type NodePointer = NonNull<c_void>;
 
 impl NodeEmitter {
     /// Emits the tag that an access gets.
@@ -163,7 +163,7 @@ impl NodeEmitter {
         plan: &EmitPlan<'_>,
         oracle: &Oracle,
         access: MemoryAccess,
-    ) -> Result<Option<Node>, Error> {
+    ) -> Result<Option<NodePointer>, Error> {
         if plan.scopes_alone || access.tag.id == 0 {
             return Ok(None);
         }
@@ -183,7 +183,10 @@ impl NodeEmitter {
     }
 
     /// Emits lists of scopes.
-    fn scopes(&mut self, names: Option<Names<'_>>) -> Result<(Option<Node>, Option<Node>), Error> {
+    fn scopes(
+        &mut self,
+        names: Option<Names<'_>>,
+    ) -> Result<(Option<NodePointer>, Option<NodePointer>), Error> {
         let Some(names) = names else { return Ok((None, None)) };
         let alias_scope = emitted(self.emitter.scope_list(&names.domain, names.own))?;
         let noalias = emitted(self.emitter.scope_list(&names.domain, names.noalias))?;
@@ -237,11 +240,11 @@ impl<'a> EmitPlan<'a> {
 }
 
 fn attachments(
-    tag: Option<Node>,
-    tbaa_struct: Option<Node>,
-    (alias_scope, noalias): (Option<Node>, Option<Node>),
+    tag: Option<NodePointer>,
+    tbaa_struct: Option<NodePointer>,
+    (alias_scope, noalias): (Option<NodePointer>, Option<NodePointer>),
 ) -> NodeAttachments {
-    let pointer = |node: Option<Node>| node.map_or(ptr::null_mut(), NonNull::as_ptr);
+    let pointer = |node: Option<NodePointer>| node.map_or(ptr::null_mut(), NonNull::as_ptr);
     NodeAttachments {
         tag: pointer(tag),
         tbaa_struct: pointer(tbaa_struct),
@@ -258,22 +261,17 @@ pub extern "C" fn tbaa_emitter_new(
     sink: Option<&NodeSink>,
     emitter: Option<&mut MaybeUninit<Box<NodeEmitter>>>,
 ) -> Status {
-    status(|| {
-        write(emitter, || {
-            let sink = given(sink, "the sink")?;
-            let make = given(sink.make_node, "the sink's callback")?;
-            Ok(Box::new(NodeEmitter { emitter: Emitter::new(Callback { make, data: sink.data }) }))
-        })
+    made(emitter, || {
+        let sink = given(sink, "the sink")?;
+        let make = given(sink.make_node, "the sink's callback")?;
+        Ok(Box::new(NodeEmitter { emitter: Emitter::new(Callback { make, data: sink.data }) }))
     })
 }
 
 /// Frees an emitter; the nodes are the sink's. NULL is no error.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_emitter_free(emitter: Option<Box<NodeEmitter>>) {
-    answer((), || {
-        drop(emitter);
-        Some(())
-    });
+    free(emitter);
 }
 
 /// Emits what an access is to get: nothing for one without a tag. A tag that LLVM
@@ -289,14 +287,12 @@ pub extern "C" fn tbaa_emit_access(
     access: MemoryAccess,
     nodes: Option<&mut MaybeUninit<NodeAttachments>>,
 ) -> Status {
-    status(|| {
-        write(nodes, || {
-            let (emitter, plan) = (given(emitter, "the emitter")?, given(plan, "the plan")?);
-            let oracle = given(plan.oracle, "the plan's oracle")?;
-            let tag = emitter.tag(plan, oracle, access)?;
-            let names = plan.access_scopes(access);
-            Ok(attachments(tag, None, emitter.scopes(names)?))
-        })
+    made(nodes, || {
+        let (emitter, plan) = (given(emitter, "the emitter")?, given(plan, "the plan")?);
+        let oracle = given(plan.oracle, "the plan's oracle")?;
+        let tag = emitter.tag(plan, oracle, access)?;
+        let names = plan.access_scopes(access);
+        Ok(attachments(tag, None, emitter.scopes(names)?))
     })
 }
 
@@ -311,21 +307,19 @@ pub unsafe extern "C" fn tbaa_emit_call(
     count: usize,
     nodes: Option<&mut MaybeUninit<NodeAttachments>>,
 ) -> Status {
-    status(|| {
-        write(nodes, || {
-            let (emitter, plan) = (given(emitter, "the emitter")?, given(plan, "the plan")?);
-            let oracle = given(plan.oracle, "the plan's oracle")?;
-            // SAFETY: the caller promises `count` effects.
-            let effects = unsafe { slice(effects, count, "effects") }?;
-            let tag = match effects {
-                &[effect] if plan.lowered.is_none_or(|lowered| lowered.knows(effect)) => {
-                    emitter.tag(plan, oracle, effect)?
-                }
-                _ => None,
-            };
-            let names = plan.call_scopes(oracle, effects);
-            Ok(attachments(tag, None, emitter.scopes(names)?))
-        })
+    made(nodes, || {
+        let (emitter, plan) = (given(emitter, "the emitter")?, given(plan, "the plan")?);
+        let oracle = given(plan.oracle, "the plan's oracle")?;
+        // SAFETY: the caller promises `count` effects.
+        let effects = unsafe { slice(effects, count, "effects") }?;
+        let tag = match effects {
+            &[effect] if plan.lowered.is_none_or(|lowered| lowered.knows(effect)) => {
+                emitter.tag(plan, oracle, effect)?
+            }
+            _ => None,
+        };
+        let names = plan.call_scopes(oracle, effects);
+        Ok(attachments(tag, None, emitter.scopes(names)?))
     })
 }
 
@@ -338,17 +332,15 @@ pub extern "C" fn tbaa_emit_copy(
     copy: Copy,
     nodes: Option<&mut MaybeUninit<NodeAttachments>>,
 ) -> Status {
-    status(|| {
-        write(nodes, || {
-            let (emitter, plan) = (given(emitter, "the emitter")?, given(plan, "the plan")?);
-            let graph = given(plan.oracle, "the plan's oracle")?.graph();
-            if copy.id == 0 || plan.scopes_alone || plan.lowered.is_some() {
-                return Ok(attachments(None, None, (None, None)));
-            }
-            let copy = known_copy(graph, copy)?;
-            let node = emitted(emitter.emitter.copy_node(graph, copy))?;
-            Ok(attachments(None, Some(node), (None, None)))
-        })
+    made(nodes, || {
+        let (emitter, plan) = (given(emitter, "the emitter")?, given(plan, "the plan")?);
+        let graph = given(plan.oracle, "the plan's oracle")?.graph();
+        if copy.id == 0 || plan.scopes_alone || plan.lowered.is_some() {
+            return Ok(attachments(None, None, (None, None)));
+        }
+        let copy = known_copy(graph, copy)?;
+        let node = emitted(emitter.emitter.copy_node(graph, copy))?;
+        Ok(attachments(None, Some(node), (None, None)))
     })
 }
 
@@ -362,12 +354,10 @@ pub extern "C" fn tbaa_emit_tag_as_is(
     tag: Tag,
     node: Option<&mut MaybeUninit<*mut c_void>>,
 ) -> Status {
-    status(|| {
-        write(node, || {
-            let oracle = given(oracle, "the oracle")?;
-            let emitter = given(emitter, "the emitter")?;
-            let tag = oracle.known_tag(tag)?;
-            emitted(emitter.emitter.tag_as_is(oracle.graph(), tag)).map(NonNull::as_ptr)
-        })
+    made(node, || {
+        let oracle = given(oracle, "the oracle")?;
+        let emitter = given(emitter, "the emitter")?;
+        let tag = oracle.known_tag(tag)?;
+        emitted(emitter.emitter.tag_as_is(oracle.graph(), tag)).map(NonNull::as_ptr)
     })
 }

@@ -11,7 +11,7 @@ use tbaa_lower::{Lowering, Options, ScopeForm, Source};
 use crate::describe::dumped;
 use crate::emit::Names;
 use crate::oracle::{MemoryAccess, Oracle, Tag};
-use crate::status::{Error, OrStatus, Status, answer, given, status};
+use crate::status::{Error, OrStatus, Status, free, given, made, status};
 use crate::text::{Str, Text, constant, slice, write};
 
 /// An access to be lowered.
@@ -135,35 +135,30 @@ pub extern "C" fn tbaa_lowered_new(
     options: Option<&LowerOptions>,
     lowered: Option<&mut MaybeUninit<Box<Lowered>>>,
 ) -> Status {
-    status(|| {
-        write(lowered, || {
-            let mut made = Options::new();
-            if let Some(options) = options {
-                let lineage = options.lineage.text()?;
-                if !lineage.is_empty() {
-                    made = made.lineage(lineage);
-                }
-                if options.depth != 0 {
-                    made = made.depth(usize::try_from(options.depth).unwrap_or(usize::MAX));
-                }
-                let all = [ScopeForm::None, ScopeForm::Lost, ScopeForm::All];
-                made = made.scopes(constant(&all, options.scopes, "tbaa_scope_form")?);
-                if options.size_aware {
-                    made = made.format(Format::New);
-                }
+    made(lowered, || {
+        let mut made = Options::new();
+        if let Some(options) = options {
+            let lineage = options.lineage.text()?;
+            if !lineage.is_empty() {
+                made = made.lineage(lineage);
             }
-            Ok(Box::new(Lowered { inner: Lowering::new(made), given: Given::new() }))
-        })
+            if options.depth != 0 {
+                made = made.depth(usize::try_from(options.depth).unwrap_or(usize::MAX));
+            }
+            let all = [ScopeForm::None, ScopeForm::Lost, ScopeForm::All];
+            made = made.scopes(constant(&all, options.scopes, "tbaa_scope_form")?);
+            if options.size_aware {
+                made = made.format(Format::New);
+            }
+        }
+        Ok(Box::new(Lowered { inner: Lowering::new(made), given: Given::new() }))
     })
 }
 
 /// Frees a lowering. NULL is no error.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_lowered_free(lowered: Option<Box<Lowered>>) {
-    answer((), || {
-        drop(lowered);
-        Some(())
-    });
+    free(lowered);
 }
 
 /// Lowers accesses by the rule of an oracle, which must be the same each time: a
@@ -221,7 +216,7 @@ pub extern "C" fn tbaa_lowered_dump(
     format: u32,
     text: Option<&mut MaybeUninit<Text>>,
 ) -> Status {
-    status(|| write(text, || dumped(given(lowered, "the lowering")?.graph(), format)))
+    made(text, || dumped(given(lowered, "the lowering")?.graph(), format))
 }
 
 /// Answers of a rule as `!alias.scope` and `!noalias`, exact pair by pair.
@@ -258,25 +253,20 @@ pub unsafe extern "C" fn tbaa_scopes_new(
     count: usize,
     scopes: Option<&mut MaybeUninit<Box<AliasScopes>>>,
 ) -> Status {
-    status(|| {
-        write(scopes, || {
-            let oracle = given(oracle, "the oracle")?;
-            // SAFETY: the caller promises `count` tags.
-            let tags = unsafe { slice(tags, count, "tags") }?;
-            let known = tags.iter().map(|&tag| oracle.known_tag(tag));
-            let known: Vec<TagId> = known.collect::<Result<_, Error>>()?;
-            let inner = Scopes::new(domain.text()?, &oracle.inner, &known, None);
-            let given = tags.iter().map(|tag| tag.id).zip(known).collect();
-            Ok(Box::new(AliasScopes { inner, given }))
-        })
+    made(scopes, || {
+        let oracle = given(oracle, "the oracle")?;
+        // SAFETY: the caller promises `count` tags.
+        let tags = unsafe { slice(tags, count, "tags") }?;
+        let known = tags.iter().map(|&tag| oracle.known_tag(tag));
+        let known: Vec<TagId> = known.collect::<Result<_, Error>>()?;
+        let inner = Scopes::new(domain.text()?, &oracle.inner, &known, None);
+        let given = tags.iter().map(|tag| tag.id).zip(known).collect();
+        Ok(Box::new(AliasScopes { inner, given }))
     })
 }
 
 /// Frees scopes. NULL is no error.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_scopes_free(scopes: Option<Box<AliasScopes>>) {
-    answer((), || {
-        drop(scopes);
-        Some(())
-    });
+    free(scopes);
 }

@@ -5,10 +5,10 @@ use std::mem::MaybeUninit;
 
 use tbaa::{BuildError, CopyEntry, Format, Graph, SizedField, TypeId};
 
-use crate::context::{Context, change};
+use crate::context::{Context, made_in};
 use crate::oracle::{Copy, Tag, Type, known_type, unknown};
 use crate::status::{Error, OrStatus, Status};
-use crate::text::{Out, Str, slice, write};
+use crate::text::{Out, Str, slice};
 
 /// A field of a type.
 #[repr(C)]
@@ -39,8 +39,8 @@ fn build<T, I: From<T>>(
     id: Out<'_, I>,
     make: impl FnOnce(&mut Graph) -> Result<Result<T, BuildError>, Error>,
 ) -> Status {
-    change(context, |context| {
-        write(id, || context.grow(|graph| make(graph)?.map(I::from).or_status(Status::Build)))
+    made_in(context, id, |context| {
+        context.grow(|graph| make(graph)?.map(I::from).or_status(Status::Build))
     })
 }
 
@@ -234,24 +234,22 @@ pub extern "C" fn tbaa_build_merged_tag(
     b: Tag,
     merged: Option<&mut MaybeUninit<Tag>>,
 ) -> Status {
-    change(context, |context| {
-        write(merged, || {
-            let oracle = context.oracle();
-            let (Some(a), Some(b)) = (oracle.tag(a), oracle.tag(b)) else {
-                return Ok(Tag { id: 0 });
-            };
-            let Some(tag) = oracle.inner.most_generic(a, b) else { return Ok(Tag { id: 0 }) };
-            let made = context.grow(|graph| {
-                let mut b = graph.builder();
-                match tag.format {
-                    Format::Old => b.struct_tag(tag.base, tag.access, tag.offset, tag.immutable),
-                    Format::New => {
-                        let size = tag.size.unwrap_or(0);
-                        b.access_tag(tag.base, tag.access, tag.offset, size, tag.immutable)
-                    }
+    made_in(context, merged, |context| {
+        let oracle = context.oracle();
+        let (Some(a), Some(b)) = (oracle.tag(a), oracle.tag(b)) else {
+            return Ok(Tag { id: 0 });
+        };
+        let Some(tag) = oracle.inner.most_generic(a, b) else { return Ok(Tag { id: 0 }) };
+        let made = context.grow(|graph| {
+            let mut b = graph.builder();
+            match tag.format {
+                Format::Old => b.struct_tag(tag.base, tag.access, tag.offset, tag.immutable),
+                Format::New => {
+                    let size = tag.size.unwrap_or(0);
+                    b.access_tag(tag.base, tag.access, tag.offset, size, tag.immutable)
                 }
-            });
-            made.map(Tag::from).or_status(Status::Build)
-        })
+            }
+        });
+        made.map(Tag::from).or_status(Status::Build)
     })
 }

@@ -224,10 +224,7 @@ pub extern "C" fn tbaa_access_may_alias(
     a: MemoryAccess,
     b: MemoryAccess,
 ) -> bool {
-    answer(true, || {
-        let oracle = oracle?;
-        Some(oracle.overlap(a, b))
-    })
+    answer(true, || Some(oracle?.overlap(a, b)))
 }
 
 /// Returns which dependences may hold between an access and one that comes after

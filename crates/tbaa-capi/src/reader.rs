@@ -4,10 +4,9 @@ use std::mem::MaybeUninit;
 
 use tbaa::{Access, Publisher, TagId};
 
-use crate::context::{Context, change};
+use crate::context::{Context, change, made_in};
 use crate::oracle::{ANY_CONFLICT, MemoryAccess, Tag, conflicts};
-use crate::status::{Status, answer};
-use crate::text::write;
+use crate::status::{Status, answer, free};
 
 /// Asks what a context published. One thread at a time may use it; which one does
 /// not matter.
@@ -50,7 +49,7 @@ pub extern "C" fn tbaa_reader_new(
     context: Option<&mut Context>,
     reader: Option<&mut MaybeUninit<Box<Reader>>>,
 ) -> Status {
-    change(context, |context| write(reader, || Ok(Box::new(Reader(context.publisher().reader())))))
+    made_in(context, reader, |context| Ok(Box::new(Reader(context.publisher().reader()))))
 }
 
 /// Lets readers know all tags that the context has by now. Call it before the tags
@@ -72,10 +71,7 @@ pub extern "C" fn tbaa_context_publish(context: Option<&mut Context>) -> Status 
 /// Frees a reader. NULL is no error.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_reader_free(reader: Option<Box<Reader>>) {
-    answer((), || {
-        drop(reader);
-        Some(())
-    });
+    free(reader);
 }
 
 /// Returns `tbaa_may_alias` of what is published. A tag that the reader does not

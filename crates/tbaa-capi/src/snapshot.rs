@@ -10,10 +10,9 @@ use std::sync::Arc;
 
 use tbaa::{BuildError, Graph, GraphError, NodeId, Operand, Rules};
 
-use crate::context::{Context, change};
+use crate::context::{Context, made_in};
 use crate::oracle::{Oracle, rules};
 use crate::status::{Error, OrStatus, Status, answer};
-use crate::text::write;
 
 /// How many snapshots a context keeps.
 const KEPT: usize = 4;
@@ -107,11 +106,9 @@ pub extern "C" fn tbaa_context_snapshot(
     rule: u32,
     snapshot: Option<&mut MaybeUninit<*const Oracle>>,
 ) -> Status {
-    change(context, |context| {
-        write(snapshot, || {
-            let rules = rules(rule, context.oracle().inner.rules())?;
-            Ok(Arc::into_raw(context.snapshot(rules)?))
-        })
+    made_in(context, snapshot, |context| {
+        let rules = rules(rule, context.oracle().inner.rules())?;
+        Ok(Arc::into_raw(context.snapshot(rules)?))
     })
 }
 

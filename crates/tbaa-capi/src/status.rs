@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::text::Str;
+use crate::text::{Out, Str, write};
 
 /// What came of a call. Where it is not `TBAA_STATUS_OK`, nothing was written
 /// to out-parameters, and `tbaa_last_error` says what is wrong and what to do.
@@ -119,6 +119,19 @@ pub(crate) fn status(body: impl FnOnce() -> Result<(), Error>) -> Status {
         Ok(Err(error)) => fail(error),
         Err(payload) => fail(panicked(payload)),
     }
+}
+
+/// Runs the body of a function that makes a result and writes it.
+pub(crate) fn made<T>(out: Out<'_, T>, make: impl FnOnce() -> Result<T, Error>) -> Status {
+    status(|| write(out, make))
+}
+
+/// Frees what the library made.
+pub(crate) fn free<T>(owned: Option<Box<T>>) {
+    answer((), || {
+        drop(owned);
+        Some(())
+    });
 }
 
 /// Runs the body of a function that has an answer for everything: `doubt` where

@@ -4,9 +4,9 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
-use crate::printable::printable;
+use crate::printable::{printable, printable_path};
 use crate::progress;
 use crate::report::{Failure, note};
 
@@ -94,7 +94,7 @@ impl<'a> Origin<'a> {
         if self.as_written && self.flags.iter().rfind(level).is_some_and(|it| it == "-O0") {
             command.arg("-O1");
         }
-        let file = printable(self.path.as_os_str().as_encoded_bytes());
+        let file = printable_path(self.path);
         note(format!("compiling {file} with `{}`", shown(&command)));
         // The last of several -o is the one that counts.
         command.args(["-S", "-emit-llvm", "-o", "-"]).arg(self.path);
@@ -110,7 +110,7 @@ fn is_source(path: &Path) -> bool {
 
 /// There are flags for clang, and nothing that it could compile.
 pub(crate) fn no_compiler(path: &Path, flags: &[impl AsRef<OsStr>]) -> Failure {
-    let file = printable(path.as_os_str().as_encoded_bytes());
+    let file = printable_path(path);
     let flags = flags.iter().map(|flag| printable(flag.as_ref().as_encoded_bytes()));
     let flags = flags.collect::<Vec<_>>().join(" ");
     Failure::unusable(format!(
@@ -136,30 +136,36 @@ fn tool(variable: &str, names: [&str; 2]) -> OsString {
     if let Some(named) = env::var_os(variable).filter(|named| !named.is_empty()) {
         return named;
     }
+    names.into_iter().find(|name| is_on_path(name)).unwrap_or(names[0]).into()
+}
+
+/// Returns whether a program of this name is where programs are looked for.
+pub(crate) fn is_on_path(name: &str) -> bool {
     let path = env::var_os("PATH").unwrap_or_default();
-    let is_there = |name: &&str| env::split_paths(&path).any(|folder| folder.join(name).is_file());
-    names.into_iter().find(is_there).unwrap_or(names[0]).into()
+    env::split_paths(&path).any(|folder| folder.join(name).is_file())
 }
 
 /// Runs a tool, which says on standard error itself what it does not like.
 fn run(mut command: Command, remedy: &str, input: Option<&[u8]>) -> Result<Vec<u8>, Failure> {
-    let stdin = if input.is_some() { Stdio::piped() } else { Stdio::null() };
     let name = shown(&command);
-    let work = || -> io::Result<_> {
-        let mut child = command.stdin(stdin).stdout(Stdio::piped()).spawn()?;
-        let pipe = child.stdin.take();
-        std::thread::scope(|scope| {
-            // A tool may end without reading all, and says why itself.
-            scope.spawn(move || pipe.zip(input).map(|(mut pipe, input)| pipe.write_all(input)));
-            child.wait_with_output()
-        })
-    };
-    let output = progress::aside(work)
+    let output = progress::aside(|| output_of(&mut command, input))
         .map_err(|error| Failure::unusable(format!("cannot run {name}: {error}; {remedy}")))?;
     if output.status.success() {
         return Ok(output.stdout);
     }
     Err(Failure::unusable(format!("{name} ended with {}", output.status)))
+}
+
+/// Runs a tool that reads this input, and returns what it prints on standard output.
+pub(crate) fn output_of(command: &mut Command, input: Option<&[u8]>) -> io::Result<Output> {
+    let stdin = if input.is_some() { Stdio::piped() } else { Stdio::null() };
+    let mut child = command.stdin(stdin).stdout(Stdio::piped()).spawn()?;
+    let pipe = child.stdin.take();
+    std::thread::scope(|scope| {
+        // A tool may end without reading all, and says why itself.
+        scope.spawn(move || pipe.zip(input).map(|(mut pipe, input)| pipe.write_all(input)));
+        child.wait_with_output()
+    })
 }
 
 /// A command as it is typed, but for quotes.

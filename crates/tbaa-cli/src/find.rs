@@ -5,7 +5,7 @@ use std::path::Path;
 use tbaa::{Operand, TagId};
 use tbaa_ir::{DebugInfo, Instruction, Keep, Module, Names};
 
-use crate::input::{Content, Input, read_module, reference};
+use crate::input::{Content, Input, listed_tags, read_module, reference};
 use crate::printable::{llvm_name, printable};
 use crate::report::{Failure, note};
 
@@ -284,6 +284,13 @@ pub(crate) fn access_name(module: &Module, index: usize) -> String {
     format!("@{}:{}", llvm_name(name), index - in_function(module, function).start + 1)
 }
 
+/// Returns the functions that have instructions, each with its name and these.
+pub(crate) fn by_function(module: &Module) -> impl Iterator<Item = (&[u8], &[Instruction])> {
+    let names: Vec<&[u8]> = module.functions().collect();
+    let functions = module.instructions().chunk_by(|a, b| a.function == b.function);
+    functions.map(move |all| (names[all[0].function as usize], all))
+}
+
 /// The accesses of a function, as indices into the module's instructions.
 pub(crate) fn in_function(module: &Module, function: u32) -> std::ops::Range<usize> {
     module.accesses_of(function)
@@ -331,10 +338,7 @@ fn listed(names: impl ExactSizeIterator<Item = String>) -> String {
 
 /// Says which tags could have been meant.
 fn known_tags(module: &Module, text: &[u8]) -> String {
-    let mut tags = module.attached_tags();
-    if tags.is_empty() {
-        tags = module.graph().tags().collect();
-    }
+    let tags = listed_tags(module);
     if tags.is_empty() {
         return "it has no tags".to_owned();
     }

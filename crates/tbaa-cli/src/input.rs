@@ -7,12 +7,12 @@ use std::path::Path;
 
 use tbaa::spec::{Built, Spec, TypeDecl};
 use tbaa::wellformed::Verifier;
-use tbaa::{Graph, NodeId, Rules, Tag, TagId, TypeId};
-use tbaa_ir::{Keep, Module, Names};
+use tbaa::{Field, Graph, NodeId, Rules, Tag, TagId, TypeId};
+use tbaa_ir::{Keep, Module, Names, TextError};
 
 use crate::convert::{Origin, disassemble};
 use crate::listing::guess_roles;
-use crate::printable::{Position, printable};
+use crate::printable::{Position, printable, printable_path};
 use crate::progress;
 use crate::report::{Failure, note, place, warn};
 
@@ -86,6 +86,11 @@ impl Input {
         Self::of_text(file, text)
     }
 
+    /// Returns the failure for what is wrong with the text.
+    pub(crate) fn wrong(&self, error: &TextError) -> Failure {
+        Failure::in_text(&self.file, &self.text, error)
+    }
+
     /// Returns the text that was read.
     pub(crate) fn text(&self) -> &[u8] {
         &self.text
@@ -131,11 +136,7 @@ impl Input {
             }
             Content::Module(module) => module,
         };
-        let mut tags = module.attached_tags();
-        if tags.is_empty() {
-            tags = module.graph().tags().collect();
-        }
-        tags.into_iter().map(|tag| (self.label(tag), tag)).collect()
+        listed_tags(module).into_iter().map(|tag| (self.label(tag), tag)).collect()
     }
 
     /// Returns what the input calls a tag: `!8`, its operands if it has no
@@ -220,6 +221,12 @@ impl Input {
         }
     }
 
+    /// Returns what a spec calls a field of a type: see [`Input::field_name`].
+    pub(crate) fn name_of_field(&self, ty: TypeId, at: usize, field: &Field) -> Option<&str> {
+        let name = self.graph().ty(ty).name().unwrap_or_default();
+        self.field_name(&String::from_utf8_lossy(name), at, field.offset)
+    }
+
     /// Returns what a spec calls a field; `None` where it is not known, or
     /// differs between types of one name.
     pub(crate) fn field_name(&self, ty: &str, field: usize, offset: u64) -> Option<&str> {
@@ -280,6 +287,13 @@ impl Input {
     }
 }
 
+/// Returns the attached tags of a module in order of first appearance, or else all
+/// that it lists.
+pub(crate) fn listed_tags(module: &Module) -> Vec<TagId> {
+    let attached = module.attached_tags();
+    if attached.is_empty() { module.graph().tags().collect() } else { attached }
+}
+
 /// Prints a node of a module: its number, or its operands if it has none.
 ///
 /// The reader bounds how deep inline nodes nest, and a cycle cannot be written
@@ -311,8 +325,8 @@ fn is_bitcode(text: &[u8]) -> bool {
 }
 
 pub(crate) fn read_module(file: &str, text: &[u8], keep: Keep) -> Result<Module, Failure> {
-    let module = tbaa_ir::read_with(text, keep)
-        .map_err(|error| Failure::at(file, text, error.offset, error.kind.to_string()))?;
+    let module =
+        tbaa_ir::read_with(text, keep).map_err(|error| Failure::in_text(file, text, &error))?;
     if module.functions().len() == 0 && module.graph().node_count() == 0 {
         expect_assembly(file, text)?;
     }
@@ -395,7 +409,7 @@ fn is_spec(path: &Path, text: &[u8]) -> bool {
 
 /// Reads a file, and returns its name too.
 pub(crate) fn read_file(path: &Path) -> Result<(String, Vec<u8>), Failure> {
-    let file = printable(path.as_os_str().as_encoded_bytes());
+    let file = printable_path(path);
     progress::doing(format!("reading {file}"));
     let failure = |why: String| Failure::unusable(format!("cannot read {file}: {why}"));
     if path.is_dir() {

@@ -1,6 +1,8 @@
 //! Bytes of an input, made fit to be printed: they may hold the control
 //! sequences of a terminal, or be no UTF-8.
 
+use std::path::Path;
+
 /// Where something stands.
 #[derive(Clone, Copy)]
 pub(crate) struct Position {
@@ -49,6 +51,11 @@ pub(crate) fn printable(bytes: &[u8]) -> String {
         }
     }
     text
+}
+
+/// Returns the name of a file as text without control characters.
+pub(crate) fn printable_path(path: &Path) -> String {
+    printable(path.as_os_str().as_encoded_bytes())
 }
 
 /// Returns bytes as text, a character for each that a column counts: what must

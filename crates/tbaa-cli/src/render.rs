@@ -24,7 +24,7 @@ const WINDOW: usize = 1 << 10;
 const GAP: usize = 2;
 
 /// A label, with its line from 0.
-type Place<'d> = (usize, AnnotationKind, &'d Label);
+type PlacedLabel<'d> = (usize, AnnotationKind, &'d Label);
 
 /// An input's text, with where its lines start.
 pub(crate) struct Source<'a> {
@@ -85,7 +85,7 @@ impl<'a> Source<'a> {
 
     /// Groups labels that stand on neighbouring lines, the group of the primary
     /// one first.
-    fn clusters<'d>(&self, finding: &'d Diagnostic) -> Vec<Vec<Place<'d>>> {
+    fn clusters<'d>(&self, finding: &'d Diagnostic) -> Vec<Vec<PlacedLabel<'d>>> {
         let primary = finding.primary.iter().map(|label| (AnnotationKind::Primary, label));
         let secondary = finding.secondary.iter().map(|label| (AnnotationKind::Context, label));
         let mut labels: Vec<_> = primary
@@ -93,7 +93,7 @@ impl<'a> Source<'a> {
             .map(|(kind, label)| (self.line_of(label.span.start), kind, label))
             .collect();
         labels.sort_by_key(|&(line, ..)| line);
-        let mut clusters: Vec<Vec<Place<'_>>> = Vec::new();
+        let mut clusters: Vec<Vec<PlacedLabel<'_>>> = Vec::new();
         for label in labels {
             match clusters.last_mut() {
                 Some(cluster)
@@ -104,14 +104,14 @@ impl<'a> Source<'a> {
                 _ => clusters.push(vec![label]),
             }
         }
-        let is_primary = |cluster: &Vec<Place<'_>>| {
+        let is_primary = |cluster: &Vec<PlacedLabel<'_>>| {
             cluster.iter().any(|&(_, kind, _)| kind == AnnotationKind::Primary)
         };
         clusters.sort_by_key(|cluster| !is_primary(cluster));
         clusters
     }
 
-    fn snippet<'s>(&'s self, cluster: &[Place<'s>]) -> Vec<Element<'s>> {
+    fn snippet<'s>(&'s self, cluster: &[PlacedLabel<'s>]) -> Vec<Element<'s>> {
         let (first, last) = (cluster[0].0, cluster[cluster.len() - 1].0);
         let (mut source, mut annotations) = (String::new(), Vec::new());
         let mut cut = None;

@@ -1,10 +1,14 @@
 //! What goes to standard error.
 
+use std::fmt::Display;
+use std::fs;
 use std::io::{self, Write};
+use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
+use tbaa_ir::TextError;
 
-use crate::printable::{Position, printable};
+use crate::printable::{Position, printable, printable_path};
 use crate::progress;
 use crate::render::Source;
 
@@ -24,8 +28,13 @@ impl From<io::Error> for Failure {
 
 impl Failure {
     /// Something that has no place in a text.
-    pub(crate) fn unusable(text: impl Into<String>) -> Failure {
-        Failure::Unusable(Message::Plain { place: None, text: text.into() })
+    pub(crate) fn unusable(text: impl Display) -> Failure {
+        Failure::Unusable(Message::Plain { place: None, text: text.to_string() })
+    }
+
+    /// What is wrong with LLVM's text, at the place where it is wrong.
+    pub(crate) fn in_text(file: &str, text: &[u8], error: &TextError) -> Failure {
+        Failure::at(file, text, error.offset, error.kind.to_string())
     }
 
     /// Something at a byte of a text.
@@ -48,6 +57,13 @@ impl Failure {
             }
         }
     }
+}
+
+/// Writes a file that the command line names.
+pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<(), Failure> {
+    fs::write(path, content).map_err(|error| {
+        Failure::unusable(format!("cannot write {}: {error}", printable_path(path)))
+    })
 }
 
 /// `file:line:column`.

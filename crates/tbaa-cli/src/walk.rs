@@ -1,8 +1,12 @@
-//! The places of the type DAG that a tag's path visits.
+//! The type DAG as commands show it: names, arrays, and the places that a tag's path
+//! visits.
 
 use std::collections::{HashMap, HashSet};
 
-use tbaa::{Graph, PathStep, Tag, TypeId, TypeKind};
+use tbaa::{Field, Format, Graph, PathStep, Tag, TypeId, TypeKind, TypeNode};
+use tbaa_ir::Names;
+
+use crate::printable::printable;
 
 /// How a path goes on from a type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -17,7 +21,7 @@ pub(crate) enum Next {
 
 /// A type on a path, and the way from there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Place {
+pub(crate) struct WalkStep {
     pub(crate) ty: TypeId,
     /// Bytes into the type.
     pub(crate) offset: u64,
@@ -27,17 +31,42 @@ pub(crate) struct Place {
 /// States that the search for all paths visits at most.
 const STATES: usize = 1 << 16;
 
+/// Returns the parent that a node names; an old-format aggregate names none.
+pub(crate) fn named_parent(node: TypeNode<'_>) -> Option<TypeId> {
+    match node.kind() {
+        TypeKind::Scalar => node.parent(),
+        TypeKind::Aggregate if node.format() == Format::New => node.parent(),
+        _ => None,
+    }
+}
+
+/// Returns the bytes from element to element of an array field, and how many
+/// elements there are, if that has an end. `None` for a field that is no array.
+pub(crate) fn elements(graph: &Graph, field: &Field) -> Option<(u64, Option<u64>)> {
+    let size = graph.ty(field.ty).size().filter(|&size| size != 0)?;
+    match field.extent? {
+        0 | u64::MAX => Some((size, None)),
+        extent if extent > size => Some((size, Some(extent / size))),
+        _ => None,
+    }
+}
+
+/// Returns what a type is called, fit to be printed.
+pub(crate) fn type_name(graph: &Graph, ty: TypeId) -> String {
+    printable(Names::of_graph(graph).ty(ty).as_bytes())
+}
+
 /// Returns the places that LLVM visits from a type at an offset: each time into
 /// the last field that does not start after the offset, and from a scalar to its
 /// parents. A path that comes back to where it was is cut after as many places
 /// as there are nodes.
-pub(crate) fn walk(graph: &Graph, base: TypeId, offset: u64) -> Vec<Place> {
+pub(crate) fn walk(graph: &Graph, base: TypeId, offset: u64) -> Vec<WalkStep> {
     let (mut places, mut at) = (Vec::new(), Some((base, offset)));
     while let Some((ty, offset)) = at
         && places.len() <= graph.node_count()
     {
         let (next, then) = step(graph, ty, offset);
-        places.push(Place { ty, offset, next });
+        places.push(WalkStep { ty, offset, next });
         at = then;
     }
     places
@@ -63,7 +92,7 @@ fn step(graph: &Graph, ty: TypeId, offset: u64) -> (Next, Option<(TypeId, u64)>)
 
 /// Returns the places of a path that an explanation gives, from the base type
 /// that it starts from.
-pub(crate) fn follow(graph: &Graph, base: TypeId, steps: &[PathStep]) -> Vec<Place> {
+pub(crate) fn follow(graph: &Graph, base: TypeId, steps: &[PathStep]) -> Vec<WalkStep> {
     let (mut places, mut ty) = (Vec::new(), base);
     for step in steps {
         let node = graph.ty(ty);
@@ -75,20 +104,20 @@ pub(crate) fn follow(graph: &Graph, base: TypeId, steps: &[PathStep]) -> Vec<Pla
             (None, Some(parent)) => (Next::Parent, parent),
             (None, None) => break,
         };
-        places.push(Place { ty, offset: step.offset, next });
+        places.push(WalkStep { ty, offset: step.offset, next });
         ty = into;
     }
-    places.push(Place { ty, offset: 0, next: Next::End });
+    places.push(WalkStep { ty, offset: 0, next: Next::End });
     places
 }
 
 /// Returns the places of all paths from a tag's base type to its access type at
 /// the tag's offset, through any member of a union; none if there is no path, or
 /// if there is too much to search.
-pub(crate) fn all_paths(graph: &Graph, tag: &Tag) -> Vec<Place> {
+pub(crate) fn all_paths(graph: &Graph, tag: &Tag) -> Vec<WalkStep> {
     let start = (tag.base, tag.offset);
     let (mut seen, mut queue) = (HashSet::from([start]), vec![start]);
-    let mut into: HashMap<(TypeId, u64), Vec<Place>> = HashMap::new();
+    let mut into: HashMap<(TypeId, u64), Vec<WalkStep>> = HashMap::new();
     let mut at = 0;
     while let Some(&(ty, offset)) = queue.get(at) {
         at += 1;
@@ -97,7 +126,7 @@ pub(crate) fn all_paths(graph: &Graph, tag: &Tag) -> Vec<Place> {
         }
         for (position, field) in graph.ty(ty).fields().enumerate() {
             let Some(rest) = offset.checked_sub(field.offset) else { continue };
-            let place = Place { ty, offset, next: Next::Field(position) };
+            let place = WalkStep { ty, offset, next: Next::Field(position) };
             into.entry((field.ty, rest)).or_default().push(place);
             if seen.insert((field.ty, rest)) {
                 queue.push((field.ty, rest));
@@ -122,6 +151,6 @@ pub(crate) fn all_paths(graph: &Graph, tag: &Tag) -> Vec<Place> {
     if places.is_empty() && start != end {
         return places;
     }
-    places.push(Place { ty: tag.access, offset: 0, next: Next::End });
+    places.push(WalkStep { ty: tag.access, offset: 0, next: Next::End });
     places
 }

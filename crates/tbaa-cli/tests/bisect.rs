@@ -1,6 +1,8 @@
 //! `tbaa bisect` and `tbaa strip`: on programs that `opt -O2` makes go wrong
 //! because of a planted tag, and on searches whose answer is known.
 
+mod tools;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -17,16 +19,8 @@ fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-/// Returns whether LLVM is there to be asked; says so where it is not.
 fn llvm_is_there() -> bool {
-    let missing = ["opt-22", "lli-22", "clang-22"]
-        .into_iter()
-        .find(|tool| Command::new(tool).arg("--version").output().is_err());
-    let Some(tool) = missing else { return true };
-    let required = std::env::var("TBAA_LLVM").is_ok_and(|value| value == "require");
-    assert!(!required, "{tool} is required and cannot be run");
-    eprintln!("skipped, for {tool} cannot be run");
-    false
+    tools::are_there(&["opt-22", "lli-22", "clang-22"])
 }
 
 /// A file in a folder for this test.

@@ -1,5 +1,7 @@
 //! `tbaa blocks --prove`: what is blamed is what keeps LLVM from it.
 
+mod tools;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,17 +9,8 @@ use std::process::Command;
 use serde_json::Value;
 use tbaa_tests::lua;
 
-/// Returns whether LLVM's tools are there; says so where they are not.
 fn llvm_is_there() -> bool {
-    let is_there = ["opt-22", "clang-22", "llvm-link-22"]
-        .iter()
-        .all(|tool| Command::new(tool).arg("--version").output().is_ok());
-    let required = std::env::var("TBAA_LLVM").is_ok_and(|value| value == "require");
-    assert!(is_there || !required, "LLVM 22 is required and cannot be run");
-    if !is_there {
-        eprintln!("skipped, for LLVM 22 cannot be run");
-    }
-    is_there
+    tools::are_there(&["opt-22", "clang-22", "llvm-link-22"])
 }
 
 fn prove(file: &Path, sample: usize) -> Value {

@@ -1,5 +1,7 @@
 //! Inputs that are no assembly text: C, C++, bitcode, a spec on standard input.
 
+mod tools;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -25,17 +27,6 @@ fn stderr(output: &Output) -> &str {
     std::str::from_utf8(&output.stderr).unwrap()
 }
 
-/// Returns whether clang is there; says so where it is not.
-fn clang_is_there() -> bool {
-    let is_there = Command::new("clang-22").arg("--version").output().is_ok();
-    let required = std::env::var("TBAA_LLVM").is_ok_and(|value| value == "require");
-    assert!(is_there || !required, "clang-22 is required and cannot be run");
-    if !is_there {
-        eprintln!("skipped, for clang-22 cannot be run");
-    }
-    is_there
-}
-
 const VEC: &str = "struct vec { float *data; long len; };
 void clear(struct vec *v) { for (long i = 0; i < v->len; i++) v->data[i] = 0; }
 long wide(TYPE *p) { return *p; }
@@ -43,7 +34,7 @@ long wide(TYPE *p) { return *p; }
 
 #[test]
 fn c_is_compiled_with_the_flags_behind_the_dashes() {
-    if !clang_is_there() {
+    if !tools::are_there(&["clang-22"]) {
         return;
     }
     let folder = folder("c");
@@ -81,7 +72,7 @@ int main(void) {
 /// accesses as they are written, and so no level below 1.
 #[test]
 fn a_fault_is_found_in_c() {
-    if !clang_is_there() {
+    if !tools::are_there(&["clang-22"]) {
         return;
     }
     let folder = folder("fault");
@@ -135,7 +126,7 @@ fn flags_without_a_compiler_are_refused() {
         assert!(stderr(&out).contains(said), "{args:?}: {}", stderr(&out));
         assert!(out.stdout.is_empty(), "{args:?}");
     }
-    if clang_is_there() {
+    if tools::are_there(&["clang-22"]) {
         // They are for the other input.
         let out = tbaa(&folder, &["diff", "a.c", "a.ll", "--", "-O2"]);
         assert_ne!(out.status.code(), Some(2), "{}", stderr(&out));
@@ -144,7 +135,7 @@ fn flags_without_a_compiler_are_refused() {
 
 #[test]
 fn a_name_in_cpp_is_mangled_as_cpp() {
-    if !clang_is_there() {
+    if !tools::are_there(&["clang-22"]) {
         return;
     }
     let folder = folder("cpp");
@@ -164,7 +155,7 @@ fn a_name_in_cpp_is_mangled_as_cpp() {
 
 #[test]
 fn bitcode_is_disassembled() {
-    if !clang_is_there() {
+    if !tools::are_there(&["clang-22"]) {
         return;
     }
     let folder = folder("bc");

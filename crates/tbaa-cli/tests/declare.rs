@@ -1,14 +1,12 @@
 //! `tbaa declare` on a C header, where there is a clang to ask.
 
+mod tools;
+
 use std::path::Path;
 use std::process::{Command, Output};
 
 fn declare(args: &[&str]) -> Option<String> {
-    let clang = Command::new("clang-22").arg("--version").output();
-    if let Err(why) = clang {
-        let required = std::env::var("TBAA_LLVM").is_ok_and(|value| value == "require");
-        assert!(!required, "clang 22 is required and cannot be run: {why}");
-        eprintln!("skipped, for clang 22 cannot be run: {why}");
+    if !tools::are_there(&["clang-22"]) {
         return None;
     }
     let output = run(args);

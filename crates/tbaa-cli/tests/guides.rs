@@ -10,6 +10,8 @@
 //! With `TBAA_GUIDES=overwrite` the sessions without `...` are rewritten: look at
 //! the difference before it is committed.
 
+mod tools;
+
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,16 +31,9 @@ fn pages() -> Vec<PathBuf> {
 
 /// Whether the tools of LLVM that a session names are there.
 fn can_run(session: &str) -> bool {
-    let tools = ["clang-22", "opt-22", "lli-22", "llvm-as-22", "llvm-link-22"];
-    let missing = tools.into_iter().find(|&tool| {
-        let named = session.contains(tool) || session.contains("--recipe");
-        named && Command::new(tool).arg("--version").output().is_err()
-    });
-    let Some(tool) = missing else { return true };
-    let required = std::env::var("TBAA_LLVM").is_ok_and(|value| value == "require");
-    assert!(!required, "{tool} is required and cannot be run");
-    eprintln!("skipped, for {tool} cannot be run");
-    false
+    let mut tools = vec!["clang-22", "opt-22", "lli-22", "llvm-as-22", "llvm-link-22"];
+    tools.retain(|tool| session.contains(tool) || session.contains("--recipe"));
+    tools::are_there(&tools)
 }
 
 /// A folder for a page, empty but for links to the repository's files.

@@ -1,6 +1,8 @@
 //! `tbaa lower` on accesses that are not one scalar: what each becomes, why, and
 //! what the real LLVM 22 makes of it.
 
+mod tools;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -53,17 +55,6 @@ struct Lowered {
     no_alias: Option<BTreeSet<[String; 2]>>,
 }
 
-/// Whether LLVM is there to be asked; says so where it is not.
-fn llvm_is_there() -> bool {
-    if Command::new("opt-22").arg("--version").output().is_ok() {
-        return true;
-    }
-    let required = std::env::var("TBAA_LLVM").is_ok_and(|value| value == "require");
-    assert!(!required, "opt-22 is required and cannot be run");
-    eprintln!("skipped, for opt-22 cannot be run");
-    false
-}
-
 fn scratch(name: &str, content: &str) -> PathBuf {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("lower").join(name);
     fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -107,7 +98,8 @@ fn lower(name: &str, args: &[&str], stores: &str, types: &str) -> Lowered {
     let (table, _) = run(tbaa, &["lower", "--format", "table"], &file);
     let (text, _) = run(tbaa, &[&["lower"], args].concat(), &file);
     let lowered = scratch(&format!("{name}.lowered.ll"), &text);
-    let no_alias = llvm_is_there().then(|| no_alias(&lowered, "scoped-noalias-aa,tbaa"));
+    let no_alias =
+        tools::are_there(&["opt-22"]).then(|| no_alias(&lowered, "scoped-noalias-aa,tbaa"));
     Lowered { text, table, no_alias }
 }
 
@@ -252,7 +244,7 @@ declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
     let tag = list.strip_suffix('}').unwrap().rsplit(", ").next().unwrap();
     assert!(list.contains("!{i64 0, i64 8, !"), "{text}");
     assert!(!copies[1].contains("tbaa"), "an entry has no tag, so the list goes: {text}");
-    if !llvm_is_there() {
+    if !tools::are_there(&["opt-22"]) {
         return;
     }
     let lowered = scratch("copies.lowered.ll", &text);
@@ -305,7 +297,7 @@ declare double @g(double) memory(errnomem: write) nounwind willreturn
         let file = scratch("errno.ll", &module(errno));
         let (text, _) = run(env!("CARGO_BIN_EXE_tbaa"), &["lower"], &file);
         assert_eq!(text.contains("!llvm.errno.tbaa"), replaced, "{text}");
-        if !llvm_is_there() {
+        if !tools::are_there(&["opt-22"]) {
             return;
         }
         let lowered = scratch("errno.lowered.ll", &text);

@@ -77,10 +77,10 @@ pub(crate) fn instructions<'ctx>(
 #[derive(Default)]
 struct Nodes {
     numbers: HashMap<LLVMMetadataRef, usize>,
-    nodes: Vec<Node>,
+    nodes: Vec<ReadNode>,
 }
 
-struct Node {
+struct ReadNode {
     distinct: bool,
     operands: Vec<Read>,
 }
@@ -113,7 +113,7 @@ impl Nodes {
                 false => leaf(operand),
             };
             let operands = operands.into_iter().map(read).collect();
-            self.nodes[number] = Node { distinct, operands };
+            self.nodes[number] = ReadNode { distinct, operands };
         }
         first
     }
@@ -125,7 +125,7 @@ impl Nodes {
         let next = self.nodes.len();
         let number = *self.numbers.entry(node).or_insert(next);
         if number == next {
-            self.nodes.push(Node { distinct: false, operands: Vec::new() });
+            self.nodes.push(ReadNode { distinct: false, operands: Vec::new() });
             found.push((number, value));
         }
         number
@@ -134,7 +134,7 @@ impl Nodes {
     /// Adds the nodes to a graph.
     fn insert(&self, graph: &mut Graph) -> Result<Vec<NodeId>, GraphError> {
         let mut drafts = Vec::with_capacity(self.nodes.len());
-        for Node { distinct, operands } in &self.nodes {
+        for ReadNode { distinct, operands } in &self.nodes {
             let operands = operands.iter().map(|operand| match operand {
                 Read::Null => Operand::Null.into(),
                 Read::String(bytes) => Operand::String(bytes).into(),

@@ -6,7 +6,7 @@
 //! tags must be one.
 
 use crate::builder::BuildError;
-use crate::declare::declarations::Kind;
+use crate::declare::declarations::DeclKind;
 use crate::declare::{DeclId, Declarations, DeclareError, TaggedTypes};
 use crate::graph::{Graph, TagId};
 use tbaa_types::table::{HashMap, IndexMap, IndexSet};
@@ -266,27 +266,27 @@ impl<'d> Walk<'d> {
         }
         self.left = self.left.saturating_sub(1);
         match self.types.kind(ty) {
-            Kind::Record(record) if record.defined => self.members(ty, &c, &path, depth),
-            Kind::Record(_) | Kind::Void | Kind::Function | Kind::Array { .. } => {}
-            Kind::Complex { .. } => self.found.push((format!("__real__ {c}"), path, true)),
-            Kind::Vector { .. } | Kind::Atomic { .. } => self.found.push((c, path, true)),
-            Kind::Pointer { to } => {
+            DeclKind::Record(record) if record.defined => self.members(ty, &c, &path, depth),
+            DeclKind::Record(_) | DeclKind::Void | DeclKind::Function | DeclKind::Array { .. } => {}
+            DeclKind::Complex { .. } => self.found.push((format!("__real__ {c}"), path, true)),
+            DeclKind::Vector { .. } | DeclKind::Atomic { .. } => self.found.push((c, path, true)),
+            DeclKind::Pointer { to } => {
                 self.found.push((c.clone(), path.clone(), false));
                 self.pointee(*to, &c, &path);
             }
-            Kind::Scalar { .. } | Kind::Enum { .. } => self.found.push((c, path, false)),
+            DeclKind::Scalar { .. } | DeclKind::Enum { .. } => self.found.push((c, path, false)),
         }
     }
 
     /// One access through a pointer: attributes may be the pointee's.
     fn pointee(&mut self, to: DeclId, c: &str, path: &str) {
         match self.types.kind(to) {
-            Kind::Record(record) if record.defined => {
+            DeclKind::Record(record) if record.defined => {
                 let scalar = |field: &&crate::declare::declarations::FieldDecl| {
                     let kind = self.types.kind(field.ty);
                     let plain = matches!(
                         kind,
-                        Kind::Scalar { .. } | Kind::Enum { .. } | Kind::Pointer { .. }
+                        DeclKind::Scalar { .. } | DeclKind::Enum { .. } | DeclKind::Pointer { .. }
                     );
                     plain && field.bits.is_none() && !field.name.is_empty()
                 };
@@ -296,7 +296,7 @@ impl<'d> Walk<'d> {
                     self.found.push((format!("{c}->{name}"), format!("{path}->{name}"), false));
                 }
             }
-            Kind::Scalar { .. } | Kind::Enum { .. } | Kind::Pointer { .. } => {
+            DeclKind::Scalar { .. } | DeclKind::Enum { .. } | DeclKind::Pointer { .. } => {
                 self.found.push((format!("*{c}"), format!("*{path}"), false));
             }
             _ => {}

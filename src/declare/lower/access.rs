@@ -2,7 +2,7 @@
 
 use super::{Access, Policy, TaggedTypes};
 use crate::declare::DeclId;
-use crate::declare::declarations::Kind;
+use crate::declare::declarations::DeclKind;
 use crate::declare::path::{ResolvedPath, Step};
 
 impl TaggedTypes {
@@ -16,15 +16,15 @@ impl TaggedTypes {
         }
         let ordinary = matches!(access, Access::Ordinary { .. });
         let reason = match self.types.kind(resolved.end()) {
-            Kind::Void | Kind::Function => "it has no value; give the path of what has one",
-            Kind::Record(record) if !record.defined => "it is not defined: define it first",
-            Kind::Record(record)
+            DeclKind::Void | DeclKind::Function => "it has no value; give the path of what has one",
+            DeclKind::Record(record) if !record.defined => "it is not defined: define it first",
+            DeclKind::Record(record)
                 if ordinary && self.policy == Policy::Clang && self.has_node(record) =>
             {
                 "the old format has no tag of a whole struct; use a size-aware policy, \
                  or the copy's tbaa.struct"
             }
-            Kind::Complex { .. } if self.policy != Policy::Rfc => {
+            DeclKind::Complex { .. } if self.policy != Policy::Rfc => {
                 "clang tags the parts of a complex number, not the whole; index it with [0] or [1]"
             }
             _ => return access,
@@ -45,7 +45,7 @@ impl TaggedTypes {
                 (Step::Lane { .. }, Access::Ordinary { .. }) => {
                     match self.types.kind(container) {
                         // A lane is taken out of the whole vector.
-                        Kind::Vector { .. } => access,
+                        DeclKind::Vector { .. } => access,
                         _ => self.bare(ty),
                     }
                 }
@@ -61,7 +61,7 @@ impl TaggedTypes {
         }
         match (access, self.types.kind(resolved.end())) {
             // A copy is of the object, wherever it stands.
-            (Access::Ordinary { .. } | Access::MayAlias { .. }, Kind::Record(_)) => {
+            (Access::Ordinary { .. } | Access::MayAlias { .. }, DeclKind::Record(_)) => {
                 self.bare(resolved.end())
             }
             _ => access,
@@ -72,7 +72,7 @@ impl TaggedTypes {
     fn bare(&self, ty: DeclId) -> Access {
         let size = self.types.size_of(ty).unwrap_or(0);
         match self.types.kind(ty) {
-            Kind::Record(record) if record.may_alias => Access::MayAlias { size: 0 },
+            DeclKind::Record(record) if record.may_alias => Access::MayAlias { size: 0 },
             _ => Access::Ordinary { base: None, ty, offset: 0, size },
         }
     }
@@ -85,7 +85,7 @@ impl TaggedTypes {
         if field.bits.is_some() {
             return Access::Untagged { reason: BITS };
         }
-        let vector = matches!(self.types.kind(field.ty), Kind::Vector { .. });
+        let vector = matches!(self.types.kind(field.ty), DeclKind::Vector { .. });
         let Access::Ordinary { base, offset, .. } = access else {
             return Access::MayAlias { size: 0 };
         };
@@ -134,7 +134,7 @@ impl TaggedTypes {
             base != ty
                 && matches!(
                     self.types.kind(self.types.innermost(base)),
-                    Kind::Record(_) | Kind::Vector { .. } | Kind::Complex { .. }
+                    DeclKind::Record(_) | DeclKind::Vector { .. } | DeclKind::Complex { .. }
                 )
         });
         let base = base.map(|base| self.types.innermost(base));

@@ -1,7 +1,7 @@
 //! Tags of accesses that clang compiled.
 
 use super::{Access, TaggedTypes};
-use crate::declare::declarations::Kind;
+use crate::declare::declarations::DeclKind;
 use crate::declare::path::{ResolvedPath, Step};
 use crate::declare::{DeclId, DeclareError};
 use crate::graph::{Graph, Tag, TagId, TypeId};
@@ -124,8 +124,8 @@ impl TaggedTypes {
     fn scalar_of(&self, name: &str) -> Option<DeclId> {
         let source = source_name(name);
         self.types.types().find(|&id| match self.types.kind(id) {
-            Kind::Scalar { name: known, .. } => known == name,
-            Kind::Enum { name: known, .. } => self.types.cplusplus && *known == source,
+            DeclKind::Scalar { name: known, .. } => known == name,
+            DeclKind::Enum { name: known, .. } => self.types.cplusplus && *known == source,
             _ => false,
         })
     }
@@ -145,8 +145,8 @@ impl TaggedTypes {
         while !whole && resolved.steps.len() < DEEPEST {
             let ty = resolved.end();
             match self.types.kind(ty) {
-                Kind::Record(of) if of.union || !of.defined => return None,
-                Kind::Record(of) => {
+                DeclKind::Record(of) if of.union || !of.defined => return None,
+                DeclKind::Record(of) => {
                     let (index, field) = of.fields.iter().enumerate().find(|(_, field)| {
                         let size = self.types.size_of(field.ty).unwrap_or(0);
                         let inside = offset.checked_sub(field.offset / 8);
@@ -157,7 +157,7 @@ impl TaggedTypes {
                         .steps
                         .push((Step::Field { record: ty, index: index as u32 }, field.ty));
                 }
-                Kind::Array { element, .. } => {
+                DeclKind::Array { element, .. } => {
                     let size = self.types.size_of(*element).filter(|&size| size > 0)?;
                     offset %= size;
                     resolved.steps.push((Step::Element { index: None }, *element));

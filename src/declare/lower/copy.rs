@@ -1,7 +1,7 @@
 //! What a copy of a whole type accesses.
 
 use super::{Access, Policy, TaggedTypes};
-use crate::declare::declarations::Kind;
+use crate::declare::declarations::DeclKind;
 use crate::declare::{DeclId, DeclareError};
 use crate::graph::{CopyEntry, CopyId, Graph};
 
@@ -41,9 +41,11 @@ impl TaggedTypes {
         while let Some((ty, at, next, may_alias)) = stack.pop() {
             let size = types.size_of(ty).unwrap_or(0);
             let record = match types.kind(ty) {
-                Kind::Record(record) => record,
+                DeclKind::Record(record) => record,
                 _ if size == 0 => continue,
-                Kind::Vector { .. } | Kind::Complex { .. } if self.policy == Policy::Rfc => {
+                DeclKind::Vector { .. } | DeclKind::Complex { .. }
+                    if self.policy == Policy::Rfc =>
+                {
                     parts.push((at, size, if may_alias { char } else { ty }));
                     continue;
                 }

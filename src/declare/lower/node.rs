@@ -2,7 +2,7 @@
 
 use super::{Policy, TaggedTypes};
 use crate::builder::SizedField;
-use crate::declare::declarations::{FieldDecl, Kind, RecordDecl};
+use crate::declare::declarations::{DeclKind, FieldDecl, RecordDecl};
 use crate::declare::{DeclId, Declarations, DeclareError};
 use crate::graph::{Format, Graph, TypeId};
 
@@ -45,23 +45,23 @@ impl TaggedTypes {
         let rfc = self.policy == Policy::Rfc;
         loop {
             ty = match self.types.kind(ty) {
-                Kind::Scalar { .. } | Kind::Pointer { .. } => return ty,
-                Kind::Void | Kind::Function => return char,
-                Kind::Array { .. } if self.policy == Policy::Clang => return char,
-                Kind::Array { .. } => {
+                DeclKind::Scalar { .. } | DeclKind::Pointer { .. } => return ty,
+                DeclKind::Void | DeclKind::Function => return char,
+                DeclKind::Array { .. } if self.policy == Policy::Clang => return char,
+                DeclKind::Array { .. } => {
                     let element = self.types.innermost(ty);
                     match self.types.record(element) {
                         Some(record) if record.may_alias && !rfc => return char,
                         _ => element,
                     }
                 }
-                Kind::Vector { .. } | Kind::Complex { .. } if rfc => return ty,
-                Kind::Vector { .. } | Kind::Complex { .. } => return char,
-                Kind::Atomic { of } if rfc => *of,
-                Kind::Atomic { .. } => return char,
-                Kind::Enum { integer, .. } if !self.types.cplusplus => *integer,
-                Kind::Enum { .. } => return ty,
-                Kind::Record(record) => return if self.has_node(record) { ty } else { char },
+                DeclKind::Vector { .. } | DeclKind::Complex { .. } if rfc => return ty,
+                DeclKind::Vector { .. } | DeclKind::Complex { .. } => return char,
+                DeclKind::Atomic { of } if rfc => *of,
+                DeclKind::Atomic { .. } => return char,
+                DeclKind::Enum { integer, .. } if !self.types.cplusplus => *integer,
+                DeclKind::Enum { .. } => return ty,
+                DeclKind::Record(record) => return if self.has_node(record) { ty } else { char },
             };
         }
     }
@@ -105,15 +105,15 @@ impl TaggedTypes {
     /// Returns one of the types whose nodes the node of a type is made of.
     fn part(&self, ty: DeclId, next: usize) -> Option<DeclId> {
         let part = match self.types.kind(ty) {
-            Kind::Record(record) => record.fields.get(next).map(|field| field.ty),
-            Kind::Scalar { parent, .. } => parent.filter(|_| next == 0),
-            Kind::Vector { element, .. } | Kind::Complex { element } => {
+            DeclKind::Record(record) => record.fields.get(next).map(|field| field.ty),
+            DeclKind::Scalar { parent, .. } => parent.filter(|_| next == 0),
+            DeclKind::Vector { element, .. } | DeclKind::Complex { element } => {
                 Some(*element).filter(|_| next == 0)
             }
             _ => None,
         };
         let part = part.or_else(|| {
-            let below = !matches!(self.types.kind(ty), Kind::Scalar { parent: None, .. });
+            let below = !matches!(self.types.kind(ty), DeclKind::Scalar { parent: None, .. });
             Some(self.types.char()).filter(|_| below && self.known(self.types.char()).is_none())
         });
         part.map(|part| self.representative(part))
@@ -124,7 +124,7 @@ impl TaggedTypes {
         let size = self.types.size_of(ty).unwrap_or(0);
         let char = self.known(self.types.char()).flatten();
         let made = match self.types.kind(ty) {
-            Kind::Scalar { name, parent, .. } => {
+            DeclKind::Scalar { name, parent, .. } => {
                 let name = name.clone();
                 let parent = match parent.map(|parent| self.known(parent).flatten()) {
                     Some(Some(parent)) => parent,
@@ -132,20 +132,20 @@ impl TaggedTypes {
                 };
                 self.scalar(graph, &name, parent, size)?
             }
-            &Kind::Pointer { to } => return self.pointer(graph, to).map(Some),
-            Kind::Enum { name, .. } => {
+            &DeclKind::Pointer { to } => return self.pointer(graph, to).map(Some),
+            DeclKind::Enum { name, .. } => {
                 let Some(char) = char else { return Ok(None) };
                 self.scalar(graph, &format!("_ZTS{}", mangle(name)), char, size)?
             }
-            &Kind::Vector { element, len } => {
+            &DeclKind::Vector { element, len } => {
                 let name = format!("<{len} x {}>", self.types.display(element));
                 return self.pack(graph, &name, size, element, len);
             }
-            &Kind::Complex { element } => {
+            &DeclKind::Complex { element } => {
                 let name = format!("_Complex {}", self.types.display(element));
                 return self.pack(graph, &name, size, element, 2);
             }
-            Kind::Record(_) => return self.record(graph, ty),
+            DeclKind::Record(_) => return self.record(graph, ty),
             _ => return Ok(char),
         };
         Ok(Some(made))
@@ -180,14 +180,14 @@ impl TaggedTypes {
     fn pointer(&mut self, graph: &mut Graph, to: DeclId) -> Result<TypeId, DeclareError> {
         let mut depth = 1;
         let mut pointee = self.types.innermost(to);
-        while let Kind::Pointer { to } = *self.types.kind(pointee) {
+        while let DeclKind::Pointer { to } = *self.types.kind(pointee) {
             depth += 1;
             pointee = self.types.innermost(to);
         }
         let any = self.any_pointer(graph, depth)?;
         let name = match self.types.kind(pointee) {
-            Kind::Scalar { name, .. } => name.clone(),
-            Kind::Record(record) if !record.name.is_empty() => {
+            DeclKind::Scalar { name, .. } => name.clone(),
+            DeclKind::Record(record) if !record.name.is_empty() => {
                 format!("_ZTS{}", mangle(&record.name))
             }
             _ => return Ok(any),

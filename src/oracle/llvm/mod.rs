@@ -18,7 +18,7 @@ use steps::{Crash, Path, has_field, least_common_type, step};
 
 /// Rule `llvm`.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Llvm(tables::Tables);
+pub(super) struct Llvm(tables::LlvmTables);
 
 impl Rule for Llvm {
     fn add(&mut self, graph: &Graph, index: &mut Index, tag: TagId) -> bool {
@@ -43,7 +43,7 @@ impl Rule for Llvm {
     fn define(&self, graph: &Graph, index: &Index, pair: (Access, Access), _: u32) -> Decision {
         let clause = match (pair.0.tag, pair.1.tag) {
             (Some(a), Some(b)) if graph.owns_tag(a) && graph.owns_tag(b) => {
-                Definition { graph, index }.decide(a, b)
+                LlvmDefinition { graph, index }.decide(a, b)
             }
             (Some(_), Some(_)) => Clause::ForeignTag,
             _ => Clause::NoTag,
@@ -66,7 +66,7 @@ impl Rule for Llvm {
     }
 
     fn most_generic(&self, graph: &Graph, index: &Index, a: TagId, b: TagId) -> Option<Tag> {
-        let by_definition = || Definition { graph, index }.most_generic(a, b);
+        let by_definition = || LlvmDefinition { graph, index }.most_generic(a, b);
         let roles = [index.role(a.index()), index.role(b.index())];
         let apart = || self.decide_sized(graph, index, (a.into(), b.into())) == Some(false);
         let found = match roles {
@@ -96,7 +96,7 @@ impl Rule for Llvm {
 
 /// The definition, on the tags that LLVM's verifier accepts.
 #[derive(Clone, Copy)]
-struct Definition<'d> {
+struct LlvmDefinition<'d> {
     graph: &'d Graph,
     index: &'d Index,
 }
@@ -126,7 +126,7 @@ impl Match {
     }
 }
 
-impl Definition<'_> {
+impl LlvmDefinition<'_> {
     /// Reads a tag; `None` if the verifier rejects it.
     fn get(self, tag: TagId) -> Option<Path> {
         if self.index.role(tag.index()) == Role::Rejected {

@@ -45,7 +45,7 @@ use tbaa_types::table::{HashMap, HashSet};
 
 /// What is known of a graph's tags beside the index.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tables {
+pub(super) struct LlvmTables {
     acceptance: Acceptance,
     /// The format of accepted tags under each root; `None` for both.
     formats: HashMap<u32, Option<Format>>,
@@ -72,12 +72,12 @@ struct Aggregate {
 }
 
 /// One of two tags to compare.
-struct Side<'t> {
+struct LlvmTag<'t> {
     cursor: u32,
     aggregate: Option<&'t Aggregate>,
 }
 
-impl Tables {
+impl LlvmTables {
     /// Adds the graph's next tag to the index.
     pub(super) fn add(&mut self, graph: &Graph, index: &mut Index, tag: TagId) {
         let Ok(parts) = TagParts::of(graph, graph.tag_node(tag)) else {
@@ -179,9 +179,9 @@ impl Tables {
     /// one is not indexed.
     pub(super) fn decide(&self, index: &Index, a: TagId, b: TagId) -> Option<bool> {
         let side = |tag: TagId| match index.role(tag.index()) {
-            Role::Regular(_, cursor) => Some(Side { cursor, aggregate: None }),
+            Role::Regular(_, cursor) => Some(LlvmTag { cursor, aggregate: None }),
             Role::Irregular(_, cursor, number) => {
-                Some(Side { cursor, aggregate: Some(&self.aggregates[number as usize]) })
+                Some(LlvmTag { cursor, aggregate: Some(&self.aggregates[number as usize]) })
             }
             Role::Rejected | Role::Unindexed(_) => None,
         };
@@ -190,7 +190,7 @@ impl Tables {
     }
 
     /// Returns whether the walk of `x`, if it is irregular, gives `MayAlias`.
-    fn touches(&self, index: &Index, x: &Side<'_>, y: &Side<'_>) -> bool {
+    fn touches(&self, index: &Index, x: &LlvmTag<'_>, y: &LlvmTag<'_>) -> bool {
         let Some(aggregate) = x.aggregate else { return false };
         let (forest, from, other) = (&index.forest, x.cursor, y.cursor);
         let (base, other_base) = (index.ty(from), index.ty(other));

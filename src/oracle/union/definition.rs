@@ -6,7 +6,7 @@ use std::cell::Cell;
 use super::access::Resolved;
 use super::arena::{Link, PathArena};
 use super::denoted::{AtObjects, Denoted, Prefix, Untracked, denoted};
-use super::inferred::{Found, Paths, Search, Side};
+use super::inferred::{Found, Paths, Search, SearchedAccess};
 use super::objects::{Objects, Witness};
 use super::stride::{Pattern, Stride, UNBOUNDED};
 use super::types::Types;
@@ -18,7 +18,7 @@ use crate::oracle::limits::{Budget, Exhausted};
 use crate::oracle::rule::{Decision, Meeting};
 
 /// The definition, on the types that a graph holds.
-pub(super) struct Definition<'d> {
+pub(super) struct UnionDefinition<'d> {
     pub(super) types: &'d Types,
     /// Steps of one search.
     pub(super) steps: u32,
@@ -26,7 +26,7 @@ pub(super) struct Definition<'d> {
     pub(super) spent: Cell<u32>,
 }
 
-impl Definition<'_> {
+impl UnionDefinition<'_> {
     /// Decides on two accesses.
     pub(super) fn decide(&self, graph: &Graph, pair: (Access, Access), strict: bool) -> Decision {
         let decision = self.follow(graph, pair, strict);
@@ -89,7 +89,7 @@ impl Definition<'_> {
                 Ok((!paths.is_empty()).then(|| paths.iter().any(|path| path.bytes.is_some())))
             }
             Format::Old => {
-                let denotes = Side::new(*access).denotes(self.types, &mut budget)?;
+                let denotes = SearchedAccess::new(*access).denotes(self.types, &mut budget)?;
                 Ok(denotes.then_some(true))
             }
         }
@@ -168,8 +168,8 @@ impl Definition<'_> {
         budget: &mut Budget,
     ) -> Result<Decision, Exhausted> {
         let mut arena = PathArena::default();
-        let (mut of_a, mut of_b) = (Side::new(a), Side::new(b));
-        let mut denotes = |side: &mut Side| side.denotes(self.types, budget);
+        let (mut of_a, mut of_b) = (SearchedAccess::new(a), SearchedAccess::new(b));
+        let mut denotes = |side: &mut SearchedAccess| side.denotes(self.types, budget);
         if !denotes(&mut of_a)? || !denotes(&mut of_b)? {
             return Ok(Clause::Malformed.into());
         }

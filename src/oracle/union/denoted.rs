@@ -13,7 +13,7 @@ use tbaa_types::table::{HashMap, IndexMap};
 
 /// A place on the way, apart from the elements that lead there.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Place {
+struct PathPlace {
     slot: u128,
     /// Collapsed offset; where no prefix is tracked, the same as `fixed`.
     at: u64,
@@ -132,7 +132,7 @@ type End = (Option<(Prefix, u128, Option<Prefix>)>, Option<(u128, Vec<Stride>)>)
 impl<T: Tracked> Search<'_, T> {
     fn run(&mut self, budget: &mut Budget) -> Result<(), Exhausted> {
         let start =
-            Place { slot: UNBOUNDED, at: 0, fixed: 0, inner: None, end: None, prefix: None };
+            PathPlace { slot: UNBOUNDED, at: 0, fixed: 0, inner: None, end: None, prefix: None };
         let way = Way { outer: Vec::new(), link: Link::START, prefix_link: Link::START };
         let mut pending = Pending::new();
         if self.reach.contains_key(&self.access.base) {
@@ -143,7 +143,7 @@ impl<T: Tracked> Search<'_, T> {
                 for way in ways {
                     if place.prefix.is_none() && self.tracked.ends_at(ty) {
                         let prefix = Prefix { at: place.at, strides: all_strides(&place, &way) };
-                        let place = Place { prefix: Some(prefix), ..place.clone() };
+                        let place = PathPlace { prefix: Some(prefix), ..place.clone() };
                         let way = Way { prefix_link: way.link, ..way.clone() };
                         self.step(ty, &place, &way, &mut pending, budget)?;
                     }
@@ -158,9 +158,9 @@ impl<T: Tracked> Search<'_, T> {
     fn step(
         &mut self,
         ty: TypeIndex,
-        place: &Place,
+        place: &PathPlace,
         way: &Way,
-        pending: &mut Pending<Place>,
+        pending: &mut Pending<PathPlace>,
         budget: &mut Budget,
     ) -> Result<(), Exhausted> {
         let rest = self.access.offset - place.fixed;
@@ -184,7 +184,7 @@ impl<T: Tracked> Search<'_, T> {
                 // No more than `inside`.
                 let displacement = element as u64 * step;
                 let begin = place.fixed + field.offset;
-                let mut next = Place {
+                let mut next = PathPlace {
                     slot: slot_of(self.types, field, array),
                     fixed: begin + displacement,
                     at: begin + displacement,
@@ -217,7 +217,7 @@ impl<T: Tracked> Search<'_, T> {
     }
 
     /// Records a path that ends in `field`.
-    fn end(&mut self, field: &Field, array: Option<Elements>, place: Place, way: Way) {
+    fn end(&mut self, field: &Field, array: Option<Elements>, place: PathPlace, way: Way) {
         let no_bytes = self.types.get(field.ty).size == 0;
         let len = match (self.access.size, array) {
             (Some(size), _) => size.into(),
@@ -254,14 +254,14 @@ impl Denoted {
     }
 }
 
-fn all_strides(place: &Place, way: &Way) -> Vec<Stride> {
+fn all_strides(place: &PathPlace, way: &Way) -> Vec<Stride> {
     let mut strides = way.outer.clone();
     place.inner.into_iter().for_each(|stride| add_stride(&mut strides, stride));
     strides
 }
 
 /// The bytes of `len`-byte accesses at a place, cut at its array's end.
-fn patterns(place: &Place, way: &Way, len: u128, folded: bool) -> Vec<Pattern> {
+fn patterns(place: &PathPlace, way: &Way, len: u128, folded: bool) -> Vec<Pattern> {
     let start = u128::from(place.fixed);
     let room = place.end.map_or(UNBOUNDED, |end| end.saturating_sub(start));
     if len == 0 || room == 0 {

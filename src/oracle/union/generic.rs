@@ -1,7 +1,7 @@
 //! The most generic tag of two.
 
 use super::access::Resolved;
-use super::definition::Definition;
+use super::definition::UnionDefinition;
 use super::types::{TypeIndex, Types};
 use crate::graph::{Format, Graph, Tag, TagId, TypeId};
 use tbaa_types::table::HashSet;
@@ -14,7 +14,7 @@ use tbaa_types::table::HashSet;
 /// that also covers all else inside the two base types: where a union
 /// brings in a type from elsewhere, an access to that may alias too.
 pub(super) fn most_generic(
-    definition: &Definition<'_>,
+    definition: &UnionDefinition<'_>,
     graph: &Graph,
     (a, b): (TagId, TagId),
 ) -> Option<Tag> {

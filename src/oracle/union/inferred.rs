@@ -125,7 +125,7 @@ fn search<P: Copy + Eq + std::hash::Hash, N: Iterator<Item = P>>(
 
 /// An access and the places from which a path that it denotes goes on.
 #[derive(Debug)]
-pub(crate) struct Side {
+pub(crate) struct SearchedAccess {
     pub(crate) access: Resolved,
     reach: Containing,
     /// Whether a path goes on from a type and the offset that remains from its
@@ -133,9 +133,9 @@ pub(crate) struct Side {
     alive: HashMap<(TypeIndex, u64), bool>,
 }
 
-impl Side {
-    pub(crate) fn new(access: Resolved) -> Side {
-        Side { access, reach: Containing::default(), alive: HashMap::default() }
+impl SearchedAccess {
+    pub(crate) fn new(access: Resolved) -> SearchedAccess {
+        SearchedAccess { access, reach: Containing::default(), alive: HashMap::default() }
     }
 
     /// Whether the access denotes any path.
@@ -153,7 +153,7 @@ impl Side {
         place: (TypeIndex, u64),
         budget: &mut Budget,
     ) -> Result<bool, Exhausted> {
-        let Side { access, reach, alive } = self;
+        let SearchedAccess { access, reach, alive } = self;
         let is_access = |ty| ty == access.access;
         // Not that of a class without data, which counts for nothing in `far`.
         let formed = types.get(access.access).format.is_some();
@@ -250,8 +250,8 @@ pub(crate) enum Found {
 /// Looks for objects of `b` from `a.base` whose slots meet those of `a`.
 pub(crate) struct Search<'s> {
     types: &'s Types,
-    a: &'s mut Side,
-    b: &'s mut Side,
+    a: &'s mut SearchedAccess,
+    b: &'s mut SearchedAccess,
     strict: bool,
     /// The types that contain objects of `b`.
     objects: Containing,
@@ -260,7 +260,7 @@ pub(crate) struct Search<'s> {
 
 /// Where p, and q or r, have come to without having parted.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-struct Place {
+struct SearchPlace {
     ty: TypeIndex,
     /// What remains of p's offset.
     p: u64,
@@ -271,7 +271,7 @@ struct Place {
 impl<'s> Search<'s> {
     pub(crate) fn new(
         types: &'s Types,
-        (a, b): (&'s mut Side, &'s mut Side),
+        (a, b): (&'s mut SearchedAccess, &'s mut SearchedAccess),
         strict: bool,
     ) -> Self {
         Search { types, a, b, strict, objects: Containing::default(), apart: None }
@@ -282,7 +282,7 @@ impl<'s> Search<'s> {
         arena: &mut PathArena,
         budget: &mut Budget,
     ) -> Result<Found, Exhausted> {
-        let start = Place { ty: self.a.access.base, p: self.a.access.offset, r: None };
+        let start = SearchPlace { ty: self.a.access.base, p: self.a.access.offset, r: None };
         let at_start = Paths { p: Link::START, q: Link::START, r: Link::START };
         let mut seen = HashSet::from([start]);
         let mut work = vec![(start, at_start)];
@@ -313,12 +313,12 @@ impl<'s> Search<'s> {
     /// that come next.
     fn together(
         &mut self,
-        place: Place,
+        place: SearchPlace,
         paths: Paths,
         arena: &mut PathArena,
         budget: &mut Budget,
-    ) -> Result<Result<Paths, Vec<(Place, Paths)>>, Exhausted> {
-        let Place { ty, p: rest, .. } = place;
+    ) -> Result<Result<Paths, Vec<(SearchPlace, Paths)>>, Exhausted> {
+        let SearchPlace { ty, p: rest, .. } = place;
         let b = self.b.access;
         let mut next = Vec::new();
         if b.has_object(self.types, ty) {
@@ -326,7 +326,7 @@ impl<'s> Search<'s> {
                 // r is empty, so p goes on where q and r have ended.
                 return Ok(Ok(self.finish_p((ty, rest), paths, arena)));
             }
-            let inside = Place { r: Some(b.offset), ..place };
+            let inside = SearchPlace { r: Some(b.offset), ..place };
             next.push((inside, Paths { q: paths.p, r: Link::START, ..paths }));
         }
         if self.a.ends_at(ty, rest) && self.holds_object(ty, budget)? {
@@ -338,7 +338,7 @@ impl<'s> Search<'s> {
             budget.spend()?;
             let link = arena.step(paths.p, ty, number);
             if self.holds_object(field.ty, budget)? {
-                let place = Place { ty: field.ty, p: inside, r: None };
+                let place = SearchPlace { ty: field.ty, p: inside, r: None };
                 next.push((place, Paths { p: link, ..paths }));
             }
             if !self.strict
@@ -355,13 +355,13 @@ impl<'s> Search<'s> {
     /// Returns paths that meet.
     fn part(
         &mut self,
-        place: Place,
+        place: SearchPlace,
         (number, field, inside): (usize, &Field, u64),
         paths: Paths,
         arena: &mut PathArena,
         budget: &mut Budget,
     ) -> Result<Option<Paths>, Exhausted> {
-        let Place { ty, p: rest, .. } = place;
+        let SearchPlace { ty, p: rest, .. } = place;
         let p = arena.step(paths.p, ty, number);
         for (other, their_field) in self.types.fields(ty).iter().enumerate() {
             budget.spend()?;
@@ -390,13 +390,13 @@ impl<'s> Search<'s> {
     /// to go. Returns paths that meet, or the places that come next.
     fn inside(
         &mut self,
-        place: Place,
+        place: SearchPlace,
         rest: u64,
         paths: Paths,
         arena: &mut PathArena,
         budget: &mut Budget,
-    ) -> Result<Result<Paths, Vec<(Place, Paths)>>, Exhausted> {
-        let Place { ty, p: our_rest, .. } = place;
+    ) -> Result<Result<Paths, Vec<(SearchPlace, Paths)>>, Exhausted> {
+        let SearchPlace { ty, p: our_rest, .. } = place;
         if self.a.ends_at(ty, our_rest) || self.b.ends_at(ty, rest) {
             let paths = self.finish_p((ty, our_rest), paths, arena);
             return Ok(Ok(Paths {
@@ -421,7 +421,10 @@ impl<'s> Search<'s> {
                     ..paths
                 };
                 if same {
-                    next.push((Place { ty: field.ty, p: inside, r: Some(their_inside) }, paths));
+                    next.push((
+                        SearchPlace { ty: field.ty, p: inside, r: Some(their_inside) },
+                        paths,
+                    ));
                     continue;
                 }
                 let paths = self.finish_p((field.ty, inside), paths, arena);

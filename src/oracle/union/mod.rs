@@ -57,8 +57,8 @@ mod types;
 use std::cell::Cell;
 
 use access::Resolved;
-use definition::Definition;
-use tables::Tables;
+use definition::UnionDefinition;
+use tables::UnionTables;
 use types::Types;
 
 use super::access::Access;
@@ -73,16 +73,16 @@ use crate::graph::{Graph, Tag, TagId};
 pub(super) struct Union {
     strict: bool,
     types: Types,
-    tables: Tables,
+    tables: UnionTables,
 }
 
 impl Union {
     pub(super) fn new(strict: bool) -> Self {
-        Union { strict, types: Types::default(), tables: Tables::new(strict) }
+        Union { strict, types: Types::default(), tables: UnionTables::new(strict) }
     }
 
-    fn definition(&self, steps: u32) -> Definition<'_> {
-        Definition { types: &self.types, steps, spent: Cell::new(0) }
+    fn definition(&self, steps: u32) -> UnionDefinition<'_> {
+        UnionDefinition { types: &self.types, steps, spent: Cell::new(0) }
     }
 }
 

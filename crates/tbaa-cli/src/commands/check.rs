@@ -3,9 +3,9 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use tbaa::spec::Place;
+use tbaa::spec::SpecPath;
 
-use super::{Outcome, counted};
+use super::{Outcome, counted, for_each_input};
 use crate::input::{load_spec, read_file};
 use crate::printable::{Position, printable};
 use crate::report::{Failure, place};
@@ -37,19 +37,12 @@ struct Count {
 
 pub(super) fn run(args: &Check, out: &mut dyn Write) -> Result<Outcome, Failure> {
     let mut total = Count::default();
-    let mut unusable = None;
-    for path in &args.specs {
-        match one(path, out) {
-            Ok(count) => total.add(&count),
-            Err(Failure::Output(error)) => return Err(Failure::Output(error)),
-            Err(failure) => {
-                // The last one is reported by the caller.
-                if let Some(earlier) = unusable.replace(failure) {
-                    earlier.report();
-                }
-            }
-        }
-    }
+    let unusable = for_each_input(&args.specs, |path| {
+        let count = one(path, out)?;
+        total.checked += count.checked;
+        total.failed += count.failed;
+        Ok(())
+    })?;
     if args.specs.len() > 1 {
         writeln!(out, "total: {total}")?;
     }
@@ -74,7 +67,8 @@ fn one(path: &Path, out: &mut dyn Write) -> Result<Count, Failure> {
     let report = built.check();
     let text = String::from_utf8_lossy(&bytes);
     let places = report.failures.iter().map(|failure| &failure.place);
-    for (failure, (line, column)) in report.failures.iter().zip(Place::locate_all(places, &text)) {
+    for (failure, (line, column)) in report.failures.iter().zip(SpecPath::locate_all(places, &text))
+    {
         let at = place(&file, Position { line, column });
         writeln!(
             out,
@@ -90,13 +84,6 @@ fn one(path: &Path, out: &mut dyn Write) -> Result<Count, Failure> {
     let count = Count { checked: report.checked as u64, failed: report.failures.len() as u64 };
     writeln!(out, "{file}: {count}")?;
     Ok(count)
-}
-
-impl Count {
-    fn add(&mut self, other: &Count) {
-        self.checked += other.checked;
-        self.failed += other.failed;
-    }
 }
 
 impl std::fmt::Display for Count {

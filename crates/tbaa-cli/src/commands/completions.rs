@@ -12,7 +12,7 @@ use tbaa::spec::Spec;
 use tbaa_ir::{DebugInfo, Module, Names};
 
 use crate::find::{access_name, in_function};
-use crate::input::{read_file, reference};
+use crate::input::{listed_tags, read_file, reference};
 use crate::printable::{llvm_name, printable};
 use crate::report::Failure;
 
@@ -78,10 +78,7 @@ fn offers(file: &Path, current: &str) -> Option<Vec<(String, String)>> {
     if current.starts_with('@') {
         return Some(in_functions(&module, &names, current));
     }
-    let mut tags = module.attached_tags();
-    if tags.is_empty() {
-        tags = module.graph().tags().collect();
-    }
+    let tags = listed_tags(&module);
     let number = |tag| reference(&module, module.graph().tag_node(tag));
     let numbers = tags.iter().map(|&tag| (number(tag), names.tag(tag)));
     if current.starts_with('!') {

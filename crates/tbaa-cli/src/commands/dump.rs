@@ -7,6 +7,7 @@ use clap::ValueEnum;
 use tbaa::spec;
 use tbaa::{Graph, TagId};
 
+use super::write_json;
 use crate::convert::InputArg;
 use crate::input::{Content, Input};
 use crate::printable::printable;
@@ -67,10 +68,7 @@ pub(super) fn run(args: &Dump, out: &mut dyn Write) -> Result<(), Failure> {
             out.write_all(mlir.as_bytes())?;
         }
         (DumpFormat::Ron, _) => out.write_all(spec::write(graph).as_bytes())?,
-        (DumpFormat::Json, _) => {
-            serde_json::to_writer(&mut *out, graph).map_err(std::io::Error::from)?;
-            writeln!(out)?;
-        }
+        (DumpFormat::Json, _) => write_json(graph, out)?,
     }
     Ok(())
 }

@@ -15,6 +15,7 @@ use tbaa_ir::{Instruction, Module, Names, Opcode};
 use super::{AnswersLimit, counted, letter, percent};
 use crate::args::RulesArg;
 use crate::convert::InputArg;
+use crate::find::by_function;
 use crate::input::{Content, Input};
 use crate::printable::{llvm_name, printable};
 use crate::report::{Failure, note};
@@ -78,17 +79,15 @@ pub(super) fn run(args: &Eval, out: &mut dyn Write) -> Result<(), Failure> {
     let rules = input.rules(args.rules.rules);
     input.warn_rejected(rules, module.attached_tags());
     let oracle = Oracle::new(module.graph(), rules);
-    let names: Vec<_> = module.functions().collect();
     let wanted = wanted(&input, module, &args.function)?;
     let is_wanted =
         |it: &Instruction| wanted.as_ref().is_none_or(|wanted| wanted.contains(&it.function));
     if args.format == EvalFormat::Pairs {
         say_how_many(module.instructions().iter().filter(|&it| is_wanted(it)));
     }
-    let functions = || module.instructions().chunk_by(|a, b| a.function == b.function);
-    for instructions in functions().filter(|all| is_wanted(&all[0])) {
+    let functions = || by_function(module).filter(|(_, all)| is_wanted(&all[0]));
+    for (name, instructions) in functions() {
         let tags: HashSet<_> = instructions.iter().filter_map(|it| it.tag).collect();
-        let name = names[instructions[0].function as usize];
         args.limit.check(tags.len(), &format!("@{}", llvm_name(name)))?;
     }
     let meanings = input.names();
@@ -97,8 +96,7 @@ pub(super) fn run(args: &Eval, out: &mut dyn Write) -> Result<(), Failure> {
     if args.format == EvalFormat::Json {
         write!(out, "{{\"rules\":\"{}\",\"functions\":[", rules)?;
     }
-    for instructions in functions().filter(|all| is_wanted(&all[0])) {
-        let name = names[instructions[0].function as usize];
+    for (name, instructions) in functions() {
         let function = Function::new((&input, &meanings), module, &oracle, name, instructions);
         total.add(&function.count);
         if function.accesses.is_empty() {
@@ -116,7 +114,7 @@ pub(super) fn run(args: &Eval, out: &mut dyn Write) -> Result<(), Failure> {
     }
     match args.format {
         EvalFormat::Text => {
-            let functions = wanted.map_or(names.len(), |wanted| wanted.len());
+            let functions = wanted.map_or(module.functions().len(), |wanted| wanted.len());
             let functions = counted(functions as u64, "function", "functions");
             writeln!(out, "total: {functions}, {total}")?;
         }

@@ -56,8 +56,7 @@ pub(crate) enum ExplainFormat {
 
 pub(super) fn run(args: &Explain, out: &mut dyn Write) -> Result<(), Failure> {
     let Question { input, rules, pairs } = Question::read(&args.pair)?;
-    let oracles = [Rules::Llvm, Rules::Union, Rules::UnionStrict]
-        .map(|rules| Oracle::new(input.graph(), rules));
+    let oracle = Oracle::new(input.graph(), rules);
     let asked = [&args.pair.a, &args.pair.b];
     if let ExplainFormat::Svg = args.format {
         let [[a, b]] = pairs[..] else {
@@ -68,13 +67,16 @@ pub(super) fn run(args: &Explain, out: &mut dyn Write) -> Result<(), Failure> {
                 pairs.len()
             )));
         };
-        return picture(&input, rules, &oracles, asked, [a, b], out);
+        return picture(&input, &oracle, asked, [a, b], out);
     }
+    let others = [Rules::Llvm, Rules::Union, Rules::UnionStrict].into_iter();
+    let others = others.filter(|&other| other != rules);
+    let others: Vec<_> = others.map(|other| Oracle::new(input.graph(), other)).collect();
     for (index, &[a, b]) in pairs.iter().enumerate() {
         if index > 0 {
             writeln!(out)?;
         }
-        one(&input, rules, &oracles, [(asked[0], a), (asked[1], b)], out)?;
+        one(&input, &oracle, &others, [(asked[0], a), (asked[1], b)], out)?;
     }
     Ok(())
 }
@@ -82,16 +84,14 @@ pub(super) fn run(args: &Explain, out: &mut dyn Write) -> Result<(), Failure> {
 /// Explains one pair, each access with what was asked for.
 fn one(
     input: &Input,
-    rules: Rules,
-    oracles: &[Oracle<&Graph>],
+    oracle: &Oracle<&Graph>,
+    others: &[Oracle<&Graph>],
     [a, b]: [(&String, Found); 2],
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let explain = |oracle: &Oracle<&Graph>| oracle.explain(a.1.tag, b.1.tag);
-    let Some(why) = oracles.iter().find(|oracle| oracle.rules() == rules).map(explain) else {
-        return Ok(());
-    };
-    writeln!(out, "{}\nrule {rules}: {}", why.answer, why.clause)?;
+    let why = explain(oracle);
+    writeln!(out, "{}\nrule {}: {}", why.answer, oracle.rules(), why.clause)?;
     let names = input.names();
     for (side, (asked, found)) in [("a", a), ("b", b)] {
         // What was asked for may be a path, which is no tag's name. A malformed
@@ -117,7 +117,7 @@ fn one(
     for line in in_words(input, &names, &why, [a.1, b.1]) {
         writeln!(out, "{}", printable(line.as_bytes()))?;
     }
-    for oracle in oracles.iter().filter(|oracle| oracle.rules() != rules) {
+    for oracle in others {
         let why = explain(oracle);
         writeln!(out, "rule {}: {}, {}", oracle.rules(), why.answer, why.clause)?;
     }
@@ -131,19 +131,15 @@ fn one(
 /// Draws the bytes of one pair.
 fn picture(
     input: &Input,
-    rules: Rules,
-    oracles: &[Oracle<&Graph>],
+    oracle: &Oracle<&Graph>,
     asked: [&String; 2],
     [a, b]: [Found; 2],
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let Some(oracle) = oracles.iter().find(|oracle| oracle.rules() == rules) else {
-        return Ok(());
-    };
     let (why, names) = (oracle.explain(a.tag, b.tag), input.names());
     let drawings = drawings(input, &names, &why, [(asked[0], a), (asked[1], b)]);
     let title = format!("{} and {} in {}: {}", asked[0], asked[1], input.file(), why.answer);
-    let mut about = vec![format!("rule {rules}: {}", why.clause)];
+    let mut about = vec![format!("rule {}: {}", oracle.rules(), why.clause)];
     if drawings.is_empty() {
         about.push("an access has no tag that can be read, and so no bytes to draw".to_owned());
     }

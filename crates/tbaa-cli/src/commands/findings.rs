@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 use tbaa_check::{Code, Diagnostic, FindingLimits, LeftOut, Level};
 
-use super::{Outcome, counted, sarif};
+use super::{Outcome, counted, for_each_input, sarif, write_json};
 use crate::input::Input;
 use crate::render::Source;
 use crate::report::{Failure, note};
@@ -43,45 +43,36 @@ struct Row<'a> {
     finding: &'a Diagnostic,
 }
 
-/// Judges each input and prints what was found. An input that cannot be used
-/// does not keep the others from being looked at.
+/// Judges each input and prints what was found.
 pub(super) fn run(
     inputs: &[PathBuf],
     format: FindingFormat,
     out: &mut dyn Write,
     judge: impl Fn(&Path) -> Result<Findings, Failure>,
 ) -> Result<Outcome, Failure> {
-    let (mut all, mut unusable) = (Vec::new(), None::<Failure>);
+    let mut all = Vec::new();
     let (mut errors, mut warnings) = (0, 0);
     let mut left_out: BTreeMap<Code, LeftOut> = BTreeMap::new();
-    for path in inputs {
-        match judge(path) {
-            Ok(findings) => {
-                let level = |level| findings.found.iter().filter(|it| it.level == level).count();
-                errors += level(Level::Error);
-                warnings += level(Level::Warning);
-                for more in findings.found.left_out() {
-                    let all = left_out.entry(more.code);
-                    let all = all.or_insert(LeftOut { count: 0, at_least: false, ..more });
-                    all.count = all.count.saturating_add(more.count);
-                    all.at_least |= more.at_least;
-                }
-                match format {
-                    FindingFormat::Text => write_text(&findings, out)?,
-                    _ => all.push(findings),
-                }
-            }
-            Err(failure) => {
-                // The last one is reported by the caller.
-                if let Some(earlier) = unusable.replace(failure) {
-                    earlier.report();
-                }
-            }
+    let unusable = for_each_input(inputs, |path| {
+        let findings = judge(path)?;
+        let level = |level| findings.found.iter().filter(|it| it.level == level).count();
+        errors += level(Level::Error);
+        warnings += level(Level::Warning);
+        for more in findings.found.left_out() {
+            let all = left_out.entry(more.code);
+            let all = all.or_insert(LeftOut { count: 0, at_least: false, ..more });
+            all.count = all.count.saturating_add(more.count);
+            all.at_least |= more.at_least;
         }
-    }
+        match format {
+            FindingFormat::Text => write_text(&findings, out)?,
+            _ => all.push(findings),
+        }
+        Ok(())
+    })?;
     match format {
         FindingFormat::Text => {}
-        FindingFormat::Json => write_json(&all, out)?,
+        FindingFormat::Json => write_rows(&all, out)?,
         FindingFormat::Sarif => sarif::write(&all, out)?,
     }
     out.flush()?;
@@ -140,7 +131,7 @@ fn write_in_color(text: &[u8], out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-fn write_json(all: &[Findings], out: &mut dyn Write) -> io::Result<()> {
+fn write_rows(all: &[Findings], out: &mut dyn Write) -> io::Result<()> {
     let mut rows = Vec::new();
     for Findings { input, found } in all {
         let source = Source::new(input.file(), input.text());
@@ -150,6 +141,5 @@ fn write_json(all: &[Findings], out: &mut dyn Write) -> io::Result<()> {
             rows.push(Row { file: input.file(), line, column, finding });
         }
     }
-    serde_json::to_writer(&mut *out, &rows).map_err(io::Error::from)?;
-    writeln!(out)
+    write_json(&rows, out)
 }

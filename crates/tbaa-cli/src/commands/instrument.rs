@@ -1,6 +1,5 @@
 //! `tbaa instrument`: a module with checks of its tags at run time.
 
-use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -11,7 +10,7 @@ use super::counted;
 use crate::convert::FlagsArg;
 use crate::input::Input;
 use crate::render::Source;
-use crate::report::{Failure, note};
+use crate::report::{Failure, note, write_file};
 
 /// Puts a check before each tagged access of a module.
 ///
@@ -58,9 +57,7 @@ pub(super) fn run(args: &Instrument, out: &mut dyn Write) -> Result<(), Failure>
     let input = Input::open(args.flags.of(&args.input).as_written())?;
     let module = input.module()?;
     let Instrumented { text, sites, skipped, .. } =
-        instrument(input.text(), module).map_err(|error| {
-            Failure::at(input.file(), input.text(), error.offset, error.kind.to_string())
-        })?;
+        instrument(input.text(), module).map_err(|error| input.wrong(&error))?;
     let source = Source::new(input.file(), input.text());
     let rows: Vec<_> = skipped
         .iter()
@@ -73,20 +70,15 @@ pub(super) fn run(args: &Instrument, out: &mut dyn Write) -> Result<(), Failure>
     for Row { function, line, reason } in &rows {
         note(format!("{}:{line}: not checked, in @{function}: {reason}", input.file()));
     }
-    let write = |file: &PathBuf, bytes: &[u8]| {
-        fs::write(file, bytes)
-            .map_err(|error| Failure::unusable(format!("cannot write {}: {error}", file.display())))
-    };
     if let Some(file) = &args.json {
         let listing = Listing { sites, skipped: rows };
-        let mut json = serde_json::to_vec_pretty(&listing)
-            .map_err(|error| Failure::unusable(error.to_string()))?;
+        let mut json = serde_json::to_vec_pretty(&listing).map_err(Failure::unusable)?;
         json.push(b'\n');
-        write(file, &json)?;
+        write_file(file, &json)?;
     }
     match &args.output {
         Some(file) => {
-            write(file, &text)?;
+            write_file(file, &text)?;
             writeln!(out, "{}", counted(sites.into(), "access checked", "accesses checked"))?;
         }
         None => out.write_all(&text)?,

@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 use tbaa::types::{Context, MergedTypes};
 use tbaa::{Format, Graph, TypeId, TypeKind};
 use tbaa_check::link::{Clash, Linked, Summary};
-use tbaa_ir::Names;
 
-use super::counted;
 use super::types::{FileTypes, is_opaque};
+use super::{counted, write_json};
 use crate::convert::{FlagsArg, Origin};
 use crate::input::{Input, read_file};
 use crate::printable::printable;
 use crate::report::{Failure, warn};
+use crate::walk::type_name;
 
 /// Links the TBAA and the struct types of modules.
 ///
@@ -73,9 +73,8 @@ pub(super) fn run(args: &Link, out: &mut dyn Write) -> Result<(), Failure> {
         contexts.push(context);
         summaries.push(summary);
     }
-    let unusable = |error: &dyn std::error::Error| Failure::unusable(error.to_string());
     let types =
-        MergedTypes::new(&contexts.iter().collect::<Vec<_>>()).map_err(|error| unusable(&error))?;
+        MergedTypes::new(&contexts.iter().collect::<Vec<_>>()).map_err(Failure::unusable)?;
     drop(contexts);
     let summary = match summaries.len() {
         // It is in order.
@@ -83,7 +82,7 @@ pub(super) fn run(args: &Link, out: &mut dyn Write) -> Result<(), Failure> {
         _ => Summary::link(&summaries.iter().collect::<Vec<_>>()).0,
     };
     drop(summaries);
-    let linked = Linked::from_summary(summary).map_err(|error| unusable(&error))?;
+    let linked = Linked::from_summary(summary).map_err(Failure::unusable)?;
     if args.format != LinkFormat::Report {
         let of_formats = of_formats(&linked);
         warn(of_formats.as_slice(), |text| (None, text.clone()));
@@ -100,8 +99,7 @@ pub(super) fn run(args: &Link, out: &mut dyn Write) -> Result<(), Failure> {
         LinkFormat::Report => report(&linked, &types, out)?,
         LinkFormat::Summary => {
             let part = Part { types: definitions(types.context()), tbaa: linked.summary().clone() };
-            serde_json::to_writer(&mut *out, &part).map_err(io::Error::from)?;
-            writeln!(out)?;
+            write_json(&part, out)?;
         }
     }
     Ok(())
@@ -141,8 +139,7 @@ fn warning(graph: &Graph, clash: &Clash) -> String {
 
 /// A type's parent or its first fields: `{int @0, float @4}`.
 pub(super) fn body(graph: &Graph, ty: TypeId, most: usize) -> String {
-    let names = Names::of_graph(graph);
-    let name = |ty: TypeId| printable(names.ty(ty).as_bytes());
+    let name = |ty: TypeId| type_name(graph, ty);
     let node = graph.ty(ty);
     if node.kind() != TypeKind::Aggregate {
         return node

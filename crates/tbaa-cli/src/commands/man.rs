@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::CommandFactory;
 
 use crate::args::Args;
-use crate::printable::printable;
+use crate::printable::printable_path;
 use crate::report::Failure;
 
 /// Writes the manual's pages, one for each command.
@@ -29,7 +29,7 @@ pub(super) fn run(args: &Man, out: &mut dyn Write) -> Result<(), Failure> {
         fs::create_dir_all(&args.folder)?;
         clap_mangen::generate_to(Args::command(), &args.folder)
     };
-    let folder = printable(args.folder.as_os_str().as_encoded_bytes());
+    let folder = printable_path(&args.folder);
     write().map_err(|error| Failure::unusable(format!("cannot write to {folder}: {error}")))?;
     writeln!(out, "the pages of tbaa are in {folder}")?;
     Ok(())

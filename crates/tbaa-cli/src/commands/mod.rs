@@ -26,9 +26,11 @@ mod types;
 mod verify;
 mod words;
 
-use std::io::Write;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
-use clap::Subcommand;
+use clap::{Subcommand, ValueEnum};
+use serde::Serialize;
 
 use crate::report::Failure;
 
@@ -97,6 +99,41 @@ pub(crate) fn run(command: Command, out: &mut dyn Write) -> Result<Outcome, Fail
         Command::Man(args) => man::run(&args, out)?,
     }
     Ok(Outcome::Fine)
+}
+
+/// What a command prints that has no other formats.
+#[derive(Clone, Copy, ValueEnum, Default)]
+pub(crate) enum TextOrJson {
+    #[default]
+    Text,
+    Json,
+}
+
+/// Writes a document of `--format json`, and ends its line.
+fn write_json(document: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, document)?;
+    writeln!(out)
+}
+
+/// Does something for each input. One that cannot be used does not keep the others
+/// from being looked at: the last of these is returned, and the others are reported.
+fn for_each_input(
+    inputs: &[PathBuf],
+    mut work: impl FnMut(&Path) -> Result<(), Failure>,
+) -> Result<Option<Failure>, Failure> {
+    let mut unusable = None::<Failure>;
+    for path in inputs {
+        match work(path) {
+            Ok(()) => {}
+            Err(Failure::Output(error)) => return Err(Failure::Output(error)),
+            Err(failure) => {
+                if let Some(earlier) = unusable.replace(failure) {
+                    earlier.report();
+                }
+            }
+        }
+    }
+    Ok(unusable)
 }
 
 /// How many answers are held and printed.

@@ -3,16 +3,16 @@
 use std::collections::HashSet;
 use std::io::{self, Write};
 
-use clap::ValueEnum;
 use serde::Serialize;
 use tbaa::{Format, Graph, Rules, TypeId, TypeKind};
 use tbaa_ir::{Module, Opcode};
 
-use super::percent;
+use super::{TextOrJson, percent, write_json};
 use crate::convert::InputArg;
 use crate::input::{Content, Input};
 use crate::printable::printable;
 use crate::report::Failure;
+use crate::walk::named_parent;
 
 /// Prints how many nodes, tags, types and fields there are, how deep they go,
 /// and how many loads and stores have a tag.
@@ -30,14 +30,7 @@ pub(crate) struct Stats {
     pub(crate) input: InputArg,
     /// What to print.
     #[arg(long, value_enum, default_value_t)]
-    pub(crate) format: StatsFormat,
-}
-
-#[derive(Clone, Copy, ValueEnum, Default)]
-pub(crate) enum StatsFormat {
-    #[default]
-    Text,
-    Json,
+    pub(crate) format: TextOrJson,
 }
 
 pub(super) fn run(args: &Stats, out: &mut dyn Write) -> Result<(), Failure> {
@@ -45,11 +38,8 @@ pub(super) fn run(args: &Stats, out: &mut dyn Write) -> Result<(), Failure> {
     let rejected = input.warn_rejected(Rules::Llvm, input.graph().tags());
     let figures = Figures::of(&input, rejected);
     match args.format {
-        StatsFormat::Text => figures.write(out)?,
-        StatsFormat::Json => {
-            serde_json::to_writer(&mut *out, &figures).map_err(io::Error::from)?;
-            writeln!(out)?;
-        }
+        TextOrJson::Text => figures.write(out)?,
+        TextOrJson::Json => write_json(&figures, out)?,
     }
     Ok(())
 }
@@ -211,15 +201,7 @@ fn tags(graph: &Graph) -> Tags {
 
 fn types(graph: &Graph) -> Types {
     let mut types = Types::default();
-    // In the old format an aggregate has fields, and no parent.
-    let parent = |ty: TypeId| {
-        let node = graph.ty(ty);
-        match node.kind() {
-            TypeKind::Scalar => node.parent(),
-            TypeKind::Aggregate if node.format() == Format::New => node.parent(),
-            _ => None,
-        }
-    };
+    let parent = |ty: TypeId| named_parent(graph.ty(ty));
     let parents: HashSet<_> = graph.types().filter_map(parent).collect();
     for ty in graph.types() {
         types.all += 1;

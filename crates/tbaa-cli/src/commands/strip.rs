@@ -104,9 +104,7 @@ pub(super) fn write(
             rewriter.set_metadata(index, "tbaa.struct", None);
         }
     }
-    let text = rewriter.to_bytes().map_err(|error| {
-        Failure::at(input.file(), input.text(), error.offset, error.kind.to_string())
-    })?;
+    let text = rewriter.to_bytes().map_err(|error| input.wrong(&error))?;
     Ok(out.write_all(&text)?)
 }
 

@@ -8,6 +8,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 use tbaa::types::{Context, DataLayout, Equality, Layouts, Type, TypeClasses, TypeKind};
 
+use super::{TextOrJson, write_json};
 use crate::convert::{FlagsArg, Origin};
 use crate::input::{Content, Input};
 use crate::report::{Failure, note};
@@ -44,7 +45,7 @@ pub(crate) struct Types {
     pub(crate) equality: EqualityArg,
     /// What to print.
     #[arg(long, value_enum, default_value_t)]
-    pub(crate) format: TypesFormat,
+    pub(crate) format: TextOrJson,
 }
 
 #[derive(Clone, Copy, ValueEnum, Default)]
@@ -63,13 +64,6 @@ impl From<EqualityArg> for Equality {
     }
 }
 
-#[derive(Clone, Copy, ValueEnum, Default)]
-pub(crate) enum TypesFormat {
-    #[default]
-    Text,
-    Json,
-}
-
 /// The struct types of a file.
 pub(super) struct FileTypes {
     pub(super) file: String,
@@ -85,16 +79,16 @@ impl FileTypes {
         let mut context = Context::new();
         let (mut layout, mut numbers) = (DataLayout::default(), HashMap::new());
         if let Content::Module(module) = &input.content {
-            let unusable = |offset, message| Failure::at(&file, input.text(), offset, message);
+            let at = |offset, message| Failure::at(&file, input.text(), offset, message);
             let names = module
                 .read_types(input.text(), &mut context)
-                .map_err(|error| unusable(error.offset, error.kind.to_string()))?;
+                .map_err(|error| at(error.offset, error.kind.to_string()))?;
             numbers = names.numbers().map(|(number, ty)| (ty, number)).collect();
             if let Some((text, offset)) = module.data_layout() {
                 let text = String::from_utf8_lossy(text);
-                layout = text.parse().map_err(|error: tbaa::types::DataLayoutError| {
-                    unusable(offset, error.to_string())
-                })?;
+                layout = text
+                    .parse()
+                    .map_err(|error: tbaa::types::DataLayoutError| at(offset, error.to_string()))?;
             }
         }
         Ok(FileTypes { file, context, layout, numbers })
@@ -154,11 +148,8 @@ pub(super) fn run(args: &Types, out: &mut dyn Write) -> Result<(), Failure> {
         }
     }
     match args.format {
-        TypesFormat::Text => write(&found, out)?,
-        TypesFormat::Json => {
-            serde_json::to_writer(&mut *out, &found).map_err(io::Error::from)?;
-            writeln!(out)?;
-        }
+        TextOrJson::Text => write(&found, out)?,
+        TextOrJson::Json => write_json(&found, out)?,
     }
     Ok(())
 }

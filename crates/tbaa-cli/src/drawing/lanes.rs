@@ -4,12 +4,11 @@
 use tbaa::{
     AccessPath, ByteRange, Explanation, Field, Format, Graph, Side, Tag, TagId, TypeId, TypeKind,
 };
-use tbaa_ir::Names;
 
 use super::{Drawing, Lane, Mark, Span};
 use crate::input::Input;
 use crate::printable::printable;
-use crate::walk::{Next, Place, follow, walk};
+use crate::walk::{Next, WalkStep, elements, follow, type_name, walk};
 
 /// Elements of a long array that are drawn, and the copies of them in one lane.
 const ELEMENTS: u64 = 3;
@@ -36,7 +35,7 @@ pub(crate) fn of_explanation(
     let (Ok(tag_a), Ok(tag_b)) = (graph.tag(a.tag), graph.tag(b.tag)) else { return Vec::new() };
     if let Some(found) = &why.comparison {
         let base = if found.outer == Side::A { tag_a.base } else { tag_b.base };
-        let mut build = Build::new(input, base, true);
+        let mut build = LaneBuilder::new(input, base, true);
         let path = |path: &AccessPath| follow(graph, base, &path.steps);
         let ends = [path(&found.a), path(&found.b)].map(|places| build.fields(&places));
         for (mark, name, path, end) in
@@ -62,7 +61,7 @@ pub(crate) fn of_explanation(
 struct Way<'a> {
     mark: Mark,
     name: &'a str,
-    places: Vec<Place>,
+    places: Vec<WalkStep>,
     /// Whether it comes there.
     meets: bool,
     /// Bytes accessed, where they are known.
@@ -97,7 +96,7 @@ impl<'a> Way<'a> {
 /// Draws an object that some accesses are to.
 fn draw(input: &Input, ways: &[&Way<'_>]) -> Drawing {
     let base = ways.iter().map(|way| way.places[0].ty).next();
-    let mut build = Build::new(input, base.expect("a way has a place"), false);
+    let mut build = LaneBuilder::new(input, base.expect("a way has a place"), false);
     let ends: Vec<Ends> = ways.iter().map(|way| build.fields(&way.places)).collect();
     for (way, mut ends) in ways.iter().zip(ends) {
         if !way.meets {
@@ -142,7 +141,7 @@ fn slots(graph: &Graph, ty: TypeId, reach: bool) -> Vec<(Field, Option<u64>)> {
 /// Where a path ends: the starts of the objects there, and how far each reaches.
 type Ends = Vec<(u64, Option<u64>)>;
 
-struct Build<'a> {
+struct LaneBuilder<'a> {
     input: &'a Input,
     graph: &'a Graph,
     drawing: Drawing,
@@ -152,15 +151,15 @@ struct Build<'a> {
     drawn: Vec<(TypeId, Ends)>,
 }
 
-impl<'a> Build<'a> {
-    fn new(input: &'a Input, base: TypeId, reach: bool) -> Build<'a> {
+impl<'a> LaneBuilder<'a> {
+    fn new(input: &'a Input, base: TypeId, reach: bool) -> LaneBuilder<'a> {
         let graph = input.graph();
-        let drawing = Drawing { base: name(graph, base), lanes: Vec::new() };
-        Build { input, graph, drawing, reach, drawn: Vec::new() }
+        let drawing = Drawing { base: type_name(graph, base), lanes: Vec::new() };
+        LaneBuilder { input, graph, drawing, reach, drawn: Vec::new() }
     }
 
     /// Draws the fields of the types on a path, and returns where it ends.
-    fn fields(&mut self, places: &[Place]) -> Ends {
+    fn fields(&mut self, places: &[WalkStep]) -> Ends {
         let size = places.first().and_then(|place| self.graph.ty(place.ty).size());
         let mut ends: Ends = vec![(0, size.filter(|&size| size != 0))];
         let levels = places.iter().filter(|place| matches!(place.next, Next::Field(_))).count();
@@ -205,7 +204,7 @@ impl<'a> Build<'a> {
         if self.graph.ty(ty).kind() != TypeKind::Aggregate {
             // Of a scalar only what it is called is to be drawn.
             if self.drawing.lanes.is_empty() {
-                let label = name(self.graph, ty);
+                let label = type_name(self.graph, ty);
                 let span = Span { start: 0, end: ends[0].1, label: label.clone() };
                 self.push(Mark::Fields, label, vec![span], String::new());
             }
@@ -225,22 +224,21 @@ impl<'a> Build<'a> {
                     spans.push(Span { start: begin, end, label: self.label(ty, at, &field) });
                 }
             }
-            let title = if number == 0 { name(self.graph, ty) } else { String::new() };
+            let title = if number == 0 { type_name(self.graph, ty) } else { String::new() };
             self.push(Mark::Fields, title, spans, String::new());
         }
     }
 
     /// A field's name, its type, and whether it is an array.
     fn label(&self, ty: TypeId, at: usize, field: &Field) -> String {
-        let of = String::from_utf8_lossy(self.graph.ty(ty).name().unwrap_or_default());
         let array = match elements(self.graph, field) {
             None => String::new(),
             Some((_, None)) => "[]".to_owned(),
             Some((_, Some(count))) => format!("[{count}]"),
         };
-        match self.input.field_name(&of, at, field.offset) {
+        match self.input.name_of_field(ty, at, field) {
             Some(name) => printable(name.as_bytes()) + &array,
-            None => name(self.graph, field.ty) + &array,
+            None => type_name(self.graph, field.ty) + &array,
         }
     }
 
@@ -307,21 +305,7 @@ fn side_by_side(graph: &Graph, slots: Vec<(Field, Option<u64>)>) -> Vec<Vec<Slot
     lanes
 }
 
-/// Bytes from element to element of an array field, and how many they are.
-fn elements(graph: &Graph, field: &Field) -> Option<(u64, Option<u64>)> {
-    let size = graph.ty(field.ty).size().filter(|&size| size != 0)?;
-    match field.extent? {
-        0 | u64::MAX => Some((size, None)),
-        extent if extent > size => Some((size, Some(extent / size))),
-        _ => None,
-    }
-}
-
 /// How many of an array's elements are drawn: one more rather than leave one out.
 fn shown(count: Option<u64>) -> u64 {
     count.filter(|&count| count <= ELEMENTS + 1).unwrap_or(ELEMENTS)
-}
-
-fn name(graph: &Graph, ty: TypeId) -> String {
-    printable(Names::of_graph(graph).ty(ty).as_bytes())
 }

@@ -75,7 +75,23 @@ impl Ruler {
     }
 
     pub(super) fn is_gap(&self, column: usize) -> bool {
-        self.gaps[column]
+        self.gaps.get(column).is_some_and(|&gap| gap)
+    }
+
+    /// The columns under which the offset is written, which are no gaps.
+    pub(super) fn numbered(&self) -> impl Iterator<Item = (usize, u64)> {
+        self.points.iter().copied().enumerate().filter(|&(column, _)| !self.is_gap(column))
+    }
+
+    /// The column of a span that has one alone.
+    pub(super) fn only_column(&self, span: &Span) -> Option<usize> {
+        let (first, last) = self.columns(span);
+        (first + 1 == last).then_some(first)
+    }
+
+    /// Whether a span is in a gap.
+    pub(super) fn hides(&self, span: &Span) -> bool {
+        self.only_column(span).is_some_and(|column| self.is_gap(column))
     }
 
     /// Bytes of a column; none of one without end.
@@ -94,6 +110,15 @@ impl Ruler {
         };
         (first, last.max(first + 1))
     }
+}
+
+/// Returns where columns of these widths begin, and where the last ends.
+pub(super) fn edges(start: usize, widths: &[usize]) -> Vec<usize> {
+    let ends = widths.iter().scan(start, |end, width| {
+        *end += width;
+        Some(*end)
+    });
+    std::iter::once(start).chain(ends).collect()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::ruler::{COLUMNS, Ruler};
+use super::ruler::{self, COLUMNS, Ruler};
 use super::{Drawing, Lane, Mark};
 use crate::svg::{Head, cut, escape, width};
 
@@ -68,18 +68,14 @@ impl<'d> Part<'d> {
             .map(|width| width.clamp(NARROW, WIDE))
             .collect();
         for span in drawing.lanes.iter().flat_map(|lane| &lane.spans) {
-            let (first, last) = ruler.columns(span);
-            if first + 1 == last && !ruler.is_gap(first) {
+            if let Some(column) = ruler.only_column(span).filter(|&column| !ruler.is_gap(column)) {
                 let wanted = width(&cut(&span.label, TITLE)) + 12;
-                widths[first] = widths[first].max(wanted);
+                widths[column] = widths[column].max(wanted);
             }
         }
         let titles = drawing.lanes.iter().map(|lane| width(&cut(&lane.title, TITLE)));
         let left = titles.max().unwrap_or(0) + 12;
-        let mut edges = vec![left];
-        for width in widths {
-            edges.push(edges[edges.len() - 1] + width);
-        }
+        let edges = ruler::edges(left, &widths);
         Part { drawing, ruler, left, edges }
     }
 
@@ -99,9 +95,7 @@ impl<'d> Part<'d> {
             "<text x=\"{}\" y=\"12\" text-anchor=\"end\" fill=\"#5f6368\">byte</text>",
             self.left - 12
         )?;
-        for column in 0..=self.ruler.len() {
-            let gap = column < self.ruler.len() && self.ruler.is_gap(column);
-            let Some(offset) = self.ruler.offset(column).filter(|_| !gap) else { continue };
+        for (column, offset) in self.ruler.numbered() {
             let x = self.edges[column];
             writeln!(
                 out,
@@ -131,7 +125,6 @@ impl<'d> Part<'d> {
         for span in &lane.spans {
             let (first, last) = self.ruler.columns(span);
             let (x, end) = (self.edges[first], self.edges[last]);
-            let in_gap = first + 1 == last && self.ruler.is_gap(first);
             let (fill, stroke) = match lane.mark {
                 Mark::Fields => ("#f8f9fa", "#5f6368"),
                 Mark::A => ("url(#a)", "#0b57d0"),
@@ -144,7 +137,7 @@ impl<'d> Part<'d> {
                 out,
                 "<path d=\"M{end} {top}H{x}v{h}H{end}{border}\" fill=\"{fill}\" stroke=\"{stroke}\"/>"
             )?;
-            let label = if in_gap {
+            let label = if self.ruler.hides(span) {
                 "…".to_owned()
             } else {
                 cut(&span.label, (w * 100 / 665).saturating_sub(1))

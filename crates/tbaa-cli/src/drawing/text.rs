@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::ruler::{COLUMNS, Ruler};
+use super::ruler::{self, COLUMNS, Ruler};
 use super::{Drawing, Lane, Mark};
 use crate::svg::cut;
 
@@ -26,10 +26,8 @@ pub(crate) fn write(drawing: &Drawing, out: &mut dyn Write) -> io::Result<()> {
         edges = self::edges(&ruler, &drawing.lanes);
     }
     let numbers = row(&edges, |line| {
-        for (column, &edge) in edges.iter().enumerate() {
-            if let Some(offset) = ruler.offset(column).filter(|_| !is_gap(&ruler, column)) {
-                put(line, edge, &offset.to_string());
-            }
+        for (column, offset) in ruler.numbered() {
+            put(line, edges[column], &offset.to_string());
         }
     });
     writeln!(out, "  {:left$}  {numbers}", "byte")?;
@@ -40,10 +38,6 @@ pub(crate) fn write(drawing: &Drawing, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "  {title}{:pad$}  {line}{note}", "")?;
     }
     Ok(())
-}
-
-fn is_gap(ruler: &Ruler, column: usize) -> bool {
-    column < ruler.len() && ruler.is_gap(column)
 }
 
 /// Where each column begins, and where the last ends.
@@ -61,18 +55,12 @@ fn edges(ruler: &Ruler, lanes: &[Lane]) -> Vec<usize> {
         *width = (*width).max(digits + 1);
     }
     for span in lanes.iter().flat_map(|lane| &lane.spans) {
-        let (first, last) = ruler.columns(span);
-        let wanted = (span.label.chars().count() + 3).min(WIDE + 3);
-        let has: usize = widths[first..last].iter().sum();
-        if first + 1 == last && !ruler.is_gap(first) && has < wanted {
-            widths[first] = wanted;
+        if let Some(column) = ruler.only_column(span).filter(|&column| !ruler.is_gap(column)) {
+            let wanted = (span.label.chars().count() + 3).min(WIDE + 3);
+            widths[column] = widths[column].max(wanted);
         }
     }
-    let mut edges = vec![0];
-    for width in widths {
-        edges.push(edges[edges.len() - 1] + width);
-    }
-    edges
+    ruler::edges(0, &widths)
 }
 
 /// A line of characters, without spaces at its end.
@@ -95,9 +83,8 @@ fn draw(lane: &Lane, ruler: &Ruler, edges: &[usize], line: &mut Vec<char>) {
     for span in &lane.spans {
         let (first, last) = ruler.columns(span);
         let (from, to) = (edges[first], edges[last]);
-        let in_gap = first + 1 == last && ruler.is_gap(first);
         let filled = match lane.mark {
-            Mark::Fields if in_gap => {
+            Mark::Fields if ruler.hides(span) => {
                 put(line, from, "|...");
                 line[to] = '|';
                 continue;

@@ -14,7 +14,7 @@
 use std::collections::BTreeMap;
 
 use super::super::access::Resolved;
-use super::super::inferred::Side;
+use super::super::inferred::SearchedAccess;
 use super::super::types::{TypeIndex, Types};
 use super::clear::{Aside, add_walk, next, walk};
 use crate::graph::Graph;
@@ -34,7 +34,7 @@ const WAY: usize = 1 << 10;
 const CROSSED: usize = 1 << 12;
 
 #[derive(Clone, Default, Debug)]
-pub(super) struct Tables {
+pub(super) struct InferredTables {
     /// The types inside an overlapping aggregate, and the member that contains
     /// each.
     members: Inside<TypeIndex, u32>,
@@ -74,7 +74,7 @@ type Passed = (TypeIndex, u64, Option<u32>);
 fn way(
     types: &Types,
     index: &mut Index,
-    side: &mut Side,
+    side: &mut SearchedAccess,
     budget: &mut Budget,
 ) -> Result<(Vec<Passed>, Option<u32>), Aside> {
     let access = side.access;
@@ -110,7 +110,7 @@ fn way(
     }
 }
 
-impl Tables {
+impl InferredTables {
     /// Returns the cursor of an irregular tag, and what else is to be known.
     pub(super) fn add(
         &mut self,
@@ -120,7 +120,7 @@ impl Tables {
         (access, strict): (&Resolved, bool),
         budget: &mut Budget,
     ) -> Result<(u32, Crossings), Aside> {
-        let mut side = Side::new(*access);
+        let mut side = SearchedAccess::new(*access);
         if !side.denotes(types, budget)? {
             return Err(Aside::Rejected);
         }

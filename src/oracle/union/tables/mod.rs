@@ -31,9 +31,9 @@ use own_size::decides_as_tags;
 
 /// What is known of irregular tags.
 #[derive(Clone, Debug)]
-pub(super) struct Tables {
-    inferred: inferred::Tables,
-    sized: sized::Tables,
+pub(super) struct UnionTables {
+    inferred: inferred::InferredTables,
+    sized: sized::SizedTables,
     irregular: Vec<Irregular>,
     allowance: Allowance,
     strict: bool,
@@ -45,11 +45,11 @@ enum Irregular {
     Sized(sized::Bytes),
 }
 
-impl Tables {
+impl UnionTables {
     pub(super) fn new(strict: bool) -> Self {
         let (inferred, sized, irregular) = Default::default();
         let allowance = Allowance::new(JUDGED, JUDGED_A_NODE);
-        Tables { inferred, sized, irregular, allowance, strict }
+        UnionTables { inferred, sized, irregular, allowance, strict }
     }
 
     /// Adds the graph's next tag to the index. Returns whether it was judged with
@@ -124,7 +124,7 @@ impl Tables {
                 _ => {}
             }
         }
-        let Tables { inferred, sized, allowance, strict, .. } = self;
+        let UnionTables { inferred, sized, allowance, strict, .. } = self;
         allowance.within(graph.node_count(), STEPS, |budget| match access.format(types) {
             Format::Old => {
                 let (cursor, found) =
@@ -167,7 +167,7 @@ impl Tables {
                         Some(Irregular::Sized(bytes)) => Some(*bytes),
                         _ => None,
                     };
-                    sized::Side { tag, cursor, bytes }
+                    sized::SizedTag { tag, cursor, bytes }
                 };
                 let sides = (&side(a, cursors.0, roles[0]), &side(b, cursors.1, roles[1]));
                 let resolve = |tag: TagId| Resolved::new(types, graph, tag.into()).ok();

@@ -34,16 +34,16 @@ const PATTERNS: usize = 1 << 5;
 const OBJECTS: u32 = 1 << 12;
 
 #[derive(Clone, Default, Debug)]
-pub(super) struct Tables {
+pub(super) struct SizedTables {
     patterns: Vec<Pattern>,
     /// The objects in a base type, and it itself: all, or where they are too many
     /// those that may hold one of some bytes, beside the type that is accessed.
-    objects: Inside<(TypeIndex, Option<(Bounds, TypeIndex)>), Place>,
+    objects: Inside<(TypeIndex, Option<(Bounds, TypeIndex)>), ObjectPlace>,
     /// The arrays around objects, each list once; the first is empty.
     arrays: IndexSet<Vec<Stride>>,
 }
 
-/// Where the patterns of a tag's bytes stand in [`Tables::patterns`], from the
+/// Where the patterns of a tag's bytes stand in [`SizedTables::patterns`], from the
 /// start of its base type.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bytes {
@@ -58,7 +58,7 @@ type Bounds = (u128, u128);
 
 /// Where an object lies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Place {
+struct ObjectPlace {
     /// Bytes from the start of the outer type, times 2^16; plus the number of the
     /// arrays around it.
     packed: u64,
@@ -66,14 +66,14 @@ struct Place {
     direct: bool,
 }
 
-impl Place {
+impl ObjectPlace {
     /// Somewhere in the outer type.
-    const ANYWHERE: Place = Place { packed: u64::MAX, direct: true };
+    const ANYWHERE: ObjectPlace = ObjectPlace { packed: u64::MAX, direct: true };
 
-    fn new(at: u64, arrays: usize, direct: bool) -> Place {
+    fn new(at: u64, arrays: usize, direct: bool) -> ObjectPlace {
         match (at >> 47, u16::try_from(arrays)) {
-            (0, Ok(arrays)) => Place { packed: at << 16 | u64::from(arrays), direct },
-            _ => Place::ANYWHERE,
+            (0, Ok(arrays)) => ObjectPlace { packed: at << 16 | u64::from(arrays), direct },
+            _ => ObjectPlace::ANYWHERE,
         }
     }
 
@@ -87,14 +87,14 @@ impl Place {
 }
 
 /// One of two tags to compare.
-pub(super) struct Side {
+pub(super) struct SizedTag {
     pub(super) tag: TagId,
     pub(super) cursor: u32,
     /// Those of an irregular tag.
     pub(super) bytes: Option<Bytes>,
 }
 
-impl Tables {
+impl SizedTables {
     /// Returns the cursor of an irregular tag, and its bytes.
     pub(super) fn add(
         &mut self,
@@ -110,7 +110,7 @@ impl Tables {
         if found.len() > PATTERNS || found.iter().any(|pattern| pattern.end() > far) {
             return Err(Aside::Unindexed);
         }
-        let Tables { objects, arrays, .. } = self;
+        let SizedTables { objects, arrays, .. } = self;
         let (base, nodes) = (access.base, graph.node_count());
         let mut add = |near: Option<(Bounds, TypeIndex)>| {
             let search = |budget: &mut Budget| {
@@ -120,7 +120,7 @@ impl Tables {
                 // byte and so no object is near.
                 let accessed = types.ancestors(access.access).filter(|_| near.is_some());
                 let accessed = accessed.filter(|&up| types.get(up).format.is_some());
-                found.extend(accessed.map(|up| (up, Place::new(0, 0, false))));
+                found.extend(accessed.map(|up| (up, ObjectPlace::new(0, 0, false))));
                 Ok(found)
             };
             objects.add((base, near), nodes, search)
@@ -143,7 +143,7 @@ impl Tables {
         &self,
         types: &Types,
         index: &Index,
-        (a, b): (&Side, &Side),
+        (a, b): (&SizedTag, &SizedTag),
         strict: bool,
         resolve: impl Fn(TagId) -> Option<Resolved>,
     ) -> Option<bool> {
@@ -191,7 +191,7 @@ impl Tables {
     fn bytes(
         &self,
         types: &Types,
-        side: &Side,
+        side: &SizedTag,
         access: &Resolved,
         budget: &mut Budget,
     ) -> Result<Cow<'_, [Pattern]>, Exhausted> {
@@ -207,7 +207,7 @@ impl Tables {
     /// some places; `None` if that is not known.
     fn meet_at(
         &self,
-        places: &[(u32, Place)],
+        places: &[(u32, ObjectPlace)],
         ours: &[Pattern],
         (theirs, whole): (&[Pattern], bool),
         budget: &mut Budget,
@@ -216,7 +216,7 @@ impl Tables {
             return Some(false);
         };
         for &(_, place) in places {
-            if place == Place::ANYWHERE {
+            if place == ObjectPlace::ANYWHERE {
                 return None;
             }
             if !place.direct && !whole {
@@ -300,7 +300,7 @@ fn list_objects(
     arrays: &mut IndexSet<Vec<Stride>>,
     (outer, bounds): (TypeIndex, Option<Bounds>),
     budget: &mut Budget,
-) -> Result<Vec<(TypeIndex, Place)>, Exhausted> {
+) -> Result<Vec<(TypeIndex, ObjectPlace)>, Exhausted> {
     let mut found = Vec::new();
     let mut pending = Pending::<(u128, u64)>::new();
     let link = Link::START;
@@ -312,7 +312,7 @@ fn list_objects(
                 let number = arrays.insert_full(outer.clone()).0;
                 for object in types.ancestors(ty).filter(|&up| types.get(up).format.is_some()) {
                     budget.spend()?;
-                    found.push((object, Place::new(at, number, object == ty)));
+                    found.push((object, ObjectPlace::new(at, number, object == ty)));
                 }
                 for field in types.fields(ty) {
                     budget.spend()?;

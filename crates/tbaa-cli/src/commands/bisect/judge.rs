@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::args::{Bisect, Recipe};
 use super::run::{Ended, Output, run};
+use crate::convert::is_on_path;
 use crate::report::Failure;
 
 /// Runs the command or the recipe on copies of the module.
@@ -175,9 +176,7 @@ fn replace(argument: &OsStr, file: &Path) -> OsString {
 /// Returns LLVM 22's program of that name, or whichever there is.
 fn tool(name: &str) -> OsString {
     let versioned = format!("{name}-22");
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let there = std::env::split_paths(&path).any(|folder| folder.join(&versioned).is_file());
-    if there { versioned.into() } else { name.into() }
+    if is_on_path(&versioned) { versioned.into() } else { name.into() }
 }
 
 /// A folder that is removed at the end.

@@ -1,6 +1,5 @@
 //! Types of a C header: what clang says of it.
 
-use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
@@ -8,15 +7,14 @@ use tbaa::declare::{ClangAccesses, ClangRecords, DeclId, Declarations, Policy, T
 
 use super::{Declare, Loaded, PolicyName};
 use crate::convert;
-use crate::printable::printable;
+use crate::printable::{printable, printable_path};
 use crate::report::{Failure, note, warn};
 
 /// Declares the records of a header, but those that clang tags otherwise than
 /// they can be declared.
 pub(super) fn load(args: &Declare) -> Result<Loaded, Failure> {
     let file = args.input.canonicalize().map_err(|error| {
-        let file = printable(args.input.as_os_str().as_encoded_bytes());
-        Failure::unusable(format!("cannot read {file}: {error}"))
+        Failure::unusable(format!("cannot read {}: {error}", printable_path(&args.input)))
     })?;
     let include = format!("{C_ONLY}#include {:?}\n", file.display().to_string());
     let dump = ["-Xclang", "-fdump-record-layouts-canonical", "-fsyntax-only", "-Xclang"];
@@ -39,8 +37,7 @@ pub(super) fn load(args: &Declare) -> Result<Loaded, Failure> {
     let declared = |records: &ClangRecords<'_>| -> Result<_, Failure> {
         let mut types = Declarations::new(target.clone());
         for (name, integer) in &enums {
-            let declared = types.enumeration(name, integer);
-            declared.map_err(|error| Failure::unusable(error.to_string()))?;
+            types.enumeration(name, integer).map_err(Failure::unusable)?;
         }
         let skipped = records.declare(&mut types);
         let skipped = skipped.into_iter().map(|(name, why)| (name.to_owned(), why.to_string()));
@@ -151,7 +148,7 @@ fn differing(args: &Declare, types: &Declarations, include: &str) -> Result<Vec<
     let tags: Vec<_> = tags.filter_map(|(at, tag)| Some((functions.get(at)?, tag))).collect();
     let mut graph = module.into_graph();
     let differences = accesses.differences(&mut types.clone().lower(policy), &mut graph, tags);
-    let differences = differences.map_err(|error| Failure::unusable(error.to_string()))?;
+    let differences = differences.map_err(Failure::unusable)?;
     found.extend(differences.into_iter().map(|it| (types.display(it.record), it.reason)));
     Ok(found)
 }
@@ -218,19 +215,8 @@ fn ask(args: &Declare, command: &mut Command, input: &str) -> Result<String, Fai
 }
 
 fn output_of(args: &Declare, command: &mut Command, input: &str) -> Result<Output, Failure> {
-    let mut run = || -> io::Result<Output> {
-        let mut child =
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-        let mut stdin = child.stdin.take();
-        std::thread::scope(|scope| {
-            scope.spawn(move || {
-                // Clang may have ended already, and says why itself.
-                stdin.as_mut().map(|stdin| stdin.write_all(input.as_bytes()))
-            });
-            child.wait_with_output()
-        })
-    };
-    run().map_err(|error| {
+    let output = convert::output_of(command.stderr(Stdio::piped()), Some(input.as_bytes()));
+    output.map_err(|error| {
         let clang = clang(args).display().to_string();
         Failure::unusable(format!("cannot run {clang}: {error}; name a clang with --clang"))
     })

@@ -13,7 +13,7 @@ use tbaa::{Graph, TagId};
 
 use crate::convert::no_compiler;
 use crate::input::{load_spec, read_file};
-use crate::printable::printable;
+use crate::printable::{printable, printable_path};
 use crate::report::{Failure, warn};
 
 /// Lays out the types of a C header, and prints their layout, nodes or tags.
@@ -144,14 +144,13 @@ fn lowered(
         let mut context = Context::new();
         let mut llvm = LlvmTypes::new(types.types(), &mut context);
         for &record in records {
-            llvm.ty(record).map_err(|error| Failure::unusable(error.to_string()))?;
+            llvm.ty(record).map_err(Failure::unusable)?;
         }
         let mut text = String::new();
         // Writing to memory does not fail.
         let _ = context.write_definitions(&mut text);
         for &record in records.iter().filter(|_| args.paths.is_empty()) {
-            let node = types.node(&mut graph, record);
-            node.map_err(|error| Failure::unusable(error.to_string()))?;
+            types.node(&mut graph, record).map_err(Failure::unusable)?;
         }
         writeln!(out, "target datalayout = \"{}\"\n", types.types().target().data_layout())?;
         out.write_all(text.as_bytes())?;
@@ -231,7 +230,7 @@ fn load(args: &Declare) -> Result<Loaded, Failure> {
         };
         let mut declare = declare.clone();
         declare.target = args.target.clone().unwrap_or(declare.target);
-        let types = declare.declare().map_err(|error| Failure::unusable(error.to_string()))?;
+        let types = declare.declare().map_err(Failure::unusable)?;
         return Ok(Loaded {
             types,
             target: declare.target,
@@ -278,7 +277,7 @@ fn target(args: &Declare, module: &str) -> Result<(Target, String), Failure> {
 }
 
 fn of_module(args: &Declare, text: &[u8]) -> Result<Loaded, Failure> {
-    let file = printable(args.input.as_os_str().as_encoded_bytes());
+    let file = printable_path(&args.input);
     let lossy = String::from_utf8_lossy(text);
     let (target, name) = target(args, &lossy)?;
     let is_type =

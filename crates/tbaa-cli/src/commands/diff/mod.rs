@@ -1,25 +1,24 @@
 //! `tbaa diff`: what two builds of one program say of its accesses.
 
 mod align;
+mod build;
 mod pairs;
-mod side;
 mod tags;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use clap::ValueEnum;
 use serde::Serialize;
 use tbaa::Rules;
 
-use super::{Outcome, counted, percent};
+use super::{Outcome, TextOrJson, counted, percent, write_json};
 use crate::args::RulesArg;
 use crate::convert::FlagsArg;
 use crate::input::Input;
 use crate::report::Failure;
 
+use build::Build;
 use pairs::{Changes, Count, Counts, Pair};
-use side::Side;
 use tags::{Tags, Used};
 
 /// Compares two builds of one program: their tags, and the answers for pairs of
@@ -64,18 +63,11 @@ pub(crate) struct Diff {
     rules_b: Option<Rules>,
     /// What to print.
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: TextOrJson,
     /// Tags, functions, and pairs of a function that are listed at most; 0 for
     /// all.
     #[arg(long, value_name = "N", default_value_t = 10)]
     limit: usize,
-}
-
-#[derive(Clone, Copy, ValueEnum, Default)]
-enum Format {
-    #[default]
-    Text,
-    Json,
 }
 
 /// All that is found.
@@ -94,17 +86,17 @@ pub(super) fn run(args: &Diff, out: &mut dyn Write) -> Result<Outcome, Failure> 
     let origin = |path| args.flags.among(path, [&args.a].into_iter().chain(&args.b));
     let first = Input::open(origin(&args.a))?;
     let rules = first.rules(args.rules.rules);
-    let a = Side::new(&first, rules);
+    let a = Build::new(&first, rules);
     let second;
     let b = match &args.b {
         Some(path) => {
             second = Input::open(origin(path))?;
-            Side::new(&second, args.rules_b.unwrap_or_else(|| second.rules(args.rules.rules)))
+            Build::new(&second, args.rules_b.unwrap_or_else(|| second.rules(args.rules.rules)))
         }
-        None => Side::new(&first, rules).without_tags(),
+        None => Build::new(&first, rules).without_tags(),
     };
     let (counts, functions) = pairs::compare(&a, &b);
-    let name = |side: &Side<'_>| side.input.file().to_owned();
+    let name = |side: &Build<'_>| side.input.file().to_owned();
     let mut found = Found {
         a: name(&a),
         b: if args.without_tags { format!("{} without tags", name(&b)) } else { name(&b) },
@@ -120,13 +112,12 @@ pub(super) fn run(args: &Diff, out: &mut dyn Write) -> Result<Outcome, Failure> 
         || found.counts.functions_only_a + found.counts.functions_only_b > 0
         || found.counts.accesses_only_a + found.counts.accesses_only_b > 0;
     match args.format {
-        Format::Text => found.write(args, out)?,
-        Format::Json => {
+        TextOrJson::Text => found.write(args, out)?,
+        TextOrJson::Json => {
             if args.limit > 0 {
                 found.cut(args.limit);
             }
-            serde_json::to_writer(&mut *out, &found).map_err(io::Error::from)?;
-            writeln!(out)?;
+            write_json(&found, out)?;
         }
     }
     Ok(if differs && !args.without_tags { Outcome::Found } else { Outcome::Fine })

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use super::align::align;
-use super::side::{Access, Function, Key, Side};
+use super::build::{Access, Build, Function, Key};
 
 /// Accesses and pairs, counted.
 #[derive(Serialize, Default)]
@@ -56,13 +56,13 @@ pub(super) struct Pair {
     pub(super) lost: bool,
     pub(super) count: Count,
     /// The first of them.
-    pub(super) first: Place,
-    pub(super) second: Place,
+    pub(super) first: MatchedAccess,
+    pub(super) second: MatchedAccess,
 }
 
 /// An access as both builds have it.
 #[derive(Serialize)]
-pub(super) struct Place {
+pub(super) struct MatchedAccess {
     pub(super) place: String,
     pub(super) a: String,
     pub(super) b: String,
@@ -70,21 +70,21 @@ pub(super) struct Place {
 
 /// Accesses with one tag in A and one in B.
 #[derive(Default)]
-struct Kind {
+struct SameTags {
     /// Those that write, and those that do not, by their place in the list of
     /// matched accesses.
     writes: Vec<usize>,
     reads: Vec<usize>,
 }
 
-impl Kind {
+impl SameTags {
     fn len(&self) -> u64 {
         (self.writes.len() + self.reads.len()) as u64
     }
 
     /// Two different accesses, one of which writes if that can be.
-    fn example(&self, other: &Kind, same: bool) -> (usize, usize) {
-        let in_order = |kind: &Kind| kind.writes.iter().chain(&kind.reads).copied().collect();
+    fn example(&self, other: &SameTags, same: bool) -> (usize, usize) {
+        let in_order = |kind: &SameTags| kind.writes.iter().chain(&kind.reads).copied().collect();
         let (a, b): (Vec<usize>, Vec<usize>) = (in_order(self), in_order(other));
         if same { (a[0], a[1]) } else { (a[0], b[0]) }
     }
@@ -93,7 +93,7 @@ impl Kind {
 type Matched<'a> = (Access<'a>, Access<'a>);
 
 /// Compares the functions that both builds have.
-pub(super) fn compare(a: &Side<'_>, b: &Side<'_>) -> (Counts, Vec<Changes>) {
+pub(super) fn compare(a: &Build<'_>, b: &Build<'_>) -> (Counts, Vec<Changes>) {
     let mut of_b: HashMap<&str, &Function<'_>> = HashMap::new();
     for function in &b.functions {
         of_b.entry(&function.name).or_insert(function);
@@ -127,8 +127,8 @@ fn keys<'a>(function: &Function<'a>) -> Vec<Key<'a>> {
 }
 
 fn changes(
-    a: &Side<'_>,
-    b: &Side<'_>,
+    a: &Build<'_>,
+    b: &Build<'_>,
     function: &str,
     matched: &[Matched<'_>],
     counts: &mut Counts,
@@ -154,7 +154,7 @@ fn changes(
             };
             of_function.add(count);
             of_all.add(count);
-            let place = |(in_a, in_b): &Matched<'_>| Place {
+            let place = |(in_a, in_b): &Matched<'_>| MatchedAccess {
                 place: a.place(in_a),
                 a: a.words(in_a),
                 b: b.words(in_b),
@@ -171,11 +171,11 @@ fn changes(
 type TagPair = (Option<tbaa::TagId>, Option<tbaa::TagId>);
 
 /// Sorts the accesses by their two tags.
-fn kinds(matched: &[Matched<'_>]) -> (Vec<Kind>, Vec<TagPair>) {
-    let (mut kinds, mut tags, mut places) = (Vec::<Kind>::new(), Vec::new(), HashMap::new());
+fn kinds(matched: &[Matched<'_>]) -> (Vec<SameTags>, Vec<TagPair>) {
+    let (mut kinds, mut tags, mut places) = (Vec::<SameTags>::new(), Vec::new(), HashMap::new());
     for (index, (a, b)) in matched.iter().enumerate() {
         let at = *places.entry((a.tag, b.tag)).or_insert_with(|| {
-            kinds.push(Kind::default());
+            kinds.push(SameTags::default());
             tags.push((a.tag, b.tag));
             kinds.len() - 1
         });
@@ -185,7 +185,7 @@ fn kinds(matched: &[Matched<'_>]) -> (Vec<Kind>, Vec<TagPair>) {
     (kinds, tags)
 }
 
-fn count(kind: &Kind, other: &Kind, same: bool) -> Count {
+fn count(kind: &SameTags, other: &SameTags, same: bool) -> Count {
     let both = |x: u64, y: u64| if same { x * x.saturating_sub(1) / 2 } else { x * y };
     let pairs = both(kind.len(), other.len());
     let reads = both(kind.reads.len() as u64, other.reads.len() as u64);

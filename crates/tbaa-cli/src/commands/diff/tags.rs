@@ -7,7 +7,7 @@ use serde::Serialize;
 use tbaa::TagId;
 use tbaa_check::link::Linked;
 
-use super::side::Side;
+use super::build::Build;
 use crate::commands::link::body;
 use crate::report::Failure;
 
@@ -45,9 +45,9 @@ pub(super) struct Changed {
 }
 
 /// Compares the tags on accesses.
-pub(super) fn compare(a: &Side<'_>, b: &Side<'_>) -> Result<Tags, Failure> {
+pub(super) fn compare(a: &Build<'_>, b: &Build<'_>) -> Result<Tags, Failure> {
     let graphs = [("a", a.input.graph()), ("b", b.input.graph())];
-    let linked = Linked::new(&graphs).map_err(|error| Failure::unusable(error.to_string()))?;
+    let linked = Linked::new(&graphs).map_err(Failure::unusable)?;
     let (of_a, of_b) = (a.tags(), b.tags());
     let known = |module, tags: &[(TagId, u64)]| -> HashSet<TagId> {
         tags.iter().filter_map(|&(tag, _)| linked.tag(module, tag)).collect()
@@ -96,14 +96,14 @@ pub(super) fn compare(a: &Side<'_>, b: &Side<'_>) -> Result<Tags, Failure> {
 
 /// Whether a tag's root has no name, or the tag no root. Linking keeps such roots
 /// of two modules apart; in two builds of one program they are one.
-fn is_unnamed(side: &Side<'_>, tag: TagId) -> bool {
+fn is_unnamed(side: &Build<'_>, tag: TagId) -> bool {
     let graph = side.input.graph();
     let root = graph.tag(tag).ok().and_then(|tag| graph.root_of(tag.access));
     root.is_none_or(|root| graph.ty(root).name().is_none())
 }
 
 /// The base type of a tag: its fields or its parent.
-fn base(side: &Side<'_>, tag: TagId) -> String {
+fn base(side: &Build<'_>, tag: TagId) -> String {
     let graph = side.input.graph();
     match graph.tag(tag) {
         Ok(tag) => body(graph, tag.base, FIELDS),

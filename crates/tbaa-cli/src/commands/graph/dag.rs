@@ -6,12 +6,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use tbaa::{Field, Format, Graph, TypeId, TypeKind, TypeNode};
-use tbaa_ir::Names;
+use tbaa::{Field, Graph, TypeId, TypeKind, TypeNode};
 
 use super::mark::{Bits, Marks};
 use crate::input::Input;
 use crate::printable::printable;
+use crate::walk::{elements, named_parent, type_name};
 
 /// Up to this many types a graph is drawn in full.
 const SMALL: usize = 60;
@@ -21,7 +21,7 @@ const ROWS: (usize, usize) = (48, 8);
 const GROUP: usize = 4;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(super) enum DrawnKind {
     Root,
     Scalar,
     /// Scalars under one parent, a row for each.
@@ -32,21 +32,21 @@ pub(super) enum Kind {
     Malformed,
 }
 
-impl Kind {
+impl DrawnKind {
     pub(super) fn word(self) -> &'static str {
         match self {
-            Kind::Root => "root",
-            Kind::Scalar => "scalar",
-            Kind::Scalars => "scalars",
-            Kind::Struct => "struct",
-            Kind::Union => "union",
-            Kind::Malformed => "malformed",
+            DrawnKind::Root => "root",
+            DrawnKind::Scalar => "scalar",
+            DrawnKind::Scalars => "scalars",
+            DrawnKind::Struct => "struct",
+            DrawnKind::Union => "union",
+            DrawnKind::Malformed => "malformed",
         }
     }
 }
 
-pub(super) struct Node {
-    pub(super) kind: Kind,
+pub(super) struct DrawnType {
+    pub(super) kind: DrawnKind,
     pub(super) name: String,
     /// In bytes, where the format records it.
     pub(super) size: Option<u64>,
@@ -76,7 +76,7 @@ pub(super) struct Edge {
 }
 
 pub(super) struct Dag {
-    pub(super) nodes: Vec<Node>,
+    pub(super) nodes: Vec<DrawnType>,
     pub(super) edges: Vec<Edge>,
     /// What is not drawn, for whoever looks.
     pub(super) omitted: Option<String>,
@@ -88,7 +88,7 @@ impl Dag {
         let types: Vec<TypeId> = graph.types().collect();
         let small = types.len() <= SMALL;
         let groups = if small { HashMap::new() } else { groups(graph, &types, marks) };
-        let mut build = Build {
+        let mut build = DagBuilder {
             input,
             graph,
             marks,
@@ -113,7 +113,8 @@ impl Dag {
 
 /// Scalars that no type and no mark tells apart but their names, by parent.
 fn groups(graph: &Graph, types: &[TypeId], marks: &Marks) -> HashMap<TypeId, Vec<TypeId>> {
-    let parents: HashSet<TypeId> = types.iter().filter_map(|&ty| parent(graph.ty(ty))).collect();
+    let parents: HashSet<TypeId> =
+        types.iter().filter_map(|&ty| named_parent(graph.ty(ty))).collect();
     let mut groups: HashMap<TypeId, Vec<TypeId>> = HashMap::new();
     for &ty in types {
         let node = graph.ty(ty);
@@ -129,16 +130,7 @@ fn groups(graph: &Graph, types: &[TypeId], marks: &Marks) -> HashMap<TypeId, Vec
     groups
 }
 
-/// Returns the parent that a node names; an old-format aggregate names none.
-fn parent(node: TypeNode<'_>) -> Option<TypeId> {
-    match node.kind() {
-        TypeKind::Scalar => node.parent(),
-        TypeKind::Aggregate if node.format() == Format::New => node.parent(),
-        _ => None,
-    }
-}
-
-struct Build<'a> {
+struct DagBuilder<'a> {
     input: &'a Input,
     graph: &'a Graph,
     marks: &'a Marks,
@@ -151,7 +143,7 @@ struct Build<'a> {
     hidden: usize,
 }
 
-impl Build<'_> {
+impl DagBuilder<'_> {
     fn nodes(&mut self, types: &[TypeId]) {
         let grouped: HashSet<TypeId> = self.groups.values().flatten().copied().collect();
         for &ty in types {
@@ -161,14 +153,16 @@ impl Build<'_> {
             let node = self.graph.ty(ty);
             let all = fields(self.graph, node);
             let kind = match node.kind() {
-                TypeKind::Root => Kind::Root,
-                TypeKind::Scalar => Kind::Scalar,
-                TypeKind::Aggregate if all.iter().any(|(_, overlaps)| *overlaps) => Kind::Union,
-                TypeKind::Aggregate => Kind::Struct,
-                _ => Kind::Malformed,
+                TypeKind::Root => DrawnKind::Root,
+                TypeKind::Scalar => DrawnKind::Scalar,
+                TypeKind::Aggregate if all.iter().any(|(_, overlaps)| *overlaps) => {
+                    DrawnKind::Union
+                }
+                TypeKind::Aggregate => DrawnKind::Struct,
+                _ => DrawnKind::Malformed,
             };
             self.place.insert(ty, self.dag.nodes.len());
-            self.dag.nodes.push(Node {
+            self.dag.nodes.push(DrawnType {
                 kind,
                 name: self.name(ty),
                 size: node.size(),
@@ -187,7 +181,13 @@ impl Build<'_> {
         let name = format!("{} under {}", rows.len(), self.name(parent));
         let (from, to) = (self.dag.nodes.len(), self.place[&parent]);
         self.dag.edges.push(Edge { from, row: None, to, parent: true, marks: 0 });
-        self.dag.nodes.push(Node { kind: Kind::Scalars, name, size: None, rows, marks: 0 });
+        self.dag.nodes.push(DrawnType {
+            kind: DrawnKind::Scalars,
+            name,
+            size: None,
+            rows,
+            marks: 0,
+        });
     }
 
     fn edges(&mut self, types: &[TypeId]) {
@@ -197,7 +197,7 @@ impl Build<'_> {
             if node.kind() == TypeKind::Aggregate {
                 self.fields(ty, from);
             }
-            if let Some(to) = parent(node).and_then(|parent| self.place.get(&parent)) {
+            if let Some(to) = named_parent(node).and_then(|parent| self.place.get(&parent)) {
                 let marks = self.marks.parent(ty);
                 self.dag.edges.push(Edge { from, row: None, to: *to, parent: true, marks });
             }
@@ -223,7 +223,7 @@ impl Build<'_> {
             let marks = self.marks.field(ty, at);
             let row = Some(self.dag.nodes[from].rows.len());
             let text = self.field_text(ty, at, field);
-            let array = elements(self.graph, field);
+            let array = elements(self.graph, field).map(|(_, count)| count);
             let offset = Some(field.offset);
             self.dag.nodes[from].rows.push(Row { offset, text, array, overlaps: *overlaps, marks });
             let wanted = marks != 0 || !is_scalar(field) || self.small && drawn.insert(field.ty);
@@ -239,17 +239,15 @@ impl Build<'_> {
     }
 
     fn field_text(&self, ty: TypeId, at: usize, field: &Field) -> String {
-        let of = self.graph.ty(ty).name().unwrap_or_default();
-        let of = String::from_utf8_lossy(of);
         let into = self.name(field.ty);
-        match self.input.field_name(&of, at, field.offset) {
+        match self.input.name_of_field(ty, at, field) {
             Some(name) => format!("{}: {into}", printable(name.as_bytes())),
             None => into,
         }
     }
 
     fn name(&self, ty: TypeId) -> String {
-        printable(Names::of_graph(self.graph).ty(ty).as_bytes())
+        type_name(self.graph, ty)
     }
 }
 
@@ -282,14 +280,4 @@ fn fields(graph: &Graph, node: TypeNode<'_>) -> Vec<(Field, bool)> {
         }
     }
     all
-}
-
-/// How many elements a field has, if it is an array.
-fn elements(graph: &Graph, field: &Field) -> Option<Option<u64>> {
-    let size = graph.ty(field.ty).size().filter(|&size| size != 0)?;
-    match field.extent? {
-        0 | u64::MAX => Some(None),
-        extent if extent > size => Some(Some(extent / size)),
-        _ => None,
-    }
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::dag::{Dag, Edge, Kind, Node, Row};
+use super::dag::{Dag, DrawnKind, DrawnType, Edge, Row};
 use super::mark::{A, B, Bits};
 use crate::svg::{cut, escape};
 
@@ -32,12 +32,12 @@ pub(super) fn write(
     writeln!(out, "}}")
 }
 
-fn node(at: usize, node: &Node, out: &mut dyn Write) -> io::Result<()> {
+fn node(at: usize, node: &DrawnType, out: &mut dyn Write) -> io::Result<()> {
     let (border, fill) = match node.marks {
         0 => ("#555555", "#ffffff"),
         marks => (color(marks), "#fff7e0"),
     };
-    let style = if node.kind == Kind::Union { " STYLE=\"ROUNDED\"" } else { "" };
+    let style = if node.kind == DrawnKind::Union { " STYLE=\"ROUNDED\"" } else { "" };
     write!(
         out,
         "  n{at} [label=<<TABLE BORDER=\"{}\" CELLBORDER=\"0\" CELLSPACING=\"0\" COLOR=\"{border}\" \
@@ -78,9 +78,9 @@ fn edge(edge: &Edge, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// What kind of type it is, and its size.
-pub(super) fn note(node: &Node) -> String {
+pub(super) fn note(node: &DrawnType) -> String {
     match (node.kind, node.size) {
-        (Kind::Scalars, _) => String::new(),
+        (DrawnKind::Scalars, _) => String::new(),
         (kind, None) => kind.word().to_owned(),
         (kind, Some(size)) => format!("{}, {size} B", kind.word()),
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use tbaa::{Explanation, Graph, Rules, Side, TagId, TypeId};
 
-use crate::walk::{Next, Place, all_paths, follow, walk};
+use crate::walk::{Next, WalkStep, all_paths, follow, walk};
 
 /// The first access, the second, or both, as bits.
 pub(super) type Bits = u8;
@@ -55,7 +55,7 @@ impl Marks {
         }
     }
 
-    fn add(&mut self, places: &[Place], bits: Bits) {
+    fn add(&mut self, places: &[WalkStep], bits: Bits) {
         for place in places {
             *self.types.entry(place.ty).or_default() |= bits;
             match place.next {

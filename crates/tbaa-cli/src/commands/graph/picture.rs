@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::dag::{Dag, Edge, Kind, Node, Row};
+use super::dag::{Dag, DrawnKind, DrawnType, Edge, Row};
 use super::dot::{array, color, note};
 use super::layout::{Layout, Size, layout};
 use super::mark::{A, B};
@@ -52,12 +52,12 @@ pub(super) fn write(
     writeln!(out, "</g>\n</svg>")
 }
 
-fn columns(node: &Node) -> usize {
-    if node.kind == Kind::Scalars { node.rows.len().div_ceil(COLUMN).max(1) } else { 1 }
+fn columns(node: &DrawnType) -> usize {
+    if node.kind == DrawnKind::Scalars { node.rows.len().div_ceil(COLUMN).max(1) } else { 1 }
 }
 
 /// Width of a column of rows: offset, mark and text.
-fn row_width(node: &Node) -> usize {
+fn row_width(node: &DrawnType) -> usize {
     let texts = node.rows.iter().map(|row| {
         let text = cut(&row.text, NAME);
         width(&text) + width(&array(row))
@@ -65,23 +65,23 @@ fn row_width(node: &Node) -> usize {
     offset_width(node) + texts.max().unwrap_or(0) + PAD
 }
 
-fn offset_width(node: &Node) -> usize {
+fn offset_width(node: &DrawnType) -> usize {
     let offsets = node.rows.iter().filter_map(|row| row.offset);
     offsets.map(|offset| width(&offset.to_string()) + 2 * PAD).max().unwrap_or(0)
 }
 
-fn size(node: &Node) -> Size {
+fn size(node: &DrawnType) -> Size {
     let title = width(&cut(&node.name, NAME)) + PAD + width(&note(node));
     let columns = columns(node);
     let lines = node.rows.len().div_ceil(columns) + 1;
     let width = title.max(columns * row_width(node) + PAD) + 2 * PAD;
-    let left = matches!(node.kind, Kind::Struct | Kind::Union);
+    let left = matches!(node.kind, DrawnKind::Struct | DrawnKind::Union);
     Size { width, height: lines * LINE + PAD, left }
 }
 
 fn arrow(
     edge: &Edge,
-    from: &Node,
+    from: &DrawnType,
     sizes: &[Size],
     places: &[(usize, usize)],
     out: &mut dyn Write,
@@ -115,14 +115,19 @@ fn arrow(
     writeln!(out, "/>")
 }
 
-fn draw(node: &Node, size: Size, (x, y): (usize, usize), out: &mut dyn Write) -> io::Result<()> {
+fn draw(
+    node: &DrawnType,
+    size: Size,
+    (x, y): (usize, usize),
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let Size { width: w, height: h, .. } = size;
     let (fill, stroke) = match node.kind {
-        Kind::Root => ("#e8eaed", "#5f6368"),
-        Kind::Scalar | Kind::Scalars => ("#f1f8f2", "#5b8c64"),
-        Kind::Struct => ("#ffffff", "#5f6368"),
-        Kind::Union => ("#fdf3ff", "#7b3f98"),
-        Kind::Malformed => ("#fdecea", "#b3261e"),
+        DrawnKind::Root => ("#e8eaed", "#5f6368"),
+        DrawnKind::Scalar | DrawnKind::Scalars => ("#f1f8f2", "#5b8c64"),
+        DrawnKind::Struct => ("#ffffff", "#5f6368"),
+        DrawnKind::Union => ("#fdf3ff", "#7b3f98"),
+        DrawnKind::Malformed => ("#fdecea", "#b3261e"),
     };
     let (stroke, thick) = match node.marks {
         0 => (stroke, ""),
@@ -130,7 +135,7 @@ fn draw(node: &Node, size: Size, (x, y): (usize, usize), out: &mut dyn Write) ->
         marks => (color(marks), " stroke-width=\"3\""),
     };
     // A union has round corners and a band of its own.
-    let round = if node.kind == Kind::Union { 10 } else { 2 };
+    let round = if node.kind == DrawnKind::Union { 10 } else { 2 };
     writeln!(
         out,
         "<g transform=\"translate({x} {y})\"><title>{} {}</title>\n\

@@ -9,6 +9,7 @@ use tbaa_lower::Lowering;
 
 use super::LowerFormat;
 use crate::commands::dump::write_named;
+use crate::commands::write_json;
 use crate::printable::printable;
 use crate::report::Failure;
 
@@ -82,9 +83,7 @@ pub(super) fn certificate<G: std::borrow::Borrow<Graph>>(
         lost_pairs,
     };
     if let LowerFormat::Json = format {
-        serde_json::to_writer(&mut *out, &document).map_err(std::io::Error::from)?;
-        writeln!(out)?;
-        return Ok(());
+        return Ok(write_json(&document, out)?);
     }
     for line in &document.sources {
         let node = line.node.unwrap_or("-");

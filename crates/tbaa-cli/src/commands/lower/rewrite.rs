@@ -146,9 +146,7 @@ pub(super) fn rewrite(
     lowering: &Lowering,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let at = |error: TextError| {
-        Failure::at(input.file(), input.text(), error.offset, error.kind.to_string())
-    };
+    let at = |error: TextError| input.wrong(&error);
     let graph = lowering.graph();
     let mut rewriter = Rewriter::new(input.text(), module);
     let mut definitions = Definitions {

@@ -7,7 +7,7 @@
 use tbaa::{Graph, TagId};
 use tbaa_ir::Names;
 
-use crate::walk::{Place, walk};
+use crate::walk::{WalkStep, walk};
 
 /// Places of a walk, from the root, that are compared.
 const PLACES: usize = 64;
@@ -31,8 +31,8 @@ pub(crate) fn preorder(graph: &Graph, tags: &[TagId]) -> Vec<usize> {
 /// before the scalars below it. What cannot be read comes last.
 fn key(graph: &Graph, tag: TagId) -> (bool, Vec<(bool, usize, u64)>) {
     let Ok(tag) = graph.tag(tag) else { return (true, Vec::new()) };
-    let above = |place: &Place| (true, place.ty.node().index(), place.offset);
-    let place = |place: &Place| (false, place.ty.node().index(), place.offset);
+    let above = |place: &WalkStep| (true, place.ty.node().index(), place.offset);
+    let place = |place: &WalkStep| (false, place.ty.node().index(), place.offset);
     let mut key: Vec<_> = walk(graph, tag.access, 0).iter().rev().map(above).collect();
     if tag.base != tag.access {
         let way = walk(graph, tag.base, tag.offset);

@@ -14,6 +14,7 @@ use tbaa_ir::{DebugInfo, Module, Names, Opcode};
 use super::answers::Answers;
 use crate::commands::blocks::kept_loads;
 use crate::commands::matrix::order::preorder;
+use crate::find::by_function;
 use crate::input::{Content, Input};
 use crate::printable::{llvm_name, printable};
 use crate::render::Source;
@@ -318,8 +319,7 @@ fn types(
 /// tells.
 fn field_name(input: &Input, names: &Names<'_>, ty: TypeId, at: usize, field: &Field) -> String {
     let graph = input.graph();
-    let of = String::from_utf8_lossy(graph.ty(ty).name().unwrap_or_default());
-    if let Some(name) = input.field_name(&of, at, field.offset) {
+    if let Some(name) = input.name_of_field(ty, at, field) {
         return name.to_owned();
     }
     let format = graph.ty(ty).format();
@@ -420,14 +420,13 @@ fn functions(input: &Input, used: &[(TagId, u64)]) -> Vec<Function> {
     let debug = DebugInfo::new(input.text());
     let source = Source::new(input.file(), input.text());
     let oracles = super::answers::RULES.map(|rules| tbaa::Oracle::new(module.graph(), rules));
-    let names: Vec<&[u8]> = module.functions().collect();
     let mut all = Vec::new();
     let mut order: HashMap<TagId, usize> = HashMap::new();
     for &(tag, _) in used {
         let next = order.len();
         order.entry(tag).or_insert(next);
     }
-    for instructions in module.instructions().chunk_by(|a, b| a.function == b.function) {
+    for (name, instructions) in by_function(module) {
         let mut counts: HashMap<TagId, u64> = HashMap::new();
         let mut untagged = 0;
         for instruction in instructions {
@@ -455,7 +454,7 @@ fn functions(input: &Input, used: &[(TagId, u64)]) -> Vec<Function> {
             _ => source.position(first.offset as usize).0,
         };
         let pairs = tagged * tagged.saturating_sub(1) / 2;
-        let name = format!("@{}", llvm_name(names[first.function as usize]));
+        let name = format!("@{}", llvm_name(name));
         all.push(Function { name, line, tagged, untagged, pairs, apart });
     }
     all

@@ -5,14 +5,12 @@ mod data;
 mod related;
 mod runs;
 
-use std::fs;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
 use crate::convert::FlagsArg;
 use crate::input::Input;
-use crate::printable::printable;
-use crate::report::Failure;
+use crate::report::{Failure, write_file};
 use crate::svg::escape;
 
 use data::{Data, Facts, Limits};
@@ -67,10 +65,7 @@ pub(super) fn run(args: &Report, out: &mut dyn Write) -> Result<(), Failure> {
     }
     let page = page(&files.join(", "), &documents);
     match &args.output {
-        Some(path) => fs::write(path, page).map_err(|error| {
-            let path = printable(path.as_os_str().as_encoded_bytes());
-            Failure::unusable(format!("cannot write {path}: {error}"))
-        }),
+        Some(path) => write_file(path, page.as_bytes()),
         None => Ok(out.write_all(page.as_bytes())?),
     }
 }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use tbaa::{Graph, Oracle, Rules, TagId};
 use tbaa_ir::{DebugInfo, Instruction, Module, Names, Opcode};
 
+use crate::find::by_function;
 use crate::input::{Content, Input};
 use crate::printable::{llvm_name, printable};
 use crate::render::Source;
@@ -29,7 +30,7 @@ pub(super) struct Function<'a> {
 }
 
 /// A build.
-pub(super) struct Side<'a> {
+pub(super) struct Build<'a> {
     pub(super) input: &'a Input,
     pub(super) rules: Rules,
     pub(super) oracle: Oracle<&'a Graph>,
@@ -39,9 +40,9 @@ pub(super) struct Side<'a> {
     source: Source<'a>,
 }
 
-impl<'a> Side<'a> {
-    pub(super) fn new(input: &'a Input, rules: Rules) -> Side<'a> {
-        Side {
+impl<'a> Build<'a> {
+    pub(super) fn new(input: &'a Input, rules: Rules) -> Build<'a> {
+        Build {
             input,
             rules,
             oracle: Oracle::new(input.graph(), rules),
@@ -53,7 +54,7 @@ impl<'a> Side<'a> {
     }
 
     /// Takes the tags off.
-    pub(super) fn without_tags(mut self) -> Side<'a> {
+    pub(super) fn without_tags(mut self) -> Build<'a> {
         let accesses = self.functions.iter_mut().flat_map(|function| &mut function.accesses);
         accesses.for_each(|access| access.tag = None);
         self
@@ -121,16 +122,13 @@ fn functions(input: &Input) -> Vec<Function<'_>> {
             return vec![Function { name: "tags".to_owned(), accesses: tags.collect() }];
         }
     };
-    let names: Vec<&[u8]> = module.functions().collect();
-    module
-        .instructions()
-        .chunk_by(|a, b| a.function == b.function)
-        .map(|instructions| {
+    by_function(module)
+        .map(|(name, instructions)| {
             let listed = instructions.iter().filter(|instruction| {
                 instruction.opcode.accesses_memory() || instruction.tag.is_some()
             });
             let access = |instruction| access(module, instruction);
-            let name = format!("@{}", llvm_name(names[instructions[0].function as usize]));
+            let name = format!("@{}", llvm_name(name));
             Function { name, accesses: listed.map(access).collect() }
         })
         .collect()
