@@ -4,12 +4,12 @@
 //! of random pairs a format, `TBAA_SEED` the first seed.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use pretty_assertions::assert_eq;
 use tbaa::wellformed::Verifier;
 use tbaa::{Format, Graph, Oracle, Rules, TagId};
-use tbaa_tests::llvm::{Llvm, WAYS, scratch};
+use tbaa_tests::llvm::{Llvm, WAYS, corpus, scratch};
 use tbaa_tests::lua;
 use tbaa_tests::random::{self, Shape, Universe};
 use tbaa_tests::{Rng, setting};
@@ -101,12 +101,7 @@ fn round_trip(llvm: &Llvm, what: &str, graph: &Graph) {
 #[test]
 fn corpus() {
     let Some(llvm) = Llvm::get() else { return };
-    let folder = Path::new(tbaa_tests::ROOT).join("tests/corpus");
-    let mut sources: Vec<PathBuf> =
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    sources.retain(|path| path.extension().is_some_and(|e| e == "c" || e == "cpp"));
-    sources.sort();
-    assert!(sources.len() >= 15);
+    let sources = corpus();
     let mut pairs = 0;
     for source in &sources {
         let stem = source.file_stem().unwrap().to_string_lossy();
@@ -153,7 +148,7 @@ fn lua() {
 #[test]
 fn random_graphs() {
     let Some(llvm) = Llvm::get() else { return };
-    let wanted = setting("TBAA_PAIRS", 500_000);
+    let wanted = setting("TBAA_PAIRS", 250_000);
     let first_seed = setting("TBAA_SEED", 1);
     for format in [Format::Old, Format::New] {
         let (mut pairs, mut seed) = (0, first_seed);
