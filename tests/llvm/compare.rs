@@ -99,20 +99,21 @@ fn round_trip(llvm: &Llvm, what: &str, graph: &Graph) {
 }
 
 #[test]
-fn corpus() {
+fn compiled_programs() {
     let Some(llvm) = Llvm::get() else { return };
     let sources = corpus();
     let mut pairs = 0;
-    for source in &sources {
+    for (at, source) in sources.iter().enumerate() {
         let stem = source.file_stem().unwrap().to_string_lossy();
-        for (way, options) in WAYS {
+        // Optimized code has fewer tags, and few others: of every third file.
+        for (way, options) in &WAYS[..if at % 3 == 0 { 4 } else { 2 }] {
             let what = format!("corpus/{stem}-{way}");
             let text = llvm.clang(source, options);
             pairs += compare(llvm, &what, &text);
             round_trip(llvm, &what, tbaa_ir::read(&text).unwrap().graph());
         }
     }
-    println!("{} sources, 4 ways each: {pairs} pairs, no difference", sources.len());
+    println!("{} sources, 2 to 4 ways each: {pairs} pairs, no difference", sources.len());
 }
 
 #[test]

@@ -22,7 +22,7 @@ pub(crate) fn declarations(rng: &mut Rng) -> Declarations {
         for member in 0..1 + rng.below(5) {
             let field = format!("m{member}");
             let one = match rng.below(4) {
-                0 if !named.is_empty() => *rng.pick(&named.iter().collect::<Vec<_>>()).clone(),
+                0 if !named.is_empty() => rng.pick(&named).clone(),
                 1 => {
                     let inner = Record::union("")
                         .field("a", *rng.pick(&scalars))

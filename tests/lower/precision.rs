@@ -10,9 +10,9 @@ use tbaa::{Graph, Oracle, Rules, TagId};
 use tbaa_lower::{Lowering, Options, Source, access_paths, tags_of_clang};
 
 use super::open::declarations;
+use tbaa_tests::Rng;
 use tbaa_tests::llvm::{Llvm, scratch};
 use tbaa_tests::lua;
-use tbaa_tests::Rng;
 
 /// Pairs kept, of rule `union`'s.
 #[derive(Default)]

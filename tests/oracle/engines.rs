@@ -59,7 +59,8 @@ fn compiled_programs() {
         // Optimized code has fewer tags, and no others.
         for (way, options) in &WAYS[..2] {
             let module = tbaa_ir::read(&llvm.clang(&source, options)).unwrap();
-            match all_tags(module.graph()) {
+            let tags: Vec<_> = module.graph().tags().take(60).collect();
+            match every_engine(module.graph(), &tags) {
                 Ok(more) => compared += more,
                 Err(why) => panic!("{}, {way}: {why}", source.display()),
             }

@@ -7,8 +7,8 @@ use super::programs::name_of;
 use crate::ours::Ours;
 use crate::report::{figure, table, with_unit};
 use crate::sample::{Contender, time};
-use tbaa_tests::naive::Naive;
 use tbaa_tests::Rng;
+use tbaa_tests::naive::Naive;
 use tbaa_tests::universe::{self, Taste, Universe};
 
 pub(super) fn measure(run: &mut Run<'_>) -> Result<(), String> {

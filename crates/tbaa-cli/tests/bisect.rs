@@ -101,8 +101,8 @@ fn a_fault_among_5000_accesses_takes_40_runs_at_most() {
     if !llvm_is_there() {
         return;
     }
-    // The last three are the hazards that docs/embed-c.md shows.
-    for name in ["hoisted", "struct_copy", "reused", "constant", "wider"] {
+    // Two tags are guilty, or one; `planted_miscompiles_are_found` has more faults.
+    for name in ["hoisted", "constant"] {
         let file = planted().into_iter().find(|file| file.file_stem().unwrap() == name).unwrap();
         let text = fs::read_to_string(file).unwrap();
         let large = with_5000_accesses(&text);

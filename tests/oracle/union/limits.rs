@@ -225,4 +225,3 @@ fn a_chain_of_a_hundred_thousand_types() {
         assert_eq!(clause(&world, rules, crooked_i, bare), Clause::Generality);
     }
 }
-

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use tbaa::{Access, AccessPath, ByteRange, Clause, Comparison, Explanation, Oracle, Rules};
-use tbaa_tests::naive::Naive;
 use tbaa_tests::Rng;
+use tbaa_tests::naive::Naive;
 use tbaa_tests::universe::{self, Taste, Universe};
 
 #[derive(Default)]

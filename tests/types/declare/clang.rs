@@ -6,8 +6,8 @@ use std::process::Command;
 use tbaa::declare::{Declarations, DeclareError, Policy, Target};
 
 use super::generate::{Access, Program, Taste, What};
-use tbaa_tests::llvm::scratch;
 use tbaa_tests::Rng;
+use tbaa_tests::llvm::scratch;
 use tbaa_tests::setting;
 
 const TARGETS: [(&str, &str); 6] = [

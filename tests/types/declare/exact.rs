@@ -6,8 +6,8 @@ use tbaa::declare::{Declarations, Policy, TaggedTypes, Target};
 use tbaa::{Clause, Graph, Oracle, Rules, TagId, TypeId, TypeKind};
 
 use super::generate::{Program, Taste};
-use tbaa_tests::naive::Naive;
 use tbaa_tests::Rng;
+use tbaa_tests::naive::Naive;
 use tbaa_tests::setting;
 use tbaa_tests::universe::{Field, Tag, Type, Universe};
 

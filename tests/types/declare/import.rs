@@ -6,8 +6,8 @@ use tbaa::declare::{ClangRecords, Declarations, LlvmTypes, Target};
 use tbaa::types::Context;
 
 use super::generate::{Program, Taste};
-use tbaa_tests::llvm::scratch;
 use tbaa_tests::Rng;
+use tbaa_tests::llvm::scratch;
 
 const FLAGS: [&str; 6] = [
     "-fsyntax-only",
