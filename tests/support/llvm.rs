@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+/// Bytes that one thread makes and all read.
+type Once = Arc<OnceLock<Vec<u8>>>;
+
 /// The tools of LLVM 22, or why they are not there.
 ///
 /// Without them the comparisons say that they are skipped, unless `TBAA_LLVM`
@@ -14,7 +17,7 @@ pub struct Llvm {
     /// `tests/llvm/aa.cpp`, compiled when it is first asked.
     aa: OnceLock<PathBuf>,
     /// What clang printed so far, by source file and options.
-    modules: Mutex<HashMap<(PathBuf, String), Arc<OnceLock<Vec<u8>>>>>,
+    modules: Mutex<HashMap<(PathBuf, String), Once>>,
 }
 
 impl Llvm {

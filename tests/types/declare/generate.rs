@@ -198,7 +198,7 @@ impl Program {
                     *rng.pick(&[("float", 4), ("int", 2), ("short", 16), ("double", 2)]);
                 Ty::Vector(lane, len)
             }
-            6 => Ty::Complex(*rng.pick(&["float", "double"])),
+            6 => Ty::Complex(if rng.one_in(2) { "float" } else { "double" }),
             7 | 8 if !earlier.is_empty() => {
                 let recent = &earlier[earlier.len().saturating_sub(6)..];
                 Ty::Named(*rng.pick(recent))
