@@ -1,6 +1,6 @@
 //! What the machine allows: tables that hold nothing but what is compared.
 
-use tbaa_tests::rng::Rng;
+use tbaa_tests::Rng;
 
 /// A record of `N` words for each tag.
 pub(crate) struct Table<const N: usize> {

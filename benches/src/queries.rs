@@ -11,7 +11,7 @@ use crate::limit::{Table, only_loop};
 use crate::llvm::LlvmModule;
 use crate::ours::{Ours, RECORD};
 use crate::sample::{Contender, Race, Sampler, time};
-use tbaa_tests::rng::Rng;
+use tbaa_tests::Rng;
 
 /// Queries in a window, at least and at most. So many of the fast ones bring
 /// into the caches what the contender before them drove out.
@@ -31,7 +31,7 @@ pub(crate) struct Pairs {
 
 impl Pairs {
     pub(crate) fn random(tags: &[TagId], quick: bool) -> Pairs {
-        let mut rng = Rng::new(4);
+        let mut rng = Rng(4);
         let count = (2 * tags.len()).next_power_of_two().clamp(2 * WINDOW.end(), 1 << 20);
         let shrink = if quick { 32 } else { 1 };
         let mut number = || rng.below(tags.len() as u64) as u32;
@@ -95,7 +95,7 @@ impl<'a> Subject<'a> {
         let pairs = Pairs::random(&self.tags, sampler.quick);
         let ours = Ours::new(self.graph, Rules::Llvm);
         self.compare(&ours, &pairs);
-        let mut rng = Rng::new(5);
+        let mut rng = Rng(5);
         let four = Table::<4>::random(&mut rng, self.tags.len());
         let own = Table::<{ RECORD / 4 }>::random(&mut rng, self.tags.len());
         let union = Ours::new(self.graph, Rules::Union);

@@ -2,7 +2,7 @@
 
 use tbaa::{Format, Graph, SizedField, TagId, TypeId};
 
-use tbaa_tests::rng::Rng;
+use tbaa_tests::Rng;
 
 /// Bytes of every scalar.
 const SCALAR: u64 = 8;
@@ -128,7 +128,7 @@ impl Maker {
     fn tag_in(&mut self, rng: &mut Rng, base: usize) {
         let (mut at, mut offset) = (base, 0);
         let access = loop {
-            let (inner, start) = rng.pick(&self.aggregates[at].fields);
+            let (inner, start) = *rng.pick(&self.aggregates[at].fields);
             offset += start;
             match inner {
                 Inner::Scalar(ty) => break ty,
@@ -151,7 +151,7 @@ pub(crate) struct Program {
 
 impl Program {
     pub(crate) fn graph(&self) -> Graph {
-        let mut rng = Rng::new(22);
+        let mut rng = Rng(22);
         let mut maker = Maker::new(self.format);
         for number in 0..self.structs {
             let union = self.unions && rng.one_in(12);
@@ -188,7 +188,7 @@ impl Program {
         let mut end = 0;
         let mut fields = Vec::new();
         for _ in 0..count {
-            let mut field = (Inner::Scalar(rng.pick(&maker.scalars)), SCALAR);
+            let mut field = (Inner::Scalar(*rng.pick(&maker.scalars)), SCALAR);
             if nested > 0 && number > 0 && rng.one_in(2) {
                 // Mostly a struct declared not long before.
                 let back = if rng.one_in(2) { 16.min(number) } else { number };

@@ -216,7 +216,7 @@ fn damaged_modules() {
     let Some(llvm) = Llvm::get() else { return };
     let first_seed = setting("TBAA_SEED", 1);
     let mut tally = Tally::default();
-    for seed in first_seed..first_seed + setting("TBAA_DAMAGED", 600) {
+    for seed in first_seed..first_seed + setting("TBAA_DAMAGED", 80) {
         let mut rng = Rng(seed as u64);
         let format = if rng.one_in(2) { Format::Old } else { Format::New };
         let universe = Universe { format, structs: 1 + rng.below(5), tags: 12, shape: Shape::Any };
@@ -232,7 +232,7 @@ fn wild_modules() {
     let Some(llvm) = Llvm::get() else { return };
     let first_seed = setting("TBAA_SEED", 1);
     let mut tally = Tally::default();
-    for seed in first_seed..first_seed + setting("TBAA_DAMAGED", 600) {
+    for seed in first_seed..first_seed + setting("TBAA_DAMAGED", 80) {
         let source = wild(&mut Rng(seed as u64));
         tally.compare(llvm, &format!("wild-{seed}"), &source);
     }

@@ -4,7 +4,7 @@ use tbaa::declare::{Declarations, Policy, Record, Target};
 use tbaa::{Access, Graph, Oracle, Rules, TagId};
 use tbaa_lower::{Lowering, Options, Saved, ScopeForm, Source, access_paths, tags_of_clang};
 
-use tbaa_tests::rng::Rng;
+use tbaa_tests::Rng;
 use tbaa_tests::setting;
 
 /// A few random records: structs, unions, arrays, nested.
@@ -22,15 +22,15 @@ pub(crate) fn declarations(rng: &mut Rng) -> Declarations {
         for member in 0..1 + rng.below(5) {
             let field = format!("m{member}");
             let one = match rng.below(4) {
-                0 if !named.is_empty() => rng.pick(&named.iter().collect::<Vec<_>>()).clone(),
+                0 if !named.is_empty() => rng.pick(&named).clone(),
                 1 => {
                     let inner = Record::union("")
-                        .field("a", rng.pick(&scalars))
-                        .field("b", rng.pick(&scalars));
+                        .field("a", *rng.pick(&scalars))
+                        .field("b", *rng.pick(&scalars));
                     record = record.field(field, inner);
                     continue;
                 }
-                _ => rng.pick(&scalars).to_owned(),
+                _ => (*rng.pick(&scalars)).to_owned(),
             };
             record = match rng.below(6) {
                 0 => record.field(field, format!("{one} [3]").as_str()),
@@ -76,7 +76,7 @@ impl Open {
 
 /// Opens a lowering for the records that are shared, and lowers all accesses.
 pub(crate) fn open(seed: u64, mixed: bool, grown: bool) -> Open {
-    let mut rng = Rng::new(seed);
+    let mut rng = Rng(seed);
     let types = declarations(&mut rng);
     let mut source = Graph::new();
     let shared = |record| !mixed || types.display(record).len() % 2 == seed as usize % 2;
@@ -152,7 +152,7 @@ fn open_and_mixed_are_sound() {
 #[test]
 fn storing_changes_nothing() {
     for seed in 1..60 {
-        let mut rng = Rng::new(seed);
+        let mut rng = Rng(seed);
         let types = declarations(&mut rng);
         let mut source = Graph::new();
         let (theirs, pairs) = tags_of_clang(&types, &mut source, |_| true).unwrap();

@@ -10,9 +10,9 @@ use tbaa::{Graph, Oracle, Rules, TagId};
 use tbaa_lower::{Lowering, Options, Source, access_paths, tags_of_clang};
 
 use super::open::declarations;
+use tbaa_tests::Rng;
 use tbaa_tests::llvm::{Llvm, scratch};
 use tbaa_tests::lua;
-use tbaa_tests::rng::Rng;
 
 /// Pairs kept, of rule `union`'s.
 #[derive(Default)]
@@ -147,7 +147,7 @@ fn table() {
     println!("|---|---|---|---|---|---|---|---|");
     let mut random = Row::default();
     for seed in 1..40 {
-        let types = declarations(&mut Rng::new(seed));
+        let types = declarations(&mut Rng(seed));
         random.add(&measure(&format!("seed {seed}"), &types));
     }
     random.print("random, rich in unions");

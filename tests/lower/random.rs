@@ -3,7 +3,7 @@
 use tbaa::{Access, Format, Graph, Oracle, Rules, TagId};
 use tbaa_lower::{Lowering, Options, ScopeForm, Source};
 
-use tbaa_tests::rng::Rng;
+use tbaa_tests::Rng;
 use tbaa_tests::setting;
 use tbaa_tests::universe::{self, Taste};
 
@@ -17,7 +17,7 @@ pub(crate) struct Case {
 
 /// Lowers a random universe: in one call, or grown in several.
 pub(crate) fn case(seed: u64, grown: bool) -> Case {
-    let mut rng = Rng::new(seed);
+    let mut rng = Rng(seed);
     let taste = if rng.one_in(4) { Taste::Tame } else { Taste::Wild };
     let sized = !rng.one_in(3);
     let mut u = universe::random(&mut rng, sized, taste);
@@ -25,13 +25,13 @@ pub(crate) fn case(seed: u64, grown: bool) -> Case {
         universe::grow(&mut rng, &mut u, taste);
     }
     let (graph, tags) = u.graph();
-    let rules = rng.pick(&[Rules::Union, Rules::Union, Rules::UnionStrict, Rules::Llvm]);
-    let format = rng.pick(&[Format::Old, Format::New]);
-    let depth = rng.pick(&[64, 64, 3, 1]);
-    let scopes = rng.pick(&[ScopeForm::None, ScopeForm::Lost, ScopeForm::All]);
+    let rules = *rng.pick(&[Rules::Union, Rules::Union, Rules::UnionStrict, Rules::Llvm]);
+    let format = *rng.pick(&[Format::Old, Format::New]);
+    let depth = *rng.pick(&[64, 64, 3, 1]);
+    let scopes = *rng.pick(&[ScopeForm::None, ScopeForm::Lost, ScopeForm::All]);
     let options = Options::new().format(format).depth(depth).scopes(scopes);
     let source = |rng: &mut Rng, tag: TagId| match rng.below(8) {
-        0 => Source::sized(tag, rng.pick(&[0, 1, 8, 16])),
+        0 => Source::sized(tag, *rng.pick(&[0, 1, 8, 16])),
         1 => (tag, 1 + rng.below(50) as u32).into(),
         _ => tag.into(),
     };

@@ -10,7 +10,7 @@ use tbaa_check::lint::{Options, lint};
 use tbaa_check::verify::verify;
 use tbaa_ir::Keep;
 
-const DEEP: usize = 50_000;
+const DEEP: usize = 20_000;
 
 pub(crate) fn on_a_small_stack(body: impl FnOnce() + Send + 'static) {
     let thread = std::thread::Builder::new().stack_size(256 << 10).spawn(body).unwrap();

@@ -12,7 +12,7 @@ use tbaa::{AliasResult, Graph, Oracle, Rules, TagId};
 /// Every spec: the path from the repository's root, and the text.
 fn specs() -> Vec<(String, String)> {
     let root = Path::new(tbaa_tests::ROOT);
-    let mut paths: Vec<PathBuf> = ["specs", "tests/fixtures/specs"]
+    let mut paths: Vec<PathBuf> = ["specs", "specs/regressions", "tests/fixtures/specs"]
         .iter()
         .filter_map(|folder| fs::read_dir(root.join(folder)).ok())
         .flatten()

@@ -9,14 +9,13 @@ pub mod llvm;
 pub mod lua;
 pub mod naive;
 pub mod random;
-pub mod rng;
+mod rng;
 pub mod small;
 pub mod soak;
-mod splitmix;
 pub mod strategy;
 pub mod universe;
 
-pub use splitmix::Rng;
+pub use rng::Rng;
 
 /// The repository's folder.
 pub const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");

@@ -1,50 +1,63 @@
 //! Asking the real LLVM 22, through `tests/llvm/aa.cpp` and its own tools.
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// Bytes that one thread makes and all read.
+type Once = Arc<OnceLock<Vec<u8>>>;
 
 /// The tools of LLVM 22, or why they are not there.
 ///
 /// Without them the comparisons say that they are skipped, unless `TBAA_LLVM`
 /// is `require`, as it is in the README's test command.
 pub struct Llvm {
-    aa: PathBuf,
+    /// `tests/llvm/aa.cpp`, compiled when it is first asked.
+    aa: OnceLock<PathBuf>,
+    /// What clang printed so far, by source file and options.
+    modules: Mutex<HashMap<(PathBuf, String), Once>>,
 }
 
 impl Llvm {
     pub fn get() -> Option<&'static Llvm> {
         static LLVM: OnceLock<Option<Llvm>> = OnceLock::new();
-        LLVM.get_or_init(|| build_or_skip("aa").map(|aa| Llvm { aa })).as_ref()
+        let start = || {
+            let version = Command::new("clang-22").arg("--version").output();
+            let found = version.map(|_| Llvm { aa: OnceLock::new(), modules: Mutex::default() });
+            usable(found.map_err(|error| format!("clang-22: {error}")))
+        };
+        LLVM.get_or_init(start).as_ref()
+    }
+
+    fn run_aa(&self, arguments: &[&str], file: &Path) -> Output {
+        let aa = self.aa.get_or_init(|| build("aa").unwrap_or_else(|why| panic!("{why}")));
+        Command::new(aa).args(arguments).arg(file).output().unwrap()
     }
 
     /// What `aa COMMAND FILE` prints.
     pub fn aa(&self, arguments: &[&str], file: &Path) -> String {
-        let output = Command::new(&self.aa).args(arguments).arg(file).output().unwrap();
+        let output = self.run_aa(arguments, file);
         text_of(output, &format!("aa {arguments:?} {}", file.display()))
     }
 
     /// The same, or `None` if a signal ended it: LLVM reads what is no node as
     /// one, and what comes of it depends on what lies in memory there.
     pub fn aa_unless_killed(&self, arguments: &[&str], file: &Path) -> Option<String> {
-        let output = Command::new(&self.aa).args(arguments).arg(file).output().unwrap();
+        let output = self.run_aa(arguments, file);
         output.status.code()?;
         Some(text_of(output, &format!("aa {arguments:?} {}", file.display())))
     }
 
-    /// What clang prints for a source file, as a module's text.
+    /// What clang prints for a source file, as a module's text. Each test program
+    /// compiles a file once in each way.
     pub fn clang(&self, source: &Path, options: &[&str]) -> Vec<u8> {
-        let cpp = source.extension().is_some_and(|extension| extension == "cpp");
-        let clang = if cpp { "clang++-22" } else { "clang-22" };
-        let output = Command::new(clang)
-            .args(["-S", "-emit-llvm", "-o", "-", "-w"])
-            .args(options)
-            .arg(source)
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{clang} {options:?} {}", source.display());
-        output.stdout
+        let module = {
+            let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
+            modules.entry((source.to_owned(), options.join(" "))).or_default().clone()
+        };
+        module.get_or_init(|| compile(source, options)).clone()
     }
 
     /// Panics unless `llvm-as-22` accepts the text.
@@ -93,10 +106,38 @@ pub const WAYS: [(&str, &[&str]); 4] = [
     ("O2-new", &["-O2", "-Xclang", "-new-struct-path-tbaa"]),
 ];
 
+/// The C and C++ files of the corpus.
+pub fn corpus() -> Vec<PathBuf> {
+    let folder = Path::new(crate::ROOT).join("tests/corpus");
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut sources: Vec<PathBuf> =
+        files.filter(|path| path.extension().is_some_and(|e| e == "c" || e == "cpp")).collect();
+    sources.sort();
+    assert!(sources.len() >= 15);
+    sources
+}
+
+fn compile(source: &Path, options: &[&str]) -> Vec<u8> {
+    let cpp = source.extension().is_some_and(|extension| extension == "cpp");
+    let clang = if cpp { "clang++-22" } else { "clang-22" };
+    let output = Command::new(clang)
+        .args(["-S", "-emit-llvm", "-o", "-", "-w"])
+        .args(options)
+        .arg(source)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{clang} {options:?} {}", source.display());
+    output.stdout
+}
+
 /// Compiles a program of `tests/llvm`; says why where that cannot be.
 pub fn build_or_skip(name: &str) -> Option<PathBuf> {
-    match build(name) {
-        Ok(program) => Some(program),
+    usable(build(name))
+}
+
+fn usable<T>(found: Result<T, String>) -> Option<T> {
+    match found {
+        Ok(found) => Some(found),
         Err(why) if std::env::var("TBAA_LLVM").is_ok_and(|v| v == "require") => {
             panic!("LLVM 22 is required and not usable: {why}")
         }
@@ -107,11 +148,18 @@ pub fn build_or_skip(name: &str) -> Option<PathBuf> {
     }
 }
 
-/// Compiles a program of `tests/llvm` against LLVM 22.
+/// Compiles a program of `tests/llvm` against LLVM 22, unless it was compiled since its
+/// source changed.
 fn build(name: &str) -> Result<PathBuf, String> {
     let source = Path::new(crate::ROOT).join(format!("tests/llvm/{name}.cpp"));
-    // Two test programs may build at once: each has a binary of its own.
+    let built = folder().join(name);
+    let time = |path: &Path| fs::metadata(path).and_then(|it| it.modified()).ok();
+    if time(&built) > time(&source) {
+        return Ok(built);
+    }
+    // Two test programs may build at once: each has a binary of its own, until it is whole.
     let binary = folder().join(format!("{name}-{}", std::process::id()));
+    fs::create_dir_all(folder()).map_err(|error| error.to_string())?;
     let config = |options: &[&str]| -> Result<Vec<String>, String> {
         let output = Command::new("llvm-config-22")
             .args(options)
@@ -130,7 +178,8 @@ fn build(name: &str) -> Result<PathBuf, String> {
         .output()
         .map_err(|error| format!("clang++-22: {error}"))?;
     if output.status.success() {
-        Ok(binary)
+        fs::rename(&binary, &built).map_err(|error| error.to_string())?;
+        Ok(built)
     } else {
         Err(format!("{name}.cpp does not compile: {}", String::from_utf8_lossy(&output.stderr)))
     }

@@ -1,13 +1,11 @@
-//! A small generator of random numbers: the same seed, the same universe.
-
-/// `SplitMix64`.
-pub struct Rng(u64);
+/// `SplitMix64`: small, and the same numbers for the same seed everywhere.
+///
+/// Source: Steele, Lea, Flood, "Fast splittable pseudorandom number
+/// generators", OOPSLA 2014.
+pub struct Rng(pub u64);
 
 impl Rng {
-    pub fn new(seed: u64) -> Rng {
-        Rng(seed)
-    }
-
+    #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -16,9 +14,10 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// A number below `limit`, which is not 0.
-    pub fn below(&mut self, limit: u64) -> u64 {
-        self.next() % limit
+    /// A number below `bound`, which is not 0.
+    pub fn below<N: TryInto<u64> + TryFrom<u64>>(&mut self, bound: N) -> N {
+        let number = bound.try_into().ok().map(|bound| self.next() % bound);
+        number.and_then(|number| number.try_into().ok()).expect("a positive bound")
     }
 
     /// True once in `times`.
@@ -26,7 +25,7 @@ impl Rng {
         self.below(times) == 0
     }
 
-    pub fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[self.below(from.len() as u64) as usize]
+    pub fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
+        &items[self.below(items.len())]
     }
 }

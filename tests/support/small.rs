@@ -73,20 +73,23 @@ pub fn orders(len: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// All graphs of so many types, one of each set that differs in order alone.
-pub fn graphs(types: usize, sized: bool) -> Vec<Vec<Shape>> {
+/// Graphs of so many types, one of each set that differs in order alone: of all lists of
+/// types every `step`th from number `from` on, if it is the first of its set.
+pub fn graphs(types: usize, sized: bool, step: usize, from: usize) -> Vec<Vec<Shape>> {
     let mut all: Vec<Vec<Shape>> = vec![Vec::new()];
-    for _ in 0..types {
+    for len in 1..=types {
+        // What is first begins with what is.
         let longer = all.iter().flat_map(|before| {
             next(before, sized).into_iter().map(|shape| [&before[..], &[shape]].concat())
         });
-        all = longer.collect();
+        let (step, from) = if len == types { (step, from) } else { (1, 0) };
+        let orders = orders(len);
+        let is_least = |shapes: &Vec<Shape>| {
+            let mut others = orders.iter().filter_map(|order| renumbered(shapes, order));
+            others.all(|other| other >= *shapes)
+        };
+        all = longer.skip(from).step_by(step).filter(is_least).collect();
     }
-    let orders = orders(types);
-    let is_least = |shapes: &Vec<Shape>| {
-        orders.iter().all(|order| renumbered(shapes, order).is_none_or(|other| other >= *shapes))
-    };
-    all.retain(is_least);
     all
 }
 
@@ -120,10 +123,8 @@ pub fn universe(shapes: &[Shape], sized: bool) -> Universe {
     u
 }
 
-/// The graphs that are compared: every `step`th of all, which `TBAA_SMALL` sets,
-/// from number `TBAA_SMALL_FROM` on. The first says how many there are.
-pub fn share(types: usize, sized: bool, step: usize) -> (usize, Vec<Vec<Shape>>) {
-    let graphs = graphs(types, sized);
-    let (step, from) = (setting("TBAA_SMALL", step), setting("TBAA_SMALL_FROM", 0));
-    (graphs.len(), graphs.into_iter().skip(from).step_by(step).collect())
+/// The graphs that are compared: one of `step`, which `TBAA_SMALL` sets, from number
+/// `TBAA_SMALL_FROM` on.
+pub fn share(types: usize, sized: bool, step: usize) -> Vec<Vec<Shape>> {
+    graphs(types, sized, setting("TBAA_SMALL", step), setting("TBAA_SMALL_FROM", 0))
 }

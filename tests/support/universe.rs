@@ -5,7 +5,7 @@ use std::fmt::{self, Write as _};
 
 use tbaa::{Graph, Int, NodeId, Operand, TagId};
 
-use super::rng::Rng;
+use super::Rng;
 
 #[derive(Clone, Debug)]
 pub struct Field {
@@ -173,7 +173,7 @@ pub fn random(rng: &mut Rng, sized: bool, taste: Taste) -> Universe {
         let root = u.root(&format!("root{number}"));
         let mut parents = vec![root];
         for _ in 0..2 + rng.below(3) {
-            let parent = rng.pick(&parents);
+            let parent = *rng.pick(&parents);
             let size = match rng.below(24) {
                 0 if wild => 0,
                 1 if wild => 3,
@@ -199,8 +199,8 @@ pub fn grow(rng: &mut Rng, u: &mut Universe, taste: Taste) {
         let types: Vec<usize> = (0..u.types.len()).filter(|&ty| !u.types[ty].root).collect();
         if wild && rng.one_in(12) {
             // No compiler puts a scalar below an aggregate, but a text may.
-            let size = rng.pick(&[0, 4, 8]);
-            u.scalar(&format!("t{}", types.len()), rng.pick(&types), size);
+            let size = *rng.pick(&[0, 4, 8]);
+            u.scalar(&format!("t{}", types.len()), *rng.pick(&types), size);
         }
         let kept = u.types.len();
         let ty = random_aggregate(rng, u, &scalars, wild);
@@ -224,7 +224,7 @@ fn random_aggregate(rng: &mut Rng, u: &Universe, scalars: &[usize], wild: bool) 
     };
     let all: Vec<usize> = (0..u.types.len()).filter(|&ty| !u.types[ty].root).collect();
     let recent = &all[all.len().saturating_sub(3)..];
-    let first = if rng.one_in(2) { rng.pick(recent) } else { rng.pick(scalars) };
+    let first = if rng.one_in(2) { *rng.pick(recent) } else { *rng.pick(scalars) };
     let root = root_of(first);
     let mut fields: Vec<Field> = Vec::new();
     let union = wild && rng.one_in(3);
@@ -232,7 +232,7 @@ fn random_aggregate(rng: &mut Rng, u: &Universe, scalars: &[usize], wild: bool) 
     let mut end = 0;
     for number in 0..1 + rng.below(4) {
         let from = if rng.one_in(2) { recent } else { &all };
-        let mut ty = if number == 0 { first } else { rng.pick(from) };
+        let mut ty = if number == 0 { first } else { *rng.pick(from) };
         // One type at one offset, now plain and now an array.
         if let Some(last) = fields.last().filter(|_| rng.one_in(5)) {
             ty = last.ty;
@@ -271,7 +271,7 @@ fn random_aggregate(rng: &mut Rng, u: &Universe, scalars: &[usize], wild: bool) 
     }
     let parent = if wild && rng.one_in(2) {
         let kin: Vec<usize> = all.iter().copied().filter(|&ty| root_of(ty) == root).collect();
-        rng.pick(&kin)
+        *rng.pick(&kin)
     } else {
         root
     };
@@ -302,9 +302,9 @@ pub fn concrete_paths(u: &Universe, ty: usize) -> u64 {
 fn random_tag(rng: &mut Rng, u: &Universe, wild: bool) -> Tag {
     let types: Vec<usize> = (0..u.types.len()).filter(|&ty| !u.types[ty].root || wild).collect();
     let base = if rng.one_in(3) {
-        rng.pick(&types)
+        *rng.pick(&types)
     } else {
-        rng.pick(&types[types.len().saturating_sub(4)..])
+        *rng.pick(&types[types.len().saturating_sub(4)..])
     };
     // Walk down to a scalar, or stop on the way.
     let (mut access, mut offset, mut displaced) = (base, 0, 0);
@@ -336,7 +336,7 @@ fn random_tag(rng: &mut Rng, u: &Universe, wild: bool) -> Tag {
         match rng.below(16) {
             0 => offset = displaced,
             1 => offset = rng.below(12),
-            2 => access = rng.pick(&types),
+            2 => access = *rng.pick(&types),
             _ => {}
         }
     }

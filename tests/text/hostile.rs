@@ -4,6 +4,7 @@
 use tbaa::wellformed::Verifier;
 use tbaa::{Oracle, Rules};
 use tbaa_ir::{Keep, Module, TextErrorKind};
+use tbaa_tests::Rng;
 
 /// Something of everything that the reader knows.
 const MODULE: &str = r#"; ModuleID = 'f.c'
@@ -126,23 +127,10 @@ fn a_text_cut_anywhere_is_refused_or_whole() {
     }
 }
 
-/// Sebastiano Vigna's `SplitMix64`.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ z >> 31) % limit as u64) as usize
-    }
-}
-
 /// Bytes that mean something to the reader.
 const TELLING: &[u8] = b"!{}()[]<>\"\\;:,=@%*\n\r\t 0123456789i-\0\xff";
 
-fn damage(text: &mut Vec<u8>, random: &mut Random) {
+fn damage(text: &mut Vec<u8>, random: &mut Rng) {
     for _ in 0..1 + random.below(4) {
         let at = random.below(text.len());
         let byte = TELLING[random.below(TELLING.len())];
@@ -173,7 +161,7 @@ fn a_damaged_text_is_no_danger() {
     let (mut read, mut refused) = (0, 0);
     for seed in 0..3_000 {
         let mut text = MODULE.as_bytes().to_owned();
-        damage(&mut text, &mut Random(seed));
+        damage(&mut text, &mut Rng(seed));
         let result = std::panic::catch_unwind(|| use_all(&text).is_ok());
         match result {
             Ok(true) => read += 1,
@@ -190,7 +178,7 @@ fn a_damaged_list_of_metadata_is_no_danger() {
     let list = &MODULE[MODULE.find("!3 = ").unwrap()..];
     for seed in 0..2_000 {
         let mut text = format!("!tbaa.tags = !{{!3, !9, !20, !6}}\n{list}").into_bytes();
-        damage(&mut text, &mut Random(seed));
+        damage(&mut text, &mut Rng(seed));
         if std::panic::catch_unwind(|| drop(use_all(&text))).is_err() {
             panic!("seed {seed}:\n{}", String::from_utf8_lossy(&text));
         }

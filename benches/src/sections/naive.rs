@@ -7,15 +7,15 @@ use super::programs::name_of;
 use crate::ours::Ours;
 use crate::report::{figure, table, with_unit};
 use crate::sample::{Contender, time};
+use tbaa_tests::Rng;
 use tbaa_tests::naive::Naive;
-use tbaa_tests::rng::Rng;
 use tbaa_tests::universe::{self, Taste, Universe};
 
 pub(super) fn measure(run: &mut Run<'_>) -> Result<(), String> {
     let mut rows = Vec::new();
     for sized in [false, true] {
         let format = if sized { tbaa::Format::New } else { tbaa::Format::Old };
-        let mut rng = Rng::new(7);
+        let mut rng = Rng(7);
         let count = run.pick(200, 10);
         let mut universes: Vec<_> =
             (0..count).map(|_| universe::random(&mut rng, sized, Taste::Wild)).collect();

@@ -41,22 +41,19 @@ fn expect(program: &Path, output: &str) {
 }
 
 #[test]
-fn programs_run_under_two_compilers_and_valgrind() {
-    if !have(&["cc", "gcc", "clang-22", "pkg-config", "valgrind"]) {
+fn programs_run_by_gcc_and_under_valgrind() {
+    if !have(&["cc", "gcc", "pkg-config", "valgrind"]) {
         return;
     }
     for name in PROGRAMS {
         let stem = name.trim_end_matches(".c");
-        for (compiler, way, arguments) in [
-            ("gcc", "shared", shared()),
-            ("clang-22", "shared", shared()),
-            ("gcc", "static", with_static_library()),
-        ] {
-            let program =
-                compile(compiler, &source(name), arguments, &format!("{stem}-{compiler}-{way}"));
+        // One with the library inside; clang compiles them all for the sanitizers.
+        if name == "api.c" {
+            let program = compile("gcc", &source(name), with_static_library(), "api-static");
             expect(&program, &run(&mut Command::new(&program)));
         }
-        let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{stem}-gcc-shared"));
+        let program = compile("gcc", &source(name), shared(), &format!("{stem}-gcc"));
+        expect(&program, &run(&mut Command::new(&program)));
         let mut valgrind = Command::new("valgrind");
         valgrind.args(["--quiet", "--error-exitcode=9", "--leak-check=full"]);
         expect(
@@ -116,7 +113,7 @@ fn headers_are_c_and_cpp_of_several_standards() {
 
 #[test]
 fn llvm_gets_the_same_nodes_as_from_its_own_builder() {
-    if !have(&["cc", "gcc", "g++", "clang-22", "clang++-22", "pkg-config", "llvm-config-22"]) {
+    if !have(&["cc", "gcc", "clang++-22", "pkg-config", "llvm-config-22"]) {
         return;
     }
     let config = |option: &[&str]| {
@@ -127,18 +124,12 @@ fn llvm_gets_the_same_nodes_as_from_its_own_builder() {
     arguments.extend(config(&["--includedir"]));
     arguments.extend(shared());
     arguments.extend(config(&["--ldflags", "--libs", "core"]));
-    for compiler in ["gcc", "clang-22"] {
-        let name = format!("llvm-{compiler}");
-        let program = compile(compiler, &source("llvm.c"), &arguments, &name);
-        assert_eq!(run(&mut Command::new(&program)), "ok\n");
-    }
+    let program = compile("gcc", &source("llvm.c"), &arguments, "llvm");
+    assert_eq!(run(&mut Command::new(&program)), "ok\n");
     arguments.push("-fno-rtti".to_owned());
-    for compiler in ["g++", "clang++-22"] {
-        let name = format!("metadata-{compiler}");
-        let program = compile(compiler, &source("metadata.cpp"), &arguments, &name);
-        let expected = fs::read_to_string(source("metadata.expected")).unwrap();
-        assert_eq!(run(&mut Command::new(&program)), expected, "{compiler}");
-    }
+    let program = compile("clang++-22", &source("metadata.cpp"), &arguments, "metadata");
+    let expected = fs::read_to_string(source("metadata.expected")).unwrap();
+    assert_eq!(run(&mut Command::new(&program)), expected);
 }
 
 #[test]

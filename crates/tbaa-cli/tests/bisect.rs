@@ -79,30 +79,30 @@ fn planted_miscompiles_are_found() {
 }
 
 /// A module with a planted fault in its midst.
-fn with_5000_accesses(planted: &str) -> String {
+fn with_2000_accesses(planted: &str) -> String {
     let (before, rest) = planted.split_once("\n; Accesses that have nothing").unwrap();
     let (other, after) = rest.split_once("\n@format").unwrap();
     let (_, other) = other.split_once('\n').unwrap();
     let copies = |range: std::ops::Range<usize>| -> String {
         range.map(|n| other.replace("@other", &format!("@other.{n}"))).collect()
     };
-    let count = (5000 - tbaa_ir::read(planted.as_bytes()).unwrap().instructions().len()) / 7;
+    let count = (2000 - tbaa_ir::read(planted.as_bytes()).unwrap().instructions().len()) / 7;
     format!("{before}\n{}\n{other}{}@format{after}", copies(0..count / 3), copies(count / 3..count))
 }
 
 #[test]
-fn a_fault_among_5000_accesses_takes_40_runs_at_most() {
+fn a_fault_among_2000_accesses_takes_36_runs_at_most() {
     if !llvm_is_there() {
         return;
     }
-    // The last three are the hazards that docs/embed-c.md shows.
-    for name in ["hoisted", "struct_copy", "reused", "constant", "wider"] {
+    // Two tags are guilty, or one; `planted_miscompiles_are_found` has more faults.
+    for name in ["hoisted", "constant"] {
         let file = planted().into_iter().find(|file| file.file_stem().unwrap() == name).unwrap();
         let text = fs::read_to_string(file).unwrap();
-        let large = with_5000_accesses(&text);
+        let large = with_2000_accesses(&text);
         let count = tbaa_ir::read(large.as_bytes()).unwrap().instructions().len();
-        assert!((4990..=5000).contains(&count), "{count}");
-        let file = scratch(&format!("{name}-5000.ll"), &large);
+        assert!((1990..=2000).contains(&count), "{count}");
+        let file = scratch(&format!("{name}-2000.ll"), &large);
         let out = tbaa(&["bisect", &file, "--recipe", "run"]);
         let report = stdout(&out);
         let found: Vec<&str> =

@@ -72,7 +72,7 @@ fn check_grown(what: &str, graph: &Graph) {
 #[test]
 fn whole_accesses_in_a_deep_chain() {
     const DEPTH: usize = 90;
-    for (whole_first, every) in [(true, 1), (false, 1), (true, 30)] {
+    for (whole_first, every) in [(true, 5), (false, 5), (true, 30)] {
         let mut graph = Graph::new();
         let mut b = graph.builder();
         let root = b.root("R").unwrap();
@@ -193,46 +193,6 @@ fn offsets_beyond_32_bits() {
     }
 }
 
-/// The field of a plain struct cuts a flexible array in a union in it.
-#[test]
-fn a_flexible_array_ends_with_its_slot() {
-    let mut graph = Graph::new();
-    let mut b = graph.builder();
-    let field = |ty, offset, size| SizedField { ty, offset, size };
-    let root = b.root("R").unwrap();
-    let short = b.sized_type(root, 2, "short", &[]).unwrap();
-    let double = b.sized_type(short, 8, "double", &[]).unwrap();
-    let inner = b.sized_type(root, 19, "S", &[field(double, 9, 8)]).unwrap();
-    let union = [field(short, 0, 2), field(inner, 0, 0)];
-    let union = b.sized_type(root, 2, "U", &union).unwrap();
-    let outer = b.sized_type(root, 1, "T", &[field(union, 0, 1)]).unwrap();
-    let a = b.access_tag(outer, double, 9, 8, false).unwrap();
-    let b = b.access_tag(inner, double, 9, 8, false).unwrap();
-    assert_eq!(Oracle::new(&graph, Rules::Union).alias(a, b), AliasResult::NoAlias);
-}
-
-/// An object is one of its type's parent, too, which may reach farther than its
-/// own size and its parent's.
-#[test]
-fn an_ancestor_may_reach_past_its_size() {
-    for extent in [0, 8] {
-        let mut graph = Graph::new();
-        let mut b = graph.builder();
-        let field = |ty, offset, size| SizedField { ty, offset, size };
-        let root = b.root("R").unwrap();
-        let char = b.sized_type(root, 1, "char", &[]).unwrap();
-        let int = b.sized_type(root, 4, "int", &[]).unwrap();
-        let parent = [field(char, 0, extent), field(int, 0, 4)];
-        let parent = b.sized_type(root, 4, "P", &parent).unwrap();
-        let inner = b.sized_type(parent, 4, "S", &[field(char, 0, 4)]).unwrap();
-        let outer = [field(inner, 0, 4), field(int, 4, 4)];
-        let outer = b.sized_type(root, 8, "T", &outer).unwrap();
-        let a = b.access_tag(parent, parent, 0, 8, false).unwrap();
-        let b = b.access_tag(outer, int, 4, 4, false).unwrap();
-        assert_eq!(Oracle::new(&graph, Rules::Union).alias(a, b), AliasResult::MayAlias);
-    }
-}
-
 /// A struct of too many objects to list, accessed whole, and through a type that
 /// holds it.
 #[test]
@@ -318,7 +278,7 @@ fn many_pairs_with_malformed_and_foreign_tags() {
 #[test]
 fn both_formats_under_one_root() {
     let mut pairs = 0;
-    for seed in 0..setting("TBAA_GRAPHS", 6) {
+    for seed in 0..setting("TBAA_GRAPHS", 3) {
         let mut rng = Rng(seed as u64);
         let parts = [Format::Old, Format::New, Format::Old].map(|format| {
             let shape = *rng.pick(&[Shape::Any, Shape::Parented]);

@@ -1,130 +1,10 @@
 //! Corners to which random universes come too rarely.
 
-use tbaa::{Clause, Oracle, Rules, Tag};
+use tbaa::{Access, Clause, Oracle, Rules, Tag};
 
 use super::World;
-use super::random::{Count, compare};
 use tbaa_tests::engines::every_engine;
-use tbaa_tests::rng::Rng;
 use tbaa_tests::universe::Universe;
-
-/// Asks every pair of a universe of the naive definition, with many sizes.
-fn check(u: &Universe) {
-    let mut sizes = Rng::new(1);
-    for round in 0..20 {
-        compare(round, u, &mut sizes, &mut Count::default());
-    }
-}
-
-/// An offset whose low bits are 0, and which the tables cannot pack with others.
-#[test]
-fn an_object_at_two_to_the_forty_eight() {
-    let mut u = Universe::new(true);
-    let root = u.root("R");
-    let [int, float] = ["int", "float"].map(|name| u.scalar(name, root, 4));
-    let union = u.aggregate("U", root, 4, &[(int, 0, 4), (float, 0, 4)]);
-    let far = 1 << 48;
-    let outer = u.aggregate("S", root, far + 4, &[(union, 0, 4), (union, far, 4)]);
-    for (base, offset) in [(union, 0), (outer, 0), (outer, far)] {
-        u.tag(base, int, offset, 4);
-        u.tag(base, float, offset, 4);
-    }
-    check(&u);
-}
-
-/// Two members lead to one scalar, so that no table tells by which a tag goes; its
-/// whole accesses are not those of another struct's scalar.
-#[test]
-fn one_scalar_by_two_members() {
-    for sized in [false, true] {
-        let mut u = Universe::new(sized);
-        let root = u.root("R");
-        let int = u.scalar("int", root, 4);
-        let members = ["A", "B"].map(|name| u.aggregate(name, root, 4, &[(int, 0, 4)]));
-        let union = u.aggregate("U", root, 4, &members.map(|member| (member, 0, 4)));
-        let other = u.aggregate("T", root, 8, &[(int, 0, 4), (int, 4, 4)]);
-        let outer = u.aggregate("S", root, 16, &[(union, 0, 4), (other, 4, 8), (int, 12, 4)]);
-        for (base, offset) in [
-            (int, 0),
-            (members[0], 0),
-            (members[1], 0),
-            (union, 0),
-            (other, 0),
-            (other, 4),
-            (outer, 0),
-            (outer, 4),
-            (outer, 8),
-            (outer, 12),
-        ] {
-            u.tag(base, int, offset, 4);
-        }
-        check(&u);
-    }
-}
-
-/// An offset may name an element of an array inside a member.
-#[test]
-fn elements_of_an_array_inside_a_member() {
-    let mut u = Universe::new(true);
-    let root = u.root("R");
-    let char = u.scalar("char", root, 1);
-    let int = u.scalar("int", char, 4);
-    let text = u.aggregate("text", char, 4, &[(char, 0, 3)]);
-    let outer = u.aggregate("S", char, 12, &[(text, 0, 4), (int, 4, 4), (int, 8, 4)]);
-    for (access, offset, size) in
-        [(char, 0, 1), (char, 2, 1), (char, 0, u64::MAX), (int, 4, 4), (int, 8, 4)]
-    {
-        u.tag(outer, access, offset, size);
-    }
-    u.tag(text, char, 0, 1);
-    u.tag(text, char, 2, 1);
-    check(&u);
-}
-
-/// Elements that are larger than they say run into those behind them.
-#[test]
-fn elements_that_reach_past_their_size() {
-    for size in [4, 5, 8] {
-        let mut u = Universe::new(true);
-        let root = u.root("R");
-        let char = u.scalar("char", root, 1);
-        let [int, short] =
-            [("int", 4), ("short", 2)].map(|(name, size)| u.scalar(name, char, size));
-        let element = u.aggregate("element", char, size, &[(int, 0, 4), (short, 4, 2)]);
-        let end = 3 * size;
-        let array = u.aggregate("array", char, end, &[(element, 0, end)]);
-        let beside = u.aggregate("beside", char, end + 4, &[(element, 0, end), (int, end, 4)]);
-        for base in [element, array, beside] {
-            u.tag(base, int, 0, 4);
-            u.tag(base, short, 4, 2);
-        }
-        u.tag(beside, int, end, 4);
-        check(&u);
-    }
-}
-
-/// A type of no size has members, and members of it have bytes.
-#[test]
-fn a_struct_of_no_size() {
-    let mut u = Universe::new(true);
-    let root = u.root("R");
-    let char = u.scalar("char", root, 1);
-    let [int, float] = ["int", "float"].map(|name| u.scalar(name, char, 4));
-    let inner = u.aggregate("inner", char, 0, &[(int, 0, 4), (float, 4, 4)]);
-    let nothing = u.scalar("nothing", char, 0);
-    for extent in [0, 4, 8, 16] {
-        let fields = [(inner, 0, extent), (float, 8, 4), (nothing, 12, extent), (int, 12, 4)];
-        let outer = u.aggregate("S", char, 16, &fields);
-        for (access, offset) in [(int, 0), (float, 4), (float, 8), (nothing, 12), (int, 12)] {
-            u.tag(outer, access, offset, u.types[access].size);
-        }
-    }
-    for (access, offset) in [(int, 0), (float, 4), (inner, 0)] {
-        u.tag(inner, access, offset, u.types[access].size);
-    }
-    u.tag(nothing, nothing, 0, 0);
-    check(&u);
-}
 
 /// A class without data is a member of its own, and no part of what is beside it.
 #[test]
@@ -220,5 +100,109 @@ fn a_whole_access_of_no_bytes_covers() {
                 assert_eq!(oracle.explain(tags[1], member).clause, Clause::Generality);
             }
         }
+    }
+}
+
+/// Old and size-aware types under one root.
+#[test]
+fn two_formats_under_one_root() {
+    let mut u = Universe::new(true);
+    let root = u.root("R");
+    let int = u.scalar("int", root, 4);
+    u.tag(int, int, 0, 4);
+    let (mut graph, tags) = u.graph();
+    let mut old = Universe::new(false);
+    let root = old.root("R");
+    let int = old.scalar("old int", root, 0);
+    old.tag(int, int, 0, 0);
+    let nodes = old.add_types(&mut graph);
+    let other = old.add_tag(&mut graph, &nodes, &old.tags[0]);
+    for rules in [Rules::Union, Rules::UnionStrict] {
+        assert!(Oracle::new(&graph, rules).may_alias(tags[0], other), "{rules}");
+    }
+}
+
+/// Bug 21725 of the RFC's last section: reading one member and writing another
+/// depend on each other both ways.
+#[test]
+fn a_read_of_one_member_and_a_write_of_another() {
+    let mut u = Universe::new(true);
+    let root = u.root("R");
+    let short = u.scalar("short", root, 2);
+    let int = u.scalar("int", root, 4);
+    let union = u.aggregate("U", root, 4, &[(short, 0, 2), (int, 0, 4)]);
+    let s = u.tag(union, short, 0, 2);
+    let i = u.tag(union, int, 0, 4);
+    let world = World::new(u);
+    let [s, i] = [s, i].map(|tag| Access::from(world.tags[tag]));
+    for rules in [Rules::Union, Rules::UnionStrict] {
+        let oracle = Oracle::new(&world.graph, rules);
+        let conflict = |a, b| oracle.may_conflict(a, b).map(|conflict| conflict.to_string());
+        assert_eq!(conflict(s.reading(), i.writing()).as_deref(), Some("write after read"));
+        assert_eq!(conflict(i.writing(), s.reading()).as_deref(), Some("read after write"));
+        assert_eq!(conflict(i.writing(), s.writing()).as_deref(), Some("write after write"));
+        assert_eq!(conflict(i.reading(), s.reading()), None);
+        let all = "read after write, write after read, write after write";
+        assert_eq!(conflict(i, s).as_deref(), Some(all));
+    }
+}
+
+/// A vectorised access through the tag of its first element, whose own size
+/// says how wide it is; in the old format, too.
+#[test]
+fn widened_accesses_reach_the_next_field() {
+    for sized in [true, false] {
+        let mut u = Universe::new(sized);
+        let root = u.root("R");
+        let int = u.scalar("int", root, 4);
+        let pair = u.aggregate("pair", root, 8, &[(int, 0, 4), (int, 4, 4)]);
+        let s = u.aggregate("S", root, 24, &[(pair, 0, 8), (int, 8, 4), (int, 12, 4)]);
+        let x = u.tag(s, int, 0, 4);
+        let z = u.tag(s, int, 8, 4);
+        let last = u.tag(s, int, 12, 4);
+        let world = World::new(u);
+        let oracle = Oracle::new(&world.graph, Rules::Union);
+        let [x, z, last] = [x, z, last].map(|tag| Access::from(world.tags[tag]));
+        assert!(!oracle.may_alias(x, z));
+        assert!(!oracle.may_alias(x.with_size(8), z));
+        assert!(oracle.may_alias(x.with_size(9), z));
+        assert!(!oracle.may_alias(x.with_size(12), last));
+        assert!(oracle.may_alias(x.with_size(16), last));
+        assert!(!oracle.may_alias(x.with_size(u64::MAX), z), "unknown ends at the slot");
+    }
+}
+
+/// clang's old-format node for a C++ class without data is a name alone, which
+/// reads as a root. A struct that has one as a field, or as a base at the
+/// offset of its first field, is as good as without it.
+#[test]
+fn a_class_without_data() {
+    let text = br#"
+define void @f(ptr %p) {
+  store i32 0, ptr %p, !tbaa !0
+  store float 0.0, ptr %p, !tbaa !1
+  store i32 0, ptr %p, !tbaa !2
+  store float 0.0, ptr %p, !tbaa !3
+  ret void
+}
+!0 = !{!4, !5, i64 0}
+!1 = !{!4, !6, i64 4}
+!2 = !{!5, !5, i64 0}
+!3 = !{!6, !6, i64 0}
+!4 = !{!"Derived", !8, i64 0, !5, i64 0, !8, i64 4, !6, i64 4}
+!5 = !{!"int", !7, i64 0}
+!6 = !{!"float", !7, i64 0}
+!7 = !{!"root"}
+!8 = !{!"Empty"}
+"#;
+    let module = tbaa_ir::read(text).unwrap();
+    let tags = module.attached_tags();
+    for rules in [Rules::Llvm, Rules::Union, Rules::UnionStrict] {
+        let oracle = Oracle::new(module.graph(), rules);
+        let row = |a| -> String {
+            tags.iter().map(|&b| if oracle.may_alias(a, b) { 'M' } else { 'N' }).collect()
+        };
+        let grid: Vec<_> = tags.iter().map(|&tag| row(tag)).collect();
+        assert_eq!(grid, ["MNMN", "NMNM", "MNMN", "NMNM"], "{rules:?}");
     }
 }

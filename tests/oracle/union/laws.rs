@@ -4,7 +4,7 @@
 use super::RULES;
 use tbaa::wellformed::Verifier;
 use tbaa::{Graph, Int, Operand, Oracle, Rules, Tag, TagId};
-use tbaa_tests::rng::Rng;
+use tbaa_tests::Rng;
 use tbaa_tests::universe::{self, Taste, Universe};
 
 /// Calls `check` with random universes until they have enough pairs of tags.
@@ -13,7 +13,7 @@ fn each_universe(taste: Taste, share: u64, mut check: impl FnMut(u64, bool, &Uni
         let (mut seed, mut pairs) = (1_000_000, 0);
         while pairs < super::pairs() / share {
             seed += 1;
-            let mut rng = Rng::new(seed);
+            let mut rng = Rng(seed);
             let u = universe::random(&mut rng, sized, taste);
             check(seed, sized, &u, &mut rng);
             pairs += (u.tags.len() * (u.tags.len() + 1) / 2) as u64;
@@ -33,23 +33,6 @@ fn insert_tag(graph: &mut Graph, tag: &Tag) -> TagId {
     }
     let node = graph.insert(&operands).unwrap();
     graph.mark_tag(node)
-}
-
-#[test]
-fn answers_are_symmetric_and_reflexive() {
-    each_universe(Taste::Wild, 1, |seed, _, u, _| {
-        let (graph, tags) = u.graph();
-        for oracle in RULES.map(|rules| Oracle::new(&graph, rules)) {
-            for &a in &tags {
-                assert!(oracle.may_alias(a, a), "seed {seed}: {a:?}\n{u:?}");
-                for &b in &tags {
-                    let answer = oracle.alias(a, b);
-                    assert_eq!(answer, oracle.alias(b, a), "seed {seed}: {a:?} {b:?}\n{u:?}");
-                    assert_eq!(answer, oracle.explain(a, b).answer);
-                }
-            }
-        }
-    });
 }
 
 #[test]
@@ -77,41 +60,6 @@ fn a_whole_tag_of_a_roots_child_aliases_everything_under_it() {
                     if up == ty {
                         assert!(oracle.may_alias(whole, tag), "seed {seed}: {tag:?}\n{u:?}");
                     }
-                }
-            }
-        }
-    });
-}
-
-#[test]
-fn union_strict_proves_all_that_union_proves() {
-    each_universe(Taste::Wild, 1, |seed, _, u, _| {
-        let (graph, tags) = u.graph();
-        let union = Oracle::new(&graph, Rules::Union);
-        let strict = Oracle::new(&graph, Rules::UnionStrict);
-        for &a in &tags {
-            for &b in &tags {
-                if !union.may_alias(a, b) {
-                    assert!(!strict.may_alias(a, b), "seed {seed}: {a:?} {b:?}\n{u:?}");
-                }
-            }
-        }
-    });
-}
-
-#[test]
-fn adding_types_and_tags_never_changes_an_old_answer() {
-    each_universe(Taste::Wild, 2, |seed, _, u, rng| {
-        let mut grown = u.clone();
-        universe::grow(rng, &mut grown, Taste::Wild);
-        let (graph, tags) = u.graph();
-        let (later_graph, later_tags) = grown.graph();
-        for rules in RULES {
-            let (now, later) = (Oracle::new(&graph, rules), Oracle::new(&later_graph, rules));
-            for (&a, &later_a) in tags.iter().zip(&later_tags) {
-                for (&b, &later_b) in tags.iter().zip(&later_tags) {
-                    let answer = now.alias(a, b);
-                    assert_eq!(answer, later.alias(later_a, later_b), "seed {seed} {rules}\n{u:?}");
                 }
             }
         }

@@ -12,61 +12,6 @@ fn clause(world: &World, rules: Rules, a: usize, b: usize) -> Clause {
     oracle.explain(world.tags[a], world.tags[b]).clause
 }
 
-const GIGA: u64 = 1_000_000_000;
-
-#[test]
-fn a_union_of_two_arrays_of_a_billion_elements() {
-    let mut u = Universe::new(true);
-    let root = u.root("R");
-    let int = u.scalar("int", root, 4);
-    let float = u.scalar("float", root, 4);
-    let xy = u.aggregate("xy", root, 8, &[(int, 0, 4), (float, 4, 4)]);
-    let pq = u.aggregate("pq", root, 8, &[(float, 0, 4), (int, 4, 4)]);
-    let wide = u.aggregate("wide", root, 12, &[(float, 0, 4), (int, 8, 4)]);
-    let arrays = u.aggregate(
-        "U",
-        root,
-        12 * GIGA,
-        &[(xy, 0, 8 * GIGA), (pq, 0, 8 * GIGA), (wide, 0, 12 * GIGA)],
-    );
-    let y = u.tag(arrays, float, 4, 4);
-    let p = u.tag(arrays, float, 0, 4);
-    let wide_int = u.tag(arrays, int, 8, 4);
-    let world = World::new(u);
-    for rules in BOTH {
-        // p is also wide's first float, which comes by at 12.
-        assert_eq!(clause(&world, rules, y, p), Clause::Overlap);
-        assert_eq!(clause(&world, rules, y, wide_int), Clause::Overlap);
-        assert_eq!(clause(&world, rules, wide_int, wide_int), Clause::SameTag);
-    }
-}
-
-/// Two nested arrays on each side: `a[i][j].y` and `b[k][l].p` with strides
-/// that share a factor but never an offset.
-#[test]
-fn two_strides_on_each_side() {
-    let mut u = Universe::new(true);
-    let root = u.root("R");
-    let int = u.scalar("int", root, 4);
-    let float = u.scalar("float", root, 4);
-    let inner_a = u.aggregate("inner a", root, 24, &[(int, 0, 4), (float, 4, 4)]);
-    let row_a = u.aggregate("row a", root, 24_000_016, &[(inner_a, 0, 24_000_000)]);
-    let inner_b = u.aggregate("inner b", root, 40, &[(float, 0, 4), (int, 8, 4)]);
-    let row_b = u.aggregate("row b", root, 40_000_024, &[(inner_b, 0, 40_000_000)]);
-    let (all_a, all_b) = (24_000_016 * 1_000_000, 40_000_024 * 1_000_000);
-    let arrays = u.aggregate("U", root, all_b, &[(row_a, 0, all_a), (row_b, 0, all_b)]);
-    let a_y = u.tag(arrays, float, 4, 4);
-    let b_i = u.tag(arrays, int, 8, 4);
-    let a_x = u.tag(arrays, int, 0, 4);
-    let world = World::new(u);
-    for rules in BOTH {
-        // Multiples of 8, and 4 more.
-        assert_eq!(clause(&world, rules, a_y, b_i), Clause::Apart);
-        // Both are ints, and some a[i][j].x is at 8 more than a b[k][l].
-        assert_eq!(clause(&world, rules, a_x, b_i), Clause::Overlap);
-    }
-}
-
 /// Of members at one offset only those count that may lead to the access: the
 /// steps of a search would be gone before the last.
 #[test]
@@ -196,7 +141,7 @@ fn doubling_structs() {
 /// Whether fields at will lead to an offset is the subset-sum problem.
 #[test]
 fn subset_sum_gives_up_soundly() {
-    for sized in [true, false] {
+    for (sized, rules) in [(true, Rules::Union), (false, Rules::UnionStrict)] {
         let mut u = Universe::new(sized);
         let root = u.root("R");
         let int = u.scalar("int", root, 4);
@@ -212,9 +157,7 @@ fn subset_sum_gives_up_soundly() {
         let a = u.tag(top, int, 30 << 40, 4);
         let b = u.tag(top, float, (30 << 40) + 64, 4);
         let world = World::new(u);
-        for rules in BOTH {
-            assert!(!clause(&world, rules, a, b).is_no_alias());
-        }
+        assert!(!clause(&world, rules, a, b).is_no_alias());
     }
 }
 
@@ -280,27 +223,5 @@ fn a_chain_of_a_hundred_thousand_types() {
         // The search is given up before it has seen all types.
         assert_eq!(clause(&world, rules, crooked_i, crooked_f), Clause::Limit);
         assert_eq!(clause(&world, rules, crooked_i, bare), Clause::Generality);
-    }
-}
-
-/// Offsets and sizes near 2^64 do not wrap.
-#[test]
-fn arithmetic_at_the_end_of_the_address_space() {
-    let mut u = Universe::new(true);
-    let root = u.root("R");
-    let int = u.scalar("int", root, 4);
-    let float = u.scalar("float", root, 4);
-    let end = u64::MAX - 4;
-    let s = u.aggregate("S", root, u64::MAX, &[(int, 0, 4), (int, 4, u64::MAX), (float, end, 4)]);
-    let outer = u.aggregate("O", root, u64::MAX, &[(s, 0, u64::MAX), (s, u64::MAX - 8, u64::MAX)]);
-    let first = u.tag(s, int, 0, 4);
-    let array = u.tag(s, int, 4, u64::MAX - 1);
-    let last = u.tag(s, float, end, 4);
-    let twice = u.tag(outer, float, end, 4);
-    let world = World::new(u);
-    for rules in BOTH {
-        assert_eq!(clause(&world, rules, first, last), Clause::Apart);
-        assert_eq!(clause(&world, rules, array, last), Clause::Overlap);
-        assert!(!clause(&world, rules, twice, last).is_no_alias());
     }
 }

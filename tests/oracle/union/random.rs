@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use tbaa::{Access, AccessPath, ByteRange, Clause, Comparison, Explanation, Oracle, Rules};
+use tbaa_tests::Rng;
 use tbaa_tests::naive::Naive;
-use tbaa_tests::rng::Rng;
 use tbaa_tests::universe::{self, Taste, Universe};
 
 #[derive(Default)]
@@ -38,7 +38,7 @@ pub(super) fn compare(seed: u64, u: &Universe, sizes: &mut Rng, count: &mut Coun
             for (tag, access) in descriptions.iter_mut().zip(&mut accesses) {
                 // A size of the access's own, in old-format universes too.
                 if sizes.one_in(5) {
-                    tag.size = sizes.pick(&[0, 1, 2, 4, 7, 16, u64::MAX]);
+                    tag.size = *sizes.pick(&[0, 1, 2, 4, 7, 16, u64::MAX]);
                     *access = access.with_size(tag.size);
                 } else if !u.sized {
                     tag.size = 0;
@@ -115,7 +115,7 @@ fn run(sized: bool, taste: Taste) -> Count {
     let mut seed = 0;
     while count.pairs < super::pairs() {
         seed += 1;
-        let mut rng = Rng::new(seed);
+        let mut rng = Rng(seed);
         let u = universe::random(&mut rng, sized, taste);
         compare(seed, &u, &mut rng, &mut count);
     }

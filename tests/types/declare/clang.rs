@@ -6,8 +6,8 @@ use std::process::Command;
 use tbaa::declare::{Declarations, DeclareError, Policy, Target};
 
 use super::generate::{Access, Program, Taste, What};
+use tbaa_tests::Rng;
 use tbaa_tests::llvm::scratch;
-use tbaa_tests::rng::Rng;
 use tbaa_tests::setting;
 
 const TARGETS: [(&str, &str); 6] = [
@@ -55,7 +55,7 @@ fn numbers(module: &str, name: &str) -> Vec<u64> {
 fn program(seed: u64, target: &str) -> (Program, Vec<Access>) {
     let taste = Taste { int128: target != "i686", odd: true, elements: 5, members: 6 };
     let program = Program::new(seed, setting("TBAA_RECORDS", 240), taste);
-    let accesses = program.accesses(&mut Rng::new(seed));
+    let accesses = program.accesses(&mut Rng(seed));
     (program, accesses)
 }
 

@@ -6,8 +6,8 @@ use tbaa::declare::{Declarations, Policy, TaggedTypes, Target};
 use tbaa::{Clause, Graph, Oracle, Rules, TagId, TypeId, TypeKind};
 
 use super::generate::{Program, Taste};
+use tbaa_tests::Rng;
 use tbaa_tests::naive::Naive;
-use tbaa_tests::rng::Rng;
 use tbaa_tests::setting;
 use tbaa_tests::universe::{Field, Tag, Type, Universe};
 
@@ -72,7 +72,7 @@ fn rule_union_on_policy_rfc_is_exact() {
         let mut graph = Graph::new();
         let mut types: TaggedTypes = types.lower(Policy::Rfc);
         let mut tags: Vec<TagId> = Vec::new();
-        for access in program.accesses(&mut Rng::new(seed)) {
+        for access in program.accesses(&mut Rng(seed)) {
             tags.push(types.tag(&mut graph, &access.path).unwrap());
         }
         for bare in ["*int", "*char", "*float", "*void *", "*<4 x float>", "*double _Complex"] {
@@ -136,7 +136,7 @@ fn accesses_to_one_byte_may_alias() {
         let mut graph = Graph::new();
         let mut types = program.declare(Target::x86_64()).unwrap().lower(Policy::Rfc);
         let mut found = Vec::new();
-        for access in program.accesses(&mut Rng::new(seed)) {
+        for access in program.accesses(&mut Rng(seed)) {
             let place = types.place(&mut graph, &access.path).unwrap();
             let (from, to) = match place.bits {
                 Some((at, width)) => (at / 8, (at + u64::from(width)).div_ceil(8)),

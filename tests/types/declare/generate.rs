@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use tbaa::declare::{Declarations, DeclareError, Member, Record, Target};
 
-use tbaa_tests::rng::Rng;
+use tbaa_tests::Rng;
 
 /// What the generator may use.
 #[derive(Clone, Copy)]
@@ -120,7 +120,7 @@ const ENUMS: [&str; 2] = ["enum Plain", "enum Signed"];
 
 impl Program {
     pub(crate) fn new(seed: u64, count: usize, taste: Taste) -> Program {
-        let mut rng = Rng::new(seed);
+        let mut rng = Rng(seed);
         let mut program = Program { records: Vec::new(), taste };
         for number in 0..count {
             let name = format!("R{number}");
@@ -163,7 +163,7 @@ impl Program {
         let odd = self.taste.odd;
         let mut member = plain(&name);
         if odd && rng.one_in(4) {
-            let (ty, most) = rng.pick(&[
+            let (ty, most) = *rng.pick(&[
                 ("int", 32),
                 ("unsigned int", 32),
                 ("char", 8),
@@ -189,19 +189,19 @@ impl Program {
         let earlier: Vec<usize> =
             (0..self.records.len()).filter(|&n| !self.records[n].flexible).collect();
         member.ty = match rng.below(10) {
-            0..=3 => Ty::Text(rng.pick(&SCALARS).to_owned()),
+            0..=3 => Ty::Text((*rng.pick(&SCALARS)).to_owned()),
             4 if self.taste.int128 && rng.one_in(3) => Ty::Text("__int128".to_owned()),
-            4 => Ty::Text(rng.pick(&ENUMS).to_owned()),
-            5 => Ty::Text(rng.pick(&POINTERS).to_owned()),
+            4 => Ty::Text((*rng.pick(&ENUMS)).to_owned()),
+            5 => Ty::Text((*rng.pick(&POINTERS)).to_owned()),
             6 if rng.one_in(2) => {
                 let (lane, len) =
-                    rng.pick(&[("float", 4), ("int", 2), ("short", 16), ("double", 2)]);
+                    *rng.pick(&[("float", 4), ("int", 2), ("short", 16), ("double", 2)]);
                 Ty::Vector(lane, len)
             }
-            6 => Ty::Complex(rng.pick(&["float", "double"])),
+            6 => Ty::Complex(if rng.one_in(2) { "float" } else { "double" }),
             7 | 8 if !earlier.is_empty() => {
                 let recent = &earlier[earlier.len().saturating_sub(6)..];
-                Ty::Named(rng.pick(recent))
+                Ty::Named(*rng.pick(recent))
             }
             7..=9 if depth < 3 => {
                 let anonymous = rng.one_in(2);

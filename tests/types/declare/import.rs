@@ -6,8 +6,8 @@ use tbaa::declare::{ClangRecords, Declarations, LlvmTypes, Target};
 use tbaa::types::Context;
 
 use super::generate::{Program, Taste};
+use tbaa_tests::Rng;
 use tbaa_tests::llvm::scratch;
-use tbaa_tests::rng::Rng;
 
 const FLAGS: [&str; 6] = [
     "-fsyntax-only",
@@ -54,7 +54,7 @@ fn clangs_layouts_are_the_declared_ones() {
             });
             assert_eq!(pair[0], pair[1], "{triple}: {record}");
         }
-        for access in program.accesses(&mut Rng::new(7)) {
+        for access in program.accesses(&mut Rng(7)) {
             let pair = [&mut ours, &mut imported].map(|types| types.offset_of(&access.path));
             assert_eq!(pair[0], pair[1], "{triple}: {}", access.path);
             members += 1;

@@ -4,7 +4,7 @@ use tbaa::declare::{Policy, Target};
 use tbaa::spec::{Spec, write_declarations};
 
 use super::generate::{Program, Taste};
-use tbaa_tests::rng::Rng;
+use tbaa_tests::Rng;
 
 #[test]
 fn a_written_spec_has_the_same_layout() {
@@ -27,7 +27,7 @@ fn a_written_spec_has_the_same_layout() {
             });
             assert_eq!(ours, theirs, "{name}: {record}");
         }
-        for access in program.accesses(&mut Rng::new(5)) {
+        for access in program.accesses(&mut Rng(5)) {
             let offsets = [&mut types, &mut again].map(|types| types.offset_of(&access.path));
             assert_eq!(offsets[0], offsets[1], "{name}: {}", access.path);
         }

@@ -38,13 +38,16 @@ pub(crate) fn run(command: &mut Command) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Where libtbaa is installed: by `install.sh`, once for each test program.
+/// Where libtbaa is installed: by `install.sh`, once for each test program, which stands
+/// beside the libraries that were built for it.
 pub(crate) fn prefix() -> &'static Path {
     static PREFIX: OnceLock<PathBuf> = OnceLock::new();
     PREFIX.get_or_init(|| {
         let prefix = Path::new(env!("CARGO_TARGET_TMPDIR")).join("libtbaa");
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("install.sh");
-        run(Command::new("sh").arg(script).arg(&prefix).env("PROFILE", "dev"));
+        let program = std::env::current_exe().unwrap();
+        let built = program.parent().unwrap();
+        run(Command::new("sh").arg(script).arg(&prefix).env("BUILT", built));
         prefix
     })
 }
