@@ -96,6 +96,7 @@ pub mod wellformed;
 // The version of petgraph that `Graph::type_dag` speaks.
 pub use petgraph;
 // LLVM's types, which `declare` speaks of.
+#[cfg(feature = "declare")]
 pub use tbaa_types as types;
 
 pub use builder::{BuildError, Builder, SizedField};

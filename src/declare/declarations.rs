@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::id::DeclId;
 use super::{DeclareError, Target};
 use crate::nearest::nearest;
+use tbaa_lex::table::{HashMap, IndexMap};
 use tbaa_types::Primitive;
-use tbaa_types::table::{HashMap, IndexMap};
 
 /// Types have less bytes than this, so that bits and sums do not overflow.
 pub(super) const LIMIT: u64 = 1 << 56;

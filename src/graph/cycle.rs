@@ -5,7 +5,7 @@ use std::hash::BuildHasher;
 use super::import::Open;
 use super::operand::{OperandKind, PACKED_LIMIT, Packed};
 use super::{DISTINCT, Graph, GraphError, NodeId, Shape};
-use tbaa_types::table::HashMap;
+use tbaa_lex::table::HashMap;
 
 impl Graph {
     /// Adds the nodes of a cycle, whose open operands are numbered from `base`

@@ -33,7 +33,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use hashbrown::HashTable;
 
-use tbaa_types::table::{DefaultHashBuilder, IndexMap, IndexSet};
+use tbaa_lex::table::{DefaultHashBuilder, IndexMap, IndexSet};
 
 pub use draft::{Draft, DraftOperand};
 pub use encoding::Format;

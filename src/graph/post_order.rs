@@ -1,7 +1,7 @@
 //! Nodes in an order in which operands stand before their users.
 
 use super::{Graph, NodeId};
-use tbaa_types::table::HashSet;
+use tbaa_lex::table::HashSet;
 
 impl Graph {
     /// Returns the given nodes and all that they lead to, each once and behind

@@ -22,7 +22,7 @@ use hashbrown::HashTable;
 
 use super::type_set::{LargeTypeSet, TypeSet};
 use crate::forest::{Forest, Span};
-use tbaa_types::table::{DefaultHashBuilder, HashMap};
+use tbaa_lex::table::{DefaultHashBuilder, HashMap};
 
 /// A tag's role in the index: how it is decided on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -6,7 +6,7 @@ use ron::error::{Error as RonError, SpannedError};
 
 use super::place::{SpecPath, enclosing, offset};
 use crate::nearest::suggestion;
-use tbaa_types::source::{brief, position};
+use tbaa_lex::source::{brief, position};
 
 /// What is wrong with a spec: what was found, what is expected instead, and
 /// where.

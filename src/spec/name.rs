@@ -1,7 +1,7 @@
 //! Names of nodes are bytes; strings in RON are not. The escape is that of
 //! `.ll` text, so that a name looks alike in both.
 
-use tbaa_types::source::unescape;
+use tbaa_lex::source::unescape;
 
 /// Returns the bytes that a written name stands for: `\` and two hexadecimal
 /// digits are a byte, `\\` is a backslash, any other `\` is itself.

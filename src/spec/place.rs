@@ -332,7 +332,7 @@ impl Cursor<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tbaa_types::source::position;
+    use tbaa_lex::source::position;
 
     #[track_caller]
     fn found(text: &str, place: SpecPath) -> &str {

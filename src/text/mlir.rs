@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 use crate::graph::{Field, Format, Graph, NodeId, TagId, TypeId, TypeKind};
-use tbaa_types::source::escape;
+use tbaa_lex::source::escape;
 
 /// Why MLIR cannot express a graph.
 #[derive(Clone, PartialEq, Eq, Debug)]

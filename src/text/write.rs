@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::{COPIES, TAGS, TYPES};
 use crate::graph::{Graph, NodeId, Operand, TypeId};
-use tbaa_types::lexer::Lexer;
-use tbaa_types::source::escape;
+use tbaa_lex::lexer::Lexer;
+use tbaa_lex::source::escape;
 
 /// Prints a graph's tags, copies and types as metadata that `llvm-as` accepts.
 ///

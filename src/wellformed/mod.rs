@@ -12,7 +12,7 @@ pub use rule::Rule;
 
 use crate::forest::Forest;
 use crate::graph::{Format, Graph, Int, NodeId, Operand, Shape, TagId, TagParts};
-use tbaa_types::table::{HashMap, HashSet, IndexMap};
+use tbaa_lex::table::{HashMap, HashSet, IndexMap};
 
 /// A tag that LLVM's verifier rejects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -7,7 +7,7 @@ use crate::diagnostic::Label;
 use tbaa::parts::Shape;
 use tbaa::{Graph, NodeId, Operand, TagId};
 use tbaa_ir::{Instruction, Module, Names, Sizes, node_span, operand_span, write_operands};
-use tbaa_types::source::shortened;
+use tbaa_lex::source::shortened;
 
 /// A graph, and the module and text that it was read from, if it was.
 pub(crate) struct Subject<'a> {

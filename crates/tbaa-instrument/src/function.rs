@@ -10,7 +10,7 @@ use tbaa::{Graph, TagId, TypeKind};
 use tbaa_ir::{
     Body, DebugInfo, Edits, Groups, Module, Opcode, Sizes, Statement, TextError, TextErrorKind,
 };
-use tbaa_types::table::{HashMap, HashSet};
+use tbaa_lex::table::{HashMap, HashSet};
 
 pub(super) fn instrument(text: &[u8], module: &Module) -> Result<Instrumented, TextError> {
     let expected = |at, wanted| TextError::new(text, at, TextErrorKind::Expected { wanted });

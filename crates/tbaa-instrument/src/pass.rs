@@ -7,7 +7,7 @@ use super::outcome::{SkipReason, Skipped};
 use super::table::{Site, Table};
 use tbaa::TagId;
 use tbaa_ir::{DebugInfo, Edits, Groups, Module, Sizes, Statement};
-use tbaa_types::table::{HashMap, HashSet};
+use tbaa_lex::table::{HashMap, HashSet};
 
 /// What is known of the module, and what is made of it so far.
 pub(super) struct Pass<'t> {

@@ -3,8 +3,8 @@
 use super::outcome::SkipReason;
 use super::pass::{Current, Slot};
 use tbaa_ir::{Argument, Body, Module, Opcode, Statement};
-use tbaa_types::lexer::Lexer;
-use tbaa_types::table::{HashMap, HashSet};
+use tbaa_lex::lexer::Lexer;
+use tbaa_lex::table::{HashMap, HashSet};
 
 /// An `alloca` taken apart.
 struct Alloca<'t> {

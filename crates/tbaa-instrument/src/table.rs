@@ -5,8 +5,8 @@ use std::fmt::Write;
 
 use super::inline;
 use tbaa_ir::{Location, Module, write};
-use tbaa_types::source::escape;
-use tbaa_types::table::IndexMap;
+use tbaa_lex::source::escape;
+use tbaa_lex::table::IndexMap;
 
 /// The version of what this file writes and `tbaa-witness` reads.
 const VERSION: u32 = 2;

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::instruction;
 use super::module::Opcode;
 use super::node::reference;
-use tbaa_types::lexer::Lexer;
+use tbaa_lex::lexer::Lexer;
 
 /// What is attached to an instruction, in the order of the text.
 pub(super) struct Attachments<'t> {

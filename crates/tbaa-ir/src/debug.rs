@@ -9,9 +9,9 @@ use std::num::NonZeroU32;
 
 use super::module::Instruction;
 use super::numbers::Numbers;
-use tbaa_types::lexer::Lexer;
-use tbaa_types::source::unescaped;
-use tbaa_types::table::HashMap;
+use tbaa_lex::lexer::Lexer;
+use tbaa_lex::source::unescaped;
+use tbaa_lex::table::HashMap;
 
 /// How deep records nest, and typedefs: a text may have a cycle of them.
 const DEPTH: usize = 64;

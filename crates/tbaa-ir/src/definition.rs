@@ -2,7 +2,7 @@
 
 use super::error::LexerErrors;
 use super::error::TextError;
-use tbaa_types::lexer::{Lexer, without_comments};
+use tbaa_lex::lexer::{Lexer, without_comments};
 
 /// A numbered node, its operands not yet read.
 #[derive(Clone, Copy)]

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use tbaa::GraphError;
-use tbaa_types::lexer::{LexError, LexErrorKind, Lexer};
-use tbaa_types::source::position;
+use tbaa_lex::lexer::{LexError, LexErrorKind, Lexer};
+use tbaa_lex::source::position;
 
 /// Inline nodes (`!{!{!{...}}}`) may nest this deep. Producers nest two or
 /// three deep; reading one level looks over all levels inside it, so a bound

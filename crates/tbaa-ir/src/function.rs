@@ -10,8 +10,8 @@ use super::module::{Function, Instruction, Opcode};
 use super::node::{Key, reference};
 use super::scan::{Attachment, RECENT, Scan};
 use super::stops::{ANGLES, BODY, BRACKETS, Stops, deeper};
-use tbaa_types::lexer::{Lexer, is_word, without_comments};
-use tbaa_types::source::shortened;
+use tbaa_lex::lexer::{Lexer, is_word, without_comments};
+use tbaa_lex::source::shortened;
 
 impl<'t> Scan<'t> {
     /// A function from after `define` to the end of its body.

@@ -3,8 +3,8 @@
 use super::error::TextError;
 use super::module::TypeDefinition;
 use super::scan::Scan;
-use tbaa_types::lexer::Lexer;
-use tbaa_types::source::unescape;
+use tbaa_lex::lexer::Lexer;
+use tbaa_lex::source::unescape;
 
 impl<'t> Scan<'t> {
     /// `target datalayout = "..."`, from after `target`; the rest of a line

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::error::TextError;
 use super::module::Opcode;
-use tbaa_types::lexer::{Lexer, without_comments};
+use tbaa_lex::lexer::{Lexer, without_comments};
 
 /// An instruction's opcode.
 pub(super) struct Start {

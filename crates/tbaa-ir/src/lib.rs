@@ -66,4 +66,4 @@ pub use rewrite::Rewriter;
 pub use sizes::{Size, Sizes};
 pub use span::{node_span, operand_span};
 pub use tbaa::text::{MlirError, write, write_mlir, write_operands};
-pub use tbaa_types::source::position;
+pub use tbaa_lex::source::position;

@@ -6,8 +6,8 @@ use std::ops::Range;
 
 use super::numbers::Numbers;
 use tbaa::{CopyId, Graph, NodeId, TagId};
-use tbaa_types::source::position;
-use tbaa_types::table::IndexSet;
+use tbaa_lex::source::position;
+use tbaa_lex::table::IndexSet;
 use tbaa_types::{Context, Definitions, ParseError};
 
 /// What kind of instruction an [`Instruction`] is.

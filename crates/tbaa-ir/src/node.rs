@@ -6,8 +6,8 @@ use super::error::LexerErrors;
 use super::error::{TextError, TextErrorKind};
 use tbaa::Int;
 use tbaa::parts::import::Part;
-use tbaa_types::lexer::{Lexer, without_comments};
-use tbaa_types::source::unescaped;
+use tbaa_lex::lexer::{Lexer, without_comments};
+use tbaa_lex::source::unescaped;
 
 /// The widest integer type of LLVM, `IntegerType::MAX_INT_BITS`.
 const MAX_INT_BITS: u32 = 1 << 23;

@@ -9,7 +9,7 @@ use super::numbers::Numbers;
 use super::scan::{Attachment, Scan};
 use tbaa::parts::import::{Import, Opened, Part, Source, State};
 use tbaa::{CopyId, Graph, GraphError, NodeId, TagId};
-use tbaa_types::lexer::Lexer;
+use tbaa_lex::lexer::Lexer;
 
 /// Which metadata nodes the reader keeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -10,8 +10,8 @@ use super::node::{Key, reference};
 use super::numbers::Numbers;
 use super::stops::{ANGLES, BRACKETS, LINES, Stops};
 use tbaa::parts::{COPIES, TAGS, TYPES};
-use tbaa_types::lexer::Lexer;
-use tbaa_types::source::position;
+use tbaa_lex::lexer::Lexer;
+use tbaa_lex::source::position;
 
 /// How many types are remembered, to be found again without hashing.
 pub(super) const RECENT: usize = 16;

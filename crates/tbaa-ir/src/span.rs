@@ -10,7 +10,7 @@ use super::definition::Definition;
 use super::instruction;
 use super::module::Instruction;
 use super::node::{Overflow, operand, reference};
-use tbaa_types::lexer::Lexer;
+use tbaa_lex::lexer::Lexer;
 
 impl Instruction {
     /// Finds the pointer through which the instruction accesses memory, in the

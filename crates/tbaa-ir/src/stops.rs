@@ -3,7 +3,7 @@
 
 use super::error::LexerErrors;
 use super::error::TextError;
-use tbaa_types::lexer::Lexer;
+use tbaa_lex::lexer::Lexer;
 
 /// Bytes to stop at, beside `"`, `;` and `/`: a line end and `!`.
 pub(super) const LINES: u8 = 1;

@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use super::source::Key;
 use tbaa::Oracle;
 use tbaa::{Graph, TagId};
-use tbaa_types::table::HashMap;
+use tbaa_lex::table::HashMap;
 
 /// Answers that are kept, of some 60 bytes each.
 const KEPT: usize = 1 << 21;

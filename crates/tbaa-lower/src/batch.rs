@@ -14,7 +14,7 @@ use tbaa::Oracle;
 use tbaa::oracle;
 use tbaa::parts::Vicinity;
 use tbaa::{Graph, TagId};
-use tbaa_types::table::{IndexMap, IndexSet};
+use tbaa_lex::table::{IndexMap, IndexSet};
 
 /// Sources that may alias the same.
 pub(super) struct Class {

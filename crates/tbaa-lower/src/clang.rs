@@ -2,7 +2,7 @@
 
 use tbaa::declare::{DeclId, Declarations, DeclareError, Policy};
 use tbaa::{Graph, TagId, TypeKind};
-use tbaa_types::table::HashSet;
+use tbaa_lex::table::HashSet;
 
 /// Paths of one record that are listed.
 const MOST_PATHS: usize = 1 << 16;

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use tbaa::{Graph, NodeId, Operand, TagId};
-use tbaa_types::table::IndexSet;
+use tbaa_lex::table::IndexSet;
 
 /// FNV-1a of 128 bits. It tells lowerings apart; it is no defence against
 /// somebody who makes two collide.

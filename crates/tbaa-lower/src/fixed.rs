@@ -18,7 +18,7 @@ use tbaa::Oracle;
 use tbaa::parts::Verdicts;
 use tbaa::wellformed::Violation;
 use tbaa::{Format, Graph, TagId, TypeId, TypeKind};
-use tbaa_types::table::HashMap;
+use tbaa_lex::table::HashMap;
 
 /// Why tags could not be fixed.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -19,7 +19,7 @@ use super::why::Why;
 use tbaa::BuildError;
 use tbaa::Oracle;
 use tbaa::{Graph, TypeId};
-use tbaa_types::table::{HashMap, IndexMap};
+use tbaa_lex::table::{HashMap, IndexMap};
 
 impl Lowering {
     /// Adds sources: tags of the oracle's graph, accesses with a size of their

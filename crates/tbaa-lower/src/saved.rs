@@ -17,7 +17,7 @@ use super::why::Why;
 use tbaa::BuildError;
 use tbaa::{Graph, TypeId};
 use tbaa::{Oracle, Rules};
-use tbaa_types::table::{IndexMap, IndexSet};
+use tbaa_lex::table::{IndexMap, IndexSet};
 
 const VERSION: u32 = 1;
 

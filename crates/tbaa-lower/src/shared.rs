@@ -2,7 +2,7 @@
 
 use tbaa::declare::{DeclId, Declarations};
 use tbaa::{Graph, TagId};
-use tbaa_types::table::{HashMap, HashSet};
+use tbaa_lex::table::{HashMap, HashSet};
 
 /// The records that code compiled by clang accesses, for mixed lowering: some
 /// that are named, and all inside them.

@@ -11,7 +11,7 @@ use super::why::Why;
 use tbaa::parts::Vicinity;
 use tbaa::{Access, Rules};
 use tbaa::{Graph, TagId, TypeId};
-use tbaa_types::table::{IndexMap, IndexSet};
+use tbaa_lex::table::{IndexMap, IndexSet};
 
 /// What became of one source.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,11 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::lex::{Local, ParseError, ParseErrorKind, saturating};
+use super::lex::{Local, ParseError, ParseErrorKind, Tokens, saturating};
 use super::parse::{Names, Parser, checked};
 use super::{Context, Type, TypeError};
-use crate::lexer::Lexer;
-use crate::table::{HashSet, IndexMap};
+use tbaa_lex::table::{HashSet, IndexMap};
 
 /// What the names in one module's text stand for in a context.
 ///
@@ -119,7 +118,7 @@ impl Context {
     ///
     /// LLVM: `LLParser::parseNamedType`, `parseUnnamedType`.
     pub fn read_definitions(&mut self, text: &[u8]) -> Result<Definitions, ParseError> {
-        let mut lexer = Lexer::new(text, 0);
+        let mut lexer = Tokens::new(text);
         let mut reading = Reading::default();
         let mut read = Ok(());
         while read.is_ok() && !lexer.is_end() {
@@ -149,7 +148,7 @@ impl Context {
         text: &'t [u8],
         definitions: impl IntoIterator<Item = (&'t [u8], usize)>,
     ) -> Result<Definitions, ParseError> {
-        let mut lexer = Lexer::new(text, 0);
+        let mut lexer = Tokens::new(text);
         let mut reading = Reading::default();
         let mut read = Ok(());
         for (name, offset) in definitions {
@@ -172,7 +171,7 @@ impl Context {
     fn finish(
         &mut self,
         read: Result<(), ParseError>,
-        lexer: &Lexer<'_>,
+        lexer: &Tokens<'_>,
         reading: Reading<'_>,
     ) -> Result<Definitions, ParseError> {
         // First of all: no context holds a struct that contains itself.
@@ -203,7 +202,7 @@ impl Context {
         definitions: &Definitions,
         text: &[u8],
     ) -> Result<Type, ParseError> {
-        let mut lexer = Lexer::new(text, 0);
+        let mut lexer = Tokens::new(text);
         let mut names = definitions;
         let ty = Parser { context: self, names: &mut names }.ty(&mut lexer)?;
         if lexer.is_end() { Ok(ty) } else { Err(lexer.wanted("the end of the type")) }
@@ -211,7 +210,7 @@ impl Context {
 
     fn read_definition<'t>(
         &mut self,
-        lexer: &mut Lexer<'t>,
+        lexer: &mut Tokens<'t>,
         reading: &mut Reading<'t>,
     ) -> Result<(), ParseError> {
         let from = lexer.at;
@@ -226,7 +225,7 @@ impl Context {
     /// Reads what follows `type`.
     fn read_body<'t>(
         &mut self,
-        lexer: &mut Lexer<'t>,
+        lexer: &mut Tokens<'t>,
         reading: &mut Reading<'t>,
         name: Local<'t>,
         from: usize,
@@ -262,7 +261,7 @@ impl Context {
     /// Looks for structs that contain themselves, after a text or a part of it.
     fn refuse_cycles(
         &mut self,
-        lexer: &Lexer<'_>,
+        lexer: &Tokens<'_>,
         reading: &Reading<'_>,
     ) -> Result<(), ParseError> {
         if let Some(ty) = self.find_cycle(reading.types.values().map(|entry| entry.ty)) {

@@ -1,10 +1,11 @@
 //! The tokens of types, and what can be wrong with a type's text.
 
 use std::fmt;
+use std::ops::{Deref, DerefMut};
 
 use super::TypeError;
-use crate::lexer::Lexer;
-use crate::source::{position, unescape};
+use tbaa_lex::lexer::Lexer;
+use tbaa_lex::source::{position, unescape};
 
 /// What is wrong with the text of a type.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -61,7 +62,27 @@ impl fmt::Display for ParseError {
 impl std::error::Error for ParseError {}
 
 /// The tokens of types, with white space and comments before them.
-impl<'t> Lexer<'t> {
+pub(super) struct Tokens<'t>(Lexer<'t>);
+
+impl<'t> Deref for Tokens<'t> {
+    type Target = Lexer<'t>;
+
+    fn deref(&self) -> &Lexer<'t> {
+        &self.0
+    }
+}
+
+impl DerefMut for Tokens<'_> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
+    }
+}
+
+impl<'t> Tokens<'t> {
+    pub(super) fn new(text: &'t [u8]) -> Self {
+        Tokens(Lexer::new(text, 0))
+    }
+
     pub(super) fn refuse(&self, offset: usize, kind: ParseErrorKind) -> ParseError {
         let (line, column) = position(self.text, offset);
         ParseError { kind, offset, line, column }

@@ -37,16 +37,10 @@ mod id;
 mod kind;
 mod layout;
 mod lex;
-#[doc(hidden)]
-pub mod lexer;
 mod merge;
 mod parse;
 mod print;
-#[doc(hidden)]
-pub mod source;
 mod store;
-#[doc(hidden)]
-pub mod table;
 
 pub use context::Context;
 pub use definitions::Definitions;

@@ -1,8 +1,7 @@
 //! Reading types from LLVM assembly, without recursion.
 
-use super::lex::{Local, ParseError, ParseErrorKind};
+use super::lex::{Local, ParseError, ParseErrorKind, Tokens};
 use super::{Context, Primitive, Type, TypeError};
-use crate::lexer::Lexer;
 
 /// What a name in a text stands for.
 pub(super) trait Names<'t> {
@@ -58,7 +57,7 @@ impl Context {
     ///
     /// LLVM: `parseType`.
     pub fn parse(&mut self, text: &[u8]) -> Result<Type, ParseError> {
-        let mut lexer = Lexer::new(text, 0);
+        let mut lexer = Tokens::new(text);
         let ty = Parser { context: self, names: &mut OwnNames }.ty(&mut lexer)?;
         if lexer.is_end() { Ok(ty) } else { Err(lexer.wanted("the end of the type")) }
     }
@@ -105,7 +104,7 @@ pub(super) struct Parser<'p, N> {
 }
 
 impl<N> Parser<'_, N> {
-    pub(super) fn ty<'t>(&mut self, lexer: &mut Lexer<'t>) -> Result<Type, ParseError>
+    pub(super) fn ty<'t>(&mut self, lexer: &mut Tokens<'t>) -> Result<Type, ParseError>
     where
         N: Names<'t>,
     {
@@ -142,7 +141,7 @@ impl<N> Parser<'_, N> {
     /// Reads the body of a struct: its elements, and whether it is packed.
     pub(super) fn body<'t>(
         &mut self,
-        lexer: &mut Lexer<'t>,
+        lexer: &mut Tokens<'t>,
     ) -> Result<(Vec<Type>, bool), ParseError>
     where
         N: Names<'t>,
@@ -168,7 +167,7 @@ impl<N> Parser<'_, N> {
     /// Reads the first token of a type.
     fn begin<'t>(
         &mut self,
-        lexer: &mut Lexer<'t>,
+        lexer: &mut Tokens<'t>,
         frames: &mut Vec<Frame>,
         values: &mut Vec<Type>,
     ) -> Result<Next, ParseError>
@@ -219,7 +218,7 @@ impl<N> Parser<'_, N> {
     /// Reads a type that begins with a word.
     fn word(
         &mut self,
-        lexer: &mut Lexer<'_>,
+        lexer: &mut Tokens<'_>,
         from: usize,
         frames: &mut Vec<Frame>,
         values: &mut Vec<Type>,
@@ -262,7 +261,7 @@ impl<N> Parser<'_, N> {
         Ok(Next::Have(ty, from))
     }
 
-    fn address_space(&mut self, lexer: &mut Lexer<'_>) -> Result<Option<u32>, ParseError> {
+    fn address_space(&mut self, lexer: &mut Tokens<'_>) -> Result<Option<u32>, ParseError> {
         if !lexer.keyword("addrspace") {
             return Ok(None);
         }
@@ -278,7 +277,7 @@ impl<N> Parser<'_, N> {
     /// Reads `*` or `addrspace(1)*` behind a type.
     fn suffix(
         &mut self,
-        lexer: &mut Lexer<'_>,
+        lexer: &mut Tokens<'_>,
         ty: Type,
         from: usize,
     ) -> Result<Option<Type>, ParseError> {
@@ -296,7 +295,7 @@ impl<N> Parser<'_, N> {
     /// Puts a complete type into what it stands in.
     fn deliver(
         &mut self,
-        lexer: &mut Lexer<'_>,
+        lexer: &mut Tokens<'_>,
         frame: Frame,
         ty: Type,
         from: usize,
@@ -353,7 +352,7 @@ impl<N> Parser<'_, N> {
     /// Makes the function type on top of the stacks.
     fn function(
         &mut self,
-        lexer: &Lexer<'_>,
+        lexer: &Tokens<'_>,
         frames: &mut Vec<Frame>,
         values: &mut Vec<Type>,
         var_arg: bool,
@@ -369,7 +368,7 @@ impl<N> Parser<'_, N> {
     /// Reads what follows the name or a parameter of a target type.
     fn target(
         &mut self,
-        lexer: &mut Lexer<'_>,
+        lexer: &mut Tokens<'_>,
         frame: Frame,
         frames: &mut Vec<Frame>,
         values: &mut Vec<Type>,
@@ -399,7 +398,7 @@ impl<N> Parser<'_, N> {
 }
 
 pub(super) fn checked<T>(
-    lexer: &Lexer<'_>,
+    lexer: &Tokens<'_>,
     offset: usize,
     made: Result<T, TypeError>,
 ) -> Result<T, ParseError> {

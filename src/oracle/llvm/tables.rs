@@ -41,7 +41,7 @@ use crate::oracle::inside::{self, Inside};
 use crate::oracle::limits::{Budget, Exhausted};
 use crate::oracle::rule::Candidates;
 use crate::oracle::type_set::TypeSet;
-use tbaa_types::table::{HashMap, HashSet};
+use tbaa_lex::table::{HashMap, HashSet};
 
 /// What is known of a graph's tags beside the index.
 #[derive(Clone, Debug, Default)]

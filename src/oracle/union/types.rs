@@ -6,7 +6,7 @@ use super::stride::{Stride, UNBOUNDED, span};
 use crate::forest::Forest;
 use crate::graph::{Format, Graph, NodeId, Shape, TypeId, TypeKind};
 use crate::oracle::type_set::LargeTypeSet;
-use tbaa_types::table::HashSet;
+use tbaa_lex::table::HashSet;
 
 /// Position of a type in [`Types`].
 pub(crate) type TypeIndex = u32;

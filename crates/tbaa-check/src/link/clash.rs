@@ -3,7 +3,7 @@
 use super::summary::Summary;
 use tbaa::{Access, AliasResult, Oracle, Rules};
 use tbaa::{Format, Graph, NodeId, TagId, TypeId, TypeKind};
-use tbaa_types::table::{HashMap, HashSet, IndexMap};
+use tbaa_lex::table::{HashMap, HashSet, IndexMap};
 
 /// A name that several types have under one root.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use tbaa::{Draft, DraftOperand, Graph, GraphError, Int, NodeId, Operand, TypeKind};
-use tbaa_types::table::{IndexMap, IndexSet};
+use tbaa_lex::table::{IndexMap, IndexSet};
 
 /// An operand of a summary's node; names and strings by their numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

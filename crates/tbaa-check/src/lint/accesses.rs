@@ -7,7 +7,7 @@ use crate::subject::Subject;
 use tbaa::{Graph, TagId, TypeId};
 use tbaa::{Oracle, Rules};
 use tbaa_ir::{Instruction, Module, Opcode};
-use tbaa_types::table::{HashMap, HashSet, IndexMap};
+use tbaa_lex::table::{HashMap, HashSet, IndexMap};
 
 /// Comparisons of two tags that one function may cost, beyond one an access: a
 /// function has at most tens of thousands of accesses.

@@ -7,7 +7,7 @@ use crate::subject::Subject;
 use tbaa::{Format, NodeId, TagId, TypeId, TypeKind};
 use tbaa::{Oracle, Rules};
 use tbaa_ir::Instruction;
-use tbaa_types::table::{HashMap, HashSet, IndexMap};
+use tbaa_lex::table::{HashMap, HashSet, IndexMap};
 
 pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
     if !report.wants(Lint::OverlappingFields) {

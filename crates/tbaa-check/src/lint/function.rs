@@ -12,7 +12,7 @@ use super::width;
 use tbaa::Oracle;
 use tbaa::{Graph, TagId};
 use tbaa_ir::{Call, Effects, Module, Opcode, Statement};
-use tbaa_types::table::HashMap;
+use tbaa_lex::table::HashMap;
 
 /// Loaded pointers that are remembered at a time, each of which every store
 /// must be compared with.

@@ -6,9 +6,9 @@ use crate::diagnostic::Lint;
 use crate::subject::Subject;
 use tbaa::{Format, TypeId, TypeKind as NodeKind};
 use tbaa_ir::TypeDefinition;
+use tbaa_lex::source::shortened;
+use tbaa_lex::table::HashMap;
 use tbaa_types::demangle::demangled;
-use tbaa_types::source::shortened;
-use tbaa_types::table::HashMap;
 use tbaa_types::{Context, DataLayout, Layouts, Primitive, Type, TypeKind};
 
 /// Looks up each aggregate among the named struct types, and each of its fields

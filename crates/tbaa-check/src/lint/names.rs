@@ -8,7 +8,7 @@ use super::report::Report;
 use crate::diagnostic::Lint;
 use crate::subject::Subject;
 use tbaa::{TypeId, TypeKind};
-use tbaa_types::table::{HashMap, IndexMap};
+use tbaa_lex::table::{HashMap, IndexMap};
 
 /// Names that front ends share. Source: clang's `CodeGenTBAA`, Julia's and
 /// Flang's code generators.

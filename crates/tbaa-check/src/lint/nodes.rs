@@ -6,7 +6,7 @@ use crate::subject::Subject;
 use tbaa::wellformed::Verifier;
 use tbaa::{Field, Format, NodeId, Operand, TypeId, TypeKind};
 use tbaa_ir::{Module, operand_span};
-use tbaa_types::table::{HashSet, IndexMap};
+use tbaa_lex::table::{HashSet, IndexMap};
 
 pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
     types_as_tags(subject, report);

@@ -6,7 +6,7 @@ use crate::subject::Subject;
 use tbaa::{AccessPath, Clause, Explanation, Oracle, Rules};
 use tbaa::{Graph, TagId, TypeId, TypeKind};
 use tbaa_ir::Instruction;
-use tbaa_types::table::HashSet;
+use tbaa_lex::table::HashSet;
 
 /// Pairs that are compared in all,
 const PAIRS: usize = 1 << 18;

@@ -5,7 +5,7 @@ use super::report::Report;
 use crate::diagnostic::Lint;
 use crate::subject::Subject;
 use tbaa::{NodeId, Operand, TypeId};
-use tbaa_types::table::HashSet;
+use tbaa_lex::table::HashSet;
 
 /// Tags and types that stand beside those in use, under the same roots.
 ///

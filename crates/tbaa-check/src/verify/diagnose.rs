@@ -10,7 +10,7 @@ use tbaa::parts::TagParts;
 use tbaa::{CopyId, Format, Graph, NodeId, TagId};
 use tbaa::{Oracle, Rules};
 use tbaa_ir::{Instruction, Module, Opcode};
-use tbaa_types::table::{HashMap, IndexMap};
+use tbaa_lex::table::{HashMap, IndexMap};
 
 /// By which rules tags are judged, and how many findings are kept. [`Rules`] are
 /// options with the default limits.

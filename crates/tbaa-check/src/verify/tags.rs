@@ -5,7 +5,7 @@ use crate::diagnostic::{Code, Diagnostic, Label};
 use crate::subject::Subject;
 use tbaa::parts::{Shape, TagParts};
 use tbaa::{Format, NodeId, Operand, TagId};
-use tbaa_types::table::HashSet;
+use tbaa_lex::table::HashSet;
 
 /// Types shown of an access path.
 const SHOWN: usize = 6;

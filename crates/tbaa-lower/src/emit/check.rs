@@ -6,7 +6,7 @@ use tbaa::parts::Shape;
 use tbaa::parts::Verdicts;
 use tbaa::wellformed::Rule;
 use tbaa::{Format, Graph, NodeId, Tag, TagId, TypeId};
-use tbaa_types::table::{HashMap, HashSet, IndexSet};
+use tbaa_lex::table::{HashMap, HashSet, IndexSet};
 
 /// Says which tags may be given to stock LLVM.
 ///

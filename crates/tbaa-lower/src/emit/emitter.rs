@@ -6,7 +6,7 @@ use super::check::{Refusal, TagCheck};
 use super::scope_lists::ScopeLists;
 use super::sink::{Sink, SinkOperand};
 use tbaa::{CopyId, Graph, NodeId, Operand, TagId};
-use tbaa_types::table::HashMap;
+use tbaa_lex::table::HashMap;
 
 /// Why a node was not emitted. What was emitted before stays.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -1,7 +1,7 @@
 //! The scopes that were emitted.
 
 use super::sink::{Sink, SinkOperand};
-use tbaa_types::table::HashMap;
+use tbaa_lex::table::HashMap;
 
 /// The scopes that were emitted.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use tbaa::{Graph, TagId};
 use tbaa::{Matrix, Oracle};
-use tbaa_types::table::HashMap;
+use tbaa_lex::table::HashMap;
 
 /// A rule's answers on some tags as `!alias.scope` and `!noalias`.
 ///

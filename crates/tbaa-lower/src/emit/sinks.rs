@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::sink::{Sink, SinkOperand};
 use tbaa::{Draft, DraftOperand, Graph, GraphError, NodeId, Operand};
-use tbaa_types::source::escape;
+use tbaa_lex::source::escape;
 
 /// Writes each node as a line of `.ll` text, operands first: for a front end
 /// that prints LLVM's text itself.

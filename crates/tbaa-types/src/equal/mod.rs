@@ -37,7 +37,7 @@ pub use encoding::{Encoding, MAX_ENCODING, canonical_name};
 use automaton::Automaton;
 
 use super::{Context, Type};
-use crate::table::HashMap;
+use tbaa_lex::table::HashMap;
 
 /// A relation between types.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

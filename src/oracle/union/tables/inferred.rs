@@ -22,7 +22,7 @@ use crate::oracle::index::Index;
 use crate::oracle::inside::{self, Inside};
 use crate::oracle::limits::{Budget, Exhausted};
 use crate::oracle::type_set::LargeTypeSet;
-use tbaa_types::table::HashMap;
+use tbaa_lex::table::HashMap;
 
 /// In place of a member: more than one.
 const MANY: u32 = u32::MAX;

@@ -24,7 +24,7 @@ use crate::oracle::index::Index;
 use crate::oracle::inside::{self, Inside};
 use crate::oracle::limits::{Budget, Exhausted, STEPS};
 use crate::oracle::type_set::LargeTypeSet;
-use tbaa_types::table::IndexSet;
+use tbaa_lex::table::IndexSet;
 
 /// Patterns of one access: two such sets are compared pattern by pattern, here
 /// as in the definition.

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 /// text; the place after its end for an offset past it.
 ///
 /// ```
-/// assert_eq!(tbaa_types::source::position(b"one\ntwo", 5), (2, 2));
+/// assert_eq!(tbaa_lex::source::position(b"one\ntwo", 5), (2, 2));
 /// ```
 #[must_use]
 pub fn position(text: &[u8], offset: usize) -> (usize, usize) {

@@ -1,0 +1,10 @@
+//! What all readers and writers of LLVM's text share: tokens, places in a text, escapes; and hash tables.
+//!
+//! This crate is a part of `tbaa` and may change in any version.
+
+#![forbid(unsafe_code)]
+#![allow(missing_docs)]
+
+pub mod lexer;
+pub mod source;
+pub mod table;
