@@ -17,22 +17,22 @@ type Reg = usize;
 /// Where an access goes: to so many bytes behind a pointer, which is a parameter
 /// of the function. What the access may alias is its tag's business.
 #[derive(Clone, Copy, PartialEq, Debug)]
-struct Place {
+struct Destination {
     pointer: usize,
     offset: u64,
     size: u64,
     access: Access,
 }
 
-impl Place {
+impl Destination {
     /// Whether both are the same bytes for certain.
-    fn is(&self, other: &Place) -> bool {
+    fn is(&self, other: &Destination) -> bool {
         (self.pointer, self.offset, self.size) == (other.pointer, other.offset, other.size)
     }
 
     /// Whether both are other bytes for certain, for they have one pointer.
-    fn is_apart_from(&self, other: &Place) -> bool {
-        let behind = |a: &Place, b: &Place| a.offset >= b.offset + b.size;
+    fn is_apart_from(&self, other: &Destination) -> bool {
+        let behind = |a: &Destination, b: &Destination| a.offset >= b.offset + b.size;
         self.pointer == other.pointer && (behind(self, other) || behind(other, self))
     }
 }
@@ -41,8 +41,8 @@ impl Place {
 enum Op {
     Constant(Reg, u64),
     Add(Reg, Reg, Reg),
-    Load(Reg, Place),
-    Store(Place, Reg),
+    Load(Reg, Destination),
+    Store(Destination, Reg),
     /// Calls what may read and write all memory.
     Call,
     /// Makes a value known outside.
@@ -51,7 +51,7 @@ enum Op {
 
 impl fmt::Display for Op {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let place = |p: &Place| format!("p{}+{} ({} bytes)", p.pointer, p.offset, p.size);
+        let place = |p: &Destination| format!("p{}+{} ({} bytes)", p.pointer, p.offset, p.size);
         match self {
             Op::Constant(to, value) => write!(f, "r{to} = {value}"),
             Op::Add(to, a, b) => write!(f, "r{to} = r{a} + r{b}"),
@@ -83,16 +83,16 @@ impl Compiler {
 
     /// Where a path leads from a pointer to its first type. The oracle learns of
     /// a new tag in time proportional to the path; its old answers stay.
-    fn place(&mut self, pointer: usize, path: &str) -> Result<Place, DeclareError> {
+    fn place(&mut self, pointer: usize, path: &str) -> Result<Destination, DeclareError> {
         let Compiler { types, oracle } = self;
         let place = oracle.update(|graph| types.place(graph, path))?;
         let access = Access::from(place.tag);
-        Ok(Place { pointer, offset: place.offset, size: place.size, access })
+        Ok(Destination { pointer, offset: place.offset, size: place.size, access })
     }
 
     /// Whether one of two accesses may change what the other reads or writes.
-    fn conflict(&self, first: (&Place, bool), second: (&Place, bool)) -> bool {
-        let access = |(place, writes): (&Place, bool)| {
+    fn conflict(&self, first: (&Destination, bool), second: (&Destination, bool)) -> bool {
+        let access = |(place, writes): (&Destination, bool)| {
             if writes { place.access.writing() } else { place.access.reading() }
         };
         !first.0.is_apart_from(second.0)
@@ -106,7 +106,7 @@ impl Compiler {
 
     fn without_redundant_loads(&self, code: &[Op]) -> Vec<Op> {
         // Places whose content is in a register, and whether a store put it there.
-        let mut known: Vec<(Place, bool, Reg)> = Vec::new();
+        let mut known: Vec<(Destination, bool, Reg)> = Vec::new();
         // The register that stands for each one that was loaded in vain.
         let mut renamed: Vec<(Reg, Reg)> = Vec::new();
         let mut kept = Vec::new();
@@ -148,7 +148,7 @@ impl Compiler {
 
     fn without_dead_stores(&self, code: Vec<Op>) -> Vec<Op> {
         // Places that are overwritten before anybody reads them.
-        let mut overwritten: Vec<Place> = Vec::new();
+        let mut overwritten: Vec<Destination> = Vec::new();
         let mut kept = Vec::new();
         for op in code.into_iter().rev() {
             match &op {
@@ -248,7 +248,7 @@ mod tests {
         let mut registers = vec![0_u64; 1 + code.len()];
         let mut printed = Vec::new();
         for op in code {
-            let range = |place: &Place| {
+            let range = |place: &Destination| {
                 let start = addresses[place.pointer] + place.offset as usize;
                 start..start + place.size as usize
             };

@@ -8,16 +8,16 @@ use tbaa_ir::{Instruction, Opcode, Statement};
 
 /// What an access does.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum Direction {
     Read,
     Write,
 }
 
-impl Kind {
+impl Direction {
     pub(super) fn word(self) -> &'static str {
         match self {
-            Kind::Read => "read",
-            Kind::Write => "write",
+            Direction::Read => "read",
+            Direction::Write => "write",
         }
     }
 }
@@ -60,10 +60,10 @@ impl<'t> Current<'_, 't> {
         let Some(size) = self.pass.sizes.of(ty) else {
             return self.skip(statement, SkipReason::Size);
         };
-        let kinds: &[Kind] = match access.opcode {
-            Opcode::Load => &[Kind::Read],
-            Opcode::Store => &[Kind::Write],
-            _ => &[Kind::Read, Kind::Write],
+        let kinds: &[Direction] = match access.opcode {
+            Opcode::Load => &[Direction::Read],
+            Opcode::Store => &[Direction::Write],
+            _ => &[Direction::Read, Direction::Write],
         };
         let pointer = String::from_utf8_lossy(pointer);
         let ty = String::from_utf8_lossy(ty);
@@ -81,12 +81,12 @@ impl<'t> Current<'_, 't> {
         &mut self,
         statement: &Statement<'_>,
         tag: Option<TagId>,
-        kinds: &[Kind],
+        kinds: &[Direction],
         &Bytes { pointer, size }: &Bytes<'_>,
         what: &str,
     ) {
         let Some(tag) = tag else {
-            if kinds.contains(&Kind::Write) {
+            if kinds.contains(&Direction::Write) {
                 self.before(statement, format_args!("clear(ptr {pointer}, i64 {size})"));
             }
             return;

@@ -1,6 +1,6 @@
 //! Calls: intrinsics that access memory, and what writes memory without a tag.
 
-use super::access::{Bytes, Kind, shortened};
+use super::access::{Bytes, Direction, shortened};
 use super::outcome::SkipReason;
 use super::pass::Current;
 use super::slots::pointee;
@@ -149,7 +149,7 @@ impl<'t> Current<'_, 't> {
         self.touch(
             statement,
             tag,
-            &[Kind::Write],
+            &[Direction::Write],
             &Bytes { pointer: &pointer, size: &size },
             &what,
         );
@@ -165,7 +165,7 @@ impl<'t> Current<'_, 't> {
         let size = self.length(statement, size);
         let tag = access.and_then(|it| it.tag);
         let entries = access.and_then(|it| self.pass.module.graph().copy(it.copy?));
-        let sides = [(from, Kind::Read, "from"), (to, Kind::Write, "to")];
+        let sides = [(from, Direction::Read, "from"), (to, Direction::Write, "to")];
         for (argument, kind, word) in sides {
             let pointer = lossy(argument.value);
             let what = shortened(format!("copy {word} ptr {pointer}"));
@@ -175,7 +175,7 @@ impl<'t> Current<'_, 't> {
                 self.touch(statement, tag, &[kind], &bytes, &what);
                 continue;
             }
-            if kind == Kind::Write {
+            if kind == Direction::Write {
                 // What lies between the members.
                 self.before(statement, format_args!("clear(ptr {pointer}, i64 {size})"));
             }
@@ -207,14 +207,14 @@ impl<'t> Current<'_, 't> {
     fn masked(&mut self, statement: &Statement<'t>, tag: Option<TagId>, call: &Call<'t>) {
         let operation = call.callee["llvm.masked.".len()..].split(|&b| b == b'.').next();
         let (kind, spread) = match operation {
-            Some(b"load") => (Kind::Read, false),
-            Some(b"store") => (Kind::Write, false),
-            Some(b"gather") => (Kind::Read, true),
-            Some(b"scatter") => (Kind::Write, true),
+            Some(b"load") => (Direction::Read, false),
+            Some(b"store") => (Direction::Write, false),
+            Some(b"gather") => (Direction::Read, true),
+            Some(b"scatter") => (Direction::Write, true),
             _ => return self.skip(statement, SkipReason::Call),
         };
         let tag = self.pass.telling(tag);
-        if tag.is_none() && kind == Kind::Read {
+        if tag.is_none() && kind == Direction::Read {
             return;
         }
         let of_mask = |it: &&Argument<'_>| it.ty.ends_with(b" x i1>");
@@ -223,11 +223,13 @@ impl<'t> Current<'_, 't> {
             false => it.is_pointer(),
         };
         let value = match kind {
-            Kind::Read => call.arguments.last(),
-            Kind::Write => call.arguments.first(),
+            Direction::Read => call.arguments.last(),
+            Direction::Write => call.arguments.first(),
         };
-        let mask = call.arguments.iter().rev().skip(usize::from(kind == Kind::Read)).find(of_mask);
-        let pointer = call.arguments.iter().skip(usize::from(kind == Kind::Write)).find(of_pointer);
+        let mask =
+            call.arguments.iter().rev().skip(usize::from(kind == Direction::Read)).find(of_mask);
+        let pointer =
+            call.arguments.iter().skip(usize::from(kind == Direction::Write)).find(of_pointer);
         let lanes = value.and_then(|value| self.lanes(value.ty));
         let (Some(mask), Some(pointer), Some((lanes, size))) = (mask, pointer, lanes) else {
             return self.skip(statement, SkipReason::Size);

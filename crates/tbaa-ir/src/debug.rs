@@ -61,14 +61,14 @@ pub struct DebugInfo<'t> {
 
 /// A node such as `!DIFile(filename: "f.c")`.
 #[derive(Clone, Copy)]
-struct Node<'t> {
+struct DebugNode<'t> {
     /// `DIFile`.
     kind: &'t [u8],
     /// What follows the `(`.
     fields: &'t [u8],
 }
 
-impl<'t> Node<'t> {
+impl<'t> DebugNode<'t> {
     /// Reads a field's value as it is written.
     fn field(self, wanted: &[u8]) -> Option<&'t [u8]> {
         let mut lexer = Lexer::new(self.fields, 0);
@@ -185,18 +185,18 @@ impl<'t> DebugInfo<'t> {
         lexer.eat(b"!").then_some(lexer)
     }
 
-    fn node(&self, number: u32) -> Option<Node<'t>> {
+    fn node(&self, number: u32) -> Option<DebugNode<'t>> {
         let mut lexer = self.body(number)?;
         let kind = lexer.word();
         lexer.eat(b"(").then_some(())?;
         // One line, or else a text that is cut off would be searched to its end.
         let rest = lexer.rest();
         let line = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
-        Some(Node { kind, fields: &rest[..line] })
+        Some(DebugNode { kind, fields: &rest[..line] })
     }
 
     /// The members and base classes of a record, in their order.
-    fn members(&self, record: Node<'t>) -> Vec<Node<'t>> {
+    fn members(&self, record: DebugNode<'t>) -> Vec<DebugNode<'t>> {
         let list = |number| {
             let mut lexer = self.body(number)?;
             lexer.eat(b"{").then_some(())?;
@@ -219,7 +219,7 @@ impl<'t> DebugInfo<'t> {
 
     /// The members of a record that may hold the bit: several of a union, and
     /// bit-fields that share its byte.
-    fn members_at(&self, record: Node<'t>, bits: u64) -> Vec<Node<'t>> {
+    fn members_at(&self, record: DebugNode<'t>, bits: u64) -> Vec<DebugNode<'t>> {
         let byte = bits..bits.saturating_add(8);
         let mut members = self.members(record);
         members.retain(|member| {
@@ -229,7 +229,7 @@ impl<'t> DebugInfo<'t> {
                 0 => member.link(b"baseType").and_then(|ty| self.strip(ty, &mut 0)),
                 _ => Some(*member),
             };
-            let end = start.saturating_add(size.map_or(0, Node::size).max(1));
+            let end = start.saturating_add(size.map_or(0, DebugNode::size).max(1));
             start <= bits && bits < end || byte.contains(&start)
         });
         members
@@ -237,7 +237,7 @@ impl<'t> DebugInfo<'t> {
 
     /// Goes through typedefs, qualifiers and arrays to the type itself, and
     /// takes whole elements off the offset.
-    fn strip(&self, mut number: u32, bits: &mut u64) -> Option<Node<'t>> {
+    fn strip(&self, mut number: u32, bits: &mut u64) -> Option<DebugNode<'t>> {
         for _ in 0..DEPTH {
             let node = self.node(number)?;
             number = match node.tag() {
@@ -248,7 +248,7 @@ impl<'t> DebugInfo<'t> {
                 | b"DW_TAG_atomic_type" => node.link(b"baseType")?,
                 b"DW_TAG_array_type" => {
                     let element = node.link(b"baseType")?;
-                    let size = self.strip(element, &mut 0).map_or(0, Node::size);
+                    let size = self.strip(element, &mut 0).map_or(0, DebugNode::size);
                     *bits = bits.checked_rem(size).unwrap_or(*bits);
                     element
                 }
@@ -277,7 +277,7 @@ impl<'t> DebugInfo<'t> {
     /// Appends the steps to the field; `None` if there is no such field.
     fn follow(
         &self,
-        mut record: Node<'t>,
+        mut record: DebugNode<'t>,
         mut bits: u64,
         access: &[u8],
         path: &mut Vec<String>,
@@ -313,8 +313,13 @@ impl<'t> DebugInfo<'t> {
 
     /// Finds the one of several members at one place that has the type looked
     /// for, or else lists their names.
-    fn choose(&self, members: &[Node<'t>], bits: u64, access: &[u8]) -> Result<Node<'t>, String> {
-        let has_type = |member: &&Node<'t>| {
+    fn choose(
+        &self,
+        members: &[DebugNode<'t>],
+        bits: u64,
+        access: &[u8],
+    ) -> Result<DebugNode<'t>, String> {
+        let has_type = |member: &&DebugNode<'t>| {
             let mut bits = bits.saturating_sub(member.start());
             let ty = member.link(b"baseType").and_then(|ty| self.strip(ty, &mut bits));
             // One level of a record's fields says enough.

@@ -6,7 +6,7 @@ use tbaa_lex::lexer::{Lexer, without_comments};
 
 /// A numbered node, its operands not yet read.
 #[derive(Clone, Copy)]
-pub(super) struct Definition {
+pub(super) struct NodeDefinition {
     /// Bytes from the start of the text to the node's `{`, or to the `!` of a
     /// node of another kind.
     pub(super) body: usize,
@@ -21,7 +21,7 @@ pub(super) enum Form {
     Specialized,
 }
 
-impl Definition {
+impl NodeDefinition {
     /// Reads from after the node's number up to its `{` or `(`.
     pub(super) fn read(lexer: &mut Lexer<'_>) -> Result<Self, TextError> {
         equals(lexer)?;
@@ -39,13 +39,13 @@ impl Definition {
         if brace.peek() == Some(b'{') {
             *lexer = brace;
             let form = if distinct { Form::Distinct } else { Form::Uniqued };
-            return Ok(Definition { body: brace.at, form });
+            return Ok(NodeDefinition { body: brace.at, form });
         }
         lexer.word();
         if lexer.peek() != Some(b'(') {
             return Err(lexer.cut_or("`{` or `(` of a metadata node", "a metadata node"));
         }
-        Ok(Definition { body, form: Form::Specialized })
+        Ok(NodeDefinition { body, form: Form::Specialized })
     }
 
     /// Reads the definition whose `!` stands at `offset`, which the scan has
@@ -54,7 +54,7 @@ impl Definition {
         let mut lexer = Lexer::new(text, offset + 1);
         lexer.skip_space()?;
         lexer.number()?;
-        Definition::read(&mut lexer)
+        NodeDefinition::read(&mut lexer)
     }
 }
 

@@ -1,6 +1,6 @@
 //! From a scanned text to nodes: references looked up, equal nodes merged.
 
-use super::definition::{Definition, Form, specialized};
+use super::definition::{Form, NodeDefinition, specialized};
 use super::error::MAX_INLINE_DEPTH;
 use super::error::{TextError, TextErrorKind};
 use super::module::{Module, Origin, WarningKind};
@@ -80,7 +80,7 @@ pub(super) fn resolve(mut scan: Scan<'_>, keep: Keep) -> Result<Module, TextErro
         places.sort_unstable();
         for (place, number) in places {
             let offset = place.get() as usize - 1;
-            if Definition::at(scan.text, offset)?.form != Form::Specialized {
+            if NodeDefinition::at(scan.text, offset)?.form != Form::Specialized {
                 resolver.node(Key::Number(number), offset)?;
             }
         }
@@ -159,7 +159,7 @@ impl<'t> Source<'t> for Nodes<'_, 't> {
                 let Some(offset) = self.scan.definition(number) else {
                     return Err(error(TextErrorKind::Undefined { number }));
                 };
-                let Definition { body, form } = Definition::at(text, offset)?;
+                let NodeDefinition { body, form } = NodeDefinition::at(text, offset)?;
                 if form == Form::Specialized {
                     return Ok(Opened::Raw(specialized(text, body).into()));
                 }

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use super::definition::{Definition, equals};
+use super::definition::{NodeDefinition, equals};
 use super::error::LexerErrors;
 use super::error::{TextError, TextErrorKind};
 use super::module::Module;
@@ -121,7 +121,7 @@ impl<'t> Scan<'t> {
         let number = lexer.number()?;
         let next_number = &mut self.module.next_number;
         *next_number = (*next_number).max(u64::from(number) + 1);
-        Definition::read(lexer)?;
+        NodeDefinition::read(lexer)?;
         self.nodes.bracketed(lexer, "a metadata node")?;
         // One more than the place, so that it is not 0; a text is shorter than
         // 4 GiB.

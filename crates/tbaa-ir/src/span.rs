@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::definition::Definition;
+use super::definition::NodeDefinition;
 use super::instruction;
 use super::module::Instruction;
 use super::node::{Overflow, operand, reference};
@@ -153,7 +153,7 @@ fn body(text: &[u8], offset: usize) -> Option<Lexer<'_>> {
         // count of all lines before it.
         lexer.skip_space().ok()?;
         (lexer.peek()? == b'=').then_some(())?;
-        lexer.at = Definition::read(&mut lexer).ok()?.body;
+        lexer.at = NodeDefinition::read(&mut lexer).ok()?.body;
         if lexer.peek()? == b'!' {
             lexer.at += 1;
         }

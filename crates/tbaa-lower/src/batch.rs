@@ -3,7 +3,7 @@
 use std::borrow::Borrow;
 
 use super::answers::Answers;
-use super::forest::Node;
+use super::forest::ForestNode;
 use super::loss::{Pairs, Sum};
 use super::options::ScopeForm;
 use super::rank::Ranks;
@@ -186,7 +186,7 @@ impl Lowering {
     fn old(&self, place: usize) -> Old {
         let Some(source) = place.checked_sub(self.fixed.len()) else {
             let (key, node) = self.fixed[place];
-            let Node { above, group, .. } = self.forest.nodes[node as usize];
+            let ForestNode { above, group, .. } = self.forest.nodes[node as usize];
             let (others, sum) = (above.is_some(), Sum::default());
             // Their pairs are not the lowering's to lose.
             return Old { key, group: Some(group), node: Some(node), others, scope: None, sum };

@@ -10,7 +10,7 @@
 use std::borrow::Borrow;
 use std::fmt;
 
-use super::forest::{Made, Node};
+use super::forest::{ForestNode, Made};
 use super::source::Source;
 use super::state::Lowering;
 use tbaa::BuildError;
@@ -162,7 +162,7 @@ impl Lowering {
                 // A field's cursor can be used by those whose tag it is.
                 let usable = scalar;
                 let group = 0;
-                self.forest.nodes.push(Node {
+                self.forest.nodes.push(ForestNode {
                     above,
                     depth,
                     group,

@@ -5,7 +5,7 @@ use tbaa::{Format, Graph, TagId, TypeId};
 
 /// A node: what stands at it may alias what stands at it, above it and below.
 #[derive(Clone, Debug)]
-pub(super) struct Node {
+pub(super) struct ForestNode {
     /// The node above, which comes before.
     pub(super) above: Option<u32>,
     /// Nodes from the top down to this one.
@@ -44,7 +44,7 @@ pub(super) enum Position {
 /// All nodes, each after the one above it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Forest {
-    pub(super) nodes: Vec<Node>,
+    pub(super) nodes: Vec<ForestNode>,
 }
 
 impl Forest {
@@ -110,7 +110,7 @@ impl Forest {
     pub(super) fn add(&mut self, above: Option<u32>, group: u32) -> u32 {
         let depth = self.depth(above) as u32 + 1;
         let name = String::new();
-        self.nodes.push(Node { above, depth, group, name, usable: true, made: None });
+        self.nodes.push(ForestNode { above, depth, group, name, usable: true, made: None });
         self.nodes.len() as u32 - 1
     }
 
@@ -122,7 +122,7 @@ impl Forest {
         roots: &[TypeId],
         format: Format,
     ) -> Result<(), BuildError> {
-        let Node { above, group, ref name, .. } = self.nodes[node as usize];
+        let ForestNode { above, group, ref name, .. } = self.nodes[node as usize];
         let parent = match above {
             Some(above) => self.nodes[above as usize].made.and_then(|made| made.ty),
             None => Some(roots[group as usize]),

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::fingerprint::Fingerprint;
 use super::fixed::FixError;
-use super::forest::{Forest, Node};
+use super::forest::{Forest, ForestNode};
 use super::loss::Loss;
 use super::options::{MAX_DEPTH, Options};
 use super::scopes::Scopes;
@@ -407,7 +407,7 @@ fn restore_nodes(
             return Err(LoadError::Damaged("a node's place"));
         }
         let depth = forest.depth(above) as u32 + 1;
-        forest.nodes.push(Node { above, depth, group, name, usable: true, made: None });
+        forest.nodes.push(ForestNode { above, depth, group, name, usable: true, made: None });
     }
     Ok(())
 }

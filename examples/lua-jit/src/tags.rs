@@ -39,7 +39,7 @@ impl fmt::Display for Switch {
 
 /// The machine's type of what is accessed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum TagKind {
     Pointer,
     Byte,
     Short,
@@ -56,8 +56,8 @@ macro_rules! accesses {
 
         /// Of each access: itself, its type, its path, and its tag in Ravi's own
         /// table.
-        pub(crate) const ACCESSES: &[(At, Kind, &str, &str)] =
-            &[$((At::$name, Kind::$kind, $path, $ravi),)*];
+        pub(crate) const ACCESSES: &[(At, TagKind, &str, &str)] =
+            &[$((At::$name, TagKind::$kind, $path, $ravi),)*];
     };
 }
 
@@ -98,7 +98,7 @@ accesses! {
 }
 
 impl At {
-    pub(crate) fn kind(self) -> Kind {
+    pub(crate) fn kind(self) -> TagKind {
         ACCESSES[self as usize].1
     }
 
@@ -175,7 +175,7 @@ impl Tags {
             _ => {}
         }
         let tags: Vec<TagId> = places.iter().filter_map(|place| place.tag).collect();
-        let of = |at: &(At, Kind, &str, &str)| places[at.0 as usize].tag;
+        let of = |at: &(At, TagKind, &str, &str)| places[at.0 as usize].tag;
         let touched = ACCESSES.iter().filter(|at| !at.0.is_of_frames()).filter_map(of).collect();
         let oracle = Oracle::new(graph, Rules::Union);
         let mut lowering = None;

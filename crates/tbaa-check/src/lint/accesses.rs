@@ -1,6 +1,6 @@
 //! What a function's accesses say together.
 
-use super::function::{Event, Functions, Place, Slot};
+use super::function::{Event, Functions, Pointee, Slot};
 use super::report::Report;
 use crate::diagnostic::Lint;
 use crate::subject::Subject;
@@ -38,7 +38,7 @@ struct State<'s> {
     oracle: &'s Oracle<&'s Graph>,
     /// The last access to each place since the block began or memory changed in
     /// ways that no tag tells, by its index and its number in the block.
-    last: HashMap<Place, (usize, usize)>,
+    last: HashMap<Pointee, (usize, usize)>,
     /// The number of the last access before slots became fresh, and before any of
     /// them did.
     fresh: HashMap<Option<Slot>, usize>,

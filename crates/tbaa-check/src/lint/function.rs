@@ -21,7 +21,7 @@ const LOADED: usize = 32;
 /// A place in memory, as far as a function's text tells places apart. Equal
 /// ones are one place, different ones may be too.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Place {
+pub(super) struct Pointee {
     number: u32,
     /// The stack slot that it is in, if it is known to be in one.
     pub(super) slot: Option<Slot>,
@@ -39,7 +39,7 @@ pub(super) enum Event {
     /// The lifetime of a slot begins or ends: what it held is gone.
     Fresh(Slot),
     /// An access, by its index into the module's instructions.
-    Access(usize, Option<Place>),
+    Access(usize, Option<Pointee>),
 }
 
 /// How a place is computed from another.
@@ -48,7 +48,7 @@ enum Key<'t> {
     /// A value that is not looked into.
     Value(&'t [u8]),
     /// `getelementptr` of the type, with the indices.
-    Element(Place, &'t [u8], &'t [u8]),
+    Element(Pointee, &'t [u8], &'t [u8]),
 }
 
 /// Reads the events of functions.
@@ -61,12 +61,12 @@ pub(super) struct Functions<'a> {
 
 /// What is known while a function is read.
 struct Known<'t> {
-    places: HashMap<Key<'t>, Place>,
+    places: HashMap<Key<'t>, Pointee>,
     /// Values that are the address of a place.
-    values: HashMap<&'t [u8], Place>,
+    values: HashMap<&'t [u8], Pointee>,
     /// What memory is known to hold: a place, the tag under which it was
     /// accessed, and the pointer there.
-    loaded: Vec<(Place, Option<TagId>, Place)>,
+    loaded: Vec<(Pointee, Option<TagId>, Pointee)>,
     events: Vec<Event>,
 }
 
@@ -134,7 +134,7 @@ impl<'t> Known<'t> {
     }
 
     /// Takes note of a pointer that is loaded as `result`.
-    fn load(&mut self, place: Place, tag: Option<TagId>, result: Option<&'t [u8]>) {
+    fn load(&mut self, place: Pointee, tag: Option<TagId>, result: Option<&'t [u8]>) {
         let Some(result) = result else { return };
         match self.loaded.iter().find(|(known, ..)| *known == place) {
             Some(&(_, _, value)) => {
@@ -147,7 +147,7 @@ impl<'t> Known<'t> {
         }
     }
 
-    fn remember(&mut self, place: Place, tag: Option<TagId>, value: Place) {
+    fn remember(&mut self, place: Pointee, tag: Option<TagId>, value: Pointee) {
         if self.loaded.len() == LOADED {
             self.loaded.remove(0);
         }
@@ -189,26 +189,26 @@ impl<'t> Known<'t> {
         }
     }
 
-    fn place_of(&mut self, pointer: &'t [u8]) -> Place {
+    fn place_of(&mut self, pointer: &'t [u8]) -> Pointee {
         match self.values.get(pointer) {
             Some(&place) => place,
             None => self.intern(Key::Value(pointer)),
         }
     }
 
-    fn intern(&mut self, key: Key<'t>) -> Place {
+    fn intern(&mut self, key: Key<'t>) -> Pointee {
         let slot = match key {
             Key::Value(_) => None,
             Key::Element(base, ..) => base.slot,
         };
-        let next = Place { number: self.places.len() as u32, slot };
+        let next = Pointee { number: self.places.len() as u32, slot };
         *self.places.entry(key).or_insert(next)
     }
 
     /// Gives an `alloca` a slot of its own.
     fn slot(&mut self, result: &'t [u8]) {
         let number = self.places.len() as u32;
-        let place = Place { number, slot: Some(Slot(number)) };
+        let place = Pointee { number, slot: Some(Slot(number)) };
         self.places.insert(Key::Value(result), place);
         self.values.insert(result, place);
     }
@@ -220,7 +220,7 @@ impl<'t> Known<'t> {
     }
 
     /// The place that a `getelementptr` computes.
-    fn element(&mut self, statement: &Statement<'t>) -> Option<Place> {
+    fn element(&mut self, statement: &Statement<'t>) -> Option<Pointee> {
         let element = statement.element()?;
         let base = element.base.value;
         (base.starts_with(b"%") || base.starts_with(b"@")).then_some(())?;

@@ -15,7 +15,7 @@ use tbaa_inkwell::Tagger;
 
 use super::{Any, Float, Int, Ptr, Result};
 use crate::runtime::helpers::{self, Effect};
-use crate::tags::{At, Kind, Tags};
+use crate::tags::{At, TagKind, Tags};
 
 pub(super) struct Emitter<'ctx, 't> {
     pub(super) context: &'ctx Context,
@@ -88,14 +88,14 @@ impl<'ctx, 't> Emitter<'ctx, 't> {
         )
     }
 
-    fn type_of(&self, kind: Kind) -> BasicTypeEnum<'ctx> {
+    fn type_of(&self, kind: TagKind) -> BasicTypeEnum<'ctx> {
         match kind {
-            Kind::Pointer => self.context.ptr_type(AddressSpace::default()).into(),
-            Kind::Byte => self.context.i8_type().into(),
-            Kind::Short => self.context.i16_type().into(),
-            Kind::Int => self.context.i32_type().into(),
-            Kind::Long => self.context.i64_type().into(),
-            Kind::Double => self.context.f64_type().into(),
+            TagKind::Pointer => self.context.ptr_type(AddressSpace::default()).into(),
+            TagKind::Byte => self.context.i8_type().into(),
+            TagKind::Short => self.context.i16_type().into(),
+            TagKind::Int => self.context.i32_type().into(),
+            TagKind::Long => self.context.i64_type().into(),
+            TagKind::Double => self.context.f64_type().into(),
         }
     }
 

@@ -45,7 +45,7 @@ pub(super) struct Body<'t> {
 
 /// What a pointer is derived from, and how far it is from there.
 #[derive(PartialEq, Eq, Clone, Copy, Debug)]
-pub(super) struct Place<'t> {
+pub(super) struct BasedPointer<'t> {
     pub(super) root: &'t [u8],
     pub(super) offset: i64,
     /// Whether the offset is all that lies between.
@@ -135,7 +135,7 @@ impl<'t> Body<'t> {
     pub(super) fn key(&self, pointer: &'t [u8]) -> Key<'t> {
         match self.element(pointer) {
             Some(element) => match self.place(pointer) {
-                Place { root, offset, exact: true } => Key::Exact(root, offset),
+                BasedPointer { root, offset, exact: true } => Key::Exact(root, offset),
                 _ => Key::Element(element.base.value, element.ty, element.list),
             },
             None => Key::Exact(self.equal.get(pointer).copied().unwrap_or(pointer), 0),
@@ -161,8 +161,8 @@ impl<'t> Body<'t> {
     }
 
     /// Follows a pointer to what it is derived from.
-    pub(super) fn place(&self, pointer: &'t [u8]) -> Place<'t> {
-        let mut place = Place { root: pointer, offset: 0, exact: true };
+    pub(super) fn place(&self, pointer: &'t [u8]) -> BasedPointer<'t> {
+        let mut place = BasedPointer { root: pointer, offset: 0, exact: true };
         for _ in 0..DEPTH {
             place.root = self.equal.get(place.root).copied().unwrap_or(place.root);
             let Some(element) = self.element(place.root) else { break };
@@ -170,9 +170,9 @@ impl<'t> Body<'t> {
             match constant_step(&element, self.sizes) {
                 Some(step) => {
                     let offset = place.offset.saturating_add(step);
-                    place = Place { root: base, offset, ..place };
+                    place = BasedPointer { root: base, offset, ..place };
                 }
-                None => place = Place { root: base, offset: 0, exact: false },
+                None => place = BasedPointer { root: base, offset: 0, exact: false },
             }
         }
         place
@@ -194,7 +194,8 @@ impl<'t> Body<'t> {
             if !place_a.exact || !place_b.exact {
                 return None;
             }
-            let ends = |place: &Place<'_>, size: u64| place.offset.saturating_add_unsigned(size);
+            let ends =
+                |place: &BasedPointer<'_>, size: u64| place.offset.saturating_add_unsigned(size);
             return Some(
                 ends(&place_a, a.1?) > place_b.offset && ends(&place_b, b.1?) > place_a.offset,
             );

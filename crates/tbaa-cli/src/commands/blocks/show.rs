@@ -31,11 +31,11 @@ pub(super) struct Shown<'a> {
 #[derive(Serialize)]
 pub(crate) struct Row {
     function: String,
-    load: Place,
+    load: ShownEvent,
     /// `reuse`, `reuse on some ways` or `hoist`.
     could: &'static str,
     /// The accesses whose value could be reused, one on each way.
-    of: Vec<Place>,
+    of: Vec<ShownEvent>,
     /// The block that begins the loop.
     header: Option<String>,
     blockers: Vec<BlockerRow>,
@@ -46,7 +46,7 @@ pub(crate) struct Row {
 #[derive(Serialize)]
 struct BlockerRow {
     #[serde(flatten)]
-    place: Place,
+    place: ShownEvent,
     cause: &'static str,
     why: String,
     help: &'static str,
@@ -54,7 +54,7 @@ struct BlockerRow {
 
 /// An access or a call.
 #[derive(Serialize)]
-struct Place {
+struct ShownEvent {
     /// `@f:2`; none of a call.
     access: Option<String>,
     /// What it is, with what its tag means.
@@ -210,13 +210,13 @@ impl<'a> Shown<'a> {
 
     /// `@f:2 store long, f.c:6`.
     fn line(&self, function: &Function<'_>, event: Event) -> String {
-        let Place { access, what, source, .. } = self.place(function, event);
+        let ShownEvent { access, what, source, .. } = self.place(function, event);
         let access = access.map(|access| format!("{access} ")).unwrap_or_default();
         let source = source.map(|source| format!(", {source}")).unwrap_or_default();
         format!("{access}{what}{source}")
     }
 
-    fn place(&self, function: &Function<'_>, event: Event) -> Place {
+    fn place(&self, function: &Function<'_>, event: Event) -> ShownEvent {
         let offset = self.judge.offset(event);
         let source =
             |at: tbaa_ir::Location| printable(format!("{}:{}", at.file, at.line).as_bytes());
@@ -229,7 +229,7 @@ impl<'a> Shown<'a> {
                 _ => format!("call of @{}", printable(callee)),
             };
             let source = self.debug.location_at(offset).map(source);
-            return Place { access: None, what, tag: None, source, offset };
+            return ShownEvent { access: None, what, tag: None, source, offset };
         };
         let instruction = &self.judge.module.instructions()[index];
         let verb = match instruction.opcode {
@@ -246,7 +246,7 @@ impl<'a> Shown<'a> {
                 format!("{verb}{}{ty} without a tag", if ty.is_empty() { "" } else { " " })
             }
         };
-        Place {
+        ShownEvent {
             access: Some(access_name(self.judge.module, index)),
             what,
             tag: instruction.tag.map(|tag| self.input.label(tag)),
