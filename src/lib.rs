@@ -91,6 +91,8 @@ mod session;
 #[cfg(feature = "spec")]
 pub mod spec;
 pub mod text;
+mod type_set;
+mod walks;
 pub mod wellformed;
 
 // The version of petgraph that `Graph::type_dag` speaks.

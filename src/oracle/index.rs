@@ -1,10 +1,8 @@
 //! The index: an interval of 8 bytes for each tag decides most queries, and a
 //! record of 8 bytes says what to do where intervals meet.
 //!
-//! A *cursor* is a place on a tag's walk: a type and an offset into it, and
-//! then, from the scalar that is accessed, the scalar's parents. Each rule says
-//! which cursor comes next. Each cursor has one successor, so cursors form a
-//! [`Forest`]. A tag is one of these:
+//! Each rule says which cursor of a tag's walk comes next ([`Walks`]). A tag is one of
+//! these:
 //!
 //! - *regular*: two regular tags of one root may alias iff one's cursor lies on
 //!   the other's walk, which is one comparison of intervals;
@@ -16,13 +14,10 @@
 //! all others. An irregular tag then parts from most by sets of types, without a
 //! branch on which of the two it is: of random pairs that is anybody's guess.
 
-use std::hash::BuildHasher;
-
-use hashbrown::HashTable;
-
-use super::type_set::{LargeTypeSet, TypeSet};
-use crate::forest::{Forest, Span};
-use tbaa_lex::table::{DefaultHashBuilder, HashMap};
+use crate::forest::Span;
+use crate::type_set::{LargeTypeSet, TypeSet};
+use crate::walks::Walks;
+use tbaa_lex::table::HashMap;
 
 /// A tag's role in the index: how it is decided on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,13 +58,6 @@ const UNINDEXED: u32 = 1 << 31;
 /// No cursor.
 const NONE: u32 = u32::MAX;
 
-/// Marks the type of a cursor that leads another way than the cursor of its
-/// place, for tags of which a place has several.
-const ROUTED: u32 = 1 << 31;
-
-/// An offset that 32 bits do not hold.
-const FAR: u32 = u32::MAX;
-
 /// Whether each begins before the other's end. Of random pairs nearly all are apart,
 /// and which of the two lies first is anybody's guess: one comparison for both, of the
 /// sign that two differences share, leaves no branch between.
@@ -92,18 +80,8 @@ struct Irregular {
 
 #[derive(Clone, Default, Debug)]
 pub(super) struct Index {
-    pub(super) forest: Forest,
-    /// Type of each cursor, and whether it is [`ROUTED`].
-    types: Vec<u32>,
-    /// Offset of each cursor,
-    offsets: Vec<u32>,
-    /// and those of [`FAR`] and more.
-    far: HashMap<u32, u64>,
-    /// The types on each cursor's walk.
-    walks: Vec<TypeSet>,
-    /// The cursors, hashed by type, offset and route.
-    known: HashTable<u32>,
-    hasher: DefaultHashBuilder,
+    /// The cursors of tags.
+    pub(super) walks: Walks,
     spans: Vec<Span>,
     records: Vec<Record>,
     /// What stands for a tag that is none, and the irregular tags.
@@ -170,7 +148,7 @@ impl Index {
             return self.look_up_irregular(x, y);
         }
         if meet && x.root & y.root & UNNUMBERED != 0 {
-            return Some(self.forest.related(x.link, y.link));
+            return Some(self.walks.forest.related(x.link, y.link));
         }
         Some(meet)
     }
@@ -187,10 +165,10 @@ impl Index {
             (found, found.cursor & mask | record.link & !mask)
         };
         let ((x, cursor_x), (y, cursor_y)) = (side(x), side(y));
-        let may = x.bases.may_have(self.ty(cursor_y))
-            | y.bases.may_have(self.ty(cursor_x))
-            | self.walks[cursor_y as usize].may_have_all(x.met)
-            | self.walks[cursor_x as usize].may_have_all(y.met);
+        let may = x.bases.may_have(self.walks.ty(cursor_y))
+            | y.bases.may_have(self.walks.ty(cursor_x))
+            | self.walks.types_on_walk(cursor_y).may_have_all(x.met)
+            | self.walks.types_on_walk(cursor_x).may_have_all(y.met);
         if may { None } else { Some(false) }
     }
 
@@ -198,7 +176,7 @@ impl Index {
     fn covers(&self, upper: &Record, lower: &Record) -> bool {
         upper.root & COVERS != 0
             && lower.root & (IRREGULAR | UNINDEXED) == 0
-            && self.forest.is_ancestor(upper.link, lower.link)
+            && self.walks.forest.is_ancestor(upper.link, lower.link)
     }
 
     /// Adds the next tag as one that may alias everything.
@@ -233,7 +211,7 @@ impl Index {
             self.irregular.push(Irregular { cursor: 0, met: TypeSet::ALL, bases });
         }
         self.push_record(root, IRREGULAR, self.irregular.len() as u32 - 1);
-        let met = if is_met { TypeSet::of(self.ty(cursor)) } else { TypeSet::ALL };
+        let met = if is_met { TypeSet::of(self.walks.ty(cursor)) } else { TypeSet::ALL };
         self.irregular.push(Irregular { cursor, met, bases });
     }
 
@@ -261,16 +239,16 @@ impl Index {
     /// Gives the tags added since the last call their intervals, after which
     /// they may be asked about; all tags, where the forest was numbered anew.
     pub(super) fn catch_up(&mut self) {
-        if self.forest.catch_up() {
+        if self.walks.forest.catch_up() {
             self.indexed = 0;
         }
         for (span, record) in self.spans.iter_mut().zip(&mut self.records).skip(self.indexed) {
             if record.root & (IRREGULAR | UNINDEXED) != 0 || record.link == NONE {
                 continue;
             }
-            *span = self.forest.span(record.link);
+            *span = self.walks.forest.span(record.link);
             record.root &= !UNNUMBERED;
-            if self.forest.is_unnumbered(record.link) {
+            if self.walks.forest.is_unnumbered(record.link) {
                 record.root |= UNNUMBERED;
             }
         }
@@ -279,7 +257,7 @@ impl Index {
 
     /// Whether intervals decide on all pairs: those that meet alias.
     pub(super) fn is_exact(&self) -> bool {
-        self.others == 0 && !self.mixed && !self.forest.has_unnumbered()
+        self.others == 0 && !self.mixed && !self.walks.forest.has_unnumbered()
     }
 
     /// Number of tags that are irregular or unindexed.
@@ -290,144 +268,14 @@ impl Index {
     /// Numbers all cursors, and gives back memory that the tables hold to grow
     /// into.
     pub(super) fn finish(&mut self) {
-        if self.forest.has_unnumbered() {
-            self.forest.number();
+        if self.walks.forest.has_unnumbered() {
+            self.walks.forest.number();
             self.indexed = 0;
             self.catch_up();
         }
-        let mut known = std::mem::take(&mut self.known);
-        known.shrink_to_fit(|&cursor| self.hash_of(cursor));
-        self.known = known;
-        self.forest.shrink_to_fit();
-        self.types.shrink_to_fit();
-        self.offsets.shrink_to_fit();
         self.walks.shrink_to_fit();
         self.spans.shrink_to_fit();
         self.records.shrink_to_fit();
         self.irregular.shrink_to_fit();
-    }
-
-    /// Returns the cursor of a place from which all tags go on alike.
-    pub(super) fn find(&self, ty: u32, offset: u64) -> Option<u32> {
-        let is_it =
-            |&cursor: &u32| self.types[cursor as usize] == ty && self.offset(cursor) == offset;
-        self.known.find(self.hash(ty, offset, NONE), is_it).copied()
-    }
-
-    /// Returns the cursor of a place, with the walk from there added. `next`
-    /// gives the place after one, or `Some(None)` at the walk's end; `None`
-    /// gives up, and so does a walk of more than `longest` new places.
-    pub(super) fn add_walk(
-        &mut self,
-        start: (u32, u64),
-        longest: usize,
-        mut next: impl FnMut(u32, u64) -> Option<Option<(u32, u64)>>,
-    ) -> Option<u32> {
-        let mut path = Vec::new();
-        let mut at = start;
-        let mut cursor = loop {
-            if let Some(known) = self.find(at.0, at.1) {
-                break Some(known);
-            }
-            path.push(at);
-            match next(at.0, at.1)? {
-                Some(next) if path.len() <= longest => at = next,
-                Some(_) => return None,
-                None => break None,
-            }
-        };
-        for (ty, offset) in path.into_iter().rev() {
-            cursor = Some(self.push(ty, offset, cursor));
-        }
-        cursor
-    }
-
-    /// Adds a cursor that [`Index::find`] did not find, before `next`.
-    pub(super) fn push(&mut self, ty: u32, offset: u64, next: Option<u32>) -> u32 {
-        self.insert(ty, offset, next, NONE)
-    }
-
-    /// Returns the cursor of a place from which tags go different ways, on the
-    /// way to `next` or at its end.
-    pub(super) fn routed(&mut self, ty: u32, offset: u64, next: Option<u32>) -> u32 {
-        let is_it = |&cursor: &u32| {
-            self.types[cursor as usize] == ty | ROUTED
-                && self.offset(cursor) == offset
-                && self.forest.parent(cursor) == next
-        };
-        let route = next.unwrap_or(NONE);
-        let found = self.known.find(self.hash(ty, offset, route), is_it).copied();
-        found.unwrap_or_else(|| self.insert(ty | ROUTED, offset, next, route))
-    }
-
-    fn insert(&mut self, ty: u32, offset: u64, next: Option<u32>, route: u32) -> u32 {
-        let cursor = self.forest.push(next);
-        let beyond = next.map_or(TypeSet::default(), |next| self.walks[next as usize]);
-        self.walks.push(beyond.union(TypeSet::of(ty & !ROUTED)));
-        self.types.push(ty);
-        self.offsets.push(u32::try_from(offset).unwrap_or(FAR));
-        if offset >= FAR.into() {
-            self.far.insert(cursor, offset);
-        }
-        let hash = self.hash(ty & !ROUTED, offset, route);
-        let mut known = std::mem::take(&mut self.known);
-        known.insert_unique(hash, cursor, |&other| self.hash_of(other));
-        self.known = known;
-        cursor
-    }
-
-    fn hash(&self, ty: u32, offset: u64, route: u32) -> u64 {
-        self.hasher.hash_one((ty, offset, route))
-    }
-
-    /// The hash of a cursor that is known.
-    fn hash_of(&self, cursor: u32) -> u64 {
-        let routed = self.types[cursor as usize] & ROUTED != 0;
-        let route = self.forest.parent(cursor).filter(|_| routed).unwrap_or(NONE);
-        self.hash(self.ty(cursor), self.offset(cursor), route)
-    }
-
-    /// Returns a cursor's offset, in bytes from the start of its type.
-    pub(super) fn offset(&self, cursor: u32) -> u64 {
-        match self.offsets[cursor as usize] {
-            FAR => self.far[&cursor],
-            offset => offset.into(),
-        }
-    }
-
-    pub(super) fn ty(&self, cursor: u32) -> u32 {
-        self.types[cursor as usize] & !ROUTED
-    }
-
-    /// Returns the types on a cursor's walk.
-    pub(super) fn types_from(&self, cursor: u32) -> impl Iterator<Item = u32> + '_ {
-        self.forest.walk(cursor).map(|at| self.ty(at))
-    }
-
-    /// Returns the types on a cursor's walk, as a set.
-    pub(super) fn types_on_walk(&self, cursor: u32) -> TypeSet {
-        self.walks[cursor as usize]
-    }
-
-    /// Returns the place at which a walk comes to type `ty`, itself included.
-    /// `rank` descends along every walk; without one, every step is looked at.
-    pub(super) fn find_on_walk(
-        &self,
-        from: u32,
-        ty: u32,
-        rank: Option<impl Fn(u32) -> u32>,
-    ) -> Option<u32> {
-        if !self.walks[from as usize].may_have(ty) {
-            return None;
-        }
-        let Some(rank) = rank else {
-            return self.forest.walk(from).find(|&at| self.ty(at) == ty);
-        };
-        let wanted = rank(ty);
-        if rank(self.ty(from)) < wanted {
-            return None;
-        }
-        let found = self.forest.climb(from, |at| rank(self.ty(at)) >= wanted);
-        (self.ty(found) == ty).then_some(found)
     }
 }

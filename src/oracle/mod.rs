@@ -44,7 +44,6 @@ mod query;
 mod reader;
 mod rule;
 mod rules;
-mod type_set;
 mod union;
 mod vicinity;
 

@@ -165,7 +165,7 @@ impl Pairs {
         };
         for position in (0..order.regular()).chain(order.listed()) {
             if let Role::Regular(_, cursor) | Role::Irregular(_, cursor, _) = role(position) {
-                pairs.by_base.entry(index.ty(cursor)).or_default().push(position as u32);
+                pairs.by_base.entry(index.walks.ty(cursor)).or_default().push(position as u32);
             }
         }
         for (position, found) in order.listed().zip(candidates) {
@@ -187,7 +187,7 @@ impl Pairs {
         for group in order.groups() {
             let mut at = Some(group.cursor);
             while let Some(cursor) = at {
-                if let Some(ranges) = self.passing.get_mut(&index.ty(cursor)) {
+                if let Some(ranges) = self.passing.get_mut(&index.walks.ty(cursor)) {
                     ranges.push(group.own.start..group.below);
                 }
                 // What is above another group comes with that group's range.
@@ -206,14 +206,15 @@ impl Pairs {
         known: &mut HashMap<u32, Option<u32>>,
         from: u32,
     ) -> Option<u32> {
-        let counts = |at: u32| groups.contains(&at) || self.passing.contains_key(&index.ty(at));
+        let counts =
+            |at: u32| groups.contains(&at) || self.passing.contains_key(&index.walks.ty(at));
         let mut walked = vec![from];
         let found = loop {
             let at = walked[walked.len() - 1];
             if let Some(&known) = known.get(&at) {
                 break known;
             }
-            match index.forest.parent(at) {
+            match index.walks.forest.parent(at) {
                 Some(parent) if !counts(parent) => walked.push(parent),
                 found => break found,
             }
@@ -256,7 +257,7 @@ impl Order {
     ) -> Order {
         const REJECTED: u32 = u32::MAX - 1;
         const LISTED: u32 = u32::MAX;
-        let forest = &oracle.index().forest;
+        let forest = &oracle.index().walks.forest;
         // To number all cursors may take longer than to answer a few pairs.
         let pairs = list.len().saturating_mul(list.len());
         let worth = !forest.has_unnumbered() || pairs >= forest.len();

@@ -45,13 +45,13 @@ impl Types {
             Role::Irregular(_, cursor, _) => (cursor, oracle.candidates(tag)?.bases),
             Role::Rejected | Role::Unindexed(_) => return None,
         };
-        let mut walk: Vec<u32> = index.types_from(cursor).take(MOST + 1).collect();
+        let mut walk: Vec<u32> = index.walks.types_from(cursor).take(MOST + 1).collect();
         for types in [&mut walk, &mut candidates] {
             types.sort_unstable();
             types.dedup();
         }
         let few = walk.len() <= MOST && candidates.len() <= MOST;
-        few.then(|| Types { base: index.ty(cursor), walk, candidates })
+        few.then(|| Types { base: index.walks.ty(cursor), walk, candidates })
     }
 }
 

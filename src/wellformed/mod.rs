@@ -10,9 +10,9 @@ use std::fmt;
 pub use level::Level;
 pub use rule::Rule;
 
-use crate::forest::Forest;
 use crate::graph::{Format, Graph, Int, NodeId, Operand, Shape, TagId, TagParts};
-use tbaa_lex::table::{HashMap, HashSet, IndexMap};
+use crate::walks::Walks;
+use tbaa_lex::table::{HashMap, HashSet};
 
 /// A tag that LLVM's verifier rejects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,18 +48,17 @@ pub struct Verifier<'g> {
 pub struct Verdicts {
     /// Of types that the graph does not know to be good.
     bases: HashMap<(NodeId, Format), Result<Width, Violation>>,
-    /// The places on the walks of tags, and how the walk from each ends.
-    places: IndexMap<WalkPlace, End>,
-    /// Each place under the next on its walk, whose type is older.
-    forest: Forest,
+    /// The walks of tags, by format and by how many bits their offsets have.
+    walks: HashMap<(Format, u32), EndedWalks>,
 }
 
-/// A type, and the offset into it of a tag of a format.
-type WalkPlace = (NodeId, Int, Format);
-
-/// The offset into a size-aware scalar to which a walk came from a scalar below:
-/// it is of no consequence, unless the scalar is accessed.
-const ANY: Int = Int { bits: 0, value: 0 };
+/// The walks of some tags. Each cursor is of an older type than the one before it.
+#[derive(Clone, Debug, Default)]
+struct EndedWalks {
+    walks: Walks,
+    /// How the walk from each cursor ends.
+    ends: Vec<End>,
+}
 
 /// Types on a path that is followed for one tag alone, as are those into cycles;
 /// a longer one is taken for one without end, which only rejects the tag.
@@ -191,17 +190,19 @@ impl Check<'_> {
         offset: Int,
         format: Format,
     ) -> Result<(), Broken> {
-        let start = self.add_walk((base, offset, format));
-        let Verdicts { forest, places, .. } = &*self.known;
-        let place = |number: u32| places.get_index(number as usize).expect("it was added");
-        let met = forest.climb(start, |number| place(number).0.0.index >= access.index);
-        let &(met, at, _) = place(met).0;
-        let found = match *place(start).1 {
-            _ if met == access && at == ANY => {
-                return self.follow(base, access, offset, format, OPEN);
+        let start = self.add_walk(base, offset, format);
+        let EndedWalks { walks, ends } = &self.known.walks[&(format, offset.bits)];
+        let met = walks.forest.climb(start, |cursor| walks.ty(cursor) >= access.index);
+        let comes = walks.ty(met) == access.index;
+        let at = Int { value: walks.offset(met), ..offset };
+        let found = match ends[start as usize] {
+            _ if comes && format == Format::New => {
+                if !comes_to(self.graph, walks, start, met) {
+                    return self.follow(base, access, offset, format, OPEN);
+                }
+                self.check_place(access, true, at, format)
             }
-            _ if met == access && format == Format::New => self.check_place(met, true, at, format),
-            End::AtRoot if met == access => Ok(()),
+            End::AtRoot if comes => Ok(()),
             End::AtRoot => Err((Rule::AccessNotOnPath, None)),
             End::Broken(broken) => Err(broken),
             End::Open => return self.follow(base, access, offset, format, OPEN),
@@ -212,41 +213,45 @@ impl Check<'_> {
         found
     }
 
-    /// Returns the number of a place, with the walk from there added.
-    fn add_walk(&mut self, start: WalkPlace) -> u32 {
-        let (mut walk, mut at) = (Vec::new(), start);
-        let (mut above, end) = loop {
-            if let Some((known, _, &end)) = self.known.places.get_full(&at) {
-                break (Some(known as u32), end);
-            }
-            walk.push(at);
-            match self.next(at) {
-                Ok(next) => at = next,
-                Err(end) => break (None, end),
-            }
-        };
-        for place in walk.into_iter().rev() {
-            above = Some(self.known.forest.push(above));
-            self.known.places.insert(place, end);
+    /// Returns the cursor of a place, with the walk from there added.
+    fn add_walk(&mut self, start: NodeId, offset: Int, format: Format) -> u32 {
+        let key = (format, offset.bits);
+        let mut known = self.known.walks.remove(&key).unwrap_or_default();
+        let EndedWalks { walks, ends } = &mut known;
+        let mut end = End::AtRoot;
+        let cursor = walks.add_walk((start.index, offset.value), usize::MAX, |ty, value| {
+            let next = self.next(self.graph.node_at(ty), Int { value, ..offset }, format);
+            Some(next.map_or_else(
+                |found| {
+                    end = found;
+                    None
+                },
+                |(next, offset)| Some((next.index, offset.value)),
+            ))
+        });
+        for cursor in ends.len() as u32..walks.forest.len() as u32 {
+            ends.push(walks.forest.parent(cursor).map_or(end, |next| ends[next as usize]));
         }
-        above.expect("a walk has a place")
+        self.known.walks.insert(key, known);
+        cursor.expect("nothing gives up")
     }
 
     /// Returns the place after one that is not accessed, or how the walk ends.
-    fn next(&mut self, (ty, mut offset, format): WalkPlace) -> Result<WalkPlace, End> {
+    fn next(&mut self, ty: NodeId, mut offset: Int, format: Format) -> Result<(NodeId, Int), End> {
         if Shape::of(self.graph, ty).is_root() {
             return Err(End::AtRoot);
         }
         self.check_place(ty, false, offset, format).map_err(End::Broken)?;
         let next = self.step(ty, &mut offset, format);
         let next = next.map_err(|rule| End::Broken((rule, Some(ty))))?;
-        let [from, to] = [ty, next].map(|ty| Shape::of(self.graph, ty));
-        let is_scalar = |shape: Shape| (shape.format, shape.len) == (Format::New, 3);
-        let leaves_scalar = format == Format::New && is_scalar(from) && !to.is_root();
-        if next.index >= ty.index || leaves_scalar && !is_scalar(to) {
-            return Err(End::Open);
+        if format == Format::New && is_scalar(self.graph, ty) {
+            // From here on the offset is of no consequence, unless the type is accessed.
+            offset.value = 0;
+            if !is_scalar(self.graph, next) {
+                return Err(End::Open);
+            }
         }
-        Ok((next, if leaves_scalar { ANY } else { offset }, format))
+        if next.index >= ty.index { Err(End::Open) } else { Ok((next, offset)) }
     }
 
     /// As [`Check::check_path`], step by step; a path of more than `most` types
@@ -394,4 +399,22 @@ impl Check<'_> {
 
 fn truncate(value: u64, bits: u32) -> u64 {
     if bits < 64 { value & ((1 << bits) - 1) } else { value }
+}
+
+/// Whether a size-aware type is a scalar or a root.
+pub(crate) fn is_scalar(graph: &Graph, ty: NodeId) -> bool {
+    let shape = Shape::of(graph, ty);
+    shape.is_root() || (shape.format, shape.len) == (Format::New, 3)
+}
+
+/// Whether a size-aware walk comes from a cursor to cursor `end`, and to no scalar
+/// before that: past a scalar, the verifier goes another way than the cursors.
+pub(crate) fn comes_to(graph: &Graph, walks: &Walks, cursor: u32, end: u32) -> bool {
+    let forest = &walks.forest;
+    let is_scalar = |cursor| is_scalar(graph, graph.node_at(walks.ty(cursor)));
+    let straight = cursor == end
+        || !is_scalar(end)
+        || !is_scalar(cursor)
+            && forest.parent(forest.climb(cursor, |cursor| !is_scalar(cursor))) == Some(end);
+    straight && forest.is_ancestor(end, cursor)
 }

@@ -9,10 +9,9 @@
 //! where each type on the way was added before the one that led to it; no other
 //! rest is used.
 
-use super::steps::is_scalar;
 use crate::graph::{Format, Graph, NodeId, Shape, TagId};
 use crate::oracle::index::Index;
-use crate::wellformed::{Verdicts, Width};
+use crate::wellformed::{Verdicts, Width, comes_to, is_scalar};
 
 /// Types on a path before the first known cursor. Of a longer path the verifier
 /// keeps what it finds out, as the index does not where it rejects the tag.
@@ -60,7 +59,7 @@ impl Acceptance {
                 return Some(seen_access);
             }
             if shape.format == format
-                && let Some(cursor) = index.find(next.index, offset.value)
+                && let Some(cursor) = index.walks.find(next.index, offset.value)
             {
                 return match self.rests[cursor as usize] {
                     Rest::Unknown => None,
@@ -88,14 +87,14 @@ impl Acceptance {
     /// Finds out what the new cursors ask; each comes after those that it leads
     /// to.
     fn extend(&mut self, graph: &Graph, index: &Index) {
-        for cursor in self.rests.len() as u32..index.forest.len() as u32 {
+        for cursor in self.rests.len() as u32..index.walks.forest.len() as u32 {
             let rest = self.rest(graph, index, cursor);
             self.rests.push(rest);
         }
     }
 
     fn rest(&mut self, graph: &Graph, index: &Index, cursor: u32) -> Rest {
-        let ty = graph.node_at(index.ty(cursor));
+        let ty = graph.node_at(index.walks.ty(cursor));
         let shape = Shape::of(graph, ty);
         if shape.is_root() {
             return Rest::Nothing;
@@ -105,9 +104,9 @@ impl Acceptance {
             Ok(Width::Bits(bits)) => u8::try_from(bits).map_or(Rest::Unknown, Rest::Bits),
             Ok(Width::Zero | Width::Any) => Rest::Nothing,
         };
-        let next = index.forest.parent(cursor).filter(|_| !is_scalar(graph, ty));
+        let next = index.walks.forest.parent(cursor).filter(|_| !is_scalar(graph, ty));
         let Some(next) = next else { return own };
-        let to = graph.node_at(index.ty(next));
+        let to = graph.node_at(index.walks.ty(next));
         let shape_of_next = Shape::of(graph, to);
         if to.index >= ty.index || !shape_of_next.is_root() && shape_of_next.format != shape.format
         {
@@ -131,21 +130,9 @@ fn arrives(
     access: NodeId,
     format: Format,
 ) -> Option<bool> {
-    let end = index.find(access.index, 0);
+    let end = index.walks.find(access.index, 0);
     match format {
-        Format::Old => Some(end.is_some_and(|end| index.forest.is_ancestor(end, cursor))),
-        Format::New => comes_to(graph, index, cursor, end?).then_some(true),
+        Format::Old => Some(end.is_some_and(|end| index.walks.forest.is_ancestor(end, cursor))),
+        Format::New => comes_to(graph, &index.walks, cursor, end?).then_some(true),
     }
-}
-
-/// Whether a size-aware walk comes from a cursor to cursor `end`, and to no scalar
-/// before that: past a scalar, the verifier goes another way than the cursors.
-pub(super) fn comes_to(graph: &Graph, index: &Index, cursor: u32, end: u32) -> bool {
-    let forest = &index.forest;
-    let is_scalar = |cursor| is_scalar(graph, graph.node_at(index.ty(cursor)));
-    let straight = cursor == end
-        || !is_scalar(end)
-        || !is_scalar(cursor)
-            && forest.parent(forest.climb(cursor, |cursor| !is_scalar(cursor))) == Some(end);
-    straight && forest.is_ancestor(end, cursor)
 }

@@ -18,12 +18,12 @@ pub(super) fn most_generic(
     let (access_a, access_b) = (access(graph, a)?, access(graph, b)?);
     // One is above the other, and so was added before it.
     let met = at_a.min(at_b);
-    let common = index.ty(met).min(access_a).min(access_b);
+    let common = index.walks.ty(met).min(access_a).min(access_b);
     let whole = whole(graph, graph.node_at(common));
-    let covers = |at, access| index.ty(at) == access && access == common;
+    let covers = |at, access| index.walks.ty(at) == access && access == common;
     // In the old format a walk goes on above what is accessed.
     let old = whole.is_none_or(|whole| whole.format == Format::Old);
-    let meets = |access, other| met == other && (old || index.ty(other) >= access);
+    let meets = |access, other| met == other && (old || index.walks.ty(other) >= access);
     if covers(at_a, access_a) {
         return whole;
     }
@@ -47,7 +47,7 @@ pub(super) fn of_apart(
     if access_a == access_b {
         return whole(graph, graph.node_at(access_a));
     }
-    let met = index.ty(index.forest.nearest_common(up_a, up_b)?);
+    let met = index.walks.ty(index.walks.forest.nearest_common(up_a, up_b)?);
     let known = |access, regular| if regular { met.min(access) } else { met };
     let common = known(access_a, regular_a).min(known(access_b, regular_b));
     whole(graph, graph.node_at(common))

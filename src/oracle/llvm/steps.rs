@@ -122,9 +122,3 @@ pub(super) fn fields(graph: &Graph, ty: NodeId) -> Result<Vec<NodeId>, Crash> {
         })
         .collect()
 }
-
-/// Whether a size-aware type is a scalar or a root.
-pub(super) fn is_scalar(graph: &Graph, ty: NodeId) -> bool {
-    let shape = Shape::of(graph, ty);
-    shape.is_root() || (shape.format, shape.len) == (Format::New, 3)
-}

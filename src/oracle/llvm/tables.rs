@@ -33,14 +33,15 @@
 //! more than [`Inside`] lists, or that were added once both formats are under
 //! their root.
 
-use super::accept::{self, Acceptance};
-use super::steps::{Crash, fields, is_scalar, step};
+use super::accept::Acceptance;
+use super::steps::{Crash, fields, step};
 use crate::graph::{Format, Graph, NodeId, Shape, TagId, TagParts, TypeId};
 use crate::oracle::index::{Index, Role};
 use crate::oracle::inside::{self, Inside};
 use crate::oracle::limits::{Budget, Exhausted};
 use crate::oracle::rule::Candidates;
-use crate::oracle::type_set::TypeSet;
+use crate::type_set::TypeSet;
+use crate::wellformed::{comes_to, is_scalar};
 use tbaa_lex::table::{HashMap, HashSet};
 
 /// What is known of a graph's tags beside the index.
@@ -104,7 +105,9 @@ impl LlvmTables {
             Some((cursor, None)) => index.push_regular(root, cursor),
             Some((cursor, Some(aggregate))) => {
                 let mut bases = self.inside.types(aggregate.inside);
-                bases.extend(index.types_from(cursor).chain(index.types_from(aggregate.up)));
+                bases.extend(
+                    index.walks.types_from(cursor).chain(index.walks.types_from(aggregate.up)),
+                );
                 self.aggregates.push(aggregate);
                 index.push_irregular(root, cursor, bases, true);
             }
@@ -136,10 +139,10 @@ impl LlvmTables {
         let up = self.add_walk(graph, index, (parent.index, 0), after_new)?;
         // What lies at the start of the access type is of no consequence here.
         let end = self.add_walk(graph, index, (access.index, 0), after_new);
-        let end = end.unwrap_or_else(|| index.push(access.index, 0, None));
+        let end = end.unwrap_or_else(|| index.walks.push(access.index, 0, None));
         let cursor = self.descend(graph, index, start, end)?;
         let whole = parts.base == access;
-        let around = index.types_on_walk(cursor).union(index.types_on_walk(up));
+        let around = index.walks.types_on_walk(cursor).union(index.walks.types_on_walk(up));
         Some((cursor, Some(Aggregate { inside, whole, end, up, around })))
     }
 
@@ -153,7 +156,7 @@ impl LlvmTables {
         end: u32,
     ) -> Option<u32> {
         let cursor = self.add_walk(graph, index, start, after_new)?;
-        accept::comes_to(graph, index, cursor, end).then_some(cursor)
+        comes_to(graph, &index.walks, cursor, end).then_some(cursor)
     }
 
     /// Adds the cursors from `start` on until one is known or has none after
@@ -166,7 +169,7 @@ impl LlvmTables {
         next: fn(&Graph, NodeId, u64) -> Option<Next>,
     ) -> Option<u32> {
         let mut unordered = false;
-        let cursor = index.add_walk(start, graph.node_count(), |ty, offset| {
+        let cursor = index.walks.add_walk(start, graph.node_count(), |ty, offset| {
             let after = next(graph, graph.node_at(ty), offset)?;
             unordered |= after.is_some_and(|(next, _)| next.index > ty);
             Some(after.map(|(next, offset)| (next.index, offset)))
@@ -192,8 +195,8 @@ impl LlvmTables {
     /// Returns whether the walk of `x`, if it is irregular, gives `MayAlias`.
     fn touches(&self, index: &Index, x: &LlvmTag<'_>, y: &LlvmTag<'_>) -> bool {
         let Some(aggregate) = x.aggregate else { return false };
-        let (forest, from, other) = (&index.forest, x.cursor, y.cursor);
-        let (base, other_base) = (index.ty(from), index.ty(other));
+        let (forest, from, other) = (&index.walks.forest, x.cursor, y.cursor);
+        let (base, other_base) = (index.walks.ty(from), index.walks.ty(other));
         if !self.inside.of_type(aggregate.inside, other_base).is_empty() {
             return true;
         }
@@ -212,7 +215,7 @@ impl LlvmTables {
 
     /// Returns the place at which the walk from `cursor` comes to type `ty`.
     fn find_on_walk(&self, index: &Index, cursor: u32, ty: u32) -> Option<u32> {
-        index.find_on_walk(cursor, ty, (!self.unordered).then_some(|ty| ty))
+        index.walks.find_on_walk(cursor, ty, (!self.unordered).then_some(|ty| ty))
     }
 
     /// As [`Rule::was_short`](crate::oracle::rule::Rule::was_short).
@@ -240,8 +243,8 @@ impl LlvmTables {
         let Role::Irregular(_, cursor, number) = index.role(tag.index()) else { return None };
         let aggregate = &self.aggregates[number as usize];
         let mut bases: Vec<u32> = inside::types(self.inside.list(aggregate.inside)).collect();
-        bases.extend(index.types_from(cursor).chain(index.types_from(aggregate.up)));
-        Some(Candidates { bases, base: index.ty(cursor) })
+        bases.extend(index.walks.types_from(cursor).chain(index.walks.types_from(aggregate.up)));
+        Some(Candidates { bases, base: index.walks.ty(cursor) })
     }
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::stride::{Stride, UNBOUNDED, span};
 use crate::forest::Forest;
 use crate::graph::{Format, Graph, NodeId, Shape, TypeId, TypeKind};
-use crate::oracle::type_set::LargeTypeSet;
+use crate::type_set::LargeTypeSet;
 use tbaa_lex::table::HashSet;
 
 /// Position of a type in [`Types`].

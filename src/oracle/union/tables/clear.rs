@@ -54,7 +54,7 @@ pub(super) fn next(types: &Types, ty: TypeIndex, offset: u64) -> Option<Option<(
 
 /// Returns the cursor at the start of a clear walk to a root, the walk added.
 pub(super) fn add_walk(types: &Types, index: &mut Index, start: (TypeIndex, u64)) -> Option<u32> {
-    index.add_walk(start, usize::MAX, |ty, offset| next(types, ty, offset))
+    index.walks.add_walk(start, usize::MAX, |ty, offset| next(types, ty, offset))
 }
 
 /// Returns the cursor of a place from which a clear walk leads to the scalar that
@@ -67,9 +67,9 @@ pub(super) fn walk(
 ) -> Option<Option<u32>> {
     let end = add_walk(types, index, (access.access, 0))?;
     let cursor = add_walk(types, index, start)?;
-    let forest = &index.forest;
+    let forest = &index.walks.forest;
     let is_aggregate = |cursor| {
-        let ty = types.get(index.ty(cursor));
+        let ty = types.get(index.walks.ty(cursor));
         !ty.scalar && ty.format.is_some()
     };
     let arrives = match types.get(access.access).format {

@@ -21,7 +21,7 @@ use crate::graph::Graph;
 use crate::oracle::index::Index;
 use crate::oracle::inside::{self, Inside};
 use crate::oracle::limits::{Budget, Exhausted};
-use crate::oracle::type_set::LargeTypeSet;
+use crate::type_set::LargeTypeSet;
 use tbaa_lex::table::HashMap;
 
 /// In place of a member: more than one.
@@ -144,16 +144,17 @@ impl InferredTables {
                         .ok_or(Aside::Unindexed)?,
                 ),
             };
-            let start = index.routed(aggregate, 0, None);
+            let start = index.walks.routed(aggregate, 0, None);
             let before = way[..i].iter().rev();
-            let cursor = before
-                .fold(start, |next, &(ty, offset, _)| index.routed(ty, offset - rest, Some(next)));
+            let cursor = before.fold(start, |next, &(ty, offset, _)| {
+                index.walks.routed(ty, offset - rest, Some(next))
+            });
             crossings.push(Crossing { aggregate, inside, member, cursor });
         }
         let last = crossings.last().ok_or(Aside::Unindexed)?.cursor;
         let cursor = tail.map_or(last, |tail| {
             let before = way.iter().rev();
-            before.fold(tail, |next, &(ty, offset, _)| index.routed(ty, offset, Some(next)))
+            before.fold(tail, |next, &(ty, offset, _)| index.walks.routed(ty, offset, Some(next)))
         });
         let up = add_walk(types, index, (access.access, 0)).ok_or(Aside::Unindexed)?;
         Ok((cursor, Crossings { up, crossings }))
@@ -180,13 +181,13 @@ impl InferredTables {
                 },
             )
         };
-        if beside(of_a, index.ty(b.0)) || beside(of_b, index.ty(a.0)) {
+        if beside(of_a, index.walks.ty(b.0)) || beside(of_b, index.walks.ty(a.0)) {
             return true;
         }
-        let forest = &index.forest;
+        let forest = &index.walks.forest;
         let covers = |(upper, _): Compared<'_>, (lower, crossings): Compared<'_>| {
             let up = crossings.map_or(lower, |crossings| crossings.up);
-            types.get(index.ty(upper)).scalar && forest.is_ancestor(upper, up)
+            types.get(index.walks.ty(upper)).scalar && forest.is_ancestor(upper, up)
         };
         if forest.related(a.0, b.0) || covers(a, b) || covers(b, a) {
             return true;
@@ -209,9 +210,9 @@ impl InferredTables {
         let lists = crossings.crossings.iter().filter_map(|crossing| crossing.inside);
         let empty = LargeTypeSet::default();
         let mut bases = lists.fold(empty, |bases, list| bases.union(self.members.types(list)));
-        bases.extend(index.types_from(cursor).chain(index.types_from(crossings.up)));
+        bases.extend(index.walks.types_from(cursor).chain(index.walks.types_from(crossings.up)));
         let crossed = crossings.crossings.iter();
-        bases.extend(crossed.flat_map(|crossing| index.types_from(crossing.cursor)));
+        bases.extend(crossed.flat_map(|crossing| index.walks.types_from(crossing.cursor)));
         bases
     }
 
@@ -223,9 +224,9 @@ impl InferredTables {
         crossings: &Crossings,
     ) -> Vec<TypeIndex> {
         let mut bases: Vec<_> =
-            index.types_from(cursor).chain(index.types_from(crossings.up)).collect();
+            index.walks.types_from(cursor).chain(index.walks.types_from(crossings.up)).collect();
         for crossing in &crossings.crossings {
-            bases.extend(index.types_from(crossing.cursor));
+            bases.extend(index.walks.types_from(crossing.cursor));
             bases.extend(inside::types(self.members(crossing)));
         }
         bases

@@ -201,8 +201,8 @@ impl UnionTables {
             return Some(true);
         }
         let base = |tag: TagId| match index.role(tag.index()) {
-            Role::Regular(_, cursor) => Some((index.ty(cursor), Some(cursor))),
-            Role::Irregular(_, cursor, _) => Some((index.ty(cursor), None)),
+            Role::Regular(_, cursor) => Some((index.walks.ty(cursor), Some(cursor))),
+            Role::Irregular(_, cursor, _) => Some((index.walks.ty(cursor), None)),
             Role::Rejected | Role::Unindexed(_) => None,
         };
         let ((base_a, regular_a), (base_b, regular_b)) = (base(of_a)?, base(of_b)?);
@@ -226,6 +226,6 @@ impl UnionTables {
             Irregular::Inferred(crossings) => self.inferred.candidates(index, cursor, crossings),
             Irregular::Sized(bytes) => self.sized.candidates(bytes)?,
         };
-        Some(Candidates { bases, base: index.ty(cursor) })
+        Some(Candidates { bases, base: index.walks.ty(cursor) })
     }
 }

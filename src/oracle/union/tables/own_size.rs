@@ -34,8 +34,8 @@ fn aggregates<'i>(
     index: &'i Index,
     cursor: u32,
 ) -> impl Iterator<Item = (&'i [Field], usize, u64)> {
-    index.forest.walk(cursor).map_while(|at| {
-        let (ty, offset) = (index.ty(at), index.offset(at));
+    index.walks.forest.walk(cursor).map_while(|at| {
+        let (ty, offset) = (index.walks.ty(at), index.walks.offset(at));
         let taken = types.field_at(ty, offset).filter(|_| !types.get(ty).scalar)?;
         Some((types.fields(ty), taken, offset))
     })

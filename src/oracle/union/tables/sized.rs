@@ -28,7 +28,7 @@ use crate::graph::{Graph, TagId};
 use crate::oracle::index::Index;
 use crate::oracle::inside::{self, Inside};
 use crate::oracle::limits::{Allowance, Budget, Exhausted, JUDGED, JUDGED_A_NODE, STEPS};
-use crate::oracle::type_set::LargeTypeSet;
+use crate::type_set::LargeTypeSet;
 use tbaa_lex::table::IndexSet;
 
 /// Patterns of one access: two such sets are compared pattern by pattern, here
@@ -171,7 +171,7 @@ impl SizedTables {
         self.patterns.extend(found);
         let patterns = first..self.patterns.len() as u32;
         let bytes = Bytes { patterns, objects, far, passed };
-        Ok((index.routed(access.base, 0, None), bytes))
+        Ok((index.walks.routed(access.base, 0, None), bytes))
     }
 
     /// Returns the list of the objects in a tag's base type that may hold one of its
@@ -246,7 +246,7 @@ impl SizedTables {
     ) -> Option<bool> {
         let budget = &mut Budget::new(STEPS);
         for (outer, inner) in [(a, b), (b, a)] {
-            let (base, object) = (index.ty(outer.cursor), index.ty(inner.cursor));
+            let (base, object) = (index.walks.ty(outer.cursor), index.walks.ty(inner.cursor));
             let places = self.places(types, index, (outer, inner), strict);
             let Some(places) = places else { continue };
             let (of_outer, of_inner) = (resolve(outer.tag)?, resolve(inner.tag)?);
@@ -297,7 +297,7 @@ impl SizedTables {
         (outer, inner): (&SizedTag<'t>, &SizedTag<'_>),
         strict: bool,
     ) -> Option<Places<'t>> {
-        let (base, object) = (index.ty(outer.cursor), index.ty(inner.cursor));
+        let (base, object) = (index.walks.ty(outer.cursor), index.walks.ty(inner.cursor));
         let far = inner.bytes.is_some_and(|bytes| bytes.far);
         let listed = |list| {
             let places = self.objects.of_type(list, object);
@@ -313,8 +313,8 @@ impl SizedTables {
             // Strictly, no other way counts, but other elements of an array on it.
             None if !far || strict && !types.get(base).arrays => {
                 let rank = Some(|ty| types.get(ty).rank);
-                let at = index.find_on_walk(outer.cursor, object, rank)?;
-                Some(Places::Walked(index.offset(at)))
+                let at = index.walks.find_on_walk(outer.cursor, object, rank)?;
+                Some(Places::Walked(index.walks.offset(at)))
             }
             _ => types.may_hold(base, object).then_some(Places::Anywhere),
         }
