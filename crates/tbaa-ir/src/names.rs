@@ -1,8 +1,11 @@
 //! What tags and types mean, in a programmer's words.
 
+use std::sync::{Mutex, PoisonError};
+
 use super::debug::DebugInfo;
 use super::module::Module;
 use tbaa::{Graph, Tag, TagId, TypeId, TypeKind};
+use tbaa_lex::table::HashMap;
 use tbaa_types::demangle::demangled;
 
 /// Types that are visited to find the union that a tag's path passes.
@@ -43,13 +46,16 @@ const LISTED: usize = 4;
 pub struct Names<'a> {
     graph: &'a Graph,
     debug: Option<DebugInfo<'a>>,
+    /// Fields that were asked for, by base type, offset and access type: the text is
+    /// searched for each once.
+    fields: Mutex<HashMap<(TypeId, u64, TypeId), Option<String>>>,
 }
 
 impl<'a> Names<'a> {
     /// Names by what the graph alone says.
     #[must_use]
     pub fn of_graph(graph: &'a Graph) -> Self {
-        Names { graph, debug: None }
+        Names { graph, debug: None, fields: Mutex::default() }
     }
 
     /// Names by the graph and the debug information of the text that the module
@@ -57,7 +63,7 @@ impl<'a> Names<'a> {
     #[must_use]
     pub fn of_module(module: &'a Module, text: &'a [u8]) -> Self {
         let debug = Some(DebugInfo::new(text)).filter(|debug| !debug.has_no_records());
-        Names { graph: module.graph(), debug }
+        Names { graph: module.graph(), debug, fields: Mutex::default() }
     }
 
     /// Returns a type's name as it is in the source, for the mangled name of a C++
@@ -153,7 +159,9 @@ impl<'a> Names<'a> {
     fn field(&self, tag: &Tag) -> Option<String> {
         let debug = self.debug.as_ref().filter(|_| !tag.is_whole())?;
         let name = |ty| self.graph.ty(ty).name();
-        debug.path(name(tag.base)?, tag.offset, name(tag.access)?)
+        let find = || debug.path(name(tag.base)?, tag.offset, name(tag.access)?);
+        let mut fields = self.fields.lock().unwrap_or_else(PoisonError::into_inner);
+        fields.entry((tag.base, tag.offset, tag.access)).or_insert_with(find).clone()
     }
 
     /// `of union U: int, float`.
