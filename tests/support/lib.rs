@@ -2,6 +2,7 @@
 
 #![allow(missing_docs, clippy::missing_panics_doc)]
 
+pub mod cases;
 pub mod engines;
 pub mod fuzz;
 pub mod hostile;

@@ -1,11 +1,10 @@
-//! LLVM-style types: text, the articles' examples, layouts as LLVM 22 has
-//! them, equality; declarations.
+//! LLVM-style types: text, layouts as LLVM 22 has them, equality; declarations.
 
-mod articles;
 mod context;
 mod declare;
 mod equal;
 mod layouts;
+mod listing;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,9 +1,9 @@
 //! Corners to which random universes come too rarely.
 
-use tbaa::{Access, Clause, Oracle, Rules, Tag};
+use tbaa::{Access, Clause, Graph, Oracle, Rules, Tag};
 
 use super::World;
-use tbaa_tests::engines::every_engine;
+use tbaa_tests::engines::{RULES, every_engine};
 use tbaa_tests::universe::Universe;
 
 /// A class without data is a member of its own, and no part of what is beside it.
@@ -27,7 +27,8 @@ fn the_tag_of_a_class_without_data() {
     }
 }
 
-/// The most generic tags that the union rules find, and where there is none.
+/// The most generic tags of members, of types that are apart, and where there is none; they are
+/// immutable only if both are.
 #[test]
 fn most_generic_tags() {
     for sized in [false, true] {
@@ -40,20 +41,37 @@ fn most_generic_tags() {
         let mixed = u.aggregate("M", root, 8, &[(int, 0, 4), (other, 4, 4)]);
         let [of_int, wide, of_float] =
             [(int, 0, 2), (int, 0, 4), (float, 4, 4)].map(|(ty, at, size)| u.tag(s, ty, at, size));
-        let [in_mixed, of_other] =
-            [(mixed, int), (other, other)].map(|(base, ty)| u.tag(base, ty, 0, 4));
-        let (graph, tags) = u.graph();
-        let char =
-            graph.tag(tags[of_int]).map(|tag| graph.ty(tag.access).parent().unwrap()).unwrap();
-        for rules in [Rules::Union, Rules::UnionStrict] {
+        let [in_mixed, of_other, bare_int, bare_float] =
+            [(mixed, int), (other, other), (int, int), (float, float)]
+                .map(|(base, ty)| u.tag(base, ty, 0, 4));
+        let (mut graph, tags) = u.graph();
+        let parts = |graph: &Graph, at: usize| graph.tag(tags[at]).unwrap();
+        let constant = [bare_int, bare_float].map(|at| {
+            let tag = Tag { immutable: true, ..parts(&graph, at) };
+            graph.insert_tag(tag).unwrap()
+        });
+        let char = graph.ty(parts(&graph, of_int).access).parent().unwrap();
+        for (rules, unknown) in RULES.into_iter().zip([u64::MAX, u64::MAX - 1, u64::MAX - 1]) {
             let oracle = Oracle::new(&graph, rules);
+            let whole = |immutable| {
+                let (size, format) = (sized.then_some(unknown), parts(&graph, of_int).format);
+                Some(Tag { base: char, access: char, offset: 0, size, immutable, format })
+            };
+            let [mutable, constant_float] = [tags[bare_int], constant[1]];
+            assert_eq!(oracle.most_generic(mutable, tags[bare_float]), whole(false), "{rules}");
+            assert_eq!(oracle.most_generic(mutable, constant_float), whole(false), "{rules}");
+            assert_eq!(oracle.most_generic(constant_float, mutable), whole(false), "{rules}");
+            assert_eq!(oracle.most_generic(constant[0], constant[1]), whole(true), "{rules}");
+            let [same, less] = [constant[0], mutable]
+                .map(|tag| oracle.most_generic(constant[0], tag).unwrap().immutable);
+            assert!(same && !less, "{rules}");
+            if rules == Rules::Llvm {
+                continue;
+            }
             let generic = |a: usize, b: usize| oracle.most_generic(tags[a], tags[b]);
-            let found = generic(of_int, of_float).unwrap();
-            let unknown = sized.then_some(u64::MAX - 1);
-            assert_eq!((found.base, found.access, found.offset), (char, char, 0), "{rules}");
-            assert_eq!(found.size, unknown, "{rules}");
-            let found = generic(of_int, wide).unwrap();
-            assert_eq!(found, Tag { size: sized.then_some(4), ..graph.tag(tags[of_int]).unwrap() });
+            assert_eq!(generic(of_int, of_float), whole(false), "{rules}");
+            let size = sized.then_some(4);
+            assert_eq!(generic(of_int, wide), Some(Tag { size, ..parts(&graph, of_int) }));
             // Their one ancestor is the root, of which no tag is well formed; and a
             // tag of `char` does not alias what else `M` holds.
             assert_eq!(generic(of_int, of_other), None, "{rules}");
@@ -197,7 +215,7 @@ define void @f(ptr %p) {
 "#;
     let module = tbaa_ir::read(text).unwrap();
     let tags = module.attached_tags();
-    for rules in [Rules::Llvm, Rules::Union, Rules::UnionStrict] {
+    for rules in RULES {
         let oracle = Oracle::new(module.graph(), rules);
         let row = |a| -> String {
             tags.iter().map(|&b| if oracle.may_alias(a, b) { 'M' } else { 'N' }).collect()
