@@ -3,7 +3,7 @@
 
 use crate::groups::{shuffled, unmarked, wild_nodes};
 use pretty_assertions::assert_eq;
-use tbaa::{AliasResult, Format, Graph, GraphError, Operand, Oracle, Rules};
+use tbaa::{AliasResult, Format, Graph, GraphError, Operand, Oracle};
 use tbaa_tests::random::{self, Shape, Universe};
 use tbaa_tests::{Rng, setting};
 
@@ -33,7 +33,7 @@ fn a_clone_grows_apart_and_no_id_is_taken_for_another() {
     let known = one.node_count();
     assert_eq!(add(&mut one, "int"), int);
     assert_eq!(one.node_count(), known);
-    for rules in [Rules::Llvm, Rules::Union, Rules::UnionStrict] {
+    for rules in tbaa_tests::engines::RULES {
         let (of_one, whole) = (Oracle::new(&one, rules), Oracle::new(&graph, rules));
         assert_eq!(of_one.alias(int, float), AliasResult::MayAlias);
         for (a, b) in graph.tags().zip(graph.tags().rev()) {
@@ -48,7 +48,7 @@ fn a_clone_grows_apart_and_no_id_is_taken_for_another() {
 /// An oracle whose graph is replaced by a clone that grew reads it anew.
 #[test]
 fn a_clone_put_in_the_place_of_its_original_is_read() {
-    for rules in [Rules::Llvm, Rules::Union, Rules::UnionStrict] {
+    for rules in tbaa_tests::engines::RULES {
         let mut graph = Graph::new();
         let mut b = graph.builder();
         let root = b.root("R").unwrap();

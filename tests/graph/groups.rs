@@ -6,9 +6,8 @@ use tbaa::{
     AliasResult, Draft, DraftOperand, Graph, GraphError, Int, NodeId, Operand, Oracle, Rules,
     TypeId,
 };
+use tbaa_tests::engines::RULES;
 use tbaa_tests::{Rng, setting};
-
-const RULES: [Rules; 3] = [Rules::Llvm, Rules::Union, Rules::UnionStrict];
 
 /// An operand of a node of a graph that is yet to be made.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]

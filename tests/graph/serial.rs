@@ -2,11 +2,10 @@
 
 use crate::groups::{Part, TYPES, equal_nodes, shuffled, wild_nodes};
 use pretty_assertions::assert_eq;
-use tbaa::{AliasResult, Format, Graph, Operand, Oracle, Rules};
+use tbaa::{AliasResult, Format, Graph, Operand, Oracle};
+use tbaa_tests::engines::RULES;
 use tbaa_tests::random::{self, Shape, Universe};
 use tbaa_tests::{Rng, setting};
-
-const RULES: [Rules; 3] = [Rules::Llvm, Rules::Union, Rules::UnionStrict];
 
 /// Uniqued nodes that refer ahead are one if they are equal: as two types, an
 /// `int` would not alias itself.

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use tbaa_tests::Rng;
+use tbaa_tests::engines::RULES;
 
 use tbaa::spec::{Built, Spec, TypeDecl, write};
 use tbaa::{AliasResult, Graph, Oracle, Rules, TagId};
@@ -38,11 +39,6 @@ fn on_every_spec(check: impl Fn(&Built, &str) -> Vec<String>) {
     assert!(failures.is_empty(), "{} failures\n{}", failures.len(), failures.join("\n"));
 }
 
-/// All rules.
-fn rules() -> [Rules; 3] {
-    [Rules::Llvm, Rules::Union, Rules::UnionStrict]
-}
-
 #[test]
 fn expectations_hold() {
     on_every_spec(|built, text| {
@@ -55,7 +51,7 @@ fn expectations_hold() {
 #[test]
 fn expectations_hold_with_arguments_swapped() {
     on_every_spec(|built, _| {
-        let oracles = rules().into_iter().map(|rules| Oracle::new(built.graph(), rules));
+        let oracles = RULES.into_iter().map(|rules| Oracle::new(built.graph(), rules));
         let oracles: Vec<_> = oracles.collect();
         let mut failures = Vec::new();
         for expectation in built.expectations() {
@@ -73,7 +69,7 @@ fn expectations_hold_with_arguments_swapped() {
 /// The answers for all pairs of tags, in the order given.
 fn answers(graph: &Graph, tags: &[TagId]) -> Vec<AliasResult> {
     let mut answers = Vec::new();
-    for rules in rules() {
+    for rules in RULES {
         let oracle = Oracle::new(graph, rules);
         answers.extend(
             tags.iter()

@@ -18,6 +18,9 @@ const FARTHEST: u64 = 1 << 48;
 /// Paths that the naive definition compares on one graph.
 const COMPARISONS: usize = 1 << 23;
 
+/// Paths from a type that the naive definition lists.
+const MOST_PATHS: u64 = 300;
+
 /// How much was compared.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Compared {
@@ -289,6 +292,8 @@ fn universe_of(graph: &Graph, tags: &[TagId]) -> Option<(Universe, Vec<Option<un
         }
         place[ty.node().index()] = Some(types.len());
         paths.push(count);
+        // No tag starts at a type that is too large to list.
+        fields.truncate(if count > MOST_PATHS { 0 } else { fields.len() });
         types.push(Type {
             name: String::from_utf8_lossy(node.name().unwrap_or(b"")).into_owned(),
             parent,
@@ -302,7 +307,8 @@ fn universe_of(graph: &Graph, tags: &[TagId]) -> Option<(Universe, Vec<Option<un
         let parts = graph.tag(tag).ok()?;
         let (base, access) =
             (place[parts.base.node().index()]?, place[parts.access.node().index()]?);
-        let fits = sized == (parts.format == Format::New) && paths[base].max(paths[access]) <= 300;
+        let fits =
+            sized == (parts.format == Format::New) && paths[base].max(paths[access]) <= MOST_PATHS;
         let size = parts.size.unwrap_or(0);
         fits.then_some(universe::Tag { base, access, offset: parts.offset, size })
     });

@@ -3,6 +3,7 @@
 #![allow(missing_docs, clippy::missing_panics_doc)]
 
 pub mod cases;
+pub mod damage;
 pub mod engines;
 pub mod fuzz;
 pub mod hostile;

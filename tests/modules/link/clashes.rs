@@ -3,8 +3,8 @@
 use tbaa::{AliasResult, Graph, Rules, TagId};
 use tbaa_check::link::Linked;
 use tbaa_tests::cases;
+use tbaa_tests::engines::RULES;
 
-use super::laws::RULES;
 use AliasResult::{MayAlias, NoAlias};
 
 /// A metadata listing with a root `!0`, `char`, `int` and `float`; its tags are
