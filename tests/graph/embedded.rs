@@ -1,7 +1,7 @@
 //! What embedders build on: clones, tags by index or by parts, and an order for
 //! writers.
 
-use crate::groups::{shuffled, unmarked, wild_nodes};
+use crate::groups::{unmarked, wild_nodes};
 use pretty_assertions::assert_eq;
 use tbaa::{AliasResult, Format, Graph, GraphError, Operand, Oracle};
 use tbaa_tests::random::{self, Shape, Universe};
@@ -101,7 +101,7 @@ fn operands_come_first() {
     for seed in 0..setting("TBAA_GRAPHS", 6) * 10 {
         let mut rng = Rng(seed as u64);
         let nodes = wild_nodes(&mut rng);
-        let order = shuffled(&mut rng, nodes.len());
+        let order = rng.shuffled(nodes.len());
         let graph = unmarked(&nodes, &order).0;
         let all: Vec<_> = graph.nodes().collect();
         let from: Vec<_> = (0..1 + rng.below(4)).map(|_| *rng.pick(&all)).collect();

@@ -2,13 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::OnceLock;
 
 use tbaa_ir::{Effects, MemoryEffects, Opcode};
 use tbaa_tests::cases;
-use tbaa_tests::llvm::{build_or_skip, scratch};
+use tbaa_tests::llvm::{Program, scratch};
 
 /// What LLVM says of a function, and of each call in it.
 struct Told {
@@ -17,18 +14,10 @@ struct Told {
     calls: Vec<u32>,
 }
 
-/// The program that asks LLVM, built once.
-fn program() -> Option<&'static Path> {
-    static PROGRAM: OnceLock<Option<PathBuf>> = OnceLock::new();
-    PROGRAM.get_or_init(|| build_or_skip("effects")).as_deref()
-}
-
-fn ask(program: &Path, text: &str) -> Vec<Told> {
+fn ask(program: &Program, text: &str) -> Vec<Told> {
     let file = scratch("effects.ll", text.as_bytes());
-    let output = Command::new(program).arg(&file).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let mut told: Vec<Told> = Vec::new();
-    for line in String::from_utf8(output.stdout).unwrap().lines() {
+    for line in program.ask(&[], &file).lines() {
         let words: Vec<&str> = line.splitn(3, ' ').collect();
         match words[..] {
             ["function", effects, name] => told.push(Told {
@@ -47,7 +36,7 @@ fn ask(program: &Path, text: &str) -> Vec<Told> {
 /// turns calls of `llvm.dbg` into records, and calls of intrinsics that it no longer has
 /// into others: these are left out. `is_exact` says of which functions we must say the
 /// same; of others we may say more.
-fn compare(program: &Path, text: &str, is_exact: impl Fn(&str) -> bool) -> [usize; 2] {
+fn compare(program: &Program, text: &str, is_exact: impl Fn(&str) -> bool) -> [usize; 2] {
     let module = tbaa_ir::read(text.as_bytes()).unwrap();
     let effects = Effects::new(text.as_bytes(), &module);
     let check = |ours: MemoryEffects, theirs: u32, name: &str, what: &str| {
@@ -91,11 +80,9 @@ fn compare(program: &Path, text: &str, is_exact: impl Fn(&str) -> bool) -> [usiz
 
 #[test]
 fn of_all_intrinsics() {
-    let Some(program) = program() else { return };
-    let output = Command::new(program).output().unwrap();
-    let left_out = String::from_utf8(output.stderr).unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    let printed = compare(program, &text, |_| true);
+    let Some(program) = Program::get("effects") else { return };
+    let [text, left_out] = program.list();
+    let printed = compare(&program, &text, |_| true);
     // The attributes of those that belong to no target are LLVM's own, whatever the text
     // says of them.
     let mut plain = String::new();
@@ -113,7 +100,7 @@ fn of_all_intrinsics() {
         let family = name.split('.').nth(1).unwrap_or_default();
         targets.split_whitespace().any(|target| target == family)
     };
-    let silent = compare(program, &plain, |name| !of_target(name));
+    let silent = compare(&program, &plain, |name| !of_target(name));
     println!(
         "{} functions and {} calls of intrinsics, and as many without attributes; intrinsics, and \
          those left out: {}",
@@ -126,7 +113,7 @@ fn of_all_intrinsics() {
 
 #[test]
 fn of_all_forms_of_attributes() {
-    let Some(program) = program() else { return };
+    let Some(program) = Program::get("effects") else { return };
     let parts: HashMap<_, _> = cases::all("effects.txt").into_iter().collect();
     let [forms, bundles] = ["forms", "bundles"]
         .map(|name| parts[name].iter().map(|it| it.trim_end_matches('\n')).collect::<Vec<_>>());
@@ -150,7 +137,7 @@ fn of_all_forms_of_attributes() {
         );
     }
     text += &(parts["groups"].concat() + "!0 = !{}\n");
-    let [functions, calls] = compare(program, &text, |_| true);
+    let [functions, calls] = compare(&program, &text, |_| true);
     println!("{functions} functions, {calls} calls");
     assert!(functions > 80 && calls > 2_000);
 }

@@ -4,13 +4,12 @@
 //! `TBAA_MODULES` is the number of modules, `TBAA_SEED` the first seed.
 
 use std::fmt::Write;
-use std::process::Command;
 
 use tbaa::{Clause, Format, Oracle, Rules, TagId};
 use tbaa_check::verify::{Rule, Verifier, verify};
 use tbaa_check::{Code, Level};
 use tbaa_ir::{Instruction, Module, Opcode};
-use tbaa_tests::llvm::{build_or_skip, scratch};
+use tbaa_tests::llvm::{Program, scratch};
 use tbaa_tests::random::{self, Shape, Universe};
 use tbaa_tests::{Rng, damage, setting};
 
@@ -315,7 +314,7 @@ fn has_both_formats(module: &Module) -> bool {
 
 #[test]
 fn damaged_modules() {
-    let Some(program) = build_or_skip("verify") else { return };
+    let Some(program) = Program::get("verify") else { return };
     let (first, count) = (setting("TBAA_SEED", 1), setting("TBAA_MODULES", 2_000));
     let mut tally = Tally::default();
     let seeds: Vec<usize> = (first..first + count).collect();
@@ -332,9 +331,7 @@ fn damaged_modules() {
             .collect();
         let text: String = sources.iter().map(|source| format!(";; module\n{source}")).collect();
         let file = scratch("verify.ll", text.as_bytes());
-        let output = Command::new(&program).arg(&file).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let printed = String::from_utf8(output.stdout).unwrap();
+        let printed = program.ask(&[], &file);
         let mut lines = printed.lines();
         for (&seed, source) in batch.iter().zip(&sources) {
             let mut answers = Vec::new();

@@ -315,3 +315,15 @@ fn universe_of(graph: &Graph, tags: &[TagId]) -> Option<(Universe, Vec<Option<un
     let tags = tags.collect();
     Some((Universe { sized, types, tags: Vec::new() }, tags))
 }
+
+/// The answers to all pairs of tags, by all rules.
+pub fn answers(graph: &Graph, tags: &[TagId]) -> Vec<bool> {
+    let mut answers = Vec::new();
+    for rules in RULES {
+        let oracle = Oracle::new(graph, rules);
+        for &a in tags {
+            answers.extend(tags.iter().map(|&b| oracle.may_alias(a, b)));
+        }
+    }
+    answers
+}

@@ -13,9 +13,7 @@ use tbaa_tests::{Rng, setting};
 /// than the tables keep: then the definition is asked.
 #[test]
 fn beyond_the_tables_the_definition_answers() {
-    let mut u = Universe::new(true);
-    let root = u.root("R");
-    let char = u.scalar("char", root, 1);
+    let (mut u, _, [char]) = Universe::of_scalars(true, 1, ["char"]);
     let int = u.scalar("int", char, 4);
     let mut ty = int;
     for size in (4..2_408).step_by(4) {
@@ -42,9 +40,7 @@ fn beyond_the_tables_the_definition_answers() {
 fn whole_accesses_in_a_deep_chain() {
     const DEPTH: usize = 90;
     for (whole_first, every) in [(true, 5), (false, 5), (true, 30)] {
-        let mut u = Universe::new(true);
-        let root = u.root("R");
-        let [int, float] = ["int", "float"].map(|name| u.scalar(name, root, 4));
+        let (mut u, root, [int, float]) = Universe::of_scalars(true, 4, ["int", "float"]);
         let around = |u: &mut Universe, (inner, size): (usize, u64)| {
             let name = format!("S{}", u.types.len());
             (u.aggregate(&name, root, size + 4, &[(int, 0, 4), (inner, 4, size)]), size + 4)
@@ -101,9 +97,7 @@ fn offsets_beyond_32_bits() {
     let offsets =
         [0, 4, far - 2, far - 1, far, far + 1, 2 * far - 1, 2 * far, 2 * far + 4, 1 << 40];
     for sized in [false, true] {
-        let mut u = Universe::new(sized);
-        let root = u.root("R");
-        let [int, float] = ["int", "float"].map(|name| u.scalar(name, root, 1));
+        let (mut u, root, [int, float]) = Universe::of_scalars(sized, 1, ["int", "float"]);
         let size = (1 << 40) + 1;
         let inner = u.aggregate("S", root, size, &offsets.map(|offset| (int, offset, 1)));
         let union = u.aggregate("U", root, size, &[(float, 0, 1), (inner, 0, size)]);
@@ -128,9 +122,7 @@ fn offsets_beyond_32_bits() {
 /// holds it.
 #[test]
 fn a_crowded_struct_lies_inside_others() {
-    let mut u = Universe::new(true);
-    let root = u.root("R");
-    let char = u.scalar("char", root, 1);
+    let (mut u, _, [char]) = Universe::of_scalars(true, 1, ["char"]);
     let [int, float] = ["int", "float"].map(|name| u.scalar(name, char, 4));
     let fields: Vec<_> = (0..9_000).map(|i| (int, 4 * i, 4)).collect();
     let inner = u.aggregate("S", char, 36_000, &fields);
@@ -173,9 +165,7 @@ fn many_pairs_with_malformed_and_foreign_tags() {
     let mut other = Graph::new();
     let node = other.insert(&[Operand::String(b"R")]).unwrap();
     let foreign = other.mark_tag(node);
-    let mut u = Universe::new(false);
-    let root = u.root("R");
-    let [int, float] = ["int", "float"].map(|name| u.scalar(name, root, 0));
+    let (mut u, root, [int, float]) = Universe::of_scalars(false, 0, ["int", "float"]);
     let union = u.aggregate("U", root, 0, &[(int, 0, 0), (float, 0, 0)]);
     for (base, access) in [(int, int), (float, float), (union, float)] {
         u.tag(base, access, 0, 0);
@@ -347,9 +337,7 @@ fn constant_and_foreign_tags() {
 #[test]
 fn a_union_of_very_many_members() {
     const PAIRS: u64 = 2_000;
-    let mut u = Universe::new(true);
-    let root = u.root("R");
-    let [int, float] = ["int", "float"].map(|name| u.scalar(name, root, 4));
+    let (mut u, root, [int, float]) = Universe::of_scalars(true, 4, ["int", "float"]);
     let members: Vec<_> = (0..PAIRS)
         .map(|at| {
             let name = format!("pair{at}");
@@ -386,15 +374,17 @@ fn a_struct_with_a_member_of_the_other_format() {
             "!0 = !{{!\"R\"}} !1 = !{{!\"old\", !0, i64 0}} !2 = !{{!0, i64 4, !\"int\"}}
              !3 = !{{!0, i64 4, !\"float\"}} !4 = !{{!0, i64 4, !\"long\"}}
              !5 = !{{!0, i64 8, !\"S\", {member}, i64 0, i64 4, !3, i64 4, i64 4}}
-             !6 = !{{!5, !3, i64 4, i64 4}} !7 = !{{!4, !4, i64 0, i64 4}} !tbaa.tags = !{{!6, !7}}"
+             !6 = !{{!5, !3, i64 4, i64 4}} !7 = !{{!4, !4, i64 0, i64 4}} !8 = !{{!1, !1, i64 0}}
+             !tbaa.tags = !{{!6, !7, !8}}"
         );
         let graph = tbaa_ir::read(text.as_bytes()).unwrap().into_graph();
-        let [field, long] = graph.tags().collect::<Vec<_>>()[..] else { panic!("two tags") };
+        let [field, long, old] = graph.tags().collect::<Vec<_>>()[..] else { panic!("three tags") };
         for rules in [Rules::Union, Rules::UnionStrict] {
             let oracle = Oracle::new(&graph, rules);
             assert_eq!(oracle.is_well_formed(field), sound, "{rules}, {member}");
             assert_eq!(oracle.may_alias(field, long), !sound, "{rules}, {member}");
-            assert!(oracle.is_well_formed(long));
+            assert!(oracle.is_well_formed(long) && oracle.is_well_formed(old));
+            assert!(oracle.may_alias(long, old), "types of two formats are not compared");
         }
     }
 }

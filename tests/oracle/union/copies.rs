@@ -49,9 +49,7 @@ fn a_copy_touches_what_its_entries_touch() {
 
 #[test]
 fn errno_is_any_of_its_tags() {
-    let mut u = Universe::new(false);
-    let root = u.root("R");
-    let char = u.scalar("char", root, 0);
+    let (mut u, root, [char]) = Universe::of_scalars(false, 0, ["char"]);
     let int = u.scalar("int", char, 0);
     let float = u.scalar("float", char, 0);
     let s = u.aggregate("S", root, 0, &[(int, 0, 0), (float, 4, 0)]);

@@ -9,9 +9,7 @@ use tbaa_tests::universe::Universe;
 /// A class without data is a member of its own, and no part of what is beside it.
 #[test]
 fn the_tag_of_a_class_without_data() {
-    let mut u = Universe::new(false);
-    let root = u.root("R");
-    let int = u.scalar("int", root, 4);
+    let (mut u, root, [int]) = Universe::of_scalars(false, 4, ["int"]);
     let empty = u.root("Empty");
     let s = u.aggregate("S", root, 12, &[(int, 0, 4), (empty, 8, 0)]);
     let well_formed = u.tag(s, empty, 8, 0);
@@ -32,9 +30,7 @@ fn the_tag_of_a_class_without_data() {
 #[test]
 fn most_generic_tags() {
     for sized in [false, true] {
-        let mut u = Universe::new(sized);
-        let root = u.root("R");
-        let char = u.scalar("char", root, 1);
+        let (mut u, root, [char]) = Universe::of_scalars(sized, 1, ["char"]);
         let [int, float] = ["int", "float"].map(|name| u.scalar(name, char, 4));
         let other = u.scalar("other", root, 4);
         let s = u.aggregate("S", char, 8, &[(int, 0, 4), (float, 4, 4)]);
@@ -86,9 +82,7 @@ fn most_generic_tags() {
 fn a_whole_access_of_no_bytes_covers() {
     let half = 1 << 63;
     for far in [8, half] {
-        let mut u = Universe::new(true);
-        let root = u.root("R");
-        let char = u.scalar("char", root, 1);
+        let (mut u, _, [char]) = Universe::of_scalars(true, 1, ["char"]);
         // Types without size, of which one holds a member nonetheless.
         let none = u.scalar("none", char, 0);
         let (empty, shell) = (u.aggregate("empty", char, 0, &[]), u.scalar("shell", none, 4));
@@ -118,25 +112,6 @@ fn a_whole_access_of_no_bytes_covers() {
                 assert_eq!(oracle.explain(tags[1], member).clause, Clause::Generality);
             }
         }
-    }
-}
-
-/// Old and size-aware types under one root.
-#[test]
-fn two_formats_under_one_root() {
-    let mut u = Universe::new(true);
-    let root = u.root("R");
-    let int = u.scalar("int", root, 4);
-    u.tag(int, int, 0, 4);
-    let (mut graph, tags) = u.graph();
-    let mut old = Universe::new(false);
-    let root = old.root("R");
-    let int = old.scalar("old int", root, 0);
-    old.tag(int, int, 0, 0);
-    let nodes = old.add_types(&mut graph);
-    let other = old.add_tag(&mut graph, &nodes, &old.tags[0]);
-    for rules in [Rules::Union, Rules::UnionStrict] {
-        assert!(Oracle::new(&graph, rules).may_alias(tags[0], other), "{rules}");
     }
 }
 
@@ -170,9 +145,7 @@ fn a_read_of_one_member_and_a_write_of_another() {
 #[test]
 fn widened_accesses_reach_the_next_field() {
     for sized in [true, false] {
-        let mut u = Universe::new(sized);
-        let root = u.root("R");
-        let int = u.scalar("int", root, 4);
+        let (mut u, root, [int]) = Universe::of_scalars(sized, 4, ["int"]);
         let pair = u.aggregate("pair", root, 8, &[(int, 0, 4), (int, 4, 4)]);
         let s = u.aggregate("S", root, 24, &[(pair, 0, 8), (int, 8, 4), (int, 12, 4)]);
         let x = u.tag(s, int, 0, 4);
