@@ -208,7 +208,7 @@ fn build(name: &str) -> Result<PathBuf, String> {
 fn text_of(output: Output, what: &str) -> String {
     let message = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{what}: {}: {message}", output.status);
-    String::from_utf8(output.stdout).unwrap()
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 /// A folder for files, in the one that cargo builds in.
