@@ -2,7 +2,9 @@
 //!
 //! No function breaks the promise of its tags: two accesses to a common byte may alias.
 
-use cranelift_codegen::ir::{AliasRegionData, Function, InstBuilder, Opcode, Type, Value, types};
+use cranelift_codegen::ir::{
+    AliasRegion, AliasRegionData, Function, InstBuilder, Opcode, Type, Value, types,
+};
 use cranelift_frontend::Variable;
 use tbaa::{Access, Graph, Oracle, Rules, TagId};
 use tbaa_cranelift::{Regions, Tags, check};
@@ -12,7 +14,7 @@ use tbaa_tests::{Rng, setting};
 use crate::jit::{Emitter, build, run};
 
 /// Words of memory that a function accesses.
-const WORDS: usize = 4;
+const WORDS: usize = 3;
 /// Functions that are compiled into one module.
 const BATCH: usize = 40;
 
@@ -75,7 +77,7 @@ impl Author<'_> {
         let mut steps = Vec::new();
         for _ in 0..count {
             // The same places again and again: what could be removed is what is of interest.
-            let again = (!self.touches.is_empty() && !self.rng.one_in(4))
+            let again = (!self.touches.is_empty() && !self.rng.one_in(5))
                 .then(|| *self.rng.pick(&self.touches));
             let Some(touch) = again.or_else(|| self.touch()) else { continue };
             steps.push(match self.rng.below(20) {
@@ -223,16 +225,25 @@ fn each_tag_its_own_region(mut func: Function, tags: &Tags, all: &[TagId]) -> Fu
     func
 }
 
-fn no_region_parts_what_may_alias(
-    oracle: &Oracle<Graph>,
-    regions: &Regions,
-    tags: &[TagId],
-) -> usize {
+/// Asks the oracle about each two accesses in two regions, with their own sizes; returns how many there are.
+fn parted(oracle: &Oracle<Graph>, func: &Function, tags: &Tags) -> usize {
+    let mut accesses: Vec<(AliasRegion, Access)> = Vec::new();
+    for inst in func.layout.blocks().flat_map(|block| func.layout.block_insts(block)) {
+        let data = &func.dfg.insts[inst];
+        let Some(region) = data.alias_region(&func.dfg) else { continue };
+        let value = if data.opcode().can_store() {
+            func.dfg.inst_args(inst)[0]
+        } else {
+            func.dfg.first_result(inst)
+        };
+        let bytes = func.dfg.value_type(value).bytes();
+        accesses.push((region, Access::from(tags.get(inst)).with_size(bytes.into())));
+    }
     let mut parted = 0;
-    for &a in tags {
-        for &b in tags {
-            if regions.id(a).zip(regions.id(b)).is_some_and(|(a, b)| a != b) {
-                assert!(!oracle.may_alias(a, b));
+    for (a, of_a) in &accesses {
+        for (b, of_b) in &accesses {
+            if a != b {
+                assert!(!oracle.may_alias(*of_a, *of_b), "{of_a:?} {of_b:?}\n{}", func.display());
                 parted += 1;
             }
         }
@@ -246,7 +257,7 @@ fn random_functions_run_alike_with_regions() {
     let mut rng = Rng(setting("TBAA_SEED", 26) as u64);
     let mut memory = [0; WORDS];
     memory.fill_with(|| rng.next());
-    let (mut bare, mut own, mut parted, mut points, mut several) = (0, 0, 0, 0, 0);
+    let (mut bare, mut own, mut pairs, mut points, mut several) = (0, 0, 0, 0, 0);
     for batch in 0..functions.div_ceil(BATCH) {
         // One universe and one record of regions for a batch, which grows by each function.
         let rules = [Rules::Union, Rules::UnionStrict, Rules::Llvm][batch % 3];
@@ -274,7 +285,7 @@ fn random_functions_run_alike_with_regions() {
             let applied = regions.apply(&oracle, &mut with, &tags).unwrap();
             let errors = check(&oracle, &with, &tags);
             assert!(errors.iter().all(|it| !it.rule.is_error()), "{}\n{errors:?}", with.display());
-            parted += no_region_parts_what_may_alias(&oracle, regions, &ids);
+            pairs += parted(&oracle, &with, &tags);
             points += applied.sequence_points;
             several += usize::from(applied.regions > 1);
             tagged.push([
@@ -301,9 +312,9 @@ fn random_functions_run_alike_with_regions() {
         }
     }
     println!(
-        "{several} functions of several regions, {points} sequence points, {parted} pairs of tags parted; wrong: {bare} without sequence points, {own} with a region for each tag"
+        "{several} functions of several regions, {points} sequence points, {pairs} pairs of accesses parted; wrong: {bare} without sequence points, {own} with a region for each tag"
     );
-    assert!(several * 4 > functions && points > functions / 4 && parted > functions);
+    assert!(several * 4 > functions && points > functions / 4 && pairs > functions);
     assert!(bare > 0, "no function needs its sequence points");
     assert!(own > 0, "no function shows that regions matter");
 }
