@@ -48,7 +48,6 @@ mod guides {
         declare "docs/declare"
         derive "docs/derive"
         embed_c "docs/embed-c"
-        embed_cranelift "docs/embed-cranelift"
         limits "docs/limits"
         linking "docs/linking"
         lints "docs/lints"
