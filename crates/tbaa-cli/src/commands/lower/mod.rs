@@ -52,12 +52,13 @@ pub(crate) struct Lower {
     /// or union-strict where a spec says so.
     #[arg(long, value_name = "RULES")]
     pub(crate) rules: Option<Rules>,
-    /// Share the memory with what clang 22 makes of the declared types: its
-    /// tags stay, and the others stand among them.
+    /// Share the memory with what clang 22 makes of the declared types, and with
+    /// other lineages: shared accesses get clang's tags, or more general ones.
     #[arg(long, conflicts_with = "size_aware")]
     pub(crate) open: bool,
-    /// Share only structs or unions of this name, and what is inside them:
-    /// other code reaches all others by `char` alone. May be given several times.
+    /// Share only structs or unions of this name, and what is inside them: other
+    /// code, another lineage's too, reaches all others by `char` alone. May be given
+    /// several times.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["open", "closed", "size_aware"])]
     pub(crate) open_struct: Vec<String>,
     /// The memory is tagged by nobody else under the same root: the default.
