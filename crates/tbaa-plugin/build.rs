@@ -15,7 +15,9 @@ fn link() {
     println!("cargo:rerun-if-env-changed=LLVM_CONFIG");
     let config = env::var("LLVM_CONFIG").unwrap_or_else(|_| "llvm-config-22".to_owned());
     let flags = match Command::new(&config).arg("--cppflags").output() {
-        Ok(output) if output.status.success() => String::from_utf8_lossy(&output.stdout).into_owned(),
+        Ok(output) if output.status.success() => {
+            String::from_utf8_lossy(&output.stdout).into_owned()
+        }
         _ => panic!("cannot run {config}: install LLVM 22's headers, or set LLVM_CONFIG"),
     };
     let mut build = cc::Build::new();

@@ -31,7 +31,8 @@ pub unsafe fn run_passes(
     passes: &str,
     machine: Option<ptr::NonNull<c_void>>,
 ) -> Result<(), String> {
-    let passes = CString::new(passes).map_err(|_| "the pipeline contains a zero byte".to_owned())?;
+    let passes =
+        CString::new(passes).map_err(|_| "the pipeline contains a zero byte".to_owned())?;
     let machine = machine.map_or(ptr::null_mut(), ptr::NonNull::as_ptr);
     // SAFETY: both are what the caller promises; the string ends with zero.
     let message = unsafe { tbaa_run_passes(module, passes.as_ptr(), machine) };

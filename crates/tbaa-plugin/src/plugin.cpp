@@ -7,14 +7,14 @@
 // alone learns nothing from it. Named metadata holds the relation:
 //
 //   !tbaa.relations = !{!0}
-//   !0 = !{!"tbaa:F", !"", !"0", !"0 1"}     class 2 may alias 0 and 1 (and 2)
-//   !1 = !{!"tbaa:F"}                        the domain of fingerprint F
-//   !2 = !{!"tbaa:F:2", !1}                  the scope of class 2
+//   !0 = !{!"tbaa:F", !"0", !"1 0", !"2 0 1"}   class 2 may alias 0 and 1 (and 2)
+//   !1 = !{!"tbaa:F"}                           the domain of fingerprint F
+//   !2 = !{!"tbaa:F:2", !1}                     the scope of class 2
 //
-// Row i names the classes below i that class i may alias. It is apart from the
-// others. An unknown class may alias all. Classes of different fingerprints are
-// not compared. Where two modules give one fingerprint different rows, a pair
-// may alias if one of them says so.
+// A row is a class, and then the classes below it that it may alias. It is apart
+// from the others below it. A class without a row may alias all. Classes of
+// different fingerprints are not compared. Where two modules give one class
+// different rows, a pair may alias if one of them says so.
 //
 // `tbaa-worth` is LLVM's own type-based analysis. It writes down which answers
 // of it count, and denies those that a file names. Put last in the pipeline of
@@ -111,29 +111,31 @@ public:
   }
 
 private:
-  using Table = std::vector<SmallVector<unsigned, 4>>;
+  using Row = SmallVector<unsigned, 4>;
+  using Table = DenseMap<unsigned, Row>;
   using Class = std::pair<const Table *, unsigned>;
-  static constexpr unsigned Unknown = ~0u;
+  // The two numbers above it are those that a DenseMap keeps for itself.
+  static constexpr unsigned Unknown = ~0u - 2;
 
   void add(StringRef Domain, const MDNode &N) {
     if (!Domain.starts_with(DomainPrefix))
       return;
     Table &T = ByDomain[Domain];
-    T.resize(std::max<size_t>(T.size(), N.getNumOperands() - 1));
-    for (unsigned I = 1, E = N.getNumOperands(); I != E; ++I) {
-      SmallVector<unsigned, 4> &Row = T[I - 1];
-      auto *Text = dyn_cast_or_null<MDString>(N.getOperand(I));
+    for (const MDOperand &Op : drop_begin(N.operands())) {
+      auto *Text = dyn_cast_or_null<MDString>(Op.get());
       SmallVector<StringRef, 8> Words;
       if (Text)
         SplitString(Text->getString(), Words);
-      else
-        Row.push_back(Unknown);
-      for (StringRef Word : Words) {
+      unsigned Class;
+      if (Words.empty() || Words[0].getAsInteger(10, Class) || Class >= Unknown)
+        continue;
+      Row &R = T[Class];
+      for (StringRef Word : drop_begin(Words)) {
         unsigned Other;
-        Row.push_back(Word.getAsInteger(10, Other) ? Unknown : Other);
+        R.push_back(Word.getAsInteger(10, Other) ? Unknown : Other);
       }
       // `Unknown` is the greatest number, and stands last.
-      llvm::sort(Row);
+      llvm::sort(R);
     }
   }
 
@@ -159,7 +161,7 @@ private:
     unsigned Number = Unknown;
     StringRef Rest = Name->getString();
     if (!Rest.consume_front(Print->getString()) || !Rest.consume_front(":") ||
-        Rest.getAsInteger(10, Number))
+        Rest.getAsInteger(10, Number) || Number >= Unknown)
       Number = Unknown;
     return It->second = {&Found->second, Number};
   }
@@ -167,11 +169,11 @@ private:
   static bool mayAlias(const Table &T, unsigned A, unsigned B) {
     if (A < B)
       std::swap(A, B);
-    if (A == B || A >= T.size())
+    auto Found = T.find(A);
+    if (A == B || Found == T.end())
       return true;
-    const auto &Row = T[A];
-    return (!Row.empty() && Row.back() == Unknown) ||
-           std::binary_search(Row.begin(), Row.end(), B);
+    const Row &R = Found->second;
+    return (!R.empty() && R.back() >= Unknown) || llvm::binary_search(R, B);
   }
 
   bool apartIn(const Table &T, const MDNode *A, const MDNode *B) {

@@ -116,7 +116,10 @@ impl<'t> Runs<'t> {
         text: &[u8],
         passes: &str,
     ) -> Result<Self, Error> {
-        let name = format!("{:016x}", hash(&[text, passes.as_bytes(), tools.plugin.as_os_str().as_encoded_bytes()]));
+        let name = format!(
+            "{:016x}",
+            hash(&[text, passes.as_bytes(), tools.plugin.as_os_str().as_encoded_bytes()])
+        );
         let folder = folder.join(name);
         fs::create_dir_all(&folder).map_err(|error| Error::File(folder.clone(), error))?;
         let input = folder.join("input.ll");

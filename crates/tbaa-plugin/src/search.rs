@@ -232,8 +232,11 @@ fn prepared(
         let whole = (0..pairs.len()).collect();
         // Where no answer at all makes a difference none is worth anything.
         let same = changes.iter().all(|it| hash(all, it) == hash(none, it));
-        let (groups, out) =
-            if same { (Vec::new(), (0..pairs.len()).collect()) } else { (vec![whole], BTreeSet::new()) };
+        let (groups, out) = if same {
+            (Vec::new(), (0..pairs.len()).collect())
+        } else {
+            (vec![whole], BTreeSet::new())
+        };
         (function.clone(), Search { pairs, groups, out, told_by, changes })
     };
     pairs.into_iter().map(search).collect()

@@ -75,7 +75,8 @@ impl Toolchain {
             let output = Command::new(&config).arg(flag).output();
             let text = output.ok().filter(|it| it.status.success()).map(|it| it.stdout);
             let text = text.and_then(|it| String::from_utf8(it).ok());
-            let text = text.ok_or_else(|| Error::Llvm(format!("{} does not run", shown(&config))))?;
+            let text =
+                text.ok_or_else(|| Error::Llvm(format!("{} does not run", shown(&config))))?;
             Ok(text.trim().to_owned())
         };
         let version = asked("--version")?;

@@ -109,7 +109,8 @@ pub(super) fn run(args: &Worth, out: &mut dyn Write) -> Result<(), Failure> {
 
 /// Pairs of a function and one that it calls by name.
 fn calls(input: &Input, module: &Module) -> Vec<(String, String)> {
-    let name = |name: &[u8]| String::from_utf8_lossy(name.trim_ascii()).trim_matches('"').to_owned();
+    let name =
+        |name: &[u8]| String::from_utf8_lossy(name.trim_ascii()).trim_matches('"').to_owned();
     let mut calls = Vec::new();
     for (at, function) in module.functions().enumerate() {
         let body = module.body(input.text(), at as u32);

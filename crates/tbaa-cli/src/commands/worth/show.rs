@@ -167,13 +167,12 @@ impl Findings {
 
         let open = decided.iter().filter(|it| found.open.contains(&it.function));
         let kept = found.worth.iter().map(|it| &it.pair);
-        let kept: BTreeSet<&String> = kept
-            .flat_map(|(a, b)| [a, b])
-            .chain(open.flat_map(|it| [&it.a, &it.b]))
-            .collect();
+        let kept: BTreeSet<&String> =
+            kept.flat_map(|(a, b)| [a, b]).chain(open.flat_map(|it| [&it.a, &it.b])).collect();
         let (needed, nothing): (Vec<_>, Vec<_>) =
             names.iter().partition(|(key, _)| kept.contains(key));
-        let words = |tags: Vec<(&String, &String)>| tags.into_iter().map(|it| it.1.clone()).collect();
+        let words =
+            |tags: Vec<(&String, &String)>| tags.into_iter().map(|it| it.1.clone()).collect();
         let answers: BTreeSet<_> = decided.iter().map(|it| (&it.function, &it.a, &it.b)).collect();
         let pairs_decided: BTreeSet<_> = decided.iter().map(|it| (&it.a, &it.b)).collect();
         let total = |of: fn(&tbaa_plugin::Code) -> i64| found.all.values().map(of).sum();
@@ -268,7 +267,12 @@ impl Findings {
             tags.all,
             listed(&tags.needed, top)
         )?;
-        writeln!(out, "The other {} buy nothing: {}.", tags.worth_nothing.len(), listed(&tags.worth_nothing, top))?;
+        writeln!(
+            out,
+            "The other {} buy nothing: {}.",
+            tags.worth_nothing.len(),
+            listed(&tags.worth_nothing, top)
+        )?;
         if !self.unfinished.is_empty() {
             writeln!(
                 out,
@@ -309,7 +313,8 @@ fn listed(names: &[String], most: usize) -> String {
 /// The places that tags name, by the plugin's name for a tag: `base+offset:access`.
 fn places(input: &Input, graph: &Graph) -> BTreeMap<String, String> {
     let names = input.names();
-    let name = |ty: TypeId| String::from_utf8_lossy(graph.ty(ty).name().unwrap_or_default()).into_owned();
+    let name =
+        |ty: TypeId| String::from_utf8_lossy(graph.ty(ty).name().unwrap_or_default()).into_owned();
     let key = |tag: &Tag| format!("{}+{}:{}", name(tag.base), tag.offset, name(tag.access));
     let tags = graph.tags().filter_map(|tag| Some((tag, graph.tag(tag).ok()?)));
     tags.map(|(id, tag)| (key(&tag), names.place(id))).collect()
@@ -319,6 +324,7 @@ fn places(input: &Input, graph: &Graph) -> BTreeMap<String, String> {
 fn apart(input: &Input, module: &Module) -> u64 {
     let oracle = tbaa::Oracle::new(input.graph(), tbaa::Rules::Llvm);
     let tags = module.attached_tags();
-    let pairs = tags.iter().enumerate().flat_map(|(at, a)| tags[at + 1..].iter().map(move |b| (*a, *b)));
+    let pairs =
+        tags.iter().enumerate().flat_map(|(at, a)| tags[at + 1..].iter().map(move |b| (*a, *b)));
     pairs.filter(|&(a, b)| oracle.alias(a, b) == tbaa::AliasResult::NoAlias).count() as u64
 }
