@@ -2,12 +2,15 @@
 
 mod tools;
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
 use serde_json::Value;
+use tbaa::{AliasResult, Oracle, Rules};
+use tbaa_plugin::{Runs, Toolchain};
 
 fn llvm_is_there() -> bool {
     tools::are_there(&["opt-22", "llvm-link-22", "clang-22", "llvm-config-22"])
@@ -335,4 +338,72 @@ fn what_is_missing_is_said_in_a_sentence() {
             .unwrap(),
     );
     assert!(error.contains("needs LLVM 22") && error.contains("LLVM_CONFIG"), "{error}");
+}
+
+/// Compares each pair of tags that LLVM asks about in -O2 with our answer. Returns how
+/// many pairs and questions there were.
+fn compare(tools: &Toolchain, name: &str, text: &[u8]) -> (usize, u64) {
+    let mut runs = Runs::new(tools, &scratch("asked"), text, "default<O2>").unwrap();
+    let asked = runs.tags().unwrap();
+    let mut module = tbaa_ir::read(&asked).unwrap();
+    let asked = String::from_utf8(asked).unwrap();
+    let number = |word: &str| word.trim().trim_start_matches('!').parse::<u32>().unwrap();
+    let list = asked.lines().find_map(|line| line.strip_prefix("!tbaa.asked = !{"));
+    let list: Vec<u32> = list.unwrap().trim_end_matches('}').split(", ").map(number).collect();
+    let definitions: HashMap<u32, &str> = asked
+        .lines()
+        .filter_map(|line| line.strip_prefix('!')?.split_once(" = !{"))
+        .filter_map(|(number, body)| Some((number.parse().ok()?, body.trim_end_matches('}'))))
+        .collect();
+    let mut questions = Vec::new();
+    for pair in &list {
+        let [a, b, answer, count] = definitions[pair].split(", ").collect::<Vec<_>>()[..] else {
+            panic!("{}", definitions[pair])
+        };
+        let tags = [a, b].map(|tag| module.tag(number(tag)).unwrap());
+        let count: u64 = count.strip_prefix("i64 ").unwrap().parse().unwrap();
+        questions.push((tags, answer == "!\"NoAlias\"", count));
+    }
+    let oracle = Oracle::new(module.graph(), Rules::Llvm);
+    for ([a, b], apart, _) in &questions {
+        let ours = oracle.alias(*a, *b) == AliasResult::NoAlias;
+        assert_eq!(
+            ours,
+            *apart,
+            "{name}: {:?} {:?}",
+            module.graph().tag(*a),
+            module.graph().tag(*b)
+        );
+    }
+    (questions.len(), questions.iter().map(|it| it.2).sum())
+}
+
+/// On Lua's interpreter and tables in both formats. `TBAA_MODULES` names more modules,
+/// with spaces between.
+#[test]
+fn what_llvm_is_asked_in_o2_we_answer_alike() {
+    if !llvm_is_there() {
+        return;
+    }
+    let tools = Toolchain::find(&scratch("cache/tbaa")).unwrap();
+    let wanted = ["lvm.c", "ltable.c"];
+    let sources = tbaa_tests::lua::sources("lua-5.4.9");
+    let sources = sources.iter().filter(|it| wanted.iter().any(|name| it.ends_with(name)));
+    let mut all = 0;
+    for (source, format) in sources.flat_map(|it| [(it, ""), (it, "-new-struct-path-tbaa")]) {
+        let mut clang = Command::new("clang-22");
+        clang.args(["-O2", "-Xclang", "-disable-llvm-passes", "-S", "-emit-llvm", "-o", "-"]);
+        if !format.is_empty() {
+            clang.args(["-Xclang", format]);
+        }
+        let text = printed(clang.arg(source).output().unwrap());
+        let (pairs, questions) = compare(&tools, &source.to_string_lossy(), text.as_bytes());
+        all += pairs;
+        println!("{}{format}: {questions} questions about {pairs} pairs", source.display());
+    }
+    assert!(all > 300, "{all}");
+    for module in std::env::var("TBAA_MODULES").unwrap_or_default().split_whitespace() {
+        let (pairs, questions) = compare(&tools, module, &fs::read(module).unwrap());
+        println!("{module}: {questions} questions about {pairs} pairs");
+    }
 }

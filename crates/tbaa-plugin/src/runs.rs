@@ -152,6 +152,18 @@ impl<'t> Runs<'t> {
         self.run(&Allowed::default(), "TBAA_WORTH_ASKED", "asked")
     }
 
+    /// The pairs of tags that LLVM asks about, merged ones too, as LLVM's text: the
+    /// named metadata `tbaa.asked` lists, for each, the two tags, the answer of LLVM,
+    /// and how often it was asked.
+    ///
+    /// # Errors
+    ///
+    /// `opt` fails, or its output cannot be read.
+    pub fn tags(&mut self) -> Result<Vec<u8>, Error> {
+        let result = self.kept(&Allowed::default(), "TBAA_ASKED", "tags")?;
+        fs::read(&result).map_err(|error| Error::File(result, error))
+    }
+
     /// Runs the passes as `opt` alone does, with its analysis by types or without, and
     /// keeps nothing: for its time.
     ///
@@ -171,6 +183,17 @@ impl<'t> Runs<'t> {
         variable: &str,
         kind: &str,
     ) -> Result<Vec<T>, Error> {
+        let result = self.kept(allowed, variable, kind)?;
+        let lines = match fs::read_to_string(&result) {
+            Ok(lines) => lines,
+            Err(error) => return Err(Error::File(result, error)),
+        };
+        let parsed = lines.lines().map(serde_json::from_str).collect::<Result<_, _>>();
+        parsed.map_err(|error| Error::File(result, error.into()))
+    }
+
+    /// The file that a run writes, made anew if it is not there.
+    fn kept(&mut self, allowed: &Allowed, variable: &str, kind: &str) -> Result<PathBuf, Error> {
         let text = allowed.text();
         let name = format!("{kind}-{:016x}", hash(&[text.as_bytes()]));
         let [allow, result] = ["allow", "json"].map(|it| self.folder.join(format!("{name}.{it}")));
@@ -186,9 +209,7 @@ impl<'t> Runs<'t> {
             let ended = self.opt(&own, variable, &result);
             ended.and_then(|()| fs::rename(&own, &allow).map_err(of(&allow)))?;
         }
-        let lines = fs::read_to_string(&result).map_err(of(&result))?;
-        let parsed = lines.lines().map(serde_json::from_str).collect::<Result<_, _>>();
-        parsed.map_err(|error| Error::File(result, error.into()))
+        Ok(result)
     }
 
     fn opt(&mut self, allow: &Path, variable: &str, result: &Path) -> Result<(), Error> {
