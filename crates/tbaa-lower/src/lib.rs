@@ -52,6 +52,7 @@
 mod answers;
 mod batch;
 mod clang;
+mod classes;
 mod complete;
 pub mod emit;
 mod error;
@@ -79,6 +80,7 @@ mod state;
 mod tally;
 mod why;
 
+pub use classes::Classes;
 pub use clang::{access_paths, tags_of_clang};
 pub use error::LowerError;
 pub use fixed::FixError;

@@ -16,7 +16,7 @@ use crate::convert::InputArg;
 use crate::input::{Content, Input};
 use crate::report::{Failure, note};
 use certificate::{certificate, named};
-use rewrite::{rewrite, sources};
+use rewrite::{classes, rewrite, sources};
 
 /// Replaces tags by others that stock LLVM gets right.
 ///
@@ -37,6 +37,7 @@ Formats:
 Examples:
   tbaa lower f.ll | opt -O2 -S
   tbaa lower f.ll --scopes lost              what the tags lose, by !noalias
+  tbaa lower f.ll --classes | opt-22 -O2 -load-pass-plugin=$(tbaa plugin)
   tbaa lower ravi-declared.ron --format table
   tbaa lower ravi-declared.ron --open        for memory that clang's code shares
   tbaa lower ravi-declared.ron --open-struct TValue --open-struct GCObject
@@ -70,6 +71,10 @@ pub(crate) struct Lower {
     /// Add `!alias.scope` and `!noalias`, to what the module has of them.
     #[arg(long, value_enum, value_name = "PAIRS")]
     pub(crate) scopes: Option<LowerScopes>,
+    /// Add each access's class as a scope, and the exact relation of classes as metadata:
+    /// what LLVM with the plugin asks (`tbaa plugin`).
+    #[arg(long, conflicts_with = "scopes")]
+    pub(crate) classes: bool,
     /// Print the size-aware format.
     #[arg(long)]
     pub(crate) size_aware: bool,
@@ -157,7 +162,11 @@ fn lower_module(
         .map_err(|error| unusable(input.file(), error))?;
     summary(&lowering);
     match args.format {
-        LowerFormat::Llvm => rewrite(input, module, &sizes, &lowering, out),
+        LowerFormat::Llvm => {
+            let classes = args.classes.then(|| classes(module, &sizes, &oracle)).transpose();
+            let classes = classes.map_err(|error| unusable(input.file(), error))?;
+            rewrite(input, module, &sizes, &lowering, classes.as_ref(), out)
+        }
         format => certificate(&input.rows(), &lowering, &oracle, format, out),
     }
 }
@@ -175,6 +184,9 @@ fn lower_spec(
         rules => rules,
     });
     let types = built.tagged().map(|declared| declared.types().clone());
+    if args.classes {
+        return Err(unusable(file, "--classes needs a module, whose accesses get the scopes"));
+    }
     let open = open_option(args);
     if let (Some(option), None) = (open, &types) {
         let why = "needs declared types; the spec has no `declare`";
