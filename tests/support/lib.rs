@@ -63,6 +63,7 @@ mod guides {
         types "docs/types"
         verify "docs/verify"
         whole_program "docs/whole-program"
+        worth "docs/worth"
         witness "docs/witness"
     }
 }

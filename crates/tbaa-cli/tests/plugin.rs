@@ -80,6 +80,8 @@ fn reload(name: &str, a: &str, b: &str) -> String {
     )
 }
 
+const RELATION: &str = "!tbaa.relations = !{!0}\n!0 = !{!\"tbaa:F\", !\"0\", !\"1\", !\"2 0\"}\n";
+
 const SCOPES: &str = r#"
 !10 = !{!"tbaa:F"}
 !20 = !{!"tbaa:F:0", !10}
@@ -123,7 +125,7 @@ fn relations_are_asked_in_opt_and_clang() {
         ("foreign_beside", "!30", "!38", 1),
     ];
     let mut text: String = functions.map(|(name, a, b, _)| reload(name, a, b)).concat();
-    text += "!tbaa.relations = !{!0}\n!0 = !{!\"tbaa:F\", !\"0\", !\"1\", !\"2 0\"}\n";
+    text += RELATION;
     text += SCOPES;
     let module = file("relations.ll", &text);
     let ways: [Vec<&str>; 3] = [
@@ -406,4 +408,41 @@ fn what_llvm_is_asked_in_o2_we_answer_alike() {
         let (pairs, questions) = compare(&tools, module, &fs::read(module).unwrap());
         println!("{module}: {questions} questions about {pairs} pairs");
     }
+}
+
+#[test]
+fn cmake_makes_the_plugin_too() {
+    if !llvm_is_there() || !tools::are_there(&["cmake"]) {
+        return;
+    }
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tbaa-plugin");
+    let [source, made] = [source, scratch("cmake")].map(|it| it.to_str().unwrap().to_owned());
+    let llvm = run("llvm-config-22", &["--cmakedir"]);
+    run("cmake", &["-S", &source, "-B", &made, &format!("-DLLVM_DIR={}", llvm.trim())]);
+    run("cmake", &["--build", &made]);
+    let module = file("cmake.ll", &(reload("f", "!30", "!31") + RELATION + SCOPES));
+    let plugin = format!("{made}/tbaa-plugin.so");
+    let text = run("opt-22", &["-O2", "-S", "-load-pass-plugin", &plugin, &module]);
+    assert_eq!(loads(&text, "f"), 1);
+}
+
+#[test]
+fn weights_keep_the_pairs_that_pay() {
+    let spec = concat!(env!("CARGO_MANIFEST_DIR"), "/../../specs/ravi-declared.ron");
+    let lost = |args: &[&str]| -> Vec<String> {
+        let table = printed(tbaa(&[&["lower", spec, "--format", "table"], args].concat()));
+        let lines = table.lines().filter_map(|line| line.strip_prefix("lost\t"));
+        lines.map(str::to_owned).collect()
+    };
+    let without = lost(&[]);
+    let pair = "UpVal.u.open.next\tLClosure.upvals[*]";
+    assert!(without.iter().any(|it| it == pair), "{without:?}");
+    let (a, b) = pair.split_once('\t').unwrap();
+    let weights = format!(
+        r#"{{"pairs": [{{"a": "{a}", "b": "{b}", "loads": 9, "stores": 0, "vector_loops": 1}}]}}"#
+    );
+    let with = lost(&["--weights", &file("weights.json", &weights)]);
+    assert!(!with.iter().any(|it| it == pair), "{with:?}");
+    let wrong = tbaa(&["lower", spec, "--weights", spec]);
+    assert!(String::from_utf8_lossy(&wrong.stderr).contains("tbaa worth --format json"));
 }

@@ -4,6 +4,7 @@ mod certificate;
 mod rewrite;
 
 use std::io::Write;
+use std::path::PathBuf;
 
 use clap::ValueEnum;
 use tbaa::declare::Declarations;
@@ -12,6 +13,7 @@ use tbaa::{Format, Oracle, Rules, TagId};
 use tbaa_ir::{Module, Sizes};
 use tbaa_lower::{Lowering, Options, ScopeForm, Shared, Source, tags_of_clang};
 
+use super::worth::Weights;
 use crate::convert::InputArg;
 use crate::input::{Content, Input};
 use crate::report::{Failure, note};
@@ -75,6 +77,10 @@ pub(crate) struct Lower {
     /// what LLVM with the plugin asks (`tbaa plugin`).
     #[arg(long, conflicts_with = "scopes")]
     pub(crate) classes: bool,
+    /// What `tbaa worth --format json` printed: pairs whose tags buy code are lost last.
+    /// Without it a pair counts as often as its accesses are there.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) weights: Option<PathBuf>,
     /// Print the size-aware format.
     #[arg(long)]
     pub(crate) size_aware: bool,
@@ -157,9 +163,15 @@ fn lower_module(
     let oracle = Oracle::new(module.graph(), args.rules.unwrap_or(Rules::Union));
     let mut lowering = Lowering::new(options(args));
     let sizes = Sizes::new(input.text(), module);
-    lowering
-        .lower(&oracle, sources(module, &sizes))
-        .map_err(|error| unusable(input.file(), error))?;
+    let mut sources = sources(module, &sizes);
+    if let Some(file) = &args.weights {
+        let (weights, names) = (Weights::read(file)?, input.names());
+        // One source for each access, so that their sum is the weight.
+        sources.sort_unstable_by_key(|source| (source.tag, source.size));
+        sources.dedup_by_key(|source| (source.tag, source.size));
+        sources.iter_mut().for_each(|it| it.weight = weights.of(&names.place(it.tag)));
+    }
+    lowering.lower(&oracle, sources).map_err(|error| unusable(input.file(), error))?;
     summary(&lowering);
     match args.format {
         LowerFormat::Llvm => {
@@ -204,6 +216,11 @@ fn lower_spec(
         if let Some(shared) = shared {
             sources = rows.iter().map(|(_, tag)| shared.source(&graph, *tag)).collect();
         }
+    }
+    if let Some(file) = &args.weights {
+        let weights = Weights::read(file)?;
+        let of_rows = sources.iter_mut().zip(rows);
+        of_rows.for_each(|(source, (name, _))| source.weight = weights.of(name));
     }
     let oracle = Oracle::new(graph, rules);
     let mut lowering = Lowering::new(options(args));

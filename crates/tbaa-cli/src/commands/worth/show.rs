@@ -109,27 +109,27 @@ impl Entry {
         }
     }
 
-    /// `38 loads, 2 vectorised loops`.
+    /// `38 loads, 2 vectorised loops`, or `1 load, for 2 more stores`.
     fn words(&self) -> String {
-        let gain = |count: i64, one, many| {
-            (count != 0).then(|| {
-                let words = counted(count.unsigned_abs(), one, many);
-                if count > 0 { words } else { format!("{words} too many") }
-            })
+        let counts = [
+            (self.loads, "load", "loads"),
+            (self.stores, "store", "stores"),
+            (self.vector_loops, "vectorised loop", "vectorised loops"),
+        ];
+        let listed = |of: &dyn Fn(i64) -> bool, more: &str| {
+            let counts = counts.iter().filter(|it| of(it.0));
+            let words = counts.map(|&(count, one, many)| {
+                counted(count.unsigned_abs(), &format!("{more}{one}"), &format!("{more}{many}"))
+            });
+            words.collect::<Vec<_>>().join(", ")
         };
-        let mut words: Vec<_> = [
-            gain(self.loads, "load", "loads"),
-            gain(self.stores, "store", "stores"),
-            gain(self.vector_loops, "vectorised loop", "vectorised loops"),
-        ]
-        .into_iter()
-        .flatten()
-        .collect();
-        if words.is_empty() {
-            let other = gain(self.instructions, "instruction", "instructions");
-            words.push(other.unwrap_or_else(|| "code of another shape".to_owned()));
+        let (saved, spent) = (listed(&|it| it > 0, ""), listed(&|it| it < 0, "more "));
+        match (saved.is_empty(), spent.is_empty()) {
+            (false, true) => saved,
+            (false, false) => format!("{saved}, for {spent}"),
+            (true, false) => format!("other code, with {spent}"),
+            (true, true) => "other code".to_owned(),
         }
-        words.join(", ")
     }
 }
 
@@ -207,23 +207,22 @@ impl Findings {
 
     pub(super) fn write(&self, top: usize, out: &mut dyn Write) -> io::Result<()> {
         let Findings { questions, code, without_types: lost, tags, .. } = self;
-        writeln!(out, "Without tags (-fno-strict-aliasing) this code has")?;
-        let row = |out: &mut dyn Write, more: i64, all: i64, what| {
-            let sign = if more < 0 { "fewer" } else { "more" };
-            let part = percent(more.unsigned_abs(), all.unsigned_abs());
-            writeln!(out, "  {:>7} {what} {sign} ({part} of {all})", more.abs())
-        };
-        row(out, lost.loads, code.loads, "loads")?;
-        row(out, lost.stores, code.stores, "stores")?;
-        row(out, -lost.vector_loops, code.vector_loops, "vectorised loops")?;
-        row(out, lost.instructions, code.instructions, "instructions")?;
+        writeln!(out, "{:24}{:>12}{:>12}", "", "with tags", "without")?;
+        let rows = [
+            ("loads", code.loads, lost.loads),
+            ("stores", code.stores, lost.stores),
+            ("vectorised loops", code.vector_loops, -lost.vector_loops),
+            ("instructions", code.instructions, lost.instructions),
+        ];
+        for (what, with, more) in rows {
+            writeln!(out, "{what:24}{with:>12}{:>12}", with + more)?;
+        }
+        let Seconds { with_types, without_types } = self.seconds;
+        writeln!(out, "{:24}{with_types:>12.2}{without_types:>12.2}", "LLVM's time, s")?;
         writeln!(
             out,
-            "in {} of {} functions. LLVM optimises it in {:.2} s with tags, in {:.2} s without.",
-            code.functions_that_differ,
-            code.functions,
-            self.seconds.with_types,
-            self.seconds.without_types
+            "Without tags, as with -fno-strict-aliasing, {} of {} functions have other code.",
+            code.functions_that_differ, code.functions
         )?;
         writeln!(
             out,
