@@ -48,7 +48,6 @@ mod guides {
         declare "docs/declare"
         derive "docs/derive"
         embed_c "docs/embed-c"
-        embed_cranelift "docs/embed-cranelift"
         limits "docs/limits"
         linking "docs/linking"
         lints "docs/lints"
@@ -64,6 +63,7 @@ mod guides {
         types "docs/types"
         verify "docs/verify"
         whole_program "docs/whole-program"
+        worth "docs/worth"
         witness "docs/witness"
     }
 }
