@@ -11,7 +11,7 @@ use super::options::ScopeForm;
 use super::place::{Newcomers, Placed, Seat, Strategy};
 use super::rank::Ranks;
 use super::relation::Relation;
-use super::scopes::{Scoped, Wanted};
+use super::scopes::Scoped;
 use super::source::Key;
 use super::source::Source;
 use super::state::{Entry, Lowering};
@@ -216,23 +216,23 @@ impl Lowering {
                 known: why != Why::TooManyPairs,
             })
             .collect();
-        let mut at_node: HashMap<u32, Vec<usize>> = HashMap::default();
-        for (at, &node) in nodes.iter().enumerate() {
-            node.into_iter().for_each(|node| at_node.entry(node).or_default().push(at));
-        }
-        let each_lost = |found: &mut dyn FnMut(usize, usize)| {
-            for (a, &node) in nodes.iter().enumerate() {
-                let above = forest.up(node).filter_map(|above| at_node.get(&above));
-                above.flatten().for_each(|&b| found(a, b));
-                let all = if node.is_none() { 0..nodes.len() } else { 0..0 };
-                all.for_each(|b| found(a, b));
+        let lost = (options.scopes == ScopeForm::Lost).then(|| {
+            let mut at_node: HashMap<u32, Vec<usize>> = HashMap::default();
+            for (at, &node) in nodes.iter().enumerate() {
+                node.into_iter().for_each(|node| at_node.entry(node).or_default().push(at));
             }
-        };
-        let wanted = match options.scopes {
-            ScopeForm::All => Wanted::All,
-            _ => Wanted::Lost(&each_lost),
-        };
-        let numbers = scopes.add(forest, relation, &scoped, &wanted, *most_bytes);
+            let comparable = |(a, &node): (usize, &Option<u32>)| {
+                let above = forest.up(node).filter_map(|above| at_node.get(&above)).flatten();
+                let all = if node.is_none() { 0..nodes.len() } else { 0..0 };
+                above.copied().chain(all).map(move |b| (a, b)).collect::<Vec<_>>()
+            };
+            let is_lost = |&(a, b): &(usize, usize)| {
+                scoped[a].known && scoped[b].known && !relation.related(a, b)
+            };
+            let pairs = nodes.iter().enumerate().flat_map(comparable).filter(is_lost);
+            pairs.take(*most_bytes / 16).collect::<Vec<_>>()
+        });
+        let numbers = scopes.add(forest, relation, &scoped, lost.as_deref(), *most_bytes);
         for ((class, spot), number) in classes.iter().zip(spots()).zip(numbers) {
             for &(key, _) in number.iter().flat_map(|_| &class.members) {
                 number.into_iter().for_each(|number| scopes.enter(forest, number, spot, key));

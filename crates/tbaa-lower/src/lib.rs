@@ -89,7 +89,7 @@ pub use options::{MAX_BYTES, MAX_DEPTH, Options, ScopeForm};
 pub use replay::Violation;
 #[cfg(feature = "serde")]
 pub use saved::{LoadError, Saved};
-pub use scopes::{AccessScopes, ScopeNames, Scopes};
+pub use scopes::AccessScopes;
 pub use shared::Shared;
 pub use source::Source;
 pub use state::{Certificate, Lowering};

@@ -354,6 +354,7 @@ impl Lowering {
         if self.scopes.lists.len() != scopes || self.scopes.lists.iter().any(wrong) {
             return Err(LoadError::Damaged("its scopes"));
         }
+        self.scopes.entries = self.scopes.lists.iter().map(|list| list.parts().1.len()).sum();
         let mut entries: IndexMap<Key, Entry> = IndexMap::default();
         for SavedSource { key, node, why, weight, private, scope } in saved {
             let key = restored_key(source, key)?;

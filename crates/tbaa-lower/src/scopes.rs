@@ -70,7 +70,7 @@ pub struct Scopes {
     below: HashMap<Spot, Vec<u32>>,
     /// The numbers in all lists.
     #[cfg_attr(feature = "serde", serde(skip))]
-    entries: usize,
+    pub(super) entries: usize,
 }
 
 /// A group of sources, and a node of its forest.
@@ -86,8 +86,6 @@ pub(super) enum List {
 }
 
 impl List {
-    const NONE: List = List::Only(Vec::new());
-
     pub(super) fn parts(&self) -> (u32, &[u32]) {
         match self {
             List::Only(list) => (0, list),
@@ -141,18 +139,6 @@ pub(super) struct Scoped<'c> {
     pub(super) spot: Spot,
     /// Whether the relation knows it.
     pub(super) known: bool,
-}
-
-/// Calls back with pairs of classes.
-type EachPair<'p> = &'p dyn Fn(&mut dyn FnMut(usize, usize));
-
-/// Which pairs of a batch's classes the scopes may speak of.
-pub(super) enum Wanted<'p> {
-    /// All.
-    All,
-    /// Those that the forest does not tell apart. It calls back with each, once
-    /// at least.
-    Lost(EachPair<'p>),
 }
 
 impl Scopes {
@@ -266,6 +252,7 @@ impl Scopes {
         self.of.get(&key).copied()
     }
 
+    #[cfg(feature = "serde")]
     pub(super) fn members(&self, scope: u32) -> &[Key] {
         self.members.get(scope as usize).map_or(&[], |members| members)
     }
@@ -294,87 +281,60 @@ impl Scopes {
         found
     }
 
-    /// Adds a batch of classes. Returns each class's scope; a list that would make
-    /// all take more than `most` bytes names nothing more.
+    /// Adds a batch of classes, of which LLVM loses the pairs `lost`; without these
+    /// scopes speak of all pairs. Returns each class's scope. A list that would make
+    /// all take more than `most` bytes stays empty.
     pub(super) fn add(
         &mut self,
         forest: &Forest,
         relation: &Relation,
         classes: &[Scoped<'_>],
-        wanted: &Wanted<'_>,
+        lost: Option<&[(usize, usize)]>,
         most: usize,
     ) -> Vec<Option<u32>> {
-        let mut room = (most / 4).saturating_sub(self.entries);
-        let apart =
-            |a: usize, b: usize| classes[a].known && classes[b].known && !relation.related(a, b);
-        // Of what is there, the scopes that each speaks of.
-        let mut old: Vec<Vec<u32>> = Vec::new();
-        let mut speaks = vec![true; classes.len()];
-        if let Wanted::Lost(each) = wanted {
-            for (class, speaks) in classes.iter().zip(&mut speaks) {
+        let before = self.names.len() as u32;
+        let old = |class: &Scoped<'_>| match lost {
+            None => class.near.to_vec(),
+            Some(_) => {
                 let mut list = self.comparable(forest, class.spot);
                 list.retain(|scope| class.near.binary_search(scope).is_err());
-                *speaks = !list.is_empty();
-                old.push(list);
+                list
             }
-            each(&mut |a, b| {
-                if !(speaks[a] && speaks[b]) && apart(a, b) {
-                    (speaks[a], speaks[b]) = (true, true);
-                }
-            });
-        }
-        let before = self.names.len() as u32;
+        };
+        let mut lists: Vec<Vec<u32>> = classes.iter().map(old).collect();
+        let mut speaks: Vec<bool> =
+            lists.iter().map(|list| lost.is_none() || !list.is_empty()).collect();
+        let pairs = lost.unwrap_or_default();
+        pairs.iter().for_each(|&(a, b)| (speaks[a], speaks[b]) = (true, true));
         let mut numbers = vec![None; classes.len()];
         for (at, class) in classes.iter().enumerate().filter(|&(at, _)| speaks[at]) {
-            let Ok(number) = u32::try_from(self.names.len()) else { break };
+            let number = self.names.len() as u32;
             numbers[at] = Some(number);
             self.names.push(format!("{number} {}", class.name));
         }
-        let mut take = |more: usize| {
-            let left = room.checked_sub(more);
-            room = left.unwrap_or(room);
-            left.is_some()
-        };
-        let numbered = || numbers.iter().enumerate().filter_map(|(at, &scope)| Some((at, scope?)));
-        match wanted {
-            Wanted::All => {
-                let strangers: Vec<u32> =
-                    numbered().filter(|&(at, _)| !classes[at].known).map(|(_, it)| it).collect();
-                for (at, _) in numbered() {
-                    let class = &classes[at];
-                    let mut but = class.near.to_vec();
-                    let mut end = before;
-                    if class.known {
-                        end = self.names.len() as u32;
-                        but.extend(relation.near(at).filter_map(|near| numbers[near]));
-                        but.extend(&strangers);
-                        but.sort_unstable();
-                        but.dedup();
-                    }
-                    let list = if take(but.len()) { List::AllBut(end, but) } else { List::NONE };
-                    self.lists.push(list);
-                }
-            }
-            Wanted::Lost(each) => {
-                let mut lists: Vec<Vec<u32>> = old;
-                lists.iter_mut().filter(|list| !take(list.len())).for_each(Vec::clear);
-                each(&mut |a, b| {
-                    if let (Some(x), Some(y), true) = (numbers[a], numbers[b], apart(a, b)) {
-                        if take(2) {
-                            lists[a].push(y);
-                            lists[b].push(x);
-                        }
-                    }
-                });
-                for (at, _) in numbered() {
-                    let mut list = std::mem::take(&mut lists[at]);
-                    list.sort_unstable();
-                    list.dedup();
-                    self.lists.push(List::Only(list));
-                }
-            }
+        for &(a, b) in pairs {
+            lists[a].extend(numbers[b]);
+            lists[b].extend(numbers[a]);
         }
-        self.entries = self.entries.max(most / 4 - room);
+        let end = self.names.len() as u32;
+        let unknown = (0..classes.len()).filter(|&at| lost.is_none() && !classes[at].known);
+        let unknown: Vec<u32> = unknown.filter_map(|at| numbers[at]).collect();
+        for (at, mut list) in lists.into_iter().enumerate().filter(|&(at, _)| speaks[at]) {
+            let known = classes[at].known;
+            if lost.is_none() && known {
+                list.extend(relation.near(at).filter_map(|near| numbers[near]));
+                list.extend(&unknown);
+            }
+            list.sort_unstable();
+            list.dedup();
+            let fits = self.entries.saturating_add(list.len()) <= most / 4;
+            self.entries += if fits { list.len() } else { 0 };
+            self.lists.push(match lost {
+                _ if !fits => List::Only(Vec::new()),
+                None => List::AllBut(if known { end } else { before }, list),
+                Some(_) => List::Only(list),
+            });
+        }
         numbers
     }
 }
