@@ -274,7 +274,7 @@ impl Regions {
     ///
     /// # Errors
     ///
-    /// As [`Regions::extend`], and [`RegionError::TooManyFlags`]. The function is then as it was.
+    /// As [`Regions::extend`], and [`RegionError::TooManyFlags`]. No access of the function is then changed.
     pub fn apply<G: Borrow<Graph>>(
         &mut self,
         oracle: &Oracle<G>,
