@@ -17,7 +17,7 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
 fn damage(rng: &mut Rng, bytes: &mut Vec<u8>) {
     for _ in 0..1 + rng.below(4) {
         let (at, from) = (rng.below(bytes.len()), rng.below(bytes.len()));
-        match rng.below(4) {
+        match rng.below(6) {
             0 => bytes[at] = rng.next() as u8,
             1 => bytes[at] = bytes[from],
             2 => {
@@ -25,6 +25,17 @@ fn damage(rng: &mut Rng, bytes: &mut Vec<u8>) {
                 let part = bytes[from..end].to_vec();
                 bytes.splice(at..at, part);
             }
+            // A longer part of the text in place of another.
+            3 => {
+                let (end, until) = (from + rng.below(200), at + rng.below(200));
+                let part = bytes[from..end.min(bytes.len())].to_vec();
+                bytes.splice(at..until.min(bytes.len()), part);
+                if bytes.is_empty() {
+                    return;
+                }
+            }
+            // A bracket that has no other.
+            4 => bytes[at] = *rng.pick(b"(){}[]<>\"%@,;"),
             _ if bytes.len() > 1 => drop(bytes.remove(at)),
             _ => {}
         }

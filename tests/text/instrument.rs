@@ -11,6 +11,9 @@ const TAGS: &str = r#"
 !4 = !{!2, !2, i64 0}
 "#;
 
+/// What stands before the body of each function with checks.
+const MARK: &str = "prefix i64 8386372526821430350 ";
+
 fn checked(body: &str) -> Instrumented {
     let text = format!("{body}{TAGS}");
     instrument(text.as_bytes(), &tbaa_ir::read(text.as_bytes()).unwrap()).unwrap()
@@ -20,7 +23,7 @@ fn checked(body: &str) -> Instrumented {
 #[track_caller]
 fn expect(body: &str, expected: &str) -> Instrumented {
     let found = checked(body);
-    let text = String::from_utf8(found.text.clone()).unwrap();
+    let text = String::from_utf8(found.text.clone()).unwrap().replace(MARK, "");
     let end = text.find("\n!0 = ").unwrap();
     pretty_assertions::assert_eq!(text[..end + 1].trim(), expected.trim());
     // What is made is read again, and has the same accesses.
@@ -90,6 +93,7 @@ define void @f(ptr byval({ i64, i64 }) align 8 %v) {
   store i32 0, ptr %register, align 4, !tbaa !0
   call void @llvm.lifetime.start.p0(ptr %marked)
   call void @__tbaa_witness_fresh(ptr %marked, i64 2), !tbaa !5
+  call void @__tbaa_witness.out1(ptr @g, ptr %marked, i64 2), !tbaa !5
   call void @g(ptr %marked)
   call void @__tbaa_witness_fresh(ptr %marked, i64 2), !tbaa !5
   call void @llvm.lifetime.end.p0(ptr %marked)
@@ -100,6 +104,7 @@ define void @f(ptr byval({ i64, i64 }) align 8 %v) {
   %tbaa.witness.0 = zext i32 %n to i64
   %tbaa.witness.1 = mul i64 %tbaa.witness.0, 8
   call void @__tbaa_witness_fresh(ptr %dynamic, i64 %tbaa.witness.1), !tbaa !5
+  call void @__tbaa_witness.out1(ptr @g, ptr %v, i64 16), !tbaa !5
   call void @__tbaa_witness_fresh(ptr %v, i64 16), !tbaa !5
   call void @__tbaa_witness_fresh(ptr %memory, i64 12), !tbaa !5
   musttail call void @g(ptr %v)
@@ -192,7 +197,7 @@ fn attributes_that_a_check_makes_untrue_are_taken_off() {
 attributes #1 = { nounwind memory(argmem: read, inaccessiblemem: none) }
 attributes #2 = { speculatable }
 ";
-    let text = String::from_utf8(checked(body).text).unwrap();
+    let text = String::from_utf8(checked(body).text).unwrap().replace(MARK, "");
     assert!(text.contains("define i32 @f(ptr readonly %p) \"tbaa-witness\" #1 {"), "{text}");
     assert!(
         text.contains("@f(ptr readonly %p) \"tbaa-witness\" \"readnone\"=\"kept\"\n"),
@@ -256,6 +261,31 @@ fn modules_that_cannot_be_checked_are_refused() {
         checked("define void @f(ptr %p) {\n  store i32 0, ptr %p, !tbaa !0\n  ret void\n}\n");
     let again = String::from_utf8(again.text).unwrap().replace(TAGS, "");
     assert!(refused(&again).contains("has been instrumented before"));
+    for (triple, supported) in [
+        ("x86_64-pc-linux-gnu", true),
+        ("x86_64-unknown-linux", true),
+        ("i386-pc-linux-gnu", false),
+        ("i686-unknown-linux-gnu", false),
+        ("arm-unknown-linux-gnueabihf", false),
+        ("aarch64-unknown-linux-gnu", false),
+        ("riscv64-unknown-linux-gnu", false),
+        ("s390x-unknown-linux-gnu", false),
+        ("wasm32-unknown-unknown", false),
+        ("x86_64-apple-darwin", false),
+        ("x86_64-pc-windows-msvc", false),
+        ("x86_64-unknown-linux-musl", false),
+        ("x86_64-unknown-linux-gnux32", false),
+        ("x86_64-unknown-linux-android", false),
+    ] {
+        let text = format!("target triple = \"{triple}\"\n{TAGS}");
+        match supported {
+            true => assert_eq!(checked(&text.replace(TAGS, "")).sites, 0),
+            false => {
+                let said = refused(&text.replace(TAGS, ""));
+                assert!(said.contains("x86_64 Linux with the GNU C library"), "{said}");
+            }
+        }
+    }
 }
 
 #[test]
@@ -297,4 +327,119 @@ fn arguments_that_another_bracket_closes_are_refused() {
     let text = "define void @f(ptr %p) {\n  call void @g(ptr %p]\n  ret void\n}\n";
     let module = tbaa_ir::read(text.as_bytes()).unwrap();
     assert!(module.body(text.as_bytes(), 0).statements[0].call().is_none());
+}
+
+/// Functions that may not be checked are told of, with what their pointers are to; those
+/// that are known or declared to write nothing are not.
+#[test]
+fn calls_that_may_write_are_told_of() {
+    let before = "@g = global [3 x i32] zeroinitializer
+@c = private constant [2 x i8] c\"a\\00\"
+declare i64 @strlen(ptr)
+declare i64 @reads(ptr) memory(read)
+declare i64 @strtol(ptr, ptr, i32)
+declare ptr @finds(ptr, ...)
+define internal void @own(ptr %p) {
+  ret void
+}
+define void @f(ptr %p, ptr %fn) {
+";
+    let after = "  ret void\n}\n";
+    expect(
+        &format!(
+            "{before}  %a = call i64 @strlen(ptr %p)
+  %b = call i64 @reads(ptr %p)
+  call void @own(ptr %p)
+  %c = call i64 @strtol(ptr %p, ptr @g, i32 10)
+  %d = call ptr (ptr, ...) @finds(ptr @c, ptr @g, ptr null, i32 1)
+  %e = call ptr %fn(ptr %p, ptr readonly %p, ptr byval(i64) %p)
+  call void asm sideeffect \"\", \"r,~{{memory}}\"(ptr %p)
+{after}"
+        ),
+        &format!(
+            "{before}  %a = call i64 @strlen(ptr %p)
+  %b = call i64 @reads(ptr %p)
+  call void @own(ptr %p)
+  call void @__tbaa_witness.out1(ptr @strtol, ptr @g, i64 12)
+  %c = call i64 @strtol(ptr %p, ptr @g, i32 10)
+  call void @__tbaa_witness.out1(ptr @finds, ptr @g, i64 12)
+  %d = call ptr (ptr, ...) @finds(ptr @c, ptr @g, ptr null, i32 1)
+  call void @__tbaa_witness.out1(ptr @finds, ptr %d, i64 0)
+  call void @__tbaa_witness.out1(ptr %fn, ptr %p, i64 0)
+  %e = call ptr %fn(ptr %p, ptr readonly %p, ptr byval(i64) %p)
+  call void @__tbaa_witness.out1(ptr %fn, ptr %e, i64 0)
+  call void @__tbaa_witness_barrier()
+  call void asm sideeffect \"\", \"r,~{{memory}}\"(ptr %p)
+{after}"
+        ),
+    );
+}
+
+/// What is allocated and given back is told of, after a call that may unwind as well.
+#[test]
+fn allocations_are_told_of() {
+    let before = "declare ptr @malloc(i64)
+declare ptr @calloc(i64, i32)
+declare ptr @own(ptr, i64) allocsize(1)
+declare void @free(ptr)
+define void @f() personality ptr @free {
+";
+    expect(
+        &format!(
+            "{before}  %a = call ptr @malloc(i64 8)
+  %b = call ptr @calloc(i64 8, i32 2)
+  %c = invoke ptr @own(ptr null, i64 9) #7
+          to label %ok unwind label %bad
+ok:
+  call void @free(ptr %a)
+  ret void
+bad:
+  %l = landingpad {{ ptr, i32 }} cleanup
+  resume {{ ptr, i32 }} %l
+}}
+attributes #7 = {{ allocsize(1) }}
+"
+        ),
+        &format!(
+            "{before}  %a = call ptr @malloc(i64 8)
+  call void @__tbaa_witness_allocated(ptr %a, i64 8)
+  %tbaa.witness.0 = mul i64 8, 2
+  %b = call ptr @calloc(i64 8, i32 2)
+  call void @__tbaa_witness_allocated(ptr %b, i64 %tbaa.witness.0)
+  %c = invoke ptr @own(ptr null, i64 9) #7
+          to label %ok unwind label %bad
+ok:
+  call void @__tbaa_witness_allocated(ptr %c, i64 9)
+  call void @__tbaa_witness.out1(ptr @own, ptr %c, i64 0)
+  call void @__tbaa_witness_released(ptr %a)
+  call void @free(ptr %a)
+  ret void
+bad:
+  %l = landingpad {{ ptr, i32 }} cleanup
+  call void @__tbaa_witness_unwound()
+  resume {{ ptr, i32 }} %l
+}}
+attributes #7 = {{ allocsize(1) }}
+"
+        ),
+    );
+}
+
+/// The mark stands before what a header ends with, and twice nowhere.
+#[test]
+fn functions_with_checks_are_marked() {
+    for (header, marked) in [
+        ("define void @f() {", "define void @f() MARK{"),
+        (
+            "define linkonce_odr void @\"{ personality\"(ptr byval({ i32 }) %p) #0 comdat align 16 personality ptr @p {",
+            "@\"{ personality\"(ptr byval({ i32 }) %p) #0 comdat align 16 MARKpersonality ptr @p {",
+        ),
+        ("define void @f() \"k\"=\"{\" !dbg !4 {", "define void @f() \"k\"=\"{\" MARK!dbg !4 {"),
+        ("define void @f() prefix i32 1 {", "define void @f() prefix i32 1 {"),
+    ] {
+        let text = checked(&format!("{header}\n  ret void\n}}\n"));
+        let text = String::from_utf8(text.text).unwrap();
+        assert!(text.contains(&marked.replace("MARK", MARK)), "{text}");
+        assert_eq!(text.matches("prefix i").count(), 1, "{text}");
+    }
 }

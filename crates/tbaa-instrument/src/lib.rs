@@ -17,12 +17,15 @@ mod access;
 mod attributes;
 mod calls;
 mod function;
+mod globals;
 mod inline;
+mod known;
 mod outcome;
 mod pass;
 mod slots;
 mod table;
 
+pub use known::{INTERPOSED, is_harmless};
 pub use outcome::{Instrumented, SkipReason, Skipped};
 
 use tbaa_ir::{Module, TextError};

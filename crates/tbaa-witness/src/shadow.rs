@@ -12,7 +12,7 @@
 //! lose nothing, for a change of some of its bytes is a compare-and-exchange.
 
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU16, AtomicU32, Ordering::*};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU16, AtomicU32, AtomicUsize, Ordering::*};
 
 use crate::states::{self, Event};
 
@@ -68,11 +68,12 @@ pub(crate) extern "C" fn note_all(address: usize, size: usize, event: Event) {
     while left > 0 {
         let offset = at % GRANULE;
         let mut here = left.min(GRANULE - offset);
+        let of = |here: usize| event.followed_by(left - here);
         if left >= PAIR && at.is_multiple_of(PAIR) {
             here = PAIR;
-            pair(at, event);
+            pair(at, of(here));
         } else {
-            granule(at, mask(offset, here), event);
+            granule(at, mask(offset, here), of(here));
         }
         at = at.wrapping_add(here);
         left -= here;
@@ -83,14 +84,21 @@ pub(crate) extern "C" fn note_all(address: usize, size: usize, event: Event) {
 /// where no memory is left.
 #[inline(always)]
 fn leaf(address: usize) -> Option<*mut AtomicU32> {
-    mapped(address).or_else(|| map_leaf(LEAVES.get(address >> LEAF_BITS)?))
+    mapped(address).or_else(|| map_leaf(address >> LEAF_BITS))
 }
 
 #[cold]
-fn map_leaf(slot: &AtomicPtr<AtomicU32>) -> Option<*mut AtomicU32> {
+fn map_leaf(place: usize) -> Option<*mut AtomicU32> {
+    let slot = LEAVES.get(place)?;
     let mapped: *mut AtomicU32 = crate::memory::map(LEAF_SIZE)?.cast();
     match slot.compare_exchange(ptr::null_mut(), mapped, AcqRel, Acquire) {
-        Ok(_) => Some(mapped),
+        Ok(_) => {
+            // A place that is not written yet is 0, a leaf that is looked at in vain.
+            if let Some(last) = MAPPED.get(MAPPED_COUNT.fetch_add(1, AcqRel)) {
+                last.store(place, Release);
+            }
+            Some(mapped)
+        }
         Err(other) => {
             crate::memory::unmap(mapped.cast(), LEAF_SIZE);
             Some(other)
@@ -174,8 +182,68 @@ pub(crate) extern "C" fn change(address: usize, mask: u8, event: Event) {
 
 #[cold]
 pub(crate) extern "C" fn change_pair(address: usize, event: Event) {
-    change(address, WHOLE, event);
+    change(address, WHOLE, event.followed_by(usize::from(event.more) + GRANULE));
     change(address + GRANULE, WHOLE, event);
+}
+
+/// The number of the states of a granule, if something is known of it.
+pub(crate) fn known(address: usize) -> Option<u32> {
+    let number = cell(mapped(address)?, address).load(Relaxed);
+    (number != 0).then_some(number)
+}
+
+/// Whether checked code has accessed an address, or it is in a block of the heap's.
+pub(crate) fn is_tracked(address: usize) -> bool {
+    mapped(address).is_some()
+        && (known(address).is_some() || crate::blocks::containing(address).is_some())
+}
+
+/// Forgets all about some bytes, and returns how many of them something was known of.
+/// `visit` gets the address of each word of 8 bytes before it is forgotten.
+pub(crate) fn forget(start: usize, size: usize, mut visit: impl FnMut(usize)) -> usize {
+    let mut at = start & !(PAIR - 1);
+    let end = start.saturating_add(size).min(1 << ADDRESS_BITS);
+    let mut bytes = 0;
+    while at < end {
+        let next = ((at | (LEAF_BYTES - 1)) + 1).min(end);
+        if let Some(leaf) = mapped(at) {
+            for word in (at..next).step_by(PAIR) {
+                let both = [word, word + GRANULE].map(|at| cell(leaf, at));
+                let known = both.map(|it| it.load(Relaxed) != 0);
+                if known == [true, true] {
+                    visit(word);
+                }
+                for (at, cell) in [word, word + GRANULE].into_iter().zip(both) {
+                    if at + GRANULE > start && at < end && cell.load(Relaxed) != 0 {
+                        cell.store(0, Relaxed);
+                        bytes += GRANULE;
+                    }
+                }
+            }
+        }
+        at = next;
+    }
+    bytes
+}
+
+/// The leaves that are mapped, by their places in [`LEAVES`]; of more than these the table
+/// itself is looked through.
+static MAPPED: [AtomicUsize; 1 << 10] = [const { AtomicUsize::new(0) }; 1 << 10];
+static MAPPED_COUNT: AtomicUsize = AtomicUsize::new(0);
+
+/// Forgets all about all memory.
+pub(crate) fn forget_all() {
+    let forget = |slot: &AtomicPtr<AtomicU32>| {
+        let leaf = slot.load(Acquire);
+        if !leaf.is_null() {
+            crate::memory::forget(leaf.cast(), CELLS * size_of::<u32>());
+        }
+    };
+    let count = MAPPED_COUNT.load(Acquire);
+    match MAPPED.get(..count) {
+        Some(mapped) => mapped.iter().for_each(|at| forget(&LEAVES[at.load(Acquire)])),
+        None => LEAVES.iter().for_each(forget),
+    }
 }
 
 /// Whole pages of cells are given back from this many bytes of the program on.
