@@ -565,9 +565,10 @@ fn pass_attributes(lexer: &mut Lexer<'_>) {
         let _ = lexer.skip_space();
         let mut ahead = *lexer;
         if ahead.peek() == Some(b'"') {
-            while ahead.peek() == Some(b'"') && ahead.quoted().is_ok() {
-                ahead.eat(b"=");
+            if ahead.quoted().is_err() {
+                return;
             }
+            ahead.eat(b"=");
             *lexer = ahead;
             continue;
         }

@@ -16,7 +16,7 @@ const PROBES: usize = 16;
 /// How far before an address the beginning of its block is looked for.
 const MAX_BLOCK: usize = 64 << 20;
 /// The same where it matters how long that takes.
-const NEAR: usize = 256 << 10;
+const NEAR: usize = 64 << 10;
 
 /// The bytes of a block of the heap, which may be more than were asked for: they
 /// become the program's where the block grows in its place.
@@ -192,14 +192,8 @@ pub(crate) fn owner(address: usize) -> String {
 /// The C library's block that has an address, begins at most so far before it, and is not
 /// freed: its start, the bytes that were asked for, and the number of who asked.
 fn heap(address: usize, far: usize) -> Option<(usize, usize, u16)> {
-    let first = address & !(BLOCK_ALIGN - 1);
-    let starts = (0..far / BLOCK_ALIGN).map(|back| first.wrapping_sub(back * BLOCK_ALIGN));
-    let mut starts = starts.take_while(|at| *at <= address);
+    let (start, number) = shadow::block_before(address, far, SPARE)?;
     let mark = |at| shadow::block(at, false).map_or(0, |mark| mark.load(Relaxed));
-    let (start, number) = starts.find_map(|at| {
-        let number = mark(at);
-        (number != 0 && number & SPARE == 0).then_some((at, number))
-    })?;
     // A block that is marked has been allocated and not freed.
     let usable = usable(std::ptr::without_provenance_mut(start));
     let size = usable - usize::from(mark(start + BLOCK_ALIGN) & !SPARE).min(usable);

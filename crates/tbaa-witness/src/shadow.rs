@@ -11,8 +11,11 @@
 //! at once race in the program already; those that touch neighbours in a granule
 //! lose nothing, for a change of some of its bytes is a compare-and-exchange.
 
+use std::ops::Range;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU16, AtomicU32, AtomicUsize, Ordering::*};
+use std::sync::atomic::{
+    AtomicBool, AtomicPtr, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering::*,
+};
 
 use crate::states::{self, Event};
 
@@ -192,10 +195,9 @@ pub(crate) fn known(address: usize) -> Option<u32> {
     (number != 0).then_some(number)
 }
 
-/// Whether checked code has accessed an address, or it is in a block of the heap's.
+/// Whether something is known of an address, or a block begins there.
 pub(crate) fn is_tracked(address: usize) -> bool {
-    mapped(address).is_some()
-        && (known(address).is_some() || crate::blocks::containing(address).is_some())
+    known(address).is_some() || block(address, false).is_some_and(|mark| mark.load(Relaxed) != 0)
 }
 
 /// Forgets all about some bytes, and returns how many of them something was known of.
@@ -207,21 +209,38 @@ pub(crate) fn forget(start: usize, size: usize, mut visit: impl FnMut(usize)) ->
     while at < end {
         let next = ((at | (LEAF_BYTES - 1)) + 1).min(end);
         if let Some(leaf) = mapped(at) {
-            for word in (at..next).step_by(PAIR) {
-                let both = [word, word + GRANULE].map(|at| cell(leaf, at));
-                let known = both.map(|it| it.load(Relaxed) != 0);
-                if known == [true, true] {
-                    visit(word);
+            let mut word = at;
+            while word < next {
+                // SAFETY: the two cells of a word lie at a multiple of 8.
+                let both = unsafe { &*std::ptr::from_ref(cell(leaf, word)).cast::<AtomicU64>() };
+                if both.load(Relaxed) != 0 {
+                    bytes += forget_word(leaf, word, start..end, &mut visit);
                 }
-                for (at, cell) in [word, word + GRANULE].into_iter().zip(both) {
-                    if at + GRANULE > start && at < end && cell.load(Relaxed) != 0 {
-                        cell.store(0, Relaxed);
-                        bytes += GRANULE;
-                    }
-                }
+                word += PAIR;
             }
         }
         at = next;
+    }
+    bytes
+}
+
+fn forget_word(
+    leaf: *mut AtomicU32,
+    word: usize,
+    range: Range<usize>,
+    visit: &mut impl FnMut(usize),
+) -> usize {
+    let places = [word, word + GRANULE];
+    if places.into_iter().all(|at| cell(leaf, at).load(Relaxed) != 0) {
+        visit(word);
+    }
+    let mut bytes = 0;
+    for at in places {
+        let cell = cell(leaf, at);
+        if at + GRANULE > range.start && at < range.end && cell.load(Relaxed) != 0 {
+            cell.store(0, Relaxed);
+            bytes += GRANULE;
+        }
     }
     bytes
 }
@@ -337,4 +356,32 @@ pub(crate) fn block(address: usize, map: bool) -> Option<&'static AtomicU16> {
         let marks: *const AtomicU16 = leaf.add(CELLS).cast();
         Some(&*marks.add((address & (LEAF_BYTES - 1)) / BLOCK_ALIGN))
     }
+}
+
+/// The last address, at most `address` and at most `far` before it, that has a mark which is
+/// not 0 and of whose bits `none` are set; and the mark.
+pub(crate) fn block_before(address: usize, far: usize, none: u16) -> Option<(usize, u16)> {
+    /// Marks that are looked at together.
+    const MANY: usize = size_of::<u64>() / size_of::<u16>();
+    let (mut at, least) = (address & !(BLOCK_ALIGN - 1), address.saturating_sub(far));
+    while at >= least {
+        let Some(leaf) = mapped(at) else {
+            at = (at & !(LEAF_BYTES - 1)).checked_sub(BLOCK_ALIGN)?;
+            continue;
+        };
+        let place = (at & (LEAF_BYTES - 1)) / BLOCK_ALIGN;
+        // SAFETY: the marks follow the cells, one for each 16 bytes; as many as fill a word
+        // lie at a multiple of its size.
+        let (mark, word) = unsafe {
+            let marks: *const AtomicU16 = leaf.add(CELLS).cast();
+            let word: *const AtomicU64 = marks.add(place & !(MANY - 1)).cast();
+            ((*marks.add(place)).load(Relaxed), (*word).load(Relaxed))
+        };
+        if mark != 0 && mark & none == 0 {
+            return Some((at, mark));
+        }
+        let back = if word == 0 { place % MANY + 1 } else { 1 };
+        at = at.checked_sub(back * BLOCK_ALIGN)?;
+    }
+    None
 }
