@@ -443,3 +443,53 @@ fn functions_with_checks_are_marked() {
         assert_eq!(text.matches("prefix i").count(), 1, "{text}");
     }
 }
+
+/// A read of the same bytes by the same tag is not checked again, until something may have
+/// been written.
+#[test]
+fn repeated_reads_are_checked_once() {
+    let found = checked(
+        "declare void @g()
+declare i32 @pure() memory(read)
+define void @f(ptr %0) {
+  %p = alloca ptr, align 8
+  store ptr %0, ptr %p, align 8, !tbaa !4
+  %1 = load ptr, ptr %p, align 8
+  %2 = getelementptr inbounds { i32, i32 }, ptr %1, i32 0, i32 1
+  %first = load i32, ptr %2, align 4, !tbaa !0
+  %3 = load ptr, ptr %p, align 8
+  %4 = getelementptr inbounds { i32, i32 }, ptr %3, i32 0, i32 1
+  %again = load i32, ptr %4, align 4, !tbaa !0
+  %5 = call i32 @pure()
+  %pure = load i32, ptr %4, align 4, !tbaa !0
+  %6 = getelementptr inbounds { i32, i32 }, ptr %3, i32 0, i32 0
+  %other = load i32, ptr %6, align 4, !tbaa !0
+  call void @g()
+  %called = load i32, ptr %4, align 4, !tbaa !0
+  store i32 0, ptr %6, align 4, !tbaa !0
+  %written = load i32, ptr %4, align 4, !tbaa !0
+  %7 = getelementptr inbounds i8, ptr %3, i64 8
+  store ptr %7, ptr %p, align 8
+  %8 = load ptr, ptr %p, align 8
+  %9 = getelementptr inbounds { i32, i32 }, ptr %8, i32 0, i32 1
+  %moved = load i32, ptr %9, align 4, !tbaa !0
+  br label %next
+next:
+  %block = load i32, ptr %9, align 4, !tbaa !0
+  ret void
+}
+",
+    );
+    let text = String::from_utf8(found.text).unwrap();
+    let before = |name: &str| {
+        let lines: Vec<_> = text.lines().collect();
+        let at = lines.iter().position(|line| line.starts_with(&format!("  %{name} = "))).unwrap();
+        lines[at - 1].contains("__tbaa_witness.read4")
+    };
+    for name in ["first", "other", "called", "written", "moved", "block"] {
+        assert!(before(name), "{name}: {text}");
+    }
+    for name in ["again", "pure"] {
+        assert!(!before(name), "{name}: {text}");
+    }
+}

@@ -5,13 +5,14 @@ use super::globals::globals;
 use super::inline::CHECKED;
 use super::outcome::{Instrumented, SkipReason};
 use super::pass::{Current, Pass, location};
+use super::repeats::Repeats;
 use super::slots;
 use super::table::Table;
 use std::fmt::Write;
 use tbaa::{Graph, TagId, TypeKind};
 use tbaa_ir::{
-    Body, DebugInfo, Edits, Effects, Groups, Module, Opcode, Sizes, Statement, TextError,
-    TextErrorKind,
+    Body, DebugInfo, Edits, Effects, Groups, Instruction, Module, Opcode, Sizes, Statement,
+    TextError, TextErrorKind,
 };
 use tbaa_lex::lexer::Lexer;
 use tbaa_lex::table::{HashMap, HashSet};
@@ -148,6 +149,7 @@ impl<'t> Pass<'t> {
             slots: HashMap::default(),
             registers: slots::registers(self.text, body, self.module),
             swift_errors: HashSet::default(),
+            repeats: Repeats::default(),
             pass: self,
         };
         current.enter(&body.header.parameters, &body.statements, coroutine);
@@ -160,7 +162,12 @@ impl<'t> Current<'_, 't> {
         let module = self.pass.module;
         let statements = &body.statements[..];
         let returned = returned(body);
+        let starts: HashSet<usize> = body.blocks.iter().map(|it| it.statements.start).collect();
         for (at, statement) in statements.iter().enumerate() {
+            if starts.contains(&at) {
+                self.repeats.begin();
+            }
+            self.repeats.pass(statement, self.pass.text, module, &self.registers);
             let access = statement.access.map(|access| &module.instructions()[access]);
             let after = match statement.word {
                 b"invoke" => returned.get(&at).copied(),
@@ -178,6 +185,27 @@ impl<'t> Current<'_, 't> {
                 (_, Some(access)) => self.access(statement, access),
                 _ => {}
             }
+            if self.may_write(statement, access) {
+                self.repeats.written();
+            }
+        }
+    }
+}
+
+impl<'t> Current<'_, 't> {
+    /// Whether an instruction may write memory that others see.
+    fn may_write(&self, statement: &Statement<'t>, access: Option<&Instruction>) -> bool {
+        match (statement.opcode, access) {
+            (Opcode::Call, _) => {
+                let call = statement.call();
+                call.is_none_or(|call| self.pass.effects.on_loads(&call).writes())
+            }
+            (Opcode::Load, Some(access)) => access.volatile || access.atomic,
+            (_, Some(access)) => {
+                let pointer = access.pointer_span(self.pass.text);
+                pointer.is_none_or(|it| !self.registers.contains(&self.pass.text[it]))
+            }
+            (_, None) => statement.word == b"fence",
         }
     }
 }

@@ -5,6 +5,7 @@ use std::fmt::{Display, Write};
 use super::attributes::number;
 use super::globals::Global;
 use super::outcome::{SkipReason, Skipped};
+use super::repeats::Repeats;
 use super::table::{Site, Table};
 use tbaa::TagId;
 use tbaa_ir::{DebugInfo, Edits, Effects, Groups, Module, Sizes, Statement};
@@ -51,6 +52,7 @@ pub(super) struct Current<'p, 't> {
     /// Those that LLVM keeps in registers.
     pub(super) registers: HashSet<&'t [u8]>,
     pub(super) swift_errors: HashSet<&'t [u8]>,
+    pub(super) repeats: Repeats<'t>,
 }
 
 /// A stack slot whose place is known wherever the function ends.
