@@ -52,6 +52,7 @@
 mod answers;
 mod batch;
 mod clang;
+mod classes;
 mod complete;
 pub mod emit;
 mod error;
@@ -73,11 +74,13 @@ mod replay;
 mod saved;
 mod scopes;
 mod shared;
+mod skeleton;
 mod source;
 mod state;
 mod tally;
 mod why;
 
+pub use classes::Classes;
 pub use clang::{access_paths, tags_of_clang};
 pub use error::LowerError;
 pub use fixed::FixError;
@@ -86,7 +89,7 @@ pub use options::{MAX_BYTES, MAX_DEPTH, Options, ScopeForm};
 pub use replay::Violation;
 #[cfg(feature = "serde")]
 pub use saved::{LoadError, Saved};
-pub use scopes::AccessScopes;
+pub use scopes::{AccessScopes, ScopeNames, Scopes};
 pub use shared::Shared;
 pub use source::Source;
 pub use state::{Certificate, Lowering};

@@ -26,6 +26,7 @@ mod strip;
 mod types;
 mod verify;
 mod words;
+mod worth;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -65,6 +66,8 @@ pub(crate) enum Command {
     Run(cc::Run),
     Bisect(bisect::Bisect),
     Blocks(blocks::Blocks),
+    Worth(worth::Worth),
+    Plugin(worth::Plugin),
     Completions(completions::Completions),
     Man(man::Man),
 }
@@ -105,6 +108,8 @@ pub(crate) fn run(command: Command, out: &mut dyn Write) -> Result<Outcome, Fail
         Command::Run(args) => return cc::run_file(&args).map(Outcome::Ended),
         Command::Bisect(args) => return bisect::run(&args, out),
         Command::Blocks(args) => blocks::run(&args, out)?,
+        Command::Worth(args) => worth::run(&args, out)?,
+        Command::Plugin(args) => worth::plugin(&args, out)?,
         Command::Report(args) => report::run(&args, out)?,
         Command::Completions(args) => completions::run(&args, out)?,
         Command::Man(args) => man::run(&args, out)?,

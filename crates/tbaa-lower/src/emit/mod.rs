@@ -42,15 +42,14 @@ mod emitter;
 mod lowered;
 mod plan;
 mod scope_lists;
-mod scopes;
 mod sink;
 mod sinks;
 
+pub use crate::scopes::{ScopeNames, Scopes};
 pub use bisect::{Bisect, BisectError};
 pub use check::{Reason, Refusal, TagCheck};
 pub use emitter::{EmitError, Emitter};
 pub use lowered::Lowered;
 pub use plan::{Attachments, Plan, ScopePlan};
-pub use scopes::{ScopeNames, Scopes};
 pub use sink::{Sink, SinkOperand};
 pub use sinks::TextSink;

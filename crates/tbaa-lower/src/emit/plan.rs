@@ -3,8 +3,8 @@
 use std::borrow::Borrow;
 
 use super::emitter::{EmitError, Emitter};
-use super::scopes::{ScopeNames, Scopes};
 use super::sink::{Sink, SinkOperand};
+use crate::scopes::{ScopeNames, Scopes};
 use tbaa::Oracle;
 use tbaa::{CopyEntry, CopyId, Graph, Int, TagId};
 
