@@ -109,7 +109,7 @@ fn lists_are_emitted_once() {
     let nodes = emitter.access(&plan, Some(tags[1])).unwrap();
     assert_eq!(nodes.alias_scope, Some(9));
     assert_eq!(nodes.tag, Some(8));
-    assert_eq!(emitter.access(&plan, None).unwrap(), Default::default());
+    assert_eq!(emitter.access(&plan, None::<TagId>).unwrap(), Default::default());
 }
 
 #[test]

@@ -10,5 +10,6 @@ mod helpers;
 mod instrument;
 mod runtime;
 mod support;
+mod wrong;
 
 use tbaa_tests::{Rng, random};

@@ -3,28 +3,32 @@
 use std::borrow::Borrow;
 use std::cell::OnceCell;
 
-use super::plan::Plan;
+use super::plan::{Plan, Planned};
 use super::scopes::ScopeNames;
 use crate::{AccessScopes, Lowering};
+use tbaa::Graph;
 use tbaa::{Access, Oracle};
-use tbaa::{Graph, TagId};
 
-/// The lowered tags, without scopes: [`Lowered`] has them. A source that was
-/// not lowered gets none.
+/// The lowered tags, without scopes: [`Lowered`] has them. An access that
+/// was not lowered is unknown.
 impl Plan for Lowering {
     fn graph(&self) -> &Graph {
         self.graph()
     }
 
-    fn tag(&self, tag: TagId) -> Option<TagId> {
-        self.tag(tag)
+    fn tag(&self, access: Access) -> Planned {
+        match (self.tag(access), self.why(access)) {
+            (Some(tag), _) => Planned::Tag(tag),
+            (None, Some(_)) => Planned::Untagged,
+            (None, None) => Planned::Unknown,
+        }
     }
 
-    fn scopes(&self, _: TagId) -> Option<ScopeNames<'_>> {
+    fn scopes(&self, _: Access) -> Option<ScopeNames<'_>> {
         None
     }
 
-    fn call_scopes(&self, _: &[TagId]) -> Option<ScopeNames<'_>> {
+    fn call_scopes(&self, _: &[Access]) -> Option<ScopeNames<'_>> {
         None
     }
 }
@@ -47,8 +51,8 @@ impl Plan for Lowering {
 /// let mut lowering = Lowering::new(Options::new().scopes(ScopeForm::All));
 /// lowering.lower(&oracle, [x, y])?;
 /// let plan = Lowered::new(&lowering, &oracle);
-/// assert_eq!(plan.scopes(x).unwrap().noalias, plan.scopes(y).unwrap().own);
-/// assert_eq!(plan.call_scopes(&[x]).unwrap().noalias, plan.scopes(y).unwrap().own);
+/// assert_eq!(plan.scopes(x.into()).unwrap().noalias, plan.scopes(y.into()).unwrap().own);
+/// assert_eq!(plan.call_scopes(&[x.into()]).unwrap().noalias, plan.scopes(y.into()).unwrap().own);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -99,20 +103,21 @@ impl<G: Borrow<Graph>> Plan for Lowered<'_, G> {
         self.lowering.graph()
     }
 
-    fn tag(&self, tag: TagId) -> Option<TagId> {
-        if self.alone { None } else { self.lowering.tag(tag) }
+    fn tag(&self, access: Access) -> Planned {
+        if self.alone { Planned::Untagged } else { Plan::tag(self.lowering, access) }
     }
 
-    fn scopes(&self, tag: TagId) -> Option<ScopeNames<'_>> {
-        let scopes: AccessScopes<'_> = self.lowering.scopes_of(tag)?;
+    fn scopes(&self, access: Access) -> Option<ScopeNames<'_>> {
+        let scopes: AccessScopes<'_> = self.lowering.scopes_of(access)?;
         let noalias = scopes.noalias().map(|scope| self.name(scope)).collect();
         Some(ScopeNames { domain: &self.domain, own: vec![self.name(scopes.scope)], noalias })
     }
 
-    fn call_scopes(&self, touched: &[TagId]) -> Option<ScopeNames<'_>> {
+    fn call_scopes(&self, touched: &[Access]) -> Option<ScopeNames<'_>> {
         let alone = |members: &[Access]| {
-            let apart =
-                |&member: &Access| touched.iter().all(|&tag| !self.oracle.may_alias(member, tag));
+            let apart = |&member: &Access| {
+                touched.iter().all(|&access| !self.oracle.may_alias(member, access))
+            };
             !members.is_empty() && members.iter().all(apart)
         };
         let scopes = (0..).zip(self.members()).filter(|(_, members)| alone(members));
