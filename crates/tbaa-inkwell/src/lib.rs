@@ -11,6 +11,7 @@
 //! another, switch the default features off. How LLVM is linked is a matter of
 //! inkwell's own features.
 
+pub mod cache;
 mod helpers;
 mod instrument;
 mod read;

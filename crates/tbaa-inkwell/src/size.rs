@@ -3,12 +3,11 @@
 use inkwell::llvm_sys::LLVMTypeKind;
 use inkwell::llvm_sys::core::{
     LLVMConstIntGetZExtValue, LLVMCountStructElementTypes, LLVMGetArrayLength2,
-    LLVMGetBasicBlockParent, LLVMGetCalledValue, LLVMGetElementType, LLVMGetGlobalParent,
-    LLVMGetInstructionParent, LLVMGetIntrinsicID, LLVMGetOperand, LLVMGetTypeKind,
-    LLVMIntrinsicGetName, LLVMIsAConstantInt, LLVMIsAFunction, LLVMStructGetTypeAtIndex,
-    LLVMTypeIsSized, LLVMTypeOf,
+    LLVMGetBasicBlockParent, LLVMGetElementType, LLVMGetGlobalParent, LLVMGetInstructionParent,
+    LLVMGetOperand, LLVMGetTypeKind, LLVMIsAConstantInt, LLVMIsAMemIntrinsic,
+    LLVMStructGetTypeAtIndex, LLVMTypeIsSized, LLVMTypeOf,
 };
-use inkwell::llvm_sys::prelude::{LLVMTypeRef, LLVMValueRef};
+use inkwell::llvm_sys::prelude::LLVMTypeRef;
 use inkwell::llvm_sys::target::{LLVMGetModuleDataLayout, LLVMStoreSizeOfType};
 use inkwell::values::{AsValueRef, InstructionOpcode, InstructionValue};
 
@@ -67,22 +66,10 @@ unsafe fn is_scalable(ty: LLVMTypeRef) -> bool {
     false
 }
 
-/// The intrinsic that a call calls, such as `llvm.memcpy`.
-fn intrinsic(call: LLVMValueRef) -> Option<&'static [u8]> {
-    // SAFETY: the call is alive; LLVM's names live as long as the program.
-    unsafe {
-        let callee = LLVMIsAFunction(LLVMGetCalledValue(call));
-        let id = (!callee.is_null()).then(|| LLVMGetIntrinsicID(callee)).filter(|&id| id != 0)?;
-        let mut len = 0;
-        let name = LLVMIntrinsicGetName(id, &raw mut len);
-        (!name.is_null()).then(|| std::slice::from_raw_parts(name.cast(), len))
-    }
-}
-
 /// Whether a call is one of LLVM's own that copies or fills memory.
 pub(crate) fn is_copy(call: InstructionValue<'_>) -> bool {
-    let name = intrinsic(call.as_value_ref()).unwrap_or_default();
-    [&b"llvm.memcpy"[..], b"llvm.memmove", b"llvm.memset"].iter().any(|it| name.starts_with(it))
+    // SAFETY: the call is alive.
+    unsafe { !LLVMIsAMemIntrinsic(call.as_value_ref()).is_null() }
 }
 
 /// Returns the bytes that such a call copies, if the code says so.

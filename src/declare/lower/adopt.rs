@@ -84,7 +84,8 @@ impl TaggedTypes {
             let size = size.and_then(|ty| self.types.size_of(ty));
             // A pointer to a struct and one to `void`, a scalar and one below it.
             let alike = ours.is_some_and(|ours| {
-                (stands_below(graph, ours, clang, access) || stands_below(clang, access, graph, ours))
+                (stands_below(graph, ours, clang, access)
+                    || stands_below(clang, access, graph, ours))
                     && size == self.types.size_of(resolved.end())
             });
             if !(equal || vague || alike) && ours.is_some() {

@@ -56,6 +56,8 @@ pub use bisect::{Bisect, BisectError};
 pub use check::{Reason, Refusal, TagCheck};
 pub use emitter::{EmitError, Emitter};
 pub use jit::{Jit, JitError, JitOptions, Misuse, Tagged, TaggedCall, TaggedPlace, Tagging, Typed};
+#[cfg(feature = "serde")]
+pub use jit::{SaveError, SavedJit};
 pub use lowered::Lowered;
 pub use plan::{Attachments, Plan, Planned, ScopePlan};
 pub use recorded::{Recorded, Recorder};

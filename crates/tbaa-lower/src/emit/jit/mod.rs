@@ -3,11 +3,15 @@
 mod error;
 mod options;
 mod place;
+#[cfg(feature = "serde")]
+mod saved;
 mod tagging;
 
 pub use error::JitError;
 pub use options::JitOptions;
 pub use place::{Misuse, Tagged, TaggedCall, TaggedPlace};
+#[cfg(feature = "serde")]
+pub use saved::{SaveError, SavedJit};
 pub use tagging::{Tagging, Typed};
 
 use super::plan::Attachments;

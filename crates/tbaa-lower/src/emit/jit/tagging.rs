@@ -85,6 +85,14 @@ impl Tagging {
         Tagging { options, lowering, theirs, nodes, waiting }
     }
 
+    /// Returns clang's nodes for the shared records.
+    #[cfg(feature = "serde")]
+    pub(super) fn clang(types: &Declarations, options: &JitOptions) -> Result<Graph, JitError> {
+        let shared = Shared::new(types, records(types, &options.shared)?);
+        let made = tags_of_clang(types, &mut Graph::new(), |record| shared.has(record));
+        Ok(made?.0)
+    }
+
     /// Returns the lowering; `None` where tags are attached as they are.
     #[must_use]
     pub fn lowering(&self) -> Option<&Lowering> {
