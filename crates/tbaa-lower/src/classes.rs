@@ -113,7 +113,8 @@ impl Classes {
             let access = Access::from(tag);
             size.map_or(access, |size| access.with_size(size))
         };
-        let old: Vec<(Access, u32)> = self.accesses.iter().map(|(key, &at)| (access(key), at)).collect();
+        let old: Vec<(Access, u32)> =
+            self.accesses.iter().map(|(key, &at)| (access(key), at)).collect();
         let new: Vec<_> = new.into_keys().map(|key| (key, access(&key))).collect();
         // Newcomers that alias the same accesses, one another among them, are one class.
         let mut by_row: HashMap<Vec<u32>, u32> = HashMap::default();
@@ -133,7 +134,8 @@ impl Classes {
                 Some(&class) if is_reflexive => class,
                 _ => {
                     let mut lower: Vec<u32> = row[..split].to_vec();
-                    let earlier = row[split..row.len() - 1].iter().filter(|&&it| (it as usize) < at);
+                    let earlier =
+                        row[split..row.len() - 1].iter().filter(|&&it| (it as usize) < at);
                     lower.extend(earlier.map(|&it| class_of[it as usize]));
                     lower.sort_unstable();
                     lower.dedup();

@@ -80,8 +80,8 @@ mod state;
 mod tally;
 mod why;
 
-pub use classes::Classes;
 pub use clang::{access_paths, tags_of_clang};
+pub use classes::Classes;
 pub use error::LowerError;
 pub use fixed::FixError;
 pub use loss::Loss;

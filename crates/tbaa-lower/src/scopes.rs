@@ -221,18 +221,17 @@ impl Scopes {
         Some(ScopeNames { domain: &self.domain, own, noalias })
     }
 
-    /// Returns the scopes of a call that makes accesses with the tags `touched`
-    /// only, and accesses that nothing else can make: those that the call
+    /// Returns the scopes of a call that makes the accesses `touched` only, and accesses that nothing else can make: those that the call
     /// leaves alone. A call is in no scope itself.
     ///
     /// `oracle` is the one that the scopes were made with, grown or not.
     #[must_use]
-    pub fn of_call<G: Borrow<Graph>>(
+    pub fn of_call<G: Borrow<Graph>, A: Into<Access> + Copy>(
         &self,
         oracle: &Oracle<G>,
-        touched: &[TagId],
+        touched: &[A],
     ) -> ScopeNames<'_> {
-        let apart = |key: &Key| touched.iter().all(|&tag| !oracle.may_alias(key.access(), tag));
+        let apart = |key: &Key| touched.iter().all(|&it| !oracle.may_alias(key.access(), it));
         let scopes = (0..).zip(&self.members).filter(|(_, members)| members.iter().all(apart));
         let noalias = scopes.map(|(scope, _)| self.name(scope)).collect();
         ScopeNames { domain: &self.domain, own: Vec::new(), noalias }

@@ -5,10 +5,13 @@
 mod answers;
 mod attach;
 mod bisect;
+mod cache;
 mod hazards;
 mod helpers;
 mod instrument;
 mod runtime;
 mod support;
+mod threads;
+mod wrong;
 
 use tbaa_tests::{Rng, random};

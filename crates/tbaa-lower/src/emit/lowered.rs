@@ -2,28 +2,31 @@
 
 use std::borrow::Borrow;
 
-use super::plan::Plan;
+use super::plan::{Plan, Planned};
 use crate::Lowering;
 use crate::scopes::ScopeNames;
-use tbaa::Oracle;
-use tbaa::{Graph, TagId};
+use tbaa::{Access, Graph, Oracle};
 
-/// The lowered tags, without scopes: [`Lowered`] has them. A source that was
-/// not lowered gets none.
+/// The lowered tags, without scopes: [`Lowered`] has them. An access that
+/// was not lowered is unknown.
 impl Plan for Lowering {
     fn graph(&self) -> &Graph {
         self.graph()
     }
 
-    fn tag(&self, tag: TagId) -> Option<TagId> {
-        self.tag(tag)
+    fn tag(&self, access: Access) -> Planned {
+        match (self.tag(access), self.why(access)) {
+            (Some(tag), _) => Planned::Tag(tag),
+            (None, Some(_)) => Planned::Untagged,
+            (None, None) => Planned::Unknown,
+        }
     }
 
-    fn scopes(&self, _: TagId) -> Option<ScopeNames<'_>> {
+    fn scopes(&self, _: Access) -> Option<ScopeNames<'_>> {
         None
     }
 
-    fn call_scopes(&self, _: &[TagId]) -> Option<ScopeNames<'_>> {
+    fn call_scopes(&self, _: &[Access]) -> Option<ScopeNames<'_>> {
         None
     }
 }
@@ -46,8 +49,8 @@ impl Plan for Lowering {
 /// let mut lowering = Lowering::new(Options::new().scopes(ScopeForm::All));
 /// lowering.lower(&oracle, [x, y])?;
 /// let plan = Lowered::new(&lowering, &oracle);
-/// assert_eq!(plan.scopes(x).unwrap().noalias, plan.scopes(y).unwrap().own);
-/// assert_eq!(plan.call_scopes(&[x]).unwrap().noalias, plan.scopes(y).unwrap().own);
+/// assert_eq!(plan.scopes(x.into()).unwrap().noalias, plan.scopes(y.into()).unwrap().own);
+/// assert_eq!(plan.call_scopes(&[x.into()]).unwrap().noalias, plan.scopes(y.into()).unwrap().own);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -78,15 +81,15 @@ impl<G: Borrow<Graph>> Plan for Lowered<'_, G> {
         self.lowering.graph()
     }
 
-    fn tag(&self, tag: TagId) -> Option<TagId> {
-        if self.alone { None } else { self.lowering.tag(tag) }
+    fn tag(&self, access: Access) -> Planned {
+        if self.alone { Planned::Untagged } else { Plan::tag(self.lowering, access) }
     }
 
-    fn scopes(&self, tag: TagId) -> Option<ScopeNames<'_>> {
-        self.lowering.scopes().of(tag)
+    fn scopes(&self, access: Access) -> Option<ScopeNames<'_>> {
+        self.lowering.scopes().of(access)
     }
 
-    fn call_scopes(&self, touched: &[TagId]) -> Option<ScopeNames<'_>> {
+    fn call_scopes(&self, touched: &[Access]) -> Option<ScopeNames<'_>> {
         Some(self.lowering.scopes().of_call(self.oracle, touched))
     }
 }
