@@ -10,10 +10,15 @@
 //! be on: `llvm22-1-prefer-dynamic` is the default, and what is tested. For
 //! another, switch the default features off. How LLVM is linked is a matter of
 //! inkwell's own features.
+//!
+//! `plugin`: `run_passes`, LLVM 22's passes with the exact relation of a module's
+//! classes. It compiles C++ with LLVM's headers.
 
 pub mod cache;
 mod helpers;
 mod instrument;
+#[cfg(feature = "plugin")]
+mod passes;
 mod read;
 mod sink;
 mod size;
@@ -21,6 +26,8 @@ mod tagger;
 
 pub use helpers::{HelperError, Helpers, check_shared};
 pub use instrument::{InstrumentError, instrument};
+#[cfg(feature = "plugin")]
+pub use passes::run_passes;
 pub use read::ModuleTags;
 pub use sink::{LlvmSink, Metadata, SinkError};
 pub use tagger::{AttachError, Tagger};

@@ -9,6 +9,7 @@ mod cache;
 mod hazards;
 mod helpers;
 mod instrument;
+mod passes;
 mod runtime;
 mod support;
 mod threads;
