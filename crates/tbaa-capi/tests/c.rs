@@ -185,7 +185,8 @@ fn every_function_is_called_by_a_program() {
 #[test]
 fn the_guide_shows_what_the_programs_say() {
     let guide = fs::read_to_string(repository().join("docs/embed-c.md")).unwrap();
-    let files = ["emit.c", "threads.c", "jit.c", "stack.c", "tagged.c", "header.cpp", "metadata.cpp"];
+    let files =
+        ["emit.c", "threads.c", "jit.c", "stack.c", "tagged.c", "header.cpp", "metadata.cpp"];
     let files = files.map(|file| fs::read_to_string(source(file)).unwrap());
     let mut shown = 0;
     for opening in ["```c\n", "```cpp\n"] {
