@@ -55,7 +55,7 @@ fn scopes_say_what_the_rule_says() {
         assert!(beside.len() < scopes.len());
         let call = scopes.of_call(&oracle, &tags);
         assert_eq!(call.noalias, Vec::<&str>::new());
-        assert_eq!(scopes.of_call(&oracle, &[]).noalias.len(), scopes.len());
+        assert_eq!(scopes.of_call(&oracle, &[] as &[TagId]).noalias.len(), scopes.len());
     }
 }
 

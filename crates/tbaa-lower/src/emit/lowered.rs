@@ -1,13 +1,11 @@
 //! Lowered tags as a plan.
 
 use std::borrow::Borrow;
-use std::cell::OnceCell;
 
 use super::plan::{Plan, Planned};
-use super::scopes::ScopeNames;
-use crate::{AccessScopes, Lowering};
-use tbaa::Graph;
-use tbaa::{Access, Oracle};
+use crate::Lowering;
+use crate::scopes::ScopeNames;
+use tbaa::{Access, Graph, Oracle};
 
 /// The lowered tags, without scopes: [`Lowered`] has them. An access that
 /// was not lowered is unknown.
@@ -60,17 +58,13 @@ pub struct Lowered<'a, G = Graph> {
     lowering: &'a Lowering,
     oracle: &'a Oracle<G>,
     alone: bool,
-    domain: String,
-    /// The sources in each scope, for calls.
-    members: OnceCell<Vec<Vec<Access>>>,
 }
 
 impl<'a, G: Borrow<Graph>> Lowered<'a, G> {
     /// Returns the plan of a lowering whose sources are `oracle`'s.
     #[must_use]
     pub fn new(lowering: &'a Lowering, oracle: &'a Oracle<G>) -> Self {
-        let domain = lowering.scope_domain();
-        Lowered { lowering, oracle, alone: false, domain, members: OnceCell::new() }
+        Lowered { lowering, oracle, alone: false }
     }
 
     /// Leaves the tags off: scopes are all that is attached. The lowering must
@@ -79,22 +73,6 @@ impl<'a, G: Borrow<Graph>> Lowered<'a, G> {
     #[must_use]
     pub fn scopes_alone(self) -> Self {
         Lowered { alone: true, ..self }
-    }
-
-    fn members(&self) -> &[Vec<Access>] {
-        self.members.get_or_init(|| {
-            let mut members = vec![Vec::new(); self.lowering.scope_names().len()];
-            for source in self.lowering.sources() {
-                if let Some(scopes) = self.lowering.scopes_of(source) {
-                    members[scopes.scope as usize].push(source);
-                }
-            }
-            members
-        })
-    }
-
-    fn name(&self, scope: u32) -> &str {
-        &self.lowering.scope_names()[scope as usize]
     }
 }
 
@@ -108,20 +86,10 @@ impl<G: Borrow<Graph>> Plan for Lowered<'_, G> {
     }
 
     fn scopes(&self, access: Access) -> Option<ScopeNames<'_>> {
-        let scopes: AccessScopes<'_> = self.lowering.scopes_of(access)?;
-        let noalias = scopes.noalias().map(|scope| self.name(scope)).collect();
-        Some(ScopeNames { domain: &self.domain, own: vec![self.name(scopes.scope)], noalias })
+        self.lowering.scopes().of(access)
     }
 
     fn call_scopes(&self, touched: &[Access]) -> Option<ScopeNames<'_>> {
-        let alone = |members: &[Access]| {
-            let apart = |&member: &Access| {
-                touched.iter().all(|&access| !self.oracle.may_alias(member, access))
-            };
-            !members.is_empty() && members.iter().all(apart)
-        };
-        let scopes = (0..).zip(self.members()).filter(|(_, members)| alone(members));
-        let noalias = scopes.map(|(scope, _)| self.name(scope)).collect();
-        Some(ScopeNames { domain: &self.domain, own: Vec::new(), noalias })
+        Some(self.lowering.scopes().of_call(self.oracle, touched))
     }
 }

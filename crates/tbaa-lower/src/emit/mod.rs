@@ -48,10 +48,10 @@ mod lowered;
 mod plan;
 mod recorded;
 mod scope_lists;
-mod scopes;
 mod sink;
 mod sinks;
 
+pub use crate::scopes::{ScopeNames, Scopes};
 pub use bisect::{Bisect, BisectError};
 pub use check::{Reason, Refusal, TagCheck};
 pub use emitter::{EmitError, Emitter};
@@ -61,6 +61,5 @@ pub use jit::{SaveError, SavedJit};
 pub use lowered::Lowered;
 pub use plan::{Attachments, Plan, Planned, ScopePlan};
 pub use recorded::{Recorded, Recorder};
-pub use scopes::{ScopeNames, Scopes};
 pub use sink::{Sink, SinkOperand};
 pub use sinks::TextSink;

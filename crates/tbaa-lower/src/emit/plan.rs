@@ -3,8 +3,8 @@
 use std::borrow::Borrow;
 
 use super::emitter::{EmitError, Emitter};
-use super::scopes::{ScopeNames, Scopes};
 use super::sink::{Sink, SinkOperand};
+use crate::scopes::{ScopeNames, Scopes};
 use tbaa::{Access, Oracle};
 use tbaa::{CopyEntry, CopyId, Graph, Int, TagId};
 
@@ -86,15 +86,12 @@ impl<P: Plan, G: Borrow<Graph>> Plan for ScopePlan<'_, P, G> {
         if self.alone { Planned::Untagged } else { self.tags.tag(access) }
     }
 
-    /// The scopes were made of accesses as large as their tags say.
     fn scopes(&self, access: Access) -> Option<ScopeNames<'_>> {
-        if access.size.is_some() { None } else { self.scopes.of(access.tag?) }
+        self.scopes.of(access)
     }
 
     fn call_scopes(&self, touched: &[Access]) -> Option<ScopeNames<'_>> {
-        let tag = |access: &Access| access.tag.filter(|_| access.size.is_none());
-        let tags: Option<Vec<TagId>> = touched.iter().map(tag).collect();
-        Some(self.scopes.of_call(self.oracle, &tags?))
+        Some(self.scopes.of_call(self.oracle, touched))
     }
 }
 
