@@ -1,5 +1,6 @@
 //! What keeps a load from being reused or hoisted, as far as types can tell.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 
 use tbaa::{AliasResult, Clause, Graph, Oracle, Rules, TagId};
@@ -81,6 +82,9 @@ pub(super) struct Judge<'a> {
     pub(super) module: &'a Module,
     pub(super) text: &'a [u8],
     effects: Effects<'a>,
+    /// What each call does that was asked about, by its place in the text; a cause for
+    /// what is no call.
+    calls: RefCell<HashMap<usize, Result<MemoryEffects, Option<Cause>>>>,
     llvm: Oracle<&'a Graph>,
     union: Oracle<&'a Graph>,
 }
@@ -88,7 +92,8 @@ pub(super) struct Judge<'a> {
 impl<'a> Judge<'a> {
     pub(super) fn new(module: &'a Module, text: &'a [u8]) -> Self {
         let [llvm, union] = [Rules::Llvm, Rules::Union].map(|it| Oracle::new(module.graph(), it));
-        Judge { module, text, effects: Effects::new(text, module), llvm, union }
+        let (effects, calls) = (Effects::new(text, module), RefCell::default());
+        Judge { module, text, effects, calls, llvm, union }
     }
 
     fn instruction(&self, index: usize) -> &'a Instruction {
@@ -263,12 +268,19 @@ impl<'a> Judge<'a> {
     }
 
     fn of_call(&self, body: &Body<'a>, load: usize, offset: usize) -> Option<Cause> {
-        let statement = body.at(offset)?;
-        if statement.word == b"fence" {
-            return Some(Cause::Order);
-        }
-        let effects = statement.call().map(|call| self.effects.on_loads(&call));
-        let effects = effects.unwrap_or(MemoryEffects::ANY);
+        let read = || {
+            let statement = body.at(offset).ok_or(None)?;
+            if statement.word == b"fence" {
+                return Err(Some(Cause::Order));
+            }
+            let effects = statement.call().map(|call| self.effects.on_loads(&call));
+            Ok(effects.unwrap_or(MemoryEffects::ANY))
+        };
+        // Each call is between many pairs of loads.
+        let effects = match *self.calls.borrow_mut().entry(offset).or_insert_with(read) {
+            Ok(effects) => effects,
+            Err(cause) => return cause,
+        };
         if effects.without(MemoryLocation::Errno).writes() {
             return Some(Cause::Call);
         }
