@@ -45,6 +45,35 @@ pub(crate) fn forget(start: *mut u8, size: usize) {
     unsafe { libc::madvise(start.cast(), size, libc::MADV_DONTNEED) };
 }
 
+/// Reads the program's memory, also where it has none any more: a page that the program has
+/// protected, or unmapped by means of its own, has no words.
+pub(crate) struct Words {
+    /// The page that was read last.
+    page: usize,
+    is_there: bool,
+    words: [usize; PAGE / size_of::<usize>()],
+}
+
+impl Words {
+    pub(crate) fn new() -> Self {
+        // No page begins there.
+        Words { page: 1, is_there: false, words: [0; PAGE / size_of::<usize>()] }
+    }
+
+    /// The word at an address, a multiple of its size.
+    pub(crate) fn at(&mut self, address: usize) -> Option<usize> {
+        let page = address & !(PAGE - 1);
+        if page != self.page {
+            let to = libc::iovec { iov_base: self.words.as_mut_ptr().cast(), iov_len: PAGE };
+            let from = libc::iovec { iov_base: ptr::without_provenance_mut(page), iov_len: PAGE };
+            // SAFETY: the words have room for a page; the system checks whether it can be read.
+            let read = unsafe { libc::process_vm_readv(libc::getpid(), &to, 1, &from, 1, 0) };
+            (self.page, self.is_there) = (page, read == PAGE as isize);
+        }
+        self.is_there.then(|| self.words[(address - page) / size_of::<usize>()])
+    }
+}
+
 /// Blocks of this library, which are never the program's `malloc`'s: that may be checked
 /// code, and then calls this library.
 ///

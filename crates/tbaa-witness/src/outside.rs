@@ -86,6 +86,7 @@ fn forget(pointer: usize, size: usize) -> Option<usize> {
     };
     let mut next = vec![reach(pointer, size, UNKNOWN)];
     let mut seen: HashSet<usize> = HashSet::new();
+    let mut words = crate::memory::Words::new();
     let mut bytes = 0;
     while let Some((start, size)) = next.pop() {
         if !seen.insert(start) {
@@ -96,9 +97,7 @@ fn forget(pointer: usize, size: usize) -> Option<usize> {
             return None;
         }
         bytes += shadow::forget(start, size, |word| {
-            // SAFETY: checked code has accessed these 8 bytes and not unmapped them. They
-            // may be anything, and another thread may write them.
-            let value = unsafe { std::ptr::with_exposed_provenance::<usize>(word).read_volatile() };
+            let Some(value) = words.at(word) else { return };
             if shadow::is_tracked(value) {
                 next.push(reach(value, 0, UNKNOWN_INNER));
             }

@@ -105,6 +105,8 @@ impl std::fmt::Display for Frame {
         match (&self.file[..], self.line) {
             ("", _) if self.function == self.place => Ok(()),
             ("", _) => write!(f, " ({})", self.place),
+            // Code that belongs to no line.
+            (file, 0) => write!(f, " ({})", short(file)),
             (file, line) => write!(f, " ({}:{line}:{})", short(file), self.column),
         }
     }

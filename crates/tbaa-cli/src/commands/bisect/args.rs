@@ -30,12 +30,14 @@ another than without tags
   native  clang -O2, then the program
 Arguments after `--` are the program's.
 
+A whole program:
+  make CC='tbaa cc --record /tmp/b' && tbaa bisect --build /tmp/b -- ./test.sh
+
 Examples:
   tbaa bisect f.ll -- sh -c 'opt -O2 {} | lli - | diff - expected.txt'
   tbaa bisect f.ll --recipe run
   tbaa bisect prog.c --flags '-DNDEBUG -Iinclude' --recipe native
   tbaa bisect f.ll --recipe native --opt '-O3 -lm' --state f.state -- 100
-  make CC='tbaa cc --record /tmp/b' && tbaa bisect --build /tmp/b -- ./test.sh
 
 Exit status:
   0  the tags are not to blame
