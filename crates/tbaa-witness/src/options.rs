@@ -66,7 +66,10 @@ fn read(text: &str) -> Options {
             "0" | "1" => Some(value == "1"),
             _ => None,
         };
-        let file = |into: &mut Option<String>| Some(*into = Some(value.to_owned()));
+        let file = |into: &mut Option<String>| {
+            *into = Some(value.to_owned());
+            Some(())
+        };
         let set = match name {
             "rules" => value.parse().map(|rules| options.rules = rules).ok(),
             "exitcode" => value.parse().map(|code| options.exitcode = code).ok(),

@@ -254,7 +254,7 @@ pub(super) fn is_front(flag: &[OsString]) -> bool {
         }
         it => first.starts_with(it.as_bytes()),
     };
-    !other && FRONT.iter().any(|it| joins(&it))
+    !other && FRONT.iter().any(joins)
 }
 
 /// Response files that name response files, at most so deep.
