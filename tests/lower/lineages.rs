@@ -2,7 +2,7 @@
 //! the tags of all.
 
 use tbaa::declare::{DeclId, Declarations, Policy, Record, TaggedTypes, Target};
-use tbaa::{Access, Graph, Oracle, Rules, TagId};
+use tbaa::{Access, Graph, Oracle, Rules, SizedField, TagId};
 use tbaa_lower::emit::Emitter;
 use tbaa_lower::{
     LowerError, Lowering, Options, Saved, Shared, Source, access_paths, tags_of_clang,
@@ -384,6 +384,42 @@ fn llvm_agrees_on_linked_lineages() {
          {no_alias} NoAlias kept, {by_clang} by clang's own tags"
     );
     assert!(kept * 2 > by_clang, "shared memory has tags that say something");
+}
+
+/// Members that overlap without a union: LLVM's walk sees one of them, so clang's
+/// cursor is not the place of the other.
+#[test]
+fn members_that_overlap() {
+    let mut linked = Emitter::new(Graph::new());
+    let mut tag_of = |whole: bool| {
+        let (mut source, mut theirs) = (Graph::new(), Graph::new());
+        let mut b = source.builder();
+        let root = b.root("R").unwrap();
+        let char = b.sized_type(root, 1, "char", &[]).unwrap();
+        let int = b.sized_type(char, 4, "int", &[]).unwrap();
+        let field = |ty| SizedField { ty, offset: 0, size: 4 };
+        let [x, y] = ["A", "B"].map(|name| b.sized_type(char, 4, name, &[field(int)]).unwrap());
+        let both = b.sized_type(char, 4, "O", &[field(x), field(y)]).unwrap();
+        let base = if whole { both } else { x };
+        let ours = [int, base].map(|base| b.access_tag(base, int, 0, 4, false).unwrap());
+        let mut b = theirs.builder();
+        let root = b.root("R").unwrap();
+        let char = b.scalar_type("char", root).unwrap();
+        let int = b.scalar_type("int", char).unwrap();
+        let [x, y] = ["A", "B"].map(|name| b.struct_type(name, &[(int, 0)]).unwrap());
+        let both = b.struct_type("O", &[(x, 0), (y, 0)]).unwrap();
+        let base = if whole { both } else { x };
+        let tags = [int, base].map(|base| b.struct_tag(base, int, 0, false).unwrap());
+        let oracle = Oracle::new(&source, Rules::Union);
+        let mut lowering = Lowering::new(Options::new());
+        lowering.fix(&oracle, theirs, ours.into_iter().zip(tags)).unwrap();
+        lowering.lower(&oracle, ours).unwrap();
+        let node = linked.tag_as_is(lowering.graph(), lowering.tag(ours[1]).unwrap()).unwrap();
+        linked.sink_mut().mark_tag(node)
+    };
+    let (whole, part) = (tag_of(true), tag_of(false));
+    let llvm = Oracle::new(linked.sink(), Rules::Llvm);
+    assert!(llvm.may_alias(whole, part), "one is inside the other");
 }
 
 /// A place that was lowered as private cannot become shared.

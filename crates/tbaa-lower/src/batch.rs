@@ -41,6 +41,8 @@ struct Old {
     node: Option<u32>,
     /// Whether it is somebody else's, and aliases not everything.
     others: bool,
+    /// Whether shared memory must heed it: the skeleton does not.
+    alone: bool,
     scope: Option<u32>,
     sum: Sum,
 }
@@ -60,15 +62,17 @@ impl Row {
     fn of<G: Borrow<Graph>>(
         answers: &Answers<'_, G>,
         key: Key,
+        shared: bool,
         private: Option<&[u32]>,
         old: impl Iterator<Item = Old>,
     ) -> (Row, Sum) {
         let mut nodes = private.unwrap_or_default().to_vec();
         let (mut near, mut sum) = (Vec::new(), Sum::default());
         for old in old {
-            let reach = !(private.is_some() && old.others);
-            if reach && answers.may_alias(old.key, key) {
-                nodes.extend(old.node);
+            let heeds = if shared { old.alone } else { !(private.is_some() && old.others) };
+            let counts = old.sum.count > 0;
+            if (heeds || counts) && answers.may_alias(old.key, key) {
+                nodes.extend(old.node.filter(|_| heeds));
                 near.extend(old.scope);
                 sum += old.sum;
             }
@@ -187,12 +191,13 @@ impl Lowering {
             let ForestNode { above, group, .. } = self.forest.nodes[node as usize];
             let (others, sum) = (above.is_some(), Sum::default());
             // Their pairs are not the lowering's to lose.
-            return Old { key, group: Some(group), node: Some(node), others, scope: None, sum };
+            let (group, node, alone) = (Some(group), Some(node), self.skeleton.odd[place]);
+            return Old { key, group, node, others, alone, scope: None, sum };
         };
         let (&key, entry) = self.sources.get_index(source).expect("a source's place");
-        let &Entry { group, node, weight, .. } = entry;
+        let &Entry { group, node, weight, private: alone, .. } = entry;
         let scope = self.scopes.number(key);
-        Old { key, group, node, others: false, scope, sum: Sum::of(weight) }
+        Old { key, group, node, others: false, alone, scope, sum: Sum::of(weight) }
     }
 
     /// What is there under one root and a newcomer may alias at most.
@@ -263,7 +268,8 @@ impl Lowering {
                 false => Seat::Free,
             };
             let private = (open && seat == Seat::Free).then_some(&*self.skeleton.tops);
-            let (row, may) = Row::of(answers, key, private, old);
+            let shared = seat != Seat::Free;
+            let (row, may) = Row::of(answers, key, shared, private, old);
             with_old += Sum::of(weight).with(may);
             let row = rows.insert_full(row).0;
             let class = match key.size {
@@ -358,7 +364,7 @@ mod tests {
             let char = b.sized_type(root, 1, "char", &[]).unwrap();
             let scalar = |at: u64| (format!("t{at}"), 4 * (1 + at % 2));
             let members: Vec<_> = (0..10)
-                .map(|at| scalar(at))
+                .map(scalar)
                 .map(|(name, size)| (b.sized_type(char, size, name, &[]).unwrap(), size))
                 .collect();
             (char, members)

@@ -181,7 +181,9 @@ impl Forest {
         order.sort_by_key(|&class| (new.rank[class as usize], class));
         for class in order {
             let mut marks = new.marks[class as usize].clone();
-            marks.extend(new.relation.near(class as usize).filter_map(|at| placed.nodes[at]));
+            let near = new.relation.near(class as usize);
+            let near = near.filter(|&at| new.heeds(class as usize, at));
+            marks.extend(near.filter_map(|at| placed.nodes[at]));
             match self.seated(new.seats[class as usize], &marks) {
                 Position::Below(above) => {
                     self.hang(&[class], above, &new, depth, complete, placed);
@@ -241,6 +243,12 @@ impl Forest {
 }
 
 impl Newcomers<'_> {
+    /// Whether a class that has a place may move another: of two that are shared,
+    /// the seats are comparable.
+    fn heeds(&self, class: usize, other: usize) -> bool {
+        self.seats[class] == Seat::Free || self.seats[other] == Seat::Free
+    }
+
     /// Has those of a part that a class may alias know where it stands.
     fn note(
         &mut self,
@@ -251,7 +259,7 @@ impl Newcomers<'_> {
     ) {
         let Some(node) = node else { return };
         for other in self.relation.near_of(class as usize, part) {
-            if other != class as usize {
+            if other != class as usize && self.heeds(other, class as usize) {
                 self.marks[other].push(node);
                 positions[other] = None;
             }

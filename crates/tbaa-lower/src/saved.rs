@@ -10,7 +10,7 @@ use super::fixed::FixError;
 use super::forest::{Forest, ForestNode};
 use super::loss::Loss;
 use super::options::{MAX_DEPTH, Options};
-use super::scopes::{AccessScopes, List, Scopes};
+use super::scopes::{AccessScopes, List};
 use super::source::{Key, Source};
 use super::state::{Entry, Lowering};
 use super::why::Why;
@@ -41,7 +41,8 @@ pub struct Saved<'l> {
     groups: Vec<(u32, bool)>,
     nodes: Vec<SavedNode>,
     sources: Vec<SavedSource>,
-    scopes: Scopes,
+    scope_names: Vec<String>,
+    scope_lists: Vec<List>,
     loss: Loss,
     /// Whether another lineage goes on from the same state.
     forked: bool,
@@ -187,7 +188,7 @@ impl Saved<'_> {
             print.number(u64::from(source.private));
             print.number(number(source.scope));
         }
-        for (name, list) in self.scopes.names.iter().zip(&self.scopes.lists) {
+        for (name, list) in self.scope_names.iter().zip(&self.scope_lists) {
             let (end, list) = list.parts();
             print.bytes(name.as_bytes());
             print.number(u64::from(end));
@@ -253,7 +254,8 @@ impl Lowering {
                     scope: self.scopes.number(*key),
                 })
                 .collect(),
-            scopes: self.scopes.clone(),
+            scope_names: self.scopes.names.clone(),
+            scope_lists: self.scopes.lists.clone(),
             loss: self.loss,
             forked: self.forked,
             checksum: String::new(),
@@ -298,8 +300,9 @@ impl Lowering {
         lowering.groups = restored_groups(&source, &saved.groups)?;
         restore_nodes(&mut lowering.forest, saved.nodes, saved.groups.len())?;
         lowering.make_roots(|group| saved.groups[group].1)?;
-        lowering.scopes = saved.scopes;
         lowering.scopes.domain = lowering.unique_name("scopes");
+        lowering.scopes.names = saved.scope_names;
+        lowering.scopes.lists = saved.scope_lists;
         lowering.loss = saved.loss;
         let entries = lowering.restored_entries(&source, saved.sources)?;
         let kept = lowering.others;

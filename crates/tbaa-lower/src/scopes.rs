@@ -45,31 +45,23 @@ use tbaa_lex::table::HashMap;
 ///
 /// LLVM: `ScopedNoAliasAAResult`.
 #[derive(Clone, Debug, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Scopes {
     /// What names the program to LLVM.
-    #[cfg_attr(feature = "serde", serde(skip))]
     pub(super) domain: String,
     pub(super) names: Vec<String>,
     /// Of each scope, those that an access with it does not alias.
     pub(super) lists: Vec<List>,
     /// The accesses in each scope.
-    #[cfg_attr(feature = "serde", serde(skip))]
     members: Vec<Vec<Key>>,
     /// The scope of each access.
-    #[cfg_attr(feature = "serde", serde(skip))]
     of: HashMap<Key, u32>,
     /// Where each scope's accesses stand.
-    #[cfg_attr(feature = "serde", serde(skip))]
     spots: Vec<Option<Spot>>,
     /// The scopes at each spot,
-    #[cfg_attr(feature = "serde", serde(skip))]
     at: HashMap<Spot, Vec<u32>>,
     /// and at it or below. Accesses without a node stand at none, below nothing.
-    #[cfg_attr(feature = "serde", serde(skip))]
     below: HashMap<Spot, Vec<u32>>,
     /// The numbers in all lists.
-    #[cfg_attr(feature = "serde", serde(skip))]
     pub(super) entries: usize,
 }
 

@@ -12,7 +12,9 @@
 //! or above it. An access with one way to its only leaf may stand at clang's own
 //! cursor below the leaf's node: all others that may alias it come to that cursor,
 //! or stand at the leaf's node or above. Leaves follow from the declaration alone.
-//! What a module knows beside it may move an access up, never down.
+//! What a module knows beside it may move an access up, never down: that is private
+//! memory, and *odd* fixed tags, which do not stand at or below their leaves' node.
+//! (clang tags an `_Atomic int` in a struct as `char`.)
 //!
 //! The theorem needs that every accessed byte is one of a scalar's. A whole struct
 //! and an access wider than its scalar may meet others in padding, or behind their
@@ -20,7 +22,7 @@
 
 use super::forest::Forest;
 use super::source::Key;
-use tbaa::{Graph, TagId, TypeId, TypeKind};
+use tbaa::{Field, Graph, TagId, TypeId, TypeKind};
 use tbaa_lex::table::{HashMap, HashSet};
 
 /// Types that are visited to find an access's leaves.
@@ -34,6 +36,8 @@ pub(super) struct Skeleton {
     scalars: HashMap<TypeId, Option<u32>>,
     /// The same of each of the sources that have a fixed tag.
     cursors: HashMap<TagId, Option<u32>>,
+    /// Of each fixed tag, whether it is odd.
+    pub(super) odd: Vec<bool>,
     /// Nodes at the top at which no fixed tag stands. They may alias everything.
     pub(super) tops: Vec<u32>,
 }
@@ -60,6 +64,11 @@ impl Skeleton {
                 skeleton.scalars.entry(tag.access).and_modify(join).or_insert(Some(node));
             }
         }
+        let odd = |&(key, node): &(Key, u32)| {
+            let found = skeleton.node(graph, forest, key);
+            found.is_none_or(|found| !forest.is_above(found, node))
+        };
+        skeleton.odd = fixed.iter().map(odd).collect();
         skeleton
     }
 
@@ -165,8 +174,8 @@ impl Leaves {
         };
         if let (&[at], Some((from, to))) = (&hit[..], bytes) {
             let field = fields[at];
-            let alone = !is_array(at)
-                || all.clone().all(|other| other == at || !meet(other, (field.offset, ends[at])));
+            let beside = |other| other != at && meet(other, (field.offset, ends[at]));
+            let alone = !all.clone().any(beside) || !(is_array(at) || has_array(graph, field.ty));
             let (mut from, mut to) = (from.saturating_sub(field.offset), to - field.offset);
             let element = size(field.ty).filter(|_| is_array(at));
             if let Some(size) = element.filter(|&size| size > 0) {
@@ -178,8 +187,9 @@ impl Leaves {
             }
         }
         self.parted |= bytes.is_some();
-        // Elements of an array may meet all that lies beside them.
-        let any = hit.iter().any(|&at| is_array(at)) || !sized;
+        // Elements of an array, also deep inside, may meet all that lies beside them.
+        let elements = |&at: &usize| is_array(at) || has_array(graph, fields[at].ty);
+        let any = !sized || bytes.is_none() || hit.iter().any(elements);
         for at in if any { all.collect() } else { hit } {
             let field = fields[at];
             let inside = |(from, to): (u64, u64)| {
@@ -188,4 +198,20 @@ impl Leaves {
             work.push((field.ty, bytes.filter(|_| !any).map(inside)));
         }
     }
+}
+
+/// Whether a type has an array anywhere inside.
+fn has_array(graph: &Graph, ty: TypeId) -> bool {
+    let (mut seen, mut work) = (HashSet::default(), vec![ty]);
+    while let Some(ty) = work.pop() {
+        if seen.insert(ty) && graph.ty(ty).kind() == TypeKind::Aggregate {
+            let fields = graph.ty(ty).fields();
+            let is_array = |field: &Field| field.extent != graph.ty(field.ty).size();
+            if seen.len() > MOST || fields.clone().any(|field| is_array(&field)) {
+                return true;
+            }
+            work.extend(fields.map(|field| field.ty));
+        }
+    }
+    false
 }
