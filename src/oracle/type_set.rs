@@ -38,6 +38,9 @@ impl TypeSet {
 pub(super) struct LargeTypeSet([u64; 4]);
 
 impl LargeTypeSet {
+    /// All types.
+    pub(super) const ALL: LargeTypeSet = LargeTypeSet([u64::MAX; 4]);
+
     fn bits(ty: u32) -> [u32; 2] {
         let hash = hash(ty);
         [hash >> 24, hash >> 16 & 255]

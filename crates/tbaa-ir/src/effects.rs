@@ -1,8 +1,9 @@
 //! What functions and calls do to memory, as far as attributes say.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
-use super::attributes::{Attribute, Attributes, Groups};
+use super::attributes::{Attribute, Groups};
 use super::body::{Call, header};
 use super::intrinsics::INTRINSICS;
 use super::module::Module;
@@ -167,7 +168,10 @@ impl<'t> Effects<'t> {
         effects
     }
 
-    fn stated(&self, attributes: Attributes<'t>) -> MemoryEffects {
+    fn stated(
+        &self,
+        attributes: impl Iterator<Item = (Range<usize>, Attribute<'t>)>,
+    ) -> MemoryEffects {
         let of_group = |group| self.groups.get(&group).copied().flatten();
         stated(attributes, of_group).unwrap_or(MemoryEffects::ANY)
     }
@@ -200,22 +204,22 @@ impl<'t> Effects<'t> {
     /// LLVM: `CallBase::getMemoryEffects`.
     #[must_use]
     pub fn of_call(&self, call: &Call<'t>) -> MemoryEffects {
-        let stated = self.stated(call.attributes.clone());
+        let mut of_bundles = MemoryEffects::NONE;
+        let attributes = call.attributes.clone().inspect(|(_, attribute)| {
+            of_bundles = of_bundles.or(match attribute {
+                Attribute::Bundle(name) if SILENT.contains(name) => MemoryEffects::NONE,
+                Attribute::Bundle(name) if READING.contains(name) => MemoryEffects::READ,
+                Attribute::Bundle(_) => MemoryEffects::ANY,
+                _ => MemoryEffects::NONE,
+            });
+        });
+        let stated = self.stated(attributes);
         if call.callee.is_empty() {
             return stated;
         }
         let mut of_function = self.of_function(call.callee);
         if call.callee != b"llvm.assume" {
-            for (_, attribute) in call.attributes.clone() {
-                match attribute {
-                    Attribute::Bundle(name) if SILENT.contains(&name) => {}
-                    Attribute::Bundle(name) if READING.contains(&name) => {
-                        of_function = of_function.or(MemoryEffects::READ);
-                    }
-                    Attribute::Bundle(_) => of_function = MemoryEffects::ANY,
-                    _ => {}
-                }
-            }
+            of_function = of_function.or(of_bundles);
         }
         if is_volatile(call) {
             of_function = of_function.or(MemoryEffects::only(Location::Inaccessible));
@@ -238,7 +242,7 @@ impl<'t> Effects<'t> {
 /// What a list of attributes says of memory; `None` where it says nothing. Groups replace
 /// what is said beside them, and each what one before it says.
 fn stated<'t>(
-    attributes: impl Iterator<Item = (std::ops::Range<usize>, Attribute<'t>)>,
+    attributes: impl Iterator<Item = (Range<usize>, Attribute<'t>)>,
     of_group: impl Fn(u32) -> Option<MemoryEffects>,
 ) -> Option<MemoryEffects> {
     let (mut stated, mut old, mut in_groups) = (None, MemoryEffects::ANY, None);

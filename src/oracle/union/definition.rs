@@ -116,7 +116,8 @@ impl UnionDefinition<'_> {
             let witness = if strict {
                 self.search_along(a, &mut objects, &mut arena, budget)?
             } else {
-                let start = (Prefix { at: 0, strides: Vec::new() }, Link::START);
+                let whole = Prefix { ty: a.base, at: 0, strides: Vec::new() };
+                let start = (whole, Link::START);
                 objects.search(p, (a.base, UNBOUNDED), start, &mut arena, budget)?
             };
             related |= objects.reach.contains_key(&a.base);

@@ -29,6 +29,8 @@ struct PathPlace {
 /// Where q ends while p goes on.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Prefix {
+    /// The type at which it ends, or as which that is seen.
+    pub(crate) ty: TypeIndex,
     pub(crate) at: u64,
     pub(crate) strides: Vec<Stride>,
 }
@@ -49,8 +51,8 @@ pub(crate) struct Denoted {
 
 /// Which prefixes of a path to keep apart.
 pub(crate) trait Tracked {
-    /// Whether q may end at this type.
-    fn ends_at(&self, ty: TypeIndex) -> bool;
+    /// Whether q may end at this type, and as what it is seen there.
+    fn ends_at(&self, ty: TypeIndex) -> Option<TypeIndex>;
     /// Whether anyone asks.
     const WANTED: bool;
 }
@@ -60,8 +62,8 @@ pub(crate) struct Untracked;
 
 impl Tracked for Untracked {
     const WANTED: bool = false;
-    fn ends_at(&self, _: TypeIndex) -> bool {
-        false
+    fn ends_at(&self, _: TypeIndex) -> Option<TypeIndex> {
+        None
     }
 }
 
@@ -70,8 +72,18 @@ pub(crate) struct AtObjects<'t>(pub(crate) &'t Types, pub(crate) Resolved);
 
 impl Tracked for AtObjects<'_> {
     const WANTED: bool = true;
-    fn ends_at(&self, ty: TypeIndex) -> bool {
-        self.1.has_object(self.0, ty)
+    fn ends_at(&self, ty: TypeIndex) -> Option<TypeIndex> {
+        self.1.has_object(self.0, ty).then_some(self.1.base)
+    }
+}
+
+/// Those that end at each type.
+pub(crate) struct Everywhere;
+
+impl Tracked for Everywhere {
+    const WANTED: bool = true;
+    fn ends_at(&self, ty: TypeIndex) -> Option<TypeIndex> {
+        Some(ty)
     }
 }
 
@@ -92,7 +104,7 @@ pub(crate) fn denoted<T: Tracked>(
         let pattern = Pattern { start: 0, len: len.into(), strides: Vec::new() };
         return Ok(vec![Denoted {
             bytes: (len != 0).then_some(pattern),
-            end: Prefix { at: 0, strides: Vec::new() },
+            end: Prefix { ty: access.access, at: 0, strides: Vec::new() },
             slot: UNBOUNDED,
             link: Link::START,
             prefix: None,
@@ -110,6 +122,23 @@ pub(crate) fn denoted<T: Tracked>(
         }
     }
     Ok(found)
+}
+
+/// Returns the bytes of an access to which one path leads, by clear fields.
+pub(crate) fn on_clear_walk(types: &Types, access: &Resolved) -> Vec<Pattern> {
+    let (mut fixed, mut outer, mut inner, mut end) = (0, Vec::new(), None, None);
+    let (mut ty, mut len) = (access.base, types.get(access.base).size.into());
+    while ty != access.access {
+        let Some(at) = types.field_at(ty, access.offset - fixed) else { return Vec::new() };
+        let field = &types.fields(ty)[at];
+        fixed += field.offset;
+        (ty, len) = (field.ty, field.extent.into());
+        if let Some(Elements { stride, extent }) = elements(types, field, UNBOUNDED) {
+            (end, len) = (Some(u128::from(fixed) + extent), UNBOUNDED);
+            inner.replace(stride).into_iter().for_each(|stride| add_stride(&mut outer, stride));
+        }
+    }
+    patterns((fixed, inner, end), &outer, access.size.map_or(len, u128::from), true)
 }
 
 /// The search for the ends of a denoted path.
@@ -141,8 +170,11 @@ impl<T: Tracked> Search<'_, T> {
         while let Some((ty, places)) = pending.pop() {
             for (place, ways) in places {
                 for way in ways {
-                    if place.prefix.is_none() && self.tracked.ends_at(ty) {
-                        let prefix = Prefix { at: place.at, strides: all_strides(&place, &way) };
+                    if place.prefix.is_none()
+                        && let Some(seen_as) = self.tracked.ends_at(ty)
+                    {
+                        let strides = all_strides(&place, &way);
+                        let prefix = Prefix { ty: seen_as, at: place.at, strides };
                         let place = PathPlace { prefix: Some(prefix), ..place.clone() };
                         let way = Way { prefix_link: way.link, ..way.clone() };
                         self.step(ty, &place, &way, &mut pending, budget)?;
@@ -225,8 +257,10 @@ impl<T: Tracked> Search<'_, T> {
             (None, Some(_)) => UNBOUNDED,
             (None, None) => field.extent.into(),
         };
-        let end = Prefix { at: place.at, strides: all_strides(&place, &way) };
-        let mut patterns = patterns(&place, &way, len, self.folded).into_iter().map(Some).collect();
+        let end = Prefix { ty: field.ty, at: place.at, strides: all_strides(&place, &way) };
+        let of_inner = (place.fixed, place.inner, place.end);
+        let patterns = patterns(of_inner, &way.outer, len, self.folded);
+        let mut patterns = patterns.into_iter().map(Some).collect();
         if Vec::is_empty(&patterns) {
             patterns.push(None);
         }
@@ -260,14 +294,19 @@ fn all_strides(place: &PathPlace, way: &Way) -> Vec<Stride> {
     strides
 }
 
-/// The bytes of `len`-byte accesses at a place, cut at its array's end.
-fn patterns(place: &PathPlace, way: &Way, len: u128, folded: bool) -> Vec<Pattern> {
-    let start = u128::from(place.fixed);
-    let room = place.end.map_or(UNBOUNDED, |end| end.saturating_sub(start));
+/// The bytes of `len`-byte accesses at a place, cut at the end of its innermost array.
+fn patterns(
+    (fixed, inner, end): (u64, Option<Stride>, Option<u128>),
+    outer: &[Stride],
+    len: u128,
+    folded: bool,
+) -> Vec<Pattern> {
+    let start = u128::from(fixed);
+    let room = end.map_or(UNBOUNDED, |end| end.saturating_sub(start));
     if len == 0 || room == 0 {
         return Vec::new();
     }
-    let Some(Stride { step, last }) = place.inner.filter(|_| folded) else {
+    let Some(Stride { step, last }) = inner.filter(|_| folded) else {
         return vec![Pattern { start, len: len.min(room), strides: Vec::new() }];
     };
     let mut patterns = Vec::new();
@@ -279,7 +318,7 @@ fn patterns(place: &PathPlace, way: &Way, len: u128, folded: bool) -> Vec<Patter
         room.checked_sub(len).map_or(0, |spare| (spare / step).min(last) + 1)
     };
     if uncut > 0 {
-        let mut strides = way.outer.clone();
+        let mut strides = outer.to_vec();
         add_stride(&mut strides, Stride { step, last: uncut - 1 });
         patterns.push(Pattern { start, len, strides });
     }
@@ -288,7 +327,7 @@ fn patterns(place: &PathPlace, way: &Way, len: u128, folded: bool) -> Vec<Patter
         patterns.push(Pattern {
             start: start + uncut * step,
             len: room - uncut * step,
-            strides: way.outer.clone(),
+            strides: outer.to_vec(),
         });
     }
     patterns

@@ -93,7 +93,7 @@ impl<'o> Objects<'o> {
     ) -> Result<Option<Witness>, Exhausted> {
         let (Some(near), Some(theirs)) = (hull(p), hull(self.r)) else { return Ok(None) };
         let mut pending = Pending::<(u128, u64)>::new();
-        let (Prefix { at, strides }, link) = start;
+        let (Prefix { at, strides, .. }, link) = start;
         if self.reach.contains_key(&ty) {
             let way = Way { outer: strides, link, prefix_link: link };
             pending.add(self.types, ty, (slot, at), way);
@@ -103,7 +103,7 @@ impl<'o> Objects<'o> {
             for ((slot, at), ways) in places {
                 for way in ways {
                     if is_object {
-                        let q = Prefix { at, strides: way.outer.clone() };
+                        let q = Prefix { ty, at, strides: way.outer.clone() };
                         if let Some(witness) = self.compare(p, &q, way.link, budget)? {
                             return Ok(Some(witness));
                         }

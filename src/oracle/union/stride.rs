@@ -70,21 +70,37 @@ pub(crate) fn meets(
     moved: &[Stride],
     budget: &mut Budget,
 ) -> Result<bool, Exhausted> {
-    let (strides, window) = distances(a, b, by, moved);
-    decide(strides, window, ELEMENTS, budget)
+    // Many pairs are decided by how far apart they lie, before strides are added up.
+    let (window, total) = (window(a, b, by), span(&a.strides) + span(&b.strides) + span(moved));
+    match within(window, total) {
+        Some(answer) => Ok(answer),
+        None => decide(all_strides(a, b, moved), window, ELEMENTS, budget),
+    }
 }
 
-/// Returns the strides and the window that a sum over them must hit.
-fn distances(a: &Pattern, b: &Pattern, by: u128, moved: &[Stride]) -> (Vec<Stride>, Window) {
-    let mut strides = a.strides.clone();
-    for &stride in b.strides.iter().chain(moved) {
+/// Returns whether a sum hits a window that is not between 0 and the largest sum;
+/// `None` if it is.
+fn within(window: Window, total: u128) -> Option<bool> {
+    if window.to < window.from || window.to < 0 || window.from > total as i128 {
+        return Some(false);
+    }
+    (window.contains(0) || window.contains(total)).then_some(true)
+}
+
+/// Returns all strides, over which a sum must hit the [`window`].
+fn all_strides(a: &Pattern, b: &Pattern, moved: &[Stride]) -> Vec<Stride> {
+    let mut strides = Vec::with_capacity(a.strides.len() + b.strides.len() + moved.len());
+    for &stride in a.strides.iter().chain(&b.strides).chain(moved) {
         add_stride(&mut strides, stride);
     }
+    strides
+}
+
+fn window(a: &Pattern, b: &Pattern, by: u128) -> Window {
     // The sum over all strides, `a`'s counted from their far ends, is the
     // distance from a's interval to b's plus this.
     let base = (a.start + span(&a.strides)) as i128 - (b.start + by) as i128;
-    let window = Window { from: base - b.len as i128 + 1, to: base + a.len as i128 - 1 };
-    (strides, window)
+    Window { from: base - b.len as i128 + 1, to: base + a.len as i128 - 1 }
 }
 
 /// Which elements to try first.
@@ -99,11 +115,14 @@ enum Order {
 
 /// Tries one order, and if that takes too long the other.
 fn decide(
-    strides: Vec<Stride>,
-    window: Window,
+    mut strides: Vec<Stride>,
+    mut window: Window,
     elements: u32,
     budget: &mut Budget,
 ) -> Result<bool, Exhausted> {
+    if let Some(answer) = settle(&mut strides, &mut window) {
+        return Ok(answer);
+    }
     let mut try_in =
         |order| budget.within(elements / 2, |budget| hits(strides.clone(), window, order, budget));
     try_in(Order::Widest).or_else(|Exhausted| try_in(Order::Fewest))
@@ -133,14 +152,11 @@ fn hits(
     order: Order,
     budget: &mut Budget,
 ) -> Result<bool, Exhausted> {
-    if let Some(answer) = simplify(&mut strides, &mut window) {
+    if let Some(answer) = settle(&mut strides, &mut window) {
         return Ok(answer);
     }
-    // One stride alone has step 1 by now, and every window bridges that.
-    match strides[..] {
-        [a, b] => return Ok(two_hit(a, b, window)),
-        _ if strides.len() > STRIDES => return Err(Exhausted),
-        _ => {}
+    if strides.len() > STRIDES {
+        return Err(Exhausted);
     }
     let trials = match order {
         Order::Widest => widest(&strides),
@@ -159,6 +175,16 @@ fn hits(
     Ok(false)
 }
 
+/// Removes what can be removed, and finds the answer unless more than two strides
+/// remain.
+fn settle(strides: &mut Vec<Stride>, window: &mut Window) -> Option<bool> {
+    simplify(strides, window).or_else(|| match strides[..] {
+        // One stride alone has step 1 by now, and every window bridges that.
+        [a, b] => Some(two_hit(a, b, *window)),
+        _ => None,
+    })
+}
+
 /// Removes what can be removed without changing the answer, or finds it.
 fn simplify(strides: &mut Vec<Stride>, window: &mut Window) -> Option<bool> {
     // Bounds may tighten each other one element at a time, for ever so long.
@@ -166,13 +192,13 @@ fn simplify(strides: &mut Vec<Stride>, window: &mut Window) -> Option<bool> {
     loop {
         strides.retain(|stride| stride.last != 0);
         let total = span(strides);
-        if window.to < window.from || window.to < 0 || window.from > total as i128 {
-            return Some(false);
-        }
-        if window.contains(0) || window.contains(total) {
-            return Some(true);
+        if let Some(answer) = within(*window, total) {
+            return Some(answer);
         }
         // Now 0 < from <= to < total, and at least one stride remains.
+        if fold(strides, window) {
+            continue;
+        }
         let common = strides.iter().fold(0, |common, stride| gcd(common, stride.step)) as i128;
         if common > 1 {
             window.from = (window.from - 1).div_euclid(common) + 1;
@@ -180,9 +206,8 @@ fn simplify(strides: &mut Vec<Stride>, window: &mut Window) -> Option<bool> {
             strides.iter_mut().for_each(|stride| stride.step /= common as u128);
             continue;
         }
-        let changed = fold(strides, window)
-            || tightenings.next().is_some() && tighten(strides, window, total)
-            || merge(strides);
+        let changed =
+            tightenings.next().is_some() && tighten(strides, window, total) || merge(strides);
         if !changed {
             return None;
         }
@@ -326,7 +351,11 @@ fn fewest(strides: &[Stride]) -> Vec<Trial> {
 
 fn gcd(mut a: u128, mut b: u128) -> u128 {
     while b != 0 {
-        (a, b) = (b, a % b);
+        // Steps have 64 bits, which a processor divides by one instruction.
+        (a, b) = match (u64::try_from(a), u64::try_from(b)) {
+            (Ok(a), Ok(b)) => (b.into(), (a % b).into()),
+            _ => (b, a % b),
+        };
     }
     a
 }

@@ -113,6 +113,14 @@ impl Types {
         &self.fields[ty.first as usize..ty.end as usize]
     }
 
+    /// Returns the position of the last field of an aggregate that does not start after
+    /// an offset: that by which a walk goes on. A class without data holds no path.
+    pub(crate) fn field_at(&self, ty: TypeIndex, offset: u64) -> Option<usize> {
+        let fields = self.fields(ty);
+        let started = fields.partition_point(|field| field.offset <= offset);
+        fields[..started].iter().rposition(|field| self.get(field.ty).format.is_some())
+    }
+
     /// Returns the parent; in the old format only scalars have one.
     pub(crate) fn parent(&self, ty: TypeIndex) -> Option<TypeIndex> {
         let parent = self.get(ty).parent;
@@ -136,7 +144,8 @@ impl Types {
         match self.get(ty) {
             // All above an old-format scalar are scalars.
             of_type if of_type.scalar => self.is_ancestor(object, ty),
-            of_type => of_type.inside.may_have(object),
+            // What a type holds has a lower rank.
+            of_type => of_type.rank >= self.get(object).rank && of_type.inside.may_have(object),
         }
     }
 

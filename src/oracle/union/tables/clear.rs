@@ -48,10 +48,7 @@ pub(super) fn next(types: &Types, ty: TypeIndex, offset: u64) -> Option<Option<(
             && (of_type.size != 0 || of_type.format == Some(Format::Old));
         return proper.then_some((offset == 0).then_some((parent, 0)));
     }
-    let fields = types.fields(ty);
-    let started = fields.partition_point(|field| field.offset <= offset);
-    // A class without data holds no path.
-    let field = fields[..started].iter().rfind(|field| types.get(field.ty).format.is_some())?;
+    let field = &types.fields(ty)[types.field_at(ty, offset)?];
     field.clear.then_some(Some((field.ty, offset - field.offset)))
 }
 

@@ -47,7 +47,8 @@ enum Irregular {
 
 impl UnionTables {
     pub(super) fn new(strict: bool) -> Self {
-        let (inferred, sized, irregular) = Default::default();
+        let (inferred, irregular) = Default::default();
+        let sized = sized::SizedTables::new();
         let allowance = Allowance::new(JUDGED, JUDGED_A_NODE);
         UnionTables { inferred, sized, irregular, allowance, strict }
     }
@@ -93,7 +94,7 @@ impl UnionTables {
                     Irregular::Inferred(crossings) => {
                         (self.inferred.bases(index, cursor, crossings), false)
                     }
-                    Irregular::Sized(bytes) => (self.sized.bases(*bytes), true),
+                    Irregular::Sized(bytes) => (self.sized.bases(types, access.base, bytes), true),
                 };
                 self.irregular.push(irregular);
                 index.push_irregular(root, cursor, bases, is_met);
@@ -132,7 +133,7 @@ impl UnionTables {
                 Ok((cursor, Some(Irregular::Inferred(found))))
             }
             Format::New => {
-                let (cursor, found) = sized.add(types, index, graph, access, budget)?;
+                let (cursor, found) = sized.add(types, index, graph, (access, *strict), budget)?;
                 Ok((cursor, Some(Irregular::Sized(found))))
             }
         })
@@ -164,7 +165,7 @@ impl UnionTables {
             [Some(Irregular::Sized(_)), _] | [_, Some(Irregular::Sized(_))] => {
                 let side = |tag, cursor, class| {
                     let bytes = match irregular(class) {
-                        Some(Irregular::Sized(bytes)) => Some(*bytes),
+                        Some(Irregular::Sized(bytes)) => Some(bytes),
                         _ => None,
                     };
                     sized::SizedTag { tag, cursor, bytes }
@@ -223,7 +224,7 @@ impl UnionTables {
         let Role::Irregular(_, cursor, number) = index.role(tag.index()) else { return None };
         let bases = match &self.irregular[number as usize] {
             Irregular::Inferred(crossings) => self.inferred.candidates(index, cursor, crossings),
-            Irregular::Sized(bytes) => self.sized.candidates(*bytes),
+            Irregular::Sized(bytes) => self.sized.candidates(bytes)?,
         };
         Some(Candidates { bases, base: index.ty(cursor) })
     }

@@ -34,13 +34,10 @@ fn aggregates<'i>(
     index: &'i Index,
     cursor: u32,
 ) -> impl Iterator<Item = (&'i [Field], usize, u64)> {
-    let walk = index.forest.walk(cursor).map(|at| (types.fields(index.ty(at)), index.ty(at), at));
-    walk.map_while(|(fields, ty, at)| {
-        let (offset, data) =
-            (index.offset(at), |field: &Field| types.get(field.ty).format.is_some());
-        let started = fields.partition_point(|field| field.offset <= offset);
-        let taken = fields[..started].iter().rposition(data)?;
-        (!types.get(ty).scalar).then_some((fields, taken, offset))
+    index.forest.walk(cursor).map_while(|at| {
+        let (ty, offset) = (index.ty(at), index.offset(at));
+        let taken = types.field_at(ty, offset).filter(|_| !types.get(ty).scalar)?;
+        Some((types.fields(ty), taken, offset))
     })
 }
 

@@ -1,5 +1,6 @@
 //! What keeps a load from being reused or hoisted, as far as types can tell.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 
 use tbaa::{AliasResult, Clause, Graph, Oracle, Rules, TagId};
@@ -51,30 +52,6 @@ impl Cause {
     pub(super) fn is_of_types(self) -> bool {
         !matches!(self, Cause::SamePlace | Cause::Order | Cause::Call | Cause::Errno)
     }
-
-    pub(super) fn help(self) -> &'static str {
-        match self {
-            Cause::NoTag => "tag the store: who knows its type lets LLVM know",
-            Cause::LoadNoTag => "tag the load: without a tag all stores may change it",
-            Cause::FlattenedUnion => {
-                "clang tags a union's members as char: copy the value through a local variable, or \
-                 describe the union and `tbaa lower` its tags"
-            }
-            Cause::Covers => {
-                "char covers all types: copy through a local variable, or declare the pointer restrict"
-            }
-            Cause::RuleLlvm => "`tbaa lower` writes tags by which LLVM tells the two apart",
-            Cause::SameType => {
-                "no tag tells them apart: declare a pointer restrict, or load into a local variable before"
-            }
-            Cause::SamePlace => "what is loaded changes in between: no tag can help",
-            Cause::Order => "atomic accesses and fences keep their order",
-            Cause::Call => {
-                "let the function be inlined, or say that it writes nothing (__attribute__((pure)))"
-            }
-            Cause::Errno => "compile with -fno-math-errno, if nothing reads errno",
-        }
-    }
 }
 
 /// A store or call that may change what is loaded.
@@ -93,6 +70,8 @@ pub(super) struct Blocked {
     pub(super) load: usize,
     pub(super) wanted: Wanted,
     pub(super) blockers: Vec<Blocker>,
+    /// How many loops it is in.
+    pub(super) depth: usize,
 }
 
 /// How many loads one after another are followed: pointers to pointers.
@@ -103,6 +82,9 @@ pub(super) struct Judge<'a> {
     pub(super) module: &'a Module,
     pub(super) text: &'a [u8],
     effects: Effects<'a>,
+    /// What each call does that was asked about, by its place in the text; a cause for
+    /// what is no call.
+    calls: RefCell<HashMap<usize, Result<MemoryEffects, Option<Cause>>>>,
     llvm: Oracle<&'a Graph>,
     union: Oracle<&'a Graph>,
 }
@@ -110,7 +92,8 @@ pub(super) struct Judge<'a> {
 impl<'a> Judge<'a> {
     pub(super) fn new(module: &'a Module, text: &'a [u8]) -> Self {
         let [llvm, union] = [Rules::Llvm, Rules::Union].map(|it| Oracle::new(module.graph(), it));
-        Judge { module, text, effects: Effects::new(text, module), llvm, union }
+        let (effects, calls) = (Effects::new(text, module), RefCell::default());
+        Judge { module, text, effects, calls, llvm, union }
     }
 
     fn instruction(&self, index: usize) -> &'a Instruction {
@@ -192,7 +175,8 @@ impl<'a> Judge<'a> {
                     blockers.extend(&found[of_pointer].blockers);
                 }
                 self.sort(&mut blockers);
-                added.push((load, Blocked { load, wanted, blockers }));
+                let depth = flow.depth(index);
+                added.push((load, Blocked { load, wanted, blockers, depth }));
             }
         }
         found.extend(added);
@@ -284,12 +268,19 @@ impl<'a> Judge<'a> {
     }
 
     fn of_call(&self, body: &Body<'a>, load: usize, offset: usize) -> Option<Cause> {
-        let statement = body.at(offset)?;
-        if statement.word == b"fence" {
-            return Some(Cause::Order);
-        }
-        let effects = statement.call().map(|call| self.effects.on_loads(&call));
-        let effects = effects.unwrap_or(MemoryEffects::ANY);
+        let read = || {
+            let statement = body.at(offset).ok_or(None)?;
+            if statement.word == b"fence" {
+                return Err(Some(Cause::Order));
+            }
+            let effects = statement.call().map(|call| self.effects.on_loads(&call));
+            Ok(effects.unwrap_or(MemoryEffects::ANY))
+        };
+        // Each call is between many pairs of loads.
+        let effects = match *self.calls.borrow_mut().entry(offset).or_insert_with(read) {
+            Ok(effects) => effects,
+            Err(cause) => return cause,
+        };
         if effects.without(MemoryLocation::Errno).writes() {
             return Some(Cause::Call);
         }

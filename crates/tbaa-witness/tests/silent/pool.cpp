@@ -1,12 +1,12 @@
-// A pool of the C++ library hands memory out again, and nobody says so.
+// A pool of the C++ library, which is not checked, hands memory out again.
 #include <memory_resource>
 #include <new>
 float sink;
 __attribute__((noinline)) int get(int *p) {
-  return *p; // first
+  return *p;
 }
 __attribute__((noinline)) void set(float *p) {
-  *p = 7; // second
+  *p = 7;
 }
 int main() {
   std::pmr::unsynchronized_pool_resource pool;
