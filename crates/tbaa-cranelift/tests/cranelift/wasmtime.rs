@@ -1,10 +1,11 @@
-//! A model of wasmtime's miscompile by a wrong region (issue 13538, fixed by 13552).
+//! A model of a miscompile by a wrong region, as wasmtime had one in 2026 (issue 13538, fixed by 13552).
 //!
-//! The copying collector of `wasmtime-internal-cranelift` 46.0 allocates inline: it loads the bump pointer without
-//! a region, and stores it with the region of the field of `VMContext` that the address of the collector's data comes
-//! from (`func_environ/gc/copying.rs`). In 47.0 both have the region of the field that they access, and the headers
-//! of objects have that of the heap. Of two allocations in a row the second takes the bump pointer that the first
-//! one loaded: two objects have one address.
+//! It follows the copying collector of `wasmtime-internal-cranelift` (`func_environ/gc/copying.rs`). Version 46.0
+//! loads the bump pointer without a region, and stores it with the region of the field of `VMContext` that the
+//! address of the collector's data comes from. Version 47.0 gives both the region of the field that they access, and
+//! gives the headers of objects the region of the heap. The model has the headers of 47.0, for those of 46.0 are
+//! without a region, and end what Cranelift knows. Then the second of two allocations takes the bump pointer that the
+//! first one loaded: two objects have one address.
 
 use cranelift_codegen::ir::{Function, InstBuilder, types};
 use tbaa::declare::{Declarations, Place, Policy, Record, Target};
@@ -16,7 +17,7 @@ use crate::jit::{Emitter, FLAGS, build, meant, result};
 /// What front ends tell of the bump pointer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Told {
-    /// As in 46.0: no region for the load, another field's for the store.
+    /// No region for the load, another field's for the store: as in 46.0.
     NoneAndVmContext,
     /// The load has a region of its own, and the store another field's.
     OwnAndVmContext,
