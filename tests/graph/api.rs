@@ -11,7 +11,7 @@ use std::process::Command;
 
 use public_api::PublicApi;
 
-const CRATES: [&str; 7] = [
+const CRATES: [&str; 8] = [
     "tbaa",
     "tbaa-types",
     "tbaa-ir",
@@ -19,6 +19,7 @@ const CRATES: [&str; 7] = [
     "tbaa-lower",
     "tbaa-instrument",
     "tbaa-cranelift",
+    "tbaa-plugin",
 ];
 
 /// Lines that say nothing of their own: methods that the line of their `impl` implies,
