@@ -146,11 +146,10 @@ fn the_plugin_answers_what_the_rule_answers() {
 fn program(rng: &mut Rng, lie: bool) -> String {
     let classes = 3 + rng.below(6_usize);
     let mut may = vec![vec![false; classes]; classes];
-    for a in 0..classes {
-        for b in 0..=a {
-            let on = a == b || rng.one_in(3);
-            (may[a][b], may[b][a]) = (on, on);
-        }
+    let pairs = (0..classes).flat_map(|a| (0..=a).map(move |b| (a, b)));
+    for (a, b) in pairs {
+        let on = a == b || rng.one_in(3);
+        (may[a][b], may[b][a]) = (on, on);
     }
     let slots: Vec<Vec<usize>> = (0..6)
         .map(|_| {
