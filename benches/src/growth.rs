@@ -2,10 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use tbaa::{Graph, Rules, TagId, TypeKind};
+use tbaa::{Graph, Oracle, Rules, TagId, TypeKind};
 
 use crate::llvm::LlvmModule;
-use crate::ours::Growing;
 use crate::sample::{median, time};
 
 /// Nanoseconds for one more struct type, a tag of it, and a query.
@@ -28,10 +27,14 @@ pub(crate) fn cost(
 ) -> Cost {
     let mut graph = make();
     let only_graph = repeat(budget, |number| time(|| add(&mut graph, number, fields)).0);
-    let mut growing = Growing::new(make(), Rules::Llvm);
+    let mut growing: Oracle = Oracle::new(make(), Rules::Llvm);
     let other = growing.graph().tags().next().expect("a tag");
     let oracle = repeat(budget, |number| {
-        time(|| growing.add_and_ask(|graph| add(graph, number, fields), other)).0
+        let step = || {
+            let tag = growing.update(|graph| add(graph, number, fields));
+            growing.may_alias(tag, other)
+        };
+        time(step).0
     });
     let llvm = llvm.map(|llvm| repeat(budget, |number| time(|| llvm.grow(number, fields)).0));
     Cost { graph: only_graph, oracle, llvm }

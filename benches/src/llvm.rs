@@ -8,6 +8,8 @@ use std::process::Command;
 
 use libloading::{Library, Symbol};
 
+use crate::programs::{of, run};
+
 const SOURCE: &str = include_str!("../llvm.cpp");
 
 /// What `llvm.cpp` calls a `Bench`.
@@ -32,7 +34,7 @@ impl Llvm {
         // SAFETY: the library is LLVM and `llvm.cpp`, whose initialisers do
         // what those of any C++ library do.
         let library = unsafe { Library::new(&file) };
-        let library = library.map_err(|error| format!("{}: {error}", file.display()))?;
+        let library = library.map_err(of(&file))?;
         Ok(Llvm { library, version })
     }
 
@@ -168,27 +170,20 @@ fn compile(folder: &Path, version: &str) -> Result<PathBuf, String> {
         return Ok(file);
     }
     let source = folder.join("llvm.cpp");
-    std::fs::write(&source, SOURCE).map_err(|error| format!("{}: {error}", source.display()))?;
+    std::fs::write(&source, SOURCE).map_err(of(&source))?;
     // Under its name stands only what is whole.
     let unfinished = file.with_extension(std::process::id().to_string());
     let mut arguments: Vec<OsString> = vec!["-O2".into(), "-shared".into(), "-fPIC".into()];
     arguments.extend(config(&["--cxxflags"])?.into_iter().map(OsString::from));
     arguments.extend([source.into(), "-o".into(), unfinished.clone().into()]);
     arguments.extend(config(&["--ldflags", "--libs"])?.into_iter().map(OsString::from));
-    let output = Command::new("clang++-22").args(arguments).output();
-    let output = output.map_err(|error| format!("clang++-22: {error}"))?;
-    if !output.status.success() {
-        let why = String::from_utf8_lossy(&output.stderr);
-        return Err(format!("llvm.cpp does not compile: {why}"));
-    }
-    std::fs::rename(&unfinished, &file).map_err(|error| format!("{}: {error}", file.display()))?;
+    run(Command::new("clang++-22").args(arguments))?;
+    std::fs::rename(&unfinished, &file).map_err(of(&file))?;
     Ok(file)
 }
 
 /// What `llvm-config-22` prints, word by word.
 fn config(options: &[&str]) -> Result<Vec<String>, String> {
-    let output = Command::new("llvm-config-22").args(options).output();
-    let output = output.map_err(|error| format!("llvm-config-22: {error}"))?;
-    let words = String::from_utf8_lossy(&output.stdout).into_owned();
+    let words = run(Command::new("llvm-config-22").args(options))?;
     Ok(words.split_whitespace().map(str::to_owned).collect())
 }

@@ -6,7 +6,6 @@ mod heap;
 mod limit;
 mod llvm;
 mod machine;
-mod ours;
 mod programs;
 mod queries;
 mod report;
@@ -20,6 +19,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use llvm::Llvm;
+use programs::of;
 use report::Report;
 use sample::Sampler;
 use sections::{Run, SECTIONS};
@@ -104,7 +104,7 @@ fn measure(arguments: &Arguments) -> Result<(), String> {
     let whole = !arguments.quick && arguments.only.is_none();
     let page = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/performance.md");
     match arguments.out.clone().or_else(|| whole.then(page)) {
-        Some(file) => std::fs::write(&file, report).map_err(|e| format!("{}: {e}", file.display())),
+        Some(file) => std::fs::write(&file, report).map_err(of(&file)),
         None => {
             print!("{report}");
             Ok(())
@@ -117,6 +117,6 @@ fn cache() -> Result<PathBuf, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let target = program.ancestors().nth(2).ok_or("the program is in no folder")?;
     let folder = target.join("tbaa-bench");
-    std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    std::fs::create_dir_all(&folder).map_err(of(&folder))?;
     Ok(folder)
 }

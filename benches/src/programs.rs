@@ -1,6 +1,7 @@
 //! Real programs as clang prints them, made once and kept.
 
 use std::collections::hash_map::DefaultHasher;
+use std::fmt::Display;
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -112,13 +113,13 @@ impl Program {
         }
         eprintln!("compiling {}, {format:?} format: the first run takes a while", self.name);
         let units = cache.join(format!("{stem}.units"));
-        fs::create_dir_all(&units).map_err(|error| format!("{}: {error}", units.display()))?;
+        fs::create_dir_all(&units).map_err(of(&units))?;
         let files = self.compile(format, &sources, &units)?;
         let whole = match &files[..] {
             [one] => one.clone(),
             _ => link(&files, &units)?,
         };
-        fs::rename(&whole, &file).map_err(|error| format!("{}: {error}", file.display()))?;
+        fs::rename(&whole, &file).map_err(of(&file))?;
         let _ = fs::remove_dir_all(&units);
         read(&file)
     }
@@ -134,8 +135,7 @@ impl Program {
             return Ok(folder);
         }
         let unpacked = cache.join(krate.file_name().unwrap_or_default());
-        fs::create_dir_all(&unpacked)
-            .map_err(|error| format!("{}: {error}", unpacked.display()))?;
+        fs::create_dir_all(&unpacked).map_err(of(&unpacked))?;
         run(Command::new("tar").arg("xzf").arg(packed).arg("-C").arg(&unpacked))?;
         Ok(unpacked.join(self.folder))
     }
@@ -182,11 +182,9 @@ impl Program {
         clang.args(self.flags).args(listed_folders(folder)).arg(source).arg("-o").arg(output);
         run(clang.current_dir(folder))?;
         if self.metadata_only {
-            let module = tbaa_ir::read(&read(output)?)
-                .map_err(|error| format!("{}: {error}", source.display()))?;
+            let module = tbaa_ir::read(&read(output)?).map_err(of(source))?;
             let metadata = tbaa_ir::write(module.graph());
-            fs::write(output, metadata)
-                .map_err(|error| format!("{}: {error}", output.display()))?;
+            fs::write(output, metadata).map_err(of(output))?;
         }
         Ok(())
     }
@@ -201,8 +199,7 @@ impl Sources {
             }
             Sources::All { start, end, but } => (start, end, but),
         };
-        let entries =
-            fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        let entries = fs::read_dir(folder).map_err(of(folder))?;
         let mut files: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
         files.retain(|file| {
             let name = file.file_name().unwrap_or_default().to_string_lossy();
@@ -250,7 +247,12 @@ fn link(files: &[PathBuf], units: &Path) -> Result<PathBuf, String> {
 }
 
 fn read(file: &Path) -> Result<Vec<u8>, String> {
-    fs::read(file).map_err(|error| format!("{}: {error}", file.display()))
+    fs::read(file).map_err(of(file))
+}
+
+/// Says of a file that there is an error.
+pub(crate) fn of<E: Display>(file: &Path) -> impl FnOnce(E) -> String {
+    move |error| format!("{}: {error}", file.display())
 }
 
 /// What a command prints.

@@ -5,13 +5,37 @@ use std::thread;
 use std::time::Duration;
 
 use tbaa::wellformed::Verifier;
-use tbaa::{Graph, Rules, TagId};
+use tbaa::{Access, Graph, Oracle, Rules, TagId};
 
 use crate::limit::{Table, only_loop};
 use crate::llvm::LlvmModule;
-use crate::ours::{Ours, RECORD};
 use crate::sample::{Contender, Race, Sampler, time};
 use tbaa_tests::Rng;
+
+/// Bytes that most queries read of a tag.
+const RECORD: usize = 8;
+
+/// How many of the pairs may alias.
+pub(crate) fn ask(oracle: &Oracle<&Graph>, pairs: &[(TagId, TagId)]) -> usize {
+    pairs.iter().filter(|&&(a, b)| oracle.may_alias(a, b)).count()
+}
+
+/// The same, of accesses with sizes of their own.
+fn ask_sized(oracle: &Oracle<&Graph>, pairs: &[(TagId, TagId)]) -> usize {
+    let sized = |tag: TagId| Access::from(tag).with_size(8);
+    pairs.iter().filter(|&&(a, b)| oracle.may_alias(sized(a), sized(b))).count()
+}
+
+/// The same without tables, as the definition has it: rule `llvm` walks for an
+/// explanation as LLVM walks for an answer.
+fn ask_by_definition(oracle: &Oracle<&Graph>, pairs: &[(TagId, TagId)]) -> usize {
+    pairs.iter().filter(|&&(a, b)| !oracle.explain(a, b).clause.is_no_alias()).count()
+}
+
+/// For how many pairs there is a most generic tag.
+fn generic(oracle: &Oracle<&Graph>, pairs: &[(TagId, TagId)]) -> usize {
+    pairs.iter().filter(|&&(a, b)| oracle.most_generic(a, b).is_some()).count()
+}
 
 /// Queries in a window, at least and at most. So many of the fast ones bring
 /// into the caches what the contender before them drove out.
@@ -93,16 +117,16 @@ impl<'a> Subject<'a> {
     /// Measures single queries by everyone.
     pub(crate) fn race(&mut self, sampler: &mut Sampler, id: &str) -> Race {
         let pairs = Pairs::random(&self.tags, sampler.quick);
-        let ours = Ours::new(self.graph, Rules::Llvm);
+        let ours = Oracle::new(self.graph, Rules::Llvm);
         self.compare(&ours, &pairs);
         let mut rng = Rng(5);
         let four = Table::<4>::random(&mut rng, self.tags.len());
         let own = Table::<{ RECORD / 4 }>::random(&mut rng, self.tags.len());
-        let union = Ours::new(self.graph, Rules::Union);
-        let strict = Ours::new(self.graph, Rules::UnionStrict);
+        let union = Oracle::new(self.graph, Rules::Union);
+        let strict = Oracle::new(self.graph, Rules::UnionStrict);
 
         let (tags, numbers) = (&pairs.tags, &pairs.numbers);
-        let mut contenders = vec![pairs.windows("tbaa", |w| ours.ask(&tags[w]))];
+        let mut contenders = vec![pairs.windows("tbaa", |w| ask(&ours, &tags[w]))];
         if let Some(llvm) = &self.llvm {
             contenders.push(pairs.windows("LLVM", |w| llvm.ask(w)));
             contenders.push(pairs.windows("LLVM generic", |w| llvm.generic(w)));
@@ -111,12 +135,12 @@ impl<'a> Subject<'a> {
             pairs.windows("16 bytes", |w| four.ask(&numbers[w])),
             pairs.windows("own record", |w| own.ask(&numbers[w])),
             pairs.windows("loop", |w| only_loop(&numbers[w])),
-            pairs.windows("union", |w| union.ask(&tags[w])),
-            pairs.windows("union-strict", |w| strict.ask(&tags[w])),
-            pairs.windows("sized", |w| union.ask_sized(&tags[w])),
-            again("sized again", &tags[..AGAIN.min(tags.len())], |w| union.ask_sized(w)),
-            pairs.windows("definition", |w| ours.ask_by_definition(&tags[w])),
-            pairs.windows("generic", |w| ours.generic(&tags[w])),
+            pairs.windows("union", |w| ask(&union, &tags[w])),
+            pairs.windows("union-strict", |w| ask(&strict, &tags[w])),
+            pairs.windows("sized", |w| ask_sized(&union, &tags[w])),
+            again("sized again", &tags[..AGAIN.min(tags.len())], |w| ask_sized(&union, w)),
+            pairs.windows("definition", |w| ask_by_definition(&ours, &tags[w])),
+            pairs.windows("generic", |w| generic(&ours, &tags[w])),
             two_threads(&ours, tags),
         ]);
         sampler.race("query", id, contenders)
@@ -124,10 +148,10 @@ impl<'a> Subject<'a> {
 
     /// Measures all pairs of the tags, of so many that the answers take 32 MB.
     pub(crate) fn race_all_pairs(&mut self, sampler: &mut Sampler, id: &str) -> Race {
-        let ours = Ours::new(self.graph, Rules::Llvm);
+        let ours = Oracle::new(self.graph, Rules::Llvm);
         let count = self.tags.len();
         let tags = &self.tags[..count.min(1 << 14)];
-        let all = || time(|| ours.all_pairs(tags)).0;
+        let all = || time(|| ours.matrix(tags).count_may_alias()).0;
         let mut contenders = vec![Contender::new("tbaa", tags.len() * tags.len(), all)];
         if let Some(llvm) = &mut self.llvm {
             let mut next = 0;
@@ -140,7 +164,7 @@ impl<'a> Subject<'a> {
     }
 
     /// Asks both about all pairs; a difference ends the run.
-    fn compare(&mut self, ours: &Ours<'_>, pairs: &Pairs) {
+    fn compare(&mut self, ours: &Oracle<&Graph>, pairs: &Pairs) {
         let Some(llvm) = &mut self.llvm else { return };
         llvm.set_pairs(&pairs.numbers);
         let answers = llvm.answers();
@@ -155,7 +179,7 @@ impl<'a> Subject<'a> {
 pub(crate) fn race_many(sampler: &mut Sampler, id: &str, subjects: &mut [Subject<'_>]) -> Race {
     let quick = sampler.quick;
     let pairs: Vec<_> = subjects.iter().map(|s| Pairs::random(&s.tags, quick)).collect();
-    let ours: Vec<_> = subjects.iter().map(|s| Ours::new(s.graph, Rules::Llvm)).collect();
+    let ours: Vec<_> = subjects.iter().map(|s| Oracle::new(s.graph, Rules::Llvm)).collect();
     for (subject, (ours, pairs)) in subjects.iter_mut().zip(ours.iter().zip(&pairs)) {
         subject.compare(ours, pairs);
     }
@@ -163,7 +187,7 @@ pub(crate) fn race_many(sampler: &mut Sampler, id: &str, subjects: &mut [Subject
     // The first and the last stand first: criterion prints their ratio.
     let mut contenders: Vec<_> = with_pairs()
         .map(|(at, (ours, pairs))| {
-            pairs.windows(format!("tbaa {at}"), |w| ours.ask(&pairs.tags[w]))
+            pairs.windows(format!("tbaa {at}"), |w| ask(ours, &pairs.tags[w]))
         })
         .collect();
     if let Some(last) = contenders.pop() {
@@ -193,13 +217,13 @@ fn again<'a>(
 }
 
 /// Two threads ask half of the pairs each. What counts is the longer.
-fn two_threads<'a>(ours: &'a Ours<'_>, tags: &'a [(TagId, TagId)]) -> Contender<'a> {
+fn two_threads<'a>(ours: &'a Oracle<&Graph>, tags: &'a [(TagId, TagId)]) -> Contender<'a> {
     let halves = tags.split_at(tags.len() / 2);
     Contender::new("two threads", tags.len(), move || {
         thread::scope(|scope| {
-            let ask = |half| move || time(|| ours.ask(half)).0;
-            let second = scope.spawn(ask(halves.1));
-            let first = ask(halves.0)();
+            let half = |half| move || time(|| ask(ours, half)).0;
+            let second = scope.spawn(half(halves.1));
+            let first = half(halves.0)();
             first.max(second.join().expect("no panic"))
         })
     })

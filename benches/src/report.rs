@@ -74,70 +74,14 @@ impl Report {
         let summary = table(&["work", "tbaa", "LLVM 22"], &self.summary);
         let [reached, missed] = [&self.reached, &self.missed]
             .map(|targets| table(&["work", "must reach", "figure"], targets));
-        let sections = &self.sections;
-        format!(
-            "{INTRODUCTION}\n{summary}\n{METHOD}\n{machine}{sections}\n\
-             ## Targets reached\n\n{reached}\n## Targets missed\n\n{missed}\n{REASONS}"
-        )
+        include_str!("../report.md")
+            .replace("{summary}", &summary)
+            .replace("{machine}", machine)
+            .replace("{sections}", &self.sections)
+            .replace("{reached}", &reached)
+            .replace("{missed}", &missed)
     }
 }
-
-const INTRODUCTION: &str = "# Performance
-
-<!-- Written by `cargo run --release -p tbaa-bench`. Do not edit. -->
-
-## What you get
-
-The range over the programs and formats that are measured; each figure is in a table below.
-";
-
-const METHOD: &str = "## How it is measured
-
-```sh
-cargo run --release -p tbaa-bench              # measures everything and writes this page
-cargo run --release -p tbaa-bench -- --help    # parts of it
-```
-
-compares this library with LLVM 22, loaded into the same process and asked about the same pairs of
-tags, and with what the machine allows. The first run fetches and compiles the programs it measures,
-which takes a quarter of an hour; without `clang-22` and `llvm-22-dev` it measures the synthetic ones alone.
-
-Figures are medians. Every sample runs all contenders of a row one after the other, and a ratio is
-the median of the ratios within the samples, so that a machine that slows down for a while slows all
-of them. Everything is asked on random pairs, in windows of thousands, each after one that only
-warms up the caches. Before the clock starts, the answers are compared with LLVM's, on a hundred
-thousand to a million pairs a row; a difference ends the run.
-";
-
-const REASONS: &str = "Where a target is missed, it is for one of these reasons:
-
-- **Tags that are not regular.** A query on two regular tags reads two intervals, and hardly ever
-  branches the other way. Tags that access a whole class (new format: 3 to 4 % of those of a C++
-  program) or pass a struct with overlapping fields (the union rules: 8 to 9 % of SQLite's, whose
-  structs have bit-fields) take a branch that no processor foresees, and then two records and two
-  filters: some 10 ns. Of up to 2,048 tags, of which one in 32 is such, the answers are remembered instead,
-  in two bits a pair; of more these bits would leave the fast caches. In the old format, without sizes, that is the rule's
-  meaning: everything in such a struct may overlap.
-- **Few tags.** LLVM walks a few steps only, and a query is the two dozen instructions that check two
-  ids and compare; all pairs of a few hundred tags are mostly the sorting of the tags.
-- **The most generic tag** reads both tags' nodes and climbs to where their walks meet: a dozen places
-  of memory, one after the other.
-- **Adding** a struct of two fields and a tag: half of the time is the verdict on the tag, which LLVM does not
-  give, and its walk's places in the index.
-- **Reading metadata**: each node is read, hashed and merged with its equals one by one; there are no function
-  bodies to pass over, from which the other ratios come.
-- **Memory.** A tag is a node, its operands and an entry in the table of unique nodes (38 to 45
-  bytes), and in the oracle an interval, a record, and mostly a cursor of its own with an entry in the
-  table of cursors (55 to 61 bytes; more where walks have cursors between). LLVM's node alone takes 130
-  to 213.
-- **Accesses larger than their types** (the union rules) may touch whatever lies
-  beside any object of that type. They have no place in the tables, and are searched in microseconds, the
-  first time: the last 16,384 answers on accesses with sizes of their own are remembered.
-- **Adversaries under the union rules** leave the tables where these would grow with the square, and
-  are searched, in up to a few milliseconds; see the limits in [rules].
-
-[rules]: rules.md
-";
 
 /// The title of a column, and what it says of an item.
 pub(crate) type Column<'c, T> = (&'c str, &'c dyn Fn(&T) -> String);

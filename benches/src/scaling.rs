@@ -2,12 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use tbaa::{Format, Graph, Rules};
+use tbaa::{Format, Graph, Oracle, Rules};
 
 use crate::heap::growth;
 use crate::llvm::{Llvm, LlvmModule};
-use crate::ours::Ours;
-use crate::queries::Pairs;
+use crate::queries::{Pairs, ask};
 use crate::sample::{median, time};
 use crate::synthetic::{Adversary, Maker};
 
@@ -38,7 +37,7 @@ pub(crate) fn bytes(format: Format, structs: usize) -> Bytes {
     let field = (many - few) / FIELDS as f64;
     let (of_all, graph) = graph(FIELDS, true);
     let of_tags = of_all - few * structs as f64;
-    let (of_oracle, _oracle) = growth(|| Ours::new(&graph, Rules::Llvm));
+    let (of_oracle, _oracle) = growth(|| Oracle::new(&graph, Rules::Llvm));
     let tags = graph.tag_count() as f64;
     Bytes {
         tag_in_graph: of_tags / tags,
@@ -118,7 +117,7 @@ impl Cost {
 
 pub(crate) fn cost(adversary: Adversary, format: Format, rules: Rules, n: usize) -> Cost {
     let (of_graph, (graph_time, graph)) = growth(|| time(|| adversary.graph(format, n)));
-    let (of_oracle, (oracle_time, ours)) = growth(|| time(|| Ours::new(&graph, rules)));
+    let (of_oracle, (oracle_time, ours)) = growth(|| time(|| Oracle::new(&graph, rules)));
     let tags: Vec<_> = graph.tags().collect();
     let pairs = Pairs::random(&tags, true);
     let mut times = Vec::new();
@@ -126,7 +125,7 @@ pub(crate) fn cost(adversary: Adversary, format: Format, rules: Rules, n: usize)
     let start = Instant::now();
     for pairs in pairs.tags().chunks(4).take(1_024) {
         if start.elapsed() < Duration::from_millis(200) || times.is_empty() {
-            times.push(time(|| ours.ask(pairs)).0.as_nanos() as f64 / pairs.len() as f64);
+            times.push(time(|| ask(&ours, pairs)).0.as_nanos() as f64 / pairs.len() as f64);
         }
     }
     Cost {

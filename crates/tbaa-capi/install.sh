@@ -25,7 +25,7 @@ install -m 644 "$built/libtbaa_capi.so" "$prefix/lib/libtbaa.so.$version"
 ln -sf "libtbaa.so.$version" "$prefix/lib/libtbaa.so.$abi"
 ln -sf "libtbaa.so.$abi" "$prefix/lib/libtbaa.so"
 install -m 644 "$built/libtbaa_capi.a" "$prefix/lib/libtbaa.a"
-install -m 644 "$here"/include/*.h "$prefix/include"
+install -m 644 "$here"/include/*.h "$here"/include/*.hpp "$prefix/include"
 fill() {
     sed -e "s|@prefix@|$prefix|" -e "s|@version@|$version|" -e "s|@abi@|$abi|" \
         -e "s|@native@|$native|" "$here/package/$1.in" >"$prefix/lib/$2/$1"

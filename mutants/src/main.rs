@@ -42,7 +42,6 @@ fn main() -> Result<()> {
         rewriter.mutants.clear();
         for file in &files {
             let (to, text) = (tree.join(file), rewriter.file(file, &fs::read_to_string(file)?)?);
-            fs::create_dir_all(to.parent().expect("a file in the tree"))?;
             write_if_new(&to, &text)?;
         }
         let found = rejected(&tree, &library.package)?;
@@ -83,9 +82,7 @@ impl Library {
 /// says which mutant is on.
 fn copy(files: &[String], mutated: &[&String], library: &Library, tree: &Path) -> Result<()> {
     for file in files.iter().filter(|file| !mutated.contains(file) && **file != library.root) {
-        let to = tree.join(file);
-        fs::create_dir_all(to.parent().expect("a file in the tree"))?;
-        write_if_new(&to, &fs::read(file)?)?;
+        write_if_new(&tree.join(file), &fs::read(file)?)?;
     }
     let text = fs::read_to_string(&library.root)?;
     let at = text.find("\nmod ").ok_or_else(|| format!("{} has no modules", library.root))?;
@@ -104,6 +101,7 @@ fn write_if_new(path: &Path, text: impl AsRef<[u8]>) -> io::Result<()> {
     if fs::read(path).is_ok_and(|old| old == text.as_ref()) {
         return Ok(());
     }
+    fs::create_dir_all(path.parent().expect("a file in the tree"))?;
     fs::write(path, text)
 }
 

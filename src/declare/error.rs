@@ -94,6 +94,15 @@ pub enum DeclareError {
         /// Why, and what to do.
         reason: &'static str,
     },
+    /// A member that has another type in a module that clang compiled.
+    OtherType {
+        /// The record and the member's offset.
+        member: String,
+        /// The declared type.
+        ours: String,
+        /// The type that clang says.
+        theirs: String,
+    },
     /// An explicit offset that cannot be.
     Offset {
         /// The record, with the member.
@@ -159,6 +168,11 @@ impl fmt::Display for DeclareError {
                 write!(f, "index {index} into {path:?}, which has {len} elements")
             }
             DeclareError::Untagged { path, reason } => write!(f, "no tag for {path:?}: {reason}"),
+            DeclareError::OtherType { member, ours, theirs } => write!(
+                f,
+                "{member}: declared as {ours:?}, and the compiled code accesses {theirs:?} there, \
+                 which LLVM would take for unrelated: declare the type that the header has"
+            ),
             DeclareError::Offset { place, offset, reason } => {
                 write!(f, "{place}: offset {offset} {reason}")
             }

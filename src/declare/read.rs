@@ -140,6 +140,45 @@ impl Declarations {
         })
     }
 
+    /// Returns the scalars that C does not have: name, size, alignment and the scalar
+    /// above.
+    #[cfg(feature = "spec")]
+    pub(crate) fn own_scalars(&self) -> impl Iterator<Item = (&str, u64, u64, DeclId)> + '_ {
+        let known = self.fresh();
+        self.decls.iter().filter_map(move |decl| match &decl.kind {
+            DeclKind::Scalar { name, parent: Some(parent), .. } if known.named(name).is_none() => {
+                Some((name.as_str(), decl.size?, decl.align, *parent))
+            }
+            _ => None,
+        })
+    }
+
+    /// Returns the names that types have beside their own, but for those of C.
+    #[cfg(feature = "spec")]
+    pub(crate) fn own_aliases(&self) -> impl Iterator<Item = (&str, DeclId)> + '_ {
+        let known = self.fresh();
+        self.names.iter().filter_map(move |(name, &id)| {
+            let own = known.named(name).is_none() && self.display(id) != *name;
+            let is_enum = matches!(self.kind(id), DeclKind::Enum { name: own, .. } if own == name);
+            (own && !is_enum).then_some((name.as_str(), id))
+        })
+    }
+
+    /// Returns the name of the root of all types.
+    #[cfg(feature = "spec")]
+    pub(crate) fn root(&self) -> &str {
+        &self.root
+    }
+
+    /// The types of C alone.
+    #[cfg(feature = "spec")]
+    fn fresh(&self) -> Declarations {
+        match self.cplusplus {
+            true => Declarations::cplusplus(self.target.clone()),
+            false => Declarations::new(self.target.clone()),
+        }
+    }
+
     /// Returns how C writes a type without a name, which
     /// [`Declarations::ty`] reads.
     #[must_use]

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::declare::{DeclId, Declarations, MemberLayout, Policy};
+use crate::declare::{DeclId, Declarations, MemberLayout, Policy, Target};
 use tbaa_lex::table::HashSet;
 
 /// Writes declared structs and unions, with those in them, as the `declare`
@@ -17,6 +17,31 @@ pub fn write_declarations(
     target: &str,
     policy: Policy,
 ) -> String {
+    write(name, types, records, target, policy, false)
+}
+
+/// Writes all declared types as a spec, so that they can be declared again: those of
+/// [`write_declarations`], scalars, aliases and the root. `None` for a target that is
+/// no preset and more than its data layout says.
+#[must_use]
+pub fn write_all_declarations(name: &str, types: &Declarations, policy: Policy) -> Option<String> {
+    let target = types.target();
+    let preset = Target::names().find(|name| Target::by_name(name).as_ref() == Some(target));
+    let layout = target.data_layout().to_string();
+    let read = || Some(Target::from_data_layout(layout.parse().ok()?));
+    let known = preset.or_else(|| (read().as_ref() == Some(target)).then_some(&*layout))?;
+    let records: Vec<DeclId> = types.records().filter(|&id| types.size_of(id).is_some()).collect();
+    Some(write(name, types, &records, known, policy, true))
+}
+
+fn write(
+    name: &str,
+    types: &Declarations,
+    records: &[DeclId],
+    target: &str,
+    policy: Policy,
+    all: bool,
+) -> String {
     let policy = match policy {
         Policy::Clang => "clang",
         Policy::ClangNew => "clang_new",
@@ -28,7 +53,17 @@ pub fn write_declarations(
     if types.is_cplusplus() {
         text.push_str("        cplusplus: true,\n");
     }
+    if all {
+        let _ = writeln!(text, "        root: {:?},", types.root());
+    }
     text.push_str("        types: [\n");
+    for (name, size, align, parent) in types.own_scalars().filter(|_| all) {
+        let parent = types.display(parent);
+        let _ = writeln!(
+            text,
+            "            Scalar(name: {name:?}, size: {size}, align: {align}, parent: {parent:?}),"
+        );
+    }
     for (id, name) in types.enums() {
         let integer = types.display(id);
         let _ = writeln!(text, "            Enum(name: {name:?}, integer: {integer:?}),");
@@ -60,6 +95,10 @@ pub fn write_declarations(
                 write_record(&mut text, types, id, &place, 3);
             }
         }
+    }
+    for (name, ty) in types.own_aliases().filter(|_| all) {
+        let ty = types.display_with(ty, true);
+        let _ = writeln!(text, "            Alias(name: {name:?}, ty: {ty:?}),");
     }
     text.push_str("        ],\n    ),\n)\n");
     text

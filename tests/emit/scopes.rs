@@ -55,7 +55,7 @@ fn scopes_say_what_the_rule_says() {
         assert!(beside.len() < scopes.len());
         let call = scopes.of_call(&oracle, &tags);
         assert_eq!(call.noalias, Vec::<&str>::new());
-        assert_eq!(scopes.of_call(&oracle, &[]).noalias.len(), scopes.len());
+        assert_eq!(scopes.of_call(&oracle, &[] as &[TagId]).noalias.len(), scopes.len());
     }
 }
 
@@ -109,7 +109,7 @@ fn lists_are_emitted_once() {
     let nodes = emitter.access(&plan, Some(tags[1])).unwrap();
     assert_eq!(nodes.alias_scope, Some(9));
     assert_eq!(nodes.tag, Some(8));
-    assert_eq!(emitter.access(&plan, None).unwrap(), Default::default());
+    assert_eq!(emitter.access(&plan, None::<TagId>).unwrap(), Default::default());
 }
 
 #[test]

@@ -11,8 +11,16 @@ use std::process::Command;
 
 use public_api::PublicApi;
 
-const CRATES: [&str; 6] =
-    ["tbaa", "tbaa-types", "tbaa-ir", "tbaa-check", "tbaa-lower", "tbaa-instrument"];
+const CRATES: [&str; 8] = [
+    "tbaa",
+    "tbaa-types",
+    "tbaa-ir",
+    "tbaa-check",
+    "tbaa-lower",
+    "tbaa-instrument",
+    "tbaa-cranelift",
+    "tbaa-plugin",
+];
 
 /// Lines that say nothing of their own: methods that the line of their `impl` implies,
 /// and traits that the compiler adds and nobody promises.

@@ -1,7 +1,7 @@
 //! What a graph says of its nodes, at the borders.
 
 use tbaa::petgraph::visit::EdgeRef;
-use tbaa::{Draft, DraftOperand, Edge, Graph, GraphError, Int, NodeId, Operand, SizedField, Tag};
+use tbaa::{Edge, Graph, GraphError, Int, Operand, SizedField, Tag};
 
 fn read(listing: &str) -> Graph {
     tbaa_ir::read(listing.as_bytes()).unwrap().into_graph()
@@ -80,29 +80,20 @@ fn a_tag_of_anothers_type_is_refused() {
 /// whatever order, lead to.
 #[test]
 fn roots_in_a_cycle() {
-    let int = |value| DraftOperand::from(Operand::Int(Int::i64(value)));
-    for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
-        let mut graph = Graph::new();
-        let root = graph.builder().root("R").unwrap();
+    for [a, b, c] in [[1, 2, 3], [1, 3, 2], [2, 1, 3], [2, 3, 1], [3, 1, 2], [3, 2, 1]] {
         // Parents: A below B below the root, C below A. Fields: A holds B, B holds C.
-        let place = |ty: usize| DraftOperand::Member(order[ty]);
-        let field = |ty| [place(ty), int(0), int(8)];
-        let name = |name: &'static str| DraftOperand::from(Operand::String(name.as_bytes()));
-        let above = DraftOperand::from(Operand::Node(root.node()));
-        let types = [
-            [&[place(1), int(8), name("A")][..], &field(1)].concat(),
-            [&[above, int(8), name("B")][..], &field(2)].concat(),
-            [&[place(0), int(8), name("C")][..], &field(0)].concat(),
+        let mut types = [
+            format!("!{a} = !{{!{b}, i64 8, !\"A\", !{b}, i64 0, i64 8}}"),
+            format!("!{b} = !{{!0, i64 8, !\"B\", !{c}, i64 0, i64 8}}"),
+            format!("!{c} = !{{!{a}, i64 8, !\"C\", !{a}, i64 0, i64 8}}"),
         ];
-        let mut drafts = vec![Draft { distinct: false, operands: Vec::new() }; 3];
-        for (ty, operands) in types.into_iter().enumerate() {
-            drafts[order[ty]].operands = operands;
-        }
-        let ids: Vec<NodeId> = graph.insert_group(&drafts).unwrap();
-        for id in ids {
-            let ty = graph.mark_type(id);
-            assert_eq!(graph.root_of(ty), Some(root), "{order:?}");
-        }
+        types.sort_unstable();
+        let text = format!("!0 = !{{!\"R\"}} {} !tbaa.types = !{{!0}}", types.join(" "));
+        let module = tbaa_ir::read_with(text.as_bytes(), tbaa_ir::Keep::All).unwrap();
+        let nodes = [0, 1, 2, 3].map(|number| module.node(number).unwrap());
+        let mut graph = module.into_graph();
+        let [root, types @ ..] = nodes.map(|node| graph.mark_type(node));
+        assert_eq!(types.map(|ty| graph.root_of(ty)), [Some(root); 3], "{a} {b} {c}");
     }
 }
 

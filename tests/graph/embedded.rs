@@ -1,9 +1,9 @@
 //! What embedders build on: clones, tags by index or by parts, and an order for
 //! writers.
 
-use crate::groups::{shuffled, unmarked, wild_nodes};
+use crate::groups::{unmarked, wild_nodes};
 use pretty_assertions::assert_eq;
-use tbaa::{AliasResult, Format, Graph, GraphError, Operand, Oracle, Rules};
+use tbaa::{AliasResult, Format, Graph, GraphError, Operand, Oracle};
 use tbaa_tests::random::{self, Shape, Universe};
 use tbaa_tests::{Rng, setting};
 
@@ -33,7 +33,7 @@ fn a_clone_grows_apart_and_no_id_is_taken_for_another() {
     let known = one.node_count();
     assert_eq!(add(&mut one, "int"), int);
     assert_eq!(one.node_count(), known);
-    for rules in [Rules::Llvm, Rules::Union, Rules::UnionStrict] {
+    for rules in tbaa_tests::engines::RULES {
         let (of_one, whole) = (Oracle::new(&one, rules), Oracle::new(&graph, rules));
         assert_eq!(of_one.alias(int, float), AliasResult::MayAlias);
         for (a, b) in graph.tags().zip(graph.tags().rev()) {
@@ -48,7 +48,7 @@ fn a_clone_grows_apart_and_no_id_is_taken_for_another() {
 /// An oracle whose graph is replaced by a clone that grew reads it anew.
 #[test]
 fn a_clone_put_in_the_place_of_its_original_is_read() {
-    for rules in [Rules::Llvm, Rules::Union, Rules::UnionStrict] {
+    for rules in tbaa_tests::engines::RULES {
         let mut graph = Graph::new();
         let mut b = graph.builder();
         let root = b.root("R").unwrap();
@@ -101,7 +101,7 @@ fn operands_come_first() {
     for seed in 0..setting("TBAA_GRAPHS", 6) * 10 {
         let mut rng = Rng(seed as u64);
         let nodes = wild_nodes(&mut rng);
-        let order = shuffled(&mut rng, nodes.len());
+        let order = rng.shuffled(nodes.len());
         let graph = unmarked(&nodes, &order).0;
         let all: Vec<_> = graph.nodes().collect();
         let from: Vec<_> = (0..1 + rng.below(4)).map(|_| *rng.pick(&all)).collect();

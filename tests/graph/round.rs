@@ -1,6 +1,6 @@
 //! Graphs that survive being written as text and read again.
 
-use crate::groups::{shuffled, unmarked, wild_nodes};
+use crate::groups::{unmarked, wild_nodes};
 use tbaa::{Draft, DraftOperand, Graph, Int, Operand};
 use tbaa_tests::{Rng, setting};
 
@@ -83,7 +83,7 @@ fn wild_graphs_survive() {
     for seed in 0..setting("TBAA_GRAPHS", 6) * 50 {
         let mut rng = Rng(seed as u64);
         let nodes = wild_nodes(&mut rng);
-        let order = shuffled(&mut rng, nodes.len());
+        let order = rng.shuffled(nodes.len());
         let mut graph = unmarked(&nodes, &order).0;
         let all: Vec<_> = graph.nodes().collect();
         for _ in 0..rng.below(30) {

@@ -2,12 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::OnceLock;
 
 use tbaa_ir::{Effects, MemoryEffects, Opcode};
-use tbaa_tests::llvm::{build_or_skip, scratch};
+use tbaa_tests::cases;
+use tbaa_tests::llvm::{Program, scratch};
 
 /// What LLVM says of a function, and of each call in it.
 struct Told {
@@ -16,18 +14,10 @@ struct Told {
     calls: Vec<u32>,
 }
 
-/// The program that asks LLVM, built once.
-fn program() -> Option<&'static Path> {
-    static PROGRAM: OnceLock<Option<PathBuf>> = OnceLock::new();
-    PROGRAM.get_or_init(|| build_or_skip("effects")).as_deref()
-}
-
-fn ask(program: &Path, text: &str) -> Vec<Told> {
+fn ask(program: &Program, text: &str) -> Vec<Told> {
     let file = scratch("effects.ll", text.as_bytes());
-    let output = Command::new(program).arg(&file).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let mut told: Vec<Told> = Vec::new();
-    for line in String::from_utf8(output.stdout).unwrap().lines() {
+    for line in program.ask(&[], &file).lines() {
         let words: Vec<&str> = line.splitn(3, ' ').collect();
         match words[..] {
             ["function", effects, name] => told.push(Told {
@@ -46,7 +36,7 @@ fn ask(program: &Path, text: &str) -> Vec<Told> {
 /// turns calls of `llvm.dbg` into records, and calls of intrinsics that it no longer has
 /// into others: these are left out. `is_exact` says of which functions we must say the
 /// same; of others we may say more.
-fn compare(program: &Path, text: &str, is_exact: impl Fn(&str) -> bool) -> [usize; 2] {
+fn compare(program: &Program, text: &str, is_exact: impl Fn(&str) -> bool) -> [usize; 2] {
     let module = tbaa_ir::read(text.as_bytes()).unwrap();
     let effects = Effects::new(text.as_bytes(), &module);
     let check = |ours: MemoryEffects, theirs: u32, name: &str, what: &str| {
@@ -90,14 +80,11 @@ fn compare(program: &Path, text: &str, is_exact: impl Fn(&str) -> bool) -> [usiz
 
 #[test]
 fn of_all_intrinsics() {
-    let Some(program) = program() else { return };
-    let output = Command::new(program).output().unwrap();
-    let left_out = String::from_utf8(output.stderr).unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    let printed = compare(program, &text, |_| true);
+    let Some(program) = Program::get("effects") else { return };
+    let [text, left_out] = program.list();
+    let printed = compare(&program, &text, |_| true);
     // The attributes of those that belong to no target are LLVM's own, whatever the text
     // says of them.
-    let mut targets = Vec::new();
     let mut plain = String::new();
     for line in text.lines() {
         if line.starts_with("attributes ") {
@@ -107,31 +94,13 @@ fn of_all_intrinsics() {
         plain.push_str(&line[..end]);
         plain.push('\n');
     }
-    for target in [
-        "aarch64",
-        "amdgcn",
-        "amdgpu",
-        "arm",
-        "bpf",
-        "dx",
-        "hexagon",
-        "loongarch",
-        "mips",
-        "nvvm",
-        "ppc",
-        "r600",
-        "riscv",
-        "s390",
-        "spv",
-        "ve",
-        "wasm",
-        "x86",
-        "xcore",
-    ] {
-        targets.push(format!("llvm.{target}."));
-    }
-    let of_target = |name: &str| targets.iter().any(|it| name.starts_with(it));
-    let silent = compare(program, &plain, |name| !of_target(name));
+    let targets = "aarch64 amdgcn amdgpu arm bpf dx hexagon loongarch mips nvvm ppc r600 riscv s390 \
+                   spv ve wasm x86 xcore";
+    let of_target = |name: &str| {
+        let family = name.split('.').nth(1).unwrap_or_default();
+        targets.split_whitespace().any(|target| target == family)
+    };
+    let silent = compare(&program, &plain, |name| !of_target(name));
     println!(
         "{} functions and {} calls of intrinsics, and as many without attributes; intrinsics, and \
          those left out: {}",
@@ -142,128 +111,24 @@ fn of_all_intrinsics() {
     assert!(printed == silent && printed[1] > 16_000, "{printed:?} {silent:?}");
 }
 
-/// Attributes of functions, from the ones of LLVM 3 to those of LLVM 22.
-const FORMS: &[&str] = &[
-    "",
-    "nounwind",
-    "memory(none)",
-    "memory(read)",
-    "memory(write)",
-    "memory(readwrite)",
-    "nounwind memory(argmem: read) willreturn",
-    "memory(argmem: readwrite)",
-    "memory(inaccessiblemem: write)",
-    "memory(errnomem: write)",
-    "memory(target_mem0: read, target_mem1: write)",
-    "memory(read, argmem: none, errnomem: write)",
-    "memory(write,argmem:readwrite , inaccessiblemem : none)",
-    "memory ( argmem : read )",
-    "memory(readwrite, target_mem0: none)",
-    "readnone",
-    "readonly",
-    "writeonly",
-    "argmemonly",
-    "readonly argmemonly",
-    "inaccessiblememonly writeonly",
-    "inaccessiblemem_or_argmemonly",
-    "inaccessiblemem_or_argmemonly argmemonly",
-    "readonly writeonly",
-    "\"readnone\" \"memory\"=\"none\"",
-    "memory(read) readnone",
-    "readnone memory(read)",
-    "memory(read) memory(write)",
-    "#0",
-    "#1",
-    "#2",
-    "#3",
-    "#4",
-    "#5",
-    "memory(none) #1",
-    "memory(none) #5",
-    "#1 #2",
-    "#2 #5 #1",
-    "#2 nounwind memory(none)",
-    "readonly #4",
-    "nounwind ; memory(none)\n memory(read)",
-    "nounwind /* memory(none) */ memory(write)",
-];
-
-const GROUPS: &str = "
-attributes #0 = { memory(none) }
-attributes #1 = { nounwind
-  memory(argmem: read) ; } memory(none)
-  \"a\"=\"memory(none) }\"
-}
-attributes #2 = {
-  memory(errnomem: write) }
-attributes #3 = { nounwind readonly }
-attributes #4 = { argmemonly writeonly \"readnone\" }
-attributes #5 = { nounwind \"frame-pointer\"=\"all\" }
-attributes #5 = { alignstack=16 }
-";
-
-/// What may follow the attributes of a call.
-const BUNDLES: &[&str] = &[
-    "",
-    " [ \"deopt\"(i32 0) ]",
-    " [ \"funclet\"(token none) ]",
-    " [ \"kcfi\"(i32 1) ]",
-    " [ \"ptrauth\"(i32 1, i64 2) ]",
-    " [ \"convergencectrl\"(token none) ]",
-    " [ \"clang.arc.attachedcall\"(ptr @llvm.objc.retain) ]",
-    " [ \"foo\"(i32 1, ptr %p), \"deopt\"() ]",
-    " [ \"deopt\"(i32 0), \"kcfi\"(i32 1) ]",
-    " [ \"gc-live\"(ptr %p) ], !dbg !0",
-];
-
-/// Calls of intrinsics that LLVM looks into.
-const INTRINSICS: &str = "
-declare void @llvm.assume(i1) memory(none)
-declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
-declare void @llvm.memset.inline.p0.i64(ptr, i8, i64, i1)
-declare void @llvm.memmove.p0.p0.i32(ptr, ptr, i32, i1) readnone
-declare void @llvm.memcpy.element.unordered.atomic.p0.p0.i64(ptr, ptr, i64, i32)
-declare <4 x i32> @llvm.matrix.column.major.load.v4i32.i64(ptr, i64, i1, i32, i32)
-declare void @llvm.matrix.column.major.store.v4i32.i64(<4 x i32>, ptr, i64, i1, i32, i32)
-declare ptr @llvm.objc.retain(ptr) readnone
-declare void @\"quoted name\"(ptr) memory(read)
-@alias = alias void (ptr), ptr @f2
-define void @intrinsics(ptr %p) {
-  call void @llvm.assume(i1 true) [ \"align\"(ptr %p, i64 8) ]
-  call void @llvm.assume(i1 true) memory(none)
-  call void @llvm.memcpy.p0.p0.i64(ptr align 4 %p, ptr %p, i64 4, i1 false)
-  call void @llvm.memcpy.p0.p0.i64(ptr %p, ptr %p, i64 4, i1 true)
-  call void @llvm.memset.inline.p0.i64(ptr %p, i8 0, i64 4, i1 true) nounwind
-  call void @llvm.memmove.p0.p0.i32(ptr %p, ptr %p, i32 4, i1 immarg true)
-  call void @llvm.memcpy.element.unordered.atomic.p0.p0.i64(ptr align 4 %p, ptr align 4 %p, i64 4, i32 4)
-  %m = call <4 x i32> @llvm.matrix.column.major.load.v4i32.i64(ptr %p, i64 2, i1 true, i32 2, i32 2)
-  call void @llvm.matrix.column.major.store.v4i32.i64(<4 x i32> %m, ptr %p, i64 2, i1 true, i32 2, i32 2)
-  %r = tail call ptr @llvm.objc.retain(ptr %p) #2
-  call void @\"quoted name\"(ptr %p)
-  call void @\"quoted\\20name\"(ptr %p)
-  call void @alias(ptr %p) nounwind
-  call void %p(ptr @f2) memory(argmem: read)
-  call void asm sideeffect \"memory(none)\", \"r\"(ptr %p) memory(read)
-  call void inttoptr (i64 8 to ptr)(ptr %p) readonly
-  call fastcc noundef nonnull range(i32 0, 5) i32 @f2(ptr noundef readonly %p) #3
-  ret void
-}
-";
-
 #[test]
 fn of_all_forms_of_attributes() {
-    let Some(program) = program() else { return };
-    let mut text = INTRINSICS.to_owned();
-    for (at, form) in FORMS.iter().enumerate() {
+    let Some(program) = Program::get("effects") else { return };
+    let parts: HashMap<_, _> = cases::all("effects.txt").into_iter().collect();
+    let [forms, bundles] = ["forms", "bundles"]
+        .map(|name| parts[name].iter().map(|it| it.trim_end_matches('\n')).collect::<Vec<_>>());
+    let mut text = parts["intrinsics"].concat();
+    for (at, form) in forms.iter().enumerate() {
         _ = writeln!(text, "declare void @f{at}(ptr readonly) {form}");
         _ = writeln!(text, "define void @define{at}(ptr readnone %p) unnamed_addr {form} align 16");
         text.push_str("  gc \"statepoint-example\" personality ptr @f0 {\n");
-        for (of, form) in FORMS.iter().enumerate() {
-            let bundles = BUNDLES[(at + of) % BUNDLES.len()];
+        for (of, form) in forms.iter().enumerate() {
+            let bundle = bundles[(at + of) % bundles.len()];
             let argument = ["readnone", ""][of % 2];
-            _ = writeln!(text, "  call void @f{at}(ptr {argument} %p) {form}\n    {bundles}");
+            _ = writeln!(text, "  call void @f{at}(ptr {argument} %p) {form}\n    {bundle}");
             if of % 5 == 0 {
-                _ = writeln!(text, "  invoke void @f{at}(ptr %p) {form}{}", BUNDLES[of % 9]);
+                let bundle = bundles[of % (bundles.len() - 1)];
+                _ = writeln!(text, "  invoke void @f{at}(ptr %p) {form}{bundle}");
                 _ = writeln!(text, "    to label %l{of} unwind label %u\nl{of}:");
             }
         }
@@ -271,9 +136,8 @@ fn of_all_forms_of_attributes() {
             "  ret void\nu:\n  %e = landingpad { ptr, i32 }\n    cleanup\n  ret void\n}\n",
         );
     }
-    text.push_str(GROUPS);
-    text.push_str("!0 = !{}\n");
-    let [functions, calls] = compare(program, &text, |_| true);
+    text += &(parts["groups"].concat() + "!0 = !{}\n");
+    let [functions, calls] = compare(&program, &text, |_| true);
     println!("{functions} functions, {calls} calls");
     assert!(functions > 80 && calls > 2_000);
 }

@@ -8,22 +8,17 @@ use tbaa::wellformed::Verifier;
 use tbaa::{Format, Oracle, Rules, TypeKind};
 use tbaa_tests::llvm::{Llvm, scratch};
 use tbaa_tests::random::{self, Shape, Universe};
-use tbaa_tests::{Rng, setting};
+use tbaa_tests::{Rng, damage, setting};
 
 /// Damages up to a few operands of the nodes that a module's text defines.
-fn damage(rng: &mut Rng, module: &str) -> String {
+fn damaged(rng: &mut Rng, module: &str) -> String {
     let mut lines: Vec<String> = module.lines().map(str::to_owned).collect();
     let numbered = |line: &str| line.as_bytes().get(1).is_some_and(u8::is_ascii_digit);
     let nodes: Vec<usize> =
         (0..lines.len()).filter(|&i| lines[i].starts_with('!') && numbered(&lines[i])).collect();
     for _ in 0..1 + rng.below(4) {
         let line = &mut lines[*rng.pick(&nodes)];
-        let Some((head, rest)) = line.split_once('{') else { continue };
-        let head = head.to_owned();
-        let mut operands: Vec<String> = match rest.trim_end_matches('}') {
-            "" => Vec::new(),
-            rest => rest.split(", ").map(str::to_owned).collect(),
-        };
+        let Some((head, mut operands)) = damage::operands(line) else { continue };
         let is_tag = operands.first().is_some_and(|first| first.starts_with("!"))
             && operands.get(1).is_some_and(|second| second.starts_with("!"));
         // LLVM's own reader crashes on an attached node whose first operand is
@@ -45,15 +40,9 @@ fn damage(rng: &mut Rng, module: &str) -> String {
                 operands.remove(at);
             }
             7 => operands.push(format!("i64 {}", rng.below(9))),
-            _ => {
-                let from = rng.below(operands.len());
-                let copy = operands[from].clone();
-                operands[at] = copy;
-            }
+            _ => operands[at] = rng.pick(&operands).clone(),
         }
-        let distinct = if rng.one_in(8) && !head.contains("distinct") { "distinct " } else { "" };
-        let (number, rest) = head.split_once("= ").unwrap();
-        *line = format!("{number}= {distinct}{rest}{{{}}}", operands.join(", "));
+        *line = damage::node(rng, head, &operands);
     }
     lines.join("\n") + "\n"
 }
@@ -221,7 +210,7 @@ fn damaged_modules() {
         let format = if rng.one_in(2) { Format::Old } else { Format::New };
         let universe = Universe { format, structs: 1 + rng.below(5), tags: 12, shape: Shape::Any };
         let graph = random::graph(&mut rng, &universe);
-        let source = damage(&mut rng, &random::module(&graph));
+        let source = damaged(&mut rng, &random::module(&graph));
         tally.compare(llvm, &format!("damaged-{seed}"), &source);
     }
     tally.report("damaged");

@@ -4,15 +4,14 @@
 //! `TBAA_MODULES` is the number of modules, `TBAA_SEED` the first seed.
 
 use std::fmt::Write;
-use std::process::Command;
 
 use tbaa::{Clause, Format, Oracle, Rules, TagId};
 use tbaa_check::verify::{Rule, Verifier, verify};
 use tbaa_check::{Code, Level};
 use tbaa_ir::{Instruction, Module, Opcode};
-use tbaa_tests::llvm::{build_or_skip, scratch};
+use tbaa_tests::llvm::{Program, scratch};
 use tbaa_tests::random::{self, Shape, Universe};
-use tbaa_tests::{Rng, setting};
+use tbaa_tests::{Rng, damage, setting};
 
 /// Modules that one run of LLVM reads.
 const BATCH: usize = 250;
@@ -83,49 +82,39 @@ fn well_formed(rng: &mut Rng) -> (Vec<String>, Vec<String>) {
 /// A few nodes by hand: both formats under one root, old scalars of two
 /// operands, a union, and all of it in reach of every tag.
 fn by_hand() -> (Vec<String>, Vec<String>) {
-    let lines = [
-        "!0 = !{!\"root\"}",
-        "!1 = !{!\"char\", !0}",
-        "!2 = !{!\"int\", !1, i64 0}",
-        "!3 = !{!\"S\", !2, i64 0, !1, i64 4, !2, i64 8}",
-        "!4 = !{!\"U\", !3, i64 0, !2, i64 0}",
-        "!5 = !{!0, i64 1, !\"char\"}",
-        "!6 = !{!5, i64 4, !\"int\"}",
-        "!7 = !{!5, i64 12, !\"S\", !6, i64 0, i64 4, !5, i64 4, i64 1, !6, i64 8, i64 4}",
-        "!8 = !{!3, !2, i64 8}",
-        "!9 = !{!3, !1, i64 4, i64 1}",
-        "!10 = !{!4, !2, i64 0}",
-        "!11 = !{!2, !2, i64 0, i64 0}",
-        "!12 = !{!7, !6, i64 8, i64 4}",
-        "!13 = !{!7, !5, i64 4, i64 1, i64 1}",
-        "!14 = !{!7, !7, i64 0, i64 12}",
-        "!15 = !{!6, !6, i64 0, i64 4}",
-        "!16 = !{!\"T\", !2, i64 4, !3, i64 8}",
-        "!17 = !{!16, !1, i64 12}",
-        "!18 = !{}",
-        "!19 = !{!16, !2, i64 4}",
-        // Ill formed from the start, for damage seldom makes such types: one that
-        // contains itself, and one of two operands that is no scalar.
-        "!20 = !{!\"cycle\", !20, i64 0, !2, i64 4}",
-        "!21 = !{!20, !2, i64 0}",
-        "!22 = !{!\"two\", !3}",
-        "!23 = !{!22, !2, i64 0}",
-    ];
-    let lines = lines.map(str::to_owned).to_vec();
+    // The last ones are ill formed from the start, for damage seldom makes such types: one that
+    // contains itself, and one of two operands that is no scalar.
+    let lines = r#"!0 = !{!"root"}
+!1 = !{!"char", !0}
+!2 = !{!"int", !1, i64 0}
+!3 = !{!"S", !2, i64 0, !1, i64 4, !2, i64 8}
+!4 = !{!"U", !3, i64 0, !2, i64 0}
+!5 = !{!0, i64 1, !"char"}
+!6 = !{!5, i64 4, !"int"}
+!7 = !{!5, i64 12, !"S", !6, i64 0, i64 4, !5, i64 4, i64 1, !6, i64 8, i64 4}
+!8 = !{!3, !2, i64 8}
+!9 = !{!3, !1, i64 4, i64 1}
+!10 = !{!4, !2, i64 0}
+!11 = !{!2, !2, i64 0, i64 0}
+!12 = !{!7, !6, i64 8, i64 4}
+!13 = !{!7, !5, i64 4, i64 1, i64 1}
+!14 = !{!7, !7, i64 0, i64 12}
+!15 = !{!6, !6, i64 0, i64 4}
+!16 = !{!"T", !2, i64 4, !3, i64 8}
+!17 = !{!16, !1, i64 12}
+!18 = !{}
+!19 = !{!16, !2, i64 4}
+!20 = !{!"cycle", !20, i64 0, !2, i64 4}
+!21 = !{!20, !2, i64 0}
+!22 = !{!"two", !3}
+!23 = !{!22, !2, i64 0}"#;
     // Types are attached too: the scalar format, and a mistake.
-    (
-        lines,
-        [
-            "!8", "!9", "!10", "!11", "!12", "!13", "!14", "!15", "!17", "!19", "!21", "!23", "!2",
-            "!3",
-        ]
-        .map(str::to_owned)
-        .to_vec(),
-    )
+    let tags = "!8 !9 !10 !11 !12 !13 !14 !15 !17 !19 !21 !23 !2 !3";
+    (lines.lines().map(str::to_owned).collect(), tags.split(' ').map(str::to_owned).collect())
 }
 
 /// Damages a few operands anywhere.
-fn damage(rng: &mut Rng, lines: &mut [String]) {
+fn damaged(rng: &mut Rng, lines: &mut [String]) {
     for _ in 0..rng.below(4) {
         let which = rng.below(lines.len());
         if rng.one_in(20) {
@@ -133,13 +122,7 @@ fn damage(rng: &mut Rng, lines: &mut [String]) {
         }
         let other = format!("!{}", rng.below(lines.len()));
         let line = &mut lines[which];
-        let Some((head, rest)) = line.split_once('{') else { continue };
-        let rest = rest.trim_end_matches('}');
-        let mut operands: Vec<String> = if rest.is_empty() {
-            Vec::new()
-        } else {
-            rest.split(", ").map(str::to_owned).collect()
-        };
+        let Some((head, mut operands)) = damage::operands(line) else { continue };
         let at = rng.below(operands.len() + 1);
         let is_int = operands.get(at).is_some_and(|operand| operand.starts_with("i64"));
         let new = match rng.below(16) {
@@ -166,9 +149,7 @@ fn damage(rng: &mut Rng, lines: &mut [String]) {
             _ if at < operands.len() => operands[at] = new,
             _ => operands.push(new),
         }
-        let distinct = if rng.one_in(8) && !head.contains("distinct") { "distinct " } else { "" };
-        let (number, rest) = head.split_once("= ").unwrap();
-        *line = format!("{number}= {distinct}{rest}{{{}}}", operands.join(", "));
+        *line = damage::node(rng, head, &operands);
     }
 }
 
@@ -333,7 +314,7 @@ fn has_both_formats(module: &Module) -> bool {
 
 #[test]
 fn damaged_modules() {
-    let Some(program) = build_or_skip("verify") else { return };
+    let Some(program) = Program::get("verify") else { return };
     let (first, count) = (setting("TBAA_SEED", 1), setting("TBAA_MODULES", 2_000));
     let mut tally = Tally::default();
     let seeds: Vec<usize> = (first..first + count).collect();
@@ -344,15 +325,13 @@ fn damaged_modules() {
                 let mut rng = Rng(seed as u64);
                 let (mut lines, tags) =
                     if rng.one_in(2) { by_hand() } else { well_formed(&mut rng) };
-                damage(&mut rng, &mut lines);
+                damaged(&mut rng, &mut lines);
                 module(&mut rng, &(lines.join("\n") + "\n"), &tags)
             })
             .collect();
         let text: String = sources.iter().map(|source| format!(";; module\n{source}")).collect();
         let file = scratch("verify.ll", text.as_bytes());
-        let output = Command::new(&program).arg(&file).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let printed = String::from_utf8(output.stdout).unwrap();
+        let printed = program.ask(&[], &file);
         let mut lines = printed.lines();
         for (&seed, source) in batch.iter().zip(&sources) {
             let mut answers = Vec::new();

@@ -29,6 +29,17 @@ fn module(graph: &Graph, tags: &[TagId]) -> String {
     out + &metadata
 }
 
+/// LLVM's answer to each pair of tags, which its verifier must accept: `N` is
+/// `NoAlias`.
+pub(crate) fn grid(llvm: &Llvm, what: &str, graph: &Graph, tags: &[TagId]) -> Vec<String> {
+    let file = scratch("lower/random.ll", module(graph, tags).as_bytes());
+    let verdicts = llvm.aa(&["verify"], &file);
+    assert!(verdicts.lines().all(|line| line == "accept"), "{what}: {verdicts}");
+    let rows: Vec<String> = llvm.aa(&["grid"], &file).lines().map(str::to_owned).collect();
+    assert_eq!(rows.len(), tags.len(), "{what}");
+    rows
+}
+
 /// Asks LLVM itself on each pair of one of the first `ours` accesses with any
 /// that it may meet.
 fn ask(
@@ -43,13 +54,7 @@ fn ask(
     let mut tags: Vec<TagId> = all.iter().filter_map(|&(_, tag)| tag).collect();
     tags.sort_unstable();
     tags.dedup();
-    let text = module(lowered, &tags);
-    let file = scratch("lower/random.ll", text.as_bytes());
-    let verdicts = llvm.aa(&["verify"], &file);
-    assert!(verdicts.lines().all(|line| line == "accept"), "{what}: {verdicts}");
-    let grid = llvm.aa(&["grid"], &file);
-    let rows: Vec<&[u8]> = grid.lines().map(str::as_bytes).collect();
-    assert_eq!(rows.len(), tags.len(), "{what}");
+    let rows = grid(llvm, what, lowered, &tags);
     let place = |tag| tags.binary_search(&tag).unwrap();
     let oracle = Oracle::new(source, rules);
     let mut pairs = 0;
@@ -61,7 +66,7 @@ fn ask(
             pairs += 1;
             let (Some(tag_a), Some(tag_b)) = (tag_a, tag_b) else { continue };
             for (row, column) in [(tag_a, tag_b), (tag_b, tag_a)] {
-                let no = rows[place(row)][place(column)] == b'N';
+                let no = rows[place(row)].as_bytes()[place(column)] == b'N';
                 assert!(!no || !oracle.may_alias(a, b), "{what}: {a:?} and {b:?}");
             }
         }

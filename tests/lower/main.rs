@@ -5,6 +5,8 @@
 //! `SQLite` to the table of what is kept, which cargo downloads; `TBAA_HEADER` a C
 //! file of any name.
 
+mod growth;
+mod lineages;
 mod llvm;
 mod open;
 mod precision;

@@ -117,7 +117,14 @@ fn check(seed: u64, open: &Open) -> (u64, u64, u64) {
         for (j, &(b, tag_b)) in all.iter().enumerate().skip(i + 1) {
             let (may, lowered) = (union.may_alias(a, b), llvm.may_alias(tag_a, tag_b));
             let unsound = may && !lowered && open.meets(a, j, ours);
-            assert!(!unsound, "seed {seed}: {a:?} {b:?}, {}", j >= ours);
+            assert!(
+                !unsound,
+                "seed {seed}: {:?} and {:?}, theirs {}: {}",
+                lowering.graph().tag(tag_a.unwrap()),
+                lowering.graph().tag(tag_b.unwrap()),
+                j >= ours,
+                union.explain(a, b)
+            );
             count += 1;
             no_alias += u64::from(!may && j < ours);
             kept += u64::from(!lowered && j < ours);

@@ -92,7 +92,8 @@ fn measure(name: &str, types: &Declarations) -> Row {
         lowering.lower(&oracle, sources).unwrap();
         assert_eq!(lowering.check(&oracle), [], "{name}");
         let lost = lowering.lost();
-        assert_eq!(lost.no_alias, row.no_alias, "{name}");
+        // Pairs beyond the limit of searches are counted nowhere.
+        assert!(lost.unsearched || lost.no_alias == row.no_alias, "{name}: {lost:?}");
         lost.no_alias - lost.pairs
     };
     let (open, mixed) = (kept(Some(fixed), false), kept(Some(scalars), true));

@@ -1,11 +1,11 @@
 //! Programs that are optimised by LLVM 22 and run.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tbaa::declare::{Declarations, Policy, Record, TaggedTypes as Declared, Target};
 use tbaa::{Graph, Oracle, Rules, TagId};
-use tbaa_lower::{Lowering, Options, Saved};
+use tbaa_lower::{Lowering, Options, Saved, tags_of_clang};
 
 use tbaa_tests::llvm::{Llvm, scratch};
 
@@ -38,6 +38,15 @@ fn tool(name: &str, arguments: &[&str], files: &[&Path]) -> String {
 /// Optimises modules, linked if they are several, and runs them: the optimised
 /// text, and what the program prints.
 fn optimise_and_run(name: &str, modules: &[String]) -> (String, String) {
+    let linked = link(name, modules);
+    let optimised = tool("opt-22", &["-O2", "-S"], &[&linked]);
+    let file = scratch(&format!("lower/{name}-O2.ll"), optimised.as_bytes());
+    let printed = tool("lli-22", &[], &[&file]);
+    (optimised, printed)
+}
+
+/// Links modules, which LLVM's verifier must accept.
+fn link(name: &str, modules: &[String]) -> PathBuf {
     let files: Vec<_> = modules
         .iter()
         .enumerate()
@@ -47,10 +56,7 @@ fn optimise_and_run(name: &str, modules: &[String]) -> (String, String) {
     let linked = tool("llvm-link-22", &["-S"], &paths);
     let linked = scratch(&format!("lower/{name}-linked.ll"), linked.as_bytes());
     tool("opt-22", &["-passes=verify", "-disable-output"], &[&linked]);
-    let optimised = tool("opt-22", &["-O2", "-S"], &[&linked]);
-    let file = scratch(&format!("lower/{name}-O2.ll"), optimised.as_bytes());
-    let printed = tool("lli-22", &[], &[&file]);
-    (optimised, printed)
+    linked
 }
 
 /// A union that is read as another member than was written through a pointer,
@@ -268,4 +274,81 @@ fn linked_modules() {
         (lowering(Options::new(), &[f, count]), lowering(Options::new(), &by.map(|by| by.1)[1..]));
     let modules = [clash(&here, &by, HERE), clash(&there, &by, THERE)];
     assert_eq!(optimise_and_run("clash", &modules).1, "3f800000\n", "LLVM takes them for one");
+}
+
+/// `s->n[0]` is written here, and in a function of another module.
+const FIELD_HERE: &str = r#"
+@format = private constant [4 x i8] c"%d\0A\00"
+declare i32 @printf(ptr, ...)
+declare void @put(ptr)
+
+define i32 @main() {
+  %s = alloca [3 x i32], align 8
+  %n = call i32 @f(ptr %s)
+  call i32 (ptr, ...) @printf(ptr @format, i32 %n)
+  ret i32 0
+}
+
+define i32 @f(ptr %s) noinline {
+  %at = getelementptr i8, ptr %s, i64 4
+  store i32 1, ptr %at@{S.n[*]}
+  call void @put(ptr %s)
+  %n = load i32, ptr %at@{S.n[*]}
+  ret i32 %n
+}
+"#;
+const FIELD_THERE: &str = "
+define void @put(ptr %s) {
+  %at = getelementptr i8, ptr %s, i64 4
+  store i32 2, ptr %at@{S.n[*]}
+  ret void
+}
+";
+
+/// Two open lineages have one field of a shared record: made apart, and forked.
+#[test]
+fn two_open_lineages() {
+    if Llvm::get().is_none() {
+        return;
+    }
+    let mut types = Declarations::new(Target::x86_64());
+    types.define(Record::structure("S").field("k", "int").field("n", "int [2]")).unwrap();
+    let path = "S.n[*]";
+    let made = |lineage: &str| {
+        let mut graph = Graph::new();
+        let (theirs, pairs) = tags_of_clang(&types, &mut graph, |_| true).unwrap();
+        let tag = types.clone().lower(Policy::Rfc).tag(&mut graph, path).unwrap();
+        let mut lowering = Lowering::new(Options::new().lineage(lineage));
+        let oracle = Oracle::new(graph, Rules::Union);
+        lowering.fix(&oracle, theirs, pairs).unwrap();
+        (lowering, oracle, tag)
+    };
+    let lowered = |lineage| {
+        let (mut lowering, oracle, tag) = made(lineage);
+        lowering.lower(&oracle, [tag]).unwrap();
+        (lowering, tag)
+    };
+    let (open, oracle, tag) = made("base");
+    let stored = ron::to_string(&open.save(&oracle)).unwrap();
+    let forked = |lineage| {
+        let saved: Saved<'static> = ron::from_str(&stored).unwrap();
+        let (mut fork, source) = Lowering::load(saved.fork(lineage)).unwrap();
+        let tag = source.tag_at(tag.index()).unwrap();
+        fork.lower(&Oracle::new(source, Rules::Union), [tag]).unwrap();
+        (fork, tag)
+    };
+    for (name, [here, there]) in
+        [("apart", ["a", "b"].map(lowered)), ("forked", ["a", "b"].map(forked))]
+    {
+        let module = |program, (lowering, tag): &(Lowering, TagId)| {
+            with_tags(program, lowering.graph(), |_| lowering.tag(*tag))
+        };
+        let modules = [module(FIELD_HERE, &here), module(FIELD_THERE, &there)];
+        assert!(modules.iter().all(|module| module.contains(", !tbaa !")), "{name}");
+        let linked = link(&format!("open-{name}"), &modules);
+        assert_eq!(tool("lli-22", &["-O0"], &[&linked]), "2\n", "{name} at -O0");
+        let (optimised, printed) = optimise_and_run(&format!("open-{name}"), &modules);
+        assert!(!optimised.contains("call void @put"), "it is inlined");
+        assert_eq!(printed, "2\n", "{name} at -O2");
+    }
 }

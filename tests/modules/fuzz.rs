@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use tbaa_tests::fuzz::TARGETS;
-use tbaa_tests::{Rng, setting};
+use tbaa_tests::{Rng, damage, setting};
 
 fn seeds(target: &str) -> Vec<Vec<u8>> {
     let folder = Path::new(tbaa_tests::ROOT).join("fuzz/seeds").join(target);
@@ -12,23 +12,6 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
     let mut files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
     files.sort();
     files.iter().map(|file| fs::read(file).unwrap()).collect()
-}
-
-fn damage(rng: &mut Rng, bytes: &mut Vec<u8>) {
-    for _ in 0..1 + rng.below(4) {
-        let (at, from) = (rng.below(bytes.len()), rng.below(bytes.len()));
-        match rng.below(4) {
-            0 => bytes[at] = rng.next() as u8,
-            1 => bytes[at] = bytes[from],
-            2 => {
-                let end = (from + rng.below(20)).min(bytes.len());
-                let part = bytes[from..end].to_vec();
-                bytes.splice(at..at, part);
-            }
-            _ if bytes.len() > 1 => drop(bytes.remove(at)),
-            _ => {}
-        }
-    }
 }
 
 #[test]
@@ -42,7 +25,7 @@ fn every_target_runs() {
             run(&bytes[..rng.below(600)]);
             if !seeds.is_empty() {
                 bytes = rng.pick(&seeds).clone();
-                damage(&mut rng, &mut bytes);
+                damage::bytes(&mut rng, &mut bytes);
                 run(&bytes);
             }
         }

@@ -1,7 +1,7 @@
-//! What explanations say, and what lists of answers say of themselves.
+//! What explanations say.
 
 use pretty_assertions::assert_eq;
-use tbaa::{Graph, Oracle, Rules, SizedField, TagId};
+use tbaa::{Graph, Oracle, Rules, SizedField};
 
 /// Bytes are one, several, or without end; a field is an array where it holds more than
 /// one object, or has no end.
@@ -49,20 +49,5 @@ fn a_division_tells_elements_apart() {
     for rules in [Rules::Union, Rules::UnionStrict] {
         let why = Oracle::new(&graph, rules).explain(y, p).to_string();
         assert!(why.ends_with("\n  distances are 4 modulo 8, the bytes need -3..3"), "{why}");
-    }
-}
-
-#[test]
-fn lists_say_whether_they_are_empty() {
-    let mut graph = Graph::new();
-    let mut b = graph.builder();
-    let root = b.root("R").unwrap();
-    let int = b.scalar_type("int", root).unwrap();
-    let tag = b.struct_tag(int, int, 0, false).unwrap();
-    let oracle = Oracle::new(&graph, Rules::Llvm);
-    for (tags, empty) in [(&[][..], true), (&[tag, tag], false)] {
-        let tags: &[TagId] = tags;
-        assert_eq!(oracle.matrix(tags).is_empty(), empty);
-        assert_eq!(oracle.classes(tags).is_empty(), empty);
     }
 }

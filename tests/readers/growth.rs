@@ -9,8 +9,7 @@ use tbaa::{
 
 use crate::soak::{self, Plan, QUESTIONS};
 use crate::{Rng, heap};
-
-const RULES: [Rules; 3] = [Rules::Llvm, Rules::Union, Rules::UnionStrict];
+use tbaa_tests::engines::RULES;
 
 /// Adds a struct with a union in it, and tags of all kinds of roles.
 fn add(graph: &mut Graph, name: &str, inner: Option<TagId>) -> Vec<TagId> {

@@ -3,8 +3,8 @@
 use super::naive::Naive;
 use super::universe::{self, Field, Type, Universe};
 use tbaa::{
-    Access, AliasResult, Clause, Draft, DraftOperand, Format, Graph, NodeId, Operand, Oracle,
-    Rules, TagId, TypeKind,
+    Access, AccessPath, AliasResult, ByteRange, Clause, Draft, DraftOperand, Explanation, Format,
+    Graph, NodeId, Operand, Oracle, Rules, TagId, TypeKind,
 };
 
 pub const RULES: [Rules; 3] = [Rules::Llvm, Rules::Union, Rules::UnionStrict];
@@ -17,6 +17,9 @@ const FARTHEST: u64 = 1 << 48;
 
 /// Paths that the naive definition compares on one graph.
 const COMPARISONS: usize = 1 << 23;
+
+/// Paths from a type that the naive definition lists.
+const MOST_PATHS: u64 = 300;
 
 /// How much was compared.
 #[derive(Clone, Copy, Default, Debug)]
@@ -115,12 +118,26 @@ pub fn every_engine(graph: &Graph, tags: &[TagId]) -> Result<Compared, String> {
                 if expected.is_some_and(|expected| expected != [may, with_size, both_sized]) {
                     return differs("the naive definition", i, j);
                 }
+                if rules == Rules::Union
+                    && expected.is_some()
+                    && !is_explained(&oracle.explain(a, b))
+                {
+                    return differs("the explanation", i, j);
+                }
                 compared.pairs += 1;
                 compared.no += usize::from(!may);
                 compared.naive += usize::from(expected.is_some());
             }
         }
         let (matrix, classes) = (oracle.matrix(tags), oracle.classes(tags));
+        let pairs = |row: usize| rows[row][row + 1..].iter().filter(|&&may| may).count();
+        assert_eq!(matrix.count_may_alias(), (0..tags.len()).map(pairs).sum::<usize>());
+        assert_eq!((matrix.len(), classes.as_slice().len()), (tags.len(), tags.len()));
+        assert_eq!([matrix.is_empty(), classes.is_empty()], [tags.is_empty(); 2]);
+        // Classes are numbered by their first tags.
+        let first = |class: usize| classes.as_slice().iter().position(|&it| it as usize == class);
+        let firsts: Vec<_> = (0..classes.len()).map(|class| first(class).unwrap() as u32).collect();
+        assert!(firsts.is_sorted() && *classes.representatives() == firsts[..], "{firsts:?}");
         let copy = graph.clone();
         let of_copy = Oracle::new(&copy, rules);
         for (i, row) in rows.iter().enumerate() {
@@ -159,7 +176,7 @@ pub fn every_engine(graph: &Graph, tags: &[TagId]) -> Result<Compared, String> {
 
 /// The same graph, added a few nodes at a time, each batch asked about before
 /// the next; and each node's id. `None` where types form cycles.
-fn grown(graph: &Graph, rules: Rules) -> Option<(Oracle<Graph>, Vec<NodeId>)> {
+pub fn grown(graph: &Graph, rules: Rules) -> Option<(Oracle<Graph>, Vec<NodeId>)> {
     let ahead = |node: NodeId| {
         graph.operands(node).filter_map(Operand::node).any(|other| other.index() > node.index())
     };
@@ -177,14 +194,7 @@ fn grown(graph: &Graph, rules: Rules) -> Option<(Oracle<Graph>, Vec<NodeId>)> {
         let to = (from + batch).min(nodes.len());
         oracle.update(|into| {
             for &node in &nodes[from..to] {
-                let operands = graph.operands(node).map(|operand| match operand {
-                    Operand::Node(other) if other == node => DraftOperand::Member(0),
-                    Operand::Node(other) => Operand::Node(ids[other.index()]).into(),
-                    other => other.into(),
-                });
-                let distinct = graph.is_distinct(node);
-                let draft = Draft { distinct, operands: operands.collect() };
-                ids.push(into.insert_group(&[draft]).unwrap()[0]);
+                copy_node(graph, node, into, &mut ids);
                 if graph.tag_of(node).is_some() {
                     into.mark_tag(ids[node.index()]);
                 }
@@ -199,6 +209,48 @@ fn grown(graph: &Graph, rules: Rules) -> Option<(Oracle<Graph>, Vec<NodeId>)> {
         from = to;
     }
     Some((oracle, ids))
+}
+
+/// Adds the next node of a graph to another; `ids` are those of the nodes before.
+pub fn copy_node(from: &Graph, node: NodeId, to: &mut Graph, ids: &mut Vec<NodeId>) {
+    let operands = from.operands(node).map(|operand| match operand {
+        Operand::Node(other) if other == node => DraftOperand::Member(0),
+        Operand::Node(other) => Operand::Node(ids[other.index()]).into(),
+        other => other.into(),
+    });
+    let draft = Draft { distinct: from.is_distinct(node), operands: operands.collect() };
+    ids.push(to.insert_group(&[draft]).unwrap()[0]);
+}
+
+/// Whether the steps sufficed, and the paths that are shown are connected, start from one type,
+/// and have bytes that meet or not as the clause of rule `union` says.
+fn is_explained(why: &Explanation) -> bool {
+    let Some(comparison) = &why.comparison else { return why.clause != Clause::Limit };
+    for AccessPath { steps, to_base, .. } in [&comparison.a, &comparison.b] {
+        let starts = steps.first().is_none_or(|step| step.ty == comparison.base);
+        let connected = steps.windows(2).all(|pair| pair[0].into == pair[1].ty);
+        if !starts || !connected || *to_base > steps.len() {
+            return false;
+        }
+    }
+    let (Some(a), Some(b)) = (&comparison.a.bytes, &comparison.b.bytes) else { return true };
+    let [a, b] = [a, b].map(intervals);
+    let meet = a.iter().any(|one| b.iter().any(|other| one.0 < other.1 && other.0 < one.1));
+    meet == (why.clause == Clause::Overlap) && (!meet || comparison.apart.is_none())
+}
+
+/// The intervals of a range; of a flexible array's, those not too far out.
+fn intervals(range: &ByteRange) -> Vec<(u64, u64)> {
+    let mut starts = vec![range.start];
+    for repeat in &range.repeats {
+        let count = repeat.count.unwrap_or(4_000 / repeat.stride + 1);
+        let repeated = |start| (0..count).map(move |element| start + element * repeat.stride);
+        starts = starts.into_iter().flat_map(repeated).collect();
+        starts.sort_unstable();
+        starts.dedup();
+    }
+    let len = range.end.map_or(u64::MAX, |end| end - range.start);
+    starts.into_iter().map(|start| (start, start.saturating_add(len))).collect()
 }
 
 /// The graph's types as plain data, and its tags, where the naive definition has
@@ -240,6 +292,8 @@ fn universe_of(graph: &Graph, tags: &[TagId]) -> Option<(Universe, Vec<Option<un
         }
         place[ty.node().index()] = Some(types.len());
         paths.push(count);
+        // No tag starts at a type that is too large to list.
+        fields.truncate(if count > MOST_PATHS { 0 } else { fields.len() });
         types.push(Type {
             name: String::from_utf8_lossy(node.name().unwrap_or(b"")).into_owned(),
             parent,
@@ -253,10 +307,23 @@ fn universe_of(graph: &Graph, tags: &[TagId]) -> Option<(Universe, Vec<Option<un
         let parts = graph.tag(tag).ok()?;
         let (base, access) =
             (place[parts.base.node().index()]?, place[parts.access.node().index()]?);
-        let fits = sized == (parts.format == Format::New) && paths[base].max(paths[access]) <= 300;
+        let fits =
+            sized == (parts.format == Format::New) && paths[base].max(paths[access]) <= MOST_PATHS;
         let size = parts.size.unwrap_or(0);
         fits.then_some(universe::Tag { base, access, offset: parts.offset, size })
     });
     let tags = tags.collect();
     Some((Universe { sized, types, tags: Vec::new() }, tags))
+}
+
+/// The answers to all pairs of tags, by all rules.
+pub fn answers(graph: &Graph, tags: &[TagId]) -> Vec<bool> {
+    let mut answers = Vec::new();
+    for rules in RULES {
+        let oracle = Oracle::new(graph, rules);
+        for &a in tags {
+            answers.extend(tags.iter().map(|&b| oracle.may_alias(a, b)));
+        }
+    }
+    answers
 }

@@ -14,7 +14,7 @@ use tbaa_check::Level;
 use tbaa_check::link::{Linked, Summary};
 use tbaa_check::lint::{Lint, lint, lint_graph};
 use tbaa_check::verify::{verify, verify_graph};
-use tbaa_ir::Keep;
+use tbaa_ir::{Effects, Keep};
 use tbaa_lower::{Lowering, Options, ScopeForm};
 
 use crate::engines::{RULES, every_engine};
@@ -25,8 +25,9 @@ use crate::universe::Universe;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets but that of the C interface.
-pub const TARGETS: [Target; 8] = [
+pub const TARGETS: [Target; 9] = [
     ("text", text),
+    ("module", module),
     ("spec", spec),
     ("types", types),
     ("declare", declare),
@@ -91,6 +92,39 @@ pub fn text(data: &[u8]) {
     assert!(fits, "{}\n=>\n{written}", String::from_utf8_lossy(data));
     let _ = (lint_graph(graph, &all), verify_graph(graph, Rules::Llvm), tbaa_ir::write_mlir(graph));
     link(graph);
+}
+
+/// `.ll` text with bodies: checks are put into it, and its tags are lowered; what either
+/// makes is read again.
+pub fn module(data: &[u8]) {
+    let Ok(module) = tbaa_ir::read(data) else { return };
+    let effects = Effects::new(data, &module);
+    for function in 0..module.functions().len() as u32 {
+        let body = module.body(data, function);
+        let _ = body.successors();
+        for statement in &body.statements {
+            assert!(statement.offset < statement.end() && statement.end() <= data.len());
+            let values = statement.values().count() + statement.operands().rest().len();
+            assert!(values <= 2 * data.len());
+            let _ = (statement.element().map(|it| it.indices().count()), statement.converted());
+            let _ = (statement.stored(), statement.call().map(|it| effects.on_loads(&it)));
+        }
+    }
+    if let Ok(checked) = tbaa_instrument::instrument(data, &module) {
+        assert!(checked.skipped.iter().all(|it| it.offset <= data.len()));
+    }
+    let tags: Vec<TagId> = module.graph().tags().take(TAGS).collect();
+    let source = Oracle::new(module.graph(), Rules::Union);
+    let mut lowering = Lowering::new(Options::new());
+    if lowering.lower(&source, &tags).is_ok() {
+        assert!(lowering.check(&source).is_empty());
+        let mut rewriter = tbaa_ir::Rewriter::new(data, &module);
+        for index in 0..module.instructions().len() {
+            rewriter.set_metadata(index, "tbaa", None);
+        }
+        // Of damaged text nothing more can be said than that it ends.
+        let _ = rewriter.to_bytes();
+    }
 }
 
 /// A summary linked with itself is itself.

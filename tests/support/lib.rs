@@ -2,6 +2,8 @@
 
 #![allow(missing_docs, clippy::missing_panics_doc)]
 
+pub mod cases;
+pub mod damage;
 pub mod engines;
 pub mod fuzz;
 pub mod hostile;
@@ -46,7 +48,6 @@ mod guides {
         declare "docs/declare"
         derive "docs/derive"
         embed_c "docs/embed-c"
-        embed_cranelift "docs/embed-cranelift"
         limits "docs/limits"
         linking "docs/linking"
         lints "docs/lints"
@@ -62,6 +63,7 @@ mod guides {
         types "docs/types"
         verify "docs/verify"
         whole_program "docs/whole-program"
+        worth "docs/worth"
         witness "docs/witness"
     }
 }

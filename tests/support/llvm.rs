@@ -1,6 +1,6 @@
 //! Asking the real LLVM 22, through `tests/llvm/aa.cpp` and its own tools.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -14,8 +14,6 @@ type Once = Arc<OnceLock<Vec<u8>>>;
 /// Without them the comparisons say that they are skipped, unless `TBAA_LLVM`
 /// is `require`, as it is in the README's test command.
 pub struct Llvm {
-    /// `tests/llvm/aa.cpp`, compiled when it is first asked.
-    aa: OnceLock<PathBuf>,
     /// What clang printed so far, by source file and options.
     modules: Mutex<HashMap<(PathBuf, String), Once>>,
 }
@@ -25,27 +23,25 @@ impl Llvm {
         static LLVM: OnceLock<Option<Llvm>> = OnceLock::new();
         let start = || {
             let version = Command::new("clang-22").arg("--version").output();
-            let found = version.map(|_| Llvm { aa: OnceLock::new(), modules: Mutex::default() });
+            let found = version.map(|_| Llvm { modules: Mutex::default() });
             usable(found.map_err(|error| format!("clang-22: {error}")))
         };
         LLVM.get_or_init(start).as_ref()
     }
 
-    fn run_aa(&self, arguments: &[&str], file: &Path) -> Output {
-        let aa = self.aa.get_or_init(|| build("aa").unwrap_or_else(|why| panic!("{why}")));
-        Command::new(aa).args(arguments).arg(file).output().unwrap()
+    fn program(&self) -> Program {
+        Program::get("aa").unwrap_or_else(|| panic!("LLVM 22 is only in part usable"))
     }
 
-    /// What `aa COMMAND FILE` prints.
+    /// What `aa COMMAND FILE` prints, of `tests/llvm/aa.cpp`.
     pub fn aa(&self, arguments: &[&str], file: &Path) -> String {
-        let output = self.run_aa(arguments, file);
-        text_of(output, &format!("aa {arguments:?} {}", file.display()))
+        self.program().ask(arguments, file)
     }
 
     /// The same, or `None` if a signal ended it: LLVM reads what is no node as
     /// one, and what comes of it depends on what lies in memory there.
     pub fn aa_unless_killed(&self, arguments: &[&str], file: &Path) -> Option<String> {
-        let output = self.run_aa(arguments, file);
+        let output = self.program().run(arguments, file);
         output.status.code()?;
         Some(text_of(output, &format!("aa {arguments:?} {}", file.display())))
     }
@@ -130,9 +126,33 @@ fn compile(source: &Path, options: &[&str]) -> Vec<u8> {
     output.stdout
 }
 
-/// Compiles a program of `tests/llvm`; says why where that cannot be.
-pub fn build_or_skip(name: &str) -> Option<PathBuf> {
-    usable(build(name))
+/// A program of `tests/llvm`, compiled against LLVM 22.
+#[derive(Clone)]
+pub struct Program(PathBuf);
+
+impl Program {
+    /// The program, unless LLVM 22 is neither there nor required.
+    pub fn get(name: &'static str) -> Option<Program> {
+        static BUILT: Mutex<BTreeMap<&str, Option<Program>>> = Mutex::new(BTreeMap::new());
+        let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
+        built.entry(name).or_insert_with(|| usable(build(name)).map(Program)).clone()
+    }
+
+    /// What the program prints.
+    pub fn ask(&self, arguments: &[&str], file: &Path) -> String {
+        let output = self.run(arguments, file);
+        text_of(output, &format!("{} {arguments:?} {}", self.0.display(), file.display()))
+    }
+
+    fn run(&self, arguments: &[&str], file: &Path) -> Output {
+        Command::new(&self.0).args(arguments).arg(file).output().unwrap()
+    }
+
+    /// What it prints of no file, on standard output and on standard error.
+    pub fn list(&self) -> [String; 2] {
+        let output = Command::new(&self.0).output().unwrap();
+        [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap())
+    }
 }
 
 fn usable<T>(found: Result<T, String>) -> Option<T> {
@@ -188,7 +208,7 @@ fn build(name: &str) -> Result<PathBuf, String> {
 fn text_of(output: Output, what: &str) -> String {
     let message = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{what}: {}: {message}", output.status);
-    String::from_utf8(output.stdout).unwrap()
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 /// A folder for files, in the one that cargo builds in.

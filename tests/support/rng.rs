@@ -28,4 +28,11 @@ impl Rng {
     pub fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
         &items[self.below(items.len())]
     }
+
+    /// The numbers below `count`, in random order.
+    pub fn shuffled(&mut self, count: usize) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..count).collect();
+        (1..count).for_each(|at| order.swap(at, self.below(at + 1)));
+        order
+    }
 }

@@ -47,6 +47,18 @@ impl Universe {
         Universe { sized, ..Universe::default() }
     }
 
+    /// A root and scalars of one size below it.
+    pub fn of_scalars<const N: usize>(
+        sized: bool,
+        size: u64,
+        names: [&str; N],
+    ) -> (Universe, usize, [usize; N]) {
+        let mut universe = Universe::new(sized);
+        let root = universe.root("R");
+        let scalars = names.map(|name| universe.scalar(name, root, size));
+        (universe, root, scalars)
+    }
+
     pub fn root(&mut self, name: &str) -> usize {
         self.add(name, None, 0, Vec::new(), true)
     }

@@ -4,7 +4,7 @@
 use tbaa::wellformed::Verifier;
 use tbaa::{Oracle, Rules};
 use tbaa_ir::{Keep, Module, TextErrorKind};
-use tbaa_tests::Rng;
+use tbaa_tests::{Rng, damage};
 
 /// Something of everything that the reader knows.
 const MODULE: &str = r#"; ModuleID = 'f.c'
@@ -61,7 +61,7 @@ fn use_all(text: &[u8]) -> Result<Module, TextErrorKind> {
         };
         let graph = module.graph();
         let mut verifier = Verifier::new(graph);
-        for rules in [Rules::Llvm, Rules::Union, Rules::UnionStrict] {
+        for rules in tbaa_tests::engines::RULES {
             let oracle = Oracle::new(graph, rules);
             for a in graph.tags() {
                 if rules == Rules::Llvm && verifier.check(a).is_err() {
@@ -127,41 +127,12 @@ fn a_text_cut_anywhere_is_refused_or_whole() {
     }
 }
 
-/// Bytes that mean something to the reader.
-const TELLING: &[u8] = b"!{}()[]<>\"\\;:,=@%*\n\r\t 0123456789i-\0\xff";
-
-fn damage(text: &mut Vec<u8>, random: &mut Rng) {
-    for _ in 0..1 + random.below(4) {
-        let at = random.below(text.len());
-        let byte = TELLING[random.below(TELLING.len())];
-        let end = text.len().min(at + 1 + random.below(30));
-        match random.below(6) {
-            0 => text[at] = byte,
-            1 => text.insert(at, byte),
-            2 => drop(text.remove(at)),
-            3 => drop(text.drain(at..end)),
-            4 => {
-                let copy = text[at..end].to_owned();
-                let to = random.below(text.len());
-                text.splice(to..to, copy);
-            }
-            // Another number: references to the wrong node, and cycles.
-            _ => {
-                let digit = (at..text.len()).find(|&at| text[at].is_ascii_digit());
-                if let Some(digit) = digit {
-                    text[digit] = b'0' + random.below(10) as u8;
-                }
-            }
-        }
-    }
-}
-
 #[test]
 fn a_damaged_text_is_no_danger() {
     let (mut read, mut refused) = (0, 0);
     for seed in 0..3_000 {
         let mut text = MODULE.as_bytes().to_owned();
-        damage(&mut text, &mut Rng(seed));
+        damage::bytes(&mut Rng(seed), &mut text);
         let result = std::panic::catch_unwind(|| use_all(&text).is_ok());
         match result {
             Ok(true) => read += 1,
@@ -178,7 +149,7 @@ fn a_damaged_list_of_metadata_is_no_danger() {
     let list = &MODULE[MODULE.find("!3 = ").unwrap()..];
     for seed in 0..2_000 {
         let mut text = format!("!tbaa.tags = !{{!3, !9, !20, !6}}\n{list}").into_bytes();
-        damage(&mut text, &mut Rng(seed));
+        damage::bytes(&mut Rng(seed), &mut text);
         if std::panic::catch_unwind(|| drop(use_all(&text))).is_err() {
             panic!("seed {seed}:\n{}", String::from_utf8_lossy(&text));
         }

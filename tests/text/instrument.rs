@@ -1,7 +1,10 @@
 //! Checks in a module's text.
 
-use tbaa_instrument::{Instrumented, SkipReason, instrument};
-use tbaa_ir::{Instruction, TextErrorKind};
+use std::fmt::Write as _;
+
+use tbaa_instrument::instrument;
+use tbaa_ir::{Instruction, Opcode};
+use tbaa_tests::cases;
 
 const TAGS: &str = r#"
 !0 = !{!1, !1, i64 0}
@@ -11,285 +14,37 @@ const TAGS: &str = r#"
 !4 = !{!2, !2, i64 0}
 "#;
 
-fn checked(body: &str) -> Instrumented {
+/// The functions with their checks, without what follows them; how many sites there are, and what
+/// cannot be checked.
+fn checked(body: &str) -> String {
     let text = format!("{body}{TAGS}");
-    instrument(text.as_bytes(), &tbaa_ir::read(text.as_bytes()).unwrap()).unwrap()
-}
-
-/// The functions' text with their checks, without what follows them.
-#[track_caller]
-fn expect(body: &str, expected: &str) -> Instrumented {
-    let found = checked(body);
-    let text = String::from_utf8(found.text.clone()).unwrap();
-    let end = text.find("\n!0 = ").unwrap();
-    pretty_assertions::assert_eq!(text[..end + 1].trim(), expected.trim());
-    // What is made is read again, and has the same accesses.
+    let module = tbaa_ir::read(text.as_bytes()).unwrap();
+    let found = match instrument(text.as_bytes(), &module) {
+        Ok(found) => found,
+        Err(error) => return format!("refused: {error}"),
+    };
+    // What is made is read again, and has the same accesses; it gets no more checks.
     let again = tbaa_ir::read(&found.text).unwrap();
-    let before = tbaa_ir::read(format!("{body}{TAGS}").as_bytes()).unwrap();
     let own = |it: &&Instruction| {
-        (it.function as usize) < before.functions().len() && it.opcode.accesses_memory()
+        (it.function as usize) < module.functions().len() && it.opcode.accesses_memory()
     };
-    assert_eq!(again.instructions().iter().filter(own).count(), before.instructions().len());
-    found
-}
-
-#[test]
-fn writes_without_a_tag_clear_and_reads_without_one_are_left() {
-    let found = expect(
-        "define void @f(ptr %p, ptr %q) {
-  %a = load i32, ptr %p, align 4
-  store i32 %a, ptr %q, align 4
-  %b = load i8, ptr %p, align 1, !tbaa !4
-  store i8 %b, ptr %q, align 1, !tbaa !4
-  %c = load i32, ptr %p, align 4, !tbaa !0
-  ret void
-}
-",
-        "define void @f(ptr %p, ptr %q) {
-  %a = load i32, ptr %p, align 4
-  call void @__tbaa_witness_clear(ptr %q, i64 4), !tbaa !5
-  store i32 %a, ptr %q, align 4
-  %b = load i8, ptr %p, align 1, !tbaa !4
-  call void @__tbaa_witness_clear(ptr %q, i64 1), !tbaa !5
-  store i8 %b, ptr %q, align 1, !tbaa !4
-  call void @__tbaa_witness.read4(ptr %p, i32 0)
-  %c = load i32, ptr %p, align 4, !tbaa !0
-  ret void
-}
-",
-    );
-    assert_eq!((found.sites, found.skipped.len()), (1, 0));
-}
-
-#[test]
-fn slots_in_registers_are_left_and_others_begin_and_end() {
-    expect(
-        "declare void @g(ptr)
-define void @f(ptr byval({ i64, i64 }) align 8 %v) {
-  %register = alloca i32, align 4
-  %memory = alloca [3 x i32], align 4
-  %marked = alloca i16, align 2
-  store i32 0, ptr %register, align 4, !tbaa !0
-  call void @llvm.lifetime.start.p0(ptr %marked)
-  call void @g(ptr %marked)
-  call void @llvm.lifetime.end.p0(ptr %marked)
-  store i32 0, ptr %memory, align 4, !tbaa !0
-  %n = load i32, ptr %register, align 4, !tbaa !0
-  %dynamic = alloca i64, i32 %n, align 8
-  musttail call void @g(ptr %v)
-  ret void
-}
-",
-        "declare void @g(ptr)
-define void @f(ptr byval({ i64, i64 }) align 8 %v) {
-  call void @__tbaa_witness_fresh(ptr %v, i64 16), !tbaa !5
-  %register = alloca i32, align 4
-  %memory = alloca [3 x i32], align 4
-  call void @__tbaa_witness_fresh(ptr %memory, i64 12), !tbaa !5
-  %marked = alloca i16, align 2
-  store i32 0, ptr %register, align 4, !tbaa !0
-  call void @llvm.lifetime.start.p0(ptr %marked)
-  call void @__tbaa_witness_fresh(ptr %marked, i64 2), !tbaa !5
-  call void @g(ptr %marked)
-  call void @__tbaa_witness_fresh(ptr %marked, i64 2), !tbaa !5
-  call void @llvm.lifetime.end.p0(ptr %marked)
-  call void @__tbaa_witness.write4(ptr %memory, i32 0)
-  store i32 0, ptr %memory, align 4, !tbaa !0
-  %n = load i32, ptr %register, align 4, !tbaa !0
-  %dynamic = alloca i64, i32 %n, align 8
-  %tbaa.witness.0 = zext i32 %n to i64
-  %tbaa.witness.1 = mul i64 %tbaa.witness.0, 8
-  call void @__tbaa_witness_fresh(ptr %dynamic, i64 %tbaa.witness.1), !tbaa !5
-  call void @__tbaa_witness_fresh(ptr %v, i64 16), !tbaa !5
-  call void @__tbaa_witness_fresh(ptr %memory, i64 12), !tbaa !5
-  musttail call void @g(ptr %v)
-  ret void
-}
-",
-    );
-}
-
-#[test]
-fn calls_are_read_whatever_their_arguments_are() {
-    let before = "@c = external global i8
-declare ptr @strcpy(ptr, ptr)
-define void @f(ptr %p) {
-entry: %memory = alloca [3 x i32], align 4";
-    let copy = "call ptr @strcpy(ptr getelementptr (i8, ptr @c, i64 1), ptr %p)";
-    let set = "call ptr @memset(ptr %p, i32 0, i64 ptrtoint (ptr @c to i64))";
-    expect(
-        &format!(
-            "{before} ; it's \"(
-  call void asm \"movl $$1, $0\", \"=*m\"(ptr elementtype(i32) %p)
-  %a = call ptr @strcpy(ptr \"k\"=\"v\" nonnull %memory, ptr %p)
-  %b = {copy}
-  {set}
-  ret void
-}}
-"
-        ),
-        &format!(
-            "{before} ; it's \"(
-  call void @__tbaa_witness_fresh(ptr %memory, i64 12)
-  call void @__tbaa_witness_clear(ptr %p, i64 4)
-  call void asm \"movl $$1, $0\", \"=*m\"(ptr elementtype(i32) %p)
-  %a = call ptr @strcpy(ptr \"k\"=\"v\" nonnull %memory, ptr %p)
-  call void @__tbaa_witness_printed(ptr %memory, i64 -1)
-  %b = {copy}
-  call void @__tbaa_witness_printed(ptr getelementptr (i8, ptr @c, i64 1), i64 -1)
-  call void @__tbaa_witness_clear(ptr %p, i64 ptrtoint (ptr @c to i64))
-  {set}
-  call void @__tbaa_witness_fresh(ptr %memory, i64 12)
-  ret void
-}}
-"
-        ),
-    );
-}
-
-#[test]
-fn what_is_unwound_to_goes_on_over_lines() {
-    let before = "declare void @g()
-@call = external constant ptr
-define void @f() personality ptr @g {
-  invoke void @g()
-          to label %a unwind label %b
-a:
-  ret void
-b:
-  %l = landingpad { ptr, i32 }
-          catch ptr @call";
-    let unwound = "call void @__tbaa_witness_unwound()";
-    expect(
-        &format!("{before}\n  ret void\n}}\n"),
-        &format!("{before}\n  {unwound}\n  ret void\n}}\n"),
-    );
-}
-
-#[test]
-fn nothing_stands_between_a_deoptimization_and_its_return() {
-    let declare = "declare i32 @llvm.experimental.deoptimize.i32(...)
-define i32 @f() {
-  %memory = alloca [3 x i32], align 4
-";
-    let call =
-        "  %r = call i32 (...) @llvm.experimental.deoptimize.i32(ptr %memory) [ \"deopt\"() ]
-  ret i32 %r
-}
-";
-    // Without tags there is no root for a tag of the checks' own.
-    let fresh = "  call void @__tbaa_witness_fresh(ptr %memory, i64 12)\n";
-    expect(&format!("{declare}{call}"), &format!("{declare}{fresh}{fresh}{call}"));
-}
-
-#[test]
-fn attributes_that_a_check_makes_untrue_are_taken_off() {
-    let body = "define i32 @f(ptr readonly %p) readonly #1 {
-  %a = load i32, ptr %p, align 4, !tbaa !0
-  %b = call i32 @f(ptr readonly %p) memory(argmem: read) \"readnone\"=\"kept\"
-  ret i32 %b
-}
-attributes #1 = { nounwind memory(argmem: read, inaccessiblemem: none) }
-attributes #2 = { speculatable }
-";
-    let text = String::from_utf8(checked(body).text).unwrap();
-    assert!(text.contains("define i32 @f(ptr readonly %p) \"tbaa-witness\" #1 {"), "{text}");
-    assert!(
-        text.contains("@f(ptr readonly %p) \"tbaa-witness\" \"readnone\"=\"kept\"\n"),
-        "{text}"
-    );
-    assert!(text.contains("attributes #1 = { nounwind \"tbaa-witness\" }\n"), "{text}");
-    assert!(text.contains("attributes #2 = { \"tbaa-witness\" }\n"), "{text}");
-}
-
-#[test]
-fn what_cannot_be_checked_is_listed() {
-    let found = checked(
-        "define void @naked(ptr %p) naked {
-  store i32 0, ptr %p, align 4, !tbaa !0
-  ret void
-}
-define void @collected(ptr %p) gc \"statepoint-example\" {
-  store i32 0, ptr %p, align 4, !tbaa !0
-  ret void
-}
-define void @far(ptr addrspace(3) %p, ptr swifterror %e, ptr %v) {
-  store i32 0, ptr addrspace(3) %p, align 4, !tbaa !0
-  store ptr null, ptr %e, align 8, !tbaa !0
-  store <vscale x 4 x i32> zeroinitializer, ptr %v, align 4, !tbaa !0
-  call void @llvm.vp.store.v4i32.p0(<4 x i32> undef, ptr %v, <4 x i1> undef, i32 4), !tbaa !0
-  ret void
-}
-define void @windows(ptr %p) {
-  %pad = cleanuppad within none []
-  store i32 0, ptr %p, align 4, !tbaa !0
-  ret void
-}
-",
-    );
-    let reasons: Vec<_> = found.skipped.iter().map(|it| (&it.function[..], it.reason)).collect();
-    let expected = [
-        ("naked", SkipReason::Naked),
-        ("collected", SkipReason::Collected),
-        ("far", SkipReason::AddressSpace),
-        ("far", SkipReason::SwiftError),
-        ("far", SkipReason::Size),
-        ("far", SkipReason::Call),
-        ("windows", SkipReason::Funclets),
-    ];
-    assert_eq!((reasons, found.sites), (expected.to_vec(), 0));
-}
-
-#[test]
-fn modules_that_cannot_be_checked_are_refused() {
-    let refused = |text: &str| {
-        let text = format!("{text}{TAGS}");
-        let module = tbaa_ir::read(text.as_bytes()).unwrap();
-        let error = instrument(text.as_bytes(), &module).unwrap_err();
-        assert!(matches!(error.kind, TextErrorKind::Expected { .. }));
-        error.to_string()
-    };
-    let typed =
-        "define void @f(i32* %p) {\n  store i32 0, i32* %p, align 4, !tbaa !0\n  ret void\n}\n";
-    assert!(refused(typed).contains("typed pointers"), "{}", refused(typed));
-    let again =
-        checked("define void @f(ptr %p) {\n  store i32 0, ptr %p, !tbaa !0\n  ret void\n}\n");
-    let again = String::from_utf8(again.text).unwrap().replace(TAGS, "");
-    assert!(refused(&again).contains("has been instrumented before"));
-}
-
-#[test]
-fn a_header_begins_where_its_define_does_whatever_the_name_is() {
-    expect(
-        "define void @redefine(ptr byval(i32) %v) memory(argmem: read) {
-  ret void
-}
-",
-        "define void @redefine(ptr byval(i32) %v) \"tbaa-witness\" {
-  call void @__tbaa_witness_fresh(ptr %v, i64 4)
-  call void @__tbaa_witness_fresh(ptr %v, i64 4)
-  ret void
-}
-",
-    );
-}
-
-#[test]
-fn a_slot_that_a_second_line_names_stays_in_memory() {
-    let found = checked(
-        "declare void @g(ptr)
-define void @f() {
-  %s = alloca i32, align 4
-  store i32 0, ptr %s, align 4, !tbaa !0
-  %e = getelementptr i8, ptr
-    %s, i64 0
-  call void @g(ptr %e)
-  ret void
-}
-",
-    );
+    let other = |it: &&Instruction| matches!(it.opcode, Opcode::Call | Opcode::Other);
+    let before = module.instructions().iter().filter(|it| !other(it));
+    assert_eq!(again.instructions().iter().filter(own).count(), before.count());
+    let twice = instrument(&found.text, &again).unwrap_err().to_string();
+    assert!(twice.contains("has been instrumented before"), "{twice}");
     let text = String::from_utf8(found.text).unwrap();
-    assert!(text.contains("write4(ptr %s"), "{text}");
+    let mut out = text[..text.find("\n!0 = ").unwrap() + 1].to_owned();
+    writeln!(out, "{} sites", found.sites).unwrap();
+    for it in found.skipped {
+        writeln!(out, "not checked: {:?} in @{}", it.reason, it.function).unwrap();
+    }
+    out
+}
+
+#[test]
+fn checks_are_as_written_down() {
+    cases::check("text/instrument.txt", |_, parts| checked(parts[0]));
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 mod agreement;
 mod hostile;
-mod instructions;
 mod instrument;
+mod listing;
 mod names;
 mod nodes;
 mod rewrite;
@@ -24,19 +24,6 @@ fn grid(module: &Module) -> Vec<String> {
     let oracle = Oracle::new(module.graph(), Rules::Llvm);
     let letter = |a: TagId, b: TagId| if oracle.may_alias(a, b) { 'M' } else { 'N' };
     tags.iter().map(|&a| tags.iter().map(|&b| letter(a, b)).collect()).collect()
-}
-
-fn tag_names(module: &Module) -> Vec<String> {
-    let graph = module.graph();
-    let name = |ty| String::from_utf8_lossy(graph.ty(ty).name().unwrap_or(b"?")).into_owned();
-    module
-        .attached_tags()
-        .iter()
-        .map(|&tag| {
-            let tag = graph.tag(tag).unwrap();
-            format!("{}+{} {}", name(tag.base), tag.offset, name(tag.access))
-        })
-        .collect()
 }
 
 /// A module with one store through each tag of `metadata` that `!tags` lists.

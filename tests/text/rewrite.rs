@@ -2,6 +2,7 @@
 
 use pretty_assertions::assert_eq;
 use tbaa_ir::{Module, Rewriter, TextErrorKind};
+use tbaa_tests::cases;
 
 use super::{Rng, read};
 
@@ -15,6 +16,9 @@ const METADATA: &str = "\
 !6 = !{!\"float\", !2, i64 0}
 !7 = !DILocation(line: 1, scope: !8)
 ";
+
+/// An instruction; without its tag; with another; with one more attachment.
+const CASES: &str = "text/rewrite.txt";
 
 /// A function of these instructions.
 fn module_text(body: &str) -> String {
@@ -37,81 +41,18 @@ fn rewritten(body: &str, change: impl Fn(&mut Rewriter<'_>, usize)) -> String {
     new.strip_prefix(before).unwrap().strip_suffix(after).unwrap().to_owned()
 }
 
-/// An instruction; without its tag; with another; with one more attachment.
-const CASES: &[[&str; 4]] = &[
-    [
-        "  %v = load i32, ptr %p, align 4, !tbaa !0\n",
-        "  %v = load i32, ptr %p, align 4\n",
-        "  %v = load i32, ptr %p, align 4, !tbaa !5\n",
-        "  %v = load i32, ptr %p, align 4, !tbaa !0, !noalias !4\n",
-    ],
-    [
-        "  %v = load i32, ptr %p, !tbaa !0, !range !{i32 0, i32 2}, !dbg !7\n",
-        "  %v = load i32, ptr %p, !range !{i32 0, i32 2}, !dbg !7\n",
-        "  %v = load i32, ptr %p, !tbaa !5, !range !{i32 0, i32 2}, !dbg !7\n",
-        "  %v = load i32, ptr %p, !tbaa !0, !range !{i32 0, i32 2}, !dbg !7, !noalias !4\n",
-    ],
-    [
-        "  store volatile i32 0, ptr %p,!dbg !DILocation(line: 2, scope: !8) , !tbaa!{!1, !{!\"a,}\", !2}, i64 0},!x.y !4;!tbaa !0\n",
-        "  store volatile i32 0, ptr %p,!dbg !DILocation(line: 2, scope: !8) ,!x.y !4;!tbaa !0\n",
-        "  store volatile i32 0, ptr %p,!dbg !DILocation(line: 2, scope: !8) , !tbaa!5,!x.y !4;!tbaa !0\n",
-        "  store volatile i32 0, ptr %p,!dbg !DILocation(line: 2, scope: !8) , !tbaa!{!1, !{!\"a,}\", !2}, i64 0},!x.y !4, !noalias !4;!tbaa !0\n",
-    ],
-    [
-        "  store i32 0, ptr %p, ; a comma, !tbaa !4\n    !tbaa /* !x !4 */ ! ; number\n 0 ; end\n",
-        "  store i32 0, ptr %p ; a comma, !tbaa !4\n     ; end\n",
-        "  store i32 0, ptr %p, ; a comma, !tbaa !4\n    !tbaa /* !x !4 */ !5 ; end\n",
-        "  store i32 0, ptr %p, ; a comma, !tbaa !4\n    !tbaa /* !x !4 */ ! ; number\n 0, !noalias !4 ; end\n",
-    ],
-    [
-        "  %v = load i32* %p, !\\74baa !0\n",
-        "  %v = load i32* %p\n",
-        "  %v = load i32* %p, !\\74baa !5\n",
-        "  %v = load i32* %p, !\\74baa !0, !noalias !4\n",
-    ],
-    [
-        "  %v = load i32, ptr %p, !tbaa !0  store i32 %v, ptr %q, !tbaa !0 ret void }\ndefine void @g() {\n",
-        "  %v = load i32, ptr %p\n  store i32 %v, ptr %q\n ret void }\ndefine void @g() {\n",
-        "  %v = load i32, ptr %p, !tbaa !5  store i32 %v, ptr %q, !tbaa !5 ret void }\ndefine void @g() {\n",
-        "  %v = load i32, ptr %p, !tbaa !0, !noalias !4\n  store i32 %v, ptr %q, !tbaa !0, !noalias !4\n ret void }\ndefine void @g() {\n",
-    ],
-    [
-        "  store i32 0, ptr %p, align 4,!tbaa !0store i32 0, ptr %q, !tbaa !0}\ndefine void @g() {\n",
-        "  store i32 0, ptr %p, align 4\nstore i32 0, ptr %q}\ndefine void @g() {\n",
-        "  store i32 0, ptr %p, align 4,!tbaa !5store i32 0, ptr %q, !tbaa !5}\ndefine void @g() {\n",
-        "  store i32 0, ptr %p, align 4,!tbaa !0, !noalias !4\nstore i32 0, ptr %q, !tbaa !0, !noalias !4}\ndefine void @g() {\n",
-    ],
-    [
-        "  %r = invoke i32 @g(ptr %p, metadata !\"x, !tbaa !0\")\n          to label %a unwind label %b, !tbaa !0, !prof !4\n",
-        "  %r = invoke i32 @g(ptr %p, metadata !\"x, !tbaa !0\")\n          to label %a unwind label %b, !prof !4\n",
-        "  %r = invoke i32 @g(ptr %p, metadata !\"x, !tbaa !0\")\n          to label %a unwind label %b, !tbaa !5, !prof !4\n",
-        "  %r = invoke i32 @g(ptr %p, metadata !\"x, !tbaa !0\")\n          to label %a unwind label %b, !tbaa !0, !prof !4, !noalias !4\n",
-    ],
-    [
-        "  call void asm sideeffect \"a, !tbaa !0\", \"~{x}\"(ptr %p), !srcloc !4, !tbaa !0, !tbaa !0\n",
-        "  call void asm sideeffect \"a, !tbaa !0\", \"~{x}\"(ptr %p), !srcloc !4\n",
-        "  call void asm sideeffect \"a, !tbaa !0\", \"~{x}\"(ptr %p), !srcloc !4, !tbaa !5, !tbaa !5\n",
-        "  call void asm sideeffect \"a, !tbaa !0\", \"~{x}\"(ptr %p), !srcloc !4, !tbaa !0, !tbaa !0, !noalias !4\n",
-    ],
-    [
-        "  call void @g(ptr %p) ; a comma, !tbaa !4\n  , !tbaa !0\n",
-        "  call void @g(ptr %p) ; a comma, !tbaa !4\n  \n",
-        "  call void @g(ptr %p) ; a comma, !tbaa !4\n  , !tbaa !5\n",
-        "  call void @g(ptr %p) ; a comma, !tbaa !4\n  , !tbaa !0, !noalias !4\n",
-    ],
-];
-
 #[test]
 fn a_tag_is_kept_replaced_or_dropped_and_another_added() {
     for eol in ["\n", "\r\n"] {
-        for case in CASES {
-            let [body, dropped, replaced, added] = case.map(|text| text.replace('\n', eol));
-            let run = |change: &dyn Fn(&mut Rewriter<'_>, usize)| rewritten(&body, change);
-            assert_eq!(run(&|_, _| {}), body);
-            assert_eq!(run(&|it, i| it.set_metadata(i, "other", None)), body);
-            assert_eq!(run(&|it, i| it.set_metadata(i, "tbaa", None)), dropped);
-            assert_eq!(run(&|it, i| it.set_metadata(i, "tbaa", Some(5))), replaced);
-            assert_eq!(run(&|it, i| it.set_metadata(i, "noalias", Some(4))), added);
+        for (_, case) in cases::all(CASES) {
+            let parts: Vec<_> = case.iter().map(|text| text.replace('\n', eol)).collect();
+            let [body, dropped, replaced, added] = &parts[..] else { panic!("{parts:?}") };
+            let run = |change: &dyn Fn(&mut Rewriter<'_>, usize)| rewritten(body, change);
+            assert_eq!(run(&|_, _| {}), *body);
+            assert_eq!(run(&|it, i| it.set_metadata(i, "other", None)), *body);
+            assert_eq!(run(&|it, i| it.set_metadata(i, "tbaa", None)), *dropped);
+            assert_eq!(run(&|it, i| it.set_metadata(i, "tbaa", Some(5))), *replaced);
+            assert_eq!(run(&|it, i| it.set_metadata(i, "noalias", Some(4))), *added);
         }
     }
 }
@@ -273,12 +214,13 @@ fn tags(module: &Module) -> Vec<Option<String>> {
 #[test]
 fn what_is_read_again_is_what_was_set() {
     let mut rng = Rng(17);
+    let cases = cases::all(CASES);
     let mut kinds_seen = [0; 4];
     for _ in 0..tbaa_tests::setting("TBAA_TEXTS", 400) {
         let mut body = String::new();
         for _ in 0..1 + rng.below(8) {
             if rng.one_in(2) {
-                body += rng.pick(CASES)[rng.below(4)];
+                body += &rng.pick(&cases).1[rng.below(4)];
             } else {
                 // The reader does not see what else starts on the line.
                 let &(instruction, after) = rng.pick(UNTAGGED);

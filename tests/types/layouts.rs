@@ -6,7 +6,7 @@ use pretty_assertions::assert_eq;
 use tbaa::types::{Context, DataLayout, LayoutError, Layouts, Type, TypeKind, TypeSize};
 
 use tbaa_ir::Sizes;
-use tbaa_tests::llvm::scratch;
+use tbaa_tests::llvm::{Program, scratch};
 use tbaa_tests::{Rng, setting};
 
 /// Data layouts of LLVM 22's own targets, and one that no target has.
@@ -35,32 +35,8 @@ const LAYOUTS: [(&str, &str); 9] = [
 
 /// A random type in LLVM assembly, over the structs `%s0` to `%s{structs}`.
 fn random(rng: &mut Rng, depth: usize, structs: usize, out: &mut String) {
-    const SIMPLE: [&str; 24] = [
-        "i1",
-        "i7",
-        "i8",
-        "i16",
-        "i24",
-        "i32",
-        "i33",
-        "i64",
-        "i65",
-        "i128",
-        "i1000",
-        "half",
-        "bfloat",
-        "float",
-        "double",
-        "x86_fp80",
-        "fp128",
-        "ppc_fp128",
-        "ptr",
-        "ptr addrspace(3)",
-        "ptr addrspace(7)",
-        "ptr addrspace(270)",
-        "x86_amx",
-        "target(\"spirv.Image\", float, 1)",
-    ];
+    const SIMPLE: &str = "i1|i7|i8|i16|i24|i32|i33|i64|i65|i128|i1000|half|bfloat|float|double|x86_fp80|\
+        fp128|ppc_fp128|ptr|ptr addrspace(3)|ptr addrspace(7)|ptr addrspace(270)|x86_amx|target(\"spirv.Image\", float, 1)";
     const LANES: [&str; 9] = ["i1", "i8", "i24", "i32", "i64", "half", "float", "double", "ptr"];
     let leaf = depth == 0 || rng.one_in(3);
     match if leaf { rng.below(3) } else { 3 + rng.below(4) } {
@@ -69,7 +45,7 @@ fn random(rng: &mut Rng, depth: usize, structs: usize, out: &mut String) {
             let scale = if rng.one_in(4) { "vscale x " } else { "" };
             write!(out, "<{scale}{} x {}>", 1 + rng.below(17), rng.pick(&LANES)).unwrap();
         }
-        0 | 2 => *out += SIMPLE[rng.below(SIMPLE.len())],
+        0 | 2 => *out += SIMPLE.split('|').nth(rng.below(24)).unwrap(),
         3 | 4 => {
             write!(out, "[{} x ", rng.below(6)).unwrap();
             random(rng, depth - 1, structs, out);
@@ -110,41 +86,7 @@ fn universe(rng: &mut Rng, count: usize) -> (String, Vec<String>) {
         writeln!(definitions, "%s{at} = type {body}").unwrap();
     }
     let mut types: Vec<String> = (0..STRUCTS).map(|at| format!("%s{at}")).collect();
-    for fixed in [
-        "label",
-        "token",
-        "metadata",
-        "i32 (ptr, ...)",
-        "%opaque",
-        "{ i32, %opaque }",
-        "[0 x %opaque]",
-        "i8388608",
-        "<4294967295 x i64>",
-        "{ i32, [0 x i32], i32 }",
-        "{}",
-        "<{ <vscale x 4 x i32>, <vscale x 4 x i32> }>",
-        "{ <vscale x 4 x i32>, <vscale x 2 x i32> }",
-        "{ [2 x <vscale x 4 x i32>], [2 x <vscale x 4 x i32>] }",
-        "[3 x <vscale x 1 x i1>]",
-        "{ { <vscale x 2 x i8>, <vscale x 2 x i8> } }",
-        "target(\"aarch64.svcount\")",
-        "{ target(\"aarch64.svcount\") }",
-        "target(\"amdgcn.named.barrier\", 0)",
-        "target(\"riscv.vector.tuple\", <vscale x 2 x i8>, 3)",
-        "target(\"dx.RawBuffer\", i8, 1, 0)",
-        "target(\"riscv.vector.tuple\", <vscale x 16 x i8>, 2)",
-        "target(\"spirv.Type\", 1, 12, 32)",
-        "target(\"spirv.Type\", 1, 0, 0)",
-        "target(\"spirv.Type\", 1, 0, 32)",
-        "target(\"spirv.Type\", 1, 12, 0)",
-        "target(\"spirv.Type\", 1, 16, 128)",
-        "target(\"spirv.Literal\", 3)",
-        "target(\"unheard.of\")",
-        "[2 x target(\"spirv.Sampler\")]",
-        "<2 x target(\"llvm.test.vectorelement\")>",
-    ] {
-        types.push(fixed.to_owned());
-    }
+    types.extend(include_str!("../fixtures/types/measured.txt").lines().map(str::to_owned));
     types.extend((0..count).map(|_| {
         let mut text = String::new();
         random(rng, 4, STRUCTS, &mut text);
@@ -187,14 +129,14 @@ fn stored(line: &str) -> Option<(bool, String, String)> {
 
 #[test]
 fn sizes_alignments_and_offsets_are_llvms() {
-    let Some(llvm) = crate::helper() else { return };
+    let Some(llvm) = Program::get("types") else { return };
     let mut rng = Rng(setting("TBAA_SEED", 22) as u64);
     for (name, text) in LAYOUTS {
         let (definitions, types) = universe(&mut rng, setting("TBAA_TYPES", 2_000));
         let module =
             format!("target datalayout = \"{text}\"\n{definitions}; types\n{}\n", types.join("\n"));
         let answers =
-            llvm.ask("measure", &scratch(&format!("layout-{name}.ll"), module.as_bytes()));
+            llvm.ask(&["measure"], &scratch(&format!("layout-{name}.ll"), module.as_bytes()));
         let layout: DataLayout = text.parse().unwrap();
         let mut context = Context::new();
         let names = context.read_definitions(definitions.as_bytes()).unwrap();
@@ -239,7 +181,7 @@ ni:1|ni:1:|ni:1:2:70|n|n0|n8|n8:|n8:16:32:64|s|s64:32:hello|x|ni:1-p:32:32";
 
 #[test]
 fn layout_strings_are_accepted_as_llvm_accepts_them() {
-    let Some(llvm) = crate::helper() else { return };
+    let Some(llvm) = Program::get("types") else { return };
     let strings: Vec<&str> =
         STRINGS.split('|').chain(LAYOUTS.iter().map(|(_, text)| *text)).collect();
     // Each beside what we print for it: LLVM must find the two equal.
@@ -251,7 +193,7 @@ fn layout_strings_are_accepted_as_llvm_accepts_them() {
         })
         .collect();
     let file = scratch("layouts.txt", (lines.join("\n") + "\n").as_bytes());
-    let answers = llvm.ask("layouts", &file);
+    let answers = llvm.ask(&["layouts"], &file);
     assert_eq!(answers.lines().count(), lines.len());
     for (line, answer) in lines.iter().zip(answers.lines()) {
         if line.contains('\t') {

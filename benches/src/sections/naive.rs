@@ -1,10 +1,9 @@
 //! The union rules against their definition, evaluated by listing paths.
 
-use tbaa::Rules;
+use tbaa::{Oracle, Rules};
 
 use super::Run;
 use super::programs::name_of;
-use crate::ours::Ours;
 use crate::report::{figure, table, with_unit};
 use crate::sample::{Contender, time};
 use tbaa_tests::Rng;
@@ -25,7 +24,8 @@ pub(super) fn measure(run: &mut Run<'_>) -> Result<(), String> {
         }
         let graphs: Vec<_> = universes.iter().map(Universe::graph).collect();
         let naive: Vec<_> = universes.iter().map(Naive::new).collect();
-        let ours: Vec<_> = graphs.iter().map(|(graph, _)| Ours::new(graph, Rules::Union)).collect();
+        let ours: Vec<_> =
+            graphs.iter().map(|(graph, _)| Oracle::new(graph, Rules::Union)).collect();
 
         let fast = || {
             let mut may = 0;

@@ -1,10 +1,9 @@
 //! Real programs: queries, all pairs, reading and writing.
 
-use tbaa::{Format, Rules};
+use tbaa::{Format, Oracle, Rules};
 
 use super::Run;
 use crate::heap::growth;
-use crate::ours::Ours;
 use crate::programs::{CORPUS, PROGRAMS, Program};
 use crate::queries::Subject;
 use crate::report::{figure, grouped, table, table_of, with_unit};
@@ -55,7 +54,7 @@ fn one(run: &mut Run<'_>, program: &Program, format: Format) -> Result<Measured,
     let attached = module.attached_tags();
     let whole = !attached.is_empty();
     let tags = if whole { attached } else { graph.tags().collect() };
-    let (bytes, oracle) = growth(|| Ours::new(graph, Rules::Llvm));
+    let (bytes, oracle) = growth(|| Oracle::new(graph, Rules::Llvm));
     drop(oracle);
     let llvm = run.llvm.and_then(|llvm| llvm.parse(&text));
     let mut subject = Subject::new(graph, tags, llvm);

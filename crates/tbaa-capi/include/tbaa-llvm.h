@@ -6,14 +6,14 @@
  *     tbaa_sink sink = tbaa_llvm_sink(context);
  *     tbaa_emitter_new(&sink, &emitter);
  *     ...
- *     tbaa_emit_access(emitter, &plan, access, &nodes);
- *     tbaa_llvm_attach(load, &nodes);
+ *     tbaa_llvm_tag(emitter, &place, load);
  */
 #ifndef TBAA_LLVM_H
 #define TBAA_LLVM_H
 
 #include <llvm-c/Core.h>
 #include <llvm-c/DebugInfo.h>
+#include <llvm-c/Target.h>
 #include <stdlib.h>
 #include <tbaa.h>
 
@@ -123,6 +123,91 @@ static inline void tbaa_llvm_attach(LLVMValueRef instruction, const tbaa_attachm
     tbaa_llvm_attach_kind(instruction, "tbaa.struct", nodes->tbaa_struct);
     tbaa_llvm_attach_kind(instruction, "alias.scope", nodes->alias_scope);
     tbaa_llvm_attach_kind(instruction, "noalias", nodes->noalias);
+}
+
+/* Types that stand inside each other deeper than this are taken to vary in size. */
+#define TBAA_LLVM_DEEPEST 64
+
+/* Whether LLVM has no number for a type's size: it depends on the processor. */
+static inline bool tbaa_llvm_varies(LLVMTypeRef type, unsigned depth) {
+    if (depth > TBAA_LLVM_DEEPEST)
+        return true;
+    switch (LLVMGetTypeKind(type)) {
+    case LLVMScalableVectorTypeKind:
+    case LLVMTargetExtTypeKind:
+        return true;
+    case LLVMArrayTypeKind:
+        return tbaa_llvm_varies(LLVMGetElementType(type), depth + 1);
+    case LLVMStructTypeKind:
+        for (unsigned i = 0; i < LLVMCountStructElementTypes(type); i++)
+            if (tbaa_llvm_varies(LLVMStructGetTypeAtIndex(type, i), depth + 1))
+                return true;
+        return false;
+    default:
+        return false;
+    }
+}
+
+/* The bytes that a type takes in memory; UINT64_MAX if that varies. */
+static inline uint64_t tbaa_llvm_size(LLVMValueRef instruction, LLVMTypeRef type) {
+    LLVMValueRef function = LLVMGetBasicBlockParent(LLVMGetInstructionParent(instruction));
+    if (!LLVMTypeIsSized(type) || tbaa_llvm_varies(type, 0))
+        return UINT64_MAX;
+    return LLVMStoreSizeOfType(LLVMGetModuleDataLayout(LLVMGetGlobalParent(function)), type);
+}
+
+/* Makes and attaches what an instruction at a place, or a call, is to get: tag and
+ * scopes, the alignment that is known, `volatile` where the path says so. The
+ * instruction is in a function of a module. TBAA_STATUS_REFUSED, and an instruction
+ * that is as it was, for an access wider than its place, a store where memory is
+ * immutable, and what cannot have a tag; tbaa_last_error says what to do. */
+static inline tbaa_status tbaa_llvm_tag(tbaa_emitter *emitter, const tbaa_tagged *tagged,
+                                        LLVMValueRef instruction) {
+    LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
+    uint32_t kind = TBAA_INSTRUCTION_KIND_CALL;
+    uint64_t size = 0;
+    tbaa_attachments nodes;
+    tbaa_status status;
+    switch (opcode) {
+    case LLVMLoad:
+    case LLVMVAArg:
+        kind = TBAA_INSTRUCTION_KIND_LOAD;
+        size = tbaa_llvm_size(instruction, LLVMTypeOf(instruction));
+        break;
+    case LLVMStore:
+        kind = TBAA_INSTRUCTION_KIND_STORE;
+        size = tbaa_llvm_size(instruction, LLVMTypeOf(LLVMGetOperand(instruction, 0)));
+        break;
+    case LLVMAtomicRMW:
+    case LLVMAtomicCmpXchg:
+        kind = TBAA_INSTRUCTION_KIND_STORE;
+        size = tbaa_llvm_size(instruction, LLVMTypeOf(LLVMGetOperand(instruction, 1)));
+        break;
+    case LLVMCall:
+        if (LLVMIsAMemIntrinsic(instruction) != NULL) {
+            LLVMValueRef bytes = LLVMIsAConstantInt(LLVMGetOperand(instruction, 2));
+            kind = TBAA_INSTRUCTION_KIND_COPY;
+            size = bytes == NULL ? 0 : LLVMConstIntGetZExtValue(bytes);
+        }
+        break;
+    case LLVMInvoke:
+        break;
+    default:
+        kind = TBAA_INSTRUCTION_KIND_NONE;
+        break;
+    }
+    status = tbaa_emit_tagged(emitter, tagged, kind, size, &nodes);
+    if (status != TBAA_STATUS_OK)
+        return status;
+    if (opcode == LLVMInvoke)
+        nodes.tag = NULL; /* LLVM's verifier refuses it; scopes it takes. */
+    tbaa_llvm_attach(instruction, &nodes);
+    if ((opcode == LLVMLoad || opcode == LLVMStore) && tagged->place.bit_width == 0 &&
+        tagged->place.align != 0 && tagged->place.align <= UINT32_MAX)
+        LLVMSetAlignment(instruction, (unsigned)tagged->place.align);
+    if (tagged->place.is_volatile && kind < TBAA_INSTRUCTION_KIND_CALL && opcode != LLVMVAArg)
+        LLVMSetVolatile(instruction, 1);
+    return TBAA_STATUS_OK;
 }
 
 #ifdef __cplusplus

@@ -425,6 +425,44 @@ typedef uint32_t tbaa_scope_form;
 #endif // __cplusplus
 
 /**
+ * What an instruction does, for what it gets.
+ */
+enum tbaa_instruction_kind
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * It loads.
+     */
+    TBAA_INSTRUCTION_KIND_LOAD = 0,
+    /**
+     * It stores, or does both at once.
+     */
+    TBAA_INSTRUCTION_KIND_STORE = 1,
+    /**
+     * It calls.
+     */
+    TBAA_INSTRUCTION_KIND_CALL = 2,
+    /**
+     * It copies or fills memory, such as `llvm.memcpy`: `size` may be that of
+     * several records.
+     */
+    TBAA_INSTRUCTION_KIND_COPY = 3,
+    /**
+     * Something else, which LLVM does not let have a tag.
+     */
+    TBAA_INSTRUCTION_KIND_NONE = 4,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum tbaa_instruction_kind tbaa_instruction_kind;
+#else
+typedef uint32_t tbaa_instruction_kind;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
  * Answers of a rule as `!alias.scope` and `!noalias`, exact pair by pair.
  */
 typedef struct tbaa_scopes tbaa_scopes;
@@ -459,6 +497,12 @@ typedef struct tbaa_oracle tbaa_oracle;
  * not matter.
  */
 typedef struct tbaa_reader tbaa_reader;
+
+/**
+ * Nodes that are in no LLVM context yet. They never change, and live as long as
+ * their context: threads may share them.
+ */
+typedef struct tbaa_recording tbaa_recording;
 
 /**
  * A string that somebody else owns: bytes and their number. It need not end in
@@ -882,6 +926,50 @@ typedef struct tbaa_part {
     uint64_t size;
 } tbaa_part;
 
+/**
+ * What the tags of a context are to be beside the usual. All zero is the usual.
+ */
+typedef struct tbaa_tag_options {
+    /**
+     * Names the lineage, so that code is the same in each run; no other context may
+     * have it, in any process whose code may be linked with this one's. Empty for a
+     * name that nobody else has.
+     */
+    struct tbaa_str lineage;
+    /**
+     * Of `tbaa_scope_form`: what scopes say beside the tags.
+     */
+    uint32_t scopes;
+    /**
+     * Whether scopes are all that is attached.
+     */
+    bool scopes_alone;
+    /**
+     * Names of records that C code accesses by clang's own tags, in modules that
+     * are linked with the JIT's.
+     */
+    const struct tbaa_str *shared;
+    /**
+     * The number of these names.
+     */
+    size_t shared_count;
+} tbaa_tag_options;
+
+/**
+ * Where a path leads, with what accesses there get. It never changes, lives as
+ * long as its context, and may be used by any thread meanwhile.
+ */
+typedef struct tbaa_tagged {
+    /**
+     * Offset, size and alignment; all 0 of a call.
+     */
+    struct tbaa_place place;
+    /**
+     * What to attach.
+     */
+    const struct tbaa_recording *nodes;
+} tbaa_tagged;
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -1070,7 +1158,8 @@ void tbaa_emitter_free(struct tbaa_emitter *emitter);
 /**
  * Emits what an access is to get: nothing for one without a tag. A tag that LLVM
  * would reject, crash on or get wrong is `TBAA_STATUS_REFUSED`: lower it, or
- * leave the access without.
+ * leave the access without. So is an access that may write where memory is
+ * immutable.
  *
  * Nodes are remembered by the graph of the plan's oracle: a snapshot's are
  * asked for anew, and an anonymous root of it is another to LLVM.
@@ -1083,7 +1172,12 @@ tbaa_status tbaa_emit_access(struct tbaa_emitter *emitter,
 /**
  * Emits what a call is to get, of which all effects on memory that somebody
  * else can access are given: scopes that it leaves alone, and with one effect
- * its tag. A call of which nothing is known gets nothing.
+ * its tag, which never says that memory is immutable. A call of which nothing is
+ * known gets nothing.
+ *
+ * A call that hands out memory, or takes it back, has an effect on all of that
+ * memory: give it the tags of the whole records. Else LLVM moves stores to an object
+ * that is freed behind the call.
  */
 tbaa_status tbaa_emit_call(struct tbaa_emitter *emitter,
                            const struct tbaa_plan *plan,
@@ -1452,6 +1546,69 @@ struct tbaa_str tbaa_last_error(void);
 struct tbaa_str tbaa_status_name(uint32_t status);
 
 /**
+ * Says what the tags of a context are to be. Call it before the first place is
+ * asked for, or not at all.
+ */
+tbaa_status tbaa_context_tag_options(struct tbaa_context *context,
+                                     const struct tbaa_tag_options *options);
+
+/**
+ * Gives the places that paths lead to, with what LLVM gets for accesses there:
+ * under policy `rfc` lowered tags. A path that names a record alone is the whole
+ * record, as a copy accesses it. Ask for all places that are known at the start in
+ * one call: their tags tell most accesses apart. More may come at any time; what
+ * was given out stays. On an error nothing is written.
+ */
+tbaa_status tbaa_places(struct tbaa_context *context,
+                        const struct tbaa_str *paths,
+                        size_t count,
+                        struct tbaa_tagged *places);
+
+/**
+ * Gives the place that a path leads to for accesses of `size` bytes, which may be
+ * more than it has, such as a vector that begins there; `UINT64_MAX` is for a size
+ * that varies.
+ */
+tbaa_status tbaa_place_sized(struct tbaa_context *context,
+                             struct tbaa_str path,
+                             uint64_t size,
+                             struct tbaa_tagged *place);
+
+/**
+ * Gives what a call gets that reads and writes the memory of `touched`, by paths,
+ * and hands out or takes back objects of the types `memory`, and touches nothing
+ * else that others access. With one path and no types that is the path's tag; with
+ * several the scopes of all that the call leaves alone, so nothing where there are
+ * none.
+ *
+ * An allocator must name the type of each object that it may free, and of each
+ * object that may be made of its bytes: LLVM moves the last stores to an object that
+ * is freed behind a call that does not touch it. A callee that reallocates, collects
+ * garbage or calls back touches whatever those touch.
+ */
+tbaa_status tbaa_call_touching(struct tbaa_context *context,
+                               const struct tbaa_str *touched,
+                               size_t touched_count,
+                               const struct tbaa_str *memory,
+                               size_t memory_count,
+                               struct tbaa_tagged *call);
+
+/**
+ * Emits what an instruction at a place, or a call, is to get. `kind` is of
+ * `tbaa_instruction_kind`; `size` has the bytes that it accesses, 0 if they are not
+ * known, `UINT64_MAX` if they vary. An access that is wider than its place, and a
+ * store where memory is immutable, is `TBAA_STATUS_REFUSED`, with the remedy.
+ * `tbaa-llvm.h` calls this with what the instruction says.
+ *
+ * It takes no lock: the place may be used by many threads, the emitter by one.
+ */
+tbaa_status tbaa_emit_tagged(struct tbaa_emitter *emitter,
+                             const struct tbaa_tagged *tagged,
+                             uint32_t kind,
+                             uint64_t size,
+                             struct tbaa_attachments *nodes);
+
+/**
  * Frees a string that the library made, and clears it, so that it may be freed
  * again. NULL is no error.
  */
@@ -1482,6 +1639,15 @@ static inline tbaa_memory_access tbaa_access(tbaa_tag tag, uint32_t kind) {
     access.kind = kind;
     access.size = 0;
     return access;
+}
+
+/* The options of a context whose tags go to LLVM, unions and all: tbaa_places. */
+static inline tbaa_options tbaa_options_for_llvm(void) {
+    tbaa_options options;
+    memset(&options, 0, sizeof options);
+    options.policy = TBAA_POLICY_RFC;
+    options.rule = TBAA_RULE_UNION;
+    return options;
 }
 
 /* No tag: the access may be to anything. */

@@ -3,13 +3,14 @@
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
-use tbaa::declare::{DeclareError, Policy, TaggedTypes, Target};
+use tbaa::declare::{DeclareError, Place, Policy, TaggedTypes, Target};
 use tbaa::spec::{Built, DeclareDecl, NameError, Spec};
 use tbaa::{Graph, Publisher};
 
 use crate::oracle::{Oracle, Tag, rules};
 use crate::snapshot::Kept;
 use crate::status::{Error, OrStatus, Status, free, given, made, status};
+use crate::tagged::{ContextTags, Declared};
 use crate::text::{Out, Str, constant, slice, write};
 
 /// How declared types become TBAA.
@@ -43,6 +44,7 @@ pub struct Options {
 
 /// Where a path leads, for the code that accesses it.
 #[repr(C)]
+#[derive(Clone, Copy, Default)]
 pub struct TagPlace {
     /// The tag; 0 where the policy has none, and the access goes without.
     pub tag: Tag,
@@ -63,6 +65,23 @@ pub struct TagPlace {
     pub immutable: bool,
 }
 
+impl From<&Place> for TagPlace {
+    fn from(found: &Place) -> Self {
+        let (first_bit, bit_width) = found.bits.unwrap_or((0, 0));
+        TagPlace {
+            tag: found.tag.map_or(Tag { id: 0 }, Tag::from),
+            bit_width,
+            // Counted from the place itself.
+            first_bit: first_bit.saturating_sub(found.offset.saturating_mul(8)),
+            offset: found.offset,
+            size: found.size,
+            align: found.align,
+            is_volatile: found.volatile,
+            immutable: found.immutable,
+        }
+    }
+}
+
 /// Types, tags and an oracle that knows them. Functions that take a `tbaa_context
 /// *` need it for themselves; with a `const` one they may run at the same time.
 pub struct Context {
@@ -74,6 +93,8 @@ pub struct Context {
     pub(crate) kept: Vec<Kept>,
     /// There once a reader was made.
     pub(crate) publisher: Option<Publisher>,
+    /// There once a place was asked for.
+    tags: Option<ContextTags>,
     /// Whether a change did not come to its end.
     broken: bool,
 }
@@ -90,7 +111,8 @@ impl Context {
         let graph = std::mem::take(built.graph_mut());
         let oracle = Oracle { inner: tbaa::Oracle::new(graph, rule), shared: false };
         let live = NonNull::from(Box::leak(Box::new(oracle)));
-        Box::new(Context { live, built, kept: Vec::new(), publisher: None, broken: false })
+        let (kept, publisher, tags) = (Vec::new(), None, None);
+        Box::new(Context { live, built, kept, publisher, tags, broken: false })
     }
 
     pub(crate) fn oracle(&self) -> &Oracle {
@@ -116,6 +138,13 @@ impl Context {
             std::mem::swap(graph, built.graph_mut());
             result
         })
+    }
+
+    /// Returns the tags for LLVM, and what they are made of.
+    pub(crate) fn tagging(&mut self) -> (&mut Option<ContextTags>, Declared<'_>) {
+        let Context { live, built, tags, .. } = self;
+        // SAFETY: as in `grow`.
+        (tags, Declared { oracle: unsafe { &mut live.as_mut().inner }, built })
     }
 
     /// Changes the graph by its declared types.
@@ -292,7 +321,7 @@ pub unsafe extern "C" fn tbaa_tags_of(
                     Error::new(error.status, format!("path {index}: {}", error.message))
                 })?);
             }
-            Ok(())
+            Ok::<(), Error>(())
         })?;
         // SAFETY: the caller promises room for `count` tags; `found` is our own.
         unsafe { std::ptr::copy_nonoverlapping(found.as_ptr(), tags, found.len()) };
@@ -312,18 +341,7 @@ pub extern "C" fn tbaa_place_of(
         let path = path.text()?;
         let found = context
             .grow_declared(|types, graph| types.place(graph, path).or_status(Status::Path))?;
-        let (first_bit, bit_width) = found.bits.unwrap_or((0, 0));
-        Ok(TagPlace {
-            tag: found.tag.map_or(Tag { id: 0 }, Tag::from),
-            bit_width,
-            // Counted from the place itself.
-            first_bit: first_bit.saturating_sub(found.offset.saturating_mul(8)),
-            offset: found.offset,
-            size: found.size,
-            align: found.align,
-            is_volatile: found.volatile,
-            immutable: found.immutable,
-        })
+        Ok(TagPlace::from(&found))
     })
 }
 

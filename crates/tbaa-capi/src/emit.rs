@@ -6,10 +6,10 @@ use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
 
 use tbaa::TagId;
-use tbaa_lower::emit::{EmitError, Emitter, ScopeNames, Sink, SinkOperand};
+use tbaa_lower::emit::{Attachments, EmitError, Emitter, Recorded, ScopeNames, Sink, SinkOperand};
 
 use crate::lower::{AliasScopes, Lowered};
-use crate::oracle::{Copy, MemoryAccess, Oracle, Tag, known_copy};
+use crate::oracle::{Copy, Effect, MemoryAccess, Oracle, Tag, known_copy};
 use crate::status::{Error, Status, free, given, made};
 use crate::text::{Str, slice};
 
@@ -157,12 +157,13 @@ pub struct EmitPlan<'a> {
 type NodePointer = NonNull<c_void>;
 
 impl NodeEmitter {
-    /// Emits the tag that an access gets.
+    /// Emits the tag that an access gets, or a call that makes it.
     fn tag(
         &mut self,
         plan: &EmitPlan<'_>,
         oracle: &Oracle,
         access: MemoryAccess,
+        call: bool,
     ) -> Result<Option<NodePointer>, Error> {
         if plan.scopes_alone || access.tag.id == 0 {
             return Ok(None);
@@ -179,7 +180,26 @@ impl NodeEmitter {
                 return Err(Error::new(Status::Refused, message));
             }
         };
+        if call {
+            return emitted(self.emitter.mutable_tag(graph, tag)).map(Some);
+        }
+        if access.kind != Effect::Read as u32 && graph.tag(tag).is_ok_and(|tag| tag.immutable) {
+            let message = "a store where memory is immutable, and LLVM moves loads of it over any \
+                           store: store there before the code that loads it is compiled, or give \
+                           the store and the loads the tag without `immutable`; of a load say \
+                           TBAA_EFFECT_READ";
+            return Err(Error::new(Status::Refused, message));
+        }
         emitted(self.emitter.tag(graph, tag)).map(Some)
+    }
+
+    /// Emits nodes that were recorded.
+    pub(crate) fn recorded(
+        &mut self,
+        nodes: &Attachments<Recorded>,
+    ) -> Result<NodeAttachments, Error> {
+        let made = emitted(self.emitter.attachments(nodes))?;
+        Ok(attachments(made.tag, made.copy, (made.alias_scope, made.noalias)))
     }
 
     /// Emits lists of scopes.
@@ -276,7 +296,8 @@ pub extern "C" fn tbaa_emitter_free(emitter: Option<Box<NodeEmitter>>) {
 
 /// Emits what an access is to get: nothing for one without a tag. A tag that LLVM
 /// would reject, crash on or get wrong is `TBAA_STATUS_REFUSED`: lower it, or
-/// leave the access without.
+/// leave the access without. So is an access that may write where memory is
+/// immutable.
 ///
 /// Nodes are remembered by the graph of the plan's oracle: a snapshot's are
 /// asked for anew, and an anonymous root of it is another to LLVM.
@@ -290,7 +311,7 @@ pub extern "C" fn tbaa_emit_access(
     made(nodes, || {
         let (emitter, plan) = (given(emitter, "the emitter")?, given(plan, "the plan")?);
         let oracle = given(plan.oracle, "the plan's oracle")?;
-        let tag = emitter.tag(plan, oracle, access)?;
+        let tag = emitter.tag(plan, oracle, access, false)?;
         let names = plan.access_scopes(access);
         Ok(attachments(tag, None, emitter.scopes(names)?))
     })
@@ -298,7 +319,12 @@ pub extern "C" fn tbaa_emit_access(
 
 /// Emits what a call is to get, of which all effects on memory that somebody
 /// else can access are given: scopes that it leaves alone, and with one effect
-/// its tag. A call of which nothing is known gets nothing.
+/// its tag, which never says that memory is immutable. A call of which nothing is
+/// known gets nothing.
+///
+/// A call that hands out memory, or takes it back, has an effect on all of that
+/// memory: give it the tags of the whole records. Else LLVM moves stores to an object
+/// that is freed behind the call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tbaa_emit_call(
     emitter: Option<&mut NodeEmitter>,
@@ -314,7 +340,7 @@ pub unsafe extern "C" fn tbaa_emit_call(
         let effects = unsafe { slice(effects, count, "effects") }?;
         let tag = match effects {
             &[effect] if plan.lowered.is_none_or(|lowered| lowered.knows(effect)) => {
-                emitter.tag(plan, oracle, effect)?
+                emitter.tag(plan, oracle, effect, true)?
             }
             _ => None,
         };

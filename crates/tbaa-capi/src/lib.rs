@@ -23,6 +23,7 @@ pub mod oracle;
 pub mod reader;
 pub mod snapshot;
 pub mod status;
+pub mod tagged;
 pub mod text;
 
 use text::Str;

@@ -9,7 +9,7 @@ use crate::text::{constant, slice};
 /// A tag: what one access says of its type. 0 is no tag, of which nothing is
 /// known: it may alias everything.
 #[repr(C)]
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tag {
     /// Dense from 1, in order of first use: `id - 1` may index a table.
     pub id: u32,

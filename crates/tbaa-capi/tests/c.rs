@@ -105,7 +105,8 @@ fn headers_are_c_and_cpp_of_several_standards() {
             let mut command = Command::new(compiler);
             command.args(["-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-pedantic", "-x"]);
             command.arg(language).arg(format!("-std={standard}"));
-            command.args(["-include", "tbaa.h", "-include", "tbaa.h"]);
+            let header = if language == "c" { "tbaa.h" } else { "tbaa.hpp" };
+            command.args(["-include", header, "-include", header]);
             run(command.args(flags(&["--cflags"])).arg("/dev/null"));
         }
     }
@@ -113,7 +114,7 @@ fn headers_are_c_and_cpp_of_several_standards() {
 
 #[test]
 fn llvm_gets_the_same_nodes_as_from_its_own_builder() {
-    if !have(&["cc", "gcc", "clang++-22", "pkg-config", "llvm-config-22"]) {
+    if !have(&["cc", "gcc", "g++", "clang++-22", "pkg-config", "llvm-config-22"]) {
         return;
     }
     let config = |option: &[&str]| {
@@ -124,12 +125,22 @@ fn llvm_gets_the_same_nodes_as_from_its_own_builder() {
     arguments.extend(config(&["--includedir"]));
     arguments.extend(shared());
     arguments.extend(config(&["--ldflags", "--libs", "core"]));
-    let program = compile("gcc", &source("llvm.c"), &arguments, "llvm");
-    assert_eq!(run(&mut Command::new(&program)), "ok\n");
+    for name in ["llvm", "tagged"] {
+        let program = compile("gcc", &source(&format!("{name}.c")), &arguments, name);
+        assert_eq!(run(&mut Command::new(&program)), "ok\n", "{name}");
+    }
+    let expected = |name: &str| fs::read_to_string(source(&format!("{name}.expected"))).unwrap();
+    let program = compile("gcc", &source("stack.c"), &arguments, "stack");
+    assert_eq!(run(&mut Command::new(&program)), expected("stack"));
     arguments.push("-fno-rtti".to_owned());
     let program = compile("clang++-22", &source("metadata.cpp"), &arguments, "metadata");
-    let expected = fs::read_to_string(source("metadata.expected")).unwrap();
-    assert_eq!(run(&mut Command::new(&program)), expected);
+    assert_eq!(run(&mut Command::new(&program)), expected("metadata"));
+    // The header for C++, without exceptions.
+    arguments.push("-fno-exceptions".to_owned());
+    for compiler in ["g++", "clang++-22"] {
+        let program = compile(compiler, &source("header.cpp"), &arguments, "header");
+        assert_eq!(run(&mut Command::new(&program)), "ok\n", "{compiler}");
+    }
 }
 
 #[test]
@@ -164,7 +175,7 @@ fn declared() -> BTreeSet<String> {
 
 #[test]
 fn every_function_is_called_by_a_program() {
-    let files = ["api.c", "emit.c", "threads.c", "llvm.c", "jit.c", "metadata.cpp"];
+    let files = ["api.c", "emit.c", "threads.c", "llvm.c", "tagged.c", "jit.c", "metadata.cpp"];
     let text: String = files.map(|file| fs::read_to_string(source(file)).unwrap()).concat();
     let called = |name: &&String| !text.contains(&format!("{name}("));
     let missing: Vec<_> = declared().iter().filter(called).cloned().collect();
@@ -174,7 +185,8 @@ fn every_function_is_called_by_a_program() {
 #[test]
 fn the_guide_shows_what_the_programs_say() {
     let guide = fs::read_to_string(repository().join("docs/embed-c.md")).unwrap();
-    let files = ["emit.c", "threads.c", "jit.c", "metadata.cpp"];
+    let files =
+        ["emit.c", "threads.c", "jit.c", "stack.c", "tagged.c", "header.cpp", "metadata.cpp"];
     let files = files.map(|file| fs::read_to_string(source(file)).unwrap());
     let mut shown = 0;
     for opening in ["```c\n", "```cpp\n"] {

@@ -73,16 +73,23 @@ impl<'a> Origin<'a> {
     /// Returns whether clang compiles the input; fails if it does not, and there
     /// are flags for it.
     pub(crate) fn is_compiled(&self) -> Result<bool, Failure> {
-        let is_source = is_source(self.path);
+        let is_source = is_source(self.path) || self.is_named_by_flag();
         if is_source || self.flags.is_empty() {
             return Ok(is_source);
         }
         Err(no_compiler(self.path, self.flags))
     }
 
+    /// Whether standard input is C or C++ by clang's flag `-x`.
+    fn is_named_by_flag(&self) -> bool {
+        let is_x = |flag: &OsString| flag.as_encoded_bytes().starts_with(b"-x");
+        self.path.as_os_str() == "-" && self.flags.iter().any(is_x)
+    }
+
     /// Compiles C or C++ to assembly text, with `-O1 -g` where the flags do not say
-    /// otherwise.
-    pub(crate) fn compile(&self) -> Result<Vec<u8>, Failure> {
+    /// otherwise. `text` is that of standard input, which clang reads where the path
+    /// names it.
+    pub(crate) fn compile(&self, text: &[u8]) -> Result<Vec<u8>, Failure> {
         let mut command = Command::new(clang());
         command.args(["-O1", "-g"]);
         if self.as_written {
@@ -98,7 +105,8 @@ impl<'a> Origin<'a> {
         note(format!("compiling {file} with `{}`", shown(&command)));
         // The last of several -o is the one that counts.
         command.args(["-S", "-emit-llvm", "-o", "-"]).arg(self.path);
-        run(command, "set CLANG to a clang", None)
+        let input = self.is_named_by_flag().then_some(text);
+        run(command, "set CLANG to a clang", input)
     }
 }
 
@@ -106,6 +114,26 @@ impl<'a> Origin<'a> {
 fn is_source(path: &Path) -> bool {
     let extension = path.extension().and_then(OsStr::to_str);
     extension.is_some_and(|it| matches!(it, "c" | "cc" | "cpp" | "cxx" | "C" | "c++"))
+}
+
+/// How assembly text is made of a file in another language; `None` where its name tells
+/// nothing.
+pub(crate) fn how_to_make(path: &Path) -> Option<String> {
+    let file = printable_path(path);
+    Some(match path.extension()?.to_str()? {
+        "rs" => {
+            format!("`rustc --emit=llvm-ir {file}` writes assembly text, but rustc writes no tags")
+        }
+        "f" | "for" | "f90" | "f95" | "f03" | "f08" | "f18" => {
+            format!("`flang -O2 -S -emit-llvm {file}` makes it")
+        }
+        "jl" => "`code_llvm(f, (Int,); raw=true, dump_module=true)` in Julia prints it".to_owned(),
+        "swift" => format!("`swiftc -O -emit-ir {file}` prints it"),
+        "hs" => format!("`ghc -O -fllvm -keep-llvm-files {file}` keeps it"),
+        "zig" => format!("`zig build-obj -femit-llvm-ir {file}` writes it"),
+        "m" | "mm" => format!("`clang -O2 -S -emit-llvm {file}` makes it"),
+        _ => return None,
+    })
 }
 
 /// There are flags for clang, and nothing that it could compile.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tbaa::{Operand, TagId};
+use tbaa::{Graph, Operand, TagId};
 use tbaa_ir::{DebugInfo, Instruction, Keep, Module, Names};
 
 use crate::input::{Content, Input, listed_tags, read_module, reference};
@@ -155,7 +155,7 @@ impl Input {
             let same = at.is_some_and(|(tag, (base, offset))| {
                 tag.offset == offset && names.ty(tag.base) == base
             });
-            same || names.place(tag) == name
+            same || names.place(tag) == name || is_whole_type(graph, tag, name)
         };
         let in_full = |&tag: &TagId| names.tag(tag) == name || self.described(&names, tag) == name;
         let mut found: Vec<TagId> = graph.tags().filter(in_full).collect();
@@ -301,6 +301,12 @@ fn is_digits(text: &str) -> bool {
 }
 
 /// The digits of `!8` or `8`.
+/// Whether a tag is to the whole of a type that its node calls so, as `p1 int`.
+fn is_whole_type(graph: &Graph, tag: TagId, name: &str) -> bool {
+    let whole = graph.tag(tag).ok().filter(|tag| tag.is_whole() && tag.offset == 0);
+    whole.is_some_and(|tag| graph.ty(tag.access).name() == Some(name.as_bytes()))
+}
+
 fn number(name: &str) -> Option<&str> {
     Some(name.strip_prefix('!').unwrap_or(name)).filter(|digits| is_digits(digits))
 }

@@ -10,7 +10,7 @@ use tbaa::wellformed::Verifier;
 use tbaa::{Field, Graph, NodeId, Rules, Tag, TagId, TypeId};
 use tbaa_ir::{Keep, Module, Names, TextError};
 
-use crate::convert::{Origin, disassemble};
+use crate::convert::{Origin, disassemble, how_to_make};
 use crate::listing::guess_roles;
 use crate::printable::{Position, printable, printable_path};
 use crate::progress;
@@ -64,7 +64,10 @@ impl Input {
                 "{file} lists metadata alone; {tags} of its nodes have the form of a tag and are taken for one"
             ));
         } else if graph.tag_count() == 0 {
-            note(format!("{file} has no access tags"));
+            note(format!(
+                "{file} has no access tags: clang writes none at -O0 or with -fno-strict-aliasing, \
+                 and rustc writes none at all"
+            ));
         }
         Ok(Input::new(file, text, Content::Module(module)))
     }
@@ -386,7 +389,11 @@ fn read(origin: Origin<'_>) -> Result<(String, Vec<u8>), Failure> {
     // What is found is at a line of the assembly text, not of the file.
     let converted = || format!("{file} as assembly");
     if is_compiled {
-        return Ok((converted(), origin.compile()?));
+        return Ok((converted(), origin.compile(&text)?));
+    }
+    if let Some(how) = how_to_make(origin.path) {
+        let why = format!("{file} is no LLVM assembly: {how}; give the .ll file");
+        return Err(Failure::unusable(why));
     }
     if is_bitcode(&text) {
         return Ok((converted(), disassemble(&text)?));

@@ -16,6 +16,7 @@ mod printable;
 mod progress;
 mod render;
 mod report;
+mod scratch;
 mod svg;
 mod walk;
 
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
     match outcome {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,
         Ok(Outcome::Found) => ExitCode::from(1),
+        Ok(Outcome::Ended(code)) => ExitCode::from(code),
         // Whoever read the output has seen enough.
         Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
             // What is still in the buffer has nowhere to go.

@@ -66,7 +66,7 @@ fn planted_miscompiles_are_found() {
         let what = format!("{}: {report}{}", file.display(), stderr(&out));
         assert_eq!(out.status.code(), Some(1), "{what}");
         assert_eq!(found_lines(&report), guilty, "{what}");
-        assert!(runs(&report) <= 20, "{what}");
+        assert!(runs(&report) <= 24, "{what}");
         let union =
             report.lines().find(|line| line.starts_with("  union")).map(|line| &line[9..12]);
         let expected = match file.file_stem().unwrap().to_str().unwrap() {
@@ -91,7 +91,7 @@ fn with_2000_accesses(planted: &str) -> String {
 }
 
 #[test]
-fn a_fault_among_2000_accesses_takes_36_runs_at_most() {
+fn a_fault_among_2000_accesses_takes_40_runs_at_most() {
     if !llvm_is_there() {
         return;
     }
@@ -111,7 +111,7 @@ fn a_fault_among_2000_accesses_takes_36_runs_at_most() {
         assert_eq!(found.len(), guilty, "{report}{}", stderr(&out));
         assert!(found.iter().all(|line| line.ends_with("; guilty")), "{report}");
         println!("{name} among {count} accesses: {} runs", runs(&report));
-        assert!(runs(&report) <= 36, "{report}");
+        assert!(runs(&report) <= 40, "{report}");
     }
 }
 
@@ -140,7 +140,7 @@ fn needs(stores: &[usize], file: &str) -> String {
 fn the_search_is_the_same_by_file_and_by_standard_input() {
     let file = scratch("5000.ll", &stores(5000));
     for (wanted, least, most) in
-        [(&[17][..], 15, 22), (&[4000, 4999], 28, 36), (&[3, 4, 5], 40, 50)]
+        [(&[17][..], 19, 26), (&[4000, 4999], 32, 40), (&[3, 4, 5], 44, 54)]
     {
         let mut first = None;
         for copy in ["{}", "-"] {
@@ -173,7 +173,8 @@ fn an_interrupted_search_goes_on() {
     let out = bisect(&file);
     assert_eq!(out.status.code(), Some(2));
     assert!(stderr(&out).contains("error: the command ended with status 125"), "{}", stderr(&out));
-    assert_eq!(fs::read_to_string(&state).unwrap().lines().count(), 11);
+    // Both ends were asked three times.
+    assert_eq!(fs::read_to_string(&state).unwrap().lines().count(), 7);
     // A line that was not written to its end.
     let mut torn = fs::read_to_string(&state).unwrap();
     torn += "shows 0-4";
@@ -255,7 +256,7 @@ fn tags_that_are_not_to_blame_are_acquitted() {
     ] {
         let out = tbaa(&["bisect", file, "--", command]);
         assert_eq!(out.status.code(), Some(0));
-        assert_eq!(stdout(&out), format!("the tags are not to blame: {why}\n"));
+        assert_eq!(stdout(&out), format!("this module's tags are not to blame: {why}\n"));
     }
     let out = tbaa(&["bisect", &file, "--", "no-such-program"]);
     assert_eq!(out.status.code(), Some(2));
@@ -307,4 +308,99 @@ fn stripped_are_the_tags_asked_for() {
     for bits in ["", "2", "+1", "000000000000000000000000000000000"] {
         assert_eq!(tbaa(&["strip", &file, "--hash", bits]).status.code(), Some(2), "{bits}");
     }
+}
+
+/// A fault that shows in some runs alone is not searched for without a word, and found with
+/// enough runs.
+#[cfg(unix)]
+#[test]
+fn a_program_that_does_not_answer_alike_is_told_of() {
+    let file = scratch("chance.ll", &stores(60));
+    let count = scratch("chance-count", "");
+    // Every third run shows the fault.
+    let command = format!(
+        "echo >> {count}; test $(($(wc -l < {count}) % 3)) != 0 || {}",
+        needs(&[7, 44], "{}")
+    );
+    let out = tbaa(&["bisect", &file, "--", "sh", "-c", &command]);
+    assert_eq!((out.status.code(), &*stdout(&out)), (Some(2), ""));
+    let said = stderr(&out);
+    assert!(
+        said.contains("does not answer alike: with all tags the fault shows in 1 of 3 runs"),
+        "{said}"
+    );
+    assert!(said.contains("--repeat"), "{said}");
+    let out = tbaa(&["bisect", &file, "--repeat", "3", "--", "sh", "-c", &command]);
+    assert_eq!(found_lines(&stdout(&out)), [9, 46], "{}{}", stdout(&out), stderr(&out));
+}
+
+/// Output with a process's number in it.
+#[test]
+fn output_that_differs_in_each_run_is_told_of() {
+    if !llvm_is_there() {
+        return;
+    }
+    let text = "declare i32 @getpid()\ndeclare i32 @printf(ptr, ...)\n\
+        @f = constant [4 x i8] c\"%d\\0A\\00\"\n\
+        define i32 @main() {\n  %m = alloca i32\n  store i32 0, ptr %m, !tbaa !0\n\
+        %p = call i32 @getpid()\n  call i32 (ptr, ...) @printf(ptr @f, i32 %p)\n  ret i32 0\n}\n\
+        !0 = !{!1, !1, i64 0}\n!1 = !{!\"int\", !2}\n!2 = !{!\"root\"}\n";
+    let file = scratch("pid.ll", text);
+    let out = tbaa(&["bisect", &file, "--recipe", "native"]);
+    let said = stderr(&out);
+    assert_eq!(out.status.code(), Some(2), "{}{said}", stdout(&out));
+    assert!(said.contains("without any tag the fault shows in"), "{said}");
+    assert!(said.contains("a process number"), "{said}");
+}
+
+/// Two functions with a pair each, both of which the fault needs.
+#[cfg(unix)]
+#[test]
+fn pairs_that_are_needed_together_are_grouped() {
+    let mut text = String::new();
+    for (function, first, second) in [("f", 0, 1), ("g", 2, 3)] {
+        text += &format!(
+            "define void @{function}(ptr %p) {{\n  store i32 {first}, ptr %p, !tbaa !{first}\n  \
+             store i32 {second}, ptr %p, !tbaa !{second}\n  ret void\n}}\n"
+        );
+    }
+    for n in 0..4 {
+        text += &format!("!{n} = !{{!{}, !{0}, i64 0}}\n!{} = !{{!\"t{n}\", !9}}\n", n + 4, n + 4);
+    }
+    let file = scratch("pairs.ll", &(text + "!9 = !{!\"root\"}\n"));
+    let out = tbaa(&["bisect", &file, "--", "sh", "-c", &needs(&[0, 1, 2, 3], "{}")]);
+    let report = stdout(&out);
+    assert_eq!(found_lines(&report), [2, 3, 7, 8], "{report}{}", stderr(&out));
+    assert_eq!(report.matches("are to different memory").count(), 2, "{report}");
+    assert!(report.contains("\n1 and 2 are to different memory"), "{report}");
+    assert!(report.contains("\n3 and 4 are to different memory"), "{report}");
+    assert!(report.contains("the fault needs all 2 pairs"), "{report}");
+}
+
+/// Ctrl-C leaves no folder behind.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interrupt_leaves_nothing_behind() {
+    let file = scratch("interrupted.ll", &stores(3));
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bisect/temporary");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_tbaa"))
+        .args(["bisect", &file, "--", "sleep", "600"])
+        .env("TMPDIR", &folder)
+        .spawn()
+        .unwrap();
+    let is_there = || fs::read_dir(&folder).unwrap().count() > 0;
+    let wait = |done: &dyn Fn() -> bool| {
+        (0..500).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+            done()
+        })
+    };
+    assert!(wait(&is_there));
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    let status = child.wait().unwrap();
+    assert_eq!(status.code(), Some(130), "{status}");
+    assert!(!is_there());
 }

@@ -337,3 +337,20 @@ fn scopes_beside_scopes() {
         assert_eq!(found, right.iter().map(|pair| pair.map(str::to_owned)).collect());
     }
 }
+
+/// Two open lineages give each shared place the same tag: nothing in the metadata
+/// says whose it is.
+#[test]
+fn open_lineages_agree() {
+    let spec = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../specs/ravi-declared.ron");
+    let lowered = |lineage: &str, option: &[&str]| {
+        let arguments = [&["lower", "--lineage", lineage], option].concat();
+        run(env!("CARGO_BIN_EXE_tbaa"), &arguments, &spec).0
+    };
+    let open = lowered("a", &["--open"]);
+    assert!(open.contains("CallInfo") && !open.contains("!\"a "), "{open}");
+    assert_eq!(open, lowered("b", &["--open"]));
+    // Memory that is one lineage's own has nodes of its own.
+    let mixed = lowered("a", &["--open-struct", "GCObject"]);
+    assert_ne!(mixed, lowered("b", &["--open-struct", "GCObject"]));
+}

@@ -16,11 +16,10 @@ use inkwell::targets::{
 };
 use inkwell::values::{BasicValue, InstructionOpcode, IntValue};
 use inkwell::{AddressSpace, OptimizationLevel};
-use tbaa::declare::{Declarations, Place, Policy, Record, Target as Layout};
-use tbaa::{Graph, Oracle, Rules, TagId};
+use tbaa::declare::{Declarations, Record, Target as Layout};
 use tbaa_inkwell::Tagger;
-use tbaa_lower::emit::{Lowered, Plan, ScopeNames};
-use tbaa_lower::{Lowering, Options, ScopeForm};
+use tbaa_lower::ScopeForm;
+use tbaa_lower::emit::{Jit, JitOptions, TaggedPlace};
 
 const FUNCTIONS: u64 = 40;
 const OPCODES: u64 = 60;
@@ -39,15 +38,14 @@ fn now() -> Duration {
 /// A frame whose base every opcode loads, values that are unions, and structs
 /// with a few fields each.
 struct Runtime {
-    graph: Graph,
-    base: Place,
-    number: Place,
-    kind: Place,
-    fields: Vec<Place>,
+    base: TaggedPlace,
+    number: TaggedPlace,
+    kind: TaggedPlace,
+    fields: Vec<TaggedPlace>,
 }
 
 impl Runtime {
-    fn new(structs: usize) -> Result<Self, Box<dyn Error>> {
+    fn new(structs: usize, options: JitOptions) -> Result<Self, Box<dyn Error>> {
         let mut types = Declarations::new(Layout::x86_64());
         let value = Record::union("").field("n", "double").field("i", "long").field("p", "void *");
         types.define(Record::structure("Value").field("value", value).field("kind", "short"))?;
@@ -62,32 +60,25 @@ impl Runtime {
                     .field("v", "Value"),
             )?;
         }
-        let mut graph = Graph::new();
-        let mut types = types.lower(Policy::Rfc);
-        let mut place = |path: &str| types.place(&mut graph, path);
-        let (base, number) = (place("Frame.base")?, place("Value.value.n")?);
-        let kind = place("Value.kind")?;
-        let mut fields = Vec::new();
+        let mut paths: Vec<String> =
+            ["Frame.base", "Value.value.n", "Value.kind"].map(str::to_owned).into();
         for number in 0..structs {
-            for field in ["next", "size", "u.d", "u.l", "v.value.i"] {
-                fields.push(place(&format!("S{number}.{field}"))?);
-            }
+            let fields = ["next", "size", "u.d", "u.l", "v.value.i"];
+            paths.extend(fields.map(|field| format!("S{number}.{field}")));
         }
-        Ok(Runtime { graph, base, number, kind, fields })
+        let mut places = Jit::with_options(types, options)?.places(&paths)?.into_iter();
+        let mut next = || places.next().ok_or("no place");
+        let (base, number, kind) = (next()?, next()?, next()?);
+        Ok(Runtime { base, number, kind, fields: places.collect() })
     }
 
-    fn tags(&self) -> Vec<TagId> {
-        let own = [&self.base, &self.number, &self.kind];
-        own.into_iter().chain(&self.fields).filter_map(|place| place.tag).collect()
-    }
-
-    /// Builds the functions, and attaches what the plan has. Returns the time
+    /// Builds the functions, and attaches what the places have. Returns the time
     /// that attaching took.
-    fn build<'ctx, P: Plan>(
+    fn build<'ctx>(
         &self,
         context: &'ctx Context,
         module: &Module<'ctx>,
-        plan: Option<&P>,
+        attach: bool,
     ) -> Result<(Duration, usize), Box<dyn Error>> {
         let pointer = context.ptr_type(AddressSpace::default());
         let (i8, i64) = (context.i8_type(), context.i64_type());
@@ -126,10 +117,10 @@ impl Runtime {
         // Too short for the scheduler's clock.
         let start = Instant::now();
         let attached = accesses.len();
-        if let Some(plan) = plan {
+        if attach {
             let mut tagger = Tagger::new(context)?;
             for (place, instruction) in accesses {
-                tagger.attach(plan, place, instruction)?;
+                tagger.attach(place, instruction)?;
             }
         }
         Ok((start.elapsed(), attached))
@@ -145,13 +136,13 @@ struct Cost {
     code: Duration,
 }
 
-fn measure<P: Plan>(runtime: &Runtime, plan: Option<&P>) -> Result<Cost, Box<dyn Error>> {
+fn measure(runtime: &Runtime, attach: bool) -> Result<Cost, Box<dyn Error>> {
     let machine = machine()?;
     let mut runs = Vec::new();
     for _ in 0..RUNS {
         let context = Context::create();
         let module = context.create_module("cost");
-        let (attach, _) = runtime.build(&context, &module, plan)?;
+        let (attach, _) = runtime.build(&context, &module, attach)?;
         let bytes = module.write_bitcode_to_memory().get_size();
         let start = now();
         module.run_passes("default<O2>", &machine, PassBuilderOptions::create())?;
@@ -193,38 +184,26 @@ fn print(name: &str, cost: &Cost, bare: usize) {
     );
 }
 
-/// A plan's scopes, but short lists for those that stand first.
-fn list_lengths(plan: &impl Plan, tags: &[TagId]) -> (usize, usize) {
-    let noalias = |names: Option<ScopeNames<'_>>| names.map_or(0, |names| names.noalias.len());
-    let lengths = tags.iter().map(|&tag| noalias(plan.scopes(tag)));
-    (lengths.clone().sum(), lengths.max().unwrap_or(0))
-}
-
 fn main() -> Result<(), Box<dyn Error>> {
     let structs = match std::env::args().nth(1) {
         Some(number) => number.parse()?,
         None => 8,
     };
-    let runtime = Runtime::new(structs)?;
-    let tags = runtime.tags();
-    let oracle = Oracle::new(&runtime.graph, Rules::Union);
-    let lower = |form| {
-        let mut lowering = Lowering::new(Options::new().scopes(form));
-        lowering.lower(&oracle, tags.iter().copied()).map(|()| lowering)
-    };
-    let (lost, all) = (lower(ScopeForm::Lost)?, lower(ScopeForm::All)?);
-    println!("{} tags, {} accesses a function; all figures a function\n", tags.len(), 4 * OPCODES);
+    println!(
+        "{} tags, {} accesses a function; all figures a function\n",
+        3 + 5 * structs,
+        4 * OPCODES
+    );
     println!("metadata                    bytes    loads attach us     O2 us   code us");
-    let none = measure::<Graph>(&runtime, None)?;
+    let none = measure(&Runtime::new(structs, JitOptions::new())?, false)?;
     print("none", &none, none.bytes);
-    print("lowered tags", &measure(&runtime, Some(&lost))?, none.bytes);
-    let plan = Lowered::new(&lost, &oracle);
-    print("lowered, lost scopes", &measure(&runtime, Some(&plan))?, none.bytes);
-    let few = list_lengths(&plan, &tags);
-    let plan = Lowered::new(&all, &oracle);
-    print("lowered, all scopes", &measure(&runtime, Some(&plan))?, none.bytes);
-    let many = list_lengths(&plan, &tags);
-    print("all scopes alone", &measure(&runtime, Some(&plan.scopes_alone()))?, none.bytes);
-    println!("\n!noalias lists, total and longest: lost {few:?}, all {many:?}");
+    for (name, options) in [
+        ("lowered tags", JitOptions::new()),
+        ("lowered, lost scopes", JitOptions::new().scopes(ScopeForm::Lost)),
+        ("lowered, all scopes", JitOptions::new().scopes(ScopeForm::All)),
+        ("all scopes alone", JitOptions::new().scopes_alone()),
+    ] {
+        print(name, &measure(&Runtime::new(structs, options)?, true)?, none.bytes);
+    }
     Ok(())
 }

@@ -2,11 +2,11 @@
 
 use inkwell::llvm_sys::core::LLVMSetMetadata;
 use inkwell::module::Module;
-use inkwell::values::{AsValueRef, InstructionValue};
+use inkwell::values::{AsValueRef, InstructionOpcode, InstructionValue};
 use std::ptr;
-use tbaa::declare::{DeclareError, TaggedTypes};
-use tbaa::{CopyEntry, CopyId, Graph, GraphError, TagId};
-use tbaa_lower::emit::Plan;
+use tbaa::declare::DeclareError;
+use tbaa::{CopyEntry, GraphError, TagId};
+use tbaa_lower::emit::{Jit, JitError};
 
 use crate::{AttachError, ModuleTags, Tagger};
 
@@ -17,99 +17,92 @@ use crate::{AttachError, ModuleTags, Tagger};
 /// another: LLVM would take each access of a helper for one that may change
 /// anything of the JIT's. [`Helpers::read`] finds for each access of a helper
 /// the tag under the JIT's declarations, and [`Helpers::attach`] puts in its
-/// place what the JIT attaches to such an access. Between the two the tags may
-/// be lowered with the JIT's own: [`Helpers::tags`].
+/// place what the JIT attaches to such an access. Read the helpers before you ask
+/// for places, and their tags are lowered with those.
 ///
 /// A helper's union members are what clang makes of them, `char`, which may
 /// alias everything.
 #[derive(Debug)]
 pub struct Helpers<'ctx> {
     accesses: Vec<(InstructionValue<'ctx>, Option<TagId>)>,
-    copies: Vec<(InstructionValue<'ctx>, Option<CopyId>)>,
+    copies: Vec<(InstructionValue<'ctx>, Option<Vec<CopyEntry>>)>,
     kinds: [u32; 2],
 }
 
-/// Why helpers cannot be read.
+/// Why helpers cannot be read, or get no tags.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum HelperError {
     /// The module's own nodes do not fit into a graph.
     Graph(GraphError),
-    /// The tags cannot be made.
-    Declare(DeclareError),
+    /// The tags cannot be made: a member has another type than was declared.
+    Jit(JitError),
+    /// A tag cannot be attached.
+    Attach(AttachError),
 }
 
 impl std::fmt::Display for HelperError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             HelperError::Graph(error) => error.fmt(f),
-            HelperError::Declare(error) => error.fmt(f),
+            HelperError::Jit(error) => write!(f, "helpers: {error}"),
+            HelperError::Attach(error) => error.fmt(f),
         }
     }
 }
 
 impl std::error::Error for HelperError {}
 
-impl From<DeclareError> for HelperError {
-    fn from(error: DeclareError) -> Self {
-        HelperError::Declare(error)
+impl From<JitError> for HelperError {
+    fn from(error: JitError) -> Self {
+        HelperError::Jit(error)
     }
 }
 
+impl From<AttachError> for HelperError {
+    fn from(error: AttachError) -> Self {
+        HelperError::Attach(error)
+    }
+}
+
+/// Checks helpers that keep clang's tags, before they are linked: that these tags
+/// are the ones that [`JitOptions::shared`](tbaa_lower::emit::JitOptions::shared)
+/// assumes.
+///
+/// # Errors
+///
+/// [`HelperError::Jit`], as [`Jit::check_linked`]; [`HelperError::Graph`].
+pub fn check_shared(module: &Module<'_>, jit: &Jit) -> Result<(), HelperError> {
+    let theirs = ModuleTags::read(module).map_err(HelperError::Graph)?;
+    Ok(jit.check_linked(&theirs.graph)?)
+}
+
 impl<'ctx> Helpers<'ctx> {
-    /// Finds the tags of a module's accesses under `types`, in `graph`.
+    /// Finds the tags of a module's accesses under the JIT's declarations.
     ///
     /// # Errors
     ///
-    /// [`HelperError`], where a graph is full.
-    pub fn read(
-        module: &Module<'ctx>,
-        types: &mut TaggedTypes,
-        graph: &mut Graph,
-    ) -> Result<Self, HelperError> {
+    /// [`HelperError::Jit`] where a member of a declared record has another type in
+    /// the helpers than was declared; [`HelperError::Graph`] where a graph is full.
+    pub fn read(module: &Module<'ctx>, jit: &mut Jit) -> Result<Self, HelperError> {
         let context = module.get_context();
         let kinds = ["tbaa", "tbaa.struct"].map(|kind| context.get_kind_id(kind));
         let theirs = ModuleTags::read(module).map_err(HelperError::Graph)?;
         // A helper has many accesses and few tags.
-        let mut ours = Vec::with_capacity(theirs.graph.tag_count());
-        for tag in theirs.graph.tags() {
-            ours.push(types.adopt(graph, &theirs.graph, tag)?);
-        }
-        let access = |(instruction, tag): (InstructionValue<'ctx>, TagId)| {
-            (instruction, ours.get(tag.index()).copied().flatten())
-        };
-        let accesses = theirs.accesses.into_iter().map(access).collect();
-        let mut copies = Vec::new();
-        for (instruction, copy) in theirs.copies {
-            let entry = |entry: CopyEntry| {
-                let tag = ours.get(entry.tag.index()).copied().flatten()?;
-                Some(CopyEntry { tag, ..entry })
-            };
-            let entries = theirs.graph.copy(copy).unwrap_or_default().into_iter().map(entry);
-            let entries: Option<Vec<_>> = entries.collect();
-            // Overlapping entries, which clang has written, are left out.
-            let copy = entries
-                .filter(|entries| !entries.is_empty())
-                .and_then(|entries| graph.builder().struct_copy(&entries).ok());
-            copies.push((instruction, copy));
-        }
-        Ok(Helpers { accesses, copies, kinds })
+        let ours = jit.adopt(&theirs.graph)?;
+        let of = |tag: TagId| ours.get(tag.index()).copied().flatten();
+        let accesses = theirs.accesses.into_iter().map(|(at, tag)| (at, of(tag))).collect();
+        let entry = |entry: CopyEntry| Some(CopyEntry { tag: of(entry.tag)?, ..entry });
+        let copies = theirs.copies.into_iter().map(|(at, copy)| {
+            let entries = theirs.graph.copy(copy).unwrap_or_default();
+            let entries: Option<Vec<_>> = entries.into_iter().map(entry).collect();
+            (at, entries.filter(|entries| !entries.is_empty()))
+        });
+        Ok(Helpers { accesses, copies: copies.collect(), kinds })
     }
 
-    /// Returns the tags that the helpers' accesses and copies have, each once,
-    /// in the order in which they come. `graph` is that of [`Helpers::read`].
-    #[must_use]
-    pub fn tags(&self, graph: &Graph) -> Vec<TagId> {
-        let mut seen = std::collections::HashSet::new();
-        let copies = self.copies.iter().filter_map(|&(_, copy)| graph.copy(copy?));
-        let copied = copies.flatten().map(|entry| entry.tag);
-        let tags = self.accesses.iter().filter_map(|&(_, tag)| tag).chain(copied);
-        tags.filter(|&tag| seen.insert(tag)).collect()
-    }
-
-    /// Puts the plan's tags and scopes in place of clang's. An access that no
-    /// tag was found for goes without. `graph` is that of [`Helpers::read`].
-    /// Returns how many accesses have a tag or
+    /// Puts the JIT's tags and scopes in place of clang's. An access that no
+    /// tag was found for goes without. Returns how many accesses have a tag or
     /// scopes, and how many have none.
     ///
     /// A bisection leaves off these tags as it does all others; clang's own are
@@ -117,13 +110,12 @@ impl<'ctx> Helpers<'ctx> {
     ///
     /// # Errors
     ///
-    /// [`AttachError`]; the instructions before are changed then.
+    /// [`HelperError`]; the instructions before are changed then.
     pub fn attach(
         &self,
         tagger: &mut Tagger<'ctx>,
-        plan: &impl Plan,
-        graph: &Graph,
-    ) -> Result<(usize, usize), AttachError> {
+        jit: &mut Jit,
+    ) -> Result<(usize, usize), HelperError> {
         let remove = |instruction: &InstructionValue<'ctx>, kind| {
             // SAFETY: the instruction is alive; no node removes what there is.
             unsafe { LLVMSetMetadata(instruction.as_value_ref(), kind, ptr::null_mut()) };
@@ -131,15 +123,23 @@ impl<'ctx> Helpers<'ctx> {
         let (mut with, mut without) = (0, 0);
         for (instruction, tag) in &self.accesses {
             remove(instruction, self.kinds[0]);
-            let nodes = tagger.emitter().access(plan, *tag)?;
-            let any = nodes.tag.or(nodes.alias_scope).is_some();
+            let tagged = tag.map(|tag| jit.access(tag)).transpose()?.unwrap_or_default();
+            let nodes = match instruction.get_opcode() {
+                InstructionOpcode::Load => tagged.nodes(),
+                _ => tagged.nodes_for_calls(),
+            };
+            let any = nodes.tag.as_ref().or(nodes.alias_scope.as_ref()).is_some();
             *(if any { &mut with } else { &mut without }) += 1;
-            tagger.attach_nodes(nodes, *instruction)?;
+            tagger.attach_recorded(nodes, *instruction)?;
         }
-        for (instruction, copy) in &self.copies {
+        for (instruction, entries) in &self.copies {
             remove(instruction, self.kinds[1]);
-            if let Some(copy) = *copy {
-                tagger.attach_copy(plan, graph, copy, *instruction)?;
+            let Some(entries) = entries else { continue };
+            match jit.copy(entries) {
+                Ok(nodes) => tagger.attach_recorded(&nodes, *instruction)?,
+                // Overlapping entries, which clang has written, are left out.
+                Err(JitError::Declare(DeclareError::Build(_))) => {}
+                Err(error) => return Err(error.into()),
             }
         }
         Ok((with, without))

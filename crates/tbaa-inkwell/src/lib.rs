@@ -1,9 +1,8 @@
 //! TBAA for JIT front ends that use LLVM through inkwell.
 //!
-//! Types are declared with [`tbaa::declare`], and each access names its
-//! [`Place`](tbaa::declare::Place); a [`Tagger`] attaches to the instruction
-//! what LLVM should know of it. [`LlvmSink`] is the same for front ends that use
-//! `llvm-sys`.
+//! A [`Jit`](tbaa_lower::emit::Jit) has the declared types, and for each path a
+//! place; a [`Tagger`] attaches to a load or store there what LLVM should know of
+//! it. [`LlvmSink`] is the same for front ends that use `llvm-sys`.
 //!
 //! # Features
 //!
@@ -11,18 +10,30 @@
 //! be on: `llvm22-1-prefer-dynamic` is the default, and what is tested. For
 //! another, switch the default features off. How LLVM is linked is a matter of
 //! inkwell's own features.
+//!
+//! `plugin`: `run_passes`, LLVM 22's passes with the exact relation of a module's
+//! classes. It compiles C++ with LLVM's headers.
 
+pub mod cache;
 mod helpers;
 mod instrument;
+#[cfg(feature = "plugin")]
+mod passes;
 mod read;
 mod sink;
+mod size;
 mod tagger;
 
-pub use helpers::{HelperError, Helpers};
+pub use helpers::{HelperError, Helpers, check_shared};
 pub use instrument::{InstrumentError, instrument};
+#[cfg(feature = "plugin")]
+pub use passes::run_passes;
 pub use read::ModuleTags;
 pub use sink::{LlvmSink, Metadata, SinkError};
 pub use tagger::{AttachError, Tagger};
+
+pub use tbaa_lower::ScopeForm;
+pub use tbaa_lower::emit::{Jit, JitError, JitOptions, Misuse, Tagged, TaggedCall, TaggedPlace};
 
 // The version of inkwell that is spoken here.
 pub use inkwell;

@@ -8,9 +8,11 @@ use inkwell::llvm_sys::core::{
     LLVMGetMDKindIDInContext, LLVMGetTypeContext, LLVMSetMetadata, LLVMTypeOf,
 };
 use inkwell::values::{AnyValue, AsValueRef, InstructionOpcode, InstructionValue};
-use tbaa::declare::Place;
-use tbaa::{CopyId, Graph, TagId};
-use tbaa_lower::emit::{Attachments, Bisect, BisectError, EmitError, Emitter, Plan};
+use tbaa_lower::emit::{
+    Attachments, Bisect, BisectError, EmitError, Emitter, Misuse, Recorded, TaggedCall, TaggedPlace,
+};
+
+use crate::size::{copied, is_copy, size_of};
 
 use crate::{LlvmSink, Metadata, SinkError};
 
@@ -18,8 +20,10 @@ use crate::{LlvmSink, Metadata, SinkError};
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum AttachError {
-    /// A node cannot be emitted, or LLVM would get the tag wrong.
+    /// A node cannot be made in LLVM.
     Emit(EmitError<SinkError>),
+    /// The instruction does not do what the place is for.
+    Misuse(Misuse),
     /// The instruction cannot have a tag: LLVM's verifier would refuse the
     /// module.
     Instruction {
@@ -34,6 +38,7 @@ impl fmt::Display for AttachError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             AttachError::Emit(error) => error.fmt(f),
+            AttachError::Misuse(misuse) => misuse.fmt(f),
             AttachError::Instruction { opcode } => write!(
                 f,
                 "{opcode:?} cannot have a tag: loads, stores, calls, va_arg, atomicrmw and \
@@ -54,6 +59,12 @@ impl From<EmitError<SinkError>> for AttachError {
     }
 }
 
+impl From<Misuse> for AttachError {
+    fn from(misuse: Misuse) -> Self {
+        AttachError::Misuse(misuse)
+    }
+}
+
 /// Attaches tags, scopes, alignment and volatility to the instructions of one
 /// LLVM context.
 ///
@@ -63,15 +74,13 @@ impl From<EmitError<SinkError>> for AttachError {
 /// ```
 /// use inkwell::values::BasicValue;
 /// use inkwell::{AddressSpace, context::Context};
-/// use tbaa::Graph;
-/// use tbaa::declare::{Declarations, Policy, Record, Target};
+/// use tbaa::declare::{Declarations, Record, Target};
 /// use tbaa_inkwell::Tagger;
+/// use tbaa_lower::emit::Jit;
 ///
 /// let mut types = Declarations::new(Target::x86_64());
 /// types.define(Record::structure("Counter").field("name", "char *").field("hits", "int"))?;
-/// let mut types = types.lower(Policy::Clang);
-/// let mut graph = Graph::new();
-/// let hits = types.place(&mut graph, "Counter.hits")?;
+/// let hits = Jit::new(types).place("Counter.hits")?;
 ///
 /// let context = Context::create();
 /// let mut tagger = Tagger::new(&context)?;
@@ -92,7 +101,7 @@ impl From<EmitError<SinkError>> for AttachError {
 /// let value = builder.build_load(context.i32_type(), address, "")?;
 /// builder.build_return(Some(&value))?;
 ///
-/// tagger.attach(&graph, &hits, value.as_instruction_value().unwrap())?;
+/// tagger.attach(&hits, value.as_instruction_value().unwrap())?;
 ///
 /// let text = module.print_to_string().to_string();
 /// assert!(text.contains("load i32, ptr %1, align 8, !tbaa !0"), "{text}");
@@ -172,27 +181,47 @@ impl<'ctx> Tagger<'ctx> {
         &mut self.emitter
     }
 
-    /// Attaches what an access at a place is to have: the tag and the scopes of
-    /// the plan, the known alignment, and volatility.
+    /// Attaches what an access at a place is to have: tag and scopes, the known
+    /// alignment, and volatility.
     ///
-    /// `plan` is the graph that the place's tag is of, or what is made of it.
+    /// A load, store or atomic must not be wider than the place, nor store where
+    /// memory is immutable. A copy of a whole record (`memcpy`) takes the record's
+    /// place; any other call says by a place that it accesses that alone, as one of
+    /// [`Jit::call`](tbaa_lower::emit::Jit::call). On a call the tag never says that
+    /// memory is immutable.
+    ///
     /// Of a bit-field the alignment is left as it is, for the place says
     /// nothing of the unit that is accessed; so is that of calls and atomics.
-    /// A place without a tag gets none.
     ///
     /// # Errors
     ///
     /// [`AttachError`]; the instruction is then unchanged.
     pub fn attach(
         &mut self,
-        plan: &impl Plan,
-        place: &Place,
+        place: &TaggedPlace,
         instruction: InstructionValue<'ctx>,
     ) -> Result<(), AttachError> {
         self.check(instruction)?;
-        let nodes = self.emitter.access(plan, place.tag)?;
+        let opcode = instruction.get_opcode();
+        let nodes = match opcode {
+            InstructionOpcode::Call | InstructionOpcode::Invoke => {
+                if is_copy(instruction) {
+                    place.check_copy(copied(instruction))?;
+                }
+                place.tagged().nodes_for_calls()
+            }
+            InstructionOpcode::Load | InstructionOpcode::VAArg => {
+                place.check(size_of(instruction), false)?;
+                place.nodes()
+            }
+            _ => {
+                place.check(size_of(instruction), true)?;
+                place.nodes()
+            }
+        };
+        let nodes = self.nodes(nodes, opcode)?;
         if let (None, Ok(align), InstructionOpcode::Load | InstructionOpcode::Store) =
-            (place.bits, u32::try_from(place.align), instruction.get_opcode())
+            (place.bits, u32::try_from(place.align), opcode)
         {
             // Cannot fail: it is a load or a store.
             let _ = instruction.set_alignment(align.max(1));
@@ -204,66 +233,53 @@ impl<'ctx> Tagger<'ctx> {
         self.attach_nodes(nodes, instruction)
     }
 
-    /// Attaches what an access with a tag is to have: tag and scopes.
+    /// Attaches what a call is to have that touches some memory only, apart from
+    /// memory that nobody else accesses.
     ///
-    /// # Errors
-    ///
-    /// [`AttachError`]; the instruction is then unchanged.
-    pub fn attach_tag(
-        &mut self,
-        plan: &impl Plan,
-        tag: Option<TagId>,
-        instruction: InstructionValue<'ctx>,
-    ) -> Result<(), AttachError> {
-        let nodes = self.emitter.access(plan, tag)?;
-        self.attach_nodes(nodes, instruction)
-    }
-
-    /// Attaches the `!tbaa.struct` of a copy of a struct to the call that
-    /// copies it, and the scopes of what it leaves alone. `graph` is the one
-    /// that `copy` is of.
-    ///
-    /// # Errors
-    ///
-    /// [`AttachError`]; the instruction is then unchanged.
-    pub fn attach_copy(
-        &mut self,
-        plan: &impl Plan,
-        graph: &Graph,
-        copy: CopyId,
-        instruction: InstructionValue<'ctx>,
-    ) -> Result<(), AttachError> {
-        let nodes = self.emitter.copy(plan, graph, copy)?;
-        self.attach_nodes(nodes, instruction)
-    }
-
-    /// Attaches what a call is to have that reads and writes memory with the
-    /// tags `touched` only, apart from memory that nobody else accesses: the
-    /// tag if there is one tag, and the scopes of all memory that it leaves
-    /// alone.
-    ///
-    /// NB: a helper that reallocates, collects garbage or calls back touches
-    /// whatever those touch.
+    /// NB: what hands out memory, or takes it back, touches that memory too:
+    /// [`Jit::allocating_call`](tbaa_lower::emit::Jit::allocating_call). What
+    /// reallocates, collects garbage or calls back touches whatever those touch.
     ///
     /// # Errors
     ///
     /// [`AttachError`]; the instruction is then unchanged.
     pub fn attach_call(
         &mut self,
-        plan: &impl Plan,
-        touched: &[TagId],
+        touched: &TaggedCall,
         call: InstructionValue<'ctx>,
     ) -> Result<(), AttachError> {
-        let mut nodes = self.emitter.call(plan, touched)?;
-        if call.get_opcode() == InstructionOpcode::Invoke {
-            // LLVM's verifier refuses a tag on it, but not scopes.
-            nodes.tag = None;
-        }
-        self.attach_nodes(nodes, call)
+        self.attach_recorded(touched.nodes(), call)
     }
 
-    /// Attaches nodes that were emitted before, such as those of a place that
-    /// many instructions access: [`Emitter::access`].
+    /// Attaches nodes that were recorded.
+    pub(crate) fn attach_recorded(
+        &mut self,
+        nodes: &Attachments<Recorded>,
+        instruction: InstructionValue<'ctx>,
+    ) -> Result<(), AttachError> {
+        self.check(instruction)?;
+        let nodes = self.nodes(nodes, instruction.get_opcode())?;
+        self.attach_nodes(nodes, instruction)
+    }
+
+    /// Makes nodes in the tagger's context.
+    fn nodes(
+        &mut self,
+        nodes: &Attachments<Recorded>,
+        opcode: InstructionOpcode,
+    ) -> Result<Attachments<Metadata<'ctx>>, AttachError> {
+        let mut made = self.emitter.attachments(nodes)?;
+        if opcode == InstructionOpcode::Invoke {
+            // LLVM's verifier refuses a tag on it, but not scopes.
+            made.tag = None;
+        }
+        Ok(made)
+    }
+
+    /// Attaches nodes that the [emitter](Tagger::emitter) made.
+    ///
+    /// NB: nothing is known of what they say, so nothing is checked but that LLVM
+    /// takes them.
     ///
     /// # Errors
     ///

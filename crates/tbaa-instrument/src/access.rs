@@ -65,10 +65,16 @@ impl<'t> Current<'_, 't> {
             Opcode::Store => &[Direction::Write],
             _ => &[Direction::Read, Direction::Write],
         };
+        let tag = self.pass.telling(access.tag);
+        let plain = access.opcode == Opcode::Load && !access.volatile && !access.atomic;
+        if let Some(tag) = tag.filter(|_| plain)
+            && self.repeats.is_repeated(pointer, size.store, tag)
+        {
+            return;
+        }
         let pointer = String::from_utf8_lossy(pointer);
         let ty = String::from_utf8_lossy(ty);
         let word = String::from_utf8_lossy(statement.word);
-        let tag = self.pass.telling(access.tag);
         let size_text = size.store.to_string();
         let bytes = Bytes { pointer: &pointer, size: &size_text };
         let what = shortened(format!("{word} {ty}, ptr {pointer}"));

@@ -1,11 +1,15 @@
 //! Calls: intrinsics that access memory, and what writes memory without a tag.
 
+use std::fmt::Write;
+
 use super::access::{Bytes, Direction, shortened};
+use super::globals::Global;
+use super::known;
 use super::outcome::SkipReason;
 use super::pass::Current;
 use super::slots::pointee;
 use tbaa::{CopyEntry, TagId};
-use tbaa_ir::{Argument, Call, Instruction, Statement};
+use tbaa_ir::{Argument, Attribute, Call, Instruction, Statement};
 
 /// Functions that write a string to their first argument, as many bytes as the
 /// second says at most where `true`: those with a variable number of arguments,
@@ -30,22 +34,12 @@ const PRINT: &[(&[u8], bool)] = &[
     (b"__strncat_chk", false),
 ];
 
-/// Functions that write through their arguments, from this one on.
-const SCAN: &[(&[u8], usize)] = &[
-    (b"scanf", 1),
-    (b"sscanf", 2),
-    (b"fscanf", 2),
-    (b"__isoc99_scanf", 1),
-    (b"__isoc99_sscanf", 2),
-    (b"__isoc99_fscanf", 2),
-    (b"__isoc23_scanf", 1),
-    (b"__isoc23_sscanf", 2),
-    (b"__isoc23_fscanf", 2),
-];
-
 /// Functions that return a second time, with frames gone.
 const RETURN_TWICE: &[&[u8]] =
     &[b"setjmp", b"_setjmp", b"sigsetjmp", b"__sigsetjmp", b"llvm.eh.sjlj.setjmp"];
+
+/// Pointers that one call of the runtime tells of.
+const MOST_POINTERS: usize = 3;
 
 impl<'t> Current<'_, 't> {
     pub(super) fn call(
@@ -61,7 +55,7 @@ impl<'t> Current<'_, 't> {
             return;
         };
         super::attributes::weaken(call.attributes.clone(), &mut self.pass.edits);
-        let after = after.filter(|_| statement.word == b"call");
+        let after = after.filter(|_| matches!(statement.word, b"call" | b"invoke"));
         let tag = access.and_then(|it| it.tag);
         match call.callee {
             b"memcpy" | b"memmove" | b"mempcpy" | b"__memcpy_chk" | b"__memmove_chk" => {
@@ -112,20 +106,138 @@ impl<'t> Current<'_, 't> {
             let most = most.map_or("-1".to_owned(), |it| lossy(it.value));
             let buffer = lossy(buffer.value);
             self.after(statement, after, format_args!("printed(ptr {buffer}, i64 {most})"));
-        } else if let Some(&(_, from)) = SCAN.iter().find(|(name, _)| *name == call.callee) {
-            self.clear(statement, arguments.get(from..).unwrap_or_default(), 16);
+            return;
         }
         // Memory operands of assembly, and results of code that is not checked.
         let is_result = |argument: &&Argument<'_>| {
             let has = |word| memchr::memmem::find(argument.attributes, word).is_some();
             has(b"elementtype(") && call.constraints.is_some()
-                || has(b"sret(") && !self.pass.defined.contains(call.callee)
+                || has(b"sret(") && !self.pass.checked.contains(call.callee)
         };
         let results: Vec<_> = arguments.iter().filter(is_result).copied().collect();
         for result in results {
             let size = pointee(&result).and_then(|ty| self.pass.sizes.of(ty));
             self.clear(statement, &[result], size.map_or(0, |size| size.alloc));
         }
+        match call.constraints {
+            Some(constraints) => {
+                // LLVM: no access of memory that others can reach moves past it.
+                if memchr::memmem::find(constraints, b"~{memory}").is_some() {
+                    self.before(statement, "barrier()");
+                }
+            }
+            None => {
+                self.heap(statement, call, after);
+                self.outside(statement, call, after);
+            }
+        }
+    }
+
+    /// A call that gives out a block of the heap, or takes one back.
+    fn heap(&mut self, statement: &Statement<'t>, call: &Call<'t>, after: Option<usize>) {
+        if known::releases(call.callee)
+            && let Some(block) = call.arguments.first().filter(|it| it.is_pointer())
+        {
+            self.before(statement, format_args!("released(ptr {})", lossy(block.value)));
+        }
+        let said = |group: u32| {
+            self.pass.groups.of(group).find_map(|(_, it)| match it {
+                Attribute::Word(b"allocsize", list) => list,
+                _ => None,
+            })
+        };
+        let stated = call.attributes.clone().find_map(|(_, it)| match it {
+            Attribute::Word(b"allocsize", list) => list,
+            Attribute::Group(group) => said(group),
+            _ => None,
+        });
+        let stated = stated.and_then(|list| {
+            let numbers = str::from_utf8(list).ok()?.split(',');
+            numbers.map(|number| number.trim().parse().ok()).collect::<Option<Vec<usize>>>()
+        });
+        let known = || known::allocates(call.callee).map(<[usize]>::to_vec);
+        let (Some(sizes), Some(result)) = (stated.or_else(known), statement.result) else { return };
+        let mut factors = sizes.iter().map(|&at| call.arguments.get(at));
+        let Some(Some(first)) = factors.next() else { return };
+        let mut size = self.length(statement, first);
+        if let Some(Some(second)) = factors.next() {
+            let second = self.length(statement, second);
+            size = self.value(statement.offset, format_args!("mul i64 {size}, {second}"));
+        }
+        self.after(statement, after, format_args!("allocated(ptr {}, i64 {size})", lossy(result)));
+    }
+
+    /// Tells the runtime which pointers a call hands to a function that may not be checked,
+    /// and what such a function returns.
+    fn outside(&mut self, statement: &Statement<'t>, call: &Call<'t>, after: Option<usize>) {
+        if call.target.is_empty()
+            || self.pass.checked.contains(call.callee)
+            || call.callee.starts_with(b"llvm.")
+            || known::releases(call.callee)
+            || known::allocates(call.callee).is_some()
+            || !self.pass.effects.on_loads(call).writes()
+        {
+            return;
+        }
+        // `@"\01name"` is linked as `name`.
+        let name = call.callee.strip_prefix(b"\"\\01").unwrap_or(call.callee);
+        let name = name.strip_suffix(b"\"").unwrap_or(name);
+        let name = name.strip_prefix(b"\"").unwrap_or(name);
+        let written = match call.callee {
+            b"" => !0,
+            _ => *self.pass.written.entry(name).or_insert_with(|| known::written(name)),
+        };
+        let mut pointers = Vec::new();
+        for (at, argument) in call.arguments.iter().enumerate() {
+            // A mask has no bit for what comes after its last; that is like the last.
+            let has = |word| memchr::memmem::find(argument.attributes, word).is_some();
+            if written >> at.min(31) & 1 == 0
+                || !argument.is_pointer()
+                || matches!(argument.value, b"null" | b"undef" | b"poison")
+                || [&b"byval("[..], b"sret(", b"readonly", b"readnone"].into_iter().any(has)
+            {
+                continue;
+            }
+            let size = match argument.value.strip_prefix(b"@") {
+                Some(global) => match self.pass.globals.get(global) {
+                    Some(Global { constant: true, .. }) => continue,
+                    Some(Global { size, .. }) => *size,
+                    None => 0,
+                },
+                None => self.slots.get(argument.value).map_or(0, |slot| slot.size),
+            };
+            pointers.push((lossy(argument.value), size));
+        }
+        let target = lossy(call.target);
+        for some in pointers.chunks(MOST_POINTERS) {
+            self.out(statement, statement.offset, &target, some);
+        }
+        let head =
+            &statement.text()[..call.target.as_ptr().addr() - statement.text().as_ptr().addr()];
+        let returns_pointer = head.trim_ascii_end().ends_with(b"ptr")
+            || memchr::memmem::find(head, b" ptr (").is_some();
+        if written != 0
+            && returns_pointer
+            && let (Some(result), Some(after)) = (statement.result, after)
+        {
+            self.out(statement, after, &target, &[(lossy(result), 0)]);
+        }
+    }
+
+    fn out(
+        &mut self,
+        statement: &Statement<'_>,
+        at: usize,
+        target: &str,
+        pointers: &[(String, u64)],
+    ) {
+        self.pass.table.out.insert(pointers.len());
+        let mut call = format!(".out{}(ptr {target}", pointers.len());
+        for (pointer, size) in pointers {
+            let _ = write!(call, ", ptr {pointer}, i64 {size}");
+        }
+        call.push(')');
+        self.put(statement, at, call);
     }
 
     /// Clears bytes at each of the pointers.

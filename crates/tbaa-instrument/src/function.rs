@@ -1,15 +1,20 @@
 //! The pass over a module's functions.
 
 use super::attributes::weaken;
+use super::globals::globals;
+use super::inline::CHECKED;
 use super::outcome::{Instrumented, SkipReason};
 use super::pass::{Current, Pass, location};
+use super::repeats::Repeats;
 use super::slots;
 use super::table::Table;
 use std::fmt::Write;
 use tbaa::{Graph, TagId, TypeKind};
 use tbaa_ir::{
-    Body, DebugInfo, Edits, Groups, Module, Opcode, Sizes, Statement, TextError, TextErrorKind,
+    Body, DebugInfo, Edits, Effects, Groups, Instruction, Module, Opcode, Sizes, Statement,
+    TextError, TextErrorKind,
 };
+use tbaa_lex::lexer::Lexer;
 use tbaa_lex::table::{HashMap, HashSet};
 
 pub(super) fn instrument(text: &[u8], module: &Module) -> Result<Instrumented, TextError> {
@@ -17,17 +22,28 @@ pub(super) fn instrument(text: &[u8], module: &Module) -> Result<Instrumented, T
     if let Some(at) = memchr::memmem::find(text, b"@__tbaa_witness_") {
         return Err(expected(at, "a module without checks; this one has been instrumented before"));
     }
+    let target = module.triple().filter(|(triple, _)| !is_supported(triple));
+    if let Some((_, at)) = target {
+        return Err(expected(
+            at,
+            "x86_64 Linux with the GNU C library, the only target that checks run on",
+        ));
+    }
     let mut edits = Edits::default();
     let groups = Groups::new(text, module);
     for group in groups.numbers() {
         weaken(groups.of(group), &mut edits);
     }
+    let sizes = Sizes::new(text, module);
     let mut pass = Pass {
         text,
         module,
-        sizes: Sizes::new(text, module),
+        globals: globals(text, &sizes),
+        sizes,
         edits,
-        defined: module.functions().collect(),
+        checked: HashSet::default(),
+        effects: Effects::new(text, module),
+        written: HashMap::default(),
         skipped: Vec::new(),
         table: Table::default(),
         debug: DebugInfo::new(text),
@@ -38,8 +54,19 @@ pub(super) fn instrument(text: &[u8], module: &Module) -> Result<Instrumented, T
         own_tag: String::new(),
     };
     pass.own_tag = pass.own_tag();
+    let mut bodies = Vec::new();
     for (function, name) in (0..).zip(module.functions()) {
-        pass.function(name, &module.body(text, function));
+        let body = module.body(text, function);
+        match pass.reason(&body) {
+            Some(reason) => pass.skip(name, body.header.end, reason),
+            None => {
+                pass.checked.insert(name);
+                bodies.push((name, body));
+            }
+        }
+    }
+    for (name, body) in &bodies {
+        pass.function(name, body);
     }
     let typed = pass.skipped.iter().find(|it| it.reason == SkipReason::TypedPointer);
     if let Some(skipped) = typed {
@@ -91,48 +118,61 @@ impl<'t> Pass<'t> {
         format!(", !tbaa !{tag}")
     }
 
-    fn function(&mut self, name: &'t [u8], body: &Body<'t>) {
+    /// Why a function gets no checks.
+    fn reason(&mut self, body: &Body<'t>) -> Option<SkipReason> {
         let header = &body.header;
         weaken(header.attributes.clone(), &mut self.edits);
         let has = |word| self.groups.have(header.attributes.clone(), word);
-        let reason = if has(b"naked") {
-            Some(SkipReason::Naked)
+        if has(b"naked") {
+            return Some(SkipReason::Naked);
         } else if has(b"disable_sanitizer_instrumentation") {
-            Some(SkipReason::Disabled)
+            return Some(SkipReason::Disabled);
         } else if memchr::memmem::find(header.text, b" gc \"").is_some() {
-            Some(SkipReason::Collected)
-        } else {
-            let funclet = |it: &Statement<'_>| {
-                matches!(it.word, b"catchpad" | b"cleanuppad" | b"catchswitch")
-            };
-            body.statements.iter().any(funclet).then_some(SkipReason::Funclets)
-        };
-        if let Some(reason) = reason {
-            self.skip(name, header.end, reason);
-            return;
+            return Some(SkipReason::Collected);
         }
+        let funclet =
+            |it: &Statement<'_>| matches!(it.word, b"catchpad" | b"cleanuppad" | b"catchswitch");
+        body.statements.iter().any(funclet).then_some(SkipReason::Funclets)
+    }
+
+    fn function(&mut self, name: &'t [u8], body: &Body<'t>) {
+        if let Some(at) = prefix_place(body) {
+            self.edits.insert(at, format!("prefix i64 {CHECKED} "));
+        }
+        let has = |word| self.groups.have(body.header.attributes.clone(), word);
         let coroutine = has(b"presplitcoroutine");
         let mut current = Current {
             name,
-            subprogram: location(header.text),
+            subprogram: location(body.header.text),
             location: None,
             values: 0,
             slots: HashMap::default(),
             registers: slots::registers(self.text, body, self.module),
             swift_errors: HashSet::default(),
+            repeats: Repeats::default(),
             pass: self,
         };
         current.enter(&body.header.parameters, &body.statements, coroutine);
-        current.body(&body.statements);
+        current.body(body);
     }
 }
 
 impl<'t> Current<'_, 't> {
-    fn body(&mut self, statements: &[Statement<'t>]) {
+    fn body(&mut self, body: &Body<'t>) {
         let module = self.pass.module;
+        let statements = &body.statements[..];
+        let returned = returned(body);
+        let starts: HashSet<usize> = body.blocks.iter().map(|it| it.statements.start).collect();
         for (at, statement) in statements.iter().enumerate() {
+            if starts.contains(&at) {
+                self.repeats.begin();
+            }
+            self.repeats.pass(statement, self.pass.text, module, &self.registers);
             let access = statement.access.map(|access| &module.instructions()[access]);
-            let after = statements.get(at + 1).map(|next| next.offset);
+            let after = match statement.word {
+                b"invoke" => returned.get(&at).copied(),
+                _ => statements.get(at + 1).map(|next| next.offset),
+            };
             match (statement.word, access) {
                 (b"alloca", _) => self.alloca(statement, after),
                 (b"landingpad", _) => self.after(statement, after, "unwound()"),
@@ -145,6 +185,27 @@ impl<'t> Current<'_, 't> {
                 (_, Some(access)) => self.access(statement, access),
                 _ => {}
             }
+            if self.may_write(statement, access) {
+                self.repeats.written();
+            }
+        }
+    }
+}
+
+impl<'t> Current<'_, 't> {
+    /// Whether an instruction may write memory that others see.
+    fn may_write(&self, statement: &Statement<'t>, access: Option<&Instruction>) -> bool {
+        match (statement.opcode, access) {
+            (Opcode::Call, _) => {
+                let call = statement.call();
+                call.is_none_or(|call| self.pass.effects.on_loads(&call).writes())
+            }
+            (Opcode::Load, Some(access)) => access.volatile || access.atomic,
+            (_, Some(access)) => {
+                let pointer = access.pointer_span(self.pass.text);
+                pointer.is_none_or(|it| !self.registers.contains(&self.pass.text[it]))
+            }
+            (_, None) => statement.word == b"fence",
         }
     }
 }
@@ -158,4 +219,69 @@ fn is_last(statement: &Statement<'_>) -> bool {
 /// Returns whether the instruction is another sanitizer's own.
 fn is_sanitizers(statement: &Statement<'_>) -> bool {
     memchr::memmem::find(statement.text(), b"!nosanitize").is_some()
+}
+
+/// Where a function's prefix data is to stand; `None` if it has some, or its header cannot be
+/// made out.
+///
+/// LLVM: `LLParser::parseFunctionHeader`.
+fn prefix_place(body: &Body<'_>) -> Option<usize> {
+    let header = body.header.text;
+    let start = body.header.end - header.len();
+    let mut lexer = Lexer::new(header, 0);
+    lexer.until(b"@", "a function header").ok()?;
+    lexer.at += 1;
+    lexer.skip_name().ok()?;
+    lexer.skip_space().ok()?;
+    (lexer.peek()? == b'(').then_some(())?;
+    lexer.bracketed("parameters").ok()?;
+    loop {
+        lexer.skip_space().ok()?;
+        let at = lexer.at;
+        match lexer.peek()? {
+            b'{' | b'!' => return Some(start + at),
+            b'"' => drop(lexer.quoted().ok()?),
+            b'(' => lexer.bracketed("an attribute").ok()?,
+            _ => match lexer.word() {
+                b"prefix" => return None,
+                b"prologue" | b"personality" => return Some(start + at),
+                b"" => lexer.at += 1,
+                _ => {}
+            },
+        }
+    }
+}
+
+/// For each `invoke`, where its result is there first, if nothing else leads there.
+fn returned(body: &Body<'_>) -> HashMap<usize, usize> {
+    let mut entries: HashMap<usize, u32> = HashMap::default();
+    let successors = body.successors();
+    for &to in successors.iter().flatten() {
+        *entries.entry(to).or_default() += 1;
+    }
+    let mut found = HashMap::default();
+    for (block, to) in body.blocks.iter().zip(&successors) {
+        let Some(last) = block.statements.end.checked_sub(1) else { continue };
+        if body.statements.get(last).is_none_or(|it| it.word != b"invoke") {
+            continue;
+        }
+        let normal = to.iter().filter_map(|&to| {
+            let first = body.statements.get(body.blocks[to].statements.start)?;
+            let alone = entries[&to] == 1 && !matches!(first.word, b"phi" | b"landingpad");
+            alone.then_some(first.offset)
+        });
+        if let [place] = normal.collect::<Vec<_>>()[..] {
+            found.insert(last, place);
+        }
+    }
+    found
+}
+
+/// Whether checks have been tried on a target.
+fn is_supported(triple: &[u8]) -> bool {
+    let mut parts = triple.split(|&byte| byte == b'-');
+    let is_x86_64 = matches!(parts.next(), Some(b"x86_64" | b"amd64"));
+    let rest: Vec<_> = parts.collect();
+    let other = [&b"musl"[..], b"gnux32", b"android", b"muslx32", b"ohos"];
+    is_x86_64 && rest.contains(&&b"linux"[..]) && !rest.iter().any(|it| other.contains(it))
 }

@@ -122,3 +122,34 @@ done:
 "
     );
 }
+
+/// What stands before the code of a function that has checks; who calls a function
+/// by its address looks for it there.
+pub(super) const CHECKED: u64 = 0x7462_6161_5749_544e;
+
+/// Writes the function that tells of a call with so many pointers, if the callee has no
+/// checks of its own. Of a function that begins a page the page before may not be there.
+pub(super) fn out(pointers: usize, tag: &str, out: &mut String) {
+    let list: String = (0..pointers).map(|at| format!(", ptr %p{at}, i64 %s{at}")).collect();
+    let _ = write!(
+        out,
+        "\
+define internal void @__tbaa_witness.out{pointers}(ptr %f{list}) noinline nounwind {{
+  %address = ptrtoint ptr %f to i64
+  %page = and i64 %address, 4088
+  %inside = icmp ne i64 %page, 0
+  br i1 %inside, label %look, label %call
+look:
+  %before = getelementptr i8, ptr %f, i64 -8
+  %mark = load i64, ptr %before, align 1{tag}
+  %checked = icmp eq i64 %mark, {CHECKED}
+  br i1 %checked, label %done, label %call
+call:
+"
+    );
+    for at in 0..pointers {
+        let _ =
+            writeln!(out, "  call void @__tbaa_witness_out(ptr %f, ptr %p{at}, i64 %s{at}){tag}");
+    }
+    out.push_str("  br label %done\ndone:\n  ret void\n}\n");
+}

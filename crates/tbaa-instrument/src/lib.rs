@@ -7,9 +7,10 @@
 //! module carries its tags and a table of its accesses, and the runtime decides
 //! by which rule they are judged.
 //!
-//! Three things are left out, for they can be in no report: locals that LLVM
+//! Four things are left out. Three of them can be in no report: locals that LLVM
 //! would keep in registers, reads without a tag, and reads by a tag that may
-//! alias all memory under its root.
+//! alias all memory under its root. The fourth would be in a report with another
+//! place: a read that repeats one in its block, with nothing written in between.
 
 #![forbid(unsafe_code)]
 
@@ -17,12 +18,16 @@ mod access;
 mod attributes;
 mod calls;
 mod function;
+mod globals;
 mod inline;
+mod known;
 mod outcome;
 mod pass;
+mod repeats;
 mod slots;
 mod table;
 
+pub use known::{INTERPOSED, is_harmless};
 pub use outcome::{Instrumented, SkipReason, Skipped};
 
 use tbaa_ir::{Module, TextError};

@@ -3,10 +3,12 @@
 use std::fmt::{Display, Write};
 
 use super::attributes::number;
+use super::globals::Global;
 use super::outcome::{SkipReason, Skipped};
+use super::repeats::Repeats;
 use super::table::{Site, Table};
 use tbaa::TagId;
-use tbaa_ir::{DebugInfo, Edits, Groups, Module, Sizes, Statement};
+use tbaa_ir::{DebugInfo, Edits, Effects, Groups, Module, Sizes, Statement};
 use tbaa_lex::table::{HashMap, HashSet};
 
 /// What is known of the module, and what is made of it so far.
@@ -15,7 +17,12 @@ pub(super) struct Pass<'t> {
     pub(super) module: &'t Module,
     pub(super) sizes: Sizes,
     pub(super) edits: Edits,
-    pub(super) defined: HashSet<&'t [u8]>,
+    /// Functions with a body that gets checks.
+    pub(super) checked: HashSet<&'t [u8]>,
+    pub(super) globals: HashMap<&'t [u8], Global>,
+    pub(super) effects: Effects<'t>,
+    /// What functions write through their arguments, of those asked about.
+    pub(super) written: HashMap<&'t [u8], u32>,
     pub(super) skipped: Vec<Skipped>,
     pub(super) table: Table,
     pub(super) debug: DebugInfo<'t>,
@@ -45,6 +52,7 @@ pub(super) struct Current<'p, 't> {
     /// Those that LLVM keeps in registers.
     pub(super) registers: HashSet<&'t [u8]>,
     pub(super) swift_errors: HashSet<&'t [u8]>,
+    pub(super) repeats: Repeats<'t>,
 }
 
 /// A stack slot whose place is known wherever the function ends.
@@ -108,7 +116,9 @@ impl Current<'_, '_> {
     pub(super) fn put(&mut self, statement: &Statement<'_>, at: usize, call: impl Display) {
         let mut text = format!("call void @__tbaa_witness{call}");
         // Those that are compiled in have it within; one reads what was printed.
-        if !text.starts_with("call void @__tbaa_witness.") && !text.contains("_printed(") {
+        let within = text.starts_with("call void @__tbaa_witness.")
+            && !text.starts_with("call void @__tbaa_witness.out");
+        if !within && !text.contains("_printed(") {
             text.push_str(&self.pass.own_tag);
         }
         if let Some(location) = self.location(statement) {

@@ -9,7 +9,7 @@ use tbaa_lex::source::escape;
 use tbaa_lex::table::IndexMap;
 
 /// The version of what this file writes and `tbaa-witness` reads.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// Accesses by their numbers, which count from 0.
 ///
@@ -26,6 +26,8 @@ pub(super) struct Table {
     strings_len: u32,
     /// The checks that are compiled in: `read` or `write`, and of how many bytes.
     pub(super) inlined: BTreeSet<(&'static str, u64)>,
+    /// The numbers of pointers that calls of unknown functions have.
+    pub(super) out: BTreeSet<usize>,
 }
 
 /// One access.
@@ -98,6 +100,7 @@ impl Table {
             out.push_str("\"\n");
         }
         inline::write(n, &self.inlined, tag, &mut out);
+        self.out.iter().for_each(|&pointers| inline::out(pointers, tag, &mut out));
         let own = self.inlined.iter().map(|(word, size)| format!("{word}{size}"));
         let own = own.map(|name| (name, "ptr nocapture, i32, ptr nocapture"));
         let others = RUNTIME.iter().map(|(name, parameters)| ((*name).to_owned(), *parameters));
@@ -124,4 +127,8 @@ const RUNTIME: &[(&str, &str)] = &[
     ("fresh", "ptr nocapture, i64"),
     ("printed", "ptr nocapture, i64"),
     ("unwound", ""),
+    ("barrier", ""),
+    ("out", "ptr nocapture, ptr nocapture, i64"),
+    ("allocated", "ptr nocapture, i64"),
+    ("released", "ptr nocapture"),
 ];

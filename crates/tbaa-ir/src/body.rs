@@ -62,6 +62,8 @@ pub struct Statement<'t> {
 pub struct Call<'t> {
     /// `@f` without its `@`; empty for any other callee.
     pub callee: &'t [u8],
+    /// The callee's name, `@f` or `%f`; empty for any other callee.
+    pub target: &'t [u8],
     /// What inline assembly's operands are: `=*m,r`.
     pub constraints: Option<&'t [u8]>,
     pub arguments: Vec<Argument<'t>>,
@@ -407,7 +409,9 @@ impl<'t> Statement<'t> {
     #[must_use]
     pub fn call(&self) -> Option<Call<'t>> {
         let mut lexer = self.operands;
-        let (mut callee, mut constraints, mut assembly) = (&b""[..], None, false);
+        let mut callee = &b""[..];
+        let mut target;
+        let (mut constraints, mut assembly) = (None, false);
         loop {
             lexer.skip_space().ok()?;
             match lexer.peek()? {
@@ -416,6 +420,7 @@ impl<'t> Statement<'t> {
                     let start = lexer.at;
                     lexer.skip_name().ok()?;
                     let name = &lexer.text[start..lexer.at];
+                    target = &lexer.text[start - 1..lexer.at];
                     if mark == b'@' {
                         lexer.skip_space().ok()?;
                         callee = name.trim_ascii();
@@ -428,7 +433,7 @@ impl<'t> Statement<'t> {
                     // The second string of `asm "...", "..."(`.
                     let string = lexer.quoted().ok()?;
                     if assembly && lexer.peek()? == b'(' {
-                        constraints = Some(string);
+                        (constraints, target) = (Some(string), b"");
                         break;
                     }
                 }
@@ -443,6 +448,7 @@ impl<'t> Statement<'t> {
                         }
                         lexer.skip_space().ok()?;
                         if lexer.peek()? == b'(' {
+                            target = b"";
                             break;
                         }
                     }
@@ -452,7 +458,7 @@ impl<'t> Statement<'t> {
             }
         }
         let arguments = arguments(&mut lexer)?;
-        Some(Call { callee, constraints, arguments, attributes: Attributes::new(lexer) })
+        Some(Call { callee, target, constraints, arguments, attributes: Attributes::new(lexer) })
     }
 }
 
@@ -559,9 +565,10 @@ fn pass_attributes(lexer: &mut Lexer<'_>) {
         let _ = lexer.skip_space();
         let mut ahead = *lexer;
         if ahead.peek() == Some(b'"') {
-            while ahead.peek() == Some(b'"') && ahead.quoted().is_ok() {
-                ahead.eat(b"=");
+            if ahead.quoted().is_err() {
+                return;
             }
+            ahead.eat(b"=");
             *lexer = ahead;
             continue;
         }

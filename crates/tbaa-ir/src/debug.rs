@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 use std::num::NonZeroU32;
+use std::ops::Range;
 
 use super::module::Instruction;
 use super::numbers::Numbers;
@@ -364,6 +365,34 @@ impl<'t> DebugInfo<'t> {
             line: small(b"line"),
             column: small(b"column"),
         })
+    }
+
+    /// Returns the language of the first compile unit, as `DW_LANG_C11`.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn language(&self) -> Option<&'t str> {
+        let unit = memchr::memmem::find(self.text, b"!DICompileUnit(")?;
+        let rest = &self.text[unit..];
+        let line = &rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())];
+        let fields = line.get(b"!DICompileUnit(".len()..)?;
+        let node = DebugNode { kind: b"DICompileUnit", fields };
+        let language = node.field(b"language").or_else(|| node.field(b"sourceLanguageName"))?;
+        std::str::from_utf8(language).ok()
+    }
+
+    /// Returns what a value of a function is called in the source: the variable that a
+    /// debug record names, where the function's text has one for it.
+    ///
+    /// LLVM: `DbgVariableRecord`.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn parameter(&self, function: Range<usize>, value: &[u8]) -> Option<String> {
+        let text = self.text.get(function)?;
+        let start = [b"#dbg_value(ptr ", value, b", !"].concat();
+        let at = memchr::memmem::find(text, &start)? + start.len();
+        let variable = self.node(Lexer::new(text, at).number().ok()?)?;
+        (variable.kind == b"DILocalVariable" && variable.number(b"arg").is_some()).then_some(())?;
+        Some(String::from_utf8_lossy(&variable.string(b"name")?).into_owned())
     }
 
     /// The file of the nearest scope that has one.

@@ -51,6 +51,25 @@ pub struct Names<'a> {
     fields: Mutex<HashMap<(TypeId, u64, TypeId), Option<String>>>,
 }
 
+/// The most levels of a pointer that are written as stars.
+const STARS: usize = 8;
+
+fn in_source(name: &[u8]) -> String {
+    demangled(name).unwrap_or_else(|| String::from_utf8_lossy(name).into_owned())
+}
+
+/// `char **` for `p2 omnipotent char`.
+///
+/// clang: `CodeGenTBAA::getTypeInfoHelper`.
+fn pointer(name: &[u8]) -> Option<String> {
+    let rest = name.strip_prefix(b"p")?;
+    let (digits, rest) = rest.split_at(rest.iter().position(|it| !it.is_ascii_digit())?);
+    let levels: usize = std::str::from_utf8(digits).ok()?.parse().ok()?;
+    let to = rest.strip_prefix(b" ").filter(|to| !to.is_empty())?;
+    let to = if to == b"omnipotent char" { "char".to_owned() } else { in_source(to) };
+    (1..=STARS).contains(&levels).then(|| format!("{to} {}", "*".repeat(levels)))
+}
+
 impl<'a> Names<'a> {
     /// Names by what the graph alone says.
     #[must_use]
@@ -67,7 +86,8 @@ impl<'a> Names<'a> {
     }
 
     /// Returns a type's name as it is in the source, for the mangled name of a C++
-    /// class too.
+    /// class and for clang's name of a pointer too: `geo::Node *` for
+    /// `p1 _ZTSN3geo4NodeE`.
     ///
     /// # Panics
     ///
@@ -78,9 +98,7 @@ impl<'a> Names<'a> {
         match node.name() {
             Some(b"") | None if node.kind() == TypeKind::Root => "an unnamed root".to_owned(),
             Some(b"") | None => "unnamed".to_owned(),
-            Some(name) => {
-                demangled(name).unwrap_or_else(|| String::from_utf8_lossy(name).into_owned())
-            }
+            Some(name) => pointer(name).unwrap_or_else(|| in_source(name)),
         }
     }
 

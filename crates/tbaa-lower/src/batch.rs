@@ -5,7 +5,7 @@ use std::borrow::Borrow;
 use super::answers::Answers;
 use super::forest::ForestNode;
 use super::loss::{Pairs, Sum};
-use super::options::ScopeForm;
+use super::place::Seat;
 use super::rank::Ranks;
 use super::relation::Relation;
 use super::source::Key;
@@ -23,7 +23,7 @@ pub(super) struct Class {
     /// Which of the batch's rows.
     pub(super) row: usize,
     pub(super) rank: u32,
-    pub(super) private: bool,
+    pub(super) seat: Seat,
 }
 
 /// A source to be added.
@@ -41,6 +41,8 @@ struct Old {
     node: Option<u32>,
     /// Whether it is somebody else's, and aliases not everything.
     others: bool,
+    /// Whether shared memory must heed it: the skeleton does not.
+    alone: bool,
     scope: Option<u32>,
     sum: Sum,
 }
@@ -50,36 +52,36 @@ struct Old {
 pub(super) struct Row {
     /// The nodes of those that it may alias, in ascending order.
     pub(super) nodes: Vec<u32>,
-    /// The scopes of which it aliases no source, with their nodes.
-    pub(super) apart: Vec<(u32, Option<u32>)>,
+    /// The scopes of these, in ascending order.
+    pub(super) near: Vec<u32>,
 }
 
 impl Row {
-    /// Returns the row, and the sources that the newcomer may alias.
+    /// Returns the row, and the sources that the newcomer may alias. To `private`
+    /// memory others come by what stands at these nodes alone.
     fn of<G: Borrow<Graph>>(
         answers: &Answers<'_, G>,
         key: Key,
-        private: bool,
+        shared: bool,
+        private: Option<&[u32]>,
         old: impl Iterator<Item = Old>,
     ) -> (Row, Sum) {
-        let mut nodes = Vec::new();
-        let mut sum = Sum::default();
-        let mut scopes: IndexMap<u32, (bool, Option<u32>)> = IndexMap::default();
+        let mut nodes = private.unwrap_or_default().to_vec();
+        let (mut near, mut sum) = (Vec::new(), Sum::default());
         for old in old {
-            let reach = !(private && old.others);
-            let may = reach && answers.may_alias(old.key, key);
-            if may {
-                nodes.extend(old.node);
+            let heeds = if shared { old.alone } else { !(private.is_some() && old.others) };
+            let counts = old.sum.count > 0;
+            if (heeds || counts) && answers.may_alias(old.key, key) {
+                nodes.extend(old.node.filter(|_| heeds));
+                near.extend(old.scope);
                 sum += old.sum;
             }
-            if let Some(scope) = old.scope {
-                scopes.entry(scope).or_insert((false, old.node)).0 |= may;
-            }
         }
-        nodes.sort_unstable();
-        nodes.dedup();
-        let apart = scopes.into_iter().filter(|(_, (may, _))| !may);
-        (Row { nodes, apart: apart.map(|(scope, (_, node))| (scope, node)).collect() }, sum)
+        for list in [&mut nodes, &mut near] {
+            list.sort_unstable();
+            list.dedup();
+        }
+        (Row { nodes, near }, sum)
     }
 }
 
@@ -189,24 +191,25 @@ impl Lowering {
             let ForestNode { above, group, .. } = self.forest.nodes[node as usize];
             let (others, sum) = (above.is_some(), Sum::default());
             // Their pairs are not the lowering's to lose.
-            return Old { key, group: Some(group), node: Some(node), others, scope: None, sum };
+            let (group, node, alone) = (Some(group), Some(node), self.skeleton.odd[place]);
+            return Old { key, group, node, others, alone, scope: None, sum };
         };
         let (&key, entry) = self.sources.get_index(source).expect("a source's place");
-        let &Entry { group, node, scope, weight, .. } = entry;
-        Old { key, group, node, others: false, scope, sum: Sum::of(weight) }
+        let &Entry { group, node, weight, private: alone, .. } = entry;
+        let scope = self.scopes.number(key);
+        Old { key, group, node, others: false, alone, scope, sum: Sum::of(weight) }
     }
 
-    /// What is there under one root and a newcomer may alias at most. With scopes
-    /// it is all, for they name what it does not alias.
+    /// What is there under one root and a newcomer may alias at most.
     fn near<G: Borrow<Graph>>(
         &self,
         oracle: &Oracle<G>,
         group: Option<u32>,
         key: Key,
     ) -> impl Iterator<Item = Old> + '_ {
-        let some = match (key.size, self.options.scopes) {
-            (None, ScopeForm::None) => self.vicinity.0.of(oracle, key.tag),
-            _ => None,
+        let some = match key.size {
+            None => self.vicinity.0.of(oracle, key.tag),
+            Some(_) => None,
         };
         let all = match some {
             None if group.is_some() => 0..self.vicinity.1,
@@ -215,6 +218,20 @@ impl Lowering {
         let some = some.unwrap_or_default().into_iter().map(|place| place as usize);
         let old = some.chain(all).map(|place| self.old(place));
         old.filter(move |old| old.group == group)
+    }
+
+    /// Where a newcomer may stand. Memory under a root of our own is nobody
+    /// else's. That of an open lineage that was forked may be the other fork's.
+    fn seat(&self, graph: &Graph, key: Key, private: bool) -> Seat {
+        match private && !self.forked && !self.skeleton.has(key) {
+            true => Seat::Free,
+            false => Seat::Shared(self.skeleton.node(graph, &self.forest, key)),
+        }
+    }
+
+    /// Whether others tag memory under a root of the sources.
+    pub(super) fn is_open(&self, group: Option<u32>) -> bool {
+        self.others > 0 && group == Some(0)
     }
 
     /// Sorts newcomers under one root into classes that may alias the same.
@@ -237,15 +254,22 @@ impl Lowering {
                 .map(|tag| oracle.graph().root_of(tag.access))??;
             self.groups.get_index_of(&root).map(|group| group as u32)
         });
+        let open = self.is_open(group);
         let sized: Vec<Key> =
             batch.iter().map(|new| new.key).filter(|key| key.size.is_some()).collect();
         let mut rows: IndexSet<Row> = IndexSet::default();
-        let mut classes: IndexMap<(usize, usize, bool, Vec<bool>), Class> = IndexMap::default();
+        let mut classes: IndexMap<(usize, usize, Seat, Vec<bool>), Class> = IndexMap::default();
         let mut with_old = Pairs::default();
         let mut at_plain = 0;
         for (at, &Newcomer { key, weight, private }) in batch.iter().enumerate() {
             let old = group.into_iter().flat_map(|_| self.near(oracle, group, key));
-            let (row, may) = Row::of(answers, key, private, old);
+            let seat = match open {
+                true => self.seat(oracle.graph(), key, private),
+                false => Seat::Free,
+            };
+            let private = (open && seat == Seat::Free).then_some(&*self.skeleton.tops);
+            let shared = seat != Seat::Free;
+            let (row, may) = Row::of(answers, key, shared, private, old);
             with_old += Sum::of(weight).with(may);
             let row = rows.insert_full(row).0;
             let class = match key.size {
@@ -260,13 +284,13 @@ impl Lowering {
                 None => sized.iter().map(|other| answers.may_alias(*other, key)).collect(),
                 Some(_) => Vec::new(),
             };
-            let class = (class, row, private, beside);
+            let class = (class, row, seat, beside);
             let class = classes.entry(class).or_insert_with(|| Class {
                 members: Vec::new(),
                 sum: Sum::default(),
                 row,
                 rank: ranks.of(oracle.graph(), key.tag),
-                private,
+                seat,
             });
             class.members.push((key, weight));
             class.sum += Sum::of(weight);
@@ -279,9 +303,9 @@ impl Lowering {
 
 #[cfg(test)]
 mod tests {
+    use crate::source::Key;
     use crate::{Lowering, Options, ScopeForm, Why};
-    use tbaa::Graph;
-    use tbaa::{Oracle, Rules};
+    use tbaa::{Graph, Oracle, Rules, SizedField};
 
     /// What does not fit goes without a tag, is counted as lost, and is apart
     /// from nothing by scopes.
@@ -305,7 +329,8 @@ mod tests {
             lowering.lower(&oracle, &tags[..tags.len() - 1]).unwrap();
             lowering.lower(&oracle, [tags[40]]).unwrap();
             assert_eq!(lowering.check(&oracle), []);
-            assert!(lowering.scopes.names.len().pow(2) <= 8 * bytes, "{bytes}");
+            let entries = lowering.scopes.lists.iter().map(|list| list.parts().1.len());
+            assert!(4 * entries.sum::<usize>() <= bytes, "{bytes}");
             let bare = |&&tag: &&_| lowering.tag(tag).is_none();
             let bare: Vec<_> = tags.iter().filter(bare).collect();
             for &&tag in &bare {
@@ -326,5 +351,55 @@ mod tests {
             }
         }
         assert_eq!(untagged, [0, 1, 24, 41], "the most general first");
+    }
+
+    /// What is looked at for a shape does not grow with the number of shapes: of
+    /// sources, and of scopes that LLVM does not tell from its accesses.
+    #[test]
+    fn the_last_shape_costs_what_the_second_does() {
+        let mut oracle = Oracle::new(Graph::new(), Rules::Union);
+        let (char, members) = oracle.update(|graph| {
+            let mut b = graph.builder();
+            let root = b.root("R").unwrap();
+            let char = b.sized_type(root, 1, "char", &[]).unwrap();
+            let scalar = |at: u64| (format!("t{at}"), 4 * (1 + at % 2));
+            let members: Vec<_> = (0..10)
+                .map(scalar)
+                .map(|(name, size)| (b.sized_type(char, size, name, &[]).unwrap(), size))
+                .collect();
+            (char, members)
+        });
+        for scopes in [ScopeForm::Lost, ScopeForm::All] {
+            let mut lowering = Lowering::new(Options::new().lineage("shapes").scopes(scopes));
+            let mut looked = Vec::new();
+            for shape in 0..200 {
+                let tags: Vec<_> = oracle.update(|graph| {
+                    let mut b = graph.builder();
+                    // Each member lies across the end of the one before: a path,
+                    // which no forest has.
+                    let field =
+                        |(at, &(ty, size)): (u64, &_)| SizedField { ty, offset: 3 * at, size };
+                    let fields: Vec<_> = (0..).zip(&members).map(field).collect();
+                    let ty = b.sized_type(char, 64, format!("Shape{shape}"), &fields).unwrap();
+                    let tag = |field: &SizedField| {
+                        b.access_tag(ty, field.ty, field.offset, field.size, false).unwrap()
+                    };
+                    fields.iter().map(tag).collect()
+                });
+                lowering.list_old(&oracle);
+                let near =
+                    |&tag: &_| lowering.near(&oracle, Some(0), Key { tag, size: None }).count();
+                let sources: usize = tags.iter().map(near).sum();
+                lowering.lower(&oracle, &tags).unwrap();
+                let node = |&tag: &_| (0, lowering.sources[&Key { tag, size: None }].node);
+                let found = |spot| lowering.scopes.comparable(&lowering.forest, spot).len();
+                let scopes: usize = tags.iter().map(node).map(found).sum();
+                looked.push((sources, scopes));
+            }
+            assert_eq!(lowering.check(&oracle), []);
+            assert!(lowering.lost().pairs > 0 && !lowering.scopes.is_empty());
+            assert!(looked[1].1 > 0);
+            assert_eq!(looked[199], looked[1], "{scopes:?}");
+        }
     }
 }

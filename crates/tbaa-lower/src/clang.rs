@@ -68,7 +68,7 @@ fn members(types: &Declarations, record: DeclId, paths: &mut Vec<String>) {
 /// by policy [`Rfc`](Policy::Rfc), with clang's tag. `shared` tells which
 /// records the other side accesses by name; scalars it always may.
 ///
-/// What clang calls `char` aliases everything and is left out.
+/// What clang tags as a bare `char` aliases everything and is left out.
 ///
 /// NB: clang's nodes are the same in two modules only if the records are, and
 /// the flags that matter: `-fno-pointer-tbaa` makes other nodes.
@@ -94,9 +94,11 @@ pub fn tags_of_clang(
             // Either has no tag for it: a bit-field, for one.
             _ => continue,
         };
-        let access = theirs.tag(tag.1).map(|tag| theirs.ty(tag.access).parent());
-        let root = access.ok().flatten();
-        if root.is_some_and(|parent| theirs.ty(parent).kind() != TypeKind::Root) {
+        let Ok(said) = theirs.tag(tag.1) else { continue };
+        let parent = theirs.ty(said.access).parent();
+        let below = parent.is_some_and(|parent| theirs.ty(parent).kind() != TypeKind::Root);
+        // A `char` in a struct does not alias everything.
+        if below || !said.is_whole() {
             pairs.push(tag);
         }
     }

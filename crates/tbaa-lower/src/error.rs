@@ -19,6 +19,12 @@ pub enum LowerError {
     },
     /// Sources were added to a lowering whose lineage has no name.
     NoLineage,
+    /// A source that was lowered as [private](super::Source::private) is asked for
+    /// as shared. Its tag was given out, and others' tags do not alias it.
+    Private {
+        /// The source's types and offset.
+        place: String,
+    },
     /// The lowered graph is full.
     Build(BuildError),
 }
@@ -35,6 +41,11 @@ impl fmt::Display for LowerError {
             LowerError::NoLineage => {
                 f.write_str("the lowering has no lineage to grow: name one with `Options::lineage`")
             }
+            LowerError::Private { place } => write!(
+                f,
+                "`{place}` was lowered as private memory, and other code accesses it now: lower \
+                 it without `Source::private` from the start, or name its record in `Shared`"
+            ),
             LowerError::Build(error) => error.fmt(f),
         }
     }

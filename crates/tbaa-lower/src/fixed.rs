@@ -3,14 +3,14 @@
 //! Their tags stay as they are. Each is a chain of *cursors*, a type and an
 //! offset in it, from the tag's base to the root: the walk that LLVM takes.
 //! Every cursor has one successor, so all of them are a forest, and the tags to
-//! be lowered are newcomers in it: a private node may be hung below a scalar,
-//! and what crosses an overlap stands where its aliases meet, most often at
-//! `char`.
+//! be lowered are newcomers in it. Those of shared memory stand at the others'
+//! cursors (`skeleton.rs`). Nodes of our own are for private memory.
 
 use std::borrow::Borrow;
 use std::fmt;
 
 use super::forest::{ForestNode, Made};
+use super::skeleton::Skeleton;
 use super::source::Source;
 use super::state::Lowering;
 use tbaa::BuildError;
@@ -85,6 +85,11 @@ impl Lowering {
     /// but those that alias everything under the root, such as `char`, may be
     /// left out. [`tags_of_clang`] makes them for declared types.
     ///
+    /// Other lineages may share the memory too, if they fix tags of the same types:
+    /// the tag of a source that is not [private](Source::private) is one of the
+    /// others', and follows from the source's types alone. What this lineage knows
+    /// beside may make it more general.
+    ///
     /// [`tags_of_clang`]: super::tags_of_clang
     ///
     /// # Errors
@@ -129,6 +134,7 @@ impl Lowering {
         }
         self.rules = Some(oracle.rules());
         self.others = self.forest.nodes.len();
+        self.skeleton = Skeleton::new(oracle.graph(), &self.forest, &self.fixed);
         self.options.format = Format::Old;
         Ok(())
     }

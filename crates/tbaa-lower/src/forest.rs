@@ -57,7 +57,7 @@ impl Forest {
         std::iter::successors(node, |&node| self.nodes[node as usize].above)
     }
 
-    fn is_above(&self, high: u32, low: u32) -> bool {
+    pub(super) fn is_above(&self, high: u32, low: u32) -> bool {
         let depth = self.nodes[high as usize].depth;
         self.up(Some(low))
             .take_while(|&at| self.nodes[at as usize].depth >= depth)
@@ -71,7 +71,8 @@ impl Forest {
             || self.is_above(b, a)
     }
 
-    fn common(&self, a: u32, b: u32) -> Option<u32> {
+    /// The nearest node that is above two, or one of them.
+    pub(super) fn common(&self, a: u32, b: u32) -> Option<u32> {
         self.up(Some(a)).find(|&at| self.is_above(at, b))
     }
 
@@ -92,6 +93,13 @@ impl Forest {
             }
         }
         if branched { Position::At(lowest) } else { Position::Below(lowest) }
+    }
+
+    /// The node itself or the next above that is comparable to all of `marks`.
+    pub(super) fn stand(&self, node: Option<u32>, marks: &[u32]) -> Option<u32> {
+        marks.iter().try_fold(node?, |at, &mark| {
+            if self.comparable(at, mark) { Some(at) } else { self.common(at, mark) }
+        })
     }
 
     /// The node itself or the next above at which tags can stand.

@@ -8,10 +8,10 @@ use super::error::LowerError;
 use super::fingerprint::Fingerprint;
 use super::loss::{Pairs, Sum};
 use super::options::ScopeForm;
-use super::place::{Newcomers, Placed, Strategy};
+use super::place::{Newcomers, Placed, Seat, Strategy};
 use super::rank::Ranks;
 use super::relation::Relation;
-use super::scopes::{Scoped, Wanted};
+use super::scopes::Scoped;
 use super::source::Key;
 use super::source::Source;
 use super::state::{Entry, Lowering};
@@ -26,9 +26,10 @@ impl Lowering {
     /// own, either with a weight that says how often it is asked about.
     ///
     /// The first call is free to choose the forest. Later calls find places for more, and change no tag that was given out;
-    /// they take time in proportion to the sources added and those that they may
-    /// alias, where the oracle is that of the call before. With another oracle, or
-    /// with scopes, they look at all that are there.
+    /// they take time in proportion to the sources added, those that they may
+    /// alias, and with scopes those that LLVM does not tell from them, where the
+    /// oracle is that of the call before. With another oracle they look at all that
+    /// are there, and so does a source with a size of its own.
     /// A source that is there already is passed over. Pairs that only a search
     /// decides are taken to alias once these took 2^24 steps and 2^10 a node;
     /// [`Loss::unsearched`](super::Loss::unsearched) says so.
@@ -36,7 +37,8 @@ impl Lowering {
     /// # Errors
     ///
     /// [`LowerError::ForeignTag`], [`LowerError::OtherRules`],
-    /// [`LowerError::NoLineage`]; the lowering is then unchanged.
+    /// [`LowerError::NoLineage`], [`LowerError::Private`]; the lowering is then
+    /// unchanged.
     /// [`LowerError::Build`] where the lowered graph is full.
     pub fn lower<G: Borrow<Graph>, S: Into<Source>>(
         &mut self,
@@ -77,10 +79,12 @@ impl Lowering {
         }
         entries.extend(malformed.into_iter().map(|(key, weight)| {
             let why = Why::Malformed;
-            (key, Entry { node: None, group: None, tag: None, why, weight, scope: None })
+            let (node, group, tag, private) = (None, None, None, false);
+            (key, Entry { node, group, tag, why, weight, private })
         }));
         if first {
             self.fingerprint = Some(self.fingerprint_of(source, &entries));
+            self.scopes.domain = self.unique_name("scopes");
         }
         self.name_nodes(source, kept, &entries);
         let distinct: Vec<bool> = (0..self.groups.len())
@@ -116,9 +120,13 @@ impl Lowering {
             if !graph.owns_tag(source.tag) {
                 return Err(LowerError::ForeignTag);
             }
-            if !self.sources.contains_key(&source.key()) {
-                let Source { private, .. } = source;
-                let key = source.key();
+            let Source { private, .. } = source;
+            let key = source.key();
+            if let Some(entry) = self.sources.get(&key) {
+                if entry.private && !private {
+                    return Err(LowerError::Private { place: key.describe(graph) });
+                }
+            } else {
                 let one = new.entry(key).or_insert(Newcomer { key, weight: 0, private });
                 one.weight = one.weight.saturating_add(source.weight.max(1));
                 one.private &= private;
@@ -138,12 +146,12 @@ impl Lowering {
         let Batch { classes, relation, passed, may, rows, with_old } = batch;
         let rank: Vec<u32> = classes.iter().map(|class| class.rank).collect();
         let marks = classes.iter().map(|class| rows[class.row].nodes.clone()).collect();
-        let private: Vec<bool> = classes.iter().map(|class| class.private).collect();
+        let seats: Vec<Seat> = classes.iter().map(|class| class.seat).collect();
         let newcomers = Newcomers {
             relation: &relation,
             marks,
             rank: &rank,
-            private: &private,
+            seats: &seats,
             passed: &passed,
             group,
         };
@@ -151,7 +159,9 @@ impl Lowering {
         let kept = self.forest.nodes.len();
         let strategies: &[Strategy] = match (kept, classes.len()) {
             (0, _) | (_, 1) => &[Strategy::Together],
-            _ if private.contains(&true) => &Strategy::ALL,
+            _ if seats.contains(&Seat::Free) && seats.iter().any(|&seat| seat != Seat::Free) => {
+                &Strategy::ALL
+            }
             _ => &Strategy::ALL[..2],
         };
         let mut tried = Vec::new();
@@ -167,68 +177,67 @@ impl Lowering {
         let mut may = may;
         may += with_old;
         self.count(group, &classes, found, may);
-        let scopes = self.scope(source, &classes, &relation, &rows, &placed);
+        self.scope(source, group, &classes, &relation, &rows, &placed);
         for (at, class) in classes.into_iter().enumerate() {
-            let (node, why, scope) = (placed.nodes[at], placed.why[at], scopes[at]);
+            let (node, why) = (placed.nodes[at], placed.why[at]);
+            let private = self.is_open(Some(group)) && class.seat == Seat::Free;
             for (key, weight) in class.members {
-                let entry = Entry { node, group: Some(group), tag: None, why, weight, scope };
+                let group = Some(group);
+                let entry = Entry { node, group, tag: None, why, weight, private };
                 entries.push((key, entry));
             }
         }
     }
 
-    /// Gives the classes of a batch their scopes.
+    /// Gives the classes of a batch, and their members, scopes.
     fn scope(
         &mut self,
         source: &Graph,
+        group: u32,
         classes: &[Class],
         relation: &Relation,
         rows: &[Row],
         placed: &Placed,
-    ) -> Vec<Option<u32>> {
+    ) {
         let Placed { nodes, why, .. } = placed;
         let Lowering { forest, scopes, options, most_bytes, .. } = self;
         if options.scopes == ScopeForm::None {
-            return vec![None; classes.len()];
+            return;
         }
-        let lost = |a: Option<u32>, b: Option<u32>| match (a, b) {
-            (Some(a), Some(b)) => forest.comparable(a, b),
-            _ => true,
-        };
-        let form = options.scopes;
-        let wanted = |a, b| form == ScopeForm::All || lost(a, b);
-        let apart: Vec<Vec<u32>> = classes
-            .iter()
-            .zip(nodes)
-            .map(|(class, &node)| {
-                let old = rows[class.row].apart.iter();
-                old.filter(|old| wanted(node, old.1)).map(|old| old.0).collect()
-            })
-            .collect();
+        let spots = || nodes.iter().map(|&node| (group, node));
         let scoped: Vec<Scoped<'_>> = classes
             .iter()
-            .zip(&apart)
-            .map(|(class, apart)| Scoped { name: class.members[0].0.describe(source), apart })
+            .zip(spots().zip(why))
+            .map(|(class, (spot, &why))| Scoped {
+                name: class.members[0].0.describe(source),
+                near: &rows[class.row].near,
+                spot,
+                // What was passed over may alias more than the relation says.
+                known: why != Why::TooManyPairs,
+            })
             .collect();
-        let mut at_node: HashMap<u32, Vec<usize>> = HashMap::default();
-        for (at, &node) in nodes.iter().enumerate() {
-            node.into_iter().for_each(|node| at_node.entry(node).or_default().push(at));
-        }
-        let each_lost = |found: &mut dyn FnMut(usize, usize)| {
-            for (a, &node) in nodes.iter().enumerate() {
-                let above = forest.up(node).filter_map(|above| at_node.get(&above));
-                above.flatten().for_each(|&b| found(a, b));
-                let all = if node.is_none() { 0..nodes.len() } else { 0..0 };
-                all.for_each(|b| found(a, b));
+        let lost = (options.scopes == ScopeForm::Lost).then(|| {
+            let mut at_node: HashMap<u32, Vec<usize>> = HashMap::default();
+            for (at, &node) in nodes.iter().enumerate() {
+                node.into_iter().for_each(|node| at_node.entry(node).or_default().push(at));
             }
-        };
-        let wanted = match form {
-            ScopeForm::All => Wanted::All,
-            _ => Wanted::Lost(&each_lost),
-        };
-        // What was passed over may alias more than the relation says.
-        let known: Vec<bool> = why.iter().map(|&why| why != Why::TooManyPairs).collect();
-        scopes.add(relation, &scoped, &known, &wanted, *most_bytes)
+            let comparable = |(a, &node): (usize, &Option<u32>)| {
+                let above = forest.up(node).filter_map(|above| at_node.get(&above)).flatten();
+                let all = if node.is_none() { 0..nodes.len() } else { 0..0 };
+                above.copied().chain(all).map(move |b| (a, b)).collect::<Vec<_>>()
+            };
+            let is_lost = |&(a, b): &(usize, usize)| {
+                scoped[a].known && scoped[b].known && !relation.related(a, b)
+            };
+            let pairs = nodes.iter().enumerate().flat_map(comparable).filter(is_lost);
+            pairs.take(*most_bytes / 16).collect::<Vec<_>>()
+        });
+        let numbers = scopes.add(forest, relation, &scoped, lost.as_deref(), *most_bytes);
+        for ((class, spot), number) in classes.iter().zip(spots()).zip(numbers) {
+            for &(key, _) in number.iter().flat_map(|_| &class.members) {
+                number.into_iter().for_each(|number| scopes.enter(forest, number, spot, key));
+            }
+        }
     }
 
     /// Counts what a batch loses, of which `found` are comparable and `may` are

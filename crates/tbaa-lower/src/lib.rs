@@ -52,6 +52,7 @@
 mod answers;
 mod batch;
 mod clang;
+mod classes;
 mod complete;
 pub mod emit;
 mod error;
@@ -73,12 +74,14 @@ mod replay;
 mod saved;
 mod scopes;
 mod shared;
+mod skeleton;
 mod source;
 mod state;
 mod tally;
 mod why;
 
 pub use clang::{access_paths, tags_of_clang};
+pub use classes::Classes;
 pub use error::LowerError;
 pub use fixed::FixError;
 pub use loss::Loss;

@@ -27,8 +27,8 @@ pub const MAX_DEPTH: usize = 64;
 /// without a tag; [`Why::TooManyPairs`] tells them.
 ///
 /// 65,536 classes that may all alias fit, and 5,000,000 with 20 pairs each. The
-/// lists of scopes take as many bytes at most: with a bit for each pair of them,
-/// 65,536 classes have one.
+/// lists of scopes take as many bytes at most, 4 for each scope that they name or,
+/// where they name all but a few, leave out.
 ///
 /// [`Lowering::lower`]: super::Lowering::lower
 /// [`Why::TooManyPairs`]: super::Why::TooManyPairs

@@ -21,11 +21,21 @@ pub(super) struct Newcomers<'r> {
     pub(super) marks: Vec<Vec<u32>>,
     /// Of each class, its place in an order from general to special.
     pub(super) rank: &'r [u32],
-    /// Whether others' tags are no concern of it.
-    pub(super) private: &'r [bool],
+    /// Of each class, where it may stand.
+    pub(super) seats: &'r [Seat],
     /// Of each class, whether it goes without a tag, for want of memory.
     pub(super) passed: &'r [bool],
     pub(super) group: u32,
+}
+
+/// Where a class may stand.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Seat {
+    /// Anywhere: no other module reaches its memory but by what stands above.
+    Free,
+    /// At this node or one above, or without a tag: other modules may give the
+    /// same memory a tag.
+    Shared(Option<u32>),
 }
 
 /// Where classes were put.
@@ -43,7 +53,7 @@ pub(super) enum Strategy {
     /// One by one, the most general first.
     OneByOne,
     /// Those in private memory together, then the others: these may stand
-    /// higher than the fixed tags ask for.
+    /// higher than they must.
     PrivateFirst,
 }
 
@@ -71,7 +81,7 @@ impl Forest {
             Strategy::OneByOne => self.place_one_by_one(all, new, depth, complete, &mut placed),
             Strategy::PrivateFirst => {
                 let (first, rest): (Vec<u32>, Vec<u32>) =
-                    all.into_iter().partition(|&class| new.private[class as usize]);
+                    all.into_iter().partition(|&class| new.seats[class as usize] == Seat::Free);
                 self.together(&first, &mut new, depth, complete, &mut placed);
                 let mut positions = vec![None; len];
                 for class in first {
@@ -83,6 +93,14 @@ impl Forest {
         placed
     }
 
+    /// The lowest place that is comparable to all of `marks`.
+    fn seated(&self, seat: Seat, marks: &[u32]) -> Position {
+        match seat {
+            Seat::Free => self.position(marks),
+            Seat::Shared(node) => Position::At(self.stand(node, marks)),
+        }
+    }
+
     /// Gives places to a set of newcomers, part by part.
     fn together(
         &mut self,
@@ -92,8 +110,18 @@ impl Forest {
         complete: &mut Completer<'_>,
         placed: &mut Placed,
     ) {
-        let mut work = complete.parts_of(set);
         let mut positions: Vec<Option<Position>> = vec![None; new.relation.len()];
+        let (shared, free): (Vec<u32>, Vec<u32>) =
+            set.iter().partition(|&&class| new.seats[class as usize] != Seat::Free);
+        for class in shared {
+            if let Position::At(node) =
+                self.seated(new.seats[class as usize], &new.marks[class as usize])
+            {
+                self.sit(class, node, new, placed);
+            }
+            new.note(class, placed.nodes[class as usize], set, &mut positions);
+        }
+        let mut work = complete.parts_of(&free);
         while let Some(part) = work.pop() {
             for &at in &part {
                 let marks = &mut new.marks[at as usize];
@@ -107,9 +135,8 @@ impl Forest {
             let at = |class: &&u32| matches!(positions[**class as usize], Some(Position::At(_)));
             if let Some(&class) = part.iter().find(at) {
                 let Some(Position::At(node)) = positions[class as usize] else { continue };
-                let node = self.usable(node);
-                let why = if node.is_none() { Why::NothingInCommon } else { Why::CommonAncestor };
-                (placed.nodes[class as usize], placed.why[class as usize]) = (node, why);
+                self.sit(class, node, new, placed);
+                let node = placed.nodes[class as usize];
                 new.note(class, node, &part, &mut positions);
                 work.extend(complete.parts_of(&without(&part, class)));
                 continue;
@@ -136,12 +163,7 @@ impl Forest {
                 Position::Below(above) => {
                     self.hang(&[top], above, new, depth, complete, placed);
                 }
-                Position::At(node) => {
-                    let node = self.usable(node);
-                    let why =
-                        if node.is_none() { Why::NothingInCommon } else { Why::CommonAncestor };
-                    (placed.nodes[top as usize], placed.why[top as usize]) = (node, why);
-                }
+                Position::At(node) => self.sit(top, node, new, placed),
             }
             new.note(top, placed.nodes[top as usize], &part, &mut positions);
             work.extend(complete.parts_of(&without(&part, top)));
@@ -159,17 +181,27 @@ impl Forest {
         order.sort_by_key(|&class| (new.rank[class as usize], class));
         for class in order {
             let mut marks = new.marks[class as usize].clone();
-            marks.extend(new.relation.near(class as usize).filter_map(|at| placed.nodes[at]));
-            match self.position(&marks) {
-                Position::Below(above) => self.hang(&[class], above, &new, depth, complete, placed),
-                Position::At(node) => {
-                    let node = self.usable(node);
-                    let why =
-                        if node.is_none() { Why::NothingInCommon } else { Why::CommonAncestor };
-                    (placed.nodes[class as usize], placed.why[class as usize]) = (node, why);
+            let near = new.relation.near(class as usize);
+            let near = near.filter(|&at| new.heeds(class as usize, at));
+            marks.extend(near.filter_map(|at| placed.nodes[at]));
+            match self.seated(new.seats[class as usize], &marks) {
+                Position::Below(above) => {
+                    self.hang(&[class], above, &new, depth, complete, placed);
                 }
+                Position::At(node) => self.sit(class, node, &new, placed),
             }
         }
+    }
+
+    /// Puts a class at a node, or at the next above that takes it.
+    fn sit(&self, class: u32, node: Option<u32>, new: &Newcomers<'_>, placed: &mut Placed) {
+        let node = self.usable(node);
+        placed.nodes[class as usize] = node;
+        placed.why[class as usize] = match (node, new.seats[class as usize]) {
+            (None, _) => Why::NothingInCommon,
+            (_, Seat::Free) => Why::CommonAncestor,
+            (_, Seat::Shared(_)) => Why::Shared,
+        };
     }
 
     /// Puts a connected part below a node, as a forest of its own.
@@ -211,6 +243,12 @@ impl Forest {
 }
 
 impl Newcomers<'_> {
+    /// Whether a class that has a place may move another: of two that are shared,
+    /// the seats are comparable.
+    fn heeds(&self, class: usize, other: usize) -> bool {
+        self.seats[class] == Seat::Free || self.seats[other] == Seat::Free
+    }
+
     /// Has those of a part that a class may alias know where it stands.
     fn note(
         &mut self,
@@ -220,10 +258,10 @@ impl Newcomers<'_> {
         positions: &mut [Option<Position>],
     ) {
         let Some(node) = node else { return };
-        for &other in part {
-            if other != class && self.relation.related(class as usize, other as usize) {
-                self.marks[other as usize].push(node);
-                positions[other as usize] = None;
+        for other in self.relation.near_of(class as usize, part) {
+            if other != class as usize && self.heeds(other, class as usize) {
+                self.marks[other].push(node);
+                positions[other] = None;
             }
         }
     }

@@ -10,7 +10,7 @@ use super::fixed::FixError;
 use super::forest::{Forest, ForestNode};
 use super::loss::Loss;
 use super::options::{MAX_DEPTH, Options};
-use super::scopes::Scopes;
+use super::scopes::{AccessScopes, List};
 use super::source::{Key, Source};
 use super::state::{Entry, Lowering};
 use super::why::Why;
@@ -19,7 +19,7 @@ use tbaa::{Graph, TypeId};
 use tbaa::{Oracle, Rules};
 use tbaa_lex::table::{IndexMap, IndexSet};
 
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// A lowering and its sources, to be stored: made by [`Lowering::save`], read
 /// again by [`Lowering::load`].
@@ -41,8 +41,11 @@ pub struct Saved<'l> {
     groups: Vec<(u32, bool)>,
     nodes: Vec<SavedNode>,
     sources: Vec<SavedSource>,
-    scopes: Scopes,
+    scope_names: Vec<String>,
+    scope_lists: Vec<List>,
     loss: Loss,
+    /// Whether another lineage goes on from the same state.
+    forked: bool,
     checksum: String,
 }
 
@@ -68,6 +71,7 @@ struct SavedSource {
     node: Option<u32>,
     why: Why,
     weight: u32,
+    private: bool,
     scope: Option<u32>,
 }
 
@@ -144,6 +148,11 @@ impl From<BuildError> for LoadError {
 impl Saved<'_> {
     /// Gives the lineage another name, so that it can grow apart from the one
     /// that was saved: its root is another, and the two may be linked.
+    ///
+    /// An open lowering keeps the root that it shares. Sources that were private
+    /// keep their nodes, which all forks have. New ones are taken for shared,
+    /// whatever they say: another fork may access the same memory. NB: that holds
+    /// between forks. The lineage that was saved must not grow beside them.
     #[must_use]
     pub fn fork(self, name: impl Into<String>) -> Self {
         let name = name.into();
@@ -153,7 +162,8 @@ impl Saved<'_> {
             fork.bytes(name.as_bytes());
             fork.to_string()
         });
-        let mut forked = Saved { options: self.options.lineage(name), fingerprint, ..self };
+        let options = self.options.lineage(name);
+        let mut forked = Saved { options, fingerprint, forked: true, ..self };
         forked.checksum = forked.sum();
         forked
     }
@@ -162,6 +172,7 @@ impl Saved<'_> {
     fn sum(&self) -> String {
         let mut print = Fingerprint::new();
         let number = |of: Option<u32>| of.map_or(u64::MAX, u64::from);
+        print.number(u64::from(self.forked));
         print.bytes(self.fingerprint.as_deref().unwrap_or_default().as_bytes());
         print.bytes(self.options.lineage.as_deref().unwrap_or_default().as_bytes());
         for node in &self.nodes {
@@ -174,11 +185,14 @@ impl Saved<'_> {
             print.number(source.key.size.unwrap_or(u64::MAX));
             print.number(number(source.node));
             print.number(u64::from(source.weight));
+            print.number(u64::from(source.private));
             print.number(number(source.scope));
         }
-        for (name, list) in self.scopes.names.iter().zip(&self.scopes.noalias) {
+        for (name, list) in self.scope_names.iter().zip(&self.scope_lists) {
+            let (end, list) = list.parts();
             print.bytes(name.as_bytes());
-            list.iter().for_each(|&word| print.number(word));
+            print.number(u64::from(end));
+            list.iter().for_each(|&scope| print.number(u64::from(scope)));
         }
         print.to_string()
     }
@@ -236,11 +250,14 @@ impl Lowering {
                     node: entry.node,
                     why: entry.why,
                     weight: entry.weight,
-                    scope: entry.scope,
+                    private: entry.private,
+                    scope: self.scopes.number(*key),
                 })
                 .collect(),
-            scopes: self.scopes.clone(),
+            scope_names: self.scopes.names.clone(),
+            scope_lists: self.scopes.lists.clone(),
             loss: self.loss,
+            forked: self.forked,
             checksum: String::new(),
         };
         saved.checksum = saved.sum();
@@ -273,6 +290,7 @@ impl Lowering {
             lowering.fix_again(&Oracle::new(&source, rules), others, &saved.fixed)?;
         }
         lowering.rules = saved.rules;
+        lowering.forked = saved.forked;
         lowering.fingerprint = match &saved.fingerprint {
             Some(text) => {
                 Some(Fingerprint::parse(text).ok_or(LoadError::Damaged("its fingerprint"))?)
@@ -282,7 +300,9 @@ impl Lowering {
         lowering.groups = restored_groups(&source, &saved.groups)?;
         restore_nodes(&mut lowering.forest, saved.nodes, saved.groups.len())?;
         lowering.make_roots(|group| saved.groups[group].1)?;
-        lowering.scopes = saved.scopes;
+        lowering.scopes.domain = lowering.unique_name("scopes");
+        lowering.scopes.names = saved.scope_names;
+        lowering.scopes.lists = saved.scope_lists;
         lowering.loss = saved.loss;
         let entries = lowering.restored_entries(&source, saved.sources)?;
         let kept = lowering.others;
@@ -324,17 +344,22 @@ impl Lowering {
 
     /// The sources as they were saved, whose groups, nodes and scopes there must be.
     fn restored_entries(
-        &self,
+        &mut self,
         source: &Graph,
         saved: Vec<SavedSource>,
     ) -> Result<IndexMap<Key, Entry>, LoadError> {
         let scopes = self.scopes.names.len();
-        let too_long = |list: &Vec<u64>| list.len() > scopes.div_ceil(64);
-        if self.scopes.noalias.len() != scopes || self.scopes.noalias.iter().any(too_long) {
+        let wrong = |list: &List| {
+            let (end, list) = list.parts();
+            let last = list.last().map_or(0, |&last| last as usize + 1);
+            last.max(end as usize) > scopes || !list.is_sorted_by(|a, b| a < b)
+        };
+        if self.scopes.lists.len() != scopes || self.scopes.lists.iter().any(wrong) {
             return Err(LoadError::Damaged("its scopes"));
         }
+        self.scopes.entries = self.scopes.lists.iter().map(|list| list.parts().1.len()).sum();
         let mut entries: IndexMap<Key, Entry> = IndexMap::default();
-        for SavedSource { key, node, why, weight, scope } in saved {
+        for SavedSource { key, node, why, weight, private, scope } in saved {
             let key = restored_key(source, key)?;
             let root = source.tag(key.tag).ok().and_then(|tag| source.root_of(tag.access));
             let group = root.and_then(|root| self.groups.get_index_of(&root));
@@ -349,7 +374,10 @@ impl Lowering {
             if scope.is_some_and(|scope| scope as usize >= scopes) {
                 return Err(LoadError::Damaged("a source"));
             }
-            let entry = Entry { node, group, tag: None, why, weight, scope };
+            if let (Some(scope), Some(group)) = (scope, group) {
+                self.scopes.enter(&self.forest, scope, (group, node), key);
+            }
+            let entry = Entry { node, group, tag: None, why, weight, private };
             if entries.insert(key, entry).is_some() {
                 return Err(LoadError::Damaged("a source twice"));
             }
@@ -359,18 +387,11 @@ impl Lowering {
 
     /// Whether no scopes tell sources apart that may alias.
     fn scopes_hold<G: Borrow<Graph>>(&self, oracle: &Oracle<G>) -> bool {
-        let mut of: Vec<Vec<Key>> = vec![Vec::new(); self.scopes.names.len()];
-        for (&key, entry) in &self.sources {
-            if let Some(scope) = entry.scope {
-                of[scope as usize].push(key);
-            }
-        }
-        let apart = |a: &Key, b: &Key| !a.may_alias(b, oracle);
-        self.scopes.noalias.iter().enumerate().all(|(at, list)| {
-            super::relation::ones(list.iter().copied()).all(|other| {
-                of.get(other)
-                    .is_some_and(|others| of[at].iter().all(|a| others.iter().all(|b| apart(a, b))))
-            })
+        let members = |scope: u32| self.scopes.members(scope).iter();
+        self.sources.keys().all(|key| {
+            let numbers = self.scopes.numbers(key.access());
+            let mut apart = numbers.iter().flat_map(AccessScopes::noalias).flat_map(members);
+            apart.all(|other| !key.may_alias(other, oracle))
         })
     }
 }

@@ -43,7 +43,9 @@ impl Source {
 
     /// Returns the access as one to private memory: in an open lowering no other
     /// code touches it, through whatever pointer, except by tags that alias
-    /// everything, as `char` does.
+    /// everything, as `char` does. Other code is also that of another lineage.
+    ///
+    /// A closed lowering does not mind.
     #[must_use]
     pub fn private(self) -> Self {
         Source { private: true, ..self }

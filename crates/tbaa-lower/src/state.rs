@@ -5,6 +5,7 @@ use super::forest::Forest;
 use super::loss::Loss;
 use super::options::{MAX_BYTES, Options};
 use super::scopes::{AccessScopes, Scopes};
+use super::skeleton::Skeleton;
 use super::source::Key;
 use super::tally::Tally;
 use super::why::Why;
@@ -35,7 +36,7 @@ pub(super) struct Entry {
     pub(super) tag: Option<TagId>,
     pub(super) why: Why,
     pub(super) weight: u32,
-    pub(super) scope: Option<u32>,
+    pub(super) private: bool,
 }
 
 /// Source tags with the tags that they are lowered to; it may grow.
@@ -53,6 +54,10 @@ pub struct Lowering {
     pub(super) fixed: Vec<(Key, u32)>,
     /// The nodes of these, which are the first.
     pub(super) others: usize,
+    /// What these say of memory that others access.
+    pub(super) skeleton: Skeleton,
+    /// Whether other lineages go on from the same state.
+    pub(super) forked: bool,
     pub(super) fingerprint: Option<Fingerprint>,
     pub(super) scopes: Scopes,
     pub(super) loss: Loss,
@@ -79,6 +84,8 @@ impl Lowering {
             sources: IndexMap::default(),
             fixed: Vec::new(),
             others: 0,
+            skeleton: Skeleton::default(),
+            forked: false,
             fingerprint: None,
             scopes: Scopes::default(),
             loss: Loss::default(),
@@ -157,8 +164,16 @@ impl Lowering {
     /// Returns what an access with this source bears, `None` if nothing.
     #[must_use]
     pub fn scopes_of(&self, source: impl Into<Access>) -> Option<AccessScopes<'_>> {
-        let scope = self.sources.get(&Key::of(source.into())?)?.scope?;
-        Some(AccessScopes { scope, noalias: &self.scopes.noalias[scope as usize] })
+        self.scopes.numbers(source.into())
+    }
+
+    /// Returns the scopes, which grow with the lowering; without
+    /// [`Options::scopes`] there are none.
+    ///
+    /// [`Options::scopes`]: super::Options::scopes
+    #[must_use]
+    pub fn scopes(&self) -> &Scopes {
+        &self.scopes
     }
 
     /// A name that no other lineage has.

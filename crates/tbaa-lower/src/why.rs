@@ -10,6 +10,9 @@ use std::fmt;
 pub enum Why {
     /// It has its place in the forest of the sources that came with it.
     Completed,
+    /// Other modules may access its memory: it stands where each of them puts it,
+    /// or above ([`Lowering::fix`](super::Lowering::fix)).
+    Shared,
     /// What it may alias stands on branches that part: it stands where they do.
     CommonAncestor,
     /// It stood deeper than may be, and was put at a node above.
@@ -27,6 +30,7 @@ impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Why::Completed => "its place in the forest",
+            Why::Shared => "the node of shared memory, which other modules use too",
             Why::CommonAncestor => "the nearest node that covers all that it may alias",
             Why::DepthLimit => "the depth limit",
             Why::TooManyPairs => "no tag: it may alias more than could be looked at",

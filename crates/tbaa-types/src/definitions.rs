@@ -202,10 +202,8 @@ impl Context {
         definitions: &Definitions,
         text: &[u8],
     ) -> Result<Type, ParseError> {
-        let mut lexer = Tokens::new(text);
         let mut names = definitions;
-        let ty = Parser { context: self, names: &mut names }.ty(&mut lexer)?;
-        if lexer.is_end() { Ok(ty) } else { Err(lexer.wanted("the end of the type")) }
+        Parser::new(&mut Tokens::new(text), self, &mut names).whole()
     }
 
     fn read_definition<'t>(
@@ -238,7 +236,7 @@ impl Context {
         let is_struct = opaque || lexer.open_struct().is_some();
         lexer.at = body;
         if !is_struct {
-            let ty = Parser { context: self, names: reading }.ty(lexer)?;
+            let ty = Parser::new(lexer, self, reading).ty()?;
             // LLVM allows a forward reference to a struct only.
             if reading.types.contains_key(&name) {
                 return Err(lexer.refuse(from, ParseErrorKind::UsedBefore(name.to_string())));
@@ -249,7 +247,7 @@ impl Context {
         let found = reading.resolve(self, name.clone(), from);
         let ty = checked(lexer, from, found)?.ok_or_else(|| lexer.wanted("a type"))?;
         if !opaque {
-            let (elements, packed) = Parser { context: self, names: reading }.body(lexer)?;
+            let (elements, packed) = Parser::new(lexer, self, reading).body()?;
             checked(lexer, from, self.complete(ty, &elements, packed))?;
         }
         if let Some(entry) = reading.types.get_mut(&name) {

@@ -57,9 +57,7 @@ impl Context {
     ///
     /// LLVM: `parseType`.
     pub fn parse(&mut self, text: &[u8]) -> Result<Type, ParseError> {
-        let mut lexer = Tokens::new(text);
-        let ty = Parser { context: self, names: &mut OwnNames }.ty(&mut lexer)?;
-        if lexer.is_end() { Ok(ty) } else { Err(lexer.wanted("the end of the type")) }
+        Parser::new(&mut Tokens::new(text), self, &mut OwnNames).whole()
     }
 }
 
@@ -98,38 +96,52 @@ enum Next {
     Have(Type, usize),
 }
 
-pub(super) struct Parser<'p, N> {
-    pub(super) context: &'p mut Context,
-    pub(super) names: &'p mut N,
+pub(super) struct Parser<'p, 't, N> {
+    lexer: &'p mut Tokens<'t>,
+    context: &'p mut Context,
+    names: &'p mut N,
+    frames: Vec<Frame>,
+    values: Vec<Type>,
 }
 
-impl<N> Parser<'_, N> {
-    pub(super) fn ty<'t>(&mut self, lexer: &mut Tokens<'t>) -> Result<Type, ParseError>
-    where
-        N: Names<'t>,
-    {
-        let mut frames: Vec<Frame> = Vec::new();
-        let mut values: Vec<Type> = Vec::new();
+impl<'p, 't, N: Names<'t>> Parser<'p, 't, N> {
+    pub(super) fn new(
+        lexer: &'p mut Tokens<'t>,
+        context: &'p mut Context,
+        names: &'p mut N,
+    ) -> Self {
+        Parser { lexer, context, names, frames: Vec::new(), values: Vec::new() }
+    }
+
+    /// Reads a type that ends where the text does.
+    pub(super) fn whole(mut self) -> Result<Type, ParseError> {
+        let ty = self.ty()?;
+        if self.lexer.is_end() { Ok(ty) } else { Err(self.lexer.wanted("the end of the type")) }
+    }
+
+    /// Reads a type.
+    pub(super) fn ty(&mut self) -> Result<Type, ParseError> {
         let mut next = Next::Type;
         loop {
             next = match next {
-                Next::Type => self.begin(lexer, &mut frames, &mut values)?,
+                Next::Type => self.begin()?,
                 Next::Have(ty, from) => {
-                    if let Some(longer) = self.suffix(lexer, ty, from)? {
+                    if let Some(longer) = self.suffix(ty, from)? {
                         Next::Have(longer, from)
-                    } else if lexer.take("(") {
-                        frames.push(Frame::Function { first: values.len(), opened: from });
-                        values.push(ty);
-                        if lexer.take(")") {
-                            self.function(lexer, &mut frames, &mut values, false)?
-                        } else if lexer.take("...") {
-                            lexer.expect(")", "`)` after `...`")?;
-                            self.function(lexer, &mut frames, &mut values, true)?
+                    } else if self.lexer.take("(") {
+                        self.frames
+                            .push(Frame::Function { first: self.values.len(), opened: from });
+                        self.values.push(ty);
+                        if self.lexer.take(")") {
+                            self.function(false)?
+                        } else if self.lexer.take("...") {
+                            self.lexer.expect(")", "`)` after `...`")?;
+                            self.function(true)?
                         } else {
                             Next::Type
                         }
-                    } else if let Some(frame) = frames.pop() {
-                        self.deliver(lexer, frame, ty, from, &mut frames, &mut values)?
+                    } else if let Some(frame) = self.frames.pop() {
+                        self.deliver(frame, ty, from)?
                     } else {
                         return Ok(ty);
                     }
@@ -139,121 +151,107 @@ impl<N> Parser<'_, N> {
     }
 
     /// Reads the body of a struct: its elements, and whether it is packed.
-    pub(super) fn body<'t>(
-        &mut self,
-        lexer: &mut Tokens<'t>,
-    ) -> Result<(Vec<Type>, bool), ParseError>
-    where
-        N: Names<'t>,
-    {
-        let packed = lexer.open_struct().ok_or_else(|| lexer.wanted("a struct body"))?;
+    pub(super) fn body(&mut self) -> Result<(Vec<Type>, bool), ParseError> {
+        let packed = self.lexer.open_struct().ok_or_else(|| self.lexer.wanted("a struct body"))?;
         let mut elements = Vec::new();
-        if lexer.close_struct(packed) {
+        if self.lexer.close_struct(packed) {
             return Ok((elements, packed));
         }
         loop {
-            lexer.skip();
-            let from = lexer.at;
-            let ty = self.ty(lexer)?;
-            checked(lexer, from, self.context.check_elements(&[ty]))?;
+            self.lexer.skip();
+            let from = self.lexer.at;
+            let ty = self.ty()?;
+            checked(self.lexer, from, self.context.check_elements(&[ty]))?;
             elements.push(ty);
-            if lexer.close_struct(packed) {
+            if self.lexer.close_struct(packed) {
                 return Ok((elements, packed));
             }
-            lexer.expect(",", "`,` or the end of the struct")?;
+            self.lexer.expect(",", "`,` or the end of the struct")?;
         }
     }
 
     /// Reads the first token of a type.
-    fn begin<'t>(
-        &mut self,
-        lexer: &mut Tokens<'t>,
-        frames: &mut Vec<Frame>,
-        values: &mut Vec<Type>,
-    ) -> Result<Next, ParseError>
-    where
-        N: Names<'t>,
-    {
-        lexer.skip();
-        let from = lexer.at;
-        if lexer.text.get(from) == Some(&b'%') {
-            let name = lexer.local()?;
+    fn begin(&mut self) -> Result<Next, ParseError> {
+        self.lexer.skip();
+        let from = self.lexer.at;
+        if self.lexer.text.get(from) == Some(&b'%') {
+            let name = self.lexer.local()?;
             let shown = name.to_string();
             let found = self.names.resolve(self.context, name, from);
-            let ty = found.map_err(|error| lexer.refuse(from, ParseErrorKind::Type(error)))?;
-            let undefined = || lexer.refuse(from, ParseErrorKind::Undefined(shown));
+            let ty = found.map_err(|error| self.lexer.refuse(from, ParseErrorKind::Type(error)))?;
+            let undefined = || self.lexer.refuse(from, ParseErrorKind::Undefined(shown));
             return Ok(Next::Have(ty.ok_or_else(undefined)?, from));
         }
-        if lexer.take("[") {
-            let len = lexer.integer().ok_or_else(|| lexer.wanted("the length of the array"))?;
-            if !lexer.keyword("x") {
-                return Err(lexer.wanted("`x` after the length of the array"));
+        if self.lexer.take("[") {
+            let len =
+                self.lexer.integer().ok_or_else(|| self.lexer.wanted("the length of the array"))?;
+            if !self.lexer.keyword("x") {
+                return Err(self.lexer.wanted("`x` after the length of the array"));
             }
-            frames.push(Frame::Array { len });
+            self.frames.push(Frame::Array { len });
             return Ok(Next::Type);
         }
-        if let Some(packed) = lexer.open_struct() {
-            if lexer.close_struct(packed) {
+        if let Some(packed) = self.lexer.open_struct() {
+            if self.lexer.close_struct(packed) {
                 let ty = self.context.literal_struct(&[], packed);
-                return Ok(Next::Have(checked(lexer, from, ty)?, from));
+                return Ok(Next::Have(checked(self.lexer, from, ty)?, from));
             }
-            frames.push(Frame::Struct { first: values.len(), packed, opened: from });
+            self.frames.push(Frame::Struct { first: self.values.len(), packed, opened: from });
             return Ok(Next::Type);
         }
-        if lexer.take("<") {
-            let scalable = lexer.keyword("vscale");
-            if scalable && !lexer.keyword("x") {
-                return Err(lexer.wanted("`x` after `vscale`"));
+        if self.lexer.take("<") {
+            let scalable = self.lexer.keyword("vscale");
+            if scalable && !self.lexer.keyword("x") {
+                return Err(self.lexer.wanted("`x` after `vscale`"));
             }
-            let len = lexer.integer().ok_or_else(|| lexer.wanted("the length of the vector"))?;
-            if !lexer.keyword("x") {
-                return Err(lexer.wanted("`x` after the length of the vector"));
+            let len = self
+                .lexer
+                .integer()
+                .ok_or_else(|| self.lexer.wanted("the length of the vector"))?;
+            if !self.lexer.keyword("x") {
+                return Err(self.lexer.wanted("`x` after the length of the vector"));
             }
-            frames.push(Frame::Vector { len, scalable });
+            self.frames.push(Frame::Vector { len, scalable });
             return Ok(Next::Type);
         }
-        self.word(lexer, from, frames, values)
+        self.word(from)
     }
 
     /// Reads a type that begins with a word.
-    fn word(
-        &mut self,
-        lexer: &mut Tokens<'_>,
-        from: usize,
-        frames: &mut Vec<Frame>,
-        values: &mut Vec<Type>,
-    ) -> Result<Next, ParseError> {
+    fn word(&mut self, from: usize) -> Result<Next, ParseError> {
         const WANTED: &str = "a type";
-        let word = lexer.word();
+        let word = self.lexer.word();
         let ty = match word {
             b"ptr" => {
-                let address_space = self.address_space(lexer)?.unwrap_or(0);
+                let address_space = self.address_space()?.unwrap_or(0);
                 let ty = self.context.pointer(address_space);
-                if lexer.take("*") {
-                    return Err(lexer.refuse(from, ParseErrorKind::Expected("ptr without a `*`")));
+                if self.lexer.take("*") {
+                    return Err(self
+                        .lexer
+                        .refuse(from, ParseErrorKind::Expected("ptr without a `*`")));
                 }
-                checked(lexer, from, ty)?
+                checked(self.lexer, from, ty)?
             }
             b"target" => {
-                lexer.expect("(", "`(` after `target`")?;
-                let name = lexer.string()?;
-                let frame = Frame::Target { name, first: values.len(), opened: from };
-                return self.target(lexer, frame, frames, values);
+                self.lexer.expect("(", "`(` after `target`")?;
+                let name = self.lexer.string()?;
+                let frame = Frame::Target { name, first: self.values.len(), opened: from };
+                return self.target(frame);
             }
             b"x86_mmx" => {
-                let element = checked(lexer, from, self.context.int(64))?;
-                checked(lexer, from, self.context.vector(element, 1, false))?
+                let element = checked(self.lexer, from, self.context.int(64))?;
+                checked(self.lexer, from, self.context.vector(element, 1, false))?
             }
             [b'i', digits @ ..] if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit) => {
                 let bits = super::lex::saturating(digits);
                 let narrow = u32::try_from(bits).map_err(|_| TypeError::IntWidth(bits));
                 let ty = narrow.and_then(|bits| self.context.int(bits));
-                checked(lexer, from, ty)?
+                checked(self.lexer, from, ty)?
             }
             _ => {
                 let named = Primitive::ALL.iter().find(|ty| ty.name().as_bytes() == word);
                 let Some(&primitive) = named else {
-                    return Err(lexer.refuse(from, ParseErrorKind::Expected(WANTED)));
+                    return Err(self.lexer.refuse(from, ParseErrorKind::Expected(WANTED)));
                 };
                 self.context.primitive(primitive)
             }
@@ -261,139 +259,117 @@ impl<N> Parser<'_, N> {
         Ok(Next::Have(ty, from))
     }
 
-    fn address_space(&mut self, lexer: &mut Tokens<'_>) -> Result<Option<u32>, ParseError> {
-        if !lexer.keyword("addrspace") {
+    fn address_space(&mut self) -> Result<Option<u32>, ParseError> {
+        if !self.lexer.keyword("addrspace") {
             return Ok(None);
         }
-        lexer.expect("(", "`(` after `addrspace`")?;
-        let at = lexer.at;
-        let number =
-            lexer.integer().ok_or_else(|| lexer.wanted("the number of an address space"))?;
-        lexer.expect(")", "`)` after the address space")?;
-        let error = |_| lexer.refuse(at, ParseErrorKind::Type(TypeError::AddressSpace(number)));
+        self.lexer.expect("(", "`(` after `addrspace`")?;
+        let at = self.lexer.at;
+        let number = self
+            .lexer
+            .integer()
+            .ok_or_else(|| self.lexer.wanted("the number of an address space"))?;
+        self.lexer.expect(")", "`)` after the address space")?;
+        let error =
+            |_| self.lexer.refuse(at, ParseErrorKind::Type(TypeError::AddressSpace(number)));
         u32::try_from(number).map_err(error).map(Some)
     }
 
     /// Reads `*` or `addrspace(1)*` behind a type.
-    fn suffix(
-        &mut self,
-        lexer: &mut Tokens<'_>,
-        ty: Type,
-        from: usize,
-    ) -> Result<Option<Type>, ParseError> {
-        let address_space = self.address_space(lexer)?;
-        if lexer.take("*") {
+    fn suffix(&mut self, ty: Type, from: usize) -> Result<Option<Type>, ParseError> {
+        let address_space = self.address_space()?;
+        if self.lexer.take("*") {
             let pointer = self.context.typed_pointer(ty, address_space.unwrap_or(0));
-            return checked(lexer, from, pointer).map(Some);
+            return checked(self.lexer, from, pointer).map(Some);
         }
         match address_space {
-            Some(_) => Err(lexer.wanted("`*` after the address space")),
+            Some(_) => Err(self.lexer.wanted("`*` after the address space")),
             None => Ok(None),
         }
     }
 
     /// Puts a complete type into what it stands in.
-    fn deliver(
-        &mut self,
-        lexer: &mut Tokens<'_>,
-        frame: Frame,
-        ty: Type,
-        from: usize,
-        frames: &mut Vec<Frame>,
-        values: &mut Vec<Type>,
-    ) -> Result<Next, ParseError> {
+    fn deliver(&mut self, frame: Frame, ty: Type, from: usize) -> Result<Next, ParseError> {
         match frame {
             Frame::Array { len } => {
-                let array = checked(lexer, from, self.context.array(ty, len))?;
-                lexer.expect("]", "`]` after the element type")?;
+                let array = checked(self.lexer, from, self.context.array(ty, len))?;
+                self.lexer.expect("]", "`]` after the element type")?;
                 Ok(Next::Have(array, from))
             }
             Frame::Vector { len, scalable } => {
                 let narrow = u32::try_from(len).map_err(|_| TypeError::VectorLength(len));
                 let vector = narrow.and_then(|len| self.context.vector(ty, len, scalable));
-                let vector = checked(lexer, from, vector)?;
-                lexer.expect(">", "`>` after the element type")?;
+                let vector = checked(self.lexer, from, vector)?;
+                self.lexer.expect(">", "`>` after the element type")?;
                 Ok(Next::Have(vector, from))
             }
             Frame::Struct { first, packed, opened } => {
-                checked(lexer, from, self.context.check_elements(&[ty]))?;
-                values.push(ty);
-                if lexer.take(",") {
-                    frames.push(frame);
+                checked(self.lexer, from, self.context.check_elements(&[ty]))?;
+                self.values.push(ty);
+                if self.lexer.take(",") {
+                    self.frames.push(frame);
                     return Ok(Next::Type);
                 }
-                if !lexer.close_struct(packed) {
-                    return Err(lexer.wanted("`,` or the end of the struct"));
+                if !self.lexer.close_struct(packed) {
+                    return Err(self.lexer.wanted("`,` or the end of the struct"));
                 }
-                let made = self.context.literal_struct(&values[first..], packed);
-                values.truncate(first);
-                Ok(Next::Have(checked(lexer, opened, made)?, opened))
+                let made = self.context.literal_struct(&self.values[first..], packed);
+                self.values.truncate(first);
+                Ok(Next::Have(checked(self.lexer, opened, made)?, opened))
             }
             Frame::Function { .. } => {
-                values.push(ty);
-                frames.push(frame);
-                if lexer.take(",") {
-                    if !lexer.take("...") {
+                self.values.push(ty);
+                self.frames.push(frame);
+                if self.lexer.take(",") {
+                    if !self.lexer.take("...") {
                         return Ok(Next::Type);
                     }
-                    lexer.expect(")", "`)` after `...`")?;
-                    return self.function(lexer, frames, values, true);
+                    self.lexer.expect(")", "`)` after `...`")?;
+                    return self.function(true);
                 }
-                lexer.expect(")", "`,` or `)`")?;
-                self.function(lexer, frames, values, false)
+                self.lexer.expect(")", "`,` or `)`")?;
+                self.function(false)
             }
             Frame::Target { .. } => {
-                values.push(ty);
-                self.target(lexer, frame, frames, values)
+                self.values.push(ty);
+                self.target(frame)
             }
         }
     }
 
     /// Makes the function type on top of the stacks.
-    fn function(
-        &mut self,
-        lexer: &Tokens<'_>,
-        frames: &mut Vec<Frame>,
-        values: &mut Vec<Type>,
-        var_arg: bool,
-    ) -> Result<Next, ParseError> {
-        let Some(Frame::Function { first, opened }) = frames.pop() else {
-            return Err(lexer.wanted("a function type"));
+    fn function(&mut self, var_arg: bool) -> Result<Next, ParseError> {
+        let Some(Frame::Function { first, opened }) = self.frames.pop() else {
+            return Err(self.lexer.wanted("a function type"));
         };
-        let made = self.context.function(values[first], &values[first + 1..], var_arg);
-        values.truncate(first);
-        Ok(Next::Have(checked(lexer, opened, made)?, opened))
+        let made = self.context.function(self.values[first], &self.values[first + 1..], var_arg);
+        self.values.truncate(first);
+        Ok(Next::Have(checked(self.lexer, opened, made)?, opened))
     }
 
     /// Reads what follows the name or a parameter of a target type.
-    fn target(
-        &mut self,
-        lexer: &mut Tokens<'_>,
-        frame: Frame,
-        frames: &mut Vec<Frame>,
-        values: &mut Vec<Type>,
-    ) -> Result<Next, ParseError> {
+    fn target(&mut self, frame: Frame) -> Result<Next, ParseError> {
         let mut ints = Vec::new();
-        while lexer.take(",") {
-            match lexer.integer() {
+        while self.lexer.take(",") {
+            match self.lexer.integer() {
                 Some(number) => ints.push(
                     u32::try_from(number)
-                        .map_err(|_| lexer.wanted("an integer less than 4294967296"))?,
+                        .map_err(|_| self.lexer.wanted("an integer less than 4294967296"))?,
                 ),
                 None if ints.is_empty() => {
-                    frames.push(frame);
+                    self.frames.push(frame);
                     return Ok(Next::Type);
                 }
-                None => return Err(lexer.wanted("an integer")),
+                None => return Err(self.lexer.wanted("an integer")),
             }
         }
-        lexer.expect(")", "`,` or `)`")?;
+        self.lexer.expect(")", "`,` or `)`")?;
         let Frame::Target { name, first, opened } = frame else {
-            return Err(lexer.wanted("a target type"));
+            return Err(self.lexer.wanted("a target type"));
         };
-        let made = self.context.target(&name, &values[first..], &ints);
-        values.truncate(first);
-        Ok(Next::Have(checked(lexer, opened, made)?, opened))
+        let made = self.context.target(&name, &self.values[first..], &ints);
+        self.values.truncate(first);
+        Ok(Next::Have(checked(self.lexer, opened, made)?, opened))
     }
 }
 

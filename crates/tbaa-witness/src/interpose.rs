@@ -10,7 +10,7 @@ use std::ffi::{CStr, c_char, c_int, c_long, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering::*};
 
-use crate::{blocks, shadow};
+use crate::{Check, blocks, shadow};
 
 unsafe extern "C" {
     // The GNU C library's own, under names that nobody takes.
@@ -24,7 +24,7 @@ unsafe extern "C" {
 /// Defines an allocation function that hands its caller's address on as one
 /// more argument, the `$nth`.
 macro_rules! from_caller {
-    ($name:ident => $inner:ident, $x86:literal, $arm:literal) => {
+    ($name:ident => $inner:ident, $register:literal) => {
         /// The C library's function of this name; what it returns is fresh.
         ///
         /// # Safety
@@ -33,42 +33,39 @@ macro_rules! from_caller {
         #[unsafe(naked)]
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name() {
-            #[cfg(target_arch = "x86_64")]
-            naked_asm!(concat!("mov ", $x86, ", [rsp]"), "jmp {}", sym $inner);
-            #[cfg(target_arch = "aarch64")]
-            naked_asm!(concat!("mov ", $arm, ", x30"), "b {}", sym $inner);
+            naked_asm!(concat!("mov ", $register, ", [rsp]"), "jmp {}", sym $inner);
         }
     };
 }
 
-from_caller!(malloc => malloc_from, "rsi", "x1");
-from_caller!(calloc => calloc_from, "rdx", "x2");
-from_caller!(realloc => realloc_from, "rdx", "x2");
-from_caller!(reallocarray => reallocarray_from, "rcx", "x3");
-from_caller!(valloc => valloc_from, "rsi", "x1");
-from_caller!(pvalloc => pvalloc_from, "rsi", "x1");
-from_caller!(memalign => memalign_from, "rdx", "x2");
-from_caller!(aligned_alloc => memalign_from, "rdx", "x2");
-from_caller!(posix_memalign => posix_memalign_from, "rcx", "x3");
+from_caller!(malloc => malloc_from, "rsi");
+from_caller!(calloc => calloc_from, "rdx");
+from_caller!(realloc => realloc_from, "rdx");
+from_caller!(reallocarray => reallocarray_from, "rcx");
+from_caller!(valloc => valloc_from, "rsi");
+from_caller!(pvalloc => pvalloc_from, "rsi");
+from_caller!(memalign => memalign_from, "rdx");
+from_caller!(aligned_alloc => memalign_from, "rdx");
+from_caller!(posix_memalign => posix_memalign_from, "rcx");
 
 unsafe extern "C" fn malloc_from(size: usize, caller: usize) -> *mut u8 {
     // SAFETY: as `malloc`.
     let block = unsafe { __libc_malloc(size) };
-    blocks::allocated(block, caller);
+    blocks::allocated(block, size, caller);
     block
 }
 
 unsafe extern "C" fn calloc_from(count: usize, size: usize, caller: usize) -> *mut u8 {
     // SAFETY: as `calloc`.
     let block = unsafe { __libc_calloc(count, size) };
-    blocks::allocated(block, caller);
+    blocks::allocated(block, count.wrapping_mul(size), caller);
     block
 }
 
 unsafe extern "C" fn memalign_from(align: usize, size: usize, caller: usize) -> *mut u8 {
     // SAFETY: as `memalign`.
     let block = unsafe { __libc_memalign(align, size) };
-    blocks::allocated(block, caller);
+    blocks::allocated(block, size, caller);
     block
 }
 
@@ -87,7 +84,7 @@ unsafe extern "C" fn posix_memalign_from(
         if block.is_null() {
             return libc::ENOMEM;
         }
-        blocks::allocated(block, caller);
+        blocks::allocated(block, size, caller);
         *to = block;
     }
     shadow::clear(to.addr(), size_of::<usize>());
@@ -104,13 +101,13 @@ unsafe extern "C" fn realloc_from(block: *mut u8, size: usize, caller: usize) ->
     if new.is_null() {
         if size != 0 {
             // It stays where it was.
-            blocks::mark(block, caller);
+            blocks::mark(block, old, caller);
         }
     } else if new == block {
-        blocks::mark(new, caller);
+        blocks::mark(new, size, caller);
         shadow::clear(new.addr() + old, blocks::usable(new).saturating_sub(old));
     } else {
-        blocks::allocated(new, caller);
+        blocks::allocated(new, size, caller);
     }
     new
 }
@@ -179,7 +176,9 @@ fn next(known: &AtomicPtr<c_void>, name: &'static CStr) -> *mut c_void {
 /// Defines functions that do as the C library's, and then tell what they wrote:
 /// `$tell`, where the result is `$result`.
 macro_rules! writers {
-    ($(fn $name:ident($($arg:ident: $ty:ty),*) -> $output:ty { |$result:ident| $tell:expr })*) => {$(
+    ($(fn $name:ident($($arg:ident: $ty:ty),*) -> $output:ty { |$result:ident| $tell:expr })*) => {
+        static WRITERS: &[Check] = &[$(Check($name as *const ())),*];
+    $(
         /// The C library's function of this name; what it writes has no tag.
         ///
         /// # Safety
@@ -222,6 +221,23 @@ fn filled<T>(to: *const T, result: isize) {
 
 fn wrote_one<T>(to: *const T) {
     wrote(to, size_of::<T>());
+}
+
+fn failed(it: *mut c_void) -> bool {
+    it == libc::MAP_FAILED
+}
+
+/// Notes a new mapping, unless it failed.
+fn mapped(it: *mut c_void, size: usize) {
+    if !failed(it) {
+        blocks::mapped(it.addr(), size, true);
+    }
+}
+
+fn unmapped(it: *mut c_void, size: usize, done: bool) {
+    if done {
+        blocks::mapped(it.addr(), size, false);
+    }
 }
 
 /// The same of a string with its end.
@@ -285,15 +301,35 @@ writers! {
     fn gmtime_r(time: *const c_long, to: *mut libc::tm) -> *mut libc::tm { |it| wrote_one(it) }
     fn localtime_r(time: *const c_long, to: *mut libc::tm) -> *mut libc::tm { |it| wrote_one(it) }
     fn mmap(at: *mut c_void, size: usize, protection: c_int, flags: c_int, file: c_int, from: i64)
-        -> *mut c_void { |it| wrote(it, size) }
+        -> *mut c_void { |it| mapped(it, size) }
     fn mmap64(at: *mut c_void, size: usize, protection: c_int, flags: c_int, file: c_int, from: i64)
-        -> *mut c_void { |it| wrote(it, size) }
+        -> *mut c_void { |it| mapped(it, size) }
     // In C the last is one of a variable number, which is passed alike.
     fn mremap(at: *mut c_void, old: usize, size: usize, flags: c_int, to: *mut c_void)
-        -> *mut c_void { |it| wrote(it, size) }
-    fn munmap(at: *mut c_void, size: usize) -> c_int { |it| wrote(at, size) }
+        -> *mut c_void { |it| { unmapped(at, old, !failed(it)); mapped(it, size) } }
+    fn munmap(at: *mut c_void, size: usize) -> c_int { |it| unmapped(at, size, it == 0) }
     fn qsort(base: *mut c_void, count: usize, size: usize, compare: *mut c_void) -> ()
         { |it| wrote(base, count.wrapping_mul(size)) }
+}
+
+static OTHERS: &[Check] = &[
+    Check(malloc as *const ()),
+    Check(calloc as *const ()),
+    Check(realloc as *const ()),
+    Check(reallocarray as *const ()),
+    Check(valloc as *const ()),
+    Check(pvalloc as *const ()),
+    Check(memalign as *const ()),
+    Check(aligned_alloc as *const ()),
+    Check(posix_memalign as *const ()),
+    Check(free as *const ()),
+    Check(pthread_create as *const ()),
+    Check(thrd_create as *const ()),
+];
+
+/// Whether a function is one of these, which say themselves what they write.
+pub(crate) fn is_own(function: usize) -> bool {
+    WRITERS.iter().chain(OTHERS).any(|own| own.0.addr() == function)
 }
 
 /// What a new thread is to run.

@@ -11,24 +11,24 @@
 //! what a program may call (`tbaa_witness_*`, see `tbaa_witness.h`), and the C
 //! library's functions that give out memory or write to it.
 //!
-//! The GNU C library on Linux, x86-64 and 64-bit ARM.
+//! The GNU C library on Linux, x86-64.
 
-#[cfg(not(all(
-    target_os = "linux",
-    target_env = "gnu",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-)))]
-compile_error!("libtbaa_witness needs the GNU C library on Linux, x86-64 or AArch64");
+#[cfg(not(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64")))]
+compile_error!("libtbaa_witness needs the GNU C library on Linux, x86-64");
 
 mod blocks;
+mod end;
 mod interpose;
+mod lock;
 mod memory;
 mod options;
+mod outside;
 mod report;
 mod reproduce;
 mod shadow;
 mod sites;
 mod states;
+mod symbols;
 
 pub use interpose::*;
 pub use sites::Module;
@@ -219,19 +219,42 @@ pub extern "C" fn tbaa_witness_reports() -> u32 {
     report::count()
 }
 
+/// Before a call of a function that may not be checked, with a pointer to memory of `size`
+/// bytes, or, if that is 0, of an unknown number.
+#[unsafe(no_mangle)]
+pub extern "C" fn __tbaa_witness_out(callee: *const u8, pointer: *const u8, size: usize) {
+    outside::called(callee.addr(), pointer.addr(), size);
+}
+
+/// Where LLVM may move no access of memory that others can reach.
+#[unsafe(no_mangle)]
+pub extern "C" fn __tbaa_witness_barrier() {
+    outside::barrier();
+}
+
+/// After an allocation function has returned a block of `size` bytes, or null.
+#[unsafe(no_mangle)]
+pub extern "C" fn __tbaa_witness_allocated(block: *mut u8, size: usize) {
+    blocks::returned(block, size);
+}
+
+/// Before a block, or null, is given back.
+#[unsafe(no_mangle)]
+pub extern "C" fn __tbaa_witness_released(block: *mut u8) {
+    blocks::released(block);
+}
+
 /// Runs when the program ends, after what it has registered for that.
 extern "C" fn at_exit() {
-    let (count, code) = (report::count(), options::options().exitcode);
-    if count > 0 {
-        let many = if count == 1 { "contradiction" } else { "contradictions" };
-        report::say(&format!("{count} {many} in all"));
-        if code != 0 {
-            // SAFETY: writes what the C library's streams hold, and ends the
-            // process.
-            unsafe {
-                libc::fflush(std::ptr::null_mut());
-                libc::_exit(code);
-            }
+    end::say();
+    end::write_files();
+    let code = options::options().exitcode;
+    if report::count() > 0 && code != 0 {
+        // SAFETY: writes what the C library's streams hold, and ends the
+        // process.
+        unsafe {
+            libc::fflush(std::ptr::null_mut());
+            libc::_exit(code);
         }
     }
 }

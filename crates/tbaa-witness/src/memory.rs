@@ -1,6 +1,10 @@
-//! Memory from the system, of no weight until it is touched.
+//! Memory from the system, of no weight until it is touched, and this library's own
+//! allocator.
 
+use std::alloc::{GlobalAlloc, Layout};
 use std::ptr;
+
+use crate::lock::Lock;
 
 /// Maps zeroed memory.
 pub(crate) fn map(size: usize) -> Option<*mut u8> {
@@ -39,4 +43,131 @@ pub(crate) fn forget(start: *mut u8, size: usize) {
     // SAFETY: the pages are this library's own, and hold atomics that may
     // become zero at any time.
     unsafe { libc::madvise(start.cast(), size, libc::MADV_DONTNEED) };
+}
+
+/// Reads the program's memory, also where it has none any more: a page that the program has
+/// protected, or unmapped by means of its own, has no words.
+pub(crate) struct Words {
+    /// The page that was read last.
+    page: usize,
+    is_there: bool,
+    words: [usize; PAGE / size_of::<usize>()],
+}
+
+impl Words {
+    pub(crate) fn new() -> Self {
+        // No page begins there.
+        Words { page: 1, is_there: false, words: [0; PAGE / size_of::<usize>()] }
+    }
+
+    /// The word at an address, a multiple of its size.
+    pub(crate) fn at(&mut self, address: usize) -> Option<usize> {
+        let page = address & !(PAGE - 1);
+        if page != self.page {
+            let to = libc::iovec { iov_base: self.words.as_mut_ptr().cast(), iov_len: PAGE };
+            let from = libc::iovec { iov_base: ptr::without_provenance_mut(page), iov_len: PAGE };
+            // SAFETY: the words have room for a page; the system checks whether it can be read.
+            let read = unsafe { libc::process_vm_readv(libc::getpid(), &to, 1, &from, 1, 0) };
+            (self.page, self.is_there) = (page, read == PAGE as isize);
+        }
+        self.is_there.then(|| self.words[(address - page) / size_of::<usize>()])
+    }
+}
+
+/// Blocks of this library, which are never the program's `malloc`'s: that may be checked
+/// code, and then calls this library.
+///
+/// Blocks are powers of two, cut from pages; a freed one waits in a list for the next of
+/// its size. Larger ones are mappings of their own.
+struct Own {
+    free: Lock<Free>,
+}
+
+struct Free {
+    /// By size, from [`SMALLEST`] on; a free block begins with the address of the next.
+    lists: [*mut u8; CLASSES],
+    /// What is left of the last chunk.
+    chunk: *mut u8,
+    left: usize,
+}
+
+// SAFETY: the blocks belong to nobody, and the lock guards the lists.
+unsafe impl Send for Free {}
+
+/// In bytes.
+const SMALLEST: usize = 16;
+const CLASSES: usize = 13;
+const LARGEST: usize = SMALLEST << (CLASSES - 1);
+const CHUNK: usize = 1 << 20;
+const PAGE: usize = 4096;
+
+#[global_allocator]
+static OWN: Own = Own {
+    free: Lock::new(Free { lists: [ptr::null_mut(); CLASSES], chunk: ptr::null_mut(), left: 0 }),
+};
+
+/// The bytes of a block for a layout.
+fn block_size(layout: Layout) -> usize {
+    layout.size().max(layout.align()).max(SMALLEST).next_power_of_two()
+}
+
+// SAFETY: a block is as large as the power of two next to what is asked for, aligned to
+// its size or to a page, and given out to one at a time.
+unsafe impl GlobalAlloc for Own {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let size = block_size(layout);
+        if layout.align() > PAGE {
+            return ptr::null_mut();
+        }
+        match self.free.take().filter(|_| size <= LARGEST) {
+            Some(mut free) => free.block(size),
+            // A large one; or a signal handler has interrupted this function.
+            None => map(size).unwrap_or(ptr::null_mut()),
+        }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        let size = block_size(layout);
+        if size > LARGEST {
+            return unmap(block, size);
+        }
+        // In such a signal handler the block is lost.
+        if let Some(mut free) = self.free.take() {
+            let list = &mut free.lists[class(size)];
+            // SAFETY: the block is nobody's now, and holds at least an address.
+            unsafe { block.cast::<*mut u8>().write(*list) };
+            *list = block;
+        }
+    }
+}
+
+fn class(size: usize) -> usize {
+    (size / SMALLEST).trailing_zeros() as usize
+}
+
+impl Free {
+    fn block(&mut self, size: usize) -> *mut u8 {
+        let list = &mut self.lists[class(size)];
+        if !list.is_null() {
+            let block = *list;
+            // SAFETY: a free block begins with the address of the next.
+            *list = unsafe { block.cast::<*mut u8>().read() };
+            return block;
+        }
+        let skipped = self.chunk.align_offset(size);
+        if self.chunk.is_null() || skipped.saturating_add(size) > self.left {
+            // What is left of the old one is not worth a list.
+            let Some(chunk) = map(CHUNK) else { return ptr::null_mut() };
+            (self.chunk, self.left) = (chunk, CHUNK);
+            return self.cut(0, size);
+        }
+        self.cut(skipped, size)
+    }
+
+    fn cut(&mut self, skipped: usize, size: usize) -> *mut u8 {
+        let block = self.chunk.wrapping_add(skipped);
+        self.chunk = block.wrapping_add(size);
+        self.left -= skipped + size;
+        block
+    }
 }

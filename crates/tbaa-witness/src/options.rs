@@ -18,6 +18,16 @@ pub(crate) struct Options {
     pub(crate) report_stores: bool,
     /// `log_path=FILE`: reports go to `FILE.PID`.
     pub(crate) log_path: Option<String>,
+    /// `all=1`: reports of a kind that was reported are written as well.
+    pub(crate) all: bool,
+    /// `calls=1`: unknown functions are listed at the end where nothing was reported, too.
+    pub(crate) calls: bool,
+    /// `json=FILE`, `sarif=FILE`: what there was goes there at the end; `%p` is the
+    /// process's number.
+    pub(crate) json: Option<String>,
+    pub(crate) sarif: Option<String>,
+    /// `harmless=FILE`: functions that write nothing of consequence, one a line, with `*`.
+    pub(crate) harmless: Vec<String>,
     /// `repro=FOLDER`: a program of each report's two accesses goes there.
     pub(crate) repro: Option<String>,
     /// `suppressions=FILE`: what is not reported.
@@ -42,6 +52,11 @@ fn read(text: &str) -> Options {
         halt: false,
         report_stores: false,
         log_path: None,
+        all: false,
+        calls: false,
+        json: None,
+        sarif: None,
+        harmless: Vec::new(),
         repro: None,
         suppressions: Vec::new(),
     };
@@ -51,44 +66,52 @@ fn read(text: &str) -> Options {
             "0" | "1" => Some(value == "1"),
             _ => None,
         };
+        let file = |into: &mut Option<String>| {
+            *into = Some(value.to_owned());
+            Some(())
+        };
         let set = match name {
             "rules" => value.parse().map(|rules| options.rules = rules).ok(),
             "exitcode" => value.parse().map(|code| options.exitcode = code).ok(),
             "halt" => flag().map(|flag| options.halt = flag),
             "report_stores" => flag().map(|flag| options.report_stores = flag),
-            "log_path" => {
-                options.log_path = Some(value.to_owned());
-                Some(())
-            }
-            "repro" => {
-                options.repro = Some(value.to_owned());
-                Some(())
-            }
+            "all" => flag().map(|flag| options.all = flag),
+            "calls" => flag().map(|flag| options.calls = flag),
+            "log_path" => file(&mut options.log_path),
+            "json" => file(&mut options.json),
+            "sarif" => file(&mut options.sarif),
+            "repro" => file(&mut options.repro),
+            "harmless" => lines(value).map(|list| options.harmless = list),
             "suppressions" => suppressions(value).map(|list| options.suppressions = list),
             _ => None,
         };
         if set.is_none() {
             eprintln!(
                 "tbaa-witness: TBAA_WITNESS has {part:?}, which is none of rules=llvm|union|union-strict, \
-                 exitcode=N, halt=0|1, report_stores=0|1, log_path=FILE, repro=FOLDER, suppressions=FILE (readable, of \
-                 lines fun:NAME or src:FILE); it is left out"
+                 exitcode=N, halt=0|1, report_stores=0|1, all=0|1, calls=0|1, log_path=FILE, json=FILE, \
+                 sarif=FILE, repro=FOLDER, harmless=FILE (readable, of names), suppressions=FILE (readable, \
+                 of lines fun:NAME or src:FILE); it is left out"
             );
         }
     }
     options
 }
 
-fn suppressions(file: &str) -> Option<Vec<Suppression>> {
+/// The lines of a file, without empty ones and comments.
+fn lines(file: &str) -> Option<Vec<String>> {
     let text = std::fs::read_to_string(file).ok()?;
-    let lines =
-        text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-    lines
-        .map(|line| match line.split_once(':')? {
-            ("fun", pattern) => Some(Suppression::Function(pattern.to_owned())),
-            ("src", pattern) => Some(Suppression::Source(pattern.to_owned())),
-            _ => None,
-        })
-        .collect()
+    let lines = text.lines().map(str::trim);
+    let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+    Some(lines.map(str::to_owned).collect())
+}
+
+fn suppressions(file: &str) -> Option<Vec<Suppression>> {
+    let of_line = |line: String| match line.split_once(':')? {
+        ("fun", pattern) => Some(Suppression::Function(pattern.to_owned())),
+        ("src", pattern) => Some(Suppression::Source(pattern.to_owned())),
+        _ => None,
+    };
+    lines(file)?.into_iter().map(of_line).collect()
 }
 
 impl Suppression {

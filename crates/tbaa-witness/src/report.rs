@@ -1,21 +1,50 @@
 //! Reports: what two accesses did, and why their tags say that they cannot.
+//!
+//! Reports are of a *kind* if their accesses have the same two tags, in the same order. The
+//! first of a kind is written when it happens, and the others are counted. What is written
+//! at the end says how many there were, and which two accesses show the kind best.
 
-use std::collections::HashSet;
-use std::ffi::CStr;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::*};
 
-use tbaa::{Graph, Oracle, Rules};
+use tbaa::{Graph, Oracle, Rules, TagId, TypeKind};
 
 use crate::blocks;
+use crate::lock::Lock;
 use crate::options::options;
 use crate::reproduce::reproduce;
 use crate::sites::{self, Described, Order, Registry, Site};
+use crate::symbols::{self, Frame};
 
-/// Pairs of sites that were reported or suppressed.
-static SEEN: std::sync::Mutex<Option<HashSet<(Site, Site)>>> = std::sync::Mutex::new(None);
-/// The last of them by their hash, to be found without a lock.
+/// What was reported or suppressed.
+#[derive(Default)]
+struct Seen {
+    pairs: HashSet<(Site, Site)>,
+    kinds: Vec<Kind>,
+    numbers: HashMap<(Order, TagId, TagId), usize>,
+}
+
+/// Reports of one kind.
+#[derive(Clone)]
+pub(crate) struct Kind {
+    pub(crate) order: Order,
+    /// The two accesses that show it best: in one function, or else in one file.
+    pub(crate) best: [Described; 2],
+    /// What their tags say.
+    pub(crate) says: [String; 2],
+    /// The rules that contradict, and why.
+    pub(crate) rules: Vec<Rules>,
+    pub(crate) reason: String,
+    /// Of the first report.
+    pub(crate) stack: Vec<Frame>,
+    /// Reports, one for each two places in the program.
+    pub(crate) pairs: u32,
+}
+
+static SEEN: Lock<Option<Seen>> = Lock::new(None);
+/// The last pairs by their hash, to be found without a lock.
 static RECENT: [AtomicU64; 1 << 12] = [const { AtomicU64::new(0) }; 1 << 12];
 static REPORTS: AtomicU32 = AtomicU32::new(0);
 
@@ -25,6 +54,11 @@ const FRAMES: usize = 16;
 /// Returns how many pairs were reported.
 pub(crate) fn count() -> u32 {
     REPORTS.load(Relaxed)
+}
+
+/// The kinds of reports so far.
+pub(crate) fn kinds() -> Vec<Kind> {
+    SEEN.take().and_then(|seen| Some(seen.as_ref()?.kinds.clone())).unwrap_or_default()
 }
 
 /// Writes a line of this library's own.
@@ -61,11 +95,10 @@ pub(crate) fn report(order: Order, first: Site, second: Site, address: usize, by
     }
     let Some(registry) = sites::lock() else { return };
     let Some(registry) = &*registry else { return };
-    {
-        let Ok(mut seen) = SEEN.try_lock() else { return };
-        if !seen.get_or_insert_with(HashSet::new).insert((first, second)) {
-            return;
-        }
+    let Some(mut seen) = SEEN.take() else { return };
+    let seen = seen.get_or_insert_with(Seen::default);
+    if !seen.pairs.insert((first, second)) {
+        return;
     }
     let (Some(a), Some(b)) = (registry.describe(first), registry.describe(second)) else { return };
     let suppressed = |it: &Described| {
@@ -75,74 +108,147 @@ pub(crate) fn report(order: Order, first: Site, second: Site, address: usize, by
         return;
     }
     let number = REPORTS.fetch_add(1, Relaxed) + 1;
-    put(&text(number, order, [&a, &b], address, bytes, registry));
+    let is_new = match seen.numbers.get(&(order, a.tag, b.tag)) {
+        Some(&known) => {
+            let kind = &mut seen.kinds[known];
+            kind.pairs += 1;
+            if nearness([&a, &b]) > nearness([&kind.best[0], &kind.best[1]]) {
+                kind.best = [a.clone(), b.clone()];
+            }
+            false
+        }
+        None => {
+            seen.numbers.insert((order, a.tag, b.tag), seen.kinds.len());
+            seen.kinds.push(Kind::new(order, [&a, &b], registry));
+            true
+        }
+    };
+    if is_new || options().all {
+        let kind = match is_new {
+            true => seen.kinds[seen.kinds.len() - 1].clone(),
+            false => Kind::new(order, [&a, &b], registry),
+        };
+        put(&text(number, &kind, address, bytes, registry));
+    }
     if options().halt {
+        crate::end::write_files();
         // SAFETY: ends the process.
         unsafe { libc::_exit(if options().exitcode == 0 { 1 } else { options().exitcode }) };
     }
 }
 
+/// How easily somebody sees that two accesses belong together.
+fn nearness([a, b]: [&Described; 2]) -> u32 {
+    match (a.file == b.file, a.function == b.function) {
+        _ if a.line == 0 || b.line == 0 => 0,
+        (true, true) => 3,
+        (true, false) => 2,
+        (false, _) => 1,
+    }
+}
+
+impl Kind {
+    fn new(order: Order, [a, b]: [&Described; 2], registry: &Registry) -> Kind {
+        let rules = sites::rules_against(registry, a, b);
+        let (one, other) = (sites::access((a.tag, a.size)), sites::access((b.tag, b.size)));
+        let own = options().rules;
+        // Where the chosen rule says nothing, the first that does.
+        let by = rules.first().copied().filter(|_| !rules.contains(&own)).unwrap_or(own);
+        let reason = Oracle::new(registry.oracle.graph(), by).explain(one, other).to_string();
+        Kind {
+            order,
+            best: [a.clone(), b.clone()],
+            says: [a, b].map(|it| access(registry, it)),
+            rules,
+            reason,
+            stack: stack(),
+            pairs: 1,
+        }
+    }
+
+    /// What the two accesses do, by their order.
+    pub(crate) fn words(&self) -> [&'static str; 2] {
+        match self.order {
+            Order::WriteRead => ["write", "read"],
+            Order::ReadWrite => ["read", "write"],
+            Order::WriteWrite => ["write", "write"],
+        }
+    }
+
+    pub(crate) fn happens(&self) -> &'static str {
+        match self.order {
+            Order::WriteRead => "a write, and a later read of what it wrote",
+            Order::ReadWrite => "a read, and a later write over what it read",
+            Order::WriteWrite => "a write over another (C allows it; shown by report_stores=1)",
+        }
+    }
+
+    /// What may come of it.
+    pub(crate) fn so(&self) -> String {
+        let who = match self.rules.contains(&Rules::Llvm) {
+            true => "LLVM",
+            false => "a compiler by such a rule",
+        };
+        let may = match self.order {
+            Order::WriteRead => {
+                "may let the read go first, and give it what was there before the write"
+            }
+            Order::ReadWrite => {
+                "may let the write go first, and give the read what the write wrote"
+            }
+            Order::WriteWrite => "may swap the writes, and leave what the first wrote",
+        };
+        format!("{who} {may}")
+    }
+}
+
 /// The text of a report.
-fn text(
-    number: u32,
-    order: Order,
-    [a, b]: [&Described; 2],
-    address: usize,
-    bytes: usize,
-    registry: &Registry,
-) -> String {
-    let (first, second, happens, may) = match order {
-        Order::WriteRead => (
-            "write",
-            "read",
-            "a write, and a later read of what it wrote",
-            "may let the read go first, and give it what was there before the write",
-        ),
-        Order::ReadWrite => (
-            "read",
-            "write",
-            "a read, and a later write over what it read",
-            "may let the write go first, and give the read what the write wrote",
-        ),
-        Order::WriteWrite => (
-            "write",
-            "write",
-            "a write over another (C allows it; shown by report_stores=1)",
-            "may swap the writes, and leave what the first wrote",
-        ),
-    };
+fn text(number: u32, kind: &Kind, address: usize, bytes: usize, registry: &Registry) -> String {
     let mut out = String::new();
     let last = address.saturating_add(bytes.saturating_sub(1));
-    let _ = writeln!(out, "tbaa-witness: contradiction {number}: {happens}");
-    for (word, it) in [(first, a), (second, b)] {
-        let _ = writeln!(out, "  {word:<6} {}", access(registry, it));
+    let [a, b] = &kind.best;
+    let _ = writeln!(out, "tbaa-witness: contradiction {number}: {}", kind.happens());
+    for ((word, it), says) in kind.words().into_iter().zip([a, b]).zip(&kind.says) {
+        let _ = writeln!(out, "  {word:<6} {says}");
         let _ = writeln!(out, "         {} in {}{}", it.what, it.function, place(it));
     }
     let _ = writeln!(out, "  bytes  {address:#x} to {last:#x}: {}", blocks::owner(address));
-    let rules = sites::rules_against(registry, a, b);
-    let names: Vec<_> = rules.iter().map(ToString::to_string).collect();
+    let names: Vec<_> = kind.rules.iter().map(ToString::to_string).collect();
     let _ = writeln!(out, "  rules  NoAlias by {}", names.join(", "));
-    let (one, other) = (sites::access((a.tag, a.size)), sites::access((b.tag, b.size)));
-    let graph = registry.oracle.graph();
-    let own = options().rules;
-    // Where the chosen rule says nothing, the first that does.
-    let reason =
-        Oracle::new(graph, rules.first().copied().filter(|_| !rules.contains(&own)).unwrap_or(own));
-    let reason = reason.explain(one, other).to_string();
-    for (at, line) in reason.lines().enumerate() {
+    for (at, line) in kind.reason.lines().enumerate() {
         let _ = writeln!(out, "  {} {line}", if at == 0 { "reason" } else { "      " });
     }
-    let llvm = rules.contains(&Rules::Llvm);
-    let who = if llvm { "LLVM" } else { "a compiler by such a rule" };
-    let _ = writeln!(out, "  so     {who} {may}");
+    let _ = writeln!(out, "  so     {}", kind.so());
+    let graph = registry.oracle.graph();
+    if [a, b].into_iter().any(|it| is_character(graph, it.tag)) {
+        let _ = writeln!(
+            out,
+            "  note   C lets an access of character type touch any object (6.5p7); clang's tag of a \
+             character member says less"
+        );
+    }
     if let Some(folder) = &options().repro {
-        let (write, read) = if order == Order::WriteRead { (a, b) } else { (b, a) };
+        let (write, read) = if kind.order == Order::WriteRead { (a, b) } else { (b, a) };
+        let llvm = kind.rules.contains(&Rules::Llvm);
         let written = llvm.then(|| repro(folder, number, graph, write, read));
         let what = written.unwrap_or_else(|| "none: LLVM itself keeps the two apart".to_owned());
         let _ = writeln!(out, "  repro  {what}");
     }
-    out.push_str(&stack());
+    for (at, frame) in kind.stack.iter().enumerate() {
+        let _ = writeln!(out, "  {} {frame}", if at == 0 { "stack " } else { "      " });
+    }
     out
+}
+
+/// Whether a tag is of a member of character type: of a scalar that all others are below.
+fn is_character(graph: &Graph, tag: TagId) -> bool {
+    let Ok(tag) = graph.tag(tag) else { return false };
+    let of_root = |ty| {
+        let parent = graph.ty(ty).parent();
+        parent.is_some_and(|parent| graph.ty(parent).kind() == TypeKind::Root)
+    };
+    let is_char = graph.ty(tag.access).name() == Some(b"omnipotent char");
+    tag.base != tag.access && is_char && of_root(tag.access)
 }
 
 /// Writes a program of two accesses, and says where it is.
@@ -175,7 +281,7 @@ fn access(registry: &Registry, it: &Described) -> String {
     text
 }
 
-fn place(it: &Described) -> String {
+pub(crate) fn place(it: &Described) -> String {
     match (&it.file[..], it.line) {
         ("", 0) => String::new(),
         (file, line) => format!(", {file}:{line}:{}", it.column),
@@ -189,7 +295,7 @@ unsafe extern "C" {
 }
 
 /// The frames of the second access.
-fn stack() -> String {
+fn stack() -> Vec<Frame> {
     let mut frames = [std::ptr::null_mut(); FRAMES + 16];
     // SAFETY: the array has room for as many frames.
     let found = unsafe { libc::backtrace(frames.as_mut_ptr(), frames.len() as i32) };
@@ -202,38 +308,10 @@ fn stack() -> String {
     // What this library did comes first, up to the check that was called.
     let first = found.iter().position(own).unwrap_or(0);
     let frames = found[first..].iter().skip_while(|frame| own(frame));
-    let mut out = String::new();
-    for (at, frame) in frames.take(FRAMES).enumerate() {
-        let name = symbol(frame.addr().wrapping_sub(1)).0;
-        let _ = writeln!(out, "  {} {name}", if at == 0 { "stack " } else { "      " });
-    }
-    out
-}
-
-/// What is at an address of code: a name, or a file and an offset into it; and
-/// the file.
-pub(crate) fn symbol(address: usize) -> (String, String) {
-    // SAFETY: all zero is a valid value, and `dladdr` fills it in.
-    let (known, info) = unsafe {
-        let mut info: libc::Dl_info = std::mem::zeroed();
-        (libc::dladdr(std::ptr::without_provenance(address), &mut info) != 0, info)
-    };
-    if !known || info.dli_fname.is_null() {
-        return (format!("{address:#x}"), String::new());
-    }
-    // SAFETY: what `dladdr` gives are strings that stay.
-    let string =
-        |at: *const libc::c_char| unsafe { CStr::from_ptr(at) }.to_string_lossy().into_owned();
-    let file = string(info.dli_fname);
-    let offset = address.wrapping_sub(info.dli_fbase.addr());
-    let short = file.rsplit('/').next().unwrap_or(&file);
-    let place = format!("{short}+{offset:#x}");
-    let name = if info.dli_sname.is_null() {
-        place
-    } else {
-        format!("{} ({place})", string(info.dli_sname))
-    };
-    (name, file)
+    let of = |frame: &*mut libc::c_void| symbols::frames(frame.addr().wrapping_sub(1));
+    // The check itself is inlined into the program.
+    let is_check = |frame: &Frame| frame.function.starts_with("__tbaa_witness");
+    frames.flat_map(of).filter(|frame| !is_check(frame)).take(FRAMES).collect()
 }
 
 /// Whether a text is what a pattern says, `*` standing for any characters.

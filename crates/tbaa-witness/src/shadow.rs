@@ -11,8 +11,11 @@
 //! at once race in the program already; those that touch neighbours in a granule
 //! lose nothing, for a change of some of its bytes is a compare-and-exchange.
 
+use std::ops::Range;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU16, AtomicU32, Ordering::*};
+use std::sync::atomic::{
+    AtomicBool, AtomicPtr, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering::*,
+};
 
 use crate::states::{self, Event};
 
@@ -68,11 +71,12 @@ pub(crate) extern "C" fn note_all(address: usize, size: usize, event: Event) {
     while left > 0 {
         let offset = at % GRANULE;
         let mut here = left.min(GRANULE - offset);
+        let of = |here: usize| event.followed_by(left - here);
         if left >= PAIR && at.is_multiple_of(PAIR) {
             here = PAIR;
-            pair(at, event);
+            pair(at, of(here));
         } else {
-            granule(at, mask(offset, here), event);
+            granule(at, mask(offset, here), of(here));
         }
         at = at.wrapping_add(here);
         left -= here;
@@ -83,14 +87,21 @@ pub(crate) extern "C" fn note_all(address: usize, size: usize, event: Event) {
 /// where no memory is left.
 #[inline(always)]
 fn leaf(address: usize) -> Option<*mut AtomicU32> {
-    mapped(address).or_else(|| map_leaf(LEAVES.get(address >> LEAF_BITS)?))
+    mapped(address).or_else(|| map_leaf(address >> LEAF_BITS))
 }
 
 #[cold]
-fn map_leaf(slot: &AtomicPtr<AtomicU32>) -> Option<*mut AtomicU32> {
+fn map_leaf(place: usize) -> Option<*mut AtomicU32> {
+    let slot = LEAVES.get(place)?;
     let mapped: *mut AtomicU32 = crate::memory::map(LEAF_SIZE)?.cast();
     match slot.compare_exchange(ptr::null_mut(), mapped, AcqRel, Acquire) {
-        Ok(_) => Some(mapped),
+        Ok(_) => {
+            // A place that is not written yet is 0, a leaf that is looked at in vain.
+            if let Some(last) = MAPPED.get(MAPPED_COUNT.fetch_add(1, AcqRel)) {
+                last.store(place, Release);
+            }
+            Some(mapped)
+        }
         Err(other) => {
             crate::memory::unmap(mapped.cast(), LEAF_SIZE);
             Some(other)
@@ -174,8 +185,84 @@ pub(crate) extern "C" fn change(address: usize, mask: u8, event: Event) {
 
 #[cold]
 pub(crate) extern "C" fn change_pair(address: usize, event: Event) {
-    change(address, WHOLE, event);
+    change(address, WHOLE, event.followed_by(usize::from(event.more) + GRANULE));
     change(address + GRANULE, WHOLE, event);
+}
+
+/// The number of the states of a granule, if something is known of it.
+pub(crate) fn known(address: usize) -> Option<u32> {
+    let number = cell(mapped(address)?, address).load(Relaxed);
+    (number != 0).then_some(number)
+}
+
+/// Whether something is known of an address, or a block begins there.
+pub(crate) fn is_tracked(address: usize) -> bool {
+    known(address).is_some() || block(address, false).is_some_and(|mark| mark.load(Relaxed) != 0)
+}
+
+/// Forgets all about some bytes, and returns how many of them something was known of.
+/// `visit` gets the address of each word of 8 bytes before it is forgotten.
+pub(crate) fn forget(start: usize, size: usize, mut visit: impl FnMut(usize)) -> usize {
+    let mut at = start & !(PAIR - 1);
+    let end = start.saturating_add(size).min(1 << ADDRESS_BITS);
+    let mut bytes = 0;
+    while at < end {
+        let next = ((at | (LEAF_BYTES - 1)) + 1).min(end);
+        if let Some(leaf) = mapped(at) {
+            let mut word = at;
+            while word < next {
+                // SAFETY: the two cells of a word lie at a multiple of 8.
+                let both = unsafe { &*std::ptr::from_ref(cell(leaf, word)).cast::<AtomicU64>() };
+                if both.load(Relaxed) != 0 {
+                    bytes += forget_word(leaf, word, start..end, &mut visit);
+                }
+                word += PAIR;
+            }
+        }
+        at = next;
+    }
+    bytes
+}
+
+fn forget_word(
+    leaf: *mut AtomicU32,
+    word: usize,
+    range: Range<usize>,
+    visit: &mut impl FnMut(usize),
+) -> usize {
+    let places = [word, word + GRANULE];
+    if places.into_iter().all(|at| cell(leaf, at).load(Relaxed) != 0) {
+        visit(word);
+    }
+    let mut bytes = 0;
+    for at in places {
+        let cell = cell(leaf, at);
+        if at + GRANULE > range.start && at < range.end && cell.load(Relaxed) != 0 {
+            cell.store(0, Relaxed);
+            bytes += GRANULE;
+        }
+    }
+    bytes
+}
+
+/// The leaves that are mapped, by their places in [`LEAVES`]; of more than these the table
+/// itself is looked through.
+static MAPPED: [AtomicUsize; 1 << 10] = [const { AtomicUsize::new(0) }; 1 << 10];
+static MAPPED_COUNT: AtomicUsize = AtomicUsize::new(0);
+
+/// Forgets all about all memory.
+pub(crate) fn forget_all() {
+    let forget = |slot: &AtomicPtr<AtomicU32>| {
+        let leaf = slot.load(Acquire);
+        if !leaf.is_null() {
+            crate::memory::forget(leaf.cast(), CELLS * size_of::<u32>());
+        }
+    };
+    let count = MAPPED_COUNT.load(Acquire);
+    match MAPPED.get(..count) {
+        Some(mapped) => mapped.iter().for_each(|at| forget(&LEAVES[at.load(Acquire)])),
+        None => LEAVES.iter().for_each(forget),
+    }
 }
 
 /// Whole pages of cells are given back from this many bytes of the program on.
@@ -269,4 +356,32 @@ pub(crate) fn block(address: usize, map: bool) -> Option<&'static AtomicU16> {
         let marks: *const AtomicU16 = leaf.add(CELLS).cast();
         Some(&*marks.add((address & (LEAF_BYTES - 1)) / BLOCK_ALIGN))
     }
+}
+
+/// The last address, at most `address` and at most `far` before it, that has a mark which is
+/// not 0 and of whose bits `none` are set; and the mark.
+pub(crate) fn block_before(address: usize, far: usize, none: u16) -> Option<(usize, u16)> {
+    /// Marks that are looked at together.
+    const MANY: usize = size_of::<u64>() / size_of::<u16>();
+    let (mut at, least) = (address & !(BLOCK_ALIGN - 1), address.saturating_sub(far));
+    while at >= least {
+        let Some(leaf) = mapped(at) else {
+            at = (at & !(LEAF_BYTES - 1)).checked_sub(BLOCK_ALIGN)?;
+            continue;
+        };
+        let place = (at & (LEAF_BYTES - 1)) / BLOCK_ALIGN;
+        // SAFETY: the marks follow the cells, one for each 16 bytes; as many as fill a word
+        // lie at a multiple of its size.
+        let (mark, word) = unsafe {
+            let marks: *const AtomicU16 = leaf.add(CELLS).cast();
+            let word: *const AtomicU64 = marks.add(place & !(MANY - 1)).cast();
+            ((*marks.add(place)).load(Relaxed), (*word).load(Relaxed))
+        };
+        if mark != 0 && mark & none == 0 {
+            return Some((at, mark));
+        }
+        let back = if word == 0 { place % MANY + 1 } else { 1 };
+        at = at.checked_sub(back * BLOCK_ALIGN)?;
+    }
+    None
 }

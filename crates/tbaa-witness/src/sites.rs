@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::ffi::CStr;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering::*};
-use std::sync::{Mutex, MutexGuard};
 
 use tbaa::{
     Access, AliasResult, Draft, DraftOperand, Graph, NodeId, Operand, Oracle, Rules, TagId,
 };
 
+use crate::lock::{Guard, Lock};
 use crate::options::options;
 use crate::report;
 use crate::states::{Event, Row};
@@ -20,7 +20,7 @@ pub(crate) type Site = u32;
 
 const MAX_SITES: u32 = (1 << 26) - 1;
 /// The version of the tables that `tbaa instrument` writes.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// The first site of a module that could not be registered.
 const FAILED: u32 = u32::MAX;
 
@@ -41,6 +41,7 @@ pub struct Module {
 }
 
 /// One access in words.
+#[derive(Clone)]
 pub(crate) struct Described {
     pub(crate) tag: TagId,
     /// In bytes; 0 where it is known only as it runs.
@@ -54,7 +55,7 @@ pub(crate) struct Described {
 }
 
 /// In which order two accesses came.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Order {
     WriteRead,
     ReadWrite,
@@ -71,7 +72,7 @@ static ANSWERS: [AtomicU64; 1 << 14] = [const { AtomicU64::new(0) }; 1 << 14];
 /// Whether a write over a write is to be judged.
 static STORES: AtomicBool = AtomicBool::new(false);
 
-static REGISTRY: Mutex<Option<Registry>> = Mutex::new(None);
+static REGISTRY: Lock<Option<Registry>> = Lock::new(None);
 
 /// All modules that ran so far.
 pub(crate) struct Registry {
@@ -106,7 +107,7 @@ impl Module {
             // SAFETY: a module has as many rows as sites, all zeroes at first,
             // which are valid atomics.
             let row = unsafe { &*self.rows.add(number as usize) };
-            Event { row, site: first.wrapping_add(number), reads }
+            Event { row, site: first.wrapping_add(number), reads, more: 0 }
         })
     }
 
@@ -132,22 +133,9 @@ impl Module {
     }
 }
 
-/// Takes the registry, as [`take`] does.
-pub(crate) fn lock() -> Option<MutexGuard<'static, Option<Registry>>> {
-    take(&REGISTRY)
-}
-
-/// Takes a lock. `None` if it does not become free: then this thread is in a
-/// signal handler, or its process was forked while another thread had it.
-pub(crate) fn take<T>(lock: &'static Mutex<T>) -> Option<MutexGuard<'static, T>> {
-    for _ in 0..1 << 16 {
-        match lock.try_lock() {
-            Ok(guard) => return Some(guard),
-            Err(std::sync::TryLockError::Poisoned(guard)) => return Some(guard.into_inner()),
-            Err(std::sync::TryLockError::WouldBlock) => std::thread::yield_now(),
-        }
-    }
-    None
+/// Takes the registry.
+pub(crate) fn lock() -> Option<Guard<'static, Option<Registry>>> {
+    REGISTRY.take()
 }
 
 impl Registry {
@@ -260,11 +248,17 @@ pub(crate) fn same_kind(a: Site, b: Site) -> bool {
 
 /// Reports two accesses that share bytes if the rule says that they cannot.
 #[inline]
-pub(crate) fn check(order: Order, first: Site, second: Site, address: usize, bytes: usize) {
+pub(crate) fn check(
+    order: Order,
+    first: Site,
+    second: Site,
+    address: usize,
+    bytes: impl FnOnce() -> usize,
+) {
     if first != second && (order != Order::WriteWrite || STORES.load(Relaxed)) {
         let (a, b) = (kind_cell(first).load(Relaxed), kind_cell(second).load(Relaxed));
         if a != b && !may_alias(a.min(b), a.max(b)) {
-            report::report(order, first, second, address, bytes);
+            report::report(order, first, second, address, bytes());
         }
     }
 }

@@ -7,9 +7,9 @@
 //! it is seen first, for what is reported is reported once.
 
 use std::collections::HashMap;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::*};
 
+use crate::lock::Lock;
 use crate::shadow::GRANULE;
 use crate::sites::{self, Order, Site};
 
@@ -21,6 +21,8 @@ pub(crate) struct Event {
     pub(crate) row: &'static Row,
     pub(crate) site: Site,
     pub(crate) reads: bool,
+    /// How many bytes of the access follow the granule or pair at hand, at most.
+    pub(crate) more: u16,
 }
 
 /// The site that wrote a byte last, and one that has read it since; 0: none.
@@ -42,7 +44,7 @@ struct States {
     numbers: HashMap<Granule, u32>,
 }
 
-static STATES: Mutex<Option<States>> = Mutex::new(None);
+static STATES: Lock<Option<States>> = Lock::new(None);
 
 /// A change that has been seen, and the number that it leads to. The first word
 /// is the exclusive or of both: a reader that meets half of a change in here
@@ -65,7 +67,11 @@ const ROW_BITS: u32 = 4;
 static NO_SITE: Row = [const { AtomicU64::new(0) }; 1 << ROW_BITS];
 
 impl Event {
-    pub(crate) const CLEAR: Event = Event { row: &NO_SITE, site: 0, reads: false };
+    pub(crate) const CLEAR: Event = Event { row: &NO_SITE, site: 0, reads: false, more: 0 };
+
+    pub(crate) fn followed_by(self, bytes: usize) -> Self {
+        Event { more: u16::try_from(bytes).unwrap_or(u16::MAX), ..self }
+    }
 
     fn on(self, state: State) -> State {
         if !self.reads {
@@ -80,7 +86,8 @@ impl Event {
     fn check(self, state: State, address: usize, bytes: usize) {
         let check = |order, first| {
             if first != 0 {
-                sites::check(order, first, self.site, address, bytes);
+                let all = || bytes + self.overlap(order, first, address + bytes);
+                sites::check(order, first, self.site, address, all);
             }
         };
         if self.reads {
@@ -89,6 +96,30 @@ impl Event {
             check(Order::ReadWrite, state.reader);
             check(Order::WriteWrite, state.writer);
         }
+    }
+}
+
+impl Event {
+    /// How many of the bytes that follow in the access share what `first` did: the report
+    /// of the first byte is the only one.
+    fn overlap(self, order: Order, first: Site, from: usize) -> usize {
+        let is = |state: &State| match order {
+            Order::ReadWrite => sites::same_kind(state.reader, first),
+            Order::WriteRead | Order::WriteWrite => sites::same_kind(state.writer, first),
+        };
+        // Of a granule that is read in part, the rest is no part of the access.
+        let most = if from.is_multiple_of(GRANULE) { usize::from(self.more) } else { 0 };
+        let mut bytes = 0;
+        while bytes < most {
+            let known = crate::shadow::known(from + bytes);
+            let granule = known.and_then(|number| with(|states| states.list[number as usize]));
+            let here = granule.map_or(0, |granule| granule.iter().take_while(|it| is(it)).count());
+            bytes += here;
+            if here < GRANULE {
+                break;
+            }
+        }
+        bytes.min(most)
     }
 }
 
@@ -181,9 +212,9 @@ pub(crate) fn after(old: u32, mask: u8, event: Event, address: usize) -> u32 {
     number
 }
 
-/// `None` where the lock does not become free; see [`sites::lock`].
+/// `None` where the lock is not to be had.
 fn with<R>(act: impl FnOnce(&mut States) -> R) -> Option<R> {
-    let mut states = sites::take(&STATES)?;
+    let mut states = STATES.take()?;
     Some(act(states.get_or_insert_with(|| {
         let nothing = Granule::default();
         States { list: vec![nothing], numbers: HashMap::from([(nothing, 0)]) }

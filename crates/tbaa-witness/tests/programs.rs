@@ -46,6 +46,11 @@ fn run(command: &mut Command) -> Output {
 
 /// Compiles a program with checks, and returns where it is.
 fn build(source: &Path, way: &str, flags: &[&str]) -> PathBuf {
+    build_with(source, way, flags, &[])
+}
+
+/// The same with other objects.
+fn build_with(source: &Path, way: &str, flags: &[&str], objects: &[&str]) -> PathBuf {
     let name = source.file_name().unwrap().to_string_lossy().into_owned();
     let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{way}"));
     let clang = if name.ends_with(".c") { "clang-22" } else { "clang++-22" };
@@ -67,14 +72,20 @@ fn build(source: &Path, way: &str, flags: &[&str]) -> PathBuf {
     fs::write(&file, &checked.text).unwrap();
     run(Command::new("opt-22").args(["-passes=verify", "-disable-output"]).arg(&file));
     let mut link = Command::new(clang);
-    link.args(["-O1", "-w", "-rdynamic"]).arg(&file).args(library(way == "static"));
+    link.args(["-O1", "-w", "-rdynamic"]).arg(&file).args(objects);
+    link.args(library(way == "static"));
     run(link.args(["-lm", "-pthread", "-o"]).arg(&out));
     out
 }
 
+/// As `timeout`: a program that hangs fails its test.
+const MOST_SECONDS: &str = "60";
+
 /// Runs a program, and returns the lines of the two accesses of each report.
 fn reports(program: &Path, options: &str) -> (Output, Vec<(u32, u32)>) {
-    let output = Command::new(program).env("TBAA_WITNESS", options).output().unwrap();
+    let mut command = Command::new("timeout");
+    let output =
+        command.arg(MOST_SECONDS).arg(program).env("TBAA_WITNESS", options).output().unwrap();
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     let mut found = Vec::new();
     for report in text.split("tbaa-witness: contradiction ").skip(1) {
@@ -262,4 +273,170 @@ fn a_report_says_what_and_whose_and_why() {
     ];
     let missing: BTreeSet<_> = parts.into_iter().filter(|part| !text.contains(part)).collect();
     assert_eq!(missing, BTreeSet::new(), "{text}");
+}
+
+fn program(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)
+}
+
+#[test]
+fn reports_of_a_kind_are_counted_and_the_best_pair_is_shown() {
+    if is_missing() {
+        return;
+    }
+    let source = program("kinds.c");
+    let program = build(&source, "kinds", WAYS[0].1);
+    let (output, found) = reports(&program, "");
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(found.len(), 2, "{text}");
+    let best = marked(&source, "// best");
+    for part in [
+        // All of its bytes, the bytes that were asked for, and static functions with their lines.
+        "f: at 8 of a block of 64 bytes, allocated by main (",
+        "  stack  read_double (",
+        "kinds.c:10:",
+        "\n         main (",
+        ": at 4096 of a mapping of 8192 bytes\n",
+        "tbaa-witness: 3 contradictions in all\ntbaa-witness: 2 kinds; ",
+        "\n      2  write 8 bytes as \"long\", in near_by",
+    ] {
+        assert!(text.contains(part), "no {part:?}: {text}");
+    }
+    let line = text.lines().find(|line| line.starts_with("      2  write")).unwrap();
+    assert!(line.ends_with(&format!("kinds.c:{best}:10")), "{line}");
+    let (output, found) = reports(&program, "all=1");
+    assert_eq!(found.len(), 3, "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn bytes_of_a_report_are_those_that_both_touch() {
+    if is_missing() {
+        return;
+    }
+    let program = build(&program("kinds.c"), "bytes", WAYS[0].1);
+    let (output, _) = reports(&program, "");
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    let lengths: Vec<_> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("  bytes  ")?.split_once(": "))
+        .map(|(range, _)| {
+            let (first, last) = range.split_once(" to ").unwrap();
+            let number = |text: &str| u64::from_str_radix(&text[2..], 16).unwrap();
+            number(last) - number(first) + 1
+        })
+        .collect();
+    assert_eq!(lengths, [8, 4], "{text}");
+}
+
+#[test]
+fn what_there_was_is_written_as_json_and_as_sarif() {
+    if is_missing() {
+        return;
+    }
+    let source = program("kinds.c");
+    let program = build(&source, "files", WAYS[0].1);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let (json, sarif) = (folder.join("kinds.json"), folder.join("kinds.sarif"));
+    let options = format!("json={}:sarif={}", json.display(), sarif.display());
+    let (output, _) = reports(&program, &options);
+    let read = |file: &Path| -> serde_json::Value {
+        serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap()
+    };
+    let (json, sarif) = (read(&json), read(&sarif));
+    assert_eq!(json["contradictions"], 3);
+    let kind = &json["kinds"][0];
+    assert_eq!((&kind["pairs"], &kind["first"]["does"]), (&2.into(), &"write".into()), "{json:#}");
+    assert_eq!(
+        (&kind["second"]["function"], &kind["second"]["bytes"]),
+        (&"near_by".into(), &8.into())
+    );
+    assert_eq!(kind["stack"][0]["function"], "read_double");
+    let text = String::from_utf8_lossy(&output.stderr);
+    let calls = json["unknown_calls"].as_array().unwrap();
+    assert!(calls.iter().all(|call| call["times"].as_u64().unwrap() > 0), "{json:#}");
+    assert_eq!(text.contains("not known; what they can reach"), !calls.is_empty(), "{text}");
+    let results = sarif["runs"][0]["results"].as_array().unwrap();
+    assert_eq!((&sarif["version"], results.len()), (&"2.1.0".into(), 2));
+    let place = &results[0]["locations"][0]["physicalLocation"];
+    assert!(place["artifactLocation"]["uri"].as_str().unwrap().ends_with("tests/kinds.c"));
+    assert_eq!(place["region"]["startLine"], marked(&source, "// best"));
+}
+
+/// A function of the program that is not checked, and what was known of what it can reach.
+#[test]
+fn calls_that_were_not_understood_are_listed() {
+    if is_missing() {
+        return;
+    }
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let (checked, plain) = (folder.join("checked.c"), folder.join("plain.c"));
+    let text = "#include <stdlib.h>\nvoid plain(int **);\nint main(void) { int *p = malloc(40);\n\
+                for (int i = 0; i < 10; i++) p[i] = i;\nint **q = malloc(8); *q = p;\n\
+                plain(q); plain(q);\nreturn (int)*(float *)(p + 3); }\n";
+    fs::write(&checked, text).unwrap();
+    fs::write(&plain, "void plain(int **p) { *(float *)(*p + 3) = 0; }\n").unwrap();
+    let object = folder.join("plain.o");
+    run(Command::new("clang-22").args(["-c", "-O1"]).arg(&plain).arg("-o").arg(&object));
+    let object = object.display().to_string();
+    let program = build_with(&checked, "calls", WAYS[0].1, &[&object]);
+    assert_eq!(reports(&program, "").0.stderr, b"");
+    let (output, _) = reports(&program, "calls=1");
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(text.ends_with("was forgotten\n  2 times, 48 bytes: plain\n"), "{text}");
+    let harmless = folder.join("harmless");
+    fs::write(&harmless, "# not true\npl*n\n").unwrap();
+    let (output, found) = reports(&program, &format!("harmless={}", harmless.display()));
+    assert_eq!(found.len(), 1, "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// What C allows and clang's tags do not is said.
+#[test]
+fn a_member_of_character_type_is_told_of() {
+    if is_missing() {
+        return;
+    }
+    let source = Path::new(env!("CARGO_TARGET_TMPDIR")).join("character.c");
+    let text = "#include <stdlib.h>\nstruct a { long l; unsigned char c; };\n\
+                struct b { long l; unsigned char c; };\n\
+                int main(void) { struct a *a = malloc(16); a->c = 1;\n\
+                return ((struct b *)a)->c - 1; }\n";
+    fs::write(&source, text).unwrap();
+    let (output, found) = reports(&build(&source, "character", WAYS[0].1), "");
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(found.len(), 1, "{text}");
+    assert!(text.contains("  note   C lets an access of character type"), "{text}");
+}
+
+/// Thousands of reports of a few kinds cost little.
+#[test]
+fn many_reports_are_cheap() {
+    if is_missing() {
+        return;
+    }
+    let source = Path::new(env!("CARGO_TARGET_TMPDIR")).join("many.c");
+    let mut text = String::from("#include <stdlib.h>\n");
+    for n in 0..60 {
+        let _ = writeln!(text, "static void w{n}(int *p) {{ *p = {n}; }}");
+        let _ = writeln!(text, "static float r{n}(float *p) {{ return *p; }}");
+    }
+    let names = |letter: &str| (0..60).map(|n| format!("{letter}{n},")).collect::<String>();
+    let _ = write!(
+        text,
+        "static void (*volatile w[])(int *) = {{{}}};\n\
+         static float (*volatile r[])(float *) = {{{}}};\n\
+         int main(void) {{ float s = 0; int *p = malloc(4);\n\
+         for (int i = 0; i < 60; i++) for (int j = 0; j < 60; j++) w[i](p), s += r[j]((float *)p);\n\
+         return s > 1e9f; }}\n",
+        names("w"),
+        names("r")
+    );
+    fs::write(&source, text).unwrap();
+    let program = build(&source, "many", WAYS[0].1);
+    let start = std::time::Instant::now();
+    let (output, found) = reports(&program, "");
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(found.len(), 2, "{text}");
+    assert!(text.contains("7199 contradictions in all"), "{text}");
+    // One of 5.5 ms each would take 20 s.
+    assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
 }

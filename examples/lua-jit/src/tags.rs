@@ -4,11 +4,10 @@
 use std::fmt;
 
 use clap::ValueEnum;
-use tbaa::declare::{Declarations, Place, Policy, Target};
+use tbaa::declare::{Declarations, Target};
 use tbaa::spec::Spec;
-use tbaa::{Graph, Oracle, Rules, TagId};
-use tbaa_lower::emit::{Plan, ScopeNames, Scopes};
-use tbaa_lower::{Lowering, Options};
+use tbaa_lower::ScopeForm;
+use tbaa_lower::emit::{Emitter, Jit, JitOptions, Recorder, TaggedCall, TaggedPlace};
 
 use crate::runtime::layout;
 
@@ -120,17 +119,13 @@ pub(crate) enum Elements {
     OfC,
 }
 
-/// The accesses' places, and what becomes of their tags.
+/// The accesses' places, and what calls touch.
 pub(crate) struct Tags {
-    pub(crate) switch: Switch,
     /// Whether each access is checked at run time.
     pub(crate) checked: bool,
-    places: Vec<Place>,
-    /// What a helper touches that leaves the frames alone.
-    touched: Vec<TagId>,
-    oracle: Oracle<Graph>,
-    lowering: Option<Lowering>,
-    scopes: Option<Scopes>,
+    places: Vec<TaggedPlace>,
+    /// Of a helper that leaves the frames alone.
+    helper: TaggedCall,
 }
 
 type Error = Box<dyn std::error::Error>;
@@ -144,78 +139,40 @@ impl Tags {
         let target = Target::host().ok_or("this machine's layouts are not known")?;
         let mut types = Declarations::new(target);
         layout::declare(&mut types)?;
-        let policy = match switch {
-            Switch::None | Switch::ByHand | Switch::Clang | Switch::Ravi => Policy::Clang,
-            Switch::Lowered | Switch::Scopes | Switch::LoweredScopes => Policy::Rfc,
-        };
         types.scalar("integer element", 8, 8, "long long")?;
         types.scalar("number element", 8, 8, "double")?;
-        let mut graph = Graph::new();
-        let mut types = types.lower(policy);
-        let path = |at, path| match (policy, elements, at) {
-            (Policy::Rfc, Elements::Own, At::IntElement) => "*integer element",
-            (Policy::Rfc, Elements::Own, At::NumElement) => "*number element",
+        let options = match switch {
+            Switch::Lowered => JitOptions::new(),
+            Switch::Scopes => JitOptions::new().scopes_alone(),
+            Switch::LoweredScopes => JitOptions::new().scopes(ScopeForm::All),
+            _ => JitOptions::new().as_clang(),
+        };
+        let path = |&(at, _, path, _): &(At, TagKind, &'static str, &str)| match (elements, at) {
+            (Elements::Own, At::IntElement) => "*integer element",
+            (Elements::Own, At::NumElement) => "*number element",
             _ => path,
         };
-        let mut places = ACCESSES
-            .iter()
-            .map(|&(at, _, of_c, _)| types.place(&mut graph, path(at, of_c)))
-            .collect::<Result<Vec<_>, _>>()?;
-        match switch {
-            Switch::None | Switch::ByHand => {
-                places.iter_mut().for_each(|place| place.tag = None);
+        let mut jit = Jit::with_options(types, options)?;
+        let mut places = jit.places(&ACCESSES.iter().map(path).collect::<Vec<_>>())?;
+        let touched = ACCESSES.iter().filter(|at| !at.0.is_of_frames()).map(path);
+        let helper = jit.call(&touched.collect::<Vec<_>>())?;
+        if let Switch::None | Switch::ByHand | Switch::Ravi = switch {
+            let mut ravi = Spec::load(include_str!("../../../specs/ravi.ron"))?;
+            let mut nodes = Emitter::new(Recorder);
+            for (place, (.., name)) in places.iter_mut().zip(ACCESSES) {
+                let tag = (switch == Switch::Ravi).then(|| ravi.tag(name)).transpose()?;
+                let nodes = nodes.access(ravi.graph(), tag)?;
+                *place = TaggedPlace::with_nodes(name, **place, nodes);
             }
-            Switch::Ravi => {
-                let mut ravi = Spec::load(include_str!("../../../specs/ravi.ron"))?;
-                for (place, &(_, _, _, name)) in places.iter_mut().zip(ACCESSES) {
-                    place.tag = Some(ravi.tag(name)?);
-                }
-                graph = ravi.into_graph();
-            }
-            _ => {}
         }
-        let tags: Vec<TagId> = places.iter().filter_map(|place| place.tag).collect();
-        let of = |at: &(At, TagKind, &str, &str)| places[at.0 as usize].tag;
-        let touched = ACCESSES.iter().filter(|at| !at.0.is_of_frames()).filter_map(of).collect();
-        let oracle = Oracle::new(graph, Rules::Union);
-        let mut lowering = None;
-        if matches!(switch, Switch::Lowered | Switch::LoweredScopes) {
-            let mut forest = Lowering::new(Options::new());
-            forest.lower(&oracle, tags.iter().copied())?;
-            lowering = Some(forest);
-        }
-        let scopes = matches!(switch, Switch::Scopes | Switch::LoweredScopes)
-            .then(|| Scopes::new("tbaa-lua-jit", &oracle, &tags, None));
-        Ok(Tags { switch, checked: false, places, touched, oracle, lowering, scopes })
+        Ok(Tags { checked: false, places, helper })
     }
 
-    pub(crate) fn place(&self, at: At) -> &Place {
+    pub(crate) fn place(&self, at: At) -> &TaggedPlace {
         &self.places[at as usize]
     }
 
-    pub(crate) fn touched(&self) -> &[TagId] {
-        &self.touched
-    }
-}
-
-impl Plan for Tags {
-    fn graph(&self) -> &Graph {
-        self.lowering.as_ref().map_or(self.oracle.graph(), Lowering::graph)
-    }
-
-    fn tag(&self, tag: TagId) -> Option<TagId> {
-        match (self.switch, &self.lowering) {
-            (Switch::Scopes, _) => None,
-            (_, Some(lowering)) => lowering.tag(tag),
-            _ => Some(tag),
-        }
-    }
-
-    fn scopes(&self, tag: TagId) -> Option<ScopeNames<'_>> {
-        self.scopes.as_ref()?.of(tag)
-    }
-
-    fn call_scopes(&self, touched: &[TagId]) -> Option<ScopeNames<'_>> {
-        Some(self.scopes.as_ref()?.of_call(&self.oracle, touched))
+    pub(crate) fn helper(&self) -> &TaggedCall {
+        &self.helper
     }
 }

@@ -9,6 +9,8 @@ use tbaa_types::demangle::demangled;
 
 /// The roots of clang's types.
 const CLANG_ROOTS: [&[u8]; 2] = [b"Simple C/C++ TBAA", b"Simple C++ TBAA"];
+/// What clang calls the type that aliases everything.
+const CHAR: &str = "omnipotent char";
 /// The deepest nesting followed, which is that of real structs many times over.
 const DEEPEST: usize = 1 << 10;
 
@@ -17,8 +19,7 @@ impl TaggedTypes {
     /// in another module: so that accesses of a runtime's functions, compiled
     /// from C, and of a front end's own meet in one tree of types.
     ///
-    /// A member of a struct declared here becomes that member, if it has the
-    /// type that clang says, and anything else an access of which no more than
+    /// A member of a struct declared here becomes that member, and anything else an access of which no more than
     /// the type is known: of clang's type if it is declared, else of the nearest
     /// type above that is, `char` in the end. The new tag so may alias
     /// whatever clang's may. `None` for a tag that is not under clang's root,
@@ -51,7 +52,9 @@ impl TaggedTypes {
     ///
     /// # Errors
     ///
-    /// [`DeclareError::Build`] where the graph is full.
+    /// [`DeclareError::OtherType`] where the member has another type in the other
+    /// module than here: a struct that is declared with a `long` where the header
+    /// has a `long long`. [`DeclareError::Build`] where the graph is full.
     ///
     /// # Panics
     ///
@@ -68,15 +71,31 @@ impl TaggedTypes {
             return Ok(None);
         }
         let name = |ty: TypeId| clang.ty(ty).name().and_then(|name| str::from_utf8(name).ok());
-        if let Some(record) = name(base).and_then(|name| self.record_named(name))
+        if let Some(record) = name(base).and_then(|name| self.record_of_clang(name))
             && let Some(resolved) = self.member_at(record, offset, base == access)
         {
             let member = self.access(&resolved);
             let ours = self.node_of(graph, resolved.end())?;
-            let same = ours.is_some_and(|ours| {
-                base == access || graph.ty(ours).name() == clang.ty(access).name()
+            let equal = base == access
+                || ours.is_some_and(|ours| graph.ty(ours).name() == clang.ty(access).name());
+            // clang says `char` where it says nothing, which is right of any type.
+            let vague = name(access) == Some(CHAR);
+            let size = name(access).and_then(|name| self.scalar_named(name));
+            let size = size.and_then(|ty| self.types.size_of(ty));
+            // A pointer to a struct and one to `void`, a scalar and one below it.
+            let alike = ours.is_some_and(|ours| {
+                (stands_below(graph, ours, clang, access)
+                    || stands_below(clang, access, graph, ours))
+                    && size == self.types.size_of(resolved.end())
             });
-            if let (true, Access::Ordinary { .. }) = (same, member)
+            if !(equal || vague || alike) && ours.is_some() {
+                return Err(DeclareError::OtherType {
+                    member: format!("{}, offset {offset}", self.types.display(record)),
+                    ours: self.types.display(resolved.end()),
+                    theirs: name(access).unwrap_or_default().to_owned(),
+                });
+            }
+            if let (true, Access::Ordinary { .. }) = (equal || alike && !vague, member)
                 && let Some(tag) = self.tag_of(graph, &member, false)?
             {
                 return Ok(Some(tag));
@@ -96,8 +115,10 @@ impl TaggedTypes {
         Ok(None)
     }
 
-    /// The struct that clang's node of this name is of.
-    fn record_named(&self, name: &str) -> Option<DeclId> {
+    /// Returns the declared struct or union that clang's node of this name is of:
+    /// in C++ the name is mangled.
+    #[must_use]
+    pub fn record_of_clang(&self, name: &str) -> Option<DeclId> {
         let id = self.types.named(&source_name(name)).or_else(|| self.types.named(name))?;
         self.types.record(id).filter(|record| record.defined)?;
         Some(id)
@@ -114,7 +135,7 @@ impl TaggedTypes {
         if let Some((depth, pointee)) = name.strip_prefix('p').and_then(|rest| rest.split_once(' '))
         {
             let depth = depth.parse().ok()?;
-            let pointee = self.record_named(pointee).or_else(|| self.scalar_of(pointee))?;
+            let pointee = self.record_of_clang(pointee).or_else(|| self.scalar_of(pointee))?;
             let pointee = self.types.display(pointee);
             return self.pointer_to(&pointee, depth);
         }
@@ -168,6 +189,16 @@ impl TaggedTypes {
         }
         whole.then_some(resolved)
     }
+}
+
+/// Whether a scalar stands below the one of another graph that is called as `above`
+/// is; below `char` stands everything, which says nothing.
+fn stands_below(graph: &Graph, ty: TypeId, others: &Graph, above: TypeId) -> bool {
+    let Some(name) = others.ty(above).name().filter(|&name| name != CHAR.as_bytes()) else {
+        return false;
+    };
+    let mut chain = std::iter::successors(graph.ty(ty).parent(), |&ty| graph.ty(ty).parent());
+    chain.by_ref().take(DEEPEST).any(|ty| graph.ty(ty).name() == Some(name))
 }
 
 /// `A::B` of `_ZTSN1A1BE`; what is no such name as it is.

@@ -4,15 +4,12 @@
 use std::collections::HashSet;
 
 use tbaa::types::{Context, MergedTypes};
-use tbaa::{
-    Draft, DraftOperand, Format, Graph, NodeId, Operand, Oracle, Rules, TagId, TypeId, TypeKind,
-};
+use tbaa::{Format, Graph, NodeId, Oracle, Rules, TagId, TypeId, TypeKind};
 use tbaa_check::link::{Linked, NodeMap, Summary};
 
+use tbaa_tests::engines::{RULES, copy_node};
 use tbaa_tests::random::{self, Shape, Universe};
 use tbaa_tests::{Rng, setting};
-
-pub(crate) const RULES: [Rules; 3] = [Rules::Llvm, Rules::Union, Rules::UnionStrict];
 
 /// A module that uses some tags of each of some graphs, and a type system of
 /// its own under a root without a name.
@@ -20,16 +17,7 @@ fn module(rng: &mut Rng, sources: &[&Graph]) -> Graph {
     let mut graph = Graph::new();
     for source in sources {
         let mut ids: Vec<NodeId> = Vec::new();
-        for id in source.nodes() {
-            let operands = source.operands(id).map(|operand| match operand {
-                Operand::Node(node) if node == id => DraftOperand::Member(0),
-                Operand::Node(node) => Operand::Node(ids[node.index()]).into(),
-                other => other.into(),
-            });
-            let draft = Draft { distinct: source.is_distinct(id), operands: operands.collect() };
-            let copy = graph.insert_group(&[draft]).unwrap()[0];
-            ids.push(copy);
-        }
+        source.nodes().for_each(|node| copy_node(source, node, &mut graph, &mut ids));
         for tag in source.tags() {
             if rng.one_in(3) {
                 graph.mark_tag(ids[source.tag_node(tag).index()]);

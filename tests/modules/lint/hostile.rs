@@ -9,7 +9,7 @@ use tbaa_check::verify::{Options as VerifyOptions, Rule, verify, verify_graph};
 use tbaa_check::{Code, Diagnostic, FindingLimits, Findings, LeftOut, Level};
 use tbaa_ir::Keep;
 use tbaa_tests::random::{self, Shape, Universe};
-use tbaa_tests::{Rng, setting};
+use tbaa_tests::{Rng, damage, setting};
 
 /// Everything that is found, every lint being on.
 fn everything(source: &[u8]) -> Vec<Diagnostic> {
@@ -59,16 +59,7 @@ fn damaged_bytes() {
              %s = bitcast ptr %r to ptr\n  %v = load i64, ptr %s, !tbaa !0\nl:\n  ret void\n}\n",
         );
         let mut bytes = source.into_bytes();
-        for _ in 0..rng.below(6) {
-            let at = rng.below(bytes.len());
-            let from = rng.below(bytes.len());
-            match rng.below(4) {
-                0 => bytes[at] = *rng.pick(b"!{}(),\"%@0 \n;=-*\xff\x00"),
-                1 => bytes[at] = bytes[from],
-                2 => drop(bytes.remove(at)),
-                _ => bytes.truncate(at.max(bytes.len() / 2)),
-            }
-        }
+        damage::bytes(&mut rng, &mut bytes);
         found += everything(&bytes).len();
     }
     assert!(found > 0);

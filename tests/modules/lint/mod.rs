@@ -2,12 +2,8 @@
 
 mod clang;
 mod findings;
-mod fires;
 mod hostile;
 mod pages;
 mod ravi;
 mod sequence;
-mod silent;
-mod types;
 mod unions;
-mod verifier;

@@ -15,7 +15,7 @@ fn example<'p>(page: &'p str, heading: &str) -> Option<&'p str> {
 }
 
 /// An example as a module: metadata alone gets a store that it tags.
-fn whole(example: &str) -> String {
+pub(super) fn whole(example: &str) -> String {
     let lists = ["define", "!llvm.errno.tbaa"].iter().any(|word| example.contains(word));
     let store =
         "define void @f(ptr %p) {\n  store i32 1, ptr %p, align 4, !tbaa !0\n  ret void\n}\n";

@@ -1,9 +1,19 @@
 //! What is said of accesses one after the other.
 
-use super::silent::TAGS;
 use tbaa_check::lint::{Lint, Options, lint};
 use tbaa_check::{Code, Level};
 use tbaa_ir::Keep;
+
+/// The tags `!0`, of an `int`, `!3`, of a `float`, and `!5`, of a pointer.
+const TAGS: &str = r#"
+!0 = !{!1, !1, i64 0}
+!1 = !{!"int", !2, i64 0}
+!2 = !{!"root"}
+!3 = !{!4, !4, i64 0}
+!4 = !{!"float", !2, i64 0}
+!5 = !{!6, !6, i64 0}
+!6 = !{!"any pointer", !2, i64 0}
+"#;
 
 /// How many findings of one lint there are in a function, with only these lints on.
 fn count(lint_of: Lint, on: &[Lint], body: &str) -> usize {

@@ -3,59 +3,11 @@
 use std::borrow::Borrow;
 
 use super::many::many_classes;
-use super::{RULES, copy_node, each_graph};
 use pretty_assertions::assert_eq;
 use tbaa::{Access, AliasResult, Format, Graph, Oracle, Rules, SizedField, TagId};
+use tbaa_tests::engines::RULES;
 use tbaa_tests::random::{self, Shape, Universe};
 use tbaa_tests::{Rng, setting};
-
-#[test]
-fn answers_do_not_depend_on_how_the_graph_grew() {
-    let mut pairs = 0;
-    each_graph(|rng, what, graph| {
-        let oracles = RULES.map(|rules| Oracle::new(graph, rules));
-        for (rules, whole) in RULES.into_iter().zip(&oracles) {
-            let mut grown = Oracle::new(Graph::new(), rules);
-            let mut tags: Vec<(TagId, TagId)> = Vec::new();
-            let mut next = 0;
-            while next < graph.node_count() {
-                // One node at a time, or many.
-                let end = (next + 1 + if rng.one_in(4) { rng.below(40) } else { 0 })
-                    .min(graph.node_count());
-                let added = grown.update(|grown| {
-                    let copied = (next..end).map(|index| copy_node(graph, index, grown));
-                    copied.collect::<Vec<_>>()
-                });
-                for (index, new) in (next..end).zip(added) {
-                    let node = graph.nodes().nth(index).unwrap();
-                    tags.extend(graph.tag_of(node).zip(new));
-                }
-                next = end;
-                if tags.is_empty() {
-                    continue;
-                }
-                for _ in 0..12 {
-                    let (a, b) = (*rng.pick(&tags), *rng.pick(&tags));
-                    assert_eq!(
-                        grown.alias(a.1, b.1),
-                        whole.alias(a.0, b.0),
-                        "{what}, {rules}: {:?} and {:?} in a graph of {next} nodes",
-                        graph.tag(a.0),
-                        graph.tag(b.0)
-                    );
-                    pairs += 1;
-                }
-            }
-            for a in &tags {
-                for b in &tags {
-                    assert_eq!(grown.alias(a.1, b.1), whole.alias(a.0, b.0), "{what}, {rules}");
-                    pairs += 1;
-                }
-            }
-        }
-    });
-    println!("{pairs} pairs in graphs that grew");
-}
 
 #[test]
 fn a_graph_put_in_place_of_another_is_read_anew() {

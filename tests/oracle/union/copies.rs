@@ -49,9 +49,7 @@ fn a_copy_touches_what_its_entries_touch() {
 
 #[test]
 fn errno_is_any_of_its_tags() {
-    let mut u = Universe::new(false);
-    let root = u.root("R");
-    let char = u.scalar("char", root, 0);
+    let (mut u, root, [char]) = Universe::of_scalars(false, 0, ["char"]);
     let int = u.scalar("int", char, 0);
     let float = u.scalar("float", char, 0);
     let s = u.aggregate("S", root, 0, &[(int, 0, 0), (float, 4, 0)]);
@@ -60,7 +58,7 @@ fn errno_is_any_of_its_tags() {
     let s_x = u.tag(s, int, 0, 0);
     let s_y = u.tag(s, float, 4, 0);
     let world = World::new(u);
-    for rules in super::RULES {
+    for rules in tbaa_tests::engines::RULES {
         let oracle = Oracle::new(&world.graph, rules);
         let ask = |tag: usize| oracle.alias_any(world.tags[tag], [world.tags[errno]]);
         assert_eq!([errno, f, s_x, s_y].map(ask), {

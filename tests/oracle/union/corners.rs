@@ -1,17 +1,15 @@
 //! Corners to which random universes come too rarely.
 
-use tbaa::{Access, Clause, Oracle, Rules, Tag};
+use tbaa::{Access, Clause, Graph, Oracle, Rules, Tag};
 
 use super::World;
-use tbaa_tests::engines::every_engine;
+use tbaa_tests::engines::{RULES, every_engine};
 use tbaa_tests::universe::Universe;
 
 /// A class without data is a member of its own, and no part of what is beside it.
 #[test]
 fn the_tag_of_a_class_without_data() {
-    let mut u = Universe::new(false);
-    let root = u.root("R");
-    let int = u.scalar("int", root, 4);
+    let (mut u, root, [int]) = Universe::of_scalars(false, 4, ["int"]);
     let empty = u.root("Empty");
     let s = u.aggregate("S", root, 12, &[(int, 0, 4), (empty, 8, 0)]);
     let well_formed = u.tag(s, empty, 8, 0);
@@ -27,33 +25,49 @@ fn the_tag_of_a_class_without_data() {
     }
 }
 
-/// The most generic tags that the union rules find, and where there is none.
+/// The most generic tags of members, of types that are apart, and where there is none; they are
+/// immutable only if both are.
 #[test]
 fn most_generic_tags() {
     for sized in [false, true] {
-        let mut u = Universe::new(sized);
-        let root = u.root("R");
-        let char = u.scalar("char", root, 1);
+        let (mut u, root, [char]) = Universe::of_scalars(sized, 1, ["char"]);
         let [int, float] = ["int", "float"].map(|name| u.scalar(name, char, 4));
         let other = u.scalar("other", root, 4);
         let s = u.aggregate("S", char, 8, &[(int, 0, 4), (float, 4, 4)]);
         let mixed = u.aggregate("M", root, 8, &[(int, 0, 4), (other, 4, 4)]);
         let [of_int, wide, of_float] =
             [(int, 0, 2), (int, 0, 4), (float, 4, 4)].map(|(ty, at, size)| u.tag(s, ty, at, size));
-        let [in_mixed, of_other] =
-            [(mixed, int), (other, other)].map(|(base, ty)| u.tag(base, ty, 0, 4));
-        let (graph, tags) = u.graph();
-        let char =
-            graph.tag(tags[of_int]).map(|tag| graph.ty(tag.access).parent().unwrap()).unwrap();
-        for rules in [Rules::Union, Rules::UnionStrict] {
+        let [in_mixed, of_other, bare_int, bare_float] =
+            [(mixed, int), (other, other), (int, int), (float, float)]
+                .map(|(base, ty)| u.tag(base, ty, 0, 4));
+        let (mut graph, tags) = u.graph();
+        let parts = |graph: &Graph, at: usize| graph.tag(tags[at]).unwrap();
+        let constant = [bare_int, bare_float].map(|at| {
+            let tag = Tag { immutable: true, ..parts(&graph, at) };
+            graph.insert_tag(tag).unwrap()
+        });
+        let char = graph.ty(parts(&graph, of_int).access).parent().unwrap();
+        for (rules, unknown) in RULES.into_iter().zip([u64::MAX, u64::MAX - 1, u64::MAX - 1]) {
             let oracle = Oracle::new(&graph, rules);
+            let whole = |immutable| {
+                let (size, format) = (sized.then_some(unknown), parts(&graph, of_int).format);
+                Some(Tag { base: char, access: char, offset: 0, size, immutable, format })
+            };
+            let [mutable, constant_float] = [tags[bare_int], constant[1]];
+            assert_eq!(oracle.most_generic(mutable, tags[bare_float]), whole(false), "{rules}");
+            assert_eq!(oracle.most_generic(mutable, constant_float), whole(false), "{rules}");
+            assert_eq!(oracle.most_generic(constant_float, mutable), whole(false), "{rules}");
+            assert_eq!(oracle.most_generic(constant[0], constant[1]), whole(true), "{rules}");
+            let [same, less] = [constant[0], mutable]
+                .map(|tag| oracle.most_generic(constant[0], tag).unwrap().immutable);
+            assert!(same && !less, "{rules}");
+            if rules == Rules::Llvm {
+                continue;
+            }
             let generic = |a: usize, b: usize| oracle.most_generic(tags[a], tags[b]);
-            let found = generic(of_int, of_float).unwrap();
-            let unknown = sized.then_some(u64::MAX - 1);
-            assert_eq!((found.base, found.access, found.offset), (char, char, 0), "{rules}");
-            assert_eq!(found.size, unknown, "{rules}");
-            let found = generic(of_int, wide).unwrap();
-            assert_eq!(found, Tag { size: sized.then_some(4), ..graph.tag(tags[of_int]).unwrap() });
+            assert_eq!(generic(of_int, of_float), whole(false), "{rules}");
+            let size = sized.then_some(4);
+            assert_eq!(generic(of_int, wide), Some(Tag { size, ..parts(&graph, of_int) }));
             // Their one ancestor is the root, of which no tag is well formed; and a
             // tag of `char` does not alias what else `M` holds.
             assert_eq!(generic(of_int, of_other), None, "{rules}");
@@ -68,9 +82,7 @@ fn most_generic_tags() {
 fn a_whole_access_of_no_bytes_covers() {
     let half = 1 << 63;
     for far in [8, half] {
-        let mut u = Universe::new(true);
-        let root = u.root("R");
-        let char = u.scalar("char", root, 1);
+        let (mut u, _, [char]) = Universe::of_scalars(true, 1, ["char"]);
         // Types without size, of which one holds a member nonetheless.
         let none = u.scalar("none", char, 0);
         let (empty, shell) = (u.aggregate("empty", char, 0, &[]), u.scalar("shell", none, 4));
@@ -100,25 +112,6 @@ fn a_whole_access_of_no_bytes_covers() {
                 assert_eq!(oracle.explain(tags[1], member).clause, Clause::Generality);
             }
         }
-    }
-}
-
-/// Old and size-aware types under one root.
-#[test]
-fn two_formats_under_one_root() {
-    let mut u = Universe::new(true);
-    let root = u.root("R");
-    let int = u.scalar("int", root, 4);
-    u.tag(int, int, 0, 4);
-    let (mut graph, tags) = u.graph();
-    let mut old = Universe::new(false);
-    let root = old.root("R");
-    let int = old.scalar("old int", root, 0);
-    old.tag(int, int, 0, 0);
-    let nodes = old.add_types(&mut graph);
-    let other = old.add_tag(&mut graph, &nodes, &old.tags[0]);
-    for rules in [Rules::Union, Rules::UnionStrict] {
-        assert!(Oracle::new(&graph, rules).may_alias(tags[0], other), "{rules}");
     }
 }
 
@@ -152,9 +145,7 @@ fn a_read_of_one_member_and_a_write_of_another() {
 #[test]
 fn widened_accesses_reach_the_next_field() {
     for sized in [true, false] {
-        let mut u = Universe::new(sized);
-        let root = u.root("R");
-        let int = u.scalar("int", root, 4);
+        let (mut u, root, [int]) = Universe::of_scalars(sized, 4, ["int"]);
         let pair = u.aggregate("pair", root, 8, &[(int, 0, 4), (int, 4, 4)]);
         let s = u.aggregate("S", root, 24, &[(pair, 0, 8), (int, 8, 4), (int, 12, 4)]);
         let x = u.tag(s, int, 0, 4);
@@ -197,7 +188,7 @@ define void @f(ptr %p) {
 "#;
     let module = tbaa_ir::read(text).unwrap();
     let tags = module.attached_tags();
-    for rules in [Rules::Llvm, Rules::Union, Rules::UnionStrict] {
+    for rules in RULES {
         let oracle = Oracle::new(module.graph(), rules);
         let row = |a| -> String {
             tags.iter().map(|&b| if oracle.may_alias(a, b) { 'M' } else { 'N' }).collect()

@@ -1,6 +1,6 @@
 //! Sizes and shapes that enumeration would not survive.
 
-use tbaa::{Clause, Draft, DraftOperand, Graph, Int, NodeId, Operand, Oracle, Rules, TagId};
+use tbaa::{Clause, Graph, Oracle, Rules};
 
 use super::World;
 use tbaa_tests::universe::Universe;
@@ -34,10 +34,7 @@ fn a_union_of_many_members() {
 
 #[test]
 fn nesting_a_thousand_deep() {
-    let mut u = Universe::new(true);
-    let root = u.root("R");
-    let int = u.scalar("int", root, 4);
-    let float = u.scalar("float", root, 4);
+    let (mut u, root, [int, float]) = Universe::of_scalars(true, 4, ["int", "float"]);
     let mut nested = u.aggregate("U0", root, 4, &[(int, 0, 4), (float, 0, 4)]);
     for depth in 1..=1_000_u64 {
         let size = 4 + 4 * depth;
@@ -91,10 +88,7 @@ fn ten_thousand_members_at_one_offset() {
 #[test]
 fn a_diamond_of_unions() {
     for sized in [true, false] {
-        let mut u = Universe::new(sized);
-        let root = u.root("R");
-        let int = u.scalar("int", root, 4);
-        let float = u.scalar("float", root, 4);
+        let (mut u, root, [int, float]) = Universe::of_scalars(sized, 4, ["int", "float"]);
         let mut top = u.aggregate("U", root, 4, &[(int, 0, 4), (float, 0, 4)]);
         for depth in 0..500 {
             top = u.aggregate(&format!("D{depth}"), root, 4, &[(top, 0, 4), (top, 0, 4)]);
@@ -114,10 +108,7 @@ fn a_diamond_of_unions() {
 /// 2^40 objects at different places, of which those near the access count.
 #[test]
 fn doubling_structs() {
-    let mut u = Universe::new(true);
-    let root = u.root("R");
-    let int = u.scalar("int", root, 4);
-    let float = u.scalar("float", root, 4);
+    let (mut u, root, [int, float]) = Universe::of_scalars(true, 4, ["int", "float"]);
     let pair = u.aggregate("pair", root, 8, &[(int, 0, 4), (float, 4, 4)]);
     let mut top = pair;
     let mut size = 8;
@@ -142,10 +133,7 @@ fn doubling_structs() {
 #[test]
 fn subset_sum_gives_up_soundly() {
     for (sized, rules) in [(true, Rules::Union), (false, Rules::UnionStrict)] {
-        let mut u = Universe::new(sized);
-        let root = u.root("R");
-        let int = u.scalar("int", root, 4);
-        let float = u.scalar("float", root, 4);
+        let (mut u, root, [int, float]) = Universe::of_scalars(sized, 4, ["int", "float"]);
         let mut top = u.aggregate("U", root, 4, &[(int, 0, 4), (float, 0, 4)]);
         let mut sum = 0;
         for depth in 0..60_u64 {
@@ -164,33 +152,14 @@ fn subset_sum_gives_up_soundly() {
 /// Tags whose types contain themselves, which only a text can bring in.
 #[test]
 fn types_that_contain_themselves() {
-    let mut graph = Graph::new();
-    let root = graph.insert(&[Operand::String(b"R")]).unwrap();
-    let int = Operand::Int(Int::i64(0));
-    let four = Operand::Int(Int::i64(4));
-    let scalar = graph.insert(&[Operand::String(b"int"), Operand::Node(root), int]).unwrap();
-    let float = graph.insert(&[Operand::String(b"float"), Operand::Node(root), int]).unwrap();
-    let looped = Draft {
-        distinct: true,
-        operands: vec![
-            Operand::String(b"S").into(),
-            Operand::Node(scalar).into(),
-            int.into(),
-            DraftOperand::Member(0),
-            four.into(),
-        ],
+    let text = r#"!0 = !{!"R"} !1 = !{!"int", !0, i64 0} !2 = !{!"float", !0, i64 0}
+        !3 = distinct !{!"S", !1, i64 0, !3, i64 4} !4 = !{!"O", !1, i64 0, !3, i64 4}
+        !5 = !{!3, !1, i64 0} !6 = !{!4, !1, i64 0} !7 = !{!1, !1, i64 0} !8 = !{!2, !2, i64 0}
+        !tbaa.tags = !{!5, !6, !7, !8}"#;
+    let graph = tbaa_ir::read(text.as_bytes()).unwrap().into_graph();
+    let [in_loop, over_loop, plain, other] = graph.tags().collect::<Vec<_>>()[..] else {
+        panic!("four tags")
     };
-    let looped = graph.insert_group(&[looped]).unwrap()[0];
-    let outer = graph
-        .insert(&[Operand::String(b"O"), Operand::Node(scalar), int, Operand::Node(looped), four])
-        .unwrap();
-    let mut tag = |base: NodeId| -> TagId {
-        let node = graph.insert(&[Operand::Node(base), Operand::Node(scalar), int]).unwrap();
-        graph.mark_tag(node)
-    };
-    let (in_loop, over_loop, plain) = (tag(looped), tag(outer), tag(scalar));
-    let node = graph.insert(&[Operand::Node(float), Operand::Node(float), int]).unwrap();
-    let other = graph.mark_tag(node);
     for rules in BOTH {
         let oracle = Oracle::new(&graph, rules);
         assert_eq!(oracle.explain(in_loop, other).clause, Clause::Malformed);
@@ -201,10 +170,7 @@ fn types_that_contain_themselves() {
 
 #[test]
 fn a_chain_of_a_hundred_thousand_types() {
-    let mut u = Universe::new(false);
-    let root = u.root("R");
-    let int = u.scalar("int", root, 0);
-    let float = u.scalar("float", root, 0);
+    let (mut u, root, [int, float]) = Universe::of_scalars(false, 0, ["int", "float"]);
     // In one chain each field begins where the struct before it has ended, in
     // the other within it.
     let (mut top, mut crooked) = (int, int);

@@ -1,13 +1,12 @@
 //! Layouts and tags of generated types against clang 22's.
 
 use std::fmt::Write as _;
-use std::process::Command;
 
 use tbaa::declare::{Declarations, DeclareError, Policy, Target};
 
 use super::generate::{Access, Program, Taste, What};
 use tbaa_tests::Rng;
-use tbaa_tests::llvm::scratch;
+use tbaa_tests::llvm::{Llvm, scratch};
 use tbaa_tests::setting;
 
 const TARGETS: [(&str, &str); 6] = [
@@ -21,27 +20,11 @@ const TARGETS: [(&str, &str); 6] = [
 
 /// What clang prints for C text, or `None` where there is no clang 22.
 fn clang(triple: &str, name: &str, c: &str, options: &[&str]) -> Option<String> {
+    let llvm = Llvm::get()?;
     let file = scratch(&format!("declare/{name}-{triple}.c"), c.as_bytes());
-    let output = Command::new("clang-22")
-        .args(["-target", triple, "-O1", "-Xclang", "-disable-llvm-passes"])
-        .args(["-S", "-emit-llvm", "-w", "-ffreestanding", "-fstrict-aliasing", "-o", "-"])
-        .args(options)
-        .arg(&file)
-        .output();
-    match output {
-        Ok(output) => {
-            let message = String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.success(), "{}: {message}", file.display());
-            Some(String::from_utf8(output.stdout).unwrap())
-        }
-        Err(why) if std::env::var("TBAA_LLVM").is_ok_and(|v| v == "require") => {
-            panic!("clang 22 is required and not usable: {why}")
-        }
-        Err(why) => {
-            eprintln!("skipped, for clang 22 is not usable: {why}");
-            None
-        }
-    }
+    let common = ["-target", triple, "-O1", "-Xclang", "-disable-llvm-passes"];
+    let common = [&common[..], &["-ffreestanding", "-fstrict-aliasing"], options].concat();
+    Some(String::from_utf8(llvm.clang(&file, &common)).unwrap())
 }
 
 /// The numbers of `unsigned long long name[] = { ... }` in a module's text.
@@ -72,38 +55,17 @@ fn presets_have_clangs_data_layouts() {
 
 #[test]
 fn builtin_types_are_clangs() {
-    let names = [
-        "char",
-        "_Bool",
-        "short",
-        "int",
-        "long",
-        "long long",
-        "float",
-        "double",
-        "long double",
-        "void *",
-        "int64_t",
-        "size_t",
-        "intptr_t",
-        "wchar_t",
-        "char16_t",
-        "char32_t",
-        "int32_t",
-        "float _Complex",
-        "long double _Complex",
-        "_Atomic short",
-        "<3 x float>",
-        "<16 x double>",
-        "<2 x short>",
-    ];
+    let names = "char|_Bool|short|int|long|long long|float|double|long double|void *|\
+        int64_t|size_t|intptr_t|wchar_t|char16_t|char32_t|int32_t|\
+        float _Complex|long double _Complex|_Atomic short|<3 x float>|<16 x double>|<2 x short>";
+    let names: Vec<&str> = names.split('|').collect();
     let mut c = String::from(
         "typedef __INT64_TYPE__ int64_t; typedef __SIZE_TYPE__ size_t;\n\
          typedef __INTPTR_TYPE__ intptr_t; typedef __WCHAR_TYPE__ wchar_t;\n\
          typedef __CHAR16_TYPE__ char16_t; typedef __CHAR32_TYPE__ char32_t;\n\
          typedef int int32_t;\nunsigned long long found[] = {",
     );
-    for name in names {
+    for &name in &names {
         let name = match name.strip_prefix('<').and_then(|rest| rest.strip_suffix('>')) {
             Some(vector) => {
                 let (len, lane) = vector.split_once(" x ").unwrap();
@@ -121,7 +83,7 @@ fn builtin_types_are_clangs() {
         let Some(ll) = clang(triple, "builtin", &c, &[]) else { return };
         let mut types = Declarations::new(Target::by_name(target).unwrap());
         let found = numbers(&ll, "found");
-        for (name, found) in names.into_iter().zip(found.chunks(2)) {
+        for (name, found) in names.iter().zip(found.chunks(2)) {
             let ty = types.ty(name).unwrap();
             let ours = [types.size_of(ty).unwrap(), types.align_of(ty)];
             assert_eq!(ours, found, "{name} on {target}");
@@ -284,23 +246,9 @@ fn cplusplus_tags_are_clangs() {
         void f6() { d.w = 0; } void f7() { d.h = 0; } void f8() { d.pc = 0; }
         void f9() { d.pc->z = 0; } void f10() { d.r = 0; } void f11() { d.as[1].c = 0; }
         void f12() { d.u = 0; } void f13() { d.pf = 0; } void f14() { *d.pf = F::R; }";
-    let paths = [
-        "D.b.x",
-        "D.b.y",
-        "D.b.c.z",
-        "D.b.e",
-        "D.f",
-        "D.t",
-        "D.w",
-        "D.h",
-        "D.pc",
-        "D.pc->z",
-        "*D.r",
-        "D.as[1].c",
-        "D.u",
-        "D.pf",
-        "*D.pf",
-    ];
+    let paths =
+        "D.b.x D.b.y D.b.c.z D.b.e D.f D.t D.w D.h D.pc D.pc->z *D.r D.as[1].c D.u D.pf *D.pf";
+    let paths: Vec<&str> = paths.split(' ').collect();
     for (policy, options) in [
         (Policy::Clang, &["-x", "c++"][..]),
         (Policy::ClangNew, &["-x", "c++", "-Xclang", "-new-struct-path-tbaa"]),
@@ -328,7 +276,7 @@ fn cplusplus_tags_are_clangs() {
         let d = d.field("r", "int &").field("as", "n::A [3]").field("u", "unsigned char");
         types.define(d.field("pf", "F *")).unwrap();
         let mut types = types.lower(policy);
-        for (path, tag) in paths.into_iter().zip(tags) {
+        for (path, tag) in paths.iter().zip(tags) {
             let ours = types.tag(module.graph_mut(), path).unwrap();
             let (graph, show_all) = (module.graph(), show);
             let shown = (show_all(graph, ours), tag.map(|tag| show_all(graph, tag)));

@@ -2,10 +2,9 @@
 
 use tbaa::declare::{Declarations, DeclareError, Policy, Record, Target};
 use tbaa::{Access, AccessKind, BuildError, Graph, Oracle, Rules, Session};
+use tbaa_tests::engines::RULES;
 
 const POLICIES: [Policy; 3] = [Policy::Clang, Policy::ClangNew, Policy::Rfc];
-const RULES: [Rules; 3] = [Rules::Llvm, Rules::Union, Rules::UnionStrict];
-
 /// Types in the order of declaration, each with paths that it makes possible.
 fn steps() -> Vec<(Record, &'static [&'static str])> {
     let value = Record::union("").field("gc", "void *").field("n", "double").field("i", "int");

@@ -163,7 +163,9 @@ static void plain(void) {
     CHECK_OK(tbaa_build_anonymous_root(context, &own));
     CHECK_OK(tbaa_build_scalar_type(context, tbaa_cstr("x"), own, &scalar));
     CHECK_OK(tbaa_build_struct_tag(context, scalar, scalar, 0, true, &tag));
-    CHECK_OK(tbaa_emit_access(emitter, &plan, tbaa_access(tag, 0), &nodes));
+    CHECK_FAILS(tbaa_emit_access(emitter, &plan, tbaa_access(tag, 0), &nodes),
+                TBAA_STATUS_REFUSED, "memory is immutable");
+    CHECK_OK(tbaa_emit_access(emitter, &plan, tbaa_access(tag, TBAA_EFFECT_READ), &nodes));
     CHECK(strstr(notes.lines, "= distinct: itself\n") != NULL);
 
     CHECK(tbaa_emit_access(NULL, &plan, effects[0], &nodes) == TBAA_STATUS_INVALID_ARGUMENT);

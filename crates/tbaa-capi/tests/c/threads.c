@@ -97,7 +97,73 @@ static void *read_on(void *own) {
     return NULL;
 }
 
+/* Places that the adding thread gave out, and how many. */
+enum { COMPILING = 4 };
+static tbaa_tagged places[STRUCTS];
+static atomic_int given;
+
+static void *count_node(void *data, const tbaa_operand *operands, size_t count, bool distinct) {
+    (void)operands;
+    (void)count;
+    (void)distinct;
+    return (void *)++*(uintptr_t *)data;
+}
+
+/* Emits each place as soon as it is there, into a context of its own. */
+static void *compile(void *made) {
+    tbaa_sink sink = {count_node, made};
+    tbaa_emitter *emitter;
+    CHECK_OK(tbaa_emitter_new(&sink, &emitter));
+    for (int done_with = 0; done_with < STRUCTS;) {
+        int ready = atomic_load(&given);
+        if (ready == done_with)
+            sched_yield();
+        for (; done_with < ready; done_with++) {
+            tbaa_attachments nodes;
+            CHECK_OK(tbaa_emit_tagged(emitter, &places[done_with], TBAA_INSTRUCTION_KIND_STORE, 8,
+                                      &nodes));
+            CHECK(nodes.tag != NULL && places[done_with].place.offset == 8);
+            CHECK_FAILS(tbaa_emit_tagged(emitter, &places[done_with], TBAA_INSTRUCTION_KIND_STORE,
+                                         9, &nodes),
+                        TBAA_STATUS_REFUSED, "which has 8");
+        }
+    }
+    tbaa_emitter_free(emitter);
+    return NULL;
+}
+
+/* Four threads compile while this one adds types and places: all make the same nodes. */
+static void compile_while_adding(void) {
+    tbaa_context *context;
+    tbaa_options options = tbaa_options_for_llvm();
+    CHECK_OK(tbaa_context_new(&options, &context));
+    pthread_t threads[COMPILING];
+    uintptr_t made[COMPILING] = {0};
+    for (int i = 0; i < COMPILING; i++)
+        CHECK(pthread_create(&threads[i], NULL, compile, &made[i]) == 0);
+    for (int i = 0; i < STRUCTS; i++) {
+        static const tbaa_record_member members[] = {
+            {TBAA_STR("size"), TBAA_STR("int"), 0, 0, 0, 0, 0},
+            {TBAA_STR("next"), TBAA_STR("void *"), 0, 0, 0, 0, 0},
+        };
+        char name[16], path[24];
+        snprintf(name, sizeof name, "S%d", i);
+        snprintf(path, sizeof path, "S%d.next", i);
+        tbaa_record record = {tbaa_cstr(name), members, 2, 0, 0, TBAA_RECORD_FLAG_COMPUTED};
+        CHECK_OK(tbaa_declare(context, &record));
+        tbaa_str text = tbaa_cstr(path);
+        CHECK_OK(tbaa_places(context, &text, 1, &places[i]));
+        atomic_store(&given, i + 1);
+    }
+    for (int i = 0; i < COMPILING; i++) {
+        CHECK(pthread_join(threads[i], NULL) == 0);
+        CHECK(made[i] >= STRUCTS && made[i] == made[0]);
+    }
+    tbaa_context_free(context);
+}
+
 int main(void) {
+    compile_while_adding();
     tbaa_context *context;
     tbaa_options options = {0};
     options.policy = TBAA_POLICY_RFC;

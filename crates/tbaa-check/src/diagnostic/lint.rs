@@ -4,7 +4,7 @@ use std::fmt;
 
 use tbaa::wellformed::Level;
 
-/// Something that LLVM accepts and is still wrong or suspicious.
+/// Something that LLVM accepts and is still wrong or suspicious, in order of number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -67,24 +67,7 @@ impl Lint {
     /// Returns the number of the lint's code: 101 for `TBAA101`.
     #[must_use]
     pub fn number(self) -> u16 {
-        match self {
-            Lint::TypeAsTag => 101,
-            Lint::MixedFormats => 102,
-            Lint::TwoSpellings => 103,
-            Lint::ConflictingTypes => 104,
-            Lint::DuplicateTypes => 105,
-            Lint::OverlappingFields => 106,
-            Lint::LayoutMismatch => 107,
-            Lint::WidthMismatch => 108,
-            Lint::PointerUnderTwoTags => 109,
-            Lint::ReadUnderOtherTag => 110,
-            Lint::UnionMiscompiled => 111,
-            Lint::ImmutableStored => 112,
-            Lint::Untagged => 113,
-            Lint::UnusedTag => 114,
-            Lint::UnusedType => 115,
-            Lint::NameTypo => 116,
-        }
+        101 + self as u16
     }
 
     /// Returns how bad a finding is; `None` if the lint is off unless asked

@@ -171,6 +171,16 @@ impl Diagnostic {
         Diagnostic { code, level, message, primary: None, secondary, notes, help: None }
     }
 
+    /// Adds what comes of it.
+    pub(crate) fn note(&mut self, note: impl Into<String>) {
+        self.notes.push(note.into());
+    }
+
+    /// Says what to do.
+    pub(crate) fn advise(&mut self, help: impl Into<String>) {
+        self.help = Some(help.into());
+    }
+
     /// Where the finding stands in an order by place.
     pub(crate) fn place(&self) -> (usize, Code) {
         (self.primary.as_ref().map_or(0, |label| label.span.start), self.code)

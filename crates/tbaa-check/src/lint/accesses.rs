@@ -160,11 +160,10 @@ fn found(
     found.primary = Some(subject.instruction_label(second, format!("read as {b}")));
     let verb = if stored { "stored" } else { "read" };
     found.secondary.push(subject.instruction_label(first, format!("{verb} as {a}")));
-    found.notes.push(note.to_owned());
-    found.help = Some(
+    found.note(note);
+    found.advise(
         "give both accesses one tag, or one of them a tag that covers the other, such as that of \
-         `char`; a union's members share one tag"
-            .to_owned(),
+         `char`; a union's members share one tag",
     );
 }
 
@@ -199,26 +198,20 @@ fn immutable(subject: &Subject<'_>, module: &Module, report: &mut Report<'_>) {
         if !immutable {
             found.secondary.push(subject.tag_label(first, "immutable here"));
         }
-        found.notes.push(
+        found.note(
             "LLVM takes loads with the immutable tag out of loops and past this store, or makes \
-             them undefined"
-                .to_owned(),
+             them undefined",
         );
-        found.help = Some(
+        found.advise(
             "leave the flag out, unless the memory is written before anyone may read it and \
-             through another tag"
-                .to_owned(),
+             through another tag",
         );
     }
 }
 
 /// Functions in which some loads and stores have a tag and some have not.
 fn untagged(subject: &Subject<'_>, module: &Module, report: &mut Report<'_>) {
-    let mut instructions = module.instructions();
-    while let Some(first) = instructions.first() {
-        let len = instructions.iter().take_while(|it| it.function == first.function).count();
-        let (function, rest) = instructions.split_at(len);
-        instructions = rest;
+    for function in module.instructions().chunk_by(|a, b| a.function == b.function) {
         let plain =
             |it: &&Instruction| matches!(it.opcode, Opcode::Load | Opcode::Store) && !it.volatile;
         let all = function.iter().filter(plain).count();
@@ -227,11 +220,11 @@ fn untagged(subject: &Subject<'_>, module: &Module, report: &mut Report<'_>) {
         if more + 1 == all {
             continue;
         }
-        let name = subject.function_of(first);
+        let name = subject.function_of(one);
         let message = || format!("{} of {all} loads and stores have no tag, in {name}", more + 1);
         let Some(found) = report.add(Lint::Untagged, message) else { continue };
         found.primary = Some(subject.instruction_label(one, "one of them"));
-        found.notes.push("an access without a tag may alias every other".to_owned());
-        found.help = Some("tag it; `char` fits what has no type of its own".to_owned());
+        found.note("an access without a tag may alias every other");
+        found.advise("tag it; `char` fits what has no type of its own");
     }
 }

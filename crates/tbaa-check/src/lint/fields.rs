@@ -91,7 +91,7 @@ fn add_accessed(
     found.primary = Some(subject.instruction_label(b.instruction, subject.tag_meaning(b.tag)));
     found.secondary.push(subject.instruction_label(a.instruction, subject.tag_meaning(a.tag)));
     found.secondary.extend(subject.node_label(base.node(), "the type"));
-    found.help = Some(HELP.to_owned());
+    found.advise(HELP);
 }
 
 const HELP: &str = "correct the offsets; fields that overlap on purpose are a union, whose accesses \
@@ -132,8 +132,8 @@ fn declared(subject: &Subject<'_>, report: &mut Report<'_>) {
                 |field: usize, text| subject.operand_label(ty.node(), 1 + 2 * field + 1, text);
             found.primary = label(number + 1, "starts inside");
             found.secondary.extend(label(number, "the field before"));
-            found.notes.push("LLVM takes accesses to the two for apart".to_owned());
-            found.help = Some(HELP.to_owned());
+            found.note("LLVM takes accesses to the two for apart");
+            found.advise(HELP);
         }
     }
 }

@@ -93,15 +93,11 @@ fn compare(
             span: start..start + definition.body.len(),
             text: "by this and the data layout".to_owned(),
         });
-        found.notes.push(
-            "LLVM compares offsets with one another alone, so that wrong ones do harm where they \
-             change the order of fields, and wherever offsets from elsewhere are compared with them"
-                .to_owned(),
-        );
-        found.help = Some(
+        found.note("LLVM compares offsets with one another alone, so that wrong ones do harm where they \
+             change the order of fields, and wherever offsets from elsewhere are compared with them");
+        found.advise(
             "compute offsets with the module's data layout; those of a 32-bit target are wrong on \
-             a 64-bit one"
-                .to_owned(),
+             a 64-bit one",
         );
         // The first wrong offset shifts the ones behind it.
         return;

@@ -70,15 +70,12 @@ fn add(
     let Some(found) = report.add(Lint::NameTypo, message) else { return };
     found.primary = subject.node_label(ty.node(), "");
     found.secondary.extend(other.and_then(|other| subject.node_label(other.node(), "the other")));
-    found.notes.push(
-        if subject.graph.ty(ty).kind() == TypeKind::Root {
-            "types under roots of different names alias each other, all of them"
-        } else {
-            "types of different names are different types, and LLVM answers NoAlias between them"
-        }
-        .to_owned(),
-    );
-    found.help = Some("use one spelling".to_owned());
+    found.note(if subject.graph.ty(ty).kind() == TypeKind::Root {
+        "types under roots of different names alias each other, all of them"
+    } else {
+        "types of different names are different types, and LLVM answers NoAlias between them"
+    });
+    found.advise("use one spelling");
 }
 
 /// A name without case, white space and punctuation.

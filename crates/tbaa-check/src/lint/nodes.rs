@@ -66,7 +66,7 @@ fn types_as_tags(subject: &Subject<'_>, report: &mut Report<'_>) {
             }
             .to_owned(),
         );
-        found.help = Some(format!(
+        found.advise(format!(
             "attach a tag: `!{{{name}, {name}, i64 0}}`, or for a field the struct type, the \
              field's scalar type and its offset"
         ));
@@ -108,23 +108,21 @@ fn formats(subject: &Subject<'_>, report: &mut Report<'_>) {
         if has_form_of_tag(subject, new) {
             found.primary = subject.node_label(new, "a tag, read as a size-aware type");
             let name = subject.name(new);
-            found.notes.push(format!(
+            found.note(format!(
                 "{name} has the form of a tag and stands where a type belongs: a tag refers to it, \
                  and that one is malformed"
             ));
-            found.help = Some(format!("refer to the base or access type of {name} instead"));
+            found.advise(format!("refer to the base or access type of {name} instead"));
             continue;
         }
         found.primary = subject.node_label(new, "a size-aware type");
-        found.notes.push(
+        found.note(
             "LLVM compares types of the two formats as it finds them, and answers NoAlias between \
-             equal ones"
-                .to_owned(),
+             equal ones",
         );
-        found.help = Some(
+        found.advise(
             "build all modules that are linked with one format, or give each format a root of its \
-             own: then every answer between them is MayAlias"
-                .to_owned(),
+             own: then every answer between them is MayAlias",
         );
     }
 }
@@ -190,10 +188,8 @@ fn twin(subject: &Subject<'_>, report: &mut Report<'_>, first: TypeId, other: Ty
     let Some(found) = report.add(lint, || format!("{what}: {name}")) else { return };
     found.primary = subject.node_label(b, "this one");
     found.secondary.extend(subject.node_label(a, "the other"));
-    found
-        .notes
-        .push("LLVM answers NoAlias between accesses to the one and to the other".to_owned());
-    found.help = Some(help.to_owned());
+    found.note("LLVM answers NoAlias between accesses to the one and to the other");
+    found.advise(help);
 }
 
 /// Whether two types have the same kind, the same parent and fields by name,

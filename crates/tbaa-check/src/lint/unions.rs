@@ -74,11 +74,7 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
         }
         return;
     };
-    let mut instructions = module.instructions();
-    while let Some(first) = instructions.first() {
-        let len = instructions.iter().take_while(|it| it.function == first.function).count();
-        let (function, rest) = instructions.split_at(len);
-        instructions = rest;
+    for function in module.instructions().chunk_by(|a, b| a.function == b.function) {
         let mut known = HashSet::default();
         let tagged = function.iter().filter_map(|it| Some((it.tag?, Some(it))));
         let tags: Vec<_> = tagged.filter(|&(tag, _)| known.insert(tag)).collect();
@@ -158,8 +154,6 @@ fn add(subject: &Subject<'_>, report: &mut Report<'_>, (a, first): Use<'_>, (b, 
     };
     found.primary = label(b, second, &of_b);
     found.secondary.extend(label(a, first, &of_a));
-    found
-        .notes
-        .push("by rule union the accesses overlap: `tbaa explain` shows the bytes".to_owned());
-    found.help = Some("tag accesses to both as `char`, or as the union's own type".to_owned());
+    found.note("by rule union the accesses overlap: `tbaa explain` shows the bytes");
+    found.advise("tag accesses to both as `char`, or as the union's own type");
 }

@@ -37,7 +37,7 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
         let message = || format!("{what} {}", subject.type_name(node));
         let Some(found) = report.add(lint, message) else { continue };
         found.primary = subject.node_label(node, "");
-        found.help = Some(help.to_owned());
+        found.advise(help);
     }
 }
 

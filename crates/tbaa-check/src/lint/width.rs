@@ -93,14 +93,12 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
         let Some(found) = report.add(Lint::WidthMismatch, message) else { continue };
         found.primary = Some(subject.instruction_label(instruction, format!("{width} bytes")));
         found.secondary.extend(subject.node_label(graph.tag_node(id), "its tag"));
-        found.notes.push(
+        found.note(
             "LLVM takes the bytes beyond the type for untouched, and moves accesses to them across \
-             this one"
-                .to_owned(),
+             this one",
         );
-        found.help = Some(
-            "tag the access by a type as wide as it is, or by one above all types that it touches"
-                .to_owned(),
+        found.advise(
+            "tag the access by a type as wide as it is, or by one above all types that it touches",
         );
     }
 }

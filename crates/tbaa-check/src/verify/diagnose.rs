@@ -120,12 +120,10 @@ impl<'a> Uses<'a> {
                 found.secondary.push(subject.tag_label(first, format!("{text}, in {function}")));
             }
             None if self.errno.contains(&tag) => {
-                found.notes.push("!llvm.errno.tbaa lists the tag".to_owned());
+                found.note("!llvm.errno.tbaa lists the tag");
             }
             None if subject.module.is_some_and(|module| !module.instructions().is_empty()) => {
-                found
-                    .notes
-                    .push("no instruction has this tag, so LLVM does not look at it".to_owned());
+                found.note("no instruction has this tag, so LLVM does not look at it");
             }
             None => {}
         }
@@ -147,9 +145,8 @@ fn instructions(subject: &Subject<'_>, found: &mut Findings) {
         let message = "a tag on an instruction that may not have one".to_owned();
         let mut diagnostic = report(Rule::Instruction, message);
         diagnostic.primary = Some(subject.tag_label(instruction, "this attachment"));
-        diagnostic.help = Some(
-            "only load, store, call, va_arg, atomicrmw and cmpxchg take a tag; leave it out"
-                .to_owned(),
+        diagnostic.advise(
+            "only load, store, call, va_arg, atomicrmw and cmpxchg take a tag; leave it out",
         );
         found.push(diagnostic);
     }
@@ -195,10 +192,9 @@ fn errno(subject: &Subject<'_>, found: &mut Findings) {
                 report(Rule::ErrnoEmpty, "!llvm.errno.tbaa lists no tag".to_owned());
             diagnostic.primary = Some(Label { span: at..end, text: String::new() });
             diagnostic.notes.extend(llvm_note(Rule::ErrnoEmpty));
-            diagnostic.help = Some(
+            diagnostic.advise(
                 "list the tag of an access to `int`, or leave the list out: then any access may be \
-                 to errno"
-                    .to_owned(),
+                 to errno",
             );
             found.push(diagnostic);
             return;
@@ -320,7 +316,7 @@ fn type_diagnostic(
         ),
     };
     let mut diagnostic = report(fault.rule, message);
-    diagnostic.help = Some(help.to_owned());
+    diagnostic.advise(help);
     diagnostic
 }
 
@@ -348,10 +344,9 @@ fn by_union(subject: &Subject<'_>, uses: &Uses<'_>, rules: Rules, found: &mut Fi
             Ok(()) => "rule llvm accepts the tag".to_owned(),
             Err(violation) => format!("rule llvm rejects it too: {}", violation.rule),
         });
-        diagnostic.help = Some(
+        diagnostic.advise(
             "let the offset be that of a field of the access type, through types that are well \
-             formed, of one format, and do not contain themselves"
-                .to_owned(),
+             formed, of one format, and do not contain themselves",
         );
         uses.show(subject, tag, &mut diagnostic);
         found.push(diagnostic);
@@ -397,8 +392,8 @@ fn copy_faults(subject: &Subject<'_>, copy: CopyId, found: &mut Findings) {
         let mut diagnostic = report(fault.rule, message);
         diagnostic.primary = place(subject, node, fault);
         diagnostic.notes.extend(more(faults.len()));
-        diagnostic.notes.push("LLVM 22 does not check this, and its passes rely on it".to_owned());
-        diagnostic.help = Some(help.to_owned());
+        diagnostic.note("LLVM 22 does not check this, and its passes rely on it");
+        diagnostic.advise(help);
         found.push(diagnostic);
     }
 }

@@ -73,7 +73,7 @@ pub(super) fn diagnostic(
     };
     found.secondary.extend(words.other);
     if subject.module.is_some() && subject.graph.tag(tag).is_ok() {
-        found.notes.push(format!("the tag means {}", subject.tag_meaning(tag)));
+        found.note(format!("the tag means {}", subject.tag_meaning(tag)));
     }
     found.notes.extend(words.note.iter().flat_map(|note| note.split('\n')).map(str::to_owned));
     found.help = Some(words.help).filter(|help| !help.is_empty());

@@ -6,8 +6,9 @@ use clap::ValueEnum;
 use tbaa::{AccessPath, Explanation, Graph, Oracle, Rules, TagId};
 use tbaa_ir::Names;
 
-use super::query::{Pair, Question};
+use super::query::{Answer, Pair, Question};
 use super::words::in_words;
+use super::write_json;
 use crate::drawing::{Drawing, Named, of_explanation, write_svg, write_text};
 use crate::find::Found;
 use crate::input::{Content, Input};
@@ -50,6 +51,8 @@ pub(crate) enum ExplainFormat {
     /// Words, and a drawing in characters.
     #[default]
     Text,
+    /// Answer, clause, words and paths of each pair.
+    Json,
     /// A picture of the bytes, of one pair.
     Svg,
 }
@@ -68,6 +71,18 @@ pub(super) fn run(args: &Explain, out: &mut dyn Write) -> Result<(), Failure> {
             )));
         };
         return picture(&input, &oracle, asked, [a, b], out);
+    }
+    if let ExplainFormat::Json = args.format {
+        let names = input.names();
+        let answer = |pair: &[Found; 2]| {
+            let why = oracle.explain(pair[0].tag, pair[1].tag);
+            let mut answer = Answer::new(&input, &names, pair, &why);
+            answer.words = in_words(&input, &names, &why, *pair);
+            answer.comparison = why.comparison;
+            answer
+        };
+        let answers: Vec<Answer> = pairs.iter().map(answer).collect();
+        return Ok(write_json(&answers, out)?);
     }
     let others = [Rules::Llvm, Rules::Union, Rules::UnionStrict].into_iter();
     let others = others.filter(|&other| other != rules);

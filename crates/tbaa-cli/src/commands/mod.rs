@@ -2,6 +2,7 @@
 
 mod bisect;
 mod blocks;
+mod cc;
 mod check;
 mod completions;
 mod declare;
@@ -25,6 +26,7 @@ mod strip;
 mod types;
 mod verify;
 mod words;
+mod worth;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -57,8 +59,15 @@ pub(crate) enum Command {
     Lower(lower::Lower),
     Strip(strip::Strip),
     Instrument(instrument::Instrument),
+    Cc(cc::Cc),
+    /// Compiles C++ as clang++ does, with run-time checks of tags; see `tbaa cc`.
+    #[command(name = "c++", disable_help_flag = true)]
+    Cxx(cc::Cc),
+    Run(cc::Run),
     Bisect(bisect::Bisect),
     Blocks(blocks::Blocks),
+    Worth(worth::Worth),
+    Plugin(worth::Plugin),
     Completions(completions::Completions),
     Man(man::Man),
 }
@@ -69,6 +78,8 @@ pub(crate) enum Outcome {
     Fine,
     /// The input is readable, and something is wrong with what it says.
     Found,
+    /// Another program ended so.
+    Ended(u8),
 }
 
 /// Runs a command, its answer going to `out`.
@@ -92,8 +103,13 @@ pub(crate) fn run(command: Command, out: &mut dyn Write) -> Result<Outcome, Fail
         Command::Lower(args) => lower::run(&args, out)?,
         Command::Strip(args) => strip::run(&args, out)?,
         Command::Instrument(args) => instrument::run(&args, out)?,
+        Command::Cc(args) => return cc::run(&args, false).map(Outcome::Ended),
+        Command::Cxx(args) => return cc::run(&args, true).map(Outcome::Ended),
+        Command::Run(args) => return cc::run_file(&args).map(Outcome::Ended),
         Command::Bisect(args) => return bisect::run(&args, out),
         Command::Blocks(args) => blocks::run(&args, out)?,
+        Command::Worth(args) => worth::run(&args, out)?,
+        Command::Plugin(args) => worth::plugin(&args, out)?,
         Command::Report(args) => report::run(&args, out)?,
         Command::Completions(args) => completions::run(&args, out)?,
         Command::Man(args) => man::run(&args, out)?,

@@ -4,9 +4,12 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap_complete::ArgValueCompleter;
-use tbaa::{Clause, Oracle, Rules};
+use serde::Serialize;
+use tbaa::{AliasResult, Clause, Comparison, Explanation, Oracle, Rules};
+use tbaa_ir::Names;
 
 use super::completions::accesses;
+use super::{TextOrJson, write_json};
 use crate::args::RulesArg;
 use crate::convert::FlagsArg;
 use crate::find::Found;
@@ -27,6 +30,7 @@ Examples:
   tbaa alias f.ll @f:1 float
   tbaa alias f.ll f.ll:2 @f:2
   tbaa alias ravi.ron CallInfo.top TValue.n
+  tbaa alias f.ll 8 12 --format json
 
 Exit status:
   0  answered, whatever the answer
@@ -34,6 +38,48 @@ Exit status:
 pub(crate) struct Alias {
     #[command(flatten)]
     pub(crate) pair: Pair,
+    /// What to print.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: TextOrJson,
+}
+
+/// The answer to one pair in `--format json`.
+#[derive(Serialize)]
+pub(super) struct Answer {
+    a: String,
+    b: String,
+    answer: AliasResult,
+    rules: Rules,
+    clause: Clause,
+    /// The clause in words.
+    because: String,
+    /// Who met whom, and where: of `explain`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) words: Vec<String>,
+    /// Both paths from a common type, if the rule compared them: of `explain`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) comparison: Option<Comparison>,
+}
+
+impl Answer {
+    pub(super) fn new(
+        input: &Input,
+        names: &Names<'_>,
+        pair: &[Found; 2],
+        why: &Explanation,
+    ) -> Self {
+        let [a, b] = [0, 1].map(|at| input.found_name(names, &pair[at]));
+        Answer {
+            a,
+            b,
+            answer: why.answer,
+            rules: why.rules,
+            clause: why.clause,
+            because: why.clause.to_string(),
+            words: Vec::new(),
+            comparison: None,
+        }
+    }
 }
 
 /// Two tags to compare.
@@ -98,6 +144,13 @@ pub(super) fn alias(args: &Alias, out: &mut dyn Write) -> Result<(), Failure> {
     let Question { input, rules, pairs } = Question::read(&args.pair)?;
     let oracle = Oracle::new(input.graph(), rules);
     let names = input.names();
+    if let TextOrJson::Json = args.format {
+        let answer = |pair: &[Found; 2]| {
+            Answer::new(&input, &names, pair, &oracle.explain(pair[0].tag, pair[1].tag))
+        };
+        let answers: Vec<Answer> = pairs.iter().map(answer).collect();
+        return Ok(write_json(&answers, out)?);
+    }
     for [a, b] in &pairs {
         let why = oracle.explain(a.tag, b.tag);
         if rules != Rules::Llvm && why.clause == Clause::Malformed {

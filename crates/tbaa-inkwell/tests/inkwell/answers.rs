@@ -8,11 +8,11 @@ use tbaa_lower::emit::{Bisect, Lowered, Plan, ScopePlan, Scopes};
 use tbaa_lower::{Lowering, Options, ScopeForm};
 
 use crate::random::{self, Shape, Universe};
-use crate::support::{Code, answers};
+use crate::support::{Code, answers, attach_planned};
 use crate::{Rng, runtime};
 
 /// A load and a store with each tag, each through a pointer of its own.
-fn module_of(name: &str, plan: &impl Plan, tags: &[TagId]) -> Vec<Vec<bool>> {
+fn module_of(name: &str, plan: &dyn Plan, tags: &[TagId]) -> Vec<Vec<bool>> {
     let context = Context::create();
     let mut tagger = Tagger::with_sink(LlvmSink::new(&context), Bisect::all());
     let code = Code::new(&context, tags.len());
@@ -20,8 +20,8 @@ fn module_of(name: &str, plan: &impl Plan, tags: &[TagId]) -> Vec<Vec<bool>> {
         let pointer = code.parameter(number);
         let (_, load) = code.load(pointer, 32, &format!("l{number}"));
         let store = code.store(pointer, 32, number as u64);
-        tagger.attach_tag(plan, Some(tag), load).unwrap();
-        tagger.attach_tag(plan, Some(tag), store).unwrap();
+        attach_planned(&mut tagger, plan, tag, load).unwrap();
+        attach_planned(&mut tagger, plan, tag, store).unwrap();
     }
     code.end(context.i64_type().const_zero().into());
     code.verify();

@@ -3,15 +3,15 @@
 use inkwell::AddressSpace;
 use inkwell::context::Context;
 use inkwell::llvm_sys::core::LLVMReplaceMDNodeOperandWith;
-use inkwell::values::{AsValueRef, BasicValue, InstructionValue};
-use tbaa::declare::{Place, Policy, TaggedTypes as Types};
-use tbaa::{Access, Graph, Operand, Oracle, Rules, TagId};
+use inkwell::values::{AsValueRef, BasicValue};
+use tbaa::declare::{Declarations, Policy, Record, Target};
+use tbaa::{Graph, Operand, Oracle, Rules};
 use tbaa_inkwell::{AttachError, LlvmSink, ModuleTags, Tagger};
-use tbaa_lower::emit::{Bisect, Plan, ScopePlan, Scopes, Sink, SinkOperand};
-use tbaa_lower::{Lowering, Options};
+use tbaa_lower::ScopeForm;
+use tbaa_lower::emit::{Bisect, Jit, JitOptions, Sink, SinkOperand, TaggedPlace};
 
 use crate::runtime;
-use crate::support::{Code, TBAA};
+use crate::support::{Code, TBAA, attach_planned};
 
 fn tagger(context: &Context) -> Tagger<'_> {
     Tagger::with_sink(LlvmSink::new(context), Bisect::all())
@@ -27,18 +27,17 @@ fn assert_lines(code: &Code<'_>, lines: &[&str]) {
 
 #[test]
 fn tag_alignment_and_volatility() {
-    let mut graph = Graph::new();
-    let mut types = runtime::types().lower(Policy::Clang);
+    let mut jit = Jit::with_options(runtime::types(), JitOptions::new().as_clang()).unwrap();
     let context = Context::create();
     let mut tagger = tagger(&context);
     let code = Code::new(&context, 1);
-    let mut place = |path: &str| types.place(&mut graph, path).unwrap();
+    let mut place = |path: &str| jit.place(path).unwrap();
     let (results, number) = (place("volatile CallInfo.nresults"), place("TValue.value.n"));
     assert_eq!((results.offset, results.align), (24, 8));
     let (value, load) = code.load(code.address(code.parameter(0), results.offset), 16, "n");
-    tagger.attach(&graph, &results, load).unwrap();
+    tagger.attach(&results, load).unwrap();
     let store = code.store(code.parameter(0), 64, 7);
-    tagger.attach(&graph, &number, store).unwrap();
+    tagger.attach(&number, store).unwrap();
     code.end(value);
     code.verify();
     assert_lines(
@@ -53,40 +52,52 @@ fn tag_alignment_and_volatility() {
 }
 
 #[test]
-fn places_without_a_tag() {
-    use tbaa::declare::{Declarations, Record, Target};
+fn bit_fields_have_the_tag_of_their_unit() {
     let mut types = Declarations::new(Target::x86_64());
-    types.define(Record::structure("B").field("a", "int").bits("b", "int", 3)).unwrap();
-    let mut types = types.lower(Policy::Clang);
-    let mut graph = Graph::new();
-    let place = types.place(&mut graph, "B.b").unwrap();
+    types
+        .define(Record::structure("B").field("a", "int").bits("b", "int", 3).field("c", "char"))
+        .unwrap();
     let context = Context::create();
     let code = Code::new(&context, 1);
-    let (_, load) = code.load(code.address(code.parameter(0), 4), 8, "");
+    let place = Jit::new(types.clone()).place("B.b").unwrap();
+    let unit = code.address(code.parameter(0), 4);
+    let (_, load) = code.load(unit, 8, "");
     load.set_alignment(1).unwrap();
-    tagger(&context).attach(&graph, &place, load).unwrap();
-    assert_eq!((load.get_alignment().unwrap(), load.has_metadata()), (1, false));
+    tagger(&context).attach(&place, load).unwrap();
+    assert_eq!((load.get_alignment().unwrap(), load.has_metadata()), (1, true));
+    // The next byte is another member.
+    let (_, load) = code.load(unit, 32, "");
+    let error = tagger(&context).attach(&place, load).unwrap_err();
+    assert!(
+        error.to_string().starts_with("an access of 4 bytes at `B.b`, which has 1:"),
+        "{error}"
+    );
+    assert!(!load.has_metadata());
+    // clang has no tag for it, and none is not what was asked for.
+    let mut clang = Jit::with_options(types, JitOptions::new().as_clang()).unwrap();
+    let error = clang.place("B.b").unwrap_err().to_string();
+    assert!(error.starts_with("no tag for \"B.b\": clang gives bit-fields none"), "{error}");
 }
 
 #[test]
 fn what_cannot_be_attached() {
-    let (graph, _, tags) = runtime::tags(Policy::Clang);
+    let place = Jit::new(runtime::types()).place("TValue.value.n").unwrap();
     let (context, other) = (Context::create(), Context::create());
     let mut tagger = tagger(&context);
     let code = Code::new(&context, 1);
     let address = code.address(code.parameter(0), 4);
-    let error = tagger.attach_tag(&graph, Some(tags[0]), address.as_instruction_value().unwrap());
+    let error = tagger.attach(&place, address.as_instruction_value().unwrap());
     assert_eq!(
         error.unwrap_err().to_string(),
         "GetElementPtr cannot have a tag: loads, stores, calls, va_arg, atomicrmw and cmpxchg can"
     );
     let foreign = Code::new(&other, 1);
     let store = foreign.store(foreign.parameter(0), 64, 7);
-    assert_eq!(tagger.attach_tag(&graph, Some(tags[0]), store), Err(AttachError::OtherContext));
+    assert_eq!(tagger.attach(&place, store), Err(AttachError::OtherContext));
     assert!(!store.has_metadata());
     // A tag of another graph.
     let store = code.store(code.parameter(0), 64, 7);
-    let error = tagger.attach_tag(&Graph::new(), Some(tags[0]), store).unwrap_err();
+    let error = attach_planned(&mut tagger, &Graph::new(), place.tag.unwrap(), store).unwrap_err();
     assert_eq!(error.to_string(), "the id was issued by another graph");
 }
 
@@ -162,88 +173,64 @@ fn cycles_are_read() {
     assert!(Oracle::new(&read.graph, Rules::Union).may_alias(tag, tag));
 }
 
-/// The places of a compiler whose every opcode reloads the base of the stack.
-struct Opcodes {
-    base: Place,
-    number: Place,
-    kind: Place,
+/// Six opcodes that each load the base and store a number; returns the loads of
+/// the base left after `-O2`.
+fn reloads(mut jit: Option<Jit>) -> usize {
+    let mut layout = Jit::new(runtime::types());
+    let paths = ["CallInfo.l.base", "TValue.value.n", "TValue.tt"];
+    let context = Context::create();
+    let mut tagger = tagger(&context);
+    let tagged = jit.is_some();
+    let places = jit.as_mut().unwrap_or(&mut layout).places(&paths).unwrap();
+    let [base, number, kind] = &places[..] else { panic!() };
+    let code = Code::new(&context, 1);
+    let pointer = context.ptr_type(AddressSpace::default());
+    let mut attach = |place: &TaggedPlace, instruction| {
+        if tagged {
+            tagger.attach(place, instruction).unwrap();
+        }
+    };
+    for register in 0..6 {
+        let field = code.address(code.parameter(0), base.offset);
+        let load = code.builder.build_load(pointer, field, "base").unwrap();
+        attach(base, load.as_instruction_value().unwrap());
+        let load = load.into_pointer_value();
+        let at = code.address(load, 16 * register + number.offset);
+        attach(number, code.store(at, 64, register));
+        let at = code.address(load, 16 * register + kind.offset);
+        attach(kind, code.store(at, 16, 3));
+    }
+    code.end(context.i64_type().const_zero().into());
+    code.verify();
+    code.optimise();
+    code.loads()
 }
 
-impl Opcodes {
-    fn new(types: &mut Types, graph: &mut Graph) -> Self {
-        let mut place = |path| types.place(graph, path).unwrap();
-        let base = place("CallInfo.l.base");
-        Opcodes { base, number: place("TValue.value.n"), kind: place("TValue.tt") }
-    }
-
-    fn tags(&self) -> Vec<TagId> {
-        [self.base, self.number, self.kind].iter().filter_map(|place| place.tag).collect()
-    }
-
-    /// Six opcodes that store a number each; returns the loads of the base left
-    /// after `-O2`.
-    fn reloads(&self, plan: Option<&impl Plan>) -> usize {
-        let context = Context::create();
-        let mut tagger = tagger(&context);
-        let code = Code::new(&context, 1);
-        let pointer = context.ptr_type(AddressSpace::default());
-        let mut attach = |place: &Place, instruction| {
-            if let Some(plan) = plan {
-                tagger.attach(plan, place, instruction).unwrap();
-            }
-        };
-        for register in 0..6 {
-            let field = code.address(code.parameter(0), self.base.offset);
-            let base = code.builder.build_load(pointer, field, "base").unwrap();
-            attach(&self.base, base.as_instruction_value().unwrap());
-            let base = base.into_pointer_value();
-            let number = code.address(base, 16 * register + self.number.offset);
-            attach(&self.number, code.store(number, 64, register));
-            let kind = code.address(base, 16 * register + self.kind.offset);
-            attach(&self.kind, code.store(kind, 16, 3));
-        }
-        code.end(context.i64_type().const_zero().into());
-        code.verify();
-        code.optimise();
-        code.loads()
-    }
+fn with(options: JitOptions) -> Jit {
+    Jit::with_options(runtime::types(), options).unwrap()
 }
 
 /// The problem that this library is for: a store of a number must not make the
 /// base be loaded again.
 #[test]
 fn base_reloads_vanish() {
-    let mut graph = Graph::new();
-    let mut types = runtime::types().lower(Policy::Clang);
-    let clang = Opcodes::new(&mut types, &mut graph);
-    assert_eq!(clang.reloads(None::<&Graph>), 6, "no tags");
-    assert_eq!(clang.reloads(Some(&graph)), 6, "clang's policy: a union's member is char");
-
-    let mut graph = Graph::new();
-    let mut types = runtime::types().lower(Policy::Rfc);
-    let rfc = Opcodes::new(&mut types, &mut graph);
-    let (oracle, tags) = (Oracle::new(&graph, Rules::Union), rfc.tags());
-    let mut lowering = Lowering::new(Options::new());
-    lowering.lower(&oracle, tags.iter().copied()).unwrap();
-    assert_eq!(rfc.reloads(Some(&lowering)), 1, "lowered");
-    let scopes = Scopes::new("R", &oracle, &tags, None);
-    let both = ScopePlan { tags: &lowering, alone: false, scopes: &scopes, oracle: &oracle };
-    assert_eq!(rfc.reloads(Some(&both)), 1, "lowered, and scopes");
-    assert_eq!(rfc.reloads(Some(&ScopePlan { alone: true, ..both })), 1, "scopes");
+    assert_eq!(reloads(None), 6, "no tags");
+    let jit = |options| Some(with(options));
+    let new = JitOptions::new;
+    assert_eq!(reloads(jit(new().as_clang())), 6, "clang's policy: a union's member is char");
+    assert_eq!(reloads(Some(Jit::new(runtime::types()))), 1, "lowered");
+    assert_eq!(reloads(jit(new().scopes(ScopeForm::All))), 1, "lowered, and scopes");
+    assert_eq!(reloads(jit(new().scopes_alone())), 1, "scopes");
 }
 
 /// A call that is said to touch numbers only leaves the base alone.
 #[test]
 fn effects_of_calls() {
-    let mut graph = Graph::new();
-    let mut types = runtime::types().lower(Policy::Rfc);
-    let places = Opcodes::new(&mut types, &mut graph);
-    let (oracle, tags) = (Oracle::new(&graph, Rules::Union), places.tags());
-    let mut lowering = Lowering::new(Options::new());
-    lowering.lower(&oracle, tags.iter().copied()).unwrap();
-    let scopes = Scopes::new("R", &oracle, &tags, None);
-    let both = ScopePlan { tags: &lowering, alone: false, scopes: &scopes, oracle: &oracle };
-    let loads = |attach: &dyn for<'c> Fn(&mut Tagger<'c>, InstructionValue<'c>)| {
+    let loads = |options: JitOptions, touched: &[&str]| {
+        let mut jit = with(options);
+        let paths = ["CallInfo.l.base", "TValue.value.n", "TValue.tt"];
+        let base = jit.places(&paths).unwrap().swap_remove(0);
+        let call_of = (!touched.is_empty()).then(|| jit.call(touched).unwrap());
         let context = Context::create();
         let mut tagger = tagger(&context);
         let code = Code::new(&context, 1);
@@ -251,73 +238,76 @@ fn effects_of_calls() {
             code.module.add_function("helper", context.void_type().fn_type(&[], false), None);
         let mut sum = context.i64_type().const_zero();
         for _ in 0..2 {
-            let field = code.address(code.parameter(0), places.base.offset);
+            let field = code.address(code.parameter(0), base.offset);
             let (value, load) = code.load(field, 64, "");
-            tagger.attach(&both, &places.base, load).unwrap();
+            tagger.attach(&base, load).unwrap();
             sum = code.builder.build_int_add(sum, value.into_int_value(), "").unwrap();
             let call = code.builder.build_call(helper, &[], "").unwrap();
             let call = call.try_as_basic_value().unwrap_instruction();
-            attach(&mut tagger, call);
+            if let Some(touched) = &call_of {
+                tagger.attach_call(touched, call).unwrap();
+            }
         }
         code.end(sum.into());
         code.verify();
         code.optimise();
         code.loads()
     };
-    let kind = [places.kind.tag.unwrap()];
-    let two = [kind[0], places.number.tag.unwrap()];
-    let base = [places.base.tag.unwrap()];
-    assert_eq!(loads(&|_, _| {}), 2, "it may do anything");
-    let touching = |touched: &[TagId], scopes: bool| {
-        loads(&|tagger, call| {
-            match scopes {
-                false => tagger.attach_call(&lowering, touched, call),
-                true => tagger.attach_call(&both, touched, call),
-            }
-            .unwrap();
-        })
-    };
-    assert_eq!(touching(&kind, false), 1, "one tag says it");
-    assert_eq!(touching(&two, false), 2, "two tags cannot");
-    assert_eq!(touching(&two, true), 1, "scopes can");
-    assert_eq!(touching(&base, true), 2, "it touches the base");
+    let (plain, all) = (JitOptions::new, || JitOptions::new().scopes(ScopeForm::All));
+    assert_eq!(loads(all(), &[]), 2, "it may do anything");
+    assert_eq!(loads(plain(), &["TValue.tt"]), 1, "one tag says it");
+    assert_eq!(loads(plain(), &["TValue.tt", "TValue.value.n"]), 2, "two tags cannot");
+    assert_eq!(loads(all(), &["TValue.tt", "TValue.value.n"]), 1, "scopes can");
+    assert_eq!(loads(all(), &["CallInfo.l.base"]), 2, "it touches the base");
 }
 
-/// A copy of a struct, of which LLVM keeps the list.
-#[test]
-fn copies() {
-    let mut graph = Graph::new();
-    let mut types = runtime::types().lower(Policy::Rfc);
-    let ty = types.types().named("CallInfo").unwrap();
-    let copy = types.copy(&mut graph, ty).unwrap().unwrap();
-    let number = types.tag(&mut graph, "TValue.value.n").unwrap();
-    let oracle = Oracle::new(&graph, Rules::Union);
-    let tags: Vec<_> = graph.tags().collect();
-    let mut lowering = Lowering::new(Options::new());
-    lowering.lower(&oracle, tags.iter().copied()).unwrap();
-    let scopes = Scopes::new("R", &oracle, &tags, None);
-    let both = ScopePlan { tags: &lowering, alone: false, scopes: &scopes, oracle: &oracle };
-    assert!(!oracle.copy_may_alias(copy, Access::from(number)));
-
+/// The registers of a frame are copied one to the other, as MOVE does, by
+/// `memcpy`. Returns the loads of the base left after `-O2`, and what the last
+/// register then holds.
+fn moves(options: JitOptions, tag: bool) -> (usize, u64) {
+    let mut jit = with(options);
+    let places = jit.places(&["CallInfo.l.base", "TValue", "TValue.value.n"]).unwrap();
+    let [base, value, number] = &places[..] else { panic!() };
     let context = Context::create();
     let mut tagger = tagger(&context);
-    let code = Code::new(&context, 2);
-    let (value, load) = code.load(code.parameter(1), 64, "");
-    tagger.attach_tag(&both, Some(number), load).unwrap();
-    let (to, from, size) = (code.parameter(0), code.parameter(1), context.i64_type());
-    let size = size.const_int(32, false);
-    let call = code.builder.build_memcpy(to, 8, from, 8, size).unwrap();
-    let call = call.as_instruction_value().unwrap();
-    tagger.attach_copy(&both, &graph, copy, call).unwrap();
-    let (again, load) = code.load(code.parameter(1), 64, "");
-    tagger.attach_tag(&both, Some(number), load).unwrap();
-    let sum = code.builder.build_int_add(value.into_int_value(), again.into_int_value(), "");
-    code.end(sum.unwrap().into());
+    let code = Code::new(&context, 1);
+    let pointer = context.ptr_type(AddressSpace::default());
+    let size = context.i64_type().const_int(value.size, false);
+    let mut last = None;
+    for register in 0..4 {
+        let field = code.address(code.parameter(0), base.offset);
+        let load = code.builder.build_load(pointer, field, "base").unwrap();
+        tagger.attach(base, load.as_instruction_value().unwrap()).unwrap();
+        let slot = |at| code.address(load.into_pointer_value(), at * value.size);
+        let (to, from) = (slot(register + 1), slot(register));
+        let call = code.builder.build_memcpy(to, 8, from, 8, size).unwrap();
+        if tag {
+            tagger.attach(value, call.as_instruction_value().unwrap()).unwrap();
+        }
+        last = Some(slot(4));
+    }
+    let (value, load) = code.load(last.unwrap(), 64, "");
+    tagger.attach(number, load).unwrap();
+    code.end(value);
     code.verify();
-    let read = ModuleTags::read(&code.module).unwrap();
-    let entries = read.graph.copy(read.copies[0].1).unwrap();
-    let places: Vec<_> = entries.iter().map(|entry| (entry.offset, entry.size)).collect();
-    assert_eq!(places, [(0, 8), (8, 8), (16, 8), (24, 2)]);
     code.optimise();
-    assert_eq!(code.loads(), 1, "{}", code.text());
+    let mut memory = [0; 24];
+    // The frame is at the start, and its registers behind it.
+    let registers = (&raw mut memory[4]).addr() as u64;
+    memory[base.offset as usize / 8] = registers;
+    memory[4] = 77;
+    let blocks = code.function.get_basic_block_iter().flat_map(|block| block.get_instructions());
+    let bases = blocks
+        .filter(|load| load.get_name().is_some_and(|name| name.to_bytes().starts_with(b"base")));
+    (bases.count(), code.run(&mut memory))
+}
+
+#[test]
+fn copies_of_a_record_keep_the_base() {
+    assert_eq!(moves(JitOptions::new(), false), (4, 77), "a copy without a tag");
+    assert_eq!(moves(JitOptions::new(), true), (1, 77), "the tag of the whole record");
+    assert_eq!(moves(JitOptions::new().scopes_alone(), true), (1, 77), "scopes");
+    let mut clang = with(JitOptions::new().as_clang());
+    let error = clang.place("TValue").unwrap_err().to_string();
+    assert!(error.contains("the old format has no tag of a whole struct"), "{error}");
 }

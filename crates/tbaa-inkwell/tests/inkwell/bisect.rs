@@ -6,11 +6,11 @@ use inkwell::context::Context;
 use tbaa::declare::Policy;
 use tbaa::{Oracle, Rules};
 use tbaa_inkwell::{LlvmSink, Tagger};
-use tbaa_lower::emit::Bisect;
+use tbaa_lower::emit::{Bisect, Jit};
 use tbaa_lower::{Lowering, Options};
 
 use crate::runtime;
-use crate::support::{Code, TBAA};
+use crate::support::{Code, TBAA, attach_planned};
 
 /// A program of which one store, that of 7, has a wrong tag; it returns 7 where
 /// the tag does no harm.
@@ -35,7 +35,7 @@ fn program(bisect: Bisect) -> (u64, String, u64) {
     // Without a tag on the load none of a store does harm.
     accesses.insert(0, (number, load));
     for (tag, instruction) in accesses {
-        tagger.attach_tag(&lowering, Some(tag), instruction).unwrap();
+        attach_planned(&mut tagger, &lowering, tag, instruction).unwrap();
     }
     code.end(value);
     let last = tagger.last_kept().unwrap_or_default().to_owned();
@@ -77,14 +77,13 @@ fn a_wrong_tag_is_found_by_hash() {
 /// Alignment and volatility stay, for they are no matter of aliasing.
 #[test]
 fn what_is_left_off() {
-    let (mut graph, mut types, _) = runtime::tags(Policy::Clang);
-    let place = types.place(&mut graph, "volatile TValue.tt").unwrap();
+    let place = Jit::new(runtime::types()).place("volatile TValue.tt").unwrap();
     let context = Context::create();
     let mut tagger = Tagger::with_sink(LlvmSink::new(&context), Bisect::first(1));
     let code = Code::new(&context, 1);
     for number in 0..2 {
         let store = code.store(code.parameter(0), 16, 1);
-        tagger.attach(&graph, &place, store).unwrap();
+        tagger.attach(&place, store).unwrap();
         assert_eq!(store.get_metadata(TBAA).is_some(), number == 0);
         assert_eq!((store.get_volatile(), store.get_alignment()), (Ok(true), Ok(8)));
     }
@@ -118,7 +117,7 @@ fn child() {
     let code = Code::new(&context, 1);
     let kept = (0..3).filter(|_| {
         let store = code.store(code.parameter(0), 16, 1);
-        tagger.attach_tag(&graph, Some(tags[0]), store).unwrap();
+        attach_planned(&mut tagger, &graph, tags[0], store).unwrap();
         store.get_metadata(TBAA).is_some()
     });
     println!("kept {}", kept.count());

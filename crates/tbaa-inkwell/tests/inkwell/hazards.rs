@@ -11,7 +11,7 @@ use tbaa_inkwell::{AttachError, LlvmSink, Tagger};
 use tbaa_lower::emit::{Bisect, EmitError, Plan, Reason, ScopePlan, Scopes};
 use tbaa_lower::{Lowering, Options};
 
-use crate::support::{Code, TBAA};
+use crate::support::{Code, TBAA, attach_planned};
 
 /// How an access is tagged.
 trait Attach<'ctx> {
@@ -33,7 +33,7 @@ struct Planned<'p, P>(&'p P);
 
 impl<'ctx, P: Plan> Attach<'ctx> for Planned<'_, P> {
     fn attach(&mut self, tagger: &mut Tagger<'ctx>, tag: TagId, to: InstructionValue<'ctx>) {
-        tagger.attach_tag(self.0, Some(tag), to).unwrap();
+        attach_planned(tagger, self.0, tag, to).unwrap();
     }
 }
 
@@ -136,7 +136,7 @@ fn refusal(graph: &Graph, tag: TagId) -> Reason {
     let mut tagger = Tagger::with_sink(LlvmSink::new(&context), Bisect::all());
     let code = Code::new(&context, 1);
     let store = code.store(code.parameter(0), 32, 1);
-    match tagger.attach_tag(graph, Some(tag), store) {
+    match attach_planned(&mut tagger, graph, tag, store) {
         Err(AttachError::Emit(EmitError::Refused(refusal))) => {
             assert!(store.get_metadata(TBAA).is_none());
             refusal.reason

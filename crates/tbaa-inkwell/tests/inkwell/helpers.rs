@@ -8,11 +8,8 @@ use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
 use inkwell::values::BasicValue;
-use tbaa::declare::Policy;
-use tbaa::{Graph, Oracle, Rules};
 use tbaa_inkwell::{Helpers, LlvmSink, Tagger};
-use tbaa_lower::emit::Bisect;
-use tbaa_lower::{Lowering, Options};
+use tbaa_lower::emit::{Bisect, Jit};
 
 use crate::runtime;
 use crate::support::{Code, scratch};
@@ -34,8 +31,13 @@ void set_func(CallInfo *ci, TValue *v) { ci->func = v; }
 void copy(CallInfo *to, CallInfo *from) { *to = *from; }
 ";
 
-fn compile<'ctx>(context: &'ctx Context, name: &str, options: &[&str]) -> Module<'ctx> {
-    let source = scratch(&format!("{name}.c"), SOURCE);
+pub fn compile<'ctx>(
+    context: &'ctx Context,
+    name: &str,
+    text: &str,
+    options: &[&str],
+) -> Module<'ctx> {
+    let source = scratch(&format!("{name}.c"), text);
     let bitcode = source.with_extension("bc");
     let status = Command::new("clang-22")
         .args(["-O1", "-Xclang", "-disable-llvm-passes", "-emit-llvm", "-c", "-o"])
@@ -58,27 +60,21 @@ fn compile<'ctx>(context: &'ctx Context, name: &str, options: &[&str]) -> Module
 /// Loads the base around a call of a helper. Returns the loads left when all is
 /// inlined, and what the second load read beyond the first.
 fn loads_around(helper: &str, adopt: bool, options: &[&str]) -> (usize, u64) {
-    let mut graph = Graph::new();
-    let mut types = runtime::types().lower(Policy::Rfc);
-    let base = types.place(&mut graph, "CallInfo.l.base").unwrap();
+    let mut jit = Jit::new(runtime::types());
     let context = Context::create();
-    let module = compile(&context, &format!("{helper}-{adopt}-{}", options.len()), options);
-    let helpers = Helpers::read(&module, &mut types, &mut graph).unwrap();
-    let mut tags = helpers.tags(&graph);
-    tags.extend(base.tag);
-    let oracle = Oracle::new(&graph, Rules::Union);
-    let mut lowering = Lowering::new(Options::new());
-    lowering.lower(&oracle, tags).unwrap();
+    let module = compile(&context, &format!("{helper}-{adopt}-{}", options.len()), SOURCE, options);
+    let helpers = Helpers::read(&module, &mut jit).unwrap();
+    let base = jit.place("CallInfo.l.base").unwrap();
     let mut tagger = Tagger::with_sink(LlvmSink::new(&context), Bisect::all());
     if adopt {
-        let (with, without) = helpers.attach(&mut tagger, &lowering, &graph).unwrap();
+        let (with, without) = helpers.attach(&mut tagger, &mut jit).unwrap();
         assert!(with >= 5, "{with}, {without}");
     }
 
     let code = Code::new(&context, 2);
     let field = code.address(code.parameter(0), base.offset);
     let (first, load) = code.load(field, 64, "");
-    tagger.attach(&lowering, &base, load).unwrap();
+    tagger.attach(&base, load).unwrap();
     let pointer = context.ptr_type(AddressSpace::default());
     let parameters = module.get_function(helper).unwrap().count_params() as usize;
     let ty = context.void_type().fn_type(&vec![pointer.into(); parameters], false);
@@ -87,7 +83,7 @@ fn loads_around(helper: &str, adopt: bool, options: &[&str]) -> (usize, u64) {
         [1, 0][..parameters].iter().map(|&number| code.parameter(number).into()).collect();
     code.builder.build_call(declared, &arguments, "").unwrap();
     let (second, load) = code.load(field, 64, "");
-    tagger.attach(&lowering, &base, load).unwrap();
+    tagger.attach(&base, load).unwrap();
     let difference =
         code.builder.build_int_sub(second.into_int_value(), first.into_int_value(), "").unwrap();
     code.end(difference.as_basic_value_enum());

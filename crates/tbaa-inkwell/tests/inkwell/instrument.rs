@@ -4,10 +4,8 @@ use std::sync::Mutex;
 
 use inkwell::OptimizationLevel;
 use inkwell::context::Context;
-use tbaa::declare::Policy;
-use tbaa::{Oracle, Rules};
 use tbaa_inkwell::{Tagger, instrument};
-use tbaa_lower::{Lowering, Options};
+use tbaa_lower::emit::Jit;
 
 use crate::runtime;
 use crate::support::Code;
@@ -25,19 +23,17 @@ extern "C" fn write(address: *const u8, _: u32, _: *const u8) {
 
 #[test]
 fn checks_run_before_tagged_accesses() {
-    let (mut graph, mut types, tags) = runtime::tags(Policy::Rfc);
-    let [number, kind] =
-        ["TValue.value.n", "TValue.tt"].map(|path| types.tag(&mut graph, path).unwrap());
-    let oracle = Oracle::new(&graph, Rules::Union);
-    let mut lowering = Lowering::new(Options::new());
-    lowering.lower(&oracle, tags).unwrap();
+    let mut jit = Jit::new(runtime::types());
+    let places = jit.places(&runtime::PATHS).unwrap();
+    let place = |path: &str| places.iter().find(|place| place.path() == path).unwrap();
+    let (number, kind) = (place("TValue.value.n"), place("TValue.tt"));
     let context = Context::create();
     let mut tagger = Tagger::new(&context).unwrap();
     let code = Code::new(&context, 2);
     let store = code.store(code.parameter(0), 64, 7);
-    tagger.attach_tag(&lowering, Some(number), store).unwrap();
+    tagger.attach(number, store).unwrap();
     let (value, load) = code.load(code.address(code.parameter(1), 8), 16, "");
-    tagger.attach_tag(&lowering, Some(kind), load).unwrap();
+    tagger.attach(kind, load).unwrap();
     code.end(value);
 
     let (module, skipped) = instrument(&context, &code.module).unwrap();

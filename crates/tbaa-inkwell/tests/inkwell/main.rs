@@ -5,10 +5,14 @@
 mod answers;
 mod attach;
 mod bisect;
+mod cache;
 mod hazards;
 mod helpers;
 mod instrument;
+mod passes;
 mod runtime;
 mod support;
+mod threads;
+mod wrong;
 
 use tbaa_tests::{Rng, random};

@@ -14,9 +14,23 @@ use inkwell::values::{
     BasicValue, BasicValueEnum, FunctionValue, InstructionOpcode, InstructionValue, PointerValue,
 };
 use inkwell::{AddressSpace, OptimizationLevel};
+use tbaa::TagId;
+use tbaa_inkwell::{AttachError, Tagger};
+use tbaa_lower::emit::Plan;
 
 /// LLVM: `MD_tbaa`, whose number is fixed.
 pub const TBAA: u32 = 1;
+
+/// Attaches what a plan has for a tag, by way of the emitter.
+pub fn attach_planned<'ctx>(
+    tagger: &mut Tagger<'ctx>,
+    plan: &dyn Plan,
+    tag: TagId,
+    instruction: InstructionValue<'ctx>,
+) -> Result<(), AttachError> {
+    let nodes = tagger.emitter().access(plan, tag)?;
+    tagger.attach_nodes(nodes, instruction)
+}
 
 /// A function under construction, whose parameters are all pointers.
 pub struct Code<'ctx> {

@@ -3,9 +3,10 @@
 use std::fmt;
 
 use super::check::{Refusal, TagCheck};
+use super::recorded::Recorded;
 use super::scope_lists::ScopeLists;
 use super::sink::{Sink, SinkOperand};
-use tbaa::{CopyId, Graph, NodeId, Operand, TagId};
+use tbaa::{Access, CopyId, Graph, NodeId, Operand, TagId};
 use tbaa_lex::table::HashMap;
 
 /// Why a node was not emitted. What was emitted before stays.
@@ -16,6 +17,11 @@ pub enum EmitError<E> {
     Refused(Refusal),
     /// The id was issued by another graph.
     ForeignId,
+    /// The plan does not know the access.
+    Unplanned {
+        /// The access.
+        access: Access,
+    },
     /// A node that leads to itself through others.
     Cycle {
         /// The node.
@@ -39,6 +45,13 @@ impl<E: fmt::Display> fmt::Display for EmitError<E> {
         match self {
             EmitError::Refused(refusal) => refusal.fmt(f),
             EmitError::ForeignId => f.write_str("the id was issued by another graph"),
+            EmitError::Unplanned { access } => {
+                f.write_str("the plan does not know an access with this tag")?;
+                if let Some(size) = access.size {
+                    write!(f, " and a size of its own, {size} bytes")?;
+                }
+                f.write_str(": lower the access, or leave it without a tag")
+            }
             EmitError::Cycle { node } => write!(
                 f,
                 "{node:?} leads to itself through other nodes, which no type does; \
@@ -68,6 +81,7 @@ pub struct Emitter<S: Sink> {
     pub(super) sink: S,
     graphs: HashMap<u32, Emitted<S::Node>>,
     scopes: ScopeLists<S::Node>,
+    pub(super) recorded: HashMap<Recorded, S::Node>,
 }
 
 /// What was emitted of one graph.
@@ -77,6 +91,8 @@ struct Emitted<N> {
     nodes: Vec<Slot<N>>,
     /// The tags that were checked and emitted, by tag index.
     tags: Vec<Option<N>>,
+    /// Of immutable tags, those that do not say so.
+    mutable: HashMap<TagId, N>,
     check: TagCheck,
 }
 
@@ -92,7 +108,8 @@ impl<S: Sink> Emitter<S> {
     /// Returns an emitter into `sink` that has emitted nothing.
     #[must_use]
     pub fn new(sink: S) -> Self {
-        Emitter { sink, graphs: HashMap::default(), scopes: ScopeLists::default() }
+        let (graphs, recorded) = (HashMap::default(), HashMap::default());
+        Emitter { sink, graphs, scopes: ScopeLists::default(), recorded }
     }
 
     /// Returns the sink.
@@ -137,6 +154,48 @@ impl<S: Sink> Emitter<S> {
         Ok(node)
     }
 
+    /// Emits a tag as [`Emitter::tag`] does, without its mark for immutable memory:
+    /// for instructions that may write, as calls do. LLVM merges calls whose tag
+    /// says that their memory never changes, and moves loads over them.
+    ///
+    /// # Errors
+    ///
+    /// As [`Emitter::tag`].
+    ///
+    /// LLVM: `MDBuilder::createMutableTBAAAccessTag`, and of the mark
+    /// `TypeBasedAAResult::getMemoryEffects`.
+    pub fn mutable_tag(
+        &mut self,
+        graph: &Graph,
+        tag: TagId,
+    ) -> Result<S::Node, EmitError<S::Error>> {
+        let marked = self.tag(graph, tag)?;
+        self.unmarked(graph, tag, marked)
+    }
+
+    /// Emits a tag that was emitted as `marked` without its mark.
+    fn unmarked(
+        &mut self,
+        graph: &Graph,
+        tag: TagId,
+        marked: S::Node,
+    ) -> Result<S::Node, EmitError<S::Error>> {
+        if !graph.tag(tag).is_ok_and(|tag| tag.immutable) {
+            return Ok(marked);
+        }
+        let node = graph.tag_node(tag);
+        let Emitter { sink, graphs, .. } = self;
+        let emitted = graphs.entry(graph.stamp()).or_default();
+        if let Some(known) = emitted.mutable.get(&tag) {
+            return Ok(known.clone());
+        }
+        // The mark is a tag's last operand.
+        let operands = graph.operand_count(node).saturating_sub(1);
+        let made = make(sink, graph, &emitted.nodes, node, operands)?;
+        emitted.mutable.insert(tag, made.clone());
+        Ok(made)
+    }
+
     /// Emits a tag whatever LLVM makes of it. NB: LLVM 22 crashes on tags that
     /// its verifier would reject, and answers wrongly on others; this is for
     /// tests of LLVM, and for readers of metadata that are not LLVM.
@@ -173,7 +232,7 @@ impl<S: Sink> Emitter<S> {
         self.node(graph, copy.node())
     }
 
-    /// Emits a tag in a copy's list.
+    /// Emits a tag in a copy's list, where it is written too.
     pub(super) fn copied_tag(
         &mut self,
         graph: &Graph,
@@ -184,7 +243,8 @@ impl<S: Sink> Emitter<S> {
         }
         let checked = self.emitted(graph).check.check_copied(graph, tag);
         checked.map_err(EmitError::Refused)?;
-        self.tag_as_is(graph, tag)
+        let marked = self.tag_as_is(graph, tag)?;
+        self.unmarked(graph, tag, marked)
     }
 
     /// Emits any node as it is: a type, a root.
@@ -241,7 +301,8 @@ impl<S: Sink> Emitter<S> {
 
 impl<N> Default for Emitted<N> {
     fn default() -> Self {
-        Emitted { nodes: Vec::new(), tags: Vec::new(), check: TagCheck::default() }
+        let (nodes, tags) = (Vec::new(), Vec::new());
+        Emitted { nodes, tags, mutable: HashMap::default(), check: TagCheck::default() }
     }
 }
 
@@ -270,7 +331,7 @@ fn emit_all<S: Sink>(
             open.push((below, 0));
             continue;
         }
-        let made = make(sink, graph, slots, node)?;
+        let made = make(sink, graph, slots, node, graph.operand_count(node))?;
         slots[node.index()] = Slot::Done(made.clone());
         open.pop();
         if open.is_empty() {
@@ -279,15 +340,16 @@ fn emit_all<S: Sink>(
     }
 }
 
-/// Emits a node whose operands are there.
+/// Emits a node of the first `count` operands of one whose operands are there.
 fn make<S: Sink>(
     sink: &mut S,
     graph: &Graph,
     slots: &[Slot<S::Node>],
     node: NodeId,
+    count: usize,
 ) -> Result<S::Node, EmitError<S::Error>> {
-    let mut operands = Vec::with_capacity(graph.operand_count(node));
-    for (position, operand) in graph.operands(node).enumerate() {
+    let mut operands = Vec::with_capacity(count);
+    for (position, operand) in graph.operands(node).take(count).enumerate() {
         operands.push(match operand {
             Operand::Null => SinkOperand::Null,
             Operand::String(bytes) => SinkOperand::Bytes(bytes),

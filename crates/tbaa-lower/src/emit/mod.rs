@@ -1,4 +1,8 @@
-//! Handing a graph's nodes to whoever keeps metadata: LLVM, a text, a callback.
+//! Handing nodes to whoever keeps metadata: LLVM, a text, a callback.
+//!
+//! A [`Jit`] has all that a compiler needs: declared types, and for each path the
+//! nodes that an access there gets. The rest is what it is made of, for those who
+//! bring a graph and an oracle of their own.
 //!
 //! A [`Sink`] makes one node from its operands. An [`Emitter`] gives it the
 //! nodes that a tag needs, operands first and each once, so that a graph that
@@ -39,18 +43,23 @@
 mod bisect;
 mod check;
 mod emitter;
+mod jit;
 mod lowered;
 mod plan;
+mod recorded;
 mod scope_lists;
-mod scopes;
 mod sink;
 mod sinks;
 
+pub use crate::scopes::{ScopeNames, Scopes};
 pub use bisect::{Bisect, BisectError};
 pub use check::{Reason, Refusal, TagCheck};
 pub use emitter::{EmitError, Emitter};
+pub use jit::{Jit, JitError, JitOptions, Misuse, Tagged, TaggedCall, TaggedPlace, Tagging, Typed};
+#[cfg(feature = "serde")]
+pub use jit::{SaveError, SavedJit};
 pub use lowered::Lowered;
-pub use plan::{Attachments, Plan, ScopePlan};
-pub use scopes::{ScopeNames, Scopes};
+pub use plan::{Attachments, Plan, Planned, ScopePlan};
+pub use recorded::{Recorded, Recorder};
 pub use sink::{Sink, SinkOperand};
 pub use sinks::TextSink;

@@ -3,29 +3,42 @@
 use std::borrow::Borrow;
 
 use super::emitter::{EmitError, Emitter};
-use super::scopes::{ScopeNames, Scopes};
 use super::sink::{Sink, SinkOperand};
-use tbaa::Oracle;
+use crate::scopes::{ScopeNames, Scopes};
+use tbaa::{Access, Oracle};
 use tbaa::{CopyEntry, CopyId, Graph, Int, TagId};
 
-/// What a program's tags become on LLVM's instructions: tags, of the program's
-/// graph or of another, and scopes.
+/// What a program's accesses become on LLVM's instructions: tags, of the
+/// program's graph or of another, and scopes.
 ///
-/// A [`Graph`] is the plan to attach its tags as they are. [`ScopePlan`] adds
-/// scopes, or has them alone.
+/// [`Jit`](super::Jit) has a plan of its own; this is for those who bring their
+/// own graph and oracle. A [`Graph`] is the plan to attach its tags as they are.
+/// [`ScopePlan`] adds scopes, or has them alone. A plan may be used as
+/// `&dyn Plan`.
 pub trait Plan {
     /// Returns the graph of the tags that are attached.
     fn graph(&self) -> &Graph;
 
-    /// Returns what to attach as `!tbaa` for one of the program's tags.
-    fn tag(&self, tag: TagId) -> Option<TagId>;
+    /// Returns what to attach as `!tbaa` for an access with one of the program's
+    /// tags.
+    fn tag(&self, access: Access) -> Planned;
 
     /// Returns the scopes of an access with one of the program's tags.
-    fn scopes(&self, tag: TagId) -> Option<ScopeNames<'_>>;
+    fn scopes(&self, access: Access) -> Option<ScopeNames<'_>>;
 
-    /// Returns the scopes of a call that touches memory with the program's tags
-    /// `touched` only.
-    fn call_scopes(&self, touched: &[TagId]) -> Option<ScopeNames<'_>>;
+    /// Returns the scopes of a call that makes the accesses `touched` only.
+    fn call_scopes(&self, touched: &[Access]) -> Option<ScopeNames<'_>>;
+}
+
+/// What a plan has for an access.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Planned {
+    /// This tag, of the plan's graph.
+    Tag(TagId),
+    /// No tag: the plan says so.
+    Untagged,
+    /// The plan was never told of the access.
+    Unknown,
 }
 
 impl Plan for Graph {
@@ -33,15 +46,20 @@ impl Plan for Graph {
         self
     }
 
-    fn tag(&self, tag: TagId) -> Option<TagId> {
-        Some(tag)
+    /// LLVM does not look at sizes, so an access with a size of its own has none.
+    fn tag(&self, access: Access) -> Planned {
+        match access {
+            Access { tag: Some(tag), size: None, .. } => Planned::Tag(tag),
+            Access { tag: None, .. } => Planned::Untagged,
+            _ => Planned::Unknown,
+        }
     }
 
-    fn scopes(&self, _: TagId) -> Option<ScopeNames<'_>> {
+    fn scopes(&self, _: Access) -> Option<ScopeNames<'_>> {
         None
     }
 
-    fn call_scopes(&self, _: &[TagId]) -> Option<ScopeNames<'_>> {
+    fn call_scopes(&self, _: &[Access]) -> Option<ScopeNames<'_>> {
         None
     }
 }
@@ -64,15 +82,15 @@ impl<P: Plan, G: Borrow<Graph>> Plan for ScopePlan<'_, P, G> {
         self.tags.graph()
     }
 
-    fn tag(&self, tag: TagId) -> Option<TagId> {
-        if self.alone { None } else { self.tags.tag(tag) }
+    fn tag(&self, access: Access) -> Planned {
+        if self.alone { Planned::Untagged } else { self.tags.tag(access) }
     }
 
-    fn scopes(&self, tag: TagId) -> Option<ScopeNames<'_>> {
-        self.scopes.of(tag)
+    fn scopes(&self, access: Access) -> Option<ScopeNames<'_>> {
+        self.scopes.of(access)
     }
 
-    fn call_scopes(&self, touched: &[TagId]) -> Option<ScopeNames<'_>> {
+    fn call_scopes(&self, touched: &[Access]) -> Option<ScopeNames<'_>> {
         Some(self.scopes.of_call(self.oracle, touched))
     }
 }
@@ -97,53 +115,83 @@ impl<N> Default for Attachments<N> {
     }
 }
 
-impl<S: Sink> Emitter<S> {
-    /// Emits what an access with a tag is to get; nothing for an access
-    /// without.
+impl<N> Attachments<N> {
+    /// Returns the same with each node replaced.
     ///
     /// # Errors
     ///
-    /// As [`Emitter::tag`].
+    /// The first that `change` returns.
+    pub fn try_map<M, E>(
+        &self,
+        mut change: impl FnMut(&N) -> Result<M, E>,
+    ) -> Result<Attachments<M>, E> {
+        let mut of = |node: &Option<N>| node.as_ref().map(&mut change).transpose();
+        Ok(Attachments {
+            tag: of(&self.tag)?,
+            copy: of(&self.copy)?,
+            alias_scope: of(&self.alias_scope)?,
+            noalias: of(&self.noalias)?,
+        })
+    }
+}
+
+impl<S: Sink> Emitter<S> {
+    /// Emits what an access is to get; nothing for an access without a tag.
+    ///
+    /// # Errors
+    ///
+    /// As [`Emitter::tag`]; [`EmitError::Unplanned`] for an access that the plan
+    /// does not know.
     pub fn access(
         &mut self,
-        plan: &impl Plan,
-        tag: Option<TagId>,
+        plan: &dyn Plan,
+        access: impl Into<Access>,
     ) -> Result<Attachments<S::Node>, EmitError<S::Error>> {
-        let Some(tag) = tag else { return Ok(Attachments::default()) };
-        let attached = plan.tag(tag).map(|tag| self.tag(plan.graph(), tag)).transpose()?;
-        let scopes = plan.scopes(tag);
-        Ok(Attachments { tag: attached, ..self.scopes(scopes)? })
+        let access = access.into();
+        if access.tag.is_none() {
+            return Ok(Attachments::default());
+        }
+        let tag = planned(plan, access)?.map(|tag| self.tag(plan.graph(), tag)).transpose()?;
+        Ok(Attachments { tag, ..self.scopes(plan.scopes(access))? })
     }
 
-    /// Emits what a call is to get that touches memory with the tags `touched`
-    /// only, apart from what nobody else can: with one tag, that tag.
+    /// Emits what a call is to get that makes the accesses `touched` only, apart
+    /// from accesses to memory that nobody else can access: with one access, its
+    /// tag.
+    ///
+    /// A call may write what it touches, so its tag never says that the memory
+    /// is immutable.
     ///
     /// # Errors
     ///
-    /// As [`Emitter::tag`].
-    pub fn call(
+    /// As [`Emitter::access`].
+    pub fn call<A: Into<Access> + Copy>(
         &mut self,
-        plan: &impl Plan,
-        touched: &[TagId],
+        plan: &dyn Plan,
+        touched: &[A],
     ) -> Result<Attachments<S::Node>, EmitError<S::Error>> {
-        let tag = match touched {
-            &[tag] => plan.tag(tag).map(|tag| self.tag(plan.graph(), tag)).transpose()?,
+        let touched: Vec<Access> = touched.iter().map(|&access| access.into()).collect();
+        let tag = match touched[..] {
+            [access] if access.tag.is_some() => {
+                let tag = planned(plan, access)?;
+                tag.map(|tag| self.mutable_tag(plan.graph(), tag)).transpose()?
+            }
             _ => None,
         };
-        let scopes = plan.call_scopes(touched);
-        Ok(Attachments { tag, ..self.scopes(scopes)? })
+        Ok(Attachments { tag, ..self.scopes(plan.call_scopes(&touched))? })
     }
 
-    /// Emits what a copy of a struct is to get: the list of the plan's tags,
-    /// and the scopes of what it leaves alone. `graph` is the program's, which
-    /// `copy` is of.
+    /// Emits the `tbaa.struct` list of a copy of a struct, with the plan's tags,
+    /// and the scopes of what the copy leaves alone. `graph` is the program's,
+    /// which `copy` is of. A copy writes, so no tag in the list says that memory
+    /// is immutable.
     ///
     /// # Errors
     ///
-    /// As [`Emitter::copy_node`].
+    /// As [`Emitter::copy_node`] and [`Emitter::access`].
     pub fn copy(
         &mut self,
-        plan: &impl Plan,
+        plan: &dyn Plan,
         graph: &Graph,
         copy: CopyId,
     ) -> Result<Attachments<S::Node>, EmitError<S::Error>> {
@@ -152,7 +200,7 @@ impl<S: Sink> Emitter<S> {
         }
         // A malformed list is none.
         let Some(entries) = graph.copy(copy) else { return Ok(Attachments::default()) };
-        let touched: Vec<TagId> = entries.iter().map(|entry| entry.tag).collect();
+        let touched: Vec<Access> = entries.iter().map(|entry| entry.tag.into()).collect();
         let scopes = self.scopes(plan.call_scopes(&touched))?;
         let list = self.entries(plan, &entries)?;
         Ok(Attachments { copy: list, ..scopes })
@@ -162,12 +210,12 @@ impl<S: Sink> Emitter<S> {
     /// none.
     fn entries(
         &mut self,
-        plan: &impl Plan,
+        plan: &dyn Plan,
         entries: &[CopyEntry],
     ) -> Result<Option<S::Node>, EmitError<S::Error>> {
         let mut tags = Vec::with_capacity(entries.len());
         for entry in entries {
-            let Some(tag) = plan.tag(entry.tag) else { return Ok(None) };
+            let Some(tag) = planned(plan, entry.tag.into())? else { return Ok(None) };
             tags.push(self.copied_tag(plan.graph(), tag)?);
         }
         let int = |value| SinkOperand::Int(Int::i64(value));
@@ -187,5 +235,14 @@ impl<S: Sink> Emitter<S> {
         let alias_scope = self.scope_list(names.domain, names.own)?;
         let noalias = self.scope_list(names.domain, names.noalias)?;
         Ok(Attachments { alias_scope, noalias, ..Attachments::default() })
+    }
+}
+
+/// The tag that a plan has for an access.
+fn planned<E>(plan: &dyn Plan, access: Access) -> Result<Option<TagId>, EmitError<E>> {
+    match plan.tag(access) {
+        Planned::Tag(tag) => Ok(Some(tag)),
+        Planned::Untagged => Ok(None),
+        Planned::Unknown => Err(EmitError::Unplanned { access }),
     }
 }

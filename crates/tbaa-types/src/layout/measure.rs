@@ -230,22 +230,9 @@ impl Layouts<'_> {
     fn compute(&self, ty: Type) -> Measured {
         match self.context.kind(ty) {
             TypeKind::Primitive(primitive) => self.primitive(primitive),
-            TypeKind::Int(bits) => {
-                // The next larger width that has alignments, or the largest.
-                let specs = &self.layout.ints;
-                let at = specs.partition_point(|spec| spec.bits < bits).min(specs.len() - 1);
-                fixed(u64::from(bits), specs[at].abi, specs[at].preferred)
-            }
-            TypeKind::Pointer { address_space, .. } => {
-                let spec = self.layout.pointer(address_space);
-                fixed(u64::from(spec.bits), spec.abi, spec.preferred)
-            }
-            TypeKind::Array { element, len } => {
-                let of = self.get(element)?;
-                let alloc = of.alloc.checked_mul(len).ok_or(LayoutError::TooLarge)?;
-                let bits = alloc.checked_mul(8).ok_or(LayoutError::TooLarge)?;
-                Ok(Measure { bits, alloc, ..of })
-            }
+            TypeKind::Int(bits) => self.int(bits),
+            TypeKind::Pointer { address_space, .. } => self.pointer(address_space),
+            TypeKind::Array { element, len } => array(self.get(element)?, len),
             TypeKind::Vector { element, len, scalable } => {
                 let of = self.get(element)?;
                 self.vector(of.bits, len, scalable)
@@ -259,6 +246,18 @@ impl Layouts<'_> {
             }
             TypeKind::Target { name, types, ints } => self.target(name, types, ints),
         }
+    }
+
+    fn int(&self, bits: u32) -> Measured {
+        // The next larger width that has alignments, or the largest.
+        let specs = &self.layout.ints;
+        let at = specs.partition_point(|spec| spec.bits < bits).min(specs.len() - 1);
+        fixed(u64::from(bits), specs[at].abi, specs[at].preferred)
+    }
+
+    fn pointer(&self, address_space: u32) -> Measured {
+        let spec = self.layout.pointer(address_space);
+        fixed(u64::from(spec.bits), spec.abi, spec.preferred)
     }
 
     fn primitive(&self, primitive: Primitive) -> Measured {
@@ -296,27 +295,14 @@ impl Layouts<'_> {
 
     /// LLVM: `TargetExtType::getLayoutType`.
     fn target(&self, name: &[u8], types: &[Type], ints: &[u32]) -> Measured {
-        let pointer = || {
-            let spec = self.layout.pointer(0);
-            fixed(u64::from(spec.bits), spec.abi, spec.preferred)
-        };
-        let int = |bits: u32| {
-            let specs = &self.layout.ints;
-            let at = specs.partition_point(|spec| spec.bits < bits).min(specs.len() - 1);
-            fixed(u64::from(bits), specs[at].abi, specs[at].preferred)
-        };
         match name {
             b"spirv.IntegralConstant" | b"spirv.Literal" => Err(LayoutError::Unsized),
             b"spirv.Type" => match ints {
                 // An opcode, and a size and an alignment in bytes.
                 [_, size, align] if *size > 0 && *align > 0 => {
-                    let of = int(*align)?;
-                    let len = u64::from(size.wrapping_mul(8) / align);
-                    let alloc = of.alloc.checked_mul(len).ok_or(LayoutError::TooLarge)?;
-                    let bits = alloc.checked_mul(8).ok_or(LayoutError::TooLarge)?;
-                    Ok(Measure { bits, alloc, ..of })
+                    array(self.int(*align)?, u64::from(size.wrapping_mul(8) / align))
                 }
-                _ => int(32),
+                _ => self.int(32),
             },
             b"aarch64.svcount" => self.vector(1, 16, true),
             b"riscv.vector.tuple" => {
@@ -329,8 +315,8 @@ impl Layouts<'_> {
                 if count == 0 { Err(LayoutError::Unsized) } else { self.vector(8, count, true) }
             }
             b"amdgcn.named.barrier" => self.vector(32, 4, false),
-            b"llvm.test.vectorelement" => int(32),
-            _ if name.starts_with(b"spirv.") || name.starts_with(b"dx.") => pointer(),
+            b"llvm.test.vectorelement" => self.int(32),
+            _ if name.starts_with(b"spirv.") || name.starts_with(b"dx.") => self.pointer(0),
             _ => Err(LayoutError::Unsized),
         }
     }
@@ -389,6 +375,12 @@ impl Layouts<'_> {
 fn fixed(bits: u64, abi: u64, preferred: u64) -> Measured {
     let alloc = align_to(bits.div_ceil(8), abi)?;
     Ok(Measure { bits, alloc, abi, preferred, scalable: false })
+}
+
+fn array(of: Measure, len: u64) -> Measured {
+    let alloc = of.alloc.checked_mul(len).ok_or(LayoutError::TooLarge)?;
+    let bits = alloc.checked_mul(8).ok_or(LayoutError::TooLarge)?;
+    Ok(Measure { bits, alloc, ..of })
 }
 
 fn align_to(size: u64, align: u64) -> Result<u64, LayoutError> {

@@ -92,6 +92,13 @@ fn alignment(text: &str, zero: bool) -> Parsed<u64> {
     }
 }
 
+/// Divides `64:32:64` or `64:32`.
+fn width_and_alignments(rest: &str) -> Option<(&str, &str, Option<&str>)> {
+    let (bits, rest) = rest.split_once(':')?;
+    let (abi, preferred) = rest.split_once(':').map_or((rest, None), |(abi, it)| (abi, Some(it)));
+    preferred.is_none_or(|preferred| !preferred.contains(':')).then_some((bits, abi, preferred))
+}
+
 /// Reads the two alignments that end a specification.
 fn alignments(abi: &str, preferred: Option<&str>, zero: bool) -> Parsed<(u64, u64)> {
     let abi = alignment(abi, zero)?;
@@ -160,12 +167,8 @@ impl DataLayout {
     }
 
     fn read_primitive(&mut self, letter: char, rest: &str) -> Parsed<()> {
-        let parts: Vec<&str> = rest.split(':').collect();
-        let (&bits, &abi, preferred) = match &parts[..] {
-            [bits, abi] => (bits, abi, None),
-            [bits, abi, preferred] => (bits, abi, Some(*preferred)),
-            _ => return Err("it must have the form <letter><size>:<abi>[:<pref>]"),
-        };
+        let (bits, abi, preferred) = width_and_alignments(rest)
+            .ok_or("it must have the form <letter><size>:<abi>[:<pref>]")?;
         let bits = size(bits)?;
         let (abi, preferred) = alignments(abi, preferred, false)?;
         if letter == 'i' && bits == 8 && abi != 1 {
@@ -185,12 +188,8 @@ impl DataLayout {
     }
 
     fn read_aggregate(&mut self, rest: &str) -> Parsed<()> {
-        let parts: Vec<&str> = rest.split(':').collect();
-        let (&bits, &abi, preferred) = match &parts[..] {
-            [bits, abi] => (bits, abi, None),
-            [bits, abi, preferred] => (bits, abi, Some(*preferred)),
-            _ => return Err("it must have the form a:<abi>[:<pref>]"),
-        };
+        let (bits, abi, preferred) =
+            width_and_alignments(rest).ok_or("it must have the form a:<abi>[:<pref>]")?;
         if !bits.is_empty() && number(bits, 1, "the size of an aggregate must be 0")? != 0 {
             return Err("the size of an aggregate must be 0");
         }

@@ -1,30 +1,14 @@
-// A pool of the C++ library behind a resource that says what is given out.
-#include "tbaa_witness.h"
+// A pool of the C++ library, which is not checked: what it can reach is forgotten.
 #include <list>
 #include <map>
 #include <memory_resource>
 #include <string>
 #include <vector>
 
-class Told final : public std::pmr::memory_resource {
-  std::pmr::unsynchronized_pool_resource pool;
-  void *do_allocate(std::size_t size, std::size_t align) override {
-    void *given = pool.allocate(size, align);
-    tbaa_witness_fresh(given, size);
-    return given;
-  }
-  void do_deallocate(void *given, std::size_t size, std::size_t align) override {
-    pool.deallocate(given, size, align);
-  }
-  bool do_is_equal(const memory_resource &other) const noexcept override {
-    return this == &other;
-  }
-};
-
 double sum;
 
 int main() {
-  Told pool;
+  std::pmr::unsynchronized_pool_resource pool;
   for (int i = 0; i < 50; i++) {
     std::pmr::vector<int> ints(&pool);
     for (int j = 0; j < i; j++) ints.push_back(j);
@@ -42,5 +26,5 @@ int main() {
     if (i % 2) sum += *std::pmr::vector<long>({1, 2, 3}, &arena).begin();
     else sum += *std::pmr::vector<float>({1, 2, 3}, &arena).begin();
   }
-  return tbaa_witness_reports() || sum < 0;
+  return sum < 0;
 }

@@ -125,7 +125,7 @@ impl<'ctx, 't> Emitter<'ctx, 't> {
 
     /// The one place where an access meets its tag.
     fn attach(&mut self, instruction: InstructionValue<'ctx>, at: At) -> Result<()> {
-        Ok(self.tagger.attach(self.tags, self.tags.place(at), instruction)?)
+        Ok(self.tagger.attach(self.tags.place(at), instruction)?)
     }
 
     pub(super) fn load_named(
@@ -185,7 +185,7 @@ impl<'ctx, 't> Emitter<'ctx, 't> {
                 ValueKind::Instruction(instruction) => Some(instruction),
             };
             if let Some(instruction) = instruction {
-                self.tagger.attach_call(self.tags, self.tags.touched(), instruction)?;
+                self.tagger.attach_call(self.tags.helper(), instruction)?;
             }
         }
         Ok(call.try_as_basic_value().basic())

@@ -10,7 +10,7 @@ use clap::ValueEnum;
 /// The command is run on copies of the module in which some tags are left off.
 /// The fewest accesses are looked for whose tags show the fault by themselves,
 /// and the pairs that LLVM takes for different memory because of them are
-/// printed: two accesses among 5,000 take at most 36 runs. Give it C or C++, or
+/// printed: two accesses among 5,000 take at most 40 runs. Give it C or C++, or
 /// what clang's `-O1 -Xclang -disable-llvm-passes` prints: in optimised code the
 /// fault may be there whatever tags are left off.
 ///
@@ -30,6 +30,9 @@ another than without tags
   native  clang -O2, then the program
 Arguments after `--` are the program's.
 
+A whole program:
+  make CC='tbaa cc --record /tmp/b' && tbaa bisect --build /tmp/b -- ./test.sh
+
 Examples:
   tbaa bisect f.ll -- sh -c 'opt -O2 {} | lli - | diff - expected.txt'
   tbaa bisect f.ll --recipe run
@@ -42,7 +45,16 @@ Exit status:
   2  unusable input or arguments, or a command that cannot be run")]
 pub(crate) struct Bisect {
     /// A .ll or .bc file, C or C++, or `-`.
-    pub(crate) input: PathBuf,
+    #[arg(required_unless_present = "build")]
+    pub(crate) input: Option<PathBuf>,
+    /// Search all modules of the program that was built by CC='tbaa cc --record DIR'. The
+    /// command runs the program in its place.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["input", "flags", "recipe"])]
+    pub(crate) build: Option<PathBuf>,
+    /// Run each copy up to N times; one run in which the fault shows is enough.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) repeat: u32,
     /// Flags for clang, where the input is C or C++.
     #[arg(long, value_name = "FLAGS", value_delimiter = ' ', allow_hyphen_values = true)]
     pub(crate) flags: Vec<OsString>,

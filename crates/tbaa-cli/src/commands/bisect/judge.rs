@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -11,6 +11,7 @@ use super::args::{Bisect, Recipe};
 use super::run::{Ended, Output, run};
 use crate::convert::is_on_path;
 use crate::report::Failure;
+use crate::scratch::Folder;
 
 /// Runs the command or the recipe on copies of the module.
 pub(super) struct Judge<'a> {
@@ -53,11 +54,20 @@ impl<'a> Judge<'a> {
         })?;
         write(&mut file)?;
         drop(file);
-        let deadline = Instant::now() + Duration::from_secs(self.args.timeout);
+        let deadline = self.deadline();
         match self.args.recipe {
-            None => self.command(&copy, deadline),
+            None => self.command(Some(&copy), deadline),
             Some(recipe) => self.recipe(recipe, &copy, deadline),
         }
+    }
+
+    /// Returns whether the fault shows in the program as it has been built.
+    pub(super) fn tests(&self) -> Result<bool, Failure> {
+        self.command(None, self.deadline())
+    }
+
+    fn deadline(&self) -> Instant {
+        Instant::now() + Duration::from_secs(self.args.timeout)
     }
 
     fn output(&self) -> Output<'static> {
@@ -65,16 +75,17 @@ impl<'a> Judge<'a> {
     }
 
     /// Runs the user's command. Its exit status is that of `git bisect run`.
-    fn command(&self, copy: &Path, deadline: Instant) -> Result<bool, Failure> {
+    fn command(&self, copy: Option<&Path>, deadline: Instant) -> Result<bool, Failure> {
         let named = |argument: &OsString| contains(argument, "{}");
-        let words: Vec<_> =
-            self.args.command.iter().map(|argument| replace(argument, copy)).collect();
+        let words: Vec<_> = match copy {
+            Some(copy) => self.args.command.iter().map(|it| replace(it, copy)).collect(),
+            None => self.args.command.clone(),
+        };
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]);
-        command.stdin(match self.args.command.iter().any(named) {
-            true => Stdio::null(),
-            false => File::open(copy).map_or_else(|_| Stdio::null(), Stdio::from),
-        });
+        let input = copy.filter(|_| !self.args.command.iter().any(named));
+        let input = input.and_then(|copy| File::open(copy).ok());
+        command.stdin(input.map_or_else(Stdio::null, Stdio::from));
         let ended = run(&mut command, &self.output(), deadline)
             .map_err(|error| cannot_run(&words[0], &error))?;
         match ended {
@@ -177,34 +188,4 @@ fn replace(argument: &OsStr, file: &Path) -> OsString {
 fn tool(name: &str) -> OsString {
     let versioned = format!("{name}-22");
     if is_on_path(&versioned) { versioned.into() } else { name.into() }
-}
-
-/// A folder that is removed at the end.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> io::Result<Folder> {
-        let mut number = 0;
-        loop {
-            let name = format!("tbaa-bisect-{}-{number}", std::process::id());
-            let folder = std::env::temp_dir().join(name);
-            match std::fs::create_dir(&folder) {
-                Ok(()) => return Ok(Folder(folder)),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 1000 => {
-                    number += 1;
-                }
-                Err(error) => return Err(error),
-            }
-        }
-    }
-
-    fn file(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
 }

@@ -1,6 +1,7 @@
 //! `tbaa bisect`: which tags make a program go wrong.
 
 mod args;
+mod build;
 mod judge;
 mod report;
 mod run;
@@ -8,10 +9,9 @@ mod search;
 mod state;
 
 use std::collections::HashMap;
+use std::fs::File;
 use std::hash::Hasher;
 use std::io::{self, IsTerminal, Write};
-
-use tbaa_ir::Module;
 
 use super::strip::{self, Fnv};
 use super::{Outcome, counted};
@@ -20,26 +20,46 @@ use crate::input::Input;
 use crate::progress;
 use crate::report::Failure;
 pub(crate) use args::Bisect;
+use build::Build;
 use judge::Judge;
 use state::State;
 
+/// Runs of each of the two ends beside the first: a program that does not answer alike is
+/// likely to show it.
+const MORE_RUNS: u32 = 2;
+
 pub(super) fn run(args: &Bisect, out: &mut dyn Write) -> Result<Outcome, Failure> {
-    let input = Input::open(Origin::new(&args.input, &args.flags).as_written())?;
-    let module = input.module()?;
-    let accesses = Accesses::of(module);
+    let build = args.build.as_deref().map(Build::open).transpose()?;
+    let inputs = match (&build, &args.input) {
+        (Some(build), _) => build
+            .modules()
+            .map(|path| {
+                let text = std::fs::read(path).map_err(|error| {
+                    Failure::unusable(format!("cannot read {}: {error}", path.display()))
+                })?;
+                Input::of_text(path.display().to_string(), text)
+            })
+            .collect::<Result<Vec<_>, _>>()?,
+        (None, Some(input)) => {
+            vec![Input::open(Origin::new(input, &args.flags).as_written())?]
+        }
+        (None, None) => return Err(Failure::unusable("name a module, or a build by --build")),
+    };
+    let accesses = Accesses::of(&inputs)?;
     let all: Vec<usize> = (0..accesses.len()).collect();
-    let mut session = Session::new(args, &input, module, &accesses)?;
+    let mut session = Session::new(args, &inputs, &accesses, build)?;
     let innocent = if all.is_empty() {
         Some("there are none")
-    } else if !session.shows(&all)? {
+    } else if !session.end(&all)? {
         Some("the fault does not show with all of them")
-    } else if session.shows(&[])? {
+    } else if session.end(&[])? {
         Some("the fault shows without any of them")
     } else {
         None
     };
     if let Some(why) = innocent {
-        writeln!(out, "the tags are not to blame: {why}")?;
+        let whose = if args.build.is_some() { "the program's" } else { "this module's" };
+        writeln!(out, "{whose} tags are not to blame: {why}")?;
         return Ok(Outcome::Fine);
     }
     let mut left = all;
@@ -60,7 +80,7 @@ pub(super) fn run(args: &Bisect, out: &mut dyn Write) -> Result<Outcome, Failure
         let more =
             !cures_alone && cures.iter().all(|&(_, cures)| !cures) && session.shows(&rest)?;
         let found = report::Found { guilty, cures_alone, cures, more };
-        found.write(&input, module, &accesses, out)?;
+        found.write(&inputs, &accesses, out)?;
         if !more || number >= args.sets {
             break;
         }
@@ -70,63 +90,80 @@ pub(super) fn run(args: &Bisect, out: &mut dyn Write) -> Result<Outcome, Failure
     Ok(Outcome::Found)
 }
 
-/// The tagged accesses of a module, those with one tag after each other.
+/// The tagged accesses of the modules, those with one tag after each other.
 struct Accesses {
-    /// The index of each in the module, and of its tag.
-    list: Vec<(usize, usize)>,
+    /// The module of each, its index there, and a number for its tag.
+    list: Vec<(usize, usize, usize)>,
 }
 
 impl Accesses {
-    fn of(module: &Module) -> Accesses {
-        let mut classes = HashMap::new();
-        let mut list = Vec::new();
-        for (index, instruction) in module.instructions().iter().enumerate() {
-            let attached = (instruction.tag, instruction.copy);
-            if attached != (None, None) {
-                let next = classes.len();
-                list.push((index, *classes.entry(attached).or_insert(next)));
+    fn of(inputs: &[Input]) -> Result<Accesses, Failure> {
+        let (mut numbers, mut list) = (HashMap::new(), Vec::new());
+        for (number, input) in inputs.iter().enumerate() {
+            let module = input.module()?;
+            let names = input.names();
+            let mut of_module = HashMap::new();
+            for (index, instruction) in module.instructions().iter().enumerate() {
+                let attached = (instruction.tag, instruction.copy);
+                if attached == (None, None) {
+                    continue;
+                }
+                let class = *of_module.entry(attached).or_insert_with(|| {
+                    // A tag of another module is the same by what it says.
+                    let says = match (inputs.len(), instruction.tag) {
+                        (2.., Some(tag)) => names.tag(tag).to_string(),
+                        _ => format!("{number} {attached:?}"),
+                    };
+                    let next = numbers.len();
+                    *numbers.entry(says).or_insert(next)
+                });
+                list.push((number, index, class));
             }
         }
-        list.sort_by_key(|&(_, class)| class);
-        Accesses { list }
+        list.sort_by_key(|&(_, _, class)| class);
+        Ok(Accesses { list })
     }
 
     fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// Returns an access's index in the module.
-    fn instruction(&self, access: usize) -> usize {
-        self.list[access].0
+    /// Returns an access's module, and its index there.
+    fn instruction(&self, access: usize) -> (usize, usize) {
+        let (module, index, _) = self.list[access];
+        (module, index)
     }
 
     /// Returns which tag it has, by order of first appearance.
     fn class(&self, access: usize) -> usize {
-        self.list[access].1
+        self.list[access].2
     }
 
     /// Returns how many accesses have a tag.
     fn count(&self, class: usize) -> u64 {
-        self.list.iter().filter(|access| access.1 == class).count() as u64
+        self.list.iter().filter(|access| access.2 == class).count() as u64
     }
 }
 
-/// Questions about one module, and the answers.
+/// Questions about one program, and the answers.
 struct Session<'a> {
-    input: &'a Input,
-    module: &'a Module,
+    args: &'a Bisect,
+    inputs: &'a [Input],
     accesses: &'a Accesses,
     judge: Judge<'a>,
+    build: Option<Build>,
     state: State,
+    /// Whether the state of an earlier search says what happens without any tag.
+    resumed: bool,
     runs: u64,
 }
 
 impl<'a> Session<'a> {
     fn new(
         args: &'a Bisect,
-        input: &'a Input,
-        module: &'a Module,
+        inputs: &'a [Input],
         accesses: &'a Accesses,
+        build: Option<Build>,
     ) -> Result<Self, Failure> {
         let state = match &args.state {
             None => State::new(),
@@ -138,14 +175,18 @@ impl<'a> Session<'a> {
                 }
                 let how = format!("{:?} {} {}", args.recipe, args.opt, args.timeout);
                 command.write(how.as_bytes());
+                if args.repeat > 1 {
+                    command.write(args.repeat.to_string().as_bytes());
+                }
                 let mut text = Fnv::default();
-                text.write(input.text());
+                inputs.iter().for_each(|input| text.write(input.text()));
                 let identity = format!("{:016x} {:016x}", text.finish(), command.finish());
                 State::open(path, &identity)?
             }
         };
         let judge = Judge::new(args)?;
-        Ok(Session { input, module, accesses, judge, state, runs: 0 })
+        let resumed = state.get(&[]).is_some();
+        Ok(Session { args, inputs, accesses, judge, build, state, resumed, runs: 0 })
     }
 
     /// Returns whether the fault shows where these accesses alone keep their
@@ -160,15 +201,67 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn ask(&mut self, kept: &[usize]) -> Result<bool, Failure> {
-        let mut keep = vec![false; self.module.instructions().len()];
-        for &access in kept {
-            keep[self.accesses.instruction(access)] = true;
+    /// The same with all tags, or with none, asked more than once: whoever answers
+    /// differently there would lead the search to an innocent tag.
+    fn end(&mut self, kept: &[usize]) -> Result<bool, Failure> {
+        // A recipe has run the one without tags already, for its reference.
+        let known = if kept.is_empty() { self.resumed } else { self.state.get(kept).is_some() };
+        let first = self.shows(kept)?;
+        if known {
+            return Ok(first);
         }
-        let (input, module) = (self.input, self.module);
-        let shows =
-            self.judge.shows(|file| strip::write(input, module, |index| keep[index], file))?;
-        self.runs += 1;
+        let mut other = 0;
+        for _ in 0..MORE_RUNS {
+            other += u32::from(self.ask(kept)? != first);
+        }
+        if other == 0 {
+            return Ok(first);
+        }
+        let all = MORE_RUNS + 1;
+        let shown = if first { all - other } else { other };
+        let tags = if kept.is_empty() { "without any tag" } else { "with all tags" };
+        let remedy = match kept.is_empty() {
+            true => {
+                "compare only what is the same in each run: a process number, an address or a time \
+                 is not"
+            }
+            false => "give --repeat 12 or more: then one run of so many is enough to show it",
+        };
+        Err(Failure::unusable(format!(
+            "the program does not answer alike: {tags} the fault shows in {shown} of {all} runs; {remedy}"
+        )))
+    }
+
+    fn ask(&mut self, kept: &[usize]) -> Result<bool, Failure> {
+        let inputs = self.inputs;
+        let mut keep = Vec::new();
+        for input in inputs {
+            keep.push(vec![false; input.module()?.instructions().len()]);
+        }
+        for &access in kept {
+            let (module, index) = self.accesses.instruction(access);
+            keep[module][index] = true;
+        }
+        let write = |module: usize, keep: &[bool], file: &mut File| {
+            strip::write(&inputs[module], inputs[module].module()?, |index| keep[index], file)
+        };
+        let mut shows = false;
+        if let Some(build) = &mut self.build {
+            build.make(&keep, |module, keep, path| {
+                let mut file = File::create(path)?;
+                write(module, keep, &mut file)
+            })?;
+        }
+        for _ in 0..self.args.repeat {
+            shows = match self.build {
+                Some(_) => self.judge.tests()?,
+                None => self.judge.shows(|file| write(0, &keep[0], file))?,
+            };
+            self.runs += 1;
+            if shows {
+                break;
+            }
+        }
         if self.state.get(kept).is_none() {
             self.state.insert(kept, shows)?;
         }

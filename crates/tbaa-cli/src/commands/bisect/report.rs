@@ -3,12 +3,13 @@
 use std::io::{self, Write};
 
 use tbaa::{Graph, Oracle, Rules, TagId};
-use tbaa_ir::{DebugInfo, Instruction, Module};
+use tbaa_check::link::Summary;
+use tbaa_ir::{DebugInfo, Instruction};
 
 use super::{Accesses, counted};
 use crate::input::Input;
 use crate::printable::{Position, llvm_name, printable};
-use crate::report::place;
+use crate::report::{Failure, place};
 
 /// A set of accesses whose tags show the fault by themselves.
 pub(super) struct Found {
@@ -27,29 +28,44 @@ const PAIRS: usize = 10;
 /// How much of an instruction is shown, in characters.
 const SHOWN: usize = 160;
 
+/// A guilty access, where it is.
+struct Guilty<'a> {
+    input: &'a Input,
+    /// The module's number.
+    module: usize,
+    instruction: &'a Instruction,
+    function: String,
+    class: usize,
+}
+
 impl Found {
     pub(super) fn write(
         &self,
-        input: &Input,
-        module: &Module,
+        inputs: &[Input],
         accesses: &Accesses,
         out: &mut dyn Write,
-    ) -> io::Result<()> {
-        let instruction = |access| &module.instructions()[accesses.instruction(access)];
-        let mut guilty: Vec<_> = self.guilty.iter().map(|&access| instruction(access)).collect();
-        guilty.sort_by_key(|instruction| instruction.offset);
+    ) -> Result<(), Failure> {
+        let mut guilty = Vec::new();
+        for &access in &self.guilty {
+            let (module, index) = accesses.instruction(access);
+            let input = &inputs[module];
+            let instruction = &input.module()?.instructions()[index];
+            let name = input.module()?.functions().nth(instruction.function as usize);
+            let function = llvm_name(name.unwrap_or_default()).to_string();
+            let class = accesses.class(access);
+            guilty.push(Guilty { input, module, instruction, function, class });
+        }
+        guilty.sort_by_key(|it| (it.module, it.instruction.offset));
         let shown = match guilty.len() {
             1 => "shows the fault by itself",
             _ => "show the fault by themselves",
         };
         let all = counted(accesses.len() as u64, "tagged access", "tagged accesses");
         writeln!(out, "{} of {all} {shown}:", guilty.len())?;
-        let names: Vec<_> = module.functions().collect();
-        let meanings = input.names();
-        let debug = DebugInfo::new(input.text());
-        for (number, instruction) in (1..).zip(&guilty) {
+        for (number, it) in (1..).zip(&guilty) {
+            let Guilty { input, instruction, function, .. } = it;
             let at = place(input.file(), Position::of(input.text(), instruction.offset as usize));
-            let function = llvm_name(names[instruction.function as usize]);
+            let debug = DebugInfo::new(input.text());
             let source = debug.location(instruction).map_or(String::new(), |source| {
                 let position =
                     Position { line: source.line as usize, column: source.column as usize };
@@ -57,20 +73,22 @@ impl Found {
             });
             writeln!(out, "  {number}  {at}, in @{function}{source}")?;
             writeln!(out, "     {}", line(input.text(), instruction))?;
-            for tag in tags(module.graph(), instruction) {
+            let meanings = input.names();
+            for tag in tags(input.graph(), instruction) {
                 writeln!(out, "     {}", input.described(&meanings, tag))?;
             }
         }
-        pairs(module.graph(), &guilty, out)?;
+        pairs(&guilty, out)?;
         writeln!(out, "the fault goes away")?;
         let yes = |cures| if cures { "yes" } else { "no " };
         let these = if guilty.len() == 1 { "its tag" } else { "their tags" };
         writeln!(out, "  {}  without {these}", yes(self.cures_alone))?;
         for &(class, cures) in &self.cures {
-            let of = |access: &&usize| accesses.class(**access) == class;
-            let first = self.guilty.iter().find(of).map(|&access| instruction(access));
-            let labels = first.map(|first| {
-                tags(module.graph(), first).map(|tag| input.label(tag)).collect::<Vec<_>>()
+            let first = guilty.iter().find(|it| it.class == class);
+            let labels = first.map(|it| {
+                tags(it.input.graph(), it.instruction)
+                    .map(|tag| it.input.label(tag))
+                    .collect::<Vec<_>>()
             });
             let labels = labels.unwrap_or_default().join(" and ");
             let count = counted(accesses.count(class), "access", "accesses");
@@ -83,21 +101,55 @@ impl Found {
     }
 }
 
+/// The tags of all accesses in one graph.
+fn joined(guilty: &[Guilty<'_>]) -> Option<(Graph, Vec<Vec<TagId>>)> {
+    let parts: Vec<_> =
+        guilty.iter().map(|it| Summary::of(it.input.file(), it.input.graph())).collect();
+    let (linked, maps) = Summary::link(&parts.iter().map(|(it, _)| it).collect::<Vec<_>>());
+    let (mut graph, nodes) = linked.graph().ok()?;
+    let mut all = Vec::new();
+    for ((it, (_, own)), map) in guilty.iter().zip(&parts).zip(&maps) {
+        let mut list = Vec::new();
+        for tag in tags(it.input.graph(), it.instruction) {
+            let place = map.follow(own.place(it.input.graph().tag_node(tag))?)?;
+            list.push(graph.mark_tag(*nodes.get(place)?));
+        }
+        all.push(list);
+    }
+    Some((graph, all))
+}
+
 /// Says for which pairs of accesses LLVM is told that they do not overlap.
-fn pairs(graph: &Graph, guilty: &[&Instruction], out: &mut dyn Write) -> io::Result<()> {
+///
+/// LLVM compares accesses of one function, after inlining. So a pair of one function goes
+/// together, and the pairs between functions are shown only for accesses without such.
+fn pairs(guilty: &[Guilty<'_>], out: &mut dyn Write) -> io::Result<()> {
+    let own = || {
+        let of = |it: &Guilty<'_>| tags(it.input.graph(), it.instruction).collect();
+        guilty.iter().map(of).collect::<Vec<Vec<TagId>>>()
+    };
+    let one_module = guilty.iter().all(|it| it.module == guilty[0].module);
+    let together = if one_module { None } else { joined(guilty) };
+    let (graph, tags) = match &together {
+        Some((graph, tags)) => (graph, tags.clone()),
+        None => (guilty[0].input.graph(), own()),
+    };
     let [llvm, union] = [Rules::Llvm, Rules::Union].map(|rules| Oracle::new(graph, rules));
     let mut apart = Vec::new();
-    for (i, a) in guilty.iter().enumerate() {
-        for (j, b) in guilty.iter().enumerate().skip(i + 1) {
-            let tags_b: Vec<_> = tags(graph, b).collect();
-            let pair = tags(graph, a)
-                .flat_map(|a| tags_b.iter().map(move |&b| (a, b)))
-                .find(|&(a, b)| !llvm.may_alias(a, b));
-            apart.extend(pair.map(|pair| (i + 1, j + 1, pair)));
+    for (i, a) in tags.iter().enumerate() {
+        for (j, b) in tags.iter().enumerate().skip(i + 1) {
+            let pair = a.iter().flat_map(|&a| b.iter().map(move |&b| (a, b)));
+            let pair = pair.into_iter().find(|&(a, b)| !llvm.may_alias(a, b));
+            let near =
+                guilty[i].module == guilty[j].module && guilty[i].function == guilty[j].function;
+            apart.extend(pair.map(|pair| (i + 1, j + 1, pair, near)));
         }
     }
+    let is_near = |at: usize| apart.iter().any(|&(i, j, _, near)| near && (i == at || j == at));
+    let near: Vec<bool> = (0..=guilty.len()).map(is_near).collect();
+    apart.retain(|&(i, j, _, is_near)| is_near || !(near[i] && near[j]));
     let mut by_union = 0;
-    for &(i, j, (a, b)) in apart.iter().take(PAIRS) {
+    for &(i, j, (a, b), _) in apart.iter().take(PAIRS) {
         writeln!(out, "{i} and {j} are to different memory, their tags say")?;
         for (rules, oracle) in [(Rules::Llvm, &llvm), (Rules::Union, &union)] {
             let why = oracle.explain(a, b);
@@ -110,8 +162,10 @@ fn pairs(graph: &Graph, guilty: &[&Instruction], out: &mut dyn Write) -> io::Res
         writeln!(out, "and so do those of {}", counted(more as u64, "more pair", "more pairs"))?;
     }
     let shown = apart.len().min(PAIRS);
-    let constant = |i: &&&Instruction| tags(graph, i).any(|tag| is_constant(graph, tag));
-    if guilty.iter().any(|i| constant(&i)) {
+    let is_immutable = |it: &Guilty<'_>| {
+        self::tags(it.input.graph(), it.instruction).any(|tag| is_constant(it.input.graph(), tag))
+    };
+    if guilty.iter().any(is_immutable) {
         writeln!(
             out,
             "a tag says that memory is constant: nothing may write it after it is first read"
@@ -121,12 +175,18 @@ fn pairs(graph: &Graph, guilty: &[&Instruction], out: &mut dyn Write) -> io::Res
             out,
             "no two of these tags are NoAlias, which tells LLVM nothing; is the fault the same in each run?"
         )?;
-    } else if by_union == shown {
+    } else if by_union < shown {
+        writeln!(
+            out,
+            "rule union knows that bytes are shared, which LLVM does not see in the types"
+        )?;
+    } else if shown == 1 {
         writeln!(out, "one of the two tags does not fit what its access touches")?;
     } else {
         writeln!(
             out,
-            "rule union knows that bytes are shared, which LLVM does not see in the types"
+            "the fault needs all {shown} pairs: of each, one of the two tags does not fit what its \
+             access touches"
         )?;
     }
     Ok(())

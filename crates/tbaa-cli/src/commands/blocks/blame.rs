@@ -51,30 +51,6 @@ impl Cause {
     pub(super) fn is_of_types(self) -> bool {
         !matches!(self, Cause::SamePlace | Cause::Order | Cause::Call | Cause::Errno)
     }
-
-    pub(super) fn help(self) -> &'static str {
-        match self {
-            Cause::NoTag => "tag the store: who knows its type lets LLVM know",
-            Cause::LoadNoTag => "tag the load: without a tag all stores may change it",
-            Cause::FlattenedUnion => {
-                "clang tags a union's members as char: copy the value through a local variable, or \
-                 describe the union and `tbaa lower` its tags"
-            }
-            Cause::Covers => {
-                "char covers all types: copy through a local variable, or declare the pointer restrict"
-            }
-            Cause::RuleLlvm => "`tbaa lower` writes tags by which LLVM tells the two apart",
-            Cause::SameType => {
-                "no tag tells them apart: declare a pointer restrict, or load into a local variable before"
-            }
-            Cause::SamePlace => "what is loaded changes in between: no tag can help",
-            Cause::Order => "atomic accesses and fences keep their order",
-            Cause::Call => {
-                "let the function be inlined, or say that it writes nothing (__attribute__((pure)))"
-            }
-            Cause::Errno => "compile with -fno-math-errno, if nothing reads errno",
-        }
-    }
 }
 
 /// A store or call that may change what is loaded.
@@ -93,6 +69,8 @@ pub(super) struct Blocked {
     pub(super) load: usize,
     pub(super) wanted: Wanted,
     pub(super) blockers: Vec<Blocker>,
+    /// How many loops it is in.
+    pub(super) depth: usize,
 }
 
 /// How many loads one after another are followed: pointers to pointers.
@@ -192,7 +170,8 @@ impl<'a> Judge<'a> {
                     blockers.extend(&found[of_pointer].blockers);
                 }
                 self.sort(&mut blockers);
-                added.push((load, Blocked { load, wanted, blockers }));
+                let depth = flow.depth(index);
+                added.push((load, Blocked { load, wanted, blockers, depth }));
             }
         }
         found.extend(added);

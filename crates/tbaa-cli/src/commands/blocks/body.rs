@@ -210,6 +210,23 @@ impl<'t> Body<'t> {
         if is_open { None } else { Some(false) }
     }
 
+    /// Where a block's first instruction after its phis begins, in bytes from the start of
+    /// the text.
+    pub(super) fn first_offset(&self, block: usize) -> Option<usize> {
+        let statements = &self.text.statements[self.text.blocks[block].statements.clone()];
+        statements.iter().find(|it| it.word != b"phi").map(|it| it.offset)
+    }
+
+    /// Whether a pointer is a local variable in memory.
+    pub(super) fn is_local_variable(&self, pointer: &[u8]) -> bool {
+        self.definition(pointer).is_some_and(|it| it.word == b"alloca")
+    }
+
+    /// Whether a value is a parameter of the function.
+    pub(super) fn is_parameter(&self, value: &[u8]) -> bool {
+        self.text.header.parameters.iter().any(|it| it.value == value)
+    }
+
     /// Bytes that an instruction accesses, if that is known.
     pub(super) fn size(&self, module: &Module, instruction: &Instruction) -> Option<u64> {
         Some(self.sizes.of(module.access_type(instruction))?.store)

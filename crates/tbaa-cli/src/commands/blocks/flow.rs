@@ -85,6 +85,11 @@ impl Flow {
         self.loops.iter().filter(|it| it.contains[block]).min_by_key(|it| it.size)
     }
 
+    /// How many loops a block is in.
+    pub(super) fn depth(&self, block: usize) -> usize {
+        self.loops.iter().filter(|it| it.contains[block]).count()
+    }
+
     /// Whether a loop is left, or begun anew, only after this block of it.
     ///
     /// LLVM: `SimpleLoopSafetyInfo::isGuaranteedToExecute`.

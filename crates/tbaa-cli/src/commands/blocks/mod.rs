@@ -1,5 +1,6 @@
 //! `tbaa blocks`: what keeps loads from being reused or hoisted.
 
+mod advice;
 mod blame;
 mod body;
 mod flow;
@@ -7,6 +8,7 @@ mod proof;
 mod prove;
 mod show;
 
+use std::cmp::Reverse;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -16,14 +18,15 @@ use tbaa_ir::{DebugInfo, Module, Opcode, Sizes};
 
 use super::completions::accesses;
 use crate::convert::FlagsArg;
-use crate::find::{Found, access_name};
+use crate::find::{Found, access_name, in_function};
 use crate::input::{Content, Input};
 use crate::report::{Failure, note};
+use advice::Advisor;
 use blame::{Blocked, Judge};
 use body::Body;
 use proof::Sample;
 use prove::{Opt, Prover};
-use show::{Row, Shown};
+use show::{InFunction, Row, Shown};
 
 /// Says which stores and calls keep loads from being reused or hoisted.
 ///
@@ -44,7 +47,9 @@ use show::{Row, Shown};
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  tbaa blocks f.ll                all functions
+  tbaa blocks f.ll                the ten loads that matter most
+  tbaa blocks f.ll --all          all loads, by function
+  tbaa blocks f.ll --loops        those in loops
   tbaa blocks f.ll @f             one
   tbaa blocks f.ll @f f.ll:2      the loads of a line; see `tbaa --help`
   tbaa blocks f.ll @f --prove     and what LLVM makes of it
@@ -66,6 +71,16 @@ pub(crate) struct Blocks {
     /// What to print.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: BlocksFormat,
+    /// List all loads, by function.
+    #[arg(long, conflicts_with = "top")]
+    pub(crate) all: bool,
+    /// List the loads in loops only.
+    #[arg(long)]
+    pub(crate) loops: bool,
+    /// How many loads are listed where no function is named: those in the innermost loops
+    /// first, and of these those that a tag could free.
+    #[arg(long, value_name = "COUNT", default_value_t = 10)]
+    pub(crate) top: usize,
     /// Ask LLVM what it does without what is blamed.
     #[arg(long)]
     pub(crate) prove: bool,
@@ -123,13 +138,32 @@ pub(super) fn run(args: &Blocks, out: &mut dyn Write) -> Result<(), Failure> {
         false => None,
     };
     let names = input.names();
-    let debug = DebugInfo::new(input.text());
-    let shown =
-        Shown { input: &input, names: &names, debug, judge: &judge, sample: sample.as_ref() };
+    let debug = &DebugInfo::new(input.text());
+    let advisor = Advisor::new(&judge, debug);
+    let sample = sample.as_ref();
+    let shown = Shown { input: &input, names: &names, debug, advisor, judge: &judge, sample };
     let is_listed = |blocked: &&Blocked| {
         wanted.has_load(module, blocked.load)
+            && (!args.loops || blocked.depth > 0)
             && (wanted.is_access() || !blocked.blockers.is_empty())
     };
+    warn_of_locals(&functions, &judge);
+    let is_ranked = wanted.is_all() && !args.all && args.format == BlocksFormat::Text;
+    let mut ranked = Vec::new();
+    if is_ranked {
+        let of = |function| listed_loads(function, is_listed);
+        ranked.extend(functions.iter().flat_map(of));
+        let is_free = |it: &Blocked| it.blockers.iter().all(|blocker| blocker.cause.is_of_types());
+        // What a tag or the program could free in a loop, then what else is in loops.
+        ranked.sort_by_key(|(_, it)| (it.depth == 0 || !is_free(it), Reverse(it.depth)));
+    }
+    if ranked.len() > args.top {
+        shown.ranked(&ranked, args.top, out)?;
+        if let Some(sample) = sample {
+            sample.write(&args.passes, out)?;
+        }
+        return Ok(());
+    }
     let mut listed = 0;
     let mut all = Vec::new();
     if args.format == BlocksFormat::Json {
@@ -146,7 +180,7 @@ pub(super) fn run(args: &Blocks, out: &mut dyn Write) -> Result<(), Failure> {
     if args.format == BlocksFormat::Json {
         serde_json::to_writer(&mut *out, &shown.document(all)).map_err(io::Error::from)?;
         writeln!(out)?;
-    } else if let Some(sample) = &sample {
+    } else if let Some(sample) = sample {
         sample.write(&args.passes, out)?;
     }
     if listed == 0 {
@@ -154,6 +188,34 @@ pub(super) fn run(args: &Blocks, out: &mut dyn Write) -> Result<(), Failure> {
         say_why(module, &wanted);
     }
     Ok(())
+}
+
+/// The loads of a function that are listed, with the function.
+fn listed_loads<'f, 't>(
+    function: &'f Function<'t>,
+    is_listed: impl Fn(&&Blocked) -> bool + 'f,
+) -> impl Iterator<Item = InFunction<'f, 't>> {
+    function.loads.iter().filter(is_listed).map(move |blocked| (function, blocked))
+}
+
+/// Warns of code in which local variables are in memory: it is not optimised.
+fn warn_of_locals(functions: &[Function<'_>], judge: &Judge<'_>) {
+    let mut loads = 0;
+    let mut of_locals = 0;
+    for function in functions {
+        let accesses = in_function(judge.module, function.index);
+        for load in accesses.filter(|&it| judge.module.instructions()[it].opcode == Opcode::Load) {
+            loads += 1;
+            let is_local = |pointer| function.body.is_local_variable(pointer);
+            of_locals += usize::from(judge.pointer(load).is_some_and(is_local));
+        }
+    }
+    if of_locals * 3 > loads && loads > 0 {
+        note(format!(
+            "{of_locals} of {loads} loads are of local variables in memory: this code is not \
+             optimised, so most of what is listed vanishes. Give code of -O1 or -O2"
+        ));
+    }
 }
 
 /// Above this many blockers, some 50 MB, it is said how many are written.
@@ -176,8 +238,9 @@ pub(super) fn kept_loads(input: &Input, most: usize) -> (Vec<Row>, usize) {
     let sizes = Sizes::new(input.text(), module);
     let judge = Judge::new(module, input.text());
     let names = input.names();
-    let debug = DebugInfo::new(input.text());
-    let shown = Shown { input, names: &names, debug, judge: &judge, sample: None };
+    let debug = &DebugInfo::new(input.text());
+    let advisor = Advisor::new(&judge, debug);
+    let shown = Shown { input, names: &names, debug, advisor, judge: &judge, sample: None };
     let (mut rows, mut all) = (Vec::new(), 0);
     for index in 0..module.functions().len() as u32 {
         let mut body = Body::read(module, input.text(), &sizes, index);

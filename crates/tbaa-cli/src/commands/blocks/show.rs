@@ -1,5 +1,7 @@
 //! What `tbaa blocks` prints.
 
+use std::cmp::{Ordering, Reverse};
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use serde::Serialize;
@@ -7,6 +9,7 @@ use tbaa_ir::{DebugInfo, Names};
 
 use super::super::counted;
 use super::Function;
+use super::advice::Advisor;
 use super::blame::{Blocked, Blocker, Cause, Judge, Wanted};
 use super::body::Event;
 use super::proof::{Figures, Sample, is_of_types};
@@ -22,7 +25,8 @@ const SHOWN: usize = 3;
 pub(super) struct Shown<'a> {
     pub(super) input: &'a Input,
     pub(super) names: &'a Names<'a>,
-    pub(super) debug: DebugInfo<'a>,
+    pub(super) debug: &'a DebugInfo<'a>,
+    pub(super) advisor: Advisor<'a>,
     pub(super) judge: &'a Judge<'a>,
     pub(super) sample: Option<&'a Sample>,
 }
@@ -49,7 +53,7 @@ struct BlockerRow {
     place: ShownEvent,
     cause: &'static str,
     why: String,
-    help: &'static str,
+    help: String,
 }
 
 /// An access or a call.
@@ -65,6 +69,9 @@ struct ShownEvent {
     /// Bytes from the start of the text.
     offset: usize,
 }
+
+/// A load with the function that it is in.
+pub(super) type InFunction<'f, 't> = (&'f Function<'t>, &'f Blocked);
 
 #[derive(Serialize)]
 pub(super) struct Document<'a> {
@@ -99,7 +106,7 @@ impl<'a> Shown<'a> {
                 place: self.place(function, blocker.event),
                 cause: code(blocker.cause),
                 why: self.why(blocked, blocker),
-                help: blocker.cause.help(),
+                help: self.advisor.of(function, blocked, blocker),
             });
             Row {
                 function: name.clone(),
@@ -136,15 +143,71 @@ impl<'a> Shown<'a> {
             counted(count as u64, "load", "loads"),
         )?;
         for blocked in loads {
-            self.one(function, blocked, out)?;
+            self.one(function, blocked, usize::MAX, out)?;
         }
         writeln!(out)
+    }
+
+    /// The first loads of a list, and what keeps most of the list.
+    pub(super) fn ranked(
+        &self,
+        loads: &[InFunction<'_, '_>],
+        top: usize,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let in_loops = loads.iter().filter(|it| it.1.depth > 0).count();
+        writeln!(
+            out,
+            "Stores and calls keep {}, {in_loops} of them in loops. The first {top}, innermost loops \
+             first:\n",
+            counted(loads.len() as u64, "load", "loads"),
+        )?;
+        for (function, blocked) in loads.iter().take(top) {
+            let loops = match blocked.depth {
+                0 => "in no loop".to_owned(),
+                1 => "in a loop".to_owned(),
+                depth => format!("in {depth} loops"),
+            };
+            writeln!(out, "{}, {loops}", self.function_name(function))?;
+            self.one(function, blocked, SHOWN, out)?;
+            writeln!(out)?;
+        }
+        let mut by_place: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+        let mut by_tag: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+        let add = |to: &mut BTreeMap<_, (usize, usize)>, key: String, in_loop: bool| {
+            let entry = to.entry(key).or_default();
+            entry.0 += 1;
+            entry.1 += usize::from(in_loop);
+        };
+        for (function, blocked) in loads {
+            let in_loop = blocked.depth > 0;
+            let mut seen = BTreeSet::new();
+            for blocker in &blocked.blockers {
+                add(&mut by_place, self.line(function, blocker.event), in_loop);
+                let place = self.place(function, blocker.event);
+                if seen.insert(place.what.clone()) {
+                    add(&mut by_tag, place.what, in_loop);
+                }
+            }
+        }
+        for (title, counts) in [("What keeps most loads:", by_place), ("By what it is:", by_tag)] {
+            let mut counts: Vec<_> = counts.into_iter().collect();
+            counts.sort_by_key(|(_, (all, in_loops))| (Reverse(*in_loops), Reverse(*all)));
+            writeln!(out, "{title}")?;
+            writeln!(out, "   loads  in loops")?;
+            for (what, (all, in_loops)) in counts.into_iter().take(top) {
+                writeln!(out, "{all:>8}{in_loops:>10}  {what}")?;
+            }
+            writeln!(out)?;
+        }
+        writeln!(out, "--all lists all loads, --loops those in loops, --top COUNT the first ones.")
     }
 
     fn one(
         &self,
         function: &Function<'_>,
         blocked: &Blocked,
+        most: usize,
         out: &mut dyn Write,
     ) -> io::Result<()> {
         writeln!(out, "  {}", self.line(function, Event::Access(blocked.load)))?;
@@ -166,20 +229,32 @@ impl<'a> Shown<'a> {
                 writeln!(out, "    could reuse the value of {from} on all ways but one, {may}")?;
             }
             Wanted::Hoist(header) => {
-                let label = label(function, *header);
-                writeln!(out, "    could be done once, before the loop at %{label}, {may}")?;
+                let at = match self.source_of(function, *header) {
+                    Some(line) => line,
+                    None => format!("%{}", label(function, *header)),
+                };
+                writeln!(out, "    could be done once, before the loop at {at}, {may}")?;
             }
         }
         let mut helped = Vec::new();
-        for blocker in &blocked.blockers {
+        for (at, blocker) in blocked.blockers.iter().enumerate() {
             let why = self.why(blocked, blocker);
-            writeln!(out, "      {}: {why}", self.line(function, blocker.event))?;
-            if !helped.contains(&blocker.cause) {
-                helped.push(blocker.cause);
+            match at.cmp(&most) {
+                Ordering::Less => {
+                    writeln!(out, "      {}: {why}", self.line(function, blocker.event))?;
+                }
+                Ordering::Equal => {
+                    writeln!(out, "      and {} more", blocked.blockers.len() - most)?;
+                }
+                Ordering::Greater => {}
+            }
+            let help = self.advisor.of(function, blocked, blocker);
+            if !helped.contains(&help) {
+                helped.push(help);
             }
         }
-        for cause in helped {
-            writeln!(out, "    help: {}", cause.help())?;
+        for help in helped {
+            writeln!(out, "    help: {help}")?;
         }
         if let Some(outcome) = self.outcome(blocked) {
             writeln!(out, "    LLVM, with the blamed stores tagged apart: {outcome}")?;
@@ -187,6 +262,13 @@ impl<'a> Shown<'a> {
             writeln!(out, "    LLVM was not asked: tags alone cannot free it")?;
         }
         Ok(())
+    }
+
+    /// The line of the source that a block begins with.
+    fn source_of(&self, function: &Function<'_>, block: usize) -> Option<String> {
+        let offset = function.body.first_offset(block)?;
+        let at = self.debug.location_at(offset)?;
+        Some(printable(format!("{}:{}", at.file, at.line).as_bytes()))
     }
 
     /// Some of the accesses, one of which holds.
@@ -226,6 +308,9 @@ impl<'a> Shown<'a> {
             let what = match (statement.map(|it| it.word), callee) {
                 (Some(b"fence"), _) => "fence".to_owned(),
                 (_, b"") => "call through a pointer".to_owned(),
+                (_, name) if library_function(name).is_some() => {
+                    format!("call of {}", library_function(name).unwrap_or_default())
+                }
                 _ => format!("call of @{}", printable(callee)),
             };
             let source = self.debug.location_at(offset).map(source);
@@ -286,6 +371,12 @@ impl<'a> Shown<'a> {
         }
         format!("{why}, through which this is loaded")
     }
+}
+
+/// The C function that one of LLVM's stands for.
+fn library_function(callee: &[u8]) -> Option<&'static str> {
+    let name = callee.strip_prefix(b"llvm.")?;
+    ["memcpy", "memmove", "memset"].into_iter().find(|it| name.starts_with(it.as_bytes()))
 }
 
 fn label(function: &Function<'_>, block: usize) -> String {

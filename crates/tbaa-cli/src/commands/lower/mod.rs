@@ -4,6 +4,7 @@ mod certificate;
 mod rewrite;
 
 use std::io::Write;
+use std::path::PathBuf;
 
 use clap::ValueEnum;
 use tbaa::declare::Declarations;
@@ -12,11 +13,12 @@ use tbaa::{Format, Oracle, Rules, TagId};
 use tbaa_ir::{Module, Sizes};
 use tbaa_lower::{Lowering, Options, ScopeForm, Shared, Source, tags_of_clang};
 
+use super::worth::Weights;
 use crate::convert::InputArg;
 use crate::input::{Content, Input};
 use crate::report::{Failure, note};
 use certificate::{certificate, named};
-use rewrite::{rewrite, sources};
+use rewrite::{classes, rewrite, sources};
 
 /// Replaces tags by others that stock LLVM gets right.
 ///
@@ -37,6 +39,7 @@ Formats:
 Examples:
   tbaa lower f.ll | opt -O2 -S
   tbaa lower f.ll --scopes lost              what the tags lose, by !noalias
+  tbaa lower f.ll --classes | opt-22 -O2 -load-pass-plugin=$(tbaa plugin)
   tbaa lower ravi-declared.ron --format table
   tbaa lower ravi-declared.ron --open        for memory that clang's code shares
   tbaa lower ravi-declared.ron --open-struct TValue --open-struct GCObject
@@ -52,12 +55,13 @@ pub(crate) struct Lower {
     /// or union-strict where a spec says so.
     #[arg(long, value_name = "RULES")]
     pub(crate) rules: Option<Rules>,
-    /// Share the memory with what clang 22 makes of the declared types: its
-    /// tags stay, and the others stand among them.
+    /// Share the memory with what clang 22 makes of the declared types, and with
+    /// other lineages: shared accesses get clang's tags, or more general ones.
     #[arg(long, conflicts_with = "size_aware")]
     pub(crate) open: bool,
-    /// Share only structs or unions of this name, and what is inside them:
-    /// other code reaches all others by `char` alone. May be given several times.
+    /// Share only structs or unions of this name, and what is inside them: other
+    /// code, another lineage's too, reaches all others by `char` alone. May be given
+    /// several times.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["open", "closed", "size_aware"])]
     pub(crate) open_struct: Vec<String>,
     /// The memory is tagged by nobody else under the same root: the default.
@@ -69,6 +73,14 @@ pub(crate) struct Lower {
     /// Add `!alias.scope` and `!noalias`, to what the module has of them.
     #[arg(long, value_enum, value_name = "PAIRS")]
     pub(crate) scopes: Option<LowerScopes>,
+    /// Add each access's class as a scope, and the exact relation of classes as metadata:
+    /// what LLVM with the plugin asks (`tbaa plugin`).
+    #[arg(long, conflicts_with = "scopes")]
+    pub(crate) classes: bool,
+    /// What `tbaa worth --format json` printed: pairs whose tags buy code are lost last.
+    /// Without it a pair counts as often as its accesses are there.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) weights: Option<PathBuf>,
     /// Print the size-aware format.
     #[arg(long)]
     pub(crate) size_aware: bool,
@@ -151,12 +163,22 @@ fn lower_module(
     let oracle = Oracle::new(module.graph(), args.rules.unwrap_or(Rules::Union));
     let mut lowering = Lowering::new(options(args));
     let sizes = Sizes::new(input.text(), module);
-    lowering
-        .lower(&oracle, sources(module, &sizes))
-        .map_err(|error| unusable(input.file(), error))?;
+    let mut sources = sources(module, &sizes);
+    if let Some(file) = &args.weights {
+        let (weights, names) = (Weights::read(file)?, input.names());
+        // One source for each access, so that their sum is the weight.
+        sources.sort_unstable_by_key(|source| (source.tag, source.size));
+        sources.dedup_by_key(|source| (source.tag, source.size));
+        sources.iter_mut().for_each(|it| it.weight = weights.of(&names.place(it.tag)));
+    }
+    lowering.lower(&oracle, sources).map_err(|error| unusable(input.file(), error))?;
     summary(&lowering);
     match args.format {
-        LowerFormat::Llvm => rewrite(input, module, &sizes, &lowering, out),
+        LowerFormat::Llvm => {
+            let classes = args.classes.then(|| classes(module, &sizes, &oracle)).transpose();
+            let classes = classes.map_err(|error| unusable(input.file(), error))?;
+            rewrite(input, module, &sizes, &lowering, classes.as_ref(), out)
+        }
         format => certificate(&input.rows(), &lowering, &oracle, format, out),
     }
 }
@@ -174,6 +196,9 @@ fn lower_spec(
         rules => rules,
     });
     let types = built.tagged().map(|declared| declared.types().clone());
+    if args.classes {
+        return Err(unusable(file, "--classes needs a module, whose accesses get the scopes"));
+    }
     let open = open_option(args);
     if let (Some(option), None) = (open, &types) {
         let why = "needs declared types; the spec has no `declare`";
@@ -191,6 +216,11 @@ fn lower_spec(
         if let Some(shared) = shared {
             sources = rows.iter().map(|(_, tag)| shared.source(&graph, *tag)).collect();
         }
+    }
+    if let Some(file) = &args.weights {
+        let weights = Weights::read(file)?;
+        let of_rows = sources.iter_mut().zip(rows);
+        of_rows.for_each(|(source, (name, _))| source.weight = weights.of(name));
     }
     let oracle = Oracle::new(graph, rules);
     let mut lowering = Lowering::new(options(args));

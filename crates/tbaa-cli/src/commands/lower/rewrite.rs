@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::io::Write;
 
-use tbaa::{Access, Graph, NodeId, TagId};
+use tbaa::{Access, Graph, NodeId, Oracle, TagId};
 use tbaa_ir::{Instruction, Module, Opcode, Rewriter, Sizes, TextError};
-use tbaa_lower::{Lowering, Source};
+use tbaa_lower::{Classes, LowerError, Lowering, Source};
 
 use crate::input::Input;
 use crate::printable::printable;
@@ -138,12 +138,24 @@ fn references(numbers: &[u32]) -> String {
     numbers.iter().map(|number| format!("!{number}")).collect::<Vec<_>>().join(", ")
 }
 
+/// The classes of a module's accesses, calls left out.
+pub(super) fn classes(
+    module: &Module,
+    sizes: &Sizes,
+    oracle: &Oracle<&Graph>,
+) -> Result<Classes, LowerError> {
+    let accesses = module.instructions().iter().filter(|it| it.opcode != Opcode::Call);
+    let of = |it: &Instruction| Some(access(source(module, sizes, it.tag?, it)));
+    Classes::closed(oracle, accesses.filter_map(of))
+}
+
 /// Writes the module with its tags replaced.
 pub(super) fn rewrite(
     input: &Input,
     module: &Module,
     sizes: &Sizes,
     lowering: &Lowering,
+    classes: Option<&Classes>,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let at = |error: TextError| input.wrong(&error);
@@ -157,12 +169,20 @@ pub(super) fn rewrite(
     };
     definitions.graph(graph).map_err(at)?;
     let scopes = write_scopes(lowering, &mut definitions).map_err(at)?;
+    let class_scopes =
+        classes.map(|it| write_classes(it, &mut definitions)).transpose().map_err(at)?;
     let mut copies: HashMap<NodeId, Option<u32>> = HashMap::new();
     for (index, instruction) in module.instructions().iter().enumerate() {
         if let Some(tag) = instruction.tag {
             let access = access(source(module, sizes, tag, instruction));
             let number = lowering.tag(access).map(|tag| definitions.nodes[&graph.tag_node(tag)]);
             definitions.rewriter.set_metadata(index, "tbaa", number);
+            let class = classes.filter(|_| instruction.opcode != Opcode::Call);
+            if let (Some(class), Some(scopes)) = (class.and_then(|it| it.of(access)), &class_scopes)
+            {
+                let own = [scopes[class as usize]];
+                definitions.add_scopes(input.text(), index, "alias.scope", &own).map_err(at)?;
+            }
             if let Some(of) = lowering.scopes_of(access) {
                 let own = [scopes[of.scope as usize]];
                 let apart: Vec<u32> = of.noalias().map(|scope| scopes[scope as usize]).collect();
@@ -196,6 +216,23 @@ pub(super) fn rewrite(
     }
     out.write_all(&rewriter.to_bytes().map_err(at)?)?;
     Ok(())
+}
+
+/// Defines the classes' relation and their scopes; returns the scopes' numbers.
+fn write_classes(
+    classes: &Classes,
+    definitions: &mut Definitions<'_, '_>,
+) -> Result<Vec<u32>, TextError> {
+    let name = classes.domain();
+    let domain = definitions.rewriter.define(format_args!("!{{!\"{name}\"}}"))?;
+    let rows: String = classes.rows().map(|row| format!(", !\"{row}\"")).collect();
+    let relation = definitions.rewriter.define(format_args!("!{{!\"{name}\"{rows}}}"))?;
+    definitions.rewriter.set_named_metadata("tbaa.relations", Some(vec![relation]));
+    let scope = |class| {
+        let name = classes.name(class);
+        definitions.rewriter.define(format_args!("!{{!\"{name}\", !{domain}}}"))
+    };
+    (0..classes.rows().len() as u32).map(scope).collect()
 }
 
 fn access(source: Source) -> Access {

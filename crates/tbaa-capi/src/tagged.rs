@@ -1,0 +1,345 @@
+//! Places with the tags that LLVM gets for them.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::mem::MaybeUninit;
+
+use tbaa::declare::{DeclareError, Policy, TaggedTypes};
+use tbaa::spec::Built;
+use tbaa::{Graph, Rules};
+use tbaa_lower::ScopeForm;
+use tbaa_lower::emit::{
+    Attachments, JitError, JitOptions, Recorded, TaggedCall, TaggedPlace, Tagging, Typed,
+};
+
+use crate::context::{Context, TagPlace, change, made_in};
+use crate::emit::{NodeAttachments, NodeEmitter};
+use crate::status::{Error, Status, given, made};
+use crate::text::{Str, constant, slice};
+
+/// Nodes that are in no LLVM context yet. They never change, and live as long as
+/// their context: threads may share them.
+pub struct Recording(Kept);
+
+enum Kept {
+    Place(TaggedPlace),
+    Call(TaggedCall),
+}
+
+/// Where a path leads, with what accesses there get. It never changes, lives as
+/// long as its context, and may be used by any thread meanwhile.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Tagged {
+    /// Offset, size and alignment; all 0 of a call.
+    pub place: TagPlace,
+    /// What to attach.
+    pub nodes: *const Recording,
+}
+
+/// What the tags of a context are to be beside the usual. All zero is the usual.
+#[repr(C)]
+pub struct TagOptions {
+    /// Names the lineage, so that code is the same in each run; no other context may
+    /// have it, in any process whose code may be linked with this one's. Empty for a
+    /// name that nobody else has.
+    pub lineage: Str,
+    /// Of `tbaa_scope_form`: what scopes say beside the tags.
+    pub scopes: u32,
+    /// Whether scopes are all that is attached.
+    pub scopes_alone: bool,
+    /// Names of records that C code accesses by clang's own tags, in modules that
+    /// are linked with the JIT's.
+    pub shared: *const Str,
+    /// The number of these names.
+    pub shared_count: usize,
+}
+
+/// What an instruction does, for what it gets.
+#[repr(u32)]
+pub enum InstructionKind {
+    /// It loads.
+    Load = 0,
+    /// It stores, or does both at once.
+    Store = 1,
+    /// It calls.
+    Call = 2,
+    /// It copies or fills memory, such as `llvm.memcpy`: `size` may be that of
+    /// several records.
+    Copy = 3,
+    /// Something else, which LLVM does not let have a tag.
+    None = 4,
+}
+
+/// What a context keeps of its tags.
+pub(crate) struct ContextTags {
+    tagging: Tagging,
+    /// By what was asked for; what C holds pointers to is allocated apart.
+    given: HashMap<Key, Box<Recording>>,
+}
+
+#[derive(PartialEq, Eq, Hash)]
+enum Key {
+    Place(String, Option<u64>),
+    Call(Vec<String>),
+}
+
+/// The types of a context, whose oracle stands apart.
+pub(crate) struct Declared<'c> {
+    pub(crate) oracle: &'c mut tbaa::Oracle,
+    pub(crate) built: &'c mut Built,
+}
+
+const DECLARED: &str = "looked at before";
+
+impl Typed for Declared<'_> {
+    fn tagged(&self) -> &TaggedTypes {
+        self.built.tagged().expect(DECLARED)
+    }
+
+    fn oracle(&self) -> &tbaa::Oracle {
+        self.oracle
+    }
+
+    fn update<R>(&mut self, change: impl FnOnce(&mut TaggedTypes, &mut Graph) -> R) -> R {
+        let Declared { oracle, built } = self;
+        oracle.update(|graph| {
+            std::mem::swap(graph, built.graph_mut());
+            let (types, own) = built.tagged_mut().expect(DECLARED);
+            let result = change(types, own);
+            std::mem::swap(graph, built.graph_mut());
+            result
+        })
+    }
+}
+
+impl From<JitError> for Error {
+    fn from(error: JitError) -> Error {
+        let status = match error {
+            JitError::Declare(DeclareError::Untagged { .. }) | JitError::NoTag { .. } => {
+                Status::Untagged
+            }
+            JitError::Declare(DeclareError::Build(_)) => Status::Build,
+            JitError::Declare(_) => Status::Path,
+            JitError::NotDeclared { .. } | JitError::NotShared { .. } => Status::Declaration,
+            JitError::Emit(_) => Status::Refused,
+            _ => Status::Build,
+        };
+        Error::new(status, error)
+    }
+}
+
+fn check_declared(of: &Declared<'_>) -> Result<(), Error> {
+    let Some(types) = of.built.tagged() else {
+        let message = "the spec of this context declares no types: give it a `declare`";
+        return Err(Error::new(Status::Declaration, message));
+    };
+    if types.policy() == Policy::Rfc && of.oracle.rules() == Rules::Llvm {
+        let message = "tags of policy rfc are lowered by rule union: make the context with \
+                       TBAA_RULE_UNION, as tbaa_options_for_llvm does";
+        return Err(Error::argument(message));
+    }
+    Ok(())
+}
+
+/// The tags of a context, made by the usual options where there are none.
+fn tags_of<'c>(
+    tags: &'c mut Option<ContextTags>,
+    of: &mut Declared<'_>,
+) -> Result<&'c mut ContextTags, Error> {
+    check_declared(of)?;
+    if tags.is_none() {
+        let tagging = Tagging::new(of, JitOptions::new())?;
+        *tags = Some(ContextTags { tagging, given: HashMap::new() });
+    }
+    given(tags.as_mut(), "the tags")
+}
+
+impl ContextTags {
+    /// Returns what was given out before, or makes it.
+    fn give(
+        &mut self,
+        key: Key,
+        make: impl FnOnce(&mut Tagging) -> Result<Kept, JitError>,
+    ) -> Result<Tagged, Error> {
+        let ContextTags { tagging, given } = self;
+        let kept = match given.entry(key) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(Box::new(Recording(make(tagging)?))),
+        };
+        let place = match &kept.0 {
+            Kept::Place(place) => TagPlace::from(&**place),
+            Kept::Call(_) => TagPlace::default(),
+        };
+        Ok(Tagged { place, nodes: &raw const **kept })
+    }
+}
+
+/// Texts of C, as Rust has them.
+unsafe fn texts<'t>(texts: *const Str, count: usize, name: &str) -> Result<Vec<&'t str>, Error> {
+    // SAFETY: the caller promises `count` texts.
+    let texts = unsafe { slice(texts, count, name) }?;
+    texts.iter().map(|text| text.text()).collect()
+}
+
+/// Says what the tags of a context are to be. Call it before the first place is
+/// asked for, or not at all.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tbaa_context_tag_options(
+    context: Option<&mut Context>,
+    options: Option<&TagOptions>,
+) -> Status {
+    change(context, |context| {
+        let options = given(options, "the options")?;
+        let (tags, mut of) = context.tagging();
+        if tags.is_some() {
+            return Err(Error::argument("places were given out: say first what tags are to be"));
+        }
+        check_declared(&of)?;
+        let all = [ScopeForm::None, ScopeForm::Lost, ScopeForm::All];
+        let mut made = JitOptions::new().scopes(constant(&all, options.scopes, "tbaa_scope_form")?);
+        if options.scopes_alone {
+            made = made.scopes_alone();
+        }
+        let lineage = options.lineage.text()?;
+        if !lineage.is_empty() {
+            made = made.lineage(lineage);
+        }
+        // SAFETY: the caller promises so many names.
+        made = made.shared(unsafe { texts(options.shared, options.shared_count, "shared") }?);
+        let tagging = Tagging::new(&mut of, made)?;
+        *tags = Some(ContextTags { tagging, given: HashMap::new() });
+        Ok(())
+    })
+}
+
+/// Gives the places that paths lead to, with what LLVM gets for accesses there:
+/// under policy `rfc` lowered tags. A path that names a record alone is the whole
+/// record, as a copy accesses it. Ask for all places that are known at the start in
+/// one call: their tags tell most accesses apart. More may come at any time; what
+/// was given out stays. On an error nothing is written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tbaa_places(
+    context: Option<&mut Context>,
+    paths: *const Str,
+    count: usize,
+    places: *mut Tagged,
+) -> Status {
+    change(context, |context| {
+        // SAFETY: the caller promises `count` paths.
+        let paths = unsafe { texts(paths, count, "paths") }?;
+        if places.is_null() && count > 0 {
+            return Err(Error::argument("the place of the places is NULL"));
+        }
+        let (tags, mut of) = context.tagging();
+        let tags = tags_of(tags, &mut of)?;
+        // All are lowered together.
+        let found = tags.tagging.places(&mut of, &paths)?;
+        let found = paths.into_iter().zip(found).map(|(path, place)| {
+            let key = Key::Place(path.to_owned(), None);
+            tags.give(key, |_| Ok(Kept::Place(place)))
+        });
+        let found: Vec<Tagged> = found.collect::<Result<_, Error>>()?;
+        // SAFETY: the caller promises room for `count` places; `found` is our own.
+        unsafe { std::ptr::copy_nonoverlapping(found.as_ptr(), places, found.len()) };
+        Ok(())
+    })
+}
+
+/// Gives the place that a path leads to for accesses of `size` bytes, which may be
+/// more than it has, such as a vector that begins there; `UINT64_MAX` is for a size
+/// that varies.
+#[unsafe(no_mangle)]
+pub extern "C" fn tbaa_place_sized(
+    context: Option<&mut Context>,
+    path: Str,
+    size: u64,
+    place: Option<&mut MaybeUninit<Tagged>>,
+) -> Status {
+    made_in(context, place, |context| {
+        let path = path.text()?;
+        let (tags, mut of) = context.tagging();
+        let key = Key::Place(path.to_owned(), Some(size));
+        tags_of(tags, &mut of)?
+            .give(key, |tagging| tagging.sized(&mut of, path, size).map(Kept::Place))
+    })
+}
+
+/// Gives what a call gets that reads and writes the memory of `touched`, by paths,
+/// and hands out or takes back objects of the types `memory`, and touches nothing
+/// else that others access. With one path and no types that is the path's tag; with
+/// several the scopes of all that the call leaves alone, so nothing where there are
+/// none.
+///
+/// An allocator must name the type of each object that it may free, and of each
+/// object that may be made of its bytes: LLVM moves the last stores to an object that
+/// is freed behind a call that does not touch it. A callee that reallocates, collects
+/// garbage or calls back touches whatever those touch.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tbaa_call_touching(
+    context: Option<&mut Context>,
+    touched: *const Str,
+    touched_count: usize,
+    memory: *const Str,
+    memory_count: usize,
+    call: Option<&mut MaybeUninit<Tagged>>,
+) -> Status {
+    made_in(context, call, |context| {
+        // SAFETY: the caller promises as many.
+        let mut all = unsafe { texts(touched, touched_count, "touched") }?;
+        // SAFETY: as above.
+        all.extend(unsafe { texts(memory, memory_count, "memory") }?);
+        let (tags, mut of) = context.tagging();
+        let key = Key::Call(all.iter().map(|&text| text.to_owned()).collect());
+        tags_of(tags, &mut of)?.give(key, |tagging| tagging.call(&mut of, &all).map(Kept::Call))
+    })
+}
+
+/// Emits what an instruction at a place, or a call, is to get. `kind` is of
+/// `tbaa_instruction_kind`; `size` has the bytes that it accesses, 0 if they are not
+/// known, `UINT64_MAX` if they vary. An access that is wider than its place, and a
+/// store where memory is immutable, is `TBAA_STATUS_REFUSED`, with the remedy.
+/// `tbaa-llvm.h` calls this with what the instruction says.
+///
+/// It takes no lock: the place may be used by many threads, the emitter by one.
+#[unsafe(no_mangle)]
+pub extern "C" fn tbaa_emit_tagged(
+    emitter: Option<&mut NodeEmitter>,
+    tagged: Option<&Tagged>,
+    kind: u32,
+    size: u64,
+    nodes: Option<&mut MaybeUninit<NodeAttachments>>,
+) -> Status {
+    made(nodes, || {
+        let emitter = given(emitter, "the emitter")?;
+        let tagged = given(tagged, "the place")?;
+        // SAFETY: the context made it, and lives.
+        let recording = given(unsafe { tagged.nodes.as_ref() }, "the place's nodes")?;
+        let kinds: [u32; 5] = [0, 1, 2, 3, 4];
+        let kind = constant(&kinds, kind, "tbaa_instruction_kind")?;
+        if kind == InstructionKind::None as u32 {
+            return Err(refused(
+                "only loads, stores, calls, va_arg, atomicrmw and cmpxchg can have a tag",
+            ));
+        }
+        let size = (size != 0).then_some(size);
+        let found: &Attachments<Recorded> = match (&recording.0, kind) {
+            (Kept::Call(call), _) => call.nodes(),
+            (Kept::Place(place), 0 | 1) => {
+                place.check(size, kind == 1).map_err(refused)?;
+                place.nodes()
+            }
+            (Kept::Place(place), _) => {
+                if kind == 3 {
+                    place.check_copy(size).map_err(refused)?;
+                }
+                place.tagged().nodes_for_calls()
+            }
+        };
+        emitter.recorded(found)
+    })
+}
+
+fn refused(misuse: impl std::fmt::Display) -> Error {
+    Error::new(Status::Refused, misuse)
+}

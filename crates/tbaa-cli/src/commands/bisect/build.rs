@@ -1,0 +1,199 @@
+//! A program of several modules, as `tbaa cc --record` has seen it being built: what changes
+//! is compiled and linked again, in its place.
+
+use std::collections::{BTreeSet, HashSet};
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::commands::cc::record::{Step, steps};
+use crate::convert::is_on_path;
+use crate::report::Failure;
+use crate::scratch::Folder;
+
+/// A program that is built again and again.
+pub(super) struct Build {
+    modules: Vec<Step>,
+    links: Vec<Link>,
+    archives: Vec<Archive>,
+    /// For each module, the tags that its object was made with; `None` if with all.
+    made: Vec<Option<Vec<bool>>>,
+    /// Has copies, and puts all files back at the end.
+    folder: Folder,
+}
+
+struct Link {
+    step: Step,
+    /// The files that it reads.
+    inputs: Vec<PathBuf>,
+}
+
+/// An archive that has objects of modules.
+struct Archive {
+    path: PathBuf,
+    /// The modules, by their indices.
+    modules: Vec<usize>,
+}
+
+impl Build {
+    pub(super) fn open(folder: &Path) -> Result<Build, Failure> {
+        let (modules, links): (Vec<_>, Vec<_>) =
+            steps(folder)?.into_iter().partition(|step| step.module.is_some());
+        if modules.is_empty() || links.is_empty() {
+            return Err(Failure::unusable(format!(
+                "{} records no program: {} and {} are there; build again from the start",
+                folder.display(),
+                super::counted(modules.len() as u64, "module", "modules"),
+                super::counted(links.len() as u64, "linked file", "linked files"),
+            )));
+        }
+        let links: Vec<_> = links.into_iter().map(Link::new).collect();
+        let scratch = Folder::new().map_err(|error| {
+            Failure::unusable(format!("cannot make a folder for copies: {error}"))
+        })?;
+        let made = vec![None; modules.len()];
+        let mut build = Build { modules, links, archives: Vec::new(), made, folder: scratch };
+        build.find_archives()?;
+        let outputs = build.modules.iter().chain(build.links.iter().map(|link| &link.step));
+        let mut files: Vec<_> = outputs.map(|step| step.output.clone()).collect();
+        files.extend(build.archives.iter().map(|archive| archive.path.clone()));
+        for file in files {
+            build.folder.keep(&file).map_err(|error| failed(&file, &error))?;
+        }
+        Ok(build)
+    }
+
+    /// The modules' texts.
+    pub(super) fn modules(&self) -> impl Iterator<Item = &Path> {
+        self.modules.iter().filter_map(|step| step.module.as_deref())
+    }
+
+    /// Finds the archives among what is linked, and the objects that they hold, by content.
+    fn find_archives(&mut self) -> Result<(), Failure> {
+        let is_archive = |path: &&PathBuf| path.extension().is_some_and(|it| it == "a");
+        let inputs = self.links.iter().flat_map(|link| &link.inputs).filter(is_archive);
+        let paths: BTreeSet<_> = inputs.cloned().collect();
+        for path in paths {
+            let bytes = fs::read(&path).map_err(|error| failed(&path, &error))?;
+            let mut modules = Vec::new();
+            for (number, step) in self.modules.iter().enumerate() {
+                let object =
+                    fs::read(&step.output).map_err(|error| failed(&step.output, &error))?;
+                if !object.is_empty() && memchr::memmem::find(&bytes, &object).is_some() {
+                    modules.push(number);
+                }
+            }
+            if bytes.starts_with(b"!<thin>") {
+                // It names its objects, which are changed in their place.
+                continue;
+            }
+            if !modules.is_empty() {
+                self.archives.push(Archive { path, modules });
+            }
+        }
+        Ok(())
+    }
+
+    /// Builds the program with some tags left off. `wanted` says for each module which of
+    /// its instructions keep theirs, and `write` writes a module so.
+    pub(super) fn make(
+        &mut self,
+        wanted: &[Vec<bool>],
+        mut write: impl FnMut(usize, &[bool], &Path) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let mut changed: HashSet<PathBuf> = HashSet::new();
+        for (number, keep) in wanted.iter().enumerate() {
+            if self.made[number].as_ref() == Some(keep) {
+                continue;
+            }
+            let copy = self.folder.file("copy.ll");
+            write(number, keep, &copy)?;
+            let step = &self.modules[number];
+            run(step, [copy.as_os_str(), OsStr::new("-o"), step.output.as_os_str()])?;
+            self.made[number] = Some(keep.clone());
+            changed.insert(step.output.clone());
+        }
+        for archive in &self.archives {
+            let objects = archive.modules.iter().map(|&number| &self.modules[number].output);
+            let objects: Vec<_> = objects.filter(|object| changed.contains(*object)).collect();
+            if objects.is_empty() {
+                continue;
+            }
+            let tool = ["llvm-ar-22", "llvm-ar"].into_iter().find(|it| is_on_path(it));
+            let mut command = Command::new(tool.unwrap_or("ar"));
+            command.arg("r").arg(&archive.path).args(objects);
+            finish(command, "change an archive")?;
+            changed.insert(archive.path.clone());
+        }
+        for link in &self.links {
+            if link.inputs.iter().any(|input| changed.contains(input)) {
+                run(&link.step, std::iter::empty::<&OsStr>())?;
+                changed.insert(link.step.output.clone());
+            }
+        }
+        Ok(())
+    }
+}
+
+fn failed(file: &Path, error: &std::io::Error) -> Failure {
+    Failure::unusable(format!("cannot use {}: {error}", file.display()))
+}
+
+fn run<'a>(step: &Step, more: impl IntoIterator<Item = &'a OsStr>) -> Result<(), Failure> {
+    let mut command = Command::new(&step.program);
+    command.args(&step.arguments).args(more).current_dir(&step.folder);
+    finish(command, &format!("make {}", step.output.display()))
+}
+
+fn finish(mut command: Command, what: &str) -> Result<(), Failure> {
+    let program: OsString = command.get_program().to_owned();
+    let output = command
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| Failure::unusable(format!("cannot run {}: {error}", program.display())))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    Err(Failure::unusable(format!("{} cannot {what}: {message}", program.display())))
+}
+
+impl Link {
+    /// Finds the files that the step reads: those that it names, and libraries by `-l`.
+    fn new(step: Step) -> Link {
+        let mut inputs = Vec::new();
+        let at = |path: &str| step.folder.join(path);
+        let joined = |flag: &str| -> Vec<String> {
+            let next = step.arguments.iter().skip(1).map(Some).chain([None]);
+            let both = step.arguments.iter().zip(next);
+            both.filter_map(|(it, next)| match it.strip_prefix(flag)? {
+                "" => next.cloned(),
+                rest => Some(rest.to_owned()),
+            })
+            .collect()
+        };
+        let folders = joined("-L");
+        for argument in &step.arguments {
+            let path = at(argument);
+            if path.is_file() {
+                inputs.push(std::path::absolute(&path).unwrap_or(path));
+            }
+        }
+        for name in joined("-l") {
+            for folder in &folders {
+                for file in [format!("lib{name}.so"), format!("lib{name}.a")] {
+                    let path = at(folder).join(file);
+                    if path.is_file() {
+                        inputs.push(std::path::absolute(&path).unwrap_or(path));
+                    }
+                }
+            }
+        }
+        // `../lib/a.a` and `lib/a.a` are one file.
+        for input in &mut inputs {
+            *input = fs::canonicalize(&*input).unwrap_or_else(|_| input.clone());
+        }
+        Link { step, inputs }
+    }
+}

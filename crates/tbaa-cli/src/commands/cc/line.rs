@@ -1,0 +1,354 @@
+//! A compiler's command line, taken apart.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use crate::report::Failure;
+
+/// What the line asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Task {
+    /// `-c`, or `-S`: one output for each input.
+    Compile,
+    Link,
+    /// Anything that makes no code, such as `-E`.
+    Other,
+}
+
+/// A part of the line.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Word {
+    /// A flag, with its value where that is a word of its own.
+    Flag(Vec<OsString>),
+    /// C or C++ that clang compiles; its language where `-x` says it.
+    Source { path: PathBuf, language: Option<OsString> },
+    /// Any other input.
+    Input(OsString),
+}
+
+#[derive(Debug)]
+pub(super) struct Line {
+    pub(super) words: Vec<Word>,
+    pub(super) task: Task,
+    pub(super) output: Option<PathBuf>,
+}
+
+/// Flags whose value is the next word.
+///
+/// Source: `clang/Driver/Options.td`.
+const WITH_VALUE: &[&str] = &[
+    "-A",
+    "-B",
+    "-D",
+    "-F",
+    "-G",
+    "-I",
+    "-L",
+    "-MF",
+    "-MJ",
+    "-MQ",
+    "-MT",
+    "-T",
+    "-U",
+    "-Xanalyzer",
+    "-Xassembler",
+    "-Xclang",
+    "-Xlinker",
+    "-Xopenmp-target",
+    "-Xpreprocessor",
+    "-allowable_client",
+    "-arch",
+    "-cxx-isystem",
+    "-dumpbase",
+    "-dumpdir",
+    "-e",
+    "-framework",
+    "-fplugin",
+    "-idirafter",
+    "-imacros",
+    "-imultilib",
+    "-include",
+    "-include-pch",
+    "-install_name",
+    "-iprefix",
+    "-iquote",
+    "-isysroot",
+    "-isystem",
+    "-iwithprefix",
+    "-iwithprefixbefore",
+    "-l",
+    "-mllvm",
+    "-o",
+    "-rpath",
+    "-serialize-diagnostics",
+    "-target",
+    "-u",
+    "-x",
+    "-z",
+    "--include",
+    "--language",
+    "--output",
+    "--param",
+    "--sysroot",
+];
+
+/// Flags of the preprocessor and of warnings, which say nothing to a back end; joined to
+/// their values, or not.
+const FRONT: &[&str] = &[
+    "-A",
+    "-D",
+    "-F",
+    "-I",
+    "-M",
+    "-U",
+    "-W",
+    "-Xpreprocessor",
+    "-ansi",
+    "-cxx-isystem",
+    "-idirafter",
+    "-imacros",
+    "-imultilib",
+    "-include",
+    "-include-pch",
+    "-iprefix",
+    "-iquote",
+    "-isystem",
+    "-iwithprefix",
+    "-iwithprefixbefore",
+    "-pedantic",
+    "-std",
+    "-trigraphs",
+];
+
+fn is_among(flag: &OsStr, list: &[&str]) -> bool {
+    list.iter().any(|it| flag == *it)
+}
+
+impl Line {
+    /// Reads a line; `@file` stands for what the file has.
+    pub(super) fn read(arguments: &[OsString]) -> Result<Line, Failure> {
+        let arguments = expand(arguments, 0)?;
+        let mut line = Line { words: Vec::new(), task: Task::Link, output: None };
+        let (mut language, mut rest) = (None, arguments.into_iter());
+        while let Some(word) = rest.next() {
+            if word == "-" || !word.as_encoded_bytes().starts_with(b"-") {
+                line.input(word, language.clone());
+            } else if is_among(&word, WITH_VALUE) {
+                let value = rest.next().unwrap_or_default();
+                if word == "-o" || word == "--output" {
+                    line.output = Some(value.into());
+                    continue;
+                }
+                if word == "-x" || word == "--language" {
+                    language = (value != "none").then(|| value.clone());
+                }
+                line.words.push(Word::Flag(vec![word, value]));
+            } else {
+                let bytes = word.as_encoded_bytes();
+                if let Some(joined) = bytes.strip_prefix(b"-o").filter(|_| !is_long_o(bytes)) {
+                    line.output = Some(String::from_utf8_lossy(joined).into_owned().into());
+                    continue;
+                }
+                if let Some(joined) = bytes.strip_prefix(b"-x").filter(|it| !it.is_empty()) {
+                    let joined = String::from_utf8_lossy(joined).into_owned();
+                    language = (joined != "none").then(|| joined.into());
+                }
+                line.flag(&word);
+                line.words.push(Word::Flag(vec![word]));
+            }
+        }
+        if !line.words.iter().any(|it| matches!(it, Word::Source { .. } | Word::Input(_))) {
+            line.task = Task::Other;
+        }
+        Ok(line)
+    }
+
+    fn input(&mut self, word: OsString, language: Option<OsString>) {
+        let path = PathBuf::from(&word);
+        let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
+        let by_name = ["c", "i", "cc", "cp", "cpp", "cxx", "c++", "C", "CPP", "ii"];
+        let is_source = match language.as_deref().and_then(OsStr::to_str) {
+            Some(language) => ["c", "c++", "cpp-output", "c++-cpp-output"].contains(&language),
+            None => by_name.contains(&extension),
+        };
+        self.words.push(match is_source {
+            true => Word::Source { path, language },
+            false => Word::Input(word),
+        });
+    }
+
+    fn flag(&mut self, flag: &OsStr) {
+        let other = [
+            "-E",
+            "-M",
+            "-MM",
+            "-fsyntax-only",
+            "--analyze",
+            "--precompile",
+            "--version",
+            "--help",
+            "-help",
+            "-###",
+            "-dumpmachine",
+            "-dumpversion",
+            "-emit-ast",
+            "-cc1",
+            "-cc1as",
+            "-emit-pch",
+        ];
+        let text = flag.to_string_lossy();
+        if is_among(flag, &other) || text.starts_with("-print-") || text.starts_with("--print-") {
+            self.task = Task::Other;
+        } else if self.task == Task::Link && (flag == "-c" || flag == "-S") {
+            self.task = Task::Compile;
+        }
+    }
+
+    /// Whether this flag is there.
+    pub(super) fn has(&self, flag: &str) -> bool {
+        self.words.iter().any(|it| matches!(it, Word::Flag(words) if words[0] == flag))
+    }
+
+    /// All flags, each with its value.
+    pub(super) fn flags(&self) -> impl Iterator<Item = &[OsString]> {
+        self.words.iter().filter_map(|it| match it {
+            Word::Flag(words) => Some(&words[..]),
+            _ => None,
+        })
+    }
+
+    pub(super) fn sources(&self) -> impl Iterator<Item = (&Path, Option<&OsStr>)> {
+        self.words.iter().filter_map(|it| match it {
+            Word::Source { path, language } => Some((&**path, language.as_deref())),
+            _ => None,
+        })
+    }
+}
+
+/// Flags that begin like `-o` and are none.
+fn is_long_o(flag: &[u8]) -> bool {
+    flag.starts_with(b"-object") || flag.starts_with(b"-ob") || flag == b"-o"
+}
+
+/// Whether a flag is for the front end alone.
+pub(super) fn is_front(flag: &[OsString]) -> bool {
+    let first = flag[0].as_encoded_bytes();
+    // `-Wl,` and `-Wa,` are for others, and of `-M` and `-F` other flags begin with the letter.
+    let other = [&b"-Wl,"[..], b"-Wa,", b"-Miphone"].iter().any(|it| first.starts_with(it));
+    let joins = |it: &&str| match *it {
+        "-M" => {
+            matches!(
+                first,
+                b"-M"
+                    | b"-MM"
+                    | b"-MD"
+                    | b"-MMD"
+                    | b"-MP"
+                    | b"-MG"
+                    | b"-MV"
+                    | b"-MF"
+                    | b"-MT"
+                    | b"-MQ"
+                    | b"-MJ"
+            ) || [&b"-MF"[..], b"-MT", b"-MQ", b"-MJ"].iter().any(|it| first.starts_with(it))
+        }
+        it => first.starts_with(it.as_bytes()),
+    };
+    !other && FRONT.iter().any(joins)
+}
+
+/// Response files that name response files, at most so deep.
+const DEEP: u32 = 16;
+
+fn expand(arguments: &[OsString], depth: u32) -> Result<Vec<OsString>, Failure> {
+    let mut all = Vec::new();
+    for argument in arguments {
+        let file = argument.to_str().and_then(|it| it.strip_prefix('@'));
+        let text = file.and_then(|file| std::fs::read_to_string(file).ok());
+        match text {
+            None => all.push(argument.clone()),
+            Some(_) if depth >= DEEP => {
+                return Err(Failure::unusable(format!(
+                    "response files name each other {DEEP} deep: {}",
+                    argument.display()
+                )));
+            }
+            Some(text) => all.extend(expand(&words(&text), depth + 1)?),
+        }
+    }
+    Ok(all)
+}
+
+/// The words of a response file: quotes and backslashes as in a shell.
+///
+/// LLVM: `cl::TokenizeGNUCommandLine`.
+fn words(text: &str) -> Vec<OsString> {
+    let (mut words, mut word) = (Vec::new(), None::<String>);
+    let mut quote = None;
+    let mut rest = text.chars();
+    while let Some(char) = rest.next() {
+        match (char, quote) {
+            ('\\', _) => word.get_or_insert_default().extend(rest.next()),
+            (char, Some(open)) if char == open => quote = None,
+            ('"' | '\'', None) => {
+                quote = Some(char);
+                word.get_or_insert_default();
+            }
+            (char, None) if char.is_whitespace() => words.extend(word.take().map(OsString::from)),
+            (char, _) => word.get_or_insert_default().push(char),
+        }
+    }
+    words.extend(word.map(OsString::from));
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str) -> Line {
+        Line::read(&words(line)).unwrap_or_else(|_| panic!("{line}"))
+    }
+
+    #[test]
+    fn lines_are_taken_apart() {
+        for (line, task, sources, output) in [
+            ("-c a.c", Task::Compile, 1, None),
+            ("-c -o x.o a.c", Task::Compile, 1, Some("x.o")),
+            ("a.c b.cpp c.o -lm -ox", Task::Link, 2, Some("x")),
+            ("-c a.s", Task::Compile, 0, None),
+            ("-x assembler a.c -x none b.c -S", Task::Compile, 1, None),
+            ("-E a.c", Task::Other, 1, None),
+            ("-c -E a.c", Task::Other, 1, None),
+            ("-MD -MF a.c -c b.c", Task::Compile, 1, None),
+            ("-I a.c -D b.c -include c.c -c d.c", Task::Compile, 1, None),
+            ("--version", Task::Other, 0, None),
+            ("-print-file-name=a.c", Task::Other, 0, None),
+            ("-xc - -c", Task::Compile, 1, None),
+            ("-shared a.o -o liba.so", Task::Link, 0, Some("liba.so")),
+        ] {
+            let read = read(line);
+            assert_eq!(read.task, task, "{line}");
+            assert_eq!(read.sources().count(), sources, "{line}");
+            assert_eq!(read.output.as_deref(), output.map(Path::new), "{line}");
+        }
+    }
+
+    #[test]
+    fn response_files_are_read_as_a_shell_reads_words() {
+        let text = "-c \"a b.c\" 'it\\'s.c' \\\"x\\\" -DX=\"1 2\"\n\t'' end";
+        let expected = ["-c", "a b.c", "it's.c", "\"x\"", "-DX=1 2", "", "end"];
+        assert_eq!(words(text), expected);
+    }
+
+    #[test]
+    fn flags_for_the_front_end_are_known() {
+        for flag in ["-DX", "-I.", "-MD", "-MFa.d", "-Wall", "-Wp,-MD,a.d", "-std=c11", "-pedantic"]
+        {
+            assert!(is_front(&[flag.into()]), "{flag}");
+        }
+        for flag in ["-O2", "-flto", "-Wl,-s", "-Wa,-x", "-march=native", "-fPIC", "-g"] {
+            assert!(!is_front(&[flag.into()]), "{flag}");
+        }
+    }
+}

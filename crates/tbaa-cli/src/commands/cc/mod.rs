@@ -1,0 +1,342 @@
+//! `tbaa cc` and `tbaa c++`: a compiler whose programs check their tags as they run.
+
+mod line;
+pub(crate) mod record;
+mod runtime;
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+
+use tbaa_instrument::instrument;
+
+use crate::convert::clang;
+use crate::report::{Failure, note};
+use crate::scratch::Folder;
+use line::{Line, Task, Word};
+use record::Recording;
+
+/// Compiles C as clang does, with run-time checks of tags.
+///
+/// Put it in a compiler's place: CC="tbaa cc" CXX="tbaa c++" ./configure && make. It
+/// compiles by clang (`$CLANG`), puts a check before each tagged access, and links
+/// `libtbaa_witness`. Assembly and other languages are compiled without checks, and a note
+/// says so. All arguments are clang's, but these: `--record DIR` as the first one, or
+/// `TBAA_RECORD=DIR`, compiles without checks and records the modules for `tbaa bisect
+/// --build DIR`.
+#[derive(clap::Args)]
+#[command(
+    disable_help_flag = true,
+    after_help = "\
+Examples:
+  make CC='tbaa cc' CXX='tbaa c++'
+  tbaa cc -O2 -c prog.c -o prog.o && tbaa cc prog.o -o prog && ./prog
+  make CC='tbaa cc --record /tmp/build' && tbaa bisect --build /tmp/build -- ./test.sh
+
+Exit status: clang's"
+)]
+pub(crate) struct Cc {
+    /// What clang would get.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
+    pub(crate) arguments: Vec<OsString>,
+}
+
+/// How clang ended, for this program to end so, too.
+pub(crate) type Status = u8;
+
+pub(super) fn run(args: &Cc, plus_plus: bool) -> Result<Status, Failure> {
+    let (recording, arguments) = Recording::requested(&args.arguments)?;
+    let line = Line::read(arguments)?;
+    let driver = Driver { plus_plus };
+    if line.task == Task::Other {
+        return driver.run(arguments);
+    }
+    let folder = Folder::new()
+        .map_err(|error| Failure::unusable(format!("cannot make a folder: {error}")))?;
+    let job = Job { line: &line, driver, folder: &folder, recording: recording.as_ref() };
+    for word in &line.words {
+        if let Word::Input(path) = word
+            && let Some(what) = unchecked(path, &line)
+        {
+            note(format!("{} is compiled without checks: {what}", path.display()));
+        }
+    }
+    match line.task {
+        Task::Compile => job.compile_all(),
+        _ => job.link(),
+    }
+}
+
+/// Why an input gets no checks, if it is one that could have had some.
+fn unchecked(path: &OsStr, line: &Line) -> Option<&'static str> {
+    let extension = Path::new(path).extension().and_then(OsStr::to_str)?;
+    match extension {
+        "s" | "S" | "sx" => Some("it is assembly"),
+        "m" | "mm" | "M" => Some("it is Objective-C"),
+        "cu" | "cl" | "hip" | "f" | "f90" | "rs" | "d" | "go" => Some("it is another language"),
+        "ll" | "bc" if line.task == Task::Compile => {
+            Some("it is a module of LLVM's; `tbaa instrument` puts checks into one")
+        }
+        _ => None,
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Driver {
+    plus_plus: bool,
+}
+
+impl Driver {
+    fn command(self) -> Command {
+        let mut command = Command::new(clang());
+        if self.plus_plus {
+            command.arg("--driver-mode=g++");
+        }
+        command
+    }
+
+    fn run(self, arguments: &[OsString]) -> Result<Status, Failure> {
+        finish(self.command().args(arguments))
+    }
+}
+
+/// Runs clang, whose messages go where this program's would.
+fn finish(command: &mut Command) -> Result<Status, Failure> {
+    let status = command.status().map_err(|error| {
+        let name = command.get_program().display();
+        Failure::unusable(format!("cannot run {name}: {error}; set CLANG to a clang"))
+    })?;
+    Ok(code(status))
+}
+
+fn code(status: ExitStatus) -> Status {
+    status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
+}
+
+/// One call of the compiler.
+struct Job<'j> {
+    line: &'j Line,
+    driver: Driver,
+    folder: &'j Folder,
+    recording: Option<&'j Recording>,
+}
+
+/// Ends the compiler with clang's status, where that is not 0.
+macro_rules! check {
+    ($status:expr) => {
+        match $status? {
+            0 => {}
+            status => return Ok(status),
+        }
+    };
+}
+
+impl Job<'_> {
+    fn compile_all(&self) -> Result<Status, Failure> {
+        let sources = self.line.sources().count();
+        if self.line.output.is_some() && sources > 1 {
+            // clang says what is wrong with that.
+            return self.driver.run(&self.whole());
+        }
+        for (path, language) in self.line.sources() {
+            let to = match &self.line.output {
+                Some(output) => output.clone(),
+                None => default_output(path, self.line.has("-S")),
+            };
+            check!(self.compile(path, language, &to, &to));
+        }
+        let others = self.line.words.iter().any(|it| matches!(it, Word::Input(_)));
+        if !others {
+            return Ok(0);
+        }
+        let rest = |it: &&Word| !matches!(it, Word::Source { .. });
+        let rest = self.line.words.iter().filter(rest).flat_map(plain);
+        let mut command = self.driver.command();
+        command.args(rest);
+        if let Some(output) = &self.line.output {
+            command.arg("-o").arg(output);
+        }
+        finish(&mut command)
+    }
+
+    /// The line as it was.
+    fn whole(&self) -> Vec<OsString> {
+        let mut words: Vec<_> = self.line.words.iter().flat_map(plain).collect();
+        if let Some(output) = &self.line.output {
+            words.extend(["-o".into(), output.clone().into()]);
+        }
+        words
+    }
+
+    /// Compiles one source to `to`. `named` is what rules of dependencies are for.
+    fn compile(
+        &self,
+        source: &Path,
+        language: Option<&OsStr>,
+        to: &Path,
+        named: &Path,
+    ) -> Result<Status, Failure> {
+        let text = self.folder.file("module.ll");
+        check!(finish(&mut self.front(source, language, &text, named)));
+        let module = match self.recording {
+            Some(recording) => recording.keep(&text)?,
+            None => {
+                self.instrument(source, &text)?;
+                text
+            }
+        };
+        let mut back = self.back();
+        let arguments: Vec<OsString> = back.get_args().map(OsStr::to_owned).collect();
+        let status = finish(back.arg(&module).arg("-o").arg(to))?;
+        if let Some(recording) = self.recording.filter(|_| status == 0) {
+            recording.compiled(&clang(), &arguments, &module, to)?;
+        }
+        Ok(status)
+    }
+
+    /// Clang's front end: a module with each access of the source.
+    fn front(&self, source: &Path, language: Option<&OsStr>, to: &Path, named: &Path) -> Command {
+        let mut command = self.driver.command();
+        let line = self.line;
+        let skipped = ["-c", "-S", "-x", "--language", "-emit-llvm", "-pipe", "-save-temps"];
+        let kept = line.flags().filter(|flag| !skipped.iter().any(|it| flag[0] == *it));
+        command.args(kept.flatten());
+        let level = |flag: &&[OsString]| flag[0].as_encoded_bytes().starts_with(b"-O");
+        if line.flags().filter(level).last().is_none_or(|level| level[0] == "-O0") {
+            // Without optimisation clang writes no tags.
+            command.arg("-O1");
+        }
+        let debug = |flag: &[OsString]| flag[0].as_encoded_bytes().starts_with(b"-g");
+        if !line.flags().any(debug) {
+            command.arg("-gline-tables-only");
+        }
+        // The object's name, not the module's, is what dependencies are said of.
+        let says =
+            |name: &str| line.flags().any(|flag| flag[0].to_string_lossy().starts_with(name));
+        let wants = says("-MD") || says("-MMD");
+        if wants && !says("-MF") {
+            command.arg("-MF").arg(named.with_extension("d"));
+        }
+        if (wants || says("-Wp,-MD") || says("-Wp,-MMD")) && !says("-MT") && !says("-MQ") {
+            command.arg("-MQ").arg(named);
+        }
+        command.args(["-Qunused-arguments", "-Xclang", "-disable-llvm-passes", "-S", "-emit-llvm"]);
+        if let Some(language) = language {
+            command.arg("-x").arg(language);
+        }
+        command.arg("-o").arg(to).arg(source);
+        command
+    }
+
+    /// The rest of clang, but for the module and the output.
+    fn back(&self) -> Command {
+        let mut command = self.driver.command();
+        let skipped = ["-x", "--language", "-pipe", "-save-temps"];
+        let kept = self.line.flags().filter(|flag| !skipped.iter().any(|it| flag[0] == *it));
+        command.args(kept.filter(|flag| !line::is_front(flag)).flatten());
+        if self.line.task == Task::Link {
+            command.arg("-c");
+        }
+        command.args(["-Qunused-arguments", "-Wno-override-module", "-x", "ir"]);
+        command
+    }
+
+    /// Puts checks into a module, where that can be done.
+    fn instrument(&self, source: &Path, file: &Path) -> Result<(), Failure> {
+        let text = std::fs::read(file)?;
+        let checked = tbaa_ir::read(&text).and_then(|module| instrument(&text, &module));
+        match checked {
+            Ok(checked) => Ok(std::fs::write(file, checked.text)?),
+            Err(error) => {
+                let source = source.display();
+                note(format!("{source} is compiled without checks: {}", error.kind));
+                Ok(())
+            }
+        }
+    }
+
+    fn link(&self) -> Result<Status, Failure> {
+        let mut command = self.driver.command();
+        for (number, word) in self.line.words.iter().enumerate() {
+            match word {
+                Word::Source { path, language } => {
+                    let object = match self.recording {
+                        Some(recording) => recording.object(path)?,
+                        None => self.folder.file(&format!("{number}.o")),
+                    };
+                    let output = self.line.output.clone().unwrap_or_else(|| "a.out".into());
+                    check!(self.compile(path, language.as_deref(), &object, &output));
+                    command.arg(object);
+                }
+                // The language was the sources'.
+                Word::Flag(words) if words[0] == "-x" || words[0] == "--language" => {}
+                word => drop(command.args(plain(word))),
+            }
+        }
+        if let Some(output) = &self.line.output {
+            command.arg("-o").arg(output);
+        }
+        if self.recording.is_none() {
+            command.args(runtime::flags(self.line, self.folder)?);
+        }
+        let arguments: Vec<OsString> = command.get_args().map(OsStr::to_owned).collect();
+        let status = finish(&mut command)?;
+        if let Some(recording) = self.recording.filter(|_| status == 0) {
+            let output = self.line.output.clone().unwrap_or_else(|| "a.out".into());
+            recording.linked(&clang(), &arguments, &output)?;
+        }
+        Ok(status)
+    }
+}
+
+/// The words of a part of the line.
+fn plain(word: &Word) -> Vec<OsString> {
+    match word {
+        Word::Flag(words) => words.clone(),
+        Word::Source { path, .. } => vec![path.clone().into()],
+        Word::Input(word) => vec![word.clone()],
+    }
+}
+
+/// Where clang writes what it makes of a source.
+fn default_output(source: &Path, assembly: bool) -> PathBuf {
+    let name = source.file_name().unwrap_or(OsStr::new("-"));
+    Path::new(name).with_extension(if assembly { "s" } else { "o" })
+}
+
+/// Compiles a C or C++ file with checks, and runs the program.
+///
+/// What the program says to the runtime is in the environment variable `TBAA_WITNESS`, see
+/// the guide witness.md.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  tbaa run prog.c
+  tbaa run prog.cpp --flags '-O2 -Iinclude -lm' -- arguments of the program
+
+Exit status: the program's; 66 where something was reported")]
+pub(crate) struct Run {
+    /// A C or C++ file.
+    pub(crate) source: PathBuf,
+    /// Flags for clang.
+    #[arg(long, value_name = "FLAGS", value_delimiter = ' ', allow_hyphen_values = true)]
+    pub(crate) flags: Vec<OsString>,
+    /// The program's arguments.
+    #[arg(last = true, value_name = "ARGUMENTS")]
+    pub(crate) arguments: Vec<OsString>,
+}
+
+pub(super) fn run_file(args: &Run) -> Result<Status, Failure> {
+    let folder = Folder::new()
+        .map_err(|error| Failure::unusable(format!("cannot make a folder: {error}")))?;
+    let program = folder.file("program");
+    let plus_plus = args.source.extension().is_some_and(|it| it != "c");
+    let mut arguments = args.flags.clone();
+    let level = |flag: &OsString| flag.as_encoded_bytes().starts_with(b"-O");
+    if !args.flags.iter().any(level) {
+        arguments.insert(0, "-O1".into());
+    }
+    arguments.extend([args.source.clone().into(), "-o".into(), program.clone().into()]);
+    check!(run(&Cc { arguments }, plus_plus));
+    finish(Command::new(&program).args(&args.arguments))
+}

@@ -1,0 +1,153 @@
+//! What a build did, for `tbaa bisect --build`: its modules, how they became objects, and
+//! what was linked.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::report::Failure;
+
+/// A folder that records a build.
+pub(crate) struct Recording {
+    folder: PathBuf,
+}
+
+/// One step of a build: `program arguments` in `folder` made `output`.
+#[derive(Clone, Serialize, Deserialize, Debug)]
+pub(crate) struct Step {
+    /// The module that was compiled, which stands after the arguments; none where it was
+    /// linked.
+    pub(crate) module: Option<PathBuf>,
+    pub(crate) program: String,
+    pub(crate) arguments: Vec<String>,
+    pub(crate) folder: PathBuf,
+    /// From the root.
+    pub(crate) output: PathBuf,
+}
+
+const LIST: &str = "build.jsonl";
+
+impl Recording {
+    /// Returns the recording that `--record DIR` or the environment asks for, and the
+    /// arguments that are clang's.
+    pub(super) fn requested(
+        arguments: &[OsString],
+    ) -> Result<(Option<Recording>, &[OsString]), Failure> {
+        let (folder, rest) = match arguments {
+            [flag, folder, rest @ ..] if flag == "--record" => (Some(folder.clone()), rest),
+            rest => (std::env::var_os("TBAA_RECORD").filter(|it| !it.is_empty()), rest),
+        };
+        let Some(folder) = folder else { return Ok((None, rest)) };
+        fs::create_dir_all(&folder)
+            .and_then(|()| fs::canonicalize(&folder))
+            .map(|folder| (Some(Recording { folder }), rest))
+            .map_err(|error| {
+                Failure::unusable(format!("cannot record in {}: {error}", folder.display()))
+            })
+    }
+
+    /// A name in the folder that nobody else has.
+    fn fresh(&self, stem: &OsStr, extension: &str) -> Result<PathBuf, Failure> {
+        for number in 0.. {
+            let name = format!("{}-{}-{number}", stem.display(), std::process::id());
+            let file = self.folder.join(name).with_extension(extension);
+            match OpenOptions::new().write(true).create_new(true).open(&file) {
+                Ok(_) => return Ok(file),
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(self.failed(&error)),
+            }
+        }
+        unreachable!("numbers do not end")
+    }
+
+    fn failed(&self, error: &std::io::Error) -> Failure {
+        Failure::unusable(format!("cannot record in {}: {error}", self.folder.display()))
+    }
+
+    /// Keeps a module.
+    pub(super) fn keep(&self, module: &Path) -> Result<PathBuf, Failure> {
+        let file = self.fresh(OsStr::new("module"), "ll")?;
+        fs::copy(module, &file).map_err(|error| self.failed(&error))?;
+        Ok(file)
+    }
+
+    /// Where the object of a source goes that is compiled and linked at once.
+    pub(super) fn object(&self, source: &Path) -> Result<PathBuf, Failure> {
+        self.fresh(source.file_stem().unwrap_or(OsStr::new("module")), "o")
+    }
+
+    pub(super) fn compiled(
+        &self,
+        program: &OsStr,
+        arguments: &[OsString],
+        module: &Path,
+        output: &Path,
+    ) -> Result<(), Failure> {
+        self.add(program, arguments, Some(module.to_owned()), output)
+    }
+
+    pub(super) fn linked(
+        &self,
+        program: &OsStr,
+        arguments: &[OsString],
+        output: &Path,
+    ) -> Result<(), Failure> {
+        self.add(program, arguments, None, output)
+    }
+
+    fn add(
+        &self,
+        program: &OsStr,
+        arguments: &[OsString],
+        module: Option<PathBuf>,
+        output: &Path,
+    ) -> Result<(), Failure> {
+        let text = |it: &OsString| it.to_string_lossy().into_owned();
+        let step = Step {
+            module,
+            program: program.to_string_lossy().into_owned(),
+            arguments: arguments.iter().map(text).collect(),
+            folder: std::env::current_dir()?,
+            output: std::path::absolute(output)?,
+        };
+        let mut line = serde_json::to_vec(&step).map_err(Failure::unusable)?;
+        line.push(b'\n');
+        // One write, so that compilers that run at once do not mix their lines.
+        OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(self.folder.join(LIST))
+            .and_then(|mut list| list.write_all(&line))
+            .map_err(|error| self.failed(&error))
+    }
+}
+
+/// Reads what a build did, in order. Of steps that made one file the last one counts.
+pub(crate) fn steps(folder: &Path) -> Result<Vec<Step>, Failure> {
+    let list = folder.join(LIST);
+    let text = fs::read_to_string(&list).map_err(|error| {
+        Failure::unusable(format!(
+            "cannot read {}: {error}; build with CC='tbaa cc --record {}'",
+            list.display(),
+            folder.display()
+        ))
+    })?;
+    let mut steps: Vec<Step> = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let step: Step = serde_json::from_str(line).map_err(|error| {
+            Failure::unusable(format!(
+                "line {} of {} is not what `tbaa cc` writes: {error}",
+                number + 1,
+                list.display()
+            ))
+        })?;
+        steps.retain(|other| other.output != step.output);
+        steps.push(step);
+    }
+    // A test of `configure`'s is gone.
+    steps.retain(|step| step.output.exists());
+    Ok(steps)
+}

@@ -1,0 +1,65 @@
+//! The runtime that programs with checks are linked with.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tbaa_instrument::INTERPOSED;
+
+use super::line::Line;
+use crate::convert::is_on_path;
+use crate::report::Failure;
+use crate::scratch::Folder;
+
+/// Returns what links the runtime: the shared library, or for `-static` the archive.
+pub(super) fn flags(line: &Line, folder: &Folder) -> Result<Vec<OsString>, Failure> {
+    if line.has("-r") || line.has("-nostdlib") || line.has("-nodefaultlibs") {
+        return Ok(Vec::new());
+    }
+    if !line.has("-static") && !line.has("-static-pie") {
+        let library = find("libtbaa_witness.so")?;
+        return Ok(vec![
+            "-Wl,--push-state,--no-as-needed".into(),
+            library.into(),
+            "-Wl,--pop-state".into(),
+        ]);
+    }
+    // A program has one `malloc`, and the static C library's cannot be called by another
+    // name. Checked code says itself what it allocates.
+    let own = folder.file("libtbaa_witness.a");
+    let tool = ["llvm-objcopy-22", "llvm-objcopy", "objcopy"].into_iter().find(|it| is_on_path(it));
+    let Some(tool) = tool else {
+        return Err(Failure::unusable(
+            "-static needs `objcopy` or `llvm-objcopy`, and neither is on the path: install \
+             binutils, or link dynamically",
+        ));
+    };
+    let mut command = Command::new(tool);
+    command.args(INTERPOSED.iter().map(|name| format!("--localize-symbol={name}")));
+    let done = command.arg(find("libtbaa_witness.a")?).arg(&own).status();
+    if !done.is_ok_and(|status| status.success()) {
+        return Err(Failure::unusable(format!("{tool} cannot make an archive for -static")));
+    }
+    Ok(vec![own.into(), "-lpthread".into(), "-ldl".into(), "-lm".into()])
+}
+
+/// Looks for a file of the runtime: in `$TBAA_WITNESS_LIBRARY`, beside this program, and in
+/// `lib` beside its folder.
+fn find(name: &str) -> Result<PathBuf, Failure> {
+    let named = std::env::var_os("TBAA_WITNESS_LIBRARY").map(PathBuf::from);
+    let program = std::env::current_exe().ok();
+    let beside = program.as_deref().and_then(Path::parent);
+    let folders = [
+        named,
+        beside.map(Path::to_owned),
+        beside.map(|it| it.join("deps")),
+        beside.and_then(Path::parent).map(|it| it.join("lib")),
+    ];
+    let mut files = folders.into_iter().flatten().map(|folder| folder.join(name));
+    files.find(|file| file.is_file()).ok_or_else(|| {
+        Failure::unusable(format!(
+            "{name} is not beside this program: `cargo build --release -p tbaa-witness` makes it; \
+             set TBAA_WITNESS_LIBRARY to its folder"
+        ))
+    })
+}

@@ -1,0 +1,140 @@
+//! `tbaa worth`: what tags buy, in code; and `tbaa plugin`.
+
+mod show;
+mod weights;
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use tbaa_ir::Module;
+use tbaa_plugin::{Runs, Toolchain, cache, search};
+
+use self::show::Findings;
+pub(super) use self::weights::Weights;
+use super::{TextOrJson, write_json};
+use crate::convert::InputArg;
+use crate::input::Input;
+use crate::progress;
+use crate::report::Failure;
+
+/// Measures what the tags of a module buy: the loads, stores and loops that LLVM's
+/// passes make better because of them.
+///
+/// LLVM 22 optimises the module again and again, each time with some answers of its
+/// analysis by types left out. Where the code stays the same these answers were worth
+/// nothing; the smallest set with the same code remains, and what each of its pairs
+/// of tags buys is printed. Results are kept, so that a second run goes on where the
+/// first one ended.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  tbaa worth lvm.c -- -O2 -Isrc
+  tbaa worth f.ll --runs 1000 --format json
+  tbaa worth f.ll --format json >w.json && tbaa lower f.ll --weights w.json
+  clang -O2 -Xclang -disable-llvm-passes -g -S -emit-llvm f.c && tbaa worth f.ll
+
+Give it C, or a module that is not optimised yet: of an optimised one most questions
+have been asked already.
+
+Exit status:
+  0  fine
+  2  unusable input or arguments, or LLVM failed")]
+pub(crate) struct Worth {
+    #[command(flatten)]
+    pub(crate) input: InputArg,
+    /// What `opt` runs on the module.
+    #[arg(long, value_name = "PIPELINE", default_value = "default<O2>")]
+    passes: String,
+    /// How often LLVM may optimise the module to find out more. 0 tells only what all
+    /// tags buy together.
+    #[arg(long, value_name = "COUNT", default_value_t = 200)]
+    runs: usize,
+    /// How many pairs, functions and tags are printed of each.
+    #[arg(long, value_name = "COUNT", default_value_t = 10)]
+    top: usize,
+    /// Where results are kept; by default below the user's cache folder.
+    #[arg(long, value_name = "FOLDER")]
+    keep: Option<PathBuf>,
+    /// What to print.
+    #[arg(long, value_enum, default_value_t)]
+    format: TextOrJson,
+}
+
+/// Prints where the plugin for LLVM 22 is, compiled for the LLVM that is installed.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  clang-22 -O2 -fpass-plugin=$(tbaa plugin) f.c
+  opt-22 -O2 -load-pass-plugin=$(tbaa plugin) f.ll
+
+Exit status:
+  0  fine
+  2  there is no LLVM 22, or the plugin cannot be compiled")]
+pub(crate) struct Plugin {}
+
+pub(super) fn plugin(_: &Plugin, out: &mut dyn Write) -> Result<(), Failure> {
+    let tools = Toolchain::find(&cache()).map_err(Failure::unusable)?;
+    writeln!(out, "{}", tools.plugin.display())?;
+    Ok(())
+}
+
+pub(super) fn run(args: &Worth, out: &mut dyn Write) -> Result<(), Failure> {
+    let input = Input::open(crate::convert::Origin::from(&args.input).as_written())?;
+    let module = input.module()?;
+    if module.attached_tags().is_empty() {
+        return Err(Failure::unusable(format!(
+            "{}: no access has a tag. clang writes tags at -O1 and above without \
+             -fno-strict-aliasing; rustc writes none",
+            input.file()
+        )));
+    }
+    progress::doing("compiling the plugin");
+    let tools = Toolchain::find(&cache()).map_err(Failure::unusable)?;
+    let folder = args.keep.clone().unwrap_or_else(|| cache().join("worth"));
+    let mut runs =
+        Runs::new(&tools, &folder, input.text(), &args.passes).map_err(Failure::unusable)?;
+    let calls = calls(&input, module);
+    let found = search(&mut runs, &calls, args.runs, |done, left| {
+        let groups = if left == 0 { String::new() } else { format!(", {left} groups left") };
+        progress::doing(format!("run {done} of {}{groups}", args.runs));
+    })
+    .map_err(Failure::unusable)?;
+    let times = times(&runs)?;
+    progress::end();
+    let findings = Findings::of(&input, module, &found, times);
+    match args.format {
+        TextOrJson::Text => findings.write(args.top, out)?,
+        TextOrJson::Json => write_json(&findings, out)?,
+    }
+    Ok(())
+}
+
+/// Pairs of a function and one that it calls by name.
+fn calls(input: &Input, module: &Module) -> Vec<(String, String)> {
+    let name =
+        |name: &[u8]| String::from_utf8_lossy(name.trim_ascii()).trim_matches('"').to_owned();
+    let mut calls = Vec::new();
+    for (at, function) in module.functions().enumerate() {
+        let body = module.body(input.text(), at as u32);
+        let callees = body.statements.iter().filter_map(|it| it.call()).map(|it| name(it.callee));
+        let mut callees: Vec<_> = callees.filter(|it| !it.is_empty()).collect();
+        callees.sort_unstable();
+        callees.dedup();
+        calls.extend(callees.into_iter().map(|callee| (name(function), callee)));
+    }
+    calls
+}
+
+/// What `opt` takes with its analysis by types and without, the shorter of three runs.
+fn times(runs: &Runs<'_>) -> Result<[Duration; 2], Failure> {
+    let mut shortest = [Duration::MAX; 2];
+    for _ in 0..3 {
+        for (types, shortest) in [true, false].into_iter().zip(&mut shortest) {
+            let start = Instant::now();
+            runs.plain(types).map_err(Failure::unusable)?;
+            *shortest = (*shortest).min(start.elapsed());
+        }
+    }
+    Ok(shortest)
+}

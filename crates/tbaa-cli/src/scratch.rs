@@ -1,0 +1,81 @@
+//! Folders that are removed at the end, and files that are put back, by Ctrl-C too.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+
+use crate::report::Failure;
+
+/// The folders that are there, each with files that were kept: their places, and the copies.
+static FOLDERS: Mutex<Vec<(PathBuf, Vec<Kept>)>> = Mutex::new(Vec::new());
+
+type Kept = (PathBuf, PathBuf);
+
+/// A folder that is removed at the end.
+pub(crate) struct Folder(PathBuf);
+
+fn folders() -> MutexGuard<'static, Vec<(PathBuf, Vec<Kept>)>> {
+    FOLDERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Puts files back, and removes the folder.
+fn remove((folder, kept): (PathBuf, Vec<Kept>)) {
+    for (file, copy) in kept {
+        if let Err(error) = std::fs::copy(copy, &file) {
+            Failure::unusable(format!("cannot restore {}: {error}", file.display())).report();
+        }
+    }
+    let _ = std::fs::remove_dir_all(folder);
+}
+
+impl Folder {
+    pub(crate) fn new() -> io::Result<Folder> {
+        static HANDLER: Once = Once::new();
+        HANDLER.call_once(|| {
+            // Without a handler a folder is left, which is no reason not to go on.
+            let _ = ctrlc::set_handler(|| {
+                folders().drain(..).for_each(remove);
+                // As a shell says that SIGINT ended it.
+                std::process::exit(130);
+            });
+        });
+        let mut number = 0;
+        loop {
+            let name = format!("tbaa-{}-{number}", std::process::id());
+            let folder = std::env::temp_dir().join(name);
+            match std::fs::create_dir(&folder) {
+                Ok(()) => {
+                    folders().push((folder.clone(), Vec::new()));
+                    return Ok(Folder(folder));
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 1000 => {
+                    number += 1;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// Keeps a file as it is: it is put back at the end.
+    pub(crate) fn keep(&self, file: &Path) -> io::Result<()> {
+        let mut folders = folders();
+        let Some((folder, kept)) = folders.iter_mut().find(|it| it.0 == self.0) else {
+            return Ok(());
+        };
+        let copy = folder.join(format!("kept-{}", kept.len()));
+        std::fs::copy(file, &copy)?;
+        kept.push((file.to_owned(), copy));
+        Ok(())
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let own = folders().extract_if(.., |it| it.0 == self.0).next();
+        own.into_iter().for_each(remove);
+    }
+}

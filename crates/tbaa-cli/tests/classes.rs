@@ -1,0 +1,293 @@
+//! Classes: what the plugin answers is what the rule answers, and optimised programs
+//! do what they did.
+//!
+//! `TBAA_PAIRS` is the number of pairs of accesses, `TBAA_PROGRAMS` that of random
+//! programs, `TBAA_SEED` the first seed.
+
+mod tools;
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use tbaa::{Oracle, Rules};
+use tbaa_lower::Classes;
+use tbaa_tests::Rng;
+use tbaa_tests::universe::{self, Taste};
+
+fn number(variable: &str, default: u64) -> u64 {
+    std::env::var(variable).ok().and_then(|it| it.parse().ok()).unwrap_or(default)
+}
+
+fn folder() -> std::path::PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("classes");
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+fn plugin() -> String {
+    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("plugin/cache");
+    let mut tbaa = Command::new(env!("CARGO_BIN_EXE_tbaa"));
+    let output = tbaa.arg("plugin").env("XDG_CACHE_HOME", cache).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+/// A relation: its domain, its rows, and the number of its first class's list.
+type Relation = (String, Vec<String>, usize);
+
+/// Adds a relation; returns the number of its first class's list. Class n has the list
+/// that many after it.
+fn lists(relations: &mut Vec<Relation>, rows: &[String]) -> usize {
+    let first = relations.last().map_or(1_000_000, |it| it.2 + it.1.len());
+    relations.push((String::new(), rows.to_vec(), first));
+    first
+}
+
+/// Relations as metadata, with a list of one scope for each class.
+fn metadata(relations: &[Relation]) -> String {
+    let all: Vec<_> = (0..relations.len()).map(|at| format!("!{at}")).collect();
+    let mut text = format!("!tbaa.relations = !{{{}}}\n", all.join(", "));
+    for (at, (domain, rows, first)) in relations.iter().enumerate() {
+        let node = 500_000 + at;
+        writeln!(text, "!{node} = !{{!\"{domain}\"}}").unwrap();
+        write!(text, "!{at} = !{{!\"{domain}\"").unwrap();
+        rows.iter().for_each(|row| write!(text, ", !\"{row}\"").unwrap());
+        text += "}\n";
+        for class in 0..rows.len() {
+            let (scope, list) = (10_000_000 + first + class, first + class);
+            writeln!(text, "!{scope} = !{{!\"{domain}:{class}\", !{node}}}").unwrap();
+            writeln!(text, "!{list} = !{{!{scope}}}").unwrap();
+        }
+    }
+    text
+}
+
+#[test]
+fn the_plugin_answers_what_the_rule_answers() {
+    if !tools::are_there(&["opt-22", "llvm-config-22"]) {
+        return;
+    }
+    let (plugin, wanted) = (plugin(), number("TBAA_PAIRS", 200_000));
+    let (mut seed, mut asked, mut apart) = (number("TBAA_SEED", 1), 0, 0);
+    while asked < wanted {
+        // Several universes a module, each with a fingerprint of its own.
+        let (mut functions, mut relations, mut worlds) = (String::new(), Vec::new(), Vec::new());
+        let mut stores = 0;
+        while stores < 2_000 && asked < wanted {
+            seed += 1;
+            let mut rng = Rng(seed);
+            let universe = universe::random(&mut rng, seed % 2 == 0, Taste::Wild);
+            let (graph, tags) = universe.graph();
+            let rules = if seed % 3 == 0 { Rules::UnionStrict } else { Rules::Union };
+            let oracle = Oracle::new(graph, rules);
+            let mut classes = Classes::new(&seed.to_string());
+            // At once, or grown.
+            let split = rng.below(tags.len() + 1);
+            classes.add(&oracle, tags[..split].iter().copied()).unwrap();
+            let before: Vec<String> = classes.rows().collect();
+            classes.add(&oracle, tags[split..].iter().copied()).unwrap();
+            let rows: Vec<String> = classes.rows().collect();
+            assert_eq!(rows[..before.len()], before, "rows stay");
+            writeln!(functions, "define void @f{seed}(ptr %p) {{").unwrap();
+            let first = lists(&mut relations, &rows);
+            for (at, &tag) in tags.iter().enumerate() {
+                let list = first + classes.of(tag).unwrap() as usize;
+                let at = stores + at;
+                writeln!(functions, "  store i32 {at}, ptr %p, !alias.scope !{list}").unwrap();
+            }
+            functions += "  ret void\n}\n";
+            relations.last_mut().unwrap().0 = classes.domain().to_owned();
+            asked += (tags.len() * (tags.len() - 1) / 2) as u64;
+            worlds.push((seed, stores, oracle, tags.clone(), split));
+            stores += tags.len();
+        }
+        let file = folder().join("pairs.ll");
+        fs::write(&file, functions + &metadata(&relations)).unwrap();
+        let output = Command::new("opt-22")
+            .args(["-passes=aa-eval", "-aa-pipeline=tbaa-classes", "-evaluate-aa-metadata"])
+            .args(["-print-no-aliases", "-disable-output", "-load-pass-plugin", &plugin])
+            .arg(&file)
+            .output()
+            .unwrap();
+        let printed = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{printed}");
+        let value = |text: &str| text.split("store i32 ").nth(1)?.split(',').next()?.parse().ok();
+        let told: HashSet<(usize, usize)> = printed
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("NoAlias:")?.split_once(" <-> "))
+            .map(|(a, b)| (value(a).unwrap(), value(b).unwrap()))
+            .collect();
+        apart += told.len() as u64;
+        for (seed, first, oracle, tags, split) in &worlds {
+            for a in 0..tags.len() {
+                for b in 0..a {
+                    let [x, y] = [first + a, first + b];
+                    let no = told.contains(&(x, y)) || told.contains(&(y, x));
+                    let may = oracle.may_alias(tags[a], tags[b]);
+                    assert!(!(no && may), "seed {seed}: {a} and {b} may alias");
+                    // Classes that grow may know less; those of one call know all.
+                    let grown = *split > 0 && *split < tags.len();
+                    assert!(no || may || grown, "seed {seed}: {a} and {b} are apart");
+                }
+            }
+        }
+    }
+    println!("{asked} pairs, {apart} of them apart");
+    assert!(apart > asked / 50);
+}
+
+/// A program with random accesses, and what it returns when nothing is optimised.
+///
+/// Classes are related at random. Each slot of memory has some classes that may all alias
+/// one another, and is accessed by these alone, unless there is a lie.
+fn program(rng: &mut Rng, lie: bool) -> String {
+    let classes = 3 + rng.below(6_usize);
+    let mut may = vec![vec![false; classes]; classes];
+    let pairs = (0..classes).flat_map(|a| (0..=a).map(move |b| (a, b)));
+    for (a, b) in pairs {
+        let on = a == b || rng.one_in(3);
+        (may[a][b], may[b][a]) = (on, on);
+    }
+    let slots: Vec<Vec<usize>> = (0..6)
+        .map(|_| {
+            let mut own: Vec<usize> = Vec::new();
+            for _ in 0..6 {
+                let class = rng.below(classes);
+                let fits = lie || own.iter().all(|&it| may[it][class]);
+                if fits && !own.contains(&class) {
+                    own.push(class);
+                }
+            }
+            own
+        })
+        .collect();
+    let mut text = String::new();
+    for slot in 0..slots.len() {
+        writeln!(text, "@s{slot} = global i64 {slot}").unwrap();
+    }
+    // Functions whose callers choose the slots: pointers say nothing.
+    let functions: Vec<Vec<usize>> =
+        (0..4).map(|_| (0..3).map(|_| rng.below(slots.len())).collect()).collect();
+    let mut at = 0;
+    for (function, slots_of) in functions.iter().enumerate() {
+        let inlined = if function % 2 == 0 { "alwaysinline" } else { "noinline" };
+        writeln!(text, "define i64 @f{function}(ptr %p0, ptr %p1, ptr %p2, i64 %n) {inlined} {{")
+            .unwrap();
+        text += "entry:\n  br label %loop\nloop:\n  %i = phi i64 [ 0, %entry ], [ %i1, %end ]\n  \
+                 %x0 = phi i64 [ %n, %entry ], [ %last, %end ]\n";
+        let mut value = "%x0".to_owned();
+        let steps = |rng: &mut Rng, text: &mut String, value: &mut String, at: &mut usize| {
+            for _ in 0..2 + rng.below(5_u64) {
+                *at += 1;
+                let parameter = rng.below(3_usize);
+                let class = 1000 + *rng.pick(&slots[slots_of[parameter]]);
+                if rng.one_in(2) {
+                    writeln!(text, "  %l{at} = load i64, ptr %p{parameter}, !alias.scope !{class}")
+                        .unwrap();
+                    writeln!(text, "  %m{at} = mul i64 {value}, 31").unwrap();
+                    writeln!(text, "  %a{at} = add i64 %m{at}, %l{at}").unwrap();
+                    *value = format!("%a{at}");
+                } else {
+                    let what = if rng.one_in(2) { value.clone() } else { at.to_string() };
+                    writeln!(text, "  store i64 {what}, ptr %p{parameter}, !alias.scope !{class}")
+                        .unwrap();
+                }
+            }
+        };
+        steps(rng, &mut text, &mut value, &mut at);
+        // Two ways that may do the same, so that accesses merge.
+        writeln!(text, "  %b = and i64 {value}, 1\n  %c = icmp eq i64 %b, 0\n  br i1 %c, label %then, label %else\nthen:").unwrap();
+        let (mut one, mut two) = (value.clone(), value.clone());
+        let mut twin = Rng(rng.0);
+        steps(rng, &mut text, &mut one, &mut at);
+        text += "  br label %end\nelse:\n";
+        let way = if rng.one_in(2) { &mut twin } else { &mut *rng };
+        steps(way, &mut text, &mut two, &mut at);
+        writeln!(text, "  br label %end\nend:\n  %e = phi i64 [ {one}, %then ], [ {two}, %else ]")
+            .unwrap();
+        value = "%e".to_owned();
+        steps(rng, &mut text, &mut value, &mut at);
+        writeln!(
+            text,
+            "  %last = add i64 {value}, 0\n  %i1 = add i64 %i, 1\n  %more = icmp ult i64 %i1, 5\n  \
+             br i1 %more, label %loop, label %exit\nexit:\n  ret i64 %last\n}}"
+        )
+        .unwrap();
+    }
+    // Each pair of functions is called by one that knows nothing of its pointers, and that
+    // by a `main` that is not optimised.
+    for pair in [0, 2] {
+        let other = pair + 1;
+        writeln!(
+            text,
+            "define i64 @g{pair}(ptr %a, ptr %b, ptr %c, ptr %d, ptr %e, ptr %f) noinline {{\n  \
+             %x = call i64 @f{pair}(ptr %a, ptr %b, ptr %c, i64 3)\n  \
+             %y = call i64 @f{other}(ptr %d, ptr %e, ptr %f, i64 %x)\n  \
+             %z = call i64 @f{pair}(ptr %a, ptr %b, ptr %c, i64 %y)\n  ret i64 %z\n}}"
+        )
+        .unwrap();
+    }
+    text += "define i32 @main() noinline optnone {\n";
+    let mut sum = "0".to_owned();
+    for pair in [0, 2] {
+        let pointers = functions[pair].iter().chain(&functions[pair + 1]);
+        let pointers: Vec<_> = pointers.map(|slot| format!("ptr @s{slot}")).collect();
+        let pointers = pointers.join(", ");
+        writeln!(text, "  %r{pair} = call i64 @g{pair}({pointers})").unwrap();
+        writeln!(text, "  %h{pair} = mul i64 {sum}, 7").unwrap();
+        writeln!(text, "  %t{pair} = add i64 %h{pair}, %r{pair}").unwrap();
+        sum = format!("%t{pair}");
+    }
+    for slot in 0..slots.len() {
+        writeln!(text, "  %v{slot} = load i64, ptr @s{slot}\n  %w{slot} = mul i64 {sum}, 13")
+            .unwrap();
+        writeln!(text, "  %u{slot} = add i64 %w{slot}, %v{slot}").unwrap();
+        sum = format!("%u{slot}");
+    }
+    writeln!(text, "  %z = srem i64 {sum}, 251\n  %y = trunc i64 %z to i32\n  %q = add i32 %y, 251\n  %o = srem i32 %q, 251\n  ret i32 %o\n}}").unwrap();
+    let row = |class: usize| {
+        let lower = (0..class).filter(|&it| may[class][it]);
+        [class].into_iter().chain(lower).map(|it| it.to_string()).collect::<Vec<_>>().join(" ")
+    };
+    let rows = (0..classes).map(row).collect();
+    text + &metadata(&[("tbaa:random".to_owned(), rows, 1000)])
+}
+
+/// The exit status of a program, optimised or as it is.
+fn outcome(file: &Path, level: Option<&str>, plugin: &str) -> i32 {
+    let made = file.with_extension("bc");
+    let mut opt = Command::new("opt-22");
+    opt.arg(file).arg("-o").arg(&made);
+    match level {
+        Some(level) => opt.args([level, "-load-pass-plugin", plugin]),
+        None => opt.arg("-passes=verify"),
+    };
+    let output = opt.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Command::new("lli-22").arg(&made).status().unwrap().code().expect("it ends by itself")
+}
+
+#[test]
+fn random_programs_do_what_they_did() {
+    if !tools::are_there(&["opt-22", "lli-22", "llvm-config-22"]) {
+        return;
+    }
+    let (plugin, seed) = (plugin(), number("TBAA_SEED", 1));
+    let file = folder().join("program.ll");
+    for seed in seed..seed + number("TBAA_PROGRAMS", 20) {
+        fs::write(&file, program(&mut Rng(seed), false)).unwrap();
+        let right = outcome(&file, None, &plugin);
+        for level in ["-O2", "-O3"] {
+            assert_eq!(outcome(&file, Some(level), &plugin), right, "seed {seed}, {level}");
+        }
+    }
+    // Programs whose classes lie show that the test would notice.
+    let lies = (0..40).filter(|seed| {
+        fs::write(&file, program(&mut Rng(1_000_000 + seed), true)).unwrap();
+        outcome(&file, Some("-O2"), &plugin) != outcome(&file, None, &plugin)
+    });
+    assert!(lies.count() >= 5);
+}

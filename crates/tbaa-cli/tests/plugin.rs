@@ -1,0 +1,448 @@
+//! The plugin for LLVM 22 in `opt` and `clang`, `tbaa lower --classes` and `tbaa worth`.
+
+mod tools;
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+use serde_json::Value;
+use tbaa::{AliasResult, Oracle, Rules};
+use tbaa_plugin::{Runs, Toolchain};
+
+fn llvm_is_there() -> bool {
+    tools::are_there(&["opt-22", "llvm-link-22", "clang-22", "llvm-config-22"])
+}
+
+fn scratch(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("plugin");
+    fs::create_dir_all(&folder).unwrap();
+    folder.join(name)
+}
+
+fn file(name: &str, content: &str) -> String {
+    let file = scratch(name);
+    fs::write(&file, content).unwrap();
+    file.to_str().unwrap().to_owned()
+}
+
+fn tbaa(args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tbaa"));
+    command.args(args).env("XDG_CACHE_HOME", scratch("cache"));
+    command.output().unwrap()
+}
+
+fn printed(output: Output) -> String {
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The plugin's library, compiled once.
+fn plugin() -> &'static str {
+    static MADE: OnceLock<String> = OnceLock::new();
+    MADE.get_or_init(|| printed(tbaa(&["plugin"])).trim().to_owned())
+}
+
+fn run(program: &str, args: &[&str]) -> String {
+    printed(Command::new(program).args(args).output().unwrap())
+}
+
+/// What `opt -O2` makes of a module, with the plugin.
+fn optimised(module: &str) -> String {
+    run("opt-22", &["-O2", "-S", "-load-pass-plugin", plugin(), module])
+}
+
+/// How many loads a function of a module has.
+fn loads(module: &str, function: &str) -> usize {
+    let start = module.find(&format!("@{function}(")).expect("the function is there");
+    let body = &module[start..];
+    body[..body.find("\n}").unwrap()].matches(" = load ").count()
+}
+
+/// A function that loads from %p with one list of scopes, stores to %q with
+/// another, and loads again.
+fn reload(name: &str, a: &str, b: &str) -> String {
+    let list =
+        |list: &str| if list.is_empty() { String::new() } else { format!(", !alias.scope {list}") };
+    let (a, b) = (list(a), list(b));
+    format!(
+        "define i32 @{name}(ptr %p, ptr %q) {{
+  %a = load i32, ptr %p{a}
+  store i32 7, ptr %q{b}
+  %b = load i32, ptr %p{a}
+  %c = add i32 %a, %b
+  ret i32 %c
+}}
+"
+    )
+}
+
+const RELATION: &str = "!tbaa.relations = !{!0}\n!0 = !{!\"tbaa:F\", !\"0\", !\"1\", !\"2 0\"}\n";
+
+const SCOPES: &str = r#"
+!10 = !{!"tbaa:F"}
+!20 = !{!"tbaa:F:0", !10}
+!21 = !{!"tbaa:F:1", !10}
+!22 = !{!"tbaa:F:2", !10}
+!23 = !{!"tbaa:F:3", !10}
+!24 = !{!"tbaa:F:x", !10}
+!11 = !{!"tbaa:G"}
+!25 = !{!"tbaa:G:1", !11}
+!12 = !{!"foreign"}
+!26 = !{!"theirs", !12}
+!30 = !{!20}
+!31 = !{!21}
+!32 = !{!22}
+!33 = !{!23}
+!34 = !{!24}
+!35 = !{!25}
+!36 = !{!26}
+!37 = !{!20, !22}
+!38 = !{!21, !26}
+"#;
+
+#[test]
+fn relations_are_asked_in_opt_and_clang() {
+    if !llvm_is_there() {
+        return;
+    }
+    let functions = [
+        // A function, two lists, and how many loads are left.
+        ("apart", "!30", "!31", 1),
+        ("may", "!30", "!32", 2),
+        ("may_too", "!32", "!30", 2),
+        ("itself", "!30", "!30", 2),
+        ("unknown_class", "!30", "!33", 2),
+        ("no_class", "!30", "!34", 2),
+        ("other_fingerprint", "!30", "!35", 2),
+        ("foreign", "!30", "!36", 2),
+        ("no_list", "!30", "", 2),
+        ("one_of_two_may", "!37", "!32", 2),
+        ("both_apart", "!37", "!31", 1),
+        ("foreign_beside", "!30", "!38", 1),
+    ];
+    let mut text: String = functions.map(|(name, a, b, _)| reload(name, a, b)).concat();
+    text += RELATION;
+    text += SCOPES;
+    let module = file("relations.ll", &text);
+    let ways: [Vec<&str>; 3] = [
+        vec!["opt-22", "-O2", "-S", "-load-pass-plugin", plugin()],
+        vec![
+            "opt-22",
+            "-passes=default<O2>",
+            "-aa-pipeline=basic-aa,tbaa-classes",
+            "-S",
+            "-load-pass-plugin",
+            plugin(),
+        ],
+        vec!["clang-22", "-O2", "-S", "-emit-llvm", "-o", "-", "-Wno-override-module"],
+    ];
+    let clang = format!("-fpass-plugin={}", plugin());
+    for mut way in ways {
+        if way[0] == "clang-22" {
+            way.push(&clang);
+        }
+        let made = run(way[0], &[&way[1..], &[&module]].concat());
+        for (name, _, _, left) in functions {
+            assert_eq!(loads(&made, name), left, "{name} by {way:?}");
+        }
+    }
+    let without = run("opt-22", &["-O2", "-S", &module]);
+    assert!(functions.iter().all(|it| loads(&without, it.0) == 2), "LLVM alone learns nothing");
+}
+
+#[test]
+fn rows_that_cannot_be_read_or_disagree_part_nothing_more() {
+    if !llvm_is_there() {
+        return;
+    }
+    let text = |relations: &str| {
+        reload("f", "!31", "!30") + &reload("g", "!32", "!31") + relations + SCOPES
+    };
+    let cases = [
+        // Whether 1 and 0, and whether 2 and 1 are apart.
+        ("!tbaa.relations = !{!0}\n!0 = !{!\"tbaa:F\", !\"0\", !\"1\", !\"2\"}", [1, 1]),
+        ("!tbaa.relations = !{!0}\n!0 = !{!\"tbaa:F\", !\"0\", !\"1 bad\", !\"2\"}", [2, 1]),
+        ("!tbaa.relations = !{!0}\n!0 = !{!\"tbaa:F\", !\"0\", !\"1 4294967295\", !\"2\"}", [2, 1]),
+        ("!tbaa.relations = !{!0}\n!0 = !{!\"tbaa:F\", !\"\", !\"x\", null, !\"2\"}", [2, 1]),
+        (
+            "!tbaa.relations = !{!0}\n!0 = !{!\"tbaa:F\", !\"-1\", !\"4294967295\", !\"99999999999\"}",
+            [2, 2],
+        ),
+        ("!tbaa.relations = !{!0}\n!0 = !{!\"tbaa:F\"}", [2, 2]),
+        ("!tbaa.relations = !{!0}\n!0 = !{!10, !\"0\", !\"1\"}", [2, 2]),
+        (
+            "!tbaa.relations = !{!0, !1}\n!0 = !{!\"tbaa:F\", !\"0\", !\"1\"}\n!1 = !{!\"tbaa:F\", !\"1 0\", !\"2\"}",
+            [2, 1],
+        ),
+        ("", [2, 2]),
+    ];
+    for (at, (relations, left)) in cases.into_iter().enumerate() {
+        let made = optimised(&file(&format!("rows{at}.ll"), &text(relations)));
+        assert_eq!(["f", "g"].map(|it| loads(&made, it)), left, "{relations}");
+    }
+}
+
+/// The scopes of `noalias` parameters are cloned for each inlined copy, so that LLVM
+/// cannot compare one copy with another. Classes stay what they are.
+#[test]
+fn classes_survive_inlining_and_linking() {
+    if !llvm_is_there() {
+        return;
+    }
+    let source = "
+struct a { int n; }; struct b { int n; };
+static inline void put(struct b *restrict b, struct a *restrict a) { b->n = a->n; }
+int twice(struct a *a, struct b *b, struct b *c) { put(b, a); put(c, a); return a->n; }
+";
+    let source = file("inline.c", source);
+    let lowered = printed(tbaa(&[
+        "lower",
+        "--classes",
+        &source,
+        "--",
+        "-O2",
+        "-Xclang",
+        "-disable-llvm-passes",
+    ]));
+    let bare: String = lowered.lines().map(|line| without_tag(line) + "\n").collect();
+    let bare = file("inline.ll", &bare);
+    assert_eq!(
+        loads(&run("opt-22", &["-O2", "-S", &bare]), "twice"),
+        2,
+        "the copies' scopes differ"
+    );
+    let made = optimised(&bare);
+    assert_eq!(loads(&made, "twice"), 1);
+    assert_eq!(optimised(&bare), made, "two runs give the same bytes");
+
+    let linked = scratch("linked.ll");
+    let other = file("other.ll", &lowered.replace("@twice", "@again"));
+    run("llvm-link-22", &["-S", &bare, &other, "-o", linked.to_str().unwrap()]);
+    let made = optimised(linked.to_str().unwrap());
+    assert_eq!(["twice", "again"].map(|it| loads(&made, it)), [1, 1]);
+}
+
+/// A line without its `!tbaa` attachment.
+fn without_tag(line: &str) -> String {
+    match line.split_once(", !tbaa !") {
+        Some((before, after)) => {
+            before.to_owned() + after.trim_start_matches(|it: char| it.is_ascii_digit())
+        }
+        None => line.to_owned(),
+    }
+}
+
+fn worth(name: &str, source: &str, more: &[&str]) -> Value {
+    let input = file(&format!("{name}.c"), source);
+    let keep = scratch(&format!("{name}.kept"));
+    let _ = fs::remove_dir_all(&keep);
+    let keep = keep.to_str().unwrap();
+    let args = [&["worth", &input, "--format", "json", "--keep", keep], more].concat();
+    let ask = || serde_json::from_str::<Value>(&printed(tbaa(&args))).unwrap();
+    let first = ask();
+    let mut again = ask();
+    again["seconds"] = first["seconds"].clone();
+    assert_eq!(again, first, "the second run takes what the first one kept");
+    first
+}
+
+fn pairs(worth: &Value) -> Vec<(String, String, i64, i64)> {
+    let number = |it: &Value, name: &str| it[name].as_i64().unwrap();
+    let text = |it: &Value| it.as_str().unwrap_or_default().to_owned();
+    let row = |it: &Value| {
+        (text(&it["a"]), text(&it["b"]), number(it, "loads"), number(it, "vector_loops"))
+    };
+    let mut rows: Vec<_> = worth["pairs"].as_array().unwrap().iter().map(row).collect();
+    rows.sort();
+    rows
+}
+
+#[test]
+fn what_tags_of_planted_programs_are_worth_is_known() {
+    if !llvm_is_there() {
+        return;
+    }
+    let found = worth(
+        "reloads",
+        "int f(int *p, float *q, long *r) { int a = *p; *q = 1; *r = 2; return a + *p; }",
+        &[],
+    );
+    let pair = |a: &str, b: &str, loads, loops| (a.to_owned(), b.to_owned(), loads, loops);
+    assert_eq!(pairs(&found), [pair("float", "int", 1, 0), pair("int", "long", 1, 0)]);
+    assert_eq!(found["without_types"]["loads"], 1);
+    assert_eq!(found["questions"]["answers"], 3, "float and long are asked about as well");
+    assert_eq!(found["tags"]["needed"].as_array().unwrap().len(), 3);
+
+    let found = worth(
+        "loop",
+        "void f(int *n, float *x) { for (int i = 0; i < *n; i++) x[i] = 0.5f; }",
+        &[],
+    );
+    let [(a, b, _, loops)] = &pairs(&found)[..] else { panic!("{found}") };
+    assert_eq!((a.as_str(), b.as_str(), *loops), ("float", "int", 1));
+
+    let found = worth("nothing", "float f(int *p, float *q) { *p = 1; return q[0] + q[1]; }", &[]);
+    assert_eq!(pairs(&found), []);
+    assert_eq!(found["tags"]["needed"], Value::Array(Vec::new()));
+    assert_eq!(found["without_types"]["loads"], 0);
+}
+
+#[test]
+fn immutable_tags_are_worth_something_alone() {
+    if !llvm_is_there() {
+        return;
+    }
+    let text = r#"
+declare void @g()
+define i32 @f(ptr %p) {
+  %a = load i32, ptr %p, !tbaa !1
+  call void @g()
+  %b = load i32, ptr %p, !tbaa !1
+  %c = add i32 %a, %b
+  ret i32 %c
+}
+!0 = !{!"root"}
+!2 = !{!"int", !0, i64 0}
+!1 = !{!2, !2, i64 0, i64 1}
+"#;
+    let input = file("constant.ll", text);
+    let keep = scratch("constant.kept");
+    let _ = fs::remove_dir_all(&keep);
+    let found = printed(tbaa(&["worth", &input, "--keep", keep.to_str().unwrap()]));
+    assert!(found.contains("`int`, which never changes: 1 load in `f`"), "{found}");
+}
+
+#[test]
+fn what_is_missing_is_said_in_a_sentence() {
+    if !llvm_is_there() {
+        return;
+    }
+    let failed = |output: Output| {
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let input = file("f.c", "int f(int *p, float *q) { int a = *p; *q = 1; return a + *p; }");
+    let none =
+        file("none.ll", "define i32 @f(ptr %p) {\n  %a = load i32, ptr %p\n  ret i32 %a\n}\n");
+    let error = failed(tbaa(&["worth", &none]));
+    assert!(error.contains("no access has a tag") && error.contains("-O1"), "{error}");
+    let error = failed(tbaa(&["worth", &input, "--passes", "no-such-pass"]));
+    assert!(error.contains("no-such-pass") && error.contains("unknown pass name"), "{error}");
+    let error = failed(
+        Command::new(env!("CARGO_BIN_EXE_tbaa"))
+            .args(["plugin"])
+            .env("LLVM_CONFIG", "no-such-llvm-config")
+            .output()
+            .unwrap(),
+    );
+    assert!(error.contains("needs LLVM 22") && error.contains("LLVM_CONFIG"), "{error}");
+}
+
+/// Compares each pair of tags that LLVM asks about in -O2 with our answer. Returns how
+/// many pairs and questions there were.
+fn compare(tools: &Toolchain, name: &str, text: &[u8]) -> (usize, u64) {
+    let mut runs = Runs::new(tools, &scratch("asked"), text, "default<O2>").unwrap();
+    let asked = runs.tags().unwrap();
+    let mut module = tbaa_ir::read(&asked).unwrap();
+    let asked = String::from_utf8(asked).unwrap();
+    let number = |word: &str| word.trim().trim_start_matches('!').parse::<u32>().unwrap();
+    let list = asked.lines().find_map(|line| line.strip_prefix("!tbaa.asked = !{"));
+    let list: Vec<u32> = list.unwrap().trim_end_matches('}').split(", ").map(number).collect();
+    let definitions: HashMap<u32, &str> = asked
+        .lines()
+        .filter_map(|line| line.strip_prefix('!')?.split_once(" = !{"))
+        .filter_map(|(number, body)| Some((number.parse().ok()?, body.trim_end_matches('}'))))
+        .collect();
+    let mut questions = Vec::new();
+    for pair in &list {
+        let [a, b, answer, count] = definitions[pair].split(", ").collect::<Vec<_>>()[..] else {
+            panic!("{}", definitions[pair])
+        };
+        let tags = [a, b].map(|tag| module.tag(number(tag)).unwrap());
+        let count: u64 = count.strip_prefix("i64 ").unwrap().parse().unwrap();
+        questions.push((tags, answer == "!\"NoAlias\"", count));
+    }
+    let oracle = Oracle::new(module.graph(), Rules::Llvm);
+    for ([a, b], apart, _) in &questions {
+        let ours = oracle.alias(*a, *b) == AliasResult::NoAlias;
+        assert_eq!(
+            ours,
+            *apart,
+            "{name}: {:?} {:?}",
+            module.graph().tag(*a),
+            module.graph().tag(*b)
+        );
+    }
+    (questions.len(), questions.iter().map(|it| it.2).sum())
+}
+
+/// On Lua's interpreter and tables in both formats. `TBAA_MODULES` names more modules,
+/// with spaces between.
+#[test]
+fn what_llvm_is_asked_in_o2_we_answer_alike() {
+    if !llvm_is_there() {
+        return;
+    }
+    let tools = Toolchain::find(&scratch("cache/tbaa")).unwrap();
+    let wanted = ["lvm.c", "ltable.c"];
+    let sources = tbaa_tests::lua::sources("lua-5.4.9");
+    let sources = sources.iter().filter(|it| wanted.iter().any(|name| it.ends_with(name)));
+    let mut all = 0;
+    for (source, format) in sources.flat_map(|it| [(it, ""), (it, "-new-struct-path-tbaa")]) {
+        let mut clang = Command::new("clang-22");
+        clang.args(["-O2", "-Xclang", "-disable-llvm-passes", "-S", "-emit-llvm", "-o", "-"]);
+        if !format.is_empty() {
+            clang.args(["-Xclang", format]);
+        }
+        let text = printed(clang.arg(source).output().unwrap());
+        let (pairs, questions) = compare(&tools, &source.to_string_lossy(), text.as_bytes());
+        all += pairs;
+        println!("{}{format}: {questions} questions about {pairs} pairs", source.display());
+    }
+    assert!(all > 300, "{all}");
+    for module in std::env::var("TBAA_MODULES").unwrap_or_default().split_whitespace() {
+        let (pairs, questions) = compare(&tools, module, &fs::read(module).unwrap());
+        println!("{module}: {questions} questions about {pairs} pairs");
+    }
+}
+
+#[test]
+fn cmake_makes_the_plugin_too() {
+    if !llvm_is_there() || !tools::are_there(&["cmake"]) {
+        return;
+    }
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tbaa-plugin");
+    let [source, made] = [source, scratch("cmake")].map(|it| it.to_str().unwrap().to_owned());
+    let llvm = run("llvm-config-22", &["--cmakedir"]);
+    run("cmake", &["-S", &source, "-B", &made, &format!("-DLLVM_DIR={}", llvm.trim())]);
+    run("cmake", &["--build", &made]);
+    let module = file("cmake.ll", &(reload("f", "!30", "!31") + RELATION + SCOPES));
+    let plugin = format!("{made}/tbaa-plugin.so");
+    let text = run("opt-22", &["-O2", "-S", "-load-pass-plugin", &plugin, &module]);
+    assert_eq!(loads(&text, "f"), 1);
+}
+
+#[test]
+fn weights_keep_the_pairs_that_pay() {
+    let spec = concat!(env!("CARGO_MANIFEST_DIR"), "/../../specs/ravi-declared.ron");
+    let lost = |args: &[&str]| -> Vec<String> {
+        let table = printed(tbaa(&[&["lower", spec, "--format", "table"], args].concat()));
+        let lines = table.lines().filter_map(|line| line.strip_prefix("lost\t"));
+        lines.map(str::to_owned).collect()
+    };
+    let without = lost(&[]);
+    let pair = "UpVal.u.open.next\tLClosure.upvals[*]";
+    assert!(without.iter().any(|it| it == pair), "{without:?}");
+    let (a, b) = pair.split_once('\t').unwrap();
+    let weights = format!(
+        r#"{{"pairs": [{{"a": "{a}", "b": "{b}", "loads": 9, "stores": 0, "vector_loops": 1}}]}}"#
+    );
+    let with = lost(&["--weights", &file("weights.json", &weights)]);
+    assert!(!with.iter().any(|it| it == pair), "{with:?}");
+    let wrong = tbaa(&["lower", spec, "--weights", spec]);
+    assert!(String::from_utf8_lossy(&wrong.stderr).contains("tbaa worth --format json"));
+}

@@ -1,0 +1,296 @@
+//! A function's regions against its types.
+
+use std::borrow::Borrow;
+use std::collections::HashMap;
+use std::fmt;
+
+use cranelift_codegen::ir::{AliasRegion, Function, Inst};
+use tbaa::{Access, Graph, Oracle, TagId};
+
+use crate::Tags;
+use crate::flow::exposed;
+use crate::memory::{Memory, is_fence, own_size};
+
+/// What is wrong with an access.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[non_exhaustive]
+pub enum Rule {
+    /// Two accesses that may alias are in two regions, and one of them stores. Cranelift lets neither see the other.
+    Parted,
+    /// A store of a region reaches an access without a region that it may alias. Cranelift hides the store from it.
+    Hidden,
+    /// A store has an immutable tag, which promises that the memory never changes.
+    ImmutableStore,
+    /// Two accesses that may alias are in two regions, but both load or one is atomic. Nothing in this function goes
+    /// wrong by it. Cranelift's contract forbids it, and a function that inlines this one may store.
+    PartedSafely,
+    /// An access is wider than its tag says.
+    Wide,
+    /// A load is `readonly`, and a store of the function may write what it reads, as far as types can tell.
+    Readonly,
+    /// An access has no region while others have one.
+    NoRegion,
+}
+
+impl Rule {
+    /// Returns whether the function may be compiled wrongly. What else is found costs speed, or rests on what types
+    /// cannot show.
+    #[must_use]
+    pub fn is_error(self) -> bool {
+        matches!(self, Rule::Parted | Rule::Hidden | Rule::ImmutableStore)
+    }
+
+    /// Returns what to do about it.
+    #[must_use]
+    pub fn remedy(self) -> &'static str {
+        match self {
+            Rule::Parted | Rule::PartedSafely => {
+                "give both accesses one region, or let `Regions::apply` give all regions; if the two never touch the same memory, declare them as different types"
+            }
+            Rule::Hidden => {
+                "give the access the store's region, or call `Regions::insert_sequence_points`"
+            }
+            Rule::ImmutableStore => {
+                "use a tag that is not immutable for memory that the program writes"
+            }
+            Rule::Wide => "use the tag of the whole record, or one access for each field",
+            Rule::Readonly => {
+                "remove `readonly` unless the memory never changes while the function runs"
+            }
+            Rule::NoRegion => {
+                "attach a tag to the access, and a narrower one where a tag may alias several regions"
+            }
+        }
+    }
+}
+
+/// Why an access has no region.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum Why {
+    /// No tag was recorded for the instruction.
+    NoTag,
+    /// The oracle's graph has no such tag: it was made by another graph, or after the oracle was published.
+    UnknownTag,
+    /// The tag says nothing about an access of this size.
+    Wide,
+    /// The tag may alias accesses that are in different regions, or that are apart as long as it has none.
+    Vague,
+}
+
+impl Why {
+    pub(crate) fn of<G: Borrow<Graph>>(oracle: &Oracle<G>, tags: &Tags, memory: &Memory) -> Why {
+        match tags.get(memory.inst) {
+            None => Why::NoTag,
+            Some(tag) if !oracle.graph().owns_tag(tag) => Why::UnknownTag,
+            Some(_) if memory.access.tag.is_none() => Why::Wide,
+            Some(_) => Why::Vague,
+        }
+    }
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Why::NoTag => "no tag was recorded for it",
+            Why::UnknownTag => "the oracle does not know its tag",
+            Why::Wide => "it is wider than its tag",
+            Why::Vague => "its tag may alias accesses of several regions",
+        })
+    }
+}
+
+/// Something that [`check`] found. The text form says what is wrong, where, and what to do.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Finding {
+    /// The rule.
+    pub rule: Rule,
+    /// The access.
+    pub inst: Inst,
+    /// The other access, where there are two.
+    pub other: Option<Inst>,
+    /// What is wrong, and where, without the remedy.
+    pub message: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let level = if self.rule.is_error() { "error" } else { "warning" };
+        write!(f, "{level}: {}\n  help: {}", self.message, self.rule.remedy())
+    }
+}
+
+/// Compares the regions of a function with what the oracle says of its tags, whoever gave the regions.
+///
+/// Errors come first, then warnings, each kind in the order of the code. Of two sets of accesses with the same tags
+/// and regions, one pair is reported.
+///
+/// Call it before Cranelift optimises the function. An access that is not `readonly` and has no tag may touch any
+/// memory. What the check cannot see is a tag that is wrong: two imported globals that are declared as two types are
+/// apart for it, even if they are one global.
+///
+/// Cranelift: `alias_analysis.rs`; the rules [`Rule::Parted`] and [`Rule::Hidden`] are what it takes for granted.
+#[must_use]
+pub fn check<G: Borrow<Graph>>(oracle: &Oracle<G>, func: &Function, tags: &Tags) -> Vec<Finding> {
+    let checker = Checker { oracle, func, tags };
+    let accesses = Memory::all(oracle, func, tags);
+    let mut findings = checker.parted(&accesses);
+    findings.extend(exposed(oracle, func, tags).iter().map(|pair| checker.hidden(pair)));
+    findings.extend(accesses.iter().filter_map(|memory| checker.alone(memory)));
+    findings.extend(checker.readonly(&accesses));
+    if accesses.iter().any(|memory| memory.region.is_some()) {
+        let bare = accesses.iter().filter(|memory| memory.region.is_none() && !memory.readonly);
+        findings.extend(bare.map(|memory| checker.no_region(memory)));
+    }
+    // Blocks may be numbered in another order than they are laid out.
+    let places: HashMap<Inst, usize> =
+        accesses.iter().enumerate().map(|(place, memory)| (memory.inst, place)).collect();
+    findings.sort_by_key(|it| (!it.rule.is_error(), places.get(&it.inst).copied(), it.rule));
+    findings
+}
+
+struct Checker<'a, G> {
+    oracle: &'a Oracle<G>,
+    func: &'a Function,
+    tags: &'a Tags,
+}
+
+impl<G: Borrow<Graph>> Checker<'_, G> {
+    /// Accesses that may alias and are in two regions. Memory that a `readonly` load reads is never written while
+    /// the function runs, so the store of another region cannot be to it.
+    fn parted(&self, accesses: &[Memory]) -> Vec<Finding> {
+        let mut groups: HashMap<(Access, AliasRegion, bool), usize> = HashMap::new();
+        let mut firsts: Vec<(Memory, AliasRegion, bool)> = Vec::new();
+        for memory in accesses.iter().filter(|memory| !memory.readonly) {
+            let Some(region) = memory.region else { continue };
+            // Cranelift forgets all regions at an atomic access.
+            let atomic = is_fence(self.func, memory.inst);
+            let group = *groups.entry((memory.access, region, atomic)).or_insert(firsts.len());
+            if group == firsts.len() {
+                firsts.push((*memory, region, atomic));
+            }
+        }
+        let mut found = Vec::new();
+        for (at, (second, region, atomic)) in firsts.iter().enumerate() {
+            for (first, other, fence) in &firsts[..at] {
+                if region == other || !self.oracle.may_alias(first.access, second.access) {
+                    continue;
+                }
+                let safe = *atomic || *fence || !(first.stores() || second.stores());
+                let clause = self.oracle.explain(first.access, second.access).clause;
+                let message = format!(
+                    "{} and {} may alias (rule {}: {clause}), but they are in two regions: {} and {}",
+                    self.at(first),
+                    self.at(second),
+                    self.oracle.rules(),
+                    self.named(*other),
+                    self.named(*region),
+                );
+                let rule = if safe { Rule::PartedSafely } else { Rule::Parted };
+                found.push(finding(rule, second, Some(first), message));
+            }
+        }
+        found
+    }
+
+    fn hidden(&self, (bare, store): &(Memory, Memory)) -> Finding {
+        let region = store.region.map(|region| self.named(region)).unwrap_or_default();
+        let message = format!(
+            "{} has no region, so Cranelift does not see that {} ({region}) may write the same memory before it",
+            self.at(bare),
+            self.at(store),
+        );
+        finding(Rule::Hidden, bare, Some(store), message)
+    }
+
+    /// What is wrong with an access by itself.
+    fn alone(&self, memory: &Memory) -> Option<Finding> {
+        let tag = self.tags.get(memory.inst)?;
+        if memory.stores() && self.oracle.is_constant(tag) {
+            let message = format!("{} writes memory that its tag calls immutable", self.at(memory));
+            return Some(finding(Rule::ImmutableStore, memory, None, message));
+        }
+        let own = own_size(self.oracle, tag.into())?;
+        let width = memory.width.filter(|&width| width > own)?;
+        let message =
+            format!("{} touches {width} bytes, but its tag covers {own}", self.at(memory));
+        Some(finding(Rule::Wide, memory, None, message))
+    }
+
+    fn readonly<'m>(&self, accesses: &'m [Memory]) -> impl Iterator<Item = Finding> + 'm
+    where
+        Self: 'm,
+    {
+        let mut stores: HashMap<Access, Memory> = HashMap::new();
+        for store in accesses.iter().filter(|memory| memory.stores()) {
+            stores.entry(store.access).or_insert(*store);
+        }
+        let mut found = Vec::new();
+        for load in accesses.iter().filter(|memory| memory.readonly) {
+            let mut writers: Vec<_> = stores
+                .values()
+                .filter(|store| self.oracle.may_alias(store.access, load.access))
+                .collect();
+            writers.sort_unstable_by_key(|store| store.inst);
+            if let Some(store) = writers.first() {
+                let message = format!(
+                    "{} is `readonly`, but {} may write what it reads",
+                    self.at(load),
+                    self.at(store),
+                );
+                found.push(finding(Rule::Readonly, load, Some(store), message));
+            }
+        }
+        found.into_iter()
+    }
+
+    fn no_region(&self, memory: &Memory) -> Finding {
+        let cost = if memory.stores() {
+            "Cranelift forgets what it knows of all memory there"
+        } else {
+            "it needs a sequence point behind each store that may write what it reads"
+        };
+        let why = Why::of(self.oracle, self.tags, memory);
+        let message = format!("{} has no region ({why}): {cost}", self.at(memory));
+        finding(Rule::NoRegion, memory, None, message)
+    }
+
+    /// An access in words: its instruction, and what its tag means.
+    fn at(&self, memory: &Memory) -> String {
+        let inst = memory.inst;
+        let text = self.func.dfg.display_inst(inst);
+        match self.tags.get(inst) {
+            Some(tag) => format!("{inst} `{text}` ({})", self.meaning(tag)),
+            None => format!("{inst} `{text}` (no tag)"),
+        }
+    }
+
+    fn meaning(&self, tag: TagId) -> String {
+        let graph = self.oracle.graph();
+        let Some(tag) = graph.owns_tag(tag).then(|| graph.tag(tag).ok()).flatten() else {
+            return "a tag that the oracle does not know".to_owned();
+        };
+        let name =
+            |ty| String::from_utf8_lossy(graph.ty(ty).name().unwrap_or_default()).into_owned();
+        if tag.base == tag.access {
+            name(tag.access)
+        } else {
+            format!("{} at {} of {}", name(tag.access), tag.offset, name(tag.base))
+        }
+    }
+
+    /// A region, with the name that the front end gave it.
+    fn named(&self, region: AliasRegion) -> String {
+        let regions = &self.func.dfg.alias_regions;
+        if regions.is_valid(region) && !regions[region].description.is_empty() {
+            format!("{region} \"{}\"", regions[region].description)
+        } else {
+            region.to_string()
+        }
+    }
+}
+
+fn finding(rule: Rule, at: &Memory, other: Option<&Memory>, message: String) -> Finding {
+    Finding { rule, inst: at.inst, other: other.map(|other| other.inst), message }
+}

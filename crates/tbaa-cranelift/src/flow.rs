@@ -1,0 +1,119 @@
+//! Which stores of regions reach an access that has none.
+//!
+//! Cranelift keeps the last store of each region, and the last fence. An access without a region looks at the last
+//! fence alone (`LastStores::get_last_store`), so it does not see what regions stored since: a load may be replaced
+//! by an older value, a store of an older value may be removed as one that changes nothing, and a store to a region
+//! may be removed although a load without one reads it. All three end at a fence.
+
+use std::borrow::Borrow;
+use std::collections::{HashMap, VecDeque};
+
+use cranelift_codegen::flowgraph::ControlFlowGraph;
+use cranelift_codegen::ir::{Block, Function, Inst};
+use tbaa::{Access, Graph, Oracle};
+
+use crate::Tags;
+use crate::memory::{Memory, is_fence};
+
+/// The stores of regions since the last fence, by what they access: one instruction for each.
+type Since = Vec<Option<Inst>>;
+
+/// Finds the accesses without a region that a store of a region reaches which they may alias: each with the store,
+/// in the order of the code. Behind each that is found a fence is assumed within its block.
+pub(crate) fn exposed<G: Borrow<Graph>>(
+    oracle: &Oracle<G>,
+    func: &Function,
+    tags: &Tags,
+) -> Vec<(Memory, Memory)> {
+    let mut numbers: HashMap<Access, usize> = HashMap::new();
+    let mut steps: HashMap<Block, Vec<Step>> = HashMap::new();
+    let mut stores = Vec::new();
+    for block in func.layout.blocks() {
+        let list = steps.entry(block).or_default();
+        for inst in func.layout.block_insts(block) {
+            let fence = is_fence(func, inst);
+            match Memory::of(oracle, func, tags, inst) {
+                // An atomic load is a fence, and is never replaced. Memory that a `readonly` load reads is not
+                // written.
+                Some(it) if it.region.is_none() && !it.readonly && !(fence && it.loads()) => {
+                    list.push(Step::Bare(it));
+                }
+                Some(it) if it.region.is_some() && it.stores() && !fence => {
+                    let next = numbers.len();
+                    let number = *numbers.entry(it.access).or_insert(next);
+                    if number == stores.len() {
+                        stores.push(it);
+                    }
+                    list.push(Step::Store(number, inst));
+                }
+                _ => {}
+            }
+            if fence {
+                list.push(Step::Fence);
+            }
+        }
+    }
+    // Without a store of a region, nothing can be missed.
+    if stores.is_empty() {
+        return Vec::new();
+    }
+
+    let mut before: HashMap<Block, Since> = HashMap::new();
+    let graph = ControlFlowGraph::with_function(func);
+    let mut queue: VecDeque<Block> = func.layout.blocks().collect();
+    while let Some(block) = queue.pop_front() {
+        let mut since = before.entry(block).or_insert_with(|| vec![None; stores.len()]).clone();
+        steps[&block].iter().for_each(|step| step.follow(&mut since));
+        for next in graph.succ_iter(block) {
+            let there = before.entry(next).or_insert_with(|| vec![None; stores.len()]);
+            let mut grown = false;
+            for (there, here) in there.iter_mut().zip(&since) {
+                if there.is_none() && here.is_some() {
+                    *there = *here;
+                    grown = true;
+                }
+            }
+            if grown && !queue.contains(&next) {
+                queue.push_back(next);
+            }
+        }
+    }
+
+    let mut found = Vec::new();
+    for block in func.layout.blocks() {
+        let mut since = before.remove(&block).unwrap_or_default();
+        for step in &steps[&block] {
+            if let Step::Bare(bare) = step {
+                let reaching = since.iter().zip(&stores).find_map(|(inst, store)| {
+                    inst.filter(|_| oracle.may_alias(store.access, bare.access))
+                        .map(|inst| Memory { inst, ..*store })
+                });
+                if let Some(store) = reaching {
+                    found.push((*bare, store));
+                    Step::Fence.follow(&mut since);
+                }
+            }
+            step.follow(&mut since);
+        }
+    }
+    found
+}
+
+/// What the code does that matters here.
+enum Step {
+    /// An access without a region.
+    Bare(Memory),
+    /// A store to a region: the number of what it accesses.
+    Store(usize, Inst),
+    Fence,
+}
+
+impl Step {
+    fn follow(&self, since: &mut Since) {
+        match self {
+            Step::Bare(_) => {}
+            Step::Store(number, inst) => since[*number] = Some(*inst),
+            Step::Fence => since.fill(None),
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! The instructions of a function that access memory, as Cranelift's alias analysis reads them.
+
+use std::borrow::Borrow;
+
+use cranelift_codegen::ir::{AliasRegion, Function, Inst, Opcode, Type};
+use tbaa::{Access, AccessKind, Graph, Oracle, Rules};
+
+use crate::Tags;
+
+/// An instruction that loads or stores.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Memory {
+    pub(crate) inst: Inst,
+    /// What the oracle is asked about.
+    pub(crate) access: Access,
+    pub(crate) region: Option<AliasRegion>,
+    pub(crate) readonly: bool,
+    /// The bytes that it touches; `None` for a vector of dynamic length.
+    pub(crate) width: Option<u64>,
+}
+
+impl Memory {
+    /// Returns an instruction's access; `None` for one that has no memory flags, or no use for them.
+    pub(crate) fn of<G: Borrow<Graph>>(
+        oracle: &Oracle<G>,
+        func: &Function,
+        tags: &Tags,
+        inst: Inst,
+    ) -> Option<Memory> {
+        let data = &func.dfg.insts[inst];
+        let opcode = data.opcode();
+        let flags = data.memflags_data(&func.dfg)?;
+        let kind = match (opcode.can_load(), opcode.can_store()) {
+            (true, true) => AccessKind::Both,
+            (true, false) => AccessKind::Read,
+            (false, true) => AccessKind::Write,
+            // `bitcast` has flags for its byte order.
+            (false, false) => return None,
+        };
+        let width = width(func, inst);
+        let access = match (tags.get(inst), width) {
+            (Some(tag), Some(width)) => sized(oracle, Access::from(tag).with_size(width)),
+            _ => Access::default(),
+        };
+        Some(Memory {
+            inst,
+            access: access.with_kind(kind),
+            region: flags.alias_region(),
+            readonly: flags.readonly() && kind == AccessKind::Read,
+            width,
+        })
+    }
+
+    /// Returns all accesses, block after block.
+    pub(crate) fn all<G: Borrow<Graph>>(
+        oracle: &Oracle<G>,
+        func: &Function,
+        tags: &Tags,
+    ) -> Vec<Memory> {
+        let blocks = func.layout.blocks();
+        let insts = blocks.flat_map(|block| func.layout.block_insts(block));
+        insts.filter_map(|inst| Memory::of(oracle, func, tags, inst)).collect()
+    }
+
+    pub(crate) fn loads(&self) -> bool {
+        self.access.kind != AccessKind::Write
+    }
+
+    pub(crate) fn stores(&self) -> bool {
+        self.access.kind != AccessKind::Read
+    }
+}
+
+/// Returns an access as regions see it: of any kind, and without a size where the tag's own covers it.
+///
+/// A tag whose own size is smaller than the access says nothing under rule `llvm`, which ignores sizes. So does a
+/// tag that the oracle's graph does not have.
+pub(crate) fn sized<G: Borrow<Graph>>(oracle: &Oracle<G>, access: Access) -> Access {
+    let Some(tag) = access.tag.filter(|&tag| oracle.graph().owns_tag(tag)) else {
+        return Access::default();
+    };
+    let own = own_size(oracle, tag.into());
+    match access.size {
+        Some(size) if own.is_some_and(|own| own < size) && oracle.rules() == Rules::Llvm => {
+            Access::default()
+        }
+        Some(size) if own.is_none_or(|own| own < size) && oracle.rules() != Rules::Llvm => {
+            Access::from(tag).with_size(size)
+        }
+        _ => tag.into(),
+    }
+}
+
+/// The bytes that an access's tag covers, where it says how many.
+pub(crate) fn own_size<G: Borrow<Graph>>(oracle: &Oracle<G>, access: Access) -> Option<u64> {
+    let tag = access.tag.filter(|&tag| oracle.graph().owns_tag(tag))?;
+    let size = oracle.graph().tag(tag).ok()?.size?;
+    (size != 0 && size != u64::MAX).then_some(size)
+}
+
+/// The bytes that an instruction loads or stores; `None` if its type has no fixed size.
+fn width(func: &Function, inst: Inst) -> Option<u64> {
+    let of = |ty: Type| (!ty.is_dynamic_vector()).then(|| u64::from(ty.bytes()));
+    match func.dfg.insts[inst].opcode() {
+        Opcode::Uload8 | Opcode::Sload8 | Opcode::Istore8 => Some(1),
+        Opcode::Uload16 | Opcode::Sload16 | Opcode::Istore16 => Some(2),
+        Opcode::Uload32 | Opcode::Sload32 | Opcode::Istore32 => Some(4),
+        Opcode::Uload8x8
+        | Opcode::Sload8x8
+        | Opcode::Uload16x4
+        | Opcode::Sload16x4
+        | Opcode::Uload32x2
+        | Opcode::Sload32x2 => Some(8),
+        // Any other access has the width of what it loads, or else of what it stores.
+        _ => {
+            let result = func.dfg.inst_results(inst).first();
+            let value = result.or(func.dfg.inst_args(inst).first())?;
+            of(func.dfg.value_type(*value))
+        }
+    }
+}
+
+/// Returns whether Cranelift forgets all regions at an instruction.
+///
+/// Cranelift: `has_memory_fence_semantics`, and the stores without a region in `LastStores::update` (in
+/// `alias_analysis.rs`). What it does beyond that makes no access that is right here wrong.
+pub(crate) fn is_fence(func: &Function, inst: Inst) -> bool {
+    let data = &func.dfg.insts[inst];
+    let opcode = data.opcode();
+    let named = matches!(
+        opcode,
+        Opcode::AtomicRmw
+            | Opcode::AtomicCas
+            | Opcode::AtomicLoad
+            | Opcode::AtomicStore
+            | Opcode::Fence
+            | Opcode::Debugtrap
+            | Opcode::SequencePoint
+            | Opcode::Call
+            | Opcode::CallIndirect
+            | Opcode::TryCall
+            | Opcode::TryCallIndirect
+    );
+    named || (opcode.can_store() && !opcode.can_trap() && data.alias_region(&func.dfg).is_none())
+}

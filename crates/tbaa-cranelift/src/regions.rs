@@ -1,0 +1,329 @@
+//! The regions of accesses, given once and for all.
+
+use std::borrow::{Borrow, Cow};
+use std::collections::HashMap;
+use std::fmt;
+
+use cranelift_codegen::cursor::{Cursor, FuncCursor};
+use cranelift_codegen::ir::{
+    AliasRegion, AliasRegionData, Function, Inst, InstBuilder, MemFlagsData,
+};
+use tbaa::{Access, AccessKind, Graph, Oracle, Rules};
+
+use crate::flow::exposed;
+use crate::memory::{Memory, sized};
+use crate::partition::{Node, Relation};
+use crate::{Tags, Why};
+
+/// The alias region of each access, for one function or for many.
+///
+/// Accesses that may alias are never in two regions. An access that would join regions may have none.
+///
+/// # Growth
+///
+/// What was given stays: an access that has a region keeps it, one that has none never gets one, and the answers of
+/// an oracle do not change when types are added. An access that is new gets the region of those that it may alias,
+/// one of its own if it aliases none, and none if these are in several regions. So code that was compiled before
+/// stays right, and it may be inlined into code that is compiled later.
+///
+/// Early accesses decide, so give all that are known first: [`Regions::extend`]. For the best regions of one
+/// function, make new ones for it.
+///
+/// # Inlining
+///
+/// Cranelift takes regions of equal `user_id` for one region when it inlines a function. So functions that are
+/// inlined into each other must have their regions from one `Regions`.
+///
+/// ```
+/// use tbaa::declare::{Declarations, Policy, Record, Target};
+/// use tbaa::{Rules, Session};
+/// use tbaa_cranelift::Regions;
+///
+/// let types = Declarations::new(Target::x86_64());
+/// let mut session = Session::new(types, Policy::Rfc, Rules::Union);
+/// session.define(Record::structure("Point").field("x", "int").field("y", "float"))?;
+/// let point = session.tags(&["Point.x", "Point.y"])?;
+/// let mut regions = Regions::new(session.oracle());
+/// regions.extend(session.oracle(), point.iter().copied())?;
+/// assert_ne!(regions.id(point[0]), regions.id(point[1]));
+///
+/// // The whole of it is apart from neither.
+/// let whole = session.tag("Point")?;
+/// regions.extend(session.oracle(), [whole])?;
+/// assert_eq!(regions.id(whole), None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Regions {
+    rules: Rules,
+    known: Vec<Known>,
+    places: HashMap<Access, usize>,
+    /// The number of regions; they are numbered from 0.
+    count: u32,
+}
+
+/// An access that has been placed.
+#[derive(Clone, Debug)]
+struct Known {
+    access: Access,
+    region: Option<u32>,
+    loads: u64,
+    stores: u64,
+}
+
+/// What [`Regions::apply`] did to a function.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub struct Applied {
+    /// How many regions the function's accesses are in.
+    pub regions: usize,
+    /// How many sequence points were inserted.
+    pub sequence_points: usize,
+    /// The accesses that have no region, in the order of the code, and why. A store without one ends all that
+    /// Cranelift knows of memory.
+    pub without_region: Vec<(Inst, Why)>,
+}
+
+/// Why regions cannot be given.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum RegionError {
+    /// An oracle follows other rules than the one that the regions were made for, so its answers cannot be combined
+    /// with what was given.
+    OtherRules {
+        /// The rules of the regions.
+        regions: Rules,
+        /// The rules of the oracle.
+        oracle: Rules,
+    },
+    /// A function has as many combinations of memory flags as Cranelift can number, 65,535.
+    TooManyFlags,
+}
+
+impl fmt::Display for RegionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RegionError::OtherRules { regions, oracle } => write!(
+                f,
+                "these regions follow rule {regions}, and this oracle follows rule {oracle}: make new regions for it"
+            ),
+            RegionError::TooManyFlags => f.write_str(
+                "the function has more than 65,535 combinations of memory flags: split it, or give its tags fewer regions",
+            ),
+        }
+    }
+}
+
+impl std::error::Error for RegionError {}
+
+impl Regions {
+    /// Returns a record without regions, for oracles that follow the same rules as this one.
+    #[must_use]
+    pub fn new<G: Borrow<Graph>>(oracle: &Oracle<G>) -> Regions {
+        Regions { rules: oracle.rules(), known: Vec::new(), places: HashMap::new(), count: 0 }
+    }
+
+    /// Gives regions to accesses that are new. Each may be listed as often as the code has it: what is listed as
+    /// reading and as writing often weighs more.
+    ///
+    /// It asks for each new access and each known one whether the two may alias.
+    ///
+    /// # Errors
+    ///
+    /// [`RegionError::OtherRules`].
+    pub fn extend<G: Borrow<Graph>>(
+        &mut self,
+        oracle: &Oracle<G>,
+        accesses: impl IntoIterator<Item = impl Into<Access>>,
+    ) -> Result<(), RegionError> {
+        if oracle.rules() != self.rules {
+            return Err(RegionError::OtherRules { regions: self.rules, oracle: oracle.rules() });
+        }
+        let old = self.known.len();
+        for access in accesses {
+            let access: Access = access.into();
+            let kind = access.kind;
+            let access = sized(oracle, access);
+            if access.tag.is_none() {
+                continue;
+            }
+            let place = *self.places.entry(access).or_insert(self.known.len());
+            if place == self.known.len() {
+                self.known.push(Known { access, region: None, loads: 0, stores: 0 });
+            }
+            let known = &mut self.known[place];
+            known.loads += u64::from(kind != AccessKind::Write);
+            known.stores += u64::from(kind != AccessKind::Read);
+        }
+        self.place(oracle, old);
+        Ok(())
+    }
+
+    /// Gives regions to the accesses from number `old` on.
+    fn place<G: Borrow<Graph>>(&mut self, oracle: &Oracle<G>, old: usize) {
+        if old == self.known.len() {
+            return;
+        }
+        let node = |given| Node { loads: 0, stores: 0, accesses: 0, given };
+        let mut nodes: Vec<Node> = (0..self.count).map(|region| node(Some(region))).collect();
+        // Accesses that may alias the same regions and the same new accesses are one node.
+        let mut classes: HashMap<(Vec<bool>, Vec<u64>), usize> = HashMap::new();
+        let mut class_of = Vec::new();
+        let mut rows = Vec::new();
+        for (at, known) in self.known.iter().enumerate() {
+            let class = if at < old {
+                known.region.map(|region| region as usize)
+            } else {
+                let mut touched = vec![false; self.count as usize];
+                for other in &self.known[..old] {
+                    if let Some(region) = other.region.map(|region| region as usize)
+                        && !touched[region]
+                    {
+                        touched[region] = oracle.may_alias(known.access, other.access);
+                    }
+                }
+                let new = &self.known[old..];
+                let mut row = vec![0_u64; new.len().div_ceil(64)];
+                for (other, new) in new.iter().enumerate() {
+                    row[other / 64] |=
+                        u64::from(oracle.may_alias(known.access, new.access)) << (other % 64);
+                }
+                let class =
+                    *classes.entry((touched.clone(), row)).or_insert_with_key(|(_, row)| {
+                        rows.push((touched, row.clone()));
+                        nodes.push(node(None));
+                        nodes.len() - 1
+                    });
+                class_of.push(class);
+                Some(class)
+            };
+            if let Some(class) = class {
+                nodes[class].loads += known.loads;
+                nodes[class].stores += known.stores;
+                nodes[class].accesses += 1;
+            }
+        }
+        let mut relation = Relation::default();
+        for (number, node) in nodes.into_iter().enumerate() {
+            let may: Vec<usize> = match number.checked_sub(self.count as usize) {
+                Some(class) => {
+                    let (touched, row) = &rows[class];
+                    let regions = (0..touched.len()).filter(|&region| touched[region]);
+                    let new =
+                        (0..class_of.len()).filter(|new| row[new / 64] >> (new % 64) & 1 == 1);
+                    let mut may: Vec<usize> = regions.chain(new.map(|new| class_of[new])).collect();
+                    may.sort_unstable();
+                    may.dedup();
+                    may
+                }
+                None => Vec::new(),
+            };
+            relation.add(node, may);
+        }
+        let regions = relation.regions(self.count);
+        for (known, class) in self.known[old..].iter_mut().zip(class_of) {
+            known.region = regions[class];
+            self.count = self.count.max(known.region.map_or(0, |region| region + 1));
+        }
+    }
+
+    /// Returns the number of regions given so far.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.count as usize
+    }
+
+    /// Returns whether no region has been given.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Returns the `user_id` of an access's region, or `None` if it has none, or has not been placed.
+    ///
+    /// An access with a size is looked up with this size, as it was placed.
+    #[must_use]
+    pub fn id(&self, access: impl Into<Access>) -> Option<u32> {
+        let access = access.into().with_kind(AccessKind::Both);
+        self.places.get(&access).and_then(|&place| self.known[place].region)
+    }
+
+    /// Returns an access's region in a function, and declares the region there; `None` as [`Regions::id`].
+    ///
+    /// An access of this function that has no region needs a sequence point: [`Regions::insert_sequence_points`].
+    pub fn region(&self, func: &mut Function, access: impl Into<Access>) -> Option<AliasRegion> {
+        let user_id = self.id(access)?;
+        let description = Cow::Owned(format!("tbaa {user_id}"));
+        Some(func.dfg.alias_regions.insert(AliasRegionData { user_id, description }))
+    }
+
+    /// Returns memory flags with an access's region in a function, or without any as [`Regions::region`].
+    pub fn flags(
+        &self,
+        func: &mut Function,
+        access: impl Into<Access>,
+        flags: MemFlagsData,
+    ) -> MemFlagsData {
+        flags.with_alias_region(self.region(func, access))
+    }
+
+    /// Gives regions to all accesses of a function, and inserts the sequence points that accesses without one need.
+    ///
+    /// Call it when the function is built, before Cranelift optimises it. A region that an access has already is
+    /// replaced; an access without a tag loses it, for it may touch any memory.
+    ///
+    /// # Errors
+    ///
+    /// As [`Regions::extend`], and [`RegionError::TooManyFlags`]. No access of the function is then changed.
+    pub fn apply<G: Borrow<Graph>>(
+        &mut self,
+        oracle: &Oracle<G>,
+        func: &mut Function,
+        tags: &Tags,
+    ) -> Result<Applied, RegionError> {
+        let accesses = Memory::all(oracle, func, tags);
+        self.extend(oracle, accesses.iter().map(|memory| memory.access))?;
+        let mut applied = Applied::default();
+        let mut changes = Vec::new();
+        let mut used = Vec::new();
+        for memory in accesses {
+            let region = self.region(func, memory.access);
+            match region {
+                Some(region) => used.push(region),
+                None => applied.without_region.push((memory.inst, Why::of(oracle, tags, &memory))),
+            }
+            let Some(flags) = func.dfg.insts[memory.inst].memflags_data(&func.dfg) else {
+                continue;
+            };
+            let flags = func.dfg.mem_flags.insert(flags.with_alias_region(region));
+            changes.push((memory.inst, flags.map_err(|_| RegionError::TooManyFlags)?));
+        }
+        for (inst, flags) in changes {
+            if let Some(place) = func.dfg.insts[inst].memflags_mut() {
+                *place = flags;
+            }
+        }
+        used.sort_unstable();
+        used.dedup();
+        applied.regions = used.len();
+        applied.sequence_points = Regions::insert_sequence_points(oracle, func, tags);
+        Ok(applied)
+    }
+
+    /// Inserts a sequence point in front of each access without a region that may alias a store of a region which
+    /// reaches it, and returns how many.
+    ///
+    /// Cranelift shows a store without a region to all accesses, but it hides the stores of regions from accesses
+    /// without one. A sequence point takes no code; at one, Cranelift forgets what is in memory.
+    pub fn insert_sequence_points<G: Borrow<Graph>>(
+        oracle: &Oracle<G>,
+        func: &mut Function,
+        tags: &Tags,
+    ) -> usize {
+        let exposed = exposed(oracle, func, tags);
+        for (bare, _) in &exposed {
+            FuncCursor::new(func).at_inst(bare.inst).ins().sequence_point();
+        }
+        exposed.len()
+    }
+}

@@ -1,0 +1,60 @@
+//! The tags of a function's accesses.
+
+use cranelift_codegen::entity::SecondaryMap;
+use cranelift_codegen::ir::{DataFlowGraph, Inst, Value};
+use tbaa::TagId;
+
+/// The tag of each load, store and atomic instruction of one function, as a front end records it.
+///
+/// An instruction without a tag may touch any memory. Instructions keep their numbers while Cranelift optimises a
+/// function. When a function is inlined, its instructions get new numbers, which have no tags here.
+#[derive(Clone, Debug, Default)]
+pub struct Tags {
+    of: SecondaryMap<Inst, Option<TagId>>,
+}
+
+impl Tags {
+    /// Returns a record without tags.
+    #[must_use]
+    pub fn new() -> Tags {
+        Tags::default()
+    }
+
+    /// Sets the tag of an instruction; `None` removes it.
+    pub fn set(&mut self, inst: Inst, tag: impl Into<Option<TagId>>) {
+        self.of[inst] = tag.into();
+    }
+
+    /// Sets the tag of the instruction that gives a value, and returns the value: for loads and atomic operations,
+    /// which [`InstBuilder`] names by their results.
+    ///
+    /// # Panics
+    ///
+    /// If the value is a block's parameter: no instruction gives it.
+    ///
+    /// [`InstBuilder`]: cranelift_codegen::ir::InstBuilder
+    #[track_caller]
+    pub fn set_result(
+        &mut self,
+        dfg: &DataFlowGraph,
+        value: Value,
+        tag: impl Into<Option<TagId>>,
+    ) -> Value {
+        match dfg.value_def(value).inst() {
+            Some(inst) => self.set(inst, tag),
+            None => panic!("{value} is a block's parameter: give the result of a load"),
+        }
+        value
+    }
+
+    /// Returns the tag of an instruction.
+    #[must_use]
+    pub fn get(&self, inst: Inst) -> Option<TagId> {
+        self.of[inst]
+    }
+
+    /// Removes all tags, to record the next function's.
+    pub fn clear(&mut self) {
+        self.of.clear();
+    }
+}

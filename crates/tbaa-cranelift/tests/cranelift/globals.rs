@@ -1,0 +1,76 @@
+//! Two imported globals, which may be one. wasmer gives each index a region, or a tag, of its own.
+
+use cranelift_codegen::ir::{Function, InstBuilder, Value, types};
+use tbaa::declare::{Declarations, Policy, Target};
+use tbaa::{Rules, Session, TagId};
+use tbaa_cranelift::{Regions, Rule, Tags, check};
+
+use crate::jit::{Emitter, FLAGS, build, meant, result};
+
+/// A session with the type of a pointer to a global, and of globals that hold an `i64`.
+fn session() -> (Session, TagId, TagId) {
+    let mut types = Declarations::new(Target::x86_64());
+    types.scalar("global i64", 8, 8, "long").unwrap();
+    let mut session = Session::new(types, Policy::Rfc, Rules::Union);
+    let tags = session.tags(&["*global i64", "*void *"]).unwrap();
+    (session, tags[0], tags[1])
+}
+
+/// Reads global 1, writes global 0, and reads global 1 again; returns the difference. The instance has each global's
+/// distance from the instance.
+fn function(global: TagId, pointer: TagId, wasmer: bool) -> (Function, Tags) {
+    build(|emit| {
+        let address = |emit: &mut Emitter<'_>, index| {
+            let distance = emit.load(types::I64, 8 * index, pointer);
+            emit.builder.ins().iadd(emit.memory, distance)
+        };
+        if wasmer {
+            emit.in_region(2, "vmctx");
+        }
+        let addresses: [Value; 2] = [address(emit, 0), address(emit, 1)];
+        let mut access = |index: usize, value: Option<Value>| {
+            if wasmer {
+                emit.in_region(index as u32, ["global 0", "global 1"][index]);
+            }
+            match value {
+                Some(value) => {
+                    let store = emit.builder.ins().store(emit.flags, value, addresses[index], 0);
+                    emit.tags.set(store, global);
+                    value
+                }
+                None => {
+                    let load = emit.builder.ins().load(types::I64, emit.flags, addresses[index], 0);
+                    emit.tags.set_result(&emit.builder.func.dfg, load, global)
+                }
+            }
+        };
+        let before = access(1, None);
+        let more = before;
+        access(0, Some(addresses[0]));
+        let after = access(1, None);
+        emit.flags = FLAGS;
+        emit.builder.ins().isub(after, more)
+    })
+}
+
+#[test]
+fn two_imports_of_one_global_with_regions_of_their_own() {
+    let (session, global, pointer) = session();
+    // Both imports are the global at byte 16.
+    let memory = [16, 16, 0, 0, 0, 0, 0, 0];
+    let (func, tags) = function(global, pointer, true);
+    assert_ne!(meant(&func, memory).0, 0, "the store changes the global");
+    assert_eq!(result(&func, memory).0, 0, "Cranelift takes the value of before");
+    let found = check(session.oracle(), &func, &tags);
+    assert_eq!(found[0].rule, Rule::Parted);
+    let text = found[0].to_string();
+    assert!(text.contains("\"global 0\"") && text.contains("\"global 1\""), "{text}");
+
+    let mut regions = Regions::new(session.oracle());
+    let (mut ours, tags) = function(global, pointer, false);
+    let applied = regions.apply(session.oracle(), &mut ours, &tags).unwrap();
+    assert_eq!(applied.regions, 2, "pointers and globals");
+    assert!(check(session.oracle(), &ours, &tags).is_empty());
+    // The address of the memory is stored, which is another in each run.
+    assert_ne!(result(&ours, memory).0, 0);
+}

@@ -1,0 +1,156 @@
+//! Regions while types, tags and functions are added, and functions that are inlined.
+
+use std::borrow::Cow;
+
+use cranelift_codegen::Context;
+use cranelift_codegen::inline::{Inline, InlineCommand};
+use cranelift_codegen::ir::{
+    self, AbiParam, ExtFuncData, ExternalName, Function, InstBuilder, UserExternalName, types,
+};
+use tbaa::declare::{Declarations, Policy, Record, Target};
+use tbaa::{Access, Graph, Oracle, Rules, Session};
+use tbaa_cranelift::{RegionError, Regions, check};
+use tbaa_tests::Rng;
+use tbaa_tests::universe::{self, Taste};
+
+use crate::jit::{build, meant, result};
+
+#[test]
+fn regions_that_were_given_stay_and_stay_right() {
+    let mut rng = Rng(5);
+    let (mut parted, mut without) = (0, 0);
+    for round in 0..60 {
+        let rules = [Rules::Union, Rules::UnionStrict, Rules::Llvm][round % 3];
+        let mut universe = universe::random(&mut rng, round % 2 == 0, Taste::Tame);
+        for _ in 0..3 {
+            universe::grow(&mut rng, &mut universe, Taste::Tame);
+        }
+        let mut graph = Graph::new();
+        let nodes = universe.add_types(&mut graph);
+        let mut oracle = Oracle::new(graph, rules);
+        let mut regions = Regions::new(&oracle);
+        let mut given: Vec<(Access, Option<u32>)> = Vec::new();
+        for tag in &universe.tags {
+            let tag = oracle.update(|graph| universe.add_tag(graph, &nodes, tag));
+            regions.extend(&oracle, [tag]).unwrap();
+            given.push((tag.into(), regions.id(tag)));
+            for &(access, region) in &given {
+                assert_eq!(regions.id(access), region, "round {round}");
+            }
+        }
+        for (a, of_a) in &given {
+            without += usize::from(of_a.is_none());
+            for (b, of_b) in &given {
+                if of_a.zip(*of_b).is_some_and(|(a, b)| a != b) {
+                    parted += 1;
+                    assert!(!oracle.may_alias(*a, *b), "round {round}");
+                }
+            }
+        }
+    }
+    assert!(parted > 500 && without > 50, "{parted}, {without}");
+}
+
+#[test]
+fn the_rules_are_those_of_the_first_oracle() {
+    let union = Oracle::new(Graph::new(), Rules::Union);
+    let mut regions = Regions::new(&union);
+    let strict = Oracle::new(Graph::new(), Rules::UnionStrict);
+    let error = regions.extend(&strict, [Access::default()]).unwrap_err();
+    assert_eq!(
+        error,
+        RegionError::OtherRules { regions: Rules::Union, oracle: Rules::UnionStrict }
+    );
+    assert!(error.to_string().contains("union-strict"));
+}
+
+/// Inlines one function wherever it is called.
+struct Body(Function);
+
+impl Inline for Body {
+    fn inline(
+        &mut self,
+        _: &Function,
+        _: ir::Inst,
+        _: ir::Opcode,
+        _: ir::FuncRef,
+        _: &[ir::Value],
+    ) -> InlineCommand<'_> {
+        InlineCommand::Inline { callee: Cow::Borrowed(&self.0), visit_callee: false }
+    }
+}
+
+/// A caller stores to a region, and calls a function that loads without one. The call is a fence until it is inlined.
+#[test]
+fn sequence_points_come_behind_inlining() {
+    let mut session = Session::new(Declarations::new(Target::x86_64()), Policy::Rfc, Rules::Union);
+    session.define(Record::structure("Pair").field("a", "long").field("b", "double")).unwrap();
+    let field = session.tag("Pair.a").unwrap();
+    let mut regions = Regions::new(session.oracle());
+
+    let (mut callee, callee_tags) = build(|emit| emit.load(types::I64, 0, None));
+    regions.apply(session.oracle(), &mut callee, &callee_tags).unwrap();
+    let (mut caller, tags) = build(|emit| {
+        let before = emit.load(types::I64, 0, None);
+        let six = emit.number(6);
+        emit.store(six, 0, field);
+        let func = &mut emit.builder.func;
+        let call_conv = func.signature.call_conv;
+        let signature = func.import_signature(ir::Signature {
+            params: vec![AbiParam::new(types::I64)],
+            returns: vec![AbiParam::new(types::I64)],
+            call_conv,
+        });
+        let name = func.declare_imported_user_function(UserExternalName::new(0, 1));
+        let callee = func.import_function(ExtFuncData {
+            name: ExternalName::user(name),
+            signature,
+            colocated: false,
+            patchable: false,
+        });
+        let call = emit.builder.ins().call(callee, &[emit.memory]);
+        let during = emit.builder.inst_results(call)[0];
+        emit.builder.ins().isub(during, before)
+    });
+    regions.apply(session.oracle(), &mut caller, &tags).unwrap();
+    assert!(check(session.oracle(), &caller, &tags).iter().all(|it| !it.rule.is_error()));
+
+    let mut context = Context::for_function(caller);
+    assert!(context.inline(Body(callee)).unwrap());
+    let memory = [1; 8];
+    assert_eq!(meant(&context.func, memory).0, 5);
+    assert_eq!(result(&context.func, memory).0, 0, "Cranelift takes what was loaded before");
+    let inserted = Regions::insert_sequence_points(session.oracle(), &mut context.func, &tags);
+    assert_eq!(inserted, 1);
+    assert_eq!(result(&context.func, memory), meant(&context.func, memory));
+}
+
+/// All code has its regions from one record, so a region is the same in a function and in its callee.
+#[test]
+fn functions_of_one_record_share_regions() {
+    let mut session = Session::new(Declarations::new(Target::x86_64()), Policy::Rfc, Rules::Union);
+    session.define(Record::structure("Pair").field("a", "long").field("b", "double")).unwrap();
+    let (a, b) = (session.tag("Pair.a").unwrap(), session.tag("Pair.b").unwrap());
+    let mut regions = Regions::new(session.oracle());
+    let ids = |func: &Function| -> Vec<(String, u32)> {
+        let insts = func.layout.blocks().flat_map(|block| func.layout.block_insts(block));
+        let regions = insts.filter_map(|inst| {
+            let region = func.dfg.insts[inst].alias_region(&func.dfg)?;
+            let ty = func.dfg.ctrl_typevar(inst).to_string();
+            Some((ty, func.dfg.alias_regions[region].user_id))
+        });
+        regions.collect()
+    };
+    let (mut first, tags) = build(|emit| emit.load(types::I64, 0, a));
+    regions.apply(session.oracle(), &mut first, &tags).unwrap();
+    let (mut second, tags) = build(|emit| {
+        let number = emit.load(types::F64, 8, b);
+        emit.store(number, 8, b);
+        emit.load(types::I64, 0, a)
+    });
+    regions.apply(session.oracle(), &mut second, &tags).unwrap();
+    let [first, second] = [ids(&first), ids(&second)];
+    assert_eq!(first[0], second[2]);
+    assert_ne!(second[0].1, second[2].1);
+    assert_eq!(second[0].1, second[1].1);
+}

@@ -1,0 +1,125 @@
+//! Functions that are built, and run by cranelift-jit.
+
+use cranelift_codegen::ir::{
+    AbiParam, Block, Function, InstBuilder, MemFlagsData, Type, Value, types,
+};
+use cranelift_codegen::isa::OwnedTargetIsa;
+use cranelift_codegen::settings::{self, Configurable};
+use cranelift_codegen::{Context, ir};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use cranelift_jit::{JITBuilder, JITModule};
+use cranelift_module::{Linkage, Module, default_libcall_names};
+use tbaa::TagId;
+use tbaa_cranelift::Tags;
+
+pub(crate) const FLAGS: MemFlagsData = MemFlagsData::trusted();
+
+/// The machine's code, with or without optimisation.
+pub(crate) fn isa(optimise: bool) -> OwnedTargetIsa {
+    let mut flags = settings::builder();
+    flags.set("opt_level", if optimise { "speed" } else { "none" }).unwrap();
+    flags.set("is_pic", "false").unwrap();
+    cranelift_native::builder().unwrap().finish(settings::Flags::new(flags)).unwrap()
+}
+
+/// A function of one address that returns a number, while it is emitted.
+pub(crate) struct Emitter<'f> {
+    pub(crate) builder: FunctionBuilder<'f>,
+    pub(crate) memory: Value,
+    pub(crate) tags: Tags,
+    /// The flags of the next accesses.
+    pub(crate) flags: MemFlagsData,
+}
+
+impl Emitter<'_> {
+    pub(crate) fn load(&mut self, ty: Type, at: i32, tag: impl Into<Option<TagId>>) -> Value {
+        let value = self.builder.ins().load(ty, self.flags, self.memory, at);
+        self.tags.set_result(&self.builder.func.dfg, value, tag)
+    }
+
+    pub(crate) fn store(&mut self, value: Value, at: i32, tag: impl Into<Option<TagId>>) {
+        let store = self.builder.ins().store(self.flags, value, self.memory, at);
+        self.tags.set(store, tag);
+    }
+
+    pub(crate) fn number(&mut self, number: i64) -> Value {
+        self.builder.ins().iconst(types::I64, number)
+    }
+
+    /// Makes the region of a front end's own the next accesses'.
+    pub(crate) fn in_region(&mut self, user_id: u32, description: &'static str) {
+        let data = ir::AliasRegionData { user_id, description: description.into() };
+        let region = self.builder.func.dfg.alias_regions.insert(data);
+        self.flags = FLAGS.with_alias_region(Some(region));
+    }
+
+    pub(crate) fn in_none(&mut self) {
+        self.flags = FLAGS;
+    }
+
+    pub(crate) fn block(&mut self) -> Block {
+        self.builder.create_block()
+    }
+}
+
+/// Builds a function; `emit` returns what the function returns.
+pub(crate) fn build(emit: impl FnOnce(&mut Emitter<'_>) -> Value) -> (Function, Tags) {
+    let mut func = Function::new();
+    func.signature.params.push(AbiParam::new(types::I64));
+    func.signature.returns.push(AbiParam::new(types::I64));
+    let mut context = FunctionBuilderContext::new();
+    let mut builder = FunctionBuilder::new(&mut func, &mut context);
+    let block = builder.create_block();
+    builder.append_block_params_for_function_params(block);
+    builder.switch_to_block(block);
+    let memory = builder.block_params(block)[0];
+    let mut emitter = Emitter { builder, memory, tags: Tags::new(), flags: FLAGS };
+    let result = emit(&mut emitter);
+    let Emitter { mut builder, tags, .. } = emitter;
+    builder.ins().return_(&[result]);
+    builder.seal_all_blocks();
+    builder.finalize(isa(true).frontend_config());
+    (func, tags)
+}
+
+/// Compiles functions and runs each on memory of its own; returns the results and the memories behind.
+pub(crate) fn run<const N: usize>(
+    optimise: bool,
+    functions: impl IntoIterator<Item = Function>,
+    memory: [u64; N],
+) -> Vec<(u64, [u64; N])> {
+    let mut module = JITModule::new(JITBuilder::with_isa(isa(optimise), default_libcall_names()));
+    let mut ids = Vec::new();
+    for (number, mut func) in functions.into_iter().enumerate() {
+        func.signature.call_conv = module.target_config().default_call_conv;
+        let name = format!("f{number}");
+        let id = module.declare_function(&name, Linkage::Export, &func.signature).unwrap();
+        module.define_function(id, &mut Context::for_function(func)).unwrap();
+        ids.push(id);
+    }
+    module.finalize_definitions().unwrap();
+    let results = ids.into_iter().map(|id| {
+        let mut memory = memory;
+        let code = module.get_finalized_function(id);
+        // SAFETY: the function has this signature, and accesses this memory alone.
+        let result = unsafe {
+            let code: extern "C" fn(*mut u64) -> u64 = std::mem::transmute(code);
+            code(memory.as_mut_ptr())
+        };
+        (result, memory)
+    });
+    let results = results.collect();
+    // SAFETY: no code of it runs any more.
+    unsafe { module.free_memory() };
+    results
+}
+
+/// Runs one function, optimised.
+pub(crate) fn result(func: &Function, memory: [u64; 8]) -> (u64, [u64; 8]) {
+    run(true, [func.clone()], memory)[0]
+}
+
+/// Runs one function as it is written.
+pub(crate) fn meant(func: &Function, memory: [u64; 8]) -> (u64, [u64; 8]) {
+    run(false, [func.clone()], memory)[0]
+}

@@ -1,0 +1,11 @@
+//! Functions with alias regions, built, checked and run.
+
+#![allow(missing_docs)]
+
+mod fences;
+mod globals;
+mod growth;
+mod jit;
+mod random;
+mod rules;
+mod wasmtime;

@@ -1,0 +1,144 @@
+//! A model of a miscompile by a wrong region, as wasmtime had one in 2026 (issue 13538, fixed by 13552).
+//!
+//! It follows the copying collector of `wasmtime-internal-cranelift` (`func_environ/gc/copying.rs`). Version 46.0
+//! loads the bump pointer without a region, and stores it with the region of the field of `VMContext` that the
+//! address of the collector's data comes from. Version 47.0 gives both the region of the field that they access, and
+//! gives the headers of objects the region of the heap. The model has the headers of 47.0, for those of 46.0 are
+//! without a region, and end what Cranelift knows. Then the second of two allocations takes the bump pointer that the
+//! first one loaded: two objects have one address.
+
+use cranelift_codegen::ir::{Function, InstBuilder, types};
+use tbaa::declare::{Declarations, Place, Policy, Record, Target};
+use tbaa::{Rules, Session};
+use tbaa_cranelift::{Regions, Rule, Tags, check};
+
+use crate::jit::{Emitter, FLAGS, build, meant, result};
+
+/// What front ends tell of the bump pointer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Told {
+    /// No region for the load, another field's for the store: as in 46.0.
+    NoneAndVmContext,
+    /// The load has a region of its own, and the store another field's.
+    OwnAndVmContext,
+    /// No region for anything.
+    Nothing,
+}
+
+struct Runtime {
+    session: Session,
+    bump: Place,
+    end: Place,
+    kind: Place,
+}
+
+fn runtime() -> Runtime {
+    let mut types = Declarations::new(Target::x86_64());
+    let data = Record::structure("VMCopyingHeapData");
+    types
+        .define(data.field("bump_ptr", "unsigned int").field("active_space_end", "unsigned int"))
+        .unwrap();
+    // The heap is untyped bytes; nothing else is in it but objects.
+    types.scalar("heap word", 4, 4, "char").unwrap();
+    let header = Record::structure("VMGcHeader");
+    types.define(header.field("kind", "heap word").field("type_index", "heap word")).unwrap();
+    let mut session = Session::new(types, Policy::Rfc, Rules::Union);
+    let mut place = |path| session.place(path).unwrap();
+    let (bump, end) =
+        (place("VMCopyingHeapData.bump_ptr"), place("VMCopyingHeapData.active_space_end"));
+    let kind = place("VMGcHeader.kind");
+    Runtime { session, bump, end, kind }
+}
+
+/// Allocates an object of 8 bytes, and writes its kind. The memory is the collector's data, and the heap behind it.
+fn allocate(
+    emit: &mut Emitter<'_>,
+    runtime: &Runtime,
+    told: Told,
+    kind: i64,
+) -> cranelift_codegen::ir::Value {
+    match told {
+        Told::OwnAndVmContext => emit.in_region(2, "VMCopyingHeapData+0x0"),
+        _ => emit.in_none(),
+    }
+    let bump = emit.load(types::I32, runtime.bump.offset as i32, runtime.bump.tag);
+    let end = emit.load(types::I32, runtime.end.offset as i32, runtime.end.tag);
+    let after = emit.builder.ins().iadd_imm_s(bump, 8);
+    let full = emit.builder.ins().icmp(
+        cranelift_codegen::ir::condcodes::IntCC::UnsignedGreaterThan,
+        after,
+        end,
+    );
+    emit.builder.ins().trapnz(full, cranelift_codegen::ir::TrapCode::unwrap_user(1));
+    if told != Told::Nothing {
+        emit.in_region(0, "VMContext+0x28");
+    }
+    emit.store(after, runtime.bump.offset as i32, runtime.bump.tag);
+    if told != Told::Nothing {
+        emit.in_region(1, "GcHeap");
+    }
+    let bump = emit.builder.ins().uextend(types::I64, bump);
+    let object = emit.builder.ins().iadd(emit.memory, bump);
+    let kind = emit.builder.ins().iconst(types::I32, kind);
+    let store = emit.builder.ins().store(emit.flags, kind, object, 0);
+    emit.tags.set(store, runtime.kind.tag);
+    bump
+}
+
+/// Allocates two objects, and returns the distance of their addresses.
+fn two_objects(runtime: &Runtime, told: Told) -> (Function, Tags) {
+    build(|emit| {
+        let first = allocate(emit, runtime, told, 1);
+        let second = allocate(emit, runtime, told, 2);
+        emit.flags = FLAGS;
+        emit.builder.ins().isub(second, first)
+    })
+}
+
+/// The bump pointer is 8, the heap ends at 64.
+const MEMORY: [u64; 8] = [64 << 32 | 8, 0, 0, 0, 0, 0, 0, 0];
+const RIGHT: (u64, [u64; 8]) = (8, [64 << 32 | 24, 1, 2, 0, 0, 0, 0, 0]);
+/// Both objects are one, whose kind is that of the second.
+const WRONG: (u64, [u64; 8]) = (0, [64 << 32 | 16, 2, 0, 0, 0, 0, 0, 0]);
+
+#[test]
+fn a_bump_pointer_in_no_region_and_another_fields() {
+    let runtime = runtime();
+    let (func, tags) = two_objects(&runtime, Told::NoneAndVmContext);
+    assert_eq!(meant(&func, MEMORY), RIGHT);
+    assert_eq!(result(&func, MEMORY), WRONG);
+    let found = check(runtime.session.oracle(), &func, &tags);
+    let first = &found[0];
+    assert_eq!(first.rule, Rule::Hidden);
+    // The guide shows it, broken into lines.
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let guide = include_str!("../../../../docs/embed-cranelift.md");
+    assert!(words(guide).contains(&words(&first.to_string())), "{first}");
+}
+
+#[test]
+fn a_bump_pointer_in_two_regions() {
+    let runtime = runtime();
+    let (func, tags) = two_objects(&runtime, Told::OwnAndVmContext);
+    assert_eq!(result(&func, MEMORY), WRONG);
+    let found = check(runtime.session.oracle(), &func, &tags);
+    assert_eq!(found[0].rule, Rule::Parted);
+    let text = found[0].to_string();
+    assert!(
+        text.contains("\"VMCopyingHeapData+0x0\"") && text.contains("\"VMContext+0x28\""),
+        "{text}"
+    );
+}
+
+#[test]
+fn regions_of_ours_are_right() {
+    let runtime = runtime();
+    for told in [Told::NoneAndVmContext, Told::OwnAndVmContext, Told::Nothing] {
+        let (mut func, tags) = two_objects(&runtime, told);
+        let mut regions = Regions::new(runtime.session.oracle());
+        let applied = regions.apply(runtime.session.oracle(), &mut func, &tags).unwrap();
+        assert_eq!((applied.regions, applied.sequence_points), (3, 0), "bump, end and heap");
+        assert_eq!(result(&func, MEMORY), RIGHT);
+        assert!(check(runtime.session.oracle(), &func, &tags).is_empty());
+    }
+}

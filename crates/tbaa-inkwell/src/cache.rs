@@ -1,0 +1,96 @@
+//! A JIT and its bitcode, stored together.
+
+use std::fmt;
+
+use inkwell::context::Context;
+use inkwell::memory_buffer::MemoryBuffer;
+use inkwell::module::Module;
+use tbaa_lower::emit::{Jit, SaveError, SavedJit};
+
+/// What a stored JIT begins with; the last byte counts its forms.
+const MAGIC: &[u8; 8] = b"TBAAJIT\x01";
+
+/// Why a JIT and its bitcode cannot be stored, or loaded again.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum CacheError {
+    /// The JIT.
+    Jit(SaveError),
+    /// What was stored was changed since, or cut, or is something else.
+    Damaged(String),
+    /// LLVM refuses a module, in LLVM's words.
+    Llvm(String),
+}
+
+impl fmt::Display for CacheError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CacheError::Jit(error) => error.fmt(f),
+            CacheError::Damaged(what) => {
+                write!(f, "a stored JIT that cannot be read ({what}): compile again")
+            }
+            CacheError::Llvm(error) => write!(f, "LLVM refuses stored bitcode: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for CacheError {}
+
+impl From<SaveError> for CacheError {
+    fn from(error: SaveError) -> Self {
+        CacheError::Jit(error)
+    }
+}
+
+/// Returns a JIT and modules of its code as bytes, for [`load`]: a cache that another
+/// process goes on with.
+///
+/// NB: store them as one, and replace the whole. Modules of two states that grew apart
+/// must not be linked: see [`Jit::save`].
+///
+/// # Errors
+///
+/// [`CacheError::Jit`].
+pub fn save(jit: &Jit, modules: &[&Module<'_>]) -> Result<Vec<u8>, CacheError> {
+    let text = ron::to_string(&jit.save()?);
+    let text = text.map_err(|error| CacheError::Damaged(error.to_string()))?;
+    let mut bytes = MAGIC.to_vec();
+    let mut part = |part: &[u8]| {
+        bytes.extend_from_slice(&(part.len() as u64).to_le_bytes());
+        bytes.extend_from_slice(part);
+    };
+    part(text.as_bytes());
+    modules.iter().for_each(|module| part(module.write_bitcode_to_memory().as_slice()));
+    Ok(bytes)
+}
+
+/// Returns the JIT and the modules that [`save`] stored.
+///
+/// # Errors
+///
+/// [`CacheError`]. Bitcode is trusted as LLVM trusts it: load your own only.
+pub fn load<'ctx>(
+    context: &'ctx Context,
+    bytes: &[u8],
+) -> Result<(Jit, Vec<Module<'ctx>>), CacheError> {
+    let damaged = |what: &str| CacheError::Damaged(what.to_owned());
+    let mut rest = bytes.strip_prefix(MAGIC).ok_or_else(|| damaged("it begins otherwise"))?;
+    let mut parts = Vec::new();
+    while !rest.is_empty() {
+        let (len, after) = rest.split_first_chunk::<8>().ok_or_else(|| damaged("it is cut"))?;
+        let len = usize::try_from(u64::from_le_bytes(*len)).map_err(|_| damaged("a length"))?;
+        let (part, after) = after.split_at_checked(len).ok_or_else(|| damaged("it is cut"))?;
+        parts.push(part);
+        rest = after;
+    }
+    let (text, modules) = parts.split_first().ok_or_else(|| damaged("it is empty"))?;
+    let saved: SavedJit<'_> =
+        ron::de::from_bytes(text).map_err(|error| CacheError::Damaged(error.to_string()))?;
+    let jit = Jit::load(saved)?;
+    let read = |bitcode: &&[u8]| {
+        let buffer = MemoryBuffer::create_from_memory_range_copy(bitcode, "cached");
+        let module = Module::parse_bitcode_from_buffer(&buffer, context);
+        module.map_err(|error| CacheError::Llvm(error.to_string()))
+    };
+    Ok((jit, modules.iter().map(read).collect::<Result<_, _>>()?))
+}

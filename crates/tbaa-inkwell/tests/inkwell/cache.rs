@@ -1,0 +1,114 @@
+//! A JIT and its bitcode, stored by one process and gone on with by another.
+
+use inkwell::context::Context;
+use inkwell::module::Module;
+use tbaa::declare::{Declarations, Record, Target};
+use tbaa_inkwell::cache::{CacheError, load, save};
+use tbaa_inkwell::{Jit, JitOptions, LlvmSink, Tagger};
+use tbaa_lower::emit::Bisect;
+
+use crate::runtime;
+use crate::support::Code;
+
+/// `set(frame, value)`: a store of a number, compiled before; `f` loads the base around
+/// a call of it. Returns the loads left when all is inlined.
+fn loads_around<'ctx>(context: &'ctx Context, jit: &mut Jit, helper: Module<'ctx>) -> usize {
+    let base = jit.place("CallInfo.l.base").unwrap();
+    let mut tagger = Tagger::with_sink(LlvmSink::new(context), Bisect::all());
+    let code = Code::new(context, 2);
+    let field = code.address(code.parameter(0), base.offset);
+    let (first, load) = code.load(field, 64, "");
+    tagger.attach(&base, load).unwrap();
+    let ty = helper.get_function("f").unwrap().get_type();
+    let declared = code.module.add_function("set", ty, None);
+    helper.get_function("f").unwrap().as_global_value().set_name("set");
+    let arguments = [0, 1].map(|number| code.parameter(number).into());
+    code.builder.build_call(declared, &arguments, "").unwrap();
+    let (second, load) = code.load(field, 64, "");
+    tagger.attach(&base, load).unwrap();
+    let sum = code.builder.build_int_add(first.into_int_value(), second.into_int_value(), "");
+    code.end(sum.unwrap().into());
+    code.module.link_in_module(helper).unwrap();
+    code.verify();
+    code.optimise();
+    let blocks = code.function.get_basic_block_iter();
+    let instructions = blocks.flat_map(|block| block.get_instructions());
+    instructions.filter(|instruction| instruction.to_string().contains("= load")).count()
+}
+
+/// A module with a store of a number to the second parameter.
+fn stores<'ctx>(context: &'ctx Context, jit: &mut Jit) -> Module<'ctx> {
+    let number = jit.place("TValue.value.n").unwrap();
+    let code = Code::new(context, 2);
+    let mut tagger = Tagger::with_sink(LlvmSink::new(context), Bisect::all());
+    let store = code.store(code.address(code.parameter(1), number.offset), 64, 7);
+    tagger.attach(&number, store).unwrap();
+    code.end(context.i64_type().const_zero().into());
+    code.verify();
+    code.module
+}
+
+#[test]
+fn another_process_goes_on() {
+    let mut types = runtime::types();
+    types.scalar("element", 8, 8, "long long").unwrap();
+    types.alias("Slot", "TValue *").unwrap();
+    types.define(Record::structure("Own").bits("a", "int", 3).field("e", "element")).unwrap();
+    let mut jit = Jit::new(types);
+    jit.places(&runtime::PATHS).unwrap();
+    let bytes = {
+        let context = Context::create();
+        let module = stores(&context, &mut jit);
+        save(&jit, &[&module]).unwrap()
+    };
+    let context = Context::create();
+    let (mut again, mut modules) = load(&context, &bytes).unwrap();
+    // What is declared is the same, and so is what was declared in other ways.
+    for path in ["Own.a", "Own.e", "*element", "*Slot", "UpVal.u.open.touched"] {
+        let [a, b] = [&mut jit, &mut again].map(|jit| jit.place(path).unwrap());
+        assert_eq!((a.offset, a.size, a.bits, a.bytes()), (b.offset, b.size, b.bits, b.bytes()));
+    }
+    // Code of before and code of now are of one type system, later types included.
+    again.define(Record::structure("Late").field("x", "int")).unwrap();
+    again.place("Late.x").unwrap();
+    assert_eq!(loads_around(&context, &mut again, modules.remove(0)), 1);
+    // That of another JIT is not.
+    let context = Context::create();
+    let mut other = Jit::new(runtime::types());
+    let module = load(&context, &bytes).unwrap().1.remove(0);
+    assert_eq!(loads_around(&context, &mut other, module), 2);
+
+    // What is cut or changed is refused; LLVM is not asked about it.
+    for len in [0, 7, 8, 12, 100] {
+        assert!(matches!(load(&context, &bytes[..len]), Err(CacheError::Damaged(_))), "{len}");
+    }
+    let text = bytes.windows(10).position(|part| part == b"CallInfo+8").unwrap();
+    let mut changed = bytes.clone();
+    changed[text] = b'D';
+    let error = load(&context, &changed).unwrap_err().to_string();
+    assert!(error.contains("damaged"), "{error}");
+}
+
+#[test]
+fn options_are_stored() {
+    let context = Context::create();
+    let types = runtime::types;
+    for options in [JitOptions::new().as_clang(), JitOptions::new().shared(["CallInfo"])] {
+        let mut jit = Jit::with_options(types(), options).unwrap();
+        let place = jit.place("CallInfo.l.base").unwrap();
+        let bytes = save(&jit, &[]).unwrap();
+        let (mut again, modules) = load(&context, &bytes).unwrap();
+        assert!(modules.is_empty());
+        // The same nodes in LLVM, which makes those of one content once.
+        let mut tagger = Tagger::with_sink(LlvmSink::new(&context), Bisect::all());
+        let mut node = |place: &tbaa_inkwell::TaggedPlace| {
+            tagger.emitter().attachments(place.nodes()).unwrap().tag.unwrap()
+        };
+        assert_eq!(node(&place), node(&again.place("CallInfo.l.base").unwrap()));
+    }
+    // A target that no spec can say.
+    let layout = "e-p:64:64-i64:32".parse().unwrap();
+    let jit = Jit::new(Declarations::new(Target::from_data_layout(layout)));
+    let (mut again, _) = load(&context, &save(&jit, &[]).unwrap()).unwrap();
+    assert_eq!(again.place("*long").unwrap().align, 4);
+}

@@ -1,0 +1,414 @@
+//! Programs that a careful user got wrong: each is shown wrong by nodes that are
+//! attached by force, and then as it is now: right, or an error that says what to
+//! do. All run as they are emitted and after `-O2`.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::context::Context;
+use inkwell::values::{BasicValue, FunctionValue, InstructionValue, IntValue, PointerValue};
+use inkwell::{AddressSpace, IntPredicate, OptimizationLevel};
+use tbaa::declare::{Declarations, Record, Target};
+use tbaa_inkwell::{HelperError, Helpers, LlvmSink, Tagger, check_shared};
+use tbaa_lower::ScopeForm;
+use tbaa_lower::emit::{Bisect, Jit, JitError, JitOptions, Misuse, TaggedPlace};
+
+use crate::helpers::compile;
+use crate::support::Code;
+
+fn types(records: impl IntoIterator<Item = Record>) -> Declarations {
+    let mut types = Declarations::new(Target::x86_64());
+    records.into_iter().for_each(|record| _ = types.define(record).unwrap());
+    types
+}
+
+fn proto() -> Declarations {
+    types([Record::structure("Proto").field("size", "int").field("step", "long")])
+}
+
+fn tagger(context: &Context) -> Tagger<'_> {
+    Tagger::with_sink(LlvmSink::new(context), Bisect::all())
+}
+
+/// Attaches a place's nodes without looking at the instruction.
+fn force<'ctx>(tagger: &mut Tagger<'ctx>, place: &TaggedPlace, to: InstructionValue<'ctx>) {
+    let nodes = tagger.emitter().attachments(place.nodes()).unwrap();
+    tagger.attach_nodes(nodes, to).unwrap();
+}
+
+/// What a program that `build` makes returns at `-O0` and at `-O2`, called with two
+/// pointers to one object.
+fn both(build: &dyn for<'c> Fn(&Code<'c>, &mut Tagger<'c>)) -> [u64; 2] {
+    [false, true].map(|optimise| {
+        let context = Context::create();
+        let code = Code::new(&context, 2);
+        build(&code, &mut tagger(&context));
+        code.verify();
+        if optimise {
+            code.optimise();
+        }
+        let engine = code.module.create_jit_execution_engine(OptimizationLevel::None).unwrap();
+        for (name, address) in [("counts", counts as *const ()), ("reuses", reuses as *const ())] {
+            if let Some(function) = code.module.get_function(name) {
+                engine.add_global_mapping(&function, address.addr());
+            }
+        }
+        let mut memory = [0_u64; 16];
+        let pointer = memory.as_mut_ptr();
+        // SAFETY: the function has two pointers as parameters, and stays within
+        // the array.
+        unsafe {
+            let f = engine.get_function::<unsafe extern "C" fn(*mut u64, *mut u64) -> u64>("f");
+            f.unwrap().call(pointer, pointer)
+        }
+    })
+}
+
+/// A helper of the runtime that nobody throws through.
+fn helper<'c>(code: &Code<'c>, name: &str) -> FunctionValue<'c> {
+    let pointer = code.context.ptr_type(AddressSpace::default());
+    let ty = match name {
+        "counts" => code.context.i64_type().fn_type(&[pointer.into()], false),
+        _ => pointer.fn_type(&[pointer.into()], false),
+    };
+    let function = code.module.add_function(name, ty, None);
+    for name in ["nounwind", "willreturn"] {
+        let kind = Attribute::get_named_enum_kind_id(name);
+        let attribute = code.context.create_enum_attribute(kind, 0);
+        function.add_attribute(AttributeLoc::Function, attribute);
+    }
+    function
+}
+
+static CALLS: AtomicU64 = AtomicU64::new(0);
+
+/// Reads `Proto.step`, and bumps a counter that nobody else accesses.
+extern "C" fn counts(proto: *const u64) -> u64 {
+    // SAFETY: the tests call it with a `Proto`.
+    let step = unsafe { *proto.add(1) };
+    CALLS.fetch_add(1, Ordering::Relaxed) + step
+}
+
+/// An arena that hands out the object that it takes back.
+extern "C" fn reuses(object: *mut u64) -> *mut u64 {
+    object
+}
+
+fn subtract<'c>(code: &Code<'c>, a: IntValue<'c>, b: IntValue<'c>) {
+    let difference = code.builder.build_int_sub(a, b, "").unwrap();
+    code.end(difference.into());
+}
+
+/// 1: a call whose one place is immutable.
+#[test]
+fn a_call_does_not_say_immutable() {
+    for options in [JitOptions::new(), JitOptions::new().as_clang()] {
+        let mut jit = Jit::with_options(proto(), options.scopes(ScopeForm::All)).unwrap();
+        let step = jit.place("immutable Proto.step").unwrap();
+        let touched = jit.call(&["immutable Proto.step"]).unwrap();
+        let program = |attach: &dyn for<'c> Fn(&mut Tagger<'c>, InstructionValue<'c>)| {
+            both(&|code, tagger| {
+                let counts = helper(code, "counts");
+                let [first, second] = [0, 1].map(|_| {
+                    let arguments = [code.parameter(0).into()];
+                    let call = code.builder.build_call(counts, &arguments, "").unwrap();
+                    let value = call.try_as_basic_value().unwrap_basic();
+                    attach(tagger, value.as_instruction_value().unwrap());
+                    value.into_int_value()
+                });
+                subtract(code, second, first);
+            })
+        };
+        assert_eq!(program(&|tagger, call| force(tagger, &step, call)), [1, 0], "by force");
+        assert_eq!(program(&|tagger, call| tagger.attach(&step, call).unwrap()), [1, 1]);
+        assert_eq!(program(&|tagger, call| tagger.attach_call(&touched, call).unwrap()), [1, 1]);
+    }
+}
+
+/// Loads 64 bits at `load`, stores 7 by `store`, and loads again.
+fn load_store_load(
+    load: &TaggedPlace,
+    store: &dyn for<'c> Fn(&Code<'c>, &mut Tagger<'c>),
+) -> [u64; 2] {
+    both(&|code, tagger| {
+        let loaded = || {
+            let (value, instruction) =
+                code.load(code.address(code.parameter(0), load.offset), 64, "");
+            (value.into_int_value(), instruction)
+        };
+        let (first, instruction) = loaded();
+        tagger.attach(load, instruction).unwrap();
+        store(code, tagger);
+        let (second, instruction) = loaded();
+        tagger.attach(load, instruction).unwrap();
+        subtract(code, second, first);
+    })
+}
+
+/// The store to `Proto.step`.
+fn store<'c>(code: &Code<'c>) -> InstructionValue<'c> {
+    code.store(code.address(code.parameter(1), 8), 64, 7)
+}
+
+/// 3: the header says `long long`, the declaration `long`.
+#[test]
+fn a_helper_whose_header_differs() {
+    let source = "struct Proto { int size; long long step; };\n\
+                  void set(struct Proto *p) { p->step = 7; }";
+    let context = Context::create();
+    let mut jit = Jit::new(proto());
+    let error = Helpers::read(&compile(&context, "differs", source, &[]), &mut jit).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "helpers: Proto, offset 8: declared as \"long\", and the compiled code accesses \
+         \"long long\" there, which LLVM would take for unrelated: declare the type that the \
+         header has"
+    );
+    // What a tag of clang's type alone does.
+    let step = jit.place("Proto.step").unwrap();
+    let theirs = jit.place("*long long").unwrap();
+    let wrong = load_store_load(&step, &|code, tagger| force(tagger, &theirs, store(code)));
+    assert_eq!(wrong, [7, 0], "by force");
+    let right = load_store_load(&step, &|code, tagger| tagger.attach(&step, store(code)).unwrap());
+    assert_eq!(right, [7, 7]);
+
+    // Pointers may be of any type on one side.
+    let source = "struct Proto { int size; long step; void *next; struct Proto *last; };\n\
+                  void set(struct Proto *p) { p->next = p; p->last = p; p->step = 1; }";
+    let record = Record::structure("Proto").field("size", "int").field("step", "long");
+    let mut jit = Jit::new(types([record.field("next", "struct Proto *").field("last", "void *")]));
+    for (name, options) in [("pointers", &[][..]), ("flat", &["-Xclang", "-no-pointer-tbaa"])] {
+        let module = compile(&context, name, source, options);
+        let helpers = Helpers::read(&module, &mut jit).unwrap();
+        assert_eq!(helpers.attach(&mut tagger(&context), &mut jit).unwrap().1, 0);
+    }
+    let record = Record::structure("Proto").field("size", "int").field("step", "long");
+    let mut jit = Jit::new(types([record.field("next", "int *").field("last", "short *")]));
+    let error = Helpers::read(&compile(&context, "pointee", source, &[]), &mut jit).unwrap_err();
+    assert!(error.to_string().contains("offset 24: declared as \"short *\""), "{error}");
+}
+
+fn tvalue() -> Declarations {
+    let value = Record::union("").field("n", "double").field("i", "long");
+    types([
+        Record::structure("TValue").field("value", value).field("tt", "long"),
+        Record::structure("Frame").field("base", "TValue *"),
+    ])
+}
+
+/// A store of both words of a `TValue`, the second of which is `tt`.
+fn wide_store<'c>(code: &Code<'c>) -> InstructionValue<'c> {
+    let i64 = code.context.i64_type();
+    let one = code.context.i32_type().const_int(1, false);
+    let words = i64.vec_type(2).const_zero().const_insert_element(one, i64.const_int(7, false));
+    let store = code.builder.build_store(code.parameter(1), words).unwrap();
+    store.set_alignment(8).unwrap();
+    store
+}
+
+/// 4: a value of 16 bytes copied as a vector, by the tag of its first member.
+#[test]
+fn an_access_wider_than_its_place() {
+    let mut jit = Jit::new(tvalue());
+    let places = jit.places(&["TValue.value.n", "TValue.tt", "TValue"]).unwrap();
+    let [number, kind, value] = &places[..] else { panic!() };
+    let wide = jit.sized("TValue.value.n", 16).unwrap();
+    let wrong = load_store_load(kind, &|code, tagger| force(tagger, number, wide_store(code)));
+    assert_eq!(wrong, [7, 0], "by force");
+    for place in [value, &wide] {
+        let right = load_store_load(kind, &|code, tagger| {
+            tagger.attach(place, wide_store(code)).unwrap();
+        });
+        assert_eq!(right, [7, 7], "{}", place.path());
+    }
+    let context = Context::create();
+    let code = Code::new(&context, 2);
+    for instruction in [code.store(code.parameter(1), 128, 7), wide_store(&code)] {
+        let error = tagger(&context).attach(number, instruction).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "an access of 16 bytes at `TValue.value.n`, which has 8: LLVM does not look at sizes \
+             and would miss the rest; ask for the place of the whole record, or for this one with \
+             the size of the access (`sized`)"
+        );
+        assert!(!instruction.has_metadata());
+    }
+    // As many lanes as the processor has.
+    let lanes = context.i64_type().scalable_vec_type(2).const_zero();
+    let store = code.builder.build_store(code.parameter(1), lanes).unwrap();
+    let error = tagger(&context).attach(value, store).unwrap_err().to_string();
+    assert!(error.starts_with("an access of a size that varies at `TValue`"), "{error}");
+    let any = jit.sized("TValue.value.n", u64::MAX).unwrap();
+    tagger(&context).attach(&any, store).unwrap();
+    // Copies are of whole records.
+    let bytes = |bytes| context.i64_type().const_int(bytes, false);
+    let copy = |bytes| {
+        let (to, from) = (code.parameter(0), code.parameter(1));
+        let call = code.builder.build_memcpy(to, 8, from, 8, bytes).unwrap();
+        tagger(&context).attach(value, call.as_instruction_value().unwrap())
+    };
+    copy(bytes(48)).unwrap();
+    copy(bytes(8)).unwrap();
+    let error = copy(bytes(24)).unwrap_err().to_string();
+    assert!(error.starts_with("an access of 24 bytes at `TValue`, which has 16:"), "{error}");
+}
+
+/// 5: a store where memory is immutable.
+#[test]
+fn a_store_at_an_immutable_place() {
+    let mut jit = Jit::new(proto());
+    let places = jit.places(&["immutable Proto.step", "Proto.step"]).unwrap();
+    let [constant, plain] = &places[..] else { panic!() };
+    let wrong = load_store_load(constant, &|code, tagger| force(tagger, constant, store(code)));
+    assert_eq!(wrong, [7, 0], "by force");
+    let right = load_store_load(plain, &|code, tagger| tagger.attach(plain, store(code)).unwrap());
+    assert_eq!(right, [7, 7]);
+    let context = Context::create();
+    let code = Code::new(&context, 2);
+    let exchange = code
+        .builder
+        .build_atomicrmw(
+            inkwell::AtomicRMWBinOp::Xchg,
+            code.parameter(0),
+            context.i64_type().const_zero(),
+            inkwell::AtomicOrdering::Monotonic,
+        )
+        .unwrap();
+    for instruction in [store(&code), exchange.as_instruction().unwrap()] {
+        let error = tagger(&context).attach(constant, instruction).unwrap_err().to_string();
+        assert!(
+            error.starts_with("a store at `immutable Proto.step`, which is immutable: LLVM moves"),
+            "{error}"
+        );
+        assert!(!instruction.has_metadata());
+    }
+}
+
+/// 6: helpers that keep clang's tags, which are not those that were assumed.
+#[test]
+fn shared_records_of_another_clang() {
+    let source = "struct Proto { int size; long step; };\n\
+                  struct Frame { struct Proto *proto; };\n\
+                  void set(struct Frame *f, struct Proto *p) { f->proto = p; }";
+    let record = Record::structure("Frame").field("proto", "struct Proto *");
+    let mut declared = proto();
+    declared.define(record).unwrap();
+    let jit = |shared: &[&str]| {
+        let options = JitOptions::new().shared(shared.iter().copied());
+        Jit::with_options(declared.clone(), options).unwrap()
+    };
+    // Links and inlines the helper between two loads.
+    let run = |flags: &[&str], check: bool| {
+        let results = [false, true].map(|optimise| {
+            let context = Context::create();
+            let mut jit = jit(&["Frame"]);
+            let module = compile(&context, &format!("clang{}", flags.len()), source, flags);
+            if check {
+                check_shared(&module, &jit)?;
+            }
+            let proto = jit.place("Frame.proto").unwrap();
+            let code = Code::new(&context, 2);
+            let set = module.get_function("set").unwrap().get_type();
+            let set = code.module.add_function("set", set, None);
+            let mut tagger = tagger(&context);
+            let (first, load) = code.load(code.parameter(0), 64, "");
+            tagger.attach(&proto, load).unwrap();
+            let arguments = [code.parameter(1).into(), code.parameter(1).into()];
+            code.builder.build_call(set, &arguments, "").unwrap();
+            let (second, load) = code.load(code.parameter(0), 64, "");
+            tagger.attach(&proto, load).unwrap();
+            subtract(&code, second.into_int_value(), first.into_int_value());
+            code.module.link_in_module(module).unwrap();
+            code.verify();
+            if optimise {
+                code.optimise();
+            }
+            Ok::<_, HelperError>(u64::from(code.run(&mut [0; 16]) != 0))
+        });
+        let [plain, optimised] = results;
+        Ok::<_, HelperError>([plain?, optimised?])
+    };
+    assert_eq!(run(&[], true).unwrap(), [1, 1]);
+    let flat = &["-Xclang", "-no-pointer-tbaa"];
+    assert_eq!(run(flat, false).unwrap(), [1, 0], "by force");
+    let error = run(flat, true).unwrap_err().to_string();
+    assert!(error.starts_with("helpers: the C code's node of `Frame` is not the one"), "{error}");
+
+    let context = Context::create();
+    let module = compile(&context, "unshared", source, &[]);
+    let error = check_shared(&module, &jit(&["Proto"])).unwrap_err();
+    let frame = HelperError::Jit(JitError::NotShared { record: "Frame".to_owned() });
+    assert_eq!(error, frame);
+    let missing = JitOptions::new().shared(["Frames"]);
+    let error = Jit::with_options(declared.clone(), missing).unwrap_err().to_string();
+    assert_eq!(error, "the shared record `Frames` is not declared: define it first");
+    // A record of the header alone is no matter of the JIT's, whatever the flags.
+    let own = "struct Own { struct Own *next; int i; };\n\
+               void set(struct Own *o) { o->next = o; o->i = 1; }";
+    check_shared(&compile(&context, "own", own, flat), &jit(&["Frame"])).unwrap();
+}
+
+/// 7: an allocator that lists its own memory only.
+#[test]
+fn an_allocator_touches_what_it_hands_out() {
+    let declared = types([
+        Record::structure("Arena").field("used", "int"),
+        Record::structure("Cons").field("head", "long"),
+        Record::structure("Float").field("value", "double"),
+    ]);
+    // for (i = 0; i < 100; i++) { cons->head = i; number = reuses(cons); number->value = 0.5; }
+    let program = |options: JitOptions, allocates: bool| {
+        let mut jit = Jit::with_options(declared.clone(), options).unwrap();
+        let places = jit.places(&["Cons.head", "Float.value"]).unwrap();
+        let [head, value] = &places[..] else { panic!() };
+        let touched = match allocates {
+            true => jit.allocating_call(&["Arena.used"], &["Cons", "Float"]).unwrap(),
+            false => jit.call(&["Arena.used"]).unwrap(),
+        };
+        both(&|code, tagger| {
+            let reuses = helper(code, "reuses");
+            let (i64, cons) = (code.context.i64_type(), code.parameter(0));
+            let [body, exit] =
+                ["body", "exit"].map(|name| code.context.append_basic_block(code.function, name));
+            code.builder.build_unconditional_branch(body).unwrap();
+            code.builder.position_at_end(body);
+            let i = code.builder.build_phi(i64, "i").unwrap();
+            let count = i.as_basic_value().into_int_value();
+            tagger.attach(head, code.builder.build_store(cons, count).unwrap()).unwrap();
+            let call = code.builder.build_call(reuses, &[cons.into()], "").unwrap();
+            let number: PointerValue<'_> =
+                call.try_as_basic_value().unwrap_basic().into_pointer_value();
+            tagger.attach_call(&touched, number.as_instruction().unwrap()).unwrap();
+            let half = code.context.f64_type().const_float(0.5);
+            tagger.attach(value, code.builder.build_store(number, half).unwrap()).unwrap();
+            let one = i64.const_int(1, false);
+            let next = code.builder.build_int_add(count, one, "").unwrap();
+            let entry = code.function.get_first_basic_block().unwrap();
+            i.add_incoming(&[(&i64.const_zero(), entry), (&next, body)]);
+            let most = i64.const_int(100, false);
+            let more = code.builder.build_int_compare(IntPredicate::ULT, next, most, "").unwrap();
+            code.builder.build_conditional_branch(more, body, exit).unwrap();
+            code.builder.position_at_end(exit);
+            // What is in the object then.
+            let (bits, _) = code.load(code.parameter(1), 64, "");
+            code.end(bits);
+        })
+    };
+    let half = 0.5_f64.to_bits();
+    for scopes in [ScopeForm::None, ScopeForm::All] {
+        let options = || JitOptions::new().scopes(scopes);
+        assert_eq!(program(options(), false), [half, 99], "it lists its own memory only");
+        assert_eq!(program(options(), true), [half, half]);
+    }
+    // The call still leaves other memory alone, if scopes can say so.
+    let mut jit = Jit::with_options(declared, JitOptions::new().scopes(ScopeForm::All)).unwrap();
+    jit.places(&["Cons.head", "Float.value", "Arena.used", "*short"]).unwrap();
+    let touched = jit.allocating_call(&["Arena.used"], &["Cons", "Float"]).unwrap();
+    assert!(touched.nodes().noalias.is_some() && touched.nodes().tag.is_none());
+}
+
+#[test]
+fn misuse_names_the_place() {
+    let misuse = Jit::new(proto()).place("immutable Proto.step").unwrap().check(Some(8), true);
+    assert_eq!(misuse, Err(Misuse::Store { path: "immutable Proto.step".to_owned() }));
+}

@@ -1,0 +1,200 @@
+//! Functions whose effects on memory are known by their names: of the C library, and of
+//! the C++ library.
+//!
+//! Source: ISO C 7, POSIX.1-2017, the Linux manual pages, the Itanium C++ ABI.
+
+/// Functions that write nothing through their arguments that checked code accesses, or
+/// what they write has the types that the headers say. `*` at the end stands for any
+/// characters.
+const HARMLESS: &str = "\
+    abort access alarm asctime atexit atof atoi atol atoll at_quick_exit basename bcmp bind \
+    bsearch bsd_signal btowc cfgetospeed chdir chmod chown clearerr clock close closedir connect \
+    creat creat64 ctime daemon dcgettext dcngettext dgettext difftime dirname dlclose dlerror dlopen dlsym dngettext \
+    dprintf dup dup2 dup3 eventfd execl execle execlp execv execve execvp exit _exit _Exit \
+    faccessat fadvise fallocate fchdir fchmod fchmodat fchown fclose fcloseall fdatasync fdopen \
+    fdopendir feof feof_unlocked ferror ferror_unlocked fflush fflush_unlocked fgetc fgetc_unlocked fgetwc fileno flock \
+    flockfile fnmatch fopen fopen64 fork fprintf __fprintf_chk fputc fputc_unlocked fputs \
+    fputs_unlocked fputwc fputws freopen freopen64 fseek fseeko fseeko64 fsync ftell ftello \
+    ftello64 ftruncate ftruncate64 ftrylockfile funlockfile fwide fwprintf fwrite fwrite_unlocked \
+    gai_strerror getc getc_unlocked getchar getchar_unlocked getegid getenv geteuid getgid getopt getopt_long \
+    getpagesize getpgid getpid getppid getpriority getpwnam getpwuid getsid gettext getuid \
+    getwc gmtime hstrerror htons index inet_addr inet_ntoa isalnum isalpha isascii isatty \
+    isdigit islower isspace isupper iswalpha isxdigit kill killpg lchown link linkat listen \
+    localeconv localtime lseek lseek64 madvise memchr memcmp memmem memrchr mkdir mkdirat mkfifo \
+    mlock mprotect msync munlock nl_langinfo ngettext nice open open64 openat openat64 opendir \
+    openlog perror pause pclose popen posix_fadvise posix_fallocate printf __printf_chk psignal \
+    pthread_attr_destroy pthread_attr_init pthread_attr_setdetachstate pthread_attr_setstacksize \
+    pthread_cancel pthread_cond_* pthread_detach pthread_equal pthread_exit pthread_getspecific pthread_key_delete \
+    pthread_kill pthread_mutex_* pthread_mutexattr_* pthread_once pthread_rwlock_* pthread_self \
+    pthread_setcancelstate pthread_setname_np pthread_setspecific pthread_spin_* putc \
+    putc_unlocked putchar putchar_unlocked putenv puts putw putwchar pwrite pwrite64 pwritev \
+    raise rawmemchr readdir readdir64 remove rename renameat rewind rewinddir rindex \
+    rmdir sched_yield secure_getenv sem_close sem_destroy sem_init sem_open sem_post sem_timedwait \
+    sem_trywait sem_unlink sem_wait send sendmmsg sendmsg sendto setegid setenv seteuid setgid \
+    setlinebuf setlocale setpgid setpriority setrlimit setrlimit64 setsid setsockopt setuid \
+    shutdown signal sleep socket srand srandom strcasecmp strcasestr strchr strchrnul strcmp \
+    strcoll strcspn strdup strerror strlen strncasecmp strncmp strndup strnlen strpbrk strrchr \
+    strsignal strspn strstr strverscmp symlink symlinkat sync sysconf syslog system \
+    tcsetattr textdomain tmpfile tmpfile64 tolower toupper truncate truncate64 ttyname \
+    umask ungetc ungetwc unlink unlinkat unsetenv usleep utime utimensat utimes futimens vdprintf vfprintf \
+    __vfprintf_chk vprintf __vprintf_chk vfwprintf vwprintf wcschr wcscmp wcscoll wcscspn wcsdup wcslen \
+    wcsncmp wcspbrk wcsrchr wcsspn wcsstr wctob wmemchr wmemcmp wprintf write writev \
+    __assert_fail __assert_perror_fail __ctype_b_loc __ctype_get_mb_cur_max __ctype_tolower_loc \
+    __ctype_toupper_loc __cxa_* __dynamic_cast __errno_location __gxx_personality_v0 \
+    __stack_chk_fail __sysv_signal __xpg_basename _longjmp longjmp siglongjmp __longjmp_chk \
+    _IO_getc _IO_putc __overflow __uflow _Unwind_Resume _Unwind_Resume_or_Rethrow \
+    _ZNKS* _ZNSo* _ZStls* _ZSt4endl* _ZSt5flush* _ZSt16__ostream_insert* _ZSt20__throw* _ZSt17__throw* _ZSt18__throw* \
+    _ZSt19__throw* _ZSt21__throw* _ZSt22__throw* _ZSt24__throw* _ZSt25__throw* _ZSt28__throw* \
+    _ZSt9terminatev _ZNSt7__cxx1112basic_string* _ZNSs* _ZNSt8ios_base4Init* \
+    _ZSt29_Rb_tree_insert_and_rebalance* _ZSt28_Rb_tree_rebalance_for_erase* \
+    _ZSt18_Rb_tree_increment* _ZSt18_Rb_tree_decrement* _ZNSt8__detail15_List_node_base* \
+    _ZNSt9exception* _ZNSt13runtime_error* _ZNSt11logic_error* _ZNSt12out_of_range* \
+    _ZNSt16invalid_argument* _ZNSt12length_error* _ZNSt9bad_alloc* _ZNSt6thread* \
+    _ZNSt18condition_variable* _ZSt11_Hash_bytes* _ZSt15_Fnv_hash_bytes*";
+
+/// Functions that write through some of their arguments and read through the others: bit n
+/// stands for the argument with the index n.
+const WRITERS: &[(&str, u32)] = &[
+    ("asprintf", 0b1),
+    ("confstr", 0b10),
+    ("fgetpos", 0b10),
+    ("fgetws", 0b1),
+    ("frexp", 0b10),
+    ("frexpf", 0b10),
+    ("frexpl", 0b10),
+    ("__isoc23_fscanf", !0b11),
+    ("__isoc23_scanf", !0b1),
+    ("__isoc23_sscanf", !0b11),
+    ("__isoc23_strtol", 0b10),
+    ("__isoc23_strtoll", 0b10),
+    ("__isoc23_strtoul", 0b10),
+    ("__isoc23_strtoull", 0b10),
+    ("__isoc99_fscanf", !0b11),
+    ("__isoc99_scanf", !0b1),
+    ("__isoc99_sscanf", !0b11),
+    ("fscanf", !0b11),
+    ("scanf", !0b1),
+    ("sscanf", !0b11),
+    ("getdelim", 0b11),
+    ("getline", 0b11),
+    ("mktime", 0b1),
+    ("modf", 0b10),
+    ("modff", 0b10),
+    ("modfl", 0b10),
+    ("nanosleep", 0b10),
+    ("pthread_join", 0b10),
+    ("pthread_key_create", 0b1),
+    ("strftime", 0b1),
+    ("strtod", 0b10),
+    ("strtof", 0b10),
+    ("strtol", 0b10),
+    ("strtold", 0b10),
+    ("strtoll", 0b10),
+    ("strtoul", 0b10),
+    ("strtoull", 0b10),
+    ("vasprintf", 0b1),
+];
+
+/// Functions that give a block of the heap back, by their first argument.
+const RELEASE: &[&str] = &[
+    "free",
+    "cfree",
+    "realloc",
+    "reallocarray",
+    "_ZdlPv",
+    "_ZdaPv",
+    "_ZdlPvm",
+    "_ZdaPvm",
+    "_ZdlPvSt11align_val_t",
+    "_ZdaPvSt11align_val_t",
+    "_ZdlPvmSt11align_val_t",
+    "_ZdaPvmSt11align_val_t",
+    "_ZdlPvRKSt9nothrow_t",
+    "_ZdaPvRKSt9nothrow_t",
+];
+
+/// Functions that allocate, and the arguments whose product is the size, where LLVM's
+/// attribute `allocsize` does not say it.
+const ALLOCATE: &[(&str, &[usize])] = &[
+    ("malloc", &[0]),
+    ("valloc", &[0]),
+    ("pvalloc", &[0]),
+    ("calloc", &[0, 1]),
+    ("realloc", &[1]),
+    ("reallocarray", &[1, 2]),
+    ("aligned_alloc", &[1]),
+    ("memalign", &[1]),
+    ("_Znwm", &[0]),
+    ("_Znam", &[0]),
+    ("_ZnwmRKSt9nothrow_t", &[0]),
+    ("_ZnamRKSt9nothrow_t", &[0]),
+    ("_ZnwmSt11align_val_t", &[0]),
+    ("_ZnamSt11align_val_t", &[0]),
+];
+
+/// The C library's functions that `libtbaa_witness` takes the place of, where it is linked
+/// dynamically.
+pub const INTERPOSED: &[&str] = &[
+    "aligned_alloc",
+    "calloc",
+    "clock_gettime",
+    "fgets",
+    "fread",
+    "free",
+    "fstat",
+    "getcwd",
+    "gettimeofday",
+    "gmtime_r",
+    "localtime_r",
+    "lstat",
+    "malloc",
+    "memalign",
+    "mmap",
+    "mmap64",
+    "mremap",
+    "munmap",
+    "posix_memalign",
+    "pread",
+    "pread64",
+    "preadv",
+    "pthread_create",
+    "pvalloc",
+    "qsort",
+    "read",
+    "readlink",
+    "readv",
+    "realloc",
+    "reallocarray",
+    "recv",
+    "recvfrom",
+    "recvmsg",
+    "stat",
+    "thrd_create",
+    "time",
+    "valloc",
+];
+
+/// Returns whether a function, by the name that it is linked by, is known to write nothing
+/// that checked code accesses by another type.
+#[must_use]
+pub fn is_harmless(name: &[u8]) -> bool {
+    HARMLESS.split_ascii_whitespace().any(|known| match known.strip_suffix('*') {
+        Some(start) => name.starts_with(start.as_bytes()),
+        None => name == known.as_bytes(),
+    })
+}
+
+/// The arguments that a function may write through, a bit for each.
+pub(crate) fn written(name: &[u8]) -> u32 {
+    let known = WRITERS.iter().find(|(known, _)| known.as_bytes() == name);
+    known.map_or_else(|| if is_harmless(name) { 0 } else { !0 }, |(_, mask)| *mask)
+}
+
+pub(crate) fn releases(name: &[u8]) -> bool {
+    RELEASE.iter().any(|known| known.as_bytes() == name)
+}
+
+pub(crate) fn allocates(name: &[u8]) -> Option<&'static [usize]> {
+    let known = ALLOCATE.iter().find(|(known, _)| known.as_bytes() == name);
+    known.map(|(_, size)| *size)
+}

@@ -1,0 +1,200 @@
+//! The exact relation of a program's accesses, for an LLVM that has the plugin.
+
+use std::borrow::Borrow;
+
+use super::error::LowerError;
+use super::fingerprint::Fingerprint;
+use tbaa::{Access, AliasResult, Graph, Oracle, Rules, TagId};
+use tbaa_lex::table::{HashMap, IndexMap};
+
+/// Classes of accesses that answer alike, and which of them may alias.
+///
+/// An access has one scope, named after its class, and no `!noalias` list, so that
+/// LLVM alone learns nothing from it. A row says which lower classes a class may
+/// alias; it never changes once it is given out, so that modules made at different
+/// times may be linked. The crate `tbaa-plugin` has the analysis that reads rows and
+/// scopes.
+///
+/// A call has no class: LLVM would put it on all accesses of an inlined callee.
+///
+/// ```
+/// use tbaa::{Graph, Oracle, Rules};
+/// use tbaa_lower::Classes;
+///
+/// let mut graph = Graph::new();
+/// let mut b = graph.builder();
+/// let root = b.root("R")?;
+/// let [int, float, any] = [("int", root), ("float", root), ("any", root)]
+///     .map(|(name, parent)| b.scalar_type(name, parent).unwrap());
+/// let tags = [int, float, any].map(|ty| b.struct_tag(ty, ty, 0, false).unwrap());
+///
+/// let oracle = Oracle::new(&graph, Rules::Union);
+/// let mut classes = Classes::new("my JIT");
+/// classes.add(&oracle, tags)?;
+/// assert_eq!(classes.scope(tags[1]).unwrap(), "tbaa:my JIT:1");
+/// assert_eq!(classes.rows().collect::<Vec<_>>(), ["0", "1", "2"], "none aliases another");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Classes {
+    domain: String,
+    rules: Option<Rules>,
+    /// Each access with its class.
+    accesses: IndexMap<(TagId, Option<u64>), u32>,
+    /// For each class the lower ones that it may alias, in ascending order.
+    rows: Vec<Vec<u32>>,
+}
+
+impl Classes {
+    /// Returns an empty list of classes, which may grow. `lineage` is a name that no
+    /// other program's classes have.
+    #[must_use]
+    pub fn new(lineage: &str) -> Self {
+        let domain = format!("tbaa:{lineage}");
+        Classes { domain, rules: None, accesses: IndexMap::default(), rows: Vec::new() }
+    }
+
+    /// Returns the classes of these accesses, named by a fingerprint of what they and
+    /// the rule say: equal names mean equal classes.
+    ///
+    /// # Errors
+    ///
+    /// As [`Classes::add`].
+    pub fn closed<G: Borrow<Graph>, A: Into<Access>>(
+        oracle: &Oracle<G>,
+        accesses: impl IntoIterator<Item = A>,
+    ) -> Result<Self, LowerError> {
+        let mut classes = Classes::new("");
+        classes.add(oracle, accesses)?;
+        let mut print = Fingerprint::new();
+        print.tags(oracle.graph(), classes.accesses.keys().map(|key| key.0));
+        for (&(_, size), &class) in &classes.accesses {
+            print.number(size.unwrap_or(u64::MAX));
+            print.number(u64::from(class));
+        }
+        for row in &classes.rows {
+            print.number(row.len() as u64);
+            row.iter().for_each(|&class| print.number(u64::from(class)));
+        }
+        classes.domain = format!("tbaa:{print}");
+        Ok(classes)
+    }
+
+    /// Adds accesses; those that are there, or have no tag, are passed over. It takes
+    /// a query for each new access with each one that is there.
+    ///
+    /// # Errors
+    ///
+    /// [`LowerError::ForeignTag`], [`LowerError::OtherRules`]; nothing is added then.
+    pub fn add<G: Borrow<Graph>, A: Into<Access>>(
+        &mut self,
+        oracle: &Oracle<G>,
+        accesses: impl IntoIterator<Item = A>,
+    ) -> Result<(), LowerError> {
+        if let Some(before) = self.rules.filter(|&rules| rules != oracle.rules()) {
+            return Err(LowerError::OtherRules { before });
+        }
+        let mut new: IndexMap<(TagId, Option<u64>), ()> = IndexMap::default();
+        for access in accesses {
+            let Access { tag: Some(tag), size, .. } = access.into() else { continue };
+            if !oracle.graph().owns_tag(tag) {
+                return Err(LowerError::ForeignTag);
+            }
+            if !self.accesses.contains_key(&(tag, size)) {
+                new.insert((tag, size), ());
+            }
+        }
+        let known = self.accesses.keys().next();
+        if known.is_some_and(|key| !oracle.graph().owns_tag(key.0)) {
+            return Err(LowerError::ForeignTag);
+        }
+        self.rules = Some(oracle.rules());
+        let access = |&(tag, size): &(TagId, Option<u64>)| {
+            let access = Access::from(tag);
+            size.map_or(access, |size| access.with_size(size))
+        };
+        let old: Vec<(Access, u32)> =
+            self.accesses.iter().map(|(key, &at)| (access(key), at)).collect();
+        let new: Vec<_> = new.into_keys().map(|key| (key, access(&key))).collect();
+        // Newcomers that alias the same accesses, one another among them, are one class.
+        let mut by_row: HashMap<Vec<u32>, u32> = HashMap::default();
+        let mut class_of = Vec::with_capacity(new.len());
+        for (at, &(key, own)) in new.iter().enumerate() {
+            let may = |other: Access| oracle.alias(own, other) == AliasResult::MayAlias;
+            let olds = old.iter().filter(|it| may(it.0)).map(|it| it.1);
+            let mut row: Vec<u32> = olds.collect();
+            row.sort_unstable();
+            row.dedup();
+            let split = row.len();
+            let news = new.iter().enumerate().filter(|(_, it)| may(it.1));
+            row.extend(news.map(|(at, _)| at as u32));
+            let is_reflexive = row[split..].binary_search(&(at as u32)).is_ok();
+            row.push(split as u32);
+            let class = match by_row.get(&row) {
+                Some(&class) if is_reflexive => class,
+                _ => {
+                    let mut lower: Vec<u32> = row[..split].to_vec();
+                    let earlier =
+                        row[split..row.len() - 1].iter().filter(|&&it| (it as usize) < at);
+                    lower.extend(earlier.map(|&it| class_of[it as usize]));
+                    lower.sort_unstable();
+                    lower.dedup();
+                    let class = self.rows.len() as u32;
+                    self.rows.push(lower);
+                    by_row.insert(row, class);
+                    class
+                }
+            };
+            class_of.push(class);
+            self.accesses.insert(key, class);
+        }
+        Ok(())
+    }
+
+    /// Returns the name of the classes' domain: the scopes' second operand.
+    #[must_use]
+    pub fn domain(&self) -> &str {
+        &self.domain
+    }
+
+    /// Returns the number of an access's class; `None` if it was not added.
+    #[must_use]
+    pub fn of(&self, access: impl Into<Access>) -> Option<u32> {
+        let access = access.into();
+        self.accesses.get(&(access.tag?, access.size)).copied()
+    }
+
+    /// Returns the name of an access's scope; `None` if it was not added.
+    #[must_use]
+    pub fn scope(&self, access: impl Into<Access>) -> Option<String> {
+        Some(self.name(self.of(access)?))
+    }
+
+    /// Returns the name of a class's scope: the scope's first operand.
+    #[must_use]
+    pub fn name(&self, class: u32) -> String {
+        format!("{}:{class}", self.domain)
+    }
+
+    /// Returns the rows of the relation, as the plugin reads them: the operands after the
+    /// domain's name of a node that `!tbaa.relations` lists. A row is a class, then the
+    /// lower classes that it may alias. A class without a row may alias all.
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = String> + '_ {
+        (0..self.rows.len() as u32).map(|class| self.row(class))
+    }
+
+    /// Returns one row.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such class.
+    #[must_use]
+    pub fn row(&self, class: u32) -> String {
+        let mut text = class.to_string();
+        for other in &self.rows[class as usize] {
+            text.push(' ');
+            text += &other.to_string();
+        }
+        text
+    }
+}

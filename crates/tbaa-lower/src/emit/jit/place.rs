@@ -1,0 +1,175 @@
+//! What is given out: it borrows nothing, and any thread may have it.
+
+use std::fmt;
+use std::ops::Deref;
+
+use super::super::plan::Attachments;
+use super::super::recorded::Recorded;
+use tbaa::declare::Place;
+
+/// What an access and a call get: nodes that are in no LLVM context yet.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Tagged {
+    pub(super) access: Attachments<Recorded>,
+    /// The same without the mark for immutable memory.
+    pub(super) call: Attachments<Recorded>,
+}
+
+impl Tagged {
+    /// Returns what a load or store gets.
+    #[must_use]
+    pub fn nodes(&self) -> &Attachments<Recorded> {
+        &self.access
+    }
+
+    /// Returns what an instruction gets that may write though its memory is
+    /// immutable to others: a call, a copy.
+    #[must_use]
+    pub fn nodes_for_calls(&self) -> &Attachments<Recorded> {
+        &self.call
+    }
+}
+
+/// Where a path leads, with what an access there gets.
+///
+/// It borrows nothing, and any thread may have it. Offset, size and alignment are
+/// those of the [`Place`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TaggedPlace {
+    pub(super) place: Place,
+    pub(super) path: String,
+    pub(super) bytes: u64,
+    pub(super) nodes: Tagged,
+}
+
+impl TaggedPlace {
+    /// Returns a place with nodes that come from elsewhere; with
+    /// [`Attachments::default`] its accesses get no tag.
+    #[must_use]
+    pub fn with_nodes(path: &str, place: Place, nodes: Attachments<Recorded>) -> Self {
+        let nodes = Tagged { access: nodes.clone(), call: nodes };
+        TaggedPlace { place, path: path.to_owned(), bytes: place.size, nodes }
+    }
+
+    /// Returns the path, as it was asked for.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Returns how many bytes an access there may have: those of the type, or of
+    /// the storage unit of a bit-field. 0 if it is not known.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Returns what an access gets.
+    #[must_use]
+    pub fn tagged(&self) -> &Tagged {
+        &self.nodes
+    }
+
+    /// Returns what a load or store gets: [`Tagged::nodes`].
+    #[must_use]
+    pub fn nodes(&self) -> &Attachments<Recorded> {
+        self.nodes.nodes()
+    }
+
+    /// Checks that an access of `size` bytes may have this tag.
+    ///
+    /// # Errors
+    ///
+    /// [`Misuse::Wider`] where it reaches past the place, [`Misuse::Store`] for a
+    /// store where memory is immutable.
+    pub fn check(&self, size: Option<u64>, writes: bool) -> Result<(), Misuse> {
+        let path = || self.path.clone();
+        if writes && self.place.immutable {
+            return Err(Misuse::Store { path: path() });
+        }
+        match size {
+            Some(size) if self.bytes != 0 && size > self.bytes => {
+                Err(Misuse::Wider { path: path(), size, room: self.bytes })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks that a copy of `size` bytes is one of whole objects.
+    ///
+    /// # Errors
+    ///
+    /// [`Misuse::Wider`] where it is longer than the place, and no multiple of it.
+    pub fn check_copy(&self, size: Option<u64>) -> Result<(), Misuse> {
+        let objects = |size: u64| self.bytes != 0 && size.is_multiple_of(self.bytes);
+        self.check(size.filter(|&size| !objects(size)), false)
+    }
+}
+
+impl Deref for TaggedPlace {
+    type Target = Place;
+
+    fn deref(&self) -> &Place {
+        &self.place
+    }
+}
+
+/// An instruction that must not have a place's tag.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Misuse {
+    /// It accesses more bytes than the place has, and LLVM does not look at sizes.
+    Wider {
+        /// The place.
+        path: String,
+        /// Bytes accessed; `u64::MAX` for a number that is known at run time only.
+        size: u64,
+        /// Bytes of the place.
+        room: u64,
+    },
+    /// It stores to memory that is immutable: LLVM moves loads of it over stores.
+    Store {
+        /// The place.
+        path: String,
+    },
+}
+
+impl fmt::Display for Misuse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Misuse::Wider { path, size, room } => {
+                match size {
+                    &u64::MAX => f.write_str("an access of a size that varies")?,
+                    size => write!(f, "an access of {size} bytes")?,
+                }
+                write!(
+                    f,
+                    " at `{path}`, which has {room}: LLVM does not look at sizes and would miss \
+                     the rest; ask for the place of the whole record, or for this one with the \
+                     size of the access (`sized`)"
+                )
+            }
+            Misuse::Store { path } => write!(
+                f,
+                "a store at `{path}`, which is immutable: LLVM moves loads of immutable memory \
+                 over any store; let the runtime store there before the code that loads it is \
+                 compiled, or ask for the place without `immutable`, in each function that stores \
+                 there"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Misuse {}
+
+/// What a call gets that accesses some memory and no other.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct TaggedCall(pub(super) Attachments<Recorded>);
+
+impl TaggedCall {
+    /// Returns what the call gets; it may be nothing.
+    #[must_use]
+    pub fn nodes(&self) -> &Attachments<Recorded> {
+        &self.0
+    }
+}

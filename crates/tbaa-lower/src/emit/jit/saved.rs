@@ -1,0 +1,133 @@
+//! Going on in another process: types, tags and lineage.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Jit, JitError, JitOptions, Tagging};
+use crate::{LoadError, Lowering, Saved};
+use tbaa::declare::Policy;
+use tbaa::spec::{Spec, write_all_declarations};
+use tbaa::{Graph, Oracle, Rules, Session};
+
+const VERSION: u32 = 1;
+
+/// A JIT's declared types, tags and lineage, to be stored: made by [`Jit::save`], read
+/// again by [`Jit::load`].
+#[derive(Serialize, Deserialize, Debug)]
+#[serde(rename = "Jit", deny_unknown_fields)]
+pub struct SavedJit<'j> {
+    version: u32,
+    options: JitOptions,
+    /// The types, as a spec.
+    types: String,
+    /// `None` where tags are clang's.
+    lowering: Option<Saved<'j>>,
+}
+
+/// Why a JIT cannot be saved, or loaded again.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum SaveError {
+    /// The types cannot be written so that they are the same when they are read.
+    Types,
+    /// What was saved was written by another version of this library.
+    Version(u32),
+    /// What was saved was changed since, or cut.
+    Damaged(String),
+    /// The tags cannot be used.
+    Load(LoadError),
+    /// The tags of shared records cannot be made.
+    Jit(JitError),
+}
+
+impl fmt::Display for SaveError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SaveError::Types => f.write_str(
+                "the declared types cannot be saved: a target that is no preset, or a type that \
+                 no spec can say; declare them again in the other process, and lower under a new \
+                 lineage",
+            ),
+            SaveError::Version(version) => write!(
+                f,
+                "a saved JIT of version {version}, and this library reads {VERSION}: begin anew"
+            ),
+            SaveError::Damaged(what) => {
+                write!(f, "a saved JIT that is damaged ({what}): begin anew")
+            }
+            SaveError::Load(error) => error.fmt(f),
+            SaveError::Jit(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for SaveError {}
+
+impl Jit {
+    /// Returns types, tags and lineage, to be stored with `serde`. Another process
+    /// that loads them goes on where this one is: code that is made by then may be
+    /// linked with code that was stored before.
+    ///
+    /// NB: a lineage is continued by one process after the other. Store the code
+    /// together with this, and load both or none: two processes that went on from one
+    /// state do not know of each other's types.
+    ///
+    /// # Errors
+    ///
+    /// [`SaveError::Types`].
+    pub fn save(&self) -> Result<SavedJit<'_>, SaveError> {
+        let text = |session: &Session| {
+            write_all_declarations("jit", session.types(), session.tagged().policy())
+        };
+        let types = text(&self.session).ok_or(SaveError::Types)?;
+        // What is read again must be what is here.
+        let again = Session::from_parts(read(&types)?, Oracle::new(Graph::new(), Rules::Union));
+        if text(&again).as_ref() != Some(&types) {
+            return Err(SaveError::Types);
+        }
+        let lowering = self.tagging.lowering.as_ref();
+        Ok(SavedJit {
+            version: VERSION,
+            options: self.tagging.options.clone(),
+            types,
+            lowering: lowering.map(|lowering| lowering.save(self.session.oracle())),
+        })
+    }
+
+    /// Returns the JIT that was saved. Its places are asked for again, by their
+    /// paths, and get the tags that they had.
+    ///
+    /// # Errors
+    ///
+    /// [`SaveError`]: what was saved is looked over, and its answers are checked.
+    pub fn load(saved: SavedJit<'_>) -> Result<Jit, SaveError> {
+        if saved.version != VERSION {
+            return Err(SaveError::Version(saved.version));
+        }
+        let SavedJit { options, types, lowering, .. } = saved;
+        let tagged = read(&types)?;
+        let policy = if options.clang { Policy::Clang } else { Policy::Rfc };
+        if tagged.policy() != policy || lowering.is_some() == options.clang {
+            return Err(SaveError::Damaged("its policy".to_owned()));
+        }
+        let Some(lowering) = lowering else {
+            let types = tagged.types().clone();
+            return Jit::with_options(types, options).map_err(SaveError::Jit);
+        };
+        let (lowering, graph) = Lowering::load(lowering).map_err(SaveError::Load)?;
+        let theirs = match &options.shared[..] {
+            [] => None,
+            _ => Some(Tagging::clang(tagged.types(), &options).map_err(SaveError::Jit)?),
+        };
+        let session = Session::from_parts(tagged, Oracle::new(graph, Rules::Union));
+        Ok(Jit { session, tagging: Tagging::of(options, Some(lowering), theirs) })
+    }
+}
+
+fn read(types: &str) -> Result<tbaa::declare::TaggedTypes, SaveError> {
+    let damaged = |error: tbaa::spec::SpecError| SaveError::Damaged(error.message().to_owned());
+    let built = Spec::load(types).map_err(damaged)?;
+    let tagged = built.tagged().cloned();
+    tagged.ok_or_else(|| SaveError::Damaged("it has no types".to_owned()))
+}

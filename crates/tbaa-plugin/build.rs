@@ -1,0 +1,30 @@
+//! Compiles the analyses for feature `link`.
+
+fn main() {
+    println!("cargo:rerun-if-changed=src/plugin.cpp");
+    println!("cargo:rerun-if-changed=include/tbaa-plugin.h");
+    #[cfg(feature = "link")]
+    link();
+}
+
+#[cfg(feature = "link")]
+fn link() {
+    use std::env;
+    use std::process::Command;
+
+    println!("cargo:rerun-if-env-changed=LLVM_CONFIG");
+    let config = env::var("LLVM_CONFIG").unwrap_or_else(|_| "llvm-config-22".to_owned());
+    let flags = match Command::new(&config).arg("--cppflags").output() {
+        Ok(output) if output.status.success() => {
+            String::from_utf8_lossy(&output.stdout).into_owned()
+        }
+        _ => panic!("cannot run {config}: install LLVM 22's headers, or set LLVM_CONFIG"),
+    };
+    let mut build = cc::Build::new();
+    build.cpp(true).std("c++17").include("include").file("src/plugin.cpp");
+    build.define("TBAA_PLUGIN_STATIC", None).warnings(false);
+    for flag in flags.split_whitespace().chain(["-fno-rtti", "-fno-exceptions"]) {
+        build.flag(flag);
+    }
+    build.compile("tbaa_plugin");
+}

@@ -1,0 +1,702 @@
+//===- plugin.cpp - LLVM asks the oracle's relation ------------------------===//
+//
+// Two alias analyses for LLVM 22.
+//
+// `tbaa-classes` answers from a relation that the module carries. Each access
+// has one scope, the name of its class, and no `noalias` list, so that LLVM
+// alone learns nothing from it. Named metadata holds the relation:
+//
+//   !tbaa.relations = !{!0}
+//   !0 = !{!"tbaa:F", !"0", !"1 0", !"2 0 1"}   class 2 may alias 0 and 1 (and 2)
+//   !1 = !{!"tbaa:F"}                           the domain of fingerprint F
+//   !2 = !{!"tbaa:F:2", !1}                     the scope of class 2
+//
+// A row is a class, and then the classes below it that it may alias. It is apart
+// from the others below it. A class without a row may alias all. Classes of
+// different fingerprints are not compared. Where two modules give one class
+// different rows, a pair may alias if one of them says so.
+//
+// `tbaa-worth` is LLVM's own type-based analysis. It writes down which answers
+// of it count, and denies those that a file names. Put last in the pipeline of
+// analyses, it is asked only what all others leave open.
+//
+// Both load into `opt` and `clang` (-fpass-plugin=), and `registerTbaa` adds
+// them to a PassBuilder.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tbaa-plugin.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Analysis/AliasAnalysis.h"
+#include "llvm/Analysis/BlockFrequencyInfo.h"
+#include "llvm/Analysis/CGSCCPassManager.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/Analysis/TypeBasedAliasAnalysis.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/PassInstrumentation.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Plugins/PassPlugin.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MD5.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+#include <algorithm>
+#include <cstdlib>
+#include <vector>
+
+using namespace llvm;
+
+#if LLVM_VERSION_MAJOR != 22
+#error "tbaa-plugin is written for LLVM 22"
+#endif
+
+namespace {
+
+//===-- The relation ------------------------------------------------------===//
+
+constexpr char RelationsName[] = "tbaa.relations";
+constexpr char DomainPrefix[] = "tbaa:";
+
+/// What the named metadata of one module says.
+class Relations {
+public:
+  explicit Relations(const Module &M) {
+    const NamedMDNode *Named = M.getNamedMetadata(RelationsName);
+    if (!Named)
+      return;
+    LLVMContext &Context = M.getContext();
+    Type *Pointer = PointerType::getUnqual(Context);
+    Type *I64 = Type::getInt64Ty(Context);
+    for (uint64_t I : {0, 1}) {
+      Probe[I].Ptr = ConstantExpr::getIntToPtr(
+          ConstantInt::get(I64, (I + 1) << 12), Pointer);
+      Probe[I].AATags.Scope = MDNode::get(
+          Context, MDString::get(Context, "tbaa-plugin:" + Twine(I).str()));
+    }
+    for (const MDNode *N : Named->operands())
+      if (N->getNumOperands())
+        if (auto *Name = dyn_cast_or_null<MDString>(N->getOperand(0)))
+          add(Name->getString(), *N);
+  }
+
+  bool empty() const { return ByDomain.empty(); }
+
+  /// Whether these alias analyses ask the relation. Of the probe's pointers
+  /// nothing is known, and nobody else knows its scopes.
+  bool isAskedBy(AAResults &AA) const {
+    return AA.isNoAlias(Probe[0], Probe[1]);
+  }
+
+  /// Whether accesses with these two lists of scopes touch no common byte.
+  bool apart(const MDNode *A, const MDNode *B) {
+    if (!A || !B)
+      return false;
+    if (A == Probe[0].AATags.Scope && B == Probe[1].AATags.Scope)
+      return true;
+    for (const MDOperand &Op : A->operands()) {
+      const Table *T = of(Op.get()).first;
+      if (T && apartIn(*T, A, B))
+        return true;
+    }
+    return false;
+  }
+
+private:
+  using Row = SmallVector<unsigned, 4>;
+  using Table = DenseMap<unsigned, Row>;
+  using Class = std::pair<const Table *, unsigned>;
+  // The two numbers above it are those that a DenseMap keeps for itself.
+  static constexpr unsigned Unknown = ~0u - 2;
+
+  void add(StringRef Domain, const MDNode &N) {
+    if (!Domain.starts_with(DomainPrefix))
+      return;
+    Table &T = ByDomain[Domain];
+    for (const MDOperand &Op : drop_begin(N.operands())) {
+      auto *Text = dyn_cast_or_null<MDString>(Op.get());
+      SmallVector<StringRef, 8> Words;
+      if (Text)
+        SplitString(Text->getString(), Words);
+      unsigned Class;
+      if (Words.empty() || Words[0].getAsInteger(10, Class) || Class >= Unknown)
+        continue;
+      Row &R = T[Class];
+      for (StringRef Word : drop_begin(Words)) {
+        unsigned Other;
+        R.push_back(Word.getAsInteger(10, Other) ? Unknown : Other);
+      }
+      // `Unknown` is the greatest number, and stands last.
+      llvm::sort(R);
+    }
+  }
+
+  /// The class that a scope names: its fingerprint's table, if the module has
+  /// it, and its number.
+  Class of(const Metadata *Scope) {
+    auto [It, New] = Scopes.try_emplace(Scope, nullptr, Unknown);
+    if (!New)
+      return It->second;
+    auto *N = dyn_cast_or_null<MDNode>(Scope);
+    if (!N || N->getNumOperands() < 2)
+      return It->second;
+    auto *Name = dyn_cast_or_null<MDString>(N->getOperand(0));
+    auto *Domain = dyn_cast_or_null<MDNode>(N->getOperand(1));
+    auto *Print = Domain && Domain->getNumOperands()
+                      ? dyn_cast_or_null<MDString>(Domain->getOperand(0))
+                      : nullptr;
+    if (!Name || !Print)
+      return It->second;
+    auto Found = ByDomain.find(Print->getString());
+    if (Found == ByDomain.end())
+      return It->second;
+    unsigned Number = Unknown;
+    StringRef Rest = Name->getString();
+    if (!Rest.consume_front(Print->getString()) || !Rest.consume_front(":") ||
+        Rest.getAsInteger(10, Number) || Number >= Unknown)
+      Number = Unknown;
+    return It->second = {&Found->second, Number};
+  }
+
+  static bool mayAlias(const Table &T, unsigned A, unsigned B) {
+    if (A < B)
+      std::swap(A, B);
+    auto Found = T.find(A);
+    if (A == B || Found == T.end())
+      return true;
+    const Row &R = Found->second;
+    return (!R.empty() && R.back() >= Unknown) || llvm::binary_search(R, B);
+  }
+
+  bool apartIn(const Table &T, const MDNode *A, const MDNode *B) {
+    bool Any = false;
+    for (const MDOperand &OpB : B->operands()) {
+      Class Right = of(OpB.get());
+      if (Right.first != &T)
+        continue;
+      Any = true;
+      for (const MDOperand &OpA : A->operands()) {
+        Class Left = of(OpA.get());
+        if (Left.first == &T && mayAlias(T, Left.second, Right.second))
+          return false;
+      }
+    }
+    return Any;
+  }
+
+  MemoryLocation Probe[2];
+  StringMap<Table> ByDomain;
+  DenseMap<const Metadata *, Class> Scopes;
+};
+
+/// Reads the relations of a module once.
+class RelationsAnalysis : public AnalysisInfoMixin<RelationsAnalysis> {
+  friend AnalysisInfoMixin<RelationsAnalysis>;
+  static AnalysisKey Key;
+
+public:
+  struct Result {
+    Relations Of;
+    bool invalidate(Module &, const PreservedAnalyses &,
+                    ModuleAnalysisManager::Invalidator &) {
+      return false;
+    }
+  };
+  Result run(Module &M, ModuleAnalysisManager &) { return {Relations(M)}; }
+};
+AnalysisKey RelationsAnalysis::Key;
+
+/// The answers of the relation, in the shape of ScopedNoAliasAAResult.
+class ClassesAAResult : public AAResultBase {
+  Relations *Of;
+
+public:
+  explicit ClassesAAResult(Relations *Of) : Of(Of) {}
+  bool invalidate(Function &, const PreservedAnalyses &,
+                  FunctionAnalysisManager::Invalidator &) {
+    return false;
+  }
+
+  AliasResult alias(const MemoryLocation &A, const MemoryLocation &B,
+                    AAQueryInfo &, const Instruction *) {
+    return Of && Of->apart(A.AATags.Scope, B.AATags.Scope)
+               ? AliasResult::NoAlias
+               : AliasResult::MayAlias;
+  }
+  ModRefInfo getModRefInfo(const CallBase *Call, const MemoryLocation &Loc,
+                           AAQueryInfo &) {
+    return Of && Of->apart(Call->getMetadata(LLVMContext::MD_alias_scope),
+                           Loc.AATags.Scope)
+               ? ModRefInfo::NoModRef
+               : ModRefInfo::ModRef;
+  }
+  ModRefInfo getModRefInfo(const CallBase *A, const CallBase *B,
+                           AAQueryInfo &) {
+    return Of && Of->apart(A->getMetadata(LLVMContext::MD_alias_scope),
+                           B->getMetadata(LLVMContext::MD_alias_scope))
+               ? ModRefInfo::NoModRef
+               : ModRefInfo::ModRef;
+  }
+};
+
+class ClassesAA : public AnalysisInfoMixin<ClassesAA> {
+  friend AnalysisInfoMixin<ClassesAA>;
+  static AnalysisKey Key;
+  ModuleAnalysisManager **MAM;
+
+public:
+  using Result = ClassesAAResult;
+  explicit ClassesAA(ModuleAnalysisManager **MAM) : MAM(MAM) {}
+  Result run(Function &F, FunctionAnalysisManager &) {
+    if (!*MAM)
+      return Result(nullptr);
+    Relations &Of = (*MAM)->getResult<RelationsAnalysis>(*F.getParent()).Of;
+    return Result(Of.empty() ? nullptr : &Of);
+  }
+};
+AnalysisKey ClassesAA::Key;
+
+//===-- What tags are worth -----------------------------------------------===//
+
+/// The name of a type node: its string, in either format.
+StringRef typeName(const Metadata *Type) {
+  if (auto *N = dyn_cast_or_null<MDNode>(Type))
+    for (const MDOperand &Op : N->operands())
+      if (auto *Name = dyn_cast_or_null<MDString>(Op.get()))
+        return Name->getString();
+  return "";
+}
+
+/// A tag in words that another run of LLVM finds again: `base+offset:access`.
+std::string tagName(const MDNode *Tag) {
+  if (!Tag)
+    return "";
+  if (Tag->getNumOperands() < 3 || !isa_and_nonnull<MDNode>(Tag->getOperand(0)))
+    return typeName(Tag).str();
+  auto *Offset = mdconst::dyn_extract_or_null<ConstantInt>(Tag->getOperand(2));
+  return (typeName(Tag->getOperand(0)) + "+" +
+          (Offset ? toString(Offset->getValue(), 10, false) : "?") + ":" +
+          typeName(Tag->getOperand(1)))
+      .str();
+}
+
+/// What all functions of one run share. Environment variables name its files:
+///
+/// TBAA_WORTH_ALLOW is read. It names the answers that may be given: a line is
+/// FUNCTION, TAG, TAG with tabs between, the tags in the order of their bytes, and
+/// the second empty for what a tag says alone. Of a function that has a line, all
+/// other answers are denied; a line may be FUNCTION alone. `*` stands for all
+/// functions without a line.
+///
+/// TBAA_WORTH_CODE gets a JSON object for each function from `tbaa-measure`.
+/// TBAA_WORTH_ASKED gets one for each function, pass, pair of tags and answer.
+/// TBAA_ASKED gets each pair of tags and its answer as nodes, as LLVM text.
+class Worth {
+public:
+  enum Answer { MayAlias, NoAlias, Constant, Denied };
+  std::string Pass;
+
+  Worth() {
+    auto path = [](const char *Variable) {
+      const char *Path = std::getenv(Variable);
+      return std::string(Path ? Path : "");
+    };
+    Code = path("TBAA_WORTH_CODE");
+    Asked = path("TBAA_WORTH_ASKED");
+    Nodes = path("TBAA_ASKED");
+    std::string Path = path("TBAA_WORTH_ALLOW");
+    if (Path.empty())
+      return;
+    auto File = MemoryBuffer::getFile(Path);
+    if (!File)
+      fail("cannot read " + Path + ": " + File.getError().message());
+    SmallVector<StringRef, 0> Lines;
+    (*File)->getBuffer().split(Lines, '\n', -1, false);
+    for (StringRef Line : Lines) {
+      auto [Function, Tags] = Line.split('\t');
+      Allow[Function].insert(Tags);
+    }
+  }
+
+  ~Worth() {
+    if (!Code.empty()) {
+      auto OS = open(Code);
+      for (const json::Value &M : Measures)
+        *OS << M << '\n';
+    }
+    if (!Asked.empty())
+      writeAsked();
+    if (!Nodes.empty())
+      writeNodes();
+  }
+
+  /// Writes the question down, and says whether the answer may be given.
+  bool record(const Function &F, const MDNode *A, const MDNode *B,
+              Answer Given) {
+    if (Given != MayAlias && !allows(F.getName(), A, B))
+      Given = Denied;
+    if (!Asked.empty() || !Nodes.empty())
+      ++Questions[{F.getName().str(), Pass, A, B, Given}];
+    return Given == NoAlias || Given == Constant;
+  }
+
+  void measure(json::Value M) { Measures.push_back(std::move(M)); }
+
+private:
+  struct Question {
+    std::string Function, Pass;
+    const MDNode *A, *B;
+    Answer Given;
+    auto key() const { return std::tie(Function, Pass, A, B, Given); }
+    bool operator<(const Question &Q) const { return key() < Q.key(); }
+  };
+
+  static StringRef name(Answer A) {
+    constexpr StringLiteral Names[] = {"MayAlias", "NoAlias", "constant",
+                                       "denied"};
+    return Names[A];
+  }
+
+  [[noreturn]] static void fail(const Twine &Why) {
+    report_fatal_error("tbaa-plugin: " + Why, /*GenCrashDiag=*/false);
+  }
+
+  static std::unique_ptr<raw_fd_ostream> open(const std::string &Path) {
+    std::error_code Error;
+    auto OS = std::make_unique<raw_fd_ostream>(Path, Error);
+    if (Error)
+      fail("cannot write " + Path + ": " + Error.message());
+    return OS;
+  }
+
+  bool allows(StringRef Function, const MDNode *A, const MDNode *B) const {
+    auto Lines = Allow.find(Function);
+    if (Lines == Allow.end())
+      Lines = Allow.find("*");
+    if (Lines == Allow.end())
+      return true;
+    std::string Left = tagName(A), Right = tagName(B);
+    if (B && Right < Left)
+      std::swap(Left, Right);
+    return Lines->second.contains(Left + "\t" + Right);
+  }
+
+  void writeAsked() {
+    auto OS = open(Asked);
+    for (const auto &[Q, Count] : Questions) {
+      std::string Left = tagName(Q.A), Right = tagName(Q.B);
+      if (Q.B && Right < Left)
+        std::swap(Left, Right);
+      *OS << json::Value(json::Object{{"function", Q.Function},
+                                      {"pass", Q.Pass},
+                                      {"a", Left},
+                                      {"b", Right},
+                                      {"answer", name(Q.Given)},
+                                      {"count", int64_t(Count)}})
+          << '\n';
+    }
+  }
+
+  /// Writes a module without functions. Its named metadata `tbaa.asked` lists
+  /// each pair of tags, LLVM's answer, and how often it was asked.
+  void writeNodes() {
+    auto OS = open(Nodes);
+    MapVector<std::tuple<const MDNode *, const MDNode *, unsigned>, uint64_t> Pairs;
+    for (const auto &[Q, Count] : Questions)
+      if (Q.A && Q.B && Q.Given <= NoAlias)
+        Pairs[{Q.A, Q.B, Q.Given}] += Count;
+    if (Pairs.empty())
+      return;
+    LLVMContext &Context = std::get<0>(Pairs.begin()->first)->getContext();
+    Module Text("asked", Context);
+    NamedMDNode *Named = Text.getOrInsertNamedMetadata("tbaa.asked");
+    Type *I64 = Type::getInt64Ty(Context);
+    for (const auto &[Pair, Count] : Pairs) {
+      auto [A, B, Given] = Pair;
+      Named->addOperand(MDNode::get(
+          Context, {const_cast<MDNode *>(A), const_cast<MDNode *>(B),
+                    MDString::get(Context, name(Answer(Given))),
+                    ConstantAsMetadata::get(ConstantInt::get(I64, Count))}));
+    }
+    Text.print(*OS, nullptr);
+  }
+
+  std::string Code, Asked, Nodes;
+  StringMap<StringSet<>> Allow;
+  MapVector<Question, uint64_t, std::map<Question, unsigned>> Questions;
+  std::vector<json::Value> Measures;
+};
+
+/// LLVM's own analysis by types, watched.
+class WorthAAResult : public AAResultBase {
+  TypeBasedAAResult LLVM;
+  Function &F;
+  Worth &To;
+
+public:
+  WorthAAResult(Function &F, Worth &To) : LLVM(false), F(F), To(To) {}
+  bool invalidate(Function &, const PreservedAnalyses &,
+                  FunctionAnalysisManager::Invalidator &) {
+    return false;
+  }
+
+  AliasResult alias(const MemoryLocation &A, const MemoryLocation &B,
+                    AAQueryInfo &AAQI, const Instruction *At) {
+    AliasResult R = LLVM.alias(A, B, AAQI, At);
+    return isNoModRef(pair(R == AliasResult::NoAlias ? ModRefInfo::NoModRef
+                                                     : ModRefInfo::ModRef,
+                           A.AATags.TBAA, B.AATags.TBAA))
+               ? AliasResult::NoAlias
+               : AliasResult::MayAlias;
+  }
+  AliasResult aliasErrno(const MemoryLocation &Loc, const Module *M) {
+    AliasResult R = LLVM.aliasErrno(Loc, M);
+    return R == AliasResult::NoAlias &&
+                   To.record(F, Loc.AATags.TBAA, nullptr, Worth::NoAlias)
+               ? AliasResult::NoAlias
+               : AliasResult::MayAlias;
+  }
+  ModRefInfo getModRefInfo(const CallBase *Call, const MemoryLocation &Loc,
+                           AAQueryInfo &AAQI) {
+    return pair(LLVM.getModRefInfo(Call, Loc, AAQI), tag(Call),
+                Loc.AATags.TBAA);
+  }
+  ModRefInfo getModRefInfo(const CallBase *A, const CallBase *B,
+                           AAQueryInfo &AAQI) {
+    return pair(LLVM.getModRefInfo(A, B, AAQI), tag(A), tag(B));
+  }
+  ModRefInfo getModRefInfoMask(const MemoryLocation &Loc, AAQueryInfo &AAQI,
+                               bool IgnoreLocals) {
+    ModRefInfo R = LLVM.getModRefInfoMask(Loc, AAQI, IgnoreLocals);
+    return isModSet(R) ||
+                   To.record(F, Loc.AATags.TBAA, nullptr, Worth::Constant)
+               ? R
+               : ModRefInfo::ModRef;
+  }
+  using AAResultBase::getMemoryEffects;
+  MemoryEffects getMemoryEffects(const CallBase *Call, AAQueryInfo &AAQI) {
+    MemoryEffects R = LLVM.getMemoryEffects(Call, AAQI);
+    return R == MemoryEffects::unknown() ||
+                   To.record(F, tag(Call), nullptr, Worth::Constant)
+               ? R
+               : MemoryEffects::unknown();
+  }
+
+private:
+  static const MDNode *tag(const CallBase *Call) {
+    return Call->getMetadata(LLVMContext::MD_tbaa);
+  }
+  ModRefInfo pair(ModRefInfo R, const MDNode *A, const MDNode *B) {
+    if (!A || !B)
+      return R;
+    return To.record(F, A, B, isNoModRef(R) ? Worth::NoAlias : Worth::MayAlias)
+               ? ModRefInfo::NoModRef
+               : ModRefInfo::ModRef;
+  }
+};
+
+class WorthAA : public AnalysisInfoMixin<WorthAA> {
+  friend AnalysisInfoMixin<WorthAA>;
+  static AnalysisKey Key;
+  std::shared_ptr<Worth> To;
+
+public:
+  using Result = WorthAAResult;
+  explicit WorthAA(std::shared_ptr<Worth> To) : To(std::move(To)) {}
+  Result run(Function &F, FunctionAnalysisManager &) { return Result(F, *To); }
+};
+AnalysisKey WorthAA::Key;
+
+/// Writes down what a function costs: counts, a cost weighted by how often LLVM
+/// expects each block to run, and a hash of its code, metadata left out.
+class MeasurePass : public PassInfoMixin<MeasurePass> {
+  std::shared_ptr<Worth> To;
+
+public:
+  explicit MeasurePass(std::shared_ptr<Worth> To) : To(std::move(To)) {}
+  static bool isRequired() { return true; }
+
+  PreservedAnalyses run(Function &F, FunctionAnalysisManager &FAM) {
+    auto &Blocks = FAM.getResult<BlockFrequencyAnalysis>(F);
+    auto &Target = FAM.getResult<TargetIRAnalysis>(F);
+    auto &Loops = FAM.getResult<LoopAnalysis>(F);
+    int64_t Instructions = 0, Loads = 0, Stores = 0;
+    double Cost = 0;
+    double Entry = Blocks.getBlockFreq(&F.getEntryBlock()).getFrequency();
+    SmallPtrSet<const Loop *, 8> Vector;
+    std::map<std::string, int64_t> Lines;
+    MD5 Hash;
+    DenseMap<const Value *, unsigned> Numbers;
+    for (const BasicBlock &B : F) {
+      double Frequency = Blocks.getBlockFreq(&B).getFrequency() / Entry;
+      for (const Instruction &I : B) {
+        if (I.isDebugOrPseudoInst())
+          continue;
+        ++Instructions;
+        auto Price = Target.getInstructionCost(
+            &I, TargetTransformInfo::TCK_RecipThroughput);
+        if (Price.isValid())
+          Cost += Frequency * double(Price.getValue());
+        Stores += isa<StoreInst>(I);
+        if (isa<LoadInst>(I)) {
+          ++Loads;
+          ++Lines[line(I)];
+        }
+        if (const Loop *L = Loops.getLoopFor(&B))
+          if (I.mayReadOrWriteMemory() && handlesVector(I))
+            Vector.insert(L);
+        Hash.update(text(I, Numbers));
+      }
+    }
+    MD5::MD5Result Sum;
+    Hash.final(Sum);
+    json::Object PerLine;
+    for (auto &[Line, Count] : Lines)
+      PerLine[Line] = Count;
+    To->measure(json::Object{{"measured", F.getName()},
+                             {"code", Sum.digest()},
+                             {"instructions", Instructions},
+                             {"loads", Loads},
+                             {"stores", Stores},
+                             {"vector loops", int64_t(Vector.size())},
+                             {"cost", Cost},
+                             {"lines", std::move(PerLine)}});
+    return PreservedAnalyses::all();
+  }
+
+private:
+  static std::string line(const Instruction &I) {
+    const DILocation *At = I.getDebugLoc();
+    return At ? (At->getFilename() + ":" + Twine(At->getLine())).str() : "";
+  }
+
+  static bool handlesVector(const Instruction &I) {
+    return I.getType()->isVectorTy() ||
+           (isa<StoreInst>(I) && I.getOperand(0)->getType()->isVectorTy());
+  }
+
+  /// An instruction with values by their number, names and metadata left out.
+  static std::string text(const Instruction &I,
+                          DenseMap<const Value *, unsigned> &Numbers) {
+    auto number = [&](const Value *V) {
+      return Numbers.try_emplace(V, Numbers.size()).first->second;
+    };
+    std::string Text;
+    raw_string_ostream OS(Text);
+    OS << '\n' << number(I.getParent()) << ' ' << number(&I) << ' '
+       << I.getOpcodeName() << ' ' << *I.getType() << ' '
+       << I.getRawSubclassOptionalData();
+    if (auto *Compare = dyn_cast<CmpInst>(&I))
+      OS << ' ' << Compare->getPredicate();
+    for (const Value *Op : I.operand_values())
+      if (auto *C = dyn_cast<Constant>(Op))
+        C->printAsOperand(OS << ' ', true, I.getModule());
+      else if (!isa<MetadataAsValue>(Op))
+        OS << ' ' << number(Op);
+    if (auto *Phi = dyn_cast<PHINode>(&I))
+      for (const BasicBlock *From : Phi->blocks())
+        OS << ' ' << number(From);
+    return Text;
+  }
+};
+
+//===-- Registration ------------------------------------------------------===//
+
+/// The managers of one PassBuilder.
+struct Managers {
+  ModuleAnalysisManager *MAM = nullptr;
+  FunctionAnalysisManager *FAM = nullptr;
+};
+
+/// Adds the relation to a function's alias analyses, where it is not yet there.
+void attach(Function &F, const Managers &Of) {
+  if (F.isDeclaration() || !Of.MAM || !Of.FAM)
+    return;
+  auto &Here = Of.MAM->getResult<RelationsAnalysis>(*F.getParent()).Of;
+  if (Here.empty())
+    return;
+  AAResults &AA = Of.FAM->getResult<AAManager>(F);
+  if (Here.isAskedBy(AA))
+    return;
+  AA.addAAResult(Of.FAM->getResult<ClassesAA>(F));
+  AA.addAADependencyID(ClassesAA::ID());
+}
+
+} // namespace
+
+void tbaa::registerTbaa(PassBuilder &PB) {
+  auto Of = std::make_shared<Managers>();
+  auto To = std::make_shared<Worth>();
+  PB.registerAnalysisRegistrationCallback([Of](ModuleAnalysisManager &MAM) {
+    Of->MAM = &MAM;
+    MAM.registerPass([] { return RelationsAnalysis(); });
+  });
+  PB.registerAnalysisRegistrationCallback([Of, To](FunctionAnalysisManager &FAM) {
+    Of->FAM = &FAM;
+    FAM.registerPass([Of] { return ClassesAA(&Of->MAM); });
+    FAM.registerPass([To] { return WorthAA(To); });
+  });
+  PB.registerParseAACallback([](StringRef Name, AAManager &AA) {
+    if (Name == "tbaa-classes")
+      AA.registerFunctionAnalysis<ClassesAA>();
+    else if (Name == "tbaa-worth")
+      AA.registerFunctionAnalysis<WorthAA>();
+    else
+      return false;
+    return true;
+  });
+  PB.registerPipelineParsingCallback(
+      [To](StringRef Name, FunctionPassManager &FPM, ArrayRef<PassBuilder::PipelineElement>) {
+        if (Name != "tbaa-measure")
+          return false;
+        FPM.addPass(MeasurePass(To));
+        return true;
+      });
+  // A plugin cannot replace the default AAManager, but add to what it made.
+  if (PassInstrumentationCallbacks *PIC = PB.getPassInstrumentationCallbacks())
+    PIC->registerBeforeNonSkippedPassCallback([Of, To](StringRef Pass, Any IR) {
+      To->Pass = Pass;
+      if (auto *F = any_cast<const Function *>(&IR))
+        attach(const_cast<Function &>(**F), *Of);
+      else if (auto *SCC = any_cast<const LazyCallGraph::SCC *>(&IR))
+        for (LazyCallGraph::Node &N : const_cast<LazyCallGraph::SCC &>(**SCC))
+          attach(N.getFunction(), *Of);
+    });
+}
+
+extern "C" char *tbaa_run_passes(LLVMModuleRef M, const char *Passes,
+                                 LLVMTargetMachineRef Machine) {
+  LoopAnalysisManager LAM;
+  FunctionAnalysisManager FAM;
+  CGSCCAnalysisManager CGAM;
+  ModuleAnalysisManager MAM;
+  PassInstrumentationCallbacks PIC;
+  PassBuilder PB(reinterpret_cast<TargetMachine *>(Machine),
+                 PipelineTuningOptions(), std::nullopt, &PIC);
+  tbaa::registerTbaa(PB);
+  PB.registerModuleAnalyses(MAM);
+  PB.registerCGSCCAnalyses(CGAM);
+  PB.registerFunctionAnalyses(FAM);
+  PB.registerLoopAnalyses(LAM);
+  PB.crossRegisterProxies(LAM, FAM, CGAM, MAM);
+  ModulePassManager MPM;
+  if (Error E = PB.parsePassPipeline(MPM, Passes))
+    return LLVMCreateMessage(toString(std::move(E)).c_str());
+  MPM.run(*unwrap(M), MAM);
+  return nullptr;
+}
+
+#ifndef TBAA_PLUGIN_STATIC
+extern "C" LLVM_ATTRIBUTE_WEAK PassPluginLibraryInfo llvmGetPassPluginInfo() {
+  return {LLVM_PLUGIN_API_VERSION, "tbaa", TBAA_PLUGIN_VERSION,
+          tbaa::registerTbaa};
+}
+#endif

@@ -1,0 +1,257 @@
+//! Finds which of LLVM's questions to types change the code.
+//!
+//! Of each function the smallest set of answers is sought with which LLVM makes the
+//! same code: a group of answers is left out; if the code stays as it is they were
+//! worth nothing, and else both halves are tried. What is left are pairs each of
+//! which changes the code when it is left out as well. Functions that cannot change
+//! one another's code are tried in the same run.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::runs::{Allowed, Code, Pair, Question, Runs};
+use crate::toolchain::Error;
+
+/// What one function's code loses without one answer.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Worth {
+    /// The function whose analysis gave the answer.
+    pub function: String,
+    /// The answer.
+    pub pair: Pair,
+    /// What is more without it, in all functions whose code is other: instructions,
+    /// loads, stores, cost, and loads by line; of vector loops what is less.
+    pub loss: Loss,
+}
+
+/// A difference between two compilations: what the second has more.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Loss {
+    /// Instructions more.
+    pub instructions: i64,
+    /// Loads more.
+    pub loads: i64,
+    /// Stores more.
+    pub stores: i64,
+    /// Loops that work on vectors less.
+    pub vector_loops: i64,
+    /// Cost more, each function called once.
+    pub cost: f64,
+    /// Loads more by line; less where the number is negative.
+    pub lines: BTreeMap<String, i64>,
+}
+
+impl Loss {
+    /// What `after` has more than `before`, over these functions.
+    pub fn between<'a>(
+        before: &BTreeMap<String, Code>,
+        after: &BTreeMap<String, Code>,
+        functions: impl Iterator<Item = &'a String>,
+    ) -> Loss {
+        let mut loss = Loss::default();
+        for function in functions {
+            for (code, sign) in [(after.get(function), 1), (before.get(function), -1)] {
+                let Some(code) = code else { continue };
+                loss.instructions += sign * code.instructions;
+                loss.loads += sign * code.loads;
+                loss.stores += sign * code.stores;
+                loss.vector_loops -= sign * code.vector_loops;
+                loss.cost += sign as f64 * code.cost;
+                for (line, count) in &code.lines {
+                    *loss.lines.entry(line.clone()).or_default() += sign * count;
+                }
+            }
+        }
+        loss.lines.retain(|_, count| *count != 0);
+        loss
+    }
+
+    /// Adds another difference.
+    pub fn add(&mut self, other: &Loss) {
+        self.instructions += other.instructions;
+        self.loads += other.loads;
+        self.stores += other.stores;
+        self.vector_loops += other.vector_loops;
+        self.cost += other.cost;
+        for (line, count) in &other.lines {
+            *self.lines.entry(line.clone()).or_default() += count;
+        }
+    }
+}
+
+/// What was found out about a module.
+#[derive(Debug)]
+pub struct Found {
+    /// LLVM's questions, all answers given.
+    pub questions: Vec<Question>,
+    /// The code with all answers.
+    pub all: BTreeMap<String, Code>,
+    /// The code with none.
+    pub none: BTreeMap<String, Code>,
+    /// The answers that change code. With these alone LLVM makes the same code.
+    pub worth: Vec<Worth>,
+    /// Functions that were not searched to the end, the runs being used up: all their
+    /// answers are kept.
+    pub open: BTreeSet<String>,
+    /// Functions whose code is other when all that is worth nothing is left out at once.
+    pub differ: BTreeSet<String>,
+}
+
+/// The search in one function.
+struct Search {
+    /// The answers of the function.
+    pairs: Vec<Pair>,
+    /// Groups that are still to be left out, the next one last.
+    groups: Vec<Vec<usize>>,
+    /// Answers that are left out.
+    out: BTreeSet<usize>,
+    /// The functions by whose code it is told: itself, or if it is inlined everywhere
+    /// and gone, those that may contain it.
+    told_by: BTreeSet<String>,
+    /// The functions whose code it may change: itself and all that may contain it.
+    changes: BTreeSet<String>,
+}
+
+impl Search {
+    fn allowed(&self, without: &[usize]) -> BTreeSet<Pair> {
+        let kept = |&at: &usize| !self.out.contains(&at) && !without.contains(&at);
+        (0..self.pairs.len()).filter(kept).map(|at| self.pairs[at].clone()).collect()
+    }
+
+    fn clashes(&self, other: &Search) -> bool {
+        !self.changes.is_disjoint(&other.told_by) || !other.changes.is_disjoint(&self.told_by)
+    }
+}
+
+/// Finds out what each answer is worth, by at most `limit` runs of LLVM beside the three
+/// that begin and end it. `calls` are pairs of a function and one that it calls.
+/// `progress` is told how many runs were done, and how many groups are left.
+///
+/// # Errors
+///
+/// LLVM fails, or what it printed cannot be read.
+pub fn search(
+    runs: &mut Runs<'_>,
+    calls: &[(String, String)],
+    limit: usize,
+    mut progress: impl FnMut(usize, usize),
+) -> Result<Found, Error> {
+    progress(0, 0);
+    let questions = runs.questions()?;
+    let all = runs.code(&Allowed::default())?;
+    let none = runs.code(&Allowed { none: true, ..Allowed::default() })?;
+    let mut searches = prepared(&questions, calls, &all, &none);
+    let mut worth = Vec::new();
+    let mut done = 0;
+    while done < limit && searches.values().any(|it| !it.groups.is_empty()) {
+        let tried = independent(&searches);
+        let mut allowed = settled(&searches);
+        for name in &tried {
+            let search = &searches[name];
+            let group = search.groups.last().expect("a search that is tried has a group");
+            allowed.only.insert(name.clone(), search.allowed(group));
+        }
+        let code = runs.code(&allowed)?;
+        done += 1;
+        for name in &tried {
+            let search = searches.get_mut(name).expect("it was taken from there");
+            let Some(group) = search.groups.pop() else { continue };
+            let same = search.told_by.iter().all(|it| hash(&code, it) == hash(&all, it));
+            match group[..] {
+                _ if same => search.out.extend(group),
+                [at] => worth.push(Worth {
+                    function: name.clone(),
+                    pair: search.pairs[at].clone(),
+                    loss: Loss::between(&all, &code, search.told_by.iter()),
+                }),
+                _ => {
+                    let (first, second) = group.split_at(group.len() / 2);
+                    search.groups.extend([second.to_vec(), first.to_vec()]);
+                }
+            }
+        }
+        progress(done, searches.values().map(|it| it.groups.len()).sum());
+    }
+    let open = searches.iter().filter(|(_, it)| !it.groups.is_empty());
+    let open = open.map(|(name, _)| name.clone()).collect();
+    let last = runs.code(&settled(&searches))?;
+    let differ = all.keys().filter(|it| hash(&last, it) != hash(&all, it)).cloned().collect();
+    worth.sort_by(|a, b| {
+        let by_cost = b.loss.cost.total_cmp(&a.loss.cost);
+        by_cost.then_with(|| (&a.function, &a.pair).cmp(&(&b.function, &b.pair)))
+    });
+    Ok(Found { questions, all, none, worth, open, differ })
+}
+
+fn hash<'a>(code: &'a BTreeMap<String, Code>, function: &str) -> Option<&'a str> {
+    code.get(function).map(|it| it.code.as_str())
+}
+
+/// The answers with which all that was found to be worth nothing is left out.
+fn settled(searches: &BTreeMap<String, Search>) -> Allowed {
+    let only = searches.iter().filter(|(_, it)| !it.out.is_empty());
+    let only = only.map(|(name, it)| (name.clone(), it.allowed(&[])));
+    Allowed { only: only.collect(), none: false }
+}
+
+/// Functions with a group to try, none of which can change the code by which another
+/// one is told. Those with most answers come first: they take the most runs.
+fn independent(searches: &BTreeMap<String, Search>) -> Vec<String> {
+    let mut open: Vec<_> = searches.iter().filter(|(_, it)| !it.groups.is_empty()).collect();
+    open.sort_by_key(|(name, it)| (std::cmp::Reverse(it.pairs.len()), *name));
+    let mut chosen: Vec<(&String, &Search)> = Vec::new();
+    for (name, search) in open {
+        if !chosen.iter().any(|(_, other)| search.clashes(other)) {
+            chosen.push((name, search));
+        }
+    }
+    chosen.into_iter().map(|(name, _)| name.clone()).collect()
+}
+
+fn prepared(
+    questions: &[Question],
+    calls: &[(String, String)],
+    all: &BTreeMap<String, Code>,
+    none: &BTreeMap<String, Code>,
+) -> BTreeMap<String, Search> {
+    let mut callers: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (caller, callee) in calls {
+        callers.entry(callee).or_default().push(caller);
+    }
+    let mut pairs: BTreeMap<&String, BTreeSet<Pair>> = BTreeMap::new();
+    for question in questions.iter().filter(|it| it.is_decided()) {
+        let pair = (question.a.clone(), question.b.clone());
+        pairs.entry(&question.function).or_default().insert(pair);
+    }
+    let search = |(function, pairs): (&String, BTreeSet<Pair>)| {
+        let changes = above(function, &callers);
+        let told_by = match all.contains_key(function) {
+            true => BTreeSet::from([function.clone()]),
+            false => changes.iter().filter(|it| all.contains_key(*it)).cloned().collect(),
+        };
+        let pairs: Vec<Pair> = pairs.into_iter().collect();
+        let whole = (0..pairs.len()).collect();
+        // Where no answer at all makes a difference none is worth anything.
+        let same = changes.iter().all(|it| hash(all, it) == hash(none, it));
+        let (groups, out) = if same {
+            (Vec::new(), (0..pairs.len()).collect())
+        } else {
+            (vec![whole], BTreeSet::new())
+        };
+        (function.clone(), Search { pairs, groups, out, told_by, changes })
+    };
+    pairs.into_iter().map(search).collect()
+}
+
+/// A function and all that call it, directly or not.
+fn above(function: &str, callers: &BTreeMap<&str, Vec<&str>>) -> BTreeSet<String> {
+    let mut found = BTreeSet::from([function.to_owned()]);
+    let mut open = vec![function];
+    while let Some(next) = open.pop() {
+        for caller in callers.get(next).into_iter().flatten() {
+            if found.insert((*caller).to_owned()) {
+                open.push(caller);
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,167 @@
+//! What is said when the program ends: how many reports of each kind there were, and which
+//! calls were not understood; for people, as JSON and as SARIF.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+
+use crate::options::options;
+use crate::outside;
+use crate::report::{self, Kind, place};
+use crate::sites::Described;
+use crate::symbols::Frame;
+
+/// Unknown functions that the summary lists; the JSON has all.
+const FUNCTIONS: usize = 20;
+
+/// Says on standard error what there was.
+pub(crate) fn say() {
+    let (count, kinds) = (report::count(), report::kinds());
+    if count > 0 {
+        let many = if count == 1 { "contradiction" } else { "contradictions" };
+        report::say(&format!("{count} {many} in all"));
+        if count > 1 {
+            report::say(&by_kind(kinds));
+        }
+    }
+    let calls = outside::unknown();
+    if !calls.is_empty() && (count > 0 || options().calls) {
+        let mut text = String::from(
+            "calls of functions that are not checked and not known; what they can reach was \
+             forgotten",
+        );
+        for (name, calls) in calls.iter().take(FUNCTIONS) {
+            let _ = write!(text, "\n  {} times, {} bytes", calls.times, calls.bytes);
+            if calls.all > 0 {
+                let _ = write!(text, ", all memory {} times", calls.all);
+            }
+            let _ = write!(text, ": {name}");
+        }
+        if let more @ 1.. = calls.len().saturating_sub(FUNCTIONS) {
+            let _ = write!(text, "\n  and {more} more; json=FILE lists all");
+        }
+        report::say(&text);
+    }
+}
+
+/// One line for the accesses that show each kind best, the kinds with the most pairs first.
+fn by_kind(mut kinds: Vec<Kind>) -> String {
+    kinds.sort_by_key(|kind| std::cmp::Reverse(kind.pairs));
+    let mut text =
+        format!("{} kinds; pairs of accesses, and the two that show it best", kinds.len());
+    for kind in &kinds {
+        let _ = write!(text, "\n  {:>5}", kind.pairs);
+        for ((word, it), says) in kind.words().into_iter().zip(&kind.best).zip(&kind.says) {
+            let _ = write!(text, "  {word} {says}, in {}{}", it.function, place(it));
+        }
+    }
+    text
+}
+
+/// Writes the files that the options name.
+pub(crate) fn write_files() {
+    for (file, document) in
+        [(&options().json, json as fn() -> Value), (&options().sarif, sarif as fn() -> Value)]
+    {
+        let Some(file) = file else { continue };
+        let file = file.replace("%p", &std::process::id().to_string());
+        if let Err(error) = std::fs::write(&file, format!("{:#}\n", document())) {
+            report::say(&format!("cannot write {file}: {error}"));
+        }
+    }
+}
+
+fn json() -> Value {
+    let access = |word: &str, it: &Described, says: &str| {
+        json!({
+            "does": word, "says": says, "instruction": it.what, "function": it.function,
+            "file": it.file, "line": it.line, "column": it.column, "bytes": it.size,
+        })
+    };
+    let frame = |it: &Frame| {
+        json!({
+            "function": it.function, "file": it.file, "line": it.line, "column": it.column,
+            "place": it.place,
+        })
+    };
+    let kinds = report::kinds();
+    let kind = |kind: &Kind| {
+        let [first, second] =
+            [0, 1].map(|at| access(kind.words()[at], &kind.best[at], &kind.says[at]));
+        let rules: Vec<_> = kind.rules.iter().map(ToString::to_string).collect();
+        json!({
+            "happens": kind.happens(), "pairs": kind.pairs, "first": first, "second": second,
+            "rules": rules, "reason": kind.reason, "so": kind.so(),
+            "stack": kind.stack.iter().map(frame).collect::<Vec<_>>(),
+        })
+    };
+    let calls = outside::unknown().into_iter().map(|(name, it)| {
+        json!({
+            "function": name, "times": it.times, "bytes": it.bytes, "all_memory": it.all,
+        })
+    });
+    json!({
+        "process": std::process::id(),
+        "contradictions": report::count(),
+        "kinds": kinds.iter().map(kind).collect::<Vec<_>>(),
+        "unknown_calls": calls.collect::<Vec<_>>(),
+    })
+}
+
+/// Source: SARIF 2.1.0, OASIS.
+fn sarif() -> Value {
+    let location = |it: &Described| {
+        json!({
+            "physicalLocation": {
+                "artifactLocation": { "uri": it.file },
+                "region": { "startLine": it.line.max(1), "startColumn": it.column.max(1) },
+            },
+            "logicalLocations": [{ "name": it.function, "kind": "function" }],
+        })
+    };
+    let frame = |it: &Frame| {
+        json!({ "location": {
+            "physicalLocation": {
+                "artifactLocation": { "uri": it.file },
+                "region": { "startLine": it.line.max(1), "startColumn": it.column.max(1) },
+            },
+            "message": { "text": it.function },
+        }})
+    };
+    let kinds = report::kinds();
+    let result = |kind: &Kind| {
+        let [first, second] = kind.words();
+        let text = format!(
+            "{first} of {}, then {second} of {}: {}; {}. {} of such accesses.",
+            kind.says[0],
+            kind.says[1],
+            kind.reason.replace('\n', "; "),
+            kind.so(),
+            match kind.pairs {
+                1 => "1 pair".to_owned(),
+                pairs => format!("{pairs} pairs"),
+            },
+        );
+        json!({
+            "ruleId": "contradiction", "level": "warning", "message": { "text": text },
+            "locations": [location(&kind.best[1])],
+            "relatedLocations": [location(&kind.best[0])],
+            "stacks": [{ "frames": kind.stack.iter().map(frame).collect::<Vec<_>>() }],
+        })
+    };
+    json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "tbaa-witness",
+                "version": env!("CARGO_PKG_VERSION"),
+                "rules": [{
+                    "id": "contradiction",
+                    "shortDescription": { "text": "two accesses contradict their !tbaa tags" },
+                }],
+            }},
+            "results": kinds.iter().map(result).collect::<Vec<_>>(),
+        }],
+    })
+}

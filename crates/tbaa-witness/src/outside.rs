@@ -1,0 +1,122 @@
+//! Calls of functions that are not checked. What they can reach by a pointer that they get,
+//! they may write: nothing is known of it any more.
+//!
+//! A function can reach the block, mapping or variable that the pointer is to, and what the
+//! pointers that checked code has put there are to. Of memory whose end is not known,
+//! [`UNKNOWN`] bytes are taken for what it can reach. Functions that [`is_harmless`] knows
+//! are left out, and so are those of this library, which say themselves what they write.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicUsize, Ordering::*};
+
+use tbaa_instrument::is_harmless;
+
+use crate::lock::Lock;
+use crate::options::options;
+use crate::{blocks, shadow, symbols};
+
+/// What a call of an unknown function came to.
+#[derive(Clone, Default)]
+pub(crate) struct Calls {
+    pub(crate) times: u64,
+    /// Bytes that something was known of.
+    pub(crate) bytes: u64,
+    /// How often all memory was forgotten.
+    pub(crate) all: u64,
+    harmless: bool,
+}
+
+static CALLS: Lock<Option<HashMap<usize, Calls>>> = Lock::new(None);
+/// Functions that are harmless, by their hash.
+static HARMLESS: [AtomicUsize; 1 << 10] = [const { AtomicUsize::new(0) }; 1 << 10];
+
+/// In bytes, behind a pointer to memory whose end is not known.
+const UNKNOWN: usize = 64 << 10;
+/// The same behind a pointer that was found in memory.
+const UNKNOWN_INNER: usize = 4 << 10;
+/// Objects that are followed. Beyond that all memory is forgotten.
+const OBJECTS: usize = 512;
+
+/// Before a call of a function that is not checked, with a pointer to memory of `size`
+/// bytes, or, if that is 0, of an unknown number.
+pub(crate) fn called(callee: usize, pointer: usize, size: usize) {
+    let slot = &HARMLESS[callee.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54];
+    if slot.load(Relaxed) == callee {
+        return;
+    }
+    let Some(mut calls) = CALLS.take() else {
+        // This library was at work and has been entered again.
+        let _ = forget(pointer, size);
+        return;
+    };
+    let calls = calls.get_or_insert_with(HashMap::new);
+    let call = calls.entry(callee).or_insert_with(|| {
+        let name = symbols::linked_name(callee).unwrap_or_default();
+        let harmless = is_harmless(name.as_bytes())
+            || options().harmless.iter().any(|it| crate::report::glob(it, &name))
+            || crate::interpose::is_own(callee);
+        Calls { harmless, ..Calls::default() }
+    });
+    if call.harmless {
+        return slot.store(callee, Relaxed);
+    }
+    call.times += 1;
+    match forget(pointer, size) {
+        Some(bytes) => call.bytes += bytes as u64,
+        None => call.all += 1,
+    }
+}
+
+/// Where inline assembly may access any memory.
+pub(crate) fn barrier() {
+    shadow::forget_all();
+    if let Some(mut calls) = CALLS.take() {
+        let call = calls.get_or_insert_with(HashMap::new).entry(0).or_default();
+        call.times += 1;
+        call.all += 1;
+    }
+}
+
+/// Forgets what can be reached by a pointer, and returns how many bytes something was known
+/// of; `None` if that is all memory.
+fn forget(pointer: usize, size: usize) -> Option<usize> {
+    let reach = |at: usize, size: usize, unknown: usize| match size {
+        0 => blocks::containing(at).unwrap_or((at, unknown)),
+        size => (at, size),
+    };
+    let mut next = vec![reach(pointer, size, UNKNOWN)];
+    let mut seen: HashSet<usize> = HashSet::new();
+    let mut words = crate::memory::Words::new();
+    let mut bytes = 0;
+    while let Some((start, size)) = next.pop() {
+        if !seen.insert(start) {
+            continue;
+        }
+        if seen.len() > OBJECTS {
+            shadow::forget_all();
+            return None;
+        }
+        bytes += shadow::forget(start, size, |word| {
+            let Some(value) = words.at(word) else { return };
+            if shadow::is_tracked(value) {
+                next.push(reach(value, 0, UNKNOWN_INNER));
+            }
+        });
+    }
+    Some(bytes)
+}
+
+/// The functions that were called and not known, with what came of it, the most bytes first.
+pub(crate) fn unknown() -> Vec<(String, Calls)> {
+    let Some(calls) = CALLS.take().and_then(|calls| calls.clone()) else { return Vec::new() };
+    let mut list: Vec<_> = calls
+        .into_iter()
+        .filter(|(_, it)| it.bytes > 0 || it.all > 0)
+        .map(|(callee, it)| match callee {
+            0 => ("inline assembly".to_owned(), it),
+            callee => (symbols::linked_name(callee).unwrap_or_default(), it),
+        })
+        .collect();
+    list.sort_by(|(a, one), (b, other)| (other.all, other.bytes, a).cmp(&(one.all, one.bytes, b)));
+    list
+}

@@ -1,0 +1,233 @@
+//! A JIT's one object: that what it gives out is right, whoever adds what, and when.
+
+use std::sync::mpsc;
+use std::thread;
+
+use pretty_assertions::assert_eq;
+use tbaa::declare::{Declarations, Record, Target};
+use tbaa::{Graph, NodeId, Oracle, Rules, TagId};
+use tbaa_lower::ScopeForm;
+use tbaa_lower::emit::{Emitter, Jit, JitError, JitOptions, Recorder, Sink, TaggedPlace, TextSink};
+
+use tbaa_tests::setting;
+
+const THREADS: usize = 4;
+
+/// A record with a union, pointers to others, and what many runtimes share.
+fn record(number: usize) -> Record {
+    let value = Record::union("").field("n", "double").field("i", "long").field("p", "void *");
+    Record::structure(format!("S{number}"))
+        .field("next", "struct S0 *")
+        .field("size", "int")
+        .field("value", value)
+        .field("last", format!("struct S{} *", number / 2))
+}
+
+fn paths(number: usize) -> [String; 6] {
+    ["next", "size", "value.n", "value.i", "last", ""].map(|field| match field {
+        "" => format!("S{number}"),
+        field => format!("S{number}.{field}"),
+    })
+}
+
+fn jit(options: JitOptions) -> Jit {
+    Jit::with_options(Declarations::new(Target::x86_64()), options).unwrap()
+}
+
+/// Asserts that LLVM answers `MayAlias` on the nodes wherever rule `union` does on
+/// the tags that they stand for; returns how many pairs both tell apart, and how many
+/// the rule does.
+fn compare(oracle: &Oracle, graph: &Graph, made: &[(TagId, TagId)]) -> (usize, usize) {
+    let llvm = Oracle::new(graph, Rules::Llvm);
+    let (mut kept, mut apart) = (0, 0);
+    for &(a, emitted) in made {
+        for &(b, other) in made {
+            let (may, says) = (oracle.may_alias(a, b), llvm.may_alias(emitted, other));
+            assert!(says || !may, "{}", oracle.explain(a, b));
+            kept += usize::from(!says);
+            apart += usize::from(!may);
+        }
+    }
+    (kept, apart)
+}
+
+/// What a thread that compiles does with a place: its nodes go into its own context.
+fn compile(emitter: &mut Emitter<Graph>, place: &TaggedPlace) -> (TagId, TagId) {
+    let node: NodeId = emitter.attachments(place.nodes()).unwrap().tag.unwrap();
+    (place.tag.unwrap(), emitter.sink_mut().mark_tag(node))
+}
+
+/// Four threads compile while one adds types and places: no thread waits, all get
+/// the same nodes, and those are right.
+#[test]
+fn threads_compile_while_one_adds() {
+    let records = setting("TBAA_RECORDS", 60);
+    let mut jit = jit(JitOptions::new());
+    let results = thread::scope(|scope| {
+        let (senders, workers): (Vec<_>, Vec<_>) = (0..THREADS)
+            .map(|_| {
+                let (send, receive) = mpsc::channel::<TaggedPlace>();
+                let worker = scope.spawn(move || {
+                    let mut emitter = Emitter::new(Graph::new());
+                    let made: Vec<_> =
+                        receive.into_iter().map(|place| compile(&mut emitter, &place)).collect();
+                    (emitter.into_sink(), made)
+                });
+                (send, worker)
+            })
+            .unzip();
+        for number in 0..records {
+            jit.define(record(number)).unwrap();
+            for place in jit.places(&paths(number)).unwrap() {
+                senders.iter().for_each(|send| send.send(place.clone()).unwrap());
+            }
+        }
+        drop(senders);
+        workers.into_iter().map(|worker| worker.join().unwrap()).collect::<Vec<_>>()
+    });
+    let (first, made) = &results[0];
+    assert_eq!(made.len(), records * 6);
+    for (graph, others) in &results[1..] {
+        assert_eq!(tbaa_ir::write(graph), tbaa_ir::write(first));
+        let index = |made: &[(TagId, TagId)]| -> Vec<_> {
+            made.iter().map(|&(tag, node)| (tag, node.index())).collect()
+        };
+        assert!(index(others) == index(made), "other nodes");
+    }
+    let (kept, apart) = compare(jit.oracle(), first, made);
+    println!("{records} records one by one: {kept} of {apart} NoAlias pairs");
+    assert!(apart > 0 && kept * 100 > apart * 95, "{kept} of {apart}");
+}
+
+/// Places that come one by one are as right as those of one call, in whatever order.
+#[test]
+fn places_one_by_one() {
+    let mut all: Vec<String> = (0..12).flat_map(paths).collect();
+    all.extend(["*long", "*void *", "*char", "*double", "*S3"].map(str::to_owned));
+    let declared = || {
+        let mut jit = jit(JitOptions::new());
+        (0..12).for_each(|number| _ = jit.define(record(number)).unwrap());
+        jit
+    };
+    let mut together = declared();
+    let places = together.places(&all).unwrap();
+    let mut emitter = Emitter::new(Graph::new());
+    let made: Vec<_> = places.iter().map(|place| compile(&mut emitter, place)).collect();
+    let (best, apart) = compare(together.oracle(), emitter.sink(), &made);
+    println!("together: {best} of {apart} NoAlias pairs");
+    assert!(best * 100 > apart * 90, "{best} of {apart}");
+    for turn in 0..all.len() {
+        all.rotate_left(turn);
+        let mut jit = declared();
+        let mut emitter = Emitter::new(Graph::new());
+        let made: Vec<_> =
+            all.iter().map(|path| compile(&mut emitter, &jit.place(path).unwrap())).collect();
+        let (kept, apart) = compare(jit.oracle(), emitter.sink(), &made);
+        println!("one by one: {kept} of {apart}");
+        assert!(kept * 4 > apart, "{turn}: {kept} of {apart}");
+        assert!(jit.lowering().unwrap().check(jit.oracle()).is_empty());
+        // Asked for again, they are the same.
+        let again: Vec<_> =
+            all.iter().map(|path| compile(&mut emitter, &jit.place(path).unwrap())).collect();
+        assert_eq!(again, made);
+    }
+}
+
+/// Two JITs have nothing in common, unless they are told to.
+#[test]
+fn lineages() {
+    let text = |options: JitOptions| {
+        let mut jit = jit(options);
+        let place = jit.place("*int").unwrap();
+        let mut emitter = Emitter::new(TextSink::default());
+        emitter.attachments(place.nodes()).unwrap();
+        emitter.sink_mut().take()
+    };
+    assert_ne!(text(JitOptions::new()), text(JitOptions::new()));
+    let named = || JitOptions::new().lineage("a build");
+    assert_eq!(text(named()), text(named()));
+}
+
+#[test]
+fn nothing_stays_without_a_tag_in_silence() {
+    let mut types = Declarations::new(Target::x86_64());
+    types.define(Record::structure("B").field("a", "int").bits("b", "int", 3)).unwrap();
+    let mut closed = Jit::new(types.clone());
+    let bits = closed.place("B.b").unwrap();
+    assert_eq!((bits.bytes(), bits.bits, bits.nodes().tag.is_some()), (1, Some((32, 3)), true));
+    let error = closed.place("B.c").unwrap_err();
+    assert!(matches!(error, JitError::Declare(_)), "{error}");
+    let error = closed.place("*void").unwrap_err().to_string();
+    assert!(error.starts_with("no tag for \"*void\": it has no value"), "{error}");
+    let mut clang = Jit::with_options(types, JitOptions::new().as_clang()).unwrap();
+    assert!(clang.place("B.b").unwrap_err().to_string().starts_with("no tag for \"B.b\""));
+    let error = clang.sized("B.a", 16).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "the plan does not know an access with this tag and a size of its own, 16 bytes: lower \
+         the access, or leave it without a tag"
+    );
+    // Scopes alone are something.
+    let mut alone = jit(JitOptions::new().scopes_alone());
+    let [a, b] = ["*int", "*float"].map(|path| alone.place(path).unwrap());
+    assert!(a.nodes().tag.is_none() && b.nodes().noalias.is_some());
+    let mut lost = jit(JitOptions::new().scopes(ScopeForm::Lost));
+    assert!(lost.place("*int").unwrap().nodes().tag.is_some());
+}
+
+/// A tag on a call or in a copy does not say that memory is immutable.
+#[test]
+fn instructions_that_may_write() {
+    let mut types = Declarations::new(Target::x86_64());
+    types.define(Record::structure("P").field("x", "int").field("y", "int")).unwrap();
+    let mut jit = Jit::with_options(types, JitOptions::new().lineage("J")).unwrap();
+    let place = jit.place("immutable P.x").unwrap();
+    let call = jit.call(&["immutable P.x"]).unwrap();
+    let mut emitter = Emitter::new(TextSink::default());
+    let [load, ours, touched] = [place.nodes(), place.tagged().nodes_for_calls(), call.nodes()]
+        .map(|nodes| emitter.attachments(nodes).unwrap().tag.unwrap());
+    assert_eq!(ours, touched);
+    assert_ne!(load, ours);
+    let text = emitter.sink_mut().take();
+    let line = |node: u64| {
+        let start = format!("!{node} = ");
+        text.lines().find(|line| line.starts_with(&start)).unwrap().to_owned()
+    };
+    assert!(line(load).ends_with(", i64 0, i64 1}") && line(ours).ends_with(", i64 0}"), "{text}");
+    // The same by the emitter, of a copy's list.
+    let mut graph = Graph::new();
+    let mut types = jit.types().clone().lower(tbaa::declare::Policy::Clang);
+    let tag = types.tag(&mut graph, "immutable P.x").unwrap();
+    let entry = tbaa::CopyEntry { offset: 0, size: 4, tag };
+    let copy = graph.builder().struct_copy(&[entry]).unwrap();
+    let list = emitter.copy(&graph, &graph, copy).unwrap().copy.unwrap();
+    let text = emitter.sink_mut().take();
+    let listed = text.lines().find(|line| line.starts_with(&format!("!{list} = "))).unwrap();
+    let node = listed.rsplit('!').next().unwrap().trim_end_matches('}');
+    let entry = text.lines().find(|line| line.starts_with(&format!("!{node} = "))).unwrap();
+    assert!(entry.ends_with(", i64 0}"), "{text}");
+}
+
+/// Nodes one below the other without end are neither made nor dropped by recursion.
+#[test]
+fn deep_nodes() {
+    let mut graph = Graph::new();
+    let mut b = graph.builder();
+    let mut ty = b.root("R").unwrap();
+    for number in 0..200_000 {
+        ty = b.scalar_type(format!("t{number}"), ty).unwrap();
+    }
+    let mut recorder = Emitter::new(Recorder);
+    let node = recorder.node(&graph, ty.node()).unwrap();
+    drop(recorder);
+    let mut emitter = Emitter::new(Graph::new());
+    emitter.recorded(&node).unwrap();
+    assert_eq!(emitter.sink().node_count(), 200_001);
+    drop(emitter);
+    drop(node);
+    // A node that is an operand of itself.
+    let own = Recorder.node(&[tbaa_lower::emit::SinkOperand::Itself], true).unwrap();
+    let mut emitter = Emitter::new(TextSink::default());
+    emitter.recorded(&own).unwrap();
+    assert_eq!(emitter.sink_mut().take(), "!0 = distinct !{!0}\n");
+}

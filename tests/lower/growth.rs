@@ -1,0 +1,78 @@
+//! What a shape costs that is added to many.
+//!
+//! `TBAA_SHAPES=10000 cargo test --release -p tbaa-tests --test lower growth -- --nocapture`
+//! prints the time a shape. What is looked at is counted by a test in
+//! `crates/tbaa-lower/src/batch.rs`.
+
+use std::time::{Duration, Instant};
+
+use tbaa::declare::{Declarations, Policy, Record, Target};
+use tbaa::{Graph, Oracle, Rules};
+use tbaa_lower::{Lowering, Options, ScopeForm};
+
+use tbaa_tests::setting;
+
+/// Members whose accesses are a forest: nothing is lost. A knot is a path of four,
+/// `two.a`, `one.a`, `two.b`, `one.b`, which no forest has.
+fn shape(at: usize, knot: bool) -> (Record, Vec<String>) {
+    let types = ["int", "double", "void *", "short", "float", "int *"];
+    let mut record = Record::structure(format!("Shape{at}"));
+    let mut paths = Vec::new();
+    for member in 0..if knot { 6 } else { 10 } {
+        record = record.field(format!("m{member}"), types[member % types.len()]);
+        paths.push(format!("Shape{at}.m{member}"));
+    }
+    if knot {
+        let one = Record::structure("").field("a", "int").field("b", "int");
+        let two = Record::structure("").packed().field("a", "short").field("b", "float");
+        record = record.field("u", Record::union("").field("one", one).field("two", two));
+        paths
+            .extend(["one.a", "one.b", "two.a", "two.b"].map(|path| format!("Shape{at}.u.{path}")));
+    }
+    (record, paths)
+}
+
+/// Adds shapes one by one; the time of each tenth of them, a shape.
+fn grow(shapes: usize, scopes: ScopeForm, knot: bool) -> (Vec<Duration>, Lowering) {
+    let mut oracle = Oracle::new(Graph::new(), Rules::Union);
+    let mut types = Declarations::new(Target::x86_64()).lower(Policy::Rfc);
+    let mut lowering = Lowering::new(Options::new().lineage("growing").scopes(scopes));
+    let bare = ["*char", "*int", "*double", "*void *"];
+    let tags = oracle.update(|graph| types.tags(graph, &bare)).unwrap();
+    lowering.lower(&oracle, &tags).unwrap();
+    let mut times = Vec::new();
+    for at in 0..shapes {
+        let (record, paths) = shape(at, knot);
+        types.types_mut().define(record).unwrap();
+        let tags = oracle.update(|graph| types.tags(graph, &paths)).unwrap();
+        let start = Instant::now();
+        lowering.lower(&oracle, &tags).unwrap();
+        times.push(start.elapsed());
+    }
+    let tenth = shapes.div_ceil(10);
+    let mean = |times: &[Duration]| times.iter().sum::<Duration>() / times.len() as u32;
+    (times.chunks(tenth).map(mean).collect(), lowering)
+}
+
+#[test]
+fn shapes_one_by_one() {
+    let shapes = setting("TBAA_SHAPES", 60);
+    for knot in [false, true] {
+        for scopes in [ScopeForm::None, ScopeForm::Lost, ScopeForm::All] {
+            let (times, lowering) = grow(shapes, scopes, knot);
+            let lost = lowering.lost();
+            println!(
+                "{shapes} shapes, knot {knot}, scopes {scopes:?}: {} lost, {} scopes; a shape of \
+                 each tenth takes {times:?}",
+                lost.pairs,
+                lowering.scopes().len(),
+            );
+            assert_eq!(lost.pairs > 0, knot);
+            match scopes {
+                ScopeForm::None => assert!(lowering.scopes().is_empty()),
+                ScopeForm::Lost => assert_eq!(lowering.scopes().is_empty(), !knot),
+                ScopeForm::All => assert!(lowering.scopes().len() > shapes),
+            }
+        }
+    }
+}

@@ -1,0 +1,446 @@
+//! Several open lineages in one program: each knows other records, and LLVM reads
+//! the tags of all.
+
+use tbaa::declare::{DeclId, Declarations, Policy, Record, TaggedTypes, Target};
+use tbaa::{Access, Graph, Oracle, Rules, SizedField, TagId};
+use tbaa_lower::emit::Emitter;
+use tbaa_lower::{
+    LowerError, Lowering, Options, Saved, Shared, Source, access_paths, tags_of_clang,
+};
+
+use super::llvm::grid;
+use tbaa_tests::Rng;
+use tbaa_tests::llvm::Llvm;
+use tbaa_tests::setting;
+
+/// A record, and the numbers of those before it that are inside it.
+type Part = (Record, Vec<usize>);
+
+/// Random records of all that C has.
+fn records(rng: &mut Rng) -> Vec<Part> {
+    const SCALARS: [&str; 14] = [
+        "int",
+        "int",
+        "double",
+        "float",
+        "float",
+        "short",
+        "char",
+        "long",
+        "unsigned",
+        "void *",
+        "int *",
+        "struct S1 *",
+        "_Atomic int",
+        "_Complex float",
+    ];
+    let mut parts: Vec<Part> = Vec::new();
+    // The others end with an array of no length, and are inside none.
+    let mut nested: Vec<usize> = Vec::new();
+    for number in 0..3 + rng.below(5) {
+        let name = format!("S{number}");
+        // Some point to `struct S1`.
+        let union = number != 1 && rng.one_in(3);
+        let mut record = if union { Record::union(name) } else { Record::structure(name) };
+        let (mut inside, mut flexible) = (Vec::new(), false);
+        let members = 1 + rng.below(5);
+        for member in 0..members {
+            let field = format!("m{member}");
+            let one = match rng.below(8) {
+                0..3 if !nested.is_empty() => {
+                    inside.push(*rng.pick(&nested));
+                    format!("S{}", inside.last().unwrap())
+                }
+                3 => {
+                    let inner = Record::union("")
+                        .field("a", *rng.pick(&SCALARS))
+                        .field("b", *rng.pick(&SCALARS));
+                    record = record.field(field, inner);
+                    continue;
+                }
+                4 if !union => {
+                    record = record.bits(field, "unsigned", 1 + rng.below(9) as u32);
+                    continue;
+                }
+                _ => (*rng.pick(&SCALARS)).to_owned(),
+            };
+            let array = match rng.below(12) {
+                0 | 1 => " [3]",
+                2 => " [1]",
+                3 | 4 if !union && member > 0 && member + 1 == members => " []",
+                _ => "",
+            };
+            flexible |= array == " []";
+            record = record.field(field, format!("{one}{array}").as_str());
+        }
+        if !flexible {
+            nested.push(parts.len());
+        }
+        parts.push((record, inside));
+    }
+    parts
+}
+
+/// Declares records, after all that is inside them.
+fn declare(parts: &[Part], wanted: impl Fn(usize) -> bool) -> Declarations {
+    let mut with: Vec<bool> = (0..parts.len()).map(wanted).collect();
+    for at in (0..parts.len()).rev().filter(|&at| with[at]).collect::<Vec<_>>() {
+        reach(parts, at, &mut with);
+    }
+    let mut types = Declarations::new(Target::x86_64());
+    for ((record, _), _) in parts.iter().zip(with).filter(|&(_, with)| with) {
+        types.define(record.clone()).unwrap();
+    }
+    types
+}
+
+fn reach(parts: &[Part], at: usize, with: &mut [bool]) {
+    with[at] = true;
+    parts[at].1.iter().for_each(|&inside| reach(parts, inside, with));
+}
+
+/// One access of the linked program.
+struct Use {
+    /// Whose tag it is.
+    lineage: usize,
+    /// Of clang's, the lineages that are told that clang makes it, a bit each.
+    told: u8,
+    /// What it accesses, by the declarations of all.
+    access: Access,
+    /// Its tag in the linked program.
+    tag: Option<TagId>,
+    /// clang's own tag for it.
+    clang: Option<TagId>,
+    /// Whether it is to memory that no other lineage accesses, but a fork,
+    private: bool,
+    /// and whether all lineages are forks of one.
+    forked: bool,
+    /// Whether it aliases everything.
+    universal: bool,
+}
+
+impl Use {
+    fn is_of_clang(&self) -> bool {
+        self.lineage == usize::MAX
+    }
+
+    /// Whether a lineage's access and another may alias, as far as was promised:
+    /// private memory is one lineage's, and a lineage is told what clang accesses
+    /// by name.
+    fn meets(&self, other: &Use) -> bool {
+        let alone = |one: &Use, other: &Use| one.private && !other.universal;
+        let told = |one: &Use, other: &Use| one.told >> other.lineage & 1 != 0;
+        match (self.is_of_clang(), other.is_of_clang()) {
+            (false, false) => {
+                let same = self.lineage == other.lineage || self.forked;
+                same || !(alone(self, other) || alone(other, self))
+            }
+            (true, false) => told(self, other) && !other.private,
+            (false, true) => told(other, self) && !self.private,
+            (true, true) => false,
+        }
+    }
+}
+
+/// The number of a record that is called `S3`.
+fn number_of(name: &str) -> Option<usize> {
+    name.strip_prefix('S')?.parse().ok()
+}
+
+/// Modules of several lineages, and of clang, linked.
+struct Program {
+    source: Graph,
+    linked: Emitter<Graph>,
+    uses: Vec<Use>,
+}
+
+/// A lineage on its way.
+struct Lineage {
+    rfc: TaggedTypes,
+    source: Graph,
+    lowering: Lowering,
+    given: Vec<(String, Option<u64>, bool)>,
+}
+
+impl Lineage {
+    /// Lowers some accesses in random steps; `keep` tells whose memory no other
+    /// lineage accesses.
+    fn grow(&mut self, rng: &mut Rng, paths: &[String], private: impl Fn(&Graph, TagId) -> bool) {
+        let mut paths: Vec<&String> = paths.iter().filter(|_| !rng.one_in(3)).collect();
+        for at in (1..paths.len()).rev() {
+            paths.swap(at, rng.below(at + 1));
+        }
+        let step = 1 + rng.below(12);
+        for some in paths.chunks(step) {
+            let mut sources = Vec::new();
+            for path in some {
+                let Ok(tag) = self.rfc.tag(&mut self.source, path) else { continue };
+                let size = match rng.below(12) {
+                    0 => Some(*rng.pick(&[0, 1, 4, 8, 16])),
+                    _ => None,
+                };
+                let mut source = size.map_or(tag.into(), |size| Source::sized(tag, size));
+                if private(&self.source, tag) {
+                    source = source.private();
+                }
+                self.given.push(((*path).clone(), size, source.private));
+                sources.push(source);
+            }
+            let oracle = Oracle::new(&self.source, Rules::Union);
+            self.lowering.lower(&oracle, sources).unwrap();
+        }
+        let oracle = Oracle::new(&self.source, Rules::Union);
+        assert_eq!(self.lowering.check(&oracle), []);
+    }
+
+    fn stored(&self) -> String {
+        let oracle = Oracle::new(&self.source, Rules::Union);
+        ron::to_string(&self.lowering.save(&oracle)).unwrap()
+    }
+}
+
+/// All paths of declared types, whole records included.
+fn paths(types: &Declarations) -> Vec<String> {
+    let mut paths = access_paths(types, |_| true);
+    paths.extend(types.records().map(|record| types.display(record)));
+    let immutable = paths.iter().step_by(7).map(|path| format!("immutable {path}"));
+    paths.extend(immutable.collect::<Vec<_>>());
+    paths
+}
+
+impl Program {
+    fn new(seed: u64) -> Program {
+        let mut rng = Rng(seed);
+        let parts = records(&mut rng);
+        let count = 2 + rng.below(3);
+        let forked = rng.one_in(2);
+        // One lineage has memory of its own, with all records that no other names.
+        let mixed = rng.one_in(2);
+        let shared_parts: Vec<bool> = parts.iter().map(|_| !mixed || rng.one_in(2)).collect();
+        let all = declare(&parts, |_| true);
+        let named = |types: &Declarations| -> Vec<DeclId> {
+            let named = shared_parts.iter().enumerate().filter(|&(_, &shared)| shared);
+            named.filter_map(|(at, _)| types.named(&format!("S{at}"))).collect()
+        };
+        let shared = Shared::new(&all, named(&all));
+        let mut rfc = all.clone().lower(Policy::Rfc);
+        let mut source = Graph::new();
+        let mut program =
+            Program { source: Graph::new(), linked: Emitter::new(Graph::new()), uses: Vec::new() };
+
+        let mut lineages: Vec<Lineage> = Vec::new();
+        let mut told_of = vec![0_u8; parts.len()];
+        let mut stored = None;
+        for number in 0..count {
+            let name = format!("lineage {number}");
+            let wanted: Vec<bool> = parts.iter().map(|_| !rng.one_in(3)).collect();
+            let types = declare(&parts, |at| wanted[at]);
+            // Private memory is one lineage's, or that of all forks.
+            let is_private = |graph: &Graph, tag: TagId| {
+                mixed && (forked || number == 0) && is_private(&shared, graph, tag)
+            };
+            let lineage = match &stored {
+                None => {
+                    let mut source = Graph::new();
+                    // What others access by name, as far as this one is told.
+                    let told: Vec<bool> = parts.iter().map(|_| !rng.one_in(3)).collect();
+                    let by_name = |record: DeclId| {
+                        let name = types.display(record);
+                        let known = all.named(&name).is_some_and(|id| shared.has(id));
+                        known && number_of(&name).is_some_and(|at| told[at])
+                    };
+                    for record in types.records().filter(|&record| by_name(record)) {
+                        let at = number_of(&types.display(record)).unwrap();
+                        told_of[at] |= if forked { u8::MAX } else { 1 << number };
+                    }
+                    let (theirs, pairs) = tags_of_clang(&types, &mut source, by_name).unwrap();
+                    let mut lowering = Lowering::new(Options::new().lineage(name));
+                    let oracle = Oracle::new(&source, Rules::Union);
+                    lowering.fix(&oracle, theirs, pairs).unwrap();
+                    drop(oracle);
+                    let rfc = types.clone().lower(Policy::Rfc);
+                    let mut made = Lineage { rfc, source, lowering, given: Vec::new() };
+                    made.grow(&mut rng, &paths(&types), |graph, tag| is_private(graph, tag));
+                    if forked {
+                        stored = Some((made.stored(), types));
+                    }
+                    made
+                }
+                Some((text, types)) => {
+                    let saved: Saved<'static> = ron::from_str(text).unwrap();
+                    let (lowering, source) = Lowering::load(saved.fork(name)).unwrap();
+                    let rfc = types.clone().lower(Policy::Rfc);
+                    let mut fork = Lineage { rfc, source, lowering, given: Vec::new() };
+                    fork.grow(&mut rng, &paths(types), |graph, tag| is_private(graph, tag));
+                    fork
+                }
+            };
+            lineages.push(lineage);
+        }
+        // clang's own code, on what is shared.
+        let mut clang = all.clone().lower(Policy::Clang);
+        let (mut theirs, pairs) = tags_of_clang(&all, &mut source, |id| shared.has(id)).unwrap();
+        for (number, lineage) in lineages.iter_mut().enumerate() {
+            let mut given = std::mem::take(&mut lineage.given);
+            given.dedup();
+            for (path, size, private) in given {
+                // The first may not go on beside its forks.
+                let tag = lineage.rfc.tag(&mut lineage.source, &path).unwrap();
+                let of =
+                    |tag: TagId| size.map_or(tag.into(), |size| Access::from(tag).with_size(size));
+                let lowered = lineage.lowering.tag(of(tag));
+                let access = of(rfc.tag(&mut source, &path).unwrap());
+                let tag = lowered.map(|tag| program.link(lineage.lowering.graph(), tag));
+                let universal = path.ends_with("*char") && size.is_none();
+                let clang = clang.tag(&mut theirs, &path).ok();
+                let clang = clang.map(|tag| program.link(&theirs, tag));
+                let (lineage, told) = (number, 0);
+                let one = Use { lineage, told, access, tag, clang, private, forked, universal };
+                program.uses.push(one);
+            }
+        }
+        for (from, tag) in pairs {
+            let tag = Some(program.link(&theirs, tag));
+            let base = source.ty(source.tag(from).unwrap().base).name().unwrap();
+            let record = number_of(std::str::from_utf8(base).unwrap());
+            let told = record.map_or(u8::MAX, |record| told_of[record]);
+            let (lineage, access, clang) = (usize::MAX, from.into(), tag);
+            let (private, universal) = (false, false);
+            let one = Use { lineage, told, access, tag, clang, private, forked, universal };
+            program.uses.push(one);
+        }
+        program.source = source;
+        program
+    }
+
+    /// Adds a tag to the linked program: equal content is one node.
+    fn link(&mut self, graph: &Graph, tag: TagId) -> TagId {
+        let node = self.linked.tag_as_is(graph, tag).unwrap();
+        self.linked.sink_mut().mark_tag(node)
+    }
+
+    /// Asks LLVM on each pair of accesses of which one at least is a lineage's.
+    /// Returns how many there are, how many of the rule's `NoAlias` LLVM keeps, and
+    /// how many it would keep if clang had compiled all.
+    fn check(&self, llvm: &Llvm, seed: u64) -> [usize; 4] {
+        let oracle = Oracle::new(&self.source, Rules::Union);
+        let both = self.uses.iter().flat_map(|one| [one.tag, one.clang]);
+        let mut tags: Vec<TagId> = both.flatten().collect();
+        tags.sort_unstable();
+        tags.dedup();
+        let rows = grid(llvm, &format!("seed {seed}"), self.linked.sink(), &tags);
+        let place = |tag| tags.binary_search(&tag).unwrap();
+        let no_alias = |a: Option<TagId>, b: Option<TagId>| {
+            let (Some(a), Some(b)) = (a.map(place), b.map(place)) else { return false };
+            rows[a].as_bytes()[b] == b'N' || rows[b].as_bytes()[a] == b'N'
+        };
+        let mut sums = [0; 4];
+        for (at, a) in self.uses.iter().enumerate() {
+            for b in &self.uses[at..] {
+                if !a.meets(b) {
+                    continue;
+                }
+                let may = oracle.may_alias(a.access, b.access);
+                let (no, of_clang) = (no_alias(a.tag, b.tag), no_alias(a.clang, b.clang));
+                let counts = [true, !may, no && !may, of_clang && !may];
+                sums = std::array::from_fn(|at| sums[at] + usize::from(counts[at]));
+                assert!(
+                    !(no && may),
+                    "seed {seed}: {:?} of {} and {:?} of {}: {:?}, {:?}, {}",
+                    a.access,
+                    a.lineage,
+                    b.access,
+                    b.lineage,
+                    self.linked.sink().tag(a.tag.unwrap()),
+                    self.linked.sink().tag(b.tag.unwrap()),
+                    oracle.explain(a.access, b.access)
+                );
+            }
+        }
+        sums
+    }
+}
+
+fn is_private(shared: &Shared<'_>, graph: &Graph, tag: TagId) -> bool {
+    shared.source(graph, tag).private
+}
+
+/// Whatever each lineage knows, and however it grew or was forked, LLVM answers
+/// `MayAlias` on each pair of accesses on which the rule does.
+#[test]
+fn llvm_agrees_on_linked_lineages() {
+    let Some(llvm) = Llvm::get() else { return };
+    let wanted = setting("TBAA_PAIRS", 60_000);
+    let mut seed = setting("TBAA_SEED", 1) as u64;
+    let mut sums = [0; 4];
+    while sums[0] < wanted {
+        let more = Program::new(seed).check(llvm, seed);
+        sums = std::array::from_fn(|at| sums[at] + more[at]);
+        seed += 1;
+    }
+    let [pairs, no_alias, kept, by_clang] = sums;
+    println!(
+        "linked lineages, to seed {seed}: LLVM 22 on {pairs} pairs, none unsound; {kept} of \
+         {no_alias} NoAlias kept, {by_clang} by clang's own tags"
+    );
+    assert!(kept * 2 > by_clang, "shared memory has tags that say something");
+}
+
+/// Members that overlap without a union: LLVM's walk sees one of them, so clang's
+/// cursor is not the place of the other.
+#[test]
+fn members_that_overlap() {
+    let mut linked = Emitter::new(Graph::new());
+    let mut tag_of = |whole: bool| {
+        let (mut source, mut theirs) = (Graph::new(), Graph::new());
+        let mut b = source.builder();
+        let root = b.root("R").unwrap();
+        let char = b.sized_type(root, 1, "char", &[]).unwrap();
+        let int = b.sized_type(char, 4, "int", &[]).unwrap();
+        let field = |ty| SizedField { ty, offset: 0, size: 4 };
+        let [x, y] = ["A", "B"].map(|name| b.sized_type(char, 4, name, &[field(int)]).unwrap());
+        let both = b.sized_type(char, 4, "O", &[field(x), field(y)]).unwrap();
+        let base = if whole { both } else { x };
+        let ours = [int, base].map(|base| b.access_tag(base, int, 0, 4, false).unwrap());
+        let mut b = theirs.builder();
+        let root = b.root("R").unwrap();
+        let char = b.scalar_type("char", root).unwrap();
+        let int = b.scalar_type("int", char).unwrap();
+        let [x, y] = ["A", "B"].map(|name| b.struct_type(name, &[(int, 0)]).unwrap());
+        let both = b.struct_type("O", &[(x, 0), (y, 0)]).unwrap();
+        let base = if whole { both } else { x };
+        let tags = [int, base].map(|base| b.struct_tag(base, int, 0, false).unwrap());
+        let oracle = Oracle::new(&source, Rules::Union);
+        let mut lowering = Lowering::new(Options::new());
+        lowering.fix(&oracle, theirs, ours.into_iter().zip(tags)).unwrap();
+        lowering.lower(&oracle, ours).unwrap();
+        let node = linked.tag_as_is(lowering.graph(), lowering.tag(ours[1]).unwrap()).unwrap();
+        linked.sink_mut().mark_tag(node)
+    };
+    let (whole, part) = (tag_of(true), tag_of(false));
+    let llvm = Oracle::new(linked.sink(), Rules::Llvm);
+    assert!(llvm.may_alias(whole, part), "one is inside the other");
+}
+
+/// A place that was lowered as private cannot become shared.
+#[test]
+fn private_memory_stays_private() {
+    let mut types = Declarations::new(Target::x86_64());
+    types.define(Record::structure("P").field("x", "int").field("y", "int")).unwrap();
+    let mut source = Graph::new();
+    let (theirs, pairs) = tags_of_clang(&types, &mut source, |_| false).unwrap();
+    let mut rfc = types.lower(Policy::Rfc);
+    let (x, y) = (rfc.tag(&mut source, "P.x").unwrap(), rfc.tag(&mut source, "P.y").unwrap());
+    let oracle = Oracle::new(&source, Rules::Union);
+    let mut lowering = Lowering::new(Options::new().lineage("one"));
+    lowering.fix(&oracle, theirs, pairs).unwrap();
+    lowering.lower(&oracle, [Source::from(x).private(), y.into()]).unwrap();
+    let (of_x, of_y) = (lowering.tag(x), lowering.tag(y));
+    let error = lowering.lower(&oracle, [x]).unwrap_err();
+    assert!(matches!(&error, LowerError::Private { place } if place == "P+0: int"), "{error}");
+    assert!(error.to_string().contains("name its record in `Shared`"), "{error}");
+    // It was private and still is; what was shared may be asked for as either.
+    lowering.lower(&oracle, [Source::from(x).private(), Source::from(y).private()]).unwrap();
+    assert_eq!((lowering.tag(x), lowering.tag(y)), (of_x, of_y));
+    assert_ne!(of_x, of_y);
+}

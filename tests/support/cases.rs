@@ -1,0 +1,56 @@
+//! Cases that stand in a file: inputs, and what comes of them.
+//!
+//! A line `=== TITLE` begins a case. Lines `---` divide what is given, if that has several
+//! parts, and a line `==>` stands before what is expected. What stands before the first case
+//! is for readers. `TBAA_FIXTURES=overwrite` writes down what comes of each case now: look at
+//! the difference before it is committed.
+
+use std::fs;
+use std::path::Path;
+
+/// Panics unless `run`, which gets a case's title and parts, says of each case of a file under
+/// `tests/fixtures` what is written there.
+pub fn check(file: &str, mut run: impl FnMut(&str, &[&str]) -> String) {
+    let path = Path::new(crate::ROOT).join("tests/fixtures").join(file);
+    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{file}: {error}"));
+    let mut cases = text.split("\n=== ");
+    let mut ours = cases.next().unwrap().trim_end().to_owned() + "\n";
+    let mut wrong = Vec::new();
+    for case in cases {
+        let (title, case) = case.split_once('\n').unwrap_or((case, ""));
+        let (input, expected) = case.split_once("==>\n").unwrap_or((case, ""));
+        let mut found = run(title, &input.split("---\n").collect::<Vec<_>>());
+        if !found.is_empty() && !found.ends_with('\n') {
+            found.push('\n');
+        }
+        let expected = expected.trim_end_matches('\n');
+        if found.trim_end_matches('\n') != expected {
+            wrong.push(format!("{title}\n{input}found:\n{found}expected:\n{expected}\n"));
+        }
+        ours += &format!("\n=== {title}\n{input}==>\n{found}");
+    }
+    if std::env::var("TBAA_FIXTURES").is_ok_and(|wish| wish == "overwrite") {
+        fs::write(&path, ours).unwrap();
+    } else {
+        let what = "wrong; TBAA_FIXTURES=overwrite writes what is found";
+        assert!(wrong.is_empty(), "{file}: {} cases {what}\n\n{}", wrong.len(), wrong.join("\n"));
+    }
+}
+
+/// The parts of each case of a file, by title.
+pub fn all(file: &str) -> Vec<(String, Vec<String>)> {
+    let path = Path::new(crate::ROOT).join("tests/fixtures").join(file);
+    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{file}: {error}"));
+    let cases = text.split("\n=== ").skip(1).map(|case| {
+        let (title, case) = case.split_once('\n').unwrap();
+        let input = case.split("==>\n").next().unwrap();
+        (title.to_owned(), input.split("---\n").map(str::to_owned).collect())
+    });
+    cases.collect()
+}
+
+/// The first part of a case.
+pub fn input(file: &str, title: &str) -> String {
+    let case = all(file).into_iter().find(|case| case.0 == title);
+    case.unwrap_or_else(|| panic!("{file} has no case {title:?}")).1.swap_remove(0)
+}
