@@ -1,6 +1,6 @@
 //! TBAA for JIT front ends that use LLVM through inkwell.
 //!
-//! A [`Jit`](tbaa_lower::emit::Jit) has the declared types, and for each path a
+//! A [`Jit`] has the declared types, and for each path a
 //! place; a [`Tagger`] attaches to a load or store there what LLVM should know of
 //! it. [`LlvmSink`] is the same for front ends that use `llvm-sys`.
 //!

@@ -4,7 +4,7 @@ use crate::{Options, ScopeForm};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// What a [`Jit`] is to do beside the usual.
+/// What a [`Jit`](super::Jit) is to do beside the usual.
 ///
 /// ```
 /// use tbaa_lower::ScopeForm;
@@ -54,7 +54,7 @@ impl JitOptions {
     /// Names records that C code accesses by clang's own tags, in modules that are
     /// linked with the JIT's; what is inside these records is shared with them.
     /// The tags then stand under clang's root. Look at each such module with
-    /// [`Jit::check_linked`].
+    /// [`Jit::check_linked`](super::Jit::check_linked).
     #[must_use]
     pub fn shared(self, records: impl IntoIterator<Item = impl Into<String>>) -> Self {
         JitOptions { shared: records.into_iter().map(Into::into).collect(), ..self }
