@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde::{Deserialize, Serialize};
 
-use crate::toolchain::{Error, Toolchain, shown_command};
+use crate::toolchain::{Error, SOURCE, Toolchain, shown_command};
 
 /// The alias analyses, LLVM's default ones, with the watched one in the place of
 /// LLVM's analysis by types, and last: it is asked only what all others leave open.
@@ -116,10 +117,8 @@ impl<'t> Runs<'t> {
         text: &[u8],
         passes: &str,
     ) -> Result<Self, Error> {
-        let name = format!(
-            "{:016x}",
-            hash(&[text, passes.as_bytes(), tools.plugin.as_os_str().as_encoded_bytes()])
-        );
+        // What another plugin found may differ.
+        let name = format!("{:016x}", hash((text, passes, &tools.plugin, SOURCE)));
         let folder = folder.join(name);
         fs::create_dir_all(&folder).map_err(|error| Error::File(folder.clone(), error))?;
         let input = folder.join("input.ll");
@@ -195,7 +194,7 @@ impl<'t> Runs<'t> {
     /// The file that a run writes, made anew if it is not there.
     fn kept(&mut self, allowed: &Allowed, variable: &str, kind: &str) -> Result<PathBuf, Error> {
         let text = allowed.text();
-        let name = format!("{kind}-{:016x}", hash(&[text.as_bytes()]));
+        let name = format!("{kind}-{:016x}", hash(&text));
         let [allow, result] = ["allow", "json"].map(|it| self.folder.join(format!("{name}.{it}")));
         let of = |path: &Path| {
             let path = path.to_owned();
@@ -239,10 +238,9 @@ fn finish(command: &mut Command) -> Result<(), Error> {
     Err(Error::Passes(shown_command(command), printed))
 }
 
-/// FNV-1a of 64 bits, which names files; their content is compared besides.
-fn hash(parts: &[&[u8]]) -> u64 {
-    parts.iter().fold(0xcbf2_9ce4_8422_2325, |hash, part| {
-        let bytes = part.iter().copied().chain([0xff]);
-        bytes.fold(hash, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
-    })
+/// A number that names a file, whose content is compared besides.
+fn hash(of: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    of.hash(&mut hasher);
+    hasher.finish()
 }
