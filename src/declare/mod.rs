@@ -2,7 +2,7 @@
 //!
 //! [`Declarations`] hold C-like types, laid out as a C compiler does for a
 //! [`Target`]: scalars, pointers, arrays, vectors, structs and unions with
-//! anonymous members and bit-fields. [`Declarations::lower`] puts them under a
+//! anonymous members and bit-fields. [`Declarations::into_tagged`] puts them under a
 //! [`Policy`], and [`TaggedTypes::tag`] gives the tag of an access from a path.
 //!
 //! ```
@@ -18,7 +18,7 @@
 //! types.define(Record::structure("Table").field("size", "int").field("array", "TValue *"))?;
 //!
 //! let mut graph = Graph::new();
-//! let mut types = types.lower(Policy::Rfc);
+//! let mut types = types.into_tagged(Policy::Rfc);
 //! let number = types.tag(&mut graph, "Table.array[*].value.n")?;
 //! let type_tag = types.tag(&mut graph, "TValue.tt")?;
 //! let pointer = types.tag(&mut graph, "TValue.value.gc")?;
@@ -42,11 +42,11 @@ mod id;
 mod import;
 mod layout;
 mod llvm;
-mod lower;
 mod path;
 mod read;
 mod record;
 mod rust;
+mod tagged;
 mod target;
 
 pub use declarations::Declarations;
@@ -54,10 +54,10 @@ pub use error::DeclareError;
 pub use id::DeclId;
 pub use import::{ClangAccesses, ClangDifference, ClangRecords};
 pub use llvm::LlvmTypes;
-pub use lower::{Place, Policy, TaggedTypes};
 pub use read::MemberLayout;
 pub use record::{Member, MemberType, Record};
 pub use rust::{Handle, Tbaa, TypedPath};
+pub use tagged::{Place, Policy, TaggedTypes};
 pub use target::Target;
 #[cfg(feature = "derive")]
 pub use tbaa_derive::{Tbaa, path};

@@ -125,7 +125,7 @@ fn types() -> (Declared, Graph) {
     let mut types = Declarations::new(Target::x86_64());
     types.define(Record::union("U").field("i", "int").field("f", "float")).unwrap();
     types.define(Record::structure("T").field("p", "int *").field("count", "int")).unwrap();
-    let (mut declared, mut graph) = (types.lower(Policy::Rfc), Graph::new());
+    let (mut declared, mut graph) = (types.into_tagged(Policy::Rfc), Graph::new());
     for path in PATHS {
         declared.tag(&mut graph, path).unwrap();
     }
@@ -317,7 +317,7 @@ fn two_open_lineages() {
     let made = |lineage: &str| {
         let mut graph = Graph::new();
         let (theirs, pairs) = tags_of_clang(&types, &mut graph, |_| true).unwrap();
-        let tag = types.clone().lower(Policy::Rfc).tag(&mut graph, path).unwrap();
+        let tag = types.clone().into_tagged(Policy::Rfc).tag(&mut graph, path).unwrap();
         let mut lowering = Lowering::new(Options::new().lineage(lineage));
         let oracle = Oracle::new(graph, Rules::Union);
         lowering.fix(&oracle, theirs, pairs).unwrap();

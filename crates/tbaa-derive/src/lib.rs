@@ -54,7 +54,7 @@ mod guide {}
 ///
 /// # let Some(target) = Target::host() else { return Ok(()) };
 /// let mut graph = Graph::new();
-/// let mut types = Declarations::new(target).lower(Policy::Rfc);
+/// let mut types = Declarations::new(target).into_tagged(Policy::Rfc);
 /// let number = types.handle(&mut graph, path!(Table.array[*].value.n))?;
 /// let size = types.handle(&mut graph, path!(Table.size))?;
 ///

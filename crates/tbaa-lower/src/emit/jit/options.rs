@@ -70,7 +70,7 @@ impl JitOptions {
 
 impl JitOptions {
     /// Returns the options of the lowering.
-    pub(super) fn lower(&self) -> Options {
+    pub(super) fn lowering(&self) -> Options {
         let lineage = self.lineage.clone().unwrap_or_else(unique_lineage);
         Options::new().lineage(lineage).scopes(self.scopes)
     }
