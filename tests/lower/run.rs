@@ -169,7 +169,7 @@ fn two_open_lineages() {
     let made = |lineage: &str| {
         let mut graph = Graph::new();
         let (theirs, pairs) = tags_of_clang(&types, &mut graph, |_| true).unwrap();
-        let tag = types.clone().lower(Policy::Rfc).tag(&mut graph, path).unwrap();
+        let tag = types.clone().into_tagged(Policy::Rfc).tag(&mut graph, path).unwrap();
         let mut lowering = Lowering::new(Options::new().lineage(lineage));
         let oracle = Oracle::new(graph, Rules::Union);
         lowering.fix(&oracle, theirs, pairs).unwrap();

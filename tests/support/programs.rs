@@ -92,7 +92,7 @@ pub fn types() -> (Declared, Graph) {
     let mut types = Declarations::new(Target::x86_64());
     types.define(Record::union("U").field("i", "int").field("f", "float")).unwrap();
     types.define(Record::structure("T").field("p", "int *").field("count", "int")).unwrap();
-    let (mut declared, mut graph) = (types.lower(Policy::Rfc), Graph::new());
+    let (mut declared, mut graph) = (types.into_tagged(Policy::Rfc), Graph::new());
     for path in PATHS {
         declared.tag(&mut graph, path).unwrap();
     }

@@ -87,7 +87,7 @@ impl JitOptions {
 
 impl JitOptions {
     /// Returns the options of the lowering.
-    pub(super) fn lower(&self) -> Options {
+    pub(super) fn lowering(&self) -> Options {
         Options::new().lineage(self.lineage_name()).scopes(self.scopes)
     }
 

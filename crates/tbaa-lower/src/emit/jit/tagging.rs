@@ -63,7 +63,7 @@ impl Tagging {
         if of.tagged().policy() != Policy::Rfc {
             return Ok(Tagging::of(options, None, None));
         }
-        let mut lowering = Lowering::new(options.lower());
+        let mut lowering = Lowering::new(options.lowering());
         let mut theirs = None;
         if !options.shared.is_empty() {
             let records = records(of.tagged().types(), &options.shared)?;
