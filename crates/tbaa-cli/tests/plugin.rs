@@ -220,6 +220,27 @@ int twice(struct a *a, struct b *b, struct b *c) { put(b, a); put(c, a); return 
     assert_eq!(["twice", "again"].map(|it| loads(&made, it)), [1, 1]);
 }
 
+/// Of Lua's interpreter and tables, with classes that LLVM's passes ask about, in `opt` and
+/// in `clang`.
+#[test]
+fn two_runs_give_the_same_bytes() {
+    if !llvm_is_there() {
+        return;
+    }
+    let sources = tbaa_tests::lua::sources("lua-5.4.9");
+    let wanted = ["lvm.c", "ltable.c"];
+    for source in sources.iter().filter(|it| wanted.iter().any(|name| it.ends_with(name))) {
+        let source = source.to_str().unwrap();
+        let flags = ["-O2", "-Xclang", "-disable-llvm-passes"];
+        let lowered = printed(tbaa(&[&["lower", "--classes", source, "--"][..], &flags].concat()));
+        let module = file("twice.ll", &lowered);
+        let plugin = format!("-fpass-plugin={}", tools::plugin());
+        let clang = ["-O2", "-S", "-o", "-", "-Wno-override-module", &plugin, &module];
+        assert!(optimised(&module) == optimised(&module), "{source} in opt");
+        assert!(run("clang-22", &clang) == run("clang-22", &clang), "{source} in clang");
+    }
+}
+
 /// LLVM clones scopes, as its builder makes them, for each inlined copy. It then cannot
 /// compare a copy with another, nor with the caller. Classes stay what they are.
 #[test]
