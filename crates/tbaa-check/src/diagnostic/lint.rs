@@ -41,6 +41,8 @@ pub enum Lint {
     UnusedType,
     /// A name differs from a known one by what looks like a slip.
     NameTypo,
+    /// A pointer that is chosen between memory of two types is loaded through with a tag.
+    ChosenPointer,
 }
 
 impl Lint {
@@ -62,6 +64,7 @@ impl Lint {
         Lint::UnusedTag,
         Lint::UnusedType,
         Lint::NameTypo,
+        Lint::ChosenPointer,
     ];
 
     /// Returns the number of the lint's code: 101 for `TBAA101`.
@@ -105,6 +108,7 @@ impl Lint {
             Lint::UnusedTag => "a tag that no instruction has",
             Lint::UnusedType => "a type that no tag reaches",
             Lint::NameTypo => "a name that looks misspelled",
+            Lint::ChosenPointer => "a tagged load through a pointer chosen among types",
         }
     }
 }
