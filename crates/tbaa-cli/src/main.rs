@@ -7,6 +7,7 @@
 
 mod args;
 mod commands;
+mod compile_commands;
 mod convert;
 mod drawing;
 mod find;
@@ -17,6 +18,7 @@ mod progress;
 mod render;
 mod report;
 mod scratch;
+mod sources;
 mod svg;
 mod walk;
 
