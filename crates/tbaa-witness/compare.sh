@@ -31,7 +31,7 @@ faults() {
     local name; name=$(basename "$file"); local ours=- theirs=-
     local plus=; [[ $name == *.cpp ]] && plus="-x c++ -std=c++20 -lstdc++"
     case $name in
-    *.ll) tbaa instrument "$file" -o f.ll 2>> compare.log &&
+    *.ll) tbaa instrument "$file" -o f.ll >> compare.log 2>&1 &&
       "$CLANG" -O1 -w f.ll -rdynamic "$(dirname "$(command -v tbaa)")/libtbaa_witness.so" -pthread -o f 2>> compare.log &&
       ./f 2>&1 | grep -q '^tbaa-witness: contradiction' && ours=found ;;
     *) tbaa cc -O1 -w -I"$here/include" $plus "$file" -x none -pthread -lm -o f 2>> compare.log &&

@@ -19,7 +19,7 @@ source_of() {
   cd "$folder" || exit 2
   rm -rf "work-$1"
   ls "$1"_*.dsc > /dev/null 2>&1 || apt-get -q source --download-only "$1" || exit 2
-  dpkg-source --no-check -x "$1"_*.dsc "work-$1" && cd "work-$1"
+  dpkg-source --no-check -x "$1"_*.dsc "work-$1" > /dev/null && cd "work-$1"
 }
 
 # try PROGRAM COMMAND...: runs it, and says how it ended.
@@ -62,7 +62,8 @@ sqlite() { source_of sqlite3
 mimalloc() { source_of mimalloc
   try mimalloc "cmake -B build -DCMAKE_BUILD_TYPE=Release -DMI_BUILD_TESTS=ON"
   try mimalloc "cmake --build build -j$jobs"
-  try mimalloc "cd build && ctest --output-on-failure"; }
+  try mimalloc "cd build && ctest --output-on-failure -E stress"
+  try mimalloc build/mimalloc-test-stress 4 5 3; }
 
 spdlog() { source_of spdlog
   try spdlog "cmake -B build -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS=-O1 -DSPDLOG_BUILD_TESTS=ON -DSPDLOG_BUILD_EXAMPLE=OFF -DSPDLOG_FMT_EXTERNAL_HO=ON ${FMT:+-Dfmt_DIR=$FMT}"

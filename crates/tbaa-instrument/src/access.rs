@@ -115,7 +115,11 @@ impl Current<'_, '_> {
         let known = size.parse().unwrap_or(0);
         if inline::SIZES.contains(&known) {
             self.pass.table.clears.insert(known);
-            self.put(statement, statement.offset, format_args!(".clear{known}.shared(ptr {pointer})"));
+            self.put(
+                statement,
+                statement.offset,
+                format_args!(".clear{known}.shared(ptr {pointer})"),
+            );
         } else {
             self.before(statement, format_args!("clear(ptr {pointer}, i64 {size})"));
         }

@@ -1,9 +1,9 @@
 //! Which block leads where: dominators, and loops.
 
+use tbaa::petgraph::Incoming;
 use tbaa::petgraph::algo::dominators::simple_fast;
 use tbaa::petgraph::algo::kosaraju_scc;
 use tbaa::petgraph::graph::{DiGraph, NodeIndex};
-use tbaa::petgraph::Incoming;
 use tbaa_ir::Body;
 use tbaa_lex::table::HashSet;
 

@@ -11,15 +11,15 @@ use super::table::Table;
 use std::fmt::Write;
 use tbaa::{Graph, TagId, TypeKind};
 use tbaa_ir::{
-    Block, Body, DebugInfo, Edits, Effects, Groups, Module, Opcode, Sizes, Statement,
-    TextError, TextErrorKind,
+    Block, Body, DebugInfo, Edits, Effects, Groups, Module, Opcode, Sizes, Statement, TextError,
+    TextErrorKind,
 };
 use tbaa_lex::lexer::Lexer;
 use tbaa_lex::table::{HashMap, HashSet};
 
 /// The checks of a loop that are compiled in, at most. Those of larger loops and of other code
 /// are shared, or code would grow more than it gains.
-const SMALL_LOOP: usize = 32;
+const SMALL_LOOP: usize = 96;
 
 pub(super) fn instrument(text: &[u8], module: &Module) -> Result<Instrumented, TextError> {
     let expected = |at, wanted| TextError::new(text, at, TextErrorKind::Expected { wanted });

@@ -139,8 +139,11 @@ impl<'t> Current<'_, 't> {
             }
             return repeated;
         };
-        let summaries: Vec<Summary<'t>> =
-            body.blocks.iter().map(|it| self.summary(&body.statements[it.statements.clone()])).collect();
+        let summaries: Vec<Summary<'t>> = body
+            .blocks
+            .iter()
+            .map(|it| self.summary(&body.statements[it.statements.clone()]))
+            .collect();
         let children = flow.dominated();
         let mut between = Between::new(body.blocks.len());
         // Of what many blocks begin with, one copy; the block below which most lie comes last.

@@ -122,9 +122,7 @@ fn a_pointer_that_is_loaded_again_is_the_same_until_it_is_stored() {
     // A pointer in memory.
     let memory = |between: &str| {
         let load = |n: u32| {
-            format!(
-                "%l{n} = load ptr, ptr %p, !tbaa !1\n%v{n} = load i32, ptr %l{n}, !tbaa !0"
-            )
+            format!("%l{n} = load ptr, ptr %p, !tbaa !1\n%v{n} = load i32, ptr %l{n}, !tbaa !0")
         };
         checks(&format!("{}\n{between}\n{}\nret void", load(1), load(2))).0
     };
