@@ -17,6 +17,7 @@ use clap_complete::ArgValueCompleter;
 use tbaa_ir::{DebugInfo, Module, Opcode, Sizes};
 
 use super::completions::accesses;
+use crate::char_origin::CharOrigins;
 use crate::convert::FlagsArg;
 use crate::find::{Found, access_name, in_function};
 use crate::input::{Content, Input};
@@ -141,7 +142,9 @@ pub(super) fn run(args: &Blocks, out: &mut dyn Write) -> Result<(), Failure> {
     let debug = &DebugInfo::new(input.text());
     let advisor = Advisor::new(&judge, debug);
     let sample = sample.as_ref();
-    let shown = Shown { input: &input, names: &names, debug, advisor, judge: &judge, sample };
+    let origins = CharOrigins::new(module, input.text());
+    let shown =
+        Shown { input: &input, names: &names, debug, advisor, judge: &judge, sample, origins };
     let is_listed = |blocked: &&Blocked| {
         wanted.has_load(module, blocked.load)
             && (!args.loops || blocked.depth > 0)
@@ -240,7 +243,9 @@ pub(super) fn kept_loads(input: &Input, most: usize) -> (Vec<Row>, usize) {
     let names = input.names();
     let debug = &DebugInfo::new(input.text());
     let advisor = Advisor::new(&judge, debug);
-    let shown = Shown { input, names: &names, debug, advisor, judge: &judge, sample: None };
+    let origins = CharOrigins::new(module, input.text());
+    let shown =
+        Shown { input, names: &names, debug, advisor, judge: &judge, sample: None, origins };
     let (mut rows, mut all) = (Vec::new(), 0);
     for index in 0..module.functions().len() as u32 {
         let mut body = Body::read(module, input.text(), &sizes, index);
