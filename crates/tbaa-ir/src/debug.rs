@@ -27,6 +27,8 @@ const LISTED: usize = 4;
 pub struct Location {
     /// The file's name as the compiler was given it.
     pub file: String,
+    /// The folder that a relative name starts from; empty where the compiler named none.
+    pub directory: String,
     /// From 1; 0 where the compiler knew none.
     pub line: u32,
     /// From 1; 0 where the compiler knew none.
@@ -430,16 +432,78 @@ impl<'t> DebugInfo<'t> {
     pub fn location_at(&self, offset: usize) -> Option<Location> {
         let rest = self.text.get(offset..)?;
         let line = &rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())];
-        let at = memchr::memmem::rfind(line, b"!dbg !")? + b"!dbg !".len();
-        let number = Lexer::new(line, at).number().ok()?;
+        self.place(attached(line, b"!dbg !")?)
+    }
+
+    /// As [`location_at`](Self::location_at); of an instruction that an optimiser left
+    /// without a line, that of the nearest one in its block that has a line, those behind
+    /// it first.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn location_near(&self, offset: usize) -> Option<Location> {
+        /// Lines that are looked at on either side.
+        const NEAR: usize = 64;
+        let has_line = |line: &[u8]| {
+            let at = attached(line, b"!dbg !").and_then(|number| self.place(number));
+            at.filter(|at| at.line > 0)
+        };
+        let is_end = |line: &&[u8]| line.starts_with(b"}") || !line.starts_with(b" ");
+        let newline = |byte: &u8| *byte == b'\n';
+        let rest = self.text.get(offset..)?;
+        let first = rest.split(newline).next().and_then(has_line);
+        let behind = || {
+            let mut lines = rest.split(newline).skip(1).take(NEAR).take_while(|it| !is_end(it));
+            lines.find_map(has_line)
+        };
+        let before = || {
+            let mut lines = self.text[..offset].rsplit(newline).skip(1).take(NEAR);
+            lines.by_ref().take_while(|it| !is_end(it)).find_map(has_line)
+        };
+        first.or_else(behind).or_else(before)
+    }
+
+    /// Returns where a loop begins in the source: what `!llvm.loop` says of the branch
+    /// that begins so many bytes from the start of the text and leads back.
+    ///
+    /// LLVM: `Loop::getLocRange`.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn loop_at(&self, offset: usize) -> Option<Location> {
+        let rest = self.text.get(offset..)?;
+        // A `switch` takes several lines.
+        let end = memchr::memmem::find(rest, b"\n\n").unwrap_or(rest.len());
+        let line = &rest[..end.min(memchr::memmem::find(rest, b"\n}").unwrap_or(end))];
+        let mut list = self.body(attached(line, b"!llvm.loop !")?)?;
+        list.eat(b"{").then_some(())?;
+        while list.eat(b"!") {
+            if let Some(at) = list.number().ok().and_then(|number| self.place(number)) {
+                return Some(at);
+            }
+            list.eat(b", ");
+        }
+        None
+    }
+
+    /// Returns the names of all source files, in no order that means anything.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn files(&self) -> Vec<String> {
+        let start = b"!DIFile(";
+        let nodes = memchr::memmem::find_iter(self.text, start).filter_map(|at| {
+            let rest = &self.text[at + start.len()..];
+            let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+            DebugNode { kind: b"DIFile", fields: &rest[..end] }.string(b"filename")
+        });
+        nodes.map(|name| String::from_utf8_lossy(&name).into_owned()).collect()
+    }
+
+    /// The place that a `DILocation` says.
+    fn place(&self, number: u32) -> Option<Location> {
         let node = self.node(number)?;
         (node.kind == b"DILocation").then_some(())?;
         let small = |field| node.number(field).and_then(|it| it.try_into().ok()).unwrap_or(0);
-        Some(Location {
-            file: self.file(node.link(b"scope")?)?,
-            line: small(b"line"),
-            column: small(b"column"),
-        })
+        let (file, directory) = self.file(node.link(b"scope")?)?;
+        Some(Location { file, directory, line: small(b"line"), column: small(b"column") })
     }
 
     /// Returns the language of the first compile unit, as `DW_LANG_C11`.
@@ -470,16 +534,24 @@ impl<'t> DebugInfo<'t> {
         Some(String::from_utf8_lossy(&variable.string(b"name")?).into_owned())
     }
 
-    /// The file of the nearest scope that has one.
-    fn file(&self, mut scope: u32) -> Option<String> {
+    /// The file of the nearest scope that has one, and its folder.
+    fn file(&self, mut scope: u32) -> Option<(String, String)> {
         for _ in 0..DEPTH {
             let node = self.node(scope)?;
             if let Some(file) = node.link(b"file").and_then(|file| self.node(file)) {
-                let name = file.string(b"filename")?;
-                return Some(String::from_utf8_lossy(&name).into_owned());
+                let string = |field| file.string(field).unwrap_or_default();
+                let [name, folder] = [string(b"filename"), string(b"directory")]
+                    .map(|it| String::from_utf8_lossy(&it).into_owned());
+                return Some((name, folder)).filter(|(name, _)| !name.is_empty());
             }
             scope = node.link(b"scope")?;
         }
         None
     }
+}
+
+/// The number of the node that a line attaches behind `mark`, as `!dbg !`.
+fn attached(line: &[u8], mark: &[u8]) -> Option<u32> {
+    let at = memchr::memmem::rfind(line, mark)? + mark.len();
+    Lexer::new(line, at).number().ok()
 }

@@ -76,6 +76,8 @@ lints! {
     UnusedType: WARNING, "a type that no tag reaches";
     /// A name differs from a known one by what looks like a slip.
     NameTypo: WARNING, "a name that looks misspelled";
+    /// A pointer that is chosen between memory of two types is loaded through with a tag.
+    ChosenPointer: WARNING, "a tagged load through a pointer chosen among types";
     /// One function has tags under two roots.
     TwoRoots: WARNING, "tags of one function under two roots";
     /// A scalar that is named after one kind of type is on accesses of another kind.

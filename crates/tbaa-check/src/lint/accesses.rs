@@ -30,6 +30,12 @@ pub(super) fn lint<'a>(subject: &Subject<'a>, report: &mut Report<'_>) {
     let mut members = Members::default();
     let mut reported = HashSet::default();
     for function in 0..module.functions().len() as u32 {
+        let mut tags = module.accesses_of(function).filter_map(|it| module.instructions()[it].tag);
+        let first = tags.next();
+        // Accesses under one tag agree, and to read a body takes time.
+        if !with_members && tags.all(|tag| Some(tag) == first) {
+            continue;
+        }
         let read = functions.read(function);
         if with_members {
             for index in module.accesses_of(function) {

@@ -5,6 +5,7 @@
 //! that fires and one that does not. Where a lint cannot be sure it is silent.
 
 mod accesses;
+mod chosen;
 mod fields;
 mod function;
 mod kinds;
@@ -78,6 +79,7 @@ fn run(subject: &Subject<'_>, options: &Options) -> Findings {
     names::lint(subject, &mut report);
     unused::lint(subject, &mut report);
     accesses::lint(subject, &mut report);
+    chosen::lint(subject, &mut report);
     fields::lint(subject, &mut report);
     layout::lint(subject, &mut report);
     width::lint(subject, &mut report);

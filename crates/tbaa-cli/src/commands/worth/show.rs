@@ -46,8 +46,12 @@ struct Questions {
     /// Different pairs of the module's tags that are apart; of these some are never asked
     /// about.
     pairs_apart: u64,
-    /// Pairs of tags asked about and apart.
+    /// Pairs of tags asked about and apart,
+    pairs_asked: usize,
+    /// those among them that only types answer,
     pairs_decided: usize,
+    /// and those that change the code.
+    pairs_worth: usize,
 }
 
 #[derive(Serialize)]
@@ -178,6 +182,8 @@ impl Findings {
             |tags: Vec<(&String, &String)>| tags.into_iter().map(|it| it.1.clone()).collect();
         let answers: BTreeSet<_> = decided.iter().map(|it| (&it.function, &it.a, &it.b)).collect();
         let pairs_decided: BTreeSet<_> = decided.iter().map(|it| (&it.a, &it.b)).collect();
+        let asked = found.asked.iter().filter(|it| it.is_decided());
+        let pairs_asked: BTreeSet<_> = asked.map(|it| (&it.a, &it.b)).collect();
         let total = |of: fn(&tbaa_plugin::Code) -> i64| found.all.values().map(of).sum();
         Findings {
             questions: Questions {
@@ -186,7 +192,9 @@ impl Findings {
                 answers: answers.len(),
                 worth: found.worth.len(),
                 pairs_apart: apart(input, module),
+                pairs_asked: pairs_asked.len(),
                 pairs_decided: pairs_decided.len(),
+                pairs_worth: pairs.len(),
             },
             code: Totals {
                 functions: found.all.len(),
@@ -235,13 +243,16 @@ impl Findings {
             questions.decided,
             percent(questions.decided, questions.asked)
         )?;
+        let share =
+            |count: usize| format!("{count} ({})", percent(count as u64, questions.pairs_apart));
         writeln!(
             out,
-            "Of {} pairs of tags that are apart, {} ({}) were asked about. Of {} answers to \
-             functions, {} ({}) change the code.",
+            "Of {} pairs of tags that are apart, LLVM asked about {}. Types alone decided {}, and {} \
+             change the code.\nOf {} answers to functions, {} ({}) change the code.",
             questions.pairs_apart,
-            questions.pairs_decided,
-            percent(questions.pairs_decided as u64, questions.pairs_apart),
+            share(questions.pairs_asked),
+            share(questions.pairs_decided),
+            share(questions.pairs_worth),
             questions.answers,
             questions.worth,
             percent(questions.worth as u64, questions.answers as u64)

@@ -69,7 +69,7 @@ impl Jit {
     pub fn new(types: Declarations) -> Jit {
         let options = JitOptions::new();
         let session = Session::new(types, Policy::Rfc, Rules::Union);
-        let lowering = Some(Lowering::new(options.lower()));
+        let lowering = Some(Lowering::new(options.lowering()));
         Jit { session, tagging: Tagging::of(options, lowering, None) }
     }
 
