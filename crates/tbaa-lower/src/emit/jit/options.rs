@@ -87,12 +87,7 @@ impl JitOptions {
 
 impl JitOptions {
     /// Returns the options of the lowering.
-<<<<<<< HEAD
     pub(super) fn lowering(&self) -> Options {
-        let lineage = self.lineage.clone().unwrap_or_else(unique_lineage);
-        Options::new().lineage(lineage).scopes(self.scopes)
-=======
-    pub(super) fn lower(&self) -> Options {
         Options::new().lineage(self.lineage_name()).scopes(self.scopes)
     }
 
@@ -103,7 +98,6 @@ impl JitOptions {
 
     fn lineage_name(&self) -> String {
         self.lineage.clone().unwrap_or_else(unique_lineage)
->>>>>>> 74f2ee8582ebc0dac9d9e9782a063b532f0f3107
     }
 }
 
