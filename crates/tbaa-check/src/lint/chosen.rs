@@ -25,6 +25,11 @@ fn look(
     function: u32,
     report: &mut Report<'_>,
 ) {
+    // Most functions have no `select`, and to read a body takes time.
+    let text = &subject.text[module.function_span(function)];
+    if memchr::memmem::find(text, b"select").is_none() {
+        return;
+    }
     let body = module.body(subject.text, function);
     // The two pointers of each select, and the accesses through each of these.
     let mut chosen: HashMap<&[u8], [&[u8]; 2]> = HashMap::default();

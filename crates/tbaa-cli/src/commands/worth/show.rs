@@ -11,7 +11,7 @@ use tbaa_plugin::{Found, Loss};
 
 use super::super::{counted, percent};
 use crate::input::Input;
-use crate::printable::printable;
+use crate::printable::{function_name, printable};
 
 /// Lines of the source that a pair's entry names.
 const LINES: usize = 3;
@@ -168,7 +168,10 @@ impl Findings {
             .map(|((a, b), (loss, functions))| PairEntry {
                 a: place(&a),
                 b: (!b.is_empty()).then(|| place(&b)),
-                buys: Entry::of(&loss, functions.into_iter().collect()),
+                buys: Entry::of(
+                    &loss,
+                    functions.iter().map(|it| function_name(it.as_bytes())).collect(),
+                ),
             })
             .collect();
         pairs.sort_by(|x, y| {
