@@ -50,8 +50,8 @@ struct World {
 impl World {
     fn new(rng: &mut Rng, seed: u64) -> World {
         let (graph, tags): (Graph, Vec<TagId>) =
-            universe::random(rng, seed % 2 == 0, Taste::Wild).graph();
-        let rules = if seed % 3 == 0 { Rules::UnionStrict } else { Rules::Union };
+            universe::random(rng, seed.is_multiple_of(2), Taste::Wild).graph();
+        let rules = if seed.is_multiple_of(3) { Rules::UnionStrict } else { Rules::Union };
         let oracle = Oracle::new(graph, rules);
         let mut classes = Classes::new(&seed.to_string());
         let split = 1 + rng.below(tags.len());
