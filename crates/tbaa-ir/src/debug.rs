@@ -230,6 +230,7 @@ impl<'t> DebugInfo<'t> {
             memchr::memmem::find(flags, b"DIFlagBitField").is_some()
         };
         let mut members = self.members(self.node(record)?);
+        let has_bit_fields = members.iter().any(is_bit_field);
         members.retain(|member| !is_bit_field(member));
         let mut rest = fields.iter();
         for member in members {
@@ -244,7 +245,7 @@ impl<'t> DebugInfo<'t> {
             };
             (at.checked_mul(8)? == member.start() && is_of_type).then_some(())?;
         }
-        Some(())
+        (has_bit_fields || rest.next().is_none()).then_some(())
     }
 
     fn body(&self, number: u32) -> Option<Lexer<'t>> {

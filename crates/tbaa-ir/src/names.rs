@@ -51,8 +51,11 @@ pub struct Names<'a> {
     fields: Mutex<HashMap<(TypeId, u64, TypeId), Option<String>>>,
     /// What types without a name are called by their typedefs, with the records of the debug
     /// information.
-    unnamed: Mutex<HashMap<TypeId, Option<(String, Vec<u32>)>>>,
+    unnamed: Mutex<HashMap<TypeId, Option<Unnamed>>>,
 }
+
+/// What a type without a name is called, and the records of the debug information that may be it.
+type Unnamed = (String, Vec<u32>);
 
 /// The most levels of a pointer that are written as stars.
 const STARS: usize = 8;
@@ -193,7 +196,7 @@ impl<'a> Names<'a> {
     }
 
     /// What a type without a name is called by its typedef, and the records that may be it.
-    fn unnamed(&self, ty: TypeId) -> Option<(String, Vec<u32>)> {
+    fn unnamed(&self, ty: TypeId) -> Option<Unnamed> {
         let (debug, node) = (self.debug.as_ref()?, self.graph.ty(ty));
         let find = || {
             let field = |field: Field| Some((field.offset, self.graph.ty(field.ty).name()?));

@@ -26,7 +26,7 @@ fn look(
     report: &mut Report<'_>,
 ) {
     // Most functions have no `select`, and to read a body takes time.
-    let text = &subject.text[module.function_span(function)];
+    let text = subject.text.get(module.function_span(function)).unwrap_or_default();
     if memchr::memmem::find(text, b"select").is_none() {
         return;
     }

@@ -54,14 +54,14 @@ impl Kind {
     }
 
     /// Whether an access of kind `accessed` fits. An integer may hold the bits of anything as
-    /// wide as it; other passes than front ends use integers of any width, and exchange integers
+    /// wide as it, and of several floating-point numbers; other passes than front ends use integers of any width, and exchange integers
     /// and floating-point numbers.
     fn takes(self, accessed: Kind, is_optimized: impl Fn() -> bool) -> bool {
         match (self, accessed) {
             (Kind::Integer(_), Kind::Integer(_)) => true,
             (Kind::Float(64) | Kind::Pointer, Kind::Integer(64)) => true,
             (Kind::Pointer, Kind::Integer(32)) => is_optimized(),
-            (Kind::Float(own), Kind::Integer(bits)) => own == bits || is_optimized(),
+            (Kind::Float(own), Kind::Integer(bits)) => bits.is_multiple_of(own) || is_optimized(),
             (Kind::Pointer, Kind::Integer(_)) | (Kind::Integer(_), Kind::Float(_)) => {
                 is_optimized()
             }

@@ -1,8 +1,8 @@
-//! What LLVM accepts and is still wrong, or suspicious.
+//! Reports what is wrong or suspicious although LLVM accepts it.
 //!
-//! [`lint`] looks over a module, [`lint_graph`] over a graph without code. Each
-//! [`Lint`] has a code, a level, and a page in `docs/lints.md` with an example
-//! that fires and one that does not. Where a lint cannot be sure it is silent.
+//! [`lint`] checks a module, [`lint_graph`] a graph without code. Each [`Lint`] has a
+//! code, a level, and a page in `docs/lints.md` with an example that fires and one that
+//! does not. A lint that cannot be sure is silent.
 
 mod accesses;
 mod chosen;
@@ -32,14 +32,14 @@ use tbaa_ir::Module;
 /// Reports what is suspicious in a module that was read from `text`, in order
 /// of place.
 ///
-/// Of a module read with [`Keep::All`](tbaa_ir::Keep::All) the lints see
-/// nodes that nothing uses too.
+/// The lints see unused nodes only if the module was read with
+/// [`Keep::All`](tbaa_ir::Keep::All).
 ///
 /// ```
 /// use tbaa_check::lint;
 ///
-/// // The tag of the load is a type: LLVM takes it for a whole "int", but not
-/// // for the same "int" as !0.
+/// // The tag of the load is a type node: LLVM reads it as an access to a new type
+/// // that is not the "int" of !0.
 /// let text = br#"
 /// define i32 @f(ptr %p) {
 ///   store i32 1, ptr %p, !tbaa !0
@@ -66,8 +66,8 @@ pub fn lint(module: &Module, text: &[u8], options: &Options) -> Findings {
     found.in_order()
 }
 
-/// As [`lint`], for a graph that was not read from a text: the lints of types
-/// and tags alone.
+/// As [`lint`], for a graph that was not read from a text: runs only the lints of types
+/// and tags.
 #[must_use]
 pub fn lint_graph(graph: &Graph, options: &Options) -> Findings {
     run(&Subject::of_graph(graph), options).in_order()

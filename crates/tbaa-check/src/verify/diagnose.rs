@@ -13,7 +13,7 @@ use tbaa::{Oracle, Rules};
 use tbaa_ir::{Instruction, Module, Opcode};
 use tbaa_lex::table::{HashMap, IndexMap};
 
-/// By which rules tags are judged, and how many findings are kept. [`Rules`] are
+/// The rules by which tags are checked, and how many findings are kept. [`Rules`] alone are
 /// options with the default limits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
@@ -36,12 +36,12 @@ impl Options {
 }
 
 /// Reports everything that is ill formed in a module that was read from `text`,
-/// in order of place, and no more of it than `options` say.
+/// in order of place, within the limits of `options`.
 ///
-/// By rule `llvm` that is what LLVM 22's verifier rejects, and what breaks the
-/// rules of `tbaa.struct`; each tag is judged by the first rule that it breaks,
-/// each type that it uses by all of them, once. By the union rules it is the
-/// tags that denote nothing, for which every query answers `MayAlias`.
+/// By rule `llvm` it reports what LLVM 22's verifier rejects, and what breaks the rules of
+/// `tbaa.struct`: for each tag the first rule that it breaks, and once for each type all rules
+/// that it breaks. By the union rules it reports tags that denote nothing; every query about
+/// these answers `MayAlias`.
 ///
 /// ```
 /// use tbaa::Rules;
