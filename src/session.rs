@@ -38,7 +38,7 @@ impl Session {
     /// Returns a session with an empty graph. More types may be declared later.
     #[must_use]
     pub fn new(types: Declarations, policy: Policy, rules: Rules) -> Session {
-        Session::from_parts(types.lower(policy), Oracle::new(Graph::new(), rules))
+        Session::from_parts(types.into_tagged(policy), Oracle::new(Graph::new(), rules))
     }
 
     /// Makes a session of its parts: where a graph is there already, such as

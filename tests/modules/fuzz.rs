@@ -16,7 +16,10 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
 
 #[test]
 fn every_target_runs() {
-    for (name, run) in TARGETS {
+    let only = std::env::var("TBAA_FUZZ_TARGET").ok();
+    for (name, run) in
+        TARGETS.iter().filter(|(name, _)| only.as_deref().is_none_or(|it| it == *name))
+    {
         let seeds = seeds(name);
         seeds.iter().for_each(|seed| run(seed));
         let mut rng = Rng(setting("TBAA_SEED", 1) as u64);

@@ -8,6 +8,7 @@
 mod diagnostic;
 pub mod link;
 pub mod lint;
+mod repair;
 mod subject;
 pub mod verify;
 

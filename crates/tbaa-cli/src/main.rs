@@ -6,6 +6,7 @@
 //! the arguments are unusable.
 
 mod args;
+mod char_origin;
 mod commands;
 mod compile_commands;
 mod convert;

@@ -262,3 +262,48 @@ fn a_guilty_pair_of_two_modules_is_found_in_a_recorded_build() {
     let output = project.tbaa("bisect --build nothing -- true");
     assert!(text(&output.stderr).contains("build with CC='tbaa cc --record nothing'"));
 }
+
+/// Ctrl-C puts a recorded build back.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interrupt_puts_a_recorded_build_back() {
+    let script = "#!/bin/sh\necho >> count\n./program\nstatus=$?\n\
+                  test $(wc -l < count) -le 3 || sleep 600\nexit $status\n";
+    let Some(project) = Project::new("interrupted", &[SPLIT, &[("test.sh", script)]].concat())
+    else {
+        return;
+    };
+    for line in [
+        "cc --record record -O2 -flto -c main.c",
+        "cc --record record -O2 -flto -c put.c",
+        "cc --record record -O2 -flto -c get.c",
+        "cc --record record -O2 -flto main.o put.o get.o -o program",
+    ] {
+        project.quiet(line);
+    }
+    let temporary = project.0.join("temporary");
+    fs::create_dir(&temporary).unwrap();
+    let files = ["program", "main.o", "put.o", "get.o"];
+    let read = || files.map(|file| fs::read(project.0.join(file)).unwrap());
+    let before = read();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tbaa"));
+    command.args(["bisect", "--build", "record", "--", "sh", "test.sh"]);
+    command.current_dir(&project.0).env("TMPDIR", &temporary).env("CLANG", "clang-22");
+    let mut child = command.spawn().unwrap();
+    // With all tags the program was run three times; then it is built without any.
+    let is_changed = || {
+        let count = fs::read_to_string(project.0.join("count")).unwrap_or_default();
+        count.lines().count() > 3 && read() != before
+    };
+    let waited = (0..6000).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        is_changed()
+    });
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    let status = child.wait().unwrap();
+    assert!(waited, "the build was not changed");
+    assert_eq!(status.code(), Some(130), "{status}");
+    assert!(read() == before);
+    assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0);
+}

@@ -1,6 +1,6 @@
 //! Loads, stores and atomic accesses.
 
-use super::inline;
+use super::inline::{self, Check};
 use super::outcome::SkipReason;
 use super::pass::Current;
 use tbaa::TagId;
@@ -66,12 +66,6 @@ impl<'t> Current<'_, 't> {
             _ => &[Direction::Read, Direction::Write],
         };
         let tag = self.pass.telling(access.tag);
-        let plain = access.opcode == Opcode::Load && !access.volatile && !access.atomic;
-        if let Some(tag) = tag.filter(|_| plain)
-            && self.repeats.is_repeated(pointer, size.store, tag)
-        {
-            return;
-        }
         let pointer = String::from_utf8_lossy(pointer);
         let ty = String::from_utf8_lossy(ty);
         let word = String::from_utf8_lossy(statement.word);
@@ -93,7 +87,7 @@ impl<'t> Current<'_, 't> {
     ) {
         let Some(tag) = tag else {
             if kinds.contains(&Direction::Write) {
-                self.before(statement, format_args!("clear(ptr {pointer}, i64 {size})"));
+                self.forget(statement, pointer, size);
             }
             return;
         };
@@ -102,14 +96,32 @@ impl<'t> Current<'_, 't> {
         for kind in kinds {
             let word = kind.word();
             let call = if inline::SIZES.contains(&known) {
-                self.pass.table.inlined.insert((word, known));
-                format!(".{word}{known}(ptr {pointer}, i32 {site})")
+                let check = Check { word, size: known, inlined: self.looped };
+                self.pass.table.checks.insert(check);
+                format!(".{check}(ptr {pointer}, {})", inline::row(site))
             } else {
                 format!(
                     "_{word}(ptr {pointer}, i64 {size}, i32 {site}, ptr @__tbaa_witness.module)"
                 )
             };
             self.put(statement, statement.offset, call);
+        }
+    }
+}
+
+impl Current<'_, '_> {
+    /// Before a write of which nothing is known.
+    pub(super) fn forget(&mut self, statement: &Statement<'_>, pointer: &str, size: &str) {
+        let known = size.parse().unwrap_or(0);
+        if inline::SIZES.contains(&known) {
+            self.pass.table.clears.insert(known);
+            self.put(
+                statement,
+                statement.offset,
+                format_args!(".clear{known}.shared(ptr {pointer})"),
+            );
+        } else {
+            self.before(statement, format_args!("clear(ptr {pointer}, i64 {size})"));
         }
     }
 }

@@ -1,21 +1,25 @@
 //! The pass over a module's functions.
 
 use super::attributes::weaken;
+use super::flow::Flow;
 use super::globals::globals;
 use super::inline::CHECKED;
 use super::outcome::{Instrumented, SkipReason};
 use super::pass::{Current, Pass, location};
-use super::repeats::Repeats;
 use super::slots;
 use super::table::Table;
 use std::fmt::Write;
 use tbaa::{Graph, TagId, TypeKind};
 use tbaa_ir::{
-    Body, DebugInfo, Edits, Effects, Groups, Instruction, Module, Opcode, Sizes, Statement,
-    TextError, TextErrorKind,
+    Block, Body, DebugInfo, Edits, Effects, Groups, Module, Opcode, Sizes, Statement, TextError,
+    TextErrorKind,
 };
 use tbaa_lex::lexer::Lexer;
 use tbaa_lex::table::{HashMap, HashSet};
+
+/// The checks of a loop that are compiled in, at most. Those of larger loops and of other code
+/// are shared, or code would grow more than it gains.
+const SMALL_LOOP: usize = 96;
 
 pub(super) fn instrument(text: &[u8], module: &Module) -> Result<Instrumented, TextError> {
     let expected = |at, wanted| TextError::new(text, at, TextErrorKind::Expected { wanted });
@@ -149,7 +153,7 @@ impl<'t> Pass<'t> {
             slots: HashMap::default(),
             registers: slots::registers(self.text, body, self.module),
             swift_errors: HashSet::default(),
-            repeats: Repeats::default(),
+            looped: false,
             pass: self,
         };
         current.enter(&body.header.parameters, &body.statements, coroutine);
@@ -162,12 +166,20 @@ impl<'t> Current<'_, 't> {
         let module = self.pass.module;
         let statements = &body.statements[..];
         let returned = returned(body);
-        let starts: HashSet<usize> = body.blocks.iter().map(|it| it.statements.start).collect();
+        let flow = Flow::new(body);
+        let repeated = self.repeats(body, flow.as_ref());
+        let is_check = |at: &usize| !repeated.contains(at) && self.is_checked(&statements[*at]);
+        let checks = |block: &Block<'_>| block.statements.clone().filter(is_check).count();
+        let checks: Vec<usize> = body.blocks.iter().map(checks).collect();
+        let looped = flow.map(|flow| flow.small_loops(&checks, SMALL_LOOP));
+        let mut starts = body.blocks.iter().map(|it| it.statements.start).enumerate().peekable();
         for (at, statement) in statements.iter().enumerate() {
-            if starts.contains(&at) {
-                self.repeats.begin();
+            while let Some((block, _)) = starts.next_if(|&(_, start)| start <= at) {
+                self.looped = looped.as_ref().is_some_and(|it| it[block]);
             }
-            self.repeats.pass(statement, self.pass.text, module, &self.registers);
+            if repeated.contains(&at) {
+                continue;
+            }
             let access = statement.access.map(|access| &module.instructions()[access]);
             let after = match statement.word {
                 b"invoke" => returned.get(&at).copied(),
@@ -185,27 +197,6 @@ impl<'t> Current<'_, 't> {
                 (_, Some(access)) => self.access(statement, access),
                 _ => {}
             }
-            if self.may_write(statement, access) {
-                self.repeats.written();
-            }
-        }
-    }
-}
-
-impl<'t> Current<'_, 't> {
-    /// Whether an instruction may write memory that others see.
-    fn may_write(&self, statement: &Statement<'t>, access: Option<&Instruction>) -> bool {
-        match (statement.opcode, access) {
-            (Opcode::Call, _) => {
-                let call = statement.call();
-                call.is_none_or(|call| self.pass.effects.on_loads(&call).writes())
-            }
-            (Opcode::Load, Some(access)) => access.volatile || access.atomic,
-            (_, Some(access)) => {
-                let pointer = access.pointer_span(self.pass.text);
-                pointer.is_none_or(|it| !self.registers.contains(&self.pass.text[it]))
-            }
-            (_, None) => statement.word == b"fence",
         }
     }
 }

@@ -8,6 +8,8 @@ use tbaa_lex::table::HashMap;
 #[derive(Clone, Copy)]
 pub(super) struct Global {
     pub(super) constant: bool,
+    /// Whether this module says what is in it.
+    pub(super) defined: bool,
     /// In bytes; 0 if it is not known.
     pub(super) size: u64,
 }
@@ -25,6 +27,7 @@ fn global<'t>(mut lexer: Lexer<'t>, sizes: &Sizes) -> Option<(&'t [u8], Global)>
     let name = &lexer.text[start..lexer.at];
     lexer.skip_space().ok()?;
     lexer.eat(b"=").then_some(())?;
+    let mut defined = true;
     loop {
         lexer.skip_space().ok()?;
         let constant = match lexer.word() {
@@ -38,10 +41,14 @@ fn global<'t>(mut lexer: Lexer<'t>, sizes: &Sizes) -> Option<(&'t [u8], Global)>
             },
             b"global" => false,
             b"constant" => true,
+            b"external" | b"extern_weak" => {
+                defined = false;
+                continue;
+            }
             _ => continue,
         };
         lexer.skip_space().ok()?;
         let size = sizes.of(lexer.ty().ok()?).map_or(0, |size| size.alloc);
-        return Some((name, Global { constant, size }));
+        return Some((name, Global { constant, defined, size }));
     }
 }

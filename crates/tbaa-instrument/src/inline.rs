@@ -7,54 +7,98 @@
 //! here mean, in `shadow.rs` and `states.rs`.
 
 use std::collections::BTreeSet;
-use std::fmt::Write;
+use std::fmt::{self, Display, Formatter, Write};
 
 /// The sizes of accesses that are checked so, in bytes.
 pub(super) const SIZES: [u64; 4] = [1, 2, 4, 8];
 
-/// Writes the functions for some words and sizes. `tag` is what is attached to accesses of
+/// The bits of a state's number.
+const STATE_BITS: u32 = 21;
+
+/// A site's row, as an operand.
+pub(super) fn row(site: u32) -> String {
+    format!("ptr getelementptr ([16 x i64], ptr @__tbaa_witness.rows, i64 {site})")
+}
+
+/// A check of an access by a word and a size in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Check {
+    /// `read` or `write`.
+    pub(super) word: &'static str,
+    pub(super) size: u64,
+    /// Whether it is compiled in where the access is. Else the accesses of a module share
+    /// it, which takes less code and more time.
+    pub(super) inlined: bool,
+}
+
+impl Display for Check {
+    /// Its name after `@__tbaa_witness.`.
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Check { word, size, inlined } = self;
+        write!(f, "{word}{size}{}", if *inlined { "" } else { ".shared" })
+    }
+}
+
+/// Writes the functions for some checks. `tag` is what is attached to accesses of
 /// the runtime's memory, for they do not alias the program's.
-pub(super) fn write(
-    sites: u32,
-    checks: &BTreeSet<(&'static str, u64)>,
-    tag: &str,
-    out: &mut String,
-) {
+pub(super) fn write(sites: u32, checks: &BTreeSet<Check>, tag: &str, out: &mut String) {
     let _ = write!(
         out,
         "@__tbaa_witness.rows = internal global [{sites} x [16 x i64]] zeroinitializer, align 64\n\
          @__tbaa_witness_leaves = external global [4194304 x ptr]\n\
          @__tbaa_witness_threaded = external global i8\n"
     );
-    for &(word, size) in checks {
+    let bodies: BTreeSet<(&str, u64)> = checks.iter().map(|it| (it.word, it.size)).collect();
+    for &(word, size) in &bodies {
         check(word, size, tag, out);
+        // What calls it keeps its values where they are. The report's stack goes through it.
+        let _ = write!(
+            out,
+            "define internal preserve_mostcc void @__tbaa_witness.{word}{size}.call(ptr %p, ptr %row) \
+             noinline cold nounwind uwtable {{\n  \
+             %at = ptrtoint ptr %row to i64\n  \
+             %bytes = sub i64 %at, ptrtoint (ptr @__tbaa_witness.rows to i64)\n  \
+             %number = lshr exact i64 %bytes, 7\n  \
+             %site = trunc i64 %number to i32\n  \
+             call void @__tbaa_witness_{word}{size}(ptr %p, i32 %site, ptr @__tbaa_witness.module){tag}\n  \
+             ret void\n}}\n"
+        );
+    }
+    for check in checks.iter().filter(|it| !it.inlined) {
+        let Check { word, size, .. } = check;
+        let _ = write!(
+            out,
+            "define internal preserve_mostcc void @__tbaa_witness.{check}(ptr %p, ptr %row) \
+             noinline nounwind uwtable {{\n  \
+             call void @__tbaa_witness.{word}{size}(ptr %p, ptr %row)\n  \
+             ret void\n}}\n"
+        );
     }
 }
 
 fn check(word: &str, size: u64, tag: &str, out: &mut String) {
     let (last, most) = if size == 8 { (7, 0) } else { (3, 4 - size) };
-    let flags = u32::from(word == "read") << 1 | 1;
     let _ = write!(
         out,
         "\
-define internal void @__tbaa_witness.{word}{size}(ptr %p, i32 %site) alwaysinline nounwind {{
+define internal void @__tbaa_witness.{word}{size}(ptr %p, ptr %row) alwaysinline nounwind {{
   %address = ptrtoint ptr %p to i64
   %offset = and i64 %address, {last}
   %inside = icmp ule i64 %offset, {most}
   br i1 %inside, label %find, label %call
 find:
-  %high = lshr i64 %address, 26
-  %slot = and i64 %high, 4194303
+  %slot = lshr i64 %address, 26
   %leaves = getelementptr ptr, ptr @__tbaa_witness_leaves, i64 %slot
   %leaf = load atomic ptr, ptr %leaves unordered, align 8{tag}
   %mapped = icmp ne ptr %leaf, null
   br i1 %mapped, label %look, label %call
 look:
-  %low = lshr i64 %address, 2
-  %granule = and i64 %low, 16777215
-  %cell = getelementptr i32, ptr %leaf, i64 %granule
+  %granule = {granule}
+  %cell = getelementptr i8, ptr %leaf, i64 %granule
   %old = load atomic i32, ptr %cell unordered, align 4{tag}
-"
+",
+        // The offset in a granule that is accessed whole is 0.
+        granule = if size < 4 { "and i64 %address, -4" } else { "add i64 %address, 0" },
     );
     if size == 8 {
         let _ = write!(
@@ -62,27 +106,37 @@ look:
             "  %next = getelementptr i32, ptr %cell, i64 1
   %other = load atomic i32, ptr %next unordered, align 4{tag}
   %same = icmp eq i32 %old, %other
-  br i1 %same, label %row, label %call
-row:
+  br i1 %same, label %alike, label %call
+alike:
 "
         );
     }
-    change(word, flags, size, tag, out);
+    change(word, size, tag, out);
 }
 
 /// The rest, for the state `%old` in `%cell`.
-fn change(word: &str, flags: u32, size: u64, tag: &str, out: &mut String) {
+fn change(word: &str, size: u64, tag: &str, out: &mut String) {
+    let flags = u32::from(word == "read") << 1 | 1;
     let bits = ((1 << size.min(4)) - 1) << 2;
+    if size < 4 {
+        let _ = write!(
+            out,
+            "  %shift = trunc i64 %offset to i32
+  %bytes = shl i32 {}, %shift
+  %event = or i32 %bytes, {}
+",
+            bits << STATE_BITS,
+            flags << STATE_BITS,
+        );
+    } else {
+        let _ = writeln!(out, "  %event = add i32 {}, 0", (bits | flags) << STATE_BITS);
+    }
     let _ = write!(
         out,
-        "  %shift = trunc i64 %offset to i32
-  %bytes = shl i32 {bits}, %shift
-  %state = shl i32 %old, 10
-  %event = or i32 %bytes, {flags}
-  %change = or i32 %state, %event
-  %mixed = mul i32 %change, -1640531535
-  %place = lshr i32 %mixed, 28
-  %entry = getelementptr [16 x i64], ptr @__tbaa_witness.rows, i32 %site, i32 %place
+        "  %change = add nuw i32 %old, %event
+{mixed}  %place = and i32 %mixed, 15
+  %wide = zext i32 %place to i64
+  %entry = getelementptr i64, ptr %row, i64 %wide
   %both = load atomic i64, ptr %entry unordered, align 8{tag}
   %own = trunc i64 %both to i32
   %known = icmp eq i32 %own, %change
@@ -93,7 +147,12 @@ hit:
   %stays = icmp eq i32 %new, %old
   br i1 %stays, label %done, label %changes
 changes:
-"
+",
+        mixed = if size < 4 {
+            "  %mixed = add i32 %old, %shift\n"
+        } else {
+            "  %mixed = add i32 %old, 0\n"
+        },
     );
     if size < 4 {
         // Of a granule's other bytes another thread may change the state.
@@ -114,9 +173,47 @@ store:
         out,
         "  br label %done
 call:
-  call void @__tbaa_witness_{word}{size}(ptr %p, i32 %site, ptr @__tbaa_witness.module) cold{tag}
+  call preserve_mostcc void @__tbaa_witness.{word}{size}.call(ptr %p, ptr %row) cold{tag}
   br label %done
 done:
+  ret void
+}}
+"
+    );
+}
+
+/// Writes the function that forgets what is known of so many bytes: most often that is nothing.
+pub(super) fn clear(size: u64, tag: &str, out: &mut String) {
+    // All of it lies in the word of 8 bytes that it begins in.
+    let most = 8 - size;
+    let _ = write!(
+        out,
+        "\
+define internal preserve_mostcc void @__tbaa_witness.clear{size}.shared(ptr %p) noinline nounwind {{
+  %address = ptrtoint ptr %p to i64
+  %offset = and i64 %address, 7
+  %inside = icmp ule i64 %offset, {most}
+  br i1 %inside, label %find, label %call
+find:
+  %slot = lshr i64 %address, 26
+  %leaves = getelementptr ptr, ptr @__tbaa_witness_leaves, i64 %slot
+  %leaf = load atomic ptr, ptr %leaves unordered, align 8{tag}
+  %mapped = icmp ne ptr %leaf, null
+  br i1 %mapped, label %look, label %done
+look:
+  %word = and i64 %address, -8
+  %cells = getelementptr i8, ptr %leaf, i64 %word
+  %both = load atomic i64, ptr %cells unordered, align 8{tag}
+  %nothing = icmp eq i64 %both, 0
+  br i1 %nothing, label %done, label %call
+call:
+  call preserve_mostcc void @__tbaa_witness.clear{size}.call(ptr %p) cold{tag}
+  br label %done
+done:
+  ret void
+}}
+define internal preserve_mostcc void @__tbaa_witness.clear{size}.call(ptr %p) noinline cold nounwind {{
+  call void @__tbaa_witness_clear(ptr %p, i64 {size}){tag}
   ret void
 }}
 "

@@ -5,7 +5,6 @@ use std::fmt::{Display, Write};
 use super::attributes::number;
 use super::globals::Global;
 use super::outcome::{SkipReason, Skipped};
-use super::repeats::Repeats;
 use super::table::{Site, Table};
 use tbaa::TagId;
 use tbaa_ir::{DebugInfo, Edits, Effects, Groups, Module, Sizes, Statement};
@@ -52,7 +51,8 @@ pub(super) struct Current<'p, 't> {
     /// Those that LLVM keeps in registers.
     pub(super) registers: HashSet<&'t [u8]>,
     pub(super) swift_errors: HashSet<&'t [u8]>,
-    pub(super) repeats: Repeats<'t>,
+    /// Whether the block that the pass is in is of a small loop.
+    pub(super) looped: bool,
 }
 
 /// A stack slot whose place is known wherever the function ends.
@@ -114,11 +114,14 @@ impl Current<'_, '_> {
 
     /// Calls what has this name after `@__tbaa_witness`.
     pub(super) fn put(&mut self, statement: &Statement<'_>, at: usize, call: impl Display) {
-        let mut text = format!("call void @__tbaa_witness{call}");
+        let call = call.to_string();
+        let name = &call[..call.find('(').unwrap_or(call.len())];
+        let shared = name.ends_with(".shared");
+        let convention = if shared { "preserve_mostcc " } else { "" };
+        let mut text = format!("call {convention}void @__tbaa_witness{call}");
         // Those that are compiled in have it within; one reads what was printed.
-        let within = text.starts_with("call void @__tbaa_witness.")
-            && !text.starts_with("call void @__tbaa_witness.out");
-        if !within && !text.contains("_printed(") {
+        let within = name.starts_with('.') && !shared && !name.starts_with(".out");
+        if !within && name != "_printed" {
             text.push_str(&self.pass.own_tag);
         }
         if let Some(location) = self.location(statement) {

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use super::inline;
+use super::inline::{self, Check};
 use tbaa_ir::{Location, Module, write};
 use tbaa_lex::source::escape;
 use tbaa_lex::table::IndexMap;
 
 /// The version of what this file writes and `tbaa-witness` reads.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 /// Accesses by their numbers, which count from 0.
 ///
@@ -24,8 +24,10 @@ pub(super) struct Table {
     strings: IndexMap<Vec<u8>, u32>,
     /// Of all strings, in bytes.
     strings_len: u32,
-    /// The checks that are compiled in: `read` or `write`, and of how many bytes.
-    pub(super) inlined: BTreeSet<(&'static str, u64)>,
+    /// The checks that the module has functions for.
+    pub(super) checks: BTreeSet<Check>,
+    /// The sizes in bytes of writes of which nothing is known.
+    pub(super) clears: BTreeSet<u64>,
     /// The numbers of pointers that calls of unknown functions have.
     pub(super) out: BTreeSet<usize>,
 }
@@ -99,10 +101,12 @@ impl Table {
             escape(bytes, &mut out);
             out.push_str("\"\n");
         }
-        inline::write(n, &self.inlined, tag, &mut out);
+        inline::write(n, &self.checks, tag, &mut out);
+        self.clears.iter().for_each(|&size| inline::clear(size, tag, &mut out));
         self.out.iter().for_each(|&pointers| inline::out(pointers, tag, &mut out));
-        let own = self.inlined.iter().map(|(word, size)| format!("{word}{size}"));
-        let own = own.map(|name| (name, "ptr nocapture, i32, ptr nocapture"));
+        let own: BTreeSet<_> =
+            self.checks.iter().map(|Check { word, size, .. }| format!("{word}{size}")).collect();
+        let own = own.into_iter().map(|name| (name, "ptr nocapture, i32, ptr nocapture"));
         let others = RUNTIME.iter().map(|(name, parameters)| ((*name).to_owned(), *parameters));
         for (name, parameters) in own.chain(others) {
             let _ = writeln!(

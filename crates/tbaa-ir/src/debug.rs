@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::num::NonZeroU32;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use super::module::Instruction;
 use super::numbers::Numbers;
@@ -60,6 +61,8 @@ pub struct DebugInfo<'t> {
     places: Numbers<NonZeroU32>,
     /// The structs, classes and unions of a name.
     records: HashMap<Cow<'t, [u8]>, Vec<u32>>,
+    /// The typedefs of records without a name, and these; found when asked for.
+    typedefs: OnceLock<Vec<(Vec<u8>, u32)>>,
 }
 
 /// A node such as `!DIFile(filename: "f.c")`.
@@ -147,8 +150,12 @@ impl<'t> DebugInfo<'t> {
     /// Finds the nodes in a module's text, in time linear in its length.
     #[must_use]
     pub fn new(text: &'t [u8]) -> Self {
-        let mut found =
-            DebugInfo { text, places: Numbers::new(text.len()), records: HashMap::new() };
+        let mut found = DebugInfo {
+            text,
+            places: Numbers::new(text.len()),
+            records: HashMap::new(),
+            typedefs: OnceLock::new(),
+        };
         if memchr::memmem::find(text, b"!DI").is_none() {
             return found;
         }
@@ -174,7 +181,70 @@ impl<'t> DebugInfo<'t> {
 
     /// Returns whether the text has no debug information on types.
     pub(super) fn has_no_records(&self) -> bool {
-        self.records.is_empty()
+        self.records.is_empty() && self.typedefs().is_empty()
+    }
+
+    /// The typedefs of records without a name.
+    fn typedefs(&self) -> &[(Vec<u8>, u32)] {
+        self.typedefs.get_or_init(|| {
+            let at_typedef = |at: usize| {
+                let start = memchr::memrchr(b'\n', &self.text[..at]).map_or(0, |line| line + 1);
+                let mut lexer = Lexer::new(self.text, start);
+                lexer.eat(b"!").then_some(())?;
+                let node = self.node(lexer.number().ok()?)?;
+                let record = node.link(b"baseType")?;
+                let of = self.node(record).filter(|of| of.is_record())?;
+                let name = node.string(b"name")?.into_owned();
+                of.string(b"name").is_none().then_some((name, record))
+            };
+            memchr::memmem::find_iter(self.text, b"tag: DW_TAG_typedef")
+                .filter_map(at_typedef)
+                .collect()
+        })
+    }
+
+    /// Returns what the records without a name are called by their typedefs, if TBAA gives them
+    /// these fields, each with its offset and the name of its type: `pair`, or `{pair|point}`
+    /// where two have the same fields. With them come the records.
+    pub(super) fn unnamed(&self, fields: &[(u64, &[u8])]) -> Option<(String, Vec<u32>)> {
+        let mut found: Vec<_> = self.typedefs().iter().collect();
+        found.retain(|(_, record)| self.has_fields(*record, fields).is_some());
+        let mut names: Vec<_> = found.iter().map(|it| String::from_utf8_lossy(&it.0)).collect();
+        names.sort_unstable();
+        names.dedup();
+        let name = match &names[..] {
+            [] => return None,
+            [one] => one.to_string(),
+            _ if names.len() <= LISTED => format!("{{{}}}", names.join("|")),
+            _ => return None,
+        };
+        Some((name, found.iter().map(|it| it.1).collect()))
+    }
+
+    /// Whether TBAA gives a record these fields, and no others.
+    ///
+    /// clang: `CodeGenTBAA::getBaseTypeInfoHelper`.
+    fn has_fields(&self, record: u32, fields: &[(u64, &[u8])]) -> Option<()> {
+        let is_bit_field = |member: &DebugNode<'t>| {
+            let flags = member.field(b"flags").unwrap_or_default();
+            memchr::memmem::find(flags, b"DIFlagBitField").is_some()
+        };
+        let mut members = self.members(self.node(record)?);
+        members.retain(|member| !is_bit_field(member));
+        let mut rest = fields.iter();
+        for member in members {
+            let ty = self.strip(member.link(b"baseType")?, &mut 0)?;
+            let mut at_member = rest.by_ref().skip_while(|(at, _)| at * 8 < member.start());
+            let (at, name) = at_member.next()?;
+            // Unions, chars and enumerations of C++ are `char`, enumerations of C an integer.
+            let is_of_type = match *name {
+                b"" | b"omnipotent char" => true,
+                name if ty.is_record() => ty.has_name(name),
+                name => ty.is_called(name) || ty.tag() == b"DW_TAG_enumeration_type",
+            };
+            (at.checked_mul(8)? == member.start() && is_of_type).then_some(())?;
+        }
+        Some(())
     }
 
     fn body(&self, number: u32) -> Option<Lexer<'t>> {
@@ -267,8 +337,13 @@ impl<'t> DebugInfo<'t> {
     ///
     /// `None` where the structs of that name differ in it, or have no such field.
     pub(super) fn path(&self, record: &[u8], offset: u64, access: &[u8]) -> Option<String> {
+        self.path_in(self.records.get(record)?, offset, access)
+    }
+
+    /// As [`path`](Self::path), of any of these records.
+    pub(super) fn path_in(&self, records: &[u32], offset: u64, access: &[u8]) -> Option<String> {
         let bits = offset.checked_mul(8)?;
-        let mut paths = self.records.get(record)?.iter().filter_map(|&number| {
+        let mut paths = records.iter().filter_map(|&number| {
             let mut path = Vec::new();
             self.follow(self.node(number)?, bits, access, &mut path)?;
             Some(path.join("."))

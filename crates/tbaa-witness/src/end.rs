@@ -9,6 +9,7 @@ use crate::options::options;
 use crate::outside;
 use crate::report::{self, Kind, place};
 use crate::sites::Described;
+use crate::states;
 use crate::symbols::Frame;
 
 /// Unknown functions that the summary lists; the JSON has all.
@@ -103,6 +104,7 @@ fn json() -> Value {
     json!({
         "process": std::process::id(),
         "contradictions": report::count(),
+        "pairs_compared": states::met(),
         "kinds": kinds.iter().map(kind).collect::<Vec<_>>(),
         "unknown_calls": calls.collect::<Vec<_>>(),
     })

@@ -35,7 +35,9 @@ const CELLS: usize = LEAF_BYTES / GRANULE;
 pub(crate) const BLOCK_ALIGN: usize = 16;
 const LEAF_SIZE: usize = CELLS * size_of::<u32>() + LEAF_BYTES / BLOCK_ALIGN * size_of::<u16>();
 
-/// Modules look at it before they call this library, as at [`THREADED`].
+/// Where the leaf of each 64 MiB would begin if it had the cell of address 0, so that the cell of a
+/// granule lies as far from there as the granule from 0; null where there is no leaf. Modules
+/// look at it before they call this library, as at [`THREADED`].
 #[unsafe(export_name = "__tbaa_witness_leaves")]
 pub(crate) static LEAVES: [AtomicPtr<AtomicU32>; 1 << (ADDRESS_BITS - LEAF_BITS)] =
     [const { AtomicPtr::new(ptr::null_mut()) }; 1 << (ADDRESS_BITS - LEAF_BITS)];
@@ -94,7 +96,8 @@ fn leaf(address: usize) -> Option<*mut AtomicU32> {
 fn map_leaf(place: usize) -> Option<*mut AtomicU32> {
     let slot = LEAVES.get(place)?;
     let mapped: *mut AtomicU32 = crate::memory::map(LEAF_SIZE)?.cast();
-    match slot.compare_exchange(ptr::null_mut(), mapped, AcqRel, Acquire) {
+    let base = place << LEAF_BITS;
+    match slot.compare_exchange(ptr::null_mut(), mapped.wrapping_byte_sub(base), AcqRel, Acquire) {
         Ok(_) => {
             // A place that is not written yet is 0, a leaf that is looked at in vain.
             if let Some(last) = MAPPED.get(MAPPED_COUNT.fetch_add(1, AcqRel)) {
@@ -104,7 +107,7 @@ fn map_leaf(place: usize) -> Option<*mut AtomicU32> {
         }
         Err(other) => {
             crate::memory::unmap(mapped.cast(), LEAF_SIZE);
-            Some(other)
+            Some(other.wrapping_byte_add(base))
         }
     }
 }
@@ -120,7 +123,7 @@ fn cell<'l>(leaf: *mut AtomicU32, address: usize) -> &'l AtomicU32 {
 #[inline(always)]
 fn mapped(address: usize) -> Option<*mut AtomicU32> {
     let leaf = LEAVES.get(address >> LEAF_BITS)?.load(Acquire);
-    (!leaf.is_null()).then_some(leaf)
+    (!leaf.is_null()).then(|| leaf.wrapping_byte_add(address & !(LEAF_BYTES - 1)))
 }
 
 /// Notes an event for the bytes of one granule that `mask` has, of which
@@ -252,16 +255,15 @@ static MAPPED_COUNT: AtomicUsize = AtomicUsize::new(0);
 
 /// Forgets all about all memory.
 pub(crate) fn forget_all() {
-    let forget = |slot: &AtomicPtr<AtomicU32>| {
-        let leaf = slot.load(Acquire);
-        if !leaf.is_null() {
+    let forget = |place: usize| {
+        if let Some(leaf) = mapped(place << LEAF_BITS) {
             crate::memory::forget(leaf.cast(), CELLS * size_of::<u32>());
         }
     };
     let count = MAPPED_COUNT.load(Acquire);
     match MAPPED.get(..count) {
-        Some(mapped) => mapped.iter().for_each(|at| forget(&LEAVES[at.load(Acquire)])),
-        None => LEAVES.iter().for_each(forget),
+        Some(mapped) => mapped.iter().for_each(|at| forget(at.load(Acquire))),
+        None => (0..LEAVES.len()).for_each(forget),
     }
 }
 

@@ -20,7 +20,7 @@ pub(crate) type Site = u32;
 
 const MAX_SITES: u32 = (1 << 26) - 1;
 /// The version of the tables that `tbaa instrument` writes.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 /// The first site of a module that could not be registered.
 const FAILED: u32 = u32::MAX;
 

@@ -6,7 +6,7 @@
 //! or else in a cache of all. Whether a change contradicts the tags is asked when
 //! it is seen first, for what is reported is reported once.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering::*};
 
 use crate::lock::Lock;
@@ -42,6 +42,8 @@ const MAX_BITS: u32 = 21;
 struct States {
     list: Vec<Granule>,
     numbers: HashMap<Granule, u32>,
+    /// Sites that were compared: what was there, and what came.
+    met: HashSet<(Site, Site)>,
 }
 
 static STATES: Lock<Option<States>> = Lock::new(None);
@@ -86,6 +88,7 @@ impl Event {
     fn check(self, state: State, address: usize, bytes: usize) {
         let check = |order, first| {
             if first != 0 {
+                with(|states| states.met.insert((first, self.site)));
                 let all = || bytes + self.overlap(order, first, address + bytes);
                 sites::check(order, first, self.site, address, all);
             }
@@ -145,23 +148,23 @@ fn cached(old: u32, mask: u8, event: Event) -> Option<u32> {
     (seen.check.load(Relaxed) ^ number == key).then_some(number as u32)
 }
 
-/// A change as a site's row has it: 21 bits, 8, 1, and one that is always set.
+/// A change as a site's row has it, from the lowest bit: 21 bits, one that is always set, 1, 8.
 #[inline(always)]
 fn change(old: u32, mask: u8, event: Event) -> u32 {
-    old << 10 | u32::from(mask) << 2 | u32::from(event.reads) << 1 | 1
+    old | (u32::from(mask) << 2 | u32::from(event.reads) << 1 | 1) << MAX_BITS
 }
 
 /// The two places in which a site keeps a change; the second is the first of
 /// another.
 #[inline(always)]
-fn places(change: u32, row: &'static Row) -> [&'static AtomicU64; 2] {
-    let first = (change.wrapping_mul(0x9e37_79b1) >> (32 - ROW_BITS)) as usize;
+fn places(old: u32, mask: u8, row: &'static Row) -> [&'static AtomicU64; 2] {
+    let first = (old + mask.trailing_zeros()) as usize % row.len();
     [&row[first], &row[first ^ 1]]
 }
 
 fn remember(old: u32, mask: u8, event: Event, new: u32) {
     let change = change(old, mask, event);
-    let [first, second] = places(change, event.row);
+    let [first, second] = places(old, mask, event.row);
     second.store(first.load(Relaxed), Relaxed);
     first.store(u64::from(new) << 32 | u64::from(change), Relaxed);
 }
@@ -171,7 +174,7 @@ fn remember(old: u32, mask: u8, event: Event, new: u32) {
 #[inline(always)]
 pub(crate) fn seen(old: u32, mask: u8, event: Event) -> Option<u32> {
     let change = change(old, mask, event);
-    let [first, second] = places(change, event.row);
+    let [first, second] = places(old, mask, event.row);
     let mut both = first.load(Relaxed);
     if both as u32 != change {
         both = second.load(Relaxed);
@@ -212,12 +215,18 @@ pub(crate) fn after(old: u32, mask: u8, event: Event, address: usize) -> u32 {
     number
 }
 
+/// How many pairs of sites were compared because they touched the same bytes.
+pub(crate) fn met() -> usize {
+    with(|states| states.met.len()).unwrap_or(0)
+}
+
 /// `None` where the lock is not to be had.
 fn with<R>(act: impl FnOnce(&mut States) -> R) -> Option<R> {
     let mut states = STATES.take()?;
     Some(act(states.get_or_insert_with(|| {
         let nothing = Granule::default();
-        States { list: vec![nothing], numbers: HashMap::from([(nothing, 0)]) }
+        let numbers = HashMap::from([(nothing, 0)]);
+        States { list: vec![nothing], numbers, met: HashSet::new() }
     })))
 }
 

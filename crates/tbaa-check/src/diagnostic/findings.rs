@@ -92,6 +92,20 @@ impl Findings {
         &mut self.found[at]
     }
 
+    /// Adds the findings of another judge of the same input, and puts all in order of place.
+    #[must_use]
+    pub fn and(mut self, others: Findings) -> Findings {
+        for LeftOut { code, count, at_least } in others.left_out.into_values() {
+            let beyond = self.beyond(code);
+            beyond.count += count;
+            beyond.at_least |= at_least;
+        }
+        for finding in others.found {
+            self.push(finding);
+        }
+        self.in_order()
+    }
+
     /// Puts them in order of place; those at one place, and all where there is
     /// no text, stay as they were found.
     pub(crate) fn in_order(mut self) -> Findings {

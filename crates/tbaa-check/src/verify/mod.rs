@@ -15,3 +15,4 @@ mod types;
 pub use crate::diagnostic::Rule;
 pub use diagnose::{Options, verify, verify_graph};
 pub use tbaa::wellformed::{Verifier, Violation};
+pub(crate) use types::rules as type_faults;

@@ -17,7 +17,7 @@ use crate::args::RulesArg;
 use crate::convert::InputArg;
 use crate::find::by_function;
 use crate::input::{Content, Input};
-use crate::printable::{llvm_name, printable};
+use crate::printable::{function_name, printable};
 use crate::report::{Failure, note};
 
 /// Compares all tagged accesses of each function with one another.
@@ -88,7 +88,7 @@ pub(super) fn run(args: &Eval, out: &mut dyn Write) -> Result<(), Failure> {
     let functions = || by_function(module).filter(|(_, all)| is_wanted(&all[0]));
     for (name, instructions) in functions() {
         let tags: HashSet<_> = instructions.iter().filter_map(|it| it.tag).collect();
-        args.limit.check(tags.len(), &format!("@{}", llvm_name(name)))?;
+        args.limit.check(tags.len(), &format!("@{}", function_name(name)))?;
     }
     let meanings = input.names();
     let mut total = Count::default();
@@ -275,7 +275,7 @@ impl Function {
         let rows = (0..tags.len()).map(|i| (0..tags.len()).map(|j| cell(i, j)).collect());
         count.tagged = accesses.len() as u64;
         Function {
-            name: format!("@{}", llvm_name(name)),
+            name: format!("@{}", function_name(name)),
             count,
             tags: tags.iter().map(|&tag| input.label(tag)).collect(),
             meanings: tags.iter().map(|&tag| meanings.tag(tag)).collect(),

@@ -3,7 +3,9 @@
 use std::io::Write;
 use std::path::PathBuf;
 
+use tbaa::Rules;
 use tbaa_check::lint::{Options, lint, lint_graph};
+use tbaa_check::verify::{self, verify, verify_graph};
 use tbaa_check::{Code, Level};
 use tbaa_ir::Keep;
 
@@ -86,6 +88,7 @@ pub(super) fn run(args: &Lint, out: &mut dyn Write) -> Result<Outcome, Failure> 
     for (lints, level) in levels {
         options = lints.iter().fold(options, |options, &lint| options.set(lint, level));
     }
+    let rules = verify::Options::from(Rules::Llvm).limits(limits(args.limit));
     findings::run(&args.input, args.format, out, |path| {
         // Nodes that nothing uses are worth a finding too.
         let input =
@@ -99,9 +102,12 @@ pub(super) fn run(args: &Lint, out: &mut dyn Write) -> Result<Outcome, Failure> 
                         input.file()
                     ));
                 }
-                lint(module, input.text(), &options)
+                lint(module, input.text(), &options).and(verify(module, input.text(), rules))
             }
-            Content::Spec(built) => lint_graph(built.graph(), &options),
+            Content::Spec(built) => {
+                let rules = verify::Options::from(input.rules(None)).limits(limits(args.limit));
+                lint_graph(built.graph(), &options).and(verify_graph(built.graph(), rules))
+            }
         };
         Ok(Findings { input, found })
     })

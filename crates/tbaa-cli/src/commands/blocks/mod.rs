@@ -21,6 +21,7 @@ use tbaa_ir::{DebugInfo, Module, Opcode, Sizes};
 
 use super::completions::accesses;
 use super::{counted, for_each_input, write_json};
+use crate::char_origin::CharOrigins;
 use crate::convert::FlagsArg;
 use crate::find::{Found, access_name, in_function};
 use crate::input::{Content, Input};
@@ -187,8 +188,17 @@ fn one(
     let advisor = Advisor::new(&judge, debug);
     let sample = sample.as_ref();
     let sources = Sources::of(debug);
-    let shown =
-        Shown { input: &input, names: &names, debug, sources, advisor, judge: &judge, sample };
+    let origins = CharOrigins::new(module, input.text());
+    let shown = Shown {
+        input: &input,
+        names: &names,
+        debug,
+        sources,
+        advisor,
+        judge: &judge,
+        sample,
+        origins,
+    };
     let is_listed = |blocked: &&Blocked| {
         wanted.has_load(module, blocked.load)
             && (!args.loops || blocked.depth > 0)
@@ -302,8 +312,17 @@ pub(super) fn blocked_loads(input: &Input, most: usize) -> (Vec<(Row, Vec<Source
     let debug = &DebugInfo::new(input.text());
     let advisor = Advisor::new(&judge, debug);
     let sources = Sources::of(debug);
-    let shown =
-        Shown { input, names: &names, debug, sources, advisor, judge: &judge, sample: None };
+    let origins = CharOrigins::new(module, input.text());
+    let shown = Shown {
+        input,
+        names: &names,
+        debug,
+        sources,
+        advisor,
+        judge: &judge,
+        sample: None,
+        origins,
+    };
     let functions: Vec<Function<'_>> = (0..module.functions().len() as u32)
         .map(|index| {
             let mut body = Body::read(module, input.text(), &sizes, index);

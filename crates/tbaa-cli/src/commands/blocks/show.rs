@@ -14,9 +14,10 @@ use super::blame::{Blocked, Blocker, Cause, Judge, Wanted};
 use super::body::Event;
 use super::proof::{Figures, Sample, is_of_types};
 use super::prove::Outcome;
+use crate::char_origin::{CharOrigins, is_wider_char};
 use crate::find::{access_name, in_function};
 use crate::input::Input;
-use crate::printable::{llvm_name, printable};
+use crate::printable::{function_name, printable};
 use crate::sources::Sources;
 
 /// Accesses with the value that are listed.
@@ -30,6 +31,7 @@ pub(super) struct Shown<'a> {
     pub(super) advisor: Advisor<'a>,
     pub(super) judge: &'a Judge<'a>,
     pub(super) sample: Option<&'a Sample>,
+    pub(super) origins: CharOrigins<'a>,
 }
 
 /// A load in `--format json`.
@@ -96,7 +98,7 @@ impl<'a> Shown<'a> {
 
     fn function_name(&self, function: &Function<'_>) -> String {
         let name = self.judge.module.functions().nth(function.index as usize).unwrap_or(b"?");
-        format!("@{}", llvm_name(name))
+        format!("@{}", function_name(name))
     }
 
     pub(super) fn row(&self, function: &Function<'_>, blocked: &Blocked) -> Row {
@@ -402,6 +404,18 @@ impl<'a> Shown<'a> {
         }
     }
 
+    /// Which of the two accesses is tagged as `char`, and why.
+    fn why_char(&self, blocker: &Blocker) -> String {
+        let both = [("", blocker.event.access()), ("of the load: ", Some(blocker.load))];
+        let mut origins = both.into_iter().filter_map(|(whose, index)| {
+            let instruction = &self.judge.module.instructions()[index?];
+            let is_wider = is_wider_char(self.judge.module, instruction);
+            let origin = is_wider.then(|| self.origins.of(instruction))??;
+            Some(format!("{whose}{}", origin.words()))
+        });
+        origins.next().unwrap_or_default()
+    }
+
     fn why(&self, function: &Function<'_>, blocked: &Blocked, blocker: &Blocker) -> String {
         let tag = |index: usize| self.judge.module.instructions()[index].tag;
         let place = |index| tag(index).map(|tag| printable(self.names.place(tag).as_bytes()));
@@ -419,10 +433,7 @@ impl<'a> Shown<'a> {
                 "the pointer's load has no tag, so any store may change it".to_owned()
             }
             Cause::LoadNoTag => "the load has no tag, so any store may change it".to_owned(),
-            Cause::FlattenedUnion => {
-                "clang tags this union member or may_alias type as char, which may be anything"
-                    .to_owned()
-            }
+            Cause::FlattenedUnion => self.why_char(blocker),
             Cause::Covers => {
                 format!("{written} may be {read}, because one type is an ancestor of the other")
             }

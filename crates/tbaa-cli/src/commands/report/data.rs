@@ -16,7 +16,7 @@ use crate::commands::blocks::blocked_loads;
 use crate::commands::matrix::order::preorder;
 use crate::find::by_function;
 use crate::input::{Content, Input};
-use crate::printable::{llvm_name, printable};
+use crate::printable::{function_name, printable};
 use crate::render::Source;
 
 /// Loads that are listed at most, and stores and calls that keep one.
@@ -443,7 +443,7 @@ fn functions(input: &Input, used: &[(TagId, u64)]) -> Vec<Function> {
             _ => source.position(first.offset as usize).0,
         };
         let pairs = tagged * tagged.saturating_sub(1) / 2;
-        let name = format!("@{}", llvm_name(name));
+        let name = format!("@{}", function_name(name));
         all.push(Function { name, line, tagged, untagged, pairs, apart });
     }
     all

@@ -1,0 +1,130 @@
+#!/bin/bash
+# Puts checked programs beside the same programs plain and with clang's TypeSanitizer, in one run:
+# who finds which planted fault, and what zlib, Lua and SQLite cost.
+#
+#   crates/tbaa-witness/compare.sh FOLDER [faults|zlib|lua|sqlite|forgotten]...
+#
+# FOLDER gets Debian's sources (apt needs a `deb-src` line), the programs and `compare.log`. `tbaa` is
+# looked for on the path. Needs clang-22 with its sanitizers, GNU time, jq, and tclsh for SQLite.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+folder=$(realpath -m "$1"); shift
+[ $# -gt 0 ] || set -- faults zlib lua sqlite forgotten
+mkdir -p "$folder"; cd "$folder" || exit 2
+export CLANG=${CLANG:-clang-22} TBAA_WITNESS=exitcode=0
+rounds=${ROUNDS:-3}
+ways="plain checked type"
+compiler() {
+  case $1 in plain) echo "$CLANG" ;; checked) echo "tbaa cc" ;; type) echo "$CLANG -fsanitize=type" ;; esac
+}
+
+source_of() {
+  [ -d "$1" ] && return
+  ls "$1"_*.dsc > /dev/null 2>&1 || apt-get -q source --download-only "$1" >> compare.log 2>&1 || exit 2
+  dpkg-source --no-check -x "$1"_*.dsc "$1" >> compare.log 2>&1
+}
+
+faults() {
+  local found=0 all=0 type=0
+  printf '%-24s %-8s %s\n' fault checked type
+  for file in "$here"/tests/faults/* "$here"/tests/repeated/*; do
+    local name; name=$(basename "$file"); local ours=- theirs=-
+    local plus=; [[ $name == *.cpp ]] && plus="-x c++ -std=c++20 -lstdc++"
+    case $name in
+    *.ll) tbaa instrument "$file" -o f.ll >> compare.log 2>&1 &&
+      "$CLANG" -O1 -w f.ll -rdynamic "$(dirname "$(command -v tbaa)")/libtbaa_witness.so" -pthread -o f 2>> compare.log &&
+      ./f 2>&1 | grep -q '^tbaa-witness: contradiction' && ours=found ;;
+    *) tbaa cc -O1 -w -I"$here/include" $plus "$file" -x none -pthread -lm -o f 2>> compare.log &&
+      ./f 2>&1 | grep -q '^tbaa-witness: contradiction' && ours=found
+      # What a program says to the runtime, TypeSanitizer has no ear for.
+      echo 'void tbaa_witness_fresh(void *p, unsigned long n) {} void tbaa_witness_wrote(void *p, unsigned long n) {}' > none.c
+      "$CLANG" -w -c none.c -o none.o &&
+      "$CLANG" -O1 -w -g -fsanitize=type -I"$here/include" $plus "$file" -x none none.o -pthread -lm -o f 2>> compare.log &&
+      ./f 2>&1 | grep -q 'TypeSanitizer: type-aliasing-violation' && theirs=found ;;
+    esac
+    printf '%-24s %-8s %s\n' "$name" $ours $theirs
+    all=$((all + 1)); [ $ours = found ] && found=$((found + 1)); [ $theirs = found ] && type=$((type + 1))
+  done
+  echo "of $all planted faults: checked $found, type $type"
+}
+
+# measured NAME COMMAND...: appends user seconds and peak kilobytes to a file.
+measured() {
+  local name=$1; shift
+  /usr/bin/time -a -o "$name.times" -f '%U %M' "$@" > out 2>> compare.log
+}
+median() { sort -n | awk '{a[NR] = $1} END {print a[int((NR + 1) / 2)]}'; }
+
+# program NAME FLAGS SOURCES RUN...: each way, compiled once, run in turn.
+program() {
+  local name=$1 flags=$2 files=$3; shift 3
+  rm -f "$name".*.times "$name".*.compile.times
+  for way in $ways; do
+    mkdir -p "$name.$way"
+    for file in $files; do
+      measured "$name.$way.compile" $(compiler $way) -O2 -g -w $flags -c "$file" -o "$name.$way/$(basename "$file" .c).o"
+    done
+    $(compiler $way) -w -Wl,-E "$name.$way"/*.o -lm -ldl -pthread -o "$name.$way/program" 2>> compare.log
+  done
+  for _ in $(seq "$rounds"); do
+    for way in $ways; do measured "$name.$way" "$name.$way/program" "$@"; done
+  done
+  printf '%-10s %-8s %10s %10s %10s %10s\n' "$name" way 'compile s' 'code' 'run s' 'memory KB'
+  for way in $ways; do
+    local compile code run memory
+    compile=$(awk '{s += $1} END {printf "%.1f", s}' "$name.$way.compile.times")
+    code=$(size -A "$name.$way"/*.o | awk '/^\.text/ {s += $2} END {print s}')
+    run=$(cut -d' ' -f1 "$name.$way.times" | median)
+    memory=$(cut -d' ' -f2 "$name.$way.times" | median)
+    [ $way = plain ] && { local c=$compile d=$code r=$run m=$memory; }
+    printf '%-10s %-8s %10s %10s %10s %10s   ' '' $way "$compile" "$code" "$run" "$memory"
+    awk -v a="$compile" -v b="$c" -v e="$code" -v f="$d" -v g="$run" -v h="$r" -v i="$memory" -v j="$m" \
+      'BEGIN {printf "x %.1f %.1f %.1f %.1f\n", a / b, e / f, g / (h > 0 ? h : 0.01), i / j}'
+  done
+}
+
+zlib() {
+  source_of zlib
+  program zlib -Izlib "zlib/deflate.c zlib/inflate.c zlib/inffast.c zlib/trees.c zlib/crc32.c zlib/adler32.c
+    zlib/inftrees.c zlib/zutil.c zlib/compress.c zlib/uncompr.c $here/tests/compare/round_trip.c"
+}
+
+lua() {
+  local sources=${LUA:-}
+  if [ -z "$sources" ]; then
+    source_of lua5.4; sources=lua5.4/src
+    # What the Debian package generates.
+    echo '#define DEB_HOST_MULTIARCH "x86_64-linux-gnu"' > $sources/lua5.4-deb-multiarch.h
+  fi
+  program lua -DLUA_USE_LINUX \
+    "$(ls "$sources"/l*.c | grep -v -e ltests -e luac)" "$here/tests/compare/bench.lua"
+}
+
+sqlite() {
+  source_of sqlite3
+  [ -f sqlite3/sqlite3.c ] || (cd sqlite3 && ./configure --disable-readline && make sqlite3.c shell.c) >> compare.log 2>&1
+  program sqlite "-DSQLITE_ENABLE_FTS5 -DSQLITE_ENABLE_RTREE -Isqlite3" \
+    "sqlite3/sqlite3.c sqlite3/shell.c" :memory: ".read $here/tests/compare/statements.sql"
+}
+
+# What forgetting at calls of unknown functions loses: the same runs once more, and with all
+# functions taken for harmless.
+forgotten() {
+  echo '*' > harmless
+  for name in zlib lua sqlite; do
+    local run="$name.checked/program"
+    [ -x "$run" ] || { echo "$name: run '$0 $folder $name' first"; continue; }
+    case $name in
+    zlib) set -- "$run" ;;
+    lua) set -- "$run" "$here/tests/compare/bench.lua" ;;
+    sqlite) set -- "$run" :memory: ".read $here/tests/compare/statements.sql" ;;
+    esac
+    TBAA_WITNESS=exitcode=0:json=with.json "$@" > out 2>> compare.log
+    TBAA_WITNESS=exitcode=0:json=without.json:harmless=harmless "$@" > out 2>> compare.log
+    jq -rs --arg name $name '
+      "\($name): \([.[0].unknown_calls[].times] | add // 0) calls of \(.[0].unknown_calls | length) functions, \([.[0].unknown_calls[].bytes] | add // 0) bytes and \([.[0].unknown_calls[].all_memory] | add // 0) times all memory forgotten; pairs compared \(.[0].pairs_compared) of \(.[1].pairs_compared); reports \(.[0].contradictions) of \(.[1].contradictions)",
+      (.[0].unknown_calls | sort_by(-.bytes)[:6][] | "  \(.times) times, \(.bytes) bytes: \(.function)")' with.json without.json
+  done
+}
+
+for part; do "$part"; done
