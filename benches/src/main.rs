@@ -1,4 +1,4 @@
-//! Measures the library against LLVM 22 and against what the machine allows,
+//! Measures the library against LLVM 22 and against a hardware lower bound,
 //! and writes `docs/performance.md`.
 
 mod growth;

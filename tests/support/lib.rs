@@ -61,6 +61,7 @@ mod guides {
         rules "docs/rules"
         specs "docs/specs"
         tbaa "docs/tbaa"
+        tutorial "docs/tutorial"
         types "docs/types"
         verify "docs/verify"
         whole_program "docs/whole-program"

@@ -118,7 +118,7 @@ fn queries(run: &mut Run<'_>, all: &[Measured]) {
         "Queries on real programs",
         "One `may_alias` on a random pair of a program's distinct tags, compiled by clang 22 with \
          `-O1` and no passes; linked. Of DuckDB, the files of its execution engine. *Loop* reads the pair and asks nothing. The two records are \
-         what the machine allows: a table of random records, one a tag, of 16 bytes or of the \
+         a hardware lower bound: a table of random records, one a tag, of 16 bytes or of the \
          oracle's size, of which each query reads two and compares them. *tbaa* is \
          asked by `TagId`. *Definition* is rule \
          `llvm` walked step by step, without tables. *Sized* is rule `union` with 8 bytes a side in \

@@ -14,17 +14,16 @@ Exit status:
 
 /// Reads, dumps and queries type-based alias analysis metadata (`!tbaa`).
 ///
-/// INPUT is LLVM assembly text as any LLVM since 3.0 prints it, bitcode, which
-/// `llvm-dis` is asked about, C or C++, which clang is, with the flags behind
-/// `--`, or a spec (a file whose name ends in .ron). `-` is standard input.
+/// INPUT is one of: LLVM assembly (3.0 or later); bitcode (read with llvm-dis); C or C++
+/// (compiled with clang, flags after `--` or from `-p`); a spec (.ron). `-` is standard
+/// input.
 ///
-/// A and B name access tags. Of assembly text: a metadata number such as `!8` (or
-/// 8), or the operands that `matrix` prints for a tag without a number; a place
-/// such as vec.len, vec+8 (8 bytes into vec) or long; an access such as @f:%x, the
-/// one in function f whose result or pointer is %x, or @f:2, its second; a line
-/// such as f.ll:7 of the text, or f.c:7 of the source where there is debug
-/// information: all accesses of that line. Of a spec: a tag's name, or a path
-/// such as CallInfo.l.base.
+/// A and B name access tags. In LLVM assembly they are: a metadata number such as `!8`
+/// (or 8); the operands that `matrix` prints for a tag without a number; a place such as
+/// vec.len, vec+8 (8 bytes into vec) or long; an access such as @f:2, the second in
+/// function f, or @f:%x, the one whose result or pointer is %x; a line such as f.ll:7 of
+/// the text or f.c:7 of the source (with -g), which stands for all its accesses. In a
+/// spec they are a tag's name, or a path such as CallInfo.l.base.
 #[derive(Parser)]
 #[command(name = "tbaa", version, arg_required_else_help = true, after_help = STATUS)]
 pub(crate) struct Args {

@@ -230,6 +230,24 @@ impl Input {
         self.field_name(&String::from_utf8_lossy(name), at, field.offset)
     }
 
+    /// Returns what a field is called by a spec, or by debug information.
+    pub(crate) fn any_name_of_field(
+        &self,
+        names: &Names<'_>,
+        ty: TypeId,
+        at: usize,
+        field: &Field,
+    ) -> Option<String> {
+        if let Some(name) = self.name_of_field(ty, at, field) {
+            return Some(name.to_owned());
+        }
+        let format = self.graph().ty(ty).format();
+        let (offset, access) = (field.offset, field.ty);
+        let tag = Tag { base: ty, access, offset, size: None, immutable: false, format };
+        let place = names.place_of(&tag);
+        Some(place.strip_prefix(names.ty(ty).as_str())?.strip_prefix('.')?.to_owned())
+    }
+
     /// Returns what a spec calls a field; `None` where it is not known, or
     /// differs between types of one name.
     pub(crate) fn field_name(&self, ty: &str, field: usize, offset: u64) -> Option<&str> {

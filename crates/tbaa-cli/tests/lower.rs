@@ -127,7 +127,7 @@ impl Lowered {
     }
 }
 
-const PLACED: &str = "its place in the forest";
+const PLACED: &str = "type chosen";
 
 /// A bit-field is accessed by its storage unit, an `int`, and clang gives it no
 /// tag, or in a union the tag of the whole `char`.

@@ -47,7 +47,7 @@ struct Old {
     sum: Sum,
 }
 
-/// What a newcomer is to the sources that are there.
+/// How a new source relates to those already placed.
 #[derive(PartialEq, Eq, Hash)]
 pub(super) struct Row {
     /// The nodes of those that it may alias, in ascending order.

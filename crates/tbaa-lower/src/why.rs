@@ -8,7 +8,7 @@ use std::fmt;
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Why {
-    /// It has its place in the forest of the sources that came with it.
+    /// It has type chosen of the sources that came with it.
     Completed,
     /// Other modules may access its memory: it stands where each of them puts it,
     /// or above ([`Lowering::fix`](super::Lowering::fix)).
@@ -29,7 +29,7 @@ pub enum Why {
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
-            Why::Completed => "its place in the forest",
+            Why::Completed => "type chosen",
             Why::Shared => "the node of shared memory, which other modules use too",
             Why::CommonAncestor => "the nearest node that covers all that it may alias",
             Why::DepthLimit => "the depth limit",

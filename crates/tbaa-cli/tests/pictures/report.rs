@@ -124,6 +124,13 @@ fn the_page_says_what_keeps_a_load() {
         assert_eq!((&row["load"], &row["blockers"]), (&known["load"], &known["blockers"]));
         assert_eq!(row["more"], 0);
     }
+    // The lines of fill.c, which is there too.
+    let lines = one["loads"][0]["lines"].as_array().unwrap();
+    let is_reload = |line: &serde_json::Value| {
+        line["reloads"] == 1 && line["text"].as_str().unwrap().contains("i < v->len")
+    };
+    assert!(lines.iter().any(is_reload), "{lines:?}");
+    assert!(lines.iter().any(|line| line["blocks"] == 1), "{lines:?}");
 }
 
 /// Struct types and tags without end, and a function that has them all.

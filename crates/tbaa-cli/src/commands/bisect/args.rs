@@ -8,9 +8,9 @@ use clap::ValueEnum;
 /// Finds the tags that make a program go wrong.
 ///
 /// The command is run on copies of the module in which some tags are left off.
-/// The fewest accesses are looked for whose tags show the fault by themselves,
-/// and the pairs that LLVM takes for different memory because of them are
-/// printed: two accesses among 5,000 take at most 40 runs. Give it C or C++, or
+/// Runs the command on copies with fewer and fewer tags, and names the fewest accesses
+/// whose tags are enough to cause the fault, and the pairs that LLVM takes for different
+/// memory because of them. Two accesses among 5,000 take at most 40 runs. Give it C or C++, or
 /// what clang's `-O1 -Xclang -disable-llvm-passes` prints: in optimised code the
 /// fault may be there whatever tags are left off.
 ///

@@ -265,9 +265,9 @@ impl<'a> Session<'a> {
         if self.state.get(kept).is_none() {
             self.state.insert(kept, shows)?;
         }
-        let word = if shows { "the fault shows" } else { "it is gone" };
+        let word = if shows { "the fault shows" } else { "no fault" };
         let line = format!(
-            "run {}: {} of {} tags kept: {word}",
+            "run {}: with {} of {} tags: {word}",
             self.runs,
             kept.len(),
             self.accesses.len()

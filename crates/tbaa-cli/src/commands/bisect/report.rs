@@ -11,7 +11,7 @@ use crate::input::Input;
 use crate::printable::{Position, function_name, printable};
 use crate::report::{Failure, place};
 
-/// A set of accesses whose tags show the fault by themselves.
+/// A set of accesses whose tags are enough to cause the fault.
 pub(super) struct Found {
     /// By position in the list of accesses.
     pub(super) guilty: Vec<usize>,
@@ -57,8 +57,8 @@ impl Found {
         }
         guilty.sort_by_key(|it| (it.module, it.instruction.offset));
         let shown = match guilty.len() {
-            1 => "shows the fault by itself",
-            _ => "show the fault by themselves",
+            1 => "is enough to cause the fault",
+            _ => "are enough to cause the fault",
         };
         let all = counted(accesses.len() as u64, "tagged access", "tagged accesses");
         writeln!(out, "{} of {all} {shown}:", guilty.len())?;
@@ -66,12 +66,15 @@ impl Found {
             let Guilty { input, instruction, function, .. } = it;
             let at = place(input.file(), Position::of(input.text(), instruction.offset as usize));
             let debug = DebugInfo::new(input.text());
-            let source = debug.location(instruction).map_or(String::new(), |source| {
-                let position =
-                    Position { line: source.line as usize, column: source.column as usize };
-                format!(", from {}", place(&source.file, position))
-            });
-            writeln!(out, "  {number}  {at}, in @{function}{source}")?;
+            // The source is what the reader knows; the text has the instruction.
+            match debug.location(instruction).filter(|source| source.line > 0) {
+                Some(source) => {
+                    let (line, column) = (source.line as usize, source.column as usize);
+                    let source = place(&source.file, Position { line, column });
+                    writeln!(out, "  {number}  {source}, in @{function} ({at})")?;
+                }
+                None => writeln!(out, "  {number}  {at}, in @{function}")?,
+            }
             writeln!(out, "     {}", line(input.text(), instruction))?;
             let meanings = input.names();
             for tag in tags(input.graph(), instruction) {
@@ -150,7 +153,7 @@ fn pairs(guilty: &[Guilty<'_>], out: &mut dyn Write) -> io::Result<()> {
     apart.retain(|&(i, j, _, is_near)| is_near || !(near[i] && near[j]));
     let mut by_union = 0;
     for &(i, j, (a, b), _) in apart.iter().take(PAIRS) {
-        writeln!(out, "{i} and {j} are to different memory, their tags say")?;
+        writeln!(out, "their tags promise that {i} and {j} never overlap")?;
         for (rules, oracle) in [(Rules::Llvm, &llvm), (Rules::Union, &union)] {
             let why = oracle.explain(a, b);
             by_union += usize::from(rules == Rules::Union && why.clause.is_no_alias());

@@ -42,10 +42,7 @@ impl<'a> Advisor<'a> {
         let is_source = self.language != Language::Other;
         match blocker.cause {
             Cause::NoTag | Cause::LoadNoTag if is_source => {
-                format!(
-                    "clang writes no tag for memcpy and may_alias types: {}",
-                    self.copy(blocked)
-                )
+                format!("clang writes no tag for bit-fields and memcpy: {}", self.copy(blocked))
             }
             Cause::NoTag => "attach the tag of its type to the store".to_owned(),
             Cause::LoadNoTag => "attach the tag of its type to the load".to_owned(),
@@ -57,7 +54,10 @@ impl<'a> Advisor<'a> {
                 "describe the union, and `tbaa lower` writes tags for its members".to_owned()
             }
             Cause::FlattenedUnion => {
-                format!("clang tags members of unions as char: {}", self.copy(blocked))
+                format!(
+                    "clang tags union members and may_alias types as char: {}",
+                    self.copy(blocked)
+                )
             }
             Cause::Covers | Cause::SameType => {
                 let parameter = self.parameter(function, blocker);

@@ -113,7 +113,7 @@ impl<'a> Shown<'a> {
         let blockers = blocked.blockers.iter().map(|blocker| BlockerRow {
             place: self.place(function, blocker.event),
             cause: code(blocker.cause),
-            why: self.why(blocked, blocker),
+            why: self.why(function, blocked, blocker),
             help: self.advisor.of(function, blocked, blocker),
         });
         Row {
@@ -291,7 +291,7 @@ impl<'a> Shown<'a> {
         }
         let mut helped = Vec::new();
         for (at, blocker) in blocked.blockers.iter().enumerate() {
-            let why = self.why(blocked, blocker);
+            let why = self.why(function, blocked, blocker);
             match at.cmp(&most) {
                 Ordering::Less => {
                     writeln!(out, "      {}: {why}", self.line(function, blocker.event))?;
@@ -416,7 +416,7 @@ impl<'a> Shown<'a> {
         origins.next().unwrap_or_default()
     }
 
-    fn why(&self, blocked: &Blocked, blocker: &Blocker) -> String {
+    fn why(&self, function: &Function<'_>, blocked: &Blocked, blocker: &Blocker) -> String {
         let tag = |index: usize| self.judge.module.instructions()[index].tag;
         let place = |index| tag(index).map(|tag| printable(self.names.place(tag).as_bytes()));
         let written = match blocker.event {
@@ -425,7 +425,10 @@ impl<'a> Shown<'a> {
         };
         let [written, read] = [written, place(blocker.load)].map(Option::unwrap_or_default);
         let why = match blocker.cause {
-            Cause::NoTag => "this store has no tag, so it may write anything".to_owned(),
+            Cause::NoTag => match self.place(function, blocker.event).what.starts_with("call") {
+                true => "this call has no tag, so it may write anything".to_owned(),
+                false => "this store has no tag, so it may write anything".to_owned(),
+            },
             Cause::LoadNoTag if blocker.load != blocked.load => {
                 "the pointer's load has no tag, so any store may change it".to_owned()
             }

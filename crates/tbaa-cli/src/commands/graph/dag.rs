@@ -1,12 +1,13 @@
 //! The type DAG as boxes with rows, and arrows between them.
 //!
-//! A small graph is drawn in full. In a large one a box shows few of its fields,
-//! a field of a scalar type has no arrow of its own, and scalars that nothing
-//! tells apart but their names share a box.
+//! A small graph is drawn in full. In a large one a box shows those of its fields that lead
+//! to other aggregates, scalars that differ in their names alone share a box, and so do
+//! aggregates that no arrow leads to or from.
 
 use std::collections::{HashMap, HashSet};
 
 use tbaa::{Field, Graph, TypeId, TypeKind, TypeNode};
+use tbaa_ir::Names;
 
 use super::mark::{Bits, Marks};
 use crate::input::Input;
@@ -16,7 +17,7 @@ use crate::walk::{elements, named_parent, type_name};
 /// Up to this many types a graph is drawn in full.
 const SMALL: usize = 60;
 /// Fields shown of a type in a small graph, and in a large one.
-const ROWS: (usize, usize) = (48, 8);
+const ROWS: (usize, usize) = (48, 12);
 /// Scalars that share a box are at least this many.
 const GROUP: usize = 4;
 
@@ -26,6 +27,8 @@ pub(super) enum DrawnKind {
     Scalar,
     /// Scalars under one parent, a row for each.
     Scalars,
+    /// Aggregates of scalars alone, which are part of nothing, a row for each.
+    Apart,
     Struct,
     /// Some of its fields share bytes.
     Union,
@@ -38,6 +41,7 @@ impl DrawnKind {
             DrawnKind::Root => "root",
             DrawnKind::Scalar => "scalar",
             DrawnKind::Scalars => "scalars",
+            DrawnKind::Apart => "structs",
             DrawnKind::Struct => "struct",
             DrawnKind::Union => "union",
             DrawnKind::Malformed => "malformed",
@@ -83,13 +87,16 @@ pub(super) struct Dag {
 }
 
 impl Dag {
-    pub(super) fn of(input: &Input, marks: &Marks) -> Dag {
+    /// Draws these types.
+    pub(super) fn of(input: &Input, marks: &Marks, types: &[TypeId]) -> Dag {
         let graph = input.graph();
-        let types: Vec<TypeId> = graph.types().collect();
         let small = types.len() <= SMALL;
-        let groups = if small { HashMap::new() } else { groups(graph, &types, marks) };
+        let groups = if small { HashMap::new() } else { groups(graph, types, marks) };
+        let apart = if small { Vec::new() } else { apart(graph, types, marks) };
+        let names = input.names();
         let mut build = DagBuilder {
             input,
+            names: &names,
             graph,
             marks,
             small,
@@ -98,12 +105,16 @@ impl Dag {
             dag: Dag { nodes: Vec::new(), edges: Vec::new(), omitted: None },
             hidden: 0,
         };
+        let drawn: HashSet<TypeId> = apart.iter().copied().collect();
+        let types: Vec<TypeId> = types.iter().copied().filter(|ty| !drawn.contains(ty)).collect();
         build.nodes(&types);
         build.edges(&types);
+        build.apart(&apart);
         if !small {
             build.dag.omitted = Some(format!(
-                "{} types: arrows for fields of scalar types are left out, and {} rows",
-                types.len(),
+                "{} types, so {} fields are not shown, most of them scalars. --around TYPE draws a \
+                 type with all its fields and what is near it",
+                types.len() + apart.len(),
                 build.hidden
             ));
         }
@@ -130,8 +141,58 @@ fn groups(graph: &Graph, types: &[TypeId], marks: &Marks) -> HashMap<TypeId, Vec
     groups
 }
 
+/// Aggregates that have no field of an aggregate's type, and are no field of any.
+fn apart(graph: &Graph, types: &[TypeId], marks: &Marks) -> Vec<TypeId> {
+    let is_aggregate = |ty: TypeId| graph.ty(ty).kind() == TypeKind::Aggregate;
+    let fields = |ty: TypeId| graph.ty(ty).fields().map(|it| it.ty).collect::<Vec<TypeId>>();
+    let aggregates = || types.iter().copied().filter(|&ty| is_aggregate(ty));
+    let parts: HashSet<TypeId> = aggregates().flat_map(fields).collect();
+    let is_apart = |&ty: &TypeId| {
+        !parts.contains(&ty) && marks.ty(ty) == 0 && !fields(ty).into_iter().any(is_aggregate)
+    };
+    Some(aggregates().filter(is_apart).collect::<Vec<_>>())
+        .filter(|all| all.len() >= GROUP)
+        .unwrap_or_default()
+}
+
+/// The types that so many steps lead to from some: from an aggregate to the types of its
+/// fields and to the aggregates that it is a field of, and from a scalar to its parent.
+pub(super) fn around(graph: &Graph, centre: &[TypeId], depth: usize) -> Vec<TypeId> {
+    let mut users: HashMap<TypeId, Vec<TypeId>> = HashMap::new();
+    for ty in graph.types().filter(|&ty| graph.ty(ty).kind() == TypeKind::Aggregate) {
+        for field in graph.ty(ty).fields() {
+            users.entry(field.ty).or_default().push(ty);
+        }
+    }
+    let mut found: HashSet<TypeId> = centre.iter().copied().collect();
+    let mut edge: Vec<TypeId> = centre.to_vec();
+    for step in 0..depth {
+        let mut next = Vec::new();
+        for &ty in &edge {
+            let is_aggregate = graph.ty(ty).kind() == TypeKind::Aggregate;
+            // All that has an `int` is not near each other.
+            if step == 0 || is_aggregate {
+                next.extend(users.get(&ty).into_iter().flatten());
+            }
+            if is_aggregate {
+                next.extend(graph.ty(ty).fields().map(|field| field.ty));
+            }
+        }
+        next.retain(|&ty| found.insert(ty));
+        edge = next;
+    }
+    // Each scalar comes with the way to its root.
+    let mut pending: Vec<TypeId> = found.iter().copied().collect();
+    while let Some(ty) = pending.pop() {
+        let parent = named_parent(graph.ty(ty));
+        pending.extend(parent.filter(|&parent| found.insert(parent)));
+    }
+    graph.types().filter(|ty| found.contains(ty)).collect()
+}
+
 struct DagBuilder<'a> {
     input: &'a Input,
+    names: &'a Names<'a>,
     graph: &'a Graph,
     marks: &'a Marks,
     small: bool,
@@ -190,6 +251,22 @@ impl DagBuilder<'_> {
         });
     }
 
+    /// The box of the aggregates that stand apart.
+    fn apart(&mut self, types: &[TypeId]) {
+        if types.is_empty() {
+            return;
+        }
+        let rows = types.iter().map(|&ty| {
+            let fields = self.graph.ty(ty).fields().count();
+            self.hidden += fields;
+            Row { text: self.name(ty), ..Row::default() }
+        });
+        let rows: Vec<Row> = rows.collect();
+        let name = format!("{} of scalars alone, in no other struct", rows.len());
+        let (kind, size) = (DrawnKind::Apart, None);
+        self.dag.nodes.push(DrawnType { kind, name, size, rows, marks: 0 });
+    }
+
     fn edges(&mut self, types: &[TypeId]) {
         for &ty in types {
             let Some(&from) = self.place.get(&ty) else { continue };
@@ -214,6 +291,9 @@ impl DagBuilder<'_> {
         // What is marked stays, then what has fields of its own, then the first.
         let mut shown: Vec<usize> = (0..all.len()).collect();
         shown.sort_by_key(|&at| (self.marks.field(ty, at) == 0, is_scalar(&all[at].0)));
+        if !self.small {
+            shown.retain(|&at| self.marks.field(ty, at) != 0 || !is_scalar(&all[at].0));
+        }
         shown.truncate(most);
         shown.sort_unstable();
         // One arrow is enough for all fields of a scalar type.
@@ -233,14 +313,17 @@ impl DagBuilder<'_> {
         }
         if let more @ 1.. = all.len() - shown.len() {
             self.hidden += more;
-            let text = format!("… {more} more");
+            let text = match shown.len() {
+                0 => format!("{more} scalars"),
+                _ => format!("… {more} more"),
+            };
             self.dag.nodes[from].rows.push(Row { text, ..Row::default() });
         }
     }
 
     fn field_text(&self, ty: TypeId, at: usize, field: &Field) -> String {
         let into = self.name(field.ty);
-        match self.input.name_of_field(ty, at, field) {
+        match self.input.any_name_of_field(self.names, ty, at, field) {
             Some(name) => format!("{}: {into}", printable(name.as_bytes())),
             None => into,
         }

@@ -10,25 +10,28 @@ use std::io::Write;
 
 use clap::ValueEnum;
 use clap_complete::ArgValueCompleter;
-use tbaa::{Oracle, TagId};
+use tbaa::{Oracle, TagId, TypeId};
 
 use super::completions::accesses;
+use super::counted;
 use crate::args::RulesArg;
 use crate::convert::InputArg;
 use crate::find::Found;
 use crate::input::Input;
 use crate::printable::printable;
 use crate::report::Failure;
+use crate::walk::type_name;
 
-use dag::Dag;
+use dag::{Dag, around};
 use mark::Marks;
 
 /// Draws the types: structs, unions, arrays and scalars, and what is in what.
 ///
 /// A union is a box with round corners, and fields that share bytes have a bar
 /// beside them; an array's field has its number of elements, where the format
-/// records it. Of more than 60 types a box shows a few fields, and scalars under
-/// one parent share a box.
+/// records it. Fields have their names where debug information or a spec tells
+/// them. A picture of more than 60 types shows only the fields that lead to other
+/// structs: `--around TYPE` draws one type with all its fields and its neighbours.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Formats:
@@ -38,6 +41,7 @@ Formats:
 Examples:
   tbaa graph ravi.ron > ravi.svg
   tbaa graph ravi.ron --tag CallInfo.l.base > base.svg
+  tbaa graph ravi.ron --around CallInfo --depth 2 > near.svg
   tbaa graph f.ll --pair 8 12 --rules union > pair.svg
   tbaa graph f.ll --format dot > f.dot
 
@@ -63,6 +67,12 @@ pub(crate) struct Graph {
         add = ArgValueCompleter::new(accesses)
     )]
     pair: Vec<String>,
+    /// Draw only this type, the types of its fields, and the structs that it is a field of.
+    #[arg(long, value_name = "TYPE")]
+    around: Option<String>,
+    /// How many such steps from TYPE are drawn.
+    #[arg(long, value_name = "STEPS", default_value_t = 1, requires = "around")]
+    depth: usize,
     #[command(flatten)]
     rules: RulesArg,
 }
@@ -100,7 +110,15 @@ pub(super) fn run(args: &Graph, out: &mut dyn Write) -> Result<(), Failure> {
     if highlighted {
         about.push(picture::legend(!args.pair.is_empty()).to_owned());
     }
-    let dag = Dag::of(&input, &marks);
+    let types = match &args.around {
+        Some(name) => {
+            let about_around = format!("{name}, and what is within {}", steps(args.depth));
+            about.push(about_around);
+            around(input.graph(), &named(&input, name)?, args.depth)
+        }
+        None => input.graph().types().collect(),
+    };
+    let dag = Dag::of(&input, &marks, &types);
     about.extend(dag.omitted.clone());
     let about: Vec<String> = about.iter().map(|line| printable(line.as_bytes())).collect();
     let title = format!("Types of {}", input.file());
@@ -109,6 +127,36 @@ pub(super) fn run(args: &Graph, out: &mut dyn Write) -> Result<(), Failure> {
         Format::Dot => dot::write(&dag, &title, &about, out)?,
     }
     Ok(())
+}
+
+fn steps(depth: usize) -> String {
+    counted(depth as u64, "step", "steps")
+}
+
+/// Types that a message lists.
+const LISTED: usize = 8;
+
+/// Finds the types of a name: as the metadata has it, or as other commands print it.
+fn named(input: &Input, name: &str) -> Result<Vec<TypeId>, Failure> {
+    let (graph, names) = (input.graph(), input.names());
+    let is_called = |ty: &TypeId| names.ty(*ty) == name || type_name(graph, *ty) == name;
+    let found: Vec<TypeId> = graph.types().filter(is_called).collect();
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    let lower = name.to_lowercase();
+    let all: Vec<String> = graph.types().map(|ty| names.ty(ty)).collect();
+    let (mut near, mut others): (Vec<_>, Vec<_>) =
+        all.into_iter().partition(|it| it.to_lowercase().contains(&lower));
+    near.append(&mut others);
+    let more = near.len().saturating_sub(LISTED);
+    near.truncate(LISTED);
+    let dots = if more > 0 { format!(" and {more} more") } else { String::new() };
+    Err(Failure::unusable(format!(
+        "no type of {} is called {name:?}; its types are {}{dots}",
+        input.file(),
+        near.join(", ")
+    )))
 }
 
 /// Finds the one tag that a name stands for.

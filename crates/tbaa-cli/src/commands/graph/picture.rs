@@ -15,7 +15,7 @@ const LINE: usize = 15;
 const PAD: usize = 7;
 /// Space around all.
 const MARGIN: usize = 16;
-/// Rows of a box of scalars before a further column begins.
+/// Rows of a box of many types before a further column begins.
 const COLUMN: usize = 32;
 
 pub(super) fn write(
@@ -53,7 +53,10 @@ pub(super) fn write(
 }
 
 fn columns(node: &DrawnType) -> usize {
-    if node.kind == DrawnKind::Scalars { node.rows.len().div_ceil(COLUMN).max(1) } else { 1 }
+    match node.kind {
+        DrawnKind::Scalars | DrawnKind::Apart => node.rows.len().div_ceil(COLUMN).max(1),
+        _ => 1,
+    }
 }
 
 /// Width of a column of rows: offset, mark and text.
@@ -125,7 +128,7 @@ fn draw(
     let (fill, stroke) = match node.kind {
         DrawnKind::Root => ("#e8eaed", "#5f6368"),
         DrawnKind::Scalar | DrawnKind::Scalars => ("#f1f8f2", "#5b8c64"),
-        DrawnKind::Struct => ("#ffffff", "#5f6368"),
+        DrawnKind::Struct | DrawnKind::Apart => ("#ffffff", "#5f6368"),
         DrawnKind::Union => ("#fdf3ff", "#7b3f98"),
         DrawnKind::Malformed => ("#fdecea", "#b3261e"),
     };

@@ -24,7 +24,7 @@ use picture::Picture;
 /// instruction has a tag, all tags of the text are listed: the entries of attached
 /// `!tbaa.struct` nodes, what `!tbaa.tags` and `!llvm.errno.tbaa` list; of a text
 /// of metadata alone, every node that has the form of a tag, in file order. For a
-/// spec all names are, in file order, two names of one tag being two rows.
+/// spec there is one row per name, in file order, even if two names mean the same tag.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Formats:

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 use serde_json::Value;
-use tbaa::{Field, Graph, Rules, Tag, TagId, TypeId, TypeKind};
+use tbaa::{Field, Graph, Rules, TagId, TypeId, TypeKind};
 use tbaa_check::Diagnostic;
 use tbaa_check::lint::{Options, lint, lint_graph};
 use tbaa_check::verify::{Verifier, verify, verify_graph};
@@ -298,7 +298,7 @@ fn types(
         room -= shown;
         cut += count - shown;
         let row = |(at, field): (usize, Field)| {
-            let name = field_name(input, names, ty, at, &field);
+            let name = input.any_name_of_field(names, ty, at, &field).unwrap_or_default();
             FieldRow(field.offset, field.extent, place.get(&field.ty).copied(), name)
         };
         Type {
@@ -317,21 +317,6 @@ fn types(
         left_out.push(format!("fields: {cut}"));
     }
     (types, place)
-}
-
-/// What a field is called by a spec, or by debug information; empty if nothing
-/// tells.
-fn field_name(input: &Input, names: &Names<'_>, ty: TypeId, at: usize, field: &Field) -> String {
-    let graph = input.graph();
-    if let Some(name) = input.name_of_field(ty, at, field) {
-        return name.to_owned();
-    }
-    let format = graph.ty(ty).format();
-    let (offset, access) = (field.offset, field.ty);
-    let tag = Tag { base: ty, access, offset, size: None, immutable: false, format };
-    let place = names.place_of(&tag);
-    let path = place.strip_prefix(names.ty(ty).as_str()).and_then(|rest| rest.strip_prefix('.'));
-    path.unwrap_or_default().to_owned()
 }
 
 fn rows(

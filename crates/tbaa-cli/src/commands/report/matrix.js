@@ -1,14 +1,23 @@
 // The matrix, on a canvas.
 
+// Rows of a matrix that have names, and their height.
+const NAMED = 40;
+const ROW = 24;
 let cells = 1;
 let cursor = null;
 
 function drawMatrix() {
   const canvas = byId("canvas");
   const side = doc.tags.length;
-  const wide = Math.min(canvas.parentElement.clientWidth, 900);
+  // A small matrix has large cells, and each row its name beside it.
+  const names = side <= NAMED;
+  byId("matrix-names").hidden = !names;
+  const room = canvas.parentElement.parentElement.clientWidth;
+  const wide = names ? Math.min(room / 2, side * ROW) : Math.min(room, 640);
   const pixels = Math.max(1, Math.floor(wide * Math.min(2, window.devicePixelRatio || 1)));
   canvas.style.width = wide + "px";
+  byId("matrix-names").replaceChildren(...(names ? doc.tags.map((_, at) =>
+    element("li", { style: `height: ${wide / side}px` }, tagText(at))) : []));
   cells = Math.min(side, pixels);
   if (!cells) return;
   const scale = Math.max(1, Math.floor(pixels / cells));
@@ -34,11 +43,13 @@ function drawMatrix() {
       if (!may) continue;
       // Each shade stands for half as many as the one before.
       context.globalAlpha = Math.max(0.3, 1 - Math.floor(Math.log2(Math.max(1, pairs / may))) * 0.12);
-      context.fillRect(j * scale, i * scale, scale, scale);
+      // Cells of a small matrix have edges.
+      const edge = names ? 1 : 0;
+      context.fillRect(j * scale + edge, i * scale + edge, scale - 2 * edge, scale - 2 * edge);
     }
   }
   context.globalAlpha = 1;
-  drawGroups(context, canvas.width / side, color);
+  if (!names) drawGroups(context, canvas.width / side, color);
   const [x, y] = cursor || chosen;
   context.strokeStyle = color("--b");
   context.lineWidth = 2;

@@ -2,6 +2,9 @@
 
 const documents = JSON.parse(document.getElementById("data").textContent);
 const SHOWN = 100;
+// Loads that are open at the start, and how many are listed.
+const OPENED = 3;
+const LOADS = 20;
 let doc;
 let chosen = [0, 0];
 let rule = 0;
@@ -236,14 +239,14 @@ function typeItem(at) {
 }
 
 /** Lists what matches a search, and says how much of it is shown. */
-function list(search, count, all, text, show, rank) {
+function list(search, count, all, text, show, rank, most = SHOWN) {
   const wanted = byId(search).value.trim().toLowerCase();
   const found = all.map((_, at) => at).filter((at) => !wanted || text(all[at]).toLowerCase().includes(wanted));
   if (rank) found.sort((x, y) => rank(all[x], wanted) - rank(all[y], wanted) || x - y);
-  byId(count).textContent = found.length > SHOWN
-    ? `${number(found.length)} found, the first ${SHOWN} shown`
+  byId(count).textContent = found.length > most
+    ? `${number(found.length)} found, the first ${most} shown`
     : `${number(found.length)} found`;
-  show(found.slice(0, SHOWN));
+  show(found.slice(0, most));
 }
 
 function listTypes() {
@@ -288,22 +291,44 @@ function listFunctions() {
       }))));
 }
 
+/** The program's own lines, with what each reloads and blocks. */
+function sourceLines(lines) {
+  const mark = (line) => (line.reloads ? "reloads" : line.blocks ? "blocks" : "");
+  const row = (line, at) => [
+    at && (lines[at - 1].file !== line.file || lines[at - 1].line + 1 < line.line)
+      ? element("tr", {}, element("td", { colspan: "3", class: "muted" }, "…")) : null,
+    element("tr", { class: mark(line) },
+      element("td", { class: "number muted" }, at && lines[at - 1].file === line.file ? String(line.line) : `${line.file}:${line.line}`),
+      element("td", { class: "what" }, mark(line)),
+      element("td", { class: "text" }, line.text)),
+  ];
+  return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Source" },
+    element("table", { class: "source" }, element("tbody", {}, lines.map(row).flat())));
+}
+
 function loadItem(at) {
   const row = doc.loads[at];
   const place = (it) => [it.access, it.what, it.source].filter((part) => part).join(", ");
-  const item = (it) => element("li", {}, element("span", { class: "mono" }, place(it)), `${it.why}; ${it.help}`);
-  return element("details", {},
+  const item = (it) => element("li", {}, element("span", { class: "mono" }, place(it)), it.why);
+  const helps = [...new Set(row.blockers.map((it) => it.help))];
+  const loops = row.depth ? `in ${counted(row.depth, "loop")}` : "in no loop";
+  const could = row.of.length
+    ? ["LLVM could reuse the value of ", element("span", { class: "mono" }, row.of.map(place).join("; ")), ". These may change it:"]
+    : [`LLVM could load it once, before the loop${row.loop ? ` at ${row.loop}` : ""}. These may change it:`];
+  return element("details", { open: at < OPENED ? "" : null },
     element("summary", {}, element("span", { class: "mono" }, place(row.load)), " ",
-      element("span", { class: "muted" }, row.could)),
+      element("span", { class: "muted" }, loops)),
     element("div", {},
-      row.of.length ? element("p", {}, "The value of ", element("span", { class: "mono" }, row.of.map(place).join("; ")), ", but for") : null,
+      row.lines && row.lines.length ? sourceLines(row.lines) : null,
+      element("p", {}, could),
       element("ul", { class: "tags" }, row.blockers.map(item)),
-      row.more ? element("p", { class: "muted" }, `and ${number(row.more)} more`) : null));
+      row.more ? element("p", { class: "muted" }, `and ${number(row.more)} more`) : null,
+      helps.map((help) => element("p", {}, element("strong", {}, "Do: "), help))));
 }
 
 function listLoads() {
   const text = (row) => [row.function, row.load.what, row.load.source].join(" ");
-  list("load-search", "load-count", doc.loads, text, (found) => fill("load-list", found.map(loadItem)));
+  list("load-search", "load-count", doc.loads, text, (found) => fill("load-list", found.map(loadItem)), null, LOADS);
 }
 
 const PROMISES = [
@@ -339,7 +364,7 @@ function summarySection() {
   fill("figures", doc.summary.map(([name, value]) =>
     element("div", {}, element("dt", {}, name), element("dd", {}, value))));
   fill("left-out", doc.left_out.length
-    ? element("div", { class: "note" }, element("strong", {}, "Not on this page, which stays small"),
+    ? element("div", { class: "note" }, element("strong", {}, "Left out to keep this page small"),
         element("ul", {}, doc.left_out.map((text) => element("li", {}, text))))
     : null);
 }
@@ -357,10 +382,13 @@ function open(at) {
   }
   for (const id of ["type-search", "finding-search", "function-search", "load-search"]) byId(id).value = "";
   if (doc.tags.length) {
-    // The most used two are the first to be seen.
+    // The first to be seen: a load and what blocks it, or else the two that are most used.
     const used = doc.tags.map((_, tag) => tag).sort((x, y) => doc.tags[y].uses - doc.tags[x].uses || x - y);
-    choose(0, used[0]);
-    choose(1, used[1] ?? used[0]);
+    const tagged = (label) => doc.tags.findIndex((tag) => label && tag.label === label);
+    const pairs = doc.loads.flatMap((row) => row.blockers.map((it) => [tagged(row.load.tag), tagged(it.tag)]));
+    const first = pairs.find(([x, y]) => x >= 0 && y >= 0 && x !== y) || [used[0], used[1] ?? used[0]];
+    choose(0, first[0]);
+    choose(1, first[1]);
   } else {
     explain();
   }
