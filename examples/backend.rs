@@ -71,7 +71,7 @@ struct Compiler {
 
 impl Compiler {
     fn new() -> Compiler {
-        let types = Declarations::new(Target::x86_64()).lower(Policy::Rfc);
+        let types = Declarations::new(Target::x86_64()).into_tagged(Policy::Rfc);
         Compiler { types, oracle: Oracle::new(Graph::new(), Rules::Union) }
     }
 

@@ -4,13 +4,12 @@ use crate::declare::{DeclId, Declarations, DeclareError, Place, Policy, Record, 
 use crate::graph::{CopyId, Graph, TagId};
 use crate::oracle::{Access, AliasResult, Conflict, Oracle, Rules};
 
-/// What a compiler keeps of TBAA while it runs: the declared types, the graph
-/// that their tags are in, and the oracle that answers on these tags.
+/// All that a compiler needs of TBAA while it runs: the declared types, the graph with
+/// their tags, and the oracle that answers queries on these tags.
 ///
-/// Types, paths and questions may come in any order. Each part is there for
-/// what the session does not repeat: [`Session::types_mut`],
-/// [`Session::graph`], [`Session::oracle`], and all at once in
-/// [`Session::update`].
+/// Types, paths and questions may come in any order. For all that the session itself
+/// does not offer, ask its parts: [`Session::types_mut`], [`Session::graph`],
+/// [`Session::oracle`], and all at once in [`Session::update`].
 ///
 /// ```
 /// use tbaa::declare::{Declarations, Policy, Record, Target};
@@ -38,12 +37,12 @@ impl Session {
     /// Returns a session with an empty graph. More types may be declared later.
     #[must_use]
     pub fn new(types: Declarations, policy: Policy, rules: Rules) -> Session {
-        Session::from_parts(types.lower(policy), Oracle::new(Graph::new(), rules))
+        Session::from_parts(types.into_tagged(policy), Oracle::new(Graph::new(), rules))
     }
 
-    /// Makes a session of its parts: where a graph is there already, such as
-    /// that of a module, declared types are added to it. Types lowered into
-    /// another graph before give [`BuildError::ForeignId`].
+    /// Makes a session of its parts. Declared types are added to the graph, which may
+    /// be that of a module. Types that were lowered into another graph before give
+    /// [`BuildError::ForeignId`].
     ///
     /// [`BuildError::ForeignId`]: crate::BuildError::ForeignId
     #[must_use]

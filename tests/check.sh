@@ -1,5 +1,5 @@
 #!/bin/sh
-# Format, lints and documentation.
+# Format, lints, documentation, and what each crate offers.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -9,3 +9,4 @@ for features in '' declare serde derive; do
     cargo clippy -p tbaa --no-default-features --features "$features" --quiet -- -D warnings
 done
 RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --quiet
+cargo test -p tbaa-api --quiet

@@ -40,18 +40,18 @@ use tbaa_lex::table::HashSet;
 ///
 /// # Memory
 ///
-/// Some 60 bytes a tag, beside the graph, and more where types with many members
-/// overlap. An oracle of up to 2,048 tags, of which many are not decided on by their
-/// intervals, remembers its answers in 512 KiB more, and any oracle those on
-/// accesses with sizes of their own in 128 KiB.
+/// An oracle takes about 60 bytes for each tag, besides the graph. Types whose many members
+/// overlap take more. An oracle of up to 2,048 tags may remember its answers in 512 KiB, if
+/// intervals decide few of them. Every oracle remembers answers on accesses with sizes of
+/// their own, in 128 KiB.
 ///
 /// # Growing
 ///
 /// An oracle owns its graph, or borrows it: `G` is [`Graph`], `&Graph`,
-/// `&mut Graph`, `Arc<Graph>` and so on. Where it can be changed, types and
-/// tags are added through [`Oracle::update`], at a cost proportional to what is
-/// added, and old answers stay. Queries take `&self` and may run on many
-/// threads at once.
+/// `&mut Graph`, `Arc<Graph>` and so on. If the graph can be changed,
+/// [`Oracle::update`] adds types and tags, at a cost proportional to what is
+/// added. Old answers stay. Queries take `&self` and may run on many threads at
+/// once.
 ///
 /// ```
 /// use tbaa::{Graph, Oracle, Rules};
@@ -242,8 +242,8 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// optional tag, or an [`Access`].
     ///
     /// A missing tag gives `MayAlias`. So do different roots: they may be
-    /// unrelated type systems, so nothing is proved. So does a tag that is
-    /// malformed, or that another graph issued. The answer does not depend on
+    /// unrelated type systems, so nothing is proved. So does a malformed tag, and a
+    /// tag that another graph issued. The answer does not depend on
     /// the order of `a` and `b`. Rule `llvm` ignores the accesses' sizes, and
     /// no rule looks at their kinds here.
     ///
@@ -399,8 +399,8 @@ impl<G: Borrow<Graph>> Oracle<G> {
 
     /// Returns which dependences may hold between any of several accesses, such
     /// as those that a call makes, and access `second`, which comes after them.
-    /// No accesses at all conflict with nothing; a call of which nothing is
-    /// known makes one without a tag.
+    /// An empty list conflicts with nothing. An unknown call makes one access
+    /// without a tag.
     ///
     /// ```
     /// use tbaa::{Access, Graph, Oracle, Rules};

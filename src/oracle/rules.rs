@@ -8,14 +8,14 @@ use std::fmt;
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Rules {
-    /// What LLVM 22 answers on tags that its verifier accepts, bit for bit;
-    /// `MayAlias` on others, and where LLVM would assert or crash. Sizes are
-    /// ignored.
+    /// Answers as LLVM 22 does, bit for bit, on tags that its verifier accepts.
+    /// On other tags, and where LLVM would assert or crash, it answers `MayAlias`.
+    /// Sizes are ignored.
     #[default]
     Llvm,
-    /// Every member of a union is followed, array elements are distinguished
-    /// by their offset in the element alone, and sizes count. What aliases
-    /// through a union, aliases: type punning is allowed.
+    /// Follows every member of a union. It distinguishes array elements only by the
+    /// offset in the element, and uses sizes. Accesses that overlap through a union
+    /// alias: type punning is allowed.
     Union,
     /// As [`Rules::Union`], but an access to one member of a union does not
     /// alias an access to another member that does not name the union.
@@ -32,7 +32,7 @@ impl fmt::Display for Rules {
     }
 }
 
-/// A name that no rule has.
+/// A text that is not the name of a rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct UnknownRules;

@@ -56,7 +56,7 @@ fn build(spec: Spec) -> Result<Built, SpecError> {
         declared.types.insert(decl.key().to_owned(), id);
     }
     if let Some(declare) = &spec.declare {
-        declared.tagged = Some(declare.lower()?);
+        declared.tagged = Some(declare.tagged()?);
     }
     let mut tags: IndexMap<&str, usize> = IndexMap::new();
     for (index, decl) in spec.tags.iter().enumerate() {

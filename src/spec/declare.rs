@@ -251,7 +251,7 @@ impl DeclareDecl {
         Ok(types)
     }
 
-    pub(super) fn lower(&self) -> Result<TaggedTypes, SpecError> {
-        Ok(self.declare()?.lower(self.policy))
+    pub(super) fn tagged(&self) -> Result<TaggedTypes, SpecError> {
+        Ok(self.declare()?.into_tagged(self.policy))
     }
 }

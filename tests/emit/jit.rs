@@ -196,7 +196,7 @@ fn instructions_that_may_write() {
     assert!(line(load).ends_with(", i64 0, i64 1}") && line(ours).ends_with(", i64 0}"), "{text}");
     // The same by the emitter, of a copy's list.
     let mut graph = Graph::new();
-    let mut types = jit.types().clone().lower(tbaa::declare::Policy::Clang);
+    let mut types = jit.types().clone().into_tagged(tbaa::declare::Policy::Clang);
     let tag = types.tag(&mut graph, "immutable P.x").unwrap();
     let entry = tbaa::CopyEntry { offset: 0, size: 4, tag };
     let copy = graph.builder().struct_copy(&[entry]).unwrap();

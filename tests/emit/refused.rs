@@ -26,7 +26,7 @@ fn declared(policy: Policy) -> (Graph, TaggedTypes) {
                 .field("last", "int"),
         )
         .unwrap();
-    (Graph::new(), types.lower(policy))
+    (Graph::new(), types.into_tagged(policy))
 }
 
 fn reason(graph: &Graph, tag: TagId) -> Option<Reason> {

@@ -1,6 +1,5 @@
 //! The store: which nodes are one, and how graphs come about.
 
-mod api;
 mod builder;
 mod corners;
 mod embedded;

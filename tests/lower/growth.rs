@@ -35,7 +35,7 @@ fn shape(at: usize, knot: bool) -> (Record, Vec<String>) {
 /// Adds shapes one by one; the time of each tenth of them, a shape.
 fn grow(shapes: usize, scopes: ScopeForm, knot: bool) -> (Vec<Duration>, Lowering) {
     let mut oracle = Oracle::new(Graph::new(), Rules::Union);
-    let mut types = Declarations::new(Target::x86_64()).lower(Policy::Rfc);
+    let mut types = Declarations::new(Target::x86_64()).into_tagged(Policy::Rfc);
     let mut lowering = Lowering::new(Options::new().lineage("growing").scopes(scopes));
     let bare = ["*char", "*int", "*double", "*void *"];
     let tags = oracle.update(|graph| types.tags(graph, &bare)).unwrap();

@@ -223,7 +223,7 @@ impl Program {
             named.filter_map(|(at, _)| types.named(&format!("S{at}"))).collect()
         };
         let shared = Shared::new(&all, named(&all));
-        let mut rfc = all.clone().lower(Policy::Rfc);
+        let mut rfc = all.clone().into_tagged(Policy::Rfc);
         let mut source = Graph::new();
         let mut program =
             Program { source: Graph::new(), linked: Emitter::new(Graph::new()), uses: Vec::new() };
@@ -258,7 +258,7 @@ impl Program {
                     let oracle = Oracle::new(&source, Rules::Union);
                     lowering.fix(&oracle, theirs, pairs).unwrap();
                     drop(oracle);
-                    let rfc = types.clone().lower(Policy::Rfc);
+                    let rfc = types.clone().into_tagged(Policy::Rfc);
                     let mut made = Lineage { rfc, source, lowering, given: Vec::new() };
                     made.grow(&mut rng, &paths(&types), |graph, tag| is_private(graph, tag));
                     if forked {
@@ -269,7 +269,7 @@ impl Program {
                 Some((text, types)) => {
                     let saved: Saved<'static> = ron::from_str(text).unwrap();
                     let (lowering, source) = Lowering::load(saved.fork(name)).unwrap();
-                    let rfc = types.clone().lower(Policy::Rfc);
+                    let rfc = types.clone().into_tagged(Policy::Rfc);
                     let mut fork = Lineage { rfc, source, lowering, given: Vec::new() };
                     fork.grow(&mut rng, &paths(types), |graph, tag| is_private(graph, tag));
                     fork
@@ -278,7 +278,7 @@ impl Program {
             lineages.push(lineage);
         }
         // clang's own code, on what is shared.
-        let mut clang = all.clone().lower(Policy::Clang);
+        let mut clang = all.clone().into_tagged(Policy::Clang);
         let (mut theirs, pairs) = tags_of_clang(&all, &mut source, |id| shared.has(id)).unwrap();
         for (number, lineage) in lineages.iter_mut().enumerate() {
             let mut given = std::mem::take(&mut lineage.given);
@@ -429,7 +429,7 @@ fn private_memory_stays_private() {
     types.define(Record::structure("P").field("x", "int").field("y", "int")).unwrap();
     let mut source = Graph::new();
     let (theirs, pairs) = tags_of_clang(&types, &mut source, |_| false).unwrap();
-    let mut rfc = types.lower(Policy::Rfc);
+    let mut rfc = types.into_tagged(Policy::Rfc);
     let (x, y) = (rfc.tag(&mut source, "P.x").unwrap(), rfc.tag(&mut source, "P.y").unwrap());
     let oracle = Oracle::new(&source, Rules::Union);
     let mut lowering = Lowering::new(Options::new().lineage("one"));

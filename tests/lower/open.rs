@@ -81,7 +81,7 @@ pub(crate) fn open(seed: u64, mixed: bool, grown: bool) -> Open {
     let mut source = Graph::new();
     let shared = |record| !mixed || types.display(record).len() % 2 == seed as usize % 2;
     let (theirs, pairs) = tags_of_clang(&types, &mut source, shared).unwrap();
-    let mut rfc = types.clone().lower(Policy::Rfc);
+    let mut rfc = types.clone().into_tagged(Policy::Rfc);
     let paths = access_paths(&types, |_| true);
     let mut private = Vec::new();
     let mut ours: Vec<Source> = Vec::new();
@@ -163,7 +163,7 @@ fn storing_changes_nothing() {
         let types = declarations(&mut rng);
         let mut source = Graph::new();
         let (theirs, pairs) = tags_of_clang(&types, &mut source, |_| true).unwrap();
-        let mut rfc = types.clone().lower(Policy::Rfc);
+        let mut rfc = types.clone().into_tagged(Policy::Rfc);
         let paths = access_paths(&types, |_| true);
         let ours: Vec<TagId> =
             paths.iter().filter_map(|path| rfc.tag(&mut source, path).ok()).collect();

@@ -52,8 +52,8 @@ impl Row {
 /// Measures all accesses that declared types give rise to.
 fn measure(name: &str, types: &Declarations) -> Row {
     let mut source = Graph::new();
-    let mut rfc = types.clone().lower(Policy::Rfc);
-    let mut clang = types.clone().lower(Policy::Clang);
+    let mut rfc = types.clone().into_tagged(Policy::Rfc);
+    let mut clang = types.clone().into_tagged(Policy::Clang);
     let mut clang_graph = Graph::new();
     let (mut tags, mut theirs): (Vec<TagId>, Vec<Option<TagId>>) = Default::default();
     for path in access_paths(types, |_| true) {

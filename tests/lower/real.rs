@@ -53,7 +53,7 @@ fn many() {
         types.define(record).unwrap();
     }
     paths.extend(["*int", "*double", "*void *", "*char", "*int *"].map(str::to_owned));
-    let (mut graph, mut types) = (Graph::new(), types.lower(Policy::Rfc));
+    let (mut graph, mut types) = (Graph::new(), types.into_tagged(Policy::Rfc));
     let tags: Vec<TagId> = paths.iter().map(|path| types.tag(&mut graph, path).unwrap()).collect();
     let oracle = Oracle::new(&graph, Rules::Union);
     let mut lowering = Lowering::new(Options::new().lineage("many"));

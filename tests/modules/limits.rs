@@ -113,7 +113,7 @@ fn members_that_clang_is_asked_about() {
         let mut types = Declarations::new(Target::x86_64());
         types.define(record(members)).unwrap();
         let accesses = ClangAccesses::of(&types);
-        let mut types = types.lower(Policy::Clang);
+        let mut types = types.into_tagged(Policy::Clang);
         let differences =
             accesses.differences(&mut types, &mut Graph::new(), [(b"", None)]).unwrap();
         let endless = differences.iter().filter(|it| it.reason.contains("more than 4096 members"));
@@ -124,7 +124,7 @@ fn members_that_clang_is_asked_about() {
 
 #[test]
 fn paths_of_members() {
-    let mut types = Declarations::new(Target::x86_64()).lower(Policy::Clang);
+    let mut types = Declarations::new(Target::x86_64()).into_tagged(Policy::Clang);
     let path = format!("T{}", ".a".repeat(1 << 15));
     let error = types.tag(&mut Graph::new(), &path).unwrap_err();
     says(error, "65,536 bytes", "name the inner record and start there");

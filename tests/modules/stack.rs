@@ -100,7 +100,7 @@ fn deep_texts() {
             format!("T{}", ".a".repeat(DEEP)),
         ] {
             let _ = (types.ty(&text), types.offset_of(&text));
-            let _ = types.clone().lower(Policy::Clang).tag(&mut tbaa::Graph::new(), &text);
+            let _ = types.clone().into_tagged(Policy::Clang).tag(&mut tbaa::Graph::new(), &text);
         }
     });
 }

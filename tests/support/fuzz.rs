@@ -202,7 +202,7 @@ pub fn declare(data: &[u8]) {
         let _ = (types.ty(line), types.offset_of(line));
     }
     for policy in [Policy::Clang, Policy::ClangNew, Policy::Rfc] {
-        let mut types = types.clone().lower(policy);
+        let mut types = types.clone().into_tagged(policy);
         let mut graph = Graph::new();
         for line in source.lines().take(50) {
             let _ = types.tag(&mut graph, line);

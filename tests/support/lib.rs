@@ -10,6 +10,7 @@ pub mod hostile;
 pub mod llvm;
 pub mod lua;
 pub mod naive;
+pub mod programs;
 pub mod random;
 mod rng;
 pub mod small;

@@ -149,7 +149,7 @@ fn runtime(records: usize) -> (Graph, Vec<TagId>) {
         types.define(record).expect("a record");
     }
     paths.extend(["*int", "*double", "*void *", "*char", "*int *"].map(str::to_owned));
-    let (mut graph, mut types) = (Graph::new(), types.lower(Policy::Rfc));
+    let (mut graph, mut types) = (Graph::new(), types.into_tagged(Policy::Rfc));
     let tags = paths.iter().map(|path| types.tag(&mut graph, path).expect("a tag")).collect();
     (graph, tags)
 }

@@ -223,7 +223,7 @@ pub(crate) struct Names<'a> {
 
 impl<'a> From<ScopeNames<'a>> for Names<'a> {
     fn from(names: ScopeNames<'a>) -> Self {
-        let ScopeNames { domain, own, noalias } = names;
+        let ScopeNames { domain, own, noalias, .. } = names;
         Names { domain: Cow::Borrowed(domain), own, noalias }
     }
 }

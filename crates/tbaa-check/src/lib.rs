@@ -1,5 +1,5 @@
-//! Judging TBAA metadata: what LLVM's verifier rejects, what it accepts and is still wrong, and what clashes
-//! when modules are linked.
+//! Checks TBAA metadata: reports what LLVM's verifier rejects, what is wrong although LLVM accepts it, and
+//! what clashes when modules are linked.
 //!
 //! [`verify`] and [`lint`] report [`Findings`]; [`link`] merges the graphs of several modules.
 
@@ -8,6 +8,7 @@
 mod diagnostic;
 pub mod link;
 pub mod lint;
+mod repair;
 mod subject;
 pub mod verify;
 

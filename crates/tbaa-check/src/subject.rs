@@ -8,6 +8,7 @@ use tbaa::parts::Shape;
 use tbaa::{Graph, NodeId, Operand, TagId};
 use tbaa_ir::{Instruction, Module, Names, Sizes, node_span, operand_span, write_operands};
 use tbaa_lex::source::shortened;
+use tbaa_types::demangle::demangled_function;
 
 /// A graph, and the module and text that it was read from, if it was.
 pub(crate) struct Subject<'a> {
@@ -159,6 +160,9 @@ impl<'a> Subject<'a> {
     /// The name of the function that an instruction stands in: `@f`.
     pub(crate) fn function_of(&self, instruction: &Instruction) -> String {
         let name = self.functions.get(instruction.function as usize).copied().unwrap_or(b"?");
-        format!("@{}", shortened(name))
+        match demangled_function(name) {
+            Some(source) => format!("@{}", shortened(source.as_bytes())),
+            None => format!("@{}", shortened(name)),
+        }
     }
 }

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use crate::compile_commands::{self, Compilation};
 use crate::printable::{printable, printable_path};
 use crate::progress;
 use crate::report::{Failure, note};
@@ -23,6 +24,9 @@ pub(crate) struct InputArg {
 /// How clang is to compile inputs.
 #[derive(clap::Args)]
 pub(crate) struct FlagsArg {
+    /// A folder with a `compile_commands.json`: clang gets its flags for each C or C++ input.
+    #[arg(short = 'p', long, value_name = "FOLDER")]
+    pub(crate) build: Option<PathBuf>,
     /// Flags for clang, where the input is C or C++.
     #[arg(last = true, value_name = "CLANG_FLAGS")]
     flags: Vec<OsString>,
@@ -31,7 +35,24 @@ pub(crate) struct FlagsArg {
 impl FlagsArg {
     /// An input with these flags.
     pub(crate) fn of<'a>(&'a self, path: &'a Path) -> Origin<'a> {
-        Origin::new(path, &self.flags)
+        Origin { build: self.build.as_deref(), ..Origin::new(path, &self.flags) }
+    }
+
+    /// The inputs that were named, or else the C and C++ files of the build.
+    pub(crate) fn inputs(&self, named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+        let Some(build) = self.build.as_ref().filter(|_| named.is_empty()) else {
+            return Ok(named.to_vec());
+        };
+        let mut all = compile_commands::sources(build)?;
+        all.retain(|path| is_source(path));
+        if all.is_empty() {
+            let build = printable_path(build);
+            let message = format!(
+                "the compile_commands.json of {build} names no C or C++ file: name an input"
+            );
+            return Err(Failure::unusable(message));
+        }
+        Ok(all)
     }
 
     /// One of several inputs, which have these flags as far as they are compiled.
@@ -41,7 +62,7 @@ impl FlagsArg {
         mut all: impl Iterator<Item = &'a PathBuf>,
     ) -> Origin<'a> {
         let have = is_source(path) || !all.any(|path| is_source(path));
-        Origin::new(path, if have { &self.flags } else { &[] })
+        Origin { flags: if have { &self.flags } else { &[] }, ..self.of(path) }
     }
 }
 
@@ -50,6 +71,8 @@ impl FlagsArg {
 pub(crate) struct Origin<'a> {
     pub(crate) path: &'a Path,
     flags: &'a [OsString],
+    /// Where the build's flags for this file are.
+    build: Option<&'a Path>,
     as_written: bool,
 }
 
@@ -61,7 +84,7 @@ impl<'a> From<&'a InputArg> for Origin<'a> {
 
 impl<'a> Origin<'a> {
     pub(crate) fn new(path: &'a Path, flags: &'a [OsString]) -> Self {
-        Origin { path, flags, as_written: false }
+        Origin { path, flags, build: None, as_written: false }
     }
 
     /// The same as clang's front end makes it, before LLVM's passes: each access
@@ -95,16 +118,27 @@ impl<'a> Origin<'a> {
         if self.as_written {
             command.args(["-Xclang", "-disable-llvm-passes"]);
         }
-        command.args(self.flags);
+        let mut path = self.path.to_owned();
+        let mut flags: Vec<OsString> = Vec::new();
+        if let Some(build) = self.build {
+            let Compilation { directory, flags: of_build } = compile_commands::of(build, &path)?;
+            // clang runs where the build runs it, and warnings are the build's to show.
+            path = path.canonicalize().unwrap_or(path);
+            command.current_dir(directory);
+            flags.extend(of_build.into_iter().map(OsString::from));
+            flags.push("-w".into());
+        }
+        flags.extend_from_slice(self.flags);
         // The last level counts, and without optimisation clang writes no tags.
         let level = |flag: &&OsString| flag.as_encoded_bytes().starts_with(b"-O");
-        if self.as_written && self.flags.iter().rfind(level).is_some_and(|it| it == "-O0") {
-            command.arg("-O1");
+        if self.as_written && flags.iter().rfind(level).is_some_and(|it| it == "-O0") {
+            flags.push("-O1".into());
         }
+        command.args(flags);
         let file = printable_path(self.path);
         note(format!("compiling {file} with `{}`", shown(&command)));
         // The last of several -o is the one that counts.
-        command.args(["-S", "-emit-llvm", "-o", "-"]).arg(self.path);
+        command.args(["-S", "-emit-llvm", "-o", "-"]).arg(path);
         let input = self.is_named_by_flag().then_some(text);
         run(command, "set CLANG to a clang", input)
     }

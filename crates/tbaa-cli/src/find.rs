@@ -6,7 +6,7 @@ use tbaa::{Graph, Operand, TagId};
 use tbaa_ir::{DebugInfo, Instruction, Keep, Module, Names};
 
 use crate::input::{Content, Input, listed_tags, read_module, reference};
-use crate::printable::{llvm_name, printable};
+use crate::printable::{function_name, llvm_name, printable};
 use crate::report::{Failure, note};
 
 /// Names that a message lists before the rest is only counted.
@@ -229,12 +229,23 @@ impl Input {
         }
     }
 
-    /// Finds a function by its name as LLVM writes it after `@`, or without the
-    /// quotes.
+    /// Finds a function by its name as LLVM writes it after `@`, without the quotes, or as the
+    /// source has it, where the parameters may be left out if no other has the name.
     pub(crate) fn function(&self, module: &Module, name: &str) -> Option<u32> {
-        let mut names = module.functions();
-        let is = |function: &[u8]| function == name.as_bytes() || llvm_name(function) == name;
-        names.position(is).and_then(|index| index.try_into().ok())
+        let position = |is: &dyn Fn(&[u8]) -> bool| {
+            let mut found = module.functions().enumerate().filter(|(_, function)| is(function));
+            let first = found.next()?;
+            Some((first.0, found.next().is_some()))
+        };
+        let symbol = |it: &[u8]| it == name.as_bytes() || llvm_name(it) == name;
+        let source = |it: &[u8]| function_name(it) == name;
+        let bare = |it: &[u8]| {
+            let rest = function_name(it).strip_prefix(name).map(|rest| rest.starts_with('('));
+            rest == Some(true)
+        };
+        let found = position(&symbol).or_else(|| position(&source));
+        let found = found.or_else(|| position(&bare).filter(|&(_, several)| !several));
+        found.and_then(|(index, _)| index.try_into().ok())
     }
 
     /// All accesses on a line of the text, or of the source by `!dbg`.
@@ -281,7 +292,7 @@ impl Input {
 pub(crate) fn access_name(module: &Module, index: usize) -> String {
     let function = module.instructions()[index].function;
     let name = module.functions().nth(function as usize).unwrap_or(b"?");
-    format!("@{}:{}", llvm_name(name), index - in_function(module, function).start + 1)
+    format!("@{}:{}", function_name(name), index - in_function(module, function).start + 1)
 }
 
 /// Returns the functions that have instructions, each with its name and these.

@@ -6,7 +6,9 @@
 //! the arguments are unusable.
 
 mod args;
+mod char_origin;
 mod commands;
+mod compile_commands;
 mod convert;
 mod drawing;
 mod find;
@@ -17,6 +19,7 @@ mod progress;
 mod render;
 mod report;
 mod scratch;
+mod sources;
 mod svg;
 mod walk;
 

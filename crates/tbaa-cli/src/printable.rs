@@ -3,6 +3,8 @@
 
 use std::path::Path;
 
+use tbaa::types::demangle::demangled_function;
+
 /// Where something stands.
 #[derive(Clone, Copy)]
 pub(crate) struct Position {
@@ -79,6 +81,15 @@ fn is_hidden(c: char) -> bool {
 fn invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Returns what a function is called: by its name in the source, if it is a C++ function, or as
+/// LLVM writes it after `@`. Every command that asks for a function takes either name.
+pub(crate) fn function_name(name: &[u8]) -> String {
+    match demangled_function(name) {
+        Some(source) => printable(source.as_bytes()),
+        None => llvm_name(name),
+    }
 }
 
 /// Returns a name as LLVM writes it after `@`: bare if it can be, otherwise

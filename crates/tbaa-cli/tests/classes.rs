@@ -12,27 +12,20 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use tbaa::declare::Record;
 use tbaa::{Oracle, Rules};
 use tbaa_lower::Classes;
 use tbaa_tests::Rng;
+use tbaa_tests::programs::{
+    FIELD_HERE, FIELD_THERE, HERE, PATHS, PUN, THERE, attached, types, with_tags,
+};
 use tbaa_tests::universe::{self, Taste};
-
-fn number(variable: &str, default: u64) -> u64 {
-    std::env::var(variable).ok().and_then(|it| it.parse().ok()).unwrap_or(default)
-}
+use tools::{number, plugin};
 
 fn folder() -> std::path::PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("classes");
     fs::create_dir_all(&folder).unwrap();
     folder
-}
-
-fn plugin() -> String {
-    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("plugin/cache");
-    let mut tbaa = Command::new(env!("CARGO_BIN_EXE_tbaa"));
-    let output = tbaa.arg("plugin").env("XDG_CACHE_HOME", cache).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
 /// A relation: its domain, its rows, and the number of its first class's list.
@@ -290,4 +283,97 @@ fn random_programs_do_what_they_did() {
         outcome(&file, Some("-O2"), &plugin) != outcome(&file, None, &plugin)
     });
     assert!(lies.count() >= 5);
+}
+
+/// What a program of several modules prints: linked, and optimised with the plugin or
+/// without.
+fn printed(modules: &[String], level: &str, plugin: Option<&str>) -> String {
+    let linked = linked(modules);
+    let made = folder().join("optimised.bc");
+    let mut opt = Command::new("opt-22");
+    opt.arg(level).arg(&linked).arg("-o").arg(&made);
+    opt.args(plugin.iter().flat_map(|it| ["-load-pass-plugin", *it]));
+    succeeds(&mut opt);
+    succeeds(Command::new("lli-22").arg(&made))
+}
+
+fn linked(modules: &[String]) -> std::path::PathBuf {
+    let file = |(at, text): (usize, &String)| {
+        let file = folder().join(format!("module{at}.ll"));
+        fs::write(&file, text).unwrap();
+        file
+    };
+    let files: Vec<_> = modules.iter().enumerate().map(file).collect();
+    let linked = folder().join("linked.ll");
+    succeeds(Command::new("llvm-link-22").args(files).arg("-S").arg("-o").arg(&linked));
+    linked
+}
+
+fn succeeds(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The programs of the lowering's own tests, with classes of their source's tags: alone
+/// and grown from module to module, and beside the lowered tags.
+#[test]
+fn the_programs_of_the_lowering_do_what_they_did() {
+    if !tools::are_there(&["opt-22", "lli-22", "llvm-link-22", "llvm-config-22"]) {
+        return;
+    }
+    let plugin = plugin();
+    let programs: [(&[&str], &str); 3] = [
+        (&[PUN], "00000005 8 15\n"),
+        (&[HERE, THERE], "00000005\n"),
+        (&[FIELD_HERE, FIELD_THERE], "2\n"),
+    ];
+    let (mut declared, mut graph) = types();
+    let array = Record::structure("S").field("k", "int").field("n", "int [2]");
+    declared.types_mut().define(array).unwrap();
+    let paths: Vec<&str> = PATHS.into_iter().chain(["S.n[*]"]).collect();
+    let tags: Vec<_> = paths.iter().map(|path| declared.tag(&mut graph, path).unwrap()).collect();
+    let tag = |path: &str| tags[paths.iter().position(|it| *it == path).unwrap()];
+    let oracle = Oracle::new(&graph, Rules::Union);
+    for (program, right) in programs {
+        let mut classes = Classes::new("one");
+        let mut modules = Vec::new();
+        for text in program {
+            // Each module knows the classes of those before it, and its own.
+            let named = text.split("@{").skip(1).map(|it| tag(it.split('}').next().unwrap()));
+            classes.add(&oracle, named).unwrap();
+            let list = |path: &str| {
+                Some(format!(", !alias.scope !{}", 1000 + classes.of(tag(path)).unwrap()))
+            };
+            let rows: Vec<String> = classes.rows().collect();
+            let relation = metadata(&[(classes.domain().to_owned(), rows, 1000)]);
+            modules.push(attached(text, list) + "\n" + &relation);
+        }
+        for level in ["-O2", "-O3"] {
+            assert_eq!(printed(&modules, level, Some(&plugin)), right, "{level}, classes alone");
+        }
+
+        let tagged = |text: &&str| with_tags(text, &graph, |path| Some(tag(path)));
+        let source = linked(&program.iter().map(tagged).collect::<Vec<_>>());
+        let lower = |more: &[&str]| {
+            let mut tbaa = Command::new(env!("CARGO_BIN_EXE_tbaa"));
+            succeeds(tbaa.arg("lower").arg(&source).args(more))
+        };
+        let lowered = lower(&[]);
+        let classed = lower(&["--classes"]);
+        for level in ["-O2", "-O3"] {
+            let modules = [classed.clone()];
+            assert_eq!(printed(&modules, level, Some(&plugin)), right, "{level}, both");
+            // Without the plugin the code is what it is without classes.
+            let code = |text: &str| {
+                let file = folder().join("code.ll");
+                fs::write(&file, text).unwrap();
+                let mut opt = Command::new("opt-22");
+                let made = succeeds(opt.arg(level).arg("-S").arg(&file));
+                let lines = made.lines().filter(|line| !line.starts_with('!'));
+                lines.map(|line| line.split(", !").next().unwrap()).collect::<Vec<_>>().join("\n")
+            };
+            assert_eq!(code(&classed), code(&lowered), "{level} without the plugin");
+        }
+    }
 }

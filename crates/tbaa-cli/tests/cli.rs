@@ -428,6 +428,12 @@ fn every_example_in_the_help_runs() {
     std::fs::write(home.join("f.ll"), EXAMPLE).unwrap();
     std::fs::write(home.join("g.ll"), EXAMPLE).unwrap();
     std::fs::write(home.join("prog.c"), "").unwrap();
+    std::fs::create_dir_all(home.join("build")).unwrap();
+    let of_prog = format!(
+        r#"[{{ "directory": "{}", "file": "prog.c", "command": "cc -c prog.c" }}]"#,
+        home.display()
+    );
+    std::fs::write(home.join("build/compile_commands.json"), of_prog).unwrap();
     stand_in(&home.join("bin/llvm-as"), "cat > llvm-as.in");
     stand_in(&home.join("bin/clang"), "cat f.ll");
     for program in ["opt", "opt-22", "lli", "lli-22"] {

@@ -219,3 +219,49 @@ fn the_manual_has_a_page_for_each_command() {
     assert_eq!(out.status.code(), Some(2));
     assert!(stderr(&out).contains("cannot write to file"), "{}", stderr(&out));
 }
+
+/// The flags of a build: in a database of commands and one of arguments, with a source
+/// named from the build's folder, and output flags that must not reach clang.
+#[test]
+fn a_build_says_how_its_files_are_compiled() {
+    if !tools::are_there(&["clang-22"]) {
+        return;
+    }
+    let folder = folder("build");
+    let [build, source] = ["out", "src"].map(|name| folder.join(name));
+    for folder in [&build, &source] {
+        fs::create_dir_all(folder).unwrap();
+    }
+    fs::write(source.join("vec.c"), VEC).unwrap();
+    fs::write(source.join("none.s"), "").unwrap();
+    let of_assembler = r#"{ "directory": "/", "file": "none.s", "command": "as none.s" }"#;
+    let directory = build.to_str().unwrap();
+    let commands = [
+        r#""command": "ccache cc -DTYPE=\"long long\" -MD -MF dep.d -o x.o -c ../src/vec.c""#,
+        r#""arguments": ["cc", "-DTYPE=long long", "-ox.o", "-c", "../src/vec.c"]"#,
+    ];
+    for command in commands {
+        let entry = format!(
+            r#"[{of_assembler}, {{ "directory": "{directory}", "file": "../src/vec.c", {command} }}]"#
+        );
+        fs::write(build.join("compile_commands.json"), entry).unwrap();
+        let named = tbaa(&folder, &["matrix", "-p", "out", "src/vec.c", "--format", "table"]);
+        assert!(stdout(&named).contains("long long"), "{}", stdout(&named));
+        // Without an input: each C file of the build.
+        let all = tbaa(&folder, &["blocks", "-p", "out", "--all", "--format", "json"]);
+        assert_eq!(stdout(&all).lines().count(), 1, "{}", stdout(&all));
+        assert!(stderr(&all).contains("-DTYPE=long long -w`"), "{}", stderr(&all));
+        assert!(!build.join("x.o").exists() && !build.join("dep.d").exists());
+        let page = tbaa(&folder, &["report", "-p", "out", "-o", "all.html"]);
+        assert!(stdout(&page).is_empty() && folder.join("all.html").exists());
+    }
+    fs::write(folder.join("other.c"), VEC).unwrap();
+    let out = tbaa(&folder, &["blocks", "-p", "out", "other.c"]);
+    assert!(stderr(&out).contains("does not name other.c"), "{}", stderr(&out));
+    fs::write(build.join("compile_commands.json"), "{").unwrap();
+    let out = tbaa(&folder, &["blocks", "-p", "out"]);
+    assert!(stderr(&out).contains("is not a compilation database"), "{}", stderr(&out));
+    fs::write(build.join("compile_commands.json"), "[]").unwrap();
+    let out = tbaa(&folder, &["blocks", "-p", "out"]);
+    assert!(stderr(&out).contains("names no C or C++ file"), "{}", stderr(&out));
+}

@@ -6,7 +6,6 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::OnceLock;
 
 use serde_json::Value;
 use tbaa::{AliasResult, Oracle, Rules};
@@ -40,19 +39,13 @@ fn printed(output: Output) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The plugin's library, compiled once.
-fn plugin() -> &'static str {
-    static MADE: OnceLock<String> = OnceLock::new();
-    MADE.get_or_init(|| printed(tbaa(&["plugin"])).trim().to_owned())
-}
-
 fn run(program: &str, args: &[&str]) -> String {
     printed(Command::new(program).args(args).output().unwrap())
 }
 
 /// What `opt -O2` makes of a module, with the plugin.
 fn optimised(module: &str) -> String {
-    run("opt-22", &["-O2", "-S", "-load-pass-plugin", plugin(), module])
+    run("opt-22", &["-O2", "-S", "-load-pass-plugin", &tools::plugin(), module])
 }
 
 /// How many loads a function of a module has.
@@ -128,19 +121,20 @@ fn relations_are_asked_in_opt_and_clang() {
     text += RELATION;
     text += SCOPES;
     let module = file("relations.ll", &text);
+    let plugin = tools::plugin();
     let ways: [Vec<&str>; 3] = [
-        vec!["opt-22", "-O2", "-S", "-load-pass-plugin", plugin()],
+        vec!["opt-22", "-O2", "-S", "-load-pass-plugin", &plugin],
         vec![
             "opt-22",
             "-passes=default<O2>",
             "-aa-pipeline=basic-aa,tbaa-classes",
             "-S",
             "-load-pass-plugin",
-            plugin(),
+            &plugin,
         ],
         vec!["clang-22", "-O2", "-S", "-emit-llvm", "-o", "-", "-Wno-override-module"],
     ];
-    let clang = format!("-fpass-plugin={}", plugin());
+    let clang = format!("-fpass-plugin={plugin}");
     for mut way in ways {
         if way[0] == "clang-22" {
             way.push(&clang);
@@ -224,6 +218,73 @@ int twice(struct a *a, struct b *b, struct b *c) { put(b, a); put(c, a); return 
     run("llvm-link-22", &["-S", &bare, &other, "-o", linked.to_str().unwrap()]);
     let made = optimised(linked.to_str().unwrap());
     assert_eq!(["twice", "again"].map(|it| loads(&made, it)), [1, 1]);
+}
+
+/// Of Lua's interpreter and tables, with classes that LLVM's passes ask about, in `opt` and
+/// in `clang`.
+#[test]
+fn two_runs_give_the_same_bytes() {
+    if !llvm_is_there() {
+        return;
+    }
+    let sources = tbaa_tests::lua::sources("lua-5.4.9");
+    let wanted = ["lvm.c", "ltable.c"];
+    for source in sources.iter().filter(|it| wanted.iter().any(|name| it.ends_with(name))) {
+        let source = source.to_str().unwrap();
+        let flags = ["-O2", "-Xclang", "-disable-llvm-passes"];
+        let lowered = printed(tbaa(&[&["lower", "--classes", source, "--"][..], &flags].concat()));
+        let module = file("twice.ll", &lowered);
+        let plugin = format!("-fpass-plugin={}", tools::plugin());
+        let clang = ["-O2", "-S", "-o", "-", "-Wno-override-module", &plugin, &module];
+        assert!(optimised(&module) == optimised(&module), "{source} in opt");
+        assert!(run("clang-22", &clang) == run("clang-22", &clang), "{source} in clang");
+    }
+}
+
+/// LLVM clones scopes, as its builder makes them, for each inlined copy. It then cannot
+/// compare a copy with another, nor with the caller. Classes stay what they are.
+#[test]
+fn scopes_forget_when_a_function_is_inlined_and_classes_do_not() {
+    if !llvm_is_there() {
+        return;
+    }
+    let program = "
+define void @put(ptr %b, ptr %a) alwaysinline {
+  %x = load i32, ptr %aA
+  store i32 %x, ptr %bB
+  ret void
+}
+define i32 @once(ptr %a, ptr %b) {
+  %x = load i32, ptr %aA
+  store i32 7, ptr %bB
+  %y = load i32, ptr %aA
+  %z = add i32 %x, %y
+  ret i32 %z
+}
+define i32 @twice(ptr %a, ptr %b, ptr %c) {
+  call void @put(ptr %b, ptr %a)
+  call void @put(ptr %c, ptr %a)
+  %x = load i32, ptr %aA
+  ret i32 %x
+}
+";
+    let with = |name: &str, [a, b]: [&str; 2], nodes: &str| {
+        let text = program.replace("%aA", &format!("%a, {a}")).replace("%bB", &format!("%b, {b}"));
+        file(name, &(text + nodes))
+    };
+    let scopes = with(
+        "forget.ll",
+        ["!alias.scope !3, !noalias !4", "!alias.scope !4, !noalias !3"],
+        "!0 = distinct !{!0}\n!1 = distinct !{!1, !0}\n!2 = distinct !{!2, !0}\n!3 = !{!1}\n!4 = !{!2}",
+    );
+    let classes =
+        with("keep.ll", ["!alias.scope !30", "!alias.scope !31"], &format!("{RELATION}{SCOPES}"));
+    let left = |module: &str| {
+        let made = optimised(module);
+        ["once", "twice"].map(|it| loads(&made, it))
+    };
+    assert_eq!(left(&scopes), [1, 2], "scopes forget");
+    assert_eq!(left(&classes), [1, 1], "classes do not");
 }
 
 /// A line without its `!tbaa` attachment.
@@ -342,11 +403,15 @@ fn what_is_missing_is_said_in_a_sentence() {
     assert!(error.contains("needs LLVM 22") && error.contains("LLVM_CONFIG"), "{error}");
 }
 
-/// Compares each pair of tags that LLVM asks about in -O2 with our answer. Returns how
-/// many pairs and questions there were.
-fn compare(tools: &Toolchain, name: &str, text: &[u8]) -> (usize, u64) {
+/// Compares each pair of tags that `opt -O2` asks about with our answer.
+fn compare(tools: &Toolchain, name: &str, text: &[u8]) -> [u64; 3] {
     let mut runs = Runs::new(tools, &scratch("asked"), text, "default<O2>").unwrap();
-    let asked = runs.tags().unwrap();
+    compare_asked(name, runs.tags().unwrap())
+}
+
+/// Compares each pair of tags that the plugin wrote down. Returns how many pairs there
+/// were, how often they were asked about, and how often only types decided.
+fn compare_asked(name: &str, asked: Vec<u8>) -> [u64; 3] {
     let mut module = tbaa_ir::read(&asked).unwrap();
     let asked = String::from_utf8(asked).unwrap();
     let number = |word: &str| word.trim().trim_start_matches('!').parse::<u32>().unwrap();
@@ -377,36 +442,50 @@ fn compare(tools: &Toolchain, name: &str, text: &[u8]) -> (usize, u64) {
             module.graph().tag(*b)
         );
     }
-    (questions.len(), questions.iter().map(|it| it.2).sum())
+    let decided = questions.iter().filter(|it| it.1).map(|it| it.2).sum();
+    [questions.len() as u64, questions.iter().map(|it| it.2).sum(), decided]
 }
 
-/// On Lua's interpreter and tables in both formats. `TBAA_MODULES` names more modules,
-/// with spaces between.
+/// As [`compare`], in `clang -O2` on C or a module.
+fn compare_in_clang(file: &Path, flags: &[&str]) -> [u64; 3] {
+    let asked = scratch("asked.ll");
+    let mut clang = Command::new("clang-22");
+    clang.args(["-O2", "-c", "-Wno-override-module", "-o", "/dev/null"]).args(flags).arg(file);
+    clang.arg(format!("-fpass-plugin={}", tools::plugin()));
+    clang.env("TBAA_WATCH", "1").env("TBAA_ASKED", &asked);
+    printed(clang.output().unwrap());
+    compare_asked(&file.to_string_lossy(), fs::read(asked).unwrap())
+}
+
+/// On Lua's interpreter and tables in both formats, in `opt` and in `clang`.
+/// `TBAA_MODULES` names more modules, with spaces between.
 #[test]
 fn what_llvm_is_asked_in_o2_we_answer_alike() {
     if !llvm_is_there() {
         return;
     }
     let tools = Toolchain::find(&scratch("cache/tbaa")).unwrap();
+    let print = |name: &str, [pairs, questions, decided]: [u64; 3]| {
+        println!("{name}: {questions} questions about {pairs} pairs, {decided} decided by types");
+        pairs
+    };
     let wanted = ["lvm.c", "ltable.c"];
     let sources = tbaa_tests::lua::sources("lua-5.4.9");
     let sources = sources.iter().filter(|it| wanted.iter().any(|name| it.ends_with(name)));
     let mut all = 0;
     for (source, format) in sources.flat_map(|it| [(it, ""), (it, "-new-struct-path-tbaa")]) {
+        let flags = if format.is_empty() { vec![] } else { vec!["-Xclang", format] };
         let mut clang = Command::new("clang-22");
         clang.args(["-O2", "-Xclang", "-disable-llvm-passes", "-S", "-emit-llvm", "-o", "-"]);
-        if !format.is_empty() {
-            clang.args(["-Xclang", format]);
-        }
-        let text = printed(clang.arg(source).output().unwrap());
-        let (pairs, questions) = compare(&tools, &source.to_string_lossy(), text.as_bytes());
-        all += pairs;
-        println!("{}{format}: {questions} questions about {pairs} pairs", source.display());
+        let text = printed(clang.args(&flags).arg(source).output().unwrap());
+        let name = format!("{} {format}", source.display());
+        all += print(&format!("opt {name}"), compare(&tools, &name, text.as_bytes()));
+        all += print(&format!("clang {name}"), compare_in_clang(source, &flags));
     }
-    assert!(all > 300, "{all}");
+    assert!(all > 600, "{all}");
     for module in std::env::var("TBAA_MODULES").unwrap_or_default().split_whitespace() {
-        let (pairs, questions) = compare(&tools, module, &fs::read(module).unwrap());
-        println!("{module}: {questions} questions about {pairs} pairs");
+        print(&format!("opt {module}"), compare(&tools, module, &fs::read(module).unwrap()));
+        print(&format!("clang {module}"), compare_in_clang(Path::new(module), &[]));
     }
 }
 
@@ -426,14 +505,52 @@ fn cmake_makes_the_plugin_too() {
     assert_eq!(loads(&text, "f"), 1);
 }
 
+const RAVI: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../specs/ravi-declared.ron");
+
+/// The pairs that a lowering of Ravi's types loses.
+fn lost(args: &[&str]) -> Vec<String> {
+    let table = printed(tbaa(&[&["lower", RAVI, "--format", "table"], args].concat()));
+    let lines = table.lines().filter_map(|line| line.strip_prefix("lost\t"));
+    lines.map(str::to_owned).collect()
+}
+
+/// Programs that load `a`, store `b` and load `a` again, for 20 random pairs that are
+/// apart: each pair that the lowering loses is one load.
+#[test]
+fn weights_save_loads_of_the_pairs_in_use() {
+    let json = printed(tbaa(&["matrix", RAVI, "--rules", "union", "--format", "json"]));
+    let matrix: Value = serde_json::from_str(&json).unwrap();
+    let text = |it: &Value| it.as_str().unwrap().to_owned();
+    let names: Vec<String> = matrix["tags"].as_array().unwrap().iter().map(text).collect();
+    let rows: Vec<String> = matrix["rows"].as_array().unwrap().iter().map(text).collect();
+    let pairs = (0..names.len()).flat_map(|a| (0..a).map(move |b| (a, b)));
+    let apart: Vec<_> = pairs.filter(|&(a, b)| rows[a].as_bytes()[b] == b'N').collect();
+    let without = lost(&[]);
+    let mut rng = tbaa_tests::Rng(1);
+    let (mut used, mut plain, mut weighted) = (0, 0, 0);
+    for _ in 0..50 {
+        let order = rng.shuffled(apart.len());
+        let used_now = order[..20].iter().map(|&at| apart[at]);
+        let pairs: Vec<[&String; 2]> = used_now.map(|(a, b)| [&names[a], &names[b]]).collect();
+        let entry = |[a, b]: &[&String; 2]| serde_json::json!({"a": a, "b": b, "loads": 1, "stores": 0, "vector_loops": 0});
+        let weights = serde_json::json!({"pairs": pairs.iter().map(entry).collect::<Vec<_>>()});
+        let with = lost(&["--weights", &file("used.json", &weights.to_string())]);
+        let count = |lost: &[String]| {
+            let is_lost = |[a, b]: &&[&String; 2]| {
+                lost.iter().any(|it| *it == format!("{a}\t{b}") || *it == format!("{b}\t{a}"))
+            };
+            pairs.iter().filter(is_lost).count()
+        };
+        used += pairs.len();
+        plain += count(&without);
+        weighted += count(&with);
+    }
+    println!("of {used} loads {plain} come back, with weights {weighted}");
+    assert!(weighted < plain, "{weighted} {plain}");
+}
+
 #[test]
 fn weights_keep_the_pairs_that_pay() {
-    let spec = concat!(env!("CARGO_MANIFEST_DIR"), "/../../specs/ravi-declared.ron");
-    let lost = |args: &[&str]| -> Vec<String> {
-        let table = printed(tbaa(&[&["lower", spec, "--format", "table"], args].concat()));
-        let lines = table.lines().filter_map(|line| line.strip_prefix("lost\t"));
-        lines.map(str::to_owned).collect()
-    };
     let without = lost(&[]);
     let pair = "UpVal.u.open.next\tLClosure.upvals[*]";
     assert!(without.iter().any(|it| it == pair), "{without:?}");
@@ -443,6 +560,6 @@ fn weights_keep_the_pairs_that_pay() {
     );
     let with = lost(&["--weights", &file("weights.json", &weights)]);
     assert!(!with.iter().any(|it| it == pair), "{with:?}");
-    let wrong = tbaa(&["lower", spec, "--weights", spec]);
+    let wrong = tbaa(&["lower", RAVI, "--weights", RAVI]);
     assert!(String::from_utf8_lossy(&wrong.stderr).contains("tbaa worth --format json"));
 }

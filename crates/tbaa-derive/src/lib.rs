@@ -1,5 +1,5 @@
 //! `#[derive(Tbaa)]` and `path!`, which the library `tbaa` re-exports from
-//! `tbaa::declare` with its feature `derive`. Use them from there.
+//! `tbaa::declare` with its feature `derive`. Use them from there, where their documentation is.
 
 mod attributes;
 mod derive;
@@ -9,116 +9,7 @@ mod tests;
 
 use proc_macro::TokenStream;
 
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/derive.md")]
-mod guide {}
-
 /// Declares a Rust type as the C type of the same layout: implements `Tbaa`.
-///
-/// Sizes, alignments and offsets are the Rust compiler's own.
-///
-/// | Rust | declared as |
-/// |---|---|
-/// | struct or union with `#[repr(C)]`, `packed` and `align` included | a struct or union of its name; the members of a tuple are `0`, `1`, ... |
-/// | struct with `#[repr(transparent)]` | its one member's type |
-/// | enum without data, with `#[repr(u8)]` or another integer | the integer |
-///
-/// Members that take no room, such as `PhantomData`, are left out; an array
-/// `[T; 0]` stays, as C's flexible array member. A generic type has a name for
-/// each use: `Pair<u32>` is `Pair_u32`.
-///
-/// ```
-/// use tbaa::declare::{Declarations, Policy, Target, Tbaa, path};
-/// use tbaa::{AliasResult, Graph, Oracle, Rules};
-///
-/// #[derive(Tbaa)]
-/// #[repr(C)]
-/// union Value {
-///     gc: *mut std::ffi::c_void,
-///     n: f64,
-/// }
-///
-/// #[derive(Tbaa)]
-/// #[repr(C)]
-/// struct TValue {
-///     value: Value,
-///     tt: u16,
-/// }
-///
-/// #[derive(Tbaa)]
-/// #[repr(C)]
-/// struct Table {
-///     size: u32,
-///     array: *mut TValue,
-/// }
-///
-/// # let Some(target) = Target::host() else { return Ok(()) };
-/// let mut graph = Graph::new();
-/// let mut types = Declarations::new(target).lower(Policy::Rfc);
-/// let number = types.handle(&mut graph, path!(Table.array[*].value.n))?;
-/// let size = types.handle(&mut graph, path!(Table.size))?;
-///
-/// let oracle = Oracle::new(&graph, Rules::Union);
-/// let (number, size) = (number.tag.unwrap(), size.tag.unwrap());
-/// assert_eq!(oracle.alias(number, size), AliasResult::NoAlias);
-/// # Ok::<(), tbaa::declare::DeclareError>(())
-/// ```
-///
-/// # Attributes
-///
-/// Of a type:
-///
-/// - `#[tbaa(name = "lua_TValue")]`: the name in the metadata. In that of a
-///   generic type, `{T}` is the name of its parameter `T`.
-/// - `#[tbaa(parent = "int")]` of a `transparent` struct or an enum: a scalar
-///   of its own, below another one: a C type, or a Rust type as in
-///   `parent = Handle`.
-/// - `#[tbaa(char)]`: accesses to it may alias everything.
-///
-/// Of a member:
-///
-/// - `#[tbaa(name = "tt_")]`: the name in paths.
-/// - `#[tbaa(ty = "long long")]`: the C type, of the same size.
-/// - `#[tbaa(char)]`: bytes, accesses to which may alias everything, whatever
-///   the Rust type: a struct `char_8` for 8 bytes. With `ty = "char"` an access is still to a member of this
-///   type, and no other object.
-/// - `#[tbaa(immutable)]`: never modified while it can be read.
-/// - `#[tbaa(skip)]`: padding. Copies of the whole may lose its bytes, and no
-///   tagged access may reach them; if one may, write `char` instead.
-///
-/// # Errors
-///
-/// A layout that Rust does not fix is an error of compilation:
-///
-/// ```compile_fail
-/// # use tbaa::declare::Tbaa;
-/// #[derive(Tbaa)] // error: write `#[repr(C)]` before it
-/// struct Node {
-///     key: u32,
-/// }
-/// ```
-///
-/// So are a `repr(C)` enum with data and a member of a type that has no
-/// declaration:
-///
-/// ```compile_fail
-/// # use tbaa::declare::Tbaa;
-/// #[derive(Tbaa)]
-/// #[repr(C)]
-/// struct Node {
-///     keys: Vec<u32>, // error: `Vec<u32>` has no declaration as a C type
-/// }
-/// ```
-///
-/// ```
-/// # use tbaa::declare::Tbaa;
-/// #[derive(Tbaa)]
-/// #[repr(C)]
-/// struct Node {
-///     #[tbaa(char)]
-///     keys: Vec<u32>,
-/// }
-/// ```
 #[proc_macro_derive(Tbaa, attributes(tbaa))]
 pub fn derive_tbaa(input: TokenStream) -> TokenStream {
     let input = syn::parse_macro_input!(input as syn::DeriveInput);
@@ -127,46 +18,6 @@ pub fn derive_tbaa(input: TokenStream) -> TokenStream {
 
 /// Returns the `TypedPath` from a derived type to what is in it, checked when
 /// the program is compiled.
-///
-/// A path is a type and steps: `.member`, `->member` after a pointer,
-/// `[3]`, `[*]` or `[i]` for elements of arrays and of what pointers point to.
-/// Members have the names that the derive declares. Those marked `char` or
-/// `ty`, and those that take no room, are only checked when the path is
-/// resolved, as is all that follows them.
-///
-/// ```
-/// use tbaa::declare::{Tbaa, TypedPath, path};
-///
-/// #[derive(Tbaa)]
-/// #[repr(C)]
-/// struct Frame {
-///     slots: [f64; 4],
-///     up: *mut Frame,
-/// }
-///
-/// const SLOT: TypedPath<Frame, f64> = path!(Frame.up->slots[i]);
-/// assert_eq!(SLOT.steps(), ".up->slots[*]");
-/// ```
-///
-/// A wrong member does not compile:
-///
-/// ```compile_fail
-/// # use tbaa::declare::{Tbaa, TypedPath, path};
-/// # #[derive(Tbaa)]
-/// # #[repr(C)]
-/// # struct Frame { slots: [f64; 4], up: *mut Frame }
-/// let _ = path!(Frame.slot[1]);
-/// ```
-///
-/// Nor does an index past the end:
-///
-/// ```compile_fail
-/// # use tbaa::declare::{Tbaa, TypedPath, path};
-/// # #[derive(Tbaa)]
-/// # #[repr(C)]
-/// # struct Frame { slots: [f64; 4], up: *mut Frame }
-/// let _ = path!(Frame.slots[4]);
-/// ```
 #[proc_macro]
 pub fn path(input: TokenStream) -> TokenStream {
     let path = syn::parse_macro_input!(input as path::Path);

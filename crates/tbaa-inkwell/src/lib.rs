@@ -20,6 +20,7 @@ mod instrument;
 #[cfg(feature = "plugin")]
 mod passes;
 mod read;
+mod relations;
 mod sink;
 mod size;
 mod tagger;

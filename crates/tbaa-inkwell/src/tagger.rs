@@ -12,6 +12,7 @@ use tbaa_lower::emit::{
     Attachments, Bisect, BisectError, EmitError, Emitter, Misuse, Recorded, TaggedCall, TaggedPlace,
 };
 
+use crate::relations::Relations;
 use crate::size::{copied, is_copy, size_of};
 
 use crate::{LlvmSink, Metadata, SinkError};
@@ -117,6 +118,7 @@ pub struct Tagger<'ctx> {
     asked: HashMap<Vec<u8>, u64>,
     /// What the last attachment kept was.
     last: Option<String>,
+    relations: Relations,
 }
 
 /// LLVM's numbers of the kinds of metadata.
@@ -155,7 +157,8 @@ impl<'ctx> Tagger<'ctx> {
             alias_scope: kind("alias.scope"),
             noalias: kind("noalias"),
         };
-        Tagger { emitter: Emitter::new(sink), kinds, bisect, asked: HashMap::new(), last: None }
+        let (asked, relations) = (HashMap::new(), Relations::default());
+        Tagger { emitter: Emitter::new(sink), kinds, bisect, asked, last: None, relations }
     }
 
     /// Leaves off tags as `bisect` says, from now on.
@@ -182,7 +185,8 @@ impl<'ctx> Tagger<'ctx> {
     }
 
     /// Attaches what an access at a place is to have: tag and scopes, the known
-    /// alignment, and volatility.
+    /// alignment, and volatility. Of [classes](tbaa_lower::emit::JitOptions::classes) the
+    /// module gets the relation too, so the instruction must stand in one.
     ///
     /// A load, store or atomic must not be wider than the place, nor store where
     /// memory is immutable. A copy of a whole record (`memcpy`) takes the record's
@@ -304,6 +308,9 @@ impl<'ctx> Tagger<'ctx> {
         let Some(first) = present.next() else { return Ok(()) };
         if !self.keep(instruction) {
             return Ok(());
+        }
+        if let Some(relation) = nodes.relation {
+            self.relations.add(relation, instruction);
         }
         for (kind, node) in std::iter::once(first).chain(present) {
             debug_assert_eq!(node.context(), self.emitter.sink().context());

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::num::NonZeroU32;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use super::module::Instruction;
 use super::numbers::Numbers;
@@ -26,6 +27,8 @@ const LISTED: usize = 4;
 pub struct Location {
     /// The file's name as the compiler was given it.
     pub file: String,
+    /// The folder that a relative name starts from; empty where the compiler named none.
+    pub directory: String,
     /// From 1; 0 where the compiler knew none.
     pub line: u32,
     /// From 1; 0 where the compiler knew none.
@@ -58,6 +61,8 @@ pub struct DebugInfo<'t> {
     places: Numbers<NonZeroU32>,
     /// The structs, classes and unions of a name.
     records: HashMap<Cow<'t, [u8]>, Vec<u32>>,
+    /// The typedefs of records without a name, and these; found when asked for.
+    typedefs: OnceLock<Vec<(Vec<u8>, u32)>>,
 }
 
 /// A node such as `!DIFile(filename: "f.c")`.
@@ -145,8 +150,12 @@ impl<'t> DebugInfo<'t> {
     /// Finds the nodes in a module's text, in time linear in its length.
     #[must_use]
     pub fn new(text: &'t [u8]) -> Self {
-        let mut found =
-            DebugInfo { text, places: Numbers::new(text.len()), records: HashMap::new() };
+        let mut found = DebugInfo {
+            text,
+            places: Numbers::new(text.len()),
+            records: HashMap::new(),
+            typedefs: OnceLock::new(),
+        };
         if memchr::memmem::find(text, b"!DI").is_none() {
             return found;
         }
@@ -172,7 +181,71 @@ impl<'t> DebugInfo<'t> {
 
     /// Returns whether the text has no debug information on types.
     pub(super) fn has_no_records(&self) -> bool {
-        self.records.is_empty()
+        self.records.is_empty() && self.typedefs().is_empty()
+    }
+
+    /// The typedefs of records without a name.
+    fn typedefs(&self) -> &[(Vec<u8>, u32)] {
+        self.typedefs.get_or_init(|| {
+            let at_typedef = |at: usize| {
+                let start = memchr::memrchr(b'\n', &self.text[..at]).map_or(0, |line| line + 1);
+                let mut lexer = Lexer::new(self.text, start);
+                lexer.eat(b"!").then_some(())?;
+                let node = self.node(lexer.number().ok()?)?;
+                let record = node.link(b"baseType")?;
+                let of = self.node(record).filter(|of| of.is_record())?;
+                let name = node.string(b"name")?.into_owned();
+                of.string(b"name").is_none().then_some((name, record))
+            };
+            memchr::memmem::find_iter(self.text, b"tag: DW_TAG_typedef")
+                .filter_map(at_typedef)
+                .collect()
+        })
+    }
+
+    /// Returns what the records without a name are called by their typedefs, if TBAA gives them
+    /// these fields, each with its offset and the name of its type: `pair`, or `{pair|point}`
+    /// where two have the same fields. With them come the records.
+    pub(super) fn unnamed(&self, fields: &[(u64, &[u8])]) -> Option<(String, Vec<u32>)> {
+        let mut found: Vec<_> = self.typedefs().iter().collect();
+        found.retain(|(_, record)| self.has_fields(*record, fields).is_some());
+        let mut names: Vec<_> = found.iter().map(|it| String::from_utf8_lossy(&it.0)).collect();
+        names.sort_unstable();
+        names.dedup();
+        let name = match &names[..] {
+            [] => return None,
+            [one] => one.to_string(),
+            _ if names.len() <= LISTED => format!("{{{}}}", names.join("|")),
+            _ => return None,
+        };
+        Some((name, found.iter().map(|it| it.1).collect()))
+    }
+
+    /// Whether TBAA gives a record these fields, and no others.
+    ///
+    /// clang: `CodeGenTBAA::getBaseTypeInfoHelper`.
+    fn has_fields(&self, record: u32, fields: &[(u64, &[u8])]) -> Option<()> {
+        let is_bit_field = |member: &DebugNode<'t>| {
+            let flags = member.field(b"flags").unwrap_or_default();
+            memchr::memmem::find(flags, b"DIFlagBitField").is_some()
+        };
+        let mut members = self.members(self.node(record)?);
+        let has_bit_fields = members.iter().any(is_bit_field);
+        members.retain(|member| !is_bit_field(member));
+        let mut rest = fields.iter();
+        for member in members {
+            let ty = self.strip(member.link(b"baseType")?, &mut 0)?;
+            let mut at_member = rest.by_ref().skip_while(|(at, _)| at * 8 < member.start());
+            let (at, name) = at_member.next()?;
+            // Unions, chars and enumerations of C++ are `char`, enumerations of C an integer.
+            let is_of_type = match *name {
+                b"" | b"omnipotent char" => true,
+                name if ty.is_record() => ty.has_name(name),
+                name => ty.is_called(name) || ty.tag() == b"DW_TAG_enumeration_type",
+            };
+            (at.checked_mul(8)? == member.start() && is_of_type).then_some(())?;
+        }
+        (has_bit_fields || rest.next().is_none()).then_some(())
     }
 
     fn body(&self, number: u32) -> Option<Lexer<'t>> {
@@ -265,8 +338,13 @@ impl<'t> DebugInfo<'t> {
     ///
     /// `None` where the structs of that name differ in it, or have no such field.
     pub(super) fn path(&self, record: &[u8], offset: u64, access: &[u8]) -> Option<String> {
+        self.path_in(self.records.get(record)?, offset, access)
+    }
+
+    /// As [`path`](Self::path), of any of these records.
+    pub(super) fn path_in(&self, records: &[u32], offset: u64, access: &[u8]) -> Option<String> {
         let bits = offset.checked_mul(8)?;
-        let mut paths = self.records.get(record)?.iter().filter_map(|&number| {
+        let mut paths = records.iter().filter_map(|&number| {
             let mut path = Vec::new();
             self.follow(self.node(number)?, bits, access, &mut path)?;
             Some(path.join("."))
@@ -355,16 +433,78 @@ impl<'t> DebugInfo<'t> {
     pub fn location_at(&self, offset: usize) -> Option<Location> {
         let rest = self.text.get(offset..)?;
         let line = &rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())];
-        let at = memchr::memmem::rfind(line, b"!dbg !")? + b"!dbg !".len();
-        let number = Lexer::new(line, at).number().ok()?;
+        self.place(attached(line, b"!dbg !")?)
+    }
+
+    /// As [`location_at`](Self::location_at); of an instruction that an optimiser left
+    /// without a line, that of the nearest one in its block that has a line, those behind
+    /// it first.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn location_near(&self, offset: usize) -> Option<Location> {
+        /// Lines that are looked at on either side.
+        const NEAR: usize = 64;
+        let has_line = |line: &[u8]| {
+            let at = attached(line, b"!dbg !").and_then(|number| self.place(number));
+            at.filter(|at| at.line > 0)
+        };
+        let is_end = |line: &&[u8]| line.starts_with(b"}") || !line.starts_with(b" ");
+        let newline = |byte: &u8| *byte == b'\n';
+        let rest = self.text.get(offset..)?;
+        let first = rest.split(newline).next().and_then(has_line);
+        let behind = || {
+            let mut lines = rest.split(newline).skip(1).take(NEAR).take_while(|it| !is_end(it));
+            lines.find_map(has_line)
+        };
+        let before = || {
+            let mut lines = self.text[..offset].rsplit(newline).skip(1).take(NEAR);
+            lines.by_ref().take_while(|it| !is_end(it)).find_map(has_line)
+        };
+        first.or_else(behind).or_else(before)
+    }
+
+    /// Returns where a loop begins in the source: what `!llvm.loop` says of the branch
+    /// that begins so many bytes from the start of the text and leads back.
+    ///
+    /// LLVM: `Loop::getLocRange`.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn loop_at(&self, offset: usize) -> Option<Location> {
+        let rest = self.text.get(offset..)?;
+        // A `switch` takes several lines.
+        let end = memchr::memmem::find(rest, b"\n\n").unwrap_or(rest.len());
+        let line = &rest[..end.min(memchr::memmem::find(rest, b"\n}").unwrap_or(end))];
+        let mut list = self.body(attached(line, b"!llvm.loop !")?)?;
+        list.eat(b"{").then_some(())?;
+        while list.eat(b"!") {
+            if let Some(at) = list.number().ok().and_then(|number| self.place(number)) {
+                return Some(at);
+            }
+            list.eat(b", ");
+        }
+        None
+    }
+
+    /// Returns the names of all source files, in no order that means anything.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn files(&self) -> Vec<String> {
+        let start = b"!DIFile(";
+        let nodes = memchr::memmem::find_iter(self.text, start).filter_map(|at| {
+            let rest = &self.text[at + start.len()..];
+            let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+            DebugNode { kind: b"DIFile", fields: &rest[..end] }.string(b"filename")
+        });
+        nodes.map(|name| String::from_utf8_lossy(&name).into_owned()).collect()
+    }
+
+    /// The place that a `DILocation` says.
+    fn place(&self, number: u32) -> Option<Location> {
         let node = self.node(number)?;
         (node.kind == b"DILocation").then_some(())?;
         let small = |field| node.number(field).and_then(|it| it.try_into().ok()).unwrap_or(0);
-        Some(Location {
-            file: self.file(node.link(b"scope")?)?,
-            line: small(b"line"),
-            column: small(b"column"),
-        })
+        let (file, directory) = self.file(node.link(b"scope")?)?;
+        Some(Location { file, directory, line: small(b"line"), column: small(b"column") })
     }
 
     /// Returns the language of the first compile unit, as `DW_LANG_C11`.
@@ -395,16 +535,24 @@ impl<'t> DebugInfo<'t> {
         Some(String::from_utf8_lossy(&variable.string(b"name")?).into_owned())
     }
 
-    /// The file of the nearest scope that has one.
-    fn file(&self, mut scope: u32) -> Option<String> {
+    /// The file of the nearest scope that has one, and its folder.
+    fn file(&self, mut scope: u32) -> Option<(String, String)> {
         for _ in 0..DEPTH {
             let node = self.node(scope)?;
             if let Some(file) = node.link(b"file").and_then(|file| self.node(file)) {
-                let name = file.string(b"filename")?;
-                return Some(String::from_utf8_lossy(&name).into_owned());
+                let string = |field| file.string(field).unwrap_or_default();
+                let [name, folder] = [string(b"filename"), string(b"directory")]
+                    .map(|it| String::from_utf8_lossy(&it).into_owned());
+                return Some((name, folder)).filter(|(name, _)| !name.is_empty());
             }
             scope = node.link(b"scope")?;
         }
         None
     }
+}
+
+/// The number of the node that a line attaches behind `mark`, as `!dbg !`.
+fn attached(line: &[u8], mark: &[u8]) -> Option<u32> {
+    let at = memchr::memmem::rfind(line, mark)? + mark.len();
+    Lexer::new(line, at).number().ok()
 }

@@ -1,18 +1,18 @@
 //! `.ll` text in and out.
 //!
 //! [`read`] takes the TBAA out of a module that any LLVM since 3.0 printed:
-//! metadata nodes, and the instructions that use them. Everything else is
-//! passed over and never rejected. [`write()`] prints a graph as metadata that
-//! `llvm-as` accepts and [`read`] reads back as an equal graph, but for operands
+//! metadata nodes, and the instructions that use them. It skips everything else
+//! and never rejects it. [`write()`] prints a graph as metadata that `llvm-as`
+//! accepts and that [`read`] reads back as an equal graph; the exception are operands
 //! of malformed nodes that mean nothing outside their module. A [`Rewriter`]
-//! changes what is attached to instructions and leaves the rest of a text alone.
+//! changes the attachments of instructions and leaves the rest of a text alone.
 //!
 //! Strings are bytes: a text need not be UTF-8.
 //!
 //! # Limits
 //!
-//! LLVM takes a line end for any other white space. The reader relies on it in
-//! two places, where LLVM's own printer always has one:
+//! For LLVM a line end is white space like any other. The reader relies on line ends
+//! in two places, where LLVM's own printer always writes one:
 //!
 //! - An instruction starts on a line of its own, or after a label or a `!tbaa`
 //!   attachment, or it has a result, as in `%x = load`. Of

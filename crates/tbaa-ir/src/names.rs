@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::debug::DebugInfo;
 use super::module::Module;
-use tbaa::{Graph, Tag, TagId, TypeId, TypeKind};
+use tbaa::{Field, Graph, Tag, TagId, TypeId, TypeKind};
 use tbaa_lex::table::HashMap;
 use tbaa_types::demangle::demangled;
 
@@ -49,7 +49,13 @@ pub struct Names<'a> {
     /// Fields that were asked for, by base type, offset and access type: the text is
     /// searched for each once.
     fields: Mutex<HashMap<(TypeId, u64, TypeId), Option<String>>>,
+    /// What types without a name are called by their typedefs, with the records of the debug
+    /// information.
+    unnamed: Mutex<HashMap<TypeId, Option<Unnamed>>>,
 }
+
+/// What a type without a name is called, and the records of the debug information that may be it.
+type Unnamed = (String, Vec<u32>);
 
 /// The most levels of a pointer that are written as stars.
 const STARS: usize = 8;
@@ -74,7 +80,7 @@ impl<'a> Names<'a> {
     /// Names by what the graph alone says.
     #[must_use]
     pub fn of_graph(graph: &'a Graph) -> Self {
-        Names { graph, debug: None, fields: Mutex::default() }
+        Names { graph, debug: None, fields: Mutex::default(), unnamed: Mutex::default() }
     }
 
     /// Names by the graph and the debug information of the text that the module
@@ -82,12 +88,14 @@ impl<'a> Names<'a> {
     #[must_use]
     pub fn of_module(module: &'a Module, text: &'a [u8]) -> Self {
         let debug = Some(DebugInfo::new(text)).filter(|debug| !debug.has_no_records());
-        Names { graph: module.graph(), debug, fields: Mutex::default() }
+        let (fields, unnamed) = (Mutex::default(), Mutex::default());
+        Names { graph: module.graph(), debug, fields, unnamed }
     }
 
     /// Returns a type's name as it is in the source, for the mangled name of a C++
     /// class and for clang's name of a pointer too: `geo::Node *` for
-    /// `p1 _ZTSN3geo4NodeE`.
+    /// `p1 _ZTSN3geo4NodeE`. A struct without a name goes by its typedef, where the
+    /// debug information has one whose fields are the type's.
     ///
     /// # Panics
     ///
@@ -97,7 +105,9 @@ impl<'a> Names<'a> {
         let node = self.graph.ty(ty);
         match node.name() {
             Some(b"") | None if node.kind() == TypeKind::Root => "an unnamed root".to_owned(),
-            Some(b"") | None => "unnamed".to_owned(),
+            Some(b"") | None => {
+                self.unnamed(ty).map_or_else(|| "unnamed".to_owned(), |(name, _)| name)
+            }
             Some(name) => pointer(name).unwrap_or_else(|| in_source(name)),
         }
     }
@@ -177,9 +187,24 @@ impl<'a> Names<'a> {
     fn field(&self, tag: &Tag) -> Option<String> {
         let debug = self.debug.as_ref().filter(|_| !tag.is_whole())?;
         let name = |ty| self.graph.ty(ty).name();
-        let find = || debug.path(name(tag.base)?, tag.offset, name(tag.access)?);
+        let find = || match name(tag.base)? {
+            b"" => debug.path_in(&self.unnamed(tag.base)?.1, tag.offset, name(tag.access)?),
+            base => debug.path(base, tag.offset, name(tag.access)?),
+        };
         let mut fields = self.fields.lock().unwrap_or_else(PoisonError::into_inner);
         fields.entry((tag.base, tag.offset, tag.access)).or_insert_with(find).clone()
+    }
+
+    /// What a type without a name is called by its typedef, and the records that may be it.
+    fn unnamed(&self, ty: TypeId) -> Option<Unnamed> {
+        let (debug, node) = (self.debug.as_ref()?, self.graph.ty(ty));
+        let find = || {
+            let field = |field: Field| Some((field.offset, self.graph.ty(field.ty).name()?));
+            let fields: Option<Vec<_>> = node.fields().map(field).collect();
+            debug.unnamed(&fields?)
+        };
+        let mut known = self.unnamed.lock().unwrap_or_else(PoisonError::into_inner);
+        known.entry(ty).or_insert_with(find).clone()
     }
 
     /// `of union U: int, float`.

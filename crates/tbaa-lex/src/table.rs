@@ -3,6 +3,7 @@
 //! made to collide.
 
 pub use hashbrown::DefaultHashBuilder;
+pub use hashbrown::hash_map::Entry;
 
 pub type HashMap<K, V> = hashbrown::HashMap<K, V>;
 pub type HashSet<K> = hashbrown::HashSet<K>;

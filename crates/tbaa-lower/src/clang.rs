@@ -82,8 +82,8 @@ pub fn tags_of_clang(
     shared: impl Fn(DeclId) -> bool,
 ) -> Result<(Graph, Vec<(TagId, TagId)>), DeclareError> {
     let mut theirs = Graph::new();
-    let mut rfc = types.clone().lower(Policy::Rfc);
-    let mut clang = types.clone().lower(Policy::Clang);
+    let mut rfc = types.clone().into_tagged(Policy::Rfc);
+    let mut clang = types.clone().into_tagged(Policy::Clang);
     let mut pairs = Vec::new();
     for path in access_paths(types, shared) {
         let tag = match (rfc.tag(source, &path), clang.tag(&mut theirs, &path)) {

@@ -4,6 +4,7 @@ use std::borrow::Borrow;
 
 use super::error::LowerError;
 use super::fingerprint::Fingerprint;
+use super::scopes::ScopeNames;
 use tbaa::{Access, AliasResult, Graph, Oracle, Rules, TagId};
 use tbaa_lex::table::{HashMap, IndexMap};
 
@@ -15,7 +16,8 @@ use tbaa_lex::table::{HashMap, IndexMap};
 /// times may be linked. The crate `tbaa-plugin` has the analysis that reads rows and
 /// scopes.
 ///
-/// A call has no class: LLVM would put it on all accesses of an inlined callee.
+/// A call may have the scopes of all that it accesses, its callees included, and none if
+/// these are not known: LLVM puts a call's scopes on every access of an inlined callee.
 ///
 /// ```
 /// use tbaa::{Graph, Oracle, Rules};
@@ -43,6 +45,8 @@ pub struct Classes {
     accesses: IndexMap<(TagId, Option<u64>), u32>,
     /// For each class the lower ones that it may alias, in ascending order.
     rows: Vec<Vec<u32>>,
+    /// The name of each class's scope.
+    names: Vec<String>,
 }
 
 impl Classes {
@@ -51,7 +55,8 @@ impl Classes {
     #[must_use]
     pub fn new(lineage: &str) -> Self {
         let domain = format!("tbaa:{lineage}");
-        Classes { domain, rules: None, accesses: IndexMap::default(), rows: Vec::new() }
+        let (accesses, rows, names) = (IndexMap::default(), Vec::new(), Vec::new());
+        Classes { domain, rules: None, accesses, rows, names }
     }
 
     /// Returns the classes of these accesses, named by a fingerprint of what they and
@@ -77,6 +82,9 @@ impl Classes {
             row.iter().for_each(|&class| print.number(u64::from(class)));
         }
         classes.domain = format!("tbaa:{print}");
+        for (class, name) in classes.names.iter_mut().enumerate() {
+            *name = format!("{}:{class}", classes.domain);
+        }
         Ok(classes)
     }
 
@@ -141,6 +149,7 @@ impl Classes {
                     lower.dedup();
                     let class = self.rows.len() as u32;
                     self.rows.push(lower);
+                    self.names.push(format!("{}:{class}", self.domain));
                     by_row.insert(row, class);
                     class
                 }
@@ -166,14 +175,34 @@ impl Classes {
 
     /// Returns the name of an access's scope; `None` if it was not added.
     #[must_use]
-    pub fn scope(&self, access: impl Into<Access>) -> Option<String> {
+    pub fn scope(&self, access: impl Into<Access>) -> Option<&str> {
         Some(self.name(self.of(access)?))
     }
 
     /// Returns the name of a class's scope: the scope's first operand.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such class.
     #[must_use]
-    pub fn name(&self, class: u32) -> String {
-        format!("{}:{class}", self.domain)
+    pub fn name(&self, class: u32) -> &str {
+        &self.names[class as usize]
+    }
+
+    /// Returns the scopes of an instruction that makes these accesses and no others, with
+    /// the rows of their classes; `None` if one was not added, or there are none.
+    #[must_use]
+    pub fn names(&self, accesses: &[Access]) -> Option<ScopeNames<'_>> {
+        let classes = accesses.iter().map(|&access| self.of(access));
+        let mut classes: Vec<u32> = classes.collect::<Option<_>>()?;
+        classes.sort_unstable();
+        classes.dedup();
+        (!classes.is_empty()).then(|| ScopeNames {
+            domain: &self.domain,
+            own: classes.iter().map(|&class| self.name(class)).collect(),
+            noalias: Vec::new(),
+            rows: classes.iter().map(|&class| self.row(class)).collect(),
+        })
     }
 
     /// Returns the rows of the relation, as the plugin reads them: the operands after the

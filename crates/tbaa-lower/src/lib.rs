@@ -17,7 +17,7 @@
 //! types.define(Record::structure("CallInfo").field("func", "TValue *").field("top", "TValue *"))?;
 //!
 //! let mut graph = Graph::new();
-//! let mut types = types.lower(Policy::Rfc);
+//! let mut types = types.into_tagged(Policy::Rfc);
 //! let mut tag = |path| types.tag(&mut graph, path);
 //! let (gc, n) = (tag("TValue.value.gc")?, tag("TValue.value.n")?);
 //! let (tt, func) = (tag("TValue.tt")?, tag("CallInfo.func")?);

@@ -119,6 +119,8 @@ pub struct ScopeNames<'a> {
     pub own: Vec<&'a str>,
     /// Scopes of accesses that it never aliases, for `!noalias`.
     pub noalias: Vec<&'a str>,
+    /// Of [classes](crate::Classes) the rows of those in `own`, for `!tbaa.relations`.
+    pub rows: Vec<String>,
 }
 
 /// What a class of newcomers is to the scopes.
@@ -210,7 +212,7 @@ impl Scopes {
         let numbers = self.numbers(access.into())?;
         let own = vec![self.name(numbers.scope)];
         let noalias = numbers.noalias().map(|scope| self.name(scope)).collect();
-        Some(ScopeNames { domain: &self.domain, own, noalias })
+        Some(ScopeNames { domain: &self.domain, own, noalias, rows: Vec::new() })
     }
 
     /// Returns the scopes of a call that makes the accesses `touched` only, and accesses that nothing else can make: those that the call
@@ -226,7 +228,7 @@ impl Scopes {
         let apart = |key: &Key| touched.iter().all(|&it| !oracle.may_alias(key.access(), it));
         let scopes = (0..).zip(&self.members).filter(|(_, members)| members.iter().all(apart));
         let noalias = scopes.map(|(scope, _)| self.name(scope)).collect();
-        ScopeNames { domain: &self.domain, own: Vec::new(), noalias }
+        ScopeNames { domain: &self.domain, own: Vec::new(), noalias, rows: Vec::new() }
     }
 
     fn name(&self, scope: u32) -> &str {

@@ -23,7 +23,7 @@ use tbaa_lex::table::{HashMap, HashSet};
 ///
 /// let mut graph = Graph::new();
 /// let (theirs, pairs) = tags_of_clang(&types, &mut graph, |record| shared.has(record))?;
-/// let mut rfc = types.clone().lower(Policy::Rfc);
+/// let mut rfc = types.clone().into_tagged(Policy::Rfc);
 /// let sources = ["Value.n", "Frame.size"].map(|path| rfc.tag(&mut graph, path).unwrap());
 /// let sources = sources.map(|tag| shared.source(&graph, tag));
 /// assert_eq!(sources.map(|source| source.private), [false, true]);

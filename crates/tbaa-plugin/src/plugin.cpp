@@ -44,6 +44,7 @@
 #include "llvm/IR/PassInstrumentation.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Plugins/PassPlugin.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MD5.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -66,6 +67,43 @@ namespace {
 constexpr char RelationsName[] = "tbaa.relations";
 constexpr char DomainPrefix[] = "tbaa:";
 
+/// A question whose answer one analysis alone knows. Of its pointers nothing is
+/// known, and nobody else knows its scopes.
+class Probe {
+  StringLiteral Names[2];
+  static bool isNamed(const MemoryLocation &Loc, StringRef Name) {
+    const MDNode *N = Loc.AATags.Scope;
+    auto *Text = N && N->getNumOperands() == 1
+                     ? dyn_cast_or_null<MDString>(N->getOperand(0))
+                     : nullptr;
+    return Text && Text->getString() == Name;
+  }
+
+public:
+  constexpr Probe(StringLiteral A, StringLiteral B) : Names{A, B} {}
+
+  bool are(const MemoryLocation &A, const MemoryLocation &B) const {
+    return isNamed(A, Names[0]) && isNamed(B, Names[1]);
+  }
+
+  /// Whether these alias analyses ask the one that knows.
+  bool isAnsweredBy(AAResults &AA, LLVMContext &Context) const {
+    Type *Pointer = PointerType::getUnqual(Context);
+    Type *I64 = Type::getInt64Ty(Context);
+    MemoryLocation Locs[2];
+    for (uint64_t I : {0, 1}) {
+      Locs[I].Ptr = ConstantExpr::getIntToPtr(
+          ConstantInt::get(I64, (I + 1) << 12), Pointer);
+      Locs[I].AATags.Scope =
+          MDNode::get(Context, MDString::get(Context, Names[I]));
+    }
+    return AA.isNoAlias(Locs[0], Locs[1]);
+  }
+};
+
+constexpr Probe Related("tbaa-plugin:0", "tbaa-plugin:1");
+constexpr Probe Watched("tbaa-plugin:2", "tbaa-plugin:3");
+
 /// What the named metadata of one module says.
 class Relations {
 public:
@@ -73,15 +111,6 @@ public:
     const NamedMDNode *Named = M.getNamedMetadata(RelationsName);
     if (!Named)
       return;
-    LLVMContext &Context = M.getContext();
-    Type *Pointer = PointerType::getUnqual(Context);
-    Type *I64 = Type::getInt64Ty(Context);
-    for (uint64_t I : {0, 1}) {
-      Probe[I].Ptr = ConstantExpr::getIntToPtr(
-          ConstantInt::get(I64, (I + 1) << 12), Pointer);
-      Probe[I].AATags.Scope = MDNode::get(
-          Context, MDString::get(Context, "tbaa-plugin:" + Twine(I).str()));
-    }
     for (const MDNode *N : Named->operands())
       if (N->getNumOperands())
         if (auto *Name = dyn_cast_or_null<MDString>(N->getOperand(0)))
@@ -90,18 +119,10 @@ public:
 
   bool empty() const { return ByDomain.empty(); }
 
-  /// Whether these alias analyses ask the relation. Of the probe's pointers
-  /// nothing is known, and nobody else knows its scopes.
-  bool isAskedBy(AAResults &AA) const {
-    return AA.isNoAlias(Probe[0], Probe[1]);
-  }
-
   /// Whether accesses with these two lists of scopes touch no common byte.
   bool apart(const MDNode *A, const MDNode *B) {
     if (!A || !B)
       return false;
-    if (A == Probe[0].AATags.Scope && B == Probe[1].AATags.Scope)
-      return true;
     for (const MDOperand &Op : A->operands()) {
       const Table *T = of(Op.get()).first;
       if (T && apartIn(*T, A, B))
@@ -192,7 +213,6 @@ private:
     return Any;
   }
 
-  MemoryLocation Probe[2];
   StringMap<Table> ByDomain;
   DenseMap<const Metadata *, Class> Scopes;
 };
@@ -227,7 +247,8 @@ public:
 
   AliasResult alias(const MemoryLocation &A, const MemoryLocation &B,
                     AAQueryInfo &, const Instruction *) {
-    return Of && Of->apart(A.AATags.Scope, B.AATags.Scope)
+    return Of && (Related.are(A, B) ||
+                  Of->apart(A.AATags.Scope, B.AATags.Scope))
                ? AliasResult::NoAlias
                : AliasResult::MayAlias;
   }
@@ -299,6 +320,9 @@ std::string tagName(const MDNode *Tag) {
 /// TBAA_WORTH_CODE gets a JSON object for each function from `tbaa-measure`.
 /// TBAA_WORTH_ASKED gets one for each function, pass, pair of tags and answer.
 /// TBAA_ASKED gets each pair of tags and its answer as nodes, as LLVM text.
+///
+/// TBAA_WATCH, if it is set, puts `tbaa-worth` in the place of LLVM's analysis by
+/// types where a pipeline of analyses cannot be named: in `clang`.
 class Worth {
 public:
   enum Answer { MayAlias, NoAlias, Constant, Denied };
@@ -312,6 +336,14 @@ public:
     Code = path("TBAA_WORTH_CODE");
     Asked = path("TBAA_WORTH_ASKED");
     Nodes = path("TBAA_ASKED");
+    if (!path("TBAA_WATCH").empty()) {
+      auto &Options = cl::getRegisteredOptions();
+      auto Found = Options.find("enable-tbaa");
+      if (Found == Options.end())
+        fail("LLVM has no option -enable-tbaa");
+      Types = static_cast<cl::opt<bool> *>(Found->second);
+      Types->setValue(false);
+    }
     std::string Path = path("TBAA_WORTH_ALLOW");
     if (Path.empty())
       return;
@@ -346,6 +378,13 @@ public:
     if (!Asked.empty() || !Nodes.empty())
       ++Questions[{F.getName().str(), Pass, A, B, Given}];
     return Given == NoAlias || Given == Constant;
+  }
+
+  /// Whether LLVM's analysis by types is off, but in questions of this one.
+  bool watches() const { return Types; }
+  void switchTypes(bool On) {
+    if (Types)
+      Types->setValue(On);
   }
 
   void measure(json::Value M) { Measures.push_back(std::move(M)); }
@@ -429,6 +468,7 @@ private:
     Text.print(*OS, nullptr);
   }
 
+  cl::opt<bool> *Types = nullptr;
   std::string Code, Asked, Nodes;
   StringMap<StringSet<>> Allow;
   MapVector<Question, uint64_t, std::map<Question, unsigned>> Questions;
@@ -437,6 +477,13 @@ private:
 
 /// LLVM's own analysis by types, watched.
 class WorthAAResult : public AAResultBase {
+  /// Switches LLVM's analysis on for one question.
+  struct Asking {
+    Worth &To;
+    explicit Asking(Worth &To) : To(To) { To.switchTypes(true); }
+    ~Asking() { To.switchTypes(false); }
+  };
+
   TypeBasedAAResult LLVM;
   Function &F;
   Worth &To;
@@ -450,6 +497,9 @@ public:
 
   AliasResult alias(const MemoryLocation &A, const MemoryLocation &B,
                     AAQueryInfo &AAQI, const Instruction *At) {
+    if (Watched.are(A, B))
+      return AliasResult::NoAlias;
+    Asking Now(To);
     AliasResult R = LLVM.alias(A, B, AAQI, At);
     return isNoModRef(pair(R == AliasResult::NoAlias ? ModRefInfo::NoModRef
                                                      : ModRefInfo::ModRef,
@@ -458,6 +508,7 @@ public:
                : AliasResult::MayAlias;
   }
   AliasResult aliasErrno(const MemoryLocation &Loc, const Module *M) {
+    Asking Now(To);
     AliasResult R = LLVM.aliasErrno(Loc, M);
     return R == AliasResult::NoAlias &&
                    To.record(F, Loc.AATags.TBAA, nullptr, Worth::NoAlias)
@@ -466,15 +517,18 @@ public:
   }
   ModRefInfo getModRefInfo(const CallBase *Call, const MemoryLocation &Loc,
                            AAQueryInfo &AAQI) {
+    Asking Now(To);
     return pair(LLVM.getModRefInfo(Call, Loc, AAQI), tag(Call),
                 Loc.AATags.TBAA);
   }
   ModRefInfo getModRefInfo(const CallBase *A, const CallBase *B,
                            AAQueryInfo &AAQI) {
+    Asking Now(To);
     return pair(LLVM.getModRefInfo(A, B, AAQI), tag(A), tag(B));
   }
   ModRefInfo getModRefInfoMask(const MemoryLocation &Loc, AAQueryInfo &AAQI,
                                bool IgnoreLocals) {
+    Asking Now(To);
     ModRefInfo R = LLVM.getModRefInfoMask(Loc, AAQI, IgnoreLocals);
     return isModSet(R) ||
                    To.record(F, Loc.AATags.TBAA, nullptr, Worth::Constant)
@@ -483,6 +537,7 @@ public:
   }
   using AAResultBase::getMemoryEffects;
   MemoryEffects getMemoryEffects(const CallBase *Call, AAQueryInfo &AAQI) {
+    Asking Now(To);
     MemoryEffects R = LLVM.getMemoryEffects(Call, AAQI);
     return R == MemoryEffects::unknown() ||
                    To.record(F, tag(Call), nullptr, Worth::Constant)
@@ -533,6 +588,7 @@ public:
     double Entry = Blocks.getBlockFreq(&F.getEntryBlock()).getFrequency();
     SmallPtrSet<const Loop *, 8> Vector;
     std::map<std::string, int64_t> Lines;
+    StringSet<> Inlined;
     MD5 Hash;
     DenseMap<const Value *, unsigned> Numbers;
     for (const BasicBlock &B : F) {
@@ -540,6 +596,9 @@ public:
       for (const Instruction &I : B) {
         if (I.isDebugOrPseudoInst())
           continue;
+        if (const DILocation *At = I.getDebugLoc())
+          for (; At->getInlinedAt(); At = At->getInlinedAt())
+            Inlined.insert(nameOf(*At->getScope()->getSubprogram()));
         ++Instructions;
         auto Price = Target.getInstructionCost(
             &I, TargetTransformInfo::TCK_RecipThroughput);
@@ -561,7 +620,16 @@ public:
     json::Object PerLine;
     for (auto &[Line, Count] : Lines)
       PerLine[Line] = Count;
+    json::Value Callees = nullptr;
+    if (F.getSubprogram()) {
+      std::vector<std::string> Names;
+      for (const auto &Entry : Inlined)
+        Names.push_back(Entry.getKey().str());
+      llvm::sort(Names);
+      Callees = json::Array(Names);
+    }
     To->measure(json::Object{{"measured", F.getName()},
+                             {"inlined", std::move(Callees)},
                              {"code", Sum.digest()},
                              {"instructions", Instructions},
                              {"loads", Loads},
@@ -573,6 +641,10 @@ public:
   }
 
 private:
+  static StringRef nameOf(const DISubprogram &Of) {
+    return Of.getLinkageName().empty() ? Of.getName() : Of.getLinkageName();
+  }
+
   static std::string line(const Instruction &I) {
     const DILocation *At = I.getDebugLoc();
     return At ? (At->getFilename() + ":" + Twine(At->getLine())).str() : "";
@@ -616,18 +688,25 @@ struct Managers {
   FunctionAnalysisManager *FAM = nullptr;
 };
 
-/// Adds the relation to a function's alias analyses, where it is not yet there.
-void attach(Function &F, const Managers &Of) {
+/// Adds the relation to a function's alias analyses, and what watches LLVM's own,
+/// where they are not yet there.
+void attach(Function &F, const Managers &Of, const Worth &To) {
   if (F.isDeclaration() || !Of.MAM || !Of.FAM)
     return;
-  auto &Here = Of.MAM->getResult<RelationsAnalysis>(*F.getParent()).Of;
-  if (Here.empty())
+  bool Relates =
+      !Of.MAM->getResult<RelationsAnalysis>(*F.getParent()).Of.empty();
+  if (!Relates && !To.watches())
     return;
   AAResults &AA = Of.FAM->getResult<AAManager>(F);
-  if (Here.isAskedBy(AA))
-    return;
-  AA.addAAResult(Of.FAM->getResult<ClassesAA>(F));
-  AA.addAADependencyID(ClassesAA::ID());
+  LLVMContext &Context = F.getContext();
+  if (Relates && !Related.isAnsweredBy(AA, Context)) {
+    AA.addAAResult(Of.FAM->getResult<ClassesAA>(F));
+    AA.addAADependencyID(ClassesAA::ID());
+  }
+  if (To.watches() && !Watched.isAnsweredBy(AA, Context)) {
+    AA.addAAResult(Of.FAM->getResult<WorthAA>(F));
+    AA.addAADependencyID(WorthAA::ID());
+  }
 }
 
 } // namespace
@@ -665,10 +744,10 @@ void tbaa::registerTbaa(PassBuilder &PB) {
     PIC->registerBeforeNonSkippedPassCallback([Of, To](StringRef Pass, Any IR) {
       To->Pass = Pass;
       if (auto *F = any_cast<const Function *>(&IR))
-        attach(const_cast<Function &>(**F), *Of);
+        attach(const_cast<Function &>(**F), *Of, *To);
       else if (auto *SCC = any_cast<const LazyCallGraph::SCC *>(&IR))
         for (LazyCallGraph::Node &N : const_cast<LazyCallGraph::SCC &>(**SCC))
-          attach(N.getFunction(), *Of);
+          attach(N.getFunction(), *Of, *To);
     });
 }
 

@@ -13,7 +13,10 @@ use crate::toolchain::{Error, SOURCE, Toolchain, shown_command};
 
 /// The alias analyses, LLVM's default ones, with the watched one in the place of
 /// LLVM's analysis by types, and last: it is asked only what all others leave open.
-const ANALYSES: &str = "basic-aa,scoped-noalias-aa,globals-aa,tbaa-worth";
+const LAST: &str = "basic-aa,scoped-noalias-aa,globals-aa,tbaa-worth";
+
+/// The same with the watched one first: it is asked everything.
+const FIRST: &str = "tbaa-worth,basic-aa,scoped-noalias-aa,globals-aa";
 
 /// Two tags by their names, in the order of their bytes, or one and nothing: what an
 /// immutable tag says alone.
@@ -51,6 +54,8 @@ pub struct Code {
     /// The function's name.
     #[serde(rename = "measured")]
     pub function: String,
+    /// The functions that are inlined in it, by debug information; `None` without.
+    pub inlined: Option<BTreeSet<String>>,
     /// A hash of its instructions, without names and metadata.
     pub code: String,
     /// Instructions, debug information left out.
@@ -138,17 +143,26 @@ impl<'t> Runs<'t> {
     ///
     /// `opt` fails, or its output cannot be read.
     pub fn code(&mut self, allowed: &Allowed) -> Result<BTreeMap<String, Code>, Error> {
-        let lines: Vec<Code> = self.run(allowed, "TBAA_WORTH_CODE", "code")?;
+        let lines: Vec<Code> = self.run(allowed, LAST, "TBAA_WORTH_CODE", "code")?;
         Ok(lines.into_iter().map(|code| (code.function.clone(), code)).collect())
     }
 
-    /// What LLVM asks its analysis by types, all answers given.
+    /// What LLVM asks its analysis by types when no other has an answer, all answers given.
     ///
     /// # Errors
     ///
     /// `opt` fails, or its output cannot be read.
     pub fn questions(&mut self) -> Result<Vec<Question>, Error> {
-        self.run(&Allowed::default(), "TBAA_WORTH_ASKED", "asked")
+        self.run(&Allowed::default(), LAST, "TBAA_WORTH_ASKED", "asked")
+    }
+
+    /// What LLVM asks its analysis by types when that comes before all others.
+    ///
+    /// # Errors
+    ///
+    /// `opt` fails, or its output cannot be read.
+    pub fn all_questions(&mut self) -> Result<Vec<Question>, Error> {
+        self.run(&Allowed::default(), FIRST, "TBAA_WORTH_ASKED", "first")
     }
 
     /// The pairs of tags that LLVM asks about, merged ones too, as LLVM's text: the
@@ -159,7 +173,7 @@ impl<'t> Runs<'t> {
     ///
     /// `opt` fails, or its output cannot be read.
     pub fn tags(&mut self) -> Result<Vec<u8>, Error> {
-        let result = self.kept(&Allowed::default(), "TBAA_ASKED", "tags")?;
+        let result = self.kept(&Allowed::default(), LAST, "TBAA_ASKED", "tags")?;
         fs::read(&result).map_err(|error| Error::File(result, error))
     }
 
@@ -179,10 +193,11 @@ impl<'t> Runs<'t> {
     fn run<T: for<'a> Deserialize<'a>>(
         &mut self,
         allowed: &Allowed,
+        analyses: &str,
         variable: &str,
         kind: &str,
     ) -> Result<Vec<T>, Error> {
-        let result = self.kept(allowed, variable, kind)?;
+        let result = self.kept(allowed, analyses, variable, kind)?;
         let lines = match fs::read_to_string(&result) {
             Ok(lines) => lines,
             Err(error) => return Err(Error::File(result, error)),
@@ -192,7 +207,13 @@ impl<'t> Runs<'t> {
     }
 
     /// The file that a run writes, made anew if it is not there.
-    fn kept(&mut self, allowed: &Allowed, variable: &str, kind: &str) -> Result<PathBuf, Error> {
+    fn kept(
+        &mut self,
+        allowed: &Allowed,
+        analyses: &str,
+        variable: &str,
+        kind: &str,
+    ) -> Result<PathBuf, Error> {
         let text = allowed.text();
         let name = format!("{kind}-{:016x}", hash(&text));
         let [allow, result] = ["allow", "json"].map(|it| self.folder.join(format!("{name}.{it}")));
@@ -205,19 +226,26 @@ impl<'t> Runs<'t> {
         if !kept {
             let own = self.folder.join(format!("{name}.{}", std::process::id()));
             fs::write(&own, &text).map_err(of(&own))?;
-            let ended = self.opt(&own, variable, &result);
+            let ended = self.opt(&own, analyses, variable, &result);
             ended.and_then(|()| fs::rename(&own, &allow).map_err(of(&allow)))?;
         }
         Ok(result)
     }
 
-    fn opt(&mut self, allow: &Path, variable: &str, result: &Path) -> Result<(), Error> {
+    fn opt(
+        &mut self,
+        allow: &Path,
+        analyses: &str,
+        variable: &str,
+        result: &Path,
+    ) -> Result<(), Error> {
         let mut command = Command::new(&self.tools.opt);
         command.arg("-load-pass-plugin").arg(&self.tools.plugin);
         command.arg(format!("-passes={},function(tbaa-measure)", self.passes));
-        command.arg(format!("-aa-pipeline={ANALYSES}"));
+        command.arg(format!("-aa-pipeline={analyses}"));
         command.arg("-disable-output").arg(&self.input);
-        for other in ["TBAA_WORTH_ALLOW", "TBAA_WORTH_CODE", "TBAA_WORTH_ASKED", "TBAA_ASKED"] {
+        let all = ["ALLOW", "CODE", "ASKED"].map(|it| format!("TBAA_WORTH_{it}"));
+        for other in all.iter().map(String::as_str).chain(["TBAA_ASKED", "TBAA_WATCH"]) {
             command.env_remove(other);
         }
         command.env(variable, result);

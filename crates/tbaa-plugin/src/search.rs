@@ -81,8 +81,10 @@ impl Loss {
 /// What was found out about a module.
 #[derive(Debug)]
 pub struct Found {
-    /// LLVM's questions, all answers given.
+    /// LLVM's questions that no other analysis answers, all answers given.
     pub questions: Vec<Question>,
+    /// All of LLVM's questions, with types asked first.
+    pub asked: Vec<Question>,
     /// The code with all answers.
     pub all: BTreeMap<String, Code>,
     /// The code with none.
@@ -122,7 +124,7 @@ impl Search {
     }
 }
 
-/// Finds out what each answer is worth, by at most `limit` runs of LLVM beside the three
+/// Finds out what each answer is worth, by at most `limit` runs of LLVM beside the five
 /// that begin and end it. `calls` are pairs of a function and one that it calls.
 /// `progress` is told how many runs were done, and how many groups are left.
 ///
@@ -137,6 +139,7 @@ pub fn search(
 ) -> Result<Found, Error> {
     progress(0, 0);
     let questions = runs.questions()?;
+    let asked = runs.all_questions()?;
     let all = runs.code(&Allowed::default())?;
     let none = runs.code(&Allowed { none: true, ..Allowed::default() })?;
     let mut searches = prepared(&questions, calls, &all, &none);
@@ -179,7 +182,7 @@ pub fn search(
         let by_cost = b.loss.cost.total_cmp(&a.loss.cost);
         by_cost.then_with(|| (&a.function, &a.pair).cmp(&(&b.function, &b.pair)))
     });
-    Ok(Found { questions, all, none, worth, open, differ })
+    Ok(Found { questions, asked, all, none, worth, open, differ })
 }
 
 fn hash<'a>(code: &'a BTreeMap<String, Code>, function: &str) -> Option<&'a str> {
@@ -214,8 +217,18 @@ fn prepared(
     none: &BTreeMap<String, Code>,
 ) -> BTreeMap<String, Search> {
     let mut callers: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for (caller, callee) in calls {
-        callers.entry(callee).or_default().push(caller);
+    let measured = || all.iter().chain(none);
+    let inlined = measured().map(|(name, code)| Some((name, code.inlined.as_ref()?)));
+    match inlined.collect::<Option<Vec<_>>>() {
+        // What is inlined where tells more than what calls what.
+        Some(inlined) => {
+            for (name, callees) in inlined {
+                callees.iter().for_each(|it| callers.entry(it).or_default().push(name));
+            }
+        }
+        None => {
+            calls.iter().for_each(|(name, it)| callers.entry(it).or_default().push(name));
+        }
     }
     let mut pairs: BTreeMap<&String, BTreeSet<Pair>> = BTreeMap::new();
     for question in questions.iter().filter(|it| it.is_decided()) {
@@ -231,7 +244,7 @@ fn prepared(
         let pairs: Vec<Pair> = pairs.into_iter().collect();
         let whole = (0..pairs.len()).collect();
         // Where no answer at all makes a difference none is worth anything.
-        let same = changes.iter().all(|it| hash(all, it) == hash(none, it));
+        let same = told_by.iter().all(|it| hash(all, it) == hash(none, it));
         let (groups, out) = if same {
             (Vec::new(), (0..pairs.len()).collect())
         } else {
@@ -242,12 +255,15 @@ fn prepared(
     pairs.into_iter().map(search).collect()
 }
 
-/// A function and all that call it, directly or not.
+/// A function and all that may contain it. Linking gives a name that two modules have a
+/// number, `f.7`, which debug information does not have.
 fn above(function: &str, callers: &BTreeMap<&str, Vec<&str>>) -> BTreeSet<String> {
     let mut found = BTreeSet::from([function.to_owned()]);
     let mut open = vec![function];
     while let Some(next) = open.pop() {
-        for caller in callers.get(next).into_iter().flatten() {
+        let plain = next.split('.').next().filter(|it| *it != next);
+        let all = [Some(next), plain].into_iter().flatten().filter_map(|it| callers.get(it));
+        for caller in all.flatten() {
             if found.insert((*caller).to_owned()) {
                 open.push(caller);
             }

@@ -1,4 +1,4 @@
-//! Names of C++ types as the source has them.
+//! Names of C++ types and functions as the source has them.
 
 use std::fmt;
 
@@ -15,7 +15,18 @@ const DEPTH: u32 = 64;
 /// `foo::vec` of `_ZTSN3foo3vecE`, `std::vector<int, std::allocator<int> >` of
 /// `_ZTSSt6vectorIiSaIiEE`. `None` for what is no mangled name.
 pub fn demangled(name: &[u8]) -> Option<String> {
-    if !name.starts_with(b"_ZTS") || name.len() > LENGTH {
+    let source = name.starts_with(b"_ZTS").then(|| in_source(name))??;
+    source.strip_prefix("typeinfo name for ").map(str::to_owned)
+}
+
+/// Returns the name in the source of the function with the symbol `name`: `geo::sum(vec*)` of
+/// `_ZN3geo3sumEP3vec`. `None` for what is no mangled name.
+pub fn demangled_function(name: &[u8]) -> Option<String> {
+    name.starts_with(b"_Z").then(|| in_source(name))?
+}
+
+fn in_source(name: &[u8]) -> Option<String> {
+    if name.len() > LENGTH {
         return None;
     }
     let parse = ParseOptions::default().recursion_limit(DEPTH);
@@ -24,9 +35,9 @@ pub fn demangled(name: &[u8]) -> Option<String> {
         return None;
     }
     let mut source = Bounded(String::new());
-    let options = DemangleOptions::new().recursion_limit(DEPTH);
+    let options = DemangleOptions::new().no_return_type().recursion_limit(DEPTH);
     symbol.structured_demangle(&mut source, &options).ok()?;
-    source.0.strip_prefix("typeinfo name for ").map(str::to_owned)
+    Some(source.0)
 }
 
 /// A name that ends where it becomes too long.
@@ -44,7 +55,7 @@ impl DemangleWrite for Bounded {
 
 #[cfg(test)]
 mod tests {
-    use super::demangled;
+    use super::{demangled, demangled_function};
 
     #[test]
     fn names_in_the_source() {
@@ -60,6 +71,19 @@ mod tests {
             ("vec", None),
         ] {
             assert_eq!(demangled(name.as_bytes()).as_deref(), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn functions_in_the_source() {
+        for (name, expected) in [
+            ("_Z3sumP3vec", Some("sum(vec*)")),
+            ("_ZN3geo4NodeC2Ev", Some("geo::Node::Node()")),
+            ("_Z5firstIiET_PS0_", Some("first<int>(int*)")),
+            ("main", None),
+            ("_Z", None),
+        ] {
+            assert_eq!(demangled_function(name.as_bytes()).as_deref(), expected, "{name}");
         }
     }
 

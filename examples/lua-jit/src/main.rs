@@ -135,9 +135,9 @@ fn programs() -> Result<Vec<String>, String> {
 fn table(options: &Options) -> Result<(), String> {
     let files = if options.files.is_empty() { programs()? } else { options.files.clone() };
     println!(
-        "| program | tags | base loads left | all loads left | compiled, ms | ran, ms | gain |"
+        "| program | tags | base loads left | other loads left | bitcode, KB | compiled, ms | ran, ms | gain |"
     );
-    println!("|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|");
     for file in &files {
         let proto = measure::read(file)?;
         let mut best: Vec<Outcome> = Vec::new();
@@ -166,12 +166,13 @@ fn table(options: &Options) -> Result<(), String> {
             }
             let (before, after) = (Loads::sum(&it.compiled.before), Loads::sum(&it.compiled.after));
             println!(
-                "| {} | {switch} | {} of {} | {} of {} | {:.1} | {:.1} | {:.2} |",
+                "| {} | {switch} | {} of {} | {} of {} | {:.1} | {:.1} | {:.1} | {:.2} |",
                 if *switch == Switch::None { &name } else { "" },
                 after.bases,
                 before.bases,
-                after.all,
-                before.all,
+                after.all - after.bases,
+                before.all - before.bases,
+                it.compiled.bytes as f64 / 1e3,
                 ms(it.compiled.time()),
                 ms(it.running),
                 ms(best[0].running) / ms(it.running).max(1e-6),

@@ -26,8 +26,12 @@ pub(crate) enum Switch {
     Lowered,
     /// Rule `union` as scopes, and what calls leave alone.
     Scopes,
+    /// Lowered tags, and scopes for the pairs that these lose.
+    LostScopes,
     /// Both.
     LoweredScopes,
+    /// Lowered tags, and the exact relation as classes, which LLVM's passes ask by the plugin.
+    Classes,
 }
 
 impl fmt::Display for Switch {
@@ -123,6 +127,8 @@ pub(crate) enum Elements {
 pub(crate) struct Tags {
     /// Whether each access is checked at run time.
     pub(crate) checked: bool,
+    /// Whether LLVM's passes ask the relation of classes.
+    pub(crate) classes: bool,
     places: Vec<TaggedPlace>,
     /// Of a helper that leaves the frames alone.
     helper: TaggedCall,
@@ -144,6 +150,8 @@ impl Tags {
         let options = match switch {
             Switch::Lowered => JitOptions::new(),
             Switch::Scopes => JitOptions::new().scopes_alone(),
+            Switch::LostScopes => JitOptions::new().scopes(ScopeForm::Lost),
+            Switch::Classes => JitOptions::new().classes(),
             Switch::LoweredScopes => JitOptions::new().scopes(ScopeForm::All),
             _ => JitOptions::new().as_clang(),
         };
@@ -165,7 +173,7 @@ impl Tags {
                 *place = TaggedPlace::with_nodes(name, **place, nodes);
             }
         }
-        Ok(Tags { checked: false, places, helper })
+        Ok(Tags { checked: false, classes: switch == Switch::Classes, places, helper })
     }
 
     pub(crate) fn place(&self, at: At) -> &TaggedPlace {

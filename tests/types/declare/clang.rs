@@ -90,7 +90,7 @@ fn builtin_types_are_clangs() {
         }
         let mut module = tbaa_ir::read(ll.as_bytes()).unwrap();
         let tags: Vec<_> = module.instructions().iter().map(|i| i.tag.unwrap()).collect();
-        let mut types = types.lower(Policy::Clang);
+        let mut types = types.into_tagged(Policy::Clang);
         for (name, tag) in ["int64_t", "size_t", "intptr_t", "wchar_t"].into_iter().zip(tags) {
             assert_eq!(types.tag(module.graph_mut(), name), Ok(tag), "{name} on {target}");
         }
@@ -165,7 +165,7 @@ fn tags_are_clangs() {
             let mut module = tbaa_ir::read(ll.as_bytes()).unwrap();
             let last = last_accesses(&module);
             let types = program.declare(Target::by_name(target).unwrap()).unwrap();
-            let mut types = types.lower(policy);
+            let mut types = types.into_tagged(policy);
             let mut wrong = Vec::new();
             for (number, access) in accesses.iter().enumerate() {
                 let (tag, copy) = last.get(&format!("f{number}")).copied().unwrap_or_default();
@@ -275,7 +275,7 @@ fn cplusplus_tags_are_clangs() {
         let d = d.field("w", "wchar_t").field("h", "char16_t").field("pc", "n::B::C *");
         let d = d.field("r", "int &").field("as", "n::A [3]").field("u", "unsigned char");
         types.define(d.field("pf", "F *")).unwrap();
-        let mut types = types.lower(policy);
+        let mut types = types.into_tagged(policy);
         for (path, tag) in paths.iter().zip(tags) {
             let ours = types.tag(module.graph_mut(), path).unwrap();
             let (graph, show_all) = (module.graph(), show);

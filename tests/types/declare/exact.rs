@@ -14,7 +14,7 @@ fn rule_union_on_policy_rfc_is_exact() {
     while compared.naive < setting("TBAA_PAIRS", 15_000) {
         let taste = Taste { int128: true, odd: true, elements: 3, members: 4 };
         let program = Program::new(seed, 6, taste);
-        let mut types = program.declare(Target::x86_64()).unwrap().lower(Policy::Rfc);
+        let mut types = program.declare(Target::x86_64()).unwrap().into_tagged(Policy::Rfc);
         let mut graph = Graph::new();
         let bare = ["*int", "*char", "*float", "*void *", "*<4 x float>", "*double _Complex"];
         let accesses = program.accesses(&mut Rng(seed));
@@ -38,7 +38,7 @@ fn accesses_to_one_byte_may_alias() {
         let taste = Taste { int128: true, odd: true, elements: 3, members: 5 };
         let program = Program::new(seed, 6, taste);
         let mut graph = Graph::new();
-        let mut types = program.declare(Target::x86_64()).unwrap().lower(Policy::Rfc);
+        let mut types = program.declare(Target::x86_64()).unwrap().into_tagged(Policy::Rfc);
         let mut found = Vec::new();
         for access in program.accesses(&mut Rng(seed)) {
             let place = types.place(&mut graph, &access.path).unwrap();
@@ -66,7 +66,7 @@ fn bit_fields_are_memory_locations() {
     let record = Record::structure("S").bits("a", "int", 3).bits("b", "int", 9);
     let record = record.bits("", "int", 0).bits("c", "int", 4).field("d", "char");
     let id = types.define(record).unwrap();
-    let mut types = types.lower(Policy::Rfc);
+    let mut types = types.into_tagged(Policy::Rfc);
     let mut graph = Graph::new();
     let node = types.node(&mut graph, id).unwrap().unwrap();
     let fields: Vec<_> = graph.ty(node).fields().map(|f| (f.offset, f.extent.unwrap())).collect();
@@ -107,7 +107,7 @@ fn policies_differ_in_unions_and_arrays() {
     {
         let rules = if policy == Policy::Rfc { Rules::Union } else { Rules::Llvm };
         let mut graph = Graph::new();
-        let mut types = declare().lower(policy);
+        let mut types = declare().into_tagged(policy);
         for (a, b, answers) in expected {
             let a_tag = types.tag(&mut graph, a).unwrap();
             let b_tag = types.tag(&mut graph, b).unwrap();

@@ -38,7 +38,7 @@ fn explicit_layouts_are_checked() {
     types.define(bits.member(Member::new("b", "int").bits(9).at_bit(5))).unwrap();
     assert_eq!([types.offset_of("S.x"), types.offset_of("S.y")], [Ok(9), Ok(1)]);
     let mut graph = Graph::new();
-    let mut types = types.lower(Policy::Clang);
+    let mut types = types.into_tagged(Policy::Clang);
     let place = types.place(&mut graph, "S.x").unwrap();
     assert_eq!((place.offset, place.align), (9, 1));
     let node = types.types().named("S").unwrap();
@@ -139,7 +139,7 @@ fn deep_declarations_do_no_harm() {
     let ty = LlvmTypes::new(&types, &mut context).ty(last).unwrap();
     assert!(matches!(context.kind(ty), TypeKind::Identified { .. }));
     for policy in [Policy::Clang, Policy::ClangNew, Policy::Rfc] {
-        let mut types: TaggedTypes = types.clone().lower(policy);
+        let mut types: TaggedTypes = types.clone().into_tagged(policy);
         let mut graph = Graph::new();
         let path = format!("S19999{}", ".f".repeat(19_999));
         types.tag(&mut graph, &format!("{path}.x")).unwrap();

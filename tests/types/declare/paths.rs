@@ -25,7 +25,7 @@ fn runtime(policy: Policy) -> TaggedTypes {
         .field("rest", "TValue []");
     types.define(table).unwrap();
     types.define(Record::structure("Other").field("mark", "int").may_alias()).unwrap();
-    types.lower(policy)
+    types.into_tagged(policy)
 }
 
 /// Base, access, offset and size of a tag.

@@ -131,7 +131,7 @@ fn rust_types_and_a_spec_give_one_graph() {
         let mut types = Declarations::new(target.clone());
         State::declare(&mut types).unwrap();
         TValue::declare(&mut types).unwrap();
-        let mut types = types.lower(policy);
+        let mut types = types.into_tagged(policy);
         let mut graph = Graph::new();
         for path in PATHS {
             types.tag(&mut graph, path).unwrap();
@@ -148,7 +148,7 @@ fn rust_types_and_a_spec_give_one_graph() {
 fn handles_know_their_types() {
     const TOP: TypedPath<State, *mut TValue> = TypedPath::new(".top", |state| &state.top);
     let Some(target) = Target::host() else { return };
-    let mut types = Declarations::new(target).lower(Policy::Clang);
+    let mut types = Declarations::new(target).into_tagged(Policy::Clang);
     let mut graph = Graph::new();
     let top = types.handle(&mut graph, TOP).unwrap();
     assert_eq!(top.offset, offset_of!(State, top) as u64);

@@ -30,7 +30,7 @@ fn a_session_answers_as_its_parts_do() {
         for rules in RULES {
             let types = || Declarations::new(Target::x86_64());
             let mut session = Session::new(types(), policy, rules);
-            let (mut lowering, mut graph) = (types().lower(policy), Graph::new());
+            let (mut lowering, mut graph) = (types().into_tagged(policy), Graph::new());
             let (mut tags, mut by_hand) = (Vec::new(), Vec::new());
             for (record, paths) in steps() {
                 session.define(record.clone()).unwrap();
@@ -66,7 +66,7 @@ fn a_session_goes_on_in_a_graph_that_is_there() {
     let char = b.scalar_type("omnipotent char", root).unwrap();
     let float = b.scalar_type("float", char).unwrap();
     let float = b.struct_tag(float, float, 0, false).unwrap();
-    let types = Declarations::new(Target::x86_64()).lower(Policy::Clang);
+    let types = Declarations::new(Target::x86_64()).into_tagged(Policy::Clang);
     let mut session = Session::from_parts(types, Oracle::new(graph, Rules::Llvm));
     assert_eq!(session.tag("*float"), Ok(float));
     let int = session.tag("*int").unwrap();

@@ -1,12 +1,12 @@
-//! Findings, no more of them than somebody reads.
+//! Findings, as many as somebody will read.
 
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
 use super::{Code, Diagnostic};
 
-/// How many findings are kept. A hostile input has a finding for every few of
-/// its bytes, or for every pair of them.
+/// How many findings are kept. A hostile input may have a finding for every few bytes, or
+/// for every pair of bytes.
 ///
 /// ```
 /// use tbaa_check::FindingLimits;
@@ -22,7 +22,7 @@ pub struct FindingLimits {
 }
 
 impl FindingLimits {
-    /// Keeps all findings, in as much memory as they take.
+    /// Keeps all findings, whatever memory they take.
     pub const NONE: FindingLimits = FindingLimits { by_code: usize::MAX, in_all: usize::MAX };
 }
 
@@ -32,20 +32,19 @@ impl Default for FindingLimits {
     }
 }
 
-/// What was found beyond the limits, of one code.
+/// The findings of one code that were left out because of the limits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LeftOut {
     /// The code.
     pub code: Code,
     /// How many findings were left out.
     pub count: usize,
-    /// Whether the search ended before all of the input was looked at, so that
-    /// there may be more.
+    /// Whether the search ended before the end of the input, so that there may be more.
     pub at_least: bool,
 }
 
-/// What [`verify`](crate::verify) and [`lint`](crate::lint) found: a list in
-/// order of place, and how many more there were than [`FindingLimits`] keeps.
+/// The findings of [`verify`](crate::verify) or [`lint`](crate::lint): a list in order of
+/// place, and the numbers of findings that [`FindingLimits`] left out.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Findings {
     found: Vec<Diagnostic>,
@@ -59,8 +58,8 @@ impl Findings {
         Findings { limits, ..Findings::default() }
     }
 
-    /// Whether one more finding is kept. What is not is counted, and nobody need
-    /// find words for it.
+    /// Whether one more finding is kept. If not, the finding is counted, and needs no
+    /// message.
     pub(crate) fn admits(&mut self, code: Code) -> bool {
         let full = self.is_full(code);
         if full {
@@ -92,6 +91,20 @@ impl Findings {
         &mut self.found[at]
     }
 
+    /// Adds the findings of another judge of the same input, and puts all in order of place.
+    #[must_use]
+    pub fn and(mut self, others: Findings) -> Findings {
+        for LeftOut { code, count, at_least } in others.left_out.into_values() {
+            let beyond = self.beyond(code);
+            beyond.count += count;
+            beyond.at_least |= at_least;
+        }
+        for finding in others.found {
+            self.push(finding);
+        }
+        self.in_order()
+    }
+
     /// Puts them in order of place; those at one place, and all where there is
     /// no text, stay as they were found.
     pub(crate) fn in_order(mut self) -> Findings {
@@ -99,7 +112,7 @@ impl Findings {
         self
     }
 
-    /// Returns what was left out, in order of code; nothing if all is here.
+    /// Returns what was left out, in order of code; nothing if all findings are here.
     pub fn left_out(&self) -> impl Iterator<Item = LeftOut> {
         self.left_out.values().copied()
     }

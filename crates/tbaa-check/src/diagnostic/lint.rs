@@ -4,108 +4,95 @@ use std::fmt;
 
 use tbaa::wellformed::Level;
 
-/// Something that LLVM accepts and is still wrong or suspicious, in order of number.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[non_exhaustive]
-pub enum Lint {
-    /// A type node is attached where a tag belongs.
-    TypeAsTag,
+/// Defines the lints: each with its documentation, its level, and its title.
+macro_rules! lints {
+    ($($(#[$doc:meta])* $name:ident: $level:expr, $title:literal;)*) => {
+        /// Something that LLVM accepts and that is wrong or suspicious, in order of number.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+        #[non_exhaustive]
+        pub enum Lint {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl Lint {
+            /// Every lint, in order of number.
+            pub const ALL: &[Lint] = &[$(Lint::$name,)*];
+
+            /// Returns how bad a finding is; `None` if the lint is off by default.
+            #[must_use]
+            pub fn level(self) -> Option<Level> {
+                match self {
+                    $(Lint::$name => $level,)*
+                }
+            }
+
+            /// Returns what is suspicious, in a few words.
+            #[must_use]
+            pub fn title(self) -> &'static str {
+                match self {
+                    $(Lint::$name => $title,)*
+                }
+            }
+        }
+    };
+}
+
+const ERROR: Option<Level> = Some(Level::Error);
+const WARNING: Option<Level> = Some(Level::Warning);
+/// A finding costs speed, and never correctness.
+const OFF: Option<Level> = None;
+
+lints! {
+    /// A type node is attached as a tag.
+    TypeAsTag: ERROR, "a type node attached as a tag";
     /// Old-format and size-aware types stand under one root.
-    MixedFormats,
+    MixedFormats: ERROR, "old and new format under one root";
     /// One type is spelled in two ways.
-    TwoSpellings,
+    TwoSpellings: WARNING, "one type spelled in two ways";
     /// Two types of one name and root differ in their bodies.
-    ConflictingTypes,
+    ConflictingTypes: WARNING, "types of one name with different bodies";
     /// Two distinct types are equal, operand by operand.
-    DuplicateTypes,
+    DuplicateTypes: WARNING, "distinct types that are equal";
     /// Two fields overlap, both are accessed, and LLVM says that they do not.
-    OverlappingFields,
+    OverlappingFields: WARNING, "accessed fields that overlap";
     /// Field offsets contradict the module's struct type and data layout.
-    LayoutMismatch,
+    LayoutMismatch: WARNING, "field offsets that contradict the module's struct type";
     /// The width of a load or store is not that of its tag's type.
-    WidthMismatch,
+    WidthMismatch: WARNING, "an access not as wide as its tag's type";
     /// One pointer is accessed under tags that exclude each other.
-    PointerUnderTwoTags,
+    PointerUnderTwoTags: WARNING, "one pointer accessed under tags that exclude each other";
     /// What is stored under one tag is read under another that excludes it.
-    ReadUnderOtherTag,
+    ReadUnderOtherTag: ERROR, "a value stored under one tag and read under another";
     /// Rule `llvm` says `NoAlias` where rule `union` says `MayAlias`.
-    UnionMiscompiled,
+    UnionMiscompiled: WARNING, "union members that LLVM takes for apart";
     /// Memory that a tag calls immutable is stored to.
-    ImmutableStored,
+    ImmutableStored: ERROR, "a store to memory that a tag calls immutable";
     /// A function has loads or stores without a tag beside tagged ones.
-    Untagged,
+    Untagged: OFF, "accesses without a tag beside tagged ones";
     /// No instruction has this tag.
-    UnusedTag,
+    UnusedTag: WARNING, "a tag that no instruction has";
     /// No tag reaches this type.
-    UnusedType,
+    UnusedType: WARNING, "a type that no tag reaches";
     /// A name differs from a known one by what looks like a slip.
-    NameTypo,
+    NameTypo: WARNING, "a name that looks misspelled";
+    /// A pointer that is chosen between memory of two types is loaded through with a tag.
+    ChosenPointer: WARNING, "a tagged load through a pointer chosen among types";
+    /// One function has tags under two roots.
+    TwoRoots: WARNING, "tags of one function under two roots";
+    /// A scalar that is named after one kind of type is on accesses of another kind.
+    OtherKind: WARNING, "one scalar type on accesses of different LLVM types";
+    /// Members of a union have tags that exclude each other.
+    UnionMembers: WARNING, "members of a union under tags that exclude each other";
+    /// A whole struct and its members have tags that exclude each other.
+    WholeStruct: WARNING, "a whole struct and its members under tags that exclude each other";
 }
 
 impl Lint {
-    /// Every lint, in order of number.
-    pub const ALL: &[Lint] = &[
-        Lint::TypeAsTag,
-        Lint::MixedFormats,
-        Lint::TwoSpellings,
-        Lint::ConflictingTypes,
-        Lint::DuplicateTypes,
-        Lint::OverlappingFields,
-        Lint::LayoutMismatch,
-        Lint::WidthMismatch,
-        Lint::PointerUnderTwoTags,
-        Lint::ReadUnderOtherTag,
-        Lint::UnionMiscompiled,
-        Lint::ImmutableStored,
-        Lint::Untagged,
-        Lint::UnusedTag,
-        Lint::UnusedType,
-        Lint::NameTypo,
-    ];
-
     /// Returns the number of the lint's code: 101 for `TBAA101`.
     #[must_use]
     pub fn number(self) -> u16 {
         101 + self as u16
-    }
-
-    /// Returns how bad a finding is; `None` if the lint is off unless asked
-    /// for.
-    #[must_use]
-    pub fn level(self) -> Option<Level> {
-        match self {
-            Lint::TypeAsTag
-            | Lint::MixedFormats
-            | Lint::ReadUnderOtherTag
-            | Lint::ImmutableStored => Some(Level::Error),
-            // A missing tag costs speed, and never correctness.
-            Lint::Untagged => None,
-            _ => Some(Level::Warning),
-        }
-    }
-
-    /// Returns what is suspicious, in a few words.
-    #[must_use]
-    pub fn title(self) -> &'static str {
-        match self {
-            Lint::TypeAsTag => "a type node in a tag's place",
-            Lint::MixedFormats => "old and new format under one root",
-            Lint::TwoSpellings => "one type spelled in two ways",
-            Lint::ConflictingTypes => "types of one name with different bodies",
-            Lint::DuplicateTypes => "distinct types that are equal",
-            Lint::OverlappingFields => "accessed fields that overlap",
-            Lint::LayoutMismatch => "field offsets that contradict the module's struct type",
-            Lint::WidthMismatch => "an access not as wide as its tag's type",
-            Lint::PointerUnderTwoTags => "one pointer accessed under tags that exclude each other",
-            Lint::ReadUnderOtherTag => "a value stored under one tag and read under another",
-            Lint::UnionMiscompiled => "union members that LLVM takes for apart",
-            Lint::ImmutableStored => "a store to memory that a tag calls immutable",
-            Lint::Untagged => "accesses without a tag beside tagged ones",
-            Lint::UnusedTag => "a tag that no instruction has",
-            Lint::UnusedType => "a type that no tag reaches",
-            Lint::NameTypo => "a name that looks misspelled",
-        }
     }
 }
 

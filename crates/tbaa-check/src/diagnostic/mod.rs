@@ -41,7 +41,7 @@ pub struct UnknownCode {
 
 impl fmt::Display for UnknownCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?} is no code; codes are written TBAA013 or TBAA101", self.text)
+        write!(f, "{:?} is not a code; a code is written as TBAA013 or TBAA101", self.text)
     }
 }
 
@@ -63,7 +63,7 @@ impl Code {
         }
     }
 
-    /// Returns what is found, in a few words without a verb.
+    /// Returns a title of the finding, in a few words without a verb.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -72,8 +72,7 @@ impl Code {
         }
     }
 
-    /// Returns how bad a finding is; `None` for a lint that is off unless asked
-    /// for.
+    /// Returns how bad a finding is; `None` for a lint that is off by default.
     #[must_use]
     pub fn level(self) -> Option<Level> {
         match self {
@@ -82,9 +81,8 @@ impl Code {
         }
     }
 
-    /// Returns the code's page of documentation, in Markdown: what is wrong,
-    /// what comes of it, an example that has it and one that does not, and what
-    /// to do.
+    /// Returns the code's page of documentation, in Markdown: what is wrong, what it
+    /// causes, an example that has the fault, one that does not, and what to do.
     #[must_use]
     pub fn page(self) -> &'static str {
         let book = match self {
@@ -131,13 +129,13 @@ impl TryFrom<String> for Code {
     }
 }
 
-/// A place in a text, and what is to be said of it.
+/// A place in a text, with a remark.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Label {
     /// Bytes from the start of the text.
     pub span: Range<usize>,
-    /// What stands there; may be empty.
+    /// The remark; may be empty.
     pub text: String,
 }
 
@@ -157,9 +155,9 @@ pub struct Diagnostic {
     pub message: String,
     /// Where; `None` for a graph that was not read from a text.
     pub primary: Option<Label>,
-    /// Other places that have to do with it.
+    /// Other places that are involved.
     pub secondary: Vec<Label>,
-    /// What comes of it, and what LLVM has to say.
+    /// What it causes, and LLVM's own message.
     pub notes: Vec<String>,
     /// What to do.
     pub help: Option<String>,

@@ -1,6 +1,7 @@
 //! What a function's accesses say together.
 
 use super::function::{Event, Functions, Pointee, Slot};
+use super::members::{self, Members};
 use super::report::Report;
 use crate::diagnostic::Lint;
 use crate::subject::Subject;
@@ -13,22 +14,39 @@ use tbaa_lex::table::{HashMap, HashSet, IndexMap};
 /// function has at most tens of thousands of accesses.
 const COMPARISONS: usize = 1 << 20;
 
-pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
+pub(super) fn lint<'a>(subject: &Subject<'a>, report: &mut Report<'_>) {
     let Some(module) = subject.module else { return };
     immutable(subject, module, report);
     if report.wants(Lint::Untagged) {
         untagged(subject, module, report);
     }
-    if report.wants(Lint::PointerUnderTwoTags) || report.wants(Lint::ReadUnderOtherTag) {
-        let oracle = Oracle::new(subject.graph, Rules::Llvm);
-        let functions = Functions::new(module, subject.text, &oracle);
-        // Most functions access nothing under two tags.
-        for function in 0..module.functions().len() as u32 {
-            let events = functions.events(function);
-            let mut state = State::new(subject, module, &oracle);
-            events.into_iter().for_each(|event| state.event(event, report));
-        }
+    let with_members = members::are_wanted(subject.graph, report);
+    let in_order = report.wants(Lint::PointerUnderTwoTags) || report.wants(Lint::ReadUnderOtherTag);
+    if !(in_order || with_members) {
+        return;
     }
+    let oracle = Oracle::new(subject.graph, Rules::Llvm);
+    let functions = Functions::new(module, subject.text, &oracle, with_members);
+    let mut members = Members::default();
+    let mut reported = HashSet::default();
+    for function in 0..module.functions().len() as u32 {
+        let mut tags = module.accesses_of(function).filter_map(|it| module.instructions()[it].tag);
+        let first = tags.next();
+        // Accesses under one tag agree, and to read a body takes time.
+        if !with_members && tags.all(|tag| Some(tag) == first) {
+            continue;
+        }
+        let read = functions.read(function);
+        if with_members {
+            for index in module.accesses_of(function) {
+                members.add(subject, &module.instructions()[index], read.members.get(&index));
+            }
+        }
+        let mut state = State::new(subject, module, &oracle);
+        read.events.into_iter().for_each(|event| state.event(event, report));
+        reported.extend(state.reported);
+    }
+    members.report(subject, &oracle, &reported, report);
 }
 
 /// What is known of memory within a block.
@@ -37,7 +55,7 @@ struct State<'s> {
     module: &'s Module,
     oracle: &'s Oracle<&'s Graph>,
     /// The last access to each place since the block began or memory changed in
-    /// ways that no tag tells, by its index and its number in the block.
+    /// ways that tags do not describe, by its index and its number in the block.
     last: HashMap<Pointee, (usize, usize)>,
     /// The number of the last access before slots became fresh, and before any of
     /// them did.
@@ -147,13 +165,15 @@ fn found(
         (
             Lint::ReadUnderOtherTag,
             format!("a value stored as {a} is read as {b}, in {function}"),
-            "LLVM takes the two for apart: it may move the load before the store, or drop the store",
+            "LLVM assumes that these are different memory: it may move the load before the store, or \
+             remove the store",
         )
     } else {
         (
             Lint::PointerUnderTwoTags,
             format!("one pointer is read as {a} and as {b}, in {function}"),
-            "LLVM takes the two for apart: a store that changes the one is taken to leave the other",
+            "LLVM assumes that these are different memory: after a store to one it may reuse the old \
+             value of the other",
         )
     };
     let Some(found) = report.add(lint, || message) else { return };
@@ -162,8 +182,8 @@ fn found(
     found.secondary.push(subject.instruction_label(first, format!("{verb} as {a}")));
     found.note(note);
     found.advise(
-        "give both accesses one tag, or one of them a tag that covers the other, such as that of \
-         `char`; a union's members share one tag",
+        "give both accesses the same tag, or give one of them a tag that covers the other, such as \
+         that of `char`; all members of a union share one tag",
     );
 }
 
@@ -192,19 +212,19 @@ fn immutable(subject: &Subject<'_>, module: &Module, report: &mut Report<'_>) {
             continue;
         }
         let meaning = subject.tag_meaning(tag);
-        let message = || format!("{meaning} is stored to, and a tag calls it immutable");
+        let message = || format!("{meaning} is stored to, but a tag says that it is immutable");
         let Some(found) = report.add(Lint::ImmutableStored, message) else { continue };
         found.primary = Some(subject.instruction_label(instruction, "stored here"));
         if !immutable {
             found.secondary.push(subject.tag_label(first, "immutable here"));
         }
         found.note(
-            "LLVM takes loads with the immutable tag out of loops and past this store, or makes \
-             them undefined",
+            "LLVM may move loads with the immutable tag out of loops and past this store, or \
+             replace their values by undef",
         );
         found.advise(
-            "leave the flag out, unless the memory is written before anyone may read it and \
-             through another tag",
+            "remove the immutable flag; it is right only if the memory is written before LLVM can \
+             see a load of it, and with another tag",
         );
     }
 }
@@ -225,6 +245,6 @@ fn untagged(subject: &Subject<'_>, module: &Module, report: &mut Report<'_>) {
         let Some(found) = report.add(Lint::Untagged, message) else { continue };
         found.primary = Some(subject.instruction_label(one, "one of them"));
         found.note("an access without a tag may alias every other");
-        found.advise("tag it; `char` fits what has no type of its own");
+        found.advise("tag it; use the tag of `char` for memory without a type of its own");
     }
 }

@@ -1,4 +1,4 @@
-//! Fields that overlap although accesses to them are taken for apart.
+//! Fields that overlap although LLVM answers NoAlias between accesses to them.
 
 use super::report::Report;
 use super::width;
@@ -80,7 +80,7 @@ fn add_accessed(
     let name = subject.type_name(base.node());
     let message = || {
         format!(
-            "accesses to bytes {} to {} and {} to {} of {name} overlap, and LLVM takes them for apart",
+            "accesses to bytes {} to {} and {} to {} of {name} overlap, but LLVM answers NoAlias",
             a.start,
             a.end - 1,
             b.start,
@@ -94,8 +94,8 @@ fn add_accessed(
     found.advise(HELP);
 }
 
-const HELP: &str = "correct the offsets; fields that overlap on purpose are a union, whose accesses \
-                    share one tag";
+const HELP: &str = "correct the offsets; if the fields overlap on purpose they are a union, and \
+                    accesses to it share one tag";
 
 /// Compares the fields of each type by their offsets and least sizes. Without
 /// code nothing tells whether a field is accessed; bit-fields, which are not,

@@ -6,12 +6,15 @@
 //! which is what an optimizer makes of it too: front ends reload at will. All
 //! that holds within one block, which runs from beginning to end.
 
+use std::fmt;
 use std::ops::Range;
 
+use super::members::is_struct;
 use super::width;
 use tbaa::Oracle;
 use tbaa::{Graph, TagId};
 use tbaa_ir::{Call, Effects, Module, Opcode, Statement};
+use tbaa_lex::source::shortened;
 use tbaa_lex::table::HashMap;
 
 /// Loaded pointers that are remembered at a time, each of which every store
@@ -51,12 +54,43 @@ enum Key<'t> {
     Element(Pointee, &'t [u8], &'t [u8]),
 }
 
+/// A member of a struct, by the struct's LLVM type and the indices that lead to it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Member<'t> {
+    pub(super) ty: &'t [u8],
+    /// The first member of the first member is at the place of the whole: indices that are 0
+    /// are left out at the end.
+    indices: Vec<u64>,
+}
+
+impl fmt::Display for Member<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ty = shortened(self.ty);
+        match self.indices.is_empty() {
+            true => write!(f, "the start of {ty}"),
+            false => {
+                let indices: Vec<String> = self.indices.iter().map(u64::to_string).collect();
+                write!(f, "member {} of {ty}", indices.join("."))
+            }
+        }
+    }
+}
+
 /// Reads the events of functions.
 pub(super) struct Functions<'a> {
     module: &'a Module,
     text: &'a [u8],
     oracle: &'a Oracle<&'a Graph>,
     effects: Effects<'a>,
+    /// Whether members are looked for.
+    with_members: bool,
+}
+
+/// What is read of a function.
+pub(super) struct Read<'t> {
+    pub(super) events: Vec<Event>,
+    /// The members that are accessed, by the access's index into the module's instructions.
+    pub(super) members: HashMap<usize, Member<'t>>,
 }
 
 /// What is known while a function is read.
@@ -67,32 +101,43 @@ struct Known<'t> {
     /// What memory is known to hold: a place, the tag under which it was
     /// accessed, and the pointer there.
     loaded: Vec<(Pointee, Option<TagId>, Pointee)>,
-    events: Vec<Event>,
+    /// Values that are the address of a member.
+    addresses: HashMap<&'t [u8], Member<'t>>,
+    read: Read<'t>,
 }
 
 impl<'a> Functions<'a> {
-    pub(super) fn new(module: &'a Module, text: &'a [u8], oracle: &'a Oracle<&'a Graph>) -> Self {
-        Functions { module, text, oracle, effects: Effects::new(text, module) }
+    pub(super) fn new(
+        module: &'a Module,
+        text: &'a [u8],
+        oracle: &'a Oracle<&'a Graph>,
+        with_members: bool,
+    ) -> Self {
+        Functions { module, text, oracle, effects: Effects::new(text, module), with_members }
     }
 
-    pub(super) fn events(&self, function: u32) -> Vec<Event> {
+    pub(super) fn read(&self, function: u32) -> Read<'a> {
         let body = self.module.body(self.text, function);
         let mut known = Known {
             places: HashMap::default(),
             values: HashMap::default(),
             loaded: Vec::new(),
-            events: Vec::new(),
+            addresses: HashMap::default(),
+            read: Read { events: Vec::new(), members: HashMap::default() },
         };
         for block in &body.blocks {
             known.change(Event::Barrier);
             for statement in &body.statements[block.statements.clone()] {
+                if self.with_members {
+                    known.member(self, statement);
+                }
                 match statement.access {
                     Some(index) => known.access(self, statement, index),
                     None => known.other(&self.effects, statement),
                 }
             }
         }
-        known.events
+        known.read
     }
 }
 
@@ -101,14 +146,14 @@ impl<'t> Known<'t> {
         let (text, instruction) = (functions.text, &functions.module.instructions()[index]);
         if !matches!(instruction.opcode, Opcode::Load | Opcode::Store) {
             self.change(Event::Barrier);
-            self.events.push(Event::Access(index, None));
+            self.read.events.push(Event::Access(index, None));
             return;
         }
         // What is accessed through `undef` is nothing, each time another.
         let nothing = |span: &Range<usize>| matches!(&text[span.clone()], b"undef" | b"poison");
         let span = instruction.pointer_span(text).filter(|span| !nothing(span));
         let place = span.map(|span| self.place_of(&text[span]));
-        self.events.push(Event::Access(index, place));
+        self.read.events.push(Event::Access(index, place));
         let is_pointer = width::is_pointer(functions.module.access_type(instruction));
         let Some(place) = place else {
             if instruction.opcode == Opcode::Store {
@@ -130,6 +175,44 @@ impl<'t> Known<'t> {
         if let Some(value) = value.filter(|value| value.value.starts_with(b"%")) {
             let value = self.place_of(value.value);
             self.remember(place, instruction.tag, value);
+        }
+    }
+
+    /// Takes note of the address of a member, and of an access through it.
+    fn member(&mut self, functions: &Functions<'t>, statement: &Statement<'t>) {
+        if let Some(index) = statement.access {
+            let span = functions.module.instructions()[index].pointer_span(functions.text);
+            let member = span.and_then(|span| self.addresses.get(&functions.text[span]));
+            if let Some(member) = member.cloned() {
+                self.read.members.insert(index, member);
+            }
+            return;
+        }
+        let whole = |ty| is_struct(ty).then(|| Member { ty, indices: Vec::new() });
+        let member = match statement.word {
+            b"getelementptr" => statement.element().and_then(|element| {
+                let mut indices = element.indices().skip(1);
+                let mut member = whole(element.ty)?;
+                // An index that is a variable is one of an array, whose elements differ.
+                let numbers = indices.try_fold(&mut member.indices, |numbers, index| {
+                    numbers.push(std::str::from_utf8(index.value).ok()?.parse().ok()?);
+                    Some(numbers)
+                })?;
+                numbers.truncate(numbers.iter().rposition(|&it| it != 0).map_or(0, |at| at + 1));
+                Some(member)
+            }),
+            b"bitcast" => statement.converted().and_then(|operand| {
+                let known = self.addresses.get(operand.value).cloned();
+                known.or_else(|| whole(operand.ty.strip_suffix(b"*")?))
+            }),
+            b"alloca" => {
+                let mut operands = statement.operands();
+                operands.skip_space().ok().and_then(|()| whole(operands.ty().ok()?))
+            }
+            _ => None,
+        };
+        if let (Some(result), Some(member)) = (statement.result, member) {
+            self.addresses.insert(result, member);
         }
     }
 
@@ -157,7 +240,7 @@ impl<'t> Known<'t> {
     /// Forgets what memory holds.
     fn change(&mut self, event: Event) {
         self.loaded.clear();
-        self.events.push(event);
+        self.read.events.push(event);
     }
 
     /// An instruction that is no access.

@@ -74,13 +74,16 @@ fn compare(
         let (of_node, of_field) =
             (subject.type_name(ty.node()), subject.type_name(field.ty.node()));
         let what = match wrong {
-            Wrong::Inside(by, what) => format!("lies {by} bytes inside a {what} of %{name}"),
+            Wrong::Inside(by, what) => format!("it is {by} bytes inside a {what} of %{name}"),
             Wrong::Behind(size) => {
-                format!("lies behind the end of %{name}, which has {size} bytes")
+                format!("%{name} has only {size} bytes")
             }
         };
         let message = || {
-            format!("offset {} of a field of {of_node}, of type {of_field}, {what}", field.offset)
+            format!(
+                "a field of {of_node}, of type {of_field}, has offset {}, but {what}",
+                field.offset
+            )
         };
         let Some(found) = report.add(Lint::LayoutMismatch, message) else { continue };
         let position = match node.format() {
@@ -91,13 +94,13 @@ fn compare(
         let start = definition.offset as usize;
         found.secondary.push(Label {
             span: start..start + definition.body.len(),
-            text: "by this and the data layout".to_owned(),
+            text: "the struct, which the data layout measures".to_owned(),
         });
-        found.note("LLVM compares offsets with one another alone, so that wrong ones do harm where they \
-             change the order of fields, and wherever offsets from elsewhere are compared with them");
+        found.note("LLVM compares these offsets only with one another: a wrong one does harm if it changes \
+             the order of fields, or if it meets an offset from another module");
         found.advise(
-            "compute offsets with the module's data layout; those of a 32-bit target are wrong on \
-             a 64-bit one",
+            "compute offsets with the module's data layout; the offsets of a 32-bit target are wrong \
+             on a 64-bit target",
         );
         // The first wrong offset shifts the ones behind it.
         return;

@@ -1,16 +1,20 @@
-//! What LLVM accepts and is still wrong, or suspicious.
+//! Reports what is wrong or suspicious although LLVM accepts it.
 //!
-//! [`lint`] looks over a module, [`lint_graph`] over a graph without code. Each
-//! [`Lint`] has a code, a level, and a page in `docs/lints.md` with an example
-//! that fires and one that does not. Where a lint cannot be sure it is silent.
+//! [`lint`] checks a module, [`lint_graph`] a graph without code. Each [`Lint`] has a
+//! code, a level, and a page in `docs/lints.md` with an example that fires and one that
+//! does not. A lint that cannot be sure is silent.
 
 mod accesses;
+mod chosen;
 mod fields;
 mod function;
+mod kinds;
 mod layout;
+mod members;
 mod names;
 mod nodes;
 mod report;
+mod roots;
 mod unions;
 mod unused;
 mod width;
@@ -19,6 +23,7 @@ pub use crate::diagnostic::Lint;
 pub use report::Options;
 
 use crate::diagnostic::Findings;
+use crate::repair::Repaired;
 use crate::subject::Subject;
 use report::Report;
 use tbaa::Graph;
@@ -27,14 +32,14 @@ use tbaa_ir::Module;
 /// Reports what is suspicious in a module that was read from `text`, in order
 /// of place.
 ///
-/// Of a module read with [`Keep::All`](tbaa_ir::Keep::All) the lints see
-/// nodes that nothing uses too.
+/// The lints see unused nodes only if the module was read with
+/// [`Keep::All`](tbaa_ir::Keep::All).
 ///
 /// ```
 /// use tbaa_check::lint;
 ///
-/// // The tag of the load is a type: LLVM takes it for a whole "int", but not
-/// // for the same "int" as !0.
+/// // The tag of the load is a type node: LLVM reads it as an access to a new type
+/// // that is not the "int" of !0.
 /// let text = br#"
 /// define i32 @f(ptr %p) {
 ///   store i32 1, ptr %p, !tbaa !0
@@ -52,14 +57,20 @@ use tbaa_ir::Module;
 /// ```
 #[must_use]
 pub fn lint(module: &Module, text: &[u8], options: &Options) -> Findings {
-    run(&Subject::of_module(module, text), options)
+    let subject = Subject::of_module(module, text);
+    let mut found = run(&subject, options);
+    if let Some(repaired) = Repaired::of(&subject) {
+        let of_repaired = run(&Subject::of_module(&repaired.module, &repaired.text), options);
+        repaired.add(of_repaired, &mut found);
+    }
+    found.in_order()
 }
 
-/// As [`lint`], for a graph that was not read from a text: the lints of types
-/// and tags alone.
+/// As [`lint`], for a graph that was not read from a text: runs only the lints of types
+/// and tags.
 #[must_use]
 pub fn lint_graph(graph: &Graph, options: &Options) -> Findings {
-    run(&Subject::of_graph(graph), options)
+    run(&Subject::of_graph(graph), options).in_order()
 }
 
 fn run(subject: &Subject<'_>, options: &Options) -> Findings {
@@ -68,9 +79,12 @@ fn run(subject: &Subject<'_>, options: &Options) -> Findings {
     names::lint(subject, &mut report);
     unused::lint(subject, &mut report);
     accesses::lint(subject, &mut report);
+    chosen::lint(subject, &mut report);
     fields::lint(subject, &mut report);
     layout::lint(subject, &mut report);
     width::lint(subject, &mut report);
+    kinds::lint(subject, &mut report);
+    roots::lint(subject, &mut report);
     unions::lint(subject, &mut report);
-    report.found.in_order()
+    report.found
 }

@@ -1,8 +1,7 @@
 //! Names that look misspelled.
 //!
-//! Two front ends alias nothing precisely unless their types have the same
-//! names up to the root, so a slip in a name that is meant to be shared costs
-//! every proof, or, below the root, every alias.
+//! Types of two front ends are the same only if their names are the same up to the root. A slip
+//! in the name of a root costs every NoAlias; a slip in the name of a type makes wrong ones.
 
 use super::report::Report;
 use crate::diagnostic::Lint;
@@ -71,9 +70,9 @@ fn add(
     found.primary = subject.node_label(ty.node(), "");
     found.secondary.extend(other.and_then(|other| subject.node_label(other.node(), "the other")));
     found.note(if subject.graph.ty(ty).kind() == TypeKind::Root {
-        "types under roots of different names alias each other, all of them"
+        "LLVM answers MayAlias between all types under this root and all types under the other"
     } else {
-        "types of different names are different types, and LLVM answers NoAlias between them"
+        "types with different names are different types, and LLVM answers NoAlias between them"
     });
     found.advise("use one spelling");
 }

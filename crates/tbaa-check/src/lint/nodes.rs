@@ -50,19 +50,19 @@ fn types_as_tags(subject: &Subject<'_>, report: &mut Report<'_>) {
             None => operand_span(subject.text, span.start, 2).is_none(),
         };
         let name = subject.name(node);
-        let message = || format!("{name} is a type node, and a tag belongs here");
+        let message = || format!("type node {name} is attached as a tag");
         let Some(found) = report.add(Lint::TypeAsTag, message) else { continue };
         found.primary = Some(subject.tag_label(instruction, "this attachment"));
         found.secondary.extend(subject.node_label(node, "the type"));
         found.notes.push(
             if accepted && same_type {
-                "LLVM takes it for an access to all of the type, which is what LLVM before 3.4 \
-                 meant by it; newer ones upgrade it at each reading"
+                "LLVM reads a type node here as an access to the whole type, as LLVM before 3.4 \
+                 wrote it; LLVM upgrades it each time it reads the module"
             } else if accepted {
-                "LLVM takes it for an access to all of the type, without a word; but the type it \
-                 makes for that is another than this one, and it answers NoAlias between the two"
+                "LLVM silently reads this as an access to a new type that is not this one, so it \
+                 answers NoAlias between this access and every properly tagged access to the type"
             } else {
-                "LLVM's verifier rejects it, and an optimizer that runs without it may do anything"
+                "LLVM's verifier rejects it; without the verifier an optimizer may do anything"
             }
             .to_owned(),
         );
@@ -102,27 +102,27 @@ fn formats(subject: &Subject<'_>, report: &mut Report<'_>) {
     for (root, firsts) in firsts {
         let [Some(old), Some(new)] = firsts else { continue };
         let root = subject.type_name(root.node());
-        let message = || format!("old-format and size-aware types stand under one root, {root}");
+        let message = || format!("root {root} has types of both formats, old and size-aware");
         let Some(found) = report.add(Lint::MixedFormats, message) else { continue };
         found.secondary.extend(subject.node_label(old, "an old-format type"));
         if has_form_of_tag(subject, new) {
             found.primary = subject.node_label(new, "a tag, read as a size-aware type");
             let name = subject.name(new);
             found.note(format!(
-                "{name} has the form of a tag and stands where a type belongs: a tag refers to it, \
-                 and that one is malformed"
+                "{name} is written like a tag, but another tag uses it as a type; that other tag is \
+                 malformed"
             ));
             found.advise(format!("refer to the base or access type of {name} instead"));
             continue;
         }
         found.primary = subject.node_label(new, "a size-aware type");
         found.note(
-            "LLVM compares types of the two formats as it finds them, and answers NoAlias between \
-             equal ones",
+            "LLVM does not recognise a type in the other format: it answers NoAlias between accesses \
+             to one type",
         );
         found.advise(
-            "build all modules that are linked with one format, or give each format a root of its \
-             own: then every answer between them is MayAlias",
+            "build all modules that are linked in one format; or give each format its own root, and \
+             LLVM answers MayAlias between the two",
         );
     }
 }
@@ -164,14 +164,14 @@ fn twin(subject: &Subject<'_>, report: &mut Report<'_>, first: TypeId, other: Ty
     let (lint, what, help) = if graph.operands(a).eq(graph.operands(b)) {
         (
             Lint::DuplicateTypes,
-            "two distinct nodes are the same type",
-            "leave out `distinct`, so that equal types are one node",
+            "two `distinct` nodes describe the same type",
+            "remove `distinct`, so that LLVM merges equal types",
         )
     } else if same_but_for_spelling(subject, first, other) {
         (
             Lint::TwoSpellings,
             "two nodes spell the same type in different ways",
-            "spell a type in one way, with the offset `i64 0` after a scalar's parent",
+            "write a type in one way, with the offset `i64 0` after a scalar's parent",
         )
     } else if [first, other].iter().all(|&ty| graph.ty(ty).kind() == TypeKind::Scalar) {
         // Under different parents: within a module a scalar is known by all of
@@ -188,7 +188,7 @@ fn twin(subject: &Subject<'_>, report: &mut Report<'_>, first: TypeId, other: Ty
     let Some(found) = report.add(lint, || format!("{what}: {name}")) else { return };
     found.primary = subject.node_label(b, "this one");
     found.secondary.extend(subject.node_label(a, "the other"));
-    found.note("LLVM answers NoAlias between accesses to the one and to the other");
+    found.note("LLVM answers NoAlias between an access to one and an access to the other");
     found.advise(help);
 }
 

@@ -1,4 +1,4 @@
-//! Pairs that rule `llvm` takes for apart and rule `union` does not.
+//! Pairs of tags that share bytes by rule `union`, and that LLVM answers NoAlias on.
 
 use super::report::Report;
 use crate::diagnostic::Lint;
@@ -146,7 +146,7 @@ fn is_certain(why: &Explanation) -> bool {
 
 fn add(subject: &Subject<'_>, report: &mut Report<'_>, (a, first): Use<'_>, (b, second): Use<'_>) {
     let (of_a, of_b) = (subject.tag_meaning(a), subject.tag_meaning(b));
-    let message = || format!("{of_a} and {of_b} share bytes, and LLVM takes them for apart");
+    let message = || format!("{of_a} and {of_b} share bytes, but LLVM answers NoAlias");
     let Some(found) = report.add(Lint::UnionMiscompiled, message) else { return };
     let label = |tag, instruction: Option<&Instruction>, text: &str| match instruction {
         Some(instruction) => Some(subject.tag_label(instruction, text)),
@@ -154,6 +154,6 @@ fn add(subject: &Subject<'_>, report: &mut Report<'_>, (a, first): Use<'_>, (b, 
     };
     found.primary = label(b, second, &of_b);
     found.secondary.extend(label(a, first, &of_a));
-    found.note("by rule union the accesses overlap: `tbaa explain` shows the bytes");
-    found.advise("tag accesses to both as `char`, or as the union's own type");
+    found.note("`tbaa explain --rules union` shows the bytes that overlap");
+    found.advise("tag both accesses as `char`, or as the union's own type");
 }

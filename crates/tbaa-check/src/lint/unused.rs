@@ -28,9 +28,9 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
             continue;
         }
         let (lint, what, help) = if has_form_of_type(subject, node, &roots) {
-            (Lint::UnusedType, "no tag reaches type", "leave it out, or tag the accesses to it")
+            (Lint::UnusedType, "no tag reaches type", "remove it, or tag the accesses to it")
         } else if has_form_of_tag(subject, node, &roots) {
-            (Lint::UnusedTag, "no instruction has tag", "leave it out, or attach it")
+            (Lint::UnusedTag, "no instruction has tag", "remove it, or attach it")
         } else {
             continue;
         };

@@ -87,18 +87,18 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
         }
         let access = subject.type_name(tag.access.node());
         let verb = if instruction.opcode == Opcode::Load { "loads" } else { "stores" };
-        let what = if by_tag.is_some() { "its tag speaks of" } else { "the type of its tag has" };
+        let what = if by_tag.is_some() { "its tag covers" } else { "the type of its tag has" };
         let message =
-            || format!("an instruction {verb} {width} bytes, and {what} {size}: {access}");
+            || format!("an instruction {verb} {width} bytes, but {what} {size}: {access}");
         let Some(found) = report.add(Lint::WidthMismatch, message) else { continue };
         found.primary = Some(subject.instruction_label(instruction, format!("{width} bytes")));
         found.secondary.extend(subject.node_label(graph.tag_node(id), "its tag"));
         found.note(
-            "LLVM takes the bytes beyond the type for untouched, and moves accesses to them across \
+            "LLVM assumes that the other bytes are not touched, and may move accesses to them across \
              this one",
         );
         found.advise(
-            "tag the access by a type as wide as it is, or by one above all types that it touches",
+            "use a tag whose type is as wide as the access, or a type above all types that it touches",
         );
     }
 }

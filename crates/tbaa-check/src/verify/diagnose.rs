@@ -5,6 +5,7 @@ use std::cell::OnceCell;
 use super::types::Fault;
 use super::{Rule, Verifier, copies, tags, types};
 use crate::diagnostic::{Code, Diagnostic, FindingLimits, Findings, Label};
+use crate::repair::Repaired;
 use crate::subject::Subject;
 use tbaa::parts::TagParts;
 use tbaa::{CopyId, Format, Graph, NodeId, TagId};
@@ -12,7 +13,7 @@ use tbaa::{Oracle, Rules};
 use tbaa_ir::{Instruction, Module, Opcode};
 use tbaa_lex::table::{HashMap, IndexMap};
 
-/// By which rules tags are judged, and how many findings are kept. [`Rules`] are
+/// The rules by which tags are checked, and how many findings are kept. [`Rules`] alone are
 /// options with the default limits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
@@ -35,12 +36,12 @@ impl Options {
 }
 
 /// Reports everything that is ill formed in a module that was read from `text`,
-/// in order of place, and no more of it than `options` say.
+/// in order of place, within the limits of `options`.
 ///
-/// By rule `llvm` that is what LLVM 22's verifier rejects, and what breaks the
-/// rules of `tbaa.struct`; each tag is judged by the first rule that it breaks,
-/// each type that it uses by all of them, once. By the union rules it is the
-/// tags that denote nothing, for which every query answers `MayAlias`.
+/// By rule `llvm` it reports what LLVM 22's verifier rejects, and what breaks the rules of
+/// `tbaa.struct`: for each tag the first rule that it breaks, and once for each type all rules
+/// that it breaks. By the union rules it reports tags that denote nothing; every query about
+/// these answers `MayAlias`.
 ///
 /// ```
 /// use tbaa::Rules;
@@ -63,7 +64,13 @@ impl Options {
 /// ```
 #[must_use]
 pub fn verify(module: &Module, text: &[u8], options: impl Into<Options>) -> Findings {
-    run(&Subject::of_module(module, text), options.into()).in_order()
+    let (subject, options) = (Subject::of_module(module, text), options.into());
+    let mut found = run(&subject, options);
+    if let Some(repaired) = Repaired::of(&subject) {
+        let of_repaired = run(&Subject::of_module(&repaired.module, &repaired.text), options);
+        repaired.add(of_repaired, &mut found);
+    }
+    found.in_order()
 }
 
 /// As [`verify`], for a graph that was not read from a text.
@@ -142,11 +149,11 @@ fn instructions(subject: &Subject<'_>, found: &mut Findings) {
         if !found.admits(Code::Rule(Rule::Instruction)) {
             continue;
         }
-        let message = "a tag on an instruction that may not have one".to_owned();
+        let message = "this instruction may not have a tag".to_owned();
         let mut diagnostic = report(Rule::Instruction, message);
         diagnostic.primary = Some(subject.tag_label(instruction, "this attachment"));
         diagnostic.advise(
-            "only load, store, call, va_arg, atomicrmw and cmpxchg take a tag; leave it out",
+            "remove the tag; only load, store, call, va_arg, atomicrmw and cmpxchg may have one",
         );
         found.push(diagnostic);
     }
@@ -193,8 +200,8 @@ fn errno(subject: &Subject<'_>, found: &mut Findings) {
             diagnostic.primary = Some(Label { span: at..end, text: String::new() });
             diagnostic.notes.extend(llvm_note(Rule::ErrnoEmpty));
             diagnostic.advise(
-                "list the tag of an access to `int`, or leave the list out: then any access may be \
-                 to errno",
+                "list the tag of an access to `int`, or remove the list: then every access may be to \
+                 errno",
             );
             found.push(diagnostic);
             return;
@@ -335,7 +342,7 @@ fn by_union(subject: &Subject<'_>, uses: &Uses<'_>, rules: Rules, found: &mut Fi
             }
         }
         let message = format!(
-            "tag {} denotes no path, and by rule {rules} every query answers MayAlias",
+            "tag {} leads to no field, so rule {rules} answers MayAlias to every query",
             subject.tag_in_full(tag)
         );
         let mut diagnostic = report(Rule::NoUnionPath, message);
@@ -345,8 +352,8 @@ fn by_union(subject: &Subject<'_>, uses: &Uses<'_>, rules: Rules, found: &mut Fi
             Err(violation) => format!("rule llvm rejects it too: {}", violation.rule),
         });
         diagnostic.advise(
-            "let the offset be that of a field of the access type, through types that are well \
-             formed, of one format, and do not contain themselves",
+            "use the offset of a field that has the access type; all types on the way must be well \
+             formed and of one format, and no type may contain itself",
         );
         uses.show(subject, tag, &mut diagnostic);
         found.push(diagnostic);
@@ -392,7 +399,7 @@ fn copy_faults(subject: &Subject<'_>, copy: CopyId, found: &mut Findings) {
         let mut diagnostic = report(fault.rule, message);
         diagnostic.primary = place(subject, node, fault);
         diagnostic.notes.extend(more(faults.len()));
-        diagnostic.note("LLVM 22 does not check this, and its passes rely on it");
+        diagnostic.note("LLVM 22 does not check this, but its passes rely on it");
         diagnostic.advise(help);
         found.push(diagnostic);
     }
@@ -411,7 +418,7 @@ fn place(subject: &Subject<'_>, node: NodeId, fault: Fault) -> Option<Label> {
 
 fn more(faults: usize) -> Option<String> {
     let more = faults.checked_sub(SHOWN + 1)? + 1;
-    Some(format!("this node has {more} more faults than are reported"))
+    Some(format!("{more} more faults of this node are not reported"))
 }
 
 fn report(rule: Rule, message: String) -> Diagnostic {

@@ -57,8 +57,8 @@ pub(super) fn diagnostic(
     if matches!(rule, Rule::OffsetAtAccess | Rule::AccessNotOnPath | Rule::NoFieldAtOffset)
         && is_path_by_union(tag)
     {
-        let text = "LLVM follows only the last of the fields at one offset, and knows no elements \
-                    of arrays; the union rules know both, and accept this tag";
+        let text = "LLVM follows only the last field at an offset, and it does not know elements of \
+                    arrays; the union rules know both, and accept this tag";
         words.help = format!(
             "list a union's member last, or tag the access as the union itself; leave an array's \
              index out of the offset; {}",
@@ -104,10 +104,9 @@ impl Rejected<'_> {
                 Words::default(),
             ),
             Rule::TagNotStructPath => {
-                let message =
-                    format!("{name} is a type or another node, and a tag must stand here");
+                let message = format!("{name} is used as a tag, but it is a type or another node");
                 let help = format!(
-                    "name a tag: `!{{{name}, {name}, i64 0}}` is an access to all of a type"
+                    "use a tag: `!{{{name}, {name}, i64 0}}` is an access to all of a type"
                 );
                 return Some(Words { message, help, ..Words::default() });
             }
@@ -118,9 +117,9 @@ impl Rejected<'_> {
                 };
                 let count = self.subject.graph.operand_count(self.node);
                 (
-                    format!("tag {name} has {count} operands, and {kind} tag has {fits}"),
-                    "the access type decides on the format: with a parent node as its first \
-                     operand it is size-aware",
+                    format!("tag {name} has {count} operands, but {kind} tag has {fits}"),
+                    "the access type decides the format: it is size-aware if its first operand is its \
+                     parent node",
                     Words::default(),
                 )
             }
@@ -163,9 +162,9 @@ impl Rejected<'_> {
         let (base, access) = (of(self.ty(0)), of(self.ty(1)));
         let (message, words) = match rule {
             Rule::PathCycle => (
-                format!("the access path of tag {name} comes to one type twice"),
+                format!("the access path of tag {name} reaches one type twice"),
                 Words {
-                    help: "make a type's fields and parent types that do not contain it".into(),
+                    help: "a type's fields and its parent must not contain the type itself".into(),
                     ..Words::default()
                 },
             ),
@@ -199,7 +198,7 @@ impl Rejected<'_> {
             ),
             Rule::AccessNotOnPath => (
                 format!(
-                    "the access path of tag {name} from {base} does not meet its access type {access}"
+                    "the access path of tag {name} from {base} does not reach its access type {access}"
                 ),
                 Words { help: self.starts(), ..Words::at(1, "not on the path") },
             ),
@@ -282,14 +281,14 @@ fn not_scalar(subject: &Subject<'_>, name: &str, access: Option<NodeId>) -> Word
     let attached = subject.module.is_some() && name == subject.name(access);
     Words {
         message: if attached {
-            format!("{} is a type, and a tag must stand here", subject.type_name(access))
+            format!("{} is used as a tag, but it is a type", subject.type_name(access))
         } else {
             message(&subject.type_name(access))
         },
         operand: if attached { None } else { Some(1) },
         label: if at == access { why.into() } else { "the access type".into() },
         other: (at != access).then(|| subject.node_label(at, why)).flatten(),
-        note: attached.then(|| "LLVM reads a type in a tag's place as an access to all of it, and that is for scalars alone".into()),
+        note: attached.then(|| "LLVM reads a type that is used as a tag as an access to all of it; only a scalar may be accessed so".into()),
         help: "tag the field that is accessed: `!{struct type, scalar type of the field, i64 its offset}`".into(),
     }
 }
@@ -310,7 +309,7 @@ fn first_not_scalar(subject: &Subject<'_>, access: NodeId) -> (NodeId, &'static 
             return (
                 next,
                 match shape.format {
-                    Format::New => "this type is size-aware, and the tag is not",
+                    Format::New => "this type is size-aware, but the tag is not",
                     Format::Old if shape.len > 3 => "this is a struct type",
                     Format::Old if !matches!(graph.operand(next, 0), Some(Operand::String(_))) => {
                         "its name is no string"

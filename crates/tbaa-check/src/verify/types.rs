@@ -12,6 +12,11 @@ pub(super) struct Fault {
     pub(super) operand: Option<usize>,
 }
 
+/// Returns the rules that a type node breaks.
+pub(crate) fn rules(graph: &Graph, node: NodeId, format: Format) -> Vec<Rule> {
+    faults(graph, node, format).into_iter().map(|fault| fault.rule).collect()
+}
+
 /// Finds what is wrong with a type node as a base of tags of `format`. The
 /// first fault is the one that [`Verifier::check`](super::Verifier::check)
 /// gives; after a fault in a field the other fields are looked at too.

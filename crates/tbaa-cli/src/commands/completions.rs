@@ -13,7 +13,7 @@ use tbaa_ir::{DebugInfo, Module, Names};
 
 use crate::find::{access_name, in_function};
 use crate::input::{listed_tags, read_file, reference};
-use crate::printable::{llvm_name, printable};
+use crate::printable::{function_name, printable};
 use crate::report::Failure;
 
 /// The variable by which a shell's script asks this program what fits.
@@ -111,7 +111,7 @@ fn in_functions(module: &Module, names: &Names<'_>, current: &str) -> Vec<(Strin
     let mut offered = Vec::new();
     for (function, name) in (0..).zip(module.functions()) {
         let instructions = in_function(module, function);
-        let prefix = format!("@{}:", llvm_name(name));
+        let prefix = format!("@{}:", function_name(name));
         if !current.starts_with(&prefix) {
             let about = format!("{} accesses", instructions.len());
             offered.extend((!instructions.is_empty()).then_some((prefix, about)));

@@ -15,13 +15,13 @@ use crate::report::Failure;
 
 /// Prints the metadata.
 ///
-/// Of a module, what `!tbaa`, `!tbaa.struct` and `!llvm.errno.tbaa` reach. Of a
-/// text without any instruction, every node that has the form of a tag, a type
-/// or a struct copy.
+/// For a module: every node that `!tbaa`, `!tbaa.struct` and `!llvm.errno.tbaa` reach.
+/// For a text without instructions: every node that has the form of a tag, a type or
+/// a struct copy.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  tbaa dump f.ll                  the TBAA of a module, numbered afresh
+  tbaa dump f.ll                  the TBAA of a module, with new numbers
   tbaa dump ravi.ron | llvm-as    what a spec describes, through LLVM
   tbaa dump f.ll --format ron     a spec to start from
 

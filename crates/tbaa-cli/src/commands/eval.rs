@@ -17,24 +17,24 @@ use crate::args::RulesArg;
 use crate::convert::InputArg;
 use crate::find::by_function;
 use crate::input::{Content, Input};
-use crate::printable::{llvm_name, printable};
+use crate::printable::{function_name, printable};
 use crate::report::{Failure, note};
 
 /// Compares all tagged accesses of each function with one another.
 ///
 /// A pair is two instructions of one function that both have a `!tbaa`
-/// attachment. Untagged accesses may alias everything; they are counted, and no
-/// pair is made of them.
+/// attachment. Untagged accesses may alias everything: they are counted, but they
+/// are in no pair.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Formats:
-  text   per function its accesses, then for each tag with how many accesses it
-         has the tags that it aliases and does not alias, and the counts
-  pairs  a line for each pair, tab-separated: function; index, opcode, type and
-         tag of the one access; the same of the other; MayAlias or NoAlias
+  text   for each function: its accesses; then each tag, the number of accesses
+         with it, and the tags that it aliases and does not alias; and the counts
+  pairs  a line for each pair, separated by tabs: function; index, opcode, type and
+         tag of one access; the same of the other; MayAlias or NoAlias
   json   one document, a row of M and N for each tag of a function
-The index is the instruction's position in its function, from 0. In text an
-access has its number among the function's accesses, from 1: @f:1 names it.
+The index is the instruction's position in its function, from 0. In text
+each access has its number among the function's accesses, from 1: @f:1 is its name.
 
 Examples:
   tbaa eval f.ll
@@ -88,7 +88,7 @@ pub(super) fn run(args: &Eval, out: &mut dyn Write) -> Result<(), Failure> {
     let functions = || by_function(module).filter(|(_, all)| is_wanted(&all[0]));
     for (name, instructions) in functions() {
         let tags: HashSet<_> = instructions.iter().filter_map(|it| it.tag).collect();
-        args.limit.check(tags.len(), &format!("@{}", llvm_name(name)))?;
+        args.limit.check(tags.len(), &format!("@{}", function_name(name)))?;
     }
     let meanings = input.names();
     let mut total = Count::default();
@@ -275,7 +275,7 @@ impl Function {
         let rows = (0..tags.len()).map(|i| (0..tags.len()).map(|j| cell(i, j)).collect());
         count.tagged = accesses.len() as u64;
         Function {
-            name: format!("@{}", llvm_name(name)),
+            name: format!("@{}", function_name(name)),
             count,
             tags: tags.iter().map(|&tag| input.label(tag)).collect(),
             meanings: tags.iter().map(|&tag| meanings.tag(tag)).collect(),

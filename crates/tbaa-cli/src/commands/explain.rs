@@ -17,17 +17,16 @@ use crate::report::Failure;
 
 /// Prints MayAlias or NoAlias, and why.
 ///
-/// The first line is what `alias` prints. Then come the clause of the rule that
-/// decided, what the two tags say, and, where the rule compared them, the paths
-/// of the two accesses from a common type and the bytes that they touch. Offsets
-/// are in bytes from the start of the type that has the field. Then who met whom
-/// is said in words, and what the other two rules answer.
+/// The first line is the answer, as `alias` prints it. The next lines are the clause of
+/// the rule that decided, and the two tags. If the rule compared paths, these follow:
+/// from a common type to each access, with the bytes that it touches. Offsets are in
+/// bytes from the start of the type that has the field. Then come the reason in words,
+/// and the answers of the other two rules.
 ///
-/// At last the bytes are drawn, a line for the fields of each type on the way,
-/// and one for each access: of a common type if there is one, or else of both
-/// base types. Columns are not to scale, and `...` stands for what is far from
-/// both; a dot at the end is for bytes without end, or where the format does not
-/// tell.
+/// Last come drawings of the bytes: one of the common type, or one of each base type.
+/// Each has a line for the fields of each type on the path, and a line for each access.
+/// Columns are not to scale, and `...` stands for bytes far from both accesses. A dot at
+/// the end means that the end is unknown.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

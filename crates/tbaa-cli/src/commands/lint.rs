@@ -3,7 +3,9 @@
 use std::io::Write;
 use std::path::PathBuf;
 
+use tbaa::Rules;
 use tbaa_check::lint::{Options, lint, lint_graph};
+use tbaa_check::verify::{self, verify, verify_graph};
 use tbaa_check::{Code, Level};
 use tbaa_ir::Keep;
 
@@ -13,14 +15,14 @@ use crate::convert::FlagsArg;
 use crate::input::{Content, Input};
 use crate::report::{Failure, note};
 
-/// Reports what LLVM accepts and is still wrong or suspicious.
+/// Reports tags and types that are wrong or suspicious.
 ///
-/// `--list` names the lints with their levels, and `--explain CODE` prints a
-/// lint's page; it knows the codes of `verify` too.
+/// It reports what `verify` does, and what LLVM accepts although it is wrong. `--list`
+/// lists the lints with their levels. `--explain CODE` prints the page of a code.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Formats:
-  text   each finding with the lines it is about, what comes of it, and what to do
+  text   each finding with its lines, its consequences, and what to do
   json   an array of findings; spans are in bytes from the start of the file
   sarif  SARIF 2.1.0, which editors and code hosts read
 
@@ -33,7 +35,7 @@ Examples:
 Exit status:
   0  nothing found
   1  something found
-  2  unusable input or arguments; other inputs are looked at all the same")]
+  2  unusable input or arguments; the other inputs are checked")]
 pub(crate) struct Lint {
     /// .ll, .bc, C or C++ files, .ron specs, or `-`.
     #[arg(required_unless_present_any = ["list", "explain"])]
@@ -66,7 +68,7 @@ pub(crate) struct Lint {
 fn lint_code(text: &str) -> Result<tbaa_check::lint::Lint, String> {
     match text.parse::<Code>() {
         Ok(Code::Lint(lint)) => Ok(lint),
-        Ok(Code::Rule(_)) => Err("a code of `verify`, which are always on".to_owned()),
+        Ok(Code::Rule(_)) => Err("this is a code of `verify`, and these are always on".to_owned()),
         Err(error) => Err(error.to_string()),
     }
 }
@@ -86,6 +88,7 @@ pub(super) fn run(args: &Lint, out: &mut dyn Write) -> Result<Outcome, Failure> 
     for (lints, level) in levels {
         options = lints.iter().fold(options, |options, &lint| options.set(lint, level));
     }
+    let rules = verify::Options::from(Rules::Llvm).limits(limits(args.limit));
     findings::run(&args.input, args.format, out, |path| {
         // Nodes that nothing uses are worth a finding too.
         let input =
@@ -94,14 +97,17 @@ pub(super) fn run(args: &Lint, out: &mut dyn Write) -> Result<Outcome, Failure> 
             Content::Module(module) => {
                 if is_optimized(input.text()) {
                     note(format!(
-                        "{} has been optimised: a lint sees most before that, in what clang's \
-                         `-O1 -Xclang -disable-llvm-passes` gives",
+                        "{} has been optimised: lints find more in code before optimisation, such as \
+                         that of `clang -O1 -Xclang -disable-llvm-passes`",
                         input.file()
                     ));
                 }
-                lint(module, input.text(), &options)
+                lint(module, input.text(), &options).and(verify(module, input.text(), rules))
             }
-            Content::Spec(built) => lint_graph(built.graph(), &options),
+            Content::Spec(built) => {
+                let rules = verify::Options::from(input.rules(None)).limits(limits(args.limit));
+                lint_graph(built.graph(), &options).and(verify_graph(built.graph(), rules))
+            }
         };
         Ok(Findings { input, found })
     })

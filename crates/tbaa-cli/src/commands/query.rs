@@ -19,9 +19,9 @@ use crate::report::{Failure, note};
 
 /// Prints MayAlias or NoAlias.
 ///
-/// Any doubt is MayAlias: different roots, a malformed tag. A tag that LLVM's
-/// verifier rejects is warned of. Where a name stands for several accesses, such
-/// as a line of the source, each pair has a line.
+/// Any doubt is MayAlias: different roots, a malformed tag. The command warns of tags
+/// that LLVM's verifier rejects. If a name means several accesses, as a line of the
+/// source may, it prints a line for each pair.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -99,13 +99,12 @@ pub(crate) struct Pair {
     pub(crate) rules: RulesArg,
 }
 
-/// Prints the tag of an access that replaces two, or `none`.
+/// Prints the tag for one access that replaces two, or `none`.
 ///
-/// For assembly text the tag is printed as metadata that refers to the file's
-/// own numbers, and an unknown size as `i64 -1`, as LLVM prints it; for a spec
-/// by the names of its types. `none` means that no tag covers both accesses, and
-/// the new access must go untagged. The order of the two can matter, as it does
-/// in LLVM.
+/// For assembly text it prints the tag as metadata with the file's own numbers, and an
+/// unknown size as `i64 -1`, as LLVM does. For a spec it prints the names of the types.
+/// `none` means that no tag covers both accesses, so the new access must have no tag.
+/// The order of the two can matter, as it does in LLVM.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -23,7 +23,11 @@ pub(super) fn write(all: &[Findings], out: &mut dyn Write) -> io::Result<()> {
         let uri = uri(input.file());
         results.extend(found.iter().map(|finding| result(&codes, &source, &uri, finding)));
     }
-    let rules: Vec<Value> = codes.iter().map(|&code| rule(code)).collect();
+    log(codes.iter().map(|&code| rule(code)).collect(), results, out)
+}
+
+/// Writes a log of one run.
+pub(super) fn log(rules: Vec<Value>, results: Vec<Value>, out: &mut dyn Write) -> io::Result<()> {
     let log = json!({
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -42,6 +46,19 @@ pub(super) fn write(all: &[Findings], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out)
 }
 
+/// A place, and what is said of it.
+pub(super) fn location(uri: &str, region: Option<Value>, text: Option<&str>) -> Value {
+    let mut physical = json!({ "artifactLocation": { "uri": uri } });
+    if let Some(region) = region {
+        physical["region"] = region;
+    }
+    let mut location = json!({ "physicalLocation": physical });
+    if let Some(text) = text.filter(|text| !text.is_empty()) {
+        location["message"] = json!({ "text": text });
+    }
+    location
+}
+
 fn rule(code: Code) -> Value {
     json!({
         "id": code.to_string(),
@@ -56,24 +73,19 @@ fn rule(code: Code) -> Value {
 
 fn result(codes: &[Code], source: &Source<'_>, uri: &str, finding: &Diagnostic) -> Value {
     let location = |label: Option<&Label>, text: Option<&str>| {
-        let mut physical = json!({ "artifactLocation": { "uri": uri } });
-        if let Some(label) = label {
+        let region = label.map(|label| {
             let (start_line, start_column) = source.position(label.span.start);
             let (end_line, end_column) = source.position(label.span.end);
-            physical["region"] = json!({
+            json!({
                 "startLine": start_line,
                 "startColumn": start_column,
                 "endLine": end_line,
                 "endColumn": end_column,
                 "byteOffset": label.span.start,
                 "byteLength": label.span.len(),
-            });
-        }
-        let mut location = json!({ "physicalLocation": physical });
-        if let Some(text) = text.filter(|text| !text.is_empty()) {
-            location["message"] = json!({ "text": text });
-        }
-        location
+            })
+        });
+        location(uri, region, text)
     };
     let mut message = finding.message.clone();
     for more in finding.notes.iter().chain(&finding.help) {
@@ -106,7 +118,7 @@ fn level(level: Level) -> &'static str {
 
 /// A path as a URI reference: bytes that stand for something else there are
 /// escaped.
-fn uri(path: &str) -> String {
+pub(super) fn uri(path: &str) -> String {
     let mut uri = String::new();
     for byte in path.bytes() {
         match byte {

@@ -12,15 +12,15 @@ use crate::convert::FlagsArg;
 use crate::input::{Content, Input};
 use crate::report::Failure;
 
-/// Reports metadata that is ill formed: what LLVM 22's verifier rejects.
+/// Reports metadata that LLVM 22's verifier rejects.
 ///
-/// Each tag is judged by the first rule that it breaks, and each type that it
-/// uses by all of them. A tag that is rejected says nothing: by rule llvm every
-/// query about it answers MayAlias.
+/// For each tag it reports the first rule that the tag breaks. For each type that a
+/// tag uses it reports all rules that the type breaks. Rule llvm answers MayAlias to
+/// every query about a rejected tag.
 ///
 /// LLVM follows only the last member of a union. With --rules union or
-/// union-strict the tags are reported that denote no path for those rules; for
-/// each it is said what LLVM makes of it.
+/// union-strict it reports the tags that lead to no field by these rules, and says
+/// whether LLVM accepts them.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Formats:
@@ -36,7 +36,7 @@ Examples:
 Exit status:
   0  nothing found
   1  something found
-  2  unusable input or arguments; other inputs are verified all the same")]
+  2  unusable input or arguments; the other inputs are verified")]
 pub(crate) struct Verify {
     /// .ll, .bc, C or C++ files, .ron specs, or `-`.
     #[arg(required = true)]

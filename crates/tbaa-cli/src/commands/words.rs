@@ -3,6 +3,7 @@
 use tbaa::{AccessPath, Clause, Explanation, Format, Graph, Tag, TypeId};
 use tbaa_ir::{Names, Opcode, Sizes};
 
+use crate::char_origin::CharOrigins;
 use crate::find::Found;
 use crate::input::{Content, Input};
 
@@ -23,7 +24,9 @@ pub(super) fn in_words(
     let graph = input.graph();
     let tags = [a, b].map(|found| found.tag.and_then(|tag| graph.tag(tag).ok()));
     let [Some(tag_a), Some(tag_b)] = tags else {
-        return no_tag(input, [a, b]);
+        let mut lines = no_tag(input, [a, b]);
+        lines.extend(why_char(input, [a, b]));
+        return lines;
     };
     let pair = Pair { graph, names, tags: [tag_a, tag_b] };
     let mut lines = vec![format!(
@@ -31,6 +34,7 @@ pub(super) fn in_words(
         who(input, names, a, &tag_a),
         who(input, names, b, &tag_b)
     )];
+    lines.extend(why_char(input, [a, b]));
     lines.push(match why.clause {
         Clause::SameTag => "both have the same tag: one may be the other".to_owned(),
         Clause::Roots => {
@@ -52,6 +56,20 @@ pub(super) fn in_words(
         _ => return lines,
     });
     lines
+}
+
+/// Why an access is tagged as `char`, or not at all, as far as its text tells.
+fn why_char(input: &Input, found: [Found; 2]) -> impl Iterator<Item = String> {
+    let says = move |(side, found): (&str, Found)| {
+        let Content::Module(module) = &input.content else { return None };
+        let instruction = &module.instructions()[found.instruction?];
+        let origin = CharOrigins::new(module, &input.text).of(instruction)?;
+        Some(match instruction.tag {
+            Some(_) => format!("{side} is tagged as char: {}", origin.words()),
+            None => format!("{side} has no tag: {}", origin.words()),
+        })
+    };
+    ["a", "b"].into_iter().zip(found).filter_map(says)
 }
 
 /// What an untagged or malformed access says.

@@ -2,8 +2,9 @@
 
 use inkwell::AddressSpace;
 use inkwell::context::Context;
-use inkwell::llvm_sys::core::LLVMReplaceMDNodeOperandWith;
-use inkwell::values::{AsValueRef, BasicValue};
+use inkwell::llvm_sys::core::{LLVMReplaceMDNodeOperandWith, LLVMSetMetadata};
+use inkwell::module::Module;
+use inkwell::values::{AsValueRef, BasicValue, InstructionOpcode};
 use tbaa::declare::{Declarations, Policy, Record, Target};
 use tbaa::{Graph, Operand, Oracle, Rules};
 use tbaa_inkwell::{AttachError, LlvmSink, ModuleTags, Tagger};
@@ -11,7 +12,7 @@ use tbaa_lower::ScopeForm;
 use tbaa_lower::emit::{Bisect, Jit, JitOptions, Sink, SinkOperand, TaggedPlace};
 
 use crate::runtime;
-use crate::support::{Code, TBAA, attach_planned};
+use crate::support::{Code, TBAA, attach_planned, count, machine};
 
 fn tagger(context: &Context) -> Tagger<'_> {
     Tagger::with_sink(LlvmSink::new(context), Bisect::all())
@@ -175,15 +176,21 @@ fn cycles_are_read() {
 
 /// Six opcodes that each load the base and store a number; returns the loads of
 /// the base left after `-O2`.
-fn reloads(mut jit: Option<Jit>) -> usize {
+fn reloads(jit: Option<Jit>) -> usize {
+    let context = Context::create();
+    let code = opcodes(&context, jit);
+    code.optimise();
+    code.loads()
+}
+
+fn opcodes(context: &Context, mut jit: Option<Jit>) -> Code<'_> {
     let mut layout = Jit::new(runtime::types());
     let paths = ["CallInfo.l.base", "TValue.value.n", "TValue.tt"];
-    let context = Context::create();
-    let mut tagger = tagger(&context);
+    let mut tagger = tagger(context);
     let tagged = jit.is_some();
     let places = jit.as_mut().unwrap_or(&mut layout).places(&paths).unwrap();
     let [base, number, kind] = &places[..] else { panic!() };
-    let code = Code::new(&context, 1);
+    let code = Code::new(context, 1);
     let pointer = context.ptr_type(AddressSpace::default());
     let mut attach = |place: &TaggedPlace, instruction| {
         if tagged {
@@ -202,8 +209,7 @@ fn reloads(mut jit: Option<Jit>) -> usize {
     }
     code.end(context.i64_type().const_zero().into());
     code.verify();
-    code.optimise();
-    code.loads()
+    code
 }
 
 fn with(options: JitOptions) -> Jit {
@@ -221,6 +227,33 @@ fn base_reloads_vanish() {
     assert_eq!(reloads(Some(Jit::new(runtime::types()))), 1, "lowered");
     assert_eq!(reloads(jit(new().scopes(ScopeForm::All))), 1, "lowered, and scopes");
     assert_eq!(reloads(jit(new().scopes_alone())), 1, "scopes");
+}
+
+/// The relation alone says it too: each access has the scope of its class, and the module
+/// has each class's row once. Stock LLVM learns nothing from them.
+#[test]
+fn classes_are_in_the_module() {
+    let context = Context::create();
+    let code = opcodes(&context, Some(with(JitOptions::new().lineage("L").classes())));
+    let rows = code.module.get_global_metadata("tbaa.relations");
+    assert_eq!(rows.len(), 3, "{}", code.text());
+    assert!(code.text().contains(r#"= !{!"tbaa:L:0:2", !"#), "{}", code.text());
+    assert!(!code.text().contains("!noalias"));
+    // Without the tags only the plugin knows.
+    for function in code.module.get_functions() {
+        for block in function.get_basic_block_iter() {
+            for instruction in block.get_instructions() {
+                // SAFETY: the instruction is alive; without a node the kind is removed.
+                unsafe { LLVMSetMetadata(instruction.as_value_ref(), TBAA, std::ptr::null_mut()) };
+            }
+        }
+    }
+    let other = code.module.clone();
+    let count = |module: &Module<'_>| count(module, InstructionOpcode::Load);
+    code.optimise();
+    assert_eq!(code.loads(), 6, "LLVM alone");
+    tbaa_inkwell::run_passes(&other, "default<O2>", &machine()).unwrap();
+    assert_eq!(count(&other), 1, "with the plugin");
 }
 
 /// A call that is said to touch numbers only leaves the base alone.
@@ -250,10 +283,14 @@ fn effects_of_calls() {
         }
         code.end(sum.into());
         code.verify();
-        code.optimise();
+        code.optimise_asked();
         code.loads()
     };
     let (plain, all) = (JitOptions::new, || JitOptions::new().scopes(ScopeForm::All));
+    let classes = || JitOptions::new().classes();
+    assert_eq!(loads(classes(), &[]), 2, "it may do anything");
+    assert_eq!(loads(classes(), &["TValue.tt", "TValue.value.n"]), 1, "classes can");
+    assert_eq!(loads(classes(), &["TValue.tt", "CallInfo.l.base"]), 2, "it touches the base");
     assert_eq!(loads(all(), &[]), 2, "it may do anything");
     assert_eq!(loads(plain(), &["TValue.tt"]), 1, "one tag says it");
     assert_eq!(loads(plain(), &["TValue.tt", "TValue.value.n"]), 2, "two tags cannot");

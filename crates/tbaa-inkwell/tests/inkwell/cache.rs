@@ -5,7 +5,7 @@ use inkwell::module::Module;
 use tbaa::declare::{Declarations, Record, Target};
 use tbaa_inkwell::cache::{CacheError, load, save};
 use tbaa_inkwell::{Jit, JitOptions, LlvmSink, Tagger};
-use tbaa_lower::emit::Bisect;
+use tbaa_lower::emit::{Bisect, Emitter, TextSink};
 
 use crate::runtime;
 use crate::support::Code;
@@ -93,6 +93,19 @@ fn another_process_goes_on() {
 fn options_are_stored() {
     let context = Context::create();
     let types = runtime::types;
+    // Classes begin anew: their numbers mean other accesses.
+    let options = JitOptions::new().lineage("L").classes();
+    let mut jit = Jit::with_options(types(), options).unwrap();
+    let scope = |jit: &mut Jit, path: &str| {
+        let mut text = Emitter::new(TextSink::default());
+        text.attachments(jit.place(path).unwrap().nodes()).unwrap();
+        let text = text.sink_mut().take();
+        let start = text.find("tbaa:L:").unwrap();
+        text[start..].split('"').next().unwrap().to_owned()
+    };
+    assert!(scope(&mut jit, "CallInfo.l.base").starts_with("tbaa:L:0"));
+    let (mut again, _) = load(&context, &save(&jit, &[]).unwrap()).unwrap();
+    assert!(scope(&mut again, "TValue.tt").starts_with("tbaa:L:1"));
     for options in [JitOptions::new().as_clang(), JitOptions::new().shared(["CallInfo"])] {
         let mut jit = Jit::with_options(types(), options).unwrap();
         let place = jit.place("CallInfo.l.base").unwrap();

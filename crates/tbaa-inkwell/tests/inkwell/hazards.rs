@@ -100,7 +100,7 @@ fn declared() -> (Graph, Types) {
         .unwrap();
     types.define(Record::structure("Inner").field("x", "int").field("y", "int")).unwrap();
     types.define(Record::structure("Outer").field("inner", "Inner").field("z", "int")).unwrap();
-    (Graph::new(), types.lower(Policy::Rfc))
+    (Graph::new(), types.into_tagged(Policy::Rfc))
 }
 
 /// The last member is the one that LLVM sees; a pointer to another member's

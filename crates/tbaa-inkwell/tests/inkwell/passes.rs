@@ -1,10 +1,10 @@
 //! LLVM's passes ask the relation of a module's classes.
 
-use inkwell::OptimizationLevel;
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::passes::PassBuilderOptions;
-use inkwell::targets::{CodeModel, InitializationConfig, RelocMode, Target, TargetMachine};
+
+use crate::support::machine;
 
 const MODULE: &str = r#"
 define i32 @f(ptr %p, ptr %q) {
@@ -22,14 +22,6 @@ define i32 @f(ptr %p, ptr %q) {
 !4 = !{!2}
 !5 = !{!3}
 "#;
-
-fn machine() -> TargetMachine {
-    Target::initialize_x86(&InitializationConfig::default());
-    let triple = TargetMachine::get_default_triple();
-    let target = Target::from_triple(&triple).unwrap();
-    let (level, reloc) = (OptimizationLevel::Default, RelocMode::Default);
-    target.create_target_machine(&triple, "", "", level, reloc, CodeModel::Default).unwrap()
-}
 
 #[test]
 fn the_relation_is_asked() {

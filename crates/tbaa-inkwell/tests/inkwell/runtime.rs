@@ -69,7 +69,7 @@ pub fn types() -> Declarations {
 /// The declarations under a policy, and the tags of [`PATHS`].
 pub fn tags(policy: Policy) -> (Graph, TaggedTypes, Vec<TagId>) {
     let mut graph = Graph::new();
-    let mut types = types().lower(policy);
+    let mut types = types().into_tagged(policy);
     let tags = PATHS.iter().filter_map(|path| types.tag(&mut graph, path).ok()).collect();
     (graph, types, tags)
 }

@@ -104,6 +104,11 @@ impl<'ctx> Code<'ctx> {
         passes.unwrap();
     }
 
+    /// Optimises with the plugin.
+    pub fn optimise_asked(&self) {
+        tbaa_inkwell::run_passes(&self.module, "default<O2>", &machine()).unwrap();
+    }
+
     /// Compiles and calls the function with two pointers to `memory`.
     pub fn run(&self, memory: &mut [u64]) -> u64 {
         let engine = self.module.create_jit_execution_engine(OptimizationLevel::Default).unwrap();

@@ -294,6 +294,15 @@ impl<S: Sink> Emitter<S> {
         self.scopes.list(&mut self.sink, domain, names).map_err(EmitError::Sink)
     }
 
+    /// Emits rows of classes, for `!tbaa.relations`; `None` of no rows.
+    pub(super) fn relation(
+        &mut self,
+        domain: &str,
+        rows: Vec<String>,
+    ) -> Result<Option<S::Node>, EmitError<S::Error>> {
+        self.scopes.relation(&mut self.sink, domain, rows).map_err(EmitError::Sink)
+    }
+
     fn emitted(&mut self, graph: &Graph) -> &mut Emitted<S::Node> {
         self.graphs.entry(graph.stamp()).or_default()
     }

@@ -42,7 +42,7 @@ impl Plan for Lowering {
 /// let mut types = Declarations::new(Target::x86_64());
 /// types.define(Record::structure("P").field("x", "int").field("y", "float"))?;
 /// let mut graph = Graph::new();
-/// let mut types = types.lower(Policy::Rfc);
+/// let mut types = types.into_tagged(Policy::Rfc);
 /// let (x, y) = (types.tag(&mut graph, "P.x")?, types.tag(&mut graph, "P.y")?);
 ///
 /// let oracle = Oracle::new(&graph, Rules::Union);

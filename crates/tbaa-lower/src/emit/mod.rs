@@ -59,7 +59,7 @@ pub use jit::{Jit, JitError, JitOptions, Misuse, Tagged, TaggedCall, TaggedPlace
 #[cfg(feature = "serde")]
 pub use jit::{SaveError, SavedJit};
 pub use lowered::Lowered;
-pub use plan::{Attachments, Plan, Planned, ScopePlan};
+pub use plan::{Attachments, ClassPlan, Plan, Planned, ScopePlan};
 pub use recorded::{Recorded, Recorder};
 pub use sink::{Sink, SinkOperand};
 pub use sinks::TextSink;

@@ -4,6 +4,7 @@ use std::borrow::Borrow;
 
 use super::emitter::{EmitError, Emitter};
 use super::sink::{Sink, SinkOperand};
+use crate::Classes;
 use crate::scopes::{ScopeNames, Scopes};
 use tbaa::{Access, Oracle};
 use tbaa::{CopyEntry, CopyId, Graph, Int, TagId};
@@ -95,6 +96,40 @@ impl<P: Plan, G: Borrow<Graph>> Plan for ScopePlan<'_, P, G> {
     }
 }
 
+/// Classes beside the tags of another plan. Calls and copies have the scopes of all that
+/// they access.
+#[derive(Clone, Copy)]
+pub struct ClassPlan<'a> {
+    /// The plan whose tags are attached.
+    pub tags: &'a dyn Plan,
+    /// The classes.
+    pub classes: &'a Classes,
+}
+
+impl std::fmt::Debug for ClassPlan<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ClassPlan").field("classes", self.classes).finish_non_exhaustive()
+    }
+}
+
+impl Plan for ClassPlan<'_> {
+    fn graph(&self) -> &Graph {
+        self.tags.graph()
+    }
+
+    fn tag(&self, access: Access) -> Planned {
+        self.tags.tag(access)
+    }
+
+    fn scopes(&self, access: Access) -> Option<ScopeNames<'_>> {
+        self.classes.names(&[access])
+    }
+
+    fn call_scopes(&self, touched: &[Access]) -> Option<ScopeNames<'_>> {
+        self.classes.names(touched)
+    }
+}
+
 /// The nodes to attach to an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
@@ -107,11 +142,14 @@ pub struct Attachments<N> {
     pub alias_scope: Option<N>,
     /// `!noalias`
     pub noalias: Option<N>,
+    /// An operand of the module's named metadata `!tbaa.relations`, which the scopes need
+    /// in every module that they are in.
+    pub relation: Option<N>,
 }
 
 impl<N> Default for Attachments<N> {
     fn default() -> Self {
-        Attachments { tag: None, copy: None, alias_scope: None, noalias: None }
+        Attachments { tag: None, copy: None, alias_scope: None, noalias: None, relation: None }
     }
 }
 
@@ -131,6 +169,7 @@ impl<N> Attachments<N> {
             copy: of(&self.copy)?,
             alias_scope: of(&self.alias_scope)?,
             noalias: of(&self.noalias)?,
+            relation: of(&self.relation)?,
         })
     }
 }
@@ -234,7 +273,8 @@ impl<S: Sink> Emitter<S> {
         let Some(names) = names else { return Ok(Attachments::default()) };
         let alias_scope = self.scope_list(names.domain, names.own)?;
         let noalias = self.scope_list(names.domain, names.noalias)?;
-        Ok(Attachments { alias_scope, noalias, ..Attachments::default() })
+        let relation = self.relation(names.domain, names.rows)?;
+        Ok(Attachments { alias_scope, noalias, relation, ..Attachments::default() })
     }
 }
 

@@ -1,7 +1,7 @@
 //! The scopes that were emitted.
 
 use super::sink::{Sink, SinkOperand};
-use tbaa_lex::table::HashMap;
+use tbaa_lex::table::{Entry, HashMap};
 
 /// The scopes that were emitted.
 #[derive(Clone, Debug)]
@@ -20,6 +20,8 @@ struct Domain<N> {
     scopes: HashMap<Box<str>, (u32, N)>,
     /// Lists, by the numbers of the scopes in them.
     lists: HashMap<Box<[u32]>, N>,
+    /// Nodes of rows of classes.
+    relations: HashMap<Vec<String>, N>,
 }
 
 impl<N: Clone> ScopeLists<N> {
@@ -34,12 +36,7 @@ impl<N: Clone> ScopeLists<N> {
         if names.peek().is_none() {
             return Ok(None);
         }
-        if !self.0.contains_key(domain) {
-            let node = sink.node(&[SinkOperand::Bytes(domain.as_bytes())], false)?;
-            let (scopes, lists) = (HashMap::default(), HashMap::default());
-            self.0.insert(domain.into(), Domain { node, scopes, lists });
-        }
-        let Some(known) = self.0.get_mut(domain) else { return Ok(None) };
+        let known = self.domain(sink, domain)?;
         let mut numbers = Vec::new();
         let mut nodes = Vec::new();
         for name in names {
@@ -64,5 +61,41 @@ impl<N: Clone> ScopeLists<N> {
         let list = sink.node(&operands, false)?;
         known.lists.insert(numbers.into(), list.clone());
         Ok(Some(list))
+    }
+
+    /// Returns the node of rows of classes; `None` of no rows.
+    pub(super) fn relation<S: Sink<Node = N>>(
+        &mut self,
+        sink: &mut S,
+        domain: &str,
+        rows: Vec<String>,
+    ) -> Result<Option<N>, S::Error> {
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        let known = self.domain(sink, domain)?;
+        if let Some(node) = known.relations.get(&rows) {
+            return Ok(Some(node.clone()));
+        }
+        let texts = std::iter::once(domain).chain(rows.iter().map(String::as_str));
+        let operands: Vec<_> = texts.map(|text| SinkOperand::Bytes(text.as_bytes())).collect();
+        let node = sink.node(&operands, false)?;
+        known.relations.insert(rows, node.clone());
+        Ok(Some(node))
+    }
+
+    fn domain<S: Sink<Node = N>>(
+        &mut self,
+        sink: &mut S,
+        domain: &str,
+    ) -> Result<&mut Domain<N>, S::Error> {
+        match self.0.entry(domain.into()) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(free) => {
+                let node = sink.node(&[SinkOperand::Bytes(domain.as_bytes())], false)?;
+                let (scopes, lists) = (HashMap::default(), HashMap::default());
+                Ok(free.insert(Domain { node, scopes, lists, relations: HashMap::default() }))
+            }
+        }
     }
 }

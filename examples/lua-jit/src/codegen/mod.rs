@@ -60,6 +60,8 @@ pub(crate) struct Compiled {
     pub(crate) before: Vec<Loads>,
     /// The same after `default<O2>`.
     pub(crate) after: Vec<Loads>,
+    /// The module's bytes as bitcode before optimizing.
+    pub(crate) bytes: usize,
     /// Of making IR with its tags, of optimizing, and of making machine code.
     pub(crate) times: [Duration; 3],
 }
@@ -142,6 +144,7 @@ pub(crate) fn compile<'ctx>(
     compiled.times[0] = processor_time() - start;
     module.verify().map_err(|error| error.to_string())?;
     compiled.before = count_loads(&module, tags);
+    compiled.bytes = module.write_bitcode_to_memory().as_slice().len();
     show(&module.print_to_string().to_string());
 
     let checked;
@@ -153,8 +156,12 @@ pub(crate) fn compile<'ctx>(
     };
 
     let start = processor_time();
-    let run = module.run_passes("default<O2>", &machine, PassBuilderOptions::create());
-    run.map_err(|error| error.to_string())?;
+    if tags.classes {
+        tbaa_inkwell::run_passes(module, "default<O2>", &machine)?;
+    } else {
+        let run = module.run_passes("default<O2>", &machine, PassBuilderOptions::create());
+        run.map_err(|error| error.to_string())?;
+    }
     compiled.times[1] = processor_time() - start;
     compiled.after = count_loads(module, tags);
     show(&module.print_to_string().to_string());

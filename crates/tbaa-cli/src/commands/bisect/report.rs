@@ -8,7 +8,7 @@ use tbaa_ir::{DebugInfo, Instruction};
 
 use super::{Accesses, counted};
 use crate::input::Input;
-use crate::printable::{Position, llvm_name, printable};
+use crate::printable::{Position, function_name, printable};
 use crate::report::{Failure, place};
 
 /// A set of accesses whose tags show the fault by themselves.
@@ -51,7 +51,7 @@ impl Found {
             let input = &inputs[module];
             let instruction = &input.module()?.instructions()[index];
             let name = input.module()?.functions().nth(instruction.function as usize);
-            let function = llvm_name(name.unwrap_or_default()).to_string();
+            let function = function_name(name.unwrap_or_default()).to_string();
             let class = accesses.class(access);
             guilty.push(Guilty { input, module, instruction, function, class });
         }

@@ -1,4 +1,4 @@
-//! What would free a load that stores or calls keep, in the words of its language.
+//! How to free a load that stores or calls block, in the words of its language.
 
 use tbaa_ir::DebugInfo;
 
@@ -41,15 +41,15 @@ impl<'a> Advisor<'a> {
     ) -> String {
         let is_source = self.language != Language::Other;
         match blocker.cause {
-            Cause::NoTag => {
-                "the store has no tag: its front end should give it that of its type".to_owned()
+            Cause::NoTag | Cause::LoadNoTag if is_source => {
+                format!(
+                    "clang writes no tag for memcpy and may_alias types: {}",
+                    self.copy(blocked)
+                )
             }
-            Cause::LoadNoTag => {
-                "the load has no tag: its front end should give it that of its type".to_owned()
-            }
-            Cause::RuleLlvm => {
-                "`tbaa lower` writes tags by which LLVM tells the two apart".to_owned()
-            }
+            Cause::NoTag => "attach the tag of its type to the store".to_owned(),
+            Cause::LoadNoTag => "attach the tag of its type to the load".to_owned(),
+            Cause::RuleLlvm => "`tbaa lower` writes tags with which LLVM separates them".to_owned(),
             Cause::SamePlace => "the value changes in between: no tag can help".to_owned(),
             Cause::Order => "atomic accesses and fences keep their order".to_owned(),
             Cause::Errno => "compile with -fno-math-errno, if nothing reads errno".to_owned(),
@@ -65,7 +65,7 @@ impl<'a> Advisor<'a> {
                     (Some(parameter), _) => format!("{parameter}, or {}", self.copy(blocked)),
                     (None, true) => self.copy(blocked),
                     (None, false) if blocker.cause == Cause::Covers => {
-                        "the type of one covers the other's: a tag of a type of its own tells them apart"
+                        "give one of them a type of its own, which is no ancestor of the other's"
                             .to_owned()
                     }
                     (None, false) => self.copy(blocked),
@@ -103,7 +103,7 @@ impl<'a> Advisor<'a> {
         }
     }
 
-    /// The parameter whose declaration as `restrict` parts the two. clang heeds it on the
+    /// The parameter whose declaration as `restrict` separates the two. clang heeds it on the
     /// parameters of functions alone, and only accesses through the parameter itself count.
     fn parameter(&self, function: &Function<'_>, blocker: &Blocker) -> Option<String> {
         let write = blocker.event.access()?;

@@ -6,6 +6,8 @@ use tbaa::{AliasResult, Clause, Graph, Oracle, Rules, TagId};
 use tbaa_ir::{Effects, Instruction, MemoryEffects, MemoryLocation, Module, Opcode};
 
 use super::body::{Body, Event, Key};
+use crate::char_origin::is_wider_char;
+
 use super::flow::{FAR, Flow, Point, Way};
 
 /// What an optimiser could do with a load, were it not for the blockers.
@@ -329,12 +331,10 @@ impl<'a> Judge<'a> {
         if access(a.1) == access(b.1) {
             return Cause::SameType;
         }
-        let is_wider = |(instruction, tag): (&Instruction, TagId)| {
-            let ty = access(tag).map(|ty| graph.ty(ty));
-            let char = ty.and_then(|ty| ty.name()).is_some_and(|name| name == b"omnipotent char");
-            let plain = matches!(instruction.opcode, Opcode::Load | Opcode::Store);
-            char && plain && self.module.access_type(instruction) != b"i8"
-        };
-        if is_wider(a) || is_wider(b) { Cause::FlattenedUnion } else { Cause::Covers }
+        if is_wider_char(self.module, a.0) || is_wider_char(self.module, b.0) {
+            Cause::FlattenedUnion
+        } else {
+            Cause::Covers
+        }
     }
 }

@@ -217,6 +217,12 @@ impl<'t> Body<'t> {
         statements.iter().find(|it| it.word != b"phi").map(|it| it.offset)
     }
 
+    /// Where the instruction that ends a block begins, in bytes from the start of the text.
+    pub(super) fn last_offset(&self, block: usize) -> Option<usize> {
+        let statements = &self.text.statements[self.text.blocks[block].statements.clone()];
+        statements.last().map(|it| it.offset)
+    }
+
     /// Whether a pointer is a local variable in memory.
     pub(super) fn is_local_variable(&self, pointer: &[u8]) -> bool {
         self.definition(pointer).is_some_and(|it| it.word == b"alloca")

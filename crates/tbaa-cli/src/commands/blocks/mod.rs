@@ -6,60 +6,72 @@ mod body;
 mod flow;
 mod proof;
 mod prove;
+mod remarks;
 mod show;
+mod source;
 
 use std::cmp::Reverse;
-use std::io::{self, Write};
-use std::path::PathBuf;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use clap_complete::ArgValueCompleter;
+use serde_json::Value;
 use tbaa_ir::{DebugInfo, Module, Opcode, Sizes};
 
 use super::completions::accesses;
+use super::{counted, for_each_input, write_json};
+use crate::char_origin::CharOrigins;
 use crate::convert::FlagsArg;
 use crate::find::{Found, access_name, in_function};
 use crate::input::{Content, Input};
+use crate::printable::printable_path;
 use crate::report::{Failure, note};
+use crate::sources::Sources;
 use advice::Advisor;
 use blame::{Blocked, Judge};
 use body::Body;
 use proof::Sample;
 use prove::{Opt, Prover};
 use show::{InFunction, Row, Shown};
+use source::SourceLine;
 
-/// Says which stores and calls keep loads from being reused or hoisted.
+/// Says which stores and calls force LLVM to load a value again.
 ///
-/// Of each load that an equal access stands before on every way to it, or that a
-/// loop repeats with the same pointer: which stores and calls in between may
-/// change it, as far as types can tell, why, and what would help. A load that
-/// nothing in between may change is not listed unless it is named. The text is
-/// best one that has been optimised, as at -O1: where every variable is in
-/// memory, no two pointers are equal.
+/// Finds loads that LLVM could have reused or hoisted, lists the stores and calls that
+/// prevent it, says why the types cannot rule them out, and how to fix it. Give it
+/// optimised code (-O1 or higher). In unoptimised code each variable lives in a stack
+/// slot, so equal pointers cannot be recognised.
 ///
-/// Control flow is read from labels and branches, and what a call writes from
-/// its attributes. Accesses at different bytes from one pointer, and to different
-/// variables, are told apart; what LLVM finds out beyond that is not known here.
+/// Branches and labels say how control flows, and a call's attributes say what it may
+/// write. Two accesses are known to be apart if they are to different bytes from one
+/// pointer, or to different variables. LLVM knows more about pointers, so it may remove
+/// a load that is listed here.
 ///
-/// With --prove LLVM's opt is asked: the stores that are blamed, and a load
-/// without a tag, get scalar types of their own under the same root, and it is
-/// shown what then becomes of the load.
+/// With --prove LLVM's opt is asked: the stores that are blamed, and a load without a
+/// tag, get scalar types of their own under the same root, and the output says what then
+/// becomes of the load.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   tbaa blocks f.ll                the ten loads that matter most
+  tbaa blocks f.ll --source       the same, beside the lines of the source
   tbaa blocks f.ll --all          all loads, by function
-  tbaa blocks f.ll --loops        those in loops
-  tbaa blocks f.ll @f             one
+  tbaa blocks f.ll --loops        the loads in loops
+  tbaa blocks f.ll @f             the loads of a function
   tbaa blocks f.ll @f f.ll:2      the loads of a line; see `tbaa --help`
-  tbaa blocks f.ll @f --prove     and what LLVM makes of it
+  tbaa blocks f.ll @f --prove     and what LLVM does without the blamed stores
+  tbaa blocks -p build            each file of build/compile_commands.json
+  tbaa blocks f.ll --format sarif > f.sarif       for an editor
+  tbaa blocks f.ll --format yaml > f.opt.yaml     for opt-viewer
 
 Exit status:
   0  fine
   2  unusable input or arguments, or opt cannot be asked")]
 pub(crate) struct Blocks {
-    /// A .ll, .bc, C or C++ file, or `-`.
-    pub(crate) input: PathBuf,
+    /// A .ll, .bc, C or C++ file, or `-`; without it, the files of --build.
+    #[arg(required_unless_present = "build")]
+    pub(crate) input: Option<PathBuf>,
     /// A function such as @f, or an access.
     #[arg(add = ArgValueCompleter::new(accesses))]
     pub(crate) name: Option<String>,
@@ -71,17 +83,21 @@ pub(crate) struct Blocks {
     /// What to print.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: BlocksFormat,
+    /// Show the lines of the source, with what each reloads and what each is blamed for.
+    /// The input needs debug information (-g), and the source must be where it was.
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) source: bool,
     /// List all loads, by function.
     #[arg(long, conflicts_with = "top")]
     pub(crate) all: bool,
     /// List the loads in loops only.
     #[arg(long)]
     pub(crate) loops: bool,
-    /// How many loads are listed where no function is named: those in the innermost loops
-    /// first, and of these those that a tag could free.
+    /// How many loads are listed where no function is named. Those in the innermost loops
+    /// come first, and among these those that tags or the program could free.
     #[arg(long, value_name = "COUNT", default_value_t = 10)]
     pub(crate) top: usize,
-    /// Ask LLVM what it does without what is blamed.
+    /// Ask LLVM what becomes of a load if tags separate it from the stores that are blamed.
     #[arg(long)]
     pub(crate) prove: bool,
     /// The opt to ask; LLVM 22's is what the rules follow.
@@ -99,7 +115,12 @@ pub(crate) struct Blocks {
 pub(crate) enum BlocksFormat {
     #[default]
     Text,
+    /// One object a load.
     Json,
+    /// SARIF 2.1.0, which editors and code hosts show at the lines of the source.
+    Sarif,
+    /// LLVM's optimisation records, as clang's -fsave-optimization-record writes them.
+    Yaml,
 }
 
 /// A function, and its loads that could be reused or hoisted.
@@ -110,7 +131,32 @@ struct Function<'t> {
 }
 
 pub(super) fn run(args: &Blocks, out: &mut dyn Write) -> Result<(), Failure> {
-    let mut input = Input::open(args.flags.of(&args.input))?;
+    let inputs = args.flags.inputs(args.input.as_slice())?;
+    let mut results = Vec::new();
+    let unusable = for_each_input(&inputs, |path| {
+        if inputs.len() > 1 && args.format == BlocksFormat::Text {
+            writeln!(out, "== {} ==", printable_path(path))?;
+        }
+        one(args, path, &mut results, out)
+    })?;
+    if let Some(failure) = unusable {
+        out.flush()?;
+        return Err(failure);
+    }
+    if args.format == BlocksFormat::Sarif {
+        remarks::write_sarif(results, out)?;
+    }
+    Ok(())
+}
+
+/// Judges one input. What SARIF has of it goes to `results`.
+fn one(
+    args: &Blocks,
+    path: &Path,
+    results: &mut Vec<Value>,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let mut input = Input::open(args.flags.of(path))?;
     let opt = Opt { program: &args.opt, passes: &args.passes };
     if args.prove && matches!(input.content, Content::Module(_)) {
         input = Input::of_text(input.file().to_owned(), opt.named(input.text())?)?;
@@ -141,53 +187,77 @@ pub(super) fn run(args: &Blocks, out: &mut dyn Write) -> Result<(), Failure> {
     let debug = &DebugInfo::new(input.text());
     let advisor = Advisor::new(&judge, debug);
     let sample = sample.as_ref();
-    let shown = Shown { input: &input, names: &names, debug, advisor, judge: &judge, sample };
+    let sources = Sources::of(debug);
+    let origins = CharOrigins::new(module, input.text());
+    let shown = Shown {
+        input: &input,
+        names: &names,
+        debug,
+        sources,
+        advisor,
+        judge: &judge,
+        sample,
+        origins,
+    };
     let is_listed = |blocked: &&Blocked| {
         wanted.has_load(module, blocked.load)
             && (!args.loops || blocked.depth > 0)
             && (wanted.is_access() || !blocked.blockers.is_empty())
     };
     warn_of_locals(&functions, &judge);
-    let is_ranked = wanted.is_all() && !args.all && args.format == BlocksFormat::Text;
-    let mut ranked = Vec::new();
-    if is_ranked {
-        let of = |function| listed_loads(function, is_listed);
-        ranked.extend(functions.iter().flat_map(of));
-        let is_free = |it: &Blocked| it.blockers.iter().all(|blocker| blocker.cause.is_of_types());
-        // What a tag or the program could free in a loop, then what else is in loops.
-        ranked.sort_by_key(|(_, it)| (it.depth == 0 || !is_free(it), Reverse(it.depth)));
-    }
-    if ranked.len() > args.top {
-        shown.ranked(&ranked, args.top, out)?;
-        if let Some(sample) = sample {
-            sample.write(&args.passes, out)?;
+    let mut loads: Vec<InFunction<'_, '_>> =
+        functions.iter().flat_map(|function| listed_loads(function, is_listed)).collect();
+    let is_top = wanted.is_all() && !args.all;
+    match args.format {
+        BlocksFormat::Text if args.source => {
+            rank(&mut loads);
+            let groups = shown.groups(&loads);
+            let most = if is_top { args.top } else { usize::MAX };
+            let of = |it: &InFunction<'_, '_>| shown.row(it.0, it.1);
+            let rows: Vec<Row> = groups.iter().take(most).flatten().map(of).collect();
+            source::write(&rows, &shown, out)?;
+            if let Some(more @ 1..) = groups.len().checked_sub(most) {
+                let more = counted(more as u64, "more load", "more loads");
+                note(format!("and {more}; --top COUNT shows as many, --all shows all"));
+            }
         }
-        return Ok(());
-    }
-    let mut listed = 0;
-    let mut all = Vec::new();
-    if args.format == BlocksFormat::Json {
-        say_how_many(functions.iter().flat_map(|function| &function.loads).filter(is_listed));
-    }
-    for function in &functions {
-        let loads: Vec<&Blocked> = function.loads.iter().filter(is_listed).collect();
-        listed += loads.len();
-        match args.format {
-            BlocksFormat::Text => shown.text(function, &loads, wanted.is_all(), out)?,
-            BlocksFormat::Json => all.extend(shown.rows(function, &loads)),
+        BlocksFormat::Text if is_top && loads.len() > args.top => {
+            rank(&mut loads);
+            shown.ranked(&loads, args.top, out)?;
+        }
+        BlocksFormat::Text => {
+            for function in &functions {
+                let of: Vec<&Blocked> = function.loads.iter().filter(is_listed).collect();
+                shown.text(function, &of, wanted.is_all(), out)?;
+            }
+        }
+        BlocksFormat::Json | BlocksFormat::Sarif | BlocksFormat::Yaml => {
+            if args.format == BlocksFormat::Json {
+                say_how_many(loads.iter().map(|it| it.1));
+            }
+            let rows: Vec<Row> = loads.iter().map(|it| shown.row(it.0, it.1)).collect();
+            match args.format {
+                BlocksFormat::Sarif => results.extend(remarks::sarif(&rows, &input)),
+                BlocksFormat::Yaml => remarks::yaml(&rows, out)?,
+                _ => write_json(&shown.document(rows), out)?,
+            }
         }
     }
-    if args.format == BlocksFormat::Json {
-        serde_json::to_writer(&mut *out, &shown.document(all)).map_err(io::Error::from)?;
-        writeln!(out)?;
-    } else if let Some(sample) = sample {
+    if let (Some(sample), BlocksFormat::Text) = (sample, args.format) {
         sample.write(&args.passes, out)?;
     }
-    if listed == 0 {
+    if loads.is_empty() {
         out.flush()?;
         say_why(module, &wanted);
     }
     Ok(())
+}
+
+/// Puts first what tags or the program could free in a loop, innermost loops first; then
+/// what else is in loops.
+fn rank(loads: &mut [InFunction<'_, '_>]) {
+    let is_free = |it: &Blocked| it.blockers.iter().all(|blocker| blocker.cause.is_of_types());
+    loads.sort_by_key(|(_, it)| (it.depth == 0 || !is_free(it), Reverse(it.depth)));
 }
 
 /// The loads of a function that are listed, with the function.
@@ -213,7 +283,7 @@ fn warn_of_locals(functions: &[Function<'_>], judge: &Judge<'_>) {
     if of_locals * 3 > loads && loads > 0 {
         note(format!(
             "{of_locals} of {loads} loads are of local variables in memory: this code is not \
-             optimised, so most of what is listed vanishes. Give code of -O1 or -O2"
+             optimised, and an optimiser removes most of what is listed. Give code of -O1 or -O2"
         ));
     }
 }
@@ -226,49 +296,66 @@ fn say_how_many<'b>(loads: impl Iterator<Item = &'b Blocked>) {
     let blockers: usize = loads.map(|blocked| blocked.blockers.len()).sum();
     if blockers > MANY_BLOCKERS {
         note(format!(
-            "{blockers} blockers, an object each; name a function, and only its loads are written"
+            "writing {blockers} blockers, one object each; name a function to write only its loads"
         ));
     }
 }
 
-/// Returns the loads of a module that something keeps, as `--format json` has
-/// them, of the first functions up to a number; and how many there are in all.
-pub(super) fn kept_loads(input: &Input, most: usize) -> (Vec<Row>, usize) {
+/// Returns the loads of a module that stores or calls block, as `--format json` has them,
+/// of the first as `blocks` ranks them up to a number; and how many there are in all.
+/// Each comes with the lines of the source around it, where they can be read.
+pub(super) fn blocked_loads(input: &Input, most: usize) -> (Vec<(Row, Vec<SourceLine>)>, usize) {
     let Content::Module(module) = &input.content else { return (Vec::new(), 0) };
     let sizes = Sizes::new(input.text(), module);
     let judge = Judge::new(module, input.text());
     let names = input.names();
     let debug = &DebugInfo::new(input.text());
     let advisor = Advisor::new(&judge, debug);
-    let shown = Shown { input, names: &names, debug, advisor, judge: &judge, sample: None };
-    let (mut rows, mut all) = (Vec::new(), 0);
-    for index in 0..module.functions().len() as u32 {
-        let mut body = Body::read(module, input.text(), &sizes, index);
-        let loads = judge.loads(&mut body);
-        let function = Function { index, body, loads };
-        let kept = function.loads.iter().filter(|blocked| !blocked.blockers.is_empty());
-        let mut kept: Vec<&Blocked> = kept.collect();
-        all += kept.len();
-        kept.truncate(most - rows.len());
-        rows.extend(shown.rows(&function, &kept));
-    }
-    (rows, all)
+    let sources = Sources::of(debug);
+    let origins = CharOrigins::new(module, input.text());
+    let shown = Shown {
+        input,
+        names: &names,
+        debug,
+        sources,
+        advisor,
+        judge: &judge,
+        sample: None,
+        origins,
+    };
+    let functions: Vec<Function<'_>> = (0..module.functions().len() as u32)
+        .map(|index| {
+            let mut body = Body::read(module, input.text(), &sizes, index);
+            let loads = judge.loads(&mut body);
+            Function { index, body, loads }
+        })
+        .collect();
+    let is_blocked = |blocked: &&Blocked| !blocked.blockers.is_empty();
+    let mut loads: Vec<InFunction<'_, '_>> =
+        functions.iter().flat_map(|function| listed_loads(function, is_blocked)).collect();
+    rank(&mut loads);
+    let rows = shown.groups(&loads).into_iter().take(most).map(|group| {
+        let row = shown.row(group[0].0, group[0].1);
+        let lines = source::around(&row, &shown);
+        (row, lines)
+    });
+    (rows.collect(), loads.len())
 }
 
 /// Says why nothing is listed.
 fn say_why(module: &Module, wanted: &Wanted) {
     match &wanted.accesses {
         None => note(
-            "no load is kept by a store or call: there is none that is repeated, or LLVM may keep its value",
+            "nothing blocks a load here: no load is repeated, or LLVM can already reuse its value",
         ),
         Some(found) => {
             for found in found.iter().filter_map(|found| found.instruction) {
                 let name = access_name(module, found);
                 note(match module.instructions()[found].opcode {
                     Opcode::Load => format!(
-                        "{name}: no equal access stands before this load on every way to it, and no loop repeats it with the same pointer"
+                        "{name}: no earlier access has this load's value on every way to it, and no loop repeats the load with the same pointer"
                     ),
-                    _ => format!("{name} is no load"),
+                    _ => format!("{name} is not a load"),
                 });
             }
         }

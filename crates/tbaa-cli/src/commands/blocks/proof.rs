@@ -107,15 +107,15 @@ impl Sample {
         let Figures { blamed, asked, gone, tried, gone_of_tried, found } = self.figures;
         writeln!(
             out,
-            "{} that {passes} keeps, and stores alone are blamed for; of {asked} asked about, {gone} \
-             go with these stores tagged apart ({})",
+            "{passes} leaves {} that stores alone block. LLVM was asked about {asked} of them: with \
+             tags that separate the blamed stores, {gone} go ({}).",
             counted(blamed as u64, "load", "loads"),
             percent(gone as u64, asked as u64)
         )?;
         writeln!(
             out,
-            "of {tried} loads that it keeps, {gone_of_tried} go with all stores to other places \
-             tagged apart; {found} of these go with the blamed ones alone ({})",
+            "Of {tried} other loads that it leaves, {gone_of_tried} go with tags that separate all \
+             stores to other places; {found} of these go with the blamed ones alone ({}).",
             percent(found as u64, gone_of_tried as u64)
         )
     }

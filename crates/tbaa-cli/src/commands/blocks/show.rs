@@ -1,11 +1,11 @@
 //! What `tbaa blocks` prints.
 
 use std::cmp::{Ordering, Reverse};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, Write};
 
 use serde::Serialize;
-use tbaa_ir::{DebugInfo, Names};
+use tbaa_ir::{DebugInfo, Location, Names, Opcode};
 
 use super::super::counted;
 use super::Function;
@@ -14,10 +14,11 @@ use super::blame::{Blocked, Blocker, Cause, Judge, Wanted};
 use super::body::Event;
 use super::proof::{Figures, Sample, is_of_types};
 use super::prove::Outcome;
+use crate::char_origin::{CharOrigins, is_wider_char};
 use crate::find::{access_name, in_function};
 use crate::input::Input;
-use crate::printable::{llvm_name, printable};
-use tbaa_ir::Opcode;
+use crate::printable::{function_name, printable};
+use crate::sources::Sources;
 
 /// Accesses with the value that are listed.
 const SHOWN: usize = 3;
@@ -26,48 +27,57 @@ pub(super) struct Shown<'a> {
     pub(super) input: &'a Input,
     pub(super) names: &'a Names<'a>,
     pub(super) debug: &'a DebugInfo<'a>,
+    pub(super) sources: Sources,
     pub(super) advisor: Advisor<'a>,
     pub(super) judge: &'a Judge<'a>,
     pub(super) sample: Option<&'a Sample>,
+    pub(super) origins: CharOrigins<'a>,
 }
 
 /// A load in `--format json`.
 #[derive(Serialize)]
 pub(crate) struct Row {
-    function: String,
-    load: ShownEvent,
+    pub(super) function: String,
+    pub(super) load: ShownEvent,
     /// `reuse`, `reuse on some ways` or `hoist`.
-    could: &'static str,
+    pub(super) could: &'static str,
     /// The accesses whose value could be reused, one on each way.
     of: Vec<ShownEvent>,
     /// The block that begins the loop.
     header: Option<String>,
-    blockers: Vec<BlockerRow>,
+    /// Where the loop begins in the source.
+    #[serde(rename = "loop")]
+    pub(super) around: Option<String>,
+    /// How many loops the load is in.
+    depth: usize,
+    pub(super) blockers: Vec<BlockerRow>,
     /// What LLVM makes of the load with what is blamed tagged apart.
     outcome: Option<&'static str>,
 }
 
 #[derive(Serialize)]
-struct BlockerRow {
+pub(super) struct BlockerRow {
     #[serde(flatten)]
-    place: ShownEvent,
+    pub(super) place: ShownEvent,
     cause: &'static str,
-    why: String,
-    help: String,
+    pub(super) why: String,
+    pub(super) help: String,
 }
 
 /// An access or a call.
 #[derive(Serialize)]
-struct ShownEvent {
+pub(super) struct ShownEvent {
     /// `@f:2`; none of a call.
     access: Option<String>,
     /// What it is, with what its tag means.
-    what: String,
+    pub(super) what: String,
     tag: Option<String>,
     /// `f.c:14`.
-    source: Option<String>,
+    pub(super) source: Option<String>,
+    #[serde(skip)]
+    pub(super) at: Option<Location>,
     /// Bytes from the start of the text.
-    offset: usize,
+    pub(super) offset: usize,
 }
 
 /// A load with the function that it is in.
@@ -88,40 +98,38 @@ impl<'a> Shown<'a> {
 
     fn function_name(&self, function: &Function<'_>) -> String {
         let name = self.judge.module.functions().nth(function.index as usize).unwrap_or(b"?");
-        format!("@{}", llvm_name(name))
+        format!("@{}", function_name(name))
     }
 
-    pub(super) fn rows(&self, function: &Function<'_>, loads: &[&Blocked]) -> Vec<Row> {
-        let name = self.function_name(function);
+    pub(super) fn row(&self, function: &Function<'_>, blocked: &Blocked) -> Row {
         let places = |accesses: &[usize]| {
             accesses.iter().map(|&it| self.place(function, Event::Access(it))).collect::<Vec<_>>()
         };
-        let row = |blocked: &&Blocked| {
-            let (could, of, header) = match &blocked.wanted {
-                Wanted::Reuse(earlier) => ("reuse", places(earlier), None),
-                Wanted::Partly(earlier) => ("reuse on some ways", places(earlier), None),
-                Wanted::Hoist(header) => ("hoist", Vec::new(), Some(label(function, *header))),
-            };
-            let blockers = blocked.blockers.iter().map(|blocker| BlockerRow {
-                place: self.place(function, blocker.event),
-                cause: code(blocker.cause),
-                why: self.why(blocked, blocker),
-                help: self.advisor.of(function, blocked, blocker),
-            });
-            Row {
-                function: name.clone(),
-                load: self.place(function, Event::Access(blocked.load)),
-                could,
-                of,
-                header,
-                blockers: blockers.collect(),
-                outcome: self.outcome(blocked),
-            }
+        let (could, of, header) = match &blocked.wanted {
+            Wanted::Reuse(earlier) => ("reuse", places(earlier), None),
+            Wanted::Partly(earlier) => ("reuse on some ways", places(earlier), None),
+            Wanted::Hoist(header) => ("hoist", Vec::new(), Some(label(function, *header))),
         };
-        loads.iter().map(row).collect()
+        let blockers = blocked.blockers.iter().map(|blocker| BlockerRow {
+            place: self.place(function, blocker.event),
+            cause: code(blocker.cause),
+            why: self.why(blocked, blocker),
+            help: self.advisor.of(function, blocked, blocker),
+        });
+        Row {
+            function: self.function_name(function),
+            load: self.place(function, Event::Access(blocked.load)),
+            could,
+            of,
+            header,
+            around: self.loop_of(function, blocked).and_then(Result::ok),
+            depth: blocked.depth,
+            blockers: blockers.collect(),
+            outcome: self.outcome(blocked),
+        }
     }
 
-    /// The loads of a function, each with what keeps it. A function without any
+    /// The loads of a function, each with what blocks it. A function without any
     /// is left out of a list of all.
     pub(super) fn text(
         &self,
@@ -136,19 +144,22 @@ impl<'a> Shown<'a> {
         let is_load = |it: &usize| self.judge.module.instructions()[*it].opcode == Opcode::Load;
         let count = in_function(self.judge.module, function.index).filter(is_load).count();
         let kept = function.loads.iter().filter(|it| !it.blockers.is_empty()).count();
-        writeln!(
-            out,
-            "{}: {}, {kept} kept by stores or calls",
-            self.function_name(function),
-            counted(count as u64, "load", "loads"),
-        )?;
+        let (name, count) = (self.function_name(function), counted(count as u64, "load", "loads"));
+        match kept {
+            0 => writeln!(out, "{name}: {count}, none blocked by a store or call")?,
+            _ => writeln!(
+                out,
+                "{name}: {count}, {kept} cannot be removed because of a store or call"
+            )?,
+        }
         for blocked in loads {
-            self.one(function, blocked, usize::MAX, out)?;
+            self.one(function, blocked, &[], usize::MAX, out)?;
         }
         writeln!(out)
     }
 
-    /// The first loads of a list, and what keeps most of the list.
+    /// The first loads of a list, and what blocks most of the list. Loads of one place
+    /// that the same stores and calls block are one entry.
     pub(super) fn ranked(
         &self,
         loads: &[InFunction<'_, '_>],
@@ -156,20 +167,23 @@ impl<'a> Shown<'a> {
         out: &mut dyn Write,
     ) -> io::Result<()> {
         let in_loops = loads.iter().filter(|it| it.1.depth > 0).count();
+        let groups = self.groups(loads);
+        let shown = top.min(groups.len());
         writeln!(
             out,
-            "Stores and calls keep {}, {in_loops} of them in loops. The first {top}, innermost loops \
-             first:\n",
+            "{} cannot be removed because of stores or calls; {in_loops} of them are in loops. The first \
+             {shown}, innermost loops first:\n",
             counted(loads.len() as u64, "load", "loads"),
         )?;
-        for (function, blocked) in loads.iter().take(top) {
+        for group in groups.iter().take(top) {
+            let (function, blocked) = group[0];
             let loops = match blocked.depth {
                 0 => "in no loop".to_owned(),
                 1 => "in a loop".to_owned(),
                 depth => format!("in {depth} loops"),
             };
             writeln!(out, "{}, {loops}", self.function_name(function))?;
-            self.one(function, blocked, SHOWN, out)?;
+            self.one(function, blocked, &group[1..], SHOWN, out)?;
             writeln!(out)?;
         }
         let mut by_place: BTreeMap<String, (usize, usize)> = BTreeMap::new();
@@ -190,7 +204,8 @@ impl<'a> Shown<'a> {
                 }
             }
         }
-        for (title, counts) in [("What keeps most loads:", by_place), ("By what it is:", by_tag)] {
+        let titles = ["The stores and calls that block most loads:", "The same, by what they are:"];
+        for (title, counts) in titles.into_iter().zip([by_place, by_tag]) {
             let mut counts: Vec<_> = counts.into_iter().collect();
             counts.sort_by_key(|(_, (all, in_loops))| (Reverse(*in_loops), Reverse(*all)));
             writeln!(out, "{title}")?;
@@ -203,37 +218,75 @@ impl<'a> Shown<'a> {
         writeln!(out, "--all lists all loads, --loops those in loops, --top COUNT the first ones.")
     }
 
+    /// The loads of a list, those together that are of one place and have the same
+    /// blockers, in the order of the list.
+    pub(super) fn groups<'f, 't>(
+        &self,
+        loads: &[InFunction<'f, 't>],
+    ) -> Vec<Vec<InFunction<'f, 't>>> {
+        let mut groups: Vec<Vec<InFunction<'f, 't>>> = Vec::new();
+        let mut known: HashMap<(String, Vec<String>), usize> = HashMap::new();
+        for &(function, blocked) in loads {
+            let name = |event| match self.place(function, event) {
+                ShownEvent { at: Some(at), what, .. } => {
+                    format!("{what} {} {} {}", at.file, at.line, at.column)
+                }
+                ShownEvent { offset, .. } => offset.to_string(),
+            };
+            let blockers = blocked.blockers.iter().map(|it| name(it.event)).collect();
+            let what = self.place(function, Event::Access(blocked.load)).what;
+            let group = *known.entry((what, blockers)).or_insert(groups.len());
+            match groups.get_mut(group) {
+                Some(group) => group.push((function, blocked)),
+                None => groups.push(vec![(function, blocked)]),
+            }
+        }
+        groups
+    }
+
     fn one(
         &self,
         function: &Function<'_>,
         blocked: &Blocked,
+        more: &[InFunction<'_, '_>],
         most: usize,
         out: &mut dyn Write,
     ) -> io::Result<()> {
         writeln!(out, "  {}", self.line(function, Event::Access(blocked.load)))?;
-        let may = if blocked.blockers.is_empty() {
-            "and nothing in between may change it"
-        } else {
-            "but for"
+        if !more.is_empty() {
+            let places = more.iter().take(SHOWN).map(|(function, it)| {
+                let ShownEvent { access, source, .. } =
+                    self.place(function, Event::Access(it.load));
+                source.or(access).unwrap_or_default()
+            });
+            let mut places: Vec<String> = places.collect();
+            places.dedup();
+            let dots = if more.len() > SHOWN { ", ..." } else { "" };
+            let count = counted(more.len() as u64, "more load", "more loads");
+            writeln!(out, "  and {count} of it, blocked alike: {}{dots}", places.join(", "))?;
+        }
+        let [can, end] = match blocked.blockers.is_empty() {
+            true => ["can", ": nothing in between may change it"],
+            false => ["could", ", but these may change it:"],
         };
         match &blocked.wanted {
             Wanted::Reuse(earlier) => {
-                writeln!(
-                    out,
-                    "    could reuse the value of {}, {may}",
-                    self.any(function, earlier)
-                )?;
+                let from = self.any(function, earlier);
+                writeln!(out, "    LLVM {can} reuse the value of {from}{end}")?;
             }
             Wanted::Partly(earlier) => {
                 let from = self.any(function, earlier);
-                writeln!(out, "    could reuse the value of {from} on all ways but one, {may}")?;
+                writeln!(
+                    out,
+                    "    LLVM {can} reuse the value of {from}, and load on one way only{end}"
+                )?;
             }
             Wanted::Hoist(header) => {
-                let at = match self.source_of(function, *header) {
-                    Some(line) => line,
-                    None => format!("%{}", label(function, *header)),
+                let at = match self.loop_of(function, blocked) {
+                    Some(Ok(line)) => line,
+                    _ => format!("%{}", label(function, *header)),
                 };
-                writeln!(out, "    could be done once, before the loop at {at}, {may}")?;
+                writeln!(out, "    LLVM {can} load it once, before the loop at {at}{end}")?;
             }
         }
         let mut helped = Vec::new();
@@ -257,18 +310,29 @@ impl<'a> Shown<'a> {
             writeln!(out, "    help: {help}")?;
         }
         if let Some(outcome) = self.outcome(blocked) {
-            writeln!(out, "    LLVM, with the blamed stores tagged apart: {outcome}")?;
+            writeln!(out, "    LLVM, with tags that separate the blamed stores: {outcome}")?;
         } else if self.sample.is_some() && !is_of_types(blocked) && !blocked.blockers.is_empty() {
-            writeln!(out, "    LLVM was not asked: tags alone cannot free it")?;
+            writeln!(out, "    LLVM was not asked: tags alone cannot free this load")?;
         }
         Ok(())
     }
 
-    /// The line of the source that a block begins with.
-    fn source_of(&self, function: &Function<'_>, block: usize) -> Option<String> {
-        let offset = function.body.first_offset(block)?;
-        let at = self.debug.location_at(offset)?;
-        Some(printable(format!("{}:{}", at.file, at.line).as_bytes()))
+    /// Where the loop begins that a load could leave: a line of the source, or else the
+    /// label of its first block. `None` of a load that could be reused.
+    fn loop_of(
+        &self,
+        function: &Function<'_>,
+        blocked: &Blocked,
+    ) -> Option<Result<String, String>> {
+        let Wanted::Hoist(header) = blocked.wanted else { return None };
+        let blocks = function.body.blocks.iter().enumerate();
+        let mut back = blocks.filter(|(_, block)| block.successors.contains(&header));
+        let named = back.find_map(|(block, _)| {
+            function.body.last_offset(block).and_then(|offset| self.debug.loop_at(offset))
+        });
+        let first = || function.body.first_offset(header);
+        let at = named.or_else(|| first().and_then(|offset| self.debug.location_near(offset)));
+        Some(at.map(|at| self.sources.place(&at)).ok_or_else(|| label(function, header)))
     }
 
     /// Some of the accesses, one of which holds.
@@ -281,12 +345,12 @@ impl<'a> Shown<'a> {
     fn outcome(&self, blocked: &Blocked) -> Option<&'static str> {
         let sample = self.sample?;
         if sample.is_gone(blocked.load) {
-            return Some("it is gone without any change");
+            return Some("it is gone, even with the tags as they are");
         }
         Some(match sample.outcome(blocked.load)? {
-            Outcome::Kept => "it is kept",
+            Outcome::Kept => "it stays",
             Outcome::Removed => "it is gone",
-            Outcome::Moved => "it is done elsewhere, once for the loop",
+            Outcome::Moved => "it leaves the loop",
         })
     }
 
@@ -300,8 +364,8 @@ impl<'a> Shown<'a> {
 
     fn place(&self, function: &Function<'_>, event: Event) -> ShownEvent {
         let offset = self.judge.offset(event);
-        let source =
-            |at: tbaa_ir::Location| printable(format!("{}:{}", at.file, at.line).as_bytes());
+        let at = self.debug.location_near(offset);
+        let source = at.as_ref().map(|at| self.sources.place(at));
         let Event::Access(index) = event else {
             let statement = function.body.at(offset);
             let callee = statement.and_then(|it| it.call()).map_or(&b""[..], |call| call.callee);
@@ -313,8 +377,7 @@ impl<'a> Shown<'a> {
                 }
                 _ => format!("call of @{}", printable(callee)),
             };
-            let source = self.debug.location_at(offset).map(source);
-            return ShownEvent { access: None, what, tag: None, source, offset };
+            return ShownEvent { access: None, what, tag: None, source, at, offset };
         };
         let instruction = &self.judge.module.instructions()[index];
         let verb = match instruction.opcode {
@@ -335,9 +398,22 @@ impl<'a> Shown<'a> {
             access: Some(access_name(self.judge.module, index)),
             what,
             tag: instruction.tag.map(|tag| self.input.label(tag)),
-            source: self.debug.location(instruction).map(source),
+            source,
+            at,
             offset,
         }
+    }
+
+    /// Which of the two accesses is tagged as `char`, and why.
+    fn why_char(&self, blocker: &Blocker) -> String {
+        let both = [("", blocker.event.access()), ("of the load: ", Some(blocker.load))];
+        let mut origins = both.into_iter().filter_map(|(whose, index)| {
+            let instruction = &self.judge.module.instructions()[index?];
+            let is_wider = is_wider_char(self.judge.module, instruction);
+            let origin = is_wider.then(|| self.origins.of(instruction))??;
+            Some(format!("{whose}{}", origin.words()))
+        });
+        origins.next().unwrap_or_default()
     }
 
     fn why(&self, blocked: &Blocked, blocker: &Blocker) -> String {
@@ -349,17 +425,21 @@ impl<'a> Shown<'a> {
         };
         let [written, read] = [written, place(blocker.load)].map(Option::unwrap_or_default);
         let why = match blocker.cause {
-            Cause::NoTag => "it has no tag".to_owned(),
+            Cause::NoTag => "this store has no tag, so it may write anything".to_owned(),
             Cause::LoadNoTag if blocker.load != blocked.load => {
-                "the pointer's load has no tag".to_owned()
+                "the pointer's load has no tag, so any store may change it".to_owned()
             }
-            Cause::LoadNoTag => "the load has no tag".to_owned(),
-            Cause::FlattenedUnion => "a union's member, which clang tags as char".to_owned(),
-            Cause::Covers => format!("{written} may be {read}, as one covers the other's type"),
+            Cause::LoadNoTag => "the load has no tag, so any store may change it".to_owned(),
+            Cause::FlattenedUnion => self.why_char(blocker),
+            Cause::Covers => {
+                format!("{written} may be {read}, because one type is an ancestor of the other")
+            }
             Cause::RuleLlvm => {
-                format!("rule union tells {written} and {read} apart, rule llvm does not")
+                format!("rule union separates {written} and {read}, and LLVM does not")
             }
-            Cause::SameType if written == read => format!("it may be the same {read}"),
+            Cause::SameType if written == read => {
+                "both have the same type, so no tag can separate them".to_owned()
+            }
             Cause::SameType => format!("{written} may be {read}"),
             Cause::SamePlace => "it stores to the same place".to_owned(),
             Cause::Order => "it orders memory".to_owned(),
@@ -369,7 +449,7 @@ impl<'a> Shown<'a> {
         if blocker.load == blocked.load {
             return why;
         }
-        format!("{why}, through which this is loaded")
+        format!("{why}; the load's pointer is read from there")
     }
 }
 

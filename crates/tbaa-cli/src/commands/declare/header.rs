@@ -147,7 +147,8 @@ fn differing(args: &Declare, types: &Declarations, include: &str) -> Result<Vec<
     let tags = module.instructions().iter().map(|it| (it.function as usize, it.tag));
     let tags: Vec<_> = tags.filter_map(|(at, tag)| Some((functions.get(at)?, tag))).collect();
     let mut graph = module.into_graph();
-    let differences = accesses.differences(&mut types.clone().lower(policy), &mut graph, tags);
+    let differences =
+        accesses.differences(&mut types.clone().into_tagged(policy), &mut graph, tags);
     let differences = differences.map_err(Failure::unusable)?;
     found.extend(differences.into_iter().map(|it| (types.display(it.record), it.reason)));
     Ok(found)

@@ -111,7 +111,7 @@ pub(super) fn run(args: &Declare, out: &mut dyn Write) -> Result<super::Outcome,
             }
         }
         Format::Layout | Format::Llvm => {
-            complete &= lowered(args, types.lower(policy), &records, out)?;
+            complete &= lowered(args, types.into_tagged(policy), &records, out)?;
         }
     }
     Ok(if complete { super::Outcome::Fine } else { super::Outcome::Found })

@@ -84,7 +84,7 @@ impl<'a> Build<'a> {
         let Some(instruction) = access.instruction else {
             return printable(access.key.1);
         };
-        match self.debug.location(instruction).filter(|at| at.line > 0) {
+        match self.debug.location_near(instruction.offset as usize) {
             Some(at) => format!("{}:{}", printable(at.file.as_bytes()), at.line),
             None => {
                 let (line, _) = self.source.position(instruction.offset as usize);

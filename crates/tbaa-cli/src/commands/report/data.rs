@@ -12,11 +12,11 @@ use tbaa_check::verify::{Verifier, verify, verify_graph};
 use tbaa_ir::{DebugInfo, Module, Names, Opcode};
 
 use super::answers::Answers;
-use crate::commands::blocks::kept_loads;
+use crate::commands::blocks::blocked_loads;
 use crate::commands::matrix::order::preorder;
 use crate::find::by_function;
 use crate::input::{Content, Input};
-use crate::printable::{llvm_name, printable};
+use crate::printable::{function_name, printable};
 use crate::render::Source;
 
 /// Loads that are listed at most, and stores and calls that keep one.
@@ -149,8 +149,12 @@ pub(super) struct Facts {
 impl Facts {
     pub(super) fn of(input: &Input) -> Facts {
         let used = used(input);
-        let (rows, kept_loads) = kept_loads(input, LOADS);
-        let loads = rows.iter().filter_map(|row| serde_json::to_value(row).ok()).map(short);
+        let (rows, kept_loads) = blocked_loads(input, LOADS);
+        let loads = rows.iter().filter_map(|(row, lines)| {
+            let mut row = short(serde_json::to_value(row).ok()?);
+            row["lines"] = serde_json::to_value(lines).ok()?;
+            Some(row)
+        });
         let loads = loads.collect();
         let (functions, findings) = (functions(input, &used), judge(input));
         Facts { functions, findings, used, loads, kept_loads }
@@ -454,7 +458,7 @@ fn functions(input: &Input, used: &[(TagId, u64)]) -> Vec<Function> {
             _ => source.position(first.offset as usize).0,
         };
         let pairs = tagged * tagged.saturating_sub(1) / 2;
-        let name = format!("@{}", llvm_name(name));
+        let name = format!("@{}", function_name(name));
         all.push(Function { name, line, tagged, untagged, pairs, apart });
     }
     all

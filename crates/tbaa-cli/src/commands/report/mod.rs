@@ -40,13 +40,14 @@ const SIZE: usize = 1_800_000;
 Examples:
   tbaa report f.ll -o f.html
   tbaa report f.ll ravi.ron > both.html
+  tbaa report -p build -o all.html      the files of a compile_commands.json
 
 Exit status:
   0  fine
   2  unusable input or arguments")]
 pub(crate) struct Report {
     /// .ll, .bc, C or C++ files, .ron specs, or `-`.
-    #[arg(required = true)]
+    #[arg(required_unless_present = "build")]
     input: Vec<PathBuf>,
     #[command(flatten)]
     flags: FlagsArg,
@@ -56,10 +57,11 @@ pub(crate) struct Report {
 }
 
 pub(super) fn run(args: &Report, out: &mut dyn Write) -> Result<(), Failure> {
-    let each = SIZE / args.input.len();
+    let inputs = args.flags.inputs(&args.input)?;
+    let each = SIZE / inputs.len();
     let (mut documents, mut files) = (Vec::new(), Vec::new());
-    for path in &args.input {
-        let input = Input::open(args.flags.among(path, args.input.iter()))?;
+    for path in &inputs {
+        let input = Input::open(args.flags.among(path, inputs.iter()))?;
         documents.push(document(&input, each)?);
         files.push(input.file().to_owned());
     }

@@ -11,10 +11,13 @@ use tbaa_plugin::{Found, Loss};
 
 use super::super::{counted, percent};
 use crate::input::Input;
-use crate::printable::printable;
+use crate::printable::{function_name, printable};
 
 /// Lines of the source that a pair's entry names.
 const LINES: usize = 3;
+
+/// With fewer functions nothing is said of all of them.
+const FUNCTIONS: usize = 20;
 
 #[derive(Serialize)]
 pub(super) struct Findings {
@@ -46,14 +49,22 @@ struct Questions {
     /// Different pairs of the module's tags that are apart; of these some are never asked
     /// about.
     pairs_apart: u64,
-    /// Pairs of tags asked about and apart.
+    /// Pairs of tags asked about and apart,
+    pairs_asked: usize,
+    /// those among them that only types answer,
     pairs_decided: usize,
+    /// and those that change the code.
+    pairs_worth: usize,
 }
 
 #[derive(Serialize)]
 struct Totals {
     functions: usize,
     functions_that_differ: usize,
+    /// Spearman's rank correlation, over the functions, of the number of answers and the
+    /// number of loads that come back without any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answers_and_loads: Option<f64>,
     loads: i64,
     stores: i64,
     vector_loops: i64,
@@ -157,7 +168,10 @@ impl Findings {
             .map(|((a, b), (loss, functions))| PairEntry {
                 a: place(&a),
                 b: (!b.is_empty()).then(|| place(&b)),
-                buys: Entry::of(&loss, functions.into_iter().collect()),
+                buys: Entry::of(
+                    &loss,
+                    functions.iter().map(|it| function_name(it.as_bytes())).collect(),
+                ),
             })
             .collect();
         pairs.sort_by(|x, y| {
@@ -175,6 +189,20 @@ impl Findings {
             |tags: Vec<(&String, &String)>| tags.into_iter().map(|it| it.1.clone()).collect();
         let answers: BTreeSet<_> = decided.iter().map(|it| (&it.function, &it.a, &it.b)).collect();
         let pairs_decided: BTreeSet<_> = decided.iter().map(|it| (&it.a, &it.b)).collect();
+        let asked = found.asked.iter().filter(|it| it.is_decided());
+        let pairs_asked: BTreeSet<_> = asked.map(|it| (&it.a, &it.b)).collect();
+        let mut by_function: BTreeMap<&String, f64> = found
+            .all
+            .keys()
+            .filter(|it| found.none.contains_key(*it))
+            .map(|it| (it, 0.0))
+            .collect();
+        for (function, ..) in &answers {
+            by_function.entry(function).and_modify(|count| *count += 1.0);
+        }
+        let back = |it: &&String| (found.none[*it].loads - found.all[*it].loads) as f64;
+        let back: Vec<f64> = by_function.keys().map(back).collect();
+        let counts: Vec<f64> = by_function.values().copied().collect();
         let total = |of: fn(&tbaa_plugin::Code) -> i64| found.all.values().map(of).sum();
         Findings {
             questions: Questions {
@@ -183,11 +211,16 @@ impl Findings {
                 answers: answers.len(),
                 worth: found.worth.len(),
                 pairs_apart: apart(input, module),
+                pairs_asked: pairs_asked.len(),
                 pairs_decided: pairs_decided.len(),
+                pairs_worth: pairs.len(),
             },
             code: Totals {
                 functions: found.all.len(),
                 functions_that_differ: differ.len(),
+                answers_and_loads: (counts.len() >= FUNCTIONS)
+                    .then(|| correlation(&ranks(&counts), &ranks(&back)))
+                    .filter(|it| it.is_finite()),
                 loads: total(|it| it.loads),
                 stores: total(|it| it.stores),
                 vector_loops: total(|it| it.vector_loops),
@@ -232,17 +265,27 @@ impl Findings {
             questions.decided,
             percent(questions.decided, questions.asked)
         )?;
+        let share =
+            |count: usize| format!("{count} ({})", percent(count as u64, questions.pairs_apart));
         writeln!(
             out,
-            "Of {} pairs of tags that are apart, {} ({}) were asked about. Of {} answers to \
-             functions, {} ({}) change the code.",
+            "Of {} pairs of tags that are apart, LLVM asked about {}. Types alone decided {}, and {} \
+             change the code.\nOf {} answers to functions, {} ({}) change the code.",
             questions.pairs_apart,
-            questions.pairs_decided,
-            percent(questions.pairs_decided as u64, questions.pairs_apart),
+            share(questions.pairs_asked),
+            share(questions.pairs_decided),
+            share(questions.pairs_worth),
             questions.answers,
             questions.worth,
             percent(questions.worth as u64, questions.answers as u64)
         )?;
+        if let Some(correlation) = code.answers_and_loads {
+            writeln!(
+                out,
+                "Over the functions, the number of answers and the number of loads that come back \
+                 without them have a rank correlation of {correlation:.2}."
+            )?;
+        }
         if !self.pairs.is_empty() {
             writeln!(out, "\nThe pairs that buy most:")?;
         }
@@ -294,6 +337,29 @@ impl Findings {
     }
 }
 
+/// The rank of each number; equal ones have the mean of their ranks.
+fn ranks(numbers: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..numbers.len()).collect();
+    order.sort_by(|&a, &b| numbers[a].total_cmp(&numbers[b]));
+    let mut ranks = vec![0.0; numbers.len()];
+    let mut start = 0;
+    for equal in order.chunk_by(|&a, &b| numbers[a] == numbers[b]) {
+        let mean = start as f64 + (equal.len() - 1) as f64 / 2.0;
+        equal.iter().for_each(|&at| ranks[at] = mean);
+        start += equal.len();
+    }
+    ranks
+}
+
+/// Pearson's correlation; NaN where one list is of one number alone.
+fn correlation(a: &[f64], b: &[f64]) -> f64 {
+    let mean = |list: &[f64]| list.iter().sum::<f64>() / list.len() as f64;
+    let (x, y) = (mean(a), mean(b));
+    let product = |f: &dyn Fn(usize) -> f64| (0..a.len()).map(f).sum::<f64>();
+    let both = product(&|at| (a[at] - x) * (b[at] - y));
+    both / (product(&|at| (a[at] - x).powi(2)) * product(&|at| (b[at] - y).powi(2))).sqrt()
+}
+
 fn word(name: &str) -> String {
     format!("`{}`", printable(name.as_bytes()))
 }
@@ -326,4 +392,14 @@ fn apart(input: &Input, module: &Module) -> u64 {
     let pairs =
         tags.iter().enumerate().flat_map(|(at, a)| tags[at + 1..].iter().map(move |b| (*a, *b)));
     pairs.filter(|&(a, b)| oracle.alias(a, b) == tbaa::AliasResult::NoAlias).count() as u64
+}
+
+#[test]
+fn ranks_that_agree_correlate() {
+    let counts = [5.0, 0.0, 0.0, 9.0];
+    assert_eq!(ranks(&counts), [2.0, 0.5, 0.5, 3.0]);
+    let of = |other: [f64; 4]| correlation(&ranks(&counts), &ranks(&other));
+    assert!((of([50.0, 1.0, 1.0, 51.0]) - 1.0).abs() < 1e-9);
+    assert!((of([-50.0, 1.0, 1.0, -51.0]) + 1.0).abs() < 1e-9);
+    assert!(of([1.0; 4]).is_nan());
 }

@@ -69,7 +69,7 @@ impl Jit {
     pub fn new(types: Declarations) -> Jit {
         let options = JitOptions::new();
         let session = Session::new(types, Policy::Rfc, Rules::Union);
-        let lowering = Some(Lowering::new(options.lower()));
+        let lowering = Some(Lowering::new(options.lowering()));
         Jit { session, tagging: Tagging::of(options, lowering, None) }
     }
 
@@ -164,7 +164,8 @@ impl Jit {
     /// Returns what a call gets that reads and writes the memory of `touched`, by
     /// paths, and nothing else that others access: with one path its tag; with
     /// several the scopes of all that it leaves alone, where the options have
-    /// [`JitOptions::scopes`], and nothing where they have none.
+    /// [`JitOptions::scopes`], or the classes of all that it touches, where they have
+    /// [`JitOptions::classes`], and nothing where they have neither.
     ///
     /// NB: a callee that reallocates, collects garbage or calls back touches
     /// whatever those touch. One that hands out memory, or takes it back, also

@@ -1,6 +1,6 @@
 //! What a JIT is to do beside the usual.
 
-use crate::{Options, ScopeForm};
+use crate::{Classes, Options, ScopeForm};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -21,6 +21,11 @@ pub struct JitOptions {
     pub(super) alone: bool,
     pub(super) shared: Vec<String>,
     pub(super) clang: bool,
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub(super) classes: bool,
+    /// How often the JIT was loaded: each time its classes get another domain.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub(super) loaded: u32,
 }
 
 impl JitOptions {
@@ -42,13 +47,25 @@ impl JitOptions {
     /// Adds scopes beside the tags: see [`ScopeForm`].
     #[must_use]
     pub fn scopes(self, scopes: ScopeForm) -> Self {
-        JitOptions { scopes, ..self }
+        JitOptions { scopes, classes: false, ..self }
     }
 
     /// Leaves the tags off: scopes of all pairs are all that is attached.
     #[must_use]
     pub fn scopes_alone(self) -> Self {
-        JitOptions { scopes: ScopeForm::All, alone: true, ..self }
+        JitOptions { alone: true, ..self.scopes(ScopeForm::All) }
+    }
+
+    /// Adds the exact relation beside the tags, as [`Classes`](crate::Classes), in place of
+    /// scopes of another form. LLVM 22 asks it where its passes are run with the crate
+    /// `tbaa-plugin` (`run_passes` of `tbaa-inkwell`); elsewhere it is of no effect.
+    ///
+    /// NB: LLVM puts the classes of a call on all accesses of a callee that it inlines.
+    /// [`Jit::call`](super::Jit::call) must name all that the callee and its own callees
+    /// touch.
+    #[must_use]
+    pub fn classes(self) -> Self {
+        JitOptions { classes: true, alone: false, scopes: ScopeForm::None, ..self }
     }
 
     /// Names records that C code accesses by clang's own tags, in modules that are
@@ -70,9 +87,17 @@ impl JitOptions {
 
 impl JitOptions {
     /// Returns the options of the lowering.
-    pub(super) fn lower(&self) -> Options {
-        let lineage = self.lineage.clone().unwrap_or_else(unique_lineage);
-        Options::new().lineage(lineage).scopes(self.scopes)
+    pub(super) fn lowering(&self) -> Options {
+        Options::new().lineage(self.lineage_name()).scopes(self.scopes)
+    }
+
+    /// Returns no classes, which are to grow.
+    pub(super) fn no_classes(&self) -> Option<Classes> {
+        self.classes.then(|| Classes::new(&format!("{}:{}", self.lineage_name(), self.loaded)))
+    }
+
+    fn lineage_name(&self) -> String {
+        self.lineage.clone().unwrap_or_else(unique_lineage)
     }
 }
 

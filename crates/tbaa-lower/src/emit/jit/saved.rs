@@ -96,7 +96,8 @@ impl Jit {
     }
 
     /// Returns the JIT that was saved. Its places are asked for again, by their
-    /// paths, and get the tags that they had.
+    /// paths, and get the tags that they had. [Classes](JitOptions::classes) begin anew:
+    /// accesses of code that was stored are not compared with those of new code.
     ///
     /// # Errors
     ///
@@ -105,7 +106,9 @@ impl Jit {
         if saved.version != VERSION {
             return Err(SaveError::Version(saved.version));
         }
-        let SavedJit { options, types, lowering, .. } = saved;
+        let SavedJit { mut options, types, lowering, .. } = saved;
+        let counted = options.loaded.checked_add(1);
+        options.loaded = counted.ok_or_else(|| SaveError::Damaged("its number".to_owned()))?;
         let tagged = read(&types)?;
         let policy = if options.clang { Policy::Clang } else { Policy::Rfc };
         if tagged.policy() != policy || lowering.is_some() == options.clang {

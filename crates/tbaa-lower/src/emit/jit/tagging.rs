@@ -2,10 +2,10 @@
 
 use super::super::emitter::Emitter;
 use super::super::lowered::Lowered;
-use super::super::plan::{Attachments, Plan};
+use super::super::plan::{Attachments, ClassPlan, Plan};
 use super::super::recorded::{Recorded, Recorder};
 use super::{JitError, JitOptions, Tagged, TaggedCall, TaggedPlace};
-use crate::{Lowering, Shared, Source, tags_of_clang};
+use crate::{Classes, Lowering, Shared, Source, tags_of_clang};
 use tbaa::declare::{DeclId, Declarations, DeclareError, Place, Policy, TaggedTypes};
 use tbaa::{Access, CopyEntry, CopyId, Graph, Oracle, Session, Tag, TagId, TypeId};
 
@@ -44,6 +44,7 @@ pub struct Tagging {
     pub(super) options: JitOptions,
     /// `None` where tags are attached as they are.
     pub(super) lowering: Option<Lowering>,
+    classes: Option<Classes>,
     /// The tags that clang gives to the shared records.
     pub(super) theirs: Option<Graph>,
     nodes: Emitter<Recorder>,
@@ -62,7 +63,7 @@ impl Tagging {
         if of.tagged().policy() != Policy::Rfc {
             return Ok(Tagging::of(options, None, None));
         }
-        let mut lowering = Lowering::new(options.lower());
+        let mut lowering = Lowering::new(options.lowering());
         let mut theirs = None;
         if !options.shared.is_empty() {
             let records = records(of.tagged().types(), &options.shared)?;
@@ -82,7 +83,8 @@ impl Tagging {
         theirs: Option<Graph>,
     ) -> Tagging {
         let (nodes, waiting) = (Emitter::new(Recorder), Vec::new());
-        Tagging { options, lowering, theirs, nodes, waiting }
+        let classes = options.no_classes();
+        Tagging { options, lowering, classes, theirs, nodes, waiting }
     }
 
     /// Returns clang's nodes for the shared records.
@@ -207,7 +209,7 @@ impl Tagging {
             return Err(JitError::NoTag { path, why: certificate.why });
         }
         let plan = JitPlan::new(of.oracle(), &self.lowering, self.options.alone);
-        let found = self.nodes.access(plan.get(), access)?;
+        let found = plan.with(&self.classes, |plan| self.nodes.access(plan, access))?;
         let tags: &dyn Plan = match &self.lowering {
             Some(lowering) => lowering,
             None => graph,
@@ -232,11 +234,13 @@ impl Tagging {
     ) -> Result<TaggedCall, JitError> {
         let found = touched.iter().map(|path| Ok(self.resolve(of, path.as_ref())?.tag.into()));
         let touched: Vec<Access> = found.collect::<Result<_, JitError>>()?;
-        if let [access] = touched[..] {
-            self.lower(of, [access])?;
+        match touched[..] {
+            [access] => self.lower(of, [access])?,
+            _ => self.classify(of, &touched)?,
         }
         let plan = JitPlan::new(of.oracle(), &self.lowering, self.options.alone);
-        Ok(TaggedCall(self.nodes.call(plan.get(), &touched)?))
+        let call = plan.with(&self.classes, |plan| self.nodes.call(plan, &touched))?;
+        Ok(TaggedCall(call))
     }
 
     /// As [`Jit::allocating_call`](super::Jit::allocating_call).
@@ -269,7 +273,8 @@ impl Tagging {
         let copy: CopyId = made.map_err(DeclareError::Build)?;
         self.lower(of, entries.iter().map(|entry| entry.tag.into()))?;
         let plan = JitPlan::new(of.oracle(), &self.lowering, self.options.alone);
-        Ok(self.nodes.copy(plan.get(), of.oracle().graph(), copy)?)
+        let graph = of.oracle().graph();
+        Ok(plan.with(&self.classes, |plan| self.nodes.copy(plan, graph, copy))?)
     }
 
     /// As [`Jit::adopt`](super::Jit::adopt).
@@ -334,12 +339,14 @@ impl Tagging {
         of: &mut impl Typed,
         accesses: impl IntoIterator<Item = Access>,
     ) -> Result<(), JitError> {
-        let Some(lowering) = &mut self.lowering else { return Ok(()) };
-        if lowering.sources().len() == 0 && self.theirs.is_none() {
+        let first = self.lowering.as_ref().is_some_and(|it| it.sources().len() == 0);
+        if first && self.theirs.is_none() {
             self.waiting.extend(anchors(of)?);
         }
         let waiting = std::mem::take(&mut self.waiting).into_iter().map(Access::from);
-        let accesses = waiting.chain(accesses);
+        let accesses: Vec<Access> = waiting.chain(accesses).collect();
+        self.classify(of, &accesses)?;
+        let Some(lowering) = &mut self.lowering else { return Ok(()) };
         let named = records(of.tagged().types(), &self.options.shared)?;
         let shared = (!named.is_empty()).then(|| Shared::new(of.tagged().types(), named));
         let source = |access: Access| {
@@ -350,8 +357,16 @@ impl Tagging {
             };
             Some(Source { size: access.size, ..source })
         };
-        let sources: Vec<Source> = accesses.filter_map(source).collect();
+        let sources: Vec<Source> = accesses.into_iter().filter_map(source).collect();
         Ok(lowering.lower(of.oracle(), sources)?)
+    }
+
+    /// Gives classes to accesses that have none.
+    fn classify(&mut self, of: &impl Typed, accesses: &[Access]) -> Result<(), JitError> {
+        match &mut self.classes {
+            Some(classes) => Ok(classes.add(of.oracle(), accesses.iter().copied())?),
+            None => Ok(()),
+        }
     }
 }
 
@@ -395,10 +410,15 @@ impl<'j> JitPlan<'j> {
         JitPlan::Lowered(if alone { plan.scopes_alone() } else { plan })
     }
 
-    fn get(&self) -> &dyn Plan {
-        match self {
+    /// Calls with the plan, its scopes replaced by classes if there are any.
+    fn with<R>(&self, classes: &Option<Classes>, then: impl FnOnce(&dyn Plan) -> R) -> R {
+        let tags: &dyn Plan = match self {
             JitPlan::AsClang(graph) => *graph,
             JitPlan::Lowered(plan) => plan,
+        };
+        match classes {
+            Some(classes) => then(&ClassPlan { tags, classes }),
+            None => then(tags),
         }
     }
 }

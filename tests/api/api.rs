@@ -1,9 +1,9 @@
-//! The public interface of each library crate, item by item, is what `api/CRATE.txt` says: a review
+//! The public interface of each library crate, item by item, is what `CRATE.txt` says: a review
 //! shows what a release breaks.
 //!
-//! `TBAA_API=overwrite cargo test -p tbaa-tests --test graph api` writes the files. rustdoc's JSON
-//! is not stable, and `public-api` reads that of one Rust version: with another
-//! toolchain the test says so and is skipped. `TBAA_API=require` fails instead.
+//! `TBAA_API=overwrite cargo test -p tbaa-api` writes the files. rustdoc's JSON is not stable, and
+//! `public-api` reads that of one Rust version: with another toolchain the test says so and is
+//! skipped. `TBAA_API=require` fails instead.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -51,7 +51,7 @@ fn interface(of: &str) -> Result<String, String> {
         .args(["--", "-Z", "unstable-options", "--output-format", "json", "--cap-lints", "allow"])
         .env("RUSTC_BOOTSTRAP", "1")
         .env_remove("RUSTDOCFLAGS")
-        .current_dir(tbaa_tests::ROOT)
+        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
         .output()
         .map_err(|error| error.to_string())?;
     if !output.status.success() {
@@ -70,7 +70,7 @@ fn interface(of: &str) -> Result<String, String> {
 /// The lines that the interface of a crate has lost or got.
 fn changes(of: &str, wish: &str) -> Result<String, String> {
     let ours = interface(of)?;
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("graph/api/{of}.txt"));
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("{of}.txt"));
     if wish == "overwrite" {
         std::fs::write(&file, &ours).unwrap();
     }
@@ -94,6 +94,6 @@ fn the_interface_is_as_written_down() {
             Err(why) => panic!("{why}"),
         }
     }
-    let how = "TBAA_API=overwrite writes the files in tests/graph/api";
+    let how = "TBAA_API=overwrite writes the files in tests/api";
     assert!(found.is_empty(), "the interface has changed; {how}\n{found}");
 }

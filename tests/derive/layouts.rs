@@ -185,7 +185,7 @@ fn char_like_members_alias_everything() {
     let Some((_, target)) = host() else { return };
     for (policy, rules) in [(Policy::Clang, Rules::Llvm), (Policy::Rfc, Rules::Union)] {
         let mut graph = Graph::new();
-        let mut types = Declarations::new(target.clone()).lower(policy);
+        let mut types = Declarations::new(target.clone()).into_tagged(policy);
         macro_rules! tag {
             ($($path:tt)*) => {
                 types.handle(&mut graph, path!($($path)*)).unwrap().tag.unwrap()

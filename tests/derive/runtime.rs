@@ -159,7 +159,7 @@ fn rust_and_ron_give_one_graph() {
     for (policy, word) in
         [(Policy::Clang, "clang"), (Policy::ClangNew, "clang_new"), (Policy::Rfc, "rfc")]
     {
-        let mut types = Declarations::new(host.clone()).lower(policy);
+        let mut types = Declarations::new(host.clone()).into_tagged(policy);
         let mut graph = Graph::new();
         let mut typed = Accesses { types: &mut types, graph: &mut graph, paths: Vec::new() };
         typed.add(path!(State.header.next));

@@ -43,7 +43,7 @@ impl TaggedTypes {
     ///
     /// let mut types = Declarations::new(Target::x86_64());
     /// types.define(Record::structure("Point").field("x", "double").field("kind", "int"))?;
-    /// let mut types = types.lower(Policy::Rfc);
+    /// let mut types = types.into_tagged(Policy::Rfc);
     /// let mut graph = Graph::new();
     /// let ours = types.tag(&mut graph, "Point.kind")?;
     /// assert_eq!(types.adopt(&mut graph, &helper, theirs)?, Some(ours));

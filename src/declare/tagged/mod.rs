@@ -81,7 +81,7 @@ pub struct Place {
 /// )?;
 ///
 /// let mut graph = Graph::new();
-/// let mut types = types.lower(Policy::Clang);
+/// let mut types = types.into_tagged(Policy::Clang);
 /// let base = types.tag(&mut graph, "CallInfo.l.base")?;
 /// let number = types.tag(&mut graph, "*double")?;
 /// assert_eq!(graph.tag(base).unwrap().offset, 8);
@@ -130,7 +130,7 @@ impl Declarations {
     /// Puts the types under a policy. More may be declared after this, through
     /// [`TaggedTypes::types_mut`].
     #[must_use]
-    pub fn lower(self, policy: Policy) -> TaggedTypes {
+    pub fn into_tagged(self, policy: Policy) -> TaggedTypes {
         TaggedTypes { types: self, policy, root: None, nodes: Vec::new(), any_pointers: Vec::new() }
     }
 }
@@ -210,7 +210,7 @@ impl TaggedTypes {
     /// types.define(
     ///     Record::structure("Header").bits("kind", "unsigned", 3).bits("mark", "unsigned", 5),
     /// )?;
-    /// let mark = types.lower(Policy::Clang).place(&mut Graph::new(), "Header.mark")?;
+    /// let mark = types.into_tagged(Policy::Clang).place(&mut Graph::new(), "Header.mark")?;
     /// assert_eq!((mark.tag, mark.bits), (None, Some((3, 5))), "clang has no tag for it");
     /// # Ok::<(), tbaa::declare::DeclareError>(())
     /// ```

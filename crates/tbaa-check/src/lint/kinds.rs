@@ -1,0 +1,137 @@
+//! Scalars that are named after one kind of type, on accesses of another kind.
+
+use super::report::Report;
+use super::width;
+use crate::diagnostic::Lint;
+use crate::subject::Subject;
+use tbaa::{TypeId, TypeKind};
+use tbaa_ir::{Instruction, Opcode};
+use tbaa_lex::source::shortened;
+use tbaa_lex::table::{HashMap, HashSet, IndexMap};
+
+/// What a scalar is, with its width in bits.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Integer(u64),
+    Float(u64),
+    Pointer,
+}
+
+impl Kind {
+    /// The kind that a name in a tree of types speaks of. Many front ends name scalars after
+    /// variables or regions, which hold anything; their names say nothing, and nor does a type
+    /// of 8 bits, which often stands for all others.
+    fn of_name(name: &[u8]) -> Option<Kind> {
+        let name = std::str::from_utf8(name).ok()?.to_ascii_lowercase();
+        Some(match &name[..] {
+            "any pointer" | "vtable pointer" | "pointer" | "ptr" => Kind::Pointer,
+            "half" | "f16" | "float16" => Kind::Float(16),
+            "float" | "f32" | "float32" => Kind::Float(32),
+            "double" | "f64" | "float64" => Kind::Float(64),
+            "short" | "i16" | "u16" | "int16" | "uint16" => Kind::Integer(16),
+            "int" | "i32" | "u32" | "int32" | "uint32" => Kind::Integer(32),
+            "long" | "long long" | "i64" | "u64" | "int64" | "uint64" => Kind::Integer(64),
+            "isize" | "usize" => Kind::Integer(64),
+            // clang: `CodeGenTBAA::getTypeInfoHelper`.
+            name => {
+                let (digits, _) = name.strip_prefix('p')?.split_once(' ')?;
+                digits.parse::<u32>().ok()?;
+                Kind::Pointer
+            }
+        })
+    }
+
+    /// The kind of an LLVM type.
+    fn of_llvm(ty: &[u8]) -> Option<Kind> {
+        match ty {
+            _ if width::is_pointer(ty) => Some(Kind::Pointer),
+            b"half" => Some(Kind::Float(16)),
+            b"float" => Some(Kind::Float(32)),
+            b"double" => Some(Kind::Float(64)),
+            [b'i', bits @ ..] => std::str::from_utf8(bits).ok()?.parse().ok().map(Kind::Integer),
+            _ => None,
+        }
+    }
+
+    /// Whether an access of kind `accessed` fits. An integer may hold the bits of anything as
+    /// wide as it, and of several floating-point numbers; other passes than front ends use integers of any width, and exchange integers
+    /// and floating-point numbers.
+    fn takes(self, accessed: Kind, is_optimized: impl Fn() -> bool) -> bool {
+        match (self, accessed) {
+            (Kind::Integer(_), Kind::Integer(_)) => true,
+            (Kind::Float(64) | Kind::Pointer, Kind::Integer(64)) => true,
+            (Kind::Pointer, Kind::Integer(32)) => is_optimized(),
+            (Kind::Float(own), Kind::Integer(bits)) => bits.is_multiple_of(own) || is_optimized(),
+            (Kind::Pointer, Kind::Integer(_)) | (Kind::Integer(_), Kind::Float(_)) => {
+                is_optimized()
+            }
+            _ => self == accessed,
+        }
+    }
+}
+
+/// The accesses under one scalar type.
+#[derive(Default)]
+struct Accesses<'a> {
+    seen: HashSet<&'a [u8]>,
+    fitting: Option<&'a Instruction>,
+    other: Option<&'a Instruction>,
+}
+
+pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
+    let Some(module) = subject.module.filter(|_| report.wants(Lint::OtherKind)) else { return };
+    let graph = subject.graph;
+    // Only passes make values meet.
+    let is_optimized = || memchr::memmem::find(subject.text, b" = phi ").is_some();
+    let mut kinds: HashMap<TypeId, Option<Kind>> = HashMap::default();
+    let mut by_type: IndexMap<TypeId, Accesses<'_>> = IndexMap::default();
+    for instruction in module.instructions() {
+        let plain = matches!(instruction.opcode, Opcode::Load | Opcode::Store);
+        let tag = instruction.tag.filter(|_| plain).and_then(|tag| graph.tag(tag).ok());
+        let Some(ty) = tag.map(|tag| tag.access) else { continue };
+        let of_name = || {
+            let node = graph.ty(ty);
+            Kind::of_name(node.name().filter(|_| node.kind() == TypeKind::Scalar)?)
+        };
+        let Some(named) = *kinds.entry(ty).or_insert_with(of_name) else { continue };
+        let accesses = by_type.entry(ty).or_default();
+        let accessed = module.access_type(instruction);
+        if !accesses.seen.insert(accessed) {
+            continue;
+        }
+        let Some(kind) = Kind::of_llvm(accessed) else { continue };
+        if kind == named {
+            accesses.fitting.get_or_insert(instruction);
+        } else if !named.takes(kind, is_optimized) {
+            accesses.other.get_or_insert(instruction);
+        }
+    }
+    let mut parents = None;
+    for (ty, accesses) in by_type {
+        let (Some(fitting), Some(other)) = (accesses.fitting, accesses.other) else { continue };
+        let parents: &HashSet<TypeId> = parents.get_or_insert_with(|| {
+            let scalars = graph.types().map(|ty| graph.ty(ty));
+            let scalars = scalars.filter(|node| node.kind() == TypeKind::Scalar);
+            scalars.filter_map(|node| node.parent()).collect()
+        });
+        // A type above others is meant for accesses of all their kinds.
+        if parents.contains(&ty) {
+            continue;
+        }
+        let name = subject.type_name(ty.node());
+        let [first, second] = [fitting, other].map(|it| shortened(module.access_type(it)));
+        let message =
+            || format!("scalar type {name} is the tag of accesses to {first} and to {second}");
+        let Some(found) = report.add(Lint::OtherKind, message) else { continue };
+        found.primary = Some(subject.instruction_label(other, format!("accesses {second}")));
+        found.secondary.push(subject.instruction_label(fitting, format!("accesses {first}")));
+        found.note(format!(
+            "LLVM answers MayAlias between the two; and it answers NoAlias between this {second} \
+             and every {second} with another tag, even if they are the same memory"
+        ));
+        found.advise(format!(
+            "give {second} a scalar type of its own; memory that holds both in turn, as a union \
+             does, needs one tag for all its accesses, such as that of `char`"
+        ));
+    }
+}

@@ -1,0 +1,160 @@
+//! Members of structs under tags that exclude each other, in all functions together.
+
+use super::function::Member;
+use super::report::Report;
+use crate::diagnostic::Lint;
+use crate::subject::Subject;
+use tbaa::{Graph, Oracle, TagId};
+use tbaa_ir::{Instruction, Opcode};
+use tbaa_lex::source::shortened;
+use tbaa_lex::table::{HashSet, IndexMap};
+
+/// Tags of one place that are compared: a place of a hostile text may have thousands.
+const COMPARED: usize = 16;
+
+/// An access to a place: its tag, the type that it loads or stores, and the instruction.
+type Access<'a> = (TagId, &'a [u8], &'a Instruction);
+
+/// The accesses to places of structs.
+#[derive(Default)]
+pub(super) struct Members<'a> {
+    /// By struct and member.
+    places: IndexMap<Member<'a>, Vec<Access<'a>>>,
+    /// Loads and stores of all of a struct, by its type.
+    whole: IndexMap<&'a [u8], Vec<Access<'a>>>,
+}
+
+/// Whether the tags of a graph may be wrong here. clang gives members of unions one tag, and C++
+/// stores objects of several types one after the other in the bytes of one struct.
+pub(super) fn are_wanted(graph: &Graph, report: &Report<'_>) -> bool {
+    (report.wants(Lint::UnionMembers) || report.wants(Lint::WholeStruct))
+        && graph.tags().any(|tag| !is_of_clang(graph, tag))
+}
+
+/// Whether a tag is clang's, or of no root.
+fn is_of_clang(graph: &Graph, tag: TagId) -> bool {
+    let root = graph.tag(tag).ok().and_then(|tag| graph.root_of(tag.access));
+    let name = |root| graph.ty(root).name().unwrap_or_default();
+    root.is_none_or(|root| name(root).starts_with(b"Simple C"))
+}
+
+impl<'a> Members<'a> {
+    /// Takes note of an access, and of the member that its pointer was computed as.
+    pub(super) fn add(
+        &mut self,
+        subject: &Subject<'a>,
+        instruction: &'a Instruction,
+        member: Option<&Member<'a>>,
+    ) {
+        let Some(module) = subject.module else { return };
+        let plain = matches!(instruction.opcode, Opcode::Load | Opcode::Store);
+        let Some(tag) = instruction.tag.filter(|&tag| plain && !is_of_clang(subject.graph, tag))
+        else {
+            return;
+        };
+        let ty = module.access_type(instruction);
+        let add = |found: &mut Vec<Access<'a>>| {
+            let known = found.iter().any(|&(other, of, _)| (other, of) == (tag, ty));
+            if !known && found.len() < COMPARED {
+                found.push((tag, ty, instruction));
+            }
+        };
+        if is_struct(ty) {
+            add(self.whole.entry(ty).or_default());
+        } else if let Some(member) = member {
+            add(self.places.entry(member.clone()).or_default());
+        }
+    }
+
+    /// Reports each place, and each struct, once.
+    ///
+    /// Only accesses of different LLVM types are of a union: a struct that several types of the
+    /// source share has one LLVM type, and members of one LLVM type.
+    pub(super) fn report(
+        &self,
+        subject: &Subject<'_>,
+        oracle: &Oracle<&Graph>,
+        reported: &HashSet<(TagId, TagId)>,
+        report: &mut Report<'_>,
+    ) {
+        let exclude = |a: &Access<'_>, b: &Access<'_>| {
+            let known = reported.contains(&(a.0, b.0)) || reported.contains(&(b.0, a.0));
+            a.1 != b.1 && !known && !oracle.may_alias(a.0, b.0)
+        };
+        for (member, accesses) in &self.places {
+            let pairs = accesses.iter().enumerate();
+            let mut pairs = pairs.flat_map(|(at, b)| accesses[..at].iter().map(move |a| (a, b)));
+            if let Some((a, b)) = pairs.find(|(a, b)| exclude(a, b)) {
+                union(subject, report, member, a, b);
+            }
+        }
+        for (&ty, whole) in &self.whole {
+            let of_struct = self.places.iter().filter(|(member, _)| member.ty == ty);
+            let mut members = of_struct.flat_map(|(_, accesses)| accesses);
+            let found = members.find_map(|b| Some((whole.iter().find(|a| exclude(a, b))?, b)));
+            if let Some((a, b)) = found {
+                struct_as_a_whole(subject, report, ty, a, b);
+            }
+        }
+    }
+}
+
+/// `%S` or `{ i32, ptr }`, and no pointer to it.
+pub(super) fn is_struct(ty: &[u8]) -> bool {
+    (ty.starts_with(b"%") || ty.starts_with(b"{") || ty.starts_with(b"<{")) && !ty.ends_with(b"*")
+}
+
+fn union(
+    subject: &Subject<'_>,
+    report: &mut Report<'_>,
+    member: &Member<'_>,
+    a: &Access<'_>,
+    b: &Access<'_>,
+) {
+    let [tag_a, tag_b] = [a, b].map(|it| subject.tag_meaning(it.0));
+    let [ty_a, ty_b] = [a, b].map(|it| shortened(it.1));
+    let message = || {
+        format!("{member} is accessed as {ty_a} with tag {tag_a} and as {ty_b} with tag {tag_b}")
+    };
+    let Some(found) = report.add(Lint::UnionMembers, message) else { return };
+    found.primary =
+        Some(subject.tag_label(b.2, format!("{tag_b}, in {}", subject.function_of(b.2))));
+    found
+        .secondary
+        .push(subject.tag_label(a.2, format!("{tag_a}, in {}", subject.function_of(a.2))));
+    found.note(
+        "these are members of a union, and LLVM answers NoAlias between them: it may move a load \
+         of one member before the store to the other",
+    );
+    found.advise(
+        "give all members of a union one tag, such as that of `char`; or describe the union to \
+         `tbaa lower`, which keeps them apart from everything else",
+    );
+}
+
+fn struct_as_a_whole(
+    subject: &Subject<'_>,
+    report: &mut Report<'_>,
+    ty: &[u8],
+    whole: &Access<'_>,
+    part: &Access<'_>,
+) {
+    let ty = shortened(ty);
+    let [of_whole, of_part] = [whole, part].map(|it| subject.tag_meaning(it.0));
+    let message = || {
+        format!("a whole {ty} is accessed with tag {of_whole}, and its member with tag {of_part}")
+    };
+    let Some(found) = report.add(Lint::WholeStruct, message) else { return };
+    let function = subject.function_of(whole.2);
+    found.primary = Some(subject.instruction_label(whole.2, format!("all of {ty}, in {function}")));
+    let function = subject.function_of(part.2);
+    found.secondary.push(subject.instruction_label(part.2, format!("a member, in {function}")));
+    found.note(
+        "the whole covers the member, and LLVM answers NoAlias between them: it may move the load \
+         of one before the store to the other",
+    );
+    found.advise(
+        "tag the access to the whole struct by a type above the types of all its members, such as \
+         `char`, or leave its tag out",
+    );
+}

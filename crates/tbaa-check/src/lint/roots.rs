@@ -1,0 +1,68 @@
+//! Functions whose tags stand under two roots.
+
+use super::report::Report;
+use crate::diagnostic::Lint;
+use crate::subject::Subject;
+use tbaa::{Format, TagId, TypeId};
+use tbaa_ir::Instruction;
+use tbaa_lex::table::{HashMap, HashSet};
+
+/// Reports each pair of roots once, at the first function that has tags under both.
+pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
+    let Some(module) = subject.module.filter(|_| report.wants(Lint::TwoRoots)) else { return };
+    let graph = subject.graph;
+    let mut roots: HashMap<TagId, Option<Root>> = HashMap::default();
+    for tag in graph.tags() {
+        let read = graph.tag(tag).ok();
+        let root = read.and_then(|tag| Some(Root(graph.root_of(tag.access)?, tag.format)));
+        roots.insert(tag, root);
+    }
+    let distinct: HashSet<Root> = roots.values().filter_map(|&root| root).collect();
+    if distinct.len() < 2 {
+        return;
+    }
+    let mut reported = HashSet::default();
+    for function in module.instructions().chunk_by(|a, b| a.function == b.function) {
+        let mut first: Option<(Root, &Instruction)> = None;
+        for instruction in function {
+            let Some(root) = instruction.tag.and_then(|tag| roots[&tag]) else { continue };
+            let (earlier, of_earlier) = *first.get_or_insert((root, instruction));
+            if !earlier.is_by_mistake_beside(root, subject) || !reported.insert((earlier, root)) {
+                continue;
+            }
+            reported.insert((root, earlier));
+            let [a, b] = [earlier, root].map(|Root(root, _)| subject.type_name(root.node()));
+            let name = subject.function_of(instruction);
+            let message = || format!("{name} has tags under two roots: {a} and {b}");
+            let Some(found) = report.add(Lint::TwoRoots, message) else { continue };
+            found.primary = Some(subject.tag_label(instruction, format!("under {b}")));
+            found.secondary.push(subject.tag_label(of_earlier, format!("under {a}")));
+            found.note(
+                "LLVM answers MayAlias for every two tags under different roots, so these tags \
+                 cannot separate their accesses",
+            );
+            found.advise(
+                "put all types of a front end under one root; allow this lint if the function was \
+                 inlined from another language",
+            );
+        }
+    }
+}
+
+/// A root, with the format of the types below it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Root(TypeId, Format);
+
+impl Root {
+    /// Whether no front end is known to give one function both roots.
+    ///
+    /// clang has one root for C and another for C++, and Flang one for each function: inlining
+    /// brings them together. Two formats need two roots.
+    fn is_by_mistake_beside(self, other: Root, subject: &Subject<'_>) -> bool {
+        let name = |root: Root| subject.graph.ty(root.0).name().unwrap_or_default();
+        let both = |start: &[u8]| [self, other].iter().all(|&it| name(it).starts_with(start));
+        let any = |start: &[u8]| [self, other].iter().any(|&it| name(it).starts_with(start));
+        let same_format = self.1 == other.1;
+        self.0 != other.0 && same_format && !both(b"Simple C") && !any(b"Flang function root ")
+    }
+}

@@ -1,0 +1,104 @@
+//! A module in which one kind of bad node is put right, so that it hides nothing else.
+
+use std::ops::Range;
+
+use crate::diagnostic::{Findings, Rule};
+use crate::subject::Subject;
+use crate::verify::type_faults;
+use tbaa::parts::Shape;
+use tbaa::{Format, Operand};
+use tbaa_ir::{Edits, Keep, Module};
+
+/// Operands of a node that is put right; to find an operand takes time linear in the node.
+const OPERANDS: usize = 256;
+
+/// Nodes that are put right.
+const NODES: usize = 64;
+
+/// A module whose types list their fields in order.
+pub(crate) struct Repaired {
+    pub(crate) module: Module,
+    /// As long as the text that it is made of. What is not a field's operand is where it was.
+    pub(crate) text: Vec<u8>,
+    fields: Vec<Range<usize>>,
+}
+
+impl Repaired {
+    /// Sorts the fields of types that break rule [`Rule::FieldOrder`] and no other; `None` if
+    /// there are none. LLVM's verifier rejects every tag that goes through such a type, and then
+    /// rule `llvm` has no answer to compare.
+    pub(crate) fn of(subject: &Subject<'_>) -> Option<Repaired> {
+        subject.module?;
+        let (graph, mut edits, mut fields) = (subject.graph, Edits::default(), Vec::new());
+        for ty in graph.types() {
+            let (node, format) = (ty.node(), graph.ty(ty).format());
+            let len = graph.operand_count(node);
+            if len > OPERANDS || fields.len() == NODES {
+                continue;
+            }
+            let faults = type_faults(graph, node, format);
+            if faults.is_empty() || faults.iter().any(|&rule| rule != Rule::FieldOrder) {
+                continue;
+            }
+            if let Some((span, sorted)) = sorted(subject, ty, len, format) {
+                fields.push(span.clone());
+                edits.replace(span, sorted);
+            }
+        }
+        if fields.is_empty() {
+            return None;
+        }
+        let text = edits.apply(subject.text);
+        let module = tbaa_ir::read_with(&text, Keep::Used).ok()?;
+        (text.len() == subject.text.len()).then_some(Repaired { module, text, fields })
+    }
+
+    /// Adds what was found in the repaired module and is not yet among the findings. A place in
+    /// fields that were moved becomes that of all of the node's fields.
+    pub(crate) fn add(&self, found: Findings, to: &mut Findings) {
+        let stays = |it: &crate::Diagnostic| {
+            !to.iter().any(|known| known.code == it.code && known.primary == it.primary)
+        };
+        let mut new: Vec<_> = found.into_iter().filter(stays).collect();
+        for finding in &mut new {
+            for label in finding.primary.iter_mut().chain(&mut finding.secondary) {
+                let inside =
+                    |of: &&Range<usize>| of.contains(&label.span.start) && label.span.end <= of.end;
+                if let Some(of) = self.fields.iter().find(inside) {
+                    label.span = of.clone();
+                }
+            }
+            if to.admits(finding.code) {
+                to.push(finding.clone());
+            }
+        }
+    }
+}
+
+/// Where a node's fields stand, and the same fields in order and in as many bytes.
+fn sorted(
+    subject: &Subject<'_>,
+    ty: tbaa::TypeId,
+    len: usize,
+    format: Format,
+) -> Option<(Range<usize>, String)> {
+    let (graph, node) = (subject.graph, ty.node());
+    let positions: Vec<usize> = Shape { format, len }.fields().collect();
+    let width = len.checked_sub(*positions.first()?)? / positions.len();
+    let mut fields = Vec::new();
+    for &at in &positions {
+        let offset = graph.operand(node, at + 1).and_then(Operand::int)?;
+        let spans: Option<Vec<Range<usize>>> =
+            (at..at + width).map(|at| subject.operand_span(node, at)).collect();
+        fields.push((offset.value, spans?));
+    }
+    let start = fields.first()?.1.first()?.start;
+    let end = fields.last()?.1.last()?.end;
+    fields.sort_by_key(|(offset, _)| *offset);
+    let operands = fields.iter().flat_map(|(_, spans)| spans);
+    let operands: Vec<_> =
+        operands.map(|span| String::from_utf8_lossy(&subject.text[span.clone()])).collect();
+    let text = operands.join(",");
+    let padding = (end - start).checked_sub(text.len())?;
+    Some((start..end, text + &" ".repeat(padding)))
+}

@@ -1,0 +1,195 @@
+//! Why clang tags an access as `char`, or not at all.
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use tbaa::TagId;
+use tbaa::types::{Context, Definitions};
+use tbaa_ir::{Body, Element, Instruction, Module, Opcode, Statement};
+
+use crate::printable::printable;
+
+/// What in the source gives an access no tag of its own type.
+#[derive(Clone)]
+pub(crate) enum CharOrigin {
+    /// A `char` of the source: the access is a byte wide.
+    Char,
+    /// A member of a union, by the LLVM type of the union.
+    Union(String),
+    /// A value that is loaded and stored again, and used for nothing else.
+    Copy,
+    /// An access that is wider than a byte, and nothing more is known.
+    Wider,
+    /// Bits of a word that are read, changed and stored. It has no tag.
+    BitField,
+}
+
+/// Whether a load or store is tagged `char` and is wider than a byte.
+pub(crate) fn is_wider_char(module: &Module, instruction: &Instruction) -> bool {
+    let plain = matches!(instruction.opcode, Opcode::Load | Opcode::Store);
+    let is_char = instruction.tag.is_some_and(|tag| is_char(module, tag));
+    plain && is_char && module.access_type(instruction) != b"i8"
+}
+
+fn is_char(module: &Module, tag: TagId) -> bool {
+    let graph = module.graph();
+    graph.tag(tag).is_ok_and(|tag| graph.ty(tag.access).name() == Some(b"omnipotent char"))
+}
+
+/// Finds out where `char` tags come from: each function and each access is looked at once.
+pub(crate) struct CharOrigins<'a> {
+    module: &'a Module,
+    text: &'a [u8],
+    types: OnceCell<Option<(Context, Definitions)>>,
+    /// The function that was asked about last.
+    body: RefCell<Option<(u32, Rc<Body<'a>>)>>,
+    known: RefCell<HashMap<u32, Option<CharOrigin>>>,
+}
+
+impl<'a> CharOrigins<'a> {
+    pub(crate) fn new(module: &'a Module, text: &'a [u8]) -> Self {
+        let (types, body, known) = (OnceCell::new(), RefCell::default(), RefCell::default());
+        CharOrigins { module, text, types, body, known }
+    }
+
+    /// Finds out where the `char` tag of an access comes from, or why it has no tag; `None` of
+    /// other tags, of other instructions than loads and stores, and of an access without a tag
+    /// that is no bit-field.
+    pub(crate) fn of(&self, instruction: &Instruction) -> Option<CharOrigin> {
+        if let Some(known) = self.known.borrow().get(&instruction.offset) {
+            return known.clone();
+        }
+        let found = self.find(instruction);
+        self.known.borrow_mut().insert(instruction.offset, found.clone());
+        found
+    }
+
+    fn body(&self, function: u32) -> Rc<Body<'a>> {
+        let mut last = self.body.borrow_mut();
+        match &*last {
+            Some((of, body)) if *of == function => Rc::clone(body),
+            _ => {
+                let body = Rc::new(self.module.body(self.text, function));
+                *last = Some((function, Rc::clone(&body)));
+                body
+            }
+        }
+    }
+
+    fn find(&self, instruction: &Instruction) -> Option<CharOrigin> {
+        let (module, text) = (self.module, self.text);
+        if !matches!(instruction.opcode, Opcode::Load | Opcode::Store) {
+            return None;
+        }
+        let body = self.body(instruction.function);
+        let definition = |value: &[u8]| body.statements.iter().find(|it| it.result == Some(value));
+        let statement = body.at(instruction.offset as usize)?;
+        let Some(tag) = instruction.tag else {
+            return is_bit_field(&body, statement, &definition).then_some(CharOrigin::BitField);
+        };
+        if !is_char(module, tag) {
+            return None;
+        }
+        let pointer = instruction.pointer_span(text).map(|span| &text[span])?;
+        let element = definition(pointer).and_then(Statement::element);
+        if let Some(union) = element.and_then(|element| self.union_of(&element)) {
+            return Some(CharOrigin::Union(union));
+        }
+        if !is_wider_char(module, instruction) {
+            return Some(CharOrigin::Char);
+        }
+        let is_copy = match instruction.opcode {
+            Opcode::Load => is_copied(&body, statement.result?),
+            _ => {
+                let stored = statement.stored().and_then(|value| definition(value.value));
+                let loaded = stored.filter(|it| it.opcode == Opcode::Load);
+                loaded.and_then(|it| it.result).is_some_and(|value| is_copied(&body, value))
+            }
+        };
+        Some(if is_copy { CharOrigin::Copy } else { CharOrigin::Wider })
+    }
+    /// The union that a `getelementptr` leads to, or through.
+    fn union_of(&self, element: &Element<'_>) -> Option<String> {
+        let types = self.types.get_or_init(|| {
+            let mut context = Context::new();
+            let names = self.module.read_types(self.text, &mut context).ok()?;
+            Some((context, names))
+        });
+        let (context, names) = types.as_ref()?;
+        let mut ty = names.named(element.ty.strip_prefix(b"%")?)?;
+        let mut indices = element.indices().skip(1);
+        loop {
+            let name = context.name(ty).unwrap_or_default();
+            if name.starts_with(b"union.") {
+                return Some(format!("%{}", printable(name)));
+            }
+            let parts = context.parts(ty);
+            // A pointer to a struct is one to its first member. All elements of an array are alike.
+            let index: usize = match indices.next() {
+                Some(index) if parts.len() > 1 => {
+                    std::str::from_utf8(index.value).ok()?.parse().ok()?
+                }
+                _ => 0,
+            };
+            ty = *parts.get(index)?;
+        }
+    }
+}
+
+impl CharOrigin {
+    /// Says it in a sentence's second half, after "the access is tagged char".
+    pub(crate) fn words(&self) -> String {
+        match self {
+            CharOrigin::Char => "it is a char in the source".to_owned(),
+            CharOrigin::Union(ty) => {
+                format!("it is a member of {ty}, and clang tags members of unions as char")
+            }
+            CharOrigin::Copy => {
+                "the value is only copied: a copy of a union or of several fields has the tag of char"
+                    .to_owned()
+            }
+            CharOrigin::Wider => {
+                "it is wider than a char: clang tags a member of a union so, and a type with \
+                 __attribute__((may_alias))"
+                    .to_owned()
+            }
+            CharOrigin::BitField => "it is a bit-field, which clang does not tag".to_owned(),
+        }
+    }
+}
+
+/// Whether a value is stored, and used for nothing else.
+fn is_copied(body: &Body<'_>, value: &[u8]) -> bool {
+    let mut uses = body.statements.iter().filter(|it| it.values().any(|used| used == value));
+    let is_stored = |it: &Statement<'_>| it.stored().is_some_and(|stored| stored.value == value);
+    uses.next().is_some_and(|it| it.opcode == Opcode::Store && is_stored(it))
+        && uses.next().is_none()
+}
+
+/// Whether a store puts back a word of which some bits are changed, or a load reads such a word.
+///
+/// clang: `CodeGenFunction::EmitStoreThroughBitfieldLValue`, `EmitLoadOfBitfieldLValue`.
+fn is_bit_field<'t, 'b>(
+    body: &'b Body<'t>,
+    statement: &Statement<'t>,
+    definition: &impl Fn(&[u8]) -> Option<&'b Statement<'t>>,
+) -> bool {
+    let masks = |it: &Statement<'_>| matches!(it.word, b"and" | b"lshr" | b"ashr" | b"shl");
+    if statement.opcode == Opcode::Load {
+        let Some(result) = statement.result else { return false };
+        let mut uses = body.statements.iter().filter(|it| it.values().any(|used| used == result));
+        return uses.clone().next().is_some() && uses.all(masks);
+    }
+    // `or` of what was masked out of the word before, or a mask alone where zeros are stored.
+    let Some(mut value) = statement.stored().and_then(|it| definition(it.value)) else {
+        return false;
+    };
+    if value.word == b"or" {
+        let masked = value.values().filter_map(definition).find(|it| it.word == b"and");
+        let Some(masked) = masked else { return false };
+        value = masked;
+    }
+    value.word == b"and"
+        && value.values().filter_map(definition).any(|it| it.opcode == Opcode::Load)
+}

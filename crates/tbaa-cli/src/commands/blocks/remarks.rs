@@ -1,0 +1,135 @@
+//! The loads as other programs read them: SARIF, and LLVM's optimisation records.
+
+use std::io::{self, Write};
+
+use serde_json::{Value, json};
+
+use super::show::{BlockerRow, Row, ShownEvent};
+use crate::commands::sarif;
+use crate::input::Input;
+use crate::printable::printable;
+use crate::render::Source;
+
+/// Stores and calls that a record lists of one load.
+const LISTED: usize = 8;
+
+/// What a record is called: LLVM's own names, of GVN and of LICM.
+fn name(row: &Row) -> &'static str {
+    match row.could {
+        "hoist" => "LoadWithLoopInvariantAddressInvalidated",
+        _ => "LoadClobbered",
+    }
+}
+
+/// What a record says, up to the stores and calls.
+fn said(row: &Row) -> String {
+    let what = &row.load.what;
+    match &row.around {
+        Some(around) => format!("{what} stays in the loop at {around}: it may be changed by "),
+        None if row.could == "hoist" => format!("{what} stays in its loop: it may be changed by "),
+        None => format!("{what} is repeated: its value may be changed by "),
+    }
+}
+
+/// The results of one input.
+pub(super) fn sarif(rows: &[Row], input: &Input) -> Vec<Value> {
+    let text = Source::new(input.file(), input.text());
+    let place = |it: &ShownEvent, message: Option<&str>| match &it.at {
+        Some(at) => {
+            let mut region = json!({ "startLine": at.line });
+            if at.column > 0 {
+                region["startColumn"] = json!(at.column);
+            }
+            sarif::location(&sarif::uri(&at.file), Some(region), message)
+        }
+        None => {
+            let (line, column) = text.position(it.offset);
+            let region = json!({ "startLine": line, "startColumn": column });
+            sarif::location(&sarif::uri(input.file()), Some(region), message)
+        }
+    };
+    let result = |row: &Row| {
+        let mut message = format!("{}{}", said(row), blockers(row).join("; "));
+        let mut helped: Vec<&str> = Vec::new();
+        for help in row.blockers.iter().map(|it| it.help.as_str()) {
+            if !helped.contains(&help) {
+                message += &format!("\nhelp: {help}");
+                helped.push(help);
+            }
+        }
+        let related = row.blockers.iter().take(LISTED);
+        let related =
+            related.map(|it| place(&it.place, Some(&format!("{}: {}", it.place.what, it.why))));
+        json!({
+            "ruleId": name(row),
+            "level": "note",
+            "message": { "text": message },
+            "locations": [place(&row.load, None)],
+            "relatedLocations": related.collect::<Vec<Value>>(),
+        })
+    };
+    rows.iter().map(result).collect()
+}
+
+pub(super) fn write_sarif(results: Vec<Value>, out: &mut dyn Write) -> io::Result<()> {
+    let rule = |id: &str, text: &str| json!({ "id": id, "shortDescription": { "text": text } });
+    let rules = vec![
+        rule("LoadClobbered", "a store or call prevents LLVM from reusing a loaded value"),
+        rule(
+            "LoadWithLoopInvariantAddressInvalidated",
+            "a store or call prevents LLVM from moving a load out of its loop",
+        ),
+    ];
+    sarif::log(rules, results, out)
+}
+
+/// Each blocker in words, and how many more there are.
+fn blockers(row: &Row) -> Vec<String> {
+    let named = row.blockers.iter().take(LISTED).map(|it| match &it.place.source {
+        Some(source) => format!("{} at {source} ({})", it.place.what, it.why),
+        None => format!("{} ({})", it.place.what, it.why),
+    });
+    let mut named: Vec<String> = named.collect();
+    if let more @ 1.. = row.blockers.len().saturating_sub(LISTED) {
+        named.push(format!("{more} more"));
+    }
+    named
+}
+
+/// LLVM: `YAMLRemarkSerializer`.
+pub(super) fn yaml(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
+    let place = |it: &ShownEvent| {
+        it.at.as_ref().map(|at| {
+            format!("{{ File: {}, Line: {}, Column: {} }}", quoted(&at.file), at.line, at.column)
+        })
+    };
+    for row in rows {
+        writeln!(out, "--- !Missed\nPass:            tbaa\nName:            {}", name(row))?;
+        if let Some(place) = place(&row.load) {
+            writeln!(out, "DebugLoc:        {place}")?;
+        }
+        writeln!(out, "Function:        {}", quoted(row.function.trim_start_matches('@')))?;
+        writeln!(out, "Args:\n  - String:          {}", quoted(&said(row)))?;
+        for (at, BlockerRow { place: it, why, .. }) in row.blockers.iter().take(LISTED).enumerate()
+        {
+            if at > 0 {
+                writeln!(out, "  - String:          '; '")?;
+            }
+            writeln!(out, "  - ClobberedBy:     {}", quoted(&it.what))?;
+            if let Some(place) = place(it) {
+                writeln!(out, "    DebugLoc:        {place}")?;
+            }
+            writeln!(out, "  - String:          {}", quoted(&format!(" ({why})")))?;
+        }
+        if let more @ 1.. = row.blockers.len().saturating_sub(LISTED) {
+            writeln!(out, "  - String:          '; and {more} more'")?;
+        }
+        writeln!(out, "...")?;
+    }
+    Ok(())
+}
+
+/// A scalar of YAML in single quotes, which has no escapes but a quote's own.
+fn quoted(text: &str) -> String {
+    format!("'{}'", printable(text.as_bytes()).replace('\'', "''"))
+}

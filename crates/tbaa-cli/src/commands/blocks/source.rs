@@ -1,0 +1,215 @@
+//! `--source`: the lines of the program, as a profiler shows them.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use serde::Serialize;
+use tbaa_ir::Location;
+
+use super::show::{BlockerRow, Row, Shown};
+use crate::report::{Failure, note};
+use crate::sources::Sources;
+
+/// Lines that are shown around one that something is said of.
+const AROUND: u32 = 1;
+/// Places that a note lists before the rest is only counted.
+const SHOWN: usize = 4;
+
+/// A line of the source, with how many loads it repeats, and of how many it blocks.
+#[derive(Serialize)]
+pub(crate) struct SourceLine {
+    file: String,
+    line: u32,
+    text: String,
+    reloads: usize,
+    blocks: usize,
+}
+
+/// What is said of a line.
+#[derive(Default)]
+struct Said {
+    reloads: usize,
+    blocks: usize,
+    notes: Vec<String>,
+}
+
+impl Said {
+    fn note(&mut self, note: String) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+}
+
+/// By line, what is said of it; `None` of a place that has no line.
+type Lines = BTreeMap<u32, Said>;
+
+/// The lines of each file, in the order in which the files come up.
+fn by_file<'r>(rows: &'r [Row], sources: &Sources) -> Vec<(&'r Location, Lines)> {
+    let mut files: Vec<(&Location, Lines)> = Vec::new();
+    let mut said = |at: &'r Location, add: &mut dyn FnMut(&mut Said)| {
+        let is_file =
+            |it: &(&Location, Lines)| it.0.file == at.file && it.0.directory == at.directory;
+        let place = files.iter().position(is_file).unwrap_or_else(|| {
+            files.push((at, Lines::new()));
+            files.len() - 1
+        });
+        add(files[place].1.entry(at.line).or_default());
+    };
+    for row in rows {
+        let Some(at) = &row.load.at else { continue };
+        let mut helped: Vec<&str> = Vec::new();
+        for BlockerRow { place, why, help, .. } in &row.blockers {
+            if let Some(at) = &place.at {
+                said(at, &mut |said| {
+                    said.blocks += 1;
+                    said.note(format!("{}: {why}", place.what));
+                });
+            }
+            if !helped.contains(&help.as_str()) {
+                helped.push(help);
+            }
+        }
+        let turn = match &row.around {
+            Some(around) => format!(" in every turn of the loop at {}", short(around, at, sources)),
+            None => String::new(),
+        };
+        let reload = format!(
+            "{} reloads {}{turn}, because {} may change it",
+            row.function,
+            row.load.what.trim_start_matches("load "),
+            blockers(row, at, sources),
+        );
+        said(at, &mut |said| {
+            said.reloads += 1;
+            said.note(reload.clone());
+            helped.iter().for_each(|help| said.note(format!("help: {help}")));
+        });
+    }
+    files
+}
+
+/// The lines that block a load, without the name of the file that it is in itself.
+fn blockers(row: &Row, at: &Location, sources: &Sources) -> String {
+    let name = |it: &BlockerRow| match &it.place.source {
+        Some(source) => short(source, at, sources),
+        None => it.place.what.clone(),
+    };
+    let mut names: Vec<String> = Vec::new();
+    for name in row.blockers.iter().map(name) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let more = names.len().saturating_sub(SHOWN);
+    names.truncate(SHOWN);
+    let dots = if more > 0 { format!(" or {more} more") } else { String::new() };
+    format!("{}{dots}", names.join(" or "))
+}
+
+/// `line 7` of a place in the file of another, or else `f.c:7`.
+fn short(source: &str, at: &Location, sources: &Sources) -> String {
+    let line = source.strip_prefix(&sources.name(at)).and_then(|rest| rest.strip_prefix(':'));
+    line.map_or_else(|| source.to_owned(), |line| format!("line {line}"))
+}
+
+pub(super) fn write(rows: &[Row], shown: &Shown<'_>, out: &mut dyn Write) -> Result<(), Failure> {
+    let files = by_file(rows, &shown.sources);
+    if files.is_empty() && !rows.is_empty() {
+        return Err(Failure::unusable(format!(
+            "{} has no debug information that tells the lines of these loads: compile with -g, or \
+             leave out --source",
+            shown.input.file()
+        )));
+    }
+    for (at, lines) in &files {
+        write_file(at, lines, &shown.sources, out)?;
+    }
+    Ok(())
+}
+
+fn write_file(
+    at: &Location,
+    lines: &Lines,
+    sources: &Sources,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    writeln!(out, "reloads  blocks    line  {}", sources.name(at))?;
+    let mut last = None;
+    let (mut missing, mut found) = (0, 0);
+    for (&line, said) in lines {
+        let first = line.saturating_sub(AROUND).max(1);
+        let from = last.map_or(first, |last: u32| first.max(last + 1));
+        if last.is_some_and(|last| from > last + 1) {
+            writeln!(out, "{:>22}", "...")?;
+        }
+        for number in from..=line.saturating_add(AROUND) {
+            // What follows may be a line that something is said of, and comes by itself.
+            if number > line && lines.contains_key(&number) {
+                break;
+            }
+            let text = sources.line(at, number);
+            let is_said = number == line;
+            if text.is_none() && !is_said {
+                continue;
+            }
+            match text {
+                Some(_) => found += 1,
+                None => missing += 1,
+            }
+            let figure = |count: usize| match count {
+                0 => String::new(),
+                count => count.to_string(),
+            };
+            let [reloads, blocks] = match is_said {
+                true => [figure(said.reloads), figure(said.blocks)],
+                false => [String::new(), String::new()],
+            };
+            let row = format!("{reloads:>7}{blocks:>8}{number:>8}  {}", text.unwrap_or_default());
+            writeln!(out, "{}", row.trim_end())?;
+            if is_said {
+                for note in &said.notes {
+                    writeln!(out, "{:>22}> {note}", "")?;
+                }
+            }
+            last = Some(number);
+        }
+    }
+    writeln!(out)?;
+    if missing > 0 && found == 0 {
+        note(format!(
+            "{} cannot be read, so its lines are not shown: run this where the program was compiled",
+            sources.name(at)
+        ));
+    }
+    Ok(())
+}
+
+/// The lines that a load and what blocks it are at, in the load's own file, with those
+/// around them.
+pub(super) fn around(row: &Row, shown: &Shown<'_>) -> Vec<SourceLine> {
+    /// Lines of one load.
+    const MOST: usize = 16;
+    let files = by_file(std::slice::from_ref(row), &shown.sources);
+    let mut all = Vec::new();
+    for (at, lines) in &files {
+        let mut last = 0;
+        for &line in lines.keys() {
+            let from = line.saturating_sub(AROUND).max(last + 1);
+            for number in from..=line.saturating_add(AROUND) {
+                let Some(text) = shown.sources.line(at, number) else { continue };
+                let said = lines.get(&number);
+                all.push(SourceLine {
+                    file: shown.sources.name(at),
+                    line: number,
+                    text,
+                    reloads: said.map_or(0, |said| said.reloads),
+                    blocks: said.map_or(0, |said| said.blocks),
+                });
+                last = number;
+            }
+        }
+    }
+    all.truncate(MOST);
+    all
+}
