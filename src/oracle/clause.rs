@@ -20,7 +20,7 @@ pub enum Clause {
     Malformed,
     /// May: the two tags are one.
     SameTag,
-    /// May: the access types stand under different roots.
+    /// May: the access types have different roots.
     Roots,
     /// May: one access is to a whole object of a type that is the other's
     /// access type or an ancestor of it.
@@ -33,16 +33,16 @@ pub enum Clause {
     Limit,
     /// May, rule `llvm` only: LLVM would crash or not terminate.
     Crash,
-    /// May, rule `llvm` only: the walk from one base type meets the other at
-    /// the other's offset, or at a whole object.
+    /// May, rule `llvm` only: walking from one tag's base type reaches the
+    /// other's type at its offset, or at a whole object.
     Meets,
     /// May, rule `llvm` only, new format: one access type contains the other's
     /// base type.
     Contains,
-    /// No: the walk from one base type meets the other, at another offset; rule
-    /// `llvm` only.
+    /// No, rule `llvm` only: walking from one tag's base type reaches the other's
+    /// type at another offset.
     OtherOffset,
-    /// No: objects of both accesses lie in one type, and all their bytes apart.
+    /// No: both accesses are to objects in one type, and share no byte of it.
     Apart,
     /// No, rule `union-strict` only: bytes are shared, but by accesses to
     /// different members, one of which does not name the union.
@@ -69,20 +69,20 @@ impl fmt::Display for Clause {
             Clause::NoTag => "an access has no tag",
             Clause::ForeignTag => "another graph issued a tag",
             Clause::Malformed => "a tag is malformed or denotes no path",
-            Clause::SameTag => "the tags are one",
-            Clause::Roots => "the access types stand under different roots",
+            Clause::SameTag => "the two tags are the same",
+            Clause::Roots => "the access types have different roots",
             Clause::Generality => "a whole access to a type that covers the other's access type",
             Clause::MixedFormats => "one tag is of the old format, one of the new",
             Clause::Overlap => "the accesses share bytes",
-            Clause::Limit => "the types are too entangled: a limit of the search was reached",
+            Clause::Limit => "the search through the types reached its limit",
             Clause::Crash => "LLVM would crash on these tags",
-            Clause::Meets => "the walk from one base type meets the other tag's",
+            Clause::Meets => "walking from one tag's base type reaches the other tag's type",
             Clause::Contains => "one access type contains the other tag's base type",
             Clause::OtherOffset => {
-                "the walk from one base type meets the other tag's, at another offset"
+                "walking from one tag's base type reaches the other tag's type, at another offset"
             }
-            Clause::Apart => "the accesses lie in one type, at bytes that never meet",
-            Clause::Parted => "the accesses share bytes, but part at the members of a union",
+            Clause::Apart => "the accesses touch different bytes of one type",
+            Clause::Parted => "the accesses share bytes, but through different members of a union",
             Clause::Unrelated => "neither base type leads to the other access",
         })
     }

@@ -189,9 +189,7 @@ impl Input {
                 "@{access} is a function; name an access in it: @{access}:%x or @{access}:1"
             ));
         };
-        let Some(function) = self.function(module, name) else {
-            return fail(format!("no function @{name} has a body"));
-        };
+        let function = self.function(module, name)?;
         let instructions = in_function(module, function);
         let all = instructions.clone().map(|index| access_name(module, index));
         if access.is_empty() {
@@ -202,7 +200,7 @@ impl Input {
             return match nth.and_then(|nth| instructions.clone().nth(nth)) {
                 Some(index) => Ok(vec![index]),
                 None => fail(format!(
-                    "@{name}:{access} is none of the function's {} accesses, which are counted from 1",
+                    "there is no @{name}:{access}: @{name} has {} accesses, counted from 1",
                     instructions.len()
                 )),
             };
@@ -231,11 +229,9 @@ impl Input {
 
     /// Finds a function by its name as LLVM writes it after `@`, without the quotes, or as the
     /// source has it, where the parameters may be left out if no other has the name.
-    pub(crate) fn function(&self, module: &Module, name: &str) -> Option<u32> {
-        let position = |is: &dyn Fn(&[u8]) -> bool| {
-            let mut found = module.functions().enumerate().filter(|(_, function)| is(function));
-            let first = found.next()?;
-            Some((first.0, found.next().is_some()))
+    pub(crate) fn function(&self, module: &Module, name: &str) -> Result<u32, Failure> {
+        let all = |is: &dyn Fn(&[u8]) -> bool| -> Vec<(u32, &[u8])> {
+            (0..).zip(module.functions()).filter(|(_, function)| is(function)).collect()
         };
         let symbol = |it: &[u8]| it == name.as_bytes() || llvm_name(it) == name;
         let source = |it: &[u8]| function_name(it) == name;
@@ -243,9 +239,19 @@ impl Input {
             let rest = function_name(it).strip_prefix(name).map(|rest| rest.starts_with('('));
             rest == Some(true)
         };
-        let found = position(&symbol).or_else(|| position(&source));
-        let found = found.or_else(|| position(&bare).filter(|&(_, several)| !several));
-        found.and_then(|(index, _)| index.try_into().ok())
+        let first = |is| all(is).first().map(|&(index, _)| index);
+        if let Some(index) = first(&symbol).or_else(|| first(&source)) {
+            return Ok(index);
+        }
+        let file = &self.file;
+        Err(Failure::unusable(match &all(&bare)[..] {
+            [(index, _)] => return Ok(*index),
+            [] => format!("{file}: no function @{name} has a body"),
+            found => {
+                let names = found.iter().map(|(_, it)| format!("@{}", function_name(it)));
+                format!("{file}: @{name} names several functions: {}; say which", listed(names))
+            }
+        }))
     }
 
     /// All accesses on a line of the text, or of the source by `!dbg`.

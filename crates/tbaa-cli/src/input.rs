@@ -61,7 +61,7 @@ impl Input {
         if module.functions().len() == 0 && graph.tag_count() == 0 && graph.node_count() > 0 {
             let tags = guess_roles(&mut module);
             note(format!(
-                "{file} lists metadata alone; {tags} of its nodes have the form of a tag and are taken for one"
+                "{file} has metadata and no instructions; {tags} of its nodes have the form of a tag, and are read as tags"
             ));
         } else if graph.tag_count() == 0 {
             note(format!(
@@ -410,7 +410,7 @@ fn read(origin: Origin<'_>) -> Result<(String, Vec<u8>), Failure> {
         return Ok((converted(), origin.compile(&text)?));
     }
     if let Some(how) = how_to_make(origin.path) {
-        let why = format!("{file} is no LLVM assembly: {how}; give the .ll file");
+        let why = format!("{file} is not LLVM assembly: {how}; give the .ll file");
         return Err(Failure::unusable(why));
     }
     if is_bitcode(&text) {
@@ -470,7 +470,7 @@ fn read_bounded(from: impl Read) -> io::Result<Vec<u8>> {
     from.read_to_end(&mut text)?;
     let at = text.iter().position(|&byte| byte == 0);
     if let Some(at) = at.filter(|_| !is_bitcode(&text)) {
-        let message = format!("byte {at} is 0, which no text has");
+        let message = format!("byte {at} is 0: this is not a text file");
         return Err(io::Error::new(io::ErrorKind::InvalidData, message));
     }
     from.set_limit(u64::from(u32::MAX) + 1 - FIRST);

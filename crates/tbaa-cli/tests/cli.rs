@@ -144,7 +144,7 @@ fn a_device_without_end_is_refused_at_once() {
     for args in [&["dump", "/dev/zero"][..], &["check", "/dev/zero"]] {
         let out = output(args, b"");
         assert_eq!(out.status.code(), Some(2));
-        let expected = "error: cannot read /dev/zero: byte 0 is 0, which no text has\n";
+        let expected = "error: cannot read /dev/zero: byte 0 is 0: this is not a text file\n";
         assert_eq!(text(&out.stderr), expected);
     }
     // Text that is longer than the part that is looked at first.

@@ -134,12 +134,7 @@ fn wanted(
     module: &Module,
     asked: &[String],
 ) -> Result<Option<HashSet<u32>>, Failure> {
-    let number = |name: &String| {
-        let found = input.function(module, name.strip_prefix('@').unwrap_or(name));
-        found.ok_or_else(|| {
-            Failure::unusable(format!("{}: no function {name} has a body", input.file()))
-        })
-    };
+    let number = |name: &String| input.function(module, name.strip_prefix('@').unwrap_or(name));
     let wanted: HashSet<u32> = asked.iter().map(number).collect::<Result<_, _>>()?;
     Ok((!asked.is_empty()).then_some(wanted))
 }

@@ -81,7 +81,7 @@ pub(super) fn run(
     if found && format == FindingFormat::Text {
         let [errors, warnings] = [(errors, "error"), (warnings, "warning")]
             .map(|(count, what)| counted(count as u64, what, &format!("{what}s")));
-        note(format!("{errors}, {warnings}; `tbaa lint --explain CODE` says more of a code"));
+        note(format!("{errors}, {warnings}; `tbaa lint --explain CODE` explains a code"));
     }
     match unusable {
         Some(failure) => {
@@ -98,7 +98,7 @@ fn tell_left_out(LeftOut { code, count, at_least, .. }: &LeftOut) {
     note(match (count, at_least) {
         (0, _) => {
             format!(
-                "perhaps there is more {of_code}: the input is too large to search all of it; try parts"
+                "there may be more {of_code}: the input is too large to search all of it; try parts of it"
             )
         }
         (_, false) => format!("and {count} more {of_code}: raise --limit to see them"),

@@ -19,10 +19,9 @@ use crate::walk::type_name;
 
 /// Links the TBAA and the struct types of modules.
 ///
-/// Equal nodes become one. Types of one name with different bodies are warned
-/// of: LLVM's linker keeps both and says NoAlias of accesses that may be to one
-/// object. What is printed as metadata has both too. A file's name identifies
-/// its module.
+/// Equal nodes become one. The command warns of types that have one name and different
+/// bodies: LLVM's linker keeps both, and answers NoAlias for accesses that may be to
+/// one object. The printed metadata has both too. A file's name identifies its module.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Formats:
@@ -115,7 +114,7 @@ fn open(origin: Origin<'_>) -> Result<(Context, Summary), Failure> {
     origin.is_compiled()?;
     let (file, text) = read_file(origin.path)?;
     let part: Part = serde_json::from_slice(&text)
-        .map_err(|error| Failure::unusable(format!("{file} is no summary: {error}")))?;
+        .map_err(|error| Failure::unusable(format!("{file} is not a summary: {error}")))?;
     let mut context = Context::new();
     context
         .read_definitions(part.types.join("\n").as_bytes())

@@ -11,10 +11,10 @@ use crate::convert::InputArg;
 use crate::input::Input;
 use crate::report::Failure;
 
-/// Prints a module with its tags left off, all or some.
+/// Prints a module without its tags, or without some of them.
 ///
-/// Left off are `!tbaa` and `!tbaa.struct`; every other byte stays as it is. An
-/// access is an instruction with one of them.
+/// It leaves out `!tbaa` and `!tbaa.struct`, and copies every other byte. An access is
+/// an instruction with one of them.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -32,11 +32,11 @@ pub(crate) struct Strip {
     /// Keep the tags of the first N accesses, in file order.
     #[arg(long, value_name = "N", default_value_t = 0, conflicts_with_all = ["hash", "drop"])]
     pub(crate) keep: usize,
-    /// Keep those of the accesses whose hash ends in these binary digits. It is
-    /// made of the function's name and the instruction's position in it.
+    /// Keep the tags of accesses whose hash ends in these binary digits. The hash is
+    /// that of the function's name and the instruction's position in it.
     #[arg(long, value_name = "BITS", conflicts_with = "drop")]
     pub(crate) hash: Vec<Bits>,
-    /// Keep all tags but this, or all but those of this access or line.
+    /// Drop this tag, or the tags of this access or line, and keep all others.
     #[arg(long, value_name = "TAG", add = ArgValueCompleter::new(accesses))]
     pub(crate) drop: Vec<String>,
 }

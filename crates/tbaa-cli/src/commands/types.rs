@@ -15,11 +15,10 @@ use crate::report::{Failure, note};
 
 /// Prints the struct types of modules, in classes of equal ones.
 ///
-/// Names do not count, so that %struct.Point and %struct.Point.0 are in one
-/// class if they have the same body; an opaque struct stands for its name
-/// without the number. Each class is printed as its first type is defined, with
-/// the size in bytes that the file's data layout gives it, and the names that it
-/// has in each file.
+/// Names do not count: %struct.Point and %struct.Point.0 are in one class if they have
+/// the same body. Opaque structs are equal if their names are, without the number. For
+/// each class it prints the definition of its first type, the size in bytes by the
+/// file's data layout, and the names in each file.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Equalities:
@@ -146,6 +145,12 @@ pub(super) fn run(args: &Types, out: &mut dyn Write) -> Result<(), Failure> {
             });
             types[index].files.push(file.file.clone());
         }
+    }
+    if found.is_empty() {
+        note(
+            "no input has struct types: LLVM drops those that no instruction uses, and optimisation \
+             leaves few; for C or C++ give clang -O0 after `--`",
+        );
     }
     match args.format {
         TextOrJson::Text => write(&found, out)?,

@@ -40,7 +40,7 @@ pub(super) fn in_words(
         Clause::Roots => {
             let root = |tag: &Tag| graph.root_of(tag.access).map(|root| names.ty(root));
             let [a, b] = [root(&tag_a), root(&tag_b)].map(|root| root.unwrap_or_default());
-            format!("a's types stand under the root {a}, b's under {b}, and no root says anything of another")
+            format!("a's types have the root {a} and b's have {b}: LLVM knows nothing about types of different roots")
         }
         Clause::Generality => pair.generality(),
         Clause::Meets | Clause::OtherOffset => pair.met(),
@@ -51,7 +51,7 @@ pub(super) fn in_words(
         },
         Clause::Contains => {
             let [a, b] = [&tag_a, &tag_b].map(|tag| names.ty(tag.access));
-            format!("all of one object is accessed, {a} or {b}, and the other lies inside it")
+            format!("one access is to a whole object, {a} or {b}, and the other is inside it")
         }
         _ => return lines,
     });
@@ -161,20 +161,20 @@ impl Pair<'_> {
             let from = format!("{} at {}", self.names.ty(from.base), from.offset as i64);
             return if to.is_whole() {
                 format!(
-                    "the walk of {one} from {from} leads to the {ty} there, and {other} may be any {ty}"
+                    "walking from {one}'s base type, {from}, reaches the {ty} there, and {other} may be any {ty}"
                 )
             } else if to.offset == offset {
                 format!(
-                    "the walk of {one} from {from} leads to {ty} at {offset}, and {other} accesses a {ty} at {offset}"
+                    "walking from {one}'s base type, {from}, reaches {ty} at {offset}, and {other} accesses a {ty} at {offset}"
                 )
             } else {
                 format!(
-                    "the walk of {one} from {from} leads to {ty} at {offset}, and {other} accesses a {ty} at {}",
+                    "walking from {one}'s base type, {from}, reaches {ty} at {offset}, and {other} accesses a {ty} at {}",
                     to.offset as i64
                 )
             };
         }
-        "the walk of one leads to what the other accesses".to_owned()
+        "walking from one tag's base type reaches the type that the other accesses".to_owned()
     }
 
     /// Which access is to any object of a type that covers the other's.
@@ -211,12 +211,14 @@ impl Pair<'_> {
         let old = self.tags.iter().all(|tag| tag.format == Format::Old);
         if why.comparison.is_some() || !old {
             return format!(
-                "no {b} that b may access lies in {a}, and no {a} that a may access lies in {b}"
+                "{a} has no {b} that b may access, and {b} has no {a} that a may access"
             );
         }
         let [from_a, from_b] = [&self.tags[0], &self.tags[1]]
             .map(|tag| self.list(self.walk(tag).into_iter().map(|(ty, _)| ty)));
-        format!("a leads to {from_a}, where no {b} is; b to {from_b}, where no {a} is")
+        format!(
+            "a's base type leads to {from_a}, which has no {b}; b's leads to {from_b}, which has no {a}"
+        )
     }
 
     /// `long > omnipotent char > Simple C/C++ TBAA`.
@@ -242,10 +244,10 @@ fn bytes(clause: Clause, base: &str, a: &AccessPath, b: &AccessPath) -> String {
     };
     let (a, b) = (touches(a), touches(b));
     let then = match clause {
-        Clause::Overlap => "these may meet",
-        Clause::Apart => "these never meet",
+        Clause::Overlap => "they may overlap",
+        Clause::Apart => "they never overlap",
         _ => {
-            "they meet, but by different members of a union, one of which the union's type does not name"
+            "they overlap, but through different members of a union, and the union's type does not name one of them"
         }
     };
     format!("in {base}, a touches {a} and b touches {b}: {then}")

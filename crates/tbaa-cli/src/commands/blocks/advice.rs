@@ -48,8 +48,8 @@ impl<'a> Advisor<'a> {
             Cause::LoadNoTag => "attach the tag of its type to the load".to_owned(),
             Cause::RuleLlvm => "`tbaa lower` writes tags with which LLVM separates them".to_owned(),
             Cause::SamePlace => "the value changes in between: no tag can help".to_owned(),
-            Cause::Order => "atomic accesses and fences keep their order".to_owned(),
-            Cause::Errno => "compile with -fno-math-errno, if nothing reads errno".to_owned(),
+            Cause::Order => "LLVM does not reorder atomic accesses and fences".to_owned(),
+            Cause::Errno => "compile with -fno-math-errno if nothing reads errno".to_owned(),
             Cause::FlattenedUnion if !is_source => {
                 "describe the union, and `tbaa lower` writes tags for its members".to_owned()
             }
@@ -65,7 +65,7 @@ impl<'a> Advisor<'a> {
                     (Some(parameter), _) => format!("{parameter}, or {}", self.copy(blocked)),
                     (None, true) => self.copy(blocked),
                     (None, false) if blocker.cause == Cause::Covers => {
-                        "give one of them a type of its own, which is no ancestor of the other's"
+                        "give one of them a type of its own that is not an ancestor of the other's"
                             .to_owned()
                     }
                     (None, false) => self.copy(blocked),
@@ -98,8 +98,8 @@ impl<'a> Advisor<'a> {
             _ => "and use that",
         };
         match self.language {
-            Language::Other => format!("load the value once {before}, if it cannot change"),
-            _ => format!("copy the value into a local variable {before}, if it cannot change"),
+            Language::Other => format!("load the value once {before} if it cannot change"),
+            _ => format!("copy the value into a local variable {before} if it cannot change"),
         }
     }
 
@@ -119,13 +119,13 @@ impl<'a> Advisor<'a> {
             Language::Cpp => "__restrict",
             Language::Other => {
                 return Some(format!(
-                    "mark parameter {} noalias, if no other pointer leads there",
+                    "mark parameter {} noalias if no other pointer leads there",
                     printable(found)
                 ));
             }
         };
         let name = name.map_or_else(|| printable(found), |name| printable(name.as_bytes()));
-        Some(format!("declare parameter {name} {keyword}, if no other pointer leads there"))
+        Some(format!("declare parameter {name} {keyword} if no other pointer leads there"))
     }
 }
 

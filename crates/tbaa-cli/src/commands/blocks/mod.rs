@@ -1,4 +1,4 @@
-//! `tbaa blocks`: what keeps loads from being reused or hoisted.
+//! `tbaa blocks`: which stores and calls stop LLVM from reusing or hoisting loads.
 
 mod advice;
 mod blame;
@@ -43,14 +43,14 @@ use source::SourceLine;
 /// optimised code (-O1 or higher). In unoptimised code each variable lives in a stack
 /// slot, so equal pointers cannot be recognised.
 ///
-/// Branches and labels say how control flows, and a call's attributes say what it may
-/// write. Two accesses are known to be apart if they are to different bytes from one
-/// pointer, or to different variables. LLVM knows more about pointers, so it may remove
-/// a load that is listed here.
+/// The command reads the flow of control, and the attributes that say what a call may
+/// write. It also knows that different bytes from one pointer, and different variables,
+/// never overlap. LLVM knows more about pointers, so it may remove a load that is listed
+/// here.
 ///
-/// With --prove LLVM's opt is asked: the stores that are blamed, and a load without a
-/// tag, get scalar types of their own under the same root, and the output says what then
-/// becomes of the load.
+/// With --prove it asks LLVM's opt. It gives the blamed stores, and a load without a
+/// tag, scalar types of their own under the same root, and prints whether LLVM then
+/// removes the load.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -93,20 +93,20 @@ pub(crate) struct Blocks {
     /// List the loads in loops only.
     #[arg(long)]
     pub(crate) loops: bool,
-    /// How many loads are listed where no function is named. Those in the innermost loops
-    /// come first, and among these those that tags or the program could free.
+    /// How many loads to list if no function is named. Loads in the innermost loops come
+    /// first. Among these, loads that a change of tags or of the program could remove do.
     #[arg(long, value_name = "COUNT", default_value_t = 10)]
     pub(crate) top: usize,
-    /// Ask LLVM what becomes of a load if tags separate it from the stores that are blamed.
+    /// Ask LLVM whether it removes a load once tags separate it from the blamed stores.
     #[arg(long)]
     pub(crate) prove: bool,
-    /// The opt to ask; LLVM 22's is what the rules follow.
+    /// The opt to run; the rules are those of LLVM 22.
     #[arg(long, value_name = "PROGRAM", default_value = "opt-22")]
     pub(crate) opt: String,
-    /// The passes that are asked, of functions.
+    /// The function passes to run.
     #[arg(long, value_name = "PASSES", default_value = "gvn,loop-mssa(licm),gvn")]
     pub(crate) passes: String,
-    /// The most loads that LLVM is asked about, spread over all.
+    /// Ask LLVM about at most N loads, spread over all.
     #[arg(long, value_name = "N", default_value_t = 200)]
     pub(crate) sample: usize,
 }
@@ -378,11 +378,7 @@ impl Wanted {
             let module = input.module()?;
             match name.strip_prefix('@').filter(|it| !it.contains(':')) {
                 Some(function) => {
-                    let found = input.function(module, function);
-                    wanted.function = Some(found.ok_or_else(|| {
-                        let file = input.file();
-                        Failure::unusable(format!("{file}: no function @{function} has a body"))
-                    })?);
+                    wanted.function = Some(input.function(module, function)?);
                 }
                 None => wanted.accesses = Some(input.find(&[name])?.concat()),
             }

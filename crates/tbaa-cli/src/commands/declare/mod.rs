@@ -18,10 +18,9 @@ use crate::report::{Failure, warn};
 
 /// Lays out the types of a C header, and prints their layout, nodes or tags.
 ///
-/// INPUT is a C header or source, which clang is asked about; a .ll file, of
-/// whose struct types the members have no names; or a spec that declares types.
-/// With paths such as `CallInfo.l.base`, where each leads and the tag of an
-/// access there.
+/// INPUT is one of: a C header or source (laid out by clang); a .ll file (its struct
+/// types have no member names); a spec that declares types. For a path such as
+/// `CallInfo.l.base` it prints where the path leads, and the tag of an access there.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -49,13 +48,13 @@ pub(crate) struct Declare {
     /// A preset, a triple or a data layout string [default: the input's].
     #[arg(long)]
     pub(crate) target: Option<String>,
-    /// Prints these structs and unions only, and those in them.
+    /// Print only these structs and unions, and those inside them.
     #[arg(long = "record", value_name = "NAME")]
     pub(crate) records: Vec<String>,
-    /// The clang to ask [default: $CLANG, or else clang or clang-22].
+    /// The clang to run [default: $CLANG, or else clang or clang-22].
     #[arg(long, value_name = "COMMAND")]
     pub(crate) clang: Option<PathBuf>,
-    /// Arguments for clang, behind `--`.
+    /// Arguments for clang, after `--`.
     #[arg(last = true, value_name = "CLANG_ARGUMENTS")]
     pub(crate) arguments: Vec<String>,
 }

@@ -7,7 +7,7 @@ use tbaa_ir::{DebugInfo, Instruction, Module, Names, Opcode};
 
 use crate::find::by_function;
 use crate::input::{Content, Input};
-use crate::printable::{llvm_name, printable};
+use crate::printable::{function_name, printable};
 use crate::render::Source;
 
 /// What is known of an access beside its tag: what both builds must agree on.
@@ -25,6 +25,8 @@ pub(super) struct Access<'a> {
 
 /// A function, with what accesses memory in it.
 pub(super) struct Function<'a> {
+    /// By which the two builds' functions are matched.
+    pub(super) symbol: &'a [u8],
     pub(super) name: String,
     pub(super) accesses: Vec<Access<'a>>,
 }
@@ -119,17 +121,21 @@ fn functions(input: &Input) -> Vec<Function<'_>> {
                 writes: true,
                 instruction: None,
             });
-            return vec![Function { name: "tags".to_owned(), accesses: tags.collect() }];
+            return vec![Function {
+                symbol: b"tags",
+                name: "tags".to_owned(),
+                accesses: tags.collect(),
+            }];
         }
     };
     by_function(module)
-        .map(|(name, instructions)| {
+        .map(|(symbol, instructions)| {
             let listed = instructions.iter().filter(|instruction| {
                 instruction.opcode.accesses_memory() || instruction.tag.is_some()
             });
             let access = |instruction| access(module, instruction);
-            let name = format!("@{}", llvm_name(name));
-            Function { name, accesses: listed.map(access).collect() }
+            let name = format!("@{}", function_name(symbol));
+            Function { symbol, name, accesses: listed.map(access).collect() }
         })
         .collect()
 }

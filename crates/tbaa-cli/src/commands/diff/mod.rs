@@ -1,4 +1,4 @@
-//! `tbaa diff`: what two builds of one program say of its accesses.
+//! `tbaa diff`: compares the tags of two builds of one program.
 
 mod align;
 mod build;
@@ -24,12 +24,12 @@ use tags::{Tags, Used};
 /// Compares two builds of one program: their tags, and the answers for pairs of
 /// accesses.
 ///
-/// Tags are matched by what they say, whatever their numbers: one that only one
-/// build has, or that is called the same and has another type behind it, is
-/// named. Functions are matched by name, and their accesses in order, by opcode
-/// and type. A pair is lost if it is NoAlias in A and MayAlias in B, and gained
-/// the other way round; an access without a tag may alias everything. With
-/// --without-tags, B is A without tags: the pairs lost are what tags buy.
+/// It matches tags by their content, not by their numbers. It lists tags that only one
+/// build has, and tags that have one name and different types. It matches functions by
+/// name, and their accesses in order, by opcode and type. A pair is lost if it is
+/// NoAlias in A and MayAlias in B, and gained if it is the other way round. An access
+/// without a tag may alias everything. With --without-tags, B is A without tags: the
+/// lost pairs are those that the tags separate.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Formats:
@@ -58,14 +58,13 @@ pub(crate) struct Diff {
     flags: FlagsArg,
     #[command(flatten)]
     rules: RulesArg,
-    /// The rules for B, if they are not those for A.
+    /// The rules for B, if they differ from those for A.
     #[arg(long, value_name = "RULES")]
     rules_b: Option<Rules>,
     /// What to print.
     #[arg(long, value_enum, default_value_t)]
     format: TextOrJson,
-    /// Tags, functions, and pairs of a function that are listed at most; 0 for
-    /// all.
+    /// List at most N tags, N functions, and N pairs of each function; 0 lists all.
     #[arg(long, value_name = "N", default_value_t = 10)]
     limit: usize,
 }

@@ -94,13 +94,13 @@ type Matched<'a> = (Access<'a>, Access<'a>);
 
 /// Compares the functions that both builds have.
 pub(super) fn compare(a: &Build<'_>, b: &Build<'_>) -> (Counts, Vec<Changes>) {
-    let mut of_b: HashMap<&str, &Function<'_>> = HashMap::new();
+    let mut of_b: HashMap<&[u8], &Function<'_>> = HashMap::new();
     for function in &b.functions {
-        of_b.entry(&function.name).or_insert(function);
+        of_b.entry(function.symbol).or_insert(function);
     }
     let (mut counts, mut found) = (Counts::default(), Vec::new());
     for function in &a.functions {
-        let Some(other) = of_b.remove(function.name.as_str()) else {
+        let Some(other) = of_b.remove(function.symbol) else {
             counts.functions_only_a += 1;
             continue;
         };

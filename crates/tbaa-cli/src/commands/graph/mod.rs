@@ -27,11 +27,11 @@ use mark::Marks;
 
 /// Draws the types: structs, unions, arrays and scalars, and what is in what.
 ///
-/// A union is a box with round corners, and fields that share bytes have a bar
-/// beside them; an array's field has its number of elements, where the format
-/// records it. Fields have their names where debug information or a spec tells
-/// them. A picture of more than 60 types shows only the fields that lead to other
-/// structs: `--around TYPE` draws one type with all its fields and its neighbours.
+/// A union is a box with round corners. A bar marks fields that share bytes. An
+/// array's field shows its number of elements, if the format records it. Fields have
+/// names if debug information or a spec has them. A picture of more than 60 types
+/// shows only the fields that lead to other structs: `--around TYPE` draws one type
+/// with all its fields and its neighbours.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Formats:

@@ -22,12 +22,12 @@ use rewrite::{classes, rewrite, sources};
 
 /// Replaces tags by others that stock LLVM gets right.
 ///
-/// LLVM follows one member of a union and ignores sizes. The tags printed here
-/// are of another type system, on which it answers MayAlias wherever the rule
-/// does, by default `union`, and on as few other pairs as can be. Of a .ll file
-/// the whole module is printed, with `!tbaa`, `!tbaa.struct` and
-/// `!llvm.errno.tbaa` replaced; of a spec the metadata. How many NoAlias pairs
-/// LLVM keeps is said on standard error.
+/// LLVM follows one member of a union and ignores sizes. This command makes new tags
+/// from a type system of its own. With them LLVM answers MayAlias wherever the rule
+/// (by default `union`) does, and for as few other pairs as possible. For a .ll file
+/// it prints the whole module, with `!tbaa`, `!tbaa.struct` and `!llvm.errno.tbaa`
+/// replaced; for a spec it prints the metadata. Standard error says how many of the
+/// rule's NoAlias pairs LLVM still answers NoAlias.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Formats:
@@ -51,43 +51,42 @@ Exit status:
 pub(crate) struct Lower {
     #[command(flatten)]
     pub(crate) input: InputArg,
-    /// The rule to be sound by: llvm, union or union-strict; by default union,
+    /// The rule to follow: llvm, union or union-strict; by default union,
     /// or union-strict where a spec says so.
     #[arg(long, value_name = "RULES")]
     pub(crate) rules: Option<Rules>,
-    /// Share the memory with what clang 22 makes of the declared types, and with
-    /// other lineages: shared accesses get clang's tags, or more general ones.
+    /// Code that clang 22 compiled, or that has tags of other lineages, uses the same
+    /// memory: accesses to it get clang's tags, or more general ones.
     #[arg(long, conflicts_with = "size_aware")]
     pub(crate) open: bool,
-    /// Share only structs or unions of this name, and what is inside them: other
-    /// code, another lineage's too, reaches all others by `char` alone. May be given
-    /// several times.
+    /// Other code uses only structs or unions of this name, and what is inside them,
+    /// and accesses everything else as `char`. May be given several times.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["open", "closed", "size_aware"])]
     pub(crate) open_struct: Vec<String>,
-    /// The memory is tagged by nobody else under the same root: the default.
+    /// No other code tags this memory under the same root: the default.
     #[arg(long, conflicts_with = "open")]
     pub(crate) closed: bool,
     /// What to print.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: LowerFormat,
-    /// Add `!alias.scope` and `!noalias`, to what the module has of them.
+    /// Add `!alias.scope` and `!noalias` to those that the module has.
     #[arg(long, value_enum, value_name = "PAIRS")]
     pub(crate) scopes: Option<LowerScopes>,
-    /// Add each access's class as a scope, and the exact relation of classes as metadata:
-    /// what LLVM with the plugin asks (`tbaa plugin`).
+    /// Add each access's class as a scope, and the exact relation of classes as metadata.
+    /// LLVM with the plugin reads both (`tbaa plugin`).
     #[arg(long, conflicts_with = "scopes")]
     pub(crate) classes: bool,
-    /// What `tbaa worth --format json` printed: pairs whose tags buy code are lost last.
-    /// Without it a pair counts as often as its accesses are there.
+    /// A file that `tbaa worth --format json` printed: pairs that improve the code are
+    /// given up last. By default each pair of accesses counts the same.
     #[arg(long, value_name = "FILE")]
     pub(crate) weights: Option<PathBuf>,
     /// Print the size-aware format.
     #[arg(long)]
     pub(crate) size_aware: bool,
-    /// What the root's name begins with.
+    /// The beginning of the root's name.
     #[arg(long, value_name = "NAME")]
     pub(crate) lineage: Option<String>,
-    /// The most types one below the other, 1 to 64.
+    /// The greatest depth of the tree of types, 1 to 64.
     #[arg(long, value_name = "TYPES")]
     pub(crate) depth: Option<usize>,
 }
@@ -102,9 +101,9 @@ pub(crate) enum LowerFormat {
 
 #[derive(Clone, Copy, ValueEnum)]
 pub(crate) enum LowerScopes {
-    /// Those that the tags lose.
+    /// For the NoAlias pairs that the new tags lose.
     Lost,
-    /// All.
+    /// For all NoAlias pairs.
     All,
 }
 
@@ -266,7 +265,7 @@ fn summary(lowering: &Lowering) {
         String::new()
     };
     note(format!(
-        "LLVM keeps {} of {} NoAlias pairs{more}",
+        "with these tags LLVM answers NoAlias for {} of the rule's {} NoAlias pairs{more}",
         lost.no_alias - lost.pairs,
         lost.no_alias
     ));

@@ -19,20 +19,19 @@ use picture::Picture;
 
 /// Prints the answers for all pairs of tags.
 ///
-/// Rows and columns stand in the order in which tags first appear on an
-/// instruction, functions, blocks and instructions in file order. Where no
-/// instruction has a tag, all tags of the text are listed: the entries of attached
-/// `!tbaa.struct` nodes, what `!tbaa.tags` and `!llvm.errno.tbaa` list; of a text
-/// of metadata alone, every node that has the form of a tag, in file order. For a
-/// spec there is one row per name, in file order, even if two names mean the same tag.
+/// There is one row and one column per tag, in the order in which the file's
+/// instructions first use them. If no instruction has a tag, the tags are those of
+/// `!tbaa.struct`, `!tbaa.tags` and `!llvm.errno.tbaa`. If the text has no
+/// instructions, they are all nodes that have the form of a tag. For a spec there is
+/// one row per name, in file order, even if two names mean the same tag.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Formats:
   grid   one line a tag, one letter a tag: M (MayAlias) or N (NoAlias)
-  table  the same with names, and `.` for NoAlias, to be read by people
+  table  the same with names, for people: `.` is NoAlias
   json   {\"rules\": \"llvm\", \"tags\": [\"!8\", ...], \"rows\": [\"MN...\", ...]}
-  svg    a picture, its rows in the order of the types accessed; above 512 tags a
-         cell stands for a block of pairs
+  svg    a picture, its rows sorted by the types accessed; above 512 tags each
+         cell is a block of pairs
 The default is table on a terminal if there are at most 64 tags, and grid
 otherwise.
 

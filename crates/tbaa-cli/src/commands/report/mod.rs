@@ -32,9 +32,9 @@ const SIZE: usize = 1_800_000;
 /// Writes a page about modules or specs: types with their bytes, all answers by
 /// all rules and why, and what `verify` and `lint` find.
 ///
-/// The page is one file that loads nothing: it can be opened from a disk and
-/// sent by mail. It stays below 2 MB; of what does not fit the most used is
-/// kept, and the page says what is left out.
+/// The page is one file that loads nothing else, so you can open it from a disk or send
+/// it by mail. It stays below 2 MB: it has the most used tags, and says how many it
+/// leaves out.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

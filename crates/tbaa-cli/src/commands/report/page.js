@@ -88,7 +88,7 @@ const tagText = (at) => doc.tags[at].label === doc.tags[at].meaning
 
 /** The clause that decides, where it is known. */
 function reason(which, a, b) {
-  if (a === b) return "the tags are one";
+  if (a === b) return "the two tags are the same";
   const [x, y] = [doc.place.get(a), doc.place.get(b)];
   if (x === undefined || y === undefined) return null;
   return doc.answers.clauses[doc.reasons[which][x * doc.answers.explained + y] - 65];

@@ -21,11 +21,11 @@ use crate::report::Failure;
 /// Measures what the tags of a module buy: the loads, stores and loops that LLVM's
 /// passes make better because of them.
 ///
-/// LLVM 22 optimises the module again and again, each time with some answers of its
-/// analysis by types left out. Where the code stays the same these answers were worth
-/// nothing; the smallest set with the same code remains, and what each of its pairs
-/// of tags buys is printed. Results are kept, so that a second run goes on where the
-/// first one ended.
+/// LLVM 22 optimises the module many times, each time without some NoAlias answers of
+/// its type-based analysis. If the code stays the same, these answers are worth nothing.
+/// The command finds the smallest set of answers that gives the same code, and prints
+/// what each of its pairs of tags improves. It stores results in a folder, so a second
+/// run continues where the first one ended.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -46,14 +46,13 @@ pub(crate) struct Worth {
     /// What `opt` runs on the module.
     #[arg(long, value_name = "PIPELINE", default_value = "default<O2>")]
     passes: String,
-    /// How often LLVM may optimise the module to find out more. 0 tells only what all
-    /// tags buy together.
+    /// How often LLVM may optimise the module. 0 measures only all tags together.
     #[arg(long, value_name = "COUNT", default_value_t = 200)]
     runs: usize,
-    /// How many pairs, functions and tags are printed of each.
+    /// Print at most this many pairs, functions and tags.
     #[arg(long, value_name = "COUNT", default_value_t = 10)]
     top: usize,
-    /// Where results are kept; by default below the user's cache folder.
+    /// The folder for results; by default below the user's cache folder.
     #[arg(long, value_name = "FOLDER")]
     keep: Option<PathBuf>,
     /// What to print.
