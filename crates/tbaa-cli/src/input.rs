@@ -7,7 +7,7 @@ use std::path::Path;
 
 use tbaa::spec::{Built, Spec, TypeDecl};
 use tbaa::wellformed::Verifier;
-use tbaa::{Field, Graph, NodeId, Rules, Tag, TagId, TypeId};
+use tbaa::{Field, Graph, NodeId, Rules, Tag, TagId, TypeId, TypeKind};
 use tbaa_ir::{Keep, Module, Names, TextError};
 
 use crate::convert::{Origin, disassemble, how_to_make};
@@ -245,7 +245,11 @@ impl Input {
         let (offset, access) = (field.offset, field.ty);
         let tag = Tag { base: ty, access, offset, size: None, immutable: false, format };
         let place = names.place_of(&tag);
-        Some(place.strip_prefix(names.ty(ty).as_str())?.strip_prefix('.')?.to_owned())
+        let path = place.strip_prefix(names.ty(ty).as_str())?.strip_prefix('.')?;
+        // The path to a struct without a name goes on to the first scalar in it.
+        let of = self.graph().ty(access);
+        let unnamed = of.kind() == TypeKind::Aggregate && of.name().is_none_or(<[u8]>::is_empty);
+        Some(path.split('.').next().filter(|_| unnamed).unwrap_or(path).to_owned())
     }
 
     /// Returns what a spec calls a field; `None` where it is not known, or

@@ -10,9 +10,10 @@ use tbaa::{Field, Graph, TypeId, TypeKind, TypeNode};
 use tbaa_ir::Names;
 
 use super::mark::{Bits, Marks};
+use crate::commands::counted;
 use crate::input::Input;
 use crate::printable::printable;
-use crate::walk::{elements, named_parent, type_name};
+use crate::walk::{elements, named_parent};
 
 /// Up to this many types a graph is drawn in full.
 const SMALL: usize = 60;
@@ -88,15 +89,14 @@ pub(super) struct Dag {
 
 impl Dag {
     /// Draws these types.
-    pub(super) fn of(input: &Input, marks: &Marks, types: &[TypeId]) -> Dag {
+    pub(super) fn of(input: &Input, names: &Names<'_>, marks: &Marks, types: &[TypeId]) -> Dag {
         let graph = input.graph();
         let small = types.len() <= SMALL;
         let groups = if small { HashMap::new() } else { groups(graph, types, marks) };
         let apart = if small { Vec::new() } else { apart(graph, types, marks) };
-        let names = input.names();
         let mut build = DagBuilder {
             input,
-            names: &names,
+            names,
             graph,
             marks,
             small,
@@ -314,7 +314,7 @@ impl DagBuilder<'_> {
         if let more @ 1.. = all.len() - shown.len() {
             self.hidden += more;
             let text = match shown.len() {
-                0 => format!("{more} scalars"),
+                0 => counted(more as u64, "scalar", "scalars"),
                 _ => format!("… {more} more"),
             };
             self.dag.nodes[from].rows.push(Row { text, ..Row::default() });
@@ -330,7 +330,7 @@ impl DagBuilder<'_> {
     }
 
     fn name(&self, ty: TypeId) -> String {
-        type_name(self.graph, ty)
+        printable(self.names.ty(ty).as_bytes())
     }
 }
 

@@ -6,11 +6,12 @@ mod layout;
 mod mark;
 mod picture;
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use clap::ValueEnum;
 use clap_complete::ArgValueCompleter;
 use tbaa::{Oracle, TagId, TypeId};
+use tbaa_ir::Names;
 
 use super::completions::accesses;
 use super::counted;
@@ -118,7 +119,7 @@ pub(super) fn run(args: &Graph, out: &mut dyn Write) -> Result<(), Failure> {
         }
         None => input.graph().types().collect(),
     };
-    let dag = Dag::of(&input, &marks, &types);
+    let dag = Dag::of(&input, &input.names(), &marks, &types);
     about.extend(dag.omitted.clone());
     let about: Vec<String> = about.iter().map(|line| printable(line.as_bytes())).collect();
     let title = format!("Types of {}", input.file());
@@ -127,6 +128,15 @@ pub(super) fn run(args: &Graph, out: &mut dyn Write) -> Result<(), Failure> {
         Format::Dot => dot::write(&dag, &title, &about, out)?,
     }
     Ok(())
+}
+
+/// Returns the picture of a type and what is one step from it, as `--around` draws it.
+pub(super) fn near(input: &Input, names: &Names<'_>, ty: TypeId) -> io::Result<Vec<u8>> {
+    let types = around(input.graph(), &[ty], 1);
+    let dag = Dag::of(input, names, &Marks::default(), &types);
+    let mut svg = Vec::new();
+    picture::write(&dag, &format!("Types around {}", names.ty(ty)), &[], &mut svg)?;
+    Ok(svg)
 }
 
 fn steps(depth: usize) -> String {

@@ -13,6 +13,7 @@ use tbaa_ir::{DebugInfo, Module, Names, Opcode};
 
 use super::answers::Answers;
 use crate::commands::blocks::blocked_loads;
+use crate::commands::graph::near;
 use crate::commands::matrix::order::preorder;
 use crate::find::by_function;
 use crate::input::{Content, Input};
@@ -22,6 +23,9 @@ use crate::render::Source;
 /// Loads that are listed at most, and stores and calls that keep one.
 const LOADS: usize = 400;
 const BLOCKERS: usize = 4;
+/// Types that have a picture of what is around them at most, and the bytes of one.
+const PICTURES: usize = 40;
+const PICTURE: usize = 30_000;
 
 /// How much of each kind is kept; the most used first.
 #[derive(Clone, Copy)]
@@ -35,6 +39,8 @@ pub(super) struct Limits {
     pub(super) functions: usize,
     /// Loads that stores and calls keep.
     pub(super) loads: usize,
+    /// Types with a picture of what is around them.
+    pub(super) pictures: usize,
 }
 
 impl Limits {
@@ -46,11 +52,12 @@ impl Limits {
         findings: 500,
         functions: 2000,
         loads: LOADS,
+        pictures: PICTURES,
     };
 
     /// Half of everything; `None` where nothing is left.
     pub(super) fn halved(self) -> Option<Limits> {
-        let Limits { tags, explained, types, fields, findings, functions, loads } = self;
+        let Limits { tags, explained, types, fields, findings, functions, loads, pictures } = self;
         (tags > 8).then_some(Limits {
             tags: tags / 2,
             explained: explained / 2,
@@ -59,6 +66,7 @@ impl Limits {
             findings: findings / 2,
             functions: functions / 2,
             loads: loads / 2,
+            pictures: pictures / 2,
         })
     }
 }
@@ -91,6 +99,8 @@ struct Type {
     /// Position of the parent among the types.
     parent: Option<usize>,
     fields: Vec<FieldRow>,
+    /// What is around it, as SVG; of the types of the most used tags.
+    picture: Option<String>,
 }
 
 /// Offset, extent, position of the type, and name.
@@ -144,6 +154,7 @@ pub(super) struct Facts {
     findings: (Vec<Diagnostic>, usize),
     loads: Vec<Value>,
     kept_loads: usize,
+    pictures: Vec<(TypeId, String)>,
 }
 
 impl Facts {
@@ -157,8 +168,27 @@ impl Facts {
         });
         let loads = loads.collect();
         let (functions, findings) = (functions(input, &used), judge(input));
-        Facts { functions, findings, used, loads, kept_loads }
+        let pictures = pictures(input, &used);
+        Facts { functions, findings, used, loads, kept_loads, pictures }
     }
+}
+
+/// Draws what is around the structs that most instructions access.
+fn pictures(input: &Input, used: &[(TagId, u64)]) -> Vec<(TypeId, String)> {
+    let (graph, names) = (input.graph(), input.names());
+    let mut uses: HashMap<TypeId, u64> = HashMap::new();
+    for &(tag, count) in used {
+        let base = graph.tag(tag).ok().map(|tag| tag.base);
+        if let Some(base) = base.filter(|&ty| graph.ty(ty).kind() == TypeKind::Aggregate) {
+            *uses.entry(base).or_default() += count;
+        }
+    }
+    // Equal counts stay in the order of the text.
+    let mut ranked: Vec<TypeId> = graph.types().filter(|ty| uses.contains_key(ty)).collect();
+    ranked.sort_by_key(|ty| std::cmp::Reverse(uses[ty]));
+    let draw = |ty| Some((ty, String::from_utf8(near(input, &names, ty).ok()?).ok()?));
+    let drawn = ranked.into_iter().take(PICTURES).filter_map(draw);
+    drawn.filter(|(_, svg)| svg.len() <= PICTURE).collect()
 }
 
 /// Leaves out all but the first blockers of a load.
@@ -180,7 +210,12 @@ impl Data {
         let mut left_out = Vec::new();
         let used = &facts.used;
         let (tags, uses) = kept_tags(graph, used, limits, &mut left_out);
-        let (types, place) = types(input, &names, &tags, limits, &mut left_out);
+        let (mut types, place) = types(input, &names, &tags, limits, &mut left_out);
+        for (ty, svg) in facts.pictures.iter().take(limits.pictures) {
+            if let Some(&at) = place.get(ty) {
+                types[at].picture = Some(svg.clone());
+            }
+        }
         let answers = Answers::of(graph, &tags, &uses, &place, limits.explained);
         if answers.explained < tags.len() {
             left_out.push(format!(
@@ -310,6 +345,7 @@ fn types(
                 .filter(|_| !aggregate)
                 .and_then(|parent| place.get(&parent).copied()),
             fields: node.fields().enumerate().take(shown).map(row).collect(),
+            picture: None,
         }
     });
     let types = types.collect();

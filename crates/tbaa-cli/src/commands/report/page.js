@@ -214,6 +214,13 @@ function typeBody(at) {
   const parts = [];
   if (type.parent !== null) parts.push(element("p", {}, "Under ", element("code", {}, typeName(type.parent)), "."));
   if (type.fields.length) parts.push(drawing(level(at, [[0, type.size]]), true));
+  if (type.picture) {
+    parts.push(element("h3", {}, "What is in it, and what it is in"));
+    // As an image a picture can neither run scripts nor load anything.
+    const src = "data:image/svg+xml," + encodeURIComponent(type.picture);
+    const alt = `Graph of ${typeName(at)}, the types of its fields, and the structs that have it`;
+    parts.push(element("div", { class: "scroll near", tabindex: "0", role: "region", "aria-label": alt }, element("img", { src, alt })));
+  }
   const tags = doc.byBase[at];
   if (tags.length) {
     parts.push(element("h3", {}, `Accesses through it (${tags.length})`));
@@ -251,8 +258,8 @@ function list(search, count, all, text, show, rank, most = SHOWN) {
 
 function listTypes() {
   const text = (type) => type.name + " " + type.fields.map((field) => field[3]).join(" ");
-  // The type of that name first, then those that have fields.
-  const rank = (type, wanted) => (type.name.toLowerCase() === wanted ? 0 : type.fields.length ? 1 : 2);
+  // The type of that name first, then those that have a picture, or else fields.
+  const rank = (type, wanted) => (type.name.toLowerCase() === wanted ? 0 : type.picture ? 1 : type.fields.length ? 2 : 3);
   list("type-search", "type-count", doc.types, text, (found) => fill("type-list", found.map(typeItem)), rank);
 }
 
