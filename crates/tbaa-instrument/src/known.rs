@@ -22,7 +22,7 @@ const HARMLESS: &str = "\
     isblank iscntrl isdigit isgraph islower isprint ispunct isspace isupper iswalnum iswalpha \
     iswblank iswcntrl iswctype iswdigit iswgraph iswlower iswprint iswpunct iswspace iswupper iswxdigit \
     isxdigit kill killpg lchown link linkat listen \
-    localeconv localtime lseek lseek64 madvise mblen mbsinit memchr memcmp memmem memrchr mkdir mkdirat mkfifo \
+    localeconv localtime lseek lseek64 madvise malloc_usable_size mblen mbsinit memchr memcmp memmem memrchr mkdir mkdirat mkfifo \
     mlock mprotect msync munlock nl_langinfo ngettext nice open open64 openat openat64 opendir \
     openlog perror pause pclose popen posix_fadvise posix_fallocate printf __printf_chk psignal \
     pthread_attr_destroy pthread_attr_init pthread_attr_setdetachstate pthread_attr_setstacksize \
@@ -47,7 +47,8 @@ const HARMLESS: &str = "\
     _IO_getc _IO_putc __overflow __uflow _Unwind_Resume _Unwind_Resume_or_Rethrow \
     _ZNKS* _ZNSo* _ZStls* _ZSt4endl* _ZSt5flush* _ZSt16__ostream_insert* _ZSt20__throw* _ZSt17__throw* _ZSt18__throw* \
     _ZSt19__throw* _ZSt21__throw* _ZSt22__throw* _ZSt24__throw* _ZSt25__throw* _ZSt28__throw* \
-    _ZSt9terminatev _ZNSt7__cxx1112basic_string* _ZNSs* _ZNSt8ios_base4Init* \
+    _ZSt9terminatev _ZNSt7__cxx1112basic_string* _ZNSs* _ZNSt8ios_base4Init* _ZNSt8ios_baseD* \
+    _ZNSt6localeD* _ZNSt9basic_iosIcSt11char_traitsIcEE5clear* _ZSt7getline* \
     _ZSt29_Rb_tree_insert_and_rebalance* _ZSt28_Rb_tree_rebalance_for_erase* \
     _ZSt18_Rb_tree_increment* _ZSt18_Rb_tree_decrement* _ZNSt8__detail15_List_node_base* \
     _ZNSt9exception* _ZNSt13runtime_error* _ZNSt11logic_error* _ZNSt12out_of_range* \
@@ -95,6 +96,9 @@ const PARTS: &[(&str, &[(usize, u64)])] = &[
     ("clock_getres", &[(1, 16)]),
     ("clock_nanosleep", &[(3, 16)]),
     ("ctime_r", &[(1, 26)]),
+    ("fcntl", &[(2, 32)]),
+    ("fcntl64", &[(2, 32)]),
+    ("__libc_fcntl64", &[(2, 32)]),
     ("fgetpos", &[(1, 16)]),
     ("fgetpos64", &[(1, 16)]),
     ("frexp", &[(1, 4)]),
@@ -142,6 +146,8 @@ const PARTS: &[(&str, &[(usize, u64)])] = &[
     ("sigsetjmp", &[(0, 200)]),
     ("__sigsetjmp", &[(0, 200)]),
     ("sigaction", &[(2, 152)]),
+    ("__sigaction", &[(2, 152)]),
+    ("sigaltstack", &[(1, 24)]),
     ("sigaddset", &[(0, 128)]),
     ("sigdelset", &[(0, 128)]),
     ("sigemptyset", &[(0, 128)]),
@@ -265,21 +271,35 @@ pub const INTERPOSED: &[&str] = &[
 /// that checked code accesses by another type.
 #[must_use]
 pub fn is_harmless(name: &[u8]) -> bool {
+    is_listed(name) && !is_constructor(name)
+}
+
+fn is_listed(name: &[u8]) -> bool {
     HARMLESS.split_ascii_whitespace().any(|known| match known.strip_suffix('*') {
         Some(start) => name.starts_with(start.as_bytes()),
         None => name == known.as_bytes(),
     })
 }
 
-/// The arguments that a function may write through, a bit for each.
-pub(crate) fn written(name: &[u8]) -> u32 {
-    let known = WRITERS.iter().find(|(known, _)| known.as_bytes() == name);
-    known.map_or_else(|| if is_harmless(name) { 0 } else { !0 }, |(_, mask)| *mask)
+/// Whether a name is that of a C++ constructor: it may write an object where another was.
+fn is_constructor(name: &[u8]) -> bool {
+    let has = |end| memchr::memmem::find(name, end).is_some();
+    name.starts_with(b"_ZN") && (has(b"C1E") || has(b"C2E"))
 }
 
-/// The indices of the arguments whose objects a function writes, and the most bytes of each
+/// The arguments that a function may write through, a bit for each.
+pub(crate) fn written(name: &[u8]) -> u32 {
+    match WRITERS.iter().find(|(known, _)| known.as_bytes() == name) {
+        Some((_, mask)) => *mask,
+        None if !is_listed(name) => !0,
+        None => u32::from(is_constructor(name)),
+    }
+}
+
+/// Returns the indices of the arguments whose objects a function writes, and the most bytes of each
 /// object, if the function writes nothing else.
-pub(crate) fn parts(name: &[u8]) -> Option<&'static [(usize, u64)]> {
+#[must_use]
+pub fn parts(name: &[u8]) -> Option<&'static [(usize, u64)]> {
     let known = PARTS.iter().find(|(known, _)| known.as_bytes() == name);
     known.map(|(_, parts)| *parts)
 }

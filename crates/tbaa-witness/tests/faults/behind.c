@@ -1,5 +1,7 @@
 // Functions that write their own object alone: what lies behind a pointer beside it is
 // remembered.
+#include <fcntl.h>
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdlib.h>
 #include <time.h>
@@ -9,6 +11,7 @@
 
 struct all {
   int *behind;
+  struct flock lock;
   jmp_buf frame;
   struct tm time;
   int ends[2];
@@ -22,12 +25,16 @@ __attribute__((noinline)) float as_float(void *from) {
 }
 
 static volatile long ignored;
+static int (*volatile fcntl_by)(int, int, ...) = fcntl;
 
 int main(void) {
   struct all *all = calloc(1, sizeof *all);
   all->behind = malloc(64);
   all->name[0] = 'a';
   *all->behind = 1; // first
+  ignored = (long)malloc_usable_size(all->behind);
+  ignored = fcntl(0, F_GETLK, &all->lock);
+  ignored = fcntl_by(0, F_GETLK, &all->lock);
   ignored = setjmp(all->frame);
   ignored = mktime(&all->time);
   ignored = pipe(all->ends);

@@ -2,6 +2,7 @@
 // had another type before.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -62,6 +63,21 @@ int main(void) {
   ALL(struct timespec, nanosleep(&short_time, to))
   ALL(struct timespec, clock_nanosleep(CLOCK_MONOTONIC, 0, &short_time, to))
   FILE *file = tmpfile();
+  // The lock is of the other process.
+  ignored = fcntl(fileno(file), F_SETLK, &(struct flock){.l_type = F_WRLCK, .l_len = 8});
+  int (*volatile fcntl_by)(int, int, ...) = fcntl;
+  for (int i = 0; i < 2; i++) {
+    pid_t asks = fork();
+    if (asks == 0) {
+      struct flock *to = used();
+      memset(to, 0, sizeof *to);
+      to->l_type = F_WRLCK;
+      ignored = i == 0 ? fcntl(fileno(file), F_GETLK, to) : fcntl_by(fileno(file), F_GETLK, to);
+      all(to, sizeof *to);
+      exit(0);
+    }
+    waitpid(asks, NULL, 0);
+  }
   ALL(fpos_t, fgetpos(file, to))
   ONE(int, frexp(8.0, to))
   ONE(int, frexpf(8.0f, to))
@@ -124,6 +140,7 @@ int main(void) {
   ALL(sigset_t, sigprocmask(SIG_BLOCK, NULL, to))
   ALL(sigset_t, pthread_sigmask(SIG_BLOCK, NULL, to))
   ALL(struct sigaction, sigaction(SIGUSR1, NULL, to))
+  ALL(stack_t, sigaltstack(NULL, to))
   ALL(fd_set, (memset(to, 0, sizeof *to), select(0, to, NULL, NULL, &(struct timeval){0, 0})))
   ALL(pthread_key_t, pthread_key_create(to, NULL))
   pthread_attr_t attributes;
