@@ -1,15 +1,15 @@
 #!/bin/bash
 # Puts checked programs beside the same programs plain and with clang's TypeSanitizer, in one run:
-# who finds which planted fault, and what zlib, Lua and SQLite cost.
+# who finds which planted fault, and what zlib, Lua, zstd and SQLite cost.
 #
-#   crates/tbaa-witness/compare.sh FOLDER [faults|zlib|lua|sqlite|forgotten]...
+#   crates/tbaa-witness/compare.sh FOLDER [faults|zlib|lua|zstd|sqlite|forgotten]...
 #
 # FOLDER gets Debian's sources (apt needs a `deb-src` line), the programs and `compare.log`. `tbaa` is
 # looked for on the path. Needs clang-22 with its sanitizers, GNU time, jq, and tclsh for SQLite.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 folder=$(realpath -m "$1"); shift
-[ $# -gt 0 ] || set -- faults zlib lua sqlite forgotten
+[ $# -gt 0 ] || set -- faults zlib lua zstd sqlite forgotten
 mkdir -p "$folder"; cd "$folder" || exit 2
 export CLANG=${CLANG:-clang-22} TBAA_WITNESS=exitcode=0
 rounds=${ROUNDS:-3}
@@ -74,12 +74,14 @@ program() {
     local compile code run memory
     compile=$(awk '{s += $1} END {printf "%.1f", s}' "$name.$way.compile.times")
     code=$(size -A "$name.$way"/*.o | awk '/^\.text/ {s += $2} END {print s}')
-    run=$(cut -d' ' -f1 "$name.$way.times" | median)
-    memory=$(cut -d' ' -f2 "$name.$way.times" | median)
+    # A program that a signal has ended has one more line.
+    local ended=; grep -q signal "$name.$way.times" && ended='  ended by a signal'
+    run=$(grep -v signal "$name.$way.times" | cut -d' ' -f1 | median)
+    memory=$(grep -v signal "$name.$way.times" | cut -d' ' -f2 | median)
     [ $way = plain ] && { local c=$compile d=$code r=$run m=$memory; }
     printf '%-10s %-8s %10s %10s %10s %10s   ' '' $way "$compile" "$code" "$run" "$memory"
-    awk -v a="$compile" -v b="$c" -v e="$code" -v f="$d" -v g="$run" -v h="$r" -v i="$memory" -v j="$m" \
-      'BEGIN {printf "x %.1f %.1f %.1f %.1f\n", a / b, e / f, g / (h > 0 ? h : 0.01), i / j}'
+    awk -v a="$compile" -v b="$c" -v e="$code" -v f="$d" -v g="$run" -v h="$r" -v i="$memory" -v j="$m" -v ended="$ended" \
+      'BEGIN {printf "x %.1f %.1f %.1f %.1f%s\n", a / b, e / f, g / (h > 0 ? h : 0.01), i / j, ended}'
   done
 }
 
@@ -100,24 +102,31 @@ lua() {
     "$(ls "$sources"/l*.c | grep -v -e ltests -e luac)" "$here/tests/compare/bench.lua"
 }
 
+zstd() {
+  source_of libzstd
+  local lib=libzstd/lib
+  program zstd "-I$lib -DZSTD_DISABLE_ASM" \
+    "$(ls $lib/common/*.c $lib/compress/*.c $lib/decompress/*.c) $here/tests/compare/round_trips.c"
+}
+
 sqlite() {
   source_of sqlite3
   [ -f sqlite3/sqlite3.c ] || (cd sqlite3 && ./configure --disable-readline && make sqlite3.c shell.c) >> compare.log 2>&1
   program sqlite "-DSQLITE_ENABLE_FTS5 -DSQLITE_ENABLE_RTREE -Isqlite3" \
-    "sqlite3/sqlite3.c sqlite3/shell.c" :memory: ".read $here/tests/compare/statements.sql"
+    "sqlite3/sqlite3.c sqlite3/shell.c" -lookaside 0 0 :memory: ".read $here/tests/compare/statements.sql"
 }
 
 # What forgetting at calls of unknown functions loses: the same runs once more, and with all
 # functions taken for harmless.
 forgotten() {
   echo '*' > harmless
-  for name in zlib lua sqlite; do
+  for name in zlib lua zstd sqlite; do
     local run="$name.checked/program"
     [ -x "$run" ] || { echo "$name: run '$0 $folder $name' first"; continue; }
     case $name in
-    zlib) set -- "$run" ;;
+    zlib | zstd) set -- "$run" ;;
     lua) set -- "$run" "$here/tests/compare/bench.lua" ;;
-    sqlite) set -- "$run" :memory: ".read $here/tests/compare/statements.sql" ;;
+    sqlite) set -- "$run" -lookaside 0 0 :memory: ".read $here/tests/compare/statements.sql" ;;
     esac
     TBAA_WITNESS=exitcode=0:json=with.json "$@" > out 2>> compare.log
     TBAA_WITNESS=exitcode=0:json=without.json:harmless=harmless "$@" > out 2>> compare.log

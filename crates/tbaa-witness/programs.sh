@@ -6,7 +6,8 @@
 #
 # FOLDER gets Debian's sources (apt needs a `deb-src` line), a log and the reports of each program.
 # `tbaa` is looked for on the path. Lua's tests are no part of Debian's source: LUA=DIR names a
-# checkout of Lua's own repository. Needs clang-22 and jq, tclsh for SQLite, cmake for mimalloc and spdlog.
+# checkout of Lua's own repository. Needs clang-22 and jq, Debian's tcl-dev for SQLite, cmake for
+# mimalloc and spdlog, and Debian's libfmt-dev and catch2 for spdlog.
 set -u
 folder=$(realpath -m "$1"); shift
 [ $# -gt 0 ] || set -- zlib lua zstd sqlite mimalloc spdlog gawk
@@ -66,7 +67,7 @@ mimalloc() { source_of mimalloc
   try mimalloc build/mimalloc-test-stress 4 5 3; }
 
 spdlog() { source_of spdlog
-  try spdlog "cmake -B build -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS=-O1 -DSPDLOG_BUILD_TESTS=ON -DSPDLOG_BUILD_EXAMPLE=OFF -DSPDLOG_FMT_EXTERNAL_HO=ON ${FMT:+-Dfmt_DIR=$FMT}"
+  try spdlog "cmake -B build -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS=-O1 -DSPDLOG_BUILD_TESTS=ON -DSPDLOG_BUILD_EXAMPLE=OFF"
   try spdlog "cmake --build build -j$jobs"
   try spdlog "cd build/tests && ./spdlog-utests"; }
 

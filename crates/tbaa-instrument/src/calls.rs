@@ -183,6 +183,13 @@ impl<'t> Current<'_, 't> {
         let name = call.callee.strip_prefix(b"\"\\01").unwrap_or(call.callee);
         let name = name.strip_suffix(b"\"").unwrap_or(name);
         let name = name.strip_prefix(b"\"").unwrap_or(name);
+        if let Some(parts) = known::parts(name) {
+            for &(at, size) in parts {
+                let argument = call.arguments.get(at..=at).unwrap_or_default();
+                self.clear(statement, argument, size);
+            }
+            return;
+        }
         let written = match call.callee {
             b"" => !0,
             _ => *self.pass.written.entry(name).or_insert_with(|| known::written(name)),

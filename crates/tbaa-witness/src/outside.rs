@@ -9,7 +9,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering::*};
 
-use tbaa_instrument::is_harmless;
+use tbaa_instrument::{is_harmless, parts};
 
 use crate::lock::Lock;
 use crate::options::options;
@@ -24,6 +24,8 @@ pub(crate) struct Calls {
     /// How often all memory was forgotten.
     pub(crate) all: u64,
     harmless: bool,
+    /// The most bytes that it writes, if it writes only to the objects of its arguments.
+    most: Option<u64>,
 }
 
 static CALLS: Lock<Option<HashMap<usize, Calls>>> = Lock::new(None);
@@ -55,10 +57,15 @@ pub(crate) fn called(callee: usize, pointer: usize, size: usize) {
         let harmless = is_harmless(name.as_bytes())
             || options().harmless.iter().any(|it| crate::report::glob(it, &name))
             || crate::interpose::is_own(callee);
-        Calls { harmless, ..Calls::default() }
+        let most =
+            parts(name.as_bytes()).and_then(|parts| parts.iter().map(|(_, size)| *size).max());
+        Calls { harmless, most, ..Calls::default() }
     });
     if call.harmless {
         return slot.store(callee, Relaxed);
+    }
+    if let Some(most) = call.most {
+        return shadow::clear(pointer, most as usize);
     }
     call.times += 1;
     match forget(pointer, size) {
