@@ -56,7 +56,7 @@ attributes #0 = { mustprogress nofree norecurse nosync nounwind willreturn memor
 !llvm.errno.tbaa = !{!10}
 
 !0 = distinct !DICompileUnit(language: DW_LANG_C11, file: !1, producer: "Debian clang version 22.1.8 (1~deb12u1)", isOptimized: true, runtimeVersion: 0, emissionKind: FullDebug, splitDebugInlining: false, nameTableKind: None)
-!1 = !DIFile(filename: "/src/anon.c", directory: "/work/wt/oracle", checksumkind: CSK_MD5, checksum: "459b80ff9016cd6d3607f8305e121a83")
+!1 = !DIFile(filename: "/src/anon.c", directory: "/src", checksumkind: CSK_MD5, checksum: "459b80ff9016cd6d3607f8305e121a83")
 !2 = !{i32 7, !"Dwarf Version", i32 5}
 !3 = !{i32 2, !"Debug Info Version", i32 3}
 !4 = !{i32 1, !"wchar_size", i32 4}
