@@ -85,6 +85,8 @@ fn the_answers_on_the_page_are_those_of_the_commands() {
 #[test]
 fn the_page_loads_nothing_and_is_accessible() {
     let page = run(&["report", "shapes.ll", "suspicious.ll", "union.ron"]).text;
+    // SVG's namespace is a name, which nobody loads; `url(#` is a part of the same picture.
+    let page = page.replace("http://www.w3.org/2000/svg", "").replace("url(#", "");
     for loaded in ["http:", "https:", "src=", "@import", "url(", "<link", "eval(", "innerHTML"] {
         assert!(!page.contains(loaded), "{loaded}");
     }
