@@ -43,14 +43,48 @@ pub(crate) struct CharOrigins<'a> {
     text: &'a [u8],
     types: OnceCell<Option<(Context, Definitions)>>,
     /// The function that was asked about last.
-    body: RefCell<Option<(u32, Rc<Body<'a>>)>>,
+    function: RefCell<Option<(u32, Rc<Function<'a>>)>>,
     known: RefCell<HashMap<u32, Option<CharOrigin>>>,
+}
+
+/// A function's body, with the places of its values.
+struct Function<'a> {
+    body: Body<'a>,
+    /// The statement that gives each value.
+    defined: HashMap<&'a [u8], usize>,
+    /// The statements that use each value, in order.
+    used: HashMap<&'a [u8], Vec<usize>>,
+}
+
+impl<'a> Function<'a> {
+    fn new(body: Body<'a>) -> Self {
+        let (mut defined, mut used) = (HashMap::new(), HashMap::<_, Vec<usize>>::new());
+        for (at, statement) in body.statements.iter().enumerate() {
+            defined.extend(statement.result.map(|result| (result, at)));
+            for value in statement.values() {
+                let uses = used.entry(value).or_default();
+                if uses.last() != Some(&at) {
+                    uses.push(at);
+                }
+            }
+        }
+        Function { body, defined, used }
+    }
+
+    fn definition(&self, value: &[u8]) -> Option<&Statement<'a>> {
+        Some(&self.body.statements[*self.defined.get(value)?])
+    }
+
+    fn uses(&self, value: &[u8]) -> impl ExactSizeIterator<Item = &Statement<'a>> {
+        let uses = self.used.get(value).map(Vec::as_slice).unwrap_or_default();
+        uses.iter().map(|&at| &self.body.statements[at])
+    }
 }
 
 impl<'a> CharOrigins<'a> {
     pub(crate) fn new(module: &'a Module, text: &'a [u8]) -> Self {
-        let (types, body, known) = (OnceCell::new(), RefCell::default(), RefCell::default());
-        CharOrigins { module, text, types, body, known }
+        let (types, function, known) = (OnceCell::new(), RefCell::default(), RefCell::default());
+        CharOrigins { module, text, types, function, known }
     }
 
     /// Finds out where the `char` tag of an access comes from, or why it has no tag; `None` of
@@ -65,14 +99,14 @@ impl<'a> CharOrigins<'a> {
         found
     }
 
-    fn body(&self, function: u32) -> Rc<Body<'a>> {
-        let mut last = self.body.borrow_mut();
+    fn function(&self, number: u32) -> Rc<Function<'a>> {
+        let mut last = self.function.borrow_mut();
         match &*last {
-            Some((of, body)) if *of == function => Rc::clone(body),
+            Some((of, function)) if *of == number => Rc::clone(function),
             _ => {
-                let body = Rc::new(self.module.body(self.text, function));
-                *last = Some((function, Rc::clone(&body)));
-                body
+                let function = Rc::new(Function::new(self.module.body(self.text, number)));
+                *last = Some((number, Rc::clone(&function)));
+                function
             }
         }
     }
@@ -82,11 +116,11 @@ impl<'a> CharOrigins<'a> {
         if !matches!(instruction.opcode, Opcode::Load | Opcode::Store) {
             return None;
         }
-        let body = self.body(instruction.function);
-        let definition = |value: &[u8]| body.statements.iter().find(|it| it.result == Some(value));
-        let statement = body.at(instruction.offset as usize)?;
+        let function = self.function(instruction.function);
+        let definition = |value: &[u8]| function.definition(value);
+        let statement = function.body.at(instruction.offset as usize)?;
         let Some(tag) = instruction.tag else {
-            return is_bit_field(&body, statement, &definition).then_some(CharOrigin::BitField);
+            return is_bit_field(&function, statement).then_some(CharOrigin::BitField);
         };
         if !is_char(module, tag) {
             return None;
@@ -100,15 +134,16 @@ impl<'a> CharOrigins<'a> {
             return Some(CharOrigin::Char);
         }
         let is_copy = match instruction.opcode {
-            Opcode::Load => is_copied(&body, statement.result?),
+            Opcode::Load => is_copied(&function, statement.result?),
             _ => {
                 let stored = statement.stored().and_then(|value| definition(value.value));
                 let loaded = stored.filter(|it| it.opcode == Opcode::Load);
-                loaded.and_then(|it| it.result).is_some_and(|value| is_copied(&body, value))
+                loaded.and_then(|it| it.result).is_some_and(|value| is_copied(&function, value))
             }
         };
         Some(if is_copy { CharOrigin::Copy } else { CharOrigin::Wider })
     }
+
     /// The union that a `getelementptr` leads to, or through.
     fn union_of(&self, element: &Element<'_>) -> Option<String> {
         let types = self.types.get_or_init(|| {
@@ -160,8 +195,8 @@ impl CharOrigin {
 }
 
 /// Whether a value is stored, and used for nothing else.
-fn is_copied(body: &Body<'_>, value: &[u8]) -> bool {
-    let mut uses = body.statements.iter().filter(|it| it.values().any(|used| used == value));
+fn is_copied(function: &Function<'_>, value: &[u8]) -> bool {
+    let mut uses = function.uses(value);
     let is_stored = |it: &Statement<'_>| it.stored().is_some_and(|stored| stored.value == value);
     uses.next().is_some_and(|it| it.opcode == Opcode::Store && is_stored(it))
         && uses.next().is_none()
@@ -170,16 +205,13 @@ fn is_copied(body: &Body<'_>, value: &[u8]) -> bool {
 /// Whether a store puts back a word of which some bits are changed, or a load reads such a word.
 ///
 /// clang: `CodeGenFunction::EmitStoreThroughBitfieldLValue`, `EmitLoadOfBitfieldLValue`.
-fn is_bit_field<'t, 'b>(
-    body: &'b Body<'t>,
-    statement: &Statement<'t>,
-    definition: &impl Fn(&[u8]) -> Option<&'b Statement<'t>>,
-) -> bool {
+fn is_bit_field(function: &Function<'_>, statement: &Statement<'_>) -> bool {
+    let definition = |value: &[u8]| function.definition(value);
     let masks = |it: &Statement<'_>| matches!(it.word, b"and" | b"lshr" | b"ashr" | b"shl");
     if statement.opcode == Opcode::Load {
         let Some(result) = statement.result else { return false };
-        let mut uses = body.statements.iter().filter(|it| it.values().any(|used| used == result));
-        return uses.clone().next().is_some() && uses.all(masks);
+        let mut uses = function.uses(result);
+        return uses.len() > 0 && uses.all(masks);
     }
     // `or` of what was masked out of the word before, or a mask alone where zeros are stored.
     let Some(mut value) = statement.stored().and_then(|it| definition(it.value)) else {
