@@ -76,13 +76,11 @@ pub(super) fn write(sites: u32, checks: &BTreeSet<Check>, tag: &str, out: &mut S
     }
 }
 
-fn check(word: &str, size: u64, tag: &str, out: &mut String) {
-    let (last, most) = if size == 8 { (7, 0) } else { (3, 4 - size) };
-    let _ = write!(
-        out,
-        "\
-define internal void @__tbaa_witness.{word}{size}(ptr %p, ptr %row) alwaysinline nounwind {{
-  %address = ptrtoint ptr %p to i64
+/// Writes how the shadow of an address is found: at `call` if the access is not inside its word,
+/// at `unmapped` if there is none, at `look` otherwise.
+fn find((last, most): (u64, u64), unmapped: &str, tag: &str) -> String {
+    format!(
+        "  %address = ptrtoint ptr %p to i64
   %offset = and i64 %address, {last}
   %inside = icmp ule i64 %offset, {most}
   br i1 %inside, label %find, label %call
@@ -91,12 +89,23 @@ find:
   %leaves = getelementptr ptr, ptr @__tbaa_witness_leaves, i64 %slot
   %leaf = load atomic ptr, ptr %leaves unordered, align 8{tag}
   %mapped = icmp ne ptr %leaf, null
-  br i1 %mapped, label %look, label %call
+  br i1 %mapped, label %look, label %{unmapped}
 look:
-  %granule = {granule}
+"
+    )
+}
+
+fn check(word: &str, size: u64, tag: &str, out: &mut String) {
+    let (last, most) = if size == 8 { (7, 0) } else { (3, 4 - size) };
+    let _ = write!(
+        out,
+        "\
+define internal void @__tbaa_witness.{word}{size}(ptr %p, ptr %row) alwaysinline nounwind {{
+{find}  %granule = {granule}
   %cell = getelementptr i8, ptr %leaf, i64 %granule
   %old = load atomic i32, ptr %cell unordered, align 4{tag}
 ",
+        find = find((last, most), "call", tag),
         // The offset in a granule that is accessed whole is 0.
         granule = if size < 4 { "and i64 %address, -4" } else { "add i64 %address, 0" },
     );
@@ -185,23 +194,12 @@ done:
 /// Writes the function that forgets what is known of so many bytes: most often that is nothing.
 pub(super) fn clear(size: u64, tag: &str, out: &mut String) {
     // All of it lies in the word of 8 bytes that it begins in.
-    let most = 8 - size;
+    let find = find((7, 8 - size), "done", tag);
     let _ = write!(
         out,
         "\
 define internal preserve_mostcc void @__tbaa_witness.clear{size}.shared(ptr %p) noinline nounwind {{
-  %address = ptrtoint ptr %p to i64
-  %offset = and i64 %address, 7
-  %inside = icmp ule i64 %offset, {most}
-  br i1 %inside, label %find, label %call
-find:
-  %slot = lshr i64 %address, 26
-  %leaves = getelementptr ptr, ptr @__tbaa_witness_leaves, i64 %slot
-  %leaf = load atomic ptr, ptr %leaves unordered, align 8{tag}
-  %mapped = icmp ne ptr %leaf, null
-  br i1 %mapped, label %look, label %done
-look:
-  %word = and i64 %address, -8
+{find}  %word = and i64 %address, -8
   %cells = getelementptr i8, ptr %leaf, i64 %word
   %both = load atomic i64, ptr %cells unordered, align 8{tag}
   %nothing = icmp eq i64 %both, 0
