@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use tbaa_instrument::instrument;
+use tbaa_instrument::{Form, instrument};
 
 use tbaa_tests::llvm::{Llvm, WAYS, corpus, scratch};
 use tbaa_tests::lua;
@@ -28,10 +28,11 @@ fn is_accepted(name: &str, text: &[u8], options: &[&str]) {
 /// Compiles each source in one of the ways, the next one in the next.
 fn checked_is_accepted(llvm: &Llvm, sources: &[PathBuf], ways: &[(&str, &[&str])]) -> u32 {
     let mut sites = 0;
-    for (source, (way, options)) in sources.iter().zip(ways.iter().cycle()) {
+    let forms = [Form::Assembly, Form::Calls].into_iter().cycle();
+    for ((source, (way, options)), form) in sources.iter().zip(ways.iter().cycle()).zip(forms) {
         let stem = source.file_stem().unwrap().to_string_lossy();
         let text = llvm.clang(source, options);
-        let checked = instrument(&text, &tbaa_ir::read(&text).unwrap()).unwrap();
+        let checked = instrument(&text, &tbaa_ir::read(&text).unwrap(), form).unwrap();
         assert_eq!(checked.skipped, [], "{stem} {way}");
         is_accepted(&format!("{stem}-{way}.ll"), &checked.text, &["-passes=verify"]);
         sites += checked.sites;
@@ -62,8 +63,10 @@ fn last_calls_with_checks_are_accepted() {
     let Some(_) = Llvm::get() else { return };
     let source = Path::new(tbaa_tests::ROOT).join("tests/llvm/last_calls.ll");
     let text = fs::read(source).unwrap();
-    let checked = instrument(&text, &tbaa_ir::read(&text).unwrap()).unwrap();
-    assert_eq!((checked.sites, checked.skipped), (6, vec![]));
-    is_accepted("last_calls.ll", &checked.text, &["-passes=verify"]);
-    is_accepted("last_calls.ll", &checked.text, &["-O2", "-verify-each"]);
+    for form in [Form::Calls, Form::Assembly] {
+        let checked = instrument(&text, &tbaa_ir::read(&text).unwrap(), form).unwrap();
+        assert_eq!((checked.sites, checked.skipped), (6, vec![]));
+        is_accepted("last_calls.ll", &checked.text, &["-passes=verify"]);
+        is_accepted("last_calls.ll", &checked.text, &["-O2", "-verify-each"]);
+    }
 }

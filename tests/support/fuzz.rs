@@ -110,8 +110,10 @@ pub fn module(data: &[u8]) {
             let _ = (statement.stored(), statement.call().map(|it| effects.on_loads(&it)));
         }
     }
-    if let Ok(checked) = tbaa_instrument::instrument(data, &module) {
-        assert!(checked.skipped.iter().all(|it| it.offset <= data.len()));
+    for form in [tbaa_instrument::Form::Calls, tbaa_instrument::Form::Assembly] {
+        if let Ok(checked) = tbaa_instrument::instrument(data, &module, form) {
+            assert!(checked.skipped.iter().all(|it| it.offset <= data.len()));
+        }
     }
     let tags: Vec<TagId> = module.graph().tags().take(TAGS).collect();
     let source = Oracle::new(module.graph(), Rules::Union);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use tbaa_instrument::instrument;
+use tbaa_instrument::{Form, instrument};
 use tbaa_ir::{Instruction, Opcode};
 use tbaa_tests::cases;
 
@@ -16,10 +16,10 @@ const TAGS: &str = r#"
 
 /// The functions with their checks, without what follows them; how many sites there are, and what
 /// cannot be checked.
-fn checked(body: &str) -> String {
+fn checked(body: &str, form: Form) -> String {
     let text = format!("{body}{TAGS}");
     let module = tbaa_ir::read(text.as_bytes()).unwrap();
-    let found = match instrument(text.as_bytes(), &module) {
+    let found = match instrument(text.as_bytes(), &module, form) {
         Ok(found) => found,
         Err(error) => return format!("refused: {error}"),
     };
@@ -31,7 +31,7 @@ fn checked(body: &str) -> String {
     let other = |it: &&Instruction| matches!(it.opcode, Opcode::Call | Opcode::Other);
     let before = module.instructions().iter().filter(|it| !other(it));
     assert_eq!(again.instructions().iter().filter(own).count(), before.count());
-    let twice = instrument(&found.text, &again).unwrap_err().to_string();
+    let twice = instrument(&found.text, &again, form).unwrap_err().to_string();
     assert!(twice.contains("has been instrumented before"), "{twice}");
     let text = String::from_utf8(found.text).unwrap();
     let mut out = text[..text.find("\n!0 = ").unwrap() + 1].to_owned();
@@ -44,7 +44,10 @@ fn checked(body: &str) -> String {
 
 #[test]
 fn checks_are_as_written_down() {
-    cases::check("text/instrument.txt", |_, parts| checked(parts[0]));
+    cases::check("text/instrument.txt", |name, parts| {
+        let form = if name.ends_with("as assembly") { Form::Assembly } else { Form::Calls };
+        checked(parts[0], form)
+    });
 }
 
 #[test]

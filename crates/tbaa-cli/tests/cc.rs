@@ -111,7 +111,7 @@ fn a_project_is_compiled_linked_and_checked() {
     let preprocessed = text(&project.tbaa("cc -E main.c").stdout);
     assert!(preprocessed.contains("void put(float *p);"), "{preprocessed}");
     project.quiet("cc -O1 -S put.c");
-    assert!(project.read("put.s").contains("__tbaa_witness_write4"));
+    assert!(project.read("put.s").contains("__tbaa_witness_check"));
     assert!(text(&project.tbaa("cc --version").stdout).contains("clang version"));
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use inkwell::context::Context;
 use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Module;
-use tbaa_instrument::{Skipped, instrument as instrument_text};
+use tbaa_instrument::{Form, Skipped, instrument as instrument_text};
 use tbaa_ir::TextError;
 
 /// Why a module cannot be instrumented.
@@ -56,7 +56,7 @@ pub fn instrument<'ctx>(
     let printed = module.print_to_string();
     let source = printed.to_bytes();
     let read = tbaa_ir::read(source).map_err(InstrumentError::Text)?;
-    let mut checked = instrument_text(source, &read).map_err(InstrumentError::Text)?;
+    let mut checked = instrument_text(source, &read, Form::Calls).map_err(InstrumentError::Text)?;
     checked.text.push(b'\n');
     let name = module.get_name().to_string_lossy().into_owned();
     let buffer = MemoryBuffer::create_from_memory_range_copy(&checked.text, &name);

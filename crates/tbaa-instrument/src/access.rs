@@ -1,13 +1,15 @@
 //! Loads, stores and atomic accesses.
 
+use super::attributes::number;
 use super::inline::{self, Check};
 use super::outcome::SkipReason;
 use super::pass::Current;
+use super::{Form, assembly};
 use tbaa::TagId;
 use tbaa_ir::{Instruction, Opcode, Statement};
 
 /// What an access does.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Direction {
     Read,
     Write,
@@ -27,6 +29,8 @@ pub(super) struct Bytes<'a> {
     pub(super) pointer: &'a str,
     /// A number or the name of an `i64`.
     pub(super) size: &'a str,
+    /// What the pointer is a multiple of, in bytes.
+    pub(super) align: u64,
 }
 
 impl<'t> Current<'_, 't> {
@@ -70,7 +74,8 @@ impl<'t> Current<'_, 't> {
         let ty = String::from_utf8_lossy(ty);
         let word = String::from_utf8_lossy(statement.word);
         let size_text = size.store.to_string();
-        let bytes = Bytes { pointer: &pointer, size: &size_text };
+        let align = alignment(statement.text());
+        let bytes = Bytes { pointer: &pointer, size: &size_text, align };
         let what = shortened(format!("{word} {ty}, ptr {pointer}"));
         self.touch(statement, tag, kinds, &bytes, &what);
     }
@@ -82,7 +87,7 @@ impl<'t> Current<'_, 't> {
         statement: &Statement<'_>,
         tag: Option<TagId>,
         kinds: &[Direction],
-        &Bytes { pointer, size }: &Bytes<'_>,
+        &Bytes { pointer, size, align }: &Bytes<'_>,
         what: &str,
     ) {
         let Some(tag) = tag else {
@@ -92,19 +97,27 @@ impl<'t> Current<'_, 't> {
             return;
         };
         let known = size.parse().unwrap_or(0);
-        let site = self.site(statement, tag, known, what.to_owned());
-        for kind in kinds {
-            let word = kind.word();
-            let call = if inline::SIZES.contains(&known) {
-                let check = Check { word, size: known, inlined: self.looped };
-                self.pass.table.checks.insert(check);
-                format!(".{check}(ptr {pointer}, {})", inline::row(site))
-            } else {
-                format!(
-                    "_{word}(ptr {pointer}, i64 {size}, i32 {site}, ptr @__tbaa_witness.module)"
-                )
-            };
-            self.put(statement, statement.offset, call);
+        for &kind in kinds {
+            let site = self.site(statement, tag, known, kind, what.to_owned());
+            let check = Check { direction: kind, size: known };
+            if !inline::SIZES.contains(&known) {
+                let module = "ptr @__tbaa_witness.module";
+                let call = format!("access(ptr {pointer}, i64 {size}, i32 {site}, {module})");
+                self.before(statement, call);
+                continue;
+            }
+            self.pass.table.checks.insert(check);
+            match self.pass.form {
+                Form::Calls => {
+                    let row = inline::row(site);
+                    let call = format!(".{check}.shared(ptr {pointer}, ptr {row})");
+                    self.put(statement, statement.offset, call);
+                }
+                Form::Assembly => {
+                    let call = assembly::call(check, pointer, site, self.inlined, align >= known);
+                    self.insert(statement, statement.offset, format_args!("void {call}"));
+                }
+            }
         }
     }
 }
@@ -134,4 +147,11 @@ pub(super) fn shortened(mut text: String) -> String {
         text.push_str("...");
     }
     text
+}
+
+/// The alignment that an access states, in bytes.
+fn alignment(text: &[u8]) -> u64 {
+    memchr::memmem::rfind(text, b", align ")
+        .and_then(|at| number(&text[at + b", align ".len()..]))
+        .map_or(1, u64::from)
 }

@@ -269,7 +269,7 @@ impl<'t> Current<'_, 't> {
             statement,
             tag,
             &[Direction::Write],
-            &Bytes { pointer: &pointer, size: &size },
+            &Bytes { pointer: &pointer, size: &size, align: 1 },
             &what,
         );
     }
@@ -290,7 +290,7 @@ impl<'t> Current<'_, 't> {
             let what = shortened(format!("copy {word} ptr {pointer}"));
             if tag.is_some() || entries.is_none() {
                 let tag = self.pass.telling(tag);
-                let bytes = Bytes { pointer: &pointer, size: &size };
+                let bytes = Bytes { pointer: &pointer, size: &size, align: 1 };
                 self.touch(statement, tag, &[kind], &bytes, &what);
                 continue;
             }
@@ -306,7 +306,7 @@ impl<'t> Current<'_, 't> {
                 };
                 let at = format_args!("getelementptr i8, ptr {pointer}, i64 {offset}").to_string();
                 let (place, size) = (self.value(statement.offset, at), size.to_string());
-                let bytes = Bytes { pointer: &place, size: &size };
+                let bytes = Bytes { pointer: &place, size: &size, align: 1 };
                 self.touch(statement, Some(tag), &[kind], &bytes, &what);
             }
         }
@@ -355,12 +355,11 @@ impl<'t> Current<'_, 't> {
         };
         let site = tag.map(|tag| {
             let what = shortened(format!("{} {}", lossy(call.callee), lossy(pointer.value)));
-            self.site(statement, tag, size, what)
+            self.site(statement, tag, size, kind, what)
         });
         let call = |pointer: &str, bits: &str| match site {
             Some(site) => format!(
-                "masked_{}(ptr {pointer}, i64 {bits}, i64 {size}, i32 {site}, ptr @__tbaa_witness.module)",
-                kind.word()
+                "masked(ptr {pointer}, i64 {bits}, i64 {size}, i32 {site}, ptr @__tbaa_witness.module)"
             ),
             None => format!("masked_clear(ptr {pointer}, i64 {bits}, i64 {size})"),
         };

@@ -1,5 +1,6 @@
 //! The pass over a module's functions.
 
+use super::Form;
 use super::attributes::weaken;
 use super::flow::Flow;
 use super::globals::globals;
@@ -17,11 +18,16 @@ use tbaa_ir::{
 use tbaa_lex::lexer::Lexer;
 use tbaa_lex::table::{HashMap, HashSet};
 
-/// The checks of a loop that are compiled in, at most. Those of larger loops and of other code
-/// are shared, or code would grow more than it gains.
-const SMALL_LOOP: usize = 96;
+/// The checks of a loop that are compiled in, at most, and those of a function. Those of larger ones
+/// and of other code are called, or code would grow more than it gains.
+const SMALL_LOOP: usize = 128;
+const SMALL_FUNCTION: usize = 8;
 
-pub(super) fn instrument(text: &[u8], module: &Module) -> Result<Instrumented, TextError> {
+pub(super) fn instrument(
+    text: &[u8],
+    module: &Module,
+    form: Form,
+) -> Result<Instrumented, TextError> {
     let expected = |at, wanted| TextError::new(text, at, TextErrorKind::Expected { wanted });
     if let Some(at) = memchr::memmem::find(text, b"@__tbaa_witness_") {
         return Err(expected(at, "a module without checks; this one has been instrumented before"));
@@ -41,6 +47,7 @@ pub(super) fn instrument(text: &[u8], module: &Module) -> Result<Instrumented, T
     let sizes = Sizes::new(text, module);
     let mut pass = Pass {
         text,
+        form,
         module,
         globals: globals(text, &sizes),
         sizes,
@@ -79,7 +86,7 @@ pub(super) fn instrument(text: &[u8], module: &Module) -> Result<Instrumented, T
     }
     pass.skipped.sort_by_key(|skipped| skipped.offset);
     let sites = pass.table.sites();
-    let mut end = pass.table.write(module, &pass.own_tag);
+    let mut end = pass.table.write(module, form, &pass.own_tag);
     end.push_str(&pass.nodes);
     pass.edits.insert(text.len(), end);
     Ok(Instrumented { text: pass.edits.apply(text), sites, skipped: pass.skipped })
@@ -136,12 +143,20 @@ impl<'t> Pass<'t> {
         }
         let funclet =
             |it: &Statement<'_>| matches!(it.word, b"catchpad" | b"cleanuppad" | b"catchswitch");
-        body.statements.iter().any(funclet).then_some(SkipReason::Funclets)
+        if body.statements.iter().any(funclet) {
+            return Some(SkipReason::Funclets);
+        }
+        places(body).is_none().then_some(SkipReason::Unreadable)
     }
 
     fn function(&mut self, name: &'t [u8], body: &Body<'t>) {
-        if let Some(at) = prefix_place(body) {
-            self.edits.insert(at, format!("prefix i64 {CHECKED} "));
+        if let Some((attribute, prefix)) = places(body) {
+            if self.form == Form::Assembly {
+                self.edits.insert(attribute, "noredzone ".to_owned());
+            }
+            if let Some(prefix) = prefix {
+                self.edits.insert(prefix, format!("prefix i64 {CHECKED} "));
+            }
         }
         let has = |word| self.groups.have(body.header.attributes.clone(), word);
         let coroutine = has(b"presplitcoroutine");
@@ -153,7 +168,7 @@ impl<'t> Pass<'t> {
             slots: HashMap::default(),
             registers: slots::registers(self.text, body, self.module),
             swift_errors: HashSet::default(),
-            looped: false,
+            inlined: false,
             pass: self,
         };
         current.enter(&body.header.parameters, &body.statements, coroutine);
@@ -172,10 +187,11 @@ impl<'t> Current<'_, 't> {
         let checks = |block: &Block<'_>| block.statements.clone().filter(is_check).count();
         let checks: Vec<usize> = body.blocks.iter().map(checks).collect();
         let looped = flow.map(|flow| flow.small_loops(&checks, SMALL_LOOP));
+        let is_small = checks.iter().sum::<usize>() <= SMALL_FUNCTION;
         let mut starts = body.blocks.iter().map(|it| it.statements.start).enumerate().peekable();
         for (at, statement) in statements.iter().enumerate() {
             while let Some((block, _)) = starts.next_if(|&(_, start)| start <= at) {
-                self.looped = looped.as_ref().is_some_and(|it| it[block]);
+                self.inlined = is_small || looped.as_ref().is_some_and(|it| it[block]);
             }
             if repeated.contains(&at) {
                 continue;
@@ -212,11 +228,11 @@ fn is_sanitizers(statement: &Statement<'_>) -> bool {
     memchr::memmem::find(statement.text(), b"!nosanitize").is_some()
 }
 
-/// Where a function's prefix data is to stand; `None` if it has some, or its header cannot be
-/// made out.
+/// Where an attribute and where prefix data of a function are to stand; `None` if its header
+/// cannot be made out. There is no place for prefix data if it has some.
 ///
 /// LLVM: `LLParser::parseFunctionHeader`.
-fn prefix_place(body: &Body<'_>) -> Option<usize> {
+fn places(body: &Body<'_>) -> Option<(usize, Option<usize>)> {
     let header = body.header.text;
     let start = body.header.end - header.len();
     let mut lexer = Lexer::new(header, 0);
@@ -226,20 +242,29 @@ fn prefix_place(body: &Body<'_>) -> Option<usize> {
     lexer.skip_space().ok()?;
     (lexer.peek()? == b'(').then_some(())?;
     lexer.bracketed("parameters").ok()?;
+    let mut attribute = None;
     loop {
         lexer.skip_space().ok()?;
-        let at = lexer.at;
-        match lexer.peek()? {
-            b'{' | b'!' => return Some(start + at),
-            b'"' => drop(lexer.quoted().ok()?),
-            b'(' => lexer.bracketed("an attribute").ok()?,
-            _ => match lexer.word() {
-                b"prefix" => return None,
-                b"prologue" | b"personality" => return Some(start + at),
-                b"" => lexer.at += 1,
-                _ => {}
-            },
+        let at = start + lexer.at;
+        let byte = lexer.peek()?;
+        let word = lexer.word();
+        if !matches!(word, b"unnamed_addr" | b"local_unnamed_addr" | b"addrspace") && byte != b'(' {
+            attribute.get_or_insert(at);
         }
+        let prefix = match (byte, word) {
+            (b'{' | b'!', _) | (_, b"prologue" | b"personality") => Some(at),
+            (_, b"prefix") => None,
+            _ => {
+                match byte {
+                    b'"' => drop(lexer.quoted().ok()?),
+                    b'(' => lexer.bracketed("an attribute").ok()?,
+                    _ if word.is_empty() => lexer.at += 1,
+                    _ => {}
+                }
+                continue;
+            }
+        };
+        return Some((attribute?, prefix));
     }
 }
 

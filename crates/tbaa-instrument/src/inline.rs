@@ -1,117 +1,132 @@
 //! The part of a check that is compiled into the program.
 //!
-//! What an access does to the states of its bytes it has most often done before.
-//! Each site has a row of such changes in the module, which the runtime fills in:
-//! if the row has the state that is found, what it leads to is stored, if it is
-//! another; else the runtime is called. `tbaa-witness` says what the numbers
-//! here mean, in `shadow.rs` and `states.rs`.
+//! Each granule of 4 bytes has a cell of 32 bits, which lies where the granule does but for one
+//! bit of the address ([`FLIP`]). The cell is a number: an index, and a *class* below it, which
+//! says by which tags the bytes were read last. `tbaa-witness` says more in `shadow.rs` and
+//! `states.rs`.
+//!
+//! What an access does it has most often done before. So each site has a row in the module, which
+//! the runtime fills in. It begins with the class of bytes that were all read by the site's tag,
+//! and the number that a write by the site leaves: a read of such bytes changes nothing, and a
+//! write over them is fine. Then comes what the site did to other cells. What the row does not
+//! say is looked for in a table of all changes, and the runtime is called at last. All that is
+//! compared has its bits inverted, for a row that has not been filled in is zero.
+//!
+//! The functions here keep the registers of who calls them. None uses a vector register, for code
+//! in [`assembly`](super::assembly) calls them behind LLVM's back.
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Display, Formatter, Write};
 
+use super::Form;
+use super::access::Direction;
+use super::assembly;
+
 /// The sizes of accesses that are checked so, in bytes.
 pub(super) const SIZES: [u64; 4] = [1, 2, 4, 8];
 
-/// The bits of a state's number.
-const STATE_BITS: u32 = 21;
+/// The bit by which the address of a cell differs from its granule's.
+pub(super) const FLIP: u32 = 46;
+/// The bits of a class.
+pub(super) const CLASS_BITS: u32 = 14;
+pub(super) const CLASS: u32 = (1 << CLASS_BITS) - 1;
+/// The words of 8 bytes in a row: what the check looks at first, entries by class, and entries
+/// by number.
+const ROW: u64 = 16;
+const BY_CLASS: u64 = 4;
+const BY_NUMBER: u64 = 8;
+/// The number of changes that the runtime keeps for all, as a power of 2.
+const CHANGES_BITS: u32 = 16;
+/// What a change is mixed by, for its place among these.
+const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// A site's row, as an operand.
-pub(super) fn row(site: u32) -> String {
-    format!("ptr getelementptr ([16 x i64], ptr @__tbaa_witness.rows, i64 {site})")
-}
-
-/// A check of an access by a word and a size in bytes.
+/// A check of an access by what it does and a size in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Check {
-    /// `read` or `write`.
-    pub(super) word: &'static str,
+    pub(super) direction: Direction,
     pub(super) size: u64,
-    /// Whether it is compiled in where the access is. Else the accesses of a module share
-    /// it, which takes less code and more time.
-    pub(super) inlined: bool,
 }
 
 impl Display for Check {
-    /// Its name after `@__tbaa_witness.`.
+    /// `read4`.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Check { word, size, inlined } = self;
-        write!(f, "{word}{size}{}", if *inlined { "" } else { ".shared" })
+        write!(f, "{}{}", self.direction.word(), self.size)
     }
 }
 
-/// Writes the functions for some checks. `tag` is what is attached to accesses of
-/// the runtime's memory, for they do not alias the program's.
-pub(super) fn write(sites: u32, checks: &BTreeSet<Check>, tag: &str, out: &mut String) {
+impl Check {
+    /// The largest offset in a granule or a word at which an access is no longer aligned.
+    pub(super) fn last(self) -> u64 {
+        self.size - 1
+    }
+}
+
+/// A site's row, as a constant.
+pub(super) fn row(site: u32) -> String {
+    format!("getelementptr ([{ROW} x i64], ptr @__tbaa_witness.rows, i64 {site})")
+}
+
+/// Writes the tables of some sites and the functions for some checks. `tag` is what is attached
+/// to accesses of the runtime's memory, for they do not alias the program's.
+pub(super) fn write(sites: u32, form: Form, checks: &BTreeSet<Check>, tag: &str, out: &mut String) {
     let _ = write!(
         out,
-        "@__tbaa_witness.rows = internal global [{sites} x [16 x i64]] zeroinitializer, align 64\n\
-         @__tbaa_witness_leaves = external global [4194304 x ptr]\n\
-         @__tbaa_witness_threaded = external global i8\n"
+        "@__tbaa_witness.rows = internal global [{sites} x [{ROW} x i64]] zeroinitializer, align 128\n"
     );
-    let bodies: BTreeSet<(&str, u64)> = checks.iter().map(|it| (it.word, it.size)).collect();
-    for &(word, size) in &bodies {
-        check(word, size, tag, out);
-        // What calls it keeps its values where they are. The report's stack goes through it.
-        let _ = write!(
-            out,
-            "define internal preserve_mostcc void @__tbaa_witness.{word}{size}.call(ptr %p, ptr %row) \
-             noinline cold nounwind uwtable {{\n  \
-             %at = ptrtoint ptr %row to i64\n  \
-             %bytes = sub i64 %at, ptrtoint (ptr @__tbaa_witness.rows to i64)\n  \
-             %number = lshr exact i64 %bytes, 7\n  \
-             %site = trunc i64 %number to i32\n  \
-             call void @__tbaa_witness_{word}{size}(ptr %p, i32 %site, ptr @__tbaa_witness.module){tag}\n  \
-             ret void\n}}\n"
-        );
+    if checks.is_empty() {
+        return;
     }
-    for check in checks.iter().filter(|it| !it.inlined) {
-        let Check { word, size, .. } = check;
-        let _ = write!(
-            out,
-            "define internal preserve_mostcc void @__tbaa_witness.{check}(ptr %p, ptr %row) \
-             noinline nounwind uwtable {{\n  \
-             call void @__tbaa_witness.{word}{size}(ptr %p, ptr %row)\n  \
-             ret void\n}}\n"
-        );
-    }
-}
-
-/// Writes how the shadow of an address is found: at `call` if the access is not inside its word,
-/// at `unmapped` if there is none, at `look` otherwise.
-fn find((last, most): (u64, u64), unmapped: &str, tag: &str) -> String {
-    format!(
-        "  %address = ptrtoint ptr %p to i64
-  %offset = and i64 %address, {last}
-  %inside = icmp ule i64 %offset, {most}
-  br i1 %inside, label %find, label %call
-find:
-  %slot = lshr i64 %address, 26
-  %leaves = getelementptr ptr, ptr @__tbaa_witness_leaves, i64 %slot
-  %leaf = load atomic ptr, ptr %leaves unordered, align 8{tag}
-  %mapped = icmp ne ptr %leaf, null
-  br i1 %mapped, label %look, label %{unmapped}
-look:
-"
-    )
-}
-
-fn check(word: &str, size: u64, tag: &str, out: &mut String) {
-    let (last, most) = if size == 8 { (7, 0) } else { (3, 4 - size) };
     let _ = write!(
         out,
         "\
-define internal void @__tbaa_witness.{word}{size}(ptr %p, ptr %row) alwaysinline nounwind {{
-{find}  %granule = {granule}
-  %cell = getelementptr i8, ptr %leaf, i64 %granule
-  %old = load atomic i32, ptr %cell unordered, align 4{tag}
+@__tbaa_witness_changes = external global [{} x i64]
+@__tbaa_witness_threaded = external global i8
+define internal preserve_mostcc void @__tbaa_witness.call(ptr %p, ptr %row) noinline cold nounwind uwtable {{
+{SITE}  call void @__tbaa_witness_check(ptr %p, i32 %site, ptr @__tbaa_witness.module){tag}
+  ret void
+}}
 ",
-        find = find((last, most), "call", tag),
-        // The offset in a granule that is accessed whole is 0.
-        granule = if size < 4 { "and i64 %address, -4" } else { "add i64 %address, 0" },
+        2_u64 << CHANGES_BITS,
+    );
+    by_change(tag, out);
+    for &check in checks {
+        by_row(check, tag, out);
+        match form {
+            Form::Calls => first(check, tag, out),
+            Form::Assembly => assembly::functions(check, out),
+        }
+    }
+}
+
+/// How the number of a site is found.
+const SITE: &str = "  %row.at = ptrtoint ptr %row to i64
+  %row.bytes = sub i64 %row.at, ptrtoint (ptr @__tbaa_witness.rows to i64)
+  %row.number = lshr exact i64 %row.bytes, 7
+  %site = trunc i64 %row.number to i32
+";
+
+/// Writes how a check begins: goes to `call` if the access is not aligned, or if the two cells of
+/// 8 bytes differ; else `%old` is what the cell has, and `%not` that inverted.
+fn look(size: u64, tag: &str) -> String {
+    let mut text = format!(
+        "  %address = ptrtoint ptr %p to i64
+  %low = trunc i64 %address to i32
+  %offset = and i32 %low, {}
+  %aligned = icmp eq i32 %offset, 0
+  br i1 %aligned, label %look, label %call
+look:
+  %flipped = xor i64 %address, {}
+  %granule = and i64 %flipped, -4
+  %cell = inttoptr i64 %granule to ptr
+  %old = load atomic i32, ptr %cell unordered, align 4{tag}
+  %not = xor i32 %old, -1
+",
+        size - 1,
+        1_u64 << FLIP,
     );
     if size == 8 {
         let _ = write!(
-            out,
+            text,
             "  %next = getelementptr i32, ptr %cell, i64 1
   %other = load atomic i32, ptr %next unordered, align 4{tag}
   %same = icmp eq i32 %old, %other
@@ -120,87 +135,298 @@ alike:
 "
         );
     }
-    change(word, size, tag, out);
+    text
 }
 
-/// The rest, for the state `%old` in `%cell`.
-fn change(word: &str, size: u64, tag: &str, out: &mut String) {
-    let flags = u32::from(word == "read") << 1 | 1;
-    let bits = ((1 << size.min(4)) - 1) << 2;
-    if size < 4 {
-        let _ = write!(
-            out,
-            "  %shift = trunc i64 %offset to i32
-  %bytes = shl i32 {}, %shift
-  %event = or i32 %bytes, {}
-",
-            bits << STATE_BITS,
-            flags << STATE_BITS,
-        );
-    } else {
-        let _ = writeln!(out, "  %event = add i32 {}, 0", (bits | flags) << STATE_BITS);
+/// Writes how `%new` is stored.
+fn store(size: u64, tag: &str) -> String {
+    let mut text = format!("  store atomic i32 %new, ptr %cell unordered, align 4{tag}\n");
+    if size == 8 {
+        let _ = writeln!(text, "  store atomic i32 %new, ptr %next unordered, align 4{tag}");
     }
-    let _ = write!(
-        out,
-        "  %change = add nuw i32 %old, %event
-{mixed}  %place = and i32 %mixed, 15
-  %wide = zext i32 %place to i64
-  %entry = getelementptr i64, ptr %row, i64 %wide
-  %both = load atomic i64, ptr %entry unordered, align 8{tag}
-  %own = trunc i64 %both to i32
-  %known = icmp eq i32 %own, %change
-  br i1 %known, label %hit, label %call
-hit:
-  %upper = lshr i64 %both, 32
-  %new = trunc i64 %upper to i32
-  %stays = icmp eq i32 %new, %old
-  br i1 %stays, label %done, label %changes
-changes:
-",
-        mixed = if size < 4 {
-            "  %mixed = add i32 %old, %shift\n"
-        } else {
-            "  %mixed = add i32 %old, 0\n"
-        },
-    );
-    if size < 4 {
-        // Of a granule's other bytes another thread may change the state.
-        let _ = write!(
-            out,
-            "  %threaded = load atomic i8, ptr @__tbaa_witness_threaded unordered, align 1{tag}
+    text
+}
+
+/// Writes how it is found out whether the program is of one thread; goes to `store` or `call`.
+/// Another thread may change the state of the other bytes of a granule.
+fn alone(tag: &str) -> String {
+    format!(
+        "  %threaded = load atomic i8, ptr @__tbaa_witness_threaded unordered, align 1{tag}
   %alone = icmp eq i8 %threaded, 0
   br i1 %alone, label %store, label %call
-store:
 "
-        );
-    }
-    let _ = writeln!(out, "  store atomic i32 %new, ptr %cell unordered, align 4{tag}");
-    if size == 8 {
-        let _ = writeln!(out, "  store atomic i32 %new, ptr %next unordered, align 4{tag}");
-    }
+    )
+}
+
+/// Writes a check that looks at the beginning of a row, and needs few registers. The class is
+/// read before the number, for the runtime writes it last.
+fn first(check: Check, tag: &str, out: &mut String) {
+    let size = check.size;
+    let number = format!(
+        "  %second = getelementptr i32, ptr %row, i64 1
+  %number = load atomic i32, ptr %second acquire, align 4{tag}
+"
+    );
+    let decide = match check.direction {
+        // The class that the site met last, with the place in the granule.
+        Direction::Read if size < 4 => format!(
+            "  br i1 %mine, label %done, label %other
+other:
+{number}  %shift = and i32 %low, 3
+  %upper = shl i32 %shift, {CLASS_BITS}
+  %key = or i32 %class, %upper
+  %again = icmp eq i32 %key, %number
+  br i1 %again, label %done, label %call
+"
+        ),
+        Direction::Read => "  br i1 %mine, label %done, label %call\n".to_owned(),
+        Direction::Write if size < 4 => format!(
+            "{number}  %again = icmp eq i32 %not, %number
+  br i1 %again, label %done, label %call
+"
+        ),
+        Direction::Write => format!(
+            "{number}  %again = icmp eq i32 %not, %number
+  br i1 %again, label %done, label %changes
+changes:
+  br i1 %mine, label %store, label %call
+store:
+  %new = xor i32 %number, -1
+{}  br label %done
+",
+            store(size, tag)
+        ),
+    };
     let _ = write!(
         out,
-        "  br label %done
-call:
-  call preserve_mostcc void @__tbaa_witness.{word}{size}.call(ptr %p, ptr %row) cold{tag}
+        "\
+define internal preserve_mostcc void @__tbaa_witness.{check}.shared(ptr %p, ptr %row) noinline nounwind uwtable {{
+{}  %class = and i32 %not, {CLASS}
+  %own = load atomic i32, ptr %row acquire, align 4{tag}
+  %mine = icmp eq i32 %class, %own
+{decide}call:
+  call preserve_mostcc void @__tbaa_witness.{check}.row(ptr %p, ptr %row){tag}
   br label %done
 done:
   ret void
 }}
+",
+        look(size, tag),
+    );
+}
+
+/// Writes a check that looks at the rest of a row.
+fn by_row(check: Check, tag: &str, out: &mut String) {
+    let size = check.size;
+    let by_class = format!(
+        "by.class:
+  %class = and i32 %not, {CLASS}
+{}  %is.class = icmp eq i32 %class.key, %class
+",
+        entry("class", "%class", BY_CLASS, size, tag)
+    );
+    let by_number = format!(
+        "by.number:
+  %index = lshr i32 %not, {CLASS_BITS}
+{}  %is.number = icmp eq i32 %number.key, %not
+",
+        entry("number", "%index", BY_NUMBER, size, tag)
+    );
+    // A read that its class did not decide most often changes something, and a write
+    // most often meets bytes that nobody has read.
+    let both = match check.direction {
+        Direction::Read => format!(
+            "  br label %by.number
+{by_number}  br i1 %is.number, label %changes, label %by.class
+{by_class}  br i1 %is.class, label %met, label %call
 "
+        ),
+        Direction::Write => format!(
+            "  br label %by.class
+{by_class}  br i1 %is.class, label %met, label %by.number
+{by_number}  br i1 %is.number, label %changes, label %call
+"
+        ),
+    };
+    let alone = if size < 4 { format!("{}store:\n", alone(tag)) } else { String::new() };
+    let _ = write!(
+        out,
+        "\
+define internal preserve_mostcc void @__tbaa_witness.{check}.row(ptr %p, ptr %row) noinline nounwind uwtable {{
+{}{both}\
+met:
+  %stays = icmp eq i32 %class.new, -1
+  br i1 %stays, label %done, label %changes
+changes:
+  %new = phi i32 [ %class.new, %met ], [ %number.new, %by.number ]
+{alone}{}  br label %done
+call:
+  call preserve_mostcc void @__tbaa_witness.change(ptr %p, ptr %row, i32 {}, i32 {}, i32 {}, i32 {}){tag}
+  br label %done
+done:
+  ret void
+}}
+",
+        look(size, tag),
+        store(size, tag),
+        (1_u32 << size) - 1,
+        check.last(),
+        parts_bits(size),
+        // The class of a row decides a read. No class has the bit that is set for a write.
+        if check.direction == Direction::Read { 0 } else { CLASS + 1 },
+    );
+}
+
+/// How many parts of the size of an access a granule has, as a power of 2.
+fn parts_bits(size: u64) -> u32 {
+    2 - size.min(4).ilog2()
+}
+
+/// Writes how a row's entry for a value is read. In rows of accesses of less than a granule,
+/// each part of the granule has entries of its own.
+fn entry(by: &str, value: &str, first: u64, size: u64, tag: &str) -> String {
+    let up = parts_bits(size);
+    let mut text = String::new();
+    let mut place = value.to_owned();
+    if up > 0 {
+        let _ = write!(
+            text,
+            "  %{by}.upper = shl i32 {value}, {up}
+  %{by}.shift = and i32 %low, 3
+  %{by}.part = lshr i32 %{by}.shift, {}
+  %{by}.mixed = or i32 %{by}.upper, %{by}.part
+",
+            2 - up,
+        );
+        place = format!("%{by}.mixed");
+    }
+    let _ = write!(
+        text,
+        "  %{by}.place = and i32 {place}, {}
+  %{by}.first = getelementptr i64, ptr %row, i64 {first}
+  %{by}.entry = getelementptr i64, ptr %{by}.first, i32 %{by}.place
+  %{by}.both = load atomic i64, ptr %{by}.entry unordered, align 8{tag}
+  %{by}.key = trunc i64 %{by}.both to i32
+  %{by}.top = lshr i64 %{by}.both, 32
+  %{by}.new = trunc i64 %{by}.top to i32
+",
+        // As many as there are from there on, up to the next.
+        first - 1,
+    );
+    text
+}
+
+/// Writes a check that looks at the changes of all, granule by granule, for an access of any
+/// place: `%bits` has one bit for each of its bytes, `%last` is its size less 1, `%up` is
+/// how many of its size a granule has, as a power of 2, and `%writes` has a bit that no class has
+/// if it writes. What it finds it keeps in the row, if the access is aligned.
+fn by_change(tag: &str, out: &mut String) {
+    let _ = write!(
+        out,
+        "\
+define internal preserve_mostcc void @__tbaa_witness.change(ptr %p, ptr %row, i32 %bits, i32 %last, i32 %up, i32 %writes) noinline nounwind uwtable {{
+{SITE}  %numbered = zext i32 %site to i64
+  %placed = shl i64 %numbered, 6
+  %base = load atomic i64, ptr @__tbaa_witness.module unordered, align 8{tag}
+  %global = add i64 %base, %placed
+  %address = ptrtoint ptr %p to i64
+  %low = trunc i64 %address to i32
+  %offset = and i32 %low, %last
+  %aligned = icmp eq i32 %offset, 0
+  %shift = and i32 %low, 3
+  %down = sub i32 2, %up
+  %part = lshr i32 %shift, %down
+  %mask = shl i32 %bits, %shift
+  %flipped = xor i64 %address, {}
+  %granule = and i64 %flipped, -4
+  br label %look
+look:
+  %left = phi i32 [ %mask, %0 ], [ %rest, %after ]
+  %at = phi i64 [ %granule, %0 ], [ %beyond, %after ]
+  %cell = inttoptr i64 %at to ptr
+  %old = load atomic i32, ptr %cell unordered, align 4{tag}
+  %not = xor i32 %old, -1
+  %class = and i32 %not, {CLASS}
+  %marked = or i32 %class, %writes
+  %own = load atomic i32, ptr %row acquire, align 4{tag}
+  %mine = icmp eq i32 %marked, %own
+  br i1 %mine, label %after, label %look.up
+look.up:
+  %here = and i32 %left, 15
+  %here.wide = zext i32 %here to i64
+  %here.placed = shl i64 %here.wide, 2
+  %event = or i64 %global, %here.placed
+  %old.wide = zext i32 %old to i64
+  %upper = shl i64 %old.wide, 32
+  %change = or i64 %upper, %event
+  %mixed = mul i64 %change, {MIX}
+  %place = lshr i64 %mixed, {}
+  %check.at = getelementptr [2 x i64], ptr @__tbaa_witness_changes, i64 %place
+  %check = load atomic i64, ptr %check.at unordered, align 8{tag}
+  %led.at = getelementptr i64, ptr %check.at, i64 1
+  %led = load atomic i64, ptr %led.at unordered, align 8{tag}
+  %both = xor i64 %check, %led
+  %known = icmp eq i64 %both, %change
+  br i1 %known, label %found, label %call
+found:
+  %new = trunc i64 %led to i32
+  br i1 %aligned, label %keep, label %kept
+keep:
+  %index = lshr i32 %not, {CLASS_BITS}
+  %index.up = shl i32 %index, %up
+  %index.part = or i32 %index.up, %part
+  %number.place = and i32 %index.part, {}
+  %number.first = getelementptr i64, ptr %row, i64 {BY_NUMBER}
+  %number.entry = getelementptr i64, ptr %number.first, i32 %number.place
+  %top = shl i64 %led, 32
+  %key = zext i32 %not to i64
+  %entry = or i64 %top, %key
+  store atomic i64 %entry, ptr %number.entry unordered, align 8{tag}
+  br label %kept
+kept:
+  %stays = icmp eq i32 %new, %old
+  br i1 %stays, label %after, label %changes
+changes:
+  %whole = icmp eq i32 %here, 15
+  br i1 %whole, label %store, label %partly
+partly:
+{}store:
+  store atomic i32 %new, ptr %cell unordered, align 4{tag}
+  br label %after
+after:
+  %rest = lshr i32 %left, 4
+  %beyond = add i64 %at, 4
+  %more = icmp ne i32 %rest, 0
+  br i1 %more, label %look, label %done
+call:
+  call preserve_mostcc void @__tbaa_witness.call(ptr %p, ptr %row) cold{tag}
+  br label %done
+done:
+  ret void
+}}
+",
+        1_u64 << FLIP,
+        64 - CHANGES_BITS,
+        BY_NUMBER - 1,
+        alone(tag),
     );
 }
 
 /// Writes the function that forgets what is known of so many bytes: most often that is nothing.
 pub(super) fn clear(size: u64, tag: &str, out: &mut String) {
     // All of it lies in the word of 8 bytes that it begins in.
-    let find = find((7, 8 - size), "done", tag);
     let _ = write!(
         out,
         "\
 define internal preserve_mostcc void @__tbaa_witness.clear{size}.shared(ptr %p) noinline nounwind {{
-{find}  %word = and i64 %address, -8
-  %cells = getelementptr i8, ptr %leaf, i64 %word
+  %address = ptrtoint ptr %p to i64
+  %offset = and i64 %address, 7
+  %inside = icmp ule i64 %offset, {}
+  br i1 %inside, label %look, label %call
+look:
+  %flipped = xor i64 %address, {}
+  %word = and i64 %flipped, -8
+  %cells = inttoptr i64 %word to ptr
   %both = load atomic i64, ptr %cells unordered, align 8{tag}
   %nothing = icmp eq i64 %both, 0
   br i1 %nothing, label %done, label %call
@@ -214,7 +440,9 @@ define internal preserve_mostcc void @__tbaa_witness.clear{size}.call(ptr %p) no
   call void @__tbaa_witness_clear(ptr %p, i64 {size}){tag}
   ret void
 }}
-"
+",
+        8 - size,
+        1_u64 << FLIP,
     );
 }
 

@@ -16,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod assembly;
 mod attributes;
 mod calls;
 mod flow;
@@ -34,13 +35,22 @@ pub use outcome::{Instrumented, SkipReason, Skipped};
 
 use tbaa_ir::{Module, TextError};
 
+/// How checks are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Form {
+    /// As calls of functions that the module gets: for a JIT, which may have no assembler.
+    Calls,
+    /// As inline assembly, which runs in half the time and compiles faster.
+    Assembly,
+}
+
 /// Puts checks into the module that `text` is and `module` was read from.
 ///
 /// The result needs `libtbaa_witness` to link. Do it before optimizing: what
 /// LLVM loads ahead of time, the program may never have asked for.
 ///
 /// ```
-/// use tbaa_instrument::instrument;
+/// use tbaa_instrument::{Form, instrument};
 ///
 /// let source = br#"
 /// define void @f(ptr %p) {
@@ -52,7 +62,7 @@ use tbaa_ir::{Module, TextError};
 /// !2 = !{!"char", !3, i64 0}
 /// !3 = !{!"Simple C/C++ TBAA"}
 /// "#;
-/// let checked = instrument(source, &tbaa_ir::read(source)?)?;
+/// let checked = instrument(source, &tbaa_ir::read(source)?, Form::Calls)?;
 /// let call = "  call preserve_mostcc void @__tbaa_witness.write4.shared(ptr %p, ";
 /// assert!(String::from_utf8(checked.text).unwrap().contains(call));
 /// # Ok::<(), tbaa_ir::TextError>(())
@@ -63,6 +73,6 @@ use tbaa_ir::{Module, TextError};
 /// [`TextErrorKind::Expected`](tbaa_ir::TextErrorKind::Expected) where the
 /// module has typed pointers, which LLVM 14 and before print, or has checks
 /// already.
-pub fn instrument(text: &[u8], module: &Module) -> Result<Instrumented, TextError> {
-    function::instrument(text, module).map_err(|error| error.located(text))
+pub fn instrument(text: &[u8], module: &Module, form: Form) -> Result<Instrumented, TextError> {
+    function::instrument(text, module, form).map_err(|error| error.located(text))
 }

@@ -2,6 +2,8 @@
 
 use std::fmt::{Display, Write};
 
+use super::Form;
+use super::access::Direction;
 use super::attributes::number;
 use super::globals::Global;
 use super::outcome::{SkipReason, Skipped};
@@ -13,6 +15,7 @@ use tbaa_lex::table::{HashMap, HashSet};
 /// What is known of the module, and what is made of it so far.
 pub(super) struct Pass<'t> {
     pub(super) text: &'t [u8],
+    pub(super) form: Form,
     pub(super) module: &'t Module,
     pub(super) sizes: Sizes,
     pub(super) edits: Edits,
@@ -51,8 +54,8 @@ pub(super) struct Current<'p, 't> {
     /// Those that LLVM keeps in registers.
     pub(super) registers: HashSet<&'t [u8]>,
     pub(super) swift_errors: HashSet<&'t [u8]>,
-    /// Whether the block that the pass is in is of a small loop.
-    pub(super) looped: bool,
+    /// Whether checks of the block that the pass is in are compiled in.
+    pub(super) inlined: bool,
 }
 
 /// A stack slot whose place is known wherever the function ends.
@@ -88,10 +91,11 @@ impl Current<'_, '_> {
         statement: &Statement<'_>,
         tag: TagId,
         size: u64,
+        direction: Direction,
         what: String,
     ) -> u32 {
         let place = self.pass.debug.location_at(statement.offset);
-        let site = Site { tag: tag.index(), size, function: self.name, place, what };
+        let site = Site { tag: tag.index(), size, direction, function: self.name, place, what };
         self.pass.table.add(&site)
     }
 
@@ -118,12 +122,25 @@ impl Current<'_, '_> {
         let name = &call[..call.find('(').unwrap_or(call.len())];
         let shared = name.ends_with(".shared");
         let convention = if shared { "preserve_mostcc " } else { "" };
-        let mut text = format!("call {convention}void @__tbaa_witness{call}");
-        // Those that are compiled in have it within; one reads what was printed.
-        let within = name.starts_with('.') && !shared && !name.starts_with(".out");
-        if !within && name != "_printed" {
-            text.push_str(&self.pass.own_tag);
+        if name == "_printed" {
+            // It reads what was printed.
+            return self.insert_plain(
+                statement,
+                at,
+                format_args!("{convention}void @__tbaa_witness{call}"),
+            );
         }
+        self.insert(statement, at, format_args!("{convention}void @__tbaa_witness{call}"));
+    }
+
+    /// Inserts a call that accesses none of the program's memory.
+    pub(super) fn insert(&mut self, statement: &Statement<'_>, at: usize, call: impl Display) {
+        let tag = self.pass.own_tag.clone();
+        self.insert_plain(statement, at, format_args!("{call}{tag}"));
+    }
+
+    fn insert_plain(&mut self, statement: &Statement<'_>, at: usize, call: impl Display) {
+        let mut text = format!("call {call}");
         if let Some(location) = self.location(statement) {
             let _ = write!(text, ", !dbg !{location}");
         }

@@ -3,19 +3,21 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
+use super::Form;
+use super::access::Direction;
 use super::inline::{self, Check};
 use tbaa_ir::{Location, Module, write};
 use tbaa_lex::source::escape;
 use tbaa_lex::table::IndexMap;
 
 /// The version of what this file writes and `tbaa-witness` reads.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 
 /// Accesses by their numbers, which count from 0.
 ///
 /// Each is seven words of 32 bits: its tag's index among those that
-/// [`write`] lists, its size in bytes (0: unknown until it runs), and offsets
-/// into the strings of its function, its file and what it does, with line and
+/// [`write`] lists; twice its size in bytes (0: unknown until it runs), and 1 more if it writes;
+/// and offsets into the strings of its function, its file and what it does, with line and
 /// column between the file and the last.
 #[derive(Default)]
 pub(super) struct Table {
@@ -36,6 +38,7 @@ pub(super) struct Table {
 pub(super) struct Site<'t> {
     pub(super) tag: usize,
     pub(super) size: u64,
+    pub(super) direction: Direction,
     pub(super) function: &'t [u8],
     pub(super) place: Option<Location>,
     /// As the text has it: `store i32, ptr %p`.
@@ -51,7 +54,8 @@ impl Table {
     pub(super) fn add(&mut self, site: &Site<'_>) -> u32 {
         let (file, line, column) =
             site.place.as_ref().map_or(("", 0, 0), |it| (&it.file, it.line, it.column));
-        let size = u32::try_from(site.size).unwrap_or(0);
+        let size = u32::try_from(site.size).ok().and_then(|size| size.checked_mul(2)).unwrap_or(0);
+        let size = size | u32::from(site.direction == Direction::Write);
         let function = self.string(site.function);
         let file = self.string(file.as_bytes());
         let what = self.string(site.what.as_bytes());
@@ -75,7 +79,7 @@ impl Table {
     }
 
     /// Writes the module's globals and the runtime's declarations.
-    pub(super) fn write(&self, module: &Module, tag: &str) -> String {
+    pub(super) fn write(&self, module: &Module, form: Form, tag: &str) -> String {
         let tags = write(module.graph());
         let mut strings = Vec::with_capacity(self.strings_len as usize);
         for string in self.strings.keys() {
@@ -86,8 +90,8 @@ impl Table {
         let n = self.count;
         let _ = write!(
             out,
-            "\n@__tbaa_witness.module = internal global {{ i32, i32, i32, i32, ptr, ptr, ptr, i64, ptr }} \
-             {{ i32 0, i32 {VERSION}, i32 {n}, i32 {}, ptr @__tbaa_witness.sites, \
+            "\n@__tbaa_witness.module = internal global {{ i64, i32, i32, i32, ptr, ptr, ptr, i64, ptr }} \
+             {{ i64 0, i32 {VERSION}, i32 {n}, i32 {}, ptr @__tbaa_witness.sites, \
              ptr @__tbaa_witness.strings, ptr @__tbaa_witness.tags, i64 {}, ptr @__tbaa_witness.rows }}\n\
              @__tbaa_witness.sites = internal constant [{} x i32] [{}]\n",
             self.strings_len,
@@ -101,14 +105,10 @@ impl Table {
             escape(bytes, &mut out);
             out.push_str("\"\n");
         }
-        inline::write(n, &self.checks, tag, &mut out);
+        inline::write(n, form, &self.checks, tag, &mut out);
         self.clears.iter().for_each(|&size| inline::clear(size, tag, &mut out));
         self.out.iter().for_each(|&pointers| inline::out(pointers, tag, &mut out));
-        let own: BTreeSet<_> =
-            self.checks.iter().map(|Check { word, size, .. }| format!("{word}{size}")).collect();
-        let own = own.into_iter().map(|name| (name, "ptr nocapture, i32, ptr nocapture"));
-        let others = RUNTIME.iter().map(|(name, parameters)| ((*name).to_owned(), *parameters));
-        for (name, parameters) in own.chain(others) {
+        for (name, parameters) in RUNTIME {
             let _ = writeln!(
                 out,
                 "declare void @__tbaa_witness_{name}({parameters}) nounwind nonlazybind"
@@ -118,14 +118,12 @@ impl Table {
     }
 }
 
-/// The functions of the runtime that a module may call, but for those that
-/// [`inline`] calls. A tag says that they access their own memory alone: what the
+/// The functions of the runtime that a module may call. A tag says that they access their own memory alone: what the
 /// program does may be moved around them, and they keep their order.
 const RUNTIME: &[(&str, &str)] = &[
-    ("read", "ptr nocapture, i64, i32, ptr nocapture"),
-    ("write", "ptr nocapture, i64, i32, ptr nocapture"),
-    ("masked_read", "ptr nocapture, i64, i64, i32, ptr nocapture"),
-    ("masked_write", "ptr nocapture, i64, i64, i32, ptr nocapture"),
+    ("check", "ptr nocapture, i32, ptr nocapture"),
+    ("access", "ptr nocapture, i64, i32, ptr nocapture"),
+    ("masked", "ptr nocapture, i64, i64, i32, ptr nocapture"),
     ("masked_clear", "ptr nocapture, i64, i64"),
     ("clear", "ptr nocapture, i64"),
     ("fresh", "ptr nocapture, i64"),

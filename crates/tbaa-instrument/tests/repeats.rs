@@ -1,6 +1,6 @@
 //! Which checks are left out because another one has said the same, and which are not.
 
-use tbaa_instrument::instrument;
+use tbaa_instrument::{Form, instrument};
 
 /// Returns how many checks of reads and of writes a body gets. `%p` and `%q` are pointers and
 /// `%c` is a condition; tag 0 is an `int`'s, tag 1 a `float`'s.
@@ -17,7 +17,7 @@ fn checks(body: &str) -> (usize, usize) {
          !4 = !{{!\"char\", !5, i64 0}}\n!5 = !{{!\"root\"}}\n"
     );
     let module = tbaa_ir::read(text.as_bytes()).unwrap();
-    let checked = instrument(text.as_bytes(), &module).unwrap();
+    let checked = instrument(text.as_bytes(), &module, Form::Calls).unwrap();
     assert_eq!(checked.skipped, []);
     let text = String::from_utf8(checked.text).unwrap();
     let (_, body) = text.split_once("define void @f(").unwrap();

@@ -42,10 +42,10 @@ const SPARE: u16 = 1 << 15;
 /// Notes who allocated a block, and how many bytes were asked for. A block has two marks,
 /// for it is never smaller than what two marks stand for.
 pub(crate) fn mark(block: *mut u8, asked: usize, caller: usize) {
-    if let Some(mark) = shadow::block(block.addr(), true) {
+    if let Some(mark) = shadow::block(block.addr()) {
         mark.store(number_of(caller), Relaxed);
     }
-    if let Some(mark) = shadow::block(block.addr() + BLOCK_ALIGN, true) {
+    if let Some(mark) = shadow::block(block.addr() + BLOCK_ALIGN) {
         let spare = usable(block).saturating_sub(asked);
         mark.store(SPARE | u16::try_from(spare).unwrap_or(0) & !SPARE, Relaxed);
     }
@@ -54,7 +54,7 @@ pub(crate) fn mark(block: *mut u8, asked: usize, caller: usize) {
 /// Notes that a block is no more.
 pub(crate) fn freed(block: *mut u8) {
     for at in [block.addr(), block.addr().wrapping_add(BLOCK_ALIGN)] {
-        if let Some(mark) = shadow::block(at, false) {
+        if let Some(mark) = shadow::block(at) {
             mark.store(0, Relaxed);
         }
     }
@@ -62,7 +62,7 @@ pub(crate) fn freed(block: *mut u8) {
 
 /// Whether [`allocated`] has seen this block.
 fn is_known(block: *mut u8) -> bool {
-    shadow::block(block.addr(), false).is_some_and(|mark| mark.load(Relaxed) != 0)
+    shadow::block(block.addr()).is_some_and(|mark| mark.load(Relaxed) != 0)
 }
 
 /// Blocks of an allocator that is not the C library's, and parts of the address space that
@@ -193,7 +193,7 @@ pub(crate) fn owner(address: usize) -> String {
 /// freed: its start, the bytes that were asked for, and the number of who asked.
 fn heap(address: usize, far: usize) -> Option<(usize, usize, u16)> {
     let (start, number) = shadow::block_before(address, far, SPARE)?;
-    let mark = |at| shadow::block(at, false).map_or(0, |mark| mark.load(Relaxed));
+    let mark = |at| shadow::block(at).map_or(0, |mark| mark.load(Relaxed));
     // A block that is marked has been allocated and not freed.
     let usable = usable(std::ptr::without_provenance_mut(start));
     let size = usable - usize::from(mark(start + BLOCK_ALIGN) & !SPARE).min(usable);

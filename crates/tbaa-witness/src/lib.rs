@@ -33,42 +33,17 @@ mod symbols;
 pub use interpose::*;
 pub use sites::Module;
 
+use std::arch::naked_asm;
 use std::ffi::c_int;
+use std::sync::atomic::{AtomicBool, Ordering::*};
 
-use shadow::note;
-
-/// Defines the functions for a read and a write of one size, which are the
-/// commonest.
-macro_rules! sized {
-    ($($read:ident, $write:ident, $size:literal;)*) => {$(
-        #[doc = concat!("Before a read of ", $size, " bytes.")]
-        #[unsafe(no_mangle)]
-        pub extern "C" fn $read(address: *const u8, number: u32, module: &'static Module) {
-            access(address.addr(), $size, true, number, module);
-        }
-
-        #[doc = concat!("Before a write of ", $size, " bytes.")]
-        #[unsafe(no_mangle)]
-        pub extern "C" fn $write(address: *const u8, number: u32, module: &'static Module) {
-            access(address.addr(), $size, false, number, module);
-        }
-    )*
-
-    /// The frames of a report begin above these.
-    pub(crate) static CHECKS: &[Check] = &[
-        $(Check($read as *const ()), Check($write as *const ()),)*
-        Check(__tbaa_witness_read as *const ()),
-        Check(__tbaa_witness_write as *const ()),
-        Check(__tbaa_witness_masked_read as *const ()),
-        Check(__tbaa_witness_masked_write as *const ()),
-        // What checks end in a jump to, so that they have no frame.
-        Check(first as *const ()),
-        Check(shadow::note_all as *const ()),
-        Check(shadow::change as *const ()),
-        Check(shadow::change_pair as *const ()),
-    ];
-    };
-}
+/// The frames of a report begin above these.
+pub(crate) static CHECKS: &[Check] = &[
+    Check(__tbaa_witness_check as *const ()),
+    Check(check as *const ()),
+    Check(__tbaa_witness_access as *const ()),
+    Check(__tbaa_witness_masked as *const ()),
+];
 
 /// A function that may report.
 pub(crate) struct Check(pub(crate) *const ());
@@ -76,81 +51,98 @@ pub(crate) struct Check(pub(crate) *const ());
 // SAFETY: the address of a function is compared, and nothing else.
 unsafe impl Sync for Check {}
 
-sized! {
-    __tbaa_witness_read1, __tbaa_witness_write1, 1;
-    __tbaa_witness_read2, __tbaa_witness_write2, 2;
-    __tbaa_witness_read4, __tbaa_witness_write4, 4;
-    __tbaa_witness_read8, __tbaa_witness_write8, 8;
-}
-
-/// Notes an access by the site of this number in the module.
+/// Notes an access by the site of this number in the module; without a size, of as many bytes as
+/// its table says.
 #[inline(always)]
-fn access(address: usize, size: usize, reads: bool, number: u32, module: &'static Module) {
-    match module.known(number, reads) {
-        Some(event) => note(address, size, event),
-        None => first(address, size, reads, number, module),
+fn access(address: usize, size: Option<usize>, number: u32, module: &'static Module) {
+    let event = module.event(number);
+    // Of a module that could not be registered, reads tell nothing.
+    if event.site != 0 || !event.reads {
+        shadow::note(address, size.unwrap_or(event.size as usize), event);
     }
 }
 
-#[cold]
-extern "C" fn first(
-    address: usize,
-    size: usize,
-    reads: bool,
-    number: u32,
-    module: &'static Module,
-) {
-    match module.event(number, reads) {
-        Some(event) => note(address, size, event),
-        None if reads => {}
-        None => shadow::clear(address, size),
-    }
-}
-
-/// Before a read of any size.
+/// Before an access of as many bytes as the site's table says.
+///
+/// Keeps vector registers: who calls this may be inline assembly, of which LLVM does not know
+/// that it calls.
+#[unsafe(naked)]
 #[unsafe(no_mangle)]
-pub extern "C" fn __tbaa_witness_read(
+pub extern "C" fn __tbaa_witness_check(address: *const u8, number: u32, module: &'static Module) {
+    // The state of SSE, AVX and AVX-512 takes 2,688 bytes. `xrstor` wants the rest of its
+    // header, from 512 on, to be zero.
+    naked_asm!(
+        ".cfi_startproc",
+        "push rbp",
+        ".cfi_def_cfa_offset 16",
+        ".cfi_offset rbp, -16",
+        "mov rbp, rsp",
+        ".cfi_def_cfa_register rbp",
+        "sub rsp, 2688",
+        "and rsp, -64",
+        "mov rcx, rdx",
+        "cmp byte ptr [rip + {xsave}], 0",
+        "je 2f",
+        "xor eax, eax",
+        "mov [rsp + 512], rax",
+        "mov [rsp + 520], rax",
+        "mov [rsp + 528], rax",
+        "mov [rsp + 536], rax",
+        "mov [rsp + 544], rax",
+        "mov [rsp + 552], rax",
+        "mov [rsp + 560], rax",
+        "mov [rsp + 568], rax",
+        "mov eax, 0xe6",
+        "xor edx, edx",
+        "xsave64 [rsp]",
+        "mov rdx, rcx",
+        "call {check}",
+        "mov eax, 0xe6",
+        "xor edx, edx",
+        "xrstor64 [rsp]",
+        "jmp 3f",
+        "2:",
+        "fxsave64 [rsp]",
+        "call {check}",
+        "fxrstor64 [rsp]",
+        "3:",
+        "leave",
+        ".cfi_def_cfa rsp, 8",
+        "ret",
+        ".cfi_endproc",
+        xsave = sym XSAVE,
+        check = sym check,
+    );
+}
+
+/// Whether the processor and the system have `xsave`.
+static XSAVE: AtomicBool = AtomicBool::new(false);
+
+extern "C" fn check(address: *const u8, number: u32, module: &'static Module) {
+    access(address.addr(), None, number, module);
+}
+
+/// Before an access of any size.
+#[unsafe(no_mangle)]
+pub extern "C" fn __tbaa_witness_access(
     address: *const u8,
     size: usize,
     number: u32,
     module: &'static Module,
 ) {
-    access(address.addr(), size, true, number, module);
+    access(address.addr(), Some(size), number, module);
 }
 
-/// Before a write of any size.
+/// Before an access of those elements, each of `size` bytes, whose bit is set.
 #[unsafe(no_mangle)]
-pub extern "C" fn __tbaa_witness_write(
-    address: *const u8,
-    size: usize,
-    number: u32,
-    module: &'static Module,
-) {
-    access(address.addr(), size, false, number, module);
-}
-
-/// Before a read of those elements, each of `size` bytes, whose bit is set.
-#[unsafe(no_mangle)]
-pub extern "C" fn __tbaa_witness_masked_read(
+pub extern "C" fn __tbaa_witness_masked(
     address: *const u8,
     bits: u64,
     size: usize,
     number: u32,
     module: &'static Module,
 ) {
-    elements(bits).for_each(|at| access(address.addr() + at * size, size, true, number, module));
-}
-
-/// Before a write of those elements, each of `size` bytes, whose bit is set.
-#[unsafe(no_mangle)]
-pub extern "C" fn __tbaa_witness_masked_write(
-    address: *const u8,
-    bits: u64,
-    size: usize,
-    number: u32,
-    module: &'static Module,
-) {
-    elements(bits).for_each(|at| access(address.addr() + at * size, size, false, number, module));
+    elements(bits).for_each(|at| access(address.addr() + at * size, Some(size), number, module));
 }
 
 /// Before a write without a tag of those elements whose bit is set.
@@ -260,6 +252,8 @@ extern "C" fn at_exit() {
 }
 
 extern "C" fn at_start(_: c_int, _: *const *const u8, _: *const *const u8) {
+    shadow::reserve();
+    XSAVE.store(std::is_x86_feature_detected!("xsave"), Relaxed);
     // SAFETY: the function takes nothing and stays.
     unsafe { libc::atexit(at_exit) };
 }

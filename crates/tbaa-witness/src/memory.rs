@@ -2,6 +2,7 @@
 //! allocator.
 
 use std::alloc::{GlobalAlloc, Layout};
+use std::ops::Range;
 use std::ptr;
 
 use crate::lock::Lock;
@@ -32,17 +33,35 @@ pub(crate) fn map(size: usize) -> Option<*mut u8> {
     Some(mapped)
 }
 
+/// Reserves addresses that nobody has, of no weight until they are touched; if not `usable`,
+/// nobody can touch them.
+pub(crate) fn reserve(range: Range<usize>, usable: bool) -> bool {
+    let access = if usable { libc::PROT_READ | libc::PROT_WRITE } else { libc::PROT_NONE };
+    let private = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    let start: *mut libc::c_void = ptr::with_exposed_provenance_mut(range.start);
+    // SAFETY: a new mapping that replaces none.
+    unsafe {
+        let fixed = private | libc::MAP_FIXED_NOREPLACE;
+        let mapped =
+            libc::syscall(libc::SYS_mmap, start, range.len(), access, fixed, -1, 0_usize) as usize;
+        libc::madvise(start, range.len(), libc::MADV_NOHUGEPAGE);
+        libc::madvise(start, range.len(), libc::MADV_DONTDUMP);
+        mapped == range.start
+    }
+}
+
 /// Unmaps what [`map`] returned and nobody has seen.
 pub(crate) fn unmap(mapped: *mut u8, size: usize) {
     // SAFETY: as the contract says.
     unsafe { libc::syscall(libc::SYS_munmap, mapped, size) };
 }
 
-/// Makes whole pages of a mapping zero, and gives them back.
-pub(crate) fn forget(start: *mut u8, size: usize) {
+/// Makes whole pages that are [reserved](reserve) zero, and gives them back.
+pub(crate) fn forget(pages: Range<usize>) {
+    let start = ptr::with_exposed_provenance_mut(pages.start);
     // SAFETY: the pages are this library's own, and hold atomics that may
     // become zero at any time.
-    unsafe { libc::madvise(start.cast(), size, libc::MADV_DONTNEED) };
+    unsafe { libc::madvise(start, pages.len(), libc::MADV_DONTNEED) };
 }
 
 /// Reads the program's memory, also where it has none any more: a page that the program has

@@ -12,7 +12,7 @@ use tbaa::{
 use crate::lock::{Guard, Lock};
 use crate::options::options;
 use crate::report;
-use crate::states::{Event, Row};
+use crate::states::{self, Event, Row};
 
 /// An access of the program by its number, which counts from 1 through all
 /// modules and has 26 bits.
@@ -20,15 +20,15 @@ pub(crate) type Site = u32;
 
 const MAX_SITES: u32 = (1 << 26) - 1;
 /// The version of the tables that `tbaa instrument` writes.
-const VERSION: u32 = 4;
-/// The first site of a module that could not be registered.
-const FAILED: u32 = u32::MAX;
+const VERSION: u32 = 5;
+/// The base of a module that could not be registered.
+const FAILED: u64 = 2;
 
 /// What a module says of itself: `@__tbaa_witness.module`.
 #[repr(C)]
 pub struct Module {
-    /// The number of its first site; 0 until it is registered.
-    first: AtomicU32,
+    /// Its first site as a change has it ([`states::change`]); 0 until it is registered.
+    base: AtomicU64,
     version: u32,
     count: u32,
     strings_len: u32,
@@ -98,26 +98,21 @@ struct Known {
 unsafe impl Sync for Module {}
 
 impl Module {
-    /// An access by the site with this number in the module, if it is registered.
-    #[inline(always)]
-    pub(crate) fn known(&'static self, number: u32, reads: bool) -> Option<Event> {
-        let first = self.first.load(Acquire);
-        // One comparison for both of 0 and `FAILED`.
-        (first.wrapping_sub(1) < MAX_SITES).then(|| {
-            // SAFETY: a module has as many rows as sites, all zeroes at first,
-            // which are valid atomics.
-            let row = unsafe { &*self.rows.add(number as usize) };
-            Event { row, site: first.wrapping_add(number), reads, more: 0 }
-        })
-    }
-
-    /// The same, registering the module if need be.
-    #[cold]
-    pub(crate) fn event(&'static self, number: u32, reads: bool) -> Option<Event> {
-        if self.first.load(Acquire) == 0 {
+    /// An access by the site with this number in the module. Where the module cannot be
+    /// registered nothing is known after a write.
+    #[inline]
+    pub(crate) fn event(&'static self, number: u32) -> Event {
+        let mut base = self.base.load(Acquire);
+        if base == 0 {
             self.register();
+            base = self.base.load(Acquire);
         }
-        self.known(number, reads)
+        let at = number as usize;
+        // SAFETY: a module has as many sites and rows as it says, and rows are valid atomics.
+        let (row, size) = unsafe { (&*self.rows.add(at), (*self.sites.add(at))[1]) };
+        let (size, reads) = (size >> 1, size & 1 == 0);
+        let site = states::site(base).map_or(0, |first| first + number);
+        Event::new(site, reads, size, row)
     }
 
     #[cold]
@@ -125,11 +120,10 @@ impl Module {
         let Some(mut registry) = lock() else { return };
         let registry = registry.get_or_insert_with(Registry::new);
         // Another thread may have been first.
-        let first = match self.first.load(Acquire) {
-            0 => registry.add(self).unwrap_or(FAILED),
-            first => first,
-        };
-        self.first.store(first, Release);
+        if self.base.load(Acquire) == 0 {
+            let base = registry.add(self).map_or(FAILED, |first| states::change(0, 0, first));
+            self.base.store(base, Release);
+        }
     }
 }
 
@@ -173,7 +167,7 @@ impl Registry {
         let own = tbaa_ir::read(tags).ok()?.into_graph();
         let tags = self.oracle.update(|graph| merge(graph, &own))?;
         for (number, site) in sites.iter().enumerate() {
-            let key = (*tags.get(site[0] as usize)?, u64::from(site[1]));
+            let key = (*tags.get(site[0] as usize)?, u64::from(site[1] >> 1));
             let fresh = self.list.len() as u32 + 1;
             let kind = *self.kinds.entry(key).or_insert(fresh);
             if kind == fresh {
@@ -198,7 +192,7 @@ impl Registry {
             *known.sites.get((site - known.first) as usize)?;
         Some(Described {
             tag: *known.tags.get(tag as usize)?,
-            size: size.into(),
+            size: u64::from(size >> 1),
             function: string(function),
             file: string(file),
             line,
@@ -240,13 +234,25 @@ fn kind_cell<'k>(site: Site) -> &'k AtomicU32 {
     unsafe { &*KINDS.load(Relaxed).add(site as usize) }
 }
 
+/// The number of a site's tag and size; 0 for no site.
+#[inline]
+pub(crate) fn kind(site: Site) -> u32 {
+    if site == 0 { 0 } else { kind_cell(site).load(Relaxed) }
+}
+
 /// Whether two sites have one tag and one size.
 #[inline]
 pub(crate) fn same_kind(a: Site, b: Site) -> bool {
-    a == b || kind_cell(a).load(Relaxed) == kind_cell(b).load(Relaxed)
+    a == b || kind(a) == kind(b)
 }
 
-/// Reports two accesses that share bytes if the rule says that they cannot.
+/// Whether a write over a write is reported.
+pub(crate) fn judges_stores() -> bool {
+    STORES.load(Relaxed)
+}
+
+/// Reports two accesses that share bytes if the rule says that they cannot. Returns whether
+/// it says that they can, or nobody asks.
 #[inline]
 pub(crate) fn check(
     order: Order,
@@ -254,13 +260,14 @@ pub(crate) fn check(
     second: Site,
     address: usize,
     bytes: impl FnOnce() -> usize,
-) {
-    if first != second && (order != Order::WriteWrite || STORES.load(Relaxed)) {
-        let (a, b) = (kind_cell(first).load(Relaxed), kind_cell(second).load(Relaxed));
-        if a != b && !may_alias(a.min(b), a.max(b)) {
-            report::report(order, first, second, address, bytes());
-        }
+) -> bool {
+    let (a, b) = (kind(first), kind(second));
+    let agrees =
+        a == b || order == Order::WriteWrite && !judges_stores() || may_alias(a.min(b), a.max(b));
+    if !agrees {
+        report::report(order, first, second, address, bytes());
     }
+    agrees
 }
 
 #[inline]

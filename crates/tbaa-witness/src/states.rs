@@ -5,24 +5,32 @@
 //! that has been seen is found without a lock: among the last of its own site,
 //! or else in a cache of all. Whether a change contradicts the tags is asked when
 //! it is seen first, for what is reported is reported once.
+//!
+//! A number has 14 bits of a *class* and, above these, an index among the combinations of that
+//! class. The class says of which kind (tag and size) the reader of each byte is, and nothing
+//! of who it is or who wrote. That decides most: a read by a kind that has read the
+//! bytes before changes nothing, and a write contradicts only readers.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicU64, Ordering::*};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::*};
 
 use crate::lock::Lock;
-use crate::shadow::GRANULE;
+use crate::shadow::{GRANULE, WHOLE};
 use crate::sites::{self, Order, Site};
 
 /// What happens to bytes: a read or write by a site, or, by none, anything
 /// after which nothing is known of them.
 #[derive(Clone, Copy)]
-#[repr(C)]
 pub(crate) struct Event {
-    pub(crate) row: &'static Row,
+    row: &'static Row,
     pub(crate) site: Site,
     pub(crate) reads: bool,
-    /// How many bytes of the access follow the granule or pair at hand, at most.
-    pub(crate) more: u16,
+    /// How many bytes the site accesses, in all; 0: known only as it runs.
+    pub(crate) size: u32,
+    /// The bytes of a granule that its row is for, a power of 2; 0: it has none.
+    unit: u8,
+    /// How many bytes of the access follow the granule at hand, at most.
+    more: u16,
 }
 
 /// The site that wrote a byte last, and one that has read it since; 0: none.
@@ -34,16 +42,22 @@ struct State {
 
 type Granule = [State; GRANULE];
 
-/// Combinations that are told apart, a power of 2. What goes beyond that is
-/// forgotten.
-const MAX_BITS: u32 = 21;
+const CLASS_BITS: u32 = 14;
+const CLASS: u32 = (1 << CLASS_BITS) - 1;
+/// The class of all combinations for which no class is left: it says nothing. One more is the
+/// class of no combination.
+const OTHER_CLASS: u32 = CLASS - 1;
+/// Combinations of a class that are told apart. What goes beyond that is forgotten.
+const MAX_INDEX: usize = (1 << (32 - CLASS_BITS)) - 1;
 
-/// All combinations by their numbers. The first says that nothing is known.
+/// All combinations by their numbers. The first of the first class says that nothing is known.
 struct States {
-    list: Vec<Granule>,
+    lists: Vec<Vec<Granule>>,
     numbers: HashMap<Granule, u32>,
-    /// Sites that were compared: what was there, and what came.
-    met: HashSet<(Site, Site)>,
+    /// By the kinds of readers.
+    classes: HashMap<[u32; GRANULE], u32>,
+    /// Kinds that were compared: of what was there, and of what came.
+    met: HashSet<(u32, u32)>,
 }
 
 static STATES: Lock<Option<States>> = Lock::new(None);
@@ -51,25 +65,58 @@ static STATES: Lock<Option<States>> = Lock::new(None);
 /// A change that has been seen, and the number that it leads to. The first word
 /// is the exclusive or of both: a reader that meets half of a change in here
 /// takes it for none.
-struct Seen {
+#[repr(C)]
+pub(crate) struct Seen {
     check: AtomicU64,
     number: AtomicU64,
 }
 
-const CACHE_BITS: u32 = 15;
-static CACHE: [Seen; 1 << CACHE_BITS] =
-    [const { Seen { check: AtomicU64::new(0), number: AtomicU64::new(0) } }; 1 << CACHE_BITS];
+const CHANGES_BITS: u32 = 16;
+/// The last changes by all sites, by their hash. Modules look at them.
+#[unsafe(export_name = "__tbaa_witness_changes")]
+pub(crate) static CHANGES: [Seen; 1 << CHANGES_BITS] =
+    [const { Seen { check: AtomicU64::new(0), number: AtomicU64::new(0) } }; 1 << CHANGES_BITS];
 
-/// The last changes by one site. Each is an upper half, the number that it leads
-/// to, over what [`change`] returns. Modules have rows, and look at them before
-/// they call this library.
-pub(crate) type Row = [AtomicU64; 1 << ROW_BITS];
+/// What a site did last. Modules look at their rows before they call this library. All that is
+/// compared has its bits inverted: an empty row says nothing.
+#[repr(C)]
+pub(crate) struct Row {
+    /// The class of bytes whose last reader is of the site's kind.
+    class: AtomicU32,
+    /// The number that a write by the site leaves. A read of less than a granule that changed
+    /// nothing leaves the class that it met, with the place in the granule.
+    number: AtomicU32,
+    /// The number that a write leaves, not inverted.
+    plain: AtomicU32,
+    spare: [u32; 5],
+    /// Numbers that changes lead to, over the class that was there.
+    by_class: [AtomicU64; BY_CLASS],
+    /// The same, over the number that was there.
+    by_number: [AtomicU64; BY_NUMBER],
+}
 
-const ROW_BITS: u32 = 4;
-static NO_SITE: Row = [const { AtomicU64::new(0) }; 1 << ROW_BITS];
+const BY_CLASS: usize = 4;
+const BY_NUMBER: usize = 8;
+/// What a read leads to that changes nothing.
+const STAYS: u32 = u32::MAX;
+
+static NO_ROW: Row = Row {
+    class: AtomicU32::new(0),
+    number: AtomicU32::new(0),
+    plain: AtomicU32::new(0),
+    spare: [0; 5],
+    by_class: [const { AtomicU64::new(0) }; BY_CLASS],
+    by_number: [const { AtomicU64::new(0) }; BY_NUMBER],
+};
 
 impl Event {
-    pub(crate) const CLEAR: Event = Event { row: &NO_SITE, site: 0, reads: false, more: 0 };
+    pub(crate) const CLEAR: Event =
+        Event { row: &NO_ROW, site: 0, reads: false, size: 0, unit: 0, more: 0 };
+
+    pub(crate) fn new(site: Site, reads: bool, size: u32, row: &'static Row) -> Self {
+        let unit = if matches!(size, 1 | 2) { size as u8 } else { 4 };
+        Event { row, site, reads, size, unit, more: 0 }
+    }
 
     pub(crate) fn followed_by(self, bytes: usize) -> Self {
         Event { more: u16::try_from(bytes).unwrap_or(u16::MAX), ..self }
@@ -84,20 +131,73 @@ impl Event {
         if stays { state } else { State { reader: self.site, ..state } }
     }
 
-    /// Reports what the event contradicts, of bytes that have one state.
-    fn check(self, state: State, address: usize, bytes: usize) {
+    /// Reports what the event contradicts, of bytes that have one state. Returns whether it
+    /// contradicts nothing.
+    fn check(self, state: State, address: usize, bytes: usize) -> bool {
         let check = |order, first| {
-            if first != 0 {
-                with(|states| states.met.insert((first, self.site)));
-                let all = || bytes + self.overlap(order, first, address + bytes);
-                sites::check(order, first, self.site, address, all);
+            if first == 0 {
+                return true;
             }
+            let kinds = (sites::kind(first), sites::kind(self.site));
+            with(|states| states.met.insert(kinds));
+            let all = || bytes + self.overlap(order, first, address + bytes);
+            sites::check(order, first, self.site, address, all)
         };
-        if self.reads {
-            check(Order::WriteRead, state.writer);
-        } else if self.site != 0 {
-            check(Order::ReadWrite, state.reader);
-            check(Order::WriteWrite, state.writer);
+        match (self.reads, self.site) {
+            (true, _) => check(Order::WriteRead, state.writer),
+            (false, 0) => true,
+            (false, _) => {
+                let agrees = check(Order::ReadWrite, state.reader);
+                check(Order::WriteWrite, state.writer) && agrees
+            }
+        }
+    }
+
+    /// Where in one half of the row a change is, by a number or a class. An access of less than a
+    /// granule has places of its own for each part of the granule.
+    #[inline(always)]
+    fn place(self, mask: u8, half: &'static [AtomicU64], by: u32) -> Option<&'static AtomicU64> {
+        let parts = match self.unit {
+            4 if mask == WHOLE => by,
+            2 if mask == 0b0011 => by << 1,
+            2 if mask == 0b1100 => by << 1 | 1,
+            1 if mask.is_power_of_two() => by << 2 | mask.trailing_zeros(),
+            _ => return None,
+        };
+        Some(&half[parts as usize % half.len()])
+    }
+
+    /// What the site keeps of a change.
+    fn remember(self, old: u32, mask: u8, new: u32, by_class: bool) {
+        let inverted = !old;
+        let (half, key, by) = match by_class {
+            true => (&self.row.by_class[..], inverted & CLASS, inverted & CLASS),
+            false => (&self.row.by_number[..], inverted, inverted >> CLASS_BITS),
+        };
+        let stays = by_class && self.reads;
+        let Some(place) = self.place(mask, half, by) else { return };
+        let new = if stays { STAYS } else { new };
+        place.store(u64::from(new) << 32 | u64::from(key), Relaxed);
+        if stays && mask != WHOLE {
+            let met = inverted & CLASS | mask.trailing_zeros() << CLASS_BITS;
+            self.row.number.store(met, Relaxed);
+        }
+    }
+
+    /// Tells the site's module what to look at first.
+    #[cold]
+    fn introduce(self) {
+        let own = [sites::kind(self.site); GRANULE];
+        let written = [State { writer: self.site, reader: 0 }; GRANULE];
+        let known = with(|states| (states.class(own), states.number(&written)));
+        let Some((class, Some(number))) = known else { return };
+        if !self.reads {
+            self.row.plain.store(number, Release);
+            self.row.number.store(!number, Release);
+        }
+        // Where writes over writes are judged, what they write over matters.
+        if class != OTHER_CLASS && (self.reads || !sites::judges_stores()) {
+            self.row.class.store(!class & CLASS, Release);
         }
     }
 }
@@ -115,7 +215,7 @@ impl Event {
         let mut bytes = 0;
         while bytes < most {
             let known = crate::shadow::known(from + bytes);
-            let granule = known.and_then(|number| with(|states| states.list[number as usize]));
+            let granule = known.and_then(|number| with(|states| states.granule(number)));
             let here = granule.map_or(0, |granule| granule.iter().take_while(|it| is(it)).count());
             bytes += here;
             if here < GRANULE {
@@ -126,96 +226,81 @@ impl Event {
     }
 }
 
-/// A change as the cache has it: 21 bits, 26, 8, 1, and one that is always set.
+/// A change: the number that was there, a site, the bytes of the granule, and a bit that is
+/// always set.
 #[inline(always)]
-fn key(old: u32, mask: u8, event: Event) -> u64 {
-    u64::from(old) << 40
-        | u64::from(event.site) << 10
-        | u64::from(mask) << 2
-        | u64::from(event.reads) << 1
-        | 1
+pub(crate) fn change(old: u32, mask: u8, site: Site) -> u64 {
+    u64::from(old) << 32 | u64::from(site) << 6 | u64::from(mask) << 2 | 1
+}
+
+/// The site of a change, or `None` of what is no change.
+#[inline(always)]
+pub(crate) fn site(change: u64) -> Option<Site> {
+    (change & 1 != 0).then_some(change as u32 >> 6)
 }
 
 #[inline(always)]
-fn slot(key: u64) -> &'static Seen {
-    &CACHE[(key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - CACHE_BITS)) as usize]
-}
-
-fn cached(old: u32, mask: u8, event: Event) -> Option<u32> {
-    let key = key(old, mask, event);
-    let seen = slot(key);
-    let number = seen.number.load(Relaxed);
-    (seen.check.load(Relaxed) ^ number == key).then_some(number as u32)
-}
-
-/// A change as a site's row has it, from the lowest bit: 21 bits, one that is always set, 1, 8.
-#[inline(always)]
-fn change(old: u32, mask: u8, event: Event) -> u32 {
-    old | (u32::from(mask) << 2 | u32::from(event.reads) << 1 | 1) << MAX_BITS
-}
-
-/// The two places in which a site keeps a change; the second is the first of
-/// another.
-#[inline(always)]
-fn places(old: u32, mask: u8, row: &'static Row) -> [&'static AtomicU64; 2] {
-    let first = (old + mask.trailing_zeros()) as usize % row.len();
-    [&row[first], &row[first ^ 1]]
-}
-
-fn remember(old: u32, mask: u8, event: Event, new: u32) {
-    let change = change(old, mask, event);
-    let [first, second] = places(old, mask, event.row);
-    second.store(first.load(Relaxed), Relaxed);
-    first.store(u64::from(new) << 32 | u64::from(change), Relaxed);
+fn slot(change: u64) -> &'static Seen {
+    &CHANGES[(change.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - CHANGES_BITS)) as usize]
 }
 
 /// Returns the number of the states that a granule has after an event on the
-/// bytes that `mask` has, if the site has seen that lately.
+/// bytes that `mask` has, if that has been seen lately.
 #[inline(always)]
 pub(crate) fn seen(old: u32, mask: u8, event: Event) -> Option<u32> {
-    let change = change(old, mask, event);
-    let [first, second] = places(old, mask, event.row);
-    let mut both = first.load(Relaxed);
-    if both as u32 != change {
-        both = second.load(Relaxed);
+    let class = !old & CLASS;
+    if event.reads && class == event.row.class.load(Relaxed) {
+        return Some(old);
     }
-    (both as u32 == change).then_some((both >> 32) as u32)
+    if let Some(by_class) = event.place(mask, &event.row.by_class, class) {
+        let found = by_class.load(Relaxed);
+        if found as u32 == class {
+            let new = (found >> 32) as u32;
+            return Some(if new == STAYS { old } else { new });
+        }
+    }
+    let change = change(old, mask, event.site);
+    let slot = slot(change);
+    let number = slot.number.load(Relaxed);
+    (slot.check.load(Relaxed) ^ number == change).then_some(number as u32)
 }
 
 /// The same in any case; reports what the event contradicts.
+#[cold]
 pub(crate) fn after(old: u32, mask: u8, event: Event, address: usize) -> u32 {
-    if let Some(new) = cached(old, mask, event) {
-        remember(old, mask, event, new);
-        return new;
+    if event.site != 0 && event.row.class.load(Relaxed) == 0 {
+        event.introduce();
     }
-    let Some(mut granule) = with(|states| states.list[old as usize]) else { return 0 };
+    let Some(mut granule) = with(|states| states.granule(old)) else { return 0 };
     let has = |at: usize| mask >> at & 1 != 0;
+    let mut agrees = true;
     for at in (0..GRANULE).filter(|at| has(*at)) {
         let state = granule[at];
         let same = |other: &usize| has(*other) && granule[*other] == state;
         if (0..at).all(|before| !same(&before)) {
-            event.check(
-                state,
-                address - address % GRANULE + at,
-                (at..GRANULE).filter(same).count(),
-            );
+            let bytes = (at..GRANULE).filter(same).count();
+            agrees &= event.check(state, address - address % GRANULE + at, bytes);
         }
     }
     for at in (0..GRANULE).filter(|at| has(*at)) {
         granule[at] = event.on(granule[at]);
     }
-    let number = with(|states| states.number(&granule)).flatten();
     // Without a number, all that is known is forgotten.
-    let number = number.unwrap_or(0);
-    let key = key(old, mask, event);
-    let seen = slot(key);
-    seen.number.store(number.into(), Relaxed);
-    seen.check.store(key ^ u64::from(number), Relaxed);
-    remember(old, mask, event, number);
-    number
+    let new = with(|states| states.number(&granule)).flatten().unwrap_or(0);
+    let change = change(old, mask, event.site);
+    let slot = slot(change);
+    slot.number.store(new.into(), Relaxed);
+    slot.check.store(change ^ u64::from(new), Relaxed);
+    // Whether the same holds for all of the class.
+    let alike = match event.reads {
+        true => new == old,
+        false => mask == WHOLE && agrees && !sites::judges_stores(),
+    };
+    event.remember(old, mask, new, alike && new != 0 && old & CLASS != OTHER_CLASS);
+    new
 }
 
-/// How many pairs of sites were compared because they touched the same bytes.
+/// How many pairs of kinds were compared because they touched the same bytes.
 pub(crate) fn met() -> usize {
     with(|states| states.met.len()).unwrap_or(0)
 }
@@ -226,20 +311,40 @@ fn with<R>(act: impl FnOnce(&mut States) -> R) -> Option<R> {
     Some(act(states.get_or_insert_with(|| {
         let nothing = Granule::default();
         let numbers = HashMap::from([(nothing, 0)]);
-        States { list: vec![nothing], numbers, met: HashSet::new() }
+        let classes = HashMap::from([([0; GRANULE], 0)]);
+        States { lists: vec![vec![nothing]], numbers, classes, met: HashSet::new() }
     })))
 }
 
 impl States {
+    fn granule(&self, number: u32) -> Granule {
+        self.lists[(number & CLASS) as usize][(number >> CLASS_BITS) as usize]
+    }
+
+    /// The class of bytes whose readers are of these kinds.
+    fn class(&mut self, kinds: [u32; GRANULE]) -> u32 {
+        let next = self.classes.len() as u32;
+        if next < OTHER_CLASS {
+            *self.classes.entry(kinds).or_insert(next)
+        } else {
+            self.classes.get(&kinds).copied().unwrap_or(OTHER_CLASS)
+        }
+    }
+
     fn number(&mut self, granule: &Granule) -> Option<u32> {
         if let Some(number) = self.numbers.get(granule) {
             return Some(*number);
         }
-        let number = self.list.len() as u32;
-        if number >> MAX_BITS != 0 {
+        let class = self.class(granule.map(|state| sites::kind(state.reader)));
+        while self.lists.len() <= class as usize {
+            self.lists.push(Vec::new());
+        }
+        let list = &mut self.lists[class as usize];
+        if list.len() >= MAX_INDEX {
             return None;
         }
-        self.list.push(*granule);
+        let number = (list.len() as u32) << CLASS_BITS | class;
+        list.push(*granule);
         self.numbers.insert(*granule, number);
         Some(number)
     }

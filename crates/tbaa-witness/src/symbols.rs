@@ -30,15 +30,29 @@ pub(crate) fn frames(address: usize) -> Vec<Frame> {
     known.entry(address).or_insert_with(|| resolve(address)).clone()
 }
 
+/// Where the system's own libraries are.
+const SYSTEM: [&str; 3] = ["/lib/", "/lib64/", "/usr/lib/"];
+
 fn resolve(address: usize) -> Vec<Frame> {
     let plain = plain(address);
+    let file = linked(address).1;
+    if SYSTEM.iter().any(|folder| file.starts_with(folder)) {
+        // Their debug information takes as much memory as many a program.
+        return vec![plain];
+    }
     let mut found = Vec::new();
     let at = std::ptr::without_provenance_mut(address);
     // SAFETY: the lock of what is known is held, and nobody else asks.
     unsafe {
         backtrace::resolve_unsynchronized(at, |symbol| {
             let path = symbol.filename().map(|path| path.display().to_string());
-            let name = symbol.name().map(|name| format!("{name:#}"));
+            // A C function may be called as C++ calls a type: `g`.
+            let name = symbol.name().map(|name| match name.as_str() {
+                Some(plain) if !plain.starts_with("_Z") && !plain.starts_with("_R") => {
+                    plain.to_owned()
+                }
+                _ => format!("{name:#}"),
+            });
             found.push(Frame {
                 function: name.unwrap_or_else(|| plain.function.clone()),
                 file: path.unwrap_or_default(),

@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use tbaa_instrument::instrument;
+use tbaa_instrument::{Form, instrument};
 
 /// How modules are made: before optimizing, which is what is recommended, and
 /// after it.
@@ -66,7 +66,8 @@ fn build_with(source: &Path, way: &str, flags: &[&str], objects: &[&str]) -> Pat
         run(command.arg("-I").arg(include).arg(source)).stdout
     };
     let module = tbaa_ir::read(&text).unwrap();
-    let checked = instrument(&text, &module).unwrap();
+    let form = if way == WAYS[0].0 { Form::Calls } else { Form::Assembly };
+    let checked = instrument(&text, &module, form).unwrap();
     assert_eq!(checked.skipped, [], "{name}");
     let file = out.with_extension(format!("{way}.ll"));
     fs::write(&file, &checked.text).unwrap();

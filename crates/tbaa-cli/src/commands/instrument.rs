@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use serde::Serialize;
-use tbaa_instrument::{Instrumented, instrument};
+use tbaa_instrument::{Form, Instrumented, instrument};
 
 use super::counted;
 use crate::convert::FlagsArg;
@@ -57,7 +57,7 @@ pub(super) fn run(args: &Instrument, out: &mut dyn Write) -> Result<(), Failure>
     let input = Input::open(args.flags.of(&args.input).as_written())?;
     let module = input.module()?;
     let Instrumented { text, sites, skipped, .. } =
-        instrument(input.text(), module).map_err(|error| input.wrong(&error))?;
+        instrument(input.text(), module, Form::Assembly).map_err(|error| input.wrong(&error))?;
     let source = Source::new(input.file(), input.text());
     let rows: Vec<_> = skipped
         .iter()

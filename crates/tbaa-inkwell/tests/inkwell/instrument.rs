@@ -10,15 +10,44 @@ use tbaa_lower::emit::Jit;
 use crate::runtime;
 use crate::support::Code;
 
-/// The checks that ran: whether of a write, and where.
-static RAN: Mutex<Vec<(bool, usize)>> = Mutex::new(Vec::new());
+/// The checks that ran: of which site, and where.
+static RAN: Mutex<Vec<(u32, usize)>> = Mutex::new(Vec::new());
 
-extern "C" fn read(address: *const u8, _: u32, _: *const u8) {
-    RAN.lock().unwrap().push((false, address.addr()));
+extern "C" fn check(address: *const u8, site: u32, _: *const u8) {
+    RAN.lock().unwrap().push((site, address.addr()));
 }
 
-extern "C" fn write(address: *const u8, _: u32, _: *const u8) {
-    RAN.lock().unwrap().push((true, address.addr()));
+/// Memory whose cells are there, too, as the library would have them.
+struct Memory {
+    words: *mut u64,
+    cells: *mut libc::c_void,
+}
+
+impl Memory {
+    const LEN: usize = 4096;
+
+    fn new() -> Self {
+        let map = |at: usize, flags| {
+            let at = std::ptr::without_provenance_mut(at);
+            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | flags;
+            // SAFETY: a new mapping that replaces none.
+            unsafe { libc::mmap(at, Self::LEN, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) }
+        };
+        let words: *mut u64 = map(0, 0).cast();
+        let cells = map(words.addr() ^ 1 << 46, libc::MAP_FIXED_NOREPLACE);
+        assert_eq!(cells.addr(), words.addr() ^ 1 << 46);
+        Memory { words, cells }
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        // SAFETY: the mappings are this one's own.
+        unsafe {
+            libc::munmap(self.words.cast(), Self::LEN);
+            libc::munmap(self.cells, Self::LEN);
+        }
+    }
 }
 
 #[test]
@@ -40,26 +69,23 @@ fn checks_run_before_tagged_accesses() {
     assert_eq!(skipped, []);
     module.verify().unwrap();
     // The library's variables: nothing is known of any byte, so that each check calls.
-    let leaves = module.get_global("__tbaa_witness_leaves").unwrap();
-    leaves.set_initializer(&leaves.get_value_type().into_array_type().const_zero());
+    let changes = module.get_global("__tbaa_witness_changes").unwrap();
+    changes.set_initializer(&changes.get_value_type().into_array_type().const_zero());
     let threaded = module.get_global("__tbaa_witness_threaded").unwrap();
     threaded.set_initializer(&threaded.get_value_type().into_int_type().const_zero());
     let engine = module.create_jit_execution_engine(OptimizationLevel::Default).unwrap();
-    for (name, function) in
-        [("__tbaa_witness_write8", write as *const ()), ("__tbaa_witness_read2", read as *const ())]
-    {
-        engine.add_global_mapping(&module.get_function(name).unwrap(), function.addr());
-    }
-    let mut memory = [0_u64; 4];
-    let pointer = memory.as_mut_ptr();
+    let runtime = module.get_function("__tbaa_witness_check").unwrap();
+    engine.add_global_mapping(&runtime, (check as *const ()).addr());
+    let memory = Memory::new();
+    let pointer = memory.words;
     // SAFETY: the function has two pointers as parameters, and stays within
-    // the array.
-    let result = unsafe {
+    // the memory.
+    let (result, written) = unsafe {
         let function =
             engine.get_function::<unsafe extern "C" fn(*mut u64, *mut u64) -> u64>("f").unwrap();
-        function.call(pointer, pointer)
+        (function.call(pointer, pointer), *pointer)
     };
-    assert_eq!((result, memory[0]), (0, 7));
-    let expected = [(true, pointer.addr()), (false, pointer.addr() + 8)];
+    assert_eq!((result, written), (0, 7));
+    let expected = [(0, pointer.addr()), (1, pointer.addr() + 8)];
     assert_eq!(*RAN.lock().unwrap(), expected);
 }

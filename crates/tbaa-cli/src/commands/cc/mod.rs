@@ -8,7 +8,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
-use tbaa_instrument::instrument;
+use tbaa_instrument::{Form, instrument};
 
 use crate::convert::clang;
 use crate::report::{Failure, note};
@@ -244,7 +244,8 @@ impl Job<'_> {
     /// Puts checks into a module, where that can be done.
     fn instrument(&self, source: &Path, file: &Path) -> Result<(), Failure> {
         let text = std::fs::read(file)?;
-        let checked = tbaa_ir::read(&text).and_then(|module| instrument(&text, &module));
+        let checked =
+            tbaa_ir::read(&text).and_then(|module| instrument(&text, &module, Form::Assembly));
         match checked {
             Ok(checked) => Ok(std::fs::write(file, checked.text)?),
             Err(error) => {
