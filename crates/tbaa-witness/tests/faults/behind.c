@@ -1,9 +1,11 @@
 // Functions that write their own object alone: what lies behind a pointer beside it is
 // remembered.
+#define _LARGEFILE64_SOURCE
 #include <fcntl.h>
 #include <malloc.h>
 #include <setjmp.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #include <wchar.h>
@@ -13,6 +15,7 @@ struct all {
   int *behind;
   struct flock lock;
   jmp_buf frame;
+  struct stat64 about;
   struct tm time;
   int ends[2];
   wchar_t wide;
@@ -26,6 +29,8 @@ __attribute__((noinline)) float as_float(void *from) {
 
 static volatile long ignored;
 static int (*volatile fcntl_by)(int, int, ...) = fcntl;
+// The C library has it by the name of `stat`, too.
+static int (*volatile stat_by)(const char *, struct stat64 *) = stat64;
 
 int main(void) {
   struct all *all = calloc(1, sizeof *all);
@@ -35,6 +40,7 @@ int main(void) {
   ignored = (long)malloc_usable_size(all->behind);
   ignored = fcntl(0, F_GETLK, &all->lock);
   ignored = fcntl_by(0, F_GETLK, &all->lock);
+  ignored = stat_by("/", &all->about);
   ignored = setjmp(all->frame);
   ignored = mktime(&all->time);
   ignored = pipe(all->ends);
