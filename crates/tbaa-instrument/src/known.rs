@@ -15,7 +15,7 @@ const HARMLESS: &str = "\
     fdopendir feof feof_unlocked ferror ferror_unlocked fflush fflush_unlocked fgetc fgetc_unlocked fgetwc fileno flock \
     flockfile fnmatch fopen fopen64 fork fprintf __fprintf_chk fputc fputc_unlocked fputs \
     fputs_unlocked fputwc fputws freopen freopen64 fseek fseeko fseeko64 fsync ftell ftello \
-    ftello64 ftruncate ftruncate64 ftrylockfile funlockfile fwide fwprintf fwrite fwrite_unlocked \
+    ftello64 fsetpos fsetpos64 ftruncate ftruncate64 ftrylockfile funlockfile fwide fwprintf fwrite fwrite_unlocked \
     gai_strerror getc getc_unlocked getchar getchar_unlocked getegid getenv geteuid getgid getopt getopt_long \
     getpagesize getpgid getpid getppid getpriority getpwnam getpwuid getsid gettext getuid \
     getwc gmtime hstrerror htons index inet_addr inet_ntoa isalnum isalpha isascii isatty \
@@ -44,7 +44,7 @@ const HARMLESS: &str = "\
     __assert_fail __assert_perror_fail __ctype_b_loc __ctype_get_mb_cur_max __ctype_tolower_loc \
     __ctype_toupper_loc __cxa_* __dynamic_cast __errno_location __gxx_personality_v0 \
     __stack_chk_fail __sysv_signal tbaa_witness_* __tbaa_witness_* __xpg_basename _longjmp longjmp siglongjmp __longjmp_chk \
-    _IO_getc _IO_putc __overflow __uflow _Unwind_Resume _Unwind_Resume_or_Rethrow \
+    _IO_fprintf _IO_fsetpos _IO_getc _IO_putc __overflow __uflow _Unwind_Resume _Unwind_Resume_or_Rethrow \
     _ZNKS* _ZNSo* _ZStls* _ZSt4endl* _ZSt5flush* _ZSt16__ostream_insert* _ZSt20__throw* _ZSt17__throw* _ZSt18__throw* \
     _ZSt19__throw* _ZSt21__throw* _ZSt22__throw* _ZSt24__throw* _ZSt25__throw* _ZSt28__throw* \
     _ZSt9terminatev _ZNSt7__cxx1112basic_string* _ZNSs* _ZNSt8ios_base4Init* _ZNSt8ios_baseD* \

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <setjmp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -15,6 +16,7 @@ struct all {
   int *behind;
   struct flock lock;
   jmp_buf frame;
+  fpos_t position;
   struct stat64 about;
   struct tm time;
   int ends[2];
@@ -29,7 +31,8 @@ __attribute__((noinline)) float as_float(void *from) {
 
 static volatile long ignored;
 static int (*volatile fcntl_by)(int, int, ...) = fcntl;
-// The C library has it by the name of `stat`, too.
+// The C library has these by the names of `_IO_fsetpos` and `stat`, too.
+static int (*volatile fsetpos_by)(FILE *, const fpos_t *) = fsetpos;
 static int (*volatile stat_by)(const char *, struct stat64 *) = stat64;
 
 int main(void) {
@@ -40,6 +43,8 @@ int main(void) {
   ignored = (long)malloc_usable_size(all->behind);
   ignored = fcntl(0, F_GETLK, &all->lock);
   ignored = fcntl_by(0, F_GETLK, &all->lock);
+  ignored = fgetpos(stdin, &all->position);
+  ignored = fsetpos_by(stdin, &all->position);
   ignored = stat_by("/", &all->about);
   ignored = setjmp(all->frame);
   ignored = mktime(&all->time);
