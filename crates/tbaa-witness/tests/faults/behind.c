@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,7 +32,8 @@ __attribute__((noinline)) float as_float(void *from) {
 
 static volatile long ignored;
 static int (*volatile fcntl_by)(int, int, ...) = fcntl;
-// The C library has these by the names of `_IO_fsetpos` and `stat`, too.
+// The C library has these by other names too, or by none.
+static size_t (*volatile strlen_by)(const char *) = strlen;
 static int (*volatile fsetpos_by)(FILE *, const fpos_t *) = fsetpos;
 static int (*volatile stat_by)(const char *, struct stat64 *) = stat64;
 
@@ -45,6 +47,7 @@ int main(void) {
   ignored = fcntl_by(0, F_GETLK, &all->lock);
   ignored = fgetpos(stdin, &all->position);
   ignored = fsetpos_by(stdin, &all->position);
+  ignored = (long)strlen_by(all->name);
   ignored = stat_by("/", &all->about);
   ignored = setjmp(all->frame);
   ignored = mktime(&all->time);
