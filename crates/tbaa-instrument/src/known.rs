@@ -15,7 +15,7 @@ const HARMLESS: &str = "\
     fdopendir feof feof_unlocked ferror ferror_unlocked fflush fflush_unlocked fgetc fgetc_unlocked fgetwc fileno flock \
     flockfile fnmatch fopen fopen64 fork fprintf __fprintf_chk fputc fputc_unlocked fputs \
     fputs_unlocked fputwc fputws freopen freopen64 fseek fseeko fseeko64 fsync ftell ftello \
-    ftello64 ftruncate ftruncate64 ftrylockfile funlockfile fwide fwprintf fwrite fwrite_unlocked \
+    ftello64 fsetpos fsetpos64 ftruncate ftruncate64 ftrylockfile funlockfile fwide fwprintf fwrite fwrite_unlocked \
     gai_strerror getc getc_unlocked getchar getchar_unlocked getegid getenv geteuid getgid getopt getopt_long \
     getpagesize getpgid getpid getppid getpriority getpwnam getpwuid getsid gettext getuid \
     getwc gmtime hstrerror htons index inet_addr inet_ntoa isalnum isalpha isascii isatty \
@@ -43,7 +43,7 @@ const HARMLESS: &str = "\
     wcsncmp wcspbrk wcsrchr wcsspn wcsstr wcswidth wctob wctrans wctype wcwidth wmemchr wmemcmp wprintf write writev \
     __assert_fail __assert_perror_fail __ctype_b_loc __ctype_get_mb_cur_max __ctype_tolower_loc \
     __ctype_toupper_loc __cxa_* __dynamic_cast __errno_location __gxx_personality_v0 \
-    __stack_chk_fail __sysv_signal __xpg_basename _longjmp longjmp siglongjmp __longjmp_chk \
+    __stack_chk_fail __sysv_signal tbaa_witness_* __tbaa_witness_* __xpg_basename _longjmp longjmp siglongjmp __longjmp_chk \
     _IO_getc _IO_putc __overflow __uflow _Unwind_Resume _Unwind_Resume_or_Rethrow \
     _ZNKS* _ZNSo* _ZStls* _ZSt4endl* _ZSt5flush* _ZSt16__ostream_insert* _ZSt20__throw* _ZSt17__throw* _ZSt18__throw* \
     _ZSt19__throw* _ZSt21__throw* _ZSt22__throw* _ZSt24__throw* _ZSt25__throw* _ZSt28__throw* \
@@ -98,7 +98,6 @@ const PARTS: &[(&str, &[(usize, u64)])] = &[
     ("ctime_r", &[(1, 26)]),
     ("fcntl", &[(2, 32)]),
     ("fcntl64", &[(2, 32)]),
-    ("__libc_fcntl64", &[(2, 32)]),
     ("fgetpos", &[(1, 16)]),
     ("fgetpos64", &[(1, 16)]),
     ("frexp", &[(1, 4)]),
@@ -302,6 +301,13 @@ pub(crate) fn written(name: &[u8]) -> u32 {
 pub fn parts(name: &[u8]) -> Option<&'static [(usize, u64)]> {
     let known = PARTS.iter().find(|(known, _)| known.as_bytes() == name);
     known.map(|(_, parts)| *parts)
+}
+
+/// Returns the names that [`is_harmless`] or [`parts`] knows, without those of which it knows only
+/// the start.
+pub fn known_names() -> impl Iterator<Item = &'static str> {
+    let whole = HARMLESS.split_ascii_whitespace().filter(|name| !name.ends_with('*'));
+    whole.chain(PARTS.iter().map(|(name, _)| *name))
 }
 
 pub(crate) fn releases(name: &[u8]) -> bool {

@@ -30,7 +30,7 @@ mod repeats;
 mod slots;
 mod table;
 
-pub use known::{INTERPOSED, is_harmless, parts};
+pub use known::{INTERPOSED, is_harmless, known_names, parts};
 pub use outcome::{Instrumented, SkipReason, Skipped};
 
 use tbaa_ir::{Module, TextError};

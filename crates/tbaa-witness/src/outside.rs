@@ -7,9 +7,11 @@
 //! are left out, and so are those of this library, which say themselves what they write.
 
 use std::collections::{HashMap, HashSet};
+use std::ffi::CString;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering::*};
 
-use tbaa_instrument::{is_harmless, parts};
+use tbaa_instrument::{is_harmless, known_names, parts};
 
 use crate::lock::Lock;
 use crate::options::options;
@@ -39,6 +41,27 @@ const UNKNOWN_INNER: usize = 4 << 10;
 /// Objects that are followed. Beyond that all memory is forgotten.
 const OBJECTS: usize = 512;
 
+/// The known function that is at an address. The C library has some of them at one address by
+/// several names, and those that it chooses by processor at addresses without a name.
+fn known_at(function: usize) -> Option<&'static str> {
+    static KNOWN: OnceLock<HashMap<usize, &'static str>> = OnceLock::new();
+    let address = |name: &'static str| {
+        let text = CString::new(name).ok()?;
+        // SAFETY: the name ends in 0.
+        let at = unsafe { libc::dlsym(libc::RTLD_DEFAULT, text.as_ptr()) };
+        (!at.is_null()).then_some((at.addr(), name))
+    };
+    // SAFETY: nothing is asked for. A program that is linked statically has no dynamic linker.
+    let has_linker = unsafe { libc::getauxval(libc::AT_BASE) } != 0;
+    let known = KNOWN.get_or_init(|| {
+        let known = known_names().filter(|_| has_linker).filter_map(address).collect();
+        // SAFETY: as it says. The program need not see that a name was not found.
+        unsafe { libc::dlerror() };
+        known
+    });
+    known.get(&function).copied()
+}
+
 /// Before a call of a function that is not checked, with a pointer to memory of `size`
 /// bytes, or, if that is 0, of an unknown number.
 pub(crate) fn called(callee: usize, pointer: usize, size: usize) {
@@ -53,7 +76,8 @@ pub(crate) fn called(callee: usize, pointer: usize, size: usize) {
     };
     let calls = calls.get_or_insert_with(HashMap::new);
     let call = calls.entry(callee).or_insert_with(|| {
-        let name = symbols::linked_name(callee).unwrap_or_default();
+        let name = known_at(callee).map(str::to_owned);
+        let name = name.or_else(|| symbols::linked_name(callee)).unwrap_or_default();
         let harmless = is_harmless(name.as_bytes())
             || options().harmless.iter().any(|it| crate::report::glob(it, &name))
             || crate::interpose::is_own(callee);

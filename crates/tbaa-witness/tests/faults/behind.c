@@ -1,9 +1,13 @@
 // Functions that write their own object alone: what lies behind a pointer beside it is
 // remembered.
+#define _LARGEFILE64_SOURCE
 #include <fcntl.h>
 #include <malloc.h>
 #include <setjmp.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #include <wchar.h>
@@ -13,6 +17,8 @@ struct all {
   int *behind;
   struct flock lock;
   jmp_buf frame;
+  fpos_t position;
+  struct stat64 about;
   struct tm time;
   int ends[2];
   wchar_t wide;
@@ -26,6 +32,10 @@ __attribute__((noinline)) float as_float(void *from) {
 
 static volatile long ignored;
 static int (*volatile fcntl_by)(int, int, ...) = fcntl;
+// The C library has these by other names too, or by none.
+static size_t (*volatile strlen_by)(const char *) = strlen;
+static int (*volatile fsetpos_by)(FILE *, const fpos_t *) = fsetpos;
+static int (*volatile stat_by)(const char *, struct stat64 *) = stat64;
 
 int main(void) {
   struct all *all = calloc(1, sizeof *all);
@@ -35,6 +45,10 @@ int main(void) {
   ignored = (long)malloc_usable_size(all->behind);
   ignored = fcntl(0, F_GETLK, &all->lock);
   ignored = fcntl_by(0, F_GETLK, &all->lock);
+  ignored = fgetpos(stdin, &all->position);
+  ignored = fsetpos_by(stdin, &all->position);
+  ignored = (long)strlen_by(all->name);
+  ignored = stat_by("/", &all->about);
   ignored = setjmp(all->frame);
   ignored = mktime(&all->time);
   ignored = pipe(all->ends);
