@@ -8,12 +8,13 @@
 use std::fmt::Write;
 
 use super::access::Direction;
-use super::inline::{CLASS, CLASS_BITS, Check, FLIP, row};
+use super::inline::{Check, row};
+use super::layout::{CLASS, CLASS_BITS, FLIP};
 
 /// The call of a check. `inlined` says that its beginning is compiled in, which takes more code
 /// and less time, and `aligned` that the pointer is a multiple of the size.
 pub(super) fn call(check: Check, pointer: &str, site: u32, inlined: bool, aligned: bool) -> String {
-    let mut lines = vec!["leaq $0, %r10".to_owned()];
+    let mut lines = vec!["movq $0, %r10".to_owned()];
     let mut function = "first";
     if inlined {
         let keeps = check.direction == Direction::Read && check.size == 4;
@@ -27,18 +28,18 @@ pub(super) fn call(check: Check, pointer: &str, site: u32, inlined: bool, aligne
         if keeps {
             lines.push(format!("movq %r10, {}", registers.cell));
         } else {
-            lines[0] = format!("leaq $0, {}", registers.cell);
+            lines[0] = format!("movq $0, {}", registers.cell);
         }
         begin(check, aligned, &registers, ["$1", "4+$1", "8+$1"], &mut lines);
         lines.push("2:".to_owned());
         if !keeps {
-            lines.push("leaq $0, %r10".to_owned());
+            lines.push("movq $0, %r10".to_owned());
         }
         function = "enter";
     }
     lines.extend(["leaq $1, %r11", "callq ${2:P}", "1:"].map(str::to_owned));
     format!(
-        "asm sideeffect \"{}\", \"p,*m,s,~{{r10}},~{{r11}},~{{dirflag}},~{{fpsr}},~{{flags}}\"\
+        "asm sideeffect \"{}\", \"r,*m,s,~{{r10}},~{{r11}},~{{dirflag}},~{{fpsr}},~{{flags}}\"\
          (ptr nocapture readnone {pointer}, ptr elementtype(i32) {}, \
          ptr @__tbaa_witness.{check}.{function}) nounwind",
         lines.join("\\0A\\09"),

@@ -4,7 +4,7 @@ use super::Form;
 use super::attributes::weaken;
 use super::flow::Flow;
 use super::globals::globals;
-use super::inline::CHECKED;
+use super::layout::CHECKED;
 use super::outcome::{Instrumented, SkipReason};
 use super::pass::{Current, Pass, location};
 use super::slots;

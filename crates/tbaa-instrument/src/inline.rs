@@ -21,24 +21,10 @@ use std::fmt::{self, Display, Formatter, Write};
 use super::Form;
 use super::access::Direction;
 use super::assembly;
+use super::layout::*;
 
 /// The sizes of accesses that are checked so, in bytes.
 pub(super) const SIZES: [u64; 4] = [1, 2, 4, 8];
-
-/// The bit by which the address of a cell differs from its granule's.
-pub(super) const FLIP: u32 = 46;
-/// The bits of a class.
-pub(super) const CLASS_BITS: u32 = 14;
-pub(super) const CLASS: u32 = (1 << CLASS_BITS) - 1;
-/// The words of 8 bytes in a row: what the check looks at first, entries by class, and entries
-/// by number.
-const ROW: u64 = 16;
-const BY_CLASS: u64 = 4;
-const BY_NUMBER: u64 = 8;
-/// The number of changes that the runtime keeps for all, as a power of 2.
-const CHANGES_BITS: u32 = 16;
-/// What a change is mixed by, for its place among these.
-const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// A check of an access by what it does and a size in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -82,11 +68,12 @@ pub(super) fn write(sites: u32, form: Form, checks: &BTreeSet<Check>, tag: &str,
 @__tbaa_witness_changes = external global [{} x i64]
 @__tbaa_witness_threaded = external global i8
 define internal preserve_mostcc void @__tbaa_witness.call(ptr %p, ptr %row) noinline cold nounwind uwtable {{
-{SITE}  call void @__tbaa_witness_check(ptr %p, i32 %site, ptr @__tbaa_witness.module){tag}
+{}  call void @__tbaa_witness_check(ptr %p, i32 %site, ptr @__tbaa_witness.module){tag}
   ret void
 }}
 ",
         2_u64 << CHANGES_BITS,
+        site(),
     );
     by_change(tag, out);
     for &check in checks {
@@ -98,12 +85,17 @@ define internal preserve_mostcc void @__tbaa_witness.call(ptr %p, ptr %row) noin
     }
 }
 
-/// How the number of a site is found.
-const SITE: &str = "  %row.at = ptrtoint ptr %row to i64
+/// Writes how the number of a site is found.
+fn site() -> String {
+    format!(
+        "  %row.at = ptrtoint ptr %row to i64
   %row.bytes = sub i64 %row.at, ptrtoint (ptr @__tbaa_witness.rows to i64)
-  %row.number = lshr exact i64 %row.bytes, 7
+  %row.number = lshr exact i64 %row.bytes, {}
   %site = trunc i64 %row.number to i32
-";
+",
+        (ROW * size_of::<u64>()).ilog2()
+    )
+}
 
 /// Writes how a check begins: goes to `call` if the access is not aligned, or if the two cells of
 /// 8 bytes differ; else `%old` is what the cell has, and `%not` that inverted.
@@ -223,14 +215,14 @@ fn by_row(check: Check, tag: &str, out: &mut String) {
   %class = and i32 %not, {CLASS}
 {}  %is.class = icmp eq i32 %class.key, %class
 ",
-        entry("class", "%class", BY_CLASS, size, tag)
+        entry("class", "%class", (HEAD, BY_CLASS), size, tag)
     );
     let by_number = format!(
         "by.number:
   %index = lshr i32 %not, {CLASS_BITS}
 {}  %is.number = icmp eq i32 %number.key, %not
 ",
-        entry("number", "%index", BY_NUMBER, size, tag)
+        entry("number", "%index", (HEAD + BY_CLASS, BY_NUMBER), size, tag)
     );
     // A read that its class did not decide most often changes something, and a write
     // most often meets bytes that nobody has read.
@@ -282,10 +274,11 @@ fn parts_bits(size: u64) -> u32 {
     2 - size.min(4).ilog2()
 }
 
-/// Writes how a row's entry for a value is read. In rows of accesses of less than a granule,
+/// Writes how a row's entry for a value is read: `half` says which word is the first, and how many
+/// there are. In rows of accesses of less than a granule,
 /// each part of the granule has entries of its own.
-fn entry(by: &str, value: &str, first: u64, size: u64, tag: &str) -> String {
-    let up = parts_bits(size);
+fn entry(by: &str, value: &str, half: (usize, usize), size: u64, tag: &str) -> String {
+    let ((first, count), up) = (half, parts_bits(size));
     let mut text = String::new();
     let mut place = value.to_owned();
     if up > 0 {
@@ -310,8 +303,7 @@ fn entry(by: &str, value: &str, first: u64, size: u64, tag: &str) -> String {
   %{by}.top = lshr i64 %{by}.both, 32
   %{by}.new = trunc i64 %{by}.top to i32
 ",
-        // As many as there are from there on, up to the next.
-        first - 1,
+        count - 1,
     );
     text
 }
@@ -325,8 +317,8 @@ fn by_change(tag: &str, out: &mut String) {
         out,
         "\
 define internal preserve_mostcc void @__tbaa_witness.change(ptr %p, ptr %row, i32 %bits, i32 %last, i32 %up, i32 %writes) noinline nounwind uwtable {{
-{SITE}  %numbered = zext i32 %site to i64
-  %placed = shl i64 %numbered, 6
+{}  %numbered = zext i32 %site to i64
+  %placed = shl i64 %numbered, {SITE_SHIFT}
   %base = load atomic i64, ptr @__tbaa_witness.module unordered, align 8{tag}
   %global = add i64 %base, %placed
   %address = ptrtoint ptr %p to i64
@@ -354,7 +346,7 @@ look:
 look.up:
   %here = and i32 %left, 15
   %here.wide = zext i32 %here to i64
-  %here.placed = shl i64 %here.wide, 2
+  %here.placed = shl i64 %here.wide, {MASK_SHIFT}
   %event = or i64 %global, %here.placed
   %old.wide = zext i32 %old to i64
   %upper = shl i64 %old.wide, 32
@@ -376,7 +368,7 @@ keep:
   %index.up = shl i32 %index, %up
   %index.part = or i32 %index.up, %part
   %number.place = and i32 %index.part, {}
-  %number.first = getelementptr i64, ptr %row, i64 {BY_NUMBER}
+  %number.first = getelementptr i64, ptr %row, i64 {}
   %number.entry = getelementptr i64, ptr %number.first, i32 %number.place
   %top = shl i64 %led, 32
   %key = zext i32 %not to i64
@@ -405,9 +397,11 @@ done:
   ret void
 }}
 ",
+        site(),
         1_u64 << FLIP,
         64 - CHANGES_BITS,
         BY_NUMBER - 1,
+        HEAD + BY_CLASS,
         alone(tag),
     );
 }
@@ -445,10 +439,6 @@ define internal preserve_mostcc void @__tbaa_witness.clear{size}.call(ptr %p) no
         1_u64 << FLIP,
     );
 }
-
-/// What stands before the code of a function that has checks; who calls a function
-/// by its address looks for it there.
-pub(super) const CHECKED: u64 = 0x7462_6161_5749_544e;
 
 /// Writes the function that tells of a call with so many pointers, if the callee has no
 /// checks of its own. Of a function that begins a page the page before may not be there.

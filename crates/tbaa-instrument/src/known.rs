@@ -241,6 +241,7 @@ pub const INTERPOSED: &[&str] = &[
     "lstat",
     "malloc",
     "memalign",
+    "mlockall",
     "mmap",
     "mmap64",
     "mremap",

@@ -24,6 +24,7 @@ mod function;
 mod globals;
 mod inline;
 mod known;
+pub mod layout;
 mod outcome;
 mod pass;
 mod repeats;

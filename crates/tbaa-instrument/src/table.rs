@@ -6,12 +6,10 @@ use std::fmt::Write;
 use super::Form;
 use super::access::Direction;
 use super::inline::{self, Check};
+use super::layout::VERSION;
 use tbaa_ir::{Location, Module, write};
 use tbaa_lex::source::escape;
 use tbaa_lex::table::IndexMap;
-
-/// The version of what this file writes and `tbaa-witness` reads.
-const VERSION: u32 = 5;
 
 /// Accesses by their numbers, which count from 0.
 ///

@@ -157,6 +157,13 @@ pub unsafe extern "C" fn free(block: *mut u8) {
     unsafe { __libc_free(block) };
 }
 
+/// In place of the C library's function of this name, and does nothing: all that is reserved for
+/// cells would become memory.
+#[unsafe(no_mangle)]
+pub extern "C" fn mlockall(_flags: c_int) -> c_int {
+    0
+}
+
 /// Finds the C library's own function of a name.
 fn next(known: &AtomicPtr<c_void>, name: &'static CStr) -> *mut c_void {
     let mut function = known.load(Relaxed);

@@ -28,6 +28,8 @@ use std::ops::Range;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, Ordering::*};
 
+use tbaa_instrument::layout;
+
 use crate::states::{self, Event};
 
 /// In bytes. Few sites share so little, which keeps the combinations few.
@@ -39,8 +41,8 @@ pub(crate) const WHOLE: u8 = (1 << GRANULE) - 1;
 pub(crate) const BLOCK_ALIGN: usize = 16;
 
 const TIB: usize = 1 << 40;
-/// The bit by which the address of a cell differs from its granule's.
-const FLIP: usize = 1 << 46;
+/// By which the address of a cell differs from its granule's.
+const FLIP: usize = 1 << layout::FLIP;
 /// The program's addresses.
 const LOW: Range<usize> = 0..TIB;
 const HIGH: Range<usize> = 81 * TIB..128 * TIB;
@@ -66,7 +68,8 @@ pub(crate) fn reserve() {
     if !crate::memory::reserve(own, true) || !crate::memory::reserve(none, false) {
         crate::report::say(
             "cannot reserve 80 TiB of addresses, from 1 TiB on: a limit of virtual memory \
-             (`ulimit -v`) forbids it, or something else has taken them",
+             (`ulimit -v`) or vm.overcommit_memory=2 forbids it, or something else has them, such \
+             as a second copy of this library",
         );
         // SAFETY: ends the process.
         unsafe { libc::_exit(1) };

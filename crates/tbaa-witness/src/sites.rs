@@ -9,6 +9,8 @@ use tbaa::{
     Access, AliasResult, Draft, DraftOperand, Graph, NodeId, Operand, Oracle, Rules, TagId,
 };
 
+use tbaa_instrument::layout::VERSION;
+
 use crate::lock::{Guard, Lock};
 use crate::options::options;
 use crate::report;
@@ -19,8 +21,6 @@ use crate::states::{self, Event, Row};
 pub(crate) type Site = u32;
 
 const MAX_SITES: u32 = (1 << 26) - 1;
-/// The version of the tables that `tbaa instrument` writes.
-const VERSION: u32 = 5;
 /// The base of a module that could not be registered.
 const FAILED: u64 = 2;
 
@@ -262,16 +262,20 @@ pub(crate) fn check(
     bytes: impl FnOnce() -> usize,
 ) -> bool {
     let (a, b) = (kind(first), kind(second));
-    let agrees =
-        a == b || order == Order::WriteWrite && !judges_stores() || may_alias(a.min(b), a.max(b));
+    let agrees = order == Order::WriteWrite && !judges_stores() || may_alias(a, b);
     if !agrees {
         report::report(order, first, second, address, bytes());
     }
     agrees
 }
 
+/// Whether the rule says that two kinds may share bytes.
 #[inline]
-fn may_alias(a: u32, b: u32) -> bool {
+pub(crate) fn may_alias(a: u32, b: u32) -> bool {
+    if a == b {
+        return true;
+    }
+    let (a, b) = (a.min(b), a.max(b));
     let key = u64::from(a) << 33 | u64::from(b) << 1;
     let hash = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 50) as usize;
     let known = ANSWERS[hash].load(Relaxed);

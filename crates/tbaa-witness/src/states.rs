@@ -14,6 +14,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::*};
 
+use tbaa_instrument::layout::*;
+
 use crate::lock::Lock;
 use crate::shadow::{GRANULE, WHOLE};
 use crate::sites::{self, Order, Site};
@@ -42,8 +44,19 @@ struct State {
 
 type Granule = [State; GRANULE];
 
-const CLASS_BITS: u32 = 14;
-const CLASS: u32 = (1 << CLASS_BITS) - 1;
+impl State {
+    /// The kind of the reader, as classes have it: marked where it contradicts the writer, for
+    /// then each two sites are a report of their own.
+    fn reader_kind(self) -> u32 {
+        let (writer, reader) = (sites::kind(self.writer), sites::kind(self.reader));
+        let agrees = writer == 0 || reader == 0 || sites::may_alias(writer, reader);
+        if agrees { reader } else { reader | CONTRADICTS }
+    }
+}
+
+/// No kind has this bit.
+const CONTRADICTS: u32 = 1 << 31;
+
 /// The class of all combinations for which no class is left: it says nothing. One more is the
 /// class of no combination.
 const OTHER_CLASS: u32 = CLASS - 1;
@@ -71,7 +84,6 @@ pub(crate) struct Seen {
     number: AtomicU64,
 }
 
-const CHANGES_BITS: u32 = 16;
 /// The last changes by all sites, by their hash. Modules look at them.
 #[unsafe(export_name = "__tbaa_witness_changes")]
 pub(crate) static CHANGES: [Seen; 1 << CHANGES_BITS] =
@@ -88,15 +100,16 @@ pub(crate) struct Row {
     number: AtomicU32,
     /// The number that a write leaves, not inverted.
     plain: AtomicU32,
-    spare: [u32; 5],
+    spare: [u32; SPARE],
     /// Numbers that changes lead to, over the class that was there.
     by_class: [AtomicU64; BY_CLASS],
     /// The same, over the number that was there.
     by_number: [AtomicU64; BY_NUMBER],
 }
 
-const BY_CLASS: usize = 4;
-const BY_NUMBER: usize = 8;
+const SPARE: usize = 2 * HEAD - 3;
+const _: () = assert!(size_of::<Row>() == ROW * size_of::<u64>());
+
 /// What a read leads to that changes nothing.
 const STAYS: u32 = u32::MAX;
 
@@ -104,7 +117,7 @@ static NO_ROW: Row = Row {
     class: AtomicU32::new(0),
     number: AtomicU32::new(0),
     plain: AtomicU32::new(0),
-    spare: [0; 5],
+    spare: [0; SPARE],
     by_class: [const { AtomicU64::new(0) }; BY_CLASS],
     by_number: [const { AtomicU64::new(0) }; BY_NUMBER],
 };
@@ -189,7 +202,7 @@ impl Event {
     fn introduce(self) {
         let own = [sites::kind(self.site); GRANULE];
         let written = [State { writer: self.site, reader: 0 }; GRANULE];
-        let known = with(|states| (states.class(own), states.number(&written)));
+        let known = with(|states| (states.class(own), states.number(&written, [0; GRANULE])));
         let Some((class, Some(number))) = known else { return };
         if !self.reads {
             self.row.plain.store(number, Release);
@@ -230,18 +243,18 @@ impl Event {
 /// always set.
 #[inline(always)]
 pub(crate) fn change(old: u32, mask: u8, site: Site) -> u64 {
-    u64::from(old) << 32 | u64::from(site) << 6 | u64::from(mask) << 2 | 1
+    u64::from(old) << 32 | u64::from(site) << SITE_SHIFT | u64::from(mask) << MASK_SHIFT | 1
 }
 
 /// The site of a change, or `None` of what is no change.
 #[inline(always)]
 pub(crate) fn site(change: u64) -> Option<Site> {
-    (change & 1 != 0).then_some(change as u32 >> 6)
+    (change & 1 != 0).then_some(change as u32 >> SITE_SHIFT)
 }
 
 #[inline(always)]
 fn slot(change: u64) -> &'static Seen {
-    &CHANGES[(change.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - CHANGES_BITS)) as usize]
+    &CHANGES[(change.wrapping_mul(MIX) >> (64 - CHANGES_BITS)) as usize]
 }
 
 /// Returns the number of the states that a granule has after an event on the
@@ -285,15 +298,16 @@ pub(crate) fn after(old: u32, mask: u8, event: Event, address: usize) -> u32 {
     for at in (0..GRANULE).filter(|at| has(*at)) {
         granule[at] = event.on(granule[at]);
     }
+    let kinds = granule.map(State::reader_kind);
     // Without a number, all that is known is forgotten.
-    let new = with(|states| states.number(&granule)).flatten().unwrap_or(0);
+    let new = with(|states| states.number(&granule, kinds)).flatten().unwrap_or(0);
     let change = change(old, mask, event.site);
     let slot = slot(change);
     slot.number.store(new.into(), Relaxed);
     slot.check.store(change ^ u64::from(new), Relaxed);
     // Whether the same holds for all of the class.
     let alike = match event.reads {
-        true => new == old,
+        true => new == old && kinds.iter().all(|kind| kind & CONTRADICTS == 0),
         false => mask == WHOLE && agrees && !sites::judges_stores(),
     };
     event.remember(old, mask, new, alike && new != 0 && old & CLASS != OTHER_CLASS);
@@ -331,11 +345,12 @@ impl States {
         }
     }
 
-    fn number(&mut self, granule: &Granule) -> Option<u32> {
+    /// The number of states whose readers are of these kinds.
+    fn number(&mut self, granule: &Granule, kinds: [u32; GRANULE]) -> Option<u32> {
         if let Some(number) = self.numbers.get(granule) {
             return Some(*number);
         }
-        let class = self.class(granule.map(|state| sites::kind(state.reader)));
+        let class = self.class(kinds);
         while self.lists.len() <= class as usize {
             self.lists.push(Vec::new());
         }

@@ -1,0 +1,44 @@
+//! What modules with checks and the runtime agree on: where it is known what a program did to its
+//! memory, and how a module's tables lie.
+
+/// The version of all this, in each module's table.
+pub const VERSION: u32 = 5;
+
+/// The bit of an address by which the cell of a granule of 4 bytes differs from the granule.
+pub const FLIP: u32 = 46;
+
+/// The bits of a class, the lower part of a cell.
+pub const CLASS_BITS: u32 = 14;
+
+/// The bits of a cell that are its class.
+pub const CLASS: u32 = (1 << CLASS_BITS) - 1;
+
+/// The words of 8 bytes before a site's entries by class: its class, its number, and its number
+/// not inverted, of 4 bytes each.
+pub const HEAD: usize = 4;
+
+/// The entries by class, a power of 2.
+pub const BY_CLASS: usize = 4;
+
+/// The entries by number, a power of 2.
+pub const BY_NUMBER: usize = 8;
+
+/// The words of 8 bytes in a site's row.
+pub const ROW: usize = HEAD + BY_CLASS + BY_NUMBER;
+
+/// How many changes are kept for all sites, as a power of 2.
+pub const CHANGES_BITS: u32 = 16;
+
+/// The place of a change among these: its product with this, the uppermost bits.
+pub const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// The lowest bit of the site in a change. Above the site is the cell that was there.
+pub const SITE_SHIFT: u32 = 6;
+
+/// The lowest bit of the mask in a change: which bytes of the granule are accessed. The lowest
+/// bit of all is always set.
+pub const MASK_SHIFT: u32 = 2;
+
+/// What stands before the code of a function that has checks; who calls a function
+/// by its address looks for it there.
+pub const CHECKED: u64 = 0x7462_6161_5749_544e;
