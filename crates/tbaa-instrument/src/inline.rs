@@ -55,9 +55,9 @@ pub(super) fn row(site: u32) -> String {
 /// Writes the tables of some sites and the functions for some checks. `tag` is what is attached
 /// to accesses of the runtime's memory, for they do not alias the program's.
 pub(super) fn write(sites: u32, form: Form, checks: &BTreeSet<Check>, tag: &str, out: &mut String) {
-    let _ = write!(
+    let _ = writeln!(
         out,
-        "@__tbaa_witness.rows = internal global [{sites} x [{ROW} x i64]] zeroinitializer, align 128\n"
+        "@__tbaa_witness.rows = internal global [{sites} x [{ROW} x i64]] zeroinitializer, align 128"
     );
     if checks.is_empty() {
         return;
