@@ -103,6 +103,9 @@ fn a_project_is_compiled_linked_and_checked() {
     project.quiet("cc -O1 -fPIC -shared put.c -o libput.so");
     project.quiet("cc -O1 main.c -L. -lput -Wl,-rpath,. -o with_library");
     project.reports("with_library");
+    // Far from its data, code cannot name it.
+    project.quiet("cc -O1 -mcmodel=large main.c put.c -o large");
+    project.reports("large");
     project.quiet("cc -O2 -flto -c main.c -o main.o");
     project.quiet("cc -O2 -flto -c put.c -o put.o");
     project.quiet("cc -O2 -flto main.o put.o -o optimised");

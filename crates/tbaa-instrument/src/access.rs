@@ -1,6 +1,5 @@
 //! Loads, stores and atomic accesses.
 
-use super::attributes::number;
 use super::inline::{self, Check};
 use super::outcome::SkipReason;
 use super::pass::Current;
@@ -29,8 +28,6 @@ pub(super) struct Bytes<'a> {
     pub(super) pointer: &'a str,
     /// A number or the name of an `i64`.
     pub(super) size: &'a str,
-    /// What the pointer is a multiple of, in bytes.
-    pub(super) align: u64,
 }
 
 impl<'t> Current<'_, 't> {
@@ -74,8 +71,7 @@ impl<'t> Current<'_, 't> {
         let ty = String::from_utf8_lossy(ty);
         let word = String::from_utf8_lossy(statement.word);
         let size_text = size.store.to_string();
-        let align = alignment(statement.text());
-        let bytes = Bytes { pointer: &pointer, size: &size_text, align };
+        let bytes = Bytes { pointer: &pointer, size: &size_text };
         let what = shortened(format!("{word} {ty}, ptr {pointer}"));
         self.touch(statement, tag, kinds, &bytes, &what);
     }
@@ -87,7 +83,7 @@ impl<'t> Current<'_, 't> {
         statement: &Statement<'_>,
         tag: Option<TagId>,
         kinds: &[Direction],
-        &Bytes { pointer, size, align }: &Bytes<'_>,
+        &Bytes { pointer, size }: &Bytes<'_>,
         what: &str,
     ) {
         let Some(tag) = tag else {
@@ -114,7 +110,7 @@ impl<'t> Current<'_, 't> {
                     self.put(statement, statement.offset, call);
                 }
                 Form::Assembly => {
-                    let call = assembly::call(check, pointer, site, self.inlined, align >= known);
+                    let call = assembly::call(check, pointer, site, self.inlined);
                     self.insert(statement, statement.offset, format_args!("void {call}"));
                 }
             }
@@ -147,11 +143,4 @@ pub(super) fn shortened(mut text: String) -> String {
         text.push_str("...");
     }
     text
-}
-
-/// The alignment that an access states, in bytes.
-fn alignment(text: &[u8]) -> u64 {
-    memchr::memmem::rfind(text, b", align ")
-        .and_then(|at| number(&text[at + b", align ".len()..]))
-        .map_or(1, u64::from)
 }

@@ -2,8 +2,9 @@
 //! optimised and compiled nearly as fast as one without.
 //!
 //! The assembly looks at the beginning of a site's row, as [`inline`](super::inline) says, and
-//! calls the function that looks at the rest. Only `%r10` and `%r11` change. The call is hidden
-//! from LLVM, so functions with checks have no red zone.
+//! calls the function that looks at the rest. Only `%r10` and `%r11` change. `alignstack` says that
+//! it needs an aligned stack, so that LLVM leaves no red zone below it, which the call would
+//! overwrite: also in functions of other modules that it is inlined into.
 
 use std::fmt::Write;
 
@@ -12,8 +13,8 @@ use super::inline::{Check, row};
 use super::layout::{CLASS, CLASS_BITS, FLIP};
 
 /// The call of a check. `inlined` says that its beginning is compiled in, which takes more code
-/// and less time, and `aligned` that the pointer is a multiple of the size.
-pub(super) fn call(check: Check, pointer: &str, site: u32, inlined: bool, aligned: bool) -> String {
+/// and less time.
+pub(super) fn call(check: Check, pointer: &str, site: u32, inlined: bool) -> String {
     let mut lines = vec!["movq $0, %r10".to_owned()];
     let mut function = "first";
     if inlined {
@@ -30,7 +31,7 @@ pub(super) fn call(check: Check, pointer: &str, site: u32, inlined: bool, aligne
         } else {
             lines[0] = format!("movq $0, {}", registers.cell);
         }
-        begin(check, aligned, &registers, ["$1", "4+$1", "8+$1"], &mut lines);
+        begin(check, &registers, ["$1", "4+$1", "8+$1"], &mut lines);
         lines.push("2:".to_owned());
         if !keeps {
             lines.push("movq $0, %r10".to_owned());
@@ -39,7 +40,7 @@ pub(super) fn call(check: Check, pointer: &str, site: u32, inlined: bool, aligne
     }
     lines.extend(["leaq $1, %r11", "callq ${2:P}", "1:"].map(str::to_owned));
     format!(
-        "asm sideeffect \"{}\", \"r,*m,s,~{{r10}},~{{r11}},~{{dirflag}},~{{fpsr}},~{{flags}}\"\
+        "asm sideeffect alignstack \"{}\", \"r,*m,s,~{{r10}},~{{r11}},~{{dirflag}},~{{fpsr}},~{{flags}}\"\
          (ptr nocapture readnone {pointer}, ptr elementtype(i32) {}, \
          ptr @__tbaa_witness.{check}.{function}) nounwind",
         lines.join("\\0A\\09"),
@@ -62,7 +63,6 @@ struct Registers {
 /// written, are operands.
 fn begin(
     check: Check,
-    aligned: bool,
     &Registers { cell, value, low }: &Registers,
     [class, number, plain]: [&str; 3],
     lines: &mut Vec<String>,
@@ -70,9 +70,10 @@ fn begin(
     let Check { direction, size } = check;
     let partial = size < 4;
     let mut line = |text: String| lines.push(text);
-    if !aligned && size > 1 {
+    if size > 1 {
+        // Two cells need no more than one.
         let low = if cell == "%rax" { "%al" } else { &format!("{cell}b") };
-        line(format!("testb $${}, {low}", size - 1));
+        line(format!("testb $${}, {low}", size.min(4) - 1));
         line("jne 2f".to_owned());
     }
     if partial && direction == Direction::Read {
@@ -143,7 +144,7 @@ pub(super) fn functions(check: Check, out: &mut String) {
     };
     let mut first: Vec<String> = saved.iter().copied().flat_map(push).collect();
     first.push("movq %r10, %rax".to_owned());
-    begin(check, false, &registers, ["(%r11)", "4(%r11)", "8(%r11)"], &mut first);
+    begin(check, &registers, ["(%r11)", "4(%r11)", "8(%r11)"], &mut first);
     first.push("2:".to_owned());
     first.extend(saved.iter().rev().copied().flat_map(pop));
     first.push("jmp ${0:P}".to_owned());
@@ -166,7 +167,7 @@ pub(super) fn functions(check: Check, out: &mut String) {
             out,
             "\
 define internal void @__tbaa_witness.{check}.{name}() naked noinline nounwind uwtable {{
-  call void asm sideeffect \"{}\", \"s\"(ptr @__tbaa_witness.{check}.{next})
+  call void asm sideeffect alignstack \"{}\", \"s\"(ptr @__tbaa_witness.{check}.{next})
   unreachable
 }}
 ",

@@ -269,7 +269,7 @@ impl<'t> Current<'_, 't> {
             statement,
             tag,
             &[Direction::Write],
-            &Bytes { pointer: &pointer, size: &size, align: 1 },
+            &Bytes { pointer: &pointer, size: &size },
             &what,
         );
     }
@@ -290,7 +290,7 @@ impl<'t> Current<'_, 't> {
             let what = shortened(format!("copy {word} ptr {pointer}"));
             if tag.is_some() || entries.is_none() {
                 let tag = self.pass.telling(tag);
-                let bytes = Bytes { pointer: &pointer, size: &size, align: 1 };
+                let bytes = Bytes { pointer: &pointer, size: &size };
                 self.touch(statement, tag, &[kind], &bytes, &what);
                 continue;
             }
@@ -306,7 +306,7 @@ impl<'t> Current<'_, 't> {
                 };
                 let at = format_args!("getelementptr i8, ptr {pointer}, i64 {offset}").to_string();
                 let (place, size) = (self.value(statement.offset, at), size.to_string());
-                let bytes = Bytes { pointer: &place, size: &size, align: 1 };
+                let bytes = Bytes { pointer: &place, size: &size };
                 self.touch(statement, Some(tag), &[kind], &bytes, &what);
             }
         }

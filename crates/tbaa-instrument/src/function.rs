@@ -1,7 +1,7 @@
 //! The pass over a module's functions.
 
 use super::Form;
-use super::attributes::weaken;
+use super::attributes::{number, weaken};
 use super::flow::Flow;
 use super::globals::globals;
 use super::layout::CHECKED;
@@ -21,7 +21,7 @@ use tbaa_lex::table::{HashMap, HashSet};
 /// The checks of a loop that are compiled in, at most, and those of a function. Those of larger ones
 /// and of other code are called, or code would grow more than it gains.
 const SMALL_LOOP: usize = 128;
-const SMALL_FUNCTION: usize = 8;
+const SMALL_FUNCTION: usize = 6;
 
 pub(super) fn instrument(
     text: &[u8],
@@ -39,6 +39,7 @@ pub(super) fn instrument(
             "x86_64 Linux with the GNU C library, the only target that checks run on",
         ));
     }
+    let form = if is_large(text) { Form::Calls } else { form };
     let mut edits = Edits::default();
     let groups = Groups::new(text, module);
     for group in groups.numbers() {
@@ -143,20 +144,12 @@ impl<'t> Pass<'t> {
         }
         let funclet =
             |it: &Statement<'_>| matches!(it.word, b"catchpad" | b"cleanuppad" | b"catchswitch");
-        if body.statements.iter().any(funclet) {
-            return Some(SkipReason::Funclets);
-        }
-        places(body).is_none().then_some(SkipReason::Unreadable)
+        body.statements.iter().any(funclet).then_some(SkipReason::Funclets)
     }
 
     fn function(&mut self, name: &'t [u8], body: &Body<'t>) {
-        if let Some((attribute, prefix)) = places(body) {
-            if self.form == Form::Assembly {
-                self.edits.insert(attribute, "noredzone ".to_owned());
-            }
-            if let Some(prefix) = prefix {
-                self.edits.insert(prefix, format!("prefix i64 {CHECKED} "));
-            }
+        if let Some(at) = prefix_place(body) {
+            self.edits.insert(at, format!("prefix i64 {CHECKED} "));
         }
         let has = |word| self.groups.have(body.header.attributes.clone(), word);
         let coroutine = has(b"presplitcoroutine");
@@ -228,11 +221,11 @@ fn is_sanitizers(statement: &Statement<'_>) -> bool {
     memchr::memmem::find(statement.text(), b"!nosanitize").is_some()
 }
 
-/// Where an attribute and where prefix data of a function are to stand; `None` if its header
-/// cannot be made out. There is no place for prefix data if it has some.
+/// Where a function's prefix data is to stand; `None` if it has some, or its header cannot be
+/// made out.
 ///
 /// LLVM: `LLParser::parseFunctionHeader`.
-fn places(body: &Body<'_>) -> Option<(usize, Option<usize>)> {
+fn prefix_place(body: &Body<'_>) -> Option<usize> {
     let header = body.header.text;
     let start = body.header.end - header.len();
     let mut lexer = Lexer::new(header, 0);
@@ -242,30 +235,29 @@ fn places(body: &Body<'_>) -> Option<(usize, Option<usize>)> {
     lexer.skip_space().ok()?;
     (lexer.peek()? == b'(').then_some(())?;
     lexer.bracketed("parameters").ok()?;
-    let mut attribute = None;
     loop {
         lexer.skip_space().ok()?;
-        let at = start + lexer.at;
-        let byte = lexer.peek()?;
-        let word = lexer.word();
-        if !matches!(word, b"unnamed_addr" | b"local_unnamed_addr" | b"addrspace") && byte != b'(' {
-            attribute.get_or_insert(at);
+        let at = lexer.at;
+        match lexer.peek()? {
+            b'{' | b'!' => return Some(start + at),
+            b'"' => drop(lexer.quoted().ok()?),
+            b'(' => lexer.bracketed("an attribute").ok()?,
+            _ => match lexer.word() {
+                b"prefix" => return None,
+                b"prologue" | b"personality" => return Some(start + at),
+                b"" => lexer.at += 1,
+                _ => {}
+            },
         }
-        let prefix = match (byte, word) {
-            (b'{' | b'!', _) | (_, b"prologue" | b"personality") => Some(at),
-            (_, b"prefix") => None,
-            _ => {
-                match byte {
-                    b'"' => drop(lexer.quoted().ok()?),
-                    b'(' => lexer.bracketed("an attribute").ok()?,
-                    _ if word.is_empty() => lexer.at += 1,
-                    _ => {}
-                }
-                continue;
-            }
-        };
-        return Some((attribute?, prefix));
     }
+}
+
+/// Whether code may lie far from data: then assembly cannot name a row.
+fn is_large(text: &[u8]) -> bool {
+    let flag = b"!\"Code Model\", i32 ";
+    let model = memchr::memmem::find(text, flag).and_then(|at| number(&text[at + flag.len()..]));
+    // LLVM: `CodeModel::Medium`, `CodeModel::Large`.
+    model.is_some_and(|model| model >= 3)
 }
 
 /// For each `invoke`, where its result is there first, if nothing else leads there.

@@ -40,13 +40,6 @@ impl Display for Check {
     }
 }
 
-impl Check {
-    /// The largest offset in a granule or a word at which an access is no longer aligned.
-    pub(super) fn last(self) -> u64 {
-        self.size - 1
-    }
-}
-
 /// A site's row, as a constant.
 pub(super) fn row(site: u32) -> String {
     format!("getelementptr ([{ROW} x i64], ptr @__tbaa_witness.rows, i64 {site})")
@@ -262,7 +255,7 @@ done:
         look(size, tag),
         store(size, tag),
         (1_u32 << size) - 1,
-        check.last(),
+        size - 1,
         parts_bits(size),
         // The class of a row decides a read. No class has the bit that is set for a write.
         if check.direction == Direction::Read { 0 } else { CLASS + 1 },

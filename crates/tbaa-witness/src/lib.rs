@@ -34,7 +34,7 @@ pub use interpose::*;
 pub use sites::Module;
 
 use std::arch::naked_asm;
-use std::ffi::c_int;
+use std::ffi::{c_char, c_int};
 use std::sync::atomic::{AtomicBool, Ordering::*};
 
 /// The frames of a report begin above these.
@@ -251,8 +251,35 @@ extern "C" fn at_exit() {
     }
 }
 
-extern "C" fn at_start(_: c_int, _: *const *const u8, _: *const *const u8) {
-    shadow::reserve();
+/// Where a stack without limit or an old layout puts mappings among the cells, starts the program
+/// anew without these.
+fn start_again(arguments: *const *const c_char, environment: *const *const c_char) {
+    /// `ADDR_COMPAT_LAYOUT` of Linux.
+    const OLD_LAYOUT: c_int = 0x020_0000;
+    /// Of the program's stack, in bytes.
+    const LIMIT: libc::rlim_t = 64 << 30;
+    // SAFETY: the arguments are those that the C library gives to functions that run at the start;
+    // what is asked and set is this process's own.
+    unsafe {
+        let mut limit: libc::rlimit = std::mem::zeroed();
+        let personality = libc::personality(0xffff_ffff);
+        libc::getrlimit(libc::RLIMIT_STACK, &mut limit);
+        let (endless, old) = (limit.rlim_cur == libc::RLIM_INFINITY, personality & OLD_LAYOUT != 0);
+        if endless || old {
+            limit.rlim_cur = limit.rlim_cur.min(LIMIT);
+            libc::setrlimit(libc::RLIMIT_STACK, &limit);
+            libc::personality((personality & !OLD_LAYOUT) as libc::c_ulong);
+            libc::execve(c"/proc/self/exe".as_ptr(), arguments, environment);
+        }
+    }
+}
+
+extern "C" fn at_start(
+    _: c_int,
+    arguments: *const *const c_char,
+    environment: *const *const c_char,
+) {
+    shadow::reserve(|| start_again(arguments, environment));
     XSAVE.store(std::is_x86_feature_detected!("xsave"), Relaxed);
     // SAFETY: the function takes nothing and stays.
     unsafe { libc::atexit(at_exit) };
@@ -261,5 +288,5 @@ extern "C" fn at_start(_: c_int, _: *const *const u8, _: *const *const u8) {
 /// Before the program's own constructors, so that what they register for the
 /// program's end comes before [`at_exit`].
 #[used]
-#[unsafe(link_section = ".init_array.00100")]
-static AT_START: extern "C" fn(c_int, *const *const u8, *const *const u8) = at_start;
+#[unsafe(link_section = ".init_array.00000")]
+static AT_START: extern "C" fn(c_int, *const *const c_char, *const *const c_char) = at_start;

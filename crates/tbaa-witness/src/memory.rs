@@ -44,9 +44,12 @@ pub(crate) fn reserve(range: Range<usize>, usable: bool) -> bool {
         let fixed = private | libc::MAP_FIXED_NOREPLACE;
         let mapped =
             libc::syscall(libc::SYS_mmap, start, range.len(), access, fixed, -1, 0_usize) as usize;
+        if mapped != range.start {
+            return false;
+        }
         libc::madvise(start, range.len(), libc::MADV_NOHUGEPAGE);
         libc::madvise(start, range.len(), libc::MADV_DONTDUMP);
-        mapped == range.start
+        true
     }
 }
 

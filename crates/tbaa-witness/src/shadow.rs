@@ -58,18 +58,20 @@ pub(crate) static THREADED: AtomicBool = AtomicBool::new(false);
 /// Whether [`reserve`] has run.
 static RESERVED: AtomicBool = AtomicBool::new(false);
 
-/// Reserves the addresses of cells and marks, or ends the program.
+/// Reserves the addresses of cells and marks. If that cannot be done, runs `again`, which may start
+/// the program anew, and ends it.
 #[cold]
-pub(crate) fn reserve() {
+pub(crate) fn reserve(again: impl FnOnce()) {
     if RESERVED.swap(true, AcqRel) {
         return;
     }
     let (own, none) = (MARKS..CELLS.end, CELLS.end..HIGH.start);
     if !crate::memory::reserve(own, true) || !crate::memory::reserve(none, false) {
+        again();
         crate::report::say(
             "cannot reserve 80 TiB of addresses, from 1 TiB on: a limit of virtual memory \
-             (`ulimit -v`) or vm.overcommit_memory=2 forbids it, or something else has them, such \
-             as a second copy of this library",
+             or data (`ulimit -v`, `ulimit -d`) or vm.overcommit_memory=2 forbids it, or something \
+             else has them, such as a second copy of this library",
         );
         // SAFETY: ends the process.
         unsafe { libc::_exit(1) };
@@ -81,7 +83,7 @@ pub(crate) fn reserve() {
 fn covered(address: usize, size: usize) -> Range<usize> {
     if !RESERVED.load(Relaxed) {
         // An allocation before this library's own start.
-        reserve();
+        reserve(|| {});
     }
     let end = match address {
         _ if address < LOW.end => LOW.end,
@@ -210,7 +212,8 @@ pub(crate) fn clear(address: usize, size: usize) {
     if last - first >= GIVE_BACK {
         let (from, to) = (first.next_multiple_of(PAGE), last & !(PAGE - 1));
         clear_whole(first, from);
-        crate::memory::forget(from ^ FLIP..to ^ FLIP);
+        let cells = from ^ FLIP;
+        crate::memory::forget(cells..cells + (to - from));
         at = to;
     }
     clear_whole(at, last);

@@ -252,7 +252,7 @@ pub(crate) fn judges_stores() -> bool {
 }
 
 /// Reports two accesses that share bytes if the rule says that they cannot. Returns whether
-/// it says that they can, or nobody asks.
+/// it says that they can, or it does not matter; `None` where nobody can be asked.
 #[inline]
 pub(crate) fn check(
     order: Order,
@@ -260,36 +260,36 @@ pub(crate) fn check(
     second: Site,
     address: usize,
     bytes: impl FnOnce() -> usize,
-) -> bool {
+) -> Option<bool> {
     let (a, b) = (kind(first), kind(second));
-    let agrees = order == Order::WriteWrite && !judges_stores() || may_alias(a, b);
+    let agrees = order == Order::WriteWrite && !judges_stores() || may_alias(a, b)?;
     if !agrees {
         report::report(order, first, second, address, bytes());
     }
-    agrees
+    Some(agrees)
 }
 
-/// Whether the rule says that two kinds may share bytes.
+/// Whether the rule says that two kinds may share bytes; `None` where it cannot be asked.
 #[inline]
-pub(crate) fn may_alias(a: u32, b: u32) -> bool {
+pub(crate) fn may_alias(a: u32, b: u32) -> Option<bool> {
     if a == b {
-        return true;
+        return Some(true);
     }
     let (a, b) = (a.min(b), a.max(b));
     let key = u64::from(a) << 33 | u64::from(b) << 1;
     let hash = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 50) as usize;
     let known = ANSWERS[hash].load(Relaxed);
-    if known & !1 == key { known & 1 != 0 } else { ask(a, b, key, &ANSWERS[hash]) }
+    if known & !1 == key { Some(known & 1 != 0) } else { ask(a, b, key, &ANSWERS[hash]) }
 }
 
 #[cold]
-fn ask(a: u32, b: u32, key: u64, slot: &AtomicU64) -> bool {
-    let Some(registry) = lock() else { return true };
-    let Some(registry) = &*registry else { return true };
+fn ask(a: u32, b: u32, key: u64, slot: &AtomicU64) -> Option<bool> {
+    let registry = lock()?;
+    let registry = registry.as_ref()?;
     let of = |kind: u32| access(registry.list[kind as usize - 1]);
     let may = registry.oracle.alias(of(a), of(b)) == AliasResult::MayAlias;
     slot.store(key | u64::from(may), Relaxed);
-    may
+    Some(may)
 }
 
 /// The rules by which two accesses do not alias.

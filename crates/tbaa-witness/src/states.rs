@@ -46,11 +46,11 @@ type Granule = [State; GRANULE];
 
 impl State {
     /// The kind of the reader, as classes have it: marked where it contradicts the writer, for
-    /// then each two sites are a report of their own.
-    fn reader_kind(self) -> u32 {
+    /// then each two sites are a report of their own. `None` where nobody can be asked.
+    fn reader_kind(self) -> Option<u32> {
         let (writer, reader) = (sites::kind(self.writer), sites::kind(self.reader));
-        let agrees = writer == 0 || reader == 0 || sites::may_alias(writer, reader);
-        if agrees { reader } else { reader | CONTRADICTS }
+        let agrees = writer == 0 || reader == 0 || sites::may_alias(writer, reader)?;
+        Some(if agrees { reader } else { reader | CONTRADICTS })
     }
 }
 
@@ -108,7 +108,13 @@ pub(crate) struct Row {
 }
 
 const SPARE: usize = 2 * HEAD - 3;
-const _: () = assert!(size_of::<Row>() == ROW * size_of::<u64>());
+// Checks have these places as numbers.
+const _: () = assert!(
+    size_of::<Row>() == ROW * size_of::<u64>()
+        && std::mem::offset_of!(Row, class) == 0
+        && std::mem::offset_of!(Row, number) == 4
+        && std::mem::offset_of!(Row, plain) == 8
+);
 
 /// What a read leads to that changes nothing.
 const STAYS: u32 = u32::MAX;
@@ -127,6 +133,10 @@ impl Event {
         Event { row: &NO_ROW, site: 0, reads: false, size: 0, unit: 0, more: 0 };
 
     pub(crate) fn new(site: Site, reads: bool, size: u32, row: &'static Row) -> Self {
+        if site == 0 {
+            // What nobody did is no part of a site's row.
+            return Event { reads, size, ..Event::CLEAR };
+        }
         let unit = if matches!(size, 1 | 2) { size as u8 } else { 4 };
         Event { row, site, reads, size, unit, more: 0 }
     }
@@ -145,11 +155,11 @@ impl Event {
     }
 
     /// Reports what the event contradicts, of bytes that have one state. Returns whether it
-    /// contradicts nothing.
-    fn check(self, state: State, address: usize, bytes: usize) -> bool {
+    /// contradicts nothing; `None` where nobody can be asked.
+    fn check(self, state: State, address: usize, bytes: usize) -> Option<bool> {
         let check = |order, first| {
             if first == 0 {
-                return true;
+                return Some(true);
             }
             let kinds = (sites::kind(first), sites::kind(self.site));
             with(|states| states.met.insert(kinds));
@@ -158,10 +168,10 @@ impl Event {
         };
         match (self.reads, self.site) {
             (true, _) => check(Order::WriteRead, state.writer),
-            (false, 0) => true,
+            (false, 0) => Some(true),
             (false, _) => {
                 let agrees = check(Order::ReadWrite, state.reader);
-                check(Order::WriteWrite, state.writer) && agrees
+                Some(check(Order::WriteWrite, state.writer)? && agrees?)
             }
         }
     }
@@ -286,21 +296,26 @@ pub(crate) fn after(old: u32, mask: u8, event: Event, address: usize) -> u32 {
     }
     let Some(mut granule) = with(|states| states.granule(old)) else { return 0 };
     let has = |at: usize| mask >> at & 1 != 0;
-    let mut agrees = true;
+    let mut agrees = Some(true);
     for at in (0..GRANULE).filter(|at| has(*at)) {
         let state = granule[at];
         let same = |other: &usize| has(*other) && granule[*other] == state;
         if (0..at).all(|before| !same(&before)) {
             let bytes = (at..GRANULE).filter(same).count();
-            agrees &= event.check(state, address - address % GRANULE + at, bytes);
+            let here = event.check(state, address - address % GRANULE + at, bytes);
+            agrees = agrees.and_then(|agrees| Some(agrees && here?));
         }
     }
     for at in (0..GRANULE).filter(|at| has(*at)) {
         granule[at] = event.on(granule[at]);
     }
     let kinds = granule.map(State::reader_kind);
-    // Without a number, all that is known is forgotten.
-    let new = with(|states| states.number(&granule, kinds)).flatten().unwrap_or(0);
+    let (Some(agrees), [Some(a), Some(b), Some(c), Some(d)]) = (agrees, kinds) else { return 0 };
+    let kinds = [a, b, c, d];
+    // Without a lock all that is known is forgotten, and that is not remembered.
+    let Some(new) = with(|states| states.number(&granule, kinds)) else { return 0 };
+    // Without a number it is forgotten, too.
+    let new = new.unwrap_or(0);
     let change = change(old, mask, event.site);
     let slot = slot(change);
     slot.number.store(new.into(), Relaxed);
@@ -332,7 +347,10 @@ fn with<R>(act: impl FnOnce(&mut States) -> R) -> Option<R> {
 
 impl States {
     fn granule(&self, number: u32) -> Granule {
-        self.lists[(number & CLASS) as usize][(number >> CLASS_BITS) as usize]
+        let list = self.lists.get((number & CLASS) as usize);
+        // The program may have written to a cell, if only by accident.
+        let known = list.and_then(|list| list.get((number >> CLASS_BITS) as usize));
+        known.copied().unwrap_or_default()
     }
 
     /// The class of bytes whose readers are of these kinds.
