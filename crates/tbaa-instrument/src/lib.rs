@@ -1,9 +1,9 @@
 //! A module's text with checks: each access tells a runtime what it is about to
 //! do, and the runtime says which tags contradict what the program does.
 //!
-//! [`instrument`] works on text, without LLVM. Before each tagged access a call
-//! of the runtime, `libtbaa_witness`, has the address, the size and the number of
-//! the access; what writes memory without a tag clears what is known of it. The
+//! [`instrument`] works on text, without LLVM. Before each tagged access a check looks
+//! at what is known of its bytes, and calls the runtime, `libtbaa_witness`, where that is
+//! new; what writes memory without a tag clears what is known of it. The
 //! module carries its tags and a table of its accesses, and the runtime decides
 //! by which rule they are judged.
 //!

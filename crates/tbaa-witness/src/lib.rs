@@ -1,7 +1,7 @@
 //! `libtbaa_witness`: says at run time which accesses contradict their tags.
 //!
-//! A module that `tbaa instrument` has worked on calls this library before each
-//! tagged access. The library remembers, for each byte, the access that wrote it
+//! A module that `tbaa instrument` has worked on checks each tagged access before it
+//! happens, and calls this library where that is new. The library remembers, for each byte, the access that wrote it
 //! last and one that has read it since, and asks the rule about each two that
 //! meet: a write and a later read, or a read and a later write, with nothing
 //! fresh between them. If the rule says `NoAlias`, LLVM may swap the two, and
