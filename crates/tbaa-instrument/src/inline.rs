@@ -12,7 +12,7 @@
 //! say is looked for in a table of all changes, and the runtime is called at last. All that is
 //! compared has its bits inverted, for a row that has not been filled in is zero.
 //!
-//! The functions here keep the registers of who calls them. None uses a vector register, for code
+//! The functions here keep the registers of who calls them. None may use a vector register, for code
 //! in [`assembly`](super::assembly) calls them behind LLVM's back.
 
 use std::collections::BTreeSet;
@@ -60,7 +60,7 @@ pub(super) fn write(sites: u32, form: Form, checks: &BTreeSet<Check>, tag: &str,
         "\
 @__tbaa_witness_changes = external global [{} x i64]
 @__tbaa_witness_threaded = external global i8
-define internal preserve_mostcc void @__tbaa_witness.call(ptr %p, ptr %row) noinline cold nounwind uwtable {{
+define internal preserve_mostcc void @__tbaa_witness.call(ptr %p, ptr %row) noinline noimplicitfloat cold nounwind uwtable {{
 {}  call void @__tbaa_witness_check(ptr %p, i32 %site, ptr @__tbaa_witness.module){tag}
   ret void
 }}
@@ -185,7 +185,7 @@ store:
     let _ = write!(
         out,
         "\
-define internal preserve_mostcc void @__tbaa_witness.{check}.shared(ptr %p, ptr %row) noinline nounwind uwtable {{
+define internal preserve_mostcc void @__tbaa_witness.{check}.shared(ptr %p, ptr %row) noinline noimplicitfloat nounwind uwtable {{
 {}  %class = and i32 %not, {CLASS}
   %own = load atomic i32, ptr %row acquire, align 4{tag}
   %mine = icmp eq i32 %class, %own
@@ -237,7 +237,7 @@ fn by_row(check: Check, tag: &str, out: &mut String) {
     let _ = write!(
         out,
         "\
-define internal preserve_mostcc void @__tbaa_witness.{check}.row(ptr %p, ptr %row) noinline nounwind uwtable {{
+define internal preserve_mostcc void @__tbaa_witness.{check}.row(ptr %p, ptr %row) noinline noimplicitfloat nounwind uwtable {{
 {}{both}\
 met:
   %stays = icmp eq i32 %class.new, -1
@@ -309,7 +309,7 @@ fn by_change(tag: &str, out: &mut String) {
     let _ = write!(
         out,
         "\
-define internal preserve_mostcc void @__tbaa_witness.change(ptr %p, ptr %row, i32 %bits, i32 %last, i32 %up, i32 %writes) noinline nounwind uwtable {{
+define internal preserve_mostcc void @__tbaa_witness.change(ptr %p, ptr %row, i32 %bits, i32 %last, i32 %up, i32 %writes) noinline noimplicitfloat nounwind uwtable {{
 {}  %numbered = zext i32 %site to i64
   %placed = shl i64 %numbered, {SITE_SHIFT}
   %base = load atomic i64, ptr @__tbaa_witness.module unordered, align 8{tag}
