@@ -111,7 +111,8 @@ impl<'t> Current<'_, 't> {
                 }
                 Form::Assembly => {
                     let call = assembly::call(check, pointer, site, self.inlined);
-                    self.insert(statement, statement.offset, format_args!("void {call}"));
+                    let call = format!("void {call}{}", self.pass.own_tag);
+                    self.insert(statement, statement.offset, call);
                 }
             }
         }

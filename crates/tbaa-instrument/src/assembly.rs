@@ -77,7 +77,8 @@ fn begin(
         line("jne 2f".to_owned());
     }
     if partial && direction == Direction::Read {
-        line(format!("movq {cell}, {}", if low == "%ecx" { "%rcx" } else { "%r10" }));
+        // The value's register is the lower half of the cell's.
+        line(format!("movl {value}, {low}"));
     }
     line(format!("btcq $${FLIP}, {cell}"));
     if partial {

@@ -122,24 +122,14 @@ impl Current<'_, '_> {
         let name = &call[..call.find('(').unwrap_or(call.len())];
         let shared = name.ends_with(".shared");
         let convention = if shared { "preserve_mostcc " } else { "" };
-        if name == "_printed" {
-            // It reads what was printed.
-            return self.insert_plain(
-                statement,
-                at,
-                format_args!("{convention}void @__tbaa_witness{call}"),
-            );
-        }
-        self.insert(statement, at, format_args!("{convention}void @__tbaa_witness{call}"));
+        // One function reads what was printed, and so the program's memory.
+        let tag = if name == "_printed" { "" } else { &self.pass.own_tag };
+        let call = format!("{convention}void @__tbaa_witness{call}{tag}");
+        self.insert(statement, at, call);
     }
 
-    /// Inserts a call that accesses none of the program's memory.
+    /// Inserts a call, of which everything but its location is given.
     pub(super) fn insert(&mut self, statement: &Statement<'_>, at: usize, call: impl Display) {
-        let tag = self.pass.own_tag.clone();
-        self.insert_plain(statement, at, format_args!("{call}{tag}"));
-    }
-
-    fn insert_plain(&mut self, statement: &Statement<'_>, at: usize, call: impl Display) {
         let mut text = format!("call {call}");
         if let Some(location) = self.location(statement) {
             let _ = write!(text, ", !dbg !{location}");

@@ -471,3 +471,16 @@ fn a_stack_without_limit_is_given_one() {
     assert!(text.contains("contradiction 1"), "{text}");
     assert_eq!(output.status.code(), Some(66), "{text}");
 }
+
+#[test]
+fn an_access_that_is_not_aligned_is_of_two_granules() {
+    if is_missing() {
+        return;
+    }
+    let source = program("unaligned.c");
+    for (way, flags) in WAYS {
+        let (output, found) = reports(&build(&source, way, flags), "");
+        let expected = [(marked(&source, " first"), marked(&source, " second"))];
+        assert_eq!(found, expected, "{way}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}
