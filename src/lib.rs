@@ -103,6 +103,7 @@
 mod builder;
 #[cfg(feature = "declare")]
 pub mod declare;
+mod extent;
 mod forest;
 mod graph;
 // Its examples use all crates: `tests` runs them.

@@ -1,7 +1,5 @@
 //! What a query is about.
 
-use std::fmt;
-
 use crate::graph::TagId;
 
 /// What an access does to the memory.
@@ -19,11 +17,11 @@ pub enum AccessKind {
 }
 
 impl AccessKind {
-    fn reads(self) -> bool {
+    pub(super) fn reads(self) -> bool {
         self != AccessKind::Write
     }
 
-    fn writes(self) -> bool {
+    pub(super) fn writes(self) -> bool {
         self != AccessKind::Read
     }
 }
@@ -102,52 +100,5 @@ impl From<TagId> for Access {
 impl From<Option<TagId>> for Access {
     fn from(tag: Option<TagId>) -> Self {
         Access { tag, ..Access::default() }
-    }
-}
-
-/// Which dependences may hold between two accesses, the first of which comes
-/// first; at least one does.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[non_exhaustive]
-pub struct Conflict {
-    /// The second reads what the first wrote.
-    pub read_after_write: bool,
-    /// The second overwrites what the first read.
-    pub write_after_read: bool,
-    /// The second overwrites what the first wrote.
-    pub write_after_write: bool,
-}
-
-impl Conflict {
-    /// The dependences between kinds of accesses to one memory.
-    pub(super) fn between(first: AccessKind, second: AccessKind) -> Option<Conflict> {
-        let conflict = Conflict {
-            read_after_write: first.writes() && second.reads(),
-            write_after_read: first.reads() && second.writes(),
-            write_after_write: first.writes() && second.writes(),
-        };
-        (first.writes() || second.writes()).then_some(conflict)
-    }
-
-    /// The dependences of either.
-    pub(super) fn or(self, other: Conflict) -> Conflict {
-        Conflict {
-            read_after_write: self.read_after_write || other.read_after_write,
-            write_after_read: self.write_after_read || other.write_after_read,
-            write_after_write: self.write_after_write || other.write_after_write,
-        }
-    }
-}
-
-impl fmt::Display for Conflict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let words = [
-            (self.read_after_write, "read after write"),
-            (self.write_after_read, "write after read"),
-            (self.write_after_write, "write after write"),
-        ];
-        let held: Vec<_> = words.iter().filter(|(held, _)| *held).map(|(_, word)| *word).collect();
-        f.pad(&held.join(", "))
     }
 }

@@ -3,10 +3,11 @@
 //! All pairs are answered 64 to a word, in the order of [`Order`].
 
 use std::borrow::Borrow;
+use std::cell::Cell;
 
 use super::access::Access;
+use super::grow::Oracle;
 use super::order::{Bits, Order};
-use super::query::Oracle;
 use crate::graph::{Graph, TagId};
 
 /// The answers to all pairs of a list of tags.
@@ -97,11 +98,15 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// decide. On these, `ask` answers.
     #[doc(hidden)]
     pub fn pairs(&self, tags: &[TagId], ask: impl Fn(TagId, TagId) -> bool) -> Pairs {
-        Pairs(Order::asking(self, tags, ask))
+        Pairs(Order::asking(self, tags, &Cell::new(self.steps_to_compare()), ask))
     }
 
     /// Answers all pairs of `tags`, in a bit each. It takes `n^2 / 8` bytes for
     /// `n` tags.
+    ///
+    /// All searches of one call together take at most 2^24 steps and 2^10 for each node of the
+    /// graph, about a second. The pairs left then are answered `MayAlias`; only graphs made
+    /// to reach the limit do.
     #[must_use]
     pub fn matrix(&self, tags: &[TagId]) -> Matrix {
         let order = Order::new(self, tags);

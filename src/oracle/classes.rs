@@ -12,9 +12,10 @@
 //! each list: a class of which some are listed and some are not is split.
 
 use std::borrow::Borrow;
+use std::cell::Cell;
 
+use super::grow::Oracle;
 use super::order::{Order, Row};
-use super::query::Oracle;
 use crate::graph::{Graph, TagId};
 use tbaa_lex::table::HashMap;
 
@@ -80,7 +81,8 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// Finds the tags that answer alike in every query with one of `tags`.
     ///
     /// It takes time in proportion to the number of tags, and of the pairs that
-    /// the intervals do not decide and that may alias.
+    /// the intervals do not decide and that may alias. Its searches end as those of
+    /// [`Oracle::matrix`] do.
     #[must_use]
     pub fn classes(&self, tags: &[TagId]) -> Classes {
         Order::new(self, tags).classes()
@@ -90,7 +92,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// not decide on. They must not change.
     #[doc(hidden)]
     pub fn classes_asking(&self, tags: &[TagId], ask: impl Fn(TagId, TagId) -> bool) -> Classes {
-        Order::asking(self, tags, ask).classes()
+        Order::asking(self, tags, &Cell::new(self.steps_to_compare()), ask).classes()
     }
 }
 

@@ -18,6 +18,9 @@ pub enum Clause {
     /// or mixes formats; or the tag denotes no path; for rule `llvm`, LLVM's
     /// verifier rejects the tag.
     Malformed,
+    /// May: a known size reaches past the end of the access's base type on every path, so
+    /// the tag does not describe the access.
+    Leaves,
     /// May: the two tags are one.
     SameTag,
     /// May: the access types have different roots.
@@ -69,6 +72,7 @@ impl fmt::Display for Clause {
             Clause::NoTag => "an access has no tag",
             Clause::ForeignTag => "another graph issued a tag",
             Clause::Malformed => "a tag is malformed or denotes no path",
+            Clause::Leaves => "an access reaches past the end of its base type",
             Clause::SameTag => "the two tags are the same",
             Clause::Roots => "the access types have different roots",
             Clause::Generality => "a whole access to a type that covers the other's access type",

@@ -1,7 +1,8 @@
 //! Struct copies and other sets of accesses.
 
-use super::access::{Access, AccessKind, Conflict};
-use super::query::Oracle;
+use super::access::{Access, AccessKind};
+use super::conflict::Conflict;
+use super::grow::Oracle;
 use super::rules::AliasResult;
 use crate::graph::{CopyId, TagId};
 

@@ -1,10 +1,13 @@
 //! Why an answer is what it is.
 
+use std::borrow::Borrow;
 use std::fmt;
 
+use super::access::Access;
 use super::bytes::ByteRange;
 use super::clause::Clause;
 use super::gap::Apart;
+use super::grow::Oracle;
 use super::rule::{Decision, Meeting};
 use super::rules::{AliasResult, Rules};
 use crate::graph::{Graph, TypeId};
@@ -131,6 +134,53 @@ impl Explanation {
     pub(super) fn new(graph: &Graph, rules: Rules, decision: &Decision) -> Self {
         let comparison = decision.meeting.as_ref().map(|meeting| compare(graph, meeting));
         Explanation { comparison, ..Explanation::plain(rules, decision.clause) }
+    }
+}
+
+impl<G: Borrow<Graph>> Oracle<G> {
+    /// Returns the answer of [`Oracle::alias`] with the clause that gives it,
+    /// and the paths and bytes that the clause speaks of.
+    ///
+    /// ```
+    /// use tbaa::{Clause, Graph, Oracle, Rules, SizedField};
+    ///
+    /// let mut graph = Graph::new();
+    /// let mut b = graph.builder();
+    /// let root = b.root("R")?;
+    /// let int = b.sized_type(root, 4, "int", &[])?;
+    /// let float = b.sized_type(root, 4, "float", &[])?;
+    /// let at_0 = |ty| SizedField { ty, offset: 0, size: 4 };
+    /// let u = b.sized_type(root, 4, "U", &[at_0(int), at_0(float)])?;
+    /// let u_i = b.access_tag(u, int, 0, 4, false)?;
+    /// let f = b.access_tag(float, float, 0, 4, false)?;
+    ///
+    /// let why = Oracle::new(&graph, Rules::Union).explain(u_i, f);
+    /// assert_eq!(why.clause, Clause::Overlap);
+    /// assert_eq!(
+    ///     why.to_string(),
+    ///     "MayAlias
+    /// rule union: the accesses share bytes
+    /// from U
+    ///   a: field 0 at 0: int; bytes 0-3
+    ///   b: field 1 at 0: float; bytes 0-3"
+    /// );
+    /// # Ok::<(), tbaa::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn explain(&self, a: impl Into<Access>, b: impl Into<Access>) -> Explanation {
+        self.explain_within(a.into(), b.into(), &mut { u64::MAX })
+    }
+
+    /// As [`Oracle::explain`], with its steps taken from those left.
+    #[doc(hidden)]
+    pub fn explain_within(&self, a: Access, b: Access, left: &mut u64) -> Explanation {
+        let mut decision = self.rule().define(self.graph(), &self.index, (a, b), true);
+        // The index may know more than the definition's steps show.
+        if decision.clause == Clause::Limit && !self.may_alias(a, b) {
+            decision.clause = Clause::Apart;
+        }
+        *left = left.saturating_sub(decision.steps.into());
+        Explanation::new(self.graph(), self.rules(), &decision)
     }
 }
 

@@ -3,39 +3,46 @@
 //! An [`Oracle`] answers by one of the [`Rules`]. Any doubt is `MayAlias`: no
 //! tag, a malformed tag, different roots, an id of another graph.
 //!
-//! A query takes at most three stages:
+//! There is one way to an answer (`query.rs`):
 //!
 //! 1. the *index* compares two intervals of 8 bytes, and where they meet two
-//!    records (`index.rs`);
-//! 2. the *rule's tables* look up one tag's base type in what lies inside the
-//!    other's, and on its walk (`llvm/tables.rs`, `union/tables`);
-//! 3. the *definition* follows the paths (`llvm/mod.rs`, `union/definition.rs`). It is
-//!    the specification; it also says why.
+//!    records (`index.rs`). That decides pairs of *regular* tags, to whose one scalar one way
+//!    leads: they may alias iff one's cursor lies on the other's walk;
+//! 2. *what lies in what* (`types.rs`): two accesses overlap only if an object of one base type
+//!    lies in the other. Where neither base may hold the other, and each tag denotes
+//!    something, they do not alias. The sets that say so only ever err towards "may";
+//! 3. the *definition* decides on what is left, some pairs in a thousand
+//!    (`llvm/mod.rs`, `union/definition.rs`). It has two halves: what an access denotes, which
+//!    is found once for each tag, and whether two such sets meet, which is remembered
+//!    (`memo.rs`). It also says why.
 //!
-//! Of few tags, stage 1 decides without a branch, or answers are remembered
-//! (`memo.rs`); those on the last accesses with sizes of their own always are.
+//! No stage depends on when a tag was added, so a graph that grew, its clones and its
+//! replicas answer alike.
 //!
 //! | query | file |
 //! |---|---|
-//! | one pair, conflicts, growth | `query.rs`, by way of `index.rs` and a `Rule` |
+//! | one pair | `query.rs` |
+//! | dependences | `conflict.rs` |
+//! | growth | `grow.rs` |
 //! | the same, while a thread adds | `reader.rs`, from replicas of the oracle |
-//! | why | `explain.rs` and `gap.rs`, from the rule's definition |
+//! | why | `explain.rs` and `gap.rs` |
 //! | all pairs, a row | `batch.rs`, by way of `order.rs` |
 //! | tags that answer alike | `classes.rs`, by way of `order.rs` |
 //! | what one of many may alias at most | `vicinity.rs` |
 //! | struct copies, `errno` | `copy.rs` |
-//! | the most generic tag | `llvm/mod.rs`, `union/generic.rs` |
+//! | one tag; the most generic tag | `tag.rs` |
 
 mod access;
 mod batch;
 mod bytes;
 mod classes;
 mod clause;
+mod conflict;
 mod copy;
 mod explain;
 mod gap;
+mod grow;
 mod index;
-mod inside;
 mod limits;
 mod llvm;
 mod memo;
@@ -44,19 +51,22 @@ mod query;
 mod reader;
 mod rule;
 mod rules;
+mod tag;
+mod types;
 mod union;
 mod vicinity;
 
-pub use access::{Access, AccessKind, Conflict};
+pub use access::{Access, AccessKind};
 pub use batch::Matrix;
 #[doc(hidden)]
 pub use batch::Pairs;
 pub use bytes::{ByteRange, Elements};
 pub use classes::Classes;
 pub use clause::Clause;
+pub use conflict::Conflict;
 pub use explain::{AccessPath, Comparison, Explanation, PathStep, Side};
 pub use gap::Apart;
-pub use query::Oracle;
+pub use grow::Oracle;
 pub use reader::{Publisher, Reader};
 pub use rules::{AliasResult, Rules, UnknownRules};
 #[doc(hidden)]

@@ -3,21 +3,19 @@
 //! With the regular tags in the order of their cursors' numbers, those that one
 //! of them may alias lie in a few ranges: the tags below it, the tags at each
 //! cursor above it, and the tags of other roots. What is not regular is asked
-//! pair by pair, about those tags alone that its rule names as candidates.
+//! pair by pair, about those tags alone whose base type may hold its own, or may lie in
+//! it.
 
 use std::borrow::Borrow;
+use std::cell::Cell;
 use std::ops::Range;
 
-use super::index::{Index, Role};
-use super::query::Oracle;
-use super::rule::Candidates;
+use super::grow::Oracle;
+use super::index::Role;
+use super::rule::Place;
 use crate::forest::Span;
 use crate::graph::{Graph, TagId};
-use tbaa_lex::table::{HashMap, HashSet};
-
-/// Candidates that are held; what has none is asked about every tag. A thousand tags
-/// of a union may have a thousand each.
-const CANDIDATES: usize = 1 << 22;
+use tbaa_lex::table::IndexMap;
 
 /// A list of answers, 64 to a word.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -69,7 +67,6 @@ pub(super) struct Group {
     pub(super) above: Option<usize>,
     /// The tags of its root.
     pub(super) root: Range<usize>,
-    cursor: u32,
 }
 
 /// The positions that one which is not regular may alias, beside those of tags
@@ -136,104 +133,6 @@ pub(super) struct Order {
     others: Vec<Row>,
 }
 
-/// The pairs of a listed position and another that may alias at all.
-struct Pairs {
-    /// Positions by their base types.
-    by_base: HashMap<u32, Vec<u32>>,
-    /// Listed positions by the base types of what they may alias.
-    by_candidate: HashMap<u32, Vec<u32>>,
-    /// Regular positions whose walks come to a type, beyond their own base.
-    passing: HashMap<u32, Vec<Range<usize>>>,
-    several_roots: bool,
-    any_unindexed: bool,
-}
-
-impl Pairs {
-    /// `candidates` are those of the listed positions.
-    fn new(
-        order: &Order,
-        index: &Index,
-        candidates: &[Option<Candidates>],
-        role: impl Fn(usize) -> Role,
-    ) -> Pairs {
-        let mut pairs = Pairs {
-            by_base: HashMap::default(),
-            by_candidate: HashMap::default(),
-            passing: HashMap::default(),
-            several_roots: index.has_several_roots(),
-            any_unindexed: candidates.iter().any(Option::is_none),
-        };
-        for position in (0..order.regular()).chain(order.listed()) {
-            if let Role::Regular(_, cursor) | Role::Irregular(_, cursor, _) = role(position) {
-                pairs.by_base.entry(index.walks.ty(cursor)).or_default().push(position as u32);
-            }
-        }
-        for (position, found) in order.listed().zip(candidates) {
-            let Some(found) = found else { continue };
-            for &base in &found.bases {
-                pairs.by_candidate.entry(base).or_default().push(position as u32);
-            }
-            pairs.passing.entry(found.base).or_default();
-        }
-        pairs.pass(order, index);
-        pairs
-    }
-
-    /// Finds out which walks come to the base types of listed positions.
-    fn pass(&mut self, order: &Order, index: &Index) {
-        let groups: HashSet<u32> = order.groups().iter().map(|group| group.cursor).collect();
-        // The next cursor that counts, from some cursor on.
-        let mut next = HashMap::default();
-        for group in order.groups() {
-            let mut at = Some(group.cursor);
-            while let Some(cursor) = at {
-                if let Some(ranges) = self.passing.get_mut(&index.walks.ty(cursor)) {
-                    ranges.push(group.own.start..group.below);
-                }
-                // What is above another group comes with that group's range.
-                at = self.next(index, &groups, &mut next, cursor);
-                at = at.filter(|cursor| !groups.contains(cursor));
-            }
-        }
-    }
-
-    /// Returns the next cursor above one that is a group's or of a type asked
-    /// about.
-    fn next(
-        &self,
-        index: &Index,
-        groups: &HashSet<u32>,
-        known: &mut HashMap<u32, Option<u32>>,
-        from: u32,
-    ) -> Option<u32> {
-        let counts =
-            |at: u32| groups.contains(&at) || self.passing.contains_key(&index.walks.ty(at));
-        let mut walked = vec![from];
-        let found = loop {
-            let at = walked[walked.len() - 1];
-            if let Some(&known) = known.get(&at) {
-                break known;
-            }
-            match index.walks.forest.parent(at) {
-                Some(parent) if !counts(parent) => walked.push(parent),
-                found => break found,
-            }
-        };
-        known.extend(walked.into_iter().map(|at| (at, found)));
-        found
-    }
-
-    /// Calls back with the positions that an irregular tag may alias at most,
-    /// perhaps more than once; beside those of other roots and those on which
-    /// the definition decides.
-    fn each(&self, found: &Candidates, mut callback: impl FnMut(usize)) {
-        let lists = found.bases.iter().filter_map(|base| self.by_base.get(base));
-        let lists = lists.chain(self.by_candidate.get(&found.base));
-        lists.flatten().for_each(|&position| callback(position as usize));
-        self.passing[&found.base].iter().cloned().flatten().for_each(callback);
-    }
-}
-
 /// How a tag is to be placed.
 #[derive(Clone, Copy)]
 enum Standing {
@@ -245,34 +144,56 @@ enum Standing {
 }
 
 impl Order {
+    /// Orders a list of tags. The steps of searches are taken from those `left`; a pair
+    /// that they do not suffice for is taken to alias.
     pub(super) fn new<G: Borrow<Graph>>(oracle: &Oracle<G>, list: &[TagId]) -> Order {
-        Order::asking(oracle, list, |a, b| oracle.may_alias(a, b))
+        let left = &Cell::new(oracle.steps_to_compare());
+        Order::asking(oracle, list, left, |a, b| {
+            let mut steps = left.get();
+            let decided = oracle.index.decide(a.index, b.index);
+            let may = decided.or_else(|| oracle.define_within(a.into(), b.into(), &mut steps));
+            left.set(steps);
+            may.unwrap_or(true)
+        })
     }
 
     /// As [`Order::new`], with the answers that it must ask for from another.
     pub(super) fn asking<G: Borrow<Graph>>(
         oracle: &Oracle<G>,
         list: &[TagId],
+        left: &Cell<u64>,
         ask: impl Fn(TagId, TagId) -> bool,
     ) -> Order {
         const REJECTED: u32 = u32::MAX - 1;
         const LISTED: u32 = u32::MAX;
-        let forest = &oracle.index().walks.forest;
+        let forest = &oracle.index.walks.forest;
         // To number all cursors may take longer than to answer a few pairs.
         let pairs = list.len().saturating_mul(list.len());
         let worth = !forest.has_unnumbered() || pairs >= forest.len();
         let spans = worth.then(|| forest.spans());
-        let places: Vec<Standing> = list
-            .iter()
-            .map(|&tag| match (oracle.role(tag), &spans) {
+        let standing = |&tag: &TagId| {
+            let role = match tag.stamp == oracle.stamp {
+                true => oracle.index.role(tag.index),
+                false => Role::Rejected,
+            };
+            match (role, &spans) {
                 (Role::Rejected, _) => Standing::Rejected,
                 (Role::Regular(root, cursor), Some(spans)) => {
                     Standing::Regular(root, cursor, spans[cursor as usize])
                 }
                 (Role::Regular(root, _), None) => Standing::Listed(root),
-                (Role::Irregular(root, ..) | Role::Unindexed(root), _) => Standing::Listed(root),
-            })
-            .collect();
+                (Role::Other(root, _), _) => {
+                    let mut steps = left.get();
+                    let place = oracle.place(tag, &mut steps);
+                    left.set(steps);
+                    match place {
+                        Place::Everywhere => Standing::Rejected,
+                        Place::In(_) | Place::Unknown => Standing::Listed(root),
+                    }
+                }
+            }
+        };
+        let places: Vec<Standing> = list.iter().map(standing).collect();
         // By root and number, which no two cursors share.
         let key = |&index: &u32| match places[index as usize] {
             Standing::Regular(root, _, span) => (root, span.start, index),
@@ -288,11 +209,8 @@ impl Order {
         order.group(&places);
         if rejected < list.len() {
             let tag = |position: usize| list[order.tags[position] as usize];
-            let root = |position: usize| match places[order.tags[position] as usize] {
-                Standing::Regular(root, ..) | Standing::Listed(root) => Some(root),
-                Standing::Rejected => None,
-            };
-            order.others = order.by_pair(oracle, tag, root, ask);
+            let standing = |position: usize| places[order.tags[position] as usize];
+            order.others = order.by_pair(oracle, tag, standing, ask);
         }
         order
     }
@@ -302,29 +220,36 @@ impl Order {
         &self,
         oracle: &Oracle<G>,
         tag: impl Fn(usize) -> TagId,
-        root: impl Fn(usize) -> Option<u32>,
+        standing: impl Fn(usize) -> Standing,
         ask: impl Fn(TagId, TagId) -> bool,
     ) -> Vec<Row> {
         let (listed, len) = (self.listed(), self.len());
-        let mut room = CANDIDATES;
-        let candidates = listed.clone().map(|at| {
-            let found = oracle.candidates(tag(at))?;
-            room = room.checked_sub(found.bases.len())?;
-            Some(found)
-        });
-        let candidates: Vec<Option<Candidates>> = candidates.collect();
-        let pairs = Pairs::new(self, oracle.index(), &candidates, |at| oracle.role(tag(at)));
+        let base = |position: usize| oracle.index.base(tag(position).index);
+        let root = |position: usize| match standing(position) {
+            Standing::Regular(root, ..) | Standing::Listed(root) => Some(root),
+            Standing::Rejected => None,
+        };
+        let mut by_base = IndexMap::<Option<u32>, Vec<usize>>::default();
+        for position in (0..self.regular()).chain(listed.clone()) {
+            by_base.entry(base(position)).or_default().push(position);
+        }
+        // The bases that each listed one may hold, or may lie in.
+        let types = &oracle.index.types;
+        let near = |base: Option<u32>| {
+            let meets = move |other: Option<u32>| {
+                let (Some(x), Some(y)) = (base, other) else { return true };
+                types.may_hold(x, y) || types.may_hold(y, x)
+            };
+            let known = by_base.keys().enumerate();
+            known.filter(|&(_, &other)| meets(other)).map(|(at, _)| at).collect()
+        };
+        let mut nears = IndexMap::<Option<u32>, Vec<usize>>::default();
         let mut rows: Vec<Row> = Vec::with_capacity(listed.len());
-        // The last position whose row each position was considered for.
-        let mut seen = vec![0; len];
         for position in listed.clone() {
-            let range = self.root_range(root(position), &root);
+            let range = self.root_range(root(position), root);
             let mut row = Row::new(range.clone());
             row.add(position as u32, len);
             let mut consider = |other: usize| {
-                if std::mem::replace(&mut seen[other], position) == position || other == position {
-                    return;
-                }
                 // Of regular tags a row names those of its own root: all others are
                 // on it.
                 let implied = other < listed.start && !range.contains(&other);
@@ -336,19 +261,14 @@ impl Order {
                     rows[other].add(position as u32, len);
                 }
             };
-            match &candidates[position - listed.start] {
-                // Whatever its root is, another listed position may be of another.
-                None => range.clone().chain(listed.start..position).for_each(&mut consider),
-                Some(found) => {
-                    pairs.each(found, &mut consider);
-                    let others = listed.start..position;
-                    let of_other = |&other: &usize| {
-                        candidates[other - listed.start].is_none() || root(other) != root(position)
-                    };
-                    if pairs.several_roots || pairs.any_unindexed {
-                        others.filter(of_other).for_each(&mut consider);
-                    }
-                }
+            let own = base(position);
+            for &at in &*nears.entry(own).or_insert_with(|| near(own)) {
+                let same = |&&other: &&usize| other < listed.start || root(other) == root(position);
+                by_base[at].iter().filter(same).for_each(|&other| consider(other));
+            }
+            if oracle.index.has_several_roots() {
+                let of_other = |&other: &usize| root(other) != root(position);
+                (listed.start..position).filter(of_other).for_each(&mut consider);
             }
             rows.push(row);
         }
@@ -377,7 +297,7 @@ impl Order {
         for of_root in regular.chunk_by(|a, b| place(a).0 == place(b).0) {
             let root = at..at + of_root.len();
             for here in of_root.chunk_by(|a, b| place(a).1 == place(b).1) {
-                let (_, cursor, span) = place(&here[0]);
+                let (.., span) = place(&here[0]);
                 while let Some(&last) = open.last()
                     && place(&regular[self.table[last].own.start]).2.end <= span.start
                 {
@@ -389,7 +309,7 @@ impl Order {
                 self.groups.extend(here.iter().map(|_| self.table.len() as u32));
                 let own = at..at + here.len();
                 at = own.end;
-                self.table.push(Group { own, below: at, above, root: root.clone(), cursor });
+                self.table.push(Group { own, below: at, above, root: root.clone() });
             }
             for last in open.drain(..) {
                 self.table[last].below = at;

@@ -16,8 +16,9 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 
-use super::access::{Access, Conflict};
-use super::query::Oracle;
+use super::access::Access;
+use super::conflict::Conflict;
+use super::grow::Oracle;
 use super::rules::AliasResult;
 use crate::graph::{Graph, TagId};
 
@@ -132,9 +133,7 @@ impl Publisher {
         self.old.retain_mut(|old| {
             Arc::get_mut(old).is_none_or(|old| old.graph().node_count() >= all / 2)
         });
-        // How an original that was short of steps judged its tags, adding them
-        // again does not show.
-        let free = |old: &mut Arc<Oracle>| !oracle.was_short() && Arc::get_mut(old).is_some();
+        let free = |old: &mut Arc<Oracle>| Arc::get_mut(old).is_some();
         if let Some(at) = self.old.iter_mut().rposition(free) {
             let mut next = self.old.remove(at);
             if let Some(replica) = Arc::get_mut(&mut next) {

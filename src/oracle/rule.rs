@@ -4,54 +4,52 @@ use super::access::Access;
 use super::bytes::ByteRange;
 use super::clause::Clause;
 use super::index::Index;
+use super::types::TypeIndex;
 use crate::graph::{Graph, Tag, TagId};
 
 /// A rule, with what it knows of a graph's tags beside the index. The graph and
 /// the index are always those to which [`Rule::add`] added the tags.
 pub(super) trait Rule {
-    /// Adds the graph's next tag to the index. Returns whether it was judged with
-    /// as many steps as the definition has; else it may alias everything.
-    fn add(&mut self, graph: &Graph, index: &mut Index, tag: TagId) -> bool;
+    /// Adds the graph's next tag to the index.
+    fn add(&mut self, graph: &Graph, index: &mut Index, tag: TagId);
 
-    /// Whether some tag was judged with fewer steps than it would be in a larger
-    /// graph. Else the tables depend on the tags alone, not on when each was added.
-    fn was_short(&self) -> bool;
+    /// Says where the objects lie that a tag accesses. What takes a search is found once;
+    /// the search takes its steps from those `left`, and [`Place::Everywhere`] is the
+    /// answer if there are none.
+    fn place(&self, graph: &Graph, index: &Index, tag: TagId, left: &mut u64) -> Place;
 
-    /// Decides on two tags of one root that are not both regular and neither of
-    /// which is rejected; `None` leaves them to the definition.
-    fn decide(&self, graph: &Graph, index: &Index, a: TagId, b: TagId) -> Option<bool>;
+    /// Decides on two accesses that the index leaves open, without following paths;
+    /// `None` leaves them to the definition.
+    fn decide(&self, graph: &Graph, index: &Index, pair: (Access, Access)) -> Option<bool>;
 
-    /// Decides on two accesses of which at least one has a size of its own; `None`
-    /// leaves them to the definition.
-    fn decide_sized(&self, graph: &Graph, index: &Index, pair: (Access, Access)) -> Option<bool>;
-
-    /// Decides by the definition, in so many steps of a search.
-    fn define(&self, graph: &Graph, index: &Index, pair: (Access, Access), steps: u32) -> Decision;
-
-    /// As [`Rule::define`], with the paths that a reader wants to see.
-    fn explain(&self, graph: &Graph, index: &Index, pair: (Access, Access), steps: u32)
-    -> Decision;
-
-    /// Says which tags of its root an irregular tag may alias at most; `None` if
-    /// any.
-    fn candidates(&self, index: &Index, tag: TagId) -> Option<Candidates>;
+    /// Decides by the definition; shows the paths, if somebody asks `why`.
+    fn define(&self, graph: &Graph, index: &Index, pair: (Access, Access), why: bool) -> Decision;
 
     /// Returns what the tag of an access that replaces two others says, as far as
     /// it is not about immutability.
     fn most_generic(&self, graph: &Graph, index: &Index, a: TagId, b: TagId) -> Option<Tag>;
 
     /// Whether the rule takes a tag for well formed; `None` where the definition's
-    /// limit was reached.
-    fn is_well_formed(&self, graph: &Graph, tag: TagId) -> Option<bool>;
+    /// limit was reached, or the steps `left`.
+    fn is_well_formed(
+        &self,
+        graph: &Graph,
+        index: &Index,
+        tag: TagId,
+        left: &mut u64,
+    ) -> Option<bool>;
 }
 
-/// Which tags an irregular tag may alias at most: those with one of these base
-/// types, and those whose walk comes to the tag's own base type.
-pub(super) struct Candidates {
-    /// May hold a type twice.
-    pub(super) bases: Vec<u32>,
-    /// The tag's base type.
-    pub(super) base: u32,
+/// Where the objects lie that a tag accesses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Place {
+    /// In objects of this base type, in the index's count. Two tags may alias only if one's
+    /// base type may hold the other's.
+    In(TypeIndex),
+    /// That is not known of a base type alone: each pair is asked about.
+    Unknown,
+    /// The tag may alias everything.
+    Everywhere,
 }
 
 /// An answer, by the clause that gives it.

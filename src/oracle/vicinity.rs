@@ -1,21 +1,57 @@
 //! Which of many tags one may alias at most, found without asking about each.
 //!
-//! Two indexed tags of one root may alias only if one's walk comes to the other's
-//! base type, or an irregular one names the other's base as a candidate. So tags
-//! are listed by their bases, by the types on their walks, and by the candidates;
-//! those that the index does not know are listed for every tag. What is found is
-//! to be asked about.
+//! Two regular tags of one root may alias only if one's walk comes to the other's base
+//! type; other tags only if one base type may hold the other. So regular tags are listed by
+//! the types on their walks, and all tags by their base types, which are listed by what they
+//! hold. What is found is to be asked about.
 
 use std::borrow::Borrow;
 
+use super::grow::Oracle;
 use super::index::Role;
-use super::query::Oracle;
+use super::rule::Place;
+use super::types::TypeIndex;
 use crate::graph::{Graph, TagId};
 use tbaa_lex::table::HashMap;
 
-/// Types on a tag's walk and among its candidates; with more, a tag is listed for
-/// every other.
+/// Types on a tag's walk or inside its base; with more, a tag is listed for every other.
 const MOST: usize = 256;
+
+/// Tags by their base types, and these by the types that they hold.
+#[derive(Clone, Debug, Default)]
+struct ByBase {
+    tags: HashMap<TypeIndex, Vec<u32>>,
+    holders: HashMap<TypeIndex, Vec<TypeIndex>>,
+    /// Tags of which no base type is known.
+    unknown: Vec<u32>,
+}
+
+impl ByBase {
+    fn add(&mut self, base: &Base, number: u32) {
+        let Some((base, held)) = base else { return self.unknown.push(number) };
+        let tags = self.tags.entry(*base).or_default();
+        if tags.is_empty() {
+            held.iter().for_each(|&ty| self.holders.entry(ty).or_default().push(*base));
+        }
+        tags.push(number);
+    }
+
+    /// Adds the tags in what a base holds and in what holds it.
+    fn find(&self, base: &Base, found: &mut Vec<u32>) {
+        found.extend(&self.unknown);
+        match base {
+            None => found.extend(self.tags.values().flatten()),
+            Some((base, held)) => {
+                let holders = self.holders.get(base).into_iter().flatten();
+                let tags = held.iter().chain(holders).filter_map(|ty| self.tags.get(ty));
+                found.extend(tags.flatten());
+            }
+        }
+    }
+}
+
+/// A base type, and the types that it holds and all above these.
+type Base = Option<(TypeIndex, Vec<TypeIndex>)>;
 
 /// A list of tags that grows, each with a number of the caller's, for one oracle.
 #[derive(Clone, Debug, Default)]
@@ -23,35 +59,42 @@ const MOST: usize = 256;
 pub struct Vicinity {
     /// The oracle whose types these are.
     oracle: Option<u64>,
-    by_base: HashMap<u32, Vec<u32>>,
+    /// Regular tags by the types at the starts of their walks, and on the walks.
+    by_start: HashMap<u32, Vec<u32>>,
     by_walk: HashMap<u32, Vec<u32>>,
-    by_candidate: HashMap<u32, Vec<u32>>,
+    all: ByBase,
+    /// Those that are not regular.
+    others: ByBase,
     everywhere: Vec<u32>,
 }
 
-/// The types that a tag is listed by.
-struct Types {
-    base: u32,
-    walk: Vec<u32>,
-    candidates: Vec<u32>,
+/// What a tag is listed by.
+struct Listed {
+    base: Base,
+    /// The types on the walk of a regular tag.
+    walk: Option<Vec<u32>>,
 }
 
-impl Types {
+impl Listed {
     /// Returns the types of a tag; `None` if it is listed everywhere.
-    fn of<G: Borrow<Graph>>(oracle: &Oracle<G>, tag: TagId) -> Option<Types> {
-        let index = oracle.index();
-        let (cursor, mut candidates) = match oracle.role(tag) {
-            Role::Regular(_, cursor) => (cursor, Vec::new()),
-            Role::Irregular(_, cursor, _) => (cursor, oracle.candidates(tag)?.bases),
-            Role::Rejected | Role::Unindexed(_) => return None,
+    fn of<G: Borrow<Graph>>(oracle: &Oracle<G>, tag: TagId) -> Option<Listed> {
+        let index = &oracle.index;
+        let regular = match (oracle.place(tag, &mut { u64::MAX }), index.role(tag.index)) {
+            (Place::Everywhere, _) | (_, Role::Rejected) => return None,
+            (_, Role::Regular(_, cursor)) => Some(cursor),
+            (Place::Unknown, Role::Other(..)) => return None,
+            (Place::In(_), Role::Other(..)) => None,
         };
-        let mut walk: Vec<u32> = index.walks.types_from(cursor).take(MOST + 1).collect();
-        for types in [&mut walk, &mut candidates] {
-            types.sort_unstable();
-            types.dedup();
+        let walk = |cursor| index.walks.types_from(cursor).take(MOST + 1).collect::<Vec<_>>();
+        let walk = regular.map(walk);
+        if walk.as_ref().is_some_and(|walk| walk.len() > MOST) {
+            return None;
         }
-        let few = walk.len() <= MOST && candidates.len() <= MOST;
-        few.then(|| Types { base: index.walks.ty(cursor), walk, candidates })
+        let base = match index.base(tag.index) {
+            Some(base) => Some((base, index.types.held(base, MOST)?)),
+            None => None,
+        };
+        Some(Listed { base, walk })
     }
 }
 
@@ -77,13 +120,14 @@ impl Vicinity {
     /// Adds a tag.
     #[doc(hidden)]
     pub fn add<G: Borrow<Graph>>(&mut self, oracle: &Oracle<G>, tag: TagId, number: u32) {
-        let Some(types) = Types::of(oracle, tag) else { return self.add_everywhere(number) };
-        self.by_base.entry(types.base).or_default().push(number);
-        for ty in types.walk {
+        let Some(Listed { base, walk }) = Listed::of(oracle, tag) else {
+            return self.add_everywhere(number);
+        };
+        self.all.add(&base, number);
+        let Some(walk) = walk else { return self.others.add(&base, number) };
+        self.by_start.entry(walk[0]).or_default().push(number);
+        for ty in walk {
             self.by_walk.entry(ty).or_default().push(number);
-        }
-        for ty in types.candidates {
-            self.by_candidate.entry(ty).or_default().push(number);
         }
     }
 
@@ -91,12 +135,16 @@ impl Vicinity {
     /// order; `None` if of all.
     #[doc(hidden)]
     pub fn of<G: Borrow<Graph>>(&self, oracle: &Oracle<G>, tag: TagId) -> Option<Vec<u32>> {
-        let types = Types::of(oracle, tag)?;
+        let Listed { base, walk } = Listed::of(oracle, tag)?;
         let mut found = self.everywhere.clone();
-        let mut add = |list: Option<&Vec<u32>>| found.extend(list.into_iter().flatten());
-        add(self.by_walk.get(&types.base));
-        add(self.by_candidate.get(&types.base));
-        types.walk.iter().chain(&types.candidates).for_each(|ty| add(self.by_base.get(ty)));
+        match walk {
+            None => self.all.find(&base, &mut found),
+            Some(walk) => {
+                self.others.find(&base, &mut found);
+                found.extend(self.by_walk.get(&walk[0]).into_iter().flatten());
+                found.extend(walk.iter().filter_map(|ty| self.by_start.get(ty)).flatten());
+            }
+        }
         found.sort_unstable();
         found.dedup();
         Some(found)

@@ -119,9 +119,10 @@ fn accesses_wider_than_their_place() {
     let mut tag = |offset, size| b.access_tag(s, int, offset, size, false).unwrap();
     let tags = [tag(0, 4), tag(0, 0), tag(0, u64::MAX), tag(8, 16), tag(0, 8), tag(8, 17)];
     let wide = |size, room| Some(Reason::Wide { size, room });
+    let unknown = Some(Reason::UnknownSize);
     assert_eq!(
         tags.map(|tag| reason(&graph, tag)),
-        [None, None, None, None, wide(8, 4), wide(17, 16)]
+        [None, unknown.clone(), unknown, wide(16, 4), wide(8, 4), wide(17, 4)]
     );
 }
 

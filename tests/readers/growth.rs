@@ -1,7 +1,5 @@
 //! What a reader answers, and what the publisher keeps.
 
-use std::ops::Range;
-
 use tbaa::{
     Access, AccessKind, Format, Graph, Int, NodeId, Operand, Oracle, Publisher, Rules, SizedField,
     TagId,
@@ -241,56 +239,6 @@ fn another_oracle_takes_the_place() {
     publisher.publish(&strict);
     assert!(reader.catch_up());
     assert_eq!(reader.oracle().rules(), Rules::Llvm);
-}
-
-/// Thousands of tags of a union of thousands of members: the steps run out, and how
-/// far they reach depends on how large the graph was when a tag was added.
-#[test]
-fn a_replica_is_short_of_steps_where_its_oracle_was() {
-    const MEMBERS: u64 = 2_500;
-    const TAGS: u64 = 2_400;
-    let mut oracle = Oracle::new(Graph::new(), Rules::Union);
-    let mut publisher = Publisher::new(&oracle);
-    let mut reader = publisher.reader();
-    let roots = |oracle: &mut Oracle, numbers: Range<u32>| {
-        oracle.update(|graph| {
-            for i in numbers {
-                graph.builder().root(format!("r{i}")).unwrap();
-            }
-        });
-    };
-    // A replica of so many nodes is free to be used again.
-    for numbers in [0..8_000, 8_000..8_001] {
-        roots(&mut oracle, numbers);
-        publisher.publish(&oracle);
-        reader.catch_up();
-    }
-    let tags = oracle.update(|graph| {
-        let mut b = graph.builder();
-        let root = b.root("R").unwrap();
-        let (int, float) = (b.scalar_type("int", root), b.scalar_type("float", root));
-        let (int, float) = (int.unwrap(), float.unwrap());
-        let member = |at| b.struct_type(format!("m{at}"), &[(int, 0), (float, 4 + 4 * at)]);
-        let members: Vec<_> = (0..MEMBERS).map(member).collect::<Result<_, _>>().unwrap();
-        let fields: Vec<_> = members.iter().map(|&ty| (ty, 0)).collect();
-        let all = b.struct_type("U", &fields).unwrap();
-        let other = b.scalar_type("other", root).unwrap();
-        let other = b.struct_tag(other, other, 0, false).unwrap();
-        let tag = |at| b.struct_tag(all, float, 4 + 4 * at, false).unwrap();
-        std::iter::once(other).chain((0..TAGS).map(tag)).collect::<Vec<_>>()
-    });
-    // Later the allowance would suffice for some more.
-    roots(&mut oracle, 8_001..10_900);
-    publisher.publish(&oracle);
-    reader.catch_up();
-    let fresh = Oracle::new(oracle.graph(), Rules::Union);
-    let mut later = 0;
-    for &tag in tags[1..].iter().step_by(16) {
-        let may = oracle.may_alias(tags[0], tag);
-        later += u32::from(may != fresh.may_alias(tags[0], tag));
-        assert_eq!(reader.may_alias(tags[0], tag), may, "{tag:?}");
-    }
-    assert!(later > 0, "some tags are judged better when the graph is larger");
 }
 
 /// A short run of what `cargo run --release -p tbaa-bench --bin soak` does for

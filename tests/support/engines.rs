@@ -103,12 +103,8 @@ pub fn every_engine(graph: &Graph, tags: &[TagId]) -> Result<Compared, String> {
                 let expected = naive.as_ref().and_then(|(naive, tags)| {
                     let (of_a, of_b) = (tags[i].as_ref()?, tags[j].as_ref()?);
                     left = left.checked_sub(3 * naive.comparisons(of_a, of_b))?;
-                    let with = |of: &universe::Tag, access: Access| {
-                        access.size.map_or(*of, |size| universe::Tag { size, ..*of })
-                    };
-                    let (sized_a, sized_b) = (with(of_a, sized), with(of_b, other));
-                    let asked = [(of_a, of_b), (&sized_a, of_b), (&sized_a, &sized_b)];
-                    let said = asked.map(|(of_a, of_b)| naive.alias(of_a, of_b));
+                    let asked = [(None, None), (sized.size, None), (sized.size, other.size)];
+                    let said = asked.map(|(x, y)| naive.alias_sized((of_a, x), (of_b, y)));
                     match rules {
                         Rules::Union => Some(said.map(|answer| answer.union || a == b)),
                         Rules::UnionStrict => Some(said.map(|answer| answer.strict || a == b)),

@@ -15,10 +15,22 @@ pub struct Path {
     end: usize,
     displacement: u64,
     collapsed: u64,
-    /// Where the innermost array ends.
-    array_end: Option<u64>,
-    /// Where the slot of the last field ends.
-    slot_end: Option<u64>,
+}
+
+/// How many bytes an access touches.
+#[derive(Clone, Copy)]
+enum Size {
+    /// Those of the slot: an old-format tag does not say.
+    Slot,
+    Bytes(u64),
+    /// All up to the end of the base type.
+    Unknown,
+}
+
+#[derive(Clone, Copy)]
+struct Access {
+    tag: Tag,
+    size: Size,
 }
 
 /// What the definition says of one pair.
@@ -74,14 +86,7 @@ impl<'u> Naive<'u> {
 
     /// All paths from a type that has `slot` bytes to itself.
     fn paths_from(&self, ty: usize, slot: u64) -> Vec<Path> {
-        let mut paths = vec![Path {
-            steps: Vec::new(),
-            end: ty,
-            displacement: 0,
-            collapsed: 0,
-            array_end: None,
-            slot_end: None,
-        }];
+        let mut paths = vec![Path { steps: Vec::new(), end: ty, displacement: 0, collapsed: 0 }];
         for (number, field) in self.fields(ty).iter().enumerate() {
             let size = self.u.types[field.ty].size;
             let flexible = self.u.sized && field.extent == 0 && size != 0;
@@ -97,28 +102,16 @@ impl<'u> Naive<'u> {
                 if element > 0 && (!array || begin >= extent || begin > HORIZON) {
                     break;
                 }
-                let end_of_field = field.offset.saturating_add(extent);
                 let slot = if array { size } else { extent };
                 for below in self.paths_from(field.ty, slot) {
                     let start = field.offset + begin;
                     let mut steps = vec![(number, element)];
                     steps.extend(&below.steps);
-                    let last = below.steps.is_empty();
-                    let moved = |end: u64| end.saturating_add(start);
-                    let slot_end = match below.slot_end {
-                        Some(end) => moved(end),
-                        None if size == 0 => field.offset,
-                        None => end_of_field,
-                    };
-                    let array_end = below.array_end.map(moved).or(array.then_some(end_of_field));
-                    debug_assert_eq!(last, below.slot_end.is_none());
                     paths.push(Path {
                         steps,
                         end: below.end,
                         displacement: start + below.displacement,
                         collapsed: field.offset + below.collapsed,
-                        array_end,
-                        slot_end: Some(slot_end),
                     });
                 }
                 element += 1;
@@ -148,18 +141,45 @@ impl<'u> Naive<'u> {
         !self.denoted(tag).is_empty()
     }
 
-    fn known_size(tag: &Tag) -> Option<u64> {
-        (tag.size != 0 && tag.size != u64::MAX).then_some(tag.size)
+    /// Where a size-aware type ends: its size, the ends of its fields and of what is in
+    /// them, and the end of its parent.
+    fn end(&self, ty: usize) -> u64 {
+        let of_type = &self.u.types[ty];
+        let of_fields = (0..of_type.fields.len()).map(|field| self.slot(ty, field).1);
+        let parent = of_type.parent.map(|parent| self.end(parent));
+        of_fields.chain(parent).fold(of_type.size, u64::max)
+    }
+
+    /// Where a field begins, and where it and what is in it end.
+    fn slot(&self, ty: usize, field: usize) -> (u64, u64) {
+        let Field { ty, offset, extent } = self.u.types[ty].fields[field];
+        let size = self.u.types[ty].size;
+        if size != 0 && extent == 0 {
+            return (offset, NO_END);
+        }
+        let last = if size == 0 { 0 } else { (extent.max(1) - 1) / size * size };
+        let inside = self.end(ty).saturating_add(last);
+        (offset, extent.max(inside).saturating_add(offset))
+    }
+
+    /// Whether a known size leaves the base on every path.
+    fn leaves(&self, access: &Access) -> bool {
+        let (end, Size::Bytes(size)) = (self.end(access.tag.base), access.size) else {
+            return false;
+        };
+        let leaves = |path: &&Path| path.displacement.saturating_add(size) > end;
+        self.u.sized && self.denoted(&access.tag).iter().all(leaves)
     }
 
     /// The bytes of a denoted path, from the base type's start.
-    fn bytes(&self, tag: &Tag, path: &Path) -> (u64, u64) {
-        let end = match (Self::known_size(tag), path.slot_end) {
-            (Some(size), _) => path.displacement.saturating_add(size),
-            (None, Some(slot_end)) => slot_end,
-            (None, None) => self.u.types[tag.access].size,
-        };
-        (path.displacement, end.min(path.array_end.unwrap_or(NO_END)))
+    fn bytes(&self, access: &Access, path: &Path) -> (u64, u64) {
+        let end = self.end(access.tag.base);
+        match access.size {
+            Size::Bytes(size) => {
+                (path.displacement, path.displacement.saturating_add(size).min(end))
+            }
+            _ => (path.displacement, end),
+        }
     }
 
     /// How many paths `alias` compares at most: with arrays inside arrays without
@@ -169,7 +189,23 @@ impl<'u> Naive<'u> {
         objects.saturating_mul(self.denoted(a).len()).saturating_mul(self.denoted(b).len())
     }
 
+    /// Answers on two tags.
     pub fn alias(&self, a: &Tag, b: &Tag) -> Answer {
+        self.alias_sized((a, None), (b, None))
+    }
+
+    /// Answers on two tags, each perhaps with a size in place of its own.
+    pub fn alias_sized(&self, a: (&Tag, Option<u64>), b: (&Tag, Option<u64>)) -> Answer {
+        let access = |(tag, size): (&Tag, Option<u64>)| Access {
+            tag: *tag,
+            size: match size.or(self.u.sized.then_some(tag.size)) {
+                None => Size::Slot,
+                Some(0 | u64::MAX) => Size::Unknown,
+                Some(size) => Size::Bytes(size),
+            },
+        };
+        let (asked_a, asked_b) = (&access(a), &access(b));
+        let (a, b) = (a.0, b.0);
         let covers =
             |a: &Tag, b: &Tag| a.base == a.access && self.ancestors(b.access).contains(&a.access);
         if self.root(a.access) != self.root(b.access) || covers(a, b) || covers(b, a) {
@@ -178,21 +214,25 @@ impl<'u> Naive<'u> {
         if self.denoted(a).is_empty() || self.denoted(b).is_empty() {
             return both(true);
         }
-        let (one, other) = (self.overlap(a, b), self.overlap(b, a));
+        if self.leaves(asked_a) || self.leaves(asked_b) {
+            return both(true);
+        }
+        let (one, other) = (self.overlap(asked_a, asked_b), self.overlap(asked_b, asked_a));
         Answer { union: one.union || other.union, strict: one.strict || other.strict }
     }
 
-    fn overlap(&self, a: &Tag, b: &Tag) -> Answer {
+    fn overlap(&self, a: &Access, b: &Access) -> Answer {
         let mut answer = both(false);
-        let (of_a, of_b) = (self.denoted(a), self.denoted(b));
-        for q in &self.paths[a.base] {
+        let (of_a, of_b) = (self.denoted(&a.tag), self.denoted(&b.tag));
+        let whole = b.tag.base == b.tag.access;
+        for q in &self.paths[a.tag.base] {
             let object =
-                q.end == b.base || b.base == b.access && self.ancestors(q.end).contains(&b.base);
+                q.end == b.tag.base || whole && self.ancestors(q.end).contains(&b.tag.base);
             if !object {
                 continue;
             }
             for p in &of_a {
-                let along = p.steps.iter().zip(&q.steps).all(|(p, q)| p.0 == q.0);
+                let along = !self.part_at_union(a.tag.base, p, q);
                 if answer.union && (answer.strict || !along) {
                     continue;
                 }
@@ -207,7 +247,31 @@ impl<'u> Naive<'u> {
         answer
     }
 
-    fn share(&self, a: &Tag, b: &Tag, p: &Path, q: &Path, r: &Path) -> bool {
+    /// Whether two paths from a type choose two fields that share a byte where they first
+    /// choose different ones.
+    fn part_at_union(&self, mut ty: usize, p: &Path, q: &Path) -> bool {
+        for (&(ours, _), &(theirs, _)) in p.steps.iter().zip(&q.steps) {
+            if ours == theirs {
+                ty = self.fields(ty)[ours].ty;
+                continue;
+            }
+            let (x, y) = (self.slot(ty, ours), self.slot(ty, theirs));
+            return match self.u.sized {
+                true => x.0.max(y.0) < x.1.min(y.1),
+                false => self.is_overlapping(ty),
+            };
+        }
+        false
+    }
+
+    /// Whether two fields of an old-format type have one offset.
+    fn is_overlapping(&self, ty: usize) -> bool {
+        let fields = self.fields(ty);
+        let offset = |field: usize| fields[field].offset;
+        (0..fields.len()).any(|i| (0..i).any(|j| offset(i) == offset(j)))
+    }
+
+    fn share(&self, a: &Access, b: &Access, p: &Path, q: &Path, r: &Path) -> bool {
         if self.u.sized {
             let (from, to) = self.bytes(a, p);
             let (r_from, r_to) = self.bytes(b, r);
@@ -216,7 +280,7 @@ impl<'u> Naive<'u> {
             return from.max(r_from + at) < to.min(r_to);
         }
         let other: Vec<_> = q.steps.iter().chain(&r.steps).map(|step| step.0).collect();
-        let mut ty = a.base;
+        let mut ty = a.tag.base;
         for (number, (step, &other_step)) in p.steps.iter().zip(&other).enumerate() {
             let fields = self.fields(ty);
             if step.0 == other_step {
@@ -224,7 +288,7 @@ impl<'u> Naive<'u> {
                 continue;
             }
             let ours: Vec<_> = p.steps[number..].iter().map(|step| step.0).collect();
-            let slot = |tag, steps: &[usize]| self.slot(ty, steps, Self::known_size(tag));
+            let slot = |access, steps: &[usize]| self.inferred_slot(ty, steps, access);
             let (x, y) = (slot(a, &ours), slot(b, &other[number..]));
             return x.0.max(y.0) < x.1.min(y.1);
         }
@@ -232,23 +296,24 @@ impl<'u> Naive<'u> {
     }
 
     /// The slot of the first of `steps` from an old-format type, which an
-    /// access known to reach past it extends. The end of an overlapping
+    /// access that reaches past it extends. The end of an overlapping
     /// aggregate, and of any last field, is taken to lie after all fields.
-    fn slot(&self, ty: usize, steps: &[usize], size: Option<u64>) -> (u64, u64) {
+    fn inferred_slot(&self, ty: usize, steps: &[usize], access: &Access) -> (u64, u64) {
         let fields = self.fields(ty);
-        let overlapping = fields
-            .iter()
-            .enumerate()
-            .any(|(i, x)| fields[..i].iter().any(|y| x.offset == y.offset));
         let from = fields[steps[0]].offset;
         let next = fields.get(steps[0] + 1).map(|field| field.offset);
-        let end = if overlapping { NO_END } else { next.unwrap_or(NO_END) };
+        let end = if self.is_overlapping(ty) { NO_END } else { next.unwrap_or(NO_END) };
         let (mut at, mut start) = (ty, 0);
         for &step in steps {
             let field = &self.fields(at)[step];
             start += field.offset;
             at = field.ty;
         }
-        (from, end.max(size.map_or(0, |size| start + size)))
+        let reached = match access.size {
+            Size::Slot => 0,
+            Size::Bytes(size) => start + size,
+            Size::Unknown => NO_END,
+        };
+        (from, end.max(reached))
     }
 }

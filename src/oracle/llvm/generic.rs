@@ -36,20 +36,19 @@ pub(super) fn most_generic(
     whole
 }
 
-/// The same for two tags that do not alias, of which each is given with its cursor
-/// if it is regular, or with that of the parent of what it accesses.
+/// The same for two tags that do not alias.
 pub(super) fn of_apart(
     graph: &Graph,
     index: &Index,
-    [(a, up_a, regular_a), (b, up_b, regular_b)]: [(TagId, u32, bool); 2],
+    [(a, at_a), (b, at_b)]: [(TagId, u32); 2],
 ) -> Option<Tag> {
     let (access_a, access_b) = (access(graph, a)?, access(graph, b)?);
-    if access_a == access_b {
-        return whole(graph, graph.node_at(access_a));
-    }
-    let met = index.walks.ty(index.walks.forest.nearest_common(up_a, up_b)?);
-    let known = |access, regular| if regular { met.min(access) } else { met };
-    let common = known(access_a, regular_a).min(known(access_b, regular_b));
+    let common = if access_a == access_b {
+        access_a
+    } else {
+        let met = index.walks.ty(index.walks.forest.nearest_common(at_a, at_b)?);
+        met.min(access_a).min(access_b)
+    };
     whole(graph, graph.node_at(common))
 }
 

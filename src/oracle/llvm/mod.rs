@@ -11,7 +11,7 @@ mod tables;
 use super::access::Access;
 use super::clause::Clause;
 use super::index::{Index, Role};
-use super::rule::{Candidates, Decision, Rule};
+use super::rule::{Decision, Place, Rule};
 use crate::graph::{Format, Graph, NodeId, Tag, TagId, TagParts};
 use crate::wellformed::Verifier;
 use steps::{Crash, Path, has_field, least_common_type, step};
@@ -21,26 +21,24 @@ use steps::{Crash, Path, has_field, least_common_type, step};
 pub(super) struct Llvm(tables::LlvmTables);
 
 impl Rule for Llvm {
-    fn add(&mut self, graph: &Graph, index: &mut Index, tag: TagId) -> bool {
+    fn add(&mut self, graph: &Graph, index: &mut Index, tag: TagId) {
         self.0.add(graph, index, tag);
-        true
     }
 
-    fn was_short(&self) -> bool {
-        self.0.was_short()
-    }
-
-    fn decide(&self, _: &Graph, index: &Index, a: TagId, b: TagId) -> Option<bool> {
-        self.0.decide(index, a, b)
+    fn place(&self, _: &Graph, index: &Index, tag: TagId, _: &mut u64) -> Place {
+        match index.role(tag.index) {
+            Role::Rejected => Place::Everywhere,
+            _ => index.base(tag.index).map_or(Place::Unknown, Place::In),
+        }
     }
 
     /// LLVM reads the tags alone.
-    fn decide_sized(&self, _: &Graph, index: &Index, (a, b): (Access, Access)) -> Option<bool> {
-        let (a, b) = (a.tag?, b.tag?);
-        index.decide(a.index, b.index).or_else(|| self.0.decide(index, a, b))
+    fn decide(&self, _: &Graph, index: &Index, (a, b): (Access, Access)) -> Option<bool> {
+        let (a, b) = (a.tag?.index, b.tag?.index);
+        index.decide(a, b).or_else(|| index.are_apart(a, b).then_some(false))
     }
 
-    fn define(&self, graph: &Graph, index: &Index, pair: (Access, Access), _: u32) -> Decision {
+    fn define(&self, graph: &Graph, index: &Index, pair: (Access, Access), _: bool) -> Decision {
         let clause = match (pair.0.tag, pair.1.tag) {
             (Some(a), Some(b)) if graph.owns_tag(a) && graph.owns_tag(b) => {
                 LlvmDefinition { graph, index }.decide(a, b)
@@ -51,34 +49,16 @@ impl Rule for Llvm {
         clause.into()
     }
 
-    fn explain(
-        &self,
-        graph: &Graph,
-        index: &Index,
-        pair: (Access, Access),
-        steps: u32,
-    ) -> Decision {
-        self.define(graph, index, pair, steps)
-    }
-
-    fn candidates(&self, index: &Index, tag: TagId) -> Option<Candidates> {
-        self.0.candidates(index, tag)
-    }
-
     fn most_generic(&self, graph: &Graph, index: &Index, a: TagId, b: TagId) -> Option<Tag> {
         let by_definition = || LlvmDefinition { graph, index }.most_generic(a, b);
-        let roles = [index.role(a.index()), index.role(b.index())];
-        let apart = || self.decide_sized(graph, index, (a.into(), b.into())) == Some(false);
-        let found = match roles {
-            _ if !self.0.is_ordered() => by_definition(),
-            _ if apart() => {
-                let [x, y] = roles.map(|role| self.0.up(role));
-                let ((x, regular_x), (y, regular_y)) = (x?, y?);
-                generic::of_apart(graph, index, [(a, x, regular_x), (b, y, regular_y)])
-            }
-            [Role::Regular(root, x), Role::Regular(other, y)] if a != b => {
-                let same = root == other;
-                same.then(|| generic::most_generic(graph, index, [(a, x), (b, y)])).flatten()
+        let found = match (index.role(a.index), index.role(b.index)) {
+            (Role::Regular(root, x), Role::Regular(other, y)) if self.0.is_ordered() && a != b => {
+                let tags = [(a, x), (b, y)];
+                match index.decide(a.index, b.index) {
+                    Some(false) => generic::of_apart(graph, index, tags),
+                    _ if root == other => generic::most_generic(graph, index, tags),
+                    _ => None,
+                }
             }
             _ => by_definition(),
         };
@@ -89,8 +69,15 @@ impl Rule for Llvm {
         found
     }
 
-    fn is_well_formed(&self, graph: &Graph, tag: TagId) -> Option<bool> {
-        Some(Verifier::new(graph).check(tag).is_ok())
+    fn is_well_formed(
+        &self,
+        graph: &Graph,
+        index: &Index,
+        tag: TagId,
+        _: &mut u64,
+    ) -> Option<bool> {
+        let known = index.role(tag.index) != Role::Rejected;
+        Some(known || Verifier::new(graph).check(tag).is_ok())
     }
 }
 
@@ -129,7 +116,7 @@ impl Match {
 impl LlvmDefinition<'_> {
     /// Reads a tag; `None` if the verifier rejects it.
     fn get(self, tag: TagId) -> Option<Path> {
-        if self.index.role(tag.index()) == Role::Rejected {
+        if self.index.role(tag.index) == Role::Rejected {
             return None;
         }
         let parts = TagParts::of(self.graph, self.graph.tag_node(tag)).ok()?;
@@ -179,10 +166,12 @@ impl LlvmDefinition<'_> {
             let Some(common) = least_common_type(graph, of_a.access, of_b.access)? else {
                 return Ok(Match::DifferentRoots);
             };
-            if let Some(found) = subobject(graph, &of_a, (b, &of_b), common)? {
+            let may_hold = self.index.may_hold(a.index, b.index);
+            if let Some(found) = subobject(graph, &of_a, (b, &of_b), (common, may_hold))? {
                 return Ok(found);
             }
-            if let Some(found) = subobject(graph, &of_b, (a, &of_a), common)? {
+            let may_hold = self.index.may_hold(b.index, a.index);
+            if let Some(found) = subobject(graph, &of_b, (a, &of_a), (common, may_hold))? {
                 return Ok(found);
             }
             Ok(Match::Common { common, clause: Clause::Unrelated })
@@ -191,12 +180,13 @@ impl LlvmDefinition<'_> {
     }
 }
 
-/// LLVM: `mayBeAccessToSubobjectOf`, with `base` the tag that is walked.
+/// LLVM: `mayBeAccessToSubobjectOf`, with `base` the tag that is walked. `may_hold` says
+/// whether its base type may hold the other's.
 fn subobject(
     graph: &Graph,
     base: &Path,
     (other_id, other): (TagId, &Path),
-    common: NodeId,
+    (common, may_hold): (NodeId, bool),
 ) -> Result<Option<Match>, Crash> {
     if base.is_whole() && base.access == common {
         return Ok(Some(Match::Common { common, clause: Clause::Generality }));
@@ -224,7 +214,7 @@ fn subobject(
             None => return Ok(None),
         }
     }
-    if has_field(graph, base.access, other.base)? {
+    if may_hold && has_field(graph, base.access, other.base)? {
         return Ok(Some(Match::Common { common, clause: Clause::Contains }));
     }
     Ok(None)

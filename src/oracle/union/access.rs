@@ -1,23 +1,23 @@
 //! An access, as the union rules read it.
 
-use super::types::{TypeIndex, Types};
+use crate::extent::Size;
 use crate::graph::{Format, Graph};
 use crate::oracle::access::Access;
 use crate::oracle::clause::Clause;
+use crate::oracle::types::{TypeIndex, Types};
 
 /// An access whose tag has been read and found sound.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Resolved {
-    pub(crate) base: TypeIndex,
-    pub(crate) access: TypeIndex,
-    pub(crate) offset: u64,
-    /// Bytes; `None` when unknown.
-    pub(crate) size: Option<u64>,
+pub(super) struct Resolved {
+    pub(super) base: TypeIndex,
+    pub(super) access: TypeIndex,
+    pub(super) offset: u64,
+    pub(super) size: Size,
 }
 
 impl Resolved {
     /// Reads an access, or says why nothing is known about it.
-    pub(crate) fn new(types: &Types, graph: &Graph, access: Access) -> Result<Resolved, Clause> {
+    pub(super) fn new(types: &Types, graph: &Graph, access: Access) -> Result<Resolved, Clause> {
         let tag = access.tag.ok_or(Clause::NoTag)?;
         if !graph.owns_tag(tag) {
             return Err(Clause::ForeignTag);
@@ -34,22 +34,29 @@ impl Resolved {
         {
             return Err(Clause::Malformed);
         }
-        let size = access.size.or(tag.size).filter(|&size| size != 0 && size != u64::MAX);
+        let size = access.size.or(tag.size).map_or(Size::Slot, Size::new);
         Ok(Resolved { base, access: of_access, offset: tag.offset, size })
     }
 
     /// The format of an access's types; a root has none of its own.
-    pub(crate) fn format(&self, types: &Types) -> Format {
+    pub(super) fn format(&self, types: &Types) -> Format {
         let format = |ty| types.get(ty).format;
         format(self.access).or(format(self.base)).unwrap_or(Format::Old)
     }
 
-    pub(crate) fn is_whole(&self) -> bool {
+    pub(super) fn is_whole(&self) -> bool {
         self.base == self.access
     }
 
     /// Whether a path that ends at `ty` ends at an object of this access.
-    pub(crate) fn has_object(&self, types: &Types, ty: TypeIndex) -> bool {
+    pub(super) fn has_object(&self, types: &Types, ty: TypeIndex) -> bool {
         ty == self.base || self.is_whole() && types.is_ancestor(self.base, ty)
+    }
+
+    /// Whether a known size leaves the base type on every path, the shortest
+    /// included: then the tag does not describe the access.
+    pub(super) fn leaves(&self, types: &Types) -> bool {
+        let base = types.get(self.base);
+        base.format == Some(Format::New) && self.size.leaves(self.offset, base.far)
     }
 }

@@ -1,32 +1,49 @@
 //! Paths as chains of steps that share their beginnings.
 
-use super::types::TypeIndex;
+use crate::oracle::types::TypeIndex;
 
 /// The last step of a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Link(u32);
+pub(super) struct Link(u32);
 
 impl Link {
     /// The path without a step.
-    pub(crate) const START: Link = Link(u32::MAX);
+    pub(super) const START: Link = Link(u32::MAX);
 }
 
-/// Every step taken in a query, each with the one before it.
-#[derive(Default, Debug)]
-pub(crate) struct PathArena(Vec<(Link, TypeIndex, u32)>);
+/// Every step taken in a query, each with the one before it; none, where nobody
+/// asks for paths.
+#[derive(Debug)]
+pub(super) struct PathArena {
+    steps: Vec<(Link, TypeIndex, u32)>,
+    asked: bool,
+}
 
 impl PathArena {
+    /// Returns an arena that keeps the steps if they are `asked` for.
+    pub(super) fn new(asked: bool) -> PathArena {
+        PathArena { steps: Vec::new(), asked }
+    }
+
+    /// Whether somebody asks for the steps.
+    pub(super) fn is_asked(&self) -> bool {
+        self.asked
+    }
+
     /// Goes on from `link` through field number `field` of `ty`.
-    pub(crate) fn step(&mut self, link: Link, ty: TypeIndex, field: usize) -> Link {
-        self.0.push((link, ty, field as u32));
-        Link(self.0.len() as u32 - 1)
+    pub(super) fn step(&mut self, link: Link, ty: TypeIndex, field: usize) -> Link {
+        if !self.asked {
+            return Link::START;
+        }
+        self.steps.push((link, ty, field as u32));
+        Link(self.steps.len() as u32 - 1)
     }
 
     /// Returns the steps up to `link`: a type and the number of its field.
-    pub(crate) fn path(&self, link: Link) -> Vec<(TypeIndex, usize)> {
+    pub(super) fn path(&self, link: Link) -> Vec<(TypeIndex, usize)> {
         let mut steps = Vec::new();
         let mut next = link;
-        while let Some(&(before, ty, field)) = self.0.get(next.0 as usize) {
+        while let Some(&(before, ty, field)) = self.steps.get(next.0 as usize) {
             steps.push((ty, field as usize));
             next = before;
         }

@@ -1,129 +1,148 @@
-//! The definition of both rules: the paths are followed, and their bytes
-//! compared.
+//! The definition of both rules: what each access denotes, and whether two such
+//! sets of bytes meet.
 
-use std::cell::Cell;
+use std::borrow::Cow;
 
 use super::access::Resolved;
 use super::arena::{Link, PathArena};
-use super::denoted::{AtObjects, Denoted, Prefix, Untracked, denoted};
-use super::inferred::{Found, Paths, Search, SearchedAccess};
+use super::bytes::{inside, uncut};
+use super::denoted::{Denoted, Left, Object, denoted, on_clear_walk, others};
+use super::inferred::{Denoted as Inferred, Found, Paths, Search};
 use super::objects::{Objects, Witness};
-use super::stride::{Pattern, Stride, UNBOUNDED};
-use super::types::Types;
-use crate::graph::{Format, Graph};
-use crate::oracle::access::Access;
+use super::stride::{Pattern, Stride, add_stride};
+use crate::extent::UNBOUNDED;
+use crate::graph::Format;
 use crate::oracle::bytes::{ByteRange, Elements};
 use crate::oracle::clause::Clause;
-use crate::oracle::limits::{Budget, Exhausted};
+use crate::oracle::limits::{Budget, Exhausted, STEPS};
 use crate::oracle::rule::{Decision, Meeting};
+use crate::oracle::types::{Types, elements, slot_of};
+
+/// What a tag denotes: at least one path.
+#[derive(Clone, Debug)]
+pub(super) enum Denotation {
+    Sized(Box<[Denoted]>),
+    Inferred(Inferred),
+}
+
+impl Denotation {
+    /// Finds out what a tag denotes, `None` if no path; and in how many steps.
+    pub(super) fn new(
+        types: &Types,
+        access: &Resolved,
+    ) -> (Result<Option<Denotation>, Exhausted>, u32) {
+        let budget = &mut Budget::new(STEPS);
+        let found = match access.format(types) {
+            Format::New => {
+                let paths = denoted(types, access, None, &mut PathArena::new(false), budget);
+                let some = |paths: Vec<_>| (!paths.is_empty()).then(|| paths.into());
+                paths.map(|paths| some(paths).map(Denotation::Sized))
+            }
+            Format::Old => {
+                let places = Inferred::new(types, access, budget);
+                places.map(|places| places.map(Denotation::Inferred))
+            }
+        };
+        (found, STEPS - budget.left())
+    }
+}
+
+/// One of two accesses, and what its tag denotes; `None` for a regular tag, to whose
+/// bytes one clear walk leads.
+pub(super) type Side<'d> = (Resolved, Option<&'d Denotation>);
+
+/// Where two accesses meet, and the path p to there.
+type Seen = (Link, Witness);
 
 /// The definition, on the types that a graph holds.
+#[derive(Clone, Copy)]
 pub(super) struct UnionDefinition<'d> {
     pub(super) types: &'d Types,
-    /// Steps of one search.
-    pub(super) steps: u32,
-    /// Steps that decisions have taken.
-    pub(super) spent: Cell<u32>,
+    /// Whether somebody asks for the paths.
+    pub(super) explained: bool,
 }
 
 impl UnionDefinition<'_> {
-    /// Decides on two accesses.
-    pub(super) fn decide(&self, graph: &Graph, pair: (Access, Access), strict: bool) -> Decision {
-        let decision = self.follow(graph, pair, strict);
-        Decision { steps: self.spent.get(), ..decision }
-    }
-
-    fn follow(&self, graph: &Graph, (a, b): (Access, Access), strict: bool) -> Decision {
-        let decided = Decision::from;
-        let (of_a, of_b) =
-            match (Resolved::new(self.types, graph, a), Resolved::new(self.types, graph, b)) {
-                (Ok(a), Ok(b)) => (a, b),
-                // No tag is a plainer reason than a malformed one.
-                (Err(a), Err(b)) => return decided(a.min(b)),
-                (Err(clause), _) | (_, Err(clause)) => return decided(clause),
-            };
-        if a.tag == b.tag {
-            return decided(Clause::SameTag);
-        }
+    /// Decides on two accesses of different tags by what their tags say alone.
+    pub(super) fn look_up(&self, a: &Resolved, b: &Resolved) -> Option<Clause> {
         let types = self.types;
-        let (access_a, access_b) = (types.get(of_a.access), types.get(of_b.access));
-        if access_a.root != access_b.root {
-            return decided(Clause::Roots);
-        }
         let covers =
             |a: &Resolved, b: &Resolved| a.is_whole() && types.is_ancestor(a.access, b.access);
-        if covers(&of_a, &of_b) || covers(&of_b, &of_a) {
-            return decided(Clause::Generality);
-        }
-        let (format, format_b) = (of_a.format(types), of_b.format(types));
-        if format != format_b {
-            return decided(Clause::MixedFormats);
-        }
-        let overlap = |strict| {
-            let mut budget = Budget::new(self.steps);
-            let found = match format {
-                Format::New => self.sized(&of_a, &of_b, strict, &mut budget),
-                Format::Old => self.inferred(of_a, of_b, strict, &mut budget),
-            };
-            self.spent.set(self.spent.get() + self.steps - budget.left());
-            found
-        };
-        match overlap(strict) {
-            Ok(decision) => decision,
-            // The search for q alone may be the shorter one.
-            Err(Exhausted) if strict => match overlap(false) {
-                Ok(decision) if decision.clause.is_no_alias() => decision,
-                _ => decided(Clause::Limit),
-            },
-            Err(Exhausted) => decided(Clause::Limit),
+        if types.get(a.access).root != types.get(b.access).root {
+            Some(Clause::Roots)
+        } else if covers(a, b) || covers(b, a) {
+            Some(Clause::Generality)
+        } else if a.format(types) != b.format(types) {
+            Some(Clause::MixedFormats)
+        } else {
+            (a.leaves(types) || b.leaves(types)).then_some(Clause::Leaves)
         }
     }
 
-    /// What a tag that can be resolved denotes: `None` if no path, else whether
-    /// any of the paths holds a byte.
-    pub(super) fn denotes(&self, access: &Resolved) -> Result<Option<bool>, Exhausted> {
-        let (mut arena, mut budget) = (PathArena::default(), Budget::new(self.steps));
-        match access.format(self.types) {
-            Format::New => {
-                let paths = denoted(self.types, access, &Untracked, &mut arena, &mut budget)?;
-                Ok((!paths.is_empty()).then(|| paths.iter().any(|path| path.bytes.is_some())))
-            }
-            Format::Old => {
-                let denotes = SearchedAccess::new(*access).denotes(self.types, &mut budget)?;
-                Ok(denotes.then_some(true))
-            }
+    /// Decides on two accesses that denote something.
+    pub(super) fn decide(&self, sides: (Side<'_>, Side<'_>), strict: bool) -> Decision {
+        let format = sides.0.0.format(self.types);
+        let mut steps = 0;
+        let mut overlap = |strict| {
+            let mut budget = Budget::new(STEPS);
+            let found = match format {
+                Format::New => self.sized(sides, strict, &mut budget),
+                Format::Old => self.inferred(sides, strict, &mut budget),
+            };
+            steps += STEPS - budget.left();
+            found.unwrap_or(Clause::Limit.into())
+        };
+        let mut decision = overlap(false);
+        // What shares no byte by any path shares none by fewer.
+        if strict && decision.is_may() {
+            let counted = overlap(true);
+            decision = match decision.clause {
+                Clause::Overlap if !counted.is_may() => {
+                    Decision { clause: Clause::Parted, ..decision }
+                }
+                _ => counted,
+            };
         }
+        Decision { steps, ..decision }
     }
 
     fn sized(
         &self,
-        a: &Resolved,
-        b: &Resolved,
+        (a, b): (Side<'_>, Side<'_>),
         strict: bool,
         budget: &mut Budget,
     ) -> Result<Decision, Exhausted> {
-        let mut arena = PathArena::default();
-        let mut denote = |access| denoted(self.types, access, &Untracked, &mut arena, budget);
-        let (of_a, of_b) = (denote(a)?, denote(b)?);
-        if of_a.is_empty() || of_b.is_empty() {
-            return Ok(Clause::Malformed.into());
-        }
+        let mut arena = PathArena::new(self.explained);
+        let (p, r) = (self.paths(a, &mut arena)?, self.paths(b, &mut arena)?);
         let (mut related, mut apart) = (false, None);
         for from_b in [false, true] {
             let ((a, p), (b, r)) =
-                if from_b { ((b, &of_b), (a, &of_a)) } else { ((a, &of_a), (b, &of_b)) };
-            let mut objects = Objects::new(self.types, a.base, (*b, r), budget)?;
-            let witness = if strict {
-                self.search_along(a, &mut objects, &mut arena, budget)?
-            } else {
-                let whole = Prefix { ty: a.base, at: 0, strides: Vec::new() };
-                let start = (whole, Link::START);
-                objects.search(p, (a.base, UNBOUNDED), start, &mut arena, budget)?
+                if from_b { ((b.0, &r), (a.0, &p)) } else { ((a.0, &p), (b.0, &r)) };
+            if !self.types.may_hold(a.base, b.base) {
+                continue;
+            }
+            let (bytes, numbers) = inside(self.types, &b, r, budget)?;
+            let mut objects = Objects::new(self.types, b, &bytes);
+            let whole = Object { ty: a.base, slot: UNBOUNDED, at: 0, strides: Vec::new() };
+            let (p_bytes, witness) = match strict {
+                true => self.search_along(&a, &mut objects, &mut arena, budget)?,
+                false => {
+                    let ours = uncut(self.types, &a, p);
+                    let found = objects.search(&ours, whole, Link::START, &mut arena, budget)?;
+                    (ours, found.map(|found| (p[found.p].link, found)))
+                }
             };
-            related |= objects.reach.contains_key(&a.base);
+            related |= objects.related;
             let meets = witness.is_some();
-            let meeting = witness.or(objects.apart.take());
-            let meeting = meeting.map(|witness| self.meeting(from_b, a, witness, &arena));
+            let seen = witness.or_else(|| {
+                let apart = objects.apart.take().filter(|_| !strict)?;
+                Some((p[apart.p].link, apart))
+            });
+            let meeting = seen.filter(|_| self.explained).map(|(link, found)| {
+                let bytes = (byte_range(&p_bytes[found.p]), byte_range(&found.r_bytes));
+                let links = [link, found.q, r[numbers[found.r]].link];
+                Meeting { bytes: Some(bytes), ..self.meeting(from_b, &a, links, &arena) }
+            });
             if meets {
                 return Ok(Decision { meeting, ..Clause::Overlap.into() });
             }
@@ -136,57 +155,95 @@ impl UnionDefinition<'_> {
         Ok(Decision { meeting: apart, ..clause.into() })
     }
 
-    /// Compares each p with the objects that lie on its way or beyond its end.
-    pub(super) fn search_along(
+    /// The paths of an access; found anew with all their steps, if somebody asks for
+    /// these.
+    fn paths<'d>(
+        &self,
+        (access, known): Side<'d>,
+        arena: &mut PathArena,
+    ) -> Result<Cow<'d, [Denoted]>, Exhausted> {
+        match known {
+            _ if self.explained => {
+                let budget = &mut Budget::new(STEPS);
+                Ok(denoted(self.types, &access, None, arena, budget)?.into())
+            }
+            Some(Denotation::Sized(paths)) => Ok(Cow::Borrowed(paths)),
+            _ => {
+                let strides = on_clear_walk(self.types, &access);
+                Ok(vec![Denoted { strides, link: Link::START, tracked: None }].into())
+            }
+        }
+    }
+
+    /// Compares each p with the objects that lie on its way, beyond its end, or in
+    /// fields beside it that share no byte with it.
+    fn search_along(
         &self,
         a: &Resolved,
         objects: &mut Objects<'_>,
         arena: &mut PathArena,
         budget: &mut Budget,
-    ) -> Result<Option<Witness>, Exhausted> {
-        let tracked = AtObjects(self.types, objects.b);
-        for p in denoted(self.types, a, &tracked, arena, budget)? {
-            let only: &[Denoted] = std::slice::from_ref(&p);
-            let found = match &p.prefix {
-                Some((prefix, link)) => objects.compare(only, prefix, *link, budget)?,
-                None => {
-                    let start = (p.end.clone(), p.link);
-                    objects.search(only, (a.access, p.slot), start, arena, budget)?
+    ) -> Result<(Vec<Pattern>, Option<Seen>), Exhausted> {
+        let types = self.types;
+        let b = objects.b;
+        for path in denoted(types, a, Some(&b), arena, budget)? {
+            let Some(tracked) = &path.tracked else { continue };
+            let ours = uncut(types, a, std::slice::from_ref(&path));
+            let found = match &tracked.left {
+                None => objects.search(&ours, tracked.end.clone(), path.link, arena, budget)?,
+                Some((Left { object, parted: None }, link)) => {
+                    objects.compare(&ours, (object.at, &object.strides), *link, budget)?
+                }
+                Some((Left { object, parted: Some(taken) }, link)) => {
+                    let mut found = None;
+                    for (number, field) in others(types, object.ty, *taken) {
+                        let array = elements(types, field, object.slot);
+                        let mut strides = object.strides.clone();
+                        array.into_iter().for_each(|it| add_stride(&mut strides, it));
+                        let at = object.at.checked_add(field.offset).ok_or(Exhausted)?;
+                        let slot = slot_of(types, field, array);
+                        let start = Object { ty: field.ty, slot, at, strides };
+                        let link = arena.step(*link, object.ty, number);
+                        if found.is_none() && types.may_hold(field.ty, b.base) {
+                            found = objects.search(&ours, start, link, arena, budget)?;
+                        }
+                    }
+                    found
                 }
             };
-            if found.is_some() {
-                return Ok(found);
+            if let Some(found) = found {
+                return Ok((ours, Some((path.link, found))));
             }
         }
-        Ok(None)
+        Ok((Vec::new(), None))
     }
 
     fn inferred(
         &self,
-        a: Resolved,
-        b: Resolved,
+        ((a, of_a), (b, of_b)): (Side<'_>, Side<'_>),
         strict: bool,
         budget: &mut Budget,
     ) -> Result<Decision, Exhausted> {
-        let mut arena = PathArena::default();
-        let (mut of_a, mut of_b) = (SearchedAccess::new(a), SearchedAccess::new(b));
-        let mut denotes = |side: &mut SearchedAccess| side.denotes(self.types, budget);
-        if !denotes(&mut of_a)? || !denotes(&mut of_b)? {
-            return Ok(Clause::Malformed.into());
-        }
+        let mut arena = PathArena::new(self.explained);
+        let sides = [(a, of_a), (b, of_b)].map(|(access, known)| match known {
+            Some(Denotation::Inferred(places)) => (access, Some(places)),
+            _ => (access, None),
+        });
         let (mut related, mut apart) = (false, None);
         for from_b in [false, true] {
-            let sides = if from_b { (&mut of_b, &mut of_a) } else { (&mut of_a, &mut of_b) };
-            let outer = sides.0.access;
-            let mut search = Search::new(self.types, sides, strict);
+            let [outer, inner] = if from_b { [sides[1], sides[0]] } else { sides };
+            if !self.types.may_hold(outer.0.base, inner.0.base) {
+                continue;
+            }
+            let search = Search::new(self.types, (outer, inner), strict);
             let (meets, paths) = match search.run(&mut arena, budget)? {
                 Found::Meet(paths) => (true, Some(paths)),
                 Found::Apart(paths) => (false, paths),
                 Found::Nothing => continue,
             };
             related = true;
-            let links = paths.map(|Paths { p, q, r }| [p, q, r]);
-            let meeting = links.map(|links| self.paths(from_b, &outer, links, &arena));
+            let links = paths.filter(|_| self.explained).map(|Paths { p, q, r }| [p, q, r]);
+            let meeting = links.map(|links| self.meeting(from_b, &outer.0, links, &arena));
             if meets {
                 return Ok(Decision { meeting, ..Clause::Overlap.into() });
             }
@@ -200,18 +257,6 @@ impl UnionDefinition<'_> {
         &self,
         from_b: bool,
         outer: &Resolved,
-        found: Witness,
-        arena: &PathArena,
-    ) -> Meeting {
-        let Witness { p, q, r, p_bytes, r_bytes } = found;
-        let bytes = Some((byte_range(&p_bytes), byte_range(&r_bytes)));
-        Meeting { bytes, ..self.paths(from_b, outer, [p, q, r], arena) }
-    }
-
-    fn paths(
-        &self,
-        from_b: bool,
-        outer: &Resolved,
         links: [Link; 3],
         arena: &PathArena,
     ) -> Meeting {
@@ -222,16 +267,16 @@ impl UnionDefinition<'_> {
     }
 }
 
-pub(super) fn byte_range(pattern: &Pattern) -> ByteRange {
+fn byte_range(pattern: &Pattern) -> ByteRange {
     let end = pattern.start + pattern.len;
     ByteRange {
         start: u64::try_from(pattern.start).unwrap_or(u64::MAX),
         end: u64::try_from(end).ok(),
-        repeats: pattern.strides.iter().map(elements).collect(),
+        repeats: pattern.strides.iter().map(array).collect(),
     }
 }
 
-fn elements(&Stride { step, last }: &Stride) -> Elements {
+fn array(&Stride { step, last }: &Stride) -> Elements {
     let count = last + 1;
     // Of an array without end, some elements may have been cut.
     let bounded = count.saturating_mul(step) < UNBOUNDED / 2;

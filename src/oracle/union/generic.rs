@@ -1,9 +1,8 @@
 //! The most generic tag of two.
 
 use super::access::Resolved;
-use super::definition::UnionDefinition;
-use super::types::{TypeIndex, Types};
 use crate::graph::{Format, Graph, Tag, TagId, TypeId};
+use crate::oracle::types::{TypeIndex, Types};
 use tbaa_lex::table::HashSet;
 
 /// Returns a tag that may alias whatever `a` or `b` may alias, now and in
@@ -14,23 +13,24 @@ use tbaa_lex::table::HashSet;
 /// that also covers all else inside the two base types: where a union
 /// brings in a type from elsewhere, an access to that may alias too.
 pub(super) fn most_generic(
-    definition: &UnionDefinition<'_>,
+    types: &Types,
     graph: &Graph,
-    (a, b): (TagId, TagId),
+    [(a, of_a), (b, of_b)]: [(TagId, Resolved); 2],
 ) -> Option<Tag> {
-    let types = definition.types;
-    let (of_a, of_b) =
-        (Resolved::new(types, graph, a.into()).ok()?, Resolved::new(types, graph, b.into()).ok()?);
     let (tag_a, tag_b) = (graph.tag(a).ok()?, graph.tag(b).ok()?);
     if a == b {
         return Some(tag_a);
     }
-    // A malformed tag aliases everything, and so must its replacement.
-    let (bytes_a, bytes_b) = (definition.denotes(&of_a).ok()??, definition.denotes(&of_b).ok()??);
-    let size = (tag_a.format == Format::New).then(|| covering(of_a.size, of_b.size));
+    if of_a.leaves(types) || of_b.leaves(types) {
+        return None;
+    }
+    let touched = |access: &Resolved| access.size.from(access.offset, types.get(access.base).far);
+    let touches = |access: &Resolved| tag_a.format == Format::Old || touched(access) > 0;
+    let new = tag_a.format == Format::New;
+    let size = new.then(|| of_a.size.bytes().zip(of_b.size.bytes()).map_or(0, |(a, b)| a.max(b)));
     let path = |access: &Resolved| (access.base, access.access, access.offset);
     // A tag without a byte aliases itself, but no other tag of its path.
-    if path(&of_a) == path(&of_b) && bytes_a && bytes_b {
+    if path(&of_a) == path(&of_b) && touches(&of_a) && touches(&of_b) {
         return Some(Tag { size, immutable: false, ..tag_a });
     }
     if tag_a.format != tag_b.format {
@@ -48,8 +48,8 @@ pub(super) fn most_generic(
         base,
         access: base,
         offset: 0,
-        // From an aggregate's parent the bytes may lie anywhere.
-        size: size.map(|_| covering(Some(0), None)),
+        // An ancestor may be smaller: the tag then says of no access that it is described.
+        size: new.then(|| touched(&of_a).max(touched(&of_b)).min(u128::from(u64::MAX) - 1) as u64),
         immutable: false,
         format: tag_a.format,
     })
@@ -88,14 +88,4 @@ fn covers_all(types: &Types, upper: TypeIndex, base: TypeIndex) -> bool {
         }
     }
     true
-}
-
-/// A size that covers two: the larger, or as much as can be said where one is
-/// unknown, for an unknown size ends at a field's slot and a known one may not.
-fn covering(a: Option<u64>, b: Option<u64>) -> u64 {
-    match (a, b) {
-        (Some(a), Some(b)) => a.max(b),
-        (None, None) => 0,
-        _ => u64::MAX - 1,
-    }
 }

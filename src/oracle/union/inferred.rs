@@ -8,68 +8,75 @@
 //! slot need be measured, and p, q and r are followed side by side: first p
 //! and q together, then, where q has ended, p and r.
 
-use std::cell::Cell;
+use std::ops::Range;
 
 use super::access::Resolved;
 use super::arena::{Link, PathArena};
-use super::types::{Field, TypeIndex, Types};
+use crate::extent::Size;
 use crate::oracle::limits::{Budget, Exhausted};
-use tbaa_lex::table::{HashMap, HashSet};
+use crate::oracle::types::{Field, TypeIndex, Types};
+use crate::type_set::TypeSet;
+use tbaa_lex::table::{HashMap, HashSet, IndexMap, IndexSet};
 
-/// Which types contain a target, found out as far as it is asked.
+/// Which types contain an object of an access, found out as far as it is asked.
 #[derive(Clone, Default, Debug)]
 struct Containing {
-    /// Whether a type contains a target or is one. Of one that does, the fields
-    /// before the first that does are known, too.
+    /// Whether a type contains one, or is one.
     contains: HashMap<TypeIndex, bool>,
-    /// The farthest that a target lies below a type, in bytes of collapsed
-    /// offset.
+    /// The farthest that one lies below a type, in bytes of collapsed offset.
     farthest: HashMap<TypeIndex, Option<u128>>,
 }
 
 impl Containing {
+    /// Whether a type contains an object of `b`, or is one.
     fn contains(
         &mut self,
         types: &Types,
         ty: TypeIndex,
-        // What a target is, or is seen as.
-        (object, is_target): (TypeIndex, impl Fn(TypeIndex) -> bool),
+        b: &Resolved,
         budget: &mut Budget,
     ) -> Result<bool, Exhausted> {
-        let looks = Cell::new(0);
-        let found = search(&mut self.contains, ty, |ty| {
+        if b.has_object(types, ty) {
+            return Ok(true);
+        }
+        // Types whose fields are being looked at, and the next field of each.
+        let mut open = vec![(ty, 0_usize)];
+        while let Some((ty, next)) = open.pop() {
+            if next == 0 && self.contains.contains_key(&ty) {
+                continue;
+            }
             budget.spend()?;
-            budget.look(looks.take())?;
-            let fields = types.fields(ty).iter().map(|field| field.ty);
-            Ok((is_target(ty), fields.filter(|&ty| may_lead(types, ty, object, &looks))))
-        })?;
-        budget.look(looks.take())?;
-        Ok(found)
+            let before = next.checked_sub(1).map(|at| types.fields(ty)[at].ty);
+            let found = before.map_or(b.has_object(types, ty), |it| self.contains[&it]);
+            let rest = types.fields(ty)[next..].iter();
+            let looked = rest.take_while(|field| !types.may_hold(field.ty, b.base)).count();
+            budget.look(looked)?;
+            match types.fields(ty).get(next + looked).filter(|_| !found) {
+                Some(field) => open.extend([(ty, next + looked + 1), (field.ty, 0)]),
+                None => _ = self.contains.insert(ty, found),
+            }
+        }
+        Ok(self.contains[&ty])
     }
 
     fn farthest(
         &mut self,
         types: &Types,
         ty: TypeIndex,
-        is_target: impl Fn(TypeIndex) -> bool,
+        b: &Resolved,
         budget: &mut Budget,
     ) -> Result<Option<u128>, Exhausted> {
         if let Some(&known) = self.farthest.get(&ty) {
             return Ok(known);
         }
-        let (mut seen, mut below) = (HashSet::from([ty]), vec![ty]);
+        let mut below = IndexSet::<TypeIndex>::from_iter([ty]);
         let mut next = 0;
-        while let Some(&ty) = below.get(next) {
+        while let Some(&ty) = below.get_index(next) {
             next += 1;
-            if !self.contains.contains_key(&ty) {
-                budget.spend()?;
-                budget.look(types.fields(ty).len())?;
-            }
-            for field in types.fields(ty) {
-                if !self.farthest.contains_key(&field.ty) && seen.insert(field.ty) {
-                    below.push(field.ty);
-                }
-            }
+            budget.spend()?;
+            budget.look(types.fields(ty).len())?;
+            let inside = types.fields(ty).iter().map(|field| field.ty);
+            below.extend(inside.filter(|ty| !self.farthest.contains_key(ty)));
         }
         // What a type contains has a lower rank.
         below.sort_unstable_by_key(|&ty| types.get(ty).rank);
@@ -78,305 +85,320 @@ impl Containing {
                 let inside = self.farthest.get(&field.ty).copied().flatten()?;
                 Some(u128::from(field.offset) + inside)
             });
-            let farthest = inside.max().or(is_target(ty).then_some(0));
+            let farthest = inside.max().or(b.has_object(types, ty).then_some(0));
             self.farthest.insert(ty, farthest);
-            self.contains.insert(ty, farthest.is_some());
         }
         Ok(self.farthest.get(&ty).copied().flatten())
     }
 }
 
-/// Looks whether a field of a type may lead to an object.
-fn may_lead(types: &Types, ty: TypeIndex, object: TypeIndex, looks: &Cell<usize>) -> bool {
-    looks.set(looks.get() + 1);
-    types.may_hold(ty, object)
+/// A place on a path that a tag denotes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+struct Place {
+    ty: TypeIndex,
+    /// What remains of the tag's offset.
+    rest: u64,
+    /// Its number in [`Denoted`]; 0 on a walk.
+    number: u32,
 }
 
-/// Returns whether a target can be reached from a place: depth first, in order,
-/// no place visited twice. `visit` says whether a place is a target, and what
-/// comes after it; nothing comes after itself.
-fn search<P: Copy + Eq + std::hash::Hash, N: Iterator<Item = P>>(
-    known: &mut HashMap<P, bool>,
-    start: P,
-    mut visit: impl FnMut(P) -> Result<(bool, N), Exhausted>,
-) -> Result<bool, Exhausted> {
-    let mut open: Vec<(P, N)> = Vec::new();
-    let mut at = start;
-    loop {
-        let found = match known.get(&at) {
-            Some(&known) => known,
-            None => {
-                let (is_target, next) = visit(at)?;
-                open.push((at, next));
-                is_target
-            }
-        };
-        // Back to where there is more to see.
-        at = loop {
-            let Some((place, next)) = open.last_mut() else { return Ok(found) };
-            if !found && let Some(next) = next.next() {
-                break next;
-            }
-            known.insert(*place, found);
-            open.pop();
-        };
-    }
+/// The places from which a path that a tag denotes goes on, its base type first, and how:
+/// by which fields to which places.
+#[derive(Clone, Debug)]
+pub(super) struct Denoted {
+    places: Box<[(TypeIndex, u64, Range<u32>)]>,
+    ways: Box<[(u32, u32)]>,
+    /// What lies in the members of overlapping aggregates that not every path takes.
+    beside: TypeSet,
 }
 
-/// An access and the places from which a path that it denotes goes on.
-#[derive(Debug)]
-pub(crate) struct SearchedAccess {
-    pub(crate) access: Resolved,
-    reach: Containing,
-    /// Whether a path goes on from a type and the offset that remains from its
-    /// start, as far as it was asked.
-    alive: HashMap<(TypeIndex, u64), bool>,
-}
-
-impl SearchedAccess {
-    pub(crate) fn new(access: Resolved) -> SearchedAccess {
-        SearchedAccess { access, reach: Containing::default(), alive: HashMap::default() }
-    }
-
-    /// Whether the access denotes any path.
-    pub(crate) fn denotes(
-        &mut self,
+impl Denoted {
+    /// Finds out what a tag denotes: `None` if no path.
+    pub(super) fn new(
         types: &Types,
+        access: &Resolved,
         budget: &mut Budget,
-    ) -> Result<bool, Exhausted> {
-        self.is_alive(types, (self.access.base, self.access.offset), budget)
-    }
-
-    fn is_alive(
-        &mut self,
-        types: &Types,
-        place: (TypeIndex, u64),
-        budget: &mut Budget,
-    ) -> Result<bool, Exhausted> {
-        let SearchedAccess { access, reach, alive } = self;
-        let is_access = |ty| ty == access.access;
-        // Not that of a class without data, which counts for nothing in `far`.
+    ) -> Result<Option<Denoted>, Exhausted> {
+        // A class without data counts for nothing in `far`.
         let formed = types.get(access.access).format.is_some();
-        let looks = Cell::new(0);
-        let found = search(alive, place, |(ty, rest)| {
+        let end = (access.access, 0);
+        let mut open = vec![(access.base, access.offset)];
+        // The places found, each with those before it.
+        let mut found = IndexMap::<_, Vec<_>>::from_iter([(open[0], Vec::new())]);
+        let next = |(ty, rest): (TypeIndex, u64)| {
+            let fields = types.fields(ty).iter().enumerate().filter(move |_| (ty, rest) != end);
+            fields.map_while(move |(number, field)| {
+                Some((number as u32, (field.ty, rest.checked_sub(field.offset)?)))
+            })
+        };
+        while let Some(place) = open.pop() {
             budget.spend()?;
-            budget.look(looks.take())?;
-            let leads = match rest {
-                0 => reach.contains(types, ty, (access.access, is_access), budget)?,
-                _ if formed && u128::from(rest) > types.get(ty).far => false,
-                _ => reach.farthest(types, ty, is_access, budget)? >= Some(rest.into()),
-            };
-            let fields = if leads { types.fields(ty) } else { &[] };
-            let next = fields
-                .iter()
-                .map_while(move |field| Some((field.ty, rest.checked_sub(field.offset)?)));
-            let next = next.filter(|&(ty, _)| may_lead(types, ty, access.access, &looks));
-            Ok(((ty, rest) == (access.access, 0), next))
-        })?;
-        budget.look(looks.take())?;
-        Ok(found)
-    }
-
-    fn ends_at(&self, ty: TypeIndex, rest: u64) -> bool {
-        (ty, rest) == (self.access.access, 0)
-    }
-
-    /// The fields of a type through which a denoted path goes on.
-    pub(crate) fn fields<'t>(
-        &mut self,
-        types: &'t Types,
-        ty: TypeIndex,
-        rest: u64,
-        budget: &mut Budget,
-    ) -> Result<Vec<(usize, &'t Field, u64)>, Exhausted> {
-        let mut fields = Vec::new();
-        let looks = Cell::new(0);
-        for (number, field) in types.fields(ty).iter().enumerate() {
-            let Some(rest) = rest.checked_sub(field.offset) else { break };
-            if may_lead(types, field.ty, self.access.access, &looks)
-                && self.is_alive(types, (field.ty, rest), budget)?
-            {
-                fields.push((number, field, rest));
+            budget.look(types.fields(place.0).len())?;
+            for (_, (ty, rest)) in next(place) {
+                let in_reach = !formed || u128::from(rest) <= types.get(ty).far;
+                if !in_reach || !types.may_hold(ty, access.access) {
+                    continue;
+                }
+                budget.spend()?;
+                let known = found.len();
+                found.entry((ty, rest)).or_default().push(place);
+                if found.len() > known {
+                    open.push((ty, rest));
+                }
             }
         }
-        budget.look(looks.take())?;
-        Ok(fields)
+        // Those from which the end is reached, found backwards.
+        let mut alive = HashSet::default();
+        open.extend(found.contains_key(&end).then_some(end));
+        while let Some(place) = open.pop() {
+            if alive.insert(place) {
+                open.extend(&found[&place]);
+            }
+        }
+        if alive.is_empty() {
+            return Ok(None);
+        }
+        let numbers: IndexSet<_> = found.into_keys().filter(|it| alive.contains(it)).collect();
+        let mut ways = Vec::new();
+        let place = |&place: &(TypeIndex, u64)| {
+            let first = ways.len() as u32;
+            ways.extend(
+                next(place)
+                    .filter_map(|(field, next)| Some((field, numbers.get_index_of(&next)? as u32))),
+            );
+            (place.0, place.1, first..ways.len() as u32)
+        };
+        let places: Box<[_]> = numbers.iter().map(place).collect();
+        let mut beside = TypeSet::default();
+        for (ty, _, Range { start, end }) in &places {
+            let taken = &ways[*start as usize..*end as usize];
+            let members = types.fields(*ty).iter().filter(|_| types.get(*ty).overlapping);
+            for (at, member) in members.enumerate() {
+                if taken.len() != 1 || taken[0].0 as usize != at {
+                    beside = beside.union(types.inside(member.ty));
+                }
+            }
+        }
+        Ok(Some(Denoted { places, ways: ways.into(), beside }))
     }
 
-    /// Goes on from a place where a denoted path does to the end of one.
-    fn finish(
-        &self,
-        types: &Types,
-        (mut ty, mut rest): (TypeIndex, u64),
-        mut link: Link,
-        arena: &mut PathArena,
-    ) -> Link {
-        while !self.ends_at(ty, rest) {
-            // The search for it left the first behind.
-            let found = types.fields(ty).iter().enumerate().find_map(|(number, field)| {
-                let rest = rest.checked_sub(field.offset)?;
-                let alive = self.alive.get(&(field.ty, rest)) == Some(&true);
-                alive.then_some((number, field.ty, rest))
-            });
-            let Some((number, inside, left)) = found else { break };
-            link = arena.step(link, ty, number);
-            (ty, rest) = (inside, left);
-        }
-        link
+    fn place(&self, number: u32) -> Place {
+        let (ty, rest, _) = self.places[number as usize];
+        Place { ty, rest, number }
     }
+}
+
+/// An access, and what its tag denotes; `None` for a regular tag, to which one walk
+/// leads.
+pub(super) type Side<'d> = (Resolved, Option<&'d Denoted>);
+
+fn start((access, _): Side<'_>) -> Place {
+    Place { ty: access.base, rest: access.offset, number: 0 }
+}
+
+fn is_end((access, _): Side<'_>, place: Place) -> bool {
+    (place.ty, place.rest) == (access.access, 0)
+}
+
+/// The fields by which a denoted path goes on, and the places to which they lead.
+fn fields<'t>(
+    types: &'t Types,
+    (_, denoted): Side<'t>,
+    place: Place,
+) -> impl Iterator<Item = (usize, &'t Field, Place)> {
+    let all = types.fields(place.ty);
+    let walk = match denoted {
+        None => types.field_at(place.ty, place.rest),
+        Some(_) => None,
+    };
+    let on_walk = walk.into_iter().map(move |at| {
+        let field = &all[at];
+        (at, field, Place { ty: field.ty, rest: place.rest - field.offset, number: 0 })
+    });
+    let ways = denoted.into_iter().flat_map(move |denoted| {
+        let Range { start, end } = denoted.places[place.number as usize].2;
+        let ways = denoted.ways[start as usize..end as usize].iter();
+        ways.map(move |&(at, next)| (at as usize, &all[at as usize], denoted.place(next)))
+    });
+    on_walk.chain(ways)
+}
+
+/// Goes on from a place on a denoted path to the end of one.
+fn finish(
+    types: &Types,
+    side: Side<'_>,
+    mut place: Place,
+    mut link: Link,
+    arena: &mut PathArena,
+) -> Link {
+    if !arena.is_asked() {
+        return link;
+    }
+    while !is_end(side, place)
+        && let Some((number, _, next)) = fields(types, side, place).next()
+    {
+        link = arena.step(link, place.ty, number);
+        place = next;
+    }
+    link
 }
 
 /// Three paths: p from the outer base, q from there to an object of the other
 /// access, and r from that object.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Paths {
-    pub(crate) p: Link,
-    pub(crate) q: Link,
-    pub(crate) r: Link,
+pub(super) struct Paths {
+    pub(super) p: Link,
+    pub(super) q: Link,
+    pub(super) r: Link,
 }
 
 /// What the search found.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Found {
+pub(super) enum Found {
     /// The paths never part, or part where slots meet.
     Meet(Paths),
-    /// There are paths, but all part where slots do not meet; or under
-    /// `union-strict`, which gives no example, where p and q must not part.
+    /// There may be paths, but all part where slots do not meet; with an example, if
+    /// somebody asks for one.
     Apart(Option<Paths>),
     /// No object of the other access lies in this one's base.
     Nothing,
 }
 
 /// Looks for objects of `b` from `a.base` whose slots meet those of `a`.
-pub(crate) struct Search<'s> {
+pub(super) struct Search<'s> {
     types: &'s Types,
-    a: &'s mut SearchedAccess,
-    b: &'s mut SearchedAccess,
+    a: Side<'s>,
+    b: Side<'s>,
     strict: bool,
-    /// The types that contain objects of `b`.
     objects: Containing,
+    /// Where p, and q or r, have come to without having parted: p's place, and r's if q
+    /// has ended.
+    open: Vec<(Place, Option<Place>, Paths)>,
+    seen: Vec<(Place, Option<Place>)>,
+    /// The same, where they are many.
+    many: HashSet<(Place, Option<Place>)>,
     apart: Option<Paths>,
 }
 
-/// Where p, and q or r, have come to without having parted.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-struct SearchPlace {
-    ty: TypeIndex,
-    /// What remains of p's offset.
-    p: u64,
-    /// What remains of r's offset; `None` while q has not ended.
-    r: Option<u64>,
-}
-
 impl<'s> Search<'s> {
-    pub(crate) fn new(
-        types: &'s Types,
-        (a, b): (&'s mut SearchedAccess, &'s mut SearchedAccess),
-        strict: bool,
-    ) -> Self {
-        Search { types, a, b, strict, objects: Containing::default(), apart: None }
+    pub(super) fn new(types: &'s Types, (a, b): (Side<'s>, Side<'s>), strict: bool) -> Self {
+        let (objects, open, seen, many) = Default::default();
+        Search { types, a, b, strict, objects, open, seen, many, apart: None }
     }
 
-    pub(crate) fn run(
-        &mut self,
+    pub(super) fn run(
+        mut self,
         arena: &mut PathArena,
         budget: &mut Budget,
     ) -> Result<Found, Exhausted> {
-        let start = SearchPlace { ty: self.a.access.base, p: self.a.access.offset, r: None };
-        let at_start = Paths { p: Link::START, q: Link::START, r: Link::START };
-        let mut seen = HashSet::from([start]);
-        let mut work = vec![(start, at_start)];
-        if !self.holds_object(start.ty, budget)? {
+        let outer = self.a.0.base;
+        if arena.is_asked() && !self.objects.contains(self.types, outer, &self.b.0, budget)? {
             return Ok(Found::Nothing);
         }
-        while let Some((place, paths)) = work.pop() {
+        let paths = Paths { p: Link::START, q: Link::START, r: Link::START };
+        self.push(start(self.a), None, paths);
+        while let Some((p, r, paths)) = self.open.pop() {
             budget.spend()?;
-            let met = match place.r {
-                None => self.together(place, paths, arena, budget)?,
-                Some(rest) => self.inside(place, rest, paths, arena, budget)?,
+            let met = match r {
+                None => self.together(p, paths, arena, budget)?,
+                Some(r) => self.inside(p, r, paths, arena, budget)?,
             };
-            match met {
-                Ok(paths) => return Ok(Found::Meet(paths)),
-                Err(next) => {
-                    for (place, paths) in next {
-                        if seen.insert(place) {
-                            work.push((place, paths));
-                        }
-                    }
-                }
+            if let Some(paths) = met {
+                return Ok(Found::Meet(paths));
             }
         }
         Ok(Found::Apart(self.apart))
     }
 
-    /// p and q have come to one place. Returns paths that meet, or the places
-    /// that come next.
-    fn together(
-        &mut self,
-        place: SearchPlace,
-        paths: Paths,
-        arena: &mut PathArena,
-        budget: &mut Budget,
-    ) -> Result<Result<Paths, Vec<(SearchPlace, Paths)>>, Exhausted> {
-        let SearchPlace { ty, p: rest, .. } = place;
-        let b = self.b.access;
-        let mut next = Vec::new();
-        if b.has_object(self.types, ty) {
-            if b.is_whole() {
-                // r is empty, so p goes on where q and r have ended.
-                return Ok(Ok(self.finish_p((ty, rest), paths, arena)));
+    fn push(&mut self, p: Place, r: Option<Place>, paths: Paths) {
+        const FEW: usize = 16;
+        let new = match self.seen.len() {
+            FEW => self.many.insert((p, r)) && !self.seen.contains(&(p, r)),
+            _ => !self.seen.contains(&(p, r)),
+        };
+        if new {
+            if self.seen.len() < FEW {
+                self.seen.push((p, r));
             }
-            let inside = SearchPlace { r: Some(b.offset), ..place };
-            next.push((inside, Paths { q: paths.p, r: Link::START, ..paths }));
+            self.open.push((p, r, paths));
         }
-        if self.a.ends_at(ty, rest) && self.holds_object(ty, budget)? {
-            let paths = Paths { q: paths.p, ..paths };
-            return Ok(Ok(self.finish_q(ty, paths, arena)));
-        }
-        let fields = self.a.fields(self.types, ty, rest, budget)?;
-        for &(number, field, inside) in &fields {
-            budget.spend()?;
-            let link = arena.step(paths.p, ty, number);
-            if self.holds_object(field.ty, budget)? {
-                let place = SearchPlace { ty: field.ty, p: inside, r: None };
-                next.push((place, Paths { p: link, ..paths }));
-            }
-            if !self.strict
-                && let Some(met) =
-                    self.part(place, (number, field, inside), paths, arena, budget)?
-            {
-                return Ok(Ok(met));
-            }
-        }
-        Ok(Err(next))
     }
 
-    /// p goes on by one field, with so much of its offset left, and q by another.
-    /// Returns paths that meet.
-    fn part(
+    /// p and q have come to one place. Returns paths that meet.
+    fn together(
         &mut self,
-        place: SearchPlace,
-        (number, field, inside): (usize, &Field, u64),
+        p: Place,
         paths: Paths,
         arena: &mut PathArena,
         budget: &mut Budget,
     ) -> Result<Option<Paths>, Exhausted> {
-        let SearchPlace { ty, p: rest, .. } = place;
-        let p = arena.step(paths.p, ty, number);
-        for (other, their_field) in self.types.fields(ty).iter().enumerate() {
+        let (types, (b, _)) = (self.types, self.b);
+        if b.has_object(types, p.ty) {
+            if b.is_whole() {
+                // r is empty, so p goes on where q and r have ended.
+                let of_p = finish(types, self.a, p, paths.p, arena);
+                return Ok(Some(Paths { p: of_p, ..paths }));
+            }
+            let paths = Paths { q: paths.p, r: Link::START, ..paths };
+            self.push(p, Some(start(self.b)), paths);
+        }
+        if is_end(self.a, p) && self.objects.contains(types, p.ty, &b, budget)? {
+            let paths = Paths { q: paths.p, ..paths };
+            return Ok(Some(self.finish_q(p.ty, paths, arena)));
+        }
+        let overlapping = types.get(p.ty).overlapping;
+        // In a plain aggregate only what reaches past its slot meets another field.
+        let slots = |side: Side<'_>| side.0.size == Size::Slot;
+        let keeps = !overlapping && slots(self.a) && slots(self.b);
+        let beside = || self.a.1.is_none_or(|denoted| denoted.beside.may_have(b.base));
+        let parts = match overlapping {
+            true => !self.strict && beside(),
+            false => !keeps || arena.is_asked(),
+        };
+        for (number, field, inside) in fields(types, self.a, p) {
             budget.spend()?;
-            if other == number || !self.holds_object(their_field.ty, budget)? {
+            if types.may_hold(field.ty, b.base) {
+                let link = arena.step(paths.p, p.ty, number);
+                self.push(inside, None, Paths { p: link, ..paths });
+            }
+            if parts && let Some(met) = self.part((p, number, inside), paths, arena, budget)? {
+                return Ok(Some(met));
+            }
+        }
+        Ok(None)
+    }
+
+    /// p goes on from a place by one field to the next, and q by another field. Returns
+    /// paths that meet.
+    fn part(
+        &mut self,
+        (from, number, inside): (Place, usize, Place),
+        paths: Paths,
+        arena: &mut PathArena,
+        budget: &mut Budget,
+    ) -> Result<Option<Paths>, Exhausted> {
+        let (types, (b, _)) = (self.types, self.b);
+        let fields = types.fields(from.ty);
+        budget.look(fields.len())?;
+        for (other, field) in fields.iter().enumerate() {
+            if other == number
+                || !types.may_hold(field.ty, b.base)
+                || !self.objects.contains(types, field.ty, &b, budget)?
+            {
                 continue;
             }
+            budget.spend()?;
             // The farthest that b can start from this type.
-            let start = u128::from(their_field.offset)
-                + self.farthest_object(their_field.ty, budget)?
-                + u128::from(self.b.access.offset);
-            let meet = self.slots_meet(ty, (field, rest.into()), (their_field, start));
-            if meet || self.apart.is_none() {
-                let q = arena.step(paths.p, ty, other);
-                let paths = self.finish_p((field.ty, inside), Paths { p, q, ..paths }, arena);
-                let paths = self.finish_q(their_field.ty, paths, arena);
+            let start = u128::from(field.offset)
+                + self.farthest_object(field.ty, budget)?
+                + u128::from(b.offset);
+            let ours = (&fields[number], from.rest.into());
+            let meet = self.slots_meet(from.ty, ours, (field, start));
+            if meet || self.apart.is_none() && arena.is_asked() {
+                let p = arena.step(paths.p, from.ty, number);
+                let p = finish(types, self.a, inside, p, arena);
+                let q = arena.step(paths.p, from.ty, other);
+                let paths = self.finish_q(field.ty, Paths { p, q, ..paths }, arena);
                 if meet {
                     return Ok(Some(paths));
                 }
@@ -386,75 +408,54 @@ impl<'s> Search<'s> {
         Ok(None)
     }
 
-    /// q has ended; p and r have come to one place, with `rest` of r's offset
-    /// to go. Returns paths that meet, or the places that come next.
+    /// q has ended; p and r have come to one type. Returns paths that meet.
     fn inside(
         &mut self,
-        place: SearchPlace,
-        rest: u64,
+        p: Place,
+        r: Place,
         paths: Paths,
         arena: &mut PathArena,
         budget: &mut Budget,
-    ) -> Result<Result<Paths, Vec<(SearchPlace, Paths)>>, Exhausted> {
-        let SearchPlace { ty, p: our_rest, .. } = place;
-        if self.a.ends_at(ty, our_rest) || self.b.ends_at(ty, rest) {
-            let paths = self.finish_p((ty, our_rest), paths, arena);
-            return Ok(Ok(Paths {
-                r: self.b.finish(self.types, (ty, rest), paths.r, arena),
-                ..paths
-            }));
+    ) -> Result<Option<Paths>, Exhausted> {
+        let (types, a, b) = (self.types, self.a, self.b);
+        let finish = |p: Place, r: Place, paths: Paths, arena: &mut PathArena| Paths {
+            p: finish(types, a, p, paths.p, arena),
+            r: finish(types, b, r, paths.r, arena),
+            ..paths
+        };
+        if is_end(a, p) || is_end(b, r) {
+            return Ok(Some(finish(p, r, paths, arena)));
         }
-        let mut next = Vec::new();
-        let theirs = self.b.fields(self.types, ty, rest, budget)?;
-        for (number, field, inside) in self.a.fields(self.types, ty, our_rest, budget)? {
-            for &(other, their_field, their_inside) in &theirs {
+        for (number, field, next) in fields(types, a, p) {
+            for (other, their_field, their_next) in fields(types, b, r) {
                 budget.spend()?;
                 let same = number == other;
                 let meet = !same
-                    && self.slots_meet(ty, (field, our_rest.into()), (their_field, rest.into()));
-                if !same && !meet && self.apart.is_some() {
+                    && self.slots_meet(p.ty, (field, p.rest.into()), (their_field, r.rest.into()));
+                if !same && !meet && (self.apart.is_some() || !arena.is_asked()) {
                     continue;
                 }
-                let paths = Paths {
-                    p: arena.step(paths.p, ty, number),
-                    r: arena.step(paths.r, ty, other),
-                    ..paths
-                };
-                if same {
-                    next.push((
-                        SearchPlace { ty: field.ty, p: inside, r: Some(their_inside) },
-                        paths,
-                    ));
-                    continue;
+                let (ours, theirs) = (paths.p, paths.r);
+                let p = arena.step(ours, p.ty, number);
+                let paths = Paths { p, r: arena.step(theirs, r.ty, other), ..paths };
+                match () {
+                    () if same => self.push(next, Some(their_next), paths),
+                    () if meet => return Ok(Some(finish(next, their_next, paths, arena))),
+                    () => self.apart = Some(finish(next, their_next, paths, arena)),
                 }
-                let paths = self.finish_p((field.ty, inside), paths, arena);
-                let r = self.b.finish(self.types, (their_field.ty, their_inside), paths.r, arena);
-                let paths = Paths { r, ..paths };
-                if meet {
-                    return Ok(Ok(paths));
-                }
-                self.apart = Some(paths);
             }
         }
-        Ok(Err(next))
-    }
-
-    /// Whether a type is an object of b or contains one.
-    fn holds_object(&mut self, ty: TypeIndex, budget: &mut Budget) -> Result<bool, Exhausted> {
-        let b = self.b.access;
-        let is_object = |ty| b.has_object(self.types, ty);
-        self.objects.contains(self.types, ty, (b.base, is_object), budget)
+        Ok(None)
     }
 
     /// How far from the start of a type an object of b may lie, where that
     /// counts: where an access is known to be larger than its slot.
     fn farthest_object(&mut self, ty: TypeIndex, budget: &mut Budget) -> Result<u128, Exhausted> {
-        let (a, b) = (self.a.access, self.b.access);
-        if a.size.or(b.size).is_none() {
+        let (a, b) = (self.a.0, self.b.0);
+        if a.size.bytes().or(b.size.bytes()).is_none() {
             return Ok(0);
         }
-        let has_object = |ty| b.has_object(self.types, ty);
-        Ok(self.objects.farthest(self.types, ty, has_object, budget)?.unwrap_or(0))
+        Ok(self.objects.farthest(self.types, ty, &b, budget)?.unwrap_or(0))
     }
 
     /// Whether the slots of two fields of `ty` meet. Each field comes with
@@ -463,21 +464,21 @@ impl<'s> Search<'s> {
         if self.types.get(ty).overlapping {
             return true;
         }
-        // An access known to be larger than its slot runs into the next.
-        let (a, b) = ((ours, self.a.access.size), (theirs, self.b.access.size));
+        // An access larger than its slot runs into the next.
+        let (a, b) = ((ours, self.a.0.size), (theirs, self.b.0.size));
         let (((_, start), size), ((after, _), _)) =
             if ours.0.offset < theirs.0.offset { (a, b) } else { (b, a) };
-        size.is_some_and(|size| start + u128::from(size) > u128::from(after.offset))
-    }
-
-    fn finish_p(&self, from: (TypeIndex, u64), paths: Paths, arena: &mut PathArena) -> Paths {
-        Paths { p: self.a.finish(self.types, from, paths.p, arena), ..paths }
+        match size {
+            Size::Slot => false,
+            Size::Bytes(size) => start + u128::from(size) > u128::from(after.offset),
+            Size::Unknown => true,
+        }
     }
 
     /// Goes on to the first object, and from there along some r.
     fn finish_q(&self, mut ty: TypeIndex, mut paths: Paths, arena: &mut PathArena) -> Paths {
-        let b = self.b.access;
-        while !b.has_object(self.types, ty) {
+        let b = self.b.0;
+        while arena.is_asked() && !b.has_object(self.types, ty) {
             let fields = self.types.fields(ty);
             // The search for it left the first behind.
             let to_object = |field: &Field| self.objects.contains.get(&field.ty) == Some(&true);
@@ -485,7 +486,7 @@ impl<'s> Search<'s> {
             paths.q = arena.step(paths.q, ty, number);
             ty = fields[number].ty;
         }
-        paths.r = self.b.finish(self.types, (b.base, b.offset), Link::START, arena);
+        paths.r = finish(self.types, self.b, start(self.b), Link::START, arena);
         paths
     }
 }

@@ -4,19 +4,19 @@
 //! # Theory
 //!
 //! Two accesses may alias iff one of these holds: their roots differ; one is
-//! whole and its access type an ancestor of the other's; one denotes no path;
-//! or they *overlap*: a path q leads from one base type to an object of the
-//! other access, and the bytes of some denoted path p of the one meet those of
-//! some denoted path r of the other, moved by q. The first three are look-ups.
-//! The rest of this module decides overlap without listing paths, elements or
-//! bytes.
+//! whole and its access type an ancestor of the other's; one denotes no path, or
+//! leaves its base type; or they *overlap*: a path q leads from one base type to an
+//! object of the other access, and the bytes of some denoted path p of the one meet
+//! those of some denoted path r of the other, moved by q. All but the last are
+//! look-ups. The rest of this module decides overlap without listing paths, elements
+//! or bytes.
 //!
 //! **A path in brief.** All denoted paths have one collapsed offset, so a path
 //! matters only by the arrays it crosses: the bytes are an interval at a fixed
-//! start, repeated at the strides of the arrays, with the innermost array
-//! cutting its last elements short. The cut leaves at most two such patterns:
-//! the uncut elements, and the first cut one, which covers those after it. The
-//! order of the strides does not matter, and equal ones add up.
+//! start, repeated at the strides of the arrays, and cut at the end of the base type
+//! (see [`extent`](crate::extent)). Elements that are cut reach to that end, so that the
+//! first covers those after it. The order of the strides does not matter, and equal
+//! ones add up.
 //!
 //! **Merging.** The traversals (`denoted`, `objects`) visit types in topological order, so all
 //! ways to a type have arrived before any goes on. Ways to one place (a type
@@ -28,117 +28,288 @@
 //! decided in `stride` by division, Euclid's algorithm, and trials where more
 //! than two strides remain.
 //!
-//! **Strict.** p and q choose the same field wherever both choose. So q ends at
-//! a place on p's way, and the search for p carries along where that was; or q
-//! goes on where p ends.
+//! **Strict.** p and q choose the same field wherever both choose, unless the two
+//! fields share no byte. So q ends at a place on p's way; or it goes on where p ends; or
+//! it leaves p's way at a struct, where bytes of p reach it that leave their field.
 //!
 //! **Old format.** Without sizes only the place where two paths part says
 //! anything; see `inferred`.
 //!
+//! # Two halves
+//!
+//! What a tag denotes depends on the tag alone, and is found when it is first asked
+//! about; whether two such sets meet depends on the pair. Neither depends on what else
+//! is in the graph, so answers are the same for clones, replicas and grown graphs.
+//!
 //! # Limits
 //!
-//! All loops are charged to a budget per query (`limits`), nothing recurses
+//! All loops are charged to a budget for each half (`limits`), nothing recurses
 //! with the depth of the types, and beyond a limit the answer is `MayAlias`.
-//! Under `union-strict` that answer is checked against `union`, so that the
-//! stricter rule never answers `MayAlias` where the other proves more.
 
 mod access;
 mod arena;
+mod bytes;
+mod clear;
 mod definition;
 mod denoted;
 mod generic;
 mod inferred;
 mod objects;
 mod stride;
-mod tables;
 mod traversal;
-mod types;
 
-use std::cell::Cell;
+use std::sync::OnceLock;
 
 use access::Resolved;
-use definition::UnionDefinition;
-use tables::UnionTables;
-use types::Types;
+use definition::{Denotation, UnionDefinition};
+pub(super) use stride::{Stride, span};
 
 use super::access::Access;
 use super::clause::Clause;
-use super::index::Index;
-use super::limits::STEPS;
-use super::rule::{Candidates, Decision, Rule};
-use crate::graph::{Graph, Tag, TagId};
+use super::index::{Index, Role};
+use super::limits::Exhausted;
+use super::rule::{Decision, Place, Rule};
+use super::types::TypeIndex;
+use crate::extent::Size;
+use crate::graph::{Format, Graph, Tag, TagId};
 
 /// Rules `union` and `union-strict`.
 #[derive(Clone, Debug)]
 pub(super) struct Union {
     strict: bool,
-    types: Types,
-    tables: UnionTables,
+    /// What is known of each tag that is not regular.
+    others: Vec<Other>,
+    /// How large an access by each tag may be that only touches the scalar to which a
+    /// clear walk leads; 0 where there is none.
+    rooms: Vec<u32>,
+}
+
+/// What is known of a tag that is neither regular nor rejected.
+#[derive(Clone, Debug)]
+struct Other {
+    base: TypeIndex,
+    offset: u64,
+    size: Size,
+    /// Whether the tag's own size leaves the base type.
+    leaves: bool,
+    /// The cursor of a tag that only its size keeps from being regular.
+    cursor: Option<u32>,
+    /// What it denotes, when that was asked for: `None` if no path, or if the search
+    /// has reached its limit.
+    denotation: OnceLock<Option<Denotation>>,
 }
 
 impl Union {
     pub(super) fn new(strict: bool) -> Self {
-        Union { strict, types: Types::default(), tables: UnionTables::new(strict) }
+        Union { strict, others: Vec::new(), rooms: Vec::new() }
     }
 
-    fn definition(&self, steps: u32) -> UnionDefinition<'_> {
-        UnionDefinition { types: &self.types, steps, spent: Cell::new(0) }
-    }
-}
-
-impl Rule for Union {
-    fn add(&mut self, graph: &Graph, index: &mut Index, tag: TagId) -> bool {
-        self.types.extend(graph);
-        self.tables.add(&self.types, graph, index, tag)
-    }
-
-    fn was_short(&self) -> bool {
-        self.tables.was_short()
-    }
-
-    fn decide(&self, graph: &Graph, index: &Index, a: TagId, b: TagId) -> Option<bool> {
-        self.tables.decide(&self.types, graph, index, (a, b))
-    }
-
-    fn decide_sized(&self, graph: &Graph, index: &Index, pair: (Access, Access)) -> Option<bool> {
-        self.tables.decide_sized(&self.types, graph, index, pair)
-    }
-
-    fn define(&self, graph: &Graph, _: &Index, pair: (Access, Access), steps: u32) -> Decision {
-        self.definition(steps).decide(graph, pair, self.strict)
+    /// What a tag denotes that is neither regular nor rejected.
+    fn denotation(
+        &self,
+        (graph, index): (&Graph, &Index),
+        (tag, number): (TagId, u32),
+        left: &mut u64,
+    ) -> Option<&Denotation> {
+        let Other { base, leaves, denotation: known, .. } = &self.others[number as usize];
+        if known.get().is_none() && *left == 0 {
+            return None;
+        }
+        let find = || {
+            let access = Resolved::new(&index.types, graph, tag.into()).ok()?;
+            let (found, steps) = Denotation::new(&index.types, &access);
+            *left = left.saturating_sub(steps.into());
+            let found = found.ok()?;
+            if found.is_some() && !leaves {
+                index.set_base(tag.index, *base);
+            }
+            found
+        };
+        known.get_or_init(find).as_ref()
     }
 
-    /// Where rule `union-strict` proves more than `union`, shows what it does not
-    /// count.
-    fn explain(
+    /// What an access denotes that is not of a regular tag; or why nothing is known.
+    fn paths(
         &self,
         graph: &Graph,
         index: &Index,
-        pair: (Access, Access),
-        steps: u32,
-    ) -> Decision {
-        let decision = self.define(graph, index, pair, steps);
-        if self.strict && decision.clause.is_no_alias() {
-            let union = self.definition(steps).decide(graph, pair, false);
-            if !union.clause.is_no_alias() {
-                return Decision { clause: Clause::Parted, ..union };
+        (tag, access): (Option<TagId>, &Resolved),
+    ) -> Result<Option<&Denotation>, Clause> {
+        let tag = tag.ok_or(Clause::NoTag)?;
+        match index.role(tag.index) {
+            Role::Rejected => Err(Clause::Malformed),
+            Role::Regular(..) => Ok(None),
+            Role::Other(_, number) => {
+                match self.denotation((graph, index), (tag, number), &mut { u64::MAX }) {
+                    None => Err(match Denotation::new(&index.types, access).0 {
+                        Ok(_) => Clause::Malformed,
+                        Err(Exhausted) => Clause::Limit,
+                    }),
+                    found => Ok(found),
+                }
             }
         }
-        decision
     }
 
-    fn candidates(&self, index: &Index, tag: TagId) -> Option<Candidates> {
-        self.tables.candidates(index, tag)
+    /// Where an access starts and how large it is, of a tag that is not rejected.
+    fn start(&self, index: &Index, access: Access) -> Option<Start> {
+        let tag = access.tag?.index;
+        let room = self.rooms[tag as usize];
+        let within = |size: u64| size != 0 && size <= room.into();
+        let (root, base, offset, own, cursor) = match index.role(tag) {
+            Role::Rejected => return None,
+            Role::Regular(root, cursor) => {
+                let base = index.walks.ty(cursor);
+                (root, base, index.walks.offset(cursor), Size::Slot, Some(cursor))
+            }
+            Role::Other(root, number) => {
+                let Other { base, offset, size, cursor, .. } = self.others[number as usize];
+                (root, base, offset, size, cursor.filter(|_| access.size.is_some()))
+            }
+        };
+        let size = access.size.map_or(own, Size::new);
+        let of_base = index.types.get(base);
+        let leaves = of_base.format == Some(Format::New) && size.leaves(offset, of_base.far);
+        let cursor = cursor.filter(|_| access.size.is_none_or(within));
+        Some(Start { root, base, cursor, leaves })
+    }
+}
+
+/// Where an access starts.
+struct Start {
+    root: u32,
+    base: TypeIndex,
+    /// The cursor, if one clear walk leads to the scalar that alone is touched.
+    cursor: Option<u32>,
+    /// Whether it leaves its base type.
+    leaves: bool,
+}
+
+impl Rule for Union {
+    fn add(&mut self, graph: &Graph, index: &mut Index, tag: TagId) {
+        index.types.extend(graph);
+        let Ok(access) = Resolved::new(&index.types, graph, tag.into()) else {
+            self.rooms.push(0);
+            return index.push_rejected();
+        };
+        let Resolved { base, offset, size, .. } = access;
+        let cursor = clear::cursor(index, &access);
+        let types = &index.types;
+        let of_access = types.get(access.access);
+        // All else under its root lies in an object of the root. Without arrays there is
+        // no other way to an offset than a clear one.
+        let of_root = of_access.format.is_none() && access.is_whole();
+        let rejected = of_root || cursor == Some(None) && !types.get(base).arrays;
+        let cursor = cursor.flatten().filter(|_| !rejected);
+        self.rooms.push(cursor.map_or(0, |_| clear::room(types, &access)));
+        if rejected {
+            return index.push_rejected();
+        }
+        // Tags of two formats under one root may alias, as those of two roots.
+        let root = 2 * of_access.root + u32::from(access.format(types) == Format::New);
+        match cursor.filter(|_| clear::is_within(types, &access)) {
+            Some(cursor) => index.push_regular(root, cursor, Some(base)),
+            None => {
+                let denotation = OnceLock::new();
+                let leaves = access.leaves(types);
+                self.others.push(Other { base, offset, size, leaves, cursor, denotation });
+                index.push_other(root);
+            }
+        }
     }
 
-    fn most_generic(&self, graph: &Graph, _: &Index, a: TagId, b: TagId) -> Option<Tag> {
-        generic::most_generic(&self.definition(STEPS), graph, (a, b))
+    fn place(&self, graph: &Graph, index: &Index, tag: TagId, left: &mut u64) -> Place {
+        match (self.start(index, tag.into()), index.role(tag.index)) {
+            (None | Some(Start { leaves: true, .. }), _) => Place::Everywhere,
+            (Some(_), Role::Other(_, number))
+                if self.denotation((graph, index), (tag, number), left).is_none() =>
+            {
+                Place::Everywhere
+            }
+            (Some(start), _) => Place::In(start.base),
+        }
     }
 
-    fn is_well_formed(&self, graph: &Graph, tag: TagId) -> Option<bool> {
-        match Resolved::new(&self.types, graph, tag.into()) {
-            Ok(access) => Some(self.definition(STEPS).denotes(&access).ok()?.is_some()),
-            Err(_) => Some(false),
+    fn decide(&self, graph: &Graph, index: &Index, (a, b): (Access, Access)) -> Option<bool> {
+        let (Some(x), Some(y)) = (self.start(index, a), self.start(index, b)) else {
+            return Some(true);
+        };
+        if a.tag == b.tag || x.root != y.root || x.leaves || y.leaves {
+            return Some(true);
+        }
+        if let (Some(x), Some(y)) = (x.cursor, y.cursor) {
+            return Some(index.walks.forest.related(x, y));
+        }
+        if index.types.may_hold(x.base, y.base) || index.types.may_hold(y.base, x.base) {
+            return None;
+        }
+        let denotes = |access: Access| {
+            let tag = access.tag?;
+            let Role::Other(_, number) = index.role(tag.index) else { return Some(()) };
+            self.denotation((graph, index), (tag, number), &mut { u64::MAX }).map(|_| ())
+        };
+        Some(denotes(a).is_none() || denotes(b).is_none())
+    }
+
+    fn define(
+        &self,
+        graph: &Graph,
+        index: &Index,
+        (a, b): (Access, Access),
+        why: bool,
+    ) -> Decision {
+        let resolve = |access| Resolved::new(&index.types, graph, access);
+        let (of_a, of_b) = match (resolve(a), resolve(b)) {
+            (Ok(of_a), Ok(of_b)) => (of_a, of_b),
+            // No tag is a plainer reason than a malformed one.
+            (Err(a), Err(b)) => return a.min(b).into(),
+            (Err(clause), _) | (_, Err(clause)) => return clause.into(),
+        };
+        if a.tag == b.tag {
+            return Clause::SameTag.into();
+        }
+        let definition = UnionDefinition { types: &index.types, explained: why };
+        if let Some(clause) = definition.look_up(&of_a, &of_b) {
+            return clause.into();
+        }
+        let paths = |access: Access, of_access| self.paths(graph, index, (access.tag, of_access));
+        match (paths(a, &of_a), paths(b, &of_b)) {
+            (Ok(in_a), Ok(in_b)) => definition.decide(((of_a, in_a), (of_b, in_b)), self.strict),
+            (Err(clause), _) | (_, Err(clause)) => clause.into(),
+        }
+    }
+
+    fn most_generic(&self, graph: &Graph, index: &Index, a: TagId, b: TagId) -> Option<Tag> {
+        // A malformed tag aliases everything, and so must its replacement.
+        let access = |tag: TagId| {
+            let access = Resolved::new(&index.types, graph, tag.into()).ok()?;
+            self.paths(graph, index, (Some(tag), &access)).ok()?;
+            Some(access)
+        };
+        generic::most_generic(&index.types, graph, [(a, access(a)?), (b, access(b)?)])
+    }
+
+    fn is_well_formed(
+        &self,
+        graph: &Graph,
+        index: &Index,
+        tag: TagId,
+        left: &mut u64,
+    ) -> Option<bool> {
+        let Ok(access) = Resolved::new(&index.types, graph, tag.into()) else { return Some(false) };
+        match index.role(tag.index) {
+            Role::Regular(..) => Some(true),
+            Role::Other(_, number)
+                if self.denotation((graph, index), (tag, number), left).is_some() =>
+            {
+                Some(true)
+            }
+            _ if *left == 0 => None,
+            _ => {
+                let (found, steps) = Denotation::new(&index.types, &access);
+                *left = left.saturating_sub(steps.into());
+                Some(found.ok()?.is_some())
+            }
         }
     }
 }

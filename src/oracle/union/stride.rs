@@ -11,19 +11,15 @@
 
 use crate::oracle::limits::{Budget, ELEMENTS, Exhausted, STRIDES, TIGHTENINGS};
 
-/// Stands for "without end". No finite pattern reaches so far: offsets and
-/// extents have 64 bits.
-pub(crate) const UNBOUNDED: u128 = 1 << 80;
-
 /// Elements of an array: `0..=last`, each `step` bytes after the one before.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Stride {
     pub(crate) step: u128,
     pub(crate) last: u128,
 }
 
 /// The bytes `start + sum k_i * step_i + [0, len)`; `len` is not 0.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Pattern {
     pub(crate) start: u128,
     pub(crate) len: u128,
@@ -59,6 +55,56 @@ pub(crate) fn is_covered(less: &[Stride], more: &[Stride]) -> bool {
         more.binary_search_by_key(&stride.step, |s| s.step)
             .is_ok_and(|at| more[at].last >= stride.last)
     })
+}
+
+/// Cuts bytes at the end of a type, into which the first element may be moved by `room`
+/// bytes: elements that keep to the type, and all that is left of the others. What is
+/// left of each reaches to the end, so the first of them covers the rest.
+pub(crate) fn cut(
+    whole: Pattern,
+    room: u128,
+    into: &mut Vec<Pattern>,
+    budget: &mut Budget,
+) -> Result<(), Exhausted> {
+    let Pattern { start, len, strides } = whole;
+    let mut first_cut = u128::MAX;
+    // A place of the outer elements, the arrays inside it, and the room from there.
+    let mut open = vec![(0, &strides[..], room)];
+    while let Some((at, inner, room)) = open.pop() {
+        budget.spend()?;
+        let Some((&Stride { step, last }, smaller)) =
+            inner.split_last().filter(|_| span(inner) > room)
+        else {
+            into.push(Pattern { start: start + at, len, strides: inner.to_vec() });
+            continue;
+        };
+        // So many of the widest elements keep to the type, with all inside them.
+        let uncut =
+            room.checked_sub(span(smaller)).map_or(0, |room| (room / step + 1).min(last + 1));
+        if uncut > 0 {
+            let mut strides = smaller.to_vec();
+            add_stride(&mut strides, Stride { step, last: uncut - 1 });
+            into.push(Pattern { start: start + at, len, strides });
+        }
+        for element in uncut..=last {
+            budget.spend()?;
+            let moved = element * step;
+            let Some(room) = room.checked_sub(moved) else {
+                first_cut = first_cut.min(at + moved);
+                break;
+            };
+            open.push((at + moved, smaller, room));
+        }
+    }
+    let end = start + len + room;
+    if first_cut < end - start {
+        into.push(Pattern {
+            start: start + first_cut,
+            len: end - start - first_cut,
+            strides: Vec::new(),
+        });
+    }
+    Ok(())
 }
 
 /// Returns whether `a`, and `b` moved by `by` bytes and the strides `moved`,

@@ -5,99 +5,47 @@
 //! on.
 
 use std::collections::BTreeMap;
-use std::hash::Hash;
 
 use super::arena::Link;
-use super::stride::{Stride, UNBOUNDED, is_covered, span};
-use super::types::{TypeIndex, Types, elements};
-use crate::oracle::limits::{Budget, Exhausted};
-use tbaa_lex::table::{HashMap, HashSet, IndexMap};
-
-/// The farthest that a target lies below a type.
-#[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct Reach {
-    /// In bytes of collapsed offset.
-    pub(crate) collapsed: u128,
-    /// In bytes of displacement.
-    pub(crate) displaced: u128,
-}
-
-/// Finds the types under `base` that contain a target or are one, in time
-/// linear in the types under `base`.
-pub(crate) fn reach(
-    types: &Types,
-    base: TypeIndex,
-    is_target: impl Fn(TypeIndex) -> bool,
-    budget: &mut Budget,
-) -> Result<HashMap<TypeIndex, Reach>, Exhausted> {
-    let mut seen = HashSet::from([base]);
-    let mut below = vec![base];
-    let mut next = 0;
-    while let Some(&ty) = below.get(next) {
-        next += 1;
-        budget.spend()?;
-        budget.look(types.fields(ty).len())?;
-        for field in types.fields(ty) {
-            if seen.insert(field.ty) {
-                below.push(field.ty);
-            }
-        }
-    }
-    below.sort_unstable_by_key(|&ty| types.get(ty).rank);
-    let mut reach = HashMap::<TypeIndex, Reach>::new();
-    for ty in below {
-        let mut farthest = is_target(ty).then(Reach::default);
-        for field in types.fields(ty) {
-            let Some(inside) = reach.get(&field.ty) else { continue };
-            let offset = u128::from(field.offset);
-            let array =
-                elements(types, field, UNBOUNDED).map_or(0, |elements| span(&[elements.stride]));
-            let farthest = farthest.get_or_insert_default();
-            farthest.collapsed = farthest.collapsed.max(offset + inside.collapsed);
-            let displaced = (offset + array + inside.displaced).min(UNBOUNDED);
-            farthest.displaced = farthest.displaced.max(displaced);
-        }
-        if let Some(farthest) = farthest {
-            reach.insert(ty, farthest);
-        }
-    }
-    Ok(reach)
-}
+use super::stride::{Stride, is_covered};
+use crate::oracle::types::{TypeIndex, Types};
 
 /// One way to a place.
 #[derive(Clone, Debug)]
-pub(crate) struct Way {
-    /// The arrays around the innermost one; in a displaced path all arrays.
-    pub(crate) outer: Vec<Stride>,
-    pub(crate) link: Link,
-    pub(crate) prefix_link: Link,
+pub(super) struct Way {
+    /// The arrays that it crosses.
+    pub(super) strides: Vec<Stride>,
+    pub(super) link: Link,
+    /// Where it left the way of another path, if that is tracked.
+    pub(super) left: Link,
 }
 
 /// Places by type, those with the highest rank first, and at each place the
 /// ways that no other way covers.
-pub(crate) struct Pending<P> {
-    by_rank: BTreeMap<u32, (TypeIndex, IndexMap<P, Vec<Way>>)>,
+pub(super) struct Pending<P> {
+    by_rank: BTreeMap<(u32, P), (TypeIndex, Vec<Way>)>,
 }
 
-impl<P: Eq + Hash> Pending<P> {
-    pub(crate) fn new() -> Self {
+impl<P: Ord> Pending<P> {
+    pub(super) fn new() -> Self {
         Pending { by_rank: BTreeMap::new() }
     }
 
     /// Adds a way, and returns with how many others it was compared.
-    pub(crate) fn add(&mut self, types: &Types, ty: TypeIndex, place: P, way: Way) -> usize {
-        let (_, places) =
-            self.by_rank.entry(types.get(ty).rank).or_insert_with(|| (ty, IndexMap::default()));
-        let ways = places.entry(place).or_default();
+    pub(super) fn add(&mut self, types: &Types, ty: TypeIndex, place: P, way: Way) -> usize {
+        let key = (types.get(ty).rank, place);
+        let (_, ways) = self.by_rank.entry(key).or_insert_with(|| (ty, Vec::new()));
         let others = ways.len();
-        if !ways.iter().any(|other| is_covered(&way.outer, &other.outer)) {
-            ways.retain(|other| !is_covered(&other.outer, &way.outer));
+        if !ways.iter().any(|other| is_covered(&way.strides, &other.strides)) {
+            ways.retain(|other| !is_covered(&other.strides, &way.strides));
             ways.push(way);
         }
         others
     }
 
-    pub(crate) fn pop(&mut self) -> Option<(TypeIndex, IndexMap<P, Vec<Way>>)> {
-        self.by_rank.pop_last().map(|(_, entry)| entry)
+    /// Takes a place of the highest rank, with the ways that lead to it.
+    pub(super) fn pop(&mut self) -> Option<(TypeIndex, P, Vec<Way>)> {
+        let ((_, place), (ty, ways)) = self.by_rank.pop_last()?;
+        Some((ty, place, ways))
     }
 }

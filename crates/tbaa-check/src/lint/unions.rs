@@ -1,9 +1,10 @@
 //! Pairs of tags that share bytes by rule `union`, and that LLVM answers NoAlias on.
 
 use super::report::Report;
+use super::width;
 use crate::diagnostic::Lint;
 use crate::subject::Subject;
-use tbaa::{AccessPath, Clause, Explanation, Oracle, Rules};
+use tbaa::{Access, AccessPath, ByteRange, Clause, Explanation, Oracle, Rules};
 use tbaa::{Graph, TagId, TypeId, TypeKind};
 use tbaa_ir::Instruction;
 use tbaa_lex::table::HashSet;
@@ -17,6 +18,14 @@ const OPERANDS: usize = 1 << 24;
 
 /// A tag, with the first instruction of a function that has it.
 type Use<'a> = (TagId, Option<&'a Instruction>);
+
+/// What an instruction accesses. Where its tag knows no size (clang writes 0 for members of
+/// unions), its width is the size.
+fn access(subject: &Subject<'_>, (tag, instruction): Use<'_>) -> Access {
+    let unknown = subject.graph.tag(tag).is_ok_and(|tag| matches!(tag.size, Some(0 | u64::MAX)));
+    let width = instruction.filter(|_| unknown).and_then(|it| width::of_access(subject, it));
+    width.map_or(tag.into(), |width| Access::from(tag).with_size(width))
+}
 
 /// Compares the tags of each function with one another, or, without code, all
 /// tags of a graph.
@@ -46,7 +55,8 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
                 if !new || llvm.may_alias(a.0, b.0) {
                     continue;
                 }
-                match union.may_alias_within(a.0, b.0, &mut steps) {
+                let (of_a, of_b) = (access(subject, a), access(subject, b));
+                match union.may_alias_within(of_a, of_b, &mut steps) {
                     None => return false,
                     Some(false) => continue,
                     Some(true) => {}
@@ -60,7 +70,7 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
                     return false;
                 };
                 operands = left;
-                if is_certain(&union.explain_within(a.0.into(), b.0.into(), &mut steps)) {
+                if is_certain(&union.explain_within(of_a, of_b, &mut steps)) {
                     add(subject, report, a, b);
                 }
             }
@@ -131,6 +141,12 @@ fn candidates(graph: &Graph) -> Vec<bool> {
 fn is_certain(why: &Explanation) -> bool {
     let (Clause::Overlap, Some(comparison)) = (why.clause, &why.comparison) else { return false };
     let (a, b) = (&comparison.a, &comparison.b);
+    if let (Some(x), Some(y)) = (&a.bytes, &b.bytes)
+        && (is_run(x) || is_run(y))
+        && !(y.end.is_none_or(|end| x.start < end) && x.end.is_none_or(|end| y.start < end))
+    {
+        return false;
+    }
     // The tag names a type that has the field, and not the field's type alone.
     // Without sizes a neighbour's bytes are a guess.
     let names_field = |path: &AccessPath| path.to_base < path.steps.len() && path.bytes.is_some();
@@ -142,6 +158,13 @@ fn is_certain(why: &Explanation) -> bool {
         // An access to an aggregate and one to a part of it.
         None => names_field(a) && names_field(b),
     }
+}
+
+/// Whether an access is wider than the elements from which it may start: clang declares what
+/// has no type of its own, such as an atomic member, as an array of `char`, and means all of it.
+fn is_run(bytes: &ByteRange) -> bool {
+    let reaches = |stride| bytes.end.is_none_or(|end| end - bytes.start > stride);
+    bytes.repeats.iter().any(|elements| reaches(elements.stride))
 }
 
 fn add(subject: &Subject<'_>, report: &mut Report<'_>, (a, first): Use<'_>, (b, second): Use<'_>) {

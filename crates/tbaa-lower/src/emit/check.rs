@@ -71,8 +71,10 @@ pub enum Reason {
         /// The type.
         ty: TypeId,
     },
-    /// It accesses more bytes than its type and field have; LLVM does not look
-    /// at the size.
+    /// It accesses bytes of unknown number, and so up to the end of its base type;
+    /// LLVM takes it for an access to the field alone.
+    UnknownSize,
+    /// It accesses more bytes than its type has; LLVM does not look at the size.
     Wide {
         /// Bytes accessed.
         size: u64,
@@ -97,6 +99,10 @@ impl fmt::Display for Refusal {
             )?,
             Reason::HiddenAncestor { .. } => f.write_str(
                 "a whole struct, which LLVM takes for unrelated to the type above a field's type",
+            )?,
+            Reason::UnknownSize => f.write_str(
+                "an access of unknown size reaches to the end of its base type, and LLVM does not \
+                 look at sizes",
             )?,
             Reason::Wide { size, room } => {
                 write!(f, "{size} bytes in a place of {room}, and LLVM does not look at sizes")?;
@@ -157,7 +163,6 @@ impl TagCheck {
             return Some(Reason::NeverMet);
         };
         let mut ty = base;
-        let mut room = None;
         while ty != access && !(format == Format::Old && graph.is_old_scalar(ty.node())) {
             let shape = Shape::of(graph, ty.node());
             if shape.format != format || shape.fields().len() == 0 {
@@ -170,7 +175,6 @@ impl TagCheck {
                 return Some(Reason::Union { ty });
             }
             offset = offset.wrapping_sub(start);
-            room = extent(graph, ty, position);
             let Some(next) = graph.operand(ty.node(), position).and_then(|operand| operand.node())
             else {
                 return Some(Reason::NeverMet);
@@ -189,11 +193,10 @@ impl TagCheck {
                 return Some(Reason::HiddenAncestor { ty });
             }
         }
-        let room = room.unwrap_or(0).max(graph.ty(access).size().unwrap_or(0));
+        let room = graph.ty(access).size().unwrap_or(0);
         match size {
-            Some(size) if size != u64::MAX && room != 0 && size > room => {
-                Some(Reason::Wide { size, room })
-            }
+            Some(0 | u64::MAX) if access != base => Some(Reason::UnknownSize),
+            Some(size) if size != u64::MAX && size > room => Some(Reason::Wide { size, room }),
             _ => None,
         }
     }

@@ -2,73 +2,84 @@
 
 use std::ops::Range;
 
-use super::stride::{Stride, UNBOUNDED, span};
+use super::union::{Stride, span};
+use crate::extent::UNBOUNDED;
 use crate::forest::Forest;
 use crate::graph::{Format, Graph, NodeId, Shape, TypeId, TypeKind};
-use crate::type_set::LargeTypeSet;
-use tbaa_lex::table::HashSet;
+use crate::type_set::TypeSet;
+use tbaa_lex::table::{HashSet, IndexSet};
 
 /// Position of a type in [`Types`].
-pub(crate) type TypeIndex = u32;
+pub(super) type TypeIndex = u32;
 
 const NONE: u32 = u32::MAX;
 
 /// A field, in bytes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Field {
-    pub(crate) ty: TypeIndex,
-    pub(crate) offset: u64,
+pub(super) struct Field {
+    pub(super) ty: TypeIndex,
+    pub(super) offset: u64,
     /// 0 in the old format, which does not say.
-    pub(crate) extent: u64,
+    pub(super) extent: u64,
     /// Whether no other field reaches into this one's slot, and what is inside
     /// it keeps to it: one way leads to each of its bytes.
-    pub(crate) clear: bool,
+    pub(super) clear: bool,
 }
 
 /// A type. In the old format a scalar has its parent as its one field, at
 /// offset 0: nothing tells such a scalar from a struct with one field, and a
 /// path that ends at a scalar ends at the scalar's ancestors.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Type {
+pub(super) struct Type {
     /// The index of its node.
-    pub(crate) node: u32,
+    pub(super) node: u32,
     /// `None` for a root.
-    pub(crate) format: Option<Format>,
+    pub(super) format: Option<Format>,
     /// Whether the node is a scalar; in the old format only these have parents.
-    pub(crate) scalar: bool,
+    pub(super) scalar: bool,
     /// 0 in the old format, which does not say.
-    pub(crate) size: u64,
+    pub(super) size: u64,
     /// Whether two fields stand at one offset.
-    pub(crate) overlapping: bool,
+    pub(super) overlapping: bool,
     /// Whether a field is a flexible array.
-    pub(crate) flexible: bool,
+    pub(super) flexible: bool,
     /// Whether this node and all below and above it are well formed, of one
     /// format, and do not contain themselves.
-    pub(crate) sound: bool,
+    pub(super) sound: bool,
     /// A type's fields and parent have lower ranks than the type.
-    pub(crate) rank: u32,
+    pub(super) rank: u32,
     /// The root above a sound type.
-    pub(crate) root: TypeIndex,
-    /// Past the last byte at which an object inside the type, or the type seen
-    /// as one of its ancestors, may end; in the old format, the last offset at
-    /// which one may start.
-    pub(crate) far: u128,
+    pub(super) root: TypeIndex,
+    /// Where the type ends, in bytes from its start: its size, the ends of its
+    /// fields and of what is inside them, and the end of its parent, for a pointer to
+    /// the parent may lead to the type. [`UNBOUNDED`] if a flexible array is inside.
+    /// In the old format, which has no sizes, the last offset at which an object
+    /// inside the type may start.
+    pub(super) far: u128,
+    /// Whether elements of an array in the type reach into one another.
+    pub(super) crooked: bool,
     /// Whether an array lies in the type.
-    pub(crate) arrays: bool,
-    /// The types inside the type and above these; it itself.
-    pub(crate) inside: LargeTypeSet,
-    /// Objects in the type, as far as 32 bits count: itself, and those of each
-    /// field, the elements of an array as one.
-    pub(crate) objects: u32,
+    pub(super) arrays: bool,
     parent: u32,
     first: u32,
     end: u32,
 }
 
+/// What lies in a type, in brief.
+#[derive(Clone, Copy, Default, Debug)]
+struct Held {
+    /// The types inside the type and above these; it itself.
+    inside: TypeSet,
+    rank: u32,
+    scalar: bool,
+}
+
 /// Every type of a graph.
 #[derive(Clone, Default, Debug)]
-pub(crate) struct Types {
+pub(super) struct Types {
     types: Vec<Type>,
+    /// What lies in each sound type.
+    held: Vec<Held>,
     fields: Vec<Field>,
     /// By node index; `NONE` for nodes that are no types.
     by_node: Vec<u32>,
@@ -82,7 +93,7 @@ pub(crate) struct Types {
 
 impl Types {
     /// Adds the types that the graph got since the last call.
-    pub(crate) fn extend(&mut self, graph: &Graph) {
+    pub(super) fn extend(&mut self, graph: &Graph) {
         let from = self.types.len();
         let added = || graph.types_since(from);
         if added().len() == 0 {
@@ -96,57 +107,83 @@ impl Types {
             let read = self.read(graph, ty);
             self.types.push(read);
         }
+        self.held.resize(self.types.len(), Held::default());
         self.judge(from as u32);
         self.add_to_tree(from as u32);
     }
 
-    pub(crate) fn index(&self, ty: TypeId) -> Option<TypeIndex> {
-        self.by_node.get(ty.node().index()).copied().filter(|&index| index != NONE)
+    pub(super) fn index(&self, ty: TypeId) -> Option<TypeIndex> {
+        self.at_node(ty.node().index)
     }
 
-    pub(crate) fn get(&self, ty: TypeIndex) -> &Type {
+    /// Returns the type of a node, given by its index.
+    pub(super) fn at_node(&self, node: u32) -> Option<TypeIndex> {
+        self.by_node.get(node as usize).copied().filter(|&index| index != NONE)
+    }
+
+    pub(super) fn get(&self, ty: TypeIndex) -> &Type {
         &self.types[ty as usize]
     }
 
-    pub(crate) fn fields(&self, ty: TypeIndex) -> &[Field] {
+    pub(super) fn fields(&self, ty: TypeIndex) -> &[Field] {
         let ty = self.get(ty);
         &self.fields[ty.first as usize..ty.end as usize]
     }
 
     /// Returns the position of the last field of an aggregate that does not start after
     /// an offset: that by which a walk goes on. A class without data holds no path.
-    pub(crate) fn field_at(&self, ty: TypeIndex, offset: u64) -> Option<usize> {
+    pub(super) fn field_at(&self, ty: TypeIndex, offset: u64) -> Option<usize> {
         let fields = self.fields(ty);
         let started = fields.partition_point(|field| field.offset <= offset);
         fields[..started].iter().rposition(|field| self.get(field.ty).format.is_some())
     }
 
     /// Returns the parent; in the old format only scalars have one.
-    pub(crate) fn parent(&self, ty: TypeIndex) -> Option<TypeIndex> {
+    pub(super) fn parent(&self, ty: TypeIndex) -> Option<TypeIndex> {
         let parent = self.get(ty).parent;
         (parent != NONE).then_some(parent)
     }
 
     /// Returns a sound type, its parent, its parent's parent and so on.
-    pub(crate) fn ancestors(&self, ty: TypeIndex) -> impl Iterator<Item = TypeIndex> + '_ {
+    pub(super) fn ancestors(&self, ty: TypeIndex) -> impl Iterator<Item = TypeIndex> + '_ {
         std::iter::successors(Some(ty), |&ty| self.parent(ty))
     }
 
     /// Returns whether sound type `upper` is among the ancestors of sound type
     /// `ty`, which are `ty` itself and all above it.
-    pub(crate) fn is_ancestor(&self, upper: TypeIndex, ty: TypeIndex) -> bool {
+    pub(super) fn is_ancestor(&self, upper: TypeIndex, ty: TypeIndex) -> bool {
         self.tree.is_ancestor(self.places[upper as usize], self.places[ty as usize])
     }
 
     /// Whether an object of a type, or one seen as of that type, may lie in another;
     /// both are sound.
-    pub(crate) fn may_hold(&self, ty: TypeIndex, object: TypeIndex) -> bool {
-        match self.get(ty) {
-            // All above an old-format scalar are scalars.
-            of_type if of_type.scalar => self.is_ancestor(object, ty),
-            // What a type holds has a lower rank.
-            of_type => of_type.rank >= self.get(object).rank && of_type.inside.may_have(object),
+    #[inline]
+    pub(super) fn may_hold(&self, ty: TypeIndex, object: TypeIndex) -> bool {
+        let (outer, inner) = (&self.held[ty as usize], &self.held[object as usize]);
+        // What a type holds has a lower rank. All above an old-format scalar are scalars.
+        outer.rank >= inner.rank
+            && outer.inside.may_have(object)
+            && (!outer.scalar || self.is_ancestor(object, ty))
+    }
+
+    /// The types inside a type and above these; it itself.
+    pub(super) fn inside(&self, ty: TypeIndex) -> TypeSet {
+        self.held[ty as usize].inside
+    }
+
+    /// Lists a type, the types inside it, and all above these; `None` if there are more
+    /// than `most`.
+    pub(super) fn held(&self, ty: TypeIndex, most: usize) -> Option<Vec<TypeIndex>> {
+        let mut held = IndexSet::<TypeIndex>::from_iter([ty]);
+        let mut next = 0;
+        while let Some(&ty) = held.get_index(next) {
+            next += 1;
+            held.extend(self.fields(ty).iter().map(|field| field.ty).chain(self.parent(ty)));
+            if held.len() > most {
+                return None;
+            }
         }
+        Some(held.into_iter().collect())
     }
 
     fn read(&mut self, graph: &Graph, id: TypeId) -> Type {
@@ -198,8 +235,7 @@ impl Types {
             root: self.types.len() as u32,
             far: 0,
             arrays: false,
-            objects: 1,
-            inside: LargeTypeSet::default(),
+            crooked: false,
             parent,
             first,
             end: self.fields.len() as u32,
@@ -304,48 +340,46 @@ impl Types {
         let above = parent.map(|parent| self.get(parent));
         let old = of_type.format != Some(Format::New);
         // An ancestor's objects may reach past the size it says.
-        let tall = above.map_or(0, |above| above.far).max(of_type.size.into());
-        let (mut far, mut arrays) = (if old { 0 } else { tall }, false);
-        let mut objects = 1_u32;
+        let own = if of_type.size == u64::MAX { UNBOUNDED } else { of_type.size.into() };
+        let tall = above.map_or(0, |above| above.far).max(own);
+        let (mut far, mut arrays, mut crooked) = (if old { 0 } else { tall }, false, false);
         if !of_type.scalar && of_type.format.is_some() {
-            let slots = self.slots(ty, old);
+            let slots: Vec<_> = (0..self.fields(ty).len()).map(|at| self.slot(ty, at)).collect();
             for (field, slot) in self.fields(ty).iter().zip(&slots) {
                 far = far.max(slot.end).min(UNBOUNDED);
-                let array = !old && elements(self, field, UNBOUNDED).is_some();
-                objects = objects.saturating_add(self.get(field.ty).objects);
-                arrays |= array || !old && self.get(field.ty).arrays;
+                let array = if old { None } else { elements(self, field, UNBOUNDED) };
+                let inside = self.get(field.ty);
+                crooked |= inside.crooked || array.is_some_and(|array| inside.far > array.step);
+                arrays |= array.is_some() || !old && inside.arrays;
             }
             self.clear(ty, &slots);
         }
         let held = self.fields(ty).iter().map(|field| field.ty).chain(parent);
-        let empty = LargeTypeSet::default();
-        let mut inside = held.fold(empty, |inside, held| inside.union(self.get(held).inside));
+        let empty = TypeSet::default();
+        let mut inside = held.fold(empty, |all, held| all.union(self.held[held as usize].inside));
         inside.add(ty);
+        self.held[ty as usize] = Held { inside, rank: of_type.rank, scalar: of_type.scalar };
         let known = &mut self.types[ty as usize];
-        known.inside = inside;
-        (known.far, known.arrays) = (far, arrays);
-        known.objects = objects;
+        (known.far, known.arrays, known.crooked) = (far, arrays, crooked);
     }
 
-    /// Returns where each field and what is inside it begins and may end; in the
+    /// Returns where a field and what is inside it begins and may end; in the
     /// old format, past the last offset at which an object inside it may start.
-    fn slots(&self, ty: TypeIndex, old: bool) -> Vec<Range<u128>> {
-        let slot = |field: &Field| {
-            let inside = self.get(field.ty);
-            let start = u128::from(field.offset);
-            let end = match inside.format {
-                // A class without data holds no path.
-                None => start,
-                _ if old => start + inside.far,
-                _ => {
-                    let array = elements(self, field, UNBOUNDED);
-                    let last = array.map_or(0, |array| span(&[array.stride]));
-                    (start + last + inside.far).max(start + u128::from(field.extent))
-                }
-            };
-            start..end
+    pub(super) fn slot(&self, ty: TypeIndex, number: usize) -> Range<u128> {
+        let field = &self.fields(ty)[number];
+        let inside = self.get(field.ty);
+        let start = u128::from(field.offset);
+        let end = match inside.format {
+            // A class without data holds no path.
+            None => start,
+            Some(Format::Old) => start + inside.far,
+            Some(Format::New) => {
+                let array = elements(self, field, UNBOUNDED);
+                let last = array.map_or(0, |array| span(&[array]));
+                (start + last + inside.far).max(start + u128::from(field.extent))
+            }
         };
-        self.fields(ty).iter().map(slot).collect()
+        start..end
     }
 
     /// Finds out which fields of an aggregate are clear.
@@ -394,17 +428,9 @@ impl Types {
     }
 }
 
-/// The elements of an array field.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Elements {
-    pub(crate) stride: Stride,
-    /// Bytes of all elements together.
-    pub(crate) extent: u128,
-}
-
 /// Returns the elements of a field of a type that occupies `slot` bytes;
 /// `None` for a field that is no array.
-pub(crate) fn elements(types: &Types, field: &Field, slot: u128) -> Option<Elements> {
+pub(super) fn elements(types: &Types, field: &Field, slot: u128) -> Option<Stride> {
     let size = u128::from(types.get(field.ty).size);
     if size == 0 || u128::from(field.extent) <= size && field.extent != 0 {
         return None;
@@ -415,15 +441,15 @@ pub(crate) fn elements(types: &Types, field: &Field, slot: u128) -> Option<Eleme
         0 => slot - u128::from(field.offset),
         extent => extent,
     };
-    Some(Elements { stride: Stride { step: size, last: extent.div_ceil(size) - 1 }, extent })
+    Some(Stride { step: size, last: extent.div_ceil(size) - 1 })
 }
 
 /// Returns how many bytes the type of `field` has to itself, where a flexible
 /// array in it asks.
-pub(crate) fn slot_of(types: &Types, field: &Field, elements: Option<Elements>) -> u128 {
+pub(super) fn slot_of(types: &Types, field: &Field, elements: Option<Stride>) -> u128 {
     match elements {
         _ if !types.get(field.ty).flexible => UNBOUNDED,
-        Some(elements) => elements.stride.step,
+        Some(elements) => elements.step,
         None => field.extent.into(),
     }
 }

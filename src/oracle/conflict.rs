@@ -1,0 +1,121 @@
+//! Dependences: may two accesses overlap, of which one writes?
+
+use std::borrow::Borrow;
+use std::fmt;
+
+use super::access::{Access, AccessKind};
+use super::grow::Oracle;
+use crate::graph::Graph;
+
+/// Which dependences may hold between two accesses, the first of which comes
+/// first; at least one does.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct Conflict {
+    /// The second reads what the first wrote.
+    pub read_after_write: bool,
+    /// The second overwrites what the first read.
+    pub write_after_read: bool,
+    /// The second overwrites what the first wrote.
+    pub write_after_write: bool,
+}
+
+impl Conflict {
+    /// The dependences between kinds of accesses to one memory.
+    pub(super) fn between(first: AccessKind, second: AccessKind) -> Option<Conflict> {
+        let conflict = Conflict {
+            read_after_write: first.writes() && second.reads(),
+            write_after_read: first.reads() && second.writes(),
+            write_after_write: first.writes() && second.writes(),
+        };
+        (first.writes() || second.writes()).then_some(conflict)
+    }
+
+    /// The dependences of either.
+    pub(super) fn or(self, other: Conflict) -> Conflict {
+        Conflict {
+            read_after_write: self.read_after_write || other.read_after_write,
+            write_after_read: self.write_after_read || other.write_after_read,
+            write_after_write: self.write_after_write || other.write_after_write,
+        }
+    }
+}
+
+impl fmt::Display for Conflict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words = [
+            (self.read_after_write, "read after write"),
+            (self.write_after_read, "write after read"),
+            (self.write_after_write, "write after write"),
+        ];
+        let held: Vec<_> = words.iter().filter(|(held, _)| *held).map(|(_, word)| *word).collect();
+        f.pad(&held.join(", "))
+    }
+}
+
+impl<G: Borrow<Graph>> Oracle<G> {
+    /// Returns which dependences may hold between access `first` and access
+    /// `second`, which comes after it: `None` if they cannot overlap, or only
+    /// read.
+    ///
+    /// ```
+    /// use tbaa::{Access, Graph, Oracle, Rules};
+    ///
+    /// let mut graph = Graph::new();
+    /// let mut b = graph.builder();
+    /// let root = b.root("R")?;
+    /// let int = b.scalar_type("int", root)?;
+    /// let int = Access::from(b.struct_tag(int, int, 0, false)?);
+    ///
+    /// let oracle = Oracle::new(&graph, Rules::Union);
+    /// assert_eq!(oracle.may_conflict(int.reading(), int.reading()), None);
+    /// let conflict = oracle.may_conflict(int.reading(), int.writing()).unwrap();
+    /// assert_eq!(conflict.to_string(), "write after read");
+    /// # Ok::<(), tbaa::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn may_conflict(
+        &self,
+        first: impl Into<Access>,
+        second: impl Into<Access>,
+    ) -> Option<Conflict> {
+        let (first, second) = (first.into(), second.into());
+        let conflict = Conflict::between(first.kind, second.kind)?;
+        self.may_alias(first, second).then_some(conflict)
+    }
+
+    /// Returns which dependences may hold between any of several accesses, such
+    /// as those that a call makes, and access `second`, which comes after them.
+    /// An empty list conflicts with nothing. An unknown call makes one access
+    /// without a tag.
+    ///
+    /// ```
+    /// use tbaa::{Access, Graph, Oracle, Rules};
+    ///
+    /// let mut graph = Graph::new();
+    /// let mut b = graph.builder();
+    /// let root = b.root("R")?;
+    /// let (int, float) = (b.scalar_type("int", root)?, b.scalar_type("float", root)?);
+    /// let int = Access::from(b.struct_tag(int, int, 0, false)?);
+    /// let float = Access::from(b.struct_tag(float, float, 0, false)?);
+    ///
+    /// let oracle = Oracle::new(&graph, Rules::Llvm);
+    /// let call = [int.reading(), float.writing()];
+    /// assert_eq!(oracle.may_conflict_any(&call, int.reading()), None);
+    /// let conflict = oracle.may_conflict_any(&call, float.reading()).unwrap();
+    /// assert_eq!(conflict.to_string(), "read after write");
+    /// assert_eq!(oracle.may_conflict_any(&[], float), None, "a pure function");
+    /// assert!(oracle.may_conflict_any(&[Access::default()], int.reading()).is_some());
+    /// # Ok::<(), tbaa::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn may_conflict_any(
+        &self,
+        firsts: &[Access],
+        second: impl Into<Access>,
+    ) -> Option<Conflict> {
+        let second = second.into();
+        firsts.iter().filter_map(|&first| self.may_conflict(first, second)).reduce(Conflict::or)
+    }
+}

@@ -1,0 +1,235 @@
+//! The oracle, and how it grows between queries.
+
+use std::borrow::{Borrow, BorrowMut};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::index::Index;
+use super::llvm::Llvm;
+use super::memo::Memo;
+use super::rule::Rule;
+use super::rules::Rules;
+use super::union::Union;
+use crate::graph::Graph;
+
+/// Answers alias queries on the tags of one graph.
+///
+/// ```
+/// use tbaa::{AliasResult, Graph, Oracle, Rules};
+///
+/// let mut graph = Graph::new();
+/// let mut b = graph.builder();
+/// let root = b.root("Simple C/C++ TBAA")?;
+/// let char = b.scalar_type("omnipotent char", root)?;
+/// let int = b.scalar_type("int", char)?;
+/// let float = b.scalar_type("float", char)?;
+/// let char = b.struct_tag(char, char, 0, false)?;
+/// let int = b.struct_tag(int, int, 0, false)?;
+/// let float = b.struct_tag(float, float, 0, false)?;
+///
+/// let oracle = Oracle::new(&graph, Rules::Llvm);
+/// assert_eq!(oracle.alias(int, float), AliasResult::NoAlias);
+/// assert_eq!(oracle.alias(int, char), AliasResult::MayAlias);
+/// assert_eq!(oracle.alias(int, None), AliasResult::MayAlias, "no tag, no proof");
+/// # Ok::<(), tbaa::BuildError>(())
+/// ```
+///
+/// # Memory
+///
+/// An oracle takes about 60 bytes for each tag, besides the graph. A tag that the
+/// intervals do not decide takes more when it is first asked about: its paths are kept.
+/// The last answers of the rule's definition are remembered, in 128 KiB.
+///
+/// # Growing
+///
+/// An oracle owns its graph, or borrows it: `G` is [`Graph`], `&Graph`,
+/// `&mut Graph`, `Arc<Graph>` and so on. If the graph can be changed,
+/// [`Oracle::update`] adds types and tags, at a cost proportional to what is
+/// added. Old answers stay. Queries take `&self` and may run on many threads at
+/// once.
+///
+/// ```
+/// use tbaa::{Graph, Oracle, Rules};
+///
+/// let mut oracle = Oracle::new(Graph::new(), Rules::Llvm);
+/// let (int, float) = oracle.update(|graph| {
+///     let mut b = graph.builder();
+///     let root = b.root("my JIT")?;
+///     let int = b.scalar_type("int", root)?;
+///     let float = b.scalar_type("float", root)?;
+///     Ok::<_, tbaa::BuildError>((
+///         b.struct_tag(int, int, 0, false)?,
+///         b.struct_tag(float, float, 0, false)?,
+///     ))
+/// })?;
+/// assert!(!oracle.may_alias(int, float));
+/// # Ok::<(), tbaa::BuildError>(())
+/// ```
+#[derive(Debug)]
+pub struct Oracle<G = Graph> {
+    graph: G,
+    rules: Rules,
+    /// Of the graph that the tables describe.
+    pub(super) stamp: u32,
+    /// Of these tables: another oracle numbers its types otherwise.
+    identity: u64,
+    pub(super) index: Index,
+    engine: Engine,
+    pub(super) memo: Memo,
+}
+
+/// A number for an oracle's tables.
+fn next_identity() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+#[derive(Clone, Debug)]
+enum Engine {
+    Llvm(Box<Llvm>),
+    Union(Box<Union>),
+}
+
+impl Engine {
+    fn new(rules: Rules) -> Engine {
+        match rules {
+            Rules::Llvm => Engine::Llvm(Box::default()),
+            Rules::Union => Engine::Union(Box::new(Union::new(false))),
+            Rules::UnionStrict => Engine::Union(Box::new(Union::new(true))),
+        }
+    }
+
+    fn rule(&self) -> &dyn Rule {
+        match self {
+            Engine::Llvm(rule) => &**rule,
+            Engine::Union(rule) => &**rule,
+        }
+    }
+
+    fn rule_mut(&mut self) -> &mut dyn Rule {
+        match self {
+            Engine::Llvm(rule) => &mut **rule,
+            Engine::Union(rule) => &mut **rule,
+        }
+    }
+}
+
+impl<G: Borrow<Graph> + Clone> Clone for Oracle<G> {
+    /// Returns an oracle for a clone of the graph, with the same tables.
+    fn clone(&self) -> Self {
+        let graph = self.graph.clone();
+        // A clone's ids are its own, and stand for the same nodes.
+        let stamp = graph.borrow().stamp();
+        self.with_graph(graph, stamp)
+    }
+}
+
+impl Oracle {
+    /// Takes note of what the original of a replica got since. Its answers are then
+    /// the original's.
+    pub(super) fn follow<G: Borrow<Graph>>(&mut self, original: &Oracle<G>) {
+        self.graph.follow(original.graph());
+        self.refresh();
+    }
+}
+
+impl<G: BorrowMut<Graph>> Oracle<G> {
+    /// Changes the graph, and takes note of the types and tags added.
+    ///
+    /// Adding a tag takes time in proportion to the length of its access path,
+    /// and the first tag to use a type, to the type's fields. A graph put in
+    /// place of the old one is read from its beginning.
+    pub fn update<R>(&mut self, change: impl FnOnce(&mut Graph) -> R) -> R {
+        /// Takes note even when the change panics.
+        struct Refresh<'o, G: Borrow<Graph>>(&'o mut Oracle<G>);
+        impl<G: Borrow<Graph>> Drop for Refresh<'_, G> {
+            fn drop(&mut self) {
+                self.0.refresh();
+            }
+        }
+        let refresh = Refresh(self);
+        change(refresh.0.graph.borrow_mut())
+    }
+}
+
+impl<G: Borrow<Graph>> Oracle<G> {
+    /// Returns an oracle for the tags that `graph` holds.
+    #[must_use]
+    pub fn new(graph: G, rules: Rules) -> Self {
+        let stamp = graph.borrow().stamp();
+        let mut oracle = Oracle {
+            graph,
+            rules,
+            stamp,
+            identity: next_identity(),
+            index: Index::default(),
+            engine: Engine::new(rules),
+            memo: Memo::default(),
+        };
+        oracle.refresh();
+        oracle.index.finish();
+        oracle
+    }
+
+    /// Reads the tags that the graph got since the last call.
+    fn refresh(&mut self) {
+        let graph = self.graph.borrow();
+        if graph.stamp() != self.stamp {
+            self.stamp = graph.stamp();
+            self.identity = next_identity();
+            self.index = Index::default();
+            self.engine = Engine::new(self.rules);
+            self.memo = Memo::default();
+        }
+        let rule = self.engine.rule_mut();
+        for tag in graph.tags().skip(self.index.len()) {
+            rule.add(graph, &mut self.index, tag);
+        }
+        self.index.catch_up();
+    }
+
+    /// Returns the graph whose tags the oracle knows.
+    #[must_use]
+    pub fn graph(&self) -> &Graph {
+        self.graph.borrow()
+    }
+
+    /// Takes the graph out of the oracle.
+    #[must_use]
+    pub fn into_graph(self) -> G {
+        self.graph
+    }
+
+    /// Returns the rules that the oracle follows.
+    #[must_use]
+    pub fn rules(&self) -> Rules {
+        self.rules
+    }
+
+    /// Returns an oracle with the same answers to the same ids.
+    pub(super) fn replica(&self) -> Oracle {
+        self.with_graph(self.graph().replica(), self.stamp)
+    }
+
+    /// Returns an oracle for a graph of the same nodes, with the same tables.
+    fn with_graph<H>(&self, graph: H, stamp: u32) -> Oracle<H> {
+        Oracle {
+            graph,
+            rules: self.rules,
+            stamp,
+            identity: next_identity(),
+            index: self.index.clone(),
+            engine: self.engine.clone(),
+            memo: Memo::default(),
+        }
+    }
+
+    /// Returns a number that no other oracle of the process has, and this one only
+    /// as long as its graph is the same.
+    pub(super) fn identity(&self) -> u64 {
+        self.identity
+    }
+
+    pub(super) fn rule(&self) -> &dyn Rule {
+        self.engine.rule()
+    }
+}

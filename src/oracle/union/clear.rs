@@ -1,0 +1,78 @@
+//! Clear walks: through fields into which no other field reaches.
+//!
+//! A tag that comes to the one scalar that it accesses through clear fields only is
+//! regular: one way leads from its base to its bytes. So its cursors are as those of
+//! rule `llvm`, and two regular tags of one root and format share a byte iff one's
+//! cursor lies on the other's walk. (That is the theorem that both rules agree where
+//! nothing overlaps.)
+
+use super::access::Resolved;
+use crate::extent::Size;
+use crate::graph::Format;
+use crate::oracle::index::Index;
+use crate::oracle::types::{TypeIndex, Types};
+
+/// Returns the cursor of a tag that comes to one scalar through clear fields; `Some(None)`
+/// if such a walk leads elsewhere.
+pub(super) fn cursor(index: &mut Index, access: &Resolved) -> Option<Option<u32>> {
+    if !index.types.get(access.access).scalar {
+        return None;
+    }
+    let end = add_walk(index, (access.access, 0))?;
+    let cursor = add_walk(index, (access.base, access.offset))?;
+    let (types, forest) = (&index.types, &index.walks.forest);
+    let is_aggregate = |cursor| {
+        let ty = types.get(index.walks.ty(cursor));
+        !ty.scalar && ty.format.is_some()
+    };
+    let arrives = match types.get(access.access).format {
+        // Whatever a scalar is, its ancestors are.
+        Some(Format::Old) => true,
+        _ if is_aggregate(cursor) => forest.parent(forest.climb(cursor, is_aggregate)) == Some(end),
+        _ => cursor == end,
+    };
+    Some((arrives && forest.is_ancestor(end, cursor)).then_some(cursor))
+}
+
+/// The largest size of an access by a tag with a cursor that touches no byte beside the
+/// scalar; 0 in the old format, where that is not known.
+pub(super) fn room(types: &Types, access: &Resolved) -> u32 {
+    match access.format(types) {
+        Format::Old => 0,
+        Format::New => types.get(access.access).far.min(u32::MAX.into()) as u32,
+    }
+}
+
+/// Whether a tag with a cursor accesses no byte beside its scalar.
+pub(super) fn is_within(types: &Types, access: &Resolved) -> bool {
+    match access.size {
+        Size::Slot => true,
+        Size::Bytes(size) => size <= room(types, access).into(),
+        Size::Unknown => access.is_whole() && access.format(types) == Format::New,
+    }
+}
+
+/// Adds a clear walk to a root, and returns the cursor at its start.
+fn add_walk(index: &mut Index, start: (TypeIndex, u64)) -> Option<u32> {
+    let types = &index.types;
+    index.walks.add_walk(start, usize::MAX, |ty, offset| next(types, ty, offset))
+}
+
+/// Returns the place after one on a clear walk, `Some(None)` after a root and
+/// where the offset leads nowhere; `None` where the walk is not clear.
+fn next(types: &Types, ty: TypeIndex, offset: u64) -> Option<Option<(TypeIndex, u64)>> {
+    let of_type = types.get(ty);
+    if of_type.format.is_none() {
+        return Some(None);
+    }
+    if of_type.scalar {
+        let parent = types.parent(ty)?;
+        let above = types.get(parent);
+        // Only a text puts a scalar below an aggregate, or gives it no byte.
+        let proper = (above.scalar || above.format.is_none())
+            && (of_type.size != 0 || of_type.format == Some(Format::Old));
+        return proper.then_some((offset == 0).then_some((parent, 0)));
+    }
+    let field = &types.fields(ty)[types.field_at(ty, offset)?];
+    field.clear.then_some(Some((field.ty, offset - field.offset)))
+}
