@@ -110,8 +110,7 @@ mod graph;
 pub mod guide;
 #[cfg(feature = "declare")]
 mod nearest;
-#[doc(hidden)]
-pub mod oracle;
+mod oracle;
 #[cfg(test)]
 mod random;
 #[cfg(feature = "declare")]
