@@ -97,11 +97,12 @@
 //! |---|---|
 //! | [`Builder`] | makes well-formed nodes, as LLVM's `MDBuilder` |
 //! | [`Graph`] | holds each node once; [`TypeNode`] and [`Tag`] read them |
-//! | [`Oracle`] | answers queries on [`Access`]es by one of the [`Rules`], and says why |
+//! | [`Oracle`] | answers queries on [`Access`]es by one of the [`Rules`], and says why: [`explain`] |
 //! | [`text`] | writes metadata for LLVM and MLIR |
 //! | [`declare`], [`Session`] | lays out structs, and gives the tag of an access by its path; with graph and oracle as one |
 //! | [`Publisher`], [`Reader`] | answers for threads that ask while one adds, without waiting |
 //! | [`Matrix`], [`Classes`] | all pairs of many tags at once |
+//! | [`raw`] | adds nodes as a text has them |
 //! | [`wellformed`] | says what LLVM's verifier says of a tag |
 //! | [`types`] | LLVM's own types and data layouts: sizes, alignments, offsets |
 //! | [`spec`] | reads and writes RON specs: types, tags, expected answers |
@@ -158,14 +159,25 @@ pub use tbaa_types as types;
 
 pub use builder::{BuildError, Builder, SizedField};
 pub use graph::{
-    CopyEntry, CopyId, Draft, DraftOperand, Edge, Field, Format, Graph, GraphError, Int, MalformedTag, NodeId, Operand,
+    CopyEntry, CopyId, Edge, Field, Format, Graph, GraphError, Int, MalformedTag, NodeId, Operand,
     Tag, TagId, TypeDag, TypeId, TypeKind, TypeNode,
 };
 pub use oracle::{
-    Access, AccessKind, AccessPath, AliasResult, Apart, ByteRange, Classes, Clause, Comparison,
-    Conflict, Elements, Explanation, Matrix, Oracle, PathStep, Publisher, Reader, Rules, Side,
+    Access, AccessKind, AliasResult, Classes, Conflict, Matrix, Oracle, Publisher, Reader, Rules,
     UnknownRules,
 };
+
+/// What an answer of [`Oracle::explain`] is made of.
+pub mod explain {
+    pub use crate::oracle::{
+        AccessPath, Apart, ByteRange, Clause, Comparison, Elements, Explanation, PathStep, Side,
+    };
+}
+
+/// For readers of texts: nodes as they are, whatever they mean.
+pub mod raw {
+    pub use crate::graph::{Draft, DraftOperand, RawGraph};
+}
 
 #[cfg(feature = "declare")]
 pub use session::Session;

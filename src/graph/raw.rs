@@ -1,11 +1,11 @@
-//! Nodes that refer to one another before any of them exists.
+//! Nodes as a text has them, which may refer to one another before any of them exists.
 
 use std::borrow::Cow;
 
 use super::import::{Import, Opened, Part, Source, State};
-use super::{Graph, GraphError, NodeId, Operand};
+use super::{CopyId, Graph, GraphError, IS_COPY, IS_TYPE, NodeId, Operand, TagId, TypeId};
 
-/// A node that [`Graph::insert_group`] is to add.
+/// A node that [`RawGraph::insert_group`] is to add.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Draft<'o> {
     /// Whether the node is never merged with an equal one.
@@ -30,7 +30,32 @@ impl<'o> From<Operand<'o>> for DraftOperand<'o> {
     }
 }
 
-impl Graph {
+/// Adds nodes as a text has them, whatever they mean, and takes them for types and tags.
+///
+/// The other door to a [`Graph`] is [`Graph::builder`], which makes only nodes that LLVM
+/// accepts. What a node means is read by [`Graph::ty`] and [`Graph::tag`]; what LLVM would
+/// say of it, by [`wellformed`](crate::wellformed).
+pub trait RawGraph: Sealed {
+    /// Adds a uniqued node with any operands, or finds it.
+    ///
+    /// # Errors
+    ///
+    /// [`GraphError::ForeignId`] and [`GraphError::Full`]; the graph is then
+    /// unchanged as far as any node goes.
+    ///
+    /// LLVM: `MDNode::get`.
+    fn insert(&mut self, operands: &[Operand<'_>]) -> Result<NodeId, GraphError>;
+
+    /// Adds a distinct node, which is never merged with an equal one. A node
+    /// that refers to itself is added by [`RawGraph::insert_group`].
+    ///
+    /// # Errors
+    ///
+    /// As [`RawGraph::insert`].
+    ///
+    /// LLVM: `MDNode::getDistinct`.
+    fn insert_distinct(&mut self, operands: &[Operand<'_>]) -> Result<NodeId, GraphError>;
+
     /// Adds nodes that may refer to one another in any order, and returns the
     /// node of each draft.
     ///
@@ -40,7 +65,8 @@ impl Graph {
     /// the same operands are one; one that refers to itself becomes distinct.
     ///
     /// ```
-    /// use tbaa::{Draft, DraftOperand, Graph, Int, Operand};
+    /// use tbaa::raw::{Draft, DraftOperand, RawGraph};
+    /// use tbaa::{Graph, Int, Operand};
     ///
     /// let mut graph = Graph::new();
     /// let int = |root| Draft {
@@ -64,7 +90,61 @@ impl Graph {
     /// whole.
     ///
     /// LLVM: `MDNode::getTemporary`, `MDNode::resolveCycles`.
-    pub fn insert_group(&mut self, drafts: &[Draft<'_>]) -> Result<Vec<NodeId>, GraphError> {
+    fn insert_group(&mut self, drafts: &[Draft<'_>]) -> Result<Vec<NodeId>, GraphError>;
+
+    /// Takes `node` as an access tag, and the nodes at its type positions as
+    /// types.
+    ///
+    /// # Panics
+    ///
+    /// If `node` was issued by another graph.
+    fn mark_tag(&mut self, node: NodeId) -> TagId;
+
+    /// Takes a node that a text attaches as `!tbaa` for a tag.
+    ///
+    /// A type node in this place is a tag of the scalar format, and reads as
+    /// the struct-path tag of an access to that type as a whole; a third
+    /// operand of such a node is its immutability flag. That is how LLVM reads
+    /// it, even where a front end has attached a type by mistake.
+    ///
+    /// # Panics
+    ///
+    /// If `node` was issued by another graph.
+    ///
+    /// LLVM: `UpgradeTBAANode`.
+    fn mark_attached(&mut self, node: NodeId) -> TagId;
+
+    /// Takes `node`, and whatever types it is made of, as types.
+    ///
+    /// # Panics
+    ///
+    /// If `node` was issued by another graph.
+    fn mark_type(&mut self, node: NodeId) -> TypeId;
+
+    /// Takes `node` as a `tbaa.struct` node, and the nodes at its tag
+    /// positions as tags.
+    ///
+    /// # Panics
+    ///
+    /// If `node` was issued by another graph.
+    fn mark_copy(&mut self, node: NodeId) -> CopyId;
+}
+
+/// Only a graph is one.
+pub trait Sealed {}
+
+impl Sealed for Graph {}
+
+impl RawGraph for Graph {
+    fn insert(&mut self, operands: &[Operand<'_>]) -> Result<NodeId, GraphError> {
+        self.add(false, operands.iter().copied())
+    }
+
+    fn insert_distinct(&mut self, operands: &[Operand<'_>]) -> Result<NodeId, GraphError> {
+        self.add(true, operands.iter().copied())
+    }
+
+    fn insert_group(&mut self, drafts: &[Draft<'_>]) -> Result<Vec<NodeId>, GraphError> {
         for operand in drafts.iter().flat_map(|draft| &draft.operands) {
             match *operand {
                 DraftOperand::Member(at) if at >= drafts.len() => return Err(GraphError::NoMember),
@@ -81,6 +161,58 @@ impl Graph {
         (0..drafts.len())
             .map(|at| import.node(&mut group, at)?.ok_or(GraphError::NoMember))
             .collect()
+    }
+
+    fn mark_tag(&mut self, node: NodeId) -> TagId {
+        if let Some(tag) = self.tag_of(node) {
+            return tag;
+        }
+        let index = self.tags.len() as u32;
+        self.tags.push(node.index);
+        self.records[node.index()].tag = index;
+        self.mark_types_of(node);
+        TagId { index, stamp: self.stamp }
+    }
+
+    fn mark_attached(&mut self, node: NodeId) -> TagId {
+        let struct_path = self.operand_count(node) >= 3
+            && matches!(self.operand(node, 0), Some(Operand::Node(_)));
+        // LLVM's reader crashes on an empty node. Kept as it is, it is a tag
+        // that the verifier rejects; so is one that a full graph cannot wrap.
+        let tag = if struct_path || self.operand_count(node) == 0 {
+            node
+        } else {
+            self.upgrade(node).unwrap_or(node)
+        };
+        self.mark_tag(tag)
+    }
+
+    fn mark_type(&mut self, node: NodeId) -> TypeId {
+        assert!(self.owns(node), "{node:?} was issued by another graph");
+        // Nearly always all that a type is made of are types: nothing is listed.
+        let (mut work, mut next) = (Vec::new(), Some(node));
+        while let Some(node) = next {
+            let record = &mut self.records[node.index()];
+            if record.flags & IS_TYPE == 0 {
+                record.flags |= IS_TYPE;
+                self.types.push(node.index);
+                self.note_format(node);
+                let nodes = self.operands(node).filter_map(Operand::node);
+                work.extend(nodes.filter(|&node| self.type_of(node).is_none()));
+            }
+            next = work.pop();
+        }
+        TypeId(node)
+    }
+
+    fn mark_copy(&mut self, node: NodeId) -> CopyId {
+        assert!(self.owns(node), "{node:?} was issued by another graph");
+        if self.records[node.index()].flags & IS_COPY == 0 {
+            self.records[node.index()].flags |= IS_COPY;
+            self.copies.push(node.index);
+            self.mark_tags_of(node);
+        }
+        CopyId(node)
     }
 }
 

@@ -3,6 +3,7 @@
 
 use crate::groups::{unmarked, wild_nodes};
 use pretty_assertions::assert_eq;
+use tbaa::raw::RawGraph;
 use tbaa::{AliasResult, Format, Graph, GraphError, Operand, Oracle};
 use tbaa_tests::random::{self, Shape, Universe};
 use tbaa_tests::{Rng, setting};

@@ -1,7 +1,7 @@
 //! What a reader answers, and what the publisher keeps.
 
 use std::ops::Range;
-
+use tbaa::raw::RawGraph;
 use tbaa::{
     Access, AccessKind, Format, Graph, Int, NodeId, Operand, Oracle, Publisher, Rules, SizedField,
     TagId,

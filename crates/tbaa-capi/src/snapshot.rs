@@ -7,7 +7,7 @@
 
 use std::mem::MaybeUninit;
 use std::sync::Arc;
-
+use tbaa::raw::RawGraph;
 use tbaa::{BuildError, Graph, GraphError, NodeId, Operand, Rules};
 
 use crate::context::{Context, made_in};

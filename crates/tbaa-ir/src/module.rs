@@ -1,10 +1,10 @@
 //! What a module's text says of memory accesses.
 
+use super::numbers::Numbers;
 use std::fmt;
 use std::num::NonZeroU32;
 use std::ops::Range;
-
-use super::numbers::Numbers;
+use tbaa::raw::RawGraph;
 use tbaa::{CopyId, Graph, NodeId, TagId};
 use tbaa_lex::source::position;
 use tbaa_lex::table::IndexSet;

@@ -2,7 +2,7 @@
 //! where names clash.
 
 use std::collections::HashSet;
-
+use tbaa::raw::RawGraph;
 use tbaa::types::{Context, MergedTypes};
 use tbaa::{Format, Graph, NodeId, Oracle, Rules, TagId, TypeId, TypeKind};
 use tbaa_check::link::{Linked, NodeMap, Summary};

@@ -3,8 +3,9 @@
 use super::report::Report;
 use crate::diagnostic::Lint;
 use crate::subject::Subject;
-use tbaa::{AccessPath, Clause, Explanation, Oracle, Rules};
+use tbaa::explain::{AccessPath, Clause, Explanation};
 use tbaa::{Graph, TagId, TypeId, TypeKind};
+use tbaa::{Oracle, Rules};
 use tbaa_ir::Instruction;
 use tbaa_lex::table::HashSet;
 

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use clap_complete::ArgValueCompleter;
 use serde::Serialize;
-use tbaa::{AliasResult, Clause, Comparison, Explanation, Oracle, Rules};
+use tbaa::explain::{Clause, Comparison, Explanation};
+use tbaa::{AliasResult, Oracle, Rules};
 use tbaa_ir::Names;
 
 use super::completions::accesses;
