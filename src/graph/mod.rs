@@ -22,7 +22,6 @@ mod node;
 mod operand;
 #[cfg(feature = "serde")]
 mod portable;
-mod post_order;
 mod raw;
 mod replica;
 mod strings;

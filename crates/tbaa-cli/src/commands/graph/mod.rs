@@ -117,7 +117,7 @@ pub(super) fn run(args: &Graph, out: &mut dyn Write) -> Result<(), Failure> {
             about.push(about_around);
             around(input.graph(), &named(&input, name)?, args.depth)
         }
-        None => input.graph().types().collect(),
+        None => input.graph().type_dag(),
     };
     let dag = Dag::of(&input, &input.names(), &marks, &types);
     about.extend(dag.omitted.clone());
