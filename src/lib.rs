@@ -146,6 +146,7 @@ mod random;
 mod session;
 #[cfg(feature = "spec")]
 pub mod spec;
+mod table;
 pub mod text;
 mod type_set;
 mod walks;
@@ -191,4 +192,8 @@ pub mod parts {
     pub use crate::oracle::{Pairs, Vicinity};
     pub use crate::text::{COPIES, TAGS, TYPES, write_two};
     pub use crate::wellformed::Verdicts;
+
+    pub mod table {
+        pub use crate::table::*;
+    }
 }

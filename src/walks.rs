@@ -11,8 +11,8 @@ use std::hash::BuildHasher;
 use hashbrown::HashTable;
 
 use crate::forest::Forest;
+use crate::table::{DefaultHashBuilder, HashMap};
 use crate::type_set::TypeSet;
-use tbaa_lex::table::{DefaultHashBuilder, HashMap};
 
 /// No cursor.
 const NONE: u32 = u32::MAX;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::id::DeclId;
 use super::{DeclareError, Target};
 use crate::nearest::nearest;
-use tbaa_lex::table::{HashMap, IndexMap};
+use crate::table::{HashMap, IndexMap};
 use tbaa_types::Primitive;
 
 /// Types have less bytes than this, so that bits and sums do not overflow.

@@ -8,7 +8,7 @@ use petgraph::graph::DiGraph;
 use super::import::Open;
 use super::operand::{OperandKind, PACKED_LIMIT, Packed};
 use super::{DISTINCT, Graph, GraphError, NodeId, Shape};
-use tbaa_lex::table::HashMap;
+use crate::table::HashMap;
 
 impl Graph {
     /// Adds the nodes of a cycle, whose open operands are numbered from `base`

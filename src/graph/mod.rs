@@ -32,7 +32,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use hashbrown::HashTable;
 
-use tbaa_lex::table::{DefaultHashBuilder, IndexMap, IndexSet};
+use crate::table::{DefaultHashBuilder, IndexMap, IndexSet};
 
 pub use encoding::Format;
 #[doc(hidden)]

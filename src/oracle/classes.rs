@@ -16,7 +16,7 @@ use std::borrow::Borrow;
 use super::order::{Order, Row};
 use super::query::Oracle;
 use crate::graph::{Graph, TagId};
-use tbaa_lex::table::HashMap;
+use crate::table::HashMap;
 
 /// Tags of a list that have the same answer in every query with a tag of the
 /// list.

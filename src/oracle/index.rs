@@ -15,9 +15,9 @@
 //! branch on which of the two it is: of random pairs that is anybody's guess.
 
 use crate::forest::Span;
+use crate::table::HashMap;
 use crate::type_set::{LargeTypeSet, TypeSet};
 use crate::walks::Walks;
-use tbaa_lex::table::HashMap;
 
 /// A tag's role in the index: how it is decided on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -5,8 +5,8 @@ use std::hash::Hash;
 use std::ops::Range;
 
 use super::limits::{Allowance, Budget, Exhausted, LISTED, LISTED_A_NODE, LISTED_A_TYPE};
+use crate::table::HashMap;
 use crate::type_set::LargeTypeSet;
-use tbaa_lex::table::HashMap;
 
 /// Lists of the types inside some others, with what `P` says of each. `K` names
 /// a list: the outer type, say.

@@ -13,7 +13,7 @@ use super::query::Oracle;
 use super::rule::Candidates;
 use crate::forest::Span;
 use crate::graph::{Graph, TagId};
-use tbaa_lex::table::{HashMap, HashSet};
+use crate::table::{HashMap, HashSet};
 
 /// Candidates that are held; what has none is asked about every tag. A thousand tags
 /// of a union may have a thousand each.

@@ -14,7 +14,7 @@ use super::rule::{Candidates, Decision, Rule};
 use super::rules::{AliasResult, Rules};
 use super::union::Union;
 use crate::graph::{Graph, Tag, TagId, TagParts, TypeKind};
-use tbaa_lex::table::HashSet;
+use crate::table::HashSet;
 
 /// Answers alias queries on the tags of one graph.
 ///

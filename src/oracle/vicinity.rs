@@ -11,7 +11,7 @@ use std::borrow::Borrow;
 use super::index::Role;
 use super::query::Oracle;
 use crate::graph::{Graph, TagId};
-use tbaa_lex::table::HashMap;
+use crate::table::HashMap;
 
 /// Types on a tag's walk and among its candidates; with more, a tag is listed for
 /// every other.

@@ -1,11 +1,11 @@
 //! Which block leads where: dominators, and loops.
 
+use tbaa::parts::table::HashSet;
 use tbaa::petgraph::Incoming;
 use tbaa::petgraph::algo::dominators::simple_fast;
 use tbaa::petgraph::algo::kosaraju_scc;
 use tbaa::petgraph::graph::{DiGraph, NodeIndex};
 use tbaa_ir::Body;
-use tbaa_lex::table::HashSet;
 
 /// The blocks of a body, by their indices.
 pub(super) struct Flow {

@@ -10,13 +10,13 @@ use super::pass::{Current, Pass, location};
 use super::slots;
 use super::table::Table;
 use std::fmt::Write;
+use tbaa::parts::table::{HashMap, HashSet};
 use tbaa::{Graph, TagId, TypeKind};
 use tbaa_ir::{
     Block, Body, DebugInfo, Edits, Effects, Groups, Module, Opcode, Sizes, Statement, TextError,
     TextErrorKind,
 };
 use tbaa_lex::lexer::Lexer;
-use tbaa_lex::table::{HashMap, HashSet};
 
 /// The checks of a loop that are compiled in, at most, and those of a function. Those of larger ones
 /// and of other code are called, or code would grow more than it gains.

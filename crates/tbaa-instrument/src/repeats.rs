@@ -14,8 +14,8 @@ use std::rc::Rc;
 use super::flow::Flow;
 use super::pass::Current;
 use tbaa::TagId;
+use tbaa::parts::table::{HashMap, HashSet};
 use tbaa_ir::{Body, Instruction, Opcode, Statement};
-use tbaa_lex::table::{HashMap, HashSet};
 
 /// What a value is.
 #[derive(PartialEq, Eq, Hash)]

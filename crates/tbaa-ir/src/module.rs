@@ -4,10 +4,10 @@ use super::numbers::Numbers;
 use std::fmt;
 use std::num::NonZeroU32;
 use std::ops::Range;
+use tbaa::parts::table::IndexSet;
 use tbaa::raw::RawGraph;
 use tbaa::{CopyId, Graph, NodeId, TagId};
 use tbaa_lex::source::position;
-use tbaa_lex::table::IndexSet;
 use tbaa_types::{Context, Definitions, ParseError};
 
 /// What kind of instruction an [`Instruction`] is.

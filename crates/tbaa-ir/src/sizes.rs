@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use super::module::Module;
-use tbaa_lex::table::HashMap;
+use tbaa::parts::table::HashMap;
 use tbaa_types::{Context, DataLayout, Definitions, Measures};
 
 /// The sizes of a module's types, by its data layout.

@@ -10,9 +10,9 @@ use super::rank::Ranks;
 use super::relation::Relation;
 use super::source::Key;
 use super::state::{Entry, Lowering};
+use tbaa::parts::table::{IndexMap, IndexSet};
 use tbaa::parts::{self, Vicinity};
 use tbaa::{Graph, Oracle, TagId};
-use tbaa_lex::table::{IndexMap, IndexSet};
 
 /// Sources that may alias the same.
 pub(super) struct Class {

@@ -6,7 +6,7 @@ use hashbrown::HashTable;
 
 use super::Type;
 use super::kind::{ADDRESS_SPACES, MAX_INT_BITS, Primitive, TypeError, TypeKind};
-use tbaa_lex::table::{DefaultHashBuilder, HashMap, HashSet, IndexSet};
+use crate::table::{DefaultHashBuilder, HashMap, HashSet, IndexSet};
 
 pub(super) const LIMIT: usize = 1 << 31;
 /// The name of a numbered struct.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::lex::{Local, ParseError, ParseErrorKind, Tokens, saturating};
 use super::parse::{Names, Parser, checked};
 use super::{Context, Type, TypeError};
-use tbaa_lex::table::{HashSet, IndexMap};
+use crate::table::{HashSet, IndexMap};
 
 /// What the names in one module's text stand for in a context.
 ///

@@ -41,6 +41,7 @@ mod merge;
 mod parse;
 mod print;
 mod store;
+mod table;
 
 pub use context::Context;
 pub use definitions::Definitions;

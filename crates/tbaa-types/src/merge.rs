@@ -3,7 +3,7 @@
 use super::equal::TypeClasses;
 use super::{Context, Type, TypeError, TypeKind, canonical_name};
 use crate::context::Symbol;
-use tbaa_lex::table::IndexMap;
+use crate::table::IndexMap;
 
 /// The types of several contexts in one.
 ///

@@ -5,7 +5,7 @@ use std::hash::BuildHasher;
 use super::context::{Context, LIMIT, Record, Symbol, UNNAMED};
 use super::kind::{Primitive, TypeError};
 use super::{Type, print};
-use tbaa_lex::table::HashSet;
+use crate::table::HashSet;
 
 impl Context {
     /// Returns the struct type of these elements that has no name.

@@ -9,7 +9,7 @@ use crate::builder::BuildError;
 use crate::declare::declarations::DeclKind;
 use crate::declare::{DeclId, Declarations, DeclareError, TaggedTypes};
 use crate::graph::{Graph, TagId};
-use tbaa_lex::table::{HashMap, IndexMap, IndexSet};
+use crate::table::{HashMap, IndexMap, IndexSet};
 
 /// Members, those of members included, that are looked at in one record.
 const MEMBERS: usize = 1 << 12;

@@ -3,7 +3,7 @@
 use std::hash::{Hash, Hasher};
 
 use crate::declare::{Declarations, DeclareError, Member, MemberType, Record};
-use tbaa_lex::table::{IndexMap, IndexSet};
+use crate::table::{IndexMap, IndexSet};
 
 /// How deep unnamed records may stand inside each other.
 const DEPTH: usize = 32;

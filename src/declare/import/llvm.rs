@@ -1,7 +1,7 @@
 //! The struct types of an LLVM module as declarations.
 
 use crate::declare::{DeclId, Declarations, DeclareError, Member, Record};
-use tbaa_lex::table::HashMap;
+use crate::table::HashMap;
 use tbaa_types::{Context, Primitive, Type, TypeKind};
 
 impl Declarations {

@@ -40,9 +40,9 @@ use crate::oracle::index::{Index, Role};
 use crate::oracle::inside::{self, Inside};
 use crate::oracle::limits::{Budget, Exhausted};
 use crate::oracle::rule::Candidates;
+use crate::table::{HashMap, HashSet};
 use crate::type_set::TypeSet;
 use crate::wellformed::{comes_to, is_scalar};
-use tbaa_lex::table::{HashMap, HashSet};
 
 /// What is known of a graph's tags beside the index.
 #[derive(Clone, Debug, Default)]

@@ -9,7 +9,7 @@ use super::stride::{Pattern, Stride, UNBOUNDED, add_stride};
 use super::traversal::{Pending, Reach, Way, reach};
 use super::types::{Elements, Field, TypeIndex, Types, elements, slot_of};
 use crate::oracle::limits::{Budget, Exhausted};
-use tbaa_lex::table::{HashMap, IndexMap};
+use crate::table::{HashMap, IndexMap};
 
 /// A place on the way, apart from the elements that lead there.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

@@ -14,7 +14,7 @@ use super::access::Resolved;
 use super::arena::{Link, PathArena};
 use super::types::{Field, TypeIndex, Types};
 use crate::oracle::limits::{Budget, Exhausted};
-use tbaa_lex::table::{HashMap, HashSet};
+use crate::table::{HashMap, HashSet};
 
 /// Which types contain a target, found out as far as it is asked.
 #[derive(Clone, Default, Debug)]

@@ -8,7 +8,7 @@ use super::stride::{Pattern, add_stride, meets, span};
 use super::traversal::{Pending, Reach, Way, reach};
 use super::types::{TypeIndex, Types, elements, slot_of};
 use crate::oracle::limits::{Budget, Exhausted};
-use tbaa_lex::table::HashMap;
+use crate::table::HashMap;
 
 /// Where a pair of accesses meets.
 #[derive(Clone, Debug)]

@@ -11,7 +11,7 @@ use super::arena::Link;
 use super::stride::{Stride, UNBOUNDED, is_covered, span};
 use super::types::{TypeIndex, Types, elements};
 use crate::oracle::limits::{Budget, Exhausted};
-use tbaa_lex::table::{HashMap, HashSet, IndexMap};
+use crate::table::{HashMap, HashSet, IndexMap};
 
 /// The farthest that a target lies below a type.
 #[derive(Clone, Copy, Default, Debug)]

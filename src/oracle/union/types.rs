@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::stride::{Stride, UNBOUNDED, span};
 use crate::forest::Forest;
 use crate::graph::{Format, Graph, NodeId, Shape, TypeId, TypeKind};
+use crate::table::HashSet;
 use crate::type_set::LargeTypeSet;
-use tbaa_lex::table::HashSet;
 
 /// Position of a type in [`Types`].
 pub(crate) type TypeIndex = u32;

@@ -12,10 +12,10 @@ use std::ops::Range;
 use super::members::is_struct;
 use super::width;
 use tbaa::Oracle;
+use tbaa::parts::table::HashMap;
 use tbaa::{Graph, TagId};
 use tbaa_ir::{Call, Effects, Module, Opcode, Statement};
 use tbaa_lex::source::shortened;
-use tbaa_lex::table::HashMap;
 
 /// Loaded pointers that are remembered at a time, each of which every store
 /// must be compared with.

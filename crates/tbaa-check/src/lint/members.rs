@@ -4,10 +4,10 @@ use super::function::Member;
 use super::report::Report;
 use crate::diagnostic::Lint;
 use crate::subject::Subject;
+use tbaa::parts::table::{HashSet, IndexMap};
 use tbaa::{Graph, Oracle, TagId};
 use tbaa_ir::{Instruction, Opcode};
 use tbaa_lex::source::shortened;
-use tbaa_lex::table::{HashSet, IndexMap};
 
 /// Tags of one place that are compared: a place of a hostile text may have thousands.
 const COMPARED: usize = 16;

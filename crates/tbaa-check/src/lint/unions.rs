@@ -4,10 +4,10 @@ use super::report::Report;
 use crate::diagnostic::Lint;
 use crate::subject::Subject;
 use tbaa::explain::{AccessPath, Clause, Explanation};
+use tbaa::parts::table::HashSet;
 use tbaa::{Graph, TagId, TypeId, TypeKind};
 use tbaa::{Oracle, Rules};
 use tbaa_ir::Instruction;
-use tbaa_lex::table::HashSet;
 
 /// Pairs that are compared in all,
 const PAIRS: usize = 1 << 18;

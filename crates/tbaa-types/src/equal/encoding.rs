@@ -3,8 +3,8 @@
 use std::fmt::{self, Write};
 
 use crate::context::Symbol;
+use crate::table::HashMap;
 use crate::{Context, Primitive, Type, TypeKind};
-use tbaa_lex::table::HashMap;
 
 /// The longest encoding that is made, in numbers.
 pub const MAX_ENCODING: usize = 1 << 22;

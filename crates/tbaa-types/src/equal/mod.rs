@@ -37,7 +37,7 @@ pub use encoding::{Encoding, MAX_ENCODING, canonical_name};
 use automaton::Automaton;
 
 use super::{Context, Type};
-use tbaa_lex::table::HashMap;
+use crate::table::HashMap;
 
 /// A relation between types.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

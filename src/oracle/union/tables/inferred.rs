@@ -21,8 +21,8 @@ use crate::graph::Graph;
 use crate::oracle::index::Index;
 use crate::oracle::inside::{self, Inside};
 use crate::oracle::limits::{Budget, Exhausted};
+use crate::table::HashMap;
 use crate::type_set::LargeTypeSet;
-use tbaa_lex::table::HashMap;
 
 /// In place of a member: more than one.
 const MANY: u32 = u32::MAX;

@@ -28,8 +28,8 @@ use crate::graph::{Graph, TagId};
 use crate::oracle::index::Index;
 use crate::oracle::inside::{self, Inside};
 use crate::oracle::limits::{Allowance, Budget, Exhausted, JUDGED, JUDGED_A_NODE, STEPS};
+use crate::table::IndexSet;
 use crate::type_set::LargeTypeSet;
-use tbaa_lex::table::IndexSet;
 
 /// Patterns of one access: two such sets are compared pattern by pattern, here
 /// as in the definition.
