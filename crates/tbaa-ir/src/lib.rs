@@ -28,6 +28,8 @@
 mod attachments;
 mod attributes;
 mod body;
+#[cfg(feature = "declare")]
+pub mod clang;
 mod debug;
 mod definition;
 mod edits;

@@ -2,8 +2,9 @@
 
 use std::process::Command;
 
-use tbaa::declare::{ClangRecords, Declarations, LlvmTypes, Target};
+use tbaa::declare::{Declarations, LlvmTypes, Target};
 use tbaa::types::Context;
+use tbaa_ir::clang::ClangRecords;
 
 use super::generate::{Program, Taste};
 use tbaa_tests::Rng;
