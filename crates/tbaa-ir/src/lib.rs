@@ -35,6 +35,7 @@ mod definition;
 mod edits;
 mod effects;
 mod error;
+mod flow;
 mod function;
 mod header;
 mod instruction;
@@ -60,6 +61,8 @@ pub use edits::Edits;
 #[doc(hidden)]
 pub use effects::{Effects, Location as MemoryLocation, MemoryEffects};
 pub use error::{MAX_INLINE_DEPTH, TextError, TextErrorKind};
+#[doc(hidden)]
+pub use flow::Flow;
 pub use module::{Instruction, Module, Opcode, TypeDefinition, Warning, WarningKind};
 pub use names::Names;
 pub use read::{read, read_with};
