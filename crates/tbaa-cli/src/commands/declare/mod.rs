@@ -12,7 +12,8 @@ use tbaa::types::Context;
 use tbaa::{Graph, TagId};
 
 use crate::convert::no_compiler;
-use crate::input::{load_spec, read_file};
+use crate::files::read_file;
+use crate::input::load_spec;
 use crate::printable::{printable, printable_path};
 use crate::report::{Failure, warn};
 

@@ -15,10 +15,10 @@ use tbaa_ir::Names;
 
 use super::completions::accesses;
 use super::counted;
-use crate::args::RulesArg;
 use crate::convert::InputArg;
 use crate::find::Found;
 use crate::input::Input;
+use crate::input::RulesArg;
 use crate::printable::printable;
 use crate::report::Failure;
 use crate::walk::type_name;
