@@ -9,7 +9,6 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::members::is_struct;
 use super::width;
 use tbaa::Oracle;
 use tbaa::parts::table::HashMap;
@@ -52,6 +51,11 @@ enum Key<'t> {
     Value(&'t [u8]),
     /// `getelementptr` of the type, with the indices.
     Element(Pointee, &'t [u8], &'t [u8]),
+}
+
+/// `%S` or `{ i32, ptr }`, and no pointer to it.
+pub(super) fn is_struct(ty: &[u8]) -> bool {
+    (ty.starts_with(b"%") || ty.starts_with(b"{") || ty.starts_with(b"<{")) && !ty.ends_with(b"*")
 }
 
 /// A member of a struct, by the struct's LLVM type and the indices that lead to it.

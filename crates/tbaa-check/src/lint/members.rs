@@ -1,6 +1,6 @@
 //! Members of structs under tags that exclude each other, in all functions together.
 
-use super::function::Member;
+use super::function::{Member, is_struct};
 use super::report::Report;
 use crate::diagnostic::Lint;
 use crate::subject::Subject;
@@ -97,11 +97,6 @@ impl<'a> Members<'a> {
             }
         }
     }
-}
-
-/// `%S` or `{ i32, ptr }`, and no pointer to it.
-pub(super) fn is_struct(ty: &[u8]) -> bool {
-    (ty.starts_with(b"%") || ty.starts_with(b"{") || ty.starts_with(b"<{")) && !ty.ends_with(b"*")
 }
 
 fn union(
