@@ -6,6 +6,7 @@ use tbaa::declare::{Declarations, Policy, Record, Target};
 use tbaa::types::{Context, Encoding, MAX_ENCODING};
 use tbaa::{BuildError, Graph, GraphError};
 use tbaa_ir::clang::{ClangAccesses, ClangRecords};
+use tbaa_ir::types::ReadTypes;
 
 fn says(error: impl Display, limit: &str, remedy: &str) {
     let error = error.to_string();

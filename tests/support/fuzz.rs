@@ -15,6 +15,7 @@ use tbaa_check::link::{Linked, Summary};
 use tbaa_check::lint::{Lint, lint, lint_graph};
 use tbaa_check::verify::{verify, verify_graph};
 use tbaa_ir::clang::ClangRecords;
+use tbaa_ir::types::ReadTypes;
 use tbaa_ir::{Effects, Keep};
 use tbaa_lower::{Lowering, Options, ScopeForm};
 

@@ -51,6 +51,7 @@ mod scan;
 mod sizes;
 mod span;
 mod stops;
+pub mod types;
 
 #[doc(hidden)]
 pub use attributes::{Attribute, Attributes, Groups};

@@ -186,6 +186,13 @@ impl Context {
         &self.parts[record.first as usize..record.first as usize + record.count as usize]
     }
 
+    /// Returns the struct that is displayed as `%index`.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn nth_numbered(&self, index: usize) -> Option<Type> {
+        self.numbered.get(index).map(|&ty| self.id(ty))
+    }
+
     /// Returns the name of an identified struct; `None` for any other type and
     /// for a numbered struct.
     ///

@@ -18,6 +18,7 @@ use crate::table::IndexMap;
 /// structs without a name are the exception: each is a type of its own.
 ///
 /// ```
+/// use tbaa_ir::types::ReadTypes;
 /// use tbaa_types::{Context, MergedTypes};
 ///
 /// let (mut a, mut b) = (Context::new(), Context::new());

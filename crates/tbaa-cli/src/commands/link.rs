@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use tbaa::types::{Context, MergedTypes};
 use tbaa::{Format, Graph, TypeId, TypeKind};
 use tbaa_check::link::{Clash, Linked, Summary};
+use tbaa_ir::types::ReadTypes;
 
 use super::types::{FileTypes, is_opaque};
 use super::{counted, write_json};

@@ -10,6 +10,7 @@ use tbaa::declare::{DeclId, Declarations, LlvmTypes, Policy, TaggedTypes, Target
 use tbaa::spec::write_declarations;
 use tbaa::types::Context;
 use tbaa::{Graph, TagId};
+use tbaa_ir::types::ReadTypes;
 
 use crate::convert::no_compiler;
 use crate::files::read_file;
