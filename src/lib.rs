@@ -65,30 +65,6 @@
 //! They are lowered before LLVM sees them: `tbaa-lower` makes tags that LLVM answers soundly.
 //! Tags of [`Session::like_clang`] go to LLVM as they are.
 //!
-//! # Parse and ask
-//!
-//! `tbaa-ir` reads LLVM's text. May the load be moved over the store?
-//!
-//! ```
-//! let text = br#"define i32 @f(ptr %p, ptr %q) {
-//!   store float 0.0, ptr %q, !tbaa !0
-//!   %v = load i32, ptr %p, !tbaa !1
-//!   ret i32 %v
-//! }
-//! !0 = !{!2, !2, i64 0}
-//! !1 = !{!3, !3, i64 0}
-//! !2 = !{!"float", !4, i64 0}
-//! !3 = !{!"int", !4, i64 0}
-//! !4 = !{!"char", !5, i64 0}
-//! !5 = !{!"root"}
-//! "#;
-//! let module = tbaa_ir::read(text)?;
-//! let [store, load] = module.instructions() else { unreachable!() };
-//! let oracle = tbaa::Oracle::new(module.graph(), tbaa::Rules::Llvm);
-//! assert!(!oracle.may_alias(load.tag, store.tag));
-//! # Ok::<(), tbaa_ir::TextError>(())
-//! ```
-//!
 //! # Map
 //!
 //! Data flows one way: builder or declarations, graph, oracle, answer.

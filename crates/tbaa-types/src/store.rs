@@ -5,7 +5,7 @@ use std::hash::BuildHasher;
 use super::context::{Context, LIMIT, Record, Symbol, UNNAMED};
 use super::kind::{Primitive, TypeError};
 use super::{Type, print};
-use crate::table::HashSet;
+use crate::table::{HashMap, HashSet};
 
 impl Context {
     /// Returns the struct type of these elements that has no name.
@@ -165,31 +165,24 @@ impl Context {
     #[doc(hidden)]
     #[must_use]
     pub fn find_cycle(&self, types: impl Iterator<Item = Type>) -> Option<Type> {
-        let mut done: HashSet<Type> = HashSet::default();
-        let mut path: HashSet<Type> = HashSet::default();
-        let mut stack: Vec<(Type, usize)> = Vec::new();
+        // Whether the way to a type that was met is being gone.
+        let mut met: HashMap<Type, bool> = HashMap::default();
         for start in types {
-            if done.contains(&start) {
-                continue;
-            }
-            path.insert(start);
-            stack.push((start, 0));
+            let mut stack = vec![(start, 0)];
             while let Some((ty, at)) = stack.pop() {
-                let parts = if Self::holds_parts(self.symbol(ty)) { self.parts(ty) } else { &[] };
-                let Some(&part) = parts.get(at) else {
-                    path.remove(&ty);
-                    done.insert(ty);
-                    continue;
-                };
-                stack.push((ty, at + 1));
-                if path.contains(&part) {
+                match met.get(&ty) {
                     // A cycle has a struct in it, and every struct on it will do.
-                    let mut cycle = stack.iter().rev().map(|&(ty, _)| ty);
-                    return cycle.find(|&ty| self.identified.binary_search(&ty.index).is_ok());
+                    Some(true) if at == 0 => {
+                        let mut cycle = stack.iter().rev().map(|&(ty, _)| ty);
+                        return cycle.find(|&ty| self.identified.binary_search(&ty.index).is_ok());
+                    }
+                    Some(false) => continue,
+                    _ => {}
                 }
-                if !done.contains(&part) && !self.parts(part).is_empty() {
-                    path.insert(part);
-                    stack.push((part, 0));
+                let parts = if Self::holds_parts(self.symbol(ty)) { self.parts(ty) } else { &[] };
+                met.insert(ty, at < parts.len());
+                if let Some(&part) = parts.get(at) {
+                    stack.extend([(ty, at + 1), (part, 0)]);
                 }
             }
         }
