@@ -11,7 +11,6 @@
 //! [`crate::wellformed`].
 
 mod cycle;
-#[doc(hidden)]
 pub mod encoding;
 mod equal;
 mod grow;
