@@ -9,21 +9,50 @@
 //!
 //! # Example
 //!
-//! A Lua compiler reloads the base of the stack before every opcode. May a
-//! store into a stack slot change it?
+//! A Lua value is a union, beside a number that tells which member is in it. Which
+//! accesses may touch common bytes? A [`Builder`] makes the nodes, as LLVM's `MDBuilder`
+//! does; a [`Graph`] holds them; an [`Oracle`] answers; [`text::write`] writes the metadata.
 //!
 //! ```
-//! use tbaa::declare::{Declarations, Policy, Record, Target};
-//! use tbaa::{AliasResult, Rules, Session};
+//! use tbaa::{Access, Graph, Oracle, Rules, SizedField, text};
 //!
-//! // The structs as they are in C; where their members stand is computed.
-//! let types = Declarations::new(Target::x86_64());
-//! let mut session = Session::new(types, Policy::Rfc, Rules::Union);
+//! let mut graph = Graph::new();
+//! let mut b = graph.builder();
+//! let root = b.root("Lua")?;
+//! let pointer = b.sized_type(root, 8, "pointer", &[])?;
+//! let number = b.sized_type(root, 8, "number", &[])?;
+//! let kind = b.sized_type(root, 2, "kind", &[])?;
+//! let field = |ty, offset, size| SizedField { ty, offset, size };
+//! let value = b.sized_type(root, 8, "Value", &[field(pointer, 0, 8), field(number, 0, 8)])?;
+//! let object = b.sized_type(root, 16, "TValue", &[field(value, 0, 8), field(kind, 8, 2)])?;
+//! let gc = b.access_tag(object, pointer, 0, 8, false)?;
+//! let n = b.access_tag(object, number, 0, 8, false)?;
+//! let tt = b.access_tag(object, kind, 8, 2, false)?;
+//!
+//! let oracle = Oracle::new(&graph, Rules::Union);
+//! assert!(oracle.may_alias(gc, n)); // members of one union
+//! assert!(!oracle.may_alias(n, tt));
+//! assert!(oracle.may_alias(Access::from(n).with_size(16), tt)); // a copy of all 16 bytes
+//! assert!(text::write(&graph).contains("!{!2, i64 2, !\"kind\"}"));
+//! # Ok::<(), tbaa::BuildError>(())
+//! ```
+//!
+//! # Declare types
+//!
+//! The comfortable way: say the structs as they are in C. The library lays them out, and a
+//! [`Session`] gives the tag of a path, while the program is compiled.
+//!
+//! ```
+//! use tbaa::declare::{Declarations, Record, Target};
+//! use tbaa::{AliasResult, Session};
+//!
+//! let mut session = Session::with_unions(Declarations::new(Target::x86_64()));
 //! let value = Record::union("").field("gc", "void *").field("n", "double");
 //! session.define(Record::structure("TValue").field("value", value).field("tt", "short"))?;
 //! let frame = Record::structure("").field("base", "TValue *").field("savedpc", "int *");
 //! session.define(Record::structure("CallInfo").field("func", "TValue *").field("l", frame))?;
 //!
+//! // A Lua compiler reloads the base of the stack before every opcode: may a store change it?
 //! let load_base = session.tag("CallInfo.l.base")?;
 //! let store_number = session.tag("TValue.value.n")?;
 //! let store_pointer = session.tag("*void *")?;
@@ -32,49 +61,25 @@
 //! # Ok::<(), tbaa::declare::DeclareError>(())
 //! ```
 //!
-//! The tags of policy `Rfc` say all that the program's types say, and stock LLVM
-//! crashes on some of them. They are lowered before LLVM sees them: `tbaa-lower` makes
-//! tags that LLVM answers soundly. Tags of policy `Clang` go to LLVM as they are.
-//!
-//! # Parse and ask
-//!
-//! `tbaa-ir` reads LLVM's text. May the load be moved over the store?
-//!
-//! ```
-//! let text = br#"define i32 @f(ptr %p, ptr %q) {
-//!   store float 0.0, ptr %q, !tbaa !0
-//!   %v = load i32, ptr %p, !tbaa !1
-//!   ret i32 %v
-//! }
-//! !0 = !{!2, !2, i64 0}
-//! !1 = !{!3, !3, i64 0}
-//! !2 = !{!"float", !4, i64 0}
-//! !3 = !{!"int", !4, i64 0}
-//! !4 = !{!"char", !5, i64 0}
-//! !5 = !{!"root"}
-//! "#;
-//! let module = tbaa_ir::read(text)?;
-//! let [store, load] = module.instructions() else { unreachable!() };
-//! let oracle = tbaa::Oracle::new(module.graph(), tbaa::Rules::Llvm);
-//! assert!(!oracle.may_alias(load.tag, store.tag));
-//! # Ok::<(), tbaa_ir::TextError>(())
-//! ```
+//! These tags say all that the program's types say, and stock LLVM crashes on some of them.
+//! They are lowered before LLVM sees them: `tbaa-lower` makes tags that LLVM answers soundly.
+//! Tags of [`Session::like_clang`] go to LLVM as they are.
 //!
 //! # Map
 //!
-//! Data flows one way: declarations or builder, graph, oracle, answer.
+//! Data flows one way: builder or declarations, graph, oracle, answer.
 //!
 //! | part | what it does |
 //! |---|---|
-//! | [`Session`] | holds declared types, graph and oracle as one |
-//! | [`declare`] | lays out structs, and gives the tag of an access by its path |
 //! | [`Builder`] | makes well-formed nodes, as LLVM's `MDBuilder` |
 //! | [`Graph`] | holds each node once; [`TypeNode`] and [`Tag`] read them |
-//! | [`Oracle`] | answers queries on [`Access`]es by one of the [`Rules`], with an [`Explanation`] |
+//! | [`Oracle`] | answers queries on [`Access`]es by one of the [`Rules`], and says why: [`explain`] |
+//! | [`text`] | writes metadata for LLVM and MLIR |
+//! | [`declare`], [`Session`] | lays out structs, and gives the tag of an access by its path; with graph and oracle as one |
 //! | [`Publisher`], [`Reader`] | answers for threads that ask while one adds, without waiting |
 //! | [`Matrix`], [`Classes`] | all pairs of many tags at once |
+//! | [`raw`] | adds nodes as a text has them |
 //! | [`wellformed`] | says what LLVM's verifier says of a tag |
-//! | [`text`] | writes metadata for LLVM and MLIR |
 //! | [`types`] | LLVM's own types and data layouts: sizes, alignments, offsets |
 //! | [`spec`] | reads and writes RON specs: types, tags, expected answers |
 //!
@@ -111,14 +116,14 @@ mod graph;
 pub mod guide;
 #[cfg(feature = "declare")]
 mod nearest;
-#[doc(hidden)]
-pub mod oracle;
+mod oracle;
 #[cfg(test)]
 mod random;
 #[cfg(feature = "declare")]
 mod session;
 #[cfg(feature = "spec")]
 pub mod spec;
+mod table;
 pub mod text;
 mod type_set;
 mod walks;
@@ -132,14 +137,25 @@ pub use tbaa_types as types;
 
 pub use builder::{BuildError, Builder, SizedField};
 pub use graph::{
-    CopyEntry, CopyId, Draft, DraftOperand, Edge, Field, Format, Graph, GraphError, Int,
-    MalformedTag, NodeId, Operand, Tag, TagId, TypeDag, TypeId, TypeKind, TypeNode,
+    CopyEntry, CopyId, Edge, Field, Format, Graph, GraphError, Int, MalformedTag, NodeId, Operand,
+    Tag, TagId, TypeDag, TypeId, TypeKind, TypeNode,
 };
 pub use oracle::{
-    Access, AccessKind, AccessPath, AliasResult, Apart, ByteRange, Classes, Clause, Comparison,
-    Conflict, Elements, Explanation, Matrix, Oracle, PathStep, Publisher, Reader, Rules, Side,
+    Access, AccessKind, AliasResult, Classes, Conflict, Matrix, Oracle, Publisher, Reader, Rules,
     UnknownRules,
 };
+
+/// What an answer of [`Oracle::explain`] is made of.
+pub mod explain {
+    pub use crate::oracle::{
+        AccessPath, Apart, ByteRange, Clause, Comparison, Elements, Explanation, PathStep, Side,
+    };
+}
+
+/// For readers of texts: nodes as they are, whatever they mean.
+pub mod raw {
+    pub use crate::graph::{Draft, DraftOperand, RawGraph};
+}
 
 #[cfg(feature = "declare")]
 pub use session::Session;
@@ -153,4 +169,8 @@ pub mod parts {
     pub use crate::oracle::{Pairs, Vicinity};
     pub use crate::text::{COPIES, TAGS, TYPES, write_two};
     pub use crate::wellformed::Verdicts;
+
+    pub mod table {
+        pub use crate::table::*;
+    }
 }

@@ -12,11 +12,11 @@ use crate::oracle::{Access, AliasResult, Conflict, Oracle, Rules};
 /// [`Session::oracle`], and all at once in [`Session::update`].
 ///
 /// ```
-/// use tbaa::declare::{Declarations, Policy, Record, Target};
-/// use tbaa::{AliasResult, Rules, Session};
+/// use tbaa::declare::{Declarations, Record, Target};
+/// use tbaa::{AliasResult, Session};
 ///
 /// let types = Declarations::new(Target::x86_64());
-/// let mut session = Session::new(types, Policy::Rfc, Rules::Union);
+/// let mut session = Session::with_unions(types);
 /// session.define(Record::structure("Point").field("x", "int").field("y", "float"))?;
 /// let point = session.tags(&["Point.x", "Point.y"])?;
 /// assert_eq!(session.alias(point[0], point[1]), AliasResult::NoAlias);
@@ -34,7 +34,26 @@ pub struct Session {
 }
 
 impl Session {
+    /// Returns a session whose tags are those that clang gives, and whose answers are LLVM's:
+    /// the tags go to LLVM as they are. Members of unions are `char`.
+    #[must_use]
+    pub fn like_clang(types: Declarations) -> Session {
+        Session::new(types, Policy::Clang, Rules::Llvm)
+    }
+
+    /// Returns a session whose tags say all that the types say, unions and sizes included,
+    /// and whose answers follow it: for an optimiser of one's own. For stock LLVM, lower
+    /// the tags first, with the crate `tbaa-lower`.
+    #[must_use]
+    pub fn with_unions(types: Declarations) -> Session {
+        Session::new(types, Policy::Rfc, Rules::Union)
+    }
+
     /// Returns a session with an empty graph. More types may be declared later.
+    ///
+    /// Not every pair makes sense: under [`Rules::Llvm`], tags of [`Policy::Rfc`] are
+    /// misread as LLVM misreads them, and accesses to two members of a union may be
+    /// `NoAlias`. [`Session::like_clang`] and [`Session::with_unions`] are the pairs that do.
     #[must_use]
     pub fn new(types: Declarations, policy: Policy, rules: Rules) -> Session {
         Session::from_parts(types.into_tagged(policy), Oracle::new(Graph::new(), rules))

@@ -11,7 +11,7 @@ use std::hash::BuildHasher;
 use hashbrown::HashTable;
 
 use crate::forest::Forest;
-use tbaa_lex::table::{DefaultHashBuilder, HashMap};
+use crate::table::{DefaultHashBuilder, HashMap};
 
 /// An offset that 32 bits do not hold.
 const FAR: u32 = u32::MAX;

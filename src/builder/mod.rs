@@ -11,6 +11,11 @@
 //! | [`Builder::access_tag`] | `createTBAAAccessTag` |
 //! | [`Builder::mutable_tag`] | `createMutableTBAAAccessTag` |
 //! | [`Builder::struct_copy`] | `createTBAAStructNode` |
+//!
+//! Not here: `createTBAANode`, whose nodes are of the format before LLVM 3.4, which only
+//! readers meet ([`RawGraph::mark_attached`]); the offset of `createTBAAScalarTypeNode`, for
+//! LLVM's verifier takes no other than 0; alias scopes, which are no types (`tbaa-lower`
+//! writes them).
 
 mod error;
 mod path;
@@ -18,8 +23,8 @@ mod path;
 use std::fmt;
 
 use crate::graph::{
-    CopyEntry, CopyId, Draft, DraftOperand, Format, Graph, Int, Operand, Tag, TagId, TypeId,
-    TypeKind,
+    CopyEntry, CopyId, Draft, DraftOperand, Format, Graph, Int, Operand, RawGraph, Tag, TagId,
+    TypeId, TypeKind,
 };
 pub use error::BuildError;
 

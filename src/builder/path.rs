@@ -1,7 +1,7 @@
 //! Whether a tag's path exists.
 
 use crate::graph::{Format, Graph, NodeId, Shape, TypeId, TypeKind};
-use tbaa_lex::table::HashSet;
+use crate::table::HashSet;
 
 /// Places tried before the search is given up. Without sizes, fields that
 /// contain one another at many offsets lead to a place in exponentially many

@@ -5,15 +5,16 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::id::DeclId;
 use super::{DeclareError, Target};
 use crate::nearest::nearest;
-use tbaa_lex::table::{HashMap, IndexMap};
+use crate::table::{HashMap, IndexMap};
 use tbaa_types::Primitive;
 
 /// Types have less bytes than this, so that bits and sums do not overflow.
 pub(super) const LIMIT: u64 = 1 << 56;
 
 /// What a declared type is.
+#[doc(hidden)]
 #[derive(Clone, Debug)]
-pub(super) enum DeclKind {
+pub enum DeclKind {
     Void,
     Function,
     Scalar {
@@ -47,8 +48,9 @@ pub(super) enum DeclKind {
     Record(Box<RecordDecl>),
 }
 
+#[doc(hidden)]
 #[derive(Clone, Default, Debug)]
-pub(super) struct RecordDecl {
+pub struct RecordDecl {
     /// Empty for an unnamed one.
     pub(super) name: String,
     /// The name, or for an unnamed one where it stands: `CallInfo.l`.
@@ -192,7 +194,9 @@ impl Declarations {
         &self.decls[id.index()]
     }
 
-    pub(super) fn kind(&self, id: DeclId) -> &DeclKind {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn kind(&self, id: DeclId) -> &DeclKind {
         &self.decl(id).kind
     }
 

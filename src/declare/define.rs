@@ -4,7 +4,7 @@ use super::declarations::{Decl, DeclKind, FieldDecl, LIMIT, RecordDecl, check_al
 use super::layout::{Layout, Slot, lay_out};
 use super::record::{Attributes, Member, MemberType, Record};
 use super::{DeclId, Declarations, DeclareError};
-use tbaa_lex::table::IndexMap;
+use crate::table::IndexMap;
 
 /// How deep records may be written inside each other, and anonymous members
 /// stand in each other.

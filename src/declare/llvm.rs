@@ -2,7 +2,7 @@
 
 use super::declarations::DeclKind;
 use super::{DeclId, Declarations, DeclareError};
-use tbaa_lex::table::HashMap;
+use crate::table::HashMap;
 use tbaa_types::{Context, Type, TypeError};
 
 /// The LLVM types of declared types, in one context.

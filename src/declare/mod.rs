@@ -49,10 +49,9 @@ mod rust;
 mod tagged;
 mod target;
 
-pub use declarations::Declarations;
+pub use declarations::{DeclKind, Declarations};
 pub use error::DeclareError;
 pub use id::DeclId;
-pub use import::{ClangAccesses, ClangDifference, ClangRecords};
 pub use llvm::LlvmTypes;
 pub use read::MemberLayout;
 pub use record::{Member, MemberType, Record};

@@ -3,7 +3,7 @@
 use super::declarations::DeclKind;
 use super::{DeclId, Declarations, DeclareError};
 use crate::nearest::nearest;
-use tbaa_lex::table::HashSet;
+use crate::table::HashSet;
 
 /// Longer paths are refused, in bytes.
 const LONGEST: usize = 1 << 16;

@@ -188,7 +188,9 @@ impl Declarations {
 
     /// As [`Declarations::display`]; with keywords `struct X` instead of `X`,
     /// which can stand before X is declared.
-    pub(crate) fn display_with(&self, id: DeclId, keywords: bool) -> String {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn display_with(&self, id: DeclId, keywords: bool) -> String {
         // What stands before a declarator's name, backwards, and after it.
         let (mut left, mut right) = (String::new(), String::new());
         let mut ty = id;

@@ -2,10 +2,13 @@
 
 use std::hash::BuildHasher;
 
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::DiGraph;
+
 use super::import::Open;
 use super::operand::{OperandKind, PACKED_LIMIT, Packed};
 use super::{DISTINCT, Graph, GraphError, NodeId, Shape};
-use tbaa_lex::table::HashMap;
+use crate::table::HashMap;
 
 impl Graph {
     /// Adds the nodes of a cycle, whose open operands are numbered from `base`
@@ -81,22 +84,17 @@ impl Graph {
     /// Tells the nodes from `first` on what they have from their parents, parents
     /// first. Where parents form a cycle, no node of it has a root.
     fn inherit_in_cycle(&mut self, first: usize) {
-        let mut children: Vec<Vec<usize>> = vec![Vec::new(); self.records.len() - first];
-        let mut ready = Vec::new();
-        for index in first..self.records.len() {
-            let id = self.id(index);
-            // What does not depend on the parent is set for all.
-            self.inherit(id);
-            match Shape::of(self, id).parent(self, id) {
-                Some(parent) if parent.index() >= first => {
-                    children[parent.index() - first].push(index);
-                }
-                _ => ready.push(index),
+        let mut to_parent = DiGraph::<(), ()>::new();
+        let nodes: Vec<_> = (first..self.records.len()).map(|_| to_parent.add_node(())).collect();
+        for &node in &nodes {
+            let id = self.id(first + node.index());
+            let parent = Shape::of(self, id).parent(self, id).map(NodeId::index);
+            if let Some(&parent) = parent.and_then(|it| nodes.get(it.checked_sub(first)?)) {
+                to_parent.add_edge(node, parent, ());
             }
         }
-        while let Some(index) = ready.pop() {
-            self.inherit(self.id(index));
-            ready.append(&mut children[index - first]);
+        for node in kosaraju_scc(&to_parent).into_iter().flatten() {
+            self.inherit(self.id(first + node.index()));
         }
     }
 }

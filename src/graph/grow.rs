@@ -1,12 +1,12 @@
-//! Adding nodes, and taking them for types and tags.
+//! Adding nodes: what `RawGraph` and the builder share.
 
 use std::hash::BuildHasher;
 
 use super::encoding::{COPY_STRIDE, COPY_TAG, Format, Shape, TAG_TYPES, TagParts};
 use super::operand::{OperandKind, PACKED_LIMIT, Packed};
 use super::{
-    ASCENDING, CopyId, DISTINCT, Graph, GraphError, IS_COPY, IS_SCALAR, IS_TYPE, NO_ROOT, NO_TAG,
-    NodeId, Operand, Record, Tag, TagId, TypeId, WELL_FORMED,
+    ASCENDING, DISTINCT, Graph, GraphError, IS_SCALAR, NO_ROOT, NO_TAG, NodeId, Operand, RawGraph,
+    Record, Tag, TagId, WELL_FORMED,
 };
 
 fn operands_of<'o>(records: &[Record], operands: &'o [Packed], node: u32) -> &'o [Packed] {
@@ -37,18 +37,6 @@ impl Graph {
         let _ = records.try_reserve(nodes);
         let hash = |&node: &u32| hasher.hash_one(operands_of(records, operands, node));
         let _ = unique.try_reserve(nodes, hash);
-    }
-
-    /// Adds a uniqued node with any operands, or finds it.
-    ///
-    /// # Errors
-    ///
-    /// [`GraphError::ForeignId`] and [`GraphError::Full`]; the graph is then
-    /// unchanged as far as any node goes.
-    ///
-    /// LLVM: `MDNode::get`.
-    pub fn insert(&mut self, operands: &[Operand<'_>]) -> Result<NodeId, GraphError> {
-        self.add(false, operands.iter().copied())
     }
 
     /// Makes a uniqued node of the operands from `first` on, or finds it.
@@ -82,19 +70,7 @@ impl Graph {
         });
     }
 
-    /// Adds a distinct node, which is never merged with an equal one. A node
-    /// that refers to itself is added by [`Graph::insert_group`].
-    ///
-    /// # Errors
-    ///
-    /// As [`Graph::insert`].
-    ///
-    /// LLVM: `MDNode::getDistinct`.
-    pub fn insert_distinct(&mut self, operands: &[Operand<'_>]) -> Result<NodeId, GraphError> {
-        self.add(true, operands.iter().copied())
-    }
-
-    /// As [`Graph::insert`] or [`Graph::insert_distinct`].
+    /// Adds a node with any operands; a uniqued one may be there already.
     pub(crate) fn add<'o>(
         &mut self,
         distinct: bool,
@@ -114,25 +90,8 @@ impl Graph {
         Ok(id)
     }
 
-    /// Takes `node` as an access tag, and the nodes at its type positions as
-    /// types.
-    ///
-    /// # Panics
-    ///
-    /// If `node` was issued by another graph.
-    pub fn mark_tag(&mut self, node: NodeId) -> TagId {
-        if let Some(tag) = self.tag_of(node) {
-            return tag;
-        }
-        let index = self.tags.len() as u32;
-        self.tags.push(node.index);
-        self.records[node.index()].tag = index;
-        self.mark_types_of(node);
-        TagId { index, stamp: self.stamp }
-    }
-
     /// Adds the tag of these parts, or finds it: the node that LLVM would make,
-    /// all integers `i64`. As [`Graph::insert`] it takes any path;
+    /// all integers `i64`. As [`RawGraph::insert`](super::RawGraph::insert) it takes any path;
     /// [`Builder`](crate::Builder) checks that there is one.
     ///
     /// # Errors
@@ -155,7 +114,7 @@ impl Graph {
         Ok(self.mark_tag(node))
     }
 
-    fn mark_types_of(&mut self, tag: NodeId) {
+    pub(super) fn mark_types_of(&mut self, tag: NodeId) {
         for position in TAG_TYPES {
             if let Some(ty) = self.operand(tag, position).and_then(Operand::node) {
                 self.mark_type(ty);
@@ -169,46 +128,7 @@ impl Graph {
         TAG_TYPES.into_iter().filter_map(move |at| self.operand(node, at)?.node())
     }
 
-    /// Takes `node`, and whatever types it is made of, as types.
-    ///
-    /// # Panics
-    ///
-    /// If `node` was issued by another graph.
-    pub fn mark_type(&mut self, node: NodeId) -> TypeId {
-        assert!(self.owns(node), "{node:?} was issued by another graph");
-        // Nearly always all that a type is made of are types: nothing is listed.
-        let (mut work, mut next) = (Vec::new(), Some(node));
-        while let Some(node) = next {
-            let record = &mut self.records[node.index()];
-            if record.flags & IS_TYPE == 0 {
-                record.flags |= IS_TYPE;
-                self.types.push(node.index);
-                self.note_format(node);
-                let nodes = self.operands(node).filter_map(Operand::node);
-                work.extend(nodes.filter(|&node| self.type_of(node).is_none()));
-            }
-            next = work.pop();
-        }
-        TypeId(node)
-    }
-
-    /// Takes `node` as a `tbaa.struct` node, and the nodes at its tag
-    /// positions as tags.
-    ///
-    /// # Panics
-    ///
-    /// If `node` was issued by another graph.
-    pub fn mark_copy(&mut self, node: NodeId) -> CopyId {
-        assert!(self.owns(node), "{node:?} was issued by another graph");
-        if self.records[node.index()].flags & IS_COPY == 0 {
-            self.records[node.index()].flags |= IS_COPY;
-            self.copies.push(node.index);
-            self.mark_tags_of(node);
-        }
-        CopyId(node)
-    }
-
-    fn mark_tags_of(&mut self, copy: NodeId) {
+    pub(super) fn mark_tags_of(&mut self, copy: NodeId) {
         let tags: Vec<_> = (COPY_TAG..self.operand_count(copy))
             .step_by(COPY_STRIDE)
             .filter_map(|position| self.operand(copy, position)?.node())
@@ -219,7 +139,7 @@ impl Graph {
     }
 
     /// Takes note of a type's format, if it is the first under its root.
-    fn note_format(&mut self, ty: NodeId) {
+    pub(super) fn note_format(&mut self, ty: NodeId) {
         let root = self.records[ty.index()].root;
         let shape = Shape::of(self, ty);
         if !shape.is_root() && root != NO_ROOT && !self.root_formats.contains_key(&root) {

@@ -6,13 +6,11 @@
 //! which is the order of every iteration here.
 //!
 //! There are two doors. [`Graph::builder`] makes only well-formed nodes.
-//! [`Graph::insert`] and [`Graph::insert_group`] keep whatever a text said; what
-//! such a node means is read by [`TypeNode`] and [`Tag`], and whether LLVM
-//! would accept it is judged by [`crate::verify`].
+//! [`RawGraph`] keeps whatever a text said; what such a node means is read by
+//! [`TypeNode`] and [`Tag`], and whether LLVM would accept it is judged by
+//! [`crate::wellformed`].
 
 mod cycle;
-mod draft;
-#[doc(hidden)]
 pub mod encoding;
 mod equal;
 mod grow;
@@ -23,7 +21,7 @@ mod node;
 mod operand;
 #[cfg(feature = "serde")]
 mod portable;
-mod post_order;
+mod raw;
 mod replica;
 mod strings;
 mod upgrade;
@@ -33,9 +31,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use hashbrown::HashTable;
 
-use tbaa_lex::table::{DefaultHashBuilder, IndexMap, IndexSet};
+use crate::table::{DefaultHashBuilder, IndexMap, IndexSet};
 
-pub use draft::{Draft, DraftOperand};
 pub use encoding::Format;
 #[doc(hidden)]
 pub use encoding::{Shape, TagParts};
@@ -43,6 +40,7 @@ pub use id::{CopyId, NodeId, TagId, TypeId};
 pub use node::{CopyEntry, Field, MalformedTag, Tag, TypeKind, TypeNode};
 pub use operand::{Int, Operand};
 use operand::{OperandKind, Packed};
+pub use raw::{Draft, DraftOperand, RawGraph};
 use strings::Strings;
 pub use view::{Edge, TypeDag};
 

@@ -3,7 +3,7 @@
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Draft, DraftOperand, Graph, GraphError, Int, Operand};
+use super::{Draft, DraftOperand, Graph, GraphError, Int, Operand, RawGraph};
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename = "Graph", deny_unknown_fields)]

@@ -4,7 +4,7 @@ use std::hash::BuildHasher;
 
 use hashbrown::HashTable;
 
-use tbaa_lex::table::DefaultHashBuilder;
+use crate::table::DefaultHashBuilder;
 
 /// Byte strings, each held once, named by the order in which they came.
 #[derive(Clone, Default)]

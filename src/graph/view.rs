@@ -28,7 +28,8 @@ pub enum Edge {
 pub type TypeDag = DiGraph<TypeId, Edge>;
 
 impl Graph {
-    /// Copies the type DAG into petgraph's form, in time linear in its size.
+    /// Copies the type DAG into petgraph's form, in time linear in its size. A malformed type
+    /// leads nowhere.
     ///
     /// ```
     /// use tbaa::{Graph, petgraph};
@@ -56,11 +57,12 @@ impl Graph {
             let node = self.ty(ty);
             let from = index[ty.node().index()];
             let (parent, fields) = match node.kind() {
-                TypeKind::Root => (None, false),
                 TypeKind::Scalar => (node.parent(), false),
                 // An old-format aggregate has no parent apart from its fields.
-                _ if node.format() == super::Format::Old => (None, true),
-                _ => (node.parent(), true),
+                TypeKind::Aggregate => {
+                    (node.parent().filter(|_| node.format() == super::Format::New), true)
+                }
+                _ => (None, false),
             };
             if fields {
                 for Field { ty, offset, extent } in node.fields().rev() {

@@ -17,7 +17,7 @@ use std::cell::Cell;
 use super::grow::Oracle;
 use super::order::{Order, Row};
 use crate::graph::{Graph, TagId};
-use tbaa_lex::table::HashMap;
+use crate::table::HashMap;
 
 /// Tags of a list that have the same answer in every query with a tag of the
 /// list.

@@ -17,8 +17,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::types::{TypeIndex, Types};
 use crate::forest::Span;
+use crate::table::HashMap;
 use crate::walks::Walks;
-use tbaa_lex::table::HashMap;
 
 /// A tag's role in the index: how it is decided on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -15,7 +15,7 @@ use super::index::Role;
 use super::rule::Place;
 use crate::forest::Span;
 use crate::graph::{Graph, TagId};
-use tbaa_lex::table::IndexMap;
+use crate::table::IndexMap;
 
 /// A list of answers, 64 to a word.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -6,8 +6,8 @@ use super::union::{Stride, span};
 use crate::extent::UNBOUNDED;
 use crate::forest::Forest;
 use crate::graph::{Format, Graph, NodeId, Shape, TypeId, TypeKind};
+use crate::table::{HashSet, IndexSet};
 use crate::type_set::TypeSet;
-use tbaa_lex::table::{HashSet, IndexSet};
 
 /// Position of a type in [`Types`].
 pub(super) type TypeIndex = u32;

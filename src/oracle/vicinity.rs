@@ -12,7 +12,7 @@ use super::index::Role;
 use super::rule::Place;
 use super::types::TypeIndex;
 use crate::graph::{Graph, TagId};
-use tbaa_lex::table::HashMap;
+use crate::table::HashMap;
 
 /// Types on a tag's walk or inside its base; with more, a tag is listed for every other.
 const MOST: usize = 256;

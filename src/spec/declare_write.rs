@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::declare::{DeclId, Declarations, MemberLayout, Policy, Target};
-use tbaa_lex::table::HashSet;
+use crate::table::HashSet;
 
 /// Writes declared structs and unions, with those in them, as the `declare`
 /// section of a spec, in a spec that has nothing else. `target` is what the section says of the target.

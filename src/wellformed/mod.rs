@@ -11,8 +11,8 @@ pub use level::Level;
 pub use rule::Rule;
 
 use crate::graph::{Format, Graph, Int, NodeId, Operand, Shape, TagId, TagParts};
+use crate::table::{HashMap, HashSet};
 use crate::walks::Walks;
-use tbaa_lex::table::{HashMap, HashSet};
 
 /// A tag that LLVM's verifier rejects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

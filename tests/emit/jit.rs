@@ -1,10 +1,10 @@
 //! A JIT's one object: that what it gives out is right, whoever adds what, and when.
 
+use pretty_assertions::assert_eq;
 use std::sync::mpsc;
 use std::thread;
-
-use pretty_assertions::assert_eq;
 use tbaa::declare::{Declarations, Record, Target};
+use tbaa::raw::RawGraph;
 use tbaa::{Graph, NodeId, Oracle, Rules, TagId};
 use tbaa_lower::ScopeForm;
 use tbaa_lower::emit::{Emitter, Jit, JitError, JitOptions, Recorder, Sink, TaggedPlace, TextSink};

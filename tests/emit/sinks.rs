@@ -1,12 +1,12 @@
 //! What sinks are given.
 
+use pretty_assertions::assert_eq;
 use std::fmt::Debug;
 use std::fs;
 use std::path::Path;
-
-use pretty_assertions::assert_eq;
+use tbaa::raw::{Draft, DraftOperand, RawGraph};
 use tbaa::spec::Spec;
-use tbaa::{Draft, DraftOperand, Format, Graph, GraphError, Int, Operand};
+use tbaa::{Format, Graph, GraphError, Int, Operand};
 use tbaa_lower::emit::{EmitError, Emitter, Sink, SinkOperand, TextSink};
 
 use tbaa_tests::Rng;

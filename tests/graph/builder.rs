@@ -2,9 +2,10 @@
 //! specs, in `spec/bad.rs`.
 
 use pretty_assertions::assert_eq;
+use tbaa::raw::{Draft, DraftOperand, RawGraph};
 use tbaa::{
-    BuildError, Builder, CopyEntry, Draft, DraftOperand, Format, Graph, Int, Operand, SizedField,
-    TagId, TypeId, TypeKind,
+    BuildError, Builder, CopyEntry, Format, Graph, Int, Operand, SizedField, TagId, TypeId,
+    TypeKind,
 };
 
 /// Root, char, int and a struct of two ints.

@@ -1,6 +1,7 @@
 //! What a graph says of its nodes, at the borders.
 
 use tbaa::petgraph::visit::EdgeRef;
+use tbaa::raw::RawGraph;
 use tbaa::{Edge, Graph, GraphError, Int, Operand, SizedField, Tag};
 
 fn read(listing: &str) -> Graph {

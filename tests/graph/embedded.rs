@@ -1,9 +1,8 @@
 //! What embedders build on: clones, tags by index or by parts, and an order for
 //! writers.
 
-use crate::groups::{unmarked, wild_nodes};
 use pretty_assertions::assert_eq;
-use tbaa::{AliasResult, Format, Graph, GraphError, Operand, Oracle};
+use tbaa::{AliasResult, Format, Graph, GraphError, Oracle};
 use tbaa_tests::random::{self, Shape, Universe};
 use tbaa_tests::{Rng, setting};
 
@@ -93,52 +92,4 @@ fn a_tag_is_found_by_its_parts() {
         }
         assert_eq!(Graph::new().insert_tag(parts), Err(GraphError::ForeignId));
     }
-}
-
-#[test]
-fn operands_come_first() {
-    let mut behind = 0;
-    for seed in 0..setting("TBAA_GRAPHS", 6) * 10 {
-        let mut rng = Rng(seed as u64);
-        let nodes = wild_nodes(&mut rng);
-        let order = rng.shuffled(nodes.len());
-        let graph = unmarked(&nodes, &order).0;
-        let all: Vec<_> = graph.nodes().collect();
-        let from: Vec<_> = (0..1 + rng.below(4)).map(|_| *rng.pick(&all)).collect();
-        let order: Vec<_> = graph.post_order(from.iter().copied()).collect();
-        let mut reached = vec![false; all.len()];
-        let mut work = from;
-        while let Some(node) = work.pop() {
-            if !std::mem::replace(&mut reached[node.index()], true) {
-                work.extend(graph.operands(node).filter_map(Operand::node));
-            }
-        }
-        let mut place = vec![None; all.len()];
-        for (at, node) in order.iter().enumerate() {
-            assert_eq!(place[node.index()].replace(at), None, "seed {seed}: twice");
-        }
-        for node in graph.nodes() {
-            let at = place[node.index()];
-            assert_eq!(at.is_some(), reached[node.index()], "seed {seed}");
-            // Of an operand that stands behind its user, the user is an operand
-            // in turn.
-            for operand in graph.operands(node).filter_map(Operand::node) {
-                if at.is_some() && place[operand.index()] > at {
-                    assert!(graph.post_order([operand]).any(|below| below == node), "seed {seed}");
-                    behind += 1;
-                }
-            }
-        }
-    }
-    assert!(behind > 0);
-}
-
-#[test]
-fn a_long_chain_is_ordered_without_recursion() {
-    let mut graph = Graph::new();
-    let mut last = graph.insert(&[Operand::String(b"R")]).unwrap();
-    for _ in 0..200_000 {
-        last = graph.insert(&[Operand::Node(last), Operand::Node(last)]).unwrap();
-    }
-    assert!(graph.post_order([last]).eq(graph.nodes()));
 }

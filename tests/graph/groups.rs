@@ -1,11 +1,9 @@
 //! Nodes that refer to one another, added in any order.
 
 use pretty_assertions::assert_eq;
+use tbaa::raw::{Draft, DraftOperand, RawGraph};
 use tbaa::wellformed::Verifier;
-use tbaa::{
-    AliasResult, Draft, DraftOperand, Graph, GraphError, Int, NodeId, Operand, Oracle, Rules,
-    TypeId,
-};
+use tbaa::{AliasResult, Graph, GraphError, Int, NodeId, Operand, Oracle, Rules, TypeId};
 use tbaa_tests::engines::RULES;
 use tbaa_tests::{Rng, setting};
 

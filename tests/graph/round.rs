@@ -1,7 +1,8 @@
 //! Graphs that survive being written as text and read again.
 
 use crate::groups::{unmarked, wild_nodes};
-use tbaa::{Draft, DraftOperand, Graph, Int, Operand};
+use tbaa::raw::{Draft, DraftOperand, RawGraph};
+use tbaa::{Graph, Int, Operand};
 use tbaa_tests::{Rng, setting};
 
 fn check(graph: &Graph) {

@@ -1,7 +1,8 @@
 //! The union rules beside the real LLVM 22: where they must agree with it, and
 //! where LLVM is wrong.
 
-use tbaa::{Clause, Format, Graph, Oracle, Rules, TagId, TypeId, TypeKind};
+use tbaa::explain::Clause;
+use tbaa::{Format, Graph, Oracle, Rules, TagId, TypeId, TypeKind};
 use tbaa_tests::llvm::{Llvm, WAYS, corpus, scratch};
 use tbaa_tests::random::{self, Shape, Universe};
 use tbaa_tests::{Rng, setting};

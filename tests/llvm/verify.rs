@@ -5,7 +5,8 @@
 
 use std::fmt::Write;
 
-use tbaa::{Clause, Format, Oracle, Rules, TagId};
+use tbaa::explain::Clause;
+use tbaa::{Format, Oracle, Rules, TagId};
 use tbaa_check::verify::{Rule, Verifier, verify};
 use tbaa_check::{Code, Level};
 use tbaa_ir::{Instruction, Module, Opcode};

@@ -2,6 +2,7 @@
 //! the tags of all.
 
 use tbaa::declare::{DeclId, Declarations, Policy, Record, TaggedTypes, Target};
+use tbaa::raw::RawGraph;
 use tbaa::{Access, Graph, Oracle, Rules, SizedField, TagId};
 use tbaa_lower::emit::Emitter;
 use tbaa_lower::{

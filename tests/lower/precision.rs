@@ -4,9 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use tbaa::declare::{ClangRecords, Declarations, Policy, Target};
+use tbaa::declare::{Declarations, Policy, Target};
 use tbaa::spec::Spec;
 use tbaa::{Graph, Oracle, Rules, TagId};
+use tbaa_ir::clang::ClangRecords;
 use tbaa_lower::{Lowering, Options, Source, access_paths, tags_of_clang};
 
 use super::open::declarations;

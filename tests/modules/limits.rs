@@ -2,9 +2,11 @@
 
 use std::fmt::Display;
 
-use tbaa::declare::{ClangAccesses, ClangRecords, Declarations, Policy, Record, Target};
+use tbaa::declare::{Declarations, Policy, Record, Target};
 use tbaa::types::{Context, Encoding, MAX_ENCODING};
 use tbaa::{BuildError, Graph, GraphError};
+use tbaa_ir::clang::{ClangAccesses, ClangRecords};
+use tbaa_ir::types::ReadTypes;
 
 fn says(error: impl Display, limit: &str, remedy: &str) {
     let error = error.to_string();

@@ -9,6 +9,7 @@ use tbaa_check::link::{Linked, Summary};
 use tbaa_check::lint::{Options, lint};
 use tbaa_check::verify::verify;
 use tbaa_ir::Keep;
+use tbaa_ir::types::ReadTypes;
 
 const DEEP: usize = 20_000;
 

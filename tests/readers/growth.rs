@@ -1,5 +1,6 @@
 //! What a reader answers, and what the publisher keeps.
 
+use tbaa::raw::RawGraph;
 use tbaa::{
     Access, AccessKind, Format, Graph, Int, NodeId, Operand, Oracle, Publisher, Rules, SizedField,
     TagId,

@@ -1,9 +1,8 @@
 //! Graphs written as specs: equal again when read, whatever is in them.
 
+use tbaa::raw::{Draft, DraftOperand, RawGraph};
 use tbaa::spec::{Spec, write};
-use tbaa::{
-    BuildError, CopyEntry, Draft, DraftOperand, Graph, Int, Operand, SizedField, TagId, TypeId,
-};
+use tbaa::{BuildError, CopyEntry, Graph, Int, Operand, SizedField, TagId, TypeId};
 use tbaa_tests::Rng;
 
 /// Names that clash with each other, with keys that are made up, and with RON.

@@ -2,10 +2,9 @@
 
 use super::naive::Naive;
 use super::universe::{self, Field, Type, Universe};
-use tbaa::{
-    Access, AccessPath, AliasResult, ByteRange, Clause, Draft, DraftOperand, Explanation, Format,
-    Graph, NodeId, Operand, Oracle, Rules, TagId, TypeKind,
-};
+use tbaa::explain::{AccessPath, ByteRange, Clause, Explanation};
+use tbaa::raw::{Draft, DraftOperand, RawGraph};
+use tbaa::{Access, AliasResult, Format, Graph, NodeId, Operand, Oracle, Rules, TagId, TypeKind};
 
 pub const RULES: [Rules; 3] = [Rules::Llvm, Rules::Union, Rules::UnionStrict];
 

@@ -6,7 +6,7 @@
 use arbitrary::{Arbitrary, Unstructured};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use tbaa::declare::{ClangRecords, Declarations, Policy};
+use tbaa::declare::{Declarations, Policy};
 use tbaa::spec::Spec;
 use tbaa::types::{Context, DataLayout, Encoding, Equality, MergedTypes, TypeClasses};
 use tbaa::{Format, Graph, Operand, Oracle, Rules, SizedField, TagId, TypeId};
@@ -14,6 +14,8 @@ use tbaa_check::Level;
 use tbaa_check::link::{Linked, Summary};
 use tbaa_check::lint::{Lint, lint, lint_graph};
 use tbaa_check::verify::{verify, verify_graph};
+use tbaa_ir::clang::ClangRecords;
+use tbaa_ir::types::ReadTypes;
 use tbaa_ir::{Effects, Keep};
 use tbaa_lower::{Lowering, Options, ScopeForm};
 

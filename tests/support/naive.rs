@@ -157,7 +157,7 @@ impl<'u> Naive<'u> {
         if size != 0 && extent == 0 {
             return (offset, NO_END);
         }
-        let last = if size == 0 { 0 } else { (extent.max(1) - 1) / size * size };
+        let last = (extent.max(1) - 1).checked_div(size).map_or(0, |last| last * size);
         let inside = self.end(ty).saturating_add(last);
         (offset, extent.max(inside).saturating_add(offset))
     }

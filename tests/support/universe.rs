@@ -2,7 +2,7 @@
 //! answer are made.
 
 use std::fmt::{self, Write as _};
-
+use tbaa::raw::RawGraph;
 use tbaa::{Graph, Int, NodeId, Operand, TagId};
 
 use super::Rng;

@@ -2,6 +2,7 @@
 
 use pretty_assertions::assert_eq;
 use tbaa::Graph;
+use tbaa::raw::RawGraph;
 use tbaa_check::verify::{Rule, Verifier};
 use tbaa_ir::{Keep, Module};
 

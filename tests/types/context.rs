@@ -7,6 +7,7 @@ use tbaa::types::{
     Context, DataLayout, Encoding, Equality, LayoutError, Primitive, Type, TypeClasses, TypeError,
     TypeSize, equal,
 };
+use tbaa_ir::types::ReadTypes;
 
 const DEEP: usize = 1_000_000;
 

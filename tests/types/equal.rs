@@ -8,6 +8,7 @@ use tbaa::types::{
     canonical_name, equal,
 };
 
+use tbaa_ir::types::ReadTypes;
 use tbaa_tests::{Rng, setting};
 
 /// A random type over structs, opaque ones among them.

@@ -6,6 +6,7 @@ use pretty_assertions::assert_eq;
 use tbaa::types::{Context, DataLayout, LayoutError, Layouts, Type, TypeKind, TypeSize};
 
 use tbaa_ir::Sizes;
+use tbaa_ir::types::ReadTypes;
 use tbaa_tests::llvm::{Program, scratch};
 use tbaa_tests::{Rng, setting};
 

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use tbaa::types::{Context, DataLayout, Encoding, Equality, Type, TypeClasses};
+use tbaa_ir::types::ReadTypes;
 use tbaa_tests::cases;
 
 /// What is said of each type.

@@ -2,15 +2,15 @@
 
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
+use std::sync::Arc;
 
-use tbaa::declare::{DeclareError, Place, Policy, TaggedTypes, Target};
+use tbaa::declare::{DeclareError, Policy, TaggedTypes, Target};
 use tbaa::spec::{Built, DeclareDecl, NameError, Spec};
 use tbaa::{Graph, Publisher};
 
 use crate::oracle::{Oracle, Tag, rules};
-use crate::snapshot::Kept;
 use crate::status::{Error, OrStatus, Status, free, given, made, status};
-use crate::tagged::{ContextTags, Declared};
+use crate::tags::{ContextTags, Declared, TagPlace};
 use crate::text::{Out, Str, constant, slice, write};
 
 /// How declared types become TBAA.
@@ -42,44 +42,10 @@ pub struct Options {
     pub cplusplus: bool,
 }
 
-/// Where a path leads, for the code that accesses it.
-#[repr(C)]
-#[derive(Clone, Copy, Default)]
-pub struct TagPlace {
-    /// The tag; 0 where the policy has none, and the access goes without.
-    pub tag: Tag,
-    /// The width of a bit-field; 0 of all else.
-    pub bit_width: u32,
-    /// The first bit of a bit-field, counted from where `offset` is.
-    pub first_bit: u64,
-    /// Bytes from what the path's last pointer points to, or from its start.
-    /// Indices that are no constants count as 0.
-    pub offset: u64,
-    /// Bytes of what is there; 0 of a flexible array.
-    pub size: u64,
-    /// The alignment known of the address, in bytes.
-    pub align: u64,
-    /// Whether the path says `volatile`, which is for the instruction.
-    pub is_volatile: bool,
-    /// Whether the memory is never modified while it can be read.
-    pub immutable: bool,
-}
-
-impl From<&Place> for TagPlace {
-    fn from(found: &Place) -> Self {
-        let (first_bit, bit_width) = found.bits.unwrap_or((0, 0));
-        TagPlace {
-            tag: found.tag.map_or(Tag { id: 0 }, Tag::from),
-            bit_width,
-            // Counted from the place itself.
-            first_bit: first_bit.saturating_sub(found.offset.saturating_mul(8)),
-            offset: found.offset,
-            size: found.size,
-            align: found.align,
-            is_volatile: found.volatile,
-            immutable: found.immutable,
-        }
-    }
+/// A snapshot that was handed out.
+pub(crate) struct Kept {
+    pub(crate) rules: tbaa::Rules,
+    pub(crate) oracle: Arc<Oracle>,
 }
 
 /// Types, tags and an oracle that knows them. Functions that take a `tbaa_context

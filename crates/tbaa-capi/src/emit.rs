@@ -1,14 +1,13 @@
 //! Handing nodes to whoever keeps metadata, by a callback.
 
-use std::borrow::Cow;
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
 
 use tbaa::TagId;
-use tbaa_lower::emit::{Attachments, EmitError, Emitter, Recorded, ScopeNames, Sink, SinkOperand};
+use tbaa_lower::emit::{Attachments, EmitError, Emitter, Recorded, Sink, SinkOperand};
 
-use crate::lower::{AliasScopes, Lowered};
+use crate::lower::{AliasScopes, Lowered, Names};
 use crate::oracle::{Copy, Effect, MemoryAccess, Oracle, Tag, known_copy};
 use crate::status::{Error, Status, free, given, made};
 use crate::text::{Str, slice};
@@ -211,20 +210,6 @@ impl NodeEmitter {
         let alias_scope = emitted(self.emitter.scope_list(&names.domain, names.own))?;
         let noalias = emitted(self.emitter.scope_list(&names.domain, names.noalias))?;
         Ok((alias_scope, noalias))
-    }
-}
-
-/// Scopes by name.
-pub(crate) struct Names<'a> {
-    pub(crate) domain: Cow<'a, str>,
-    pub(crate) own: Vec<&'a str>,
-    pub(crate) noalias: Vec<&'a str>,
-}
-
-impl<'a> From<ScopeNames<'a>> for Names<'a> {
-    fn from(names: ScopeNames<'a>) -> Self {
-        let ScopeNames { domain, own, noalias, .. } = names;
-        Names { domain: Cow::Borrowed(domain), own, noalias }
     }
 }
 

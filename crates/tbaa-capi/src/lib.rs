@@ -16,6 +16,7 @@ pub mod context;
 pub mod declare;
 pub mod describe;
 pub mod emit;
+pub mod error;
 pub mod instrument;
 pub mod lower;
 pub mod nodes;
@@ -24,6 +25,7 @@ pub mod reader;
 pub mod snapshot;
 pub mod status;
 pub mod tagged;
+pub mod tags;
 pub mod text;
 
 use text::Str;

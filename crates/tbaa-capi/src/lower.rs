@@ -5,11 +5,10 @@ use std::collections::HashMap;
 use std::mem::MaybeUninit;
 
 use tbaa::{Access, Format, Graph, TagId};
-use tbaa_lower::emit::Scopes;
+use tbaa_lower::emit::{ScopeNames, Scopes};
 use tbaa_lower::{Lowering, Options, ScopeForm, Source};
 
 use crate::describe::dumped;
-use crate::emit::Names;
 use crate::oracle::{MemoryAccess, Oracle, Tag};
 use crate::status::{Error, OrStatus, Status, free, given, made, status};
 use crate::text::{Str, Text, constant, slice, write};
@@ -269,4 +268,18 @@ pub unsafe extern "C" fn tbaa_scopes_new(
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_scopes_free(scopes: Option<Box<AliasScopes>>) {
     free(scopes);
+}
+
+/// Scopes by name.
+pub(crate) struct Names<'a> {
+    pub(crate) domain: Cow<'a, str>,
+    pub(crate) own: Vec<&'a str>,
+    pub(crate) noalias: Vec<&'a str>,
+}
+
+impl<'a> From<ScopeNames<'a>> for Names<'a> {
+    fn from(names: ScopeNames<'a>) -> Self {
+        let ScopeNames { domain, own, noalias, .. } = names;
+        Names { domain: Cow::Borrowed(domain), own, noalias }
+    }
 }

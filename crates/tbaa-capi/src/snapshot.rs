@@ -7,10 +7,10 @@
 
 use std::mem::MaybeUninit;
 use std::sync::Arc;
-
+use tbaa::raw::RawGraph;
 use tbaa::{BuildError, Graph, GraphError, NodeId, Operand, Rules};
 
-use crate::context::{Context, made_in};
+use crate::context::{Context, Kept, made_in};
 use crate::oracle::{Oracle, rules};
 use crate::status::{Error, OrStatus, Status, answer};
 
@@ -55,12 +55,6 @@ fn catch_up(copy: &mut Graph, graph: &Graph) -> Result<(), BuildError> {
 /// The node of the same number.
 fn same(copy: &Graph, node: NodeId) -> Result<NodeId, GraphError> {
     copy.nth_node(node.index()).ok_or(GraphError::ForeignId)
-}
-
-/// A snapshot that was handed out.
-pub(crate) struct Kept {
-    rules: Rules,
-    oracle: Arc<Oracle>,
 }
 
 impl Context {

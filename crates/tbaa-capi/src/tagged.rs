@@ -1,41 +1,16 @@
 //! Places with the tags that LLVM gets for them.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::mem::MaybeUninit;
 
-use tbaa::declare::{DeclareError, Policy, TaggedTypes};
-use tbaa::spec::Built;
-use tbaa::{Graph, Rules};
 use tbaa_lower::ScopeForm;
-use tbaa_lower::emit::{
-    Attachments, JitError, JitOptions, Recorded, TaggedCall, TaggedPlace, Tagging, Typed,
-};
+use tbaa_lower::emit::{Attachments, JitOptions, Recorded, Tagging};
 
-use crate::context::{Context, TagPlace, change, made_in};
+use crate::context::{Context, change, made_in};
 use crate::emit::{NodeAttachments, NodeEmitter};
 use crate::status::{Error, Status, given, made};
+use crate::tags::{ContextTags, Kept, Key, Tagged, check_declared, tags_of};
 use crate::text::{Str, constant, slice};
-
-/// Nodes that are in no LLVM context yet. They never change, and live as long as
-/// their context: threads may share them.
-pub struct Recording(Kept);
-
-enum Kept {
-    Place(TaggedPlace),
-    Call(TaggedCall),
-}
-
-/// Where a path leads, with what accesses there get. It never changes, lives as
-/// long as its context, and may be used by any thread meanwhile.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Tagged {
-    /// Offset, size and alignment; all 0 of a call.
-    pub place: TagPlace,
-    /// What to attach.
-    pub nodes: *const Recording,
-}
 
 /// What the tags of a context are to be beside the usual. All zero is the usual.
 #[repr(C)]
@@ -69,110 +44,6 @@ pub enum InstructionKind {
     Copy = 3,
     /// Something else, which LLVM does not let have a tag.
     None = 4,
-}
-
-/// What a context keeps of its tags.
-pub(crate) struct ContextTags {
-    tagging: Tagging,
-    /// By what was asked for; what C holds pointers to is allocated apart.
-    given: HashMap<Key, Box<Recording>>,
-}
-
-#[derive(PartialEq, Eq, Hash)]
-enum Key {
-    Place(String, Option<u64>),
-    Call(Vec<String>),
-}
-
-/// The types of a context, whose oracle stands apart.
-pub(crate) struct Declared<'c> {
-    pub(crate) oracle: &'c mut tbaa::Oracle,
-    pub(crate) built: &'c mut Built,
-}
-
-const DECLARED: &str = "looked at before";
-
-impl Typed for Declared<'_> {
-    fn tagged(&self) -> &TaggedTypes {
-        self.built.tagged().expect(DECLARED)
-    }
-
-    fn oracle(&self) -> &tbaa::Oracle {
-        self.oracle
-    }
-
-    fn update<R>(&mut self, change: impl FnOnce(&mut TaggedTypes, &mut Graph) -> R) -> R {
-        let Declared { oracle, built } = self;
-        oracle.update(|graph| {
-            std::mem::swap(graph, built.graph_mut());
-            let (types, own) = built.tagged_mut().expect(DECLARED);
-            let result = change(types, own);
-            std::mem::swap(graph, built.graph_mut());
-            result
-        })
-    }
-}
-
-impl From<JitError> for Error {
-    fn from(error: JitError) -> Error {
-        let status = match error {
-            JitError::Declare(DeclareError::Untagged { .. }) | JitError::NoTag { .. } => {
-                Status::Untagged
-            }
-            JitError::Declare(DeclareError::Build(_)) => Status::Build,
-            JitError::Declare(_) => Status::Path,
-            JitError::NotDeclared { .. } | JitError::NotShared { .. } => Status::Declaration,
-            JitError::Emit(_) => Status::Refused,
-            _ => Status::Build,
-        };
-        Error::new(status, error)
-    }
-}
-
-fn check_declared(of: &Declared<'_>) -> Result<(), Error> {
-    let Some(types) = of.built.tagged() else {
-        let message = "the spec of this context declares no types: give it a `declare`";
-        return Err(Error::new(Status::Declaration, message));
-    };
-    if types.policy() == Policy::Rfc && of.oracle.rules() == Rules::Llvm {
-        let message = "tags of policy rfc are lowered by rule union: make the context with \
-                       TBAA_RULE_UNION, as tbaa_options_for_llvm does";
-        return Err(Error::argument(message));
-    }
-    Ok(())
-}
-
-/// The tags of a context, made by the usual options where there are none.
-fn tags_of<'c>(
-    tags: &'c mut Option<ContextTags>,
-    of: &mut Declared<'_>,
-) -> Result<&'c mut ContextTags, Error> {
-    check_declared(of)?;
-    if tags.is_none() {
-        let tagging = Tagging::new(of, JitOptions::new())?;
-        *tags = Some(ContextTags { tagging, given: HashMap::new() });
-    }
-    given(tags.as_mut(), "the tags")
-}
-
-impl ContextTags {
-    /// Returns what was given out before, or makes it.
-    fn give(
-        &mut self,
-        key: Key,
-        make: impl FnOnce(&mut Tagging) -> Result<Kept, JitError>,
-    ) -> Result<Tagged, Error> {
-        let ContextTags { tagging, given } = self;
-        let kept = match given.entry(key) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(new) => new.insert(Box::new(Recording(make(tagging)?))),
-        };
-        let place = match &kept.0 {
-            Kept::Place(place) => TagPlace::from(&**place),
-            Kept::Call(_) => TagPlace::default(),
-        };
-        Ok(Tagged { place, nodes: &raw const **kept })
-    }
 }
 
 /// Texts of C, as Rust has them.

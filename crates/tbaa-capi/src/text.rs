@@ -3,7 +3,7 @@
 use std::ffi::c_char;
 use std::ptr;
 
-use crate::status::{Error, given};
+use crate::error::{Error, given};
 
 /// A string that somebody else owns: bytes and their number. It need not end in
 /// a NUL. `data` may be NULL where `len` is 0. Names of types may hold any

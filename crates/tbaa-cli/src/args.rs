@@ -1,7 +1,6 @@
 //! What the command line accepts. The arguments of a command stand with it.
 
 use clap::{Parser, ValueEnum};
-use tbaa::Rules;
 
 use crate::commands::Command;
 
@@ -50,12 +49,4 @@ impl Color {
             Color::Never => anstream::ColorChoice::Never,
         }
     }
-}
-
-#[derive(clap::Args)]
-pub(crate) struct RulesArg {
-    /// llvm, union or union-strict; by default llvm for assembly text, and what
-    /// a spec says for a spec.
-    #[arg(long, value_name = "RULES")]
-    pub(crate) rules: Option<Rules>,
 }

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use tbaa::TagId;
-use tbaa::types::{Context, Definitions};
+use tbaa::types::Context;
+use tbaa_ir::types::Definitions;
 use tbaa_ir::{Body, Element, Instruction, Module, Opcode, Statement};
 
 use crate::printable::printable;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::input::read_file;
+use crate::files::read_file;
 use crate::printable::printable_path;
 use crate::report::Failure;
 

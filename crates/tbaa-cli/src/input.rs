@@ -1,8 +1,6 @@
 //! One type for whatever INPUT names, and the names of its tags.
 
 use std::collections::HashSet;
-use std::fs;
-use std::io::{self, Read};
 use std::path::Path;
 
 use tbaa::spec::{Built, Spec, TypeDecl};
@@ -11,10 +9,19 @@ use tbaa::{Field, Graph, NodeId, Rules, Tag, TagId, TypeId, TypeKind};
 use tbaa_ir::{Keep, Module, Names, TextError};
 
 use crate::convert::{Origin, disassemble, how_to_make};
+use crate::files::{is_bitcode, read_file, read_stdin};
 use crate::listing::guess_roles;
-use crate::printable::{Position, printable, printable_path};
+use crate::printable::{Position, printable};
 use crate::progress;
 use crate::report::{Failure, note, place, warn};
+
+#[derive(clap::Args)]
+pub(crate) struct RulesArg {
+    /// llvm, union or union-strict; by default llvm for assembly text, and what
+    /// a spec says for a spec.
+    #[arg(long, value_name = "RULES")]
+    pub(crate) rules: Option<Rules>,
+}
 
 /// A module or a spec that has been read.
 pub(crate) struct Input {
@@ -345,10 +352,6 @@ pub(crate) fn load_spec(file: &str, text: &[u8]) -> Result<Built, Failure> {
     })
 }
 
-fn is_bitcode(text: &[u8]) -> bool {
-    text.starts_with(b"BC\xc0\xde") || text.starts_with(b"\xde\xc0\x17\x0b")
-}
-
 pub(crate) fn read_module(file: &str, text: &[u8], keep: Keep) -> Result<Module, Failure> {
     let module =
         tbaa_ir::read_with(text, keep).map_err(|error| Failure::in_text(file, text, &error))?;
@@ -434,50 +437,4 @@ fn is_spec(path: &Path, text: &[u8]) -> bool {
     first.is_some_and(|line| {
         [b"(".as_slice(), b"Spec", b"#!["].iter().any(|start| line.starts_with(start))
     })
-}
-
-/// Reads a file, and returns its name too.
-pub(crate) fn read_file(path: &Path) -> Result<(String, Vec<u8>), Failure> {
-    let file = printable_path(path);
-    progress::doing(format!("reading {file}"));
-    let failure = |why: String| Failure::unusable(format!("cannot read {file}: {why}"));
-    if path.is_dir() {
-        return Err(failure("it is a directory; name a file in it".to_owned()));
-    }
-    let text = fs::File::open(path).and_then(read_bounded);
-    match text {
-        Ok(text) => Ok((file, text)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            Err(failure("there is no such file".to_owned()))
-        }
-        Err(error) => Err(failure(error.to_string())),
-    }
-}
-
-fn read_stdin() -> Result<(String, Vec<u8>), Failure> {
-    progress::doing("reading standard input");
-    let text = read_bounded(io::stdin().lock());
-    let text =
-        text.map_err(|error| Failure::unusable(format!("cannot read standard input: {error}")))?;
-    Ok(("<stdin>".to_owned(), text))
-}
-
-/// Reads what the reader can take, which has to be below 4 GiB, and a byte more
-/// so that it notices. A pipe or a device may have no end.
-///
-/// What cannot be text or bitcode is not read to its end: it may be a device or
-/// a disk image.
-fn read_bounded(from: impl Read) -> io::Result<Vec<u8>> {
-    const FIRST: u64 = 1 << 16;
-    let mut text = Vec::new();
-    let mut from = from.take(FIRST);
-    from.read_to_end(&mut text)?;
-    let at = text.iter().position(|&byte| byte == 0);
-    if let Some(at) = at.filter(|_| !is_bitcode(&text)) {
-        let message = format!("byte {at} is 0: this is not a text file");
-        return Err(io::Error::new(io::ErrorKind::InvalidData, message));
-    }
-    from.set_limit(u64::from(u32::MAX) + 1 - FIRST);
-    from.read_to_end(&mut text)?;
-    Ok(text)
 }

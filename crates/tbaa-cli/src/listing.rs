@@ -1,5 +1,6 @@
 //! A text of metadata alone, such as an article prints: which nodes are what.
 
+use tbaa::raw::RawGraph;
 use tbaa::{Graph, NodeId, Operand};
 use tbaa_ir::Module;
 

@@ -11,6 +11,7 @@ mod commands;
 mod compile_commands;
 mod convert;
 mod drawing;
+mod files;
 mod find;
 mod input;
 mod listing;
@@ -39,7 +40,7 @@ fn main() -> ExitCode {
     args.color.into_choice().write_global();
     progress::start();
     let mut out = BufWriter::with_capacity(1 << 16, progress::Output(io::stdout().lock()));
-    let outcome = commands::run(args.command, &mut out)
+    let outcome = commands::run(args.command, Args::command, &mut out)
         .and_then(|outcome| out.flush().map(|()| outcome).map_err(Failure::Output));
     progress::end();
     match outcome {

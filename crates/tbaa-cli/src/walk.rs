@@ -3,7 +3,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use tbaa::{Field, Format, Graph, PathStep, Tag, TypeId, TypeKind, TypeNode};
+use tbaa::explain::PathStep;
+use tbaa::{Field, Format, Graph, Tag, TypeId, TypeKind, TypeNode};
 use tbaa_ir::Names;
 
 use crate::printable::printable;

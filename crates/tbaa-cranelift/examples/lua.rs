@@ -14,7 +14,7 @@ use cranelift_codegen::ir::{
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_codegen::{Context, isa::OwnedTargetIsa};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-use tbaa::declare::{Declarations, DeclareError, Place, Policy, Record, Target};
+use tbaa::declare::{Declarations, DeclareError, Place, Record, Target};
 use tbaa::spec::Spec;
 use tbaa::{Oracle, Rules, Session};
 use tbaa_cranelift::{Regions, Tags, check};
@@ -66,7 +66,7 @@ fn runtime() -> Result<(Session, Places), DeclareError> {
         Record::structure("CallInfo").field("func", "TValue *").field("base", "TValue *"),
     )?;
     types.define(Record::structure("Array").field("data", "element *").field("len", "long"))?;
-    let mut session = Session::new(types, Policy::Rfc, Rules::Union);
+    let mut session = Session::with_unions(types);
     let places = Places {
         base: session.place("CallInfo.base")?,
         word: session.place("TValue.value")?,

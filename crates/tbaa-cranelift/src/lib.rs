@@ -9,11 +9,11 @@
 //! use cranelift_codegen::ir::{AbiParam, Function, InstBuilder, MemFlagsData, types};
 //! use cranelift_codegen::settings;
 //! use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-//! use tbaa::declare::{Declarations, Policy, Record, Target};
-//! use tbaa::{Rules, Session};
+//! use tbaa::declare::{Declarations, Record, Target};
+//! use tbaa::Session;
 //! use tbaa_cranelift::{Regions, Tags, check};
 //!
-//! let mut session = Session::new(Declarations::new(Target::x86_64()), Policy::Rfc, Rules::Union);
+//! let mut session = Session::with_unions(Declarations::new(Target::x86_64()));
 //! session.define(Record::structure("Vec").field("data", "double *").field("len", "long"))?;
 //! let (data, element) = (session.place("Vec.data")?, session.place("*double")?);
 //!

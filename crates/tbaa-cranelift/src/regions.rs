@@ -35,12 +35,12 @@ use crate::{Tags, Why};
 /// inlined into each other must have their regions from one `Regions`.
 ///
 /// ```
-/// use tbaa::declare::{Declarations, Policy, Record, Target};
-/// use tbaa::{Rules, Session};
+/// use tbaa::Session;
+/// use tbaa::declare::{Declarations, Record, Target};
 /// use tbaa_cranelift::Regions;
 ///
 /// let types = Declarations::new(Target::x86_64());
-/// let mut session = Session::new(types, Policy::Rfc, Rules::Union);
+/// let mut session = Session::with_unions(types);
 /// session.define(Record::structure("Point").field("x", "int").field("y", "float"))?;
 /// let point = session.tags(&["Point.x", "Point.y"])?;
 /// let mut regions = Regions::new(session.oracle());

@@ -1,8 +1,5 @@
 //! Reading TBAA back from a module.
 
-use std::collections::HashMap;
-use std::ptr;
-
 use inkwell::context::AsContextRef;
 use inkwell::llvm_sys::core::{
     LLVMConstIntGetZExtValue, LLVMDisposeMessage, LLVMGetIntTypeWidth, LLVMGetMDNodeNumOperands,
@@ -14,7 +11,10 @@ use inkwell::llvm_sys::debuginfo::{LLVMGetMetadataKind, LLVMMetadataKind};
 use inkwell::llvm_sys::prelude::{LLVMContextRef, LLVMMetadataRef, LLVMValueRef};
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, InstructionValue, MetadataValue};
-use tbaa::{CopyId, Draft, DraftOperand, Graph, GraphError, Int, NodeId, Operand, TagId};
+use std::collections::HashMap;
+use std::ptr;
+use tbaa::raw::{Draft, DraftOperand, RawGraph};
+use tbaa::{CopyId, Graph, GraphError, Int, NodeId, Operand, TagId};
 
 /// The TBAA of a module: its nodes as a graph, and the instructions with it.
 #[derive(Debug)]

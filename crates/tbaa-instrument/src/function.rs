@@ -2,7 +2,7 @@
 
 use super::Form;
 use super::attributes::{number, weaken};
-use super::flow::Flow;
+use super::flow::{flow_of, small_loops};
 use super::globals::globals;
 use super::layout::CHECKED;
 use super::outcome::{Instrumented, SkipReason};
@@ -10,13 +10,13 @@ use super::pass::{Current, Pass, location};
 use super::slots;
 use super::table::Table;
 use std::fmt::Write;
+use tbaa::parts::table::{HashMap, HashSet};
 use tbaa::{Graph, TagId, TypeKind};
 use tbaa_ir::{
     Block, Body, DebugInfo, Edits, Effects, Groups, Module, Opcode, Sizes, Statement, TextError,
     TextErrorKind,
 };
 use tbaa_lex::lexer::Lexer;
-use tbaa_lex::table::{HashMap, HashSet};
 
 /// The checks of a loop that are compiled in, at most, and those of a function. Those of larger ones
 /// and of other code are called, or code would grow more than it gains.
@@ -174,12 +174,12 @@ impl<'t> Current<'_, 't> {
         let module = self.pass.module;
         let statements = &body.statements[..];
         let returned = returned(body);
-        let flow = Flow::new(body);
+        let flow = flow_of(body);
         let repeated = self.repeats(body, flow.as_ref());
         let is_check = |at: &usize| !repeated.contains(at) && self.is_checked(&statements[*at]);
         let checks = |block: &Block<'_>| block.statements.clone().filter(is_check).count();
         let checks: Vec<usize> = body.blocks.iter().map(checks).collect();
-        let looped = flow.map(|flow| flow.small_loops(&checks, SMALL_LOOP));
+        let looped = flow.map(|flow| small_loops(&flow, &checks, SMALL_LOOP));
         let is_small = checks.iter().sum::<usize>() <= SMALL_FUNCTION;
         let mut starts = body.blocks.iter().map(|it| it.statements.start).enumerate().peekable();
         for (at, statement) in statements.iter().enumerate() {

@@ -1,8 +1,8 @@
 //! The global variables of a module.
 
+use tbaa::parts::table::HashMap;
 use tbaa_ir::Sizes;
 use tbaa_lex::lexer::Lexer;
-use tbaa_lex::table::HashMap;
 
 /// A global variable.
 #[derive(Clone, Copy)]

@@ -9,8 +9,8 @@ use super::globals::Global;
 use super::outcome::{SkipReason, Skipped};
 use super::table::{Site, Table};
 use tbaa::TagId;
+use tbaa::parts::table::{HashMap, HashSet};
 use tbaa_ir::{DebugInfo, Edits, Effects, Groups, Module, Sizes, Statement};
-use tbaa_lex::table::{HashMap, HashSet};
 
 /// What is known of the module, and what is made of it so far.
 pub(super) struct Pass<'t> {

@@ -11,11 +11,11 @@
 
 use std::rc::Rc;
 
-use super::flow::Flow;
+use super::flow::dominated;
 use super::pass::Current;
 use tbaa::TagId;
-use tbaa_ir::{Body, Instruction, Opcode, Statement};
-use tbaa_lex::table::{HashMap, HashSet};
+use tbaa::parts::table::{HashMap, HashSet};
+use tbaa_ir::{Body, Flow, Instruction, Opcode, Statement};
 
 /// What a value is.
 #[derive(PartialEq, Eq, Hash)]
@@ -144,7 +144,7 @@ impl<'t> Current<'_, 't> {
             .iter()
             .map(|it| self.summary(&body.statements[it.statements.clone()]))
             .collect();
-        let children = flow.dominated();
+        let children = dominated(flow, body.blocks.len());
         let mut between = Between::new(body.blocks.len());
         // Of what many blocks begin with, one copy; the block below which most lie comes last.
         let mut next = vec![(0, Rc::new(Known::default()))];

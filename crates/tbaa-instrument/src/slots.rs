@@ -2,9 +2,9 @@
 
 use super::outcome::SkipReason;
 use super::pass::{Current, Slot};
+use tbaa::parts::table::{HashMap, HashSet};
 use tbaa_ir::{Argument, Body, Module, Opcode, Statement};
 use tbaa_lex::lexer::Lexer;
-use tbaa_lex::table::{HashMap, HashSet};
 
 /// An `alloca` taken apart.
 struct Alloca<'t> {

@@ -7,9 +7,9 @@ use super::Form;
 use super::access::Direction;
 use super::inline::{self, Check};
 use super::layout::VERSION;
+use tbaa::parts::table::IndexMap;
 use tbaa_ir::{Location, Module, write};
 use tbaa_lex::source::escape;
-use tbaa_lex::table::IndexMap;
 
 /// Accesses by their numbers, which count from 0.
 ///

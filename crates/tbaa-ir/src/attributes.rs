@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::module::Module;
+use tbaa::parts::table::HashMap;
 use tbaa_lex::lexer::{Lexer, is_word};
-use tbaa_lex::table::HashMap;
 
 /// An attribute, or what stands among them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::attributes::Attributes;
 use super::instruction::{self, CONSTANTS};
 use super::module::{Module, Opcode};
+use tbaa::parts::table::HashMap;
 use tbaa_lex::lexer::{Lexer, is_word, table};
-use tbaa_lex::table::HashMap;
 
 /// A function that has a body, as the text writes it.
 #[doc(hidden)]

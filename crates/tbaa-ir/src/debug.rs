@@ -11,9 +11,9 @@ use std::sync::OnceLock;
 
 use super::module::Instruction;
 use super::numbers::Numbers;
+use tbaa::parts::table::HashMap;
 use tbaa_lex::lexer::Lexer;
 use tbaa_lex::source::unescaped;
-use tbaa_lex::table::HashMap;
 
 /// How deep records nest, and typedefs: a text may have a cycle of them.
 const DEPTH: usize = 64;

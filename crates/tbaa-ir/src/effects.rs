@@ -6,9 +6,9 @@ use super::attributes::{Attribute, Attributes, Groups};
 use super::body::{Call, header};
 use super::intrinsics::INTRINSICS;
 use super::module::Module;
+use tbaa::parts::table::HashMap;
 use tbaa_lex::lexer::Lexer;
 use tbaa_lex::source::unescape;
-use tbaa_lex::table::HashMap;
 
 /// Kinds of memory that effects are told of one by one.
 ///

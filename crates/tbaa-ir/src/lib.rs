@@ -28,11 +28,14 @@
 mod attachments;
 mod attributes;
 mod body;
+#[cfg(feature = "declare")]
+pub mod clang;
 mod debug;
 mod definition;
 mod edits;
 mod effects;
 mod error;
+mod flow;
 mod function;
 mod header;
 mod instruction;
@@ -48,6 +51,7 @@ mod scan;
 mod sizes;
 mod span;
 mod stops;
+pub mod types;
 
 #[doc(hidden)]
 pub use attributes::{Attribute, Attributes, Groups};
@@ -58,6 +62,8 @@ pub use edits::Edits;
 #[doc(hidden)]
 pub use effects::{Effects, Location as MemoryLocation, MemoryEffects};
 pub use error::{MAX_INLINE_DEPTH, TextError, TextErrorKind};
+#[doc(hidden)]
+pub use flow::Flow;
 pub use module::{Instruction, Module, Opcode, TypeDefinition, Warning, WarningKind};
 pub use names::Names;
 pub use read::{read, read_with};

@@ -1,14 +1,15 @@
 //! What a module's text says of memory accesses.
 
+use super::numbers::Numbers;
+use super::types::{Definitions, ParseError, ReadTypes};
 use std::fmt;
 use std::num::NonZeroU32;
 use std::ops::Range;
-
-use super::numbers::Numbers;
+use tbaa::parts::table::IndexSet;
+use tbaa::raw::RawGraph;
 use tbaa::{CopyId, Graph, NodeId, TagId};
 use tbaa_lex::source::position;
-use tbaa_lex::table::IndexSet;
-use tbaa_types::{Context, Definitions, ParseError};
+use tbaa_types::Context;
 
 /// What kind of instruction an [`Instruction`] is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -258,7 +259,7 @@ impl Module {
     ///
     /// # Errors
     ///
-    /// As [`Context::read_definitions`]; offsets are those in `text`.
+    /// As [`ReadTypes::read_definitions`]; offsets are those in `text`.
     ///
     /// ```
     /// let text = b"%struct.Point = type { i32, i32 }\n%0 = type opaque\n@g = global i32 0\n";

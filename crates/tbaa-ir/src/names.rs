@@ -4,8 +4,8 @@ use std::sync::{Mutex, PoisonError};
 
 use super::debug::DebugInfo;
 use super::module::Module;
+use tbaa::parts::table::HashMap;
 use tbaa::{Field, Graph, Tag, TagId, TypeId, TypeKind};
-use tbaa_lex::table::HashMap;
 use tbaa_types::demangle::demangled;
 
 /// Types that are visited to find the union that a tag's path passes.

@@ -1,6 +1,6 @@
 //! A map from metadata numbers.
 
-use tbaa_lex::table::HashMap;
+use tbaa::parts::table::HashMap;
 
 /// A map from metadata numbers. What LLVM prints is numbered from 0 without
 /// gaps, so that a list does; but any number may be used.

@@ -8,6 +8,7 @@ use super::node::{Key, Overflow, Reference, operands};
 use super::numbers::Numbers;
 use super::scan::{Attachment, Scan};
 use tbaa::parts::import::{Import, Opened, Part, Source, State};
+use tbaa::raw::RawGraph;
 use tbaa::{CopyId, Graph, GraphError, NodeId, TagId};
 use tbaa_lex::lexer::Lexer;
 

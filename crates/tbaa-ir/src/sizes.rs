@@ -3,8 +3,9 @@
 use std::cell::RefCell;
 
 use super::module::Module;
-use tbaa_lex::table::HashMap;
-use tbaa_types::{Context, DataLayout, Definitions, Measures};
+use super::types::{Definitions, ReadTypes};
+use tbaa::parts::table::HashMap;
+use tbaa_types::{Context, DataLayout, Measures};
 
 /// The sizes of a module's types, by its data layout.
 ///

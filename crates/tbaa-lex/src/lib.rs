@@ -1,4 +1,4 @@
-//! What all readers and writers of LLVM's text share: tokens, places in a text, escapes; and hash tables.
+//! What all readers and writers of LLVM's text share: tokens, places in a text, escapes.
 //!
 //! This crate is a part of `tbaa` and may change in any version.
 
@@ -7,4 +7,3 @@
 
 pub mod lexer;
 pub mod source;
-pub mod table;

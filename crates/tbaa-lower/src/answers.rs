@@ -9,8 +9,8 @@ use std::cell::RefCell;
 
 use super::source::Key;
 use tbaa::Oracle;
+use tbaa::parts::table::HashMap;
 use tbaa::{Graph, TagId};
-use tbaa_lex::table::HashMap;
 
 /// Answers that are kept, of some 60 bytes each.
 const KEPT: usize = 1 << 21;

@@ -10,11 +10,9 @@ use super::rank::Ranks;
 use super::relation::Relation;
 use super::source::Key;
 use super::state::{Entry, Lowering};
-use tbaa::Oracle;
-use tbaa::oracle;
-use tbaa::parts::Vicinity;
-use tbaa::{Graph, TagId};
-use tbaa_lex::table::{IndexMap, IndexSet};
+use tbaa::parts::table::{IndexMap, IndexSet};
+use tbaa::parts::{self, Vicinity};
+use tbaa::{Graph, Oracle, TagId};
 
 /// Sources that may alias the same.
 pub(super) struct Class {
@@ -112,7 +110,7 @@ struct Related {
 fn each_pair<G: Borrow<Graph>>(
     answers: &Answers<'_, G>,
     classes: &[Class],
-    pairs: &oracle::Pairs,
+    pairs: &parts::Pairs,
     plain: &[usize],
     mut found: impl FnMut(usize, usize),
 ) {

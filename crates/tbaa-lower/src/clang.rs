@@ -1,8 +1,8 @@
 //! The tags that clang gives to declared types.
 
 use tbaa::declare::{DeclId, Declarations, DeclareError, Policy};
+use tbaa::parts::table::HashSet;
 use tbaa::{Graph, TagId, TypeKind};
-use tbaa_lex::table::HashSet;
 
 /// Paths of one record that are listed.
 const MOST_PATHS: usize = 1 << 16;

@@ -5,8 +5,8 @@ use std::borrow::Borrow;
 use super::error::LowerError;
 use super::fingerprint::Fingerprint;
 use super::scopes::ScopeNames;
+use tbaa::parts::table::{HashMap, IndexMap};
 use tbaa::{Access, AliasResult, Graph, Oracle, Rules, TagId};
-use tbaa_lex::table::{HashMap, IndexMap};
 
 /// Classes of accesses that answer alike, and which of them may alias.
 ///

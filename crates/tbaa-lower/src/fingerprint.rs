@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use tbaa::parts::table::IndexSet;
 use tbaa::{Graph, NodeId, Operand, TagId};
-use tbaa_lex::table::IndexSet;
 
 /// FNV-1a of 128 bits. It tells lowerings apart; it is no defence against
 /// somebody who makes two collide.

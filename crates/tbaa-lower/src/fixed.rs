@@ -16,9 +16,9 @@ use super::state::Lowering;
 use tbaa::BuildError;
 use tbaa::Oracle;
 use tbaa::parts::Verdicts;
+use tbaa::parts::table::HashMap;
 use tbaa::wellformed::Violation;
 use tbaa::{Format, Graph, TagId, TypeId, TypeKind};
-use tbaa_lex::table::HashMap;
 
 /// Why tags could not be fixed.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -18,8 +18,8 @@ use super::state::{Entry, Lowering};
 use super::why::Why;
 use tbaa::BuildError;
 use tbaa::Oracle;
+use tbaa::parts::table::{HashMap, IndexMap};
 use tbaa::{Graph, TypeId};
-use tbaa_lex::table::{HashMap, IndexMap};
 
 impl Lowering {
     /// Adds sources: tags of the oracle's graph, accesses with a size of their

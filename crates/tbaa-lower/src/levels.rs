@@ -1,7 +1,7 @@
 //! From members one above the other to nodes: as few as say the same, and no
 //! more than a given number one below the other.
 
-use tbaa_lex::table::HashMap;
+use tbaa::parts::table::HashMap;
 
 /// A node of a forest, with the members that stand at it.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! How general an access is to clang: the order of its forest.
 
+use tbaa::parts::table::HashMap;
 use tbaa::{Graph, TagId, TypeId, TypeKind};
-use tbaa_lex::table::HashMap;
 
 /// Types on one path that are looked at.
 const LONGEST: u32 = 4096;

@@ -15,9 +15,9 @@ use super::source::{Key, Source};
 use super::state::{Entry, Lowering};
 use super::why::Why;
 use tbaa::BuildError;
+use tbaa::parts::table::{IndexMap, IndexSet};
 use tbaa::{Graph, TypeId};
 use tbaa::{Oracle, Rules};
-use tbaa_lex::table::{IndexMap, IndexSet};
 
 const VERSION: u32 = 2;
 

@@ -14,8 +14,8 @@ use std::fmt::Write;
 use super::forest::Forest;
 use super::relation::Relation;
 use super::source::Key;
+use tbaa::parts::table::HashMap;
 use tbaa::{Access, Graph, Matrix, Oracle, TagId};
-use tbaa_lex::table::HashMap;
 
 /// Classes of accesses, each with a scope, and which classes do not alias.
 ///

@@ -1,8 +1,8 @@
 //! Which records others access by name, and whose memory only we do.
 
 use tbaa::declare::{DeclId, Declarations};
+use tbaa::parts::table::{HashMap, HashSet};
 use tbaa::{Graph, TagId};
-use tbaa_lex::table::{HashMap, HashSet};
 
 /// The records that code compiled by clang accesses, for mixed lowering: some
 /// that are named, and all inside them.

@@ -22,8 +22,8 @@
 
 use super::forest::Forest;
 use super::source::Key;
+use tbaa::parts::table::{HashMap, HashSet};
 use tbaa::{Field, Graph, TagId, TypeId, TypeKind};
-use tbaa_lex::table::{HashMap, HashSet};
 
 /// Types that are visited to find an access's leaves.
 const MOST: usize = 4096;

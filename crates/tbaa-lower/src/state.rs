@@ -10,9 +10,9 @@ use super::source::Key;
 use super::tally::Tally;
 use super::why::Why;
 use tbaa::parts::Vicinity;
+use tbaa::parts::table::{IndexMap, IndexSet};
 use tbaa::{Access, Rules};
 use tbaa::{Graph, TagId, TypeId};
-use tbaa_lex::table::{IndexMap, IndexSet};
 
 /// What became of one source.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

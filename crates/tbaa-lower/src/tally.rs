@@ -2,7 +2,7 @@
 
 use super::forest::Forest;
 use super::loss::{Pairs, Sum};
-use tbaa_lex::table::HashMap;
+use tbaa::parts::table::HashMap;
 
 /// The sources that are there, by node. It is kept up to date, so that a
 /// newcomer costs a look at the nodes above it.

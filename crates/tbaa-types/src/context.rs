@@ -6,7 +6,7 @@ use hashbrown::HashTable;
 
 use super::Type;
 use super::kind::{ADDRESS_SPACES, MAX_INT_BITS, Primitive, TypeError, TypeKind};
-use tbaa_lex::table::{DefaultHashBuilder, HashMap, HashSet, IndexSet};
+use crate::table::{DefaultHashBuilder, HashMap, HashSet, IndexSet};
 
 pub(super) const LIMIT: usize = 1 << 31;
 /// The name of a numbered struct.
@@ -184,6 +184,13 @@ impl Context {
     pub fn parts(&self, ty: Type) -> &[Type] {
         let record = self.record(ty);
         &self.parts[record.first as usize..record.first as usize + record.count as usize]
+    }
+
+    /// Returns the struct that is displayed as `%index`.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn nth_numbered(&self, index: usize) -> Option<Type> {
+        self.numbered.get(index).map(|&ty| self.id(ty))
     }
 
     /// Returns the name of an identified struct; `None` for any other type and

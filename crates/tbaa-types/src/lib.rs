@@ -1,11 +1,11 @@
-//! LLVM's types: a uniquing context, their text, and data layouts.
+//! LLVM's types: a uniquing context, and data layouts.
 //!
 //! A [`Context`] holds types as an `LLVMContext` does. All but identified
 //! structs are uniqued, so that two of them are the same type exactly when
 //! their ids are equal. An identified struct such as `%struct.Point` is a type
 //! of its own; it is opaque until it gets a body, and is the only type that can
-//! be recursive. [`Context::parse`] and [`Context::display`] speak LLVM
-//! assembly, that of older LLVMs with its typed pointers included.
+//! be recursive. [`Context::display`] writes LLVM assembly, that of older LLVMs with its
+//! typed pointers included; `tbaa_ir::types` reads it.
 //!
 //! A [`DataLayout`] says how large types are and where the elements of a struct
 //! stand, as LLVM 22 computes it. [`equal()`] and [`TypeClasses`] compare types
@@ -13,6 +13,7 @@
 //! [`MergedTypes`] makes one context of several.
 //!
 //! ```
+//! use tbaa_ir::types::ReadTypes;
 //! use tbaa_types::{Context, DataLayout, TypeSize};
 //!
 //! let mut context = Context::new();
@@ -23,27 +24,24 @@
 //! let layout = layout.layouts(&context).struct_layout(call_info).unwrap();
 //! assert_eq!(layout.offsets, [0, 4, 8, 16, 18].map(TypeSize::fixed));
 //! assert_eq!(layout.size, TypeSize::fixed(24));
-//! # Ok::<(), tbaa_types::ParseError>(())
+//! # Ok::<(), tbaa_ir::types::ParseError>(())
 //! ```
 
 #![forbid(unsafe_code)]
 
 mod context;
-mod definitions;
 #[doc(hidden)]
 pub mod demangle;
 mod equal;
 mod id;
 mod kind;
 mod layout;
-mod lex;
 mod merge;
-mod parse;
 mod print;
 mod store;
+mod table;
 
 pub use context::Context;
-pub use definitions::Definitions;
 pub use equal::{Encoding, Equality, MAX_ENCODING, TypeClasses, canonical_name, equal};
 pub use id::Type;
 pub use kind::{ADDRESS_SPACES, MAX_INT_BITS, Primitive, TypeError, TypeKind};
@@ -53,6 +51,5 @@ pub use layout::{
     DataLayout, DataLayoutError, FunctionPointerAlign, LayoutError, Layouts, Mangling, PointerSpec,
     PrimitiveSpec, StructLayout, TypeSize,
 };
-pub use lex::{ParseError, ParseErrorKind};
 pub use merge::{MergedTypes, TypeClash};
 pub use print::Display;

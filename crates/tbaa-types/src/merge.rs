@@ -3,7 +3,7 @@
 use super::equal::TypeClasses;
 use super::{Context, Type, TypeError, TypeKind, canonical_name};
 use crate::context::Symbol;
-use tbaa_lex::table::IndexMap;
+use crate::table::IndexMap;
 
 /// The types of several contexts in one.
 ///
@@ -18,6 +18,7 @@ use tbaa_lex::table::IndexMap;
 /// structs without a name are the exception: each is a type of its own.
 ///
 /// ```
+/// use tbaa_ir::types::ReadTypes;
 /// use tbaa_types::{Context, MergedTypes};
 ///
 /// let (mut a, mut b) = (Context::new(), Context::new());

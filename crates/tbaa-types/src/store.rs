@@ -5,7 +5,7 @@ use std::hash::BuildHasher;
 use super::context::{Context, LIMIT, Record, Symbol, UNNAMED};
 use super::kind::{Primitive, TypeError};
 use super::{Type, print};
-use tbaa_lex::table::HashSet;
+use crate::table::{HashMap, HashSet};
 
 impl Context {
     /// Returns the struct type of these elements that has no name.
@@ -121,12 +121,8 @@ impl Context {
     }
 
     /// As [`Context::set_body`], for a caller that looks for cycles itself.
-    pub(super) fn complete(
-        &mut self,
-        ty: Type,
-        elements: &[Type],
-        packed: bool,
-    ) -> Result<(), TypeError> {
+    #[doc(hidden)]
+    pub fn complete(&mut self, ty: Type, elements: &[Type], packed: bool) -> Result<(), TypeError> {
         let Symbol::Identified { name, opaque, .. } = self.checked(ty)?.symbol else {
             return Err(TypeError::NotIdentified);
         };
@@ -143,7 +139,8 @@ impl Context {
     }
 
     /// Makes an identified struct opaque again; of any other type, nothing.
-    pub(super) fn forget_body(&mut self, ty: Type) {
+    #[doc(hidden)]
+    pub fn forget_body(&mut self, ty: Type) {
         if let Symbol::Identified { name, .. } = self.symbol(ty) {
             let symbol = Symbol::Identified { name, packed: false, opaque: true };
             self.records[ty.index()] = Record { symbol, first: 0, count: 0 };
@@ -151,15 +148,45 @@ impl Context {
         }
     }
 
-    pub(super) fn check_elements(&self, elements: &[Type]) -> Result<(), TypeError> {
+    #[doc(hidden)]
+    pub fn check_elements(&self, elements: &[Type]) -> Result<(), TypeError> {
         use Primitive::{Label, Metadata, Token, Void};
         let place = "an element of a struct";
         self.refuse(elements, place, &[Void, Label, Metadata, Token], true)
     }
 
-    pub(super) fn recursive(&self, ty: Type) -> TypeError {
+    #[doc(hidden)]
+    pub fn recursive(&self, ty: Type) -> TypeError {
         let name = self.name(ty).map(|name| String::from_utf8_lossy(name).into_owned());
         TypeError::Recursive { name }
+    }
+
+    /// Returns a struct that contains itself, if one of `types` leads to it.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn find_cycle(&self, types: impl Iterator<Item = Type>) -> Option<Type> {
+        // Whether the way to a type that was met is being gone.
+        let mut met: HashMap<Type, bool> = HashMap::default();
+        for start in types {
+            let mut stack = vec![(start, 0)];
+            while let Some((ty, at)) = stack.pop() {
+                match met.get(&ty) {
+                    // A cycle has a struct in it, and every struct on it will do.
+                    Some(true) if at == 0 => {
+                        let mut cycle = stack.iter().rev().map(|&(ty, _)| ty);
+                        return cycle.find(|&ty| self.identified.binary_search(&ty.index).is_ok());
+                    }
+                    Some(false) => continue,
+                    _ => {}
+                }
+                let parts = if Self::holds_parts(self.symbol(ty)) { self.parts(ty) } else { &[] };
+                met.insert(ty, at < parts.len());
+                if let Some(&part) = parts.get(at) {
+                    stack.extend([(ty, at + 1), (part, 0)]);
+                }
+            }
+        }
+        None
     }
 
     /// Whether a value of a type is laid out with the values of its parts in

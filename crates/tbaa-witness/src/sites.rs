@@ -4,10 +4,8 @@ use std::collections::HashMap;
 use std::ffi::CStr;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering::*};
-
-use tbaa::{
-    Access, AliasResult, Draft, DraftOperand, Graph, NodeId, Operand, Oracle, Rules, TagId,
-};
+use tbaa::raw::{Draft, DraftOperand, RawGraph};
+use tbaa::{Access, AliasResult, Graph, NodeId, Operand, Oracle, Rules, TagId};
 
 use tbaa_instrument::layout::VERSION;
 

@@ -1,7 +1,7 @@
 //! Steps through the type DAG as LLVM takes them, and where LLVM would crash.
 
 use crate::graph::{Format, Graph, NodeId, Operand, Shape};
-use tbaa_lex::table::HashMap;
+use crate::table::HashMap;
 
 /// A tag as the walk needs it.
 #[derive(Clone, Copy, Debug)]

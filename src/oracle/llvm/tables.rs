@@ -28,8 +28,8 @@ use super::accept::Acceptance;
 use super::steps::step;
 use crate::graph::{Format, Graph, NodeId, Shape, TagId, TagParts, TypeId};
 use crate::oracle::index::Index;
+use crate::table::HashMap;
 use crate::wellformed::{comes_to, is_scalar};
-use tbaa_lex::table::HashMap;
 
 /// What is known of a graph's tags beside the index.
 #[derive(Clone, Debug, Default)]

@@ -3,7 +3,7 @@
 use super::access::Resolved;
 use crate::graph::{Format, Graph, Tag, TagId, TypeId};
 use crate::oracle::types::{TypeIndex, Types};
-use tbaa_lex::table::HashSet;
+use crate::table::HashSet;
 
 /// Returns a tag that may alias whatever `a` or `b` may alias, now and in
 /// whatever types are added later; `None` where the engine finds none.

@@ -15,8 +15,8 @@ use super::arena::{Link, PathArena};
 use crate::extent::Size;
 use crate::oracle::limits::{Budget, Exhausted};
 use crate::oracle::types::{Field, TypeIndex, Types};
+use crate::table::{HashMap, HashSet, IndexMap, IndexSet};
 use crate::type_set::TypeSet;
-use tbaa_lex::table::{HashMap, HashSet, IndexMap, IndexSet};
 
 /// Which types contain an object of an access, found out as far as it is asked.
 #[derive(Clone, Default, Debug)]

@@ -2,11 +2,12 @@
 //! where names clash.
 
 use std::collections::HashSet;
-
+use tbaa::raw::RawGraph;
 use tbaa::types::{Context, MergedTypes};
 use tbaa::{Format, Graph, NodeId, Oracle, Rules, TagId, TypeId, TypeKind};
 use tbaa_check::link::{Linked, NodeMap, Summary};
 
+use tbaa_ir::types::ReadTypes;
 use tbaa_tests::engines::{RULES, copy_node};
 use tbaa_tests::random::{self, Shape, Universe};
 use tbaa_tests::{Rng, setting};

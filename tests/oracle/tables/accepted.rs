@@ -1,8 +1,10 @@
 //! Which tags the tables of rule `llvm` take.
 
 use pretty_assertions::assert_eq;
+use tbaa::explain::Clause;
+use tbaa::raw::RawGraph;
 use tbaa::wellformed::Verifier;
-use tbaa::{AliasResult, Clause, Format, Graph, Int, NodeId, Operand, Oracle, Rules};
+use tbaa::{AliasResult, Format, Graph, Int, NodeId, Operand, Oracle, Rules};
 use tbaa_tests::{Rng, setting};
 
 /// Types that refer to those before them at will: scalars in chains, of two

@@ -1,9 +1,8 @@
 //! Graphs on which the tables once failed, or that no random graph would be.
 
 use pretty_assertions::assert_eq;
-use tbaa::{
-    AliasResult, Draft, DraftOperand, Format, Graph, Operand, Oracle, Rules, SizedField, TypeId,
-};
+use tbaa::raw::{Draft, DraftOperand, RawGraph};
+use tbaa::{AliasResult, Format, Graph, Operand, Oracle, Rules, SizedField, TypeId};
 use tbaa_tests::engines::{RULES, copy_node, every_engine, grown};
 use tbaa_tests::random::{self, Shape};
 use tbaa_tests::universe::Universe;

@@ -1,6 +1,7 @@
 //! Corners to which random universes come too rarely.
 
-use tbaa::{Access, Clause, Graph, Oracle, Rules, Tag};
+use tbaa::explain::Clause;
+use tbaa::{Access, Graph, Oracle, Rules, Tag};
 
 use super::World;
 use tbaa_tests::engines::{RULES, every_engine};

@@ -138,7 +138,7 @@ fn llvm_misses_shared_bytes_in_size_aware_graphs() {
         for (i, &a) in tags.iter().enumerate().filter(|_| sized) {
             for &b in &tags[i..] {
                 accepted += 1;
-                let overlap = union.explain(a, b).clause == tbaa::Clause::Overlap;
+                let overlap = union.explain(a, b).clause == tbaa::explain::Clause::Overlap;
                 missed += u64::from(overlap && !llvm.may_alias(a, b));
             }
         }

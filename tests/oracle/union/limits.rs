@@ -1,6 +1,7 @@
 //! Sizes and shapes that enumeration would not survive.
 
-use tbaa::{Clause, Graph, Oracle, Rules};
+use tbaa::explain::Clause;
+use tbaa::{Graph, Oracle, Rules};
 
 use super::World;
 use tbaa_tests::universe::Universe;

@@ -2,8 +2,10 @@
 
 use std::process::Command;
 
-use tbaa::declare::{ClangRecords, Declarations, LlvmTypes, Target};
+use tbaa::declare::{Declarations, LlvmTypes, Target};
 use tbaa::types::Context;
+use tbaa_ir::clang::ClangRecords;
+use tbaa_ir::types::ReadTypes;
 
 use super::generate::{Program, Taste};
 use tbaa_tests::Rng;

@@ -3,6 +3,7 @@
 use tbaa::Graph;
 use tbaa::declare::{Declarations, LlvmTypes, Member, Policy, Record, TaggedTypes, Target};
 use tbaa::types::{Context, TypeKind, TypeSize};
+use tbaa_ir::types::ReadTypes;
 
 use super::generate::{Program, Taste};
 

@@ -80,7 +80,7 @@ fn a_session_goes_on_in_a_graph_that_is_there() {
 
 #[test]
 fn any_of_several_accesses_conflicts_as_one_of_them_does() {
-    let mut session = Session::new(Declarations::new(Target::x86_64()), Policy::Rfc, Rules::Union);
+    let mut session = Session::with_unions(Declarations::new(Target::x86_64()));
     let tags: Vec<_> = steps()
         .into_iter()
         .flat_map(|(record, paths)| {
@@ -119,7 +119,7 @@ fn any_of_several_accesses_conflicts_as_one_of_them_does() {
 
 #[test]
 fn errors_name_the_types() {
-    let mut session = Session::new(Declarations::new(Target::x86_64()), Policy::Clang, Rules::Llvm);
+    let mut session = Session::like_clang(Declarations::new(Target::x86_64()));
     let pair = || Record::structure("Pair").field("a", "int").field("b", "float");
     let id = session.define(pair()).unwrap();
     let redefined = session.define(pair()).unwrap_err();

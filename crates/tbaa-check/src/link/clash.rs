@@ -1,9 +1,9 @@
 //! Types of one name with several bodies, and answers that allow for them.
 
 use super::summary::Summary;
+use tbaa::parts::table::{HashMap, HashSet, IndexMap};
 use tbaa::{Access, AliasResult, Oracle, Rules};
 use tbaa::{Format, Graph, NodeId, TagId, TypeId, TypeKind};
-use tbaa_lex::table::{HashMap, HashSet, IndexMap};
 
 /// A name that several types have under one root.
 #[derive(Clone, PartialEq, Eq, Debug)]

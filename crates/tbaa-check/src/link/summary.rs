@@ -1,9 +1,9 @@
 //! A module's TBAA nodes by their content alone, in canonical order.
 
 use std::cmp::Ordering;
-
-use tbaa::{Draft, DraftOperand, Graph, GraphError, Int, NodeId, Operand, TypeKind};
-use tbaa_lex::table::{IndexMap, IndexSet};
+use tbaa::parts::table::{IndexMap, IndexSet};
+use tbaa::raw::{Draft, DraftOperand, RawGraph};
+use tbaa::{Graph, GraphError, Int, NodeId, Operand, TypeKind};
 
 /// An operand of a summary's node; names and strings by their numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -5,10 +5,10 @@ use super::members::{self, Members};
 use super::report::Report;
 use crate::diagnostic::Lint;
 use crate::subject::Subject;
+use tbaa::parts::table::{HashMap, HashSet, IndexMap};
 use tbaa::{Graph, TagId, TypeId};
 use tbaa::{Oracle, Rules};
 use tbaa_ir::{Instruction, Module, Opcode};
-use tbaa_lex::table::{HashMap, HashSet, IndexMap};
 
 /// Comparisons of two tags that one function may cost, beyond one an access: a
 /// function has at most tens of thousands of accesses.

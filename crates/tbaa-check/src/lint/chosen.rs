@@ -3,9 +3,9 @@
 use super::report::Report;
 use crate::diagnostic::Lint;
 use crate::subject::Subject;
+use tbaa::parts::table::HashMap;
 use tbaa::{Oracle, Rules, TagId};
 use tbaa_ir::{Module, Opcode};
-use tbaa_lex::table::HashMap;
 
 /// Accesses through one pointer that are compared with a load.
 const COMPARED: usize = 32;

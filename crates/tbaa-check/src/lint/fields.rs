@@ -4,10 +4,10 @@ use super::report::Report;
 use super::width;
 use crate::diagnostic::Lint;
 use crate::subject::Subject;
+use tbaa::parts::table::{HashMap, HashSet, IndexMap};
 use tbaa::{Format, NodeId, TagId, TypeId, TypeKind};
 use tbaa::{Oracle, Rules};
 use tbaa_ir::Instruction;
-use tbaa_lex::table::{HashMap, HashSet, IndexMap};
 
 pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
     if !report.wants(Lint::OverlappingFields) {

@@ -9,13 +9,12 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::members::is_struct;
 use super::width;
 use tbaa::Oracle;
+use tbaa::parts::table::HashMap;
 use tbaa::{Graph, TagId};
 use tbaa_ir::{Call, Effects, Module, Opcode, Statement};
 use tbaa_lex::source::shortened;
-use tbaa_lex::table::HashMap;
 
 /// Loaded pointers that are remembered at a time, each of which every store
 /// must be compared with.
@@ -52,6 +51,11 @@ enum Key<'t> {
     Value(&'t [u8]),
     /// `getelementptr` of the type, with the indices.
     Element(Pointee, &'t [u8], &'t [u8]),
+}
+
+/// `%S` or `{ i32, ptr }`, and no pointer to it.
+pub(super) fn is_struct(ty: &[u8]) -> bool {
+    (ty.starts_with(b"%") || ty.starts_with(b"{") || ty.starts_with(b"<{")) && !ty.ends_with(b"*")
 }
 
 /// A member of a struct, by the struct's LLVM type and the indices that lead to it.

@@ -4,10 +4,10 @@ use super::report::Report;
 use super::width;
 use crate::diagnostic::Lint;
 use crate::subject::Subject;
+use tbaa::parts::table::{HashMap, HashSet, IndexMap};
 use tbaa::{TypeId, TypeKind};
 use tbaa_ir::{Instruction, Opcode};
 use tbaa_lex::source::shortened;
-use tbaa_lex::table::{HashMap, HashSet, IndexMap};
 
 /// What a scalar is, with its width in bits.
 #[derive(Clone, Copy, PartialEq, Eq)]

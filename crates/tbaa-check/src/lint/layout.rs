@@ -4,10 +4,11 @@ use super::report::Report;
 use crate::diagnostic::Label;
 use crate::diagnostic::Lint;
 use crate::subject::Subject;
+use tbaa::parts::table::HashMap;
 use tbaa::{Format, TypeId, TypeKind as NodeKind};
 use tbaa_ir::TypeDefinition;
+use tbaa_ir::types::ReadTypes;
 use tbaa_lex::source::shortened;
-use tbaa_lex::table::HashMap;
 use tbaa_types::demangle::demangled;
 use tbaa_types::{Context, DataLayout, Layouts, Primitive, Type, TypeKind};
 

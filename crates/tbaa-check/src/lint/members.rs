@@ -1,13 +1,13 @@
 //! Members of structs under tags that exclude each other, in all functions together.
 
-use super::function::Member;
+use super::function::{Member, is_struct};
 use super::report::Report;
 use crate::diagnostic::Lint;
 use crate::subject::Subject;
+use tbaa::parts::table::{HashSet, IndexMap};
 use tbaa::{Graph, Oracle, TagId};
 use tbaa_ir::{Instruction, Opcode};
 use tbaa_lex::source::shortened;
-use tbaa_lex::table::{HashSet, IndexMap};
 
 /// Tags of one place that are compared: a place of a hostile text may have thousands.
 const COMPARED: usize = 16;
@@ -97,11 +97,6 @@ impl<'a> Members<'a> {
             }
         }
     }
-}
-
-/// `%S` or `{ i32, ptr }`, and no pointer to it.
-pub(super) fn is_struct(ty: &[u8]) -> bool {
-    (ty.starts_with(b"%") || ty.starts_with(b"{") || ty.starts_with(b"<{")) && !ty.ends_with(b"*")
 }
 
 fn union(

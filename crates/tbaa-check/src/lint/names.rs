@@ -6,8 +6,8 @@
 use super::report::Report;
 use crate::diagnostic::Lint;
 use crate::subject::Subject;
+use tbaa::parts::table::{HashMap, IndexMap};
 use tbaa::{TypeId, TypeKind};
-use tbaa_lex::table::{HashMap, IndexMap};
 
 /// Names that front ends share. Source: clang's `CodeGenTBAA`, Julia's and
 /// Flang's code generators.

@@ -3,10 +3,10 @@
 use super::report::Report;
 use crate::diagnostic::Lint;
 use crate::subject::Subject;
+use tbaa::parts::table::{HashSet, IndexMap};
 use tbaa::wellformed::Verifier;
 use tbaa::{Field, Format, NodeId, Operand, TypeId, TypeKind};
 use tbaa_ir::{Module, operand_span};
-use tbaa_lex::table::{HashSet, IndexMap};
 
 pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
     types_as_tags(subject, report);

@@ -3,9 +3,9 @@
 use super::report::Report;
 use crate::diagnostic::Lint;
 use crate::subject::Subject;
+use tbaa::parts::table::{HashMap, HashSet};
 use tbaa::{Format, TagId, TypeId};
 use tbaa_ir::Instruction;
-use tbaa_lex::table::{HashMap, HashSet};
 
 /// Reports each pair of roots once, at the first function that has tags under both.
 pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {

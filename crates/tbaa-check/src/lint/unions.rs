@@ -4,10 +4,11 @@ use super::report::Report;
 use super::width;
 use crate::diagnostic::Lint;
 use crate::subject::Subject;
-use tbaa::{Access, AccessPath, ByteRange, Clause, Explanation, Oracle, Rules};
+use tbaa::explain::{AccessPath, ByteRange, Clause, Explanation};
+use tbaa::parts::table::HashSet;
+use tbaa::{Access, Oracle, Rules};
 use tbaa::{Graph, TagId, TypeId, TypeKind};
 use tbaa_ir::Instruction;
-use tbaa_lex::table::HashSet;
 
 /// Pairs that are compared in all,
 const PAIRS: usize = 1 << 18;

@@ -4,8 +4,8 @@ use super::nodes::has_form_of_type;
 use super::report::Report;
 use crate::diagnostic::Lint;
 use crate::subject::Subject;
+use tbaa::parts::table::HashSet;
 use tbaa::{NodeId, Operand, TypeId};
-use tbaa_lex::table::HashSet;
 
 /// Tags and types that stand beside those in use, under the same roots.
 ///

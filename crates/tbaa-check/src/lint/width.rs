@@ -3,10 +3,10 @@
 use super::report::Report;
 use crate::diagnostic::Lint;
 use crate::subject::Subject;
+use tbaa::parts::table::HashSet;
 use tbaa::{Format, TagId, TypeId};
 use tbaa_ir::{Instruction, Opcode};
 use tbaa_lex::lexer::is_word;
-use tbaa_lex::table::HashSet;
 
 /// Returns the bytes that a load or store of a scalar accesses; `None` for
 /// vectors, aggregates, and whatever else a pass may have made of several

@@ -8,10 +8,10 @@ use crate::diagnostic::{Code, Diagnostic, FindingLimits, Findings, Label};
 use crate::repair::Repaired;
 use crate::subject::Subject;
 use tbaa::parts::TagParts;
+use tbaa::parts::table::{HashMap, IndexMap};
 use tbaa::{CopyId, Format, Graph, NodeId, TagId};
 use tbaa::{Oracle, Rules};
 use tbaa_ir::{Instruction, Module, Opcode};
-use tbaa_lex::table::{HashMap, IndexMap};
 
 /// The rules by which tags are checked, and how many findings are kept. [`Rules`] alone are
 /// options with the default limits.

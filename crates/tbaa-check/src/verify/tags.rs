@@ -3,9 +3,9 @@
 use super::Rule;
 use crate::diagnostic::{Code, Diagnostic, Label};
 use crate::subject::Subject;
+use tbaa::parts::table::HashSet;
 use tbaa::parts::{Shape, TagParts};
 use tbaa::{Format, NodeId, Operand, TagId};
-use tbaa_lex::table::HashSet;
 
 /// Types shown of an access path.
 const SHOWN: usize = 6;

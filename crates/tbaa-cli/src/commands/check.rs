@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use tbaa::spec::SpecPath;
 
 use super::{Outcome, counted, for_each_input};
-use crate::input::{load_spec, read_file};
+use crate::files::read_file;
+use crate::input::load_spec;
 use crate::printable::{Position, printable};
 use crate::report::{Failure, place};
 

@@ -11,8 +11,9 @@ use tbaa::TagId;
 use tbaa::spec::Spec;
 use tbaa_ir::{DebugInfo, Module, Names};
 
+use crate::files::read_file;
 use crate::find::{access_name, in_function};
-use crate::input::{listed_tags, read_file, reference};
+use crate::input::{listed_tags, reference};
 use crate::printable::{function_name, printable};
 use crate::report::Failure;
 

@@ -13,9 +13,9 @@ use tbaa::{AliasResult, Oracle, TagId};
 use tbaa_ir::{Instruction, Module, Names, Opcode};
 
 use super::{AnswersLimit, counted, letter, percent};
-use crate::args::RulesArg;
 use crate::convert::InputArg;
 use crate::find::by_function;
+use crate::input::RulesArg;
 use crate::input::{Content, Input};
 use crate::printable::{function_name, printable};
 use crate::report::{Failure, note};

@@ -3,7 +3,8 @@
 use std::io::Write;
 
 use clap::ValueEnum;
-use tbaa::{AccessPath, Explanation, Graph, Oracle, Rules, TagId};
+use tbaa::explain::{AccessPath, Explanation};
+use tbaa::{Graph, Oracle, Rules, TagId};
 use tbaa_ir::Names;
 
 use super::query::{Answer, Pair, Question};

@@ -73,7 +73,9 @@ pub(super) fn run(
     match format {
         FindingFormat::Text => {}
         FindingFormat::Json => write_rows(&all, out)?,
-        FindingFormat::Sarif => sarif::write(&all, out)?,
+        FindingFormat::Sarif => {
+            sarif::write(all.iter().map(|it| (&it.input, &it.found)), out)?;
+        }
     }
     out.flush()?;
     left_out.values().for_each(tell_left_out);

@@ -8,11 +8,13 @@ use serde::{Deserialize, Serialize};
 use tbaa::types::{Context, MergedTypes};
 use tbaa::{Format, Graph, TypeId, TypeKind};
 use tbaa_check::link::{Clash, Linked, Summary};
+use tbaa_ir::types::ReadTypes;
 
 use super::types::{FileTypes, is_opaque};
 use super::{counted, write_json};
 use crate::convert::{FlagsArg, Origin};
-use crate::input::{Input, read_file};
+use crate::files::read_file;
+use crate::input::Input;
 use crate::printable::printable;
 use crate::report::{Failure, warn};
 use crate::walk::type_name;

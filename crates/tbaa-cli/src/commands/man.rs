@@ -4,9 +4,6 @@ use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 
-use clap::CommandFactory;
-
-use crate::args::Args;
 use crate::printable::printable_path;
 use crate::report::Failure;
 
@@ -24,10 +21,10 @@ pub(crate) struct Man {
     pub(crate) folder: PathBuf,
 }
 
-pub(super) fn run(args: &Man, out: &mut dyn Write) -> Result<(), Failure> {
+pub(super) fn run(args: &Man, program: clap::Command, out: &mut dyn Write) -> Result<(), Failure> {
     let write = || {
         fs::create_dir_all(&args.folder)?;
-        clap_mangen::generate_to(Args::command(), &args.folder)
+        clap_mangen::generate_to(program, &args.folder)
     };
     let folder = printable_path(&args.folder);
     write().map_err(|error| Failure::unusable(format!("cannot write to {folder}: {error}")))?;

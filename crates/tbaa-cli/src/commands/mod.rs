@@ -82,8 +82,12 @@ pub(crate) enum Outcome {
     Ended(u8),
 }
 
-/// Runs a command, its answer going to `out`.
-pub(crate) fn run(command: Command, out: &mut dyn Write) -> Result<Outcome, Failure> {
+/// Runs a command of the program, its answer going to `out`.
+pub(crate) fn run(
+    command: Command,
+    program: fn() -> clap::Command,
+    out: &mut dyn Write,
+) -> Result<Outcome, Failure> {
     match command {
         Command::Diff(args) => return diff::run(&args, out),
         Command::Dump(args) => dump::run(&args, out)?,
@@ -112,7 +116,7 @@ pub(crate) fn run(command: Command, out: &mut dyn Write) -> Result<Outcome, Fail
         Command::Plugin(args) => worth::plugin(&args, out)?,
         Command::Report(args) => report::run(&args, out)?,
         Command::Completions(args) => completions::run(&args, out)?,
-        Command::Man(args) => man::run(&args, out)?,
+        Command::Man(args) => man::run(&args, program(), out)?,
     }
     Ok(Outcome::Fine)
 }

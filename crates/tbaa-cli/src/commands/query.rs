@@ -5,14 +5,15 @@ use std::path::PathBuf;
 
 use clap_complete::ArgValueCompleter;
 use serde::Serialize;
-use tbaa::{AliasResult, Clause, Comparison, Explanation, Oracle, Rules};
+use tbaa::explain::{Clause, Comparison, Explanation};
+use tbaa::{AliasResult, Oracle, Rules};
 use tbaa_ir::Names;
 
 use super::completions::accesses;
 use super::{TextOrJson, write_json};
-use crate::args::RulesArg;
 use crate::convert::FlagsArg;
 use crate::find::Found;
+use crate::input::RulesArg;
 use crate::input::{Content, Input};
 use crate::printable::printable;
 use crate::report::{Failure, note};
@@ -150,16 +151,17 @@ pub(super) fn alias(args: &Alias, out: &mut dyn Write) -> Result<(), Failure> {
         let answers: Vec<Answer> = pairs.iter().map(answer).collect();
         return Ok(write_json(&answers, out)?);
     }
+    let is_rejected = |found: &Found| found.tag.is_some_and(|tag| !oracle.is_well_formed(tag));
     for [a, b] in &pairs {
-        let why = oracle.explain(a.tag, b.tag);
-        if rules != Rules::Llvm && why.clause == Clause::Malformed {
-            note(format!("{}, and rule {rules} answers MayAlias", why.clause));
+        if rules != Rules::Llvm && (is_rejected(a) || is_rejected(b)) {
+            note(format!("{}, and rule {rules} answers MayAlias", Clause::Malformed));
         }
+        let answer = oracle.alias(a.tag, b.tag);
         match pairs.len() {
-            1 => writeln!(out, "{}", why.answer)?,
+            1 => writeln!(out, "{answer}")?,
             _ => {
                 let [a, b] = [a, b].map(|found| input.found_name(&names, found));
-                writeln!(out, "{:8}  {a}  and  {b}", why.answer.to_string())?;
+                writeln!(out, "{:8}  {a}  and  {b}", answer.to_string())?;
             }
         }
     }

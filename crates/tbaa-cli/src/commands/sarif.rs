@@ -7,18 +7,22 @@
 use std::io::{self, Write};
 
 use serde_json::{Value, json};
-use tbaa_check::{Code, Diagnostic, Label, Level};
+use tbaa_check::{Code, Diagnostic, Findings, Label, Level};
 
-use super::findings::Findings;
+use crate::input::Input;
 use crate::render::Source;
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-pub(super) fn write(all: &[Findings], out: &mut dyn Write) -> io::Result<()> {
+/// Writes what was found in each input.
+pub(super) fn write<'a>(
+    all: impl Iterator<Item = (&'a Input, &'a Findings)>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let codes: Vec<Code> = Code::all().collect();
     let mut results = Vec::new();
-    for Findings { input, found } in all {
+    for (input, found) in all {
         let source = Source::new(input.file(), input.text());
         let uri = uri(input.file());
         results.extend(found.iter().map(|finding| result(&codes, &source, &uri, finding)));

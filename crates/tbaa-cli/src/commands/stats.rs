@@ -4,7 +4,10 @@ use std::collections::HashSet;
 use std::io::{self, Write};
 
 use serde::Serialize;
-use tbaa::{Format, Graph, Rules, TypeId, TypeKind};
+use tbaa::petgraph::algo::toposort;
+use tbaa::petgraph::graph::EdgeReference;
+use tbaa::petgraph::visit::{EdgeFiltered, IntoNeighbors};
+use tbaa::{Edge, Format, Graph, Rules, TypeDag, TypeId, TypeKind};
 use tbaa_ir::{Module, Opcode};
 
 use super::{TextOrJson, percent, write_json};
@@ -219,69 +222,29 @@ fn types(graph: &Graph) -> Types {
             _ => types.malformed += 1,
         }
     }
-    types.longest_parent_chain = longest(graph, |ty| (1, parent(ty).into_iter().collect()));
-    types.deepest_nesting = longest(graph, |ty| {
-        let node = graph.ty(ty);
-        match node.kind() {
-            TypeKind::Aggregate => (1, node.fields().map(|field| field.ty).collect()),
-            _ => (0, Vec::new()),
-        }
-    });
+    let dag = graph.type_dag();
+    let is_parent = |edge: EdgeReference<'_, Edge>| *edge.weight() == Edge::Parent;
+    let is_aggregate = |ty: TypeId| graph.ty(ty).kind() == TypeKind::Aggregate;
+    types.longest_parent_chain = longest(&dag, is_parent, |_| true);
+    types.deepest_nesting = longest(&dag, |edge| !is_parent(edge), is_aggregate);
     types
 }
 
-/// Returns the greatest sum of weights along a way through the types, or
-/// `None` if one comes back to where it was.
-///
-/// `step` gives the weight of a type and where to go from it.
-fn longest(graph: &Graph, step: impl Fn(TypeId) -> (usize, Vec<TypeId>)) -> Option<usize> {
-    struct Frame {
-        ty: TypeId,
-        weight: usize,
-        next: std::vec::IntoIter<TypeId>,
-        below: usize,
+/// Returns the length of the longest way along such edges, in the types for which `counts`
+/// answers so; `None` if one comes back to where it was.
+fn longest(
+    dag: &TypeDag,
+    follow: impl Fn(EdgeReference<'_, Edge>) -> bool,
+    counts: impl Fn(TypeId) -> bool,
+) -> Option<usize> {
+    let ways = EdgeFiltered::from_fn(dag, follow);
+    let mut length = vec![0; dag.node_count()];
+    // Each type comes after those that it leads to.
+    for &ty in toposort(&ways, None).ok()?.iter().rev() {
+        let below = ways.neighbors(ty).map(|to| length[to.index()]).max();
+        length[ty.index()] = below.unwrap_or(0) + usize::from(counts(dag[ty]));
     }
-    #[derive(Clone, Copy)]
-    enum State {
-        New,
-        Open,
-        Done(usize),
-    }
-    let open = |ty| {
-        let (weight, next) = step(ty);
-        Frame { ty, weight, next: next.into_iter(), below: 0 }
-    };
-    let mut states = vec![State::New; graph.node_count()];
-    let mut longest = 0;
-    for start in graph.types() {
-        if matches!(states[start.node().index()], State::Done(_)) {
-            continue;
-        }
-        // On a stack of its own: a chain may be as long as the file.
-        states[start.node().index()] = State::Open;
-        let mut stack = vec![open(start)];
-        while let Some(frame) = stack.last_mut() {
-            let Some(next) = frame.next.next() else {
-                let depth = frame.weight + frame.below;
-                states[frame.ty.node().index()] = State::Done(depth);
-                longest = longest.max(depth);
-                stack.pop();
-                if let Some(above) = stack.last_mut() {
-                    above.below = above.below.max(depth);
-                }
-                continue;
-            };
-            match states[next.node().index()] {
-                State::Done(depth) => frame.below = frame.below.max(depth),
-                State::Open => return None,
-                State::New => {
-                    states[next.node().index()] = State::Open;
-                    stack.push(open(next));
-                }
-            }
-        }
-    }
-    Some(longest)
+    Some(length.into_iter().max().unwrap_or(0))
 }
 
 fn most_used(input: &Input, module: &Module) -> Vec<Used> {

@@ -1,6 +1,7 @@
 //! Why two accesses may or may not alias, in words: who met whom, and where.
 
-use tbaa::{AccessPath, Clause, Explanation, Format, Graph, Tag, TypeId};
+use tbaa::explain::{AccessPath, Clause, Explanation};
+use tbaa::{Format, Graph, Tag, TypeId};
 use tbaa_ir::{Names, Opcode, Sizes};
 
 use crate::char_origin::CharOrigins;

@@ -1,9 +1,8 @@
 //! What is drawn of a question: the fields on the way to each access, and the
 //! bytes that it touches.
 
-use tbaa::{
-    AccessPath, ByteRange, Explanation, Field, Format, Graph, Side, Tag, TagId, TypeId, TypeKind,
-};
+use tbaa::explain::{AccessPath, ByteRange, Explanation, Side};
+use tbaa::{Field, Format, Graph, Tag, TagId, TypeId, TypeKind};
 
 use super::{Drawing, Lane, Mark, Span};
 use crate::input::Input;

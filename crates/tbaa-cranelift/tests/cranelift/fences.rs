@@ -1,14 +1,14 @@
 //! What Cranelift does with an access that has no region, and where a sequence point is needed.
 
 use cranelift_codegen::ir::{Function, InstBuilder, Opcode, types};
-use tbaa::declare::{Declarations, Policy, Target};
-use tbaa::{Rules, Session};
+use tbaa::Session;
+use tbaa::declare::{Declarations, Target};
 use tbaa_cranelift::{Regions, Rule, Tags, check};
 
 use crate::jit::{build, meant, result};
 
 fn session() -> Session {
-    Session::new(Declarations::new(Target::x86_64()), Policy::Rfc, Rules::Union)
+    Session::with_unions(Declarations::new(Target::x86_64()))
 }
 
 fn sequence_points(func: &Function) -> usize {

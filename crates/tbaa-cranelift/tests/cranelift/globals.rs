@@ -1,8 +1,8 @@
 //! Two imported globals, which may be one. wasmer gives each index a region, or a tag, of its own.
 
 use cranelift_codegen::ir::{Function, InstBuilder, Value, types};
-use tbaa::declare::{Declarations, Policy, Target};
-use tbaa::{Rules, Session, TagId};
+use tbaa::declare::{Declarations, Target};
+use tbaa::{Session, TagId};
 use tbaa_cranelift::{Regions, Rule, Tags, check};
 
 use crate::jit::{Emitter, FLAGS, build, meant, result};
@@ -11,7 +11,7 @@ use crate::jit::{Emitter, FLAGS, build, meant, result};
 fn session() -> (Session, TagId, TagId) {
     let mut types = Declarations::new(Target::x86_64());
     types.scalar("global i64", 8, 8, "long").unwrap();
-    let mut session = Session::new(types, Policy::Rfc, Rules::Union);
+    let mut session = Session::with_unions(types);
     let tags = session.tags(&["*global i64", "*void *"]).unwrap();
     (session, tags[0], tags[1])
 }

@@ -7,7 +7,7 @@ use cranelift_codegen::inline::{Inline, InlineCommand};
 use cranelift_codegen::ir::{
     self, AbiParam, ExtFuncData, ExternalName, Function, InstBuilder, UserExternalName, types,
 };
-use tbaa::declare::{Declarations, Policy, Record, Target};
+use tbaa::declare::{Declarations, Record, Target};
 use tbaa::{Access, Graph, Oracle, Rules, Session};
 use tbaa_cranelift::{RegionError, Regions, check};
 use tbaa_tests::Rng;
@@ -83,7 +83,7 @@ impl Inline for Body {
 /// A caller stores to a region, and calls a function that loads without one. The call is a fence until it is inlined.
 #[test]
 fn sequence_points_come_behind_inlining() {
-    let mut session = Session::new(Declarations::new(Target::x86_64()), Policy::Rfc, Rules::Union);
+    let mut session = Session::with_unions(Declarations::new(Target::x86_64()));
     session.define(Record::structure("Pair").field("a", "long").field("b", "double")).unwrap();
     let field = session.tag("Pair.a").unwrap();
     let mut regions = Regions::new(session.oracle());
@@ -128,7 +128,7 @@ fn sequence_points_come_behind_inlining() {
 /// All code has its regions from one record, so a region is the same in a function and in its callee.
 #[test]
 fn functions_of_one_record_share_regions() {
-    let mut session = Session::new(Declarations::new(Target::x86_64()), Policy::Rfc, Rules::Union);
+    let mut session = Session::with_unions(Declarations::new(Target::x86_64()));
     session.define(Record::structure("Pair").field("a", "long").field("b", "double")).unwrap();
     let (a, b) = (session.tag("Pair.a").unwrap(), session.tag("Pair.b").unwrap());
     let mut regions = Regions::new(session.oracle());

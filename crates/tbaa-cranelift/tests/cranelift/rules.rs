@@ -1,14 +1,14 @@
 //! What the check finds, and how it says so.
 
 use cranelift_codegen::ir::{Function, InstBuilder, types};
-use tbaa::declare::{Declarations, Policy, Record, Target};
+use tbaa::declare::{Declarations, Record, Target};
 use tbaa::{Graph, Oracle, Rules, Session, TagId};
 use tbaa_cranelift::{Finding, Regions, Rule, Tags, Why, check};
 
 use crate::jit::{FLAGS, build, meant, result};
 
 fn session() -> Session {
-    let mut session = Session::new(Declarations::new(Target::x86_64()), Policy::Rfc, Rules::Union);
+    let mut session = Session::with_unions(Declarations::new(Target::x86_64()));
     let value = Record::union("Value").field("i", "long").field("n", "double");
     session.define(Record::structure("TValue").field("value", value).field("tt", "short")).unwrap();
     session

@@ -8,8 +8,8 @@
 //! first one loaded: two objects have one address.
 
 use cranelift_codegen::ir::{Function, InstBuilder, types};
-use tbaa::declare::{Declarations, Place, Policy, Record, Target};
-use tbaa::{Rules, Session};
+use tbaa::Session;
+use tbaa::declare::{Declarations, Place, Record, Target};
 use tbaa_cranelift::{Regions, Rule, Tags, check};
 
 use crate::jit::{Emitter, FLAGS, build, meant, result};
@@ -42,7 +42,7 @@ fn runtime() -> Runtime {
     types.scalar("heap word", 4, 4, "char").unwrap();
     let header = Record::structure("VMGcHeader");
     types.define(header.field("kind", "heap word").field("type_index", "heap word")).unwrap();
-    let mut session = Session::new(types, Policy::Rfc, Rules::Union);
+    let mut session = Session::with_unions(types);
     let mut place = |path| session.place(path).unwrap();
     let (bump, end) =
         (place("VMCopyingHeapData.bump_ptr"), place("VMCopyingHeapData.active_space_end"));

@@ -6,6 +6,7 @@ use inkwell::llvm_sys::core::{LLVMReplaceMDNodeOperandWith, LLVMSetMetadata};
 use inkwell::module::Module;
 use inkwell::values::{AsValueRef, BasicValue, InstructionOpcode};
 use tbaa::declare::{Declarations, Policy, Record, Target};
+use tbaa::raw::RawGraph;
 use tbaa::{Graph, Operand, Oracle, Rules};
 use tbaa_inkwell::{AttachError, LlvmSink, ModuleTags, Tagger};
 use tbaa_lower::ScopeForm;

@@ -4,9 +4,9 @@ use std::fmt;
 
 use tbaa::parts::Shape;
 use tbaa::parts::Verdicts;
+use tbaa::parts::table::{HashMap, HashSet, IndexSet};
 use tbaa::wellformed::Rule;
 use tbaa::{Format, Graph, NodeId, Tag, TagId, TypeId};
-use tbaa_lex::table::{HashMap, HashSet, IndexSet};
 
 /// Says which tags may be given to stock LLVM.
 ///

@@ -6,8 +6,8 @@ use super::check::{Refusal, TagCheck};
 use super::recorded::Recorded;
 use super::scope_lists::ScopeLists;
 use super::sink::{Sink, SinkOperand};
+use tbaa::parts::table::HashMap;
 use tbaa::{Access, CopyId, Graph, NodeId, Operand, TagId};
-use tbaa_lex::table::HashMap;
 
 /// Why a node was not emitted. What was emitted before stays.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -1,7 +1,7 @@
 //! The scopes that were emitted.
 
 use super::sink::{Sink, SinkOperand};
-use tbaa_lex::table::{Entry, HashMap};
+use tbaa::parts::table::{Entry, HashMap};
 
 /// The scopes that were emitted.
 #[derive(Clone, Debug)]

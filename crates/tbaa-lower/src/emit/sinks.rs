@@ -1,10 +1,10 @@
 //! Sinks that need no LLVM.
 
+use super::sink::{Sink, SinkOperand};
 use std::convert::Infallible;
 use std::fmt::Write;
-
-use super::sink::{Sink, SinkOperand};
-use tbaa::{Draft, DraftOperand, Graph, GraphError, NodeId, Operand};
+use tbaa::raw::{Draft, DraftOperand, RawGraph};
+use tbaa::{Graph, GraphError, NodeId, Operand};
 use tbaa_lex::source::escape;
 
 /// Writes each node as a line of `.ll` text, operands first: for a front end
@@ -65,7 +65,7 @@ impl Sink for TextSink {
 }
 
 /// Copies nodes into a graph. What they are, tags or types, is for the caller
-/// to say: [`Graph::mark_tag`].
+/// to say: [`RawGraph::mark_tag`].
 impl Sink for Graph {
     type Node = NodeId;
     type Error = GraphError;

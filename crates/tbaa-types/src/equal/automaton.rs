@@ -3,8 +3,8 @@
 
 use super::encoding::canonical_name;
 use crate::context::Symbol;
+use crate::table::{HashMap, IndexMap, IndexSet};
 use crate::{Context, Type, TypeKind};
-use tbaa_lex::table::{HashMap, IndexMap, IndexSet};
 
 /// Everything of a type but its parts, comparable between contexts.
 #[derive(Clone, PartialEq, Eq, Hash)]

@@ -3,8 +3,8 @@
 use std::fmt::{self, Write};
 
 use crate::context::Symbol;
+use crate::table::HashMap;
 use crate::{Context, Primitive, Type, TypeKind};
-use tbaa_lex::table::HashMap;
 
 /// The longest encoding that is made, in numbers.
 pub const MAX_ENCODING: usize = 1 << 22;
@@ -20,7 +20,7 @@ pub const MAX_ENCODING: usize = 1 << 22;
 #[must_use]
 pub fn canonical_name(name: &[u8]) -> &[u8] {
     let mut name = name;
-    while let Some(dot) = memchr::memrchr(b'.', name) {
+    while let Some(dot) = name.iter().rposition(|&byte| byte == b'.') {
         let suffix = &name[dot + 1..];
         if dot == 0 || suffix.is_empty() || !suffix.iter().all(u8::is_ascii_digit) {
             break;
@@ -41,12 +41,13 @@ pub fn canonical_name(name: &[u8]) -> &[u8] {
 /// It prints as the article "Type Equality in LLVM" writes it:
 ///
 /// ```
+/// use tbaa_ir::types::ReadTypes;
 /// use tbaa_types::{Context, Encoding};
 ///
 /// let mut context = Context::new();
 /// let ty = context.parse(b"{ i32, i8*, float }")?;
 /// assert_eq!(Encoding::of(&context, ty).unwrap().to_string(), "S3S0I32PI8F");
-/// # Ok::<(), tbaa_types::ParseError>(())
+/// # Ok::<(), tbaa_ir::types::ParseError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Encoding(Vec<u64>);

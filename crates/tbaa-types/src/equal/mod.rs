@@ -11,6 +11,7 @@
 //!   pointers and cannot tell whether he has been at a struct before.
 //!
 //! ```
+//! use tbaa_ir::types::ReadTypes;
 //! use tbaa_types::{Context, Equality, TypeClasses};
 //!
 //! let mut context = Context::new();
@@ -24,7 +25,7 @@
 //! assert!(structural.same(list, node) && !structural.same(root, node));
 //! let unfolding = TypeClasses::new(&[&context], Equality::Unfolding);
 //! assert!(unfolding.same(list, node) && unfolding.same(root, node));
-//! # Ok::<(), tbaa_types::ParseError>(())
+//! # Ok::<(), tbaa_ir::types::ParseError>(())
 //! ```
 
 mod automaton;
@@ -37,7 +38,7 @@ pub use encoding::{Encoding, MAX_ENCODING, canonical_name};
 use automaton::Automaton;
 
 use super::{Context, Type};
-use tbaa_lex::table::HashMap;
+use crate::table::HashMap;
 
 /// A relation between types.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -147,6 +148,7 @@ impl TypeClasses {
 /// If an id was issued by another context.
 ///
 /// ```
+/// use tbaa_ir::types::ReadTypes;
 /// use tbaa_types::{Context, Equality, equal};
 ///
 /// let (mut x, mut y) = (Context::new(), Context::new());

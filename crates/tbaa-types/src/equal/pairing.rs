@@ -13,7 +13,7 @@ use petgraph::unionfind::UnionFind;
 
 use super::automaton::Automaton;
 use super::refine::refine;
-use tbaa_lex::table::{HashMap, HashSet, IndexSet};
+use crate::table::{HashMap, HashSet, IndexSet};
 
 /// How much of an encoding is looked at before nodes are compared two by two.
 const PREFIX: usize = 64;

@@ -78,6 +78,7 @@ pub enum Mangling {
 /// What a target's data layout string says.
 ///
 /// ```
+/// use tbaa_ir::types::ReadTypes;
 /// use tbaa_types::{Context, DataLayout, TypeSize};
 ///
 /// let layout: DataLayout = "e-m:e-p:32:32-i64:64".parse()?;

@@ -1,7 +1,7 @@
 //! The guilty tags, in words.
 
 use std::io::{self, Write};
-
+use tbaa::raw::RawGraph;
 use tbaa::{Graph, Oracle, Rules, TagId};
 use tbaa_check::link::Summary;
 use tbaa_ir::{DebugInfo, Instruction};

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use tbaa::{AliasResult, Clause, Graph, Oracle, Rules, TagId};
+use tbaa::explain::Clause;
+use tbaa::{AliasResult, Graph, Oracle, Rules, TagId};
 use tbaa_ir::{Effects, Instruction, MemoryEffects, MemoryLocation, Module, Opcode};
 
 use super::body::{Body, Event, Key};

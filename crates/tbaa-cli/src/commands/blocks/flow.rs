@@ -1,8 +1,4 @@
-//! Which block leads where: dominators, loops, and what lies before a place.
-
-use tbaa::petgraph::Incoming;
-use tbaa::petgraph::algo::dominators::{Dominators, simple_fast};
-use tbaa::petgraph::graph::{DiGraph, NodeIndex};
+//! Loops, and what lies before a place.
 
 use super::body::{Body, Event};
 
@@ -19,6 +15,25 @@ pub(super) struct Loop {
     size: usize,
 }
 
+impl Loop {
+    /// The loop of a header, if it is one: back edges to one header are one loop.
+    fn of(blocks: &tbaa_ir::Flow, count: usize, header: usize) -> Option<Loop> {
+        let back = blocks.before(header).filter(|&from| blocks.dominates(header, from));
+        let mut pending: Vec<usize> = back.collect();
+        pending.first()?;
+        let mut contains = vec![false; count];
+        contains[header] = true;
+        let mut size = 1;
+        while let Some(block) = pending.pop() {
+            if !std::mem::replace(&mut contains[block], true) {
+                size += 1;
+                pending.extend(blocks.before(block));
+            }
+        }
+        Some(Loop { header, contains, size })
+    }
+}
+
 /// What lies between a place and the events that it goes back to.
 pub(super) struct Way {
     pub(super) found: Vec<Event>,
@@ -26,8 +41,7 @@ pub(super) struct Way {
 }
 
 pub(super) struct Flow {
-    graph: DiGraph<(), ()>,
-    dominators: Dominators<NodeIndex>,
+    blocks: tbaa_ir::Flow,
     pub(super) loops: Vec<Loop>,
 }
 
@@ -41,43 +55,10 @@ pub(super) struct Point {
 impl Flow {
     /// Of a body with a block at least.
     pub(super) fn of(body: &Body<'_>) -> Self {
-        let mut graph = DiGraph::new();
-        for _ in &body.blocks {
-            graph.add_node(());
-        }
-        for (from, block) in body.blocks.iter().enumerate() {
-            for &to in &block.successors {
-                graph.add_edge(NodeIndex::new(from), NodeIndex::new(to), ());
-            }
-        }
-        let dominators = simple_fast(&graph, NodeIndex::new(0));
-        let mut flow = Flow { graph, dominators, loops: Vec::new() };
-        flow.find_loops(body);
-        flow
-    }
-
-    fn dominates(&self, a: usize, b: usize) -> bool {
-        let mut all = self.dominators.dominators(NodeIndex::new(b)).into_iter().flatten();
-        all.any(|block| block.index() == a)
-    }
-
-    /// Back edges to one header are one loop.
-    fn find_loops(&mut self, body: &Body<'_>) {
-        for header in 0..body.blocks.len() {
-            let back: Vec<usize> = self
-                .graph
-                .neighbors_directed(NodeIndex::new(header), Incoming)
-                .map(NodeIndex::index)
-                .filter(|&from| self.dominates(header, from))
-                .collect();
-            if back.is_empty() {
-                continue;
-            }
-            let mut contains = self.reaching(&back, header);
-            contains[header] = true;
-            let size = contains.iter().filter(|&&it| it).count();
-            self.loops.push(Loop { header, contains, size });
-        }
+        let blocks = tbaa_ir::Flow::of(body.blocks.iter().map(|block| &block.successors));
+        let count = body.blocks.len();
+        let loops = (0..count).filter_map(|header| Loop::of(&blocks, count, header)).collect();
+        Flow { blocks, loops }
     }
 
     /// The smallest loop that a block is in.
@@ -98,22 +79,7 @@ impl Flow {
             let mut next = body.blocks[it].successors.iter();
             around.contains[it] && next.any(|&to| to == around.header || !around.contains[to])
         });
-        ends.all(|end| self.dominates(block, end))
-    }
-
-    /// The blocks from which one of `to` is reached, these included, without
-    /// going through `not`.
-    fn reaching(&self, to: &[usize], not: usize) -> Vec<bool> {
-        let mut seen = vec![false; self.graph.node_count()];
-        let mut pending = to.to_vec();
-        while let Some(block) = pending.pop() {
-            if block == not || std::mem::replace(&mut seen[block], true) {
-                continue;
-            }
-            let before = self.graph.neighbors_directed(NodeIndex::new(block), Incoming);
-            pending.extend(before.map(NodeIndex::index));
-        }
-        seen
+        ends.all(|end| self.blocks.dominates(block, end))
     }
 
     /// Goes back from a place on every way, up to an event for which `is_equal`
@@ -143,7 +109,7 @@ impl Flow {
             if block == 0 {
                 return None;
             }
-            for block in self.before(block) {
+            for block in self.blocks.before(block) {
                 // The block of the place is passed again as a whole.
                 if !std::mem::replace(&mut seen[block], true) {
                     pending.push((block, body.blocks[block].events.len()));
@@ -166,7 +132,7 @@ impl Flow {
         let events = &body.blocks[from.block].events[..from.event];
         let mut all = Way { found: Vec::new(), passed: events.to_vec() };
         let mut missing = 0;
-        for block in self.before(from.block) {
+        for block in self.blocks.before(from.block) {
             let end = Point { block, event: body.blocks[block].events.len() };
             match self.back(body, end, &is_equal) {
                 Some(way) => {
@@ -177,9 +143,5 @@ impl Flow {
             }
         }
         (missing == 1).then_some(all)
-    }
-
-    fn before(&self, block: usize) -> impl Iterator<Item = usize> {
-        self.graph.neighbors_directed(NodeIndex::new(block), Incoming).map(NodeIndex::index)
     }
 }

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-use tbaa::declare::{ClangAccesses, ClangRecords, DeclId, Declarations, Policy, Target};
+use tbaa::declare::{DeclId, Declarations, Policy, Target};
+use tbaa_ir::clang::{ClangAccesses, ClangRecords};
 
 use super::{Declare, Loaded, PolicyName};
 use crate::convert;

@@ -10,9 +10,11 @@ use tbaa::declare::{DeclId, Declarations, LlvmTypes, Policy, TaggedTypes, Target
 use tbaa::spec::write_declarations;
 use tbaa::types::Context;
 use tbaa::{Graph, TagId};
+use tbaa_ir::types::ReadTypes;
 
 use crate::convert::no_compiler;
-use crate::input::{load_spec, read_file};
+use crate::files::read_file;
+use crate::input::load_spec;
 use crate::printable::{printable, printable_path};
 use crate::report::{Failure, warn};
 

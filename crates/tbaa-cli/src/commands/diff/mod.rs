@@ -12,9 +12,9 @@ use serde::Serialize;
 use tbaa::Rules;
 
 use super::{Outcome, TextOrJson, counted, percent, write_json};
-use crate::args::RulesArg;
 use crate::convert::FlagsArg;
 use crate::input::Input;
+use crate::input::RulesArg;
 use crate::report::Failure;
 
 use build::Build;

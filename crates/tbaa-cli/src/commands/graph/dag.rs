@@ -6,7 +6,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use tbaa::{Field, Graph, TypeId, TypeKind, TypeNode};
+use tbaa::petgraph::Incoming;
+use tbaa::petgraph::graph::NodeIndex;
+use tbaa::petgraph::visit::{EdgeFiltered, IntoNeighbors, IntoNeighborsDirected};
+use tbaa::{Edge, Field, Graph, TypeDag, TypeId, TypeKind, TypeNode};
 use tbaa_ir::Names;
 
 use super::mark::{Bits, Marks};
@@ -71,7 +74,7 @@ pub(super) struct Row {
     pub(super) marks: Bits,
 }
 
-pub(super) struct Edge {
+pub(super) struct Arrow {
     pub(super) from: usize,
     /// Of the row that it starts from; from the title if there is none.
     pub(super) row: Option<usize>,
@@ -82,16 +85,16 @@ pub(super) struct Edge {
 
 pub(super) struct Dag {
     pub(super) nodes: Vec<DrawnType>,
-    pub(super) edges: Vec<Edge>,
+    pub(super) edges: Vec<Arrow>,
     /// What is not drawn, for whoever looks.
     pub(super) omitted: Option<String>,
 }
 
 impl Dag {
     /// Draws these types.
-    pub(super) fn of(input: &Input, names: &Names<'_>, marks: &Marks, types: &[TypeId]) -> Dag {
+    pub(super) fn of(input: &Input, names: &Names<'_>, marks: &Marks, types: &TypeDag) -> Dag {
         let graph = input.graph();
-        let small = types.len() <= SMALL;
+        let small = types.node_count() <= SMALL;
         let groups = if small { HashMap::new() } else { groups(graph, types, marks) };
         let apart = if small { Vec::new() } else { apart(graph, types, marks) };
         let mut build = DagBuilder {
@@ -106,7 +109,8 @@ impl Dag {
             hidden: 0,
         };
         let drawn: HashSet<TypeId> = apart.iter().copied().collect();
-        let types: Vec<TypeId> = types.iter().copied().filter(|ty| !drawn.contains(ty)).collect();
+        let types: Vec<TypeId> =
+            types.node_weights().copied().filter(|ty| !drawn.contains(ty)).collect();
         build.nodes(&types);
         build.edges(&types);
         build.apart(&apart);
@@ -123,16 +127,15 @@ impl Dag {
 }
 
 /// Scalars that no type and no mark tells apart but their names, by parent.
-fn groups(graph: &Graph, types: &[TypeId], marks: &Marks) -> HashMap<TypeId, Vec<TypeId>> {
-    let parents: HashSet<TypeId> =
-        types.iter().filter_map(|&ty| named_parent(graph.ty(ty))).collect();
+fn groups(graph: &Graph, types: &TypeDag, marks: &Marks) -> HashMap<TypeId, Vec<TypeId>> {
     let mut groups: HashMap<TypeId, Vec<TypeId>> = HashMap::new();
-    for &ty in types {
-        let node = graph.ty(ty);
-        if node.kind() == TypeKind::Scalar
+    for at in types.node_indices() {
+        let ty = types[at];
+        let is_parent = types.edges_directed(at, Incoming).any(|it| *it.weight() == Edge::Parent);
+        if graph.ty(ty).kind() == TypeKind::Scalar
             && marks.ty(ty) == 0
-            && !parents.contains(&ty)
-            && let Some(parent) = node.parent()
+            && !is_parent
+            && let Some(parent) = graph.ty(ty).parent()
         {
             groups.entry(parent).or_default().push(ty);
         }
@@ -142,52 +145,45 @@ fn groups(graph: &Graph, types: &[TypeId], marks: &Marks) -> HashMap<TypeId, Vec
 }
 
 /// Aggregates that have no field of an aggregate's type, and are no field of any.
-fn apart(graph: &Graph, types: &[TypeId], marks: &Marks) -> Vec<TypeId> {
+fn apart(graph: &Graph, types: &TypeDag, marks: &Marks) -> Vec<TypeId> {
     let is_aggregate = |ty: TypeId| graph.ty(ty).kind() == TypeKind::Aggregate;
-    let fields = |ty: TypeId| graph.ty(ty).fields().map(|it| it.ty).collect::<Vec<TypeId>>();
-    let aggregates = || types.iter().copied().filter(|&ty| is_aggregate(ty));
-    let parts: HashSet<TypeId> = aggregates().flat_map(fields).collect();
-    let is_apart = |&ty: &TypeId| {
-        !parts.contains(&ty) && marks.ty(ty) == 0 && !fields(ty).into_iter().any(is_aggregate)
+    let is_part = |at| types.edges_directed(at, Incoming).any(|it| *it.weight() != Edge::Parent);
+    let is_apart = |&at: &NodeIndex| {
+        let ty = types[at];
+        let has_parts = || graph.ty(ty).fields().any(|field| is_aggregate(field.ty));
+        is_aggregate(ty) && !is_part(at) && marks.ty(ty) == 0 && !has_parts()
     };
-    Some(aggregates().filter(is_apart).collect::<Vec<_>>())
-        .filter(|all| all.len() >= GROUP)
-        .unwrap_or_default()
+    let all: Vec<TypeId> = types.node_indices().filter(is_apart).map(|at| types[at]).collect();
+    if all.len() < GROUP { Vec::new() } else { all }
 }
 
 /// The types that so many steps lead to from some: from an aggregate to the types of its
 /// fields and to the aggregates that it is a field of, and from a scalar to its parent.
-pub(super) fn around(graph: &Graph, centre: &[TypeId], depth: usize) -> Vec<TypeId> {
-    let mut users: HashMap<TypeId, Vec<TypeId>> = HashMap::new();
-    for ty in graph.types().filter(|&ty| graph.ty(ty).kind() == TypeKind::Aggregate) {
-        for field in graph.ty(ty).fields() {
-            users.entry(field.ty).or_default().push(ty);
-        }
-    }
-    let mut found: HashSet<TypeId> = centre.iter().copied().collect();
-    let mut edge: Vec<TypeId> = centre.to_vec();
+pub(super) fn around(graph: &Graph, centre: &[TypeId], depth: usize) -> TypeDag {
+    let dag = graph.type_dag();
+    let fields = EdgeFiltered::from_fn(&dag, |edge| *edge.weight() != Edge::Parent);
+    let parents = EdgeFiltered::from_fn(&dag, |edge| *edge.weight() == Edge::Parent);
+    let mut step_on: Vec<NodeIndex> =
+        dag.node_indices().filter(|&at| centre.contains(&dag[at])).collect();
+    let mut found: HashSet<NodeIndex> = step_on.iter().copied().collect();
     for step in 0..depth {
         let mut next = Vec::new();
-        for &ty in &edge {
-            let is_aggregate = graph.ty(ty).kind() == TypeKind::Aggregate;
+        for at in step_on {
             // All that has an `int` is not near each other.
-            if step == 0 || is_aggregate {
-                next.extend(users.get(&ty).into_iter().flatten());
+            if step == 0 || graph.ty(dag[at]).kind() == TypeKind::Aggregate {
+                next.extend(fields.neighbors_directed(at, Incoming));
             }
-            if is_aggregate {
-                next.extend(graph.ty(ty).fields().map(|field| field.ty));
-            }
+            next.extend(fields.neighbors(at));
         }
-        next.retain(|&ty| found.insert(ty));
-        edge = next;
+        next.retain(|&at| found.insert(at));
+        step_on = next;
     }
     // Each scalar comes with the way to its root.
-    let mut pending: Vec<TypeId> = found.iter().copied().collect();
-    while let Some(ty) = pending.pop() {
-        let parent = named_parent(graph.ty(ty));
-        pending.extend(parent.filter(|&parent| found.insert(parent)));
+    let mut pending: Vec<NodeIndex> = found.iter().copied().collect();
+    while let Some(at) = pending.pop() {
+        pending.extend(parents.neighbors(at).filter(|&parent| found.insert(parent)));
     }
-    graph.types().filter(|ty| found.contains(ty)).collect()
+    dag.filter_map(|at, &ty| found.contains(&at).then_some(ty), |_, &edge| Some(edge))
 }
 
 struct DagBuilder<'a> {
@@ -241,7 +237,7 @@ impl DagBuilder<'_> {
         let rows: Vec<Row> = rows.collect();
         let name = format!("{} under {}", rows.len(), self.name(parent));
         let (from, to) = (self.dag.nodes.len(), self.place[&parent]);
-        self.dag.edges.push(Edge { from, row: None, to, parent: true, marks: 0 });
+        self.dag.edges.push(Arrow { from, row: None, to, parent: true, marks: 0 });
         self.dag.nodes.push(DrawnType {
             kind: DrawnKind::Scalars,
             name,
@@ -276,7 +272,7 @@ impl DagBuilder<'_> {
             }
             if let Some(to) = named_parent(node).and_then(|parent| self.place.get(&parent)) {
                 let marks = self.marks.parent(ty);
-                self.dag.edges.push(Edge { from, row: None, to: *to, parent: true, marks });
+                self.dag.edges.push(Arrow { from, row: None, to: *to, parent: true, marks });
             }
         }
     }
@@ -308,7 +304,7 @@ impl DagBuilder<'_> {
             self.dag.nodes[from].rows.push(Row { offset, text, array, overlaps: *overlaps, marks });
             let wanted = marks != 0 || !is_scalar(field) || self.small && drawn.insert(field.ty);
             if let Some(&to) = self.place.get(&field.ty).filter(|_| wanted) {
-                self.dag.edges.push(Edge { from, row, to, parent: false, marks });
+                self.dag.edges.push(Arrow { from, row, to, parent: false, marks });
             }
         }
         if let more @ 1.. = all.len() - shown.len() {

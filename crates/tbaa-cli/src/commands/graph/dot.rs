@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::dag::{Dag, DrawnKind, DrawnType, Edge, Row};
+use super::dag::{Arrow, Dag, DrawnKind, DrawnType, Row};
 use super::mark::{A, B, Bits};
 use crate::svg::{cut, escape};
 
@@ -63,7 +63,7 @@ fn node(at: usize, node: &DrawnType, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "</TABLE>>];")
 }
 
-fn edge(edge: &Edge, out: &mut dyn Write) -> io::Result<()> {
+fn edge(edge: &Arrow, out: &mut dyn Write) -> io::Result<()> {
     let port = edge.row.map_or_else(|| "t".to_owned(), |row| format!("r{row}"));
     write!(out, "  n{}:{port}:e -> n{}:t:w [", edge.from, edge.to)?;
     if edge.parent {

@@ -5,6 +5,9 @@
 //! All of it takes time near linear in boxes and edges. A layer that would be
 //! much higher than the picture is wide is broken into several columns.
 
+use tbaa::petgraph::algo::kosaraju_scc;
+use tbaa::petgraph::graph::DiGraph;
+
 /// Space between two boxes of a column, in pixels.
 const GAP_Y: usize = 14;
 /// Space between two layers.
@@ -34,18 +37,19 @@ pub(super) struct Layout {
 /// Finds a place for each box. An edge leads from left to right; one of those on
 /// a cycle may lead back.
 pub(super) fn layout(sizes: &[Size], edges: &[(usize, usize)]) -> Layout {
-    let (mut out, mut near) = (vec![Vec::new(); sizes.len()], vec![Vec::new(); sizes.len()]);
+    let (mut graph, mut near) = (DiGraph::new(), vec![Vec::new(); sizes.len()]);
+    let nodes: Vec<_> = sizes.iter().map(|_| graph.add_node(())).collect();
     for &(from, to) in edges {
-        out[from].push(to);
+        graph.add_edge(nodes[from], nodes[to], ());
         near[from].push(to);
         near[to].push(from);
     }
-    let mut layer_of = longest_ways(&out, &vec![0; sizes.len()]);
+    let mut layer_of = longest_ways(&graph, &vec![0; sizes.len()]);
     let is_right = |node: &usize| !sizes[*node].left;
     let right = (0..sizes.len()).filter(is_right).map(|node| layer_of[node] + 1).max();
     let least: Vec<usize> =
         sizes.iter().map(|size| if size.left { right.unwrap_or(0) } else { 0 }).collect();
-    layer_of = longest_ways(&out, &least);
+    layer_of = longest_ways(&graph, &least);
     let count = layer_of.iter().max().map_or(0, |&most| most + 1);
     let mut layers: Vec<Vec<usize>> = vec![Vec::new(); count];
     for (node, &layer) in layer_of.iter().enumerate() {
@@ -55,40 +59,16 @@ pub(super) fn layout(sizes: &[Size], edges: &[(usize, usize)]) -> Layout {
     place(&layers, sizes, &near)
 }
 
-/// Returns the length of the longest way from each node, without edges that lead
-/// back to a node on the way, or the least that it may be.
-fn longest_ways(out: &[Vec<usize>], least: &[usize]) -> Vec<usize> {
-    #[derive(Clone, Copy, PartialEq)]
-    enum State {
-        New,
-        Open,
-        Done,
+/// Returns the length of the longest way from each node, and the least that it may be. Of edges
+/// within a cycle, those count that lead to a node with a length.
+fn longest_ways(graph: &DiGraph<(), ()>, least: &[usize]) -> Vec<usize> {
+    let mut length: Vec<Option<usize>> = vec![None; least.len()];
+    // What a component leads to comes before it.
+    for node in kosaraju_scc(graph).into_iter().flatten() {
+        let ways = graph.neighbors(node).filter_map(|to| length[to.index()]);
+        length[node.index()] = ways.map(|way| way + 1).max().max(Some(least[node.index()]));
     }
-    let (mut state, mut length) = (vec![State::New; out.len()], vec![0; out.len()]);
-    for start in 0..out.len() {
-        let mut stack = vec![(start, 0)];
-        while let Some((node, next)) = stack.pop() {
-            if next == 0 && state[node] != State::New {
-                continue;
-            }
-            state[node] = State::Open;
-            match out[node].get(next) {
-                Some(&to) => {
-                    stack.push((node, next + 1));
-                    if state[to] == State::New {
-                        stack.push((to, 0));
-                    }
-                }
-                None => {
-                    let ways = out[node].iter().filter(|&&to| state[to] == State::Done);
-                    length[node] =
-                        ways.map(|&to| length[to] + 1).max().unwrap_or(0).max(least[node]);
-                    state[node] = State::Done;
-                }
-            }
-        }
-    }
-    length
+    length.into_iter().flatten().collect()
 }
 
 /// Puts each layer in the order of the mean place of what its nodes are

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use tbaa::{Explanation, Graph, Rules, Side, TagId, TypeId};
+use tbaa::explain::{Explanation, Side};
+use tbaa::{Graph, Rules, TagId, TypeId};
 
 use crate::walk::{Next, WalkStep, all_paths, follow, walk};
 

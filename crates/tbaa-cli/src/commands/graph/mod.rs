@@ -15,10 +15,10 @@ use tbaa_ir::Names;
 
 use super::completions::accesses;
 use super::counted;
-use crate::args::RulesArg;
 use crate::convert::InputArg;
 use crate::find::Found;
 use crate::input::Input;
+use crate::input::RulesArg;
 use crate::printable::printable;
 use crate::report::Failure;
 use crate::walk::type_name;
@@ -117,7 +117,7 @@ pub(super) fn run(args: &Graph, out: &mut dyn Write) -> Result<(), Failure> {
             about.push(about_around);
             around(input.graph(), &named(&input, name)?, args.depth)
         }
-        None => input.graph().types().collect(),
+        None => input.graph().type_dag(),
     };
     let dag = Dag::of(&input, &input.names(), &marks, &types);
     about.extend(dag.omitted.clone());

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::dag::{Dag, DrawnKind, DrawnType, Edge, Row};
+use super::dag::{Arrow, Dag, DrawnKind, DrawnType, Row};
 use super::dot::{array, color, note};
 use super::layout::{Layout, Size, layout};
 use super::mark::{A, B};
@@ -83,7 +83,7 @@ fn size(node: &DrawnType) -> Size {
 }
 
 fn arrow(
-    edge: &Edge,
+    edge: &Arrow,
     from: &DrawnType,
     sizes: &[Size],
     places: &[(usize, usize)],

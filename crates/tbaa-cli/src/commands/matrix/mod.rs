@@ -9,8 +9,8 @@ use clap::ValueEnum;
 use tbaa::{Oracle, TagId};
 
 use super::{AnswersLimit, counted, letter, percent};
-use crate::args::RulesArg;
 use crate::convert::InputArg;
+use crate::input::RulesArg;
 use crate::input::{Content, Input};
 use crate::printable::printable;
 use crate::report::Failure;

@@ -3,10 +3,8 @@
 use std::collections::HashMap;
 
 use serde::Serialize;
-use tbaa::{
-    AccessPath, ByteRange, Clause, Comparison, Explanation, Graph, Matrix, Oracle, Rules, Side,
-    TagId, TypeId,
-};
+use tbaa::explain::{AccessPath, ByteRange, Clause, Comparison, Explanation, Side};
+use tbaa::{Graph, Matrix, Oracle, Rules, TagId, TypeId};
 
 use super::related::Related;
 use super::runs::triangle;
@@ -207,8 +205,9 @@ fn bytes(range: &ByteRange) -> Bytes {
 #[cfg(test)]
 mod tests {
     use super::{RULES, Related};
+    use tbaa::Oracle;
+    use tbaa::explain::Clause;
     use tbaa::spec::Spec;
-    use tbaa::{Clause, Oracle};
 
     #[test]
     fn what_is_not_related_is_told_apart_for_that_reason() {

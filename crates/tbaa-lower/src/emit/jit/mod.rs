@@ -17,8 +17,8 @@ pub use tagging::{Tagging, Typed};
 use super::plan::Attachments;
 use super::recorded::Recorded;
 use crate::Lowering;
-use tbaa::declare::{DeclId, Declarations, DeclareError, Policy, Record};
-use tbaa::{Access, CopyEntry, Graph, Oracle, Rules, Session, TagId};
+use tbaa::declare::{DeclId, Declarations, DeclareError, Record};
+use tbaa::{Access, CopyEntry, Graph, Oracle, Session, TagId};
 
 /// All that a JIT keeps of TBAA: declared types, their graph and its oracle, and
 /// the tags that stock LLVM gets for them.
@@ -68,7 +68,7 @@ impl Jit {
     #[must_use]
     pub fn new(types: Declarations) -> Jit {
         let options = JitOptions::new();
-        let session = Session::new(types, Policy::Rfc, Rules::Union);
+        let session = Session::with_unions(types);
         let lowering = Some(Lowering::new(options.lowering()));
         Jit { session, tagging: Tagging::of(options, lowering, None) }
     }
@@ -80,11 +80,10 @@ impl Jit {
     /// [`JitError::NotDeclared`] for a shared record, [`JitError::Declare`] and
     /// [`JitError::Fix`] where its tags cannot be made.
     pub fn with_options(types: Declarations, options: JitOptions) -> Result<Jit, JitError> {
-        let (policy, rules) = match options.clang {
-            true => (Policy::Clang, Rules::Llvm),
-            false => (Policy::Rfc, Rules::Union),
+        let mut session = match options.clang {
+            true => Session::like_clang(types),
+            false => Session::with_unions(types),
         };
-        let mut session = Session::new(types, policy, rules);
         let tagging = Tagging::new(&mut session, options)?;
         Ok(Jit { session, tagging })
     }

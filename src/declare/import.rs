@@ -1,7 +1,7 @@
 //! The struct types of an LLVM module as declarations.
 
 use crate::declare::{DeclId, Declarations, DeclareError, Member, Record};
-use tbaa_lex::table::HashMap;
+use crate::table::HashMap;
 use tbaa_types::{Context, Primitive, Type, TypeKind};
 
 impl Declarations {
@@ -19,13 +19,14 @@ impl Declarations {
     /// ```
     /// use tbaa::declare::{Declarations, Target};
     /// use tbaa::types::Context;
+    /// use tbaa_ir::types::ReadTypes;
     ///
     /// let mut context = Context::new();
     /// context.read_definitions(b"%struct.S = type { i8, [3 x ptr] }")?;
     /// let mut types = Declarations::new(Target::x86_64());
     /// types.import_llvm(&context).unwrap();
     /// assert_eq!(types.offset_of("S.f1[2]").unwrap(), 24);
-    /// # Ok::<(), tbaa::types::ParseError>(())
+    /// # Ok::<(), tbaa_ir::types::ParseError>(())
     /// ```
     pub fn import_llvm(&mut self, context: &Context) -> Result<Vec<DeclId>, DeclareError> {
         let mut done: HashMap<Type, DeclId> = HashMap::default();

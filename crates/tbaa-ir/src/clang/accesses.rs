@@ -5,11 +5,9 @@
 //! language's version. So clang compiles an access to every member, and the two
 //! tags must be one.
 
-use crate::builder::BuildError;
-use crate::declare::declarations::DeclKind;
-use crate::declare::{DeclId, Declarations, DeclareError, TaggedTypes};
-use crate::graph::{Graph, TagId};
-use tbaa_lex::table::{HashMap, IndexMap, IndexSet};
+use tbaa::declare::{DeclId, DeclKind, Declarations, DeclareError, MemberLayout, TaggedTypes};
+use tbaa::parts::table::{HashMap, IndexMap, IndexSet};
+use tbaa::{BuildError, Graph, TagId};
 
 /// Members, those of members included, that are looked at in one record.
 const MEMBERS: usize = 1 << 12;
@@ -22,7 +20,8 @@ const DEPTH: usize = 64;
 /// members of functions' types.
 ///
 /// ```
-/// use tbaa::declare::{ClangAccesses, Declarations, Record, Target};
+/// use tbaa::declare::{Declarations, Record, Target};
+/// use tbaa_ir::clang::ClangAccesses;
 ///
 /// let mut types = Declarations::new(Target::x86_64());
 /// types.define(Record::structure("S").field("a", "int").field("next", "struct S *"))?;
@@ -266,8 +265,8 @@ impl<'d> Walk<'d> {
         }
         self.left = self.left.saturating_sub(1);
         match self.types.kind(ty) {
-            DeclKind::Record(record) if record.defined => self.members(ty, &c, &path, depth),
-            DeclKind::Record(_) | DeclKind::Void | DeclKind::Function | DeclKind::Array { .. } => {}
+            DeclKind::Record(_) => self.members(ty, &c, &path, depth),
+            DeclKind::Void | DeclKind::Function | DeclKind::Array { .. } => {}
             DeclKind::Complex { .. } => self.found.push((format!("__real__ {c}"), path, true)),
             DeclKind::Vector { .. } | DeclKind::Atomic { .. } => self.found.push((c, path, true)),
             DeclKind::Pointer { to } => {
@@ -281,8 +280,8 @@ impl<'d> Walk<'d> {
     /// One access through a pointer: attributes may be the pointee's.
     fn pointee(&mut self, to: DeclId, c: &str, path: &str) {
         match self.types.kind(to) {
-            DeclKind::Record(record) if record.defined => {
-                let scalar = |field: &&crate::declare::declarations::FieldDecl| {
+            DeclKind::Record(_) => {
+                let scalar = |field: &MemberLayout<'_>| {
                     let kind = self.types.kind(field.ty);
                     let plain = matches!(
                         kind,
@@ -290,8 +289,7 @@ impl<'d> Walk<'d> {
                     );
                     plain && field.bits.is_none() && !field.name.is_empty()
                 };
-                if let Some(field) = record.fields.iter().find(scalar) {
-                    let name = &field.name;
+                if let Some(MemberLayout { name, .. }) = self.types.members(to).find(scalar) {
                     self.names.insert(name);
                     self.found.push((format!("{c}->{name}"), format!("{path}->{name}"), false));
                 }

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
-use super::TypeError;
 use tbaa_lex::lexer::Lexer;
 use tbaa_lex::source::{position, unescape};
+use tbaa_types::TypeError;
 
 /// What is wrong with the text of a type.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -1,7 +1,7 @@
 //! Reading types from LLVM assembly, without recursion.
 
 use super::lex::{Local, ParseError, ParseErrorKind, Tokens};
-use super::{Context, Primitive, Type, TypeError};
+use tbaa_types::{Context, Primitive, Type, TypeError};
 
 /// What a name in a text stands for.
 pub(super) trait Names<'t> {
@@ -15,7 +15,7 @@ pub(super) trait Names<'t> {
 }
 
 /// The names that the context itself gives its structs.
-struct OwnNames;
+pub(super) struct OwnNames;
 
 impl<'t> Names<'t> for OwnNames {
     fn resolve(
@@ -27,37 +27,9 @@ impl<'t> Names<'t> for OwnNames {
         Ok(match name {
             Local::Name(name) => context.struct_by_name(&name),
             Local::Number(number) => {
-                let index = usize::try_from(number).ok();
-                index.and_then(|index| context.numbered.get(index)).map(|&ty| context.id(ty))
+                usize::try_from(number).ok().and_then(|index| context.nth_numbered(index))
             }
         })
-    }
-}
-
-impl Context {
-    /// Reads a type, such as `[4 x { i32, %struct.Point* }]`.
-    ///
-    /// Names are those of this context's structs. What [`Context::display`]
-    /// prints reads back as the same type. Types of every LLVM since 3.0 are
-    /// read; `x86_mmx` becomes `<1 x i64>`, as in LLVM 20.
-    ///
-    /// # Errors
-    ///
-    /// [`ParseError`]; the types read before the error stay in the context.
-    ///
-    /// ```
-    /// # use tbaa_types::Context;
-    /// let mut context = Context::new();
-    /// let ty = context.parse(b"<{ i8, [4 x <2 x float>] addrspace(3)*, i32 (ptr, ...)* }>")?;
-    /// assert_eq!(context.parts(ty).len(), 3);
-    /// let error = context.parse(b"{ i32, void (i32) }").unwrap_err();
-    /// assert_eq!(error.to_string(), "1:8: void (i32) cannot be an element of a struct");
-    /// # Ok::<(), tbaa_types::ParseError>(())
-    /// ```
-    ///
-    /// LLVM: `parseType`.
-    pub fn parse(&mut self, text: &[u8]) -> Result<Type, ParseError> {
-        Parser::new(&mut Tokens::new(text), self, &mut OwnNames).whole()
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::hash::{Hash, Hasher};
 
-use crate::declare::{Declarations, DeclareError, Member, MemberType, Record};
-use tbaa_lex::table::{IndexMap, IndexSet};
+use tbaa::declare::{Declarations, DeclareError, Member, MemberType, Record};
+use tbaa::parts::table::{IndexMap, IndexSet};
 
 /// How deep unnamed records may stand inside each other.
 const DEPTH: usize = 32;
@@ -20,7 +20,8 @@ const UNNAMED: usize = 1 << 12;
 /// Offsets and sizes are clang's; they are checked against the target's types.
 ///
 /// ```
-/// use tbaa::declare::{ClangRecords, Declarations, Target};
+/// use tbaa::declare::{Declarations, Target};
+/// use tbaa_ir::clang::ClangRecords;
 ///
 /// let dump = "
 /// *** Dumping AST Record Layout
@@ -407,7 +408,7 @@ fn vector(ty: &str) -> Option<String> {
 
 /// Returns a type that has the same tag in clang as one that cannot be
 /// declared: of a pointer to it, or to a function.
-fn fallback(types: &mut Declarations, ty: &str) -> Option<crate::declare::DeclId> {
+fn fallback(types: &mut Declarations, ty: &str) -> Option<tbaa::declare::DeclId> {
     if ty.contains("(*") && ty.ends_with(')') {
         return types.ty("void (*)()").ok();
     }

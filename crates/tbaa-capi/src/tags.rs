@@ -1,0 +1,176 @@
+//! What a context keeps of the places it gave out.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use tbaa::declare::{DeclareError, Place, Policy, TaggedTypes};
+use tbaa::spec::Built;
+use tbaa::{Graph, Rules};
+use tbaa_lower::emit::{JitError, JitOptions, TaggedCall, TaggedPlace, Tagging, Typed};
+
+use crate::oracle::Tag;
+use crate::status::{Error, Status, given};
+
+/// Where a path leads, for the code that accesses it.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub struct TagPlace {
+    /// The tag; 0 where the policy has none, and the access goes without.
+    pub tag: Tag,
+    /// The width of a bit-field; 0 of all else.
+    pub bit_width: u32,
+    /// The first bit of a bit-field, counted from where `offset` is.
+    pub first_bit: u64,
+    /// Bytes from what the path's last pointer points to, or from its start.
+    /// Indices that are no constants count as 0.
+    pub offset: u64,
+    /// Bytes of what is there; 0 of a flexible array.
+    pub size: u64,
+    /// The alignment known of the address, in bytes.
+    pub align: u64,
+    /// Whether the path says `volatile`, which is for the instruction.
+    pub is_volatile: bool,
+    /// Whether the memory is never modified while it can be read.
+    pub immutable: bool,
+}
+
+impl From<&Place> for TagPlace {
+    fn from(found: &Place) -> Self {
+        let (first_bit, bit_width) = found.bits.unwrap_or((0, 0));
+        TagPlace {
+            tag: found.tag.map_or(Tag { id: 0 }, Tag::from),
+            bit_width,
+            // Counted from the place itself.
+            first_bit: first_bit.saturating_sub(found.offset.saturating_mul(8)),
+            offset: found.offset,
+            size: found.size,
+            align: found.align,
+            is_volatile: found.volatile,
+            immutable: found.immutable,
+        }
+    }
+}
+
+/// Nodes that are in no LLVM context yet. They never change, and live as long as
+/// their context: threads may share them.
+pub struct Recording(pub(crate) Kept);
+
+pub(crate) enum Kept {
+    Place(TaggedPlace),
+    Call(TaggedCall),
+}
+
+/// Where a path leads, with what accesses there get. It never changes, lives as
+/// long as its context, and may be used by any thread meanwhile.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Tagged {
+    /// Offset, size and alignment; all 0 of a call.
+    pub place: TagPlace,
+    /// What to attach.
+    pub nodes: *const Recording,
+}
+
+/// What a context keeps of its tags.
+pub(crate) struct ContextTags {
+    pub(crate) tagging: Tagging,
+    /// By what was asked for; what C holds pointers to is allocated apart.
+    pub(crate) given: HashMap<Key, Box<Recording>>,
+}
+
+#[derive(PartialEq, Eq, Hash)]
+pub(crate) enum Key {
+    Place(String, Option<u64>),
+    Call(Vec<String>),
+}
+
+/// The types of a context, whose oracle stands apart.
+pub(crate) struct Declared<'c> {
+    pub(crate) oracle: &'c mut tbaa::Oracle,
+    pub(crate) built: &'c mut Built,
+}
+
+const DECLARED: &str = "looked at before";
+
+impl Typed for Declared<'_> {
+    fn tagged(&self) -> &TaggedTypes {
+        self.built.tagged().expect(DECLARED)
+    }
+
+    fn oracle(&self) -> &tbaa::Oracle {
+        self.oracle
+    }
+
+    fn update<R>(&mut self, change: impl FnOnce(&mut TaggedTypes, &mut Graph) -> R) -> R {
+        let Declared { oracle, built } = self;
+        oracle.update(|graph| {
+            std::mem::swap(graph, built.graph_mut());
+            let (types, own) = built.tagged_mut().expect(DECLARED);
+            let result = change(types, own);
+            std::mem::swap(graph, built.graph_mut());
+            result
+        })
+    }
+}
+
+impl From<JitError> for Error {
+    fn from(error: JitError) -> Error {
+        let status = match error {
+            JitError::Declare(DeclareError::Untagged { .. }) | JitError::NoTag { .. } => {
+                Status::Untagged
+            }
+            JitError::Declare(DeclareError::Build(_)) => Status::Build,
+            JitError::Declare(_) => Status::Path,
+            JitError::NotDeclared { .. } | JitError::NotShared { .. } => Status::Declaration,
+            JitError::Emit(_) => Status::Refused,
+            _ => Status::Build,
+        };
+        Error::new(status, error)
+    }
+}
+
+pub(crate) fn check_declared(of: &Declared<'_>) -> Result<(), Error> {
+    let Some(types) = of.built.tagged() else {
+        let message = "the spec of this context declares no types: give it a `declare`";
+        return Err(Error::new(Status::Declaration, message));
+    };
+    if types.policy() == Policy::Rfc && of.oracle.rules() == Rules::Llvm {
+        let message = "tags of policy rfc are lowered by rule union: make the context with \
+                       TBAA_RULE_UNION, as tbaa_options_for_llvm does";
+        return Err(Error::argument(message));
+    }
+    Ok(())
+}
+
+/// The tags of a context, made by the usual options where there are none.
+pub(crate) fn tags_of<'c>(
+    tags: &'c mut Option<ContextTags>,
+    of: &mut Declared<'_>,
+) -> Result<&'c mut ContextTags, Error> {
+    check_declared(of)?;
+    if tags.is_none() {
+        let tagging = Tagging::new(of, JitOptions::new())?;
+        *tags = Some(ContextTags { tagging, given: HashMap::new() });
+    }
+    given(tags.as_mut(), "the tags")
+}
+
+impl ContextTags {
+    /// Returns what was given out before, or makes it.
+    pub(crate) fn give(
+        &mut self,
+        key: Key,
+        make: impl FnOnce(&mut Tagging) -> Result<Kept, JitError>,
+    ) -> Result<Tagged, Error> {
+        let ContextTags { tagging, given } = self;
+        let kept = match given.entry(key) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(Box::new(Recording(make(tagging)?))),
+        };
+        let place = match &kept.0 {
+            Kept::Place(place) => TagPlace::from(&**place),
+            Kept::Call(_) => TagPlace::default(),
+        };
+        Ok(Tagged { place, nodes: &raw const **kept })
+    }
+}

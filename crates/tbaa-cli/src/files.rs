@@ -1,0 +1,59 @@
+//! Files and standard input, up to what the reader can take.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::Path;
+
+use crate::printable::printable_path;
+use crate::progress;
+use crate::report::Failure;
+
+/// Reads a file, and returns its name too.
+pub(crate) fn read_file(path: &Path) -> Result<(String, Vec<u8>), Failure> {
+    let file = printable_path(path);
+    progress::doing(format!("reading {file}"));
+    let failure = |why: String| Failure::unusable(format!("cannot read {file}: {why}"));
+    if path.is_dir() {
+        return Err(failure("it is a directory; name a file in it".to_owned()));
+    }
+    let text = fs::File::open(path).and_then(read_bounded);
+    match text {
+        Ok(text) => Ok((file, text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(failure("there is no such file".to_owned()))
+        }
+        Err(error) => Err(failure(error.to_string())),
+    }
+}
+
+pub(crate) fn read_stdin() -> Result<(String, Vec<u8>), Failure> {
+    progress::doing("reading standard input");
+    let text = read_bounded(io::stdin().lock());
+    let text =
+        text.map_err(|error| Failure::unusable(format!("cannot read standard input: {error}")))?;
+    Ok(("<stdin>".to_owned(), text))
+}
+
+/// Reads what the reader can take, which has to be below 4 GiB, and a byte more
+/// so that it notices. A pipe or a device may have no end.
+///
+/// What cannot be text or bitcode is not read to its end: it may be a device or
+/// a disk image.
+fn read_bounded(from: impl Read) -> io::Result<Vec<u8>> {
+    const FIRST: u64 = 1 << 16;
+    let mut text = Vec::new();
+    let mut from = from.take(FIRST);
+    from.read_to_end(&mut text)?;
+    let at = text.iter().position(|&byte| byte == 0);
+    if let Some(at) = at.filter(|_| !is_bitcode(&text)) {
+        let message = format!("byte {at} is 0: this is not a text file");
+        return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+    }
+    from.set_limit(u64::from(u32::MAX) + 1 - FIRST);
+    from.read_to_end(&mut text)?;
+    Ok(text)
+}
+
+pub(crate) fn is_bitcode(text: &[u8]) -> bool {
+    text.starts_with(b"BC\xc0\xde") || text.starts_with(b"\xde\xc0\x17\x0b")
+}

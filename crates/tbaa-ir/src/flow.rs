@@ -1,0 +1,47 @@
+//! Which block of a function leads where, and which dominates which.
+
+use tbaa::petgraph::Incoming;
+use tbaa::petgraph::algo::dominators::simple_fast;
+use tbaa::petgraph::graph::{DiGraph, NodeIndex};
+
+/// The blocks of a function, by their indices. The first is where it begins.
+#[doc(hidden)]
+pub struct Flow {
+    graph: DiGraph<(), ()>,
+    /// The immediate dominator; `None` of the first block and of those that are not reached.
+    dominators: Vec<Option<usize>>,
+}
+
+impl Flow {
+    /// Of a function with a block at least: the blocks that follow each, as
+    /// [`Body::successors`](crate::Body::successors) has them.
+    pub fn of<'a>(successors: impl ExactSizeIterator<Item = &'a Vec<usize>>) -> Self {
+        let mut graph = DiGraph::new();
+        let nodes: Vec<NodeIndex> = (0..successors.len()).map(|_| graph.add_node(())).collect();
+        for (&from, list) in nodes.iter().zip(successors) {
+            list.iter().for_each(|&to| _ = graph.add_edge(from, nodes[to], ()));
+        }
+        let found = simple_fast(&graph, nodes[0]);
+        let dominators = nodes.iter().map(|&it| Some(found.immediate_dominator(it)?.index()));
+        Flow { dominators: dominators.collect(), graph }
+    }
+
+    /// Returns the blocks that go on to a block.
+    pub fn before(&self, block: usize) -> impl Iterator<Item = usize> {
+        self.graph.neighbors_directed(NodeIndex::new(block), Incoming).map(NodeIndex::index)
+    }
+
+    /// Returns the immediate dominator of a block; `None` of the first and of those that are
+    /// not reached.
+    #[must_use]
+    pub fn dominator(&self, block: usize) -> Option<usize> {
+        self.dominators[block]
+    }
+
+    /// Returns whether every way to `b` goes through `a`; of a block that is not reached, no.
+    #[must_use]
+    pub fn dominates(&self, a: usize, b: usize) -> bool {
+        let is_reached = b == 0 || self.dominator(b).is_some();
+        is_reached && std::iter::successors(Some(b), |&it| self.dominator(it)).any(|it| it == a)
+    }
+}

@@ -1,0 +1,147 @@
+//! The text of LLVM's types.
+
+mod definitions;
+mod lex;
+mod parse;
+
+use tbaa_types::{Context, Type};
+
+pub use definitions::Definitions;
+pub use lex::{ParseError, ParseErrorKind};
+
+use definitions::{Reading, finish, read_body, read_definition};
+use lex::{Local, Tokens, saturating};
+use parse::{OwnNames, Parser};
+
+/// Reads types into a [`Context`], which writes them itself: [`Context::display`].
+pub trait ReadTypes {
+    /// Reads a type, such as `[4 x { i32, %struct.Point* }]`.
+    ///
+    /// Names are those of this context's structs. What [`Context::display`]
+    /// prints reads back as the same type. Types of every LLVM since 3.0 are
+    /// read; `x86_mmx` becomes `<1 x i64>`, as in LLVM 20.
+    ///
+    /// # Errors
+    ///
+    /// [`ParseError`]; the types read before the error stay in the context.
+    ///
+    /// ```
+    /// # use tbaa_ir::types::ReadTypes;
+    /// # use tbaa_types::Context;
+    /// let mut context = Context::new();
+    /// let ty = context.parse(b"<{ i8, [4 x <2 x float>] addrspace(3)*, i32 (ptr, ...)* }>")?;
+    /// assert_eq!(context.parts(ty).len(), 3);
+    /// let error = context.parse(b"{ i32, void (i32) }").unwrap_err();
+    /// assert_eq!(error.to_string(), "1:8: void (i32) cannot be an element of a struct");
+    /// # Ok::<(), tbaa_ir::types::ParseError>(())
+    /// ```
+    ///
+    /// LLVM: `parseType`.
+    fn parse(&mut self, text: &[u8]) -> Result<Type, ParseError>;
+
+    /// Reads a type whose names are those of a module's text.
+    ///
+    /// # Errors
+    ///
+    /// As [`ReadTypes::parse`].
+    fn parse_with(&mut self, definitions: &Definitions, text: &[u8]) -> Result<Type, ParseError>;
+
+    /// Reads definitions such as `%struct.Point = type { i32, i32 }`, as a
+    /// module's text has them.
+    ///
+    /// Each makes a struct of its own, whatever the context holds: a name that
+    /// is taken gets a suffix, as when two modules are read into one
+    /// `LLVMContext`. `%x = type i32` only names a type.
+    ///
+    /// # Errors
+    ///
+    /// [`ParseError`], also for a name that is used and not defined, defined
+    /// twice, or that of a struct that contains itself. The types read before
+    /// the error stay in the context.
+    ///
+    /// ```
+    /// use tbaa_ir::types::ReadTypes;
+    /// use tbaa_types::Context;
+    ///
+    /// let mut context = Context::new();
+    /// let text = b"%struct.Point = type { i32, i32 }";
+    /// let first = context.read_definitions(text)?;
+    /// let second = context.read_definitions(text)?;
+    /// let point = second.named(b"struct.Point").unwrap();
+    /// assert_ne!(first.named(b"struct.Point"), Some(point));
+    /// assert_eq!(context.definition(point).to_string(), "%struct.Point.0 = type { i32, i32 }");
+    /// # Ok::<(), tbaa_ir::types::ParseError>(())
+    /// ```
+    ///
+    /// LLVM: `LLParser::parseNamedType`, `parseUnnamedType`.
+    fn read_definitions(&mut self, text: &[u8]) -> Result<Definitions, ParseError>;
+
+    /// As [`ReadTypes::read_definitions`], where the text holds more than definitions: each is given by its
+    /// name without `%` and quotes, and by where its body begins, in bytes from the start of the text.
+    ///
+    /// # Errors
+    ///
+    /// As [`ReadTypes::read_definitions`]; offsets are those in `text`.
+    ///
+    /// ```
+    /// use tbaa_ir::types::ReadTypes;
+    /// use tbaa_types::Context;
+    ///
+    /// let text = b"%struct.Point = type { i32, i32 }\n@g = global i32 0\n";
+    /// let mut context = Context::new();
+    /// let names = context.read_definitions_at(text, [(&b"struct.Point"[..], 21)])?;
+    /// assert_eq!(context.parts(names.named(b"struct.Point").unwrap()).len(), 2);
+    /// # Ok::<(), tbaa_ir::types::ParseError>(())
+    /// ```
+    fn read_definitions_at<'t>(
+        &mut self,
+        text: &'t [u8],
+        definitions: impl IntoIterator<Item = (&'t [u8], usize)>,
+    ) -> Result<Definitions, ParseError>;
+}
+
+impl ReadTypes for Context {
+    fn parse(&mut self, text: &[u8]) -> Result<Type, ParseError> {
+        Parser::new(&mut Tokens::new(text), self, &mut OwnNames).whole()
+    }
+
+    fn parse_with(&mut self, definitions: &Definitions, text: &[u8]) -> Result<Type, ParseError> {
+        let mut names = definitions;
+        Parser::new(&mut Tokens::new(text), self, &mut names).whole()
+    }
+
+    fn read_definitions(&mut self, text: &[u8]) -> Result<Definitions, ParseError> {
+        let mut lexer = Tokens::new(text);
+        let mut reading = Reading::default();
+        let mut read = Ok(());
+        while read.is_ok() && !lexer.is_end() {
+            read = read_definition(self, &mut lexer, &mut reading);
+        }
+        finish(self, read, &lexer, reading)
+    }
+
+    fn read_definitions_at<'t>(
+        &mut self,
+        text: &'t [u8],
+        definitions: impl IntoIterator<Item = (&'t [u8], usize)>,
+    ) -> Result<Definitions, ParseError> {
+        let mut lexer = Tokens::new(text);
+        let mut reading = Reading::default();
+        let mut read = Ok(());
+        for (name, offset) in definitions {
+            lexer.at = offset.min(text.len());
+            // The names `%0` and `%"0"` are told apart by their quotes, which are not here.
+            let name = match name {
+                name if !name.is_empty() && name.iter().all(u8::is_ascii_digit) => {
+                    Local::Number(saturating(name))
+                }
+                name => Local::Name(name.into()),
+            };
+            read = read_body(self, &mut lexer, &mut reading, name, offset);
+            if read.is_err() {
+                break;
+            }
+        }
+        finish(self, read, &lexer, reading)
+    }
+}

@@ -1,0 +1,8 @@
+//! Hash tables, as in `tbaa`.
+
+pub(crate) use hashbrown::DefaultHashBuilder;
+
+pub(crate) type HashMap<K, V> = hashbrown::HashMap<K, V>;
+pub(crate) type HashSet<K> = hashbrown::HashSet<K>;
+pub(crate) type IndexSet<K> = indexmap::IndexSet<K, DefaultHashBuilder>;
+pub(crate) type IndexMap<K, V> = indexmap::IndexMap<K, V, DefaultHashBuilder>;

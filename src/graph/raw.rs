@@ -1,0 +1,266 @@
+//! Nodes as a text has them, which may refer to one another before any of them exists.
+
+use std::borrow::Cow;
+
+use super::import::{Import, Opened, Part, Source, State};
+use super::{CopyId, Graph, GraphError, IS_COPY, IS_TYPE, NodeId, Operand, TagId, TypeId};
+
+/// A node that [`RawGraph::insert_group`] is to add.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Draft<'o> {
+    /// Whether the node is never merged with an equal one.
+    pub distinct: bool,
+    /// The operands.
+    pub operands: Vec<DraftOperand<'o>>,
+}
+
+/// An operand of a [`Draft`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum DraftOperand<'o> {
+    /// An operand that exists.
+    Known(Operand<'o>),
+    /// The node that becomes of a draft of the same group, by its position.
+    Member(usize),
+}
+
+impl<'o> From<Operand<'o>> for DraftOperand<'o> {
+    fn from(operand: Operand<'o>) -> Self {
+        DraftOperand::Known(operand)
+    }
+}
+
+/// Adds nodes as a text has them, whatever they mean, and takes them for types and tags.
+///
+/// The other door to a [`Graph`] is [`Graph::builder`], which makes only nodes that LLVM
+/// accepts. What a node means is read by [`Graph::ty`] and [`Graph::tag`]; what LLVM would
+/// say of it, by [`wellformed`](crate::wellformed).
+pub trait RawGraph: Sealed {
+    /// Adds a uniqued node with any operands, or finds it.
+    ///
+    /// # Errors
+    ///
+    /// [`GraphError::ForeignId`] and [`GraphError::Full`]; the graph is then
+    /// unchanged as far as any node goes.
+    ///
+    /// LLVM: `MDNode::get`.
+    fn insert(&mut self, operands: &[Operand<'_>]) -> Result<NodeId, GraphError>;
+
+    /// Adds a distinct node, which is never merged with an equal one. A node
+    /// that refers to itself is added by [`RawGraph::insert_group`].
+    ///
+    /// # Errors
+    ///
+    /// As [`RawGraph::insert`].
+    ///
+    /// LLVM: `MDNode::getDistinct`.
+    fn insert_distinct(&mut self, operands: &[Operand<'_>]) -> Result<NodeId, GraphError>;
+
+    /// Adds nodes that may refer to one another in any order, and returns the
+    /// node of each draft.
+    ///
+    /// This is how a node comes about that stands in a cycle or refers to
+    /// itself. Equal nodes are one node, in whatever order they are given: each
+    /// is compared when its operands are known. In a cycle, uniqued nodes with
+    /// the same operands are one; one that refers to itself becomes distinct.
+    ///
+    /// ```
+    /// use tbaa::raw::{Draft, DraftOperand, RawGraph};
+    /// use tbaa::{Graph, Int, Operand};
+    ///
+    /// let mut graph = Graph::new();
+    /// let int = |root| Draft {
+    ///     distinct: false,
+    ///     operands: vec![
+    ///         Operand::String(b"int").into(),
+    ///         DraftOperand::Member(root),
+    ///         Operand::Int(Int::i64(0)).into(),
+    ///     ],
+    /// };
+    /// let root = Draft { distinct: false, operands: vec![Operand::String(b"R").into()] };
+    /// let nodes = graph.insert_group(&[int(2), int(2), root])?;
+    /// assert_eq!(nodes[0], nodes[1], "equal nodes are one, though they came before the root");
+    /// # Ok::<(), tbaa::GraphError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`GraphError::NoMember`] and [`GraphError::ForeignId`]; the graph is then
+    /// as it was. [`GraphError::Full`]; it may then hold some of the nodes, each
+    /// whole.
+    ///
+    /// LLVM: `MDNode::getTemporary`, `MDNode::resolveCycles`.
+    fn insert_group(&mut self, drafts: &[Draft<'_>]) -> Result<Vec<NodeId>, GraphError>;
+
+    /// Takes `node` as an access tag, and the nodes at its type positions as
+    /// types.
+    ///
+    /// # Panics
+    ///
+    /// If `node` was issued by another graph.
+    fn mark_tag(&mut self, node: NodeId) -> TagId;
+
+    /// Takes a node that a text attaches as `!tbaa` for a tag.
+    ///
+    /// A type node in this place is a tag of the scalar format, and reads as
+    /// the struct-path tag of an access to that type as a whole; a third
+    /// operand of such a node is its immutability flag. That is how LLVM reads
+    /// it, even where a front end has attached a type by mistake.
+    ///
+    /// # Panics
+    ///
+    /// If `node` was issued by another graph.
+    ///
+    /// LLVM: `UpgradeTBAANode`.
+    fn mark_attached(&mut self, node: NodeId) -> TagId;
+
+    /// Takes `node`, and whatever types it is made of, as types.
+    ///
+    /// # Panics
+    ///
+    /// If `node` was issued by another graph.
+    fn mark_type(&mut self, node: NodeId) -> TypeId;
+
+    /// Takes `node` as a `tbaa.struct` node, and the nodes at its tag
+    /// positions as tags.
+    ///
+    /// # Panics
+    ///
+    /// If `node` was issued by another graph.
+    fn mark_copy(&mut self, node: NodeId) -> CopyId;
+}
+
+/// Only a graph is one.
+pub trait Sealed {}
+
+impl Sealed for Graph {}
+
+impl RawGraph for Graph {
+    fn insert(&mut self, operands: &[Operand<'_>]) -> Result<NodeId, GraphError> {
+        self.add(false, operands.iter().copied())
+    }
+
+    fn insert_distinct(&mut self, operands: &[Operand<'_>]) -> Result<NodeId, GraphError> {
+        self.add(true, operands.iter().copied())
+    }
+
+    fn insert_group(&mut self, drafts: &[Draft<'_>]) -> Result<Vec<NodeId>, GraphError> {
+        for operand in drafts.iter().flat_map(|draft| &draft.operands) {
+            match *operand {
+                DraftOperand::Member(at) if at >= drafts.len() => return Err(GraphError::NoMember),
+                DraftOperand::Known(Operand::Node(node)) if !self.owns(node) => {
+                    return Err(GraphError::ForeignId);
+                }
+                _ => {}
+            }
+        }
+        let states = vec![State::New; drafts.len()];
+        let mut group = Group { graph: self, drafts, states };
+        let mut import = Import::new();
+        // No draft is anything but a node.
+        (0..drafts.len())
+            .map(|at| import.node(&mut group, at)?.ok_or(GraphError::NoMember))
+            .collect()
+    }
+
+    fn mark_tag(&mut self, node: NodeId) -> TagId {
+        if let Some(tag) = self.tag_of(node) {
+            return tag;
+        }
+        let index = self.tags.len() as u32;
+        self.tags.push(node.index);
+        self.records[node.index()].tag = index;
+        self.mark_types_of(node);
+        TagId { index, stamp: self.stamp }
+    }
+
+    fn mark_attached(&mut self, node: NodeId) -> TagId {
+        let struct_path = self.operand_count(node) >= 3
+            && matches!(self.operand(node, 0), Some(Operand::Node(_)));
+        // LLVM's reader crashes on an empty node. Kept as it is, it is a tag
+        // that the verifier rejects; so is one that a full graph cannot wrap.
+        let tag = if struct_path || self.operand_count(node) == 0 {
+            node
+        } else {
+            self.upgrade(node).unwrap_or(node)
+        };
+        self.mark_tag(tag)
+    }
+
+    fn mark_type(&mut self, node: NodeId) -> TypeId {
+        assert!(self.owns(node), "{node:?} was issued by another graph");
+        // Nearly always all that a type is made of are types: nothing is listed.
+        let (mut work, mut next) = (Vec::new(), Some(node));
+        while let Some(node) = next {
+            let record = &mut self.records[node.index()];
+            if record.flags & IS_TYPE == 0 {
+                record.flags |= IS_TYPE;
+                self.types.push(node.index);
+                self.note_format(node);
+                let nodes = self.operands(node).filter_map(Operand::node);
+                work.extend(nodes.filter(|&node| self.type_of(node).is_none()));
+            }
+            next = work.pop();
+        }
+        TypeId(node)
+    }
+
+    fn mark_copy(&mut self, node: NodeId) -> CopyId {
+        assert!(self.owns(node), "{node:?} was issued by another graph");
+        if self.records[node.index()].flags & IS_COPY == 0 {
+            self.records[node.index()].flags |= IS_COPY;
+            self.copies.push(node.index);
+            self.mark_tags_of(node);
+        }
+        CopyId(node)
+    }
+}
+
+struct Group<'g, 'o> {
+    graph: &'g mut Graph,
+    drafts: &'o [Draft<'o>],
+    states: Vec<State>,
+}
+
+impl<'o> Source<'o> for Group<'_, 'o> {
+    type Key = usize;
+    type Place = usize;
+    type Error = GraphError;
+
+    fn graph(&mut self) -> &mut Graph {
+        self.graph
+    }
+
+    fn state(&self, draft: usize) -> State {
+        self.states[draft]
+    }
+
+    fn open(
+        &mut self,
+        draft: usize,
+        place: u32,
+        parts: &mut Vec<Part<'o, usize>>,
+    ) -> Result<Opened<'o, usize>, GraphError> {
+        self.states[draft] = State::Open(place);
+        let Draft { distinct, operands } = &self.drafts[draft];
+        parts.extend(operands.iter().map(|operand| match *operand {
+            DraftOperand::Member(draft) => Part::Key(draft),
+            DraftOperand::Known(Operand::Null) => Part::Null,
+            DraftOperand::Known(Operand::String(bytes)) => Part::String(Cow::Borrowed(bytes)),
+            DraftOperand::Known(Operand::Int(int)) => Part::Int(int),
+            DraftOperand::Known(Operand::Node(node)) => Part::Node(node),
+            DraftOperand::Known(Operand::Raw(text)) => Part::Raw(Cow::Borrowed(text)),
+        }));
+        Ok(Opened::Node { place: draft, distinct: *distinct })
+    }
+
+    fn added(&mut self, draft: usize, node: NodeId) {
+        self.states[draft] = State::Added(node);
+    }
+
+    fn cycle(&mut self, _: usize, _: bool) {}
+
+    fn error(&self, _: usize, error: GraphError) -> GraphError {
+        error
+    }
+}
