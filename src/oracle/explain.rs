@@ -142,7 +142,8 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// and the paths and bytes that the clause speaks of.
     ///
     /// ```
-    /// use tbaa::{Clause, Graph, Oracle, Rules, SizedField};
+    /// use tbaa::explain::Clause;
+    /// use tbaa::{Graph, Oracle, Rules, SizedField};
     ///
     /// let mut graph = Graph::new();
     /// let mut b = graph.builder();
