@@ -15,7 +15,7 @@ use tbaa_check::link::{Linked, Summary};
 use tbaa_check::lint::{Lint, lint, lint_graph};
 use tbaa_check::verify::{verify, verify_graph};
 use tbaa_ir::{Effects, Keep};
-use tbaa_lower::{Lowering, Options, ScopeForm};
+use tbaa_lower::{Lowering, Options};
 
 use crate::engines::{RULES, every_engine};
 use crate::strategy::universes;
@@ -203,7 +203,7 @@ pub fn declare(data: &[u8]) {
     for line in source.lines().take(50) {
         let _ = (types.ty(line), types.offset_of(line));
     }
-    for policy in [Policy::Clang, Policy::ClangNew, Policy::Rfc] {
+    for policy in [Policy::Clang, Policy::Rfc] {
         let mut types = types.clone().into_tagged(policy);
         let mut graph = Graph::new();
         for line in source.lines().take(50) {
@@ -361,9 +361,9 @@ pub fn lower(data: &[u8]) {
     let Some(universe) = universe(data) else { return };
     let (graph, tags) = universe.graph();
     let rules = RULES[usize::from(how) % RULES.len()];
-    let scopes = [ScopeForm::None, ScopeForm::Lost, ScopeForm::All][usize::from(how / 8) % 3];
     let format = if how >= 128 { Format::New } else { Format::Old };
-    let options = Options::new().format(format).scopes(scopes);
+    let mut options = Options::new().format(format);
+    options.scopes = how / 8 % 2 == 1;
     let source = Oracle::new(&graph, rules);
     let mut lowering = Lowering::new(options);
     lowering.lower(&source, &tags).expect("small enough");

@@ -17,7 +17,6 @@ pub mod declare;
 pub mod describe;
 pub mod emit;
 pub mod instrument;
-pub mod lower;
 pub mod nodes;
 pub mod oracle;
 pub mod reader;

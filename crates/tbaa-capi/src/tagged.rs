@@ -7,9 +7,8 @@ use std::mem::MaybeUninit;
 use tbaa::declare::{DeclareError, Policy, TaggedTypes};
 use tbaa::spec::Built;
 use tbaa::{Graph, Rules};
-use tbaa_lower::ScopeForm;
 use tbaa_lower::emit::{
-    Attachments, JitError, JitOptions, Recorded, TaggedCall, TaggedPlace, Tagging, Typed,
+    Attachments, JitError, JitOptions, Recorded, TagForm, TaggedCall, TaggedPlace, Tagging, Typed,
 };
 
 use crate::context::{Context, TagPlace, change, made_in};
@@ -44,15 +43,26 @@ pub struct TagOptions {
     /// have it, in any process whose code may be linked with this one's. Empty for a
     /// name that nobody else has.
     pub lineage: Str,
-    /// Of `tbaa_scope_form`: what scopes say beside the tags.
-    pub scopes: u32,
-    /// Whether scopes are all that is attached.
-    pub scopes_alone: bool,
+    /// Of `tbaa_tag_form`.
+    pub form: u32,
     /// Names of records that C code accesses by clang's own tags, in modules that
     /// are linked with the JIT's.
     pub shared: *const Str,
     /// The number of these names.
     pub shared_count: usize,
+}
+
+/// What LLVM gets for accesses under policy `rfc`. Under policy `clang` it gets the
+/// tags as they are.
+#[repr(u32)]
+pub enum TagFormNumber {
+    /// Lowered tags, which LLVM gets right.
+    Lowered = 0,
+    /// The same, and scopes of all pairs: a call that touches several places gets
+    /// scopes too.
+    LoweredScopes = 1,
+    /// Scopes of all pairs, and no tags.
+    Scopes = 2,
 }
 
 /// What an instruction does, for what it gets.
@@ -149,7 +159,11 @@ fn tags_of<'c>(
 ) -> Result<&'c mut ContextTags, Error> {
     check_declared(of)?;
     if tags.is_none() {
-        let tagging = Tagging::new(of, JitOptions::new())?;
+        let form = match of.tagged().policy() {
+            Policy::Rfc => TagForm::Lowered,
+            _ => TagForm::Clang,
+        };
+        let tagging = Tagging::new(of, JitOptions::new().form(form))?;
         *tags = Some(ContextTags { tagging, given: HashMap::new() });
     }
     given(tags.as_mut(), "the tags")
@@ -182,7 +196,7 @@ unsafe fn texts<'t>(texts: *const Str, count: usize, name: &str) -> Result<Vec<&
     texts.iter().map(|text| text.text()).collect()
 }
 
-/// Says what the tags of a context are to be. Call it before the first place is
+/// Says what the tags of a context of policy `rfc` are to be. Call it before the first place is
 /// asked for, or not at all.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tbaa_context_tag_options(
@@ -196,11 +210,13 @@ pub unsafe extern "C" fn tbaa_context_tag_options(
             return Err(Error::argument("places were given out: say first what tags are to be"));
         }
         check_declared(&of)?;
-        let all = [ScopeForm::None, ScopeForm::Lost, ScopeForm::All];
-        let mut made = JitOptions::new().scopes(constant(&all, options.scopes, "tbaa_scope_form")?);
-        if options.scopes_alone {
-            made = made.scopes_alone();
+        if of.tagged().policy() != Policy::Rfc {
+            let message = "under this policy LLVM gets the tags as they are, without options: make \
+                           the context with tbaa_options_for_llvm";
+            return Err(Error::argument(message));
         }
+        let all = [TagForm::Lowered, TagForm::LoweredScopes, TagForm::Scopes];
+        let mut made = JitOptions::new().form(constant(&all, options.form, "tbaa_tag_form")?);
         let lineage = options.lineage.text()?;
         if !lineage.is_empty() {
             made = made.lineage(lineage);

@@ -319,7 +319,7 @@ fn scopes_beside_scopes() {
         store i64 5, ptr %p, !tbaa !12";
     let scopes = "!50 = distinct !{!50}\n!51 = distinct !{!51, !50}\n!52 = !{!51}\n!53 = !{}\n";
     let types = format!("{TYPES}{scopes}");
-    let all = lower("scopes", &["--scopes", "all"], stores, &types);
+    let all = lower("scopes", &["--scopes"], stores, &types);
     // By their scopes, 1 is apart from 2, 3 and 4; by the rule, ints from doubles.
     let right = [["1", "2"], ["1", "3"], ["1", "4"], ["1", "5"], ["2", "4"], ["2", "5"]];
     let right = [&right[..], &[["3", "4"], ["3", "5"]]].concat();

@@ -1,7 +1,7 @@
 //! Completing a relation to one that a forest expresses, at little cost.
 //!
 //! Two members of a forest are comparable when one stands above the other. The
-//! cost of a forest is the weight of the pairs that are comparable and not
+//! cost of a forest is the number of pairs of sources that are comparable and not
 //! related. Any order of the members gives a forest: the first of a connected
 //! set stands above the rest, whose connected parts follow the same way. No
 //! forest that has related pairs comparable, and the members in that order from

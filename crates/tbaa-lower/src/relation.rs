@@ -1,4 +1,4 @@
-//! Which pairs of classes may alias, and how much each class weighs.
+//! Which pairs of classes may alias, and how many sources each class has.
 //!
 //! Of 100,000 classes most may alias a few others: a row is a list, or a bit
 //! each where that takes less.
@@ -53,7 +53,8 @@ impl Row {
 #[derive(Clone, Debug)]
 pub(super) struct Relation {
     rows: Vec<Row>,
-    /// Of each member, at least 1. A pair weighs the product of its two.
+    /// The number of sources in each class, at least 1. Two classes have as many pairs
+    /// as the product of their weights.
     pub(super) weights: Vec<u64>,
 }
 

@@ -11,10 +11,9 @@
 use std::borrow::Borrow;
 use std::fmt::Write;
 
-use super::forest::Forest;
 use super::relation::Relation;
 use super::source::Key;
-use tbaa::{Access, Graph, Matrix, Oracle, TagId};
+use tbaa::{Access, Graph, Oracle, TagId};
 use tbaa_lex::table::HashMap;
 
 /// Classes of accesses, each with a scope, and which classes do not alias.
@@ -36,7 +35,7 @@ use tbaa_lex::table::HashMap;
 /// let tags = [b.struct_tag(int, int, 0, false)?, b.struct_tag(float, float, 0, false)?];
 ///
 /// let oracle = Oracle::new(&graph, Rules::Union);
-/// let scopes = Scopes::new("my JIT", &oracle, &tags, None);
+/// let scopes = Scopes::new("my JIT", &oracle, &tags);
 /// let names = scopes.of(tags[0]).unwrap();
 /// assert_eq!(names.own, ["0 (int, int, 0)"]);
 /// assert_eq!(names.noalias, ["1 (float, float, 0)"]);
@@ -55,18 +54,11 @@ pub struct Scopes {
     members: Vec<Vec<Key>>,
     /// The scope of each access.
     of: HashMap<Key, u32>,
-    /// Where each scope's accesses stand.
-    spots: Vec<Option<Spot>>,
-    /// The scopes at each spot,
-    at: HashMap<Spot, Vec<u32>>,
-    /// and at it or below. Accesses without a node stand at none, below nothing.
-    below: HashMap<Spot, Vec<u32>>,
+    /// The group of sources that each scope's accesses are of.
+    groups: Vec<Option<u32>>,
     /// The numbers in all lists.
     pub(super) entries: usize,
 }
-
-/// A group of sources, and a node of its forest.
-type Spot = (u32, Option<u32>);
 
 /// Scopes that an access does not alias, in ascending order.
 #[derive(Clone, Debug)]
@@ -103,7 +95,7 @@ impl<'l> AccessScopes<'l> {
         let list = &scopes.lists[scope as usize];
         let (end, but) = list.parts();
         let only = if let List::Only(list) = list { &list[..] } else { &[] };
-        let group = |scope: u32| scopes.spots.get(scope as usize)?.map(|(group, _)| group);
+        let group = |scope: u32| *scopes.groups.get(scope as usize)?;
         let own = group(scope);
         let all = (0..end).filter(move |at| group(*at) == own && but.binary_search(at).is_err());
         only.iter().copied().chain(all)
@@ -129,8 +121,6 @@ pub(super) struct Scoped<'c> {
     pub(super) name: String,
     /// The scopes there that it may alias, in ascending order.
     pub(super) near: &'c [u32],
-    /// Its group and node.
-    pub(super) spot: Spot,
     /// Whether the relation knows it.
     pub(super) known: bool,
 }
@@ -143,30 +133,18 @@ impl Scopes {
     /// and tags that are added later make classes of other names, so old code and
     /// new may be inlined into each other.
     ///
-    /// `told_apart` are the pairs of the same list that LLVM answers by their
-    /// tags already, such as a [`Matrix`] of their lowered tags under rule
-    /// `llvm`: of those nothing is said, and a tag of which nothing is to be
-    /// said has no scope.
-    ///
     /// `domain` names the graph to LLVM. Modules that may be linked or inlined
     /// into each other may share a name only if their tags are of one graph.
     ///
     /// It takes time and memory in proportion to the number of pairs.
-    ///
-    /// # Panics
-    ///
-    /// If `told_apart` is of a shorter list.
     #[must_use]
     pub fn new<G: Borrow<Graph>>(
         domain: impl Into<String>,
         oracle: &Oracle<G>,
         tags: &[TagId],
-        told_apart: Option<&Matrix>,
     ) -> Self {
         let may = oracle.matrix(tags);
-        let apart = |a: usize, b: usize| {
-            !may.may_alias(a, b) && told_apart.is_none_or(|told| told.may_alias(a, b))
-        };
+        let apart = |a: usize, b: usize| !may.may_alias(a, b);
         // Classes by row, in the order of their first tags.
         let mut by_row: HashMap<Vec<u64>, u32> = HashMap::default();
         let mut first = Vec::new();
@@ -250,85 +228,39 @@ impl Scopes {
         self.members.get(scope as usize).map_or(&[], |members| members)
     }
 
-    /// Puts an access in a scope.
-    pub(super) fn enter(&mut self, forest: &Forest, scope: u32, spot: Spot, key: Key) {
+    /// Puts an access of a group of sources in a scope.
+    pub(super) fn enter(&mut self, scope: u32, group: u32, key: Key) {
         self.of.insert(key, scope);
         self.members.resize_with(self.names.len(), Vec::new);
-        self.spots.resize(self.names.len(), None);
+        self.groups.resize(self.names.len(), None);
         self.members[scope as usize].push(key);
-        if self.spots[scope as usize].replace(spot).is_none() {
-            self.at.entry(spot).or_default().push(scope);
-            let up = forest.up(spot.1).map(Some).chain([None]);
-            up.for_each(|node| self.below.entry((spot.0, node)).or_default().push(scope));
-        }
+        self.groups[scope as usize] = Some(group);
     }
 
-    /// The scopes of accesses that LLVM does not tell from one at a spot, in
-    /// ascending order.
-    pub(super) fn comparable(&self, forest: &Forest, (group, node): Spot) -> Vec<u32> {
-        let mut found = self.below.get(&(group, node)).cloned().unwrap_or_default();
-        let above = forest.up(node).skip(1).map(Some).chain(node.map(|_| None));
-        let above = above.filter_map(|node| self.at.get(&(group, node)));
-        above.for_each(|scopes| found.extend(scopes));
-        found.sort_unstable();
-        found
-    }
-
-    /// Adds a batch of classes, of which LLVM loses the pairs `lost`; without these
-    /// scopes speak of all pairs. Returns each class's scope. A list that would make
-    /// all take more than `most` bytes stays empty.
-    pub(super) fn add(
-        &mut self,
-        forest: &Forest,
-        relation: &Relation,
-        classes: &[Scoped<'_>],
-        lost: Option<&[(usize, usize)]>,
-        most: usize,
-    ) -> Vec<Option<u32>> {
-        let before = self.names.len() as u32;
-        let old = |class: &Scoped<'_>| match lost {
-            None => class.near.to_vec(),
-            Some(_) => {
-                let mut list = self.comparable(forest, class.spot);
-                list.retain(|scope| class.near.binary_search(scope).is_err());
-                list
-            }
-        };
-        let mut lists: Vec<Vec<u32>> = classes.iter().map(old).collect();
-        let mut speaks: Vec<bool> =
-            lists.iter().map(|list| lost.is_none() || !list.is_empty()).collect();
-        let pairs = lost.unwrap_or_default();
-        pairs.iter().for_each(|&(a, b)| (speaks[a], speaks[b]) = (true, true));
-        let mut numbers = vec![None; classes.len()];
-        for (at, class) in classes.iter().enumerate().filter(|&(at, _)| speaks[at]) {
-            let number = self.names.len() as u32;
-            numbers[at] = Some(number);
-            self.names.push(format!("{number} {}", class.name));
-        }
-        for &(a, b) in pairs {
-            lists[a].extend(numbers[b]);
-            lists[b].extend(numbers[a]);
-        }
-        let end = self.names.len() as u32;
-        let unknown = (0..classes.len()).filter(|&at| lost.is_none() && !classes[at].known);
-        let unknown: Vec<u32> = unknown.filter_map(|at| numbers[at]).collect();
-        for (at, mut list) in lists.into_iter().enumerate().filter(|&(at, _)| speaks[at]) {
-            let known = classes[at].known;
-            if lost.is_none() && known {
-                list.extend(relation.near(at).filter_map(|near| numbers[near]));
-                list.extend(&unknown);
+    /// Adds a batch of classes, a scope for each; returns the first scope. A list that
+    /// would make all take more than `most` bytes stays empty.
+    pub(super) fn add(&mut self, relation: &Relation, classes: &[Scoped<'_>], most: usize) -> u32 {
+        let first = self.names.len() as u32;
+        let number = |at: usize| first + at as u32;
+        let unknown = (0..classes.len()).filter(|&at| !classes[at].known);
+        let unknown: Vec<u32> = unknown.map(number).collect();
+        for (at, class) in classes.iter().enumerate() {
+            self.names.push(format!("{} {}", number(at), class.name));
+            let (mut list, mut end) = (class.near.to_vec(), first);
+            if class.known {
+                list.extend(relation.near(at).map(number).chain(unknown.iter().copied()));
+                end = number(classes.len());
             }
             list.sort_unstable();
             list.dedup();
             let fits = self.entries.saturating_add(list.len()) <= most / 4;
             self.entries += if fits { list.len() } else { 0 };
-            self.lists.push(match lost {
-                _ if !fits => List::Only(Vec::new()),
-                None => List::AllBut(if known { end } else { before }, list),
-                Some(_) => List::Only(list),
+            self.lists.push(match fits {
+                true => List::AllBut(end, list),
+                false => List::Only(Vec::new()),
             });
         }
-        numbers
+        first
     }
 }
 

@@ -82,7 +82,7 @@ fn all_ways(graph: &Graph, steps: [(Step, TagId); 3]) -> [u64; 4] {
     let tags: Vec<_> = graph.tags().collect();
     let mut lowering = Lowering::new(Options::new());
     lowering.lower(&oracle, tags.iter().copied()).unwrap();
-    let scopes = Scopes::new("hazard", &oracle, &tags, None);
+    let scopes = Scopes::new("hazard", &oracle, &tags);
     let both = ScopePlan { tags: &lowering, alone: false, scopes: &scopes, oracle: &oracle };
     let alone = ScopePlan { alone: true, ..both };
     [

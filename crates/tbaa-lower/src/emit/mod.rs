@@ -55,7 +55,9 @@ pub use crate::scopes::{ScopeNames, Scopes};
 pub use bisect::{Bisect, BisectError};
 pub use check::{Reason, Refusal, TagCheck};
 pub use emitter::{EmitError, Emitter};
-pub use jit::{Jit, JitError, JitOptions, Misuse, Tagged, TaggedCall, TaggedPlace, Tagging, Typed};
+pub use jit::{
+    Jit, JitError, JitOptions, Misuse, TagForm, Tagged, TaggedCall, TaggedPlace, Tagging, Typed,
+};
 #[cfg(feature = "serde")]
 pub use jit::{SaveError, SavedJit};
 pub use lowered::Lowered;
