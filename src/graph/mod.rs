@@ -8,7 +8,7 @@
 //! There are two doors. [`Graph::builder`] makes only well-formed nodes.
 //! [`Graph::insert`] and [`Graph::insert_group`] keep whatever a text said; what
 //! such a node means is read by [`TypeNode`] and [`Tag`], and whether LLVM
-//! would accept it is judged by [`crate::verify`].
+//! would accept it is judged by [`wellformed`](crate::wellformed).
 
 mod cycle;
 mod draft;

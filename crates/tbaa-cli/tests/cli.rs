@@ -376,8 +376,8 @@ fn what_fits_is_offered() {
 #[test]
 fn every_command_has_help_with_its_exit_status() {
     for command in [
-        "dump", "alias", "explain", "generic", "matrix", "check", "verify", "lint",
-        "stats", "types", "link", "strip", "bisect", "graph", "diff", "report", "blocks",
+        "dump", "alias", "explain", "generic", "matrix", "check", "verify", "lint", "stats",
+        "types", "link", "strip", "bisect", "graph", "diff", "report", "blocks",
     ] {
         let help = output(&[command, "--help"], b"");
         assert_eq!(help.status.code(), Some(0));
