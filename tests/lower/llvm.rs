@@ -5,11 +5,10 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
 
-use tbaa::{Access, Graph, Oracle, Rules, TagId};
+use tbaa::{Access, Graph, Oracle, TagId};
 use tbaa_lower::Lowering;
 
-use super::open::open;
-use super::random::{Case, case};
+use super::random::{Program, Way};
 use tbaa_tests::llvm::{Llvm, scratch};
 use tbaa_tests::setting;
 
@@ -40,27 +39,19 @@ pub(crate) fn grid(llvm: &Llvm, what: &str, graph: &Graph, tags: &[TagId]) -> Ve
     rows
 }
 
-/// Asks LLVM itself on each pair of one of the first `ours` accesses with any
-/// that it may meet.
-fn ask(
-    llvm: &Llvm,
-    what: &str,
-    (source, rules): (&Graph, Rules),
-    lowered: &Graph,
-    all: &[(Access, Option<TagId>)],
-    ours: usize,
-    meet: impl Fn(Access, usize) -> bool,
-) -> usize {
+/// Asks LLVM itself on each pair of one of our accesses with any that it may meet.
+fn ask(llvm: &Llvm, what: &str, program: &Program) -> usize {
+    let (all, ours) = program.accesses();
     let mut tags: Vec<TagId> = all.iter().filter_map(|&(_, tag)| tag).collect();
     tags.sort_unstable();
     tags.dedup();
-    let rows = grid(llvm, what, lowered, &tags);
+    let rows = grid(llvm, what, program.lowering.graph(), &tags);
     let place = |tag| tags.binary_search(&tag).unwrap();
-    let oracle = Oracle::new(source, rules);
+    let oracle = Oracle::new(&program.source, program.rules);
     let mut pairs = 0;
     for (i, &(a, tag_a)) in all[..ours].iter().enumerate() {
         for (j, &(b, tag_b)) in all.iter().enumerate().skip(i + 1) {
-            if !meet(a, j) {
+            if !program.meets(a, j, ours) {
                 continue;
             }
             pairs += 1;
@@ -74,54 +65,34 @@ fn ask(
     pairs
 }
 
-#[test]
-fn llvm_agrees_on_random_lowerings() {
+fn agrees(way: Way) {
     let Some(llvm) = Llvm::get() else { return };
     for grown in [false, true] {
         let wanted = setting("TBAA_PAIRS", 60_000);
         let mut seed = setting("TBAA_SEED", 1) as u64;
         let mut pairs = 0;
         while pairs < wanted {
-            let Case { graph, rules, lowering, .. } = case(seed, grown);
-            let all: Vec<_> =
-                lowering.sources().map(|access| (access, lowering.tag(access))).collect();
-            let (what, source) = (format!("seed {seed}"), (&graph, rules));
-            pairs += ask(llvm, &what, source, lowering.graph(), &all, all.len(), |_, _| true);
+            let what = format!("{way:?}, seed {seed}");
+            pairs += ask(llvm, &what, &Program::new(way, seed, grown));
             seed += 1;
         }
-        println!("closed, grown {grown}, to seed {seed}: LLVM 22 on {pairs} pairs, none unsound");
+        println!("{way:?}, grown {grown}, to seed {seed}: LLVM 22 on {pairs} pairs, none unsound");
     }
+}
+
+#[test]
+fn llvm_agrees_on_closed_lowerings() {
+    agrees(Way::Closed);
 }
 
 #[test]
 fn llvm_agrees_on_open_lowerings() {
-    agrees_on_open(false);
+    agrees(Way::Open);
 }
 
 #[test]
 fn llvm_agrees_on_mixed_lowerings() {
-    agrees_on_open(true);
-}
-
-fn agrees_on_open(mixed: bool) {
-    let Some(llvm) = Llvm::get() else { return };
-    for grown in [false, true] {
-        let wanted = setting("TBAA_PAIRS", 60_000);
-        let mut seed = setting("TBAA_SEED", 1) as u64;
-        let mut pairs = 0;
-        while pairs < wanted {
-            let open = open(seed, mixed, grown);
-            let (all, ours) = open.accesses();
-            let (what, source) =
-                (format!("mixed {mixed}, seed {seed}"), (&open.source, Rules::Union));
-            let meet = |a, j| open.meets(a, j, ours);
-            pairs += ask(llvm, &what, source, open.lowering.graph(), &all, ours, meet);
-            seed += 1;
-        }
-        println!(
-            "mixed {mixed}, grown {grown}, to seed {seed}: LLVM 22 on {pairs} pairs, none unsound"
-        );
-    }
+    agrees(Way::Mixed);
 }
 
 /// The pairs of stores that an `opt` calls `NoAlias`, by the numbers stored.
@@ -171,42 +142,31 @@ struct Asked {
 }
 
 impl Asked {
-    /// Asks on a closed lowering.
-    fn closed(seed: u64) -> Asked {
-        let Case { graph, rules, lowering, accesses } = case(seed, seed.is_multiple_of(2));
-        let tagged: Vec<Access> =
-            accesses.into_iter().filter(|&access| lowering.tag(access).is_some()).collect();
-        let tags: Vec<TagId> = tagged.iter().map(|&access| lowering.tag(access).unwrap()).collect();
-        let right = expected(&Oracle::new(&graph, rules), &tagged);
-        let pairs = tagged.len() * tagged.len().saturating_sub(1) / 2;
-        Asked { module: module(lowering.graph(), &tags), pairs, right }
-    }
-
-    /// Asks on an open or a mixed lowering: our tags with ours and with theirs.
-    fn open(seed: u64, mixed: bool) -> Asked {
-        let open = open(seed, mixed, seed.is_multiple_of(2));
-        let (all, ours) = open.accesses();
+    /// Our tags with ours and with clang's.
+    fn new(way: Way, seed: u64) -> Asked {
+        let program = Program::new(way, seed, seed.is_multiple_of(2));
+        let (all, ours) = program.accesses();
         let tagged = |&(access, tag): &(Access, Option<TagId>)| Some((access, tag?));
         let ours = all[..ours].iter().filter_map(tagged).count();
         let all: Vec<(Access, TagId)> = all.iter().filter_map(tagged).collect();
         let tags: Vec<TagId> = all.iter().map(|&(_, tag)| tag).collect();
-        let oracle = Oracle::new(&open.source, Rules::Union);
+        let oracle = Oracle::new(&program.source, program.rules);
         let (mut pairs, mut right) = (0, BTreeSet::new());
         for (i, &(a, _)) in all.iter().enumerate() {
             for (j, &(b, _)) in all.iter().enumerate().skip(i + 1) {
-                let asked = i < ours && open.meets(a, j, ours);
+                let asked = i < ours && program.meets(a, j, ours);
                 pairs += usize::from(asked);
                 if !asked || !oracle.may_alias(a, b) {
                     right.insert((i, j));
                 }
             }
         }
-        Asked { module: module(open.lowering.graph(), &tags), pairs, right }
+        Asked { module: module(program.lowering.graph(), &tags), pairs, right }
     }
 }
 
 /// Asks LLVM 22, 19 and 14 by `opt`, on a tenth of the pairs.
-fn older_agree(what: &str, asked: impl Fn(u64) -> Asked) {
+fn older_agree(way: Way) {
     if Llvm::get().is_none() {
         return;
     }
@@ -214,37 +174,37 @@ fn older_agree(what: &str, asked: impl Fn(u64) -> Asked) {
     for opt in ["opt-22", "opt-19", "opt-14"] {
         let (mut pairs, mut no, mut seed) = (0, 0, setting("TBAA_SEED", 1) as u64);
         while pairs < wanted {
-            let Asked { module: mut text, pairs: more, right } = asked(seed);
+            let Asked { module: mut text, pairs: more, right } = Asked::new(way, seed);
             if opt == "opt-14" {
                 text = text.replace("ptr %p", "i64* %p");
             }
-            let file = scratch(&format!("lower/older-{what}.ll"), text.as_bytes());
+            let file = scratch("lower/older.ll", text.as_bytes());
             let Some(found) = no_alias(opt, "tbaa", &file) else {
                 println!("skipped: there is no {opt}");
                 break;
             };
-            assert!(found.is_subset(&right), "{opt}, {what} {seed}: {:?}", &found - &right);
+            assert!(found.is_subset(&right), "{opt}, {way:?} {seed}: {:?}", &found - &right);
             pairs += more;
             no += found.len();
             seed += 1;
         }
-        println!("{what}, {opt}, to seed {seed}: {pairs} pairs, {no} NoAlias, none unsound");
+        println!("{way:?}, {opt}, to seed {seed}: {pairs} pairs, {no} NoAlias, none unsound");
     }
 }
 
 #[test]
 fn older_llvms_agree_on_closed_lowerings() {
-    older_agree("closed", Asked::closed);
+    older_agree(Way::Closed);
 }
 
 #[test]
 fn older_llvms_agree_on_open_lowerings() {
-    older_agree("open", |seed| Asked::open(seed, false));
+    older_agree(Way::Open);
 }
 
 #[test]
 fn older_llvms_agree_on_mixed_lowerings() {
-    older_agree("mixed", |seed| Asked::open(seed, true));
+    older_agree(Way::Mixed);
 }
 
 /// A module whose stores bear tags and scopes.
@@ -289,7 +249,7 @@ fn scopes_lose_nothing() {
     let (mut seed, mut asked) = (0, 0);
     while asked < 16 {
         seed += 1;
-        let Case { graph, rules, lowering, accesses } = case(seed, false);
+        let Program { source, rules, lowering, .. } = Program::new(Way::Closed, seed, false);
         if !lowering.options().scopes {
             continue;
         }
@@ -298,10 +258,11 @@ fn scopes_lose_nothing() {
             0 => ("scoped-noalias-aa", false),
             _ => ("scoped-noalias-aa,tbaa", true),
         };
+        let accesses: Vec<Access> = lowering.sources().collect();
         let text = scoped_module(&lowering, &accesses, tagged);
         let file = scratch("lower/scoped.ll", text.as_bytes());
         let found = no_alias("opt-22", pipeline, &file).expect("opt-22");
-        let right = expected(&Oracle::new(&graph, rules), &accesses);
+        let right = expected(&Oracle::new(&source, rules), &accesses);
         assert_eq!(found, right, "seed {seed}");
     }
 }

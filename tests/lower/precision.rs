@@ -9,7 +9,7 @@ use tbaa::spec::Spec;
 use tbaa::{Graph, Oracle, Rules, TagId};
 use tbaa_lower::{Lowering, Options, Source, access_paths, tags_of_clang};
 
-use super::open::declarations;
+use super::random::declarations;
 use tbaa_tests::Rng;
 use tbaa_tests::llvm::{Llvm, scratch};
 use tbaa_tests::lua;

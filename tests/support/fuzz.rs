@@ -18,6 +18,7 @@ use tbaa_ir::{Effects, Keep};
 use tbaa_lower::{Lowering, Options};
 
 use crate::engines::{RULES, every_engine};
+use crate::lowered::check;
 use crate::strategy::universes;
 use crate::universe::Universe;
 
@@ -367,12 +368,5 @@ pub fn lower(data: &[u8]) {
     let source = Oracle::new(&graph, rules);
     let mut lowering = Lowering::new(options);
     lowering.lower(&source, &tags).expect("small enough");
-    let llvm = Oracle::new(lowering.graph(), Rules::Llvm);
-    for a in lowering.sources() {
-        for b in lowering.sources() {
-            let lowered = llvm.may_alias(lowering.tag(a), lowering.tag(b));
-            assert!(lowered || !source.may_alias(a, b), "{rules}: {a:?} {b:?}");
-        }
-    }
-    assert!(lowering.check(&source).is_empty());
+    check(&rules.to_string(), &source, &lowering);
 }
