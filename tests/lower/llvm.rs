@@ -3,13 +3,12 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
-use std::process::Command;
 
 use tbaa::{Access, Graph, Oracle, TagId};
 use tbaa_lower::Lowering;
 
 use super::random::{Program, Way};
-use tbaa_tests::llvm::{Llvm, scratch};
+use tbaa_tests::llvm::{Evaluated, Llvm, aa_eval, scratch, stored};
 use tbaa_tests::setting;
 
 /// A module whose store of the number `k` bears the `k`th of the tags.
@@ -98,30 +97,12 @@ fn llvm_agrees_on_mixed_lowerings() {
 /// The pairs of stores that an `opt` calls `NoAlias`, by the numbers stored.
 /// `None` if there is no such program.
 fn no_alias(opt: &str, pipeline: &str, file: &Path) -> Option<BTreeSet<(usize, usize)>> {
-    let output = Command::new(opt)
-        .args(["-disable-output", "-passes=verify,aa-eval", "-evaluate-aa-metadata"])
-        .arg(format!("-aa-pipeline={pipeline}"))
-        .arg("-print-all-alias-modref-info")
-        .arg(file)
-        .output()
-        .ok()?;
-    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{opt}: {printed}");
-    let number = |store: &str| -> usize {
-        store.trim().strip_prefix("store i64 ").unwrap().split_once(',').unwrap().0.parse().unwrap()
+    let found = aa_eval(opt, &[], pipeline, file)?.into_iter();
+    let pair = |it: Evaluated| {
+        let [a, b] = it.pair.each_ref().map(|store| stored(store));
+        (it.answer == "NoAlias").then(|| (a.min(b), a.max(b)))
     };
-    let (mut found, mut lines) = (BTreeSet::new(), 0);
-    for line in printed.lines() {
-        let Some((answer, stores)) = line.trim().split_once(':') else { continue };
-        let Some((a, b)) = stores.split_once("<->") else { continue };
-        let (a, b) = (number(a), number(b));
-        lines += 1;
-        if answer == "NoAlias" {
-            found.insert((a.min(b), a.max(b)));
-        }
-    }
-    assert!(lines > 0 || !printed.contains("<->"), "{opt}: {printed:.300}");
-    Some(found)
+    Some(found.filter_map(pair).collect())
 }
 
 /// What the rule calls `NoAlias`, by the places in the list.
