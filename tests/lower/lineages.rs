@@ -9,95 +9,10 @@ use tbaa_lower::{
 };
 
 use super::llvm::grid;
+use super::random::{declare, records};
 use tbaa_tests::Rng;
 use tbaa_tests::llvm::Llvm;
 use tbaa_tests::setting;
-
-/// A record, and the numbers of those before it that are inside it.
-type Part = (Record, Vec<usize>);
-
-/// Random records of all that C has.
-fn records(rng: &mut Rng) -> Vec<Part> {
-    const SCALARS: [&str; 14] = [
-        "int",
-        "int",
-        "double",
-        "float",
-        "float",
-        "short",
-        "char",
-        "long",
-        "unsigned",
-        "void *",
-        "int *",
-        "struct S1 *",
-        "_Atomic int",
-        "_Complex float",
-    ];
-    let mut parts: Vec<Part> = Vec::new();
-    // The others end with an array of no length, and are inside none.
-    let mut nested: Vec<usize> = Vec::new();
-    for number in 0..3 + rng.below(5) {
-        let name = format!("S{number}");
-        // Some point to `struct S1`.
-        let union = number != 1 && rng.one_in(3);
-        let mut record = if union { Record::union(name) } else { Record::structure(name) };
-        let (mut inside, mut flexible) = (Vec::new(), false);
-        let members = 1 + rng.below(5);
-        for member in 0..members {
-            let field = format!("m{member}");
-            let one = match rng.below(8) {
-                0..3 if !nested.is_empty() => {
-                    inside.push(*rng.pick(&nested));
-                    format!("S{}", inside.last().unwrap())
-                }
-                3 => {
-                    let inner = Record::union("")
-                        .field("a", *rng.pick(&SCALARS))
-                        .field("b", *rng.pick(&SCALARS));
-                    record = record.field(field, inner);
-                    continue;
-                }
-                4 if !union => {
-                    record = record.bits(field, "unsigned", 1 + rng.below(9) as u32);
-                    continue;
-                }
-                _ => (*rng.pick(&SCALARS)).to_owned(),
-            };
-            let array = match rng.below(12) {
-                0 | 1 => " [3]",
-                2 => " [1]",
-                3 | 4 if !union && member > 0 && member + 1 == members => " []",
-                _ => "",
-            };
-            flexible |= array == " []";
-            record = record.field(field, format!("{one}{array}").as_str());
-        }
-        if !flexible {
-            nested.push(parts.len());
-        }
-        parts.push((record, inside));
-    }
-    parts
-}
-
-/// Declares records, after all that is inside them.
-fn declare(parts: &[Part], wanted: impl Fn(usize) -> bool) -> Declarations {
-    let mut with: Vec<bool> = (0..parts.len()).map(wanted).collect();
-    for at in (0..parts.len()).rev().filter(|&at| with[at]).collect::<Vec<_>>() {
-        reach(parts, at, &mut with);
-    }
-    let mut types = Declarations::new(Target::x86_64());
-    for ((record, _), _) in parts.iter().zip(with).filter(|&(_, with)| with) {
-        types.define(record.clone()).unwrap();
-    }
-    types
-}
-
-fn reach(parts: &[Part], at: usize, with: &mut [bool]) {
-    with[at] = true;
-    parts[at].1.iter().for_each(|&inside| reach(parts, inside, with));
-}
 
 /// One access of the linked program, by one lineage or by clang.
 struct Use {
