@@ -9,28 +9,13 @@ use tbaa_lower::Lowering;
 
 use super::random::{Program, Way};
 use tbaa_tests::llvm::{Evaluated, Llvm, aa_eval, scratch, stored};
+use tbaa_tests::random::{module_of, numbers};
 use tbaa_tests::setting;
-
-/// A module whose store of the number `k` bears the `k`th of the tags.
-fn module(graph: &Graph, tags: &[TagId]) -> String {
-    let metadata = tbaa_ir::write(graph);
-    // The first line lists the numbers of the tags.
-    let list = metadata.lines().next().unwrap();
-    let numbers: Vec<&str> =
-        list.split_once('{').unwrap().1.trim_end_matches('}').split(", ").collect();
-    let mut out = String::from("define void @f(ptr %p) {\n");
-    for (k, tag) in tags.iter().enumerate() {
-        let number = numbers[tag.index()];
-        out.push_str(&format!("  store i64 {k}, ptr %p, align 1, !tbaa {number}\n"));
-    }
-    out.push_str("  ret void\n}\n\n");
-    out + &metadata
-}
 
 /// LLVM's answer to each pair of tags, which its verifier must accept: `N` is
 /// `NoAlias`.
 pub(crate) fn grid(llvm: &Llvm, what: &str, graph: &Graph, tags: &[TagId]) -> Vec<String> {
-    let file = scratch("lower/random.ll", module(graph, tags).as_bytes());
+    let file = scratch("lower/random.ll", module_of(graph, tags.iter().copied()).as_bytes());
     let verdicts = llvm.aa(&["verify"], &file);
     assert!(verdicts.lines().all(|line| line == "accept"), "{what}: {verdicts}");
     let rows: Vec<String> = llvm.aa(&["grid"], &file).lines().map(str::to_owned).collect();
@@ -142,7 +127,8 @@ impl Asked {
                 }
             }
         }
-        Asked { module: module(program.lowering.graph(), &tags), pairs, right }
+        let module = module_of(program.lowering.graph(), tags.into_iter());
+        Asked { module, pairs, right }
     }
 }
 
@@ -193,9 +179,7 @@ fn scoped_module(lowering: &Lowering, accesses: &[Access], tagged: bool) -> Stri
     // Far beyond the numbers of the tags' nodes.
     const FIRST: usize = 1_000_000;
     let metadata = tbaa_ir::write(lowering.graph());
-    let list = metadata.lines().next().unwrap();
-    let numbers: Vec<&str> =
-        list.split_once('{').unwrap().1.trim_end_matches('}').split(", ").collect();
+    let numbers = numbers(&metadata);
     let names = lowering.scope_names();
     let mut lists = format!("!{FIRST} = !{{!\"{}\"}}\n", lowering.scope_domain());
     for (at, name) in names.iter().enumerate() {
