@@ -133,14 +133,14 @@ fn each_pair<G: Borrow<Graph>>(
 /// rest to need no more than `most` bytes: those that may alias most.
 fn relate<G: Borrow<Graph>>(answers: &Answers<'_, G>, classes: &[Class], most: usize) -> Related {
     let len = classes.len();
-    let weights: Vec<u64> = classes.iter().map(|class| class.members.len() as u64).collect();
+    let sizes: Vec<u64> = classes.iter().map(|class| class.members.len() as u64).collect();
     let plain: Vec<usize> = (0..len).filter(|&at| classes[at].members[0].size.is_none()).collect();
     let tags: Vec<TagId> = plain.iter().map(|&at| classes[at].members[0].tag).collect();
     let pairs = answers.oracle.pairs(&tags, answers.tags());
     let mut counts = vec![0_usize; len];
-    let mut may = weights.iter().map(|&sources| pairs_within(sources)).sum();
+    let mut may = sizes.iter().map(|&sources| pairs_within(sources)).sum();
     each_pair(answers, classes, &pairs, &plain, |a, b| {
-        may += weights[a] * weights[b];
+        may += sizes[a] * sizes[b];
         counts[a] += 1;
         counts[b] += 1;
     });
@@ -155,7 +155,7 @@ fn relate<G: Borrow<Graph>>(answers: &Answers<'_, G>, classes: &[Class], most: u
     for at in (0..len).filter(|&at| passed[at]) {
         counts[at] = 0;
     }
-    let relation = Relation::new(weights, &counts, |relate| {
+    let relation = Relation::new(sizes, &counts, |relate| {
         each_pair(answers, classes, &pairs, &plain, |a, b| {
             if !passed[a] && !passed[b] {
                 relate(a, b);

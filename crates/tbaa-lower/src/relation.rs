@@ -54,19 +54,19 @@ impl Row {
 pub(super) struct Relation {
     rows: Vec<Row>,
     /// The number of sources in each class, at least 1. Two classes have as many pairs
-    /// as the product of their weights.
-    pub(super) weights: Vec<u64>,
+    /// as the product of their sizes.
+    pub(super) sizes: Vec<u64>,
 }
 
 impl Relation {
     /// Returns the relation of the pairs that `each` calls back with, once each;
     /// `counts` are how many there are with each member.
     pub(super) fn new(
-        weights: Vec<u64>,
+        sizes: Vec<u64>,
         counts: &[usize],
         each: impl FnOnce(&mut dyn FnMut(usize, usize)),
     ) -> Relation {
-        let len = weights.len();
+        let len = sizes.len();
         let mut rows: Vec<Row> = counts.iter().map(|&count| Row::new(len, 1 + count)).collect();
         rows.iter_mut().enumerate().for_each(|(at, row)| row.add(at));
         each(&mut |a, b| {
@@ -78,7 +78,7 @@ impl Relation {
                 list.sort_unstable();
             }
         }
-        Relation { rows, weights }
+        Relation { rows, sizes }
     }
 
     /// The bytes of the row of a member with so many pairs.
@@ -87,7 +87,7 @@ impl Relation {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.weights.len()
+        self.sizes.len()
     }
 
     pub(super) fn related(&self, a: usize, b: usize) -> bool {
@@ -122,8 +122,8 @@ impl Relation {
         chosen.chain(list.iter().map(|&at| at as usize)).chain(ones(bits.iter().copied()))
     }
 
-    pub(super) fn weight_of(&self, members: &[u32]) -> u64 {
-        members.iter().fold(0, |sum: u64, &at| sum.saturating_add(self.weights[at as usize]))
+    pub(super) fn size_of(&self, members: &[u32]) -> u64 {
+        members.iter().fold(0, |sum: u64, &at| sum.saturating_add(self.sizes[at as usize]))
     }
 }
 
