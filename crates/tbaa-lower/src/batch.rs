@@ -324,7 +324,7 @@ mod tests {
             lowering.lower(&oracle, &tags[..tags.len() - 1]).unwrap();
             lowering.lower(&oracle, [tags[40]]).unwrap();
             assert_eq!(lowering.check(&oracle), []);
-            let entries = lowering.scopes.lists.iter().map(|list| list.parts().1.len());
+            let entries = lowering.scopes.lists.iter().map(|list| list.but.len());
             assert!(4 * entries.sum::<usize>() <= bytes, "{bytes}");
             let bare = |&&tag: &&_| lowering.tag(tag).is_none();
             let bare: Vec<_> = tags.iter().filter(bare).collect();

@@ -187,10 +187,9 @@ impl Saved<'_> {
             print.number(number(source.scope));
         }
         for (name, list) in self.scope_names.iter().zip(&self.scope_lists) {
-            let (end, list) = list.parts();
             print.bytes(name.as_bytes());
-            print.number(u64::from(end));
-            list.iter().for_each(|&scope| print.number(u64::from(scope)));
+            print.number(u64::from(list.end));
+            list.but.iter().for_each(|&scope| print.number(u64::from(scope)));
         }
         print.to_string()
     }
@@ -347,14 +346,14 @@ impl Lowering {
     ) -> Result<IndexMap<Key, Entry>, LoadError> {
         let scopes = self.scopes.names.len();
         let wrong = |list: &List| {
-            let (end, list) = list.parts();
-            let last = list.last().map_or(0, |&last| last as usize + 1);
-            last.max(end as usize) > scopes || !list.is_sorted_by(|a, b| a < b)
+            let List { end, but } = list;
+            let last = but.last().map_or(0, |&last| last as usize + 1);
+            last.max(*end as usize) > scopes || !but.is_sorted_by(|a, b| a < b)
         };
         if self.scopes.lists.len() != scopes || self.scopes.lists.iter().any(wrong) {
             return Err(LoadError::Damaged("its scopes"));
         }
-        self.scopes.entries = self.scopes.lists.iter().map(|list| list.parts().1.len()).sum();
+        self.scopes.entries = self.scopes.lists.iter().map(|list| list.but.len()).sum();
         let mut entries: IndexMap<Key, Entry> = IndexMap::default();
         for SavedSource { key, node, why, private, scope } in saved {
             let key = restored_key(source, key)?;

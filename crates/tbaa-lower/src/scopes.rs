@@ -9,23 +9,23 @@
 //! LLVM: `ScopedNoAliasAAResult`, `MDNode::getMostGenericAliasScope`.
 
 use std::borrow::Borrow;
-use std::fmt::Write;
 
 use super::relation::Relation;
 use super::source::Key;
-use tbaa::{Access, Graph, Oracle, TagId};
+use tbaa::{Access, Graph, Oracle};
 use tbaa_lex::table::HashMap;
 
 /// Classes of accesses, each with a scope, and which classes do not alias.
 ///
-/// Those of a [`Lowering`](super::Lowering) grow with it: [`Lowering::scopes`].
-/// Those of [`Scopes::new`] are exact, and need no lowering.
+/// They belong to a [`Lowering`](super::Lowering) with [`Options::scopes`], and grow with
+/// it. What a scope stands for never changes, so old code and new may be inlined into
+/// each other.
 ///
-/// [`Lowering::scopes`]: super::Lowering::scopes
+/// [`Options::scopes`]: super::Options::scopes
 ///
 /// ```
-/// use tbaa_lower::emit::Scopes;
 /// use tbaa::{Graph, Oracle, Rules};
+/// use tbaa_lower::{Lowering, Options};
 ///
 /// let mut graph = Graph::new();
 /// let mut b = graph.builder();
@@ -35,10 +35,10 @@ use tbaa_lex::table::HashMap;
 /// let tags = [b.struct_tag(int, int, 0, false)?, b.struct_tag(float, float, 0, false)?];
 ///
 /// let oracle = Oracle::new(&graph, Rules::Union);
-/// let scopes = Scopes::new("my JIT", &oracle, &tags);
-/// let names = scopes.of(tags[0]).unwrap();
-/// assert_eq!(names.own, ["0 (int, int, 0)"]);
-/// assert_eq!(names.noalias, ["1 (float, float, 0)"]);
+/// let mut lowering = Lowering::new(Options::new().scopes());
+/// lowering.lower(&oracle, tags).unwrap();
+/// let names = lowering.scopes().of(tags[0]).unwrap();
+/// assert_eq!((names.own, names.noalias), (vec!["0 int"], vec!["1 float"]));
 /// # Ok::<(), tbaa::BuildError>(())
 /// ```
 ///
@@ -60,22 +60,13 @@ pub struct Scopes {
     pub(super) entries: usize,
 }
 
-/// Scopes that an access does not alias, in ascending order.
-#[derive(Clone, Debug)]
+/// Scopes that an access does not alias: all of its group below `end`, but some.
+#[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(super) enum List {
-    Only(Vec<u32>),
-    /// All of its group below a number, but these.
-    AllBut(u32, Vec<u32>),
-}
-
-impl List {
-    pub(super) fn parts(&self) -> (u32, &[u32]) {
-        match self {
-            List::Only(list) => (0, list),
-            List::AllBut(end, list) => (*end, list),
-        }
-    }
+pub(super) struct List {
+    pub(super) end: u32,
+    /// In ascending order.
+    pub(super) but: Vec<u32>,
 }
 
 /// What an access bears: its scope, and those that it does not alias. Both are
@@ -92,13 +83,10 @@ impl<'l> AccessScopes<'l> {
     /// Returns the scopes of its `!noalias` list, in ascending order.
     pub fn noalias(&self) -> impl Iterator<Item = u32> + use<'l> {
         let (scope, scopes) = (self.scope, self.scopes);
-        let list = &scopes.lists[scope as usize];
-        let (end, but) = list.parts();
-        let only = if let List::Only(list) = list { &list[..] } else { &[] };
+        let List { end, but } = &scopes.lists[scope as usize];
         let group = |scope: u32| *scopes.groups.get(scope as usize)?;
         let own = group(scope);
-        let all = (0..end).filter(move |at| group(*at) == own && but.binary_search(at).is_err());
-        only.iter().copied().chain(all)
+        (0..*end).filter(move |at| group(*at) == own && but.binary_search(at).is_err())
     }
 }
 
@@ -126,52 +114,6 @@ pub(super) struct Scoped<'c> {
 }
 
 impl Scopes {
-    /// Finds the classes of `tags`, by a rule's answers on all pairs.
-    ///
-    /// Tags that answer alike are a class. So LLVM answers `NoAlias` on exactly the
-    /// pairs on which the rule does. What a scope stands for never changes: types
-    /// and tags that are added later make classes of other names, so old code and
-    /// new may be inlined into each other.
-    ///
-    /// `domain` names the graph to LLVM. Modules that may be linked or inlined
-    /// into each other may share a name only if their tags are of one graph.
-    ///
-    /// It takes time and memory in proportion to the number of pairs.
-    #[must_use]
-    pub fn new<G: Borrow<Graph>>(
-        domain: impl Into<String>,
-        oracle: &Oracle<G>,
-        tags: &[TagId],
-    ) -> Self {
-        let may = oracle.matrix(tags);
-        let apart = |a: usize, b: usize| !may.may_alias(a, b);
-        // Classes by row, in the order of their first tags.
-        let mut by_row: HashMap<Vec<u64>, u32> = HashMap::default();
-        let mut first = Vec::new();
-        let mut scopes = Scopes { domain: domain.into(), ..Scopes::default() };
-        for (a, &tag) in tags.iter().enumerate() {
-            let key = Key { tag, size: None };
-            let mut row = vec![0_u64; tags.len().div_ceil(64)];
-            (0..tags.len()).filter(|&b| apart(a, b)).for_each(|b| row[b / 64] |= 1 << (b % 64));
-            if scopes.of.contains_key(&key) || row.iter().all(|&word| word == 0) {
-                continue;
-            }
-            let class = *by_row.entry(row).or_insert_with(|| {
-                first.push(a);
-                scopes.members.push(Vec::new());
-                first.len() as u32 - 1
-            });
-            scopes.of.insert(key, class);
-            scopes.members[class as usize].push(key);
-        }
-        for (members, &a) in scopes.members.iter().zip(&first) {
-            scopes.names.push(name(oracle.graph(), members));
-            let list = (0_u32..).zip(&first).filter(|&(_, &b)| apart(a, b)).map(|(b, _)| b);
-            scopes.lists.push(List::Only(list.collect()));
-        }
-        scopes
-    }
-
     /// Returns the number of scopes: of classes.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -193,10 +135,11 @@ impl Scopes {
         Some(ScopeNames { domain: &self.domain, own, noalias, rows: Vec::new() })
     }
 
-    /// Returns the scopes of a call that makes the accesses `touched` only, and accesses that nothing else can make: those that the call
-    /// leaves alone. A call is in no scope itself.
+    /// Returns the scopes of a call that makes the accesses `touched`, and others only to
+    /// memory that nobody else can access: those that the call leaves alone. A call is in
+    /// no scope itself.
     ///
-    /// `oracle` is the one that the scopes were made with, grown or not.
+    /// `oracle` is the one that the tags were lowered with, grown or not.
     #[must_use]
     pub fn of_call<G: Borrow<Graph>, A: Into<Access> + Copy>(
         &self,
@@ -255,32 +198,8 @@ impl Scopes {
             list.dedup();
             let fits = self.entries.saturating_add(list.len()) <= most / 4;
             self.entries += if fits { list.len() } else { 0 };
-            self.lists.push(match fits {
-                true => List::AllBut(end, list),
-                false => List::Only(Vec::new()),
-            });
+            self.lists.push(if fits { List { end, but: list } } else { List::default() });
         }
         first
     }
-}
-
-/// The name of a class: the numbers of its tags, which no other class can have,
-/// and what the first is called.
-fn name(graph: &Graph, members: &[Key]) -> String {
-    let mut name = String::new();
-    for (position, key) in members.iter().enumerate() {
-        let index = key.tag.index();
-        let _ = match (position, graph.tag(key.tag)) {
-            (0, Ok(parts)) => {
-                let of = |ty| {
-                    let name = graph.ty(ty).name().unwrap_or_default();
-                    String::from_utf8_lossy(name).into_owned()
-                };
-                let (base, access) = (of(parts.base), of(parts.access));
-                write!(name, "{index} ({base}, {access}, {})", parts.offset)
-            }
-            _ => write!(name, " {index}"),
-        };
-    }
-    name
 }

@@ -4,7 +4,7 @@ use inkwell::context::Context;
 use tbaa::declare::Policy;
 use tbaa::{Format, Graph, Oracle, Rules, TagId};
 use tbaa_inkwell::{LlvmSink, Tagger};
-use tbaa_lower::emit::{Bisect, Lowered, Plan, ScopePlan, Scopes};
+use tbaa_lower::emit::{Bisect, Lowered, Plan};
 use tbaa_lower::{Lowering, Options};
 
 use crate::random::{self, Shape, Universe};
@@ -64,11 +64,6 @@ fn compare(what: &str, graph: &Graph, tags: &[TagId], rules: Rules) -> (usize, u
     let both = Lowered::new(&scoped, &oracle);
     assert_eq!(module_of(&name("both"), &both, tags), promised, "{what}");
     assert_eq!(module_of(&name("alone"), &both.scopes_alone(), tags), promised, "{what}");
-
-    // Scopes without a lowering.
-    let scopes = Scopes::new(what, &oracle, tags);
-    let plan = ScopePlan { tags: graph, alone: true, scopes: &scopes, oracle: &oracle };
-    assert_eq!(module_of(&name("scopes"), &plan, tags), promised, "{what}");
     (count(&promised), count(&expected))
 }
 

@@ -61,7 +61,7 @@ pub use jit::{
 #[cfg(feature = "serde")]
 pub use jit::{SaveError, SavedJit};
 pub use lowered::Lowered;
-pub use plan::{Attachments, ClassPlan, Plan, Planned, ScopePlan};
+pub use plan::{Attachments, ClassPlan, Plan, Planned};
 pub use recorded::{Recorded, Recorder};
 pub use sink::{Sink, SinkOperand};
 pub use sinks::TextSink;
