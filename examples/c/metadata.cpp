@@ -65,12 +65,12 @@ int main() {
     tbaa_sink sink = tbaa_llvm_sink(llvm::wrap(&context));
     tbaa_emitter *emitter;
     must(tbaa_emitter_new(&sink, &emitter));
-    tbaa_plan plan{tbaa_context_oracle(types), nullptr, nullptr, false};
+    const tbaa_oracle *oracle = tbaa_context_oracle(types);
     auto attach = [&](llvm::Instruction *instruction, const char *path) {
         tbaa_tag tag;
         must(tbaa_tag_of(types, tbaa_cstr(path), &tag));
         tbaa_attachments nodes;
-        must(tbaa_emit_access(emitter, &plan, tbaa_access(tag, TBAA_EFFECT_BOTH), &nodes));
+        must(tbaa_emit_access(emitter, oracle, tbaa_access(tag, TBAA_EFFECT_BOTH), &nodes));
         tbaa_llvm_attach(llvm::wrap(instruction), &nodes);
         return instruction;
     };

@@ -44,7 +44,6 @@ fn write(
 ) -> String {
     let policy = match policy {
         Policy::Clang => "clang",
-        Policy::ClangNew => "clang_new",
         Policy::Rfc => "rfc",
     };
     let mut text = format!("Spec(\n    name: {name:?},\n");

@@ -156,9 +156,7 @@ const SPEC: &str = r#"Spec(name: "runtime", declare: Declare(
 #[test]
 fn rust_and_ron_give_one_graph() {
     let Some((target, host)) = host().filter(|_| size_of::<usize>() == 8) else { return };
-    for (policy, word) in
-        [(Policy::Clang, "clang"), (Policy::ClangNew, "clang_new"), (Policy::Rfc, "rfc")]
-    {
+    for (policy, word) in [(Policy::Clang, "clang"), (Policy::Rfc, "rfc")] {
         let mut types = Declarations::new(host.clone()).into_tagged(policy);
         let mut graph = Graph::new();
         let mut typed = Accesses { types: &mut types, graph: &mut graph, paths: Vec::new() };

@@ -6,8 +6,9 @@ use std::thread;
 use tbaa::declare::{Declarations, Record, Target};
 use tbaa::raw::RawGraph;
 use tbaa::{Graph, NodeId, Oracle, Rules, TagId};
-use tbaa_lower::ScopeForm;
-use tbaa_lower::emit::{Emitter, Jit, JitError, JitOptions, Recorder, Sink, TaggedPlace, TextSink};
+use tbaa_lower::emit::{
+    Emitter, Jit, JitError, JitOptions, Recorder, Sink, TagForm, TaggedPlace, TextSink,
+};
 
 use tbaa_tests::setting;
 
@@ -159,7 +160,8 @@ fn nothing_stays_without_a_tag_in_silence() {
     assert!(matches!(error, JitError::Declare(_)), "{error}");
     let error = closed.place("*void").unwrap_err().to_string();
     assert!(error.starts_with("no tag for \"*void\": it has no value"), "{error}");
-    let mut clang = Jit::with_options(types, JitOptions::new().as_clang()).unwrap();
+    let options = JitOptions::new().form(TagForm::Clang);
+    let mut clang = Jit::with_options(types, options).unwrap();
     assert!(clang.place("B.b").unwrap_err().to_string().starts_with("no tag for \"B.b\""));
     let error = clang.sized("B.a", 16).unwrap_err().to_string();
     assert_eq!(
@@ -168,11 +170,12 @@ fn nothing_stays_without_a_tag_in_silence() {
          the access, or leave it without a tag"
     );
     // Scopes alone are something.
-    let mut alone = jit(JitOptions::new().scopes_alone());
+    let mut alone = jit(JitOptions::new().form(TagForm::Scopes));
     let [a, b] = ["*int", "*float"].map(|path| alone.place(path).unwrap());
     assert!(a.nodes().tag.is_none() && b.nodes().noalias.is_some());
-    let mut lost = jit(JitOptions::new().scopes(ScopeForm::Lost));
-    assert!(lost.place("*int").unwrap().nodes().tag.is_some());
+    let mut both = jit(JitOptions::new().form(TagForm::LoweredScopes));
+    let place = both.place("*int").unwrap();
+    assert!(place.nodes().tag.is_some() && place.nodes().alias_scope.is_some());
 }
 
 /// A tag on a call or in a copy does not say that memory is immutable.

@@ -3,11 +3,10 @@
 //! By default one of 1,499 or 499 graphs is compared, from `TBAA_SMALL_FROM` on. All of them:
 //! `TBAA_SMALL=1 cargo test --release -p tbaa-tests --test llvm small -- --nocapture`.
 
-use std::fmt::Write as _;
-
 use tbaa::wellformed::Verifier;
 use tbaa::{Graph, Oracle, Rules};
 use tbaa_tests::llvm::{Llvm, scratch};
+use tbaa_tests::random::{numbers, stores};
 use tbaa_tests::small::{Shape, share, universe};
 use tbaa_tests::universe::Universe;
 
@@ -34,20 +33,12 @@ fn module(universes: &[Universe]) -> String {
         })
         .collect();
     let metadata = tbaa_ir::write(&graph);
-    // The first line lists the numbers of the tags.
-    let list = metadata.lines().next().unwrap();
-    let numbers = list.split_once('{').unwrap().1.trim_end_matches('}');
-    let numbers: Vec<_> = numbers.split(", ").collect();
-    let place: std::collections::HashMap<_, _> = graph.tags().zip(numbers).collect();
-    let mut out = String::new();
-    for (at, tags) in tags.iter().enumerate() {
-        _ = writeln!(out, "define void @f{at}(ptr %p) {{");
-        for (k, tag) in tags.iter().enumerate() {
-            _ = writeln!(out, "  store i64 {k}, ptr %p, align 1, !tbaa {}", place[tag]);
-        }
-        out.push_str("  ret void\n}\n");
-    }
-    out + "\n" + &metadata
+    let numbers = numbers(&metadata);
+    let functions = tags.iter().enumerate();
+    let functions: String = functions
+        .map(|(at, tags)| stores(&format!("f{at}"), &numbers, tags.iter().copied()))
+        .collect();
+    functions + "\n" + &metadata
 }
 
 impl Tally {

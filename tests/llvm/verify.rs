@@ -74,10 +74,10 @@ fn well_formed(rng: &mut Rng) -> (Vec<String>, Vec<String>) {
     let format = if rng.one_in(2) { Format::Old } else { Format::New };
     let universe = Universe { format, structs: 1 + rng.below(4), tags: 8, shape: Shape::Any };
     let written = tbaa_ir::write(&random::graph(rng, &universe));
-    let mut lines =
-        written.lines().filter(|line| !line.is_empty() && !line.starts_with("!tbaa.types"));
-    let list = lines.next().unwrap().split_once('{').unwrap().1.trim_end_matches('}').to_owned();
-    (lines.map(str::to_owned).collect(), list.split(", ").map(str::to_owned).collect())
+    let lines = written.lines().skip(1);
+    let lines = lines.filter(|line| !line.is_empty() && !line.starts_with("!tbaa.types"));
+    let numbers = random::numbers(&written).into_iter().map(str::to_owned);
+    (lines.map(str::to_owned).collect(), numbers.collect())
 }
 
 /// A few nodes by hand: both formats under one root, old scalars of two

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use tbaa::declare::{Declarations, Policy, Record, Target};
 use tbaa::{Graph, Oracle, Rules};
-use tbaa_lower::{Lowering, Options, ScopeForm};
+use tbaa_lower::{Lowering, Options};
 
 use tbaa_tests::setting;
 
@@ -33,10 +33,12 @@ fn shape(at: usize, knot: bool) -> (Record, Vec<String>) {
 }
 
 /// Adds shapes one by one; the time of each tenth of them, a shape.
-fn grow(shapes: usize, scopes: ScopeForm, knot: bool) -> (Vec<Duration>, Lowering) {
+fn grow(shapes: usize, scopes: bool, knot: bool) -> (Vec<Duration>, Lowering) {
     let mut oracle = Oracle::new(Graph::new(), Rules::Union);
     let mut types = Declarations::new(Target::x86_64()).into_tagged(Policy::Rfc);
-    let mut lowering = Lowering::new(Options::new().lineage("growing").scopes(scopes));
+    let mut options = Options::new().lineage("growing");
+    options.scopes = scopes;
+    let mut lowering = Lowering::new(options);
     let bare = ["*char", "*int", "*double", "*void *"];
     let tags = oracle.update(|graph| types.tags(graph, &bare)).unwrap();
     lowering.lower(&oracle, &tags).unwrap();
@@ -58,21 +60,18 @@ fn grow(shapes: usize, scopes: ScopeForm, knot: bool) -> (Vec<Duration>, Lowerin
 fn shapes_one_by_one() {
     let shapes = setting("TBAA_SHAPES", 60);
     for knot in [false, true] {
-        for scopes in [ScopeForm::None, ScopeForm::Lost, ScopeForm::All] {
+        for scopes in [false, true] {
             let (times, lowering) = grow(shapes, scopes, knot);
             let lost = lowering.lost();
             println!(
-                "{shapes} shapes, knot {knot}, scopes {scopes:?}: {} lost, {} scopes; a shape of \
+                "{shapes} shapes, knot {knot}, scopes {scopes}: {} lost, {} scopes; a shape of \
                  each tenth takes {times:?}",
                 lost.pairs,
                 lowering.scopes().len(),
             );
             assert_eq!(lost.pairs > 0, knot);
-            match scopes {
-                ScopeForm::None => assert!(lowering.scopes().is_empty()),
-                ScopeForm::Lost => assert_eq!(lowering.scopes().is_empty(), !knot),
-                ScopeForm::All => assert!(lowering.scopes().len() > shapes),
-            }
+            assert_eq!(lowering.scopes().len() > shapes, scopes);
+            assert_eq!(lowering.scopes().is_empty(), !scopes);
         }
     }
 }

@@ -10,135 +10,47 @@ use tbaa_lower::{
 };
 
 use super::llvm::grid;
+use super::random::{declare, records};
 use tbaa_tests::Rng;
 use tbaa_tests::llvm::Llvm;
 use tbaa_tests::setting;
 
-/// A record, and the numbers of those before it that are inside it.
-type Part = (Record, Vec<usize>);
-
-/// Random records of all that C has.
-fn records(rng: &mut Rng) -> Vec<Part> {
-    const SCALARS: [&str; 14] = [
-        "int",
-        "int",
-        "double",
-        "float",
-        "float",
-        "short",
-        "char",
-        "long",
-        "unsigned",
-        "void *",
-        "int *",
-        "struct S1 *",
-        "_Atomic int",
-        "_Complex float",
-    ];
-    let mut parts: Vec<Part> = Vec::new();
-    // The others end with an array of no length, and are inside none.
-    let mut nested: Vec<usize> = Vec::new();
-    for number in 0..3 + rng.below(5) {
-        let name = format!("S{number}");
-        // Some point to `struct S1`.
-        let union = number != 1 && rng.one_in(3);
-        let mut record = if union { Record::union(name) } else { Record::structure(name) };
-        let (mut inside, mut flexible) = (Vec::new(), false);
-        let members = 1 + rng.below(5);
-        for member in 0..members {
-            let field = format!("m{member}");
-            let one = match rng.below(8) {
-                0..3 if !nested.is_empty() => {
-                    inside.push(*rng.pick(&nested));
-                    format!("S{}", inside.last().unwrap())
-                }
-                3 => {
-                    let inner = Record::union("")
-                        .field("a", *rng.pick(&SCALARS))
-                        .field("b", *rng.pick(&SCALARS));
-                    record = record.field(field, inner);
-                    continue;
-                }
-                4 if !union => {
-                    record = record.bits(field, "unsigned", 1 + rng.below(9) as u32);
-                    continue;
-                }
-                _ => (*rng.pick(&SCALARS)).to_owned(),
-            };
-            let array = match rng.below(12) {
-                0 | 1 => " [3]",
-                2 => " [1]",
-                3 | 4 if !union && member > 0 && member + 1 == members => " []",
-                _ => "",
-            };
-            flexible |= array == " []";
-            record = record.field(field, format!("{one}{array}").as_str());
-        }
-        if !flexible {
-            nested.push(parts.len());
-        }
-        parts.push((record, inside));
-    }
-    parts
-}
-
-/// Declares records, after all that is inside them.
-fn declare(parts: &[Part], wanted: impl Fn(usize) -> bool) -> Declarations {
-    let mut with: Vec<bool> = (0..parts.len()).map(wanted).collect();
-    for at in (0..parts.len()).rev().filter(|&at| with[at]).collect::<Vec<_>>() {
-        reach(parts, at, &mut with);
-    }
-    let mut types = Declarations::new(Target::x86_64());
-    for ((record, _), _) in parts.iter().zip(with).filter(|&(_, with)| with) {
-        types.define(record.clone()).unwrap();
-    }
-    types
-}
-
-fn reach(parts: &[Part], at: usize, with: &mut [bool]) {
-    with[at] = true;
-    parts[at].1.iter().for_each(|&inside| reach(parts, inside, with));
-}
-
-/// One access of the linked program.
+/// One access of the linked program, by one lineage or by clang.
 struct Use {
-    /// Whose tag it is.
+    /// The lineage that made the tag; `CLANG` for clang.
     lineage: usize,
-    /// Of clang's, the lineages that are told that clang makes it, a bit each.
+    /// For an access by clang: bit `n` is set if lineage `n` was told of it.
     told: u8,
-    /// What it accesses, by the declarations of all.
+    /// What it accesses, by the declarations of all lineages together.
     access: Access,
     /// Its tag in the linked program.
     tag: Option<TagId>,
-    /// clang's own tag for it.
+    /// The tag that clang gives to the same access.
     clang: Option<TagId>,
-    /// Whether it is to memory that no other lineage accesses, but a fork,
+    /// Whether its lineage declared the memory private.
     private: bool,
-    /// and whether all lineages are forks of one.
+    /// Whether all lineages are forks of one. Forks share their private memory.
     forked: bool,
-    /// Whether it aliases everything.
+    /// Whether its tag aliases everything.
     universal: bool,
 }
 
-impl Use {
-    fn is_of_clang(&self) -> bool {
-        self.lineage == usize::MAX
-    }
+/// In place of a lineage's number, for clang.
+const CLANG: usize = usize::MAX;
 
-    /// Whether a lineage's access and another may alias, as far as was promised:
-    /// private memory is one lineage's, and a lineage is told what clang accesses
-    /// by name.
+impl Use {
+    /// Whether two accesses may reach the same bytes, if every lineage and clang keep
+    /// their promises. Only then must LLVM answer what the rule does.
     fn meets(&self, other: &Use) -> bool {
-        let alone = |one: &Use, other: &Use| one.private && !other.universal;
-        let told = |one: &Use, other: &Use| one.told >> other.lineage & 1 != 0;
-        match (self.is_of_clang(), other.is_of_clang()) {
-            (false, false) => {
-                let same = self.lineage == other.lineage || self.forked;
-                same || !(alone(self, other) || alone(other, self))
-            }
-            (true, false) => told(self, other) && !other.private,
-            (false, true) => told(other, self) && !self.private,
-            (true, true) => false,
+        match (self.lineage, other.lineage) {
+            (CLANG, CLANG) => false,
+            // A lineage was told of all that clang accesses by name, and clang stays out
+            // of private memory.
+            (CLANG, lineage) => self.told >> lineage & 1 != 0 && !other.private,
+            (_, CLANG) => other.meets(self),
+            (one, two) if one == two || self.forked => true,
+            // Another lineage comes to private memory only by a tag that aliases all.
+            _ => (!self.private || other.universal) && (!other.private || self.universal),
         }
     }
 }
@@ -164,8 +76,8 @@ struct Lineage {
 }
 
 impl Lineage {
-    /// Lowers some accesses in random steps; `keep` tells whose memory no other
-    /// lineage accesses.
+    /// Lowers some of the paths' accesses, in steps of random length. `private` tells for
+    /// a tag whether its memory is this lineage's own.
     fn grow(&mut self, rng: &mut Rng, paths: &[String], private: impl Fn(&Graph, TagId) -> bool) {
         let mut paths: Vec<&String> = paths.iter().filter(|_| !rng.one_in(3)).collect();
         for at in (1..paths.len()).rev() {
@@ -305,7 +217,7 @@ impl Program {
             let base = source.ty(source.tag(from).unwrap().base).name().unwrap();
             let record = number_of(std::str::from_utf8(base).unwrap());
             let told = record.map_or(u8::MAX, |record| told_of[record]);
-            let (lineage, access, clang) = (usize::MAX, from.into(), tag);
+            let (lineage, access, clang) = (CLANG, from.into(), tag);
             let (private, universal) = (false, false);
             let one = Use { lineage, told, access, tag, clang, private, forked, universal };
             program.uses.push(one);

@@ -3,36 +3,19 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
-use std::process::Command;
 
-use tbaa::{Access, Graph, Oracle, Rules, TagId};
-use tbaa_lower::{Lowering, ScopeForm};
+use tbaa::{Access, Graph, Oracle, TagId};
+use tbaa_lower::Lowering;
 
-use super::open::open;
-use super::random::{Case, case};
-use tbaa_tests::llvm::{Llvm, scratch};
+use super::random::{Program, Way};
+use tbaa_tests::llvm::{Evaluated, Llvm, aa_eval, scratch, stored};
+use tbaa_tests::random::{module_of, numbers};
 use tbaa_tests::setting;
-
-/// A module whose store of the number `k` bears the `k`th of the tags.
-fn module(graph: &Graph, tags: &[TagId]) -> String {
-    let metadata = tbaa_ir::write(graph);
-    // The first line lists the numbers of the tags.
-    let list = metadata.lines().next().unwrap();
-    let numbers: Vec<&str> =
-        list.split_once('{').unwrap().1.trim_end_matches('}').split(", ").collect();
-    let mut out = String::from("define void @f(ptr %p) {\n");
-    for (k, tag) in tags.iter().enumerate() {
-        let number = numbers[tag.index()];
-        out.push_str(&format!("  store i64 {k}, ptr %p, align 1, !tbaa {number}\n"));
-    }
-    out.push_str("  ret void\n}\n\n");
-    out + &metadata
-}
 
 /// LLVM's answer to each pair of tags, which its verifier must accept: `N` is
 /// `NoAlias`.
 pub(crate) fn grid(llvm: &Llvm, what: &str, graph: &Graph, tags: &[TagId]) -> Vec<String> {
-    let file = scratch("lower/random.ll", module(graph, tags).as_bytes());
+    let file = scratch("lower/random.ll", module_of(graph, tags.iter().copied()).as_bytes());
     let verdicts = llvm.aa(&["verify"], &file);
     assert!(verdicts.lines().all(|line| line == "accept"), "{what}: {verdicts}");
     let rows: Vec<String> = llvm.aa(&["grid"], &file).lines().map(str::to_owned).collect();
@@ -40,27 +23,19 @@ pub(crate) fn grid(llvm: &Llvm, what: &str, graph: &Graph, tags: &[TagId]) -> Ve
     rows
 }
 
-/// Asks LLVM itself on each pair of one of the first `ours` accesses with any
-/// that it may meet.
-fn ask(
-    llvm: &Llvm,
-    what: &str,
-    (source, rules): (&Graph, Rules),
-    lowered: &Graph,
-    all: &[(Access, Option<TagId>)],
-    ours: usize,
-    meet: impl Fn(Access, usize) -> bool,
-) -> usize {
+/// Asks LLVM itself on each pair of one of our accesses with any that it may meet.
+fn ask(llvm: &Llvm, what: &str, program: &Program) -> usize {
+    let (all, ours) = program.accesses();
     let mut tags: Vec<TagId> = all.iter().filter_map(|&(_, tag)| tag).collect();
     tags.sort_unstable();
     tags.dedup();
-    let rows = grid(llvm, what, lowered, &tags);
+    let rows = grid(llvm, what, program.lowering.graph(), &tags);
     let place = |tag| tags.binary_search(&tag).unwrap();
-    let oracle = Oracle::new(source, rules);
+    let oracle = Oracle::new(&program.source, program.rules);
     let mut pairs = 0;
     for (i, &(a, tag_a)) in all[..ours].iter().enumerate() {
         for (j, &(b, tag_b)) in all.iter().enumerate().skip(i + 1) {
-            if !meet(a, j) {
+            if !program.meets(a, j, ours) {
                 continue;
             }
             pairs += 1;
@@ -74,83 +49,45 @@ fn ask(
     pairs
 }
 
-#[test]
-fn llvm_agrees_on_random_lowerings() {
+fn agrees(way: Way) {
     let Some(llvm) = Llvm::get() else { return };
     for grown in [false, true] {
         let wanted = setting("TBAA_PAIRS", 60_000);
         let mut seed = setting("TBAA_SEED", 1) as u64;
         let mut pairs = 0;
         while pairs < wanted {
-            let Case { graph, rules, lowering, .. } = case(seed, grown);
-            let all: Vec<_> =
-                lowering.sources().map(|access| (access, lowering.tag(access))).collect();
-            let (what, source) = (format!("seed {seed}"), (&graph, rules));
-            pairs += ask(llvm, &what, source, lowering.graph(), &all, all.len(), |_, _| true);
+            let what = format!("{way:?}, seed {seed}");
+            pairs += ask(llvm, &what, &Program::new(way, seed, grown));
             seed += 1;
         }
-        println!("closed, grown {grown}, to seed {seed}: LLVM 22 on {pairs} pairs, none unsound");
+        println!("{way:?}, grown {grown}, to seed {seed}: LLVM 22 on {pairs} pairs, none unsound");
     }
+}
+
+#[test]
+fn llvm_agrees_on_closed_lowerings() {
+    agrees(Way::Closed);
 }
 
 #[test]
 fn llvm_agrees_on_open_lowerings() {
-    agrees_on_open(false);
+    agrees(Way::Open);
 }
 
 #[test]
 fn llvm_agrees_on_mixed_lowerings() {
-    agrees_on_open(true);
-}
-
-fn agrees_on_open(mixed: bool) {
-    let Some(llvm) = Llvm::get() else { return };
-    for grown in [false, true] {
-        let wanted = setting("TBAA_PAIRS", 60_000);
-        let mut seed = setting("TBAA_SEED", 1) as u64;
-        let mut pairs = 0;
-        while pairs < wanted {
-            let open = open(seed, mixed, grown);
-            let (all, ours) = open.accesses();
-            let (what, source) =
-                (format!("mixed {mixed}, seed {seed}"), (&open.source, Rules::Union));
-            let meet = |a, j| open.meets(a, j, ours);
-            pairs += ask(llvm, &what, source, open.lowering.graph(), &all, ours, meet);
-            seed += 1;
-        }
-        println!(
-            "mixed {mixed}, grown {grown}, to seed {seed}: LLVM 22 on {pairs} pairs, none unsound"
-        );
-    }
+    agrees(Way::Mixed);
 }
 
 /// The pairs of stores that an `opt` calls `NoAlias`, by the numbers stored.
 /// `None` if there is no such program.
 fn no_alias(opt: &str, pipeline: &str, file: &Path) -> Option<BTreeSet<(usize, usize)>> {
-    let output = Command::new(opt)
-        .args(["-disable-output", "-passes=verify,aa-eval", "-evaluate-aa-metadata"])
-        .arg(format!("-aa-pipeline={pipeline}"))
-        .arg("-print-all-alias-modref-info")
-        .arg(file)
-        .output()
-        .ok()?;
-    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{opt}: {printed}");
-    let number = |store: &str| -> usize {
-        store.trim().strip_prefix("store i64 ").unwrap().split_once(',').unwrap().0.parse().unwrap()
+    let found = aa_eval(opt, &[], pipeline, file)?.into_iter();
+    let pair = |it: Evaluated| {
+        let [a, b] = it.pair.each_ref().map(|store| stored(store));
+        (it.answer == "NoAlias").then(|| (a.min(b), a.max(b)))
     };
-    let (mut found, mut lines) = (BTreeSet::new(), 0);
-    for line in printed.lines() {
-        let Some((answer, stores)) = line.trim().split_once(':') else { continue };
-        let Some((a, b)) = stores.split_once("<->") else { continue };
-        let (a, b) = (number(a), number(b));
-        lines += 1;
-        if answer == "NoAlias" {
-            found.insert((a.min(b), a.max(b)));
-        }
-    }
-    assert!(lines > 0 || !printed.contains("<->"), "{opt}: {printed:.300}");
-    Some(found)
+    Some(found.filter_map(pair).collect())
 }
 
 /// What the rule calls `NoAlias`, by the places in the list.
@@ -171,42 +108,32 @@ struct Asked {
 }
 
 impl Asked {
-    /// Asks on a closed lowering.
-    fn closed(seed: u64) -> Asked {
-        let Case { graph, rules, lowering, accesses } = case(seed, seed.is_multiple_of(2));
-        let tagged: Vec<Access> =
-            accesses.into_iter().filter(|&access| lowering.tag(access).is_some()).collect();
-        let tags: Vec<TagId> = tagged.iter().map(|&access| lowering.tag(access).unwrap()).collect();
-        let right = expected(&Oracle::new(&graph, rules), &tagged);
-        let pairs = tagged.len() * tagged.len().saturating_sub(1) / 2;
-        Asked { module: module(lowering.graph(), &tags), pairs, right }
-    }
-
-    /// Asks on an open or a mixed lowering: our tags with ours and with theirs.
-    fn open(seed: u64, mixed: bool) -> Asked {
-        let open = open(seed, mixed, seed.is_multiple_of(2));
-        let (all, ours) = open.accesses();
+    /// Our tags with ours and with clang's.
+    fn new(way: Way, seed: u64) -> Asked {
+        let program = Program::new(way, seed, seed.is_multiple_of(2));
+        let (all, ours) = program.accesses();
         let tagged = |&(access, tag): &(Access, Option<TagId>)| Some((access, tag?));
         let ours = all[..ours].iter().filter_map(tagged).count();
         let all: Vec<(Access, TagId)> = all.iter().filter_map(tagged).collect();
         let tags: Vec<TagId> = all.iter().map(|&(_, tag)| tag).collect();
-        let oracle = Oracle::new(&open.source, Rules::Union);
+        let oracle = Oracle::new(&program.source, program.rules);
         let (mut pairs, mut right) = (0, BTreeSet::new());
         for (i, &(a, _)) in all.iter().enumerate() {
             for (j, &(b, _)) in all.iter().enumerate().skip(i + 1) {
-                let asked = i < ours && open.meets(a, j, ours);
+                let asked = i < ours && program.meets(a, j, ours);
                 pairs += usize::from(asked);
                 if !asked || !oracle.may_alias(a, b) {
                     right.insert((i, j));
                 }
             }
         }
-        Asked { module: module(open.lowering.graph(), &tags), pairs, right }
+        let module = module_of(program.lowering.graph(), tags.into_iter());
+        Asked { module, pairs, right }
     }
 }
 
 /// Asks LLVM 22, 19 and 14 by `opt`, on a tenth of the pairs.
-fn older_agree(what: &str, asked: impl Fn(u64) -> Asked) {
+fn older_agree(way: Way) {
     if Llvm::get().is_none() {
         return;
     }
@@ -214,37 +141,37 @@ fn older_agree(what: &str, asked: impl Fn(u64) -> Asked) {
     for opt in ["opt-22", "opt-19", "opt-14"] {
         let (mut pairs, mut no, mut seed) = (0, 0, setting("TBAA_SEED", 1) as u64);
         while pairs < wanted {
-            let Asked { module: mut text, pairs: more, right } = asked(seed);
+            let Asked { module: mut text, pairs: more, right } = Asked::new(way, seed);
             if opt == "opt-14" {
                 text = text.replace("ptr %p", "i64* %p");
             }
-            let file = scratch(&format!("lower/older-{what}.ll"), text.as_bytes());
+            let file = scratch("lower/older.ll", text.as_bytes());
             let Some(found) = no_alias(opt, "tbaa", &file) else {
                 println!("skipped: there is no {opt}");
                 break;
             };
-            assert!(found.is_subset(&right), "{opt}, {what} {seed}: {:?}", &found - &right);
+            assert!(found.is_subset(&right), "{opt}, {way:?} {seed}: {:?}", &found - &right);
             pairs += more;
             no += found.len();
             seed += 1;
         }
-        println!("{what}, {opt}, to seed {seed}: {pairs} pairs, {no} NoAlias, none unsound");
+        println!("{way:?}, {opt}, to seed {seed}: {pairs} pairs, {no} NoAlias, none unsound");
     }
 }
 
 #[test]
 fn older_llvms_agree_on_closed_lowerings() {
-    older_agree("closed", Asked::closed);
+    older_agree(Way::Closed);
 }
 
 #[test]
 fn older_llvms_agree_on_open_lowerings() {
-    older_agree("open", |seed| Asked::open(seed, false));
+    older_agree(Way::Open);
 }
 
 #[test]
 fn older_llvms_agree_on_mixed_lowerings() {
-    older_agree("mixed", |seed| Asked::open(seed, true));
+    older_agree(Way::Mixed);
 }
 
 /// A module whose stores bear tags and scopes.
@@ -252,9 +179,7 @@ fn scoped_module(lowering: &Lowering, accesses: &[Access], tagged: bool) -> Stri
     // Far beyond the numbers of the tags' nodes.
     const FIRST: usize = 1_000_000;
     let metadata = tbaa_ir::write(lowering.graph());
-    let list = metadata.lines().next().unwrap();
-    let numbers: Vec<&str> =
-        list.split_once('{').unwrap().1.trim_end_matches('}').split(", ").collect();
+    let numbers = numbers(&metadata);
     let names = lowering.scope_names();
     let mut lists = format!("!{FIRST} = !{{!\"{}\"}}\n", lowering.scope_domain());
     for (at, name) in names.iter().enumerate() {
@@ -280,28 +205,29 @@ fn scoped_module(lowering: &Lowering, accesses: &[Access], tagged: bool) -> Stri
     out + "  ret void\n}\n\n" + &metadata + &lists
 }
 
-/// With scopes for all pairs, or tags and scopes for those that the tags lose,
-/// LLVM answers what the rule does.
+/// With scopes, alone or beside the tags, LLVM answers what the rule does.
 #[test]
 fn scopes_lose_nothing() {
     if Llvm::get().is_none() {
         return;
     }
-    let (mut seed, mut all, mut lost) = (0, 0, 0);
-    while all < 8 || lost < 8 {
+    let (mut seed, mut asked) = (0, 0);
+    while asked < 16 {
         seed += 1;
-        let Case { graph, rules, lowering, accesses } = case(seed, false);
-        let (pipeline, tagged) = match lowering.options().scopes {
-            ScopeForm::All => ("scoped-noalias-aa", false),
-            ScopeForm::Lost => ("scoped-noalias-aa,tbaa", true),
-            _ => continue,
+        let Program { source, rules, lowering, .. } = Program::new(Way::Closed, seed, false);
+        if !lowering.options().scopes {
+            continue;
+        }
+        asked += 1;
+        let (pipeline, tagged) = match asked % 2 {
+            0 => ("scoped-noalias-aa", false),
+            _ => ("scoped-noalias-aa,tbaa", true),
         };
-        *if tagged { &mut lost } else { &mut all } += 1;
+        let accesses: Vec<Access> = lowering.sources().collect();
         let text = scoped_module(&lowering, &accesses, tagged);
         let file = scratch("lower/scoped.ll", text.as_bytes());
         let found = no_alias("opt-22", pipeline, &file).expect("opt-22");
-        let right = expected(&Oracle::new(&graph, rules), &accesses);
+        let right = expected(&Oracle::new(&source, rules), &accesses);
         assert_eq!(found, right, "seed {seed}");
     }
-    println!("{all} lowerings with scopes alone, {lost} with tags and scopes: exact");
 }

@@ -8,7 +8,6 @@
 mod growth;
 mod lineages;
 mod llvm;
-mod open;
 mod precision;
 mod random;
 mod real;

@@ -10,7 +10,7 @@ use tbaa::{Graph, Oracle, Rules, TagId};
 use tbaa_ir::clang::ClangRecords;
 use tbaa_lower::{Lowering, Options, Source, access_paths, tags_of_clang};
 
-use super::open::declarations;
+use super::random;
 use tbaa_tests::Rng;
 use tbaa_tests::llvm::{Llvm, scratch};
 use tbaa_tests::lua;
@@ -149,7 +149,7 @@ fn table() {
     println!("|---|---|---|---|---|---|---|---|");
     let mut random = Row::default();
     for seed in 1..40 {
-        let types = declarations(&mut Rng(seed));
+        let types = random::declare(&random::records(&mut Rng(seed)), |_| true);
         random.add(&measure(&format!("seed {seed}"), &types));
     }
     random.print("random, rich in unions");

@@ -1,141 +1,335 @@
-//! Random universes, rich in unions, lowered and checked pair by pair.
+//! Random programs, lowered in each way and checked pair by pair.
 
+use tbaa::declare::{Declarations, Policy, Record, Target};
 use tbaa::{Access, Format, Graph, Oracle, Rules, TagId};
-use tbaa_lower::{Lowering, Options, ScopeForm, Source};
+use tbaa_lower::{Lowering, Options, Saved, Source, access_paths, tags_of_clang};
 
-use tbaa_tests::Rng;
-use tbaa_tests::setting;
+use tbaa_tests::lowered::{Counts, check};
 use tbaa_tests::universe::{self, Taste};
+use tbaa_tests::{Rng, setting};
 
-/// A random source graph, its lowering, and the sources.
-pub(crate) struct Case {
-    pub(crate) graph: Graph,
+/// In which way a random program is lowered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Way {
+    /// Wild types, by a rule, options and sizes at random.
+    Closed,
+    /// Declared types, all of whose records clang's code accesses.
+    Open,
+    /// Declared types, of whose records clang's code accesses some.
+    Mixed,
+}
+
+impl Way {
+    pub(crate) const ALL: [Way; 3] = [Way::Closed, Way::Open, Way::Mixed];
+}
+
+/// A random program and its lowering.
+pub(crate) struct Program {
+    pub(crate) source: Graph,
     pub(crate) rules: Rules,
     pub(crate) lowering: Lowering,
-    pub(crate) accesses: Vec<Access>,
+    /// What clang's code accesses, with clang's tags; the first is `char`.
+    theirs: Vec<(Access, Option<TagId>)>,
+    /// The sources whose memory clang's code cannot reach.
+    private: Vec<TagId>,
 }
 
-/// Lowers a random universe: in one call, or grown in several.
-pub(crate) fn case(seed: u64, grown: bool) -> Case {
-    let mut rng = Rng(seed);
-    let taste = if rng.one_in(4) { Taste::Tame } else { Taste::Wild };
-    let sized = !rng.one_in(3);
-    let mut u = universe::random(&mut rng, sized, taste);
-    for _ in 0..rng.below(4) {
-        universe::grow(&mut rng, &mut u, taste);
-    }
-    let (graph, tags) = u.graph();
-    let rules = *rng.pick(&[Rules::Union, Rules::Union, Rules::UnionStrict, Rules::Llvm]);
-    let format = *rng.pick(&[Format::Old, Format::New]);
-    let depth = *rng.pick(&[64, 64, 3, 1]);
-    let scopes = *rng.pick(&[ScopeForm::None, ScopeForm::Lost, ScopeForm::All]);
-    let options = Options::new().format(format).depth(depth).scopes(scopes);
-    let source = |rng: &mut Rng, tag: TagId| match rng.below(8) {
-        0 => Source::sized(tag, *rng.pick(&[0, 1, 8, 16])),
-        1 => (tag, 1 + rng.below(50) as u32).into(),
-        _ => tag.into(),
-    };
-    let sources: Vec<Source> = tags.iter().map(|&tag| source(&mut rng, tag)).collect();
-    let oracle = Oracle::new(&graph, rules);
-    let mut lowering = Lowering::new(if grown { options.lineage("test") } else { options });
-    if grown {
-        let mut given = Vec::new();
-        let mut rest = &sources[..];
-        while !rest.is_empty() {
-            let (now, later) = rest.split_at(rest.len().min(1 + rng.below(9) as usize));
-            lowering.lower(&oracle, now).unwrap();
-            for &(access, tag) in &given {
-                assert_eq!(lowering.tag(access), tag, "seed {seed}: a tag given out changed");
-            }
-            given = lowering.sources().map(|access| (access, lowering.tag(access))).collect();
-            rest = later;
-        }
-    } else {
-        lowering.lower(&oracle, &sources).unwrap();
-    }
-    let accesses = lowering.sources().collect();
-    drop(oracle);
-    Case { graph, rules, lowering, accesses }
-}
-
-/// Whether all scopes of `a` are in the list of those that `b` does not alias.
-fn apart_by_scopes(lowering: &Lowering, a: Access, b: Access) -> bool {
-    let (Some(a), Some(b)) = (lowering.scopes_of(a), lowering.scopes_of(b)) else { return false };
-    b.noalias().any(|scope| scope == a.scope)
-}
-
-/// Every pair that the rule calls `MayAlias` is one for LLVM; what is lost is
-/// counted right; and `check` agrees.
-fn check(seed: u64, case: &Case) -> (u64, u64) {
-    let grown = case.lowering.options().lineage.is_some();
-    let Case { graph, rules, lowering, accesses } = case;
-    let source = Oracle::new(graph, *rules);
-    let llvm = Oracle::new(lowering.graph(), Rules::Llvm);
-    let (mut pairs, mut no_alias, mut lost) = (0, 0, 0);
-    let mut lost_pairs = lowering.lost_pairs(&source);
-    for (i, &a) in accesses.iter().enumerate() {
-        for &b in &accesses[i + 1..] {
-            let (may, lowered) =
-                (source.may_alias(a, b), llvm.may_alias(lowering.tag(a), lowering.tag(b)));
-            assert!(lowered || !may, "seed {seed}: {a:?} and {b:?} may alias");
-            let scoped = apart_by_scopes(lowering, a, b) || apart_by_scopes(lowering, b, a);
-            assert!(!scoped || !may, "seed {seed}: scopes of {a:?} and {b:?}");
-            match lowering.options().scopes {
-                ScopeForm::None => assert!(!scoped),
-                // A class that had no scope cannot be given one.
-                ScopeForm::Lost => assert!(grown || scoped == (lowered && !may), "seed {seed}"),
-                // A class that is there is not parted.
-                ScopeForm::All => assert!(grown || scoped != may, "seed {seed}"),
-            }
-            pairs += 1;
-            no_alias += u64::from(!may);
-            if lowered && !may {
-                lost += 1;
-                assert_eq!(lost_pairs.next(), Some((a, b)), "seed {seed}");
-            }
+impl Program {
+    /// Lowers a random program in one call, or in several.
+    pub(crate) fn new(way: Way, seed: u64, grown: bool) -> Program {
+        match way {
+            Way::Closed => Program::closed(seed, grown),
+            Way::Open => Program::declared(seed, false, grown),
+            Way::Mixed => Program::declared(seed, true, grown),
         }
     }
-    assert_eq!(lost_pairs.next(), None, "seed {seed}");
-    let loss = lowering.lost();
-    assert_eq!((loss.no_alias, loss.pairs), (no_alias, lost), "seed {seed}: {loss:?}");
-    assert_eq!(lowering.check(&source), [], "seed {seed}");
-    for &access in accesses {
-        let why = lowering.why(access).unwrap();
-        assert_eq!(why.tag, lowering.tag(access));
-        assert_eq!(why.tag.is_none(), why.node.is_none(), "seed {seed}: {why:?}");
-        let immutable = access.tag.is_some_and(|tag| source.is_constant(tag));
-        assert!(why.tag.is_none() || llvm.is_constant(why.tag) == immutable, "seed {seed}");
+
+    fn closed(seed: u64, grown: bool) -> Program {
+        let mut rng = Rng(seed);
+        let taste = if rng.one_in(4) { Taste::Tame } else { Taste::Wild };
+        let sized = !rng.one_in(3);
+        let mut u = universe::random(&mut rng, sized, taste);
+        for _ in 0..rng.below(4) {
+            universe::grow(&mut rng, &mut u, taste);
+        }
+        let (source, tags) = u.graph();
+        let rules = *rng.pick(&[Rules::Union, Rules::Union, Rules::UnionStrict, Rules::Llvm]);
+        let format = *rng.pick(&[Format::Old, Format::New]);
+        let depth = *rng.pick(&[64, 64, 3, 1]);
+        let mut options = Options::new().format(format).depth(depth);
+        options.scopes = rng.one_in(2);
+        let source_of = |rng: &mut Rng, tag: TagId| match rng.below(8) {
+            0 => Source::sized(tag, *rng.pick(&[0, 1, 8, 16])),
+            _ => tag.into(),
+        };
+        let sources: Vec<Source> = tags.iter().map(|&tag| source_of(&mut rng, tag)).collect();
+        let mut lowering = Lowering::new(if grown { options.lineage("test") } else { options });
+        let oracle = Oracle::new(&source, rules);
+        let steps = if grown { Some(&mut rng) } else { None };
+        lower(&mut lowering, &oracle, &sources, steps);
+        drop(oracle);
+        Program { source, rules, lowering, theirs: Vec::new(), private: Vec::new() }
     }
-    (pairs, lost)
+
+    fn declared(seed: u64, mixed: bool, grown: bool) -> Program {
+        let mut rng = Rng(seed);
+        let types = declare(&records(&mut rng), |_| true);
+        let mut source = Graph::new();
+        let shared = |record| !mixed || types.display(record).len() % 2 == seed as usize % 2;
+        let (theirs, pairs) = tags_of_clang(&types, &mut source, shared).unwrap();
+        let mut rfc = types.clone().into_tagged(Policy::Rfc);
+        let (mut private, mut sources) = (Vec::new(), Vec::new());
+        for path in access_paths(&types, |_| true) {
+            let Ok(tag) = rfc.tag(&mut source, &path) else { continue };
+            let record = path.split('.').next().and_then(|name| types.named(name));
+            if mixed && record.is_some_and(|record| !shared(record)) {
+                private.push(tag);
+                sources.push(Source::from(tag).private());
+            } else {
+                sources.push(tag.into());
+            }
+        }
+        let mut lowering = Lowering::new(Options::new().lineage("open").scopes());
+        let oracle = Oracle::new(&source, Rules::Union);
+        lowering.fix(&oracle, theirs, pairs.iter().copied()).unwrap();
+        lower(&mut lowering, &oracle, &sources, grown.then_some(&mut rng));
+        drop(oracle);
+        // They are numbered as they were, for the graph is theirs.
+        let tags: Vec<TagId> = lowering.graph().tags().collect();
+        let theirs = pairs.iter().map(|&(from, tag)| (from.into(), Some(tags[tag.index()])));
+        let theirs = theirs.collect();
+        Program { source, rules: Rules::Union, lowering, theirs, private }
+    }
+
+    /// Our accesses with their tags, then clang's; and how many are ours.
+    pub(crate) fn accesses(&self) -> (Vec<(Access, Option<TagId>)>, usize) {
+        let tag = |access| (access, self.lowering.tag(access));
+        let mut all: Vec<_> = self.lowering.sources().map(tag).collect();
+        let ours = all.len();
+        all.extend(&self.theirs);
+        (all, ours)
+    }
+
+    /// Whether one of ours may meet number `j` of all: clang's code comes to private
+    /// memory by `char` alone.
+    pub(crate) fn meets(&self, a: Access, j: usize, ours: usize) -> bool {
+        j <= ours || !a.tag.is_some_and(|tag| self.private.contains(&tag))
+    }
 }
 
-fn run(grown: bool) {
+/// Lowers sources, with `steps` a few at a time: no tag that was given out changes.
+fn lower(
+    lowering: &mut Lowering,
+    oracle: &Oracle<&Graph>,
+    sources: &[Source],
+    mut steps: Option<&mut Rng>,
+) {
+    let (mut given, mut rest): (Vec<(Access, Option<TagId>)>, _) = (Vec::new(), sources);
+    while !rest.is_empty() {
+        let step = steps.as_mut().map_or(rest.len(), |rng| 1 + rng.below(9_usize));
+        let (now, later) = rest.split_at(rest.len().min(step));
+        lowering.lower(oracle, now).unwrap();
+        for &(access, tag) in &given {
+            assert_eq!(lowering.tag(access), tag, "a tag given out changed");
+        }
+        given = lowering.sources().map(|access| (access, lowering.tag(access))).collect();
+        rest = later;
+    }
+}
+
+/// A record, and the numbers of those before it that are inside it.
+pub(crate) type Part = (Record, Vec<usize>);
+
+/// Random records of all that C has.
+pub(crate) fn records(rng: &mut Rng) -> Vec<Part> {
+    const SCALARS: [&str; 14] = [
+        "int",
+        "int",
+        "double",
+        "float",
+        "float",
+        "short",
+        "char",
+        "long",
+        "unsigned",
+        "void *",
+        "int *",
+        "struct S1 *",
+        "_Atomic int",
+        "_Complex float",
+    ];
+    let mut parts: Vec<Part> = Vec::new();
+    // The others end with an array of no length, and are inside none.
+    let mut nested: Vec<usize> = Vec::new();
+    for number in 0..3 + rng.below(5) {
+        let name = format!("S{number}");
+        // Some point to `struct S1`.
+        let union = number != 1 && rng.one_in(3);
+        let mut record = if union { Record::union(name) } else { Record::structure(name) };
+        let (mut inside, mut flexible) = (Vec::new(), false);
+        let members = 1 + rng.below(5);
+        for member in 0..members {
+            let field = format!("m{member}");
+            let one = match rng.below(8) {
+                0..3 if !nested.is_empty() => {
+                    inside.push(*rng.pick(&nested));
+                    format!("S{}", inside.last().unwrap())
+                }
+                3 => {
+                    let inner = Record::union("")
+                        .field("a", *rng.pick(&SCALARS))
+                        .field("b", *rng.pick(&SCALARS));
+                    record = record.field(field, inner);
+                    continue;
+                }
+                4 if !union => {
+                    record = record.bits(field, "unsigned", 1 + rng.below(9) as u32);
+                    continue;
+                }
+                _ => (*rng.pick(&SCALARS)).to_owned(),
+            };
+            let array = match rng.below(12) {
+                0 | 1 => " [3]",
+                2 => " [1]",
+                3 | 4 if !union && member > 0 && member + 1 == members => " []",
+                _ => "",
+            };
+            flexible |= array == " []";
+            record = record.field(field, format!("{one}{array}").as_str());
+        }
+        if !flexible {
+            nested.push(parts.len());
+        }
+        parts.push((record, inside));
+    }
+    parts
+}
+
+/// Declares records, after all that is inside them.
+pub(crate) fn declare(parts: &[Part], wanted: impl Fn(usize) -> bool) -> Declarations {
+    let mut with: Vec<bool> = (0..parts.len()).map(wanted).collect();
+    for at in (0..parts.len()).rev().filter(|&at| with[at]).collect::<Vec<_>>() {
+        reach(parts, at, &mut with);
+    }
+    let mut types = Declarations::new(Target::x86_64());
+    for ((record, _), _) in parts.iter().zip(with).filter(|&(_, with)| with) {
+        types.define(record.clone()).unwrap();
+    }
+    types
+}
+
+fn reach(parts: &[Part], at: usize, with: &mut [bool]) {
+    with[at] = true;
+    parts[at].1.iter().for_each(|&inside| reach(parts, inside, with));
+}
+
+/// Each pair of ours, and each of ours with one of clang's.
+fn run(way: Way, grown: bool) {
     let wanted = setting("TBAA_PAIRS", 60_000) as u64;
     let mut seed = setting("TBAA_SEED", 1) as u64;
-    let (mut pairs, mut lost) = (0, 0);
-    while pairs < wanted {
-        let (more, less) = check(seed, &case(seed, grown));
-        pairs += more;
-        lost += less;
+    let mut counts = Counts::default();
+    while counts.pairs < wanted {
+        let program = Program::new(way, seed, grown);
+        let source = Oracle::new(&program.source, program.rules);
+        let what = format!("{way:?}, seed {seed}");
+        counts += check(&what, &source, &program.lowering);
+        let llvm = Oracle::new(program.lowering.graph(), Rules::Llvm);
+        let (all, ours) = program.accesses();
+        for &(a, tag_a) in &all[..ours] {
+            for (j, &(b, tag_b)) in all.iter().enumerate().skip(ours) {
+                let no = program.meets(a, j, ours) && !llvm.may_alias(tag_a, tag_b);
+                assert!(!no || !source.may_alias(a, b), "{what}: {}", source.explain(a, b));
+                counts.pairs += 1;
+            }
+        }
         seed += 1;
     }
-    println!("grown {grown}, to seed {seed}: {pairs} pairs, {lost} lost, none unsound");
+    println!("{way:?}, grown {grown}, to seed {seed}: {counts:?}, none unsound");
 }
 
 #[test]
-fn closed_is_sound() {
-    run(false);
+fn lowerings_are_sound() {
+    Way::ALL.into_iter().for_each(|way| run(way, false));
 }
 
 #[test]
 fn growing_is_sound() {
-    run(true);
+    Way::ALL.into_iter().for_each(|way| run(way, true));
 }
 
 #[test]
 fn the_same_twice() {
     for seed in 1..40 {
-        let texts = [(); 2].map(|()| tbaa_ir::write(case(seed, seed % 2 == 0).lowering.graph()));
-        assert_eq!(texts[0], texts[1], "seed {seed}");
+        let text = || Program::new(Way::Closed, seed, seed % 2 == 0);
+        let [one, two] = [(); 2].map(|()| tbaa_ir::write(text().lowering.graph()));
+        assert_eq!(one, two, "seed {seed}");
+    }
+}
+
+/// A lowering that is stored and goes on is the one that was never stored.
+#[test]
+fn storing_changes_nothing() {
+    for seed in 1..60 {
+        let mut rng = Rng(seed);
+        let types = declare(&records(&mut rng), |_| true);
+        let mut source = Graph::new();
+        let (theirs, pairs) = tags_of_clang(&types, &mut source, |_| true).unwrap();
+        let mut rfc = types.clone().into_tagged(Policy::Rfc);
+        let paths = access_paths(&types, |_| true);
+        let ours: Vec<TagId> =
+            paths.iter().filter_map(|path| rfc.tag(&mut source, path).ok()).collect();
+        let (now, later) = ours.split_at(ours.len() / 2);
+        let oracle = Oracle::new(source, Rules::Union);
+        let mut lowering = Lowering::new(Options::new().lineage("stored").scopes());
+        if seed % 2 == 0 {
+            lowering.fix(&oracle, theirs, pairs).unwrap();
+        }
+        lowering.lower(&oracle, now).unwrap();
+        let text = ron::to_string(&lowering.save(&oracle)).unwrap();
+        lowering.lower(&oracle, later).unwrap();
+
+        let saved: Saved<'static> = ron::from_str(&text).unwrap();
+        let (mut loaded, source) = Lowering::load(saved).unwrap();
+        assert_eq!(&source, oracle.graph());
+        let tags: Vec<TagId> = source.tags().collect();
+        let again = Oracle::new(&source, Rules::Union);
+        let later: Vec<TagId> = later.iter().map(|tag| tags[tag.index()]).collect();
+        loaded.lower(&again, &later).unwrap();
+        let text_of = |graph: &Graph, tag: Option<TagId>| {
+            tag.map(|tag| {
+                let tag = graph.tag(tag).unwrap();
+                let name = |ty| String::from_utf8_lossy(graph.ty(ty).name().unwrap()).into_owned();
+                (name(tag.base), name(tag.access), tag.offset, tag.immutable)
+            })
+        };
+        for &tag in &ours {
+            let other = tags[tag.index()];
+            assert_eq!(
+                text_of(lowering.graph(), lowering.tag(tag)),
+                text_of(loaded.graph(), loaded.tag(other)),
+                "seed {seed}"
+            );
+            let scopes = |lowering: &Lowering, tag| {
+                lowering.scopes_of(tag).map(|of| (of.scope, of.noalias().collect::<Vec<_>>()))
+            };
+            assert_eq!(scopes(&lowering, tag), scopes(&loaded, other), "seed {seed}");
+        }
+        assert_eq!(lowering.lost(), loaded.lost());
+
+        // A fork has another root, and so has all below it.
+        let saved: Saved<'static> = ron::from_str(&text).unwrap();
+        let (forked, _) = Lowering::load(saved.fork("another")).unwrap();
+        if seed % 2 != 0 {
+            let root = |lowering: &Lowering| {
+                let graph = lowering.graph();
+                graph.types().next().map(|ty| graph.ty(ty).name().unwrap().to_vec())
+            };
+            assert_ne!(root(&forked), root(&lowering), "seed {seed}");
+        }
+        // What was changed is noticed.
+        let changed = text.replacen("private:false", "private:true", 1);
+        assert_ne!(changed, text, "seed {seed}");
+        let saved: Saved<'static> = ron::from_str(&changed).unwrap();
+        assert!(Lowering::load(saved).is_err());
     }
 }

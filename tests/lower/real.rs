@@ -70,7 +70,7 @@ fn many() {
         "{} tags in {lowered:?}, kept {:.4}, {} lost; {} more in {:?} each",
         batch.len(),
         batch_loss.kept(),
-        batch_loss.weight,
+        batch_loss.pairs,
         later.len(),
         start.elapsed() / later.len() as u32
     );

@@ -8,6 +8,7 @@ pub mod engines;
 pub mod fuzz;
 pub mod hostile;
 pub mod llvm;
+pub mod lowered;
 pub mod lua;
 pub mod naive;
 pub mod programs;

@@ -69,18 +69,51 @@ impl Llvm {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         output.stdout
     }
+}
 
-    /// What `opt-22` with the pass `aa-eval` prints on standard error.
-    pub fn aa_eval(&self, file: &Path) -> String {
-        let output = Command::new("opt-22")
-            .args(["-disable-output", "-aa-pipeline=tbaa", "-passes=aa-eval"])
-            .args(["-evaluate-aa-metadata", "-print-all-alias-modref-info"])
-            .arg(file)
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "opt-22 {}", file.display());
-        String::from_utf8(output.stderr).unwrap()
+/// LLVM's answer on two accesses of a function, by its pass `aa-eval`.
+pub struct Evaluated {
+    pub function: String,
+    /// `NoAlias`, `MayAlias` and others.
+    pub answer: String,
+    /// The instructions, as LLVM prints them without metadata.
+    pub pair: [String; 2],
+}
+
+/// What the pass `aa-eval` of an `opt` answers on a module, which LLVM's verifier must
+/// accept: on each pair of accesses, or with `print` as its argument says. `None` if there
+/// is no such program.
+pub fn aa_eval(opt: &str, print: &[&str], pipeline: &str, file: &Path) -> Option<Vec<Evaluated>> {
+    let output = Command::new(opt)
+        .args(["-disable-output", "-passes=verify,aa-eval", "-evaluate-aa-metadata"])
+        .args(if print.is_empty() { &["-print-all-alias-modref-info"] } else { print })
+        .arg(format!("-aa-pipeline={pipeline}"))
+        .arg(file)
+        .output()
+        .ok()?;
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{opt} {}: {printed}", file.display());
+    let (mut found, mut function) = (Vec::new(), "");
+    for line in printed.lines() {
+        if let Some(rest) = line.strip_prefix("Function: ") {
+            function = rest.split(':').next().unwrap();
+        } else if let Some((answer, pair)) = line.trim().split_once(':')
+            && let Some((a, b)) = pair.split_once(" <-> ")
+        {
+            let bare = |text: &str| text.split(", !").next().unwrap().trim().to_owned();
+            let (function, answer) = (function.to_owned(), answer.to_owned());
+            found.push(Evaluated { function, answer, pair: [bare(a), bare(b)] });
+        }
     }
+    assert!(!found.is_empty() || !printed.contains("<->"), "{opt}: {printed:.300}");
+    Some(found)
+}
+
+/// The number that a store stores.
+pub fn stored(store: &str) -> usize {
+    let value = store.strip_prefix("store ").and_then(|rest| rest.split(',').next());
+    let number = value.and_then(|value| value.rsplit(' ').next()?.parse().ok());
+    number.unwrap_or_else(|| panic!("no store of a number: {store}"))
 }
 
 /// Writes a file of this test's own: the tests of a program run side by side, and

@@ -3,12 +3,12 @@
 use tbaa::declare::{Declarations, Policy, Record, TaggedTypes as Declared, Target};
 use tbaa::{Graph, TagId};
 
+use super::random::numbers;
+
 /// Puts tags where a program says `@{path}`: `, !tbaa !N`, or nothing.
 pub fn with_tags(program: &str, graph: &Graph, tag: impl Fn(&str) -> Option<TagId>) -> String {
     let metadata = tbaa_ir::write(graph);
-    let list = metadata.lines().next().unwrap();
-    let numbers: Vec<&str> =
-        list.split_once('{').unwrap().1.trim_end_matches('}').split(", ").collect();
+    let numbers = numbers(&metadata);
     let with = |path: &str| Some(format!(", !tbaa {}", numbers[tag(path)?.index()]));
     attached(program, with) + "\n" + &metadata
 }

@@ -166,17 +166,29 @@ fn tag(rng: &mut Rng, graph: &mut Graph, base: TypeId, universe: &Universe) -> T
     }
 }
 
-/// Prints a module in which a function stores through each tag in order: the
-/// store of tag `k` stores the number `k`.
-pub fn module(graph: &Graph) -> String {
-    let metadata = tbaa_ir::write(graph);
-    // The first line lists the numbers of the tags.
-    let list = metadata.lines().next().unwrap();
-    let numbers = list.split_once('{').unwrap().1.trim_end_matches('}');
-    let mut out = String::from("define void @f(ptr %p) {\n");
-    for (k, number) in numbers.split(", ").enumerate() {
+/// The numbers of a graph's tags in its metadata, which lists them on its first line.
+pub fn numbers(metadata: &str) -> Vec<&str> {
+    let list = metadata.lines().next().unwrap().split_once('{').unwrap().1;
+    list.trim_end_matches('}').split(", ").collect()
+}
+
+/// A function whose store of the number `k` bears the `k`th of the tags.
+pub fn stores(name: &str, numbers: &[&str], tags: impl Iterator<Item = TagId>) -> String {
+    let mut out = format!("define void @{name}(ptr %p) {{\n");
+    for (k, tag) in tags.enumerate() {
+        let number = numbers[tag.index()];
         out.push_str(&format!("  store i64 {k}, ptr %p, align 1, !tbaa {number}\n"));
     }
-    out.push_str("  ret void\n}\n\n");
-    out + &metadata
+    out + "  ret void\n}\n"
+}
+
+/// A module with a store for each tag, in their order.
+pub fn module(graph: &Graph) -> String {
+    module_of(graph, graph.tags())
+}
+
+/// A module with a store for each of some tags.
+pub fn module_of(graph: &Graph, tags: impl Iterator<Item = TagId>) -> String {
+    let metadata = tbaa_ir::write(graph);
+    stores("f", &numbers(&metadata), tags) + "\n" + &metadata
 }

@@ -1,24 +1,34 @@
-/* libtbaa: type-based alias analysis for compilers.
+/* libtbaa: type-based alias analysis for compilers. The guide is docs/embed-c.md.
+ * This file is written by cbindgen: do not edit it.
  *
- * The guide is docs/embed-c.md. This file is written by cbindgen: do not edit it.
+ * Nodes, as LLVM's MDBuilder makes them, and what they say of two accesses:
  *
- * Rules that all functions share:
+ *     tbaa_context_new(&options, &context);
+ *     tbaa_build_scalar_type(context, name, parent, &type);  tbaa_build_struct_type(...)
+ *     tbaa_build_struct_tag(context, base, access, offset, immutable, &tag);
+ *     tbaa_may_alias(tbaa_context_oracle(context), tag_a, tag_b)
+ *     tbaa_dump(oracle, TBAA_DUMP_FORMAT_LLVM, &text);       tbaa_emit_access(...)
  *
- * - A pointer is to what its type says, or NULL. NULL is an error where nothing
- *   is said of it, never a crash.
- * - A function that can fail returns a status, and writes its results only when
- *   that is TBAA_STATUS_OK. tbaa_last_error has the text of the last failure, for
- *   each thread its own.
- * - Functions that answer questions cannot fail: in any doubt they answer that
- *   accesses may overlap.
- * - Ids are small numbers by value, good in the context that made them and in all
- *   its snapshots. 0 is none. The library cannot tell an id of another context
- *   from its own, if it has one of that number.
- * - Functions that take a `const` context or oracle may run on many threads at
- *   once. Others need what they take for themselves; what is not the same context
- *   may be used on other threads meanwhile.
- * - Strings are bytes and their number; results live as long as is said there.
- * - Enumerations are passed as uint32_t; a number that is no constant is an error.
+ * Declared types, and what LLVM gets for accesses to them, unions and all:
+ *
+ *     tbaa_options options = tbaa_options_for_llvm();        tbaa_context_new(...)
+ *     tbaa_declare(context, &record);
+ *     tbaa_places(context, paths, count, places);
+ *     tbaa_emitter_new(&sink, &emitter);                     (tbaa_llvm_sink of tbaa-llvm.h)
+ *     tbaa_llvm_tag(emitter, &places[i], load_or_store);     (tbaa-llvm.h)
+ *
+ * Threads: functions that take a `const` context or oracle may run on many threads at
+ * once. Others need what they take for themselves. Other threads may use another context,
+ * or a snapshot or reader of this one, meanwhile.
+ *
+ * Errors: a function that can fail returns a status, and writes its results only when that
+ * is TBAA_STATUS_OK. tbaa_last_error has the text, for each thread its own. Functions that
+ * answer questions cannot fail: in any doubt accesses may overlap. NULL is an error where
+ * nothing is said of it, never a crash, and so is a number that no enumeration has.
+ *
+ * Ids are small numbers, good in the context that made them and in all its snapshots. 0 is
+ * none. The library cannot tell an id of another context from its own, if it has one of that
+ * number. Strings are bytes and their number; results live as long as is said there.
  */
 
 #ifndef TBAA_H
@@ -107,29 +117,25 @@ enum tbaa_status
      */
     TBAA_STATUS_SPEC = 6,
     /**
-     * Expected answers of a spec that do not hold.
-     */
-    TBAA_STATUS_EXPECTATION = 7,
-    /**
      * Nodes that the builder refuses to make.
      */
-    TBAA_STATUS_BUILD = 8,
+    TBAA_STATUS_BUILD = 7,
     /**
      * A tag that LLVM would reject, crash on or get wrong.
      */
-    TBAA_STATUS_REFUSED = 9,
+    TBAA_STATUS_REFUSED = 8,
     /**
      * A callback said that it failed.
      */
-    TBAA_STATUS_SINK = 10,
+    TBAA_STATUS_SINK = 9,
     /**
      * The format cannot say what the graph holds.
      */
-    TBAA_STATUS_UNWRITABLE = 11,
+    TBAA_STATUS_UNWRITABLE = 10,
     /**
      * A defect of the library. The context it was given can only be freed.
      */
-    TBAA_STATUS_PANICKED = 12,
+    TBAA_STATUS_PANICKED = 11,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -244,14 +250,10 @@ enum tbaa_policy
      */
     TBAA_POLICY_CLANG = 0,
     /**
-     * As clang 22 with `-new-struct-path-tbaa`.
-     */
-    TBAA_POLICY_CLANG_NEW = 1,
-    /**
      * Unions are types with overlapping members. For the union rules; never
      * for LLVM, unless lowered.
      */
-    TBAA_POLICY_RFC = 2,
+    TBAA_POLICY_RFC = 1,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -396,31 +398,33 @@ typedef uint32_t tbaa_operand_kind;
 #endif // __cplusplus
 
 /**
- * Which pairs a lowering's scopes speak of.
+ * What LLVM gets for accesses under policy `rfc`. Under policy `clang` it gets the
+ * tags as they are.
  */
-enum tbaa_scope_form
+enum tbaa_tag_form
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : uint32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * There are no scopes.
+     * Lowered tags, which LLVM gets right.
      */
-    TBAA_SCOPE_FORM_NONE = 0,
+    TBAA_TAG_FORM_LOWERED = 0,
     /**
-     * The pairs that the lowered tags lose: few scopes, and short lists.
+     * The same, and scopes of all pairs: a call that touches several places gets
+     * scopes too.
      */
-    TBAA_SCOPE_FORM_LOST = 1,
+    TBAA_TAG_FORM_LOWERED_SCOPES = 1,
     /**
-     * All pairs: tags are not needed beside them.
+     * Scopes of all pairs, and no tags.
      */
-    TBAA_SCOPE_FORM_ALL = 2,
+    TBAA_TAG_FORM_SCOPES = 2,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
-typedef enum tbaa_scope_form tbaa_scope_form;
+typedef enum tbaa_tag_form tbaa_tag_form;
 #else
-typedef uint32_t tbaa_scope_form;
+typedef uint32_t tbaa_tag_form;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
@@ -463,22 +467,10 @@ typedef uint32_t tbaa_instruction_kind;
 #endif // __cplusplus
 
 /**
- * Answers of a rule as `!alias.scope` and `!noalias`, exact pair by pair.
- */
-typedef struct tbaa_scopes tbaa_scopes;
-
-/**
  * Types, tags and an oracle that knows them. Functions that take a `tbaa_context
  * *` need it for themselves; with a `const` one they may run at the same time.
  */
 typedef struct tbaa_context tbaa_context;
-
-/**
- * Tags in place of a program's, with which LLVM answers that accesses may
- * overlap wherever the program's rule does, and on as few other pairs as can
- * be.
- */
-typedef struct tbaa_lowered tbaa_lowered;
 
 /**
  * Hands nodes to one sink, each once, operands first: what grows costs only what
@@ -665,57 +657,6 @@ typedef struct tbaa_record {
 } tbaa_record;
 
 /**
- * A type node. It is no tag: C will not let one be attached in place of the
- * other. 0 is none.
- */
-typedef struct tbaa_type {
-    /**
-     * From 1; ids of types and copies are not dense.
-     */
-    uint32_t id;
-} tbaa_type;
-
-/**
- * A `tbaa.struct` node: the accesses that a copy of a struct makes. 0 is none.
- */
-typedef struct tbaa_copy {
-    /**
-     * From 1; ids of types and copies are not dense.
-     */
-    uint32_t id;
-} tbaa_copy;
-
-/**
- * What a tag says.
- */
-typedef struct tbaa_tag_description {
-    /**
-     * The type through which memory is accessed.
-     */
-    struct tbaa_type base;
-    /**
-     * The type of what is accessed.
-     */
-    struct tbaa_type access;
-    /**
-     * Bytes from the start of the base type.
-     */
-    uint64_t offset;
-    /**
-     * Bytes accessed; 0 if unknown, and in the old format.
-     */
-    uint64_t size;
-    /**
-     * Whether the memory is never modified while it can be read.
-     */
-    bool immutable;
-    /**
-     * Whether the tag is of the size-aware format.
-     */
-    bool size_aware;
-} tbaa_tag_description;
-
-/**
  * An access to memory, as far as types say anything about it.
  */
 typedef struct tbaa_memory_access {
@@ -802,28 +743,6 @@ typedef struct tbaa_sink {
 } tbaa_sink;
 
 /**
- * What accesses are to get: tags, scopes or both.
- */
-typedef struct tbaa_plan {
-    /**
-     * Whose tags the accesses have.
-     */
-    const struct tbaa_oracle *oracle;
-    /**
-     * The tags to attach in their place; NULL to attach them as they are.
-     */
-    const struct tbaa_lowered *lowered;
-    /**
-     * The scopes to attach; NULL for those of the lowering, if it has any.
-     */
-    const struct tbaa_scopes *scopes;
-    /**
-     * Whether scopes are all that is attached.
-     */
-    bool scopes_alone;
-} tbaa_plan;
-
-/**
  * What an access, a call or a copy is to get: nodes to attach, NULL for none.
  */
 typedef struct tbaa_attachments {
@@ -846,48 +765,25 @@ typedef struct tbaa_attachments {
 } tbaa_attachments;
 
 /**
- * How tags are lowered. All zero is the old format, for a lowering that does
- * not grow.
+ * A `tbaa.struct` node: the accesses that a copy of a struct makes. 0 is none.
  */
-typedef struct tbaa_lower_options {
+typedef struct tbaa_copy {
     /**
-     * Names the type system of the lowered tags, so that it may grow: no two
-     * lowerings that grow may have one name. Empty for one that does not.
+     * From 1; ids of types and copies are not dense.
      */
-    struct tbaa_str lineage;
-    /**
-     * The most nodes one above the other: more say more, and LLVM takes longer.
-     * 0 for the default.
-     */
-    uint32_t depth;
-    /**
-     * Of `tbaa_scope_form`: what scopes say beside the tags.
-     */
-    uint32_t scopes;
-    /**
-     * Whether the lowered tags are of the size-aware format.
-     */
-    bool size_aware;
-} tbaa_lower_options;
+    uint32_t id;
+} tbaa_copy;
 
 /**
- * An access to be lowered.
+ * A type node. It is no tag: C will not let one be attached in place of the
+ * other. 0 is none.
  */
-typedef struct tbaa_source {
+typedef struct tbaa_type {
     /**
-     * Its tag.
+     * From 1; ids of types and copies are not dense.
      */
-    struct tbaa_tag tag;
-    /**
-     * How often it is asked about: pairs that cannot all be told apart are
-     * weighed by it. 0 is taken for 1.
-     */
-    uint32_t weight;
-    /**
-     * Bytes, in place of what the tag says; 0 for the tag's own.
-     */
-    uint64_t size;
-} tbaa_source;
+    uint32_t id;
+} tbaa_type;
 
 /**
  * A field of a type.
@@ -937,13 +833,9 @@ typedef struct tbaa_tag_options {
      */
     struct tbaa_str lineage;
     /**
-     * Of `tbaa_scope_form`: what scopes say beside the tags.
+     * Of `tbaa_tag_form`.
      */
-    uint32_t scopes;
-    /**
-     * Whether scopes are all that is attached.
-     */
-    bool scopes_alone;
+    uint32_t form;
     /**
      * Names of records that C code accesses by clang's own tags, in modules that
      * are linked with the JIT's.
@@ -1013,13 +905,6 @@ void tbaa_context_free(struct tbaa_context *context);
 const struct tbaa_oracle *tbaa_context_oracle(const struct tbaa_context *context);
 
 /**
- * Asks for every answer that the spec of a context expects. Where some do not
- * hold, the status is `TBAA_STATUS_EXPECTATION` and the error has a line for
- * each.
- */
-tbaa_status tbaa_context_check(struct tbaa_context *context);
-
-/**
  * Gives the tag of an access by its path, such as `CallInfo.l.base`,
  * `Table.array[*].tt`, `*double`, `immutable Proto.code`; of a spec also by the
  * tag's name. `docs/declare.md` says what a path can be. The same path has the
@@ -1083,51 +968,6 @@ tbaa_status tbaa_declare_alias(struct tbaa_context *context,
 tbaa_status tbaa_size_of(struct tbaa_context *context, struct tbaa_str type_text, uint64_t *size);
 
 /**
- * Gives the offset to which a path leads, as `offset` of `tbaa_place_of`,
- * without making a tag.
- */
-tbaa_status tbaa_offset_of(struct tbaa_context *context, struct tbaa_str path, uint64_t *offset);
-
-/**
- * Gives the type node that stands for a declared type in others; 0 for one that
- * has none, such as an empty struct.
- */
-tbaa_status tbaa_type_of(struct tbaa_context *context,
-                         struct tbaa_str type_text,
-                         struct tbaa_type *node);
-
-/**
- * Gives the `tbaa.struct` node for copies of a whole declared type, for
- * `memcpy`; 0 where clang gives such a copy none.
- */
-tbaa_status tbaa_copy_of(struct tbaa_context *context,
-                         struct tbaa_str type_text,
-                         struct tbaa_copy *copy);
-
-/**
- * Says what a tag says.
- */
-tbaa_status tbaa_describe_tag(const struct tbaa_oracle *oracle,
-                              struct tbaa_tag tag,
-                              struct tbaa_tag_description *description);
-
-/**
- * Gives the name of a type; empty of one without. It belongs to the oracle, and
- * lives until its context changes or the snapshot is released.
- */
-tbaa_status tbaa_type_name(const struct tbaa_oracle *oracle,
-                           struct tbaa_type node,
-                           struct tbaa_str *name);
-
-/**
- * Says whether LLVM 22's verifier accepts a tag: `TBAA_STATUS_REFUSED` where it
- * does not, and the error says which rule the tag breaks.
- *
- * LLVM: `TBAAVerifier::visitTBAAMetadata`.
- */
-tbaa_status tbaa_verify_tag(const struct tbaa_oracle *oracle, struct tbaa_tag tag);
-
-/**
  * Says why two accesses may overlap or cannot: the answer alone on the first
  * line, then the clause that decided, with the paths and bytes compared. Free
  * the text with `tbaa_text_free`.
@@ -1156,53 +996,27 @@ tbaa_status tbaa_emitter_new(const struct tbaa_sink *sink, struct tbaa_emitter *
 void tbaa_emitter_free(struct tbaa_emitter *emitter);
 
 /**
- * Emits what an access is to get: nothing for one without a tag. A tag that LLVM
- * would reject, crash on or get wrong is `TBAA_STATUS_REFUSED`: lower it, or
- * leave the access without. So is an access that may write where memory is
- * immutable.
+ * Emits the tag of an access, which the oracle's context has: nothing for one without
+ * a tag. A tag that LLVM would reject, crash on or get wrong is `TBAA_STATUS_REFUSED`:
+ * ask `tbaa_places` for tags that LLVM gets right, or leave the access without. So is
+ * an access with a size of its own, at which LLVM does not look, and one that may
+ * write where memory is immutable.
  *
- * Nodes are remembered by the graph of the plan's oracle: a snapshot's are
- * asked for anew, and an anonymous root of it is another to LLVM.
+ * Nodes are remembered by the oracle's graph: a snapshot's are asked for anew, and an
+ * anonymous root of it is another to LLVM.
  */
 tbaa_status tbaa_emit_access(struct tbaa_emitter *emitter,
-                             const struct tbaa_plan *plan,
+                             const struct tbaa_oracle *oracle,
                              struct tbaa_memory_access access,
                              struct tbaa_attachments *nodes);
 
 /**
- * Emits what a call is to get, of which all effects on memory that somebody
- * else can access are given: scopes that it leaves alone, and with one effect
- * its tag, which never says that memory is immutable. A call of which nothing is
- * known gets nothing.
- *
- * A call that hands out memory, or takes it back, has an effect on all of that
- * memory: give it the tags of the whole records. Else LLVM moves stores to an object
- * that is freed behind the call.
- */
-tbaa_status tbaa_emit_call(struct tbaa_emitter *emitter,
-                           const struct tbaa_plan *plan,
-                           const struct tbaa_memory_access *effects,
-                           size_t count,
-                           struct tbaa_attachments *nodes);
-
-/**
- * Emits what a copy of a struct is to get: its `tbaa.struct` node, unless the
- * plan lowers tags or has scopes alone.
+ * Emits the `tbaa.struct` node of a copy of a struct.
  */
 tbaa_status tbaa_emit_copy(struct tbaa_emitter *emitter,
-                           const struct tbaa_plan *plan,
+                           const struct tbaa_oracle *oracle,
                            struct tbaa_copy copy,
                            struct tbaa_attachments *nodes);
-
-/**
- * Emits a tag whatever LLVM makes of it. LLVM 22 crashes on some, and moves
- * loads over stores for others: this is for tests of LLVM, and for sinks that
- * are not LLVM.
- */
-tbaa_status tbaa_emit_tag_as_is(struct tbaa_emitter *emitter,
-                                const struct tbaa_oracle *oracle,
-                                struct tbaa_tag tag,
-                                void **node);
 
 /**
  * Puts a call of `libtbaa_witness` before each tagged access of a module, given
@@ -1216,67 +1030,6 @@ tbaa_status tbaa_emit_tag_as_is(struct tbaa_emitter *emitter,
 tbaa_status tbaa_instrument(struct tbaa_str module,
                             struct tbaa_text *instrumented,
                             struct tbaa_text *skipped);
-
-/**
- * Makes a lowering of no tags. Options of NULL are as all zero. Free it with
- * `tbaa_lowered_free`.
- */
-tbaa_status tbaa_lowered_new(const struct tbaa_lower_options *options,
-                             struct tbaa_lowered **lowered);
-
-/**
- * Frees a lowering. NULL is no error.
- */
-void tbaa_lowered_free(struct tbaa_lowered *lowered);
-
-/**
- * Lowers accesses by the rule of an oracle, which must be the same each time: a
- * context's own, or one snapshot. The lowered tags are for the tags of all.
- * The first call lowers its sources together and best: give it all that are
- * known. Later calls, of a lowering with a lineage, find places for more and
- * change no tag that was given out. What is there already is passed over. On
- * an error nothing is added.
- */
-tbaa_status tbaa_lower(struct tbaa_lowered *lowered,
-                       const struct tbaa_oracle *oracle,
-                       const struct tbaa_source *sources,
-                       size_t count);
-
-/**
- * Gives the number of pairs of lowered accesses that the rule tells apart, and
- * of those among them that LLVM does not: `lost` of `told_apart`.
- */
-tbaa_status tbaa_lowered_loss(const struct tbaa_lowered *lowered,
-                              uint64_t *told_apart,
-                              uint64_t *lost);
-
-/**
- * Writes the lowered metadata as text, as `tbaa_dump` does a program's.
- */
-tbaa_status tbaa_lowered_dump(const struct tbaa_lowered *lowered,
-                              uint32_t format,
-                              struct tbaa_text *text);
-
-/**
- * Makes scopes of an oracle's answers on some tags: accesses as large as their
- * tags say. It takes time and memory in proportion to the number of pairs.
- *
- * Accesses may be emitted with any oracle of the context; calls get scopes with
- * this one only.
- *
- * `domain` names the program to LLVM: modules that may be linked or inlined
- * into each other share it only if their tags are of one context.
- */
-tbaa_status tbaa_scopes_new(const struct tbaa_oracle *oracle,
-                            struct tbaa_str domain,
-                            const struct tbaa_tag *tags,
-                            size_t count,
-                            struct tbaa_scopes **scopes);
-
-/**
- * Frees scopes. NULL is no error.
- */
-void tbaa_scopes_free(struct tbaa_scopes *scopes);
 
 /**
  * Makes a named root, or finds it. Types under roots of different names may
@@ -1403,8 +1156,7 @@ bool tbaa_may_alias(const struct tbaa_oracle *oracle, struct tbaa_tag a, struct 
 
 /**
  * Returns whether two accesses may overlap, as `tbaa_may_alias`. A size of the
- * access's own counts under the union rules, where the definition is followed:
- * microseconds, and it allocates.
+ * access's own counts under the union rules; LLVM's rule does not look at it.
  */
 bool tbaa_access_may_alias(const struct tbaa_oracle *oracle,
                            struct tbaa_memory_access a,
@@ -1433,15 +1185,6 @@ uint32_t tbaa_call_effects(const struct tbaa_oracle *oracle,
                            struct tbaa_memory_access access,
                            const struct tbaa_memory_access *effects,
                            size_t count);
-
-/**
- * Returns which dependences may hold between a struct copy and an access that
- * comes after it, as `tbaa_may_conflict`. The copy reads its source and writes
- * its destination. It allocates.
- */
-uint32_t tbaa_copy_may_conflict(const struct tbaa_oracle *oracle,
-                                struct tbaa_copy copy,
-                                struct tbaa_memory_access second);
 
 /**
  * Returns whether a tag promises that its memory is never modified while it can
@@ -1546,7 +1289,7 @@ struct tbaa_str tbaa_last_error(void);
 struct tbaa_str tbaa_status_name(uint32_t status);
 
 /**
- * Says what the tags of a context are to be. Call it before the first place is
+ * Says what the tags of a context of policy `rfc` are to be. Call it before the first place is
  * asked for, or not at all.
  */
 tbaa_status tbaa_context_tag_options(struct tbaa_context *context,

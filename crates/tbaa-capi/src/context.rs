@@ -18,11 +18,9 @@ use crate::text::{Out, Str, constant, slice, write};
 pub enum PolicyNumber {
     /// As clang 22: what stock LLVM reads best, and what links with C.
     Clang = 0,
-    /// As clang 22 with `-new-struct-path-tbaa`.
-    ClangNew = 1,
     /// Unions are types with overlapping members. For the union rules; never
     /// for LLVM, unless lowered.
-    Rfc = 2,
+    Rfc = 1,
 }
 
 /// What a context is made for. All zero is C on this machine, for LLVM.
@@ -181,7 +179,7 @@ pub extern "C" fn tbaa_context_new(
         };
         let mut rule = 0;
         if let Some(options) = options {
-            let all = [Policy::Clang, Policy::ClangNew, Policy::Rfc];
+            let all = [Policy::Clang, Policy::Rfc];
             declare.policy = constant(&all, options.policy, "tbaa_policy")?;
             declare.cplusplus = options.cplusplus;
             declare.target = options.target.text()?.to_owned();
@@ -227,21 +225,6 @@ pub extern "C" fn tbaa_context_free(context: Option<Box<Context>>) {
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_context_oracle(context: Option<&Context>) -> *const Oracle {
     context.map_or(std::ptr::null(), |context| context.live.as_ptr())
-}
-
-/// Asks for every answer that the spec of a context expects. Where some do not
-/// hold, the status is `TBAA_STATUS_EXPECTATION` and the error has a line for
-/// each.
-#[unsafe(no_mangle)]
-pub extern "C" fn tbaa_context_check(context: Option<&mut Context>) -> Status {
-    change(context, |context| {
-        let failures = context.grow_spec(|built| built.check()).failures;
-        if failures.is_empty() {
-            return Ok(());
-        }
-        let lines: Vec<_> = failures.iter().map(|failure| failure.to_string()).collect();
-        Err(Error::new(Status::Expectation, lines.join("\n")))
-    })
 }
 
 fn tag_of(built: &mut Built, path: Str) -> Result<Tag, Error> {

@@ -5,7 +5,6 @@ use std::mem::MaybeUninit;
 use tbaa::declare::{Member, Record, TaggedTypes};
 
 use crate::context::{Context, change, made_in};
-use crate::oracle::{Copy, Type};
 use crate::status::{Error, OrStatus, Status, given};
 use crate::text::{Str, slice};
 
@@ -248,56 +247,6 @@ pub extern "C" fn tbaa_size_of(
             let message = || format!("{text:?} has no size: define it first");
             let size = types.types().size_of(ty);
             size.ok_or_else(|| Error::new(Status::Declaration, message()))
-        })
-    })
-}
-
-/// Gives the offset to which a path leads, as `offset` of `tbaa_place_of`,
-/// without making a tag.
-#[unsafe(no_mangle)]
-pub extern "C" fn tbaa_offset_of(
-    context: Option<&mut Context>,
-    path: Str,
-    offset: Option<&mut MaybeUninit<u64>>,
-) -> Status {
-    made_in(context, offset, |context| {
-        let path = path.text()?;
-        context.grow_declared(|types, _| types.types_mut().offset_of(path).or_status(Status::Path))
-    })
-}
-
-/// Gives the type node that stands for a declared type in others; 0 for one that
-/// has none, such as an empty struct.
-#[unsafe(no_mangle)]
-pub extern "C" fn tbaa_type_of(
-    context: Option<&mut Context>,
-    type_text: Str,
-    node: Option<&mut MaybeUninit<Type>>,
-) -> Status {
-    made_in(context, node, |context| {
-        let text = type_text.text()?;
-        context.grow_declared(|types, graph| {
-            let ty = types.types_mut().ty(text).or_status(Status::Declaration)?;
-            let node = types.node(graph, ty).or_status(Status::Declaration)?;
-            Ok(node.map_or(Type { id: 0 }, Type::from))
-        })
-    })
-}
-
-/// Gives the `tbaa.struct` node for copies of a whole declared type, for
-/// `memcpy`; 0 where clang gives such a copy none.
-#[unsafe(no_mangle)]
-pub extern "C" fn tbaa_copy_of(
-    context: Option<&mut Context>,
-    type_text: Str,
-    copy: Option<&mut MaybeUninit<Copy>>,
-) -> Status {
-    made_in(context, copy, |context| {
-        let text = type_text.text()?;
-        context.grow_declared(|types, graph| {
-            let ty = types.types_mut().ty(text).or_status(Status::Declaration)?;
-            let copy = types.copy(graph, ty).or_status(Status::Declaration)?;
-            Ok(copy.map_or(Copy { id: 0 }, Copy::from))
         })
     })
 }

@@ -4,13 +4,11 @@ use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
 
-use tbaa::TagId;
 use tbaa_lower::emit::{Attachments, EmitError, Emitter, Recorded, Sink, SinkOperand};
 
-use crate::lower::{AliasScopes, Lowered, Names};
-use crate::oracle::{Copy, Effect, MemoryAccess, Oracle, Tag, known_copy};
+use crate::oracle::{Copy, Effect, MemoryAccess, Oracle, known_copy};
 use crate::status::{Error, Status, free, given, made};
-use crate::text::{Str, slice};
+use crate::text::Str;
 
 /// What an operand of a node is.
 #[repr(u32)]
@@ -139,59 +137,9 @@ fn emitted<T>(result: Result<T, EmitError<&'static str>>) -> Result<T, Error> {
     })
 }
 
-/// What accesses are to get: tags, scopes or both.
-#[repr(C)]
-#[derive(Clone, std::marker::Copy)]
-pub struct EmitPlan<'a> {
-    /// Whose tags the accesses have.
-    pub oracle: Option<&'a Oracle>,
-    /// The tags to attach in their place; NULL to attach them as they are.
-    pub lowered: Option<&'a Lowered>,
-    /// The scopes to attach; NULL for those of the lowering, if it has any.
-    pub scopes: Option<&'a AliasScopes>,
-    /// Whether scopes are all that is attached.
-    pub scopes_alone: bool,
-}
-
 type NodePointer = NonNull<c_void>;
 
 impl NodeEmitter {
-    /// Emits the tag that an access gets, or a call that makes it.
-    fn tag(
-        &mut self,
-        plan: &EmitPlan<'_>,
-        oracle: &Oracle,
-        access: MemoryAccess,
-        call: bool,
-    ) -> Result<Option<NodePointer>, Error> {
-        if plan.scopes_alone || access.tag.id == 0 {
-            return Ok(None);
-        }
-        let (graph, tag) = match plan.lowered {
-            Some(lowered) => match lowered.tag(access)? {
-                Some(tag) => (lowered.graph(), tag),
-                None => return Ok(None),
-            },
-            None if access.size == 0 => (oracle.graph(), oracle.known_tag(access.tag)?),
-            None => {
-                let message = "an access with a size of its own, at which LLVM does not look: \
-                               lower it, or leave it without a tag";
-                return Err(Error::new(Status::Refused, message));
-            }
-        };
-        if call {
-            return emitted(self.emitter.mutable_tag(graph, tag)).map(Some);
-        }
-        if access.kind != Effect::Read as u32 && graph.tag(tag).is_ok_and(|tag| tag.immutable) {
-            let message = "a store where memory is immutable, and LLVM moves loads of it over any \
-                           store: store there before the code that loads it is compiled, or give \
-                           the store and the loads the tag without `immutable`; of a load say \
-                           TBAA_EFFECT_READ";
-            return Err(Error::new(Status::Refused, message));
-        }
-        emitted(self.emitter.tag(graph, tag)).map(Some)
-    }
-
     /// Emits nodes that were recorded.
     pub(crate) fn recorded(
         &mut self,
@@ -199,48 +147,6 @@ impl NodeEmitter {
     ) -> Result<NodeAttachments, Error> {
         let made = emitted(self.emitter.attachments(nodes))?;
         Ok(attachments(made.tag, made.copy, (made.alias_scope, made.noalias)))
-    }
-
-    /// Emits lists of scopes.
-    fn scopes(
-        &mut self,
-        names: Option<Names<'_>>,
-    ) -> Result<(Option<NodePointer>, Option<NodePointer>), Error> {
-        let Some(names) = names else { return Ok((None, None)) };
-        let alias_scope = emitted(self.emitter.scope_list(&names.domain, names.own))?;
-        let noalias = emitted(self.emitter.scope_list(&names.domain, names.noalias))?;
-        Ok((alias_scope, noalias))
-    }
-}
-
-impl<'a> EmitPlan<'a> {
-    /// Returns the scopes of an access.
-    fn access_scopes(&self, access: MemoryAccess) -> Option<Names<'a>> {
-        match (self.scopes, self.lowered) {
-            // These were made of accesses as large as their tags say.
-            (Some(_), _) if access.size != 0 => None,
-            (Some(scopes), _) => scopes.access(access.tag),
-            (None, Some(lowered)) => lowered.scopes(access),
-            (None, None) => None,
-        }
-    }
-
-    /// Returns the scopes that a call leaves alone.
-    fn call_scopes(&self, oracle: &Oracle, effects: &[MemoryAccess]) -> Option<Names<'a>> {
-        match (self.scopes, self.lowered) {
-            (Some(scopes), _) => {
-                // An effect without a tag, or wider than it, may be on anything.
-                let tag =
-                    |effect: &MemoryAccess| oracle.tag(effect.tag).filter(|_| effect.size == 0);
-                let touched: Vec<TagId> = effects.iter().map(tag).collect::<Option<_>>()?;
-                Some(scopes.call(oracle, &touched))
-            }
-            (None, Some(lowered)) => {
-                let effects: Vec<_> = effects.iter().map(|&effect| oracle.access(effect)).collect();
-                Some(lowered.call_scopes(oracle, &effects))
-            }
-            (None, None) => None,
-        }
     }
 }
 
@@ -279,96 +185,60 @@ pub extern "C" fn tbaa_emitter_free(emitter: Option<Box<NodeEmitter>>) {
     free(emitter);
 }
 
-/// Emits what an access is to get: nothing for one without a tag. A tag that LLVM
-/// would reject, crash on or get wrong is `TBAA_STATUS_REFUSED`: lower it, or
-/// leave the access without. So is an access that may write where memory is
-/// immutable.
+/// Emits the tag of an access, which the oracle's context has: nothing for one without
+/// a tag. A tag that LLVM would reject, crash on or get wrong is `TBAA_STATUS_REFUSED`:
+/// ask `tbaa_places` for tags that LLVM gets right, or leave the access without. So is
+/// an access with a size of its own, at which LLVM does not look, and one that may
+/// write where memory is immutable.
 ///
-/// Nodes are remembered by the graph of the plan's oracle: a snapshot's are
-/// asked for anew, and an anonymous root of it is another to LLVM.
+/// Nodes are remembered by the oracle's graph: a snapshot's are asked for anew, and an
+/// anonymous root of it is another to LLVM.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_emit_access(
     emitter: Option<&mut NodeEmitter>,
-    plan: Option<&EmitPlan<'_>>,
+    oracle: Option<&Oracle>,
     access: MemoryAccess,
     nodes: Option<&mut MaybeUninit<NodeAttachments>>,
 ) -> Status {
     made(nodes, || {
-        let (emitter, plan) = (given(emitter, "the emitter")?, given(plan, "the plan")?);
-        let oracle = given(plan.oracle, "the plan's oracle")?;
-        let tag = emitter.tag(plan, oracle, access, false)?;
-        let names = plan.access_scopes(access);
-        Ok(attachments(tag, None, emitter.scopes(names)?))
+        let (emitter, oracle) = (given(emitter, "the emitter")?, given(oracle, "the oracle")?);
+        if access.tag.id == 0 {
+            return Ok(attachments(None, None, (None, None)));
+        }
+        let (graph, tag) = (oracle.graph(), oracle.known_tag(access.tag)?);
+        let refused = |message: &str| Err(Error::new(Status::Refused, message));
+        if access.size != 0 {
+            return refused(
+                "an access with a size of its own, at which LLVM does not look: ask \
+                 tbaa_place_sized, or leave it without a tag",
+            );
+        }
+        if access.kind != Effect::Read as u32 && graph.tag(tag).is_ok_and(|tag| tag.immutable) {
+            return refused(
+                "a store where memory is immutable, and LLVM moves loads of it over any store: \
+                 store there before the code that loads it is compiled, or give the store and the \
+                 loads the tag without `immutable`; of a load say TBAA_EFFECT_READ",
+            );
+        }
+        Ok(attachments(Some(emitted(emitter.emitter.tag(graph, tag))?), None, (None, None)))
     })
 }
 
-/// Emits what a call is to get, of which all effects on memory that somebody
-/// else can access are given: scopes that it leaves alone, and with one effect
-/// its tag, which never says that memory is immutable. A call of which nothing is
-/// known gets nothing.
-///
-/// A call that hands out memory, or takes it back, has an effect on all of that
-/// memory: give it the tags of the whole records. Else LLVM moves stores to an object
-/// that is freed behind the call.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn tbaa_emit_call(
-    emitter: Option<&mut NodeEmitter>,
-    plan: Option<&EmitPlan<'_>>,
-    effects: *const MemoryAccess,
-    count: usize,
-    nodes: Option<&mut MaybeUninit<NodeAttachments>>,
-) -> Status {
-    made(nodes, || {
-        let (emitter, plan) = (given(emitter, "the emitter")?, given(plan, "the plan")?);
-        let oracle = given(plan.oracle, "the plan's oracle")?;
-        // SAFETY: the caller promises `count` effects.
-        let effects = unsafe { slice(effects, count, "effects") }?;
-        let tag = match effects {
-            &[effect] if plan.lowered.is_none_or(|lowered| lowered.knows(effect)) => {
-                emitter.tag(plan, oracle, effect, true)?
-            }
-            _ => None,
-        };
-        let names = plan.call_scopes(oracle, effects);
-        Ok(attachments(tag, None, emitter.scopes(names)?))
-    })
-}
-
-/// Emits what a copy of a struct is to get: its `tbaa.struct` node, unless the
-/// plan lowers tags or has scopes alone.
+/// Emits the `tbaa.struct` node of a copy of a struct.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_emit_copy(
     emitter: Option<&mut NodeEmitter>,
-    plan: Option<&EmitPlan<'_>>,
+    oracle: Option<&Oracle>,
     copy: Copy,
     nodes: Option<&mut MaybeUninit<NodeAttachments>>,
 ) -> Status {
     made(nodes, || {
-        let (emitter, plan) = (given(emitter, "the emitter")?, given(plan, "the plan")?);
-        let graph = given(plan.oracle, "the plan's oracle")?.graph();
-        if copy.id == 0 || plan.scopes_alone || plan.lowered.is_some() {
+        let (emitter, oracle) = (given(emitter, "the emitter")?, given(oracle, "the oracle")?);
+        if copy.id == 0 {
             return Ok(attachments(None, None, (None, None)));
         }
-        let copy = known_copy(graph, copy)?;
-        let node = emitted(emitter.emitter.copy_node(graph, copy))?;
+        let copy = known_copy(oracle.graph(), copy)?;
+        let node = emitted(emitter.emitter.copy_node(oracle.graph(), copy))?;
         Ok(attachments(None, Some(node), (None, None)))
-    })
-}
-
-/// Emits a tag whatever LLVM makes of it. LLVM 22 crashes on some, and moves
-/// loads over stores for others: this is for tests of LLVM, and for sinks that
-/// are not LLVM.
-#[unsafe(no_mangle)]
-pub extern "C" fn tbaa_emit_tag_as_is(
-    emitter: Option<&mut NodeEmitter>,
-    oracle: Option<&Oracle>,
-    tag: Tag,
-    node: Option<&mut MaybeUninit<*mut c_void>>,
-) -> Status {
-    made(node, || {
-        let oracle = given(oracle, "the oracle")?;
-        let emitter = given(emitter, "the emitter")?;
-        let tag = oracle.known_tag(tag)?;
-        emitted(emitter.emitter.tag_as_is(oracle.graph(), tag)).map(NonNull::as_ptr)
     })
 }

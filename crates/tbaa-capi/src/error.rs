@@ -23,18 +23,16 @@ pub enum Status {
     Untagged = 5,
     /// A spec that cannot be read.
     Spec = 6,
-    /// Expected answers of a spec that do not hold.
-    Expectation = 7,
     /// Nodes that the builder refuses to make.
-    Build = 8,
+    Build = 7,
     /// A tag that LLVM would reject, crash on or get wrong.
-    Refused = 9,
+    Refused = 8,
     /// A callback said that it failed.
-    Sink = 10,
+    Sink = 9,
     /// The format cannot say what the graph holds.
-    Unwritable = 11,
+    Unwritable = 10,
     /// A defect of the library. The context it was given can only be freed.
-    Panicked = 12,
+    Panicked = 11,
 }
 
 /// A status other than OK, and its text.

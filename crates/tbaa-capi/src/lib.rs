@@ -18,7 +18,6 @@ pub mod describe;
 pub mod emit;
 pub mod error;
 pub mod instrument;
-pub mod lower;
 pub mod nodes;
 pub mod oracle;
 pub mod reader;

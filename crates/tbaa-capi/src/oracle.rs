@@ -115,10 +115,6 @@ impl Oracle {
         self.tag(tag).ok_or_else(|| unknown("tag", tag.id))
     }
 
-    pub(crate) fn known_type(&self, ty: Type) -> Result<tbaa::TypeId, Error> {
-        known_type(self.graph(), ty)
-    }
-
     /// Returns whether two accesses may overlap, whatever they do.
     #[inline(always)]
     fn overlap(&self, a: MemoryAccess, b: MemoryAccess) -> bool {
@@ -216,8 +212,7 @@ pub extern "C" fn tbaa_may_alias(oracle: Option<&Oracle>, a: Tag, b: Tag) -> boo
 }
 
 /// Returns whether two accesses may overlap, as `tbaa_may_alias`. A size of the
-/// access's own counts under the union rules, where the definition is followed:
-/// microseconds, and it allocates.
+/// access's own counts under the union rules; LLVM's rule does not look at it.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_access_may_alias(
     oracle: Option<&Oracle>,
@@ -273,23 +268,6 @@ pub unsafe extern "C" fn tbaa_call_effects(
             }
         }
         Some(found)
-    })
-}
-
-/// Returns which dependences may hold between a struct copy and an access that
-/// comes after it, as `tbaa_may_conflict`. The copy reads its source and writes
-/// its destination. It allocates.
-#[unsafe(no_mangle)]
-pub extern "C" fn tbaa_copy_may_conflict(
-    oracle: Option<&Oracle>,
-    copy: Copy,
-    second: MemoryAccess,
-) -> u32 {
-    answer(ANY_CONFLICT, || {
-        let oracle = oracle?;
-        let copy = known_copy(oracle.graph(), copy).ok()?;
-        let found = conflicts(Effect::Both as u32, second.effect());
-        Some(if oracle.inner.copy_may_alias(copy, oracle.access(second)) { found } else { 0 })
     })
 }
 

@@ -9,7 +9,7 @@ pub(crate) use crate::error::{Error, OrStatus, given};
 use crate::text::{Out, Str, write};
 
 /// The statuses in words, by number.
-const NAMES: [&str; 13] = [
+const NAMES: [&str; 12] = [
     "ok",
     "invalid argument",
     "unknown id",
@@ -17,7 +17,6 @@ const NAMES: [&str; 13] = [
     "path",
     "untagged",
     "spec",
-    "expectation",
     "build",
     "refused",
     "sink",

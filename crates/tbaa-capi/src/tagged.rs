@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::mem::MaybeUninit;
 
-use tbaa_lower::ScopeForm;
-use tbaa_lower::emit::{Attachments, JitOptions, Recorded, Tagging};
+use tbaa::declare::Policy;
+use tbaa_lower::emit::{Attachments, JitOptions, Recorded, TagForm, Tagging, Typed};
 
 use crate::context::{Context, change, made_in};
 use crate::emit::{NodeAttachments, NodeEmitter};
@@ -19,15 +19,26 @@ pub struct TagOptions {
     /// have it, in any process whose code may be linked with this one's. Empty for a
     /// name that nobody else has.
     pub lineage: Str,
-    /// Of `tbaa_scope_form`: what scopes say beside the tags.
-    pub scopes: u32,
-    /// Whether scopes are all that is attached.
-    pub scopes_alone: bool,
+    /// Of `tbaa_tag_form`.
+    pub form: u32,
     /// Names of records that C code accesses by clang's own tags, in modules that
     /// are linked with the JIT's.
     pub shared: *const Str,
     /// The number of these names.
     pub shared_count: usize,
+}
+
+/// What LLVM gets for accesses under policy `rfc`. Under policy `clang` it gets the
+/// tags as they are.
+#[repr(u32)]
+pub enum TagFormNumber {
+    /// Lowered tags, which LLVM gets right.
+    Lowered = 0,
+    /// The same, and scopes of all pairs: a call that touches several places gets
+    /// scopes too.
+    LoweredScopes = 1,
+    /// Scopes of all pairs, and no tags.
+    Scopes = 2,
 }
 
 /// What an instruction does, for what it gets.
@@ -53,7 +64,7 @@ unsafe fn texts<'t>(texts: *const Str, count: usize, name: &str) -> Result<Vec<&
     texts.iter().map(|text| text.text()).collect()
 }
 
-/// Says what the tags of a context are to be. Call it before the first place is
+/// Says what the tags of a context of policy `rfc` are to be. Call it before the first place is
 /// asked for, or not at all.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tbaa_context_tag_options(
@@ -67,11 +78,13 @@ pub unsafe extern "C" fn tbaa_context_tag_options(
             return Err(Error::argument("places were given out: say first what tags are to be"));
         }
         check_declared(&of)?;
-        let all = [ScopeForm::None, ScopeForm::Lost, ScopeForm::All];
-        let mut made = JitOptions::new().scopes(constant(&all, options.scopes, "tbaa_scope_form")?);
-        if options.scopes_alone {
-            made = made.scopes_alone();
+        if of.tagged().policy() != Policy::Rfc {
+            let message = "under this policy LLVM gets the tags as they are, without options: make \
+                           the context with tbaa_options_for_llvm";
+            return Err(Error::argument(message));
         }
+        let all = [TagForm::Lowered, TagForm::LoweredScopes, TagForm::Scopes];
+        let mut made = JitOptions::new().form(constant(&all, options.form, "tbaa_tag_form")?);
         let lineage = options.lineage.text()?;
         if !lineage.is_empty() {
             made = made.lineage(lineage);

@@ -6,7 +6,7 @@ use std::collections::hash_map::Entry;
 use tbaa::declare::{DeclareError, Place, Policy, TaggedTypes};
 use tbaa::spec::Built;
 use tbaa::{Graph, Rules};
-use tbaa_lower::emit::{JitError, JitOptions, TaggedCall, TaggedPlace, Tagging, Typed};
+use tbaa_lower::emit::{JitError, JitOptions, TagForm, TaggedCall, TaggedPlace, Tagging, Typed};
 
 use crate::oracle::Tag;
 use crate::status::{Error, Status, given};
@@ -149,7 +149,11 @@ pub(crate) fn tags_of<'c>(
 ) -> Result<&'c mut ContextTags, Error> {
     check_declared(of)?;
     if tags.is_none() {
-        let tagging = Tagging::new(of, JitOptions::new())?;
+        let form = match of.tagged().policy() {
+            Policy::Rfc => TagForm::Lowered,
+            _ => TagForm::Clang,
+        };
+        let tagging = Tagging::new(of, JitOptions::new().form(form))?;
         *tags = Some(ContextTags { tagging, given: HashMap::new() });
     }
     given(tags.as_mut(), "the tags")

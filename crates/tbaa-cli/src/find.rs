@@ -134,7 +134,7 @@ impl Input {
         Ok(tag)
     }
 
-    /// Finds the inline tag that `matrix` and `eval` print as `label`.
+    /// Finds the inline tag that `matrix` prints as `label`.
     fn inline(&self, module: &Module, label: &str) -> Result<TagId, Failure> {
         let mut tags = module.graph().tags();
         tags.find(|&tag| reference(module, module.graph().tag_node(tag)) == label).ok_or_else(

@@ -16,6 +16,7 @@ use tbaa::declare::Record;
 use tbaa::{Oracle, Rules};
 use tbaa_lower::Classes;
 use tbaa_tests::Rng;
+use tbaa_tests::llvm::{Evaluated, aa_eval, stored};
 use tbaa_tests::programs::{
     FIELD_HERE, FIELD_THERE, HERE, PATHS, PUN, THERE, attached, types, with_tags,
 };
@@ -99,20 +100,10 @@ fn the_plugin_answers_what_the_rule_answers() {
         }
         let file = folder().join("pairs.ll");
         fs::write(&file, functions + &metadata(&relations)).unwrap();
-        let output = Command::new("opt-22")
-            .args(["-passes=aa-eval", "-aa-pipeline=tbaa-classes", "-evaluate-aa-metadata"])
-            .args(["-print-no-aliases", "-disable-output", "-load-pass-plugin", &plugin])
-            .arg(&file)
-            .output()
-            .unwrap();
-        let printed = String::from_utf8(output.stderr).unwrap();
-        assert!(output.status.success(), "{printed}");
-        let value = |text: &str| text.split("store i32 ").nth(1)?.split(',').next()?.parse().ok();
-        let told: HashSet<(usize, usize)> = printed
-            .lines()
-            .filter_map(|line| line.trim().strip_prefix("NoAlias:")?.split_once(" <-> "))
-            .map(|(a, b)| (value(a).unwrap(), value(b).unwrap()))
-            .collect();
+        let print = ["-print-no-aliases", "-load-pass-plugin", &plugin];
+        let found = aa_eval("opt-22", &print, "tbaa-classes", &file).expect("opt-22");
+        let pair = |it: Evaluated| it.pair.each_ref().map(|store| stored(store)).into();
+        let told: HashSet<(usize, usize)> = found.into_iter().map(pair).collect();
         apart += told.len() as u64;
         for (seed, first, oracle, tags, split) in &worlds {
             for a in 0..tags.len() {

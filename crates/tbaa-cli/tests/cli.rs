@@ -80,7 +80,7 @@ fn a_grid_is_a_line_a_tag_and_a_letter_a_tag() {
 #[test]
 fn the_locale_changes_nothing() {
     for args in [
-        &["eval", "shapes.ll"][..],
+        &["matrix", "shapes.ll"][..],
         &["alias", "shapes.ll", "!2", "!99"],
         &["dump", "missing.ll"],
         &["dump", "."],
@@ -320,10 +320,10 @@ fn many_pairs_are_written_with_a_word() {
          !0 = !{{!1, !1, i64 0}}\n!1 = !{{!\"int\", !{{!\"R\"}}}}\n",
         "  store i32 1, ptr %p, !tbaa !0\n".repeat(3)
     );
-    let all = output(&["eval", "-", "--format", "pairs"], text.as_bytes());
+    let all = output(&["matrix", "-", "--format", "pairs"], text.as_bytes());
     let note = self::text(&all.stderr);
-    assert!(note.contains("1124253 pairs") && note.contains("--function"), "{note}");
-    let one = output(&["eval", "-", "--format", "pairs", "--function", "@g"], text.as_bytes());
+    assert!(note.contains("1124253 pairs") && note.contains("name a function"), "{note}");
+    let one = output(&["matrix", "-", "@g", "--format", "pairs"], text.as_bytes());
     assert_eq!(self::text(&one.stdout).lines().count(), 3);
     assert_eq!(self::text(&one.stderr), "");
 }
@@ -376,8 +376,8 @@ fn what_fits_is_offered() {
 #[test]
 fn every_command_has_help_with_its_exit_status() {
     for command in [
-        "dump", "alias", "explain", "generic", "matrix", "eval", "check", "verify", "lint",
-        "stats", "types", "link", "strip", "bisect", "graph", "diff", "report", "blocks",
+        "dump", "alias", "explain", "generic", "matrix", "check", "verify", "lint", "stats",
+        "types", "link", "strip", "bisect", "graph", "diff", "report", "blocks",
     ] {
         let help = output(&[command, "--help"], b"");
         assert_eq!(help.status.code(), Some(0));
@@ -456,7 +456,6 @@ fn every_example_in_the_help_runs() {
         "explain",
         "generic",
         "matrix",
-        "eval",
         "check",
         "verify",
         "lint",

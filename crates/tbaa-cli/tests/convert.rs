@@ -113,7 +113,7 @@ fn flags_without_a_compiler_are_refused() {
     fs::write(folder.join("a.c"), "").unwrap();
     for args in [
         &["stats", "a.ll", "--", "-O2"][..],
-        &["eval", "-", "--", "-O2"],
+        &["matrix", "-", "--", "-O2"],
         &["dump", "a.ron", "--", "-O2"],
         &["blocks", "a.ll", "--", "-O2"],
         &["lint", "a.ll", "a.ll", "--", "-O2"],
@@ -145,7 +145,7 @@ fn a_name_in_cpp_is_mangled_as_cpp() {
         namespace { struct hidden { long v; }; }\n\
         long sum(box<short> *p, void *q) { return p->v + ((hidden *)q)->v; }\n";
     fs::write(folder.join("vec.cpp"), VEC.replace("TYPE", "bool") + template).unwrap();
-    let out = tbaa(&folder, &["eval", "vec.cpp"]);
+    let out = tbaa(&folder, &["matrix", "vec.cpp", "--format", "pairs"]);
     assert!(stdout(&out).contains("@clear(vec*)"), "{}", stdout(&out));
     let out = tbaa(&folder, &["matrix", "vec.cpp", "--format", "table"]);
     for name in

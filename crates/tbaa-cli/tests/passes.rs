@@ -15,6 +15,7 @@ use std::process::{Command, Output};
 use tbaa::{Graph, Oracle, Rules, TagId};
 use tbaa_lower::Classes;
 use tbaa_tests::Rng;
+use tbaa_tests::llvm::{Evaluated, aa_eval};
 use tbaa_tests::universe::{self, Taste};
 use tools::{number, plugin};
 
@@ -471,25 +472,11 @@ fn compare(
     counts: &mut Counts,
 ) -> Result<(), String> {
     let plugin = plugin();
-    let args = [
-        "-passes=aa-eval",
-        "-aa-pipeline=tbaa-classes",
-        "-evaluate-aa-metadata",
-        "-print-no-aliases",
-        "-disable-output",
-        "-load-pass-plugin",
-        &plugin,
-    ];
-    let printed = String::from_utf8(run("opt-22", &args, &[made]).stderr).unwrap();
+    let print = ["-print-no-aliases", "-load-pass-plugin", &plugin];
+    let found = aa_eval("opt-22", &print, "tbaa-classes", made).expect("opt-22");
     let mut lines: HashMap<&str, Vec<(&str, &str)>> = HashMap::new();
-    let mut function = "";
-    for line in printed.lines() {
-        if let Some(rest) = line.strip_prefix("Function: ") {
-            function = rest.split(':').next().unwrap();
-        } else if let Some(pair) = line.trim().strip_prefix("NoAlias:") {
-            let (a, b) = pair.split_once(" <-> ").unwrap();
-            lines.entry(function).or_default().push((bare(a), bare(b)));
-        }
+    for Evaluated { function, pair: [a, b], .. } in &found {
+        lines.entry(function).or_default().push((a, b));
     }
     for (function, accesses) in functions {
         let mut by_text: HashMap<&str, Vec<&Set>> = HashMap::new();

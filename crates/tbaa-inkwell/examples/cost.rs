@@ -18,8 +18,7 @@ use inkwell::values::{BasicValue, InstructionOpcode, IntValue};
 use inkwell::{AddressSpace, OptimizationLevel};
 use tbaa::declare::{Declarations, Record, Target as Layout};
 use tbaa_inkwell::Tagger;
-use tbaa_lower::ScopeForm;
-use tbaa_lower::emit::{Jit, JitOptions, TaggedPlace};
+use tbaa_lower::emit::{Jit, JitOptions, TagForm, TaggedPlace};
 
 const FUNCTIONS: u64 = 40;
 const OPCODES: u64 = 60;
@@ -45,7 +44,7 @@ struct Runtime {
 }
 
 impl Runtime {
-    fn new(structs: usize, options: JitOptions) -> Result<Self, Box<dyn Error>> {
+    fn new(structs: usize, form: TagForm) -> Result<Self, Box<dyn Error>> {
         let mut types = Declarations::new(Layout::x86_64());
         let value = Record::union("").field("n", "double").field("i", "long").field("p", "void *");
         types.define(Record::structure("Value").field("value", value).field("kind", "short"))?;
@@ -66,7 +65,8 @@ impl Runtime {
             let fields = ["next", "size", "u.d", "u.l", "v.value.i"];
             paths.extend(fields.map(|field| format!("S{number}.{field}")));
         }
-        let mut places = Jit::with_options(types, options)?.places(&paths)?.into_iter();
+        let mut places =
+            Jit::with_options(types, JitOptions::new().form(form))?.places(&paths)?.into_iter();
         let mut next = || places.next().ok_or("no place");
         let (base, number, kind) = (next()?, next()?, next()?);
         Ok(Runtime { base, number, kind, fields: places.collect() })
@@ -195,15 +195,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         4 * OPCODES
     );
     println!("metadata                    bytes    loads attach us     O2 us   code us");
-    let none = measure(&Runtime::new(structs, JitOptions::new())?, false)?;
+    let none = measure(&Runtime::new(structs, TagForm::Lowered)?, false)?;
     print("none", &none, none.bytes);
-    for (name, options) in [
-        ("lowered tags", JitOptions::new()),
-        ("lowered, lost scopes", JitOptions::new().scopes(ScopeForm::Lost)),
-        ("lowered, all scopes", JitOptions::new().scopes(ScopeForm::All)),
-        ("all scopes alone", JitOptions::new().scopes_alone()),
+    for (name, form) in [
+        ("lowered tags", TagForm::Lowered),
+        ("lowered tags, scopes", TagForm::LoweredScopes),
+        ("scopes", TagForm::Scopes),
     ] {
-        print(name, &measure(&Runtime::new(structs, options)?, true)?, none.bytes);
+        print(name, &measure(&Runtime::new(structs, form)?, true)?, none.bytes);
     }
     Ok(())
 }

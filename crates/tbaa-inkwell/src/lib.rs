@@ -33,8 +33,9 @@ pub use read::ModuleTags;
 pub use sink::{LlvmSink, Metadata, SinkError};
 pub use tagger::{AttachError, Tagger};
 
-pub use tbaa_lower::ScopeForm;
-pub use tbaa_lower::emit::{Jit, JitError, JitOptions, Misuse, Tagged, TaggedCall, TaggedPlace};
+pub use tbaa_lower::emit::{
+    Jit, JitError, JitOptions, Misuse, TagForm, Tagged, TaggedCall, TaggedPlace,
+};
 
 // The version of inkwell that is spoken here.
 pub use inkwell;

@@ -185,7 +185,7 @@ impl<'ctx> Tagger<'ctx> {
     }
 
     /// Attaches what an access at a place is to have: tag and scopes, the known
-    /// alignment, and volatility. Of [classes](tbaa_lower::emit::JitOptions::classes) the
+    /// alignment, and volatility. Of [classes](tbaa_lower::emit::TagForm::Classes) the
     /// module gets the relation too, so the instruction must stand in one.
     ///
     /// A load, store or atomic must not be wider than the place, nor store where

@@ -4,7 +4,7 @@ use std::borrow::Borrow;
 
 use super::answers::Answers;
 use super::forest::ForestNode;
-use super::loss::{Pairs, Sum};
+use super::loss::pairs_within;
 use super::place::Seat;
 use super::rank::Ranks;
 use super::relation::Relation;
@@ -16,8 +16,7 @@ use tbaa::{Graph, Oracle, TagId};
 
 /// Sources that may alias the same.
 pub(super) struct Class {
-    pub(super) members: Vec<(Key, u32)>,
-    pub(super) sum: Sum,
+    pub(super) members: Vec<Key>,
     /// Which of the batch's rows.
     pub(super) row: usize,
     pub(super) rank: u32,
@@ -28,21 +27,24 @@ pub(super) struct Class {
 #[derive(Clone, Copy)]
 pub(super) struct Newcomer {
     pub(super) key: Key,
-    pub(super) weight: u32,
     pub(super) private: bool,
 }
 
-/// A source that is there, or somebody else's tag.
+/// A source that has a place already, or a fixed tag.
 struct Old {
     key: Key,
     group: Option<u32>,
     node: Option<u32>,
-    /// Whether it is somebody else's, and aliases not everything.
-    others: bool,
-    /// Whether shared memory must heed it: the skeleton does not.
-    alone: bool,
+    /// Whether it is a fixed tag that does not alias everything. A newcomer in private
+    /// memory may stand apart from it, because no other code reaches that memory.
+    foreign: bool,
+    /// Whether a newcomer in shared memory must be made comparable to it. All else
+    /// that the newcomer may alias is comparable to its seat in the skeleton.
+    moves_shared: bool,
     scope: Option<u32>,
-    sum: Sum,
+    /// Whether it is a source. Pairs with fixed tags are not counted: they are not
+    /// this lowering's to lose.
+    is_source: bool,
 }
 
 /// How a new source relates to those already placed.
@@ -55,31 +57,31 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// Returns the row, and the sources that the newcomer may alias. To `private`
-    /// memory others come by what stands at these nodes alone.
+    /// Returns the row, and how many sources the newcomer may alias. For one in private
+    /// memory `private` has the nodes at which tags stand that alias everything: other
+    /// code reaches that memory only with these.
     fn of<G: Borrow<Graph>>(
         answers: &Answers<'_, G>,
         key: Key,
         shared: bool,
         private: Option<&[u32]>,
         old: impl Iterator<Item = Old>,
-    ) -> (Row, Sum) {
+    ) -> (Row, u64) {
         let mut nodes = private.unwrap_or_default().to_vec();
-        let (mut near, mut sum) = (Vec::new(), Sum::default());
+        let (mut near, mut sources) = (Vec::new(), 0);
         for old in old {
-            let heeds = if shared { old.alone } else { !(private.is_some() && old.others) };
-            let counts = old.sum.count > 0;
-            if (heeds || counts) && answers.may_alias(old.key, key) {
+            let heeds = if shared { old.moves_shared } else { !(private.is_some() && old.foreign) };
+            if (heeds || old.is_source) && answers.may_alias(old.key, key) {
                 nodes.extend(old.node.filter(|_| heeds));
                 near.extend(old.scope);
-                sum += old.sum;
+                sources += u64::from(old.is_source);
             }
         }
         for list in [&mut nodes, &mut near] {
             list.sort_unstable();
             list.dedup();
         }
-        (Row { nodes, near }, sum)
+        (Row { nodes, near }, sources)
     }
 }
 
@@ -90,11 +92,9 @@ pub(super) struct Batch {
     /// Which classes are to go without a tag, for want of memory; the relation
     /// does not know of them.
     pub(super) passed: Vec<bool>,
-    /// The pairs in the batch that may alias.
-    pub(super) may: Pairs,
+    /// The pairs of sources that may alias: in the batch, and with those placed already.
+    pub(super) may: u64,
     pub(super) rows: Vec<Row>,
-    /// The pairs with what was there that may alias.
-    pub(super) with_old: Pairs,
 }
 
 /// What a batch's classes are to each other.
@@ -103,7 +103,7 @@ struct Related {
     /// Classes that are to go without a tag, for want of memory.
     passed: Vec<bool>,
     /// The pairs of sources that may alias.
-    may: Pairs,
+    may: u64,
 }
 
 /// Calls back with each pair of classes that may alias.
@@ -115,12 +115,12 @@ fn each_pair<G: Borrow<Graph>>(
     mut found: impl FnMut(usize, usize),
 ) {
     pairs.for_each(|a, b| found(plain[a], plain[b]));
-    let is_sized = |at: usize| classes[at].members[0].0.size.is_some();
+    let is_sized = |at: usize| classes[at].members[0].size.is_some();
     for a in (0..classes.len()).filter(|&at| is_sized(at)) {
-        let key = classes[a].members[0].0;
+        let key = classes[a].members[0];
         for (b, other) in classes.iter().enumerate() {
             // Two that have sizes meet twice.
-            if (a < b || !is_sized(b)) && answers.may_alias(key, other.members[0].0) && a != b {
+            if (a < b || !is_sized(b)) && answers.may_alias(key, other.members[0]) && a != b {
                 found(a, b);
             }
         }
@@ -131,20 +131,17 @@ fn each_pair<G: Borrow<Graph>>(
 /// rest to need no more than `most` bytes: those that may alias most.
 fn relate<G: Borrow<Graph>>(answers: &Answers<'_, G>, classes: &[Class], most: usize) -> Related {
     let len = classes.len();
-    let weight = |class: &Class| u64::try_from(class.sum.weight).unwrap_or(u64::MAX);
-    let weights = classes.iter().map(weight).collect();
-    let plain: Vec<usize> =
-        (0..len).filter(|&at| classes[at].members[0].0.size.is_none()).collect();
-    let tags: Vec<TagId> = plain.iter().map(|&at| classes[at].members[0].0.tag).collect();
+    let sizes: Vec<u64> = classes.iter().map(|class| class.members.len() as u64).collect();
+    let plain: Vec<usize> = (0..len).filter(|&at| classes[at].members[0].size.is_none()).collect();
+    let tags: Vec<TagId> = plain.iter().map(|&at| classes[at].members[0].tag).collect();
     let pairs = answers.oracle.pairs(&tags, answers.tags());
     let mut counts = vec![0_usize; len];
-    let mut may = Pairs::default();
+    let mut may = sizes.iter().map(|&sources| pairs_within(sources)).sum();
     each_pair(answers, classes, &pairs, &plain, |a, b| {
-        may += classes[a].sum.with(classes[b].sum);
+        may += sizes[a] * sizes[b];
         counts[a] += 1;
         counts[b] += 1;
     });
-    classes.iter().for_each(|class| may += class.sum.within());
     let mut order: Vec<usize> = (0..len).collect();
     order.sort_by_key(|&at| (counts[at], at));
     let mut passed = vec![false; len];
@@ -156,7 +153,7 @@ fn relate<G: Borrow<Graph>>(answers: &Answers<'_, G>, classes: &[Class], most: u
     for at in (0..len).filter(|&at| passed[at]) {
         counts[at] = 0;
     }
-    let relation = Relation::new(weights, &counts, |relate| {
+    let relation = Relation::new(sizes, &counts, |relate| {
         each_pair(answers, classes, &pairs, &plain, |a, b| {
             if !passed[a] && !passed[b] {
                 relate(a, b);
@@ -187,15 +184,14 @@ impl Lowering {
         let Some(source) = place.checked_sub(self.fixed.len()) else {
             let (key, node) = self.fixed[place];
             let ForestNode { above, group, .. } = self.forest.nodes[node as usize];
-            let (others, sum) = (above.is_some(), Sum::default());
-            // Their pairs are not the lowering's to lose.
-            let (group, node, alone) = (Some(group), Some(node), self.skeleton.odd[place]);
-            return Old { key, group, node, others, alone, scope: None, sum };
+            let (group, node, foreign) = (Some(group), Some(node), above.is_some());
+            let moves_shared = self.skeleton.odd[place];
+            return Old { key, group, node, foreign, moves_shared, scope: None, is_source: false };
         };
         let (&key, entry) = self.sources.get_index(source).expect("a source's place");
-        let &Entry { group, node, weight, private: alone, .. } = entry;
+        let &Entry { group, node, private: moves_shared, .. } = entry;
         let scope = self.scopes.number(key);
-        Old { key, group, node, others: false, alone, scope, sum: Sum::of(weight) }
+        Old { key, group, node, foreign: false, moves_shared, scope, is_source: true }
     }
 
     /// What is there under one root and a newcomer may alias at most.
@@ -227,9 +223,9 @@ impl Lowering {
         }
     }
 
-    /// Whether others tag memory under a root of the sources.
+    /// Whether there are fixed tags under a root of the sources.
     pub(super) fn is_open(&self, group: Option<u32>) -> bool {
-        self.others > 0 && group == Some(0)
+        self.fixed_nodes > 0 && group == Some(0)
     }
 
     /// Sorts newcomers under one root into classes that may alias the same.
@@ -257,9 +253,9 @@ impl Lowering {
             batch.iter().map(|new| new.key).filter(|key| key.size.is_some()).collect();
         let mut rows: IndexSet<Row> = IndexSet::default();
         let mut classes: IndexMap<(usize, usize, Seat, Vec<bool>), Class> = IndexMap::default();
-        let mut with_old = Pairs::default();
+        let mut with_old = 0;
         let mut at_plain = 0;
-        for (at, &Newcomer { key, weight, private }) in batch.iter().enumerate() {
+        for (at, &Newcomer { key, private }) in batch.iter().enumerate() {
             let old = group.into_iter().flat_map(|_| self.near(oracle, group, key));
             let seat = match open {
                 true => self.seat(oracle.graph(), key, private),
@@ -268,7 +264,7 @@ impl Lowering {
             let private = (open && seat == Seat::Free).then_some(&*self.skeleton.tops);
             let shared = seat != Seat::Free;
             let (row, may) = Row::of(answers, key, shared, private, old);
-            with_old += Sum::of(weight).with(may);
+            with_old += may;
             let row = rows.insert_full(row).0;
             let class = match key.size {
                 None => {
@@ -285,24 +281,23 @@ impl Lowering {
             let class = (class, row, seat, beside);
             let class = classes.entry(class).or_insert_with(|| Class {
                 members: Vec::new(),
-                sum: Sum::default(),
                 row,
                 rank: ranks.of(oracle.graph(), key.tag),
                 seat,
             });
-            class.members.push((key, weight));
-            class.sum += Sum::of(weight);
+            class.members.push(key);
         }
         let classes: Vec<Class> = classes.into_values().collect();
         let Related { relation, passed, may } = relate(answers, &classes, self.most_bytes);
-        Batch { classes, relation, passed, may, rows: rows.into_iter().collect(), with_old }
+        let rows = rows.into_iter().collect();
+        Batch { classes, relation, passed, may: may + with_old, rows }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use crate::source::Key;
-    use crate::{Lowering, Options, ScopeForm, Why};
+    use crate::{Lowering, Options, Why};
     use tbaa::{Graph, Oracle, Rules, SizedField};
 
     /// What does not fit goes without a tag, is counted as lost, and is apart
@@ -321,13 +316,13 @@ mod tests {
         let oracle = Oracle::new(&graph, Rules::Union);
         let mut untagged = Vec::new();
         for bytes in [1 << 10, 39 * 8, 16 * 8, 0] {
-            let options = Options::new().lineage("test").scopes(ScopeForm::All);
+            let options = Options::new().lineage("test").scopes();
             let mut lowering = Lowering::new(options);
             lowering.most_bytes = bytes;
             lowering.lower(&oracle, &tags[..tags.len() - 1]).unwrap();
             lowering.lower(&oracle, [tags[40]]).unwrap();
             assert_eq!(lowering.check(&oracle), []);
-            let entries = lowering.scopes.lists.iter().map(|list| list.parts().1.len());
+            let entries = lowering.scopes.lists.iter().map(|list| list.but.len());
             assert!(4 * entries.sum::<usize>() <= bytes, "{bytes}");
             let bare = |&&tag: &&_| lowering.tag(tag).is_none();
             let bare: Vec<_> = tags.iter().filter(bare).collect();
@@ -351,8 +346,8 @@ mod tests {
         assert_eq!(untagged, [0, 1, 24, 41], "the most general first");
     }
 
-    /// What is looked at for a shape does not grow with the number of shapes: of
-    /// sources, and of scopes that LLVM does not tell from its accesses.
+    /// How many sources are looked at for a shape does not grow with the number of
+    /// shapes.
     #[test]
     fn the_last_shape_costs_what_the_second_does() {
         let mut oracle = Oracle::new(Graph::new(), Rules::Union);
@@ -367,37 +362,28 @@ mod tests {
                 .collect();
             (char, members)
         });
-        for scopes in [ScopeForm::Lost, ScopeForm::All] {
-            let mut lowering = Lowering::new(Options::new().lineage("shapes").scopes(scopes));
-            let mut looked = Vec::new();
-            for shape in 0..200 {
-                let tags: Vec<_> = oracle.update(|graph| {
-                    let mut b = graph.builder();
-                    // Each member lies across the end of the one before: a path,
-                    // which no forest has.
-                    let field =
-                        |(at, &(ty, size)): (u64, &_)| SizedField { ty, offset: 3 * at, size };
-                    let fields: Vec<_> = (0..).zip(&members).map(field).collect();
-                    let ty = b.sized_type(char, 64, format!("Shape{shape}"), &fields).unwrap();
-                    let tag = |field: &SizedField| {
-                        b.access_tag(ty, field.ty, field.offset, field.size, false).unwrap()
-                    };
-                    fields.iter().map(tag).collect()
-                });
-                lowering.list_old(&oracle);
-                let near =
-                    |&tag: &_| lowering.near(&oracle, Some(0), Key { tag, size: None }).count();
-                let sources: usize = tags.iter().map(near).sum();
-                lowering.lower(&oracle, &tags).unwrap();
-                let node = |&tag: &_| (0, lowering.sources[&Key { tag, size: None }].node);
-                let found = |spot| lowering.scopes.comparable(&lowering.forest, spot).len();
-                let scopes: usize = tags.iter().map(node).map(found).sum();
-                looked.push((sources, scopes));
-            }
-            assert_eq!(lowering.check(&oracle), []);
-            assert!(lowering.lost().pairs > 0 && !lowering.scopes.is_empty());
-            assert!(looked[1].1 > 0);
-            assert_eq!(looked[199], looked[1], "{scopes:?}");
+        let mut lowering = Lowering::new(Options::new().lineage("shapes").scopes());
+        let mut looked = Vec::new();
+        for shape in 0..200 {
+            let tags: Vec<_> = oracle.update(|graph| {
+                let mut b = graph.builder();
+                // Each member lies across the end of the one before: a path,
+                // which no forest has.
+                let field = |(at, &(ty, size)): (u64, &_)| SizedField { ty, offset: 3 * at, size };
+                let fields: Vec<_> = (0..).zip(&members).map(field).collect();
+                let ty = b.sized_type(char, 64, format!("Shape{shape}"), &fields).unwrap();
+                let tag = |field: &SizedField| {
+                    b.access_tag(ty, field.ty, field.offset, field.size, false).unwrap()
+                };
+                fields.iter().map(tag).collect()
+            });
+            lowering.list_old(&oracle);
+            let near = |&tag: &_| lowering.near(&oracle, Some(0), Key { tag, size: None }).count();
+            looked.push(tags.iter().map(near).sum::<usize>());
+            lowering.lower(&oracle, &tags).unwrap();
         }
+        assert_eq!(lowering.check(&oracle), []);
+        assert!(lowering.lost().pairs > 0 && !lowering.scopes.is_empty());
+        assert_eq!(looked[199], looked[1]);
     }
 }

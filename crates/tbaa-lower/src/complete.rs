@@ -1,7 +1,7 @@
 //! Completing a relation to one that a forest expresses, at little cost.
 //!
 //! Two members of a forest are comparable when one stands above the other. The
-//! cost of a forest is the weight of the pairs that are comparable and not
+//! cost of a forest is the number of pairs of sources that are comparable and not
 //! related. Any order of the members gives a forest: the first of a connected
 //! set stands above the rest, whose connected parts follow the same way. No
 //! forest that has related pairs comparable, and the members in that order from
@@ -35,7 +35,7 @@ pub(super) struct Completer<'r> {
     relation: &'r Relation,
     /// Each member's place in the order that is known to do.
     rank: &'r [u32],
-    /// Of each member of the set, what it is related to in its part.
+    /// For each member of the set, how many sources are related to it in its part.
     degrees: Vec<u64>,
     /// Which members are in the set.
     inside: Vec<bool>,
@@ -77,7 +77,7 @@ impl<'r> Completer<'r> {
         while let Some((part, above)) = work.pop() {
             let mut tops = part.clone();
             tops.sort_unstable_by_key(most(&self.degrees));
-            let universal = self.degrees[tops[0] as usize] == self.relation.weight_of(&part);
+            let universal = self.degrees[tops[0] as usize] == self.relation.size_of(&part);
             if universal || part.len() > SMALL {
                 tree.descend(self, part, above, central, &mut work);
                 continue;
@@ -120,8 +120,8 @@ impl<'r> Completer<'r> {
         set.iter().for_each(|&at| self.inside[at as usize] = true);
         for &at in set {
             let near = self.relation.near_of(at as usize, set).filter(|&near| self.inside[near]);
-            let weights = near.map(|near| self.relation.weights[near]);
-            self.degrees[at as usize] = weights.fold(0, u64::saturating_add);
+            let sizes = near.map(|near| self.relation.sizes[near]);
+            self.degrees[at as usize] = sizes.fold(0, u64::saturating_add);
         }
         set.iter().for_each(|&at| self.inside[at as usize] = false);
     }
@@ -132,7 +132,7 @@ impl<'r> Completer<'r> {
 pub(super) struct Completion {
     /// Each member with the one above it, which comes before it.
     pub(super) forest: Vec<(u32, Option<u32>)>,
-    /// The weight of the pairs that are comparable and not related.
+    /// The number of pairs of sources that are comparable and not related.
     cost: u64,
 }
 
@@ -158,20 +158,20 @@ impl Completion {
         work: &mut Vec<(Vec<u32>, Option<u32>)>,
     ) {
         let Completer { relation, degrees, parts, .. } = on;
-        let weights = &relation.weights;
-        let weight = relation.weight_of(&part);
-        let full = |degrees: &[u64], at: u32| degrees[at as usize] == weight;
+        let sizes = &relation.sizes;
+        let size = relation.size_of(&part);
+        let full = |degrees: &[u64], at: u32| degrees[at as usize] == size;
         let tops: Vec<u32> = part.iter().copied().filter(|&at| full(degrees, at)).collect();
         let universal = !tops.is_empty();
         let tops = if universal { tops } else { pick(degrees, &part).into_iter().collect() };
         let mut taken = 0_u64;
         for &top in &tops {
-            let missing = weight.saturating_sub(degrees[top as usize]);
-            let cost = weights[top as usize].saturating_mul(missing);
+            let missing = size.saturating_sub(degrees[top as usize]);
+            let cost = sizes[top as usize].saturating_mul(missing);
             self.forest.push((top, above));
             self.cost = self.cost.saturating_add(cost);
             above = Some(top);
-            taken = taken.saturating_add(weights[top as usize]);
+            taken = taken.saturating_add(sizes[top as usize]);
         }
         if universal {
             part.retain(|&at| !full(degrees, at));
@@ -187,11 +187,11 @@ impl Completion {
             }
         }
         // What is related to nothing that is left needs no search.
-        let alone = |at: u32| degrees[at as usize] == weights[at as usize];
-        for &at in part.iter().filter(|&&at| alone(at)) {
+        let isolated = |at: u32| degrees[at as usize] == sizes[at as usize];
+        for &at in part.iter().filter(|&&at| isolated(at)) {
             self.forest.push((at, above));
         }
-        part.retain(|&at| !alone(at));
+        part.retain(|&at| !isolated(at));
         work.extend(parts.of(&part).into_iter().map(|part| (part, above)));
     }
 }
@@ -202,9 +202,9 @@ mod tests {
     use crate::random::Rng;
     use crate::relation::Relation;
 
-    fn random(rng: &mut Rng, len: usize, percent: u64, weighted: bool) -> Relation {
-        let weight = |rng: &mut Rng| if weighted { 1 + rng.below(9) } else { 1 };
-        let weights = (0..len).map(|_| weight(rng)).collect();
+    fn random(rng: &mut Rng, len: usize, percent: u64, uneven: bool) -> Relation {
+        let size = |rng: &mut Rng| if uneven { 1 + rng.below(9) } else { 1 };
+        let sizes = (0..len).map(|_| size(rng)).collect();
         let mut pairs = Vec::new();
         for a in 0..len {
             for b in 0..a {
@@ -213,11 +213,11 @@ mod tests {
                 }
             }
         }
-        relation(weights, &pairs)
+        relation(sizes, &pairs)
     }
 
-    fn relation(weights: Vec<u64>, pairs: &[(usize, usize)]) -> Relation {
-        let mut counts = vec![0; weights.len()];
+    fn relation(sizes: Vec<u64>, pairs: &[(usize, usize)]) -> Relation {
+        let mut counts = vec![0; sizes.len()];
         for &(a, b) in pairs {
             counts[a] += 1;
             counts[b] += 1;
@@ -225,7 +225,7 @@ mod tests {
         let each = |relate: &mut dyn FnMut(usize, usize)| {
             pairs.iter().for_each(|&(a, b)| relate(a, b));
         };
-        Relation::new(weights, &counts, each)
+        Relation::new(sizes, &counts, each)
     }
 
     fn complete(relation: &Relation, set: &[u32], rank: &[u32]) -> Completion {
@@ -250,7 +250,7 @@ mod tests {
                         exhaustive(
                             relation,
                             &more,
-                            cost + relation.weights[a] * relation.weights[b],
+                            cost + relation.sizes[a] * relation.sizes[b],
                             best,
                         );
                     }
@@ -278,7 +278,7 @@ mod tests {
             for b in 0..a {
                 if comparable(a as u32, b as u32) {
                     cost += u64::from(!relation.related(a, b))
-                        * (relation.weights[a] * relation.weights[b]);
+                        * (relation.sizes[a] * relation.sizes[b]);
                 } else {
                     assert!(!relation.related(a, b), "{a} and {b} are related");
                 }
@@ -335,7 +335,7 @@ mod tests {
                     above = done.forest.iter().find(|at| at.0 == up).unwrap().1;
                 }
             }
-            let forest = self::relation(relation.weights.clone(), &pairs);
+            let forest = self::relation(relation.sizes.clone(), &pairs);
             assert_eq!(complete(&forest, &all(len), &all(len)).cost, 0, "seed {seed}");
         }
     }

@@ -133,7 +133,7 @@ impl Lowering {
             self.make_scalar_tag(node)?;
         }
         self.rules = Some(oracle.rules());
-        self.others = self.forest.nodes.len();
+        self.fixed_nodes = self.forest.nodes.len();
         self.skeleton = Skeleton::new(oracle.graph(), &self.forest, &self.fixed);
         self.options.format = Format::Old;
         Ok(())

@@ -6,8 +6,7 @@ use super::answers::Answers;
 use super::batch::{Batch, Class, Newcomer, Row};
 use super::error::LowerError;
 use super::fingerprint::Fingerprint;
-use super::loss::{Pairs, Sum};
-use super::options::ScopeForm;
+use super::loss::pairs_within;
 use super::place::{Newcomers, Placed, Seat, Strategy};
 use super::rank::Ranks;
 use super::relation::Relation;
@@ -18,17 +17,16 @@ use super::state::{Entry, Lowering};
 use super::why::Why;
 use tbaa::BuildError;
 use tbaa::Oracle;
-use tbaa::parts::table::{HashMap, IndexMap};
+use tbaa::parts::table::IndexMap;
 use tbaa::{Graph, TypeId};
 
 impl Lowering {
-    /// Adds sources: tags of the oracle's graph, accesses with a size of their
-    /// own, either with a weight that says how often it is asked about.
+    /// Adds sources: tags of the oracle's graph, and accesses with a size of their
+    /// own.
     ///
     /// The first call is free to choose the forest. Later calls find places for more, and change no tag that was given out;
-    /// they take time in proportion to the sources added, those that they may
-    /// alias, and with scopes those that LLVM does not tell from them, where the
-    /// oracle is that of the call before. With another oracle they look at all that
+    /// they take time in proportion to the sources added and those that they may
+    /// alias, where the oracle is that of the call before. With another oracle they look at all that
     /// are there, and so does a source with a size of its own.
     /// A source that is there already is passed over. Pairs that only a search
     /// decides are taken to alias once these took 2^24 steps and 2^10 a node;
@@ -61,7 +59,7 @@ impl Lowering {
             let root = source.tag(key.tag).ok().and_then(|tag| source.root_of(tag.access));
             match root {
                 Some(root) => batches.entry(root).or_default().push(new),
-                None => malformed.push((key, new.weight)),
+                None => malformed.push(key),
             }
         }
         self.list_old(oracle);
@@ -77,10 +75,10 @@ impl Lowering {
             let group = self.groups.insert_full(root).0 as u32;
             self.settle(source, group, batch, &mut entries);
         }
-        entries.extend(malformed.into_iter().map(|(key, weight)| {
+        entries.extend(malformed.into_iter().map(|key| {
             let why = Why::Malformed;
             let (node, group, tag, private) = (None, None, None, false);
-            (key, Entry { node, group, tag, why, weight, private })
+            (key, Entry { node, group, tag, why, private })
         }));
         if first {
             self.fingerprint = Some(self.fingerprint_of(source, &entries));
@@ -127,9 +125,7 @@ impl Lowering {
                     return Err(LowerError::Private { place: key.describe(graph) });
                 }
             } else {
-                let one = new.entry(key).or_insert(Newcomer { key, weight: 0, private });
-                one.weight = one.weight.saturating_add(source.weight.max(1));
-                one.private &= private;
+                new.entry(key).or_insert(Newcomer { key, private }).private &= private;
             }
         }
         Ok(new)
@@ -143,7 +139,7 @@ impl Lowering {
         batch: Batch,
         entries: &mut Vec<(Key, Entry)>,
     ) {
-        let Batch { classes, relation, passed, may, rows, with_old } = batch;
+        let Batch { classes, relation, passed, may, rows } = batch;
         let rank: Vec<u32> = classes.iter().map(|class| class.rank).collect();
         let marks = classes.iter().map(|class| rows[class.row].nodes.clone()).collect();
         let seats: Vec<Seat> = classes.iter().map(|class| class.seat).collect();
@@ -167,23 +163,25 @@ impl Lowering {
         let mut tried = Vec::new();
         for &strategy in strategies {
             let placed = self.forest.place(newcomers.clone(), depth, strategy);
-            let new = placed.nodes.iter().zip(&classes).map(|(&node, class)| (node, class.sum));
+            let new = placed
+                .nodes
+                .iter()
+                .zip(&classes)
+                .map(|(&node, class)| (node, class.members.len() as u64));
             let found = self.tally.comparable(&self.forest, group, new);
             tried.push((found, placed, self.forest.nodes.split_off(kept)));
         }
-        let best = tried.into_iter().min_by_key(|(found, ..)| found.weight);
+        let best = tried.into_iter().min_by_key(|&(found, ..)| found);
         let (found, placed, nodes) = best.expect("there is a strategy");
         self.forest.nodes.extend(nodes);
-        let mut may = may;
-        may += with_old;
         self.count(group, &classes, found, may);
         self.scope(source, group, &classes, &relation, &rows, &placed);
         for (at, class) in classes.into_iter().enumerate() {
             let (node, why) = (placed.nodes[at], placed.why[at]);
             let private = self.is_open(Some(group)) && class.seat == Seat::Free;
-            for (key, weight) in class.members {
+            for key in class.members {
                 let group = Some(group);
-                let entry = Entry { node, group, tag: None, why, weight, private };
+                let entry = Entry { node, group, tag: None, why, private };
                 entries.push((key, entry));
             }
         }
@@ -199,61 +197,32 @@ impl Lowering {
         rows: &[Row],
         placed: &Placed,
     ) {
-        let Placed { nodes, why, .. } = placed;
-        let Lowering { forest, scopes, options, most_bytes, .. } = self;
-        if options.scopes == ScopeForm::None {
+        if !self.options.scopes {
             return;
         }
-        let spots = || nodes.iter().map(|&node| (group, node));
         let scoped: Vec<Scoped<'_>> = classes
             .iter()
-            .zip(spots().zip(why))
-            .map(|(class, (spot, &why))| Scoped {
-                name: class.members[0].0.describe(source),
+            .zip(&placed.why)
+            .map(|(class, &why)| Scoped {
+                name: class.members[0].describe(source),
                 near: &rows[class.row].near,
-                spot,
                 // What was passed over may alias more than the relation says.
                 known: why != Why::TooManyPairs,
             })
             .collect();
-        let lost = (options.scopes == ScopeForm::Lost).then(|| {
-            let mut at_node: HashMap<u32, Vec<usize>> = HashMap::default();
-            for (at, &node) in nodes.iter().enumerate() {
-                node.into_iter().for_each(|node| at_node.entry(node).or_default().push(at));
-            }
-            let comparable = |(a, &node): (usize, &Option<u32>)| {
-                let above = forest.up(node).filter_map(|above| at_node.get(&above)).flatten();
-                let all = if node.is_none() { 0..nodes.len() } else { 0..0 };
-                above.copied().chain(all).map(move |b| (a, b)).collect::<Vec<_>>()
-            };
-            let is_lost = |&(a, b): &(usize, usize)| {
-                scoped[a].known && scoped[b].known && !relation.related(a, b)
-            };
-            let pairs = nodes.iter().enumerate().flat_map(comparable).filter(is_lost);
-            pairs.take(*most_bytes / 16).collect::<Vec<_>>()
-        });
-        let numbers = scopes.add(forest, relation, &scoped, lost.as_deref(), *most_bytes);
-        for ((class, spot), number) in classes.iter().zip(spots()).zip(numbers) {
-            for &(key, _) in number.iter().flat_map(|_| &class.members) {
-                number.into_iter().for_each(|number| scopes.enter(forest, number, spot, key));
-            }
+        let first = self.scopes.add(relation, &scoped, self.most_bytes);
+        for (scope, class) in (first..).zip(classes) {
+            class.members.iter().for_each(|&key| self.scopes.enter(scope, group, key));
         }
     }
 
     /// Counts what a batch loses, of which `found` are comparable and `may` are
     /// `MayAlias`, in itself and with what was there.
-    fn count(&mut self, group: u32, classes: &[Class], found: Pairs, may: Pairs) {
-        let mut new = Sum::default();
-        classes.iter().for_each(|class| new += class.sum);
-        let mut all = new.within();
-        all += new.with(self.tally.all(group));
-        let lost = found - may;
-        let add = |to: &mut u64, more: u128| {
-            *to = to.saturating_add(u64::try_from(more).unwrap_or(u64::MAX));
-        };
-        add(&mut self.loss.no_alias, (all - may).count);
-        add(&mut self.loss.pairs, lost.count);
-        add(&mut self.loss.weight, lost.weight);
+    fn count(&mut self, group: u32, classes: &[Class], found: u64, may: u64) {
+        let new = classes.iter().map(|class| class.members.len() as u64).sum();
+        let all = pairs_within(new) + new * self.tally.all(group);
+        self.loss.no_alias += all.saturating_sub(may);
+        self.loss.pairs += found.saturating_sub(may);
     }
 
     /// Names the nodes from `kept` on after the first source at each.
@@ -264,7 +233,7 @@ impl Lowering {
             let name = &mut self.forest.nodes[node as usize].name;
             if name.is_empty() {
                 // Under somebody else's root the name alone tells lineages apart.
-                *name = if self.others == 0 {
+                *name = if self.fixed_nodes == 0 {
                     format!("{node} {}", key.describe(source))
                 } else {
                     format!("{unique} {node} {}", key.describe(source))
@@ -334,7 +303,7 @@ impl Lowering {
                 entry.tag = Some(self.forest.tag(node, immutable, &mut self.graph)?);
             }
             if let Some(group) = entry.group {
-                self.tally.add(&self.forest, group, entry.node, Sum::of(entry.weight));
+                self.tally.add(&self.forest, group, entry.node);
             }
             self.sources.insert(key, entry);
         }

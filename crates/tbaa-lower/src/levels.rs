@@ -18,7 +18,7 @@ pub(super) struct Level {
 /// A member with one member right below it shares its node: the two are
 /// comparable to the same. Where a path is too long, nodes on it take in the
 /// next below, those first where that makes the fewest pairs comparable.
-pub(super) fn levels(forest: &[(u32, Option<u32>)], weights: &[u64], depth: usize) -> Vec<Level> {
+pub(super) fn levels(forest: &[(u32, Option<u32>)], sizes: &[u64], depth: usize) -> Vec<Level> {
     let mut children: HashMap<u32, u32> = HashMap::new();
     for above in forest.iter().filter_map(|&(_, above)| above) {
         *children.entry(above).or_default() += 1;
@@ -37,19 +37,19 @@ pub(super) fn levels(forest: &[(u32, Option<u32>)], weights: &[u64], depth: usiz
         nodes[node].members.push(member);
         node_of.insert(member, node);
     }
-    cap(nodes, weights, depth)
+    cap(nodes, sizes, depth)
 }
 
 /// Takes nodes in until none stands deeper than `depth`.
-fn cap(nodes: Vec<Level>, weights: &[u64], depth: usize) -> Vec<Level> {
+fn cap(nodes: Vec<Level>, sizes: &[u64], depth: usize) -> Vec<Level> {
     let leaves = leaves_below(&nodes, depth);
     if leaves.is_empty() {
         return nodes;
     }
-    let weight = |node: &Level| {
-        node.members.iter().fold(0, |sum: u64, &at| sum.saturating_add(weights[at as usize]))
+    let size = |node: &Level| {
+        node.members.iter().fold(0, |sum: u64, &at| sum.saturating_add(sizes[at as usize]))
     };
-    let mut own: Vec<u64> = nodes.iter().map(weight).collect();
+    let mut own: Vec<u64> = nodes.iter().map(size).collect();
     let mut below = own.clone();
     for (at, node) in nodes.iter().enumerate().rev() {
         if let Some(up) = node.above {

@@ -85,7 +85,7 @@ pub use classes::Classes;
 pub use error::LowerError;
 pub use fixed::FixError;
 pub use loss::Loss;
-pub use options::{MAX_BYTES, MAX_DEPTH, Options, ScopeForm};
+pub use options::{MAX_BYTES, MAX_DEPTH, Options};
 pub use replay::Violation;
 #[cfg(feature = "serde")]
 pub use saved::{LoadError, Saved};

@@ -2,21 +2,6 @@
 
 use tbaa::Format;
 
-/// Which pairs the scopes speak of.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
-pub enum ScopeForm {
-    /// There are no scopes.
-    #[default]
-    None,
-    /// The pairs that the forest loses: few lists, and short ones.
-    Lost,
-    /// All pairs: tags are not needed beside them. A list has up to as many
-    /// scopes as there are classes, and LLVM looks through it at each query.
-    All,
-}
-
 /// The most nodes from the top down to another: LLVM's time for a query grows
 /// with it, some 16 ns a node.
 pub const MAX_DEPTH: usize = 64;
@@ -54,13 +39,13 @@ pub struct Options {
     pub format: Format,
     /// The most nodes from the top down to another.
     pub depth: usize,
-    /// Which pairs the scopes speak of.
-    pub scopes: ScopeForm,
+    /// Whether there are scopes of all pairs beside the tags.
+    pub scopes: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { lineage: None, format: Format::Old, depth: MAX_DEPTH, scopes: ScopeForm::None }
+        Options { lineage: None, format: Format::Old, depth: MAX_DEPTH, scopes: false }
     }
 }
 
@@ -98,9 +83,11 @@ impl Options {
         Options { depth: nodes.clamp(1, MAX_DEPTH), ..self }
     }
 
-    /// Adds scopes beside the tags: see [`ScopeForm`].
+    /// Adds scopes beside the tags. They tell all pairs apart that the rule tells
+    /// apart, also without the tags. A list has up to as many scopes as there are
+    /// classes, and LLVM looks through it at each query.
     #[must_use]
-    pub fn scopes(self, scopes: ScopeForm) -> Self {
-        Options { scopes, ..self }
+    pub fn scopes(self) -> Self {
+        Options { scopes: true, ..self }
     }
 }

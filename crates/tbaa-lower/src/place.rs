@@ -152,10 +152,10 @@ impl Forest {
                 let near = new.relation.near_of(at as usize, &part);
                 near.filter(|&other| part.binary_search(&(other as u32)).is_ok())
             };
-            let weigh = |at: u32| {
-                near(at).fold(0, |sum: u64, other| sum.saturating_add(new.relation.weights[other]))
+            let count = |at: u32| {
+                near(at).fold(0, |sum: u64, other| sum.saturating_add(new.relation.sizes[other]))
             };
-            let top = part.iter().copied().max_by_key(|&at| (weigh(at), u32::MAX - at));
+            let top = part.iter().copied().max_by_key(|&at| (count(at), u32::MAX - at));
             let top = top.expect("a part has members");
             let mut marks = new.marks[top as usize].clone();
             marks.extend(near(top).filter_map(|other| anchor(positions[other])));
@@ -229,7 +229,7 @@ impl Forest {
         }
         let done = complete.complete(part);
         let mut nodes = Vec::new();
-        for level in levels(&done.forest, &new.relation.weights, left.max(1)) {
+        for level in levels(&done.forest, &new.relation.sizes, left.max(1)) {
             let up = level.above.map_or(above, |up| Some(nodes[up]));
             let node = self.add(up, new.group);
             nodes.push(node);

@@ -1,4 +1,4 @@
-//! Which pairs of classes may alias, and how much each class weighs.
+//! Which pairs of classes may alias, and how many sources each class has.
 //!
 //! Of 100,000 classes most may alias a few others: a row is a list, or a bit
 //! each where that takes less.
@@ -53,19 +53,20 @@ impl Row {
 #[derive(Clone, Debug)]
 pub(super) struct Relation {
     rows: Vec<Row>,
-    /// Of each member, at least 1. A pair weighs the product of its two.
-    pub(super) weights: Vec<u64>,
+    /// The number of sources in each class, at least 1. Two classes have as many pairs
+    /// as the product of their sizes.
+    pub(super) sizes: Vec<u64>,
 }
 
 impl Relation {
     /// Returns the relation of the pairs that `each` calls back with, once each;
     /// `counts` are how many there are with each member.
     pub(super) fn new(
-        weights: Vec<u64>,
+        sizes: Vec<u64>,
         counts: &[usize],
         each: impl FnOnce(&mut dyn FnMut(usize, usize)),
     ) -> Relation {
-        let len = weights.len();
+        let len = sizes.len();
         let mut rows: Vec<Row> = counts.iter().map(|&count| Row::new(len, 1 + count)).collect();
         rows.iter_mut().enumerate().for_each(|(at, row)| row.add(at));
         each(&mut |a, b| {
@@ -77,7 +78,7 @@ impl Relation {
                 list.sort_unstable();
             }
         }
-        Relation { rows, weights }
+        Relation { rows, sizes }
     }
 
     /// The bytes of the row of a member with so many pairs.
@@ -86,7 +87,7 @@ impl Relation {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.weights.len()
+        self.sizes.len()
     }
 
     pub(super) fn related(&self, a: usize, b: usize) -> bool {
@@ -121,8 +122,8 @@ impl Relation {
         chosen.chain(list.iter().map(|&at| at as usize)).chain(ones(bits.iter().copied()))
     }
 
-    pub(super) fn weight_of(&self, members: &[u32]) -> u64 {
-        members.iter().fold(0, |sum: u64, &at| sum.saturating_add(self.weights[at as usize]))
+    pub(super) fn size_of(&self, members: &[u32]) -> u64 {
+        members.iter().fold(0, |sum: u64, &at| sum.saturating_add(self.sizes[at as usize]))
     }
 }
 

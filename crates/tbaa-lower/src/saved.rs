@@ -19,7 +19,7 @@ use tbaa::parts::table::{IndexMap, IndexSet};
 use tbaa::{Graph, TypeId};
 use tbaa::{Oracle, Rules};
 
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// A lowering and its sources, to be stored: made by [`Lowering::save`], read
 /// again by [`Lowering::load`].
@@ -32,9 +32,9 @@ pub struct Saved<'l> {
     fingerprint: Option<String>,
     /// The graph of the sources.
     source: Held<'l>,
-    /// The others' graph, in open lowering.
-    others: Option<Held<'l>>,
-    /// Sources' tags, and the others', by number.
+    /// In open lowering, the graph of the fixed tags.
+    fixed_graph: Option<Held<'l>>,
+    /// Sources' tags, and the fixed ones, by number.
     fixed: Vec<(SavedKey, u32)>,
     /// The nodes of `source` that are roots of sources, and whether the root
     /// lowered to has no name.
@@ -70,7 +70,6 @@ struct SavedSource {
     key: SavedKey,
     node: Option<u32>,
     why: Why,
-    weight: u32,
     private: bool,
     scope: Option<u32>,
 }
@@ -107,7 +106,7 @@ pub enum LoadError {
     Damaged(&'static str),
     /// Its tags do not answer as its sources do.
     Unsound,
-    /// The others' tags cannot be fixed again.
+    /// The fixed tags cannot be fixed again.
     Fix(FixError),
     /// The lowered graph is full.
     Build(BuildError),
@@ -184,15 +183,13 @@ impl Saved<'_> {
             print.number(u64::from(source.key.tag));
             print.number(source.key.size.unwrap_or(u64::MAX));
             print.number(number(source.node));
-            print.number(u64::from(source.weight));
             print.number(u64::from(source.private));
             print.number(number(source.scope));
         }
         for (name, list) in self.scope_names.iter().zip(&self.scope_lists) {
-            let (end, list) = list.parts();
             print.bytes(name.as_bytes());
-            print.number(u64::from(end));
-            list.iter().for_each(|&scope| print.number(u64::from(scope)));
+            print.number(u64::from(list.end));
+            list.but.iter().for_each(|&scope| print.number(u64::from(scope)));
         }
         print.to_string()
     }
@@ -216,7 +213,7 @@ impl Lowering {
             assert!(source.owns_tag(key.tag), "{:?} was issued by another graph", key.tag);
             SavedKey { tag: key.tag.index() as u32, size: key.size }
         };
-        let own_nodes = self.forest.nodes.iter().skip(self.others).map(|node| SavedNode {
+        let own_nodes = self.forest.nodes.iter().skip(self.fixed_nodes).map(|node| SavedNode {
             above: node.above,
             group: node.group,
             name: node.name.clone(),
@@ -231,7 +228,7 @@ impl Lowering {
             rules: self.rules,
             fingerprint: self.fingerprint.map(|print| print.to_string()),
             source: Held::Lent(source),
-            others: (!self.fixed.is_empty()).then_some(Held::Lent(&self.graph)),
+            fixed_graph: (!self.fixed.is_empty()).then_some(Held::Lent(&self.graph)),
             fixed: self.fixed.iter().map(|(key, node)| (saved_key(key), tag_of(*node))).collect(),
             groups: self
                 .groups
@@ -249,7 +246,6 @@ impl Lowering {
                     key: saved_key(key),
                     node: entry.node,
                     why: entry.why,
-                    weight: entry.weight,
                     private: entry.private,
                     scope: self.scopes.number(*key),
                 })
@@ -286,8 +282,8 @@ impl Lowering {
         let rules = saved.rules.unwrap_or_default();
         let mut lowering = Lowering::new(saved.options);
         lowering.options.depth = lowering.options.depth.clamp(1, MAX_DEPTH);
-        if let Some(others) = saved.others {
-            lowering.fix_again(&Oracle::new(&source, rules), others, &saved.fixed)?;
+        if let Some(graph) = saved.fixed_graph {
+            lowering.fix_again(&Oracle::new(&source, rules), graph, &saved.fixed)?;
         }
         lowering.rules = saved.rules;
         lowering.forked = saved.forked;
@@ -305,7 +301,7 @@ impl Lowering {
         lowering.scopes.lists = saved.scope_lists;
         lowering.loss = saved.loss;
         let entries = lowering.restored_entries(&source, saved.sources)?;
-        let kept = lowering.others;
+        let kept = lowering.fixed_nodes;
         let made = lowering.graph.node_count();
         lowering.make_nodes(kept)?;
         // Two nodes with one name under one type would be one.
@@ -322,24 +318,24 @@ impl Lowering {
         Ok((lowering, source))
     }
 
-    /// Fixes the others' tags again.
+    /// Fixes the tags of another graph again.
     fn fix_again(
         &mut self,
         oracle: &Oracle<&Graph>,
-        others: Held<'_>,
+        graph: Held<'_>,
         fixed: &[(SavedKey, u32)],
     ) -> Result<(), LoadError> {
-        let Held::Owned(others) = others else {
+        let Held::Owned(graph) = graph else {
             return Err(LoadError::Damaged("it was not stored"));
         };
         let mut pairs = Vec::new();
         for &(key, tag) in fixed {
-            let tag = others.tag_at(tag as usize);
+            let tag = graph.tag_at(tag as usize);
             let tag = tag.ok_or(LoadError::Damaged("a fixed tag's number"))?;
             let Key { tag: from, size } = restored_key(oracle.graph(), key)?;
             pairs.push((Source { size, ..Source::from(from) }, tag));
         }
-        self.fix(oracle, *others, pairs).map_err(LoadError::Fix)
+        self.fix(oracle, *graph, pairs).map_err(LoadError::Fix)
     }
 
     /// The sources as they were saved, whose groups, nodes and scopes there must be.
@@ -350,16 +346,16 @@ impl Lowering {
     ) -> Result<IndexMap<Key, Entry>, LoadError> {
         let scopes = self.scopes.names.len();
         let wrong = |list: &List| {
-            let (end, list) = list.parts();
-            let last = list.last().map_or(0, |&last| last as usize + 1);
-            last.max(end as usize) > scopes || !list.is_sorted_by(|a, b| a < b)
+            let List { end, but } = list;
+            let last = but.last().map_or(0, |&last| last as usize + 1);
+            last.max(*end as usize) > scopes || !but.is_sorted_by(|a, b| a < b)
         };
         if self.scopes.lists.len() != scopes || self.scopes.lists.iter().any(wrong) {
             return Err(LoadError::Damaged("its scopes"));
         }
-        self.scopes.entries = self.scopes.lists.iter().map(|list| list.parts().1.len()).sum();
+        self.scopes.entries = self.scopes.lists.iter().map(|list| list.but.len()).sum();
         let mut entries: IndexMap<Key, Entry> = IndexMap::default();
-        for SavedSource { key, node, why, weight, private, scope } in saved {
+        for SavedSource { key, node, why, private, scope } in saved {
             let key = restored_key(source, key)?;
             let root = source.tag(key.tag).ok().and_then(|tag| source.root_of(tag.access));
             let group = root.and_then(|root| self.groups.get_index_of(&root));
@@ -375,9 +371,9 @@ impl Lowering {
                 return Err(LoadError::Damaged("a source"));
             }
             if let (Some(scope), Some(group)) = (scope, group) {
-                self.scopes.enter(&self.forest, scope, (group, node), key);
+                self.scopes.enter(scope, group, key);
             }
-            let entry = Entry { node, group, tag: None, why, weight, private };
+            let entry = Entry { node, group, tag: None, why, private };
             if entries.insert(key, entry).is_some() {
                 return Err(LoadError::Damaged("a source twice"));
             }

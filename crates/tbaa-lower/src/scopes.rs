@@ -9,24 +9,23 @@
 //! LLVM: `ScopedNoAliasAAResult`, `MDNode::getMostGenericAliasScope`.
 
 use std::borrow::Borrow;
-use std::fmt::Write;
 
-use super::forest::Forest;
 use super::relation::Relation;
 use super::source::Key;
 use tbaa::parts::table::HashMap;
-use tbaa::{Access, Graph, Matrix, Oracle, TagId};
+use tbaa::{Access, Graph, Oracle};
 
 /// Classes of accesses, each with a scope, and which classes do not alias.
 ///
-/// Those of a [`Lowering`](super::Lowering) grow with it: [`Lowering::scopes`].
-/// Those of [`Scopes::new`] are exact, and need no lowering.
+/// They belong to a [`Lowering`](super::Lowering) with [`Options::scopes`], and grow with
+/// it. What a scope stands for never changes, so old code and new may be inlined into
+/// each other.
 ///
-/// [`Lowering::scopes`]: super::Lowering::scopes
+/// [`Options::scopes`]: super::Options::scopes
 ///
 /// ```
-/// use tbaa_lower::emit::Scopes;
 /// use tbaa::{Graph, Oracle, Rules};
+/// use tbaa_lower::{Lowering, Options};
 ///
 /// let mut graph = Graph::new();
 /// let mut b = graph.builder();
@@ -36,10 +35,10 @@ use tbaa::{Access, Graph, Matrix, Oracle, TagId};
 /// let tags = [b.struct_tag(int, int, 0, false)?, b.struct_tag(float, float, 0, false)?];
 ///
 /// let oracle = Oracle::new(&graph, Rules::Union);
-/// let scopes = Scopes::new("my JIT", &oracle, &tags, None);
-/// let names = scopes.of(tags[0]).unwrap();
-/// assert_eq!(names.own, ["0 (int, int, 0)"]);
-/// assert_eq!(names.noalias, ["1 (float, float, 0)"]);
+/// let mut lowering = Lowering::new(Options::new().scopes());
+/// lowering.lower(&oracle, tags).unwrap();
+/// let names = lowering.scopes().of(tags[0]).unwrap();
+/// assert_eq!((names.own, names.noalias), (vec!["0 int"], vec!["1 float"]));
 /// # Ok::<(), tbaa::BuildError>(())
 /// ```
 ///
@@ -55,35 +54,19 @@ pub struct Scopes {
     members: Vec<Vec<Key>>,
     /// The scope of each access.
     of: HashMap<Key, u32>,
-    /// Where each scope's accesses stand.
-    spots: Vec<Option<Spot>>,
-    /// The scopes at each spot,
-    at: HashMap<Spot, Vec<u32>>,
-    /// and at it or below. Accesses without a node stand at none, below nothing.
-    below: HashMap<Spot, Vec<u32>>,
+    /// The group of sources that each scope's accesses are of.
+    groups: Vec<Option<u32>>,
     /// The numbers in all lists.
     pub(super) entries: usize,
 }
 
-/// A group of sources, and a node of its forest.
-type Spot = (u32, Option<u32>);
-
-/// Scopes that an access does not alias, in ascending order.
-#[derive(Clone, Debug)]
+/// Scopes that an access does not alias: all of its group below `end`, but some.
+#[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(super) enum List {
-    Only(Vec<u32>),
-    /// All of its group below a number, but these.
-    AllBut(u32, Vec<u32>),
-}
-
-impl List {
-    pub(super) fn parts(&self) -> (u32, &[u32]) {
-        match self {
-            List::Only(list) => (0, list),
-            List::AllBut(end, list) => (*end, list),
-        }
-    }
+pub(super) struct List {
+    pub(super) end: u32,
+    /// In ascending order.
+    pub(super) but: Vec<u32>,
 }
 
 /// What an access bears: its scope, and those that it does not alias. Both are
@@ -100,13 +83,10 @@ impl<'l> AccessScopes<'l> {
     /// Returns the scopes of its `!noalias` list, in ascending order.
     pub fn noalias(&self) -> impl Iterator<Item = u32> + use<'l> {
         let (scope, scopes) = (self.scope, self.scopes);
-        let list = &scopes.lists[scope as usize];
-        let (end, but) = list.parts();
-        let only = if let List::Only(list) = list { &list[..] } else { &[] };
-        let group = |scope: u32| scopes.spots.get(scope as usize)?.map(|(group, _)| group);
+        let List { end, but } = &scopes.lists[scope as usize];
+        let group = |scope: u32| *scopes.groups.get(scope as usize)?;
         let own = group(scope);
-        let all = (0..end).filter(move |at| group(*at) == own && but.binary_search(at).is_err());
-        only.iter().copied().chain(all)
+        (0..*end).filter(move |at| group(*at) == own && but.binary_search(at).is_err())
     }
 }
 
@@ -129,71 +109,11 @@ pub(super) struct Scoped<'c> {
     pub(super) name: String,
     /// The scopes there that it may alias, in ascending order.
     pub(super) near: &'c [u32],
-    /// Its group and node.
-    pub(super) spot: Spot,
     /// Whether the relation knows it.
     pub(super) known: bool,
 }
 
 impl Scopes {
-    /// Finds the classes of `tags`, by a rule's answers on all pairs.
-    ///
-    /// Tags that answer alike are a class. So LLVM answers `NoAlias` on exactly the
-    /// pairs on which the rule does. What a scope stands for never changes: types
-    /// and tags that are added later make classes of other names, so old code and
-    /// new may be inlined into each other.
-    ///
-    /// `told_apart` are the pairs of the same list that LLVM answers by their
-    /// tags already, such as a [`Matrix`] of their lowered tags under rule
-    /// `llvm`: of those nothing is said, and a tag of which nothing is to be
-    /// said has no scope.
-    ///
-    /// `domain` names the graph to LLVM. Modules that may be linked or inlined
-    /// into each other may share a name only if their tags are of one graph.
-    ///
-    /// It takes time and memory in proportion to the number of pairs.
-    ///
-    /// # Panics
-    ///
-    /// If `told_apart` is of a shorter list.
-    #[must_use]
-    pub fn new<G: Borrow<Graph>>(
-        domain: impl Into<String>,
-        oracle: &Oracle<G>,
-        tags: &[TagId],
-        told_apart: Option<&Matrix>,
-    ) -> Self {
-        let may = oracle.matrix(tags);
-        let apart = |a: usize, b: usize| {
-            !may.may_alias(a, b) && told_apart.is_none_or(|told| told.may_alias(a, b))
-        };
-        // Classes by row, in the order of their first tags.
-        let mut by_row: HashMap<Vec<u64>, u32> = HashMap::default();
-        let mut first = Vec::new();
-        let mut scopes = Scopes { domain: domain.into(), ..Scopes::default() };
-        for (a, &tag) in tags.iter().enumerate() {
-            let key = Key { tag, size: None };
-            let mut row = vec![0_u64; tags.len().div_ceil(64)];
-            (0..tags.len()).filter(|&b| apart(a, b)).for_each(|b| row[b / 64] |= 1 << (b % 64));
-            if scopes.of.contains_key(&key) || row.iter().all(|&word| word == 0) {
-                continue;
-            }
-            let class = *by_row.entry(row).or_insert_with(|| {
-                first.push(a);
-                scopes.members.push(Vec::new());
-                first.len() as u32 - 1
-            });
-            scopes.of.insert(key, class);
-            scopes.members[class as usize].push(key);
-        }
-        for (members, &a) in scopes.members.iter().zip(&first) {
-            scopes.names.push(name(oracle.graph(), members));
-            let list = (0_u32..).zip(&first).filter(|&(_, &b)| apart(a, b)).map(|(b, _)| b);
-            scopes.lists.push(List::Only(list.collect()));
-        }
-        scopes
-    }
-
     /// Returns the number of scopes: of classes.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -215,10 +135,11 @@ impl Scopes {
         Some(ScopeNames { domain: &self.domain, own, noalias, rows: Vec::new() })
     }
 
-    /// Returns the scopes of a call that makes the accesses `touched` only, and accesses that nothing else can make: those that the call
-    /// leaves alone. A call is in no scope itself.
+    /// Returns the scopes of a call that makes the accesses `touched`, and others only to
+    /// memory that nobody else can access: those that the call leaves alone. A call is in
+    /// no scope itself.
     ///
-    /// `oracle` is the one that the scopes were made with, grown or not.
+    /// `oracle` is the one that the tags were lowered with, grown or not.
     #[must_use]
     pub fn of_call<G: Borrow<Graph>, A: Into<Access> + Copy>(
         &self,
@@ -250,105 +171,35 @@ impl Scopes {
         self.members.get(scope as usize).map_or(&[], |members| members)
     }
 
-    /// Puts an access in a scope.
-    pub(super) fn enter(&mut self, forest: &Forest, scope: u32, spot: Spot, key: Key) {
+    /// Puts an access of a group of sources in a scope.
+    pub(super) fn enter(&mut self, scope: u32, group: u32, key: Key) {
         self.of.insert(key, scope);
         self.members.resize_with(self.names.len(), Vec::new);
-        self.spots.resize(self.names.len(), None);
+        self.groups.resize(self.names.len(), None);
         self.members[scope as usize].push(key);
-        if self.spots[scope as usize].replace(spot).is_none() {
-            self.at.entry(spot).or_default().push(scope);
-            let up = forest.up(spot.1).map(Some).chain([None]);
-            up.for_each(|node| self.below.entry((spot.0, node)).or_default().push(scope));
-        }
+        self.groups[scope as usize] = Some(group);
     }
 
-    /// The scopes of accesses that LLVM does not tell from one at a spot, in
-    /// ascending order.
-    pub(super) fn comparable(&self, forest: &Forest, (group, node): Spot) -> Vec<u32> {
-        let mut found = self.below.get(&(group, node)).cloned().unwrap_or_default();
-        let above = forest.up(node).skip(1).map(Some).chain(node.map(|_| None));
-        let above = above.filter_map(|node| self.at.get(&(group, node)));
-        above.for_each(|scopes| found.extend(scopes));
-        found.sort_unstable();
-        found
-    }
-
-    /// Adds a batch of classes, of which LLVM loses the pairs `lost`; without these
-    /// scopes speak of all pairs. Returns each class's scope. A list that would make
-    /// all take more than `most` bytes stays empty.
-    pub(super) fn add(
-        &mut self,
-        forest: &Forest,
-        relation: &Relation,
-        classes: &[Scoped<'_>],
-        lost: Option<&[(usize, usize)]>,
-        most: usize,
-    ) -> Vec<Option<u32>> {
-        let before = self.names.len() as u32;
-        let old = |class: &Scoped<'_>| match lost {
-            None => class.near.to_vec(),
-            Some(_) => {
-                let mut list = self.comparable(forest, class.spot);
-                list.retain(|scope| class.near.binary_search(scope).is_err());
-                list
-            }
-        };
-        let mut lists: Vec<Vec<u32>> = classes.iter().map(old).collect();
-        let mut speaks: Vec<bool> =
-            lists.iter().map(|list| lost.is_none() || !list.is_empty()).collect();
-        let pairs = lost.unwrap_or_default();
-        pairs.iter().for_each(|&(a, b)| (speaks[a], speaks[b]) = (true, true));
-        let mut numbers = vec![None; classes.len()];
-        for (at, class) in classes.iter().enumerate().filter(|&(at, _)| speaks[at]) {
-            let number = self.names.len() as u32;
-            numbers[at] = Some(number);
-            self.names.push(format!("{number} {}", class.name));
-        }
-        for &(a, b) in pairs {
-            lists[a].extend(numbers[b]);
-            lists[b].extend(numbers[a]);
-        }
-        let end = self.names.len() as u32;
-        let unknown = (0..classes.len()).filter(|&at| lost.is_none() && !classes[at].known);
-        let unknown: Vec<u32> = unknown.filter_map(|at| numbers[at]).collect();
-        for (at, mut list) in lists.into_iter().enumerate().filter(|&(at, _)| speaks[at]) {
-            let known = classes[at].known;
-            if lost.is_none() && known {
-                list.extend(relation.near(at).filter_map(|near| numbers[near]));
-                list.extend(&unknown);
+    /// Adds a batch of classes, a scope for each; returns the first scope. A list that
+    /// would make all take more than `most` bytes stays empty.
+    pub(super) fn add(&mut self, relation: &Relation, classes: &[Scoped<'_>], most: usize) -> u32 {
+        let first = self.names.len() as u32;
+        let number = |at: usize| first + at as u32;
+        let unknown = (0..classes.len()).filter(|&at| !classes[at].known);
+        let unknown: Vec<u32> = unknown.map(number).collect();
+        for (at, class) in classes.iter().enumerate() {
+            self.names.push(format!("{} {}", number(at), class.name));
+            let (mut list, mut end) = (class.near.to_vec(), first);
+            if class.known {
+                list.extend(relation.near(at).map(number).chain(unknown.iter().copied()));
+                end = number(classes.len());
             }
             list.sort_unstable();
             list.dedup();
             let fits = self.entries.saturating_add(list.len()) <= most / 4;
             self.entries += if fits { list.len() } else { 0 };
-            self.lists.push(match lost {
-                _ if !fits => List::Only(Vec::new()),
-                None => List::AllBut(if known { end } else { before }, list),
-                Some(_) => List::Only(list),
-            });
+            self.lists.push(if fits { List { end, but: list } } else { List::default() });
         }
-        numbers
+        first
     }
-}
-
-/// The name of a class: the numbers of its tags, which no other class can have,
-/// and what the first is called.
-fn name(graph: &Graph, members: &[Key]) -> String {
-    let mut name = String::new();
-    for (position, key) in members.iter().enumerate() {
-        let index = key.tag.index();
-        let _ = match (position, graph.tag(key.tag)) {
-            (0, Ok(parts)) => {
-                let of = |ty| {
-                    let name = graph.ty(ty).name().unwrap_or_default();
-                    String::from_utf8_lossy(name).into_owned()
-                };
-                let (base, access) = (of(parts.base), of(parts.access));
-                write!(name, "{index} ({base}, {access}, {})", parts.offset)
-            }
-            _ => write!(name, " {index}"),
-        };
-    }
-    name
 }

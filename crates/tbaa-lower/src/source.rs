@@ -5,7 +5,7 @@ use std::borrow::Borrow;
 use tbaa::{Access, Oracle};
 use tbaa::{Graph, TagId};
 
-/// A tag to be lowered, and how often it is asked about.
+/// A tag to be lowered.
 ///
 /// ```
 /// use tbaa_lower::Source;
@@ -14,8 +14,7 @@ use tbaa::{Graph, TagId};
 /// # let root = b.root("R").unwrap();
 /// # let int = b.scalar_type("int", root).unwrap();
 /// # let tag = b.struct_tag(int, int, 0, false).unwrap();
-/// assert_eq!(Source::from(tag).weight, 1);
-/// assert_eq!(Source::from((tag, 250)).weight, 250);
+/// assert_eq!(Source::from(tag).size, None);
 /// // A vector of four, under the tag of its first element.
 /// assert_eq!(Source::sized(tag, 16).size, Some(16));
 /// ```
@@ -26,9 +25,6 @@ pub struct Source {
     pub tag: TagId,
     /// Bytes accessed, in place of what the tag says.
     pub size: Option<u64>,
-    /// How often the access is asked about, at least 1. A pair that is lost
-    /// counts with the product of its two weights.
-    pub weight: u32,
     /// Whether the memory is out of reach of those whose tags are fixed, but
     /// for tags that alias everything.
     pub private: bool,
@@ -58,25 +54,13 @@ impl Source {
 
 impl From<TagId> for Source {
     fn from(tag: TagId) -> Self {
-        (tag, 1).into()
+        Source { tag, size: None, private: false }
     }
 }
 
 impl From<&TagId> for Source {
     fn from(&tag: &TagId) -> Self {
         tag.into()
-    }
-}
-
-impl From<(TagId, u32)> for Source {
-    fn from((tag, weight): (TagId, u32)) -> Self {
-        Source { tag, size: None, weight, private: false }
-    }
-}
-
-impl From<&(TagId, u32)> for Source {
-    fn from(&source: &(TagId, u32)) -> Self {
-        source.into()
     }
 }
 

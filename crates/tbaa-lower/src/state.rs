@@ -35,7 +35,6 @@ pub(super) struct Entry {
     pub(super) group: Option<u32>,
     pub(super) tag: Option<TagId>,
     pub(super) why: Why,
-    pub(super) weight: u32,
     pub(super) private: bool,
 }
 
@@ -50,11 +49,12 @@ pub struct Lowering {
     pub(super) groups: IndexSet<TypeId>,
     pub(super) roots: Vec<TypeId>,
     pub(super) sources: IndexMap<Key, Entry>,
-    /// Somebody else's tags of the same memory, with their nodes.
+    /// Tags that code outside this lowering gives to the same memory, with their
+    /// nodes: see [`Lowering::fix`].
     pub(super) fixed: Vec<(Key, u32)>,
-    /// The nodes of these, which are the first.
-    pub(super) others: usize,
-    /// What these say of memory that others access.
+    /// How many nodes the fixed tags have. They are the first of the forest.
+    pub(super) fixed_nodes: usize,
+    /// Where accesses to memory that the fixed tags reach may stand.
     pub(super) skeleton: Skeleton,
     /// Whether other lineages go on from the same state.
     pub(super) forked: bool,
@@ -83,7 +83,7 @@ impl Lowering {
             roots: Vec::new(),
             sources: IndexMap::default(),
             fixed: Vec::new(),
-            others: 0,
+            fixed_nodes: 0,
             skeleton: Skeleton::default(),
             forked: false,
             fingerprint: None,

@@ -1,7 +1,7 @@
 //! How many sources stand where: what newcomers are counted with.
 
 use super::forest::Forest;
-use super::loss::{Pairs, Sum};
+use super::loss::pairs_within;
 use tbaa::parts::table::HashMap;
 
 /// The sources that are there, by node. It is kept up to date, so that a
@@ -11,50 +11,50 @@ pub(super) struct Tally {
     /// Of each group.
     groups: Vec<Group>,
     /// At each node,
-    own: Vec<Sum>,
+    own: Vec<u64>,
     /// and at it or below.
-    below: Vec<Sum>,
+    below: Vec<u64>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Group {
-    all: Sum,
+    all: u64,
     /// Those without a tag, which may alias everything.
-    bare: Sum,
+    bare: u64,
 }
 
 /// What newcomers add at each node.
 #[derive(Debug, Default)]
 struct New {
-    own: HashMap<u32, Sum>,
-    bare: Sum,
-    tagged: Sum,
+    own: HashMap<u32, u64>,
+    bare: u64,
+    tagged: u64,
 }
 
 impl Tally {
     /// Counts a source.
-    pub(super) fn add(&mut self, forest: &Forest, group: u32, node: Option<u32>, sum: Sum) {
+    pub(super) fn add(&mut self, forest: &Forest, group: u32, node: Option<u32>) {
         let groups = self.groups.len().max(group as usize + 1);
         self.groups.resize(groups, Group::default());
         let group = &mut self.groups[group as usize];
-        group.all += sum;
+        group.all += 1;
         let Some(node) = node else {
-            group.bare += sum;
+            group.bare += 1;
             return;
         };
         let nodes = self.own.len().max(forest.nodes.len());
-        self.own.resize(nodes, Sum::default());
-        self.below.resize(nodes, Sum::default());
-        self.own[node as usize] += sum;
-        forest.up(Some(node)).for_each(|at| self.below[at as usize] += sum);
+        self.own.resize(nodes, 0);
+        self.below.resize(nodes, 0);
+        self.own[node as usize] += 1;
+        forest.up(Some(node)).for_each(|at| self.below[at as usize] += 1);
     }
 
-    fn own(&self, node: u32) -> Sum {
+    fn own(&self, node: u32) -> u64 {
         self.own.get(node as usize).copied().unwrap_or_default()
     }
 
     /// All sources of a group.
-    pub(super) fn all(&self, group: u32) -> Sum {
+    pub(super) fn all(&self, group: u32) -> u64 {
         self.groups.get(group as usize).copied().unwrap_or_default().all
     }
 
@@ -65,30 +65,27 @@ impl Tally {
         &self,
         forest: &Forest,
         group: u32,
-        new: impl Iterator<Item = (Option<u32>, Sum)>,
-    ) -> Pairs {
+        new: impl Iterator<Item = (Option<u32>, u64)>,
+    ) -> u64 {
         let mut added = New::default();
-        for (node, sum) in new {
+        for (node, sources) in new {
             match node {
                 Some(node) => {
-                    *added.own.entry(node).or_default() += sum;
-                    added.tagged += sum;
+                    *added.own.entry(node).or_default() += sources;
+                    added.tagged += sources;
                 }
-                None => added.bare += sum,
+                None => added.bare += sources,
             }
         }
         let Group { all, bare } = self.groups.get(group as usize).copied().unwrap_or_default();
-        let mut pairs = added.bare.within();
-        pairs += added.bare.with(added.tagged);
-        pairs += added.bare.with(all);
-        pairs += added.tagged.with(bare);
-        for (&node, &sum) in &added.own {
-            pairs += sum.within();
-            pairs += sum.with(self.below.get(node as usize).copied().unwrap_or_default());
+        let mut pairs = pairs_within(added.bare);
+        pairs += added.bare * (added.tagged + all) + added.tagged * bare;
+        for (&node, &sources) in &added.own {
+            let mut meets = self.below.get(node as usize).copied().unwrap_or_default();
             for above in forest.up(Some(node)).skip(1) {
-                pairs += sum.with(self.own(above));
-                pairs += sum.with(added.own.get(&above).copied().unwrap_or_default());
+                meets += self.own(above) + added.own.get(&above).copied().unwrap_or_default();
             }
+            pairs += pairs_within(sources) + sources * meets;
         }
         pairs
     }

@@ -6,8 +6,7 @@ use std::fmt;
 use clap::ValueEnum;
 use tbaa::declare::{Declarations, Target};
 use tbaa::spec::Spec;
-use tbaa_lower::ScopeForm;
-use tbaa_lower::emit::{Emitter, Jit, JitOptions, Recorder, TaggedCall, TaggedPlace};
+use tbaa_lower::emit::{Emitter, Jit, JitOptions, Recorder, TagForm, TaggedCall, TaggedPlace};
 
 use crate::runtime::layout;
 
@@ -26,8 +25,6 @@ pub(crate) enum Switch {
     Lowered,
     /// Rule `union` as scopes, and what calls leave alone.
     Scopes,
-    /// Lowered tags, and scopes for the pairs that these lose.
-    LostScopes,
     /// Both.
     LoweredScopes,
     /// Lowered tags, and the exact relation as classes, which LLVM's passes ask by the plugin.
@@ -147,20 +144,19 @@ impl Tags {
         layout::declare(&mut types)?;
         types.scalar("integer element", 8, 8, "long long")?;
         types.scalar("number element", 8, 8, "double")?;
-        let options = match switch {
-            Switch::Lowered => JitOptions::new(),
-            Switch::Scopes => JitOptions::new().scopes_alone(),
-            Switch::LostScopes => JitOptions::new().scopes(ScopeForm::Lost),
-            Switch::Classes => JitOptions::new().classes(),
-            Switch::LoweredScopes => JitOptions::new().scopes(ScopeForm::All),
-            _ => JitOptions::new().as_clang(),
+        let form = match switch {
+            Switch::Lowered => TagForm::Lowered,
+            Switch::Scopes => TagForm::Scopes,
+            Switch::Classes => TagForm::Classes,
+            Switch::LoweredScopes => TagForm::LoweredScopes,
+            _ => TagForm::Clang,
         };
         let path = |&(at, _, path, _): &(At, TagKind, &'static str, &str)| match (elements, at) {
             (Elements::Own, At::IntElement) => "*integer element",
             (Elements::Own, At::NumElement) => "*number element",
             _ => path,
         };
-        let mut jit = Jit::with_options(types, options)?;
+        let mut jit = Jit::with_options(types, JitOptions::new().form(form))?;
         let mut places = jit.places(&ACCESSES.iter().map(path).collect::<Vec<_>>())?;
         let touched = ACCESSES.iter().filter(|at| !at.0.is_of_frames()).map(path);
         let helper = jit.call(&touched.collect::<Vec<_>>())?;

@@ -8,7 +8,7 @@ use crate::declare::path::{ResolvedPath, Step};
 impl TaggedTypes {
     pub(super) fn access(&self, resolved: &ResolvedPath) -> Access {
         let access = match self.policy {
-            Policy::Clang | Policy::ClangNew => self.clang_access(resolved),
+            Policy::Clang => self.clang_access(resolved),
             Policy::Rfc => self.rfc_access(resolved),
         };
         if let Access::Untagged { .. } = access {
@@ -21,8 +21,8 @@ impl TaggedTypes {
             DeclKind::Record(record)
                 if ordinary && self.policy == Policy::Clang && self.has_node(record) =>
             {
-                "the old format has no tag of a whole struct; use a size-aware policy, \
-                 or the copy's tbaa.struct"
+                "the old format has no tag of a whole struct; use policy rfc, or the copy's \
+                 tbaa.struct"
             }
             DeclKind::Complex { .. } if self.policy != Policy::Rfc => {
                 "clang tags the parts of a complex number, not the whole; index it with [0] or [1]"
@@ -49,13 +49,7 @@ impl TaggedTypes {
                         _ => self.bare(ty),
                     }
                 }
-                (Step::Element { .. }, Access::Ordinary { base, ty: element, offset, .. }) => {
-                    let size = self.types.size_of(ty).unwrap_or(0);
-                    match self.policy {
-                        Policy::ClangNew => Access::Ordinary { base, ty: element, offset, size },
-                        _ => self.bare(ty),
-                    }
-                }
+                (Step::Element { .. }, Access::Ordinary { .. }) => self.bare(ty),
             };
             container = ty;
         }

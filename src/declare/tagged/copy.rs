@@ -1,6 +1,6 @@
 //! What a copy of a whole type accesses.
 
-use super::{Access, Policy, TaggedTypes};
+use super::{Access, TaggedTypes};
 use crate::declare::declarations::DeclKind;
 use crate::declare::{DeclId, DeclareError};
 use crate::graph::{CopyEntry, CopyId, Graph};
@@ -43,12 +43,6 @@ impl TaggedTypes {
             let record = match types.kind(ty) {
                 DeclKind::Record(record) => record,
                 _ if size == 0 => continue,
-                DeclKind::Vector { .. } | DeclKind::Complex { .. }
-                    if self.policy == Policy::Rfc =>
-                {
-                    parts.push((at, size, if may_alias { char } else { ty }));
-                    continue;
-                }
                 _ => {
                     parts.push((at, size, if may_alias { char } else { ty }));
                     continue;

@@ -19,9 +19,6 @@ pub enum Policy {
     /// bit-fields have no tag.
     #[default]
     Clang,
-    /// The size-aware format as clang 22 emits it with
-    /// `-Xclang -new-struct-path-tbaa`. Arrays are their elements.
-    ClangNew,
     /// The size-aware format of the 2017 RFC: unions are types with
     /// overlapping members, for the rules
     /// [`Union`](crate::Rules::Union) and
@@ -36,7 +33,7 @@ impl Policy {
     pub fn format(self) -> Format {
         match self {
             Policy::Clang => Format::Old,
-            Policy::ClangNew | Policy::Rfc => Format::New,
+            Policy::Rfc => Format::New,
         }
     }
 }

@@ -47,14 +47,8 @@ impl TaggedTypes {
             ty = match self.types.kind(ty) {
                 DeclKind::Scalar { .. } | DeclKind::Pointer { .. } => return ty,
                 DeclKind::Void | DeclKind::Function => return char,
-                DeclKind::Array { .. } if self.policy == Policy::Clang => return char,
-                DeclKind::Array { .. } => {
-                    let element = self.types.innermost(ty);
-                    match self.types.record(element) {
-                        Some(record) if record.may_alias && !rfc => return char,
-                        _ => element,
-                    }
-                }
+                DeclKind::Array { .. } if rfc => self.types.innermost(ty),
+                DeclKind::Array { .. } => return char,
                 DeclKind::Vector { .. } | DeclKind::Complex { .. } if rfc => return ty,
                 DeclKind::Vector { .. } | DeclKind::Complex { .. } => return char,
                 DeclKind::Atomic { of } if rfc => *of,

@@ -139,7 +139,7 @@ fn deep_declarations_do_no_harm() {
     let mut context = Context::new();
     let ty = LlvmTypes::new(&types, &mut context).ty(last).unwrap();
     assert!(matches!(context.kind(ty), TypeKind::Identified { .. }));
-    for policy in [Policy::Clang, Policy::ClangNew, Policy::Rfc] {
+    for policy in [Policy::Clang, Policy::Rfc] {
         let mut types: TaggedTypes = types.clone().into_tagged(policy);
         let mut graph = Graph::new();
         let path = format!("S19999{}", ".f".repeat(19_999));

@@ -66,7 +66,7 @@ fn names_of_any_letters() {
 
 #[test]
 fn places_say_where_and_how() {
-    let mut types = runtime(Policy::ClangNew);
+    let mut types = runtime(Policy::Rfc);
     let mut graph = Graph::new();
     let mut place = |path: &str| types.place(&mut graph, path).unwrap();
     let tt = place("volatile Table.inline[2][3].tt");

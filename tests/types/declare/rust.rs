@@ -125,9 +125,7 @@ const PATHS: [&str; 10] = [
 fn rust_types_and_a_spec_give_one_graph() {
     let Some(target) = Target::host() else { return };
     let name = Target::names().find(|name| Target::by_name(name) == Some(target.clone())).unwrap();
-    for (policy, word) in
-        [(Policy::Clang, "clang"), (Policy::ClangNew, "clang_new"), (Policy::Rfc, "rfc")]
-    {
+    for (policy, word) in [(Policy::Clang, "clang"), (Policy::Rfc, "rfc")] {
         let mut types = Declarations::new(target.clone());
         State::declare(&mut types).unwrap();
         TValue::declare(&mut types).unwrap();

@@ -4,7 +4,7 @@ use tbaa::declare::{Declarations, DeclareError, Policy, Record, Target};
 use tbaa::{Access, AccessKind, BuildError, Graph, Oracle, Rules, Session};
 use tbaa_tests::engines::RULES;
 
-const POLICIES: [Policy; 3] = [Policy::Clang, Policy::ClangNew, Policy::Rfc];
+const POLICIES: [Policy; 2] = [Policy::Clang, Policy::Rfc];
 /// Types in the order of declaration, each with paths that it makes possible.
 fn steps() -> Vec<(Record, &'static [&'static str])> {
     let value = Record::union("").field("gc", "void *").field("n", "double").field("i", "int");

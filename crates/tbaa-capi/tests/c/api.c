@@ -62,11 +62,8 @@ static void specs(void) {
                        " Struct(name: \"Pair\", fields: [(\"a\", \"int\", 0), (\"b\", \"int\", 4)])],\n"
                        " tags: [Tag(name: \"p.b\", base: \"Pair\", access: \"int\", offset: 4),\n"
                        " Tag(name: \"p.a\", base: \"Pair\", access: \"int\", offset: 0)],\n"
-                       " expect: [(a: \"p.b\", b: \"p.a\", union: %s, why: \"x\")])";
-    char spec[1024];
-    snprintf(spec, sizeof spec, text, "NoAlias");
-    CHECK_OK(tbaa_context_load(tbaa_cstr(spec), TBAA_RULE_DEFAULT, &context));
-    CHECK_OK(tbaa_context_check(context));
+                       " expect: [])";
+    CHECK_OK(tbaa_context_load(tbaa_cstr(text), TBAA_RULE_DEFAULT, &context));
     tbaa_tag named, by_path, other = {0};
     CHECK_OK(tbaa_tag_of(context, tbaa_cstr("p.b"), &named));
     CHECK_OK(tbaa_tag_of(context, tbaa_cstr("Pair.b"), &by_path));
@@ -81,14 +78,9 @@ static void specs(void) {
     CHECK(size == 7);
     tbaa_context_free(context);
 
-    snprintf(spec, sizeof spec, text, "MayAlias");
-    CHECK_OK(tbaa_context_load(tbaa_cstr(spec), TBAA_RULE_LLVM, &context));
-    CHECK_FAILS(tbaa_context_check(context), TBAA_STATUS_EXPECTATION, "expected MayAlias");
-    tbaa_context_free(context);
     context = NULL;
     CHECK_FAILS(tbaa_context_load(tbaa_cstr("Spec("), 0, &context), TBAA_STATUS_SPEC, "1:");
     CHECK(context == NULL);
-    CHECK(tbaa_context_check(NULL) == TBAA_STATUS_INVALID_ARGUMENT);
 }
 
 static tbaa_record word_record(void) {
@@ -185,9 +177,10 @@ static tbaa_context *declarations(void) {
     CHECK_OK(tbaa_size_of(context, tbaa_cstr("Derived"), &size));
     CHECK(size == 32);
     CHECK(tbaa_size_of(context, tbaa_cstr("void"), &size) == TBAA_STATUS_DECLARATION);
-    CHECK_OK(tbaa_offset_of(context, tbaa_cstr("Node.p"), &size));
-    CHECK(size == offsetof(Node, v));
-    CHECK_FAILS(tbaa_offset_of(context, tbaa_cstr("Node.kye"), &size), TBAA_STATUS_PATH, "key");
+    tbaa_place place;
+    CHECK_OK(tbaa_place_of(context, tbaa_cstr("Node.p"), &place));
+    CHECK(place.offset == offsetof(Node, v));
+    CHECK_FAILS(tbaa_place_of(context, tbaa_cstr("Node.kye"), &place), TBAA_STATUS_PATH, "key");
     return context;
 }
 
@@ -214,27 +207,9 @@ static void paths(tbaa_context *context) {
     CHECK(place.immutable && place.size == 8 && place.align == 8 && place.bit_width == 0);
     CHECK(tbaa_place_of(context, tbaa_cstr("Node."), &place) == TBAA_STATUS_PATH);
 
-    tbaa_type node = {0};
-    CHECK_OK(tbaa_type_of(context, tbaa_cstr("Node"), &node));
-    tbaa_str name;
-    CHECK_OK(tbaa_type_name(tbaa_context_oracle(context), node, &name));
-    CHECK(said(name, "Node"));
-    CHECK(tbaa_type_of(context, tbaa_cstr("Nod"), &node) == TBAA_STATUS_DECLARATION);
-    tbaa_copy copy = {0};
-    CHECK_OK(tbaa_copy_of(context, tbaa_cstr("Node"), &copy));
-    CHECK(copy.id != 0);
-    CHECK(tbaa_copy_of(context, tbaa_cstr("void"), &copy) == TBAA_STATUS_DECLARATION);
-
     const tbaa_oracle *oracle = tbaa_context_oracle(context);
     CHECK(tbaa_is_constant(oracle, next) && !tbaa_is_constant(oracle, key));
     CHECK(!tbaa_is_constant(oracle, tbaa_no_tag()) && !tbaa_is_constant(NULL, next));
-    uint32_t all = TBAA_CONFLICT_READ_AFTER_WRITE | TBAA_CONFLICT_WRITE_AFTER_READ |
-                   TBAA_CONFLICT_WRITE_AFTER_WRITE;
-    tbaa_memory_access read = tbaa_access(key, TBAA_EFFECT_READ);
-    CHECK(tbaa_copy_may_conflict(oracle, copy, read) == TBAA_CONFLICT_READ_AFTER_WRITE);
-    CHECK(tbaa_copy_may_conflict(NULL, copy, read) == all);
-    copy.id = next.id + 1000;
-    CHECK(tbaa_copy_may_conflict(oracle, copy, read) == all);
 }
 
 static void untagged(void) {
@@ -302,20 +277,6 @@ static void queries(tbaa_context *context) {
     CHECK(tbaa_explain(NULL, read, read, &text) == TBAA_STATUS_INVALID_ARGUMENT);
     CHECK(tbaa_explain(oracle, read, read, NULL) == TBAA_STATUS_INVALID_ARGUMENT);
 
-    tbaa_tag_description says;
-    CHECK_OK(tbaa_describe_tag(oracle, key, &says));
-    CHECK(says.offset == 8 && says.size == 4 && says.size_aware && !says.immutable);
-    CHECK_FAILS(tbaa_describe_tag(oracle, beyond, &says), TBAA_STATUS_UNKNOWN_ID, "not known");
-    CHECK_FAILS(tbaa_describe_tag(oracle, tbaa_no_tag(), &says), TBAA_STATUS_UNKNOWN_ID, "none");
-    tbaa_str name;
-    CHECK_OK(tbaa_type_name(oracle, says.access, &name));
-    CHECK(name.len == 3 && memcmp(name.data, "int", 3) == 0);
-    says.access.id = 0;
-    CHECK(tbaa_type_name(oracle, says.access, &name) == TBAA_STATUS_UNKNOWN_ID);
-    CHECK_OK(tbaa_verify_tag(oracle, key));
-    CHECK(tbaa_verify_tag(oracle, i) == TBAA_STATUS_REFUSED);
-    CHECK(tbaa_verify_tag(NULL, i) == TBAA_STATUS_INVALID_ARGUMENT);
-
     CHECK_OK(tbaa_dump(oracle, TBAA_DUMP_FORMAT_LLVM, &text));
     CHECK(said(tbaa_cstr(text.data), "!tbaa.tags = !{"));
     tbaa_text_free(&text);
@@ -366,7 +327,6 @@ static void nodes(void) {
     tbaa_part parts[2] = {{first, 0, 4}, {second, 4, 4}};
     tbaa_copy copy;
     CHECK_OK(tbaa_build_copy(context, parts, 2, &copy));
-    CHECK(tbaa_copy_may_conflict(oracle, copy, tbaa_access(whole, TBAA_EFFECT_WRITE)) != 0);
     parts[1].offset = 2;
     CHECK_FAILS(tbaa_build_copy(context, parts, 2, &copy), TBAA_STATUS_BUILD, "entry 1");
 

@@ -56,9 +56,9 @@ static void *ask(void *result) {
             tbaa_text_free(&why);
         }
         /* Errors are each thread's own. */
-        tbaa_tag_description description;
-        CHECK_FAILS(tbaa_describe_tag(oracle, tbaa_no_tag(), &description),
-                    TBAA_STATUS_UNKNOWN_ID, "tag 0");
+        tbaa_text text;
+        CHECK_FAILS(tbaa_dump(oracle, 99, &text), TBAA_STATUS_INVALID_ARGUMENT,
+                    "tbaa_dump_format");
         tbaa_oracle_release(oracle);
     }
     *(size_t *)result = asked;

@@ -54,12 +54,10 @@ unsafe extern "C" {
     fn tbaa_context_new(options: *const Options, context: *mut *mut Context) -> u32;
     fn tbaa_context_free(context: *mut Context);
     fn tbaa_context_oracle(context: *const Context) -> *const Oracle;
-    fn tbaa_context_check(context: *mut Context) -> u32;
     fn tbaa_context_snapshot(context: *mut Context, rule: u32, made: *mut *const Oracle) -> u32;
     fn tbaa_oracle_retain(oracle: *const Oracle) -> *const Oracle;
     fn tbaa_oracle_release(oracle: *const Oracle);
     fn tbaa_tag_of(context: *mut Context, path: Str, tag: *mut u32) -> u32;
-    fn tbaa_offset_of(context: *mut Context, path: Str, offset: *mut u64) -> u32;
     fn tbaa_size_of(context: *mut Context, text: Str, size: *mut u64) -> u32;
     fn tbaa_declare_enum(context: *mut Context, name: Str, integer: Str) -> u32;
     fn tbaa_declare_alias(context: *mut Context, name: Str, text: Str) -> u32;
@@ -171,8 +169,7 @@ fn call(context: *mut Context, input: &mut Input<'_>, snapshots: &mut Vec<*const
     unsafe {
         let oracle = tbaa_context_oracle(context);
         let status = match which {
-            0 | 1 => tbaa_tag_of(context, input.name(), &mut id),
-            2 => tbaa_offset_of(context, input.name(), &mut wide),
+            0..=2 => tbaa_tag_of(context, input.name(), &mut id),
             3 => tbaa_size_of(context, input.name(), &mut wide),
             4 => tbaa_declare_enum(context, input.name(), input.name()),
             5 => tbaa_declare_alias(context, input.name(), input.name()),
@@ -190,8 +187,7 @@ fn call(context: *mut Context, input: &mut Input<'_>, snapshots: &mut Vec<*const
                 tbaa_build_struct_tag(context, a, b, offset, immutable, &mut id)
             }
             11 => tbaa_build_merged_tag(context, a, b, &mut id),
-            12 => tbaa_context_check(context),
-            13 => {
+            12 | 13 => {
                 let mut made = null();
                 let status = tbaa_context_snapshot(context, (input.byte() % 5).into(), &mut made);
                 if status == 0 {

@@ -1,76 +1,105 @@
 //! `tbaa check`.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use tbaa::spec::SpecPath;
+use tbaa::Rules;
+use tbaa::spec::{Built, SpecPath};
+use tbaa_check::lint::lint;
+use tbaa_check::verify::{Options, verify};
 
-use super::{Outcome, counted, for_each_input};
-use crate::files::read_file;
-use crate::input::load_spec;
+use super::findings::{self, FindingFormat, Findings, limits};
+use super::lint::{Levels, open};
+use super::{Outcome, counted};
+use crate::convert::FlagsArg;
+use crate::input::{Content, Input};
 use crate::printable::{Position, printable};
 use crate::report::{Failure, place};
 
-/// Checks the expected answers of specs, by all rules that they name.
+/// Checks modules, and the expected answers of specs.
 ///
-/// Prints each that does not hold, and a count for each spec.
+/// For a module it reports what `verify` and `lint` report: what LLVM rejects, and what
+/// it accepts although it is wrong or suspicious. For a spec it prints each expected
+/// answer that does not hold, by all rules that the spec names, and a count.
 #[derive(clap::Args)]
 #[command(after_help = "\
+Formats:
+  text   each finding with its lines, its consequences, and what to do
+  json   an array of findings; spans are in bytes from the start of the file
+  sarif  SARIF 2.1.0, which editors and code hosts read
+
 Examples:
+  tbaa check f.ll
+  tbaa check f.ll --allow TBAA104 --format sarif > f.sarif
   tbaa check specs/*.ron
 
 Exit status:
-  0  every expectation holds
-  1  one does not
-  2  a spec is unusable; the others are checked all the same")]
+  0  nothing found, and every expectation holds
+  1  something found
+  2  unusable input or arguments; the other inputs are checked")]
 pub(crate) struct Check {
-    /// Specs.
-    #[arg(required = true, value_name = "SPEC")]
-    pub(crate) specs: Vec<PathBuf>,
+    /// .ll, .bc, C or C++ files, .ron specs, or `-`.
+    #[arg(required = true)]
+    pub(crate) input: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) flags: FlagsArg,
+    #[command(flatten)]
+    pub(crate) levels: Levels,
+    /// What to print of modules.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: FindingFormat,
 }
 
 /// What came of one or all specs.
 #[derive(Default)]
 struct Count {
+    specs: u64,
     checked: u64,
     failed: u64,
 }
 
 pub(super) fn run(args: &Check, out: &mut dyn Write) -> Result<Outcome, Failure> {
     let mut total = Count::default();
-    let unusable = for_each_input(&args.specs, |path| {
-        let count = one(path, out)?;
-        total.checked += count.checked;
-        total.failed += count.failed;
-        Ok(())
-    })?;
-    if args.specs.len() > 1 {
+    let lints = args.levels.options();
+    let rules = Options::from(Rules::Llvm).limits(limits(args.levels.limit));
+    let outcome = findings::run(&args.input, args.format, out, |path, out| {
+        let input = open(args.flags.among(path, args.input.iter()))?;
+        let found = match &input.content {
+            Content::Module(module) => {
+                lint(module, input.text(), &lints).and(verify(module, input.text(), rules))
+            }
+            Content::Spec(_) if args.format != FindingFormat::Text => {
+                return Err(Failure::unusable(format!(
+                    "{} is a spec, whose answers are checked as text: leave --format out",
+                    input.file()
+                )));
+            }
+            Content::Spec(built) => {
+                let count = spec(&input, built, out)?;
+                total.specs += 1;
+                total.checked += count.checked;
+                total.failed += count.failed;
+                return Ok(None);
+            }
+        };
+        Ok(Some(Findings { input, found }))
+    });
+    if total.specs > 1 {
         writeln!(out, "total: {total}")?;
+        out.flush()?;
     }
-    match unusable {
-        Some(failure) => {
-            out.flush()?;
-            Err(failure)
-        }
-        None if total.failed > 0 => Ok(Outcome::Found),
-        None => Ok(Outcome::Fine),
-    }
+    Ok(if total.failed > 0 { outcome.and(Ok(Outcome::Found))? } else { outcome? })
 }
 
-fn one(path: &Path, out: &mut dyn Write) -> Result<Count, Failure> {
-    if path.as_os_str() == "-" {
-        return Err(Failure::unusable(
-            "specs are not read from standard input; name a file, or `./-` for one of that name",
-        ));
-    }
-    let (file, bytes) = read_file(path)?;
-    let built = load_spec(&file, &bytes)?;
+/// Prints the expected answers of a spec that do not hold.
+fn spec(input: &Input, built: &Built, out: &mut dyn Write) -> Result<Count, Failure> {
     let report = built.check();
-    let text = String::from_utf8_lossy(&bytes);
+    let text = String::from_utf8_lossy(input.text());
+    let file = input.file();
     let places = report.failures.iter().map(|failure| &failure.place);
     for (failure, (line, column)) in report.failures.iter().zip(SpecPath::locate_all(places, &text))
     {
-        let at = place(&file, Position { line, column });
+        let at = place(file, Position { line, column });
         writeln!(
             out,
             "{at}: {:?} and {:?} by rule {}: expected {}, got {} ({})",
@@ -82,7 +111,8 @@ fn one(path: &Path, out: &mut dyn Write) -> Result<Count, Failure> {
             printable(failure.why.as_bytes())
         )?;
     }
-    let count = Count { checked: report.checked as u64, failed: report.failures.len() as u64 };
+    let count =
+        Count { specs: 1, checked: report.checked as u64, failed: report.failures.len() as u64 };
     writeln!(out, "{file}: {count}")?;
     Ok(count)
 }

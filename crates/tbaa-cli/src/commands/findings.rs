@@ -1,4 +1,4 @@
-//! What `verify` and `lint` print.
+//! What `check`, `verify` and `lint` print.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -43,18 +43,19 @@ struct Row<'a> {
     finding: &'a Diagnostic,
 }
 
-/// Judges each input and prints what was found.
+/// Judges each input and prints what was found. `judge` returns nothing if it printed
+/// its findings itself.
 pub(super) fn run(
     inputs: &[PathBuf],
     format: FindingFormat,
     out: &mut dyn Write,
-    judge: impl Fn(&Path) -> Result<Findings, Failure>,
+    mut judge: impl FnMut(&Path, &mut dyn Write) -> Result<Option<Findings>, Failure>,
 ) -> Result<Outcome, Failure> {
     let mut all = Vec::new();
     let (mut errors, mut warnings) = (0, 0);
     let mut left_out: BTreeMap<Code, LeftOut> = BTreeMap::new();
     let unusable = for_each_input(inputs, |path| {
-        let findings = judge(path)?;
+        let Some(findings) = judge(path, out)? else { return Ok(()) };
         let level = |level| findings.found.iter().filter(|it| it.level == level).count();
         errors += level(Level::Error);
         warnings += level(Level::Warning);

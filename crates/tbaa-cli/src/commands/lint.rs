@@ -3,22 +3,20 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use tbaa::Rules;
 use tbaa_check::lint::{Options, lint, lint_graph};
-use tbaa_check::verify::{self, verify, verify_graph};
 use tbaa_check::{Code, Level};
 use tbaa_ir::Keep;
 
 use super::Outcome;
 use super::findings::{self, FindingFormat, Findings, limits};
-use crate::convert::FlagsArg;
+use crate::convert::{FlagsArg, Origin};
 use crate::input::{Content, Input};
 use crate::report::{Failure, note};
 
-/// Reports tags and types that are wrong or suspicious.
+/// Reports tags and types that LLVM accepts although they are wrong or suspicious.
 ///
-/// It reports what `verify` does, and what LLVM accepts although it is wrong. `--list`
-/// lists the lints with their levels. `--explain CODE` prints the page of a code.
+/// `tbaa check` reports these and what LLVM rejects. `--list` lists the lints with their
+/// levels. `--explain CODE` prints the page of a code.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Formats:
@@ -42,6 +40,22 @@ pub(crate) struct Lint {
     pub(crate) input: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) flags: FlagsArg,
+    #[command(flatten)]
+    pub(crate) levels: Levels,
+    /// What to print.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: FindingFormat,
+    /// List the lints.
+    #[arg(long, conflicts_with_all = ["input", "explain"])]
+    pub(crate) list: bool,
+    /// Print the page of a code.
+    #[arg(long, value_name = "CODE", conflicts_with = "input")]
+    pub(crate) explain: Option<Code>,
+}
+
+/// Which lints are reported, and as what.
+#[derive(clap::Args)]
+pub(crate) struct Levels {
     /// Report a lint as an error.
     #[arg(long, value_name = "CODE", value_parser = lint_code)]
     pub(crate) deny: Vec<tbaa_check::lint::Lint>,
@@ -51,18 +65,23 @@ pub(crate) struct Lint {
     /// Do not report a lint.
     #[arg(long, value_name = "CODE", value_parser = lint_code)]
     pub(crate) allow: Vec<tbaa_check::lint::Lint>,
-    /// What to print.
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) format: FindingFormat,
     /// Findings of one code that are reported, and ten times as many in all.
     #[arg(long, value_name = "COUNT", default_value_t = 100)]
     pub(crate) limit: usize,
-    /// List the lints.
-    #[arg(long, conflicts_with_all = ["input", "explain"])]
-    pub(crate) list: bool,
-    /// Print the page of a code.
-    #[arg(long, value_name = "CODE", conflicts_with = "input")]
-    pub(crate) explain: Option<Code>,
+}
+
+impl Levels {
+    pub(super) fn options(&self) -> Options {
+        let options = Options::default().limits(limits(self.limit));
+        let levels = [
+            (&self.warn, Some(Level::Warning)),
+            (&self.deny, Some(Level::Error)),
+            (&self.allow, None),
+        ];
+        levels.into_iter().fold(options, |options, (lints, level)| {
+            lints.iter().fold(options, |options, &lint| options.set(lint, level))
+        })
+    }
 }
 
 fn lint_code(text: &str) -> Result<tbaa_check::lint::Lint, String> {
@@ -82,35 +101,30 @@ pub(super) fn run(args: &Lint, out: &mut dyn Write) -> Result<Outcome, Failure> 
         writeln!(out, "{}", code.page())?;
         return Ok(Outcome::Fine);
     }
-    let mut options = Options::default().limits(limits(args.limit));
-    let levels =
-        [(&args.warn, Some(Level::Warning)), (&args.deny, Some(Level::Error)), (&args.allow, None)];
-    for (lints, level) in levels {
-        options = lints.iter().fold(options, |options, &lint| options.set(lint, level));
-    }
-    let rules = verify::Options::from(Rules::Llvm).limits(limits(args.limit));
-    findings::run(&args.input, args.format, out, |path| {
-        // Nodes that nothing uses are worth a finding too.
-        let input =
-            Input::open_keeping(args.flags.among(path, args.input.iter()).as_written(), Keep::All)?;
+    let options = args.levels.options();
+    findings::run(&args.input, args.format, out, |path, _| {
+        let input = open(args.flags.among(path, args.input.iter()))?;
         let found = match &input.content {
-            Content::Module(module) => {
-                if is_optimized(input.text()) {
-                    note(format!(
-                        "{} has been optimised: lints find more in code before optimisation, such as \
-                         that of `clang -O1 -Xclang -disable-llvm-passes`",
-                        input.file()
-                    ));
-                }
-                lint(module, input.text(), &options).and(verify(module, input.text(), rules))
-            }
-            Content::Spec(built) => {
-                let rules = verify::Options::from(input.rules(None)).limits(limits(args.limit));
-                lint_graph(built.graph(), &options).and(verify_graph(built.graph(), rules))
-            }
+            Content::Module(module) => lint(module, input.text(), &options),
+            Content::Spec(built) => lint_graph(built.graph(), &options),
         };
-        Ok(Findings { input, found })
+        Ok(Some(Findings { input, found }))
     })
+}
+
+/// Reads what is to be linted: nodes that nothing uses are worth a finding too.
+pub(super) fn open(origin: Origin<'_>) -> Result<Input, Failure> {
+    let input = Input::open_keeping(origin.as_written(), Keep::All)?;
+    if let Content::Module(_) = &input.content
+        && is_optimized(input.text())
+    {
+        note(format!(
+            "{} has been optimised: lints find more in code before optimisation, such as that of \
+             `clang -O1 -Xclang -disable-llvm-passes`",
+            input.file()
+        ));
+    }
+    Ok(input)
 }
 
 /// Returns whether the variables of a module's functions have left memory.

@@ -8,7 +8,6 @@ mod completions;
 mod declare;
 mod diff;
 mod dump;
-mod eval;
 mod explain;
 mod findings;
 mod graph;
@@ -46,7 +45,6 @@ pub(crate) enum Command {
     Generic(query::Generic),
     Matrix(matrix::Matrix),
     Graph(graph::Graph),
-    Eval(eval::Eval),
     Diff(diff::Diff),
     Check(check::Check),
     Verify(verify::Verify),
@@ -96,7 +94,6 @@ pub(crate) fn run(
         Command::Generic(args) => query::generic(&args, out)?,
         Command::Graph(args) => graph::run(&args, out)?,
         Command::Matrix(args) => matrix::run(&args, out)?,
-        Command::Eval(args) => eval::run(&args, out)?,
         Command::Check(args) => return check::run(&args, out),
         Command::Verify(args) => return verify::run(&args, out),
         Command::Lint(args) => return lint::run(&args, out),

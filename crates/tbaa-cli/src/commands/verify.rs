@@ -56,12 +56,12 @@ pub(crate) struct Verify {
 
 pub(super) fn run(args: &Verify, out: &mut dyn Write) -> Result<Outcome, Failure> {
     let options = Options::from(args.rules).limits(limits(args.limit));
-    findings::run(&args.input, args.format, out, |path| {
+    findings::run(&args.input, args.format, out, |path, _| {
         let input = Input::open(args.flags.among(path, args.input.iter()))?;
         let found = match &input.content {
             Content::Module(module) => verify(module, input.text(), options),
             Content::Spec(built) => verify_graph(built.graph(), options),
         };
-        Ok(Findings { input, found })
+        Ok(Some(Findings { input, found }))
     })
 }

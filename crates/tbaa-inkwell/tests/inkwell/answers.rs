@@ -4,8 +4,8 @@ use inkwell::context::Context;
 use tbaa::declare::Policy;
 use tbaa::{Format, Graph, Oracle, Rules, TagId};
 use tbaa_inkwell::{LlvmSink, Tagger};
-use tbaa_lower::emit::{Bisect, Lowered, Plan, ScopePlan, Scopes};
-use tbaa_lower::{Lowering, Options, ScopeForm};
+use tbaa_lower::emit::{Bisect, Lowered, Plan};
+use tbaa_lower::{Lowering, Options};
 
 use crate::random::{self, Shape, Universe};
 use crate::support::{Code, answers, attach_planned};
@@ -46,13 +46,13 @@ fn compare(what: &str, graph: &Graph, tags: &[TagId], rules: Rules) -> (usize, u
     let name = |part: &str| format!("{what}-{rules:?}-{part}");
     let oracle = Oracle::new(graph, rules);
     let promised = by_rule(&oracle, tags);
-    let lower = |form| {
-        let mut lowering = Lowering::new(Options::new().scopes(form));
+    let lower = |options| {
+        let mut lowering = Lowering::new(options);
         lowering.lower(&oracle, tags.iter().copied()).unwrap();
         lowering
     };
 
-    let lowering = lower(ScopeForm::None);
+    let lowering = lower(Options::new());
     let lowered = Oracle::new(lowering.graph(), Rules::Llvm);
     let pair = |a, b| lowered.may_alias(lowering.tag(a), lowering.tag(b));
     let expected: Vec<Vec<bool>> =
@@ -60,18 +60,10 @@ fn compare(what: &str, graph: &Graph, tags: &[TagId], rules: Rules) -> (usize, u
     assert_eq!(module_of(&name("lowered"), &lowering, tags), expected, "{what}");
 
     // The lowering's own scopes.
-    let lost = lower(ScopeForm::Lost);
-    let both = Lowered::new(&lost, &oracle);
-    assert_eq!(module_of(&name("lost"), &both, tags), promised, "{what}");
-    let all = lower(ScopeForm::All);
-    let both = Lowered::new(&all, &oracle);
-    assert_eq!(module_of(&name("all"), &both, tags), promised, "{what}");
+    let scoped = lower(Options::new().scopes());
+    let both = Lowered::new(&scoped, &oracle);
+    assert_eq!(module_of(&name("both"), &both, tags), promised, "{what}");
     assert_eq!(module_of(&name("alone"), &both.scopes_alone(), tags), promised, "{what}");
-
-    // Scopes without a lowering.
-    let scopes = Scopes::new(what, &oracle, tags, None);
-    let plan = ScopePlan { tags: graph, alone: true, scopes: &scopes, oracle: &oracle };
-    assert_eq!(module_of(&name("scopes"), &plan, tags), promised, "{what}");
     (count(&promised), count(&expected))
 }
 
@@ -104,10 +96,7 @@ fn random_graphs() {
 
 #[test]
 fn tags_as_clang_has_them() {
-    for policy in [Policy::Clang, Policy::ClangNew] {
-        let (graph, _, tags) = runtime::tags(policy);
-        let oracle = Oracle::new(&graph, Rules::Llvm);
-        let answers = module_of(&format!("clang-{policy:?}"), &graph, &tags);
-        assert_eq!(answers, by_rule(&oracle, &tags));
-    }
+    let (graph, _, tags) = runtime::tags(Policy::Clang);
+    let oracle = Oracle::new(&graph, Rules::Llvm);
+    assert_eq!(module_of("clang", &graph, &tags), by_rule(&oracle, &tags));
 }

@@ -9,8 +9,7 @@ use tbaa::declare::{Declarations, Policy, Record, Target};
 use tbaa::raw::RawGraph;
 use tbaa::{Graph, Operand, Oracle, Rules};
 use tbaa_inkwell::{AttachError, LlvmSink, ModuleTags, Tagger};
-use tbaa_lower::ScopeForm;
-use tbaa_lower::emit::{Bisect, Jit, JitOptions, Sink, SinkOperand, TaggedPlace};
+use tbaa_lower::emit::{Bisect, Jit, JitOptions, Sink, SinkOperand, TagForm, TaggedPlace};
 
 use crate::runtime;
 use crate::support::{Code, TBAA, attach_planned, count, machine};
@@ -29,7 +28,7 @@ fn assert_lines(code: &Code<'_>, lines: &[&str]) {
 
 #[test]
 fn tag_alignment_and_volatility() {
-    let mut jit = Jit::with_options(runtime::types(), JitOptions::new().as_clang()).unwrap();
+    let mut jit = with(TagForm::Clang);
     let context = Context::create();
     let mut tagger = tagger(&context);
     let code = Code::new(&context, 1);
@@ -76,7 +75,8 @@ fn bit_fields_have_the_tag_of_their_unit() {
     );
     assert!(!load.has_metadata());
     // clang has no tag for it, and none is not what was asked for.
-    let mut clang = Jit::with_options(types, JitOptions::new().as_clang()).unwrap();
+    let options = JitOptions::new().form(TagForm::Clang);
+    let mut clang = Jit::with_options(types, options).unwrap();
     let error = clang.place("B.b").unwrap_err().to_string();
     assert!(error.starts_with("no tag for \"B.b\": clang gives bit-fields none"), "{error}");
 }
@@ -128,7 +128,7 @@ fn round_trips() {
         graph.mark_tag(tag);
     }
     round_trip(&graph);
-    for policy in [Policy::Clang, Policy::ClangNew, Policy::Rfc] {
+    for policy in [Policy::Clang, Policy::Rfc] {
         round_trip(&runtime::tags(policy).0);
     }
 }
@@ -213,7 +213,8 @@ fn opcodes(context: &Context, mut jit: Option<Jit>) -> Code<'_> {
     code
 }
 
-fn with(options: JitOptions) -> Jit {
+fn with(form: TagForm) -> Jit {
+    let options = JitOptions::new().lineage("L").form(form);
     Jit::with_options(runtime::types(), options).unwrap()
 }
 
@@ -222,12 +223,11 @@ fn with(options: JitOptions) -> Jit {
 #[test]
 fn base_reloads_vanish() {
     assert_eq!(reloads(None), 6, "no tags");
-    let jit = |options| Some(with(options));
-    let new = JitOptions::new;
-    assert_eq!(reloads(jit(new().as_clang())), 6, "clang's policy: a union's member is char");
-    assert_eq!(reloads(Some(Jit::new(runtime::types()))), 1, "lowered");
-    assert_eq!(reloads(jit(new().scopes(ScopeForm::All))), 1, "lowered, and scopes");
-    assert_eq!(reloads(jit(new().scopes_alone())), 1, "scopes");
+    let reloads = |form| reloads(Some(with(form)));
+    assert_eq!(reloads(TagForm::Clang), 6, "clang's policy: a union's member is char");
+    assert_eq!(reloads(TagForm::Lowered), 1, "lowered");
+    assert_eq!(reloads(TagForm::LoweredScopes), 1, "lowered, and scopes");
+    assert_eq!(reloads(TagForm::Scopes), 1, "scopes");
 }
 
 /// The relation alone says it too: each access has the scope of its class, and the module
@@ -235,7 +235,7 @@ fn base_reloads_vanish() {
 #[test]
 fn classes_are_in_the_module() {
     let context = Context::create();
-    let code = opcodes(&context, Some(with(JitOptions::new().lineage("L").classes())));
+    let code = opcodes(&context, Some(with(TagForm::Classes)));
     let rows = code.module.get_global_metadata("tbaa.relations");
     assert_eq!(rows.len(), 3, "{}", code.text());
     assert!(code.text().contains(r#"= !{!"tbaa:L:0:2", !"#), "{}", code.text());
@@ -260,8 +260,8 @@ fn classes_are_in_the_module() {
 /// A call that is said to touch numbers only leaves the base alone.
 #[test]
 fn effects_of_calls() {
-    let loads = |options: JitOptions, touched: &[&str]| {
-        let mut jit = with(options);
+    let loads = |form: TagForm, touched: &[&str]| {
+        let mut jit = with(form);
         let paths = ["CallInfo.l.base", "TValue.value.n", "TValue.tt"];
         let base = jit.places(&paths).unwrap().swap_remove(0);
         let call_of = (!touched.is_empty()).then(|| jit.call(touched).unwrap());
@@ -287,23 +287,22 @@ fn effects_of_calls() {
         code.optimise_asked();
         code.loads()
     };
-    let (plain, all) = (JitOptions::new, || JitOptions::new().scopes(ScopeForm::All));
-    let classes = || JitOptions::new().classes();
-    assert_eq!(loads(classes(), &[]), 2, "it may do anything");
-    assert_eq!(loads(classes(), &["TValue.tt", "TValue.value.n"]), 1, "classes can");
-    assert_eq!(loads(classes(), &["TValue.tt", "CallInfo.l.base"]), 2, "it touches the base");
-    assert_eq!(loads(all(), &[]), 2, "it may do anything");
-    assert_eq!(loads(plain(), &["TValue.tt"]), 1, "one tag says it");
-    assert_eq!(loads(plain(), &["TValue.tt", "TValue.value.n"]), 2, "two tags cannot");
-    assert_eq!(loads(all(), &["TValue.tt", "TValue.value.n"]), 1, "scopes can");
-    assert_eq!(loads(all(), &["CallInfo.l.base"]), 2, "it touches the base");
+    let (plain, all, classes) = (TagForm::Lowered, TagForm::LoweredScopes, TagForm::Classes);
+    assert_eq!(loads(classes, &[]), 2, "it may do anything");
+    assert_eq!(loads(classes, &["TValue.tt", "TValue.value.n"]), 1, "classes can");
+    assert_eq!(loads(classes, &["TValue.tt", "CallInfo.l.base"]), 2, "it touches the base");
+    assert_eq!(loads(all, &[]), 2, "it may do anything");
+    assert_eq!(loads(plain, &["TValue.tt"]), 1, "one tag says it");
+    assert_eq!(loads(plain, &["TValue.tt", "TValue.value.n"]), 2, "two tags cannot");
+    assert_eq!(loads(all, &["TValue.tt", "TValue.value.n"]), 1, "scopes can");
+    assert_eq!(loads(all, &["CallInfo.l.base"]), 2, "it touches the base");
 }
 
 /// The registers of a frame are copied one to the other, as MOVE does, by
 /// `memcpy`. Returns the loads of the base left after `-O2`, and what the last
 /// register then holds.
-fn moves(options: JitOptions, tag: bool) -> (usize, u64) {
-    let mut jit = with(options);
+fn moves(form: TagForm, tag: bool) -> (usize, u64) {
+    let mut jit = with(form);
     let places = jit.places(&["CallInfo.l.base", "TValue", "TValue.value.n"]).unwrap();
     let [base, value, number] = &places[..] else { panic!() };
     let context = Context::create();
@@ -342,10 +341,10 @@ fn moves(options: JitOptions, tag: bool) -> (usize, u64) {
 
 #[test]
 fn copies_of_a_record_keep_the_base() {
-    assert_eq!(moves(JitOptions::new(), false), (4, 77), "a copy without a tag");
-    assert_eq!(moves(JitOptions::new(), true), (1, 77), "the tag of the whole record");
-    assert_eq!(moves(JitOptions::new().scopes_alone(), true), (1, 77), "scopes");
-    let mut clang = with(JitOptions::new().as_clang());
+    assert_eq!(moves(TagForm::Lowered, false), (4, 77), "a copy without a tag");
+    assert_eq!(moves(TagForm::Lowered, true), (1, 77), "the tag of the whole record");
+    assert_eq!(moves(TagForm::Scopes, true), (1, 77), "scopes");
+    let mut clang = with(TagForm::Clang);
     let error = clang.place("TValue").unwrap_err().to_string();
     assert!(error.contains("the old format has no tag of a whole struct"), "{error}");
 }

@@ -4,7 +4,7 @@ use inkwell::context::Context;
 use inkwell::module::Module;
 use tbaa::declare::{Declarations, Record, Target};
 use tbaa_inkwell::cache::{CacheError, load, save};
-use tbaa_inkwell::{Jit, JitOptions, LlvmSink, Tagger};
+use tbaa_inkwell::{Jit, JitOptions, LlvmSink, TagForm, Tagger};
 use tbaa_lower::emit::{Bisect, Emitter, TextSink};
 
 use crate::runtime;
@@ -94,7 +94,7 @@ fn options_are_stored() {
     let context = Context::create();
     let types = runtime::types;
     // Classes begin anew: their numbers mean other accesses.
-    let options = JitOptions::new().lineage("L").classes();
+    let options = JitOptions::new().lineage("L").form(TagForm::Classes);
     let mut jit = Jit::with_options(types(), options).unwrap();
     let scope = |jit: &mut Jit, path: &str| {
         let mut text = Emitter::new(TextSink::default());
@@ -106,7 +106,8 @@ fn options_are_stored() {
     assert!(scope(&mut jit, "CallInfo.l.base").starts_with("tbaa:L:0"));
     let (mut again, _) = load(&context, &save(&jit, &[]).unwrap()).unwrap();
     assert!(scope(&mut again, "TValue.tt").starts_with("tbaa:L:1"));
-    for options in [JitOptions::new().as_clang(), JitOptions::new().shared(["CallInfo"])] {
+    let new = JitOptions::new;
+    for options in [new().form(TagForm::Clang), new().shared(["CallInfo"])] {
         let mut jit = Jit::with_options(types(), options).unwrap();
         let place = jit.place("CallInfo.l.base").unwrap();
         let bytes = save(&jit, &[]).unwrap();

@@ -8,7 +8,7 @@ use inkwell::values::InstructionValue;
 use tbaa::declare::{Declarations, Policy, Record, TaggedTypes as Types, Target};
 use tbaa::{Graph, Oracle, Rules, TagId};
 use tbaa_inkwell::{AttachError, LlvmSink, Tagger};
-use tbaa_lower::emit::{Bisect, EmitError, Plan, Reason, ScopePlan, Scopes};
+use tbaa_lower::emit::{Bisect, EmitError, Lowered, Plan, Reason};
 use tbaa_lower::{Lowering, Options};
 
 use crate::support::{Code, TBAA, attach_planned};
@@ -79,17 +79,14 @@ impl<'ctx, A: Attach<'ctx>> AttachAny<'ctx> for A {
 /// What is read back with the tags as they are, lowered, as scopes, and both.
 fn all_ways(graph: &Graph, steps: [(Step, TagId); 3]) -> [u64; 4] {
     let oracle = Oracle::new(graph, Rules::Union);
-    let tags: Vec<_> = graph.tags().collect();
-    let mut lowering = Lowering::new(Options::new());
-    lowering.lower(&oracle, tags.iter().copied()).unwrap();
-    let scopes = Scopes::new("hazard", &oracle, &tags, None);
-    let both = ScopePlan { tags: &lowering, alone: false, scopes: &scopes, oracle: &oracle };
-    let alone = ScopePlan { alone: true, ..both };
+    let mut lowering = Lowering::new(Options::new().scopes());
+    lowering.lower(&oracle, graph.tags()).unwrap();
+    let both = || Lowered::new(&lowering, &oracle);
     [
         run(steps, &mut Raw(graph)),
         run(steps, &mut Planned(&lowering)),
-        run(steps, &mut Planned(&alone)),
-        run(steps, &mut Planned(&both)),
+        run(steps, &mut Planned(&both().scopes_alone())),
+        run(steps, &mut Planned(&both())),
     ]
 }
 

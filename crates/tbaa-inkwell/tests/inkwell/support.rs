@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use inkwell::builder::Builder;
 use inkwell::context::Context;
@@ -17,6 +16,7 @@ use inkwell::{AddressSpace, OptimizationLevel};
 use tbaa::TagId;
 use tbaa_inkwell::{AttachError, Tagger};
 use tbaa_lower::emit::Plan;
+use tbaa_tests::llvm::{Evaluated, aa_eval, stored};
 
 /// LLVM: `MD_tbaa`, whose number is fixed.
 pub const TBAA: u32 = 1;
@@ -161,22 +161,11 @@ pub fn scratch(name: &str, content: &str) -> PathBuf {
 /// numbers and whether they may alias.
 pub fn answers(name: &str, text: &str) -> BTreeMap<(usize, usize), bool> {
     let file = scratch(name, text);
-    let output = Command::new("opt-22")
-        .args(["-disable-output", "-aa-pipeline=tbaa,scoped-noalias-aa", "-passes=aa-eval"])
-        .args(["-evaluate-aa-metadata", "-print-all-alias-modref-info"])
-        .arg(&file)
-        .output()
-        .unwrap();
-    let errors = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.success(), "{}: {errors}", file.display());
-    let mut answers = BTreeMap::new();
-    for line in errors.lines() {
-        let Some((answer, pair)) = line.trim().split_once(':') else { continue };
-        let Some((load, store)) = pair.split_once("<->") else { continue };
-        let Some(load) = load.trim().strip_prefix("%l") else { continue };
-        let store = store.trim().strip_prefix("store i32 ").unwrap();
-        let number = |text: &str, end| text.split_once(end).unwrap().0.parse().unwrap();
-        answers.insert((number(load, " "), number(store, ",")), answer == "MayAlias");
-    }
-    answers
+    let found = aa_eval("opt-22", &[], "tbaa,scoped-noalias-aa", &file).expect("opt-22");
+    let pair = |it: Evaluated| {
+        let [load, store] = it.pair;
+        let load = load.strip_prefix("%l")?.split(' ').next()?.parse().unwrap();
+        Some(((load, stored(&store)), it.answer == "MayAlias"))
+    };
+    found.into_iter().filter_map(pair).collect()
 }

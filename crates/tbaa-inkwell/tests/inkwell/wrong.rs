@@ -10,8 +10,7 @@ use inkwell::values::{BasicValue, FunctionValue, InstructionValue, IntValue, Poi
 use inkwell::{AddressSpace, IntPredicate, OptimizationLevel};
 use tbaa::declare::{Declarations, Record, Target};
 use tbaa_inkwell::{HelperError, Helpers, LlvmSink, Tagger, check_shared};
-use tbaa_lower::ScopeForm;
-use tbaa_lower::emit::{Bisect, Jit, JitError, JitOptions, Misuse, TaggedPlace};
+use tbaa_lower::emit::{Bisect, Jit, JitError, JitOptions, Misuse, TagForm, TaggedPlace};
 
 use crate::helpers::compile;
 use crate::support::Code;
@@ -102,8 +101,8 @@ fn subtract<'c>(code: &Code<'c>, a: IntValue<'c>, b: IntValue<'c>) {
 /// 1: a call whose one place is immutable.
 #[test]
 fn a_call_does_not_say_immutable() {
-    for options in [JitOptions::new(), JitOptions::new().as_clang()] {
-        let mut jit = Jit::with_options(proto(), options.scopes(ScopeForm::All)).unwrap();
+    for form in [TagForm::LoweredScopes, TagForm::Clang] {
+        let mut jit = Jit::with_options(proto(), JitOptions::new().form(form)).unwrap();
         let step = jit.place("immutable Proto.step").unwrap();
         let touched = jit.call(&["immutable Proto.step"]).unwrap();
         let program = |attach: &dyn for<'c> Fn(&mut Tagger<'c>, InstructionValue<'c>)| {
@@ -357,7 +356,8 @@ fn an_allocator_touches_what_it_hands_out() {
         Record::structure("Float").field("value", "double"),
     ]);
     // for (i = 0; i < 100; i++) { cons->head = i; number = reuses(cons); number->value = 0.5; }
-    let program = |options: JitOptions, allocates: bool| {
+    let program = |form: TagForm, allocates: bool| {
+        let options = JitOptions::new().form(form);
         let mut jit = Jit::with_options(declared.clone(), options).unwrap();
         let places = jit.places(&["Cons.head", "Float.value"]).unwrap();
         let [head, value] = &places[..] else { panic!() };
@@ -395,13 +395,13 @@ fn an_allocator_touches_what_it_hands_out() {
         })
     };
     let half = 0.5_f64.to_bits();
-    for scopes in [ScopeForm::None, ScopeForm::All] {
-        let options = || JitOptions::new().scopes(scopes);
-        assert_eq!(program(options(), false), [half, 99], "it lists its own memory only");
-        assert_eq!(program(options(), true), [half, half]);
+    for form in [TagForm::Lowered, TagForm::LoweredScopes] {
+        assert_eq!(program(form, false), [half, 99], "it lists its own memory only");
+        assert_eq!(program(form, true), [half, half]);
     }
     // The call still leaves other memory alone, if scopes can say so.
-    let mut jit = Jit::with_options(declared, JitOptions::new().scopes(ScopeForm::All)).unwrap();
+    let options = JitOptions::new().form(TagForm::LoweredScopes);
+    let mut jit = Jit::with_options(declared, options).unwrap();
     jit.places(&["Cons.head", "Float.value", "Arena.used", "*short"]).unwrap();
     let touched = jit.allocating_call(&["Arena.used"], &["Cons", "Float"]).unwrap();
     assert!(touched.nodes().noalias.is_some() && touched.nodes().tag.is_none());

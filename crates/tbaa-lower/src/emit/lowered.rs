@@ -36,7 +36,7 @@ impl Plan for Lowering {
 /// ```
 /// use tbaa::declare::{Declarations, Policy, Record, Target};
 /// use tbaa_lower::emit::{Lowered, Plan};
-/// use tbaa_lower::{Lowering, Options, ScopeForm};
+/// use tbaa_lower::{Lowering, Options};
 /// use tbaa::{Graph, Oracle, Rules};
 ///
 /// let mut types = Declarations::new(Target::x86_64());
@@ -46,7 +46,7 @@ impl Plan for Lowering {
 /// let (x, y) = (types.tag(&mut graph, "P.x")?, types.tag(&mut graph, "P.y")?);
 ///
 /// let oracle = Oracle::new(&graph, Rules::Union);
-/// let mut lowering = Lowering::new(Options::new().scopes(ScopeForm::All));
+/// let mut lowering = Lowering::new(Options::new().scopes());
 /// lowering.lower(&oracle, [x, y])?;
 /// let plan = Lowered::new(&lowering, &oracle);
 /// assert_eq!(plan.scopes(x.into()).unwrap().noalias, plan.scopes(y.into()).unwrap().own);
@@ -67,9 +67,8 @@ impl<'a, G: Borrow<Graph>> Lowered<'a, G> {
         Lowered { lowering, oracle, alone: false }
     }
 
-    /// Leaves the tags off: scopes are all that is attached. The lowering must
-    /// have those of [all pairs](crate::ScopeForm::All) for that to say
-    /// anything like as much.
+    /// Leaves the tags off: scopes are all that is attached. Without
+    /// [`Options::scopes`](crate::Options::scopes) that is nothing.
     #[must_use]
     pub fn scopes_alone(self) -> Self {
         Lowered { alone: true, ..self }

@@ -55,11 +55,13 @@ pub use crate::scopes::{ScopeNames, Scopes};
 pub use bisect::{Bisect, BisectError};
 pub use check::{Reason, Refusal, TagCheck};
 pub use emitter::{EmitError, Emitter};
-pub use jit::{Jit, JitError, JitOptions, Misuse, Tagged, TaggedCall, TaggedPlace, Tagging, Typed};
+pub use jit::{
+    Jit, JitError, JitOptions, Misuse, TagForm, Tagged, TaggedCall, TaggedPlace, Tagging, Typed,
+};
 #[cfg(feature = "serde")]
 pub use jit::{SaveError, SavedJit};
 pub use lowered::Lowered;
-pub use plan::{Attachments, ClassPlan, Plan, Planned, ScopePlan};
+pub use plan::{Attachments, ClassPlan, Plan, Planned};
 pub use recorded::{Recorded, Recorder};
 pub use sink::{Sink, SinkOperand};
 pub use sinks::TextSink;

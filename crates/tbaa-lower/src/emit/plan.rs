@@ -1,20 +1,17 @@
 //! What accesses are to get.
 
-use std::borrow::Borrow;
-
 use super::emitter::{EmitError, Emitter};
 use super::sink::{Sink, SinkOperand};
 use crate::Classes;
-use crate::scopes::{ScopeNames, Scopes};
-use tbaa::{Access, Oracle};
-use tbaa::{CopyEntry, CopyId, Graph, Int, TagId};
+use crate::scopes::ScopeNames;
+use tbaa::{Access, CopyEntry, CopyId, Graph, Int, TagId};
 
 /// What a program's accesses become on LLVM's instructions: tags, of the
 /// program's graph or of another, and scopes.
 ///
 /// [`Jit`](super::Jit) has a plan of its own; this is for those who bring their
-/// own graph and oracle. A [`Graph`] is the plan to attach its tags as they are.
-/// [`ScopePlan`] adds scopes, or has them alone. A plan may be used as
+/// own graph and oracle. A [`Graph`] is the plan to attach its tags as they are,
+/// [`Lowered`](super::Lowered) that of lowered tags and scopes. A plan may be used as
 /// `&dyn Plan`.
 pub trait Plan {
     /// Returns the graph of the tags that are attached.
@@ -62,37 +59,6 @@ impl Plan for Graph {
 
     fn call_scopes(&self, _: &[Access]) -> Option<ScopeNames<'_>> {
         None
-    }
-}
-
-/// Scopes beside the tags of another plan, or alone.
-#[derive(Clone, Copy, Debug)]
-pub struct ScopePlan<'a, P = Graph, G = Graph> {
-    /// The plan whose tags are attached.
-    pub tags: &'a P,
-    /// Whether `!alias.scope` and `!noalias` are all that is attached.
-    pub alone: bool,
-    /// The scopes.
-    pub scopes: &'a Scopes,
-    /// What the scopes were made with, which answers for calls.
-    pub oracle: &'a Oracle<G>,
-}
-
-impl<P: Plan, G: Borrow<Graph>> Plan for ScopePlan<'_, P, G> {
-    fn graph(&self) -> &Graph {
-        self.tags.graph()
-    }
-
-    fn tag(&self, access: Access) -> Planned {
-        if self.alone { Planned::Untagged } else { self.tags.tag(access) }
-    }
-
-    fn scopes(&self, access: Access) -> Option<ScopeNames<'_>> {
-        self.scopes.of(access)
-    }
-
-    fn call_scopes(&self, touched: &[Access]) -> Option<ScopeNames<'_>> {
-        Some(self.scopes.of_call(self.oracle, touched))
     }
 }
 

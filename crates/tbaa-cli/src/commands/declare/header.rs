@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 use tbaa::declare::{DeclId, Declarations, Policy, Target};
 use tbaa_ir::clang::{ClangAccesses, ClangRecords};
 
-use super::{Declare, Loaded, PolicyName};
+use super::{Declare, Loaded};
 use crate::convert;
 use crate::printable::{printable, printable_path};
 use crate::report::{Failure, note, warn};
@@ -120,10 +120,6 @@ fn ask_more(
 /// Has clang compile an access to each member. Returns the records that it tags
 /// otherwise than they are declared, with what differs.
 fn differing(args: &Declare, types: &Declarations, include: &str) -> Result<Vec<Refused>, Failure> {
-    let (policy, format) = match args.policy {
-        Some(PolicyName::ClangNew) => (Policy::ClangNew, &["-Xclang", "-new-struct-path-tbaa"][..]),
-        _ => (Policy::Clang, &[][..]),
-    };
     let mut accesses = ClangAccesses::of(types);
     for record in types.records().filter(|&id| IMPLICIT.contains(&&*types.display(id))) {
         accesses.leave_out(record);
@@ -139,7 +135,7 @@ fn differing(args: &Declare, types: &Declarations, include: &str) -> Result<Vec<
         "-",
     ];
     let lines = accesses.lines().map(|(id, line)| (types.display(id), line.to_owned())).collect();
-    let (module, mut found) = answer(args, &[&flags[..], format].concat(), include, lines)?;
+    let (module, mut found) = answer(args, &flags, include, lines)?;
     let hidden = |id: &DeclId| found.iter().any(|(name, _)| *name == types.display(*id));
     types.records().filter(hidden).for_each(|record| accesses.leave_out(record));
     let module = tbaa_ir::read(&module)
@@ -149,7 +145,7 @@ fn differing(args: &Declare, types: &Declarations, include: &str) -> Result<Vec<
     let tags: Vec<_> = tags.filter_map(|(at, tag)| Some((functions.get(at)?, tag))).collect();
     let mut graph = module.into_graph();
     let differences =
-        accesses.differences(&mut types.clone().into_tagged(policy), &mut graph, tags);
+        accesses.differences(&mut types.clone().into_tagged(Policy::Clang), &mut graph, tags);
     let differences = differences.map_err(Failure::unusable)?;
     found.extend(differences.into_iter().map(|it| (types.display(it.record), it.reason)));
     Ok(found)

@@ -76,8 +76,6 @@ pub(crate) enum Format {
 pub(crate) enum PolicyName {
     /// The old format, as clang emits it.
     Clang,
-    /// The size-aware format, as clang emits it.
-    ClangNew,
     /// The size-aware format, with unions.
     Rfc,
 }
@@ -94,7 +92,6 @@ pub(super) fn run(args: &Declare, out: &mut dyn Write) -> Result<super::Outcome,
     let Loaded { types, target, policy, mut complete } = load(args)?;
     let policy = args.policy.map_or(policy, |policy| match policy {
         PolicyName::Clang => Policy::Clang,
-        PolicyName::ClangNew => Policy::ClangNew,
         PolicyName::Rfc => Policy::Rfc,
     });
     let records = chosen(&types, &args.records)?;

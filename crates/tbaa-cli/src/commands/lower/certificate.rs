@@ -36,7 +36,6 @@ struct Line<'l> {
 struct Document<'l> {
     no_alias: u64,
     lost: u64,
-    lost_weight: u64,
     /// Whether pairs were taken to alias for want of steps.
     unsearched: bool,
     domain: Option<String>,
@@ -75,7 +74,6 @@ pub(super) fn certificate<G: std::borrow::Borrow<Graph>>(
     let document = Document {
         no_alias: lost.no_alias,
         lost: lost.pairs,
-        lost_weight: lost.weight,
         unsearched: lost.unsearched,
         domain: (!lowering.scope_names().is_empty()).then(|| lowering.scope_domain()),
         scopes: lowering.scope_names(),

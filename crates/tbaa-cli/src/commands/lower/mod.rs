@@ -4,16 +4,14 @@ mod certificate;
 mod rewrite;
 
 use std::io::Write;
-use std::path::PathBuf;
 
 use clap::ValueEnum;
 use tbaa::declare::Declarations;
 use tbaa::spec::Built;
 use tbaa::{Format, Oracle, Rules, TagId};
 use tbaa_ir::{Module, Sizes};
-use tbaa_lower::{Lowering, Options, ScopeForm, Shared, Source, tags_of_clang};
+use tbaa_lower::{Lowering, Options, Shared, Source, tags_of_clang};
 
-use super::worth::Weights;
 use crate::convert::InputArg;
 use crate::input::{Content, Input};
 use crate::report::{Failure, note};
@@ -38,7 +36,7 @@ Formats:
 
 Examples:
   tbaa lower f.ll | opt -O2 -S
-  tbaa lower f.ll --scopes lost              what the tags lose, by !noalias
+  tbaa lower f.ll --scopes                   all pairs also by !noalias
   tbaa lower f.ll --classes | opt-22 -O2 -load-pass-plugin=$(tbaa plugin)
   tbaa lower ravi-declared.ron --format table
   tbaa lower ravi-declared.ron --open        for memory that clang's code shares
@@ -69,17 +67,13 @@ pub(crate) struct Lower {
     /// What to print.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: LowerFormat,
-    /// Add `!alias.scope` and `!noalias` to those that the module has.
-    #[arg(long, value_enum, value_name = "PAIRS")]
-    pub(crate) scopes: Option<LowerScopes>,
+    /// Add `!alias.scope` and `!noalias` for all NoAlias pairs to those that the module has.
+    #[arg(long)]
+    pub(crate) scopes: bool,
     /// Add each access's class as a scope, and the exact relation of classes as metadata.
     /// LLVM with the plugin reads both (`tbaa plugin`).
     #[arg(long, conflicts_with = "scopes")]
     pub(crate) classes: bool,
-    /// A file that `tbaa worth --format json` printed: pairs that improve the code are
-    /// given up last. By default each pair of accesses counts the same.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) weights: Option<PathBuf>,
     /// Print the size-aware format.
     #[arg(long)]
     pub(crate) size_aware: bool,
@@ -97,14 +91,6 @@ pub(crate) enum LowerFormat {
     Llvm,
     Table,
     Json,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum LowerScopes {
-    /// For the NoAlias pairs that the new tags lose.
-    Lost,
-    /// For all NoAlias pairs.
-    All,
 }
 
 pub(super) fn run(args: &Lower, out: &mut dyn Write) -> Result<(), Failure> {
@@ -130,11 +116,7 @@ fn options(args: &Lower) -> Options {
     if let Some(lineage) = &args.lineage {
         options = options.lineage(lineage);
     }
-    options.scopes(match args.scopes {
-        None => ScopeForm::None,
-        Some(LowerScopes::Lost) => ScopeForm::Lost,
-        Some(LowerScopes::All) => ScopeForm::All,
-    })
+    if args.scopes { options.scopes() } else { options }
 }
 
 /// The option that takes knowing clang's tags, if one is there.
@@ -162,15 +144,9 @@ fn lower_module(
     let oracle = Oracle::new(module.graph(), args.rules.unwrap_or(Rules::Union));
     let mut lowering = Lowering::new(options(args));
     let sizes = Sizes::new(input.text(), module);
-    let mut sources = sources(module, &sizes);
-    if let Some(file) = &args.weights {
-        let (weights, names) = (Weights::read(file)?, input.names());
-        // One source for each access, so that their sum is the weight.
-        sources.sort_unstable_by_key(|source| (source.tag, source.size));
-        sources.dedup_by_key(|source| (source.tag, source.size));
-        sources.iter_mut().for_each(|it| it.weight = weights.of(&names.place(it.tag)));
-    }
-    lowering.lower(&oracle, sources).map_err(|error| unusable(input.file(), error))?;
+    lowering
+        .lower(&oracle, sources(module, &sizes))
+        .map_err(|error| unusable(input.file(), error))?;
     summary(&lowering);
     match args.format {
         LowerFormat::Llvm => {
@@ -216,11 +192,6 @@ fn lower_spec(
             sources = rows.iter().map(|(_, tag)| shared.source(&graph, *tag)).collect();
         }
     }
-    if let Some(file) = &args.weights {
-        let weights = Weights::read(file)?;
-        let of_rows = sources.iter_mut().zip(rows);
-        of_rows.for_each(|(source, (name, _))| source.weight = weights.of(name));
-    }
     let oracle = Oracle::new(graph, rules);
     let mut lowering = Lowering::new(options(args));
     if let Some((theirs, pairs)) = theirs {
@@ -254,15 +225,12 @@ fn shared<'t>(types: &'t Declarations, names: &[String]) -> Result<Option<Shared
 /// Says on standard error what was lost.
 fn summary(lowering: &Lowering) {
     let lost = lowering.lost();
-    let more = if lost.unsearched {
-        "; pairs beyond the limit of searches are taken to alias, and \
-         not counted: lower a function or a module at a time"
-            .to_owned()
-    } else if lost.weight != lost.pairs {
-        // A pair weighs as often as its accesses are there.
-        format!("; by use those lost weigh {}", lost.weight)
-    } else {
-        String::new()
+    let more = match lost.unsearched {
+        true => {
+            "; pairs beyond the limit of searches are taken to alias, and not counted: lower a \
+             function or a module at a time"
+        }
+        false => "",
     };
     note(format!(
         "with these tags LLVM answers NoAlias for {} of the rule's {} NoAlias pairs{more}",

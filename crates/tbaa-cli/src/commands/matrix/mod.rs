@@ -1,20 +1,27 @@
 //! `tbaa matrix`: the answers for all pairs of tags.
 
+mod accesses;
 pub(super) mod order;
 mod picture;
 
 use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
 
 use clap::ValueEnum;
+use clap_complete::ArgValueCompleter;
 use tbaa::{Oracle, TagId};
+use tbaa_ir::{Instruction, Module};
 
+use super::completions::accesses as completed;
 use super::{AnswersLimit, counted, letter, percent};
-use crate::convert::InputArg;
+use crate::convert::FlagsArg;
+use crate::find::by_function;
 use crate::input::RulesArg;
 use crate::input::{Content, Input};
-use crate::printable::printable;
-use crate::report::Failure;
+use crate::printable::{function_name, printable};
+use crate::report::{Failure, note};
 
+use accesses::{Accesses, count_pairs, distinct_tags};
 use picture::Picture;
 
 /// Prints the answers for all pairs of tags.
@@ -24,6 +31,9 @@ use picture::Picture;
 /// `!tbaa.struct`, `!tbaa.tags` and `!llvm.errno.tbaa`. If the text has no
 /// instructions, they are all nodes that have the form of a tag. For a spec there is
 /// one row per name, in file order, even if two names mean the same tag.
+///
+/// With a function, the tags are those of its accesses. Untagged accesses may alias
+/// everything: they are counted, but they are in no pair.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Formats:
@@ -32,19 +42,30 @@ Formats:
   json   {\"rules\": \"llvm\", \"tags\": [\"!8\", ...], \"rows\": [\"MN...\", ...]}
   svg    a picture, its rows sorted by the types accessed; above 512 tags each
          cell is a block of pairs
+  pairs  a line for each two accesses of one function, separated by tabs: function;
+         index, opcode, type and tag of one; the same of the other; the answer
+The index is the instruction's position in its function, from 0. With a function,
+table and json begin with counts and its accesses; the first is called @f:1.
 The default is table on a terminal if there are at most 64 tags, and grid
 otherwise.
 
 Examples:
   tbaa matrix f.ll --rules llvm --format grid
+  tbaa matrix f.ll @f --format table
+  tbaa matrix f.ll --format pairs | grep -c NoAlias
   tbaa matrix ravi.ron --format svg > ravi.svg
 
 Exit status:
   0  fine
   2  unusable input or arguments")]
 pub(crate) struct Matrix {
+    /// A .ll, .bc, C or C++ file, a .ron spec, or `-`.
+    pub(crate) input: PathBuf,
+    /// A function, such as @f: only its accesses.
+    #[arg(add = ArgValueCompleter::new(completed))]
+    pub(crate) function: Option<String>,
     #[command(flatten)]
-    pub(crate) input: InputArg,
+    pub(crate) flags: FlagsArg,
     #[command(flatten)]
     pub(crate) rules: RulesArg,
     /// What to print.
@@ -54,12 +75,13 @@ pub(crate) struct Matrix {
     pub(crate) limit: AnswersLimit,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
 pub(crate) enum MatrixFormat {
     Grid,
     Table,
     Json,
     Svg,
+    Pairs,
 }
 
 /// The most tags that a terminal gets as a table unasked.
@@ -69,10 +91,24 @@ const TABLE_TAGS: usize = 64;
 /// 32 MB at most.
 const KEPT_TAGS: usize = 1 << 14;
 
+/// Above this many pairs, some 100 MB, it is said how many are written.
+const MANY_PAIRS: u64 = 1_000_000;
+
 pub(super) fn run(args: &Matrix, out: &mut dyn Write) -> Result<(), Failure> {
-    let input = Input::open(&args.input)?;
+    let input = Input::open(args.flags.of(&args.input))?;
     let rules = input.rules(args.rules.rules);
-    let (names, tags): (Vec<_>, Vec<_>) = input.rows().into_iter().unzip();
+    let oracle = Oracle::new(input.graph(), rules);
+    if args.format == Some(MatrixFormat::Pairs) {
+        let module = input.module()?;
+        input.warn_rejected(rules, module.attached_tags());
+        return pairs(args, &input, module, &oracle, out);
+    }
+    let of = args.function.as_deref().map(|name| function(args, &input, name, &oracle));
+    let of = of.transpose()?;
+    let (names, tags): (Vec<_>, Vec<_>) = match &of {
+        Some(of) => of.tags.iter().map(|&tag| (input.label(tag), tag)).unzip(),
+        None => input.rows().into_iter().unzip(),
+    };
     args.limit.check(tags.len(), input.file())?;
     let describe = || match &input.content {
         Content::Module(_) => {
@@ -83,7 +119,6 @@ pub(super) fn run(args: &Matrix, out: &mut dyn Write) -> Result<(), Failure> {
         Content::Spec(_) => names.iter().map(|name| printable(name.as_bytes())).collect::<Vec<_>>(),
     };
     input.warn_rejected(rules, tags.iter().copied());
-    let oracle = Oracle::new(input.graph(), rules);
     let default = if tags.len() <= TABLE_TAGS && io::stdout().is_terminal() {
         MatrixFormat::Table
     } else {
@@ -94,9 +129,18 @@ pub(super) fn run(args: &Matrix, out: &mut dyn Write) -> Result<(), Failure> {
             out.write_all(row)?;
             out.write_all(b"\n")
         })?,
-        MatrixFormat::Table => table(&oracle, &describe(), &tags, out)?,
+        MatrixFormat::Table => {
+            of.iter().try_for_each(|of| of.list(out))?;
+            table(&oracle, &describe(), &tags, out)?;
+        }
         MatrixFormat::Json => {
-            write!(out, "{{\"rules\":\"{}\",\"tags\":", rules)?;
+            write!(out, "{{\"rules\":\"{}\",", rules)?;
+            if let Some(of) = &of {
+                let of = serde_json::to_string(of).map_err(io::Error::from)?;
+                // Its fields stand beside the others.
+                write!(out, "{},", &of[1..of.len() - 1])?;
+            }
+            write!(out, "\"tags\":")?;
             serde_json::to_writer(&mut *out, &names).map_err(io::Error::from)?;
             let meanings = input.names();
             let meanings: Vec<_> = tags.iter().map(|&tag| meanings.tag(tag)).collect();
@@ -126,6 +170,57 @@ pub(super) fn run(args: &Matrix, out: &mut dyn Write) -> Result<(), Failure> {
             let groups = order::groups(input.graph(), &tags);
             picture.write(&title, &names, &groups, out)?;
         }
+        MatrixFormat::Pairs => unreachable!("written above"),
+    }
+    Ok(())
+}
+
+/// The functions of a module, or the one that is named.
+fn functions<'m>(
+    input: &Input,
+    module: &'m Module,
+    name: Option<&str>,
+) -> Result<impl Iterator<Item = (&'m [u8], &'m [Instruction])> + Clone, Failure> {
+    let number = |name: &str| input.function(module, name.strip_prefix('@').unwrap_or(name));
+    let wanted = name.map(number).transpose()?;
+    let all: Vec<_> = by_function(module).collect();
+    let is_wanted = move |all: &[Instruction]| wanted.is_none_or(|it| it == all[0].function);
+    Ok(all.into_iter().filter(move |(_, all)| is_wanted(all)))
+}
+
+/// The accesses of the function of a name.
+fn function(
+    args: &Matrix,
+    input: &Input,
+    name: &str,
+    oracle: &Oracle<&tbaa::Graph>,
+) -> Result<Accesses, Failure> {
+    let module = input.module()?;
+    let found = functions(input, module, Some(name))?.next();
+    // Without an access there is nothing to say but its name.
+    let found = found.unwrap_or((name.trim_start_matches('@').as_bytes(), &[]));
+    args.limit.check(distinct_tags(found.1), &format!("@{}", function_name(found.0)))?;
+    Ok(Accesses::new(input, module, oracle, found))
+}
+
+/// Writes the pairs of accesses of each function.
+fn pairs(
+    args: &Matrix,
+    input: &Input,
+    module: &Module,
+    oracle: &Oracle<&tbaa::Graph>,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let functions = functions(input, module, args.function.as_deref())?;
+    for (name, all) in functions.clone() {
+        args.limit.check(distinct_tags(all), &format!("@{}", function_name(name)))?;
+    }
+    let count = count_pairs(functions.clone().map(|(_, all)| all));
+    if count > MANY_PAIRS {
+        note(format!("{count} pairs, a line each; name a function for its pairs alone"));
+    }
+    for function in functions {
+        Accesses::new(input, module, oracle, function).pairs(out)?;
     }
     Ok(())
 }

@@ -1,7 +1,6 @@
 //! `tbaa worth`: what tags buy, in code; and `tbaa plugin`.
 
 mod show;
-mod weights;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -11,7 +10,6 @@ use tbaa_ir::Module;
 use tbaa_plugin::{Runs, Toolchain, cache, search};
 
 use self::show::Findings;
-pub(super) use self::weights::Weights;
 use super::{TextOrJson, write_json};
 use crate::convert::InputArg;
 use crate::input::Input;
@@ -31,7 +29,6 @@ use crate::report::Failure;
 Examples:
   tbaa worth lvm.c -- -O2 -Isrc
   tbaa worth f.ll --runs 1000 --format json
-  tbaa worth f.ll --format json >w.json && tbaa lower f.ll --weights w.json
   clang -O2 -Xclang -disable-llvm-passes -g -S -emit-llvm f.c && tbaa worth f.ll
 
 Give it C, or a module that is not optimised yet: of an optimised one most questions

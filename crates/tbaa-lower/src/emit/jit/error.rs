@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::fmt;
 
 use super::super::emitter::EmitError;
+use super::TagForm;
 use crate::{FixError, LowerError, Why};
 use tbaa::declare::DeclareError;
 
@@ -27,6 +28,8 @@ pub enum JitError {
         /// Why.
         why: Why,
     },
+    /// The types' policy is not the one that the form of tags needs.
+    Form(TagForm),
     /// A record that is to be shared and is not declared.
     NotDeclared {
         /// The name.
@@ -55,6 +58,15 @@ impl fmt::Display for JitError {
             JitError::NoTag { path, why } => {
                 write!(f, "`{path}`: {why}; leave its accesses without a tag")
             }
+            JitError::Form(TagForm::Clang) => f.write_str(
+                "`TagForm::Clang` attaches tags as they are, and those of policy `rfc` are not \
+                 for LLVM: declare the types with policy `clang`, or choose a form that lowers",
+            ),
+            JitError::Form(form) => write!(
+                f,
+                "`TagForm::{form:?}` lowers tags of policy `rfc`, and the types have another: \
+                 choose `TagForm::Clang`, or policy `rfc`"
+            ),
             JitError::NotDeclared { record } => {
                 write!(f, "the shared record `{record}` is not declared: define it first")
             }

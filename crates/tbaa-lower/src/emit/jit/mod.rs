@@ -8,7 +8,7 @@ mod saved;
 mod tagging;
 
 pub use error::JitError;
-pub use options::JitOptions;
+pub use options::{JitOptions, TagForm};
 pub use place::{Misuse, Tagged, TaggedCall, TaggedPlace};
 #[cfg(feature = "serde")]
 pub use saved::{SaveError, SavedJit};
@@ -80,9 +80,9 @@ impl Jit {
     /// [`JitError::NotDeclared`] for a shared record, [`JitError::Declare`] and
     /// [`JitError::Fix`] where its tags cannot be made.
     pub fn with_options(types: Declarations, options: JitOptions) -> Result<Jit, JitError> {
-        let mut session = match options.clang {
-            true => Session::like_clang(types),
-            false => Session::with_unions(types),
+        let mut session = match options.form {
+            TagForm::Clang => Session::like_clang(types),
+            _ => Session::with_unions(types),
         };
         let tagging = Tagging::new(&mut session, options)?;
         Ok(Jit { session, tagging })
@@ -162,9 +162,8 @@ impl Jit {
 
     /// Returns what a call gets that reads and writes the memory of `touched`, by
     /// paths, and nothing else that others access: with one path its tag; with
-    /// several the scopes of all that it leaves alone, where the options have
-    /// [`JitOptions::scopes`], or the classes of all that it touches, where they have
-    /// [`JitOptions::classes`], and nothing where they have neither.
+    /// several the scopes of all that it leaves alone, or with [`TagForm::Classes`] the
+    /// classes of all that it touches, and nothing where there are neither.
     ///
     /// NB: a callee that reallocates, collects garbage or calls back touches
     /// whatever those touch. One that hands out memory, or takes it back, also

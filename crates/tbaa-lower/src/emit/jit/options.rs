@@ -1,35 +1,57 @@
 //! What a JIT is to do beside the usual.
 
-use crate::{Classes, Options, ScopeForm};
+use crate::{Classes, Options};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::{SystemTime, UNIX_EPOCH};
+
+/// What LLVM gets for the accesses of a [`Jit`](super::Jit).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum TagForm {
+    /// Lowered tags. LLVM tells all pairs apart but those that
+    /// [`Lowering::lost`](crate::Lowering::lost) counts.
+    #[default]
+    Lowered,
+    /// Lowered tags, and scopes of all pairs: a call that touches several places gets
+    /// scopes too. Lists grow with the number of places.
+    LoweredScopes,
+    /// Scopes of all pairs, and no tags.
+    Scopes,
+    /// Lowered tags, and the exact relation beside them, as [`Classes`](crate::Classes).
+    /// LLVM 22 asks it where its passes are run with the crate `tbaa-plugin`
+    /// (`run_passes` of `tbaa-inkwell`); elsewhere it is of no effect.
+    ///
+    /// NB: LLVM puts the classes of a call on all accesses of a callee that it inlines.
+    /// [`Jit::call`](super::Jit::call) must name all that the callee and its own callees
+    /// touch.
+    Classes,
+    /// The tags that clang would attach, without lowering: an access through a union
+    /// may alias everything.
+    Clang,
+}
 
 /// What a [`Jit`](super::Jit) is to do beside the usual.
 ///
 /// ```
-/// use tbaa_lower::ScopeForm;
-/// use tbaa_lower::emit::JitOptions;
+/// use tbaa_lower::emit::{JitOptions, TagForm};
 ///
-/// let options = JitOptions::new().lineage("build 42").scopes(ScopeForm::Lost);
+/// let options = JitOptions::new().lineage("build 42").form(TagForm::LoweredScopes);
 /// # let _ = options;
 /// ```
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct JitOptions {
     pub(super) lineage: Option<String>,
-    pub(super) scopes: ScopeForm,
-    pub(super) alone: bool,
+    pub(super) form: TagForm,
     pub(super) shared: Vec<String>,
-    pub(super) clang: bool,
-    #[cfg_attr(feature = "serde", serde(default))]
-    pub(super) classes: bool,
     /// How often the JIT was loaded: each time its classes get another domain.
-    #[cfg_attr(feature = "serde", serde(default))]
     pub(super) loaded: u32,
 }
 
 impl JitOptions {
-    /// Returns the usual: a lineage that no other process has, no scopes, and no
+    /// Returns the usual: a lineage that no other process has, lowered tags, and no
     /// records that are shared with C.
     #[must_use]
     pub fn new() -> Self {
@@ -44,28 +66,10 @@ impl JitOptions {
         JitOptions { lineage: Some(name.into()), ..self }
     }
 
-    /// Adds scopes beside the tags: see [`ScopeForm`].
+    /// Sets what accesses get.
     #[must_use]
-    pub fn scopes(self, scopes: ScopeForm) -> Self {
-        JitOptions { scopes, classes: false, ..self }
-    }
-
-    /// Leaves the tags off: scopes of all pairs are all that is attached.
-    #[must_use]
-    pub fn scopes_alone(self) -> Self {
-        JitOptions { alone: true, ..self.scopes(ScopeForm::All) }
-    }
-
-    /// Adds the exact relation beside the tags, as [`Classes`](crate::Classes), in place of
-    /// scopes of another form. LLVM 22 asks it where its passes are run with the crate
-    /// `tbaa-plugin` (`run_passes` of `tbaa-inkwell`); elsewhere it is of no effect.
-    ///
-    /// NB: LLVM puts the classes of a call on all accesses of a callee that it inlines.
-    /// [`Jit::call`](super::Jit::call) must name all that the callee and its own callees
-    /// touch.
-    #[must_use]
-    pub fn classes(self) -> Self {
-        JitOptions { classes: true, alone: false, scopes: ScopeForm::None, ..self }
+    pub fn form(self, form: TagForm) -> Self {
+        JitOptions { form, ..self }
     }
 
     /// Names records that C code accesses by clang's own tags, in modules that are
@@ -76,24 +80,27 @@ impl JitOptions {
     pub fn shared(self, records: impl IntoIterator<Item = impl Into<String>>) -> Self {
         JitOptions { shared: records.into_iter().map(Into::into).collect(), ..self }
     }
-
-    /// Attaches the tags that clang would, without lowering: an access through a
-    /// union then may alias everything.
-    #[must_use]
-    pub fn as_clang(self) -> Self {
-        JitOptions { clang: true, ..self }
-    }
 }
 
 impl JitOptions {
     /// Returns the options of the lowering.
     pub(super) fn lowering(&self) -> Options {
-        Options::new().lineage(self.lineage_name()).scopes(self.scopes)
+        let options = Options::new().lineage(self.lineage_name());
+        match self.form {
+            TagForm::LoweredScopes | TagForm::Scopes => options.scopes(),
+            _ => options,
+        }
     }
 
     /// Returns no classes, which are to grow.
     pub(super) fn no_classes(&self) -> Option<Classes> {
-        self.classes.then(|| Classes::new(&format!("{}:{}", self.lineage_name(), self.loaded)))
+        let domain = || format!("{}:{}", self.lineage_name(), self.loaded);
+        (self.form == TagForm::Classes).then(|| Classes::new(&domain()))
+    }
+
+    /// Whether no tags are attached.
+    pub(super) fn scopes_alone(&self) -> bool {
+        self.form == TagForm::Scopes
     }
 
     fn lineage_name(&self) -> String {

@@ -4,13 +4,13 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Jit, JitError, JitOptions, Tagging};
+use super::{Jit, JitError, JitOptions, TagForm, Tagging};
 use crate::{LoadError, Lowering, Saved};
 use tbaa::declare::Policy;
 use tbaa::spec::{Spec, write_all_declarations};
 use tbaa::{Graph, Oracle, Rules, Session};
 
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// A JIT's declared types, tags and lineage, to be stored: made by [`Jit::save`], read
 /// again by [`Jit::load`].
@@ -96,7 +96,7 @@ impl Jit {
     }
 
     /// Returns the JIT that was saved. Its places are asked for again, by their
-    /// paths, and get the tags that they had. [Classes](JitOptions::classes) begin anew:
+    /// paths, and get the tags that they had. [Classes](TagForm::Classes) begin anew:
     /// accesses of code that was stored are not compared with those of new code.
     ///
     /// # Errors
@@ -110,8 +110,9 @@ impl Jit {
         let counted = options.loaded.checked_add(1);
         options.loaded = counted.ok_or_else(|| SaveError::Damaged("its number".to_owned()))?;
         let tagged = read(&types)?;
-        let policy = if options.clang { Policy::Clang } else { Policy::Rfc };
-        if tagged.policy() != policy || lowering.is_some() == options.clang {
+        let clang = options.form == TagForm::Clang;
+        let policy = if clang { Policy::Clang } else { Policy::Rfc };
+        if tagged.policy() != policy || lowering.is_some() == clang {
             return Err(SaveError::Damaged("its policy".to_owned()));
         }
         let Some(lowering) = lowering else {

@@ -4,7 +4,7 @@ use super::super::emitter::Emitter;
 use super::super::lowered::Lowered;
 use super::super::plan::{Attachments, ClassPlan, Plan};
 use super::super::recorded::{Recorded, Recorder};
-use super::{JitError, JitOptions, Tagged, TaggedCall, TaggedPlace};
+use super::{JitError, JitOptions, TagForm, Tagged, TaggedCall, TaggedPlace};
 use crate::{Classes, Lowering, Shared, Source, tags_of_clang};
 use tbaa::declare::{DeclId, Declarations, DeclareError, Place, Policy, TaggedTypes};
 use tbaa::{Access, CopyEntry, CopyId, Graph, Oracle, Session, Tag, TagId, TypeId};
@@ -53,14 +53,19 @@ pub struct Tagging {
 }
 
 impl Tagging {
-    /// Returns the tagging of types under policy `rfc`, which it lowers, or under
-    /// another, whose tags are attached as they are.
+    /// Returns the tagging of types under policy `rfc`, which it lowers; for
+    /// [`TagForm::Clang`] under policy `clang`, whose tags are attached as they are.
     ///
     /// # Errors
     ///
-    /// As [`Jit::with_options`](super::Jit::with_options).
+    /// [`JitError::Form`] for another policy, and as
+    /// [`Jit::with_options`](super::Jit::with_options).
     pub fn new(of: &mut impl Typed, options: JitOptions) -> Result<Tagging, JitError> {
-        if of.tagged().policy() != Policy::Rfc {
+        let as_it_is = options.form == TagForm::Clang;
+        if as_it_is == (of.tagged().policy() == Policy::Rfc) {
+            return Err(JitError::Form(options.form));
+        }
+        if as_it_is {
             return Ok(Tagging::of(options, None, None));
         }
         let mut lowering = Lowering::new(options.lowering());
@@ -199,7 +204,7 @@ impl Tagging {
     fn tagged(&mut self, of: &impl Typed, access: Access) -> Result<Tagged, JitError> {
         let graph = of.oracle().graph();
         if let (Some(lowering), Some(tag)) = (&self.lowering, access.tag)
-            && !self.options.alone
+            && !self.options.scopes_alone()
             && lowering.tag(access).is_none()
             && let Some(certificate) = lowering.why(access)
         {
@@ -208,7 +213,7 @@ impl Tagging {
             });
             return Err(JitError::NoTag { path, why: certificate.why });
         }
-        let plan = JitPlan::new(of.oracle(), &self.lowering, self.options.alone);
+        let plan = JitPlan::new(of.oracle(), &self.lowering, &self.options);
         let found = plan.with(&self.classes, |plan| self.nodes.access(plan, access))?;
         let tags: &dyn Plan = match &self.lowering {
             Some(lowering) => lowering,
@@ -238,7 +243,7 @@ impl Tagging {
             [access] => self.lower(of, [access])?,
             _ => self.classify(of, &touched)?,
         }
-        let plan = JitPlan::new(of.oracle(), &self.lowering, self.options.alone);
+        let plan = JitPlan::new(of.oracle(), &self.lowering, &self.options);
         let call = plan.with(&self.classes, |plan| self.nodes.call(plan, &touched))?;
         Ok(TaggedCall(call))
     }
@@ -272,7 +277,7 @@ impl Tagging {
         let made = of.update(|_, graph| graph.builder().struct_copy(entries));
         let copy: CopyId = made.map_err(DeclareError::Build)?;
         self.lower(of, entries.iter().map(|entry| entry.tag.into()))?;
-        let plan = JitPlan::new(of.oracle(), &self.lowering, self.options.alone);
+        let plan = JitPlan::new(of.oracle(), &self.lowering, &self.options);
         let graph = of.oracle().graph();
         Ok(plan.with(&self.classes, |plan| self.nodes.copy(plan, graph, copy))?)
     }
@@ -404,10 +409,10 @@ enum JitPlan<'j> {
 }
 
 impl<'j> JitPlan<'j> {
-    fn new(oracle: &'j Oracle, lowering: &'j Option<Lowering>, alone: bool) -> Self {
+    fn new(oracle: &'j Oracle, lowering: &'j Option<Lowering>, options: &JitOptions) -> Self {
         let Some(lowering) = lowering else { return JitPlan::AsClang(oracle.graph()) };
         let plan = Lowered::new(lowering, oracle);
-        JitPlan::Lowered(if alone { plan.scopes_alone() } else { plan })
+        JitPlan::Lowered(if options.scopes_alone() { plan.scopes_alone() } else { plan })
     }
 
     /// Calls with the plan, its scopes replaced by classes if there are any.

@@ -1,0 +1,177 @@
+//! The tagged accesses of a function.
+//!
+//! A function with thousands of accesses has millions of pairs, but the answer depends on
+//! the tags alone: it is asked once for each pair of distinct tags, and counted for the
+//! pairs of accesses.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+use serde::Serialize;
+use tbaa::{AliasResult, Matrix, Oracle, TagId};
+use tbaa_ir::{Instruction, Module, Opcode};
+
+use super::super::{counted, percent};
+use crate::input::Input;
+use crate::printable::{function_name, printable};
+
+/// Accesses and pairs of a function.
+#[derive(Default, Serialize)]
+struct Count {
+    tagged: u64,
+    untagged: u64,
+    pairs: u64,
+    no_alias: u64,
+    may_alias: u64,
+}
+
+impl std::fmt::Display for Count {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "{}, {} untagged; {}: {} NoAlias ({}), {} MayAlias",
+            counted(self.tagged, "tagged access", "tagged accesses"),
+            self.untagged,
+            counted(self.pairs, "pair", "pairs"),
+            self.no_alias,
+            percent(self.no_alias, self.pairs),
+            self.may_alias
+        )
+    }
+}
+
+/// A tagged access.
+#[derive(Serialize)]
+struct Access {
+    index: u32,
+    /// Among the function's accesses, untagged ones included, from 1.
+    access: usize,
+    opcode: &'static str,
+    #[serde(rename = "type")]
+    ty: String,
+    /// Which of the function's tags.
+    tag: usize,
+}
+
+/// The accesses of a function, and the answers on their tags.
+#[derive(Serialize)]
+pub(super) struct Accesses {
+    function: String,
+    #[serde(flatten)]
+    count: Count,
+    accesses: Vec<Access>,
+    #[serde(skip)]
+    labels: Vec<String>,
+    /// The distinct tags, in order of appearance.
+    #[serde(skip)]
+    pub(super) tags: Vec<TagId>,
+    #[serde(skip)]
+    answers: Matrix,
+}
+
+impl Accesses {
+    pub(super) fn new(
+        input: &Input,
+        module: &Module,
+        oracle: &Oracle<&tbaa::Graph>,
+        (name, instructions): (&[u8], &[Instruction]),
+    ) -> Accesses {
+        let mut tags: Vec<TagId> = Vec::new();
+        let mut places = HashMap::new();
+        let mut uses: Vec<u64> = Vec::new();
+        let mut accesses = Vec::new();
+        let mut count = Count::default();
+        for (instruction, access) in instructions.iter().zip(1..) {
+            let Some(tag) = instruction.tag else {
+                count.untagged += u64::from(instruction.opcode.accesses_memory());
+                continue;
+            };
+            let place = *places.entry(tag).or_insert(tags.len());
+            if place == tags.len() {
+                tags.push(tag);
+                uses.push(0);
+            }
+            uses[place] += 1;
+            accesses.push(Access {
+                index: instruction.index,
+                access,
+                opcode: opcode(instruction.opcode),
+                ty: match module.access_type(instruction) {
+                    b"" => "-".to_owned(),
+                    ty => printable(ty),
+                },
+                tag: place,
+            });
+        }
+        let answers = oracle.matrix(&tags);
+        for i in 0..tags.len() {
+            for j in 0..=i {
+                let pairs = if i == j { uses[i] * (uses[i] - 1) / 2 } else { uses[i] * uses[j] };
+                count.pairs += pairs;
+                let may = answers.may_alias(i, j);
+                *(if may { &mut count.may_alias } else { &mut count.no_alias }) += pairs;
+            }
+        }
+        count.tagged = accesses.len() as u64;
+        let labels = tags.iter().map(|&tag| input.label(tag)).collect();
+        let function = format!("@{}", function_name(name));
+        Accesses { function, count, accesses, labels, tags, answers }
+    }
+
+    /// Writes the counts, and a line for each access.
+    pub(super) fn list(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "{}: {}", self.function, self.count)?;
+        let digits = self.accesses.last().map_or(0, |last| last.access.to_string().len());
+        let ty = self.accesses.iter().map(|access| access.ty.chars().count()).max().unwrap_or(0);
+        for Access { access: number, opcode, ty: accessed, tag, .. } in &self.accesses {
+            let tag = &self.labels[*tag];
+            writeln!(out, "  {number:>digits$}  {opcode:9}  {accessed:ty$}  {tag}")?;
+        }
+        writeln!(out)
+    }
+
+    /// Writes a line for each pair of accesses.
+    pub(super) fn pairs(&self, out: &mut dyn Write) -> io::Result<()> {
+        for (i, a) in self.accesses.iter().enumerate() {
+            for b in &self.accesses[i + 1..] {
+                write!(out, "{}", self.function)?;
+                for access in [a, b] {
+                    let tag = &self.labels[access.tag];
+                    write!(out, "\t{}\t{}\t{}\t{tag}", access.index, access.opcode, access.ty)?;
+                }
+                let answer = match self.answers.may_alias(a.tag, b.tag) {
+                    true => AliasResult::MayAlias,
+                    false => AliasResult::NoAlias,
+                };
+                writeln!(out, "\t{answer}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The distinct tags of a function's accesses.
+pub(super) fn distinct_tags(instructions: &[Instruction]) -> usize {
+    let mut tags: Vec<TagId> = instructions.iter().filter_map(|it| it.tag).collect();
+    tags.sort_unstable();
+    tags.dedup();
+    tags.len()
+}
+
+/// How many pairs of accesses functions have.
+pub(super) fn count_pairs<'m>(functions: impl Iterator<Item = &'m [Instruction]>) -> u64 {
+    let tagged = |all: &[Instruction]| all.iter().filter(|it| it.tag.is_some()).count() as u64;
+    functions.map(tagged).map(|count| count * count.saturating_sub(1) / 2).sum()
+}
+
+fn opcode(opcode: Opcode) -> &'static str {
+    match opcode {
+        Opcode::Load => "load",
+        Opcode::Store => "store",
+        Opcode::Call => "call",
+        Opcode::AtomicRmw => "atomicrmw",
+        Opcode::CmpXchg => "cmpxchg",
+        Opcode::VaArg => "va_arg",
+        _ => "other",
+    }
+}

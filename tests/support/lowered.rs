@@ -1,0 +1,69 @@
+//! A lowering against the rule on its sources, pair by pair.
+
+use std::borrow::Borrow;
+
+use tbaa::{Access, Graph, Oracle, Rules};
+use tbaa_lower::Lowering;
+
+/// Numbers of pairs of sources.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Counts {
+    pub pairs: u64,
+    /// Those that the rule calls `NoAlias`.
+    pub no_alias: u64,
+    /// Of these, those that LLVM does not.
+    pub lost: u64,
+}
+
+impl std::ops::AddAssign for Counts {
+    fn add_assign(&mut self, other: Counts) {
+        self.pairs += other.pairs;
+        self.no_alias += other.no_alias;
+        self.lost += other.lost;
+    }
+}
+
+/// Whether all scopes of `a` are in the list of those that `b` does not alias.
+fn apart_by_scopes(lowering: &Lowering, a: Access, b: Access) -> bool {
+    let (Some(a), Some(b)) = (lowering.scopes_of(a), lowering.scopes_of(b)) else { return false };
+    b.noalias().any(|scope| scope == a.scope)
+}
+
+/// Checks that LLVM answers `MayAlias` by tags and by scopes on each pair of sources on
+/// which the rule does, and that the lowering says what is lost, and why.
+pub fn check<G: Borrow<Graph>>(what: &str, source: &Oracle<G>, lowering: &Lowering) -> Counts {
+    let llvm = Oracle::new(lowering.graph(), Rules::Llvm);
+    let accesses: Vec<Access> = lowering.sources().collect();
+    let mut counts = Counts::default();
+    let mut lost_pairs = lowering.lost_pairs(source);
+    for (i, &a) in accesses.iter().enumerate() {
+        for &b in &accesses[i + 1..] {
+            let may = source.may_alias(a, b);
+            let lowered = llvm.may_alias(lowering.tag(a), lowering.tag(b));
+            assert!(lowered || !may, "{what}: {a:?} and {b:?}: {}", source.explain(a, b));
+            let scoped = apart_by_scopes(lowering, a, b) || apart_by_scopes(lowering, b, a);
+            assert!(!scoped || !may, "{what}: scopes of {a:?} and {b:?}");
+            // A class that is there is not parted later.
+            let grown = lowering.options().lineage.is_some();
+            assert!(scoped == (lowering.options().scopes && !may) || grown, "{what}");
+            counts.pairs += 1;
+            counts.no_alias += u64::from(!may);
+            if lowered && !may {
+                counts.lost += 1;
+                assert_eq!(lost_pairs.next(), Some((a, b)), "{what}");
+            }
+        }
+    }
+    assert_eq!(lost_pairs.next(), None, "{what}");
+    let loss = lowering.lost();
+    assert_eq!((loss.no_alias, loss.pairs), (counts.no_alias, counts.lost), "{what}");
+    assert_eq!(lowering.check(source), [], "{what}");
+    for &access in &accesses {
+        let why = lowering.why(access).unwrap();
+        assert_eq!(why.tag, lowering.tag(access));
+        assert_eq!(why.tag.is_none(), why.node.is_none(), "{what}: {why:?}");
+        let immutable = access.tag.is_some_and(|tag| source.is_constant(tag));
+        assert!(why.tag.is_none() || llvm.is_constant(why.tag) == immutable, "{what}");
+    }
+    counts
+}
