@@ -8,6 +8,7 @@ use super::llvm::Llvm;
 use super::memo::Memo;
 use super::rule::Rule;
 use super::rules::Rules;
+use super::types::Types;
 use super::union::Union;
 use crate::graph::Graph;
 
@@ -98,6 +99,15 @@ impl Engine {
         }
     }
 
+    /// Returns an empty index for the rule.
+    fn index(rules: Rules) -> Index {
+        let mut index = Index::default();
+        if rules == Rules::Llvm {
+            index.types = Types::brief();
+        }
+        index
+    }
+
     fn rule(&self) -> &dyn Rule {
         match self {
             Engine::Llvm(rule) => &**rule,
@@ -161,7 +171,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
             rules,
             stamp,
             identity: next_identity(),
-            index: Index::default(),
+            index: Engine::index(rules),
             engine: Engine::new(rules),
             memo: Memo::default(),
         };
@@ -176,7 +186,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
         if graph.stamp() != self.stamp {
             self.stamp = graph.stamp();
             self.identity = next_identity();
-            self.index = Index::default();
+            self.index = Engine::index(self.rules);
             self.engine = Engine::new(self.rules);
             self.memo = Memo::default();
         }

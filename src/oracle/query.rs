@@ -60,26 +60,32 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// Answers on two tags whose intervals meet, or that are not of one root.
     #[inline(never)]
     fn look_up(&self, a: TagId, b: TagId) -> bool {
-        match self.index.decide(a.index, b.index) {
-            Some(may) => may,
-            None => !self.index.are_apart(a.index, b.index) && self.ask_rule(a.into(), b.into()),
+        if self.index.are_apart(a.index, b.index) {
+            return false;
         }
+        let decided = self.index.decide(a.index, b.index);
+        decided.unwrap_or_else(|| self.ask_rule(a.into(), b.into()))
     }
 
     /// Answers on accesses of which at least one has a size of its own.
     #[inline(never)]
     fn sized_may_alias(&self, a: Access, b: Access) -> bool {
         let foreign = |access: Access| access.tag.is_none_or(|tag| tag.stamp != self.stamp);
-        foreign(a) || foreign(b) || self.ask_rule(a, b)
+        if foreign(a) || foreign(b) {
+            return true;
+        }
+        let decided = self.rule().look_up(&self.index, (a, b));
+        decided.unwrap_or_else(|| self.ask_rule(a, b))
     }
 
     /// Answers on two accesses that the index leaves open.
     #[inline(never)]
     fn ask_rule(&self, a: Access, b: Access) -> bool {
-        let rule = self.rule();
-        rule.decide(self.graph(), &self.index, (a, b)).unwrap_or_else(|| {
+        self.memo.get_or((a, b), || {
+            let rule = self.rule();
+            let decided = rule.decide(self.graph(), &self.index, (a, b));
             let define = || rule.define(self.graph(), &self.index, (a, b), false).is_may();
-            self.memo.get_or((a, b), define)
+            decided.unwrap_or_else(define)
         })
     }
 

@@ -89,9 +89,16 @@ pub(super) struct Types {
     places: Vec<u32>,
     /// The first rank not taken.
     free_rank: u32,
+    /// Whether only [`Types::may_hold`] is asked.
+    brief: bool,
 }
 
 impl Types {
+    /// Returns no types, of which nobody will ask more than what they hold.
+    pub(super) fn brief() -> Types {
+        Types { brief: true, ..Types::default() }
+    }
+
     /// Adds the types that the graph got since the last call.
     pub(super) fn extend(&mut self, graph: &Graph) {
         let from = self.types.len();
@@ -343,7 +350,7 @@ impl Types {
         let own = if of_type.size == u64::MAX { UNBOUNDED } else { of_type.size.into() };
         let tall = above.map_or(0, |above| above.far).max(own);
         let (mut far, mut arrays, mut crooked) = (if old { 0 } else { tall }, false, false);
-        if !of_type.scalar && of_type.format.is_some() {
+        if !of_type.scalar && of_type.format.is_some() && !self.brief {
             let slots: Vec<_> = (0..self.fields(ty).len()).map(|at| self.slot(ty, at)).collect();
             for (field, slot) in self.fields(ty).iter().zip(&slots) {
                 far = far.max(slot.end).min(UNBOUNDED);

@@ -33,9 +33,15 @@ impl Rule for Llvm {
     }
 
     /// LLVM reads the tags alone.
+    fn look_up(&self, index: &Index, (a, b): (Access, Access)) -> Option<bool> {
+        index.decide(a.tag?.index, b.tag?.index)
+    }
+
     fn decide(&self, _: &Graph, index: &Index, (a, b): (Access, Access)) -> Option<bool> {
         let (a, b) = (a.tag?.index, b.tag?.index);
-        index.decide(a, b).or_else(|| index.are_apart(a, b).then_some(false))
+        // Not across roots.
+        let apart = || index.may_hold(a, b) || index.may_hold(b, a);
+        index.decide(a, b).or_else(|| (!apart()).then_some(false))
     }
 
     fn define(&self, graph: &Graph, index: &Index, pair: (Access, Access), _: bool) -> Decision {

@@ -25,7 +25,7 @@ type Use<'a> = (TagId, Option<&'a Instruction>);
 fn access(subject: &Subject<'_>, (tag, instruction): Use<'_>) -> Access {
     let unknown = subject.graph.tag(tag).is_ok_and(|tag| matches!(tag.size, Some(0 | u64::MAX)));
     let width = instruction.filter(|_| unknown).and_then(|it| width::of_access(subject, it));
-    width.map_or(tag.into(), |width| Access::from(tag).with_size(width))
+    width.map_or(tag.into(), |width| Access::of_width(subject.graph, tag, width))
 }
 
 /// Compares the tags of each function with one another, or, without code, all
