@@ -33,7 +33,7 @@ impl AccessKind {
 /// own size that may read and write.
 ///
 /// ```
-/// use tbaa::{Graph, Oracle, Access, Rules, SizedField};
+/// use tbaa::{Graph, Oracle, Access, AliasRule, SizedField};
 ///
 /// let mut graph = Graph::new();
 /// let mut b = graph.builder();
@@ -44,7 +44,7 @@ impl AccessKind {
 /// let x = b.access_tag(pair, int, 0, 4, false)?;
 /// let y = b.access_tag(pair, int, 4, 4, false)?;
 ///
-/// let oracle = Oracle::new(&graph, Rules::Union);
+/// let oracle = Oracle::new(&graph, AliasRule::Union);
 /// assert!(!oracle.may_alias(x, y));
 /// // A vectoriser that loads both through the tag of the first.
 /// assert!(oracle.may_alias(Access::from(x).with_size(8), y));

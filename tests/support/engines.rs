@@ -4,9 +4,11 @@ use super::naive::Naive;
 use super::universe::{self, Field, Type, Universe};
 use tbaa::explain::{AccessPath, ByteRange, Clause, Explanation};
 use tbaa::raw::{Draft, DraftOperand, RawGraph};
-use tbaa::{Access, AliasResult, Format, Graph, NodeId, Operand, Oracle, Rules, TagId, TypeKind};
+use tbaa::{
+    Access, AliasResult, AliasRule, Format, Graph, NodeId, Operand, Oracle, TagId, TypeKind,
+};
 
-pub const RULES: [Rules; 3] = [Rules::Llvm, Rules::Union, Rules::UnionStrict];
+pub const RULES: [AliasRule; 3] = [AliasRule::Llvm, AliasRule::Union, AliasRule::UnionStrict];
 
 /// Sizes that accesses are given besides their tag's own.
 const SIZES: [u64; 7] = [0, 1, 3, 4, 8, 16, u64::MAX];
@@ -96,7 +98,7 @@ pub fn every_engine(graph: &Graph, tags: &[TagId]) -> Result<Compared, String> {
                 }
                 // Feature `self-check` compares it with the definition.
                 let generic = oracle.most_generic(a, b);
-                if i == j && rules == Rules::Llvm && generic != graph.tag(a).ok() {
+                if i == j && rules == AliasRule::Llvm && generic != graph.tag(a).ok() {
                     return differs("the most generic tag", i, j);
                 }
                 let expected = naive.as_ref().and_then(|(naive, tags)| {
@@ -105,15 +107,15 @@ pub fn every_engine(graph: &Graph, tags: &[TagId]) -> Result<Compared, String> {
                     let asked = [(None, None), (sized.size, None), (sized.size, other.size)];
                     let said = asked.map(|(x, y)| naive.alias_sized((of_a, x), (of_b, y)));
                     match rules {
-                        Rules::Union => Some(said.map(|answer| answer.union || a == b)),
-                        Rules::UnionStrict => Some(said.map(|answer| answer.strict || a == b)),
+                        AliasRule::Union => Some(said.map(|answer| answer.union || a == b)),
+                        AliasRule::UnionStrict => Some(said.map(|answer| answer.strict || a == b)),
                         _ => None,
                     }
                 });
                 if expected.is_some_and(|expected| expected != [may, with_size, both_sized]) {
                     return differs("the naive definition", i, j);
                 }
-                if rules == Rules::Union
+                if rules == AliasRule::Union
                     && expected.is_some()
                     && !is_explained(&oracle.explain(a, b))
                 {
@@ -171,7 +173,7 @@ pub fn every_engine(graph: &Graph, tags: &[TagId]) -> Result<Compared, String> {
 
 /// The same graph, added a few nodes at a time, each batch asked about before
 /// the next; and each node's id. `None` where types form cycles.
-pub fn grown(graph: &Graph, rules: Rules) -> Option<(Oracle<Graph>, Vec<NodeId>)> {
+pub fn grown(graph: &Graph, rules: AliasRule) -> Option<(Oracle<Graph>, Vec<NodeId>)> {
     let ahead = |node: NodeId| {
         graph.operands(node).filter_map(Operand::node).any(|other| other.index() > node.index())
     };

@@ -2,7 +2,7 @@
 //! that without overlap and aggregate accesses the rules are one.
 
 use tbaa::wellformed::Verifier;
-use tbaa::{Graph, Oracle, Rules, Tag};
+use tbaa::{AliasRule, Graph, Oracle, Tag};
 use tbaa_tests::Rng;
 use tbaa_tests::engines::RULES;
 use tbaa_tests::setting;
@@ -61,7 +61,7 @@ fn the_most_generic_tag_aliases_what_either_aliases() {
     each_universe(Taste::Wild, 5, |seed, _, u, rng| {
         let mut grown = u.clone();
         universe::grow(rng, &mut grown, Taste::Wild);
-        for rules in [Rules::Union, Rules::UnionStrict] {
+        for rules in [AliasRule::Union, AliasRule::UnionStrict] {
             let (mut graph, tags) = grown.graph();
             let old = &tags[..u.tags.len()];
             let mut merged = Vec::new();

@@ -6,7 +6,7 @@ use crate::diagnostic::Lint;
 use crate::subject::Subject;
 use tbaa::explain::{AccessPath, ByteRange, Clause, Explanation};
 use tbaa::parts::table::HashSet;
-use tbaa::{Access, Oracle, Rules};
+use tbaa::{Access, AliasRule, Oracle};
 use tbaa::{Graph, TagId, TypeId, TypeKind};
 use tbaa_ir::Instruction;
 
@@ -39,8 +39,8 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
     if !candidates.contains(&true) {
         return;
     }
-    let llvm = Oracle::new(graph, Rules::Llvm);
-    let union = Oracle::new(graph, Rules::Union);
+    let llvm = Oracle::new(graph, AliasRule::Llvm);
+    let union = Oracle::new(graph, AliasRule::Union);
     let mut seen: HashSet<(TagId, TagId)> = HashSet::default();
     let (mut operands, mut steps) = (OPERANDS, union.steps_to_compare());
     // False: the search ends.
