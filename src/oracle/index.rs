@@ -154,7 +154,7 @@ impl Index {
     #[inline]
     pub(super) fn are_apart(&self, a: u32, b: u32) -> bool {
         let (Some(x), Some(y)) = (self.base(a), self.base(b)) else { return false };
-        !self.mixed && !self.types.may_hold(x, y) && !self.types.may_hold(y, x)
+        !self.mixed && self.types.are_apart(x, y)
     }
 
     /// Returns the base type of a tag, if that may tell the tag from others.
@@ -162,12 +162,6 @@ impl Index {
     pub(super) fn base(&self, tag: u32) -> Option<TypeIndex> {
         let base = self.bases.0.get(tag as usize)?.load(Ordering::Relaxed);
         (base != NONE).then_some(base)
-    }
-
-    /// Whether the base type of a tag may hold that of another.
-    pub(super) fn may_hold(&self, tag: u32, other: u32) -> bool {
-        let bases = self.base(tag).zip(self.base(other));
-        bases.is_none_or(|(base, other)| self.types.may_hold(base, other))
     }
 
     /// Notes that a base type may tell a tag from others.

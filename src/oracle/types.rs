@@ -173,6 +173,32 @@ impl Types {
             && (!outer.scalar || self.is_ancestor(object, ty))
     }
 
+    /// Whether a type has a field of another type, or a field that has one.
+    pub(super) fn holds(&self, ty: TypeIndex, wanted: TypeIndex) -> bool {
+        let mut open = vec![ty];
+        let mut seen = HashSet::default();
+        while let Some(ty) = open.pop() {
+            for field in self.fields(ty) {
+                if field.ty == wanted {
+                    return true;
+                }
+                if self.may_hold(field.ty, wanted) && seen.insert(field.ty) {
+                    open.push(field.ty);
+                }
+            }
+        }
+        false
+    }
+
+    /// Whether neither of two types may hold an object of the other.
+    #[inline]
+    pub(super) fn are_apart(&self, x: TypeIndex, y: TypeIndex) -> bool {
+        // Only the one of the higher rank may.
+        let higher = self.held[x as usize].rank >= self.held[y as usize].rank;
+        let (outer, inner) = if higher { (x, y) } else { (y, x) };
+        !self.may_hold(outer, inner)
+    }
+
     /// The types inside a type and above these; it itself.
     pub(super) fn inside(&self, ty: TypeIndex) -> TypeSet {
         self.held[ty as usize].inside

@@ -5,7 +5,8 @@ use super::universe::{self, Field, Type, Universe};
 use tbaa::explain::{AccessPath, ByteRange, Clause, Explanation};
 use tbaa::raw::{Draft, DraftOperand, RawGraph};
 use tbaa::{
-    Access, AliasResult, AliasRule, Format, Graph, NodeId, Operand, Oracle, TagId, TypeKind,
+    Access, AliasResult, AliasRule, Format, Graph, NodeId, Operand, Oracle, Publisher, TagId,
+    TypeKind,
 };
 
 pub const RULES: [AliasRule; 3] = [AliasRule::Llvm, AliasRule::Union, AliasRule::UnionStrict];
@@ -155,13 +156,21 @@ pub fn every_engine(graph: &Graph, tags: &[TagId]) -> Result<Compared, String> {
                 }
             }
         }
-        if let Some((oracle, ids)) = grown(graph, rules) {
+        if let Some((grown, ids)) = grown(graph, rules) {
+            let replica = Publisher::new(&grown).reader();
             for (i, row) in rows.iter().enumerate() {
                 for (j, &may) in row.iter().enumerate() {
                     let [a, b] = [i, j].map(|at| ids[graph.tag_node(tags[at]).index()]);
-                    let [a, b] = [a, b].map(|node| oracle.graph().tag_of(node).unwrap());
-                    if oracle.may_alias(a, b) != may {
-                        return differs("a graph grown in batches", i, j);
+                    let [a, b] = [a, b].map(|node| grown.graph().tag_of(node).unwrap());
+                    let size = SIZES[(3 * i + j) % SIZES.len()];
+                    let sized = |tag: TagId| Access::from(tag).with_size(size);
+                    let own = oracle.may_alias(sized(tags[i]), tags[j]);
+                    for (engine, other) in
+                        [("a graph grown in batches", &grown), ("a replica", replica.oracle())]
+                    {
+                        if other.may_alias(a, b) != may || other.may_alias(sized(a), b) != own {
+                            return differs(engine, i, j);
+                        }
                     }
                     compared.grown += 1;
                 }

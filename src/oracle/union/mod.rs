@@ -250,7 +250,7 @@ impl Rule for Union {
         if a.tag == b.tag || x.root != y.root || x.leaves || y.leaves {
             return Some(true);
         }
-        if index.types.may_hold(x.base, y.base) || index.types.may_hold(y.base, x.base) {
+        if !index.types.are_apart(x.base, y.base) {
             return None;
         }
         let denotes = |access: Access| {

@@ -1,4 +1,4 @@
-//! AliasRule `union` and `union-strict`: by their laws, case by case, and at their limits.
+//! Rules `union` and `union-strict`: by their laws, case by case, and at their limits.
 
 mod copies;
 mod corners;
