@@ -68,7 +68,7 @@ use super::access::Access;
 use super::clause::Clause;
 use super::index::{Index, Role};
 use super::limits::Exhausted;
-use super::rule::{Decision, Place, Rule};
+use super::rule::{Decision, Reach, Rule};
 use super::types::TypeIndex;
 use crate::extent::Size;
 use crate::graph::{Format, Graph, Tag, TagId};
@@ -226,15 +226,15 @@ impl Rule for Union {
         }
     }
 
-    fn place(&self, graph: &Graph, index: &Index, tag: TagId, left: &mut u64) -> Place {
+    fn reach(&self, graph: &Graph, index: &Index, tag: TagId, left: &mut u64) -> Reach {
         match (self.start(index, tag.into()), index.role(tag.index)) {
-            (None | Some(Start { leaves: true, .. }), _) => Place::Everywhere,
+            (None | Some(Start { leaves: true, .. }), _) => Reach::Everything,
             (Some(_), Role::Other(_, number))
                 if self.denotation((graph, index), (tag, number), left).is_none() =>
             {
-                Place::Everywhere
+                Reach::Everything
             }
-            (Some(start), _) => Place::In(start.base),
+            (Some(start), _) => Reach::Base(start.base),
         }
     }
 
