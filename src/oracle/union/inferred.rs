@@ -182,6 +182,11 @@ impl Denoted {
         Ok(Some(Denoted { places, ways: ways.into(), beside }))
     }
 
+    /// Number of places.
+    pub(super) fn len(&self) -> usize {
+        self.places.len()
+    }
+
     fn place(&self, number: u32) -> Point {
         let (ty, rest, _) = self.places[number as usize];
         Point { ty, rest, number }
