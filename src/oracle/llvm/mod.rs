@@ -46,7 +46,7 @@ impl Rule for Llvm {
     fn define(&self, graph: &Graph, index: &Index, pair: (Access, Access), why: bool) -> Decision {
         let clause = match (pair.0.tag, pair.1.tag) {
             (Some(a), Some(b)) if graph.owns_tag(a) && graph.owns_tag(b) => {
-                let quick = if why { None } else { sound::decide(graph, index, (a, b)) };
+                let quick = if why { None } else { sound::decide(&self.0, index, (a, b)) };
                 quick.unwrap_or_else(|| LlvmDefinition { graph, index }.decide(a, b))
             }
             (Some(_), Some(_)) => Clause::ForeignTag,

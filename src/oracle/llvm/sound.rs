@@ -1,16 +1,19 @@
 //! The definition on types that are known to be sound, where LLVM neither crashes nor visits
 //! a type twice: on these it is four conditions in either order of the tags.
 
-use crate::graph::{Graph, TagId, TagParts, TypeId};
+use super::tables::LlvmTables;
+use crate::graph::TagId;
 use crate::oracle::clause::Clause;
-use crate::oracle::index::Index;
+use crate::oracle::index::{Index, Role};
 use crate::oracle::types::{TypeIndex, Types};
 
-/// Decides on two tags; `None` if a base type may not be sound, or the roots differ.
-pub(super) fn decide(graph: &Graph, index: &Index, (a, b): (TagId, TagId)) -> Option<Clause> {
+/// Decides on two tags, of which one is not regular; `None` if a base type may not be sound, or
+/// the roots differ.
+pub(super) fn decide(tables: &LlvmTables, index: &Index, (a, b): (TagId, TagId)) -> Option<Clause> {
     let types = &index.types;
-    let (x, y) = (SizedTag::of(graph, index, a)?, SizedTag::of(graph, index, b)?);
-    if types.get(x.access).root != types.get(y.access).root {
+    let (root_a, x) = SizedTag::of(tables, index, a)?;
+    let (root_b, y) = SizedTag::of(tables, index, b)?;
+    if root_a != root_b || x.access.or(y.access).is_none() {
         return None;
     }
     let may = a == b || x.touches(types, &y) || y.touches(types, &x);
@@ -20,41 +23,54 @@ pub(super) fn decide(graph: &Graph, index: &Index, (a, b): (TagId, TagId)) -> Op
 /// Where a size-aware tag accesses memory.
 struct SizedTag {
     base: TypeIndex,
-    access: TypeIndex,
+    /// What is accessed, if that is the base type or an aggregate; of other regular tags it is
+    /// the scalar at the end of the walk.
+    access: Option<TypeIndex>,
     offset: u64,
 }
 
 impl SizedTag {
-    /// Reads a tag; `None` if its base type may not be sound.
-    fn of(graph: &Graph, index: &Index, tag: TagId) -> Option<SizedTag> {
+    /// Reads a tag, with its root; `None` if its base type may not be sound.
+    fn of(tables: &LlvmTables, index: &Index, tag: TagId) -> Option<(u32, SizedTag)> {
         let base = index.base(tag.index)?;
-        let parts = TagParts::of(graph, graph.tag_node(tag)).ok()?;
-        let access = index.types.index(TypeId(parts.access))?;
-        Some(SizedTag { base, access, offset: parts.offset.value })
+        match index.role(tag.index) {
+            Role::Rejected => None,
+            Role::Regular(root, cursor) => {
+                let access = index.types.get(base).scalar.then_some(base);
+                Some((root, SizedTag { base, access, offset: index.walks.offset(cursor) }))
+            }
+            Role::Other(root, number) => {
+                let (access, offset) = tables.aggregate(number)?;
+                Some((root, SizedTag { base, access: Some(access), offset }))
+            }
+        }
     }
 
     fn is_whole(&self) -> bool {
-        self.base == self.access
+        self.access == Some(self.base)
     }
 
     /// Whether LLVM answers `MayAlias` when it walks from this tag's base type.
     ///
     /// LLVM: `mayBeAccessToSubobjectOf`.
     fn touches(&self, types: &Types, other: &SizedTag) -> bool {
-        if self.is_whole() && types.is_ancestor(self.access, other.access) {
+        // What is a regular tag's has scalars above it alone.
+        let below = other.access.is_some_and(|access| types.is_ancestor(self.base, access));
+        if self.is_whole() && below {
             return true;
         }
         if !types.may_hold(self.base, other.base) {
             return false;
         }
         let (mut ty, mut offset) = (self.base, self.offset);
-        while ty != other.base && ty != self.access {
+        while ty != other.base && Some(ty) != self.access {
             let Some(at) = types.field_at(ty, offset) else { return false };
             let field = &types.fields(ty)[at];
             (ty, offset) = (field.ty, offset - field.offset);
         }
+        let accessed = self.access.map_or(types.get(ty).scalar, |access| ty == access);
         match ty == other.base {
-            true => offset == other.offset || ty == self.access || other.is_whole(),
+            true => offset == other.offset || accessed || other.is_whole(),
             false => types.holds(ty, other.base),
         }
     }

@@ -28,6 +28,7 @@ use super::accept::Acceptance;
 use super::steps::step;
 use crate::graph::{Format, Graph, NodeId, Shape, TagId, TagParts, TypeId};
 use crate::oracle::index::Index;
+use crate::oracle::types::TypeIndex;
 use crate::table::HashMap;
 use crate::wellformed::{comes_to, is_scalar};
 
@@ -37,6 +38,8 @@ pub(super) struct LlvmTables {
     acceptance: Acceptance,
     /// The format of accepted tags under each root; `None` for both.
     formats: HashMap<u32, Option<Format>>,
+    /// What each tag that is not regular accesses, and its offset, if its base type tells.
+    aggregates: Vec<Option<(TypeIndex, u64)>>,
     /// Whether some cursor's successor has a type added later than its own.
     unordered: bool,
 }
@@ -53,7 +56,7 @@ impl LlvmTables {
         let Some(root) = graph.root_of(TypeId(parts.access)) else {
             // Size-aware parents in a cycle, which the verifier does not see.
             // No other access type is known to have an ancestor in common.
-            return index.push_other(parts.access.index);
+            return self.push_other(index, parts.access.index, None);
         };
         // Across formats a walk may meet what LLVM's would not. Tags added before the
         // other format came are of one.
@@ -61,7 +64,7 @@ impl LlvmTables {
         let known = self.formats.entry(root).or_insert(Some(parts.format));
         *known = known.filter(|&known| known == parts.format);
         if known.is_none() {
-            return index.push_other(root);
+            return self.push_other(index, root, None);
         }
         // In the old format all accepted tags are regular, but for those on which LLVM crashes.
         let mut base = None;
@@ -74,10 +77,22 @@ impl LlvmTables {
             return index.push_regular(root, cursor, base);
         }
         let base = base.filter(|_| self.arrives(graph, index, &parts));
-        index.push_other(root);
+        let access = index.types.index(TypeId(parts.access));
+        let aggregate = base.and(access).map(|access| (access, parts.offset.value));
+        self.push_other(index, root, aggregate);
         if let Some(base) = base {
             index.set_base(tag.index, base);
         }
+    }
+
+    fn push_other(&mut self, index: &mut Index, root: u32, aggregate: Option<(TypeIndex, u64)>) {
+        index.push_other(root);
+        self.aggregates.push(aggregate);
+    }
+
+    /// What a tag that is not regular accesses, and its offset.
+    pub(super) fn aggregate(&self, number: u32) -> Option<(TypeIndex, u64)> {
+        self.aggregates[number as usize]
     }
 
     /// Whether the base type of an accepted tag says where it may access an aggregate:
