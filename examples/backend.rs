@@ -9,7 +9,7 @@
 use std::fmt;
 
 use tbaa::declare::{Declarations, DeclareError, Policy, Record, TaggedTypes, Target};
-use tbaa::{Access, Graph, Oracle, Rules};
+use tbaa::{Access, AliasRule, Graph, Oracle};
 
 /// A virtual register; each is written once.
 type Reg = usize;
@@ -72,7 +72,7 @@ struct Compiler {
 impl Compiler {
     fn new() -> Compiler {
         let types = Declarations::new(Target::x86_64()).into_tagged(Policy::Rfc);
-        Compiler { types, oracle: Oracle::new(Graph::new(), Rules::Union) }
+        Compiler { types, oracle: Oracle::new(Graph::new(), AliasRule::Union) }
     }
 
     /// Takes note of a type that the program has just brought along.

@@ -26,7 +26,7 @@ changed it. May a store alias the load of `ci->l.base`?
     ];
     for (name, what) in stores {
         let store = ravi.tag(name)?;
-        let oracle = Oracle::new(ravi.graph(), tbaa::Rules::Llvm);
+        let oracle = Oracle::new(ravi.graph(), tbaa::AliasRule::Llvm);
         println!("  {:<9} store of {what} (tag `{name}`)", oracle.alias(store, base).to_string());
     }
     println!("\nWhere every answer is NoAlias, the optimizer may drop the reload.");

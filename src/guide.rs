@@ -1,6 +1,6 @@
 //! The guides, which are the repository's `docs` folder.
 //!
-//! A [tutorial]; [what TBAA is](tbaa), and how to read an answer; [the three rules](rules);
+//! A [tutorial]; [what TBAA is](tbaa), and how to read an answer; [the three rules](rules), and [the RFC](rfc) that they come from;
 //! what is [verified](verify) and [linted](lints); where [LLVM gets it wrong](llvm); [questions] and answers;
 //! [names](naming) for accesses, and what [blocks] a load; [pictures]; [lowering], for stock LLVM, and
 //! [bisecting](bisect) what it breaks; [checks](witness) at run time; [declarations](declare) and
@@ -29,6 +29,7 @@ pages! {
     tutorial "tutorial"
     tbaa "tbaa"
     rules "rules"
+    rfc "rfc"
     naming "naming"
     blocks "blocks"
     pictures "pictures"

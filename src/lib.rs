@@ -14,7 +14,7 @@
 //! does; a [`Graph`] holds them; an [`Oracle`] answers; [`text::write`] writes the metadata.
 //!
 //! ```
-//! use tbaa::{Access, Graph, Oracle, Rules, SizedField, text};
+//! use tbaa::{Access, Graph, Oracle, AliasRule, SizedField, text};
 //!
 //! let mut graph = Graph::new();
 //! let mut b = graph.builder();
@@ -29,7 +29,7 @@
 //! let n = b.access_tag(object, number, 0, 8, false)?;
 //! let tt = b.access_tag(object, kind, 8, 2, false)?;
 //!
-//! let oracle = Oracle::new(&graph, Rules::Union);
+//! let oracle = Oracle::new(&graph, AliasRule::Union);
 //! assert!(oracle.may_alias(gc, n)); // members of one union
 //! assert!(!oracle.may_alias(n, tt));
 //! assert!(oracle.may_alias(Access::from(n).with_size(16), tt)); // a copy of all 16 bytes
@@ -73,7 +73,7 @@
 //! |---|---|
 //! | [`Builder`] | makes well-formed nodes, as LLVM's `MDBuilder` |
 //! | [`Graph`] | holds each node once; [`TypeNode`] and [`Tag`] read them |
-//! | [`Oracle`] | answers queries on [`Access`]es by one of the [`Rules`], and says why: [`explain`] |
+//! | [`Oracle`] | answers queries on [`Access`]es by one of the [`AliasRule`], and says why: [`explain`] |
 //! | [`text`] | writes metadata for LLVM and MLIR |
 //! | [`declare`], [`Session`] | lays out structs, and gives the tag of an access by its path; with graph and oracle as one |
 //! | [`Publisher`], [`Reader`] | answers for threads that ask while one adds, without waiting |
@@ -141,8 +141,8 @@ pub use graph::{
     Tag, TagId, TypeDag, TypeId, TypeKind, TypeNode,
 };
 pub use oracle::{
-    Access, AccessKind, AliasResult, Classes, Conflict, Matrix, Oracle, Publisher, Reader, Rules,
-    UnknownRules,
+    Access, AccessKind, AliasResult, AliasRule, Classes, Conflict, Matrix, Oracle, Publisher,
+    Reader, UnknownRule,
 };
 
 /// What an answer of [`Oracle::explain`] is made of.

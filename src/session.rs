@@ -2,7 +2,7 @@
 
 use crate::declare::{DeclId, Declarations, DeclareError, Place, Policy, Record, TaggedTypes};
 use crate::graph::{CopyId, Graph, TagId};
-use crate::oracle::{Access, AliasResult, Conflict, Oracle, Rules};
+use crate::oracle::{Access, AliasResult, AliasRule, Conflict, Oracle};
 
 /// All that a compiler needs of TBAA while it runs: the declared types, the graph with
 /// their tags, and the oracle that answers queries on these tags.
@@ -38,7 +38,7 @@ impl Session {
     /// the tags go to LLVM as they are. Members of unions are `char`.
     #[must_use]
     pub fn like_clang(types: Declarations) -> Session {
-        Session::new(types, Policy::Clang, Rules::Llvm)
+        Session::new(types, Policy::Clang, AliasRule::Llvm)
     }
 
     /// Returns a session whose tags say all that the types say, unions and sizes included,
@@ -46,16 +46,16 @@ impl Session {
     /// the tags first, with the crate `tbaa-lower`.
     #[must_use]
     pub fn with_unions(types: Declarations) -> Session {
-        Session::new(types, Policy::Rfc, Rules::Union)
+        Session::new(types, Policy::Rfc, AliasRule::Union)
     }
 
     /// Returns a session with an empty graph. More types may be declared later.
     ///
-    /// Not every pair makes sense: under [`Rules::Llvm`], tags of [`Policy::Rfc`] are
+    /// Not every pair makes sense: under [`AliasRule::Llvm`], tags of [`Policy::Rfc`] are
     /// misread as LLVM misreads them, and accesses to two members of a union may be
     /// `NoAlias`. [`Session::like_clang`] and [`Session::with_unions`] are the pairs that do.
     #[must_use]
-    pub fn new(types: Declarations, policy: Policy, rules: Rules) -> Session {
+    pub fn new(types: Declarations, policy: Policy, rules: AliasRule) -> Session {
         Session::from_parts(types.into_tagged(policy), Oracle::new(Graph::new(), rules))
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use tbaa::{Graph, Oracle, Rules, TagId, TypeKind};
+use tbaa::{AliasRule, Graph, Oracle, TagId, TypeKind};
 
 use crate::llvm::LlvmModule;
 use crate::sample::{median, time};
@@ -27,7 +27,7 @@ pub(crate) fn cost(
 ) -> Cost {
     let mut graph = make();
     let only_graph = repeat(budget, |number| time(|| add(&mut graph, number, fields)).0);
-    let mut growing: Oracle = Oracle::new(make(), Rules::Llvm);
+    let mut growing: Oracle = Oracle::new(make(), AliasRule::Llvm);
     let other = growing.graph().tags().next().expect("a tag");
     let oracle = repeat(budget, |number| {
         let step = || {

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use tbaa::wellformed::Verifier;
-use tbaa::{Access, Graph, Oracle, Rules, TagId};
+use tbaa::{Access, AliasRule, Graph, Oracle, TagId};
 
 use crate::limit::{Table, only_loop};
 use crate::llvm::LlvmModule;
@@ -117,13 +117,13 @@ impl<'a> Subject<'a> {
     /// Measures single queries by everyone.
     pub(crate) fn race(&mut self, sampler: &mut Sampler, id: &str) -> Race {
         let pairs = Pairs::random(&self.tags, sampler.quick);
-        let ours = Oracle::new(self.graph, Rules::Llvm);
+        let ours = Oracle::new(self.graph, AliasRule::Llvm);
         self.compare(&ours, &pairs);
         let mut rng = Rng(5);
         let four = Table::<4>::random(&mut rng, self.tags.len());
         let own = Table::<{ RECORD / 4 }>::random(&mut rng, self.tags.len());
-        let union = Oracle::new(self.graph, Rules::Union);
-        let strict = Oracle::new(self.graph, Rules::UnionStrict);
+        let union = Oracle::new(self.graph, AliasRule::Union);
+        let strict = Oracle::new(self.graph, AliasRule::UnionStrict);
 
         let (tags, numbers) = (&pairs.tags, &pairs.numbers);
         let mut contenders = vec![pairs.windows("tbaa", |w| ask(&ours, &tags[w]))];
@@ -148,7 +148,7 @@ impl<'a> Subject<'a> {
 
     /// Measures all pairs of the tags, of so many that the answers take 32 MB.
     pub(crate) fn race_all_pairs(&mut self, sampler: &mut Sampler, id: &str) -> Race {
-        let ours = Oracle::new(self.graph, Rules::Llvm);
+        let ours = Oracle::new(self.graph, AliasRule::Llvm);
         let count = self.tags.len();
         let tags = &self.tags[..count.min(1 << 14)];
         let all = || time(|| ours.matrix(tags).count_may_alias()).0;
@@ -179,7 +179,7 @@ impl<'a> Subject<'a> {
 pub(crate) fn race_many(sampler: &mut Sampler, id: &str, subjects: &mut [Subject<'_>]) -> Race {
     let quick = sampler.quick;
     let pairs: Vec<_> = subjects.iter().map(|s| Pairs::random(&s.tags, quick)).collect();
-    let ours: Vec<_> = subjects.iter().map(|s| Oracle::new(s.graph, Rules::Llvm)).collect();
+    let ours: Vec<_> = subjects.iter().map(|s| Oracle::new(s.graph, AliasRule::Llvm)).collect();
     for (subject, (ours, pairs)) in subjects.iter_mut().zip(ours.iter().zip(&pairs)) {
         subject.compare(ours, pairs);
     }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use tbaa::{Format, Graph, Oracle, Rules};
+use tbaa::{AliasRule, Format, Graph, Oracle};
 
 use crate::heap::growth;
 use crate::llvm::{Llvm, LlvmModule};
@@ -37,7 +37,7 @@ pub(crate) fn bytes(format: Format, structs: usize) -> Bytes {
     let field = (many - few) / FIELDS as f64;
     let (of_all, graph) = graph(FIELDS, true);
     let of_tags = of_all - few * structs as f64;
-    let (of_oracle, _oracle) = growth(|| Oracle::new(&graph, Rules::Llvm));
+    let (of_oracle, _oracle) = growth(|| Oracle::new(&graph, AliasRule::Llvm));
     let tags = graph.tag_count() as f64;
     Bytes {
         tag_in_graph: of_tags / tags,
@@ -115,7 +115,7 @@ impl Cost {
     }
 }
 
-pub(crate) fn cost(adversary: Adversary, format: Format, rules: Rules, n: usize) -> Cost {
+pub(crate) fn cost(adversary: Adversary, format: Format, rules: AliasRule, n: usize) -> Cost {
     let (of_graph, (graph_time, graph)) = growth(|| time(|| adversary.graph(format, n)));
     let (of_oracle, (oracle_time, ours)) = growth(|| time(|| Oracle::new(&graph, rules)));
     let tags: Vec<_> = graph.tags().collect();

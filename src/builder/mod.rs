@@ -46,7 +46,7 @@ pub struct SizedField {
 /// costs nothing, so a JIT may make one for each node.
 ///
 /// ```
-/// use tbaa::{AliasResult, Graph, Oracle, Rules};
+/// use tbaa::{AliasResult, Graph, Oracle, AliasRule};
 ///
 /// let mut graph = Graph::new();
 /// let mut b = graph.builder();
@@ -58,7 +58,7 @@ pub struct SizedField {
 /// let func = b.struct_tag(call_info, ptr, 0, false)?;
 /// let top = b.struct_tag(call_info, ptr, 8, false)?;
 ///
-/// let oracle = Oracle::new(&graph, Rules::Llvm);
+/// let oracle = Oracle::new(&graph, AliasRule::Llvm);
 /// assert_eq!(oracle.alias(func, top), AliasResult::NoAlias);
 /// # Ok::<(), tbaa::BuildError>(())
 /// ```

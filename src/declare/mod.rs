@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use tbaa::declare::{Declarations, Policy, Record, Target};
-//! use tbaa::{AliasResult, Graph, Oracle, Rules};
+//! use tbaa::{AliasResult, Graph, Oracle, AliasRule};
 //!
 //! let mut types = Declarations::new(Target::x86_64());
 //! types.define(
@@ -23,7 +23,7 @@
 //! let type_tag = types.tag(&mut graph, "TValue.tt")?;
 //! let pointer = types.tag(&mut graph, "TValue.value.gc")?;
 //!
-//! let oracle = Oracle::new(&graph, Rules::Union);
+//! let oracle = Oracle::new(&graph, AliasRule::Union);
 //! assert_eq!(oracle.alias(number, type_tag), AliasResult::NoAlias);
 //! assert_eq!(oracle.alias(number, pointer), AliasResult::MayAlias);
 //! # Ok::<(), tbaa::declare::DeclareError>(())
@@ -72,7 +72,7 @@ pub use target::Target;
 ///
 /// ```
 /// use tbaa::declare::{Declarations, Policy, Target, Tbaa, path};
-/// use tbaa::{AliasResult, Graph, Oracle, Rules};
+/// use tbaa::{AliasResult, Graph, Oracle, AliasRule};
 ///
 /// #[derive(Tbaa)]
 /// #[repr(C)]
@@ -101,7 +101,7 @@ pub use target::Target;
 /// let number = types.handle(&mut graph, path!(Table.array[*].value.n))?;
 /// let size = types.handle(&mut graph, path!(Table.size))?;
 ///
-/// let oracle = Oracle::new(&graph, Rules::Union);
+/// let oracle = Oracle::new(&graph, AliasRule::Union);
 /// let (number, size) = (number.tag.unwrap(), size.tag.unwrap());
 /// assert_eq!(oracle.alias(number, size), AliasResult::NoAlias);
 /// # Ok::<(), tbaa::declare::DeclareError>(())

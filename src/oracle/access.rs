@@ -1,6 +1,7 @@
 //! What a query is about.
 
-use crate::graph::TagId;
+use crate::extent::Size;
+use crate::graph::{Graph, TagId};
 
 /// What an access does to the memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -32,7 +33,7 @@ impl AccessKind {
 /// own size that may read and write.
 ///
 /// ```
-/// use tbaa::{Graph, Oracle, Access, Rules, SizedField};
+/// use tbaa::{Graph, Oracle, Access, AliasRule, SizedField};
 ///
 /// let mut graph = Graph::new();
 /// let mut b = graph.builder();
@@ -43,7 +44,7 @@ impl AccessKind {
 /// let x = b.access_tag(pair, int, 0, 4, false)?;
 /// let y = b.access_tag(pair, int, 4, 4, false)?;
 ///
-/// let oracle = Oracle::new(&graph, Rules::Union);
+/// let oracle = Oracle::new(&graph, AliasRule::Union);
 /// assert!(!oracle.may_alias(x, y));
 /// // A vectoriser that loads both through the tag of the first.
 /// assert!(oracle.may_alias(Access::from(x).with_size(8), y));
@@ -70,6 +71,43 @@ impl Access {
     #[must_use]
     pub fn with_size(self, size: u64) -> Self {
         Access { size: Some(size), ..self }
+    }
+
+    /// Returns the access that an instruction makes which touches so many bytes, by a tag of
+    /// `graph`.
+    ///
+    /// The width is the access's size. It is not, where the instruction touches several whole
+    /// elements: a vector of elements of an array, or from a bare pointer on, makes an access to
+    /// each, and has the element's tag and size. In the old format, which knows no elements,
+    /// the width is always the size.
+    ///
+    /// ```
+    /// use tbaa::{Access, Graph, SizedField};
+    ///
+    /// let mut graph = Graph::new();
+    /// let mut b = graph.builder();
+    /// let root = b.root("R")?;
+    /// let int = b.sized_type(root, 4, "int", &[])?;
+    /// let field = |offset, size| SizedField { ty: int, offset, size };
+    /// let s = b.sized_type(root, 24, "S", &[field(0, 16), field(16, 4), field(20, 4)])?;
+    /// let (element, member) = (b.access_tag(s, int, 0, 4, false)?, b.access_tag(s, int, 16, 4, false)?);
+    /// // Two elements of the array; but a member, and what is behind it.
+    /// assert_eq!(Access::of_width(&graph, element, 8).size, None);
+    /// assert_eq!(Access::of_width(&graph, member, 8).size, Some(8));
+    /// # Ok::<(), tbaa::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn of_width(graph: &Graph, tag: TagId, width: u64) -> Self {
+        let access = Access::from(tag);
+        let Some(said) = graph.tag(tag).ok().and_then(|tag| tag.size) else {
+            return access.with_size(width);
+        };
+        match (Size::new(said), element_of_run(graph, tag, width)) {
+            (Size::Bytes(said), _) if width <= said => access,
+            (own, Some(element)) if own == Size::Bytes(element) => access,
+            (_, Some(element)) => access.with_size(element),
+            _ => access.with_size(width),
+        }
     }
 
     /// Returns the access as one of a kind.
@@ -101,4 +139,18 @@ impl From<Option<TagId>> for Access {
     fn from(tag: Option<TagId>) -> Self {
         Access { tag, ..Access::default() }
     }
+}
+
+/// The size of the elements that a size-aware tag accesses, if so many bytes are whole ones: of
+/// an array that has so many, or from a bare pointer on.
+fn element_of_run(graph: &Graph, tag: TagId, width: u64) -> Option<u64> {
+    let tag = graph.tag(tag).ok()?;
+    let element = graph.ty(tag.access).size().filter(|&size| size != 0)?;
+    let (mut ty, mut rest, mut extent) = (tag.base, tag.offset, u64::MAX);
+    while ty != tag.access {
+        let field = graph.ty(ty).fields().take_while(|field| field.offset <= rest).last()?;
+        rest -= field.offset;
+        (ty, extent) = (field.ty, field.extent.filter(|&extent| extent != 0).unwrap_or(u64::MAX));
+    }
+    (width.is_multiple_of(element) && width <= extent).then_some(element)
 }

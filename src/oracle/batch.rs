@@ -13,7 +13,7 @@ use crate::graph::{Graph, TagId};
 /// The answers to all pairs of a list of tags.
 ///
 /// ```
-/// use tbaa::{Graph, Oracle, Rules};
+/// use tbaa::{Graph, Oracle, AliasRule};
 ///
 /// let mut graph = Graph::new();
 /// let mut b = graph.builder();
@@ -24,7 +24,7 @@ use crate::graph::{Graph, TagId};
 /// let mut tag = |ty| b.struct_tag(ty, ty, 0, false);
 /// let tags = [tag(char)?, tag(int)?, tag(float)?];
 ///
-/// let matrix = Oracle::new(&graph, Rules::Llvm).matrix(&tags);
+/// let matrix = Oracle::new(&graph, AliasRule::Llvm).matrix(&tags);
 /// assert!(matrix.may_alias(0, 1));
 /// assert!(!matrix.may_alias(1, 2));
 /// assert_eq!(matrix.count_may_alias(), 2, "of 3 pairs");

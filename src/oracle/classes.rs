@@ -23,7 +23,7 @@ use crate::table::HashMap;
 /// list.
 ///
 /// ```
-/// use tbaa::{Graph, Oracle, Rules};
+/// use tbaa::{Graph, Oracle, AliasRule};
 ///
 /// let mut graph = Graph::new();
 /// let mut b = graph.builder();
@@ -39,7 +39,7 @@ use crate::table::HashMap;
 ///     b.struct_tag(pair, float, 4, false)?,
 /// ];
 ///
-/// let classes = Oracle::new(&graph, Rules::Llvm).classes(&tags);
+/// let classes = Oracle::new(&graph, AliasRule::Llvm).classes(&tags);
 /// assert_eq!(classes.as_slice(), [0, 1, 0, 2, 3]);
 /// assert_eq!(classes.representatives(), [0, 1, 3, 4]);
 /// # Ok::<(), tbaa::BuildError>(())

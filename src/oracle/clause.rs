@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::rules::AliasResult;
+use super::alias_rule::AliasResult;
 
 /// The clause of a rule that decided.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]

@@ -60,7 +60,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// read.
     ///
     /// ```
-    /// use tbaa::{Access, Graph, Oracle, Rules};
+    /// use tbaa::{Access, Graph, Oracle, AliasRule};
     ///
     /// let mut graph = Graph::new();
     /// let mut b = graph.builder();
@@ -68,7 +68,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// let int = b.scalar_type("int", root)?;
     /// let int = Access::from(b.struct_tag(int, int, 0, false)?);
     ///
-    /// let oracle = Oracle::new(&graph, Rules::Union);
+    /// let oracle = Oracle::new(&graph, AliasRule::Union);
     /// assert_eq!(oracle.may_conflict(int.reading(), int.reading()), None);
     /// let conflict = oracle.may_conflict(int.reading(), int.writing()).unwrap();
     /// assert_eq!(conflict.to_string(), "write after read");
@@ -91,7 +91,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// without a tag.
     ///
     /// ```
-    /// use tbaa::{Access, Graph, Oracle, Rules};
+    /// use tbaa::{Access, Graph, Oracle, AliasRule};
     ///
     /// let mut graph = Graph::new();
     /// let mut b = graph.builder();
@@ -100,7 +100,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// let int = Access::from(b.struct_tag(int, int, 0, false)?);
     /// let float = Access::from(b.struct_tag(float, float, 0, false)?);
     ///
-    /// let oracle = Oracle::new(&graph, Rules::Llvm);
+    /// let oracle = Oracle::new(&graph, AliasRule::Llvm);
     /// let call = [int.reading(), float.writing()];
     /// assert_eq!(oracle.may_conflict_any(&call, int.reading()), None);
     /// let conflict = oracle.may_conflict_any(&call, float.reading()).unwrap();

@@ -1,9 +1,9 @@
 //! Struct copies and other sets of accesses.
 
 use super::access::{Access, AccessKind};
+use super::alias_rule::AliasResult;
 use super::conflict::Conflict;
 use super::grow::Oracle;
-use super::rules::AliasResult;
 use crate::graph::{CopyId, TagId};
 
 impl<G: std::borrow::Borrow<crate::graph::Graph>> Oracle<G> {
@@ -33,7 +33,7 @@ impl<G: std::borrow::Borrow<crate::graph::Graph>> Oracle<G> {
     /// overlap with an access.
     ///
     /// ```
-    /// use tbaa::{CopyEntry, Graph, Oracle, Rules};
+    /// use tbaa::{CopyEntry, Graph, Oracle, AliasRule};
     ///
     /// let mut graph = Graph::new();
     /// let mut b = graph.builder();
@@ -44,7 +44,7 @@ impl<G: std::borrow::Borrow<crate::graph::Graph>> Oracle<G> {
     /// let float = b.struct_tag(float, float, 0, false)?;
     /// let ints = b.struct_copy(&[CopyEntry { offset: 0, size: 4, tag: int }])?;
     ///
-    /// let oracle = Oracle::new(&graph, Rules::Union);
+    /// let oracle = Oracle::new(&graph, AliasRule::Union);
     /// assert!(oracle.copy_may_alias(ints, int));
     /// assert!(!oracle.copy_may_alias(ints, float));
     /// # Ok::<(), tbaa::BuildError>(())

@@ -4,12 +4,12 @@ use std::borrow::Borrow;
 use std::fmt;
 
 use super::access::Access;
+use super::alias_rule::{AliasResult, AliasRule};
 use super::bytes::ByteRange;
 use super::clause::Clause;
 use super::gap::Apart;
 use super::grow::Oracle;
 use super::rule::{Decision, Meeting};
-use super::rules::{AliasResult, Rules};
 use crate::graph::{Graph, TypeId};
 
 /// One of the two accesses of a query.
@@ -101,8 +101,8 @@ pub struct Comparison {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Explanation {
-    /// The rules followed.
-    pub rules: Rules,
+    /// The rule followed.
+    pub rule: AliasRule,
     /// The answer.
     pub answer: AliasResult,
     /// The clause that gives it.
@@ -113,7 +113,7 @@ pub struct Explanation {
 
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}\nrule {}: {}", self.answer, self.rules, self.clause)?;
+        write!(f, "{}\nrule {}: {}", self.answer, self.rule, self.clause)?;
         if let Some(comparison) = &self.comparison {
             let Comparison { base, a, b, .. } = comparison;
             write!(f, "\nfrom {base}\n  a: {a}\n  b: {b}")?;
@@ -127,13 +127,13 @@ impl fmt::Display for Explanation {
 
 impl Explanation {
     /// An answer that comes of no comparison of paths.
-    pub(super) fn plain(rules: Rules, clause: Clause) -> Self {
-        Explanation { rules, answer: clause.answer(), clause, comparison: None }
+    pub(super) fn plain(rule: AliasRule, clause: Clause) -> Self {
+        Explanation { rule, answer: clause.answer(), clause, comparison: None }
     }
 
-    pub(super) fn new(graph: &Graph, rules: Rules, decision: &Decision) -> Self {
+    pub(super) fn new(graph: &Graph, rule: AliasRule, decision: &Decision) -> Self {
         let comparison = decision.meeting.as_ref().map(|meeting| compare(graph, meeting));
-        Explanation { comparison, ..Explanation::plain(rules, decision.clause) }
+        Explanation { comparison, ..Explanation::plain(rule, decision.clause) }
     }
 }
 
@@ -143,7 +143,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
     ///
     /// ```
     /// use tbaa::explain::Clause;
-    /// use tbaa::{Graph, Oracle, Rules, SizedField};
+    /// use tbaa::{Graph, Oracle, AliasRule, SizedField};
     ///
     /// let mut graph = Graph::new();
     /// let mut b = graph.builder();
@@ -155,7 +155,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// let u_i = b.access_tag(u, int, 0, 4, false)?;
     /// let f = b.access_tag(float, float, 0, 4, false)?;
     ///
-    /// let why = Oracle::new(&graph, Rules::Union).explain(u_i, f);
+    /// let why = Oracle::new(&graph, AliasRule::Union).explain(u_i, f);
     /// assert_eq!(why.clause, Clause::Overlap);
     /// assert_eq!(
     ///     why.to_string(),
@@ -175,13 +175,13 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// As [`Oracle::explain`], with its steps taken from those left.
     #[doc(hidden)]
     pub fn explain_within(&self, a: Access, b: Access, left: &mut u64) -> Explanation {
-        let mut decision = self.rule().define(self.graph(), &self.index, (a, b), true);
+        let mut decision = self.engine().define(self.graph(), &self.index, (a, b), true);
         // The index may know more than the definition's steps show.
         if decision.clause == Clause::Limit && !self.may_alias(a, b) {
             decision.clause = Clause::Apart;
         }
         *left = left.saturating_sub(decision.steps.into());
-        Explanation::new(self.graph(), self.rules(), &decision)
+        Explanation::new(self.graph(), self.rule(), &decision)
     }
 }
 

@@ -3,18 +3,19 @@
 use std::borrow::{Borrow, BorrowMut};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::alias_rule::AliasRule;
 use super::index::Index;
 use super::llvm::Llvm;
 use super::memo::Memo;
 use super::rule::Rule;
-use super::rules::Rules;
+use super::types::Types;
 use super::union::Union;
 use crate::graph::Graph;
 
 /// Answers alias queries on the tags of one graph.
 ///
 /// ```
-/// use tbaa::{AliasResult, Graph, Oracle, Rules};
+/// use tbaa::{AliasResult, Graph, Oracle, AliasRule};
 ///
 /// let mut graph = Graph::new();
 /// let mut b = graph.builder();
@@ -26,7 +27,7 @@ use crate::graph::Graph;
 /// let int = b.struct_tag(int, int, 0, false)?;
 /// let float = b.struct_tag(float, float, 0, false)?;
 ///
-/// let oracle = Oracle::new(&graph, Rules::Llvm);
+/// let oracle = Oracle::new(&graph, AliasRule::Llvm);
 /// assert_eq!(oracle.alias(int, float), AliasResult::NoAlias);
 /// assert_eq!(oracle.alias(int, char), AliasResult::MayAlias);
 /// assert_eq!(oracle.alias(int, None), AliasResult::MayAlias, "no tag, no proof");
@@ -48,9 +49,9 @@ use crate::graph::Graph;
 /// once.
 ///
 /// ```
-/// use tbaa::{Graph, Oracle, Rules};
+/// use tbaa::{Graph, Oracle, AliasRule};
 ///
-/// let mut oracle = Oracle::new(Graph::new(), Rules::Llvm);
+/// let mut oracle = Oracle::new(Graph::new(), AliasRule::Llvm);
 /// let (int, float) = oracle.update(|graph| {
 ///     let mut b = graph.builder();
 ///     let root = b.root("my JIT")?;
@@ -67,7 +68,7 @@ use crate::graph::Graph;
 #[derive(Debug)]
 pub struct Oracle<G = Graph> {
     graph: G,
-    rules: Rules,
+    rule: AliasRule,
     /// Of the graph that the tables describe.
     pub(super) stamp: u32,
     /// Of these tables: another oracle numbers its types otherwise.
@@ -90,12 +91,21 @@ enum Engine {
 }
 
 impl Engine {
-    fn new(rules: Rules) -> Engine {
-        match rules {
-            Rules::Llvm => Engine::Llvm(Box::default()),
-            Rules::Union => Engine::Union(Box::new(Union::new(false))),
-            Rules::UnionStrict => Engine::Union(Box::new(Union::new(true))),
+    fn new(rule: AliasRule) -> Engine {
+        match rule {
+            AliasRule::Llvm => Engine::Llvm(Box::default()),
+            AliasRule::Union => Engine::Union(Box::new(Union::new(false))),
+            AliasRule::UnionStrict => Engine::Union(Box::new(Union::new(true))),
         }
+    }
+
+    /// Returns an empty index for the rule.
+    fn index(rule: AliasRule) -> Index {
+        let mut index = Index::default();
+        if rule == AliasRule::Llvm {
+            index.types = Types::brief();
+        }
+        index
     }
 
     fn rule(&self) -> &dyn Rule {
@@ -154,15 +164,15 @@ impl<G: BorrowMut<Graph>> Oracle<G> {
 impl<G: Borrow<Graph>> Oracle<G> {
     /// Returns an oracle for the tags that `graph` holds.
     #[must_use]
-    pub fn new(graph: G, rules: Rules) -> Self {
+    pub fn new(graph: G, rule: AliasRule) -> Self {
         let stamp = graph.borrow().stamp();
         let mut oracle = Oracle {
             graph,
-            rules,
+            rule,
             stamp,
             identity: next_identity(),
-            index: Index::default(),
-            engine: Engine::new(rules),
+            index: Engine::index(rule),
+            engine: Engine::new(rule),
             memo: Memo::default(),
         };
         oracle.refresh();
@@ -176,8 +186,8 @@ impl<G: Borrow<Graph>> Oracle<G> {
         if graph.stamp() != self.stamp {
             self.stamp = graph.stamp();
             self.identity = next_identity();
-            self.index = Index::default();
-            self.engine = Engine::new(self.rules);
+            self.index = Engine::index(self.rule);
+            self.engine = Engine::new(self.rule);
             self.memo = Memo::default();
         }
         let rule = self.engine.rule_mut();
@@ -199,10 +209,10 @@ impl<G: Borrow<Graph>> Oracle<G> {
         self.graph
     }
 
-    /// Returns the rules that the oracle follows.
+    /// Returns the rule that the oracle follows.
     #[must_use]
-    pub fn rules(&self) -> Rules {
-        self.rules
+    pub fn rule(&self) -> AliasRule {
+        self.rule
     }
 
     /// Returns an oracle with the same answers to the same ids.
@@ -214,7 +224,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
     fn with_graph<H>(&self, graph: H, stamp: u32) -> Oracle<H> {
         Oracle {
             graph,
-            rules: self.rules,
+            rule: self.rule,
             stamp,
             identity: next_identity(),
             index: self.index.clone(),
@@ -229,7 +239,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
         self.identity
     }
 
-    pub(super) fn rule(&self) -> &dyn Rule {
+    pub(super) fn engine(&self) -> &dyn Rule {
         self.engine.rule()
     }
 }

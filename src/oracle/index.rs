@@ -149,24 +149,19 @@ impl Index {
         Some(meet)
     }
 
-    /// Whether base types show that two tags of one root do not alias: neither may hold the
-    /// other.
+    /// Whether base types show that two tags do not alias: there is one root, and neither may
+    /// hold the other.
     #[inline]
     pub(super) fn are_apart(&self, a: u32, b: u32) -> bool {
-        let base = |tag: u32| self.bases.0[tag as usize].load(Ordering::Relaxed);
-        let (x, y) = (base(a), base(b));
-        x != NONE && y != NONE && !self.types.may_hold(x, y) && !self.types.may_hold(y, x)
+        let (Some(x), Some(y)) = (self.base(a), self.base(b)) else { return false };
+        !self.mixed && self.types.are_apart(x, y)
     }
 
     /// Returns the base type of a tag, if that may tell the tag from others.
+    #[inline]
     pub(super) fn base(&self, tag: u32) -> Option<TypeIndex> {
-        Some(self.bases.0[tag as usize].load(Ordering::Relaxed)).filter(|&base| base != NONE)
-    }
-
-    /// Whether the base type of a tag may hold that of another.
-    pub(super) fn may_hold(&self, tag: u32, other: u32) -> bool {
-        let bases = self.base(tag).zip(self.base(other));
-        bases.is_none_or(|(base, other)| self.types.may_hold(base, other))
+        let base = self.bases.0.get(tag as usize)?.load(Ordering::Relaxed);
+        (base != NONE).then_some(base)
     }
 
     /// Notes that a base type may tell a tag from others.

@@ -1,6 +1,6 @@
 //! Asking whether two accesses may alias.
 //!
-//! An [`Oracle`] answers by one of the [`Rules`]. Any doubt is `MayAlias`: no
+//! An [`Oracle`] answers by one of the [`AliasRule`]. Any doubt is `MayAlias`: no
 //! tag, a malformed tag, different roots, an id of another graph.
 //!
 //! There is one way to an answer (`query.rs`):
@@ -33,6 +33,7 @@
 //! | one tag; the most generic tag | `tag.rs` |
 
 mod access;
+mod alias_rule;
 mod batch;
 mod bytes;
 mod classes;
@@ -50,13 +51,13 @@ mod order;
 mod query;
 mod reader;
 mod rule;
-mod rules;
 mod tag;
 mod types;
 mod union;
 mod vicinity;
 
 pub use access::{Access, AccessKind};
+pub use alias_rule::{AliasResult, AliasRule, UnknownRule};
 pub use batch::Matrix;
 #[doc(hidden)]
 pub use batch::Pairs;
@@ -68,6 +69,5 @@ pub use explain::{AccessPath, Comparison, Explanation, PathStep, Side};
 pub use gap::Apart;
 pub use grow::Oracle;
 pub use reader::{Publisher, Reader};
-pub use rules::{AliasResult, Rules, UnknownRules};
 #[doc(hidden)]
 pub use vicinity::Vicinity;

@@ -238,7 +238,7 @@ impl Order {
         let near = |base: Option<u32>| {
             let meets = move |other: Option<u32>| {
                 let (Some(x), Some(y)) = (base, other) else { return true };
-                types.may_hold(x, y) || types.may_hold(y, x)
+                !types.are_apart(x, y)
             };
             let known = by_base.keys().enumerate();
             known.filter(|&(_, &other)| meets(other)).map(|(at, _)| at).collect()

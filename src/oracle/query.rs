@@ -8,11 +8,11 @@
 use std::borrow::Borrow;
 
 use super::access::Access;
+use super::alias_rule::AliasResult;
 use super::clause::Clause;
 use super::grow::Oracle;
 use super::limits::{COMPARED, COMPARED_A_NODE};
 use super::rule::Place;
-use super::rules::AliasResult;
 use crate::graph::{Graph, TagId};
 
 impl<G: Borrow<Graph>> Oracle<G> {
@@ -44,7 +44,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
             _ => self.sized_may_alias(a, b),
         };
         if cfg!(feature = "self-check") {
-            assert!(self.agrees(a, b, may), "{:?}, {a:?}, {b:?}: {may}", self.rules());
+            assert!(self.agrees(a, b, may), "{:?}, {a:?}, {b:?}: {may}", self.rule());
         }
         may
     }
@@ -60,26 +60,32 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// Answers on two tags whose intervals meet, or that are not of one root.
     #[inline(never)]
     fn look_up(&self, a: TagId, b: TagId) -> bool {
-        match self.index.decide(a.index, b.index) {
-            Some(may) => may,
-            None => !self.index.are_apart(a.index, b.index) && self.ask_rule(a.into(), b.into()),
+        if self.index.are_apart(a.index, b.index) {
+            return false;
         }
+        let decided = self.index.decide(a.index, b.index);
+        decided.unwrap_or_else(|| self.ask_rule(a.into(), b.into()))
     }
 
     /// Answers on accesses of which at least one has a size of its own.
     #[inline(never)]
     fn sized_may_alias(&self, a: Access, b: Access) -> bool {
         let foreign = |access: Access| access.tag.is_none_or(|tag| tag.stamp != self.stamp);
-        foreign(a) || foreign(b) || self.ask_rule(a, b)
+        if foreign(a) || foreign(b) {
+            return true;
+        }
+        let decided = self.engine().look_up(&self.index, (a, b));
+        decided.unwrap_or_else(|| self.ask_rule(a, b))
     }
 
     /// Answers on two accesses that the index leaves open.
     #[inline(never)]
     fn ask_rule(&self, a: Access, b: Access) -> bool {
-        let rule = self.rule();
-        rule.decide(self.graph(), &self.index, (a, b)).unwrap_or_else(|| {
+        self.memo.get_or((a, b), || {
+            let rule = self.engine();
+            let decided = rule.decide(self.graph(), &self.index, (a, b));
             let define = || rule.define(self.graph(), &self.index, (a, b), false).is_may();
-            self.memo.get_or((a, b), define)
+            decided.unwrap_or_else(define)
         })
     }
 
@@ -102,7 +108,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
         {
             return Some(may);
         }
-        let rule = self.rule();
+        let rule = self.engine();
         for tag in [tag_a, tag_b] {
             if self.place(tag, left) == Place::Everywhere && *left == 0 {
                 return None;
@@ -115,7 +121,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// Answers by the definition, with its steps taken from those left; `None` if there are
     /// none.
     pub(super) fn define_within(&self, a: Access, b: Access, left: &mut u64) -> Option<bool> {
-        let decide = || self.rule().define(self.graph(), &self.index, (a, b), false);
+        let decide = || self.engine().define(self.graph(), &self.index, (a, b), false);
         let decision = (*left > 0).then(decide)?;
         *left = left.saturating_sub(u64::from(decision.steps).max(1));
         Some(decision.is_may())
@@ -132,12 +138,12 @@ impl<G: Borrow<Graph>> Oracle<G> {
         if tag.stamp != self.stamp {
             return Place::Everywhere;
         }
-        self.rule().place(self.graph(), &self.index, tag, left)
+        self.engine().place(self.graph(), &self.index, tag, left)
     }
 
     /// Whether an answer is the definition's, or the index's where the definition gave up.
     fn agrees(&self, a: Access, b: Access, may: bool) -> bool {
-        let defined = self.rule().define(self.graph(), &self.index, (a, b), true);
+        let defined = self.engine().define(self.graph(), &self.index, (a, b), true);
         may == defined.is_may() || !may && defined.clause == Clause::Limit
     }
 }

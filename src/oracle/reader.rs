@@ -17,16 +17,16 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 
 use super::access::Access;
+use super::alias_rule::AliasResult;
 use super::conflict::Conflict;
 use super::grow::Oracle;
-use super::rules::AliasResult;
 use crate::graph::{Graph, TagId};
 
 /// Hands the tables of one thread's oracle to the [`Reader`]s of others.
 ///
 /// ```
 /// use std::thread;
-/// use tbaa::{Graph, Oracle, Publisher, Rules, TagId};
+/// use tbaa::{Graph, Oracle, Publisher, AliasRule, TagId};
 ///
 /// // What a compiler does for each struct that it meets.
 /// fn add(oracle: &mut Oracle, name: &str) -> Result<[TagId; 2], tbaa::BuildError> {
@@ -39,7 +39,7 @@ use crate::graph::{Graph, TagId};
 ///     })
 /// }
 ///
-/// let mut oracle = Oracle::new(Graph::new(), Rules::Union);
+/// let mut oracle = Oracle::new(Graph::new(), AliasRule::Union);
 /// let mut publisher = Publisher::new(&oracle);
 /// let old = add(&mut oracle, "first")?;
 /// publisher.publish(&oracle);

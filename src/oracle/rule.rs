@@ -18,6 +18,10 @@ pub(super) trait Rule {
     /// answer if there are none.
     fn place(&self, graph: &Graph, index: &Index, tag: TagId, left: &mut u64) -> Place;
 
+    /// Decides on two accesses with sizes of their own by what the index says of their tags;
+    /// `None` if they may touch more or less than the tags say.
+    fn look_up(&self, index: &Index, pair: (Access, Access)) -> Option<bool>;
+
     /// Decides on two accesses that the index leaves open, without following paths;
     /// `None` leaves them to the definition.
     fn decide(&self, graph: &Graph, index: &Index, pair: (Access, Access)) -> Option<bool>;

@@ -41,7 +41,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
         if !self.graph().owns_tag(a) || !self.graph().owns_tag(b) {
             return None;
         }
-        let generic = self.rule().most_generic(self.graph(), &self.index, a, b)?;
+        let generic = self.engine().most_generic(self.graph(), &self.index, a, b)?;
         let graph = self.graph();
         let immutable = |tag| TagParts::is_immutable(graph, graph.tag_node(tag));
         Some(Tag { immutable: immutable(a) && immutable(b), ..generic })
@@ -66,6 +66,6 @@ impl<G: Borrow<Graph>> Oracle<G> {
         if !self.graph().owns_tag(tag) {
             return Some(false);
         }
-        self.rule().is_well_formed(self.graph(), &self.index, tag, left)
+        self.engine().is_well_formed(self.graph(), &self.index, tag, left)
     }
 }

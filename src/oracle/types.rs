@@ -89,9 +89,16 @@ pub(super) struct Types {
     places: Vec<u32>,
     /// The first rank not taken.
     free_rank: u32,
+    /// Whether only [`Types::may_hold`] is asked.
+    brief: bool,
 }
 
 impl Types {
+    /// Returns no types, of which nobody will ask more than what they hold.
+    pub(super) fn brief() -> Types {
+        Types { brief: true, ..Types::default() }
+    }
+
     /// Adds the types that the graph got since the last call.
     pub(super) fn extend(&mut self, graph: &Graph) {
         let from = self.types.len();
@@ -164,6 +171,32 @@ impl Types {
         outer.rank >= inner.rank
             && outer.inside.may_have(object)
             && (!outer.scalar || self.is_ancestor(object, ty))
+    }
+
+    /// Whether a type has a field of another type, or a field that has one.
+    pub(super) fn holds(&self, ty: TypeIndex, wanted: TypeIndex) -> bool {
+        let mut open = vec![ty];
+        let mut seen = HashSet::default();
+        while let Some(ty) = open.pop() {
+            for field in self.fields(ty) {
+                if field.ty == wanted {
+                    return true;
+                }
+                if self.may_hold(field.ty, wanted) && seen.insert(field.ty) {
+                    open.push(field.ty);
+                }
+            }
+        }
+        false
+    }
+
+    /// Whether neither of two types may hold an object of the other.
+    #[inline]
+    pub(super) fn are_apart(&self, x: TypeIndex, y: TypeIndex) -> bool {
+        // Only the one of the higher rank may.
+        let higher = self.held[x as usize].rank >= self.held[y as usize].rank;
+        let (outer, inner) = if higher { (x, y) } else { (y, x) };
+        !self.may_hold(outer, inner)
     }
 
     /// The types inside a type and above these; it itself.
@@ -343,7 +376,7 @@ impl Types {
         let own = if of_type.size == u64::MAX { UNBOUNDED } else { of_type.size.into() };
         let tall = above.map_or(0, |above| above.far).max(own);
         let (mut far, mut arrays, mut crooked) = (if old { 0 } else { tall }, false, false);
-        if !of_type.scalar && of_type.format.is_some() {
+        if !of_type.scalar && of_type.format.is_some() && !self.brief {
             let slots: Vec<_> = (0..self.fields(ty).len()).map(|at| self.slot(ty, at)).collect();
             for (field, slot) in self.fields(ty).iter().zip(&slots) {
                 far = far.max(slot.end).min(UNBOUNDED);

@@ -10,7 +10,7 @@ use crate::builder::BuildError;
 use crate::declare::{DeclareError, TaggedTypes};
 use crate::graph::{Format, Graph, TagId, TypeId};
 use crate::nearest::suggestion;
-use crate::oracle::{AliasResult, Oracle, Rules};
+use crate::oracle::{AliasResult, AliasRule, Oracle};
 
 /// A spec that was found consistent, and the graph that it describes.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ pub struct Expectation<'b> {
     /// The other.
     pub b: TagId,
     /// The rule that is to give the answer.
-    pub rule: Rules,
+    pub rule: AliasRule,
     /// The answer.
     pub answer: AliasResult,
     /// What decides.
@@ -59,7 +59,7 @@ pub struct Failure {
     /// The name of the other.
     pub b: String,
     /// The rule that was asked.
-    pub rule: Rules,
+    pub rule: AliasRule,
     /// The answer that the spec expects.
     pub expected: AliasResult,
     /// The answer that the oracle gives.
@@ -294,7 +294,7 @@ impl Built {
                 rule,
                 answer,
                 why: &expect.why,
-                confirmed: confirmed.filter(|_| rule == Rules::Llvm),
+                confirmed: confirmed.filter(|_| rule == AliasRule::Llvm),
             })
         })
     }
@@ -303,7 +303,7 @@ impl Built {
     #[must_use]
     pub fn check(&self) -> Report {
         let mut report = Report::default();
-        let mut oracles: Vec<(Rules, Oracle<&Graph>)> = Vec::new();
+        let mut oracles: Vec<(AliasRule, Oracle<&Graph>)> = Vec::new();
         for expectation in self.expectations() {
             let Expectation { rule, answer: expected, .. } = expectation;
             let known = oracles.iter().position(|&(known, _)| known == rule);

@@ -4,7 +4,7 @@ use ron::extensions::Extensions;
 use serde::{Deserialize, Serialize};
 
 use super::DeclareDecl;
-use crate::oracle::{AliasResult, Rules};
+use crate::oracle::{AliasResult, AliasRule};
 
 /// A spec as its text says it. [`Spec::build`] checks what it says.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -20,7 +20,7 @@ pub struct Spec {
     pub source: Option<String>,
     /// The rule that a command follows when none is asked for.
     #[serde(default)]
-    pub rules: Rules,
+    pub rules: AliasRule,
     /// The LLVM that confirmed every `llvm` answer, such as `LLVM 22.1.8`:
     /// some of its answers differ from version to version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -239,11 +239,11 @@ pub struct Expect {
 
 impl Expect {
     /// Returns the answers that are given, each with its rule.
-    pub fn answers(&self) -> impl Iterator<Item = (Rules, AliasResult)> + use<> {
+    pub fn answers(&self) -> impl Iterator<Item = (AliasRule, AliasResult)> + use<> {
         let answers = [
-            (Rules::Llvm, self.llvm),
-            (Rules::Union, self.union),
-            (Rules::UnionStrict, self.union_strict),
+            (AliasRule::Llvm, self.llvm),
+            (AliasRule::Union, self.union),
+            (AliasRule::UnionStrict, self.union_strict),
         ];
         answers.into_iter().filter_map(|(rule, answer)| Some((rule, answer?)))
     }

@@ -13,7 +13,7 @@ use super::build::Declared;
 use super::document::{CopyDecl, FieldDecl, SizedFieldDecl, TagDecl, TypeDecl, options};
 use super::name::escape;
 use crate::graph::{CopyId, Format, Graph, NodeId, Operand, TagId, TypeId, TypeKind};
-use crate::oracle::Rules;
+use crate::oracle::AliasRule;
 
 /// Longer entries are spread over several lines.
 const LINE: usize = 92;
@@ -56,7 +56,7 @@ pub fn write(graph: &Graph) -> String {
         out: String::new(),
     };
     writer.out.push_str("Spec(\n    name: \"graph\",\n");
-    writer.out.push_str(&format!("    rules: {},\n", Rules::default()));
+    writer.out.push_str(&format!("    rules: {},\n", AliasRule::default()));
     writer.out.push_str("    types: [\n");
     for ty in declaration_order(graph) {
         writer.ty(ty);

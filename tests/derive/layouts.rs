@@ -181,9 +181,9 @@ struct Holder {
 /// of the whole take its bytes along.
 #[test]
 fn char_like_members_alias_everything() {
-    use tbaa::{AliasResult, Oracle, Rules};
+    use tbaa::{AliasResult, AliasRule, Oracle};
     let Some((_, target)) = host() else { return };
-    for (policy, rules) in [(Policy::Clang, Rules::Llvm), (Policy::Rfc, Rules::Union)] {
+    for (policy, rules) in [(Policy::Clang, AliasRule::Llvm), (Policy::Rfc, AliasRule::Union)] {
         let mut graph = Graph::new();
         let mut types = Declarations::new(target.clone()).into_tagged(policy);
         macro_rules! tag {

@@ -5,7 +5,7 @@ use std::sync::mpsc;
 use std::thread;
 use tbaa::declare::{Declarations, Record, Target};
 use tbaa::raw::RawGraph;
-use tbaa::{Graph, NodeId, Oracle, Rules, TagId};
+use tbaa::{AliasRule, Graph, NodeId, Oracle, TagId};
 use tbaa_lower::emit::{
     Emitter, Jit, JitError, JitOptions, Recorder, Sink, TagForm, TaggedPlace, TextSink,
 };
@@ -39,7 +39,7 @@ fn jit(options: JitOptions) -> Jit {
 /// the tags that they stand for; returns how many pairs both tell apart, and how many
 /// the rule does.
 fn compare(oracle: &Oracle, graph: &Graph, made: &[(TagId, TagId)]) -> (usize, usize) {
-    let llvm = Oracle::new(graph, Rules::Llvm);
+    let llvm = Oracle::new(graph, AliasRule::Llvm);
     let (mut kept, mut apart) = (0, 0);
     for &(a, emitted) in made {
         for &(b, other) in made {

@@ -2,7 +2,7 @@
 
 use pretty_assertions::assert_eq;
 use tbaa::declare::{Declarations, Policy, Record, TaggedTypes, Target};
-use tbaa::{Format, Graph, Oracle, Rules, SizedField, TagId};
+use tbaa::{AliasRule, Format, Graph, Oracle, SizedField, TagId};
 use tbaa_check::verify::Rule;
 use tbaa_lower::emit::{EmitError, Emitter, Reason, TagCheck};
 
@@ -156,8 +156,8 @@ fn what_passes_is_right() {
             }
         }
         passed += fine.len();
-        let llvm = Oracle::new(&graph, Rules::Llvm);
-        let union = Oracle::new(&graph, Rules::Union);
+        let llvm = Oracle::new(&graph, AliasRule::Llvm);
+        let union = Oracle::new(&graph, AliasRule::Union);
         for &a in &fine {
             for &b in &fine {
                 told_apart += usize::from(!llvm.may_alias(a, b));

@@ -1,7 +1,7 @@
 //! Scopes: that they say what the rule says, and bisection.
 
 use pretty_assertions::assert_eq;
-use tbaa::{Format, Graph, Oracle, Rules, TagId};
+use tbaa::{AliasRule, Format, Graph, Oracle, TagId};
 use tbaa_lower::emit::{Bisect, Emitter, Lowered, ScopeNames, TextSink};
 use tbaa_lower::{Lowering, Options};
 
@@ -36,7 +36,7 @@ fn scopes_say_what_the_rule_says() {
     for seed in 0..20 {
         let graph = graph(seed);
         let tags: Vec<_> = graph.tags().collect();
-        let oracle = Oracle::new(&graph, Rules::Union);
+        let oracle = Oracle::new(&graph, AliasRule::Union);
         let lowering = lower(&oracle, &tags);
         let scopes = lowering.scopes();
         for &a in &tags {
@@ -63,7 +63,7 @@ fn scopes_of_a_graph_that_grows() {
     for seed in 0..20 {
         let graph = graph(seed);
         let tags: Vec<_> = graph.tags().collect();
-        let oracle = Oracle::new(&graph, Rules::Union);
+        let oracle = Oracle::new(&graph, AliasRule::Union);
         let first = &tags[..tags.len() / 2];
         let (early, mut late) = (lower(&oracle, first), lower(&oracle, first));
         late.lower(&oracle, &tags).unwrap();
@@ -88,7 +88,7 @@ fn lists_are_emitted_once() {
         b.struct_tag(ty, ty, 0, false).unwrap()
     };
     let tags = [tag("a"), tag("b"), tag("c")];
-    let oracle = Oracle::new(&graph, Rules::Union);
+    let oracle = Oracle::new(&graph, AliasRule::Union);
     let lowering = lower(&oracle, &tags);
     let plan = Lowered::new(&lowering, &oracle).scopes_alone();
     let mut emitter = Emitter::new(TextSink::default());

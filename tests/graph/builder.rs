@@ -41,7 +41,7 @@ fn ids_of_another_graph_are_noticed() {
     let entry = CopyEntry { offset: 0, size: 4, tag };
     assert_eq!(b.struct_copy(&[entry]), Err(foreign("entry 0")));
     assert_eq!(two.node_count(), 4, "nothing was added");
-    let oracle = tbaa::Oracle::new(&two, tbaa::Rules::Llvm);
+    let oracle = tbaa::Oracle::new(&two, tbaa::AliasRule::Llvm);
     assert!(oracle.may_alias(tag, tag), "any doubt is MayAlias");
 }
 
@@ -182,7 +182,7 @@ fn a_tag_to_the_first_member_of_a_union_is_for_the_union_rules() {
     let mut verifier = tbaa::wellformed::Verifier::new(&graph);
     assert!(verifier.check(first).is_err());
     assert!(verifier.check(last).is_ok());
-    assert!(tbaa::Oracle::new(&graph, tbaa::Rules::Union).may_alias(first, last));
+    assert!(tbaa::Oracle::new(&graph, tbaa::AliasRule::Union).may_alias(first, last));
 }
 
 /// Small integers stand in the operand, others in a table.

@@ -3,7 +3,7 @@
 use pretty_assertions::assert_eq;
 use tbaa::raw::{Draft, DraftOperand, RawGraph};
 use tbaa::wellformed::Verifier;
-use tbaa::{AliasResult, Graph, GraphError, Int, NodeId, Operand, Oracle, Rules, TypeId};
+use tbaa::{AliasResult, AliasRule, Graph, GraphError, Int, NodeId, Operand, Oracle, TypeId};
 use tbaa_tests::engines::RULES;
 use tbaa_tests::{Rng, setting};
 
@@ -199,7 +199,7 @@ fn graphs_do_not_depend_on_the_order_of_a_group() {
             let (of_whole, of_other) = (Oracle::new(&whole, rules), Oracle::new(&other, rules));
             let mut verifier = Verifier::new(&whole);
             for (i, &(a, of_a)) in tags.iter().enumerate() {
-                if rules == Rules::Llvm {
+                if rules == AliasRule::Llvm {
                     assert_eq!(
                         of_whole.is_well_formed(a),
                         verifier.check(a).is_ok(),

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use pretty_assertions::assert_eq;
 use tbaa::wellformed::Verifier;
-use tbaa::{Format, Graph, Oracle, Rules, TagId};
+use tbaa::{AliasRule, Format, Graph, Oracle, TagId};
 use tbaa_tests::llvm::{Evaluated, Llvm, WAYS, aa_eval, corpus, scratch, stored};
 use tbaa_tests::lua;
 use tbaa_tests::random::{self, Shape, Universe};
@@ -21,7 +21,7 @@ fn compare(llvm: &Llvm, what: &str, source: &[u8]) -> usize {
     let module = tbaa_ir::read(source).unwrap_or_else(|error| panic!("{what}: {error}"));
     let graph = module.graph();
     let tags = module.attached_tags();
-    let oracle = Oracle::new(graph, Rules::Llvm);
+    let oracle = Oracle::new(graph, AliasRule::Llvm);
 
     let mut verifier = Verifier::new(graph);
     let accepted: Vec<bool> = tags.iter().map(|&tag| verifier.check(tag).is_ok()).collect();
@@ -183,7 +183,7 @@ fn aa_eval_agrees() {
         let source = random::module(&graph);
         let module = tbaa_ir::read(source.as_bytes()).unwrap();
         let tags = module.attached_tags();
-        let oracle = Oracle::new(module.graph(), Rules::Llvm);
+        let oracle = Oracle::new(module.graph(), AliasRule::Llvm);
         let file = scratch(&format!("aa-eval-{seed}.ll"), source.as_bytes());
         let found = aa_eval("opt-22", &[], "tbaa", &file).expect("opt-22");
         for Evaluated { answer, pair, .. } in &found {

@@ -5,7 +5,7 @@
 //! accepts. Such a pair is `MayAlias` here, in both orders.
 
 use tbaa::wellformed::Verifier;
-use tbaa::{Format, Oracle, Rules, TypeKind};
+use tbaa::{AliasRule, Format, Oracle, TypeKind};
 use tbaa_tests::llvm::{Llvm, scratch};
 use tbaa_tests::random::{self, Shape, Universe};
 use tbaa_tests::{Rng, damage, setting};
@@ -166,7 +166,7 @@ impl Tally {
         self.tags += tags.len();
 
         let grid: Vec<&[u8]> = grid.lines().map(str::as_bytes).collect();
-        let oracle = Oracle::new(graph, Rules::Llvm);
+        let oracle = Oracle::new(graph, AliasRule::Llvm);
         let malformed = graph.types().any(|ty| graph.ty(ty).kind() == TypeKind::Malformed);
         for (i, &a) in tags.iter().enumerate() {
             for (j, &b) in tags.iter().enumerate().skip(i) {

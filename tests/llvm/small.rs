@@ -4,7 +4,7 @@
 //! `TBAA_SMALL=1 cargo test --release -p tbaa-tests --test llvm small -- --nocapture`.
 
 use tbaa::wellformed::Verifier;
-use tbaa::{Graph, Oracle, Rules};
+use tbaa::{AliasRule, Graph, Oracle};
 use tbaa_tests::llvm::{Llvm, scratch};
 use tbaa_tests::random::{numbers, stores};
 use tbaa_tests::small::{Shape, share, universe};
@@ -58,7 +58,7 @@ impl Tally {
         self.tags += tags.len();
         self.rejected += tags.len() - good.len();
         assert_eq!(answers.len(), good.len() * good.len());
-        let oracle = Oracle::new(&graph, Rules::Llvm);
+        let oracle = Oracle::new(&graph, AliasRule::Llvm);
         for (i, row) in answers.as_bytes().chunks(good.len().max(1)).enumerate() {
             for (j, &answer) in row.iter().enumerate() {
                 let may = oracle.may_alias(tags[good[i]], tags[good[j]]);

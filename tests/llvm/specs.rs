@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tbaa::spec::{Built, Expectation, Spec};
-use tbaa::{AliasResult, Rules};
+use tbaa::{AliasResult, AliasRule};
 use tbaa_tests::llvm::{Llvm, scratch};
 use tbaa_tests::random;
 
@@ -70,7 +70,7 @@ fn llvm_gives_the_answers_that_specs_say_it_gives() {
         let stem = file.file_stem().unwrap().to_string_lossy();
         let built = Spec::load(&text).unwrap_or_else(|error| panic!("{stem}: {error}"));
         let verdicts = Verdicts::of(llvm, &stem, &built);
-        for expectation in built.expectations().filter(|e| e.rule == Rules::Llvm) {
+        for expectation in built.expectations().filter(|e| e.rule == AliasRule::Llvm) {
             match verdicts.confirm(&expectation) {
                 Ok(true) => confirmed += 1,
                 Ok(false) => rejected += 1,

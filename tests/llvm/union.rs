@@ -2,7 +2,7 @@
 //! where LLVM is wrong.
 
 use tbaa::explain::Clause;
-use tbaa::{Format, Graph, Oracle, Rules, TagId, TypeId, TypeKind};
+use tbaa::{AliasRule, Format, Graph, Oracle, TagId, TypeId, TypeKind};
 use tbaa_tests::llvm::{Llvm, WAYS, corpus, scratch};
 use tbaa_tests::random::{self, Shape, Universe};
 use tbaa_tests::{Rng, setting};
@@ -70,7 +70,7 @@ fn agree(
     let all = module.attached_tags();
     let place = |tag| all.iter().position(|&other| other == tag).unwrap();
     let places: Vec<_> = tags.iter().map(|&tag| place(tag)).collect();
-    let union = Oracle::new(module.graph(), Rules::Union);
+    let union = Oracle::new(module.graph(), AliasRule::Union);
     let mut pairs = 0;
     for (&a, &row) in tags.iter().zip(&places) {
         for (&b, &column) in tags.iter().zip(&places) {
@@ -141,7 +141,7 @@ fn pairs_that_llvm_would_miscompile() {
         let module = tbaa_ir::read(source.as_bytes()).unwrap();
         let tags = module.attached_tags();
         let letters = letters(llvm, "miscompiled", source.as_bytes());
-        let union = Oracle::new(module.graph(), Rules::Union);
+        let union = Oracle::new(module.graph(), AliasRule::Union);
         for (i, &a) in tags.iter().enumerate() {
             for (j, &b) in tags.iter().enumerate().skip(i) {
                 pairs += 1;

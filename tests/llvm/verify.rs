@@ -6,7 +6,7 @@
 use std::fmt::Write;
 
 use tbaa::explain::Clause;
-use tbaa::{Format, Oracle, Rules, TagId};
+use tbaa::{AliasRule, Format, Oracle, TagId};
 use tbaa_check::verify::{Rule, Verifier, verify};
 use tbaa_check::{Code, Level};
 use tbaa_ir::{Instruction, Module, Opcode};
@@ -258,7 +258,7 @@ impl Tally {
         module: &Module,
         cases: &[(Option<&Instruction>, TagId)],
     ) {
-        let found = verify(module, source.as_bytes(), Rules::Llvm);
+        let found = verify(module, source.as_bytes(), AliasRule::Llvm);
         let mut reported: Vec<Rule> = found
             .iter()
             .filter_map(|it| match it.code {
@@ -296,7 +296,7 @@ impl Tally {
 fn tables_agree(seed: usize, source: &str, module: &Module) {
     let graph = module.graph();
     let mut verifier = Verifier::new(graph);
-    let oracle = Oracle::new(graph, Rules::Llvm);
+    let oracle = Oracle::new(graph, AliasRule::Llvm);
     let Some(known) = graph.tags().find(|&tag| verifier.check(tag).is_ok()) else { return };
     for tag in graph.tags().filter(|&tag| tag != known) {
         let accepted = oracle.explain(tag, known).clause != Clause::Malformed;

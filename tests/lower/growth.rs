@@ -7,7 +7,7 @@
 use std::time::{Duration, Instant};
 
 use tbaa::declare::{Declarations, Policy, Record, Target};
-use tbaa::{Graph, Oracle, Rules};
+use tbaa::{AliasRule, Graph, Oracle};
 use tbaa_lower::{Lowering, Options};
 
 use tbaa_tests::setting;
@@ -34,7 +34,7 @@ fn shape(at: usize, knot: bool) -> (Record, Vec<String>) {
 
 /// Adds shapes one by one; the time of each tenth of them, a shape.
 fn grow(shapes: usize, scopes: bool, knot: bool) -> (Vec<Duration>, Lowering) {
-    let mut oracle = Oracle::new(Graph::new(), Rules::Union);
+    let mut oracle = Oracle::new(Graph::new(), AliasRule::Union);
     let mut types = Declarations::new(Target::x86_64()).into_tagged(Policy::Rfc);
     let mut options = Options::new().lineage("growing");
     options.scopes = scopes;

@@ -3,7 +3,7 @@
 
 use tbaa::declare::{DeclId, Declarations, Policy, Record, TaggedTypes, Target};
 use tbaa::raw::RawGraph;
-use tbaa::{Access, Graph, Oracle, Rules, SizedField, TagId};
+use tbaa::{Access, AliasRule, Graph, Oracle, SizedField, TagId};
 use tbaa_lower::emit::Emitter;
 use tbaa_lower::{
     LowerError, Lowering, Options, Saved, Shared, Source, access_paths, tags_of_clang,
@@ -99,15 +99,15 @@ impl Lineage {
                 self.given.push(((*path).clone(), size, source.private));
                 sources.push(source);
             }
-            let oracle = Oracle::new(&self.source, Rules::Union);
+            let oracle = Oracle::new(&self.source, AliasRule::Union);
             self.lowering.lower(&oracle, sources).unwrap();
         }
-        let oracle = Oracle::new(&self.source, Rules::Union);
+        let oracle = Oracle::new(&self.source, AliasRule::Union);
         assert_eq!(self.lowering.check(&oracle), []);
     }
 
     fn stored(&self) -> String {
-        let oracle = Oracle::new(&self.source, Rules::Union);
+        let oracle = Oracle::new(&self.source, AliasRule::Union);
         ron::to_string(&self.lowering.save(&oracle)).unwrap()
     }
 }
@@ -168,7 +168,7 @@ impl Program {
                     }
                     let (theirs, pairs) = tags_of_clang(&types, &mut source, by_name).unwrap();
                     let mut lowering = Lowering::new(Options::new().lineage(name));
-                    let oracle = Oracle::new(&source, Rules::Union);
+                    let oracle = Oracle::new(&source, AliasRule::Union);
                     lowering.fix(&oracle, theirs, pairs).unwrap();
                     drop(oracle);
                     let rfc = types.clone().into_tagged(Policy::Rfc);
@@ -236,7 +236,7 @@ impl Program {
     /// Returns how many there are, how many of the rule's `NoAlias` LLVM keeps, and
     /// how many it would keep if clang had compiled all.
     fn check(&self, llvm: &Llvm, seed: u64) -> [usize; 4] {
-        let oracle = Oracle::new(&self.source, Rules::Union);
+        let oracle = Oracle::new(&self.source, AliasRule::Union);
         let both = self.uses.iter().flat_map(|one| [one.tag, one.clang]);
         let mut tags: Vec<TagId> = both.flatten().collect();
         tags.sort_unstable();
@@ -323,7 +323,7 @@ fn members_that_overlap() {
         let both = b.struct_type("O", &[(x, 0), (y, 0)]).unwrap();
         let base = if whole { both } else { x };
         let tags = [int, base].map(|base| b.struct_tag(base, int, 0, false).unwrap());
-        let oracle = Oracle::new(&source, Rules::Union);
+        let oracle = Oracle::new(&source, AliasRule::Union);
         let mut lowering = Lowering::new(Options::new());
         lowering.fix(&oracle, theirs, ours.into_iter().zip(tags)).unwrap();
         lowering.lower(&oracle, ours).unwrap();
@@ -331,7 +331,7 @@ fn members_that_overlap() {
         linked.sink_mut().mark_tag(node)
     };
     let (whole, part) = (tag_of(true), tag_of(false));
-    let llvm = Oracle::new(linked.sink(), Rules::Llvm);
+    let llvm = Oracle::new(linked.sink(), AliasRule::Llvm);
     assert!(llvm.may_alias(whole, part), "one is inside the other");
 }
 
@@ -344,7 +344,7 @@ fn private_memory_stays_private() {
     let (theirs, pairs) = tags_of_clang(&types, &mut source, |_| false).unwrap();
     let mut rfc = types.into_tagged(Policy::Rfc);
     let (x, y) = (rfc.tag(&mut source, "P.x").unwrap(), rfc.tag(&mut source, "P.y").unwrap());
-    let oracle = Oracle::new(&source, Rules::Union);
+    let oracle = Oracle::new(&source, AliasRule::Union);
     let mut lowering = Lowering::new(Options::new().lineage("one"));
     lowering.fix(&oracle, theirs, pairs).unwrap();
     lowering.lower(&oracle, [Source::from(x).private(), y.into()]).unwrap();

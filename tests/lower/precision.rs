@@ -6,7 +6,7 @@ use std::process::Command;
 
 use tbaa::declare::{Declarations, Policy, Target};
 use tbaa::spec::Spec;
-use tbaa::{Graph, Oracle, Rules, TagId};
+use tbaa::{AliasRule, Graph, Oracle, TagId};
 use tbaa_ir::clang::ClangRecords;
 use tbaa_lower::{Lowering, Options, Source, access_paths, tags_of_clang};
 
@@ -67,9 +67,9 @@ fn measure(name: &str, types: &Declarations) -> Row {
     let fixed = tags_of_clang(types, &mut source, |_| true).unwrap();
     // The records are private; a pointer may lead into them, or to the others' memory.
     let scalars = tags_of_clang(types, &mut source, |_| false).unwrap();
-    let oracle = Oracle::new(&source, Rules::Union);
+    let oracle = Oracle::new(&source, AliasRule::Union);
 
-    let llvm = Oracle::new(&clang_graph, Rules::Llvm);
+    let llvm = Oracle::new(&clang_graph, AliasRule::Llvm);
     let matrix = oracle.matrix(&tags);
     let mut row = Row { accesses: tags.len(), ..Row::default() };
     for i in 0..tags.len() {

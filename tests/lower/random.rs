@@ -1,7 +1,7 @@
 //! Random programs, lowered in each way and checked pair by pair.
 
 use tbaa::declare::{Declarations, Policy, Record, Target};
-use tbaa::{Access, Format, Graph, Oracle, Rules, TagId};
+use tbaa::{Access, AliasRule, Format, Graph, Oracle, TagId};
 use tbaa_lower::{Lowering, Options, Saved, Source, access_paths, tags_of_clang};
 
 use tbaa_tests::lowered::{Counts, check};
@@ -26,7 +26,7 @@ impl Way {
 /// A random program and its lowering.
 pub(crate) struct Program {
     pub(crate) source: Graph,
-    pub(crate) rules: Rules,
+    pub(crate) rules: AliasRule,
     pub(crate) lowering: Lowering,
     /// What clang's code accesses, with clang's tags; the first is `char`.
     theirs: Vec<(Access, Option<TagId>)>,
@@ -53,7 +53,12 @@ impl Program {
             universe::grow(&mut rng, &mut u, taste);
         }
         let (source, tags) = u.graph();
-        let rules = *rng.pick(&[Rules::Union, Rules::Union, Rules::UnionStrict, Rules::Llvm]);
+        let rules = *rng.pick(&[
+            AliasRule::Union,
+            AliasRule::Union,
+            AliasRule::UnionStrict,
+            AliasRule::Llvm,
+        ]);
         let format = *rng.pick(&[Format::Old, Format::New]);
         let depth = *rng.pick(&[64, 64, 3, 1]);
         let mut options = Options::new().format(format).depth(depth);
@@ -90,7 +95,7 @@ impl Program {
             }
         }
         let mut lowering = Lowering::new(Options::new().lineage("open").scopes());
-        let oracle = Oracle::new(&source, Rules::Union);
+        let oracle = Oracle::new(&source, AliasRule::Union);
         lowering.fix(&oracle, theirs, pairs.iter().copied()).unwrap();
         lower(&mut lowering, &oracle, &sources, grown.then_some(&mut rng));
         drop(oracle);
@@ -98,7 +103,7 @@ impl Program {
         let tags: Vec<TagId> = lowering.graph().tags().collect();
         let theirs = pairs.iter().map(|&(from, tag)| (from.into(), Some(tags[tag.index()])));
         let theirs = theirs.collect();
-        Program { source, rules: Rules::Union, lowering, theirs, private }
+        Program { source, rules: AliasRule::Union, lowering, theirs, private }
     }
 
     /// Our accesses with their tags, then clang's; and how many are ours.
@@ -233,7 +238,7 @@ fn run(way: Way, grown: bool) {
         let source = Oracle::new(&program.source, program.rules);
         let what = format!("{way:?}, seed {seed}");
         counts += check(&what, &source, &program.lowering);
-        let llvm = Oracle::new(program.lowering.graph(), Rules::Llvm);
+        let llvm = Oracle::new(program.lowering.graph(), AliasRule::Llvm);
         let (all, ours) = program.accesses();
         for &(a, tag_a) in &all[..ours] {
             for (j, &(b, tag_b)) in all.iter().enumerate().skip(ours) {
@@ -279,7 +284,7 @@ fn storing_changes_nothing() {
         let ours: Vec<TagId> =
             paths.iter().filter_map(|path| rfc.tag(&mut source, path).ok()).collect();
         let (now, later) = ours.split_at(ours.len() / 2);
-        let oracle = Oracle::new(source, Rules::Union);
+        let oracle = Oracle::new(source, AliasRule::Union);
         let mut lowering = Lowering::new(Options::new().lineage("stored").scopes());
         if seed % 2 == 0 {
             lowering.fix(&oracle, theirs, pairs).unwrap();
@@ -292,7 +297,7 @@ fn storing_changes_nothing() {
         let (mut loaded, source) = Lowering::load(saved).unwrap();
         assert_eq!(&source, oracle.graph());
         let tags: Vec<TagId> = source.tags().collect();
-        let again = Oracle::new(&source, Rules::Union);
+        let again = Oracle::new(&source, AliasRule::Union);
         let later: Vec<TagId> = later.iter().map(|tag| tags[tag.index()]).collect();
         loaded.lower(&again, &later).unwrap();
         let text_of = |graph: &Graph, tag: Option<TagId>| {

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use tbaa::declare::{Declarations, Policy, Record, Target};
 use tbaa::spec::Spec;
-use tbaa::{Graph, Oracle, Rules, TagId};
+use tbaa::{AliasRule, Graph, Oracle, TagId};
 use tbaa_lower::{Lowering, Options};
 
 use tbaa_tests::setting;
@@ -22,7 +22,7 @@ fn tags(text: &str) -> (tbaa::Graph, Vec<TagId>) {
 #[test]
 fn ravi() {
     let (graph, tags) = tags(include_str!("../../specs/ravi-declared.ron"));
-    let oracle = Oracle::new(&graph, Rules::Union);
+    let oracle = Oracle::new(&graph, AliasRule::Union);
     let mut lowering = Lowering::new(Options::new());
     lowering.lower(&oracle, &tags).unwrap();
     assert_eq!(lowering.check(&oracle), []);
@@ -55,7 +55,7 @@ fn many() {
     paths.extend(["*int", "*double", "*void *", "*char", "*int *"].map(str::to_owned));
     let (mut graph, mut types) = (Graph::new(), types.into_tagged(Policy::Rfc));
     let tags: Vec<TagId> = paths.iter().map(|path| types.tag(&mut graph, path).unwrap()).collect();
-    let oracle = Oracle::new(&graph, Rules::Union);
+    let oracle = Oracle::new(&graph, AliasRule::Union);
     let mut lowering = Lowering::new(Options::new().lineage("many"));
     let (batch, later) = tags.split_at(tags.len() - 20);
     let start = Instant::now();

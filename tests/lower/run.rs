@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tbaa::declare::{Declarations, Policy, Record, Target};
-use tbaa::{Graph, Oracle, Rules, TagId};
+use tbaa::{AliasRule, Graph, Oracle, TagId};
 use tbaa_lower::{Lowering, Options, Saved, tags_of_clang};
 
 use tbaa_tests::llvm::{Llvm, scratch};
@@ -69,7 +69,7 @@ fn a_pun_that_llvm_would_miscompile() {
     let (_, printed) = optimise_and_run("pun-rfc", &[rfc]);
     assert_eq!(printed, "3f800000 8 15\n", "LLVM takes the pun for two memories");
 
-    let oracle = Oracle::new(&graph, Rules::Union);
+    let oracle = Oracle::new(&graph, AliasRule::Union);
     let mut lowering = Lowering::new(Options::new());
     lowering.lower(&oracle, tags.map(|tag| tag.1)).unwrap();
     let lowered = with_tags(PUN, lowering.graph(), |path| lowering.tag(source(path)));
@@ -95,7 +95,7 @@ fn linked_modules() {
     let (mut declared, mut graph) = types();
     let mut tag = |path| declared.tag(&mut graph, path).unwrap();
     let (f, int, count) = (tag("U.f"), tag("*int"), tag("T.count"));
-    let oracle = Oracle::new(graph, Rules::Union);
+    let oracle = Oracle::new(graph, AliasRule::Union);
     let lowering = |options: Options, tags: &[TagId]| {
         let mut lowering = Lowering::new(options);
         lowering.lower(&oracle, tags).unwrap();
@@ -120,7 +120,7 @@ fn linked_modules() {
     let stored = ron::to_string(&here.save(&oracle)).unwrap();
     let saved: Saved<'static> = ron::from_str(&stored).unwrap();
     let (mut there, source) = Lowering::load(saved).unwrap();
-    let later = Oracle::new(source, Rules::Union);
+    let later = Oracle::new(source, AliasRule::Union);
     let int = later.graph().tags().nth(int.index()).unwrap();
     there.lower(&later, [int]).unwrap();
     let modules = [module(HERE, &here, &by), module(THERE, &there, &[("*int", int)])];
@@ -132,7 +132,7 @@ fn linked_modules() {
     let grow = |name: &str, index: usize| {
         let saved: Saved<'static> = ron::from_str(&stored).unwrap();
         let (mut fork, source) = Lowering::load(saved.fork(name)).unwrap();
-        let oracle = Oracle::new(source, Rules::Union);
+        let oracle = Oracle::new(source, AliasRule::Union);
         let tags: Vec<TagId> = oracle.graph().tags().collect();
         fork.lower(&oracle, [tags[index]]).unwrap();
         (fork, tags)
@@ -171,7 +171,7 @@ fn two_open_lineages() {
         let (theirs, pairs) = tags_of_clang(&types, &mut graph, |_| true).unwrap();
         let tag = types.clone().into_tagged(Policy::Rfc).tag(&mut graph, path).unwrap();
         let mut lowering = Lowering::new(Options::new().lineage(lineage));
-        let oracle = Oracle::new(graph, Rules::Union);
+        let oracle = Oracle::new(graph, AliasRule::Union);
         lowering.fix(&oracle, theirs, pairs).unwrap();
         (lowering, oracle, tag)
     };
@@ -186,7 +186,7 @@ fn two_open_lineages() {
         let saved: Saved<'static> = ron::from_str(&stored).unwrap();
         let (mut fork, source) = Lowering::load(saved.fork(lineage)).unwrap();
         let tag = source.tag_at(tag.index()).unwrap();
-        fork.lower(&Oracle::new(source, Rules::Union), [tag]).unwrap();
+        fork.lower(&Oracle::new(source, AliasRule::Union), [tag]).unwrap();
         (fork, tag)
     };
     for (name, [here, there]) in

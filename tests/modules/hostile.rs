@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use tbaa::{Oracle, Rules, TagId};
+use tbaa::{AliasRule, Oracle, TagId};
 use tbaa_check::link::{Linked, Summary};
 use tbaa_check::lint::{self, lint, lint_graph};
 use tbaa_check::verify::{Rule, verify, verify_graph};
@@ -74,7 +74,7 @@ fn paths_are_followed_only_so_far() {
         let mut source = Vec::new();
         write(items, &mut source).unwrap();
         let module = tbaa_ir::read(&source[..]).unwrap();
-        let found = verify(&module, &source, Rules::Union);
+        let found = verify(&module, &source, AliasRule::Union);
         let expected = ends_early.then_some(LeftOut { code, count: 0, at_least: true });
         assert!(found.is_empty() && found.left_out().eq(expected), "{items}");
     }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use tbaa::declare::{Declarations, Policy, Target};
 use tbaa::types::{Context, DataLayout, Encoding, Equality, MergedTypes, TypeClasses};
-use tbaa::{Oracle, Rules};
+use tbaa::{AliasRule, Oracle};
 use tbaa_check::link::{Linked, Summary};
 use tbaa_check::lint::{Options, lint};
 use tbaa_check::verify::verify;
@@ -63,7 +63,7 @@ fn deep_graphs() {
         assert!(tbaa_ir::read(written.as_bytes()).is_ok());
         let (summary, _) = Summary::of("a", graph);
         let linked = Linked::from_summary(Summary::link(&[&summary, &summary]).0).unwrap();
-        let _ = linked.oracle(Rules::Union);
+        let _ = linked.oracle(AliasRule::Union);
     });
 }
 

@@ -3,7 +3,7 @@
 //! By default one of 1,499 or 499 graphs is compared, from `TBAA_SMALL_FROM` on. All of them:
 //! `TBAA_SMALL=1 cargo test --release -p tbaa-tests --test oracle small -- --nocapture`.
 
-use tbaa::{AliasResult, Oracle, Rules};
+use tbaa::{AliasResult, AliasRule, Oracle};
 use tbaa_tests::naive::Naive;
 use tbaa_tests::small::{field_lists, graphs, orders, share, universe};
 use tbaa_tests::universe::Universe;
@@ -12,7 +12,8 @@ use tbaa_tests::universe::Universe;
 fn compare(u: &Universe) -> (u64, u64) {
     let naive = Naive::new(u);
     let (graph, tags) = u.graph();
-    let oracles = [Rules::Union, Rules::UnionStrict].map(|rules| Oracle::new(&graph, rules));
+    let oracles =
+        [AliasRule::Union, AliasRule::UnionStrict].map(|rules| Oracle::new(&graph, rules));
     let good: Vec<_> = (0..tags.len()).filter(|&at| oracles[0].is_well_formed(tags[at])).collect();
     for (at, tag) in u.tags.iter().enumerate() {
         let denotes = naive.denotes(tag);
@@ -33,7 +34,7 @@ fn compare(u: &Universe) -> (u64, u64) {
                     ours,
                     may,
                     "{}: {} and {}\n{}",
-                    oracle.rules(),
+                    oracle.rule(),
                     u.show_tag(&u.tags[a]),
                     u.show_tag(&u.tags[b]),
                     tbaa_ir::write(&graph)

@@ -1,7 +1,7 @@
 //! What explanations say.
 
 use pretty_assertions::assert_eq;
-use tbaa::{Graph, Oracle, Rules, SizedField};
+use tbaa::{AliasRule, Graph, Oracle, SizedField};
 
 /// Bytes are one, several, or without end; a field is an array where it holds more than
 /// one object, or has no end.
@@ -17,7 +17,7 @@ fn paths_name_arrays_and_bytes() {
     let s = b.sized_type(root, 16, "S", &fields).unwrap();
     let tags = [(char, 0, 1), (int, 4, 4), (int, 8, 4), (int, 16, 4)]
         .map(|(ty, offset, size)| b.access_tag(s, ty, offset, size, false).unwrap());
-    let oracle = Oracle::new(&graph, Rules::Union);
+    let oracle = Oracle::new(&graph, AliasRule::Union);
     let paths = [0, 1, 2, 3].map(|at: usize| {
         let why = oracle.explain(tags[(at + 1) % 4], tags[at]);
         why.comparison.unwrap().b.to_string()
@@ -46,7 +46,7 @@ fn a_division_tells_elements_apart() {
     let size = 8_000_000_000;
     let u = b.sized_type(root, size, "U", &[field(xy, 0, size), field(pq, 0, size)]).unwrap();
     let [y, p] = [4, 0].map(|at| b.access_tag(u, float, at, 4, false).unwrap());
-    for rules in [Rules::Union, Rules::UnionStrict] {
+    for rules in [AliasRule::Union, AliasRule::UnionStrict] {
         let why = Oracle::new(&graph, rules).explain(y, p).to_string();
         assert!(why.ends_with("\n  distances are 4 modulo 8, the bytes need -3..3"), "{why}");
     }

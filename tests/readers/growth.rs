@@ -2,8 +2,8 @@
 
 use tbaa::raw::RawGraph;
 use tbaa::{
-    Access, AccessKind, Format, Graph, Int, NodeId, Operand, Oracle, Publisher, Rules, SizedField,
-    TagId,
+    Access, AccessKind, AliasRule, Format, Graph, Int, NodeId, Operand, Oracle, Publisher,
+    SizedField, TagId,
 };
 
 use crate::soak::{self, Plan, QUESTIONS};
@@ -116,7 +116,7 @@ fn a_replica_answers_as_the_oracle_did() {
 /// added.
 #[test]
 fn a_replica_has_all_nodes_and_marks() {
-    let mut oracle = Oracle::new(Graph::new(), Rules::Union);
+    let mut oracle = Oracle::new(Graph::new(), AliasRule::Union);
     let mut publisher = Publisher::new(&oracle);
     let rng = &mut Rng(7);
     let mut nodes: Vec<NodeId> = Vec::new();
@@ -185,7 +185,7 @@ fn a_replica_has_all_nodes_and_marks() {
 
 #[test]
 fn what_is_kept_is_bounded_by_readers() {
-    let mut oracle = Oracle::new(Graph::new(), Rules::Llvm);
+    let mut oracle = Oracle::new(Graph::new(), AliasRule::Llvm);
     let mut publisher = Publisher::new(&oracle);
     let mut readers: Vec<_> = (0..3).map(|_| publisher.reader()).collect();
     for step in 0..60 {
@@ -223,7 +223,7 @@ fn what_is_kept_is_bounded_by_readers() {
 /// Another graph in the place of the first, and another oracle.
 #[test]
 fn another_oracle_takes_the_place() {
-    let mut oracle = Oracle::new(Graph::new(), Rules::Union);
+    let mut oracle = Oracle::new(Graph::new(), AliasRule::Union);
     let old = oracle.update(|graph| add(graph, "A", None));
     let mut publisher = Publisher::new(&oracle);
     let mut reader = publisher.reader();
@@ -236,10 +236,10 @@ fn another_oracle_takes_the_place() {
     assert!(!reader.may_alias(old[0], old[2]), "it may still be asked");
     assert!(!reader.may_alias(new[0], new[2]), "an id of another graph makes it catch up");
     assert!(reader.may_alias(old[0], old[2]), "now these are unknown");
-    let strict = Oracle::new(oracle.graph(), Rules::Llvm);
+    let strict = Oracle::new(oracle.graph(), AliasRule::Llvm);
     publisher.publish(&strict);
     assert!(reader.catch_up());
-    assert_eq!(reader.oracle().rules(), Rules::Llvm);
+    assert_eq!(reader.oracle().rule(), AliasRule::Llvm);
 }
 
 /// A short run of what `cargo run --release -p tbaa-bench --bin soak` does for

@@ -8,7 +8,7 @@ use tbaa_tests::Rng;
 use tbaa_tests::engines::answers;
 
 use tbaa::spec::{Built, Spec, TypeDecl, write};
-use tbaa::{Oracle, Rules, TagId};
+use tbaa::{AliasRule, Oracle, TagId};
 
 /// Every spec: the path from the repository's root, and the text.
 fn specs() -> Vec<(String, String)> {
@@ -208,9 +208,9 @@ fn the_llvm_that_confirmed_an_answer_is_known() {
     let confirmed: HashMap<_, _> =
         built.expectations().map(|e| ((e.a_name, e.b_name, e.rule), e.confirmed)).collect();
     let of = |a, b, rule| confirmed[&(a, b, rule)];
-    assert_eq!(of("p->first", "p->second", Rules::Llvm), Some("LLVM 22.1.8"));
-    assert_eq!(of("p->first", "p->second", Rules::Union), None);
-    assert_eq!(of("l->head", "l->data[i]", Rules::Llvm), Some("LLVM 21"));
+    assert_eq!(of("p->first", "p->second", AliasRule::Llvm), Some("LLVM 22.1.8"));
+    assert_eq!(of("p->first", "p->second", AliasRule::Union), None);
+    assert_eq!(of("l->head", "l->data[i]", AliasRule::Llvm), Some("LLVM 21"));
 }
 
 /// The example of the documentation, a block of RON in it.

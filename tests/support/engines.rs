@@ -4,9 +4,12 @@ use super::naive::Naive;
 use super::universe::{self, Field, Type, Universe};
 use tbaa::explain::{AccessPath, ByteRange, Clause, Explanation};
 use tbaa::raw::{Draft, DraftOperand, RawGraph};
-use tbaa::{Access, AliasResult, Format, Graph, NodeId, Operand, Oracle, Rules, TagId, TypeKind};
+use tbaa::{
+    Access, AliasResult, AliasRule, Format, Graph, NodeId, Operand, Oracle, Publisher, TagId,
+    TypeKind,
+};
 
-pub const RULES: [Rules; 3] = [Rules::Llvm, Rules::Union, Rules::UnionStrict];
+pub const RULES: [AliasRule; 3] = [AliasRule::Llvm, AliasRule::Union, AliasRule::UnionStrict];
 
 /// Sizes that accesses are given besides their tag's own.
 const SIZES: [u64; 7] = [0, 1, 3, 4, 8, 16, u64::MAX];
@@ -96,7 +99,7 @@ pub fn every_engine(graph: &Graph, tags: &[TagId]) -> Result<Compared, String> {
                 }
                 // Feature `self-check` compares it with the definition.
                 let generic = oracle.most_generic(a, b);
-                if i == j && rules == Rules::Llvm && generic != graph.tag(a).ok() {
+                if i == j && rules == AliasRule::Llvm && generic != graph.tag(a).ok() {
                     return differs("the most generic tag", i, j);
                 }
                 let expected = naive.as_ref().and_then(|(naive, tags)| {
@@ -105,15 +108,15 @@ pub fn every_engine(graph: &Graph, tags: &[TagId]) -> Result<Compared, String> {
                     let asked = [(None, None), (sized.size, None), (sized.size, other.size)];
                     let said = asked.map(|(x, y)| naive.alias_sized((of_a, x), (of_b, y)));
                     match rules {
-                        Rules::Union => Some(said.map(|answer| answer.union || a == b)),
-                        Rules::UnionStrict => Some(said.map(|answer| answer.strict || a == b)),
+                        AliasRule::Union => Some(said.map(|answer| answer.union || a == b)),
+                        AliasRule::UnionStrict => Some(said.map(|answer| answer.strict || a == b)),
                         _ => None,
                     }
                 });
                 if expected.is_some_and(|expected| expected != [may, with_size, both_sized]) {
                     return differs("the naive definition", i, j);
                 }
-                if rules == Rules::Union
+                if rules == AliasRule::Union
                     && expected.is_some()
                     && !is_explained(&oracle.explain(a, b))
                 {
@@ -153,13 +156,21 @@ pub fn every_engine(graph: &Graph, tags: &[TagId]) -> Result<Compared, String> {
                 }
             }
         }
-        if let Some((oracle, ids)) = grown(graph, rules) {
+        if let Some((grown, ids)) = grown(graph, rules) {
+            let replica = Publisher::new(&grown).reader();
             for (i, row) in rows.iter().enumerate() {
                 for (j, &may) in row.iter().enumerate() {
                     let [a, b] = [i, j].map(|at| ids[graph.tag_node(tags[at]).index()]);
-                    let [a, b] = [a, b].map(|node| oracle.graph().tag_of(node).unwrap());
-                    if oracle.may_alias(a, b) != may {
-                        return differs("a graph grown in batches", i, j);
+                    let [a, b] = [a, b].map(|node| grown.graph().tag_of(node).unwrap());
+                    let size = SIZES[(3 * i + j) % SIZES.len()];
+                    let sized = |tag: TagId| Access::from(tag).with_size(size);
+                    let own = oracle.may_alias(sized(tags[i]), tags[j]);
+                    for (engine, other) in
+                        [("a graph grown in batches", &grown), ("a replica", replica.oracle())]
+                    {
+                        if other.may_alias(a, b) != may || other.may_alias(sized(a), b) != own {
+                            return differs(engine, i, j);
+                        }
                     }
                     compared.grown += 1;
                 }
@@ -171,7 +182,7 @@ pub fn every_engine(graph: &Graph, tags: &[TagId]) -> Result<Compared, String> {
 
 /// The same graph, added a few nodes at a time, each batch asked about before
 /// the next; and each node's id. `None` where types form cycles.
-pub fn grown(graph: &Graph, rules: Rules) -> Option<(Oracle<Graph>, Vec<NodeId>)> {
+pub fn grown(graph: &Graph, rules: AliasRule) -> Option<(Oracle<Graph>, Vec<NodeId>)> {
     let ahead = |node: NodeId| {
         graph.operands(node).filter_map(Operand::node).any(|other| other.index() > node.index())
     };

@@ -9,7 +9,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use tbaa::declare::{Declarations, Policy};
 use tbaa::spec::Spec;
 use tbaa::types::{Context, DataLayout, Encoding, Equality, MergedTypes, TypeClasses};
-use tbaa::{Format, Graph, Operand, Oracle, Rules, SizedField, TagId, TypeId};
+use tbaa::{AliasRule, Format, Graph, Operand, Oracle, SizedField, TagId, TypeId};
 use tbaa_check::Level;
 use tbaa_check::link::{Linked, Summary};
 use tbaa_check::lint::{Lint, lint, lint_graph};
@@ -75,7 +75,7 @@ pub fn text(data: &[u8]) {
         options.set(lint, Some(Level::Warning))
     });
     let mut found = lint(&module, data, &all).into_vec();
-    for rules in [Rules::Llvm, Rules::Union] {
+    for rules in [AliasRule::Llvm, AliasRule::Union] {
         found.extend(verify(&module, data, rules));
     }
     let spans = found.iter().flat_map(|it| it.primary.iter().chain(&it.secondary));
@@ -93,7 +93,8 @@ pub fn text(data: &[u8]) {
     let (before, after) = (graph.tag_count(), again.tag_count());
     let fits = after == before || after < before && graph.nodes().any(is_raw);
     assert!(fits, "{}\n=>\n{written}", String::from_utf8_lossy(data));
-    let _ = (lint_graph(graph, &all), verify_graph(graph, Rules::Llvm), tbaa_ir::write_mlir(graph));
+    let _ =
+        (lint_graph(graph, &all), verify_graph(graph, AliasRule::Llvm), tbaa_ir::write_mlir(graph));
     link(graph);
 }
 
@@ -119,7 +120,7 @@ pub fn module(data: &[u8]) {
         }
     }
     let tags: Vec<TagId> = module.graph().tags().take(TAGS).collect();
-    let source = Oracle::new(module.graph(), Rules::Union);
+    let source = Oracle::new(module.graph(), AliasRule::Union);
     let mut lowering = Lowering::new(Options::new());
     if lowering.lower(&source, &tags).is_ok() {
         assert!(lowering.check(&source).is_empty());
@@ -138,7 +139,7 @@ fn link(graph: &Graph) {
     let (twice, _) = Summary::link(&[&summary, &summary]);
     assert_eq!(twice, summary);
     let linked = Linked::from_summary(summary).expect("as large as what there was");
-    let oracle = linked.oracle(Rules::Union);
+    let oracle = linked.oracle(AliasRule::Union);
     let tags: Vec<TagId> = linked.graph().tags().take(TAGS).collect();
     tags.iter().for_each(|&a| tags.iter().for_each(|&b| _ = oracle.alias(a, b)));
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Borrow;
 
-use tbaa::{Access, Graph, Oracle, Rules};
+use tbaa::{Access, AliasRule, Graph, Oracle};
 use tbaa_lower::Lowering;
 
 /// Numbers of pairs of sources.
@@ -32,7 +32,7 @@ fn apart_by_scopes(lowering: &Lowering, a: Access, b: Access) -> bool {
 /// Checks that LLVM answers `MayAlias` by tags and by scopes on each pair of sources on
 /// which the rule does, and that the lowering says what is lost, and why.
 pub fn check<G: Borrow<Graph>>(what: &str, source: &Oracle<G>, lowering: &Lowering) -> Counts {
-    let llvm = Oracle::new(lowering.graph(), Rules::Llvm);
+    let llvm = Oracle::new(lowering.graph(), AliasRule::Llvm);
     let accesses: Vec<Access> = lowering.sources().collect();
     let mut counts = Counts::default();
     let mut lost_pairs = lowering.lost_pairs(source);

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Acquire, Ordering::Release};
 use std::thread;
 use std::time::Duration;
 
-use tbaa::{BuildError, Format, Graph, Oracle, Publisher, Reader, Rules, SizedField};
+use tbaa::{AliasRule, BuildError, Format, Graph, Oracle, Publisher, Reader, SizedField};
 use tbaa::{TagId, TypeId, TypeKind};
 
 use crate::Rng;
@@ -21,7 +21,7 @@ const TAGS: usize = 5;
 const AHEAD: usize = 32;
 
 pub struct Plan {
-    pub rules: Rules,
+    pub rules: AliasRule,
     pub format: Format,
     /// Structs to add.
     pub structs: usize,
@@ -133,7 +133,7 @@ fn compare(end: &Oracle<&Graph>, answers: &[Option<Answer>], own: bool, report: 
         };
         let [x, y] = [a, b / 2].map(|at| end.graph().tag_at(at as usize).unwrap());
         let may = b % 2 == 1;
-        assert_eq!(may, end.may_alias(x, y), "{:?} {x:?} {y:?}, by the oracle: {own}", end.rules());
+        assert_eq!(may, end.may_alias(x, y), "{:?} {x:?} {y:?}, by the oracle: {own}", end.rule());
         report.apart += usize::from(!may);
     }
 }

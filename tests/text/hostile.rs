@@ -2,7 +2,7 @@
 //! nothing is made of half a text without saying so.
 
 use tbaa::wellformed::Verifier;
-use tbaa::{Oracle, Rules};
+use tbaa::{AliasRule, Oracle};
 use tbaa_ir::{Keep, Module, TextErrorKind};
 use tbaa_tests::{Rng, damage};
 
@@ -64,7 +64,7 @@ fn use_all(text: &[u8]) -> Result<Module, TextErrorKind> {
         for rules in tbaa_tests::engines::RULES {
             let oracle = Oracle::new(graph, rules);
             for a in graph.tags() {
-                if rules == Rules::Llvm && verifier.check(a).is_err() {
+                if rules == AliasRule::Llvm && verifier.check(a).is_err() {
                     assert!(graph.tags().all(|b| oracle.may_alias(a, b)), "rejected, yet answers");
                 }
                 for b in graph.tags() {

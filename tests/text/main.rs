@@ -10,7 +10,7 @@ mod rewrite;
 mod slow;
 mod spans;
 
-use tbaa::{Oracle, Rules, TagId};
+use tbaa::{AliasRule, Oracle, TagId};
 use tbaa_ir::Module;
 use tbaa_tests::Rng;
 
@@ -21,7 +21,7 @@ fn read(text: &str) -> Module {
 /// The grid of a module's attached tags, as `aa grid` prints it.
 fn grid(module: &Module) -> Vec<String> {
     let tags = module.attached_tags();
-    let oracle = Oracle::new(module.graph(), Rules::Llvm);
+    let oracle = Oracle::new(module.graph(), AliasRule::Llvm);
     let letter = |a: TagId, b: TagId| if oracle.may_alias(a, b) { 'M' } else { 'N' };
     tags.iter().map(|&a| tags.iter().map(|&b| letter(a, b)).collect()).collect()
 }

@@ -6,7 +6,7 @@
 #[path = "../heap.rs"]
 #[allow(dead_code)]
 mod heap;
-use tbaa::{Format, Rules};
+use tbaa::{AliasRule, Format};
 use tbaa_tests::soak::{self, Plan, QUESTIONS};
 
 fn main() {
@@ -16,7 +16,7 @@ fn main() {
         Some(number) => number.expect("usage: soak [QUESTIONS [READERS]]"),
     };
     let (questions, readers) = (number(30_000_000), number(3));
-    for rules in [Rules::Llvm, Rules::Union, Rules::UnionStrict] {
+    for rules in [AliasRule::Llvm, AliasRule::Union, AliasRule::UnionStrict] {
         for format in [Format::Old, Format::New] {
             let structs = (questions / 6 / QUESTIONS / (readers + 1)).max(10);
             let plan = Plan { rules, format, structs, readers, seed: 1, held: heap::held };

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tbaa::{Format, Rules};
+use tbaa::{AliasRule, Format};
 
 use super::Run;
 use super::programs::name_of;
@@ -129,7 +129,7 @@ pub(super) fn adversaries(run: &mut Run<'_>) -> Result<(), String> {
     let (mut built, mut held, mut asked) = (Vec::new(), Vec::new(), Vec::new());
     for adversary in Adversary::ALL {
         for format in [Format::Old, Format::New] {
-            for rules in [Rules::Llvm, Rules::Union] {
+            for rules in [AliasRule::Llvm, AliasRule::Union] {
                 let mut before: Option<Cost> = None;
                 for n in sizes {
                     if before.is_some_and(|cost| cost.build_ms() > PATIENCE_MS) {

@@ -1,7 +1,7 @@
 //! Lowering: whole programs, many classes, newcomers.
 
 use tbaa::declare::{Declarations, Policy, Record, Target};
-use tbaa::{Format, Graph, Oracle, Rules, TagId};
+use tbaa::{AliasRule, Format, Graph, Oracle, TagId};
 use tbaa_lower::{Lowering, Options};
 
 use super::Run;
@@ -92,7 +92,7 @@ pub(super) fn measure(run: &mut Run<'_>) -> Result<(), String> {
 
 /// The median of some runs.
 fn lower(graph: &Graph, tags: &[TagId], runs: usize) -> Result<Cost, String> {
-    let oracle = Oracle::new(graph, Rules::Union);
+    let oracle = Oracle::new(graph, AliasRule::Union);
     let classes = oracle.classes(tags).len();
     let failed = |error: tbaa_lower::LowerError| error.to_string();
     let (mut firsts, mut peaks, mut loss) = (Vec::new(), Vec::new(), None);

@@ -1,6 +1,6 @@
 //! The union rules against their definition, evaluated by listing paths.
 
-use tbaa::{Oracle, Rules};
+use tbaa::{AliasRule, Oracle};
 
 use super::Run;
 use super::programs::name_of;
@@ -25,7 +25,7 @@ pub(super) fn measure(run: &mut Run<'_>) -> Result<(), String> {
         let graphs: Vec<_> = universes.iter().map(Universe::graph).collect();
         let naive: Vec<_> = universes.iter().map(Naive::new).collect();
         let ours: Vec<_> =
-            graphs.iter().map(|(graph, _)| Oracle::new(graph, Rules::Union)).collect();
+            graphs.iter().map(|(graph, _)| Oracle::new(graph, AliasRule::Union)).collect();
 
         let fast = || {
             let mut may = 0;

@@ -1,6 +1,6 @@
 //! Real programs: queries, all pairs, reading and writing.
 
-use tbaa::{Format, Oracle, Rules};
+use tbaa::{AliasRule, Format, Oracle};
 
 use super::Run;
 use crate::heap::growth;
@@ -54,7 +54,7 @@ fn one(run: &mut Run<'_>, program: &Program, format: Format) -> Result<Measured,
     let attached = module.attached_tags();
     let whole = !attached.is_empty();
     let tags = if whole { attached } else { graph.tags().collect() };
-    let (bytes, oracle) = growth(|| Oracle::new(graph, Rules::Llvm));
+    let (bytes, oracle) = growth(|| Oracle::new(graph, AliasRule::Llvm));
     drop(oracle);
     let llvm = run.llvm.and_then(|llvm| llvm.parse(&text));
     let mut subject = Subject::new(graph, tags, llvm);

@@ -42,7 +42,7 @@ pub struct Options {
 
 /// A snapshot that was handed out.
 pub(crate) struct Kept {
-    pub(crate) rules: tbaa::Rules,
+    pub(crate) rules: tbaa::AliasRule,
     pub(crate) oracle: Arc<Oracle>,
 }
 
@@ -71,7 +71,7 @@ impl Drop for Context {
 }
 
 impl Context {
-    fn new(mut built: Built, rule: tbaa::Rules) -> Box<Context> {
+    fn new(mut built: Built, rule: tbaa::AliasRule) -> Box<Context> {
         let graph = std::mem::take(built.graph_mut());
         let oracle = Oracle { inner: tbaa::Oracle::new(graph, rule), shared: false };
         let live = NonNull::from(Box::leak(Box::new(oracle)));
@@ -192,7 +192,7 @@ pub extern "C" fn tbaa_context_new(
         let name = "context".to_owned();
         let spec = Spec { name, declare: Some(declare), ..Spec::default() };
         let built = spec.build().map_err(|error| Error::argument(error.message()))?;
-        Ok(Context::new(built, rules(rule, tbaa::Rules::Llvm)?))
+        Ok(Context::new(built, rules(rule, tbaa::AliasRule::Llvm)?))
     })
 }
 

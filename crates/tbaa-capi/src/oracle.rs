@@ -1,7 +1,7 @@
 //! Queries. What they take does not change, so threads may ask at once and none
 //! waits for another.
 
-use tbaa::{Access, Graph, Rules};
+use tbaa::{Access, AliasRule, Graph};
 
 use crate::status::{Error, Status, answer};
 use crate::text::{constant, slice};
@@ -45,8 +45,12 @@ pub enum Rule {
     UnionStrict = 3,
 }
 
-pub(crate) fn rules(number: u32, default: Rules) -> Result<Rules, Error> {
-    constant(&[default, Rules::Llvm, Rules::Union, Rules::UnionStrict], number, "tbaa_rule")
+pub(crate) fn rules(number: u32, default: AliasRule) -> Result<AliasRule, Error> {
+    constant(
+        &[default, AliasRule::Llvm, AliasRule::Union, AliasRule::UnionStrict],
+        number,
+        "tbaa_rule",
+    )
 }
 
 /// What an access, or a call, does to memory: bits of a mask.

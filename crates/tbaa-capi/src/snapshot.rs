@@ -8,7 +8,7 @@
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 use tbaa::raw::RawGraph;
-use tbaa::{BuildError, Graph, GraphError, NodeId, Operand, Rules};
+use tbaa::{AliasRule, BuildError, Graph, GraphError, NodeId, Operand};
 
 use crate::context::{Context, Kept, made_in};
 use crate::oracle::{Oracle, rules};
@@ -58,7 +58,7 @@ fn same(copy: &Graph, node: NodeId) -> Result<NodeId, GraphError> {
 }
 
 impl Context {
-    fn snapshot(&mut self, rules: Rules) -> Result<Arc<Oracle>, Error> {
+    fn snapshot(&mut self, rules: AliasRule) -> Result<Arc<Oracle>, Error> {
         let (nodes, tags) = (self.oracle().graph().node_count(), self.oracle().graph().tag_count());
         let current = |kept: &&Kept| {
             let graph = kept.oracle.graph();
@@ -101,7 +101,7 @@ pub extern "C" fn tbaa_context_snapshot(
     snapshot: Option<&mut MaybeUninit<*const Oracle>>,
 ) -> Status {
     made_in(context, snapshot, |context| {
-        let rules = rules(rule, context.oracle().inner.rules())?;
+        let rules = rules(rule, context.oracle().inner.rule())?;
         Ok(Arc::into_raw(context.snapshot(rules)?))
     })
 }

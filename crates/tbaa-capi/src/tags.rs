@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 
 use tbaa::declare::{DeclareError, Place, Policy, TaggedTypes};
 use tbaa::spec::Built;
-use tbaa::{Graph, Rules};
+use tbaa::{AliasRule, Graph};
 use tbaa_lower::emit::{JitError, JitOptions, TagForm, TaggedCall, TaggedPlace, Tagging, Typed};
 
 use crate::oracle::Tag;
@@ -134,7 +134,7 @@ pub(crate) fn check_declared(of: &Declared<'_>) -> Result<(), Error> {
         let message = "the spec of this context declares no types: give it a `declare`";
         return Err(Error::new(Status::Declaration, message));
     };
-    if types.policy() == Policy::Rfc && of.oracle.rules() == Rules::Llvm {
+    if types.policy() == Policy::Rfc && of.oracle.rule() == AliasRule::Llvm {
         let message = "tags of policy rfc are lowered by rule union: make the context with \
                        TBAA_RULE_UNION, as tbaa_options_for_llvm does";
         return Err(Error::argument(message));

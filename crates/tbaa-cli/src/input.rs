@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tbaa::spec::{Built, Spec, TypeDecl};
 use tbaa::wellformed::Verifier;
-use tbaa::{Field, Graph, NodeId, Rules, Tag, TagId, TypeId, TypeKind};
+use tbaa::{AliasRule, Field, Graph, NodeId, Tag, TagId, TypeId, TypeKind};
 use tbaa_ir::{Keep, Module, Names, TextError};
 
 use crate::convert::{Origin, disassemble, how_to_make};
@@ -20,7 +20,7 @@ pub(crate) struct RulesArg {
     /// llvm, union or union-strict; by default llvm for assembly text, and what
     /// a spec says for a spec.
     #[arg(long, value_name = "RULES")]
-    pub(crate) rules: Option<Rules>,
+    pub(crate) rules: Option<AliasRule>,
 }
 
 /// A module or a spec that has been read.
@@ -129,9 +129,9 @@ impl Input {
     }
 
     /// Returns the rules asked for, or else the input's own.
-    pub(crate) fn rules(&self, asked: Option<Rules>) -> Rules {
+    pub(crate) fn rules(&self, asked: Option<AliasRule>) -> AliasRule {
         asked.unwrap_or_else(|| match &self.content {
-            Content::Module(_) => Rules::Llvm,
+            Content::Module(_) => AliasRule::Llvm,
             Content::Spec(built) => built.spec().rules,
         })
     }
@@ -187,10 +187,10 @@ impl Input {
     /// everything. Returns how many they are; none under another rule.
     pub(crate) fn warn_rejected(
         &self,
-        rules: Rules,
+        rules: AliasRule,
         tags: impl IntoIterator<Item = TagId>,
     ) -> usize {
-        if rules != Rules::Llvm {
+        if rules != AliasRule::Llvm {
             return 0;
         }
         let mut verifier = Verifier::new(self.graph());

@@ -21,7 +21,9 @@ fn folders() -> MutexGuard<'static, Vec<(PathBuf, Vec<Kept>)>> {
 /// Puts files back, and removes the folder.
 fn remove((folder, kept): (PathBuf, Vec<Kept>)) {
     for (file, copy) in kept {
-        if let Err(error) = std::fs::copy(copy, &file) {
+        // A program that still runs cannot be written to, but another file can take its place.
+        let replace = |_| std::fs::remove_file(&file).and_then(|()| std::fs::copy(&copy, &file));
+        if let Err(error) = std::fs::copy(&copy, &file).or_else(replace) {
             Failure::unusable(format!("cannot restore {}: {error}", file.display())).report();
         }
     }

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::Command;
 
 use tbaa::declare::Record;
-use tbaa::{Oracle, Rules};
+use tbaa::{AliasRule, Oracle};
 use tbaa_lower::Classes;
 use tbaa_tests::Rng;
 use tbaa_tests::llvm::{Evaluated, aa_eval, stored};
@@ -75,7 +75,7 @@ fn the_plugin_answers_what_the_rule_answers() {
             let mut rng = Rng(seed);
             let universe = universe::random(&mut rng, seed % 2 == 0, Taste::Wild);
             let (graph, tags) = universe.graph();
-            let rules = if seed % 3 == 0 { Rules::UnionStrict } else { Rules::Union };
+            let rules = if seed % 3 == 0 { AliasRule::UnionStrict } else { AliasRule::Union };
             let oracle = Oracle::new(graph, rules);
             let mut classes = Classes::new(&seed.to_string());
             // At once, or grown.
@@ -325,7 +325,7 @@ fn the_programs_of_the_lowering_do_what_they_did() {
     let paths: Vec<&str> = PATHS.into_iter().chain(["S.n[*]"]).collect();
     let tags: Vec<_> = paths.iter().map(|path| declared.tag(&mut graph, path).unwrap()).collect();
     let tag = |path: &str| tags[paths.iter().position(|it| *it == path).unwrap()];
-    let oracle = Oracle::new(&graph, Rules::Union);
+    let oracle = Oracle::new(&graph, AliasRule::Union);
     for (program, right) in programs {
         let mut classes = Classes::new("one");
         let mut modules = Vec::new();

@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use tbaa::{Graph, Oracle, Rules, TagId};
+use tbaa::{AliasRule, Graph, Oracle, TagId};
 use tbaa_lower::Classes;
 use tbaa_tests::Rng;
 use tbaa_tests::llvm::{Evaluated, aa_eval};
@@ -52,7 +52,7 @@ impl World {
     fn new(rng: &mut Rng, seed: u64) -> World {
         let (graph, tags): (Graph, Vec<TagId>) =
             universe::random(rng, seed.is_multiple_of(2), Taste::Wild).graph();
-        let rules = if seed.is_multiple_of(3) { Rules::UnionStrict } else { Rules::Union };
+        let rules = if seed.is_multiple_of(3) { AliasRule::UnionStrict } else { AliasRule::Union };
         let oracle = Oracle::new(graph, rules);
         let mut classes = Classes::new(&seed.to_string());
         let split = 1 + rng.below(tags.len());

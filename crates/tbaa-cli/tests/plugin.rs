@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use serde_json::Value;
-use tbaa::{AliasResult, Oracle, Rules};
+use tbaa::{AliasResult, AliasRule, Oracle};
 use tbaa_plugin::{Runs, Toolchain};
 
 fn llvm_is_there() -> bool {
@@ -431,7 +431,7 @@ fn compare_asked(name: &str, asked: Vec<u8>) -> [u64; 3] {
         let count: u64 = count.strip_prefix("i64 ").unwrap().parse().unwrap();
         questions.push((tags, answer == "!\"NoAlias\"", count));
     }
-    let oracle = Oracle::new(module.graph(), Rules::Llvm);
+    let oracle = Oracle::new(module.graph(), AliasRule::Llvm);
     for ([a, b], apart, _) in &questions {
         let ours = oracle.alias(*a, *b) == AliasResult::NoAlias;
         assert_eq!(

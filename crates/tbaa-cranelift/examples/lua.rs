@@ -16,7 +16,7 @@ use cranelift_codegen::{Context, isa::OwnedTargetIsa};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use tbaa::declare::{Declarations, DeclareError, Place, Record, Target};
 use tbaa::spec::Spec;
-use tbaa::{Oracle, Rules, Session};
+use tbaa::{AliasRule, Oracle, Session};
 use tbaa_cranelift::{Regions, Tags, check};
 
 /// An operation on registers or an array, which loads what it needs.
@@ -179,7 +179,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut tags: Vec<_> = ravi.expectations().flat_map(|pair| [pair.a, pair.b]).collect();
     tags.sort_unstable();
     tags.dedup();
-    let oracle = Oracle::new(ravi.into_graph(), Rules::Union);
+    let oracle = Oracle::new(ravi.into_graph(), AliasRule::Union);
     let mut regions = Regions::new(&oracle);
     regions.extend(&oracle, tags.iter().copied())?;
     let pairs =

@@ -183,7 +183,7 @@ impl<G: Borrow<Graph>> Checker<'_, G> {
                     "{} and {} may alias (rule {}: {clause}), but they are in two regions: {} and {}",
                     self.at(first),
                     self.at(second),
-                    self.oracle.rules(),
+                    self.oracle.rule(),
                     self.named(*other),
                     self.named(*region),
                 );

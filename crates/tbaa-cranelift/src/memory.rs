@@ -3,7 +3,7 @@
 use std::borrow::Borrow;
 
 use cranelift_codegen::ir::{AliasRegion, Function, Inst, Opcode, Type};
-use tbaa::{Access, AccessKind, Graph, Oracle, Rules};
+use tbaa::{Access, AccessKind, AliasRule, Graph, Oracle};
 
 use crate::Tags;
 
@@ -81,10 +81,10 @@ pub(crate) fn sized<G: Borrow<Graph>>(oracle: &Oracle<G>, access: Access) -> Acc
     };
     let own = own_size(oracle, tag.into());
     match access.size {
-        Some(size) if own.is_some_and(|own| own < size) && oracle.rules() == Rules::Llvm => {
+        Some(size) if own.is_some_and(|own| own < size) && oracle.rule() == AliasRule::Llvm => {
             Access::default()
         }
-        Some(size) if own.is_none_or(|own| own < size) && oracle.rules() != Rules::Llvm => {
+        Some(size) if own.is_none_or(|own| own < size) && oracle.rule() != AliasRule::Llvm => {
             Access::from(tag).with_size(size)
         }
         _ => tag.into(),

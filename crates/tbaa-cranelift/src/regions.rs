@@ -8,7 +8,7 @@ use cranelift_codegen::cursor::{Cursor, FuncCursor};
 use cranelift_codegen::ir::{
     AliasRegion, AliasRegionData, Function, Inst, InstBuilder, MemFlagsData,
 };
-use tbaa::{Access, AccessKind, Graph, Oracle, Rules};
+use tbaa::{Access, AccessKind, AliasRule, Graph, Oracle};
 
 use crate::flow::exposed;
 use crate::memory::{Memory, sized};
@@ -55,7 +55,7 @@ use crate::{Tags, Why};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Regions {
-    rules: Rules,
+    rules: AliasRule,
     known: Vec<Known>,
     places: HashMap<Access, usize>,
     /// The number of regions; they are numbered from 0.
@@ -90,11 +90,11 @@ pub struct Applied {
 pub enum RegionError {
     /// An oracle follows other rules than the one that the regions were made for, so its answers cannot be combined
     /// with what was given.
-    OtherRules {
+    OtherRule {
         /// The rules of the regions.
-        regions: Rules,
+        regions: AliasRule,
         /// The rules of the oracle.
-        oracle: Rules,
+        oracle: AliasRule,
     },
     /// A function has as many combinations of memory flags as Cranelift can number, 65,535.
     TooManyFlags,
@@ -103,7 +103,7 @@ pub enum RegionError {
 impl fmt::Display for RegionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            RegionError::OtherRules { regions, oracle } => write!(
+            RegionError::OtherRule { regions, oracle } => write!(
                 f,
                 "these regions follow rule {regions}, and this oracle follows rule {oracle}: make new regions for it"
             ),
@@ -120,7 +120,7 @@ impl Regions {
     /// Returns a record without regions, for oracles that follow the same rules as this one.
     #[must_use]
     pub fn new<G: Borrow<Graph>>(oracle: &Oracle<G>) -> Regions {
-        Regions { rules: oracle.rules(), known: Vec::new(), places: HashMap::new(), count: 0 }
+        Regions { rules: oracle.rule(), known: Vec::new(), places: HashMap::new(), count: 0 }
     }
 
     /// Gives regions to accesses that are new. Each may be listed as often as the code has it: what is listed as
@@ -130,14 +130,14 @@ impl Regions {
     ///
     /// # Errors
     ///
-    /// [`RegionError::OtherRules`].
+    /// [`RegionError::OtherRule`].
     pub fn extend<G: Borrow<Graph>>(
         &mut self,
         oracle: &Oracle<G>,
         accesses: impl IntoIterator<Item = impl Into<Access>>,
     ) -> Result<(), RegionError> {
-        if oracle.rules() != self.rules {
-            return Err(RegionError::OtherRules { regions: self.rules, oracle: oracle.rules() });
+        if oracle.rule() != self.rules {
+            return Err(RegionError::OtherRule { regions: self.rules, oracle: oracle.rule() });
         }
         let old = self.known.len();
         for access in accesses {

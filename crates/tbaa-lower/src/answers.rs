@@ -69,8 +69,8 @@ impl<'o, G: Borrow<Graph>> Answers<'o, G> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tbaa::AliasRule;
     use tbaa::Graph;
-    use tbaa::Rules;
 
     /// Once the steps are spent, what was answered stays, and all else may alias.
     #[test]
@@ -81,7 +81,7 @@ mod tests {
         let int = b.scalar_type("int", root).unwrap();
         let four = b.struct_type("four", &[(int, 0), (int, 4), (int, 8), (int, 12)]).unwrap();
         let tags = [0, 8, 12].map(|at| b.struct_tag(four, int, at, false).unwrap());
-        let oracle = Oracle::new(&graph, Rules::Union);
+        let oracle = Oracle::new(&graph, AliasRule::Union);
         // An access that reaches past its slot is left to the definition.
         let [x, y, z] =
             [(0, Some(6)), (1, None), (2, None)].map(|(at, size)| Key { tag: tags[at], size });

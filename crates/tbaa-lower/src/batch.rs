@@ -298,7 +298,7 @@ impl Lowering {
 mod tests {
     use crate::source::Key;
     use crate::{Lowering, Options, Why};
-    use tbaa::{Graph, Oracle, Rules, SizedField};
+    use tbaa::{AliasRule, Graph, Oracle, SizedField};
 
     /// What does not fit goes without a tag, is counted as lost, and is apart
     /// from nothing by scopes.
@@ -313,7 +313,7 @@ mod tests {
             let ty = b.scalar_type(format!("t{at}"), char).unwrap();
             tags.push(b.struct_tag(ty, ty, 0, false).unwrap());
         }
-        let oracle = Oracle::new(&graph, Rules::Union);
+        let oracle = Oracle::new(&graph, AliasRule::Union);
         let mut untagged = Vec::new();
         for bytes in [1 << 10, 39 * 8, 16 * 8, 0] {
             let options = Options::new().lineage("test").scopes();
@@ -350,7 +350,7 @@ mod tests {
     /// shapes.
     #[test]
     fn the_last_shape_costs_what_the_second_does() {
-        let mut oracle = Oracle::new(Graph::new(), Rules::Union);
+        let mut oracle = Oracle::new(Graph::new(), AliasRule::Union);
         let (char, members) = oracle.update(|graph| {
             let mut b = graph.builder();
             let root = b.root("R").unwrap();

@@ -6,7 +6,7 @@ use super::error::LowerError;
 use super::fingerprint::Fingerprint;
 use super::scopes::ScopeNames;
 use tbaa::parts::table::{HashMap, IndexMap};
-use tbaa::{Access, AliasResult, Graph, Oracle, Rules, TagId};
+use tbaa::{Access, AliasResult, AliasRule, Graph, Oracle, TagId};
 
 /// Classes of accesses that answer alike, and which of them may alias.
 ///
@@ -20,7 +20,7 @@ use tbaa::{Access, AliasResult, Graph, Oracle, Rules, TagId};
 /// these are not known: LLVM puts a call's scopes on every access of an inlined callee.
 ///
 /// ```
-/// use tbaa::{Graph, Oracle, Rules};
+/// use tbaa::{Graph, Oracle, AliasRule};
 /// use tbaa_lower::Classes;
 ///
 /// let mut graph = Graph::new();
@@ -30,7 +30,7 @@ use tbaa::{Access, AliasResult, Graph, Oracle, Rules, TagId};
 ///     .map(|(name, parent)| b.scalar_type(name, parent).unwrap());
 /// let tags = [int, float, any].map(|ty| b.struct_tag(ty, ty, 0, false).unwrap());
 ///
-/// let oracle = Oracle::new(&graph, Rules::Union);
+/// let oracle = Oracle::new(&graph, AliasRule::Union);
 /// let mut classes = Classes::new("my JIT");
 /// classes.add(&oracle, tags)?;
 /// assert_eq!(classes.scope(tags[1]).unwrap(), "tbaa:my JIT:1");
@@ -40,7 +40,7 @@ use tbaa::{Access, AliasResult, Graph, Oracle, Rules, TagId};
 #[derive(Clone, Debug)]
 pub struct Classes {
     domain: String,
-    rules: Option<Rules>,
+    rules: Option<AliasRule>,
     /// Each access with its class.
     accesses: IndexMap<(TagId, Option<u64>), u32>,
     /// For each class the lower ones that it may alias, in ascending order.
@@ -93,14 +93,14 @@ impl Classes {
     ///
     /// # Errors
     ///
-    /// [`LowerError::ForeignTag`], [`LowerError::OtherRules`]; nothing is added then.
+    /// [`LowerError::ForeignTag`], [`LowerError::OtherRule`]; nothing is added then.
     pub fn add<G: Borrow<Graph>, A: Into<Access>>(
         &mut self,
         oracle: &Oracle<G>,
         accesses: impl IntoIterator<Item = A>,
     ) -> Result<(), LowerError> {
-        if let Some(before) = self.rules.filter(|&rules| rules != oracle.rules()) {
-            return Err(LowerError::OtherRules { before });
+        if let Some(before) = self.rules.filter(|&rules| rules != oracle.rule()) {
+            return Err(LowerError::OtherRule { before });
         }
         let mut new: IndexMap<(TagId, Option<u64>), ()> = IndexMap::default();
         for access in accesses {
@@ -116,7 +116,7 @@ impl Classes {
         if known.is_some_and(|key| !oracle.graph().owns_tag(key.0)) {
             return Err(LowerError::ForeignTag);
         }
-        self.rules = Some(oracle.rules());
+        self.rules = Some(oracle.rule());
         let access = |&(tag, size): &(TagId, Option<u64>)| {
             let access = Access::from(tag);
             size.map_or(access, |size| access.with_size(size))

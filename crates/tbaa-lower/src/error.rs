@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use tbaa::AliasRule;
 use tbaa::BuildError;
-use tbaa::Rules;
 
 /// Why sources were not lowered.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -13,9 +13,9 @@ pub enum LowerError {
     /// sources before.
     ForeignTag,
     /// The oracle follows other rules than the one of the sources before.
-    OtherRules {
+    OtherRule {
         /// The rules of the sources before.
-        before: Rules,
+        before: AliasRule,
     },
     /// Sources were added to a lowering whose lineage has no name.
     NoLineage,
@@ -35,7 +35,7 @@ impl fmt::Display for LowerError {
             LowerError::ForeignTag => f.write_str(
                 "a tag that another graph issued: a lowering's sources are tags of one graph",
             ),
-            LowerError::OtherRules { before } => {
+            LowerError::OtherRule { before } => {
                 write!(f, "the sources before were lowered by rule {before}: go on with that")
             }
             LowerError::NoLineage => {

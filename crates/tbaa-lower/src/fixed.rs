@@ -132,7 +132,7 @@ impl Lowering {
         for node in 0..self.forest.nodes.len() {
             self.make_scalar_tag(node)?;
         }
-        self.rules = Some(oracle.rules());
+        self.rules = Some(oracle.rule());
         self.fixed_nodes = self.forest.nodes.len();
         self.skeleton = Skeleton::new(oracle.graph(), &self.forest, &self.fixed);
         self.options.format = Format::Old;

@@ -34,7 +34,7 @@ impl Lowering {
     ///
     /// # Errors
     ///
-    /// [`LowerError::ForeignTag`], [`LowerError::OtherRules`],
+    /// [`LowerError::ForeignTag`], [`LowerError::OtherRule`],
     /// [`LowerError::NoLineage`], [`LowerError::Private`]; the lowering is then
     /// unchanged.
     /// [`LowerError::Build`] where the lowered graph is full.
@@ -68,7 +68,7 @@ impl Lowering {
         for (&root, batch) in &batches {
             prepared.push((root, self.prepare(&answers, &mut ranks, batch)));
         }
-        self.rules = Some(oracle.rules());
+        self.rules = Some(oracle.rule());
         let kept = self.forest.nodes.len();
         let mut entries = Vec::new();
         for (root, batch) in prepared {
@@ -104,8 +104,8 @@ impl Lowering {
         oracle: &Oracle<G>,
         sources: impl IntoIterator<Item = S>,
     ) -> Result<IndexMap<Key, Newcomer>, LowerError> {
-        if let Some(before) = self.rules.filter(|&rules| rules != oracle.rules()) {
-            return Err(LowerError::OtherRules { before });
+        if let Some(before) = self.rules.filter(|&rules| rules != oracle.rule()) {
+            return Err(LowerError::OtherRule { before });
         }
         let graph = oracle.graph();
         let known = self.sources.keys().chain(self.fixed.iter().map(|(key, _)| key)).next();

@@ -9,7 +9,7 @@
 //! ```
 //! use tbaa::declare::{Declarations, Policy, Record, Target};
 //! use tbaa_lower::{Lowering, Options};
-//! use tbaa::{Graph, Oracle, Rules};
+//! use tbaa::{Graph, Oracle, AliasRule};
 //!
 //! let mut types = Declarations::new(Target::x86_64());
 //! let value = Record::union("Value").field("gc", "void *").field("n", "double");
@@ -22,13 +22,13 @@
 //! let (gc, n) = (tag("TValue.value.gc")?, tag("TValue.value.n")?);
 //! let (tt, func) = (tag("TValue.tt")?, tag("CallInfo.func")?);
 //!
-//! let oracle = Oracle::new(&graph, Rules::Union);
+//! let oracle = Oracle::new(&graph, AliasRule::Union);
 //! let mut lowering = Lowering::new(Options::new());
 //! lowering.lower(&oracle, [gc, n, tt, func])?;
 //! assert_eq!(lowering.lost().pairs, 0);
 //!
 //! // What LLVM 22 answers on the metadata:
-//! let llvm = Oracle::new(lowering.graph(), Rules::Llvm);
+//! let llvm = Oracle::new(lowering.graph(), AliasRule::Llvm);
 //! assert!(llvm.may_alias(lowering.tag(gc), lowering.tag(n)), "one word of memory");
 //! assert!(!llvm.may_alias(lowering.tag(n), lowering.tag(tt)));
 //! assert!(!llvm.may_alias(lowering.tag(n), lowering.tag(func)));

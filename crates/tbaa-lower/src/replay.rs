@@ -6,7 +6,7 @@ use std::fmt;
 use super::source::Key;
 use super::state::Lowering;
 use tbaa::wellformed::{self, Verifier};
-use tbaa::{Access, Oracle, Rules};
+use tbaa::{Access, AliasRule, Oracle};
 use tbaa::{Graph, TagId};
 
 /// Something that a lowering got wrong; there should be none.
@@ -57,7 +57,7 @@ impl Lowering {
                 violations.push(Violation::Rejected { source: key.access(), violation });
             }
         }
-        let llvm = Oracle::new(&self.graph, Rules::Llvm);
+        let llvm = Oracle::new(&self.graph, AliasRule::Llvm);
         let answers = llvm.matrix(&lowered.iter().map(|&(_, tag)| tag).collect::<Vec<_>>());
         let all = oracle.matrix(&lowered.iter().map(|(key, _)| key.tag).collect::<Vec<_>>());
         for (i, (a, _)) in lowered.iter().enumerate() {

@@ -16,8 +16,8 @@ use super::state::{Entry, Lowering};
 use super::why::Why;
 use tbaa::BuildError;
 use tbaa::parts::table::{IndexMap, IndexSet};
+use tbaa::{AliasRule, Oracle};
 use tbaa::{Graph, TypeId};
-use tbaa::{Oracle, Rules};
 
 const VERSION: u32 = 3;
 
@@ -28,7 +28,7 @@ const VERSION: u32 = 3;
 pub struct Saved<'l> {
     version: u32,
     options: Options,
-    rules: Option<Rules>,
+    rules: Option<AliasRule>,
     fingerprint: Option<String>,
     /// The graph of the sources.
     source: Held<'l>,

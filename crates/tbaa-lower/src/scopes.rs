@@ -24,7 +24,7 @@ use tbaa::{Access, Graph, Oracle};
 /// [`Options::scopes`]: super::Options::scopes
 ///
 /// ```
-/// use tbaa::{Graph, Oracle, Rules};
+/// use tbaa::{Graph, Oracle, AliasRule};
 /// use tbaa_lower::{Lowering, Options};
 ///
 /// let mut graph = Graph::new();
@@ -34,7 +34,7 @@ use tbaa::{Access, Graph, Oracle};
 /// let float = b.scalar_type("float", root)?;
 /// let tags = [b.struct_tag(int, int, 0, false)?, b.struct_tag(float, float, 0, false)?];
 ///
-/// let oracle = Oracle::new(&graph, Rules::Union);
+/// let oracle = Oracle::new(&graph, AliasRule::Union);
 /// let mut lowering = Lowering::new(Options::new().scopes());
 /// lowering.lower(&oracle, tags).unwrap();
 /// let names = lowering.scopes().of(tags[0]).unwrap();

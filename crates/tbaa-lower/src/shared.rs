@@ -11,7 +11,7 @@ use tbaa::{Graph, TagId};
 /// use tbaa::Graph;
 /// use tbaa::declare::{Declarations, Policy, Record, Target};
 /// use tbaa_lower::{Lowering, Options, Shared, Source, tags_of_clang};
-/// use tbaa::{Oracle, Rules};
+/// use tbaa::{Oracle, AliasRule};
 ///
 /// let mut types = Declarations::new(Target::x86_64());
 /// let value = types.define(Record::structure("Value").field("n", "int"))?;
@@ -28,7 +28,7 @@ use tbaa::{Graph, TagId};
 /// let sources = sources.map(|tag| shared.source(&graph, tag));
 /// assert_eq!(sources.map(|source| source.private), [false, true]);
 ///
-/// let oracle = Oracle::new(&graph, Rules::Union);
+/// let oracle = Oracle::new(&graph, AliasRule::Union);
 /// let mut lowering = Lowering::new(Options::new());
 /// lowering.fix(&oracle, theirs, pairs)?;
 /// lowering.lower(&oracle, sources)?;

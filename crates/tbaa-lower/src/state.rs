@@ -11,7 +11,7 @@ use super::tally::Tally;
 use super::why::Why;
 use tbaa::parts::Vicinity;
 use tbaa::parts::table::{IndexMap, IndexSet};
-use tbaa::{Access, Rules};
+use tbaa::{Access, AliasRule};
 use tbaa::{Graph, TagId, TypeId};
 
 /// What became of one source.
@@ -42,7 +42,7 @@ pub(super) struct Entry {
 #[derive(Debug)]
 pub struct Lowering {
     pub(super) options: Options,
-    pub(super) rules: Option<Rules>,
+    pub(super) rules: Option<AliasRule>,
     pub(super) graph: Graph,
     pub(super) forest: Forest,
     /// The sources' roots, in order; each has one of `roots`.

@@ -2,14 +2,14 @@
 
 use std::sync::OnceLock;
 
-use tbaa::Rules;
+use tbaa::AliasRule;
 
 use crate::report;
 
 /// Options, as `name=value` with `:` between them.
 pub(crate) struct Options {
     /// `rules=llvm`, `union` or `union-strict`.
-    pub(crate) rules: Rules,
+    pub(crate) rules: AliasRule,
     /// `exitcode=N`: the status of a program with reports; 0 leaves its own.
     pub(crate) exitcode: i32,
     /// `halt=1`: the first report ends the program.
@@ -47,7 +47,7 @@ pub(crate) fn options() -> &'static Options {
 
 fn read(text: &str) -> Options {
     let mut options = Options {
-        rules: Rules::Llvm,
+        rules: AliasRule::Llvm,
         exitcode: 66,
         halt: false,
         report_stores: false,

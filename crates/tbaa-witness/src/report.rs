@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::*};
 
-use tbaa::{Graph, Oracle, Rules, TagId, TypeKind};
+use tbaa::{AliasRule, Graph, Oracle, TagId, TypeKind};
 
 use crate::blocks;
 use crate::lock::Lock;
@@ -35,7 +35,7 @@ pub(crate) struct Kind {
     /// What their tags say.
     pub(crate) says: [String; 2],
     /// The rules that contradict, and why.
-    pub(crate) rules: Vec<Rules>,
+    pub(crate) rules: Vec<AliasRule>,
     pub(crate) reason: String,
     /// Of the first report.
     pub(crate) stack: Vec<Frame>,
@@ -185,7 +185,7 @@ impl Kind {
 
     /// What may come of it.
     pub(crate) fn so(&self) -> String {
-        let who = match self.rules.contains(&Rules::Llvm) {
+        let who = match self.rules.contains(&AliasRule::Llvm) {
             true => "LLVM",
             false => "a compiler by such a rule",
         };
@@ -229,7 +229,7 @@ fn text(number: u32, kind: &Kind, address: usize, bytes: usize, registry: &Regis
     }
     if let Some(folder) = &options().repro {
         let (write, read) = if kind.order == Order::WriteRead { (a, b) } else { (b, a) };
-        let llvm = kind.rules.contains(&Rules::Llvm);
+        let llvm = kind.rules.contains(&AliasRule::Llvm);
         let written = llvm.then(|| repro(folder, number, graph, write, read));
         let what = written.unwrap_or_else(|| "none: LLVM itself keeps the two apart".to_owned());
         let _ = writeln!(out, "  repro  {what}");

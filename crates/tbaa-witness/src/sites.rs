@@ -5,7 +5,7 @@ use std::ffi::CStr;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering::*};
 use tbaa::raw::{Draft, DraftOperand, RawGraph};
-use tbaa::{Access, AliasResult, Graph, NodeId, Operand, Oracle, Rules, TagId};
+use tbaa::{Access, AliasResult, AliasRule, Graph, NodeId, Operand, Oracle, TagId};
 
 use tbaa_instrument::layout::VERSION;
 
@@ -291,10 +291,11 @@ fn ask(a: u32, b: u32, key: u64, slot: &AtomicU64) -> Option<bool> {
 }
 
 /// The rules by which two accesses do not alias.
-pub(crate) fn rules_against(registry: &Registry, a: &Described, b: &Described) -> Vec<Rules> {
+pub(crate) fn rules_against(registry: &Registry, a: &Described, b: &Described) -> Vec<AliasRule> {
     let (a, b) = (access((a.tag, a.size)), access((b.tag, b.size)));
     let graph = registry.oracle.graph();
-    let all = [Rules::Llvm, Rules::Union, Rules::UnionStrict];
-    let against = |rules: &Rules| Oracle::new(graph, *rules).alias(a, b) == AliasResult::NoAlias;
+    let all = [AliasRule::Llvm, AliasRule::Union, AliasRule::UnionStrict];
+    let against =
+        |rules: &AliasRule| Oracle::new(graph, *rules).alias(a, b) == AliasResult::NoAlias;
     all.into_iter().filter(against).collect()
 }

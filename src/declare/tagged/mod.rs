@@ -23,8 +23,8 @@ pub enum Policy {
     Clang,
     /// The size-aware format of the 2017 RFC: unions are types with
     /// overlapping members, for the rules
-    /// [`Union`](crate::Rules::Union) and
-    /// [`UnionStrict`](crate::Rules::UnionStrict). LLVM itself reads a tag into
+    /// [`Union`](crate::AliasRule::Union) and
+    /// [`UnionStrict`](crate::AliasRule::UnionStrict). LLVM itself reads a tag into
     /// a union by its last member.
     Rfc,
 }
@@ -78,7 +78,7 @@ pub struct Place {
 ///
 /// ```
 /// use tbaa::declare::{Declarations, Policy, Record, Target};
-/// use tbaa::{AliasResult, Graph, Oracle, Rules};
+/// use tbaa::{AliasResult, Graph, Oracle, AliasRule};
 ///
 /// let mut types = Declarations::new(Target::x86_64());
 /// types.define(
@@ -94,7 +94,7 @@ pub struct Place {
 /// let number = types.tag(&mut graph, "*double")?;
 /// assert_eq!(graph.tag(base).unwrap().offset, 8);
 ///
-/// let oracle = Oracle::new(&graph, Rules::Llvm);
+/// let oracle = Oracle::new(&graph, AliasRule::Llvm);
 /// assert_eq!(oracle.alias(base, number), AliasResult::NoAlias);
 ///
 /// // A mistake says what was probably meant.

@@ -5,6 +5,7 @@
 
 mod accept;
 mod generic;
+mod places;
 mod steps;
 mod tables;
 
@@ -33,15 +34,20 @@ impl Rule for Llvm {
     }
 
     /// LLVM reads the tags alone.
+    fn look_up(&self, index: &Index, (a, b): (Access, Access)) -> Option<bool> {
+        index.decide(a.tag?.index, b.tag?.index)
+    }
+
     fn decide(&self, _: &Graph, index: &Index, (a, b): (Access, Access)) -> Option<bool> {
         let (a, b) = (a.tag?.index, b.tag?.index);
         index.decide(a, b).or_else(|| index.are_apart(a, b).then_some(false))
     }
 
-    fn define(&self, graph: &Graph, index: &Index, pair: (Access, Access), _: bool) -> Decision {
+    fn define(&self, graph: &Graph, index: &Index, pair: (Access, Access), why: bool) -> Decision {
         let clause = match (pair.0.tag, pair.1.tag) {
             (Some(a), Some(b)) if graph.owns_tag(a) && graph.owns_tag(b) => {
-                LlvmDefinition { graph, index }.decide(a, b)
+                let quick = if why { None } else { places::decide(graph, index, (a, b)) };
+                quick.unwrap_or_else(|| LlvmDefinition { graph, index }.decide(a, b))
             }
             (Some(_), Some(_)) => Clause::ForeignTag,
             _ => Clause::NoTag,
@@ -166,12 +172,10 @@ impl LlvmDefinition<'_> {
             let Some(common) = least_common_type(graph, of_a.access, of_b.access)? else {
                 return Ok(Match::DifferentRoots);
             };
-            let may_hold = self.index.may_hold(a.index, b.index);
-            if let Some(found) = subobject(graph, &of_a, (b, &of_b), (common, may_hold))? {
+            if let Some(found) = subobject(graph, &of_a, (b, &of_b), common)? {
                 return Ok(found);
             }
-            let may_hold = self.index.may_hold(b.index, a.index);
-            if let Some(found) = subobject(graph, &of_b, (a, &of_a), (common, may_hold))? {
+            if let Some(found) = subobject(graph, &of_b, (a, &of_a), common)? {
                 return Ok(found);
             }
             Ok(Match::Common { common, clause: Clause::Unrelated })
@@ -180,13 +184,12 @@ impl LlvmDefinition<'_> {
     }
 }
 
-/// LLVM: `mayBeAccessToSubobjectOf`, with `base` the tag that is walked. `may_hold` says
-/// whether its base type may hold the other's.
+/// LLVM: `mayBeAccessToSubobjectOf`, with `base` the tag that is walked.
 fn subobject(
     graph: &Graph,
     base: &Path,
     (other_id, other): (TagId, &Path),
-    (common, may_hold): (NodeId, bool),
+    common: NodeId,
 ) -> Result<Option<Match>, Crash> {
     if base.is_whole() && base.access == common {
         return Ok(Some(Match::Common { common, clause: Clause::Generality }));
@@ -214,7 +217,7 @@ fn subobject(
             None => return Ok(None),
         }
     }
-    if may_hold && has_field(graph, base.access, other.base)? {
+    if has_field(graph, base.access, other.base)? {
         return Ok(Some(Match::Common { common, clause: Clause::Contains }));
     }
     Ok(None)

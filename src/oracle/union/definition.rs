@@ -7,7 +7,7 @@ use super::access::Resolved;
 use super::arena::{Link, PathArena};
 use super::bytes::{inside, uncut};
 use super::denoted::{Denoted, Left, Object, denoted, on_clear_walk, others};
-use super::inferred::{Denoted as Inferred, Found, Paths, Search};
+use super::inferred::{Containing, Denoted as Inferred, Found, Paths, Search};
 use super::objects::{Objects, Witness};
 use super::stride::{Pattern, Stride, add_stride};
 use crate::extent::UNBOUNDED;
@@ -133,6 +133,9 @@ impl UnionDefinition<'_> {
                 }
             };
             related |= objects.related;
+            if self.explained && !related {
+                related = Containing::default().contains(self.types, a.base, &b, budget)?;
+            }
             let meets = witness.is_some();
             let seen = witness.or_else(|| {
                 let apart = objects.apart.take().filter(|_| !strict)?;

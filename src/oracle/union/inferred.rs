@@ -20,7 +20,7 @@ use crate::type_set::TypeSet;
 
 /// Which types contain an object of an access, found out as far as it is asked.
 #[derive(Clone, Default, Debug)]
-struct Containing {
+pub(super) struct Containing {
     /// Whether a type contains one, or is one.
     contains: HashMap<TypeIndex, bool>,
     /// The farthest that one lies below a type, in bytes of collapsed offset.
@@ -29,7 +29,7 @@ struct Containing {
 
 impl Containing {
     /// Whether a type contains an object of `b`, or is one.
-    fn contains(
+    pub(super) fn contains(
         &mut self,
         types: &Types,
         ty: TypeIndex,

@@ -151,27 +151,37 @@ impl Union {
         }
     }
 
-    /// Where an access starts and how large it is, of a tag that is not rejected.
+    /// The root of an access, and its cursor if one clear walk leads to the scalar that alone
+    /// is touched.
+    fn cursor(&self, index: &Index, access: Access) -> Option<(u32, u32)> {
+        let tag = access.tag?.index;
+        let within = |size: u64| size != 0 && size <= self.rooms[tag as usize].into();
+        match index.role(tag) {
+            Role::Regular(root, cursor) if access.size.is_none_or(within) => Some((root, cursor)),
+            Role::Other(root, number) if access.size.is_some_and(within) => {
+                Some((root, self.others[number as usize].cursor?))
+            }
+            _ => None,
+        }
+    }
+
+    /// Where an access starts, of a tag that is not rejected.
     fn start(&self, index: &Index, access: Access) -> Option<Start> {
         let tag = access.tag?.index;
-        let room = self.rooms[tag as usize];
-        let within = |size: u64| size != 0 && size <= room.into();
-        let (root, base, offset, own, cursor) = match index.role(tag) {
+        let (root, base, offset, own) = match index.role(tag) {
             Role::Rejected => return None,
             Role::Regular(root, cursor) => {
-                let base = index.walks.ty(cursor);
-                (root, base, index.walks.offset(cursor), Size::Slot, Some(cursor))
+                (root, index.walks.ty(cursor), index.walks.offset(cursor), Size::Slot)
             }
             Role::Other(root, number) => {
-                let Other { base, offset, size, cursor, .. } = self.others[number as usize];
-                (root, base, offset, size, cursor.filter(|_| access.size.is_some()))
+                let Other { base, offset, size, .. } = self.others[number as usize];
+                (root, base, offset, size)
             }
         };
         let size = access.size.map_or(own, Size::new);
         let of_base = index.types.get(base);
         let leaves = of_base.format == Some(Format::New) && size.leaves(offset, of_base.far);
-        let cursor = cursor.filter(|_| access.size.is_none_or(within));
-        Some(Start { root, base, cursor, leaves })
+        Some(Start { root, base, leaves })
     }
 }
 
@@ -179,8 +189,6 @@ impl Union {
 struct Start {
     root: u32,
     base: TypeIndex,
-    /// The cursor, if one clear walk leads to the scalar that alone is touched.
-    cursor: Option<u32>,
     /// Whether it leaves its base type.
     leaves: bool,
 }
@@ -230,6 +238,11 @@ impl Rule for Union {
         }
     }
 
+    fn look_up(&self, index: &Index, (a, b): (Access, Access)) -> Option<bool> {
+        let (x, y) = (self.cursor(index, a)?, self.cursor(index, b)?);
+        Some(x.0 != y.0 || index.walks.forest.related(x.1, y.1))
+    }
+
     fn decide(&self, graph: &Graph, index: &Index, (a, b): (Access, Access)) -> Option<bool> {
         let (Some(x), Some(y)) = (self.start(index, a), self.start(index, b)) else {
             return Some(true);
@@ -237,10 +250,7 @@ impl Rule for Union {
         if a.tag == b.tag || x.root != y.root || x.leaves || y.leaves {
             return Some(true);
         }
-        if let (Some(x), Some(y)) = (x.cursor, y.cursor) {
-            return Some(index.walks.forest.related(x, y));
-        }
-        if index.types.may_hold(x.base, y.base) || index.types.may_hold(y.base, x.base) {
+        if !index.types.are_apart(x.base, y.base) {
             return None;
         }
         let denotes = |access: Access| {

@@ -1,6 +1,6 @@
 //! Names that clash, as C programs have them, and what does not clash.
 
-use tbaa::{AliasResult, Graph, Rules, TagId};
+use tbaa::{AliasResult, AliasRule, Graph, TagId};
 use tbaa_check::link::Linked;
 use tbaa_tests::cases;
 use tbaa_tests::engines::RULES;
@@ -144,7 +144,7 @@ fn foreign_tags() {
             b.struct_tag(scalar, scalar, 0, false).unwrap()
         })
         .collect();
-    let oracle = pair.linked.oracle(Rules::Llvm);
+    let oracle = pair.linked.oracle(AliasRule::Llvm);
     for own in pair.tags.iter().flatten().flatten() {
         assert!(!oracle.is_clear(*own));
         for &foreign in &foreign {
@@ -171,7 +171,7 @@ fn through_nothing_and_through_anything() {
         "!4 = !{!\"S\", !3, i64 0} !5 = !{!4, !3, i64 0} !6 = !{!2, !2, i64 0} !tbaa.tags = !{!5, !6}",
     );
     assert_eq!(pair.linked.clashes().len(), 1);
-    let oracle = pair.linked.oracle(Rules::Llvm);
+    let oracle = pair.linked.oracle(AliasRule::Llvm);
     let [wide, field, float] = pair.tags[0][..] else { unreachable!() };
     let (wide, field, float) = (wide.unwrap(), field.unwrap(), float.unwrap());
     let (other, int) = (pair.tags[1][0].unwrap(), pair.tags[1][1].unwrap());

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use tbaa::raw::RawGraph;
 use tbaa::types::{Context, MergedTypes};
-use tbaa::{Format, Graph, NodeId, Oracle, Rules, TagId, TypeId, TypeKind};
+use tbaa::{AliasRule, Format, Graph, NodeId, Oracle, TagId, TypeId, TypeKind};
 use tbaa_check::link::{Linked, NodeMap, Summary};
 
 use tbaa_ir::types::ReadTypes;
@@ -156,7 +156,7 @@ fn old_answers_are_kept_or_widened_by_a_clash() {
                         }
                         // Two formats under one root are a clash of another kind.
                         let merged = after.merged().may_alias(x, y);
-                        assert!(is == was || clash || rules != Rules::Llvm && merged);
+                        assert!(is == was || clash || rules != AliasRule::Llvm && merged);
                         counts[0] += usize::from(!was && !is);
                         counts[1] += usize::from(!was && is);
                     }

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tbaa::types::{Context, MergedTypes};
-use tbaa::{AliasResult, Graph, Oracle, Rules, TagId};
+use tbaa::{AliasResult, AliasRule, Graph, Oracle, TagId};
 use tbaa_check::link::{Linked, NodeMap, Summary};
 use tbaa_ir::Module;
 
@@ -99,7 +99,7 @@ fn answers_after_our_link_are_llvms_but_for_clashes() {
         .collect();
 
     // Across the program: LLVM's answer, unless names clash.
-    let oracle = linked.oracle(Rules::Llvm);
+    let oracle = linked.oracle(AliasRule::Llvm);
     let tags: Vec<TagId> = linked.graph().tags().filter(|tag| row[tag.index()].is_some()).collect();
     // Some tags are those of copies alone, which LLVM was not asked about.
     assert!(tags.len() > 500 && tags.len() * 10 > linked.graph().tag_count() * 9);
@@ -119,7 +119,7 @@ fn answers_after_our_link_are_llvms_but_for_clashes() {
     }
     // And within each module: its own answer, unless names clash.
     for (at, module) in modules.iter().enumerate() {
-        let own = Oracle::new(module.graph(), Rules::Llvm);
+        let own = Oracle::new(module.graph(), AliasRule::Llvm);
         let tags = module.attached_tags();
         for &a in &tags {
             for &b in &tags {

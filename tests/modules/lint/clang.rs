@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use tbaa::Rules;
+use tbaa::AliasRule;
 use tbaa_check::Diagnostic;
 use tbaa_check::lint::{Options, lint};
 use tbaa_check::verify::verify;
@@ -21,7 +21,7 @@ fn findings(
         for (way, options) in ways {
             let text = llvm.clang(source, options);
             let module = tbaa_ir::read_with(&text, Keep::All).unwrap();
-            let mut found = verify(&module, &text, Rules::Llvm).into_vec();
+            let mut found = verify(&module, &text, AliasRule::Llvm).into_vec();
             found.extend(lint(&module, &text, &Options::default()));
             let what = format!("{} {way}", source.file_name().unwrap().display());
             all.extend(found.into_iter().map(|it| (what.clone(), it)));

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use tbaa::{Format, Graph, Rules, SizedField};
+use tbaa::{AliasRule, Format, Graph, SizedField};
 use tbaa_check::lint::{Lint, Options, lint, lint_graph};
 use tbaa_check::verify::{Options as VerifyOptions, Rule, verify, verify_graph};
 use tbaa_check::{Code, Diagnostic, FindingLimits, Findings, LeftOut, Level};
@@ -18,7 +18,7 @@ fn everything(source: &[u8]) -> Vec<Diagnostic> {
         .iter()
         .fold(Options::default(), |options, &lint| options.set(lint, Some(Level::Warning)));
     let mut found = lint(&module, source, &options).into_vec();
-    for rules in [Rules::Llvm, Rules::Union] {
+    for rules in [AliasRule::Llvm, AliasRule::Union] {
         found.extend(verify(&module, source, rules));
     }
     for finding in &found {
@@ -35,7 +35,7 @@ fn everything(source: &[u8]) -> Vec<Diagnostic> {
     assert!(
         without
             .iter()
-            .chain(&verify_graph(module.graph(), Rules::Llvm))
+            .chain(&verify_graph(module.graph(), AliasRule::Llvm))
             .all(|it| it.primary.is_none())
     );
     found
@@ -151,11 +151,11 @@ fn findings_are_limited_by_code_and_in_all() {
     bad += "}\n";
     (2..500).for_each(|tag| bad += &format!("!{tag} = !{{!1, !1, i64 {tag}}}\n"));
     let module = tbaa_ir::read(bad.as_bytes()).unwrap();
-    let found = verify(&module, bad.as_bytes(), Rules::Llvm);
+    let found = verify(&module, bad.as_bytes(), AliasRule::Llvm);
     let code = Code::Rule(Rule::OffsetAtAccess);
     assert_eq!(found.len(), 100);
     assert!(found.left_out().eq([LeftOut { code, count: 398, at_least: false }]));
-    let all = VerifyOptions::from(Rules::Llvm).limits(FindingLimits::NONE);
+    let all = VerifyOptions::from(AliasRule::Llvm).limits(FindingLimits::NONE);
     assert_eq!(verify(&module, bad.as_bytes(), all).len(), 498);
 }
 
@@ -267,7 +267,7 @@ fn another_text_than_the_one_that_was_read() {
     for end in 0..source.len() {
         let text = &source.as_bytes()[..end];
         let found = lint(&module, text, &Options::default());
-        let verified = verify(&module, text, Rules::Llvm);
+        let verified = verify(&module, text, AliasRule::Llvm);
         let places = found.iter().chain(&verified).filter_map(|it| it.primary.as_ref());
         assert!(places.into_iter().all(|label| label.span.end <= end), "{end}");
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use tbaa::Rules;
+use tbaa::AliasRule;
 use tbaa_check::lint::{Options, lint};
 use tbaa_check::verify::verify;
 use tbaa_check::{Code, Findings, Level};
@@ -27,8 +27,8 @@ fn findings(code: Code, source: &str) -> Findings {
     let module = tbaa_ir::read_with(bytes, Keep::All)
         .unwrap_or_else(|error| panic!("{code}: {error}\n{source}"));
     match code {
-        Code::Rule(_) if code.number() == 41 => verify(&module, bytes, Rules::Union),
-        Code::Rule(_) => verify(&module, bytes, Rules::Llvm),
+        Code::Rule(_) if code.number() == 41 => verify(&module, bytes, AliasRule::Union),
+        Code::Rule(_) => verify(&module, bytes, AliasRule::Llvm),
         Code::Lint(lint_of_page) => {
             let options = match lint_of_page.level() {
                 Some(_) => Options::default(),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tbaa::Rules;
+use tbaa::AliasRule;
 use tbaa::spec::Spec;
 use tbaa_check::Diagnostic;
 use tbaa_check::lint::{Options, lint, lint_graph};
@@ -38,7 +38,7 @@ fn in_the_code() {
     let expected: Vec<_> = expected.map(|(code, line)| (code.to_owned(), line)).to_vec();
     assert_eq!(places(&text, &found), expected);
 
-    let found = verify(&module, &text, Rules::Llvm);
+    let found = verify(&module, &text, AliasRule::Llvm);
     let expected = [("TBAA008", line("!20 =")), ("TBAA011", line("!36 ="))];
     let expected: Vec<_> = expected.map(|(code, line)| (code.to_owned(), line)).to_vec();
     assert_eq!(places(&text, &found), expected);

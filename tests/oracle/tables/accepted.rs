@@ -4,7 +4,7 @@ use pretty_assertions::assert_eq;
 use tbaa::explain::Clause;
 use tbaa::raw::RawGraph;
 use tbaa::wellformed::Verifier;
-use tbaa::{AliasResult, Format, Graph, Int, NodeId, Operand, Oracle, Rules};
+use tbaa::{AliasResult, AliasRule, Format, Graph, Int, NodeId, Operand, Oracle};
 use tbaa_tests::{Rng, setting};
 
 /// Types that refer to those before them at will: scalars in chains, of two
@@ -85,7 +85,7 @@ fn tags_are_accepted_as_the_verifier_accepts_them() {
         }
         let mut verifier = Verifier::new(&graph);
         let verdicts: Vec<_> = graph.tags().map(|tag| (tag, verifier.check(tag).is_ok())).collect();
-        let oracle = Oracle::new(&graph, Rules::Llvm);
+        let oracle = Oracle::new(&graph, AliasRule::Llvm);
         let Some(&(known, _)) = verdicts.iter().find(|it| it.1) else { continue };
         for &(tag, ok) in &verdicts {
             // The tables' verdict, and the definition's.
@@ -134,7 +134,7 @@ fn a_tag_for_each_type_of_a_deep_chain() {
             let tag = graph.insert(&tag).unwrap();
             graph.mark_tag(tag);
         }
-        let oracle = Oracle::new(&graph, Rules::Llvm);
+        let oracle = Oracle::new(&graph, AliasRule::Llvm);
         let tags: Vec<_> = graph.tags().take(2).collect();
         assert_eq!(oracle.alias(tags[0], tags[1]), AliasResult::MayAlias);
     }

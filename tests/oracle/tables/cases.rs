@@ -2,7 +2,7 @@
 
 use pretty_assertions::assert_eq;
 use tbaa::raw::{Draft, DraftOperand, RawGraph};
-use tbaa::{AliasResult, Format, Graph, Operand, Oracle, Rules, SizedField, TypeId};
+use tbaa::{AliasResult, AliasRule, Format, Graph, Operand, Oracle, SizedField, TypeId};
 use tbaa_tests::engines::{RULES, copy_node, every_engine, grown};
 use tbaa_tests::random::{self, Shape};
 use tbaa_tests::universe::Universe;
@@ -267,7 +267,7 @@ fn walks_to_newer_types() {
             tags.push(graph.insert_tag(said).unwrap());
         }
     }
-    let oracle = Oracle::new(&graph, Rules::Llvm);
+    let oracle = Oracle::new(&graph, AliasRule::Llvm);
     // D.b.z.a.int and the A in B's Z; the int in Z alone, and in B's Z.
     assert!(oracle.may_alias(tags[11], tags[4]) && oracle.may_alias(tags[7], tags[5]));
     // The A at the start of B, and in its Z.
@@ -352,7 +352,7 @@ fn a_union_of_very_many_members() {
         of_pairs.extend([u.tag(pair, int, 0, 4), u.tag(pair, float, 4, 4)]);
     }
     let (graph, tags) = u.graph();
-    for rules in [Rules::Union, Rules::UnionStrict] {
+    for rules in [AliasRule::Union, AliasRule::UnionStrict] {
         let oracle = Oracle::new(&graph, rules);
         for (i, &a) in in_union.iter().enumerate() {
             for (j, &b) in of_pairs.iter().enumerate() {
@@ -378,7 +378,7 @@ fn a_struct_with_a_member_of_the_other_format() {
         );
         let graph = tbaa_ir::read(text.as_bytes()).unwrap().into_graph();
         let [field, long, old] = graph.tags().collect::<Vec<_>>()[..] else { panic!("three tags") };
-        for rules in [Rules::Union, Rules::UnionStrict] {
+        for rules in [AliasRule::Union, AliasRule::UnionStrict] {
             let oracle = Oracle::new(&graph, rules);
             assert_eq!(oracle.is_well_formed(field), sound, "{rules}, {member}");
             assert_eq!(oracle.may_alias(field, long), !sound, "{rules}, {member}");

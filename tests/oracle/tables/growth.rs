@@ -4,14 +4,14 @@ use std::borrow::Borrow;
 
 use super::many::many_classes;
 use pretty_assertions::assert_eq;
-use tbaa::{Access, AliasResult, Format, Graph, Oracle, Rules, SizedField, TagId};
+use tbaa::{Access, AliasResult, AliasRule, Format, Graph, Oracle, SizedField, TagId};
 use tbaa_tests::engines::RULES;
 use tbaa_tests::random::{self, Shape, Universe};
 use tbaa_tests::{Rng, setting};
 
 #[test]
 fn a_graph_put_in_place_of_another_is_read_anew() {
-    let mut oracle = Oracle::new(many_classes(0), Rules::Llvm);
+    let mut oracle = Oracle::new(many_classes(0), AliasRule::Llvm);
     let old = oracle.graph().tags().next().unwrap();
     let (int, float) = oracle.update(|graph| {
         *graph = Graph::new();
@@ -121,7 +121,7 @@ fn accesses_of_any_size_are_told_apart() {
         let offset = if number < 1_100 { 4 } else { 0 };
         holders.push(b.access_tag(holder, int, offset, 4, false).unwrap());
     }
-    for rules in [Rules::Union, Rules::UnionStrict] {
+    for rules in [AliasRule::Union, AliasRule::UnionStrict] {
         let oracle = Oracle::new(&graph, rules);
         for size in (0..8).chain(120..136) {
             for &a in &members[..4] {

@@ -2,7 +2,7 @@
 
 use super::each_graph;
 use pretty_assertions::assert_eq;
-use tbaa::{Graph, Oracle, Rules, SizedField, TypeKind};
+use tbaa::{AliasRule, Graph, Oracle, SizedField, TypeKind};
 use tbaa_tests::Rng;
 use tbaa_tests::engines::every_engine;
 
@@ -45,7 +45,7 @@ pub(crate) fn many_classes(unions: u64) -> Graph {
 fn threads_ask_at_once() {
     let graph = many_classes(5);
     let tags: Vec<_> = graph.tags().collect();
-    let oracle = Oracle::new(graph, Rules::Union);
+    let oracle = Oracle::new(graph, AliasRule::Union);
     let answers = |seed| {
         let mut rng = Rng(seed);
         let mut ask = || oracle.may_alias(*rng.pick(&tags), *rng.pick(&tags));
@@ -104,7 +104,7 @@ fn deep_unions(seed: u64) -> Graph {
 /// Feature `self-check` compares each answer with the definition's.
 #[test]
 fn unions_of_arrays() {
-    for rules in [Rules::Union, Rules::UnionStrict] {
+    for rules in [AliasRule::Union, AliasRule::UnionStrict] {
         let (mut pairs, mut may) = (0, 0);
         for seed in 0..4 {
             let graph = deep_unions(seed);

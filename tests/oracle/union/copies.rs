@@ -1,6 +1,6 @@
 //! Struct copies as sets of accesses, and `errno`.
 
-use tbaa::{Access, AccessKind, AliasResult, CopyEntry, Oracle, Rules};
+use tbaa::{Access, AccessKind, AliasResult, AliasRule, CopyEntry, Oracle};
 
 use super::World;
 use tbaa_tests::universe::Universe;
@@ -27,7 +27,7 @@ fn a_copy_touches_what_its_entries_touch() {
     ];
     let copy = world.graph.builder().struct_copy(&entries).unwrap();
     let none = world.graph.builder().struct_copy(&[]).unwrap();
-    for rules in [Rules::Union, Rules::UnionStrict] {
+    for rules in [AliasRule::Union, AliasRule::UnionStrict] {
         let oracle = Oracle::new(&world.graph, rules);
         let touches = |of: usize| oracle.copy_may_alias(copy, tag(&world, of));
         assert!(touches(s_a) && touches(u_f) && touches(u_s), "{rules}");

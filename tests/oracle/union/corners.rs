@@ -1,7 +1,7 @@
 //! Corners to which random universes come too rarely.
 
 use tbaa::explain::Clause;
-use tbaa::{Access, Graph, Oracle, Rules, Tag};
+use tbaa::{Access, AliasRule, Graph, Oracle, Tag};
 
 use super::World;
 use tbaa_tests::engines::{RULES, every_engine};
@@ -18,7 +18,7 @@ fn the_tag_of_a_class_without_data() {
     let whole = u.tag(empty, empty, 0, 0);
     let within = u.tag(empty, empty, 4, 0);
     let (graph, tags) = u.graph();
-    for rules in [Rules::Union, Rules::UnionStrict] {
+    for rules in [AliasRule::Union, AliasRule::UnionStrict] {
         let oracle = Oracle::new(&graph, rules);
         let found =
             [well_formed, too_early, whole, within].map(|tag| oracle.is_well_formed(tags[tag]));
@@ -62,7 +62,7 @@ fn most_generic_tags() {
             let [same, less] = [constant[0], mutable]
                 .map(|tag| oracle.most_generic(constant[0], tag).unwrap().immutable);
             assert!(same && !less, "{rules}");
-            if rules == Rules::Llvm {
+            if rules == AliasRule::Llvm {
                 continue;
             }
             let generic = |a: usize, b: usize| oracle.most_generic(tags[a], tags[b]);
@@ -105,7 +105,7 @@ fn a_whole_access_of_no_bytes_covers() {
         let World { graph, tags, .. } = World::new(u);
         let compared = every_engine(&graph, &tags).unwrap_or_else(|why| panic!("{far}: {why}"));
         assert!(compared.no > 0, "{compared:?}");
-        for rules in [Rules::Union, Rules::UnionStrict] {
+        for rules in [AliasRule::Union, AliasRule::UnionStrict] {
             let oracle = Oracle::new(&graph, rules);
             // `empty` whole, and as the first and the fourth member.
             for member in [tags[6], tags[7], tags[15]] {
@@ -129,7 +129,7 @@ fn a_read_of_one_member_and_a_write_of_another() {
     let i = u.tag(union, int, 0, 4);
     let world = World::new(u);
     let [s, i] = [s, i].map(|tag| Access::from(world.tags[tag]));
-    for rules in [Rules::Union, Rules::UnionStrict] {
+    for rules in [AliasRule::Union, AliasRule::UnionStrict] {
         let oracle = Oracle::new(&world.graph, rules);
         let conflict = |a, b| oracle.may_conflict(a, b).map(|conflict| conflict.to_string());
         assert_eq!(conflict(s.reading(), i.writing()).as_deref(), Some("write after read"));
@@ -153,7 +153,7 @@ fn widened_accesses_reach_the_next_field() {
         let z = u.tag(s, int, 8, 4);
         let last = u.tag(s, int, 12, 4);
         let world = World::new(u);
-        let oracle = Oracle::new(&world.graph, Rules::Union);
+        let oracle = Oracle::new(&world.graph, AliasRule::Union);
         let [x, z, last] = [x, z, last].map(|tag| Access::from(world.tags[tag]));
         assert!(!oracle.may_alias(x, z));
         assert!(!oracle.may_alias(x.with_size(8), z));

@@ -1,8 +1,9 @@
 //! The laws that hold for every rule, on random universes; and the theorem
 //! that without overlap and aggregate accesses the rules are one.
 
+use tbaa::explain::Clause;
 use tbaa::wellformed::Verifier;
-use tbaa::{Graph, Oracle, Rules, Tag};
+use tbaa::{Access, AliasRule, Graph, Oracle, Tag};
 use tbaa_tests::Rng;
 use tbaa_tests::engines::RULES;
 use tbaa_tests::setting;
@@ -53,6 +54,36 @@ fn a_whole_tag_of_a_roots_child_aliases_everything_under_it() {
     });
 }
 
+/// A larger known size never aliases less, and an unknown size never less than one that stays
+/// in the base type.
+#[test]
+fn a_larger_access_aliases_no_less() {
+    each_universe(Taste::Wild, 4, |seed, _, u, _| {
+        let (graph, tags) = u.graph();
+        for oracle in RULES.map(|rule| Oracle::new(&graph, rule)) {
+            for &a in &tags {
+                for &b in &tags {
+                    let what = |size: u64| {
+                        format!("seed {seed}, {}: {a:?} of {size}, {b:?}\n{u:?}", oracle.rule())
+                    };
+                    let ask = |size: u64| oracle.may_alias(Access::from(a).with_size(size), b);
+                    let unknown = ask(0);
+                    assert_eq!(unknown, ask(u64::MAX), "{}", what(0));
+                    let mut before = false;
+                    for size in [1, 2, 3, 4, 6, 8, 12, 16, 40, 1 << 20, u64::MAX - 1] {
+                        let sized = Access::from(a).with_size(size);
+                        let may = oracle.may_alias(sized, b);
+                        assert!(may || !before, "{}", what(size));
+                        before = may;
+                        let leaves = oracle.explain(sized, b).clause == Clause::Leaves;
+                        assert!(unknown || !may || leaves, "{}", what(size));
+                    }
+                }
+            }
+        }
+    });
+}
+
 /// Whatever may alias one of two tags may alias their most generic tag, even
 /// where it is of a type that is added later.
 #[test]
@@ -61,7 +92,7 @@ fn the_most_generic_tag_aliases_what_either_aliases() {
     each_universe(Taste::Wild, 5, |seed, _, u, rng| {
         let mut grown = u.clone();
         universe::grow(rng, &mut grown, Taste::Wild);
-        for rules in [Rules::Union, Rules::UnionStrict] {
+        for rules in [AliasRule::Union, AliasRule::UnionStrict] {
             let (mut graph, tags) = grown.graph();
             let old = &tags[..u.tags.len()];
             let mut merged = Vec::new();

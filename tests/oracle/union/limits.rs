@@ -1,14 +1,14 @@
 //! Sizes and shapes that enumeration would not survive.
 
 use tbaa::explain::Clause;
-use tbaa::{Graph, Oracle, Rules};
+use tbaa::{AliasRule, Graph, Oracle};
 
 use super::World;
 use tbaa_tests::universe::Universe;
 
-const BOTH: [Rules; 2] = [Rules::Union, Rules::UnionStrict];
+const BOTH: [AliasRule; 2] = [AliasRule::Union, AliasRule::UnionStrict];
 
-fn clause(world: &World, rules: Rules, a: usize, b: usize) -> Clause {
+fn clause(world: &World, rules: AliasRule, a: usize, b: usize) -> Clause {
     let oracle = Oracle::new(&world.graph, rules);
     oracle.explain(world.tags[a], world.tags[b]).clause
 }
@@ -51,8 +51,8 @@ fn nesting_a_thousand_deep() {
         assert_eq!(clause(&world, rules, deep_int, deep_float), Clause::Overlap);
         assert_eq!(clause(&world, rules, deep_float, last), Clause::Apart);
     }
-    assert_eq!(clause(&world, Rules::Union, deep_int, bare), Clause::Overlap);
-    assert_eq!(clause(&world, Rules::UnionStrict, deep_int, bare), Clause::Parted);
+    assert_eq!(clause(&world, AliasRule::Union, deep_int, bare), Clause::Overlap);
+    assert_eq!(clause(&world, AliasRule::UnionStrict, deep_int, bare), Clause::Parted);
 }
 
 #[test]
@@ -80,8 +80,8 @@ fn ten_thousand_members_at_one_offset() {
             let apart = if sized { Clause::Apart } else { Clause::Overlap };
             assert_eq!(clause(&world, rules, a, after), apart);
         }
-        assert_eq!(clause(&world, Rules::Union, a, bare), Clause::Overlap);
-        assert_eq!(clause(&world, Rules::UnionStrict, a, bare), Clause::Parted);
+        assert_eq!(clause(&world, AliasRule::Union, a, bare), Clause::Overlap);
+        assert_eq!(clause(&world, AliasRule::UnionStrict, a, bare), Clause::Parted);
     }
 }
 
@@ -133,7 +133,7 @@ fn doubling_structs() {
 /// Whether fields at will lead to an offset is the subset-sum problem.
 #[test]
 fn subset_sum_gives_up_soundly() {
-    for (sized, rules) in [(true, Rules::Union), (false, Rules::UnionStrict)] {
+    for (sized, rules) in [(true, AliasRule::Union), (false, AliasRule::UnionStrict)] {
         let (mut u, root, [int, float]) = Universe::of_scalars(sized, 4, ["int", "float"]);
         let mut top = u.aggregate("U", root, 4, &[(int, 0, 4), (float, 0, 4)]);
         let mut sum = 0;

@@ -1,7 +1,7 @@
 //! Rule `union` on policy `rfc` against the naive definition.
 
 use tbaa::declare::{Declarations, Policy, Target};
-use tbaa::{Graph, Oracle, Rules, TagId};
+use tbaa::{AliasRule, Graph, Oracle, TagId};
 
 use super::generate::{Program, Taste};
 use tbaa_tests::engines::{Compared, every_engine};
@@ -20,7 +20,7 @@ fn rule_union_on_policy_rfc_is_exact() {
         let accesses = program.accesses(&mut Rng(seed));
         let paths = accesses.iter().map(|access| &access.path[..]).chain(bare);
         let tags: Vec<TagId> = paths.map(|path| types.tag(&mut graph, path).unwrap()).collect();
-        let oracle = Oracle::new(&graph, Rules::Union);
+        let oracle = Oracle::new(&graph, AliasRule::Union);
         assert!(tags.iter().all(|&tag| oracle.is_well_formed(tag)), "seed {seed}");
         compared += every_engine(&graph, &tags).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
         seed += 1;
@@ -48,7 +48,7 @@ fn accesses_to_one_byte_may_alias() {
             };
             found.push((access.record, access.path, from, to, place.tag.unwrap()));
         }
-        let oracle = Oracle::new(&graph, Rules::Union);
+        let oracle = Oracle::new(&graph, AliasRule::Union);
         for (i, a) in found.iter().enumerate() {
             for b in found[..i].iter().filter(|b| b.0 == a.0 && a.2.max(b.2) < a.3.min(b.3)) {
                 assert!(oracle.may_alias(a.4, b.4), "seed {seed}: {} and {}", a.1, b.1);
@@ -73,7 +73,7 @@ fn bit_fields_are_memory_locations() {
     assert_eq!(fields, [(0, 2), (4, 1), (5, 1)]);
     let mut tag = |path: &str| types.tag(&mut graph, path).unwrap();
     let [a, b, c, d] = ["S.a", "S.b", "S.c", "S.d"].map(&mut tag);
-    let oracle = Oracle::new(&graph, Rules::Union);
+    let oracle = Oracle::new(&graph, AliasRule::Union);
     assert!(oracle.may_alias(a, b));
     for (x, y) in [(a, c), (b, c), (a, d), (c, d)] {
         assert!(!oracle.may_alias(x, y));
@@ -104,7 +104,7 @@ fn policies_differ_in_unions_and_arrays() {
         ("S.next", "*S *", [MayAlias, MayAlias]),
     ];
     for (position, policy) in [Policy::Clang, Policy::Rfc].into_iter().enumerate() {
-        let rules = if policy == Policy::Rfc { Rules::Union } else { Rules::Llvm };
+        let rules = if policy == Policy::Rfc { AliasRule::Union } else { AliasRule::Llvm };
         let mut graph = Graph::new();
         let mut types = declare().into_tagged(policy);
         for (a, b, answers) in expected {

@@ -1,7 +1,7 @@
 //! A session against its parts threaded by hand, and errors that name ids.
 
 use tbaa::declare::{Declarations, DeclareError, Policy, Record, Target};
-use tbaa::{Access, AccessKind, BuildError, Graph, Oracle, Rules, Session};
+use tbaa::{Access, AccessKind, AliasRule, BuildError, Graph, Oracle, Session};
 use tbaa_tests::engines::RULES;
 
 const POLICIES: [Policy; 2] = [Policy::Clang, Policy::Rfc];
@@ -67,13 +67,13 @@ fn a_session_goes_on_in_a_graph_that_is_there() {
     let float = b.scalar_type("float", char).unwrap();
     let float = b.struct_tag(float, float, 0, false).unwrap();
     let types = Declarations::new(Target::x86_64()).into_tagged(Policy::Clang);
-    let mut session = Session::from_parts(types, Oracle::new(graph, Rules::Llvm));
+    let mut session = Session::from_parts(types, Oracle::new(graph, AliasRule::Llvm));
     assert_eq!(session.tag("*float"), Ok(float));
     let int = session.tag("*int").unwrap();
     assert!(!session.may_alias(int, float));
     let (lowering, oracle) = session.into_parts();
     // Nodes of the old graph are no nodes of a new one.
-    let mut session = Session::from_parts(lowering, Oracle::new(Graph::new(), oracle.rules()));
+    let mut session = Session::from_parts(lowering, Oracle::new(Graph::new(), oracle.rule()));
     let error = session.tag("*int").unwrap_err();
     assert!(matches!(error, DeclareError::Build(BuildError::ForeignId { .. })), "{error}");
 }

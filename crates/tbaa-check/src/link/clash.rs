@@ -2,7 +2,7 @@
 
 use super::summary::Summary;
 use tbaa::parts::table::{HashMap, HashSet, IndexMap};
-use tbaa::{Access, AliasResult, Oracle, Rules};
+use tbaa::{Access, AliasResult, AliasRule, Oracle};
 use tbaa::{Format, Graph, NodeId, TagId, TypeId, TypeKind};
 
 /// A name that several types have under one root.
@@ -94,7 +94,7 @@ pub struct LinkedOracle<'l> {
 }
 
 impl<'l> LinkedOracle<'l> {
-    pub(super) fn new(graph: &'l Graph, clashes: &[Clash], rules: Rules) -> Self {
+    pub(super) fn new(graph: &'l Graph, clashes: &[Clash], rules: AliasRule) -> Self {
         let mut clash_of: HashMap<TypeId, u32> = HashMap::default();
         let mut scalars = HashMap::default();
         for (number, clash) in clashes.iter().enumerate() {

@@ -20,7 +20,7 @@
 //!
 //! ```
 //! use tbaa_check::link::Linked;
-//! use tbaa::{AliasResult, Graph, Rules, TagId};
+//! use tbaa::{AliasResult, Graph, AliasRule, TagId};
 //!
 //! // struct buffer { int size; ... }, and struct buffer { float size; ... }
 //! let module = |scalar| -> Result<(Graph, TagId, TagId), tbaa::BuildError> {
@@ -39,7 +39,7 @@
 //! let linked = Linked::new(&[("a.ll", &a), ("b.ll", &b)])?;
 //! assert_eq!(linked.clashes()[0].name, b"buffer");
 //!
-//! let oracle = linked.oracle(Rules::Llvm);
+//! let oracle = linked.oracle(AliasRule::Llvm);
 //! let (a_field, a_plain) = (linked.tag(0, a_field), linked.tag(0, a_plain));
 //! let b_field = linked.tag(1, b_field);
 //! assert_eq!(oracle.alias(a_field, b_field), AliasResult::MayAlias, "one name, two bodies");
@@ -57,7 +57,7 @@ mod summary;
 pub use clash::{Body, Clash, LinkedOracle};
 pub use summary::{NodeMap, Summary};
 
-use tbaa::Rules;
+use tbaa::AliasRule;
 use tbaa::{Graph, GraphError, NodeId, TagId};
 
 /// Modules linked into one graph.
@@ -144,7 +144,7 @@ impl Linked {
 
     /// Returns an oracle that allows for the clashes.
     #[must_use]
-    pub fn oracle(&self, rules: Rules) -> LinkedOracle<'_> {
+    pub fn oracle(&self, rules: AliasRule) -> LinkedOracle<'_> {
         LinkedOracle::new(&self.graph, &self.clashes, rules)
     }
 }

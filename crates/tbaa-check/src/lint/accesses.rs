@@ -6,8 +6,8 @@ use super::report::Report;
 use crate::diagnostic::Lint;
 use crate::subject::Subject;
 use tbaa::parts::table::{HashMap, HashSet, IndexMap};
+use tbaa::{AliasRule, Oracle};
 use tbaa::{Graph, TagId, TypeId};
-use tbaa::{Oracle, Rules};
 use tbaa_ir::{Instruction, Module, Opcode};
 
 /// Comparisons of two tags that one function may cost, beyond one an access: a
@@ -25,7 +25,7 @@ pub(super) fn lint<'a>(subject: &Subject<'a>, report: &mut Report<'_>) {
     if !(in_order || with_members) {
         return;
     }
-    let oracle = Oracle::new(subject.graph, Rules::Llvm);
+    let oracle = Oracle::new(subject.graph, AliasRule::Llvm);
     let functions = Functions::new(module, subject.text, &oracle, with_members);
     let mut members = Members::default();
     let mut reported = HashSet::default();

@@ -4,7 +4,7 @@ use super::report::Report;
 use crate::diagnostic::Lint;
 use crate::subject::Subject;
 use tbaa::parts::table::HashMap;
-use tbaa::{Oracle, Rules, TagId};
+use tbaa::{AliasRule, Oracle, TagId};
 use tbaa_ir::{Module, Opcode};
 
 /// Accesses through one pointer that are compared with a load.
@@ -12,7 +12,7 @@ const COMPARED: usize = 32;
 
 pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
     let Some(module) = subject.module.filter(|_| report.wants(Lint::ChosenPointer)) else { return };
-    let oracle = Oracle::new(subject.graph, Rules::Llvm);
+    let oracle = Oracle::new(subject.graph, AliasRule::Llvm);
     for function in 0..module.functions().len() as u32 {
         look(subject, module, &oracle, function, report);
     }

@@ -5,8 +5,8 @@ use super::width;
 use crate::diagnostic::Lint;
 use crate::subject::Subject;
 use tbaa::parts::table::{HashMap, HashSet, IndexMap};
+use tbaa::{AliasRule, Oracle};
 use tbaa::{Format, NodeId, TagId, TypeId, TypeKind};
-use tbaa::{Oracle, Rules};
 use tbaa_ir::Instruction;
 
 pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
@@ -53,7 +53,7 @@ fn accessed(subject: &Subject<'_>, report: &mut Report<'_>) {
             by_base.entry(tag.base).or_default().push(Bytes { start, end, tag: id, instruction });
         }
     }
-    let oracle = Oracle::new(graph, Rules::Llvm);
+    let oracle = Oracle::new(graph, AliasRule::Llvm);
     for (base, mut bytes) in by_base {
         bytes.sort_by_key(|bytes| (bytes.start, bytes.end, bytes.tag));
         for (i, a) in bytes.iter().enumerate() {

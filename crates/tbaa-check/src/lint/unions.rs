@@ -6,7 +6,7 @@ use crate::diagnostic::Lint;
 use crate::subject::Subject;
 use tbaa::explain::{AccessPath, ByteRange, Clause, Explanation};
 use tbaa::parts::table::HashSet;
-use tbaa::{Access, Oracle, Rules};
+use tbaa::{Access, AliasRule, Oracle};
 use tbaa::{Graph, TagId, TypeId, TypeKind};
 use tbaa_ir::Instruction;
 
@@ -25,7 +25,7 @@ type Use<'a> = (TagId, Option<&'a Instruction>);
 fn access(subject: &Subject<'_>, (tag, instruction): Use<'_>) -> Access {
     let unknown = subject.graph.tag(tag).is_ok_and(|tag| matches!(tag.size, Some(0 | u64::MAX)));
     let width = instruction.filter(|_| unknown).and_then(|it| width::of_access(subject, it));
-    width.map_or(tag.into(), |width| Access::from(tag).with_size(width))
+    width.map_or(tag.into(), |width| Access::of_width(subject.graph, tag, width))
 }
 
 /// Compares the tags of each function with one another, or, without code, all
@@ -39,8 +39,8 @@ pub(super) fn lint(subject: &Subject<'_>, report: &mut Report<'_>) {
     if !candidates.contains(&true) {
         return;
     }
-    let llvm = Oracle::new(graph, Rules::Llvm);
-    let union = Oracle::new(graph, Rules::Union);
+    let llvm = Oracle::new(graph, AliasRule::Llvm);
+    let union = Oracle::new(graph, AliasRule::Union);
     let mut seen: HashSet<(TagId, TagId)> = HashSet::default();
     let (mut operands, mut steps) = (OPERANDS, union.steps_to_compare());
     // False: the search ends.

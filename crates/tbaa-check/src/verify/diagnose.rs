@@ -9,20 +9,20 @@ use crate::repair::Repaired;
 use crate::subject::Subject;
 use tbaa::parts::TagParts;
 use tbaa::parts::table::{HashMap, IndexMap};
+use tbaa::{AliasRule, Oracle};
 use tbaa::{CopyId, Format, Graph, NodeId, TagId};
-use tbaa::{Oracle, Rules};
 use tbaa_ir::{Instruction, Module, Opcode};
 
-/// The rules by which tags are checked, and how many findings are kept. [`Rules`] alone are
+/// The rules by which tags are checked, and how many findings are kept. [`AliasRule`] alone are
 /// options with the default limits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
-    rules: Rules,
+    rules: AliasRule,
     limits: FindingLimits,
 }
 
-impl From<Rules> for Options {
-    fn from(rules: Rules) -> Options {
+impl From<AliasRule> for Options {
+    fn from(rules: AliasRule) -> Options {
         Options { rules, limits: FindingLimits::default() }
     }
 }
@@ -44,7 +44,7 @@ impl Options {
 /// these answers `MayAlias`.
 ///
 /// ```
-/// use tbaa::Rules;
+/// use tbaa::AliasRule;
 /// use tbaa_check::verify;
 ///
 /// let text = br#"
@@ -57,7 +57,7 @@ impl Options {
 /// !2 = !{!"root"}
 /// "#;
 /// let module = tbaa_ir::read(text)?;
-/// let found = verify::verify(&module, text, Rules::Llvm);
+/// let found = verify::verify(&module, text, AliasRule::Llvm);
 /// assert_eq!(found[0].code.to_string(), "TBAA011");
 /// assert_eq!(&text[found[0].primary.as_ref().unwrap().span.clone()], b"i64 4");
 /// # Ok::<(), tbaa_ir::TextError>(())
@@ -82,7 +82,7 @@ pub fn verify_graph(graph: &Graph, options: impl Into<Options>) -> Findings {
 fn run(subject: &Subject<'_>, Options { rules, limits }: Options) -> Findings {
     let uses = Uses::of(subject);
     let mut found = Findings::new(limits);
-    if rules == Rules::Llvm {
+    if rules == AliasRule::Llvm {
         instructions(subject, &mut found);
         errno(subject, &mut found);
         by_llvm(subject, &uses, &mut found);
@@ -214,7 +214,7 @@ fn by_llvm(subject: &Subject<'_>, uses: &Uses<'_>, found: &mut Findings) {
     // Judging all tags takes time; most modules have none that LLVM rejects.
     let union = OnceCell::new();
     let is_path_by_union =
-        |tag| union.get_or_init(|| Oracle::new(graph, Rules::Union)).is_well_formed(tag);
+        |tag| union.get_or_init(|| Oracle::new(graph, AliasRule::Union)).is_well_formed(tag);
     let mut verifier = Verifier::new(graph);
     // Each type that breaks a rule, with the first tag that uses it and how
     // many do.
@@ -327,7 +327,7 @@ fn type_diagnostic(
     diagnostic
 }
 
-fn by_union(subject: &Subject<'_>, uses: &Uses<'_>, rules: Rules, found: &mut Findings) {
+fn by_union(subject: &Subject<'_>, uses: &Uses<'_>, rules: AliasRule, found: &mut Findings) {
     let oracle = Oracle::new(subject.graph, rules);
     let mut verifier = Verifier::new(subject.graph);
     let code = Code::Rule(Rule::NoUnionPath);

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use tbaa::Rules;
+use tbaa::AliasRule;
 use tbaa::spec::{Built, SpecPath};
 use tbaa_check::lint::lint;
 use tbaa_check::verify::{Options, verify};
@@ -61,7 +61,7 @@ struct Count {
 pub(super) fn run(args: &Check, out: &mut dyn Write) -> Result<Outcome, Failure> {
     let mut total = Count::default();
     let lints = args.levels.options();
-    let rules = Options::from(Rules::Llvm).limits(limits(args.levels.limit));
+    let rules = Options::from(AliasRule::Llvm).limits(limits(args.levels.limit));
     let outcome = findings::run(&args.input, args.format, out, |path, out| {
         let input = open(args.flags.among(path, args.input.iter()))?;
         let found = match &input.content {

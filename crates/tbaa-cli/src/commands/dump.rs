@@ -51,7 +51,7 @@ pub(crate) enum DumpFormat {
 
 pub(super) fn run(args: &Dump, out: &mut dyn Write) -> Result<(), Failure> {
     let input = Input::open(&args.input)?;
-    input.warn_rejected(tbaa::Rules::Llvm, input.graph().tags());
+    input.warn_rejected(tbaa::AliasRule::Llvm, input.graph().tags());
     let graph = input.graph();
     match (args.format, &input.content) {
         (DumpFormat::Llvm, Content::Module(_)) => {

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use clap::ValueEnum;
 use tbaa::explain::{AccessPath, Explanation};
-use tbaa::{Graph, Oracle, Rules, TagId};
+use tbaa::{AliasRule, Graph, Oracle, TagId};
 use tbaa_ir::Names;
 
 use super::query::{Answer, Pair, Question};
@@ -84,7 +84,7 @@ pub(super) fn run(args: &Explain, out: &mut dyn Write) -> Result<(), Failure> {
         let answers: Vec<Answer> = pairs.iter().map(answer).collect();
         return Ok(write_json(&answers, out)?);
     }
-    let others = [Rules::Llvm, Rules::Union, Rules::UnionStrict].into_iter();
+    let others = [AliasRule::Llvm, AliasRule::Union, AliasRule::UnionStrict].into_iter();
     let others = others.filter(|&other| other != rules);
     let others: Vec<_> = others.map(|other| Oracle::new(input.graph(), other)).collect();
     for (index, &[a, b]) in pairs.iter().enumerate() {
@@ -106,7 +106,7 @@ fn one(
 ) -> Result<(), Failure> {
     let explain = |oracle: &Oracle<&Graph>| oracle.explain(a.1.tag, b.1.tag);
     let why = explain(oracle);
-    writeln!(out, "{}\nrule {}: {}", why.answer, oracle.rules(), why.clause)?;
+    writeln!(out, "{}\nrule {}: {}", why.answer, oracle.rule(), why.clause)?;
     let names = input.names();
     for (side, (asked, found)) in [("a", a), ("b", b)] {
         // What was asked for may be a path, which is no tag's name. A malformed
@@ -134,7 +134,7 @@ fn one(
     }
     for oracle in others {
         let why = explain(oracle);
-        writeln!(out, "rule {}: {}, {}", oracle.rules(), why.answer, why.clause)?;
+        writeln!(out, "rule {}: {}, {}", oracle.rule(), why.answer, why.clause)?;
     }
     for drawing in drawings(input, &names, &why, [a, b]) {
         writeln!(out, "bytes of {}", drawing.base)?;
@@ -154,7 +154,7 @@ fn picture(
     let (why, names) = (oracle.explain(a.tag, b.tag), input.names());
     let drawings = drawings(input, &names, &why, [(asked[0], a), (asked[1], b)]);
     let title = format!("{} and {} in {}: {}", asked[0], asked[1], input.file(), why.answer);
-    let mut about = vec![format!("rule {}: {}", oracle.rules(), why.clause)];
+    let mut about = vec![format!("rule {}: {}", oracle.rule(), why.clause)];
     if drawings.is_empty() {
         about.push("an access has no tag that can be read, and so no bytes to draw".to_owned());
     }

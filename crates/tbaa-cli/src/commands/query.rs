@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap_complete::ArgValueCompleter;
 use serde::Serialize;
 use tbaa::explain::{Clause, Comparison, Explanation};
-use tbaa::{AliasResult, Oracle, Rules};
+use tbaa::{AliasResult, AliasRule, Oracle};
 use tbaa_ir::Names;
 
 use super::completions::accesses;
@@ -50,7 +50,7 @@ pub(super) struct Answer {
     a: String,
     b: String,
     answer: AliasResult,
-    rules: Rules,
+    rules: AliasRule,
     clause: Clause,
     /// The clause in words.
     because: String,
@@ -74,7 +74,7 @@ impl Answer {
             a,
             b,
             answer: why.answer,
-            rules: why.rules,
+            rules: why.rule,
             clause: why.clause,
             because: why.clause.to_string(),
             words: Vec::new(),
@@ -124,7 +124,7 @@ pub(crate) struct Generic {
 /// other.
 pub(super) struct Question {
     pub(super) input: Input,
-    pub(super) rules: Rules,
+    pub(super) rules: AliasRule,
     pub(super) pairs: Vec<[Found; 2]>,
 }
 
@@ -153,7 +153,7 @@ pub(super) fn alias(args: &Alias, out: &mut dyn Write) -> Result<(), Failure> {
     }
     let is_rejected = |found: &Found| found.tag.is_some_and(|tag| !oracle.is_well_formed(tag));
     for [a, b] in &pairs {
-        if rules != Rules::Llvm && (is_rejected(a) || is_rejected(b)) {
+        if rules != AliasRule::Llvm && (is_rejected(a) || is_rejected(b)) {
             note(format!("{}, and rule {rules} answers MayAlias", Clause::Malformed));
         }
         let answer = oracle.alias(a.tag, b.tag);

@@ -7,7 +7,7 @@ use serde::Serialize;
 use tbaa::petgraph::algo::toposort;
 use tbaa::petgraph::graph::EdgeReference;
 use tbaa::petgraph::visit::{EdgeFiltered, IntoNeighbors};
-use tbaa::{Edge, Format, Graph, Rules, TypeDag, TypeId, TypeKind};
+use tbaa::{AliasRule, Edge, Format, Graph, TypeDag, TypeId, TypeKind};
 use tbaa_ir::{Module, Opcode};
 
 use super::{TextOrJson, percent, write_json};
@@ -38,7 +38,7 @@ pub(crate) struct Stats {
 
 pub(super) fn run(args: &Stats, out: &mut dyn Write) -> Result<(), Failure> {
     let input = Input::open(&args.input)?;
-    let rejected = input.warn_rejected(Rules::Llvm, input.graph().tags());
+    let rejected = input.warn_rejected(AliasRule::Llvm, input.graph().tags());
     let figures = Figures::of(&input, rejected);
     match args.format {
         TextOrJson::Text => figures.write(out)?,

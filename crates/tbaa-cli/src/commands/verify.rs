@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use tbaa::Rules;
+use tbaa::AliasRule;
 use tbaa_check::verify::{Options, verify, verify_graph};
 
 use super::Outcome;
@@ -45,7 +45,7 @@ pub(crate) struct Verify {
     pub(crate) flags: FlagsArg,
     /// llvm, union or union-strict.
     #[arg(long, value_name = "RULES", default_value = "llvm")]
-    pub(crate) rules: Rules,
+    pub(crate) rules: AliasRule,
     /// What to print.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) format: FindingFormat,

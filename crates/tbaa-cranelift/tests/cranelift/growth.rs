@@ -8,7 +8,7 @@ use cranelift_codegen::ir::{
     self, AbiParam, ExtFuncData, ExternalName, Function, InstBuilder, UserExternalName, types,
 };
 use tbaa::declare::{Declarations, Record, Target};
-use tbaa::{Access, Graph, Oracle, Rules, Session};
+use tbaa::{Access, AliasRule, Graph, Oracle, Session};
 use tbaa_cranelift::{RegionError, Regions, check};
 use tbaa_tests::Rng;
 use tbaa_tests::universe::{self, Taste};
@@ -20,7 +20,7 @@ fn regions_that_were_given_stay_and_stay_right() {
     let mut rng = Rng(5);
     let (mut parted, mut without) = (0, 0);
     for round in 0..60 {
-        let rules = [Rules::Union, Rules::UnionStrict, Rules::Llvm][round % 3];
+        let rules = [AliasRule::Union, AliasRule::UnionStrict, AliasRule::Llvm][round % 3];
         let mut universe = universe::random(&mut rng, round % 2 == 0, Taste::Tame);
         for _ in 0..3 {
             universe::grow(&mut rng, &mut universe, Taste::Tame);
@@ -53,13 +53,13 @@ fn regions_that_were_given_stay_and_stay_right() {
 
 #[test]
 fn the_rules_are_those_of_the_first_oracle() {
-    let union = Oracle::new(Graph::new(), Rules::Union);
+    let union = Oracle::new(Graph::new(), AliasRule::Union);
     let mut regions = Regions::new(&union);
-    let strict = Oracle::new(Graph::new(), Rules::UnionStrict);
+    let strict = Oracle::new(Graph::new(), AliasRule::UnionStrict);
     let error = regions.extend(&strict, [Access::default()]).unwrap_err();
     assert_eq!(
         error,
-        RegionError::OtherRules { regions: Rules::Union, oracle: Rules::UnionStrict }
+        RegionError::OtherRule { regions: AliasRule::Union, oracle: AliasRule::UnionStrict }
     );
     assert!(error.to_string().contains("union-strict"));
 }

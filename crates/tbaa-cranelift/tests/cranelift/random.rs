@@ -6,7 +6,7 @@ use cranelift_codegen::ir::{
     AliasRegion, AliasRegionData, Function, InstBuilder, Opcode, Type, Value, types,
 };
 use cranelift_frontend::Variable;
-use tbaa::{Access, Graph, Oracle, Rules, TagId};
+use tbaa::{Access, AliasRule, Graph, Oracle, TagId};
 use tbaa_cranelift::{Regions, Tags, check};
 use tbaa_tests::universe::{self, Taste};
 use tbaa_tests::{Rng, setting};
@@ -260,7 +260,7 @@ fn random_functions_run_alike_with_regions() {
     let (mut bare, mut own, mut pairs, mut points, mut several) = (0, 0, 0, 0, 0);
     for batch in 0..functions.div_ceil(BATCH) {
         // One universe and one record of regions for a batch, which grows by each function.
-        let rules = [Rules::Union, Rules::UnionStrict, Rules::Llvm][batch % 3];
+        let rules = [AliasRule::Union, AliasRule::UnionStrict, AliasRule::Llvm][batch % 3];
         let taste = if batch % 4 == 0 { Taste::Wild } else { Taste::Tame };
         let universe = universe::random(&mut rng, batch % 5 != 0, taste);
         let (graph, mut ids) = universe.graph();

@@ -2,7 +2,7 @@
 
 use cranelift_codegen::ir::{Function, InstBuilder, types};
 use tbaa::declare::{Declarations, Record, Target};
-use tbaa::{Graph, Oracle, Rules, Session, TagId};
+use tbaa::{AliasRule, Graph, Oracle, Session, TagId};
 use tbaa_cranelift::{Finding, Regions, Rule, Tags, Why, check};
 
 use crate::jit::{FLAGS, build, meant, result};
@@ -148,7 +148,7 @@ fn a_missing_region_says_why() {
 
 #[test]
 fn no_function_is_too_large_or_too_small() {
-    let oracle = Oracle::new(Graph::new(), Rules::Union);
+    let oracle = Oracle::new(Graph::new(), AliasRule::Union);
     let mut func = Function::new();
     let tags = Tags::new();
     assert_eq!(Regions::new(&oracle).apply(&oracle, &mut func, &tags).unwrap().regions, 0);

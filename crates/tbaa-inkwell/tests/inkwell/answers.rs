@@ -2,7 +2,7 @@
 
 use inkwell::context::Context;
 use tbaa::declare::Policy;
-use tbaa::{Format, Graph, Oracle, Rules, TagId};
+use tbaa::{AliasRule, Format, Graph, Oracle, TagId};
 use tbaa_inkwell::{LlvmSink, Tagger};
 use tbaa_lower::emit::{Bisect, Lowered, Plan};
 use tbaa_lower::{Lowering, Options};
@@ -42,7 +42,7 @@ fn count(rows: &[Vec<bool>]) -> usize {
 /// Asserts that LLVM's answers are the promised ones: of lowered tags those
 /// that the lowering says, of scopes and of both the rule's. Returns how many
 /// ordered pairs are `NoAlias` by the rule, and how many of them by tags alone.
-fn compare(what: &str, graph: &Graph, tags: &[TagId], rules: Rules) -> (usize, usize) {
+fn compare(what: &str, graph: &Graph, tags: &[TagId], rules: AliasRule) -> (usize, usize) {
     let name = |part: &str| format!("{what}-{rules:?}-{part}");
     let oracle = Oracle::new(graph, rules);
     let promised = by_rule(&oracle, tags);
@@ -53,7 +53,7 @@ fn compare(what: &str, graph: &Graph, tags: &[TagId], rules: Rules) -> (usize, u
     };
 
     let lowering = lower(Options::new());
-    let lowered = Oracle::new(lowering.graph(), Rules::Llvm);
+    let lowered = Oracle::new(lowering.graph(), AliasRule::Llvm);
     let pair = |a, b| lowered.may_alias(lowering.tag(a), lowering.tag(b));
     let expected: Vec<Vec<bool>> =
         tags.iter().map(|&a| tags.iter().map(|&b| pair(a, b)).collect()).collect();
@@ -71,7 +71,7 @@ fn compare(what: &str, graph: &Graph, tags: &[TagId], rules: Rules) -> (usize, u
 fn a_runtime_like_lua_s() {
     let (graph, _, tags) = runtime::tags(Policy::Rfc);
     assert_eq!(tags.len(), runtime::PATHS.len());
-    for rules in [Rules::Union, Rules::UnionStrict] {
+    for rules in [AliasRule::Union, AliasRule::UnionStrict] {
         let (promised, lowered) = compare("runtime", &graph, &tags, rules);
         println!("{rules:?}: of {promised} NoAlias pairs {lowered} by lowered tags alone");
         assert!(promised > 400 && lowered * 10 > promised * 9);
@@ -86,7 +86,7 @@ fn random_graphs() {
         let universe = Universe { format, structs: 10, tags: 40, shape: Shape::Any };
         let graph = random::graph(&mut Rng(seed), &universe);
         let tags: Vec<_> = graph.tags().collect();
-        let counts = compare(&format!("random-{seed}"), &graph, &tags, Rules::Union);
+        let counts = compare(&format!("random-{seed}"), &graph, &tags, AliasRule::Union);
         promised += counts.0;
         lowered += counts.1;
     }
@@ -97,6 +97,6 @@ fn random_graphs() {
 #[test]
 fn tags_as_clang_has_them() {
     let (graph, _, tags) = runtime::tags(Policy::Clang);
-    let oracle = Oracle::new(&graph, Rules::Llvm);
+    let oracle = Oracle::new(&graph, AliasRule::Llvm);
     assert_eq!(module_of("clang", &graph, &tags), by_rule(&oracle, &tags));
 }

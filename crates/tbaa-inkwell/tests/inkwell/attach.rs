@@ -7,7 +7,7 @@ use inkwell::module::Module;
 use inkwell::values::{AsValueRef, BasicValue, InstructionOpcode};
 use tbaa::declare::{Declarations, Policy, Record, Target};
 use tbaa::raw::RawGraph;
-use tbaa::{Graph, Operand, Oracle, Rules};
+use tbaa::{AliasRule, Graph, Operand, Oracle};
 use tbaa_inkwell::{AttachError, LlvmSink, ModuleTags, Tagger};
 use tbaa_lower::emit::{Bisect, Jit, JitOptions, Sink, SinkOperand, TagForm, TaggedPlace};
 
@@ -172,7 +172,7 @@ fn cycles_are_read() {
     assert_eq!(read.graph.node_count(), 2);
     let tag = read.accesses[0].1;
     assert!(tbaa::wellformed::Verifier::new(&read.graph).check(tag).is_err());
-    assert!(Oracle::new(&read.graph, Rules::Union).may_alias(tag, tag));
+    assert!(Oracle::new(&read.graph, AliasRule::Union).may_alias(tag, tag));
 }
 
 /// Six opcodes that each load the base and store a number; returns the loads of

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use inkwell::context::Context;
 use tbaa::declare::Policy;
-use tbaa::{Oracle, Rules};
+use tbaa::{AliasRule, Oracle};
 use tbaa_inkwell::{LlvmSink, Tagger};
 use tbaa_lower::emit::{Bisect, Jit};
 use tbaa_lower::{Lowering, Options};
@@ -18,7 +18,7 @@ fn program(bisect: Bisect) -> (u64, String, u64) {
     let (mut graph, mut types, tags) = runtime::tags(Policy::Rfc);
     let [number, kind] =
         ["TValue.value.n", "TValue.tt"].map(|path| types.tag(&mut graph, path).unwrap());
-    let oracle = Oracle::new(&graph, Rules::Union);
+    let oracle = Oracle::new(&graph, AliasRule::Union);
     let mut lowering = Lowering::new(Options::new());
     lowering.lower(&oracle, tags).unwrap();
     let context = Context::create();

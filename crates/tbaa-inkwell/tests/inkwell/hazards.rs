@@ -6,7 +6,7 @@ use std::process::Command;
 use inkwell::context::Context;
 use inkwell::values::InstructionValue;
 use tbaa::declare::{Declarations, Policy, Record, TaggedTypes as Types, Target};
-use tbaa::{Graph, Oracle, Rules, TagId};
+use tbaa::{AliasRule, Graph, Oracle, TagId};
 use tbaa_inkwell::{AttachError, LlvmSink, Tagger};
 use tbaa_lower::emit::{Bisect, EmitError, Lowered, Plan, Reason};
 use tbaa_lower::{Lowering, Options};
@@ -78,7 +78,7 @@ impl<'ctx, A: Attach<'ctx>> AttachAny<'ctx> for A {
 
 /// What is read back with the tags as they are, lowered, as scopes, and both.
 fn all_ways(graph: &Graph, steps: [(Step, TagId); 3]) -> [u64; 4] {
-    let oracle = Oracle::new(graph, Rules::Union);
+    let oracle = Oracle::new(graph, AliasRule::Union);
     let mut lowering = Lowering::new(Options::new().scopes());
     lowering.lower(&oracle, graph.tags()).unwrap();
     let both = || Lowered::new(&lowering, &oracle);
@@ -173,7 +173,7 @@ fn crashing_tags() -> (Graph, [TagId; 2]) {
 #[test]
 fn tags_that_crash_llvm() {
     let (graph, tags) = crashing_tags();
-    let oracle = Oracle::new(&graph, Rules::Union);
+    let oracle = Oracle::new(&graph, AliasRule::Union);
     let mut lowering = Lowering::new(Options::new());
     lowering.lower(&oracle, tags).unwrap();
     crashing_program(&mut Planned(&lowering), tags);

@@ -11,7 +11,7 @@ use tbaa::{Format, Graph, NodeId, Tag, TagId, TypeId};
 /// Says which tags may be given to stock LLVM.
 ///
 /// Among tags that pass, LLVM 22 answers `MayAlias` wherever rule
-/// [`Union`](tbaa::Rules::Union) does, given that scalars are no smaller than
+/// [`Union`](tbaa::AliasRule::Union) does, given that scalars are no smaller than
 /// those above them and that an aggregate's parent is above all its fields, as
 /// in what [`declare`](tbaa::declare) makes; a test compares the two rules on
 /// random graphs.

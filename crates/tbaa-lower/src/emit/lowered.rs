@@ -37,7 +37,7 @@ impl Plan for Lowering {
 /// use tbaa::declare::{Declarations, Policy, Record, Target};
 /// use tbaa_lower::emit::{Lowered, Plan};
 /// use tbaa_lower::{Lowering, Options};
-/// use tbaa::{Graph, Oracle, Rules};
+/// use tbaa::{Graph, Oracle, AliasRule};
 ///
 /// let mut types = Declarations::new(Target::x86_64());
 /// types.define(Record::structure("P").field("x", "int").field("y", "float"))?;
@@ -45,7 +45,7 @@ impl Plan for Lowering {
 /// let mut types = types.into_tagged(Policy::Rfc);
 /// let (x, y) = (types.tag(&mut graph, "P.x")?, types.tag(&mut graph, "P.y")?);
 ///
-/// let oracle = Oracle::new(&graph, Rules::Union);
+/// let oracle = Oracle::new(&graph, AliasRule::Union);
 /// let mut lowering = Lowering::new(Options::new().scopes());
 /// lowering.lower(&oracle, [x, y])?;
 /// let plan = Lowered::new(&lowering, &oracle);

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 use tbaa::raw::RawGraph;
-use tbaa::{Graph, Oracle, Rules, TagId};
+use tbaa::{AliasRule, Graph, Oracle, TagId};
 use tbaa_check::link::Summary;
 use tbaa_ir::{DebugInfo, Instruction};
 
@@ -137,7 +137,7 @@ fn pairs(guilty: &[Guilty<'_>], out: &mut dyn Write) -> io::Result<()> {
         Some((graph, tags)) => (graph, tags.clone()),
         None => (guilty[0].input.graph(), own()),
     };
-    let [llvm, union] = [Rules::Llvm, Rules::Union].map(|rules| Oracle::new(graph, rules));
+    let [llvm, union] = [AliasRule::Llvm, AliasRule::Union].map(|rules| Oracle::new(graph, rules));
     let mut apart = Vec::new();
     for (i, a) in tags.iter().enumerate() {
         for (j, b) in tags.iter().enumerate().skip(i + 1) {
@@ -154,9 +154,9 @@ fn pairs(guilty: &[Guilty<'_>], out: &mut dyn Write) -> io::Result<()> {
     let mut by_union = 0;
     for &(i, j, (a, b), _) in apart.iter().take(PAIRS) {
         writeln!(out, "their tags promise that {i} and {j} never overlap")?;
-        for (rules, oracle) in [(Rules::Llvm, &llvm), (Rules::Union, &union)] {
+        for (rules, oracle) in [(AliasRule::Llvm, &llvm), (AliasRule::Union, &union)] {
             let why = oracle.explain(a, b);
-            by_union += usize::from(rules == Rules::Union && why.clause.is_no_alias());
+            by_union += usize::from(rules == AliasRule::Union && why.clause.is_no_alias());
             let rules = rules.to_string();
             writeln!(out, "  {rules:5}  {}: {}", why.answer, why.clause)?;
         }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use tbaa::explain::Clause;
-use tbaa::{AliasResult, Graph, Oracle, Rules, TagId};
+use tbaa::{AliasResult, AliasRule, Graph, Oracle, TagId};
 use tbaa_ir::{Effects, Instruction, MemoryEffects, MemoryLocation, Module, Opcode};
 
 use super::body::{Body, Event, Key};
@@ -90,7 +90,8 @@ pub(super) struct Judge<'a> {
 
 impl<'a> Judge<'a> {
     pub(super) fn new(module: &'a Module, text: &'a [u8]) -> Self {
-        let [llvm, union] = [Rules::Llvm, Rules::Union].map(|it| Oracle::new(module.graph(), it));
+        let [llvm, union] =
+            [AliasRule::Llvm, AliasRule::Union].map(|it| Oracle::new(module.graph(), it));
         Judge { module, text, effects: Effects::new(text, module), llvm, union }
     }
 

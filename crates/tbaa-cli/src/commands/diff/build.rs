@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use tbaa::{Graph, Oracle, Rules, TagId};
+use tbaa::{AliasRule, Graph, Oracle, TagId};
 use tbaa_ir::{DebugInfo, Instruction, Module, Names, Opcode};
 
 use crate::find::by_function;
@@ -34,7 +34,7 @@ pub(super) struct Function<'a> {
 /// A build.
 pub(super) struct Build<'a> {
     pub(super) input: &'a Input,
-    pub(super) rules: Rules,
+    pub(super) rules: AliasRule,
     pub(super) oracle: Oracle<&'a Graph>,
     pub(super) functions: Vec<Function<'a>>,
     names: Names<'a>,
@@ -43,7 +43,7 @@ pub(super) struct Build<'a> {
 }
 
 impl<'a> Build<'a> {
-    pub(super) fn new(input: &'a Input, rules: Rules) -> Build<'a> {
+    pub(super) fn new(input: &'a Input, rules: AliasRule) -> Build<'a> {
         Build {
             input,
             rules,

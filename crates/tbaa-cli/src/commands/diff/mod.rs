@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use serde::Serialize;
-use tbaa::Rules;
+use tbaa::AliasRule;
 
 use super::{Outcome, TextOrJson, counted, percent, write_json};
 use crate::convert::FlagsArg;
@@ -60,7 +60,7 @@ pub(crate) struct Diff {
     rules: RulesArg,
     /// The rules for B, if they differ from those for A.
     #[arg(long, value_name = "RULES")]
-    rules_b: Option<Rules>,
+    rules_b: Option<AliasRule>,
     /// What to print.
     #[arg(long, value_enum, default_value_t)]
     format: TextOrJson,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use tbaa::explain::{Explanation, Side};
-use tbaa::{Graph, Rules, TagId, TypeId};
+use tbaa::{AliasRule, Graph, TagId, TypeId};
 
 use crate::walk::{Next, WalkStep, all_paths, follow, walk};
 
@@ -23,7 +23,7 @@ pub(super) struct Marks {
 impl Marks {
     /// What a tag denotes: under rule `llvm` the places that LLVM visits, under
     /// the others all paths.
-    pub(super) fn of_tag(graph: &Graph, rules: Rules, tag: TagId) -> Marks {
+    pub(super) fn of_tag(graph: &Graph, rules: AliasRule, tag: TagId) -> Marks {
         let mut marks = Marks::default();
         marks.add_tag(graph, rules, tag, A);
         marks
@@ -39,15 +39,15 @@ impl Marks {
             marks.add(&follow(graph, base.base, &found.a.steps), A);
             marks.add(&follow(graph, base.base, &found.b.steps), B);
         } else {
-            marks.add_tag(graph, why.rules, a, A);
-            marks.add_tag(graph, why.rules, b, B);
+            marks.add_tag(graph, why.rule, a, A);
+            marks.add_tag(graph, why.rule, b, B);
         }
         marks
     }
 
-    fn add_tag(&mut self, graph: &Graph, rules: Rules, tag: TagId, bits: Bits) {
+    fn add_tag(&mut self, graph: &Graph, rules: AliasRule, tag: TagId, bits: Bits) {
         let Ok(tag) = graph.tag(tag) else { return };
-        if rules == Rules::Llvm {
+        if rules == AliasRule::Llvm {
             self.add(&walk(graph, tag.base, tag.offset), bits);
         } else {
             self.add(&all_paths(graph, &tag), bits);

@@ -8,7 +8,7 @@ use std::io::Write;
 use clap::ValueEnum;
 use tbaa::declare::Declarations;
 use tbaa::spec::Built;
-use tbaa::{Format, Oracle, Rules, TagId};
+use tbaa::{AliasRule, Format, Oracle, TagId};
 use tbaa_ir::{Module, Sizes};
 use tbaa_lower::{Lowering, Options, Shared, Source, tags_of_clang};
 
@@ -52,7 +52,7 @@ pub(crate) struct Lower {
     /// The rule to follow: llvm, union or union-strict; by default union,
     /// or union-strict where a spec says so.
     #[arg(long, value_name = "RULES")]
-    pub(crate) rules: Option<Rules>,
+    pub(crate) rules: Option<AliasRule>,
     /// Code that clang 22 compiled, or that has tags of other lineages, uses the same
     /// memory: accesses to it get clang's tags, or more general ones.
     #[arg(long, conflicts_with = "size_aware")]
@@ -141,7 +141,7 @@ fn lower_module(
         let why = "needs the types that are shared; name a spec that declares them";
         return Err(unusable(input.file(), format!("{option} {why}")));
     }
-    let oracle = Oracle::new(module.graph(), args.rules.unwrap_or(Rules::Union));
+    let oracle = Oracle::new(module.graph(), args.rules.unwrap_or(AliasRule::Union));
     let mut lowering = Lowering::new(options(args));
     let sizes = Sizes::new(input.text(), module);
     lowering
@@ -167,7 +167,7 @@ fn lower_spec(
 ) -> Result<(), Failure> {
     let fail = |error: &dyn std::fmt::Display| unusable(file, error);
     let rules = args.rules.unwrap_or(match built.spec().rules {
-        Rules::Llvm => Rules::Union,
+        AliasRule::Llvm => AliasRule::Union,
         rules => rules,
     });
     let types = built.tagged().map(|declared| declared.types().clone());

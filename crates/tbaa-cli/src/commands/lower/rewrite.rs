@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io::Write;
 
-use tbaa::{Access, Graph, NodeId, Oracle, TagId};
+use tbaa::{Access, Format, Graph, NodeId, Oracle, TagId};
 use tbaa_ir::{Instruction, Module, Opcode, Rewriter, Sizes, TextError};
 use tbaa_lower::{Classes, LowerError, Lowering, Source};
 
@@ -34,14 +34,17 @@ fn source(module: &Module, sizes: &Sizes, tag: TagId, instruction: &Instruction)
     }
     let ty = module.access_type(instruction);
     let scalar = ty.ends_with(b"*") || !matches!(ty.first(), Some(b'<' | b'[' | b'{' | b'%'));
-    let bytes = sizes.of(ty).map(|size| size.store);
-    let said = module.graph().tag(tag).ok().and_then(|tag| tag.size);
-    match (said.filter(|&size| size != 0 && size != u64::MAX), bytes) {
-        (Some(said), Some(bytes)) if bytes <= said => tag.into(),
-        (None, _) if scalar => tag.into(),
-        (_, bytes) if scalar && bytes.is_none() => tag.into(),
+    let old = module.graph().tag(tag).is_ok_and(|tag| tag.format == Format::Old);
+    match sizes.of(ty).map(|size| size.store) {
+        // What a scalar of the old format is, its slot is.
+        _ if scalar && old => tag.into(),
+        Some(bytes) => match Access::of_width(module.graph(), tag, bytes).size {
+            Some(size) => Source::sized(tag, size),
+            None => tag.into(),
+        },
+        None if scalar => tag.into(),
         // 0 is an unknown number.
-        (_, bytes) => Source::sized(tag, bytes.unwrap_or(0)),
+        None => Source::sized(tag, 0),
     }
 }
 

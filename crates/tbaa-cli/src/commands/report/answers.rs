@@ -4,12 +4,13 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 use tbaa::explain::{AccessPath, ByteRange, Clause, Comparison, Explanation, Side};
-use tbaa::{Graph, Matrix, Oracle, Rules, TagId, TypeId};
+use tbaa::{AliasRule, Graph, Matrix, Oracle, TagId, TypeId};
 
 use super::related::Related;
 use super::runs::triangle;
 
-pub(super) const RULES: [Rules; 3] = [Rules::Llvm, Rules::Union, Rules::UnionStrict];
+pub(super) const RULES: [AliasRule; 3] =
+    [AliasRule::Llvm, AliasRule::Union, AliasRule::UnionStrict];
 
 /// Comparisons of paths that are kept.
 const COMPARISONS: usize = 6000;

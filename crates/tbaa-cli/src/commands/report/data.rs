@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 use serde_json::Value;
-use tbaa::{Field, Graph, Rules, TagId, TypeId, TypeKind};
+use tbaa::{AliasRule, Field, Graph, TagId, TypeId, TypeKind};
 use tbaa_check::Diagnostic;
 use tbaa_check::lint::{Options, lint, lint_graph};
 use tbaa_check::verify::{Verifier, verify, verify_graph};
@@ -386,10 +386,10 @@ fn judge(input: &Input) -> (Vec<Diagnostic>, usize) {
     let options = Options::default();
     let (verified, linted) = match &input.content {
         Content::Module(module) => {
-            (verify(module, input.text(), Rules::Llvm), lint(module, input.text(), &options))
+            (verify(module, input.text(), AliasRule::Llvm), lint(module, input.text(), &options))
         }
         Content::Spec(built) => {
-            (verify_graph(built.graph(), Rules::Llvm), lint_graph(built.graph(), &options))
+            (verify_graph(built.graph(), AliasRule::Llvm), lint_graph(built.graph(), &options))
         }
     };
     let more = verified.left_out().chain(linted.left_out()).map(|more| more.count).sum();

@@ -387,7 +387,7 @@ fn places(input: &Input, graph: &Graph) -> BTreeMap<String, String> {
 
 /// How many pairs of the module's tags LLVM answers NoAlias.
 fn apart(input: &Input, module: &Module) -> u64 {
-    let oracle = tbaa::Oracle::new(input.graph(), tbaa::Rules::Llvm);
+    let oracle = tbaa::Oracle::new(input.graph(), tbaa::AliasRule::Llvm);
     let tags = module.attached_tags();
     let pairs =
         tags.iter().enumerate().flat_map(|(at, a)| tags[at + 1..].iter().map(move |b| (*a, *b)));

@@ -8,7 +8,7 @@ use super::{Jit, JitError, JitOptions, TagForm, Tagging};
 use crate::{LoadError, Lowering, Saved};
 use tbaa::declare::Policy;
 use tbaa::spec::{Spec, write_all_declarations};
-use tbaa::{Graph, Oracle, Rules, Session};
+use tbaa::{AliasRule, Graph, Oracle, Session};
 
 const VERSION: u32 = 2;
 
@@ -82,7 +82,7 @@ impl Jit {
         };
         let types = text(&self.session).ok_or(SaveError::Types)?;
         // What is read again must be what is here.
-        let again = Session::from_parts(read(&types)?, Oracle::new(Graph::new(), Rules::Union));
+        let again = Session::from_parts(read(&types)?, Oracle::new(Graph::new(), AliasRule::Union));
         if text(&again).as_ref() != Some(&types) {
             return Err(SaveError::Types);
         }
@@ -124,7 +124,7 @@ impl Jit {
             [] => None,
             _ => Some(Tagging::clang(tagged.types(), &options).map_err(SaveError::Jit)?),
         };
-        let session = Session::from_parts(tagged, Oracle::new(graph, Rules::Union));
+        let session = Session::from_parts(tagged, Oracle::new(graph, AliasRule::Union));
         Ok(Jit { session, tagging: Tagging::of(options, Some(lowering), theirs) })
     }
 }

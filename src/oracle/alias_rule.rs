@@ -7,7 +7,7 @@ use std::fmt;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
-pub enum Rules {
+pub enum AliasRule {
     /// Answers as LLVM 22 does, bit for bit, on tags that its verifier accepts.
     /// On other tags, and where LLVM would assert or crash, it answers `MayAlias`.
     /// Sizes are ignored.
@@ -17,17 +17,17 @@ pub enum Rules {
     /// offset in the element, and uses sizes. Accesses that overlap through a union
     /// alias: type punning is allowed.
     Union,
-    /// As [`Rules::Union`], but an access to one member of a union does not
+    /// As [`AliasRule::Union`], but an access to one member of a union does not
     /// alias an access to another member that does not name the union.
     UnionStrict,
 }
 
-impl fmt::Display for Rules {
+impl fmt::Display for AliasRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
-            Rules::Llvm => "llvm",
-            Rules::Union => "union",
-            Rules::UnionStrict => "union-strict",
+            AliasRule::Llvm => "llvm",
+            AliasRule::Union => "union",
+            AliasRule::UnionStrict => "union-strict",
         })
     }
 }
@@ -35,34 +35,34 @@ impl fmt::Display for Rules {
 /// A text that is not the name of a rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub struct UnknownRules;
+pub struct UnknownRule;
 
-impl fmt::Display for UnknownRules {
+impl fmt::Display for UnknownRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("expected llvm, union or union-strict")
     }
 }
 
-impl std::error::Error for UnknownRules {}
+impl std::error::Error for UnknownRule {}
 
-/// Reads the name that [`Rules`] displays, or the one in a spec, with `_`.
+/// Reads the name that [`AliasRule`] displays, or the one in a spec, with `_`.
 ///
 /// ```
-/// use tbaa::Rules;
+/// use tbaa::AliasRule;
 ///
-/// assert_eq!("union-strict".parse(), Ok(Rules::UnionStrict));
-/// assert_eq!("union_strict".parse(), Ok(Rules::UnionStrict));
-/// assert!("Union".parse::<Rules>().is_err());
+/// assert_eq!("union-strict".parse(), Ok(AliasRule::UnionStrict));
+/// assert_eq!("union_strict".parse(), Ok(AliasRule::UnionStrict));
+/// assert!("Union".parse::<AliasRule>().is_err());
 /// ```
-impl std::str::FromStr for Rules {
-    type Err = UnknownRules;
+impl std::str::FromStr for AliasRule {
+    type Err = UnknownRule;
 
-    fn from_str(name: &str) -> Result<Rules, UnknownRules> {
+    fn from_str(name: &str) -> Result<AliasRule, UnknownRule> {
         match name {
-            "llvm" => Ok(Rules::Llvm),
-            "union" => Ok(Rules::Union),
-            "union-strict" | "union_strict" => Ok(Rules::UnionStrict),
-            _ => Err(UnknownRules),
+            "llvm" => Ok(AliasRule::Llvm),
+            "union" => Ok(AliasRule::Union),
+            "union-strict" | "union_strict" => Ok(AliasRule::UnionStrict),
+            _ => Err(UnknownRule),
         }
     }
 }
