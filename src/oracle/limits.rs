@@ -9,6 +9,10 @@
 /// most, and the largest search on a struct with 10,000 members at one offset takes 30,000.
 pub(crate) const STEPS: u32 = 1 << 16;
 
+/// Paths, or places on them, that are kept of what one tag denotes. More are found anew for
+/// each query. The tags of real programs have some ten.
+pub(crate) const KEPT: usize = 1 << 6;
+
 /// Element combinations tried when two byte patterns have more than two array
 /// strides between them that simplification does not remove. The contract asks
 /// for 4,096; a trial is an `O(log)` computation, so there is room for more.

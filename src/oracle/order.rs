@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use super::grow::Oracle;
 use super::index::Role;
-use super::rule::Place;
+use super::rule::Reach;
 use crate::forest::Span;
 use crate::graph::{Graph, TagId};
 use crate::table::IndexMap;
@@ -184,11 +184,11 @@ impl Order {
                 (Role::Regular(root, _), None) => Standing::Listed(root),
                 (Role::Other(root, _), _) => {
                     let mut steps = left.get();
-                    let place = oracle.place(tag, &mut steps);
+                    let place = oracle.reach(tag, &mut steps);
                     left.set(steps);
                     match place {
-                        Place::Everywhere => Standing::Rejected,
-                        Place::In(_) | Place::Unknown => Standing::Listed(root),
+                        Reach::Everything => Standing::Rejected,
+                        Reach::Base(_) | Reach::Unknown => Standing::Listed(root),
                     }
                 }
             }

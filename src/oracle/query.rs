@@ -12,7 +12,7 @@ use super::alias_rule::AliasResult;
 use super::clause::Clause;
 use super::grow::Oracle;
 use super::limits::{COMPARED, COMPARED_A_NODE};
-use super::rule::Place;
+use super::rule::Reach;
 use crate::graph::{Graph, TagId};
 
 impl<G: Borrow<Graph>> Oracle<G> {
@@ -110,7 +110,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
         }
         let rule = self.engine();
         for tag in [tag_a, tag_b] {
-            if self.place(tag, left) == Place::Everywhere && *left == 0 {
+            if self.reach(tag, left) == Reach::Everything && *left == 0 {
                 return None;
             }
         }
@@ -133,12 +133,12 @@ impl<G: Borrow<Graph>> Oracle<G> {
         COMPARED + COMPARED_A_NODE * self.graph().node_count() as u64
     }
 
-    /// Says where the objects lie that a tag accesses.
-    pub(super) fn place(&self, tag: TagId, left: &mut u64) -> Place {
+    /// Says what a tag may alias by its types.
+    pub(super) fn reach(&self, tag: TagId, left: &mut u64) -> Reach {
         if tag.stamp != self.stamp {
-            return Place::Everywhere;
+            return Reach::Everything;
         }
-        self.engine().place(self.graph(), &self.index, tag, left)
+        self.engine().reach(self.graph(), &self.index, tag, left)
     }
 
     /// Whether an answer is the definition's, or the index's where the definition gave up.

@@ -13,10 +13,9 @@ pub(super) trait Rule {
     /// Adds the graph's next tag to the index.
     fn add(&mut self, graph: &Graph, index: &mut Index, tag: TagId);
 
-    /// Says where the objects lie that a tag accesses. What takes a search is found once;
-    /// the search takes its steps from those `left`, and [`Place::Everywhere`] is the
-    /// answer if there are none.
-    fn place(&self, graph: &Graph, index: &Index, tag: TagId, left: &mut u64) -> Place;
+    /// Says what a tag may alias by its types. What takes a search is found once; the search
+    /// takes its steps from those `left`, and without any the tag may alias everything.
+    fn reach(&self, graph: &Graph, index: &Index, tag: TagId, left: &mut u64) -> Reach;
 
     /// Decides on two accesses with sizes of their own by what the index says of their tags;
     /// `None` if they may touch more or less than the tags say.
@@ -44,16 +43,15 @@ pub(super) trait Rule {
     ) -> Option<bool>;
 }
 
-/// Where the objects lie that a tag accesses.
+/// What a tag may alias, as far as types alone tell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Place {
-    /// In objects of this base type, in the index's count. Two tags may alias only if one's
-    /// base type may hold the other's.
-    In(TypeIndex),
-    /// That is not known of a base type alone: each pair is asked about.
+pub(super) enum Reach {
+    /// Accesses to objects that this base type may hold, or that may hold it.
+    Base(TypeIndex),
+    /// Types do not tell: each pair is asked about.
     Unknown,
-    /// The tag may alias everything.
-    Everywhere,
+    /// All that there is.
+    Everything,
 }
 
 /// An answer, by the clause that gives it.

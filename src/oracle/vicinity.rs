@@ -9,7 +9,7 @@ use std::borrow::Borrow;
 
 use super::grow::Oracle;
 use super::index::Role;
-use super::rule::Place;
+use super::rule::Reach;
 use super::types::TypeIndex;
 use crate::graph::{Graph, TagId};
 use crate::table::HashMap;
@@ -79,11 +79,11 @@ impl Listed {
     /// Returns the types of a tag; `None` if it is listed everywhere.
     fn of<G: Borrow<Graph>>(oracle: &Oracle<G>, tag: TagId) -> Option<Listed> {
         let index = &oracle.index;
-        let regular = match (oracle.place(tag, &mut { u64::MAX }), index.role(tag.index)) {
-            (Place::Everywhere, _) | (_, Role::Rejected) => return None,
+        let regular = match (oracle.reach(tag, &mut { u64::MAX }), index.role(tag.index)) {
+            (Reach::Everything, _) | (_, Role::Rejected) => return None,
             (_, Role::Regular(_, cursor)) => Some(cursor),
-            (Place::Unknown, Role::Other(..)) => return None,
-            (Place::In(_), Role::Other(..)) => None,
+            (Reach::Unknown, Role::Other(..)) => return None,
+            (Reach::Base(_), Role::Other(..)) => None,
         };
         let walk = |cursor| index.walks.types_from(cursor).take(MOST + 1).collect::<Vec<_>>();
         let walk = regular.map(walk);

@@ -504,3 +504,47 @@ fn cmake_makes_the_plugin_too() {
     let text = run("opt-22", &["-O2", "-S", "-load-pass-plugin", &plugin, &module]);
     assert_eq!(loads(&text, "f"), 1);
 }
+
+/// No code is loaded from where other users may write, nor a library that is not the one
+/// that was compiled.
+#[test]
+fn the_plugins_folder_is_this_users() {
+    use std::os::unix::fs::PermissionsExt;
+    if !llvm_is_there() {
+        return;
+    }
+    let cache = scratch("private");
+    let _ = fs::remove_dir_all(&cache);
+    let plugin = |set: &[(&str, &Path)]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tbaa"));
+        command.arg("plugin").env_remove("HOME").env_remove("XDG_CACHE_HOME").envs(set.to_vec());
+        command.output().unwrap()
+    };
+    let refused = |set: &[(&str, &Path)], why: &str| {
+        let output = plugin(set);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(why), "{said}");
+    };
+    refused(&[], "set HOME");
+    refused(&[("XDG_CACHE_HOME", Path::new("relative"))], "set HOME");
+    let set = [("XDG_CACHE_HOME", &*cache)];
+    let library = PathBuf::from(printed(plugin(&set)).trim());
+    let folder = library.parent().unwrap().to_owned();
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&folder), mode(&library)), (0o700, 0o700));
+    let whole = fs::read(&library).unwrap();
+    fs::write(&library, &whole[..1000]).unwrap();
+    printed(plugin(&set));
+    assert!(fs::read(&library).unwrap().len() == whole.len(), "it is compiled again");
+    for path in [&library, &folder] {
+        let own = mode(path);
+        fs::set_permissions(path, fs::Permissions::from_mode(0o777)).unwrap();
+        refused(&set, "other users may write to");
+        fs::set_permissions(path, fs::Permissions::from_mode(own)).unwrap();
+    }
+    // Another's library in place of this user's.
+    fs::rename(&library, folder.join("other.so")).unwrap();
+    std::os::unix::fs::symlink(folder.join("other.so"), &library).unwrap();
+    refused(&set, "other users may write to");
+}

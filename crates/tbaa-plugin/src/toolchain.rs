@@ -4,6 +4,7 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -38,6 +39,10 @@ pub enum Error {
     Passes(String, String),
     /// A file cannot be read or written.
     File(PathBuf, io::Error),
+    /// Neither `$HOME` nor `$XDG_CACHE_HOME` names a folder.
+    NoCache,
+    /// Others may write to a file or folder from which code would be loaded.
+    Shared(PathBuf),
 }
 
 impl fmt::Display for Error {
@@ -55,6 +60,16 @@ impl fmt::Display for Error {
                 write!(f, "`{command}` failed:\n{}", printed.trim_end())
             }
             Error::File(path, error) => write!(f, "{}: {error}", path.display()),
+            Error::NoCache => f.write_str(
+                "there is no folder for the compiled plugin: set HOME, or XDG_CACHE_HOME to a path \
+                 from the root",
+            ),
+            Error::Shared(path) => write!(
+                f,
+                "other users may write to {}, so no code is loaded from there: remove it, or take \
+                 their rights away",
+                path.display()
+            ),
         }
     }
 }
@@ -95,11 +110,56 @@ impl Toolchain {
     }
 }
 
-/// The folder for what can be made again: `$XDG_CACHE_HOME/tbaa`, or `~/.cache/tbaa`.
-pub fn cache() -> PathBuf {
-    let of = |variable| env::var_os(variable).filter(|it| !it.is_empty()).map(PathBuf::from);
+/// Returns the folder for what can be made again: `$XDG_CACHE_HOME/tbaa`, or
+/// `~/.cache/tbaa`. Relative paths are ignored, as the XDG Base Directory Specification says.
+///
+/// # Errors
+///
+/// [`Error::NoCache`] where neither is set. A folder that several users share will not do: code
+/// is loaded from it.
+pub fn cache() -> Result<PathBuf, Error> {
+    let of = |variable| env::var_os(variable).map(PathBuf::from).filter(|it| it.is_absolute());
     let base = of("XDG_CACHE_HOME").or_else(|| Some(of("HOME")?.join(".cache")));
-    base.unwrap_or_else(env::temp_dir).join("tbaa")
+    Ok(base.ok_or(Error::NoCache)?.join("tbaa"))
+}
+
+/// Makes a folder that this user alone may write to, and checks that it is one.
+#[cfg(unix)]
+fn private(folder: &Path) -> Result<(), Error> {
+    use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+    let file = |error| Error::File(folder.to_owned(), error);
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(file)?;
+    // What this process makes is its user's.
+    let probe = folder.join(format!("{}.probe", std::process::id()));
+    let _ = fs::remove_file(&probe);
+    let mut made = fs::OpenOptions::new();
+    made.write(true).create_new(true).mode(0o600);
+    let user = made.open(&probe).and_then(|it| it.metadata()).map_err(file)?.uid();
+    let _ = fs::remove_file(&probe);
+    for path in [folder, &folder.join(LIBRARY), &folder.join(KEY)] {
+        let Ok(found) = fs::symlink_metadata(path) else { continue };
+        if found.is_symlink() || found.uid() != user || found.mode() & 0o022 != 0 {
+            return Err(Error::Shared(path.to_owned()));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn private(folder: &Path) -> Result<(), Error> {
+    fs::create_dir_all(folder).map_err(|error| Error::File(folder.to_owned(), error))
+}
+
+/// The compiled plugin, and what it was made from.
+const LIBRARY: &str = "tbaa-plugin.so";
+const KEY: &str = "tbaa-plugin.key";
+
+/// What a library was made from: the command, the source, and the library itself, so that
+/// one that was cut off is not taken for it.
+fn key(command: &str, library: &Path) -> io::Result<String> {
+    let mut hasher = DefaultHasher::new();
+    (SOURCE, HEADER, fs::read(library)?).hash(&mut hasher);
+    Ok(format!("{command}\n{:016x}\n", hasher.finish()))
 }
 
 fn config() -> Result<OsString, Error> {
@@ -111,23 +171,14 @@ fn config() -> Result<OsString, Error> {
     found.map(OsString::from).ok_or_else(|| Error::Llvm("there is no `llvm-config-22`".to_owned()))
 }
 
-/// Returns the library in this folder, compiled from the same source.
+/// Returns the library in this folder, compiled from the same source in the same way.
 fn compiled(folder: &Path, bin: &Path, flags: &str) -> Result<PathBuf, Error> {
     let file = |path: &Path| {
         let path = path.to_owned();
         move |error| Error::File(path, error)
     };
-    let [source, header] = ["plugin.cpp", "tbaa-plugin.h"].map(|name| folder.join(name));
-    let library = folder.join("tbaa-plugin.so");
-    if library.is_file() && fs::read(&source).is_ok_and(|text| text == SOURCE.as_bytes()) {
-        return Ok(library);
-    }
-    fs::create_dir_all(folder).map_err(file(folder))?;
-    // Another process may do the same: each makes its own, and puts it in place at once.
-    let own = |path: &Path| path.with_extension(format!("{}.tmp", std::process::id()));
-    let (new, text) = (own(&library), own(&source).with_extension("cpp"));
-    fs::write(&header, HEADER).map_err(file(&header))?;
-    fs::write(&text, SOURCE).map_err(file(&text))?;
+    private(folder)?;
+    let [library, key_file, header] = [LIBRARY, KEY, "tbaa-plugin.h"].map(|it| folder.join(it));
     let clang = bin.join("clang++");
     let compiler = match env::var_os("CXX").filter(|it| !it.is_empty()) {
         Some(named) => named,
@@ -138,6 +189,16 @@ fn compiled(folder: &Path, bin: &Path, flags: &str) -> Result<PathBuf, Error> {
     command.args(["-std=c++17", "-O1", "-fno-rtti", "-fno-exceptions", "-shared", "-fPIC"]);
     command.arg(format!("-DTBAA_PLUGIN_VERSION=\"{}\"", env!("CARGO_PKG_VERSION")));
     command.arg("-I").arg(folder).args(flags.split_whitespace());
+    let made_by = shown_command(&command);
+    let is_known = |known: String| key(&made_by, &library).is_ok_and(|key| key == known);
+    if fs::read_to_string(&key_file).is_ok_and(is_known) {
+        return Ok(library);
+    }
+    // Another process may do the same: each makes its own, and puts it in place at once.
+    let own = |path: &Path| path.with_extension(format!("{}.tmp", std::process::id()));
+    let (new, text) = (own(&library), own(&folder.join("plugin.cpp")).with_extension("cpp"));
+    fs::write(&header, HEADER).map_err(file(&header))?;
+    fs::write(&text, SOURCE).map_err(file(&text))?;
     command.arg(&text).arg("-o").arg(&new);
     let made = command.output();
     let _ = fs::remove_file(&text);
@@ -149,9 +210,23 @@ fn compiled(folder: &Path, bin: &Path, flags: &str) -> Result<PathBuf, Error> {
         }
         Err(error) => return Err(Error::Compile(shown_command(&command), error.to_string())),
     }
+    // A umask may leave more rights than it takes to load it.
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(&new, fs::Permissions::from_mode(0o700)).map_err(file(&new))?;
+    }
+    let made = key(&made_by, &new).map_err(file(&new))?;
     fs::rename(&new, &library).map_err(file(&library))?;
-    // Written last: with it the library is known to be of this source.
-    fs::write(&source, SOURCE).map_err(file(&source))?;
+    // Written last, by name alone: with it the library is known to be of this source.
+    let written = own(&key_file);
+    fs::write(&written, made).map_err(file(&written))?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(&written, fs::Permissions::from_mode(0o600)).map_err(file(&written))?;
+    }
+    fs::rename(&written, &key_file).map_err(file(&key_file))?;
     Ok(library)
 }
 

@@ -5,14 +5,14 @@
 
 mod accept;
 mod generic;
-mod places;
+mod sound;
 mod steps;
 mod tables;
 
 use super::access::Access;
 use super::clause::Clause;
 use super::index::{Index, Role};
-use super::rule::{Decision, Place, Rule};
+use super::rule::{Decision, Reach, Rule};
 use crate::graph::{Format, Graph, NodeId, Tag, TagId, TagParts};
 use crate::wellformed::Verifier;
 use steps::{Crash, Path, has_field, least_common_type, step};
@@ -26,10 +26,10 @@ impl Rule for Llvm {
         self.0.add(graph, index, tag);
     }
 
-    fn place(&self, _: &Graph, index: &Index, tag: TagId, _: &mut u64) -> Place {
+    fn reach(&self, _: &Graph, index: &Index, tag: TagId, _: &mut u64) -> Reach {
         match index.role(tag.index) {
-            Role::Rejected => Place::Everywhere,
-            _ => index.base(tag.index).map_or(Place::Unknown, Place::In),
+            Role::Rejected => Reach::Everything,
+            _ => index.base(tag.index).map_or(Reach::Unknown, Reach::Base),
         }
     }
 
@@ -46,7 +46,7 @@ impl Rule for Llvm {
     fn define(&self, graph: &Graph, index: &Index, pair: (Access, Access), why: bool) -> Decision {
         let clause = match (pair.0.tag, pair.1.tag) {
             (Some(a), Some(b)) if graph.owns_tag(a) && graph.owns_tag(b) => {
-                let quick = if why { None } else { places::decide(graph, index, (a, b)) };
+                let quick = if why { None } else { sound::decide(graph, index, (a, b)) };
                 quick.unwrap_or_else(|| LlvmDefinition { graph, index }.decide(a, b))
             }
             (Some(_), Some(_)) => Clause::ForeignTag,

@@ -14,7 +14,7 @@ use crate::extent::UNBOUNDED;
 use crate::graph::Format;
 use crate::oracle::bytes::{ByteRange, Elements};
 use crate::oracle::clause::Clause;
-use crate::oracle::limits::{Budget, Exhausted, STEPS};
+use crate::oracle::limits::{Budget, Exhausted, KEPT, STEPS};
 use crate::oracle::rule::{Decision, Meeting};
 use crate::oracle::types::{Types, elements, slot_of};
 
@@ -23,6 +23,8 @@ use crate::oracle::types::{Types, elements, slot_of};
 pub(super) enum Denotation {
     Sized(Box<[Denoted]>),
     Inferred(Inferred),
+    /// More than is kept.
+    Large,
 }
 
 impl Denotation {
@@ -44,6 +46,16 @@ impl Denotation {
             }
         };
         (found, STEPS - budget.left())
+    }
+
+    /// Forgets what is too large to be kept for each of many tags.
+    pub(super) fn kept(self) -> Denotation {
+        let places = match &self {
+            Denotation::Sized(paths) => paths.len(),
+            Denotation::Inferred(paths) => paths.len(),
+            Denotation::Large => 0,
+        };
+        if places > KEPT { Denotation::Large } else { self }
     }
 }
 

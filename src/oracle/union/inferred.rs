@@ -94,7 +94,7 @@ impl Containing {
 
 /// A place on a path that a tag denotes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-struct Place {
+struct Point {
     ty: TypeIndex,
     /// What remains of the tag's offset.
     rest: u64,
@@ -182,9 +182,14 @@ impl Denoted {
         Ok(Some(Denoted { places, ways: ways.into(), beside }))
     }
 
-    fn place(&self, number: u32) -> Place {
+    /// Number of places.
+    pub(super) fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    fn place(&self, number: u32) -> Point {
         let (ty, rest, _) = self.places[number as usize];
-        Place { ty, rest, number }
+        Point { ty, rest, number }
     }
 }
 
@@ -192,11 +197,11 @@ impl Denoted {
 /// leads.
 pub(super) type Side<'d> = (Resolved, Option<&'d Denoted>);
 
-fn start((access, _): Side<'_>) -> Place {
-    Place { ty: access.base, rest: access.offset, number: 0 }
+fn start((access, _): Side<'_>) -> Point {
+    Point { ty: access.base, rest: access.offset, number: 0 }
 }
 
-fn is_end((access, _): Side<'_>, place: Place) -> bool {
+fn is_end((access, _): Side<'_>, place: Point) -> bool {
     (place.ty, place.rest) == (access.access, 0)
 }
 
@@ -204,8 +209,8 @@ fn is_end((access, _): Side<'_>, place: Place) -> bool {
 fn fields<'t>(
     types: &'t Types,
     (_, denoted): Side<'t>,
-    place: Place,
-) -> impl Iterator<Item = (usize, &'t Field, Place)> {
+    place: Point,
+) -> impl Iterator<Item = (usize, &'t Field, Point)> {
     let all = types.fields(place.ty);
     let walk = match denoted {
         None => types.field_at(place.ty, place.rest),
@@ -213,7 +218,7 @@ fn fields<'t>(
     };
     let on_walk = walk.into_iter().map(move |at| {
         let field = &all[at];
-        (at, field, Place { ty: field.ty, rest: place.rest - field.offset, number: 0 })
+        (at, field, Point { ty: field.ty, rest: place.rest - field.offset, number: 0 })
     });
     let ways = denoted.into_iter().flat_map(move |denoted| {
         let Range { start, end } = denoted.places[place.number as usize].2;
@@ -227,7 +232,7 @@ fn fields<'t>(
 fn finish(
     types: &Types,
     side: Side<'_>,
-    mut place: Place,
+    mut place: Point,
     mut link: Link,
     arena: &mut PathArena,
 ) -> Link {
@@ -273,10 +278,10 @@ pub(super) struct Search<'s> {
     objects: Containing,
     /// Where p, and q or r, have come to without having parted: p's place, and r's if q
     /// has ended.
-    open: Vec<(Place, Option<Place>, Paths)>,
-    seen: Vec<(Place, Option<Place>)>,
+    open: Vec<(Point, Option<Point>, Paths)>,
+    seen: Vec<(Point, Option<Point>)>,
     /// The same, where they are many.
-    many: HashSet<(Place, Option<Place>)>,
+    many: HashSet<(Point, Option<Point>)>,
     apart: Option<Paths>,
 }
 
@@ -310,7 +315,7 @@ impl<'s> Search<'s> {
         Ok(Found::Apart(self.apart))
     }
 
-    fn push(&mut self, p: Place, r: Option<Place>, paths: Paths) {
+    fn push(&mut self, p: Point, r: Option<Point>, paths: Paths) {
         const FEW: usize = 16;
         let new = match self.seen.len() {
             FEW => self.many.insert((p, r)) && !self.seen.contains(&(p, r)),
@@ -327,7 +332,7 @@ impl<'s> Search<'s> {
     /// p and q have come to one place. Returns paths that meet.
     fn together(
         &mut self,
-        p: Place,
+        p: Point,
         paths: Paths,
         arena: &mut PathArena,
         budget: &mut Budget,
@@ -372,7 +377,7 @@ impl<'s> Search<'s> {
     /// paths that meet.
     fn part(
         &mut self,
-        (from, number, inside): (Place, usize, Place),
+        (from, number, inside): (Point, usize, Point),
         paths: Paths,
         arena: &mut PathArena,
         budget: &mut Budget,
@@ -411,14 +416,14 @@ impl<'s> Search<'s> {
     /// q has ended; p and r have come to one type. Returns paths that meet.
     fn inside(
         &mut self,
-        p: Place,
-        r: Place,
+        p: Point,
+        r: Point,
         paths: Paths,
         arena: &mut PathArena,
         budget: &mut Budget,
     ) -> Result<Option<Paths>, Exhausted> {
         let (types, a, b) = (self.types, self.a, self.b);
-        let finish = |p: Place, r: Place, paths: Paths, arena: &mut PathArena| Paths {
+        let finish = |p: Point, r: Point, paths: Paths, arena: &mut PathArena| Paths {
             p: finish(types, a, p, paths.p, arena),
             r: finish(types, b, r, paths.r, arena),
             ..paths

@@ -58,6 +58,7 @@ mod objects;
 mod stride;
 mod traversal;
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use access::Resolved;
@@ -68,7 +69,7 @@ use super::access::Access;
 use super::clause::Clause;
 use super::index::{Index, Role};
 use super::limits::Exhausted;
-use super::rule::{Decision, Place, Rule};
+use super::rule::{Decision, Reach, Rule};
 use super::types::TypeIndex;
 use crate::extent::Size;
 use crate::graph::{Format, Graph, Tag, TagId};
@@ -119,7 +120,7 @@ impl Union {
             let access = Resolved::new(&index.types, graph, tag.into()).ok()?;
             let (found, steps) = Denotation::new(&index.types, &access);
             *left = left.saturating_sub(steps.into());
-            let found = found.ok()?;
+            let found = found.ok()?.map(Denotation::kept);
             if found.is_some() && !leaves {
                 index.set_base(tag.index, *base);
             }
@@ -134,18 +135,21 @@ impl Union {
         graph: &Graph,
         index: &Index,
         (tag, access): (Option<TagId>, &Resolved),
-    ) -> Result<Option<&Denotation>, Clause> {
+    ) -> Result<Option<Cow<'_, Denotation>>, Clause> {
         let tag = tag.ok_or(Clause::NoTag)?;
         match index.role(tag.index) {
             Role::Rejected => Err(Clause::Malformed),
             Role::Regular(..) => Ok(None),
             Role::Other(_, number) => {
                 match self.denotation((graph, index), (tag, number), &mut { u64::MAX }) {
-                    None => Err(match Denotation::new(&index.types, access).0 {
-                        Ok(_) => Clause::Malformed,
-                        Err(Exhausted) => Clause::Limit,
-                    }),
-                    found => Ok(found),
+                    None | Some(Denotation::Large) => {
+                        match Denotation::new(&index.types, access).0 {
+                            Ok(Some(found)) => Ok(Some(Cow::Owned(found))),
+                            Ok(None) => Err(Clause::Malformed),
+                            Err(Exhausted) => Err(Clause::Limit),
+                        }
+                    }
+                    Some(found) => Ok(Some(Cow::Borrowed(found))),
                 }
             }
         }
@@ -226,15 +230,15 @@ impl Rule for Union {
         }
     }
 
-    fn place(&self, graph: &Graph, index: &Index, tag: TagId, left: &mut u64) -> Place {
+    fn reach(&self, graph: &Graph, index: &Index, tag: TagId, left: &mut u64) -> Reach {
         match (self.start(index, tag.into()), index.role(tag.index)) {
-            (None | Some(Start { leaves: true, .. }), _) => Place::Everywhere,
+            (None | Some(Start { leaves: true, .. }), _) => Reach::Everything,
             (Some(_), Role::Other(_, number))
                 if self.denotation((graph, index), (tag, number), left).is_none() =>
             {
-                Place::Everywhere
+                Reach::Everything
             }
-            (Some(start), _) => Place::In(start.base),
+            (Some(start), _) => Reach::Base(start.base),
         }
     }
 
@@ -284,7 +288,10 @@ impl Rule for Union {
         }
         let paths = |access: Access, of_access| self.paths(graph, index, (access.tag, of_access));
         match (paths(a, &of_a), paths(b, &of_b)) {
-            (Ok(in_a), Ok(in_b)) => definition.decide(((of_a, in_a), (of_b, in_b)), self.strict),
+            (Ok(in_a), Ok(in_b)) => {
+                let sides = ((of_a, in_a.as_deref()), (of_b, in_b.as_deref()));
+                definition.decide(sides, self.strict)
+            }
             (Err(clause), _) | (_, Err(clause)) => clause.into(),
         }
     }

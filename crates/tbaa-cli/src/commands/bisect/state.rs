@@ -32,6 +32,11 @@ impl State {
         // The last line may have been cut off.
         let whole = &text[..text.rfind('\n').map_or(0, |at| at + 1)];
         let header = format!("tbaa bisect 1 {identity}");
+        if whole.is_empty() && !header.starts_with(&text) {
+            return Err(Failure::unusable(format!(
+                "{file} is not what `tbaa bisect` writes; name another file"
+            )));
+        }
         let mut known = HashMap::new();
         for (index, line) in whole.lines().enumerate() {
             let answer = match line.split_once(' ') {
@@ -90,7 +95,20 @@ fn ranges(set: &[usize]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::ranges;
+    use super::{State, ranges};
+
+    /// What was cut off in the first line is begun again; any other file is left alone.
+    #[test]
+    fn another_file_is_not_overwritten() {
+        let file = std::env::temp_dir().join(format!("tbaa-state-{}", std::process::id()));
+        for (text, taken) in [("", true), ("tbaa bis", true), ("notes", false), ("a\nb", false)] {
+            std::fs::write(&file, text).unwrap();
+            assert_eq!(State::open(&file, "x").is_ok(), taken, "{text:?}");
+            let left = std::fs::read_to_string(&file).unwrap();
+            assert_eq!(left, if taken { "tbaa bisect 1 x\n" } else { text });
+        }
+        std::fs::remove_file(&file).unwrap();
+    }
 
     #[test]
     fn neighbours_are_one_range() {

@@ -70,7 +70,7 @@ Exit status:
 pub(crate) struct Plugin {}
 
 pub(super) fn plugin(_: &Plugin, out: &mut dyn Write) -> Result<(), Failure> {
-    let tools = Toolchain::find(&cache()).map_err(Failure::unusable)?;
+    let tools = cache().and_then(|cache| Toolchain::find(&cache)).map_err(Failure::unusable)?;
     writeln!(out, "{}", tools.plugin.display())?;
     Ok(())
 }
@@ -86,8 +86,9 @@ pub(super) fn run(args: &Worth, out: &mut dyn Write) -> Result<(), Failure> {
         )));
     }
     progress::doing("compiling the plugin");
-    let tools = Toolchain::find(&cache()).map_err(Failure::unusable)?;
-    let folder = args.keep.clone().unwrap_or_else(|| cache().join("worth"));
+    let cache = cache().map_err(Failure::unusable)?;
+    let tools = Toolchain::find(&cache).map_err(Failure::unusable)?;
+    let folder = args.keep.clone().unwrap_or_else(|| cache.join("worth"));
     let mut runs =
         Runs::new(&tools, &folder, input.text(), &args.passes).map_err(Failure::unusable)?;
     let calls = calls(&input, module);

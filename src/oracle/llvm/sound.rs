@@ -9,7 +9,7 @@ use crate::oracle::types::{TypeIndex, Types};
 /// Decides on two tags; `None` if a base type may not be sound, or the roots differ.
 pub(super) fn decide(graph: &Graph, index: &Index, (a, b): (TagId, TagId)) -> Option<Clause> {
     let types = &index.types;
-    let (x, y) = (Place::of(graph, index, a)?, Place::of(graph, index, b)?);
+    let (x, y) = (SizedTag::of(graph, index, a)?, SizedTag::of(graph, index, b)?);
     if types.get(x.access).root != types.get(y.access).root {
         return None;
     }
@@ -18,19 +18,19 @@ pub(super) fn decide(graph: &Graph, index: &Index, (a, b): (TagId, TagId)) -> Op
 }
 
 /// Where a size-aware tag accesses memory.
-struct Place {
+struct SizedTag {
     base: TypeIndex,
     access: TypeIndex,
     offset: u64,
 }
 
-impl Place {
+impl SizedTag {
     /// Reads a tag; `None` if its base type may not be sound.
-    fn of(graph: &Graph, index: &Index, tag: TagId) -> Option<Place> {
+    fn of(graph: &Graph, index: &Index, tag: TagId) -> Option<SizedTag> {
         let base = index.base(tag.index)?;
         let parts = TagParts::of(graph, graph.tag_node(tag)).ok()?;
         let access = index.types.index(TypeId(parts.access))?;
-        Some(Place { base, access, offset: parts.offset.value })
+        Some(SizedTag { base, access, offset: parts.offset.value })
     }
 
     fn is_whole(&self) -> bool {
@@ -40,7 +40,7 @@ impl Place {
     /// Whether LLVM answers `MayAlias` when it walks from this tag's base type.
     ///
     /// LLVM: `mayBeAccessToSubobjectOf`.
-    fn touches(&self, types: &Types, other: &Place) -> bool {
+    fn touches(&self, types: &Types, other: &SizedTag) -> bool {
         if self.is_whole() && types.is_ancestor(self.access, other.access) {
             return true;
         }
