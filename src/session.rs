@@ -94,6 +94,16 @@ impl Session {
         self.update(|types, graph| types.tag(graph, path))
     }
 
+    /// Returns an access of `bytes` bytes to where a path leads, which may be more than
+    /// there are.
+    ///
+    /// # Errors
+    ///
+    /// As [`TaggedTypes::sized`].
+    pub fn sized(&mut self, path: &str, bytes: u64) -> Result<Access, DeclareError> {
+        self.update(|types, graph| types.sized(graph, path, bytes))
+    }
+
     /// Returns the tags of accesses to where each of several paths leads.
     ///
     /// # Errors

@@ -60,6 +60,8 @@ pub struct RecordDecl {
     pub(super) may_alias: bool,
     /// Whether it ends in a flexible array member.
     pub(super) flexible: bool,
+    /// Whether a flexible array lies anywhere inside, so that an object has no known end.
+    pub(super) endless: bool,
     pub(super) fields: Vec<FieldDecl>,
     /// The way to each member by its name, through anonymous ones.
     pub(super) names: IndexMap<String, Vec<u32>>,

@@ -79,6 +79,7 @@ impl Declarations {
             field.offset = offset;
         }
         let flexible = fields.iter().any(|field| self.is_flexible(field.ty));
+        let endless = fields.iter().any(|field| self.is_endless(field.ty));
         let kind = DeclKind::Record(Box::new(RecordDecl {
             name: record.name,
             title,
@@ -86,6 +87,7 @@ impl Declarations {
             defined: true,
             may_alias: record.attributes.may_alias,
             flexible,
+            endless,
             fields,
             names,
         }));
@@ -151,6 +153,26 @@ impl Declarations {
             DeclKind::Record(record) => record.flexible,
             _ => false,
         }
+    }
+
+    /// Whether objects of the type have no known end. A zero-length array is an old
+    /// spelling of a flexible one.
+    fn is_endless(&self, ty: DeclId) -> bool {
+        match *self.kind(ty) {
+            DeclKind::Array { element, len } => {
+                len.unwrap_or(0) == 0 && self.size_of(element) != Some(0)
+                    || self.is_endless(element)
+            }
+            DeclKind::Atomic { of } => self.is_endless(of),
+            DeclKind::Record(ref record) => record.endless,
+            _ => false,
+        }
+    }
+
+    /// Returns how many bytes an object of the type has: [`u64::MAX`], without end, where a
+    /// flexible array lies inside.
+    pub(super) fn extent_of(&self, ty: DeclId) -> u64 {
+        if self.is_endless(ty) { u64::MAX } else { self.size_of(ty).unwrap_or(0) }
     }
 
     fn check_member(

@@ -1,6 +1,6 @@
 //! Paths such as `CallInfo.l.base` and `Table->array[*].value.n`.
 
-use super::declarations::DeclKind;
+use super::declarations::{DeclKind, LIMIT};
 use super::{DeclId, Declarations, DeclareError};
 use crate::nearest::nearest;
 use crate::table::HashSet;
@@ -59,7 +59,7 @@ impl Declarations {
     /// As [`TaggedTypes::tag`](super::TaggedTypes::tag), but for what is about tags.
     pub fn offset_of(&mut self, path: &str) -> Result<u64, DeclareError> {
         let resolved = self.resolve(path)?;
-        Ok(self.spot(&resolved).offset)
+        Ok(self.spot(&resolved, path)?.offset)
     }
 
     /// Returns whether what a path leads to is never modified: the path says
@@ -76,7 +76,7 @@ impl Declarations {
             })
     }
 
-    pub(super) fn spot(&self, resolved: &ResolvedPath) -> Spot {
+    pub(super) fn spot(&self, resolved: &ResolvedPath, path: &str) -> Result<Spot, DeclareError> {
         let mut spot = Spot { offset: 0, bits: None, align: self.align_of(resolved.start) };
         for &(step, ty) in &resolved.steps {
             let size = self.size_of(ty).unwrap_or(0);
@@ -101,8 +101,36 @@ impl Declarations {
             };
             spot.align = at_most(spot.align, shift);
             spot.offset = spot.offset.saturating_add(shift);
+            if spot.offset >= LIMIT {
+                return Err(DeclareError::TooLarge { place: path.to_owned() });
+            }
         }
-        spot
+        Ok(spot)
+    }
+
+    /// Returns the most bytes of a run of whole elements at the end of a path, as
+    /// [`Place::run`] says.
+    ///
+    /// [`Place::run`]: super::Place::run
+    pub(super) fn run(&self, resolved: &ResolvedPath) -> u64 {
+        let mut run = self.extent_of(resolved.end());
+        for (at, &(step, _)) in resolved.steps.iter().enumerate().rev() {
+            run = match step {
+                Step::Field { .. } => return run,
+                Step::Follow { .. } => break,
+                Step::Element { .. } | Step::Lane { .. } => {
+                    let of = at.checked_sub(1).map_or(resolved.start, |at| resolved.steps[at].1);
+                    match *self.kind(of) {
+                        DeclKind::Array { len: None | Some(0), .. } => u64::MAX,
+                        DeclKind::Array { len: Some(len), .. } | DeclKind::Vector { len, .. } => {
+                            run.saturating_mul(len)
+                        }
+                        _ => run.saturating_mul(2),
+                    }
+                }
+            };
+        }
+        u64::MAX
     }
 
     /// Reads a path.

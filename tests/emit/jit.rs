@@ -163,12 +163,10 @@ fn nothing_stays_without_a_tag_in_silence() {
     let options = JitOptions::new().form(TagForm::Clang);
     let mut clang = Jit::with_options(types, options).unwrap();
     assert!(clang.place("B.b").unwrap_err().to_string().starts_with("no tag for \"B.b\""));
-    let error = clang.sized("B.a", 16).unwrap_err().to_string();
-    assert_eq!(
-        error,
-        "the plan does not know an access with this tag and a size of its own, 16 bytes: lower \
-         the access, or leave it without a tag"
-    );
+    // LLVM does not look at sizes: what is larger than its type may alias everything.
+    let wide = clang.sized("B.a", 16).unwrap();
+    assert_eq!(wide.nodes(), clang.place("*char").unwrap().nodes());
+    assert!(wide.nodes().tag.is_some());
     // Scopes alone are something.
     let mut alone = jit(JitOptions::new().form(TagForm::Scopes));
     let [a, b] = ["*int", "*float"].map(|path| alone.place(path).unwrap());

@@ -15,6 +15,7 @@
 #include <llvm-c/DebugInfo.h>
 #include <llvm-c/Target.h>
 #include <stdlib.h>
+#include <string.h>
 #include <tbaa.h>
 
 #ifdef __cplusplus
@@ -156,27 +157,101 @@ static inline uint64_t tbaa_llvm_size(LLVMValueRef instruction, LLVMTypeRef type
     return LLVMStoreSizeOfType(LLVMGetModuleDataLayout(LLVMGetGlobalParent(function)), type);
 }
 
+/* Whether a call has an argument that is memory, which it copies or fills by itself. */
+static inline bool tbaa_llvm_has_own_memory(LLVMValueRef call) {
+    static const char *const names[] = {"byval", "sret", "inalloca", "preallocated"};
+    LLVMValueRef function = LLVMIsAFunction(LLVMGetCalledValue(call));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        unsigned kind = LLVMGetEnumAttributeKindForName(names[i], strlen(names[i]));
+        for (unsigned at = 1; at <= LLVMGetNumArgOperands(call); at++)
+            if (LLVMGetCallSiteEnumAttribute(call, at, kind) != NULL ||
+                (function != NULL && LLVMGetEnumAttributeAtIndex(function, at, kind) != NULL))
+                return true;
+    }
+    return false;
+}
+
+/* Whether a name begins like this. */
+static inline bool tbaa_llvm_begins(const char *name, size_t len, const char *with) {
+    return len >= strlen(with) && memcmp(name, with, strlen(with)) == 0;
+}
+
+/* The bytes that a call of an intrinsic accesses: what it returns, else the vectors that it
+ * is given; UINT64_MAX if that does not say. */
+static inline uint64_t tbaa_llvm_intrinsic_size(LLVMValueRef call, const char *name, size_t len) {
+    LLVMTypeRef returned = LLVMTypeOf(call);
+    uint64_t sum = 0;
+    if (tbaa_llvm_begins(name, len, "llvm.matrix.") ||
+        tbaa_llvm_begins(name, len, "llvm.experimental.vp.strided.") ||
+        tbaa_llvm_begins(name, len, "llvm.experimental.memset."))
+        return UINT64_MAX;
+    if (LLVMGetTypeKind(returned) != LLVMVoidTypeKind)
+        return tbaa_llvm_size(call, returned);
+    for (unsigned at = 0; at < LLVMGetNumArgOperands(call); at++) {
+        LLVMTypeRef type = LLVMTypeOf(LLVMGetOperand(call, at)), lane;
+        if (LLVMGetTypeKind(type) == LLVMScalableVectorTypeKind)
+            return UINT64_MAX;
+        if (LLVMGetTypeKind(type) != LLVMVectorTypeKind)
+            continue;
+        lane = LLVMGetElementType(type);
+        /* Neither masks nor, behind the first argument, addresses. */
+        if (!(LLVMGetTypeKind(lane) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(lane) == 1) &&
+            !(at > 0 && LLVMGetTypeKind(lane) == LLVMPointerTypeKind))
+            sum += tbaa_llvm_size(call, type);
+    }
+    return sum == 0 ? UINT64_MAX : sum;
+}
+
+/* What a call is, and the bytes that it accesses if it is one of LLVM's own. */
+static inline uint32_t tbaa_llvm_call_kind(LLVMValueRef call, uint64_t *size) {
+    LLVMValueRef function = LLVMIsAFunction(LLVMGetCalledValue(call));
+    size_t len = 0;
+    const char *name;
+    if (tbaa_llvm_has_own_memory(call))
+        return TBAA_INSTRUCTION_KIND_OWN_MEMORY;
+    if (function == NULL || LLVMGetIntrinsicID(function) == 0)
+        return TBAA_INSTRUCTION_KIND_CALL;
+    name = LLVMGetValueName2(function, &len);
+    if (tbaa_llvm_begins(name, len, "llvm.mem")) {
+        LLVMValueRef bytes = LLVMIsAConstantInt(LLVMGetOperand(call, 2));
+        *size = bytes == NULL ? 0 : LLVMConstIntGetZExtValue(bytes);
+    } else {
+        *size = tbaa_llvm_intrinsic_size(call, name, len);
+    }
+    return TBAA_INSTRUCTION_KIND_COPY;
+}
+
 /* Makes and attaches what an instruction at a place, or a call, is to get: tag and
- * scopes, the alignment that is known, `volatile` where the path says so. The
- * instruction is in a function of a module. TBAA_STATUS_REFUSED, and an instruction
- * that is as it was, for an access wider than its place, a store where memory is
- * immutable, and what cannot have a tag; tbaa_last_error says what to do. */
+ * scopes, the alignment that is known, `volatile` where the path says so. What it had of
+ * them before is taken off. The instruction is in a function of a module, and the emitter's
+ * sink is that of tbaa_llvm_sink. TBAA_STATUS_REFUSED, and an instruction that is as it was,
+ * for an access wider than its place that is no run of whole elements, a store where memory is
+ * immutable, a call with an argument that is memory (byval, sret), an instruction of another
+ * context, and what cannot have a tag; tbaa_last_error says what to do. */
 static inline tbaa_status tbaa_llvm_tag(tbaa_emitter *emitter, const tbaa_tagged *tagged,
                                         LLVMValueRef instruction) {
     LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
     uint32_t kind = TBAA_INSTRUCTION_KIND_CALL;
     uint64_t size = 0;
+    LLVMTypeRef pointer = NULL;
     tbaa_attachments nodes;
     tbaa_status status;
+    LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(instruction));
+    static const char *const names[] = {"tbaa", "tbaa.struct", "alias.scope", "noalias"};
     switch (opcode) {
     case LLVMLoad:
+        pointer = LLVMTypeOf(instruction);
+        kind = TBAA_INSTRUCTION_KIND_LOAD;
+        size = tbaa_llvm_size(instruction, pointer);
+        break;
     case LLVMVAArg:
         kind = TBAA_INSTRUCTION_KIND_LOAD;
         size = tbaa_llvm_size(instruction, LLVMTypeOf(instruction));
         break;
     case LLVMStore:
         kind = TBAA_INSTRUCTION_KIND_STORE;
-        size = tbaa_llvm_size(instruction, LLVMTypeOf(LLVMGetOperand(instruction, 0)));
+        pointer = LLVMTypeOf(LLVMGetOperand(instruction, 0));
+        size = tbaa_llvm_size(instruction, pointer);
         break;
     case LLVMAtomicRMW:
     case LLVMAtomicCmpXchg:
@@ -184,21 +259,25 @@ static inline tbaa_status tbaa_llvm_tag(tbaa_emitter *emitter, const tbaa_tagged
         size = tbaa_llvm_size(instruction, LLVMTypeOf(LLVMGetOperand(instruction, 1)));
         break;
     case LLVMCall:
-        if (LLVMIsAMemIntrinsic(instruction) != NULL) {
-            LLVMValueRef bytes = LLVMIsAConstantInt(LLVMGetOperand(instruction, 2));
-            kind = TBAA_INSTRUCTION_KIND_COPY;
-            size = bytes == NULL ? 0 : LLVMConstIntGetZExtValue(bytes);
-        }
-        break;
     case LLVMInvoke:
+        kind = tbaa_llvm_call_kind(instruction, &size);
         break;
     default:
         kind = TBAA_INSTRUCTION_KIND_NONE;
         break;
     }
+    if (pointer != NULL && LLVMGetTypeKind(pointer) == LLVMPointerTypeKind && tagged != NULL &&
+        tagged->place.size != 0 && size == 2 * tagged->place.size)
+        kind = TBAA_INSTRUCTION_KIND_OTHER_LAYOUT;
+    if (emitter != NULL && tbaa_emitter_data(emitter) != (void *)context)
+        kind = TBAA_INSTRUCTION_KIND_OTHER_CONTEXT;
     status = tbaa_emit_tagged(emitter, tagged, kind, size, &nodes);
     if (status != TBAA_STATUS_OK)
         return status;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        LLVMSetMetadata(instruction,
+                        LLVMGetMDKindIDInContext(context, names[i], (unsigned)strlen(names[i])),
+                        NULL);
     if (opcode == LLVMInvoke)
         nodes.tag = NULL; /* LLVM's verifier refuses it; scopes it takes. */
     tbaa_llvm_attach(instruction, &nodes);

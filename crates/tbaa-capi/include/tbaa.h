@@ -449,14 +449,28 @@ enum tbaa_instruction_kind
      */
     TBAA_INSTRUCTION_KIND_CALL = 2,
     /**
-     * It copies or fills memory, such as `llvm.memcpy`: `size` may be that of
-     * several records.
+     * It copies or fills memory, such as `llvm.memcpy`, or is another intrinsic that accesses
+     * memory, such as `llvm.masked.store`.
      */
     TBAA_INSTRUCTION_KIND_COPY = 3,
     /**
      * Something else, which LLVM does not let have a tag.
      */
     TBAA_INSTRUCTION_KIND_NONE = 4,
+    /**
+     * It calls with an argument that is memory, which the call copies or fills by itself:
+     * `byval`, `sret`, `inalloca`, `preallocated`.
+     */
+    TBAA_INSTRUCTION_KIND_OWN_MEMORY = 5,
+    /**
+     * It is in another LLVM context than the emitter's.
+     */
+    TBAA_INSTRUCTION_KIND_OTHER_CONTEXT = 6,
+    /**
+     * It loads or stores a pointer that has more bytes by the module's data layout than by
+     * the declarations.
+     */
+    TBAA_INSTRUCTION_KIND_OTHER_LAYOUT = 7,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -991,6 +1005,11 @@ tbaa_status tbaa_dump(const struct tbaa_oracle *oracle, uint32_t format, struct 
 tbaa_status tbaa_emitter_new(const struct tbaa_sink *sink, struct tbaa_emitter **emitter);
 
 /**
+ * Returns what the emitter's sink is given as `data`: of `tbaa_llvm_sink` the LLVM context.
+ */
+void *tbaa_emitter_data(const struct tbaa_emitter *emitter);
+
+/**
  * Frees an emitter; the nodes are the sink's. NULL is no error.
  */
 void tbaa_emitter_free(struct tbaa_emitter *emitter);
@@ -1310,7 +1329,7 @@ tbaa_status tbaa_places(struct tbaa_context *context,
 /**
  * Gives the place that a path leads to for accesses of `size` bytes, which may be
  * more than it has, such as a vector that begins there; `UINT64_MAX` is for a size
- * that varies.
+ * that varies, and covers no less than any other.
  */
 tbaa_status tbaa_place_sized(struct tbaa_context *context,
                              struct tbaa_str path,
@@ -1339,8 +1358,10 @@ tbaa_status tbaa_call_touching(struct tbaa_context *context,
 /**
  * Emits what an instruction at a place, or a call, is to get. `kind` is of
  * `tbaa_instruction_kind`; `size` has the bytes that it accesses, 0 if they are not
- * known, `UINT64_MAX` if they vary. An access that is wider than its place, and a
- * store where memory is immutable, is `TBAA_STATUS_REFUSED`, with the remedy.
+ * known, `UINT64_MAX` if they vary. An access that is wider than its place and no run of
+ * whole elements, and a store where memory is immutable, is `TBAA_STATUS_REFUSED`, with the
+ * remedy. A path that ends at an element (`[*]`) has runs, and so has a type alone; a fill of
+ * a size that varies must be one, unless the place ends in a flexible array.
  * `tbaa-llvm.h` calls this with what the instruction says.
  *
  * It takes no lock: the place may be used by many threads, the emitter by one.

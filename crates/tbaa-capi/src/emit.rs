@@ -111,6 +111,7 @@ impl Sink for Callback {
 /// is new. It lives no longer than what the sink's nodes live in.
 pub struct NodeEmitter {
     emitter: Emitter<Callback>,
+    data: *mut c_void,
 }
 
 /// What an access, a call or a copy is to get: nodes to attach, NULL for none.
@@ -175,8 +176,15 @@ pub extern "C" fn tbaa_emitter_new(
     made(emitter, || {
         let sink = given(sink, "the sink")?;
         let make = given(sink.make_node, "the sink's callback")?;
-        Ok(Box::new(NodeEmitter { emitter: Emitter::new(Callback { make, data: sink.data }) }))
+        let emitter = Emitter::new(Callback { make, data: sink.data });
+        Ok(Box::new(NodeEmitter { emitter, data: sink.data }))
     })
+}
+
+/// Returns what the emitter's sink is given as `data`: of `tbaa_llvm_sink` the LLVM context.
+#[unsafe(no_mangle)]
+pub extern "C" fn tbaa_emitter_data(emitter: Option<&NodeEmitter>) -> *mut c_void {
+    emitter.map_or(ptr::null_mut(), |emitter| emitter.data)
 }
 
 /// Frees an emitter; the nodes are the sink's. NULL is no error.

@@ -50,11 +50,19 @@ pub enum InstructionKind {
     Store = 1,
     /// It calls.
     Call = 2,
-    /// It copies or fills memory, such as `llvm.memcpy`: `size` may be that of
-    /// several records.
+    /// It copies or fills memory, such as `llvm.memcpy`, or is another intrinsic that accesses
+    /// memory, such as `llvm.masked.store`.
     Copy = 3,
     /// Something else, which LLVM does not let have a tag.
     None = 4,
+    /// It calls with an argument that is memory, which the call copies or fills by itself:
+    /// `byval`, `sret`, `inalloca`, `preallocated`.
+    OwnMemory = 5,
+    /// It is in another LLVM context than the emitter's.
+    OtherContext = 6,
+    /// It loads or stores a pointer that has more bytes by the module's data layout than by
+    /// the declarations.
+    OtherLayout = 7,
 }
 
 /// Texts of C, as Rust has them.
@@ -132,7 +140,7 @@ pub unsafe extern "C" fn tbaa_places(
 
 /// Gives the place that a path leads to for accesses of `size` bytes, which may be
 /// more than it has, such as a vector that begins there; `UINT64_MAX` is for a size
-/// that varies.
+/// that varies, and covers no less than any other.
 #[unsafe(no_mangle)]
 pub extern "C" fn tbaa_place_sized(
     context: Option<&mut Context>,
@@ -181,8 +189,10 @@ pub unsafe extern "C" fn tbaa_call_touching(
 
 /// Emits what an instruction at a place, or a call, is to get. `kind` is of
 /// `tbaa_instruction_kind`; `size` has the bytes that it accesses, 0 if they are not
-/// known, `UINT64_MAX` if they vary. An access that is wider than its place, and a
-/// store where memory is immutable, is `TBAA_STATUS_REFUSED`, with the remedy.
+/// known, `UINT64_MAX` if they vary. An access that is wider than its place and no run of
+/// whole elements, and a store where memory is immutable, is `TBAA_STATUS_REFUSED`, with the
+/// remedy. A path that ends at an element (`[*]`) has runs, and so has a type alone; a fill of
+/// a size that varies must be one, unless the place ends in a flexible array.
 /// `tbaa-llvm.h` calls this with what the instruction says.
 ///
 /// It takes no lock: the place may be used by many threads, the emitter by one.
@@ -199,12 +209,23 @@ pub extern "C" fn tbaa_emit_tagged(
         let tagged = given(tagged, "the place")?;
         // SAFETY: the context made it, and lives.
         let recording = given(unsafe { tagged.nodes.as_ref() }, "the place's nodes")?;
-        let kinds: [u32; 5] = [0, 1, 2, 3, 4];
+        let kinds: [u32; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
         let kind = constant(&kinds, kind, "tbaa_instruction_kind")?;
-        if kind == InstructionKind::None as u32 {
-            return Err(refused(
-                "only loads, stores, calls, va_arg, atomicrmw and cmpxchg can have a tag",
-            ));
+        let reasons = [
+            "only loads, stores, calls, va_arg, atomicrmw and cmpxchg can have a tag",
+            "the call has an argument that is memory (byval, sret), which it accesses beside what \
+             the place names, and LLVM would delete the stores that fill it: leave the call \
+             without a tag, or pass a plain pointer",
+            "the instruction is in another LLVM context than the emitter: make one for each",
+            "the pointer has more bytes by the module's data layout than the place has: give the \
+             module the data layout of the target that the types are declared for, before code is \
+             built",
+        ];
+        if let Some(&reason) = (kind as usize)
+            .checked_sub(InstructionKind::None as usize)
+            .and_then(|it| reasons.get(it))
+        {
+            return Err(refused(reason));
         }
         let size = (size != 0).then_some(size);
         let found: &Attachments<Recorded> = match (&recording.0, kind) {

@@ -8,7 +8,13 @@ use inkwell::module::Module;
 use tbaa_lower::emit::{Jit, SaveError, SavedJit};
 
 /// What a stored JIT begins with; the last byte counts its forms.
-const MAGIC: &[u8; 8] = b"TBAAJIT\x01";
+const MAGIC: &[u8; 8] = b"TBAAJIT\x02";
+
+/// A checksum by FNV-1a, which no change of a single byte leaves as it is.
+fn checksum(bytes: &[u8]) -> u64 {
+    let step = |sum: u64, &byte: &u8| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
+}
 
 /// Why a JIT and its bitcode cannot be stored, or loaded again.
 #[derive(Debug)]
@@ -54,14 +60,14 @@ impl From<SaveError> for CacheError {
 pub fn save(jit: &Jit, modules: &[&Module<'_>]) -> Result<Vec<u8>, CacheError> {
     let text = ron::to_string(&jit.save()?);
     let text = text.map_err(|error| CacheError::Damaged(error.to_string()))?;
-    let mut bytes = MAGIC.to_vec();
+    let mut bytes = Vec::new();
     let mut part = |part: &[u8]| {
         bytes.extend_from_slice(&(part.len() as u64).to_le_bytes());
         bytes.extend_from_slice(part);
     };
     part(text.as_bytes());
     modules.iter().for_each(|module| part(module.write_bitcode_to_memory().as_slice()));
-    Ok(bytes)
+    Ok([MAGIC, &checksum(&bytes).to_le_bytes()[..], &bytes].concat())
 }
 
 /// Returns the JIT and the modules that [`save`] stored.
@@ -74,7 +80,11 @@ pub fn load<'ctx>(
     bytes: &[u8],
 ) -> Result<(Jit, Vec<Module<'ctx>>), CacheError> {
     let damaged = |what: &str| CacheError::Damaged(what.to_owned());
-    let mut rest = bytes.strip_prefix(MAGIC).ok_or_else(|| damaged("it begins otherwise"))?;
+    let rest = bytes.strip_prefix(MAGIC).ok_or_else(|| damaged("it begins otherwise"))?;
+    let (sum, mut rest) = rest.split_first_chunk().ok_or_else(|| damaged("it is cut"))?;
+    if u64::from_le_bytes(*sum) != checksum(rest) {
+        return Err(damaged("its checksum differs: it was changed or cut"));
+    }
     let mut parts = Vec::new();
     while !rest.is_empty() {
         let (len, after) = rest.split_first_chunk::<8>().ok_or_else(|| damaged("it is cut"))?;

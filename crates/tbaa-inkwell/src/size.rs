@@ -3,11 +3,13 @@
 use inkwell::llvm_sys::LLVMTypeKind;
 use inkwell::llvm_sys::core::{
     LLVMConstIntGetZExtValue, LLVMCountStructElementTypes, LLVMGetArrayLength2,
-    LLVMGetBasicBlockParent, LLVMGetElementType, LLVMGetGlobalParent, LLVMGetInstructionParent,
-    LLVMGetOperand, LLVMGetTypeKind, LLVMIsAConstantInt, LLVMIsAMemIntrinsic,
+    LLVMGetBasicBlockParent, LLVMGetCallSiteEnumAttribute, LLVMGetCalledValue, LLVMGetElementType,
+    LLVMGetEnumAttributeAtIndex, LLVMGetEnumAttributeKindForName, LLVMGetGlobalParent,
+    LLVMGetInstructionParent, LLVMGetIntTypeWidth, LLVMGetIntrinsicID, LLVMGetNumArgOperands,
+    LLVMGetOperand, LLVMGetTypeKind, LLVMGetValueName2, LLVMIsAConstantInt, LLVMIsAFunction,
     LLVMStructGetTypeAtIndex, LLVMTypeIsSized, LLVMTypeOf,
 };
-use inkwell::llvm_sys::prelude::LLVMTypeRef;
+use inkwell::llvm_sys::prelude::{LLVMTypeRef, LLVMValueRef};
 use inkwell::llvm_sys::target::{LLVMGetModuleDataLayout, LLVMStoreSizeOfType};
 use inkwell::values::{AsValueRef, InstructionOpcode, InstructionValue};
 
@@ -26,15 +28,40 @@ pub(crate) fn size_of(instruction: InstructionValue<'_>) -> Option<u64> {
             }
             _ => return None,
         };
-        let ty = LLVMTypeOf(accessed);
+        store_size(value, LLVMTypeOf(accessed))
+    }
+}
+
+/// The bytes of a type in the module of an instruction, as [`size_of`] has them.
+///
+/// # Safety
+///
+/// Both must be alive.
+unsafe fn store_size(instruction: LLVMValueRef, ty: LLVMTypeRef) -> Option<u64> {
+    // SAFETY: said above, and the size of a type is asked for only if it has one.
+    unsafe {
         if LLVMTypeIsSized(ty) == 0 || is_scalable(ty) {
             return Some(u64::MAX);
         }
-        let block = LLVMGetInstructionParent(value);
+        let block = LLVMGetInstructionParent(instruction);
         let function = (!block.is_null()).then(|| LLVMGetBasicBlockParent(block))?;
         let module = (!function.is_null()).then(|| LLVMGetGlobalParent(function))?;
         let layout = (!module.is_null()).then(|| LLVMGetModuleDataLayout(module))?;
         Some(LLVMStoreSizeOfType(layout, ty))
+    }
+}
+
+/// Whether a load or store is one of a pointer, whose size the module's data layout says.
+pub(crate) fn is_of_pointer(instruction: InstructionValue<'_>) -> bool {
+    let value = instruction.as_value_ref();
+    // SAFETY: the instruction is alive, and a store has an operand.
+    unsafe {
+        let accessed = match instruction.get_opcode() {
+            InstructionOpcode::Load => value,
+            InstructionOpcode::Store => LLVMGetOperand(value, 0),
+            _ => return false,
+        };
+        LLVMGetTypeKind(LLVMTypeOf(accessed)) == LLVMTypeKind::LLVMPointerTypeKind
     }
 }
 
@@ -66,17 +93,86 @@ unsafe fn is_scalable(ty: LLVMTypeRef) -> bool {
     false
 }
 
-/// Whether a call is one of LLVM's own that copies or fills memory.
-pub(crate) fn is_copy(call: InstructionValue<'_>) -> bool {
-    // SAFETY: the call is alive.
-    unsafe { !LLVMIsAMemIntrinsic(call.as_value_ref()).is_null() }
+/// What a call does to the memory that its arguments point to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Callee {
+    /// One of LLVM's own that copies or fills memory, so many bytes; `None` if the code does
+    /// not say how many.
+    Copies(Option<u64>),
+    /// Another of LLVM's own, such as a masked store. It accesses what it returns, else the
+    /// vectors that it is given; `u64::MAX` for as many bytes as nobody knows.
+    Intrinsic(Option<u64>),
+    /// It is not LLVM's.
+    Other,
 }
 
-/// Returns the bytes that such a call copies, if the code says so.
-pub(crate) fn copied(call: InstructionValue<'_>) -> Option<u64> {
-    // SAFETY: the call is alive, and its third operand is the number of bytes.
+/// Intrinsics whose types do not say where the bytes end that they access.
+const WITHOUT_WIDTH: [&[u8]; 3] =
+    [b"llvm.matrix.", b"llvm.experimental.vp.strided.", b"llvm.experimental.memset."];
+
+pub(crate) fn callee(call: InstructionValue<'_>) -> Callee {
+    let value = call.as_value_ref();
+    // SAFETY: the call is alive, and has the operands that are counted; the third of an
+    // intrinsic that copies is the number of bytes.
     unsafe {
-        let bytes = LLVMIsAConstantInt(LLVMGetOperand(call.as_value_ref(), 2));
-        (!bytes.is_null()).then(|| LLVMConstIntGetZExtValue(bytes))
+        let function = LLVMIsAFunction(LLVMGetCalledValue(value));
+        if function.is_null() || LLVMGetIntrinsicID(function) == 0 {
+            return Callee::Other;
+        }
+        let mut len = 0;
+        let name = LLVMGetValueName2(function, &raw mut len).cast::<u8>();
+        let name = std::slice::from_raw_parts(name, len);
+        if name.starts_with(b"llvm.mem") {
+            let bytes = LLVMIsAConstantInt(LLVMGetOperand(value, 2));
+            let bytes = (!bytes.is_null()).then(|| LLVMConstIntGetZExtValue(bytes));
+            return Callee::Copies(bytes);
+        }
+        let returned = LLVMTypeOf(value);
+        if WITHOUT_WIDTH.iter().any(|of| name.starts_with(of)) {
+            return Callee::Intrinsic(Some(u64::MAX));
+        }
+        if LLVMGetTypeKind(returned) != LLVMTypeKind::LLVMVoidTypeKind {
+            return Callee::Intrinsic(store_size(value, returned));
+        }
+        let mut sum: u64 = 0;
+        for at in 0..LLVMGetNumArgOperands(value) {
+            let ty = LLVMTypeOf(LLVMGetOperand(value, at));
+            let size = match LLVMGetTypeKind(ty) {
+                LLVMTypeKind::LLVMVectorTypeKind | LLVMTypeKind::LLVMScalableVectorTypeKind => {
+                    let lane = LLVMGetElementType(ty);
+                    let kind = LLVMGetTypeKind(lane);
+                    let mask =
+                        kind == LLVMTypeKind::LLVMIntegerTypeKind && LLVMGetIntTypeWidth(lane) == 1;
+                    // Behind the first argument, where it stores to.
+                    let addresses = at > 0 && kind == LLVMTypeKind::LLVMPointerTypeKind;
+                    if mask || addresses { Some(0) } else { store_size(value, ty) }
+                }
+                _ => Some(0),
+            };
+            let Some(size) = size else { return Callee::Intrinsic(None) };
+            sum = sum.saturating_add(size);
+        }
+        Callee::Intrinsic(Some(if sum == 0 { u64::MAX } else { sum }))
     }
+}
+
+/// Attributes of arguments that are memory which the call copies or fills by itself.
+const OWN_MEMORY: [&str; 4] = ["byval", "sret", "inalloca", "preallocated"];
+
+/// Returns the attribute of an argument whose memory the call accesses beside what the callee
+/// does.
+pub(crate) fn own_memory(call: InstructionValue<'_>) -> Option<&'static str> {
+    let value = call.as_value_ref();
+    OWN_MEMORY.into_iter().find(|name| {
+        // SAFETY: the call is alive, the name as long as said, and arguments count from 1.
+        unsafe {
+            let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
+            let function = LLVMIsAFunction(LLVMGetCalledValue(value));
+            (1..=LLVMGetNumArgOperands(value)).any(|at| {
+                !LLVMGetCallSiteEnumAttribute(value, at, kind).is_null()
+                    || !function.is_null()
+                        && !LLVMGetEnumAttributeAtIndex(function, at, kind).is_null()
+            })
+        }
+    })
 }

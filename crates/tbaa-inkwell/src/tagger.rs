@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::ptr;
 
 use inkwell::context::AsContextRef;
 use inkwell::llvm_sys::core::{
@@ -13,7 +14,7 @@ use tbaa_lower::emit::{
 };
 
 use crate::relations::Relations;
-use crate::size::{copied, is_copy, size_of};
+use crate::size::{Callee, callee, is_of_pointer, own_memory, size_of};
 
 use crate::{LlvmSink, Metadata, SinkError};
 
@@ -33,6 +34,18 @@ pub enum AttachError {
     },
     /// The instruction is in another context than the tagger.
     OtherContext,
+    /// The call has an argument of this attribute, whose memory it accesses beside what the
+    /// callee does. LLVM would delete the stores that fill it.
+    OwnMemory(&'static str),
+    /// A pointer has more bytes by the module's data layout than by the declarations.
+    Layout {
+        /// The place.
+        path: String,
+        /// Bytes by the module's data layout.
+        module: u64,
+        /// Bytes of the place.
+        declared: u64,
+    },
 }
 
 impl fmt::Display for AttachError {
@@ -44,6 +57,19 @@ impl fmt::Display for AttachError {
                 f,
                 "{opcode:?} cannot have a tag: loads, stores, calls, va_arg, atomicrmw and \
                  cmpxchg can"
+            ),
+            AttachError::OwnMemory(attribute) => write!(
+                f,
+                "a call with a `{attribute}` argument accesses the argument's memory too, which \
+                 no place names, and LLVM would delete the stores that fill it: leave the call \
+                 without a tag, or pass a plain pointer"
+            ),
+            AttachError::Layout { path, module, declared } => write!(
+                f,
+                "a pointer has {module} bytes by the module's data layout, and `{path}` has \
+                 {declared}: give the module the data layout of the target that the types are \
+                 declared for (a module without one has pointers of 8 bytes), and do so before \
+                 code is built"
             ),
             AttachError::OtherContext => f.write_str(
                 "the instruction is in another LLVM context than the tagger; make one for each",
@@ -188,11 +214,15 @@ impl<'ctx> Tagger<'ctx> {
     /// alignment, and volatility. Of [classes](tbaa_lower::emit::TagForm::Classes) the
     /// module gets the relation too, so the instruction must stand in one.
     ///
-    /// A load, store or atomic must not be wider than the place, nor store where
-    /// memory is immutable. A copy of a whole record (`memcpy`) takes the record's
-    /// place; any other call says by a place that it accesses that alone, as one of
-    /// [`Jit::call`](tbaa_lower::emit::Jit::call). On a call the tag never says that
-    /// memory is immutable.
+    /// An access must end inside the place, or be a [run](tbaa::declare::Place::run) of whole
+    /// elements, and must not store where memory is immutable. This holds for loads, stores
+    /// and atomics, for copies and fills (`memcpy`, `memset`), and for LLVM's other
+    /// intrinsics, such as masked stores. Any other call says by a place that it accesses
+    /// that alone, as one of [`Jit::call`](tbaa_lower::emit::Jit::call). On a call the tag
+    /// never says that memory is immutable.
+    ///
+    /// What the instruction had before of `!tbaa`, `!tbaa.struct`, `!alias.scope` and
+    /// `!noalias` is taken off.
     ///
     /// Of a bit-field the alignment is left as it is, for the place says
     /// nothing of the unit that is accessed; so is that of calls and atomics.
@@ -209,17 +239,21 @@ impl<'ctx> Tagger<'ctx> {
         let opcode = instruction.get_opcode();
         let nodes = match opcode {
             InstructionOpcode::Call | InstructionOpcode::Invoke => {
-                if is_copy(instruction) {
-                    place.check_copy(copied(instruction))?;
+                match callee(instruction) {
+                    Callee::Copies(bytes) => place.check_copy(bytes)?,
+                    Callee::Intrinsic(bytes) => place.check(bytes, false)?,
+                    Callee::Other => check_arguments(instruction)?,
                 }
                 place.tagged().nodes_for_calls()
             }
-            InstructionOpcode::Load | InstructionOpcode::VAArg => {
-                place.check(size_of(instruction), false)?;
-                place.nodes()
-            }
             _ => {
-                place.check(size_of(instruction), true)?;
+                let writes = !matches!(opcode, InstructionOpcode::Load | InstructionOpcode::VAArg);
+                place.check(size_of(instruction), writes).map_err(|misuse| match misuse {
+                    Misuse::Wider { path, size, room } if is_of_pointer(instruction) => {
+                        AttachError::Layout { path, module: size, declared: room }
+                    }
+                    misuse => misuse.into(),
+                })?;
                 place.nodes()
             }
         };
@@ -234,7 +268,7 @@ impl<'ctx> Tagger<'ctx> {
             // A call has an operand for it.
             let _ = instruction.set_volatile(true);
         }
-        self.attach_nodes(nodes, instruction)
+        self.replace(nodes, instruction)
     }
 
     /// Attaches what a call is to have that touches some memory only, apart from
@@ -252,7 +286,24 @@ impl<'ctx> Tagger<'ctx> {
         touched: &TaggedCall,
         call: InstructionValue<'ctx>,
     ) -> Result<(), AttachError> {
-        self.attach_recorded(touched.nodes(), call)
+        self.check(call)?;
+        check_arguments(call)?;
+        let nodes = self.nodes(touched.nodes(), call.get_opcode())?;
+        self.replace(nodes, call)
+    }
+
+    /// Attaches nodes, and takes off what was attached before.
+    fn replace(
+        &mut self,
+        nodes: Attachments<Metadata<'ctx>>,
+        instruction: InstructionValue<'ctx>,
+    ) -> Result<(), AttachError> {
+        let Kinds { tag, copy, alias_scope, noalias } = self.kinds;
+        for kind in [tag, copy, alias_scope, noalias] {
+            // SAFETY: the instruction is alive; no node removes what there is.
+            unsafe { LLVMSetMetadata(instruction.as_value_ref(), kind, ptr::null_mut()) };
+        }
+        self.attach_nodes(nodes, instruction)
     }
 
     /// Attaches nodes that were recorded.
@@ -369,6 +420,16 @@ impl<'ctx> Tagger<'ctx> {
             let text = instruction.print_to_string();
             self.last = Some(format!("{function}: {}", text.to_string_lossy().trim()));
         }
+    }
+}
+
+/// Checks that a call accesses no memory beside what its callee does.
+fn check_arguments(call: InstructionValue<'_>) -> Result<(), AttachError> {
+    match call.get_opcode() {
+        InstructionOpcode::Call | InstructionOpcode::Invoke => {
+            own_memory(call).map_or(Ok(()), |attribute| Err(AttachError::OwnMemory(attribute)))
+        }
+        _ => Ok(()),
     }
 }
 

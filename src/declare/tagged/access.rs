@@ -100,10 +100,10 @@ impl TaggedTypes {
     fn rfc_access(&self, resolved: &ResolvedPath) -> Access {
         let mut base = resolved.start;
         let mut ty = resolved.start;
-        let (mut offset, mut size) = (0_u64, self.types.size_of(ty).unwrap_or(0));
+        let (mut offset, mut size) = (0_u64, self.types.extent_of(ty));
         let mut may_alias = self.types.record(ty).is_some_and(|record| record.may_alias);
         for &(step, next) in &resolved.steps {
-            (ty, size) = (next, self.types.size_of(next).unwrap_or(0));
+            (ty, size) = (next, self.types.extent_of(next));
             match step {
                 Step::Follow { .. } => (base, offset, may_alias) = (next, 0, false),
                 Step::Field { record, index } => {

@@ -5,7 +5,9 @@ mod adopt;
 mod copy;
 mod node;
 
+use super::path::Step;
 use super::{DeclId, Declarations, DeclareError};
+use crate::Access as MemoryAccess;
 use crate::graph::{CopyId, Format, Graph, TagId, TypeId};
 
 /// How declared types become TBAA.
@@ -54,6 +56,15 @@ pub struct Place {
     pub bits: Option<(u64, u32)>,
     /// Bytes of the type; 0 of a flexible array.
     pub size: u64,
+    /// Bytes that an access here may have: those of the type, or of the storage unit of a
+    /// bit-field. [`u64::MAX`], without end, where a flexible array lies inside: the place
+    /// is the record and its tail.
+    pub extent: u64,
+    /// Bytes that a run of whole elements may have: a fill, a copy of several records, a
+    /// vector. Those of the array for a path that ends at an element, without end behind a
+    /// pointer and for a type alone. A member that is no element has no run: this is its
+    /// extent.
+    pub run: u64,
     /// The alignment that is known of the address, in bytes.
     pub align: u64,
     /// Whether the path is marked `volatile`, which TBAA does not record.
@@ -123,6 +134,16 @@ enum Access {
     },
 }
 
+impl Place {
+    /// Returns whether an access of so many bytes is one of this place and nothing else: it
+    /// ends inside, or is a run of whole elements.
+    #[must_use]
+    pub fn fits(&self, bytes: u64) -> bool {
+        bytes <= self.extent
+            || self.extent != 0 && bytes.is_multiple_of(self.extent) && bytes <= self.run
+    }
+}
+
 impl Declarations {
     /// Puts the types under a policy. More may be declared after this, through
     /// [`TaggedTypes::types_mut`].
@@ -179,6 +200,40 @@ impl TaggedTypes {
         tag.ok_or_else(|| DeclareError::Untagged { path: path.to_owned(), reason })
     }
 
+    /// Returns an access of `bytes` bytes to where a path leads, which may be more than
+    /// there are: a vector that begins there. 0 and [`u64::MAX`] are for a number that only
+    /// the run time knows, and cover no less than any other.
+    ///
+    /// A size means bytes, never a run of elements, which has the element's tag
+    /// ([`Place::run`]). Bytes behind an object of the path's first type may be of any type,
+    /// so an access that reaches there may alias everything. Under policy `clang` so may all
+    /// that is larger than its type, for LLVM does not look at sizes.
+    ///
+    /// # Errors
+    ///
+    /// As [`TaggedTypes::tag`].
+    pub fn sized(
+        &mut self,
+        graph: &mut Graph,
+        path: &str,
+        bytes: u64,
+    ) -> Result<MemoryAccess, DeclareError> {
+        let access = MemoryAccess::from(self.tag(graph, path)?);
+        let resolved = self.types.resolve(path)?;
+        // A known size that leaves every base. An unknown one would stay inside.
+        const ANY: u64 = u64::MAX - 1;
+        let bytes = if matches!(bytes, 0 | u64::MAX) { ANY } else { bytes };
+        if self.policy.format() == Format::New {
+            return Ok(access.with_size(bytes));
+        }
+        if bytes <= self.types.extent_of(resolved.end()) {
+            return Ok(access);
+        }
+        // Nodes of the old format know neither sizes nor arrays.
+        let char = self.tag_of(graph, &Access::MayAlias { size: bytes }, false)?;
+        Ok(char.map_or(access, MemoryAccess::from))
+    }
+
     /// Returns the tags of accesses to where several paths lead, in their order.
     ///
     /// # Errors
@@ -216,14 +271,24 @@ impl TaggedTypes {
         let access = self.access(&resolved);
         let immutable = self.types.is_immutable(&resolved);
         let tag = self.tag_of(graph, &access, immutable)?;
-        let spot = self.types.spot(&resolved);
+        let spot = self.types.spot(&resolved, path)?;
         let ty = resolved.end();
+        let mut extent = self.types.extent_of(ty);
+        let mut run = self.types.run(&resolved);
+        if let Some(&(Step::Field { record, index }, _)) = resolved.steps.last()
+            && let (Some(_), Some(record)) = (spot.bits, self.types.record(record))
+        {
+            (_, extent) = self.types.unit(record, index as usize);
+            run = extent;
+        }
         Ok(Place {
             tag,
             ty,
             offset: spot.offset,
             bits: spot.bits,
             size: self.types.size_of(ty).unwrap_or(0),
+            extent,
+            run,
             align: spot.align,
             volatile: resolved.volatile,
             immutable,

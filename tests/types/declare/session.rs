@@ -141,3 +141,74 @@ fn errors_name_the_types() {
     let refused = session.update(|_, graph| graph.builder().scalar_type("x", base));
     assert!(matches!(refused, Err(BuildError::AggregateParent { ty, .. }) if ty == base));
 }
+
+/// A larger size never aliases less, and one that varies never less than any.
+#[test]
+fn sizes_are_monotone() {
+    let types = || {
+        let mut types = Declarations::new(Target::x86_64());
+        let records = [
+            Record::structure("E").field("x", "int").field("y", "float"),
+            Record::structure("S").field("e", "E [4]").field("tail", "double"),
+            Record::union("U").field("words", "long [2]").field("s", "E").field("n", "double"),
+            Record::structure("V").field("u", "U").field("lanes", "float [2]").field("z", "short"),
+            Record::structure("F").field("len", "long").field("data", "V []"),
+        ];
+        records.into_iter().for_each(|record| _ = types.define(record).unwrap());
+        types
+    };
+    let paths = [
+        "E.x",
+        "E.y",
+        "S.e[*].x",
+        "S.e[*].y",
+        "S.e[1].y",
+        "S.tail",
+        "U.words[*]",
+        "U.s.y",
+        "U.n",
+        "V.u.s.x",
+        "V.u.words[*]",
+        "V.lanes[*]",
+        "V.z",
+        "F.len",
+        "F.data[*].u.n",
+        "F.data[*].z",
+        "*int",
+        "*double",
+        "*short",
+    ];
+    let sizes = [1, 2, 4, 8, 12, 16, 24, 32, 40, 64, 1 << 40, u64::MAX];
+    for policy in POLICIES {
+        for rules in RULES {
+            // Rule `llvm` looks at sizes nowhere, and so at no tag of policy `rfc`.
+            if policy == Policy::Rfc && rules == AliasRule::Llvm {
+                continue;
+            }
+            let mut session = Session::new(types(), policy, rules);
+            let sized = paths.map(|path| {
+                let mut access = |size| session.sized(path, size).unwrap();
+                (access(0), sizes.map(&mut access))
+            });
+            let tags = session.tags(&paths).unwrap().into_iter().map(Access::from);
+            let others: Vec<Access> = tags.chain(sized.iter().flat_map(|it| it.1)).collect();
+            for (path, (unknown, sized)) in std::iter::zip(paths, sized) {
+                assert_eq!(unknown, sized[sizes.len() - 1]);
+                for &other in &others {
+                    let answers = sized.map(|access| session.may_alias(access, other));
+                    assert!(
+                        answers.is_sorted(),
+                        "{policy:?} {rules:?} {path} {other:?} {answers:?}"
+                    );
+                }
+            }
+        }
+    }
+    // Nodes of the old format know no arrays: the last element is next to `tail`.
+    let mut session = Session::like_clang(types());
+    let tail = session.tag("S.tail").unwrap();
+    for (path, size, meets) in [("S.e[*].y", 4, false), ("S.e[*].y", 8, true), ("E.y", 8, true)] {
+        let access = session.sized(path, size).unwrap();
+        assert_eq!(session.may_alias(access, tail), meets, "{path}, {size}");
+    }
+}

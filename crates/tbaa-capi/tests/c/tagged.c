@@ -290,6 +290,35 @@ int main(void) {
     copy = LLVMBuildMemCpy(c.b, parameter(&c, 0, 0), 8, parameter(&c, 1, 0), 8, number(&c, 24));
     CHECK_FAILS(tbaa_llvm_tag(c.emitter, &whole, copy), TBAA_STATUS_REFUSED,
                 "an access of 24 bytes at `Proto`, which has 16");
+    /* A fill larger than a member is none of it; a run has a path that ends at an element. */
+    static const tbaa_str elements = TBAA_STR("*long");
+    tbaa_tagged element;
+    CHECK_OK(tbaa_places(types, &elements, 1, &element));
+    for (int varies = 0; varies < 2; varies++) {
+        LLVMValueRef bytes = varies ? LLVMBuildLoad2(c.b, c.i64, parameter(&c, 0, 0), "")
+                                    : number(&c, 16);
+        copy = LLVMBuildMemSet(c.b, parameter(&c, 0, 0),
+                               LLVMConstNull(LLVMInt8TypeInContext(c.context)), bytes, 8);
+        CHECK_FAILS(tbaa_llvm_tag(c.emitter, &at[STEP], copy), TBAA_STATUS_REFUSED,
+                    "a path that ends in `[*]`");
+        CHECK_OK(tbaa_llvm_tag(c.emitter, &element, copy));
+    }
+    /* A call that fills its argument, and an instruction of another context. */
+    LLVMTypeRef taking = LLVMFunctionType(c.i64, (LLVMTypeRef[]){LLVMPointerTypeInContext(c.context, 0)}, 1, 0);
+    LLVMValueRef by_value = LLVMAddFunction(c.module, "by_value", taking), from = parameter(&c, 0, 0);
+    LLVMAddAttributeAtIndex(by_value, 1,
+                            LLVMCreateTypeAttribute(c.context,
+                                                    LLVMGetEnumAttributeKindForName("byval", 5), c.i64));
+    LLVMValueRef made = LLVMBuildCall2(c.b, taking, by_value, &from, 1, "");
+    CHECK_FAILS(tbaa_llvm_tag(c.emitter, &touching, made), TBAA_STATUS_REFUSED, "byval");
+    Code other = code_new();
+    CHECK_FAILS(tbaa_llvm_tag(c.emitter, &at[STEP],
+                              LLVMBuildStore(other.b, number(&other, 7), parameter(&other, 0, 8))),
+                TBAA_STATUS_REFUSED, "another LLVM context");
+    tbaa_emitter_free(other.emitter);
+    LLVMDisposeBuilder(other.b);
+    LLVMDisposeModule(other.module);
+    LLVMContextDispose(other.context);
     LLVMBuildRet(c.b, number(&c, 0));
     tbaa_emitter_free(c.emitter);
     LLVMDisposeBuilder(c.b);

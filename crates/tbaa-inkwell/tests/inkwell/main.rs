@@ -5,6 +5,7 @@
 mod answers;
 mod attach;
 mod bisect;
+mod bytes;
 mod cache;
 mod hazards;
 mod helpers;

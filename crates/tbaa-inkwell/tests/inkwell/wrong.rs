@@ -15,7 +15,7 @@ use tbaa_lower::emit::{Bisect, Jit, JitError, JitOptions, Misuse, TagForm, Tagge
 use crate::helpers::compile;
 use crate::support::Code;
 
-fn types(records: impl IntoIterator<Item = Record>) -> Declarations {
+pub fn types(records: impl IntoIterator<Item = Record>) -> Declarations {
     let mut types = Declarations::new(Target::x86_64());
     records.into_iter().for_each(|record| _ = types.define(record).unwrap());
     types
@@ -25,12 +25,12 @@ fn proto() -> Declarations {
     types([Record::structure("Proto").field("size", "int").field("step", "long")])
 }
 
-fn tagger(context: &Context) -> Tagger<'_> {
+pub fn tagger(context: &Context) -> Tagger<'_> {
     Tagger::with_sink(LlvmSink::new(context), Bisect::all())
 }
 
 /// Attaches a place's nodes without looking at the instruction.
-fn force<'ctx>(tagger: &mut Tagger<'ctx>, place: &TaggedPlace, to: InstructionValue<'ctx>) {
+pub fn force<'ctx>(tagger: &mut Tagger<'ctx>, place: &TaggedPlace, to: InstructionValue<'ctx>) {
     let nodes = tagger.emitter().attachments(place.nodes()).unwrap();
     tagger.attach_nodes(nodes, to).unwrap();
 }
@@ -47,7 +47,12 @@ fn both(build: &dyn for<'c> Fn(&Code<'c>, &mut Tagger<'c>)) -> [u64; 2] {
             code.optimise();
         }
         let engine = code.module.create_jit_execution_engine(OptimizationLevel::None).unwrap();
-        for (name, address) in [("counts", counts as *const ()), ("reuses", reuses as *const ())] {
+        let helpers = [
+            ("counts", counts as *const ()),
+            ("reuses", reuses as *const ()),
+            ("fills", fills as *const ()),
+        ];
+        for (name, address) in helpers {
             if let Some(function) = code.module.get_function(name) {
                 engine.add_global_mapping(&function, address.addr());
             }
@@ -64,10 +69,10 @@ fn both(build: &dyn for<'c> Fn(&Code<'c>, &mut Tagger<'c>)) -> [u64; 2] {
 }
 
 /// A helper of the runtime that nobody throws through.
-fn helper<'c>(code: &Code<'c>, name: &str) -> FunctionValue<'c> {
+pub fn helper<'c>(code: &Code<'c>, name: &str) -> FunctionValue<'c> {
     let pointer = code.context.ptr_type(AddressSpace::default());
     let ty = match name {
-        "counts" => code.context.i64_type().fn_type(&[pointer.into()], false),
+        "counts" | "fills" => code.context.i64_type().fn_type(&[pointer.into()], false),
         _ => pointer.fn_type(&[pointer.into()], false),
     };
     let function = code.module.add_function(name, ty, None);
@@ -86,6 +91,13 @@ extern "C" fn counts(proto: *const u64) -> u64 {
     // SAFETY: the tests call it with a `Proto`.
     let step = unsafe { *proto.add(1) };
     CALLS.fetch_add(1, Ordering::Relaxed) + step
+}
+
+/// Fills the first words of an object, which may end in a flexible array.
+extern "C" fn fills(object: *mut u64) -> u64 {
+    // SAFETY: the tests call it with 16 words.
+    unsafe { object.cast::<u8>().write_bytes(1, 32) };
+    0
 }
 
 /// An arena that hands out the object that it takes back.
@@ -125,7 +137,7 @@ fn a_call_does_not_say_immutable() {
 }
 
 /// Loads 64 bits at `load`, stores 7 by `store`, and loads again.
-fn load_store_load(
+pub fn load_store_load(
     load: &TaggedPlace,
     store: &dyn for<'c> Fn(&Code<'c>, &mut Tagger<'c>),
 ) -> [u64; 2] {
@@ -227,8 +239,9 @@ fn an_access_wider_than_its_place() {
         assert_eq!(
             error.to_string(),
             "an access of 16 bytes at `TValue.value.n`, which has 8: LLVM does not look at sizes \
-             and would miss the rest; ask for the place of the whole record, or for this one with \
-             the size of the access (`sized`)"
+             and would miss the rest; ask for the place of the whole record, for an array's \
+             elements by a path that ends in `[*]`, or for this one with the size of the access \
+             (`sized`)"
         );
         assert!(!instruction.has_metadata());
     }

@@ -141,6 +141,14 @@ fn lower_module(
         let why = "needs the types that are shared; name a spec that declares them";
         return Err(unusable(input.file(), format!("{option} {why}")));
     }
+    let old = |line: &[u8]| {
+        line.starts_with(b"!") && memchr::memmem::find(line, b" = metadata !").is_some()
+    };
+    if matches!(args.format, LowerFormat::Llvm) && input.text().split(|&it| it == b'\n').any(old) {
+        let why = "nodes of LLVM before 3.6, `metadata !{`, beside which LLVM reads no new ones: \
+                   assemble the module with its own llvm-as, and name the bitcode";
+        return Err(unusable(input.file(), why));
+    }
     let oracle = Oracle::new(module.graph(), args.rules.unwrap_or(AliasRule::Union));
     let mut lowering = Lowering::new(options(args));
     let sizes = Sizes::new(input.text(), module);

@@ -133,12 +133,12 @@ impl Jit {
 
     /// Returns the place that a path leads to, for accesses of `bytes` bytes, which
     /// may be more than it has: a vector that begins there. `u64::MAX` is for a
-    /// size that only the run time knows.
+    /// size that only the run time knows, and covers no less than any other:
+    /// [`TaggedTypes::sized`](tbaa::declare::TaggedTypes::sized).
     ///
     /// # Errors
     ///
-    /// As [`Jit::places`]; [`JitError::Emit`] where tags are clang's, which say
-    /// nothing of sizes.
+    /// As [`Jit::places`].
     pub fn sized(&mut self, path: &str, bytes: u64) -> Result<TaggedPlace, JitError> {
         self.tagging.sized(&mut self.session, path, bytes)
     }

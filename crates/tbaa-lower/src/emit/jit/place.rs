@@ -38,7 +38,8 @@ impl Tagged {
 pub struct TaggedPlace {
     pub(super) place: Place,
     pub(super) path: String,
-    pub(super) bytes: u64,
+    /// The size that it was asked for with.
+    pub(super) sized: Option<u64>,
     pub(super) nodes: Tagged,
 }
 
@@ -48,7 +49,7 @@ impl TaggedPlace {
     #[must_use]
     pub fn with_nodes(path: &str, place: Place, nodes: Attachments<Recorded>) -> Self {
         let nodes = Tagged { access: nodes.clone(), call: nodes };
-        TaggedPlace { place, path: path.to_owned(), bytes: place.size, nodes }
+        TaggedPlace { place, path: path.to_owned(), sized: None, nodes }
     }
 
     /// Returns the path, as it was asked for.
@@ -57,11 +58,11 @@ impl TaggedPlace {
         &self.path
     }
 
-    /// Returns how many bytes an access there may have: those of the type, or of
-    /// the storage unit of a bit-field. 0 if it is not known.
+    /// Returns how many bytes an access there may have: the size that was asked for, else
+    /// the place's [extent](Place::extent). [`u64::MAX`] where there is no end.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.bytes
+        self.sized.unwrap_or(self.place.extent)
     }
 
     /// Returns what an access gets.
@@ -76,7 +77,8 @@ impl TaggedPlace {
         self.nodes.nodes()
     }
 
-    /// Checks that an access of `size` bytes may have this tag.
+    /// Checks that an access of `size` bytes may have this tag: that it ends inside the
+    /// place, or is a [run](Place::run) of whole elements.
     ///
     /// # Errors
     ///
@@ -87,22 +89,27 @@ impl TaggedPlace {
         if writes && self.place.immutable {
             return Err(Misuse::Store { path: path() });
         }
-        match size {
-            Some(size) if self.bytes != 0 && size > self.bytes => {
-                Err(Misuse::Wider { path: path(), size, room: self.bytes })
-            }
-            _ => Ok(()),
+        let fits = |size: u64| match self.sized {
+            Some(sized) => size <= sized,
+            None => self.place.fits(size),
+        };
+        match size.filter(|&size| !fits(size)) {
+            Some(size) => Err(Misuse::Wider { path: path(), size, room: self.bytes() }),
+            None => Ok(()),
         }
     }
 
-    /// Checks that a copy of `size` bytes is one of whole objects.
+    /// Checks that a copy or fill of `size` bytes, `None` for as many as the run time says,
+    /// is one of this place alone.
     ///
     /// # Errors
     ///
-    /// [`Misuse::Wider`] where it is longer than the place, and no multiple of it.
+    /// [`Misuse::Wider`], as [`TaggedPlace::check`]. One of a size that varies is a run: its
+    /// path must end at an element, unless the place has no end.
     pub fn check_copy(&self, size: Option<u64>) -> Result<(), Misuse> {
-        let objects = |size: u64| self.bytes != 0 && size.is_multiple_of(self.bytes);
-        self.check(size.filter(|&size| !objects(size)), false)
+        let runs = self.sized.is_none() && self.place.run > self.place.extent;
+        let size = size.or((!runs).then_some(u64::MAX));
+        self.check(size, false)
     }
 }
 
@@ -145,8 +152,9 @@ impl fmt::Display for Misuse {
                 write!(
                     f,
                     " at `{path}`, which has {room}: LLVM does not look at sizes and would miss \
-                     the rest; ask for the place of the whole record, or for this one with the \
-                     size of the access (`sized`)"
+                     the rest; ask for the place of the whole record, for an array's elements by \
+                     a path that ends in `[*]`, or for this one with the size of the access \
+                     (`sized`)"
                 )
             }
             Misuse::Store { path } => write!(

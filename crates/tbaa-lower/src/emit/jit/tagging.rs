@@ -126,7 +126,8 @@ impl Tagging {
         path: &str,
         bytes: u64,
     ) -> Result<TaggedPlace, JitError> {
-        self.one(of, path, Some(bytes))
+        // 0 too is a number that nobody knows yet.
+        self.one(of, path, Some(if bytes == 0 { u64::MAX } else { bytes }))
     }
 
     /// As [`Jit::places`](super::Jit::places).
@@ -142,7 +143,10 @@ impl Tagging {
         let found = paths.iter().map(|path| Ok((path.as_ref(), self.resolve(of, path.as_ref())?)));
         let found: Vec<(&str, Place)> = found.collect::<Result<_, JitError>>()?;
         self.lower(of, found.iter().map(|(_, place)| Access::from(place.tag)))?;
-        found.into_iter().map(|(path, place)| self.tagged_place(of, path, place, None)).collect()
+        let place = |(path, place): (&str, Place)| {
+            self.tagged_place(of, path, place, place.tag.into(), None)
+        };
+        found.into_iter().map(place).collect()
     }
 
     fn one(
@@ -152,10 +156,12 @@ impl Tagging {
         size: Option<u64>,
     ) -> Result<TaggedPlace, JitError> {
         let place = self.resolve(of, path)?;
-        let mut access = Access::from(place.tag);
-        access.size = size;
+        let access = match size {
+            Some(size) => of.update(|types, graph| types.sized(graph, path, size))?,
+            None => place.tag.into(),
+        };
         self.lower(of, [access])?;
-        self.tagged_place(of, path, place, size)
+        self.tagged_place(of, path, place, access, size)
     }
 
     fn resolve(&mut self, of: &mut impl Typed, path: &str) -> Result<Place, JitError> {
@@ -172,17 +178,14 @@ impl Tagging {
         of: &mut impl Typed,
         path: &str,
         place: Place,
-        size: Option<u64>,
+        access: Access,
+        sized: Option<u64>,
     ) -> Result<TaggedPlace, JitError> {
-        let said = place.tag.and_then(|tag| of.oracle().graph().tag(tag).ok()?.size);
-        let bytes = size.or(said.filter(|&size| size != u64::MAX)).unwrap_or(place.size);
-        let mut access = Access::from(place.tag);
-        access.size = size;
         let nodes = self.tagged(of, access).map_err(|error| match error {
             JitError::NoTag { why, .. } => JitError::NoTag { path: path.to_owned(), why },
             error => error,
         })?;
-        Ok(TaggedPlace { place, path: path.to_owned(), bytes, nodes })
+        Ok(TaggedPlace { place, path: path.to_owned(), sized, nodes })
     }
 
     /// As [`Jit::access`](super::Jit::access).

@@ -1,0 +1,301 @@
+//! Which bytes an instruction touches, against those of its place: programs that went
+//! wrong, each right now or refused with what to do. All run as they are emitted and after
+//! `-O2`.
+
+use inkwell::AddressSpace;
+use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::context::Context;
+use inkwell::intrinsics::Intrinsic;
+use inkwell::targets::TargetData;
+use inkwell::types::BasicTypeEnum;
+use inkwell::values::{
+    BasicMetadataValueEnum, BasicValue, FunctionValue, InstructionValue, IntValue,
+};
+use tbaa::declare::{Declarations, Record, Target};
+use tbaa_inkwell::AttachError;
+use tbaa_lower::emit::{Jit, JitOptions, Misuse, TagForm, TaggedPlace};
+
+use crate::support::Code;
+use crate::wrong::{force, helper, load_store_load, tagger, types};
+
+/// Forms of tags that LLVM reads without the plugin.
+const FORMS: [TagForm; 3] = [TagForm::Lowered, TagForm::LoweredScopes, TagForm::Scopes];
+/// What eight bytes are that a `memset` has filled with 1.
+const FILLED: u64 = 0x0101_0101_0101_0101;
+
+fn records() -> Declarations {
+    types([
+        Record::structure("Arr").field("len", "long").field("data", "double []"),
+        Record::structure("Proto")
+            .field("kind", "short")
+            .field("step", "long")
+            .field("next", "long"),
+        Record::structure("Fixed").field("cells", "long [2]").field("tail", "long"),
+        Record::structure("Inner").field("x", "long"),
+        Record::structure("Outer").field("inner", "Inner").field("y", "long"),
+        Record::structure("Nothing"),
+    ])
+}
+
+fn jit(form: TagForm) -> Jit {
+    Jit::with_options(records(), JitOptions::new().form(form)).unwrap()
+}
+
+/// So many bytes, which LLVM does not know.
+fn varies<'c>(code: &Code<'c>, bytes: u64) -> IntValue<'c> {
+    let (zero, _) = code.load(code.address(code.parameter(0), 120), 64, "");
+    let bytes = code.context.i64_type().const_int(bytes, false);
+    code.builder.build_int_add(zero.into_int_value(), bytes, "").unwrap()
+}
+
+/// Fills the object from `offset` on.
+fn fill<'c>(code: &Code<'c>, offset: u64, bytes: u64, known: bool) -> InstructionValue<'c> {
+    let len = match known {
+        true => code.context.i64_type().const_int(bytes, false),
+        false => varies(code, bytes),
+    };
+    let one = code.context.i8_type().const_int(1, false);
+    let to = code.address(code.parameter(1), offset);
+    let call = code.builder.build_memset(to, 8, one, len).unwrap();
+    call.as_instruction_value().unwrap()
+}
+
+/// Calls a helper with a parameter.
+fn instruction<'c>(
+    code: &Code<'c>,
+    of: FunctionValue<'c>,
+    parameter: usize,
+) -> InstructionValue<'c> {
+    let call = code.builder.build_call(of, &[code.parameter(parameter).into()], "").unwrap();
+    call.try_as_basic_value().unwrap_basic().as_instruction_value().unwrap()
+}
+
+fn wider<T: std::fmt::Debug>(attached: Result<T, AttachError>) {
+    match attached {
+        Err(AttachError::Misuse(misuse @ Misuse::Wider { .. })) => {
+            assert!(misuse.to_string().contains("a path that ends in `[*]`"), "{misuse}");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The place of a record that ends in a flexible array is the record and its tail.
+#[test]
+fn a_flexible_tail() {
+    for form in FORMS {
+        let mut jit = jit(form);
+        let places = jit.places(&["Arr", "Arr.data[*]", "Proto.step"]).unwrap();
+        let [whole, element, _] = &places[..] else { panic!() };
+        assert_eq!((whole.size, whole.bytes()), (8, u64::MAX));
+        for known in [true, false] {
+            let right = load_store_load(element, &|code, tagger| {
+                tagger.attach(whole, fill(code, 0, 32, known)).unwrap();
+            });
+            assert_eq!(right, [FILLED; 2], "{form:?}");
+        }
+        let calls = [jit.call(&["Arr"]), jit.allocating_call(&["Proto.step"], &["Arr"])];
+        for call in calls.map(Result::unwrap) {
+            let right = load_store_load(element, &|code, tagger| {
+                let fills = helper(code, "fills");
+                let made = instruction(code, fills, 1);
+                tagger.attach_call(&call, made).unwrap();
+            });
+            assert_eq!(right, [FILLED; 2], "{form:?}");
+        }
+    }
+}
+
+/// A size that only the run time knows may be any.
+#[test]
+fn a_size_that_varies_covers_no_less_than_a_known_one() {
+    for form in FORMS {
+        let mut jit = jit(form);
+        let behind = jit.places(&["Outer.y", "Inner.x"]).unwrap().swap_remove(0);
+        let sizes = [16, 64, 0, u64::MAX];
+        for place in sizes.map(|size| jit.sized("Inner.x", size).unwrap()) {
+            let right = load_store_load(&behind, &|code, tagger| {
+                let i64 = code.context.i64_type();
+                let one = code.context.i32_type().const_int(1, false);
+                let words = i64.vec_type(2).const_zero();
+                let words = words.const_insert_element(one, i64.const_int(7, false));
+                let store = code.builder.build_store(code.parameter(1), words).unwrap();
+                store.set_alignment(8).unwrap();
+                tagger.attach(&place, store).unwrap();
+            });
+            assert_eq!(right, [7, 7], "{form:?}, {}", place.bytes());
+        }
+    }
+    // clang's tags have no sizes, and need none for what fits.
+    let mut jit = jit(TagForm::Clang);
+    let [plain, fits] = [jit.place("Proto.step"), jit.sized("Proto.step", 8)].map(Result::unwrap);
+    assert_eq!(fits.nodes(), plain.nodes());
+    let next = jit.place("Proto.next").unwrap();
+    let wide = jit.sized("Proto.step", 16).unwrap();
+    let right = load_store_load(&next, &|code, tagger| {
+        tagger.attach(&wide, fill(code, 8, 16, true)).unwrap();
+    });
+    assert_eq!(right, [FILLED; 2]);
+}
+
+/// A fill or copy that is larger than its place is right as a run of elements.
+#[test]
+fn runs() {
+    let mut jit = jit(TagForm::Lowered);
+    let mut place = |path: &str| jit.place(path).unwrap();
+    let [step, next, kind] = ["Proto.step", "Proto.next", "Proto.kind"].map(&mut place);
+    let wrong =
+        load_store_load(&next, &|code, tagger| force(tagger, &step, fill(code, 8, 16, true)));
+    assert_eq!(wrong, [FILLED, 0], "by force");
+    let context = Context::create();
+    let code = Code::new(&context, 2);
+    let attach = |place: &TaggedPlace, fill| tagger(&context).attach(place, fill);
+    for place in [&step, &kind, &place("Fixed.tail"), &place("Fixed.cells")] {
+        wider(attach(place, fill(&code, 0, 32, true)));
+        wider(attach(place, fill(&code, 0, 8, false)));
+        attach(place, fill(&code, 0, place.size, true)).unwrap();
+    }
+    wider(attach(&place("Fixed.cells[*]"), fill(&code, 0, 24, true)));
+    wider(attach(&place("Arr.data[*]"), fill(&code, 8, 20, true)));
+    for (path, bytes) in [("Fixed.cells[*]", 16), ("*long", 64), ("*Proto", 48), ("Proto", 48)] {
+        attach(&place(path), fill(&code, 0, bytes, true)).unwrap();
+        attach(&place(path), fill(&code, 0, bytes, false)).unwrap();
+    }
+    let element = place("Arr.data[*]");
+    for known in [true, false] {
+        let right = load_store_load(&element, &|code, tagger| {
+            tagger.attach(&element, fill(code, 8, 64, known)).unwrap();
+        });
+        assert_eq!(right, [FILLED; 2]);
+    }
+}
+
+/// Stores four words by one of LLVM's intrinsics.
+fn masked<'c>(code: &Code<'c>, name: &str) -> InstructionValue<'c> {
+    let (i32, i64) = (code.context.i32_type(), code.context.i64_type());
+    let pointer = code.context.ptr_type(AddressSpace::default());
+    let scatter = name.ends_with("scatter");
+    let to = code.parameter(1);
+    let mut addresses = pointer.vec_type(4).get_undef();
+    for lane in 0..4_u64 {
+        let (to, lane) = (code.address(to, 8 * lane), i32.const_int(lane, false));
+        addresses = code.builder.build_insert_element(addresses, to, lane, "").unwrap();
+    }
+    let types: [BasicTypeEnum<'_>; 2] = [
+        i64.vec_type(4).into(),
+        if scatter { addresses.get_type().into() } else { pointer.into() },
+    ];
+    let function = Intrinsic::find(name).unwrap().get_declaration(&code.module, &types).unwrap();
+    let values = inkwell::types::VectorType::const_vector(&[i64.const_int(7, false); 4]);
+    let on = code.context.bool_type().const_int(1, false);
+    let mut arguments: Vec<BasicMetadataValueEnum<'_>> = vec![values.into()];
+    arguments.push(if scatter { addresses.into() } else { to.into() });
+    // LLVM before 22 has the alignment here.
+    if function.count_params() == 4 {
+        arguments.push(i32.const_int(8, false).into());
+    }
+    arguments.push(inkwell::types::VectorType::const_vector(&[on; 4]).into());
+    let call = code.builder.build_call(function, &arguments, "").unwrap();
+    call.try_as_basic_value().unwrap_instruction()
+}
+
+#[test]
+fn intrinsics_have_a_width() {
+    let mut jit = jit(TagForm::Lowered);
+    let places = jit.places(&["Proto.step", "Proto.next", "Arr.data[*]"]).unwrap();
+    let [step, next, element] = &places[..] else { panic!() };
+    let sized = jit.sized("Proto.step", 32).unwrap();
+    for name in ["llvm.masked.store", "llvm.masked.scatter"] {
+        let wrong = load_store_load(next, &|code, tagger| force(tagger, step, masked(code, name)));
+        assert_eq!(wrong, [7, 0], "by force");
+        let context = Context::create();
+        let code = Code::new(&context, 2);
+        wider(tagger(&context).attach(step, masked(&code, name)));
+        for (place, load) in [(element, element), (&sized, next)] {
+            let right = load_store_load(load, &|code, tagger| {
+                tagger.attach(place, masked(code, name)).unwrap();
+            });
+            assert_eq!(right, [7; 2], "{name}");
+        }
+    }
+}
+
+/// The call copies or fills the argument's memory by itself.
+#[test]
+fn arguments_that_are_memory() {
+    let mut jit = jit(TagForm::Lowered);
+    let (place, call) = (jit.place("Proto.step").unwrap(), jit.call(&["Proto.step"]).unwrap());
+    for name in ["byval", "sret"] {
+        let context = Context::create();
+        let code = Code::new(&context, 2);
+        let function = helper(&code, "counts");
+        for on_call in [true, false] {
+            let made = code.builder.build_call(function, &[code.parameter(0).into()], "").unwrap();
+            let kind = Attribute::get_named_enum_kind_id(name);
+            let attribute = context.create_type_attribute(kind, context.i64_type().into());
+            match on_call {
+                true => made.add_attribute(AttributeLoc::Param(0), attribute),
+                false => function.add_attribute(AttributeLoc::Param(0), attribute),
+            }
+            let made = made.try_as_basic_value().unwrap_basic().as_instruction_value().unwrap();
+            let mut tagger = tagger(&context);
+            let errors = [tagger.attach(&place, made), tagger.attach_call(&call, made)];
+            for error in errors {
+                let Err(AttachError::OwnMemory(attribute)) = error else { panic!("{error:?}") };
+                assert_eq!(attribute, name);
+            }
+            assert!(!made.has_metadata());
+        }
+    }
+}
+
+#[test]
+fn attaching_again_replaces() {
+    let scopes = jit(TagForm::LoweredScopes).places(&["Proto.step", "Proto.next"]).unwrap();
+    let mut plain = jit(TagForm::Lowered);
+    let (place, call) = (plain.place("Proto.step").unwrap(), plain.call(&[] as &[&str]).unwrap());
+    let context = Context::create();
+    let code = Code::new(&context, 2);
+    let mut tagger = tagger(&context);
+    let store = code.store(code.parameter(0), 64, 7);
+    let has = |instruction: InstructionValue<'_>| {
+        ["tbaa", "alias.scope", "noalias"]
+            .map(|kind| instruction.get_metadata(context.get_kind_id(kind)).is_some())
+    };
+    tagger.attach(&scopes[0], store).unwrap();
+    assert_eq!(has(store), [true; 3]);
+    tagger.attach(&place, store).unwrap();
+    assert_eq!(has(store), [true, false, false]);
+    let made = instruction(&code, helper(&code, "counts"), 0);
+    tagger.attach(&scopes[0], made).unwrap();
+    tagger.attach_call(&call, made).unwrap();
+    assert_eq!(has(made), [false; 3]);
+}
+
+#[test]
+fn a_place_without_bytes_and_one_too_far() {
+    let mut jit = jit(TagForm::Lowered);
+    let nothing = jit.place("Nothing").unwrap();
+    let context = Context::create();
+    let code = Code::new(&context, 2);
+    wider(tagger(&context).attach(&nothing, code.store(code.parameter(0), 8, 7)));
+    for path in ["Arr.data[18446744073709551615]", "Arr.data[9007199254740992]"] {
+        let error = jit.place(path).unwrap_err().to_string();
+        assert!(error.starts_with(path), "{error}");
+    }
+    assert_eq!(jit.place("Arr.data[1000000]").unwrap().offset, 8_000_008);
+}
+
+#[test]
+fn a_module_with_another_data_layout() {
+    let mut small = Declarations::new(Target::i686());
+    small.define(Record::structure("Node").field("next", "Node *").field("n", "int")).unwrap();
+    let next = Jit::new(small).place("Node.next").unwrap();
+    let context = Context::create();
+    let code = Code::new(&context, 2);
+    let store = || code.builder.build_store(code.parameter(0), code.parameter(1)).unwrap();
+    let error = tagger(&context).attach(&next, store()).unwrap_err();
+    assert!(error.to_string().contains("give the module the data layout of the target"), "{error}");
+    let layout = TargetData::create("e-p:32:32");
+    code.module.set_data_layout(&layout.get_data_layout());
+    tagger(&context).attach(&next, store()).unwrap();
+}
