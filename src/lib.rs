@@ -14,7 +14,7 @@
 //! does; a [`Graph`] holds them; an [`Oracle`] answers; [`text::write`] writes the metadata.
 //!
 //! ```
-//! use tbaa::{Access, Graph, Oracle, AliasRule, SizedField, text};
+//! use tbaa::{Access, AliasRule, Graph, Oracle, SizedField, text};
 //!
 //! let mut graph = Graph::new();
 //! let mut b = graph.builder();
@@ -73,7 +73,7 @@
 //! |---|---|
 //! | [`Builder`] | makes well-formed nodes, as LLVM's `MDBuilder` |
 //! | [`Graph`] | holds each node once; [`TypeNode`] and [`Tag`] read them |
-//! | [`Oracle`] | answers queries on [`Access`]es by one of the [`AliasRule`], and says why: [`explain`] |
+//! | [`Oracle`] | answers queries on [`Access`]es by one of the [`AliasRule`]s, and says why: [`explain`] |
 //! | [`text`] | writes metadata for LLVM and MLIR |
 //! | [`declare`], [`Session`] | lays out structs, and gives the tag of an access by its path; with graph and oracle as one |
 //! | [`Publisher`], [`Reader`] | answers for threads that ask while one adds, without waiting |
@@ -105,6 +105,7 @@
 
 #![forbid(unsafe_code)]
 
+mod access;
 mod builder;
 #[cfg(feature = "declare")]
 pub mod declare;

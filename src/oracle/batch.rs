@@ -5,9 +5,9 @@
 use std::borrow::Borrow;
 use std::cell::Cell;
 
-use super::access::Access;
 use super::grow::Oracle;
 use super::order::{Bits, Order};
+use crate::access::Access;
 use crate::graph::{Graph, TagId};
 
 /// The answers to all pairs of a list of tags.

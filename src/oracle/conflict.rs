@@ -3,8 +3,8 @@
 use std::borrow::Borrow;
 use std::fmt;
 
-use super::access::{Access, AccessKind};
 use super::grow::Oracle;
+use crate::access::{Access, AccessKind};
 use crate::graph::Graph;
 
 /// Which dependences may hold between two accesses, the first of which comes

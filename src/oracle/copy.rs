@@ -1,9 +1,9 @@
 //! Struct copies and other sets of accesses.
 
-use super::access::{Access, AccessKind};
 use super::alias_rule::AliasResult;
 use super::conflict::Conflict;
 use super::grow::Oracle;
+use crate::access::{Access, AccessKind};
 use crate::graph::{CopyId, TagId};
 
 impl<G: std::borrow::Borrow<crate::graph::Graph>> Oracle<G> {

@@ -3,13 +3,13 @@
 use std::borrow::Borrow;
 use std::fmt;
 
-use super::access::Access;
 use super::alias_rule::{AliasResult, AliasRule};
 use super::bytes::ByteRange;
 use super::clause::Clause;
 use super::gap::Apart;
 use super::grow::Oracle;
 use super::rule::{Decision, Meeting};
+use crate::access::Access;
 use crate::graph::{Graph, TypeId};
 
 /// One of the two accesses of a query.

@@ -7,7 +7,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::access::Access;
+use crate::access::Access;
 
 /// Pairs of accesses that are kept, in 128 KiB.
 const PAIRS: usize = 1 << 14;

@@ -32,7 +32,6 @@
 //! | struct copies, `errno` | `copy.rs` |
 //! | one tag; the most generic tag | `tag.rs` |
 
-mod access;
 mod alias_rule;
 mod batch;
 mod bytes;
@@ -56,7 +55,7 @@ mod types;
 mod union;
 mod vicinity;
 
-pub use access::{Access, AccessKind};
+pub use crate::access::{Access, AccessKind};
 pub use alias_rule::{AliasResult, AliasRule, UnknownRule};
 pub use batch::Matrix;
 #[doc(hidden)]

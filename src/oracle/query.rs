@@ -7,12 +7,12 @@
 
 use std::borrow::Borrow;
 
-use super::access::Access;
 use super::alias_rule::AliasResult;
 use super::clause::Clause;
 use super::grow::Oracle;
 use super::limits::{COMPARED, COMPARED_A_NODE};
 use super::rule::Reach;
+use crate::access::Access;
 use crate::graph::{Graph, TagId};
 
 impl<G: Borrow<Graph>> Oracle<G> {

@@ -16,10 +16,10 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 
-use super::access::Access;
 use super::alias_rule::AliasResult;
 use super::conflict::Conflict;
 use super::grow::Oracle;
+use crate::access::Access;
 use crate::graph::{Graph, TagId};
 
 /// Hands the tables of one thread's oracle to the [`Reader`]s of others.

@@ -1,10 +1,10 @@
 //! What a rule is: how a tag is indexed, how a pair is decided, and why.
 
-use super::access::Access;
 use super::bytes::ByteRange;
 use super::clause::Clause;
 use super::index::Index;
 use super::types::TypeIndex;
+use crate::access::Access;
 use crate::graph::{Graph, Tag, TagId};
 
 /// A rule, with what it knows of a graph's tags beside the index. The graph and

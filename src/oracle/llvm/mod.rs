@@ -9,10 +9,10 @@ mod sound;
 mod steps;
 mod tables;
 
-use super::access::Access;
 use super::clause::Clause;
 use super::index::{Index, Role};
 use super::rule::{Decision, Reach, Rule};
+use crate::access::Access;
 use crate::graph::{Format, Graph, NodeId, Tag, TagId, TagParts};
 use crate::wellformed::Verifier;
 use steps::{Crash, Path, has_field, least_common_type, step};

@@ -1,8 +1,8 @@
 //! An access, as the union rules read it.
 
+use crate::access::Access;
 use crate::extent::Size;
 use crate::graph::{Format, Graph};
-use crate::oracle::access::Access;
 use crate::oracle::clause::Clause;
 use crate::oracle::types::{TypeIndex, Types};
 

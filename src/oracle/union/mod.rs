@@ -65,12 +65,12 @@ use access::Resolved;
 use definition::{Denotation, UnionDefinition};
 pub(super) use stride::{Stride, span};
 
-use super::access::Access;
 use super::clause::Clause;
 use super::index::{Index, Role};
 use super::limits::Exhausted;
 use super::rule::{Decision, Reach, Rule};
 use super::types::TypeIndex;
+use crate::access::Access;
 use crate::extent::Size;
 use crate::graph::{Format, Graph, Tag, TagId};
 

@@ -18,11 +18,11 @@ pub enum AccessKind {
 }
 
 impl AccessKind {
-    pub(super) fn reads(self) -> bool {
+    pub(crate) fn reads(self) -> bool {
         self != AccessKind::Write
     }
 
-    pub(super) fn writes(self) -> bool {
+    pub(crate) fn writes(self) -> bool {
         self != AccessKind::Read
     }
 }
