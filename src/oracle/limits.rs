@@ -9,8 +9,7 @@
 /// most, and the largest search on a struct with 10,000 members at one offset takes 30,000.
 pub(crate) const STEPS: u32 = 1 << 16;
 
-/// Paths, or places on them, that are kept of what one tag denotes. More are found anew for
-/// each query. The tags of real programs have some ten.
+/// Paths, or places on them, that are kept of one tag: more are found anew for each query.
 pub(crate) const KEPT: usize = 1 << 6;
 
 /// Element combinations tried when two byte patterns have more than two array

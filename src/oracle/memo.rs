@@ -1,8 +1,7 @@
 //! Answers that the definition gave before. They never change as a graph grows.
 //!
-//! The last ones are kept, each in one of two places that the pair's hash names. Queries
-//! run on many threads. Two that write one word at once may lose an answer, which is
-//! then found again. No word holds half of one.
+//! The last ones are kept, each in one of two places that the pair's hash names. Two threads
+//! that write one word at once may lose an answer, which is then found again.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
