@@ -29,7 +29,7 @@ impl Lowering {
     /// alias, where the oracle is that of the call before. With another oracle they look at all that
     /// are there, and so does a source with a size of its own.
     /// A source that is there already is passed over. Pairs that only a search
-    /// decides are taken to alias once these took 2^24 steps and 2^10 a node;
+    /// decides are taken to alias once these took 2^23 steps and 2^10 a node;
     /// [`Loss::unsearched`](super::Loss::unsearched) says so.
     ///
     /// # Errors
