@@ -46,13 +46,16 @@ fn near(types: &Types, bases: &[Option<TypeIndex>], asks: &Bits) -> Vec<Vec<u32>
         }
     };
     // For each bit of a set of types, the bases whose sets have it.
-    let mut columns = vec![Bits::new(bases.len()); TypeSet::BITS];
+    let stride = bases.len().div_ceil(64);
+    let mut columns = Bits::new(64 * stride * TypeSet::BITS);
     for (at, base) in known() {
-        ones(types.inside(base).words()).for_each(|bit| columns[bit].set(at as usize));
+        let bits = ones(types.inside(base).words());
+        bits.for_each(|bit| columns.set(64 * stride * bit + at as usize));
     }
     for (inner, base) in known() {
         let all = if asks.get(inner as usize) { u64::MAX } else { 0 };
-        let [x, y] = TypeSet::bits(base).map(|bit| columns[bit as usize].words());
+        let column = |bit: u32| &columns.words()[stride * bit as usize..][..stride];
+        let [x, y] = TypeSet::bits(base).map(column);
         let both = x.iter().zip(y).zip(asks.words()).map(|((x, y), asks)| x & y & (asks | all));
         for outer in ones(both) {
             if bases[outer].is_some_and(|ty| types.may_hold(ty, base)) {

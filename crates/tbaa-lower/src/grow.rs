@@ -299,6 +299,7 @@ impl Lowering {
     ) -> Result<(), BuildError> {
         for (key, mut entry) in entries {
             if let Some(node) = entry.node {
+                self.firsts.entry(node).or_insert(key);
                 let immutable = source.tag(key.tag).is_ok_and(|tag| tag.immutable);
                 entry.tag = Some(self.forest.tag(node, immutable, &mut self.graph)?);
             }

@@ -10,7 +10,7 @@ use super::source::Key;
 use super::tally::Tally;
 use super::why::Why;
 use tbaa::parts::Vicinity;
-use tbaa::parts::table::{IndexMap, IndexSet};
+use tbaa::parts::table::{HashMap, IndexMap, IndexSet};
 use tbaa::{Access, AliasRule};
 use tbaa::{Graph, TagId, TypeId};
 
@@ -49,6 +49,8 @@ pub struct Lowering {
     pub(super) groups: IndexSet<TypeId>,
     pub(super) roots: Vec<TypeId>,
     pub(super) sources: IndexMap<Key, Entry>,
+    /// The first source at each node.
+    pub(super) firsts: HashMap<u32, Key>,
     /// Tags that code outside this lowering gives to the same memory, with their
     /// nodes: see [`Lowering::fix`].
     pub(super) fixed: Vec<(Key, u32)>,
@@ -82,6 +84,7 @@ impl Lowering {
             groups: IndexSet::default(),
             roots: Vec::new(),
             sources: IndexMap::default(),
+            firsts: HashMap::default(),
             fixed: Vec::new(),
             fixed_nodes: 0,
             skeleton: Skeleton::default(),
@@ -120,16 +123,12 @@ impl Lowering {
     pub fn why(&self, source: impl Into<Access>) -> Option<Certificate<'_>> {
         let key = Key::of(source.into())?;
         let entry = self.sources.get(&key)?;
-        let same = |(_, other): &(&Key, &Entry)| other.node == entry.node;
-        let first = entry.node.and_then(|_| self.sources.iter().find(same));
+        let first = entry.node.and_then(|node| self.firsts.get(&node));
         Some(Certificate {
             tag: entry.tag,
             why: entry.why,
             node: entry.node.map(|node| self.forest.nodes[node as usize].name.as_str()),
-            shared_with: first
-                .map(|(&first, _)| first)
-                .filter(|&first| first != key)
-                .map(Key::access),
+            shared_with: first.filter(|&&first| first != key).map(|first| first.access()),
         })
     }
 
