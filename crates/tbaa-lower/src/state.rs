@@ -1,5 +1,6 @@
 //! The state of a lowering, and what it tells.
 
+use super::emit::Emitter;
 use super::fingerprint::Fingerprint;
 use super::forest::Forest;
 use super::loss::Loss;
@@ -145,6 +146,29 @@ impl Lowering {
 }
 
 impl Lowering {
+    /// Returns the name of a type in some module's metadata that stands in this lineage's place and is not this
+    /// lineage's: another lowering of the same name made it, or one that goes on from the same saved state. `None` if
+    /// there is none, and the module may be linked with code of this lowering.
+    ///
+    /// LLVM takes types of equal content for one type, so that linked code of two such lineages is one type system that
+    /// nobody has looked at. Each must have a name of its own, or be a fork of the saved state ([`Saved::fork`]).
+    ///
+    /// [`Saved::fork`]: super::Saved::fork
+    #[must_use]
+    pub fn stranger(&self, linked: &Graph) -> Option<String> {
+        let known = self.graph.node_count();
+        let own = |name: &[u8]| name.starts_with(self.unique_name("").as_bytes());
+        // Nodes with the content of one that is there are that one.
+        let mut copy = Emitter::new(self.graph.clone());
+        let mut strangers = linked.types().filter(|&ty| {
+            let named = |ty: TypeId| linked.ty(ty).name().is_some_and(own);
+            let claims = named(ty) || linked.root_of(ty).is_some_and(named);
+            claims && !copy.node(linked, ty.node()).is_ok_and(|node| node.index() < known)
+        });
+        let name = linked.ty(strangers.next()?).name().unwrap_or_default();
+        Some(String::from_utf8_lossy(name).into_owned())
+    }
+
     /// Returns the name of the scopes' domain, which no other lineage has.
     #[must_use]
     pub fn scope_domain(&self) -> String {
