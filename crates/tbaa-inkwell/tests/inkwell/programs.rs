@@ -186,7 +186,7 @@ fn instruction_at<'c>(code: &Code<'c>, to: PointerValue<'c>) -> InstructionValue
 #[test]
 fn random_programs_run_alike() {
     let first = setting("TBAA_SEED", 1) as u64;
-    for seed in first..first + setting("TBAA_PROGRAMS", 60) as u64 {
+    for seed in first..first + setting("TBAA_PROGRAMS", 200) as u64 {
         let mut rng = Rng(seed);
         let options = JitOptions::new().form(*rng.pick(&FORMS));
         let mut jit = Jit::with_options(records(), options).unwrap();
