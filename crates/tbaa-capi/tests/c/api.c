@@ -106,7 +106,10 @@ static tbaa_context *declarations(void) {
     };
     tbaa_record record = {TBAA_STR("Node.v"), v, 2, sizeof(double), 0, TBAA_RECORD_FLAG_UNION};
     CHECK_OK(tbaa_declare(context, &record));
-    CHECK_FAILS(tbaa_declare(context, &record), TBAA_STATUS_DECLARATION, "second type");
+    CHECK_OK(tbaa_declare(context, &record));
+    record.count = 1;
+    CHECK_FAILS(tbaa_declare(context, &record), TBAA_STATUS_DECLARATION, "has 2 members and not 1");
+    record.count = 2;
 
     static tbaa_record_member members[] = {
         TBAA_MEMBER(Node, next, "Node *"),

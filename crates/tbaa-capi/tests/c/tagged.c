@@ -303,6 +303,29 @@ int main(void) {
                     "a path that ends in `[*]`");
         CHECK_OK(tbaa_llvm_tag(c.emitter, &element, copy));
     }
+    /* A masked store has the width of its vector. */
+    LLVMTypeRef four = LLVMVectorType(c.i64, 4), bits4 = LLVMVectorType(LLVMInt1TypeInContext(c.context), 4);
+    LLVMTypeRef overloads[] = {four, LLVMPointerTypeInContext(c.context, 0)};
+    unsigned masked = LLVMLookupIntrinsicID("llvm.masked.store", strlen("llvm.masked.store"));
+    LLVMValueRef masked_store = LLVMGetIntrinsicDeclaration(c.module, masked, overloads, 2);
+    LLVMValueRef given[] = {LLVMConstNull(four), parameter(&c, 0, 0), LLVMConstAllOnes(bits4)};
+    LLVMValueRef stored = LLVMBuildCall2(c.b, LLVMGlobalGetValueType(masked_store), masked_store,
+                                         given, 3, "");
+    CHECK_FAILS(tbaa_llvm_tag(c.emitter, &at[STEP], stored), TBAA_STATUS_REFUSED,
+                "an access of 32 bytes at `Proto.step`, which has 8");
+    CHECK_OK(tbaa_llvm_tag(c.emitter, &element, stored));
+    /* A module of pointers that are larger than those declared. */
+    tbaa_context *small;
+    tbaa_options i686 = tbaa_options_for_llvm();
+    i686.target = tbaa_cstr("i686");
+    CHECK_OK(tbaa_context_new(&i686, &small));
+    static const tbaa_str pointers = TBAA_STR("*void *");
+    tbaa_tagged narrow;
+    CHECK_OK(tbaa_places(small, &pointers, 1, &narrow));
+    CHECK_FAILS(tbaa_llvm_tag(c.emitter, &narrow,
+                              LLVMBuildStore(c.b, parameter(&c, 0, 0), parameter(&c, 1, 0))),
+                TBAA_STATUS_REFUSED, "data layout");
+    tbaa_context_free(small);
     /* A call that fills its argument, and an instruction of another context. */
     LLVMTypeRef taking = LLVMFunctionType(c.i64, (LLVMTypeRef[]){LLVMPointerTypeInContext(c.context, 0)}, 1, 0);
     LLVMValueRef by_value = LLVMAddFunction(c.module, "by_value", taking), from = parameter(&c, 0, 0);
