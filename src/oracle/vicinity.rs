@@ -66,10 +66,13 @@ pub struct Vicinity {
     /// Those that are not regular.
     others: ByBase,
     everywhere: Vec<u32>,
+    /// By root and format: tags of two may alias.
+    by_root: HashMap<u32, Vec<u32>>,
 }
 
 /// What a tag is listed by.
 struct Listed {
+    root: u32,
     base: Base,
     /// The types on the walk of a regular tag.
     walk: Option<Vec<u32>>,
@@ -79,11 +82,11 @@ impl Listed {
     /// Returns the types of a tag; `None` if it is listed everywhere.
     fn of<G: Borrow<Graph>>(oracle: &Oracle<G>, tag: TagId) -> Option<Listed> {
         let index = &oracle.index;
-        let regular = match (oracle.reach(tag, &mut { u64::MAX }), index.role(tag.index)) {
+        let (root, regular) = match (oracle.reach(tag, &mut { u64::MAX }), index.role(tag.index)) {
             (Reach::Everything, _) | (_, Role::Rejected) => return None,
-            (_, Role::Regular(_, cursor)) => Some(cursor),
+            (_, Role::Regular(root, cursor)) => (root, Some(cursor)),
             (Reach::Unknown, Role::Other(..)) => return None,
-            (Reach::Base(_), Role::Other(..)) => None,
+            (Reach::Base(_), Role::Other(root, _)) => (root, None),
         };
         let walk = |cursor| index.walks.types_from(cursor).take(MOST + 1).collect::<Vec<_>>();
         let walk = regular.map(walk);
@@ -94,7 +97,7 @@ impl Listed {
             Some(base) => Some((base, index.types.held(base, MOST)?)),
             None => None,
         };
-        Some(Listed { base, walk })
+        Some(Listed { root, base, walk })
     }
 }
 
@@ -120,9 +123,10 @@ impl Vicinity {
     /// Adds a tag.
     #[doc(hidden)]
     pub fn add<G: Borrow<Graph>>(&mut self, oracle: &Oracle<G>, tag: TagId, number: u32) {
-        let Some(Listed { base, walk }) = Listed::of(oracle, tag) else {
+        let Some(Listed { root, base, walk }) = Listed::of(oracle, tag) else {
             return self.add_everywhere(number);
         };
+        self.by_root.entry(root).or_default().push(number);
         self.all.add(&base, number);
         let Some(walk) = walk else { return self.others.add(&base, number) };
         self.by_start.entry(walk[0]).or_default().push(number);
@@ -135,8 +139,10 @@ impl Vicinity {
     /// order; `None` if of all.
     #[doc(hidden)]
     pub fn of<G: Borrow<Graph>>(&self, oracle: &Oracle<G>, tag: TagId) -> Option<Vec<u32>> {
-        let Listed { base, walk } = Listed::of(oracle, tag)?;
+        let Listed { root, base, walk } = Listed::of(oracle, tag)?;
         let mut found = self.everywhere.clone();
+        let of_others = self.by_root.iter().filter(|&(&other, _)| other != root);
+        found.extend(of_others.flat_map(|(_, numbers)| numbers));
         match walk {
             None => self.all.find(&base, &mut found),
             Some(walk) => {

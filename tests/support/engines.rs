@@ -3,6 +3,7 @@
 use super::naive::Naive;
 use super::universe::{self, Field, Type, Universe};
 use tbaa::explain::{AccessPath, ByteRange, Clause, Explanation};
+use tbaa::parts::Vicinity;
 use tbaa::raw::{Draft, DraftOperand, RawGraph};
 use tbaa::{
     Access, AliasResult, AliasRule, Format, Graph, NodeId, Operand, Oracle, Publisher, TagId,
@@ -125,6 +126,15 @@ pub fn every_engine(graph: &Graph, tags: &[TagId]) -> Result<Compared, String> {
                 compared.pairs += 1;
                 compared.no += usize::from(!may);
                 compared.naive += usize::from(expected.is_some());
+            }
+        }
+        let mut vicinity = Vicinity::new(&oracle);
+        (0..).zip(tags).for_each(|(number, &tag)| vicinity.add(&oracle, tag, number));
+        for (i, &tag) in tags.iter().enumerate() {
+            let Some(near) = vicinity.of(&oracle, tag) else { continue };
+            let missed = |&j: &usize| rows[i][j] && near.binary_search(&(j as u32)).is_err();
+            if let Some(j) = (0..tags.len()).find(missed) {
+                return differs("the vicinity", i, j);
             }
         }
         let (matrix, classes) = (oracle.matrix(tags), oracle.classes(tags));
