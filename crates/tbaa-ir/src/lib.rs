@@ -57,7 +57,7 @@ pub mod types;
 pub use attributes::{Attribute, Attributes, Groups};
 #[doc(hidden)]
 pub use body::{Argument, Block, Body, Call, Element, Header, Statement};
-pub use debug::{DebugInfo, Location};
+pub use debug::{DebugInfo, Location, Parameter};
 pub use edits::Edits;
 #[doc(hidden)]
 pub use effects::{Effects, Location as MemoryLocation, MemoryEffects};

@@ -1,6 +1,6 @@
 //! A function's blocks, what in them may touch memory, and where pointers come from.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use tbaa_ir::{Argument, Element, Instruction, Module, Opcode, Sizes, Statement};
 
@@ -41,6 +41,8 @@ pub(super) struct Body<'t> {
     /// Values that are taken for equal to others.
     equal: HashMap<&'t [u8], &'t [u8]>,
     sizes: &'t Sizes,
+    /// Local variables and `noalias` parameters whose addresses stay in the function.
+    private: HashSet<&'t [u8]>,
 }
 
 /// What a pointer is derived from, and how far it is from there.
@@ -80,7 +82,8 @@ impl<'t> Body<'t> {
             }
             blocks.push(Block { label: block.label, events, successors });
         }
-        Body { blocks, text, definitions, equal: HashMap::new(), sizes }
+        let private = private(&text);
+        Body { blocks, text, definitions, equal: HashMap::new(), sizes, private }
     }
 
     /// The instruction that begins at a place of the text.
@@ -100,7 +103,7 @@ impl<'t> Body<'t> {
     }
 
     /// What computes a value; `None` for a parameter or a global.
-    fn definition(&self, value: &[u8]) -> Option<&Statement<'t>> {
+    pub(super) fn definition(&self, value: &[u8]) -> Option<&Statement<'t>> {
         Some(&self.text.statements[self.definitions.get(value)?.1])
     }
 
@@ -201,8 +204,14 @@ impl<'t> Body<'t> {
             );
         }
         let [a, b] = [place_a.root, place_b.root].map(|root| self.object(root));
-        use Object::{Global, Parameter, Unknown};
-        // LLVM: `isIdentifiedObject`, `isIdentifiedFunctionLocal`.
+        use Object::{Global, Local, Noalias, Parameter, Unknown};
+        // LLVM: `isIdentifiedObject`, `isIdentifiedFunctionLocal`, `isEscapeSource`.
+        let is_apart = |object: Object, root: &[u8], other: &[u8]| {
+            matches!(object, Local | Noalias) && self.is_escaped(other) && self.private.contains(root)
+        };
+        if is_apart(a, place_a.root, place_b.root) || is_apart(b, place_b.root, place_a.root) {
+            return Some(false);
+        }
         let is_open = matches!(
             (a, b),
             (Unknown, _) | (_, Unknown) | (Parameter, Parameter | Global) | (Global, Parameter)
@@ -223,14 +232,41 @@ impl<'t> Body<'t> {
         statements.last().map(|it| it.offset)
     }
 
+    /// Whether an event begins or ends the life of a local variable in memory: what it
+    /// held before means nothing after.
+    pub(super) fn is_life_of(&self, event: &Event, variable: &[u8]) -> bool {
+        let Event::Other(offset) = *event else { return false };
+        let call = self.at(offset).and_then(Statement::call);
+        call.is_some_and(|call| {
+            call.callee.starts_with(b"llvm.lifetime.")
+                && call.arguments.last().is_some_and(|it| it.value == variable)
+        })
+    }
+
     /// Whether a pointer is a local variable in memory.
     pub(super) fn is_local_variable(&self, pointer: &[u8]) -> bool {
         self.definition(pointer).is_some_and(|it| it.word == b"alloca")
     }
 
-    /// Whether a value is a parameter of the function.
-    pub(super) fn is_parameter(&self, value: &[u8]) -> bool {
-        self.text.header.parameters.iter().any(|it| it.value == value)
+    /// As [`is_local_variable`](Self::is_local_variable), where nothing else has its address:
+    /// an optimiser would hold it in a register.
+    pub(super) fn is_private_variable(&self, pointer: &[u8]) -> bool {
+        self.is_local_variable(pointer) && self.private.contains(pointer)
+    }
+
+    /// Whether a value is a parameter of the function that may lead where others do.
+    pub(super) fn is_open_parameter(&self, value: &[u8]) -> bool {
+        matches!(self.object(value), Object::Parameter)
+    }
+
+    /// Whether a pointer comes from memory or from a call: it leads to no object whose
+    /// address the function keeps to itself.
+    fn is_escaped(&self, root: &[u8]) -> bool {
+        self.definition(root).is_some_and(|it| match it.opcode {
+            Opcode::Load => true,
+            Opcode::Call => it.call().is_some_and(|call| !call.callee.starts_with(b"llvm.")),
+            _ => false,
+        })
     }
 
     /// Bytes that an instruction accesses, if that is known.
@@ -242,16 +278,16 @@ impl<'t> Body<'t> {
         if root.starts_with(b"@") {
             return Object::Global;
         }
-        let is_noalias = |it: &&Argument<'_>| {
-            it.value == root
-                && it.attributes.split(u8::is_ascii_whitespace).any(|it| it == b"noalias")
-        };
+        let mut parameters = self.text.header.parameters.iter();
         match self.definition(root) {
             _ if !root.starts_with(b"%") => Object::Unknown,
             Some(statement) if statement.word == b"alloca" => Object::Local,
             Some(_) => Object::Unknown,
-            None if self.text.header.parameters.iter().any(|it| is_noalias(&it)) => Object::Noalias,
-            None => Object::Parameter,
+            None => match parameters.find(|it| it.value == root) {
+                Some(it) if is_noalias(it) => Object::Noalias,
+                Some(_) => Object::Parameter,
+                None => Object::Unknown,
+            },
         }
     }
 }
@@ -266,6 +302,57 @@ enum Object {
     Parameter,
     Noalias,
     Unknown,
+}
+
+/// Whether no other pointer leads where a parameter does.
+fn is_noalias(parameter: &Argument<'_>) -> bool {
+    let mut words = parameter.attributes.split(|byte| b" (".contains(byte));
+    words.any(|it| it == b"noalias" || it == b"byval")
+}
+
+/// The local variables and `noalias` parameters of which a function uses the address for
+/// nothing but accesses to them.
+///
+/// LLVM: `PointerMayBeCaptured`.
+fn private<'t>(text: &tbaa_ir::Body<'t>) -> HashSet<&'t [u8]> {
+    let parameters = text.header.parameters.iter().filter(|it| is_noalias(it)).map(|it| it.value);
+    let locals = text.statements.iter().filter(|it| it.word == b"alloca");
+    let mut objects: Vec<&[u8]> = parameters.chain(locals.filter_map(|it| it.result)).collect();
+    if objects.is_empty() {
+        return HashSet::new();
+    }
+    let users = text.users();
+    let users = |value| users.get(value).into_iter().flatten().map(|&it| &text.statements[it]);
+    let keeps = |value: &[u8], it: &Statement<'_>| match it.word {
+        b"load" | b"getelementptr" => true,
+        b"store" => it.stored().is_some_and(|stored| stored.value != value),
+        b"icmp" => memchr::memmem::find(it.text(), b", null").is_some(),
+        _ => it.call().is_some_and(|call| {
+            let mut passed = call.arguments.iter().filter(|it| it.value == value);
+            call.callee.starts_with(b"llvm.") || passed.all(|it| is_not_captured(it.attributes))
+        }),
+    };
+    objects.retain(|&object| {
+        let mut derived = vec![object];
+        let mut at = 0;
+        while let Some(&value) = derived.get(at) {
+            at += 1;
+            if derived.len() > DEPTH || !users(value).all(|it| keeps(value, it)) {
+                return false;
+            }
+            let elements = users(value).filter(|it| it.word == b"getelementptr");
+            derived.extend(elements.filter_map(|it| it.result));
+        }
+        true
+    });
+    objects.into_iter().collect()
+}
+
+/// Whether an argument's attributes say that the callee keeps no copy of it.
+fn is_not_captured(attributes: &[u8]) -> bool {
+    ["nocapture", "captures(none)"]
+        .iter()
+        .any(|word| memchr::memmem::find(attributes, word.as_bytes()).is_some())
 }
 
 /// The value that offsets are added to, if it has a name.

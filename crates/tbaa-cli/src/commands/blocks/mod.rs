@@ -29,7 +29,7 @@ use crate::printable::printable_path;
 use crate::report::{Failure, note};
 use crate::sources::Sources;
 use advice::Advisor;
-use blame::{Blocked, Judge};
+use blame::{Blocked, Cause, Judge};
 use body::Body;
 use proof::Sample;
 use prove::{Opt, Prover};
@@ -256,7 +256,7 @@ fn one(
 /// Puts first what tags or the program could free in a loop, innermost loops first; then
 /// what else is in loops.
 fn rank(loads: &mut [InFunction<'_, '_>]) {
-    let is_free = |it: &Blocked| it.blockers.iter().all(|blocker| blocker.cause.is_of_types());
+    let is_free = |it: &Blocked| Cause::are_of_types(&it.blockers);
     loads.sort_by_key(|(_, it)| (it.depth == 0 || !is_free(it), Reverse(it.depth)));
 }
 
@@ -276,7 +276,7 @@ fn warn_of_locals(functions: &[Function<'_>], judge: &Judge<'_>) {
         let accesses = in_function(judge.module, function.index);
         for load in accesses.filter(|&it| judge.module.instructions()[it].opcode == Opcode::Load) {
             loads += 1;
-            let is_local = |pointer| function.body.is_local_variable(pointer);
+            let is_local = |pointer| function.body.is_private_variable(pointer);
             of_locals += usize::from(judge.pointer(load).is_some_and(is_local));
         }
     }
