@@ -1,0 +1,11 @@
+// Title: errno
+// $ tbaa blocks FILE @f
+// says: compile with -fno-math-errno
+// never: noalias
+// loads: -DBEFORE > -fno-math-errno
+double sqrt(double);
+double f(int *n, double x) {
+  double s = 0;
+  for (int i = 0; i < *n; i++) s += sqrt(x + i);
+  return s;
+}
