@@ -170,7 +170,7 @@ impl<'t> Body<'t> {
             place.root = self.equal.get(place.root).copied().unwrap_or(place.root);
             let Some(element) = self.element(place.root) else { break };
             let Some(base) = base(&element) else { break };
-            match constant_step(&element, self.sizes) {
+            match self.sizes.step(&element) {
                 Some(step) => {
                     let offset = place.offset.saturating_add(step);
                     place = BasedPointer { root: base, offset, ..place };
@@ -358,13 +358,4 @@ fn is_not_captured(attributes: &[u8]) -> bool {
 /// The value that offsets are added to, if it has a name.
 fn base<'t>(element: &Element<'t>) -> Option<&'t [u8]> {
     Some(element.base.value).filter(|base| base.starts_with(b"%") || base.starts_with(b"@"))
-}
-
-/// The bytes of a `getelementptr` by one constant.
-fn constant_step(element: &Element<'_>, sizes: &Sizes) -> Option<i64> {
-    let size = i64::try_from(sizes.of(element.ty)?.alloc).ok()?;
-    let mut indices = element.indices();
-    let index: i64 = str::from_utf8(indices.next()?.value).ok()?.parse().ok()?;
-    indices.next().is_none().then_some(())?;
-    index.checked_mul(size)
 }
