@@ -72,7 +72,7 @@ pub(crate) fn printable_in_columns(bytes: &[u8]) -> String {
 }
 
 /// Control characters, and those that show only in what they do to others.
-fn is_hidden(c: char) -> bool {
+pub(crate) fn is_hidden(c: char) -> bool {
     c.is_control() || invisible(c)
 }
 

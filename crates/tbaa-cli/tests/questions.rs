@@ -4,7 +4,8 @@
 //! A file begins with lines of comment. `Title` says what is tested. A file that people asked
 //! about has `Asked`, `Source` and `Answer` as well, and stands in the table of
 //! `docs/symptoms.md`; `Needs` says what is missing where the answer is not given yet. `$` is a
-//! command, run in the folder, with `FILE` for the file's name. Of what the command prints,
+//! command, run in the folder, with `FILE` for the file's name, and with a folder `$OUT` to
+//! write to. Of what the command prints,
 //! `says` and `never` are parts that are there or not; `exit` is its status, 0 if nothing is
 //! said. `loads` and `looped` compare clang's -O2 under two flags: how many loads the function
 //! `f` has, or else the first, or how many loads and stores its loops have.
@@ -60,7 +61,7 @@ impl Question {
     fn run(&self, wrong: &mut String) {
         let name = self.name();
         let mut last: Option<(Output, bool)> = None;
-        let mut check_status = |last: &mut Option<(Output, bool)>, wrong: &mut String| {
+        let check_status = |last: &mut Option<(Output, bool)>, wrong: &mut String| {
             if let Some((output, false)) = last.take() {
                 let code = output.status.code();
                 if code != Some(0) {
@@ -111,6 +112,7 @@ impl Question {
         let mut command = Command::new("sh");
         command.args(["-c", &line]).current_dir(self.file.parent().unwrap());
         command.env("PATH", path).env("CLANG", "clang-22").env("NO_COLOR", "1");
+        command.env("OUT", env!("CARGO_TARGET_TMPDIR"));
         // cargo puts the run-time library beside the tests.
         let tests = std::env::current_exe().unwrap();
         command.env("TBAA_WITNESS_LIBRARY", tests.parent().unwrap()).output().unwrap()

@@ -10,6 +10,7 @@ use std::rc::Rc;
 use serde_json::{Value, json};
 use tbaa_check::{Code, Diagnostic, Label, Level};
 
+use super::write_json_text;
 use crate::render::Source;
 
 const SCHEMA: &str =
@@ -43,7 +44,7 @@ pub(super) fn log(rules: Vec<Value>, results: Vec<Value>, out: &mut dyn Write) -
             "results": results,
         }],
     });
-    serde_json::to_writer_pretty(&mut *out, &log).map_err(io::Error::from)?;
+    write_json_text(&serde_json::to_string_pretty(&log).map_err(io::Error::from)?, out)?;
     writeln!(out)
 }
 

@@ -419,31 +419,26 @@ impl<'a> Shown<'a> {
         let Event::Access(index) = event else {
             let statement = function.body.at(offset);
             let callee = statement.and_then(|it| it.call()).map_or(&b""[..], |call| call.callee);
-            let what = match (statement.map(|it| it.word), callee) {
-                (Some(b"fence"), _) => "fence".to_owned(),
-                (_, b"") => "call through a pointer".to_owned(),
-                (_, name) if library_function(name).is_some() => {
-                    format!("call of {}", library_function(name).unwrap_or_default())
-                }
-                _ => format!("call of @{}", function_name(callee)),
+            let what = match statement.map(|it| it.word) {
+                Some(b"fence") => "fence".to_owned(),
+                _ => call_of(callee),
             };
             return ShownEvent { access: None, what, tag: None, source, at, offset };
         };
         let instruction = &self.judge.module.instructions()[index];
         let verb = match instruction.opcode {
-            Opcode::Load => "load",
-            Opcode::Store => "store",
-            Opcode::AtomicRmw => "atomicrmw",
-            Opcode::CmpXchg => "cmpxchg",
-            _ => "call",
+            Opcode::Load => "load".to_owned(),
+            Opcode::Store => "store".to_owned(),
+            Opcode::AtomicRmw => "atomicrmw".to_owned(),
+            Opcode::CmpXchg => "cmpxchg".to_owned(),
+            _ => {
+                let call = function.body.at(offset).and_then(|it| it.call());
+                call_of(call.map_or(b"", |call| call.callee))
+            }
         };
-        let called = (instruction.opcode == Opcode::Call)
-            .then(|| function.body.at(offset).and_then(|it| it.call()));
-        let callee = called.flatten().map_or(&b""[..], |call| call.callee);
         let what = match instruction.tag {
-            Some(tag) if !callee.is_empty() && library_function(callee).is_none() => {
-                let tag = printable(self.names.tag(tag).as_bytes());
-                format!("call of @{} ({tag})", function_name(callee))
+            Some(tag) if instruction.opcode == Opcode::Call => {
+                format!("{verb}, tagged {}", printable(self.names.tag(tag).as_bytes()))
             }
             Some(tag) => format!("{verb} {}", printable(self.names.tag(tag).as_bytes())),
             None => {
@@ -541,10 +536,15 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// The C function that one of LLVM's stands for.
-fn library_function(callee: &[u8]) -> Option<&'static str> {
-    let name = callee.strip_prefix(b"llvm.")?;
-    ["memcpy", "memmove", "memset"].into_iter().find(|it| name.starts_with(it.as_bytes()))
+/// `call of @f`; LLVM's own copies are called by the C functions that they stand for.
+fn call_of(callee: &[u8]) -> String {
+    let of_llvm = callee.strip_prefix(b"llvm.").unwrap_or_default();
+    let copies = ["memcpy", "memmove", "memset"];
+    match copies.into_iter().find(|it| of_llvm.starts_with(it.as_bytes())) {
+        _ if callee.is_empty() => "call through a pointer".to_owned(),
+        Some(name) => format!("call of {name}"),
+        None => format!("call of @{}", function_name(callee)),
+    }
 }
 
 fn label(function: &Function<'_>, block: usize) -> String {

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use crate::convert::FlagsArg;
 use crate::input::Input;
-use crate::report::{Failure, write_file};
+use crate::report::{Failure, write_output};
 use crate::svg::escape;
 
 use data::{Data, Facts, Limits};
@@ -67,7 +67,7 @@ pub(super) fn run(args: &Report, out: &mut dyn Write) -> Result<(), Failure> {
     }
     let page = page(&files.join(", "), &documents);
     match &args.output {
-        Some(path) => write_file(path, page.as_bytes()),
+        Some(path) => write_output(path, &inputs, page.as_bytes()),
         None => Ok(out.write_all(page.as_bytes())?),
     }
 }
