@@ -180,7 +180,7 @@ impl<'a> Judge<'a> {
                     continue;
                 };
                 if !body.is_invariant(pointer, &around.contains)
-                    || self.lives_in(body, around, pointer)
+                    || self.is_renewed(body, around, pointer)
                 {
                     continue;
                 }
@@ -218,13 +218,12 @@ impl<'a> Judge<'a> {
         Some(events.collect::<Vec<_>>()).filter(|events| events.len() <= FAR)
     }
 
-    /// Whether the variable that a pointer leads into begins to live in a loop: what it holds
-    /// in one turn is gone in the next.
-    fn lives_in(&self, body: &Body<'a>, around: &Loop, pointer: &'a [u8]) -> bool {
+    /// Whether the variable that a pointer leads into has something new in each turn of a loop.
+    fn is_renewed(&self, body: &Body<'a>, around: &Loop, pointer: &'a [u8]) -> bool {
         let root = body.place(pointer).root;
         let mut blocks = body.blocks.iter().zip(&around.contains).filter(|&(_, &within)| within);
         body.is_local_variable(root)
-            && blocks.any(|(block, _)| block.events.iter().any(|it| body.is_life_of(it, root)))
+            && blocks.any(|(block, _)| block.events.iter().any(|it| body.renews(it, root)))
     }
 
     /// The name of an instruction's result.
@@ -311,7 +310,7 @@ impl<'a> Judge<'a> {
         };
         let pointer = self.pointer(load)?;
         let root = Some(body.place(pointer).root).filter(|root| body.is_local_variable(root));
-        let is_start = |event: &Event| root.is_some_and(|root| body.is_life_of(event, root));
+        let is_start = |event: &Event| root.is_some_and(|root| body.renews(event, root));
         if let Some(way) = flow.back(body, at, is_equal, is_start)
             && let Some(found) = others(&way)
         {
@@ -320,7 +319,7 @@ impl<'a> Judge<'a> {
         if let Some(around) = flow.innermost(at.block)
             && body.is_invariant(pointer, &around.contains)
             && flow.is_in_every_turn(body, around, at.block)
-            && !self.lives_in(body, around, pointer)
+            && !self.is_renewed(body, around, pointer)
         {
             return Some((Wanted::Hoist(around.header), self.events_of(body, around)?));
         }

@@ -38,6 +38,8 @@ pub(super) struct Body<'t> {
     /// Where the value of a name comes from, by the name with its `%`: the block, and the
     /// number of the instruction.
     definitions: HashMap<&'t [u8], (usize, usize)>,
+    /// Where the calls are that are accesses, in bytes from the start of the text.
+    calls: HashMap<usize, usize>,
     /// Values that are taken for equal to others.
     equal: HashMap<&'t [u8], &'t [u8]>,
     sizes: &'t Sizes,
@@ -66,6 +68,7 @@ impl<'t> Body<'t> {
     pub(super) fn read(module: &Module, text: &'t [u8], sizes: &'t Sizes, function: u32) -> Self {
         let text = module.body(text, function);
         let mut definitions = HashMap::new();
+        let mut calls = HashMap::new();
         let mut blocks = Vec::new();
         for (index, (block, successors)) in text.blocks.iter().zip(text.successors()).enumerate() {
             let mut events = Vec::new();
@@ -75,6 +78,9 @@ impl<'t> Body<'t> {
                     definitions.insert(name, (index, at));
                 }
                 if let Some(access) = statement.access {
+                    if statement.opcode == Opcode::Call {
+                        calls.insert(access, statement.offset);
+                    }
                     events.push(Event::Access(access));
                 } else if statement.opcode == Opcode::Call || statement.word == b"fence" {
                     events.push(Event::Other(statement.offset));
@@ -83,7 +89,7 @@ impl<'t> Body<'t> {
             blocks.push(Block { label: block.label, events, successors });
         }
         let private = private(&text);
-        Body { blocks, text, definitions, equal: HashMap::new(), sizes, private }
+        Body { blocks, text, definitions, calls, equal: HashMap::new(), sizes, private }
     }
 
     /// The instruction that begins at a place of the text.
@@ -232,15 +238,29 @@ impl<'t> Body<'t> {
         statements.last().map(|it| it.offset)
     }
 
-    /// Whether an event begins or ends the life of a local variable in memory: what it
-    /// held before means nothing after.
-    pub(super) fn is_life_of(&self, event: &Event, variable: &[u8]) -> bool {
-        let Event::Other(offset) = *event else { return false };
-        let call = self.at(offset).and_then(Statement::call);
-        call.is_some_and(|call| {
-            call.callee.starts_with(b"llvm.lifetime.")
-                && call.arguments.last().is_some_and(|it| it.value == variable)
-        })
+    /// Whether a local variable has nothing after an event that it had before: its life begins or
+    /// ends, or a function is given its address, which it may write through. A C++ function
+    /// that takes constants may only read it.
+    pub(super) fn renews(&self, event: &Event, variable: &[u8]) -> bool {
+        let offset = match *event {
+            Event::Access(access) => self.calls.get(&access).copied(),
+            Event::Other(offset) => Some(offset),
+        };
+        let Some(call) = offset.and_then(|at| self.at(at)).and_then(Statement::call) else {
+            return false;
+        };
+        if call.callee.starts_with(b"llvm.") {
+            return call.callee.starts_with(b"llvm.lifetime.")
+                && call.arguments.last().is_some_and(|it| it.value == variable);
+        }
+        let has = |text: &[u8], word: &[u8]| memchr::memmem::find(text, word).is_some();
+        let is_cpp = call.callee.starts_with(b"_Z");
+        let may_read = is_cpp && (has(call.callee, b"RK") || has(call.callee, b"PK"));
+        !may_read
+            && call.arguments.iter().any(|it| {
+                let is_read = has(it.attributes, b"readonly") || has(it.attributes, b"readnone");
+                it.is_pointer() && !is_read && self.place(it.value).root == variable
+            })
     }
 
     /// Whether a pointer is a local variable in memory.
