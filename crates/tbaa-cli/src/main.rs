@@ -28,7 +28,7 @@ use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches};
 
 use args::Args;
 use commands::Outcome;
@@ -56,7 +56,8 @@ mod before_start {
 fn main() -> ExitCode {
     // A shell asks what fits; nothing may be printed before.
     clap_complete::CompleteEnv::with_factory(Args::command).var(commands::ASKED).complete();
-    let args = Args::parse();
+    let matches = Args::grouped().get_matches();
+    let args = Args::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     args.color.into_choice().write_global();
     progress::start();
     let mut out = BufWriter::with_capacity(1 << 16, progress::Output(io::stdout().lock()));

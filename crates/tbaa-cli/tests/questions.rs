@@ -132,7 +132,8 @@ impl Question {
         let successors = body.successors();
         // A block from which itself is reached is in a loop.
         let is_looped = |block: usize| {
-            let (mut pending, mut seen) = (successors[block].clone(), vec![false; successors.len()]);
+            let (mut pending, mut seen) =
+                (successors[block].clone(), vec![false; successors.len()]);
             while let Some(next) = pending.pop() {
                 if !std::mem::replace(&mut seen[next], true) {
                     pending.extend(&successors[next]);
@@ -158,8 +159,7 @@ fn said(output: &Output) -> String {
 
 fn questions() -> Vec<Question> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/questions");
-    let mut files: Vec<_> =
-        fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()).collect();
+    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()).collect();
     files.retain(|it| it.is_file());
     files.sort();
     files.into_iter().map(Question::read).collect()

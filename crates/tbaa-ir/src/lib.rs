@@ -73,3 +73,5 @@ pub use sizes::{Size, Sizes};
 pub use span::{node_span, operand_span};
 pub use tbaa::text::{MlirError, write, write_mlir, write_operands};
 pub use tbaa_lex::source::position;
+#[doc(hidden)]
+pub use tbaa_types::demangle::demangled_function;

@@ -109,7 +109,8 @@ impl Sizes {
     #[doc(hidden)]
     #[must_use]
     pub fn step(&self, element: &Element<'_>) -> Option<i64> {
-        let mut indices = element.indices().map(|index| str::from_utf8(index.value).ok()?.parse().ok());
+        let mut indices =
+            element.indices().map(|index| str::from_utf8(index.value).ok()?.parse().ok());
         let first: i64 = indices.next()??;
         let mut offset = first.checked_mul(i64::try_from(self.of(element.ty)?.alloc).ok()?)?;
         let mut indices = indices.peekable();

@@ -14,8 +14,8 @@ use tbaa_ir::DebugInfo;
 use super::{Outcome, counted, for_each_input, sarif, write_json};
 use crate::input::Input;
 use crate::render::Source;
-use crate::sources::Sources;
 use crate::report::{Failure, note};
+use crate::sources::Sources;
 
 #[derive(Clone, Copy, ValueEnum, Default, PartialEq)]
 pub(crate) enum FindingFormat {
@@ -59,7 +59,8 @@ impl Findings {
         let own = (Cow::Borrowed(file), Cow::Borrowed(text));
         let mut placed = Placed { texts: vec![own], findings: Vec::new() };
         for finding in &self.found {
-            let found = debug.as_ref().and_then(|debug| in_source(debug, &mut placed.texts, finding));
+            let found =
+                debug.as_ref().and_then(|debug| in_source(debug, &mut placed.texts, finding));
             placed.findings.push(found.unwrap_or((0, Cow::Borrowed(finding))));
         }
         placed

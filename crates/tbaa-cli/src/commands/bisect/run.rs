@@ -52,7 +52,9 @@ pub(super) fn run(
             return Ok(Ended::Status(status));
         }
         let too_much = match output {
-            Output::File(file) | Output::Files(file, _) => file.metadata().is_ok_and(|file| file.len() > MOST_OUTPUT),
+            Output::File(file) | Output::Files(file, _) => {
+                file.metadata().is_ok_and(|file| file.len() > MOST_OUTPUT)
+            }
             _ => false,
         };
         let now = Instant::now();

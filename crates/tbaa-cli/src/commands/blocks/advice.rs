@@ -77,8 +77,7 @@ impl<'a> Advisor<'a> {
                 )
             }
             Cause::Covers | Cause::SameType => {
-                let parameter =
-                    restrict_helps.then(|| self.parameter(function, blocker)).flatten();
+                let parameter = restrict_helps.then(|| self.parameter(function, blocker)).flatten();
                 match (parameter, is_source) {
                     (Some(parameter), _) => format!("{parameter}, or {}", self.copy(blocked)),
                     (None, true) => self.copy(blocked),
@@ -148,7 +147,10 @@ impl<'a> Advisor<'a> {
                 Language::C => "restrict",
                 Language::Cpp => "__restrict",
                 Language::Other => {
-                    return Some(format!("mark parameter {} noalias {condition}", printable(found)));
+                    return Some(format!(
+                        "mark parameter {} noalias {condition}",
+                        printable(found)
+                    ));
                 }
             };
             match self.debug.parameter(span.clone(), found) {
@@ -173,7 +175,11 @@ impl<'a> Advisor<'a> {
 /// A function's name as its declaration has it, without parameters.
 fn source_name(callee: &[u8]) -> String {
     let name = function_name(callee);
-    if callee.starts_with(b"_Z") { name.split('(').next().unwrap_or_default().to_owned() } else { name }
+    if callee.starts_with(b"_Z") {
+        name.split('(').next().unwrap_or_default().to_owned()
+    } else {
+        name
+    }
 }
 
 /// Whether a function of C's `math.h` sets errno, which `-fno-math-errno` concerns.

@@ -259,7 +259,8 @@ impl<'a> Judge<'a> {
                 let Some((wanted, between)) = self.wanted(body, flow, &keys, point) else {
                     continue;
                 };
-                let mut blockers = self.blockers(body, load, &between, matches!(wanted, Wanted::Hoist(_)));
+                let mut blockers =
+                    self.blockers(body, load, &between, matches!(wanted, Wanted::Hoist(_)));
                 let pointer = self.pointer(load).map(|pointer| body.source(pointer));
                 if let Some(of_pointer) = pointer.and_then(|pointer| before.get(pointer)) {
                     blockers.extend(&found[of_pointer].blockers);

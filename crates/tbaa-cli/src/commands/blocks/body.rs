@@ -213,7 +213,9 @@ impl<'t> Body<'t> {
         use Object::{Global, Local, Noalias, Parameter, Unknown};
         // LLVM: `isIdentifiedObject`, `isIdentifiedFunctionLocal`, `isEscapeSource`.
         let is_apart = |object: Object, root: &[u8], other: &[u8]| {
-            matches!(object, Local | Noalias) && self.is_escaped(other) && self.private.contains(root)
+            matches!(object, Local | Noalias)
+                && self.is_escaped(other)
+                && self.private.contains(root)
         };
         if is_apart(a, place_a.root, place_b.root) || is_apart(b, place_b.root, place_a.root) {
             return Some(false);

@@ -23,7 +23,7 @@ use super::completions::accesses;
 use super::{counted, for_each_input, write_json};
 use crate::char_origin::CharOrigins;
 use crate::convert::FlagsArg;
-use crate::find::{Found, access_name, in_function};
+use crate::find::{Found, access_name, in_function, names_access};
 use crate::input::{Content, Input};
 use crate::printable::printable_path;
 use crate::report::{Failure, note};
@@ -376,7 +376,7 @@ impl Wanted {
         let mut wanted = Wanted { function: None, accesses: None };
         for name in names {
             let module = input.module()?;
-            match name.strip_prefix('@').filter(|it| !it.contains(':')) {
+            match name.strip_prefix('@').filter(|it| !names_access(it)) {
                 Some(function) => {
                     wanted.function = Some(input.function(module, function)?);
                 }

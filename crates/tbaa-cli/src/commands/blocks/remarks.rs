@@ -79,7 +79,10 @@ pub(super) fn write_sarif(results: Vec<Value>, out: &mut dyn Write) -> io::Resul
     let rule = |id: &str, text: &str| json!({ "id": id, "shortDescription": { "text": text } });
     let rules = vec![
         rule("LoadClobbered", "a store or call prevents LLVM from reusing a loaded value"),
-        rule("StoreStaysInLoop", "another access prevents LLVM from moving a store out of its loop"),
+        rule(
+            "StoreStaysInLoop",
+            "another access prevents LLVM from moving a store out of its loop",
+        ),
         rule(
             "LoadWithLoopInvariantAddressInvalidated",
             "a store or call prevents LLVM from moving a load out of its loop",

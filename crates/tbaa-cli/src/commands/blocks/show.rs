@@ -154,7 +154,9 @@ impl<'a> Shown<'a> {
         let (name, count) = (self.function_name(function), counted(count as u64, "load", "loads"));
         match kept {
             0 => write!(out, "{name}: {count}, none blocked by a store or call")?,
-            _ => write!(out, "{name}: {count}, {kept} cannot be removed because of a store or call")?,
+            _ => {
+                write!(out, "{name}: {count}, {kept} cannot be removed because of a store or call")?
+            }
         }
         match stores {
             0 => writeln!(out)?,
