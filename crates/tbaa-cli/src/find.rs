@@ -265,12 +265,11 @@ impl Input {
                 format!("{file}: no function @{name} has a body{}", near.unwrap_or_default())
             }
             found => {
-                let names = found.iter().map(|(_, it)| match found {
+                let source: Vec<String> = found.iter().map(|(_, it)| function_name(it)).collect();
+                let names = found.iter().zip(&source).map(|((_, it), name)| {
                     // Names that are folded alike differ as symbols.
-                    [(_, first), ..] if function_name(first) == function_name(it) => {
-                        format!("@{}", llvm_name(it))
-                    }
-                    _ => format!("@{}", function_name(it)),
+                    let is_one = source.iter().filter(|it| *it == name).count() == 1;
+                    format!("@{}", if is_one { name.clone() } else { llvm_name(it) })
                 });
                 format!("{file}: @{name} names several functions: {}; say which", listed(names))
             }

@@ -56,7 +56,11 @@ impl<'a> Advisor<'a> {
             Cause::NoTag | Cause::LoadNoTag if is_source => {
                 format!("clang writes no tag for bit-fields and memcpy: {}", self.copy(blocked))
             }
-            Cause::NoTag => "attach the tag of its type to the access that has none".to_owned(),
+            Cause::NoTag => {
+                let is_load = blocker.event.access().is_some_and(|it| self.judge.is_load(it));
+                let noun = if is_load { "load" } else { "store" };
+                format!("attach the tag of its type to the {noun}")
+            }
             Cause::LoadNoTag => format!("attach the tag of its type to the {noun}"),
             Cause::RuleLlvm => "`tbaa lower` writes tags with which LLVM separates them".to_owned(),
             Cause::SamePlace => "the value changes in between: no tag can help".to_owned(),

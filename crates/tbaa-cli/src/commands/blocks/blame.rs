@@ -120,6 +120,10 @@ impl<'a> Judge<'a> {
         &self.module.instructions()[index]
     }
 
+    pub(super) fn is_load(&self, index: usize) -> bool {
+        self.instruction(index).opcode == Opcode::Load
+    }
+
     pub(super) fn is_store(&self, index: usize) -> bool {
         self.instruction(index).opcode == Opcode::Store
     }
