@@ -37,7 +37,8 @@ pub(crate) fn is_wider_char(module: &Module, instruction: &Instruction) -> bool 
     plain && is_char && ty != b"i8" && !ty.ends_with(b" x i8>")
 }
 
-fn is_char(module: &Module, tag: TagId) -> bool {
+/// Whether a tag is clang's for `char`.
+pub(crate) fn is_char(module: &Module, tag: TagId) -> bool {
     let graph = module.graph();
     graph.tag(tag).is_ok_and(|tag| graph.ty(tag.access).name() == Some(b"omnipotent char"))
 }

@@ -4,6 +4,7 @@ use tbaa_ir::{DebugInfo, Parameter};
 
 use super::Function;
 use super::blame::{Blocked, Blocker, Cause, Judge, Wanted};
+use crate::char_origin::is_char;
 use crate::printable::{function_name, printable};
 
 /// What a module was compiled from.
@@ -14,6 +15,10 @@ enum Language {
     /// What is read is metadata that a front end wrote: advice is for its author.
     Other,
 }
+
+/// What clang 22 tags apart from `char`: `std::byte`, `uint8_t` and enumerations of C are not.
+const BYTES: &str = ". A byte type that aliases nothing else also helps: char8_t or an enum over \
+                     unsigned char in C++, _BitInt(8) in both";
 
 pub(super) struct Advisor<'a> {
     judge: &'a Judge<'a>,
@@ -82,9 +87,12 @@ impl<'a> Advisor<'a> {
             }
             Cause::Covers | Cause::SameType => {
                 let parameter = restrict_helps.then(|| self.parameter(function, blocker)).flatten();
+                let bytes = if is_source && self.is_byte(blocker) { BYTES } else { "" };
                 match (parameter, is_source) {
-                    (Some(parameter), _) => format!("{parameter}, or {}", self.copy(blocked)),
-                    (None, true) => self.copy(blocked),
+                    (Some(parameter), _) => {
+                        format!("{parameter}, or {}{bytes}", self.copy(blocked))
+                    }
+                    (None, true) => format!("{}{bytes}", self.copy(blocked)),
                     (None, false) if blocker.cause == Cause::Covers => {
                         "give one of them a type of its own that is not an ancestor of the other's"
                             .to_owned()
@@ -105,6 +113,15 @@ impl<'a> Advisor<'a> {
                 }
             }
         })
+    }
+
+    /// Whether a blocker is an access of one byte that is tagged as `char`.
+    fn is_byte(&self, blocker: &Blocker) -> bool {
+        let module = self.judge.module;
+        let Some(it) = blocker.event.access().map(|it| &module.instructions()[it]) else {
+            return false;
+        };
+        it.tag.is_some_and(|tag| is_char(module, tag)) && module.access_type(it) == b"i8"
     }
 
     /// The function that a blocker calls.

@@ -158,10 +158,21 @@ fn one(
 ) -> Result<(), Failure> {
     let mut input = Input::open(args.flags.of(path))?;
     let opt = Opt { program: &args.opt, passes: &args.passes };
+    let names = || args.name.iter().chain(&args.access);
     if args.prove && matches!(input.content, Content::Module(_)) {
-        input = Input::of_text(input.file().to_owned(), opt.named(input.text())?)?;
+        // Numbers of lines and of nodes are those of the whole text.
+        let is_of_function = |name: &String| name.starts_with('@');
+        let mut text = input.text().to_vec();
+        if args.name.is_some()
+            && names().all(is_of_function)
+            && let Some(function) = Wanted::read(&mut input, names())?.function(input.module()?)
+            && let Some(name) = input.module()?.functions().nth(function as usize)
+        {
+            text = opt.cut(text, name);
+        }
+        input = Input::of_text(input.file().to_owned(), opt.named(&text)?)?;
     }
-    let wanted = Wanted::read(&mut input, args.name.iter().chain(&args.access))?;
+    let wanted = Wanted::read(&mut input, names())?;
     let module = input.module()?;
     let sizes = Sizes::new(input.text(), module);
     let judge = Judge::new(module, input.text());
@@ -384,6 +395,14 @@ impl Wanted {
             }
         }
         Ok(wanted)
+    }
+
+    /// The function that it is all in, if it is one.
+    fn function(&self, module: &Module) -> Option<u32> {
+        let of = |found: &Found| Some(module.instructions()[found.instruction?].function);
+        let accesses = || self.accesses.iter().flatten().map(of);
+        let first = self.function.or_else(|| accesses().next()?)?;
+        accesses().all(|it| it == Some(first)).then_some(first)
     }
 
     fn is_all(&self) -> bool {
