@@ -191,7 +191,13 @@ fn each_question_has_its_right_answer() {
 #[test]
 fn the_page_lists_the_questions() {
     let mut table = String::new();
-    for question in questions() {
+    let mut all = questions();
+    // By command: `blocks`, `run`, the others.
+    all.sort_by_key(|question| {
+        let command = question.get("$").unwrap_or_default();
+        ["tbaa blocks", "tbaa run"].iter().position(|it| command.starts_with(it)).unwrap_or(2)
+    });
+    for question in all {
         let Some(asked) = question.get("Asked") else { continue };
         let get = |key| question.get(key).unwrap_or_else(|| panic!("{}: {key}", question.name()));
         let source = get("Source").split(' ').map(|url| {
@@ -207,8 +213,8 @@ fn the_page_lists_the_questions() {
             "| {asked} | {} | `{}` | {} | {} |",
             get("Answer"),
             command.replace('|', "\\|"),
-            source.join(", "),
-            needs.as_deref().unwrap_or("right")
+            needs.as_deref().unwrap_or("right"),
+            source.join(", ")
         )
         .unwrap();
     }

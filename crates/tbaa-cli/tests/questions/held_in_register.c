@@ -1,6 +1,6 @@
 // Title: a counter that the loop itself stores, which a char store keeps in memory
-// Asked: Why is `w->n` loaded and stored in every turn, if nothing but this loop changes it?
-// Source: https://github.com/llvm/llvm-project/issues/86685 https://stackoverflow.com/questions/2958633
+// Asked: Why does a loop over bytes load and store `w->n` in every turn?
+// Source: https://github.com/ClickHouse/ClickHouse/pull/9304
 // Answer: Each store through an `unsigned char *` may change `w->n`. Without it LLVM holds `w->n` in a register.
 // $ tbaa blocks FILE @f
 // says: LLVM would hold the value in a register through the loop

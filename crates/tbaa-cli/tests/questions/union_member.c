@@ -1,4 +1,7 @@
 // Title: a member of a union
+// Asked: Why is a member of a union loaded again after a store to an `int`?
+// Source: https://github.com/JuliaMath/openlibm/pull/156
+// Answer: clang tags members of unions as `char`: any store may change them.
 // $ tbaa blocks FILE @f
 // says: copy the value into a local variable
 // never: noalias
