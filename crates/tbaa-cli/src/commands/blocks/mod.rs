@@ -313,7 +313,8 @@ fn say_how_many<'b>(loads: impl Iterator<Item = &'b Blocked>) {
 }
 
 /// Returns the loads of a module that stores or calls block, as `--format json` has them,
-/// of the first as `blocks` ranks them up to a number; and how many there are in all.
+/// of the first as `blocks` ranks them up to a number; and how many there are in all. Loads of one
+/// place that are blocked alike are one.
 /// Each comes with the lines of the source around it, where they can be read.
 pub(super) fn blocked_loads(input: &Input, most: usize) -> (Vec<(Row, Vec<SourceLine>)>, usize) {
     let Content::Module(module) = &input.content else { return (Vec::new(), 0) };
@@ -345,12 +346,14 @@ pub(super) fn blocked_loads(input: &Input, most: usize) -> (Vec<(Row, Vec<Source
     let mut loads: Vec<InFunction<'_, '_>> =
         functions.iter().flat_map(|function| listed_loads(function, is_blocked)).collect();
     rank(&mut loads);
-    let rows = shown.groups(&loads).into_iter().take(most).map(|group| {
+    let groups = shown.groups(&loads);
+    let count = groups.len();
+    let rows = groups.into_iter().take(most).map(|group| {
         let row = shown.row(group[0].0, group[0].1);
         let lines = source::around(&row, &shown);
         (row, lines)
     });
-    (rows.collect(), loads.len())
+    (rows.collect(), count)
 }
 
 /// Says why nothing is listed.
