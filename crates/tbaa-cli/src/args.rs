@@ -53,20 +53,7 @@ impl Args {
             list += &format!("{title}\n");
             for name in names {
                 let about = program.find_subcommand(name).and_then(clap::Command::get_about);
-                let about = about.map(ToString::to_string).unwrap_or_default();
-                let mut column = WIDTH;
-                for (at, word) in about.split(' ').enumerate() {
-                    column += word.len() + 1;
-                    match at {
-                        0 => list += &format!("  {name:<INDENT$}{word}"),
-                        _ if column <= WIDTH => list += &format!(" {word}"),
-                        _ => list += &format!("\n{:1$}{word}", "", INDENT + 2),
-                    }
-                    if at == 0 || column > WIDTH {
-                        column = INDENT + 2 + word.len();
-                    }
-                }
-                list.push('\n');
+                list += &format!("  {name:<12}{}\n", about.cloned().unwrap_or_default());
             }
             list.push('\n');
         }
@@ -76,10 +63,6 @@ impl Args {
         ))
     }
 }
-
-/// Columns of the list of commands, and of their names in it.
-const WIDTH: usize = 99;
-const INDENT: usize = 12;
 
 #[derive(Clone, Copy, ValueEnum, Default)]
 pub(crate) enum Color {

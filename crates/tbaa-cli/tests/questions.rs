@@ -57,52 +57,43 @@ impl Question {
         self.lines.iter().find(|(key, _)| key == wanted).map(|(_, value)| value.as_str())
     }
 
-    /// Runs the commands; what is wrong goes to `wrong`.
-    fn run(&self, wrong: &mut String) {
-        let name = self.name();
-        let mut last: Option<(Output, bool)> = None;
-        let check_status = |last: &mut Option<(Output, bool)>, wrong: &mut String| {
-            if let Some((output, false)) = last.take() {
-                let code = output.status.code();
-                if code != Some(0) {
-                    writeln!(wrong, "{name}: ends with {code:?}: {}", said(&output)).unwrap();
+    /// Runs the commands, and returns what is wrong.
+    fn wrong(&self) -> Vec<String> {
+        let (mut wrong, mut last) = (Vec::new(), None);
+        // A command ends with 0 where `exit` says nothing.
+        let mut status = Some(0);
+        let lines = self.lines.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+        for (key, value) in lines.chain([("$", "true")]) {
+            match (key, &last) {
+                ("$", last_run) => {
+                    let code = last_run.as_ref().map(|it: &Output| it.status.code());
+                    if code.is_some_and(|code| code != status) {
+                        wrong.push(format!(
+                            "ends with {code:?}: {}",
+                            said(last_run.as_ref().unwrap())
+                        ));
+                    }
+                    (last, status) = (Some(self.tbaa(value)), Some(0));
                 }
-            }
-        };
-        for (key, value) in &self.lines {
-            match key.as_str() {
-                "$" => {
-                    check_status(&mut last, wrong);
-                    last = Some((self.tbaa(value), false));
-                }
-                "says" | "never" => {
-                    let (output, _) = last.as_ref().unwrap();
-                    let said = said(output);
-                    if said.contains(value) != (key == "says") {
-                        writeln!(wrong, "{name}: {key} {value:?}: {said}").unwrap();
+                ("exit", _) => status = value.parse().ok(),
+                ("says" | "never", Some(output)) => {
+                    if said(output).contains(value) != (key == "says") {
+                        wrong.push(format!("{key} {value:?}: {}", said(output)));
                     }
                 }
-                "exit" => {
-                    let (output, is_checked) = last.as_mut().unwrap();
-                    *is_checked = true;
-                    let code = output.status.code().unwrap();
-                    if code.to_string() != *value {
-                        writeln!(wrong, "{name}: ends with {code}: {}", said(output)).unwrap();
+                ("loads" | "looped", _) => {
+                    let counts = value.split(" > ").map(|flag| self.count(key, flag));
+                    let counts: Vec<usize> = counts.collect();
+                    println!("{}: {key} {counts:?} before and after", self.name());
+                    if counts[1] >= counts[0] {
+                        wrong.push(format!("{key} {counts:?} before and after"));
                     }
                 }
-                "loads" | "looped" => {
-                    let (before, after) = value.split_once(" > ").unwrap();
-                    let [before, after] = [before, after].map(|flag| self.count(key, flag));
-                    println!("{name}: {key} {before} before, {after} after");
-                    if after >= before {
-                        writeln!(wrong, "{name}: {key} {before} before, {after} after").unwrap();
-                    }
-                }
-                "Title" | "Asked" | "Source" | "Answer" | "Needs" => {}
-                _ => writeln!(wrong, "{name}: unknown key {key}").unwrap(),
+                ("Title" | "Asked" | "Source" | "Answer" | "Needs", _) => {}
+                _ => wrong.push(format!("unknown key {key}")),
             }
         }
-        check_status(&mut last, wrong);
+        wrong.into_iter().map(|it| format!("{}: {it}", self.name())).collect()
     }
 
     fn tbaa(&self, line: &str) -> Output {
@@ -172,19 +163,13 @@ fn each_question_has_its_right_answer() {
     }
     let all = questions();
     let wrong = std::thread::scope(|scope| {
-        let threads: Vec<_> = all
-            .chunks(all.len().div_ceil(4))
-            .map(|some| {
-                scope.spawn(|| {
-                    let mut wrong = String::new();
-                    some.iter().for_each(|it| it.run(&mut wrong));
-                    wrong
-                })
-            })
+        let some = all.chunks(all.len().div_ceil(4));
+        let threads: Vec<_> = some
+            .map(|some| scope.spawn(|| some.iter().flat_map(Question::wrong).collect::<Vec<_>>()))
             .collect();
-        threads.into_iter().map(|it| it.join().unwrap()).collect::<String>()
+        threads.into_iter().flat_map(|it| it.join().unwrap()).collect::<Vec<_>>()
     });
-    assert!(wrong.is_empty(), "{wrong}");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// The table of `docs/symptoms.md` has the questions of the files, in their order.

@@ -39,7 +39,6 @@ mod flow;
 mod function;
 mod header;
 mod instruction;
-mod intrinsics;
 mod module;
 mod names;
 mod node;

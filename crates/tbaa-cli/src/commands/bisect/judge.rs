@@ -164,10 +164,8 @@ impl<'a> Judge<'a> {
         };
         let ended = run(&mut execute, &output, deadline)
             .map_err(|error| cannot_run(execute.get_program(), &error))?;
-        if let (Recipe::Run, true, Ended::Status(status)) = (recipe, first, ended)
-            && !status.success()
-        {
-            // A program that never ran has shown nothing.
+        // A program that never ran has shown nothing.
+        if matches!(output, Output::Files(..)) {
             let errors = std::fs::read(&errors).unwrap_or_default();
             if let Some(line) = lli_error(execute.get_program(), &errors) {
                 return Err(Failure::unusable(format!(

@@ -409,11 +409,7 @@ impl<'a> Judge<'a> {
             return Some(Cause::Order);
         }
         match write.opcode {
-            Opcode::Load if self.is_store(load) => {
-                if self.llvm.is_constant(write.tag) {
-                    return None;
-                }
-            }
+            Opcode::Load if self.is_store(load) && !self.llvm.is_constant(write.tag) => {}
             Opcode::Load | Opcode::VaArg => return None,
             Opcode::Call if self.pointer(other).is_none() => {
                 let effect = self.of_call(body, load, write.offset as usize);

@@ -152,17 +152,11 @@ impl<'a> Shown<'a> {
         let stores = function.loads.iter().filter(is_store).count();
         let kept = function.loads.iter().filter(|it| !it.blockers.is_empty()).count() - stores;
         let (name, count) = (self.function_name(function), counted(count as u64, "load", "loads"));
-        match kept {
-            0 => write!(out, "{name}: {count}, none blocked by a store or call")?,
-            _ => {
-                write!(out, "{name}: {count}, {kept} cannot be removed because of a store or call")?
-            }
-        }
-        match stores {
-            0 => writeln!(out)?,
-            1 => writeln!(out, "; 1 store stays in its loop")?,
-            _ => writeln!(out, "; {stores} stores stay in their loops")?,
-        }
+        let are = match kept {
+            0 => "none blocked by a store or call".to_owned(),
+            _ => format!("{kept} cannot be removed because of a store or call"),
+        };
+        writeln!(out, "{name}: {count}, {are}{}", staying("; ", stores))?;
         for blocked in loads {
             self.one(function, blocked, &[], usize::MAX, out)?;
         }
@@ -181,11 +175,7 @@ impl<'a> Shown<'a> {
         let groups = self.groups(loads);
         let shown = top.min(groups.len());
         let stores = loads.iter().filter(|it| matches!(it.1.wanted, Wanted::Sink(_))).count();
-        let stay = match stores {
-            0 => String::new(),
-            1 => ", and 1 store stays in its loop".to_owned(),
-            _ => format!(", and {stores} stores stay in their loops"),
-        };
+        let stay = staying(", and ", stores);
         writeln!(
             out,
             "{} cannot be removed because of stores or calls{stay}; {in_loops} of them are in loops. \
@@ -535,6 +525,15 @@ impl<'a> Shown<'a> {
             return why;
         }
         format!("{why}; the load's pointer is read from there")
+    }
+}
+
+/// How many stores stay in loops, after a text, if any do.
+fn staying(before: &str, stores: usize) -> String {
+    match stores {
+        0 => String::new(),
+        1 => format!("{before}1 store stays in its loop"),
+        _ => format!("{before}{stores} stores stay in their loops"),
     }
 }
 

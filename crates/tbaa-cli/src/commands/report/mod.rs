@@ -29,8 +29,7 @@ const SCRIPT: &str = concat!(
 /// Bytes that all data on a page may take.
 const SIZE: usize = 1_800_000;
 
-/// Writes a page about modules or specs: types with their bytes, all answers by
-/// all rules and why, and what `verify` and `lint` find.
+/// Writes a page about modules or specs: types, answers, findings, blocked loads.
 ///
 /// The page is one file that loads nothing else, so you can open it from a disk or send
 /// it by mail. It stays below 2 MB: it has the most used tags, and says how many it
