@@ -16,21 +16,22 @@ const DEPTH: u32 = 64;
 /// `_ZTSSt6vectorIiSaIiEE`. `None` for what is no mangled name.
 pub fn demangled(name: &[u8]) -> Option<String> {
     let source = name.starts_with(b"_ZTS").then(|| in_source(name))??;
-    source.strip_prefix("typeinfo name for ").map(|name| folded(name.to_owned()))
+    source.strip_prefix("typeinfo name for ").map(str::to_owned)
 }
 
 /// Returns the name in the source of the function with the symbol `name`: `geo::sum(vec*)` of
 /// `_ZN3geo3sumEP3vec`. `None` for what is no mangled name.
 pub fn demangled_function(name: &[u8]) -> Option<String> {
-    name.starts_with(b"_Z").then(|| in_source(name))?.map(folded)
+    name.starts_with(b"_Z").then(|| in_source(name))?
 }
 
 /// Bytes of a name whose template arguments are all written.
 const SHORT: usize = 80;
 
-/// Leaves out what is innermost in a long name: template arguments, `json::value<...>(int)`, and
-/// at last the parameters.
-fn folded(name: String) -> String {
+/// Leaves out what is innermost in a name that is too long to be shown: template arguments,
+/// `json::value<...>(int)`, and at last the parameters.
+#[must_use]
+pub fn folded(name: String) -> String {
     if name.len() <= SHORT {
         return name;
     }
