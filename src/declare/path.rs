@@ -114,19 +114,25 @@ impl Declarations {
     /// [`Place::run`]: super::Place::run
     pub(super) fn run(&self, resolved: &ResolvedPath) -> u64 {
         let mut run = self.extent_of(resolved.end());
-        for (at, &(step, _)) in resolved.steps.iter().enumerate().rev() {
+        for (at, &(step, ty)) in resolved.steps.iter().enumerate().rev() {
             run = match step {
                 Step::Field { .. } => return run,
                 Step::Follow { .. } => break,
-                Step::Element { .. } | Step::Lane { .. } => {
+                Step::Element { index } | Step::Lane { index } => {
                     let of = at.checked_sub(1).map_or(resolved.start, |at| resolved.steps[at].1);
-                    match *self.kind(of) {
-                        DeclKind::Array { len: None | Some(0), .. } => u64::MAX,
-                        DeclKind::Array { len: Some(len), .. } | DeclKind::Vector { len, .. } => {
-                            run.saturating_mul(len)
+                    let len = match *self.kind(of) {
+                        DeclKind::Array { len: None | Some(0), .. } => {
+                            run = u64::MAX;
+                            continue;
                         }
-                        _ => run.saturating_mul(2),
-                    }
+                        DeclKind::Array { len: Some(len), .. } | DeclKind::Vector { len, .. } => {
+                            len
+                        }
+                        _ => 2,
+                    };
+                    // An index that is not known may be the first.
+                    let behind = len.saturating_sub(1).saturating_sub(index.unwrap_or(0));
+                    run.saturating_add(self.extent_of(ty).saturating_mul(behind))
                 }
             };
         }

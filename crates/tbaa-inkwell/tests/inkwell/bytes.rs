@@ -9,7 +9,7 @@ use inkwell::intrinsics::Intrinsic;
 use inkwell::targets::TargetData;
 use inkwell::types::BasicTypeEnum;
 use inkwell::values::{
-    BasicMetadataValueEnum, BasicValue, FunctionValue, InstructionValue, IntValue,
+    BasicMetadataValueEnum, BasicValue, FunctionValue, InstructionValue, IntValue, PointerValue,
 };
 use tbaa::declare::{Declarations, Record, Target};
 use tbaa_inkwell::AttachError;
@@ -19,7 +19,7 @@ use crate::support::Code;
 use crate::wrong::{force, helper, load_store_load, tagger, types};
 
 /// Forms of tags that LLVM reads without the plugin.
-const FORMS: [TagForm; 3] = [TagForm::Lowered, TagForm::LoweredScopes, TagForm::Scopes];
+pub const FORMS: [TagForm; 3] = [TagForm::Lowered, TagForm::LoweredScopes, TagForm::Scopes];
 /// What eight bytes are that a `memset` has filled with 1.
 const FILLED: u64 = 0x0101_0101_0101_0101;
 
@@ -42,7 +42,7 @@ fn jit(form: TagForm) -> Jit {
 }
 
 /// So many bytes, which LLVM does not know.
-fn varies<'c>(code: &Code<'c>, bytes: u64) -> IntValue<'c> {
+pub fn varies<'c>(code: &Code<'c>, bytes: u64) -> IntValue<'c> {
     let (zero, _) = code.load(code.address(code.parameter(0), 120), 64, "");
     let bytes = code.context.i64_type().const_int(bytes, false);
     code.builder.build_int_add(zero.into_int_value(), bytes, "").unwrap()
@@ -60,13 +60,13 @@ fn fill<'c>(code: &Code<'c>, offset: u64, bytes: u64, known: bool) -> Instructio
     call.as_instruction_value().unwrap()
 }
 
-/// Calls a helper with a parameter.
-fn instruction<'c>(
+/// Calls a helper with a pointer.
+pub fn instruction<'c>(
     code: &Code<'c>,
     of: FunctionValue<'c>,
-    parameter: usize,
+    pointer: PointerValue<'c>,
 ) -> InstructionValue<'c> {
-    let call = code.builder.build_call(of, &[code.parameter(parameter).into()], "").unwrap();
+    let call = code.builder.build_call(of, &[pointer.into()], "").unwrap();
     call.try_as_basic_value().unwrap_basic().as_instruction_value().unwrap()
 }
 
@@ -97,7 +97,7 @@ fn a_flexible_tail() {
         for call in calls.map(Result::unwrap) {
             let right = load_store_load(element, &|code, tagger| {
                 let fills = helper(code, "fills");
-                let made = instruction(code, fills, 1);
+                let made = instruction(code, fills, code.parameter(1));
                 tagger.attach_call(&call, made).unwrap();
             });
             assert_eq!(right, [FILLED; 2], "{form:?}");
@@ -154,6 +154,7 @@ fn runs() {
         wider(attach(place, fill(&code, 0, 8, false)));
         attach(place, fill(&code, 0, place.size, true)).unwrap();
     }
+    wider(attach(&place("Fixed.cells[1]"), fill(&code, 8, 16, true)));
     wider(attach(&place("Fixed.cells[*]"), fill(&code, 0, 24, true)));
     wider(attach(&place("Arr.data[*]"), fill(&code, 8, 20, true)));
     for (path, bytes) in [("Fixed.cells[*]", 16), ("*long", 64), ("*Proto", 48), ("Proto", 48)] {
@@ -171,10 +172,19 @@ fn runs() {
 
 /// Stores four words by one of LLVM's intrinsics.
 fn masked<'c>(code: &Code<'c>, name: &str) -> InstructionValue<'c> {
+    masked_at(code, name, code.parameter(1), 7)
+}
+
+/// Stores a value to four words.
+pub fn masked_at<'c>(
+    code: &Code<'c>,
+    name: &str,
+    to: PointerValue<'c>,
+    value: u64,
+) -> InstructionValue<'c> {
     let (i32, i64) = (code.context.i32_type(), code.context.i64_type());
     let pointer = code.context.ptr_type(AddressSpace::default());
     let scatter = name.ends_with("scatter");
-    let to = code.parameter(1);
     let mut addresses = pointer.vec_type(4).get_undef();
     for lane in 0..4_u64 {
         let (to, lane) = (code.address(to, 8 * lane), i32.const_int(lane, false));
@@ -185,7 +195,7 @@ fn masked<'c>(code: &Code<'c>, name: &str) -> InstructionValue<'c> {
         if scatter { addresses.get_type().into() } else { pointer.into() },
     ];
     let function = Intrinsic::find(name).unwrap().get_declaration(&code.module, &types).unwrap();
-    let values = inkwell::types::VectorType::const_vector(&[i64.const_int(7, false); 4]);
+    let values = inkwell::types::VectorType::const_vector(&[i64.const_int(value, false); 4]);
     let on = code.context.bool_type().const_int(1, false);
     let mut arguments: Vec<BasicMetadataValueEnum<'_>> = vec![values.into()];
     arguments.push(if scatter { addresses.into() } else { to.into() });
@@ -265,7 +275,7 @@ fn attaching_again_replaces() {
     assert_eq!(has(store), [true; 3]);
     tagger.attach(&place, store).unwrap();
     assert_eq!(has(store), [true, false, false]);
-    let made = instruction(&code, helper(&code, "counts"), 0);
+    let made = instruction(&code, helper(&code, "counts"), code.parameter(0));
     tagger.attach(&scopes[0], made).unwrap();
     tagger.attach_call(&call, made).unwrap();
     assert_eq!(has(made), [false; 3]);

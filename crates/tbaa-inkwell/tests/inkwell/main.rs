@@ -11,6 +11,7 @@ mod hazards;
 mod helpers;
 mod instrument;
 mod passes;
+mod programs;
 mod runtime;
 mod support;
 mod threads;

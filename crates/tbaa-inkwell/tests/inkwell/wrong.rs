@@ -37,7 +37,7 @@ pub fn force<'ctx>(tagger: &mut Tagger<'ctx>, place: &TaggedPlace, to: Instructi
 
 /// What a program that `build` makes returns at `-O0` and at `-O2`, called with two
 /// pointers to one object.
-fn both(build: &dyn for<'c> Fn(&Code<'c>, &mut Tagger<'c>)) -> [u64; 2] {
+pub fn both(build: &dyn for<'c> Fn(&Code<'c>, &mut Tagger<'c>)) -> [u64; 2] {
     [false, true].map(|optimise| {
         let context = Context::create();
         let code = Code::new(&context, 2);

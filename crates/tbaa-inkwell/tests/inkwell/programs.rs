@@ -1,0 +1,199 @@
+//! Random programs that access objects as C may, by places of every kind: members, wider
+//! accesses, fills, masked stores, calls, flexible tails. They return the same as they are emitted
+//! and after `-O2`. What `attach` refuses goes without a tag, as its errors say.
+//!
+//! `TBAA_PROGRAMS` is the number of programs, `TBAA_SEED` the first one's seed.
+
+use inkwell::values::{BasicValue, InstructionValue, IntValue, PointerValue};
+use tbaa::declare::{Declarations, Record};
+use tbaa_inkwell::Tagger;
+use tbaa_lower::emit::{Jit, JitOptions, TaggedCall, TaggedPlace};
+use tbaa_tests::{Rng, setting};
+
+use crate::bytes::{FORMS, instruction, masked_at, varies};
+use crate::support::Code;
+use crate::wrong::{both, helper, types};
+
+/// Objects side by side: type, first byte, bytes.
+const OBJECTS: [(&str, u64, u64); 5] = [
+    ("Proto", 0, 24),
+    ("Fixed", 24, 24),
+    ("Outer", 48, 16),
+    ("Arr", 64, 40),
+    // Its address is that of `varies`'s zero, and nothing is in it.
+    ("Nothing", 104, 0),
+];
+
+/// Words of memory that objects have.
+const WORDS: u64 = 13;
+
+fn records() -> Declarations {
+    types([
+        Record::structure("Arr").field("len", "long").field("data", "double []"),
+        Record::structure("Proto")
+            .field("kind", "long")
+            .field("step", Record::union("").field("n", "long").field("d", "double"))
+            .field("next", "long"),
+        Record::structure("Fixed").field("cells", "long [2]").field("tail", "double"),
+        Record::structure("Inner").field("x", "long"),
+        Record::structure("Outer").field("inner", "Inner").field("y", "long"),
+        Record::structure("Nothing"),
+    ])
+}
+
+/// Paths to words, with their objects and offsets there.
+const PATHS: [(&str, usize, u64); 12] = [
+    ("Proto.kind", 0, 0),
+    ("Proto.step.n", 0, 8),
+    ("Proto.step.d", 0, 8),
+    ("Proto.next", 0, 16),
+    ("Fixed.cells[1]", 1, 8),
+    ("Fixed.cells[*]", 1, 0),
+    ("Fixed.tail", 1, 16),
+    ("Inner.x", 2, 0),
+    ("Outer.y", 2, 8),
+    ("Arr.len", 3, 0),
+    ("Arr.data[*]", 3, 16),
+    ("Arr.data[0]", 3, 8),
+];
+
+/// One access: the place to attach, where it begins, how many bytes it has, and how it is made.
+struct Step {
+    place: Option<TaggedPlace>,
+    call: Option<TaggedCall>,
+    at: u64,
+    bytes: u64,
+    how: u64,
+    known: bool,
+    value: u64,
+    /// Attached in between; the last one counts.
+    before: Option<TaggedPlace>,
+}
+
+impl Step {
+    fn told(&self) -> String {
+        let kinds = ["load", "load", "store", "wide store", "fill", "whole fill", "masked", "call"];
+        let path = self.place.as_ref().map_or("", |place| place.path());
+        let (kind, known) = (kinds[self.how as usize], if self.known { "" } else { ", unknown" });
+        format!("{kind} {path}: {} bytes at {}{known}\n", self.bytes, self.at)
+    }
+}
+
+fn step(rng: &mut Rng, jit: &mut Jit) -> Step {
+    let (path, object, offset) = *rng.pick(&PATHS);
+    let (ty, start, size) = OBJECTS[object];
+    let (at, room) = (start + offset, size - offset);
+    let known = rng.one_in(2);
+    let (how, value) = (rng.below(8_u64), 1 + rng.below(250_u64));
+    let other = rng.one_in(4).then(|| jit.place(rng.pick(&PATHS).0).unwrap());
+    let mut made = Step { place: None, call: None, at, bytes: 8, how, known, value, before: other };
+    made.place = Some(match how {
+        // A load, a store.
+        0..3 => jit.place(path).unwrap(),
+        // A wider store, whose size is said, or not known.
+        3 => {
+            made.bytes = 8 * (1 + rng.below(room / 8));
+            jit.sized(path, if known { made.bytes } else { u64::MAX }).unwrap()
+        }
+        // A fill: of the member, or of so many bytes, or of the whole object.
+        4 => {
+            // A run of a size that only the run time knows stays in its array.
+            let in_array = path.starts_with("Fixed.cells") && !known;
+            made.bytes = 1 + rng.below(if in_array { 16 - offset } else { room });
+            jit.place(path).unwrap()
+        }
+        5 => {
+            (made.at, made.bytes) = (start, size);
+            jit.place(ty).unwrap()
+        }
+        6 if room >= 32 => jit.place(path).unwrap(),
+        6 => return step(rng, jit),
+        // A call that fills 32 bytes of an object, if there are as many.
+        _ if size < 32 => return step(rng, jit),
+        _ => {
+            made.at = start;
+            made.call = Some(jit.call(&[ty]).unwrap());
+            jit.place(ty).unwrap()
+        }
+    });
+    made
+}
+
+fn write<'c>(code: &Code<'c>, tagger: &mut Tagger<'c>, steps: &[Step]) {
+    let i64 = code.context.i64_type();
+    let mut sum = i64.const_zero();
+    let add = |sum: IntValue<'c>, value: IntValue<'c>| {
+        let sum = code.builder.build_int_mul(sum, i64.const_int(31, false), "").unwrap();
+        code.builder.build_int_add(sum, value, "").unwrap()
+    };
+    for (number, step) in steps.iter().enumerate() {
+        let to = code.address(code.parameter(number % 2), step.at);
+        let made = match step.how {
+            0 | 1 => {
+                let (value, load) = code.load(to, 64, "");
+                sum = add(sum, value.into_int_value());
+                load
+            }
+            2 => code.store(to, 64, step.value),
+            3 => words(code, to, step),
+            4 | 5 => fill(code, to, step),
+            6 => masked_at(code, "llvm.masked.store", to, step.value),
+            _ => instruction_at(code, to),
+        };
+        if let Some(call) = &step.call {
+            tagger.attach_call(call, made).unwrap();
+            continue;
+        }
+        let place = step.place.as_ref().expect("an access has a place");
+        if tagger.attach(place, made).is_ok()
+            && let Some(before) = &step.before
+            && tagger.attach(before, made).is_ok()
+        {
+            tagger.attach(place, made).unwrap();
+        }
+    }
+    for word in 0..WORDS {
+        let (value, _) = code.load(code.address(code.parameter(0), 8 * word), 64, "");
+        sum = add(sum, value.into_int_value());
+    }
+    code.end(sum.into());
+}
+
+/// A store of as many words as it has.
+fn words<'c>(code: &Code<'c>, to: PointerValue<'c>, step: &Step) -> InstructionValue<'c> {
+    let value = code.context.i64_type().const_int(step.value, false);
+    let words = inkwell::types::VectorType::const_vector(&vec![value; step.bytes as usize / 8]);
+    let store = code.builder.build_store(to, words).unwrap();
+    store.set_alignment(8).unwrap();
+    store
+}
+
+fn fill<'c>(code: &Code<'c>, to: PointerValue<'c>, step: &Step) -> InstructionValue<'c> {
+    let len = match step.known {
+        true => code.context.i64_type().const_int(step.bytes, false),
+        false => varies(code, step.bytes),
+    };
+    let byte = code.context.i8_type().const_int(step.value, false);
+    let call = code.builder.build_memset(to, 8, byte, len).unwrap();
+    call.as_instruction_value().unwrap()
+}
+
+fn instruction_at<'c>(code: &Code<'c>, to: PointerValue<'c>) -> InstructionValue<'c> {
+    let fills = code.module.get_function("fills").unwrap_or_else(|| helper(code, "fills"));
+    instruction(code, fills, to)
+}
+
+#[test]
+fn random_programs_run_alike() {
+    let first = setting("TBAA_SEED", 1) as u64;
+    for seed in first..first + setting("TBAA_PROGRAMS", 200) as u64 {
+        let mut rng = Rng(seed);
+        let options = JitOptions::new().form(*rng.pick(&FORMS));
+        let mut jit = Jit::with_options(records(), options).unwrap();
+        let count = 8 + rng.below(24_usize);
+        let steps: Vec<Step> = (0..count).map(|_| step(&mut rng, &mut jit)).collect();
+        let [meant, optimised] = both(&|code, tagger| write(code, tagger, &steps));
+        let told = || steps.iter().map(Step::told).collect::<String>();
+        assert_eq!(meant, optimised, "TBAA_SEED={seed}\n{}", told());
+    }
+}
