@@ -169,6 +169,8 @@ pub mod parts {
     pub use crate::graph::encoding;
     pub use crate::graph::import;
     pub use crate::graph::{Shape, TagParts};
+    #[cfg(feature = "declare")]
+    pub use crate::nearest::nearest;
     pub use crate::oracle::{Pairs, Vicinity};
     pub use crate::text::{COPIES, TAGS, TYPES, write_two};
     pub use crate::wellformed::Verdicts;

@@ -6,10 +6,8 @@ use strsim::osa_distance;
 const LONGEST: usize = 64;
 
 /// Returns the candidate that `name` most probably was to be, if any is near.
-pub(crate) fn nearest<'a>(
-    name: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+#[must_use]
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let len = |name: &str| name.chars().take(LONGEST + 1).count();
     let wanted = len(name);
     // Of two letters one may be wrong, of six two, of nine three; of one none.

@@ -1,8 +1,25 @@
 //! What the command line accepts. The arguments of a command stand with it.
 
-use clap::{Parser, ValueEnum};
+use clap::{CommandFactory, Parser, ValueEnum};
 
 use crate::commands::Command;
+
+const NAMES: &str = "\
+A and B name access tags. In LLVM assembly they are: a metadata number such as `!8` (or 8); the
+operands that `matrix` prints for a tag without a number; a place such as vec.len, vec+8 (8 bytes
+into vec) or long; an access such as @f:2, the second in function f, or @f:%x, the one whose result
+or pointer is %x; a line such as f.ll:7 of the text or f.c:7 of the source (with -g), which stands
+for all its accesses. In a spec they are a tag's name, or a path such as CallInfo.l.base.
+";
+
+/// The commands by what one wants, the common ones first. The others are not listed.
+const GROUPS: [(&str, &[&str]); 5] = [
+    ("Why is my program slow?", &["blocks", "worth", "diff"]),
+    ("What is wrong?", &["run", "check", "lint", "verify", "bisect", "cc", "c++", "instrument"]),
+    ("May these two alias?", &["explain", "alias", "matrix", "generic"]),
+    ("What is in this module?", &["report", "stats", "dump", "graph", "types"]),
+    ("Make and change metadata", &["declare", "lower", "link", "strip", "plugin"]),
+];
 
 const STATUS: &str = "\
 Exit status:
@@ -16,21 +33,35 @@ Exit status:
 /// INPUT is one of: LLVM assembly (3.0 or later); bitcode (read with llvm-dis); C or C++
 /// (compiled with clang, flags after `--` or from `-p`); a spec (.ron). `-` is standard
 /// input.
-///
-/// A and B name access tags. In LLVM assembly they are: a metadata number such as `!8`
-/// (or 8); the operands that `matrix` prints for a tag without a number; a place such as
-/// vec.len, vec+8 (8 bytes into vec) or long; an access such as @f:2, the second in
-/// function f, or @f:%x, the one whose result or pointer is %x; a line such as f.ll:7 of
-/// the text or f.c:7 of the source (with -g), which stands for all its accesses. In a
-/// spec they are a tag's name, or a path such as CallInfo.l.base.
 #[derive(Parser)]
 #[command(name = "tbaa", version, arg_required_else_help = true, after_help = STATUS)]
+#[command(after_long_help = format!("{NAMES}\n{STATUS}"))]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
     /// When to colour messages; `NO_COLOR` is respected.
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t)]
     pub(crate) color: Color,
+}
+
+impl Args {
+    /// The program, with its commands listed by group.
+    pub(crate) fn grouped() -> clap::Command {
+        let program = Args::command();
+        let mut list = String::new();
+        for (title, names) in GROUPS {
+            list += &format!("{title}\n");
+            for name in names {
+                let about = program.find_subcommand(name).and_then(clap::Command::get_about);
+                list += &format!("  {name:<12}{}\n", about.cloned().unwrap_or_default());
+            }
+            list.push('\n');
+        }
+        program.help_template(format!(
+            "{{before-help}}{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{list}\
+             Options:\n{{options}}{{after-help}}"
+        ))
+    }
 }
 
 #[derive(Clone, Copy, ValueEnum, Default)]
@@ -48,5 +79,21 @@ impl Color {
             Color::Always => anstream::ColorChoice::Always,
             Color::Never => anstream::ColorChoice::Never,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Args, CommandFactory, GROUPS};
+
+    #[test]
+    fn each_command_is_in_one_group() {
+        let listed: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
+        let program = Args::command();
+        for name in program.get_subcommands().map(clap::Command::get_name) {
+            let count = listed.iter().filter(|it| **it == name).count();
+            assert_eq!(count, usize::from(!["completions", "man"].contains(&name)), "{name}");
+        }
+        assert_eq!(listed.len() + 2, program.get_subcommands().count());
     }
 }

@@ -18,8 +18,10 @@ pub(crate) enum CharOrigin {
     Char,
     /// A member of a union, by the LLVM type of the union.
     Union(String),
-    /// A value that is loaded and stored again, and used for nothing else.
+    /// A value that is loaded as `char` and stored as `char`, and used for nothing else.
     Copy,
+    /// A vector type that may alias, such as `__m128i`.
+    Vector,
     /// An access that is wider than a byte, and nothing more is known.
     Wider,
     /// Bits of a word that are read, changed and stored. It has no tag.
@@ -30,10 +32,13 @@ pub(crate) enum CharOrigin {
 pub(crate) fn is_wider_char(module: &Module, instruction: &Instruction) -> bool {
     let plain = matches!(instruction.opcode, Opcode::Load | Opcode::Store);
     let is_char = instruction.tag.is_some_and(|tag| is_char(module, tag));
-    plain && is_char && module.access_type(instruction) != b"i8"
+    // A vectoriser makes `<16 x i8>` of several chars.
+    let ty = module.access_type(instruction);
+    plain && is_char && ty != b"i8" && !ty.ends_with(b" x i8>")
 }
 
-fn is_char(module: &Module, tag: TagId) -> bool {
+/// Whether a tag is clang's for `char`.
+pub(crate) fn is_char(module: &Module, tag: TagId) -> bool {
     let graph = module.graph();
     graph.tag(tag).is_ok_and(|tag| graph.ty(tag.access).name() == Some(b"omnipotent char"))
 }
@@ -54,22 +59,14 @@ struct Function<'a> {
     /// The statement that gives each value.
     defined: HashMap<&'a [u8], usize>,
     /// The statements that use each value, in order.
-    used: HashMap<&'a [u8], Vec<usize>>,
+    used: tbaa::parts::table::HashMap<&'a [u8], Vec<usize>>,
 }
 
 impl<'a> Function<'a> {
     fn new(body: Body<'a>) -> Self {
-        let (mut defined, mut used) = (HashMap::new(), HashMap::<_, Vec<usize>>::new());
-        for (at, statement) in body.statements.iter().enumerate() {
-            defined.extend(statement.result.map(|result| (result, at)));
-            for value in statement.values() {
-                let uses = used.entry(value).or_default();
-                if uses.last() != Some(&at) {
-                    uses.push(at);
-                }
-            }
-        }
-        Function { body, defined, used }
+        let statements = body.statements.iter().enumerate();
+        let defined = statements.filter_map(|(at, it)| Some((it.result?, at))).collect();
+        Function { defined, used: body.users(), body }
     }
 
     fn definition(&self, value: &[u8]) -> Option<&Statement<'a>> {
@@ -134,14 +131,21 @@ impl<'a> CharOrigins<'a> {
         if !is_wider_char(module, instruction) {
             return Some(CharOrigin::Char);
         }
-        let is_copy = match instruction.opcode {
-            Opcode::Load => is_copied(&function, statement.result?),
-            _ => {
-                let stored = statement.stored().and_then(|value| definition(value.value));
-                let loaded = stored.filter(|it| it.opcode == Opcode::Load);
-                loaded.and_then(|it| it.result).is_some_and(|value| is_copied(&function, value))
-            }
+        if module.access_type(instruction).starts_with(b"<") {
+            return Some(CharOrigin::Vector);
+        }
+        // The load of what a store writes, or this load.
+        let load = match instruction.opcode {
+            Opcode::Load => Some(statement),
+            _ => statement.stored().and_then(|value| definition(value.value)),
         };
+        let load = load.filter(|it| it.opcode == Opcode::Load);
+        let both = load.zip(load.and_then(|it| copied(&function, it.result?)));
+        let is_char = |it: &Statement<'_>| {
+            let tag = it.access.and_then(|access| module.instructions()[access].tag);
+            tag.is_some_and(|tag| is_char(module, tag))
+        };
+        let is_copy = both.is_some_and(|(load, store)| is_char(load) && is_char(store));
         Some(if is_copy { CharOrigin::Copy } else { CharOrigin::Wider })
     }
 
@@ -185,6 +189,9 @@ impl CharOrigin {
                 "the value is only copied: a copy of a union or of several fields has the tag of char"
                     .to_owned()
             }
+            CharOrigin::Vector => "it is a vector type that may alias, such as __m128i: clang tags \
+                                   these as char"
+                .to_owned(),
             CharOrigin::Wider => {
                 "it is wider than a char: clang tags a member of a union so, and a type with \
                  __attribute__((may_alias))"
@@ -195,12 +202,11 @@ impl CharOrigin {
     }
 }
 
-/// Whether a value is stored, and used for nothing else.
-fn is_copied(function: &Function<'_>, value: &[u8]) -> bool {
+/// The store of a value that is used for nothing else.
+fn copied<'f, 'a>(function: &'f Function<'a>, value: &[u8]) -> Option<&'f Statement<'a>> {
     let mut uses = function.uses(value);
-    let is_stored = |it: &Statement<'_>| it.stored().is_some_and(|stored| stored.value == value);
-    uses.next().is_some_and(|it| it.opcode == Opcode::Store && is_stored(it))
-        && uses.next().is_none()
+    let store = uses.next().filter(|it| it.stored().is_some_and(|it| it.value == value))?;
+    uses.next().is_none().then_some(store)
 }
 
 /// Whether a store puts back a word of which some bits are changed, or a load reads such a word.

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use tbaa::parts::nearest;
 use tbaa::{Graph, Operand, TagId};
 use tbaa_ir::{DebugInfo, Instruction, Keep, Module, Names};
 
@@ -11,10 +12,6 @@ use crate::report::{Failure, note};
 
 /// Names that a message lists before the rest is only counted.
 const SHOWN: usize = 8;
-
-/// How the tags and accesses of a module are named, for messages.
-const FORMS: &str = "a number as in !8, a place as in `vec.len` or `vec+8`, an access as in @f:%x \
-                     or @f:1, or a line as in f.c:7";
 
 /// An access that a name stands for: a tag, or an instruction with or without
 /// one.
@@ -163,11 +160,22 @@ impl Input {
             found = graph.tags().filter(|&tag| fits(tag)).collect();
         }
         match &found[..] {
-            [] => Err(Failure::unusable(format!(
-                "{name:?} names no access of {}; name {FORMS}: {}",
-                self.file,
-                known_tags(module, &self.text)
-            ))),
+            [] => {
+                let file = &self.file;
+                let places = graph.tags().map(|tag| names.place(tag));
+                let functions = module.functions().map(|it| format!("@{}", function_name(it)));
+                let candidates: Vec<String> = places.chain(functions).collect();
+                let all = || candidates.iter().map(String::as_str);
+                let near = all().find(|it| it.strip_prefix('@') == Some(name));
+                let hint = match near.or_else(|| nearest(name, all())) {
+                    Some(near) => format!("did you mean {near}?"),
+                    None => format!(
+                        "{}. `tbaa --help` says how accesses are named",
+                        known_tags(module, &self.text)
+                    ),
+                };
+                Err(Failure::unusable(format!("{name:?} names no access of {file}: {hint}")))
+            }
             [tag] => Ok(vec![Found { tag: Some(*tag), instruction: None }]),
             _ => {
                 let names = found.iter().map(|&tag| self.described(&names, tag));
@@ -184,7 +192,7 @@ impl Input {
     /// access.
     fn in_function(&self, module: &Module, access: &str) -> Result<Vec<usize>, Failure> {
         let fail = |why: String| Err(Failure::unusable(format!("{}: {why}", self.file)));
-        let Some((name, access)) = access.rsplit_once(':') else {
+        let Some((name, access)) = access.rsplit_once(':').filter(|_| names_access(access)) else {
             return fail(format!(
                 "@{access} is a function; name an access in it: @{access}:%x or @{access}:1"
             ));
@@ -233,22 +241,36 @@ impl Input {
         let all = |is: &dyn Fn(&[u8]) -> bool| -> Vec<(u32, &[u8])> {
             (0..).zip(module.functions()).filter(|(_, function)| is(function)).collect()
         };
+        // A name may be given as it is printed, with its `@`.
+        let name = name.strip_prefix('@').unwrap_or(name);
         let symbol = |it: &[u8]| it == name.as_bytes() || llvm_name(it) == name;
         let source = |it: &[u8]| function_name(it) == name;
         let bare = |it: &[u8]| {
             let rest = function_name(it).strip_prefix(name).map(|rest| rest.starts_with('('));
             rest == Some(true)
         };
-        let first = |is| all(is).first().map(|&(index, _)| index);
-        if let Some(index) = first(&symbol).or_else(|| first(&source)) {
+        if let Some(&(index, _)) = all(&symbol).first() {
             return Ok(index);
         }
         let file = &self.file;
-        Err(Failure::unusable(match &all(&bare)[..] {
+        let found = Some(all(&source)).filter(|found| !found.is_empty());
+        Err(Failure::unusable(match &found.unwrap_or_else(|| all(&bare))[..] {
             [(index, _)] => return Ok(*index),
-            [] => format!("{file}: no function @{name} has a body"),
+            [] => {
+                let names: Vec<String> = module.functions().map(function_name).collect();
+                let bare = |it: &'_ String| it.split('(').next().unwrap_or_default().to_owned();
+                let short: Vec<String> = names.iter().map(bare).collect();
+                let all = names.iter().chain(&short).map(String::as_str);
+                let near = nearest(name, all).map(|near| format!(": did you mean @{near}?"));
+                format!("{file}: no function @{name} has a body{}", near.unwrap_or_default())
+            }
             found => {
-                let names = found.iter().map(|(_, it)| format!("@{}", function_name(it)));
+                let source: Vec<String> = found.iter().map(|(_, it)| function_name(it)).collect();
+                let names = found.iter().zip(&source).map(|((_, it), name)| {
+                    // Names that are folded alike differ as symbols.
+                    let is_one = source.iter().filter(|it| *it == name).count() == 1;
+                    format!("@{}", if is_one { name.clone() } else { llvm_name(it) })
+                });
                 format!("{file}: @{name} names several functions: {}; say which", listed(names))
             }
         }))
@@ -292,6 +314,12 @@ impl Input {
             ),
         }))
     }
+}
+
+/// Whether a name is of an access, as `@f:2` or `@f:%x`, and of no function as a whole.
+pub(crate) fn names_access(name: &str) -> bool {
+    let access = name.rsplit_once(':').map(|(_, access)| access);
+    access.is_some_and(|it| it.is_empty() || it.starts_with('%') || is_digits(it))
 }
 
 /// Returns what an access is called: `@fill:2`, the second of the function.

@@ -30,6 +30,8 @@ pub(crate) struct Input {
     pub(crate) content: Content,
     /// Tags that were asked for by a path, which no name of a spec is.
     pub(crate) asked: Vec<(TagId, String)>,
+    /// Whether clang made the text of C or C++.
+    is_compiled: bool,
 }
 
 #[expect(clippy::large_enum_variant, reason = "there is one of it")]
@@ -40,7 +42,12 @@ pub(crate) enum Content {
 
 impl Input {
     fn new(file: String, text: Vec<u8>, content: Content) -> Self {
-        Input { file, text, content, asked: Vec::new() }
+        Input { file, text, content, asked: Vec::new(), is_compiled: false }
+    }
+
+    /// Returns whether clang made the text of C or C++.
+    pub(crate) fn is_compiled(&self) -> bool {
+        self.is_compiled
     }
 
     /// Reads INPUT, and prints what the reader warns of.
@@ -76,7 +83,8 @@ impl Input {
                  and rustc writes none at all"
             ));
         }
-        Ok(Input::new(file, text, Content::Module(module)))
+        let is_compiled = origin.is_compiled()?;
+        Ok(Input { is_compiled, ..Input::new(file, text, Content::Module(module)) })
     }
 
     /// Reads a module from a text that another program wrote.

@@ -26,17 +26,38 @@ mod walk;
 
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
 
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches};
 
 use args::Args;
 use commands::Outcome;
 use report::Failure;
 
+/// Whether standard output is closed, as by `>&-`. Rust opens `/dev/null` in its place before
+/// `main`, and what is printed would be lost without a word.
+static IS_CLOSED: AtomicBool = AtomicBool::new(false);
+
+#[cfg(target_os = "linux")]
+#[expect(unsafe_code, reason = "nothing safe runs before Rust's start")]
+mod before_start {
+    /// LLVM's and GNU's linkers run what is listed here before `main`.
+    #[used]
+    #[unsafe(link_section = ".init_array")]
+    static BEFORE: extern "C" fn() = look;
+
+    extern "C" fn look() {
+        let is_open = std::path::Path::new("/proc/self/fd/1").symlink_metadata().is_ok();
+        let is_known = std::path::Path::new("/proc/self/fd").exists();
+        super::IS_CLOSED.store(is_known && !is_open, std::sync::atomic::Ordering::Relaxed);
+    }
+}
+
 fn main() -> ExitCode {
     // A shell asks what fits; nothing may be printed before.
     clap_complete::CompleteEnv::with_factory(Args::command).var(commands::ASKED).complete();
-    let args = Args::parse();
+    let matches = Args::grouped().get_matches();
+    let args = Args::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     args.color.into_choice().write_global();
     progress::start();
     let mut out = BufWriter::with_capacity(1 << 16, progress::Output(io::stdout().lock()));

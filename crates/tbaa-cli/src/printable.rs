@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use tbaa::types::demangle::demangled_function;
+use tbaa::types::demangle::{demangled_function, folded};
 
 /// Where something stands.
 #[derive(Clone, Copy)]
@@ -72,7 +72,7 @@ pub(crate) fn printable_in_columns(bytes: &[u8]) -> String {
 }
 
 /// Control characters, and those that show only in what they do to others.
-fn is_hidden(c: char) -> bool {
+pub(crate) fn is_hidden(c: char) -> bool {
     c.is_control() || invisible(c)
 }
 
@@ -87,7 +87,7 @@ fn invisible(c: char) -> bool {
 /// LLVM writes it after `@`. Every command that asks for a function takes either name.
 pub(crate) fn function_name(name: &[u8]) -> String {
     match demangled_function(name) {
-        Some(source) => printable(source.as_bytes()),
+        Some(source) => printable(folded(source).as_bytes()),
         None => llvm_name(name),
     }
 }

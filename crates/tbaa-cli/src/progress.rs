@@ -1,6 +1,7 @@
 //! What the command is at, on a terminal, once it takes more than a second.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -72,6 +73,10 @@ pub(crate) struct Output(pub(crate) io::StdoutLock<'static>);
 
 impl Write for Output {
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        if crate::IS_CLOSED.load(Ordering::Relaxed) {
+            // What a write would fail with.
+            return Err(io::Error::other("it is closed"));
+        }
         aside(|| self.0.write(buffer))
     }
 

@@ -40,6 +40,10 @@ impl<'a> Source<'a> {
         Source { file, text, starts }
     }
 
+    pub(crate) fn file(&self) -> &'a str {
+        self.file
+    }
+
     /// Line, from 0, of a byte.
     fn line_of(&self, offset: usize) -> usize {
         self.starts.partition_point(|&start| start <= offset) - 1

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anstyle::{AnsiColor, Style};
 use tbaa_ir::TextError;
@@ -57,6 +57,18 @@ impl Failure {
             }
         }
     }
+}
+
+/// Writes a file that the command line names, which must be none of the inputs.
+pub(crate) fn write_output(path: &Path, inputs: &[PathBuf], content: &[u8]) -> Result<(), Failure> {
+    let real = |path: &Path| fs::canonicalize(path).ok();
+    if real(path).is_some_and(|output| inputs.iter().any(|it| real(it).as_ref() == Some(&output))) {
+        return Err(Failure::unusable(format!(
+            "{} is an input, which would be lost: name another file",
+            printable_path(path)
+        )));
+    }
+    write_file(path, content)
 }
 
 /// Writes a file that the command line names.

@@ -50,6 +50,12 @@ impl Sources {
         format!("{}:{}", self.name(at), at.line)
     }
 
+    /// The text of a place's file, with the name that the compiler was given; `None` if it
+    /// cannot be read.
+    pub(crate) fn text(at: &Location) -> Option<Vec<u8>> {
+        found(&Path::new(&at.directory).join(&at.file), Path::new(&at.file))
+    }
+
     /// A line of a place's file, by its number from 1. `None` if the file cannot be read,
     /// or has no such line.
     pub(crate) fn line(&self, at: &Location, number: u32) -> Option<String> {
@@ -60,11 +66,16 @@ impl Sources {
     }
 }
 
-/// The lines of the first of these that is a file.
-fn read(path: &Path, or: &Path) -> Option<Vec<String>> {
+/// The text of the first of these that is a file.
+fn found(path: &Path, or: &Path) -> Option<Vec<u8>> {
     let is_file = |path: &Path| fs::metadata(path).is_ok_and(|it| it.is_file() && it.len() < MOST);
     let path = [path, or].into_iter().find(|path| is_file(path))?;
-    let text = fs::read(path).ok()?;
+    fs::read(path).ok()
+}
+
+/// The lines of the first of these that is a file.
+fn read(path: &Path, or: &Path) -> Option<Vec<String>> {
+    let text = found(path, or)?;
     let line = |line: &[u8]| {
         let spaced = line.trim_ascii_end().split(|&byte| byte == b'\t');
         printable(&spaced.collect::<Vec<_>>().join(&b"    "[..]))

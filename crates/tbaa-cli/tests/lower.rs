@@ -12,39 +12,10 @@ use tbaa_tests::llvm::aa_eval;
 
 /// The types of all modules here, old format: `union U { int i; float f[2]; }`,
 /// `struct S { union U u; int n; }`.
-const TYPES: &str = r#"
-!0 = !{!"root"}
-!1 = !{!"omnipotent char", !0, i64 0}
-!2 = !{!"int", !1, i64 0}
-!3 = !{!"float", !1, i64 0}
-!4 = !{!"double", !1, i64 0}
-!5 = !{!"U", !2, i64 0, !3, i64 0}
-!6 = !{!"S", !5, i64 0, !2, i64 8}
-!10 = !{!2, !2, i64 0}
-!11 = !{!3, !3, i64 0}
-!12 = !{!4, !4, i64 0}
-!13 = !{!5, !2, i64 0}
-!14 = !{!5, !3, i64 0}
-!15 = !{!6, !2, i64 8}
-!16 = !{!4, !4, i64 0, i64 1}
-"#;
+const TYPES: &str = include_str!("lower/types.ll");
 
 /// The same in the size-aware format, with `!20` an access to a whole `S`.
-const SIZED: &str = r#"
-!0 = !{!"root"}
-!1 = !{!0, i64 1, !"omnipotent char"}
-!2 = !{!1, i64 4, !"int"}
-!3 = !{!1, i64 4, !"float"}
-!4 = !{!1, i64 8, !"double"}
-!5 = !{!1, i64 8, !"U", !2, i64 0, i64 4, !3, i64 0, i64 8}
-!6 = !{!1, i64 12, !"S", !5, i64 0, i64 8, !2, i64 8, i64 4}
-!10 = !{!2, !2, i64 0, i64 4}
-!11 = !{!3, !3, i64 0, i64 4}
-!12 = !{!4, !4, i64 0, i64 8}
-!15 = !{!6, !2, i64 8, i64 4}
-!17 = !{!6, !2, i64 0, i64 4}
-!20 = !{!6, !6, i64 0, i64 12}
-"#;
+const SIZED: &str = include_str!("lower/sized.ll");
 
 /// A module, and what was made of it.
 struct Lowered {

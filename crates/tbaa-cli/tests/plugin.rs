@@ -75,27 +75,7 @@ fn reload(name: &str, a: &str, b: &str) -> String {
 
 const RELATION: &str = "!tbaa.relations = !{!0}\n!0 = !{!\"tbaa:F\", !\"0\", !\"1\", !\"2 0\"}\n";
 
-const SCOPES: &str = r#"
-!10 = !{!"tbaa:F"}
-!20 = !{!"tbaa:F:0", !10}
-!21 = !{!"tbaa:F:1", !10}
-!22 = !{!"tbaa:F:2", !10}
-!23 = !{!"tbaa:F:3", !10}
-!24 = !{!"tbaa:F:x", !10}
-!11 = !{!"tbaa:G"}
-!25 = !{!"tbaa:G:1", !11}
-!12 = !{!"foreign"}
-!26 = !{!"theirs", !12}
-!30 = !{!20}
-!31 = !{!21}
-!32 = !{!22}
-!33 = !{!23}
-!34 = !{!24}
-!35 = !{!25}
-!36 = !{!26}
-!37 = !{!20, !22}
-!38 = !{!21, !26}
-"#;
+const SCOPES: &str = include_str!("lower/scopes.ll");
 
 #[test]
 fn relations_are_asked_in_opt_and_clang() {

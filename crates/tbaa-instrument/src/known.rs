@@ -6,54 +6,7 @@
 /// Functions that write nothing through their arguments that checked code accesses, or
 /// what they write has the types that the headers say. `*` at the end stands for any
 /// characters.
-const HARMLESS: &str = "\
-    abort access alarm asctime atexit atof atoi atol atoll at_quick_exit basename bcmp bind \
-    bsearch bsd_signal btowc cfgetospeed chdir chmod chown clearerr clock close closedir connect \
-    creat creat64 ctime daemon dcgettext dcngettext dgettext difftime dirname dlclose dlerror dlopen dlsym dngettext \
-    dprintf dup dup2 dup3 eventfd execl execle execlp execv execve execvp exit _exit _Exit \
-    faccessat fadvise fallocate fchdir fchmod fchmodat fchown fclose fcloseall fdatasync fdopen \
-    fdopendir feof feof_unlocked ferror ferror_unlocked fflush fflush_unlocked fgetc fgetc_unlocked fgetwc fileno flock \
-    flockfile fnmatch fopen fopen64 fork fprintf __fprintf_chk fputc fputc_unlocked fputs \
-    fputs_unlocked fputwc fputws freopen freopen64 fseek fseeko fseeko64 fsync ftell ftello \
-    ftello64 fsetpos fsetpos64 ftruncate ftruncate64 ftrylockfile funlockfile fwide fwprintf fwrite fwrite_unlocked \
-    gai_strerror getc getc_unlocked getchar getchar_unlocked getegid getenv geteuid getgid getopt getopt_long \
-    getpagesize getpgid getpid getppid getpriority getpwnam getpwuid getsid gettext getuid \
-    getwc gmtime hstrerror htons index inet_addr inet_ntoa isalnum isalpha isascii isatty \
-    isblank iscntrl isdigit isgraph islower isprint ispunct isspace isupper iswalnum iswalpha \
-    iswblank iswcntrl iswctype iswdigit iswgraph iswlower iswprint iswpunct iswspace iswupper iswxdigit \
-    isxdigit kill killpg lchown link linkat listen \
-    localeconv localtime lseek lseek64 madvise malloc_usable_size mblen mbsinit memchr memcmp memmem memrchr mkdir mkdirat mkfifo \
-    mlock mprotect msync munlock nl_langinfo ngettext nice open open64 openat openat64 opendir \
-    openlog perror pause pclose popen posix_fadvise posix_fallocate printf __printf_chk psignal \
-    pthread_attr_destroy pthread_attr_init pthread_attr_setdetachstate pthread_attr_setstacksize \
-    pthread_cancel pthread_cond_* pthread_detach pthread_equal pthread_exit pthread_getspecific pthread_key_delete \
-    pthread_kill pthread_mutex_* pthread_mutexattr_* pthread_once pthread_rwlock_* pthread_self \
-    pthread_setcancelstate pthread_setname_np pthread_setspecific pthread_spin_* putc \
-    putc_unlocked putchar putchar_unlocked putenv puts putw putwchar pwrite pwrite64 pwritev \
-    raise rawmemchr readdir readdir64 remove rename renameat rewind rewinddir rindex \
-    rmdir sched_yield secure_getenv sem_close sem_destroy sem_init sem_open sem_post sem_timedwait \
-    sem_trywait sem_unlink sem_wait send sendmmsg sendmsg sendto setegid setenv seteuid setgid \
-    setlinebuf setlocale setpgid setpriority setrlimit setrlimit64 setsid setsockopt setuid \
-    shutdown signal sleep socket srand srandom strcasecmp strcasestr strchr strchrnul strcmp \
-    strcoll strcspn strdup strerror strlen strncasecmp strncmp strndup strnlen strpbrk strrchr \
-    strsignal strspn strstr strverscmp symlink symlinkat sync sysconf syslog system \
-    tcsetattr textdomain tmpfile tmpfile64 tolower toupper towctrans towlower towupper truncate truncate64 ttyname \
-    umask ungetc ungetwc unlink unlinkat unsetenv usleep utime utimensat utimes futimens vdprintf vfprintf \
-    __vfprintf_chk vprintf __vprintf_chk vfwprintf vwprintf wcschr wcscmp wcscoll wcscspn wcsdup wcslen \
-    wcsncmp wcspbrk wcsrchr wcsspn wcsstr wcswidth wctob wctrans wctype wcwidth wmemchr wmemcmp wprintf write writev \
-    __assert_fail __assert_perror_fail __ctype_b_loc __ctype_get_mb_cur_max __ctype_tolower_loc \
-    __ctype_toupper_loc __cxa_* __dynamic_cast __errno_location __gxx_personality_v0 \
-    __stack_chk_fail __sysv_signal tbaa_witness_* __tbaa_witness_* __xpg_basename _longjmp longjmp siglongjmp __longjmp_chk \
-    _IO_getc _IO_putc __overflow __uflow _Unwind_Resume _Unwind_Resume_or_Rethrow \
-    _ZNKS* _ZNSo* _ZStls* _ZSt4endl* _ZSt5flush* _ZSt16__ostream_insert* _ZSt20__throw* _ZSt17__throw* _ZSt18__throw* \
-    _ZSt19__throw* _ZSt21__throw* _ZSt22__throw* _ZSt24__throw* _ZSt25__throw* _ZSt28__throw* \
-    _ZSt9terminatev _ZNSt7__cxx1112basic_string* _ZNSs* _ZNSt8ios_base4Init* _ZNSt8ios_baseD* \
-    _ZNSt6localeD* _ZNSt9basic_iosIcSt11char_traitsIcEE5clear* _ZSt7getline* \
-    _ZSt29_Rb_tree_insert_and_rebalance* _ZSt28_Rb_tree_rebalance_for_erase* \
-    _ZSt18_Rb_tree_increment* _ZSt18_Rb_tree_decrement* _ZNSt8__detail15_List_node_base* \
-    _ZNSt9exception* _ZNSt13runtime_error* _ZNSt11logic_error* _ZNSt12out_of_range* \
-    _ZNSt16invalid_argument* _ZNSt12length_error* _ZNSt9bad_alloc* _ZNSt6thread* \
-    _ZNSt18condition_variable* _ZSt11_Hash_bytes* _ZSt15_Fnv_hash_bytes*";
+const HARMLESS: &str = include_str!("harmless.txt");
 
 /// Functions that write through some of their arguments and read through the others: bit n
 /// stands for the argument with the index n.

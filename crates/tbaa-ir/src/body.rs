@@ -230,6 +230,21 @@ impl<'t> Body<'t> {
         Some(&self.statements[at])
     }
 
+    /// Returns the statements that use each value, in order, as indices.
+    #[must_use]
+    pub fn users(&self) -> HashMap<&'t [u8], Vec<usize>> {
+        let mut users: HashMap<_, Vec<usize>> = HashMap::new();
+        for (at, statement) in self.statements.iter().enumerate() {
+            for value in statement.values() {
+                let of = users.entry(value).or_default();
+                if of.last() != Some(&at) {
+                    of.push(at);
+                }
+            }
+        }
+        users
+    }
+
     /// Returns the blocks to which each block may go on, sorted.
     #[must_use]
     pub fn successors(&self) -> Vec<Vec<usize>> {

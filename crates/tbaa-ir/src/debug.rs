@@ -63,6 +63,20 @@ pub struct DebugInfo<'t> {
     records: HashMap<Cow<'t, [u8]>, Vec<u32>>,
     /// The typedefs of records without a name, and these; found when asked for.
     typedefs: OnceLock<Vec<(Vec<u8>, u32)>>,
+    /// The types that others inherit from; found when asked for.
+    bases: OnceLock<Vec<u32>>,
+}
+
+/// What a pointer that a function gets is in the source.
+#[doc(hidden)]
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Parameter {
+    /// A parameter that is a pointer or reference.
+    Pointer(String),
+    /// The object of a member function that may be declared `__restrict`.
+    This,
+    /// A class that is passed by value, or what no qualifier can be written on.
+    Other,
 }
 
 /// A node such as `!DIFile(filename: "f.c")`.
@@ -155,6 +169,7 @@ impl<'t> DebugInfo<'t> {
             places: Numbers::new(text.len()),
             records: HashMap::new(),
             typedefs: OnceLock::new(),
+            bases: OnceLock::new(),
         };
         if memchr::memmem::find(text, b"!DI").is_none() {
             return found;
@@ -520,19 +535,62 @@ impl<'t> DebugInfo<'t> {
         std::str::from_utf8(language).ok()
     }
 
-    /// Returns what a value of a function is called in the source: the variable that a
-    /// debug record names, where the function's text has one for it.
+    /// Returns the parameter of the source that a value of a function is, if the function's text
+    /// names it: what to declare `restrict` so that the value is `noalias`.
     ///
     /// LLVM: `DbgVariableRecord`.
     #[doc(hidden)]
     #[must_use]
-    pub fn parameter(&self, function: Range<usize>, value: &[u8]) -> Option<String> {
+    pub fn parameter(&self, function: Range<usize>, value: &[u8]) -> Option<Parameter> {
         let text = self.text.get(function)?;
-        let start = [b"#dbg_value(ptr ", value, b", !"].concat();
-        let at = memchr::memmem::find(text, &start)? + start.len();
-        let variable = self.node(Lexer::new(text, at).number().ok()?)?;
+        let found = ["#dbg_value(ptr ", "#dbg_declare(ptr "].iter().find_map(|record| {
+            let start = [record.as_bytes(), value, b", !"].concat();
+            Some(memchr::memmem::find(text, &start)? + start.len())
+        });
+        let variable = self.node(Lexer::new(text, found?).number().ok()?)?;
         (variable.kind == b"DILocalVariable" && variable.number(b"arg").is_some()).then_some(())?;
-        Some(String::from_utf8_lossy(&variable.string(b"name")?).into_owned())
+        let name = variable.string(b"name")?;
+        let ty = self.strip(variable.link(b"type")?, &mut 0)?;
+        Some(match ty.tag() {
+            _ if *name == *b"this" => match self.is_special_member(variable) {
+                Some(false) => Parameter::This,
+                _ => Parameter::Other,
+            },
+            b"DW_TAG_pointer_type" | b"DW_TAG_reference_type" | b"DW_TAG_rvalue_reference_type" => {
+                Parameter::Pointer(String::from_utf8_lossy(&name).into_owned())
+            }
+            _ => Parameter::Other,
+        })
+    }
+
+    /// Whether a variable is of a constructor, a destructor or a lambda: no qualifier can stand
+    /// after its parameters.
+    fn is_special_member(&self, variable: DebugNode<'t>) -> Option<bool> {
+        let function = self.node(variable.link(b"scope")?)?;
+        let name = function.string(b"name")?;
+        let class = self.node(function.link(b"scope")?)?.string(b"name").unwrap_or_default();
+        let class = class.split(|&byte| byte == b'<').next().unwrap_or_default();
+        let own = name.split(|&byte| byte == b'<').next().unwrap_or_default();
+        Some(own.starts_with(b"~") || own == class || class.is_empty())
+    }
+
+    /// Returns whether a class of this name is a base class of another.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn is_base_class(&self, name: &[u8]) -> bool {
+        let bases = self.bases.get_or_init(|| {
+            let at = memchr::memmem::find_iter(self.text, b"tag: DW_TAG_inheritance");
+            let base = |at: usize| {
+                let rest = &self.text[at..];
+                let line = &rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())];
+                DebugNode { kind: b"DIDerivedType", fields: line }.link(b"baseType")
+            };
+            let mut found: Vec<u32> = at.filter_map(base).collect();
+            found.sort_unstable();
+            found.dedup();
+            found
+        });
+        bases.iter().filter_map(|&base| self.strip(base, &mut 0)).any(|it| it.has_name(name))
     }
 
     /// The file of the nearest scope that has one, and its folder.

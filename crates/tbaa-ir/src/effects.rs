@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use super::attributes::{Attribute, Attributes, Groups};
 use super::body::{Call, header};
-use super::intrinsics::INTRINSICS;
 use super::module::Module;
 use tbaa::parts::table::HashMap;
 use tbaa_lex::lexer::Lexer;
@@ -152,9 +151,17 @@ impl<'t> Effects<'t> {
             functions: HashMap::default(),
             intrinsics: HashMap::default(),
         };
-        for (memory, names) in INTRINSICS {
-            let memory = MemoryEffects::parse(memory.as_bytes()).unwrap_or(MemoryEffects::ANY);
-            effects.intrinsics.extend(names.split(' ').map(|name| (name.as_bytes(), memory)));
+        let mut memory = MemoryEffects::ANY;
+        for line in include_str!("intrinsics.txt").lines().filter(|line| !line.starts_with('#')) {
+            match line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
+                Some(list) => {
+                    memory = MemoryEffects::parse(list.as_bytes()).unwrap_or(MemoryEffects::ANY);
+                }
+                None => {
+                    let names = line.split_ascii_whitespace();
+                    effects.intrinsics.extend(names.map(|name| (name.as_bytes(), memory)));
+                }
+            }
         }
         let defined = (0..module.functions().len() as u32).map(|it| module.header_span(it).start);
         let heads = module.declarations.iter().map(|&it| it as usize).chain(defined);

@@ -39,7 +39,6 @@ mod flow;
 mod function;
 mod header;
 mod instruction;
-mod intrinsics;
 mod module;
 mod names;
 mod node;
@@ -57,7 +56,7 @@ pub mod types;
 pub use attributes::{Attribute, Attributes, Groups};
 #[doc(hidden)]
 pub use body::{Argument, Block, Body, Call, Element, Header, Statement};
-pub use debug::{DebugInfo, Location};
+pub use debug::{DebugInfo, Location, Parameter};
 pub use edits::Edits;
 #[doc(hidden)]
 pub use effects::{Effects, Location as MemoryLocation, MemoryEffects};
@@ -73,3 +72,5 @@ pub use sizes::{Size, Sizes};
 pub use span::{node_span, operand_span};
 pub use tbaa::text::{MlirError, write, write_mlir, write_operands};
 pub use tbaa_lex::source::position;
+#[doc(hidden)]
+pub use tbaa_types::demangle::demangled_function;

@@ -6,7 +6,7 @@ use super::debug::DebugInfo;
 use super::module::Module;
 use tbaa::parts::table::HashMap;
 use tbaa::{Field, Graph, Tag, TagId, TypeId, TypeKind};
-use tbaa_types::demangle::demangled;
+use tbaa_types::demangle::{demangled, folded};
 
 /// Types that are visited to find the union that a tag's path passes.
 const STEPS: usize = 256;
@@ -61,7 +61,7 @@ type Unnamed = (String, Vec<u32>);
 const STARS: usize = 8;
 
 fn in_source(name: &[u8]) -> String {
-    demangled(name).unwrap_or_else(|| String::from_utf8_lossy(name).into_owned())
+    demangled(name).map_or_else(|| String::from_utf8_lossy(name).into_owned(), folded)
 }
 
 /// `char **` for `p2 omnipotent char`.

@@ -2,10 +2,11 @@
 
 use std::cell::RefCell;
 
+use super::body::Element;
 use super::module::Module;
 use super::types::{Definitions, ReadTypes};
 use tbaa::parts::table::HashMap;
-use tbaa_types::{Context, DataLayout, Measures};
+use tbaa_types::{Context, DataLayout, Measures, TypeKind};
 
 /// The sizes of a module's types, by its data layout.
 ///
@@ -99,6 +100,48 @@ impl Sizes {
         let size = self.measure(&mut known, ty);
         known.sizes.insert(ty.into(), size);
         size
+    }
+
+    /// Returns the bytes from its base that a `getelementptr` steps by, if its indices are
+    /// constants; a size that only the machine knows counts as no constant.
+    ///
+    /// LLVM: `GEPOperator::accumulateConstantOffset`.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn step(&self, element: &Element<'_>) -> Option<i64> {
+        let mut indices =
+            element.indices().map(|index| str::from_utf8(index.value).ok()?.parse().ok());
+        let first: i64 = indices.next()??;
+        let mut offset = first.checked_mul(i64::try_from(self.of(element.ty)?.alloc).ok()?)?;
+        let mut indices = indices.peekable();
+        if indices.peek().is_none() {
+            return Some(offset);
+        }
+        let mut known = self.known.borrow_mut();
+        let known = &mut *known;
+        let mut ty = known.context.parse_with(&self.definitions, element.ty).ok()?;
+        let before = std::mem::take(&mut known.measures);
+        let mut layouts = self.layout.layouts_after(&known.context, before);
+        let mut follow = |index: i64| {
+            let (next, bytes) = match known.context.kind(ty) {
+                TypeKind::Literal { .. } | TypeKind::Identified { .. } => {
+                    let at = usize::try_from(index).ok()?;
+                    let start = *layouts.struct_layout(ty).ok()?.offsets.get(at)?;
+                    (*known.context.parts(ty).get(at)?, (!start.scalable).then_some(start.min)?)
+                }
+                TypeKind::Array { element, .. } => {
+                    let size = layouts.alloc_size(element).ok().filter(|it| !it.scalable)?.min;
+                    (element, index.checked_mul(i64::try_from(size).ok()?)?.try_into().ok()?)
+                }
+                _ => return None,
+            };
+            ty = next;
+            offset = offset.checked_add(i64::try_from(bytes).ok()?)?;
+            Some(())
+        };
+        let all = indices.try_for_each(|index| follow(index?));
+        known.measures = layouts.into_measures();
+        all.map(|()| offset)
     }
 
     fn measure(&self, known: &mut Known, ty: &[u8]) -> Option<Size> {

@@ -25,6 +25,64 @@ pub fn demangled_function(name: &[u8]) -> Option<String> {
     name.starts_with(b"_Z").then(|| in_source(name))?
 }
 
+/// Bytes of a name whose template arguments are all written.
+const SHORT: usize = 80;
+
+/// Leaves out what is innermost in a name that is too long to be shown: template arguments,
+/// `json::value<...>(int)`, and at last the parameters.
+#[must_use]
+pub fn folded(name: String) -> String {
+    if name.len() <= SHORT {
+        return name;
+    }
+    let mut shorter = name.clone();
+    for deepest in (0..DEPTH as usize).rev() {
+        let Some(cut) = cut(&name, deepest) else { return name };
+        shorter = cut;
+        if shorter.len() <= SHORT {
+            return shorter;
+        }
+    }
+    let end = shorter.find('(').filter(|&at| at > 0 && shorter.ends_with([')', 't']));
+    if let Some(at) = end.filter(|_| shorter.len() > 2 * SHORT) {
+        shorter.replace_range(at.., "(...)");
+    }
+    shorter
+}
+
+/// A name without the template arguments that are in more than `deepest` others; `None` if its
+/// brackets do not match.
+fn cut(name: &str, deepest: usize) -> Option<String> {
+    let mut out = String::new();
+    let mut depth = 0;
+    for (at, c) in name.char_indices() {
+        let before = name[..at].trim_end_matches(['<', '>', '=', '-']);
+        // `operator<<` has no arguments, and `->` ends none.
+        let is_sign = before.ends_with("operator") || c == '>' && name[..at].ends_with('-');
+        match c {
+            '<' if !is_sign => {
+                depth += 1;
+                if depth == deepest + 1 {
+                    out += "<...>";
+                }
+                if depth > deepest {
+                    continue;
+                }
+            }
+            '>' if !is_sign => {
+                depth = usize::checked_sub(depth, 1)?;
+                if depth >= deepest {
+                    continue;
+                }
+            }
+            _ if depth > deepest => continue,
+            _ => {}
+        }
+        out.push(c);
+    }
+    (depth == 0).then_some(out)
+}
+
 fn in_source(name: &[u8]) -> Option<String> {
     if name.len() > LENGTH {
         return None;
@@ -85,6 +143,32 @@ mod tests {
         ] {
             assert_eq!(demangled_function(name.as_bytes()).as_deref(), expected, "{name}");
         }
+    }
+
+    #[test]
+    fn long_names_are_folded() {
+        let map = "std::map<std::string, std::vector<int, std::allocator<int> >, std::less<std::string> >";
+        for (deepest, expected) in [
+            (
+                2,
+                "std::map<std::string, std::vector<int, std::allocator<...> >, std::less<std::string> >",
+            ),
+            (1, "std::map<std::string, std::vector<...>, std::less<...> >"),
+            (0, "std::map<...>"),
+        ] {
+            assert_eq!(super::cut(map, deepest).as_deref(), Some(expected));
+        }
+        assert_eq!(
+            super::cut("S<int>::operator<<(S<int>)", 0).unwrap(),
+            "S<...>::operator<<(S<...>)"
+        );
+        assert_eq!(super::cut("S<int", 0), None);
+        let long = format!("f(int{})", ", int".repeat(50));
+        assert_eq!(super::folded(long), "f(...)");
+        assert_eq!(
+            super::folded(map.to_owned()),
+            "std::map<std::string, std::vector<...>, std::less<...> >"
+        );
     }
 
     #[test]

@@ -10,6 +10,7 @@ use std::io::Write as _;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::*};
 
 use tbaa::{AliasRule, Graph, Oracle, TagId, TypeKind};
+use tbaa_ir::{Names, demangled_function};
 
 use crate::blocks;
 use crate::lock::Lock;
@@ -210,7 +211,9 @@ fn text(number: u32, kind: &Kind, address: usize, bytes: usize, registry: &Regis
     let _ = writeln!(out, "tbaa-witness: contradiction {number}: {}", kind.happens());
     for ((word, it), says) in kind.words().into_iter().zip([a, b]).zip(&kind.says) {
         let _ = writeln!(out, "  {word:<6} {says}");
-        let _ = writeln!(out, "         {} in {}{}", it.what, it.function, place(it));
+        let function = demangled_function(it.function.as_bytes());
+        let function = function.as_deref().unwrap_or(&it.function);
+        let _ = writeln!(out, "         {} in {function}{}", it.what, place(it));
     }
     let _ = writeln!(out, "  bytes  {address:#x} to {last:#x}: {}", blocks::owner(address));
     let names: Vec<_> = kind.rules.iter().map(ToString::to_string).collect();
@@ -265,9 +268,10 @@ fn repro(folder: &str, number: u32, graph: &Graph, write: &Described, read: &Des
 fn access(registry: &Registry, it: &Described) -> String {
     let graph = registry.oracle.graph();
     let Ok(tag) = graph.tag(it.tag) else { return "a malformed tag".to_owned() };
+    let names = Names::of_graph(graph);
     let name = |ty| match graph.ty(ty).name() {
-        Some(name) => format!("\"{}\"", String::from_utf8_lossy(name)),
-        None => "a type without a name".to_owned(),
+        Some(b"") | None => "a type without a name".to_owned(),
+        Some(_) => format!("\"{}\"", names.ty(ty)),
     };
     let mut text = match it.size {
         0 => String::new(),

@@ -11,20 +11,7 @@ use crate::{PROGRAMS, bytecode, programs};
 
 /// What `lua5.4` prints, perhaps with all bits of floats; `None` if `lua5.4` is not installed.
 fn lua(file: &str, argument: Option<i64>, bits: bool) -> Option<Vec<String>> {
-    const PRINT: &str = r#"
-        function print(...)
-            local texts = table.pack(...)
-            for i = 1, texts.n do
-                local value = texts[i]
-                if math.type(value) == "float" then
-                    texts[i] = string.format("%016x", string.unpack("<i8", string.pack("<d", value)))
-                else
-                    texts[i] = tostring(value)
-                end
-            end
-            io.write(table.concat(texts, "\t"), "\n")
-        end
-    "#;
+    const PRINT: &str = include_str!("print.lua");
     let argument = argument.map(|argument| argument.to_string());
     let output = Command::new("lua5.4")
         .args(["-e", if bits { PRINT } else { "" }, file])

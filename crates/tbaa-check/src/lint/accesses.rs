@@ -8,7 +8,7 @@ use crate::subject::Subject;
 use tbaa::parts::table::{HashMap, HashSet, IndexMap};
 use tbaa::{AliasRule, Oracle};
 use tbaa::{Graph, TagId, TypeId};
-use tbaa_ir::{Instruction, Module, Opcode};
+use tbaa_ir::{Instruction, Module, Opcode, Sizes};
 
 /// Comparisons of two tags that one function may cost, beyond one an access: a
 /// function has at most tens of thousands of accesses.
@@ -29,7 +29,8 @@ pub(super) fn lint<'a>(subject: &Subject<'a>, report: &mut Report<'_>) {
         return;
     }
     let oracle = Oracle::new(subject.graph, AliasRule::Llvm);
-    let functions = Functions::new(module, subject.text, &oracle, with_members);
+    let sizes = Sizes::new(subject.text, module);
+    let functions = Functions::new(module, subject.text, &oracle, &sizes, with_members);
     let mut members = Members::default();
     let mut reported = HashSet::default();
     for function in 0..module.functions().len() as u32 {
@@ -184,10 +185,17 @@ fn found(
     let verb = if stored { "stored" } else { "read" };
     found.secondary.push(subject.instruction_label(first, format!("{verb} as {a}")));
     found.note(note);
-    found.advise(
-        "give both accesses the same tag, or give one of them a tag that covers the other, such as \
-         that of `char`; all members of a union share one tag",
-    );
+    let is_c = memchr::memmem::find(subject.text, b"language: DW_LANG_C").is_some();
+    found.advise(match is_c {
+        true => {
+            "copy the bytes with memcpy, access both through one type, or through a union that has \
+             both as members; -fno-strict-aliasing makes clang leave the tags off"
+        }
+        false => {
+            "give both accesses the same tag, or give one of them a tag that covers the other, such \
+             as that of `char`; all members of a union share one tag"
+        }
+    });
 }
 
 /// Stores to what a tag calls immutable.

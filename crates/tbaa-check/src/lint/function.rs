@@ -13,7 +13,7 @@ use super::width;
 use tbaa::Oracle;
 use tbaa::parts::table::HashMap;
 use tbaa::{Graph, TagId};
-use tbaa_ir::{Call, Effects, Module, Opcode, Statement};
+use tbaa_ir::{Call, Effects, Module, Opcode, Sizes, Statement};
 use tbaa_lex::source::shortened;
 
 /// Loaded pointers that are remembered at a time, each of which every store
@@ -51,6 +51,8 @@ enum Key<'t> {
     Value(&'t [u8]),
     /// `getelementptr` of the type, with the indices.
     Element(Pointee, &'t [u8], &'t [u8]),
+    /// So many bytes from a place that is computed in no such way.
+    Bytes(Pointee, i64),
 }
 
 /// `%S` or `{ i32, ptr }`, and no pointer to it.
@@ -86,6 +88,7 @@ pub(super) struct Functions<'a> {
     text: &'a [u8],
     oracle: &'a Oracle<&'a Graph>,
     effects: Effects<'a>,
+    sizes: &'a Sizes,
     /// Whether members are looked for.
     with_members: bool,
 }
@@ -105,6 +108,9 @@ struct Known<'t> {
     /// What memory is known to hold: a place, the tag under which it was
     /// accessed, and the pointer there.
     loaded: Vec<(Pointee, Option<TagId>, Pointee)>,
+    /// Of places that are so many bytes from others, these.
+    bases: HashMap<Pointee, (Pointee, i64)>,
+    sizes: &'t Sizes,
     /// Values that are the address of a member.
     addresses: HashMap<&'t [u8], Member<'t>>,
     read: Read<'t>,
@@ -115,9 +121,10 @@ impl<'a> Functions<'a> {
         module: &'a Module,
         text: &'a [u8],
         oracle: &'a Oracle<&'a Graph>,
+        sizes: &'a Sizes,
         with_members: bool,
     ) -> Self {
-        Functions { module, text, oracle, effects: Effects::new(text, module), with_members }
+        Functions { module, text, oracle, effects: Effects::new(text, module), sizes, with_members }
     }
 
     pub(super) fn read(&self, function: u32) -> Read<'a> {
@@ -126,6 +133,8 @@ impl<'a> Functions<'a> {
             places: HashMap::default(),
             values: HashMap::default(),
             loaded: Vec::new(),
+            bases: HashMap::default(),
+            sizes: self.sizes,
             addresses: HashMap::default(),
             read: Read { events: Vec::new(), members: HashMap::default() },
         };
@@ -173,7 +182,8 @@ impl<'t> Known<'t> {
         }
         self.loaded.retain(|&(known, tag, _)| {
             let apart = |(stored, tag)| !functions.oracle.may_alias(stored, tag);
-            known != place && instruction.tag.zip(tag).is_some_and(apart)
+            let other_slot = known.slot.zip(place.slot).is_some_and(|(known, it)| known != it);
+            other_slot || known != place && instruction.tag.zip(tag).is_some_and(apart)
         });
         let value = statement.stored().filter(|_| is_pointer && !instruction.volatile);
         if let Some(value) = value.filter(|value| value.value.starts_with(b"%")) {
@@ -267,7 +277,13 @@ impl<'t> Known<'t> {
             _ if statement.opcode == Opcode::Call => {
                 let Some(call) = statement.call() else { return self.change(Event::Barrier) };
                 if call.callee.starts_with(b"llvm.lifetime.") {
-                    self.change(self.slot_of(&call).map_or(Event::Barrier, Event::Fresh));
+                    match self.slot_of(&call) {
+                        Some(slot) => {
+                            self.loaded.retain(|(known, ..)| known.slot != Some(slot));
+                            self.read.events.push(Event::Fresh(slot));
+                        }
+                        None => self.change(Event::Barrier),
+                    }
                 } else if effects.on_loads(&call).writes() {
                     self.change(Event::Barrier);
                 }
@@ -286,9 +302,12 @@ impl<'t> Known<'t> {
     fn intern(&mut self, key: Key<'t>) -> Pointee {
         let slot = match key {
             Key::Value(_) => None,
-            Key::Element(base, ..) => base.slot,
+            Key::Element(base, ..) | Key::Bytes(base, _) => base.slot,
         };
         let next = Pointee { number: self.places.len() as u32, slot };
+        if let Key::Bytes(base, offset) = key {
+            self.bases.entry(next).or_insert((base, offset));
+        }
         *self.places.entry(key).or_insert(next)
     }
 
@@ -314,6 +333,14 @@ impl<'t> Known<'t> {
         let base = self.place_of(base);
         if element.indices().all(|index| index.value == b"0") {
             return Some(base);
+        }
+        // Structs of different names may have a member at the same byte.
+        if let Some(step) = self.sizes.step(&element) {
+            let (root, before) = self.bases.get(&base).copied().unwrap_or((base, 0));
+            return Some(match before.checked_add(step)? {
+                0 => root,
+                offset => self.intern(Key::Bytes(root, offset)),
+            });
         }
         Some(self.intern(Key::Element(base, element.ty, element.list)))
     }

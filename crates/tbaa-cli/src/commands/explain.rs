@@ -5,7 +5,7 @@ use std::io::Write;
 use clap::ValueEnum;
 use tbaa::explain::{AccessPath, Explanation};
 use tbaa::{AliasRule, Graph, Oracle, TagId};
-use tbaa_ir::Names;
+use tbaa_ir::{Names, Opcode};
 
 use super::query::{Answer, Pair, Question};
 use super::words::in_words;
@@ -58,7 +58,14 @@ pub(crate) enum ExplainFormat {
 }
 
 pub(super) fn run(args: &Explain, out: &mut dyn Write) -> Result<(), Failure> {
-    let Question { input, rules, pairs } = Question::read(&args.pair)?;
+    let Question { input, rules, mut pairs } = Question::read(&args.pair)?;
+    // Two loads may change places, whatever their tags say.
+    if let Content::Module(module) = &input.content {
+        let is_load = |it: &Found| {
+            it.instruction.is_some_and(|it| module.instructions()[it].opcode == Opcode::Load)
+        };
+        pairs.sort_by_key(|[a, b]| is_load(a) && is_load(b));
+    }
     let oracle = Oracle::new(input.graph(), rules);
     let asked = [&args.pair.a, &args.pair.b];
     if let ExplainFormat::Svg = args.format {

@@ -1,17 +1,21 @@
 //! What `check`, `verify` and `lint` print.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use clap::ValueEnum;
 use serde::Serialize;
 use tbaa_check::{Code, Diagnostic, FindingLimits, LeftOut, Level};
+use tbaa_ir::DebugInfo;
 
 use super::{Outcome, counted, for_each_input, sarif, write_json};
 use crate::input::Input;
 use crate::render::Source;
 use crate::report::{Failure, note};
+use crate::sources::Sources;
 
 #[derive(Clone, Copy, ValueEnum, Default, PartialEq)]
 pub(crate) enum FindingFormat {
@@ -25,6 +29,74 @@ pub(crate) enum FindingFormat {
 pub(super) struct Findings {
     pub(super) input: Input,
     pub(super) found: tbaa_check::Findings,
+}
+
+/// Findings with the texts that they are about: an input's, or those of the program that it was
+/// compiled from.
+pub(super) struct Placed<'f> {
+    /// Each with its file's name; the input's is the first.
+    texts: Vec<(Cow<'f, str>, Cow<'f, [u8]>)>,
+    /// Each with the index of its text.
+    findings: Vec<(usize, Cow<'f, Diagnostic>)>,
+}
+
+impl Placed<'_> {
+    /// The findings, each with its text.
+    pub(super) fn with_sources(&self) -> impl Iterator<Item = (Rc<Source<'_>>, &Diagnostic)> {
+        let sources = self.texts.iter().map(|(file, text)| Rc::new(Source::new(file, text)));
+        let sources: Vec<_> = sources.collect();
+        let findings = self.findings.iter();
+        findings.map(move |(at, finding)| (Rc::clone(&sources[*at]), finding.as_ref()))
+    }
+}
+
+impl Findings {
+    /// What clang made of C or C++ is shown at the lines of the program, where debug
+    /// information has them all.
+    fn placed(&self) -> Placed<'_> {
+        let (file, text) = (self.input.file(), self.input.text());
+        let debug = self.input.is_compiled().then(|| DebugInfo::new(text));
+        let own = (Cow::Borrowed(file), Cow::Borrowed(text));
+        let mut placed = Placed { texts: vec![own], findings: Vec::new() };
+        for finding in &self.found {
+            let found =
+                debug.as_ref().and_then(|debug| in_source(debug, &mut placed.texts, finding));
+            placed.findings.push(found.unwrap_or((0, Cow::Borrowed(finding))));
+        }
+        placed
+    }
+}
+
+/// A finding whose places are those of the program's source, with the index of its text, which
+/// is read if it is not there; `None` where a place is not known, or they are in several files.
+fn in_source<'f>(
+    debug: &DebugInfo<'_>,
+    texts: &mut Vec<(Cow<'_, str>, Cow<'_, [u8]>)>,
+    finding: &Diagnostic,
+) -> Option<(usize, Cow<'f, Diagnostic>)> {
+    let at = debug.location_at(finding.primary.as_ref()?.span.start)?;
+    let index = match texts.iter().skip(1).position(|(file, _)| *file == at.file) {
+        Some(index) => index + 1,
+        None => {
+            let text = Sources::text(&at)?;
+            texts.push((Cow::Owned(at.file.clone()), Cow::Owned(text)));
+            texts.len() - 1
+        }
+    };
+    let text = &texts[index].1;
+    let mut finding = finding.clone();
+    for label in finding.primary.iter_mut().chain(&mut finding.secondary) {
+        let of_label = debug.location_at(label.span.start)?;
+        (of_label.file == at.file).then_some(())?;
+        let line = text.split(|&byte| byte == b'\n').nth(of_label.line.checked_sub(1)? as usize)?;
+        // Both are parts of one text.
+        let start = line.as_ptr() as usize - text.as_ptr() as usize;
+        let column = (of_label.column.max(1) as usize - 1).min(line.len());
+        let is_word = |byte: &&u8| byte.is_ascii_alphanumeric() || b"_.".contains(byte);
+        let word = line[column..].iter().take_while(is_word).count();
+        label.span = start + column..start + column + word.max(1).min(line.len() - column);
+    }
+    Some((index, Cow::Owned(finding)))
 }
 
 /// What `--limit` asks for.
@@ -75,7 +147,8 @@ pub(super) fn run(
         FindingFormat::Text => {}
         FindingFormat::Json => write_rows(&all, out)?,
         FindingFormat::Sarif => {
-            sarif::write(all.iter().map(|it| (&it.input, &it.found)), out)?;
+            let placed: Vec<_> = all.iter().map(Findings::placed).collect();
+            sarif::write(placed.iter().flat_map(Placed::with_sources), out)?;
         }
     }
     out.flush()?;
@@ -109,13 +182,9 @@ fn tell_left_out(LeftOut { code, count, at_least, .. }: &LeftOut) {
     });
 }
 
-fn write_text(Findings { input, found }: &Findings, out: &mut dyn Write) -> io::Result<()> {
-    if found.is_empty() {
-        return Ok(());
-    }
-    let source = Source::new(input.file(), input.text());
+fn write_text(findings: &Findings, out: &mut dyn Write) -> io::Result<()> {
     let mut text = Vec::new();
-    for finding in found {
+    for (source, finding) in findings.placed().with_sources() {
         source.write(finding, &mut text)?;
         write_in_color(&text, out)?;
         text.clear();
@@ -135,14 +204,11 @@ fn write_in_color(text: &[u8], out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn write_rows(all: &[Findings], out: &mut dyn Write) -> io::Result<()> {
-    let mut rows = Vec::new();
-    for Findings { input, found } in all {
-        let source = Source::new(input.file(), input.text());
-        for finding in found {
-            let position = finding.primary.as_ref().map(|at| source.position(at.span.start));
-            let (line, column) = position.unzip();
-            rows.push(Row { file: input.file(), line, column, finding });
-        }
-    }
-    write_json(&rows, out)
+    let placed: Vec<_> = all.iter().map(Findings::placed).collect();
+    let rows = placed.iter().flat_map(Placed::with_sources).map(|(source, finding)| {
+        let position = finding.primary.as_ref().map(|at| source.position(at.span.start));
+        let (line, column) = position.unzip();
+        Row { file: source.file(), line, column, finding }
+    });
+    write_json(&rows.collect::<Vec<_>>(), out)
 }

@@ -10,7 +10,7 @@ use super::counted;
 use crate::convert::FlagsArg;
 use crate::input::Input;
 use crate::render::Source;
-use crate::report::{Failure, note, write_file};
+use crate::report::{Failure, note, write_output};
 
 /// Puts a check before each tagged access of a module.
 ///
@@ -70,15 +70,16 @@ pub(super) fn run(args: &Instrument, out: &mut dyn Write) -> Result<(), Failure>
     for Row { function, line, reason } in &rows {
         note(format!("{}:{line}: not checked, in @{function}: {reason}", input.file()));
     }
+    let inputs = std::slice::from_ref(&args.input);
     if let Some(file) = &args.json {
         let listing = Listing { sites, skipped: rows };
         let mut json = serde_json::to_vec_pretty(&listing).map_err(Failure::unusable)?;
         json.push(b'\n');
-        write_file(file, &json)?;
+        write_output(file, inputs, &json)?;
     }
     match &args.output {
         Some(file) => {
-            write_file(file, &text)?;
+            write_output(file, inputs, &text)?;
             writeln!(out, "{}", counted(sites.into(), "access checked", "accesses checked"))?;
         }
         None => out.write_all(&text)?,

@@ -11,6 +11,7 @@ use super::Outcome;
 use super::findings::{self, FindingFormat, Findings, limits};
 use crate::convert::{FlagsArg, Origin};
 use crate::input::{Content, Input};
+use crate::printable::printable_path;
 use crate::report::{Failure, note};
 
 /// Reports tags and types that LLVM accepts although they are wrong or suspicious.
@@ -104,6 +105,12 @@ pub(super) fn run(args: &Lint, out: &mut dyn Write) -> Result<Outcome, Failure> 
     let options = args.levels.options();
     findings::run(&args.input, args.format, out, |path, _| {
         let input = open(args.flags.among(path, args.input.iter()))?;
+        if input.is_compiled() {
+            let file = printable_path(path);
+            note(format!(
+                "lint looks at one function at a time; `tbaa run {file}` checks a program while it runs"
+            ));
+        }
         let found = match &input.content {
             Content::Module(module) => lint(module, input.text(), &options),
             Content::Spec(built) => lint_graph(built.graph(), &options),

@@ -33,6 +33,7 @@ use std::path::{Path, PathBuf};
 use clap::{Subcommand, ValueEnum};
 use serde::Serialize;
 
+use crate::printable::is_hidden;
 use crate::report::Failure;
 
 pub(crate) use completions::ASKED;
@@ -128,8 +129,29 @@ pub(crate) enum TextOrJson {
 
 /// Writes a document of `--format json`, and ends its line.
 fn write_json(document: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer(&mut *out, document)?;
+    write_json_text(&serde_json::to_string(document)?, out)?;
     writeln!(out)
+}
+
+/// Writes JSON with an escape for each character that a terminal would obey: one can only be
+/// in a string.
+fn write_json_text(json: &str, out: &mut dyn Write) -> io::Result<()> {
+    let mut rest = json;
+    while let Some(at) = rest.find(is_hidden) {
+        out.write_all(&rest.as_bytes()[..at])?;
+        let hidden = rest[at..].chars().next().filter(|&it| it != '\n');
+        let width = hidden.map_or(1, char::len_utf8);
+        match hidden {
+            None => out.write_all(b"\n")?,
+            Some(it) => {
+                for unit in it.encode_utf16(&mut [0; 2]) {
+                    write!(out, "\\u{unit:04x}")?;
+                }
+            }
+        }
+        rest = &rest[at + width..];
+    }
+    out.write_all(rest.as_bytes())
 }
 
 /// Does something for each input. One that cannot be used does not keep the others

@@ -5,28 +5,26 @@
 //! 2.1.0".
 
 use std::io::{self, Write};
+use std::rc::Rc;
 
 use serde_json::{Value, json};
-use tbaa_check::{Code, Diagnostic, Findings, Label, Level};
+use tbaa_check::{Code, Diagnostic, Label, Level};
 
-use crate::input::Input;
+use super::write_json_text;
 use crate::render::Source;
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-/// Writes what was found in each input.
+/// Writes findings with the texts that they are about.
 pub(super) fn write<'a>(
-    all: impl Iterator<Item = (&'a Input, &'a Findings)>,
+    all: impl Iterator<Item = (Rc<Source<'a>>, &'a Diagnostic)>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let codes: Vec<Code> = Code::all().collect();
-    let mut results = Vec::new();
-    for (input, found) in all {
-        let source = Source::new(input.file(), input.text());
-        let uri = uri(input.file());
-        results.extend(found.iter().map(|finding| result(&codes, &source, &uri, finding)));
-    }
+    let results = all
+        .map(|(source, finding)| result(&codes, &source, &uri(source.file()), finding))
+        .collect();
     log(codes.iter().map(|&code| rule(code)).collect(), results, out)
 }
 
@@ -46,7 +44,7 @@ pub(super) fn log(rules: Vec<Value>, results: Vec<Value>, out: &mut dyn Write) -
             "results": results,
         }],
     });
-    serde_json::to_writer_pretty(&mut *out, &log).map_err(io::Error::from)?;
+    write_json_text(&serde_json::to_string_pretty(&log).map_err(io::Error::from)?, out)?;
     writeln!(out)
 }
 

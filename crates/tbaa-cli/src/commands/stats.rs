@@ -17,8 +17,7 @@ use crate::printable::printable;
 use crate::report::Failure;
 use crate::walk::named_parent;
 
-/// Prints how many nodes, tags, types and fields there are, how deep they go,
-/// and how many loads and stores have a tag.
+/// Counts nodes, tags, types, fields and levels, and the loads and stores with a tag.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

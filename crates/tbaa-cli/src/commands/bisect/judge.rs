@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use super::args::{Bisect, Recipe};
 use super::run::{Ended, Output, run};
 use crate::convert::is_on_path;
+use crate::printable::printable;
 use crate::report::Failure;
 use crate::scratch::Folder;
 
@@ -155,16 +156,38 @@ impl<'a> Judge<'a> {
         if !matches!(ended, Ended::Status(status) if status.success()) {
             return Ok(Outcome::NotCompiled(ended));
         }
-        let printed = self.folder.file("output");
+        let [printed, errors] = ["output", "errors"].map(|name| self.folder.file(name));
         execute.args(&self.args.command).stdin(Stdio::null());
-        let ended = run(&mut execute, &Output::File(&printed), deadline)
+        let output = match recipe {
+            Recipe::Run if first => Output::Files(&printed, &errors),
+            _ => Output::File(&printed),
+        };
+        let ended = run(&mut execute, &output, deadline)
             .map_err(|error| cannot_run(execute.get_program(), &error))?;
+        // A program that never ran has shown nothing.
+        if matches!(output, Output::Files(..)) {
+            let errors = std::fs::read(&errors).unwrap_or_default();
+            if let Some(line) = lli_error(execute.get_program(), &errors) {
+                return Err(Failure::unusable(format!(
+                    "lli cannot start the program: {}; give a module with `main` and all that it \
+                     calls, or link the rest: see --build",
+                    printable(line)
+                )));
+            }
+        }
         let output = match ended {
             Ended::Status(_) => std::fs::read(&printed).map_err(Failure::Output)?,
             _ => Vec::new(),
         };
         Ok(Outcome::Ran { ended, output })
     }
+}
+
+/// The line in which `lli` says that it cannot begin a program.
+fn lli_error<'e>(lli: &OsStr, errors: &'e [u8]) -> Option<&'e [u8]> {
+    let own = [lli.as_encoded_bytes(), b": "].concat();
+    let mut lines = errors.split(|&byte| byte == b'\n');
+    lines.find(|line| line.starts_with(b"JIT session error: ") || line.starts_with(&own))
 }
 
 fn cannot_run(program: &OsStr, error: &io::Error) -> Failure {

@@ -24,6 +24,8 @@ pub(super) enum Output<'p> {
     /// To standard error, as its own standard error.
     Error,
     File(&'p Path),
+    /// The same, and its standard error to another.
+    Files(&'p Path, &'p Path),
 }
 
 /// Runs a program to its end, or to the deadline; then it is killed, with the
@@ -37,6 +39,9 @@ pub(super) fn run(
         Output::Nowhere => command.stdout(Stdio::null()).stderr(Stdio::null()),
         Output::Error => command.stdout(io::stderr()).stderr(Stdio::inherit()),
         Output::File(file) => command.stdout(File::create(file)?).stderr(Stdio::null()),
+        Output::Files(file, errors) => {
+            command.stdout(File::create(file)?).stderr(File::create(errors)?)
+        }
     };
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(command, 0);
@@ -47,7 +52,9 @@ pub(super) fn run(
             return Ok(Ended::Status(status));
         }
         let too_much = match output {
-            Output::File(file) => file.metadata().is_ok_and(|file| file.len() > MOST_OUTPUT),
+            Output::File(file) | Output::Files(file, _) => {
+                file.metadata().is_ok_and(|file| file.len() > MOST_OUTPUT)
+            }
             _ => false,
         };
         let now = Instant::now();

@@ -1,11 +1,11 @@
 //! How to free a load that stores or calls block, in the words of its language.
 
-use tbaa_ir::DebugInfo;
+use tbaa_ir::{DebugInfo, Parameter};
 
 use super::Function;
 use super::blame::{Blocked, Blocker, Cause, Judge, Wanted};
-use super::body::Event;
-use crate::printable::printable;
+use crate::char_origin::is_char;
+use crate::printable::{function_name, printable};
 
 /// What a module was compiled from.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -15,6 +15,10 @@ enum Language {
     /// What is read is metadata that a front end wrote: advice is for its author.
     Other,
 }
+
+/// What clang 22 tags apart from `char`: `std::byte`, `uint8_t` and enumerations of C are not.
+const BYTES: &str = ". A byte type that aliases nothing else also helps: char8_t or an enum over \
+                     unsigned char in C++, _BitInt(8) in both";
 
 pub(super) struct Advisor<'a> {
     judge: &'a Judge<'a>,
@@ -32,38 +36,63 @@ impl<'a> Advisor<'a> {
         Advisor { judge, debug, language }
     }
 
-    /// What would free the load of this blocker.
+    /// Whether parameters that are declared `restrict` free a load of all its blockers: if
+    /// one of them remains, they free it of none.
+    pub(super) fn restrict_helps(&self, function: &Function<'a>, blocked: &Blocked) -> bool {
+        blocked.blockers.iter().filter(|it| it.cause != Cause::Register).all(|blocker| {
+            let is_open = matches!(blocker.cause, Cause::Covers | Cause::SameType);
+            is_open && self.parameter(function, blocker).is_some()
+        })
+    }
+
+    /// What would free the load of this blocker; `None` where nothing needs to be done.
+    /// Parameters are named if they help.
     pub(super) fn of(
         &self,
-        function: &Function<'_>,
+        function: &Function<'a>,
         blocked: &Blocked,
         blocker: &Blocker,
-    ) -> String {
+        restrict_helps: bool,
+    ) -> Option<String> {
         let is_source = self.language != Language::Other;
-        match blocker.cause {
+        let noun = if self.judge.is_store(blocker.load) { "store" } else { "load" };
+        Some(match blocker.cause {
+            Cause::Register => return None,
             Cause::NoTag | Cause::LoadNoTag if is_source => {
                 format!("clang writes no tag for bit-fields and memcpy: {}", self.copy(blocked))
             }
-            Cause::NoTag => "attach the tag of its type to the store".to_owned(),
-            Cause::LoadNoTag => "attach the tag of its type to the load".to_owned(),
+            Cause::NoTag => {
+                let is_load = blocker.event.access().is_some_and(|it| self.judge.is_load(it));
+                let noun = if is_load { "load" } else { "store" };
+                format!("attach the tag of its type to the {noun}")
+            }
+            Cause::LoadNoTag => format!("attach the tag of its type to the {noun}"),
             Cause::RuleLlvm => "`tbaa lower` writes tags with which LLVM separates them".to_owned(),
             Cause::SamePlace => "the value changes in between: no tag can help".to_owned(),
             Cause::Order => "LLVM does not reorder atomic accesses and fences".to_owned(),
-            Cause::Errno => "compile with -fno-math-errno if nothing reads errno".to_owned(),
+            Cause::Errno => match self.callee(function, blocker) {
+                Some(name) if is_math(name) => {
+                    "compile with -fno-math-errno if nothing reads errno".to_owned()
+                }
+                _ => self.copy(blocked),
+            },
             Cause::FlattenedUnion if !is_source => {
                 "describe the union, and `tbaa lower` writes tags for its members".to_owned()
             }
             Cause::FlattenedUnion => {
                 format!(
-                    "clang tags union members and may_alias types as char: {}",
+                    "clang tags union members, and types that may alias, as char: {}",
                     self.copy(blocked)
                 )
             }
             Cause::Covers | Cause::SameType => {
-                let parameter = self.parameter(function, blocker);
+                let parameter = restrict_helps.then(|| self.parameter(function, blocker)).flatten();
+                let bytes = if is_source && self.is_byte(blocker) { BYTES } else { "" };
                 match (parameter, is_source) {
-                    (Some(parameter), _) => format!("{parameter}, or {}", self.copy(blocked)),
-                    (None, true) => self.copy(blocked),
+                    (Some(parameter), _) => {
+                        format!("{parameter}, or {}{bytes}", self.copy(blocked))
+                    }
+                    (None, true) => format!("{}{bytes}", self.copy(blocked)),
                     (None, false) if blocker.cause == Cause::Covers => {
                         "give one of them a type of its own that is not an ancestor of the other's"
                             .to_owned()
@@ -72,14 +101,9 @@ impl<'a> Advisor<'a> {
                 }
             }
             Cause::Call => {
-                let call = match blocker.event {
-                    Event::Other(offset) => function.body.at(offset),
-                    Event::Access(index) => {
-                        function.body.at(self.judge.module.instructions()[index].offset as usize)
-                    }
-                };
+                let call = function.body.at(self.judge.offset(blocker.event));
                 let reads_only = call.filter(|it| is_source && may_be_pure(it));
-                let callee = reads_only.and_then(|it| it.call()).map(|it| printable(it.callee));
+                let callee = reads_only.and_then(|it| it.call()).map(|it| source_name(it.callee));
                 match callee.filter(|name| !name.is_empty()) {
                     Some(name) => format!(
                         "declare {name} __attribute__((pure)) if it only reads memory, or {}",
@@ -88,11 +112,35 @@ impl<'a> Advisor<'a> {
                     None => self.copy(blocked),
                 }
             }
-        }
+        })
+    }
+
+    /// Whether a blocker is an access of one byte that is tagged as `char`.
+    fn is_byte(&self, blocker: &Blocker) -> bool {
+        let module = self.judge.module;
+        let Some(it) = blocker.event.access().map(|it| &module.instructions()[it]) else {
+            return false;
+        };
+        it.tag.is_some_and(|tag| is_char(module, tag)) && module.access_type(it) == b"i8"
+    }
+
+    /// The function that a blocker calls.
+    fn callee<'f>(&self, function: &Function<'f>, blocker: &Blocker) -> Option<&'f [u8]> {
+        function.body.at(self.judge.offset(blocker.event))?.call().map(|it| it.callee)
     }
 
     /// The advice that works for every pointer.
     fn copy(&self, blocked: &Blocked) -> String {
+        if blocked.is_held() {
+            let object = match self.language {
+                Language::Other => "a register",
+                _ => "a local variable",
+            };
+            return format!(
+                "hold the value in {object} during the loop and store it after the loop, if \
+                 nothing else uses it meanwhile"
+            );
+        }
         let before = match blocked.wanted {
             Wanted::Hoist(_) => "before the loop",
             _ => "and use that",
@@ -105,28 +153,65 @@ impl<'a> Advisor<'a> {
 
     /// The parameter whose declaration as `restrict` separates the two. clang heeds it on the
     /// parameters of functions alone, and only accesses through the parameter itself count.
-    fn parameter(&self, function: &Function<'_>, blocker: &Blocker) -> Option<String> {
+    fn parameter(&self, function: &Function<'a>, blocker: &Blocker) -> Option<String> {
         let write = blocker.event.access()?;
         let root = |index| Some(function.body.place(self.judge.pointer(index)?).root);
         let (read, write) = (root(blocker.load)?, root(write)?);
         if read == write {
             return None;
         }
-        let found = [read, write].into_iter().find(|it| function.body.is_parameter(it))?;
-        let name = self.debug.parameter(self.judge.module.function_span(function.index), found);
-        let keyword = match self.language {
-            Language::C => "restrict",
-            Language::Cpp => "__restrict",
-            Language::Other => {
-                return Some(format!(
-                    "mark parameter {} noalias if no other pointer leads there",
-                    printable(found)
-                ));
+        let span = self.judge.module.function_span(function.index);
+        let open = [read, write].into_iter().filter(|it| function.body.is_open_parameter(it));
+        let mut advised = open.filter_map(|found| {
+            let condition = "if no other pointer leads there";
+            let keyword = match self.language {
+                Language::C => "restrict",
+                Language::Cpp => "__restrict",
+                Language::Other => {
+                    return Some(format!(
+                        "mark parameter {} noalias {condition}",
+                        printable(found)
+                    ));
+                }
+            };
+            match self.debug.parameter(span.clone(), found) {
+                Some(Parameter::Pointer(name)) => {
+                    let name = printable(name.as_bytes());
+                    Some(format!("declare parameter {name} {keyword} {condition}"))
+                }
+                Some(Parameter::This) => Some(format!(
+                    "declare the member function {keyword}, after its parameters, if no other \
+                     pointer leads to this object"
+                )),
+                Some(Parameter::Other) => None,
+                None => {
+                    Some(format!("declare parameter {} {keyword} {condition}", printable(found)))
+                }
             }
-        };
-        let name = name.map_or_else(|| printable(found), |name| printable(name.as_bytes()));
-        Some(format!("declare parameter {name} {keyword} if no other pointer leads there"))
+        });
+        advised.next()
     }
+}
+
+/// A function's name as its declaration has it, without parameters.
+fn source_name(callee: &[u8]) -> String {
+    let name = function_name(callee);
+    if callee.starts_with(b"_Z") {
+        name.split('(').next().unwrap_or_default().to_owned()
+    } else {
+        name
+    }
+}
+
+/// Whether a function of C's `math.h` sets errno, which `-fno-math-errno` concerns.
+fn is_math(name: &[u8]) -> bool {
+    const NAMES: &str = "acos acosh asin atan2 atanh cos cosh erfc exp exp10 exp2 expm1 fdim fma \
+                         fmod hypot ilogb ldexp lgamma llrint llround log log10 log1p log2 logb \
+                         lrint lround nextafter nexttoward pow remainder remquo scalbln scalbn sin \
+                         sincos sinh sqrt tan tgamma";
+    let name = String::from_utf8_lossy(name);
+    let bare = name.strip_suffix(['f', 'l']).unwrap_or(&name);
+    NAMES.split(' ').any(|it| it == name || it == bare)
 }
 
 /// Whether a call has a result, and no pointer through which it could give others.

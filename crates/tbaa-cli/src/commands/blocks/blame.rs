@@ -1,6 +1,6 @@
 //! What keeps a load from being reused or hoisted, as far as types can tell.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use tbaa::explain::Clause;
 use tbaa::{AliasResult, AliasRule, Graph, Oracle, TagId};
@@ -9,7 +9,7 @@ use tbaa_ir::{Effects, Instruction, MemoryEffects, MemoryLocation, Module, Opcod
 use super::body::{Body, Event, Key};
 use crate::char_origin::is_wider_char;
 
-use super::flow::{FAR, Flow, Point, Way};
+use super::flow::{FAR, Flow, Loop, Point, Way};
 
 /// What an optimiser could do with a load, were it not for the blockers.
 pub(super) enum Wanted {
@@ -18,6 +18,8 @@ pub(super) enum Wanted {
     Reuse(Vec<usize>),
     /// Load before the loop with this header, a block.
     Hoist(usize),
+    /// Store after the loop with this header: what is stored is held in a register.
+    Sink(usize),
     /// Take the value of one of these, and load on the one way on which none of
     /// them stands.
     Partly(Vec<usize>),
@@ -41,6 +43,11 @@ pub(super) enum Cause {
     SameType,
     /// It writes the very bytes that are loaded.
     SamePlace,
+    /// It is to the very place, and does no harm: LLVM holds the value in a register through
+    /// the loop once nothing else is in the way.
+    ///
+    /// LLVM: `promoteLoopAccessesToScalars`.
+    Register,
     /// An atomic access, or a fence: types do not matter.
     Order,
     /// A call that may write anything.
@@ -52,7 +59,13 @@ pub(super) enum Cause {
 impl Cause {
     /// Whether a tag can change it.
     pub(super) fn is_of_types(self) -> bool {
-        !matches!(self, Cause::SamePlace | Cause::Order | Cause::Call | Cause::Errno)
+        use Cause::{Call, Errno, Order, Register, SamePlace};
+        !matches!(self, SamePlace | Register | Order | Call | Errno)
+    }
+
+    /// Whether tags could free a load from a list of blockers.
+    pub(super) fn are_of_types(blockers: &[Blocker]) -> bool {
+        blockers.iter().all(|it| it.cause.is_of_types() || it.cause == Cause::Register)
     }
 }
 
@@ -66,14 +79,22 @@ pub(super) struct Blocker {
     pub(super) load: usize,
 }
 
-/// A load and what keeps it.
+/// A load and what keeps it, or a store and what keeps it in a loop.
 pub(super) struct Blocked {
-    /// Index into the module's instructions.
+    /// Index into the module's instructions: of the store where [`Wanted::Sink`] is wanted.
     pub(super) load: usize,
     pub(super) wanted: Wanted,
     pub(super) blockers: Vec<Blocker>,
     /// How many loops it is in.
     pub(super) depth: usize,
+}
+
+impl Blocked {
+    /// Whether the value changes from turn to turn of a loop, and could be held in a register.
+    pub(super) fn is_held(&self) -> bool {
+        matches!(self.wanted, Wanted::Sink(_))
+            || self.blockers.iter().any(|it| it.cause == Cause::Register)
+    }
 }
 
 /// How many loads one after another are followed: pointers to pointers.
@@ -99,6 +120,14 @@ impl<'a> Judge<'a> {
         &self.module.instructions()[index]
     }
 
+    pub(super) fn is_load(&self, index: usize) -> bool {
+        self.instruction(index).opcode == Opcode::Load
+    }
+
+    pub(super) fn is_store(&self, index: usize) -> bool {
+        self.instruction(index).opcode == Opcode::Store
+    }
+
     /// The pointer that an instruction accesses memory through, as written.
     pub(super) fn pointer(&self, index: usize) -> Option<&'a [u8]> {
         Some(&self.text[self.instruction(index).pointer_span(self.text)?])
@@ -106,7 +135,8 @@ impl<'a> Judge<'a> {
 
     /// Looks at every plain load of a function, in file order. A load that could
     /// not be reused or hoisted even without stores is none of it; one that
-    /// nothing keeps has no blockers.
+    /// nothing keeps has no blockers. With them are the stores that other accesses keep
+    /// in a loop, where tags alone could free them.
     ///
     /// A load through a pointer that is loaded may be kept only because that
     /// pointer is loaded anew: then what blocks the pointer blocks it, too.
@@ -132,7 +162,72 @@ impl<'a> Judge<'a> {
                 }
             }
         }
+        self.stores(body, &flow, &mut found);
         found.into_values().collect()
+    }
+
+    /// Adds the stores that LLVM could do once, after a loop, but for accesses that types do
+    /// not rule out. A store to a place whose load is blocked in the loop is none of them: what
+    /// frees the load frees it.
+    fn stores(&self, body: &Body<'a>, flow: &Flow, found: &mut BTreeMap<usize, Blocked>) {
+        let mut added = Vec::new();
+        for (block, of) in body.blocks.iter().enumerate() {
+            let Some(around) = flow.innermost(block) else { continue };
+            if !flow.is_in_every_turn(body, around, block) {
+                continue;
+            }
+            for store in of.events.iter().filter_map(|event| event.access()) {
+                let key = self.key(body, Event::Access(store));
+                let is_store = self.instruction(store).opcode == Opcode::Store;
+                let Some(pointer) = self.pointer(store).filter(|_| is_store && key.is_some())
+                else {
+                    continue;
+                };
+                if !body.is_invariant(pointer, &around.contains)
+                    || self.is_renewed(body, around, pointer)
+                {
+                    continue;
+                }
+                let Some(events) = self.events_of(body, around) else { continue };
+                let is_listed = |it: &Event| {
+                    let blocked = it.access().and_then(|it| found.get(&it));
+                    let open = blocked.is_some_and(|it| !it.blockers.is_empty());
+                    open && self.key(body, *it) == key
+                };
+                if events.iter().any(is_listed) {
+                    continue;
+                }
+                let mut blockers = self.blockers(body, store, &events, true);
+                blockers.retain(|it| it.event != Event::Access(store));
+                let of_types = blockers.iter().any(|it| it.cause.is_of_types());
+                if of_types && Cause::are_of_types(&blockers) {
+                    let (wanted, depth) = (Wanted::Sink(around.header), flow.depth(block));
+                    added.push((store, Blocked { load: store, wanted, blockers, depth }));
+                }
+            }
+        }
+        // Of several stores to one place, the first stands for all.
+        let mut known = HashSet::new();
+        added.retain(|(store, blocked)| {
+            let Wanted::Sink(header) = blocked.wanted else { return false };
+            known.insert((self.key(body, Event::Access(*store)), header))
+        });
+        found.extend(added);
+    }
+
+    /// The accesses and calls of a loop; `None` if they are many.
+    fn events_of(&self, body: &Body<'a>, around: &Loop) -> Option<Vec<Event>> {
+        let blocks = body.blocks.iter().zip(&around.contains).filter(|&(_, &within)| within);
+        let events = blocks.flat_map(|(block, _)| &block.events).take(FAR + 1).copied();
+        Some(events.collect::<Vec<_>>()).filter(|events| events.len() <= FAR)
+    }
+
+    /// Whether the variable that a pointer leads into has something new in each turn of a loop.
+    fn is_renewed(&self, body: &Body<'a>, around: &Loop, pointer: &'a [u8]) -> bool {
+        let root = body.place(pointer).root;
+        let mut blocks = body.blocks.iter().zip(&around.contains).filter(|&(_, &within)| within);
+        body.is_local_variable(root)
+            && blocks.any(|(block, _)| block.events.iter().any(|it| body.renews(it, root)))
     }
 
     /// The name of an instruction's result.
@@ -168,12 +263,16 @@ impl<'a> Judge<'a> {
                 let Some((wanted, between)) = self.wanted(body, flow, &keys, point) else {
                     continue;
                 };
-                let mut blockers = self.blockers(body, load, &between);
+                let mut blockers =
+                    self.blockers(body, load, &between, matches!(wanted, Wanted::Hoist(_)));
                 let pointer = self.pointer(load).map(|pointer| body.source(pointer));
                 if let Some(of_pointer) = pointer.and_then(|pointer| before.get(pointer)) {
                     blockers.extend(&found[of_pointer].blockers);
                 }
                 self.sort(&mut blockers);
+                if blockers.iter().all(|it| it.cause == Cause::Register) {
+                    blockers.clear();
+                }
                 let depth = flow.depth(index);
                 added.push((load, Blocked { load, wanted, blockers, depth }));
             }
@@ -214,35 +313,48 @@ impl<'a> Judge<'a> {
             found.dedup();
             Some(found).filter(|found| !found.is_empty())
         };
-        if let Some(way) = flow.back(body, at, is_equal)
+        let pointer = self.pointer(load)?;
+        let root = Some(body.place(pointer).root).filter(|root| body.is_local_variable(root));
+        let is_start = |event: &Event| root.is_some_and(|root| body.renews(event, root));
+        if let Some(way) = flow.back(body, at, is_equal, is_start)
             && let Some(found) = others(&way)
         {
             return Some((Wanted::Reuse(found), way.passed));
         }
-        let pointer = self.pointer(load)?;
         if let Some(around) = flow.innermost(at.block)
             && body.is_invariant(pointer, &around.contains)
             && flow.is_in_every_turn(body, around, at.block)
+            && !self.is_renewed(body, around, pointer)
         {
-            let blocks = body.blocks.iter().zip(&around.contains).filter(|&(_, &within)| within);
-            let events: Vec<Event> =
-                blocks.flat_map(|(block, _)| &block.events).take(FAR + 1).copied().collect();
-            return (events.len() <= FAR).then_some((Wanted::Hoist(around.header), events));
+            return Some((Wanted::Hoist(around.header), self.events_of(body, around)?));
         }
         let mut here = vec![false; body.blocks.len()];
         here[at.block] = true;
-        let way =
-            flow.partly_back(body, at, is_equal).filter(|_| body.is_invariant(pointer, &here))?;
+        let way = flow.partly_back(body, at, is_equal, is_start);
+        let way = way.filter(|_| body.is_invariant(pointer, &here))?;
         Some((Wanted::Partly(others(&way)?), way.passed))
     }
 
-    fn blockers(&self, body: &Body<'a>, load: usize, between: &[Event]) -> Vec<Blocker> {
+    /// What of a list of events may change what is loaded, or read or change what is stored.
+    /// In a loop as a whole, accesses to the very place are no harm.
+    fn blockers(
+        &self,
+        body: &Body<'a>,
+        load: usize,
+        between: &[Event],
+        in_loop: bool,
+    ) -> Vec<Blocker> {
         if self.llvm.is_constant(self.instruction(load).tag) {
             return Vec::new();
         }
         let cause = |&event: &Event| {
             let cause = match event {
-                Event::Access(other) => self.cause(body, load, other),
+                Event::Access(other) => match self.cause(body, load, other) {
+                    Some(Cause::SamePlace) if in_loop && self.is_equal(body, load, other) => {
+                        Some(Cause::Register)
+                    }
+                    cause => cause,
+                },
                 Event::Other(offset) => self.of_call(body, load, offset),
             };
             cause.map(|cause| Blocker { event, cause, load })
@@ -250,6 +362,12 @@ impl<'a> Judge<'a> {
         let mut found: Vec<Blocker> = between.iter().filter_map(cause).collect();
         self.sort(&mut found);
         found
+    }
+
+    /// Whether two accesses are of one type to one place.
+    fn is_equal(&self, body: &Body<'a>, a: usize, b: usize) -> bool {
+        let [a, b] = [a, b].map(|it| self.key(body, Event::Access(it)));
+        a.is_some() && a == b
     }
 
     /// Puts blockers in file order, each once.
@@ -273,6 +391,9 @@ impl<'a> Judge<'a> {
         }
         let effects = statement.call().map(|call| self.effects.on_loads(&call));
         let effects = effects.unwrap_or(MemoryEffects::ANY);
+        if self.is_store(load) && effects != MemoryEffects::NONE {
+            return Some(Cause::Call);
+        }
         if effects.without(MemoryLocation::Errno).writes() {
             return Some(Cause::Call);
         }
@@ -288,6 +409,7 @@ impl<'a> Judge<'a> {
             return Some(Cause::Order);
         }
         match write.opcode {
+            Opcode::Load if self.is_store(load) && !self.llvm.is_constant(write.tag) => {}
             Opcode::Load | Opcode::VaArg => return None,
             Opcode::Call if self.pointer(other).is_none() => {
                 let effect = self.of_call(body, load, write.offset as usize);
@@ -298,8 +420,8 @@ impl<'a> Judge<'a> {
         }
         let [of_read, of_write] = [load, other].map(|index| self.pointer(index));
         // A copy is as long as its argument says, which nobody reads here.
-        let written =
-            (write.opcode == Opcode::Store).then(|| body.size(self.module, write)).flatten();
+        let is_plain = matches!(write.opcode, Opcode::Load | Opcode::Store);
+        let written = is_plain.then(|| body.size(self.module, write)).flatten();
         if let (Some(of_read), Some(of_write)) = (of_read, of_write) {
             match body.meet((of_read, body.size(self.module, read)), (of_write, written)) {
                 Some(true) => return Some(Cause::SamePlace),

@@ -1,6 +1,6 @@
 //! A function's blocks, what in them may touch memory, and where pointers come from.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use tbaa_ir::{Argument, Element, Instruction, Module, Opcode, Sizes, Statement};
 
@@ -38,9 +38,13 @@ pub(super) struct Body<'t> {
     /// Where the value of a name comes from, by the name with its `%`: the block, and the
     /// number of the instruction.
     definitions: HashMap<&'t [u8], (usize, usize)>,
+    /// Where the calls are that are accesses, in bytes from the start of the text.
+    calls: HashMap<usize, usize>,
     /// Values that are taken for equal to others.
     equal: HashMap<&'t [u8], &'t [u8]>,
     sizes: &'t Sizes,
+    /// Local variables and `noalias` parameters whose addresses stay in the function.
+    private: HashSet<&'t [u8]>,
 }
 
 /// What a pointer is derived from, and how far it is from there.
@@ -64,6 +68,7 @@ impl<'t> Body<'t> {
     pub(super) fn read(module: &Module, text: &'t [u8], sizes: &'t Sizes, function: u32) -> Self {
         let text = module.body(text, function);
         let mut definitions = HashMap::new();
+        let mut calls = HashMap::new();
         let mut blocks = Vec::new();
         for (index, (block, successors)) in text.blocks.iter().zip(text.successors()).enumerate() {
             let mut events = Vec::new();
@@ -73,6 +78,9 @@ impl<'t> Body<'t> {
                     definitions.insert(name, (index, at));
                 }
                 if let Some(access) = statement.access {
+                    if statement.opcode == Opcode::Call {
+                        calls.insert(access, statement.offset);
+                    }
                     events.push(Event::Access(access));
                 } else if statement.opcode == Opcode::Call || statement.word == b"fence" {
                     events.push(Event::Other(statement.offset));
@@ -80,7 +88,8 @@ impl<'t> Body<'t> {
             }
             blocks.push(Block { label: block.label, events, successors });
         }
-        Body { blocks, text, definitions, equal: HashMap::new(), sizes }
+        let private = private(&text);
+        Body { blocks, text, definitions, calls, equal: HashMap::new(), sizes, private }
     }
 
     /// The instruction that begins at a place of the text.
@@ -100,7 +109,7 @@ impl<'t> Body<'t> {
     }
 
     /// What computes a value; `None` for a parameter or a global.
-    fn definition(&self, value: &[u8]) -> Option<&Statement<'t>> {
+    pub(super) fn definition(&self, value: &[u8]) -> Option<&Statement<'t>> {
         Some(&self.text.statements[self.definitions.get(value)?.1])
     }
 
@@ -167,7 +176,7 @@ impl<'t> Body<'t> {
             place.root = self.equal.get(place.root).copied().unwrap_or(place.root);
             let Some(element) = self.element(place.root) else { break };
             let Some(base) = base(&element) else { break };
-            match constant_step(&element, self.sizes) {
+            match self.sizes.step(&element) {
                 Some(step) => {
                     let offset = place.offset.saturating_add(step);
                     place = BasedPointer { root: base, offset, ..place };
@@ -201,8 +210,16 @@ impl<'t> Body<'t> {
             );
         }
         let [a, b] = [place_a.root, place_b.root].map(|root| self.object(root));
-        use Object::{Global, Parameter, Unknown};
-        // LLVM: `isIdentifiedObject`, `isIdentifiedFunctionLocal`.
+        use Object::{Global, Local, Noalias, Parameter, Unknown};
+        // LLVM: `isIdentifiedObject`, `isIdentifiedFunctionLocal`, `isEscapeSource`.
+        let is_apart = |object: Object, root: &[u8], other: &[u8]| {
+            matches!(object, Local | Noalias)
+                && self.is_escaped(other)
+                && self.private.contains(root)
+        };
+        if is_apart(a, place_a.root, place_b.root) || is_apart(b, place_b.root, place_a.root) {
+            return Some(false);
+        }
         let is_open = matches!(
             (a, b),
             (Unknown, _) | (_, Unknown) | (Parameter, Parameter | Global) | (Global, Parameter)
@@ -223,14 +240,55 @@ impl<'t> Body<'t> {
         statements.last().map(|it| it.offset)
     }
 
+    /// Whether a local variable has nothing after an event that it had before: its life begins or
+    /// ends, or a function is given its address, which it may write through. A C++ function
+    /// that takes constants may only read it.
+    pub(super) fn renews(&self, event: &Event, variable: &[u8]) -> bool {
+        let offset = match *event {
+            Event::Access(access) => self.calls.get(&access).copied(),
+            Event::Other(offset) => Some(offset),
+        };
+        let Some(call) = offset.and_then(|at| self.at(at)).and_then(Statement::call) else {
+            return false;
+        };
+        if call.callee.starts_with(b"llvm.") {
+            return call.callee.starts_with(b"llvm.lifetime.")
+                && call.arguments.last().is_some_and(|it| it.value == variable);
+        }
+        let has = |text: &[u8], word: &[u8]| memchr::memmem::find(text, word).is_some();
+        let is_cpp = call.callee.starts_with(b"_Z");
+        let may_read = is_cpp && (has(call.callee, b"RK") || has(call.callee, b"PK"));
+        !may_read
+            && call.arguments.iter().any(|it| {
+                let is_read = has(it.attributes, b"readonly") || has(it.attributes, b"readnone");
+                it.is_pointer() && !is_read && self.place(it.value).root == variable
+            })
+    }
+
     /// Whether a pointer is a local variable in memory.
     pub(super) fn is_local_variable(&self, pointer: &[u8]) -> bool {
         self.definition(pointer).is_some_and(|it| it.word == b"alloca")
     }
 
-    /// Whether a value is a parameter of the function.
-    pub(super) fn is_parameter(&self, value: &[u8]) -> bool {
-        self.text.header.parameters.iter().any(|it| it.value == value)
+    /// As [`is_local_variable`](Self::is_local_variable), where nothing else has its address:
+    /// an optimiser would hold it in a register.
+    pub(super) fn is_private_variable(&self, pointer: &[u8]) -> bool {
+        self.is_local_variable(pointer) && self.private.contains(pointer)
+    }
+
+    /// Whether a value is a parameter of the function that may lead where others do.
+    pub(super) fn is_open_parameter(&self, value: &[u8]) -> bool {
+        matches!(self.object(value), Object::Parameter)
+    }
+
+    /// Whether a pointer comes from memory or from a call: it leads to no object whose
+    /// address the function keeps to itself.
+    fn is_escaped(&self, root: &[u8]) -> bool {
+        self.definition(root).is_some_and(|it| match it.opcode {
+            Opcode::Load => true,
+            Opcode::Call => it.call().is_some_and(|call| !call.callee.starts_with(b"llvm.")),
+            _ => false,
+        })
     }
 
     /// Bytes that an instruction accesses, if that is known.
@@ -242,16 +300,16 @@ impl<'t> Body<'t> {
         if root.starts_with(b"@") {
             return Object::Global;
         }
-        let is_noalias = |it: &&Argument<'_>| {
-            it.value == root
-                && it.attributes.split(u8::is_ascii_whitespace).any(|it| it == b"noalias")
-        };
+        let mut parameters = self.text.header.parameters.iter();
         match self.definition(root) {
             _ if !root.starts_with(b"%") => Object::Unknown,
             Some(statement) if statement.word == b"alloca" => Object::Local,
             Some(_) => Object::Unknown,
-            None if self.text.header.parameters.iter().any(|it| is_noalias(&it)) => Object::Noalias,
-            None => Object::Parameter,
+            None => match parameters.find(|it| it.value == root) {
+                Some(it) if is_noalias(it) => Object::Noalias,
+                Some(_) => Object::Parameter,
+                None => Object::Unknown,
+            },
         }
     }
 }
@@ -268,16 +326,58 @@ enum Object {
     Unknown,
 }
 
+/// Whether no other pointer leads where a parameter does.
+fn is_noalias(parameter: &Argument<'_>) -> bool {
+    let mut words = parameter.attributes.split(|byte| b" (".contains(byte));
+    words.any(|it| it == b"noalias" || it == b"byval")
+}
+
+/// The local variables and `noalias` parameters of which a function uses the address for
+/// nothing but accesses to them.
+///
+/// LLVM: `PointerMayBeCaptured`.
+fn private<'t>(text: &tbaa_ir::Body<'t>) -> HashSet<&'t [u8]> {
+    let parameters = text.header.parameters.iter().filter(|it| is_noalias(it)).map(|it| it.value);
+    let locals = text.statements.iter().filter(|it| it.word == b"alloca");
+    let mut objects: Vec<&[u8]> = parameters.chain(locals.filter_map(|it| it.result)).collect();
+    if objects.is_empty() {
+        return HashSet::new();
+    }
+    let users = text.users();
+    let users = |value| users.get(value).into_iter().flatten().map(|&it| &text.statements[it]);
+    let keeps = |value: &[u8], it: &Statement<'_>| match it.word {
+        b"load" | b"getelementptr" => true,
+        b"store" => it.stored().is_some_and(|stored| stored.value != value),
+        b"icmp" => memchr::memmem::find(it.text(), b", null").is_some(),
+        _ => it.call().is_some_and(|call| {
+            let mut passed = call.arguments.iter().filter(|it| it.value == value);
+            call.callee.starts_with(b"llvm.") || passed.all(|it| is_not_captured(it.attributes))
+        }),
+    };
+    objects.retain(|&object| {
+        let mut derived = vec![object];
+        let mut at = 0;
+        while let Some(&value) = derived.get(at) {
+            at += 1;
+            if derived.len() > DEPTH || !users(value).all(|it| keeps(value, it)) {
+                return false;
+            }
+            let elements = users(value).filter(|it| it.word == b"getelementptr");
+            derived.extend(elements.filter_map(|it| it.result));
+        }
+        true
+    });
+    objects.into_iter().collect()
+}
+
+/// Whether an argument's attributes say that the callee keeps no copy of it.
+fn is_not_captured(attributes: &[u8]) -> bool {
+    ["nocapture", "captures(none)"]
+        .iter()
+        .any(|word| memchr::memmem::find(attributes, word.as_bytes()).is_some())
+}
+
 /// The value that offsets are added to, if it has a name.
 fn base<'t>(element: &Element<'t>) -> Option<&'t [u8]> {
     Some(element.base.value).filter(|base| base.starts_with(b"%") || base.starts_with(b"@"))
-}
-
-/// The bytes of a `getelementptr` by one constant.
-fn constant_step(element: &Element<'_>, sizes: &Sizes) -> Option<i64> {
-    let size = i64::try_from(sizes.of(element.ty)?.alloc).ok()?;
-    let mut indices = element.indices();
-    let index: i64 = str::from_utf8(indices.next()?.value).ok()?.parse().ok()?;
-    indices.next().is_none().then_some(())?;
-    index.checked_mul(size)
 }

@@ -84,12 +84,15 @@ impl Flow {
 
     /// Goes back from a place on every way, up to an event for which `is_equal`
     /// answers so. Returns these events, with those that were passed; `None` if a
-    /// way from the start of the function meets no such event, or it is far.
+    /// way from the start of the function meets no such event, or it is far. So is
+    /// a way that meets an event of which `is_start` holds first: there is nothing
+    /// to reuse before it.
     pub(super) fn back(
         &self,
         body: &Body<'_>,
         from: Point,
         is_equal: impl Fn(usize, usize) -> bool,
+        is_start: impl Fn(&Event) -> bool,
     ) -> Option<Way> {
         let mut way = Way { found: Vec::new(), passed: Vec::new() };
         let mut seen = vec![false; body.blocks.len()];
@@ -98,8 +101,9 @@ impl Flow {
             let events = &body.blocks[block].events;
             let near = end.saturating_sub(FAR);
             let equal = (near..end).rev().find(|&event| is_equal(block, event));
-            way.passed.extend(&events[equal.map_or(near, |equal| equal + 1)..end]);
-            if way.passed.len() > FAR {
+            let passed = &events[equal.map_or(near, |equal| equal + 1)..end];
+            way.passed.extend(passed);
+            if way.passed.len() > FAR || passed.iter().any(&is_start) {
                 return None;
             }
             if let Some(equal) = equal {
@@ -128,13 +132,14 @@ impl Flow {
         body: &Body<'_>,
         from: Point,
         is_equal: impl Fn(usize, usize) -> bool,
+        is_start: impl Fn(&Event) -> bool,
     ) -> Option<Way> {
         let events = &body.blocks[from.block].events[..from.event];
         let mut all = Way { found: Vec::new(), passed: events.to_vec() };
         let mut missing = 0;
         for block in self.blocks.before(from.block) {
             let end = Point { block, event: body.blocks[block].events.len() };
-            match self.back(body, end, &is_equal) {
+            match self.back(body, end, &is_equal, &is_start) {
                 Some(way) => {
                     all.found.extend(way.found);
                     all.passed.extend(way.passed);

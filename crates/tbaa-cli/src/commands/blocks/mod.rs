@@ -23,13 +23,13 @@ use super::completions::accesses;
 use super::{counted, for_each_input, write_json};
 use crate::char_origin::CharOrigins;
 use crate::convert::FlagsArg;
-use crate::find::{Found, access_name, in_function};
+use crate::find::{Found, access_name, in_function, names_access};
 use crate::input::{Content, Input};
 use crate::printable::printable_path;
 use crate::report::{Failure, note};
 use crate::sources::Sources;
 use advice::Advisor;
-use blame::{Blocked, Judge};
+use blame::{Blocked, Cause, Judge};
 use body::Body;
 use proof::Sample;
 use prove::{Opt, Prover};
@@ -158,10 +158,21 @@ fn one(
 ) -> Result<(), Failure> {
     let mut input = Input::open(args.flags.of(path))?;
     let opt = Opt { program: &args.opt, passes: &args.passes };
+    let names = || args.name.iter().chain(&args.access);
     if args.prove && matches!(input.content, Content::Module(_)) {
-        input = Input::of_text(input.file().to_owned(), opt.named(input.text())?)?;
+        // Numbers of lines and of nodes are those of the whole text.
+        let is_of_function = |name: &String| name.starts_with('@');
+        let mut text = input.text().to_vec();
+        if args.name.is_some()
+            && names().all(is_of_function)
+            && let Some(function) = Wanted::read(&mut input, names())?.function(input.module()?)
+            && let Some(name) = input.module()?.functions().nth(function as usize)
+        {
+            text = opt.cut(text, name);
+        }
+        input = Input::of_text(input.file().to_owned(), opt.named(&text)?)?;
     }
-    let wanted = Wanted::read(&mut input, args.name.iter().chain(&args.access))?;
+    let wanted = Wanted::read(&mut input, names())?;
     let module = input.module()?;
     let sizes = Sizes::new(input.text(), module);
     let judge = Judge::new(module, input.text());
@@ -256,7 +267,7 @@ fn one(
 /// Puts first what tags or the program could free in a loop, innermost loops first; then
 /// what else is in loops.
 fn rank(loads: &mut [InFunction<'_, '_>]) {
-    let is_free = |it: &Blocked| it.blockers.iter().all(|blocker| blocker.cause.is_of_types());
+    let is_free = |it: &Blocked| Cause::are_of_types(&it.blockers);
     loads.sort_by_key(|(_, it)| (it.depth == 0 || !is_free(it), Reverse(it.depth)));
 }
 
@@ -276,7 +287,7 @@ fn warn_of_locals(functions: &[Function<'_>], judge: &Judge<'_>) {
         let accesses = in_function(judge.module, function.index);
         for load in accesses.filter(|&it| judge.module.instructions()[it].opcode == Opcode::Load) {
             loads += 1;
-            let is_local = |pointer| function.body.is_local_variable(pointer);
+            let is_local = |pointer| function.body.is_private_variable(pointer);
             of_locals += usize::from(judge.pointer(load).is_some_and(is_local));
         }
     }
@@ -302,7 +313,8 @@ fn say_how_many<'b>(loads: impl Iterator<Item = &'b Blocked>) {
 }
 
 /// Returns the loads of a module that stores or calls block, as `--format json` has them,
-/// of the first as `blocks` ranks them up to a number; and how many there are in all.
+/// of the first as `blocks` ranks them up to a number; and how many there are in all. Loads of one
+/// place that are blocked alike are one.
 /// Each comes with the lines of the source around it, where they can be read.
 pub(super) fn blocked_loads(input: &Input, most: usize) -> (Vec<(Row, Vec<SourceLine>)>, usize) {
     let Content::Module(module) = &input.content else { return (Vec::new(), 0) };
@@ -334,12 +346,14 @@ pub(super) fn blocked_loads(input: &Input, most: usize) -> (Vec<(Row, Vec<Source
     let mut loads: Vec<InFunction<'_, '_>> =
         functions.iter().flat_map(|function| listed_loads(function, is_blocked)).collect();
     rank(&mut loads);
-    let rows = shown.groups(&loads).into_iter().take(most).map(|group| {
+    let groups = shown.groups(&loads);
+    let count = groups.len();
+    let rows = groups.into_iter().take(most).map(|group| {
         let row = shown.row(group[0].0, group[0].1);
         let lines = source::around(&row, &shown);
         (row, lines)
     });
-    (rows.collect(), loads.len())
+    (rows.collect(), count)
 }
 
 /// Says why nothing is listed.
@@ -376,7 +390,7 @@ impl Wanted {
         let mut wanted = Wanted { function: None, accesses: None };
         for name in names {
             let module = input.module()?;
-            match name.strip_prefix('@').filter(|it| !it.contains(':')) {
+            match name.strip_prefix('@').filter(|it| !names_access(it)) {
                 Some(function) => {
                     wanted.function = Some(input.function(module, function)?);
                 }
@@ -384,6 +398,14 @@ impl Wanted {
             }
         }
         Ok(wanted)
+    }
+
+    /// The function that it is all in, if it is one.
+    fn function(&self, module: &Module) -> Option<u32> {
+        let of = |found: &Found| Some(module.instructions()[found.instruction?].function);
+        let accesses = || self.accesses.iter().flatten().map(of);
+        let first = self.function.or_else(|| accesses().next()?)?;
+        accesses().all(|it| it == Some(first)).then_some(first)
     }
 
     fn is_all(&self) -> bool {

@@ -8,7 +8,7 @@ use tbaa_ir::Opcode;
 
 use super::super::{counted, percent};
 use super::Function;
-use super::blame::{Blocked, Cause, Judge};
+use super::blame::{Blocked, Cause, Judge, Wanted};
 use super::body::Key;
 use super::prove::{Outcome, Prover, Trial};
 use crate::find::in_function;
@@ -123,8 +123,8 @@ impl Sample {
 
 /// Whether tags of their own could free the load from all that is blamed.
 pub(super) fn is_of_types(blocked: &Blocked) -> bool {
-    let of_types = |cause: Cause| cause.is_of_types();
-    !blocked.blockers.is_empty() && blocked.blockers.iter().all(|it| of_types(it.cause))
+    let is_load = !matches!(blocked.wanted, Wanted::Sink(_));
+    is_load && !blocked.blockers.is_empty() && Cause::are_of_types(&blocked.blockers)
 }
 
 /// Tags of their own for what is blamed.

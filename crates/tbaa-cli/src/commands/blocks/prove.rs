@@ -46,33 +46,49 @@ impl Opt<'_> {
         self.run(text, &format!("function({})", self.passes))
     }
 
-    fn run(&self, text: &[u8], passes: &str) -> Result<Vec<u8>, Failure> {
-        let program = self.program;
-        let fail = |why: String| Failure::unusable(format!("cannot ask {program}: {why}"));
-        let mut child = Command::new(program)
-            .args(["-S", "-o", "-", &format!("-passes={passes}"), "-"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(|error| fail(format!("{error}; name LLVM's opt by --opt")))?;
-        let (stdin, stdout, stderr) =
-            (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let (mut out, mut errors) = (Vec::new(), String::new());
-        std::thread::scope(|scope| {
-            // An early end of the program shows in its status.
-            scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(text)));
-            scope.spawn(|| stderr.map(|mut stderr| stderr.read_to_string(&mut errors)));
-            stdout.map(|mut stdout| stdout.read_to_end(&mut out)).transpose()
-        })
-        .map_err(|error| fail(error.to_string()))?;
-        let status = child.wait().map_err(|error| fail(error.to_string()))?;
-        if status.success() {
-            return Ok(out);
-        }
-        let first = errors.lines().next().unwrap_or("it says nothing");
-        Err(fail(format!("{status}, {first}")))
+    /// Cuts out one function, which takes much less time than the whole module later. All of it
+    /// where LLVM's program for that is not there.
+    pub(super) fn cut(&self, text: Vec<u8>, function: &[u8]) -> Vec<u8> {
+        let (folder, name) = match self.program.rfind('/') {
+            Some(at) => self.program.split_at(at + 1),
+            None => ("", self.program),
+        };
+        let program = format!("{folder}{}", name.replacen("opt", "llvm-extract", 1));
+        let Ok(function) = std::str::from_utf8(function) else { return text };
+        let only = format!("--func={function}");
+        ask(&program, &["-S", "-o", "-", &only, "-"], &text).unwrap_or(text)
     }
+
+    fn run(&self, text: &[u8], passes: &str) -> Result<Vec<u8>, Failure> {
+        ask(self.program, &["-S", "-o", "-", &format!("-passes={passes}"), "-"], text)
+    }
+}
+
+/// What a program of LLVM's makes of a text.
+fn ask(program: &str, arguments: &[&str], text: &[u8]) -> Result<Vec<u8>, Failure> {
+    let fail = |why: String| Failure::unusable(format!("cannot ask {program}: {why}"));
+    let mut child = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| fail(format!("{error}; name LLVM's opt by --opt")))?;
+    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let (mut out, mut errors) = (Vec::new(), String::new());
+    std::thread::scope(|scope| {
+        // An early end of the program shows in its status.
+        scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(text)));
+        scope.spawn(|| stderr.map(|mut stderr| stderr.read_to_string(&mut errors)));
+        stdout.map(|mut stdout| stdout.read_to_end(&mut out)).transpose()
+    })
+    .map_err(|error| fail(error.to_string()))?;
+    let status = child.wait().map_err(|error| fail(error.to_string()))?;
+    if status.success() {
+        return Ok(out);
+    }
+    let first = errors.lines().next().unwrap_or("it says nothing");
+    Err(fail(format!("{status}, {first}")))
 }
 
 /// The blocks in which loads are, by function and the name of the value.

@@ -13,10 +13,11 @@ use crate::render::Source;
 /// Stores and calls that a record lists of one load.
 const LISTED: usize = 8;
 
-/// What a record is called: LLVM's own names, of GVN and of LICM.
+/// What a record is called: LLVM's own names, of GVN and of LICM. LLVM has none for a store.
 fn name(row: &Row) -> &'static str {
     match row.could {
         "hoist" => "LoadWithLoopInvariantAddressInvalidated",
+        "sink" => "StoreStaysInLoop",
         _ => "LoadClobbered",
     }
 }
@@ -25,6 +26,9 @@ fn name(row: &Row) -> &'static str {
 fn said(row: &Row) -> String {
     let what = &row.load.what;
     match &row.around {
+        Some(around) if row.could == "sink" => {
+            format!("{what} stays in the loop at {around}: its memory may be used by ")
+        }
         Some(around) => format!("{what} stays in the loop at {around}: it may be changed by "),
         None if row.could == "hoist" => format!("{what} stays in its loop: it may be changed by "),
         None => format!("{what} is repeated: its value may be changed by "),
@@ -51,7 +55,7 @@ pub(super) fn sarif(rows: &[Row], input: &Input) -> Vec<Value> {
     let result = |row: &Row| {
         let mut message = format!("{}{}", said(row), blockers(row).join("; "));
         let mut helped: Vec<&str> = Vec::new();
-        for help in row.blockers.iter().map(|it| it.help.as_str()) {
+        for help in row.blockers.iter().filter_map(|it| it.help.as_deref()) {
             if !helped.contains(&help) {
                 message += &format!("\nhelp: {help}");
                 helped.push(help);
@@ -75,6 +79,10 @@ pub(super) fn write_sarif(results: Vec<Value>, out: &mut dyn Write) -> io::Resul
     let rule = |id: &str, text: &str| json!({ "id": id, "shortDescription": { "text": text } });
     let rules = vec![
         rule("LoadClobbered", "a store or call prevents LLVM from reusing a loaded value"),
+        rule(
+            "StoreStaysInLoop",
+            "another access prevents LLVM from moving a store out of its loop",
+        ),
         rule(
             "LoadWithLoopInvariantAddressInvalidated",
             "a store or call prevents LLVM from moving a load out of its loop",

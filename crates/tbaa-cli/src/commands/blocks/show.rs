@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, Write};
 
 use serde::Serialize;
-use tbaa_ir::{DebugInfo, Location, Names, Opcode};
+use tbaa_ir::{DebugInfo, Location, Names, Opcode, Parameter};
 
 use super::super::counted;
 use super::Function;
@@ -23,6 +23,9 @@ use crate::sources::Sources;
 /// Accesses with the value that are listed.
 const SHOWN: usize = 3;
 
+/// Pointers that are followed to tell objects apart.
+const OBJECT_DEPTH: usize = 8;
+
 pub(super) struct Shown<'a> {
     pub(super) input: &'a Input,
     pub(super) names: &'a Names<'a>,
@@ -39,7 +42,7 @@ pub(super) struct Shown<'a> {
 pub(crate) struct Row {
     pub(super) function: String,
     pub(super) load: ShownEvent,
-    /// `reuse`, `reuse on some ways` or `hoist`.
+    /// `reuse`, `reuse on some ways` or `hoist`; `sink` of a store that could leave a loop.
     pub(super) could: &'static str,
     /// The accesses whose value could be reused, one on each way.
     of: Vec<ShownEvent>,
@@ -61,7 +64,7 @@ pub(super) struct BlockerRow {
     pub(super) place: ShownEvent,
     cause: &'static str,
     pub(super) why: String,
-    pub(super) help: String,
+    pub(super) help: Option<String>,
 }
 
 /// An access or a call.
@@ -109,12 +112,14 @@ impl<'a> Shown<'a> {
             Wanted::Reuse(earlier) => ("reuse", places(earlier), None),
             Wanted::Partly(earlier) => ("reuse on some ways", places(earlier), None),
             Wanted::Hoist(header) => ("hoist", Vec::new(), Some(label(function, *header))),
+            Wanted::Sink(header) => ("sink", Vec::new(), Some(label(function, *header))),
         };
+        let restrict = self.advisor.restrict_helps(function, blocked);
         let blockers = blocked.blockers.iter().map(|blocker| BlockerRow {
             place: self.place(function, blocker.event),
             cause: code(blocker.cause),
             why: self.why(function, blocked, blocker),
-            help: self.advisor.of(function, blocked, blocker),
+            help: self.advisor.of(function, blocked, blocker, restrict),
         });
         Row {
             function: self.function_name(function),
@@ -143,15 +148,15 @@ impl<'a> Shown<'a> {
         }
         let is_load = |it: &usize| self.judge.module.instructions()[*it].opcode == Opcode::Load;
         let count = in_function(self.judge.module, function.index).filter(is_load).count();
-        let kept = function.loads.iter().filter(|it| !it.blockers.is_empty()).count();
+        let is_store = |it: &&Blocked| matches!(it.wanted, Wanted::Sink(_));
+        let stores = function.loads.iter().filter(is_store).count();
+        let kept = function.loads.iter().filter(|it| !it.blockers.is_empty()).count() - stores;
         let (name, count) = (self.function_name(function), counted(count as u64, "load", "loads"));
-        match kept {
-            0 => writeln!(out, "{name}: {count}, none blocked by a store or call")?,
-            _ => writeln!(
-                out,
-                "{name}: {count}, {kept} cannot be removed because of a store or call"
-            )?,
-        }
+        let are = match kept {
+            0 => "none blocked by a store or call".to_owned(),
+            _ => format!("{kept} cannot be removed because of a store or call"),
+        };
+        writeln!(out, "{name}: {count}, {are}{}", staying("; ", stores))?;
         for blocked in loads {
             self.one(function, blocked, &[], usize::MAX, out)?;
         }
@@ -169,11 +174,13 @@ impl<'a> Shown<'a> {
         let in_loops = loads.iter().filter(|it| it.1.depth > 0).count();
         let groups = self.groups(loads);
         let shown = top.min(groups.len());
+        let stores = loads.iter().filter(|it| matches!(it.1.wanted, Wanted::Sink(_))).count();
+        let stay = staying(", and ", stores);
         writeln!(
             out,
-            "{} cannot be removed because of stores or calls; {in_loops} of them are in loops. The first \
-             {shown}, innermost loops first:\n",
-            counted(loads.len() as u64, "load", "loads"),
+            "{} cannot be removed because of stores or calls{stay}; {in_loops} of them are in loops. \
+             The first {shown}, innermost loops first:\n",
+            counted((loads.len() - stores) as u64, "load", "loads"),
         )?;
         for group in groups.iter().take(top) {
             let (function, blocked) = group[0];
@@ -218,8 +225,35 @@ impl<'a> Shown<'a> {
         writeln!(out, "--all lists all loads, --loops those in loops, --top COUNT the first ones.")
     }
 
-    /// The loads of a list, those together that are of one place and have the same
-    /// blockers, in the order of the list.
+    /// Which object an access is to, in the words of the source: the parameter or variable that
+    /// its pointer comes from, and the fields that are loaded on the way.
+    fn object(&self, function: &Function<'_>, access: usize) -> String {
+        let mut path = String::new();
+        let mut next = self.judge.pointer(access);
+        for _ in 0..OBJECT_DEPTH {
+            let Some(pointer) = next else { break };
+            let root = function.body.place(pointer).root;
+            let span = self.judge.module.function_span(function.index);
+            let Some(statement) = function.body.definition(root) else {
+                path += &match self.debug.parameter(span, root) {
+                    Some(Parameter::Pointer(name)) => name,
+                    _ => printable(root),
+                };
+                break;
+            };
+            let at = self.debug.location_at(statement.offset);
+            path += &match (&at, statement.access) {
+                (_, Some(of)) => self.place(function, Event::Access(of)).what,
+                (Some(at), None) => format!("{}:{}:{}", at.file, at.line, at.column),
+                (None, None) => printable(root),
+            };
+            next = statement.access.and_then(|of| self.judge.pointer(of));
+        }
+        path
+    }
+
+    /// The loads of a list, those together that are of one place of one object and have the
+    /// same blockers, in the order of the list.
     pub(super) fn groups<'f, 't>(
         &self,
         loads: &[InFunction<'f, 't>],
@@ -235,6 +269,7 @@ impl<'a> Shown<'a> {
             };
             let blockers = blocked.blockers.iter().map(|it| name(it.event)).collect();
             let what = self.place(function, Event::Access(blocked.load)).what;
+            let what = format!("{what} {}", self.object(function, blocked.load));
             let group = *known.entry((what, blockers)).or_insert(groups.len());
             match groups.get_mut(group) {
                 Some(group) => group.push((function, blocked)),
@@ -288,8 +323,17 @@ impl<'a> Shown<'a> {
                 };
                 writeln!(out, "    LLVM {can} load it once, before the loop at {at}{end}")?;
             }
+            Wanted::Sink(header) => {
+                let at = match self.loop_of(function, blocked) {
+                    Some(Ok(line)) => line,
+                    _ => format!("%{}", label(function, *header)),
+                };
+                let end = if can == "can" { end } else { ", but these may use that memory:" };
+                writeln!(out, "    LLVM {can} store it once, after the loop at {at}{end}")?;
+            }
         }
         let mut helped = Vec::new();
+        let restrict = self.advisor.restrict_helps(function, blocked);
         for (at, blocker) in blocked.blockers.iter().enumerate() {
             let why = self.why(function, blocked, blocker);
             match at.cmp(&most) {
@@ -301,10 +345,8 @@ impl<'a> Shown<'a> {
                 }
                 Ordering::Greater => {}
             }
-            let help = self.advisor.of(function, blocked, blocker);
-            if !helped.contains(&help) {
-                helped.push(help);
-            }
+            let help = self.advisor.of(function, blocked, blocker, restrict);
+            helped.extend(help.filter(|help| !helped.contains(help)));
         }
         for help in helped {
             writeln!(out, "    help: {help}")?;
@@ -324,7 +366,7 @@ impl<'a> Shown<'a> {
         function: &Function<'_>,
         blocked: &Blocked,
     ) -> Option<Result<String, String>> {
-        let Wanted::Hoist(header) = blocked.wanted else { return None };
+        let (Wanted::Hoist(header) | Wanted::Sink(header)) = blocked.wanted else { return None };
         let blocks = function.body.blocks.iter().enumerate();
         let mut back = blocks.filter(|(_, block)| block.successors.contains(&header));
         let named = back.find_map(|(block, _)| {
@@ -369,25 +411,27 @@ impl<'a> Shown<'a> {
         let Event::Access(index) = event else {
             let statement = function.body.at(offset);
             let callee = statement.and_then(|it| it.call()).map_or(&b""[..], |call| call.callee);
-            let what = match (statement.map(|it| it.word), callee) {
-                (Some(b"fence"), _) => "fence".to_owned(),
-                (_, b"") => "call through a pointer".to_owned(),
-                (_, name) if library_function(name).is_some() => {
-                    format!("call of {}", library_function(name).unwrap_or_default())
-                }
-                _ => format!("call of @{}", printable(callee)),
+            let what = match statement.map(|it| it.word) {
+                Some(b"fence") => "fence".to_owned(),
+                _ => call_of(callee),
             };
             return ShownEvent { access: None, what, tag: None, source, at, offset };
         };
         let instruction = &self.judge.module.instructions()[index];
         let verb = match instruction.opcode {
-            Opcode::Load => "load",
-            Opcode::Store => "store",
-            Opcode::AtomicRmw => "atomicrmw",
-            Opcode::CmpXchg => "cmpxchg",
-            _ => "call",
+            Opcode::Load => "load".to_owned(),
+            Opcode::Store => "store".to_owned(),
+            Opcode::AtomicRmw => "atomicrmw".to_owned(),
+            Opcode::CmpXchg => "cmpxchg".to_owned(),
+            _ => {
+                let call = function.body.at(offset).and_then(|it| it.call());
+                call_of(call.map_or(b"", |call| call.callee))
+            }
         };
         let what = match instruction.tag {
+            Some(tag) if instruction.opcode == Opcode::Call => {
+                format!("{verb}, tagged {}", printable(self.names.tag(tag).as_bytes()))
+            }
             Some(tag) => format!("{verb} {}", printable(self.names.tag(tag).as_bytes())),
             None => {
                 let ty = printable(self.judge.module.access_type(instruction));
@@ -402,6 +446,15 @@ impl<'a> Shown<'a> {
             at,
             offset,
         }
+    }
+
+    /// The class that declares the member that is accessed, if others inherit from it.
+    fn base_class(&self, access: usize) -> Option<String> {
+        let tag = self.judge.module.instructions()[access].tag?;
+        let graph = self.judge.module.graph();
+        let tag = graph.tag(tag).ok().filter(|tag| tag.base != tag.access)?;
+        let is_base = self.debug.is_base_class(graph.ty(tag.base).name()?);
+        is_base.then(|| printable(self.names.ty(tag.base).as_bytes()))
     }
 
     /// Which of the two accesses is tagged as `char`, and why.
@@ -424,27 +477,46 @@ impl<'a> Shown<'a> {
             Event::Other(_) => None,
         };
         let [written, read] = [written, place(blocker.load)].map(Option::unwrap_or_default);
+        let is_store = self.judge.is_store(blocker.load);
         let why = match blocker.cause {
-            Cause::NoTag => match self.place(function, blocker.event).what.starts_with("call") {
-                true => "this call has no tag, so it may write anything".to_owned(),
-                false => "this store has no tag, so it may write anything".to_owned(),
+            Cause::NoTag => match self.place(function, blocker.event).what.split(' ').next() {
+                Some("call") => "this call has no tag, so it may write anything".to_owned(),
+                Some("load") => "this load has no tag, so it may read anything".to_owned(),
+                _ => "this store has no tag, so it may write anything".to_owned(),
             },
             Cause::LoadNoTag if blocker.load != blocked.load => {
                 "the pointer's load has no tag, so any store may change it".to_owned()
             }
+            Cause::LoadNoTag if is_store => {
+                "the store has no tag, so any access may be to what it stores".to_owned()
+            }
             Cause::LoadNoTag => "the load has no tag, so any store may change it".to_owned(),
             Cause::FlattenedUnion => self.why_char(blocker),
+            Cause::Covers if written == "omnipotent char" => {
+                format!("a char access may be to any object, {read} included")
+            }
+            Cause::Covers if read == "omnipotent char" => {
+                format!("{written} may be here: a char may be part of any object")
+            }
             Cause::Covers => {
                 format!("{written} may be {read}, because one type is an ancestor of the other")
             }
             Cause::RuleLlvm => {
                 format!("rule union separates {written} and {read}, and LLVM does not")
             }
-            Cause::SameType if written == read => {
-                "both have the same type, so no tag can separate them".to_owned()
-            }
+            Cause::SameType if written == read => match self.base_class(blocker.load) {
+                Some(class) => format!(
+                    "both are members of {class}; clang's tags name the class that declares a \
+                     member, and not the derived class"
+                ),
+                None => "both have the same type, so no tag can separate them".to_owned(),
+            },
             Cause::SameType => format!("{written} may be {read}"),
             Cause::SamePlace => "it stores to the same place".to_owned(),
+            Cause::Register if is_store => "it is to the same place".to_owned(),
+            Cause::Register => "it stores to the same place: LLVM would hold the value in a \
+                                register through the loop"
+                .to_owned(),
             Cause::Order => "it orders memory".to_owned(),
             Cause::Call => "it may write anything".to_owned(),
             Cause::Errno => "it may write errno".to_owned(),
@@ -456,10 +528,24 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// The C function that one of LLVM's stands for.
-fn library_function(callee: &[u8]) -> Option<&'static str> {
-    let name = callee.strip_prefix(b"llvm.")?;
-    ["memcpy", "memmove", "memset"].into_iter().find(|it| name.starts_with(it.as_bytes()))
+/// How many stores stay in loops, after a text, if any do.
+fn staying(before: &str, stores: usize) -> String {
+    match stores {
+        0 => String::new(),
+        1 => format!("{before}1 store stays in its loop"),
+        _ => format!("{before}{stores} stores stay in their loops"),
+    }
+}
+
+/// `call of @f`; LLVM's own copies are called by the C functions that they stand for.
+fn call_of(callee: &[u8]) -> String {
+    let of_llvm = callee.strip_prefix(b"llvm.").unwrap_or_default();
+    let copies = ["memcpy", "memmove", "memset"];
+    match copies.into_iter().find(|it| of_llvm.starts_with(it.as_bytes())) {
+        _ if callee.is_empty() => "call through a pointer".to_owned(),
+        Some(name) => format!("call of {name}"),
+        None => format!("call of @{}", function_name(callee)),
+    }
 }
 
 fn label(function: &Function<'_>, block: usize) -> String {
@@ -474,7 +560,7 @@ fn code(cause: Cause) -> &'static str {
         Cause::Covers => "covering type",
         Cause::RuleLlvm => "rule llvm",
         Cause::SameType => "same type",
-        Cause::SamePlace => "same place",
+        Cause::SamePlace | Cause::Register => "same place",
         Cause::Order => "order",
         Cause::Call => "call",
         Cause::Errno => "errno",

@@ -66,22 +66,21 @@ fn by_file<'r>(rows: &'r [Row], sources: &Sources) -> Vec<(&'r Location, Lines)>
                     said.note(format!("{}: {why}", place.what));
                 });
             }
-            if !helped.contains(&help.as_str()) {
-                helped.push(help);
-            }
+            helped.extend(help.as_deref().filter(|help| !helped.contains(help)));
         }
         let turn = match &row.around {
             Some(around) => format!(" in every turn of the loop at {}", short(around, at, sources)),
             None => String::new(),
         };
-        let reload = format!(
-            "{} reloads {}{turn}, because {} may change it",
-            row.function,
-            row.load.what.trim_start_matches("load "),
-            blockers(row, at, sources),
-        );
+        let [verb, end] = match row.could {
+            "sink" => ["stores", "use that memory"],
+            _ => ["reloads", "change it"],
+        };
+        let what = row.load.what.split_once(' ').map_or("", |(_, what)| what);
+        let blockers = blockers(row, at, sources);
+        let reload = format!("{} {verb} {what}{turn}, because {blockers} may {end}", row.function);
         said(at, &mut |said| {
-            said.reloads += 1;
+            said.reloads += usize::from(row.could != "sink");
             said.note(reload.clone());
             helped.iter().for_each(|help| said.note(format!("help: {help}")));
         });

@@ -21,8 +21,7 @@ use build::Build;
 use pairs::{Changes, Count, Counts, Pair};
 use tags::{Tags, Used};
 
-/// Compares two builds of one program: their tags, and the answers for pairs of
-/// accesses.
+/// Compares two builds of one program: their tags, and the answers for pairs.
 ///
 /// It matches tags by their content, not by their numbers. It lists tags that only one
 /// build has, and tags that have one name and different types. It matches functions by

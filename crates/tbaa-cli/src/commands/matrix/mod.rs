@@ -13,7 +13,7 @@ use tbaa::{Oracle, TagId};
 use tbaa_ir::{Instruction, Module};
 
 use super::completions::accesses as completed;
-use super::{AnswersLimit, counted, letter, percent};
+use super::{AnswersLimit, counted, letter, percent, write_json_text};
 use crate::convert::FlagsArg;
 use crate::find::by_function;
 use crate::input::RulesArg;
@@ -138,14 +138,15 @@ pub(super) fn run(args: &Matrix, out: &mut dyn Write) -> Result<(), Failure> {
             if let Some(of) = &of {
                 let of = serde_json::to_string(of).map_err(io::Error::from)?;
                 // Its fields stand beside the others.
-                write!(out, "{},", &of[1..of.len() - 1])?;
+                write_json_text(&of[1..of.len() - 1], out)?;
+                write!(out, ",")?;
             }
             write!(out, "\"tags\":")?;
-            serde_json::to_writer(&mut *out, &names).map_err(io::Error::from)?;
+            write_json_text(&serde_json::to_string(&names).map_err(io::Error::from)?, out)?;
             let meanings = input.names();
             let meanings: Vec<_> = tags.iter().map(|&tag| meanings.tag(tag)).collect();
             write!(out, ",\"meanings\":")?;
-            serde_json::to_writer(&mut *out, &meanings).map_err(io::Error::from)?;
+            write_json_text(&serde_json::to_string(&meanings).map_err(io::Error::from)?, out)?;
             write!(out, ",\"rows\":[")?;
             let mut separator: &[u8] = b"\"";
             each_row(&oracle, &tags, |row| {

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use crate::convert::FlagsArg;
 use crate::input::Input;
-use crate::report::{Failure, write_file};
+use crate::report::{Failure, write_output};
 use crate::svg::escape;
 
 use data::{Data, Facts, Limits};
@@ -29,8 +29,7 @@ const SCRIPT: &str = concat!(
 /// Bytes that all data on a page may take.
 const SIZE: usize = 1_800_000;
 
-/// Writes a page about modules or specs: types with their bytes, all answers by
-/// all rules and why, and what `verify` and `lint` find.
+/// Writes a page about modules or specs: types, answers, findings, blocked loads.
 ///
 /// The page is one file that loads nothing else, so you can open it from a disk or send
 /// it by mail. It stays below 2 MB: it has the most used tags, and says how many it
@@ -67,7 +66,7 @@ pub(super) fn run(args: &Report, out: &mut dyn Write) -> Result<(), Failure> {
     }
     let page = page(&files.join(", "), &documents);
     match &args.output {
-        Some(path) => write_file(path, page.as_bytes()),
+        Some(path) => write_output(path, &inputs, page.as_bytes()),
         None => Ok(out.write_all(page.as_bytes())?),
     }
 }

@@ -317,11 +317,13 @@ function loadItem(at) {
   const row = doc.loads[at];
   const place = (it) => [it.access, it.what, it.source].filter((part) => part).join(", ");
   const item = (it) => element("li", {}, element("span", { class: "mono" }, place(it)), it.why);
-  const helps = [...new Set(row.blockers.map((it) => it.help))];
+  const helps = [...new Set(row.blockers.map((it) => it.help).filter(Boolean))];
   const loops = row.depth ? `in ${counted(row.depth, "loop")}` : "in no loop";
   const could = row.of.length
     ? ["LLVM could reuse the value of ", element("span", { class: "mono" }, row.of.map(place).join("; ")), ". These may change it:"]
-    : [`LLVM could load it once, before the loop${row.loop ? ` at ${row.loop}` : ""}. These may change it:`];
+    : row.could === "sink"
+      ? [`LLVM could store it once, after the loop${row.loop ? ` at ${row.loop}` : ""}. These may use that memory:`]
+      : [`LLVM could load it once, before the loop${row.loop ? ` at ${row.loop}` : ""}. These may change it:`];
   return element("details", { open: at < OPENED ? "" : null },
     element("summary", {}, element("span", { class: "mono" }, place(row.load)), " ",
       element("span", { class: "muted" }, loops)),

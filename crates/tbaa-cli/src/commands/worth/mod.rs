@@ -16,8 +16,7 @@ use crate::input::Input;
 use crate::progress;
 use crate::report::Failure;
 
-/// Measures what the tags of a module buy: the loads, stores and loops that LLVM's
-/// passes make better because of them.
+/// Measures what tags buy: the loads, stores and loops that LLVM makes better.
 ///
 /// LLVM 22 optimises the module many times, each time without some NoAlias answers of
 /// its type-based analysis. If the code stays the same, these answers are worth nothing.

@@ -302,13 +302,15 @@ impl Findings {
                 writeln!(out, "        {line}: {}", counted(*count as u64, "load", "loads"))?;
             }
         }
-        writeln!(
-            out,
-            "\n{} of {} tags make the same code as all: {}.",
-            tags.needed.len(),
-            tags.all,
-            listed(&tags.needed, top)
-        )?;
+        match tags.needed.len() {
+            0 => writeln!(out, "\nNo tag of this file changes the code.")?,
+            needed => writeln!(
+                out,
+                "\nWith {needed} of the {} tags LLVM makes the same code as with all: {}.",
+                tags.all,
+                listed(&tags.needed, top)
+            )?,
+        }
         writeln!(
             out,
             "The other {} buy nothing: {}.",

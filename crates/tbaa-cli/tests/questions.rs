@@ -1,0 +1,215 @@
+//! What people asked, each a program under `tests/questions` with its right answer, and what
+//! `tbaa blocks` advises, which clang is asked about.
+//!
+//! A file begins with lines of comment. `Title` says what is tested. A file that people asked
+//! about has `Asked`, `Source` and `Answer` as well, and stands in the table of
+//! `docs/symptoms.md`; `Needs` says what is missing where the answer is not given yet. `$` is a
+//! command, run in the folder, with `FILE` for the file's name, and with a folder `$OUT` to
+//! write to. Of what the command prints,
+//! `says` and `never` are parts that are there or not; `exit` is its status, 0 if nothing is
+//! said. `loads` and `looped` compare clang's -O2 under two flags: how many loads the function
+//! `f` has, or else the first, or how many loads and stores its loops have.
+//!
+//! With `TBAA_SYMPTOMS=overwrite` the table is written.
+
+mod tools;
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// A file, with the keys and values of its first lines.
+struct Question {
+    file: PathBuf,
+    lines: Vec<(String, String)>,
+}
+
+impl Question {
+    fn read(file: PathBuf) -> Question {
+        let text = fs::read_to_string(&file).unwrap();
+        let mut lines: Vec<(String, String)> = Vec::new();
+        for line in text.lines() {
+            let Some(line) = line.strip_prefix("//").or_else(|| line.strip_prefix(';')) else {
+                break;
+            };
+            match (line.strip_prefix(" $ "), line.split_once(": "), line.strip_prefix("  ")) {
+                (Some(command), ..) => lines.push(("$".to_owned(), command.to_owned())),
+                // A value goes on in a line that is indented.
+                (_, _, Some(more)) => {
+                    let value = &mut lines.last_mut().unwrap().1;
+                    *value = format!("{value} {}", more.trim());
+                }
+                (_, Some((key, value)), _) => {
+                    lines.push((key.trim().to_owned(), value.to_owned()));
+                }
+                _ => panic!("{}: {line}", file.display()),
+            }
+        }
+        Question { file, lines }
+    }
+
+    fn name(&self) -> &str {
+        self.file.file_name().unwrap().to_str().unwrap()
+    }
+
+    fn get(&self, wanted: &str) -> Option<&str> {
+        self.lines.iter().find(|(key, _)| key == wanted).map(|(_, value)| value.as_str())
+    }
+
+    /// Runs the commands, and returns what is wrong.
+    fn wrong(&self) -> Vec<String> {
+        let (mut wrong, mut last) = (Vec::new(), None);
+        // A command ends with 0 where `exit` says nothing.
+        let mut status = Some(0);
+        let lines = self.lines.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+        for (key, value) in lines.chain([("$", "true")]) {
+            match (key, &last) {
+                ("$", last_run) => {
+                    let code = last_run.as_ref().map(|it: &Output| it.status.code());
+                    if code.is_some_and(|code| code != status) {
+                        wrong.push(format!(
+                            "ends with {code:?}: {}",
+                            said(last_run.as_ref().unwrap())
+                        ));
+                    }
+                    (last, status) = (Some(self.tbaa(value)), Some(0));
+                }
+                ("exit", _) => status = value.parse().ok(),
+                ("says" | "never", Some(output)) => {
+                    if said(output).contains(value) != (key == "says") {
+                        wrong.push(format!("{key} {value:?}: {}", said(output)));
+                    }
+                }
+                ("loads" | "looped", _) => {
+                    let counts = value.split(" > ").map(|flag| self.count(key, flag));
+                    let counts: Vec<usize> = counts.collect();
+                    println!("{}: {key} {counts:?} before and after", self.name());
+                    if counts[1] >= counts[0] {
+                        wrong.push(format!("{key} {counts:?} before and after"));
+                    }
+                }
+                ("Title" | "Asked" | "Source" | "Answer" | "Needs", _) => {}
+                _ => wrong.push(format!("unknown key {key}")),
+            }
+        }
+        wrong.into_iter().map(|it| format!("{}: {it}", self.name())).collect()
+    }
+
+    fn tbaa(&self, line: &str) -> Output {
+        let line = line.replace("FILE", self.name());
+        let binary = Path::new(env!("CARGO_BIN_EXE_tbaa")).parent().unwrap();
+        let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap());
+        let mut command = Command::new("sh");
+        command.args(["-c", &line]).current_dir(self.file.parent().unwrap());
+        command.env("PATH", path).env("CLANG", "clang-22").env("NO_COLOR", "1");
+        command.env("OUT", env!("CARGO_TARGET_TMPDIR"));
+        // cargo puts the run-time library beside the tests.
+        let tests = std::env::current_exe().unwrap();
+        command.env("TBAA_WITNESS_LIBRARY", tests.parent().unwrap()).output().unwrap()
+    }
+
+    /// Loads that clang leaves, without unrolling and vectors, which copy loads; or loads and
+    /// stores that it leaves in loops.
+    fn count(&self, key: &str, flag: &str) -> usize {
+        let mut clang = Command::new("clang-22");
+        clang.args(["-O2", "-fno-unroll-loops", "-fno-vectorize", "-fno-slp-vectorize", "-w"]);
+        clang.args(["-S", "-emit-llvm", "-o", "-"]).args(flag.split(' ')).arg(&self.file);
+        let output = clang.output().unwrap();
+        assert!(output.status.success(), "{}: {}", self.name(), said(&output));
+        let module = tbaa_ir::read(&output.stdout).unwrap();
+        let function = module.functions().position(|it| it == b"f").unwrap_or(0);
+        let body = module.body(&output.stdout, function as u32);
+        let successors = body.successors();
+        // A block from which itself is reached is in a loop.
+        let is_looped = |block: usize| {
+            let (mut pending, mut seen) =
+                (successors[block].clone(), vec![false; successors.len()]);
+            while let Some(next) = pending.pop() {
+                if !std::mem::replace(&mut seen[next], true) {
+                    pending.extend(&successors[next]);
+                }
+            }
+            seen[block]
+        };
+        let count = |(at, block): (usize, &tbaa_ir::Block<'_>)| {
+            let words = body.statements[block.statements.clone()].iter().map(|it| it.word);
+            match key {
+                "loads" => words.filter(|it| *it == b"load").count(),
+                _ if is_looped(at) => words.filter(|it| matches!(*it, b"load" | b"store")).count(),
+                _ => 0,
+            }
+        };
+        body.blocks.iter().enumerate().map(count).sum()
+    }
+}
+
+fn said(output: &Output) -> String {
+    [&output.stdout, &output.stderr].map(|it| String::from_utf8_lossy(it)).concat()
+}
+
+fn questions() -> Vec<Question> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/questions");
+    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()).collect();
+    files.retain(|it| it.is_file());
+    files.sort();
+    files.into_iter().map(Question::read).collect()
+}
+
+#[test]
+fn each_question_has_its_right_answer() {
+    if !tools::are_there(&["clang-22", "opt-22"]) {
+        return;
+    }
+    let all = questions();
+    let wrong = std::thread::scope(|scope| {
+        let some = all.chunks(all.len().div_ceil(4));
+        let threads: Vec<_> = some
+            .map(|some| scope.spawn(|| some.iter().flat_map(Question::wrong).collect::<Vec<_>>()))
+            .collect();
+        threads.into_iter().flat_map(|it| it.join().unwrap()).collect::<Vec<_>>()
+    });
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The table of `docs/symptoms.md` has the questions of the files, in their order.
+#[test]
+fn the_page_lists_the_questions() {
+    let mut table = String::new();
+    let mut all = questions();
+    // By command: `blocks`, `run`, the others.
+    all.sort_by_key(|question| {
+        let command = question.get("$").unwrap_or_default();
+        ["tbaa blocks", "tbaa run"].iter().position(|it| command.starts_with(it)).unwrap_or(2)
+    });
+    for question in all {
+        let Some(asked) = question.get("Asked") else { continue };
+        let get = |key| question.get(key).unwrap_or_else(|| panic!("{}: {key}", question.name()));
+        let source = get("Source").split(' ').map(|url| {
+            let name = url.rsplit("://").next().unwrap();
+            let name = name.strip_prefix("github.com/").unwrap_or(name);
+            format!("[{}]({url})", name.replace("/issues/", " ").replace("/pull/", " "))
+        });
+        let source: Vec<_> = source.collect();
+        let command = get("$").replace("FILE", question.name());
+        let needs = question.get("Needs").map(|it| format!("needs {it}"));
+        writeln!(
+            table,
+            "| {asked} | {} | `{}` | {} | {} |",
+            get("Answer"),
+            command.replace('|', "\\|"),
+            needs.as_deref().unwrap_or("right"),
+            source.join(", ")
+        )
+        .unwrap();
+    }
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/symptoms.md");
+    let text = fs::read_to_string(&page).unwrap();
+    let start = text.find("|---|").map(|at| at + text[at..].find('\n').unwrap() + 1).unwrap();
+    let end = start + text[start..].find("\n\n").map_or(text.len() - start, |at| at + 1);
+    if std::env::var("TBAA_SYMPTOMS").is_ok_and(|it| it == "overwrite") {
+        fs::write(&page, [&text[..start], &*table, &text[end..]].concat()).unwrap();
+    } else {
+        assert_eq!(&text[start..end], table, "TBAA_SYMPTOMS=overwrite writes the table");
+    }
+}

@@ -1,0 +1,17 @@
+// Title: the neighbour: members of the words' own type
+// Asked: May a `struct Msg` be sent as `unsigned` words if its members are `unsigned`?
+// Source: https://stackoverflow.com/questions/98650
+// Answer: Then all is well: a member `unsigned` may be read as `unsigned`.
+// $ tbaa run FILE
+// never: contradiction
+// exit: 0
+#include <stdio.h>
+#include <stdlib.h>
+struct Msg { unsigned a, b; };
+static void send(unsigned w) { printf("%u\n", w); }
+int main(void) {
+  unsigned *buf = malloc(sizeof(struct Msg));
+  struct Msg *m = (struct Msg *)buf;
+  m->a = 1; m->b = 2;
+  send(buf[0]); send(buf[1]);
+}

@@ -1,0 +1,19 @@
+// Title: typedefs of structs without names
+// Asked: Two typedefs of structs with one `int` each: why does clang reload after a store through the other?
+// Source: https://github.com/llvm/llvm-project/issues/115252
+// Answer: In C structs without names may be one type in another file. Give the structs names.
+// $ tbaa blocks FILE @f
+// says: both have the same type
+// loads: -DBEFORE > -DAFTER
+#ifdef AFTER
+typedef struct one { int i; } one;
+typedef struct two { int i; } two;
+#else
+typedef struct { int i; } one;
+typedef struct { int i; } two;
+#endif
+int f(one *p, two *q) {
+  int first = p->i;
+  q->i = 3;
+  return first + p->i;
+}
