@@ -96,7 +96,9 @@ impl<'t> Current<'_, 't> {
     fn other(&mut self, statement: &Statement<'t>, call: &Call<'t>, after: Option<usize>) {
         let arguments = &call.arguments;
         if RETURN_TWICE.contains(&call.callee) {
-            self.after(statement, after, "unwound()");
+            let returned = statement.result.filter(|_| head_of(statement, call).ends_with(b"i32"));
+            let returned = returned.map_or("1".to_owned(), lossy);
+            self.after(statement, after, format_args!("unwound(i32 {returned})"));
         } else if let Some(&(_, bounded)) = PRINT.iter().find(|(name, _)| *name == call.callee) {
             let [buffer, rest @ ..] = &arguments[..] else { return };
             if !buffer.is_pointer() {
@@ -219,9 +221,8 @@ impl<'t> Current<'_, 't> {
         for some in pointers.chunks(MOST_POINTERS) {
             self.out(statement, statement.offset, &target, some);
         }
-        let head =
-            &statement.text()[..call.target.as_ptr().addr() - statement.text().as_ptr().addr()];
-        let returns_pointer = head.trim_ascii_end().ends_with(b"ptr")
+        let head = head_of(statement, call);
+        let returns_pointer = head.ends_with(b"ptr")
             || memchr::memmem::find(head, b" ptr (").is_some();
         if written != 0
             && returns_pointer
@@ -391,6 +392,12 @@ impl<'t> Current<'_, 't> {
         let size = self.pass.sizes.of(element.trim().as_bytes())?.store;
         ((1..=64).contains(&count) && size > 0).then_some((count, size))
     }
+}
+
+/// What stands before the callee of a call.
+fn head_of<'t>(statement: &Statement<'t>, call: &Call<'t>) -> &'t [u8] {
+    let text = statement.text();
+    text[..call.target.as_ptr().addr() - text.as_ptr().addr()].trim_ascii_end()
 }
 
 fn lossy(text: &[u8]) -> String {

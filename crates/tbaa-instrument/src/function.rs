@@ -196,7 +196,7 @@ impl<'t> Current<'_, 't> {
             };
             match (statement.word, access) {
                 (b"alloca", _) => self.alloca(statement, after),
-                (b"landingpad", _) => self.after(statement, after, "unwound()"),
+                (b"landingpad", _) => self.after(statement, after, "unwound(i32 1)"),
                 (b"ret" | b"resume", _) => {
                     let before = at.checked_sub(1).map(|at| &statements[at]);
                     self.leave(before.filter(|it| is_last(it)).unwrap_or(statement));

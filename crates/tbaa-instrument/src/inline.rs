@@ -132,13 +132,18 @@ fn store(size: u64, tag: &str) -> String {
     text
 }
 
-/// Writes how it is found out whether the program is of one thread; goes to `store` or `call`.
-/// Another thread may change the state of the other bytes of a granule.
-fn alone(tag: &str) -> String {
+/// Writes how `%new` is stored for some bytes of a granule, whose other bytes another thread may
+/// change: goes to `store` in a program of one thread, else to `done`, or to `call` if the cell has
+/// changed.
+fn exchange(done: &str, tag: &str) -> String {
     format!(
         "  %threaded = load atomic i8, ptr @__tbaa_witness_threaded unordered, align 1{tag}
   %alone = icmp eq i8 %threaded, 0
-  br i1 %alone, label %store, label %call
+  br i1 %alone, label %store, label %exchange
+exchange:
+  %exchanged = cmpxchg ptr %cell, i32 %old, i32 %new monotonic monotonic, align 4{tag}
+  %succeeds = extractvalue {{ i32, i1 }} %exchanged, 1
+  br i1 %succeeds, label %{done}, label %call
 "
     )
 }
@@ -233,7 +238,7 @@ fn by_row(check: Check, tag: &str, out: &mut String) {
 "
         ),
     };
-    let alone = if size < 4 { format!("{}store:\n", alone(tag)) } else { String::new() };
+    let exchange = if size < 4 { format!("{}store:\n", exchange("done", tag)) } else { String::new() };
     let _ = write!(
         out,
         "\
@@ -244,7 +249,7 @@ met:
   br i1 %stays, label %done, label %changes
 changes:
   %new = phi i32 [ %class.new, %met ], [ %number.new, %by.number ]
-{alone}{}  br label %done
+{exchange}{}  br label %done
 call:
   call preserve_mostcc void @__tbaa_witness.change(ptr %p, ptr %row, i32 {}, i32 {}, i32 {}, i32 {}){tag}
   br label %done
@@ -395,7 +400,7 @@ done:
         64 - CHANGES_BITS,
         BY_NUMBER - 1,
         HEAD + BY_CLASS,
-        alone(tag),
+        exchange("after", tag),
     );
 }
 

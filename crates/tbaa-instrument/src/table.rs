@@ -126,7 +126,7 @@ const RUNTIME: &[(&str, &str)] = &[
     ("clear", "ptr nocapture, i64"),
     ("fresh", "ptr nocapture, i64"),
     ("printed", "ptr nocapture, i64"),
-    ("unwound", ""),
+    ("unwound", "i32"),
     ("barrier", ""),
     ("out", "ptr nocapture, ptr nocapture, i64"),
     ("allocated", "ptr nocapture, i64"),

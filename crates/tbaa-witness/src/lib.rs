@@ -184,9 +184,13 @@ pub unsafe extern "C" fn __tbaa_witness_printed(address: *const libc::c_char, mo
 /// How much of a stack below a frame is taken to have been used.
 const DEAD_STACK: usize = 1 << 16;
 
-/// Where frames are gone that did not return: what they left is nobody's.
+/// Where frames are gone that did not return: what they left is nobody's. `returned` is what `setjmp`
+/// has returned: 0 the first time, when all frames are there.
 #[unsafe(no_mangle)]
-pub extern "C" fn __tbaa_witness_unwound() {
+pub extern "C" fn __tbaa_witness_unwound(returned: c_int) {
+    if returned == 0 {
+        return;
+    }
     let here = 0_u8;
     let end = std::ptr::from_ref(&here).addr();
     shadow::clear(end.saturating_sub(DEAD_STACK), DEAD_STACK);
