@@ -40,7 +40,7 @@ impl<'t> Current<'_, 't> {
             return self.skip(statement, SkipReason::Unreadable);
         };
         let pointer = &text[span.clone()];
-        if self.registers.contains(pointer) {
+        if self.is_own(pointer) {
             return;
         }
         let ty = text[statement.offset..span.start].trim_ascii_end();
@@ -122,16 +122,25 @@ impl<'t> Current<'_, 't> {
 impl Current<'_, '_> {
     /// Before a write of which nothing is known.
     pub(super) fn forget(&mut self, statement: &Statement<'_>, pointer: &str, size: &str) {
+        self.clear_at(statement, statement.offset, "clear", pointer, size);
+    }
+
+    /// Forgets at a place what is known of some bytes; what is not small, by this function of the
+    /// runtime.
+    pub(super) fn clear_at(
+        &mut self,
+        statement: &Statement<'_>,
+        at: usize,
+        function: &str,
+        pointer: &str,
+        size: &str,
+    ) {
         let known = size.parse().unwrap_or(0);
-        if inline::SIZES.contains(&known) {
+        if (1..=inline::MOST_CLEARED).contains(&known) {
             self.pass.table.clears.insert(known);
-            self.put(
-                statement,
-                statement.offset,
-                format_args!(".clear{known}.shared(ptr {pointer})"),
-            );
+            self.put(statement, at, format_args!(".clear{known}.shared(ptr {pointer})"));
         } else {
-            self.before(statement, format_args!("clear(ptr {pointer}, i64 {size})"));
+            self.put(statement, at, format_args!("_{function}(ptr {pointer}, i64 {size})"));
         }
     }
 }

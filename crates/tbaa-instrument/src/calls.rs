@@ -251,8 +251,7 @@ impl<'t> Current<'_, 't> {
     /// Clears bytes at each of the pointers.
     fn clear(&mut self, statement: &Statement<'_>, pointers: &[Argument<'_>], size: u64) {
         for pointer in pointers.iter().filter(|it| it.is_pointer() && size > 0) {
-            let pointer = lossy(pointer.value);
-            self.before(statement, format_args!("clear(ptr {pointer}, i64 {size})"));
+            self.forget(statement, &lossy(pointer.value), &size.to_string());
         }
     }
 
@@ -262,6 +261,9 @@ impl<'t> Current<'_, 't> {
         };
         if !to.is_pointer() {
             return self.skip(statement, SkipReason::AddressSpace);
+        }
+        if self.is_own(to.value) {
+            return;
         }
         let (pointer, size) = (lossy(to.value), self.length(statement, size));
         let tag = self.pass.telling(tag);
@@ -287,6 +289,9 @@ impl<'t> Current<'_, 't> {
         let entries = access.and_then(|it| self.pass.module.graph().copy(it.copy?));
         let sides = [(from, Direction::Read, "from"), (to, Direction::Write, "to")];
         for (argument, kind, word) in sides {
+            if self.is_own(argument.value) {
+                continue;
+            }
             let pointer = lossy(argument.value);
             let what = shortened(format!("copy {word} ptr {pointer}"));
             if tag.is_some() || entries.is_none() {
@@ -297,7 +302,7 @@ impl<'t> Current<'_, 't> {
             }
             if kind == Direction::Write {
                 // What lies between the members.
-                self.before(statement, format_args!("clear(ptr {pointer}, i64 {size})"));
+                self.forget(statement, &pointer, &size);
             }
             let most = size.parse().unwrap_or(u64::MAX);
             for CopyEntry { offset, size, tag } in entries.iter().flatten() {

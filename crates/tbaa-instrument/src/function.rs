@@ -64,6 +64,7 @@ pub(super) fn instrument(
         next_number: module.next_number(),
         nodes: String::new(),
         own_tag: String::new(),
+        oracles: Default::default(),
     };
     pass.own_tag = pass.own_tag();
     let mut bodies = Vec::new();
@@ -160,11 +161,12 @@ impl<'t> Pass<'t> {
             values: 0,
             slots: HashMap::default(),
             registers: slots::registers(self.text, body, self.module),
+            own: HashSet::default(),
             swift_errors: HashSet::default(),
             inlined: false,
             pass: self,
         };
-        current.enter(&body.header.parameters, &body.statements, coroutine);
+        current.enter(body, coroutine);
         current.body(body);
     }
 }

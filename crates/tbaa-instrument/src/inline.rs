@@ -90,15 +90,15 @@ fn site() -> String {
     )
 }
 
-/// Writes how a check begins: goes to `call` if the access is not aligned, or if the two cells of
-/// 8 bytes differ; else `%old` is what the cell has, and `%not` that inverted.
-fn look(size: u64, tag: &str) -> String {
+/// Writes how a check begins: goes to `odd` if the access is not aligned, and to `call` if the two
+/// cells of 8 bytes differ; else `%old` is what the cell has, and `%not` that inverted.
+fn look(size: u64, odd: &str, tag: &str) -> String {
     let mut text = format!(
         "  %address = ptrtoint ptr %p to i64
   %low = trunc i64 %address to i32
   %offset = and i32 %low, {}
   %aligned = icmp eq i32 %offset, 0
-  br i1 %aligned, label %look, label %call
+  br i1 %aligned, label %look, label %{odd}
 look:
   %flipped = xor i64 %address, {}
   %granule = and i64 %flipped, -4
@@ -120,6 +120,36 @@ alike:
 "
         );
     }
+    text
+}
+
+/// Writes what a read does that is not aligned: it is done if all its cells are of the row's class,
+/// and else goes to `call`.
+fn odd(size: u64, tag: &str) -> String {
+    let mut text = format!(
+        "odd:
+  %odd.own = load atomic i32, ptr %row acquire, align 4{tag}
+  %odd.flipped = xor i64 %address, {}
+",
+        1_u64 << FLIP
+    );
+    let mut all = "true".to_owned();
+    for byte in (0..size).step_by(4).chain([size - 1]) {
+        let _ = write!(
+            text,
+            "  %odd.byte.{byte} = add i64 %odd.flipped, {byte}
+  %odd.granule.{byte} = and i64 %odd.byte.{byte}, -4
+  %odd.cell.{byte} = inttoptr i64 %odd.granule.{byte} to ptr
+  %odd.old.{byte} = load atomic i32, ptr %odd.cell.{byte} unordered, align 4{tag}
+  %odd.not.{byte} = xor i32 %odd.old.{byte}, -1
+  %odd.class.{byte} = and i32 %odd.not.{byte}, {CLASS}
+  %odd.mine.{byte} = icmp eq i32 %odd.class.{byte}, %odd.own
+  %odd.all.{byte} = and i1 {all}, %odd.mine.{byte}
+"
+        );
+        all = format!("%odd.all.{byte}");
+    }
+    let _ = writeln!(text, "  br i1 {all}, label %done, label %call");
     text
 }
 
@@ -201,7 +231,7 @@ done:
   ret void
 }}
 ",
-        look(size, tag),
+        look(size, "call", tag),
     );
 }
 
@@ -222,13 +252,30 @@ fn by_row(check: Check, tag: &str, out: &mut String) {
 ",
         entry("number", "%index", (HEAD + BY_CLASS, BY_NUMBER), size, tag)
     );
+    // What the check looks at before it comes here.
+    let (keep, last) = match check.direction {
+        Direction::Read if size >= 4 => (
+            "last",
+            format!(
+                "last:
+  %change = xor i64 %number.both, {}
+  %last.at = getelementptr i64, ptr %row, i64 {LAST}
+  store atomic i64 %change, ptr %last.at unordered, align 8{tag}
+  br label %changes
+",
+                u64::MAX << 32
+            ),
+        ),
+        _ => ("changes", String::new()),
+    };
+    let from = if last.is_empty() { "by.number" } else { keep };
     // A read that its class did not decide most often changes something, and a write
     // most often meets bytes that nobody has read.
     let both = match check.direction {
         Direction::Read => format!(
             "  br label %by.number
-{by_number}  br i1 %is.number, label %changes, label %by.class
-{by_class}  br i1 %is.class, label %met, label %call
+{by_number}  br i1 %is.number, label %{keep}, label %by.class
+{last}{by_class}  br i1 %is.class, label %met, label %call
 "
         ),
         Direction::Write => format!(
@@ -238,6 +285,8 @@ fn by_row(check: Check, tag: &str, out: &mut String) {
 "
         ),
     };
+    let is_odd = check.direction == Direction::Read && size > 1;
+    let odd = if is_odd { odd(size, tag) } else { String::new() };
     let exchange = if size < 4 { format!("{}store:\n", exchange("done", tag)) } else { String::new() };
     let _ = write!(
         out,
@@ -248,16 +297,16 @@ met:
   %stays = icmp eq i32 %class.new, -1
   br i1 %stays, label %done, label %changes
 changes:
-  %new = phi i32 [ %class.new, %met ], [ %number.new, %by.number ]
+  %new = phi i32 [ %class.new, %met ], [ %number.new, %{from} ]
 {exchange}{}  br label %done
-call:
+{odd}call:
   call preserve_mostcc void @__tbaa_witness.change(ptr %p, ptr %row, i32 {}, i32 {}, i32 {}, i32 {}){tag}
   br label %done
 done:
   ret void
 }}
 ",
-        look(size, tag),
+        look(size, if odd.is_empty() { "call" } else { "odd" }, tag),
         store(size, tag),
         (1_u32 << size) - 1,
         size - 1,
@@ -404,24 +453,75 @@ done:
     );
 }
 
+/// The bytes that are forgotten without a call of the runtime, at most.
+pub(super) const MOST_CLEARED: u64 = 64;
+
 /// Writes the function that forgets what is known of so many bytes: most often that is nothing.
 pub(super) fn clear(size: u64, tag: &str, out: &mut String) {
-    // All of it lies in the word of 8 bytes that it begins in.
+    // Whole cells are cleared here, if the pointer is aligned as the size is.
+    let unit = [8, 4].into_iter().find(|unit| size % unit == 0);
     let _ = write!(
         out,
         "\
 define internal preserve_mostcc void @__tbaa_witness.clear{size}.shared(ptr %p) noinline nounwind {{
   %address = ptrtoint ptr %p to i64
-  %offset = and i64 %address, 7
-  %inside = icmp ule i64 %offset, {}
-  br i1 %inside, label %look, label %call
-look:
   %flipped = xor i64 %address, {}
+  %end = add i64 %flipped, {}
+  %end.word = and i64 %end, -8
+  %end.cells = inttoptr i64 %end.word to ptr
+  %known.0 = load atomic i64, ptr %end.cells unordered, align 8{tag}
   %word = and i64 %flipped, -8
   %cells = inttoptr i64 %word to ptr
-  %both = load atomic i64, ptr %cells unordered, align 8{tag}
-  %nothing = icmp eq i64 %both, 0
-  br i1 %nothing, label %done, label %call
+",
+        1_u64 << FLIP,
+        size - 1,
+    );
+    // The last word may be one more than there are in the size.
+    let words = size.div_ceil(8);
+    for at in 0..words {
+        let _ = write!(
+            out,
+            "  %cells.{at} = getelementptr i64, ptr %cells, i64 {at}
+  %both.{at} = load atomic i64, ptr %cells.{at} unordered, align 8{tag}
+  %known.{} = or i64 %known.{at}, %both.{at}
+",
+            at + 1,
+        );
+    }
+    let _ = writeln!(
+        out,
+        "  %nothing = icmp eq i64 %known.{words}, 0
+  br i1 %nothing, label %done, label %some
+some:"
+    );
+    match unit {
+        None => out.push_str("  br label %call\n"),
+        Some(unit) => {
+            let _ = write!(
+                out,
+                "  %offset = and i64 %address, {}
+  %aligned = icmp eq i64 %offset, 0
+  br i1 %aligned, label %whole, label %call
+whole:
+  %start = inttoptr i64 %flipped to ptr
+",
+                unit - 1
+            );
+            for at in 0..size / unit {
+                let ty = 8 * unit;
+                let _ = write!(
+                    out,
+                    "  %place.{at} = getelementptr i{ty}, ptr %start, i64 {at}
+  store atomic i{ty} 0, ptr %place.{at} unordered, align {unit}{tag}
+"
+                );
+            }
+            out.push_str("  br label %done\n");
+        }
+    }
+    let _ = write!(
+        out,
+        "\
 call:
   call preserve_mostcc void @__tbaa_witness.clear{size}.call(ptr %p) cold{tag}
   br label %done
@@ -433,8 +533,6 @@ define internal preserve_mostcc void @__tbaa_witness.clear{size}.call(ptr %p) no
   ret void
 }}
 ",
-        8 - size,
-        1_u64 << FLIP,
     );
 }
 

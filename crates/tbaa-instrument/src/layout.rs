@@ -17,6 +17,10 @@ pub const CLASS: u32 = (1 << CLASS_BITS) - 1;
 /// not inverted, of 4 bytes each.
 pub const HEAD: usize = 4;
 
+/// The word of these with a read's last change of 4 or 8 bytes: the number that was there, and above it
+/// the number that it leads to, both inverted.
+pub const LAST: usize = 2;
+
 /// The entries by class, a power of 2.
 pub const BY_CLASS: usize = 4;
 

@@ -2,10 +2,11 @@
 
 use std::cell::RefCell;
 
+use super::body::Element;
 use super::module::Module;
 use super::types::{Definitions, ReadTypes};
 use tbaa::parts::table::HashMap;
-use tbaa_types::{Context, DataLayout, Measures};
+use tbaa_types::{Context, DataLayout, Measures, TypeKind};
 
 /// The sizes of a module's types, by its data layout.
 ///
@@ -99,6 +100,40 @@ impl Sizes {
         let size = self.measure(&mut known, ty);
         known.sizes.insert(ty.into(), size);
         size
+    }
+
+    /// Returns how many bytes behind its base a `getelementptr` points; `None` if only the running
+    /// program knows, or if it points before its base.
+    #[must_use]
+    pub fn offset(&self, element: &Element<'_>) -> Option<u64> {
+        let known = &mut *self.known.borrow_mut();
+        let mut ty = known.context.parse_with(&self.definitions, element.ty).ok()?;
+        let before = std::mem::take(&mut known.measures);
+        let mut layouts = self.layout.layouts_after(&known.context, before);
+        let offset = element.indices().enumerate().try_fold(0_u64, |offset, (depth, index)| {
+            let index: u64 = str::from_utf8(index.value).ok()?.parse().ok()?;
+            let elements = match known.context.kind(ty) {
+                _ if depth == 0 => None,
+                TypeKind::Array { element, .. } => {
+                    ty = element;
+                    None
+                }
+                TypeKind::Literal { elements, .. }
+                | TypeKind::Identified { body: Some(elements), .. } => Some(elements),
+                _ => return None,
+            };
+            match elements {
+                None => offset.checked_add(index.checked_mul(layouts.alloc_size(ty).ok()?.min)?),
+                Some(elements) => {
+                    let at = usize::try_from(index).ok()?;
+                    let member = layouts.struct_layout(ty).ok()?.offsets.get(at)?.min;
+                    ty = *elements.get(at)?;
+                    offset.checked_add(member)
+                }
+            }
+        });
+        known.measures = layouts.into_measures();
+        offset
     }
 
     fn measure(&self, known: &mut Known, ty: &[u8]) -> Option<Size> {

@@ -98,22 +98,26 @@ pub(crate) struct Row {
     /// The number that a write by the site leaves. A read of less than a granule that changed
     /// nothing leaves the class that it met, with the place in the granule.
     number: AtomicU32,
-    /// The number that a write leaves, not inverted.
+    /// The number that a write leaves over bytes of the row's class, and over bytes that nobody has
+    /// read, not inverted; 0: not known.
     plain: AtomicU32,
-    spare: [u32; SPARE],
+    /// What a read of 4 or 8 bytes changed last ([`LAST`]). Modules alone use it.
+    last: AtomicU64,
+    spare: u64,
     /// Numbers that changes lead to, over the class that was there.
     by_class: [AtomicU64; BY_CLASS],
     /// The same, over the number that was there.
     by_number: [AtomicU64; BY_NUMBER],
 }
 
-const SPARE: usize = 2 * HEAD - 3;
 // Checks have these places as numbers.
 const _: () = assert!(
     size_of::<Row>() == ROW * size_of::<u64>()
         && std::mem::offset_of!(Row, class) == 0
         && std::mem::offset_of!(Row, number) == 4
         && std::mem::offset_of!(Row, plain) == 8
+        && std::mem::offset_of!(Row, last) == LAST * size_of::<u64>()
+        && std::mem::offset_of!(Row, by_class) == HEAD * size_of::<u64>()
 );
 
 /// What a read leads to that changes nothing.
@@ -123,7 +127,8 @@ static NO_ROW: Row = Row {
     class: AtomicU32::new(0),
     number: AtomicU32::new(0),
     plain: AtomicU32::new(0),
-    spare: [0; SPARE],
+    last: AtomicU64::new(0),
+    spare: 0,
     by_class: [const { AtomicU64::new(0) }; BY_CLASS],
     by_number: [const { AtomicU64::new(0) }; BY_NUMBER],
 };
@@ -214,12 +219,13 @@ impl Event {
         let written = [State { writer: self.site, reader: 0 }; GRANULE];
         let known = with(|states| (states.class(own), states.number(&written, [0; GRANULE])));
         let Some((class, Some(number))) = known else { return };
+        // Where writes over writes are judged, what they write over matters.
+        let decides = class != OTHER_CLASS && (self.reads || !sites::judges_stores());
         if !self.reads {
-            self.row.plain.store(number, Release);
+            self.row.plain.store(if decides { number } else { 0 }, Release);
             self.row.number.store(!number, Release);
         }
-        // Where writes over writes are judged, what they write over matters.
-        if class != OTHER_CLASS && (self.reads || !sites::judges_stores()) {
+        if decides {
             self.row.class.store(!class & CLASS, Release);
         }
     }
