@@ -18,17 +18,24 @@ pub(super) fn call(check: Check, pointer: &str, site: u32, inlined: bool) -> Str
     let mut lines = vec!["movq $0, %r10".to_owned()];
     let mut function = "first";
     if inlined {
-        // The address of the cell is in the register of the pointer.
-        let registers = match check.size {
-            4 | 8 => Registers { cell: "%r10", value: "%r11", low: "" },
-            _ => {
-                lines[0] = "movq $0, %r11".to_owned();
-                Registers { cell: "%r11", value: "%r11", low: "%r10d" }
-            }
+        let keeps = check.direction == Direction::Read && check.size == 4;
+        // What of these is an address is not needed any more when a value is read.
+        let registers = match (check.direction, check.size) {
+            (Direction::Read, 4) => Registers { cell: "%r11", value: "%r11d", low: "" },
+            (Direction::Read, 8) => Registers { cell: "%r11", value: "%r10d", low: "" },
+            (Direction::Write, 4 | 8) => Registers { cell: "%r10", value: "%r11d", low: "" },
+            _ => Registers { cell: "%r11", value: "%r11d", low: "%r10d" },
         };
-        begin(check, &registers, ["$1", "4+$1", "8+$1", "16+$1"], &mut lines);
+        if keeps {
+            lines.push(format!("movq %r10, {}", registers.cell));
+        } else {
+            lines[0] = format!("movq $0, {}", registers.cell);
+        }
+        begin(check, &registers, ["$1", "4+$1", "8+$1", "12+$1"], &mut lines);
         lines.push("2:".to_owned());
-        lines.push("movq $0, %r10".to_owned());
+        if !keeps {
+            lines.push("movq $0, %r10".to_owned());
+        }
         function = "enter";
     }
     lines.extend(["leaq $1, %r11", "callq ${2:P}", "1:"].map(str::to_owned));
@@ -45,26 +52,21 @@ pub(super) fn call(check: Check, pointer: &str, site: u32, inlined: bool) -> Str
 struct Registers {
     /// Holds the pointer at first, and then the address of its cell; 64 bits.
     cell: &'static str,
-    /// What the cell has; 64 bits.
+    /// What the cell has; 32 bits.
     value: &'static str,
     /// The pointer's low bits; 32 bits.
     low: &'static str,
 }
 
 /// Writes the beginning of a check: goes to 1 if nothing is left to do, and to 2, or on, if the
-/// rest of the row is to be looked at. Of the row, `class`, `number`, the number as it is
-/// written, and the last change are operands.
+/// rest of the row is to be looked at. Of the row, `class`, `number`, the number as it is written
+/// over the class, and as it is written over anything, are operands.
 fn begin(
     check: Check,
-    &Registers { cell, value: wide, low }: &Registers,
-    [class, number, plain, change]: [&str; 4],
+    &Registers { cell, value, low }: &Registers,
+    [class, number, plain, always]: [&str; 4],
     lines: &mut Vec<String>,
 ) {
-    let value = match wide {
-        "%r11" => "%r11d",
-        "%rcx" => "%ecx",
-        _ => "%eax",
-    };
     let Check { direction, size } = check;
     let partial = size < 4;
     let mut line = |text: String| lines.push(text);
@@ -82,6 +84,11 @@ fn begin(
     if partial {
         line(format!("andq $$-4, {cell}"));
     }
+    if direction == Direction::Write && !partial {
+        line(format!("movl {always}, {value}"));
+        line(format!("testl {value}, {value}"));
+        line("jne 3f".to_owned());
+    }
     line(format!("movl ({cell}), {value}"));
     if size == 8 {
         line(format!("cmpl {value}, 4({cell})"));
@@ -91,21 +98,11 @@ fn begin(
     // Whether its class is that of the row; the value is lost.
     let compare =
         [format!("xorl {class}, {value}"), format!("shll $${}, {value}", 32 - CLASS_BITS)];
-    let store = |line: &mut dyn FnMut(String)| {
-        line(format!("movl {value}, ({cell})"));
-        if size == 8 {
-            line(format!("movl {value}, 4({cell})"));
-        }
-        line("jmp 1f".to_owned());
-    };
     match direction {
         Direction::Read if partial => {
             line(format!("andl $${CLASS}, {value}"));
-            // Bytes alone are most often members between others.
-            if size > 1 {
-                line(format!("cmpl {class}, {value}"));
-                line("je 1f".to_owned());
-            }
+            line(format!("cmpl {class}, {value}"));
+            line("je 1f".to_owned());
             line(format!("andl $$3, {low}"));
             line(format!("shll $${CLASS_BITS}, {low}"));
             line(format!("orl {low}, {value}"));
@@ -115,29 +112,20 @@ fn begin(
         Direction::Read => {
             compare.into_iter().for_each(&mut line);
             line("je 1f".to_owned());
-            // Both halves at once, for another thread may write them. In an empty row they become
-            // a number that no cell has.
-            line(format!("movq {change}, {wide}"));
-            line(format!("notq {wide}"));
-            line(format!("cmpl ({cell}), {value}"));
-            line("jne 2f".to_owned());
-            line(format!("shrq $$32, {wide}"));
-            store(&mut line);
         }
         Direction::Write => {
             line(format!("cmpl {number}, {value}"));
             line("je 1f".to_owned());
             if !partial {
                 compare.into_iter().for_each(&mut line);
-                line("je 3f".to_owned());
-                // Or it is the class of bytes that nobody has read.
-                line(format!("testl $${CLASS}, ({cell})"));
                 line("jne 2f".to_owned());
-                line("3:".to_owned());
                 line(format!("movl {plain}, {value}"));
-                line(format!("testl {value}, {value}"));
-                line("je 2f".to_owned());
-                store(&mut line);
+                line("3:".to_owned());
+                line(format!("movl {value}, ({cell})"));
+                if size == 8 {
+                    line(format!("movl {value}, 4({cell})"));
+                }
+                line("jmp 1f".to_owned());
             }
         }
     }
@@ -150,17 +138,17 @@ pub(super) fn functions(check: Check, out: &mut String) {
     let push = |register| [format!("pushq {register}"), ".cfi_adjust_cfa_offset 8".to_owned()];
     let pop = |register| [format!("popq {register}"), ".cfi_adjust_cfa_offset -8".to_owned()];
     let (registers, saved): (_, &[&str]) = match (check.direction, check.size) {
-        (Direction::Write, 1 | 2) => {
-            (Registers { cell: "%rax", value: "%rax", low: "" }, &["%rax"])
+        (Direction::Read, 4) | (Direction::Write, 1 | 2) => {
+            (Registers { cell: "%rax", value: "%eax", low: "" }, &["%rax"])
         }
         (Direction::Read, 1 | 2) => {
-            (Registers { cell: "%rax", value: "%rax", low: "%ecx" }, &["%rax", "%rcx"])
+            (Registers { cell: "%rax", value: "%eax", low: "%ecx" }, &["%rax", "%rcx"])
         }
-        _ => (Registers { cell: "%rax", value: "%rcx", low: "" }, &["%rax", "%rcx"]),
+        _ => (Registers { cell: "%rax", value: "%ecx", low: "" }, &["%rax", "%rcx"]),
     };
     let mut first: Vec<String> = saved.iter().copied().flat_map(push).collect();
     first.push("movq %r10, %rax".to_owned());
-    begin(check, &registers, ["(%r11)", "4(%r11)", "8(%r11)", "16(%r11)"], &mut first);
+    begin(check, &registers, ["(%r11)", "4(%r11)", "8(%r11)", "12(%r11)"], &mut first);
     first.push("2:".to_owned());
     first.extend(saved.iter().rev().copied().flat_map(pop));
     first.push("jmp ${0:P}".to_owned());

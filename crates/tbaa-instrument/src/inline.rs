@@ -2,13 +2,12 @@
 //!
 //! Each granule of 4 bytes has a cell of 32 bits, which lies where the granule does but for one
 //! bit of the address ([`FLIP`]). The cell is a number: an index, and a *class* below it, which
-//! says by which tags the bytes were read last. `tbaa-witness` says more in `shadow.rs` and
+//! says by which tags the bytes were written, or if reads are remembered, read. `tbaa-witness` says more in `shadow.rs` and
 //! `states.rs`.
 //!
 //! What an access does it has most often done before. So each site has a row in the module, which
-//! the runtime fills in. It begins with the class of bytes that were all read by the site's tag,
-//! and the number that a write by the site leaves: a read of such bytes changes nothing, and a
-//! write over them is fine. Then comes what the site did to other cells. What the row does not
+//! the runtime fills in. It begins with a class, and the number that a write by the site leaves: a read
+//! of bytes of this class changes nothing, and a write over them is fine. Then comes what the site did to other cells. What the row does not
 //! say is looked for in a table of all changes, and the runtime is called at last. All that is
 //! compared has its bits inverted, for a row that has not been filled in is zero.
 //!
@@ -90,8 +89,8 @@ fn site() -> String {
     )
 }
 
-/// Writes how a check begins: goes to `odd` if the access is not aligned, and to `call` if the two
-/// cells of 8 bytes differ; else `%old` is what the cell has, and `%not` that inverted.
+/// Writes how a check begins: goes to `odd` if the access is not aligned, or if the two cells of 8
+/// bytes differ; else `%old` is what the cell has, and `%not` that inverted.
 fn look(size: u64, odd: &str, tag: &str) -> String {
     let mut text = format!(
         "  %address = ptrtoint ptr %p to i64
@@ -115,7 +114,7 @@ look:
             "  %next = getelementptr i32, ptr %cell, i64 1
   %other = load atomic i32, ptr %next unordered, align 4{tag}
   %same = icmp eq i32 %old, %other
-  br i1 %same, label %alike, label %call
+  br i1 %same, label %alike, label %{odd}
 alike:
 "
         );
@@ -123,8 +122,8 @@ alike:
     text
 }
 
-/// Writes what a read does that is not aligned: it is done if all its cells are of the row's class,
-/// and else goes to `call`.
+/// Writes what a read of several cells does: it is done if all are of the row's class, and else goes to
+/// `call`.
 fn odd(size: u64, tag: &str) -> String {
     let mut text = format!(
         "odd:
@@ -209,7 +208,11 @@ other:
             "{number}  %again = icmp eq i32 %not, %number
   br i1 %again, label %done, label %changes
 changes:
-  br i1 %mine, label %store, label %call
+  %always.at = getelementptr i32, ptr %row, i64 3
+  %always = load atomic i32, ptr %always.at acquire, align 4{tag}
+  %is.always = icmp ne i32 %always, 0
+  %stores = or i1 %mine, %is.always
+  br i1 %stores, label %store, label %call
 store:
   %new = xor i32 %number, -1
 {}  br label %done
@@ -252,30 +255,13 @@ fn by_row(check: Check, tag: &str, out: &mut String) {
 ",
         entry("number", "%index", (HEAD + BY_CLASS, BY_NUMBER), size, tag)
     );
-    // What the check looks at before it comes here.
-    let (keep, last) = match check.direction {
-        Direction::Read if size >= 4 => (
-            "last",
-            format!(
-                "last:
-  %change = xor i64 %number.both, {}
-  %last.at = getelementptr i64, ptr %row, i64 {LAST}
-  store atomic i64 %change, ptr %last.at unordered, align 8{tag}
-  br label %changes
-",
-                u64::MAX << 32
-            ),
-        ),
-        _ => ("changes", String::new()),
-    };
-    let from = if last.is_empty() { "by.number" } else { keep };
     // A read that its class did not decide most often changes something, and a write
     // most often meets bytes that nobody has read.
     let both = match check.direction {
         Direction::Read => format!(
             "  br label %by.number
-{by_number}  br i1 %is.number, label %{keep}, label %by.class
-{last}{by_class}  br i1 %is.class, label %met, label %call
+{by_number}  br i1 %is.number, label %changes, label %by.class
+{by_class}  br i1 %is.class, label %met, label %call
 "
         ),
         Direction::Write => format!(
@@ -297,7 +283,7 @@ met:
   %stays = icmp eq i32 %class.new, -1
   br i1 %stays, label %done, label %changes
 changes:
-  %new = phi i32 [ %class.new, %met ], [ %number.new, %{from} ]
+  %new = phi i32 [ %class.new, %met ], [ %number.new, %by.number ]
 {exchange}{}  br label %done
 {odd}call:
   call preserve_mostcc void @__tbaa_witness.change(ptr %p, ptr %row, i32 {}, i32 {}, i32 {}, i32 {}){tag}

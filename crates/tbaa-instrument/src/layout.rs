@@ -13,13 +13,9 @@ pub const CLASS_BITS: u32 = 14;
 /// The bits of a cell that are its class.
 pub const CLASS: u32 = (1 << CLASS_BITS) - 1;
 
-/// The words of 8 bytes before a site's entries by class: its class, its number, and its number
-/// not inverted, of 4 bytes each.
+/// The words of 8 bytes before a site's entries by class. Of 4 bytes each: its class, its number, the
+/// number that a write leaves over bytes of its class, and the number that it leaves over any bytes.
 pub const HEAD: usize = 4;
-
-/// The word of these with a read's last change of 4 or 8 bytes: the number that was there, and above it
-/// the number that it leads to, both inverted.
-pub const LAST: usize = 2;
 
 /// The entries by class, a power of 2.
 pub const BY_CLASS: usize = 4;

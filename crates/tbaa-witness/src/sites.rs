@@ -70,6 +70,9 @@ static ANSWERS: [AtomicU64; 1 << 14] = [const { AtomicU64::new(0) }; 1 << 14];
 /// Whether a write over a write is to be judged.
 static STORES: AtomicBool = AtomicBool::new(false);
 
+/// Whether a read and a later write are to be judged.
+static READERS: AtomicBool = AtomicBool::new(false);
+
 static REGISTRY: Lock<Option<Registry>> = Lock::new(None);
 
 /// All modules that ran so far.
@@ -133,6 +136,7 @@ pub(crate) fn lock() -> Option<Guard<'static, Option<Registry>>> {
 impl Registry {
     fn new() -> Self {
         STORES.store(options().report_stores, Relaxed);
+        READERS.store(options().reuse, Relaxed);
         Registry {
             modules: Vec::new(),
             next: 1,
@@ -247,6 +251,11 @@ pub(crate) fn same_kind(a: Site, b: Site) -> bool {
 /// Whether a write over a write is reported.
 pub(crate) fn judges_stores() -> bool {
     STORES.load(Relaxed)
+}
+
+/// Whether a read and a later write are reported.
+pub(crate) fn remembers_readers() -> bool {
+    READERS.load(Relaxed)
 }
 
 /// Reports two accesses that share bytes if the rule says that they cannot. Returns whether

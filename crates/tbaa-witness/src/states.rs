@@ -7,9 +7,12 @@
 //! it is seen first, for what is reported is reported once.
 //!
 //! A number has 14 bits of a *class* and, above these, an index among the combinations of that
-//! class. The class says of which kind (tag and size) the reader of each byte is, and nothing
-//! of who it is or who wrote. That decides most: a read by a kind that has read the
-//! bytes before changes nothing, and a write contradicts only readers.
+//! class. The class says of which kind (tag and size) the writer of each byte is, and nothing of who
+//! it is. That decides each read, which changes nothing; and no write contradicts anything.
+//!
+//! Where a read and a later write are reported as well, readers are remembered, too. Then the class
+//! says of which kind the reader of each byte is, and nothing of who wrote: a read by a kind that has
+//! read the bytes before changes nothing, and a write contradicts only readers.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::*};
@@ -67,7 +70,7 @@ const MAX_INDEX: usize = (1 << (32 - CLASS_BITS)) - 1;
 struct States {
     lists: Vec<Vec<Granule>>,
     numbers: HashMap<Granule, u32>,
-    /// By the kinds of readers.
+    /// By the kinds of writers or readers.
     classes: HashMap<[u32; GRANULE], u32>,
     /// Kinds that were compared: of what was there, and of what came.
     met: HashSet<(u32, u32)>,
@@ -93,17 +96,17 @@ pub(crate) static CHANGES: [Seen; 1 << CHANGES_BITS] =
 /// compared has its bits inverted: an empty row says nothing.
 #[repr(C)]
 pub(crate) struct Row {
-    /// The class of bytes whose last reader is of the site's kind.
+    /// The class of bytes that a read by the site does not change, or that a write does not
+    /// contradict.
     class: AtomicU32,
     /// The number that a write by the site leaves. A read of less than a granule that changed
     /// nothing leaves the class that it met, with the place in the granule.
     number: AtomicU32,
-    /// The number that a write leaves over bytes of the row's class, and over bytes that nobody has
-    /// read, not inverted; 0: not known.
+    /// The number that a write leaves over bytes of the row's class, not inverted.
     plain: AtomicU32,
-    /// What a read of 4 or 8 bytes changed last ([`LAST`]). Modules alone use it.
-    last: AtomicU64,
-    spare: u64,
+    /// The same over any bytes; 0: that depends on what they are.
+    always: AtomicU32,
+    spare: [u64; HEAD - 2],
     /// Numbers that changes lead to, over the class that was there.
     by_class: [AtomicU64; BY_CLASS],
     /// The same, over the number that was there.
@@ -116,7 +119,7 @@ const _: () = assert!(
         && std::mem::offset_of!(Row, class) == 0
         && std::mem::offset_of!(Row, number) == 4
         && std::mem::offset_of!(Row, plain) == 8
-        && std::mem::offset_of!(Row, last) == LAST * size_of::<u64>()
+        && std::mem::offset_of!(Row, always) == 12
         && std::mem::offset_of!(Row, by_class) == HEAD * size_of::<u64>()
 );
 
@@ -127,8 +130,8 @@ static NO_ROW: Row = Row {
     class: AtomicU32::new(0),
     number: AtomicU32::new(0),
     plain: AtomicU32::new(0),
-    last: AtomicU64::new(0),
-    spare: 0,
+    always: AtomicU32::new(0),
+    spare: [0; HEAD - 2],
     by_class: [const { AtomicU64::new(0) }; BY_CLASS],
     by_number: [const { AtomicU64::new(0) }; BY_NUMBER],
 };
@@ -155,7 +158,8 @@ impl Event {
             return State { writer: self.site, reader: 0 };
         }
         // The first reader stays: others with its tag say no more.
-        let stays = state.reader != 0 && sites::same_kind(state.reader, self.site);
+        let stays = !sites::remembers_readers()
+            || state.reader != 0 && sites::same_kind(state.reader, self.site);
         if stays { state } else { State { reader: self.site, ..state } }
     }
 
@@ -215,17 +219,23 @@ impl Event {
     /// Tells the site's module what to look at first.
     #[cold]
     fn introduce(self) {
+        let readers = sites::remembers_readers();
+        if self.reads && !readers {
+            return;
+        }
         let own = [sites::kind(self.site); GRANULE];
         let written = [State { writer: self.site, reader: 0 }; GRANULE];
-        let known = with(|states| (states.class(own), states.number(&written, [0; GRANULE])));
+        let kinds = if readers { [0; GRANULE] } else { own };
+        let known = with(|states| (states.class(own), states.number(&written, kinds)));
         let Some((class, Some(number))) = known else { return };
         // Where writes over writes are judged, what they write over matters.
-        let decides = class != OTHER_CLASS && (self.reads || !sites::judges_stores());
+        let judges = sites::judges_stores();
         if !self.reads {
-            self.row.plain.store(if decides { number } else { 0 }, Release);
+            self.row.plain.store(number, Release);
             self.row.number.store(!number, Release);
+            self.row.always.store(if readers || judges { 0 } else { number }, Release);
         }
-        if decides {
+        if readers && class != OTHER_CLASS && (self.reads || !judges) {
             self.row.class.store(!class & CLASS, Release);
         }
     }
@@ -297,7 +307,8 @@ pub(crate) fn seen(old: u32, mask: u8, event: Event) -> Option<u32> {
 /// The same in any case; reports what the event contradicts.
 #[cold]
 pub(crate) fn after(old: u32, mask: u8, event: Event, address: usize) -> u32 {
-    if event.site != 0 && event.row.class.load(Relaxed) == 0 {
+    let first = if event.reads { &event.row.class } else { &event.row.number };
+    if event.site != 0 && first.load(Relaxed) == 0 {
         event.introduce();
     }
     let Some(mut granule) = with(|states| states.granule(old)) else { return 0 };
@@ -315,7 +326,11 @@ pub(crate) fn after(old: u32, mask: u8, event: Event, address: usize) -> u32 {
     for at in (0..GRANULE).filter(|at| has(*at)) {
         granule[at] = event.on(granule[at]);
     }
-    let kinds = granule.map(State::reader_kind);
+    let readers = sites::remembers_readers();
+    let kinds = granule.map(|state| match readers {
+        true => state.reader_kind(),
+        false => Some(sites::kind(state.writer)),
+    });
     let (Some(agrees), [Some(a), Some(b), Some(c), Some(d)]) = (agrees, kinds) else { return 0 };
     let kinds = [a, b, c, d];
     // Without a lock all that is known is forgotten, and that is not remembered.
@@ -327,11 +342,22 @@ pub(crate) fn after(old: u32, mask: u8, event: Event, address: usize) -> u32 {
     slot.number.store(new.into(), Relaxed);
     slot.check.store(change ^ u64::from(new), Relaxed);
     // Whether the same holds for all of the class.
-    let alike = match event.reads {
-        true => new == old && kinds.iter().all(|kind| kind & CONTRADICTS == 0),
-        false => mask == WHOLE && agrees && !sites::judges_stores(),
+    let alike = old & CLASS != OTHER_CLASS
+        && match (event.reads, readers) {
+            (true, true) => {
+                new == old && new != 0 && kinds.iter().all(|kind| kind & CONTRADICTS == 0)
+            }
+            (true, false) => agrees && new == old,
+            (false, _) => mask == WHOLE && agrees && new != 0 && !sites::judges_stores(),
+        };
+    event.remember(old, mask, new, alike);
+    // And for all bytes of the granule.
+    let agrees_with = |kind: &u32| {
+        *kind == 0 || sites::may_alias(*kind, sites::kind(event.site)) == Some(true)
     };
-    event.remember(old, mask, new, alike && new != 0 && old & CLASS != OTHER_CLASS);
+    if alike && event.reads && !readers && kinds.iter().all(agrees_with) {
+        event.row.class.store(!old & CLASS, Release);
+    }
     new
 }
 
