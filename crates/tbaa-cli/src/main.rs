@@ -36,7 +36,7 @@ use report::Failure;
 fn main() -> ExitCode {
     // A shell asks what fits; nothing may be printed before.
     clap_complete::CompleteEnv::with_factory(Args::command).var(commands::ASKED).complete();
-    let args = Args::parse();
+    let args = Args::parse_from(commands::arguments());
     args.color.into_choice().write_global();
     progress::start();
     let mut out = BufWriter::with_capacity(1 << 16, progress::Output(io::stdout().lock()));

@@ -287,8 +287,9 @@ fn returned(body: &Body<'_>) -> HashMap<usize, usize> {
     found
 }
 
-/// Whether checks have been tried on a target.
-fn is_supported(triple: &[u8]) -> bool {
+/// Returns whether checks run on a target, by its triple.
+#[must_use]
+pub fn is_supported(triple: &[u8]) -> bool {
     let mut parts = triple.split(|&byte| byte == b'-');
     let is_x86_64 = matches!(parts.next(), Some(b"x86_64" | b"amd64"));
     let rest: Vec<_> = parts.collect();

@@ -22,7 +22,7 @@ const HARMLESS: &str = "\
     isblank iscntrl isdigit isgraph islower isprint ispunct isspace isupper iswalnum iswalpha \
     iswblank iswcntrl iswctype iswdigit iswgraph iswlower iswprint iswpunct iswspace iswupper iswxdigit \
     isxdigit kill killpg lchown link linkat listen \
-    localeconv localtime lseek lseek64 madvise malloc_usable_size mblen mbsinit memchr memcmp memmem memrchr mkdir mkdirat mkfifo \
+    localeconv localtime lseek lseek64 malloc_usable_size mblen mbsinit memchr memcmp memmem memrchr mkdir mkdirat mkfifo \
     mlock mprotect msync munlock nl_langinfo ngettext nice open open64 openat openat64 opendir \
     openlog perror pause pclose popen posix_fadvise posix_fallocate printf __printf_chk psignal \
     pthread_attr_destroy pthread_attr_init pthread_attr_setdetachstate pthread_attr_setstacksize \
@@ -239,6 +239,7 @@ pub const INTERPOSED: &[&str] = &[
     "gmtime_r",
     "localtime_r",
     "lstat",
+    "madvise",
     "malloc",
     "memalign",
     "mlockall",

@@ -31,6 +31,7 @@ mod repeats;
 mod slots;
 mod table;
 
+pub use function::is_supported;
 pub use known::{INTERPOSED, is_harmless, known_names, parts};
 pub use outcome::{Instrumented, SkipReason, Skipped};
 

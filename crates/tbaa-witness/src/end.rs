@@ -45,12 +45,18 @@ pub(crate) fn say() {
     }
 }
 
-/// One line for the accesses that show each kind best, the kinds with the most pairs first.
-fn by_kind(mut kinds: Vec<Kind>) -> String {
-    kinds.sort_by_key(|kind| std::cmp::Reverse(kind.pairs));
-    let mut text =
-        format!("{} kinds; pairs of accesses, and the two that show it best", kinds.len());
+/// One line for the accesses that show each kind best.
+fn by_kind(kinds: Vec<Kind>) -> String {
+    let mut text = format!(
+        "{} kinds, those first that LLVM can use most easily; pairs of accesses, and the two that \
+         show it best",
+        kinds.len()
+    );
+    let mut needs = "";
     for kind in &kinds {
+        if std::mem::replace(&mut needs, kind.needs()) != kind.needs() {
+            let _ = write!(text, "\n {needs}");
+        }
         let _ = write!(text, "\n  {:>5}", kind.pairs);
         for ((word, it), says) in kind.words().into_iter().zip(&kind.best).zip(&kind.says) {
             let _ = write!(text, "  {word} {says}, in {}{}", it.function, place(it));
@@ -91,7 +97,7 @@ fn json() -> Value {
             [0, 1].map(|at| access(kind.words()[at], &kind.best[at], &kind.says[at]));
         let rules: Vec<_> = kind.rules.iter().map(ToString::to_string).collect();
         json!({
-            "happens": kind.happens(), "pairs": kind.pairs, "first": first, "second": second,
+            "happens": kind.happens(), "needs": kind.needs(), "pairs": kind.pairs, "first": first, "second": second,
             "rules": rules, "reason": kind.reason, "so": kind.so(),
             "stack": kind.stack.iter().map(frame).collect::<Vec<_>>(),
         })

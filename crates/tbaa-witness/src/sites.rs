@@ -52,8 +52,8 @@ pub(crate) struct Described {
     pub(crate) what: String,
 }
 
-/// In which order two accesses came.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+/// In which order two accesses came: what LLVM does most often first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Order {
     WriteRead,
     ReadWrite,
@@ -118,6 +118,7 @@ impl Module {
 
     #[cold]
     fn register(&'static self) {
+        forget_unloaded();
         let Some(mut registry) = lock() else { return };
         let registry = registry.get_or_insert_with(Registry::new);
         // Another thread may have been first.
@@ -125,6 +126,27 @@ impl Module {
             let base = registry.add(self).map_or(FAILED, |first| states::change(0, 0, first));
             self.base.store(base, Release);
         }
+    }
+}
+
+/// Forgets all memory if a library has been unloaded since this was asked last: where it was, another
+/// may be loaded, whose variables nobody has written.
+fn forget_unloaded() {
+    static UNLOADED: AtomicU64 = AtomicU64::new(0);
+    unsafe extern "C" fn first(
+        info: *mut libc::dl_phdr_info,
+        _: libc::size_t,
+        count: *mut libc::c_void,
+    ) -> libc::c_int {
+        // SAFETY: the C library hands over what it knows of a library, and what it was given.
+        unsafe { *count.cast::<u64>() = (*info).dlpi_subs };
+        1
+    }
+    let mut count = 0_u64;
+    // SAFETY: the function gets what is its own.
+    unsafe { libc::dl_iterate_phdr(Some(first), ptr::from_mut(&mut count).cast()) };
+    if UNLOADED.swap(count, Relaxed) != count {
+        crate::shadow::forget_all();
     }
 }
 

@@ -35,6 +35,7 @@ use serde::Serialize;
 
 use crate::report::Failure;
 
+pub(crate) use cc::arguments;
 pub(crate) use completions::ASKED;
 
 #[derive(Subcommand)]

@@ -11,6 +11,8 @@ pub(super) enum Task {
     /// `-c`, or `-S`: one output for each input.
     Compile,
     Link,
+    /// A header that is compiled ahead.
+    Header,
     /// Anything that makes no code, such as `-E`.
     Other,
 }
@@ -120,6 +122,26 @@ const FRONT: &[&str] = &[
     "-trigraphs",
 ];
 
+/// Source: `clang/include/clang/Basic/Sanitizers.def`.
+const OTHER_SANITIZERS: &[&str] = &[
+    "address",
+    "alloc-token",
+    "dataflow",
+    "hwaddress",
+    "kernel-address",
+    "kernel-hwaddress",
+    "kernel-memory",
+    "leak",
+    "memory",
+    "memtag",
+    "memtag-heap",
+    "memtag-stack",
+    "numerical",
+    "realtime",
+    "thread",
+    "type",
+];
+
 fn is_among(flag: &OsStr, list: &[&str]) -> bool {
     list.iter().any(|it| flag == *it)
 }
@@ -166,6 +188,14 @@ impl Line {
     fn input(&mut self, word: OsString, language: Option<OsString>) {
         let path = PathBuf::from(&word);
         let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
+        let header = ["h", "H", "hh", "hp", "hpp", "hxx", "h++", "HPP", "tcc"];
+        let is_header = match language.as_deref() {
+            Some(language) => language.as_encoded_bytes().ends_with(b"-header"),
+            None => header.contains(&extension),
+        };
+        if is_header && self.task != Task::Other {
+            self.task = Task::Header;
+        }
         let by_name = ["c", "i", "cc", "cp", "cpp", "cxx", "c++", "C", "CPP", "ii"];
         let is_source = match language.as_deref().and_then(OsStr::to_str) {
             Some(language) => ["c", "c++", "cpp-output", "c++-cpp-output"].contains(&language),
@@ -207,6 +237,44 @@ impl Line {
     /// Whether this flag is there.
     pub(super) fn has(&self, flag: &str) -> bool {
         self.words.iter().any(|it| matches!(it, Word::Flag(words) if words[0] == flag))
+    }
+
+    /// A sanitizer whose memory lies where cells do, or whose library takes the place of the same
+    /// functions, unless another flag takes it back.
+    pub(super) fn other_sanitizer(&self) -> Option<String> {
+        let mut found: Vec<String> = Vec::new();
+        for flag in self.flags() {
+            let text = flag[0].to_string_lossy();
+            if let Some(list) = text.strip_prefix("-fsanitize=") {
+                let others = list.split(',').filter(|it| OTHER_SANITIZERS.contains(it));
+                found.extend(others.map(str::to_owned));
+            } else if let Some(list) = text.strip_prefix("-fno-sanitize=") {
+                found.retain(|it| list != "all" && list.split(',').all(|other| other != it));
+            }
+        }
+        found.into_iter().next()
+    }
+
+    /// Whether it is for x86-64 Linux, as far as flags say.
+    pub(super) fn is_supported_target(&self) -> bool {
+        let mut supported = true;
+        for flag in self.flags() {
+            let text = flag[0].to_string_lossy();
+            let joined = text.strip_prefix("--target=").map(str::to_owned);
+            let named = match &flag[1..] {
+                [name] if text == "-target" => Some(name.to_string_lossy().into_owned()),
+                _ => joined,
+            };
+            match (&*text, named) {
+                ("-m32" | "-mx32" | "-m16", _) => supported = false,
+                ("-m64", _) => supported = true,
+                (_, Some(name)) => {
+                    supported = tbaa_instrument::is_supported(name.as_bytes());
+                }
+                _ => {}
+            }
+        }
+        supported
     }
 
     /// All flags, each with its value.
@@ -326,11 +394,32 @@ mod tests {
             ("-print-file-name=a.c", Task::Other, 0, None),
             ("-xc - -c", Task::Compile, 1, None),
             ("-shared a.o -o liba.so", Task::Link, 0, Some("liba.so")),
+            ("-x c++-header a -o a.pch", Task::Header, 0, Some("a.pch")),
+            ("-O1 -c a.h", Task::Header, 0, None),
+            ("-E a.h", Task::Other, 0, None),
         ] {
             let read = read(line);
             assert_eq!(read.task, task, "{line}");
             assert_eq!(read.sources().count(), sources, "{line}");
             assert_eq!(read.output.as_deref(), output.map(Path::new), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_checks_cannot_be_with_is_known() {
+        for (flags, other, supported) in [
+            ("-fsanitize=undefined,type", Some("type"), true),
+            ("-fsanitize=address -fno-sanitize=address", None, true),
+            ("-fsanitize=thread,leak -fno-sanitize=thread", Some("leak"), true),
+            ("-fsanitize=memory -fno-sanitize=all -fsanitize=bounds", None, true),
+            ("-m32 a.c", None, false),
+            ("-m32 -m64 a.c", None, true),
+            ("--target=x86_64-pc-linux-gnu a.c", None, true),
+            ("-target aarch64-linux-gnu a.c", None, false),
+        ] {
+            let line = read(flags);
+            assert_eq!(line.other_sanitizer().as_deref(), other, "{flags}");
+            assert_eq!(line.is_supported_target(), supported, "{flags}");
         }
     }
 
