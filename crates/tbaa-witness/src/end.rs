@@ -25,6 +25,13 @@ pub(crate) fn say() {
             report::say(&by_kind(kinds));
         }
     }
+    let forgotten = states::forgotten();
+    if forgotten > 0 {
+        report::say(&format!(
+            "a table was full, so the program was checked in part: of {forgotten} accesses it was not \
+             remembered that they happened; check fewer of its files at once"
+        ));
+    }
     let calls = outside::unknown();
     if !calls.is_empty() && (count > 0 || options().calls) {
         let mut text = String::from(
@@ -111,6 +118,7 @@ fn json() -> Value {
         "process": std::process::id(),
         "contradictions": report::count(),
         "pairs_compared": states::met(),
+        "forgotten_for_want_of_room": states::forgotten(),
         "kinds": kinds.iter().map(kind).collect::<Vec<_>>(),
         "unknown_calls": calls.collect::<Vec<_>>(),
     })

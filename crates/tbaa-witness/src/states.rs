@@ -335,8 +335,10 @@ pub(crate) fn after(old: u32, mask: u8, event: Event, address: usize) -> u32 {
     let kinds = [a, b, c, d];
     // Without a lock all that is known is forgotten, and that is not remembered.
     let Some(new) = with(|states| states.number(&granule, kinds)) else { return 0 };
-    // Without a number it is forgotten, too.
-    let new = new.unwrap_or(0);
+    let new = new.unwrap_or_else(|| {
+        FORGOTTEN.fetch_add(1, Relaxed);
+        0
+    });
     let change = change(old, mask, event.site);
     let slot = slot(change);
     slot.number.store(new.into(), Relaxed);
@@ -359,6 +361,14 @@ pub(crate) fn after(old: u32, mask: u8, event: Event, address: usize) -> u32 {
         event.row.class.store(!old & CLASS, Release);
     }
     new
+}
+
+/// Changes that were forgotten, for a class had no number left.
+static FORGOTTEN: AtomicU64 = AtomicU64::new(0);
+
+/// How many changes were forgotten for want of a number.
+pub(crate) fn forgotten() -> u64 {
+    FORGOTTEN.load(Relaxed)
 }
 
 /// How many pairs of kinds were compared because they touched the same bytes.

@@ -469,6 +469,35 @@ fn many_reports_are_cheap() {
     assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
 }
 
+/// More combinations of writers of a granule than there are numbers for.
+#[test]
+fn a_full_table_is_said() {
+    if is_missing() {
+        return;
+    }
+    let source = Path::new(env!("CARGO_TARGET_TMPDIR")).join("full.c");
+    let mut text = String::from("#include <stdlib.h>\n");
+    for n in 0..520 {
+        let _ = writeln!(text, "static void w{n}(short *p) {{ *p = {n}; }}");
+    }
+    let names: String = (0..520).map(|n| format!("w{n},")).collect();
+    let _ = write!(
+        text,
+        "static void (*volatile w[])(short *) = {{{names}}};\n\
+         int main(int n, char **v) {{ short *p = malloc(4); int most = n > 1 ? 100 : 520;\n\
+         for (int i = 0; i < most; i++) for (int j = 0; j < most; j++) w[i](p), w[j](p + 1);\n\
+         return 0; }}\n"
+    );
+    fs::write(&source, text).unwrap();
+    let program = build(&source, "full", WAYS[0].1);
+    let (output, _) = reports(&program, "");
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(text.starts_with("tbaa-witness: a table was full, so the program"), "{text}");
+    assert_eq!(text.lines().count(), 1, "{text}");
+    let output = Command::new(&program).arg("few").output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
 /// A stack without limit puts mappings where the library has its own.
 #[test]
 fn a_stack_without_limit_is_given_one() {
