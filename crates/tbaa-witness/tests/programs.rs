@@ -1,7 +1,7 @@
 //! Programs with a planted fault, of which exactly the two accesses must be
 //! reported, and programs without one, that must be silent.
 //!
-//! In `faults` and `repeated` the lines of the two accesses are marked `// first` and
+//! In `faults`, `repeated` and `broken` the lines of the two accesses are marked `// first` and
 //! `// second`, or in assembly `; first` and `; second`.
 
 use std::collections::BTreeSet;
@@ -132,7 +132,8 @@ fn faults_are_reported_with_their_two_accesses() {
     }
     let mut wrong = String::new();
     // What reads the same bytes twice is optimised into something else before checks are put in.
-    let repeated = sources("repeated").into_iter().map(|it| (it, &WAYS[..1]));
+    let repeated = [sources("repeated"), sources("broken")].concat();
+    let repeated = repeated.into_iter().map(|it| (it, &WAYS[..1]));
     for (source, ways) in sources("faults").into_iter().map(|it| (it, &WAYS[..])).chain(repeated) {
         for (way, flags) in ways {
             let program = build(&source, way, flags);
@@ -153,6 +154,26 @@ fn faults_are_reported_with_their_two_accesses() {
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// The faults of `broken` end with 0, but not after clang has optimized them.
+#[test]
+fn clang_breaks_what_is_said_to_be_broken() {
+    if is_missing() {
+        return;
+    }
+    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("broken");
+    for source in sources("broken") {
+        let ends = ["-O0", "-O2"].map(|level| {
+            let mut command = Command::new("clang++-22");
+            if source.extension().is_some_and(|it| it == "c") {
+                command.args(["-x", "c"]);
+            }
+            run(command.args([level, "-w", "-pthread"]).arg(&source).arg("-o").arg(&out));
+            Command::new(&out).status().unwrap().code()
+        });
+        assert_eq!(ends, [Some(0), Some(1)], "{}", source.display());
+    }
 }
 
 #[test]
