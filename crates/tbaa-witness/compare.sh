@@ -62,9 +62,10 @@ program() {
   local name=$1 flags=$2 files=$3; shift 3
   rm -f "$name".*/*.o "$name".*.times "$name".*.compile.times
   for way in $ways; do
-    mkdir -p "$name.$way"
+    mkdir -p "$name.$way"; local number=0
     for file in $files; do
-      measured "$name.$way.compile" $(compiler $way) -O2 -g -w $flags -c "$file" -o "$name.$way/$(basename "$file").o"
+      number=$((number + 1))
+      measured "$name.$way.compile" $(compiler $way) -O2 -g -w $flags -c "$file" -o "$name.$way/$number.o"
     done
     $(compiler $way) -w -Wl,-E "$name.$way"/*.o -lstdc++ -lm -ldl -pthread -o "$name.$way/program" 2>> compare.log
   done
@@ -78,13 +79,13 @@ program() {
     compile=$(awk '{s += $1} END {printf "%.1f", s}' "$name.$way.compile.times")
     code=$(size -A "$name.$way"/*.o | awk '/^\.text/ {s += $2} END {print s}')
     # A program that a signal has ended has one more line.
-    local ended=; grep -q signal "$name.$way.times" && ended='  ended by a signal'
-    run=$(grep -v signal "$name.$way.times" | cut -d' ' -f1 | median)
-    memory=$(grep -v signal "$name.$way.times" | cut -d' ' -f2 | median)
+    local ended=; ended=$(grep '^[^0-9]' "$name.$way.times" | sort -u)
+    run=$(grep '^[0-9]' "$name.$way.times" | cut -d' ' -f1 | median)
+    memory=$(grep '^[0-9]' "$name.$way.times" | cut -d' ' -f2 | median)
     [ $way = plain ] && { local c=$compile d=$code r=$run m=$memory; }
     printf '%-10s %-8s %10s %10s %10s %10s   ' '' $way "$compile" "$code" "$run" "$memory"
     awk -v a="$compile" -v b="$c" -v e="$code" -v f="$d" -v g="$run" -v h="$r" -v i="$memory" -v j="$m" -v ended="$ended" \
-      'BEGIN {printf "x %.1f %.1f %.1f %.1f%s\n", a / b, e / f, g / (h > 0 ? h : 0.01), i / j, ended}'
+      'BEGIN {printf "x %.1f %.1f %.1f %.1f %s\n", a / b, e / f, g / (h > 0 ? h : 0.01), i / j, ended}'
   done
 }
 
