@@ -232,7 +232,8 @@ fn it_stands_in_each_place_of_a_compiler() {
     run(&mut project.with(project.0.join("tbaa-cc"), "-O1 main.c put.c -o one_word"));
     project.reports("one_word");
     run(&mut project.with(project.0.join("tbaa-c++"), "-O1 -x c++ put.c -c"));
-    let cmake = "cmake_minimum_required(VERSION 3.21)\nproject(p C)\nadd_executable(prog main.c put.c)\n";
+    let cmake =
+        "cmake_minimum_required(VERSION 3.21)\nproject(p C)\nadd_executable(prog main.c put.c)\n";
     fs::write(project.0.join("CMakeLists.txt"), cmake).unwrap();
     if tools::are_there(&["cmake"]) {
         let line = format!(
@@ -254,10 +255,8 @@ fn a_program_moves_with_its_library() {
     let library = std::env::current_exe().unwrap().with_file_name("libtbaa_witness.so");
     fs::copy(library, own.join("libtbaa_witness.so")).unwrap();
     let line = "cc -O1 main.c put.c -o program";
-    let built = project
-        .with(env!("CARGO_BIN_EXE_tbaa"), line)
-        .env("TBAA_WITNESS_LIBRARY", "lib")
-        .status();
+    let built =
+        project.with(env!("CARGO_BIN_EXE_tbaa"), line).env("TBAA_WITNESS_LIBRARY", "lib").status();
     assert!(built.unwrap().success());
     project.reports("program");
     fs::rename(own.join("libtbaa_witness.so"), project.0.join("libtbaa_witness.so")).unwrap();

@@ -222,8 +222,8 @@ impl<'t> Current<'_, 't> {
             self.out(statement, statement.offset, &target, some);
         }
         let head = head_of(statement, call);
-        let returns_pointer = head.ends_with(b"ptr")
-            || memchr::memmem::find(head, b" ptr (").is_some();
+        let returns_pointer =
+            head.ends_with(b"ptr") || memchr::memmem::find(head, b" ptr (").is_some();
         if written != 0
             && returns_pointer
             && let (Some(result), Some(after)) = (statement.result, after)

@@ -273,7 +273,8 @@ fn by_row(check: Check, tag: &str, out: &mut String) {
     };
     let is_odd = check.direction == Direction::Read && size > 1;
     let odd = if is_odd { odd(size, tag) } else { String::new() };
-    let exchange = if size < 4 { format!("{}store:\n", exchange("done", tag)) } else { String::new() };
+    let exchange =
+        if size < 4 { format!("{}store:\n", exchange("done", tag)) } else { String::new() };
     let _ = write!(
         out,
         "\
@@ -445,7 +446,7 @@ pub(super) const MOST_CLEARED: u64 = 64;
 /// Writes the function that forgets what is known of so many bytes: most often that is nothing.
 pub(super) fn clear(size: u64, tag: &str, out: &mut String) {
     // Whole cells are cleared here, if the pointer is aligned as the size is.
-    let unit = [8, 4].into_iter().find(|unit| size % unit == 0);
+    let unit = [8, 4].into_iter().find(|unit| size.is_multiple_of(*unit));
     let _ = write!(
         out,
         "\

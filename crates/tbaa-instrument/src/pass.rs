@@ -9,8 +9,8 @@ use super::attributes::number;
 use super::globals::Global;
 use super::outcome::{SkipReason, Skipped};
 use super::table::{Site, Table};
-use tbaa::{AliasRule, Graph, Oracle, TagId};
 use tbaa::parts::table::{HashMap, HashSet};
+use tbaa::{AliasRule, Graph, Oracle, TagId};
 use tbaa_ir::{DebugInfo, Edits, Effects, Groups, Module, Sizes, Statement};
 
 /// What is known of the module, and what is made of it so far.

@@ -232,7 +232,7 @@ impl<'t> Current<'_, 't> {
                 for (at, argument) in call.arguments.iter().enumerate() {
                     let by_value = memchr::memmem::find(argument.attributes, b"byval(").is_some();
                     let set = call.callee.starts_with(b"llvm.memset.") && at == 0;
-                    if !by_value && (tagged || !set && !(copies && at < 2)) {
+                    if !by_value && (tagged || !(set || copies && at < 2)) {
                         continue;
                     }
                     let Some((slot, start)) = count(argument.value, -1) else { continue };

@@ -248,7 +248,8 @@ fn unmapped(it: *mut c_void, size: usize, done: bool) {
 }
 
 fn gives_up(advice: c_int) -> bool {
-    [libc::MADV_DONTNEED, libc::MADV_FREE, libc::MADV_REMOVE, libc::MADV_DONTNEED_LOCKED].contains(&advice)
+    [libc::MADV_DONTNEED, libc::MADV_FREE, libc::MADV_REMOVE, libc::MADV_DONTNEED_LOCKED]
+        .contains(&advice)
 }
 
 /// The same of a string with its end.

@@ -264,7 +264,9 @@ impl Job<'_> {
         if counts.iter().any(|it| line.has(it)) {
             // Named as clang names them, and not by the module.
             let place = match line.task {
-                Task::Link => named.with_file_name(self.prefix() + &to.file_name().unwrap_or_default().to_string_lossy()),
+                Task::Link => named.with_file_name(
+                    self.prefix() + &to.file_name().unwrap_or_default().to_string_lossy(),
+                ),
                 _ => named.to_owned(),
             };
             let place = std::path::absolute(place).unwrap_or_default();
