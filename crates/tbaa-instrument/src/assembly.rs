@@ -31,7 +31,7 @@ pub(super) fn call(check: Check, pointer: &str, site: u32, inlined: bool) -> Str
         } else {
             lines[0] = format!("movq $0, {}", registers.cell);
         }
-        begin(check, &registers, ["$1", "4+$1", "8+$1", "12+$1"], &mut lines);
+        begin(check, &registers, ["$1", "4+$1", "8+$1"], &mut lines);
         lines.push("2:".to_owned());
         if !keeps {
             lines.push("movq $0, %r10".to_owned());
@@ -59,12 +59,12 @@ struct Registers {
 }
 
 /// Writes the beginning of a check: goes to 1 if nothing is left to do, and to 2, or on, if the
-/// rest of the row is to be looked at. Of the row, `class`, `number`, the number as it is written
-/// over the class, and as it is written over anything, are operands.
+/// rest of the row is to be looked at. Of the row, `class`, `number`, and what a write of whole granules
+/// leaves are operands.
 fn begin(
     check: Check,
     &Registers { cell, value, low }: &Registers,
-    [class, number, plain, always]: [&str; 4],
+    [class, number, always]: [&str; 3],
     lines: &mut Vec<String>,
 ) {
     let Check { direction, size } = check;
@@ -87,7 +87,12 @@ fn begin(
     if direction == Direction::Write && !partial {
         line(format!("movl {always}, {value}"));
         line(format!("testl {value}, {value}"));
-        line("jne 3f".to_owned());
+        line("je 2f".to_owned());
+        line(format!("movl {value}, ({cell})"));
+        if size == 8 {
+            line(format!("movl {value}, 4({cell})"));
+        }
+        return line("jmp 1f".to_owned());
     }
     line(format!("movl ({cell}), {value}"));
     if size == 8 {
@@ -95,9 +100,6 @@ fn begin(
         line("jne 2f".to_owned());
     }
     line(format!("notl {value}"));
-    // Whether its class is that of the row; the value is lost.
-    let compare =
-        [format!("xorl {class}, {value}"), format!("shll $${}, {value}", 32 - CLASS_BITS)];
     match direction {
         Direction::Read if partial => {
             line(format!("andl $${CLASS}, {value}"));
@@ -110,23 +112,13 @@ fn begin(
             line("je 1f".to_owned());
         }
         Direction::Read => {
-            compare.into_iter().for_each(&mut line);
+            line(format!("xorl {class}, {value}"));
+            line(format!("shll $${}, {value}", 32 - CLASS_BITS));
             line("je 1f".to_owned());
         }
         Direction::Write => {
             line(format!("cmpl {number}, {value}"));
             line("je 1f".to_owned());
-            if !partial {
-                compare.into_iter().for_each(&mut line);
-                line("jne 2f".to_owned());
-                line(format!("movl {plain}, {value}"));
-                line("3:".to_owned());
-                line(format!("movl {value}, ({cell})"));
-                if size == 8 {
-                    line(format!("movl {value}, 4({cell})"));
-                }
-                line("jmp 1f".to_owned());
-            }
         }
     }
 }
@@ -148,7 +140,7 @@ pub(super) fn functions(check: Check, out: &mut String) {
     };
     let mut first: Vec<String> = saved.iter().copied().flat_map(push).collect();
     first.push("movq %r10, %rax".to_owned());
-    begin(check, &registers, ["(%r11)", "4(%r11)", "8(%r11)", "12(%r11)"], &mut first);
+    begin(check, &registers, ["(%r11)", "4(%r11)", "8(%r11)"], &mut first);
     first.push("2:".to_owned());
     first.extend(saved.iter().rev().copied().flat_map(pop));
     first.push("jmp ${0:P}".to_owned());
@@ -166,7 +158,7 @@ pub(super) fn functions(check: Check, out: &mut String) {
     ]));
     enter.extend(pop("%rsi"));
     enter.push("retq".to_owned());
-    for (name, lines, next) in [("first", first, "enter"), ("enter", enter, "row")] {
+    for (name, lines, next) in [("first", first, "enter"), ("enter", enter, "shared")] {
         let _ = write!(
             out,
             "\

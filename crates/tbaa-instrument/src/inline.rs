@@ -6,10 +6,11 @@
 //! `states.rs`.
 //!
 //! What an access does it has most often done before. So each site has a row in the module, which
-//! the runtime fills in. It begins with a class, and the number that a write by the site leaves: a read
-//! of bytes of this class changes nothing, and a write over them is fine. Then comes what the site did to other cells. What the row does not
-//! say is looked for in a table of all changes, and the runtime is called at last. All that is
-//! compared has its bits inverted, for a row that has not been filled in is zero.
+//! the runtime fills in. It begins with a class: a read of bytes of this class is fine. A write of
+//! whole granules leaves one number, whatever was there. Then come other classes that a read has met, or
+//! what a write of less than a granule has made of other numbers. What the row does not say is looked
+//! for in a table of all changes, and the runtime is called at last. All that is compared has its bits
+//! inverted, for a row that has not been filled in is zero.
 //!
 //! The functions here keep the registers of who calls them. None may use a vector register, for code
 //! in [`assembly`](super::assembly) calls them behind LLVM's back.
@@ -49,7 +50,7 @@ pub(super) fn row(site: u32) -> String {
 pub(super) fn write(sites: u32, form: Form, checks: &BTreeSet<Check>, tag: &str, out: &mut String) {
     let _ = writeln!(
         out,
-        "@__tbaa_witness.rows = internal global [{sites} x [{ROW} x i64]] zeroinitializer, align 128"
+        "@__tbaa_witness.rows = internal global [{sites} x [{ROW} x i64]] zeroinitializer, align 16"
     );
     if checks.is_empty() {
         return;
@@ -70,9 +71,8 @@ define internal preserve_mostcc void @__tbaa_witness.call(ptr %p, ptr %row) noin
     by_change(tag, out);
     for &check in checks {
         by_row(check, tag, out);
-        match form {
-            Form::Calls => first(check, tag, out),
-            Form::Assembly => assembly::functions(check, out),
+        if form == Form::Assembly {
+            assembly::functions(check, out);
         }
     }
 }
@@ -82,82 +82,62 @@ fn site() -> String {
     format!(
         "  %row.at = ptrtoint ptr %row to i64
   %row.bytes = sub i64 %row.at, ptrtoint (ptr @__tbaa_witness.rows to i64)
-  %row.number = lshr exact i64 %row.bytes, {}
+  %row.number = udiv exact i64 %row.bytes, {}
   %site = trunc i64 %row.number to i32
 ",
-        (ROW * size_of::<u64>()).ilog2()
+        ROW * size_of::<u64>()
     )
 }
 
-/// Writes how a check begins: goes to `odd` if the access is not aligned, or if the two cells of 8
-/// bytes differ; else `%old` is what the cell has, and `%not` that inverted.
-fn look(size: u64, odd: &str, tag: &str) -> String {
-    let mut text = format!(
+/// Writes how a check begins: goes to `odd` if the access is not aligned; else `%cell` is the first
+/// cell.
+fn look(size: u64, odd: &str) -> String {
+    format!(
         "  %address = ptrtoint ptr %p to i64
   %low = trunc i64 %address to i32
   %offset = and i32 %low, {}
-  %aligned = icmp eq i32 %offset, 0
-  br i1 %aligned, label %look, label %{odd}
-look:
   %flipped = xor i64 %address, {}
   %granule = and i64 %flipped, -4
   %cell = inttoptr i64 %granule to ptr
-  %old = load atomic i32, ptr %cell unordered, align 4{tag}
-  %not = xor i32 %old, -1
+  %aligned = icmp eq i32 %offset, 0
+  br i1 %aligned, label %look, label %{odd}
+look:
 ",
         size - 1,
         1_u64 << FLIP,
-    );
-    if size == 8 {
-        let _ = write!(
-            text,
-            "  %next = getelementptr i32, ptr %cell, i64 1
-  %other = load atomic i32, ptr %next unordered, align 4{tag}
-  %same = icmp eq i32 %old, %other
-  br i1 %same, label %alike, label %{odd}
-alike:
+    )
+}
+
+/// Writes how a cell is read: `%old`, and `%not` with its bits inverted.
+fn old(tag: &str) -> String {
+    format!(
+        "  %old = load atomic i32, ptr %cell unordered, align 4{tag}
+  %not = xor i32 %old, -1
 "
-        );
-    }
-    text
+    )
 }
 
 /// Writes what a read of several cells does: it is done if all are of the row's class, and else goes to
 /// `call`.
 fn odd(size: u64, tag: &str) -> String {
-    let mut text = format!(
-        "odd:
-  %odd.own = load atomic i32, ptr %row acquire, align 4{tag}
-  %odd.flipped = xor i64 %address, {}
-",
-        1_u64 << FLIP
-    );
+    let mut text = String::from("odd:\n");
     let mut all = "true".to_owned();
     for byte in (0..size).step_by(4).chain([size - 1]) {
         let _ = write!(
             text,
-            "  %odd.byte.{byte} = add i64 %odd.flipped, {byte}
-  %odd.granule.{byte} = and i64 %odd.byte.{byte}, -4
-  %odd.cell.{byte} = inttoptr i64 %odd.granule.{byte} to ptr
-  %odd.old.{byte} = load atomic i32, ptr %odd.cell.{byte} unordered, align 4{tag}
-  %odd.not.{byte} = xor i32 %odd.old.{byte}, -1
-  %odd.class.{byte} = and i32 %odd.not.{byte}, {CLASS}
-  %odd.mine.{byte} = icmp eq i32 %odd.class.{byte}, %odd.own
-  %odd.all.{byte} = and i1 {all}, %odd.mine.{byte}
+            "  %byte.{byte} = add i64 %flipped, {byte}
+  %granule.{byte} = and i64 %byte.{byte}, -4
+  %cell.{byte} = inttoptr i64 %granule.{byte} to ptr
+  %old.{byte} = load atomic i32, ptr %cell.{byte} unordered, align 4{tag}
+  %not.{byte} = xor i32 %old.{byte}, -1
+  %class.{byte} = and i32 %not.{byte}, {CLASS}
+  %mine.{byte} = icmp eq i32 %class.{byte}, %own
+  %all.{byte} = and i1 {all}, %mine.{byte}
 "
         );
-        all = format!("%odd.all.{byte}");
+        all = format!("%all.{byte}");
     }
     let _ = writeln!(text, "  br i1 {all}, label %done, label %call");
-    text
-}
-
-/// Writes how `%new` is stored.
-fn store(size: u64, tag: &str) -> String {
-    let mut text = format!("  store atomic i32 %new, ptr %cell unordered, align 4{tag}\n");
-    if size == 8 {
-        let _ = writeln!(text, "  store atomic i32 %new, ptr %next unordered, align 4{tag}");
-    }
     text
 }
 
@@ -177,124 +157,88 @@ exchange:
     )
 }
 
-/// Writes a check that looks at the beginning of a row, and needs few registers. The class is
-/// read before the number, for the runtime writes it last.
-fn first(check: Check, tag: &str, out: &mut String) {
+/// Writes a check that looks at its row. The class is read before the number, for the runtime
+/// writes it last.
+fn by_row(check: Check, tag: &str, out: &mut String) {
     let size = check.size;
-    let number = format!(
-        "  %second = getelementptr i32, ptr %row, i64 1
-  %number = load atomic i32, ptr %second acquire, align 4{tag}
-"
-    );
+    let own = format!("  %own = load atomic i32, ptr %row acquire, align 4{tag}\n");
     let decide = match check.direction {
-        // The class that the site met last, with the place in the granule.
-        Direction::Read if size < 4 => format!(
-            "  br i1 %mine, label %done, label %other
-other:
-{number}  %shift = and i32 %low, 3
-  %upper = shl i32 %shift, {CLASS_BITS}
-  %key = or i32 %class, %upper
-  %again = icmp eq i32 %key, %number
-  br i1 %again, label %done, label %call
+        Direction::Read => {
+            let odd = if size > 1 { odd(size, tag) } else { String::new() };
+            let second = format!(
+                "  %next = getelementptr i32, ptr %cell, i64 1
+  %old.next = load atomic i32, ptr %next unordered, align 4{tag}
+  %differs = xor i32 %old, %old.next
+  %class.differs = and i32 %differs, {CLASS}
+  %is.alike = icmp eq i32 %class.differs, 0
+  br i1 %is.alike, label %alike, label %call
+alike:
 "
-        ),
-        Direction::Read => "  br i1 %mine, label %done, label %call\n".to_owned(),
+            );
+            format!(
+                "{own}{}{}{}  %class = and i32 %not, {CLASS}
+  %mine = icmp eq i32 %class, %own
+  br i1 %mine, label %done, label %others
+others:
+{}  %is.met = icmp eq i32 %key, %class
+  br i1 %is.met, label %done, label %call
+{odd}",
+                look(size, if size > 1 { "odd" } else { "call" }),
+                old(tag),
+                if size == 8 { &second } else { "" },
+                entry("%class", size, tag),
+            )
+        }
         Direction::Write if size < 4 => format!(
-            "{number}  %again = icmp eq i32 %not, %number
-  br i1 %again, label %done, label %call
-"
-        ),
-        Direction::Write => format!(
-            "{number}  %again = icmp eq i32 %not, %number
-  br i1 %again, label %done, label %changes
-changes:
-  %always.at = getelementptr i32, ptr %row, i64 3
-  %always = load atomic i32, ptr %always.at acquire, align 4{tag}
-  %is.always = icmp ne i32 %always, 0
-  %stores = or i1 %mine, %is.always
-  br i1 %stores, label %store, label %call
-store:
-  %new = xor i32 %number, -1
-{}  br label %done
+            "{}{}  %index = lshr i32 %not, {CLASS_BITS}
+{}  %is.met = icmp eq i32 %key, %not
+  br i1 %is.met, label %change, label %call
+change:
+  %top = lshr i64 %both, 32
+  %new = trunc i64 %top to i32
+{}store:
+  store atomic i32 %new, ptr %cell unordered, align 4{tag}
+  br label %done
 ",
-            store(size, tag)
+            look(size, "call"),
+            old(tag),
+            entry("%index", size, tag),
+            exchange("done", tag)
         ),
+        Direction::Write => {
+            let next = match size {
+                8 => format!(
+                    "  %next = getelementptr i32, ptr %cell, i64 1
+  store atomic i32 %always, ptr %next unordered, align 4{tag}
+"
+                ),
+                _ => String::new(),
+            };
+            // Of 8 bytes, 4 are aligned as well.
+            format!(
+                "{}  %always.at = getelementptr i32, ptr %row, i64 2
+  %always = load atomic i32, ptr %always.at acquire, align 4{tag}
+  %known = icmp ne i32 %always, 0
+  br i1 %known, label %store, label %call
+store:
+  store atomic i32 %always, ptr %cell unordered, align 4{tag}
+{next}  br label %done
+",
+                look(size.min(4), "call")
+            )
+        }
     };
     let _ = write!(
         out,
         "\
 define internal preserve_mostcc void @__tbaa_witness.{check}.shared(ptr %p, ptr %row) noinline noimplicitfloat nounwind uwtable {{
-{}  %class = and i32 %not, {CLASS}
-  %own = load atomic i32, ptr %row acquire, align 4{tag}
-  %mine = icmp eq i32 %class, %own
 {decide}call:
-  call preserve_mostcc void @__tbaa_witness.{check}.row(ptr %p, ptr %row){tag}
-  br label %done
-done:
-  ret void
-}}
-",
-        look(size, "call", tag),
-    );
-}
-
-/// Writes a check that looks at the rest of a row.
-fn by_row(check: Check, tag: &str, out: &mut String) {
-    let size = check.size;
-    let by_class = format!(
-        "by.class:
-  %class = and i32 %not, {CLASS}
-{}  %is.class = icmp eq i32 %class.key, %class
-",
-        entry("class", "%class", (HEAD, BY_CLASS), size, tag)
-    );
-    let by_number = format!(
-        "by.number:
-  %index = lshr i32 %not, {CLASS_BITS}
-{}  %is.number = icmp eq i32 %number.key, %not
-",
-        entry("number", "%index", (HEAD + BY_CLASS, BY_NUMBER), size, tag)
-    );
-    // A read that its class did not decide most often changes something, and a write
-    // most often meets bytes that nobody has read.
-    let both = match check.direction {
-        Direction::Read => format!(
-            "  br label %by.number
-{by_number}  br i1 %is.number, label %changes, label %by.class
-{by_class}  br i1 %is.class, label %met, label %call
-"
-        ),
-        Direction::Write => format!(
-            "  br label %by.class
-{by_class}  br i1 %is.class, label %met, label %by.number
-{by_number}  br i1 %is.number, label %changes, label %call
-"
-        ),
-    };
-    let is_odd = check.direction == Direction::Read && size > 1;
-    let odd = if is_odd { odd(size, tag) } else { String::new() };
-    let exchange =
-        if size < 4 { format!("{}store:\n", exchange("done", tag)) } else { String::new() };
-    let _ = write!(
-        out,
-        "\
-define internal preserve_mostcc void @__tbaa_witness.{check}.row(ptr %p, ptr %row) noinline noimplicitfloat nounwind uwtable {{
-{}{both}\
-met:
-  %stays = icmp eq i32 %class.new, -1
-  br i1 %stays, label %done, label %changes
-changes:
-  %new = phi i32 [ %class.new, %met ], [ %number.new, %by.number ]
-{exchange}{}  br label %done
-{odd}call:
   call preserve_mostcc void @__tbaa_witness.change(ptr %p, ptr %row, i32 {}, i32 {}, i32 {}, i32 {}){tag}
   br label %done
 done:
   ret void
 }}
 ",
-        look(size, if odd.is_empty() { "call" } else { "odd" }, tag),
-        store(size, tag),
         (1_u32 << size) - 1,
         size - 1,
         parts_bits(size),
@@ -308,44 +252,31 @@ fn parts_bits(size: u64) -> u32 {
     2 - size.min(4).ilog2()
 }
 
-/// Writes how a row's entry for a value is read: `half` says which word is the first, and how many
-/// there are. In rows of accesses of less than a granule,
-/// each part of the granule has entries of its own.
-fn entry(by: &str, value: &str, half: (usize, usize), size: u64, tag: &str) -> String {
-    let ((first, count), up) = (half, parts_bits(size));
-    let mut text = String::new();
-    let mut place = value.to_owned();
-    if up > 0 {
-        let _ = write!(
-            text,
-            "  %{by}.upper = shl i32 {value}, {up}
-  %{by}.shift = and i32 %low, 3
-  %{by}.part = lshr i32 %{by}.shift, {}
-  %{by}.mixed = or i32 %{by}.upper, %{by}.part
+/// Writes how a row's entry for a value is read: `%both` is the entry, and `%key` its lower half. In rows
+/// of accesses of less than a granule, each part of the granule has entries of its own.
+fn entry(value: &str, size: u64, tag: &str) -> String {
+    let up = parts_bits(size);
+    format!(
+        "  %upper = shl i32 {value}, {up}
+  %shift = and i32 %low, {}
+  %part = lshr i32 %shift, {}
+  %mixed = or i32 %upper, %part
+  %place = and i32 %mixed, {}
+  %first = getelementptr i64, ptr %row, i64 {HEAD}
+  %entry = getelementptr i64, ptr %first, i32 %place
+  %both = load atomic i64, ptr %entry unordered, align 8{tag}
+  %key = trunc i64 %both to i32
 ",
-            2 - up,
-        );
-        place = format!("%{by}.mixed");
-    }
-    let _ = write!(
-        text,
-        "  %{by}.place = and i32 {place}, {}
-  %{by}.first = getelementptr i64, ptr %row, i64 {first}
-  %{by}.entry = getelementptr i64, ptr %{by}.first, i32 %{by}.place
-  %{by}.both = load atomic i64, ptr %{by}.entry unordered, align 8{tag}
-  %{by}.key = trunc i64 %{by}.both to i32
-  %{by}.top = lshr i64 %{by}.both, 32
-  %{by}.new = trunc i64 %{by}.top to i32
-",
-        count - 1,
-    );
-    text
+        4 - size.min(4),
+        2 - up,
+        ENTRIES - 1,
+    )
 }
 
 /// Writes a check that looks at the changes of all, granule by granule, for an access of any
 /// place: `%bits` has one bit for each of its bytes, `%last` is its size less 1, `%up` is
 /// how many of its size a granule has, as a power of 2, and `%writes` has a bit that no class has
-/// if it writes. What it finds it keeps in the row, if the access is aligned.
+/// if it writes. What a write finds it keeps in the row, if the access is aligned.
 fn by_change(tag: &str, out: &mut String) {
     let _ = write!(
         out,
@@ -396,7 +327,9 @@ look.up:
   br i1 %known, label %found, label %call
 found:
   %new = trunc i64 %led to i32
-  br i1 %aligned, label %keep, label %kept
+  %is.write = icmp ne i32 %writes, 0
+  %keeps = and i1 %is.write, %aligned
+  br i1 %keeps, label %keep, label %kept
 keep:
   %index = lshr i32 %not, {CLASS_BITS}
   %index.up = shl i32 %index, %up
@@ -434,8 +367,8 @@ done:
         site(),
         1_u64 << FLIP,
         64 - CHANGES_BITS,
-        BY_NUMBER - 1,
-        HEAD + BY_CLASS,
+        ENTRIES - 1,
+        HEAD,
         exchange("after", tag),
     );
 }

@@ -96,21 +96,17 @@ pub(crate) static CHANGES: [Seen; 1 << CHANGES_BITS] =
 /// compared has its bits inverted: an empty row says nothing.
 #[repr(C)]
 pub(crate) struct Row {
-    /// The class of bytes that a read by the site does not change, or that a write does not
-    /// contradict.
+    /// A class of bytes that a read by the site neither changes nor contradicts.
     class: AtomicU32,
     /// The number that a write by the site leaves. A read of less than a granule that changed
     /// nothing leaves the class that it met, with the place in the granule.
     number: AtomicU32,
-    /// The number that a write leaves over bytes of the row's class, not inverted.
-    plain: AtomicU32,
-    /// The same over any bytes; 0: that depends on what they are.
+    /// The number that a write of whole granules leaves, not inverted; 0: that depends on what is there.
     always: AtomicU32,
-    spare: [u64; HEAD - 2],
-    /// Numbers that changes lead to, over the class that was there.
-    by_class: [AtomicU64; BY_CLASS],
-    /// The same, over the number that was there.
-    by_number: [AtomicU64; BY_NUMBER],
+    spare: u32,
+    /// Classes that a read neither changes nor contradicts, or numbers that a write of less than a
+    /// granule leads to over the number that was there.
+    seen: [AtomicU64; ENTRIES],
 }
 
 // Checks have these places as numbers.
@@ -118,22 +114,16 @@ const _: () = assert!(
     size_of::<Row>() == ROW * size_of::<u64>()
         && std::mem::offset_of!(Row, class) == 0
         && std::mem::offset_of!(Row, number) == 4
-        && std::mem::offset_of!(Row, plain) == 8
-        && std::mem::offset_of!(Row, always) == 12
-        && std::mem::offset_of!(Row, by_class) == HEAD * size_of::<u64>()
+        && std::mem::offset_of!(Row, always) == 8
+        && std::mem::offset_of!(Row, seen) == HEAD * size_of::<u64>()
 );
-
-/// What a read leads to that changes nothing.
-const STAYS: u32 = u32::MAX;
 
 static NO_ROW: Row = Row {
     class: AtomicU32::new(0),
     number: AtomicU32::new(0),
-    plain: AtomicU32::new(0),
     always: AtomicU32::new(0),
-    spare: [0; HEAD - 2],
-    by_class: [const { AtomicU64::new(0) }; BY_CLASS],
-    by_number: [const { AtomicU64::new(0) }; BY_NUMBER],
+    spare: 0,
+    seen: [const { AtomicU64::new(0) }; ENTRIES],
 };
 
 impl Event {
@@ -185,34 +175,22 @@ impl Event {
         }
     }
 
-    /// Where in one half of the row a change is, by a number or a class. An access of less than a
-    /// granule has places of its own for each part of the granule.
-    #[inline(always)]
-    fn place(self, mask: u8, half: &'static [AtomicU64], by: u32) -> Option<&'static AtomicU64> {
-        let parts = match self.unit {
-            4 if mask == WHOLE => by,
+    /// What the site keeps of a change: of a read that holds for all of its class, or of a write of less
+    /// than a granule. Such accesses have entries of their own for each part of the granule.
+    fn remember(self, old: u32, mask: u8, new: u32) {
+        let (class, index) = (!old & CLASS, !old >> CLASS_BITS);
+        let (key, by) = if self.reads { (class, class) } else { (!old, index) };
+        let place = match self.unit {
+            4 if mask == WHOLE && self.reads => by,
             2 if mask == 0b0011 => by << 1,
             2 if mask == 0b1100 => by << 1 | 1,
             1 if mask.is_power_of_two() => by << 2 | mask.trailing_zeros(),
-            _ => return None,
+            _ => return,
         };
-        Some(&half[parts as usize % half.len()])
-    }
-
-    /// What the site keeps of a change.
-    fn remember(self, old: u32, mask: u8, new: u32, by_class: bool) {
-        let inverted = !old;
-        let (half, key, by) = match by_class {
-            true => (&self.row.by_class[..], inverted & CLASS, inverted & CLASS),
-            false => (&self.row.by_number[..], inverted, inverted >> CLASS_BITS),
-        };
-        let stays = by_class && self.reads;
-        let Some(place) = self.place(mask, half, by) else { return };
-        let new = if stays { STAYS } else { new };
-        place.store(u64::from(new) << 32 | u64::from(key), Relaxed);
-        if stays && mask != WHOLE {
-            let met = inverted & CLASS | mask.trailing_zeros() << CLASS_BITS;
-            self.row.number.store(met, Relaxed);
+        let entry = u64::from(new) << 32 | u64::from(key);
+        self.row.seen[place as usize % ENTRIES].store(entry, Relaxed);
+        if self.reads && mask != WHOLE {
+            self.row.number.store(class | mask.trailing_zeros() << CLASS_BITS, Relaxed);
         }
     }
 
@@ -228,15 +206,13 @@ impl Event {
         let kinds = if readers { [0; GRANULE] } else { own };
         let known = with(|states| (states.class(own), states.number(&written, kinds)));
         let Some((class, Some(number))) = known else { return };
-        // Where writes over writes are judged, what they write over matters.
-        let judges = sites::judges_stores();
-        if !self.reads {
-            self.row.plain.store(number, Release);
-            self.row.number.store(!number, Release);
-            self.row.always.store(if readers || judges { 0 } else { number }, Release);
-        }
-        if readers && class != OTHER_CLASS && (self.reads || !judges) {
+        if self.reads && class != OTHER_CLASS {
             self.row.class.store(!class & CLASS, Release);
+        } else if !self.reads {
+            // Where reads or writes before it are judged, what it writes over matters.
+            let matters = readers || sites::judges_stores();
+            self.row.always.store(if matters { 0 } else { number }, Release);
+            self.row.number.store(!number, Release);
         }
     }
 }
@@ -291,13 +267,6 @@ pub(crate) fn seen(old: u32, mask: u8, event: Event) -> Option<u32> {
     if event.reads && class == event.row.class.load(Relaxed) {
         return Some(old);
     }
-    if let Some(by_class) = event.place(mask, &event.row.by_class, class) {
-        let found = by_class.load(Relaxed);
-        if found as u32 == class {
-            let new = (found >> 32) as u32;
-            return Some(if new == STAYS { old } else { new });
-        }
-    }
     let change = change(old, mask, event.site);
     let slot = slot(change);
     let number = slot.number.load(Relaxed);
@@ -343,19 +312,20 @@ pub(crate) fn after(old: u32, mask: u8, event: Event, address: usize) -> u32 {
     let slot = slot(change);
     slot.number.store(new.into(), Relaxed);
     slot.check.store(change ^ u64::from(new), Relaxed);
-    // Whether the same holds for all of the class.
-    let alike = old & CLASS != OTHER_CLASS
-        && match (event.reads, readers) {
-            (true, true) => {
-                new == old && new != 0 && kinds.iter().all(|kind| kind & CONTRADICTS == 0)
-            }
-            (true, false) => agrees && new == old,
-            (false, _) => mask == WHOLE && agrees && new != 0 && !sites::judges_stores(),
+    // Whether the same holds for all of a read's class.
+    let alike = new == old
+        && old & CLASS != OTHER_CLASS
+        && match readers {
+            true => new != 0 && kinds.iter().all(|kind| kind & CONTRADICTS == 0),
+            false => agrees,
         };
-    event.remember(old, mask, new, alike);
+    if alike || !event.reads {
+        event.remember(old, mask, new);
+    }
     // And for all bytes of the granule.
-    let agrees_with =
-        |kind: &u32| *kind == 0 || sites::may_alias(*kind, sites::kind(event.site)) == Some(true);
+    let agrees_with = |kind: &u32| {
+        *kind == 0 || sites::may_alias(*kind, sites::kind(event.site)) == Some(true)
+    };
     if alike && event.reads && !readers && kinds.iter().all(agrees_with) {
         event.row.class.store(!old & CLASS, Release);
     }
