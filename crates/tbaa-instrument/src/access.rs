@@ -88,7 +88,7 @@ impl<'t> Current<'_, 't> {
     ) {
         let Some(tag) = tag else {
             if kinds.contains(&Direction::Write) {
-                self.forget(statement, pointer, size);
+                self.forget(statement, statement.offset, pointer, size);
             }
             return;
         };
@@ -120,18 +120,11 @@ impl<'t> Current<'_, 't> {
 }
 
 impl Current<'_, '_> {
-    /// Before a write of which nothing is known.
-    pub(super) fn forget(&mut self, statement: &Statement<'_>, pointer: &str, size: &str) {
-        self.clear_at(statement, statement.offset, "clear", pointer, size);
-    }
-
-    /// Forgets at a place what is known of some bytes; what is not small, by this function of the
-    /// runtime.
-    pub(super) fn clear_at(
+    /// Forgets at a place what is known of some bytes, such as before a write without a tag.
+    pub(super) fn forget(
         &mut self,
         statement: &Statement<'_>,
         at: usize,
-        function: &str,
         pointer: &str,
         size: &str,
     ) {
@@ -140,7 +133,7 @@ impl Current<'_, '_> {
             self.pass.table.clears.insert(known);
             self.put(statement, at, format_args!(".clear{known}.shared(ptr {pointer})"));
         } else {
-            self.put(statement, at, format_args!("_{function}(ptr {pointer}, i64 {size})"));
+            self.put(statement, at, format_args!("_clear(ptr {pointer}, i64 {size})"));
         }
     }
 }

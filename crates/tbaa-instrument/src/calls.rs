@@ -251,7 +251,8 @@ impl<'t> Current<'_, 't> {
     /// Clears bytes at each of the pointers.
     fn clear(&mut self, statement: &Statement<'_>, pointers: &[Argument<'_>], size: u64) {
         for pointer in pointers.iter().filter(|it| it.is_pointer() && size > 0) {
-            self.forget(statement, &lossy(pointer.value), &size.to_string());
+            let size = size.to_string();
+            self.forget(statement, statement.offset, &lossy(pointer.value), &size);
         }
     }
 
@@ -302,7 +303,7 @@ impl<'t> Current<'_, 't> {
             }
             if kind == Direction::Write {
                 // What lies between the members.
-                self.forget(statement, &pointer, &size);
+                self.forget(statement, statement.offset, &pointer, &size);
             }
             let most = size.parse().unwrap_or(u64::MAX);
             for CopyEntry { offset, size, tag } in entries.iter().flatten() {

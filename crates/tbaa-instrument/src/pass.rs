@@ -110,7 +110,7 @@ impl Current<'_, '_> {
         self.pass.table.add(&site)
     }
 
-    /// Calls the runtime before an instruction: `fresh(ptr %p, i64 8)`.
+    /// Calls the runtime before an instruction: `released(ptr %p)`.
     pub(super) fn before(&mut self, statement: &Statement<'_>, call: impl Display) {
         self.put(statement, statement.offset, format_args!("_{call}"));
     }

@@ -308,7 +308,7 @@ impl<'t> Current<'_, 't> {
             }
             bytes = self.value(after, format_args!("mul i64 {count}, {bytes}"));
         }
-        self.after(statement, Some(after), format_args!("fresh(ptr {name}, i64 {bytes})"));
+        self.forget(statement, after, &name, &bytes);
     }
 
     /// At the function's end its slots are no more: what comes to lie there may
@@ -349,8 +349,7 @@ impl<'t> Current<'_, 't> {
     /// Makes a slot fresh at a place, unless nothing can be reported of it.
     fn fresh(&mut self, statement: &Statement<'_>, at: Option<usize>, slot: &Slot<'t>) {
         let (Some(at), false) = (at, self.own.contains(slot.name)) else { return };
-        let size = slot.size.to_string();
-        self.clear_at(statement, at, "fresh", &String::from_utf8_lossy(slot.name), &size);
+        self.forget(statement, at, &String::from_utf8_lossy(slot.name), &slot.size.to_string());
     }
 }
 

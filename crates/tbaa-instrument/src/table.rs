@@ -124,7 +124,6 @@ const RUNTIME: &[(&str, &str)] = &[
     ("masked", "ptr nocapture, i64, i64, i32, ptr nocapture"),
     ("masked_clear", "ptr nocapture, i64, i64"),
     ("clear", "ptr nocapture, i64"),
-    ("fresh", "ptr nocapture, i64"),
     ("printed", "ptr nocapture, i64"),
     ("unwound", "i32"),
     ("barrier", ""),

@@ -155,15 +155,9 @@ fn elements(bits: u64) -> impl Iterator<Item = usize> {
     (0..64).filter(move |at| bits >> at & 1 != 0)
 }
 
-/// Before a write without a tag.
+/// Before a write without a tag, and where a stack slot begins or ends.
 #[unsafe(no_mangle)]
 pub extern "C" fn __tbaa_witness_clear(address: *const u8, size: usize) {
-    shadow::clear(address.addr(), size);
-}
-
-/// Where a stack slot begins or ends.
-#[unsafe(no_mangle)]
-pub extern "C" fn __tbaa_witness_fresh(address: *const u8, size: usize) {
     shadow::clear(address.addr(), size);
 }
 

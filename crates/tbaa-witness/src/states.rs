@@ -323,9 +323,8 @@ pub(crate) fn after(old: u32, mask: u8, event: Event, address: usize) -> u32 {
         event.remember(old, mask, new);
     }
     // And for all bytes of the granule.
-    let agrees_with = |kind: &u32| {
-        *kind == 0 || sites::may_alias(*kind, sites::kind(event.site)) == Some(true)
-    };
+    let agrees_with =
+        |kind: &u32| *kind == 0 || sites::may_alias(*kind, sites::kind(event.site)) == Some(true);
     if alike && event.reads && !readers && kinds.iter().all(agrees_with) {
         event.row.class.store(!old & CLASS, Release);
     }

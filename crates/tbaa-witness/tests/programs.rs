@@ -496,21 +496,7 @@ fn a_full_table_is_said() {
     if is_missing() {
         return;
     }
-    let source = Path::new(env!("CARGO_TARGET_TMPDIR")).join("full.c");
-    let mut text = String::from("#include <stdlib.h>\n");
-    for n in 0..520 {
-        let _ = writeln!(text, "static void w{n}(short *p) {{ *p = {n}; }}");
-    }
-    let names: String = (0..520).map(|n| format!("w{n},")).collect();
-    let _ = write!(
-        text,
-        "static void (*volatile w[])(short *) = {{{names}}};\n\
-         int main(int n, char **v) {{ short *p = malloc(4); int most = n > 1 ? 100 : 520;\n\
-         for (int i = 0; i < most; i++) for (int j = 0; j < most; j++) w[i](p), w[j](p + 1);\n\
-         return 0; }}\n"
-    );
-    fs::write(&source, text).unwrap();
-    let program = build(&source, "full", WAYS[0].1);
+    let program = build(&program("full.c"), "full", WAYS[0].1);
     let (output, _) = reports(&program, "");
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(text.starts_with("tbaa-witness: a table was full, so the program"), "{text}");
