@@ -106,6 +106,7 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod bits;
 mod builder;
 #[cfg(feature = "declare")]
 pub mod declare;
@@ -164,6 +165,7 @@ pub use session::Session;
 /// What the project's other crates share. It may change in any version.
 #[doc(hidden)]
 pub mod parts {
+    pub use crate::bits::ones;
     pub use crate::graph::encoding;
     pub use crate::graph::import;
     pub use crate::graph::{Shape, TagParts};

@@ -6,7 +6,11 @@
 pub(crate) struct TypeSet([u64; 4]);
 
 impl TypeSet {
-    fn bits(ty: u32) -> [u32; 2] {
+    /// Number of bits.
+    pub(crate) const BITS: usize = 256;
+
+    /// Returns a type's two bits.
+    pub(crate) fn bits(ty: u32) -> [u32; 2] {
         let hash = ty.wrapping_mul(0x9e37_79b1);
         [hash >> 24, hash >> 16 & 255]
     }
@@ -15,6 +19,11 @@ impl TypeSet {
         for bit in TypeSet::bits(ty) {
             self.0[bit as usize / 64] |= 1 << (bit % 64);
         }
+    }
+
+    /// Returns the bits, 64 to a word.
+    pub(crate) fn words(self) -> [u64; 4] {
+        self.0
     }
 
     pub(crate) fn union(self, other: TypeSet) -> TypeSet {

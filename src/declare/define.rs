@@ -12,12 +12,14 @@ const DEPTH: usize = 64;
 
 impl Declarations {
     /// Declares a struct or union and lays it out. A struct of that name that
-    /// was only named so far is completed.
+    /// was only named so far is completed. One that is declared already must be equal: a runtime
+    /// that reads its stored types declares them again, and hears of each change.
     ///
     /// # Errors
     ///
     /// [`DeclareError`], for whatever C would not accept, for explicit offsets
-    /// and sizes that cannot be, and for names declared twice. Records and
+    /// and sizes that cannot be, and for names declared twice: [`DeclareError::Changed`] says what
+    /// is not as it was. Records and
     /// types written inside this one may then be declared already.
     ///
     /// # Examples
@@ -45,7 +47,7 @@ impl Declarations {
             return Err(DeclareError::Invalid { place: "record".to_owned(), reason });
         }
         let title = record.name.clone();
-        self.define_at(record, title, 0)
+        self.define_at(record, title, 0, None)
     }
 
     fn define_at(
@@ -53,16 +55,22 @@ impl Declarations {
         record: Record,
         title: String,
         depth: usize,
+        before: Option<DeclId>,
     ) -> Result<DeclId, DeclareError> {
         if depth > DEPTH {
             let reason =
                 "records are written inside each other more than 64 deep: name the inner ones";
             return Err(DeclareError::Invalid { place: title, reason });
         }
-        let id = self.announce(&record, &title)?;
+        let id = match before {
+            Some(id) => id,
+            None => self.announce(&record, &title)?,
+        };
+        let before = self.record(id).filter(|before| before.defined).cloned();
         let mut fields = Vec::with_capacity(record.members.len());
         for (index, member) in record.members.iter().enumerate() {
-            let ty = self.member_type(&title, member, index, depth)?;
+            let known = before.as_ref().and_then(|before| before.fields.get(index));
+            let ty = self.member_type(&title, member, index, depth, known.map(|field| field.ty))?;
             self.check_member(&record, &title, index, ty)?;
             fields.push(FieldDecl {
                 name: member.name.clone(),
@@ -80,7 +88,7 @@ impl Declarations {
         }
         let flexible = fields.iter().any(|field| self.is_flexible(field.ty));
         let endless = fields.iter().any(|field| self.is_endless(field.ty));
-        let kind = DeclKind::Record(Box::new(RecordDecl {
+        let decl = RecordDecl {
             name: record.name,
             title,
             union: record.union,
@@ -90,8 +98,14 @@ impl Declarations {
             endless,
             fields,
             names,
-        }));
+        };
         let Layout { size, align, required, .. } = layout;
+        if let Some(before) = before {
+            let sizes = [(self.size_of(id), self.align_of(id)), (Some(size), align)];
+            let Some(change) = decl.change_from(&before, sizes) else { return Ok(id) };
+            return Err(DeclareError::Changed { name: decl.title, change, first: id });
+        }
+        let kind = DeclKind::Record(Box::new(decl));
         self.decls[id.index()] = Decl { kind, size: Some(size), align, required };
         Ok(id)
     }
@@ -103,12 +117,17 @@ impl Declarations {
         member: &Member,
         index: usize,
         depth: usize,
+        mut before: Option<DeclId>,
     ) -> Result<DeclId, DeclareError> {
         let mut lens = Vec::new();
         let mut element = &member.ty;
         while let MemberType::Array(of, len) = element {
             lens.push(*len);
             element = of;
+            before = before.and_then(|ty| match *self.kind(ty) {
+                DeclKind::Array { element, .. } => Some(element),
+                _ => None,
+            });
         }
         let mut ty = match element {
             MemberType::Text(text) => self.ty(text)?,
@@ -121,7 +140,10 @@ impl Declarations {
                     ("", name) => format!("{title}.{name}"),
                     (name, _) => name.to_owned(),
                 };
-                self.define_at((**inner).clone(), title, depth + 1)?
+                // One without a name is known by where it stands.
+                let is_this = |&ty: &DeclId| self.record(ty).is_some_and(|it| it.name.is_empty());
+                let before = before.filter(is_this).filter(|_| inner.name.is_empty());
+                self.define_at((**inner).clone(), title, depth + 1, before)?
             }
         };
         for len in lens.into_iter().rev() {
@@ -142,7 +164,7 @@ impl Declarations {
             return self.push(Decl { kind, size: None, align: 1, required: 1 });
         };
         match self.record(id) {
-            Some(known) if !known.defined && known.union == record.union => Ok(id),
+            Some(known) if known.defined || known.union == record.union => Ok(id),
             _ => Err(DeclareError::Redefined { name: record.name.clone(), first: id }),
         }
     }
@@ -280,6 +302,50 @@ impl Declarations {
                 Err(DeclareError::Size { place: title.to_owned(), size: said, reason })
             }
             _ => Ok(layout),
+        }
+    }
+}
+
+impl RecordDecl {
+    /// Says what differs from the record as it was declared before, given the sizes and
+    /// alignments of both.
+    fn change_from(
+        &self,
+        before: &RecordDecl,
+        [old, new]: [(Option<u64>, u64); 2],
+    ) -> Option<String> {
+        let word = |record: &RecordDecl| if record.union { "union" } else { "struct" };
+        if self.union != before.union {
+            return Some(format!("is a {} there", word(before)));
+        }
+        for (field, was) in self.fields.iter().zip(&before.fields) {
+            let name = &field.name;
+            let what = match () {
+                () if *name != was.name => format!("is called `{}` there", was.name),
+                () if field.ty != was.ty => "has another type there".to_owned(),
+                () if field.offset != was.offset => {
+                    format!("is at {} and not at {}", was.offset / 8, field.offset / 8)
+                }
+                () if (field.bits, field.immutable, field.base)
+                    != (was.bits, was.immutable, was.base) =>
+                {
+                    "has other attributes there".to_owned()
+                }
+                () => continue,
+            };
+            return Some(format!("its member `{name}` {what}"));
+        }
+        let (here, there) = (self.fields.len(), before.fields.len());
+        match () {
+            () if here != there => Some(format!("has {there} members and not {here}")),
+            () if old.0 != new.0 => Some(format!(
+                "has {} bytes and not {}",
+                old.0.unwrap_or_default(),
+                new.0.unwrap_or_default()
+            )),
+            () if old.1 != new.1 => Some(format!("has alignment {} and not {}", old.1, new.1)),
+            () if self.may_alias != before.may_alias => Some("differs in `may_alias`".to_owned()),
+            () => None,
         }
     }
 }

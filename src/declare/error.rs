@@ -44,6 +44,15 @@ pub enum DeclareError {
         /// The type that has it.
         first: DeclId,
     },
+    /// A record that is declared already, with other contents.
+    Changed {
+        /// The name.
+        name: String,
+        /// What differs.
+        change: String,
+        /// The type that has the name.
+        first: DeclId,
+    },
     /// A second member of one name, those of anonymous members included.
     DuplicateField {
         /// The record.
@@ -153,6 +162,12 @@ impl fmt::Display for DeclareError {
             }
             DeclareError::Redefined { name, .. } => {
                 write!(f, "a second type {name:?}: rename one")
+            }
+            DeclareError::Changed { name, change, .. } => {
+                write!(
+                    f,
+                    "{name:?} is declared already, and {change}: rename one, or declare it once"
+                )
             }
             DeclareError::DuplicateField { record, name } => {
                 write!(f, "a second field {name:?} in {record:?}: rename one")

@@ -110,7 +110,12 @@ impl Declarations {
             return Ok(known);
         }
         let id = match self.named(name) {
-            Some(id) if self.record(id).is_some_and(|known| !known.defined) => id,
+            // One that was read from elsewhere must be this one, which `define` sees to.
+            Some(id)
+                if self.record(id).is_some() && !self.rust_types.values().any(|&it| it == id) =>
+            {
+                id
+            }
             Some(first) => return Err(DeclareError::Redefined { name: name.to_owned(), first }),
             None => self.forward(name, union)?,
         };
@@ -382,6 +387,19 @@ impl<B, F> Deref for Handle<B, F> {
     }
 }
 
+impl Declarations {
+    /// Writes a path of Rust types down for whatever takes a text, such as `tbaa_lower::emit::Jit::place`. The types
+    /// are declared if they are not.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tbaa::declare`].
+    pub fn path<B: Tbaa, F>(&mut self, path: TypedPath<B, F>) -> Result<String, DeclareError> {
+        let base = B::declare(self)?;
+        Ok(format!("{}{}", self.display(base), path.steps))
+    }
+}
+
 impl TaggedTypes {
     /// Resolves a path of Rust types, which are declared if they are not.
     ///
@@ -393,8 +411,7 @@ impl TaggedTypes {
         graph: &mut Graph,
         path: TypedPath<B, F>,
     ) -> Result<Handle<B, F>, DeclareError> {
-        let base = B::declare(self.types_mut())?;
-        let path = format!("{}{}", self.types().display(base), path.steps);
+        let path = self.types_mut().path(path)?;
         let place = self.place(graph, &path)?;
         Ok(Handle { place, marker: PhantomData })
     }

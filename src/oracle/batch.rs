@@ -6,8 +6,9 @@ use std::borrow::Borrow;
 use std::cell::Cell;
 
 use super::grow::Oracle;
-use super::order::{Bits, Order};
+use super::order::Order;
 use crate::access::Access;
+use crate::bits::Bits;
 use crate::graph::{Graph, TagId};
 
 /// The answers to all pairs of a list of tags.
@@ -104,7 +105,7 @@ impl<G: Borrow<Graph>> Oracle<G> {
     /// Answers all pairs of `tags`, in a bit each. It takes `n^2 / 8` bytes for
     /// `n` tags.
     ///
-    /// All searches of one call together take at most 2^24 steps and 2^10 for each node of the
+    /// All searches of one call together take at most 2^23 steps and 2^10 for each node of the
     /// graph, about a second. The pairs left then are answered `MayAlias`; only graphs made
     /// to reach the limit do.
     #[must_use]

@@ -31,7 +31,7 @@ pub(crate) const LOOKS: usize = 16;
 
 /// Steps that all searches of one comparison of many tags take together: those of
 /// a matrix, a lint, or one call of a lowering. A few seconds at most,
-pub(crate) const COMPARED: u64 = 1 << 24;
+pub(crate) const COMPARED: u64 = 1 << 23;
 
 /// and further ones for each node of the graph.
 pub(crate) const COMPARED_A_NODE: u64 = 1 << 10;

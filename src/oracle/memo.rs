@@ -1,7 +1,8 @@
 //! Answers that the definition gave before. They never change as a graph grows.
 //!
-//! The last ones are kept, each in one of two places that the pair's hash names. Two threads
-//! that write one word at once may lose an answer, which is then found again.
+//! Each is kept in one of eight places that the pair's hash names, until another answer takes
+//! its place. Two threads that write one word at once may lose an answer, which is then found
+//! again.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,6 +11,9 @@ use crate::access::Access;
 
 /// Pairs of accesses that are kept, in 128 KiB.
 const PAIRS: usize = 1 << 14;
+
+/// Places of one pair: a line of the cache.
+const PLACES: usize = 8;
 
 #[derive(Default, Debug)]
 pub(super) struct Memo {
@@ -26,19 +30,15 @@ impl Memo {
         let words = self.words.get_or_init(empty);
         // The upper bits of the product depend on all of the key.
         let hash = key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - PAIRS.ilog2());
-        let [first, second] = [&words[hash as usize], &words[hash as usize ^ 1]];
-        for kept in [first, second].map(|word| word.load(Ordering::Relaxed)) {
-            if kept & !1 == key {
-                return kept & 1 != 0;
-            }
+        let start = hash as usize & !(PLACES - 1);
+        let places = &words[start..start + PLACES];
+        let kept = || places.iter().map(|word| word.load(Ordering::Relaxed));
+        if let Some(kept) = kept().find(|kept| kept & !1 == key) {
+            return kept & 1 != 0;
         }
         let may = find();
-        // What stands in the second place makes way, unless the first is empty.
-        match first.load(Ordering::Relaxed) {
-            0 => {}
-            before => second.store(before, Ordering::Relaxed),
-        }
-        first.store(key | u64::from(may), Ordering::Relaxed);
+        let place = kept().position(|kept| kept == 0).unwrap_or(hash as usize % PLACES);
+        places[place].store(key | u64::from(may), Ordering::Relaxed);
         may
     }
 }

@@ -13,49 +13,12 @@ use std::ops::Range;
 use super::grow::Oracle;
 use super::index::Role;
 use super::rule::Reach;
+use super::types::{TypeIndex, Types};
+use crate::bits::{Bits, fill, ones};
 use crate::forest::Span;
 use crate::graph::{Graph, TagId};
 use crate::table::IndexMap;
-
-/// A list of answers, 64 to a word.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Bits(Vec<u64>);
-
-impl Bits {
-    pub(super) fn new(len: usize) -> Bits {
-        Bits(vec![0; len.div_ceil(64)])
-    }
-
-    #[inline]
-    pub(super) fn get(&self, at: usize) -> bool {
-        self.0[at / 64] >> (at % 64) & 1 != 0
-    }
-
-    pub(super) fn count(&self) -> usize {
-        self.0.iter().map(|word| word.count_ones() as usize).sum()
-    }
-
-    pub(super) fn set(&mut self, at: usize) {
-        self.0[at / 64] |= 1 << (at % 64);
-    }
-}
-
-/// Sets a range of bits.
-fn fill(words: &mut [u64], range: Range<usize>) {
-    let Range { start, end } = range;
-    if start >= end {
-        return;
-    }
-    let (first, last) = (start / 64, (end - 1) / 64);
-    let (from, to) = (u64::MAX << (start % 64), u64::MAX >> (63 - (end - 1) % 64));
-    if first == last {
-        words[first] |= from & to;
-        return;
-    }
-    words[first] |= from;
-    words[first + 1..last].fill(u64::MAX);
-    words[last] |= to;
-}
+use crate::type_set::TypeSet;
 
 /// The tags at one cursor, in terms of positions.
 pub(super) struct Group {
@@ -67,6 +30,43 @@ pub(super) struct Group {
     pub(super) above: Option<usize>,
     /// The tags of its root.
     pub(super) root: Range<usize>,
+}
+
+/// Lists for each of some base types, as far as it `asks`, those that may hold it or may lie
+/// in it, itself among them; all where a base type is not known.
+fn near(types: &Types, bases: &[Option<TypeIndex>], asks: &Bits) -> Vec<Vec<u32>> {
+    let mut near = vec![Vec::new(); bases.len()];
+    let known = || (0_u32..).zip(bases).filter_map(|(at, base)| Some((at, (*base)?)));
+    let mut pair = |a: u32, b: u32| {
+        if asks.get(a as usize) {
+            near[a as usize].push(b);
+        }
+        if a != b && asks.get(b as usize) {
+            near[b as usize].push(a);
+        }
+    };
+    // For each bit of a set of types, the bases whose sets have it.
+    let stride = bases.len().div_ceil(64);
+    let mut columns = Bits::new(64 * stride * TypeSet::BITS);
+    for (at, base) in known() {
+        let bits = ones(types.inside(base).words());
+        bits.for_each(|bit| columns.set(64 * stride * bit + at as usize));
+    }
+    for (inner, base) in known() {
+        let all = if asks.get(inner as usize) { u64::MAX } else { 0 };
+        let column = |bit: u32| &columns.words()[stride * bit as usize..][..stride];
+        let [x, y] = TypeSet::bits(base).map(column);
+        let both = x.iter().zip(y).zip(asks.words()).map(|((x, y), asks)| x & y & (asks | all));
+        for outer in ones(both) {
+            if bases[outer].is_some_and(|ty| types.may_hold(ty, base)) {
+                pair(outer as u32, inner);
+            }
+        }
+    }
+    if let Some(unknown) = bases.iter().position(Option::is_none) {
+        (0..bases.len() as u32).for_each(|other| pair(unknown as u32, other));
+    }
+    near
 }
 
 /// The positions that one which is not regular may alias, beside those of tags
@@ -106,15 +106,7 @@ impl Row {
     pub(super) fn for_each(&self, mut found: impl FnMut(usize)) {
         match &self.set {
             Set::Few(list) => list.iter().for_each(|&position| found(position as usize)),
-            Set::Many(bits) => {
-                for (at, &word) in bits.0.iter().enumerate() {
-                    let mut rest = word;
-                    while rest != 0 {
-                        found(64 * at + rest.trailing_zeros() as usize);
-                        rest &= rest - 1;
-                    }
-                }
-            }
+            Set::Many(bits) => ones(bits.words().iter().copied()).for_each(found),
         }
     }
 }
@@ -233,17 +225,11 @@ impl Order {
         for position in (0..self.regular()).chain(listed.clone()) {
             by_base.entry(base(position)).or_default().push(position);
         }
-        // The bases that each listed one may hold, or may lie in.
-        let types = &oracle.index.types;
-        let near = |base: Option<u32>| {
-            let meets = move |other: Option<u32>| {
-                let (Some(x), Some(y)) = (base, other) else { return true };
-                !types.are_apart(x, y)
-            };
-            let known = by_base.keys().enumerate();
-            known.filter(|&(_, &other)| meets(other)).map(|(at, _)| at).collect()
-        };
-        let mut nears = IndexMap::<Option<u32>, Vec<usize>>::default();
+        let own = |position| by_base.get_index_of(&base(position));
+        let bases: Vec<Option<u32>> = by_base.keys().copied().collect();
+        let mut asks = Bits::new(bases.len());
+        listed.clone().filter_map(own).for_each(|own| asks.set(own));
+        let near = near(&oracle.index.types, &bases, &asks);
         let mut rows: Vec<Row> = Vec::with_capacity(listed.len());
         for position in listed.clone() {
             let range = self.root_range(root(position), root);
@@ -261,10 +247,9 @@ impl Order {
                     rows[other].add(position as u32, len);
                 }
             };
-            let own = base(position);
-            for &at in &*nears.entry(own).or_insert_with(|| near(own)) {
+            for &at in own(position).into_iter().flat_map(|own| &near[own]) {
                 let same = |&&other: &&usize| other < listed.start || root(other) == root(position);
-                by_base[at].iter().filter(same).for_each(|&other| consider(other));
+                by_base[at as usize].iter().filter(same).for_each(|&other| consider(other));
             }
             if oracle.index.has_several_roots() {
                 let of_other = |&other: &usize| root(other) != root(position);
@@ -378,7 +363,7 @@ impl Order {
     /// Sets the bits of each position's row, of so many words, and returns them.
     pub(super) fn rows(&self, stride: usize) -> Bits {
         let mut rows = Bits::new(64 * stride * self.len());
-        for (position, words) in rows.0.chunks_exact_mut(stride.max(1)).enumerate() {
+        for (position, words) in rows.words_mut().chunks_exact_mut(stride.max(1)).enumerate() {
             if self.rejected.contains(&position) {
                 fill(words, 0..self.len());
                 continue;

@@ -118,13 +118,15 @@ impl<G: Borrow<Graph>> Oracle<G> {
         decided.or_else(|| self.define_within(a, b, left))
     }
 
-    /// Answers by the definition, with its steps taken from those left; `None` if there are
-    /// none.
+    /// Answers by the memo, or by the definition with its steps taken from those left; `None`
+    /// if there are none.
     pub(super) fn define_within(&self, a: Access, b: Access, left: &mut u64) -> Option<bool> {
-        let decide = || self.engine().define(self.graph(), &self.index, (a, b), false);
-        let decision = (*left > 0).then(decide)?;
-        *left = left.saturating_sub(u64::from(decision.steps).max(1));
-        Some(decision.is_may())
+        let define = |left: &mut u64| {
+            let decision = self.engine().define(self.graph(), &self.index, (a, b), false);
+            *left = left.saturating_sub(u64::from(decision.steps).max(1));
+            decision.is_may()
+        };
+        (*left > 0).then(|| self.memo.get_or((a, b), || define(left)))
     }
 
     /// Returns the steps that comparing many tags may take.

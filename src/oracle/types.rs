@@ -341,9 +341,10 @@ impl Types {
     /// Adds the types from `from` on to the tree of parents, and sets their
     /// roots.
     fn add_to_tree(&mut self, from: u32) {
-        let mut order: Vec<TypeIndex> = (from..self.types.len() as u32).collect();
-        // Parents and fields come first.
-        order.sort_unstable_by_key(|&ty| self.get(ty).rank);
+        // Parents and fields come first: by rank, of which there are as many as types.
+        let new = from..self.types.len() as u32;
+        let mut order: Vec<TypeIndex> = vec![NONE; new.len()];
+        new.for_each(|ty| order[(self.get(ty).rank - from) as usize] = ty);
         self.places.resize(self.types.len(), NONE);
         for &ty in &order {
             // An unsound type may be its own ancestor, or have a field whose

@@ -3,7 +3,7 @@
 use pretty_assertions::assert_eq;
 use std::sync::mpsc;
 use std::thread;
-use tbaa::declare::{Declarations, Record, Target};
+use tbaa::declare::{Declarations, DeclareError, Record, Target, Tbaa, path};
 use tbaa::raw::RawGraph;
 use tbaa::{AliasRule, Graph, NodeId, Oracle, TagId};
 use tbaa_lower::emit::{
@@ -147,6 +147,62 @@ fn lineages() {
     assert_ne!(text(JitOptions::new()), text(JitOptions::new()));
     let named = || JitOptions::new().lineage("a build");
     assert_eq!(text(named()), text(named()));
+}
+
+/// A runtime starts by declaring its structs, whether its types were stored or not.
+#[test]
+fn a_stored_jit_is_told_its_records_again() {
+    let stored = {
+        let mut jit = jit(JitOptions::new().lineage("stored"));
+        jit.define(record(0)).unwrap();
+        jit.place("S0.value.n").unwrap();
+        ron::to_string(&jit.save().unwrap()).unwrap()
+    };
+    let load = || Jit::load(ron::from_str(&stored).unwrap()).unwrap();
+    let mut loaded = load();
+    let id = loaded.types().named("S0").unwrap();
+    assert_eq!(loaded.define(record(0)), Ok(id));
+    loaded.place("S0.value.i").unwrap();
+    let member = |name: &str, value: &str| {
+        let inner = Record::union("").field("n", "double").field("i", "long").field("p", value);
+        let record = Record::structure("S0").field("next", "struct S0 *").field(name, "int");
+        record.field("value", inner).field("last", "struct S0 *")
+    };
+    for (changed, message) in [
+        (member("size", "void *").field("more", "int"), "has 4 members and not 5"),
+        (member("count", "void *"), "its member `count` is called `size` there"),
+        (member("size", "int *"), "its member `p` has another type there"),
+        (Record::union("S0").field("next", "struct S0 *"), "is a struct there"),
+        (member("size", "void *").align(16), "has alignment 8 and not 16"),
+    ] {
+        let mut loaded = load();
+        let error = loaded.define(changed).unwrap_err();
+        assert!(matches!(error, DeclareError::Changed { .. }), "{error}");
+        assert!(error.to_string().contains(message), "{error}");
+        // Nothing is lost.
+        loaded.define(record(0)).unwrap();
+    }
+}
+
+/// Paths that the Rust compiler has checked are paths as any other.
+#[test]
+fn typed_paths() {
+    #[derive(Tbaa)]
+    #[repr(C)]
+    struct Vector {
+        data: *mut f64,
+        len: usize,
+    }
+    let Some(host) = Target::host() else { return };
+    let mut jit = Jit::new(Declarations::new(host));
+    let data = jit.types_mut().path(path!(Vector.data)).unwrap();
+    let paths = [data, jit.types_mut().path(path!(Vector.data[*])).unwrap()];
+    assert_eq!(paths, ["Vector.data", "Vector.data[*]"]);
+    let places = jit.places(&paths).unwrap();
+    assert_eq!(places[0].offset, std::mem::offset_of!(Vector, data) as u64);
+    assert!(!jit.oracle().may_alias(places[0].tag, places[1].tag));
+    let len = jit.types_mut().path(path!(Vector.len)).unwrap();
+    assert!(jit.call(&[len]).unwrap().nodes().tag.is_some());
 }
 
 #[test]

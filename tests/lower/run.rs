@@ -143,6 +143,42 @@ fn linked_modules() {
         module(THERE, &two, &[("*int", tags_two[int.index()])]),
     ];
     assert_eq!(optimise_and_run("forks", &modules).1, "00000005\n");
+    let strange = |lowering: &Lowering, module: &str| {
+        lowering.stranger(tbaa_ir::read(module.as_bytes()).unwrap().graph())
+    };
+    assert_eq!((strange(&one, &modules[1]), strange(&two, &modules[0])), (None, None));
+
+    // The same without forks is wrong, whether one state is loaded twice or two lineages of one
+    // name begin alike; the linked module shows it to each of the two.
+    let began = ron::to_string(&lowering(Options::new().lineage("one"), &[count]).save(&oracle));
+    let began = began.unwrap();
+    let twice = |index: usize| {
+        let saved: Saved<'static> = ron::from_str(&began).unwrap();
+        let (mut lowering, source) = Lowering::load(saved).unwrap();
+        let oracle = Oracle::new(source, AliasRule::Union);
+        let tag = oracle.graph().tags().nth(index).unwrap();
+        lowering.lower(&oracle, [tag]).unwrap();
+        (lowering, tag)
+    };
+    let alike = |tag: TagId| {
+        let mut lowering = lowering(Options::new().lineage("one"), &[count]);
+        lowering.lower(&oracle, [tag]).unwrap();
+        (lowering, tag)
+    };
+    for (name, [here, there]) in
+        [("twice", [f.index(), int.index()].map(twice)), ("alike", by.map(|by| by.1).map(alike))]
+    {
+        let modules = [
+            module(HERE, &here.0, &[("U.f", here.1)]),
+            module(THERE, &there.0, &[("*int", there.1)]),
+        ];
+        assert_eq!(optimise_and_run(name, &modules).1, "3f800000\n", "LLVM takes them for one");
+        assert_eq!([strange(&here.0, &modules[0]), strange(&there.0, &modules[1])], [None, None]);
+        let linked = std::fs::read_to_string(link(name, &modules)).unwrap();
+        for lowering in [&here.0, &there.0] {
+            assert!(strange(lowering, &linked).is_some_and(|ty| ty.starts_with("1 ")), "{name}");
+        }
+    }
 
     // What the fingerprint is for: two lowerings with the same names.
     let clash = |lowering: &Lowering, by: &[(&str, TagId)], program| {

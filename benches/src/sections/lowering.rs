@@ -2,6 +2,7 @@
 
 use tbaa::declare::{Declarations, Policy, Record, Target};
 use tbaa::{AliasRule, Format, Graph, Oracle, TagId};
+use tbaa_lower::emit::{Jit, JitOptions, TagForm};
 use tbaa_lower::{Lowering, Options};
 
 use super::Run;
@@ -82,6 +83,22 @@ pub(super) fn measure(run: &mut Run<'_>) -> Result<(), String> {
          and oracle; and the last 32 one by one, where the rest is there.",
         &table(&header, &rows),
     );
+    let shapes: &[usize] = run.pick(&[1_000, 4_000, 16_000], &[3]);
+    let mut header = vec!["what LLVM gets".to_owned()];
+    header.extend(shapes.iter().map(|&shapes| format!("{} shapes", grouped(shapes as f64))));
+    let mut rows = Vec::new();
+    for (what, form) in [("lowered tags", TagForm::Lowered), ("classes", TagForm::Classes)] {
+        let costs = new_places(form, shapes)?;
+        let mut row = vec![what.to_owned()];
+        row.extend(costs.into_iter().map(figure));
+        rows.push(row);
+    }
+    run.report.section(
+        "A new place of a JIT",
+        "Mean microseconds for one more place by path, the last quarter of so many shapes: records with a name of \
+         their own and four members, one a union, each member asked for.",
+        &table(&header.iter().map(String::as_str).collect::<Vec<_>>(), &rows),
+    );
     let many = many.filter(|cost| cost.classes >= 10_000);
     let seconds = many.as_ref().map(|cost| cost.first_ms / 1e3);
     run.report.target("lower 10,000 classes", "1 s", seconds, with_unit(seconds, " s"), |worst| {
@@ -124,6 +141,32 @@ fn lower(graph: &Graph, tags: &[TagId], runs: usize) -> Result<Cost, String> {
         kept: loss.kept(),
         lost: loss.pairs,
     })
+}
+
+/// The microseconds that a place of the last quarter takes, of so many shapes in all.
+fn new_places(form: TagForm, shapes: &[usize]) -> Result<Vec<f64>, String> {
+    let failed = |error: &dyn std::fmt::Display| error.to_string();
+    let options = JitOptions::new().lineage("bench").form(form);
+    let types = Declarations::new(Target::x86_64());
+    let mut jit = Jit::with_options(types, options).map_err(|error| failed(&error))?;
+    let (mut costs, mut times) = (Vec::new(), Vec::new());
+    for shape in 1..=shapes.last().copied().unwrap_or_default() {
+        let name = format!("Shape{shape}");
+        let value = Record::union("").field("object", "void *").field("number", "double");
+        let record = Record::structure(&*name).field("next", format!("{name} *"));
+        let record = record.field("value", value).field("kind", "short").field("count", "int");
+        jit.define(record).map_err(|error| failed(&error))?;
+        for member in ["next", "value.number", "kind", "count"] {
+            let (elapsed, place) = time(|| jit.place(&format!("{name}.{member}")));
+            place.map_err(|error| failed(&error))?;
+            times.push(elapsed.as_secs_f64() * 1e6);
+        }
+        if shapes.contains(&shape) {
+            let last = &times[times.len() * 3 / 4..];
+            costs.push(last.iter().sum::<f64>() / last.len() as f64);
+        }
+    }
+    Ok(costs)
 }
 
 /// The tags of a runtime's records, every fifth a union, many one in another;

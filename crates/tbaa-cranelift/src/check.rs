@@ -74,7 +74,8 @@ pub enum Why {
     UnknownTag,
     /// The tag says nothing about an access of this size.
     Wide,
-    /// The tag may alias accesses that are in different regions, or that are apart as long as it has none.
+    /// The tag may alias accesses that are in different regions, or that are apart as long as it has none. Or it is of
+    /// a store that a load without a region may see.
     Vague,
 }
 
@@ -95,7 +96,7 @@ impl fmt::Display for Why {
             Why::NoTag => "no tag was recorded for it",
             Why::UnknownTag => "the oracle does not know its tag",
             Why::Wide => "it is wider than its tag",
-            Why::Vague => "its tag may alias accesses of several regions",
+            Why::Vague => "its tag may alias accesses of several regions, or of none",
         })
     }
 }
@@ -126,7 +127,8 @@ impl fmt::Display for Finding {
 /// Errors come first, then warnings, each kind in the order of the code. Of two sets of accesses with the same tags
 /// and regions, one pair is reported.
 ///
-/// Call it before Cranelift optimises the function. An access that is not `readonly` and has no tag may touch any
+/// Call it before Cranelift optimises the function, and before it inlines others: inlined instructions have no tags, or
+/// those of instructions that had their numbers before, so that right code has findings. An access that is not `readonly` and has no tag may touch any
 /// memory. What the check cannot see is a tag that is wrong: two imported globals that are declared as two types are
 /// apart for it, even if they are one global.
 ///

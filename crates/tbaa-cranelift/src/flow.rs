@@ -15,11 +15,12 @@ use tbaa::{Access, Graph, Oracle};
 use crate::Tags;
 use crate::memory::{Memory, is_fence};
 
-/// The stores of regions since the last fence, by what they access: one instruction for each.
-type Since = Vec<Option<Inst>>;
+/// The stores of regions since the last fence, by what they access: one instruction for each, with its place in the
+/// code.
+type Since = Vec<Option<(usize, Inst)>>;
 
-/// Finds the accesses without a region that a store of a region reaches which they may alias: each with the store,
-/// in the order of the code. Behind each that is found a fence is assumed within its block.
+/// Finds the accesses without a region that a store of a region reaches which they may alias: each with the last such
+/// store, in the order of the code. Behind each that is found a fence is assumed within its block.
 pub(crate) fn exposed<G: Borrow<Graph>>(
     oracle: &Oracle<G>,
     func: &Function,
@@ -28,9 +29,11 @@ pub(crate) fn exposed<G: Borrow<Graph>>(
     let mut numbers: HashMap<Access, usize> = HashMap::new();
     let mut steps: HashMap<Block, Vec<Step>> = HashMap::new();
     let mut stores = Vec::new();
+    let mut place = 0;
     for block in func.layout.blocks() {
         let list = steps.entry(block).or_default();
         for inst in func.layout.block_insts(block) {
+            place += 1;
             let fence = is_fence(func, inst);
             match Memory::of(oracle, func, tags, inst) {
                 // An atomic load is a fence, and is never replaced. Memory that a `readonly` load reads is not
@@ -44,7 +47,7 @@ pub(crate) fn exposed<G: Borrow<Graph>>(
                     if number == stores.len() {
                         stores.push(it);
                     }
-                    list.push(Step::Store(number, inst));
+                    list.push(Step::Store(number, (place, inst)));
                 }
                 _ => {}
             }
@@ -84,12 +87,12 @@ pub(crate) fn exposed<G: Borrow<Graph>>(
         let mut since = before.remove(&block).unwrap_or_default();
         for step in &steps[&block] {
             if let Step::Bare(bare) = step {
-                let reaching = since.iter().zip(&stores).find_map(|(inst, store)| {
-                    inst.filter(|_| oracle.may_alias(store.access, bare.access))
-                        .map(|inst| Memory { inst, ..*store })
+                let may = |access| oracle.may_alias(access, bare.access);
+                let reaching = since.iter().zip(&stores).filter_map(|(last, store)| {
+                    last.filter(|_| may(store.access)).map(|(place, inst)| (place, inst, store))
                 });
-                if let Some(store) = reaching {
-                    found.push((*bare, store));
+                if let Some((_, inst, store)) = reaching.max_by_key(|&(place, ..)| place) {
+                    found.push((*bare, Memory { inst, ..*store }));
                     Step::Fence.follow(&mut since);
                 }
             }
@@ -103,8 +106,8 @@ pub(crate) fn exposed<G: Borrow<Graph>>(
 enum Step {
     /// An access without a region.
     Bare(Memory),
-    /// A store to a region: the number of what it accesses.
-    Store(usize, Inst),
+    /// A store to a region: the number of what it accesses, and where it stands.
+    Store(usize, (usize, Inst)),
     Fence,
 }
 
@@ -112,7 +115,7 @@ impl Step {
     fn follow(&self, since: &mut Since) {
         match self {
             Step::Bare(_) => {}
-            Step::Store(number, inst) => since[*number] = Some(*inst),
+            Step::Store(number, last) => since[*number] = Some(*last),
             Step::Fence => since.fill(None),
         }
     }

@@ -8,6 +8,7 @@ use cranelift_codegen::cursor::{Cursor, FuncCursor};
 use cranelift_codegen::ir::{
     AliasRegion, AliasRegionData, Function, Inst, InstBuilder, MemFlagsData,
 };
+use tbaa::parts::Vicinity;
 use tbaa::{Access, AccessKind, AliasRule, Graph, Oracle};
 
 use crate::flow::exposed;
@@ -116,6 +117,12 @@ impl fmt::Display for RegionError {
 
 impl std::error::Error for RegionError {}
 
+/// New accesses that are each compared with all known ones.
+const MANY: usize = 64;
+
+/// Times that loads without a region are looked for, before all stores that they may see are shown to them.
+const ROUNDS: usize = 8;
+
 impl Regions {
     /// Returns a record without regions, for oracles that follow the same rules as this one.
     #[must_use]
@@ -126,7 +133,8 @@ impl Regions {
     /// Gives regions to accesses that are new. Each may be listed as often as the code has it: what is listed as
     /// reading and as writing often weighs more.
     ///
-    /// It asks for each new access and each known one whether the two may alias.
+    /// It asks for each new access and each known one that the types leave open whether the two may alias; for 64 new
+    /// ones or fewer, each known one.
     ///
     /// # Errors
     ///
@@ -166,28 +174,43 @@ impl Regions {
         }
         let node = |given| Node { loads: 0, stores: 0, accesses: 0, given };
         let mut nodes: Vec<Node> = (0..self.count).map(|region| node(Some(region))).collect();
+        // For many new accesses the known ones are listed by their types.
+        let mut vicinity = (self.known.len() - old > MANY).then(|| Vicinity::new(oracle));
+        for (number, Known { access, .. }) in (0..).zip(&self.known) {
+            match (&mut vicinity, access.tag, access.size) {
+                (None, ..) => break,
+                (Some(vicinity), Some(tag), None) => vicinity.add(oracle, tag, number),
+                (Some(vicinity), ..) => vicinity.add_everywhere(number),
+            }
+        }
+        let near = |access: Access| {
+            let (vicinity, tag) = (vicinity.as_ref()?, access.tag?);
+            access.size.is_none().then(|| vicinity.of(oracle, tag))?
+        };
         // Accesses that may alias the same regions and the same new accesses are one node.
-        let mut classes: HashMap<(Vec<bool>, Vec<u64>), usize> = HashMap::new();
+        let mut classes: HashMap<(Vec<u32>, Vec<u32>), usize> = HashMap::new();
         let mut class_of = Vec::new();
         let mut rows = Vec::new();
         for (at, known) in self.known.iter().enumerate() {
             let class = if at < old {
                 known.region.map(|region| region as usize)
             } else {
-                let mut touched = vec![false; self.count as usize];
-                for other in &self.known[..old] {
-                    if let Some(region) = other.region.map(|region| region as usize)
-                        && !touched[region]
+                let (mut touched, mut row) = (Vec::new(), Vec::new());
+                let all = || (0..self.known.len() as u32).collect();
+                for number in near(known.access).unwrap_or_else(all) {
+                    let other = &self.known[number as usize];
+                    let of_old = (number as usize) < old;
+                    if of_old && other.region.is_none_or(|region| touched.contains(&region))
+                        || !oracle.may_alias(known.access, other.access)
                     {
-                        touched[region] = oracle.may_alias(known.access, other.access);
+                        continue;
+                    }
+                    match other.region.filter(|_| of_old) {
+                        Some(region) => touched.push(region),
+                        None => row.push(number - old as u32),
                     }
                 }
-                let new = &self.known[old..];
-                let mut row = vec![0_u64; new.len().div_ceil(64)];
-                for (other, new) in new.iter().enumerate() {
-                    row[other / 64] |=
-                        u64::from(oracle.may_alias(known.access, new.access)) << (other % 64);
-                }
+                touched.sort_unstable();
                 let class =
                     *classes.entry((touched.clone(), row)).or_insert_with_key(|(_, row)| {
                         rows.push((touched, row.clone()));
@@ -207,11 +230,10 @@ impl Regions {
         for (number, node) in nodes.into_iter().enumerate() {
             let may: Vec<usize> = match number.checked_sub(self.count as usize) {
                 Some(class) => {
-                    let (touched, row) = &rows[class];
-                    let regions = (0..touched.len()).filter(|&region| touched[region]);
-                    let new =
-                        (0..class_of.len()).filter(|new| row[new / 64] >> (new % 64) & 1 == 1);
-                    let mut may: Vec<usize> = regions.chain(new.map(|new| class_of[new])).collect();
+                    let (touched, row): &(Vec<u32>, Vec<u32>) = &rows[class];
+                    let new = row.iter().map(|&new| class_of[new as usize]);
+                    let mut may: Vec<usize> =
+                        touched.iter().map(|&region| region as usize).chain(new).collect();
                     may.sort_unstable();
                     may.dedup();
                     may
@@ -267,10 +289,14 @@ impl Regions {
         flags.with_alias_region(self.region(func, access))
     }
 
-    /// Gives regions to all accesses of a function, and inserts the sequence points that accesses without one need.
+    /// Gives regions to all accesses of a function, so that Cranelift leaves no more loads than without regions.
     ///
     /// Call it when the function is built, before Cranelift optimises it. A region that an access has already is
     /// replaced; an access without a tag loses it, for it may touch any memory.
+    ///
+    /// A load without a region must see the stores before it. The last of those that it may alias goes without a
+    /// region, too: such a store ends all that Cranelift knows of memory, as each store does without regions.
+    /// Stores without a region get sequence points, as by [`Regions::insert_sequence_points`].
     ///
     /// # Errors
     ///
@@ -283,24 +309,50 @@ impl Regions {
     ) -> Result<Applied, RegionError> {
         let accesses = Memory::all(oracle, func, tags);
         self.extend(oracle, accesses.iter().map(|memory| memory.access))?;
-        let mut applied = Applied::default();
         let mut changes = Vec::new();
-        let mut used = Vec::new();
-        for memory in accesses {
+        let mut bare = HashMap::new();
+        for memory in &accesses {
             let region = self.region(func, memory.access);
-            match region {
-                Some(region) => used.push(region),
-                None => applied.without_region.push((memory.inst, Why::of(oracle, tags, &memory))),
-            }
             let Some(flags) = func.dfg.insts[memory.inst].memflags_data(&func.dfg) else {
                 continue;
             };
-            let flags = func.dfg.mem_flags.insert(flags.with_alias_region(region));
-            changes.push((memory.inst, flags.map_err(|_| RegionError::TooManyFlags)?));
+            let [with, without] = [region, None].map(|region| {
+                let flags = func.dfg.mem_flags.insert(flags.with_alias_region(region));
+                flags.map_err(|_| RegionError::TooManyFlags)
+            });
+            changes.push((memory.inst, with?));
+            bare.insert(memory.inst, without?);
         }
-        for (inst, flags) in changes {
+        let set = |func: &mut Function, inst: Inst, flags| {
             if let Some(place) = func.dfg.insts[inst].memflags_mut() {
                 *place = flags;
+            }
+        };
+        changes.into_iter().for_each(|(inst, flags)| set(func, inst, flags));
+        for round in 0.. {
+            let mut unseen = exposed(oracle, func, tags);
+            unseen.retain(|(bare, _)| bare.loads());
+            if unseen.is_empty() {
+                break;
+            }
+            let last = unseen.iter().map(|(_, store)| store.inst);
+            let mut seen: Vec<Inst> = last.collect();
+            // Each round shows one more store of each path, if not all that such a load may see.
+            if round == ROUNDS {
+                let sees = |store: &&Memory| {
+                    let may = |bare: &Memory| oracle.may_alias(bare.access, store.access);
+                    store.stores() && unseen.iter().any(|(bare, _)| may(bare))
+                };
+                seen.extend(accesses.iter().filter(sees).map(|memory| memory.inst));
+            }
+            seen.into_iter().for_each(|inst| set(func, inst, bare[&inst]));
+        }
+        let mut applied = Applied::default();
+        let mut used = Vec::new();
+        for memory in accesses {
+            match func.dfg.insts[memory.inst].alias_region(&func.dfg) {
+                Some(region) => used.push(region),
+                None => applied.without_region.push((memory.inst, Why::of(oracle, tags, &memory))),
             }
         }
         used.sort_unstable();

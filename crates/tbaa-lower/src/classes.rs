@@ -5,8 +5,9 @@ use std::borrow::Borrow;
 use super::error::LowerError;
 use super::fingerprint::Fingerprint;
 use super::scopes::ScopeNames;
+use tbaa::parts::Vicinity;
 use tbaa::parts::table::{HashMap, IndexMap};
-use tbaa::{Access, AliasResult, AliasRule, Graph, Oracle, TagId};
+use tbaa::{Access, AliasRule, Graph, Oracle, TagId};
 
 /// Classes of accesses that answer alike, and which of them may alias.
 ///
@@ -47,6 +48,8 @@ pub struct Classes {
     rows: Vec<Vec<u32>>,
     /// The name of each class's scope.
     names: Vec<String>,
+    /// The accesses by their places, as far as they were listed.
+    vicinity: (Vicinity, usize),
 }
 
 impl Classes {
@@ -56,7 +59,7 @@ impl Classes {
     pub fn new(lineage: &str) -> Self {
         let domain = format!("tbaa:{lineage}");
         let (accesses, rows, names) = (IndexMap::default(), Vec::new(), Vec::new());
-        Classes { domain, rules: None, accesses, rows, names }
+        Classes { domain, rules: None, accesses, rows, names, vicinity: Default::default() }
     }
 
     /// Returns the classes of these accesses, named by a fingerprint of what they and
@@ -89,7 +92,8 @@ impl Classes {
     }
 
     /// Adds accesses; those that are there, or have no tag, are passed over. It takes
-    /// a query for each new access with each one that is there.
+    /// a query for each new access with each one that the types leave open; for an access with a
+    /// size of its own, with each one that is there.
     ///
     /// # Errors
     ///
@@ -117,34 +121,43 @@ impl Classes {
             return Err(LowerError::ForeignTag);
         }
         self.rules = Some(oracle.rule());
-        let access = |&(tag, size): &(TagId, Option<u64>)| {
-            let access = Access::from(tag);
-            size.map_or(access, |size| access.with_size(size))
-        };
-        let old: Vec<(Access, u32)> =
-            self.accesses.iter().map(|(key, &at)| (access(key), at)).collect();
-        let new: Vec<_> = new.into_keys().map(|key| (key, access(&key))).collect();
+        let first = self.accesses.len();
+        // Until a newcomer has a class, it has the number of none.
+        self.accesses.extend(new.into_keys().map(|key| (key, u32::MAX)));
+        self.list(oracle);
         // Newcomers that alias the same accesses, one another among them, are one class.
-        let mut by_row: HashMap<Vec<u32>, u32> = HashMap::default();
-        let mut class_of = Vec::with_capacity(new.len());
-        for (at, &(key, own)) in new.iter().enumerate() {
-            let may = |other: Access| oracle.alias(own, other) == AliasResult::MayAlias;
-            let olds = old.iter().filter(|it| may(it.0)).map(|it| it.1);
-            let mut row: Vec<u32> = olds.collect();
-            row.sort_unstable();
-            row.dedup();
-            let split = row.len();
-            let news = new.iter().enumerate().filter(|(_, it)| may(it.1));
-            row.extend(news.map(|(at, _)| at as u32));
-            let is_reflexive = row[split..].binary_search(&(at as u32)).is_ok();
-            row.push(split as u32);
+        let mut by_row: HashMap<(Vec<u32>, Vec<u32>), u32> = HashMap::default();
+        for at in first..self.accesses.len() {
+            let (own, _) = self.access(at);
+            let near = match (own.tag, own.size) {
+                (Some(tag), None) => self.vicinity.0.of(oracle, tag),
+                _ => None,
+            };
+            let near = near.unwrap_or_else(|| (0..self.accesses.len() as u32).collect());
+            let (mut lower, mut news, mut is_reflexive) = (Vec::new(), Vec::new(), false);
+            let mut earlier = Vec::new();
+            for other in near {
+                let (access, class) = self.access(other as usize);
+                if !oracle.may_alias(own, access) {
+                    continue;
+                }
+                is_reflexive |= other as usize == at;
+                match other as usize {
+                    other if other < first => lower.push(class),
+                    other => {
+                        news.push(other as u32);
+                        earlier.extend((other < at).then_some(class));
+                    }
+                }
+            }
+            lower.sort_unstable();
+            lower.dedup();
+            let row = (lower, news);
             let class = match by_row.get(&row) {
                 Some(&class) if is_reflexive => class,
                 _ => {
-                    let mut lower: Vec<u32> = row[..split].to_vec();
-                    let earlier =
-                        row[split..row.len() - 1].iter().filter(|&&it| (it as usize) < at);
-                    lower.extend(earlier.map(|&it| class_of[it as usize]));
+                    let mut lower = row.0.clone();
+                    lower.extend(earlier);
                     lower.sort_unstable();
                     lower.dedup();
                     let class = self.rows.len() as u32;
@@ -154,10 +167,32 @@ impl Classes {
                     class
                 }
             };
-            class_of.push(class);
-            self.accesses.insert(key, class);
+            self.accesses[at] = class;
         }
         Ok(())
+    }
+
+    /// An access by its place in the list, with its class.
+    fn access(&self, at: usize) -> (Access, u32) {
+        let (&(tag, size), &class) = self.accesses.get_index(at).expect("an access's place");
+        let access = Access::from(tag);
+        (size.map_or(access, |size| access.with_size(size)), class)
+    }
+
+    /// Lists for an oracle what is not listed yet.
+    fn list<G: Borrow<Graph>>(&mut self, oracle: &Oracle<G>) {
+        if !self.vicinity.0.is_of(oracle) {
+            self.vicinity = (Vicinity::new(oracle), 0);
+        }
+        let all = self.accesses.len();
+        for place in std::mem::replace(&mut self.vicinity.1, all)..all {
+            match self.access(place).0 {
+                Access { tag: Some(tag), size: None, .. } => {
+                    self.vicinity.0.add(oracle, tag, place as u32);
+                }
+                _ => self.vicinity.0.add_everywhere(place as u32),
+            }
+        }
     }
 
     /// Returns the name of the classes' domain: the scopes' second operand.

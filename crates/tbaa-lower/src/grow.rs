@@ -29,7 +29,7 @@ impl Lowering {
     /// alias, where the oracle is that of the call before. With another oracle they look at all that
     /// are there, and so does a source with a size of its own.
     /// A source that is there already is passed over. Pairs that only a search
-    /// decides are taken to alias once these took 2^24 steps and 2^10 a node;
+    /// decides are taken to alias once these took 2^23 steps and 2^10 a node;
     /// [`Loss::unsearched`](super::Loss::unsearched) says so.
     ///
     /// # Errors
@@ -299,6 +299,7 @@ impl Lowering {
     ) -> Result<(), BuildError> {
         for (key, mut entry) in entries {
             if let Some(node) = entry.node {
+                self.firsts.entry(node).or_insert(key);
                 let immutable = source.tag(key.tag).is_ok_and(|tag| tag.immutable);
                 entry.tag = Some(self.forest.tag(node, immutable, &mut self.graph)?);
             }

@@ -3,6 +3,8 @@
 //! Of 100,000 classes most may alias a few others: a row is a list, or a bit
 //! each where that takes less.
 
+use tbaa::parts::ones;
+
 /// What one member is related to, itself included.
 #[derive(Clone, Debug)]
 enum Row {
@@ -125,17 +127,6 @@ impl Relation {
     pub(super) fn size_of(&self, members: &[u32]) -> u64 {
         members.iter().fold(0, |sum: u64, &at| sum.saturating_add(self.sizes[at as usize]))
     }
-}
-
-/// The positions of the bits that are set.
-pub(super) fn ones(words: impl IntoIterator<Item = u64>) -> impl Iterator<Item = usize> {
-    words.into_iter().enumerate().flat_map(|(at, mut word)| {
-        std::iter::from_fn(move || {
-            let bit = word.trailing_zeros() as usize;
-            word &= word.wrapping_sub(1);
-            (bit < 64).then_some(64 * at + bit)
-        })
-    })
 }
 
 /// Finds the connected parts of sets of members.

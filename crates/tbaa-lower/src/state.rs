@@ -1,5 +1,6 @@
 //! The state of a lowering, and what it tells.
 
+use super::emit::Emitter;
 use super::fingerprint::Fingerprint;
 use super::forest::Forest;
 use super::loss::Loss;
@@ -10,7 +11,7 @@ use super::source::Key;
 use super::tally::Tally;
 use super::why::Why;
 use tbaa::parts::Vicinity;
-use tbaa::parts::table::{IndexMap, IndexSet};
+use tbaa::parts::table::{HashMap, IndexMap, IndexSet};
 use tbaa::{Access, AliasRule};
 use tbaa::{Graph, TagId, TypeId};
 
@@ -49,6 +50,8 @@ pub struct Lowering {
     pub(super) groups: IndexSet<TypeId>,
     pub(super) roots: Vec<TypeId>,
     pub(super) sources: IndexMap<Key, Entry>,
+    /// The first source at each node.
+    pub(super) firsts: HashMap<u32, Key>,
     /// Tags that code outside this lowering gives to the same memory, with their
     /// nodes: see [`Lowering::fix`].
     pub(super) fixed: Vec<(Key, u32)>,
@@ -82,6 +85,7 @@ impl Lowering {
             groups: IndexSet::default(),
             roots: Vec::new(),
             sources: IndexMap::default(),
+            firsts: HashMap::default(),
             fixed: Vec::new(),
             fixed_nodes: 0,
             skeleton: Skeleton::default(),
@@ -120,16 +124,12 @@ impl Lowering {
     pub fn why(&self, source: impl Into<Access>) -> Option<Certificate<'_>> {
         let key = Key::of(source.into())?;
         let entry = self.sources.get(&key)?;
-        let same = |(_, other): &(&Key, &Entry)| other.node == entry.node;
-        let first = entry.node.and_then(|_| self.sources.iter().find(same));
+        let first = entry.node.and_then(|node| self.firsts.get(&node));
         Some(Certificate {
             tag: entry.tag,
             why: entry.why,
             node: entry.node.map(|node| self.forest.nodes[node as usize].name.as_str()),
-            shared_with: first
-                .map(|(&first, _)| first)
-                .filter(|&first| first != key)
-                .map(Key::access),
+            shared_with: first.filter(|&&first| first != key).map(|first| first.access()),
         })
     }
 
@@ -146,6 +146,29 @@ impl Lowering {
 }
 
 impl Lowering {
+    /// Returns the name of a type in some module's metadata that stands in this lineage's place and is not this
+    /// lineage's: another lowering of the same name made it, or one that goes on from the same saved state. `None` if
+    /// there is none, and the module may be linked with code of this lowering.
+    ///
+    /// LLVM takes types of equal content for one type, so that linked code of two such lineages is one type system that
+    /// nobody has looked at. Each must have a name of its own, or be a fork of the saved state ([`Saved::fork`]).
+    ///
+    /// [`Saved::fork`]: super::Saved::fork
+    #[must_use]
+    pub fn stranger(&self, linked: &Graph) -> Option<String> {
+        let known = self.graph.node_count();
+        let own = |name: &[u8]| name.starts_with(self.unique_name("").as_bytes());
+        // Nodes with the content of one that is there are that one.
+        let mut copy = Emitter::new(self.graph.clone());
+        let mut strangers = linked.types().filter(|&ty| {
+            let named = |ty: TypeId| linked.ty(ty).name().is_some_and(own);
+            let claims = named(ty) || linked.root_of(ty).is_some_and(named);
+            claims && !copy.node(linked, ty.node()).is_ok_and(|node| node.index() < known)
+        });
+        let name = linked.ty(strangers.next()?).name().unwrap_or_default();
+        Some(String::from_utf8_lossy(name).into_owned())
+    }
+
     /// Returns the name of the scopes' domain, which no other lineage has.
     #[must_use]
     pub fn scope_domain(&self) -> String {

@@ -122,8 +122,9 @@ fn errors_name_the_types() {
     let mut session = Session::like_clang(Declarations::new(Target::x86_64()));
     let pair = || Record::structure("Pair").field("a", "int").field("b", "float");
     let id = session.define(pair()).unwrap();
-    let redefined = session.define(pair()).unwrap_err();
-    assert!(matches!(redefined, DeclareError::Redefined { first, .. } if first == id));
+    assert_eq!(session.define(pair()), Ok(id), "an equal record is the same");
+    let changed = session.define(pair().field("c", "int")).unwrap_err();
+    assert!(matches!(changed, DeclareError::Changed { first, .. } if first == id));
     let unknown = session.tag("Pair.c").unwrap_err();
     assert!(matches!(unknown, DeclareError::UnknownField { id: of, .. } if of == id));
     let step = session.tag("Pair[0]").unwrap_err();

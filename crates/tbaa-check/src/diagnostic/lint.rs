@@ -86,6 +86,8 @@ lints! {
     UnionMembers: WARNING, "members of a union under tags that exclude each other";
     /// A whole struct and its members have tags that exclude each other.
     WholeStruct: WARNING, "a whole struct and its members under tags that exclude each other";
+    /// A tagged call has an argument that is memory: `byval`, `sret`.
+    ArgumentMemory: WARNING, "a tagged call with an argument that is memory";
 }
 
 impl Lint {

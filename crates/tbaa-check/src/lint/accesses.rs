@@ -17,6 +17,9 @@ const COMPARISONS: usize = 1 << 20;
 pub(super) fn lint<'a>(subject: &Subject<'a>, report: &mut Report<'_>) {
     let Some(module) = subject.module else { return };
     immutable(subject, module, report);
+    if report.wants(Lint::ArgumentMemory) {
+        argument_memory(subject, module, report);
+    }
     if report.wants(Lint::Untagged) {
         untagged(subject, module, report);
     }
@@ -230,6 +233,39 @@ fn immutable(subject: &Subject<'_>, module: &Module, report: &mut Report<'_>) {
 }
 
 /// Functions in which some loads and stores have a tag and some have not.
+/// Tagged calls that copy or fill the memory of an argument by themselves.
+fn argument_memory(subject: &Subject<'_>, module: &Module, report: &mut Report<'_>) {
+    let of_call = |it: &&Instruction| it.opcode == Opcode::Call && it.tag.is_some();
+    for function in 0..module.functions().len() as u32 {
+        let all = module.accesses_of(function);
+        let calls: Vec<_> = module.instructions()[all].iter().filter(of_call).collect();
+        if calls.is_empty() {
+            continue;
+        }
+        let body = module.body(subject.text, function);
+        for one in calls {
+            let call = body.at(one.offset as usize).and_then(|it| it.call());
+            let arguments = call.iter().flat_map(|call| &call.arguments);
+            let mut attributes =
+                arguments.flat_map(|it| it.attributes.split(|&byte| byte == b' ' || byte == b'('));
+            let own = [&b"byval"[..], b"sret", b"inalloca", b"preallocated"];
+            let Some(word) = attributes.find(|word| own.contains(word)) else { continue };
+            let word = String::from_utf8_lossy(word);
+            let message = || format!("a call has a tag, and an argument that is memory ({word})");
+            let Some(found) = report.add(Lint::ArgumentMemory, message) else { continue };
+            found.primary = Some(subject.instruction_label(one, "the call"));
+            found.secondary.extend(
+                one.tag.and_then(|tag| subject.node_label(subject.graph.tag_node(tag), "its tag")),
+            );
+            found.note(
+                "LLVM takes the tag for all memory that the call accesses, and may remove the store that fills \
+                 the argument, or move reads of its memory across the call",
+            );
+            found.advise("leave the call without a tag");
+        }
+    }
+}
+
 fn untagged(subject: &Subject<'_>, module: &Module, report: &mut Report<'_>) {
     for function in module.instructions().chunk_by(|a, b| a.function == b.function) {
         let plain =

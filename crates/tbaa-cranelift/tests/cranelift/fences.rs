@@ -158,3 +158,33 @@ fn a_fence_that_is_there_is_enough() {
     let memory = [7; 8];
     assert_eq!(result(&func, memory), meant(&func, memory));
 }
+
+/// Two types share a block one after the other, which the oracle cannot know.
+#[test]
+fn memory_that_is_handed_out_again_needs_a_sequence_point() {
+    let mut session = session();
+    let tags = session.tags(&["*long", "*double"]).unwrap();
+    let [long, double] = tags[..] else { unreachable!() };
+    for reused in [false, true] {
+        let (mut func, tags) = build(|emit| {
+            let value = emit.load(types::I64, 8, long);
+            let number = emit.builder.ins().f64const(0.5);
+            emit.store(value, 0, long);
+            let read = emit.load(types::I64, 0, long);
+            if reused {
+                emit.builder.ins().sequence_point();
+            }
+            emit.store(number, 0, double);
+            if reused {
+                emit.builder.ins().sequence_point();
+            }
+            emit.store(value, 0, long);
+            read
+        });
+        let plain = func.clone();
+        Regions::new(session.oracle()).apply(session.oracle(), &mut func, &tags).unwrap();
+        assert!(check(session.oracle(), &func, &tags).is_empty());
+        let memory = [7; 8];
+        assert_eq!(result(&func, memory) == meant(&plain, memory), reused);
+    }
+}

@@ -1,5 +1,6 @@
 //! Functions that are built, and run by cranelift-jit.
 
+use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::{
     AbiParam, Block, Function, InstBuilder, MemFlagsData, Type, Value, types,
 };
@@ -112,6 +113,15 @@ pub(crate) fn run<const N: usize>(
     // SAFETY: no code of it runs any more.
     unsafe { module.free_memory() };
     results
+}
+
+/// Counts the loads that Cranelift leaves in a function.
+pub(crate) fn loads_left(func: &Function) -> usize {
+    let mut context = Context::for_function(func.clone());
+    context.optimize(&*isa(true), &mut ControlPlane::default()).unwrap();
+    let func = &context.func;
+    let insts = func.layout.blocks().flat_map(|block| func.layout.block_insts(block));
+    insts.filter(|&inst| func.dfg.insts[inst].opcode() == ir::Opcode::Load).count()
 }
 
 /// Runs one function, optimised.

@@ -46,6 +46,11 @@ pub enum JitError {
         /// The node's name.
         ty: String,
     },
+    /// Another lowering of the same lineage made a node: see [`Lowering::stranger`](crate::Lowering::stranger).
+    OtherLineage {
+        /// The node's name.
+        ty: String,
+    },
 }
 
 impl fmt::Display for JitError {
@@ -74,6 +79,12 @@ impl fmt::Display for JitError {
                 f,
                 "the C code accesses the declared record `{record}`, which is not shared: name it \
                  in `JitOptions::shared`"
+            ),
+            JitError::OtherLineage { ty } => write!(
+                f,
+                "the module has the type `{ty}` of this lineage, which another JIT of the same lineage made, so LLVM \
+                 would take the types of both for one system: give each JIT a lineage of its own, or load a fork of \
+                 the saved state"
             ),
             JitError::OtherNode { ty } => write!(
                 f,

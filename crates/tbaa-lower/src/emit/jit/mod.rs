@@ -229,15 +229,17 @@ impl Jit {
         self.tagging.adopt(&mut self.session, clang)
     }
 
-    /// Checks a module that is to be linked with the JIT's and keeps the tags that
-    /// clang gave it: that its nodes are those that [`JitOptions::shared`] assumes.
-    /// `clang` has the module's tags.
+    /// Checks a module that is to be linked with the JIT's and keeps its tags: that clang's nodes are those that
+    /// [`JitOptions::shared`] assumes, and that no other JIT of the same lineage made nodes of it. `clang` has the
+    /// module's tags.
     ///
     /// # Errors
     ///
     /// [`JitError::NotShared`] for a declared record that is not shared,
     /// [`JitError::OtherNode`] for a node that differs: of a clang before 20, of
     /// `-no-pointer-tbaa`, of a header that is not the declarations.
+    /// [`JitError::OtherLineage`] for a node of another JIT whose lineage has this one's name, or that was loaded from
+    /// the same state.
     pub fn check_linked(&self, clang: &Graph) -> Result<(), JitError> {
         self.tagging.check_linked(&self.session, clang)
     }

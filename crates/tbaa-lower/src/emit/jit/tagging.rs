@@ -309,6 +309,9 @@ impl Tagging {
     ///
     /// As there.
     pub fn check_linked(&self, of: &impl Typed, clang: &Graph) -> Result<(), JitError> {
+        if let Some(ty) = self.lowering.as_ref().and_then(|lowering| lowering.stranger(clang)) {
+            return Err(JitError::OtherLineage { ty });
+        }
         let tagged = of.tagged();
         let types = tagged.types();
         let theirs = self.theirs.clone().unwrap_or_default();
