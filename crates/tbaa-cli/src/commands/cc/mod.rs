@@ -23,8 +23,8 @@ use record::Recording;
 /// `libtbaa_witness`. Assembly and other languages are compiled without checks, and a note
 /// says so. All arguments are clang's, but these: `--record DIR` as the first one, or
 /// `TBAA_RECORD=DIR`, compiles without checks and records the modules for `tbaa bisect
-/// --build DIR`. A compiler's path stands for `cc` or `c++`, as CMAKE_C_COMPILER_LAUNCHER=tbaa and
-/// CMAKE_C_LINKER_LAUNCHER=tbaa want it.
+/// --build DIR`. A compiler's path stands for `cc` or `c++`, as `CMAKE_C_COMPILER_LAUNCHER=tbaa` and
+/// `CMAKE_C_LINKER_LAUNCHER=tbaa` want it.
 #[derive(clap::Args)]
 #[command(
     disable_help_flag = true,
@@ -242,7 +242,7 @@ impl Job<'_> {
     fn as_checked(line: &Line) -> impl Iterator<Item = &'static str> {
         let level = |flag: &&[OsString]| flag[0].as_encoded_bytes().starts_with(b"-O");
         // Without optimisation clang writes no tags.
-        let level = line.flags().filter(level).last().is_none_or(|level| level[0] == "-O0");
+        let level = line.flags().rfind(level).is_none_or(|level| level[0] == "-O0");
         let debug = line.flags().any(|flag| flag[0].as_encoded_bytes().starts_with(b"-g"));
         [level.then_some("-O1"), (!debug).then_some("-gline-tables-only")].into_iter().flatten()
     }
