@@ -104,6 +104,7 @@ impl Sizes {
 
     /// Returns how many bytes behind its base a `getelementptr` points; `None` if only the running
     /// program knows, or if it points before its base.
+    #[doc(hidden)]
     #[must_use]
     pub fn offset(&self, element: &Element<'_>) -> Option<u64> {
         let known = &mut *self.known.borrow_mut();
