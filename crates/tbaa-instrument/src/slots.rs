@@ -124,6 +124,8 @@ impl Use {
 
 /// Different uses of a slot that are compared. A slot that has more gets its checks.
 const MOST_USES: usize = 128;
+/// How often a function's text is gone through for pointers into slots. Beyond that all get checks.
+const MOST_ROUNDS: u32 = 8;
 
 /// Whether it is a call that says something of a slot, and does nothing to it.
 fn is_marker(statement: &Statement<'_>) -> bool {
@@ -187,12 +189,18 @@ impl<'t> Current<'_, 't> {
     /// Finds the slots whose address stays in the function and of which nothing can be reported, for
     /// no two accesses of the same bytes contradict. Returns all pointers into them.
     fn own(&self, statements: &[Statement<'t>]) -> HashSet<&'t [u8]> {
+        if self.slots.is_empty() {
+            return HashSet::default();
+        }
         let (text, pass) = (self.pass.text, &*self.pass);
         // The slot that each pointer is into, and by how many bytes it points behind the start.
         let mut pointers: HashMap<&[u8], (&[u8], Option<u64>)> =
             self.slots.keys().map(|&slot| (slot, (slot, Some(0)))).collect();
+        // A pointer most often stands behind its base in the text.
+        let mut left = MOST_ROUNDS;
         loop {
             let before = pointers.len();
+            left -= 1;
             for statement in statements.iter().filter(|it| it.word == b"getelementptr") {
                 if let (Some(result), Some(element)) = (statement.result, statement.element())
                     && let Some(&(slot, offset)) = pointers.get(element.base.value)
@@ -206,6 +214,8 @@ impl<'t> Current<'_, 't> {
             }
             if pointers.len() == before {
                 break;
+            } else if left == 0 {
+                return HashSet::default();
             }
         }
         // What is done to each slot, and how many uses are left that may be something else.

@@ -1,11 +1,11 @@
 //! `libtbaa_witness`: says at run time which accesses contradict their tags.
 //!
 //! A module that `tbaa instrument` has worked on checks each tagged access before it
-//! happens, and calls this library where that is new. The library remembers, for each byte, the access that wrote it
-//! last and one that has read it since, and asks the rule about each two that
-//! meet: a write and a later read, or a read and a later write, with nothing
-//! fresh between them. If the rule says `NoAlias`, LLVM may swap the two, and
-//! the library reports them.
+//! happens, and calls this library where that is new. The library remembers, for each byte, the
+//! access that wrote it last, and asks the rule about a later read by another tag. If the rule says
+//! `NoAlias`, LLVM may let the read go first, and the library reports the two. With `reuse=1` it
+//! remembers an access that has read the byte since as well, and asks about a read and a later write.
+//! What is fresh nobody has written or read.
 //!
 //! The functions here are the C ABI: what modules call (`__tbaa_witness_*`),
 //! what a program may call (`tbaa_witness_*`, see `tbaa_witness.h`), and the C

@@ -1,6 +1,6 @@
 //! What is known of each byte of the program's memory.
 //!
-//! The *state* of a byte is the site that wrote it last, and a site that has
+//! The *state* of a byte is the site that wrote it last, and with `reuse=1` a site that has
 //! read it since. Each granule of 4 bytes has a *cell* of 32 bits, a number that
 //! stands for the states of its bytes ([`crate::states`]); 0 says that nothing
 //! is known.
